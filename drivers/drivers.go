@@ -1,0 +1,120 @@
+// Package drivers defines what tuner asks of an instrument.
+//
+// A Device is one connection (a serial port, an MQTT session, a child process,
+// a simulated plant) that offers named channels. Every device can be read; one
+// that can also be set is an Actuator. The interfaces are small and their calls
+// block: the loop gives each device a goroutine of its own, so a driver is
+// written as plain sequential code that honours its context.
+//
+// # Words
+//
+// A channel is one scalar quantity of a device, with a unit. A Reading is what
+// the device had to say at one instant: the channels for which it has a new
+// value. A channel that is asked for and absent from the answer has nothing new:
+// no data, never a number. A device never reports NaN or an infinity.
+//
+// To release a channel is to let go of it (stop dosing, open the control loop),
+// so that its value becomes what the surroundings make of it.
+package drivers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Access says whether a channel can be set.
+type Access uint8
+
+// The two kinds of access.
+const (
+	ReadOnly Access = iota
+	ReadWrite
+)
+
+// Channel is what a device declares about one of its channels. Limits that a
+// device does not know are NaN.
+type Channel struct {
+	Name   string
+	Unit   string
+	Access Access
+	// Min and Max bound what the device accepts, in Unit.
+	Min, Max float64
+	// Safe is the value that Halt brings the channel to, in Unit.
+	Safe float64
+	// CanRelease says that Setpoints.Release may name the channel.
+	CanRelease bool
+}
+
+// Reading holds the channels for which a device has a new value, all of one
+// instant.
+type Reading struct {
+	// Values by channel name, in the channel's unit; finite.
+	Values map[string]float64
+	// At is when the values were taken, by the clock of Env: a monotonic reading.
+	At time.Time
+}
+
+// Setpoints is one write: every value and every release in it belong together.
+type Setpoints struct {
+	// Values by channel name, in the channel's unit.
+	Values map[string]float64
+	// Release names the channels to let go of.
+	Release []string
+}
+
+// Device is an instrument that can be read. Calls come from one goroutine at a
+// time, except Close, which may come from any and makes a blocked call return.
+type Device interface {
+	// Open connects and returns the channels, in the device's order. It moves
+	// nothing. An error that a later attempt may cure wraps ErrUnavailable.
+	Open(ctx context.Context) ([]Channel, error)
+	// Read asks for channels and returns the new values among them. Reading the
+	// same value twice is two readings only where the device measured twice.
+	Read(ctx context.Context, channels []string) (Reading, error)
+	// Close ends the connection and frees what it holds. It moves nothing; call
+	// Halt before it. It is idempotent.
+	Close() error
+}
+
+// Actuator is a device that can be set.
+type Actuator interface {
+	// Write sets and releases channels and returns the readback where the device
+	// answers with one (else a Reading without values).
+	Write(ctx context.Context, s Setpoints) (Reading, error)
+	// Halt brings every output to the device's own declared safe state. It is
+	// idempotent and may be called from any state after Open; nil means that the
+	// device confirmed it.
+	Halt(ctx context.Context) error
+}
+
+// Listener is a device that speaks on its own. Its readings go to the sink as
+// they arrive, so the loop does not poll it; Read returns the latest values.
+type Listener interface {
+	// Listen sets the sink, once, before Open. The device calls it from a
+	// goroutine of its own; the sink does not block.
+	Listen(sink func(Reading))
+}
+
+// Clock tells the time. Differences between its readings are monotonic.
+type Clock interface {
+	Now() time.Time
+}
+
+// Env is what a driver may use of the world, beside its own options.
+type Env struct {
+	Clock Clock
+	Log   *slog.Logger
+}
+
+// Errors that a driver's errors wrap, so that the loop can tell what to do.
+var (
+	// ErrUnavailable: the instrument cannot be reached now; trying again may help.
+	ErrUnavailable = errors.New("instrument unavailable")
+	// ErrProtocol: the instrument said something it may not say (late, out of
+	// order, not a number, too long). The connection cannot be trusted any more.
+	ErrProtocol = errors.New("protocol violated")
+	// ErrRefused: the instrument understood and said no.
+	ErrRefused = errors.New("refused by the instrument")
+)

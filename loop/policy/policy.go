@@ -1,0 +1,205 @@
+// Package policy decides what to try next: Gaussian-process bandit algorithms
+// on one small interface.
+//
+// A policy knows variables, control sets and observations; it knows no device,
+// no clock and no file. It always maximises. Values cross its border in the
+// user's units; inside, inputs are scaled to the unit cube and outputs are
+// standardised, and everything that leaves is scaled back.
+//
+// # Words
+//
+// A variable is controlled in a step when the step's control set holds it, else
+// it is random: left alone and only measured. A variable that is held (its
+// device keeps the last value when it is left alone) is a point mass in every
+// expectation. See the design page in the repository for the rest.
+//
+// # Determinism
+//
+// The randomness of step t is a function of (seed, t) alone, so the same
+// sequence of observations gives the same proposals, bit for bit, in any
+// process. A decision's length is counted in work units, never in time: a
+// caller that must stop early cancels the context, the policy stops at the next
+// unit boundary and says how many units it did.
+package policy
+
+import (
+	"context"
+	"errors"
+	"math"
+)
+
+// Policy is one bandit algorithm at work on one problem. It is used from one
+// goroutine at a time.
+type Policy interface {
+	// Propose chooses the control set and the values of the next step. It returns
+	// by ctx's end with the best found so far, an error only if there is none.
+	// ErrBudget means that no control set fits what is left.
+	Propose(ctx context.Context) (Proposal, error)
+	// Observe learns the outcome of a step. A refused observation (ErrObservation)
+	// leaves the policy unchanged.
+	Observe(Observation) error
+	// Recommend returns the setting that the policy can defend best.
+	Recommend() (Recommendation, error)
+}
+
+// WorkLimiter is a policy whose decisions' length can be set: resume and replay
+// use it to repeat a decision that was cut.
+type WorkLimiter interface {
+	// LimitWork bounds the following decisions to units work units; 0 restores
+	// the policy's own constant.
+	LimitWork(units int)
+}
+
+// Errors that callers test for.
+var (
+	// ErrBudget: every control set costs more than what is left of the budget.
+	ErrBudget = errors.New("no control set fits the remaining budget")
+	// ErrObservation: the observation is not usable (wrong length, not finite).
+	ErrObservation = errors.New("unusable observation")
+	// ErrNoData: there is nothing to recommend from yet.
+	ErrNoData = errors.New("no valid observation yet")
+)
+
+// Proposal is what a policy wants to try.
+type Proposal struct {
+	// Step counts the policy's own proposals from 1.
+	Step int
+	// ControlSet is the index into Spec.ControlSets.
+	ControlSet int
+	// X has one value per variable, in the variable's unit; NaN where the control
+	// set leaves the variable random.
+	X []float64
+	// Initial says that the step belongs to the initial design.
+	Initial bool
+	// Work counts the units that the decision took.
+	Work int
+	// Cut says that the context ended before all units were done.
+	Cut bool
+	// Why explains the choice.
+	Why Why
+}
+
+// Why holds the parts of the acquisition at the proposed point, in the
+// objective's unit (Risk in the unit of the mean-variance objective). Parts that
+// a policy does not have are NaN.
+type Why struct {
+	// Mean is the posterior mean (for random variables: its expectation).
+	Mean float64
+	// SD is the posterior standard deviation of the mean.
+	SD float64
+	// Beta multiplies SD in the confidence bound.
+	Beta float64
+	// NoiseVariance is the variance bound that enters the risk term.
+	NoiseVariance float64
+	// Risk is what the risk term subtracts.
+	Risk float64
+	// Value is the acquisition's value.
+	Value float64
+}
+
+// Observation is a step's outcome, or one shot of a step that leaves variables
+// random.
+type Observation struct {
+	// Step is the proposal's number.
+	Step int
+	// ControlSet is the index of the control set that was played; -1 if nothing
+	// was controlled.
+	ControlSet int
+	// X has every variable's value as achieved or measured, in its unit.
+	X []float64
+	// Mean is the objective (to be maximised), in its unit: mean over the shots.
+	Mean float64
+	// Variance is the unbiased sample variance of the shots, NaN at one shot.
+	Variance float64
+	// Shots is the number of shots behind Mean.
+	Shots int
+	// Cost is what this observation added to the spending. The shots of one step
+	// share its cost: the first carries it.
+	Cost float64
+	// Valid is false for a failed step: X is meaningful, Mean is not.
+	Valid bool
+}
+
+// Recommendation is the best setting that a policy can defend.
+type Recommendation struct {
+	// ControlSet indexes Spec.ControlSets.
+	ControlSet int
+	// X is as in Proposal: NaN where the control set leaves the variable random.
+	X []float64
+	// Estimate describes the objective there.
+	Estimate
+	// Start describes the objective at the starting setting, by the same model.
+	Start Estimate
+}
+
+// Estimate is what the model says of one setting, in the objective's unit (to be
+// maximised). For a setting with random variables it is the expectation.
+type Estimate struct {
+	// Mean is the posterior mean of the objective.
+	Mean float64
+	// SD is the posterior standard deviation of the mean.
+	SD float64
+	// NoiseSD is the standard deviation of one shot; NaN if it was never seen.
+	NoiseSD float64
+	// LowerBound is the posterior lower bound of the mean-variance objective (of
+	// the objective where the policy is not risk-averse).
+	LowerBound float64
+}
+
+// Variable is one input.
+type Variable struct {
+	Name string
+	// Low and High bound what may be proposed, in the variable's unit.
+	Low, High float64
+	// Levels, if any, are the only values that may be proposed, in growing order.
+	Levels []float64
+	// Integer restricts proposals to whole numbers.
+	Integer bool
+	// Resolution is the device's step, in the variable's unit; 0: continuous.
+	Resolution float64
+	// Start is the starting setting, NaN if the variable is random then.
+	Start float64
+	// Random says what the variable does when it is left alone.
+	Random Distribution
+}
+
+// Distribution says what a random variable does.
+type Distribution struct {
+	Kind RandomKind
+	// Mean and SD are the parameters of the normal distribution before it is
+	// truncated to the variable's range, in the variable's unit.
+	Mean, SD float64
+}
+
+// RandomKind names a family of distributions.
+type RandomKind uint8
+
+// The families.
+const (
+	// Held: the device keeps the last value; a point mass there.
+	Held RandomKind = iota
+	// Uniform over the variable's range.
+	Uniform
+	// TruncatedNormal within the variable's range.
+	TruncatedNormal
+	// Learnt from the readings taken while the variable was random, starting at
+	// uniform with the weight of ten readings.
+	Learnt
+)
+
+// ControlSet is a subset of the variables that a step can control.
+type ControlSet struct {
+	// Controlled has one entry per variable.
+	Controlled []bool
+	// Cost is what a step with this control set costs, in the file's cost unit.
+	Cost float64
+}
+
+// NaNs returns a new slice of n NaN.
+func NaNs(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = math.NaN()
+	}
+	return x
+}
