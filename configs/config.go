@@ -1,0 +1,202 @@
+package configs
+
+import "time"
+
+// Config is one configuration file. Its fields mirror the file's sections; the
+// last ones say where it came from.
+type Config struct {
+	Schema int           `toml:"schema" required:"true" bound:">= 1, <= 1" doc:"version of this schema"`
+	Name   string        `toml:"name" required:"true" doc:"name of the loop; part of MQTT topics and of the journal's file name"`
+	Site   string        `toml:"site" doc:"where the instrument stands; part of MQTT topics"`
+	Seed   int64         `toml:"seed" bound:">= 0" doc:"seed of every random choice: the same seed gives the same decisions"`
+	Tick   time.Duration `toml:"tick" bound:">= 1ms, <= 1m" doc:"period of the safety layer, of leases and of the watchdog"`
+
+	Plant       *Plant       `toml:"plant" doc:"the simulated plant that stands in for every device in simulate"`
+	Objective   Objective    `toml:"objective" required:"true" doc:"what is maximised or minimised"`
+	Sensors     []Sensor     `toml:"sensor" required:"true" doc:"a quantity that is measured"`
+	Variables   []Variable   `toml:"variable" required:"true" doc:"a quantity that may be set, or that is only measured"`
+	ControlSets []ControlSet `toml:"control_set" doc:"variables that one step may control together, and what that costs; none: one set of every variable that can be set"`
+	Cost        Cost         `toml:"cost" doc:"what a step costs: control_set.cost + per_step + per_shot*shots + per_move*distance"`
+	Policy      Policy       `toml:"policy" doc:"who decides, and how"`
+	Stop        Stop         `toml:"stop" required:"true" doc:"when the run ends: whichever comes first"`
+	Model       Model        `toml:"model" doc:"the Gaussian process behind the policy"`
+	Domain      *Domain      `toml:"domain" doc:"a finite set of settings, in place of every value within the ranges"`
+	Constraints []Constraint `toml:"constraint" doc:"learnt, advice: a step that breaks it is recorded as infeasible"`
+	Safety      Safety       `toml:"safety" doc:"the layer between proposals and setpoints"`
+	Devices     []Device     `toml:"device" doc:"a connection to an instrument; the other keys are its driver's"`
+	MQTT        *MQTT        `toml:"mqtt" doc:"commands and status of the tuner itself; absent: off"`
+	Journal     Journal      `toml:"journal" doc:"the durable run log"`
+	Web         *Web         `toml:"web" doc:"the dashboard; absent: off"`
+
+	// File is the name of the file as given to Load or Parse.
+	File string `toml:"-"`
+	// Dir is the file's folder: relative paths in the file start there.
+	Dir string `toml:"-"`
+	// Text holds the file's bytes; SHA256 is their digest in hexadecimal.
+	Text   []byte `toml:"-"`
+	SHA256 string `toml:"-"`
+
+	loc *locator
+}
+
+// Plant describes the simulated plant.
+type Plant struct {
+	Kind   string                `toml:"kind" required:"true" doc:"which plant: laser, growth, table"`
+	Noise  float64               `toml:"noise" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
+	Drift  float64               `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
+	Faults []string              `toml:"faults" doc:"faults on request, KIND@STEP or KIND:CHANNEL@STEP"`
+	Data   string                `toml:"data" doc:"name of the recorded table of kind table"`
+	Batch  *time.Duration        `toml:"batch" bound:"> 0s" doc:"simulated duration of one growth batch; absent: the plant's own"`
+	Random map[string]WhenRandom `toml:"random" doc:"how the plant draws a variable that a step leaves random; absent: the variable's when_random, uniform where that is learn"`
+}
+
+// Objective says what the run is for. Exactly one of Sensor and Formula is set.
+type Objective struct {
+	Sensor    string         `toml:"sensor" doc:"the sensor whose value counts"`
+	Formula   string         `toml:"formula" doc:"an expression over sensors, evaluated at every shot"`
+	Goal      string         `toml:"goal" enum:"maximize,minimize" doc:"which way is better"`
+	Shots     int            `toml:"shots" unit:"shots" bound:">= 1, <= 100000" doc:"replicates at one setting"`
+	Statistic string         `toml:"statistic" doc:"what a step makes of its shots: mean, median, trimmed, or a percentile p1 to p99"`
+	Timeout   *time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for one shot; absent: ten times the largest max_age among the objective's sensors"`
+}
+
+// Sensor is a quantity that is measured.
+type Sensor struct {
+	Name    string         `toml:"name" required:"true" doc:"name in formulas, logs and other sections"`
+	Unit    string         `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
+	Device  string         `toml:"device" required:"true" doc:"the device that measures it"`
+	Channel string         `toml:"channel" required:"true" doc:"the device's channel"`
+	Range   Range          `toml:"range" required:"true" unit:"the sensor's" doc:"plausible values; outside is no data"`
+	MaxAge  time.Duration  `toml:"max_age" required:"true" bound:"> 0s" doc:"a value older than this is no data"`
+	MaxSkew *time.Duration `toml:"max_skew" bound:"> 0s" doc:"how far in time from the objective a value may lie within one shot; absent: max_age"`
+}
+
+// Variable is a named scalar input. It is set through Device and Channel, or
+// only measured, by Sensor.
+type Variable struct {
+	Name       string        `toml:"name" required:"true" doc:"name in control sets, logs and other sections"`
+	Unit       string        `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
+	Kind       string        `toml:"kind" enum:"setpoint,dose" doc:"setpoint: a value to go to; dose: an amount added per step, which cannot be taken back"`
+	Range      Range         `toml:"range" required:"true" unit:"the variable's" doc:"what the policy may ask for"`
+	Start      *float64      `toml:"start" unit:"the variable's" doc:"the starting setting; absent: read at boot"`
+	Resolution *float64      `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's step; absent: continuous"`
+	Integer    bool          `toml:"integer" doc:"whole numbers only"`
+	Levels     []float64     `toml:"levels" unit:"the variable's" doc:"the only values allowed, ascending"`
+	Device     string        `toml:"device" doc:"the device that sets it"`
+	Channel    string        `toml:"channel" doc:"the device's channel"`
+	Sensor     string        `toml:"sensor" doc:"in place of device and channel: the sensor that measures a variable which nothing sets"`
+	Readback   Readback      `toml:"readback" doc:"when the setting counts as reached"`
+	Settle     time.Duration `toml:"settle" bound:">= 0s" doc:"wait after the readback has arrived, before the first shot"`
+	OnRelease  string        `toml:"on_release" enum:"hold,release,park" doc:"what happens where a step leaves the variable random: hold the last value, let go, or drive to safe"`
+	WhenRandom WhenRandom    `toml:"when_random" doc:"how the variable is distributed where it is left random"`
+}
+
+// Readback says when an actuator has arrived.
+type Readback struct {
+	Tolerance float64       `toml:"tolerance" required:"true" unit:"the variable's" bound:"> 0" doc:"largest distance between setpoint and readback"`
+	Timeout   time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for it"`
+}
+
+// WhenRandom is the distribution of a variable that a step does not control,
+// truncated to the variable's range.
+type WhenRandom struct {
+	Distribution string   `toml:"distribution" enum:"learn,uniform,normal" doc:"learn starts at uniform and learns from readings"`
+	Mean         *float64 `toml:"mean" unit:"the variable's" doc:"mean of normal, before truncation"`
+	SD           *float64 `toml:"sd" unit:"the variable's" bound:"> 0" doc:"standard deviation of normal, before truncation"`
+}
+
+// ControlSet is a subset of variables that a step controls.
+type ControlSet struct {
+	Variables []string `toml:"variables" required:"true" doc:"the variables that the step sets; it leaves the others random"`
+	Cost      float64  `toml:"cost" unit:"cost.unit" bound:">= 0" doc:"what a step with this set costs"`
+}
+
+// Cost is what a step costs beside its control set.
+type Cost struct {
+	Unit    string             `toml:"unit" doc:"what costs are counted in; required where anything costs"`
+	PerStep float64            `toml:"per_step" unit:"cost.unit" bound:">= 0" doc:"cost of every step"`
+	PerShot float64            `toml:"per_shot" unit:"cost.unit" bound:">= 0" doc:"cost of every shot"`
+	PerMove map[string]float64 `toml:"per_move" unit:"cost.unit per unit moved" bound:">= 0" doc:"cost of moving a variable"`
+}
+
+// Policy says who decides.
+type Policy struct {
+	Kind          string        `toml:"kind" doc:"the algorithm"`
+	Risk          *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
+	Confidence    string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data" doc:"how the confidence parameter is chosen"`
+	Beta          *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
+	VarianceModel string        `toml:"variance_model" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
+	Schedule      string        `toml:"schedule" enum:"etc-ada,etc-50,etc-100,epsilon" doc:"how ucb-cvs gives cheap control sets their turn"`
+	Epsilon       []float64     `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"tolerances of schedule epsilon; the last one holds"`
+	Rho           *float64      `toml:"rho" unit:"1" bound:">= 1" doc:"how far from the best information ratio costids may go"`
+	Initial       Initial       `toml:"initial" doc:"the steps before the first decision"`
+	Deadline      time.Duration `toml:"deadline" bound:"> 0s" doc:"longest time for one decision"`
+	Priors        []Prior       `toml:"priors" doc:"hyperparameters that compete, weighted by their evidence; absent: a built-in set"`
+}
+
+// Initial is the design that a run starts with.
+type Initial struct {
+	Design string `toml:"design" enum:"sobol,random" doc:"how the first settings are spread"`
+	Steps  int    `toml:"steps" unit:"steps" bound:">= 1, <= 100000" doc:"how many there are"`
+}
+
+// Prior is one set of hyperparameters. Lengths are fractions of each variable's
+// range, because the model sees the unit cube.
+type Prior struct {
+	Kernel      string   `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function; absent: model.kernel"`
+	Lengthscale Numbers  `toml:"lengthscale" required:"true" unit:"fraction of the range" bound:"> 0" doc:"one number, or one for each variable"`
+	Outputscale *float64 `toml:"outputscale" unit:"the objective's, squared" bound:"> 0" doc:"prior variance of the objective; absent: estimated"`
+	NoiseSD     *float64 `toml:"noise_sd" unit:"the objective's" bound:">= 0" doc:"standard deviation of one shot; absent: estimated"`
+	Mean        *float64 `toml:"mean" unit:"the objective's" doc:"prior mean of the objective; absent: estimated"`
+}
+
+// Stop says when the run ends. At least one of its keys is set.
+type Stop struct {
+	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" doc:"budget"`
+	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" doc:"number of steps, the initial ones included"`
+	Time  *time.Duration `toml:"time" bound:"> 0s" doc:"time since the start of the run"`
+}
+
+// Model is the Gaussian process behind the policy.
+type Model struct {
+	Kernel          string `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function"`
+	Hyperparameters string `toml:"hyperparameters" enum:"fixed,fit,priors" doc:"fixed: the one entry of policy.priors; fit: marginal likelihood; priors: several, weighted by their evidence"`
+	Capacity        int    `toml:"capacity" unit:"observations" bound:">= 16, <= 4096" doc:"how many observations the model keeps"`
+}
+
+// Domain is a finite set of settings.
+type Domain struct {
+	Candidates string `toml:"candidates" required:"true" doc:"a CSV file headed by the variables' names, or \"table\": the rows of the plant's own table"`
+}
+
+// Constraint is a learnt bound on a sensor.
+type Constraint struct {
+	Sensor string `toml:"sensor" required:"true" doc:"the sensor that is bounded"`
+	Range  Range  `toml:"range" required:"true" unit:"the sensor's" doc:"feasible values"`
+}
+
+// MQTT is the tuner's own connection to a broker.
+type MQTT struct {
+	Broker   string `toml:"broker" required:"true" doc:"the broker's address, such as tcp://127.0.0.1:1883"`
+	Commands bool   `toml:"commands" doc:"whether commands are accepted, beside publishing status"`
+	Username string `toml:"username" doc:"user name at the broker"`
+	Secret
+}
+
+// Secret names where a password is kept; at most one of its keys is set.
+// The password itself never stands in the file.
+type Secret struct {
+	PasswordFile       string `toml:"password_file" doc:"a file that holds the password"`
+	PasswordCredential string `toml:"password_credential" doc:"a systemd credential (LoadCredential=) that holds it"`
+	PasswordEnv        string `toml:"password_env" doc:"an environment variable that holds it"`
+}
+
+// Journal is the durable run log.
+type Journal struct {
+	Path string `toml:"path" doc:"the journal's file; absent: NAME.db in $STATE_DIRECTORY, else in the working folder"`
+}
+
+// Web is the dashboard.
+type Web struct {
+	Listen string `toml:"listen" required:"true" doc:"address to listen on, such as 127.0.0.1:8420"`
+}

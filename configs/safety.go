@@ -1,0 +1,88 @@
+package configs
+
+import "time"
+
+// Safety is the layer between proposals and setpoints.
+type Safety struct {
+	OnStale      string                    `toml:"on_stale" enum:"hold,fallback" doc:"what follows a stale sensor: hold, then fallback after hold_max; or fallback at once"`
+	HoldMax      time.Duration             `toml:"hold_max" bound:"> 0s" doc:"longest hold before the fallback"`
+	CommsTimeout time.Duration             `toml:"comms_timeout" bound:"> 0s" doc:"silence of a link that counts as its loss"`
+	Explore      *float64                  `toml:"explore" unit:"fraction of the range" bound:"> 0, <= 1" doc:"how far from the nearest known-safe setting a step may go; absent: anywhere within the limits"`
+	Variables    map[string]SafetyVariable `toml:"variable" doc:"limits and reactions of one actuator"`
+	Sensors      map[string]SafetySensor   `toml:"sensor" doc:"plausibility of one sensor in time"`
+	Interlocks   []Interlock               `toml:"interlock" doc:"must be fresh and true, else trip; latched"`
+	Permissives  []Interlock               `toml:"permissive" doc:"must be fresh and true to arm and start"`
+	Responses    []Response                `toml:"response" doc:"a change of an actuator must show, else trip; latched"`
+	Doses        []Dose                    `toml:"dose" doc:"budget of what a variable adds: the rise of each destination above the last readback"`
+	Bypasses     []Bypass                  `toml:"bypass" doc:"a rule that is set aside for a while, visibly"`
+}
+
+// SafetyVariable holds the limits and reactions of one actuator. Either Slew or
+// both SlewUp and SlewDown are set: see Slews.
+type SafetyVariable struct {
+	Hard     Range          `toml:"hard" required:"true" unit:"the variable's" doc:"limits that nothing passes"`
+	Slew     *float64       `toml:"slew" unit:"the variable's, per s" bound:"> 0" doc:"fastest change, both ways"`
+	SlewUp   *float64       `toml:"slew_up" unit:"the variable's, per s" bound:"> 0" doc:"fastest rise"`
+	SlewDown *float64       `toml:"slew_down" unit:"the variable's, per s" bound:"> 0" doc:"fastest fall"`
+	Dwell    time.Duration  `toml:"dwell" bound:">= 0s" doc:"shortest time between two changes; 0s: one tick"`
+	Safe     float64        `toml:"safe" required:"true" unit:"the variable's" doc:"the value that harms nothing"`
+	OnFault  string         `toml:"on_fault" enum:"hold,safe,off" doc:"reaction to a fault: stay, go to safe, let go"`
+	Boot     string         `toml:"boot" enum:"read,safe,off" doc:"what happens at the start, after the first read"`
+	Shutdown string         `toml:"shutdown" enum:"hold,safe,off" doc:"what is left behind at the end"`
+	Lease    *time.Duration `toml:"lease" bound:"> 0s" doc:"the device's own timeout; the setpoint is rewritten at a third of it"`
+	Exposure *Exposure      `toml:"exposure" doc:"longest time above a value; absent: no limit"`
+}
+
+// Exposure limits the time that a variable may spend above a value.
+type Exposure struct {
+	Above float64       `toml:"above" required:"true" unit:"the variable's" doc:"the value"`
+	Time  time.Duration `toml:"time" required:"true" bound:"> 0s" doc:"the longest time above it"`
+}
+
+// SafetySensor bounds how a sensor may behave in time.
+type SafetySensor struct {
+	Rate  *float64 `toml:"rate" unit:"the sensor's, per s" bound:"> 0" doc:"fastest believable change; absent: any"`
+	Stuck *int     `toml:"stuck" unit:"readings" bound:">= 2" doc:"identical readings that mean a stuck sensor; absent: not watched"`
+	Agree *Agree   `toml:"agree" doc:"another sensor that must agree; absent: none"`
+}
+
+// Agree compares two sensors.
+type Agree struct {
+	Sensor    string        `toml:"sensor" required:"true" doc:"the other sensor"`
+	Tolerance float64       `toml:"tolerance" required:"true" unit:"the sensor's" bound:"> 0" doc:"largest difference"`
+	Time      time.Duration `toml:"time" required:"true" bound:"> 0s" doc:"how long they may differ"`
+}
+
+// Interlock is a condition on a sensor, of an interlock or of a permissive.
+type Interlock struct {
+	Sensor string `toml:"sensor" required:"true" doc:"the sensor that must be fresh"`
+	Range  Range  `toml:"range" required:"true" unit:"the sensor's" doc:"the values that mean healthy"`
+}
+
+// Response asks that a change of a variable shows.
+type Response struct {
+	Variable string        `toml:"variable" required:"true" doc:"the variable that is changed"`
+	Sensor   string        `toml:"sensor" doc:"the sensor that must move; absent: the variable's own readback"`
+	Change   float64       `toml:"change" required:"true" unit:"the variable's" bound:"> 0" doc:"smallest change that must show"`
+	Moves    float64       `toml:"moves" required:"true" unit:"of what moves" bound:"> 0" doc:"how far it must move, the right way"`
+	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" doc:"how soon"`
+}
+
+// Dose is the budget of one variable.
+type Dose struct {
+	Variable    string         `toml:"variable" required:"true" doc:"the variable that adds"`
+	Unit        string         `toml:"unit" required:"true" doc:"the variable's unit, repeated"`
+	PerDose     float64        `toml:"per_dose" required:"true" unit:"the dose's" bound:"> 0" doc:"most in one dose"`
+	Hour        *float64       `toml:"hour" unit:"the dose's" bound:"> 0" doc:"most in any hour"`
+	Day         *float64       `toml:"day" unit:"the dose's" bound:"> 0" doc:"most in any day"`
+	Run         *float64       `toml:"run" unit:"the dose's" bound:"> 0" doc:"most in the whole run"`
+	MinInterval *time.Duration `toml:"min_interval" bound:"> 0s" doc:"shortest time between doses: the mixing time"`
+}
+
+// Bypass sets a rule aside.
+type Bypass struct {
+	Rule  int       `toml:"rule" required:"true" bound:">= 1, <= 31" doc:"the rule's number"`
+	Who   string    `toml:"who" required:"true" doc:"who answers for it"`
+	Why   string    `toml:"why" required:"true" doc:"the reason"`
+	Until time.Time `toml:"until" required:"true" doc:"when it ends by itself: a date and time with its offset"`
+}
