@@ -1,0 +1,66 @@
+package gpcore
+
+// cloud holds the points of a process three times: as given, and embedded both as
+// rows and as lanes, so that either side of a covariance panel can be the data.
+type cloud struct {
+	d, width, cap int
+	x             []float64 // cap x d, as given
+	rows          []float64 // embedded, as rows (see panel)
+	blocks        []float64 // embedded, [block of 24][width][24]
+	widths        []int     // of the leaves
+	point         []float64 // scratch, width
+}
+
+func newCloud(d, capacity int, e evaluator) *cloud {
+	w := e.width()
+	return &cloud{
+		d: d, width: w, cap: capacity, widths: []int{w},
+		x: make([]float64, capacity*d), rows: make([]float64, capacity*w),
+		blocks: make([]float64, up24(capacity)*w), point: make([]float64, w),
+	}
+}
+
+// set stores x, already embedded as e, as point i.
+func (c *cloud) set(i int, x, e []float64) {
+	copy(c.x[i*c.d:(i+1)*c.d], x)
+	c.setEmbedded(i, e)
+}
+
+func (c *cloud) setEmbedded(i int, e []float64) {
+	o := 0
+	for _, w := range c.widths {
+		copy(c.rows[o*c.cap+i*w:], e[o:o+w])
+		o += w
+	}
+	block := c.blocks[i/lanes*lanes*c.width:]
+	for q, v := range e {
+		block[q*lanes+i%lanes] = v
+	}
+}
+
+// remove takes point i of n out; later points move up by one.
+func (c *cloud) remove(i, n int) {
+	copy(c.x[i*c.d:(n-1)*c.d], c.x[(i+1)*c.d:n*c.d])
+	o := 0
+	for _, w := range c.widths {
+		r := c.rows[o*c.cap:]
+		copy(r[i*w:(n-1)*w], r[(i+1)*w:n*w])
+		o += w
+	}
+	at := func(j, q int) *float64 {
+		return &c.blocks[(j/lanes*c.width+q)*lanes+j%lanes]
+	}
+	for j := i; j < n-1; j++ {
+		for q := range c.width {
+			*at(j, q) = *at(j+1, q)
+		}
+	}
+}
+
+// embed recomputes the embedding of the first n points.
+func (c *cloud) embed(e evaluator, n int) {
+	for i := range n {
+		e.embed(c.point, c.x[i*c.d:(i+1)*c.d])
+		c.setEmbedded(i, c.point)
+	}
+}

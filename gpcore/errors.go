@@ -1,0 +1,63 @@
+package gpcore
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrFull says that the process holds as many observations as its capacity.
+var ErrFull = errors.New("gpcore: capacity reached; remove or replace an observation first")
+
+// ErrNotPositiveDefinite says that the covariance matrix with its noise is not
+// positive definite in float64 arithmetic: points coincide (nearly) and their
+// noise variance is zero or too small beside the kernel's variance.
+var ErrNotPositiveDefinite = errors.New("gpcore: covariance matrix is not positive definite; raise the noise variance or merge coinciding points")
+
+// ErrIndex says that an observation's index is out of range.
+var ErrIndex = errors.New("gpcore: no observation has this index")
+
+// ErrShape says that slices do not have the lengths that belong together.
+var ErrShape = errors.New("gpcore: lengths of the slices do not agree")
+
+// ValueError names a number that cannot be used.
+type ValueError struct {
+	What  string  // "x", "y", "noise variance" or "covariance"
+	Index int     // position in the slice or, for a scalar, 0
+	Value float64 // the number itself
+}
+
+func (e *ValueError) Error() string {
+	want := "must be finite"
+	if e.What == nameNoise {
+		want = "must be finite and not negative"
+	}
+	return fmt.Sprintf("gpcore: %s[%d] = %g %s", e.What, e.Index, e.Value, want)
+}
+
+const (
+	nameX     = "x"
+	nameY     = "y"
+	nameNoise = "noise variance"
+	nameCov   = "covariance"
+)
+
+func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
+
+func checkFinite(what string, v []float64) error {
+	for i, e := range v {
+		if !finite(e) {
+			return &ValueError{what, i, e}
+		}
+	}
+	return nil
+}
+
+func checkNoise(v []float64) error {
+	for i, e := range v {
+		if !finite(e) || e < 0 {
+			return &ValueError{nameNoise, i, e}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package gpcore
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// factor is the inverse Cholesky factor W of a covariance matrix with its noise,
+// K = L L^T, W = L^-1, beside b = W y and alpha = W^T b = K^-1 y.
+//
+// W is lower triangular, row-major with stride ld. Every element of its storage
+// outside the triangle of the first n rows is zero, and so are b and alpha from
+// n on; the vector code reads whole tiles and relies on it. Each update is a
+// stream of rotations or rank-one steps over the rows, so rounding errors do not
+// pile up with the number of updates (Golub & Van Loan, section 6.5, on
+// downdating by rotations).
+type factor struct {
+	n, ld    int
+	w        []float64 // (capacity rounded up + 8) rows of ld
+	b, alpha []float64
+	y, noise []float64
+}
+
+// up8 and up24 round up to whole tiles and whole panels.
+func up8(n int) int  { return (n + 7) &^ 7 }
+func up24(n int) int { return (n + 23) / 24 * 24 }
+
+// stride is the row length of W: a whole number of tiles plus a pad of 64, so
+// that eight rows side by side do not fall on the same cache sets, and never a
+// multiple of 4 KiB (512 elements).
+func stride(capacity int) int {
+	ld := up8(capacity) + 64
+	if ld%512 == 0 {
+		ld += 8
+	}
+	return ld
+}
+
+// newFactor allocates everything for capacity observations in one piece.
+func newFactor(capacity int) *factor {
+	ld, c := stride(capacity), up8(capacity)+8
+	store := make([]float64, c*ld+4*c)
+	cut := func(n int) []float64 {
+		s := store[:n:n]
+		store = store[n:]
+		return s
+	}
+	f := &factor{ld: ld}
+	f.w, f.b, f.alpha, f.y, f.noise = cut(c*ld), cut(c), cut(c), cut(c), cut(c)
+	return f
+}
+
+func (f *factor) copyFrom(g *factor) {
+	f.n = g.n
+	copy(f.w, g.w)
+	copy(f.b, g.b)
+	copy(f.alpha, g.alpha)
+	copy(f.y, g.y)
+	copy(f.noise, g.noise)
+}
+
+// reset makes f the factor of no observations.
+func (f *factor) reset() {
+	for k := range f.n {
+		clear(f.w[k*f.ld : k*f.ld+k+1])
+	}
+	clear(f.b[:f.n])
+	clear(f.alpha[:f.n])
+	f.n = 0
+}
+
+// row is row k of W up to and with its diagonal element.
+func (f *factor) row(k int) []float64 { return f.w[k*f.ld : k*f.ld+k+1] }
+
+// solve sets l = W k and u = W^T l = K^-1 k in one pass over W, and returns
+// |l|^2 = k^T K^-1 k. k, l and u have up8(n) elements, k zero from n on.
+func (f *factor) solve(k, l, u []float64) float64 {
+	clear(u[:up8(f.n)])
+	for r := 0; r < f.n; r += vec.Rows {
+		f.fold(r, k, l, u)
+	}
+	return vec.Dot(l[:f.n], l[:f.n])
+}
+
+// fold is the share of rows r..r+7 in solve.
+func (f *factor) fold(r int, k, l, u []float64) {
+	w := f.w[r*f.ld:]
+	vec.Dots8(l[r:r+8], w, f.ld, k[:r+8])
+	vec.Axpys8(u[:r+8], w, f.ld, l[r:r+8])
+}
+
+// finishAlpha recomputes alpha = W^T b.
+func (f *factor) finishAlpha() {
+	clear(f.alpha)
+	for r := 0; r < f.n; r += vec.Rows {
+		vec.Axpys8(f.alpha[:r+8], f.w[r*f.ld:], f.ld, f.b[r:r+8])
+	}
+}
+
+// setTarget changes y_i. O(n^2).
+func (f *factor) setTarget(i int, y float64) {
+	dy := y - f.y[i]
+	f.y[i] = y
+	for k := i; k < f.n; k++ {
+		f.b[k] = math.FMA(dy, f.w[k*f.ld+i], f.b[k])
+	}
+	f.finishAlpha()
+}
+
+// setTargets changes all of y: b = W y, alpha = W^T b. O(n^2).
+func (f *factor) setTargets(y []float64) {
+	copy(f.y, y)
+	for k := range f.n {
+		f.b[k] = vec.Dot(f.row(k), f.y)
+	}
+	f.finishAlpha()
+}
+
+// logLikelihood is -|b|^2/2 + sum log W_kk - n/2 log(2 pi). O(n).
+func (f *factor) logLikelihood() float64 {
+	s := -0.5 * vec.Dot(f.b[:f.n], f.b[:f.n])
+	for k := range f.n {
+		s += math.Log(f.w[k*f.ld+k])
+	}
+	return s - 0.5*float64(f.n)*math.Log(2*math.Pi)
+}
+
+// pivotOK says whether s, the computed square of a new diagonal element of L, can
+// be trusted. Exactly, s is at least the noise; a value far below it, or within
+// rounding of zero, is an artefact of cancellation.
+func pivotOK(s, noise, diagonal float64, n int) bool {
+	const epsilon = 0x1p-52
+	return s > float64(n+1)*epsilon*diagonal && s >= 0.5*noise
+}

@@ -1,0 +1,129 @@
+package gpcore
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+const lanes = vec.Lanes
+
+// block are up to 24 new observations and the scratch to append them.
+type block struct {
+	m     int       // how many, 1..24
+	cross []float64 // n x 24 covariances with the observations held, rows padded to up8(n) with zeros
+	self  []float64 // 24 x 24 covariances among the new ones, without noise
+	y     []float64
+	noise []float64
+	prior [lanes]float64 // k(x, x)
+
+	v, u []float64 // up8(n) x 24 scratch
+	inv  [lanes * lanes]float64
+	tile [vec.Rows * lanes]float64
+}
+
+// appendBlock adds a block: with V = W C, S = self + noise - V^T V and
+// Li = chol(S)^-1, the new rows are (-Li V^T W, Li). False: S is not positive
+// definite, nothing has changed. alpha is left stale: call finishAlpha when all
+// blocks are in. 2*24*n^2 operations and O(n).
+func (f *factor) appendBlock(p *block) bool {
+	n := f.n
+	f.mulW(p.v, p.cross, n)
+	f.mulWT(p.u, p.v, n)
+	for c := 0; c < p.m; c += vec.Rows {
+		vec.TileT(p.tile[:], p.v[c:], lanes, p.v, n)
+		for i := range min(vec.Rows, p.m-c) {
+			s := p.self[(c+i)*lanes : (c+i)*lanes+p.m]
+			for j := range s {
+				s[j] -= p.tile[i*lanes+j]
+			}
+		}
+	}
+	if !p.invert(n) {
+		return false
+	}
+	f.writeBlock(p)
+	return true
+}
+
+// invert replaces self by its Cholesky factor and sets inv to the transpose of
+// the factor's inverse, zero beyond m.
+func (p *block) invert(n int) bool {
+	s, m := p.self, p.m
+	for i := range m {
+		d := s[i*lanes+i] + p.noise[i]
+		for j := range i {
+			v := s[i*lanes+j]
+			for q := range j {
+				v -= float64(s[i*lanes+q] * s[j*lanes+q])
+			}
+			v /= s[j*lanes+j]
+			s[i*lanes+j] = v
+			d -= float64(v * v)
+		}
+		if !pivotOK(d, p.noise[i], p.prior[i]+p.noise[i], n+i) {
+			return false
+		}
+		s[i*lanes+i] = math.Sqrt(d)
+	}
+	clear(p.inv[:])
+	for j := range m {
+		p.inv[j*lanes+j] = 1 / s[j*lanes+j]
+		for i := j + 1; i < m; i++ {
+			v := 0.0
+			for q := j; q < i; q++ {
+				v -= float64(s[i*lanes+q] * p.inv[j*lanes+q])
+			}
+			p.inv[j*lanes+i] = v / s[i*lanes+i]
+		}
+	}
+	return true
+}
+
+// writeBlock writes the rows of an inverted block and their elements of b.
+func (f *factor) writeBlock(p *block) {
+	n, ld := f.n, f.ld
+	for r := 0; r < n; r += vec.Rows {
+		// Rows of u times Li^T: element (q, i) is (Li V^T W)[i][r+q].
+		vec.Tile(p.tile[:], p.u[r*lanes:], lanes, p.inv[:], lanes)
+		for i := range p.m {
+			dst := f.w[(n+i)*ld+r : (n+i)*ld+min(r+vec.Rows, n)]
+			for q := range dst {
+				dst[q] = -p.tile[q*lanes+i]
+			}
+		}
+	}
+	copy(f.y[n:], p.y[:p.m])
+	copy(f.noise[n:], p.noise[:p.m])
+	for i := range p.m {
+		row := f.w[(n+i)*ld : (n+i)*ld+n+i+1]
+		for j := range i + 1 {
+			row[n+j] = p.inv[j*lanes+i]
+		}
+		f.b[n+i] = vec.Dot(row, f.y)
+	}
+	f.n = n + p.m
+}
+
+// mulW sets v = W c for the first n rows (a multiple of 8 is computed), c with
+// zeros in rows n..up8(n)-1.
+func (f *factor) mulW(v, c []float64, n int) {
+	for r := 0; r < n; r += vec.Rows {
+		vec.Tile(v[r*lanes:], f.w[r*f.ld:], f.ld, c, r+vec.Rows)
+	}
+}
+
+// mulWT sets u = W^T v for the first n rows.
+func (f *factor) mulWT(u, v []float64, n int) {
+	for r := 0; r < n; r += vec.Rows {
+		vec.TileT(u[r*lanes:], f.w[r*f.ld+r:], f.ld, v[r*lanes:], up8(n)-r)
+	}
+}
+
+// squares sets q[j] to the squared norm of column j of W c.
+func (f *factor) squares(q, c []float64) {
+	clear(q[:lanes])
+	for r := 0; r < f.n; r += vec.Rows {
+		vec.TileSquares(q, f.w[r*f.ld:], f.ld, c, r+vec.Rows)
+	}
+}
