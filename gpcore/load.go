@@ -47,12 +47,17 @@ func (g *GP) SetKernel(k Kernel) error {
 	if k.Dim() != g.points.d {
 		return ErrShape
 	}
+	return g.refit(k, g.f.noise[:g.f.n])
+}
+
+// refit refactorises with another kernel and other noise variances.
+func (g *GP) refit(k Kernel, noise []float64) error {
 	n := g.f.n
 	e := newEvaluator(k, g.points.cap)
 	c := newCloud(k.Dim(), g.points.cap, e)
 	copy(c.x, g.points.x)
 	c.embed(e, n)
-	if err := g.factorise(job{c, k, e}, g.f.y[:n], g.f.noise[:n]); err != nil {
+	if err := g.factorise(job{c, k, e}, g.f.y[:n], noise); err != nil {
 		return err
 	}
 	g.points, g.kernel, g.eval = c, k, e

@@ -1,0 +1,235 @@
+package gpcore
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// evidence is the objective of a fit: log marginal likelihood plus log prior as a
+// function of the free parameters, the logarithms of the kernel's hyperparameters
+// that are not held and, last, of the extra noise variance.
+type evidence struct {
+	p      FitProblem
+	n, d   int
+	logs   []float64   // all kernel hyperparameters
+	free   []int       // indices into logs
+	priors []LogNormal // of the free parameters
+
+	g           *GP
+	noise       []float64
+	ones, resid []float64 // W 1 and W (y - mean), then K^-1 (y - mean)
+	v, u        []float64 // panels for K^-1
+
+	at          []float64 // where the state below was evaluated
+	valid       bool
+	result      FitResult
+	best        FitResult
+	evaluations int
+}
+
+func newEvidence(p FitProblem) (*evidence, error) {
+	n, d := len(p.Y), p.Kernel.Dim()
+	if n == 0 || len(p.X) != n*d || len(p.NoiseVariance) != n {
+		return nil, ErrShape
+	}
+	for _, err := range []error{checkFinite(nameX, p.X), checkFinite(nameY, p.Y), checkNoise(p.NoiseVariance)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	e := &evidence{p: p, n: n, d: d, logs: p.Kernel.Params(nil)}
+	for i, kind := range p.Kernel.Kinds(nil) {
+		prior := LogNormal{e.logs[i], 1}
+		switch kind {
+		case Timescale:
+			continue
+		case OutputVariance:
+			prior = p.Variance
+		case Lengthscale:
+			prior = p.Lengthscale
+		}
+		e.free, e.priors = append(e.free, i), append(e.priors, prior)
+	}
+	if p.Noise != nil {
+		e.priors = append(e.priors, *p.Noise)
+	}
+	for _, prior := range e.priors {
+		if !finite(prior.Mean) || !finite(prior.SD) || prior.SD <= 0 {
+			return nil, &ValueError{"prior SD", 0, prior.SD}
+		}
+	}
+	e.g = New(p.Kernel, n)
+	if err := e.g.Load(p.X, p.Y, constant(n, 1+e.g.kernel.Variance(p.X[:d]))); err != nil {
+		return nil, err
+	}
+	c := up24(n)
+	e.noise, e.ones, e.resid = make([]float64, n), make([]float64, c), make([]float64, c)
+	e.v, e.u = make([]float64, c*lanes), make([]float64, c*lanes)
+	return e, nil
+}
+
+func constant(n int, v float64) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}
+
+// start are the free parameters as the problem gives them.
+func (e *evidence) start() []float64 {
+	v := make([]float64, 0, len(e.priors))
+	for _, i := range e.free {
+		v = append(v, e.logs[i])
+	}
+	if e.p.Noise != nil {
+		v = append(v, e.p.Noise.Mean)
+	}
+	return v
+}
+
+// draw sets the free parameters to a draw from their priors.
+func (e *evidence) draw(v []float64, rng *rand.Rand) {
+	for i, p := range e.priors {
+		v[i] = p.Mean + p.SD*rng.NormFloat64()
+	}
+}
+
+// value is the log posterior at v, -Inf where it cannot be computed. It keeps the
+// factor for gradient.
+func (e *evidence) value(v []float64) float64 {
+	e.valid = false
+	for _, t := range v {
+		if !(math.Abs(t) < 300) { // exp(300) is still finite
+			return math.Inf(-1)
+		}
+	}
+	e.evaluations++
+	prior := 0.0
+	for i, p := range e.priors {
+		d, _ := p.logDensity(v[i])
+		prior += d
+	}
+	for i, q := range e.free {
+		e.logs[q] = v[i]
+	}
+	extra := 0.0
+	if e.p.Noise != nil {
+		extra = math.Exp(v[len(v)-1])
+	}
+	for i, s := range e.p.NoiseVariance {
+		e.noise[i] = s + extra
+	}
+	k := e.p.Kernel.WithParams(e.logs)
+	if e.g.refit(k, e.noise) != nil {
+		return math.Inf(-1)
+	}
+	mean, ll := e.profile()
+	e.at = append(e.at[:0], v...)
+	e.valid = true
+	e.result = FitResult{Kernel: k, Mean: mean, NoiseVariance: extra, LogPosterior: ll + prior}
+	if math.IsNaN(e.result.LogPosterior) {
+		e.valid = false
+		return math.Inf(-1)
+	}
+	if e.best.Kernel == nil || e.result.LogPosterior > e.best.LogPosterior {
+		e.best = e.result
+	}
+	return e.result.LogPosterior
+}
+
+// profile returns the most probable constant mean and the log marginal likelihood
+// there with the mean's prior, and leaves W (y - mean) in e.resid.
+func (e *evidence) profile() (mean, ll float64) {
+	f := e.g.f
+	copy(e.resid, f.b[:e.n])
+	if e.p.MeanSD > 0 {
+		for k := range e.n {
+			s := 0.0
+			for _, w := range f.row(k) {
+				s += w
+			}
+			e.ones[k] = s
+		}
+		o := e.ones[:e.n]
+		precision := 1 / (e.p.MeanSD * e.p.MeanSD)
+		mean = vec.Dot(o, f.b) / (vec.Dot(o, o) + precision)
+		vec.Axpy(e.resid[:e.n], -mean, o)
+		ll = -0.5 * mean * mean * precision
+	}
+	r := e.resid[:e.n]
+	ll -= 0.5*vec.Dot(r, r) + 0.5*float64(e.n)*math.Log(2*math.Pi)
+	for k := range e.n {
+		ll += math.Log(f.w[k*f.ld+k])
+	}
+	return mean, ll
+}
+
+// gradient sets g to the derivative of value at v.
+func (e *evidence) gradient(g, v []float64) {
+	if !e.valid || !equal(e.at, v) {
+		if math.IsInf(e.value(v), -1) {
+			for i := range g {
+				g[i] = math.NaN() // ends the search
+			}
+			return
+		}
+	}
+	f := e.g.f
+	alpha := make([]float64, up8(e.n))
+	for r := 0; r < e.n; r += vec.Rows {
+		vec.Axpys8(alpha[:r+8], f.w[r*f.ld:], f.ld, e.resid[r:r+8])
+	}
+	sum := make([]float64, len(e.logs))
+	trace := 0.0
+	one := make([]float64, len(e.logs))
+	for c := 0; c < e.n; c += lanes {
+		e.inverseColumns(c)
+		for i := c; i < e.n; i++ {
+			for j := c; j < min(c+lanes, i+1); j++ {
+				m := alpha[i]*alpha[j] - e.u[i*lanes+j-c]
+				if i == j {
+					m /= 2
+					trace += m
+				}
+				e.result.Kernel.ParamGradient(one, e.g.X(i), e.g.X(j))
+				vec.Axpy(sum, m, one)
+			}
+		}
+	}
+	for i, q := range e.free {
+		g[i] = sum[q]
+	}
+	if e.p.Noise != nil {
+		g[len(g)-1] = trace * e.result.NoiseVariance
+	}
+	for i, p := range e.priors {
+		_, s := p.logDensity(v[i])
+		g[i] += s
+	}
+}
+
+// inverseColumns sets rows c.. of e.u to columns c..c+23 of K^-1 = W^T W.
+func (e *evidence) inverseColumns(c int) {
+	f := e.g.f
+	for k := c; k < up8(e.n); k++ {
+		copy(e.v[k*lanes:(k+1)*lanes], f.w[k*f.ld+c:])
+	}
+	for r := c; r < e.n; r += vec.Rows {
+		vec.TileT(e.u[r*lanes:], f.w[r*f.ld+r:], f.ld, e.v[r*lanes:], up8(e.n)-r)
+	}
+}
+
+func equal(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
