@@ -1,0 +1,157 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/exec/wire"
+)
+
+// The operations of the protocol, and the one that no child may know.
+const (
+	opRead    = "read"
+	opWrite   = "write"
+	opSafe    = "safe"
+	opUnknown = "no-such-operation"
+)
+
+// Codes of refusals. A child may use others of its own.
+const (
+	CodeUnknownOp   = "unknown_op"
+	CodeBadRequest  = "bad_request"
+	CodeRefused     = "refused"
+	CodeUnavailable = "unavailable"
+	CodeFault       = "fault"
+	CodeTimeout     = "timeout"
+)
+
+// request is one line from the host.
+type request struct {
+	ID         int64              `json:"id"`
+	Op         string             `json:"op"`
+	Channels   []string           `json:"channels,omitempty"`
+	Values     map[string]float64 `json:"values,omitempty"`
+	Release    []string           `json:"release,omitempty"`
+	DeadlineMS int64              `json:"deadline_ms,omitempty"`
+	// Extra is a key that no child knows; it goes with opUnknown.
+	Extra bool `json:"no_such_key,omitempty"`
+}
+
+// encode gives the request's line with its line feed.
+func (r request) encode() ([]byte, error) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s request: %w", r.Op, err)
+	}
+	line = append(line, '\n')
+	if len(line) > wire.MaxLine {
+		return nil, fmt.Errorf("%s request of %d bytes is longer than the %d that the protocol allows; ask for fewer channels at once", r.Op, len(line), wire.MaxLine)
+	}
+	return line, nil
+}
+
+// answer is one line from the child after its hello.
+type answer struct {
+	values  map[string]float64 // by the child's names
+	refusal *RefusedError      // nil where "ok" is true
+}
+
+// parseAnswer reads the answer to the request with the given id. Every error is
+// a fault of the child.
+func parseAnswer(line []byte, id int64) (answer, error) {
+	object, err := wire.Object(line)
+	if err != nil {
+		return answer{}, err
+	}
+	if object["id"] != float64(id) {
+		return answer{}, fmt.Errorf(`%s has "id" %s where %d was due`, wire.Quote(line), show(object["id"]), id)
+	}
+	ok, isBool := object["ok"].(bool)
+	if !isBool {
+		return answer{}, fmt.Errorf(`%s has no "ok" that is true or false`, wire.Quote(line))
+	}
+	if !ok {
+		refusal, err := parseRefusal(object["error"])
+		if err != nil {
+			return answer{}, fmt.Errorf("%s: %w", wire.Quote(line), err)
+		}
+		return answer{refusal: refusal}, nil
+	}
+	values, err := numbersIn(object, "values")
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", wire.Quote(line), err)
+	}
+	return answer{values: values}, nil
+}
+
+// numbersIn reads an object of numbers; a missing key is an empty one.
+func numbersIn(object map[string]any, key string) (map[string]float64, error) {
+	v, there := object[key]
+	if !there {
+		return nil, nil
+	}
+	members, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%q is %s and must be an object of numbers", key, show(v))
+	}
+	numbers := make(map[string]float64, len(members))
+	for name, v := range members {
+		number, ok := v.(float64)
+		if !ok {
+			return nil, fmt.Errorf("the value of %s is %s and must be a number; leave it out where there is none", wire.Quote([]byte(name)), show(v))
+		}
+		numbers[name] = number
+	}
+	return numbers, nil
+}
+
+// parseRefusal reads the "error" of an answer with "ok":false.
+func parseRefusal(v any) (*RefusedError, error) {
+	members, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New(`"ok" is false, and "error" is not an object`)
+	}
+	r := &RefusedError{}
+	if r.Code, ok = members["code"].(string); !ok || r.Code == "" {
+		return nil, errors.New(`"error" has no text "code"`)
+	}
+	if message, there := members["message"]; there {
+		if r.Message, ok = message.(string); !ok {
+			return nil, errors.New(`"message" is not text`)
+		}
+	}
+	if retry, there := members["retry"]; there {
+		if r.Retry, ok = retry.(bool); !ok {
+			return nil, errors.New(`"retry" is not true or false`)
+		}
+	}
+	return r, nil
+}
+
+// RefusedError is an answer in which the child said no. It wraps
+// drivers.ErrRefused.
+type RefusedError struct {
+	// Op is the operation that was refused: read, write or safe.
+	Op string
+	// Code is one word for programs, Message a sentence for people.
+	Code, Message string
+	// Retry says that the same request may succeed later.
+	Retry bool
+}
+
+// Error shows the child's words, quoted and cut.
+func (e *RefusedError) Error() string {
+	text := fmt.Sprintf("%s %v: %s", e.Op, drivers.ErrRefused, wire.Quote([]byte(e.Code)))
+	if e.Message != "" {
+		text += ": " + wire.Quote([]byte(e.Message))
+	}
+	if e.Retry {
+		text += " (it may be tried again)"
+	}
+	return text
+}
+
+// Unwrap gives drivers.ErrRefused.
+func (e *RefusedError) Unwrap() error { return drivers.ErrRefused }

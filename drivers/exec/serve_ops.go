@@ -1,0 +1,125 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/exec/wire"
+)
+
+// answer serves one request. Its error ends the connection; what the device
+// says against the request goes to the host instead.
+func (s *server) answer(ctx context.Context, line []byte) error {
+	object, err := wire.Object(line)
+	if err != nil {
+		return fmt.Errorf("exec: request: %w", err)
+	}
+	id, ok := object["id"].(float64)
+	if !ok {
+		return fmt.Errorf(`exec: request %s has no number "id" that could be answered`, wire.Quote(line))
+	}
+	if ms, ok := object["deadline_ms"].(float64); ok && ms > 0 && ms < float64(math.MaxInt64/time.Millisecond) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(ms*float64(time.Millisecond)))
+		defer cancel()
+	}
+	r, refusal := s.do(ctx, object)
+	a := answerLine{ID: id, OK: refusal == nil, Error: refusal}
+	if refusal == nil {
+		a.Values = r.Values
+		for name, v := range r.Values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				a = answerLine{ID: id, Error: &errorMembers{Code: CodeFault, Message: fmt.Sprintf("channel %q gave %v, which is not a finite number", name, v)}}
+			}
+		}
+	}
+	return s.write(a)
+}
+
+// do runs one operation on the device.
+func (s *server) do(ctx context.Context, object map[string]any) (drivers.Reading, *errorMembers) {
+	switch object["op"] {
+	case opRead:
+		channels, err := textsIn(object, "channels")
+		if err != nil {
+			return drivers.Reading{}, badRequest(err)
+		}
+		r, err := s.dev.Read(ctx, channels)
+		return r, refusalOf(err)
+	case opWrite:
+		values, err := numbersIn(object, "values")
+		if err != nil {
+			return drivers.Reading{}, badRequest(err)
+		}
+		release, err := textsIn(object, "release")
+		if err != nil {
+			return drivers.Reading{}, badRequest(err)
+		}
+		actuator, ok := s.dev.(drivers.Actuator)
+		if !ok {
+			return drivers.Reading{}, &errorMembers{Code: CodeRefused, Message: "this device can only be read"}
+		}
+		r, err := actuator.Write(ctx, drivers.Setpoints{Values: values, Release: release})
+		return r, refusalOf(err)
+	case opSafe:
+		return drivers.Reading{}, refusalOf(s.halt(ctx))
+	}
+	return drivers.Reading{}, &errorMembers{Code: CodeUnknownOp, Message: fmt.Sprintf("the operation %s is not known here", show(object["op"]))}
+}
+
+// halt brings the device to safe; one that cannot be set is safe as it is.
+func (s *server) halt(ctx context.Context) error {
+	if actuator, ok := s.dev.(drivers.Actuator); ok {
+		return actuator.Halt(ctx)
+	}
+	return nil
+}
+
+// textsIn reads a list of text; a missing key is an empty one.
+func textsIn(object map[string]any, key string) ([]string, error) {
+	v, there := object[key]
+	if !there {
+		return nil, nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%q is %s and must be a list of text", key, show(v))
+	}
+	texts := make([]string, len(list))
+	for i, element := range list {
+		if texts[i], ok = element.(string); !ok {
+			return nil, fmt.Errorf("%q holds %s, which is not text", key, show(element))
+		}
+	}
+	return texts, nil
+}
+
+func badRequest(err error) *errorMembers {
+	return &errorMembers{Code: CodeBadRequest, Message: err.Error()}
+}
+
+// refusalOf turns a device's error into the protocol's; nil stays nil.
+func refusalOf(err error) *errorMembers {
+	if err == nil {
+		return nil
+	}
+	var inner *RefusedError
+	refusal := &errorMembers{Code: CodeBadRequest, Message: err.Error()}
+	switch {
+	case errors.As(err, &inner): // a child behind a child
+		refusal.Code, refusal.Retry = inner.Code, inner.Retry
+	case errors.Is(err, drivers.ErrRefused):
+		refusal.Code = CodeRefused
+	case errors.Is(err, drivers.ErrUnavailable):
+		refusal.Code, refusal.Retry = CodeUnavailable, true
+	case errors.Is(err, drivers.ErrProtocol):
+		refusal.Code = CodeFault
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		refusal.Code, refusal.Retry = CodeTimeout, true
+	}
+	return refusal
+}
