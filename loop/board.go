@@ -1,0 +1,73 @@
+package loop
+
+import (
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// entry is the latest believed value of one channel.
+type entry struct {
+	value float64
+	at    time.Time
+	known bool
+}
+
+// fresh reports whether the value may stand in for time t.
+func (e entry) fresh(t time.Time, maxAge time.Duration) bool {
+	return e.known && t.Sub(e.at) <= maxAge
+}
+
+// board holds the latest value of every channel that the run uses.
+type board struct {
+	// sensors and variables have one entry each, in the order of Options.
+	sensors, variables []entry
+}
+
+func newBoard(o *Options) board {
+	return board{sensors: make([]entry, len(o.Sensors)), variables: make([]entry, len(o.Variables))}
+}
+
+// take stores the values of a reading that the run uses and reports which
+// sensors it renewed. A value that is not finite or outside its sensor's range
+// is no data.
+func (b *board) take(o *Options, device int, r drivers.Reading) (renewed []int) {
+	for i, s := range o.Sensors {
+		v, ok := valueOf(s.Channel, device, r)
+		if ok && v >= s.Low && v <= s.High {
+			b.sensors[i] = entry{v, r.At, true}
+			renewed = append(renewed, i)
+		}
+	}
+	for i, x := range o.Variables {
+		if v, ok := valueOf(x.Channel, device, r); ok {
+			b.variables[i] = entry{v, r.At, true}
+		}
+	}
+	return renewed
+}
+
+// valueOf is the reading's finite value of a channel.
+func valueOf(c Channel, device int, r drivers.Reading) (float64, bool) {
+	if c.Device != device {
+		return 0, false
+	}
+	v, ok := r.Values[c.Name]
+	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// handleReading takes in what a device said. asked is when the question was put:
+// a shot counts only if both question and answer lie after the settling.
+func (l *Loop) handleReading(k *link, r drivers.Reading, asked time.Time) {
+	if len(r.Values) == 0 {
+		return
+	}
+	if r.At.IsZero() {
+		r.At = l.now()
+	}
+	renewed := l.board.take(&l.opt, k.lane-laneDevice, r)
+	if l.phase == measuring {
+		l.offerShot(renewed, r.At, asked)
+	}
+}

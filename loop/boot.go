@@ -1,0 +1,196 @@
+package loop
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// openAll connects the devices. Nothing moves before all of them are open and
+// have what the options need.
+func (l *Loop) openAll() {
+	l.enter(opening)
+	waiting := len(l.links)
+	for _, k := range l.links {
+		l.openLink(k, func(err error) {
+			waiting--
+			switch {
+			case err != nil:
+				l.fail(fmt.Errorf("%w: open device %q: %w", ErrInstrument, k.name, err))
+			case l.phase == opening && waiting == 0:
+				l.opened()
+			}
+		})
+	}
+}
+
+// opened compares the devices with the options.
+func (l *Loop) opened() {
+	for i := range l.opt.Sensors {
+		s := &l.opt.Sensors[i]
+		if err := l.checkChannel(s.Channel, s.Unit, false); err != nil {
+			l.fail(fmt.Errorf("%w: sensor %q: %w", ErrInstrument, s.Name, err))
+			return
+		}
+	}
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		err := l.checkChannel(v.Channel, v.Unit, v.Actuated)
+		if err == nil && v.Actuated {
+			err = l.checkLimits(v)
+		}
+		if err != nil {
+			l.fail(fmt.Errorf("%w: variable %q: %w", ErrInstrument, v.Name, err))
+			return
+		}
+	}
+	l.listChannels()
+	l.enter(booting)
+}
+
+// checkChannel refuses a channel that the device does not have, has in another
+// unit, or cannot set.
+func (l *Loop) checkChannel(c Channel, unit string, set bool) error {
+	if c.Device < 0 {
+		return nil
+	}
+	k := l.links[c.Device]
+	ch, ok := k.channels[c.Name]
+	switch {
+	case !ok:
+		names := slices.Sorted(maps.Keys(k.channels))
+		return fmt.Errorf("device %q has no channel %q; it has %s", k.name, c.Name, strings.Join(names, ", "))
+	case ch.Unit != "" && unit != "" && ch.Unit != unit:
+		return fmt.Errorf("channel %q of device %q is in %q, the configuration says %q", c.Name, k.name, ch.Unit, unit)
+	case set && (ch.Access != drivers.ReadWrite || k.act == nil):
+		return fmt.Errorf("channel %q of device %q cannot be set", c.Name, k.name)
+	}
+	return nil
+}
+
+// checkLimits refuses limits that the device's own do not contain, and a release
+// of what cannot be released.
+func (l *Loop) checkLimits(v *Variable) error {
+	k := l.links[v.Channel.Device]
+	ch := k.channels[v.Channel.Name]
+	if v.Low < ch.Min || v.High > ch.Max {
+		return fmt.Errorf("range [%g, %g] %s reaches beyond what device %q accepts, [%g, %g]",
+			v.Low, v.High, v.Unit, k.name, ch.Min, ch.Max)
+	}
+	if !ch.CanRelease && (v.OnRelease == Release || v.Boot == RestOff || v.OnFault == RestOff || v.Shutdown == RestOff) {
+		return fmt.Errorf("channel %q of device %q cannot be released; declare on_release = %q and no \"off\" state",
+			v.Channel.Name, k.name, Hold)
+	}
+	return nil
+}
+
+// bootTimeout bounds the first reading of the actuators beyond a variable's own
+// readback timeout: a broker may have to be reached, a child may be slow at
+// first.
+const bootTimeout = 10 * time.Second
+
+// boot waits until every actuator with a readback has been read: nothing is
+// driven before it is known where it stands.
+func (l *Loop) boot(now time.Time) {
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		if !v.Actuated || v.Tolerance <= 0 || l.board.variables[i].known {
+			continue
+		}
+		if limit := max(v.Timeout, bootTimeout); now.Sub(l.since) > limit {
+			l.fail(fmt.Errorf("%w: variable %q gave no reading within %v; nothing was driven", ErrInstrument, v.Name, limit))
+		}
+		return
+	}
+	l.booted()
+}
+
+// booted applies the declared boot states and begins the first step.
+func (l *Loop) booted() {
+	if s, ok := l.deps.Policy.(starter); ok {
+		s.SetStart(l.startSetting())
+	}
+	if l.opt.Mode != Shadow {
+		for i := range l.opt.Variables {
+			v := &l.opt.Variables[i]
+			if !v.Actuated {
+				continue
+			}
+			switch v.Boot {
+			case RestSafe:
+				l.aims[i].driveTo(v.Limits.Safe)
+			case RestOff:
+				l.aims[i].letGo()
+			}
+		}
+	}
+	l.next()
+}
+
+// starter is a policy that is told the starting setting once it has been read.
+type starter interface {
+	// SetStart gives every variable's starting value, NaN for one that is random
+	// then.
+	SetStart(x []float64)
+}
+
+// startSetting is the declared starting value, else what was read at boot; NaN
+// for a variable that is let go.
+func (l *Loop) startSetting() []float64 {
+	x := make([]float64, len(l.opt.Variables))
+	for i := range x {
+		v := &l.opt.Variables[i]
+		e := l.board.variables[i]
+		switch {
+		case !math.IsNaN(v.Start):
+			x[i] = v.Start
+		case v.Actuated && v.Boot != RestOff && e.known:
+			x[i] = min(max(e.value, v.Low), v.High)
+		default:
+			x[i] = math.NaN()
+		}
+	}
+	return x
+}
+
+// pollAll asks every device for what the present phase needs. The objective's
+// channels are asked only while shots are taken: asking may be what measures.
+func (l *Loop) pollAll() {
+	if l.phase < booting || l.phase >= closing {
+		return
+	}
+	for _, k := range l.links {
+		if l.phase == measuring {
+			l.poll(k, k.all)
+		} else {
+			l.poll(k, k.quiet)
+		}
+	}
+}
+
+// listChannels prepares what each device is asked for.
+func (l *Loop) listChannels() {
+	for d, k := range l.links {
+		for i := range l.opt.Variables {
+			if c := l.opt.Variables[i].Channel; c.Device == d {
+				k.quiet = append(k.quiet, c.Name)
+			}
+		}
+		k.all = slices.Clone(k.quiet)
+		for i := range l.opt.Sensors {
+			c := l.opt.Sensors[i].Channel
+			if c.Device != d {
+				continue
+			}
+			k.all = append(k.all, c.Name)
+			if !slices.Contains(l.opt.Objective.Uses, i) {
+				k.quiet = append(k.quiet, c.Name)
+			}
+		}
+	}
+}

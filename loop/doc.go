@@ -1,0 +1,40 @@
+// Package loop is the tuner: measure, learn, propose, clamp, write, settle,
+// record.
+//
+// # Two clocks
+//
+// A tick (100 ms by default) passes every driven variable through safety.Step,
+// writes what came out, asks the devices for readings and looks at the step's
+// deadlines. It never blocks. A step is a small state machine over ticks; it may
+// take milliseconds or days:
+//
+//	opening → booting → choosing → recording → moving → settling → measuring → concluding ┐
+//	                       ^                                                              │
+//	                       └──────────────────────────────────────────────────────────────┘
+//	                    a stop condition, a fault, an interrupt → homing? → resting → closed
+//
+// # Who runs what
+//
+// One goroutine owns the loop's state. Whatever may block (a device call, a
+// decision, a durable write) is a job on a lane, a goroutine of its own, and
+// comes back as a function that the loop's goroutine runs:
+//
+//	           post(job)                      put(continuation)
+//	┌──────┐ ───────────> lane 0: journal ──────────────┐
+//	│ loop │ ───────────> lane 1: policy  ──────────────┤
+//	│      │ ───────────> lane 2…: one per device ──────┤
+//	└──────┘ <────────── mailbox ◄──────────────────────┴── readings that devices
+//	   ^ tick                                               send on their own
+//
+// In a simulation there are no goroutines: jobs run in order between ticks and a
+// VirtualClock moves by one tick at a time, so the same seed gives the same run.
+//
+// # What the model learns
+//
+// A shot is one new value of the objective, with the other sensors' and the
+// variables' values of the same instant. Shots count from the moment when every
+// driven variable's readback is within tolerance and the settle time has passed.
+// The model learns the setting that was achieved: the readback of controlled
+// variables, the measured value of random ones. What is stale, missing, out of
+// range or not finite is no data, never a number.
+package loop

@@ -1,0 +1,15 @@
+package loop
+
+import "errors"
+
+// What Run's error wraps, so that a caller can tell what happened.
+var (
+	// ErrInstrument: a device failed or gives no data.
+	ErrInstrument = errors.New("instrument failed")
+	// ErrUnsafe: an actuator's declared rest state could not be confirmed.
+	ErrUnsafe = errors.New("safe state not confirmed")
+	// ErrJournal: the record could not be written.
+	ErrJournal = errors.New("journal failed")
+	// ErrOptions: the options contradict themselves or the devices.
+	ErrOptions = errors.New("options not usable")
+)

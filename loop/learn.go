@@ -1,0 +1,114 @@
+package loop
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// outcome is the step as the journal and the user see it.
+func (l *Loop) outcome() journal.Outcome {
+	s := &l.step
+	values := make([]float64, len(s.shots))
+	for i, p := range s.shots {
+		values[i] = p.objective
+	}
+	o := journal.Outcome{Step: s.n, X: l.achieved(), Mean: math.NaN(), Variance: variance(values),
+		Shots: len(values), Cost: l.stepMoney(len(values)).float(), Valid: len(values) > 0 && s.problem == "",
+		Problem: s.problem, At: l.stamp()}
+	if len(values) > 0 {
+		o.Mean = l.statistic(values)
+	}
+	return o
+}
+
+// achieved is the mean of the variables over the shots; without shots, what was
+// last read.
+func (l *Loop) achieved() []float64 {
+	s := &l.step
+	x := policy.NaNs(len(l.opt.Variables))
+	for i := range x {
+		if len(s.shots) == 0 {
+			x[i] = l.takeOverFrom(i)
+			if e := l.board.variables[i]; e.known {
+				x[i] = e.value
+			}
+			continue
+		}
+		x[i] = 0
+		for _, p := range s.shots {
+			x[i] += p.x[i] / float64(len(s.shots))
+		}
+	}
+	return x
+}
+
+// observations is the step as the model sees it: one observation, or one per
+// shot where a variable was random.
+func (l *Loop) observations(o journal.Outcome) []policy.Observation {
+	s := &l.step
+	whole := policy.Observation{Step: s.n, ControlSet: s.set, X: o.X, Mean: l.sense(o.Mean), Variance: o.Variance,
+		Shots: o.Shots, Cost: o.Cost, Valid: o.Valid}
+	if !o.Valid || !s.perShot {
+		return []policy.Observation{whole}
+	}
+	out := make([]policy.Observation, len(s.shots))
+	for i, p := range s.shots {
+		out[i] = policy.Observation{Step: s.n, ControlSet: s.set, X: p.x, Mean: l.sense(p.objective),
+			Variance: math.NaN(), Shots: 1, Valid: true}
+	}
+	out[0].Cost = o.Cost
+	return out
+}
+
+// sense turns the objective so that it is maximised.
+func (l *Loop) sense(y float64) float64 {
+	if l.opt.Objective.Minimize {
+		return -y
+	}
+	return y
+}
+
+// learn teaches the policy on its lane; then runs on the loop's goroutine.
+func (l *Loop) learn(observations []policy.Observation, then func()) {
+	showProgress := l.deps.Watch.Progress != nil
+	l.desk.post(lanePolicy, func() func() {
+		err := l.observeAll(observations)
+		bound := math.NaN()
+		if rec, recErr := l.deps.Policy.Recommend(); showProgress && recErr == nil {
+			bound = rec.LowerBound
+		}
+		return func() {
+			if err != nil {
+				l.fail(err)
+				return
+			}
+			l.progress.LowerBound = l.sense(bound)
+			then()
+		}
+	})
+}
+
+// observeAll runs on the policy's lane.
+func (l *Loop) observeAll(observations []policy.Observation) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the policy panicked: %v", r)
+		}
+	}()
+	for _, o := range observations {
+		if err := l.deps.Policy.Observe(o); err != nil {
+			return fmt.Errorf("learn step %d: %w", o.Step, err)
+		}
+	}
+	return nil
+}
+
+// failpoint tells a test where the loop is.
+func (l *Loop) failpoint(name string) {
+	if l.deps.Failpoint != nil {
+		l.deps.Failpoint(name)
+	}
+}

@@ -1,0 +1,166 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// Lanes: blocking work that must not overtake itself shares one.
+const (
+	laneJournal = iota
+	lanePolicy
+	laneDevice // and one more for each further device
+)
+
+// link is the loop's side of one device: it keeps at most one read and one write
+// in flight and never waits for either.
+type link struct {
+	name     string
+	dev      drivers.Device
+	act      drivers.Actuator // nil: read only
+	listens  bool
+	lane     int
+	channels map[string]drivers.Channel
+	// quiet are the channels that are asked for at any time, all those asked for
+	// while shots are taken.
+	quiet, all []string
+	open       bool
+	reading    bool
+	writing    bool
+	// dead says that the device broke its protocol or could not be opened: it is
+	// not called again before it has been reopened.
+	dead error
+	// trouble is the last transient error, told once.
+	trouble string
+}
+
+func newLinks(devices []Device) []*link {
+	links := make([]*link, len(devices))
+	for i, d := range devices {
+		act, _ := d.Device.(drivers.Actuator)
+		_, listens := d.Device.(drivers.Listener)
+		links[i] = &link{name: d.Name, dev: d.Device, act: act, listens: listens, lane: laneDevice + i}
+	}
+	return links
+}
+
+// openLink connects one device; done runs on the loop's goroutine.
+func (l *Loop) openLink(k *link, done func(error)) {
+	if s, ok := k.dev.(drivers.Listener); ok {
+		s.Listen(func(r drivers.Reading) {
+			if !l.desk.put(func() { l.handleReading(k, r, r.At) }) {
+				l.droppedReadings.Add(1)
+			}
+		})
+	}
+	l.desk.post(k.lane, func() func() {
+		channels, err := k.dev.Open(l.deviceCtx)
+		return func() {
+			if err != nil {
+				k.dead = err
+				done(err)
+				return
+			}
+			k.open = true
+			k.channels = map[string]drivers.Channel{}
+			for _, c := range channels {
+				k.channels[c.Name] = c
+			}
+			done(nil)
+		}
+	})
+}
+
+// poll asks a device for channels unless an answer is still awaited.
+func (l *Loop) poll(k *link, channels []string) {
+	if !k.open || k.reading || k.dead != nil || k.listens || len(channels) == 0 {
+		return
+	}
+	k.reading = true
+	asked := l.now()
+	l.desk.post(k.lane, func() func() {
+		r, err := k.dev.Read(l.deviceCtx, channels)
+		return func() {
+			k.reading = false
+			if err != nil {
+				l.deviceError(k, "read", err)
+				return
+			}
+			k.trouble = ""
+			l.handleReading(k, r, asked)
+		}
+	})
+}
+
+// write sends setpoints; done runs on the loop's goroutine after the readback,
+// if any, has been taken in, and is told when the write began.
+func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, err error)) {
+	k.writing = true
+	l.desk.post(k.lane, func() func() {
+		asked := l.deps.Clock.Now()
+		r, err := k.act.Write(l.deviceCtx, s)
+		return func() {
+			k.writing = false
+			if err != nil {
+				l.deviceError(k, "write", err)
+			} else {
+				k.trouble = ""
+				l.handleReading(k, r, asked)
+			}
+			done(asked, err)
+		}
+	})
+}
+
+// deviceError sorts a device's error: what may pass is told once and tried
+// again, what may not ends the run.
+func (l *Loop) deviceError(k *link, doing string, err error) {
+	if errors.Is(err, drivers.ErrUnavailable) || errors.Is(err, drivers.ErrRefused) {
+		if k.trouble != err.Error() {
+			k.trouble = err.Error()
+			l.event("warn", "device", fmt.Sprintf("%s of device %q: %v", doing, k.name, err))
+		}
+		return
+	}
+	if k.dead == nil {
+		k.dead = err
+		l.fail(fmt.Errorf("%w: %s of device %q: %w", ErrInstrument, doing, k.name, err))
+	}
+}
+
+// revive reopens a dead device once and brings it to its own safe state.
+func (l *Loop) revive(k *link, done func(error)) {
+	ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
+	l.desk.post(k.lane, func() func() {
+		defer cancel()
+		err := reviveDevice(ctx, k)
+		return func() {
+			if err == nil {
+				k.dead, k.open = nil, true
+			}
+			done(err)
+		}
+	})
+}
+
+// reviveTimeout bounds reopening and halting a failed device: long enough for a
+// child process to start (10 s by its protocol) and answer.
+const reviveTimeout = 15 * time.Second
+
+func reviveDevice(ctx context.Context, k *link) error {
+	closing := k.dev.Close()
+	if _, err := k.dev.Open(ctx); err != nil {
+		return errors.Join(fmt.Errorf("reopen device %q: %w", k.name, err), closing)
+	}
+	if k.act == nil {
+		return nil
+	}
+	if err := k.act.Halt(ctx); err != nil {
+		return fmt.Errorf("bring device %q to its safe state: %w", k.name, err)
+	}
+	return nil
+}

@@ -1,0 +1,353 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// phase is where the run stands; see the package comment.
+type phase int
+
+const (
+	opening phase = iota
+	booting
+	choosing
+	recording
+	moving
+	settling
+	measuring
+	concluding
+	homing
+	resting
+	closing
+	closed
+)
+
+// String names the phase for a progress line.
+func (p phase) String() string {
+	return [...]string{"opening", "booting", "choosing", "recording", "moving", "settling",
+		"measuring", "concluding", "homing", "resting", "closing", "closed"}[p]
+}
+
+// Loop is a run in progress. All fields belong to the goroutine that called Run,
+// except droppedReadings.
+type Loop struct {
+	opt       Options
+	deps      Deps
+	desk      desk
+	statistic func([]float64) float64
+
+	// deviceCtx outlives the caller's context, so that the actuators can be
+	// brought to rest; policyCtx ends with it.
+	deviceCtx    context.Context
+	policyCtx    context.Context
+	cancelPolicy context.CancelFunc
+
+	start time.Time
+	phase phase
+	// since is when the phase began.
+	since time.Time
+
+	links  []*link
+	board  board
+	limits safety.Limits
+	safety safety.State
+	aims   []aim
+	ledger ledger
+	step   step
+	rests  []*restJob
+	// drove says that something was written to an actuator.
+	drove bool
+
+	steps    int
+	failures int
+	result   Result
+	err      error
+	reason   string
+
+	droppedReadings atomic.Int64
+	progress        Progress
+}
+
+func newLoop(o Options, d Deps) (*Loop, error) {
+	if d.Clock == nil {
+		d.Clock = RealClock{}
+	}
+	if err := checkOptions(&o, &d); err != nil {
+		return nil, err
+	}
+	statistic, err := statisticOf(o.Objective.Statistic)
+	if err != nil {
+		return nil, err
+	}
+	l := &Loop{opt: o, deps: d, statistic: statistic, links: newLinks(d.Devices), board: newBoard(&o),
+		ledger: newLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now()}
+	l.limits.N, l.limits.Tick = len(o.Variables), o.Tick
+	for i, v := range o.Variables {
+		l.limits.Variable[i] = v.Limits
+	}
+	if o.Mode == Simulate {
+		l.desk = &virtualDesk{}
+	} else {
+		l.desk = newRealDesk()
+	}
+	return l, nil
+}
+
+// checkOptions refuses what the loop could not run with.
+func checkOptions(o *Options, d *Deps) error {
+	switch {
+	case len(o.Variables) == 0 || len(o.Variables) > safety.MaxVariables:
+		return fmt.Errorf("%w: %d variables, need 1 to %d", ErrOptions, len(o.Variables), safety.MaxVariables)
+	case o.Tick <= 0:
+		return fmt.Errorf("%w: tick %v must be positive", ErrOptions, o.Tick)
+	case o.Objective.Shots < 1:
+		return fmt.Errorf("%w: %d shots, need at least 1", ErrOptions, o.Objective.Shots)
+	case len(o.Objective.Uses) == 0:
+		return fmt.Errorf("%w: the objective uses no sensor", ErrOptions)
+	case len(o.ControlSets) == 0:
+		return fmt.Errorf("%w: no control set", ErrOptions)
+	case d.Policy == nil || d.Journal == nil:
+		return fmt.Errorf("%w: policy and journal are required", ErrOptions)
+	}
+	if _, virtual := d.Clock.(*VirtualClock); virtual != (o.Mode == Simulate) {
+		return fmt.Errorf("%w: mode %q and clock %T do not go together", ErrOptions, o.Mode, d.Clock)
+	}
+	return nil
+}
+
+// run drives the state machine until it is closed.
+func (l *Loop) run(ctx context.Context) (Result, error) {
+	deviceCtx, cancelDevices := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelDevices()
+	l.deviceCtx = deviceCtx
+	l.policyCtx, l.cancelPolicy = context.WithCancel(ctx)
+	defer l.cancelPolicy()
+	defer l.desk.close()
+
+	l.event("info", "start", fmt.Sprintf("mode %s, %d variables, %d control sets", l.opt.Mode,
+		len(l.opt.Variables), len(l.opt.ControlSets)))
+	l.openAll()
+	if d, ok := l.desk.(*virtualDesk); ok {
+		l.runVirtual(ctx, d)
+	} else {
+		l.runReal(ctx, l.desk.(*realDesk))
+	}
+	return l.finished(ctx)
+}
+
+// runVirtual advances the clock tick by tick, with all jobs done in between.
+func (l *Loop) runVirtual(ctx context.Context, d *virtualDesk) {
+	clock := l.deps.Clock.(*VirtualClock)
+	for {
+		d.drain()
+		if l.phase == closed {
+			return
+		}
+		if ctx.Err() != nil {
+			l.interrupt()
+			continue
+		}
+		clock.Advance(l.opt.Tick)
+		l.tick()
+	}
+}
+
+// runReal waits for ticks and for what lanes and devices send. Ticks that were
+// missed are not made up for: safety.Step measures the time that passed.
+func (l *Loop) runReal(ctx context.Context, d *realDesk) {
+	ticker := time.NewTicker(l.opt.Tick)
+	defer ticker.Stop()
+	interrupted := ctx.Done()
+	for l.phase != closed {
+		select {
+		case <-interrupted:
+			interrupted = nil
+			l.interrupt()
+		case <-d.mail.bell:
+			for _, f := range d.mail.take() {
+				f()
+			}
+		case <-ticker.C:
+			l.tick()
+		}
+	}
+}
+
+// tick is the loop's heartbeat.
+func (l *Loop) tick() {
+	now := l.now()
+	if l.phase > booting && l.phase < closing {
+		l.actuate(now)
+	}
+	l.pollAll()
+	switch l.phase {
+	case booting:
+		l.boot(now)
+	case moving:
+		l.watchMove(now)
+	case settling:
+		if !now.Before(l.step.settleEnd) {
+			l.measure(now)
+		}
+	case measuring:
+		l.watchShots(now)
+	case homing:
+		l.watchHoming(now)
+	case resting:
+		l.watchRest(now)
+	case closing:
+		if now.Sub(l.since) > closeTimeout {
+			l.event("warn", "close", "a device did not close in time")
+			l.enter(closed)
+		}
+	}
+	l.tellProgress(now)
+}
+
+// finished makes the result once the machine is closed.
+func (l *Loop) finished(ctx context.Context) (Result, error) {
+	r := &l.result
+	r.Reason, r.Steps, r.Spent = l.reason, l.steps, l.ledger.spent.float()
+	r.PlaysBySet = l.ledger.plays
+	r.SpentBySet = make([]float64, len(l.ledger.bySet))
+	for i, m := range l.ledger.bySet {
+		r.SpentBySet[i] = m.float()
+	}
+	r.Elapsed = l.now().Sub(l.start)
+	if n := l.droppedReadings.Load(); n > 0 {
+		l.deps.logger().Warn("readings dropped", "count", n)
+	}
+	if l.err == nil && l.reason == reasonInterrupted {
+		return *r, ctx.Err()
+	}
+	return *r, l.err
+}
+
+// Why a run ended.
+const (
+	reasonSteps       = "steps"
+	reasonCost        = "cost"
+	reasonTime        = "time"
+	reasonInterrupted = "interrupted"
+	reasonFault       = "fault"
+	reasonNoData      = "no data"
+)
+
+// closeTimeout bounds the wait for devices to close: a child process gets 5 s to
+// go safe and exit.
+const closeTimeout = 10 * time.Second
+
+func (l *Loop) now() time.Time { return l.deps.Clock.Now() }
+
+// stamp is the present by both clocks.
+func (l *Loop) stamp() journal.Stamp {
+	now := l.now()
+	return journal.Stamp{Mono: now.Sub(l.start), Wall: now}
+}
+
+// enter changes the phase.
+func (l *Loop) enter(p phase) {
+	l.phase, l.since = p, l.now()
+}
+
+// event tells and records a line of the run's story.
+func (l *Loop) event(level, kind, message string) {
+	e := journal.Event{Level: level, Kind: kind, Message: message, Step: l.step.n, At: l.stamp()}
+	if l.deps.Watch.Event != nil {
+		l.deps.Watch.Event(e)
+	}
+	l.record("event", func(j *journal.Journal) error { return j.Log(e) }, nil)
+}
+
+// record writes to the journal on its lane; then, if any, runs after a write
+// that succeeded. A write that failed ends the run.
+func (l *Loop) record(what string, write func(*journal.Journal) error, then func()) {
+	l.desk.post(laneJournal, func() func() {
+		err := write(l.deps.Journal)
+		return func() {
+			if err != nil {
+				l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, what, err))
+				return
+			}
+			if then != nil {
+				then()
+			}
+		}
+	})
+}
+
+// fail ends the run because of err; the first error counts.
+func (l *Loop) fail(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+	if l.phase >= resting {
+		return
+	}
+	l.reason = reasonFault
+	if l.deps.Watch.Event != nil {
+		l.deps.Watch.Event(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
+	}
+	l.cancelPolicy()
+	l.abandonStep("fault: " + err.Error())
+	l.rest(func(v *Variable) RestState { return v.OnFault })
+}
+
+// interrupt ends the run because the caller wants it.
+func (l *Loop) interrupt() {
+	if l.phase >= resting {
+		return
+	}
+	l.reason = reasonInterrupted
+	l.event("info", "interrupt", "stopping: actuators go to their shutdown state")
+	l.abandonStep("interrupted")
+	l.rest(func(v *Variable) RestState { return v.Shutdown })
+}
+
+// finish ends the run at a stop condition: the recommendation is asked for, the
+// variables that are to hold are brought to it, the others to their shutdown
+// state.
+func (l *Loop) finish(reason string) {
+	l.reason = reason
+	l.event("info", "stop", "stop condition reached: "+reason)
+	l.enter(concluding)
+	l.recommend(func() {
+		if l.phase == concluding {
+			l.home()
+		}
+	})
+}
+
+// recommend asks the policy what it can defend best; then runs in any case.
+func (l *Loop) recommend(then func()) {
+	l.desk.post(lanePolicy, func() func() {
+		rec, err := l.deps.Policy.Recommend()
+		return func() {
+			if err == nil {
+				l.result.Found, l.result.HasFound = l.inUsersSense(rec), true
+			} else if l.steps > 0 {
+				l.event("warn", "recommend", err.Error())
+			}
+			then()
+		}
+	})
+}
+
+// inUsersSense turns the sign back where the user minimises; a lower bound of
+// what is maximised is then an upper bound of what is minimised: still the
+// pessimistic one.
+func (l *Loop) inUsersSense(r policy.Recommendation) policy.Recommendation {
+	if l.opt.Objective.Minimize {
+		for _, e := range []*policy.Estimate{&r.Estimate, &r.Start} {
+			e.Mean, e.LowerBound = -e.Mean, -e.LowerBound
+		}
+	}
+	return r
+}

@@ -1,0 +1,153 @@
+package loop
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// move aims the variables of the step; the ticks do the rest.
+func (l *Loop) move() {
+	s := &l.step
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		if !v.Actuated {
+			continue
+		}
+		a := &l.aims[i]
+		before := *a
+		if dest, driven := l.destination(i); driven {
+			a.driveTo(dest)
+		} else if v.OnRelease == Release {
+			a.letGo()
+		}
+		if a.dest != before.dest || a.release != before.release || a.drive != before.drive {
+			s.settle = max(s.settle, v.Settle)
+		}
+	}
+	l.enter(moving)
+}
+
+// watchMove waits until every driven variable is in place, and gives up on one
+// that does not come within its timeout after its destination was written.
+func (l *Loop) watchMove(now time.Time) {
+	all := true
+	for i := range l.aims {
+		if l.inPlace(i) {
+			continue
+		}
+		all = false
+		if problem := l.stuckMove(i, now); problem != "" {
+			l.conclude(problem)
+			return
+		}
+	}
+	if all {
+		l.settleActions(journal.Confirmed)
+		l.step.settleEnd = now.Add(l.step.settle)
+		l.enter(settling)
+	}
+}
+
+// stuckMove says why variable i will not arrive, "" while it still may.
+func (l *Loop) stuckMove(i int, now time.Time) string {
+	a, v := &l.aims[i], &l.opt.Variables[i]
+	limit := max(v.Timeout, moveTimeout)
+	switch {
+	case a.refused != nil:
+		return fmt.Sprintf("%s: %v", v.Name, a.refused)
+	case a.arrived && now.Sub(a.writtenAt) > limit:
+		e := l.board.variables[i]
+		if !e.known || e.at.Before(a.writtenAt) {
+			return fmt.Sprintf("%s: no readback within %v of writing %g %s", v.Name, limit, a.written, v.Unit)
+		}
+		return fmt.Sprintf("%s: readback %g %s is not within %g of %g after %v", v.Name, e.value, v.Unit,
+			v.Tolerance, a.written, limit)
+	case !a.arrived && now.Sub(l.since) > limit+l.rampTime(i):
+		return fmt.Sprintf("%s: not written within %v", v.Name, limit+l.rampTime(i))
+	}
+	return ""
+}
+
+// moveTimeout is the least time that a device is given to take a setpoint.
+const moveTimeout = 10 * time.Second
+
+// rampTime is how long the whole hard range takes at the slower slew, twice over
+// because ticks may be late.
+func (l *Loop) rampTime(i int) time.Duration {
+	v := &l.limits.Variable[i]
+	slew := min(v.SlewUp, v.SlewDown)
+	if slew <= 0 {
+		return 0
+	}
+	seconds := 2 * (v.High - v.Low) / slew
+	return time.Duration(min(seconds, math.MaxInt64/float64(2*time.Second)) * float64(time.Second))
+}
+
+// home brings the variables whose shutdown state is to hold to the recommended
+// setting, so that the instrument is left there; then all go to rest.
+func (l *Loop) home() {
+	if l.opt.Mode == Shadow || !l.result.HasFound {
+		l.rest(func(v *Variable) RestState { return v.Shutdown })
+		return
+	}
+	l.step = step{n: l.steps}
+	values := map[int]float64{}
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		if x := l.result.Found.X[i]; v.Actuated && v.Shutdown == RestHold && !math.IsNaN(x) {
+			values[i] = x
+		}
+	}
+	if len(values) == 0 {
+		l.rest(func(v *Variable) RestState { return v.Shutdown })
+		return
+	}
+	l.event("info", "home", "moving to the recommended setting")
+	l.enter(recording)
+	l.intendAll(l.homeActions(values), func() {
+		for i, x := range values {
+			l.aims[i].driveTo(x)
+		}
+		l.enter(homing)
+	})
+}
+
+// homeActions lists, per device, the way to the recommended setting.
+func (l *Loop) homeActions(values map[int]float64) []journal.Action {
+	var out []journal.Action
+	for d, k := range l.links {
+		a := journal.Action{Device: k.name, Kind: "move", Values: map[string]float64{}, At: l.stamp()}
+		for i, x := range values {
+			if c := l.opt.Variables[i].Channel; c.Device == d {
+				a.Values[c.Name] = destinationOf(&l.limits.Variable[i], x)
+			}
+		}
+		if len(a.Values) > 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// watchHoming waits for the recommended setting; a variable that does not come
+// is told of and left to its rest state.
+func (l *Loop) watchHoming(now time.Time) {
+	for i := range l.aims {
+		if l.inPlace(i) {
+			continue
+		}
+		problem := l.stuckMove(i, now)
+		if problem == "" {
+			return
+		}
+		l.step.problem = problem
+		l.settleActions(journal.Failed)
+		l.event("warn", "home", "not at the recommended setting: "+problem)
+		break
+	}
+	l.settleActions(journal.Confirmed)
+	l.rest(func(v *Variable) RestState { return v.Shutdown })
+}

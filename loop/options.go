@@ -1,0 +1,266 @@
+package loop
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// Mode says what the loop does to the instrument.
+type Mode string
+
+// The three modes.
+const (
+	// Simulate: a simulated plant in virtual time, as fast as the machine allows.
+	Simulate Mode = "simulate"
+	// Shadow: real sensors, no actuator is written.
+	Shadow Mode = "shadow"
+	// Live: the job.
+	Live Mode = "run"
+)
+
+// Options describes what to tune: plain data, built from a configuration file.
+// Indices point into the slices of the same Options.
+type Options struct {
+	Mode Mode
+	// Tick is the period of safety, leases and watchdog.
+	Tick time.Duration
+	// Objective is what is maximised or minimised.
+	Objective Objective
+	Sensors   []Sensor
+	Variables []Variable
+	// ControlSets in file order; ControlSets[i] is the policy's control set i.
+	ControlSets []ControlSet
+	Cost        Cost
+	Stop        Stop
+	// Deadline bounds one decision in modes other than Simulate.
+	Deadline time.Duration
+	// FailureLimit ends the run after so many failed steps in a row.
+	FailureLimit int
+}
+
+// Channel names a channel of a device.
+type Channel struct {
+	// Device indexes Deps.Devices; -1: there is none.
+	Device int
+	Name   string
+}
+
+// Sensor is a measured quantity.
+type Sensor struct {
+	Name, Unit string
+	Channel    Channel
+	// Low and High bound what is believed, in Unit; outside is no data.
+	Low, High float64
+	// MaxAge is how long a value may stand in for the present; MaxSkew how far it
+	// may lie from the shot it is used with (0: MaxAge rules alone).
+	MaxAge, MaxSkew time.Duration
+}
+
+// Objective is what a shot measures.
+type Objective struct {
+	// Name is the sensor's name or the formula's text, Unit its unit.
+	Name, Unit string
+	// Sensor indexes Sensors; -1 where Formula is used.
+	Sensor int
+	// Formula computes the objective of one shot from the sensors' values in file
+	// order (NaN: no data); it is called on the loop's goroutine.
+	Formula func(sensors []float64) (float64, error)
+	// Uses indexes the sensors that the formula needs; a shot is a new value of the
+	// first of them.
+	Uses     []int
+	Minimize bool
+	// Shots is the number of replicates at one setting.
+	Shots int
+	// Statistic turns the shots' values into the step's value: "mean", "median",
+	// "trimmed" or "pNN" (percentile).
+	Statistic string
+	// Timeout is the longest wait for one shot.
+	Timeout time.Duration
+}
+
+// ReleaseKind says what an actuator does when a step leaves its variable random.
+type ReleaseKind string
+
+// The release kinds.
+const (
+	// Release: the device lets go.
+	Release ReleaseKind = "release"
+	// Park: drive to the safe value.
+	Park ReleaseKind = "park"
+	// Hold: keep the last value.
+	Hold ReleaseKind = "hold"
+)
+
+// RestState is where an actuator is brought at boot, on a fault or at shutdown.
+type RestState string
+
+// The rest states.
+const (
+	// RestHold leaves the actuator as it is (for boot: "read").
+	RestHold RestState = "hold"
+	// RestSafe drives it to its declared safe value.
+	RestSafe RestState = "safe"
+	// RestOff releases it.
+	RestOff RestState = "off"
+)
+
+// Variable is an input of the instrument.
+type Variable struct {
+	Name, Unit string
+	Channel    Channel
+	// Actuated is false for a variable without an actuator: it is always random.
+	Actuated bool
+	// Low and High bound what the policy may ask for.
+	Low, High float64
+	// Start is the starting setting, NaN: read at boot.
+	Start float64
+	// Resolution is the device's step; 0: continuous.
+	Resolution float64
+	// Stepped says that only destinations make sense (a list of levels): values on
+	// the way are not written.
+	Stepped bool
+	// Tolerance and Timeout of the readback; Tolerance 0: the device gives none.
+	Tolerance float64
+	Timeout   time.Duration
+	// MaxAge is how long a measured value may stand in for the present.
+	MaxAge    time.Duration
+	Settle    time.Duration
+	OnRelease ReleaseKind
+	// Limits are the safety layer's, of which Low and High above are inside.
+	Limits                  safety.VariableLimits
+	Boot, OnFault, Shutdown RestState
+}
+
+// ControlSet is a subset of the variables with the cost of one step.
+type ControlSet struct {
+	// Variables indexes Options.Variables.
+	Variables []int
+	Cost      float64
+}
+
+// Cost is what is paid beside the control sets' own costs, in Unit.
+type Cost struct {
+	Unit             string
+	PerStep, PerShot float64
+	// PerMove has one entry per variable: cost per unit moved.
+	PerMove []float64
+}
+
+// Stop ends the run at whichever comes first; zero values do not bound.
+type Stop struct {
+	Cost  float64
+	Steps int
+	Time  time.Duration
+}
+
+// Device is a device with its name.
+type Device struct {
+	Name string
+	drivers.Device
+}
+
+// Deps is what the loop uses of the world.
+type Deps struct {
+	Clock   drivers.Clock
+	Devices []Device
+	Policy  policy.Policy
+	Journal *journal.Journal
+	Log     *slog.Logger
+	// Watch is told what happens, on the loop's goroutine; it must not block.
+	Watch Watch
+	// Stopwatch times decisions for the record; nothing depends on what it shows.
+	// nil: the real clock.
+	Stopwatch drivers.Clock
+	// Failpoint, if any, is called with the name of each step between intent,
+	// write and outcome; tests end the process there.
+	Failpoint func(name string)
+	// BeginStep, if any, is told of each step as it begins (a simulated plant's
+	// faults count steps).
+	BeginStep func(step int)
+}
+
+func (d *Deps) logger() *slog.Logger {
+	if d.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return d.Log
+}
+
+func (d *Deps) stopwatch() drivers.Clock {
+	if d.Stopwatch == nil {
+		return RealClock{}
+	}
+	return d.Stopwatch
+}
+
+// Watch is a set of callbacks; nil ones are not called.
+type Watch struct {
+	// Step: a step was concluded.
+	Step func(journal.Decision, journal.Outcome)
+	// Progress: a tick was completed that changed what a progress line shows.
+	Progress func(Progress)
+	// Event: a line of the run's story.
+	Event func(journal.Event)
+}
+
+// Progress is what a progress line shows.
+type Progress struct {
+	Step  int
+	Phase string
+	// LowerBound is the recommended setting's, in the user's sense; NaN at first.
+	LowerBound float64
+	Spent      float64
+	Elapsed    time.Duration
+	// Left is the time until the earliest of the stop conditions at the present
+	// pace; negative: unknown.
+	Left time.Duration
+}
+
+// Result is what a run found.
+type Result struct {
+	// Reason says why the run ended: "steps", "cost", "time", "interrupted",
+	// "fault", "no data".
+	Reason string
+	Steps  int
+	Spent  float64
+	// SpentBySet and PlaysBySet have one entry per control set.
+	SpentBySet []float64
+	PlaysBySet []int
+	// Found is the policy's recommendation in the user's sense; valid if HasFound.
+	Found    policy.Recommendation
+	HasFound bool
+	Elapsed  time.Duration
+	// Rest says what became of the actuators.
+	Rest []RestReport
+}
+
+// RestReport is what became of one actuator at the end.
+type RestReport struct {
+	Variable string
+	State    RestState
+	// Value is the safe value where State is RestSafe, in Unit.
+	Value float64
+	Unit  string
+	// Err is nil where the state was confirmed.
+	Err error
+}
+
+// Run tunes until a stop condition, a fault or the end of ctx, brings the
+// actuators to their declared shutdown state and returns what was found. The
+// Result is usable whatever the error. The error wraps ErrInstrument if the
+// instrument failed, ErrUnsafe if a shutdown state could not be confirmed (it
+// outranks the others), ErrJournal if the record could not be written; a run
+// that ctx ended returns ctx's error.
+func Run(ctx context.Context, o Options, d Deps) (Result, error) {
+	l, err := newLoop(o, d)
+	if err != nil {
+		return Result{}, err
+	}
+	return l.run(ctx)
+}

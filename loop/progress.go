@@ -1,0 +1,49 @@
+package loop
+
+import "time"
+
+// tellProgress tells what a progress line shows when it has changed, and at
+// every tick of a real run.
+func (l *Loop) tellProgress(now time.Time) {
+	if l.deps.Watch.Progress == nil {
+		return
+	}
+	p := l.progress
+	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.ledger.spent.float()
+	p.Elapsed = now.Sub(l.start)
+	p.Left = l.left(p.Elapsed)
+	if l.opt.Mode == Simulate && p.Step == l.progress.Step && p.Phase == l.progress.Phase {
+		return
+	}
+	l.progress = p
+	l.deps.Watch.Progress(p)
+}
+
+// left estimates the time until the earliest stop condition at the pace so far;
+// negative if nothing is known yet.
+func (l *Loop) left(elapsed time.Duration) time.Duration {
+	left := time.Duration(-1)
+	earliest := func(d time.Duration) {
+		if left < 0 || d < left {
+			left = d
+		}
+	}
+	s := &l.opt.Stop
+	if s.Time > 0 {
+		earliest(max(s.Time-elapsed, 0))
+	}
+	if l.steps == 0 || l.opt.Mode == Shadow {
+		return left
+	}
+	if s.Steps > 0 {
+		earliest(scale(elapsed, float64(s.Steps-l.steps)/float64(l.steps)))
+	}
+	if spent := l.ledger.spent.float(); s.Cost > 0 && spent > 0 {
+		earliest(scale(elapsed, (s.Cost-spent)/spent))
+	}
+	return left
+}
+
+func scale(d time.Duration, f float64) time.Duration {
+	return time.Duration(max(f, 0) * float64(d))
+}

@@ -1,0 +1,209 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// restTimeout bounds the way to a rest state under slew. A safe value that is not
+// reached by then is written at once: a caller who ends the run is waiting, and
+// systemd kills after 90 s.
+const restTimeout = 10 * time.Second
+
+// restConfirm bounds the wait for the confirmation after that.
+const restConfirm = 10 * time.Second
+
+// restJob brings one actuator to its rest state.
+type restJob struct {
+	variable int
+	state    RestState
+	done     bool
+	err      error
+}
+
+// rest brings every actuator to the state that pick chooses, and confirms it. A
+// device that has failed is reopened once and brought to its own safe state.
+func (l *Loop) rest(pick func(*Variable) RestState) {
+	l.cancelPolicy()
+	l.enter(resting)
+	l.rests = nil
+	if !l.drove {
+		l.closeAll() // nothing was written: nothing is to be undone
+		return
+	}
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		if !v.Actuated {
+			continue
+		}
+		job := &restJob{variable: i, state: pick(v)}
+		l.rests = append(l.rests, job)
+		l.beginRest(job)
+	}
+	l.reviveDead()
+	l.intendRest()
+}
+
+// beginRest aims one actuator at its rest state.
+func (l *Loop) beginRest(job *restJob) {
+	v, a := &l.opt.Variables[job.variable], &l.aims[job.variable]
+	a.refused = nil
+	switch job.state {
+	case RestSafe:
+		a.driveTo(v.Limits.Safe)
+		a.atOnce = l.reason == reasonFault
+	case RestOff:
+		a.letGo()
+	default:
+		// Left where it is: the last setpoint stands and nothing more is written.
+		a.drive, a.release = false, false
+	}
+}
+
+// reviveDead reopens failed devices and has them go safe; what their actuators
+// were to do is then either done by the device itself or done over.
+func (l *Loop) reviveDead() {
+	for d, k := range l.links {
+		if !k.open || k.dead == nil {
+			continue
+		}
+		l.revive(k, func(err error) {
+			for _, job := range l.rests {
+				if l.opt.Variables[job.variable].Channel.Device != d {
+					continue
+				}
+				l.aims[job.variable].arrived = false
+				if err != nil && !job.done {
+					job.err, job.done = err, true
+				}
+			}
+		})
+	}
+}
+
+// intendRest records the way to rest. It does not wait for the record: bringing
+// actuators to safety must not depend on a disk.
+func (l *Loop) intendRest() {
+	var actions []journal.Action
+	for d, k := range l.links {
+		a := journal.Action{Step: l.step.n, Device: k.name, Kind: "shutdown", Values: map[string]float64{}, At: l.stamp()}
+		for _, job := range l.rests {
+			v := &l.opt.Variables[job.variable]
+			switch {
+			case v.Channel.Device != d:
+			case job.state == RestSafe:
+				a.Values[v.Channel.Name] = v.Limits.Safe
+			case job.state == RestOff:
+				a.Release = append(a.Release, v.Channel.Name)
+			}
+		}
+		if len(a.Values)+len(a.Release) > 0 {
+			actions = append(actions, a)
+		}
+	}
+	l.record("shutdown", func(j *journal.Journal) error {
+		var errs []error
+		for _, a := range actions {
+			_, err := j.Intend(a)
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	}, nil)
+}
+
+// watchRest looks which actuators are at rest; when all are, or time is up, the
+// devices are closed.
+func (l *Loop) watchRest(now time.Time) {
+	waiting := false
+	for _, job := range l.rests {
+		if job.done {
+			continue
+		}
+		l.watchRestJob(job, now)
+		waiting = waiting || !job.done
+	}
+	if !waiting && !l.busy() {
+		l.rested()
+	}
+}
+
+// busy reports whether a write is still in flight.
+func (l *Loop) busy() bool {
+	for _, k := range l.links {
+		if k.writing && l.now().Sub(l.since) < restTimeout+restConfirm {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Loop) watchRestJob(job *restJob, now time.Time) {
+	v, a := &l.opt.Variables[job.variable], &l.aims[job.variable]
+	k := l.links[v.Channel.Device]
+	spent := now.Sub(l.since)
+	switch {
+	case k.dead != nil:
+		if spent > reviveTimeout+restConfirm {
+			job.err, job.done = k.dead, true
+		}
+	case job.state == RestHold, l.inPlace(job.variable):
+		job.done = true
+	case a.refused != nil:
+		job.err, job.done = a.refused, true
+	case spent > restTimeout+max(restConfirm, v.Timeout):
+		job.err, job.done = fmt.Errorf("not confirmed within %v", spent), true
+	case job.state == RestSafe && spent > restTimeout:
+		a.atOnce = true
+	}
+}
+
+// rested sums up what became of the actuators and closes the devices.
+func (l *Loop) rested() {
+	var unsafe []error
+	for _, job := range l.rests {
+		v := &l.opt.Variables[job.variable]
+		report := RestReport{Variable: v.Name, State: job.state, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err}
+		l.result.Rest = append(l.result.Rest, report)
+		if job.err != nil {
+			unsafe = append(unsafe, fmt.Errorf("%s: %w", v.Name, job.err))
+		}
+	}
+	if len(unsafe) > 0 {
+		l.err = errors.Join(fmt.Errorf("%w: %w", ErrUnsafe, errors.Join(unsafe...)), l.err)
+		l.event("error", "shutdown", l.err.Error())
+	} else if len(l.rests) > 0 {
+		l.event("info", "shutdown", "actuators are at rest")
+	}
+	l.closeAll()
+}
+
+// closeAll closes the devices; a recommendation that was not asked for yet is
+// asked for now.
+func (l *Loop) closeAll() {
+	l.enter(closing)
+	waiting := len(l.links) + 1
+	done := func() {
+		if waiting--; waiting == 0 && l.phase == closing {
+			l.enter(closed)
+		}
+	}
+	for _, k := range l.links {
+		l.desk.post(k.lane, func() func() {
+			err := k.dev.Close()
+			return func() {
+				if err != nil {
+					l.event("warn", "close", fmt.Sprintf("device %q: %v", k.name, err))
+				}
+				done()
+			}
+		})
+	}
+	if l.result.HasFound {
+		l.desk.post(lanePolicy, func() func() { return done })
+		return
+	}
+	l.recommend(done)
+}

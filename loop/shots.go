@@ -1,0 +1,162 @@
+package loop
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// shot is one value of the objective with everything of the same instant.
+type shot struct {
+	at time.Time
+	// objective in the user's sense; x has one entry per variable, sensors one per
+	// sensor (NaN: no data).
+	objective  float64
+	x, sensors []float64
+	stamp      journal.Stamp
+}
+
+// measure begins to take shots: what is asked for and answered from now on
+// belongs to the setting.
+func (l *Loop) measure(now time.Time) {
+	l.step.settleEnd = now
+	l.step.waitedFrom = now
+	l.enter(measuring)
+}
+
+// offerShot makes a shot of a new value of the objective. It waits for sensors of
+// other devices that are late by no more than their skew.
+func (l *Loop) offerShot(renewed []int, at, asked time.Time) {
+	s := &l.step
+	if at.Before(s.settleEnd) || asked.Before(s.settleEnd) {
+		return
+	}
+	if slices.Contains(renewed, l.opt.Objective.Uses[0]) {
+		s.pending = &shot{at: at}
+	}
+	l.tryShot()
+}
+
+// tryShot completes the pending shot if everything it needs is there.
+func (l *Loop) tryShot() {
+	s := &l.step
+	if s.pending == nil || !l.fill(s.pending) {
+		return
+	}
+	p := s.pending
+	s.pending = nil
+	y, err := l.evaluate(p.sensors)
+	if err != nil || math.IsNaN(y) || math.IsInf(y, 0) {
+		return // no data: the wait for the next value goes on
+	}
+	p.objective, p.stamp = y, l.stamp()
+	s.shots = append(s.shots, *p)
+	s.waitedFrom = l.now()
+	if len(s.shots) >= l.opt.Objective.Shots {
+		l.conclude("")
+	}
+}
+
+// fill gathers the values of the shot's instant; it reports false while one that
+// is needed is missing.
+func (l *Loop) fill(p *shot) bool {
+	p.sensors = make([]float64, len(l.opt.Sensors))
+	for i := range l.opt.Sensors {
+		v := &l.opt.Sensors[i]
+		e := l.board.sensors[i]
+		p.sensors[i] = math.NaN()
+		if e.belongs(p.at, v.MaxAge, v.MaxSkew) {
+			p.sensors[i] = e.value
+		} else if slices.Contains(l.opt.Objective.Uses, i) {
+			return false
+		}
+	}
+	p.x = make([]float64, len(l.opt.Variables))
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		e := l.board.variables[i]
+		switch {
+		case e.belongs(p.at, v.MaxAge, 0):
+			p.x[i] = e.value
+		case v.Tolerance <= 0 && !l.step.random[i] && !math.IsNaN(l.aims[i].written):
+			p.x[i] = l.aims[i].written
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// belongs reports whether the value may stand in for time t: not older than
+// maxAge, and within maxSkew on either side where one is given.
+func (e entry) belongs(t time.Time, maxAge, maxSkew time.Duration) bool {
+	if !e.known || t.Sub(e.at) > maxAge {
+		return false
+	}
+	return maxSkew <= 0 || e.at.Sub(t).Abs() <= maxSkew
+}
+
+// evaluate is the objective of one shot in the user's sense.
+func (l *Loop) evaluate(sensors []float64) (float64, error) {
+	if l.opt.Objective.Formula != nil {
+		return l.opt.Objective.Formula(sensors)
+	}
+	return sensors[l.opt.Objective.Sensor], nil
+}
+
+// watchShots ends the step with what it has when the next shot does not come.
+func (l *Loop) watchShots(now time.Time) {
+	s := &l.step
+	if s.pending != nil {
+		l.tryShot()
+		if l.phase != measuring {
+			return
+		}
+	}
+	if l.opt.Mode == Shadow && l.opt.Stop.Time > 0 && now.Sub(l.start) >= l.opt.Stop.Time {
+		l.conclude("")
+		return
+	}
+	if now.Sub(s.waitedFrom) > l.opt.Objective.Timeout {
+		problem := ""
+		if len(s.shots) == 0 {
+			problem = fmt.Sprintf("no data: no value of %s within %v; %s", l.opt.Objective.Name, l.opt.Objective.Timeout, l.missing(now))
+		}
+		l.conclude(problem)
+	}
+}
+
+// missing names what kept shots from being complete.
+func (l *Loop) missing(now time.Time) string {
+	for i := range l.opt.Sensors {
+		if !slices.Contains(l.opt.Objective.Uses, i) {
+			continue
+		}
+		s, e := &l.opt.Sensors[i], l.board.sensors[i]
+		if !e.known {
+			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s", s.Name, s.Low, s.High, s.Unit)
+		}
+		if !e.fresh(now, s.MaxAge) {
+			return fmt.Sprintf("sensor %s is silent since %v", s.Name, now.Sub(e.at))
+		}
+	}
+	for i := range l.opt.Variables {
+		v, e := &l.opt.Variables[i], l.board.variables[i]
+		if v.Channel.Device >= 0 && !e.fresh(now, v.MaxAge) && (l.step.random[i] || v.Tolerance > 0) {
+			return fmt.Sprintf("variable %s has no fresh reading", v.Name)
+		}
+	}
+	return "the objective has no new value"
+}
+
+// journalShots is the step's shots as the journal keeps them.
+func journalShots(s *step) []journal.Shot {
+	out := make([]journal.Shot, len(s.shots))
+	for i, p := range s.shots {
+		out[i] = journal.Shot{Step: s.n, Index: i, Objective: p.objective, X: p.x, Sensors: p.sensors, At: p.stamp}
+	}
+	return out
+}

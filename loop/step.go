@@ -1,0 +1,372 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// step is the step in progress.
+type step struct {
+	n        int
+	decision journal.Decision
+	// set is the control set in play, -1 in shadow mode.
+	set int
+	// random has one entry per variable: it is left alone in this step.
+	random []bool
+	// perShot says that each shot is an observation of its own, because a variable
+	// is random.
+	perShot bool
+	// actions are the journal's ids of what is being done.
+	actions []int64
+	// moved is the way from the last setpoint to this one, in each variable's unit.
+	moved []float64
+	// changed is the longest settle time among the variables that this step moves.
+	settle    time.Duration
+	settleEnd time.Time
+
+	shots   []shot
+	pending *shot
+	// waitedFrom is when the wait for the next shot began.
+	waitedFrom time.Time
+	problem    string
+	open       bool
+}
+
+// next begins a step, or ends the run where a stop condition holds.
+func (l *Loop) next() {
+	if reason := l.stopReason(); reason != "" {
+		l.finish(reason)
+		return
+	}
+	l.step = step{n: l.steps + 1}
+	if l.deps.BeginStep != nil {
+		l.deps.BeginStep(l.step.n)
+	}
+	l.enter(choosing)
+	l.decide()
+}
+
+// stopReason is the stop condition that holds before a step, "" if none does.
+// The cost of the step itself is looked at when it is known.
+func (l *Loop) stopReason() string {
+	s := &l.opt.Stop
+	switch {
+	case s.Time > 0 && l.now().Sub(l.start) >= s.Time:
+		return reasonTime
+	case l.opt.Mode == Shadow:
+		return ""
+	case s.Steps > 0 && l.steps >= s.Steps:
+		return reasonSteps
+	case s.Cost > 0 && l.ledger.spent >= asMoney(s.Cost):
+		return reasonCost
+	}
+	return ""
+}
+
+// answer is what the policy's lane brings back.
+type answer struct {
+	proposal policy.Proposal
+	took     time.Duration
+	err      error
+}
+
+// decide asks the policy for the next setting.
+func (l *Loop) decide() {
+	n := l.step.n
+	l.desk.post(lanePolicy, func() func() {
+		a := l.propose()
+		return func() {
+			if l.phase == choosing && l.step.n == n {
+				l.decided(a)
+			}
+		}
+	})
+}
+
+// propose runs on the policy's lane. In a simulation a decision's length is its
+// work units alone; else the deadline cuts it at a unit boundary.
+func (l *Loop) propose() (a answer) {
+	ctx, cancel := l.policyCtx, func() {}
+	if l.opt.Mode != Simulate && l.opt.Deadline > 0 {
+		ctx, cancel = context.WithTimeout(ctx, l.opt.Deadline)
+	}
+	defer cancel()
+	watch := l.deps.stopwatch()
+	begin := watch.Now()
+	defer func() {
+		if r := recover(); r != nil {
+			a.err = fmt.Errorf("the policy panicked: %v", r)
+		}
+		a.took = watch.Now().Sub(begin)
+	}()
+	a.proposal, a.err = l.deps.Policy.Propose(ctx)
+	return a
+}
+
+// decided passes the proposal's destinations through the safety layer and makes
+// the decision durable before anything moves.
+func (l *Loop) decided(a answer) {
+	switch {
+	case errors.Is(a.err, policy.ErrBudget):
+		l.finish(reasonCost)
+		return
+	case a.err != nil:
+		l.fail(fmt.Errorf("decision of step %d: %w", l.step.n, a.err))
+		return
+	}
+	if err := l.checkProposal(a.proposal); err != nil {
+		l.fail(err)
+		return
+	}
+	s := &l.step
+	s.decision = l.decisionOf(a)
+	l.cast(a.proposal.ControlSet)
+	cost := l.opt.Cost.stepCost(l.opt.ControlSets[a.proposal.ControlSet].Cost, l.opt.Objective.Shots, s.moved)
+	if l.opt.Mode != Shadow && !l.ledger.fits(cost, l.opt.Stop.Cost) {
+		l.finish(reasonCost)
+		return
+	}
+	s.open = true
+	l.enter(recording)
+	decision := s.decision
+	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, func() {
+		if l.phase == recording {
+			l.failpoint("decision-durable")
+			l.intend()
+		}
+	})
+}
+
+// checkProposal refuses a proposal that does not have the problem's shape; its
+// numbers are the safety layer's business.
+func (l *Loop) checkProposal(p policy.Proposal) error {
+	if p.ControlSet < 0 || p.ControlSet >= len(l.opt.ControlSets) || len(p.X) != len(l.opt.Variables) {
+		return fmt.Errorf("decision of step %d: control set %d of %d, %d values for %d variables",
+			l.step.n, p.ControlSet, len(l.opt.ControlSets), len(p.X), len(l.opt.Variables))
+	}
+	return nil
+}
+
+// decisionOf is the proposal with what the safety layer makes of it.
+func (l *Loop) decisionOf(a answer) journal.Decision {
+	p := a.proposal
+	d := journal.Decision{Step: l.step.n, ControlSet: p.ControlSet, Initial: p.Initial,
+		Requested: policy.NaNs(len(p.X)), Applied: policy.NaNs(len(p.X)),
+		Work: p.Work, Cut: p.Cut, Took: a.took, Why: explain(p.Why), At: l.stamp()}
+	for _, i := range l.opt.ControlSets[p.ControlSet].Variables {
+		limits := &l.limits.Variable[i]
+		fallback := l.takeOverFrom(i)
+		if math.IsNaN(fallback) {
+			fallback = limits.Safe
+		}
+		applied, why := safety.Clamp(limits, p.X[i], fallback)
+		d.Requested[i], d.Applied[i] = p.X[i], applied
+		for _, rule := range why.Names() {
+			d.Reasons = append(d.Reasons, journal.Reason{Variable: l.opt.Variables[i].Name, Rule: rule,
+				From: p.X[i], To: applied})
+		}
+	}
+	return d
+}
+
+// cast sorts the variables of the step into driven and random ones.
+func (l *Loop) cast(set int) {
+	s := &l.step
+	s.set = set
+	s.random = make([]bool, len(l.opt.Variables))
+	s.moved = make([]float64, len(l.opt.Variables))
+	if l.opt.Mode == Shadow {
+		s.set, s.perShot = -1, true
+		for i := range s.random {
+			s.random[i] = true
+		}
+		return
+	}
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		dest, driven := l.destination(i)
+		s.random[i] = !v.Actuated || !driven && v.OnRelease == Release
+		s.perShot = s.perShot || s.random[i]
+		if from := l.takeOverFrom(i); driven && !math.IsNaN(from) {
+			s.moved[i] = math.Abs(destinationOf(&l.limits.Variable[i], dest) - from)
+		}
+	}
+}
+
+// destination is where the step wants variable i driven, if it does.
+func (l *Loop) destination(i int) (float64, bool) {
+	v := &l.opt.Variables[i]
+	if applied := l.step.decision.Applied[i]; !math.IsNaN(applied) {
+		return applied, true
+	}
+	if v.Actuated && v.OnRelease == Park {
+		return v.Limits.Safe, true
+	}
+	return math.NaN(), false
+}
+
+// intend records what is about to be done, then does it.
+func (l *Loop) intend() {
+	if l.opt.Mode == Shadow {
+		l.measure(l.now())
+		return
+	}
+	l.intendAll(l.actions(), l.move)
+}
+
+// intendAll makes actions durable before they are done; then runs if the run has
+// not been ended meanwhile.
+func (l *Loop) intendAll(actions []journal.Action, then func()) {
+	ids := make([]int64, len(actions))
+	l.record("intent", func(j *journal.Journal) (err error) {
+		for k := range actions {
+			if ids[k], err = j.Intend(actions[k]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func() {
+		if l.phase != recording {
+			return
+		}
+		l.step.actions = ids
+		l.failpoint("intent-durable")
+		then()
+	})
+}
+
+// actions lists, per device, what the step is going to do.
+func (l *Loop) actions() []journal.Action {
+	var out []journal.Action
+	for d, k := range l.links {
+		a := journal.Action{Step: l.step.n, Device: k.name, Kind: "move", Values: map[string]float64{}, At: l.stamp()}
+		for i := range l.opt.Variables {
+			v := &l.opt.Variables[i]
+			if v.Channel.Device != d || !v.Actuated {
+				continue
+			}
+			if dest, driven := l.destination(i); driven {
+				a.Values[v.Channel.Name] = dest
+			} else if v.OnRelease == Release && !l.aims[i].released {
+				a.Release = append(a.Release, v.Channel.Name)
+			}
+		}
+		if len(a.Values)+len(a.Release) > 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// conclude closes the step: the policy learns it, the journal records it.
+func (l *Loop) conclude(problem string) {
+	l.enter(concluding)
+	s := &l.step
+	s.problem = problem
+	o := l.outcome()
+	observations := l.observations(o)
+	l.settleActions(journal.Failed)
+	l.book(o)
+	if l.phase != concluding {
+		return
+	}
+	l.learn(observations, func() {
+		if l.phase != concluding {
+			return
+		}
+		if l.failures >= l.opt.FailureLimit && l.opt.FailureLimit > 0 {
+			l.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, problem))
+			return
+		}
+		l.next()
+	})
+}
+
+// book adds the step to the ledger and to the journal.
+func (l *Loop) book(o journal.Outcome) {
+	s := &l.step
+	s.open = false
+	l.steps++
+	l.ledger.charge(s.set, l.stepMoney(len(s.shots)))
+	o.Spent = l.ledger.spent.float()
+	l.failures++
+	if o.Valid {
+		l.failures = 0
+	}
+	shots, decision := journalShots(s), s.decision
+	l.record("outcome", func(j *journal.Journal) error {
+		if err := j.Shoot(shots); err != nil {
+			return err
+		}
+		return j.Conclude(o)
+	}, func() {
+		l.failpoint("outcome-durable")
+		if l.deps.Watch.Step != nil {
+			l.deps.Watch.Step(decision, o)
+		}
+	})
+}
+
+// stepMoney is what the step cost with the shots that were taken; nothing in
+// shadow mode.
+func (l *Loop) stepMoney(shots int) money {
+	if l.step.set < 0 {
+		return 0
+	}
+	return l.opt.Cost.stepCost(l.opt.ControlSets[l.step.set].Cost, shots, l.step.moved)
+}
+
+// abandonStep closes the step in flight without teaching it to the policy.
+func (l *Loop) abandonStep(why string) {
+	if !l.step.open {
+		return
+	}
+	l.step.problem = why
+	o := l.outcome()
+	o.Valid = false
+	l.settleActions(journal.Unknown)
+	l.book(o)
+}
+
+// settleActions records what became of the step's actions, once.
+func (l *Loop) settleActions(state journal.ActionState) {
+	ids, at := l.step.actions, l.stamp()
+	if len(ids) == 0 {
+		return
+	}
+	l.step.actions = nil
+	problem := l.step.problem
+	l.record("outcome of an action", func(j *journal.Journal) error {
+		for _, id := range ids {
+			if err := j.Settle(id, state, nil, problem, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
+}
+
+// explain writes a policy's reasons as a JSON document; parts it does not have
+// are left out.
+func explain(w policy.Why) string {
+	parts := map[string]float64{}
+	for name, v := range map[string]float64{"mean": w.Mean, "sd": w.SD, "beta": w.Beta,
+		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value} {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			parts[name] = v
+		}
+	}
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
+}
