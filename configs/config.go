@@ -52,23 +52,23 @@ type Plant struct {
 
 // Objective says what the run is for. Exactly one of Sensor and Formula is set.
 type Objective struct {
-	Sensor    string         `toml:"sensor" doc:"the sensor whose value counts"`
-	Formula   string         `toml:"formula" doc:"an expression over sensors, evaluated at every shot"`
-	Goal      string         `toml:"goal" enum:"maximize,minimize" doc:"which way is better"`
-	Shots     int            `toml:"shots" unit:"shots" bound:">= 1, <= 100000" doc:"replicates at one setting"`
-	Statistic string         `toml:"statistic" doc:"what a step makes of its shots: mean, median, trimmed, or a percentile p1 to p99"`
-	Timeout   *time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for one shot; absent: ten times the largest max_age among the objective's sensors"`
+	Sensor    string        `toml:"sensor" doc:"the sensor whose value counts"`
+	Formula   string        `toml:"formula" doc:"an expression over sensors, evaluated at every shot"`
+	Goal      string        `toml:"goal" enum:"maximize,minimize" doc:"which way is better"`
+	Shots     int           `toml:"shots" unit:"shots" bound:">= 1, <= 100000" doc:"replicates at one setting"`
+	Statistic string        `toml:"statistic" doc:"what a step makes of its shots: mean, median, trimmed, or a percentile p1 to p99"`
+	Timeout   time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for one shot; absent: ten times the largest max_age among the objective's sensors"`
 }
 
 // Sensor is a quantity that is measured.
 type Sensor struct {
-	Name    string         `toml:"name" required:"true" doc:"name in formulas, logs and other sections"`
-	Unit    string         `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
-	Device  string         `toml:"device" required:"true" doc:"the device that measures it"`
-	Channel string         `toml:"channel" required:"true" doc:"the device's channel"`
-	Range   Range          `toml:"range" required:"true" unit:"the sensor's" doc:"plausible values; outside is no data"`
-	MaxAge  time.Duration  `toml:"max_age" required:"true" bound:"> 0s" doc:"a value older than this is no data"`
-	MaxSkew *time.Duration `toml:"max_skew" bound:"> 0s" doc:"how far in time from the objective a value may lie within one shot; absent: max_age"`
+	Name    string        `toml:"name" required:"true" doc:"name in formulas, logs and other sections"`
+	Unit    string        `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
+	Device  string        `toml:"device" required:"true" doc:"the device that measures it"`
+	Channel string        `toml:"channel" required:"true" doc:"the device's channel"`
+	Range   Range         `toml:"range" required:"true" unit:"the sensor's" doc:"plausible values; outside is no data"`
+	MaxAge  time.Duration `toml:"max_age" required:"true" bound:"> 0s" doc:"a value older than this is no data"`
+	MaxSkew time.Duration `toml:"max_skew" bound:"> 0s" doc:"how far in time from the objective a value may lie within one shot; absent: max_age"`
 }
 
 // Variable is a named scalar input. It is set through Device and Channel, or
@@ -121,7 +121,7 @@ type Cost struct {
 
 // Policy says who decides.
 type Policy struct {
-	Kind          string        `toml:"kind" doc:"the algorithm"`
+	Kind          string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm"`
 	Risk          *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
 	Confidence    string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data" doc:"how the confidence parameter is chosen"`
 	Beta          *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`

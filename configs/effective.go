@@ -1,0 +1,189 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// originDefault is the origin of a setting that the file does not have.
+const originDefault = "default"
+
+// Setting is one key of the effective configuration.
+type Setting struct {
+	// Key as messages name it: sensor.energy.range.
+	Key string
+	// Value in TOML.
+	Value string
+	// Origin is FILE:LINE, or "default".
+	Origin string
+}
+
+// Effective lists every key that has a value, with where the value comes from:
+// first those of the schema, in its order, repeated sections in file order. The
+// keys of a device are the file's until Device.Decode has been called, and with
+// the driver's defaults from then on. Keys that are optional and absent are not
+// listed.
+func (c *Config) Effective() []Setting {
+	s := settings{loc: c.loc}
+	s.section(reflect.ValueOf(c).Elem(), "")
+	return s.list
+}
+
+// settings collects the keys of structs.
+type settings struct {
+	loc  *locator
+	list []Setting
+}
+
+func (s *settings) section(v reflect.Value, at string) {
+	for _, f := range fieldsOf(v.Type()) {
+		s.value(v.FieldByIndex(f.index), joinKey(at, f.key))
+	}
+	if d, ok := v.Interface().(Device); ok {
+		s.device(d)
+	}
+}
+
+func (s *settings) value(v reflect.Value, at string) {
+	t := v.Type()
+	switch {
+	case t.Kind() == reflect.Pointer:
+		if !v.IsNil() {
+			s.value(v.Elem(), at)
+		}
+	case isSection(t):
+		s.section(v, at)
+	case t.Kind() == reflect.Slice && isSection(t.Elem()):
+		for i := range v.Len() {
+			s.section(v.Index(i), itemKey(at, i))
+		}
+	case t.Kind() == reflect.Map:
+		for _, key := range slices.SortedFunc(maps.Keys(stringKeys(v)), strings.Compare) {
+			s.value(v.MapIndex(reflect.ValueOf(key)), joinKey(at, key))
+		}
+	default:
+		origin := s.loc.origin(at)
+		if origin == originDefault && isAbsent(v) {
+			return
+		}
+		s.list = append(s.list, Setting{Key: s.loc.label(at), Value: tomlValue(v.Interface()), Origin: origin})
+	}
+}
+
+// device lists a driver's keys: decoded with their defaults where the driver has
+// read them, else as the file has them.
+func (s *settings) device(d Device) {
+	s.ownKeys(d.own)
+	for _, c := range d.channels {
+		s.ownKeys(c.own)
+	}
+}
+
+func (s *settings) ownKeys(o ownKeys) {
+	if o.settings != nil && *o.settings != nil {
+		s.list = append(s.list, *o.settings...)
+		return
+	}
+	s.raw(o.raw, o.at)
+}
+
+func (s *settings) raw(raw any, at string) {
+	if table, ok := raw.(map[string]any); ok {
+		for _, key := range slices.Sorted(maps.Keys(table)) {
+			s.raw(table[key], joinKey(at, key))
+		}
+		return
+	}
+	s.list = append(s.list, Setting{Key: s.loc.label(at), Value: tomlValue(raw), Origin: s.loc.origin(at)})
+}
+
+func stringKeys(m reflect.Value) map[string]bool {
+	keys := make(map[string]bool, m.Len())
+	for _, k := range m.MapKeys() {
+		keys[k.String()] = true
+	}
+	return keys
+}
+
+// isAbsent reports whether a value is how an optional key that is not in the
+// file looks: an empty text or list. Numbers and truth values always have one.
+func isAbsent(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String, reflect.Slice:
+		return v.Len() == 0
+	}
+	return v.Type() == typeRange && v.IsZero()
+}
+
+// tomlValue writes a value as TOML.
+func tomlValue(value any) string {
+	switch v := value.(type) {
+	case string:
+		return tomlString(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return tomlFloat(v)
+	case time.Duration:
+		return strconv.Quote(formatDuration(v))
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	case Range:
+		return "[" + tomlFloat(v.Lo) + ", " + tomlFloat(v.Hi) + "]"
+	}
+	v := reflect.ValueOf(value)
+	switch v.Kind() {
+	case reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = tomlValue(v.Index(i).Interface())
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case reflect.Map:
+		var items []string
+		for _, key := range slices.SortedFunc(maps.Keys(stringKeys(v)), strings.Compare) {
+			items = append(items, joinKey("", key)+" = "+tomlValue(v.MapIndex(reflect.ValueOf(key)).Interface()))
+		}
+		return "{ " + strings.Join(items, ", ") + " }"
+	}
+	return fmt.Sprint(value)
+}
+
+// tomlFloat writes a number so that TOML reads it back as a float.
+func tomlFloat(v float64) string {
+	s := formatNumber(v)
+	if !strings.ContainsAny(s, ".eE") {
+		s += ".0"
+	}
+	return s
+}
+
+// tomlString quotes text with the escapes that TOML knows.
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

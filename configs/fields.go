@@ -1,0 +1,227 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// field is one key of the schema: a struct field and what its tags say.
+type field struct {
+	key      string
+	index    []int
+	doc      string
+	unit     string
+	enum     []string
+	required bool
+	bounds   []bound
+}
+
+// fieldsOf reads the schema of a struct type. Embedded structs are flattened;
+// fields without a toml tag, or with "-", are not keys.
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		if sf.Anonymous && sf.Type.Kind() == reflect.Struct {
+			for _, f := range fieldsOf(sf.Type) {
+				f.index = append([]int{i}, f.index...)
+				fields = append(fields, f)
+			}
+			continue
+		}
+		key := sf.Tag.Get("toml")
+		if key == "" || key == "-" {
+			continue
+		}
+		f := field{
+			key:      key,
+			index:    []int{i},
+			doc:      sf.Tag.Get("doc"),
+			unit:     sf.Tag.Get("unit"),
+			required: sf.Tag.Get("required") == "true",
+			bounds:   parseBounds(sf.Tag.Get("bound")),
+		}
+		switch words := sf.Tag.Get("enum"); words {
+		case "":
+		case "@policies":
+			f.enum = Policies()
+		default:
+			f.enum = strings.Split(words, ",")
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// bound is one comparison of a bound tag, such as >= 1. Durations are compared
+// in seconds.
+type bound struct {
+	op    string
+	limit float64
+	text  string
+}
+
+// parseBounds reads a tag such as "> 0, <= 1h". A part that it cannot read
+// becomes a bound that nothing satisfies, so that any use of it shows.
+func parseBounds(tag string) []bound {
+	if tag == "" {
+		return nil
+	}
+	var bounds []bound
+	for _, part := range strings.Split(tag, ",") {
+		part = strings.TrimSpace(part)
+		op, number, _ := strings.Cut(part, " ")
+		limit, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			d, derr := time.ParseDuration(number)
+			limit = d.Seconds()
+			if derr != nil {
+				limit = math.NaN()
+			}
+		}
+		bounds = append(bounds, bound{op: op, limit: limit, text: part})
+	}
+	return bounds
+}
+
+func (b bound) holds(v float64) bool {
+	switch b.op {
+	case ">":
+		return v > b.limit
+	case ">=":
+		return v >= b.limit
+	case "<":
+		return v < b.limit
+	case "<=":
+		return v <= b.limit
+	}
+	return false
+}
+
+// boundText joins the bounds for a person: ">= 1 and <= 4096".
+func boundText(bounds []bound) string {
+	parts := make([]string, len(bounds))
+	for i, b := range bounds {
+		parts[i] = b.text
+	}
+	return strings.Join(parts, " and ")
+}
+
+// enumText lists words for a person: "hold", "release" or "park".
+func enumText(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = strconv.Quote(w)
+	}
+	if n := len(quoted); n > 1 {
+		return strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1]
+	}
+	return strings.Join(quoted, "")
+}
+
+// Types that a file writes as one value though they are not of a basic kind.
+var (
+	typeDuration = reflect.TypeFor[time.Duration]()
+	typeTime     = reflect.TypeFor[time.Time]()
+	typeRange    = reflect.TypeFor[Range]()
+	typeNumbers  = reflect.TypeFor[Numbers]()
+)
+
+// isSection reports whether a value of the type is written as a table of keys
+// that the schema knows.
+func isSection(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != typeTime && t != typeRange
+}
+
+// typeWords names what a key of the type wants, for a person.
+func typeWords(t reflect.Type) string {
+	switch t {
+	case typeDuration:
+		return `a duration in quotes, such as "250ms"`
+	case typeTime:
+		return "a date and time with its offset, such as 2026-03-01T18:00:00Z"
+	case typeRange:
+		return "a list of two numbers, [lowest, highest]"
+	case typeNumbers:
+		return "a number or a list of numbers"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeWords(t.Elem())
+	case reflect.String:
+		return "text in quotes"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Int32, reflect.Uint, reflect.Uint32, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		if isSection(t.Elem()) {
+			return "a repeated section"
+		}
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "a table"
+	}
+	return t.String()
+}
+
+// describe names a value of the generic tree, for a person.
+func describe(raw any) string {
+	switch v := raw.(type) {
+	case string:
+		return fmt.Sprintf("the text %q", shorten(v))
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return formatNumber(v)
+	case time.Time:
+		return "a date or time"
+	case map[string]any:
+		return "a table"
+	case []map[string]any:
+		return "a repeated section"
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	}
+	return fmt.Sprintf("a %T", raw)
+}
+
+// shorten keeps messages on one line of a terminal.
+func shorten(s string) string {
+	const most = 60
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most]) + "..."
+}
+
+// formatNumber writes a number as a person would: shortest form that reads back
+// the same, without an exponent where it is of a common size.
+func formatNumber(v float64) string {
+	if a := math.Abs(v); v == 0 || a >= 1e-4 && a < 1e15 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// formatDuration writes a duration without the zero parts that Go prints: 336h,
+// not 336h0m0s.
+func formatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}

@@ -1,0 +1,54 @@
+package configs
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// secretWords end the name of a key that holds a secret. A key that only names
+// the place of one ends otherwise, as in password_file.
+var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "api_key", "apikey"}
+
+// userinfo finds a password inside an address, as in tcp://user:pass@host.
+var userinfo = regexp.MustCompile(`://[^/@\s:]*:[^/@\s]+@`)
+
+// isSecret reports whether a key holds a secret as text.
+func isSecret(key string, value any) bool {
+	if _, text := value.(string); !text {
+		return false
+	}
+	key = strings.ToLower(key)
+	return slices.ContainsFunc(secretWords, func(word string) bool {
+		return key == word || strings.HasSuffix(key, "_"+word)
+	})
+}
+
+// refuseSecrets reports every secret that stands in the file as text, wherever
+// it is: the file is kept in the journal and shown in reports. No message
+// repeats the secret.
+func (w *walker) refuseSecrets(raw any, at, key string) {
+	const hint = "keep it in a file only the service can read (%_file), a systemd credential (%_credential) or an environment variable (%_env)"
+	switch v := raw.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			w.refuseSecrets(v[k], joinKey(at, k), k)
+		}
+	case []map[string]any:
+		for i, table := range v {
+			w.refuseSecrets(table, itemKey(at, i), "")
+		}
+	case []any:
+		for i, item := range v {
+			w.refuseSecrets(item, itemKey(at, i), key)
+		}
+	case string:
+		switch {
+		case isSecret(key, v):
+			w.report(at, "a secret must not stand in the file", strings.ReplaceAll(hint, "%", strings.ToLower(key)))
+		case userinfo.MatchString(v):
+			w.report(at, "a password must not stand in an address", strings.ReplaceAll("write username beside the address; for the password: "+hint, "%", "password"))
+		}
+	}
+}

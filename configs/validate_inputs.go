@@ -1,0 +1,211 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// sensor checks one [[sensor]].
+func (k *checker) sensor(s *Sensor, at string) {
+	k.channel(at, s.Device, s.Channel)
+	if s.MaxAge < k.cfg.Tick {
+		k.bad(at+".max_age", fmt.Sprintf("%s is shorter than a tick (%s): every reading would be too old", formatDuration(s.MaxAge), formatDuration(k.cfg.Tick)), "", "tick")
+	}
+	if s.MaxSkew > s.MaxAge {
+		k.bad(at+".max_skew", fmt.Sprintf("%s is longer than max_age (%s)", formatDuration(s.MaxSkew), formatDuration(s.MaxAge)), "", at+".max_age")
+	}
+}
+
+// sensorRange checks a section that asks a sensor to lie in a range.
+func (k *checker) sensorRange(at, name string, r Range) {
+	if !k.refers(at+".sensor", "sensor", name) {
+		return
+	}
+	i := slices.IndexFunc(k.cfg.Sensors, func(s Sensor) bool { return s.Name == name })
+	s := k.cfg.Sensors[i]
+	if r.Lo > s.Range.Hi || r.Hi < s.Range.Lo {
+		k.bad(at+".range", fmt.Sprintf("%s lies outside the sensor's own range %s: it can never hold", formatRange(r), formatRange(s.Range)), "", itemKey("sensor", i)+".range")
+	}
+}
+
+// variable checks one [[variable]].
+func (k *checker) variable(v *Variable, at string) {
+	k.source(v, at)
+	k.grid(v, at)
+	k.start(v, at)
+	k.whenRandom(&v.WhenRandom, at+".when_random")
+	if !v.HasActuator() {
+		if v.Kind == "dose" {
+			k.bad(at+".kind", "a variable that nothing sets cannot be a dose", "give it device and channel", at+".device", at+".kind")
+		}
+		return
+	}
+	tol := v.Readback.Tolerance
+	key := at + ".readback.tolerance"
+	switch {
+	case tol == 0:
+		k.bad(at+".readback", fmt.Sprintf("missing: how close to its setpoint %s must be before a shot counts", v.Name), fmt.Sprintf("readback = { tolerance = 0.1, timeout = \"5s\" }, in %s", v.Unit), key, at+".name")
+	case tol >= v.Range.Width():
+		k.bad(key, fmt.Sprintf("%s is as wide as the variable's range %s: every readback would count as arrived", formatNumber(tol), formatRange(v.Range)), "", at+".range")
+	case v.Resolution != nil && tol < *v.Resolution/2:
+		k.bad(key, fmt.Sprintf("%s is less than half the resolution (%s): a setpoint could never be reached", formatNumber(tol), formatNumber(*v.Resolution)), "", at+".resolution")
+	}
+}
+
+// source checks that a variable is either set by a device or measured by a
+// sensor.
+func (k *checker) source(v *Variable, at string) {
+	device, channel := v.Device != "", v.Channel != ""
+	involved := []string{at + ".device", at + ".channel", at + ".sensor"}
+	switch {
+	case v.Sensor != "" && (device || channel):
+		k.bad(at+".sensor", "a variable is set through device and channel, or only measured by a sensor, not both", "remove one of them", involved...)
+	case v.Sensor != "":
+		if !k.refers(at+".sensor", "sensor", v.Sensor) {
+			return
+		}
+		if s, _ := k.cfg.Sensor(v.Sensor); s.Unit != v.Unit {
+			k.bad(at+".unit", fmt.Sprintf("%q differs from the unit of sensor %s, %q", v.Unit, s.Name, s.Unit), "")
+		}
+	case !device && !channel:
+		k.bad(at, "nothing sets it and nothing measures it", "give it device and channel, or sensor where it is only measured", involved...)
+	case !channel:
+		k.bad(at+".channel", fmt.Sprintf("missing: which channel of device %q", v.Device), "", involved...)
+	case !device:
+		k.bad(at+".device", fmt.Sprintf("missing: whose channel %q it is", v.Channel), "", involved...)
+	default:
+		k.channel(at, v.Device, v.Channel)
+	}
+}
+
+// grid checks the values that a variable can take: integer, levels, resolution.
+func (k *checker) grid(v *Variable, at string) {
+	if v.Resolution != nil && *v.Resolution > v.Range.Width() {
+		k.bad(at+".resolution", fmt.Sprintf("%s is larger than the range %s", formatNumber(*v.Resolution), formatRange(v.Range)), "", at+".range")
+	}
+	if v.Integer {
+		if len(v.Levels) > 0 {
+			k.bad(at+".integer", "a variable is an integer or has levels, not both", "levels alone may list whole numbers", at+".levels")
+		}
+		if !isWhole(v.Range.Lo) || !isWhole(v.Range.Hi) {
+			k.bad(at+".range", fmt.Sprintf("the range of an integer must end in whole numbers, got %s", formatRange(v.Range)), "")
+		}
+		if v.Resolution != nil && !isWhole(*v.Resolution) {
+			k.bad(at+".resolution", fmt.Sprintf("the resolution of an integer must be whole, got %s", formatNumber(*v.Resolution)), "")
+		}
+	}
+	if v.Levels == nil {
+		return
+	}
+	levels := at + ".levels"
+	if len(v.Levels) < 2 {
+		k.bad(levels, fmt.Sprintf("must list at least two values, got %d", len(v.Levels)), "")
+	}
+	if v.Resolution != nil {
+		k.bad(at+".resolution", "has no effect beside levels", "remove it")
+	}
+	for i, level := range v.Levels {
+		item := itemKey(levels, i)
+		switch {
+		case !v.Range.Contains(level):
+			k.bad(item, fmt.Sprintf("%s lies outside the range %s", formatNumber(level), formatRange(v.Range)), "", at+".range")
+		case i > 0 && level <= v.Levels[i-1]:
+			k.bad(item, fmt.Sprintf("levels must ascend, got %s after %s", formatNumber(level), formatNumber(v.Levels[i-1])), "")
+		}
+	}
+}
+
+// start checks the starting setting.
+func (k *checker) start(v *Variable, at string) {
+	if v.Start == nil {
+		return
+	}
+	start := *v.Start
+	switch {
+	case !v.Range.Contains(start):
+		k.bad(at+".start", fmt.Sprintf("%s lies outside the range %s", formatNumber(start), formatRange(v.Range)), "", at+".range")
+	case v.Integer && !isWhole(start):
+		k.bad(at+".start", fmt.Sprintf("must be a whole number, got %s", formatNumber(start)), "")
+	case len(v.Levels) > 0 && !slices.Contains(v.Levels, start):
+		k.bad(at+".start", fmt.Sprintf("%s is not one of the levels", formatNumber(start)), "", at+".levels")
+	}
+}
+
+// whenRandom checks a distribution.
+func (k *checker) whenRandom(w *WhenRandom, at string) {
+	given := map[string]*float64{"mean": w.Mean, "sd": w.SD}
+	for _, key := range []string{"mean", "sd"} {
+		switch {
+		case w.Distribution == "normal" && given[key] == nil:
+			k.bad(at+"."+key, "missing: a normal distribution has a mean and a standard deviation", "", at+".distribution")
+		case w.Distribution != "normal" && given[key] != nil:
+			k.bad(at+"."+key, fmt.Sprintf("has no effect with distribution %q", w.Distribution), `remove it, or write distribution = "normal"`, at+".distribution")
+		}
+	}
+}
+
+// sharedChannels refuses two variables on one channel.
+func (k *checker) sharedChannels() {
+	first := map[[2]string]int{}
+	for i, v := range k.cfg.Variables {
+		if v.Device == "" || v.Channel == "" {
+			continue
+		}
+		key := [2]string{v.Device, v.Channel}
+		if j, taken := first[key]; taken {
+			k.bad(itemKey("variable", i)+".channel", fmt.Sprintf("channel %q of device %q is set by variable %s already", v.Channel, v.Device, k.cfg.Variables[j].Name), "")
+			continue
+		}
+		first[key] = i
+	}
+}
+
+// controlSets checks every [[control_set]], and that no two are the same.
+func (k *checker) controlSets() {
+	first := map[string]int{}
+	for i, set := range k.cfg.ControlSets {
+		at := itemKey("control_set", i)
+		if set.Variables != nil && len(set.Variables) == 0 {
+			k.bad(at+".variables", "is empty: a step that controls nothing decides nothing", "")
+		}
+		for j, name := range set.Variables {
+			item := itemKey(at+".variables", j)
+			if !k.refers(item, "variable", name) {
+				continue
+			}
+			if v, _ := k.cfg.Variable(name); v.Sensor != "" {
+				k.bad(item, fmt.Sprintf("variable %q is only measured: no step can control it", name), "")
+			}
+			if slices.Index(set.Variables, name) < j {
+				k.bad(item, fmt.Sprintf("variable %q stands in the set twice", name), "")
+			}
+		}
+		key := strings.Join(slices.Sorted(slices.Values(set.Variables)), " ")
+		if j, taken := first[key]; taken && key != "" {
+			k.bad(at+".variables", fmt.Sprintf("is the same control set as the one on line %d", k.loc.line(itemKey("control_set", j)+".variables")), "", at+".variables")
+			continue
+		}
+		first[key] = i
+	}
+	if len(k.cfg.ControlSets) == 0 && len(k.cfg.Variables) > 0 && len(k.cfg.Sets()[0].Variables) == 0 {
+		k.bad("variable", "no variable has an actuator: there is nothing to tune", "give at least one variable device and channel", k.variableSources()...)
+	}
+}
+
+// variableSources lists the keys that decide whether variables have actuators.
+func (k *checker) variableSources() []string {
+	var keys []string
+	for i := range k.cfg.Variables {
+		at := itemKey("variable", i)
+		keys = append(keys, at, at+".device", at+".sensor")
+	}
+	return keys
+}
+
+func isWhole(v float64) bool { return v == math.Trunc(v) }
+
+func formatRange(r Range) string {
+	return "[" + formatNumber(r.Lo) + ", " + formatNumber(r.Hi) + "]"
+}

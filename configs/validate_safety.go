@@ -1,0 +1,197 @@
+package configs
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+)
+
+// mapKeys iterates over the keys of a map of any value type.
+func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+// safety checks [safety] and everything in it.
+func (k *checker) safety() {
+	s := &k.cfg.Safety
+	for i := range k.cfg.Variables {
+		k.actuator(&k.cfg.Variables[i], itemKey("variable", i))
+	}
+	for _, name := range slices.Sorted(mapKeys(s.Variables)) {
+		at := joinKey("safety.variable", name)
+		if !k.refers(at, "variable", name) {
+			continue
+		}
+		if v, _ := k.cfg.Variable(name); v.Sensor != "" {
+			k.bad(at, fmt.Sprintf("variable %q is only measured: there is nothing to limit", name), "remove the section")
+		}
+	}
+	for _, name := range slices.Sorted(mapKeys(s.Sensors)) {
+		k.safetySensor(name, s.Sensors[name])
+	}
+	for i, lock := range s.Interlocks {
+		k.sensorRange(itemKey("safety.interlock", i), lock.Sensor, lock.Range)
+	}
+	for i, permissive := range s.Permissives {
+		k.sensorRange(itemKey("safety.permissive", i), permissive.Sensor, permissive.Range)
+	}
+	for i := range s.Responses {
+		k.response(&s.Responses[i], itemKey("safety.response", i))
+	}
+	k.doses()
+	for i, b := range s.Bypasses {
+		if slices.Contains(unbypassable, b.Rule) {
+			k.bad(itemKey("safety.bypass", i)+".rule", fmt.Sprintf("rule %d can never be bypassed", b.Rule), "the rules on finite values (1), on hard bounds (2) and on stopping (30) always hold")
+		}
+	}
+}
+
+// unbypassable are the rules that no bypass may name: finite values, hard
+// bounds, stop.
+var unbypassable = []int{1, 2, 30}
+
+// actuator checks that a variable which is set has limits, and the limits.
+func (k *checker) actuator(v *Variable, variable string) {
+	if !v.HasActuator() {
+		return
+	}
+	s, ok := k.cfg.Safety.Variables[v.Name]
+	at := joinKey("safety.variable", v.Name)
+	if !ok {
+		k.bad(variable, fmt.Sprintf("missing section [%s]: what is set needs hard limits, a slew and a safe value", at), "", "safety", "safety.variable", variable+".name")
+		return
+	}
+	if !s.Hard.Covers(v.Range) {
+		k.bad(at+".hard", fmt.Sprintf("%s does not contain the variable's range %s", formatRange(s.Hard), formatRange(v.Range)), "widen hard, or narrow the range", variable+".range")
+	}
+	switch {
+	case !s.Hard.Contains(s.Safe):
+		k.bad(at+".safe", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Safe), formatRange(s.Hard)), "", at+".hard")
+	case v.Integer && !isWhole(s.Safe):
+		k.bad(at+".safe", fmt.Sprintf("must be a whole number, as the variable is an integer, got %s", formatNumber(s.Safe)), "")
+	}
+	k.slew(&s, v.Unit, at)
+	if s.Lease != nil && *s.Lease < 3*k.cfg.Tick {
+		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", formatDuration(*s.Lease), formatDuration(3*k.cfg.Tick)), "shorten tick, or the device's timeout must be longer", "tick")
+	}
+	if s.Exposure != nil && !s.Hard.Contains(s.Exposure.Above) {
+		k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Exposure.Above), formatRange(s.Hard)), "", at+".hard")
+	}
+}
+
+func (k *checker) slew(s *SafetyVariable, unit, at string) {
+	both, up, down := at+".slew", at+".slew_up", at+".slew_down"
+	switch {
+	case s.Slew != nil && (s.SlewUp != nil || s.SlewDown != nil):
+		k.bad(both, "slew goes both ways: slew_up and slew_down stand in its place, not beside it", "remove slew, or the other two", up, down)
+	case s.Slew == nil && s.SlewUp == nil && s.SlewDown == nil:
+		k.bad(both, fmt.Sprintf("missing: the fastest change, in %s per second", unit), "write slew, or slew_up and slew_down", up, down)
+	case s.Slew == nil && s.SlewUp == nil:
+		k.bad(up, "missing beside slew_down", "", both, down)
+	case s.Slew == nil && s.SlewDown == nil:
+		k.bad(down, "missing beside slew_up", "", both, up)
+	}
+}
+
+// safetySensor checks one [safety.sensor.X].
+func (k *checker) safetySensor(name string, s SafetySensor) {
+	at := joinKey("safety.sensor", name)
+	if !k.refers(at, "sensor", name) || s.Agree == nil {
+		return
+	}
+	other := at + ".agree.sensor"
+	if s.Agree.Sensor == name {
+		k.bad(other, "a sensor always agrees with itself", "name another sensor")
+		return
+	}
+	if !k.refers(other, "sensor", s.Agree.Sensor) {
+		return
+	}
+	a, _ := k.cfg.Sensor(name)
+	b, _ := k.cfg.Sensor(s.Agree.Sensor)
+	if a.Unit != b.Unit {
+		k.bad(other, fmt.Sprintf("cannot be compared: %s is in %q, %s in %q", a.Name, a.Unit, b.Name, b.Unit), "")
+	}
+}
+
+// settable checks a reference to a variable that can be set, and returns it.
+func (k *checker) settable(at, name string) (*Variable, bool) {
+	if !k.refers(at, "variable", name) {
+		return nil, false
+	}
+	v, _ := k.cfg.Variable(name)
+	if v.Sensor != "" {
+		k.bad(at, fmt.Sprintf("variable %q is only measured", name), "name a variable that is set")
+		return nil, false
+	}
+	return v, true
+}
+
+// response checks one [[safety.response]].
+func (k *checker) response(r *Response, at string) {
+	v, ok := k.settable(at+".variable", r.Variable)
+	if r.Sensor != "" {
+		k.refers(at+".sensor", "sensor", r.Sensor)
+	}
+	if ok && r.Change > v.Range.Width() {
+		k.bad(at+".change", fmt.Sprintf("%s is more than the whole range %s: it would never be checked", formatNumber(r.Change), formatRange(v.Range)), "")
+	}
+	if r.Within < k.cfg.Tick {
+		k.bad(at+".within", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(r.Within), formatDuration(k.cfg.Tick)), "", "tick")
+	}
+}
+
+// doses checks every [[safety.dose]], and that every variable of kind dose has a
+// budget and a response to watch.
+func (k *checker) doses() {
+	s := &k.cfg.Safety
+	first := map[string]int{}
+	for i := range s.Doses {
+		d := &s.Doses[i]
+		at := itemKey("safety.dose", i)
+		if j, taken := first[d.Variable]; taken {
+			k.bad(at+".variable", fmt.Sprintf("variable %q has a budget already, on line %d", d.Variable, k.loc.line(itemKey("safety.dose", j))), "")
+			continue
+		}
+		first[d.Variable] = i
+		if v, ok := k.settable(at+".variable", d.Variable); ok && d.Unit != v.Unit {
+			k.bad(at+".unit", fmt.Sprintf("%q is not the unit of variable %s, %q", d.Unit, v.Name, v.Unit), "")
+		}
+		k.budget(d, at)
+	}
+	for i, v := range k.cfg.Variables {
+		if v.Kind != "dose" {
+			continue
+		}
+		at := itemKey("variable", i)
+		if _, ok := first[v.Name]; !ok {
+			k.bad(at, "missing [[safety.dose]]: what cannot be taken back needs a budget", "", at+".kind", at+".name", "safety", "safety.dose")
+		}
+		if !slices.ContainsFunc(s.Responses, func(r Response) bool { return r.Variable == v.Name }) {
+			k.bad(at, "missing [[safety.response]]: a dose must show somewhere", "", at+".kind", at+".name", "safety", "safety.response")
+		}
+	}
+}
+
+// budget checks that the limits of a dose are ordered: a limit that a smaller
+// one hides is a mistake of a digit.
+func (k *checker) budget(d *Dose, at string) {
+	if d.Hour == nil && d.Day == nil && d.Run == nil {
+		k.bad(at, "no budget over time", "add hour, day or run", at+".hour", at+".day", at+".run")
+	}
+	last, lastKey := d.PerDose, "per_dose"
+	for _, limit := range []struct {
+		key   string
+		value *float64
+	}{{"hour", d.Hour}, {"day", d.Day}} {
+		if limit.value == nil {
+			continue
+		}
+		if *limit.value < last {
+			k.bad(at+"."+limit.key, fmt.Sprintf("%s is less than %s (%s)", formatNumber(*limit.value), lastKey, formatNumber(last)), "", at+"."+lastKey)
+		}
+		last, lastKey = *limit.value, limit.key
+	}
+	if d.Run != nil && *d.Run < d.PerDose {
+		k.bad(at+".run", fmt.Sprintf("%s is less than per_dose (%s)", formatNumber(*d.Run), formatNumber(d.PerDose)), "", at+".per_dose")
+	}
+}
