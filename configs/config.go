@@ -44,7 +44,7 @@ type Plant struct {
 	Kind   string                `toml:"kind" required:"true" doc:"which plant: laser, growth, table"`
 	Noise  float64               `toml:"noise" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
 	Drift  float64               `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
-	Faults []string              `toml:"faults" doc:"faults on request, KIND@STEP or KIND:CHANNEL@STEP"`
+	Faults []string              `toml:"faults" doc:"faults on request, KIND@WHEN or KIND:CHANNEL@WHEN, such as dropout@40"`
 	Data   string                `toml:"data" doc:"name of the recorded table of kind table"`
 	Batch  *time.Duration        `toml:"batch" bound:"> 0s" doc:"simulated duration of one growth batch; absent: the plant's own"`
 	Random map[string]WhenRandom `toml:"random" doc:"how the plant draws a variable that a step leaves random; absent: the variable's when_random, uniform where that is learn"`

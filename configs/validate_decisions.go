@@ -135,9 +135,9 @@ func (k *checker) model() {
 	}
 }
 
-// faultForm is KIND@STEP or KIND:CHANNEL@STEP. Which kinds there are is the
-// plant's to know.
-var faultForm = regexp.MustCompile(`^[a-z][a-z_-]*(:[^@\s]+)?@[0-9]+$`)
+// faultForm is KIND@WHEN or KIND:CHANNEL@WHEN. Which kinds and times there are
+// is the plant's to know.
+var faultForm = regexp.MustCompile(`^[a-z][a-z_-]*(:[^@\s]+)?@[0-9][0-9a-z.]*$`)
 
 // plant checks [plant].
 func (k *checker) plant() {
@@ -153,7 +153,7 @@ func (k *checker) plant() {
 	}
 	for i, fault := range p.Faults {
 		if !faultForm.MatchString(fault) {
-			k.bad(itemKey("plant.faults", i), fmt.Sprintf("must be KIND@STEP or KIND:CHANNEL@STEP, got %q", fault), `such as "dropout@40" or "stuck:energy@120"`)
+			k.bad(itemKey("plant.faults", i), fmt.Sprintf("must be KIND@WHEN or KIND:CHANNEL@WHEN, got %q", fault), `such as "dropout@40" or "stuck:energy@120"`)
 		}
 	}
 	for _, name := range slices.Sorted(mapKeys(p.Random)) {
