@@ -11,10 +11,10 @@ type cloud struct {
 	point         []float64 // scratch, width
 }
 
-func newCloud(d, capacity int, e evaluator) *cloud {
-	w := e.width()
+func newCloud(d, capacity int, e compiled) *cloud {
+	w := e.width
 	return &cloud{
-		d: d, width: w, cap: capacity, widths: []int{w},
+		d: d, width: w, cap: capacity, widths: e.widths,
 		x: make([]float64, capacity*d), rows: make([]float64, capacity*w),
 		blocks: make([]float64, up24(capacity)*w), point: make([]float64, w),
 	}
@@ -58,7 +58,7 @@ func (c *cloud) remove(i, n int) {
 }
 
 // embed recomputes the embedding of the first n points.
-func (c *cloud) embed(e evaluator, n int) {
+func (c *cloud) embed(e compiled, n int) {
 	for i := range n {
 		e.embed(c.point, c.x[i*c.d:(i+1)*c.d])
 		c.setEmbedded(i, c.point)

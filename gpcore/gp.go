@@ -16,7 +16,7 @@ import (
 // for concurrent use; see [GP.Reader].
 type GP struct {
 	kernel  Kernel
-	eval    evaluator
+	eval    compiled
 	f       *factor
 	spare   *factor // where refactorisations are built
 	points  *cloud
@@ -38,12 +38,12 @@ func New(k Kernel, capacity int) *GP {
 	if capacity <= 0 {
 		panic("gpcore: capacity must be positive")
 	}
-	g := &GP{kernel: k, eval: newEvaluator(k, capacity), f: newFactor(capacity)}
+	g := &GP{kernel: k, eval: compile(k, capacity), f: newFactor(capacity)}
 	c := up24(capacity)
 	g.points = newCloud(k.Dim(), capacity, g.eval)
 	g.k, g.l, g.u, g.t = make([]float64, c), make([]float64, c), make([]float64, c), make([]float64, c)
 	g.cs = make([]float64, 3*c)
-	g.point = make([]float64, g.eval.width())
+	g.point = make([]float64, g.eval.width)
 	g.self = g.Reader()
 	return g
 }
@@ -101,7 +101,7 @@ func (g *GP) covariances() bool {
 	n, w := g.f.n, g.points.width
 	for b := 0; b < n; b += lanes {
 		g.vectorJob = panel{
-			rows: g.point, rowCap: 1, lanes: g.points.blocks[b*w : (b+lanes)*w],
+			rows: g.point, rowCap: 1, lane: g.points.blocks[b*w : (b+lanes)*w],
 			n: 1, out: g.k[b : b+lanes],
 		}
 		g.eval.panel(&g.vectorJob)
@@ -128,8 +128,8 @@ func (g *GP) entry(x []float64, y, noise float64) (entry, error) {
 	if !finite(noise) || noise < 0 {
 		return entry{}, &ValueError{nameNoise, 0, noise}
 	}
-	prior := g.kernel.Variance(x)
 	g.eval.embed(g.point, x)
+	prior := g.eval.prior(g.point)
 	if !g.covariances() || !finite(prior) {
 		return entry{}, &ValueError{nameCov, 0, math.NaN()}
 	}

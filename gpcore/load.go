@@ -53,7 +53,7 @@ func (g *GP) SetKernel(k Kernel) error {
 // refit refactorises with another kernel and other noise variances.
 func (g *GP) refit(k Kernel, noise []float64) error {
 	n := g.f.n
-	e := newEvaluator(k, g.points.cap)
+	e := compile(k, g.points.cap)
 	c := newCloud(k.Dim(), g.points.cap, e)
 	copy(c.x, g.points.x)
 	c.embed(e, n)
@@ -61,7 +61,7 @@ func (g *GP) refit(k Kernel, noise []float64) error {
 		return err
 	}
 	g.points, g.kernel, g.eval = c, k, e
-	g.point = make([]float64, e.width())
+	g.point = make([]float64, e.width)
 	g.version++
 	return nil
 }
@@ -70,7 +70,7 @@ func (g *GP) refit(k Kernel, noise []float64) error {
 type job struct {
 	c *cloud
 	k Kernel
-	e evaluator
+	e compiled
 }
 
 // factorise builds the factor of y and noise at the points of j in the spare
@@ -103,7 +103,7 @@ func (g *GP) extend(s *factor, j job, y, noise []float64) error {
 	b.m, b.y, b.noise = len(y), y, noise
 	w := j.c.width
 	at := j.c.blocks[n*w : (n+lanes)*w]
-	p := panel{rows: j.c.rows, rowCap: j.c.cap, lanes: at, n: n, out: b.cross}
+	p := panel{rows: j.c.rows, rowCap: j.c.cap, lane: at, n: n, out: b.cross}
 	j.e.panel(&p)
 	clear(b.cross[n*lanes : up8(n)*lanes])
 	if err := finitePanel(b.cross[:n*lanes], b.m); err != nil {
@@ -111,9 +111,9 @@ func (g *GP) extend(s *factor, j job, y, noise []float64) error {
 	}
 	for i := range b.m {
 		x := j.c.x[(n+i)*j.c.d : (n+i+1)*j.c.d]
-		b.prior[i] = j.k.Variance(x)
 		j.e.embed(j.c.point, x)
-		one := panel{rows: j.c.point, rowCap: 1, lanes: at, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
+		b.prior[i] = j.e.prior(j.c.point)
+		one := panel{rows: j.c.point, rowCap: 1, lane: at, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
 		j.e.panel(&one)
 		b.self[i*lanes+i] = b.prior[i]
 	}

@@ -2,107 +2,144 @@ package gpcore
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
-// evaluator is a kernel prepared for panels of 24. Each leaf of the kernel embeds
-// a point into coordinates of its own (scaled by its lengthscales, say); a
-// point's embedding is the concatenation over leaves. Evaluators may hold scratch
+// evaluator is a kernel, or a part of one, prepared for panels of 24. Each leaf
+// embeds a point into coordinates of its own (scaled by its lengthscales, say),
+// at an offset of its own in the point's whole embedding. Evaluators hold scratch
 // and are not safe for concurrent use.
 type evaluator interface {
-	// width is the number of embedded coordinates.
-	width() int
-	// embed writes the embedded coordinates of x.
+	// embed writes its coordinates of x into the whole embedding dst.
 	embed(dst, x []float64)
-	// panel fills p.Out with covariances.
+	// prior is k(x, x) of the point with the whole embedding e.
+	prior(e []float64) float64
+	// panel fills p.out, and p.sum where p.weights is not nil.
 	panel(p *panel)
+	// gradient adds to g (width x 24) the derivatives of
+	// sum over rows k of w[k*24+j]*k(row k, lane j) by the embedding of lane j.
+	gradient(p *panel, w, g []float64)
+	// pull adds to dst (d x 24) the derivatives g by embedded coordinates of the
+	// lanes, taken back to the coordinates of the points.
+	pull(dst, g, lane []float64)
 }
 
 // panel is one job of an evaluator: n points as rows against 24 lanes. Rows are
 // stored leaf after leaf: the leaf whose coordinates start at o has its n rows
-// from rows[o*rowCap] on. lanes is width x 24.
+// from rows[o*rowCap] on. lane is width x 24.
 type panel struct {
 	rows    []float64
 	rowCap  int
-	lanes   []float64
+	lane    []float64
 	n       int
 	out     []float64 // n x 24
 	weights []float64 // n, or nil
-	sum     []float64 // weights . out, where weights is not nil
+	sum     []float64 // 24: weights . out
 }
 
-// newEvaluator prepares k for panels of up to capacity rows.
-func newEvaluator(k Kernel, capacity int) evaluator {
-	if s, ok := k.(*stationary); ok {
-		return newRadial(s, 0)
-	}
-	return newGeneric(k, 0)
-}
-
-// radial evaluates a stationary kernel by the fused vector loops.
-type radial struct {
-	offset   int
-	scale    []float64
-	variance float64
-	fill     func(*vec.Pairs)
-	job      vec.Pairs
-}
-
-func newRadial(k *stationary, offset int) *radial {
-	r := &radial{offset: offset, variance: k.variance}
-	c := 0.0
-	switch k.family {
-	case gaussian:
-		r.fill, c = vec.Gaussian, vec.GaussianScale
-	case matern52:
-		r.fill, c = vec.Matern52, vec.Matern52Scale
-	}
-	for _, l := range k.lengthscale {
-		r.scale = append(r.scale, c/l)
-	}
-	return r
-}
-
-func (r *radial) width() int { return len(r.scale) }
-
-func (r *radial) embed(dst, x []float64) {
-	for i, s := range r.scale {
-		dst[i] = x[i] * s
+// combine sums the lanes for evaluators that do not do it while they fill.
+func (p *panel) combine() {
+	if p.weights != nil {
+		vec.Combine(p.sum, p.weights[:p.n], p.out)
 	}
 }
 
-func (r *radial) panel(p *panel) {
-	d := len(r.scale)
-	r.job = vec.Pairs{
-		Rows: p.rows[r.offset*p.rowCap:], Lanes: p.lanes[r.offset*lanes:],
-		N: p.n, D: d, Variance: r.variance, Out: p.out, Weights: p.weights, Sum: p.sum,
-	}
-	r.fill(&r.job)
+// native is a kernel of this package, which can prepare itself.
+type native interface {
+	compile(b *builder) evaluator
 }
 
-// generic evaluates any Kernel pair by pair; the embedding is the point itself.
+// builder lays out the embedding while a kernel is prepared.
+type builder struct {
+	capacity int   // largest n of a panel
+	widths   []int // of the leaves so far
+	width    int   // their sum
+}
+
+// leaf reserves w coordinates and returns their offset.
+func (b *builder) leaf(w int) int {
+	o := b.width
+	b.widths = append(b.widths, w)
+	b.width += w
+	return o
+}
+
+// scratch is a panel's worth of memory.
+func (b *builder) scratch() []float64 {
+	return make([]float64, up24(b.capacity)*lanes)
+}
+
+// child prepares any kernel: its own way, or pair by pair.
+func (b *builder) child(k Kernel) evaluator {
+	if n, ok := k.(native); ok {
+		return n.compile(b)
+	}
+	return &generic{k: k, offset: b.leaf(k.Dim()), y: make([]float64, k.Dim()), g: make([]float64, k.Dim())}
+}
+
+// compiled is a whole kernel, prepared.
+type compiled struct {
+	evaluator
+	width  int
+	widths []int
+}
+
+func compile(k Kernel, capacity int) compiled {
+	b := builder{capacity: capacity}
+	e := b.child(k)
+	return compiled{e, b.width, b.widths}
+}
+
+// generic evaluates a foreign kernel pair by pair; the embedding is the point.
 type generic struct {
 	k      Kernel
 	offset int
-	y      []float64
+	y, g   []float64
 }
 
-func newGeneric(k Kernel, offset int) *generic {
-	return &generic{k, offset, make([]float64, k.Dim())}
+func (e *generic) embed(dst, x []float64) { copy(dst[e.offset:], x) }
+
+func (e *generic) prior(x []float64) float64 {
+	return e.k.Variance(x[e.offset : e.offset+len(e.y)])
 }
 
-func (g *generic) width() int             { return len(g.y) }
-func (g *generic) embed(dst, x []float64) { copy(dst, x) }
+// lane gathers lane j.
+func (e *generic) lane(p *panel, j int) []float64 {
+	for i := range e.y {
+		e.y[i] = p.lane[(e.offset+i)*lanes+j]
+	}
+	return e.y
+}
 
-func (g *generic) panel(p *panel) {
-	d := len(g.y)
-	rows, cols := p.rows[g.offset*p.rowCap:], p.lanes[g.offset*lanes:]
+func (e *generic) panel(p *panel) {
+	d := len(e.y)
+	rows := p.rows[e.offset*p.rowCap:]
 	for j := range lanes {
-		for i := range g.y {
-			g.y[i] = cols[i*lanes+j]
-		}
+		y := e.lane(p, j)
 		for k := range p.n {
-			p.out[k*lanes+j] = g.k.Cov(rows[k*d:k*d+d], g.y)
+			p.out[k*lanes+j] = e.k.Cov(rows[k*d:k*d+d], y)
 		}
 	}
-	if p.weights != nil {
-		vec.Combine(p.sum, p.weights[:p.n], p.out)
+	p.combine()
+}
+
+func (e *generic) gradient(p *panel, w, g []float64) {
+	d := len(e.y)
+	rows := p.rows[e.offset*p.rowCap:]
+	for j := range lanes {
+		y := e.lane(p, j)
+		for k := range p.n {
+			if w[k*lanes+j] == 0 {
+				continue
+			}
+			e.k.Gradient(e.g, y, rows[k*d:k*d+d])
+			for i, v := range e.g {
+				g[(e.offset+i)*lanes+j] += float64(w[k*lanes+j] * v)
+			}
+		}
+	}
+}
+
+func (e *generic) pull(dst, g, _ []float64) {
+	o := e.offset * lanes
+	for i := range len(e.y) * lanes {
+		dst[i] += g[o+i]
 	}
 }

@@ -12,6 +12,9 @@ type family int
 const (
 	gaussian family = iota
 	matern52
+	matern32
+	exponential
+	rationalQuadratic
 )
 
 // stationary is a kernel of the scaled distance
@@ -20,24 +23,41 @@ type stationary struct {
 	family      family
 	variance    float64
 	lengthscale []float64
+	shape       float64 // of the rational quadratic, else 0
 }
 
 // SquaredExponential is variance * exp(-r^2/2), with
 // r^2 = sum over i of ((x_i-y_i)/lengthscales[i])^2; one lengthscale per
-// coordinate (ARD). The function it describes is infinitely smooth. It panics
-// unless all arguments are positive and finite. Rasmussen & Williams (2006), eq. 4.9.
+// coordinate (ARD). The function it describes is infinitely smooth. Like every
+// constructor of a kernel it panics unless all hyperparameters are positive and
+// finite. Rasmussen & Williams (2006), eq. 4.9.
 func SquaredExponential(variance float64, lengthscales []float64) Kernel {
-	return newStationary(gaussian, variance, lengthscales)
+	return newStationary(gaussian, variance, lengthscales, 0)
 }
 
 // Matern52 is variance * (1 + u + u^2/3) exp(-u), u = sqrt(5) r, with r as in
 // [SquaredExponential]. The function it describes is twice differentiable.
 // Rasmussen & Williams (2006), eq. 4.17.
 func Matern52(variance float64, lengthscales []float64) Kernel {
-	return newStationary(matern52, variance, lengthscales)
+	return newStationary(matern52, variance, lengthscales, 0)
 }
 
-func newStationary(f family, variance float64, lengthscales []float64) Kernel {
+// Matern32 is variance * (1 + u) exp(-u), u = sqrt(3) r, with r as in
+// [SquaredExponential]. The function it describes is once differentiable.
+// Rasmussen & Williams (2006), eq. 4.17.
+func Matern32(variance float64, lengthscales []float64) Kernel {
+	return newStationary(matern32, variance, lengthscales, 0)
+}
+
+// RationalQuadratic is variance * (1 + r^2/(2 shape))^(-shape), with r as in
+// [SquaredExponential]: a mixture of squared exponentials of many lengthscales,
+// more of them the smaller the shape. Rasmussen & Williams (2006), eq. 4.19.
+func RationalQuadratic(variance, shape float64, lengthscales []float64) Kernel {
+	mustBePositive(shape)
+	return newStationary(rationalQuadratic, variance, lengthscales, shape)
+}
+
+func newStationary(f family, variance float64, lengthscales []float64, shape float64) *stationary {
 	if len(lengthscales) == 0 {
 		panic("gpcore: a kernel needs at least one lengthscale")
 	}
@@ -45,7 +65,7 @@ func newStationary(f family, variance float64, lengthscales []float64) Kernel {
 	for _, l := range lengthscales {
 		mustBePositive(l)
 	}
-	return &stationary{f, variance, append([]float64(nil), lengthscales...)}
+	return &stationary{f, variance, append([]float64(nil), lengthscales...), shape}
 }
 
 func mustBePositive(v float64) {
@@ -54,14 +74,30 @@ func mustBePositive(v float64) {
 	}
 }
 
+// mustCount checks the argument of WithParams.
+func mustCount(logs []float64, n int) {
+	if len(logs) != n {
+		panic("gpcore: WithParams needs one value per hyperparameter")
+	}
+}
+
 func (k *stationary) Dim() int                   { return len(k.lengthscale) }
 func (k *stationary) Variance([]float64) float64 { return k.variance }
-func (k *stationary) NumParams() int             { return 1 + len(k.lengthscale) }
+
+func (k *stationary) NumParams() int {
+	if k.family == rationalQuadratic {
+		return 2 + len(k.lengthscale)
+	}
+	return 1 + len(k.lengthscale)
+}
 
 func (k *stationary) Params(dst []float64) []float64 {
 	dst = append(dst, math.Log(k.variance))
 	for _, l := range k.lengthscale {
 		dst = append(dst, math.Log(l))
+	}
+	if k.family == rationalQuadratic {
+		dst = append(dst, math.Log(k.shape))
 	}
 	return dst
 }
@@ -71,18 +107,25 @@ func (k *stationary) Kinds(dst []ParamKind) []ParamKind {
 	for range k.lengthscale {
 		dst = append(dst, Lengthscale)
 	}
+	if k.family == rationalQuadratic {
+		dst = append(dst, Shape)
+	}
 	return dst
 }
 
 func (k *stationary) WithParams(logs []float64) Kernel {
-	if len(logs) != k.NumParams() {
-		panic("gpcore: WithParams needs one value per hyperparameter")
-	}
-	l := make([]float64, len(k.lengthscale))
+	mustCount(logs, k.NumParams())
+	d := len(k.lengthscale)
+	l := make([]float64, d)
 	for i := range l {
 		l[i] = math.Exp(logs[1+i])
 	}
-	return newStationary(k.family, math.Exp(logs[0]), l)
+	shape := 0.0
+	if k.family == rationalQuadratic {
+		shape = math.Exp(logs[1+d])
+		mustBePositive(shape)
+	}
+	return newStationary(k.family, math.Exp(logs[0]), l, shape)
 }
 
 // squared is r^2.
@@ -95,8 +138,8 @@ func (k *stationary) squared(x, y []float64) float64 {
 	return s
 }
 
-// profile returns f(r) and its slope s, the derivative by r^2 times -2, so that
-// the derivative of f by x_i is -s*(x_i-y_i)/l_i^2.
+// profile returns f(r) and s, where the derivative of f by r^2 is -s/2; so the
+// derivative of f by x_i is -s*(x_i-y_i)/l_i^2.
 func (k *stationary) profile(r2 float64) (f, s float64) {
 	switch k.family {
 	case gaussian:
@@ -106,6 +149,20 @@ func (k *stationary) profile(r2 float64) (f, s float64) {
 		u := math.Sqrt(5 * r2)
 		e := vec.Exp(-u)
 		return (1 + u + u*u/3) * e, 5.0 / 3 * (1 + u) * e
+	case matern32:
+		u := math.Sqrt(3 * r2)
+		e := vec.Exp(-u)
+		return (1 + u) * e, 3 * e
+	case exponential:
+		u := math.Sqrt(r2)
+		f = vec.Exp(-u)
+		if u == 0 {
+			return f, 0
+		}
+		return f, f / u
+	case rationalQuadratic:
+		l := math.Log1p(r2 / (2 * k.shape))
+		return vec.Exp(-k.shape * l), vec.Exp((-k.shape - 1) * l)
 	}
 	panic("gpcore: unknown kernel family")
 }
@@ -123,10 +180,16 @@ func (k *stationary) Gradient(dst, x, y []float64) {
 }
 
 func (k *stationary) ParamGradient(dst, x, y []float64) {
-	f, s := k.profile(k.squared(x, y))
+	r2 := k.squared(x, y)
+	f, s := k.profile(r2)
 	dst[0] = k.variance * f
 	for i, l := range k.lengthscale {
 		t := (x[i] - y[i]) / l
 		dst[1+i] = k.variance * s * t * t
+	}
+	if k.family == rationalQuadratic {
+		// d/d(log a) of exp(-a log(1+q)), q = r^2/(2a).
+		a, q := k.shape, r2/(2*k.shape)
+		dst[1+len(k.lengthscale)] = k.variance * f * a * (q/(1+q) - math.Log1p(q))
 	}
 }

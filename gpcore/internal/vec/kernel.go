@@ -103,3 +103,24 @@ func exponential(q float64) float64 {
 
 // Distances fills p with q itself: out = q * variance.
 func Distances(p *Pairs) { p.fill(func(q float64) float64 { return q }) }
+
+// Inner fills p with inner products instead of a function of the distance:
+// q = fma(row, lane, q) over ascending coordinates from +0, out = q * variance.
+func Inner(p *Pairs) {
+	if p.Weights != nil {
+		clear(p.Sum[:Lanes])
+	}
+	for k := range p.N {
+		o := p.Out[k*Lanes : k*Lanes+Lanes]
+		for j := range o {
+			q := 0.0
+			for i := range p.D {
+				q = math.FMA(p.Rows[k*p.D+i], p.Lanes[i*Lanes+j], q)
+			}
+			o[j] = float64(q * p.Variance)
+			if p.Weights != nil {
+				p.Sum[j] = math.FMA(p.Weights[k], o[j], p.Sum[j])
+			}
+		}
+	}
+}

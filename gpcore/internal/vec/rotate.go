@@ -9,10 +9,10 @@ import "math"
 //	dst[r*ld+j] = fma(-c, t[j], s*src[r*ld+j])
 //	t[j]        = fma( s, t[j], c*src[r*ld+j])
 //
-// dst and src have the same stride and may overlap in one way only: dst is the
-// same matrix one row higher, at the same column or one column to the left
-// (&dst[ld+1] == &src[0] or &dst[ld+1] == &src[1]... that is, row r of dst is
-// row r-1 of src). Then every element is read before it is written.
+// dst and src have the same stride and may overlap in one way only: row r+1 of
+// dst is row r of src, at the same column or one column further left. Taking rows
+// one after the other, every element is then read before it is written; taking a
+// few columns of all rows and moving to the right does the same.
 func Rotate(t, dst, src []float64, ld int, cs []float64) {
 	n := len(t)
 	if n == 0 {

@@ -56,19 +56,3 @@ func TileT(out, w []float64, ldw int, b []float64, k int) {
 		}
 	}
 }
-
-// Combine adds the rows of a panel with weights:
-//
-//	sum[j] = sum over k < len(weights) of weights[k] * panel[k*24+j],
-//
-// one chain of fused multiply-adds over ascending k from +0. sum has 24 elements,
-// overwritten.
-func Combine(sum, weights, panel []float64) {
-	s := sum[:Lanes]
-	clear(s)
-	for k, a := range weights {
-		for j, v := range panel[k*Lanes : k*Lanes+Lanes] {
-			s[j] = math.FMA(a, v, s[j])
-		}
-	}
-}

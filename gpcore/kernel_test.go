@@ -1,0 +1,231 @@
+package gpcore
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// foreign hides a kernel's own vector code, as a kernel from another package.
+type foreign struct{ Kernel }
+
+// zoo is every kernel and some compounds, all of three coordinates.
+func zoo() map[string]Kernel {
+	l := []float64{0.3, 0.5, 1.1}
+	se, m5 := SquaredExponential(1.5, l), Matern52(0.7, l)
+	return map[string]Kernel{
+		"squared exponential": se,
+		"matern 5/2":          m5,
+		"matern 3/2":          Matern32(1.2, l),
+		"rational quadratic":  RationalQuadratic(0.8, 0.5, l),
+		"periodic":            Periodic(1.3, []float64{0.7, 1.1, 0.4}, []float64{0.8, 1.5, 2}),
+		"linear":              Linear([]float64{0.5, 1, 2}),
+		"constant":            Constant(0.6, 3),
+		"sum":                 Sum(se, Linear([]float64{0.5, 1, 2}), Constant(0.6, 3)),
+		"product":             Product(m5, Periodic(1.3, []float64{0.7, 1.1, 0.4}, []float64{0.8, 1.5, 2})),
+		"product with linear": Product(Sum(se, Constant(1, 3)), Linear([]float64{0.5, 1, 2}), m5),
+		"on":                  Sum(On(Matern52(1, []float64{0.4, 0.6}), 3, 2, 0), On(Matern32(1, []float64{0.5}), 3, 1)),
+		"drifting":            Drifting(Matern52(1, []float64{0.4, 0.6}), 0.8),
+		"foreign":             foreign{Matern32(1.2, l)},
+		"sum with foreign":    Sum(foreign{se}, m5),
+	}
+}
+
+func forEachKernel(t *testing.T, f func(t *testing.T, k Kernel, rng *rand.Rand)) {
+	for name, k := range zoo() {
+		t.Run(name, func(t *testing.T) { f(t, k, rand.New(rand.NewPCG(11, 12))) })
+	}
+}
+
+// close says whether a and b agree to tol relative to the larger of them and one.
+func agree(a, b, tol float64) bool {
+	return math.Abs(a-b) <= tol*(1+max(math.Abs(a), math.Abs(b)))
+}
+
+func TestPanelsAgreeWithCov(t *testing.T) {
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		const n = 31
+		g := New(k, n)
+		for range n {
+			if err := g.Append(point(rng, 3), 0, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := g.Reader()
+		x := make([]float64, 0, 3*lanes)
+		for range lanes {
+			x = append(x, point(rng, 3)...)
+		}
+		copy(x[:3], g.X(7)) // a pair at distance zero
+		r.load(x, lanes)
+		r.covariances()
+		for j := range lanes {
+			xj := x[3*j : 3*j+3]
+			// The embedding rounds coordinates: a few parts in 1e16 of the exponent.
+			if want := k.Variance(xj); !agree(r.prior[j], want, 1e-14) || !agree(want, k.Cov(xj, xj), 1e-14) {
+				t.Fatalf("variance %g, want %g", r.prior[j], want)
+			}
+			for i := range n {
+				if got, want := r.b[i*lanes+j], k.Cov(xj, g.X(i)); !agree(got, want, 1e-14) {
+					t.Fatalf("pair %d, %d: %g, want %g", i, j, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestKernelsArePositiveDefinite(t *testing.T) {
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		const n = 40
+		x := make([][]float64, n)
+		m := mat.NewSymDense(n, nil)
+		for i := range n {
+			x[i] = point(rng, 3)
+			for j := range i + 1 {
+				m.SetSym(i, j, k.Cov(x[i], x[j]))
+				if k.Cov(x[i], x[j]) != k.Cov(x[j], x[i]) {
+					t.Fatal("not symmetric")
+				}
+			}
+		}
+		var e mat.EigenSym
+		if !e.Factorize(m, false) {
+			t.Fatal("no eigenvalues")
+		}
+		v := e.Values(nil)
+		if slices.Min(v) < -1e-13*slices.Max(v) {
+			t.Fatalf("smallest eigenvalue %g of largest %g", slices.Min(v), slices.Max(v))
+		}
+	})
+}
+
+func TestParamsRoundTrip(t *testing.T) {
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		logs := k.Params(nil)
+		if len(logs) != k.NumParams() || len(k.Kinds(nil)) != k.NumParams() {
+			t.Fatal("counts disagree")
+		}
+		x, y := point(rng, 3), point(rng, 3)
+		if got := k.WithParams(logs).Cov(x, y); !agree(got, k.Cov(x, y), 1e-14) {
+			t.Fatalf("round trip gives %g, want %g", got, k.Cov(x, y))
+		}
+		if !slices.Equal(k.Params([]float64{7}), append([]float64{7}, logs...)) {
+			t.Fatal("Params does not append")
+		}
+	})
+}
+
+// Derivatives against central differences with step 1e-5: their error is near 1e-10
+// of the third derivatives (up to 1e3 here) plus 1e-16/1e-5 of rounding.
+func TestKernelGradients(t *testing.T) {
+	const h, tol = 1e-5, 1e-6
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		for range 20 {
+			x, y := point(rng, 3), point(rng, 3)
+			g := make([]float64, 3)
+			k.Gradient(g, x, y)
+			for i := range g {
+				at := slices.Clone(x)
+				at[i] = x[i] + h
+				up := k.Cov(at, y)
+				at[i] = x[i] - h
+				if want := (up - k.Cov(at, y)) / (2 * h); !agree(g[i], want, tol) {
+					t.Fatalf("derivative by x[%d]: %g, want %g", i, g[i], want)
+				}
+			}
+			logs := k.Params(nil)
+			p := make([]float64, len(logs))
+			k.ParamGradient(p, x, y)
+			for i := range p {
+				at := slices.Clone(logs)
+				at[i] += h
+				up := k.WithParams(at).Cov(x, y)
+				at[i] -= 2 * h
+				if want := (up - k.WithParams(at).Cov(x, y)) / (2 * h); !agree(p[i], want, tol) {
+					t.Fatalf("derivative by parameter %d: %g, want %g", i, p[i], want)
+				}
+			}
+		}
+	})
+}
+
+// The posterior's derivatives against central differences, single and batched.
+func TestPredictGrad(t *testing.T) {
+	const h, tol = 1e-5, 1e-5
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		g := New(k, 40)
+		for n := range 29 {
+			if n > 0 {
+				if err := g.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n > 2 && n < 27 {
+				continue
+			}
+			const m = 26
+			x := make([]float64, 0, 3*m)
+			for range m {
+				x = append(x, point(rng, 3)...)
+			}
+			mean, variance := make([]float64, m), make([]float64, m)
+			dm, dv := make([]float64, 3*m), make([]float64, 3*m)
+			g.Reader().PredictGrads(mean, variance, dm, dv, x)
+			gm, gv := make([]float64, 3), make([]float64, 3)
+			for j := range m {
+				at := slices.Clone(x[3*j : 3*j+3])
+				a, b := g.PredictGrad(at, gm, gv)
+				if !agree(a, mean[j], 1e-12) || !agree(b, variance[j], 1e-12) {
+					t.Fatalf("single %g, %g; batched %g, %g", a, b, mean[j], variance[j])
+				}
+				for i := range 3 {
+					v := at[i]
+					var up, down, upV, downV [1]float64
+					at[i] = v + h
+					g.Predict(up[:], upV[:], at)
+					at[i] = v - h
+					g.Predict(down[:], downV[:], at)
+					at[i] = v
+					wm, wv := (up[0]-down[0])/(2*h), (upV[0]-downV[0])/(2*h)
+					for _, got := range [][2]float64{{gm[i], gv[i]}, {dm[3*j+i], dv[3*j+i]}} {
+						if !agree(got[0], wm, tol) || !agree(got[1], wv, tol) {
+							t.Fatalf("n=%d: derivative %v, want %g, %g", n, got, wm, wv)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestConstructorsRefuse(t *testing.T) {
+	for i, f := range []func(){
+		func() { SquaredExponential(0, []float64{1}) },
+		func() { Matern52(1, nil) },
+		func() { Matern32(1, []float64{-1}) },
+		func() { RationalQuadratic(1, math.NaN(), []float64{1}) },
+		func() { Periodic(1, []float64{1}, nil) },
+		func() { Linear([]float64{math.Inf(1)}) },
+		func() { Constant(1, 0) },
+		func() { Sum() },
+		func() { Product(Constant(1, 1), Constant(1, 2)) },
+		func() { On(Constant(1, 1), 2, 2) },
+		func() { On(Constant(1, 2), 2, 1, 1) },
+		func() { Drift(0) },
+		func() { Matern52(1, []float64{1}).WithParams([]float64{1}) },
+		func() { New(Constant(1, 1), 0) },
+	} {
+		func() {
+			defer func() {
+				if msg := fmt.Sprint(recover()); len(msg) < 7 || msg[:7] != "gpcore:" {
+					t.Errorf("case %d: %q", i, msg)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,163 @@
+package gpcore
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// linear is sum over i of variance_i x_i y_i.
+type linear struct{ variance []float64 }
+
+// Linear is the sum over i of variances[i]*x_i*y_i: a plane through the origin
+// whose slopes have these prior variances (in units of y^2/x_i^2). Add a
+// [Constant] for an offset. Rasmussen & Williams (2006), section 4.2.2.
+func Linear(variances []float64) Kernel {
+	if len(variances) == 0 {
+		panic("gpcore: a kernel needs at least one coordinate")
+	}
+	for _, v := range variances {
+		mustBePositive(v)
+	}
+	return &linear{append([]float64(nil), variances...)}
+}
+
+func (k *linear) Dim() int                     { return len(k.variance) }
+func (k *linear) Variance(x []float64) float64 { return k.Cov(x, x) }
+func (k *linear) NumParams() int               { return len(k.variance) }
+
+func (k *linear) Params(dst []float64) []float64 {
+	for _, v := range k.variance {
+		dst = append(dst, math.Log(v))
+	}
+	return dst
+}
+
+func (k *linear) Kinds(dst []ParamKind) []ParamKind {
+	for range k.variance {
+		dst = append(dst, OutputVariance)
+	}
+	return dst
+}
+
+func (k *linear) WithParams(logs []float64) Kernel {
+	mustCount(logs, len(k.variance))
+	v := make([]float64, len(logs))
+	for i, l := range logs {
+		v[i] = math.Exp(l)
+	}
+	return Linear(v)
+}
+
+func (k *linear) Cov(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range k.variance {
+		s += float64(v * x[i] * y[i])
+	}
+	return s
+}
+
+func (k *linear) Gradient(dst, _, y []float64) {
+	for i, v := range k.variance {
+		dst[i] = v * y[i]
+	}
+}
+
+func (k *linear) ParamGradient(dst, x, y []float64) {
+	for i, v := range k.variance {
+		dst[i] = v * x[i] * y[i]
+	}
+}
+
+// inner evaluates a linear kernel as the inner product of scaled coordinates.
+type inner struct {
+	offset int
+	scale  []float64
+	job    vec.Pairs
+}
+
+func (k *linear) compile(b *builder) evaluator {
+	e := &inner{offset: b.leaf(len(k.variance)), scale: make([]float64, len(k.variance))}
+	for i, v := range k.variance {
+		e.scale[i] = math.Sqrt(v)
+	}
+	return e
+}
+
+func (e *inner) embed(dst, x []float64) {
+	for i, c := range e.scale {
+		dst[e.offset+i] = c * x[i]
+	}
+}
+
+func (e *inner) prior(x []float64) float64 {
+	x = x[e.offset : e.offset+len(e.scale)]
+	return vec.Dot(x, x)
+}
+
+func (e *inner) panel(p *panel) {
+	e.job = vec.Pairs{
+		Rows: p.rows[e.offset*p.rowCap:], Lanes: p.lane[e.offset*lanes:], N: p.n, D: len(e.scale),
+		Variance: 1, Out: p.out, Weights: p.weights, Sum: p.sum,
+	}
+	vec.Inner(&e.job)
+}
+
+func (e *inner) gradient(p *panel, w, g []float64) {
+	d := len(e.scale)
+	rows := p.rows[e.offset*p.rowCap:]
+	for i := range d {
+		gi := g[(e.offset+i)*lanes : (e.offset+i+1)*lanes]
+		for k := range p.n {
+			vec.Axpy(gi, rows[k*d+i], w[k*lanes:])
+		}
+	}
+}
+
+func (e *inner) pull(dst, g, _ []float64) {
+	for i, c := range e.scale {
+		vec.Axpy(dst[i*lanes:(i+1)*lanes], c, g[(e.offset+i)*lanes:])
+	}
+}
+
+// level is the same covariance for every pair.
+type level struct {
+	variance float64
+	d        int
+}
+
+// Constant is the covariance variance between any two points of d coordinates: an
+// unknown offset of the whole function with this prior variance.
+func Constant(variance float64, d int) Kernel {
+	mustBePositive(variance)
+	if d <= 0 {
+		panic("gpcore: a kernel needs at least one coordinate")
+	}
+	return &level{variance, d}
+}
+
+func (k *level) Dim() int                          { return k.d }
+func (k *level) Cov(_, _ []float64) float64        { return k.variance }
+func (k *level) Variance([]float64) float64        { return k.variance }
+func (k *level) NumParams() int                    { return 1 }
+func (k *level) Params(dst []float64) []float64    { return append(dst, math.Log(k.variance)) }
+func (k *level) Kinds(dst []ParamKind) []ParamKind { return append(dst, OutputVariance) }
+func (k *level) Gradient(dst, _, _ []float64)      { clear(dst[:k.d]) }
+func (k *level) ParamGradient(dst, _, _ []float64) { dst[0] = k.variance }
+func (k *level) compile(*builder) evaluator        { return k }
+func (k *level) prior([]float64) float64           { return k.variance }
+func (k *level) embed(_, _ []float64)              {}
+func (k *level) gradient(_ *panel, _, _ []float64) {}
+func (k *level) pull(_, _, _ []float64)            {}
+
+func (k *level) WithParams(logs []float64) Kernel {
+	mustCount(logs, 1)
+	return Constant(math.Exp(logs[0]), k.d)
+}
+
+func (k *level) panel(p *panel) {
+	for i := range p.out[:p.n*lanes] {
+		p.out[i] = k.variance
+	}
+	p.combine()
+}
