@@ -1,0 +1,218 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+const (
+	qos0 = 0
+	// refusedQoS and above is the broker's no to a subscription.
+	refusedQoS = 0x80
+	// farewell is how long the broker is given to take a clean goodbye.
+	farewell = 250 * time.Millisecond
+)
+
+// connection is one connection to the broker with a client of its own, used once.
+type connection struct {
+	client paho.Client
+
+	gone     chan struct{} // closed when the connection is of no use any more
+	goneOnce sync.Once
+
+	mu    sync.Mutex
+	conn  net.Conn // nil until the transport is open
+	cause error
+}
+
+// connect makes one attempt: transport, login, subscriptions. A no of the broker
+// wraps drivers.ErrRefused, everything else drivers.ErrUnavailable.
+func (l *link) connect(ctx context.Context) (*connection, error) {
+	address, err := l.options.address()
+	if err != nil {
+		return nil, err
+	}
+	password, err := l.options.password()
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{gone: make(chan struct{})}
+	o := paho.NewClientOptions().AddBroker(address.String()).SetClientID(l.clientID).
+		SetUsername(l.options.Username).SetPassword(password).
+		SetProtocolVersion(4). // 3.1.1, without a second attempt as 3.1
+		SetCleanSession(true). // nothing is kept for us while we are away
+		SetAutoReconnect(false).SetConnectRetry(false).
+		SetKeepAlive(l.options.KeepAlive).SetPingTimeout(l.options.PingTimeout).
+		SetWriteTimeout(l.options.WriteTimeout).SetConnectTimeout(l.options.ConnectTimeout).
+		SetOrderMatters(true). // the handler only enqueues, so the order costs nothing
+		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
+			l.enqueue(message{topic: m.Topic(), payload: slices.Clone(m.Payload()), retained: m.Retained(), at: l.env.Clock.Now()})
+		}).
+		SetConnectionLostHandler(func(_ paho.Client, err error) { c.drop(err) }).
+		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
+			conn, err := l.options.Dial(ctx, address)
+			if err != nil {
+				return nil, err
+			}
+			return c.took(&timedConn{Conn: conn, timeout: l.options.WriteTimeout}), nil
+		})
+	c.client = paho.NewClient(o)
+
+	stop := context.AfterFunc(ctx, func() { c.drop(ctx.Err()) })
+	err = c.login()
+	if err == nil {
+		err = c.subscribe(ctx, l.topics)
+	}
+	if !stop() && err == nil {
+		err = ctx.Err() // dropped just now
+	}
+	if err != nil {
+		c.end()
+		return nil, fmt.Errorf("broker %s: %w", address.Redacted(), err)
+	}
+	return c, nil
+}
+
+// login waits for the broker's word on the connection; dropping the connection
+// ends the wait.
+func (c *connection) login() error {
+	token := c.client.Connect().(*paho.ConnectToken)
+	<-token.Done()
+	err := token.Error()
+	switch token.ReturnCode() {
+	case packets.ErrRefusedBadProtocolVersion, packets.ErrRefusedIDRejected, packets.ErrRefusedBadUsernameOrPassword, packets.ErrRefusedNotAuthorised:
+		return fmt.Errorf("%w: %w; check client_id, username and password_file", drivers.ErrRefused, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// subscribe asks for the topics and checks the broker's answer to each.
+func (c *connection) subscribe(ctx context.Context, topics []string) error {
+	if len(topics) == 0 {
+		return nil
+	}
+	filters := make(map[string]byte, len(topics))
+	for _, topic := range topics {
+		filters[topic] = qos0
+	}
+	token := c.client.SubscribeMultiple(filters, nil).(*paho.SubscribeToken)
+	select {
+	case <-token.Done():
+	case <-c.gone:
+		return fmt.Errorf("%w: connection lost while subscribing: %w", drivers.ErrUnavailable, c.why())
+	case <-ctx.Done():
+		return fmt.Errorf("%w: no answer to the subscription: %w", drivers.ErrUnavailable, ctx.Err())
+	}
+	for _, topic := range topics {
+		if code, answered := token.Result()[topic]; answered && code >= refusedQoS {
+			return fmt.Errorf("%w: the broker does not let this client subscribe to %q; check its access rules", drivers.ErrRefused, topic)
+		}
+	}
+	if err := token.Error(); err != nil {
+		return fmt.Errorf("%w: subscription: %w", drivers.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// publish sends one message on this connection or not at all. When it cannot
+// tell in time whether the message left, it breaks the connection, so that the
+// message cannot leave later.
+func (c *connection) publish(ctx context.Context, topic string, payload []byte) error {
+	sent := make(chan error, 1)
+	go func() {
+		token := c.client.Publish(topic, qos0, false, payload)
+		select {
+		case <-token.Done():
+			sent <- token.Error()
+		case <-c.gone:
+		}
+	}()
+	select {
+	case err := <-sent:
+		if err != nil {
+			c.drop(err)
+			return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, err)
+		}
+		return nil
+	case <-c.gone:
+		return fmt.Errorf("%w: connection lost while publishing to %q: %w", drivers.ErrUnavailable, topic, c.why())
+	case <-ctx.Done():
+		c.drop(ctx.Err())
+		return fmt.Errorf("%w: publish to %q did not end in time, and the connection was broken so that it cannot arrive late: %w", drivers.ErrUnavailable, topic, ctx.Err())
+	}
+}
+
+// took keeps the transport for drop.
+func (c *connection) took(conn net.Conn) net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = conn
+	select {
+	case <-c.gone: // dropped while dialling
+		conn.Close()
+	default:
+	}
+	return conn
+}
+
+// drop makes the connection useless at once. The first cause counts.
+func (c *connection) drop(cause error) {
+	c.goneOnce.Do(func() {
+		if cause == nil {
+			cause = errors.New("closed by the broker")
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.cause = cause
+		close(c.gone)
+		if c.conn != nil {
+			c.conn.Close()
+		}
+	})
+}
+
+// why is the cause of a connection that is gone.
+func (c *connection) why() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cause
+}
+
+// end says goodbye where that is still possible and frees the client.
+func (c *connection) end() {
+	c.client.Disconnect(uint(farewell.Milliseconds()))
+	c.drop(errors.New("closed"))
+}
+
+// timedConn gives every write a deadline of its own. The client library writes
+// its pings without one, and a ping that blocks is a dead link that is not
+// noticed.
+type timedConn struct {
+	net.Conn
+	timeout time.Duration
+}
+
+// Write sends p within the timeout, or fails.
+func (t *timedConn) Write(p []byte) (int, error) {
+	if err := t.Conn.SetWriteDeadline(time.Now().Add(t.timeout)); err != nil {
+		return 0, err
+	}
+	return t.Conn.Write(p)
+}
+
+// SetWriteDeadline does nothing: Write sets its own.
+func (*timedConn) SetWriteDeadline(time.Time) error { return nil }

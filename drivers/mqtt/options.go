@@ -1,0 +1,157 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Options are the keys of a [[device]] with driver = "mqtt".
+type Options struct {
+	Broker         string        `toml:"broker" required:"true" doc:"the broker's address, as in tcp://127.0.0.1:1883"`
+	ClientID       string        `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`
+	Username       string        `toml:"username" doc:"user at the broker; absent: none"`
+	PasswordFile   string        `toml:"password_file" doc:"file whose first line is the password"`
+	KeepAlive      time.Duration `toml:"keep_alive" bound:">= 1s, <= 10m" doc:"a silent connection is tried after this time; whole seconds"`
+	PingTimeout    time.Duration `toml:"ping_timeout" bound:"> 0s, <= 10m" doc:"longest wait for the broker's answer to such a try"`
+	WriteTimeout   time.Duration `toml:"write_timeout" bound:"> 0s, <= 10m" doc:"longest time that one message may take to leave"`
+	ConnectTimeout time.Duration `toml:"connect_timeout" bound:"> 0s, <= 10m" doc:"longest time of one attempt to connect and subscribe"`
+	HaltTimeout    time.Duration `toml:"halt_timeout" bound:"> 0s, <= 1h" doc:"longest wait for the read topics to confirm the safe values"`
+
+	// Base is the folder that a relative PasswordFile starts at.
+	Base string `toml:"-"`
+	// Dial opens the transport; nil: TCP.
+	Dial func(ctx context.Context, broker *url.URL) (net.Conn, error) `toml:"-"`
+	// Random gives the session's identifier; nil: crypto/rand.
+	Random io.Reader `toml:"-"`
+	// ReadFile reads PasswordFile; nil: os.ReadFile.
+	ReadFile func(name string) ([]byte, error) `toml:"-"`
+}
+
+// ChannelOptions are the keys of a [device.channel.X] of an mqtt device.
+type ChannelOptions struct {
+	// Channel is X: the name that tuner uses.
+	Channel string `toml:"-"`
+
+	Read    *ReadTopic    `toml:"read" required:"true" doc:"where readings come"`
+	Write   *WriteTopic   `toml:"write" doc:"where setpoints go; absent: the channel is read-only"`
+	Release *ReleaseTopic `toml:"release" doc:"where releases go; absent: the channel cannot be released"`
+
+	Safe          *float64 `toml:"safe" unit:"the channel's" doc:"what a halt sets; absent: a halt releases the channel, and without release topic cannot do anything"`
+	SafeTolerance float64  `toml:"safe_tolerance" unit:"the channel's" bound:">= 0" doc:"how far a reading may lie from safe and still confirm it"`
+}
+
+// ReadTopic says where a channel's readings come.
+type ReadTopic struct {
+	Topic string `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Path  string `toml:"path" doc:"where in the JSON message the number stands, as in tank.probes[0].ph; absent: the message is the number"`
+}
+
+// WriteTopic says where a channel's setpoints go.
+type WriteTopic struct {
+	Topic string        `toml:"topic" required:"true" doc:"topic without wildcards"`
+	TTL   time.Duration `toml:"ttl" bound:">= 1ms" doc:"how long a setpoint may wait at its receiver; absent: 10s"`
+}
+
+// ReleaseTopic says where a channel's releases go.
+type ReleaseTopic struct {
+	Topic string `toml:"topic" required:"true" doc:"topic without wildcards"`
+}
+
+// defaultTTL is WriteTopic.TTL where the file has none: three leases of the
+// usual 3 s, short beside any outage that an operator would notice.
+const defaultTTL = 10 * time.Second
+
+// Default returns the options that a file need not write.
+func Default() Options {
+	return Options{
+		KeepAlive:      5 * time.Second, // a dead link is noticed after about 4 to 7 s
+		PingTimeout:    2 * time.Second,
+		WriteTimeout:   5 * time.Second,
+		ConnectTimeout: 5 * time.Second,
+		HaltTimeout:    10 * time.Second,
+	}
+}
+
+// filled returns the options with the world's own in place of what is nil.
+func (o Options) filled() Options {
+	if o.Dial == nil {
+		o.Dial = func(ctx context.Context, broker *url.URL) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", broker.Host)
+		}
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.ReadFile == nil {
+		o.ReadFile = os.ReadFile
+	}
+	return o
+}
+
+// validate checks the options and gives every problem at once.
+func (o Options) validate() error {
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if _, err := o.address(); err != nil {
+		problems = append(problems, err)
+	}
+	if o.PasswordFile != "" && o.Username == "" {
+		bad("password_file is %q, but there is no username; the broker needs both", o.PasswordFile)
+	}
+	if o.KeepAlive < time.Second {
+		bad("keep_alive is %v and must be at least 1s", o.KeepAlive)
+	}
+	for _, t := range []struct {
+		key   string
+		value time.Duration
+	}{{"ping_timeout", o.PingTimeout}, {"write_timeout", o.WriteTimeout}, {"connect_timeout", o.ConnectTimeout}, {"halt_timeout", o.HaltTimeout}} {
+		if t.value <= 0 {
+			bad("%s is %v and must be above 0s", t.key, t.value)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// address reads the broker's address. A port that is missing is 1883.
+func (o Options) address() (*url.URL, error) {
+	u, err := url.Parse(o.Broker)
+	if err != nil || u.Host == "" || u.Hostname() == "" {
+		return nil, fmt.Errorf("broker %q is not an address; write tcp://HOST:PORT", o.Broker)
+	}
+	if u.Scheme != "tcp" && u.Scheme != "mqtt" {
+		return nil, fmt.Errorf("broker %q has the scheme %q; only tcp and mqtt are known", o.Broker, u.Scheme)
+	}
+	if u.User != nil {
+		return nil, fmt.Errorf("broker holds a user or password; write username and password_file instead")
+	}
+	if u.Port() == "" {
+		u.Host = net.JoinHostPort(u.Hostname(), "1883")
+	}
+	return u, nil
+}
+
+// password reads the password file's first line.
+func (o Options) password() (string, error) {
+	if o.PasswordFile == "" {
+		return "", nil
+	}
+	name := o.PasswordFile
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(o.Base, name)
+	}
+	text, err := o.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("password_file: %w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSuffix(line, "\r"), nil
+}
