@@ -65,6 +65,7 @@ type Reason struct {
 // Decision is a proposal with what the safety layer made of its destination.
 // Vectors have one entry per variable; NaN where the variable is random.
 type Decision struct {
+	// Step counts from 1 without gaps; ControlSet is an index of Run.ControlSets.
 	Step       int
 	ControlSet int
 	Initial    bool
@@ -82,6 +83,7 @@ type Decision struct {
 
 // Action is one thing that is about to be done to the instrument.
 type Action struct {
+	// Step is 0 outside any step.
 	Step   int
 	Device string
 	// Kind is "move" (towards the step's setpoints), "release", "halt" or
@@ -113,7 +115,11 @@ type Shot struct {
 	// X has one entry per variable, as measured; Sensors one per sensor, NaN where
 	// there was no data.
 	X, Sensors []float64
-	At         Stamp
+	// Quality has one word per sensor, empty where the value is good, else why
+	// there is none, such as "stale" or "range". It may be nil: then a NaN is
+	// recorded as "missing".
+	Quality []string
+	At      Stamp
 }
 
 // Outcome closes a step.
@@ -139,6 +145,65 @@ type Event struct {
 	// Kind is one word, such as "start", "fault", "shutdown".
 	Kind    string
 	Message string
-	Step    int
-	At      Stamp
+	// Step is 0 outside any step.
+	Step int
+	At   Stamp
+}
+
+// Session is one process that has written, or writes, a journal. The monotonic
+// clock of every Stamp restarts with it.
+type Session struct {
+	// Number counts from 1; a writer assigns it.
+	Number int
+	// PID is the process id; 0 in Options means the calling process.
+	PID int
+	// Version of tuner, and BootID of the machine, empty where it is unknown.
+	Version, BootID string
+	Start           Stamp
+}
+
+// Step is a decision with its outcome, as a journal holds them.
+type Step struct {
+	Decision Decision
+	// Outcome of a step that is not Concluded yet has no data: NaN for every
+	// number but Spent, which is that of the step before.
+	Outcome   Outcome
+	Concluded bool
+	// Session is the number of the session that decided.
+	Session int
+}
+
+// Settlement is what became known of an action at one instant.
+type Settlement struct {
+	State ActionState
+	// Readback by channel, in the channel's unit; NaN where none was had.
+	Readback map[string]float64
+	Message  string
+	At       Stamp
+}
+
+// ActionRecord is an action with what became of it, oldest first. An action
+// without a settlement may or may not have reached the instrument.
+type ActionRecord struct {
+	ID int64
+	Action
+	Settlements []Settlement
+}
+
+// Result is the end of a run.
+type Result struct {
+	// Reason says why the run ended; Document is the result as one line of JSON.
+	Reason   string
+	Document []byte
+	At       Stamp
+}
+
+// Status says how far a run has come.
+type Status struct {
+	// Steps counts decisions, Concluded those with an outcome: at most one less.
+	Steps, Concluded int
+	Sessions         int
+	// Finished is true once the run has a result; Reason then says why it ended.
+	Finished bool
+	Reason   string
 }

@@ -1,0 +1,212 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Options is what a writer needs from outside.
+type Options struct {
+	// Session describes the writing process. Create takes Version, BootID and
+	// Start from the run.
+	Session Session
+	// FileSystem looks at the place that a path lies in; nil asks the kernel.
+	FileSystem func(path string) (FileSystem, error)
+}
+
+// Create makes the journal of a new run at path, with everything in run, and
+// opens it for writing. It is durable, with its name, when Create returns; a
+// crash before that leaves no file of that name.
+//
+// Errors: ErrExists if there is such a file or the remains of one, ErrLocked if
+// another process is making it, ErrIO; anything else is a run that cannot be
+// recorded, such as two variables of one name.
+func Create(path string, run Run, opts Options) (*Journal, error) {
+	s := Session{Number: 1, PID: opts.Session.PID, Version: run.Version, BootID: run.BootID, Start: run.Start}
+	if s.PID == 0 {
+		s.PID = os.Getpid()
+	}
+	if err := checkRun(run); err != nil {
+		return nil, fmt.Errorf("journal %q: %w", path, err)
+	}
+	if err := absent(path); err != nil { // before a lock file is made beside it
+		return nil, err
+	}
+	l, err := lock(path, s)
+	if err != nil {
+		return nil, err
+	}
+	j, err := createLocked(path, run, s, opts)
+	if err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	j.lock = l
+	return j, nil
+}
+
+// createLocked does Create's work under the lock.
+func createLocked(path string, run Run, s Session, opts Options) (*Journal, error) {
+	if err := absent(path); err != nil {
+		return nil, err
+	}
+	if err := build(path, run, s); err != nil {
+		return nil, err
+	}
+	j, err := attach(path, s, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.tell(s.Start); err != nil {
+		return nil, errors.Join(err, j.w.close())
+	}
+	return j, nil
+}
+
+// absent refuses a path that is taken. A write-ahead log or rollback journal
+// without its database is refused as well: SQLite would play it into the new one.
+func absent(path string) error {
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		_, err := os.Lstat(path + suffix)
+		switch {
+		case err == nil && suffix == "":
+			return &Error{Err: ErrExists, Path: path, Hint: "give another name, or move the file away"}
+		case err == nil:
+			return &Error{Err: ErrExists, Path: path, Detail: fmt.Sprintf("%q is left of another journal", path+suffix),
+				Hint: "move that file back to its journal, or away"}
+		case !errors.Is(err, fs.ErrNotExist):
+			return &Error{Err: ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be read", Cause: err}
+		}
+	}
+	return nil
+}
+
+// build writes the whole new journal under another name, then gives it its own,
+// so that a journal without a run is never seen.
+func build(path string, run Run, s Session) error {
+	draft := path + ".new"
+	remove := func() error {
+		return errors.Join(removeIfThere(draft), removeIfThere(draft+"-journal"))
+	}
+	fail := func(err error) error {
+		return errors.Join(fault(path, "make it", err), remove())
+	}
+	if err := remove(); err != nil { // a crash in the middle of build left it
+		return fail(err)
+	}
+	w, err := connect(draft, createFile)
+	if err != nil {
+		return fail(err)
+	}
+	if err := errors.Join(define(w, run, s), w.close()); err != nil {
+		return fail(err)
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return fail(err)
+	}
+	if err := syncFolder(path); err != nil {
+		return fault(path, fmt.Sprintf("sync folder %q", filepath.Dir(path)), err)
+	}
+	return nil
+}
+
+func removeIfThere(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// define makes tables and view, writes the run and marks the file as a journal.
+func define(w *writer, run Run, s Session) error {
+	for _, def := range definitions() {
+		if err := w.exec(def.sql); err != nil {
+			return err
+		}
+	}
+	if err := w.exec(viewSQL(run.Variables)); err != nil {
+		return err
+	}
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	if err := w.commit(runRows(run, s)); err != nil {
+		return err
+	}
+	if err := w.exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+		return err
+	}
+	return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+}
+
+// runRows are the rows that never change after the first session began.
+func runRows(run Run, s Session) []row {
+	rows := []row{
+		{"run", []any{integer(1), text(run.ID), text(run.Name), text(run.Site), text(run.Mode), text(run.Policy),
+			fmt.Sprint(run.Seed), text(run.Objective.Name), text(run.Objective.Unit), flag(run.Minimize),
+			text(run.CostUnit), integer(len(run.Variables)), integer(len(run.Sensors)), integer(len(run.ControlSets))}},
+		sessionRow(s),
+		{"config", []any{integer(s.Number), text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),
+			blob(run.ConfigText), integer(len(run.Effective))}},
+	}
+	for i, e := range run.Effective {
+		rows = append(rows, row{"setting", []any{integer(s.Number), integer(i), text(e.Key), text(e.Value), text(e.Origin)}})
+	}
+	for i, v := range run.Variables {
+		rows = append(rows, row{"variable", []any{integer(i), text(v.Name), text(v.Unit)}})
+	}
+	for i, v := range run.Sensors {
+		rows = append(rows, row{"sensor", []any{integer(i), text(v.Name), text(v.Unit)}})
+	}
+	index := variableIndex(run.Variables)
+	for i, c := range run.ControlSets {
+		rows = append(rows, row{"control_set", []any{integer(i), number(c.Cost), integer(len(c.Variables))}})
+		for k, name := range c.Variables {
+			rows = append(rows, row{"control_set_variable", []any{integer(i), integer(k), integer(index[name])}})
+		}
+	}
+	return rows
+}
+
+func sessionRow(s Session) row {
+	return row{"session", []any{integer(s.Number), integer(s.PID), text(s.Version), text(s.BootID),
+		integer(s.Start.Mono), wall(s.Start.Wall)}}
+}
+
+// variableIndex gives each variable's place by its name.
+func variableIndex(variables []Column) map[string]int {
+	index := make(map[string]int, len(variables))
+	for i, v := range variables {
+		index[v.Name] = i
+	}
+	return index
+}
+
+// checkRun refuses a run that the tables cannot hold, or that names could not be
+// told apart in.
+func checkRun(run Run) error {
+	if n := len(run.Variables); n == 0 || n > maxVariables {
+		return fmt.Errorf("the run has %d variables, a journal holds 1 to %d; see the [[variable]] sections", n, maxVariables)
+	}
+	for what, columns := range map[string][]Column{"variable": run.Variables, "sensor": run.Sensors} {
+		seen := map[string]bool{}
+		for _, c := range columns {
+			if c.Name == "" || text(c.Name) != c.Name || seen[c.Name] {
+				return fmt.Errorf("%s name %q is empty, not text, or given twice; give each %s a name of its own", what, c.Name, what)
+			}
+			seen[c.Name] = true
+		}
+	}
+	index := variableIndex(run.Variables)
+	for i, c := range run.ControlSets {
+		for _, name := range c.Variables {
+			if _, ok := index[name]; !ok {
+				return fmt.Errorf("control set %d names %q, which is no variable of the run; declare it or leave it out", i, name)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func exportCSV(w io.Writer, r *Reader) error {
+	sessions, err := r.Sessions()
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(w)
+	columns := csvColumns(r.Run())
+	record := make([]string, len(columns))
+	for i, c := range columns {
+		record[i] = c.name
+	}
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for s, err := range r.Steps() {
+		if err != nil {
+			out.Flush()
+			return err
+		}
+		e := exported{Step: s, sessions: sessions}
+		for i, c := range columns {
+			record[i] = c.value(e)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// exported is a step with what else its row needs.
+type exported struct {
+	Step
+	sessions []Session
+}
+
+// at is when the step ended, or was decided if it has not ended.
+func (e exported) at() Stamp {
+	if e.Concluded {
+		return e.Outcome.At
+	}
+	return e.Decision.At
+}
+
+// elapsed is the time since the run began: from session to session by the wall
+// clock, within one by the monotonic clock. ok is false where it is not known.
+func (e exported) elapsed() (d time.Duration, ok bool) {
+	if e.Session > len(e.sessions) { // it began after the list was read
+		return 0, false
+	}
+	first, mine := e.sessions[0].Start, e.sessions[e.Session-1].Start
+	return mine.Wall.Sub(first.Wall) + e.at().Mono - mine.Mono, true
+}
+
+// csvColumn is a column of the CSV export: what it is and how to fill it.
+type csvColumn struct {
+	name, unit, meaning string
+	value               func(exported) string
+}
+
+// csvColumns lists the columns in order. An empty cell is no data.
+func csvColumns(run Run) []csvColumn {
+	objective := run.Objective.Unit
+	columns := []csvColumn{
+		{"n", "1", "the step's number, from 1", func(e exported) string { return strconv.Itoa(e.Decision.Step) }},
+		{"control_set", "", "the variables that the step controlled, joined by +", func(e exported) string {
+			return strings.Join(controlled(run, e.Decision), "+")
+		}},
+	}
+	for _, group := range []struct {
+		prefix, meaning string
+		vector          func(exported) []float64
+	}{
+		{"requested_", "what the policy wanted; empty where the variable was random", func(e exported) []float64 { return e.Decision.Requested }},
+		{"applied_", "what the safety layer made of it; empty where the variable was random", func(e exported) []float64 { return e.Decision.Applied }},
+		{"x_", "the variable as achieved, or as measured where it was random", func(e exported) []float64 { return e.Outcome.X }},
+	} {
+		for i, v := range run.Variables {
+			columns = append(columns, csvColumn{group.prefix + v.Name, v.Unit, group.meaning,
+				func(e exported) string { return decimal(at(group.vector(e), i)) }})
+		}
+	}
+	return append(columns,
+		csvColumn{"mean", objective, "mean of the objective over the shots", func(e exported) string { return decimal(e.Outcome.Mean) }},
+		csvColumn{"variance", squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) string { return decimal(e.Outcome.Variance) }},
+		csvColumn{"shots", "1", "shots behind mean and variance", func(e exported) string { return strconv.Itoa(e.Outcome.Shots) }},
+		csvColumn{"cost", run.CostUnit, "cost of the step", func(e exported) string { return decimal(e.Outcome.Cost) }},
+		csvColumn{"spent", run.CostUnit, "cost of the run up to and with this step", func(e exported) string { return decimal(e.Outcome.Spent) }},
+		csvColumn{"valid", "", "false where the step failed", func(e exported) string { return strconv.FormatBool(e.Outcome.Valid) }},
+		csvColumn{"clamped", "", "the variables that a safety rule changed, joined by +", func(e exported) string {
+			return strings.Join(clamped(run, e.Decision), "+")
+		}},
+		csvColumn{"decision_ms", "ms", "how long the decision took", func(e exported) string { return decimal(e.Decision.Took.Seconds() * 1e3) }},
+		csvColumn{"work", "1", "work units that the decision used", func(e exported) string { return strconv.Itoa(e.Decision.Work) }},
+		csvColumn{"problem", "", "why the step is not valid; unfinished where it has not ended", func(e exported) string { return e.Outcome.Problem }},
+		csvColumn{"time", "", "when the step ended, or was decided if it has not: wall clock, UTC, RFC 3339", func(e exported) string {
+			if e.at().Wall.IsZero() {
+				return ""
+			}
+			return e.at().Wall.UTC().Format("2006-01-02T15:04:05.000Z")
+		}},
+		csvColumn{"elapsed_s", "s", "the same instant since the run began; from resume to resume by the wall clock, within by the monotonic clock", func(e exported) string {
+			d, ok := e.elapsed()
+			if !ok {
+				return ""
+			}
+			return decimal(d.Seconds())
+		}},
+	)
+}
+
+// decimal writes the shortest decimal that reads back as x, nothing for NaN.
+func decimal(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// squared is the unit of a variance.
+func squared(unit string) string {
+	switch {
+	case unit == "" || unit == "1":
+		return unit
+	case strings.ContainsAny(unit, " */^"):
+		return "(" + unit + ")^2"
+	}
+	return unit + "^2"
+}

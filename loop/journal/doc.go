@@ -1,0 +1,89 @@
+// Package journal is the durable log of a run: what was decided, what the safety
+// layer made of it, what was sent to the instrument, what came back, and what it
+// was worth. It survives the process and the machine: what a method of Journal
+// has returned without an error is on the disk.
+//
+// A journal is one SQLite database, NAME.db, which pandas, DuckDB and DB Browser
+// open as it is; the view steps is made for them. While a process writes there
+// are two files more, NAME.db-wal and NAME.db-shm, which belong to it: a copy of
+// NAME.db alone lacks the newest records. NAME.db.lock says which process writes.
+//
+// # Words
+//
+// A run is written by one or more sessions, processes one after the other. A step
+// begins with a decision and ends with an outcome; between them lie actions on
+// the instrument and shots. An action is recorded before it is carried out (the
+// intent) and settled when more is known: sent, then confirmed or failed. An
+// action that was never settled may or may not have reached the instrument. An
+// event is a line of the run's story; a finished run has a result, and then no
+// more records.
+//
+// # Schema
+//
+// Lines go from a row to those that belong to it; schema.sql has every column
+// with its meaning, and is kept in the file.
+//
+//	run ── 1 row: name, policy, seed, objective, units
+//	 ├── variable            place in file order, name, unit
+//	 ├── sensor              likewise
+//	 └── control_set         cost
+//	      └── control_set_variable
+//	session ── one per process: pid, boot id, version, start
+//	 └── config              the file's text and its SHA-256
+//	      └── setting        every effective key, value and origin
+//	decision ── one per step: control set, work units, time, explanation
+//	 ├── decision_value      per variable: requested, applied
+//	 ├── reason              per rule that touched a variable: from, to
+//	 ├── shot                the objective's value
+//	 │    ├── shot_value     per variable: x as measured
+//	 │    └── shot_reading   per sensor: value, quality
+//	 └── outcome             mean, variance, cost, spent, valid, problem
+//	      └── outcome_value  per variable: x as achieved
+//	action ── intents: device, kind; step 0 outside any step
+//	 ├── action_channel      value to write, NULL to let go
+//	 └── action_state        sent, confirmed, failed, unknown; message
+//	      └── action_readback
+//	event ── level, kind, message
+//	result ── at most 1 row: reason, JSON document
+//
+// Steps, actions, events and sessions are numbered 1, 2, 3 without gaps;
+// variables, sensors and control sets from 0, in the order of the configuration.
+// Rows are only ever added: none is changed or removed. Every table is STRICT,
+// and there are no indexes beside the primary keys.
+//
+// NULL in a number's place is no data (NaN in Go). Minus zero is kept as zero.
+// Text that is not UTF-8, or holds NUL, has U+FFFD in their place.
+//
+// Every record in time has three columns: session, mono_ns (nanoseconds of the
+// monotonic clock, which restarts with each session) and wall_ns (nanoseconds
+// since 1970 UTC, which may jump; NULL if unknown).
+//
+// # Checksums
+//
+// SQLite notices a damaged page structure but not a flipped bit in a number, so
+// the last column of every row, crc, is the CRC-32C (Castagnoli, as in iSCSI) of
+// the row's canonical form: the table's name, then every other column in order,
+// each as a tag and a payload, integers big endian.
+//
+//	| 0 |                                     NULL
+//	| 1 | 8 bytes, two's complement |         INTEGER
+//	| 2 | 8 bytes, IEEE 754 binary64 |        REAL
+//	| 3 | 8 bytes, length n | n bytes UTF-8 | TEXT, and the table's name
+//	| 4 | 8 bytes, length n | n bytes |       BLOB
+//
+// The key is among the columns, so a row that turns up under another key, or in
+// another table, fails as well. Rows that are missing altogether show by the
+// counts that their parents keep. A Reader checks each row that it gives, Verify
+// and Open check all of them.
+//
+// # Durability
+//
+// There is one writing connection, in WAL mode with synchronous=FULL: each
+// recording method is one transaction and ends with an fsync. A lost or garbled
+// tail of the log costs the records in it, never one before. On file systems
+// where processes cannot share memory (NFS, SMB, FUSE, exFAT and the like) the
+// journal is kept in DELETE mode with synchronous=EXTRA, with a notice. A clean
+// end folds the log into the one file.
+//
+// A second writer is refused by an flock on NAME.db.lock. Readers need no lock.
+package journal

@@ -1,0 +1,72 @@
+package journal
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Format is a form of export.
+type Format string
+
+// The forms of export.
+const (
+	// CSV has one row per step under a header; ExportUnits describes its columns.
+	CSV Format = "csv"
+	// JSONL has a StepLine per step, then the run's result as it was printed, or
+	// an UnfinishedLine.
+	JSONL Format = "jsonl"
+)
+
+// Export writes the steps of a run. A step that is still open, as after a crash,
+// comes last with "unfinished" as its problem. On damage it stops with an
+// ErrCorrupt that names the row; what it wrote before that is sound. Status says
+// beforehand whether the run is finished.
+func Export(w io.Writer, r *Reader, f Format) error {
+	b := bufio.NewWriter(w)
+	var err error
+	switch f {
+	case CSV:
+		err = exportCSV(b, r)
+	case JSONL:
+		err = exportJSONL(b, r)
+	default:
+		return fmt.Errorf("there is no export format %q; choose %q or %q", string(f), CSV, JSONL)
+	}
+	if flush := b.Flush(); err == nil {
+		err = flush
+	}
+	return err
+}
+
+func exportJSONL(w io.Writer, r *Reader) error {
+	// The result is asked for first: should it come while the steps are read, the
+	// export shows an unfinished run with some steps more, never a finished one
+	// with some steps less.
+	result, finished, err := r.Result()
+	if err != nil {
+		return err
+	}
+	end := UnfinishedLine{Type: "unfinished", Message: "the run has no result: it is going on, or it was interrupted"}
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	run := r.Run()
+	for s, err := range r.Steps() {
+		if err != nil {
+			return err
+		}
+		end.Steps++
+		if !s.Concluded {
+			end.OpenStep = &s.Decision.Step
+		}
+		if err := lines.Encode(NewStepLine(run, s.Decision, s.Outcome)); err != nil {
+			return err
+		}
+	}
+	if !finished {
+		return lines.Encode(end)
+	}
+	_, err = fmt.Fprintf(w, "%s\n", result.Document)
+	return err
+}

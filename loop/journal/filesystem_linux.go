@@ -1,0 +1,31 @@
+package journal
+
+import "syscall"
+
+// unsharedMemory lists statfs(2) types on which a mapped -shm file is not safe.
+var unsharedMemory = map[uint32]string{
+	0x6969:     "nfs",
+	0x517b:     "smb",
+	0xff534d42: "cifs",
+	0xfe534d42: "smb2",
+	0x01021997: "9p",
+	0x5346414f: "afs",
+	0x6b414653: "afs",
+	0x00c36400: "ceph",
+	0x0bd00bd0: "lustre",
+	0x47504653: "gpfs",
+	0x65735546: "fuse",
+	0x2011bab0: "exfat",
+}
+
+// LocateFileSystem asks the kernel about the file system that path lies in.
+func LocateFileSystem(path string) (FileSystem, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(path, &st); err != nil {
+		return FileSystem{}, err
+	}
+	if name, ok := unsharedMemory[uint32(st.Type)]; ok {
+		return FileSystem{Name: name}, nil
+	}
+	return FileSystem{Name: "local", SharedMemory: true}, nil
+}

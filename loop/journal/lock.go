@@ -1,0 +1,113 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// lockFile is an exclusive flock on PATH.lock, held as long as a process writes
+// the journal at PATH. The kernel lets go of it however the process ends, so a
+// file that was left behind locks nobody out. It is a file of its own because
+// SQLite's locks on the journal belong to the whole process and are lost as soon
+// as any descriptor of that file is closed.
+//
+// The file says who holds the lock, in two lines:
+//
+//	pid 4711
+//	since 2026-03-01T21:04:05Z
+type lockFile struct {
+	file *os.File
+}
+
+// lock takes the lock of the journal at path for s, or says who has it.
+func lock(path string, s Session) (*lockFile, error) {
+	name := path + ".lock"
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, &Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("make the lock file: %v", err),
+				Hint: "see that the folder exists and can be written", Cause: err}
+		}
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			holder := signature(f)
+			f.Close()
+			if !errors.Is(err, syscall.EWOULDBLOCK) {
+				return nil, &Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("lock %q: %v", name, err),
+					Hint: "put the journal on a local disk", Cause: err}
+			}
+			return nil, &Error{Err: ErrLocked, Path: path, Detail: holder + " writes it",
+				Hint: "wait for that process to end, stop it, or choose another journal"}
+		}
+		// Between open and flock the last holder may have removed the file: then
+		// this lock is on nothing, and another process may hold the true one.
+		if same, err := isCurrent(f, name); err != nil || !same {
+			f.Close()
+			if err != nil {
+				return nil, &Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("look at the lock file: %v", err), Cause: err}
+			}
+			continue
+		}
+		l := &lockFile{file: f}
+		if err := l.sign(s); err != nil {
+			return nil, errors.Join(&Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("write the lock file: %v", err),
+				Hint: "see that the disk is not full", Cause: err}, l.release())
+		}
+		return l, nil
+	}
+}
+
+// isCurrent says whether name still is the file f.
+func isCurrent(f *os.File, name string) (bool, error) {
+	mine, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, there), err
+}
+
+// sign writes who holds the lock.
+func (l *lockFile) sign(s Session) error {
+	b := fmt.Appendf(nil, "pid %d\n", s.PID)
+	if !s.Start.Wall.IsZero() {
+		b = fmt.Appendf(b, "since %s\n", s.Start.Wall.UTC().Format(time.RFC3339))
+	}
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.file.WriteAt(b, 0)
+	return err
+}
+
+// signature reads who holds the lock.
+func signature(f *os.File) string {
+	b := make([]byte, 256)
+	n, _ := f.ReadAt(b, 0) // a short file gives an error with what there is
+	var pid int
+	var since string
+	for line := range strings.Lines(string(b[:n])) {
+		if _, err := fmt.Sscanf(line, "pid %d\n", &pid); err == nil {
+			continue
+		}
+		if s, ok := strings.CutPrefix(line, "since "); ok {
+			since = " since " + strings.TrimSpace(s)
+		}
+	}
+	if pid == 0 {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d%s", pid, since)
+}
+
+// release removes the file, then lets go of it: in this order nobody can lock a
+// file that is about to vanish without noticing.
+func (l *lockFile) release() error {
+	return errors.Join(os.Remove(l.file.Name()), l.file.Close())
+}

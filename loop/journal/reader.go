@@ -1,0 +1,259 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Reader reads a journal, finished or not, also while a process writes it; it
+// never changes a record. Every row that it gives has passed its checksum, and a
+// damaged or missing one ends the reading with an ErrCorrupt that names it. Each
+// call sees what was recorded before it began. A Reader may be used by several
+// goroutines.
+type Reader struct {
+	path   string
+	db     *sql.DB
+	tables map[string]*table
+	run    Run
+}
+
+// OpenReader opens the journal at path for reading. It reads the run; whether
+// all the rest is sound, Verify tells.
+//
+// Errors: fs.ErrNotExist, ErrCorrupt, ErrVersion, ErrIO.
+func OpenReader(path string) (*Reader, error) {
+	if err := present(path); err != nil {
+		return nil, err
+	}
+	r, err := openReader(path, readOnly)
+	if resultCode(err) == sqliteReadOnlyRollback {
+		// The writer crashed in rollback mode: SQLite has to undo its last, never
+		// acknowledged transaction first.
+		r, err = openReader(path, recovered)
+	}
+	return r, err
+}
+
+func openReader(path string, a access) (*Reader, error) {
+	db, err := open(path, a)
+	if err != nil {
+		return nil, fault(path, "open it", err)
+	}
+	r := &Reader{path: path, db: db}
+	if err := r.start(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return r, nil
+}
+
+// start reads what every other reading relies on.
+func (r *Reader) start() error {
+	if err := checkHeader(r.path, r.db); err != nil {
+		return err
+	}
+	return r.read(func(tx *sql.Tx) (err error) {
+		var damage []Damage
+		if r.tables, damage, err = loadTables(tx); err != nil {
+			return err
+		}
+		if len(damage) > 0 {
+			return r.corrupt(damage[0])
+		}
+		r.run, err = r.loadRun(tx)
+		return err
+	})
+}
+
+// Close lets go of the file.
+func (r *Reader) Close() error { return fault(r.path, "close it", r.db.Close()) }
+
+// Path is the file's name as it was given.
+func (r *Reader) Path() string { return r.path }
+
+// Run gives the run as it was when it began. The caller must not change what its
+// slices hold.
+func (r *Reader) Run() Run { return r.run }
+
+// read runs fn on one state of the file.
+func (r *Reader) read(fn func(*sql.Tx) error) error {
+	tx, err := r.db.BeginTx(context.Background(), nil)
+	if err != nil {
+		return fault(r.path, "read it", err)
+	}
+	err = fn(tx)
+	if end := tx.Rollback(); err == nil { // else the first error says it all
+		err = end
+	}
+	return fault(r.path, "read it", err)
+}
+
+// corrupt is the error for damage found while reading.
+func (r *Reader) corrupt(d Damage) error {
+	return &Error{Err: ErrCorrupt, Path: r.path, Detail: d.String(), Hint: hintDamaged}
+}
+
+func (r *Reader) loadSessions(tx *sql.Tx) ([]Session, error) {
+	var ss []Session
+	err := r.scan(tx, span{table: "session"}, func(c *cells) {
+		ss = append(ss, Session{Number: c.int("n"), PID: c.int("pid"), Version: c.text("version"),
+			BootID: c.text("boot_id"), Start: c.stamp()})
+	})
+	if err == nil && len(ss) == 0 {
+		err = r.corrupt(Damage{Table: "session", Row: "n 1", Problem: "the row is missing"})
+	}
+	return ss, err
+}
+
+// Sessions gives the processes that have written the journal, oldest first.
+func (r *Reader) Sessions() ([]Session, error) {
+	var ss []Session
+	err := r.read(func(tx *sql.Tx) (err error) {
+		ss, err = r.loadSessions(tx)
+		return err
+	})
+	return ss, err
+}
+
+// Status says how far the run has come.
+func (r *Reader) Status() (Status, error) {
+	var s Status
+	err := r.read(func(tx *sql.Tx) error {
+		var decided, concluded sql.NullInt64
+		row := tx.QueryRow(`SELECT (SELECT max(step) FROM decision), (SELECT max(step) FROM outcome),
+			(SELECT max(n) FROM session)`)
+		if err := row.Scan(&decided, &concluded, &s.Sessions); err != nil {
+			return err
+		}
+		s.Steps, s.Concluded = int(decided.Int64), int(concluded.Int64)
+		return r.scan(tx, span{table: "result"}, func(c *cells) {
+			s.Finished, s.Reason = true, c.text("reason")
+		})
+	})
+	return s, err
+}
+
+// Result gives the end of the run; ok is false while there is none.
+func (r *Reader) Result() (result Result, ok bool, err error) {
+	err = r.read(func(tx *sql.Tx) error {
+		return r.scan(tx, span{table: "result"}, func(c *cells) {
+			result, ok = Result{Reason: c.text("reason"), Document: []byte(c.text("document")), At: c.stamp()}, true
+		})
+	})
+	return result, ok, err
+}
+
+// Shots gives the shots of a step in the order of their index.
+func (r *Reader) Shots(step int) ([]Shot, error) {
+	var shots []Shot
+	err := r.read(func(tx *sql.Tx) error {
+		where := span{where: "step = ?", args: []any{step}}
+		err := r.scan(tx, where.of("shot"), func(c *cells) {
+			shots = append(shots, Shot{Step: step, Index: c.int("n"), Objective: c.float("objective"), At: c.stamp()})
+		})
+		if err != nil {
+			return err
+		}
+		at := map[int]*Shot{}
+		for i := range shots {
+			at[shots[i].Index] = &shots[i]
+		}
+		err = errors.Join(
+			r.scan(tx, where.of("shot_value"), func(c *cells) {
+				if s := at[c.int("shot")]; s != nil {
+					s.X = append(s.X, c.float("x"))
+				}
+			}),
+			r.scan(tx, where.of("shot_reading"), func(c *cells) {
+				if s := at[c.int("shot")]; s != nil {
+					s.Sensors, s.Quality = append(s.Sensors, c.float("value")), append(s.Quality, c.text("quality"))
+				}
+			}))
+		for _, s := range shots {
+			if err == nil && (len(s.X) != len(r.run.Variables) || len(s.Sensors) != len(r.run.Sensors)) {
+				err = r.corrupt(Damage{Table: "shot", Row: fmt.Sprintf("step %d, n %d", step, s.Index), Problem: "a value or reading of it is missing"})
+			}
+		}
+		return err
+	})
+	return shots, err
+}
+
+// Actions gives the actions of a step, oldest first; step 0 those outside steps.
+func (r *Reader) Actions(step int) ([]ActionRecord, error) {
+	var actions []ActionRecord
+	err := r.read(func(tx *sql.Tx) error {
+		where := span{table: "action", where: "step = ?", args: []any{step}}
+		err := r.scan(tx, where, func(c *cells) {
+			actions = append(actions, ActionRecord{ID: int64(c.int("id")),
+				Action: Action{Step: step, Device: c.text("device"), Kind: c.text("kind"), At: c.stamp()}})
+		})
+		for i := 0; i < len(actions) && err == nil; i++ {
+			err = r.loadAction(tx, &actions[i])
+		}
+		return err
+	})
+	return actions, err
+}
+
+// loadAction reads the channels of an action and what became of it.
+func (r *Reader) loadAction(tx *sql.Tx, a *ActionRecord) error {
+	where := span{where: "action = ?", args: []any{a.ID}}
+	err := r.scan(tx, where.of("action_channel"), func(c *cells) {
+		if c.null("value") {
+			a.Release = append(a.Release, c.text("channel"))
+			return
+		}
+		if a.Values == nil {
+			a.Values = map[string]float64{}
+		}
+		a.Values[c.text("channel")] = c.float("value")
+	})
+	if err != nil {
+		return err
+	}
+	err = r.scan(tx, where.of("action_state"), func(c *cells) {
+		a.Settlements = append(a.Settlements, Settlement{State: ActionState(c.text("state")), Message: c.text("message"), At: c.stamp()})
+	})
+	if err != nil {
+		return err
+	}
+	return r.scan(tx, where.of("action_readback"), func(c *cells) {
+		i := c.int("state") - 1
+		if i < 0 || i >= len(a.Settlements) {
+			return
+		}
+		s := &a.Settlements[i]
+		if s.Readback == nil {
+			s.Readback = map[string]float64{}
+		}
+		s.Readback[c.text("channel")] = c.float("value")
+	})
+}
+
+// Events gives the run's story, oldest first.
+func (r *Reader) Events() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for from, more := 0, true; more; from += chunk {
+			var events []Event
+			err := r.read(func(tx *sql.Tx) error {
+				return r.scan(tx, span{table: "event", where: "id > ? AND id <= ?", args: []any{from, from + chunk}}, func(c *cells) {
+					events = append(events, Event{Level: c.text("level"), Kind: c.text("kind"), Message: c.text("message"),
+						Step: c.int("step"), At: c.stamp()})
+				})
+			})
+			for _, e := range events {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			more = len(events) == chunk
+		}
+	}
+}

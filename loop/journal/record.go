@@ -1,0 +1,247 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// commit records rows in one transaction; what names them in an error.
+func (j *Journal) commit(what string, rows ...row) error {
+	return fault(j.path, "record "+what, j.w.commit(rows))
+}
+
+// writable refuses records after the end.
+func (j *Journal) writable() error {
+	switch {
+	case j.closed:
+		return &Error{Err: ErrClosed, Path: j.path, Hint: "open it again to append"}
+	case j.finished:
+		return &Error{Err: ErrFinished, Path: j.path, Hint: "begin a new run in another file"}
+	}
+	return nil
+}
+
+// refuse is the error for a record that does not fit the run.
+func (j *Journal) refuse(format string, args ...any) error {
+	return fmt.Errorf("journal %q: %w", j.path, fmt.Errorf(format, args...))
+}
+
+// stamped appends the columns that every record in time ends with.
+func (j *Journal) stamped(at Stamp, values ...any) []any {
+	return append(values, integer(j.session), integer(at.Mono), wall(at.Wall))
+}
+
+// Decide records a decision and opens its step. Steps count from 1 without gaps,
+// and the step before must be concluded.
+func (j *Journal) Decide(d Decision) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	n := len(j.variables)
+	switch {
+	case j.open:
+		return j.refuse("step %d cannot begin while step %d is open; conclude that first", d.Step, j.step)
+	case d.Step != j.step+1:
+		return j.refuse("step %d cannot follow step %d; the next is %d", d.Step, j.step, j.step+1)
+	case d.ControlSet < 0 || d.ControlSet >= j.controlSets:
+		return j.refuse("step %d has control set %d, the run has 0 to %d", d.Step, d.ControlSet, j.controlSets-1)
+	case len(d.Requested) != n || len(d.Applied) != n:
+		return j.refuse("step %d has %d requested and %d applied values, the run has %d variables",
+			d.Step, len(d.Requested), len(d.Applied), n)
+	}
+	rows := []row{{"decision", j.stamped(d.At, integer(d.Step), integer(d.ControlSet), flag(d.Initial), integer(d.Work),
+		flag(d.Cut), integer(d.Took), text(d.Why), integer(len(d.Reasons)))}}
+	for i := range n {
+		rows = append(rows, row{"decision_value",
+			[]any{integer(d.Step), integer(i), number(d.Requested[i]), number(d.Applied[i])}})
+	}
+	for i, r := range d.Reasons {
+		var variable any
+		if r.Variable != "" {
+			v, ok := j.variables[r.Variable]
+			if !ok {
+				return j.refuse("step %d has a reason about %q, which is no variable of the run", d.Step, r.Variable)
+			}
+			variable = integer(v)
+		}
+		rows = append(rows, row{"reason",
+			[]any{integer(d.Step), integer(i), variable, text(r.Rule), number(r.From), number(r.To)}})
+	}
+	if err := j.commit(fmt.Sprintf("the decision of step %d", d.Step), rows...); err != nil {
+		return err
+	}
+	j.step, j.open, j.shots = d.Step, true, 0
+	return nil
+}
+
+// Intend records what is about to be done to the instrument, before it is done:
+// call it, then act. An intent that no Settle follows is one of which nobody
+// knows whether it was carried out. Values must be finite.
+func (j *Journal) Intend(a Action) (id int64, err error) {
+	if err := j.writable(); err != nil {
+		return 0, err
+	}
+	id = j.actions + 1
+	rows := []row{{"action", j.stamped(a.At, integer(id), integer(a.Step), text(a.Device), text(a.Kind),
+		integer(len(a.Values)+len(a.Release)))}}
+	n := 0
+	channel := func(name string, value any) {
+		rows = append(rows, row{"action_channel", []any{integer(id), integer(n), text(name), value}})
+		n++
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Values)) {
+		v := a.Values[name]
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return 0, j.refuse("step %d would send %v to channel %q of %q; only finite values are sent", a.Step, v, name, a.Device)
+		}
+		channel(name, number(v))
+	}
+	for _, name := range a.Release {
+		channel(name, nil)
+	}
+	if err := j.commit(fmt.Sprintf("an intended %s of %q", a.Kind, a.Device), rows...); err != nil {
+		return 0, err
+	}
+	j.actions = id
+	return id, nil
+}
+
+// Settle records what became of the action id; an action may be settled more
+// than once, as sent and then as confirmed. readback may be nil.
+func (j *Journal) Settle(id int64, s ActionState, readback map[string]float64, message string, at Stamp) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	if id < 1 || id > j.actions {
+		return j.refuse("there is no action %d to settle, the last is %d", id, j.actions)
+	}
+	if !slices.Contains([]ActionState{Sent, Confirmed, Failed, Unknown}, s) {
+		return j.refuse("action %d cannot become %q; an action is sent, confirmed, failed or unknown", id, s)
+	}
+	n, err := j.count("action_state WHERE action = ?", id)
+	if err != nil {
+		return fault(j.path, "look for the action", err)
+	}
+	n++
+	rows := []row{{"action_state", j.stamped(at, integer(id), integer(n), string(s), text(message), integer(len(readback)))}}
+	for i, name := range slices.Sorted(maps.Keys(readback)) {
+		rows = append(rows, row{"action_readback", []any{integer(id), integer(n), integer(i), text(name), number(readback[name])}})
+	}
+	return j.commit(fmt.Sprintf("action %d as %s", id, s), rows...)
+}
+
+// Shoot records shots of the open step in one transaction.
+func (j *Journal) Shoot(shots []Shot) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	if len(shots) == 0 {
+		return nil
+	}
+	var rows []row
+	for _, s := range shots {
+		switch {
+		case !j.open || s.Step != j.step:
+			return j.refuse("shot %d belongs to step %d, which is not open; the last step is %d", s.Index, s.Step, j.step)
+		case len(s.X) != len(j.variables) || len(s.Sensors) != j.sensors:
+			return j.refuse("shot %d of step %d has %d variables and %d sensors, the run has %d and %d",
+				s.Index, s.Step, len(s.X), len(s.Sensors), len(j.variables), j.sensors)
+		case s.Quality != nil && len(s.Quality) != j.sensors:
+			return j.refuse("shot %d of step %d has %d qualities, the run has %d sensors", s.Index, s.Step, len(s.Quality), j.sensors)
+		}
+		rows = append(rows, j.shotRows(s)...)
+	}
+	if err := j.commit(fmt.Sprintf("%d shots of step %d", len(shots), j.step), rows...); err != nil {
+		return err
+	}
+	j.shots += len(shots)
+	return nil
+}
+
+func (j *Journal) shotRows(s Shot) []row {
+	step, n := integer(s.Step), integer(s.Index)
+	rows := []row{{"shot", j.stamped(s.At, step, n, number(s.Objective))}}
+	for i, x := range s.X {
+		rows = append(rows, row{"shot_value", []any{step, n, integer(i), number(x)}})
+	}
+	for i, y := range s.Sensors {
+		var quality any
+		switch {
+		case s.Quality != nil && s.Quality[i] != "":
+			quality = text(s.Quality[i])
+		case s.Quality == nil && math.IsNaN(y):
+			quality = "missing"
+		}
+		rows = append(rows, row{"shot_reading", []any{step, n, integer(i), number(y), quality}})
+	}
+	return rows
+}
+
+// Conclude records the outcome of the open step and closes it.
+func (j *Journal) Conclude(o Outcome) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	switch {
+	case !j.open || o.Step != j.step:
+		return j.refuse("step %d cannot be concluded, it is not open; the last step is %d", o.Step, j.step)
+	case len(o.X) != len(j.variables):
+		return j.refuse("the outcome of step %d has %d values, the run has %d variables", o.Step, len(o.X), len(j.variables))
+	}
+	rows := []row{{"outcome", j.stamped(o.At, integer(o.Step), number(o.Mean), number(o.Variance), integer(o.Shots),
+		integer(j.shots), number(o.Cost), number(o.Spent), flag(o.Valid), text(o.Problem))}}
+	for i, x := range o.X {
+		rows = append(rows, row{"outcome_value", []any{integer(o.Step), integer(i), number(x)}})
+	}
+	if err := j.commit(fmt.Sprintf("the outcome of step %d", o.Step), rows...); err != nil {
+		return err
+	}
+	j.open = false
+	return nil
+}
+
+// Log records a line of the run's story.
+func (j *Journal) Log(e Event) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"info", "warn", "error"}, e.Level) {
+		return j.refuse("an event cannot have level %q; it is info, warn or error", e.Level)
+	}
+	values := j.stamped(e.At, integer(j.events+1), e.Level, text(e.Kind), text(e.Message), integer(e.Step))
+	if err := j.commit("an event", row{"event", values}); err != nil {
+		return err
+	}
+	j.events++
+	return nil
+}
+
+// Finish records the result, a JSON document that is kept as one line, and ends
+// the run: the journal takes no more records. A step may be left open. The log is
+// folded into the file; should only that fail, the error says so.
+func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, result); err != nil {
+		return j.refuse("the result is no JSON document: %w", err)
+	}
+	values := j.stamped(at, integer(1), text(reason), text(line.String()))
+	if err := j.commit("the result", row{"result", values}); err != nil {
+		return err
+	}
+	j.finished = true
+	return fault(j.path, "the result is recorded; fold the log", j.checkpoint())
+}
+
+// count counts rows of the file.
+func (j *Journal) count(where string, args ...any) (n int64, err error) {
+	err = j.w.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM "+where, args...).Scan(&n)
+	return n, err
+}

@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// access says what a connection may do to the file.
+type access int
+
+const (
+	readOnly  access = iota
+	recovered        // reads, but may play back a crashed writer's rollback journal
+	writeWAL         // writes with a write-ahead log
+	writeRollback
+	createFile // writes a new file, with a rollback journal: one file is easy to rename
+)
+
+// open opens the database at path. Connections are made by first use. Nothing of
+// this package opens the file past SQLite: closing such a descriptor would drop
+// every lock that SQLite holds on the file in this process.
+func open(path string, a access) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	q := url.Values{"_pragma": {
+		"busy_timeout(5000)",
+		"mmap_size(0)",       // a mapped file turns an I/O error into a signal
+		"temp_store(memory)", // no writable /tmp is asked for
+		"trusted_schema(0)",  // the file may have been made by others
+		"cell_size_check(1)", // notice a garbled page early
+	}}
+	pragma := func(p string) { q["_pragma"] = append(q["_pragma"], p) }
+	switch a {
+	case readOnly:
+		q.Set("mode", "ro")
+	case recovered:
+		q.Set("mode", "rw")
+		pragma("query_only(1)")
+	case createFile:
+		q.Set("mode", "rwc")
+		pragma("journal_mode(delete)")
+	default:
+		q.Set("mode", "rw")
+	}
+	switch a {
+	case writeWAL:
+		pragma("journal_mode(wal)")
+		pragma("synchronous(full)")
+		pragma("journal_size_limit(16777216)") // 16 MiB: four checkpoints' worth
+		pragma("foreign_keys(1)")
+	case writeRollback, createFile:
+		pragma("journal_mode(delete)")
+		// Without a log, a commit is durable only when the folder, too, is synced
+		// after the rollback journal is removed: that is what EXTRA adds to FULL.
+		pragma("synchronous(extra)")
+		pragma("foreign_keys(1)")
+	}
+	u := url.URL{Path: filepath.ToSlash(abs)}
+	db, err := sql.Open("sqlite", "file:"+u.EscapedPath()+"?"+q.Encode())
+	if err != nil {
+		return nil, err
+	}
+	if a != readOnly && a != recovered {
+		db.SetMaxOpenConns(1)
+	}
+	return db, nil
+}
+
+// checkHeader tells a journal of this or an older schema from anything else.
+func checkHeader(path string, q querier) error {
+	var id, version int64
+	if err := pragmaInt(q, "application_id", &id); err != nil {
+		return fault(path, "read the header", err)
+	}
+	if err := pragmaInt(q, "user_version", &version); err != nil {
+		return fault(path, "read the header", err)
+	}
+	switch {
+	case id != applicationID:
+		return &Error{Err: ErrCorrupt, Path: path,
+			Detail: fmt.Sprintf("it is no journal of tuner (application_id is %#x, not %#x)", id, applicationID),
+			Hint:   "give the name of a journal, or of a file that does not exist yet"}
+	case version != schemaVersion:
+		return &Error{Err: ErrVersion, Path: path,
+			Detail: fmt.Sprintf("its schema is version %d, this tuner knows %d", version, schemaVersion),
+			Hint:   "use the version of tuner that made it"}
+	}
+	return nil
+}
+
+func pragmaInt(q querier, name string, n *int64) error {
+	return q.QueryRowContext(context.Background(), "PRAGMA "+name).Scan(n)
+}

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Number is a float64 that JSON can hold: NaN and the infinities are null, minus
+// zero is zero, as in the journal.
+type Number float64
+
+// MarshalJSON writes the shortest decimal that reads back as the same number.
+func (n Number) MarshalJSON() ([]byte, error) {
+	x := float64(n)
+	switch {
+	case math.IsNaN(x), math.IsInf(x, 0):
+		return []byte("null"), nil
+	case x == 0:
+		return []byte("0"), nil
+	}
+	return json.Marshal(x)
+}
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// StepLine is a step as one line of JSON, for the command's --json and for the
+// export alike. Values are in the units of the run's variables, objective and
+// cost, which ExportUnits gives; null is no data.
+type StepLine struct {
+	// Type is "step".
+	Type string `json:"type"`
+	// N is the step's number, from 1.
+	N int `json:"n"`
+	// ControlSet names the variables that the step controlled.
+	ControlSet []string `json:"control_set"`
+	// Requested is what the policy wanted of each controlled variable, Applied
+	// what the safety layer made of it; both leave out the random variables.
+	Requested map[string]Number `json:"requested"`
+	Applied   map[string]Number `json:"applied"`
+	// X is every variable as achieved, or as measured where it was random.
+	X map[string]Number `json:"x"`
+	// Mean and Variance of the objective over the shots, Variance the unbiased one
+	// of a single shot; null at one shot.
+	Mean     Number `json:"mean"`
+	Variance Number `json:"variance"`
+	// Shots is the number of shots behind them.
+	Shots int `json:"shots"`
+	// Cost is the step's, Spent the run's so far.
+	Cost  Number `json:"cost"`
+	Spent Number `json:"spent"`
+	// Valid is false for a step that taught the model nothing but that it failed.
+	Valid bool `json:"valid"`
+	// Clamped names the variables that a safety rule changed.
+	Clamped []string `json:"clamped"`
+	// DecisionMS is how long the decision took, in milliseconds.
+	DecisionMS Number `json:"decision_ms"`
+	// Problem says why the step is not valid; left out where it is.
+	Problem string `json:"problem,omitempty"`
+}
+
+// NewStepLine makes the line of a step of run.
+func NewStepLine(run Run, d Decision, o Outcome) StepLine {
+	l := StepLine{
+		Type: "step", N: d.Step, ControlSet: controlled(run, d),
+		Requested: map[string]Number{}, Applied: map[string]Number{}, X: map[string]Number{},
+		Mean: Number(o.Mean), Variance: Number(o.Variance), Shots: o.Shots,
+		Cost: Number(o.Cost), Spent: Number(o.Spent), Valid: o.Valid, Clamped: clamped(run, d),
+		DecisionMS: Number(d.Took.Seconds() * 1e3), Problem: o.Problem,
+	}
+	index := variableIndex(run.Variables)
+	for _, name := range l.ControlSet {
+		l.Requested[name] = Number(at(d.Requested, index[name]))
+		l.Applied[name] = Number(at(d.Applied, index[name]))
+	}
+	for i, v := range run.Variables {
+		l.X[v.Name] = Number(at(o.X, i))
+	}
+	return l
+}
+
+// controlled names the variables of the decision's control set.
+func controlled(run Run, d Decision) []string {
+	if d.ControlSet < 0 || d.ControlSet >= len(run.ControlSets) {
+		return []string{}
+	}
+	return append([]string{}, run.ControlSets[d.ControlSet].Variables...)
+}
+
+// clamped names the variables that a rule touched, in the run's order.
+func clamped(run Run, d Decision) []string {
+	touched := map[string]bool{}
+	for _, r := range d.Reasons {
+		touched[r.Variable] = true
+	}
+	names := []string{}
+	for _, v := range run.Variables {
+		if touched[v.Name] {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// at gives element i, NaN where a step has none.
+func at(x []float64, i int) float64 {
+	if i >= len(x) {
+		return math.NaN()
+	}
+	return x[i]
+}
+
+// UnfinishedLine stands where the result would, in the export of a run that has
+// none yet.
+type UnfinishedLine struct {
+	// Type is "unfinished".
+	Type string `json:"type"`
+	// Steps counts the step lines before this one; OpenStep is the step that has no
+	// outcome yet, null if there is none.
+	Steps    int  `json:"steps"`
+	OpenStep *int `json:"open_step"`
+	// Message says so in words.
+	Message string `json:"message"`
+}

@@ -1,0 +1,36 @@
+package journal
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// Units describes the columns of the CSV export; it stands in a file beside it.
+type Units struct {
+	// Run is the run's ID, Name its name.
+	Run  string `json:"run"`
+	Name string `json:"name"`
+	// Columns in the order of the CSV header.
+	Columns []ColumnUnit `json:"columns"`
+}
+
+// ColumnUnit describes a column. Unit is "1" for a pure number and empty for what
+// is no number.
+type ColumnUnit struct {
+	Name    string `json:"name"`
+	Unit    string `json:"unit"`
+	Meaning string `json:"meaning"`
+}
+
+// ExportUnits writes the Units of the CSV export as an indented JSON document.
+func ExportUnits(w io.Writer, r *Reader) error {
+	run := r.Run()
+	u := Units{Run: run.ID, Name: run.Name}
+	for _, c := range csvColumns(run) {
+		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(u)
+}

@@ -1,0 +1,164 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Damage is one thing that is wrong with a journal.
+type Damage struct {
+	// Table is empty where the damage is to the file as a whole; Row gives the
+	// primary key, empty where no row can be named.
+	Table, Row string
+	Problem    string
+}
+
+// String gives the damage in words.
+func (d Damage) String() string {
+	switch {
+	case d.Table == "":
+		return d.Problem
+	case d.Row == "":
+		return fmt.Sprintf("table %s: %s", d.Table, d.Problem)
+	}
+	return fmt.Sprintf("table %s, row %s: %s", d.Table, d.Row, d.Problem)
+}
+
+// maxDamage bounds the list that Verify gives.
+const maxDamage = 100
+
+var errEnough = errors.New("enough damage was found")
+
+// Verify reads the whole file and gives everything that is wrong with it, at most
+// 100 things: SQLite's own check of the structure, every row's checksum, and rows
+// that other rows say should be there. nil means that every record is as it was
+// written. It takes one pass over the file for SQLite and one for the checksums.
+func (r *Reader) Verify() []Damage {
+	v := verification{r: r}
+	err := r.read(func(tx *sql.Tx) error {
+		v.tx = tx
+		for _, check := range []func() error{v.structure, v.view, v.checksums, v.orphans, v.counts} {
+			if err := check(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		v.damage = append(v.damage, Damage{Problem: err.Error()})
+	}
+	return v.damage
+}
+
+// trustworthy is Verify as an error.
+func (r *Reader) trustworthy() error {
+	damage := r.Verify()
+	if len(damage) == 0 {
+		return nil
+	}
+	detail := damage[0].String()
+	if n := len(damage) - 1; n > 0 {
+		detail += fmt.Sprintf(" (and %d more)", n)
+	}
+	return &Error{Err: ErrCorrupt, Path: r.path, Detail: detail, Hint: hintDamaged}
+}
+
+type verification struct {
+	r      *Reader
+	tx     *sql.Tx
+	damage []Damage
+}
+
+func (v *verification) add(d Damage) error {
+	if v.damage = append(v.damage, d); len(v.damage) >= maxDamage {
+		return errEnough
+	}
+	return nil
+}
+
+// query calls fn with each row of a query of nullable texts.
+func (v *verification) query(query string, fn func(fields []sql.NullString) error) error {
+	rows, err := v.tx.QueryContext(context.Background(), query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	fields, targets := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range fields {
+		targets[i] = &fields[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		if err := fn(fields); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// structure has SQLite look at its pages. There are no indexes beside the tables,
+// so the quick check is a full one.
+func (v *verification) structure() error {
+	return v.query("PRAGMA quick_check", func(f []sql.NullString) error {
+		if f[0].String == "ok" {
+			return nil
+		}
+		return v.add(Damage{Problem: f[0].String})
+	})
+}
+
+func (v *verification) view() error {
+	var got sql.NullString
+	err := v.tx.QueryRow("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = 'steps'").Scan(&got)
+	if err != nil && err != sql.ErrNoRows {
+		return err
+	}
+	if got.String != viewSQL(v.r.run.Variables) {
+		return v.add(Damage{Table: "steps", Problem: "the view is missing or was altered"})
+	}
+	return nil
+}
+
+func (v *verification) checksums() error {
+	for _, def := range definitions() {
+		err := v.r.scanAll(v.tx, span{table: def.table}, func(_ *cells, d *Damage) error {
+			if d == nil {
+				return nil
+			}
+			return v.add(*d)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verification) orphans() error {
+	return v.query("PRAGMA foreign_key_check", func(f []sql.NullString) error {
+		return v.add(Damage{Table: f[0].String, Problem: fmt.Sprintf("a row refers to a row of %s that is missing", f[2].String)})
+	})
+}
+
+// counts finds rows that are missing although no checksum can tell: those that
+// others count, and gaps in what is numbered without gaps.
+func (v *verification) counts() error {
+	for _, c := range countChecks() {
+		err := v.query(c.query(), func(f []sql.NullString) error {
+			return v.add(Damage{Table: c.table, Row: f[0].String,
+				Problem: fmt.Sprintf("%s rows are there, there should be %s", f[1].String, f[2].String)})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

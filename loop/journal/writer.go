@@ -1,0 +1,99 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// row is a row to be inserted: a table's name and its values in order, but crc.
+type row struct {
+	table  string
+	values []any
+}
+
+// writer is the one connection that writes, with one prepared insertion per
+// table. Nothing is ever updated or deleted, so there are no other statements.
+type writer struct {
+	db      *sql.DB
+	conn    *sql.Conn
+	inserts map[string]*sql.Stmt
+	scratch []byte
+}
+
+// connect opens the file for writing.
+func connect(path string, a access) (*writer, error) {
+	db, err := open(path, a)
+	if err != nil {
+		return nil, err
+	}
+	// One connection for good: were database/sql to replace it after an error,
+	// the file's locks would be let go for an instant.
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &writer{db: db, conn: conn, inserts: map[string]*sql.Stmt{}}, nil
+}
+
+// prepare makes the insertions; the tables must be there.
+func (w *writer) prepare() error {
+	for _, def := range definitions() {
+		t, err := describe(w.conn, def.table)
+		if err != nil {
+			return err
+		}
+		if w.inserts[def.table], err = w.conn.PrepareContext(context.Background(), t.insertSQL()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) exec(query string) error {
+	_, err := w.conn.ExecContext(context.Background(), query)
+	return err
+}
+
+// commit inserts the rows, all or none, each with its checksum. When it returns
+// nil they are on the disk; after an error the file is as it was before, and the
+// next commit may be tried.
+func (w *writer) commit(rows []row) error {
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := w.insert(rows)
+	if err == nil {
+		err = w.exec("COMMIT")
+	}
+	if err == nil {
+		return nil
+	}
+	// A full disk or an I/O error may have rolled back already, and then there is
+	// no transaction left to end: the first error is the one that matters.
+	_ = w.exec("ROLLBACK")
+	return err
+}
+
+func (w *writer) insert(rows []row) error {
+	for _, r := range rows {
+		sum, scratch, err := checksum(w.scratch, r.table, r.values)
+		if err != nil {
+			return err
+		}
+		w.scratch = scratch
+		if _, err := w.inserts[r.table].ExecContext(context.Background(), append(r.values, integer(sum))...); err != nil {
+			return fmt.Errorf("table %s: %w", r.table, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) close() error {
+	var errs []error
+	for _, s := range w.inserts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)
+}
