@@ -1,0 +1,160 @@
+package sim
+
+import "time"
+
+// batchTurnaround is the share of a batch, one in so many, for which the
+// surroundings of the batch before stay.
+const batchTurnaround = 10
+
+// advance brings the plant up to the clock's present time: faults begin and end
+// at their times, and the latest shot is captured. The caller holds mu.
+//
+// Nothing else happens by itself. Settings are closed forms of the time since the
+// last change, and a change first advances the plant to its own instant, so every
+// shot sees the settings of its own time however late it is looked at.
+func (p *Plant) advance() {
+	t := max(p.clock.Now().Sub(p.epoch), p.now)
+	for {
+		next, ok := p.nextSwitch(t)
+		if !ok {
+			break
+		}
+		p.capture(next)
+		p.now = next
+		p.switchFaults(next)
+	}
+	p.capture(t)
+	p.now = t
+}
+
+// shotsBy returns the number of the last shot at or before t.
+func (p *Plant) shotsBy(t time.Duration) uint64 {
+	if p.batch == 0 {
+		return uint64(t / laserPulse)
+	}
+	return p.base + uint64((t-p.start)/p.batch)
+}
+
+// shotTime returns when shot n comes or came; for batches, n > base.
+func (p *Plant) shotTime(n uint64) time.Duration {
+	if p.batch == 0 {
+		return time.Duration(n) * laserPulse
+	}
+	return p.start + time.Duration(n-p.base)*p.batch
+}
+
+// restart begins a new batch at p.now. The one that it cuts short never yields a
+// value, and its number is not used again.
+func (p *Plant) restart() {
+	if p.batch == 0 {
+		return
+	}
+	p.base = p.shotsBy(p.now) + 1
+	p.captured = p.base
+	p.start = p.now
+}
+
+// draw returns the number of the surroundings' draw that is in force at t. A
+// laser's surroundings change once a second. In a plant of batches they change at
+// once when a batch begins by a write; between one batch and the next, the old
+// ones stay for a while, so that who reads the value late still finds the
+// conditions that it belongs to.
+func (p *Plant) draw(t time.Duration) uint64 {
+	if p.batch == 0 {
+		return uint64((t + laserEarly) / laserDraw)
+	}
+	elapsed := t - p.start
+	n := p.base + uint64(elapsed/p.batch) + 1
+	if elapsed >= p.batch && elapsed%p.batch < p.batch/batchTurnaround {
+		n--
+	}
+	return n
+}
+
+// place returns where knob i's motor and optic are at t, in the variable's unit.
+func (p *Plant) place(i int, t time.Duration) (motor, optic float64) {
+	v, k := &p.opt.Variables[i], &p.knobs[i]
+	if d := p.released[i]; k.released && d.kind != Held && !k.stuck {
+		u := d.quantile(p.uniform(streamDraw+uint64(i), p.draw(t)))
+		motor = v.Low + u*(v.High-v.Low)
+		optic = motor
+	} else {
+		motor, optic = k.at(t), k.opticAt(t)
+	}
+	if v.stepped() {
+		motor, optic = v.nearest(motor), v.nearest(optic)
+	}
+	return motor, optic
+}
+
+// settings returns every variable's value at t, as its own sensor would say
+// without noise, and the coordinates at which the plant works.
+func (p *Plant) settings(t time.Duration) (values, u []float64) {
+	values, u = make([]float64, len(p.knobs)), make([]float64, len(p.knobs))
+	for i, v := range p.opt.Variables {
+		var optic float64
+		values[i], optic = p.place(i, t)
+		u[i] = (optic - v.Low) / (v.High - v.Low)
+	}
+	if p.table != nil {
+		copy(values, p.table.snap(u))
+	}
+	return values, u
+}
+
+// capture looks at the shots after the last one captured, up to t, and keeps the
+// latest that has a value. No setting changes course between those two times.
+func (p *Plant) capture(t time.Duration) {
+	last := p.shotsBy(t)
+	defer func() { p.captured = last }()
+	blind := true
+	for i := range p.outputs {
+		blind = blind && (!p.outputs[i].event || p.outputBlind(i))
+	}
+	if blind {
+		return
+	}
+	for n := last; n > p.captured; n-- {
+		if p.laser == nil || p.laser.lit(n) {
+			p.record(n)
+			return
+		}
+	}
+}
+
+// record makes shot n the latest.
+func (p *Plant) record(n uint64) {
+	at := p.shotTime(n)
+	settings, u := p.settings(at)
+	signals := make([]float64, p.model.signals())
+	p.model.shot(signals, u, at.Hours(), n)
+	values, present := make([]float64, len(p.outputs)), make([]bool, len(p.outputs))
+	for i, s := range p.outputs {
+		if !s.event || p.outputBlind(i) {
+			continue
+		}
+		values[i], present[i] = s.value, true
+		if s.from == fromSignal {
+			values[i] = signals[s.index]
+		}
+		values[i] = p.outputHeld(i, values[i])
+	}
+	p.shot = shot{n, at, settings, values, present}
+}
+
+// readback returns what a variable's own sensor says at t when its value is
+// value: with noise and in steps of its resolution. A sensor without a resolution
+// has a noise of 1e-4 of the range, any other a quarter of its step.
+func (p *Plant) readback(i int, value float64, t time.Duration) float64 {
+	v := &p.opt.Variables[i]
+	if p.table != nil || v.stepped() {
+		return value
+	}
+	const share, unstepped = 0.25, 1e-4
+	sd := share * v.Resolution
+	if v.Resolution == 0 {
+		sd = unstepped * (v.High - v.Low)
+	}
+	z := p.normal(streamReadback+uint64(i), uint64(t))
+	return v.nearest(value + sd*min(max(z, -4), 4))
+}

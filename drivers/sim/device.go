@@ -1,0 +1,302 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// Device returns the view of the plant that the device called name has: the
+// channels that variables and sensors have on it. It is a drivers.Actuator too if
+// one of them can be set. A name that no variable and no sensor uses gives a
+// device without channels. A view is used as drivers.Device says; every call
+// returns a new one, with its own memory of what it has read.
+func (p *Plant) Device(name string) drivers.Device {
+	v := &view{plant: p, name: name, seen: make([]uint64, len(p.channels))}
+	for _, c := range p.channels {
+		if c.device == name && c.variable >= 0 && p.opt.Variables[c.variable].Actuated {
+			return &actuatorView{v}
+		}
+	}
+	return v
+}
+
+// view implements drivers.Device.
+type view struct {
+	plant *Plant
+	name  string
+	open  atomic.Bool
+	// seen holds, by channel, the number of the last shot that was read.
+	seen []uint64
+}
+
+// actuatorView implements drivers.Device and drivers.Actuator.
+type actuatorView struct{ *view }
+
+var (
+	_ drivers.Device   = (*actuatorView)(nil)
+	_ drivers.Actuator = (*actuatorView)(nil)
+)
+
+// Open returns the channels, variables before sensors. Every channel that can be
+// set can be released.
+func (v *view) Open(ctx context.Context) ([]drivers.Channel, error) {
+	p := v.plant
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := v.reach(ctx); err != nil {
+		return nil, err
+	}
+	var channels []drivers.Channel
+	for _, c := range p.channels {
+		if c.device != v.name {
+			continue
+		}
+		out := drivers.Channel{Name: c.name, Unit: c.unit, Min: math.NaN(), Max: math.NaN(), Safe: math.NaN()}
+		if c.variable >= 0 {
+			x := &p.opt.Variables[c.variable]
+			out.Min, out.Max = x.limits()
+			if x.Actuated {
+				out.Access, out.Safe, out.CanRelease = drivers.ReadWrite, x.safe(), true
+			}
+		}
+		channels = append(channels, out)
+	}
+	v.open.Store(true)
+	return channels, nil
+}
+
+// Close ends the view; the plant goes on.
+func (v *view) Close() error {
+	v.open.Store(false)
+	return nil
+}
+
+// reach advances the plant and says whether the device answers now.
+func (v *view) reach(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	v.plant.advance()
+	if v.plant.lost(v.name) {
+		return fmt.Errorf("device %q does not answer: the link is lost (a simulated fault): %w", v.name, drivers.ErrUnavailable)
+	}
+	return nil
+}
+
+// use is reach for a device that must be open.
+func (v *view) use(ctx context.Context) error {
+	if !v.open.Load() {
+		return fmt.Errorf("device %q is not open: %w", v.name, drivers.ErrUnavailable)
+	}
+	return v.reach(ctx)
+}
+
+// Read returns a value for every channel asked for, but for a channel of shots
+// only if there was a shot since it was last read, and then everything in the
+// answer is of the instant of that shot: its settings too. Otherwise it is of
+// now.
+func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
+	p := v.plant
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := v.use(ctx); err != nil {
+		return drivers.Reading{}, err
+	}
+	asked := make([]int, len(channels))
+	fresh := false
+	for i, name := range channels {
+		c := p.find(v.name, name)
+		if c < 0 {
+			return drivers.Reading{}, fmt.Errorf("device %q has no channel %q: %w", v.name, name, drivers.ErrRefused)
+		}
+		asked[i] = c
+		fresh = fresh || v.fresh(c)
+	}
+	at, settings := p.now, p.shot.settings
+	if fresh {
+		at = p.shot.at
+	} else {
+		settings, _ = p.settings(at)
+	}
+	reading := drivers.Reading{Values: make(map[string]float64, len(asked)), At: p.epoch.Add(at)}
+	for _, c := range asked {
+		if p.event(c) && !v.fresh(c) {
+			continue
+		}
+		if value, ok := p.say(c, settings, at); ok {
+			reading.Values[p.channels[c].name] = value
+		}
+	}
+	for _, c := range asked {
+		v.seen[c] = p.shot.number
+	}
+	return reading, nil
+}
+
+// fresh says whether channel c is one of shots and has a value that this view has
+// not read.
+func (v *view) fresh(c int) bool {
+	p := v.plant
+	return p.event(c) && p.shot.number > v.seen[c] && p.shot.present[p.channels[c].output]
+}
+
+// event says whether channel c has values with shots only.
+func (p *Plant) event(c int) bool {
+	return p.channels[c].variable < 0 && p.outputs[p.channels[c].output].event
+}
+
+// say returns what channel c has to say at the instant at with these settings;
+// false if a fault keeps it silent.
+func (p *Plant) say(c int, settings []float64, at time.Duration) (float64, bool) {
+	channel := p.channels[c]
+	if p.blind(c) {
+		return 0, false
+	}
+	var value float64
+	switch {
+	case channel.variable >= 0:
+		value = p.readback(channel.variable, settings[channel.variable], at)
+	case p.outputs[channel.output].event:
+		value = p.shot.values[channel.output]
+	default:
+		value = p.outputs[channel.output].value
+	}
+	if !p.event(c) {
+		value = p.held(c, value)
+	}
+	return p.spike(c, value), true
+}
+
+// Write sets and releases channels and returns their readback. It is refused as a
+// whole if any part of it is wrong. Asking for what is already so changes
+// nothing: it starts no batch and no motion.
+func (a *actuatorView) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	p := a.plant
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := a.use(ctx); err != nil {
+		return drivers.Reading{}, err
+	}
+	values := make(map[int]float64, len(s.Values))
+	var problems []error
+	for name, value := range s.Values {
+		i, err := a.settable(name)
+		if err == nil {
+			err = p.accepts(i, value)
+		}
+		if err == nil && slices.Contains(s.Release, name) {
+			err = fmt.Errorf("channel %q is both set and released: %w", name, drivers.ErrRefused)
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		values[i] = value
+	}
+	var release []int
+	for _, name := range s.Release {
+		i, err := a.settable(name)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		release = append(release, i)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return drivers.Reading{}, err
+	}
+	p.command(values, release)
+	return a.written(values, release), nil
+}
+
+// settable returns the variable that the channel called name sets.
+func (a *actuatorView) settable(name string) (int, error) {
+	c := a.plant.find(a.name, name)
+	if c < 0 {
+		return 0, fmt.Errorf("device %q has no channel %q: %w", a.name, name, drivers.ErrRefused)
+	}
+	i := a.plant.channels[c].variable
+	if i < 0 || !a.plant.opt.Variables[i].Actuated {
+		return 0, fmt.Errorf("channel %q of device %q cannot be set: %w", name, a.name, drivers.ErrRefused)
+	}
+	return i, nil
+}
+
+// accepts says whether variable i can be set to value.
+func (p *Plant) accepts(i int, value float64) error {
+	v := &p.opt.Variables[i]
+	low, high := v.limits()
+	if !(value >= low && value <= high) { // NaN too
+		return fmt.Errorf("channel %q was asked for %v %s; it takes %v to %v: %w",
+			v.Channel, value, v.Unit, low, high, drivers.ErrRefused)
+	}
+	return nil
+}
+
+// command carries out a write that was found right. All knobs turn at once.
+func (p *Plant) command(values map[int]float64, release []int) {
+	changed := false
+	for i := range p.knobs {
+		k, v := &p.knobs[i], &p.opt.Variables[i]
+		motor, optic := p.place(i, p.now)
+		if value, set := values[i]; set && (k.released || v.nearest(value) != k.setpoint) {
+			k.setpoint, k.released = v.nearest(value), false
+			k.redirect(p.now, motor, optic, v.High-v.Low)
+			changed = true
+		}
+		if slices.Contains(release, i) && !k.released {
+			// A released knob whose surroundings do nothing stays where it is.
+			k.released, k.setpoint = true, motor
+			k.redirect(p.now, motor, optic, v.High-v.Low)
+			changed = true
+		}
+	}
+	if changed {
+		p.restart()
+	}
+}
+
+// written returns the readback of what a write named.
+func (a *actuatorView) written(values map[int]float64, release []int) drivers.Reading {
+	p := a.plant
+	settings, _ := p.settings(p.now)
+	reading := drivers.Reading{Values: map[string]float64{}, At: p.epoch.Add(p.now)}
+	for c, channel := range p.channels {
+		i := channel.variable
+		if channel.device != a.name || i < 0 {
+			continue
+		}
+		if _, set := values[i]; !set && !slices.Contains(release, i) {
+			continue
+		}
+		if value, ok := p.say(c, settings, p.now); ok {
+			reading.Values[channel.name] = value
+		}
+	}
+	return reading
+}
+
+// Halt sends every channel of the device that can be set to its safe value.
+func (a *actuatorView) Halt(ctx context.Context) error {
+	p := a.plant
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := a.use(ctx); err != nil {
+		return err
+	}
+	values := map[int]float64{}
+	for _, c := range p.channels {
+		if c.device == a.name && c.variable >= 0 && p.opt.Variables[c.variable].Actuated {
+			values[c.variable] = p.opt.Variables[c.variable].safe()
+		}
+	}
+	p.command(values, nil)
+	return nil
+}

@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"math"
+	"slices"
+)
+
+// How many points an expectation over random variables takes: coarseNodes while
+// searching for starts, fineNodes for every value that leaves the package.
+const (
+	coarseNodes = 64
+	fineNodes   = 2048
+)
+
+// latticeVector generates a rank-1 lattice whose first 2^m points are good for
+// every m up to 20 (Cools, Kuo, Nuyens, SIAM J. Sci. Comput. 28, 2162, 2006; the
+// first components of their vector of order-2 weights).
+var latticeVector = [maxVariables]uint32{1, 182667, 469891, 498753, 110745, 446247, 250185, 118627}
+
+// lattice fills p with point i of n, n a power of two, in [0,1]^len(p). The
+// baker's transform x -> 1 - |2x-1| makes the error of an average over a smooth
+// function fall as 1/n² instead of 1/n (Hickernell, 2002).
+func lattice(p []float64, i, n int) {
+	for k := range p {
+		x := float64(uint64(i)*uint64(latticeVector[k])%uint64(n)) / float64(n)
+		p[k] = 1 - math.Abs(2*x-1)
+	}
+}
+
+// expectation returns a function of a point of the cube that gives the value of a
+// control set there: the average over its random variables. The function leaves u
+// as it is.
+func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
+	controlled := j.sets[set]
+	free := []int{} // the axes that vary
+	base := make([]float64, j.dim())
+	for i, c := range controlled {
+		switch {
+		case c:
+		case j.axes[i].kind == Held:
+			base[i] = j.axes[i].point
+		default:
+			free = append(free, i)
+		}
+	}
+	exact, ok := j.plant.model.(averager)
+	if ok = ok && j.query.Formula == nil && len(free) > 0 && !j.stepped(free); ok {
+		average := exact.average(controlled, j.axes)
+		return func(u []float64) float64 {
+			w := slices.Clone(u)
+			j.settle(w)
+			return j.score(average(w))
+		}
+	}
+	if len(free) == 0 {
+		nodes = 1
+	}
+	draws := j.draws(free, nodes)
+	return func(u []float64) float64 {
+		w := slices.Clone(base)
+		for i, c := range controlled {
+			if c {
+				w[i] = u[i]
+			}
+		}
+		sum := 0.0
+		for _, draw := range draws {
+			for k, i := range free {
+				w[i] = draw[k]
+			}
+			j.settle(w)
+			sum += j.point(w)
+		}
+		return sum / float64(len(draws))
+	}
+}
+
+// stepped says whether one of these axes has levels.
+func (j *judge) stepped(axes []int) bool {
+	return slices.ContainsFunc(axes, func(i int) bool { return j.plant.opt.Variables[i].stepped() })
+}
+
+// draws returns nodes points of the joint distribution of these axes, spread
+// evenly.
+func (j *judge) draws(axes []int, nodes int) [][]float64 {
+	draws := make([][]float64, nodes)
+	for n := range draws {
+		draws[n] = make([]float64, len(axes))
+		lattice(draws[n], n, nodes)
+		for k, i := range axes {
+			draws[n][k] = j.axes[i].quantile(draws[n][k])
+		}
+	}
+	return draws
+}

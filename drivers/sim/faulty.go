@@ -1,0 +1,314 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A fault that lasts a number of steps ends when the next step begins. But a
+// fault may be what keeps the next step from beginning, so each step counts for
+// stepTime at most: longer than the ramp, settling time and shots of a sensible
+// step, and then things mend themselves.
+const (
+	stepTime        = time.Minute
+	stepTimeBatches = 30
+)
+
+// target is a fault that has been tied to the plant's channels.
+type target struct {
+	Fault
+	// channels are what it strikes, as indices into Plant.channels.
+	channels []int
+	// device is the one that a lost link cuts off, "" for all.
+	device string
+}
+
+// running is a fault at work.
+type running struct {
+	target
+	// until is when it ends at the latest; endStep is the step whose beginning ends
+	// it, 0 for none.
+	until   time.Duration
+	endStep int
+	// held is what a stuck channel repeats, known once it has said something.
+	held  float64
+	known bool
+	// spike says that the next value is one.
+	spike bool
+}
+
+// Inject makes a fault happen, or schedules it; see ParseFault.
+func (p *Plant) Inject(text string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.advance()
+	if err := p.schedule(text); err != nil {
+		return err
+	}
+	p.switchFaults(p.now)
+	return nil
+}
+
+// BeginStep tells the plant that step n, counted from 1, begins now: what is
+// scheduled for it happens, and what was to last until it ends. Steps that the
+// plant is not told of do not exist for it.
+func (p *Plant) BeginStep(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.advance()
+	p.step = n
+	for _, r := range p.running {
+		r.spike = r.spike || r.Kind == faultSpike
+	}
+	p.switchFaults(p.now)
+}
+
+// schedule adds a fault to the waiting ones.
+func (p *Plant) schedule(text string) error {
+	f, err := ParseFault(text)
+	if err != nil {
+		return err
+	}
+	t, err := p.tie(f)
+	if err != nil {
+		return fmt.Errorf("fault %q: %w", text, err)
+	}
+	if t.After > 0 && t.After <= p.now {
+		return fmt.Errorf("fault %q: the plant has been on for %v already; leave the time out to have it now", text, p.now)
+	}
+	if t.Step > 0 && t.Step <= p.step {
+		return fmt.Errorf("fault %q: step %d has begun already; leave the step out to have it now", text, p.step)
+	}
+	p.waiting = append(p.waiting, t)
+	return nil
+}
+
+// tie finds the channels that a fault strikes.
+func (p *Plant) tie(f Fault) (target, error) {
+	t := target{Fault: f}
+	motor := f.Kind == faultSlow || f.Kind == faultWrongSign
+	if f.Where == "" {
+		switch {
+		case f.Kind == faultLost:
+			return t, nil
+		case f.Kind == faultDropout:
+			for c := range p.channels {
+				if p.event(c) {
+					t.channels = append(t.channels, c)
+				}
+			}
+			return t, nil
+		}
+	}
+	for c := range p.channels {
+		if f.Kind == faultLost && p.channels[c].device == f.Where {
+			t.device = f.Where
+			return t, nil
+		}
+		wanted := p.called(c, f.Where)
+		if f.Where == "" {
+			wanted = motor || p.channels[c].output == p.objective()
+		}
+		if !wanted || motor && !p.settable(c) {
+			continue
+		}
+		t.channels = append(t.channels, c)
+		if f.Where == "" {
+			break
+		}
+	}
+	switch {
+	case len(t.channels) == 0 && motor:
+		return t, fmt.Errorf("it needs a variable that can be set; there are %s", p.names(p.settable))
+	case len(t.channels) == 0:
+		return t, fmt.Errorf("no channel, sensor or variable is called %q; there are %s", f.Where, p.names(nil))
+	case len(t.channels) > 1:
+		return t, fmt.Errorf("%d devices have a channel %q; name the sensor or the variable", len(t.channels), f.Where)
+	}
+	t.device = p.channels[t.channels[0]].device
+	return t, nil
+}
+
+// called says whether channel c, or its sensor or variable, is called name.
+func (p *Plant) called(c int, name string) bool {
+	channel := p.channels[c]
+	return channel.name == name ||
+		channel.variable >= 0 && p.opt.Variables[channel.variable].Name == name ||
+		channel.output >= 0 && p.outputs[channel.output].Name == name
+}
+
+func (p *Plant) settable(c int) bool {
+	i := p.channels[c].variable
+	return i >= 0 && p.opt.Variables[i].Actuated
+}
+
+// names lists the channels that keep holds for, or all.
+func (p *Plant) names(keep func(c int) bool) string {
+	var names []string
+	for c, channel := range p.channels {
+		if keep == nil || keep(c) {
+			names = append(names, channel.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// nextSwitch returns the first time in (now, t] at which a fault begins or ends
+// by the clock.
+func (p *Plant) nextSwitch(t time.Duration) (next time.Duration, ok bool) {
+	next = t
+	consider := func(at time.Duration) {
+		if at > p.now && at <= next {
+			next, ok = at, true
+		}
+	}
+	for _, w := range p.waiting {
+		if w.Step == 0 {
+			consider(w.After)
+		}
+	}
+	for _, r := range p.running {
+		consider(r.until)
+	}
+	return next, ok
+}
+
+// switchFaults ends and begins what is due at t, and lets the motors know.
+func (p *Plant) switchFaults(t time.Duration) {
+	before := len(p.running)
+	p.running = slices.DeleteFunc(p.running, func(r *running) bool {
+		over := t >= r.until || r.endStep > 0 && p.step >= r.endStep
+		if over {
+			p.log.Info("simulated fault ends", "fault", r.Fault.String())
+		}
+		return over
+	})
+	changed := len(p.running) != before
+	p.waiting = slices.DeleteFunc(p.waiting, func(w target) bool {
+		due := w.Step == 0 && w.After <= t || w.Step > 0 && w.Step == p.step
+		if due {
+			p.log.Warn("simulated fault begins", "fault", w.Fault.String())
+			p.running = append(p.running, p.begin(w, t))
+			changed = true
+		}
+		return due
+	})
+	if changed {
+		p.tellMotors(t)
+	}
+}
+
+// begin puts a fault to work at t.
+func (p *Plant) begin(w target, t time.Duration) *running {
+	r := &running{target: w, until: t + w.For, spike: w.Kind == faultSpike}
+	if w.For == 0 {
+		longest := max(stepTime, stepTimeBatches*p.batch)
+		r.endStep = p.step + w.Steps
+		r.until = math.MaxInt64
+		if int64(w.Steps) < (math.MaxInt64-int64(t))/int64(longest) {
+			r.until = t + time.Duration(w.Steps)*longest
+		}
+	}
+	if w.Kind == faultStuck {
+		settings, _ := p.settings(t)
+		c := w.channels[0]
+		switch {
+		case !p.event(c):
+			r.held, r.known = p.say(c, settings, t)
+		case p.shot.number > 0 && p.shot.present[p.channels[c].output]:
+			r.held, r.known = p.shot.values[p.channels[c].output], true
+		}
+	}
+	return r
+}
+
+// tellMotors redirects the motors whose faults have changed.
+func (p *Plant) tellMotors(t time.Duration) {
+	for c, channel := range p.channels {
+		i := channel.variable
+		if i < 0 {
+			continue
+		}
+		k, v := &p.knobs[i], &p.opt.Variables[i]
+		slow, reversed, stuck := p.strikes(faultSlow, c), p.strikes(faultWrongSign, c), p.strikes(faultStuck, c)
+		if slow == k.slow && reversed == k.wrongSign && stuck == k.stuck {
+			continue
+		}
+		motor, optic := p.place(i, t)
+		if reversed && !k.wrongSign {
+			k.mirror = motor
+		}
+		k.slow, k.wrongSign, k.stuck = slow, reversed, stuck
+		k.redirect(t, motor, optic, v.High-v.Low)
+	}
+}
+
+// strikes says whether a fault of this kind is at work on channel c.
+func (p *Plant) strikes(kind string, c int) bool { return p.striking(kind, c) != nil }
+
+func (p *Plant) striking(kind string, c int) *running {
+	for _, r := range p.running {
+		if r.Kind == kind && slices.Contains(r.channels, c) {
+			return r
+		}
+	}
+	return nil
+}
+
+// lost says whether the link to a device is cut.
+func (p *Plant) lost(device string) bool {
+	return slices.ContainsFunc(p.running, func(r *running) bool {
+		return r.Kind == faultLost && (r.device == "" || r.device == device)
+	})
+}
+
+// blind says whether channel c has nothing to say.
+func (p *Plant) blind(c int) bool { return p.strikes(faultDropout, c) || p.strikes(faultStale, c) }
+
+// outputChannel returns the channel of output i.
+func (p *Plant) outputChannel(i int) int { return p.find(p.outputs[i].Device, p.outputs[i].Channel) }
+
+func (p *Plant) outputBlind(i int) bool { return p.blind(p.outputChannel(i)) }
+
+// outputHeld returns what output i says of a shot whose value is value.
+func (p *Plant) outputHeld(i int, value float64) float64 { return p.held(p.outputChannel(i), value) }
+
+// held returns what channel c says when its value is value: that, or what it is
+// stuck at.
+func (p *Plant) held(c int, value float64) float64 {
+	r := p.striking(faultStuck, c)
+	if r == nil {
+		return value
+	}
+	if !r.known {
+		r.held, r.known = value, true
+	}
+	return r.held
+}
+
+// spike returns value, or once for every spike a value half a range away, on the
+// side where there is room.
+func (p *Plant) spike(c int, value float64) float64 {
+	r := p.striking(faultSpike, c)
+	if r == nil || !r.spike {
+		return value
+	}
+	r.spike = false
+	low, high := math.Inf(-1), math.Inf(1)
+	if channel := p.channels[c]; channel.variable >= 0 {
+		low, high = p.opt.Variables[channel.variable].Low, p.opt.Variables[channel.variable].High
+	} else {
+		low, high = p.outputs[channel.output].Low, p.outputs[channel.output].High
+	}
+	jump := (high - low) / 2
+	if math.IsInf(jump, 0) || !(jump > 0) {
+		jump = 10 * (1 + math.Abs(value))
+	}
+	if value+jump > high {
+		return value - jump
+	}
+	return value + jump
+}

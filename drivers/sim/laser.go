@@ -1,0 +1,220 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// The laser: pulse energy over one to eight knobs. It has two good regions, so
+// that a policy that minds risk chooses differently from one that does not:
+//
+//	bright   the highest energy, with a shot noise of 18% there
+//	quiet    7% less energy, with a shot noise of about 5%
+//
+// In file order the axes pair up, (0,1), (2,3), ...; a pair is a ridge, steep
+// along the sum of its two knobs and shallow along their difference, as two
+// mirrors are that undo each other's tilt. A last odd axis stands alone. With
+// δ = u - centre,
+//
+//	q = Σ_pairs ( ((δ0+δ1)/√2 / steep)² + ((δ0-δ1)/√2 / shallow)² ) + (δ_odd / steep)²
+//	g = exp(-q/2), one for each region, from its own centre
+//	e = dark + (1-dark) (b + s - b s),   b = g_bright, s = quietPeak g_quiet
+//	r = quietNoise + brightNoise g_bright + lostNoise (1-g_bright)(1-g_quiet)
+//	sd = noise √((r e)² + floor²)
+//
+// The mean energy is e and the standard deviation of a shot sd, both times
+// fullScale of the energy sensor's range. A shot is log-normal with these two
+// moments: energies are positive.
+//
+// The widths grow with √(d/4), so that about the same share of the cube has light
+// at every number d of knobs.
+const (
+	laserSteep      = 0.26
+	laserShallow    = 0.42
+	laserDark       = 0.05
+	laserQuietPeak  = 0.93
+	laserQuietNoise = 0.03
+	laserBright     = 0.155
+	laserLost       = 0.12
+	laserFloor      = 0.0125
+	laserFullScale  = 0.4
+)
+
+// laserCentres holds the centres of the bright and of the quiet region for each
+// axis. Within a pair both lie near the diagonal, where the pointing is straight.
+var laserCentres = [maxVariables][2]float64{
+	{0.70, 0.34}, {0.62, 0.30}, {0.30, 0.66}, {0.72, 0.55},
+	{0.35, 0.68}, {0.42, 0.74}, {0.66, 0.30}, {0.60, 0.36},
+}
+
+// The rest of the laser: how its parts behave in time.
+const (
+	// laserPulse is the time between two pulses.
+	laserPulse = 100 * time.Millisecond
+	// laserNoLight is the share of pulses without light.
+	laserNoLight = 0.005
+	// laserSpeed is a knob's speed in ranges per second, and laserLag how slowly it
+	// closes in at the end; together they leave 5e-4 of the range after 0.2 s.
+	laserSpeed = 0.5
+	laserLag   = 50 * time.Millisecond
+	// laserPlay is the play of the first pair of knobs, the mirrors, as a share of
+	// their range.
+	laserPlay = 0.002
+	// laserDraw is the time between two draws of a knob that is left alone. A draw
+	// comes laserEarly before a pulse, so that a reader that is late for the pulse
+	// before still sees that pulse's setting.
+	laserDraw  = time.Second
+	laserEarly = 10 * time.Millisecond
+	// laserMargin is how close to the edge of the cube drift brings a centre before
+	// it turns round.
+	laserMargin = 0.1
+	// laserTilt and laserJitter are the pointing's slope against the difference of
+	// the mirrors and its jitter's standard deviation, as shares of the pointing
+	// sensor's range.
+	laserTilt   = 0.3
+	laserJitter = 0.02
+)
+
+// laser implements model.
+type laser struct {
+	source
+	dim int
+	// noise and drift as in Options.
+	noise, drift float64
+	// energy and pointing are the sensors' ranges.
+	energy, pointing interval
+	hasPointing      bool
+}
+
+// interval is a range of values.
+type interval struct{ low, high float64 }
+
+func (r interval) span() float64 { return r.high - r.low }
+func (r interval) mid() float64  { return r.low + r.span()/2 }
+
+func (l *laser) signals() int {
+	if l.hasPointing {
+		return 2
+	}
+	return 1
+}
+
+// shift returns how far drift has moved axis i: back and forth at a constant
+// speed, between the ends where one of the centres meets the margin.
+func (l *laser) shift(i int, hours float64) float64 {
+	a, b := laserCentres[i][0], laserCentres[i][1]
+	down := laserMargin - min(a, b)
+	width := 1 - laserMargin - max(a, b) - down
+	way := l.drift * hours
+	if i%2 == 1 {
+		way = -way
+	}
+	y := math.Mod(way-down, 2*width)
+	if y < 0 {
+		y += 2 * width
+	}
+	return down + width - math.Abs(y-width)
+}
+
+// centre returns the centre of the bright (0) or quiet (1) region.
+func (l *laser) centre(region int, hours float64) []float64 {
+	c := make([]float64, l.dim)
+	for i := range c {
+		c[i] = laserCentres[i][region] + l.shift(i, hours)
+	}
+	return c
+}
+
+// light returns g_bright and g_quiet.
+func (l *laser) light(u []float64, hours float64) (bright, quiet float64) {
+	var q [2]float64
+	widen := math.Sqrt(float64(l.dim) / 4)
+	steep, shallow := laserSteep*widen, laserShallow*widen
+	for i := 0; i < l.dim; i += 2 {
+		x := u[i] - l.shift(i, hours)
+		if i+1 == l.dim {
+			for k := range q {
+				a := (x - laserCentres[i][k]) / steep
+				q[k] += a * a
+			}
+			break
+		}
+		y := u[i+1] - l.shift(i+1, hours)
+		for k := range q {
+			dx, dy := x-laserCentres[i][k], y-laserCentres[i+1][k]
+			a, b := (dx+dy)/(math.Sqrt2*steep), (dx-dy)/(math.Sqrt2*shallow)
+			q[k] += a*a + b*b
+		}
+	}
+	return math.Exp(-q[0] / 2), math.Exp(-q[1] / 2)
+}
+
+// relative returns the energy and its standard deviation as shares of the peak.
+func (l *laser) relative(u []float64, hours float64) (e, sd float64) {
+	bright, quiet := l.light(u, hours)
+	s := laserQuietPeak * quiet
+	e = laserDark + (1-laserDark)*(bright+s-bright*s)
+	r := laserQuietNoise + laserBright*bright + laserLost*(1-bright)*(1-quiet)
+	return e, l.noise * math.Hypot(r*e, laserFloor)
+}
+
+func (l *laser) moments(k int, u []float64, hours float64) (mean, variance float64) {
+	if k == 1 {
+		sd := l.jitter()
+		return l.straight(u), sd * sd
+	}
+	e, sd := l.relative(u, hours)
+	scale := laserFullScale * l.energy.span()
+	return l.energy.low + scale*e, scale * scale * sd * sd
+}
+
+// straight returns the mean pointing.
+func (l *laser) straight(u []float64) float64 {
+	tilt := u[0] - 0.5
+	if l.dim > 1 {
+		tilt -= u[1] - 0.5
+	}
+	return l.pointing.mid() + laserTilt*l.pointing.span()*tilt
+}
+
+func (l *laser) jitter() float64 { return l.noise * laserJitter * l.pointing.span() }
+
+// pulse returns the energy of a pulse whose noise is the standard normal number z.
+func (l *laser) pulse(e, sd, z float64) float64 {
+	s2 := math.Log1p(sd * sd / (e * e))
+	return l.energy.low + laserFullScale*l.energy.span()*e*math.Exp(math.Sqrt(s2)*z-s2/2)
+}
+
+func (l *laser) shot(out, u []float64, hours float64, n uint64) {
+	e, sd := l.relative(u, hours)
+	out[0] = l.pulse(e, sd, l.normal(streamShot, n))
+	if l.hasPointing {
+		out[1] = l.straight(u) + l.jitter()*l.flicker(n)
+	}
+}
+
+// lit says whether pulse n has light.
+func (l *laser) lit(n uint64) bool { return l.uniform(streamLight, n) >= laserNoLight }
+
+func (l *laser) outcomes(u []float64, hours float64, visit func([]float64, float64)) {
+	e, sd := l.relative(u, hours)
+	if !l.hasPointing {
+		for _, node := range hermite {
+			visit([]float64{l.pulse(e, sd, node[0])}, node[1])
+		}
+		return
+	}
+	out := make([]float64, 2)
+	straight, jitter := l.straight(u), l.jitter()
+	for _, node := range hermite {
+		out[0] = l.pulse(e, sd, node[0])
+		for _, other := range hermite {
+			out[1] = straight + jitter*other[0]
+			visit(out, node[1]*other[1])
+		}
+	}
+}
+
+func (l *laser) landmarks(hours float64) [][]float64 {
+	return [][]float64{l.centre(0, hours), l.centre(1, hours)}
+}

@@ -1,0 +1,233 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Query asks what the best setting of a plant really is.
+type Query struct {
+	// Alpha weighs the noise variance in the user's objective, in 1/(its unit).
+	Alpha float64
+	// Minimize says that a small value is wanted.
+	Minimize bool
+	// ControlSets has, for every control set, one entry per variable: whether it is
+	// controlled. Without any, all variables are.
+	ControlSets [][]bool
+	// Formula gives the objective's value of one shot from the sensors' values, by
+	// sensor name; nil: the objective is the plant's own sensor. An error, NaN or
+	// an infinity makes the setting one without a value.
+	Formula func(values map[string]float64) (float64, error)
+	// Candidates, if any, are the only settings, in the variables' units.
+	Candidates [][]float64
+}
+
+// Setting is a point of the domain of a control set.
+type Setting struct {
+	// ControlSet indexes Query.ControlSets.
+	ControlSet int
+	// X has one value per variable, in its unit; NaN where it is left random.
+	X []float64
+}
+
+// Truth is what a simulated plant knows of itself at one moment: its drift stands
+// still.
+type Truth struct {
+	// Optimum is the best setting over all control sets, and Value the user's
+	// objective there; see ValueOf.
+	Optimum Setting
+	Value   float64
+	// Range is the greatest minus the least value of the user's objective over the
+	// whole domain, every variable controlled.
+	Range float64
+
+	judge *judge
+}
+
+// ValueOf returns the user's objective at x under a control set, in the
+// objective's unit (that of its square times Alpha, where there is risk):
+//
+//	f - Alpha v   (f + Alpha v where small is better)
+//
+// with f and v mean and variance of one shot, averaged over the distributions of
+// the variables that the control set leaves random. x has one value per variable,
+// in its unit; values of random variables are not looked at. NaN for a control
+// set or an x that do not exist, and where the formula has no value.
+func (t Truth) ValueOf(controlSet int, x []float64) float64 {
+	j := t.judge
+	if j == nil || controlSet < 0 || controlSet >= len(j.sets) || len(x) != j.dim() {
+		return math.NaN()
+	}
+	return j.user(j.expectation(controlSet, fineNodes)(j.cube(x)))
+}
+
+// Truth searches the plant's optimum at its present state. It is deterministic
+// and does not disturb the plant.
+//
+// The search is dense sampling and local polish of the best starts; with random
+// variables every value is an average over fineNodes points, or exact where the
+// plant has a closed form. A formula of the caller's is called some hundred
+// thousand times, some million times if variables are random.
+func (p *Plant) Truth(q Query) (Truth, error) {
+	p.mu.Lock()
+	p.advance()
+	hours := p.now.Hours()
+	p.mu.Unlock()
+	j, err := newJudge(p, q, hours)
+	if err != nil {
+		return Truth{}, err
+	}
+	t := Truth{judge: j}
+	best, found := math.Inf(-1), false
+	for set := range j.sets {
+		u, value := j.best(set)
+		if u == nil || value <= best {
+			continue
+		}
+		best, found = value, true
+		t.Optimum = Setting{ControlSet: set, X: j.values(u)}
+		for i, controlled := range j.sets[set] {
+			if !controlled {
+				t.Optimum.X[i] = math.NaN()
+			}
+		}
+	}
+	if !found {
+		return Truth{}, errors.New("the objective has no value anywhere in the domain; see whether its formula holds for the sensors' ranges")
+	}
+	t.Value = j.user(best)
+	t.Range = j.span()
+	return t, nil
+}
+
+// judge evaluates the user's objective at points of the unit cube, so that large
+// is good.
+type judge struct {
+	plant *Plant
+	query Query
+	hours float64
+	sets  [][]bool
+	// axes says what each variable does when it is random.
+	axes []dist
+	// candidates on the unit cube.
+	candidates [][]float64
+}
+
+func newJudge(p *Plant, q Query, hours float64) (*judge, error) {
+	dim := len(p.opt.Variables)
+	j := &judge{plant: p, query: q, hours: hours, sets: q.ControlSets}
+	if math.IsNaN(q.Alpha) || math.IsInf(q.Alpha, 0) {
+		return nil, fmt.Errorf("alpha is %v; give a number", q.Alpha)
+	}
+	if len(j.sets) == 0 {
+		j.sets = [][]bool{slices.Repeat([]bool{true}, dim)}
+	}
+	for i, set := range j.sets {
+		if len(set) != dim {
+			return nil, fmt.Errorf("control set %d has %d entries for %d variables", i, len(set), dim)
+		}
+	}
+	for i := range p.opt.Variables {
+		j.axes = append(j.axes, p.opt.Variables[i].atRandom())
+	}
+	for i, x := range q.Candidates {
+		if len(x) != dim {
+			return nil, fmt.Errorf("candidate %d has %d values for %d variables", i, len(x), dim)
+		}
+		j.candidates = append(j.candidates, p.cube(x))
+	}
+	return j, nil
+}
+
+func (j *judge) dim() int { return len(j.axes) }
+
+func (j *judge) cube(x []float64) []float64 { return j.plant.cube(x) }
+
+// values returns u in the variables' units, as the devices would have it.
+func (j *judge) values(u []float64) []float64 {
+	x := make([]float64, len(u))
+	for i, v := range j.plant.opt.Variables {
+		x[i] = v.Low + u[i]*(v.High-v.Low)
+		if v.stepped() {
+			x[i] = v.nearest(x[i])
+		}
+	}
+	if p := j.plant; p.table != nil && len(j.candidates) == 0 {
+		copy(x, p.table.snap(slices.Clone(u)))
+	}
+	return x
+}
+
+// user turns a value that is good when large into the user's objective.
+func (j *judge) user(value float64) float64 {
+	if j.query.Minimize {
+		return -value
+	}
+	return value
+}
+
+// settle moves u to what the devices can achieve: levels and whole numbers.
+func (j *judge) settle(u []float64) {
+	for i := range u {
+		if v := &j.plant.opt.Variables[i]; v.stepped() {
+			u[i] = (v.nearest(v.Low+u[i]*(v.High-v.Low)) - v.Low) / (v.High - v.Low)
+		}
+	}
+}
+
+// point returns the value at a setting where nothing is random; NaN if it has
+// none. It does not change u.
+func (j *judge) point(u []float64) float64 {
+	if j.query.Formula == nil {
+		return j.score(j.plant.model.moments(0, u, j.hours))
+	}
+	return j.score(j.formula(u))
+}
+
+// score makes one number of mean and variance, good when large.
+func (j *judge) score(mean, variance float64) float64 {
+	if j.query.Minimize {
+		mean = -mean
+	}
+	value := mean - j.query.Alpha*variance
+	if math.IsInf(value, 0) {
+		return math.NaN()
+	}
+	return value
+}
+
+// formula returns mean and variance of the formula over the shots at u, by the
+// model's quadrature.
+func (j *judge) formula(u []float64) (mean, variance float64) {
+	p := j.plant
+	values := make(map[string]float64, len(p.outputs))
+	for _, s := range p.outputs {
+		switch v := p.opt.Variables; s.from {
+		case fromVariable:
+			values[s.Name] = v[s.index].Low + u[s.index]*(v[s.index].High-v[s.index].Low)
+		case fromConstant:
+			values[s.Name] = s.value
+		}
+	}
+	square := 0.0
+	p.model.outcomes(u, j.hours, func(signals []float64, weight float64) {
+		for _, s := range p.outputs {
+			if s.from == fromSignal {
+				values[s.Name] = signals[s.index]
+			}
+		}
+		y, err := j.query.Formula(values)
+		if err != nil {
+			y = math.NaN()
+		}
+		// West's update: no cancellation when the mean is large.
+		total := square + weight
+		delta := y - mean
+		mean += delta * weight / total
+		variance += weight * delta * (y - mean)
+		square = total
+	})
+	return mean, variance
+}
