@@ -5,7 +5,7 @@ import "time"
 // Config is one configuration file. Its fields mirror the file's sections; the
 // last ones say where it came from.
 type Config struct {
-	Schema int           `toml:"schema" required:"true" bound:">= 1, <= 1" doc:"version of this schema"`
+	Schema int           `toml:"schema" required:"true" doc:"version of this schema: 1"`
 	Name   string        `toml:"name" required:"true" doc:"name of the loop; part of MQTT topics and of the journal's file name"`
 	Site   string        `toml:"site" doc:"where the instrument stands; part of MQTT topics"`
 	Seed   int64         `toml:"seed" bound:">= 0" doc:"seed of every random choice: the same seed gives the same decisions"`

@@ -16,7 +16,7 @@ func Default() *Config {
 // SetDefaults sets the defaults of the top level and of every section that is
 // not repeated.
 func (c *Config) SetDefaults() {
-	c.Schema = 1
+	c.Schema = schemaVersion
 	// A word that is true of most instruments; it only has to keep the MQTT
 	// topics of two sites apart, and most brokers serve one.
 	c.Site = "lab"

@@ -29,6 +29,10 @@ const (
 	labelNameRule = "must be letters, digits, -, _ and ., starting with a letter or a digit"
 )
 
+// schemaVersion is what the key schema must say. It grows when a file that used
+// to be right would be read in another sense.
+const schemaVersion = 1
+
 func (k *checker) all() {
 	k.names()
 	k.objective()
@@ -80,6 +84,9 @@ func (k *checker) suspect(at string) bool {
 // names checks the form of names and that none is given twice.
 func (k *checker) names() {
 	c := k.cfg
+	if c.Schema != schemaVersion {
+		k.bad("schema", fmt.Sprintf("this tuner reads schema %d, got %d", schemaVersion, c.Schema), fmt.Sprintf("write schema = %d", schemaVersion))
+	}
 	for _, own := range [][2]string{{"name", c.Name}, {"site", c.Site}} {
 		if !labelName.MatchString(own[1]) {
 			k.bad(own[0], fmt.Sprintf("%s, got %q", labelNameRule, own[1]), "")

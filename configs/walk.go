@@ -340,13 +340,11 @@ func (w *walker) integer(dst reflect.Value, v int64, at string, f field) {
 }
 
 func (w *walker) within(v float64, text, at string, f field) bool {
-	for _, b := range f.bounds {
-		if !b.holds(v) {
-			w.report(at, fmt.Sprintf("must be %s, got %s", boundText(f.bounds), text), "")
-			return false
-		}
+	if allows(f.bounds, v) {
+		return true
 	}
-	return true
+	w.report(at, fmt.Sprintf("must be %s, got %s", boundText(f.bounds), text), "")
+	return false
 }
 
 func (w *walker) wrongType(t reflect.Type, raw any, at string) {
