@@ -32,8 +32,10 @@ import (
 // goroutine at a time.
 type Policy interface {
 	// Propose chooses the control set and the values of the next step. It returns
-	// by ctx's end with the best found so far, an error only if there is none.
-	// ErrBudget means that no control set fits what is left.
+	// by ctx's end with the best found so far, an error only if there is none: at
+	// least one work unit is always done, and a hyperparameter fit that is due is
+	// waited for (its work is bounded) unless ctx is cancelled. ErrBudget means that
+	// no control set fits what is left.
 	Propose(ctx context.Context) (Proposal, error)
 	// Observe learns the outcome of a step. A refused observation (ErrObservation)
 	// leaves the policy unchanged.
@@ -73,10 +75,28 @@ type Proposal struct {
 	Initial bool
 	// Work counts the units that the decision took.
 	Work int
-	// Cut says that the context ended before all units were done.
+	// Cut says that not all units were done, because the context ended or LimitWork
+	// said so.
 	Cut bool
 	// Why explains the choice.
 	Why Why
+	// Fit, where not nil, tells of a hyperparameter fit that ended at this step.
+	Fit *Fit
+}
+
+// Fit tells of a hyperparameter fit that came into force with a step.
+type Fit struct {
+	// Through is the last step whose observations the fit saw.
+	Through int
+	// Lengthscale per variable, as a fraction of its range.
+	Lengthscale []float64
+	// Outputscale is the prior variance of the objective, Mean its prior mean and
+	// NoiseSD the standard deviation of one shot (NaN where the noise depends on the
+	// setting), in the objective's unit.
+	Outputscale, Mean, NoiseSD float64
+	// Err, where not nil, says why the fit failed; the hyperparameters in force
+	// before it then stay, and the fields above describe nothing.
+	Err error
 }
 
 // Why holds the parts of the acquisition at the proposed point, in the
@@ -107,6 +127,10 @@ type Observation struct {
 	ControlSet int
 	// X has every variable's value as achieved or measured, in its unit.
 	X []float64
+	// Requested is the setting that was proposed, as in Proposal; nil: what this
+	// policy proposed for the step, if it did. It matters for failed steps only: a
+	// setting that could not be reached must not be proposed again.
+	Requested []float64
 	// Mean is the objective (to be maximised), in its unit: mean over the shots.
 	Mean float64
 	// Variance is the unbiased sample variance of the shots, NaN at one shot.

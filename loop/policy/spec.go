@@ -3,8 +3,8 @@ package policy
 // Spec describes a problem and the policy that is to solve it. It is plain data:
 // a configuration file, a benchmark and a test all build one.
 type Spec struct {
-	// Kind is the policy's name, as a configuration file writes it ("rahbo",
-	// "ucb-cvs", ...).
+	// Kind is the policy's name, as a configuration file writes it: "rahbo",
+	// "gp-ucb", "ucb-cvs", "random" or "sobol".
 	Kind string
 	// Variables in file order.
 	Variables []Variable
@@ -41,7 +41,8 @@ type Spec struct {
 
 	// Seed determines every random choice.
 	Seed uint64
-	// WorkUnits is the length of a decision; 0 takes the policy's default.
+	// WorkUnits is the length of a decision, at least one unit for each control set
+	// that is searched; 0 takes the policy's default.
 	WorkUnits int
 }
 
@@ -50,7 +51,8 @@ type Model struct {
 	// Kernel is "se" or "matern52".
 	Kernel string
 	// Hyperparameters is "fit" (marginal likelihood with priors, refitted as data
-	// come in) or "fixed" (Lengthscale, Outputscale, NoiseSD hold).
+	// come in; "priors" is taken as "fit") or "fixed" (Lengthscale, Outputscale,
+	// NoiseSD, Mean hold; a noise that is learnt takes the same lengthscales).
 	Hyperparameters string
 	// Lengthscale per variable, as a fraction of its range; used when fixed.
 	Lengthscale []float64
@@ -58,6 +60,12 @@ type Model struct {
 	// deviation of one shot, both in the objective's unit; Mean is the prior mean.
 	// Used when fixed.
 	Outputscale, NoiseSD, Mean float64
-	// Capacity bounds the observations that the model keeps.
+	// Capacity bounds the observations that the model keeps; 0 takes 1024. When it is
+	// reached, the older of the two observations nearest to each other leaves.
 	Capacity int
+	// RefitEvery is the number of steps from one fit to the next; 0 takes 5.
+	RefitEvery int
+	// RefitLag is the number of steps from the launch of a fit to the step at which
+	// it comes into force; 0 takes 1. A fit runs in the background meanwhile.
+	RefitLag int
 }

@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"math"
+	"sort"
+	"strconv"
+)
+
+// coarseValues separates discrete variables from continuous ones that a device
+// rounds: with at most this many values a search steps from value to value, with
+// more it climbs the gradient and rounds at the end.
+const coarseValues = 64
+
+// axis scales one variable between the user's unit and [0, 1], and knows which
+// values may be proposed: any in the range, multiples of a step, or a list.
+type axis struct {
+	low, high   float64
+	step        float64 // 0: no grid
+	first, last float64 // the grid's values are first*step ... last*step
+	levels      []float64
+}
+
+func newAxis(v *Variable) axis {
+	a := axis{low: v.Low, high: v.High, levels: v.Levels, step: v.Resolution}
+	if v.Integer {
+		a.step = max(1, v.Resolution)
+	}
+	if a.step > 0 {
+		const slack = 1e-9 // of a step: 14.0/0.005 may be 2800.0000000000005
+		a.first, a.last = math.Ceil(v.Low/a.step-slack), math.Floor(v.High/a.step+slack)
+	}
+	return a
+}
+
+func (a *axis) unit(v float64) float64 { return (v - a.low) / (a.high - a.low) }
+
+func (a *axis) user(u float64) float64 { return a.low + u*(a.high-a.low) }
+
+// count is the number of values that may be proposed, 0 if any may.
+func (a *axis) count() int {
+	switch {
+	case len(a.levels) > 0:
+		return len(a.levels)
+	case a.step > 0:
+		return int(a.last-a.first) + 1
+	}
+	return 0
+}
+
+// coarse says that the search has to step from value to value.
+func (a *axis) coarse() bool { return a.count() > 0 && a.count() <= coarseValues }
+
+// at is proposable value i, in the user's unit.
+func (a *axis) at(i int) float64 {
+	if len(a.levels) > 0 {
+		return a.levels[i]
+	}
+	return tidy((a.first + float64(i)) * a.step)
+}
+
+// index is the position of the proposable value nearest to v.
+func (a *axis) index(v float64) int {
+	if len(a.levels) > 0 {
+		i := sort.SearchFloat64s(a.levels, v)
+		if i == len(a.levels) || i > 0 && v-a.levels[i-1] <= a.levels[i]-v {
+			i--
+		}
+		return i
+	}
+	return int(min(max(math.Round(v/a.step), a.first), a.last) - a.first)
+}
+
+// nearest is the proposable value nearest to v, in the user's unit.
+func (a *axis) nearest(v float64) float64 {
+	if a.count() == 0 {
+		return min(max(v, a.low), a.high)
+	}
+	return a.at(a.index(v))
+}
+
+// tidy rounds to twelve significant digits, so that the third multiple of 0.1 is
+// 0.3 in a log and on a wire, not 0.30000000000000004.
+func tidy(v float64) float64 {
+	t, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil { // cannot be: the text is a number
+		return v
+	}
+	return t
+}

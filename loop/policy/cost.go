@@ -1,0 +1,42 @@
+package policy
+
+// ledger keeps what was spent. Costs are decimal numbers of a file, such as 0.1,
+// that float64 cannot hold; sums of them are off by rounding. So spending is
+// summed with compensation (Neumaier, ZAMM 54 (1974) 39-51) and a cost fits if it
+// exceeds what is left by no more than one part in 10^9 of the budget: 50 - 40*0.1
+// - 20*0.2 leaves room for exactly 42 plays of cost 1.
+type ledger struct {
+	budget float64 // 0: no bound
+	sum    float64
+	carry  float64
+}
+
+// costTolerance is what a sum of costs may be off by, as a fraction.
+const costTolerance = 1e-9
+
+func (l *ledger) charge(cost float64) {
+	t := l.sum + cost
+	if l.sum >= cost {
+		l.carry += l.sum - t + cost
+	} else {
+		l.carry += cost - t + l.sum
+	}
+	l.sum = t
+}
+
+// spent is the sum of all charges.
+func (l *ledger) spent() float64 { return l.sum + l.carry }
+
+// fits says whether a step of this cost can still be paid.
+func (l *ledger) fits(cost float64) bool {
+	return l.budget == 0 || cost <= l.budget-l.spent()+costTolerance*l.budget
+}
+
+// sameCost says whether two costs differ by rounding only.
+func sameCost(a, b float64) bool {
+	d := a - b
+	if d < 0 {
+		d = -d
+	}
+	return d <= costTolerance*max(a, b)
+}

@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// marginal is the distribution of one random variable in unit coordinates: its
+// range is [0, 1].
+type marginal struct {
+	kind     RandomKind
+	mean, sd float64 // of the normal before truncation
+}
+
+// newMarginal scales a variable's distribution to the unit interval.
+func newMarginal(v *Variable) marginal {
+	span := v.High - v.Low
+	return marginal{kind: v.Random.Kind, mean: (v.Random.Mean - v.Low) / span, sd: v.Random.SD / span}
+}
+
+// normalCDF is the standard normal distribution function.
+func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+
+// mass is the probability that the untruncated variable falls in its range; 1 for
+// kinds that are not truncated.
+func (m marginal) mass() float64 {
+	if m.kind != TruncatedNormal {
+		return 1
+	}
+	a, b := (0-m.mean)/m.sd, (1-m.mean)/m.sd
+	if a > 0 { // the upper tail: differences of small numbers keep their digits
+		a, b = -b, -a
+	}
+	return normalCDF(b) - normalCDF(a)
+}
+
+// quantile is the inverse distribution function at p in (0, 1).
+func (m marginal) quantile(p float64) float64 {
+	if m.kind != TruncatedNormal {
+		return p
+	}
+	a, b := (0-m.mean)/m.sd, (1-m.mean)/m.sd
+	sign := 1.0
+	if a > 0 { // work in the lower tail, as in mass
+		a, b, sign, p = -b, -a, -1, 1-p
+	}
+	lower, upper := normalCDF(a), normalCDF(b)
+	z := mathext.NormalQuantile(lower + p*(upper-lower))
+	return min(max(m.mean+sign*z*m.sd, 0), 1)
+}
+
+// density is proportional to the probability density at x in [0, 1].
+func (m marginal) density(x float64) float64 {
+	if m.kind != TruncatedNormal {
+		return 1
+	}
+	z := (x - m.mean) / m.sd
+	return math.Exp(-0.5 * z * z)
+}
+
+// support is where the density is not negligible: within eight standard
+// deviations of the mean, cut to the range. Quadrature nodes are not wasted
+// elsewhere.
+func (m marginal) support() (low, high float64) {
+	if m.kind != TruncatedNormal {
+		return 0, 1
+	}
+	const reach = 8
+	low, high = max(0, m.mean-reach*m.sd), min(1, m.mean+reach*m.sd)
+	if low >= high { // the mean is far outside: the density piles up at one end
+		return 0, 1
+	}
+	return low, high
+}

@@ -1,0 +1,289 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// engine is every policy of this package: parts, put together by New.
+//
+//	Observe -> ledger, surroundings, votes, model
+//	Propose -> refits -> design
+//	                  -> criterion for each eligible control set -> maximize -> setRule
+//
+// Its state after any calls is a function of the specification and the sequence of
+// observations, beside the number of the last proposal.
+type engine struct {
+	spec    Spec
+	axes    []axis
+	domains []*domain
+	votes   []*vote
+
+	cash   ledger
+	around *surroundings
+	model  *model
+	refits refits
+
+	confidence confidence
+	risk       float64 // alpha in 1/(the objective's unit); 0: none
+	rule       setRule
+	design     *design
+	designOnly bool // "random" and "sobol": the model serves recommendations only
+
+	proposed int // the last proposal's step
+	seen     int // the last step that was observed
+	boundary int // the last step boundary that was passed
+	counted  int // the last step that counted as a play
+	last     *Proposal
+	limit    int  // LimitWork
+	note     *Fit // not yet told
+	workers  *pool
+}
+
+// Propose implements [Policy].
+func (e *engine) Propose(ctx context.Context) (Proposal, error) {
+	var fits []int
+	for i := range e.spec.ControlSets {
+		if e.cash.fits(e.spec.ControlSets[i].Cost) {
+			fits = append(fits, i)
+		}
+	}
+	if len(fits) == 0 {
+		return Proposal{}, fmt.Errorf("%w: spent %g of %g", ErrBudget, e.cash.spent(), e.cash.budget)
+	}
+	step := max(e.proposed, e.seen) + 1
+	if err := e.advance(ctx, step); err != nil {
+		return Proposal{}, fmt.Errorf("step %d: %w", step, err)
+	}
+	var p Proposal
+	if initial := step <= e.spec.InitialSteps || !e.ready(); initial || e.designOnly {
+		p = e.designed(step, fits)
+		p.Initial = initial
+	} else {
+		var err error
+		if p, err = e.decide(ctx, step, fits); err != nil {
+			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
+		}
+	}
+	p.Step = step
+	p.Fit, e.note = e.note, nil
+	e.proposed, e.last = step, &p
+	e.refits.start()
+	return p, nil
+}
+
+// LimitWork implements [WorkLimiter].
+func (e *engine) LimitWork(units int) { e.limit = max(units, 0) }
+
+// ready says that the model knows enough to decide: with given hyperparameters one
+// valid observation, else two; with a risk term two sample variances as well.
+func (e *engine) ready() bool {
+	need := 2
+	if e.model.fixed() {
+		need = 1
+	}
+	return len(e.model.data.rows) >= need && (e.risk == 0 || e.model.data.spreads() >= 2)
+}
+
+// advance passes the boundary before a step, once: a fit that is due comes into
+// force, and the next one is launched.
+func (e *engine) advance(ctx context.Context, step int) error {
+	if step <= e.boundary {
+		return nil
+	}
+	if err := e.takeFit(ctx, step); err != nil {
+		return err
+	}
+	if !e.model.fixed() && step > e.spec.InitialSteps && e.ready() && e.refits.due(step) {
+		e.refits.launch(e.model.task(step))
+		if err := e.takeFit(ctx, step); err != nil {
+			return err
+		}
+	}
+	e.boundary = step
+	return nil
+}
+
+// takeFit puts the pending fit in force if it is due. A fit that failed leaves
+// things as they are and is told of.
+func (e *engine) takeFit(ctx context.Context, step int) error {
+	p, err := e.refits.join(ctx, step)
+	if err != nil || p == nil {
+		return err
+	}
+	note := Fit{Err: p.err}
+	if p.err == nil {
+		if err := e.model.adopt(p.hyper); err != nil {
+			return err
+		}
+		note = p.hyper.describe()
+	}
+	note.Through = p.task.step - 1
+	e.note = &note
+	return nil
+}
+
+// designed is a step without a model. The initial design cycles through the cheapest
+// control sets; "random" and "sobol" afterwards through all sets that fit.
+func (e *engine) designed(step int, fits []int) Proposal {
+	sets := fits
+	if !e.designOnly || step <= e.spec.InitialSteps {
+		sets = cheapest(e.spec.ControlSets, fits)
+	}
+	d := e.domains[sets[(step-1)%len(sets)]]
+	p := Proposal{ControlSet: d.set, Why: unexplained()}
+	if step == 1 && e.spec.InitialSteps > 0 && e.startsAtStart(d) {
+		x := make([]float64, d.size())
+		for j, i := range d.coords {
+			x[j] = e.axes[i].unit(e.spec.Variables[i].Start)
+		}
+		p.X = d.proposal(x)
+		return p
+	}
+	p.X = d.proposal(e.design.setting(d, step, e.playedSettings(d)))
+	return p
+}
+
+// startsAtStart says whether the first step is the starting setting: there is one
+// control set, it holds every variable, and the start is known and, in a finite
+// domain, one of its settings.
+func (e *engine) startsAtStart(d *domain) bool {
+	if len(e.domains) != 1 || len(d.random) > 0 {
+		return false
+	}
+	start := make([]float64, len(e.axes))
+	for i := range start {
+		start[i] = e.spec.Variables[i].Start
+		if math.IsNaN(start[i]) {
+			return false
+		}
+	}
+	return d.listed() == 0 || d.holds(start)
+}
+
+// playedSettings lists the settings of d that were tried, with or without success.
+func (e *engine) playedSettings(d *domain) [][]float64 {
+	var out [][]float64
+	v := e.votes[d.set]
+	for _, list := range [][]float64{v.valid, v.failed} {
+		for x := range slices.Chunk(list, d.size()) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// decide maximises the acquisition over the eligible control sets.
+func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, error) {
+	if err := e.model.refresh(); err != nil {
+		return Proposal{}, err
+	}
+	sets := e.rule.eligible(fits)
+	beta := e.confidence.beta(step)
+	workers, centres := e.pool(), e.incumbents()
+	var searches []*search
+	for _, set := range sets {
+		c := e.criterion(set, beta)
+		s := newSearch(c, plan(c.dom, e.allotted(len(sets)), c.nodes.count() == 1), e.spec.Seed, step)
+		for _, x := range centres {
+			at := make([]float64, c.dom.size())
+			c.dom.project(at, x)
+			s.centres = append(s.centres, at)
+		}
+		searches = append(searches, s)
+	}
+	work := maximize(ctx, searches, workers, e.limit)
+	scale := e.model.inForce.scale
+	var best []float64 // of the sets that were searched before a cut
+	for _, s := range searches {
+		if s.done > 0 {
+			_, value := s.best(workers)
+			best = append(best, scale*value)
+		}
+	}
+	k := e.rule.choose(sets[:len(best)], best)
+	x, _ := searches[k].best(workers)
+	return Proposal{ControlSet: sets[k], X: searches[k].crit.dom.proposal(x), Work: work,
+		Cut: work < planned(searches), Why: e.explain(searches[k].crit, x)}, nil
+}
+
+// allotted is the number of units for each of so many searches, 0 for the default.
+func (e *engine) allotted(searches int) int {
+	if e.spec.WorkUnits == 0 {
+		return 0
+	}
+	return max(1, e.spec.WorkUnits/searches)
+}
+
+// criterion is the bound over control set number set, optimistic for positive beta.
+func (e *engine) criterion(set int, beta float64) *criterion {
+	d := e.domains[set]
+	return &criterion{m: e.model, dom: d, nodes: e.around.nodes(d.random), beta: beta,
+		alpha: e.alpha(), vote: e.votes[set]}
+}
+
+// alpha is the risk factor of the standardised objective: with y = scale*z,
+// f - alpha*variance is scale*(z - alpha*scale*variance of z) and a constant.
+func (e *engine) alpha() float64 {
+	if e.model.v == nil {
+		return 0
+	}
+	return e.risk * e.model.inForce.scale
+}
+
+// pool has the workers for the model as it is.
+func (e *engine) pool() *pool {
+	if !e.workers.serves(e.model) {
+		e.workers = newPool(e.model)
+	}
+	return e.workers
+}
+
+// incumbents lists up to four observed points with the greatest posterior mean of
+// the mean-variance objective, as centres of local screening.
+func (e *engine) incumbents() [][]float64 {
+	const count = 4
+	m := e.model
+	rows := m.data.rows
+	x := make([]float64, 0, len(rows)*m.dims)
+	for i := range rows {
+		x = append(x, rows[i].x...)
+	}
+	mean := make([]float64, len(rows))
+	m.f.Predict(mean, nil, x)
+	if alpha := e.alpha(); alpha > 0 {
+		noise := make([]float64, len(rows))
+		m.v.gp.Predict(noise, nil, x)
+		for i := range mean {
+			v, _, _ := m.v.shotVariance(noise[i], 0, 0)
+			mean[i] -= alpha * v
+		}
+	}
+	var out [][]float64
+	for range min(count, len(rows)) {
+		k := argmax(mean)
+		mean[k] = math.Inf(-1)
+		out = append(out, rows[k].x)
+	}
+	return out
+}
+
+// explain gives the parts of the acquisition at setting x in the users' units.
+func (e *engine) explain(c *criterion, x []float64) Why {
+	s := c.summarise(e.workers.workers[0], x)
+	h := e.model.inForce
+	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd, Beta: c.beta,
+		NoiseVariance: math.NaN(), Risk: math.NaN(), Value: h.center + h.scale*s.value}
+	if c.alpha > 0 {
+		w.NoiseVariance = h.scale * h.scale * s.bound
+		w.Risk = e.risk * w.NoiseVariance
+	}
+	return w
+}
+
+func unexplained() Why {
+	n := math.NaN()
+	return Why{n, n, n, n, n, n}
+}

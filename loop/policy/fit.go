@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// fitLimit bounds the observations behind one fit, whose cost grows with their
+// cube; 256 of them tell the hyperparameters well.
+const fitLimit = 256
+
+// fitTask is one fit: a function of these fields alone.
+type fitTask struct {
+	*modelling
+	rows  []row
+	start *hyper // warm start; nil at the first fit, which tries more starts
+	step  int
+}
+
+// run finds the most probable hyperparameters (MAP): first those of the noise
+// process, then, with the noise that it gives, those of the objective. Outputs are
+// standardised on the rows; a constant mean with prior N(0, 1) is eliminated.
+func (t *fitTask) run(ctx context.Context) (*hyper, error) {
+	rows := thinned(t.rows, fitLimit)
+	h := t.guess(rows)
+	starts := 2
+	if t.start != nil {
+		starts = 0
+		h.kernel = t.start.kernel
+	}
+	x, z := t.standardised(rows, h)
+	noise := make([]float64, len(rows))
+	var fitted *gpcore.LogNormal
+	switch _, freedom := pooledVariance(rows); {
+	case h.noise != nil:
+		if err := t.fitNoise(ctx, h, rows, starts); err != nil {
+			return nil, err
+		}
+		field := newNoiseField(h.noise, len(rows))
+		if err := field.load(h.noise, rows, h.scale); err != nil {
+			return nil, err
+		}
+		field.ofMeans(noise, rows, t.beta)
+	case freedom >= pooledFreedom:
+		h.constantNoise(noise, rows)
+	default:
+		fitted = &gpcore.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
+		for i := range noise {
+			noise[i] = leastNoise
+		}
+	}
+	r, err := gpcore.Fit(ctx, gpcore.FitProblem{
+		Kernel: h.kernel, X: x, Y: z, NoiseVariance: noise, Noise: fitted,
+		Variance:    gpcore.LogNormal{SD: outputLogSD},
+		Lengthscale: gpcore.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
+		MeanSD:      1, Starts: starts, Seed: t.streamSeed(0),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("fit of the objective's model at step %d: %w", t.step, err)
+	}
+	h.kernel = r.Kernel
+	h.center += h.scale * r.Mean
+	if fitted != nil {
+		h.shotVariance = (r.NoiseVariance + leastNoise) * meanShots(rows)
+	}
+	return h, nil
+}
+
+// fitNoise fits the noise process in place.
+func (t *fitTask) fitNoise(ctx context.Context, h *hyper, rows []row, starts int) error {
+	q := h.noise
+	if t.start != nil && t.start.noise != nil {
+		q.kernel = t.start.noise.kernel
+	}
+	p := gpcore.FitProblem{
+		Kernel:      q.kernel,
+		Variance:    gpcore.LogNormal{SD: noiseOutputLogSD},
+		Lengthscale: gpcore.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
+		MeanSD:      1, Starts: starts, Seed: t.streamSeed(1),
+	}
+	if t.raw { // about half of the spread of s^2 is sampling noise, give or take a factor 4.5
+		p.Noise = &gpcore.LogNormal{Mean: math.Log(0.5), SD: noiseLogSD}
+	}
+	for i := range rows {
+		if r := &rows[i]; r.spread() {
+			y, variance := q.link.target(r.variance/(h.scale*h.scale), r.shots)
+			p.X, p.Y = append(p.X, r.x...), append(p.Y, y-q.mean)
+			p.NoiseVariance = append(p.NoiseVariance, variance)
+		}
+	}
+	r, err := gpcore.Fit(ctx, p)
+	if err != nil {
+		return fmt.Errorf("fit of the noise model at step %d: %w", t.step, err)
+	}
+	q.kernel, q.extra = r.Kernel, r.NoiseVariance
+	q.mean += r.Mean
+	return nil
+}
+
+// standardised lists the rows' points and standardised means.
+func (t *fitTask) standardised(rows []row, h *hyper) (x, z []float64) {
+	for i := range rows {
+		x = append(x, rows[i].x...)
+		z = append(z, (rows[i].mean-h.center)/h.scale)
+	}
+	return x, z
+}
+
+// constantNoise sets dst[i] to the noise variance of the mean of row i where the
+// noise is the same everywhere.
+func (h *hyper) constantNoise(dst []float64, rows []row) {
+	for i := range rows {
+		dst[i] = max(h.shotVariance/float64(rows[i].shots), leastNoise)
+	}
+}
+
+// meanShots is the mean number of shots: what was fitted is the noise of a mean.
+func meanShots(rows []row) float64 {
+	n := 0
+	for i := range rows {
+		n += rows[i].shots
+	}
+	return float64(n) / float64(len(rows))
+}
+
+// streamSeed is the seed of the random starts of one of the task's fits.
+func (t *fitTask) streamSeed(which int) uint64 {
+	return stream(t.seed, forFit, 2*t.step+which).Uint64()
+}

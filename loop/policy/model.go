@@ -1,0 +1,129 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// model is the posterior of the standardised objective, and of its noise where
+// that is learnt.
+//
+// Where the noise is constant, observations enter one by one in O(n^2). Where it
+// is learnt, each new observation moves all noise variances, so the model is
+// loaded anew, O(n^3/3), when it is next used. Either way its bits are a function
+// of the sequence of observations, never of when it was asked.
+type model struct {
+	*modelling
+	data store
+	// fitted are the hyperparameters of the latest fit, or given ones that do not
+	// depend on the data; nil: they are guessed at each load.
+	fitted *hyper
+
+	inForce *hyper // what f and v were loaded with
+	f       *gpcore.GP
+	v       *noiseField // nil where the noise is constant
+	loaded  bool        // f and v hold exactly data
+}
+
+func newModel(m *modelling) *model {
+	out := &model{modelling: m, data: store{capacity: m.spec.Capacity}}
+	if m.fixed() && !m.learnt {
+		out.fitted = m.guess(nil)
+	}
+	return out
+}
+
+// observe learns a row.
+func (m *model) observe(r row) {
+	left := m.data.add(r)
+	if !m.loaded || m.fitted == nil || m.v != nil {
+		m.loaded = false
+		return
+	}
+	h := m.inForce
+	noise := [1]float64{}
+	h.constantNoise(noise[:], []row{r})
+	z := (r.mean - h.center) / h.scale
+	var err error
+	if left >= 0 {
+		err = m.f.Replace(left, r.x, z, noise[0])
+	} else {
+		err = m.f.Append(r.x, z, noise[0])
+	}
+	// Numerical trouble of an update is not the observation's fault: the next load
+	// starts from scratch and reports what it cannot mend.
+	m.loaded = err == nil
+}
+
+// adopt puts fitted hyperparameters in force.
+func (m *model) adopt(h *hyper) error {
+	m.fitted, m.loaded = h, false
+	return m.refresh()
+}
+
+// refresh brings the processes up to date with the data.
+func (m *model) refresh() error {
+	if m.loaded {
+		return nil
+	}
+	h := m.fitted
+	if h == nil {
+		h = m.guess(m.data.rows)
+	}
+	if m.f == nil {
+		m.f = gpcore.New(h.kernel, m.data.capacity)
+	} else if h != m.inForce {
+		if err := reset(m.f, h.kernel); err != nil {
+			return err
+		}
+	}
+	m.inForce = h
+	if err := m.load(h); err != nil {
+		return err
+	}
+	m.loaded = true
+	return nil
+}
+
+func (m *model) load(h *hyper) error {
+	rows := m.data.rows
+	noise := make([]float64, len(rows))
+	if h.noise == nil {
+		m.v = nil
+		h.constantNoise(noise, rows)
+	} else {
+		if m.v == nil {
+			m.v = newNoiseField(h.noise, m.data.capacity)
+		}
+		if err := m.v.load(h.noise, rows, h.scale); err != nil {
+			return err
+		}
+		m.v.ofMeans(noise, rows, m.beta)
+	}
+	x := make([]float64, 0, len(rows)*m.dims)
+	z := make([]float64, len(rows))
+	for i := range rows {
+		x = append(x, rows[i].x...)
+		z[i] = (rows[i].mean - h.center) / h.scale
+	}
+	return loadRobustly(m.f, x, z, noise)
+}
+
+// task describes a fit on the present data.
+func (m *model) task(step int) *fitTask {
+	return &fitTask{modelling: m.modelling, rows: thinned(m.data.rows, fitLimit), start: m.fitted, step: step}
+}
+
+// describe tells of fitted hyperparameters in the users' units.
+func (h *hyper) describe() Fit {
+	logs := h.kernel.Params(nil)
+	out := Fit{Mean: h.center, NoiseSD: math.NaN(), Outputscale: math.Exp(logs[0]) * h.scale * h.scale}
+	for _, v := range logs[1:] {
+		out.Lengthscale = append(out.Lengthscale, math.Exp(v))
+	}
+	if h.noise == nil {
+		out.NoiseSD = h.scale * math.Sqrt(h.shotVariance)
+	}
+	return out
+}

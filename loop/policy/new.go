@@ -1,0 +1,158 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Names that a specification uses.
+const (
+	kindRAHBO  = "rahbo"
+	kindGPUCB  = "gp-ucb"
+	kindUCBCVS = "ucb-cvs"
+	kindRandom = "random"
+	kindSobol  = "sobol"
+
+	confidenceConstant = "constant"
+	confidenceIRGP     = "irgp"
+
+	varianceLog = "log"
+	varianceRaw = "raw"
+
+	scheduleETC50   = "etc-50"
+	scheduleETC100  = "etc-100"
+	scheduleETCAda  = "etc-ada"
+	scheduleEpsilon = "epsilon"
+
+	designSobol  = "sobol"
+	designRandom = "random"
+
+	kernelSE       = "se"
+	kernelMatern52 = "matern52"
+
+	hyperFit    = "fit"
+	hyperPriors = "priors"
+	hyperFixed  = "fixed"
+)
+
+// Defaults of fields that may be zero.
+const (
+	// defaultCapacity keeps the factor of one process at 8 MB.
+	defaultCapacity = 1024
+	// A fit at every step was no better than one at every fifth.
+	defaultRefitEvery = 5
+	// One step is the shortest time that a background fit can have.
+	defaultRefitLag = 1
+)
+
+// Kinds lists the policies that New makes.
+func Kinds() []string {
+	return []string{kindRAHBO, kindGPUCB, kindUCBCVS, kindRandom, kindSobol}
+}
+
+// parts says which parts make up a kind.
+type parts struct {
+	risk       bool // the risk term with the learnt noise
+	noise      bool // the noise depends on the setting and is learnt from sample variances
+	subsets    bool // several control sets, some variables may be random
+	designOnly bool
+}
+
+func partsOf(kind string, several bool) parts {
+	switch kind {
+	case kindRAHBO:
+		return parts{risk: true, noise: true}
+	case kindGPUCB:
+		return parts{noise: true}
+	case kindUCBCVS:
+		return parts{subsets: true}
+	default:
+		// The baselines propose blindly; what they recommend is judged like RAHBO's
+		// where each step gives a sample variance, like UCB-CVS's where it does not.
+		return parts{risk: !several, noise: !several, subsets: true, designOnly: true}
+	}
+}
+
+// New makes the policy that the specification describes:
+//
+//	"rahbo"    RAHBO (Makarova et al., NeurIPS 2021): upper bound of the objective
+//	           minus Risk times the lower bound of its noise variance, which is
+//	           learnt from the shots of each step. Until two valid steps have a
+//	           sample variance (two shots at least), the initial design goes on.
+//	"gp-ucb"   the same without the risk term; where no step has a sample variance,
+//	           with constant noise.
+//	"ucb-cvs"  UCB-CVS (Tay et al., NeurIPS 2023) with constant noise.
+//	"random"   independent uniform settings; with several control sets, each in turn.
+//	"sobol"    the same with a scrambled Sobol sequence.
+//
+// The error names everything that is wrong with the specification. The policy keeps
+// s: the caller must not change its slices afterwards.
+func New(s Spec) (Policy, error) {
+	if s.Model.Capacity == 0 {
+		s.Model.Capacity = defaultCapacity
+	}
+	if s.Model.RefitEvery == 0 {
+		s.Model.RefitEvery = defaultRefitEvery
+	}
+	if s.Model.RefitLag == 0 {
+		s.Model.RefitLag = defaultRefitLag
+	}
+	if problems := validate(&s); len(problems) > 0 {
+		return nil, fmt.Errorf("policy: %w", errors.Join(problems...))
+	}
+	return assemble(s), nil
+}
+
+// assemble puts the parts of a valid specification together.
+func assemble(s Spec) *engine {
+	several := len(s.ControlSets) > 1 || !s.ControlSets[0].full()
+	p := partsOf(s.Kind, several)
+	e := &engine{spec: s, cash: ledger{budget: s.Budget}, designOnly: p.designOnly,
+		refits: refits{every: s.Model.RefitEvery, lag: s.Model.RefitLag}}
+	for i := range s.Variables {
+		e.axes = append(e.axes, newAxis(&s.Variables[i]))
+	}
+	for i := range s.ControlSets {
+		d := newDomain(e.axes, s.ControlSets[i].Controlled, i, s.Candidates)
+		e.domains = append(e.domains, d)
+		e.votes = append(e.votes, newVote(d.size(), s.Model.Capacity))
+	}
+	e.around = newSurroundings(&e.spec, e.axes)
+	dims := len(s.Variables)
+	e.model = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta,
+		learnt: p.noise, raw: s.VarianceModel == varianceRaw})
+	if p.risk {
+		e.risk = s.Risk
+	}
+	e.confidence = constant(s.Beta)
+	if s.Confidence == confidenceIRGP {
+		e.confidence = irgp{dims: dims, seed: s.Seed}
+	}
+	e.rule = newRule(&s)
+	designed := s.Design
+	if p.designOnly { // all steps are of one design
+		designed = s.Kind
+	}
+	e.design = newDesign(designed == designRandom, s.Seed, dims)
+	return e
+}
+
+// newRule makes the schedule of control sets.
+func newRule(s *Spec) setRule {
+	if s.Kind != kindUCBCVS {
+		return greatest{}
+	}
+	switch s.Schedule {
+	case scheduleETC50:
+		return newExploreThenCommit(s.ControlSets, etc50)
+	case scheduleETC100:
+		return newExploreThenCommit(s.ControlSets, etc100)
+	case scheduleETCAda:
+		return newExploreThenCommit(s.ControlSets, 0)
+	}
+	r := &epsilonSchedule{epsilon: s.Epsilon}
+	for _, c := range s.ControlSets {
+		r.costs = append(r.costs, c.Cost)
+	}
+	return r
+}

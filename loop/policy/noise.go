@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// noiseField is the Gaussian process of the noise with the rows it has learnt.
+type noiseField struct {
+	hyper *noiseHyper
+	gp    *gpcore.GP
+	// low and high clip the bound that enters the objective's model: a thousandth of
+	// the median sample variance, and the largest one (rho_max^2 of the paper).
+	low, high float64
+}
+
+// newNoiseField makes an empty field.
+func newNoiseField(h *noiseHyper, capacity int) *noiseField {
+	return &noiseField{hyper: h, gp: gpcore.New(h.kernel, capacity)}
+}
+
+// load learns the rows that tell something about the noise; scale is the
+// objective's. O(n^3/3).
+func (v *noiseField) load(h *noiseHyper, rows []row, scale float64) error {
+	if h != v.hyper {
+		if err := reset(v.gp, h.kernel); err != nil {
+			return err
+		}
+		v.hyper = h
+	}
+	var x, y, noise []float64
+	for i := range rows {
+		if r := &rows[i]; r.spread() {
+			target, variance := h.link.target(r.variance/(scale*scale), r.shots)
+			x, y, noise = append(x, r.x...), append(y, target-h.mean), append(noise, variance+h.extra)
+		}
+	}
+	variances := sampleVariances(rows)
+	s2 := scale * scale
+	v.low = max(1e-3*typical(variances)/s2, 1e-2*leastNoise)
+	v.high = max(variances[len(variances)-1]/s2, v.low)
+	return loadRobustly(v.gp, x, y, noise)
+}
+
+// shotVariance is the variance of one shot where the process has the given
+// posterior mean and standard deviation, taken beta standard deviations above the
+// mean (below it for a negative beta), and its derivatives by both.
+func (v *noiseField) shotVariance(mean, sd, beta float64) (value, byMean, bySD float64) {
+	value, slope := v.hyper.link.variance(v.hyper.mean + mean + beta*sd)
+	return value, slope, beta * slope
+}
+
+// ofMeans sets dst[i] to the noise variance of the mean of row i: the clipped upper
+// bound of one shot's, divided by the number of shots.
+func (v *noiseField) ofMeans(dst []float64, rows []row, beta float64) {
+	d := v.gp.Dim()
+	x := make([]float64, 0, len(rows)*d)
+	for i := range rows {
+		x = append(x, rows[i].x...)
+	}
+	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
+	v.gp.Predict(mean, variance, x)
+	for i := range rows {
+		upper, _, _ := v.shotVariance(mean[i], math.Sqrt(variance[i]), beta)
+		dst[i] = min(max(upper, v.low), v.high) / float64(rows[i].shots)
+	}
+}
+
+// reset empties g and gives it another kernel.
+func reset(g *gpcore.GP, k gpcore.Kernel) error {
+	if err := g.Load(nil, nil, nil); err != nil {
+		return fmt.Errorf("empty the model: %w", err)
+	}
+	if err := g.SetKernel(k); err != nil {
+		return fmt.Errorf("change the kernel: %w", err)
+	}
+	return nil
+}
+
+// loadRobustly loads observations; where the covariance is numerically singular,
+// it adds noise in growing steps up to a hundredth of the kernel's variance.
+func loadRobustly(g *gpcore.GP, x, y, noise []float64) error {
+	err := g.Load(x, y, noise)
+	if err == nil || len(x) == 0 {
+		return err
+	}
+	variance := g.Kernel().Variance(x[:g.Dim()])
+	raised := make([]float64, len(noise))
+	for jitter := 1e-8; jitter <= 1.1e-2; jitter *= 10 {
+		for i, s := range noise {
+			raised[i] = s + jitter*variance
+		}
+		if err = g.Load(x, y, raised); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("model of %d observations: %w", len(y), err)
+}

@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"math"
+	"slices"
+)
+
+// setRule decides among control sets. Indices are those of Spec.ControlSets; fits
+// lists, in file order, the sets that the rest of the budget can pay.
+type setRule interface {
+	// eligible lists the sets worth searching now.
+	eligible(fits []int) []int
+	// choose takes the greatest acquisition value of each eligible set, in the
+	// objective's unit, and returns a position in that list.
+	choose(sets []int, values []float64) int
+	// played counts a step with this set after the initial design.
+	played(set int)
+}
+
+// greatest takes the set with the greatest value, whatever it costs.
+type greatest struct{}
+
+func (greatest) eligible(fits []int) []int            { return fits }
+func (greatest) choose(_ []int, values []float64) int { return argmax(values) }
+func (greatest) played(int)                           {}
+
+// epsilonSchedule is UCB-CVS's Algorithm 1 (Tay et al., NeurIPS 2023). With g_i the
+// greatest expected upper bound over control set i and epsilon_t the schedule,
+//
+//	S1 = { i : g_i + epsilon_t >= max_j g_j }
+//	S2 = the cheapest sets of S1
+//
+// and the set of S2 with the greatest g_i is played.
+type epsilonSchedule struct {
+	costs   []float64
+	epsilon []float64 // in the objective's unit; the last value holds
+	plays   int
+}
+
+func (e *epsilonSchedule) eligible(fits []int) []int { return fits }
+
+func (e *epsilonSchedule) choose(sets []int, values []float64) int {
+	epsilon := e.epsilon[min(e.plays, len(e.epsilon)-1)]
+	greatest := values[argmax(values)]
+	near := func(k int) bool { return values[k]+epsilon >= greatest }
+	cheapest := math.Inf(1)
+	for k, set := range sets {
+		if near(k) {
+			cheapest = min(cheapest, e.costs[set])
+		}
+	}
+	best := -1
+	for k, set := range sets {
+		if near(k) && sameCost(e.costs[set], cheapest) && (best < 0 || values[k] > values[best]) {
+			best = k
+		}
+	}
+	return best
+}
+
+func (e *epsilonSchedule) played(int) { e.plays++ }
+
+// exploreThenCommit is UCB-CVS's ETC schedule: while the cheapest group of control
+// sets has plays left, the set of the group with the greatest expected upper bound
+// is played; after all groups, the full control set if there is one, else the
+// greatest of all sets (Tay et al., NeurIPS 2023, section 5).
+type exploreThenCommit struct {
+	groups [][]int // sets of equal cost, the cheapest group first
+	left   []int   // plays left, per group
+	full   int     // the set that controls every variable, -1 if there is none
+}
+
+// Numbers of plays per group.
+const (
+	etc50  = 50
+	etc100 = 100
+	// etcAda is what ETC-Ada spends on each group, in costs of the dearest set: a
+	// group of cost c gets floor(4 max cost / c) plays. The paper writes 4/c for costs
+	// whose greatest is 1.
+	etcAda = 4
+)
+
+// newExploreThenCommit groups the control sets by cost. The full set, sets that
+// cost as much or more, and (without a full set) the dearest group are left for
+// the end. plays 0 stands for ETC-Ada.
+func newExploreThenCommit(sets []ControlSet, plays int) *exploreThenCommit {
+	e := &exploreThenCommit{full: slices.IndexFunc(sets, ControlSet.full)}
+	dearest := 0.0
+	for _, s := range sets {
+		dearest = max(dearest, s.Cost)
+	}
+	limit := dearest
+	if e.full >= 0 {
+		limit = sets[e.full].Cost
+	}
+	order := make([]int, len(sets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case sets[a].Cost < sets[b].Cost:
+			return -1
+		case sets[a].Cost > sets[b].Cost:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order {
+		cost, last := sets[i].Cost, len(e.groups)-1
+		if cost >= limit || sameCost(cost, limit) {
+			continue
+		}
+		if last >= 0 && sameCost(cost, sets[e.groups[last][0]].Cost) {
+			e.groups[last] = append(e.groups[last], i)
+			continue
+		}
+		n := plays
+		if plays == 0 { // a free group gets as many plays as one of a thousandth of the dearest cost
+			n = int(etcAda*dearest/max(cost, dearest/1000) + costTolerance)
+		}
+		e.groups, e.left = append(e.groups, []int{i}), append(e.left, n)
+	}
+	return e
+}
+
+func (e *exploreThenCommit) eligible(fits []int) []int {
+	for g, group := range e.groups {
+		if e.left[g] <= 0 {
+			continue
+		}
+		if sets := common(group, fits); len(sets) > 0 {
+			return sets
+		}
+	}
+	if slices.Contains(fits, e.full) {
+		return []int{e.full}
+	}
+	return fits
+}
+
+func (e *exploreThenCommit) choose(_ []int, values []float64) int { return argmax(values) }
+
+func (e *exploreThenCommit) played(set int) {
+	for g, group := range e.groups {
+		if slices.Contains(group, set) {
+			e.left[g]--
+		}
+	}
+}
+
+// full says that a set controls every variable.
+func (c ControlSet) full() bool { return !slices.Contains(c.Controlled, false) }
+
+func common(group, fits []int) []int {
+	var out []int
+	for _, i := range fits {
+		if slices.Contains(group, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// argmax is the position of the first greatest value.
+func argmax(values []float64) int {
+	best := 0
+	for i, v := range values {
+		if v > values[best] {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,128 @@
+package policy
+
+import (
+	"math"
+	"slices"
+)
+
+// row is a valid observation as the model sees it.
+type row struct {
+	x        []float64 // unit coordinates, every variable
+	mean     float64   // in the objective's unit
+	variance float64   // unbiased, of the shots; NaN where unknown
+	shots    int
+	set      int
+	step     int
+}
+
+// spread says that the row tells something about the noise.
+func (r *row) spread() bool { return r.shots >= 2 && !math.IsNaN(r.variance) }
+
+// store holds at most capacity valid observations, oldest first.
+type store struct {
+	capacity int
+	rows     []row
+}
+
+// add appends r. When the store is full, the older of the two observations that
+// are nearest to each other (in unit coordinates) leaves first: it is the one
+// that the rest replaces best, and a step costs O(n^2 d) whatever the age of the
+// run. It returns the index that left, -1 if none did.
+func (s *store) add(r row) (left int) {
+	left = -1
+	if len(s.rows) >= s.capacity {
+		left = s.redundant()
+		s.rows = slices.Delete(s.rows, left, left+1)
+	}
+	s.rows = append(s.rows, r)
+	return left
+}
+
+// redundant is the older of the nearest pair.
+func (s *store) redundant() int {
+	best, distance := 0, math.Inf(1)
+	for i := range s.rows {
+		for j := i + 1; j < len(s.rows); j++ {
+			if q := squaredDistance(s.rows[i].x, s.rows[j].x); q < distance {
+				best, distance = i, q
+			}
+		}
+	}
+	return best
+}
+
+// spreads counts the rows that tell something about the noise.
+func (s *store) spreads() int {
+	n := 0
+	for i := range s.rows {
+		if s.rows[i].spread() {
+			n++
+		}
+	}
+	return n
+}
+
+// thinned returns at most limit rows, evenly spaced by age and always with the
+// newest.
+func thinned(rows []row, limit int) []row {
+	n := len(rows)
+	if n <= limit {
+		return slices.Clone(rows)
+	}
+	out := make([]row, 0, limit)
+	for i := 1; i <= limit; i++ {
+		out = append(out, rows[i*n/limit-1])
+	}
+	return out
+}
+
+// moments are the mean and the standard deviation (n-1) of the rows' means; the
+// deviation is never zero: for a constant objective the noise, else 1, stands in.
+func moments(rows []row) (mean, sd float64) {
+	for i := range rows {
+		mean += rows[i].mean / float64(len(rows))
+	}
+	squares := 0.0
+	for i := range rows {
+		squares += (rows[i].mean - mean) * (rows[i].mean - mean)
+	}
+	if len(rows) > 1 {
+		sd = math.Sqrt(squares / float64(len(rows)-1))
+	}
+	// A spread that is only rounding of the mean is no spread.
+	if sd > 1e-12*math.Abs(mean) {
+		return mean, sd
+	}
+	if pooled, _ := pooledVariance(rows); pooled > 0 {
+		return mean, math.Sqrt(pooled)
+	}
+	return mean, 1
+}
+
+// pooledVariance is the mean of the sample variances weighted by their degrees of
+// freedom, and the sum of those; 0, 0 without any.
+func pooledVariance(rows []row) (variance float64, freedom int) {
+	sum := 0.0
+	for i := range rows {
+		if r := &rows[i]; r.spread() {
+			sum += float64(r.shots-1) * r.variance
+			freedom += r.shots - 1
+		}
+	}
+	if freedom == 0 {
+		return 0, 0
+	}
+	return sum / float64(freedom), freedom
+}
+
+// sampleVariances lists the rows' sample variances in growing order.
+func sampleVariances(rows []row) []float64 {
+	var out []float64
+	for i := range rows {
+		if rows[i].spread() {
+			out = append(out, rows[i].variance)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,250 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// checker collects what is wrong with a specification.
+type checker struct {
+	spec     *Spec
+	problems []error
+}
+
+func (c *checker) fail(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Errorf(format, args...))
+}
+
+// oneOf checks a name against those that exist.
+func (c *checker) oneOf(what, name string, names ...string) bool {
+	if slices.Contains(names, name) {
+		return true
+	}
+	c.fail("%s %q is not known: use one of %s", what, name, strings.Join(names, ", "))
+	return false
+}
+
+// validate lists every problem of the specification.
+func validate(s *Spec) []error {
+	c := &checker{spec: s}
+	c.variables()
+	c.controlSets()
+	if len(c.problems) == 0 { // the rest indexes both
+		c.candidates()
+		c.budget()
+	}
+	if c.oneOf("kind", s.Kind, Kinds()...) {
+		c.parts()
+	}
+	c.model()
+	if !finite(s.Beta) || s.Beta <= 0 {
+		c.fail("beta %g must be positive and finite (2 is usual): it sets the lower bound of every recommendation", s.Beta)
+	}
+	if s.InitialSteps < 0 {
+		c.fail("initial steps %d must not be negative", s.InitialSteps)
+	}
+	if s.WorkUnits < 0 {
+		c.fail("work units %d must not be negative (0: the default)", s.WorkUnits)
+	}
+	return c.problems
+}
+
+func (c *checker) variables() {
+	vars := c.spec.Variables
+	if len(vars) == 0 {
+		c.fail("there is no variable: name at least one")
+	}
+	if len(vars) >= sobolMax { // one dimension of the sequence chooses among readings
+		c.fail("%d variables: at most %d are possible", len(vars), sobolMax-1)
+	}
+	seen := map[string]bool{}
+	for i := range vars {
+		if v := &vars[i]; seen[v.Name] {
+			c.fail("variable %q is named twice", v.Name)
+		} else {
+			seen[v.Name] = true
+			c.variable(v)
+		}
+	}
+}
+
+func (c *checker) variable(v *Variable) {
+	switch {
+	case !finite(v.Low) || !finite(v.High) || !finite(v.High-v.Low):
+		c.fail("variable %q: range [%g, %g] must be finite", v.Name, v.Low, v.High)
+		return
+	case v.Low >= v.High:
+		c.fail("variable %q: range [%g, %g] must have its low end below its high end", v.Name, v.Low, v.High)
+		return
+	case !finite(v.Resolution) || v.Resolution < 0:
+		c.fail("variable %q: resolution %g must be finite and not negative", v.Name, v.Resolution)
+		return
+	case v.Integer && v.Resolution != math.Floor(v.Resolution):
+		c.fail("variable %q: resolution %g of an integer must be a whole number", v.Name, v.Resolution)
+		return
+	}
+	if math.IsInf(v.Start, 0) {
+		c.fail("variable %q: start %g must be finite, or NaN where it is unknown", v.Name, v.Start)
+	}
+	for i, l := range v.Levels {
+		switch {
+		case !(l >= v.Low && l <= v.High):
+			c.fail("variable %q: level %g lies outside the range [%g, %g]", v.Name, l, v.Low, v.High)
+		case i > 0 && l <= v.Levels[i-1]:
+			c.fail("variable %q: level %g follows %g, but levels must grow", v.Name, l, v.Levels[i-1])
+		case v.Integer && l != math.Floor(l):
+			c.fail("variable %q: level %g of an integer must be a whole number", v.Name, l)
+		}
+	}
+	if a := newAxis(v); len(v.Levels) == 0 && a.step > 0 && a.first > a.last {
+		c.fail("variable %q: no multiple of %g lies in the range [%g, %g]", v.Name, a.step, v.Low, v.High)
+	}
+	c.distribution(v)
+}
+
+func (c *checker) distribution(v *Variable) {
+	switch r := v.Random; r.Kind {
+	case Held, Uniform, Learnt:
+	case TruncatedNormal:
+		if !finite(r.Mean) || !finite(r.SD) || r.SD <= 0 {
+			c.fail("variable %q: normal distribution with mean %g and sd %g: both must be finite, the sd positive", v.Name, r.Mean, r.SD)
+		} else if m := newMarginal(v).mass(); !(m > 1e-12) {
+			c.fail("variable %q: normal distribution with mean %g and sd %g practically never falls in the range [%g, %g]",
+				v.Name, r.Mean, r.SD, v.Low, v.High)
+		}
+	default:
+		c.fail("variable %q: random kind %d is not known", v.Name, r.Kind)
+	}
+}
+
+func (c *checker) controlSets() {
+	sets := c.spec.ControlSets
+	if len(sets) == 0 {
+		c.fail("there is no control set: name at least one (without a choice, one that holds every variable)")
+	}
+	for i, s := range sets {
+		switch {
+		case len(s.Controlled) != len(c.spec.Variables):
+			c.fail("control set %d has %d entries for %d variables", i+1, len(s.Controlled), len(c.spec.Variables))
+		case !slices.Contains(s.Controlled, true):
+			c.fail("control set %d controls no variable", i+1)
+		}
+		if !finite(s.Cost) || s.Cost < 0 {
+			c.fail("control set %d: cost %g must be finite and not negative", i+1, s.Cost)
+		}
+		for j := range i {
+			if slices.Equal(sets[j].Controlled, s.Controlled) {
+				c.fail("control sets %d and %d hold the same variables: drop one", j+1, i+1)
+			}
+		}
+	}
+}
+
+// candidates checks the finite domain; a value may be NaN where no control set
+// controls the variable.
+func (c *checker) candidates() {
+	controlled := make([]bool, len(c.spec.Variables))
+	for _, s := range c.spec.ControlSets {
+		for i, held := range s.Controlled {
+			controlled[i] = controlled[i] || held
+		}
+	}
+	for k, row := range c.spec.Candidates {
+		if len(row) != len(controlled) {
+			c.fail("candidate %d has %d values for %d variables", k+1, len(row), len(controlled))
+			continue
+		}
+		for i, v := range row {
+			if r := &c.spec.Variables[i]; controlled[i] && !(v >= r.Low && v <= r.High) {
+				c.fail("candidate %d: %g of variable %q lies outside the range [%g, %g]", k+1, v, r.Name, r.Low, r.High)
+			}
+		}
+	}
+}
+
+func (c *checker) budget() {
+	b := c.spec.Budget
+	if !finite(b) || b < 0 {
+		c.fail("budget %g must be finite and not negative (0: no bound)", b)
+		return
+	}
+	least := math.Inf(1)
+	for _, s := range c.spec.ControlSets {
+		least = min(least, s.Cost)
+	}
+	if l := (ledger{budget: b}); !l.fits(least) {
+		c.fail("budget %g is below %g, the cost of the cheapest control set: raise it", b, least)
+	}
+}
+
+// parts checks what the kind needs.
+func (c *checker) parts() {
+	s := c.spec
+	several := len(s.ControlSets) > 1 || len(s.ControlSets) == 1 && !s.ControlSets[0].full()
+	p := partsOf(s.Kind, several)
+	if several && !p.subsets {
+		c.fail("kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)
+	}
+	switch {
+	case !finite(s.Risk) || s.Risk < 0:
+		c.fail("risk %g must be finite and not negative", s.Risk)
+	case s.Risk > 0 && !p.risk:
+		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
+	}
+	if p.noise {
+		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
+	}
+	if !p.designOnly {
+		c.oneOf("confidence", s.Confidence, confidenceConstant, confidenceIRGP)
+		c.oneOf("initial design", s.Design, designSobol, designRandom)
+	}
+	if s.Kind == kindUCBCVS && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon) &&
+		s.Schedule == scheduleEpsilon {
+		if len(s.Epsilon) == 0 {
+			c.fail("schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)
+		}
+		for _, v := range s.Epsilon {
+			if !finite(v) || v < 0 {
+				c.fail("epsilon %g must be finite and not negative", v)
+			}
+		}
+	}
+}
+
+func (c *checker) model() {
+	m := &c.spec.Model
+	c.oneOf("kernel", m.Kernel, kernelMatern52, kernelSE)
+	for _, n := range []struct {
+		what         string
+		value, least int
+	}{{"capacity", m.Capacity, 2}, {"refit every", m.RefitEvery, 1}, {"refit lag", m.RefitLag, 1}} {
+		if n.value < n.least {
+			c.fail("%s %d must be at least %d", n.what, n.value, n.least)
+		}
+	}
+	if m.RefitLag > m.RefitEvery {
+		c.fail("refit lag %d must not exceed refit every %d: a fit has to end before the next", m.RefitLag, m.RefitEvery)
+	}
+	if !c.oneOf("hyperparameters", m.Hyperparameters, hyperFit, hyperPriors, hyperFixed) || m.Hyperparameters != hyperFixed {
+		return
+	}
+	if len(m.Lengthscale) != len(c.spec.Variables) {
+		c.fail("%d fixed lengthscales for %d variables", len(m.Lengthscale), len(c.spec.Variables))
+	}
+	for _, l := range m.Lengthscale {
+		if !finite(l) || l <= 0 {
+			c.fail("fixed lengthscale %g must be positive and finite", l)
+		}
+	}
+	if !finite(m.Outputscale) || m.Outputscale <= 0 {
+		c.fail("fixed outputscale %g must be positive and finite", m.Outputscale)
+	}
+	if !finite(m.NoiseSD) || m.NoiseSD < 0 {
+		c.fail("fixed noise sd %g must be finite and not negative", m.NoiseSD)
+	}
+	if !finite(m.Mean) {
+		c.fail("fixed mean %g must be finite", m.Mean)
+	}
+}
