@@ -1,0 +1,253 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// Plant is the other side of an mqtt device: any device, served on the topics
+// that the file gives it.
+type Plant struct {
+	Options  Options
+	Channels []ChannelOptions
+	// Device is what is served. It must have every channel by its name.
+	Device drivers.Device
+	// Period is the time from one reading of all channels to the next.
+	Period time.Duration
+	Env    drivers.Env
+}
+
+// haltTime bounds the last Halt of Serve.
+const haltTime = 5 * time.Second
+
+// Serve opens the device, publishes its readings on the read topics once a
+// period, and writes to it the setpoints and releases that come on the other
+// topics. Ignored, with a line in the log, are: a retained one, one that is not
+// well formed, one that waited longer than its ttl_ms since it arrived, one
+// whose seq is not above the last of its channel and session, one of a session
+// that another has followed. A reading that is a JSON object echoes the session
+// and seq of the channel's last setpoint or release that was taken.
+//
+// Serve returns when ctx ends, after halting and closing the device; its error
+// is then what Halt said, or nil. Without a broker at the start it returns an
+// error that wraps drivers.ErrUnavailable; a later outage does not end it.
+func Serve(ctx context.Context, p Plant) (err error) {
+	s, err := newServer(p)
+	if err != nil {
+		return fmt.Errorf("mqtt: %w", err)
+	}
+	offered, err := p.Device.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("mqtt: open the served device: %w", errors.Join(err, p.Device.Close()))
+	}
+	defer func() {
+		// The caller's context is over; going safe must not be.
+		halting, cancel := context.WithTimeout(context.WithoutCancel(ctx), haltTime)
+		defer cancel()
+		if actuator, ok := p.Device.(drivers.Actuator); ok {
+			err = errors.Join(err, actuator.Halt(halting))
+		}
+		err = errors.Join(err, p.Device.Close())
+	}()
+	if err := s.checkOffer(offered); err != nil {
+		return fmt.Errorf("mqtt: %w", err)
+	}
+	if err := s.run(ctx); err != nil {
+		return fmt.Errorf("mqtt %q: %w", s.options.Broker, err)
+	}
+	return nil
+}
+
+// server is a Plant at work. Its one goroutine owns the device.
+type server struct {
+	options  Options
+	env      drivers.Env
+	device   drivers.Device
+	period   time.Duration
+	channels []*channel
+	byTopic  map[string][]*channel // by read topic
+	inlets   map[string]*inlet     // by write and release topic
+	inbox    chan message          // from the link to run
+	failing  bool                  // the last Read failed
+}
+
+// newServer checks a plant.
+func newServer(p Plant) (*server, error) {
+	channels, channelErr := parseChannels(p.Channels)
+	err := errors.Join(p.Options.validate(), channelErr, checkPaths(channels))
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Device == nil:
+		return nil, errors.New("there is no device to serve")
+	case p.Period <= 0:
+		return nil, fmt.Errorf("the period is %v and must be above 0s", p.Period)
+	case p.Env.Clock == nil:
+		return nil, errors.New("the environment has no clock")
+	}
+	if p.Env.Log == nil {
+		p.Env.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &server{
+		options:  p.Options.filled(),
+		env:      p.Env,
+		device:   p.Device,
+		period:   p.Period,
+		channels: channels,
+		byTopic:  map[string][]*channel{},
+		inlets:   map[string]*inlet{},
+		inbox:    make(chan message),
+	}
+	for _, c := range channels {
+		s.byTopic[c.read] = append(s.byTopic[c.read], c)
+		if c.write == "" {
+			continue
+		}
+		in := &inlet{channel: c}
+		s.inlets[c.write] = in
+		if c.release != "" {
+			s.inlets[c.release] = in
+		}
+	}
+	return s, nil
+}
+
+// checkOffer checks that the device has what the topics promise.
+func (s *server) checkOffer(offered []drivers.Channel) error {
+	var problems []error
+	for _, c := range s.channels {
+		i := slices.IndexFunc(offered, func(o drivers.Channel) bool { return o.Name == c.name })
+		switch {
+		case i < 0:
+			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.name))
+		case c.write != "" && offered[i].Access != drivers.ReadWrite:
+			problems = append(problems, fmt.Errorf("channel %q has a write topic, but the served device can only read it", c.name))
+		case c.release != "" && !offered[i].CanRelease:
+			problems = append(problems, fmt.Errorf("channel %q has a release topic, but the served device cannot release it", c.name))
+		}
+	}
+	if _, ok := s.device.(drivers.Actuator); !ok && len(s.inlets) > 0 {
+		problems = append(problems, errors.New("the served device can only be read, but there are write topics"))
+	}
+	return errors.Join(problems...)
+}
+
+// run connects and serves until ctx ends.
+func (s *server) run(ctx context.Context) error {
+	session, err := sessionID(s.options.Random)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	l := newLink(linkSpec{
+		options:  s.options,
+		env:      s.env,
+		clientID: clientID(s.options.ClientID, session),
+		topics:   slices.Sorted(maps.Keys(s.inlets)),
+		handle: func(m message) {
+			select {
+			case s.inbox <- m:
+			case <-ctx.Done():
+			}
+		},
+	})
+	defer l.close()
+	defer cancel() // before close, which waits for handle
+	if err := l.start(ctx); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(s.period)
+	defer ticker.Stop()
+	for {
+		select {
+		case m := <-s.inbox:
+			if err := s.take(ctx, m); err != nil {
+				return err
+			}
+		case <-ticker.C:
+			if err := s.publish(ctx, l); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// publish reads the device and publishes what is new, one message for each
+// topic. While there is no connection it does not read: nobody would hear.
+func (s *server) publish(ctx context.Context, l *link) error {
+	conn, err := l.open()
+	if err != nil {
+		return nil // the link says so in the log, and goes on trying
+	}
+	names := make([]string, len(s.channels))
+	for i, c := range s.channels {
+		names[i] = c.name
+	}
+	r, err := s.device.Read(ctx, names)
+	if stop := s.judge(ctx, "read", err); stop != nil || err != nil {
+		return stop
+	}
+	for _, topic := range slices.Sorted(maps.Keys(s.byTopic)) {
+		payload, err := compose(s.byTopic[topic], r.Values, s.inlets)
+		if err != nil {
+			return err
+		}
+		if payload == nil {
+			continue
+		}
+		sending, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
+		err = conn.publish(sending, topic, payload)
+		cancel()
+		if err != nil {
+			return nil // the connection is gone; the link makes a new one
+		}
+	}
+	return nil
+}
+
+// take writes one setpoint or release to the device.
+func (s *server) take(ctx context.Context, m message) error {
+	in := s.inlets[m.topic]
+	set, err := in.accept(m, s.env.Clock.Now())
+	if err != nil {
+		s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.name), slog.String("topic", m.topic), slog.Any("reason", err))
+		return nil
+	}
+	write := drivers.Setpoints{Release: []string{in.channel.name}}
+	if !set.Release {
+		write = drivers.Setpoints{Values: map[string]float64{in.channel.name: *set.Value}}
+	}
+	// checkOffer saw to it that a device with inlets is an Actuator.
+	_, err = s.device.(drivers.Actuator).Write(ctx, write)
+	if err == nil {
+		in.took(set)
+	}
+	return s.judge(ctx, "write", err)
+}
+
+// judge logs a device's error, and returns it where serving on makes no sense.
+func (s *server) judge(ctx context.Context, what string, err error) error {
+	switch {
+	case err == nil:
+		if s.failing {
+			s.env.Log.Info("the served device answers again")
+		}
+		s.failing = false
+	case ctx.Err() != nil: // the end, not a failure
+	case errors.Is(err, drivers.ErrProtocol):
+		return err
+	case !s.failing || what == "write":
+		s.failing = true
+		s.env.Log.Warn("the served device failed to "+what, slog.Any("error", err))
+	}
+	return nil
+}
