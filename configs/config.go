@@ -44,7 +44,7 @@ type Plant struct {
 	Kind   string                `toml:"kind" required:"true" doc:"which plant: laser, growth, table"`
 	Noise  float64               `toml:"noise" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
 	Drift  float64               `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
-	Faults []string              `toml:"faults" doc:"faults on request, KIND@WHEN or KIND:CHANNEL@WHEN, such as dropout@40"`
+	Faults []string              `toml:"faults" doc:"faults on request, such as dropout@40 or stuck:energy@120"`
 	Data   string                `toml:"data" doc:"name of the recorded table of kind table"`
 	Batch  *time.Duration        `toml:"batch" bound:"> 0s" doc:"simulated duration of one growth batch; absent: the plant's own"`
 	Random map[string]WhenRandom `toml:"random" doc:"how the plant draws a variable that a step leaves random; absent: the variable's when_random, uniform where that is learn"`
@@ -121,7 +121,7 @@ type Cost struct {
 
 // Policy says who decides.
 type Policy struct {
-	Kind          string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm"`
+	Kind          string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo"`
 	Risk          *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
 	Confidence    string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data" doc:"how the confidence parameter is chosen"`
 	Beta          *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`

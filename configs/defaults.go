@@ -36,9 +36,10 @@ func (c *Config) SetDefaults() {
 func (p *Plant) SetDefaults() {
 	// The noise that the plant was modelled on: less would flatter the policy.
 	p.Noise = 1
-	// Drift is for those who ask for it: with it, the best setting is a moving
-	// target and no single regret tells the truth.
+	// Drift and faults are for those who ask for them: with drift, the best setting
+	// is a moving target and no single regret tells the truth.
 	p.Drift = 0
+	p.Faults = []string{}
 }
 
 // SetDefaults sets the defaults of [objective].

@@ -183,7 +183,10 @@ func describe(raw any) string {
 	case float64:
 		return formatNumber(v)
 	case time.Time:
-		return "a date or time"
+		if isLocalTime(v) {
+			return "a date or time without an offset"
+		}
+		return "a date and time"
 	case map[string]any:
 		return "a table"
 	case []map[string]any:

@@ -59,15 +59,16 @@ func (k *checker) all() {
 	k.web()
 }
 
-// bad reports a problem of a key, unless that key or one of those involved has a
-// problem already.
+// bad reports a problem of a key, unless that key or one of those involved could
+// not be read. It leaves no suspicion behind: what one check says of a key does
+// not silence the next.
 func (k *checker) bad(at, what, hint string, involved ...string) {
 	for _, key := range append(involved, at) {
 		if k.suspect(key) {
 			return
 		}
 	}
-	k.report(at, what, hint)
+	k.problems = append(k.problems, k.loc.problem(at, what, hint))
 }
 
 // suspect reports whether a key, or a section around it, has a problem.
@@ -171,7 +172,7 @@ func (k *checker) channel(at, device, channel string) {
 	if hint == "" {
 		hint = fmt.Sprintf("device %q needs a section [device.channel.%s]", device, channel)
 	}
-	k.bad(at+".channel", fmt.Sprintf("device %q has no channel %q", device, channel), hint, d.own.at+".channel")
+	k.bad(at+".channel", fmt.Sprintf("device %q has no channel %q", device, channel), hint, joinKey(d.own.at+".channel", channel), d.own.at+".driver")
 }
 
 // mqtt checks [mqtt].

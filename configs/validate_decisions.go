@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,10 +134,6 @@ func (k *checker) model() {
 	}
 }
 
-// faultForm is KIND@WHEN or KIND:CHANNEL@WHEN. Which kinds and times there are
-// is the plant's to know.
-var faultForm = regexp.MustCompile(`^[a-z][a-z_-]*(:[^@\s]+)?@[0-9][0-9a-z.]*$`)
-
 // plant checks [plant].
 func (k *checker) plant() {
 	p := k.cfg.Plant
@@ -150,11 +145,6 @@ func (k *checker) plant() {
 	}
 	if p.Kind != "table" && p.Data != "" {
 		k.bad("plant.data", fmt.Sprintf("has no effect with kind %q", p.Kind), `remove it, or write kind = "table"`, "plant.kind")
-	}
-	for i, fault := range p.Faults {
-		if !faultForm.MatchString(fault) {
-			k.bad(itemKey("plant.faults", i), fmt.Sprintf("must be KIND@WHEN or KIND:CHANNEL@WHEN, got %q", fault), `such as "dropout@40" or "stuck:energy@120"`)
-		}
 	}
 	for _, name := range slices.Sorted(mapKeys(p.Random)) {
 		at := joinKey("plant.random", name)

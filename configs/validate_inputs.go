@@ -175,7 +175,7 @@ func (k *checker) controlSets() {
 			if !k.refers(item, "variable", name) {
 				continue
 			}
-			if v, _ := k.cfg.Variable(name); v.Sensor != "" {
+			if v, _ := k.cfg.Variable(name); !v.HasActuator() {
 				k.bad(item, fmt.Sprintf("variable %q is only measured: no step can control it", name), "")
 			}
 			if slices.Index(set.Variables, name) < j {

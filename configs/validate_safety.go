@@ -21,7 +21,7 @@ func (k *checker) safety() {
 		if !k.refers(at, "variable", name) {
 			continue
 		}
-		if v, _ := k.cfg.Variable(name); v.Sensor != "" {
+		if v, _ := k.cfg.Variable(name); !v.HasActuator() {
 			k.bad(at, fmt.Sprintf("variable %q is only measured: there is nothing to limit", name), "remove the section")
 		}
 	}
@@ -71,7 +71,7 @@ func (k *checker) actuator(v *Variable, variable string) {
 	}
 	k.slew(&s, v.Unit, at)
 	if s.Lease != nil && *s.Lease < 3*k.cfg.Tick {
-		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", formatDuration(*s.Lease), formatDuration(3*k.cfg.Tick)), "shorten tick, or the device's timeout must be longer", "tick")
+		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", formatDuration(*s.Lease), formatDuration(3*k.cfg.Tick)), "shorten tick, or give the device a longer timeout", "tick")
 	}
 	if s.Exposure != nil && !s.Hard.Contains(s.Exposure.Above) {
 		k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Exposure.Above), formatRange(s.Hard)), "", at+".hard")
@@ -119,7 +119,7 @@ func (k *checker) settable(at, name string) (*Variable, bool) {
 		return nil, false
 	}
 	v, _ := k.cfg.Variable(name)
-	if v.Sensor != "" {
+	if !v.HasActuator() {
 		k.bad(at, fmt.Sprintf("variable %q is only measured", name), "name a variable that is set")
 		return nil, false
 	}
@@ -159,7 +159,7 @@ func (k *checker) doses() {
 		k.budget(d, at)
 	}
 	for i, v := range k.cfg.Variables {
-		if v.Kind != "dose" {
+		if v.Kind != "dose" || !v.HasActuator() {
 			continue
 		}
 		at := itemKey("variable", i)

@@ -3,12 +3,9 @@ package configs
 import (
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // defaulter is a section that fills itself with its defaults before the file's
@@ -53,6 +50,7 @@ func (w *walker) section(dst reflect.Value, raw map[string]any, at string, other
 		delete(unknown, key)
 	}
 	if k, ok := dst.Addr().Interface().(keeper); ok {
+		w.misspelt(unknown, fields, raw, at)
 		k.keep(unknown, at, w)
 	} else {
 		w.unknown(unknown, known, raw, at)
@@ -65,6 +63,23 @@ func (w *walker) section(dst reflect.Value, raw map[string]any, at string, other
 			w.value(dst.FieldByIndex(f.index), value, key, f)
 		case f.required && !w.suspects[key]:
 			w.missing(dst.FieldByIndex(f.index).Type(), key, f)
+		}
+	}
+}
+
+// misspelt looks, in a section that keeps unknown keys for somebody else, for
+// required keys that are missing because they are misspelt, and takes those out.
+func (w *walker) misspelt(unknown map[string]any, fields []field, raw map[string]any, at string) {
+	var missing []string
+	for _, f := range fields {
+		if _, present := raw[f.key]; f.required && !present {
+			missing = append(missing, f.key)
+		}
+	}
+	for key, value := range unknown {
+		if Nearest(key, missing) != "" {
+			w.unknown(map[string]any{key: value}, missing, raw, at)
+			delete(unknown, key)
 		}
 	}
 }
@@ -84,7 +99,12 @@ func (w *walker) unknown(unknown map[string]any, known []string, raw map[string]
 		} else {
 			hint = "keys known here: " + strings.Join(known, ", ")
 		}
-		w.report(joinKey(at, key), "unknown key", hint)
+		what := "unknown key"
+		switch unknown[key].(type) {
+		case map[string]any, []map[string]any:
+			what = "unknown section"
+		}
+		w.report(joinKey(at, key), what, hint)
 	}
 }
 
@@ -99,7 +119,7 @@ func (w *walker) missing(t reflect.Type, at string, f field) {
 	case f.doc == "":
 		w.report(at, "missing: must be "+typeWords(t), "")
 	default:
-		w.report(at, "missing: must be "+typeWords(t), f.key+" is "+f.doc)
+		w.report(at, "missing: must be "+typeWords(t), f.key+": "+f.doc)
 	}
 }
 
@@ -235,132 +255,6 @@ func (w *walker) interval(dst reflect.Value, raw any, at string, f field) {
 		return
 	}
 	dst.Set(reflect.ValueOf(Range{Lo: lo, Hi: hi}))
-}
-
-// scalar takes one number, text, truth value, duration or time.
-func (w *walker) scalar(dst reflect.Value, raw any, at string, f field) {
-	t := dst.Type()
-	switch v := raw.(type) {
-	case string:
-		switch {
-		case t == typeDuration:
-			w.duration(dst, v, at, f)
-			return
-		case t.Kind() == reflect.String:
-			w.text(dst, v, at, f)
-			return
-		}
-	case bool:
-		if t.Kind() == reflect.Bool {
-			dst.SetBool(v)
-			return
-		}
-	case int64:
-		switch {
-		case t.Kind() == reflect.Float64:
-			w.number(dst, float64(v), at, f)
-			return
-		case t != typeDuration && dst.CanInt():
-			w.integer(dst, v, at, f)
-			return
-		case dst.CanUint():
-			w.integer(dst, v, at, f)
-			return
-		}
-	case float64:
-		if t.Kind() == reflect.Float64 {
-			w.number(dst, v, at, f)
-			return
-		}
-	case time.Time:
-		if t == typeTime && !isLocalTime(v) {
-			dst.Set(reflect.ValueOf(v))
-			return
-		}
-	}
-	w.wrongType(t, raw, at)
-}
-
-// isLocalTime reports whether a TOML time carries no offset. The library marks
-// those by the names of its zones.
-func isLocalTime(t time.Time) bool {
-	return strings.HasSuffix(t.Location().String(), "-local")
-}
-
-func (w *walker) text(dst reflect.Value, v, at string, f field) {
-	if f.required && strings.TrimSpace(v) == "" {
-		if f.key == "unit" {
-			w.report(at, "unit is empty", `a quantity without a unit has unit = "1"`)
-			return
-		}
-		w.report(at, "is empty", f.key+" is "+f.doc)
-		return
-	}
-	if len(f.enum) > 0 && !slices.Contains(f.enum, v) {
-		w.report(at, fmt.Sprintf("must be %s, got %q", enumText(f.enum), shorten(v)), didYouMean(v, f.enum))
-		return
-	}
-	dst.SetString(v)
-}
-
-func (w *walker) duration(dst reflect.Value, v, at string, f field) {
-	d, err := time.ParseDuration(v)
-	if err != nil {
-		w.report(at, fmt.Sprintf("must be %s, got %q", typeWords(typeDuration), shorten(v)), "units are ns, us, ms, s, m and h; they may be combined, as in \"1h30m\"")
-		return
-	}
-	if !w.within(d.Seconds(), formatDuration(d), at, f) {
-		return
-	}
-	dst.SetInt(int64(d))
-}
-
-func (w *walker) number(dst reflect.Value, v float64, at string, f field) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		w.report(at, "must be a finite number, got "+strconv.FormatFloat(v, 'g', -1, 64), "")
-		return
-	}
-	if w.within(v, formatNumber(v), at, f) {
-		dst.SetFloat(v)
-	}
-}
-
-func (w *walker) integer(dst reflect.Value, v int64, at string, f field) {
-	if !w.within(float64(v), strconv.FormatInt(v, 10), at, f) {
-		return
-	}
-	switch {
-	case dst.CanInt() && !dst.OverflowInt(v):
-		dst.SetInt(v)
-	case dst.CanUint() && v >= 0 && !dst.OverflowUint(uint64(v)):
-		dst.SetUint(uint64(v))
-	default:
-		w.report(at, fmt.Sprintf("%d does not fit into %s", v, dst.Type()), "")
-	}
-}
-
-func (w *walker) within(v float64, text, at string, f field) bool {
-	if allows(f.bounds, v) {
-		return true
-	}
-	w.report(at, fmt.Sprintf("must be %s, got %s", boundText(f.bounds), text), "")
-	return false
-}
-
-func (w *walker) wrongType(t reflect.Type, raw any, at string) {
-	hint := ""
-	switch v := raw.(type) {
-	case string:
-		_, err := strconv.ParseFloat(v, 64)
-		if err == nil && (t.Kind() == reflect.Float64 || typeWords(t) == "a whole number") {
-			hint = "remove the quotes"
-		}
-	case int64, float64:
-		if t == typeDuration {
-			hint = fmt.Sprintf("say which unit: \"%s\" or \"%sms\"", describe(raw)+"s", describe(raw))
-		}
-	}
-	w.report(at, fmt.Sprintf("must be %s, got %s", typeWords(t), describe(raw)), hint)
 }
 
 // setDefaults fills a section with its defaults, where it has some.

@@ -1,0 +1,152 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// scalar takes one number, text, truth value, duration or time.
+func (w *walker) scalar(dst reflect.Value, raw any, at string, f field) {
+	t := dst.Type()
+	switch v := raw.(type) {
+	case string:
+		switch {
+		case t == typeDuration:
+			w.duration(dst, v, at, f)
+			return
+		case t.Kind() == reflect.String:
+			w.text(dst, v, at, f)
+			return
+		}
+	case bool:
+		if t.Kind() == reflect.Bool {
+			dst.SetBool(v)
+			return
+		}
+	case int64:
+		switch {
+		case t.Kind() == reflect.Float64:
+			w.number(dst, float64(v), at, f)
+			return
+		case t != typeDuration && dst.CanInt():
+			w.integer(dst, v, at, f)
+			return
+		case dst.CanUint():
+			w.integer(dst, v, at, f)
+			return
+		}
+	case float64:
+		if t.Kind() == reflect.Float64 {
+			w.number(dst, v, at, f)
+			return
+		}
+	case time.Time:
+		if t == typeTime && !isLocalTime(v) {
+			dst.Set(reflect.ValueOf(v))
+			return
+		}
+	}
+	w.wrongType(t, raw, at)
+}
+
+// isLocalTime reports whether a TOML time carries no offset. The library marks
+// those by the names of its zones.
+func isLocalTime(t time.Time) bool {
+	return strings.HasSuffix(t.Location().String(), "-local")
+}
+
+func (w *walker) text(dst reflect.Value, v, at string, f field) {
+	if f.required && strings.TrimSpace(v) == "" {
+		if f.key == "unit" {
+			w.report(at, "unit is empty", `a quantity without a unit has unit = "1"`)
+			return
+		}
+		w.report(at, "is empty", f.key+": "+f.doc)
+		return
+	}
+	if len(f.enum) > 0 && !slices.Contains(f.enum, v) {
+		w.word(v, at, f.enum)
+		return
+	}
+	dst.SetString(v)
+}
+
+// word reports a word that is none of a key's. A long list goes into the hint,
+// and only where no word is near.
+func (w *walker) word(v, at string, words []string) {
+	const few = 8
+	hint := didYouMean(v, words)
+	if len(words) <= few {
+		w.report(at, fmt.Sprintf("must be %s, got %q", enumText(words), shorten(v)), hint)
+		return
+	}
+	if hint == "" {
+		hint = "words known here: " + strings.Join(words, ", ")
+	}
+	w.report(at, fmt.Sprintf("unknown word %q", shorten(v)), hint)
+}
+
+func (w *walker) duration(dst reflect.Value, v, at string, f field) {
+	d, err := time.ParseDuration(v)
+	if err != nil {
+		w.report(at, fmt.Sprintf("must be %s, got %q", typeWords(typeDuration), shorten(v)), "units are ns, us, ms, s, m and h; they may be combined, as in \"1h30m\"")
+		return
+	}
+	if !w.within(d.Seconds(), formatDuration(d), at, f) {
+		return
+	}
+	dst.SetInt(int64(d))
+}
+
+func (w *walker) number(dst reflect.Value, v float64, at string, f field) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		w.report(at, "must be a finite number, got "+strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "")
+		return
+	}
+	if w.within(v, formatNumber(v), at, f) {
+		dst.SetFloat(v)
+	}
+}
+
+func (w *walker) integer(dst reflect.Value, v int64, at string, f field) {
+	if !w.within(float64(v), strconv.FormatInt(v, 10), at, f) {
+		return
+	}
+	switch {
+	case dst.CanInt() && !dst.OverflowInt(v):
+		dst.SetInt(v)
+	case dst.CanUint() && v >= 0 && !dst.OverflowUint(uint64(v)):
+		dst.SetUint(uint64(v))
+	default:
+		w.report(at, fmt.Sprintf("%d does not fit into %s", v, dst.Type()), "")
+	}
+}
+
+func (w *walker) within(v float64, text, at string, f field) bool {
+	if allows(f.bounds, v) {
+		return true
+	}
+	w.report(at, fmt.Sprintf("must be %s, got %s", boundText(f.bounds), text), "")
+	return false
+}
+
+func (w *walker) wrongType(t reflect.Type, raw any, at string) {
+	hint := ""
+	switch v := raw.(type) {
+	case string:
+		_, err := strconv.ParseFloat(v, 64)
+		if err == nil && (t.Kind() == reflect.Float64 || typeWords(t) == "a whole number") {
+			hint = "remove the quotes"
+		}
+	case int64, float64:
+		if t == typeDuration {
+			hint = fmt.Sprintf("say which unit: \"%s\" or \"%sms\"", describe(raw)+"s", describe(raw))
+		}
+	}
+	w.report(at, fmt.Sprintf("must be %s, got %s", typeWords(t), describe(raw)), hint)
+}
