@@ -63,6 +63,7 @@ const hintDamaged = "keep the file as it is, recover what it holds with a copy (
 
 // SQLite's primary result codes that say something about the file or the disk.
 const (
+	sqliteError    = 1
 	sqliteBusy     = 5
 	sqliteReadOnly = 8
 	sqliteIOErr    = 10

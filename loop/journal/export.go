@@ -20,9 +20,11 @@ const (
 )
 
 // Export writes the steps of a run. A step that is still open, as after a crash,
-// comes last with "unfinished" as its problem. On damage it stops with an
-// ErrCorrupt that names the row; what it wrote before that is sound. Status says
-// beforehand whether the run is finished.
+// comes last with "unfinished" as its problem; Status says beforehand whether the
+// run is finished.
+//
+// On damage it stops with an ErrCorrupt that names the row; what it wrote before
+// that is sound. It ends with Verify, so nil means that nothing is missing, too.
 func Export(w io.Writer, r *Reader, f Format) error {
 	b := bufio.NewWriter(w)
 	var err error
@@ -37,7 +39,10 @@ func Export(w io.Writer, r *Reader, f Format) error {
 	if flush := b.Flush(); err == nil {
 		err = flush
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return r.trustworthy()
 }
 
 func exportJSONL(w io.Writer, r *Reader) error {

@@ -8,7 +8,7 @@ import (
 
 // loadRun reads the run and sees that none of its rows is missing.
 func (r *Reader) loadRun(tx *sql.Tx) (Run, error) {
-	l := runLoader{r: r, rows: map[string]int{}, want: map[string]int{"run": 1, "config": 1}}
+	l := runLoader{r: r, rows: map[string]int{}, want: map[string]int{"run": 1, "session": 1, "config": 1}}
 	for _, s := range []struct {
 		span
 		add func(*cells)
@@ -30,7 +30,7 @@ func (r *Reader) loadRun(tx *sql.Tx) (Run, error) {
 			return Run{}, err
 		}
 	}
-	for _, table := range []string{"run", "config", "setting", "variable", "sensor", "control_set", "control_set_variable"} {
+	for _, table := range []string{"run", "session", "config", "setting", "variable", "sensor", "control_set", "control_set_variable"} {
 		if l.rows[table] != l.want[table] {
 			return Run{}, r.corrupt(Damage{Table: table,
 				Problem: fmt.Sprintf("%d rows are there, there should be %d", l.rows[table], l.want[table])})

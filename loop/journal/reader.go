@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"iter"
 )
 
@@ -87,6 +86,10 @@ func (r *Reader) read(fn func(*sql.Tx) error) error {
 	if end := tx.Rollback(); err == nil { // else the first error says it all
 		err = end
 	}
+	if resultCode(err)&0xff == sqliteError {
+		// The queries are right for a sound file, so this one is not.
+		return &Error{Err: ErrCorrupt, Path: r.path, Detail: err.Error(), Hint: hintDamaged, Cause: err}
+	}
 	return fault(r.path, "read it", err)
 }
 
@@ -145,115 +148,25 @@ func (r *Reader) Result() (result Result, ok bool, err error) {
 	return result, ok, err
 }
 
-// Shots gives the shots of a step in the order of their index.
-func (r *Reader) Shots(step int) ([]Shot, error) {
-	var shots []Shot
+// Events gives the run's story, oldest first.
+func (r *Reader) Events() iter.Seq2[Event, error] {
+	return inPieces(r.loadEvents)
+}
+
+func (r *Reader) loadEvents(first, last int) ([]Event, error) {
+	var events []Event
 	err := r.read(func(tx *sql.Tx) error {
-		where := span{where: "step = ?", args: []any{step}}
-		err := r.scan(tx, where.of("shot"), func(c *cells) {
-			shots = append(shots, Shot{Step: step, Index: c.int("n"), Objective: c.float("objective"), At: c.stamp()})
+		where := span{table: "event", where: "id BETWEEN ? AND ?", args: []any{first, last}}
+		err := r.scan(tx, where, func(c *cells) {
+			if c.int("id") == first+len(events) { // else one before it is missing
+				events = append(events, Event{Level: c.text("level"), Kind: c.text("kind"), Message: c.text("message"),
+					Step: c.int("step"), At: c.stamp()})
+			}
 		})
 		if err != nil {
 			return err
 		}
-		at := map[int]*Shot{}
-		for i := range shots {
-			at[shots[i].Index] = &shots[i]
-		}
-		err = errors.Join(
-			r.scan(tx, where.of("shot_value"), func(c *cells) {
-				if s := at[c.int("shot")]; s != nil {
-					s.X = append(s.X, c.float("x"))
-				}
-			}),
-			r.scan(tx, where.of("shot_reading"), func(c *cells) {
-				if s := at[c.int("shot")]; s != nil {
-					s.Sensors, s.Quality = append(s.Sensors, c.float("value")), append(s.Quality, c.text("quality"))
-				}
-			}))
-		for _, s := range shots {
-			if err == nil && (len(s.X) != len(r.run.Variables) || len(s.Sensors) != len(r.run.Sensors)) {
-				err = r.corrupt(Damage{Table: "shot", Row: fmt.Sprintf("step %d, n %d", step, s.Index), Problem: "a value or reading of it is missing"})
-			}
-		}
-		return err
+		return r.gapless(tx, piece{table: "event", first: first, last: last, found: len(events)})
 	})
-	return shots, err
-}
-
-// Actions gives the actions of a step, oldest first; step 0 those outside steps.
-func (r *Reader) Actions(step int) ([]ActionRecord, error) {
-	var actions []ActionRecord
-	err := r.read(func(tx *sql.Tx) error {
-		where := span{table: "action", where: "step = ?", args: []any{step}}
-		err := r.scan(tx, where, func(c *cells) {
-			actions = append(actions, ActionRecord{ID: int64(c.int("id")),
-				Action: Action{Step: step, Device: c.text("device"), Kind: c.text("kind"), At: c.stamp()}})
-		})
-		for i := 0; i < len(actions) && err == nil; i++ {
-			err = r.loadAction(tx, &actions[i])
-		}
-		return err
-	})
-	return actions, err
-}
-
-// loadAction reads the channels of an action and what became of it.
-func (r *Reader) loadAction(tx *sql.Tx, a *ActionRecord) error {
-	where := span{where: "action = ?", args: []any{a.ID}}
-	err := r.scan(tx, where.of("action_channel"), func(c *cells) {
-		if c.null("value") {
-			a.Release = append(a.Release, c.text("channel"))
-			return
-		}
-		if a.Values == nil {
-			a.Values = map[string]float64{}
-		}
-		a.Values[c.text("channel")] = c.float("value")
-	})
-	if err != nil {
-		return err
-	}
-	err = r.scan(tx, where.of("action_state"), func(c *cells) {
-		a.Settlements = append(a.Settlements, Settlement{State: ActionState(c.text("state")), Message: c.text("message"), At: c.stamp()})
-	})
-	if err != nil {
-		return err
-	}
-	return r.scan(tx, where.of("action_readback"), func(c *cells) {
-		i := c.int("state") - 1
-		if i < 0 || i >= len(a.Settlements) {
-			return
-		}
-		s := &a.Settlements[i]
-		if s.Readback == nil {
-			s.Readback = map[string]float64{}
-		}
-		s.Readback[c.text("channel")] = c.float("value")
-	})
-}
-
-// Events gives the run's story, oldest first.
-func (r *Reader) Events() iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		for from, more := 0, true; more; from += chunk {
-			var events []Event
-			err := r.read(func(tx *sql.Tx) error {
-				return r.scan(tx, span{table: "event", where: "id > ? AND id <= ?", args: []any{from, from + chunk}}, func(c *cells) {
-					events = append(events, Event{Level: c.text("level"), Kind: c.text("kind"), Message: c.text("message"),
-						Step: c.int("step"), At: c.stamp()})
-				})
-			})
-			for _, e := range events {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(Event{}, err)
-				return
-			}
-			more = len(events) == chunk
-		}
-	}
+	return events, err
 }

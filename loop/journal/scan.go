@@ -9,11 +9,6 @@ import (
 	"time"
 )
 
-// chunk is how many steps or events are read in one transaction. Why not more: a
-// transaction that stays open keeps the writer from folding its log, and the
-// records are held in memory. Why not fewer: each has a handful of queries.
-const chunk = 256
-
 // span selects rows of a table; where may be empty.
 type span struct {
 	table, where string

@@ -13,45 +13,31 @@ import (
 func (r *Reader) Steps() iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		spent := 0.0
-		for from := 1; ; from += chunk {
-			steps, err := r.loadSteps(from, from+chunk-1)
-			for _, s := range steps {
-				if !s.Concluded {
-					s.Outcome.Spent = spent
-				}
-				spent = s.Outcome.Spent
-				if !yield(s, nil) {
-					return
-				}
+		for s, err := range inPieces(r.loadSteps) {
+			if err == nil && !s.Concluded {
+				s.Outcome.Spent = spent
 			}
-			if err != nil {
-				yield(Step{}, err)
-				return
-			}
-			if len(steps) < chunk {
+			spent = s.Outcome.Spent
+			if !yield(s, err) {
 				return
 			}
 		}
 	}
 }
 
-// loadSteps reads the steps first to last, as many as there are, and sees that
-// none is missing a row. With an error come the steps before it.
 func (r *Reader) loadSteps(first, last int) ([]Step, error) {
 	var steps []Step
 	err := r.read(func(tx *sql.Tx) error {
-		var end sql.NullInt64
-		if err := tx.QueryRow("SELECT max(step) FROM decision").Scan(&end); err != nil {
+		l := loader{r: r, tx: tx, first: first, where: span{where: "step BETWEEN ? AND ?", args: []any{first, last}}}
+		if err := l.load(); err != nil {
 			return err
 		}
-		l := loader{r: r, tx: tx, first: first, where: span{where: "step BETWEEN ? AND ?", args: []any{first, last}}}
-		err := l.load()
-		var complete int
-		if err == nil {
-			complete, err = l.check(min(last, int(end.Int64)))
-		}
+		complete, err := l.complete()
 		steps = l.steps[:complete]
-		return err
+		if err != nil {
+			return err
+		}
+		return r.gapless(tx, piece{table: "decision", first: first, last: last, found: complete})
 	})
 	return steps, err
 }
@@ -93,7 +79,7 @@ func (l *loader) load() error {
 
 func (l *loader) addDecision(c *cells) {
 	if c.int("step") != l.first+len(l.steps) {
-		return // one before it is missing; check will say so
+		return // one before it is missing, as gapless will say
 	}
 	nan := math.NaN()
 	l.steps = append(l.steps, Step{
@@ -142,31 +128,32 @@ func (l *loader) addOutcomeValue(c *cells) {
 	}
 }
 
-// check sees that the steps up to end are there with all their rows, and gives
-// how many are before the first that is not.
-func (l *loader) check(end int) (complete int, err error) {
+// complete gives how many steps there are before the first that lacks a row.
+func (l *loader) complete() (int, error) {
+	var end sql.NullInt64
+	if err := l.tx.QueryRow("SELECT max(step) FROM decision").Scan(&end); err != nil {
+		return 0, err
+	}
 	n := len(l.r.run.Variables)
 	for i := range l.steps {
-		s, row := &l.steps[i], fmt.Sprintf("step %d", l.first+i)
-		missing := func(table string) error {
-			return l.r.corrupt(Damage{Table: table, Row: row, Problem: "a row is missing"})
-		}
+		s := &l.steps[i]
+		lacking := ""
 		switch {
 		case len(s.Decision.Requested) != n:
-			return i, missing("decision_value")
+			lacking = "decision_value"
 		case len(s.Decision.Reasons) != l.reasons[i]:
-			return i, missing("reason")
+			lacking = "reason"
 		case s.Concluded && len(s.Outcome.X) != n:
-			return i, missing("outcome_value")
-		case !s.Concluded && l.first+i < end:
-			return i, missing("outcome")
+			lacking = "outcome_value"
+		case !s.Concluded && l.first+i < int(end.Int64):
+			lacking = "outcome"
+		}
+		if lacking != "" {
+			return i, l.r.corrupt(Damage{Table: lacking, Row: fmt.Sprintf("step %d", l.first+i), Problem: "a row is missing"})
 		}
 		for !s.Concluded && len(s.Outcome.X) < n {
 			s.Outcome.X = append(s.Outcome.X, math.NaN())
 		}
-	}
-	if next := l.first + len(l.steps); next <= end {
-		return len(l.steps), l.r.corrupt(Damage{Table: "decision", Row: fmt.Sprintf("step %d", next), Problem: "the row is missing"})
 	}
 	return len(l.steps), nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Damage is one thing that is wrong with a journal.
@@ -108,10 +109,16 @@ func (v *verification) query(query string, fn func(fields []sql.NullString) erro
 // so the quick check is a full one.
 func (v *verification) structure() error {
 	return v.query("PRAGMA quick_check", func(f []sql.NullString) error {
-		if f[0].String == "ok" {
-			return nil
+		for line := range strings.Lines(f[0].String) { // one row can hold many findings
+			line = strings.TrimSpace(line)
+			if line == "ok" || strings.HasPrefix(line, "***") {
+				continue
+			}
+			if err := v.add(Damage{Problem: line}); err != nil {
+				return err
+			}
 		}
-		return v.add(Damage{Problem: f[0].String})
+		return nil
 	})
 }
 

@@ -1,0 +1,404 @@
+package journal
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// closedDemo makes a closed journal of n records and gives its bytes.
+func closedDemo(t testing.TB, n int) []byte {
+	t.Helper()
+	path, j := demo(t, n)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return copyFile(t, path, path+".copy")
+}
+
+// A flipped bit in a number, of which SQLite knows nothing, is found and named.
+func TestFlippedByte(t *testing.T) {
+	sound := closedDemo(t, 30)
+	number := func(x float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(x)) }
+	for _, c := range []struct {
+		what string
+		old  []byte
+		want string
+	}{
+		{"achieved", number(2./3 + 0.001), "table action_readback, row action 2, state 2, n 0: its checksum is "},
+		{"mean", number(2.05), "table outcome, row step 2: its checksum is "},
+		{"requested", number(20 + 2./7), "table decision_value, row step 2, variable 1: its checksum is "},
+		{"text", []byte("step 2 is done"), "table event, row id 2: its checksum is "},
+		{"work", []byte(`{"ucb":3}`), "table decision, row step 3: its checksum is "},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.db")
+			at := bytes.Index(sound, c.old)
+			if at < 0 {
+				t.Fatalf("%x is not in the file", c.old)
+			}
+			bad := bytes.Clone(sound)
+			bad[at+len(c.old)-1] ^= 1
+			if err := os.WriteFile(path, bad, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r := mustRead(t, path)
+			damage := r.Verify()
+			if len(damage) == 0 || !strings.HasPrefix(damage[0].String(), c.want) {
+				t.Errorf("verify: got %v, want %q", damage, c.want)
+			}
+			if _, err := dump(r); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("reading: got %v, want %q", err, c.want)
+			}
+			_, err := Open(path, Options{})
+			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "start a new run") {
+				t.Errorf("open: got %v, want %q", err, c.want)
+			}
+			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, bad) {
+				t.Errorf("a journal that is refused was changed (%v)", err)
+			}
+		})
+	}
+	path := filepath.Join(t.TempDir(), "x.db")
+	at := bytes.Index(sound, number(2.05))
+	bad := bytes.Clone(sound)
+	bad[at] ^= 0x40
+	if err := os.WriteFile(path, bad, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, f := range []Format{CSV, JSONL} {
+		out.Reset()
+		err := Export(&out, mustRead(t, path), f)
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "table outcome, row step 2") {
+			t.Errorf("export %s: got %v", f, err)
+		}
+	}
+}
+
+// Rows that are gone, of which no checksum can tell, and other changes by a
+// program that knows SQLite, are found.
+func TestTampering(t *testing.T) {
+	sound := closedDemo(t, 40)
+	for _, c := range []struct{ change, want string }{
+		{"DELETE FROM outcome_value WHERE step = 2 AND variable = 1", "table outcome_value, row step 2: 1 rows are there, there should be 2"},
+		{"DELETE FROM decision_value WHERE step = 5", "table decision_value, row step 5: 0 rows are there, there should be 2"},
+		{"DELETE FROM outcome_value WHERE step = 3; DELETE FROM outcome WHERE step = 3", "table outcome, row step 3: 0 rows are there, there should be 1"},
+		{"DELETE FROM reason WHERE n = 1", "table reason, row step 3: 1 rows are there, there should be 2"},
+		{"DELETE FROM shot_reading WHERE step = 1 AND shot = 2", "table shot_reading, row step 1, shot 2: 0 rows are there, there should be 3"},
+		{"DELETE FROM shot_value WHERE step = 1 AND shot = 2 AND variable = 0", "table shot_value, row step 1, shot 2: 1 rows are there, there should be 2"},
+		{"DELETE FROM event WHERE id = 2", "table event: 4 rows are there, there should be 5"},
+		{"DELETE FROM action_readback WHERE action = 4 AND n = 0", "table action_readback, row action 4, state 2: 1 rows are there, there should be 2"},
+		{"DELETE FROM action_state WHERE action = 4 AND n = 1", "table action_state, row action 4: 1 rows are there, there should be 2"},
+		{"DELETE FROM action_channel WHERE action = 4 AND n = 0", "table action_channel, row action 4: 2 rows are there, there should be 3"},
+		{"DELETE FROM shot WHERE step = 1 AND n = 0", "a row refers to a row of shot that is missing"},
+		{"UPDATE outcome SET mean = 1e9 WHERE step = 1", "table outcome, row step 1: its checksum is "},
+		{"UPDATE shot SET n = 9 WHERE step = 4 AND n = 3", "table shot, row step 4, n 9: its checksum is "},
+		{"UPDATE event SET message = NULL WHERE id = 1", "NOT NULL"},
+		{"DROP VIEW steps", "table steps: the view is missing or was altered"},
+		{"DROP TABLE reason", "table reason: the table is missing"},
+		{"ALTER TABLE event ADD COLUMN mood TEXT", "table event: the table's definition was altered"},
+		{"DELETE FROM setting WHERE n = 1", "table setting: 1 rows are there, there should be 2"},
+		{"DELETE FROM control_set_variable WHERE control_set = 0", "table control_set_variable: 1 rows are there, there should be 3"},
+		{"DELETE FROM sensor", "table sensor: 0 rows are there, there should be 3"},
+		{"DELETE FROM config", "table config: 0 rows are there, there should be 1"},
+		{"DELETE FROM run", "table run: 0 rows are there, there should be 1"},
+	} {
+		path := filepath.Join(t.TempDir(), "x.db")
+		if err := os.WriteFile(path, sound, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(c.change); err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", c.change, err)
+			}
+			db.Close()
+			continue
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Open(path, Options{})
+		if !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: Open says %v", c.change, err)
+			continue
+		}
+		found := err.Error()
+		if r, err := OpenReader(path); err == nil {
+			found = fmt.Sprint(r.Verify())
+			r.Close()
+		}
+		if !strings.Contains(found, c.want) {
+			t.Errorf("%s: got %s, want %q", c.change, found, c.want)
+		}
+	}
+}
+
+// What is no journal is refused in words.
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	sound := closedDemo(t, 9)
+	file := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	other := filepath.Join(dir, "other.db")
+	db, err := sql.Open("sqlite", other)
+	if err == nil {
+		_, err = db.Exec("CREATE TABLE t (x)")
+	}
+	if err != nil || db.Close() != nil {
+		t.Fatal(err)
+	}
+	newer := bytes.Clone(sound)
+	newer[63] = 200 // user_version, four bytes from 60
+	for _, c := range []struct {
+		path string
+		is   error
+		want string
+	}{
+		{file("text.db", bytes.Repeat([]byte("n,mean\n1,2.5\n"), 400)), ErrCorrupt, "file is not a database"},
+		{file("short.db", []byte("hello")), ErrCorrupt, "file is not a database"},
+		{file("empty.db", nil), ErrCorrupt, "it is empty; remove it"},
+		{dir, ErrCorrupt, "it is not a regular file"},
+		{other, ErrCorrupt, "it is no journal of tuner (application_id is 0x0, not 0x74756e72)"},
+		{file("newer.db", newer), ErrVersion, "its schema is version 200, this tuner knows 1; use the version of tuner that made it"},
+		{file("half.db", sound[:len(sound)/2]), ErrCorrupt, "malformed"},
+		{file("page.db", sound[:4096]), ErrCorrupt, "malformed"},
+		{file("header.db", sound[:100]), ErrCorrupt, "malformed"},
+	} {
+		_, err := Open(c.path, Options{})
+		if !errors.Is(err, c.is) || !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("open %s: got %v, want %q", filepath.Base(c.path), err, c.want)
+		}
+		r, err := OpenReader(c.path)
+		if err == nil {
+			if r.Verify() == nil {
+				t.Errorf("read %s: no damage was found", filepath.Base(c.path))
+			}
+			r.Close()
+		} else if !errors.Is(err, c.is) {
+			t.Errorf("read %s: got %v", filepath.Base(c.path), err)
+		}
+	}
+}
+
+// rounds is the number of rounds of a campaign: JOURNAL_ROUNDS, or a few.
+func rounds(t *testing.T, few int) int {
+	if s := os.Getenv("JOURNAL_ROUNDS"); s != "" {
+		if _, err := fmt.Sscan(s, &few); err != nil {
+			t.Fatalf("JOURNAL_ROUNDS: %v", err)
+		}
+	}
+	return few
+}
+
+// garble damages b at random and says how.
+func garble(r *rand.Rand, b []byte) (bad []byte, how string) {
+	bad = bytes.Clone(b)
+	at := r.IntN(len(b))
+	if r.IntN(3) == 0 {
+		at = r.IntN(100) // the header, where a byte says most
+	}
+	end := min(len(b), at+1+r.IntN(2000))
+	switch r.IntN(6) {
+	case 0:
+		bad[at] ^= 1 << r.IntN(8)
+		return bad, fmt.Sprintf("a bit of byte %d was flipped", at)
+	case 1:
+		bad[at] = byte(r.IntN(256))
+		return bad, fmt.Sprintf("byte %d became %#x", at, bad[at])
+	case 2:
+		clear(bad[at:end])
+		return bad, fmt.Sprintf("bytes %d to %d became zero", at, end)
+	case 3:
+		for i := at; i < end; i++ {
+			bad[i] = byte(r.IntN(256))
+		}
+		return bad, fmt.Sprintf("bytes %d to %d became noise", at, end)
+	case 4:
+		return bad[:at], fmt.Sprintf("the file was cut at %d", at)
+	default:
+		const page = 4096
+		p, q := r.IntN(len(b)/page)*page, r.IntN(len(b)/page)*page
+		copy(bad[p:p+page], b[q:q+page])
+		copy(bad[q:q+page], b[p:p+page])
+		return bad, fmt.Sprintf("pages at %d and %d were exchanged", p, q)
+	}
+}
+
+// A file that was damaged anywhere is refused, or damage is reported, or what it
+// says is still all true. Reading without Verify may miss records that are gone
+// from the end, but never gives a wrong one.
+func TestGarbledFile(t *testing.T) {
+	r := seed(t)
+	const records = 60
+	sound := closedDemo(t, records)
+	path := filepath.Join(t.TempDir(), "x.db")
+	write := func(b []byte) {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(sound)
+	want := mustDump(t, path)
+	wantLines := map[string]bool{}
+	for line := range strings.Lines(want) {
+		wantLines[line] = true
+	}
+	found, harmless, missed := 0, 0, 0
+	for range rounds(t, 400) {
+		bad, how := garble(r, sound)
+		write(bad)
+		reader, err := OpenReader(path)
+		if err != nil {
+			if _, ok := errors.AsType[*Error](err); !ok {
+				t.Errorf("%s: no words for %v", how, err)
+			}
+			found++
+			continue
+		}
+		got, derr := dump(reader)
+		damage := reader.Verify()
+		reader.Close()
+		if derr == nil && got != want && damage == nil {
+			t.Errorf("%s: nobody noticed: %s", how, firstDifference(got, want))
+		}
+		switch {
+		case damage == nil && derr == nil:
+			harmless++
+		case derr == nil && got != want:
+			missed++
+			t.Logf("%s: only Verify noticed: %v; %s", how, damage[0], firstDifference(got, want))
+			found++
+		default:
+			found++
+		}
+		if damage == nil && derr != nil {
+			t.Errorf("%s: Verify found nothing, but reading failed: %v", how, derr)
+		}
+	}
+	t.Logf("%d found, %d of them by Verify alone; %d harmless", found, missed, harmless)
+	if found < 100 || harmless == 0 {
+		t.Errorf("the damage was too strong or too weak to show anything: %d found, %d harmless", found, harmless)
+	}
+}
+
+// A log that was damaged anywhere gives exactly the records before the damage.
+func TestGarbledLog(t *testing.T) {
+	r := seed(t)
+	const records = 40
+	dir := t.TempDir()
+	source := filepath.Join(dir, "source.db")
+	j, err := Create(source, demoRun(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	ends := []int64{} // where each record ends in the log
+	dumps := []string{mustDump(t, source)}
+	for i := range records {
+		performFrom(t, j, i, i+1)
+		info, err := os.Stat(source + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends, dumps = append(ends, info.Size()), append(dumps, mustDump(t, source))
+	}
+	path := filepath.Join(dir, "x.db")
+	copyFile(t, source, path)
+	log := copyFile(t, source+"-wal", path+"-wal")
+	for range rounds(t, 200) {
+		bad, how := garble(r, log)
+		first := firstChange(bad, log)
+		n := 0 // records that end before the damage
+		for n < records && ends[n] <= first {
+			n++
+		}
+		if err := os.WriteFile(path+"-wal", bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path + "-shm"); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		reader, err := OpenReader(path)
+		if err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		damage := reader.Verify()
+		got, err := dump(reader)
+		reader.Close()
+		if damage != nil || err != nil || got != dumps[n] {
+			t.Errorf("%s: %d records should be left; damage %v, %v, %s", how, n, damage, err, firstDifference(got, dumps[n]))
+		}
+	}
+}
+
+// firstChange is where two files differ first, len(b) if they do not.
+func firstChange(a, b []byte) int64 {
+	for i := range b {
+		if i >= len(a) || a[i] != b[i] {
+			return int64(i)
+		}
+	}
+	return int64(len(b))
+}
+
+// After a log was cut the run continues from the last record that is whole.
+func TestResumeAfterCutLog(t *testing.T) {
+	const records = 40
+	source, j := demo(t, records)
+	path := filepath.Join(t.TempDir(), "x.db")
+	copyFile(t, source, path)
+	log := copyFile(t, source+"-wal", path+"-wal")
+	if err := os.Truncate(path+"-wal", int64(len(log))/2); err != nil {
+		t.Fatal(err)
+	}
+	k, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	n, err := performed(mustRead(t, path))
+	if err != nil || n == 0 || n >= records {
+		t.Fatalf("%d records of %d are left: %v", n, records, err)
+	}
+	performFrom(t, k, n, records)
+	if got, want := mustDump(t, path), mustDump(t, source); got != want {
+		t.Errorf("continued and undisturbed differ: %s", firstDifference(got, want))
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Export stops at a writer that fails.
+func TestExportWriteError(t *testing.T) {
+	path, _ := demo(t, 30)
+	r := mustRead(t, path)
+	for _, f := range []Format{CSV, JSONL} {
+		if err := Export(failingWriter{}, r, f); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s: got %v", f, err)
+		}
+	}
+}
+
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
