@@ -1,0 +1,269 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop"
+)
+
+func newCheckCommand(e *env) *cobra.Command {
+	var probe, effective, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check CONFIG",
+		Short: "Check a configuration and say what it will do",
+		Long: `Check a configuration, with everything that its drivers, policy and plant have to
+say against it, and print what it will do. No device is opened.
+
+With --probe the devices are opened and each sensor and variable is read once.
+Nothing is moved; but an exec child that is let go brings its outputs to safe, as
+its protocol says.
+
+With --effective every key is printed with its value and where that comes from.`,
+		Args:              oneFile("a configuration file"),
+		ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := loadWiring(args[0], e.executable)
+			if err != nil {
+				return err
+			}
+			var readings []probed
+			var probeErr error
+			if probe {
+				if err := w.refuseUnbuilt("check --probe"); err != nil {
+					return err
+				}
+				readings, probeErr = w.probe(cmd.Context(), e)
+			}
+			if asJSON {
+				err = w.checkJSON(e.stdout, readings, effective)
+			} else {
+				err = w.checkText(e.stdout, readings, effective)
+			}
+			if probeErr != nil {
+				return probeErr
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&probe, "probe", false, "open the devices and read everything once")
+	cmd.Flags().BoolVar(&effective, "effective", false, "print every key with its value and its origin")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// checkText prints what the configuration will do.
+func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s: %s at %s, in order\n\n", w.cfg.File, w.cfg.Name, w.cfg.Site)
+	fmt.Fprintf(t, "objective\t%s\n", w.objectiveWords())
+	fmt.Fprintf(t, "policy\t%s\n", w.policyWords())
+	fmt.Fprintf(t, "model\t%s\n", w.modelWords())
+	if n := len(w.spec.Candidates); n > 0 {
+		fmt.Fprintf(t, "domain\t%d candidates\n", n)
+	}
+	fmt.Fprintf(t, "run\t%s\n", w.stopWords())
+	for _, text := range w.plantNotes {
+		fmt.Fprintf(t, "plant\t%s\n", text)
+	}
+	t.Flush()
+	w.checkVariables(t)
+	w.checkSensors(t)
+	w.checkSets(t)
+	if readings != nil {
+		printProbe(t, readings)
+	}
+	if len(w.replaced)+len(w.inert) > 0 {
+		fmt.Fprintln(t, "\nread, but not acted on as written:")
+		for _, n := range slices.Concat(w.replaced, w.inert) {
+			fmt.Fprintf(t, "  line %d\t%s\t%s\n", n.Line, n.Key, n.What)
+		}
+	}
+	for _, d := range w.devices {
+		if d.build == nil {
+			fmt.Fprintf(t, "\ndevice %s: driver %q is not in this version: its keys are not checked and tuner run refuses it\n", d.name, d.driver)
+		}
+	}
+	if effective {
+		fmt.Fprintln(t, "\nevery key:")
+		for _, s := range w.cfg.Effective() {
+			fmt.Fprintf(t, "  %s\t= %s\t%s\n", s.Key, s.Value, s.Origin)
+		}
+	}
+	return t.Flush()
+}
+
+// objectiveWords says what is measured.
+func (w *wiring) objectiveWords() string {
+	o := &w.opt.Objective
+	goal := "maximize"
+	if o.Minimize {
+		goal = "minimize"
+	}
+	what := o.Name
+	if o.Unit != "" && o.Unit != "1" {
+		what += " in " + o.Unit
+	}
+	shots := "one shot"
+	if o.Shots > 1 {
+		shots = fmt.Sprintf("%s of %d shots", o.Statistic, o.Shots)
+	}
+	return fmt.Sprintf("%s %s, %s a step, at most %s for a shot", goal, what, shots, duration(o.Timeout))
+}
+
+func (w *wiring) checkVariables(t *tabwriter.Writer) {
+	fmt.Fprintln(t, "\nvariable\tunit\trange\thard limits\tslew per s\tstart\tsettle\treadback\tleft alone\tat the end\tchannel")
+	for i := range w.opt.Variables {
+		v := &w.opt.Variables[i]
+		fmt.Fprintf(t, "%s\t%s\t%s%s\t", v.Name, v.Unit, interval(v.Low, v.High), grid(&w.cfg.Variables[i]))
+		if !v.Actuated {
+			fmt.Fprintf(t, "-\t-\t-\t-\t-\tonly measured\t-\t%s\n", w.channelWords(v.Channel))
+			continue
+		}
+		l := &v.Limits
+		slew := number(l.SlewUp)
+		if l.SlewUp != l.SlewDown {
+			slew = "+" + number(l.SlewUp) + " -" + number(l.SlewDown)
+		}
+		start := "as read"
+		if !math.IsNaN(v.Start) {
+			start = number(v.Start)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s in %s\t%s\t%s\t%s\n", interval(l.Low, l.High), slew, start, duration(v.Settle),
+			"±"+number(v.Tolerance), duration(v.Timeout), w.releaseWords(i), w.restWords(v), w.channelWords(v.Channel))
+	}
+	t.Flush()
+}
+
+// grid says which values within its range a variable may take.
+func grid(v *configs.Variable) string {
+	switch {
+	case len(v.Levels) > 0:
+		return fmt.Sprintf(", %d levels", len(v.Levels))
+	case v.Integer:
+		return ", whole"
+	case v.Resolution != nil:
+		return " by " + number(*v.Resolution)
+	}
+	return ""
+}
+
+// releaseWords says what variable i does in a step that leaves it random.
+func (w *wiring) releaseWords(i int) string {
+	v := &w.opt.Variables[i]
+	switch v.OnRelease {
+	case loop.Hold:
+		return "held"
+	case loop.Park:
+		return "parked at " + number(v.Limits.Safe)
+	}
+	r := &w.cfg.Variables[i].WhenRandom
+	switch r.Distribution {
+	case "normal":
+		return fmt.Sprintf("let go: normal %s sd %s", number(orZero(r.Mean)), number(orZero(r.SD)))
+	case "uniform":
+		return "let go: uniform"
+	}
+	return "let go: learnt"
+}
+
+// restWords says where a variable is left at the end of a run.
+func (w *wiring) restWords(v *loop.Variable) string {
+	switch v.Shutdown {
+	case loop.RestSafe:
+		return "safe, " + number(v.Limits.Safe)
+	case loop.RestOff:
+		return "let go"
+	}
+	return "held"
+}
+
+func (w *wiring) checkSensors(t *tabwriter.Writer) {
+	fmt.Fprintln(t, "\nsensor\tunit\tbelieved\tmax age\tchannel")
+	for _, s := range w.opt.Sensors {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Unit, interval(s.Low, s.High), duration(s.MaxAge), w.channelWords(s.Channel))
+	}
+	t.Flush()
+}
+
+func (w *wiring) checkSets(t *tabwriter.Writer) {
+	fmt.Fprintln(t, "\ncontrol set\tcost of a step")
+	for i := range w.opt.ControlSets {
+		fmt.Fprintf(t, "%s\t%s\n", strings.Join(w.setNames(i), ", "), quantity(w.spec.ControlSets[i].Cost, w.opt.Cost.Unit))
+	}
+	for i, v := range w.opt.Variables {
+		if c := w.opt.Cost.PerMove[i]; c > 0 {
+			fmt.Fprintf(t, "and moving %s\t%s per %s\n", v.Name, quantity(c, w.opt.Cost.Unit), v.Unit)
+		}
+	}
+	t.Flush()
+}
+
+// channelWords names a channel as DEVICE.CHANNEL.
+func (w *wiring) channelWords(c loop.Channel) string {
+	if c.Device < 0 {
+		return "-"
+	}
+	return w.devices[c.Device].name + "." + c.Name
+}
+
+func interval(low, high float64) string { return "[" + number(low) + ", " + number(high) + "]" }
+
+// checkJSON prints the same as one document.
+func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) error {
+	type set struct {
+		Variables []string `json:"variables"`
+		Cost      float64  `json:"cost"`
+	}
+	doc := struct {
+		Type        string            `json:"type"`
+		File        string            `json:"file"`
+		Name        string            `json:"name"`
+		Site        string            `json:"site"`
+		Objective   string            `json:"objective"`
+		Policy      string            `json:"policy"`
+		Model       string            `json:"model"`
+		Run         string            `json:"run"`
+		Plant       []string          `json:"plant,omitempty"`
+		ControlSets []set             `json:"control_sets"`
+		Replaced    []note            `json:"replaced"`
+		Inert       []note            `json:"inert"`
+		Probe       []probed          `json:"probe,omitempty"`
+		Effective   []settingLine `json:"effective,omitempty"`
+	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
+		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Plant: w.plantNotes,
+		Replaced: orEmpty(w.replaced), Inert: orEmpty(w.inert), Probe: readings}
+	for i := range w.opt.ControlSets {
+		doc.ControlSets = append(doc.ControlSets, set{w.setNames(i), w.spec.ControlSets[i].Cost})
+	}
+	if effective {
+		for _, s := range w.cfg.Effective() {
+			doc.Effective = append(doc.Effective, settingLine(s))
+		}
+	}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(doc)
+}
+
+// settingLine is one key of the effective configuration in JSON.
+type settingLine struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

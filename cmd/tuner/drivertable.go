@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/exec"
+	"github.com/labtuner/tuner/drivers/mqtt"
+	"github.com/labtuner/tuner/drivers/sim"
+)
+
+// deviceWiring is one [[device]] of the file, ready to be made.
+type deviceWiring struct {
+	name, driver string
+	// build makes the device; nothing is opened. It is nil for a driver that this
+	// version knows by name only.
+	build func(drivers.Env) (drivers.Device, error)
+	// serve answers in the device's place with another device, until ctx ends.
+	serve func(ctx context.Context, s serving) error
+	// where says in words where the device is served; usesStdin that it is there.
+	where     string
+	usesStdin bool
+	// otherName maps channel names to those of the driver's other side, where they
+	// differ.
+	otherName map[string]string
+}
+
+// serving is what tuner plant gives to a device's driver.
+type serving struct {
+	dev drivers.Device
+	env drivers.Env
+	// period is the time between two readings of a device that speaks on its own.
+	period time.Duration
+	stdin  io.Reader
+	stdout io.Writer
+}
+
+// driverContext is what wiring a device needs beside its section.
+type driverContext struct {
+	cfg *configs.Config
+	// executable is the path of this program, which an exec device may run.
+	executable string
+	// plant makes the plant of the file, or returns the one that it made before.
+	plant func(drivers.Env) (*sim.Plant, error)
+}
+
+// wireDriver turns one section into a device, with the problems of its own keys.
+type wireDriver func(*configs.Device, driverContext) (deviceWiring, []configs.Problem)
+
+// driverTable lists every driver by its name in the file.
+func driverTable() map[string]wireDriver {
+	return map[string]wireDriver{
+		"exec":   wireExec,
+		"mqtt":   wireMQTT,
+		"serial": wireSerial,
+		"sim":    wireSim,
+	}
+}
+
+// wireDevice wires one [[device]].
+func wireDevice(d *configs.Device, c driverContext) (deviceWiring, []configs.Problem) {
+	table := driverTable()
+	wire, ok := table[d.Driver]
+	if !ok {
+		names := slices.Sorted(maps.Keys(table))
+		return deviceWiring{name: d.Name, driver: d.Driver}, []configs.Problem{
+			c.cfg.Problem("device."+d.Name+".driver", fmt.Sprintf("no driver is called %q", d.Driver), "the drivers are "+strings.Join(names, ", ")),
+		}
+	}
+	w, problems := wire(d, c)
+	w.name, w.driver = d.Name, d.Driver
+	return w, problems
+}
+
+// wireSerial accepts a serial device: simulate replaces it, run refuses it.
+func wireSerial(*configs.Device, driverContext) (deviceWiring, []configs.Problem) {
+	return deviceWiring{}, nil
+}
+
+// wireSim gives a device of the simulated plant in real time, within this
+// process.
+func wireSim(d *configs.Device, c driverContext) (deviceWiring, []configs.Problem) {
+	problems := d.Decode(&struct{}{})
+	if c.cfg.Plant == nil {
+		problems = append(problems, c.cfg.Problem("device."+d.Name+".driver",
+			`"sim" is a device of the simulated plant, and there is no [plant]`, "add [plant]"))
+	}
+	return deviceWiring{
+		build: func(env drivers.Env) (drivers.Device, error) {
+			plant, err := c.plant(env)
+			if err != nil {
+				return nil, err
+			}
+			return plant.Device(d.Name), nil
+		},
+	}, problems
+}
+
+func wireExec(d *configs.Device, c driverContext) (deviceWiring, []configs.Problem) {
+	options := exec.Default()
+	problems := d.Decode(&options)
+	options.Base, options.Executable = c.cfg.Dir, c.executable
+	var channels []exec.ChannelOptions
+	for i := range d.Channels() {
+		section := &d.Channels()[i]
+		o := exec.ChannelOptions{Channel: section.Name}
+		problems = append(problems, section.Decode(&o)...)
+		channels = append(channels, o)
+	}
+	w := deviceWiring{
+		where:     "tuner-exec/1 on stdin and stdout",
+		usesStdin: true,
+		otherName: map[string]string{},
+		build: func(env drivers.Env) (drivers.Device, error) {
+			return exec.New(options, channels, env)
+		},
+		serve: func(ctx context.Context, s serving) error {
+			return exec.Serve(ctx, s.stdin, s.stdout, d.Name, s.dev)
+		},
+	}
+	for _, c := range channels {
+		if c.Name != "" {
+			w.otherName[c.Channel] = c.Name
+		}
+	}
+	return w, append(problems, tryDevice(w, d, problems)...)
+}
+
+func wireMQTT(d *configs.Device, c driverContext) (deviceWiring, []configs.Problem) {
+	options := mqtt.Default()
+	problems := d.Decode(&options)
+	options.Base = c.cfg.Dir
+	var channels []mqtt.ChannelOptions
+	for i := range d.Channels() {
+		section := &d.Channels()[i]
+		o := mqtt.ChannelOptions{Channel: section.Name}
+		problems = append(problems, section.Decode(&o)...)
+		if o.Safe == nil && o.Release == nil {
+			o.Safe = declaredSafe(c.cfg, d.Name, section.Name)
+		}
+		channels = append(channels, o)
+	}
+	w := deviceWiring{
+		where: "mqtt at " + options.Broker,
+		build: func(env drivers.Env) (drivers.Device, error) {
+			return mqtt.New(options, channels, env)
+		},
+		serve: func(ctx context.Context, s serving) error {
+			return mqtt.Serve(ctx, mqtt.Plant{Options: options, Channels: channels, Device: s.dev, Period: s.period, Env: s.env})
+		},
+	}
+	return w, append(problems, tryDevice(w, d, problems)...)
+}
+
+// declaredSafe is the safe value that the file declares for the variable on a
+// channel, nil if there is none: a channel that cannot be released would
+// otherwise have nothing to go to when it is halted.
+func declaredSafe(cfg *configs.Config, device, channel string) *float64 {
+	for _, v := range cfg.Variables {
+		if limits, ok := cfg.Safety.Variables[v.Name]; ok && v.Device == device && v.Channel == channel {
+			return &limits.Safe
+		}
+	}
+	return nil
+}
+
+// tryDevice makes a device whose keys are fine one by one, so that what does not
+// fit together shows when the file is checked. Nothing is opened.
+func tryDevice(w deviceWiring, d *configs.Device, before []configs.Problem) []configs.Problem {
+	if len(before) > 0 {
+		return nil
+	}
+	if _, err := w.build(drivers.Env{Clock: stoppedClock()}); err != nil {
+		var problems []configs.Problem
+		for _, e := range flatten(err) {
+			problems = append(problems, d.Problem("", e.Error(), ""))
+		}
+		return problems
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+)
+
+// env is what a command uses of the world. It is made once and not changed.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	// args are the command line without the program's name.
+	args []string
+	now  func() time.Time
+	// lookup finds an environment variable.
+	lookup func(name string) (string, bool)
+	// random is a source of random bytes, for names that must be unique.
+	random io.Reader
+	// isTerminal says whether a person reads w.
+	isTerminal func(w io.Writer) bool
+	// executable is the path of this program, "" where it is not known.
+	executable string
+	// signals delivers what asks the process to end.
+	signals <-chan os.Signal
+}
+
+// errInterrupted is the cause of a context that a signal ended.
+var errInterrupted = interruptedError{}
+
+// interruptedError is a context's end that the user asked for.
+type interruptedError struct{}
+
+func (interruptedError) Error() string { return "interrupted" }
+
+// Is makes errors.Is(err, context.Canceled) hold.
+func (interruptedError) Is(target error) bool { return target == context.Canceled }
+
+// interruptible returns a context that the first signal ends. Further signals
+// only say that the shutdown is under way: it is bounded by its own timeouts, and
+// cutting it short would leave actuators in a state that nobody chose.
+func (e *env) interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-e.signals:
+			case <-done:
+				return
+			}
+			if ctx.Err() != nil {
+				fmt.Fprintln(e.stderr, "tuner: shutdown is under way")
+			}
+			cancel(errInterrupted)
+		}
+	}()
+	return ctx, func() {
+		close(done)
+		cancel(nil)
+	}
+}
+
+// style says how narration may look on stderr.
+type style struct {
+	// live allows a line that is written over itself.
+	live bool
+	// color allows escape sequences.
+	color bool
+}
+
+func (e *env) style() style {
+	_, noColor := e.lookup("NO_COLOR")
+	term, _ := e.lookup("TERM")
+	live := e.isTerminal(e.stderr) && term != "dumb"
+	return style{live: live, color: live && !noColor}
+}
+
+// isTerminal says whether w is a file that is a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// The exit codes. 2 is what a Go program exits with when it crashes, so nothing
+// else does.
+const (
+	exitOK          = 0
+	exitFailure     = 1
+	exitUsage       = 3
+	exitStopped     = 4
+	exitInstrument  = 5
+	exitJournal     = 6
+	exitUnsafe      = 7
+	exitInterrupted = 130
+)
+
+// usageError is a command line that cannot be followed.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// hinted is an error with what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Unwrap() error { return h.error }
+
+// withHint adds what to do about err; nil stays nil.
+func withHint(err error, hint string) error {
+	if err == nil || hint == "" {
+		return err
+	}
+	return hinted{err, hint}
+}
+
+// exitCode is the one place that maps errors to exit codes. The first case that
+// fits wins: what is most dangerous comes first.
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, loop.ErrUnsafe):
+		return exitUnsafe
+	case is[*journal.Error](err), errors.Is(err, loop.ErrJournal):
+		return exitJournal
+	case is[*configs.Error](err), is[usageError](err), errors.Is(err, loop.ErrOptions):
+		return exitUsage
+	case errors.Is(err, loop.ErrInstrument),
+		errors.Is(err, drivers.ErrUnavailable),
+		errors.Is(err, drivers.ErrProtocol),
+		errors.Is(err, drivers.ErrRefused):
+		return exitInstrument
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	default:
+		return exitFailure
+	}
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// report prints an error in the house's voice: each problem on a line of its own,
+// then what to do about it.
+func report(w io.Writer, err error) {
+	if err == nil {
+		return
+	}
+	if exitCode(err) == exitInterrupted {
+		fmt.Fprintln(w, "tuner: interrupted")
+		return
+	}
+	if file, ok := errors.AsType[*configs.Error](err); ok {
+		for _, p := range file.Problems {
+			fmt.Fprintf(w, "tuner: error: %s\n", p)
+			printHint(w, p.Hint)
+		}
+		return
+	}
+	text, hint := err.Error(), ""
+	if h, ok := errors.AsType[hinted](err); ok {
+		hint = h.hint
+	}
+	if j, ok := errors.AsType[*journal.Error](err); ok && j.Hint != "" {
+		// The journal's text ends with its own hint, which gets a line of its own.
+		text = strings.Replace(text, "; "+j.Hint, "", 1)
+		hint = cmp.Or(hint, j.Hint)
+	}
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(w, "tuner: error: %s\n", strings.TrimRight(line, "\n"))
+	}
+	printHint(w, hint)
+}
+
+func printHint(w io.Writer, hint string) {
+	if hint != "" {
+		fmt.Fprintf(w, "tuner: hint: %s\n", hint)
+	}
+}
+
+// flatten takes joined errors apart. Only errors of more than one line are: what
+// stands in one line was meant as one.
+func flatten(err error) []error {
+	type several interface {
+		error
+		Unwrap() []error
+	}
+	joined, ok := errors.AsType[several](err)
+	if !ok || !strings.Contains(err.Error(), "\n") {
+		return []error{err}
+	}
+	var list []error
+	for _, e := range joined.Unwrap() {
+		list = append(list, flatten(e)...)
+	}
+	return list
+}

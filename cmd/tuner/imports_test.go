@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const modulePath = "github.com/labtuner/tuner"
+
+// arrows lists, for each room, the rooms that its code may import. A room is a
+// folder with everything below it, except what is a room of its own; but where
+// another room may import "drivers", it means the interfaces and no driver.
+// Within a room anything goes; "*" is every room.
+var arrows = map[string][]string{
+	"gpcore":          {},
+	"safety":          {},
+	"drivers":         {},
+	"configs":         {},
+	"loop/policy":     {"gpcore"},
+	"loop/journal":    {"loop/policy", "safety"},
+	"loop":            {"loop/policy", "loop/journal", "drivers", "safety"},
+	"loop/remote":     {"loop", "loop/journal"},
+	"loop/web":        {"loop", "loop/journal"},
+	"loop/benchmarks": {"loop/policy", "gpcore", "drivers/sim"},
+	"cmd/tuner":       {"*"},
+}
+
+func TestImportsFollowTheHouse(t *testing.T) {
+	root := filepath.Join("..", "..")
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	found, err := importsOf(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A walk that finds nothing would pass: these arrows must be there.
+	for _, must := range []arrow{
+		{"cmd/tuner", "loop"}, {"cmd/tuner", "configs"}, {"loop", "safety"}, {"loop/policy", "gpcore"},
+	} {
+		if !slices.Contains(found, must) {
+			t.Errorf("the walk did not find %v", must)
+		}
+	}
+	for _, bad := range forbidden(found) {
+		t.Errorf("%v: not an arrow of the house", bad)
+	}
+}
+
+// TestImportsCanFail shows that the walk and the rule find each kind of arrow
+// that the house does not have.
+func TestImportsCanFail(t *testing.T) {
+	for from, to := range map[string]string{
+		"gpcore/x.go":        "safety",
+		"safety/x.go":        "drivers",
+		"drivers/mqtt/x.go":  "configs",
+		"configs/x.go":       "drivers",
+		"loop/policy/x.go":   "loop",
+		"loop/journal/x.go":  "drivers",
+		"loop/x.go":          "drivers/sim",
+		"loop/x_linux.go":    "configs",
+		"loop/remote/x.go":   "loop/policy",
+		"loop/web/x.go":      "loop/remote",
+		"scripts/draw/x.go":  "gpcore",
+		"loop/newroom/x.go":  "loop/web",
+		"drivers/sim/a/b.go": "loop",
+	} {
+		tree := fstest.MapFS{from: source(to), "cmd/tuner/main.go": source("loop")}
+		found, err := importsOf(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := arrow{path.Dir(from), to}
+		if bad := forbidden(found); !slices.Equal(bad, []arrow{want}) {
+			t.Errorf("%s: found %v, want %v", from, bad, want)
+		}
+	}
+	fine := fstest.MapFS{
+		"drivers/sim/x.go":      source("drivers"),
+		"gpcore/x.go":           source("gpcore/internal/vec"),
+		"loop/x.go":             source("drivers"),
+		"loop/benchmarks/x.go":  source("drivers/sim"),
+		"loop/policy/x_test.go": source("drivers/sim"),
+		"cmd/tuner/x.go":        source("drivers/mqtt"),
+	}
+	found, err := importsOf(fine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != len(fine)-1 { // the test file does not count
+		t.Errorf("found %v", found)
+	}
+	if bad := forbidden(found); len(bad) > 0 {
+		t.Errorf("arrows of the house refused: %v", bad)
+	}
+}
+
+func source(imports string) *fstest.MapFile {
+	return &fstest.MapFile{Data: []byte(fmt.Sprintf("package x\n\nimport _ %q\n", modulePath+"/"+imports))}
+}
+
+// arrow is one import: from one folder of the module to another.
+type arrow struct{ from, to string }
+
+func (a arrow) String() string { return a.from + " -> " + a.to }
+
+// importsOf lists the arrows in every Go file of the tree that is not a test,
+// whatever its build constraints.
+func importsOf(tree fs.FS) ([]arrow, error) {
+	var found []arrow
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if to, ours := strings.CutPrefix(imported, modulePath+"/"); ours {
+				found = append(found, arrow{path.Dir(name), to})
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(found, func(a, b arrow) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(found), err
+}
+
+// forbidden returns the arrows that the house does not have.
+func forbidden(found []arrow) []arrow {
+	var bad []arrow
+	for _, a := range found {
+		if !allowed(a) {
+			bad = append(bad, a)
+		}
+	}
+	return bad
+}
+
+func allowed(a arrow) bool {
+	home := roomOf(a.from)
+	if home == "" {
+		return false
+	}
+	if roomOf(a.to) == home {
+		return true
+	}
+	for _, target := range arrows[home] {
+		if target == "*" || target == a.to {
+			return true
+		}
+		if target != "drivers" && roomOf(a.to) == target {
+			return true
+		}
+	}
+	return false
+}
+
+// roomOf is the innermost room that holds a folder, "" where there is none. A
+// folder directly below loop must be a room of its own.
+func roomOf(folder string) string {
+	best := ""
+	for room := range arrows {
+		if inside(folder, room) && len(room) > len(best) {
+			best = room
+		}
+	}
+	if best == "loop" && folder != "loop" {
+		return ""
+	}
+	return best
+}
+
+func inside(folder, room string) bool {
+	return folder == room || strings.HasPrefix(folder, room+"/")
+}

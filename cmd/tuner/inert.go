@@ -1,0 +1,69 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// inertKey is a part of the schema that this version reads and checks and does
+// not act on.
+type inertKey struct {
+	// key is a dotted prefix; * stands for any one part.
+	key, what string
+}
+
+// inertKeys lists all of them. It is what check and run tell the user, so a
+// part that comes to life leaves the list.
+func inertKeys() []inertKey {
+	return []inertKey{
+		{"constraint", "constraints are not learnt and not looked at"},
+		{"safety.on_stale", "a sensor without data fails the step; there is no hold and no fallback"},
+		{"safety.hold_max", "there is no hold, so it has no end"},
+		{"safety.comms_timeout", "a lost link is noticed by missing data only"},
+		{"safety.explore", "a step may go anywhere within the limits"},
+		{"safety.sensor", "a sensor is held against its range and max_age only"},
+		{"safety.interlock", "interlocks do not trip"},
+		{"safety.permissive", "permissives do not keep a run from starting"},
+		{"safety.response", "a change that shows no response does not trip"},
+		{"safety.dose", "dose budgets are not kept"},
+		{"safety.bypass", "the rules it names are not active"},
+		{"safety.variable.*.dwell", "changes follow each other as tick and slew allow"},
+		{"safety.variable.*.lease", "a setpoint that stands is not written again"},
+		{"safety.variable.*.exposure", "the time above the value is not limited"},
+		{"mqtt", "tuner publishes no status and takes no commands"},
+		{"web", "there is no dashboard"},
+	}
+}
+
+// findInert notes which of the inert parts the file uses.
+func (w *wiring) findInert() {
+	found := map[string]bool{}
+	keys := inertKeys()
+	for _, s := range w.cfg.Effective() {
+		if s.Origin == "default" {
+			continue
+		}
+		i := slices.IndexFunc(keys, func(k inertKey) bool { return hasPrefix(s.Key, k.key) })
+		if i < 0 || found[keys[i].key] {
+			continue
+		}
+		found[keys[i].key] = true
+		w.inert = append(w.inert, note{Line: w.cfg.Problem(s.Key, "", "").Line, Key: keys[i].key, What: keys[i].what})
+	}
+	slices.SortStableFunc(w.inert, func(a, b note) int { return a.Line - b.Line })
+}
+
+// hasPrefix says whether a dotted key begins with the parts of a pattern.
+func hasPrefix(key, pattern string) bool {
+	parts := strings.Split(key, ".")
+	want := strings.Split(pattern, ".")
+	if len(parts) < len(want) {
+		return false
+	}
+	for i, p := range want {
+		if p != "*" && p != parts[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// stateDirectory is where systemd lets a service keep its files: the first of
+// what StateDirectory= names; "" outside systemd.
+func (e *env) stateDirectory() string {
+	list, _ := e.lookup("STATE_DIRECTORY")
+	first, _, _ := strings.Cut(list, ":")
+	return first
+}
+
+// runJournalPath is where run keeps its journal. A dry run has one beside it: it
+// is no part of the job's record, and must not stand in the job's way.
+func runJournalPath(cfg *configs.Config, stateDir string, shadow bool) string {
+	path := cfg.JournalPath(stateDir)
+	if !shadow {
+		return path
+	}
+	ext := filepath.Ext(path)
+	return strings.TrimSuffix(path, ext) + ".shadow" + ext
+}
+
+// simulateJournalPath is where simulate keeps its journal: the file that the user
+// names, which must be new, or NAME.simulate.db, where only an earlier simulation
+// is replaced.
+func simulateJournalPath(cfg *configs.Config, named string) (string, error) {
+	if named != "" {
+		if _, err := os.Lstat(named); err == nil {
+			return "", &journal.Error{Err: journal.ErrExists, Path: named, Hint: "a simulation always makes a new journal: give another name, or remove the file"}
+		}
+		return named, nil
+	}
+	path := cfg.Name + ".simulate.db"
+	hint := "give the simulation a journal with --journal FILE"
+	old, err := lookAt(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path, nil
+	case err != nil:
+		return "", withHint(err, hint)
+	case old.run.Mode != "simulate":
+		return "", &journal.Error{Err: journal.ErrExists, Path: path,
+			Detail: fmt.Sprintf("it is the journal of a %s, not of a simulation", modeWords(old.run.Mode)), Hint: hint}
+	}
+	if err := notLocked(path); err != nil {
+		return "", withHint(err, hint)
+	}
+	return path, removeJournal(path)
+}
+
+// prepareRunJournal sees that there is no journal at path, or moves one aside
+// where the user wants a new one. It returns what it did, in words, "" if nothing.
+// An unfinished run is never dropped silently, but a journal without a single
+// step, as a run leaves it whose instrument did not answer, holds nothing to keep.
+func prepareRunJournal(path string, fresh bool, now time.Time) (string, error) {
+	old, err := lookAt(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil && !fresh:
+		return "", withHint(err, "--new moves it aside and begins a new run")
+	case err != nil:
+		if errors.Is(err, journal.ErrLocked) {
+			return "", err
+		}
+		return moveAside(path, now)
+	}
+	if err := notLocked(path); err != nil {
+		return "", err
+	}
+	switch {
+	case old.status.Steps == 0:
+		return "replaced " + path + ", which holds no step", removeJournal(path)
+	case fresh:
+		return moveAside(path, now)
+	case old.status.Finished:
+		return "", &journal.Error{Err: journal.ErrFinished, Path: path,
+			Detail: fmt.Sprintf("%d steps, ended by %s", old.status.Steps, old.status.Reason),
+			Hint:   "--new moves it aside and begins a new run"}
+	}
+	return "", &journal.Error{Err: journal.ErrExists, Path: path,
+		Detail: fmt.Sprintf("it holds an unfinished run of %d steps, and this version cannot resume one", old.status.Steps),
+		Hint:   "--new moves it aside and begins a new run"}
+}
+
+// existing is what is known of a journal that is there already.
+type existing struct {
+	run    journal.Run
+	status journal.Status
+}
+
+// lookAt reads what a journal is; the file is not changed.
+func lookAt(path string) (existing, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return existing{}, err // without it a leftover is Create's to refuse
+	}
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		return existing{}, err
+	}
+	status, err := r.Status()
+	return existing{run: r.Run(), status: status}, errors.Join(err, r.Close())
+}
+
+// notLocked refuses a journal that another process is writing.
+func notLocked(path string) error {
+	j, err := journal.Open(path, journal.Options{})
+	switch {
+	case err == nil:
+		return j.Close()
+	case errors.Is(err, journal.ErrLocked):
+		return err
+	}
+	return nil // it is finished, or damaged: nobody writes it
+}
+
+// journalParts are the files that SQLite keeps beside a journal. The journal
+// itself comes last: without it they are left unread, the other way round they
+// would be taken for a new journal's.
+func journalParts(path string) []string {
+	return []string{path + "-wal", path + "-shm", path + "-journal", path}
+}
+
+// moveAside renames a journal after the present time. Nothing is overwritten.
+func moveAside(path string, now time.Time) (string, error) {
+	ext := filepath.Ext(path)
+	stem := strings.TrimSuffix(path, ext) + now.Format("-20060102-150405")
+	aside := stem + ext
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		aside = fmt.Sprintf("%s-%d%s", stem, n, ext)
+	}
+	parts, to := journalParts(path), journalParts(aside)
+	for i := range parts {
+		if err := os.Rename(parts[i], to[i]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", &journal.Error{Err: journal.ErrIO, Path: path, Detail: "move it aside: " + err.Error(), Cause: err}
+		}
+	}
+	return "moved " + path + " to " + aside, nil
+}
+
+func removeJournal(path string) error {
+	for _, part := range journalParts(path) {
+		if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return &journal.Error{Err: journal.ErrIO, Path: path, Detail: err.Error(), Cause: err}
+		}
+	}
+	return nil
+}
+
+// modeWords says what kind of run a mode is.
+func modeWords(mode string) string {
+	switch mode {
+	case "simulate":
+		return "simulation"
+	case "shadow":
+		return "dry run"
+	}
+	return "run"
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// narratorPause is the shortest time between two progress lines: faster than
+// the eye follows would only cost terminal bandwidth.
+const narratorPause = 100 * time.Millisecond
+
+// narratorWidth bounds a progress line: one that wraps could not be written over.
+const narratorWidth = 79
+
+// narrator tells on stderr what happens. It writes on a goroutine of its own, so
+// that a terminal that is stopped never stalls the loop.
+type narrator struct {
+	w     io.Writer
+	style style
+	lines chan string
+	// progress is the latest progress line; bell has a token while it is new.
+	progress atomic.Pointer[string]
+	bell     chan struct{}
+	dropped  atomic.Int64
+	quit     chan struct{}
+	done     chan struct{}
+	once     sync.Once
+}
+
+func newNarrator(w io.Writer, s style) *narrator {
+	n := &narrator{w: w, style: s, lines: make(chan string, 256), bell: make(chan struct{}, 1),
+		quit: make(chan struct{}), done: make(chan struct{})}
+	go n.run()
+	return n
+}
+
+// say prints a line; it does not block. May be called from any goroutine.
+func (n *narrator) say(format string, args ...any) {
+	select {
+	case n.lines <- fmt.Sprintf(format, args...):
+	default:
+		n.dropped.Add(1)
+	}
+}
+
+// show replaces the progress line where there is a terminal; it does not block.
+func (n *narrator) show(line string) {
+	if !n.style.live {
+		return
+	}
+	n.progress.Store(&line)
+	select {
+	case n.bell <- struct{}{}:
+	default:
+	}
+}
+
+// close prints what is left and removes the progress line. It waits for a
+// terminal that is stopped only so long.
+func (n *narrator) close() {
+	n.once.Do(func() {
+		close(n.quit)
+		select {
+		case <-n.done:
+		case <-time.After(outboxPatience):
+		}
+	})
+}
+
+func (n *narrator) run() {
+	defer close(n.done)
+	shown := ""
+	for {
+		select {
+		case line := <-n.lines:
+			n.print(line, &shown)
+		case <-n.bell:
+			shown = *n.progress.Load()
+			n.draw(shown)
+			select {
+			case <-time.After(narratorPause):
+			case <-n.quit:
+			}
+		case <-n.quit:
+			for len(n.lines) > 0 {
+				n.print(<-n.lines, &shown)
+			}
+			if shown != "" {
+				n.erase()
+			}
+			if k := n.dropped.Load(); k > 0 {
+				fmt.Fprintf(n.w, "tuner: %d lines were dropped here: stderr was not read fast enough\n", k)
+			}
+			return
+		}
+	}
+}
+
+// print writes a line above the progress line.
+func (n *narrator) print(line string, shown *string) {
+	if *shown != "" {
+		n.erase()
+	}
+	fmt.Fprintln(n.w, line)
+	if *shown != "" {
+		n.draw(*shown)
+	}
+}
+
+// draw writes the progress line over the last one.
+func (n *narrator) draw(line string) {
+	if r := []rune(line); len(r) > narratorWidth {
+		line = string(r[:narratorWidth])
+	}
+	pad := strings.Repeat(" ", narratorWidth-len([]rune(line)))
+	if n.style.color {
+		line = "\x1b[2m" + line + "\x1b[0m"
+	}
+	fmt.Fprint(n.w, "\r"+line+pad)
+}
+
+func (n *narrator) erase() {
+	fmt.Fprint(n.w, "\r"+strings.Repeat(" ", narratorWidth)+"\r")
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestNarratorInAPipe(t *testing.T) {
+	var out bytes.Buffer
+	n := newNarrator(&out, style{})
+	n.show("step 1")
+	n.say("tuner: started %q", "x")
+	n.show("step 2")
+	n.close()
+	if got, want := out.String(), "tuner: started \"x\"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNarratorOnATerminal(t *testing.T) {
+	for _, color := range []bool{false, true} {
+		var out bytes.Buffer
+		n := newNarrator(&out, style{live: true, color: color})
+		n.show("step 1 " + strings.Repeat("x", 200))
+		n.say("first line")
+		n.show("step 2")
+		n.close()
+		text := out.String()
+		if strings.Contains(text, "\x1b") != color {
+			t.Errorf("color %v: %q", color, text)
+		}
+		plain := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(text, "")
+		lines := strings.Split(plain, "\n")
+		// What a terminal shows is what stands after the last carriage return.
+		shown := lines[0][strings.LastIndex(lines[0], "\r")+1:]
+		if strings.TrimSpace(shown) != "first line" {
+			t.Errorf("the first line shows %q", shown)
+		}
+		for part := range strings.SplitSeq(plain, "\r") {
+			if w := len([]rune(strings.TrimSuffix(part, "\n"))); w > narratorWidth {
+				t.Errorf("a progress line of %d columns would wrap", w)
+			}
+		}
+		last := lines[len(lines)-1]
+		if last[strings.LastIndex(last, "\r")+1:] != "" {
+			t.Errorf("the progress line is left behind: %q", last)
+		}
+	}
+}
+
+// A terminal that was stopped must not stop the loop.
+func TestNarratorStoppedTerminal(t *testing.T) {
+	g := &gate{open: make(chan struct{})}
+	n := newNarrator(g, style{live: true})
+	for range 1000 {
+		n.say("line")
+		n.show("progress")
+	}
+	close(g.open)
+	n.close()
+	if !strings.Contains(g.String(), "lines were dropped here") {
+		t.Error("nothing says that lines were dropped")
+	}
+}
+
+func TestLogLines(t *testing.T) {
+	var out bytes.Buffer
+	n := newNarrator(&out, style{})
+	log := slog.New(logHandler{say: n.say, level: slog.LevelInfo})
+	log.Debug("not shown")
+	log.Info("plain")
+	log.With("device", "doser").WithGroup("link").Warn("connection lost", "error", errors.New("read: EOF"), "tries", 3)
+	log.Error("gone", slog.Group("at", "topic", "a/b"), "empty", "")
+	n.close()
+	want := "tuner: plain\n" +
+		"tuner: warning: connection lost: device=doser link.error=\"read: EOF\" link.tries=3\n" +
+		"tuner: error: gone: at.topic=a/b empty=\"\"\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/loop"
+)
+
+func newPlantCommand(e *env) *cobra.Command {
+	var device string
+	cmd := &cobra.Command{
+		Use:   "plant CONFIG",
+		Short: "Serve the simulated plant as an instrument",
+		Long: `Serve the simulated plant of a configuration as if it were the instrument, each
+device under its own driver: mqtt devices on their topics at their broker, an exec
+device on stdin and stdout, so that
+
+  command = ["tuner", "plant", "my.toml", "--device", "laboratory"]
+
+makes it a child of tuner run. It ends with Ctrl-C, and as a child with its input.`,
+		Args:              oneFile("a configuration file"),
+		ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := loadWiring(args[0], e.executable)
+			if err != nil {
+				return err
+			}
+			served, err := w.servedDevices(device)
+			if err != nil {
+				return err
+			}
+			return servePlant(cmd.Context(), e, w, served)
+		},
+	}
+	cmd.Flags().StringVar(&device, "device", "", "serve this device only")
+	return cmd
+}
+
+// servedDevices picks what is to be served, and refuses what cannot be.
+func (w *wiring) servedDevices(name string) ([]deviceWiring, error) {
+	if w.plant == nil {
+		return nil, configError(w, "plant", "missing: there is nothing to serve", `add [plant] with kind = "laser", "growth" or "table"`)
+	}
+	served := w.devices
+	if name != "" {
+		i := slices.IndexFunc(w.devices, func(d deviceWiring) bool { return d.name == name })
+		if i < 0 {
+			return nil, usageError{withHint(fmt.Errorf("%s has no device %q", w.cfg.File, name), "the devices are "+strings.Join(w.deviceNames(), ", "))}
+		}
+		served = w.devices[i : i+1]
+	}
+	onStdin := 0
+	for _, d := range served {
+		if d.serve == nil {
+			return nil, configError(w, "device."+d.name+".driver",
+				fmt.Sprintf("driver %q cannot be served by this version", d.driver), "mqtt and exec devices can; --device NAME serves one of several")
+		}
+		if d.usesStdin {
+			onStdin++
+		}
+	}
+	if onStdin > 1 {
+		return nil, usageError{withHint(errors.New("several exec devices would share one stdin and stdout"), "--device NAME serves one of them")}
+	}
+	return served, nil
+}
+
+func (w *wiring) deviceNames() []string {
+	names := make([]string, len(w.devices))
+	for i, d := range w.devices {
+		names[i] = d.name
+	}
+	return names
+}
+
+// servePlant serves until ctx ends or one of the devices does.
+func servePlant(ctx context.Context, e *env, w *wiring, served []deviceWiring) error {
+	tell := newNarrator(e.stderr, style{})
+	defer tell.close()
+	env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell)}
+	options := *w.plant
+	options.Variables, options.Sensors = slices.Clone(options.Variables), slices.Clone(options.Sensors)
+	for _, d := range w.devices {
+		d.renameChannels(&options)
+	}
+	plant, err := sim.New(options, env)
+	if err != nil {
+		return err
+	}
+	for _, text := range plant.Notes() {
+		tell.say("tuner: plant: %s", text)
+	}
+	if len(options.Faults) > 0 {
+		tell.say("tuner: warning: a plant that is served knows no steps: faults that wait for one never begin")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ends := make(chan error, len(served))
+	for _, d := range served {
+		tell.say("tuner: plant: serving device %s: %s", d.name, d.where)
+		s := serving{dev: plant.Device(d.name), period: w.opt.Tick, stdin: e.stdin, stdout: e.stdout,
+			env: drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name)}}
+		go func() {
+			err := d.serve(ctx, s)
+			if err != nil && !errors.Is(err, context.Canceled) {
+				err = fmt.Errorf("device %q: %w", d.name, err)
+			}
+			ends <- err
+		}()
+	}
+	var all []error
+	for range served {
+		err := <-ends
+		cancel() // one device that is gone takes the others along
+		if !errors.Is(err, context.Canceled) {
+			all = append(all, err)
+		}
+	}
+	if err := errors.Join(all...); err != nil {
+		return err
+	}
+	tell.say("tuner: plant: ended, its devices are at their safe values")
+	return nil
+}
+
+// renameChannels gives the plant's channels the names that the driver's other
+// side knows.
+func (d deviceWiring) renameChannels(o *sim.Options) {
+	rename := func(device string, channel *string) {
+		if other, ok := d.otherName[*channel]; ok && device == d.name {
+			*channel = other
+		}
+	}
+	for i := range o.Variables {
+		rename(o.Variables[i].Device, &o.Variables[i].Channel)
+	}
+	for i := range o.Sensors {
+		rename(o.Sensors[i].Device, &o.Sensors[i].Channel)
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// probeWait is how long a device is given for the values that are asked for. What
+// measures for longer shows as no value, which is no fault.
+const probeWait = 5 * time.Second
+
+// probeOpen bounds the opening of a device: an exec child alone may take 10 s.
+const probeOpen = 15 * time.Second
+
+// probed is what one sensor or variable gave.
+type probed struct {
+	Name    string         `json:"name"`
+	Channel string         `json:"channel"`
+	Unit    string         `json:"unit"`
+	Value   journal.Number `json:"value"`
+	// AgeMS is how old the value was when it came, LatencyMS how long the reading
+	// took; null without a value.
+	AgeMS     journal.Number `json:"age_ms"`
+	LatencyMS journal.Number `json:"latency_ms"`
+	// Problem says what is wrong, empty if nothing is.
+	Problem string `json:"problem,omitempty"`
+}
+
+// wanted is one channel that the configuration reads.
+type wanted struct {
+	name, unit string
+	channel    loop.Channel
+	low, high  float64
+}
+
+// probe opens the devices, reads every sensor and variable once and closes them.
+// It writes nothing. The error wraps what kept a device from answering; what the
+// other devices gave is returned all the same.
+func (w *wiring) probe(ctx context.Context, e *env) ([]probed, error) {
+	tell := newNarrator(e.stderr, style{})
+	defer tell.close()
+	var all []wanted
+	for _, v := range w.opt.Variables {
+		all = append(all, wanted{v.Name, v.Unit, v.Channel, math.Inf(-1), math.Inf(1)})
+	}
+	for _, s := range w.opt.Sensors {
+		all = append(all, wanted{s.Name, s.Unit, s.Channel, s.Low, s.High})
+	}
+	readings := []probed{}
+	var errs []error
+	for i, d := range w.devices {
+		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
+		env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell).With("device", d.name)}
+		rows, err := probeDevice(ctx, d, mine, env)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.name, err))
+		}
+		readings = append(readings, rows...)
+	}
+	return readings, errors.Join(errs...)
+}
+
+// probeDevice opens one device and reads what the configuration wants of it.
+func probeDevice(ctx context.Context, d deviceWiring, mine []wanted, env drivers.Env) (rows []probed, err error) {
+	dev, err := d.build(env)
+	if err != nil {
+		return nil, err
+	}
+	opening, cancel := context.WithTimeout(ctx, probeOpen)
+	channels, err := dev.Open(opening)
+	cancel()
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	defer func() { err = errors.Join(err, dev.Close()) }()
+	offered := map[string]drivers.Channel{}
+	for _, c := range channels {
+		offered[c.Name] = c
+	}
+	var ask []string
+	for _, c := range mine {
+		row := probed{Name: c.name, Channel: d.name + "." + c.channel.Name, Unit: c.unit, Value: nan(), AgeMS: nan(), LatencyMS: nan()}
+		switch o, ok := offered[c.channel.Name]; {
+		case !ok:
+			row.Problem = "the device has no such channel; it has " + strings.Join(slices.Sorted(maps.Keys(offered)), ", ")
+		case o.Unit != "" && o.Unit != c.unit:
+			row.Problem = fmt.Sprintf("the device gives %q, the configuration says %q", o.Unit, c.unit)
+		case !slices.Contains(ask, c.channel.Name):
+			ask = append(ask, c.channel.Name)
+		}
+		if row.Problem != "" {
+			err = errors.Join(err, fmt.Errorf("channel %q: %s", c.channel.Name, row.Problem))
+		}
+		rows = append(rows, row)
+	}
+	return rows, errors.Join(err, readOnce(ctx, dev, readJob{rows: rows, mine: mine, ask: ask, clock: env.Clock}))
+}
+
+// readJob is what readOnce fills: rows[i] is the answer to mine[i].
+type readJob struct {
+	rows  []probed
+	mine  []wanted
+	ask   []string
+	clock drivers.Clock
+}
+
+// readOnce reads until every channel has given a value or the time is over.
+func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
+	ctx, cancel := context.WithTimeout(ctx, probeWait)
+	defer cancel()
+	missing := slices.Clone(job.ask)
+	for len(missing) > 0 && ctx.Err() == nil {
+		begin := job.clock.Now()
+		r, err := dev.Read(ctx, missing)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		now := job.clock.Now()
+		for i, c := range job.mine {
+			row := &job.rows[i]
+			v, ok := r.Values[c.channel.Name]
+			if !ok || row.Problem != "" {
+				continue
+			}
+			row.Value, row.AgeMS, row.LatencyMS = journal.Number(v), milliseconds(now.Sub(r.At)), milliseconds(now.Sub(begin))
+			if v < c.low || v > c.high {
+				row.Problem = "outside the range " + interval(c.low, c.high) + ": no data"
+			}
+		}
+		missing = slices.DeleteFunc(missing, func(name string) bool { _, ok := r.Values[name]; return ok })
+		if len(missing) > 0 {
+			select { // a device that answers at once with nothing new is not to be hammered
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	}
+	for i, c := range job.mine {
+		if slices.Contains(missing, c.channel.Name) && job.rows[i].Problem == "" {
+			job.rows[i].Problem = "no value within " + duration(probeWait)
+		}
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) journal.Number {
+	return journal.Number(math.Round(d.Seconds()*1e5) / 1e2)
+}
+
+// printProbe prints the readings as a table.
+func printProbe(t *tabwriter.Writer, readings []probed) {
+	fmt.Fprintln(t, "\nread\tvalue\tage\tlatency\tchannel\t")
+	for _, r := range readings {
+		value, age, latency := "-", "-", "-"
+		if !math.IsNaN(float64(r.Value)) {
+			value = quantity(float64(r.Value), r.Unit)
+			age, latency = number(float64(r.AgeMS))+" ms", number(float64(r.LatencyMS))+" ms"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, value, age, latency, r.Channel, r.Problem)
+	}
+	t.Flush()
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/labtuner/tuner/loop"
+)
+
+// writeReport tells in words what came of a session.
+func (w *wiring) writeReport(out io.Writer, f finale, journalPath string) error {
+	b := bufio.NewWriter(out)
+	w.reportHead(b, f)
+	w.reportFound(b, f)
+	w.reportTruth(b, f)
+	w.reportCost(b, f)
+	w.reportTrouble(b, f)
+	if w.opt.Mode != loop.Simulate {
+		for _, line := range restLines(f.result.Rest) {
+			fmt.Fprintln(b, line)
+		}
+	}
+	fmt.Fprintf(b, "journal: %s\n", journalPath)
+	fmt.Fprintf(b, "next: %s\n", w.nextCommand(f, journalPath))
+	return b.Flush()
+}
+
+// reportHead says what was done and why it ended.
+func (w *wiring) reportHead(b io.Writer, f finale) {
+	r := &f.result
+	how := map[string]string{"steps": "all steps are done", "cost": "the budget does not pay for another step",
+		"time": "its time is over", "interrupted": "it was interrupted", "fault": "a fault ended it",
+		"no data": "the instrument gave no data"}[r.Reason]
+	if how == "" {
+		how = "it did not begin"
+	}
+	elapsed := duration(r.Elapsed)
+	if w.opt.Mode == loop.Simulate {
+		elapsed = fmt.Sprintf("%s of simulated time, %s here", elapsed, duration(f.took))
+	}
+	fmt.Fprintf(b, "%s: %s by %s over %s in %s; %s\n", w.cfg.Name, modeWords(string(w.opt.Mode)),
+		w.cfg.Policy.Kind, count(r.Steps, "step"), elapsed, how)
+}
+
+// reportFound describes the recommendation against the starting setting.
+func (w *wiring) reportFound(b io.Writer, f finale) {
+	r := &f.result
+	if !r.HasFound {
+		fmt.Fprintln(b, "\nno recommendation: no step gave valid data")
+		return
+	}
+	o := &w.opt.Objective
+	found := &r.Found
+	fmt.Fprintln(b, "\nrecommended setting, the best that the model can defend:")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for i, v := range w.opt.Variables {
+		value := "left alone, only measured"
+		if !math.IsNaN(found.X[i]) {
+			value = quantity(found.X[i], v.Unit)
+		} else if v.Actuated {
+			value = map[loop.ReleaseKind]string{loop.Release: "let go", loop.Park: "parked at " + quantity(v.Limits.Safe, v.Unit),
+				loop.Hold: "held where it is"}[v.OnRelease]
+		}
+		fmt.Fprintf(t, "  %s\t%s\n", v.Name, value)
+	}
+	t.Flush()
+	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, quantity(found.Mean, o.Unit))
+	if !math.IsNaN(found.NoiseSD) {
+		fmt.Fprintf(b, ", one shot scatters by %s (sd)", quantity(found.NoiseSD, o.Unit))
+	}
+	fmt.Fprintln(b)
+	fmt.Fprintf(b, "%s: %s\n", w.boundWords(), quantity(found.LowerBound, w.boundUnit()))
+	w.reportStart(b, f)
+}
+
+// boundWords names what the lower bound bounds, in the user's sense.
+func (w *wiring) boundWords() string {
+	side, sign := "at least", "minus"
+	if w.opt.Objective.Minimize {
+		side, sign = "at most", "plus"
+	}
+	if w.spec.Risk > 0 {
+		return fmt.Sprintf("mean %s %s times the variance of a shot, by the model %s", sign, number(w.spec.Risk), side)
+	}
+	return "by the model's bound " + side
+}
+
+// boundUnit is the unit of the bound: a risk in 1/(the objective's unit) gives it
+// the objective's.
+func (w *wiring) boundUnit() string { return w.opt.Objective.Unit }
+
+// reportStart compares with the starting setting, as far as that can be defended.
+func (w *wiring) reportStart(b io.Writer, f finale) {
+	o, found := &w.opt.Objective, &f.result.Found
+	if math.IsNaN(found.Start.Mean) {
+		fmt.Fprintln(b, "starting setting: not known, so there is no comparison with it")
+		return
+	}
+	fmt.Fprintf(b, "starting setting: %s expected by the same model\n", quantity(found.Start.Mean, o.Unit))
+	if w.opt.Mode == loop.Shadow {
+		fmt.Fprintln(b, "nothing was written, so no gain is claimed")
+		return
+	}
+	sign := 1.0
+	if o.Minimize {
+		sign = -1
+	}
+	start := sign * found.Start.Mean
+	if w.spec.Risk > 0 && !math.IsNaN(found.Start.NoiseSD) {
+		start -= w.spec.Risk * found.Start.NoiseSD * found.Start.NoiseSD
+	}
+	if gain := sign*found.LowerBound - start; gain > 0 {
+		fmt.Fprintf(b, "the recommendation's bound is %s better than what is expected of the start\n", quantity(gain, w.boundUnit()))
+	} else {
+		fmt.Fprintln(b, "the bound does not exceed what is expected of the start: the gain, if any, is not proven")
+	}
+}
+
+// reportTruth compares with what the simulated plant knows of itself.
+func (w *wiring) reportTruth(b io.Writer, f finale) {
+	t := f.truth
+	if t == nil {
+		return
+	}
+	o := &w.opt.Objective
+	what := o.Name
+	if w.spec.Risk > 0 {
+		what += " (mean-variance)"
+	}
+	var at []string
+	for i, v := range w.opt.Variables {
+		if x := t.Optimum.X[i]; !math.IsNaN(x) {
+			at = append(at, v.Name+" = "+quantity(x, v.Unit))
+		}
+	}
+	fmt.Fprintf(b, "\ntruth: the plant's best %s is %s, at %s\n", what, quantity(t.Value, w.boundUnit()), strings.Join(at, ", "))
+	if !math.IsNaN(t.regret) {
+		fmt.Fprintf(b, "truth: the recommended setting gives %s: regret %s, %.2g%% of the range of %s\n",
+			quantity(t.value, w.boundUnit()), quantity(t.regret, w.boundUnit()), 100*t.regret/t.Range, quantity(t.Range, w.boundUnit()))
+	}
+}
+
+// reportCost says what was paid for what, in the order of first use.
+func (w *wiring) reportCost(b io.Writer, f finale) {
+	r := &f.result
+	if w.opt.Mode == loop.Shadow || r.Steps == 0 {
+		return
+	}
+	unit := w.opt.Cost.Unit
+	fmt.Fprint(b, "\ncost")
+	if r.Spent > 0 {
+		fmt.Fprintf(b, ": %s", quantity(r.Spent, unit))
+	}
+	fmt.Fprintln(b, ", by control set in order of first use:")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  first step\tsteps\tcost\tshare\tcontrol set")
+	for _, i := range f.tally.setsByFirstUse() {
+		share := "-"
+		if r.Spent > 0 {
+			share = fmt.Sprintf("%.0f%%", 100*r.SpentBySet[i]/r.Spent)
+		}
+		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\t%s\n", f.tally.firstStep[i], r.PlaysBySet[i],
+			quantity(r.SpentBySet[i], unit), share, strings.Join(w.setNames(i), ", "))
+	}
+	t.Flush()
+}
+
+// reportTrouble tells of failed steps and of what the safety layer changed.
+func (w *wiring) reportTrouble(b io.Writer, f finale) {
+	fmt.Fprintln(b)
+	if t := f.tally; t.failed > 0 {
+		fmt.Fprintf(b, "without valid data: %s, the last because: %s\n", count(t.failed, "step"), t.lastProblem)
+	}
+	if len(f.tally.clamped) == 0 {
+		fmt.Fprintln(b, "safety: no proposal was changed")
+	}
+	for _, c := range f.tally.clamped {
+		fmt.Fprintf(b, "safety: rule %s changed %s in %s\n", c.rule, c.variable, count(c.count, "proposal"))
+	}
+}
+
+// restLines says where the actuators were left, one line each.
+func restLines(rest []loop.RestReport) []string {
+	if len(rest) == 0 {
+		return []string{"actuators: nothing was written to them"}
+	}
+	var lines []string
+	for _, r := range rest {
+		state := map[loop.RestState]string{loop.RestHold: "left as it is", loop.RestOff: "let go",
+			loop.RestSafe: "at its safe value, " + quantity(r.Value, r.Unit)}[r.State]
+		if r.Err != nil {
+			lines = append(lines, fmt.Sprintf("actuator %s: NOT CONFIRMED (%s): %v", r.Variable, state, r.Err))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("actuator %s: %s", r.Variable, state))
+	}
+	return lines
+}
+
+// nextCommand is what one would type next.
+func (w *wiring) nextCommand(f finale, journalPath string) string {
+	switch {
+	case f.result.Steps == 0:
+		return "tuner check --probe " + w.cfg.File
+	case w.opt.Mode == loop.Shadow && f.err == nil:
+		return "tuner run " + w.cfg.File
+	}
+	return "tuner export " + journalPath + " --format csv -o " + w.cfg.Name + ".csv"
+}

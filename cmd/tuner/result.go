@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+
+	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// resultLine is the end of a run as one line of JSON: the last line of --json,
+// and the result that the journal keeps. Values are in the user's units and
+// sense; null is not known. It has no timings: the same seed gives the same line.
+type resultLine struct {
+	// Type is "result".
+	Type   string         `json:"type"`
+	Policy string         `json:"policy"`
+	Steps  int            `json:"steps"`
+	Spent  journal.Number `json:"spent"`
+	// ControlSet names the variables that the recommendation sets, Recommended
+	// their values; empty where there is no recommendation.
+	ControlSet  []string                  `json:"control_set"`
+	Recommended map[string]journal.Number `json:"recommended"`
+	// Mean is the model's expectation there, NoiseSD the standard deviation of one
+	// shot, LowerBound the pessimistic bound of the (mean-variance) objective: where
+	// the user minimises it is an upper one.
+	Mean       journal.Number `json:"mean"`
+	NoiseSD    journal.Number `json:"noise_sd"`
+	LowerBound journal.Number `json:"lower_bound"`
+	Baseline   baselineLine   `json:"baseline"`
+	// Truth is what the simulated plant knows of itself.
+	Truth *truthLine `json:"truth,omitempty"`
+	// Mode is "simulate", "shadow" or "run"; Reason says why the run ended.
+	Mode   string `json:"mode"`
+	Reason string `json:"reason"`
+	// Actuators says where they were left, those that were driven.
+	Actuators []actuatorLine `json:"actuators"`
+	// Error says what ended the run, left out if nothing went wrong.
+	Error string `json:"error,omitempty"`
+}
+
+// baselineLine describes the starting setting, by the same model.
+type baselineLine struct {
+	Mean journal.Number `json:"mean"`
+}
+
+// truthLine compares the recommendation with the plant's true optimum.
+type truthLine struct {
+	// Optimum holds the best control set's values.
+	Optimum map[string]journal.Number `json:"optimum"`
+	// Value is the user's objective at the optimum, mean-variance where there is
+	// risk; Regret how much worse the recommendation is; Range the objective's span
+	// over the domain.
+	Value  journal.Number `json:"value"`
+	Regret journal.Number `json:"regret"`
+	Range  journal.Number `json:"range"`
+}
+
+// actuatorLine says where one actuator was left.
+type actuatorLine struct {
+	Variable string `json:"variable"`
+	// State is "hold", "safe" or "off"; Value the safe value where it is "safe".
+	State     string         `json:"state"`
+	Value     journal.Number `json:"value"`
+	Confirmed bool           `json:"confirmed"`
+	Error     string         `json:"error,omitempty"`
+}
+
+// truth is the plant's own answer to what was sought.
+type truth struct {
+	sim.Truth
+	// value and regret of the recommendation, in the user's sense; NaN without one.
+	value, regret float64
+}
+
+// askPlant compares a result with the plant's truth.
+func (w *wiring) askPlant(plant *sim.Plant, r loop.Result) (*truth, error) {
+	q := sim.Query{Alpha: w.spec.Risk, Minimize: w.opt.Objective.Minimize, Candidates: w.spec.Candidates}
+	for _, set := range w.spec.ControlSets {
+		q.ControlSets = append(q.ControlSets, set.Controlled)
+	}
+	if f := w.opt.Objective.Formula; f != nil {
+		values := make([]float64, len(w.opt.Sensors))
+		q.Formula = func(named map[string]float64) (float64, error) {
+			for i, s := range w.opt.Sensors {
+				v, ok := named[s.Name]
+				if !ok {
+					v = math.NaN()
+				}
+				values[i] = v
+			}
+			return f(values)
+		}
+	}
+	t, err := plant.Truth(q)
+	if err != nil {
+		return nil, err
+	}
+	out := &truth{Truth: t, value: math.NaN(), regret: math.NaN()}
+	if r.HasFound {
+		out.value = t.ValueOf(r.Found.ControlSet, r.Found.X)
+		out.regret = t.Value - out.value
+		if q.Minimize {
+			out.regret = -out.regret
+		}
+	}
+	return out, nil
+}
+
+// resultLine makes the line of a result; t is nil where there is no plant.
+func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
+	line := resultLine{Type: "result", Policy: w.cfg.Policy.Kind, Steps: r.Steps, Spent: journal.Number(r.Spent),
+		ControlSet: []string{}, Recommended: map[string]journal.Number{},
+		Mean: nan(), NoiseSD: nan(), LowerBound: nan(), Baseline: baselineLine{nan()},
+		Mode: string(w.opt.Mode), Reason: r.Reason, Actuators: []actuatorLine{}}
+	if r.HasFound {
+		f := r.Found
+		line.ControlSet = w.setNames(f.ControlSet)
+		line.Recommended = w.named(f.X)
+		line.Mean, line.NoiseSD = journal.Number(f.Mean), journal.Number(f.NoiseSD)
+		line.LowerBound = journal.Number(f.LowerBound)
+		line.Baseline.Mean = journal.Number(f.Start.Mean)
+	}
+	if t != nil {
+		line.Truth = &truthLine{Optimum: w.named(t.Optimum.X), Value: journal.Number(t.Value),
+			Regret: journal.Number(t.regret), Range: journal.Number(t.Range)}
+	}
+	for _, a := range r.Rest {
+		out := actuatorLine{Variable: a.Variable, State: string(a.State), Value: nan(), Confirmed: a.Err == nil}
+		if a.State == loop.RestSafe {
+			out.Value = journal.Number(a.Value)
+		}
+		if a.Err != nil {
+			out.Error = a.Err.Error()
+		}
+		line.Actuators = append(line.Actuators, out)
+	}
+	if failure != nil {
+		line.Error = failure.Error()
+	}
+	return line
+}
+
+// named maps values to the variables' names, without those that are NaN.
+func (w *wiring) named(x []float64) map[string]journal.Number {
+	out := map[string]journal.Number{}
+	for i, v := range w.opt.Variables {
+		if !math.IsNaN(x[i]) {
+			out[v.Name] = journal.Number(x[i])
+		}
+	}
+	return out
+}
+
+func nan() journal.Number { return journal.Number(math.NaN()) }
+
+// encodeLine writes v as one line of JSON, with its line feed.
+func encodeLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

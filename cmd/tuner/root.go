@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// execute runs one command line and returns the process's exit code.
+func execute(ctx context.Context, e *env) int {
+	ctx, stop := e.interruptible(ctx)
+	defer stop()
+	root := newRootCommand(e)
+	root.SetArgs(e.args)
+	err := root.ExecuteContext(ctx)
+	report(e.stderr, err)
+	return exitCode(err)
+}
+
+func newRootCommand(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tuner",
+		Short: "An embedded optimizer for instrument control loops",
+		Long: `tuner reads sensors, decides which actuators to set and where, passes every
+proposal through a safety layer, writes setpoints and keeps a durable record.
+
+Start with:
+
+  tuner config --sample laser > laser.toml
+  tuner simulate laser.toml`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{withHint(err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath()))}
+	})
+	root.SuggestionsMinimumDistance = 2
+	root.AddCommand(
+		newSimulateCommand(e),
+		newRunCommand(e),
+		newPlantCommand(e),
+		newCheckCommand(e),
+		newConfigCommand(e),
+		newExportCommand(e),
+		newVersionCommand(e),
+	)
+	return root
+}
+
+// unknownCommand names the nearest commands.
+func unknownCommand(root *cobra.Command, name string) error {
+	hint := "tuner --help lists the commands"
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usageError{withHint(fmt.Errorf("no such command: %q", name), hint)}
+}
+
+// oneFile accepts exactly one argument, which what describes.
+func oneFile(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return usageError{withHint(
+			fmt.Errorf("%s takes one argument, %s, and got %d", cmd.CommandPath(), what, len(args)),
+			cmd.UseLine())}
+	}
+}
+
+// noArguments accepts flags only.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{withHint(fmt.Errorf("%s takes no argument, and got %q", cmd.CommandPath(), args[0]), cmd.UseLine())}
+}
+
+// completeFiles completes a file argument by its extension.
+func completeFiles(extension string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{extension}, cobra.ShellCompDirectiveFilterFileExt
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop"
+)
+
+func newRunCommand(e *env) *cobra.Command {
+	var shadow, fresh, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "run CONFIG",
+		Short: "Tune the instrument",
+		Long: `Tune the instrument until a stop condition holds. Ctrl-C and SIGTERM finish the
+write in flight, bring every actuator to its declared shutdown state and say so; a
+second one only says that this is under way.
+
+With --shadow nothing is written: the sensors are read, proposals are recorded,
+nothing is charged. A dry run ends by stop.time.
+
+The journal is [journal] path, else NAME.db in $STATE_DIRECTORY or the working
+folder. A dry run keeps its own beside it, NAME.shadow.db.`,
+		Args:              oneFile("a configuration file"),
+		ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := loadWiring(args[0], e.executable)
+			if err != nil {
+				return err
+			}
+			if err := w.refuseUnbuilt("run"); err != nil {
+				return err
+			}
+			path := runJournalPath(w.cfg, e.stateDirectory(), shadow)
+			done, err := prepareRunJournal(path, fresh, e.now())
+			if err != nil {
+				return err
+			}
+			w.opt.Mode = loop.Live
+			if shadow {
+				w.opt.Mode = loop.Shadow
+			}
+			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}}
+			if done != "" {
+				s.remarks = append(s.remarks, done)
+			}
+			return s.play(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&shadow, "shadow", false, "dry run: read the sensors, write nothing")
+	cmd.Flags().BoolVar(&fresh, "new", false, "move an existing journal aside and begin a new run")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
+	return cmd
+}
+
+// refuseUnbuilt refuses devices whose driver this version knows by name only.
+func (w *wiring) refuseUnbuilt(command string) error {
+	var problems []configs.Problem
+	for _, d := range w.devices {
+		if d.build == nil {
+			problems = append(problems, w.cfg.Problem("device."+d.name+".driver",
+				`driver "`+d.driver+`" is not in this version: tuner `+command+" cannot reach the device",
+				"tuner simulate and tuner check take the file as it is"))
+		}
+	}
+	return configs.NewError(problems...)
+}
+
+// configError is one problem of the configuration.
+func configError(w *wiring, key, what, hint string) error {
+	return configs.NewError(w.cfg.Problem(key, what, hint))
+}

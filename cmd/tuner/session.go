@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// session is one run of the loop, from the wiring to the last line.
+type session struct {
+	env *env
+	w   *wiring
+	// json makes stdout one line of JSON per step, and one for the result.
+	json bool
+	// path is the journal's.
+	path string
+	// remarks are told first.
+	remarks []string
+
+	clock   drivers.Clock
+	plant   *sim.Plant // nil where the instrument is real
+	run     journal.Run
+	journal *journal.Journal
+	tell    *narrator
+	box     *outbox
+	tally   tally
+}
+
+// finale is what a session ends with.
+type finale struct {
+	result loop.Result
+	// err is what ended the run, nil at a stop condition.
+	err   error
+	truth *truth
+	tally *tally
+	// took is the time by this machine's clock.
+	took time.Duration
+}
+
+// play runs the loop until it ends and tells what came of it. Cancelling ctx
+// brings the actuators to their shutdown states first.
+func (s *session) play(ctx context.Context) error {
+	began := s.env.now()
+	s.tell = newNarrator(s.env.stderr, s.env.style())
+	defer s.tell.close()
+	deps, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	ctx, readerGone := context.WithCancelCause(ctx)
+	defer readerGone(nil)
+	if s.json {
+		s.box = newOutbox(s.env.stdout, s.w.opt.Mode == loop.Simulate, func() { s.lostReader(readerGone) })
+	}
+	s.sayStart()
+	f := finale{tally: &s.tally}
+	f.result, f.err = loop.Run(ctx, s.w.opt, deps)
+	if context.Cause(ctx) == errReaderGone {
+		f.err = nil // what close says of stdout is the error
+	}
+	f.took = s.env.now().Sub(began)
+	var truthErr error
+	if s.plant != nil && s.w.opt.Mode == loop.Simulate {
+		f.truth, truthErr = s.w.askPlant(s.plant, f.result)
+	}
+	line, lineErr := encodeLine(s.w.resultLine(f.result, f.truth, f.err))
+	closeErr := s.closeJournal(f.result, line)
+	s.tell.close()
+	return errors.Join(f.err, truthErr, lineErr, closeErr, s.print(f, line))
+}
+
+// errReaderGone ends a simulation whose lines nobody reads any more.
+var errReaderGone = errors.New("nobody reads stdout")
+
+// lostReader ends a simulation when stdout breaks; a run on a real instrument
+// goes on, as its journal has everything.
+func (s *session) lostReader(cancel context.CancelCauseFunc) {
+	if s.w.opt.Mode == loop.Simulate {
+		cancel(errReaderGone)
+		return
+	}
+	s.tell.say("tuner: warning: nobody reads stdout any more; the run goes on and the journal has every step")
+}
+
+// prepare makes everything that the loop needs; the journal comes last, so that
+// nothing is left behind when another part cannot be made.
+func (s *session) prepare() (loop.Deps, error) {
+	log := newLog(s.tell)
+	deps := loop.Deps{Clock: s.clock, Log: log, Watch: s.watch()}
+	env := drivers.Env{Clock: s.clock, Log: log}
+	if s.w.opt.Mode == loop.Simulate {
+		if err := s.simulated(&deps, env); err != nil {
+			return deps, err
+		}
+	} else if err := s.real(&deps, env); err != nil {
+		return deps, err
+	}
+	var err error
+	if deps.Policy, err = policy.New(s.w.spec); err != nil {
+		return deps, err
+	}
+	s.tally.firstStep = make([]int, len(s.w.opt.ControlSets))
+	if s.run, err = s.describeRun(); err != nil {
+		return deps, err
+	}
+	if s.journal, err = journal.Create(s.path, s.run, journal.Options{}); err != nil {
+		return deps, err
+	}
+	for _, notice := range s.journal.Notices() {
+		s.tell.say("tuner: warning: %s", notice)
+	}
+	deps.Journal = s.journal
+	return deps, nil
+}
+
+// simulated gives every device of the file a view of one plant.
+func (s *session) simulated(deps *loop.Deps, env drivers.Env) (err error) {
+	if s.plant, err = s.w.newPlant(env); err != nil {
+		return err
+	}
+	deps.BeginStep = s.plant.BeginStep
+	for _, d := range s.w.devices {
+		deps.Devices = append(deps.Devices, loop.Device{Name: d.name, Device: s.plant.Device(d.name)})
+	}
+	return nil
+}
+
+// real makes the devices of the file; the loop opens them.
+func (s *session) real(deps *loop.Deps, env drivers.Env) error {
+	for _, d := range s.w.devices {
+		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name)}
+		dev, err := d.build(env)
+		if err != nil {
+			return fmt.Errorf("device %q: %w", d.name, err)
+		}
+		deps.Devices = append(deps.Devices, loop.Device{Name: d.name, Device: dev})
+	}
+	return nil
+}
+
+// watch is what the session does while the loop runs: nothing that waits, outside
+// a simulation.
+func (s *session) watch() loop.Watch {
+	return loop.Watch{
+		Step: func(d journal.Decision, o journal.Outcome) {
+			s.tally.add(d, o)
+			if s.box == nil {
+				return
+			}
+			line, err := encodeLine(journal.NewStepLine(s.run, d, o))
+			if err != nil {
+				s.tell.say("tuner: warning: step %d cannot be printed: %v", d.Step, err)
+				return
+			}
+			s.box.put(line)
+		},
+		Progress: func(p loop.Progress) { s.tell.show(s.w.progressLine(p)) },
+		Event:    s.sayEvent,
+	}
+}
+
+// sayEvent tells what a person should hear at once. Faults are told at the end,
+// with what became of the actuators.
+func (s *session) sayEvent(e journal.Event) {
+	switch {
+	case e.Level == "warn":
+		s.tell.say("tuner: warning: %s", e.Message)
+	case e.Kind == "interrupt":
+		s.tell.say("tuner: %s", e.Message)
+	case e.Kind == "home" && s.w.opt.Mode == loop.Live:
+		s.tell.say("tuner: %s", e.Message)
+	}
+}
+
+// sayStart tells what begins, and what the file asks for and does not get.
+func (s *session) sayStart() {
+	w := s.w
+	for _, r := range s.remarks {
+		s.tell.say("tuner: %s", r)
+	}
+	s.tell.say("tuner: %s of %s begins: %s; journal %s", modeWords(string(w.opt.Mode)), w.cfg.Name, w.stopWords(), s.path)
+	for _, n := range slices.Concat(w.replaced, w.inert) {
+		s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, n.Line, n.Key, n.What)
+	}
+}
+
+// describeRun is the head of the journal.
+func (s *session) describeRun() (journal.Run, error) {
+	w := s.w
+	run := journal.Run{Name: w.cfg.Name, Site: w.cfg.Site, Mode: string(w.opt.Mode), Policy: w.cfg.Policy.Kind,
+		Version: buildVersion(), Seed: w.spec.Seed, Start: journal.Stamp{Wall: s.clock.Now().Round(0)},
+		ConfigFile: w.cfg.File, ConfigText: w.cfg.Text,
+		Objective: journal.Column{Name: w.opt.Objective.Name, Unit: w.opt.Objective.Unit},
+		Minimize:  w.opt.Objective.Minimize, CostUnit: w.opt.Cost.Unit}
+	for _, k := range w.cfg.Effective() {
+		run.Effective = append(run.Effective, journal.Setting{Key: k.Key, Value: k.Value, Origin: k.Origin})
+	}
+	for _, v := range w.opt.Variables {
+		run.Variables = append(run.Variables, journal.Column{Name: v.Name, Unit: v.Unit})
+	}
+	for _, v := range w.opt.Sensors {
+		run.Sensors = append(run.Sensors, journal.Column{Name: v.Name, Unit: v.Unit})
+	}
+	for i, c := range w.opt.ControlSets {
+		run.ControlSets = append(run.ControlSets, journal.ControlSet{Variables: w.setNames(i), Cost: c.Cost})
+	}
+	if w.opt.Mode == loop.Simulate {
+		// What a simulation does follows from its file alone, so its name does too.
+		run.ID = "simulate-" + w.cfg.SHA256[:16]
+		return run, nil
+	}
+	unique := make([]byte, 8)
+	if _, err := io.ReadFull(s.env.random, unique); err != nil {
+		return run, fmt.Errorf("name the run: %w", err)
+	}
+	run.ID = s.clock.Now().UTC().Format("20060102T150405Z-") + hex.EncodeToString(unique)
+	run.BootID = bootID()
+	return run, nil
+}
+
+// bootID names the boot of this machine, "" where the kernel does not say.
+func bootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// closeJournal writes the result and closes. A run on a real instrument that did
+// not reach a stop condition stays unfinished: it is there to be resumed.
+func (s *session) closeJournal(r loop.Result, line []byte) error {
+	var err error
+	if s.w.opt.Mode == loop.Simulate || slices.Contains([]string{"steps", "cost", "time"}, r.Reason) {
+		at := journal.Stamp{Mono: r.Elapsed, Wall: s.clock.Now().Round(0)}
+		err = s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at)
+	}
+	return errors.Join(err, s.journal.Close())
+}
+
+// print writes the result to stdout, and after a failure or an interrupt what
+// became of the actuators to stderr as well, where a person looks first.
+func (s *session) print(f finale, line []byte) error {
+	if s.w.opt.Mode != loop.Simulate && f.err != nil {
+		for _, text := range restLines(f.result.Rest) {
+			fmt.Fprintf(s.env.stderr, "tuner: %s\n", text)
+		}
+	}
+	if s.json {
+		s.box.put(line)
+		if err := s.box.close(); err != nil {
+			return fmt.Errorf("write to stdout: %w", err)
+		}
+		return nil
+	}
+	return s.w.writeReport(s.env.stdout, f, s.path)
+}

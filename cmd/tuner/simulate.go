@@ -1,0 +1,42 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/loop"
+)
+
+func newSimulateCommand(e *env) *cobra.Command {
+	var path string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "simulate CONFIG",
+		Short: "Run a configuration on its simulated plant",
+		Long: `Run a configuration on its simulated plant, in virtual time, through the same
+policy, safety layer, timing and journal as on the instrument. The plant of
+[plant] stands in for every device. The same file gives the same run.
+
+The journal is always a new one: NAME.simulate.db in the working folder, where an
+earlier simulation is replaced, or the file that --journal names.`,
+		Args:              oneFile("a configuration file"),
+		ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := loadWiring(args[0], e.executable)
+			if err != nil {
+				return err
+			}
+			if w.plant == nil {
+				return configError(w, "plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth" or "table", or tune the instrument itself with tuner run`)
+			}
+			if path, err = simulateJournalPath(w.cfg, path); err != nil {
+				return err
+			}
+			w.opt.Mode = loop.Simulate
+			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(simulationStart())}
+			return s.play(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&path, "journal", "", "file of the new journal (default NAME.simulate.db)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
+	return cmd
+}

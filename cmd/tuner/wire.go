@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// failureLimit is how many failed steps in a row end a run. Not fewer: a source
+// that comes back within some steps is not worth a lost night. Not more: each
+// step may wait for its timeouts, and nothing is learnt.
+const failureLimit = 10
+
+// wiring is a configuration turned into the options of every package. Nothing in
+// it is open or running.
+type wiring struct {
+	cfg *configs.Config
+	opt loop.Options
+	// spec is what the policy is made of; candidates are part of it.
+	spec policy.Spec
+	// devices has one entry per [[device]], in file order.
+	devices []deviceWiring
+	// plant describes the simulated plant; nil if the file has none.
+	plant *sim.Options
+	// plantNotes says in words what the plant made of its options.
+	plantNotes []string
+	// replaced says where this version acts in another way than the file asks.
+	replaced []note
+	// inert says what the file asks for and this version does not act on.
+	inert []note
+}
+
+// note is a remark about a key of the file.
+type note struct {
+	// Line of the file, 0 where unknown.
+	Line int    `json:"line"`
+	Key  string `json:"key"`
+	What string `json:"what"`
+}
+
+// loadWiring reads a configuration and wires it. The error is an *configs.Error
+// with every problem of the file, the drivers' included.
+func loadWiring(path, executable string) (*wiring, error) {
+	cfg, err := configs.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &wiring{cfg: cfg}
+	var problems []configs.Problem
+	add := func(more ...configs.Problem) { problems = append(problems, more...) }
+	context := driverContext{cfg: cfg, executable: executable, plant: w.sharedPlant()}
+	for i := range cfg.Devices {
+		d, more := wireDevice(&cfg.Devices[i], context)
+		w.devices = append(w.devices, d)
+		add(more...)
+	}
+	add(w.wireOptions()...)
+	add(w.wirePolicy()...)
+	add(w.wirePlant()...)
+	if len(problems) == 0 {
+		add(w.tryPolicy()...)
+	}
+	if err := configs.NewError(problems...); err != nil {
+		return nil, err
+	}
+	w.findInert()
+	return w, nil
+}
+
+// sharedPlant returns a function that makes the plant once and gives the same
+// one from then on: several devices are views of one plant.
+func (w *wiring) sharedPlant() func(drivers.Env) (*sim.Plant, error) {
+	var plant *sim.Plant
+	return func(env drivers.Env) (*sim.Plant, error) {
+		if plant != nil {
+			return plant, nil
+		}
+		var err error
+		plant, err = w.newPlant(env)
+		return plant, err
+	}
+}
+
+// wireOptions fills the loop's options, all but the mode.
+func (w *wiring) wireOptions() []configs.Problem {
+	cfg := w.cfg
+	w.opt = loop.Options{
+		Tick:         cfg.Tick,
+		Deadline:     cfg.Policy.Deadline,
+		FailureLimit: failureLimit,
+		Cost: loop.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
+			PerMove: make([]float64, len(cfg.Variables))},
+		Stop: loop.Stop{Cost: orZero(cfg.Stop.Cost), Steps: orZero(cfg.Stop.Steps), Time: orZero(cfg.Stop.Time)},
+	}
+	for _, s := range cfg.Sensors {
+		w.opt.Sensors = append(w.opt.Sensors, loop.Sensor{Name: s.Name, Unit: s.Unit,
+			Channel: w.channel(s.Device, s.Channel), Low: s.Range.Lo, High: s.Range.Hi,
+			MaxAge: s.MaxAge, MaxSkew: s.MaxSkew})
+	}
+	var problems []configs.Problem
+	for i := range cfg.Variables {
+		v := &cfg.Variables[i]
+		if v.Kind == "dose" {
+			problems = append(problems, cfg.Problem("variable."+v.Name+".kind",
+				`"dose" is not in this version: it would write the amount as a setpoint`,
+				`only variables of kind "setpoint" can be tuned with it`))
+		}
+		w.opt.Variables = append(w.opt.Variables, w.variable(v))
+		w.opt.Cost.PerMove[i] = cfg.Cost.PerMove[v.Name]
+	}
+	if n := len(cfg.Variables); n > safety.MaxVariables {
+		problems = append(problems, cfg.Problem("variable",
+			fmt.Sprintf("%d variables, and at most %d can be driven", n, safety.MaxVariables), "leave some out"))
+	}
+	for _, set := range cfg.Sets() {
+		w.opt.ControlSets = append(w.opt.ControlSets, loop.ControlSet{Variables: w.indices(set.Variables), Cost: set.Cost})
+	}
+	objective, more := w.objective()
+	w.opt.Objective = objective
+	return append(problems, more...)
+}
+
+// variable wires one variable.
+func (w *wiring) variable(v *configs.Variable) loop.Variable {
+	out := loop.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
+		Channel: w.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
+		Start: orNaN(v.Start), Resolution: orZero(v.Resolution),
+		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
+		MaxAge: max(v.Readback.Timeout, time.Second, 10*w.cfg.Tick),
+		Settle: v.Settle, OnRelease: loop.ReleaseKind(v.OnRelease)}
+	if v.Integer && out.Resolution == 0 {
+		out.Resolution = 1
+	}
+	if !out.Actuated {
+		if s, ok := w.cfg.Sensor(v.Sensor); ok {
+			out.Channel, out.MaxAge = w.channel(s.Device, s.Channel), s.MaxAge
+		}
+		return out
+	}
+	limits := w.cfg.Safety.Variables[v.Name]
+	up, down := limits.Slews()
+	out.Limits = safety.VariableLimits{Low: limits.Hard.Lo, High: limits.Hard.Hi,
+		SlewUp: up, SlewDown: down, Safe: limits.Safe}
+	out.Boot, out.OnFault, out.Shutdown = restState(limits.Boot), restState(limits.OnFault), restState(limits.Shutdown)
+	return out
+}
+
+// restState turns the schema's word into the loop's: a variable that is only
+// read at boot is left as it is.
+func restState(word string) loop.RestState {
+	if word == "read" {
+		return loop.RestHold
+	}
+	return loop.RestState(word)
+}
+
+// objective wires the objective.
+func (w *wiring) objective() (loop.Objective, []configs.Problem) {
+	o := &w.cfg.Objective
+	out := loop.Objective{Name: o.Sensor, Sensor: -1, Minimize: o.Goal == "minimize", Shots: o.Shots,
+		Statistic: o.Statistic, Timeout: o.Timeout}
+	names := make([]string, len(w.cfg.Sensors))
+	for i, s := range w.cfg.Sensors {
+		names[i] = s.Name
+	}
+	if o.Formula == "" {
+		if i := slices.Index(names, o.Sensor); i >= 0 {
+			out.Sensor, out.Uses, out.Unit = i, []int{i}, w.cfg.Sensors[i].Unit
+		}
+		return out, nil
+	}
+	f, err := compileFormula(o.Formula, names)
+	if err != nil {
+		return out, []configs.Problem{w.cfg.Problem("objective.formula", err.Error(), formulaWords)}
+	}
+	out.Name, out.Formula, out.Uses = o.Formula, f.eval, f.uses
+	return out, nil
+}
+
+// channel finds a channel's device; the configuration's own check has made sure
+// that there is one.
+func (w *wiring) channel(device, channel string) loop.Channel {
+	i := slices.IndexFunc(w.cfg.Devices, func(d configs.Device) bool { return d.Name == device })
+	return loop.Channel{Device: i, Name: channel}
+}
+
+// indices turns names of variables into indices.
+func (w *wiring) indices(names []string) []int {
+	out := make([]int, len(names))
+	for k, name := range names {
+		out[k] = slices.IndexFunc(w.cfg.Variables, func(v configs.Variable) bool { return v.Name == name })
+	}
+	slices.Sort(out)
+	return out
+}
+
+// setNames lists the variables of a control set.
+func (w *wiring) setNames(set int) []string {
+	names := []string{}
+	for _, i := range w.opt.ControlSets[set].Variables {
+		names = append(names, w.opt.Variables[i].Name)
+	}
+	return names
+}
+
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func orNaN(p *float64) float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	return *p
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop"
+)
+
+// number writes x for people: five significant digits, no exponent where none is
+// needed.
+func number(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "unknown"
+	case x == 0:
+		return "0"
+	}
+	text := strconv.FormatFloat(x, 'g', 5, 64)
+	rounded, err := strconv.ParseFloat(text, 64)
+	if size := math.Abs(x); err != nil || size < 1e-4 || size >= 1e9 {
+		return text
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// quantity writes a number with its unit.
+func quantity(x float64, unit string) string {
+	if unit == "" || unit == "1" || math.IsNaN(x) {
+		return number(x)
+	}
+	return number(x) + " " + unit
+}
+
+// duration writes d for people: no more digits than one would say.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		d = d.Round(time.Millisecond)
+	case d < time.Minute:
+		d = d.Round(100 * time.Millisecond)
+	case d < time.Hour:
+		d = d.Round(time.Second)
+	case d < 100*time.Hour:
+		d = d.Round(time.Minute)
+	default:
+		return fmt.Sprintf("%.0f days", d.Hours()/24)
+	}
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// count writes "1 step" or "3 steps".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// stopWords says when the run ends.
+func (w *wiring) stopWords() string {
+	var ends []string
+	stop := &w.opt.Stop
+	if w.opt.Mode != loop.Shadow {
+		if stop.Steps > 0 {
+			ends = append(ends, "after "+count(stop.Steps, "step"))
+		}
+		if stop.Cost > 0 {
+			ends = append(ends, "at a cost of "+quantity(stop.Cost, w.opt.Cost.Unit))
+		}
+	}
+	if stop.Time > 0 {
+		ends = append(ends, "after "+duration(stop.Time))
+	}
+	switch len(ends) {
+	case 0:
+		return "ends when it is interrupted, as nothing is written and stop.time is absent"
+	case 1:
+		return "ends " + ends[0]
+	}
+	return "ends " + strings.Join(ends, " or ") + ", whichever comes first"
+}
+
+// progressLine is what a terminal shows while the loop runs.
+func (w *wiring) progressLine(p loop.Progress) string {
+	parts := []string{"step " + strconv.Itoa(p.Step), p.Phase}
+	if !math.IsNaN(p.LowerBound) && p.Step > 0 {
+		side := "at least "
+		if w.opt.Objective.Minimize {
+			side = "at most "
+		}
+		parts = append(parts, "best "+side+quantity(p.LowerBound, w.opt.Objective.Unit))
+	}
+	if unit := w.opt.Cost.Unit; unit != "" || p.Spent > 0 {
+		parts = append(parts, "spent "+quantity(p.Spent, unit))
+	}
+	if p.Left >= 0 {
+		parts = append(parts, "about "+duration(p.Left)+" left")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// policyWords says who decides.
+func (w *wiring) policyWords() string {
+	s := &w.spec
+	text := map[string]string{
+		"rahbo":   "RAHBO: the mean minus " + number(s.Risk) + " times the variance of one shot is maximised, both learnt",
+		"gp-ucb":  "GP-UCB: upper confidence bound of the objective",
+		"ucb-cvs": "UCB-CVS: upper confidence bounds over control sets with costs",
+		"random":  "random settings, the baseline",
+		"sobol":   "a Sobol sequence, the baseline",
+	}[s.Kind]
+	if s.Kind == "ucb-cvs" {
+		text += ", schedule " + s.Schedule
+	}
+	if s.Kind != "random" && s.Kind != "sobol" {
+		text += "; confidence " + s.Confidence
+		if s.Confidence == "constant" {
+			text += fmt.Sprintf(" (%s standard deviations)", number(s.Beta))
+		}
+		text += fmt.Sprintf("; %s of %s first", s.Design, count(s.InitialSteps, "step"))
+	}
+	return text
+}
+
+// modelWords says what the model is.
+func (w *wiring) modelWords() string {
+	m := &w.spec.Model
+	kernel := map[string]string{"se": "squared exponential", "matern52": "Matern 5/2"}[m.Kernel]
+	how := "hyperparameters by marginal likelihood, refitted as data come in"
+	if m.Hyperparameters == "fixed" {
+		how = "hyperparameters fixed"
+	}
+	return fmt.Sprintf("Gaussian process, %s kernel, %s, at most %d observations", kernel, how, m.Capacity)
+}
