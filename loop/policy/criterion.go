@@ -24,23 +24,26 @@ type criterion struct {
 // values sets dst[j] to a at setting j, penalised where steps failed, with the first
 // count nodes; x has one row of dom.size() coordinates per setting. Cost:
 // O(len(dst) count n^2).
-func (c *criterion) values(w *worker, dst, x []float64, count int) {
-	size := c.dom.size()
-	clear(dst)
-	total := len(dst) * count
-	for base := 0; base < total; base += chunk {
-		k := min(chunk, total-base)
-		for i := range k {
-			j, q := (base+i)/count, (base+i)%count
-			c.place(w.x[i*c.m.dims:(i+1)*c.m.dims], x[j*size:(j+1)*size], q)
+func (c *criterion) values(p *pool, dst, x []float64, count int) {
+	size, dims := c.dom.size(), c.m.dims
+	terms := make([]float64, len(dst)*count)
+	p.each((len(terms)+chunk-1)/chunk, func(w *worker, job int) {
+		part := terms[job*chunk : min((job+1)*chunk, len(terms))]
+		for i := range part {
+			j, q := (job*chunk+i)/count, (job*chunk+i)%count
+			c.place(w.x[i*dims:(i+1)*dims], x[j*size:(j+1)*size], q)
 		}
-		c.predict(w, k)
-		for i := range k {
-			dst[(base+i)/count] += c.weight((base+i)%count, count) * c.term(w, i)
+		c.predict(w, len(part))
+		for i := range part {
+			part[i] = c.term(w, i)
 		}
-	}
-	if c.vote != nil {
-		for j := range dst {
+	})
+	for j := range dst {
+		dst[j] = 0
+		for q, v := range terms[j*count : (j+1)*count] {
+			dst[j] += c.weight(q, count) * v
+		}
+		if c.vote != nil {
 			dst[j] -= c.vote.penalty(x[j*size : (j+1)*size])
 		}
 	}
@@ -89,20 +92,25 @@ func (c *criterion) term(w *worker, i int) float64 {
 	return a
 }
 
-// slope sets grad to the gradient of a (without penalty) at setting x.
-func (c *criterion) slope(w *worker, grad, x []float64, count int) {
+// slopes sets the rows of grad to the gradients of a (without penalty) at the rows
+// of x. Cost as values, about three times.
+func (c *criterion) slopes(p *pool, grad, x []float64, count int) {
+	size, dims := c.dom.size(), c.m.dims
+	terms := make([]float64, len(grad)*count) // one gradient per setting and node
+	total := len(grad) / size * count
+	p.each((total+chunk-1)/chunk, func(w *worker, job int) {
+		k := min(chunk, total-job*chunk)
+		for i := range k {
+			j, q := (job*chunk+i)/count, (job*chunk+i)%count
+			c.place(w.x[i*dims:(i+1)*dims], x[j*size:(j+1)*size], q)
+		}
+		at := job * chunk * size
+		c.pointSlopes(w, k, terms[at:at+k*size])
+	})
 	clear(grad)
-	for q := range count {
-		c.place(w.point, x, q)
-		weight := c.weight(q, count)
-		_, variance := w.f.PredictGrad(w.point, w.dMean, w.dVar)
-		bySD := c.beta / (2 * math.Sqrt(max(variance, leastVariance)))
-		for j, i := range c.dom.coords {
-			grad[j] += weight * (w.dMean[i] + bySD*w.dVar[i])
-		}
-		if c.alpha > 0 {
-			c.noiseSlope(w, grad, c.alpha*weight)
-		}
+	for i, v := range terms {
+		j, q := i/size/count, i/size%count
+		grad[j*size+i%size] += c.weight(q, count) * v
 	}
 }
 
@@ -110,14 +118,27 @@ func (c *criterion) slope(w *worker, grad, x []float64, count int) {
 // without noise.
 const leastVariance = 1e-12
 
-// noiseSlope subtracts factor times the gradient of the noise variance's bound at
-// the worker's point.
-func (c *criterion) noiseSlope(w *worker, grad []float64, factor float64) {
-	mean, variance := w.v.PredictGrad(w.point, w.dNoiseMean, w.dNoiseVar)
-	sd := math.Sqrt(max(variance, leastVariance))
-	_, byMean, bySD := c.m.v.shotVariance(mean, sd, -c.beta)
-	for j, i := range c.dom.coords {
-		grad[j] -= factor * (byMean*w.dNoiseMean[i] + bySD*w.dNoiseVar[i]/(2*sd))
+// pointSlopes sets the rows of dst to the gradients of the term at the worker's
+// first k points, by the controlled coordinates.
+func (c *criterion) pointSlopes(w *worker, k int, dst []float64) {
+	size, dims := c.dom.size(), c.m.dims
+	w.f.PredictGrads(w.mean[:k], w.variance[:k], w.dMean[:k*dims], w.dVar[:k*dims], w.x[:k*dims])
+	for i := range k {
+		bySD := c.beta / (2 * math.Sqrt(max(w.variance[i], leastVariance)))
+		for j, v := range c.dom.coords {
+			dst[i*size+j] = w.dMean[i*dims+v] + bySD*w.dVar[i*dims+v]
+		}
+	}
+	if c.alpha == 0 {
+		return
+	}
+	w.v.PredictGrads(w.mean[:k], w.variance[:k], w.dMean[:k*dims], w.dVar[:k*dims], w.x[:k*dims])
+	for i := range k {
+		sd := math.Sqrt(max(w.variance[i], leastVariance))
+		_, byMean, bySD := c.m.v.shotVariance(w.mean[i], sd, -c.beta)
+		for j, v := range c.dom.coords {
+			dst[i*size+j] -= c.alpha * (byMean*w.dMean[i*dims+v] + bySD*w.dVar[i*dims+v]/(2*sd))
+		}
 	}
 }
 

@@ -11,18 +11,16 @@ import (
 // maxWorkers bounds the memory of the readers.
 const maxWorkers = 8
 
-// chunk is how many points of all variables are predicted in one call.
-const chunk = 240
+// chunk is how many points of all variables make one job: two panels of gpcore.
+const chunk = 48
 
 // worker has what one goroutine needs to evaluate acquisitions.
 type worker struct {
-	f, v                  *gpcore.Reader // v nil where the noise is constant
-	x                     []float64      // chunk x d
-	mean, variance        [chunk]float64
-	noiseMean, noiseVar   [chunk]float64
-	dMean, dVar           []float64
-	dNoiseMean, dNoiseVar []float64
-	point                 []float64
+	f, v                *gpcore.Reader // v nil where the noise is constant
+	x                   []float64      // chunk x d
+	mean, variance      [chunk]float64
+	noiseMean, noiseVar [chunk]float64
+	dMean, dVar         []float64 // chunk x d
 }
 
 // pool spreads independent jobs over the processor's cores. Who does a job has no
@@ -39,9 +37,8 @@ func newPool(m *model) *pool {
 		p.v = m.v.gp
 	}
 	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
-		w := &worker{f: m.f.Reader(), x: make([]float64, chunk*m.dims), point: make([]float64, m.dims)}
-		w.dMean, w.dVar = make([]float64, m.dims), make([]float64, m.dims)
-		w.dNoiseMean, w.dNoiseVar = make([]float64, m.dims), make([]float64, m.dims)
+		w := &worker{f: m.f.Reader(), x: make([]float64, chunk*m.dims)}
+		w.dMean, w.dVar = make([]float64, chunk*m.dims), make([]float64, chunk*m.dims)
 		if m.v != nil {
 			w.v = m.v.gp.Reader()
 		}

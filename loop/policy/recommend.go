@@ -71,9 +71,9 @@ func (e *engine) playedPoints(set int) []float64 {
 // the best sixteen, and returns the best.
 func safest(c *criterion, p *pool, x []float64) (at []float64, value float64) {
 	const exact = 16
-	s := &search{crit: c}
 	size := c.dom.size()
-	values := s.evaluate(p, x, c.nodes.coarse)
+	values := make([]float64, len(x)/size)
+	c.values(p, values, x, c.nodes.coarse)
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
@@ -84,11 +84,8 @@ func safest(c *criterion, p *pool, x []float64) (at []float64, value float64) {
 	for _, i := range order {
 		few = append(few, x[i*size:(i+1)*size]...)
 	}
-	if c.nodes.coarse < c.nodes.count() {
-		values = s.evaluate(p, few, c.nodes.count())
-	} else {
-		values = []float64{values[order[0]]}
-	}
+	values = values[:len(order)]
+	c.values(p, values, few, c.nodes.count())
 	k := argmax(values)
 	return few[k*size : (k+1)*size], values[k]
 }

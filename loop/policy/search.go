@@ -8,14 +8,14 @@ import (
 
 // Sizes of a search.
 const (
-	batch      = 64 // settings screened in one unit
-	localShare = 8  // of them around the incumbents
+	batch      = 96 // settings screened in one unit
+	localShare = 12 // of them around the incumbents
 	keptStarts = 6  // climbed in a box
 	keptListed = 16 // looked at again with all nodes in a list
 	fineStarts = 2  // climbed with all nodes
 	apart      = 0.05
-	// listUnits bounds the default length of a search through a list: 4096 settings.
-	listUnits = 64
+	// listUnits bounds the default length of a search through a list: 4608 settings.
+	listUnits = 48
 )
 
 // lengths says how many work units each phase of a search takes.
@@ -43,9 +43,9 @@ func plan(d *domain, allotted int, cheap bool) lengths {
 		l.climb = allotted - l.screen - l.fine
 		return l
 	case cheap:
-		return lengths{screen: 16, climb: 10, fine: 4}
+		return lengths{screen: 11, climb: 10, fine: 4}
 	}
-	return lengths{screen: 3, climb: 6, fine: 4}
+	return lengths{screen: 2, climb: 6, fine: 4}
 }
 
 // search maximises one criterion over one control set's domain, in numbered units of
@@ -124,7 +124,9 @@ func (s *search) screenBatch(p *pool, u int) {
 			d.settleCoarse(row)
 		}
 	}
-	s.keep(x, s.evaluate(p, x, s.crit.nodes.coarse))
+	values := make([]float64, len(x)/size)
+	s.crit.values(p, values, x, s.crit.nodes.coarse)
+	s.keep(x, values)
 }
 
 // near sets row to the k-th point around the incumbents: first they themselves,
@@ -139,19 +141,6 @@ func (s *search) near(row []float64, k int) {
 	for j := range row {
 		row[j] = min(max(row[j]+spread*s.local.NormFloat64(), 0), 1)
 	}
-}
-
-// evaluate computes the criterion at the settings, in fixed groups that the workers
-// share.
-func (s *search) evaluate(p *pool, x []float64, count int) []float64 {
-	const group = 8
-	size := s.crit.dom.size()
-	values := make([]float64, len(x)/size)
-	p.each((len(values)+group-1)/group, func(w *worker, i int) {
-		from, to := i*group, min((i+1)*group, len(values))
-		s.crit.values(w, values[from:to], x[from*size:to*size], count)
-	})
-	return values
 }
 
 // keep merges screened settings into the best starts: in a box, starts closer than
@@ -208,8 +197,8 @@ func (s *search) climb(p *pool, round, count int) {
 	if s.crit.dom.listed() > 0 {
 		return
 	}
-	a := &ascent{crit: s.crit, count: count, metric: s.metric, coarse: s.crit.dom.coarse(), round: round}
-	p.each(len(s.tops), func(w *worker, i int) { s.tops[i].advance(w, a) })
+	a := &ascent{crit: s.crit, workers: p, count: count, metric: s.metric, coarse: s.crit.dom.coarse()}
+	a.round(s.tops, round)
 	s.sort()
 }
 
@@ -225,12 +214,15 @@ func (s *search) refine(p *pool) {
 }
 
 func (s *search) reevaluate(p *pool) {
-	p.each(len(s.tops), func(w *worker, i int) {
-		k := s.tops[i]
-		var value [1]float64
-		s.crit.values(w, value[:], k.x, s.crit.nodes.count())
-		k.restart(value[0])
-	})
+	var x []float64
+	for _, k := range s.tops {
+		x = append(x, k.x...)
+	}
+	values := make([]float64, len(s.tops))
+	s.crit.values(p, values, x, s.crit.nodes.count())
+	for i, k := range s.tops {
+		k.restart(values[i])
+	}
 	s.sort()
 }
 
