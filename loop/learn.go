@@ -49,7 +49,7 @@ func (l *Loop) achieved() []float64 {
 // shot where a variable was random.
 func (l *Loop) observations(o journal.Outcome) []policy.Observation {
 	s := &l.step
-	whole := policy.Observation{Step: s.n, ControlSet: s.set, X: o.X, Mean: l.sense(o.Mean), Variance: o.Variance,
+	whole := policy.Observation{Step: s.n, ControlSet: s.set, X: o.X, Requested: s.decision.Requested, Mean: l.sense(o.Mean), Variance: o.Variance,
 		Shots: o.Shots, Cost: o.Cost, Valid: o.Valid}
 	if !o.Valid || !s.perShot {
 		return []policy.Observation{whole}

@@ -152,7 +152,6 @@ func (l *Loop) runVirtual(ctx context.Context, d *virtualDesk) {
 		}
 		if ctx.Err() != nil {
 			l.interrupt()
-			continue
 		}
 		clock.Advance(l.opt.Tick)
 		l.tick()

@@ -117,7 +117,7 @@ func (l *Loop) watchShots(now time.Time) {
 		}
 	}
 	if l.opt.Mode == Shadow && l.opt.Stop.Time > 0 && now.Sub(l.start) >= l.opt.Stop.Time {
-		l.conclude("")
+		l.endShadow()
 		return
 	}
 	if now.Sub(s.waitedFrom) > l.opt.Objective.Timeout {
@@ -127,6 +127,16 @@ func (l *Loop) watchShots(now time.Time) {
 		}
 		l.conclude(problem)
 	}
+}
+
+// endShadow ends a shadow run, which only time ends, with the shots there are.
+func (l *Loop) endShadow() {
+	if len(l.step.shots) > 0 {
+		l.conclude("")
+		return
+	}
+	l.abandonStep("the run's time was over")
+	l.finish(reasonTime)
 }
 
 // missing names what kept shots from being complete.

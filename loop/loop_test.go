@@ -1,0 +1,424 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// TestStepLearnsWhatWasAchieved: a knob that is slow and a readback that is
+// offset; the model must get the readback, and shots only from after the
+// settling.
+func TestStepLearnsWhatWasAchieved(t *testing.T) {
+	tr := newTrial(t)
+	tr.rig.speed, tr.rig.drift = 1, 0.005
+	tr.policy.proposals = proposeAll(4, 6)
+	res, err := tr.run(t, context.Background())
+	if err != nil || res.Reason != "cost" || res.Steps != 2 {
+		t.Fatalf("result %+v, error %v", res, err)
+	}
+	for i, want := range []float64{4, 6} {
+		o := tr.policy.seen[i]
+		// The knob creeps the last tick's 0.01 V at most when tolerance is met; the
+		// readback is 5 mV too high.
+		if math.Abs(o.X[0]-want-0.005) > 0.011 || o.Shots != 3 || !o.Valid {
+			t.Errorf("observation %d: %+v", i, o)
+		}
+		if math.Abs(o.Mean-10*(o.X[0]-0.005)) > 0.11 {
+			t.Errorf("mean %v does not belong to x %v", o.Mean, o.X)
+		}
+	}
+	// 4 V at 1 V/s is slower than the slew of 2 V/s: arrival at 4 s, settled 0.3 s
+	// later; no measurement before.
+	writes, measures := tr.rig.calls("write"), tr.rig.calls("measure")
+	if first := measures[0].at; first < 4*time.Second+300*time.Millisecond {
+		t.Errorf("measured at %v, before arrival and settling", first)
+	}
+	for i := 1; i < len(writes); i++ {
+		dv := math.Abs(writes[i].values["a"] - writes[i-1].values["a"])
+		dt := (writes[i].at - writes[i-1].at).Seconds()
+		if dv > 2*dt+1e-9 {
+			t.Errorf("setpoint moved %v V in %v s", dv, dt)
+		}
+	}
+}
+
+func TestClampIsSeenByTheModel(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(50, math.NaN())
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if x := tr.policy.seen[0].X[0]; x != 11 {
+		t.Errorf("x = %v, want the hard bound 11", x)
+	}
+	if x := tr.policy.seen[1].X[0]; x != 11 {
+		t.Errorf("x = %v, want the last setpoint kept for a proposal of NaN", x)
+	}
+	for _, c := range tr.rig.calls("write") {
+		if v := c.values["a"]; math.IsNaN(v) || v > 11 || v < -1 {
+			t.Errorf("wrote %v", v)
+		}
+	}
+}
+
+func TestBudgetIsSpentExactly(t *testing.T) {
+	// 0.1 and 0.2 are not exact in binary: 0.1*3 + 0.2*1 = 0.5 must still fit 0.5.
+	tr := newTrial(t)
+	tr.opt.Variables = []Variable{variable("a")}
+	tr.opt.ControlSets = []ControlSet{{Variables: []int{0}, Cost: 0.1}, {Variables: []int{0}, Cost: 0.2}}
+	tr.opt.Stop = Stop{Cost: 0.5}
+	tr.opt.Cost = Cost{PerMove: []float64{0}}
+	tr.policy.proposals = proposeAll(1, 1, 1, 1, 1)
+	tr.policy.proposals[3].ControlSet = 1
+	res, err := tr.run(t, context.Background())
+	if err != nil || res.Steps != 4 || res.Spent != 0.5 || res.Reason != "cost" {
+		t.Errorf("steps %d, spent %v, reason %q, error %v; want 4 steps for 0.5", res.Steps, res.Spent, res.Reason, err)
+	}
+	if fmt.Sprint(res.PlaysBySet) != "[3 1]" {
+		t.Errorf("plays %v", res.PlaysBySet)
+	}
+}
+
+func TestCostCountsShotsAndWay(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Cost = Cost{PerStep: 0.5, PerShot: 2, PerMove: []float64{0.25}}
+	tr.policy.proposals = proposeAll(4, 2)
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	// Set 1 + step 0.5 + 3 shots at 2, and 4 V then 2 V at 0.25.
+	for i, want := range []float64{8.5, 8} {
+		if got := tr.outcomes[i].Cost; got != want {
+			t.Errorf("step %d costs %v, want %v", i+1, got, want)
+		}
+	}
+}
+
+func TestRandomVariableMakesEachShotAnObservation(t *testing.T) {
+	tr := newTrial(t)
+	tr.rig = newRig(tr.clock, "a", "b")
+	tr.deps.Devices = []Device{{"rig", tr.rig}}
+	draws := 0
+	tr.rig.knobs["b"].natural = func() float64 { draws++; return 5 + float64(draws%7)/10 }
+	tr.rig.meter = func(at map[string]float64) float64 { return at["b"] }
+	b := variable("b")
+	b.OnRelease = Release
+	tr.opt.Variables = append(tr.opt.Variables, b)
+	tr.opt.ControlSets = []ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}
+	tr.policy.proposals = []policy.Proposal{{X: []float64{3, math.NaN()}}, {X: []float64{3, 7}, ControlSet: 1}}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	seen := tr.policy.seen
+	if len(seen) != 4 {
+		t.Fatalf("%d observations, want 3 of one shot each and 1 of three", len(seen))
+	}
+	cost := 0.0
+	for i, o := range seen[:3] {
+		cost += o.Cost
+		if o.Shots != 1 || !math.IsNaN(o.Variance) {
+			t.Errorf("observation %d: %+v", i, o)
+		}
+		// The rig's meter shows what "b" was when it was asked; the same answer holds
+		// both only if x belongs to that very shot: draws differ by 0.1.
+		if math.Abs(o.X[1]-o.Mean) > 0.21 {
+			t.Errorf("shot %d: b = %v measured with %v", i, o.X[1], o.Mean)
+		}
+	}
+	if cost != 1 {
+		t.Errorf("the step's cost of 1 was booked as %v", cost)
+	}
+	if o := seen[3]; o.Shots != 3 || o.X[1] != 7 {
+		t.Errorf("controlled step: %+v", o)
+	}
+	if releases := tr.rig.calls("write")[0].release; len(releases) != 1 || releases[0] != "b" {
+		t.Errorf("released %v first", releases)
+	}
+}
+
+func TestMinimiseTurnsTheSign(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Objective.Minimize = true
+	tr.policy.proposals = proposeAll(2)
+	tr.policy.found = policy.Recommendation{X: []float64{2}, Estimate: policy.Estimate{Mean: -20, LowerBound: -21}}
+	res, err := tr.run(t, context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tr.policy.seen[0].Mean; got != -20 {
+		t.Errorf("the policy saw %v, want -20", got)
+	}
+	if tr.outcomes[0].Mean != 20 || res.Found.Mean != 20 || res.Found.LowerBound != 21 {
+		t.Errorf("user sees %v, found %+v", tr.outcomes[0].Mean, res.Found)
+	}
+}
+
+func TestNormalEndGoesToTheRecommendedSetting(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(2, 8)
+	tr.policy.found = policy.Recommendation{X: []float64{5}}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := tr.rig.knobs["a"].target; got != 5 {
+		t.Errorf("left at %v V, want the recommended 5 V", got)
+	}
+}
+
+func TestStuckActuatorIsAFailedStep(t *testing.T) {
+	tr := newTrial(t)
+	tr.rig.drift = 0.5 // never within tolerance
+	tr.policy.proposals = proposeAll(1, 2, 3, 4, 5)
+	res, err := tr.run(t, context.Background())
+	if !errors.Is(err, ErrInstrument) || res.Steps != 3 {
+		t.Fatalf("steps %d, error %v; want the instrument's failure after 3 failed steps", res.Steps, err)
+	}
+	for _, o := range tr.policy.seen {
+		if o.Valid {
+			t.Errorf("a step without arrival counts as valid: %+v", o)
+		}
+	}
+	if p := tr.outcomes[0].Problem; !strings.Contains(p, "a: readback") || !strings.Contains(p, "is not within 0.01") {
+		t.Errorf("problem %q", p)
+	}
+}
+
+func TestDropoutsAreNoData(t *testing.T) {
+	tr := newTrial(t)
+	n := 0
+	tr.rig.meter = func(at map[string]float64) float64 {
+		switch n++; n % 3 {
+		case 1:
+			return math.NaN() // no light
+		case 2:
+			return 5e6 // outside the sensor's range
+		}
+		return 10 * at["a"]
+	}
+	tr.policy.proposals = proposeAll(3)
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if o := tr.policy.seen[0]; !o.Valid || math.Abs(o.Mean-30) > 0.2 || o.Shots != 3 {
+		t.Errorf("observation %+v", o)
+	}
+}
+
+func TestSilenceIsAFailedStepWithItsReason(t *testing.T) {
+	tr := newTrial(t)
+	tr.rig.meter = func(map[string]float64) float64 { return math.NaN() }
+	tr.policy.proposals = proposeAll(3, 3, 3, 3)
+	_, err := tr.run(t, context.Background())
+	if !errors.Is(err, ErrInstrument) || !strings.Contains(err.Error(), "sensor meter has never given a value inside [-1000, 1000] W") {
+		t.Errorf("error %v", err)
+	}
+	if tr.policy.seen[0].Valid {
+		t.Error("a step without data counts as valid")
+	}
+	if got := tr.rig.knobs["a"].target; got != 1 {
+		t.Errorf("on_fault is safe (1 V), left at %v V", got)
+	}
+}
+
+func TestInterruptBringsActuatorsToTheirShutdownState(t *testing.T) {
+	for _, c := range []struct {
+		state    RestState
+		target   float64
+		released bool
+	}{{RestHold, 6, false}, {RestSafe, 1, false}, {RestOff, 6, true}} {
+		t.Run(string(c.state), func(t *testing.T) {
+			tr := newTrial(t)
+			tr.opt.Variables[0].Shutdown = c.state
+			ctx, cancel := context.WithCancel(context.Background())
+			tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+				if len(tr.policy.seen) == 1 {
+					cancel()
+				}
+				return policy.Proposal{X: []float64{6}}, nil
+			}
+			res, err := tr.run(t, ctx)
+			if !errors.Is(err, context.Canceled) || res.Reason != "interrupted" {
+				t.Fatalf("reason %q, error %v", res.Reason, err)
+			}
+			k := tr.rig.knobs["a"]
+			if k.target != c.target || k.released != c.released {
+				t.Errorf("left at %v, released %v", k.target, k.released)
+			}
+			if len(res.Rest) != 1 || res.Rest[0].State != c.state || res.Rest[0].Err != nil {
+				t.Errorf("report %+v", res.Rest)
+			}
+			if !tr.rig.closed {
+				t.Error("device not closed")
+			}
+		})
+	}
+}
+
+func TestBrokenDeviceIsRevivedAndMadeSafe(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3, 4, 5)
+	tr.rig.fault = func(op string) error {
+		if op == "read" && len(tr.policy.seen) == 1 {
+			return fmt.Errorf("%w: not a number", drivers.ErrProtocol)
+		}
+		return nil
+	}
+	res, err := tr.run(t, context.Background())
+	if !errors.Is(err, ErrInstrument) || errors.Is(err, ErrUnsafe) || !errors.Is(err, drivers.ErrProtocol) {
+		t.Fatalf("error %v", err)
+	}
+	if tr.rig.opens != 2 || tr.rig.halts != 1 || tr.rig.knobs["a"].target != 1 {
+		t.Errorf("opens %d, halts %d, target %v; want reopened, halted and at 1 V", tr.rig.opens, tr.rig.halts, tr.rig.knobs["a"].target)
+	}
+	if res.Reason != "fault" || res.Rest[0].Err != nil {
+		t.Errorf("result %+v", res)
+	}
+	if n := len(tr.outcomes); n != 2 || tr.outcomes[1].Valid || !strings.Contains(tr.outcomes[1].Problem, "not a number") {
+		t.Errorf("the step in flight is recorded as %+v", tr.outcomes)
+	}
+}
+
+func TestDeadDeviceIsSaidNotToBeSafe(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3, 4, 5)
+	tr.rig.reopenFails = true
+	tr.rig.fault = func(op string) error {
+		if op == "read" && len(tr.policy.seen) == 1 {
+			return fmt.Errorf("%w: late", drivers.ErrProtocol)
+		}
+		return nil
+	}
+	res, err := tr.run(t, context.Background())
+	if !errors.Is(err, ErrUnsafe) || !errors.Is(err, ErrInstrument) {
+		t.Fatalf("error %v", err)
+	}
+	if res.Rest[0].Err == nil {
+		t.Errorf("report %+v", res.Rest)
+	}
+}
+
+func TestNothingIsDrivenBeforeItHasBeenRead(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3)
+	tr.rig.fault = func(op string) error {
+		if op == "read" {
+			return fmt.Errorf("%w: silent", drivers.ErrUnavailable)
+		}
+		return nil
+	}
+	_, err := tr.run(t, context.Background())
+	if !errors.Is(err, ErrInstrument) || !strings.Contains(err.Error(), `variable "a" gave no reading within 10s; nothing was driven`) {
+		t.Errorf("error %v", err)
+	}
+	if n := len(tr.rig.calls("write")) + tr.rig.halts; n != 0 {
+		t.Errorf("%d writes", n)
+	}
+}
+
+func TestTransientWriteErrorsAreTriedAgain(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3)
+	failures := 0
+	tr.rig.fault = func(op string) error {
+		if op == "write" && failures < 5 {
+			failures++
+			return fmt.Errorf("%w: busy", drivers.ErrUnavailable)
+		}
+		return nil
+	}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if o := tr.policy.seen[0]; !o.Valid || o.X[0] != 3 {
+		t.Errorf("observation %+v", o)
+	}
+	// After the outage the way starts again where the knob stands: no jump.
+	last := 0.0
+	for _, c := range tr.rig.calls("write") {
+		if c.values["a"]-last > 0.2+1e-9 {
+			t.Errorf("setpoint jumped from %v to %v", last, c.values["a"])
+		}
+		last = c.values["a"]
+	}
+}
+
+func TestRefusedSetpointFailsTheStepOnly(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3, 4)
+	refused := false
+	tr.rig.fault = func(op string) error {
+		if op == "write" && !refused {
+			refused = true
+			return fmt.Errorf("%w: interlock of the device", drivers.ErrRefused)
+		}
+		return nil
+	}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if tr.policy.seen[0].Valid || !tr.policy.seen[1].Valid {
+		t.Errorf("observations %+v", tr.policy.seen)
+	}
+	if !strings.Contains(tr.outcomes[0].Problem, "interlock of the device") {
+		t.Errorf("problem %q", tr.outcomes[0].Problem)
+	}
+}
+
+func TestDevicesAreComparedWithTheOptions(t *testing.T) {
+	for want, change := range map[string]func(*Options){
+		`has no channel "volume"; it has a, aux, meter`:       func(o *Options) { o.Sensors[0].Channel.Name = "volume" },
+		`is in "V", the configuration says "mV"`:              func(o *Options) { o.Variables[0].Unit = "mV" },
+		`channel "aux" of device "rig" cannot be set`:         func(o *Options) { o.Variables[0].Channel.Name, o.Variables[0].Unit = "aux", "K" },
+		`options not usable: 0 shots`:                         func(o *Options) { o.Objective.Shots = 0 },
+		`statistic "mode" is not mean, median, trimmed or p0`: func(o *Options) { o.Objective.Statistic = "mode" },
+	} {
+		tr := newTrial(t)
+		change(&tr.opt)
+		if _, err := tr.run(t, context.Background()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		if len(tr.rig.calls("write")) > 0 {
+			t.Errorf("%q: something was driven", want)
+		}
+	}
+}
+
+func TestPanickingPolicyIsIsolated(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+		if len(tr.policy.seen) < 1 {
+			return policy.Proposal{X: []float64{3}}, nil
+		}
+		panic("index out of range")
+	}
+	_, err := tr.run(t, context.Background())
+	if err == nil || !strings.Contains(err.Error(), "the policy panicked: index out of range") {
+		t.Errorf("error %v", err)
+	}
+	if tr.rig.knobs["a"].target != 1 {
+		t.Error("actuator not brought to its fault state")
+	}
+}
+
+func TestSameScriptSameRun(t *testing.T) {
+	run := func() string {
+		tr := newTrial(t)
+		tr.rig.speed = 1.3
+		tr.policy.proposals = proposeAll(4, 6, 2)
+		if _, err := tr.run(t, context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(tr.outcomes, tr.rig.log)
+	}
+	if a, b := run(), run(); a != b {
+		t.Errorf("two runs differ:\n%s\n%s", a, b)
+	}
+}
