@@ -98,20 +98,41 @@ func (f *factor) finishAlpha() {
 	}
 }
 
+// addAlpha adds a*z to alpha. Where that cancels most of it, alpha is recomputed:
+// conflicting targets at one point with little noise make it large for as long as
+// they are held, and what is left when one goes must not keep that rounding. O(n),
+// rarely O(n^2).
+func (f *factor) addAlpha(a float64, z []float64) {
+	was := largest(f.alpha[:f.n])
+	vec.Axpy(f.alpha[:f.n], a, z)
+	if was > 16*largest(f.alpha[:f.n]) {
+		f.finishAlpha()
+	}
+}
+
+func largest(v []float64) float64 {
+	m := 0.0
+	for _, x := range v {
+		m = max(m, math.Abs(x))
+	}
+	return m
+}
+
 // setTarget changes y_i. O(n^2).
 func (f *factor) setTarget(i int, y float64) {
-	dy := y - f.y[i]
 	f.y[i] = y
-	for k := i; k < f.n; k++ {
-		f.b[k] = math.FMA(dy, f.w[k*f.ld+i], f.b[k])
-	}
-	f.finishAlpha()
+	f.finishTargets(i)
 }
 
 // setTargets changes all of y: b = W y, alpha = W^T b. O(n^2).
 func (f *factor) setTargets(y []float64) {
 	copy(f.y, y)
-	for k := range f.n {
+	f.finishTargets(0)
+}
+
+// finishTargets recomputes b from row i on, and alpha.
+func (f *factor) finishTargets(i int) {
+	for k := i; k < f.n; k++ {
 		f.b[k] = vec.Dot(f.row(k), f.y)
 	}
 	f.finishAlpha()
@@ -127,9 +148,12 @@ func (f *factor) logLikelihood() float64 {
 }
 
 // pivotOK says whether s, the computed square of a new diagonal element of L, can
-// be trusted. Exactly, s is at least the noise; a value far below it, or within
-// rounding of zero, is an artefact of cancellation.
+// be trusted. Its rounding error is near n*epsilon times the diagonal of K. Exactly,
+// s is at least the noise, so noise well above that error vouches for it; with
+// less noise, s itself must be a thousand times the error, else the new row of W
+// would be noise and spoil the rows after it.
 func pivotOK(s, noise, diagonal float64, n int) bool {
 	const epsilon = 0x1p-52
-	return s > float64(n+1)*epsilon*diagonal && s >= 0.5*noise
+	e := float64(n+1) * epsilon * diagonal
+	return s >= 0.5*noise && (noise > 8*e || s > 1000*e)
 }

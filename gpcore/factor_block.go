@@ -18,6 +18,7 @@ type block struct {
 	prior [lanes]float64 // k(x, x)
 
 	v, u []float64 // up8(n) x 24 scratch
+	job  panel     // scratch of whoever fills cross and self
 	inv  [lanes * lanes]float64
 	tile [vec.Rows * lanes]float64
 }

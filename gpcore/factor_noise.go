@@ -6,27 +6,39 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// setNoise adds delta to the i-th diagonal element of K, O(n^2 - i^2). With w the
-// column i of W and s_0 = 1, s_(k+1) = s_k + delta*w_k^2, the rows become
+// noiseStep bounds the factor by which one rank-one change may scale the
+// determinant of K. The change loses about as many digits as this factor has.
+const noiseStep = 64
+
+// ratio is det(K + delta e_i e_i^T)/det(K) = 1 + delta*(K^-1)_ii. O(n).
+func (f *factor) ratio(i int, delta float64) float64 {
+	q := 0.0
+	for k := i; k < f.n; k++ {
+		w := f.w[k*f.ld+i]
+		q = math.FMA(w, w, q)
+	}
+	return math.FMA(delta, q, 1)
+}
+
+// shiftNoise adds noise - noise_i to the i-th diagonal element of K, O(n^2 - i^2).
+// With delta the difference, w the column i of W, s_0 = 1 and
+// s_(k+1) = s_k + delta*w_k^2, the rows become
 //
 //	W'_k = sqrt(s_k/s_(k+1)) (W_k - delta*w_k/s_k * z_k),   z_(k+1) = z_k + w_k W_k,
 //
 // and z ends as K^-1 e_i, from which alpha' = alpha - delta*alpha_i/(1+delta*z_i) z
-// (Sherman & Morrison). False: K would not be positive definite, nothing has
-// changed. abg has room for 3 values a row, z for up8(n).
-func (f *factor) setNoise(i int, noise float64, abg, z []float64) bool {
+// (Sherman & Morrison). The ratio must be within noiseStep. abg has room for 3
+// values a row, z for up8(n).
+func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
 	n, ld := f.n, f.ld
 	delta := noise - f.noise[i]
 	s := 1.0
 	for k := i; k < n; k++ {
 		w := f.w[k*ld+i]
 		next := math.FMA(float64(delta*w), w, s)
-		if !(next > 0x1p-40) {
-			return false
-		}
 		a := math.Sqrt(s / next)
 		o := abg[3*(k-i) : 3*(k-i)+3]
-		o[0], o[1], o[2] = a, -float64(a*delta)*w/s, w
+		o[0], o[1], o[2] = a, -float64(float64(a*delta)*w)/s, w
 		s = next
 	}
 	clear(z[:up8(n)])
@@ -41,7 +53,53 @@ func (f *factor) setNoise(i int, noise float64, abg, z []float64) bool {
 		f.b[k] = math.FMA(o[0], bk, float64(o[1]*zb))
 		zb = math.FMA(o[2], bk, zb)
 	}
-	vec.Axpy(f.alpha[:n], -delta*f.alpha[i]/(1+float64(delta*z[i])), z)
 	f.noise[i] = noise
+	f.addAlpha(-float64(delta*f.alpha[i])/math.FMA(delta, z[i], 1), z)
+}
+
+// renew takes observation i out and puts e in at the same place: the way to
+// change a noise by orders of magnitude, where a rank-one change would cancel.
+// e.k are the covariances with all n observations; e.u is used up. False: not
+// positive definite, nothing has changed but e.k. About twice the cost of replace.
+func (f *factor) renew(r *removal, i int, e entry) bool {
+	if !f.replace(r, i, e) {
+		return false
+	}
+	f.moveLast(i, r.t)
 	return true
+}
+
+// moveLast makes the last observation the i-th: the rows from i on move down and
+// right by one, each rotated with the former last row, the carried row t, so that
+// its element above the new diagonal vanishes. O(n^2 - i^2).
+func (f *factor) moveLast(i int, t []float64) {
+	n, ld := f.n, f.ld
+	last := n - 1
+	copy(t[:n], f.row(last))
+	tb := f.b[last]
+	for k := last - 1; k >= i; k-- {
+		src, dst := f.w[k*ld:], f.w[(k+1)*ld:(k+1)*ld+k+2]
+		rho := math.Hypot(t[k], src[k])
+		cs := [2]float64{-t[k] / rho, src[k] / rho}
+		// The new row k+1 in old column order, then its columns from i on move
+		// right, and the carried observation's own column, which row k did not
+		// have, comes in at i.
+		fill := -float64(cs[0] * t[last])
+		vec.Rotate(t[:k+1], dst, src, ld, cs[:])
+		copy(dst[i+1:], dst[i:k+1])
+		dst[i] = fill
+		t[last] *= cs[1]
+		bk := f.b[k]
+		f.b[k+1] = math.FMA(-cs[0], tb, float64(cs[1]*bk))
+		tb = math.FMA(cs[1], tb, float64(cs[0]*bk))
+	}
+	row := f.w[i*ld : i*ld+i+1]
+	copy(row[:i], t)
+	row[i] = t[last]
+	f.b[i] = tb
+	for _, s := range [][]float64{f.alpha, f.y, f.noise} {
+		v := s[last]
+		copy(s[i+1:n], s[i:last])
+		s[i] = v
+	}
 }

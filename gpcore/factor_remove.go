@@ -59,10 +59,10 @@ func (f *factor) shrink(r *removal) {
 	clear(f.w[(n-1)*f.ld : (n-1)*f.ld+n])
 	copy(f.alpha[i:n-1], f.alpha[i+1:n])
 	f.alpha[n-1] = 0
-	vec.Axpy(f.alpha[:n-1], -tb, r.t)
 	copy(f.y[i:n-1], f.y[i+1:n])
 	copy(f.noise[i:n-1], f.noise[i+1:n])
 	f.n = n - 1
+	f.addAlpha(-tb, r.t)
 }
 
 // remove takes observation i out, O(n^2 - i^2).

@@ -1,6 +1,10 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/vec"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
 
 // safeNoise is the noise, relative to the prior variance, above which a pivot
 // cannot lose its sign to rounding: the error of k^T K^-1 k is a small multiple of
@@ -9,19 +13,22 @@ const safeNoise = 1e-7
 
 // replace takes observation i out and appends e, in one pass over W: rows that
 // are final after their rotation are folded into the new row at once, while they
-// are in cache. e.k are the covariances with the observations that stay, in
-// their new order. False: not positive definite, nothing has changed.
+// are in cache. e.k are the covariances with all n observations held; it is
+// changed to those that stay, in their new order. False: not positive definite,
+// nothing has changed but e.k.
 func (f *factor) replace(r *removal, i int, e entry) bool {
 	n := f.n
 	f.plan(r, i)
-	s := 0.0
-	checked := e.noise < safeNoise*e.prior
-	if checked {
+	d := e.prior + e.noise
+	s := e.noise // a lower bound of the pivot, good where it is not tiny
+	if e.noise < safeNoise*e.prior {
 		s = f.pivotWithout(i, e)
-		if !pivotOK(s, e.noise, e.prior+e.noise, n) {
+		if !pivotOK(s, e.noise, d, n) {
 			return false
 		}
 	}
+	copy(e.k[i:n-1], e.k[i+1:n])
+	e.k[n-1] = 0
 	clear(e.u[:up8(n)])
 	done := 0
 	fold := func(upto int) {
@@ -37,33 +44,27 @@ func (f *factor) replace(r *removal, i int, e entry) bool {
 	}
 	f.shrink(r)
 	fold(up8(n - 1))
-	if !checked {
-		l := e.scratchL[:n-1]
-		s = max(e.prior+e.noise-vec.Dot(l, l), e.noise)
+	l := e.scratchL[:n-1]
+	if p := d - vec.Dot(l, l); pivotOK(p, e.noise, d, n) {
+		s = p
 	}
 	f.commit(e, s)
 	return true
 }
 
 // pivotWithout is the pivot of e in the factor without observation i, found
-// without changing W: with k extended by zero at i and v = W k, it is
-// d - |v|^2 + (W_i . v)^2/|W_i|^2, W_i the column i. O(n^2).
+// without changing W: with v = W k, the pivot with i in place plus what leaving i
+// out adds to the variance, (K^-1 k)_i^2/(K^-1)_ii. Neither term cancels. O(n^2).
 func (f *factor) pivotWithout(i int, e entry) float64 {
-	n := f.n
-	// u serves as the extended k; it is overwritten by the caller afterwards.
-	k, v := e.u, e.scratchL
-	copy(k[:i], e.k[:i])
-	k[i] = 0
-	copy(k[i+1:n], e.k[i:n-1])
-	clear(k[n:up8(n)])
+	n, v := f.n, e.scratchL
 	for r := 0; r < n; r += vec.Rows {
-		vec.Dots8(v[r:r+8], f.w[r*f.ld:], f.ld, k[:r+8])
+		vec.Dots8(v[r:r+8], f.w[r*f.ld:], f.ld, e.k[:r+8])
 	}
 	var dot, norm float64
 	for j := i; j < n; j++ {
 		c := f.w[j*f.ld+i]
-		dot += float64(c * v[j])
-		norm += float64(c * c)
+		dot = math.FMA(c, v[j], dot)
+		norm = math.FMA(c, c, norm)
 	}
 	return e.prior + e.noise - vec.Dot(v[:n], v[:n]) + dot*dot/norm
 }

@@ -3,6 +3,7 @@ package gpcore
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -79,23 +80,56 @@ func compare(t *testing.T, g *GP, rng *rand.Rand) {
 	}
 }
 
+// state is a copy of everything that an operation might change.
+func state(g *GP) []float64 {
+	var s []float64
+	s = append(s, float64(g.f.n))
+	for _, v := range [][]float64{g.f.w, g.f.b, g.f.alpha, g.f.y, g.f.noise, g.points.x, g.points.rows, g.points.blocks} {
+		s = append(s, v...)
+	}
+	return s
+}
+
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
+}
+
+// checkPadding fails where W or a vector holds something outside its triangle.
+func checkPadding(t testing.TB, f *factor) {
+	t.Helper()
+	for k := range len(f.w) / f.ld {
+		for j, v := range f.w[k*f.ld : (k+1)*f.ld] {
+			if (k >= f.n || j > k) && v != 0 {
+				t.Fatalf("n=%d: W[%d][%d] = %g outside the triangle", f.n, k, j, v)
+			}
+		}
+	}
+	for j := f.n; j < len(f.b); j++ {
+		if f.b[j] != 0 || f.alpha[j] != 0 {
+			t.Fatalf("n=%d: b or alpha not zero at %d", f.n, j)
+		}
+	}
+}
+
 func TestChurn(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, k := range []Kernel{SquaredExponential(1.5, []float64{0.3, 0.4, 0.5}), Matern52(0.7, []float64{0.3, 0.4, 0.5})} {
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		noise := func() float64 { return 0.01 + 0.1*rng.Float64() }
 		for _, cap := range []int{1, 2, 7, 8, 9, 25, 61} {
 			g := New(k, cap)
-			must := func(err error) {
-				t.Helper()
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			noise := func() float64 { return 0.01 + 0.1*rng.Float64() }
 			for g.Len() < cap {
 				must(g.Append(point(rng, 3), rng.NormFloat64(), noise()))
 			}
+			if err := g.Append(point(rng, 3), 0, 1); err != ErrFull {
+				t.Fatal(err)
+			}
 			compare(t, g, rng)
-			for range 60 {
+			for range 15 {
 				must(g.Remove(rng.IntN(g.Len())))
 				compare(t, g, rng)
 				must(g.Append(point(rng, 3), rng.NormFloat64(), noise()))
@@ -103,17 +137,27 @@ func TestChurn(t *testing.T) {
 				must(g.Replace(rng.IntN(g.Len()), point(rng, 3), rng.NormFloat64(), noise()))
 				compare(t, g, rng)
 				must(g.SetNoise(rng.IntN(g.Len()), noise()))
+				must(g.SetNoise(rng.IntN(g.Len()), 1e4*noise()))
 				must(g.SetTarget(rng.IntN(g.Len()), rng.NormFloat64()))
 				compare(t, g, rng)
+				must(g.SetTargets(point(rng, g.Len())))
+				compare(t, g, rng)
+				checkPadding(t, g.f)
 			}
 			ll := g.LogLikelihood()
-			must(g.SetNoises(append([]float64(nil), g.f.noise[:g.Len()]...)))
+			must(g.SetNoises(slices.Clone(g.f.noise[:g.Len()])))
 			compare(t, g, rng)
-			if math.Abs(ll-g.LogLikelihood()) > 1e-9*(1+math.Abs(ll)) {
+			checkPadding(t, g.f)
+			if !agree(ll, g.LogLikelihood(), 1e-9) {
 				t.Fatal(ll, g.LogLikelihood())
+			}
+			if c := g.Clone(); !sameBits(state(c), state(g)) {
+				t.Fatal("clone differs")
 			}
 			must(g.SetKernel(Matern52(1, []float64{0.5, 0.2, 0.9})))
 			compare(t, g, rng)
+			must(g.SetKernel(k))
+			compare(t, g, rng)
 		}
-	}
+	})
 }

@@ -1,7 +1,5 @@
 package gpcore
 
-import "math"
-
 // Load replaces all observations: x is n x d row-major, y and noiseVariance have n
 // elements. O(n^3/3) operations, in blocks of 24. The first call of Load,
 // SetNoises or SetKernel allocates a second factor; later ones allocate nothing
@@ -103,8 +101,8 @@ func (g *GP) extend(s *factor, j job, y, noise []float64) error {
 	b.m, b.y, b.noise = len(y), y, noise
 	w := j.c.width
 	at := j.c.blocks[n*w : (n+lanes)*w]
-	p := panel{rows: j.c.rows, rowCap: j.c.cap, lane: at, n: n, out: b.cross}
-	j.e.panel(&p)
+	b.job = panel{rows: j.c.rows, rowCap: j.c.cap, lane: at, n: n, out: b.cross}
+	j.e.panel(&b.job)
 	clear(b.cross[n*lanes : up8(n)*lanes])
 	if err := finitePanel(b.cross[:n*lanes], b.m); err != nil {
 		return err
@@ -113,8 +111,8 @@ func (g *GP) extend(s *factor, j job, y, noise []float64) error {
 		x := j.c.x[(n+i)*j.c.d : (n+i+1)*j.c.d]
 		j.e.embed(j.c.point, x)
 		b.prior[i] = j.e.prior(j.c.point)
-		one := panel{rows: j.c.point, rowCap: 1, lane: at, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
-		j.e.panel(&one)
+		b.job = panel{rows: j.c.point, rowCap: 1, lane: at, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
+		j.e.panel(&b.job)
 		b.self[i*lanes+i] = b.prior[i]
 	}
 	if err := finitePanel(b.self[:b.m*lanes], b.m); err != nil {
@@ -139,6 +137,3 @@ func finitePanel(p []float64, m int) error {
 	}
 	return nil
 }
-
-// sd is the square root of a variance that rounding may have made negative.
-func sd(variance float64) float64 { return math.Sqrt(max(variance, 0)) }

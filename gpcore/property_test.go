@@ -1,0 +1,244 @@
+package gpcore
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// model is the plain list of observations that a process must be equivalent to.
+type model struct {
+	x        [][]float64
+	y, noise []float64
+}
+
+// machine drives a process and its model through the same random operations.
+type machine struct {
+	g     *GP
+	m     model
+	noise *rapid.Generator[float64]
+	slack float64
+}
+
+func (s *machine) drawPoint(t *rapid.T) []float64 {
+	x := make([]float64, s.g.Dim())
+	for i := range x {
+		x[i] = rapid.Float64Range(0, 1).Draw(t, "x")
+	}
+	if n := len(s.m.x); n > 0 {
+		switch rapid.IntRange(0, 4).Draw(t, "where") {
+		case 0: // a duplicate
+			copy(x, s.m.x[rapid.IntRange(0, n-1).Draw(t, "of")])
+		case 1: // a near-duplicate
+			copy(x, s.m.x[rapid.IntRange(0, n-1).Draw(t, "of")])
+			x[0] += 1e-12
+		}
+	}
+	return x
+}
+
+func drawTarget(t *rapid.T) float64 {
+	return rapid.SampledFrom([]float64{0, 1, 1, -0.5, 0.25, 3}).Draw(t, "y")
+}
+
+// do applies an operation; if it fails, nothing may have changed and the reason
+// must be one that the documentation allows for finite input.
+func (s *machine) do(t *rapid.T, op func() error, apply func()) {
+	before := state(s.g)
+	switch err := op(); {
+	case err == nil:
+		apply()
+	case errors.Is(err, ErrNotPositiveDefinite) || errors.Is(err, ErrFull) || errors.Is(err, ErrIndex):
+		if !sameBits(before, state(s.g)) {
+			t.Fatalf("%v changed the process", err)
+		}
+	default:
+		t.Fatal(err)
+	}
+}
+
+func (s *machine) index(t *rapid.T) int { return rapid.IntRange(0, max(len(s.m.y)-1, 0)).Draw(t, "i") }
+
+func (m *model) remove(i int) {
+	m.x, m.y, m.noise = slices.Delete(m.x, i, i+1), slices.Delete(m.y, i, i+1), slices.Delete(m.noise, i, i+1)
+}
+
+func (m *model) append(x []float64, y, noise float64) {
+	m.x, m.y, m.noise = append(m.x, slices.Clone(x)), append(m.y, y), append(m.noise, noise)
+}
+
+func (s *machine) Append(t *rapid.T) {
+	x, y, v := s.drawPoint(t), drawTarget(t), s.noise.Draw(t, "noise")
+	s.do(t, func() error { return s.g.Append(x, y, v) }, func() { s.m.append(x, y, v) })
+}
+
+func (s *machine) Remove(t *rapid.T) {
+	i := s.index(t)
+	s.do(t, func() error { return s.g.Remove(i) }, func() { s.m.remove(i) })
+}
+
+func (s *machine) Replace(t *rapid.T) {
+	i, x, y, v := s.index(t), s.drawPoint(t), drawTarget(t), s.noise.Draw(t, "noise")
+	s.do(t, func() error { return s.g.Replace(i, x, y, v) }, func() { s.m.remove(i); s.m.append(x, y, v) })
+}
+
+func (s *machine) SetNoise(t *rapid.T) {
+	i, v := s.index(t), s.noise.Draw(t, "noise")
+	s.do(t, func() error { return s.g.SetNoise(i, v) }, func() { s.m.noise[i] = v })
+}
+
+func (s *machine) SetTarget(t *rapid.T) {
+	i, y := s.index(t), drawTarget(t)
+	s.do(t, func() error { return s.g.SetTarget(i, y) }, func() { s.m.y[i] = y })
+}
+
+func (s *machine) SetNoises(t *rapid.T) {
+	v := make([]float64, len(s.m.y))
+	for i := range v {
+		v[i] = s.noise.Draw(t, "noise")
+	}
+	s.do(t, func() error { return s.g.SetNoises(v) }, func() { copy(s.m.noise, v) })
+}
+
+func (s *machine) Check(t *rapid.T) {
+	n := len(s.m.y)
+	if s.g.Len() != n {
+		t.Fatalf("Len is %d, want %d", s.g.Len(), n)
+	}
+	for i := range n {
+		if !slices.Equal(s.g.X(i), s.m.x[i]) || s.g.Target(i) != s.m.y[i] || s.g.NoiseVariance(i) != s.m.noise[i] {
+			t.Fatalf("observation %d is not the one put there", i)
+		}
+	}
+	for _, v := range state(s.g) {
+		if !finite(v) {
+			t.Fatal("not finite")
+		}
+	}
+	var x []float64
+	for i := range min(n, 3) {
+		x = append(x, s.m.x[n-1-i]...)
+	}
+	for i := range 3 * s.g.Dim() {
+		x = append(x, 0.1+0.17*float64(i))
+	}
+	m := len(x) / s.g.Dim()
+	mean, variance := make([]float64, m), make([]float64, m)
+	s.g.Predict(mean, variance, x)
+	o := newOracle(s.g)
+	if o == nil {
+		// Without noise the covariances, rounded to float64, need not be positive
+		// definite although every pivot was: there is nothing to compare with.
+		if slices.Min(s.m.noise) > 0 {
+			t.Fatal("positive noise, and not positive definite")
+		}
+		return
+	}
+	wantMean, wantVariance := o.predict(s.g, x)
+	for j := range m {
+		// An error d in every element of K changes the mean by u^T d alpha and the
+		// variance by u^T d u, with u = K^-1 k. A well-conditioned factorisation has d
+		// near n*epsilon; slack is what nearly singular states leave behind.
+		u, alpha := s.weights(x[j*s.g.Dim() : (j+1)*s.g.Dim()])
+		d := s.slack * float64(n+1) * 0x1p-52
+		if math.Abs(variance[j]-wantVariance[j]) > d*(1+u)*(1+u) {
+			t.Fatalf("variance %d of %d: %g, want %g (|u| %g)", j, m, variance[j], wantVariance[j], u)
+		}
+		if math.Abs(mean[j]-wantMean[j]) > d*(1+u)*(1+alpha) {
+			t.Fatalf("mean %d of %d: %g, want %g (|u| %g, |alpha| %g)", j, m, mean[j], wantMean[j], u, alpha)
+		}
+	}
+}
+
+// weights are the sums of absolute values of K^-1 k(x) and of K^-1 y.
+func (s *machine) weights(x []float64) (u, alpha float64) {
+	g := s.g
+	g.eval.embed(g.point, x)
+	g.covariances()
+	g.f.solve(g.k, g.l, g.u)
+	for i := range g.Len() {
+		u += math.Abs(g.u[i])
+		alpha += math.Abs(g.f.alpha[i])
+	}
+	return u, alpha
+}
+
+// Any sequence of operations is equivalent to the factorisation of what is left,
+// in 160 bits; a failing one changes nothing.
+func TestAnySequence(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		noise *rapid.Generator[float64]
+		slack float64
+	}{
+		{"moderate", rapid.Float64Range(1e-4, 1), 500},
+		{"tiny", rapid.SampledFrom([]float64{1e-12, 1e-10, 1e-8}), 1e5},
+		{"none", rapid.SampledFrom([]float64{0, 0.01}), 1e5},
+		{"24 decades", rapid.SampledFrom([]float64{1e-12, 1e-6, 1, 1e6, 1e12}), 1e5},
+	} {
+		t.Run(c.name, rapid.MakeCheck(func(t *rapid.T) {
+			d := rapid.IntRange(1, 2).Draw(t, "d")
+			capacity := rapid.SampledFrom([]int{1, 2, 9, 26}).Draw(t, "capacity")
+			l := []float64{0.3, 0.5}[:d]
+			k := SquaredExponential(1, l)
+			if rapid.Bool().Draw(t, "matern") {
+				k = Matern52(1, l)
+			}
+			s := &machine{g: New(k, capacity), noise: c.noise, slack: c.slack}
+			t.Repeat(map[string]func(*rapid.T){
+				"": s.Check, "append": s.Append, "append again": s.Append, "remove": s.Remove, "replace": s.Replace,
+				"noise": s.SetNoise, "target": s.SetTarget, "noises": s.SetNoises,
+			})
+		}))
+	}
+}
+
+func TestBadValuesAreNamed(t *testing.T) {
+	k := SquaredExponential(1, []float64{1, 1})
+	nan, inf := math.NaN(), math.Inf(1)
+	g := New(k, 4)
+	for i := range 3 {
+		if err := g.Append([]float64{float64(i), 0}, 1, 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := state(g)
+	for i, c := range []struct {
+		err  error
+		want string
+	}{
+		{g.Append([]float64{0, nan}, 1, 1), "gpcore: x[1] = NaN must be finite"},
+		{g.Append([]float64{inf, 0}, 1, 1), "gpcore: x[0] = +Inf must be finite"},
+		{g.Append([]float64{0, 0}, nan, 1), "gpcore: y[0] = NaN must be finite"},
+		{g.Append([]float64{0, 0}, 1, -1), "gpcore: noise variance[0] = -1 must be finite and not negative"},
+		{g.Replace(1, []float64{0, 0}, 1, inf), "gpcore: noise variance[0] = +Inf must be finite and not negative"},
+		{g.SetTarget(2, nan), "gpcore: y[2] = NaN must be finite"},
+		{g.SetTargets([]float64{1, inf, 1}), "gpcore: y[1] = +Inf must be finite"},
+		{g.SetNoise(1, nan), "gpcore: noise variance[1] = NaN must be finite and not negative"},
+		{g.SetNoises([]float64{1, 1, -2}), "gpcore: noise variance[2] = -2 must be finite and not negative"},
+		{g.Load([]float64{1, 2, nan, 4}, []float64{1, 2}, []float64{1, 1}), "gpcore: x[2] = NaN must be finite"},
+		{g.Load([]float64{1, 2}, []float64{1, 2}, []float64{1, 1}), ErrShape.Error()},
+		{g.Load(make([]float64, 10), make([]float64, 5), make([]float64, 5)), ErrFull.Error()},
+		{g.SetTargets([]float64{1}), ErrShape.Error()},
+		{g.Remove(3), ErrIndex.Error()},
+		{g.Remove(-1), ErrIndex.Error()},
+		{g.Replace(3, []float64{0, 0}, 1, 1), ErrIndex.Error()},
+		{g.SetKernel(SquaredExponential(1, []float64{1})), ErrShape.Error()},
+	} {
+		if fmt.Sprint(c.err) != c.want {
+			t.Errorf("case %d: %q, want %q", i, c.err, c.want)
+		}
+	}
+	if !sameBits(before, state(g)) {
+		t.Error("a refused value changed the process")
+	}
+	// A kernel that overflows is refused as well.
+	lin := New(Linear([]float64{1e200}), 3)
+	if err := lin.Append([]float64{1e80}, 1, 1); err == nil {
+		t.Error("an infinite covariance was accepted")
+	}
+}
