@@ -224,19 +224,19 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		Cost      float64  `json:"cost"`
 	}
 	doc := struct {
-		Type        string            `json:"type"`
-		File        string            `json:"file"`
-		Name        string            `json:"name"`
-		Site        string            `json:"site"`
-		Objective   string            `json:"objective"`
-		Policy      string            `json:"policy"`
-		Model       string            `json:"model"`
-		Run         string            `json:"run"`
-		Plant       []string          `json:"plant,omitempty"`
-		ControlSets []set             `json:"control_sets"`
-		Replaced    []note            `json:"replaced"`
-		Inert       []note            `json:"inert"`
-		Probe       []probed          `json:"probe,omitempty"`
+		Type        string        `json:"type"`
+		File        string        `json:"file"`
+		Name        string        `json:"name"`
+		Site        string        `json:"site"`
+		Objective   string        `json:"objective"`
+		Policy      string        `json:"policy"`
+		Model       string        `json:"model"`
+		Run         string        `json:"run"`
+		Plant       []string      `json:"plant,omitempty"`
+		ControlSets []set         `json:"control_sets"`
+		Replaced    []note        `json:"replaced"`
+		Inert       []note        `json:"inert"`
+		Probe       []probed      `json:"probe,omitempty"`
 		Effective   []settingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
 		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Plant: w.plantNotes,

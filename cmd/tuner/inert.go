@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// originDefault is the origin of a setting that the file does not have.
+const originDefault = "default"
+
 // inertKey is a part of the schema that this version reads and checks and does
 // not act on.
 type inertKey struct {
@@ -40,7 +43,7 @@ func (w *wiring) findInert() {
 	found := map[string]bool{}
 	keys := inertKeys()
 	for _, s := range w.cfg.Effective() {
-		if s.Origin == "default" {
+		if s.Origin == originDefault {
 			continue
 		}
 		i := slices.IndexFunc(keys, func(k inertKey) bool { return hasPrefix(s.Key, k.key) })

@@ -160,14 +160,18 @@ func milliseconds(d time.Duration) journal.Number {
 
 // printProbe prints the readings as a table.
 func printProbe(t *tabwriter.Writer, readings []probed) {
-	fmt.Fprintln(t, "\nread\tvalue\tage\tlatency\tchannel\t")
+	fmt.Fprintln(t, "\nread\tvalue\tage\tlatency\tchannel")
 	for _, r := range readings {
 		value, age, latency := "-", "-", "-"
 		if !math.IsNaN(float64(r.Value)) {
 			value = quantity(float64(r.Value), r.Unit)
 			age, latency = number(float64(r.AgeMS))+" ms", number(float64(r.LatencyMS))+" ms"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, value, age, latency, r.Channel, r.Problem)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s", r.Name, value, age, latency, r.Channel)
+		if r.Problem != "" {
+			fmt.Fprintf(t, "\t%s", r.Problem)
+		}
+		fmt.Fprintln(t)
 	}
 	t.Flush()
 }

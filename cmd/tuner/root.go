@@ -55,6 +55,7 @@ Start with:
 		newConfigCommand(e),
 		newExportCommand(e),
 		newVersionCommand(e),
+		newThisComputerCommand(e),
 	)
 	return root
 }

@@ -29,6 +29,8 @@ type session struct {
 	// remarks are told first.
 	remarks []string
 
+	// began is when the session did, by this machine's clock.
+	began   time.Time
 	clock   drivers.Clock
 	plant   *sim.Plant // nil where the instrument is real
 	run     journal.Run
@@ -52,7 +54,7 @@ type finale struct {
 // play runs the loop until it ends and tells what came of it. Cancelling ctx
 // brings the actuators to their shutdown states first.
 func (s *session) play(ctx context.Context) error {
-	began := s.env.now()
+	s.began = s.env.now()
 	s.tell = newNarrator(s.env.stderr, s.env.style())
 	defer s.tell.close()
 	deps, err := s.prepare()
@@ -70,7 +72,7 @@ func (s *session) play(ctx context.Context) error {
 	if context.Cause(ctx) == errReaderGone {
 		f.err = nil // what close says of stdout is the error
 	}
-	f.took = s.env.now().Sub(began)
+	f.took = s.env.now().Sub(s.began)
 	var truthErr error
 	if s.plant != nil && s.w.opt.Mode == loop.Simulate {
 		f.truth, truthErr = s.w.askPlant(s.plant, f.result)
@@ -166,9 +168,18 @@ func (s *session) watch() loop.Watch {
 			}
 			s.box.put(line)
 		},
-		Progress: func(p loop.Progress) { s.tell.show(s.w.progressLine(p)) },
+		Progress: func(p loop.Progress) { s.tell.show(s.w.progressLine(p, s.pace(p.Elapsed))) },
 		Event:    s.sayEvent,
 	}
+}
+
+// pace is how much of this machine's time has passed per unit of the loop's: a
+// simulation is faster than what it simulates.
+func (s *session) pace(elapsed time.Duration) float64 {
+	if s.w.opt.Mode != loop.Simulate || elapsed <= 0 {
+		return 1
+	}
+	return float64(s.env.now().Sub(s.began)) / float64(elapsed)
 }
 
 // sayEvent tells what a person should hear at once. Faults are told at the end,
@@ -191,8 +202,17 @@ func (s *session) sayStart() {
 		s.tell.say("tuner: %s", r)
 	}
 	s.tell.say("tuner: %s of %s begins: %s; journal %s", modeWords(string(w.opt.Mode)), w.cfg.Name, w.stopWords(), s.path)
-	for _, n := range slices.Concat(w.replaced, w.inert) {
-		s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, n.Line, n.Key, n.What)
+	notes := slices.Concat(w.replaced, w.inert)
+	if w.opt.Mode != loop.Simulate { // on an instrument, each of them is worth a line
+		for _, n := range notes {
+			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, n.Line, n.Key, n.What)
+		}
+	} else if len(notes) > 0 {
+		keys := make([]string, len(notes))
+		for i, n := range notes {
+			keys[i] = n.Key
+		}
+		s.tell.say("tuner: warning: read, but not acted on as written: %s; tuner check says more", strings.Join(keys, ", "))
 	}
 }
 

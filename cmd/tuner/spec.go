@@ -184,8 +184,13 @@ func (w *wiring) wireCandidates() []configs.Problem {
 	return nil
 }
 
-// replace notes that this version does something else than a key asks for.
+// replace notes that this version does something else than the file asks for. A
+// default that is replaced is none of the user's business: nobody wrote it.
 func (w *wiring) replace(key, what string) {
-	p := w.cfg.Problem(key, what, "")
-	w.replaced = append(w.replaced, note{Line: p.Line, Key: p.Key, What: what})
+	for _, s := range w.cfg.Effective() {
+		if hasPrefix(s.Key, key) && s.Origin != originDefault {
+			w.replaced = append(w.replaced, note{Line: w.cfg.Problem(key, "", "").Line, Key: key, What: what})
+			return
+		}
+	}
 }

@@ -12,14 +12,17 @@ import (
 
 // number writes x for people: five significant digits, no exponent where none is
 // needed.
-func number(x float64) string {
+func number(x float64) string { return digits(x, 5) }
+
+// digits writes x with n significant digits.
+func digits(x float64, n int) string {
 	switch {
 	case math.IsNaN(x):
-		return "unknown"
+		return unknown
 	case x == 0:
 		return "0"
 	}
-	text := strconv.FormatFloat(x, 'g', 5, 64)
+	text := strconv.FormatFloat(x, 'g', n, 64)
 	rounded, err := strconv.ParseFloat(text, 64)
 	if size := math.Abs(x); err != nil || size < 1e-4 || size >= 1e9 {
 		return text
@@ -28,12 +31,17 @@ func number(x float64) string {
 }
 
 // quantity writes a number with its unit.
-func quantity(x float64, unit string) string {
-	if unit == "" || unit == "1" || math.IsNaN(x) {
-		return number(x)
+func quantity(x float64, unit string) string { return withUnit(number(x), unit) }
+
+func withUnit(number, unit string) string {
+	if unit == "" || unit == "1" || number == unknown {
+		return number
 	}
-	return number(x) + " " + unit
+	return number + " " + unit
 }
+
+// unknown stands for a number that there is not.
+const unknown = "unknown"
 
 // duration writes d for people: no more digits than one would say.
 func duration(d time.Duration) string {
@@ -90,21 +98,22 @@ func (w *wiring) stopWords() string {
 	return "ends " + strings.Join(ends, " or ") + ", whichever comes first"
 }
 
-// progressLine is what a terminal shows while the loop runs.
-func (w *wiring) progressLine(p loop.Progress) string {
+// progressLine is what a terminal shows while the loop runs. pace is how much of
+// this machine's time passes with one unit of the loop's.
+func (w *wiring) progressLine(p loop.Progress, pace float64) string {
 	parts := []string{"step " + strconv.Itoa(p.Step), p.Phase}
 	if !math.IsNaN(p.LowerBound) && p.Step > 0 {
 		side := "at least "
 		if w.opt.Objective.Minimize {
 			side = "at most "
 		}
-		parts = append(parts, "best "+side+quantity(p.LowerBound, w.opt.Objective.Unit))
+		parts = append(parts, "best "+side+withUnit(digits(p.LowerBound, 4), w.opt.Objective.Unit))
 	}
 	if unit := w.opt.Cost.Unit; unit != "" || p.Spent > 0 {
-		parts = append(parts, "spent "+quantity(p.Spent, unit))
+		parts = append(parts, "spent "+withUnit(digits(p.Spent, 4), unit))
 	}
 	if p.Left >= 0 {
-		parts = append(parts, "about "+duration(p.Left)+" left")
+		parts = append(parts, duration(time.Duration(pace*float64(p.Left)))+" left")
 	}
 	return strings.Join(parts, ", ")
 }
