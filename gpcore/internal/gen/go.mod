@@ -2,7 +2,10 @@ module github.com/labtuner/tuner/gpcore/internal/gen
 
 go 1.26.8
 
+require github.com/mmcloughlin/avo v0.6.0
+
 require (
-	github.com/mmcloughlin/avo v0.6.0 // indirect
+	golang.org/x/mod v0.23.0 // indirect
+	golang.org/x/sync v0.11.0 // indirect
 	golang.org/x/tools v0.30.0 // indirect
 )

@@ -15,28 +15,44 @@ var exp2Coeff = [12]float64{
 }
 
 const (
-	// exp2Limit bounds the argument of Exp2, so that the power of two and the
-	// result are normal numbers.
+	// exp2Limit and expLimit bound the arguments of Exp2 and Exp, so that the power
+	// of two and the result are normal numbers.
 	exp2Limit = 1000
-	// log2E is the binary logarithm of e, rounded.
-	log2E = math.Log2E
+	expLimit  = 693
+	// log2E + log2ELow is the binary logarithm of e to 106 bits.
+	log2E    = math.Log2E
+	log2ELow = 0x1.777d0ffda0d24p-56
 )
 
 // Exp2 returns 2^x for -1000 <= x <= 1000; an argument beyond is taken as the
 // limit, so the result is never zero and never infinite. With f the integer
 // nearest to x (ties to even) and r = x - f, exact, it is P(r) * 2^f, where P is
-// evaluated by Horner's rule with fused multiply-adds.
+// evaluated by Horner's rule with fused multiply-adds. The error is below one unit
+// in the last place.
 func Exp2(x float64) float64 {
-	x = min(max(x, -exp2Limit), exp2Limit)
+	return exp2(min(max(x, -exp2Limit), exp2Limit), 0)
+}
+
+// Exp returns e^x for -693 <= x <= 693; an argument beyond is taken as the limit.
+// The product x*log2(e) is taken in two parts,
+//
+//	h = x*log2E;  l = fma(x, log2ELow, fma(x, log2E, -h)),
+//
+// and l is added to r before the polynomial of [Exp2], so the error stays below
+// one unit in the last place.
+func Exp(x float64) float64 {
+	x = min(max(x, -expLimit), expLimit)
+	h := float64(x * log2E)
+	return exp2(h, math.FMA(x, log2ELow, math.FMA(x, log2E, -h)))
+}
+
+// exp2 returns 2^(x+low), |x| <= exp2Limit and low far below one.
+func exp2(x, low float64) float64 {
 	f := math.RoundToEven(x)
-	r := x - f
+	r := x - f + low
 	p := exp2Coeff[11]
 	for i := 10; i >= 0; i-- {
 		p = math.FMA(p, r, exp2Coeff[i])
 	}
 	return p * math.Float64frombits(uint64(int64(f)+1023)<<52)
 }
-
-// Exp returns e^x as Exp2(x*log2(e)). The rounding of the product makes its
-// relative error grow with |x|, by about |x|*1.1e-16.
-func Exp(x float64) float64 { return Exp2(float64(x * log2E)) }

@@ -1,7 +1,5 @@
 package vec
 
-import "math"
-
 // Combine adds the rows of a panel with weights:
 //
 //	sum[j] = sum over k < len(weights) of weights[k] * panel[k*24+j],
@@ -9,31 +7,31 @@ import "math"
 // one chain of fused multiply-adds over ascending k from +0. sum has 24 elements,
 // overwritten.
 func Combine(sum, weights, panel []float64) {
-	s := sum[:Lanes]
-	clear(s)
-	for k, a := range weights {
-		for j, v := range panel[k*Lanes : k*Lanes+Lanes] {
-			s[j] = math.FMA(a, v, s[j])
-		}
+	n := len(weights)
+	covered(len(sum) >= Lanes && covers(panel, n, Lanes, Lanes), "vec: Combine: a slice is too short")
+	if n == 0 {
+		clear(sum[:Lanes])
+		return
 	}
+	combine(sum, weights, panel)
 }
 
 // SumSquares sets sum[j] to the sum over k < n of panel[k*24+j]^2, one chain of
 // fused multiply-adds over ascending k from +0.
 func SumSquares(sum, panel []float64, n int) {
-	s := sum[:Lanes]
-	clear(s)
-	for k := range n {
-		for j, v := range panel[k*Lanes : k*Lanes+Lanes] {
-			s[j] = math.FMA(v, v, s[j])
-		}
+	covered(len(sum) >= Lanes && covers(panel, n, Lanes, Lanes), "vec: SumSquares: a slice is too short")
+	if n <= 0 {
+		clear(sum[:Lanes])
+		return
 	}
+	sumSquares(sum, panel, n)
 }
 
 // Multiply multiplies element by element: dst[i] = dst[i]*src[i] for i < len(dst).
 func Multiply(dst, src []float64) {
-	for i, v := range src[:len(dst)] {
-		dst[i] = float64(dst[i] * v)
+	covered(len(src) >= len(dst), "vec: Multiply: src is shorter than dst")
+	if len(dst) > 0 {
+		multiply(dst, src)
 	}
 }
 
@@ -44,13 +42,10 @@ func Multiply(dst, src []float64) {
 // over ascending k < p.N. The weights s are an n x 24 panel. Of p only Rows, Lanes, N
 // and D matter.
 func Moments(g, s []float64, p *Pairs) {
-	for i := range p.D {
-		gi, lane := g[i*Lanes:i*Lanes+Lanes], p.Lanes[i*Lanes:i*Lanes+Lanes]
-		for k := range p.N {
-			x := p.Rows[k*p.D+i]
-			for j, v := range s[k*Lanes : k*Lanes+Lanes] {
-				gi[j] = math.FMA(v, lane[j]-x, gi[j])
-			}
-		}
+	if p.N <= 0 || p.D <= 0 {
+		return
 	}
+	covered(covers(g, p.D, Lanes, Lanes) && covers(s, p.N, Lanes, Lanes) &&
+		covers(p.Lanes, p.D, Lanes, Lanes) && covers(p.Rows, p.N, p.D, p.D), "vec: Moments: a slice is too short")
+	moments(g, s, p)
 }

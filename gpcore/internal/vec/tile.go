@@ -1,23 +1,18 @@
 package vec
 
-import "math"
-
 // Tile multiplies eight rows of w by k rows of panel b:
 //
 //	out[r*24+j] = sum over p < k of w[r*ldw+p] * b[p*24+j],   r < 8, j < 24.
 //
-// out has 192 elements, overwritten.
+// out has 192 elements, overwritten. 384*k operations.
 func Tile(out, w []float64, ldw int, b []float64, k int) {
-	for r := range Rows {
-		o := out[r*Lanes : r*Lanes+Lanes]
-		clear(o)
-		for p := range k {
-			a := w[r*ldw+p]
-			for j, v := range b[p*Lanes : p*Lanes+Lanes] {
-				o[j] = math.FMA(a, v, o[j])
-			}
-		}
+	covered(covers(out, Rows, Lanes, Lanes) && covers(w, Rows, k, ldw) && covers(b, k, Lanes, Lanes),
+		"vec: Tile: a slice is too short")
+	if k <= 0 {
+		clear(out[:Rows*Lanes])
+		return
 	}
+	tile(out, w, ldw, b, k)
 }
 
 // TileSquares adds the squares of a tile product, row by row from the first, to
@@ -28,14 +23,9 @@ func TileSquares(sum, w []float64, ldw int, b []float64, k int) {
 	if k <= 0 {
 		return
 	}
-	var t [Rows * Lanes]float64
-	Tile(t[:], w, ldw, b, k)
-	s := sum[:Lanes]
-	for r := range Rows {
-		for j, v := range t[r*Lanes : r*Lanes+Lanes] {
-			s[j] = math.FMA(v, v, s[j])
-		}
-	}
+	covered(len(sum) >= Lanes && covers(w, Rows, k, ldw) && covers(b, k, Lanes, Lanes),
+		"vec: TileSquares: a slice is too short")
+	tileSquares(sum, w, ldw, b, k)
 }
 
 // TileT multiplies the transpose of a block of w with k rows and eight columns
@@ -45,14 +35,11 @@ func TileSquares(sum, w []float64, ldw int, b []float64, k int) {
 //
 // out has 192 elements, overwritten. w and b may be the same storage.
 func TileT(out, w []float64, ldw int, b []float64, k int) {
-	clear(out[:Rows*Lanes])
-	for p := range k {
-		bp := b[p*Lanes : p*Lanes+Lanes]
-		for r, a := range w[p*ldw : p*ldw+Rows] {
-			o := out[r*Lanes : r*Lanes+Lanes]
-			for j, v := range bp {
-				o[j] = math.FMA(a, v, o[j])
-			}
-		}
+	covered(covers(out, Rows, Lanes, Lanes) && covers(w, k, Rows, ldw) && covers(b, k, Lanes, Lanes),
+		"vec: TileT: a slice is too short")
+	if k <= 0 {
+		clear(out[:Rows*Lanes])
+		return
 	}
+	tileT(out, w, ldw, b, k)
 }

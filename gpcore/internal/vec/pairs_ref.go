@@ -1,0 +1,53 @@
+package vec
+
+import "math"
+
+const third = 1.0 / 3
+
+// fillRef defines the functions of a panel.
+func (p *Pairs) fillRef(f function) {
+	if p.Weights != nil {
+		clear(p.Sum[:Lanes])
+	}
+	for k := range p.N {
+		o := p.Out[k*Lanes : k*Lanes+Lanes]
+		for j := range o {
+			o[j] = float64(f.value(p.accumulate(f, k, j)) * p.Variance)
+			if p.Weights != nil {
+				p.Sum[j] = math.FMA(p.Weights[k], o[j], p.Sum[j])
+			}
+		}
+	}
+}
+
+// accumulate is q of row k and lane j: the squared distance or the inner product.
+func (p *Pairs) accumulate(f function, k, j int) float64 {
+	q := 0.0
+	for i := range p.D {
+		row, lane := p.Rows[k*p.D+i], p.Lanes[i*Lanes+j]
+		if f == inner {
+			q = math.FMA(row, lane, q)
+			continue
+		}
+		t := row - lane
+		q = math.FMA(t, t, q)
+	}
+	return q
+}
+
+// value is the function of q with variance one.
+func (f function) value(q float64) float64 {
+	switch f {
+	case gaussian:
+		return Exp2(-q)
+	case matern52:
+		u := math.Sqrt(q)
+		return float64(Exp(-u) * math.FMA(q, third, 1+u))
+	case matern32:
+		u := math.Sqrt(q)
+		return float64(Exp(-u) * (1 + u))
+	case exponential:
+		return Exp(-math.Sqrt(q))
+	}
+	return q
+}
