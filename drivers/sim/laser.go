@@ -8,8 +8,8 @@ import (
 // The laser: pulse energy over one to eight knobs. It has two good regions, so
 // that a policy that minds risk chooses differently from one that does not:
 //
-//	bright   the highest energy, with a shot noise of 18% there
-//	quiet    7% less energy, with a shot noise of about 5%
+//	bright   the highest energy, in a small region, with a shot noise of 18%
+//	quiet    7% less energy, in a larger region, with a shot noise of about 4%
 //
 // In file order the axes pair up, (0,1), (2,3), ...; a pair is a ridge, steep
 // along the sum of its two knobs and shallow along their difference, as two
@@ -17,7 +17,7 @@ import (
 // δ = u - centre,
 //
 //	q = Σ_pairs ( ((δ0+δ1)/√2 / steep)² + ((δ0-δ1)/√2 / shallow)² ) + (δ_odd / steep)²
-//	g = exp(-q/2), one for each region, from its own centre
+//	g = exp(-q/2), one for each region, with its own centre and widths
 //	e = dark + (1-dark) (b + s - b s),   b = g_bright, s = quietPeak g_quiet
 //	r = quietNoise + brightNoise g_bright + lostNoise (1-g_bright)(1-g_quiet)
 //	sd = noise √((r e)² + floor²)
@@ -29,8 +29,6 @@ import (
 // The widths grow with √(d/4), so that about the same share of the cube has light
 // at every number d of knobs.
 const (
-	laserSteep      = 0.26
-	laserShallow    = 0.42
 	laserDark       = 0.05
 	laserQuietPeak  = 0.93
 	laserQuietNoise = 0.03
@@ -39,6 +37,10 @@ const (
 	laserFloor      = 0.0125
 	laserFullScale  = 0.4
 )
+
+// laserWidths holds the steep and the shallow width of the bright and of the quiet
+// region.
+var laserWidths = [2]struct{ steep, shallow float64 }{{0.22, 0.38}, {0.32, 0.50}}
 
 // laserCentres holds the centres of the bright and of the quiet region for each
 // axis. Within a pair both lie near the diagonal, where the pointing is straight.
@@ -129,12 +131,11 @@ func (l *laser) centre(region int, hours float64) []float64 {
 func (l *laser) light(u []float64, hours float64) (bright, quiet float64) {
 	var q [2]float64
 	widen := math.Sqrt(float64(l.dim) / 4)
-	steep, shallow := laserSteep*widen, laserShallow*widen
 	for i := 0; i < l.dim; i += 2 {
 		x := u[i] - l.shift(i, hours)
 		if i+1 == l.dim {
 			for k := range q {
-				a := (x - laserCentres[i][k]) / steep
+				a := (x - laserCentres[i][k]) / (widen * laserWidths[k].steep)
 				q[k] += a * a
 			}
 			break
@@ -142,7 +143,8 @@ func (l *laser) light(u []float64, hours float64) (bright, quiet float64) {
 		y := u[i+1] - l.shift(i+1, hours)
 		for k := range q {
 			dx, dy := x-laserCentres[i][k], y-laserCentres[i+1][k]
-			a, b := (dx+dy)/(math.Sqrt2*steep), (dx-dy)/(math.Sqrt2*shallow)
+			a := (dx + dy) / (math.Sqrt2 * widen * laserWidths[k].steep)
+			b := (dx - dy) / (math.Sqrt2 * widen * laserWidths[k].shallow)
 			q[k] += a*a + b*b
 		}
 	}

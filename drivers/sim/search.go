@@ -17,6 +17,7 @@ const (
 	searchFinalists = 48 // of a list of points
 	searchApart     = 0.1
 	searchStep      = 0.1
+	searchNear      = 1e-3 // where a likeness is polished no further
 	searchEnd       = 1e-5
 )
 
@@ -75,11 +76,11 @@ func (j *judge) search(axes []int, count int, value, fine func(u []float64) floa
 		if fine != nil {
 			found = rank(found[:min(len(found), searchFinalists)], fine)
 		}
+	} else if fine == nil {
+		found = j.climb(spread(found, searchPolish), axes, value, [2]float64{searchStep, searchEnd})
 	} else {
-		found = j.climb(spread(found, searchPolish), axes, value)
-		if fine != nil {
-			found = j.climb(rank(spread(found, searchFinal), fine), axes, fine)
-		}
+		found = j.climb(spread(found, searchPolish), axes, value, [2]float64{searchStep, searchNear})
+		found = j.climb(rank(spread(found, searchFinal), fine), axes, fine, [2]float64{10 * searchNear, searchEnd})
 	}
 	if len(found) == 0 {
 		return nil, math.Inf(-1)
@@ -168,10 +169,11 @@ func near(a, b []float64) bool {
 	return true
 }
 
-// climb improves every point by itself and ranks them anew.
-func (j *judge) climb(from []start, axes []int, value func(u []float64) float64) []start {
+// climb improves every point by itself, with steps from the first to the second,
+// and ranks them anew.
+func (j *judge) climb(from []start, axes []int, value func(u []float64) float64, steps [2]float64) []start {
 	for i := range from {
-		j.polish(&from[i], axes, value)
+		j.polish(&from[i], axes, value, steps)
 	}
 	sortStarts(from)
 	return from
@@ -180,7 +182,7 @@ func (j *judge) climb(from []start, axes []int, value func(u []float64) float64)
 // polish climbs from s by pattern search (Hooke and Jeeves, J. ACM 8, 212, 1961):
 // probe each axis both ways, then repeat the joint move while it pays, and halve
 // the step where nothing does.
-func (j *judge) polish(s *start, axes []int, value func(u []float64) float64) {
+func (j *judge) polish(s *start, axes []int, value func(u []float64) float64, steps [2]float64) {
 	try := func(u []float64) bool {
 		if v := value(u); v > s.value {
 			s.u, s.value = u, v
@@ -188,7 +190,7 @@ func (j *judge) polish(s *start, axes []int, value func(u []float64) float64) {
 		}
 		return false
 	}
-	for step := searchStep; step > searchEnd; {
+	for step := steps[0]; step > steps[1]; {
 		before := s.u
 		for _, i := range axes {
 			for _, way := range []float64{1, -1} {

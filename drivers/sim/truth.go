@@ -68,8 +68,9 @@ func (t Truth) ValueOf(controlSet int, x []float64) float64 {
 //
 // The search is dense sampling and local polish of the best starts; with random
 // variables every value is an average over fineNodes points, or exact where the
-// plant has a closed form. A formula of the caller's is called some hundred
-// thousand times, some million times if variables are random.
+// plant has a closed form. A formula is called some hundred thousand times; some
+// ten million times if variables are random and no control set holds them all,
+// which takes seconds.
 func (p *Plant) Truth(q Query) (Truth, error) {
 	p.mu.Lock()
 	p.advance()
@@ -81,7 +82,7 @@ func (p *Plant) Truth(q Query) (Truth, error) {
 	}
 	t := Truth{judge: j}
 	best, found := math.Inf(-1), false
-	for set := range j.sets {
+	for _, set := range j.contenders() {
 		u, value := j.best(set)
 		if u == nil || value <= best {
 			continue
@@ -100,6 +101,23 @@ func (p *Plant) Truth(q Query) (Truth, error) {
 	t.Value = j.user(best)
 	t.Range = j.span()
 	return t, nil
+}
+
+// contenders returns the control sets that can hold the optimum. No average over
+// a variable is better than its best value, so one that controls every variable
+// beats all that do not, unless candidates confine it.
+func (j *judge) contenders() []int {
+	var all, full []int
+	for i, set := range j.sets {
+		all = append(all, i)
+		if !slices.Contains(set, false) {
+			full = append(full, i)
+		}
+	}
+	if len(full) > 0 && len(j.candidates) == 0 {
+		return full[:1]
+	}
+	return all
 }
 
 // judge evaluates the user's objective at points of the unit cube, so that large
@@ -211,7 +229,7 @@ func (j *judge) formula(u []float64) (mean, variance float64) {
 			values[s.Name] = s.value
 		}
 	}
-	square := 0.0
+	seen := 0.0 // sum of the weights so far
 	p.model.outcomes(u, j.hours, func(signals []float64, weight float64) {
 		for _, s := range p.outputs {
 			if s.from == fromSignal {
@@ -223,11 +241,10 @@ func (j *judge) formula(u []float64) (mean, variance float64) {
 			y = math.NaN()
 		}
 		// West's update: no cancellation when the mean is large.
-		total := square + weight
+		seen += weight
 		delta := y - mean
-		mean += delta * weight / total
+		mean += delta * weight / seen
 		variance += weight * delta * (y - mean)
-		square = total
 	})
 	return mean, variance
 }
