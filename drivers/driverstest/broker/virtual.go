@@ -16,7 +16,8 @@ import (
 // over pipes in memory, so that it runs in virtual time within a bubble of
 // testing/synctest. Its methods may be called from any goroutine.
 type Virtual struct {
-	server *mochi.Server
+	server  *mochi.Server
+	serving sync.WaitGroup // the goroutines of the server's ends
 
 	mu    sync.Mutex
 	down  bool
@@ -49,11 +50,11 @@ func (v *Virtual) Dial(context.Context, *url.URL) (net.Conn, error) {
 	}
 	client, server := net.Pipe()
 	v.pipes = append(v.pipes, client, server)
-	go func() {
+	v.serving.Go(func() {
 		// What ends a connection is the client's to report.
 		_ = v.server.EstablishConnection("pipe", server)
 		server.Close()
-	}()
+	})
 	return client, nil
 }
 
@@ -80,8 +81,9 @@ func (v *Virtual) Publish(topic string, payload []byte, retained bool) error {
 	return v.server.Publish(topic, payload, retained, 0)
 }
 
-// Stop ends the broker.
+// Stop ends the broker. No Dial may be under way or follow.
 func (v *Virtual) Stop() error {
 	v.Cut()
+	v.serving.Wait()
 	return v.server.Close()
 }
