@@ -22,7 +22,7 @@ func TestNoAllocations(t *testing.T) {
 		}
 		mean, variance := make([]float64, 30), make([]float64, 30)
 		dm, dv := make([]float64, 90), make([]float64, 90)
-		y := make([]float64, n)
+		y := make([]float64, n) // scratch
 		noise := constant(n, 0.1)
 		_ = g.SetNoises(noise) // takes the second factor
 		r := g.Reader()
@@ -44,7 +44,9 @@ func TestNoAllocations(t *testing.T) {
 			{"predict with gradient", func() { g.PredictGrad(x[:3], dm[:3], dv[:3]) }},
 			{"predict with gradients", func() { r.PredictGrads(mean, variance, dm, dv, x) }},
 			{"log likelihood", func() { _ = g.LogLikelihood() }},
-			{"residual", func() { _ = g.residual(3) }},
+			{"audit", func() { g.Audit() }},
+			{"leave one out", func() { g.LeaveOneOut(y, noise) }},
+			{"fitted means", func() { g.FittedMeans(y) }},
 		} {
 			if a := testing.AllocsPerRun(20, op.run); a != 0 {
 				t.Errorf("%s: %g allocations", op.name, a)

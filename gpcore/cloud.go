@@ -20,6 +20,16 @@ func newCloud(d, capacity int, e compiled) *cloud {
 	}
 }
 
+// at is point i as given.
+func (c *cloud) at(i int) []float64 { return c.x[i*c.d : (i+1)*c.d : (i+1)*c.d] }
+
+// copyFrom copies the points of o, which has the same shape.
+func (c *cloud) copyFrom(o *cloud) {
+	copy(c.x, o.x)
+	copy(c.rows, o.rows)
+	copy(c.blocks, o.blocks)
+}
+
 // set stores x, already embedded as e, as point i.
 func (c *cloud) set(i int, x, e []float64) {
 	copy(c.x[i*c.d:(i+1)*c.d], x)

@@ -55,9 +55,16 @@ func checkFinite(what string, v []float64) error {
 
 func checkNoise(v []float64) error {
 	for i, e := range v {
-		if !finite(e) || e < 0 {
-			return &ValueError{nameNoise, i, e}
+		if err := checkNoiseAt(i, e); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func checkNoiseAt(i int, v float64) error {
+	if !finite(v) || v < 0 {
+		return &ValueError{nameNoise, i, v}
 	}
 	return nil
 }

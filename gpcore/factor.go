@@ -20,6 +20,8 @@ type factor struct {
 	w        []float64 // (capacity rounded up + 8) rows of ld
 	b, alpha []float64
 	y, noise []float64
+	inv      []float64 // diagonal of K^-1: the squared norms of the columns of W
+	invStale bool
 }
 
 // up8 and up24 round up to whole tiles and whole panels.
@@ -40,14 +42,14 @@ func stride(capacity int) int {
 // newFactor allocates everything for capacity observations in one piece.
 func newFactor(capacity int) *factor {
 	ld, c := stride(capacity), up8(capacity)+8
-	store := make([]float64, c*ld+4*c)
+	store := make([]float64, c*ld+5*c)
 	cut := func(n int) []float64 {
 		s := store[:n:n]
 		store = store[n:]
 		return s
 	}
 	f := &factor{ld: ld}
-	f.w, f.b, f.alpha, f.y, f.noise = cut(c*ld), cut(c), cut(c), cut(c), cut(c)
+	f.w, f.b, f.alpha, f.y, f.noise, f.inv = cut(c*ld), cut(c), cut(c), cut(c), cut(c), cut(c)
 	return f
 }
 
@@ -58,6 +60,8 @@ func (f *factor) copyFrom(g *factor) {
 	copy(f.alpha, g.alpha)
 	copy(f.y, g.y)
 	copy(f.noise, g.noise)
+	copy(f.inv, g.inv)
+	f.invStale = g.invStale
 }
 
 // reset makes f the factor of no observations.
@@ -67,7 +71,7 @@ func (f *factor) reset() {
 	}
 	clear(f.b[:f.n])
 	clear(f.alpha[:f.n])
-	f.n = 0
+	f.n, f.invStale = 0, false
 }
 
 // row is row k of W up to and with its diagonal element.
@@ -136,6 +140,31 @@ func (f *factor) finishTargets(i int) {
 		f.b[k] = vec.Dot(f.row(k), f.y)
 	}
 	f.finishAlpha()
+}
+
+// inverseDiagonal is the diagonal of K^-1. Updates keep it in O(n); it is recomputed,
+// O(n^2), after a block append or where an update cancelled most of it.
+func (f *factor) inverseDiagonal() []float64 {
+	d := f.inv[:f.n]
+	if f.invStale {
+		clear(d)
+		for k := range f.n {
+			for j, v := range f.row(k) {
+				d[j] = math.FMA(v, v, d[j])
+			}
+		}
+		f.invStale = false
+	}
+	return d
+}
+
+// addInverse adds a*z_j^2 to the diagonal of K^-1.
+func (f *factor) addInverse(a float64, z []float64) {
+	for j, was := range f.inv[:f.n] {
+		v := math.FMA(float64(a*z[j]), z[j], was)
+		f.inv[j] = v
+		f.invStale = f.invStale || v < was/16
+	}
 }
 
 // logLikelihood is -|b|^2/2 + sum log W_kk - n/2 log(2 pi). O(n).

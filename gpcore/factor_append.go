@@ -14,23 +14,18 @@ type entry struct {
 	scratchL, u []float64
 }
 
-// append adds an observation as the last row, O(n^2): with l = W k and
-// s = k(x,x) + noise - |l|^2, the new row is (-W^T l, 1)/sqrt(s). False: s is not
-// positive, nothing has changed.
-func (f *factor) append(e entry) bool {
-	n := f.n
-	q := f.solve(e.k, e.scratchL, e.u)
+// pivot sets e.scratchL = W k and e.u = W^T W k, O(n^2), and returns the square of
+// the new diagonal element of L, s = k(x,x) + noise - |W k|^2. False: it is not
+// positive. The factor is not changed.
+func (f *factor) pivot(e entry) (s float64, ok bool) {
 	d := e.prior + e.noise
-	s := d - q
-	if !pivotOK(s, e.noise, d, n) {
-		return false
-	}
-	f.commit(e, s)
-	return true
+	s = d - f.solve(e.k, e.scratchL, e.u)
+	return s, pivotOK(s, e.noise, d, f.n)
 }
 
-// commit writes the new last row with pivot s from e.scratchL = W k and
-// e.u = W^T W k. alpha changes by the new row times its element of b.
+// commit appends the observation as the last row, (-W^T l, 1)/sqrt(s), with pivot
+// s, l = e.scratchL = W k and e.u = W^T l. alpha changes by the new row times its
+// element of b. O(n).
 func (f *factor) commit(e entry, s float64) {
 	n := f.n
 	inv := 1 / math.Sqrt(s)
@@ -41,6 +36,10 @@ func (f *factor) commit(e entry, s float64) {
 	}
 	row[n] = inv
 	vec.Axpy(f.alpha[:n+1], bn, row)
+	for j, v := range row[:n] {
+		f.inv[j] = math.FMA(v, v, f.inv[j])
+	}
+	f.inv[n] = inv * inv
 	f.b[n], f.y[n], f.noise[n] = bn, e.y, e.noise
 	f.n = n + 1
 }

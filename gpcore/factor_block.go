@@ -18,9 +18,18 @@ type block struct {
 	prior [lanes]float64 // k(x, x)
 
 	v, u []float64 // up8(n) x 24 scratch
-	job  panel     // scratch of whoever fills cross and self
+	lane []float64 // embedding of the new ones, and a job to fill cross and self
+	job  panel
 	inv  [lanes * lanes]float64
 	tile [vec.Rows * lanes]float64
+}
+
+func newBlock(capacity int) *block {
+	c := up24(capacity) * lanes
+	return &block{
+		cross: make([]float64, c), self: make([]float64, lanes*lanes),
+		v: make([]float64, c), u: make([]float64, c),
+	}
 }
 
 // appendBlock adds a block: with V = W C, S = self + noise - V^T V and
@@ -104,6 +113,7 @@ func (f *factor) writeBlock(p *block) {
 		f.b[n+i] = vec.Dot(row, f.y)
 	}
 	f.n = n + p.m
+	f.invStale = true
 }
 
 // mulW sets v = W c for the first n rows (a multiple of 8 is computed), c with

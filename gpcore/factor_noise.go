@@ -54,7 +54,9 @@ func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
 		zb = math.FMA(o[2], bk, zb)
 	}
 	f.noise[i] = noise
-	f.addAlpha(-float64(delta*f.alpha[i])/math.FMA(delta, z[i], 1), z)
+	g := -delta / math.FMA(delta, z[i], 1)
+	f.addAlpha(g*f.alpha[i], z)
+	f.addInverse(g, z)
 }
 
 // renew takes observation i out and puts e in at the same place: the way to
@@ -97,7 +99,7 @@ func (f *factor) moveLast(i int, t []float64) {
 	copy(row[:i], t)
 	row[i] = t[last]
 	f.b[i] = tb
-	for _, s := range [][]float64{f.alpha, f.y, f.noise} {
+	for _, s := range [][]float64{f.alpha, f.y, f.noise, f.inv} {
 		v := s[last]
 		copy(s[i+1:n], s[i:last])
 		s[i] = v

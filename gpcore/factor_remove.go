@@ -62,7 +62,9 @@ func (f *factor) shrink(r *removal) {
 	copy(f.y[i:n-1], f.y[i+1:n])
 	copy(f.noise[i:n-1], f.noise[i+1:n])
 	f.n = n - 1
+	copy(f.inv[i:n-1], f.inv[i+1:n])
 	f.addAlpha(-tb, r.t)
+	f.addInverse(-1, r.t)
 }
 
 // remove takes observation i out, O(n^2 - i^2).

@@ -1,11 +1,5 @@
 package gpcore
 
-import (
-	"math"
-
-	"github.com/labtuner/tuner/gpcore/internal/vec"
-)
-
 // GP is an exact Gaussian process with zero prior mean on at most Cap
 // observations, each with a noise variance of its own:
 //
@@ -15,20 +9,13 @@ import (
 // nothing. A method that returns an error has changed nothing. A GP is not safe
 // for concurrent use; see [GP.Reader].
 type GP struct {
-	kernel  Kernel
-	eval    compiled
-	f       *factor
-	spare   *factor // where refactorisations are built
-	points  *cloud
+	*core
+	spare   *factor // memory for the next factorisation
+	blk     *block
+	rebuild rebuild
 	version uint64 // counts changes of kernel
-
-	self      *Reader
-	k, l, u   []float64 // kernel vector and its solves, up24(cap)
-	t, cs     []float64 // carried row, rotation or rank-one coefficients
-	point     []float64 // embedded new point
-	sumK      [lanes]float64
-	blk       *block
-	vectorJob panel
+	self    *Reader
+	audited int // where the next Audit looks
 }
 
 // New makes a process without observations. All memory that the O(n^2) methods
@@ -38,12 +25,7 @@ func New(k Kernel, capacity int) *GP {
 	if capacity <= 0 {
 		panic("gpcore: capacity must be positive")
 	}
-	g := &GP{kernel: k, eval: compile(k, capacity), f: newFactor(capacity)}
-	c := up24(capacity)
-	g.points = newCloud(k.Dim(), capacity, g.eval)
-	g.k, g.l, g.u, g.t = make([]float64, c), make([]float64, c), make([]float64, c), make([]float64, c)
-	g.cs = make([]float64, 3*c)
-	g.point = make([]float64, g.eval.width)
+	g := &GP{core: newCore(k, newFactor(capacity), capacity)}
 	g.self = g.Reader()
 	return g
 }
@@ -61,12 +43,9 @@ func (g *GP) Dim() int { return g.points.d }
 func (g *GP) Kernel() Kernel { return g.kernel }
 
 // X is the point of observation i. It aliases the process's memory: read only,
-// valid until the next change.
-func (g *GP) X(i int) []float64 {
-	g.mustHold(i)
-	d := g.points.d
-	return g.points.x[i*d : (i+1)*d : (i+1)*d]
-}
+// valid until the next change. Like Target and NoiseVariance it panics where there
+// is no observation i.
+func (g *GP) X(i int) []float64 { g.mustHold(i); return g.points.at(i) }
 
 // Target is y_i.
 func (g *GP) Target(i int) float64 { g.mustHold(i); return g.f.y[i] }
@@ -75,65 +54,39 @@ func (g *GP) Target(i int) float64 { g.mustHold(i); return g.f.y[i] }
 func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.f.noise[i] }
 
 func (g *GP) mustHold(i int) {
-	if i < 0 || i >= g.f.n {
+	if !g.holds(i) {
 		panic("gpcore: observation index out of range")
 	}
 }
+
+func (g *GP) holds(i int) bool { return i >= 0 && i < g.f.n }
 
 // LogLikelihood is the log marginal likelihood
 // -y^T K^-1 y/2 - log det K/2 - n/2 log(2 pi), K with its noise. O(n).
 // Rasmussen & Williams (2006), eq. 2.30.
 func (g *GP) LogLikelihood() float64 { return g.f.logLikelihood() }
 
-// Clone is an independent copy with the same capacity.
+// Clone is an independent copy with the same capacity. A rebuild in progress is
+// not copied.
 func (g *GP) Clone() *GP {
 	c := New(g.kernel, g.points.cap)
 	c.f.copyFrom(g.f)
-	copy(c.points.x, g.points.x)
-	copy(c.points.rows, g.points.rows)
-	copy(c.points.blocks, g.points.blocks)
+	c.points.copyFrom(g.points)
 	return c
 }
 
-// covariances fills g.k with k(x, x_j), zero-padded, from the embedded g.point.
-// False: one of them is not finite.
-func (g *GP) covariances() bool {
-	n, w := g.f.n, g.points.width
-	for b := 0; b < n; b += lanes {
-		g.vectorJob = panel{
-			rows: g.point, rowCap: 1, lane: g.points.blocks[b*w : (b+lanes)*w],
-			n: 1, out: g.k[b : b+lanes],
-		}
-		g.eval.panel(&g.vectorJob)
-	}
-	clear(g.k[n:])
-	s := 0.0
-	for _, v := range g.k[:n] {
-		s += v - v // NaN where v is not finite
-	}
-	return s == 0
-}
-
-// entry checks a new observation and prepares it for the factor.
-func (g *GP) entry(x []float64, y, noise float64) (entry, error) {
+// check refuses numbers that no observation can have.
+func (g *GP) check(x []float64, y, noise float64) error {
 	if len(x) != g.points.d {
 		panic("gpcore: point has the wrong number of coordinates")
 	}
 	if err := checkFinite(nameX, x); err != nil {
-		return entry{}, err
+		return err
 	}
 	if !finite(y) {
-		return entry{}, &ValueError{nameY, 0, y}
+		return &ValueError{nameY, 0, y}
 	}
-	if !finite(noise) || noise < 0 {
-		return entry{}, &ValueError{nameNoise, 0, noise}
-	}
-	g.eval.embed(g.point, x)
-	prior := g.eval.prior(g.point)
-	if !g.covariances() || !finite(prior) {
-		return entry{}, &ValueError{nameCov, 0, math.NaN()}
-	}
-	return entry{k: g.k, prior: prior, y: y, noise: noise, scratchL: g.l, u: g.u}, nil
+	return checkNoiseAt(0, noise)
 }
 
 // Append adds an observation at x (d coordinates). O(n^2). It returns ErrFull,
@@ -142,54 +95,72 @@ func (g *GP) Append(x []float64, y, noiseVariance float64) error {
 	if g.f.n == g.points.cap {
 		return ErrFull
 	}
-	e, err := g.entry(x, y, noiseVariance)
+	e, s, err := g.prepareAppend(x, y, noiseVariance)
 	if err != nil {
 		return err
 	}
-	n := g.f.n
-	if !g.f.append(e) {
-		return ErrNotPositiveDefinite
-	}
-	g.points.set(n, x, g.point)
+	g.commitAppend(x, e, s)
 	return nil
+}
+
+// prepareAppend does all of Append that can fail, and changes nothing.
+func (g *GP) prepareAppend(x []float64, y, noise float64) (entry, float64, error) {
+	if err := g.check(x, y, noise); err != nil {
+		return entry{}, 0, err
+	}
+	e, err := g.entry(x, y, noise)
+	if err != nil {
+		return entry{}, 0, err
+	}
+	s, ok := g.f.pivot(e)
+	if !ok {
+		return entry{}, 0, ErrNotPositiveDefinite
+	}
+	return e, s, nil
+}
+
+func (g *GP) commitAppend(x []float64, e entry, s float64) {
+	g.core.append(x, e, s)
+	g.rebuild.appended(g, x, e.noise)
 }
 
 // Remove takes observation i out; later ones move up by one. O(n^2). It returns
 // ErrIndex where there is no such observation.
 func (g *GP) Remove(i int) error {
-	if i < 0 || i >= g.f.n {
+	if !g.holds(i) {
 		return ErrIndex
 	}
-	n := g.f.n
-	r := removal{cs: g.cs, t: g.t}
+	n, r := g.f.n, g.removal()
 	g.f.remove(&r, i)
 	g.points.remove(i, n)
+	g.rebuild.removed(i, n)
 	return nil
 }
 
 // Replace removes observation i and appends another as the last, in one pass:
 // cheaper than Remove and Append. O(n^2). Errors as Append and Remove.
 func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
-	if i < 0 || i >= g.f.n {
+	if !g.holds(i) {
 		return ErrIndex
+	}
+	if err := g.check(x, y, noiseVariance); err != nil {
+		return err
 	}
 	e, err := g.entry(x, y, noiseVariance)
 	if err != nil {
 		return err
 	}
-	n := g.f.n
-	r := removal{cs: g.cs, t: g.t}
-	if !g.f.replace(&r, i, e) {
+	if !g.core.replace(i, x, e) {
 		return ErrNotPositiveDefinite
 	}
-	g.points.remove(i, n)
-	g.points.set(n-1, x, g.point)
+	g.rebuild.removed(i, g.f.n)
+	g.rebuild.appended(g, x, noiseVariance)
 	return nil
 }
 
 // SetTarget changes y_i. O(n^2); the factor stays.
 func (g *GP) SetTarget(i int, y float64) error {
-	if i < 0 || i >= g.f.n {
+	if !g.holds(i) {
 		return ErrIndex
 	}
 	if !finite(y) {
@@ -213,35 +184,54 @@ func (g *GP) SetTargets(y []float64) error {
 
 // SetNoise changes the noise variance of observation i. O(n^2): a rank-one change,
 // least for late observations, or about three times as much where the change is
-// by orders of magnitude.
+// by orders of magnitude. To change many at once see [GP.TrackNoises].
 func (g *GP) SetNoise(i int, noiseVariance float64) error {
-	if i < 0 || i >= g.f.n {
+	if !g.holds(i) {
 		return ErrIndex
 	}
-	if !finite(noiseVariance) || noiseVariance < 0 {
-		return &ValueError{nameNoise, i, noiseVariance}
-	}
-	s := g.f.ratio(i, noiseVariance-g.f.noise[i])
-	if s > 1.0/noiseStep && s < noiseStep {
-		g.f.shiftNoise(i, noiseVariance, g.cs, g.t)
-		return nil
-	}
-	e, err := g.entry(g.X(i), g.f.y[i], noiseVariance)
-	if err != nil {
+	if err := checkNoiseAt(i, noiseVariance); err != nil {
 		return err
 	}
-	r := removal{cs: g.cs, t: g.t}
-	if !g.f.renew(&r, i, e) {
-		return ErrNotPositiveDefinite
+	if err := g.setNoise(i, noiseVariance); err != nil {
+		return err
 	}
+	g.rebuild.noiseSet(i, noiseVariance)
 	return nil
 }
 
-// residual is y_i - k_i . alpha - noise_i*alpha_i, zero but for rounding.
-func (g *GP) residual(i int) float64 {
-	d := g.points.d
-	g.eval.embed(g.point, g.points.x[i*d:(i+1)*d])
-	g.covariances()
-	n := g.f.n
-	return g.f.y[i] - vec.Dot(g.k[:n], g.f.alpha) - g.f.noise[i]*g.f.alpha[i]
+// FittedMeans sets dst[i] to the posterior mean at the point of observation i,
+// y_i - noise_i*alpha_i; dst has Len elements. O(n).
+func (g *GP) FittedMeans(dst []float64) {
+	if len(dst) != g.f.n {
+		panic("gpcore: FittedMeans needs one element per observation")
+	}
+	for i := range dst {
+		dst[i] = g.f.y[i] - g.f.noise[i]*g.f.alpha[i]
+	}
+}
+
+// LeaveOneOut sets mean[i] and variance[i] to the prediction of y_i from all other
+// observations: y_i - alpha_i/(K^-1)_ii and 1/(K^-1)_ii, the latter with the noise
+// of y_i. Both have Len elements. O(n); O(n^2) after a refactorisation.
+// Rasmussen & Williams (2006), eq. 5.12.
+func (g *GP) LeaveOneOut(mean, variance []float64) {
+	if len(mean) != g.f.n || len(variance) != g.f.n {
+		panic("gpcore: LeaveOneOut needs one element per observation")
+	}
+	for i, q := range g.f.inverseDiagonal() {
+		mean[i], variance[i] = g.f.y[i]-g.f.alpha[i]/q, 1/q
+	}
+}
+
+// Audit checks the linear algebra at one observation, the next at each call: the
+// residual of K alpha = y there, relative to its terms. It is a few times 1e-16
+// times the square root of n where all is well, whatever the noise; above 1e-8
+// call [GP.Refresh]. O(n). A process without observations has residual zero.
+func (g *GP) Audit() (i int, residual float64) {
+	if g.f.n == 0 {
+		return 0, 0
+	}
+	i = g.audited % g.f.n
+	g.audited = i + 1
+	return i, g.residual(i)
 }

@@ -1,10 +1,10 @@
 package gpcore
 
 // Load replaces all observations: x is n x d row-major, y and noiseVariance have n
-// elements. O(n^3/3) operations, in blocks of 24. The first call of Load,
-// SetNoises or SetKernel allocates a second factor; later ones allocate nothing
-// of size n^2. It returns ErrFull, ErrShape, ErrNotPositiveDefinite or a
-// *ValueError.
+// elements. O(n^3/3) operations, in blocks of 24. The first call of a method that
+// refactorises (Load, SetNoises, SetKernel, Refresh, StartRebuild) allocates a
+// second factor. A rebuild in progress is abandoned. It returns ErrFull, ErrShape,
+// ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) Load(x, y, noiseVariance []float64) error {
 	n, d := len(y), g.points.d
 	if len(x) != n*d || len(noiseVariance) != n {
@@ -18,29 +18,45 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 			return err
 		}
 	}
-	c := newCloud(d, g.points.cap, g.eval)
-	copy(c.x, x)
-	c.embed(g.eval, n)
-	if err := g.factorise(job{c, g.kernel, g.eval}, y, noiseVariance); err != nil {
+	c := newCore(g.kernel, g.takeSpare(), g.points.cap)
+	copy(c.points.x, x)
+	c.points.embed(c.eval, n)
+	if err := g.factorise(c, y, noiseVariance); err != nil {
 		return err
 	}
-	g.points = c
+	g.adopt(c)
 	return nil
 }
 
-// SetNoises changes every noise variance by an exact refactorisation, O(n^3/3).
+// SetNoises changes every noise variance by an exact refactorisation, O(n^3/3); it
+// allocates at the first call only. A rebuild in progress is abandoned.
 func (g *GP) SetNoises(noiseVariance []float64) error {
-	if len(noiseVariance) != g.f.n {
+	n := g.f.n
+	if len(noiseVariance) != n {
 		return ErrShape
 	}
 	if err := checkNoise(noiseVariance); err != nil {
 		return err
 	}
-	return g.factorise(job{g.points, g.kernel, g.eval}, g.f.y[:g.f.n], noiseVariance)
+	// The same points and kernel serve; only the factor is new.
+	s, old := g.takeSpare(), g.f
+	s.reset()
+	g.f = s
+	if err := g.factorise(g.core, old.y[:n], noiseVariance); err != nil {
+		g.f, g.spare = old, s
+		return err
+	}
+	g.spare = old
+	return nil
 }
 
+// Refresh refactorises what is held, O(n^3/3). No sequence of updates makes it
+// necessary; it is the answer to a bad [GP.Audit].
+func (g *GP) Refresh() error { return g.SetNoises(g.f.noise[:g.f.n]) }
+
 // SetKernel refactorises with another kernel of the same dimension, O(n^3/3).
-// Readers follow at their next use.
+// Readers follow at their next use. A rebuild in progress is abandoned.
+// [GP.StartRebuild] does the same spread over many steps.
 func (g *GP) SetKernel(k Kernel) error {
 	if k.Dim() != g.points.d {
 		return ErrShape
@@ -51,89 +67,95 @@ func (g *GP) SetKernel(k Kernel) error {
 // refit refactorises with another kernel and other noise variances.
 func (g *GP) refit(k Kernel, noise []float64) error {
 	n := g.f.n
-	e := compile(k, g.points.cap)
-	c := newCloud(k.Dim(), g.points.cap, e)
-	copy(c.x, g.points.x)
-	c.embed(e, n)
-	if err := g.factorise(job{c, k, e}, g.f.y[:n], noise); err != nil {
+	c := newCore(k, g.takeSpare(), g.points.cap)
+	copy(c.points.x, g.points.x)
+	c.points.embed(c.eval, n)
+	if err := g.factorise(c, g.f.y[:n], noise); err != nil {
 		return err
 	}
-	g.points, g.kernel, g.eval = c, k, e
-	g.point = make([]float64, e.width)
-	g.version++
+	g.adopt(c)
 	return nil
 }
 
-// job is what a factor is built from.
-type job struct {
-	c *cloud
-	k Kernel
-	e compiled
-}
-
-// factorise builds the factor of y and noise at the points of j in the spare
-// memory and, where that succeeds, puts it in place.
-func (g *GP) factorise(j job, y, noise []float64) error {
+// takeSpare is the memory for a factorisation. A rebuild that uses it is given up.
+func (g *GP) takeSpare() *factor {
+	g.AbandonRebuild()
 	if g.spare == nil {
 		g.spare = newFactor(g.points.cap)
 	}
-	s := g.spare
-	s.reset()
+	return g.spare
+}
+
+// adopt makes c the process's core.
+func (g *GP) adopt(c *core) {
+	g.spare = g.f
+	g.core = c
+	g.version++
+}
+
+// factorise fills the empty factor of c with y and noise at its first points.
+func (g *GP) factorise(c *core, y, noise []float64) error {
 	for n := 0; n < len(y); n += lanes {
-		if err := g.extend(s, j, y[n:min(n+lanes, len(y))], noise[n:min(n+lanes, len(y))]); err != nil {
+		m := min(lanes, len(y)-n)
+		if err := g.extend(c, y[n:n+m], noise[n:n+m]); err != nil {
 			return err
 		}
 	}
-	s.finishAlpha()
-	g.f, g.spare = s, g.f
+	c.f.finishAlpha()
 	return nil
 }
 
-// extend appends the next len(y) <= 24 points of j to s, whose points so far are
-// the first of j. s.n must be a multiple of 24.
-func (g *GP) extend(s *factor, j job, y, noise []float64) error {
+// extend adds the next len(y) <= 24 points of c to its factor. alpha is stale
+// afterwards. On error the factor is as it was.
+func (g *GP) extend(c *core, y, noise []float64) error {
 	if g.blk == nil {
-		c := up24(g.points.cap) * lanes
-		g.blk = &block{cross: make([]float64, c), self: make([]float64, lanes*lanes),
-			v: make([]float64, c), u: make([]float64, c)}
+		g.blk = newBlock(c.points.cap)
 	}
-	b, n := g.blk, s.n
+	b, n, p := g.blk, c.f.n, c.points
 	b.m, b.y, b.noise = len(y), y, noise
-	w := j.c.width
-	at := j.c.blocks[n*w : (n+lanes)*w]
-	b.job = panel{rows: j.c.rows, rowCap: j.c.cap, lane: at, n: n, out: b.cross}
-	j.e.panel(&b.job)
+	b.lane = resize(b.lane, p.width*lanes)
+	for i := range lanes {
+		c.eval.embed(c.point, p.at(n+min(i, b.m-1)))
+		for q, v := range c.point {
+			b.lane[q*lanes+i] = v
+		}
+	}
+	b.job = panel{rows: p.rows, rowCap: p.cap, lane: b.lane, n: n, out: b.cross}
+	c.eval.panel(&b.job)
 	clear(b.cross[n*lanes : up8(n)*lanes])
-	if err := finitePanel(b.cross[:n*lanes], b.m); err != nil {
+	if err := checkPanel(b.cross[:n*lanes]); err != nil {
 		return err
 	}
 	for i := range b.m {
-		x := j.c.x[(n+i)*j.c.d : (n+i+1)*j.c.d]
-		j.e.embed(j.c.point, x)
-		b.prior[i] = j.e.prior(j.c.point)
-		b.job = panel{rows: j.c.point, rowCap: 1, lane: at, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
-		j.e.panel(&b.job)
+		c.eval.embed(c.point, p.at(n+i))
+		b.prior[i] = c.eval.prior(c.point)
+		b.job = panel{rows: c.point, rowCap: 1, lane: b.lane, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
+		c.eval.panel(&b.job)
 		b.self[i*lanes+i] = b.prior[i]
 	}
-	if err := finitePanel(b.self[:b.m*lanes], b.m); err != nil {
+	if err := checkPanel(b.self[:b.m*lanes]); err != nil {
 		return err
 	}
-	if !s.appendBlock(b) {
+	if !c.f.appendBlock(b) {
 		return ErrNotPositiveDefinite
 	}
 	return nil
 }
 
-// finitePanel refuses a panel whose first m lanes hold something not finite, and
-// clears the rest, which may be stale.
-func finitePanel(p []float64, m int) error {
-	for k := 0; k < len(p); k += lanes {
-		for _, v := range p[k : k+m] {
-			if !finite(v) {
-				return &ValueError{nameCov, k / lanes, v}
-			}
+// checkPanel refuses a panel of covariances that are not all finite.
+func checkPanel(p []float64) error {
+	for k, v := range p {
+		if !finite(v) {
+			return &ValueError{nameCov, k / lanes, v}
 		}
-		clear(p[k+m : k+lanes])
 	}
 	return nil
+}
+
+// resize returns s with n elements, in new memory where it must grow.
+func resize(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
 }

@@ -21,14 +21,14 @@ type Reader struct {
 // at the first gradient.
 func (g *GP) Reader() *Reader {
 	r := &Reader{g: g, b: make([]float64, up24(g.points.cap)*lanes)}
-	r.prepare()
+	r.take(g.kernel, g.version)
 	return r
 }
 
-// prepare takes up the kernel of the process.
-func (r *Reader) prepare() {
-	r.version = r.g.version
-	r.eval = compile(r.g.kernel, r.g.points.cap)
+// take prepares for kernel k, which is the process's since the given version.
+func (r *Reader) take(k Kernel, version uint64) {
+	r.version = version
+	r.eval = compile(k, r.g.points.cap)
 	r.point, r.lane = make([]float64, r.eval.width), make([]float64, r.eval.width*lanes)
 	r.grad = nil
 }
@@ -36,7 +36,7 @@ func (r *Reader) prepare() {
 // follow takes up a kernel that was changed since the last use.
 func (r *Reader) follow() {
 	if r.version != r.g.version {
-		r.prepare()
+		r.take(r.g.kernel, r.g.version)
 	}
 }
 

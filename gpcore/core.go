@@ -1,0 +1,127 @@
+package gpcore
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// core is a kernel, the points embedded for it, and the factor of their
+// covariances: one consistent model, with the scratch to change it. While a
+// process is rebuilt, the factor holds only the first f.n of the points.
+type core struct {
+	kernel Kernel
+	eval   compiled
+	points *cloud
+	f      *factor
+
+	k, l, u []float64 // kernel vector and its solves, up24(cap)
+	t, cs   []float64 // carried row; rotation or rank-one coefficients
+	point   []float64 // embedded new point
+	job     panel
+}
+
+// newCore makes a core on the memory of f, which is emptied.
+func newCore(k Kernel, f *factor, capacity int) *core {
+	f.reset()
+	e, n := compile(k, capacity), up24(capacity)
+	v := make([]float64, 7*n)
+	c := &core{kernel: k, eval: e, f: f, points: newCloud(k.Dim(), capacity, e), point: make([]float64, e.width)}
+	c.k, c.l, c.u, c.t, c.cs = v[:n], v[n:2*n], v[2*n:3*n], v[3*n:4*n], v[4*n:]
+	return c
+}
+
+// covariances fills c.k with k(x, x_j) of the first f.n points, zero-padded, from
+// the embedded c.point. False: one of them is not finite.
+func (c *core) covariances() bool {
+	n, w := c.f.n, c.points.width
+	for b := 0; b < n; b += lanes {
+		c.job = panel{
+			rows: c.point, rowCap: 1, lane: c.points.blocks[b*w : (b+lanes)*w],
+			n: 1, out: c.k[b : b+lanes],
+		}
+		c.eval.panel(&c.job)
+	}
+	clear(c.k[n:])
+	s := 0.0
+	for _, v := range c.k[:n] {
+		s += v - v // NaN where v is not finite
+	}
+	return s == 0
+}
+
+// entry prepares an observation with checked numbers for the factor.
+func (c *core) entry(x []float64, y, noise float64) (entry, error) {
+	c.eval.embed(c.point, x)
+	prior := c.eval.prior(c.point)
+	if !c.covariances() || !finite(prior) {
+		return entry{}, &ValueError{nameCov, 0, math.NaN()}
+	}
+	return entry{k: c.k, prior: prior, y: y, noise: noise, scratchL: c.l, u: c.u}, nil
+}
+
+func (c *core) removal() removal { return removal{cs: c.cs, t: c.t} }
+
+// append adds an observation that has been prepared and whose pivot is s.
+func (c *core) append(x []float64, e entry, s float64) {
+	n := c.f.n
+	c.f.commit(e, s)
+	c.points.set(n, x, c.point)
+}
+
+// replace replaces i by e at x. False: nothing has changed.
+func (c *core) replace(i int, x []float64, e entry) bool {
+	n, r := c.f.n, c.removal()
+	if !c.f.replace(&r, i, e) {
+		return false
+	}
+	c.points.remove(i, n)
+	c.points.set(n-1, x, c.point)
+	return true
+}
+
+// setNoise changes the noise variance of observation i. On error nothing has
+// changed.
+func (c *core) setNoise(i int, noise float64) error {
+	s := c.f.ratio(i, noise-c.f.noise[i])
+	if s > 1.0/noiseStep && s < noiseStep {
+		c.f.shiftNoise(i, noise, c.cs, c.t)
+		return nil
+	}
+	e, err := c.entry(c.points.at(i), c.f.y[i], noise)
+	if err != nil {
+		return err
+	}
+	r := c.removal()
+	if !c.f.renew(&r, i, e) {
+		return ErrNotPositiveDefinite
+	}
+	return nil
+}
+
+// residual is what is left of y_i - k_i . alpha - noise_i*alpha_i, relative to the
+// sum of the absolute terms.
+func (c *core) residual(i int) float64 {
+	f := c.f
+	c.eval.embed(c.point, c.points.at(i))
+	c.covariances()
+	a := f.noise[i] * f.alpha[i]
+	s, scale := f.y[i]-a, math.Abs(f.y[i])+math.Abs(a)
+	for j, k := range c.k[:f.n] {
+		t := k * f.alpha[j]
+		s -= t
+		scale += math.Abs(t)
+	}
+	if scale == 0 {
+		return 0
+	}
+	return math.Abs(s) / scale
+}
+
+// whiten sets c.l to W k for the embedded c.point.
+func (c *core) whiten() {
+	c.covariances()
+	for r := 0; r < c.f.n; r += vec.Rows {
+		vec.Dots8(c.l[r:r+8], c.f.w[r*c.f.ld:], c.f.ld, c.k[:r+8])
+	}
+}

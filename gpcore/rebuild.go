@@ -1,0 +1,119 @@
+package gpcore
+
+// rebuild is a factorisation in progress beside the process's own: a core with
+// another kernel or other noises that follows every change of the observations.
+// Its factor covers the first to.f.n of them.
+type rebuild struct {
+	to    *core // nil: no rebuild
+	noise []float64
+	self  *Reader
+	err   error // why the rebuild cannot be finished
+}
+
+// StartRebuild begins a refactorisation with kernel k and, where not nil, other
+// noise variances (Len elements) that [GP.Rebuild] carries out a few rows at a time.
+// Meanwhile the process works on with the old ones, and observations may come,
+// go and change. A rebuild already in progress is abandoned. Allocates O(Cap), at
+// the first use O(Cap^2). It returns ErrShape or a *ValueError.
+func (g *GP) StartRebuild(k Kernel, noiseVariance []float64) error {
+	n := g.f.n
+	if k.Dim() != g.points.d || (noiseVariance != nil && len(noiseVariance) != n) {
+		return ErrShape
+	}
+	if noiseVariance == nil {
+		noiseVariance = g.f.noise[:n]
+	}
+	if err := checkNoise(noiseVariance); err != nil {
+		return err
+	}
+	c := newCore(k, g.takeSpare(), g.points.cap)
+	copy(c.points.x, g.points.x)
+	c.points.embed(c.eval, n)
+	r := rebuild{to: c, noise: make([]float64, g.points.cap), self: g.Reader()}
+	copy(r.noise, noiseVariance)
+	r.self.take(k, g.version+1)
+	g.rebuild = r
+	return nil
+}
+
+// Rebuild factorises up to rows further observations, in blocks of 24, and when
+// all are in puts the new factor in place: done is true, and readers follow at
+// their next use. Each 24 rows cost 48 n^2 operations and allocate nothing; so
+// that it ends, rows must exceed the observations replaced between calls. Without
+// a rebuild it does nothing and returns true. On ErrNotPositiveDefinite or a
+// *ValueError the rebuild is abandoned and the process is as it was.
+func (g *GP) Rebuild(rows int) (done bool, err error) {
+	r := &g.rebuild
+	if r.to == nil {
+		return true, nil
+	}
+	n := g.f.n
+	for rows > 0 && r.to.f.n < n && r.err == nil {
+		at := r.to.f.n
+		m := min(rows, lanes, n-at)
+		r.err = g.extend(r.to, g.f.y[at:at+m], r.noise[at:at+m])
+		rows -= m
+	}
+	if r.err != nil {
+		err := r.err
+		g.AbandonRebuild()
+		return false, err
+	}
+	if r.to.f.n < n {
+		return false, nil
+	}
+	r.to.f.setTargets(g.f.y[:n])
+	to, self := r.to, r.self
+	g.rebuild = rebuild{}
+	g.adopt(to)
+	g.self = self
+	return true, nil
+}
+
+// Rebuilding says how many of the observations a rebuild in progress has
+// factorised. Without one both are zero.
+func (g *GP) Rebuilding() (done, total int) {
+	if g.rebuild.to == nil {
+		return 0, 0
+	}
+	return g.rebuild.to.f.n, g.f.n
+}
+
+// AbandonRebuild ends a rebuild without effect.
+func (g *GP) AbandonRebuild() { g.rebuild = rebuild{} }
+
+// appended follows the observation that was just appended to g.
+func (r *rebuild) appended(g *GP, x []float64, noise float64) {
+	if r.to == nil {
+		return
+	}
+	i := g.f.n - 1
+	r.to.eval.embed(r.to.point, x)
+	r.to.points.set(i, x, r.to.point)
+	r.noise[i] = noise
+}
+
+// removed follows the removal of observation i of n.
+func (r *rebuild) removed(i, n int) {
+	if r.to == nil {
+		return
+	}
+	if i < r.to.f.n {
+		c := r.to.removal()
+		r.to.f.remove(&c, i)
+	}
+	r.to.points.remove(i, n)
+	copy(r.noise[i:n-1], r.noise[i+1:n])
+}
+
+// noiseSet follows a change of noise. Where the new factor cannot, the next call of
+// Rebuild says so.
+func (r *rebuild) noiseSet(i int, noise float64) {
+	if r.to == nil {
+		return
+	}
+	r.noise[i] = noise
+	if i < r.to.f.n && r.err == nil {
+		r.err = r.to.setNoise(i, noise)
+	}
+}
