@@ -48,7 +48,19 @@ func generate() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+	arm64(files)
 	return files, nil
+}
+
+// arm64 adds the files of the NEON tier.
+func arm64(files map[string][]byte) {
+	a := newNEON("vec")
+	a.declareConstants()
+	emit(a)
+	files["kernels_neon_arm64.s"], files["kernels_neon_arm64.go"] = a.code.Bytes(), a.stubs.Bytes()
+	p := newNEON("peak")
+	p.peak()
+	files["peak/peak_neon_arm64.s"], files["peak/peak_neon_arm64.go"] = p.code.Bytes(), p.stubs.Bytes()
 }
 
 // amd64 adds the files of one amd64 tier.
@@ -61,7 +73,7 @@ func amd64(files map[string][]byte, wide bool) error {
 	t := &tier{Context: build.NewContext(), suffix: suffix, wide: wide}
 	t.ConstraintExpr("!purego")
 	t.declareConstants()
-	t.kernels()
+	emit(t)
 	if err := compile(files, t, "vec", "kernels_"+stem+"_amd64"); err != nil {
 		return err
 	}
@@ -71,25 +83,41 @@ func amd64(files map[string][]byte, wide bool) error {
 	return compile(files, p, "peak", "peak/peak_"+stem+"_amd64")
 }
 
-// kernels writes all functions of package vec.
-func (t *tier) kernels() {
-	t.tile("tile", tileForm{})
-	t.tile("tileSquares", tileForm{squares: true})
-	t.tile("tileT", tileForm{transposed: true})
-	t.combine()
-	t.sumSquares()
-	t.moments()
-	t.multiply()
-	t.dot()
-	t.dots8()
-	t.axpy()
-	t.axpys8()
-	t.rotate("rotate1", 1)
-	t.rotate("rotate4", 4)
-	t.rankOne("rankOne1", 1)
-	t.rankOne("rankOne4", 4)
+// machine writes the kernels of one instruction set.
+type machine interface {
+	tile(name string, f tileForm)
+	combine()
+	sumSquares()
+	moments()
+	multiply()
+	dot()
+	dots8()
+	axpy()
+	axpys8()
+	rotate(name string, rows int)
+	rankOne(name string, rows int)
+	pairs(f family)
+}
+
+// emit writes all functions of package vec.
+func emit(m machine) {
+	m.tile("tile", tileForm{})
+	m.tile("tileSquares", tileForm{squares: true})
+	m.tile("tileT", tileForm{transposed: true})
+	m.combine()
+	m.sumSquares()
+	m.moments()
+	m.multiply()
+	m.dot()
+	m.dots8()
+	m.axpy()
+	m.axpys8()
+	m.rotate("rotate1", 1)
+	m.rotate("rotate4", 4)
+	m.rankOne("rankOne1", 1)
+	m.rankOne("rankOne4", 4)
 	for _, f := range families {
-		t.pairs(f)
+		m.pairs(f)
 	}
 }
 

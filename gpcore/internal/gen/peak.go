@@ -20,3 +20,16 @@ func (t *tier) peak() {
 	})
 	t.end()
 }
+
+func (a *neon) peak() {
+	a.begin("peak", "does n rounds of 12 multiply-adds between registers; n > 0.", "", "n int")
+	for i := range v(chains + 2) {
+		a.clear(i)
+	}
+	a.repeat(0, func() {
+		for i := range v(chains) {
+			a.fma(i, chains, chains+1)
+		}
+	})
+	a.end()
+}
