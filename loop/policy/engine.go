@@ -58,9 +58,9 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 		return Proposal{}, fmt.Errorf("step %d: %w", step, err)
 	}
 	var p Proposal
-	if initial := step <= e.spec.InitialSteps || !e.ready(); initial || e.designOnly {
+	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() {
 		p = e.designed(step, fits)
-		p.Initial = initial
+		p.Initial = initial || !e.designOnly
 	} else {
 		var err error
 		if p, err = e.decide(ctx, step, fits); err != nil {
@@ -186,6 +186,8 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	var searches []*search
 	for _, set := range sets {
 		c := e.criterion(set, beta)
+		c.vote = e.votes[set]
+		c.vote.now = step
 		s := newSearch(c, plan(c.dom, e.allotted(len(sets)), c.nodes.count() == 1), e.spec.Seed, step)
 		for _, x := range centres {
 			at := make([]float64, c.dom.size())
@@ -196,15 +198,16 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	}
 	work := maximize(ctx, searches, workers, e.limit)
 	scale := e.model.inForce.scale
-	var best []float64 // of the sets that were searched before a cut
+	var settings [][]float64 // of the sets that were searched before a cut
+	var values []float64
 	for _, s := range searches {
 		if s.done > 0 {
-			_, value := s.best(workers)
-			best = append(best, scale*value)
+			x, value := s.best(workers)
+			settings, values = append(settings, x), append(values, scale*value)
 		}
 	}
-	k := e.rule.choose(sets[:len(best)], best)
-	x, _ := searches[k].best(workers)
+	k := e.rule.choose(sets[:len(values)], values)
+	x := settings[k]
 	return Proposal{ControlSet: sets[k], X: searches[k].crit.dom.proposal(x), Work: work,
 		Cut: work < planned(searches), Why: e.explain(searches[k].crit, x)}, nil
 }
@@ -220,8 +223,7 @@ func (e *engine) allotted(searches int) int {
 // criterion is the bound over control set number set, optimistic for positive beta.
 func (e *engine) criterion(set int, beta float64) *criterion {
 	d := e.domains[set]
-	return &criterion{m: e.model, dom: d, nodes: e.around.nodes(d.random), beta: beta,
-		alpha: e.alpha(), vote: e.votes[set]}
+	return &criterion{m: e.model, dom: d, nodes: e.around.nodes(d.random), beta: beta, alpha: e.alpha()}
 }
 
 // alpha is the risk factor of the standardised objective: with y = scale*z,

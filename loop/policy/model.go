@@ -26,12 +26,12 @@ type model struct {
 	loaded  bool        // f and v hold exactly data
 }
 
-func newModel(m *modelling) *model {
+func newModel(m *modelling) (*model, error) {
 	out := &model{modelling: m, data: store{capacity: m.spec.Capacity}}
-	if m.fixed() && !m.learnt {
-		out.fitted = m.guess(nil)
+	if m.fixed() && !m.learnt { // from the first observation on, each enters by itself
+		return out, out.adopt(m.guess(nil))
 	}
-	return out
+	return out, nil
 }
 
 // observe learns a row.

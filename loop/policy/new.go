@@ -100,11 +100,15 @@ func New(s Spec) (Policy, error) {
 	if problems := validate(&s); len(problems) > 0 {
 		return nil, fmt.Errorf("policy: %w", errors.Join(problems...))
 	}
-	return assemble(s), nil
+	e, err := assemble(s)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	return e, nil
 }
 
 // assemble puts the parts of a valid specification together.
-func assemble(s Spec) *engine {
+func assemble(s Spec) (*engine, error) {
 	several := len(s.ControlSets) > 1 || !s.ControlSets[0].full()
 	p := partsOf(s.Kind, several)
 	e := &engine{spec: s, cash: ledger{budget: s.Budget}, designOnly: p.designOnly,
@@ -119,8 +123,11 @@ func assemble(s Spec) *engine {
 	}
 	e.around = newSurroundings(&e.spec, e.axes)
 	dims := len(s.Variables)
-	e.model = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta,
-		learnt: p.noise, raw: s.VarianceModel == varianceRaw})
+	var err error
+	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta,
+		learnt: p.noise, raw: s.VarianceModel == varianceRaw}); err != nil {
+		return nil, err
+	}
 	if p.risk {
 		e.risk = s.Risk
 	}
@@ -134,7 +141,7 @@ func assemble(s Spec) *engine {
 		designed = s.Kind
 	}
 	e.design = newDesign(designed == designRandom, s.Seed, dims)
-	return e
+	return e, nil
 }
 
 // newRule makes the schedule of control sets.

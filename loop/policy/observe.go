@@ -97,7 +97,7 @@ func (e *engine) poll(o Observation, x []float64) {
 	d, v := e.domains[o.ControlSet], e.votes[o.ControlSet]
 	at := make([]float64, d.size())
 	d.project(at, x)
-	v.add(at, o.Valid)
+	v.add(at, o.Valid, o.Step)
 	asked := o.Requested
 	if asked == nil && e.last != nil && e.last.Step == o.Step && e.last.ControlSet == o.ControlSet {
 		asked = e.last.X
@@ -109,8 +109,8 @@ func (e *engine) poll(o Observation, x []float64) {
 	for j, i := range d.coords {
 		requested[j] = e.axes[i].unit(asked[i])
 	}
-	if !slices.ContainsFunc(requested, math.IsNaN) && squaredDistance(requested, at) > v.width*v.width/4 {
-		v.add(requested, false)
+	if !slices.ContainsFunc(requested, math.IsNaN) && squaredDistance(requested, at) > v.reach*v.reach/16 {
+		v.add(requested, false, o.Step)
 	}
 }
 

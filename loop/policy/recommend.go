@@ -12,8 +12,8 @@ import (
 //	argmax over played (S, x) of E[ mean - beta sd - alpha * upper bound of the noise variance ]
 //
 // (Makarova et al., NeurIPS 2021, Corollary 1.1; with expectations over the random
-// variables for control sets that leave some). Settings where steps mostly failed
-// come last. Since E[sd] is at least the standard deviation of the expected
+// variables for control sets that leave some). Settings where more steps failed than
+// succeeded are left out while there are others. Since E[sd] is at least the standard deviation of the expected
 // objective, the bound is safe there too. Cost: a few expectations for each played
 // setting.
 func (e *engine) Recommend() (Recommendation, error) {
@@ -27,16 +27,20 @@ func (e *engine) Recommend() (Recommendation, error) {
 	found := false
 	var best Recommendation
 	var value float64
-	for set := range e.domains {
-		x := e.playedPoints(set)
-		if len(x) == 0 {
-			continue
+	for _, reliable := range []bool{true, false} {
+		for set := range e.domains {
+			x := e.playedPoints(set, reliable)
+			if len(x) == 0 {
+				continue
+			}
+			c := e.criterion(set, -e.spec.Beta)
+			if at, v := safest(c, workers, x); !found || v > value {
+				found, value = true, v
+				best = Recommendation{ControlSet: set, X: c.dom.proposal(at), Estimate: e.estimate(c, at)}
+			}
 		}
-		c := e.criterion(set, -e.spec.Beta)
-		at, v := safest(c, workers, x)
-		if !found || v > value {
-			found, value = true, v
-			best = Recommendation{ControlSet: set, X: c.dom.proposal(at), Estimate: e.estimate(c, at)}
+		if found {
+			break
 		}
 	}
 	if !found { // nothing but steps without control
@@ -47,9 +51,10 @@ func (e *engine) Recommend() (Recommendation, error) {
 }
 
 // playedPoints lists the settings that valid steps played with a control set, one
-// row each, as they may be proposed. Steps without control stand for the full set:
-// they show the objective at their values all the same.
-func (e *engine) playedPoints(set int) []float64 {
+// row each, as they may be proposed; reliable leaves out those where steps failed
+// more often. Steps without control stand for the full set: they show the objective
+// at their values all the same.
+func (e *engine) playedPoints(set int, reliable bool) []float64 {
 	d := e.domains[set]
 	var out []float64
 	last := 0
@@ -61,6 +66,9 @@ func (e *engine) playedPoints(set int) []float64 {
 		last = r.step
 		x := make([]float64, d.size())
 		d.project(x, r.x)
+		if reliable && e.votes[set].unreliable(x) {
+			continue
+		}
 		d.settle(x)
 		out = append(out, x...)
 	}

@@ -2,64 +2,109 @@ package policy
 
 import "math"
 
-// vote judges where a control set's settings fail, by a kernel-weighted count of
-// its own steps that gave data and of those that did not:
+// vote remembers where a control set's steps failed, so that the same failing
+// setting is not proposed again. A failed step is no number: it never enters the
+// model of the objective.
 //
-//	p(x) = F(x) / (F(x) + V(x) + 1/2),   F(x) = sum over failed steps of k(x, x_i),
+// A setting x is excluded by a failed step at distance f < r where no valid step of
+// the same control set is twice as near (at most f/2 away); r is 0.1 sqrt(c) of the
+// range for c controlled variables. So one failure in the dark closes a ball, and
+// valid steps shrink it: a loss of data by accident costs a good region little, and
+// the edge of a bad one is approached from its good side.
 //
-// V the same over valid steps, k(x, y) = exp(-|x-y|^2/(2 l^2)), l = 0.1 sqrt(c) of
-// the range for c controlled variables. A setting with p > 1/2 is not proposed
-// while another is left. One failure without valid steps nearby excludes a ball of
-// radius about 1.2 l around it; one valid step at the same place readmits it, so a
-// loss of data by accident does not close a good region for ever. A failed step
-// is no number: it never enters the model of the objective.
+// The exclusion lapses after patience*4^(m-1) steps where m steps have failed at that
+// place: in a finite domain, where nothing lies nearby, an accident would otherwise
+// close a setting for ever.
 type vote struct {
 	size  int
-	width float64
+	reach float64 // r
 	limit int
-	// failed and valid hold settings, row after row, the oldest first.
+	// failed and valid hold settings, row after row, the oldest first; failedAt has
+	// the steps of the failed ones.
 	failed, valid []float64
+	failedAt      []int
+	now           int // the step that is being decided
 }
+
+// patience is how many steps a first failure excludes a setting.
+const patience = 50
 
 func newVote(size, limit int) *vote {
-	return &vote{size: size, width: 0.1 * math.Sqrt(float64(size)), limit: limit}
+	return &vote{size: size, reach: 0.1 * math.Sqrt(float64(size)), limit: limit}
 }
 
-// add counts a step at setting x; of each kind the latest limit are kept.
-func (v *vote) add(x []float64, valid bool) {
-	list := &v.failed
+// add remembers a step at setting x; of each kind the latest limit are kept.
+func (v *vote) add(x []float64, valid bool, step int) {
 	if valid {
-		list = &v.valid
+		v.valid = v.latest(v.valid, x)
+		return
 	}
-	if len(*list) >= v.limit*v.size {
-		*list = append((*list)[:0], (*list)[v.size:]...)
+	v.failed = v.latest(v.failed, x)
+	if len(v.failedAt) >= v.limit {
+		v.failedAt = append(v.failedAt[:0], v.failedAt[1:]...)
 	}
-	*list = append(*list, x...)
+	v.failedAt = append(v.failedAt, step)
 }
 
-// risk is p(x).
-func (v *vote) risk(x []float64) float64 {
-	if len(v.failed) == 0 {
-		return 0
+func (v *vote) latest(list, x []float64) []float64 {
+	if len(list) >= v.limit*v.size {
+		list = append(list[:0], list[v.size:]...)
 	}
-	f := v.weigh(v.failed, x)
-	return f / (f + v.weigh(v.valid, x) + 0.5)
+	return append(list, x...)
 }
 
-func (v *vote) weigh(list, x []float64) float64 {
-	s := 0.0
-	for i := 0; i < len(list); i += v.size {
-		s += math.Exp(-squaredDistance(list[i:i+v.size], x) / (2 * v.width * v.width))
+// exclusion is 0 where x may be proposed, else in (0, 1] and the greater the nearer
+// a failed step is.
+func (v *vote) exclusion(x []float64) float64 {
+	nearest, most := math.Inf(1), 0.0
+	if len(v.failed) > 0 {
+		for i := 0; i < len(v.valid); i += v.size {
+			nearest = min(nearest, squaredDistance(v.valid[i:i+v.size], x))
+		}
 	}
-	return s
+	for k, step := range v.failedAt {
+		at := v.failed[k*v.size : (k+1)*v.size]
+		q := squaredDistance(at, x)
+		if q >= v.reach*v.reach || 4*nearest <= q {
+			continue
+		}
+		failures, _ := v.around(at)
+		if v.now-step <= patience<<(2*min(failures-1, 15)) {
+			most = max(most, 1-math.Sqrt(q)/v.reach)
+		}
+	}
+	return most
 }
 
-// penalty is 0 where a setting may be proposed, else larger than any difference
-// of acquisition values (which are of order 1), and growing with the risk: where
-// everything is excluded, the least risky setting wins.
+// around counts the steps that failed at a place and those that did not: within a
+// quarter of the reach.
+func (v *vote) around(x []float64) (failed, valid int) {
+	near := v.reach * v.reach / 16
+	for i := 0; i < len(v.failed); i += v.size {
+		if squaredDistance(v.failed[i:i+v.size], x) <= near {
+			failed++
+		}
+	}
+	for i := 0; i < len(v.valid); i += v.size {
+		if squaredDistance(v.valid[i:i+v.size], x) <= near {
+			valid++
+		}
+	}
+	return failed, valid
+}
+
+// penalty is 0 where a setting may be proposed, else larger than any difference of
+// acquisition values (which are of order 1): where everything is excluded, the
+// setting farthest from failures wins.
 func (v *vote) penalty(x []float64) float64 {
-	if p := v.risk(x); p > 0.5 {
-		return 1e6 * (1 + p)
+	if e := v.exclusion(x); e > 0 {
+		return 1e6 * (1 + e)
 	}
 	return 0
+}
+
+// unreliable says that more steps failed than succeeded at a place.
+func (v *vote) unreliable(x []float64) bool {
+	failed, valid := v.around(x)
+	return failed > valid
 }

@@ -1,0 +1,259 @@
+package policy
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// story is a small world: what a proposal brings depends on the proposal and the
+// step alone. scale and offset change the objective's unit.
+type story struct {
+	scale, offset float64
+	shots         int
+}
+
+func (w story) answer(s *Spec, q Proposal) []Observation {
+	rng := rand.New(rand.NewPCG(s.Seed, uint64(q.Step)))
+	x := append([]float64(nil), q.X...)
+	whole := true
+	for i, v := range x {
+		if math.IsNaN(v) {
+			x[i], whole = s.Variables[i].Low+rng.Float64()*(s.Variables[i].High-s.Variables[i].Low), false
+		}
+	}
+	f := 0.0
+	for i, v := range x {
+		u := (v - s.Variables[i].Low) / (s.Variables[i].High - s.Variables[i].Low)
+		f -= (u - 0.7) * (u - 0.7)
+	}
+	o := Observation{Step: q.Step, ControlSet: q.ControlSet, X: x, Requested: q.X, Shots: w.shots, Valid: q.Step%7 != 3,
+		Cost: s.ControlSets[q.ControlSet].Cost, Variance: math.NaN()}
+	if !whole {
+		o.Shots = 1
+	}
+	o.Mean = w.offset + w.scale*(f+0.02*rng.NormFloat64())
+	if o.Shots > 1 {
+		o.Variance = w.scale * w.scale * 0.01 * (0.2 + rng.Float64())
+	}
+	if whole {
+		return []Observation{o}
+	}
+	second := o // a second shot of the same step, free of charge
+	second.X = append([]float64(nil), x...)
+	for i, v := range q.X {
+		if math.IsNaN(v) {
+			second.X[i] = s.Variables[i].Low + 0.5*(x[i]-s.Variables[i].Low)
+		}
+	}
+	second.Cost = 0
+	return []Observation{o, second}
+}
+
+// tell runs steps of the story; each hook is called before its proposal.
+func (w story) tell(t testing.TB, p Policy, s *Spec, steps int, hook func(step int) context.Context) []Proposal {
+	t.Helper()
+	var out []Proposal
+	for range steps {
+		ctx := context.Background()
+		if hook != nil {
+			ctx = hook(len(out) + 1)
+		}
+		q, err := p.Propose(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, q)
+		for _, o := range w.answer(s, q) {
+			if err := p.Observe(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return out
+}
+
+// casts are the specifications that the tests of determinism run.
+func casts() map[string]Spec {
+	mixed := rahboSpec(3, 21)
+	mixed.Variables[0].Low, mixed.Variables[0].High, mixed.Variables[0].Integer = 1, 9, true
+	mixed.Variables[1].Resolution = 0.01
+	mixed.InitialSteps = 4
+	raw := rahboSpec(2, 22)
+	raw.VarianceModel, raw.InitialSteps, raw.Confidence, raw.Model.Capacity = "raw", 4, "constant", 12
+	learnt := cvsSpec()
+	learnt.Seed, learnt.Confidence, learnt.Model.Capacity, learnt.Model.RefitLag = 23, "irgp", 15, 2
+	for i := range learnt.Variables {
+		learnt.Variables[i].Random.Kind = Learnt
+	}
+	epsilon := cvsSpec()
+	epsilon.Seed, epsilon.Schedule, epsilon.Epsilon = 24, "epsilon", []float64{0.1, 0.01}
+	epsilon.Model = Model{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .3, .3}, Outputscale: 1, NoiseSD: 0.1}
+	blind := cvsSpec()
+	blind.Kind, blind.Seed = "sobol", 25
+	return map[string]Spec{"rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
+}
+
+// same compares bit for bit; hyperparameter notes, which only Propose tells, aside.
+func same(a, b []Proposal) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := a[i], b[i]
+		x.Fit, y.Fit = nil, nil
+		for j := range x.X {
+			if math.Float64bits(x.X[j]) != math.Float64bits(y.X[j]) {
+				return false
+			}
+		}
+		if math.Float64bits(x.Why.Value) != math.Float64bits(y.Why.Value) {
+			return false
+		}
+		x.X, y.X, x.Why, y.Why = nil, nil, Why{}, Why{}
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+const storySteps = 24
+
+func fresh(t testing.TB, s Spec) Policy {
+	t.Helper()
+	p, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Bits do not depend on the number of cores, on how long a fit had, nor on whether a
+// recommendation was asked for.
+func TestSameSeedSameProposals(t *testing.T) {
+	w := story{scale: 1, shots: 5}
+	for name, s := range casts() {
+		old := runtime.GOMAXPROCS(1)
+		first := w.tell(t, fresh(t, s), &s, storySteps, nil)
+		runtime.GOMAXPROCS(2)
+		p := fresh(t, s)
+		second := w.tell(t, p, &s, storySteps, func(step int) context.Context {
+			if step%3 == 0 {
+				time.Sleep(time.Millisecond) // some fits end early, some late
+			}
+			if step > 6 {
+				if _, err := p.Recommend(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return context.Background()
+		})
+		runtime.GOMAXPROCS(old)
+		if !same(first, second) {
+			t.Errorf("%s: proposals differ:\n%v\n%v", name, first, second)
+		}
+		s.Seed++
+		if other := w.tell(t, fresh(t, s), &s, storySteps, nil); same(first, other) {
+			t.Errorf("%s: another seed gave the same proposals", name)
+		}
+	}
+}
+
+// A run that is resumed from its observations alone goes on as if it had never been
+// interrupted.
+func TestResumeFromObservations(t *testing.T) {
+	w := story{scale: 1, shots: 5}
+	for name, s := range casts() {
+		whole := w.tell(t, fresh(t, s), &s, storySteps, nil)
+		for _, at := range []int{3, 5, 11, 12, 13, 20} {
+			p := fresh(t, s)
+			for _, q := range whole[:at] {
+				for _, o := range w.answer(&s, q) {
+					if err := p.Observe(o); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if rest := w.tell(t, p, &s, 2, nil); !same(rest, whole[at:at+2]) {
+				t.Errorf("%s, resumed after step %d:\n%v\n%v", name, at, rest, whole[at:at+2])
+			}
+		}
+	}
+}
+
+// countdown is a context that ends after so many looks at it.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// A decision that its context cut is repeated by limiting the work to what was done.
+func TestCutDecisionsRepeat(t *testing.T) {
+	w := story{scale: 1, shots: 5}
+	for name, s := range casts() {
+		cut := w.tell(t, fresh(t, s), &s, storySteps, func(step int) context.Context {
+			return &countdown{context.Background(), step % 5}
+		})
+		cuts := 0
+		p := fresh(t, s)
+		again := w.tell(t, p, &s, storySteps, func(step int) context.Context {
+			q := cut[step-1]
+			p.(WorkLimiter).LimitWork(q.Work)
+			if q.Cut {
+				cuts++
+				if want := step%5 + 1; q.Work != want {
+					t.Errorf("%s, step %d: %d units, want %d", name, step, q.Work, want)
+				}
+			}
+			return context.Background()
+		})
+		if !same(cut, again) {
+			t.Errorf("%s: repeated decisions differ:\n%v\n%v", name, cut, again)
+		}
+		if cuts == 0 && s.Kind != "sobol" {
+			t.Errorf("%s: nothing was cut", name)
+		}
+	}
+}
+
+// Units of the objective do not matter: by a power of two, to the bit; by another
+// factor and an offset, to rounding, which fits and searches amplify (their own
+// tolerances are 1e-5 of the gradient).
+func TestAffineInvariance(t *testing.T) {
+	for name, s := range casts() {
+		if s.Model.Hyperparameters == "fixed" {
+			continue // given in the objective's unit
+		}
+		plain := story{scale: 1, shots: 5}.tell(t, fresh(t, s), &s, storySteps, nil)
+		for _, w := range []story{{1024, 0, 5}, {1000, 5, 5}} {
+			scaled := s
+			scaled.Risk = s.Risk / w.scale
+			got := w.tell(t, fresh(t, scaled), &scaled, storySteps, nil)
+			for i := range plain {
+				a, b := plain[i], got[i]
+				for j := range a.X {
+					d := math.Abs(a.X[j] - b.X[j])
+					if d > 2e-3 || w.scale == 1024 && d > 0 || math.IsNaN(a.X[j]) != math.IsNaN(b.X[j]) {
+						t.Errorf("%s, unit %g, step %d: %v, want %v", name, w.scale, i+1, b.X, a.X)
+						break
+					}
+				}
+				if v := w.offset + w.scale*a.Why.Mean; w.scale == 1024 && !math.IsNaN(v) && b.Why.Mean != v {
+					t.Errorf("%s, step %d: posterior mean %g, want %g", name, i+1, b.Why.Mean, v)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package policy
+
+import (
+	_ "embed"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// oracleJSON is the output of scripts/policy_oracle.py: numpy and scipy.
+//
+//go:embed testdata/oracle.json
+var oracleJSON []byte
+
+type riskOracle struct {
+	Lengthscale                    []float64
+	Outputscale, Mean, Beta, Alpha float64
+	X, At                          [][]float64
+	Y, S2, Optimistic, Pessimistic []float64
+	Shots                          []int
+}
+
+type oracle struct {
+	Sobol struct {
+		First, From1000 [][]float64
+	}
+	Quantiles   [][4]float64
+	Gammas      [][3]float64
+	Log, Raw    riskOracle
+	Expectation struct {
+		Lengthscale   []float64
+		NoiseVariance float64 `json:"noise_variance"`
+		Beta          float64
+		Normal        [][2]float64
+		X             [][]float64
+		Y             []float64
+		Cases         []struct {
+			Controlled []int
+			At         []float64
+			Value      float64
+		}
+	}
+}
+
+func numbers(t *testing.T) *oracle {
+	t.Helper()
+	var o oracle
+	if err := json.Unmarshal(oracleJSON, &o); err != nil {
+		t.Fatal(err)
+	}
+	return &o
+}
+
+func TestSobolAgainstScipy(t *testing.T) {
+	o := numbers(t)
+	s := newSobol(sobolMax, nil)
+	check := func(i int, want []float64) {
+		got := make([]float64, sobolMax)
+		s.point(got, i)
+		for j := range got {
+			// Ours are the middles of cells of width 2^-32, scipy's the low ends.
+			if d := got[j] - want[j]; math.Abs(d-0x1p-33) > 0x1p-40 {
+				t.Fatalf("point %d dimension %d: %.12f, want %.12f", i, j, got[j], want[j])
+			}
+		}
+	}
+	for i, want := range o.Sobol.First {
+		check(i, want)
+	}
+	for i, want := range o.Sobol.From1000 {
+		check(1000+i, want)
+	}
+}
+
+func TestQuantilesAgainstScipy(t *testing.T) {
+	for _, q := range numbers(t).Quantiles {
+		m := marginal{kind: TruncatedNormal, mean: q[0], sd: q[1]}
+		// Both sides invert the normal distribution function, each to about 1e-13
+		// relative; far tails lose some digits in differences.
+		if got := m.quantile(q[2]); math.Abs(got-q[3]) > 1e-9 {
+			t.Errorf("normal(%g, %g) cut to [0, 1] at %g: %.12f, want %.12f", q[0], q[1], q[2], got, q[3])
+		}
+	}
+}
+
+func TestGammaFunctionsAgainstScipy(t *testing.T) {
+	for _, g := range numbers(t).Gammas {
+		// gonum's digamma is good to about 5e-11: nothing beside a sampling noise of 0.1.
+		if got := mathext.Digamma(g[0]); math.Abs(got-g[1]) > 1e-10 {
+			t.Errorf("digamma(%g) = %.16g, want %.16g", g[0], got, g[1])
+		}
+		if got := trigamma(g[0]); math.Abs(got-g[2]) > 1e-13*(1+g[2]) {
+			t.Errorf("trigamma(%g) = %.16g, want %.16g", g[0], got, g[2])
+		}
+	}
+	// pi^2/6 and pi^2/2 are the textbook values at 1 and 1/2.
+	if d := trigamma(1) - math.Pi*math.Pi/6; math.Abs(d) > 1e-15 {
+		t.Errorf("trigamma(1) is off by %g", d)
+	}
+}
+
+// The whole of RAHBO's bounds, noise process and all, against dense solves.
+func TestRiskBoundsAgainstNumpy(t *testing.T) {
+	o := numbers(t)
+	for name, r := range map[string]riskOracle{"log": o.Log, "raw": o.Raw} {
+		s := Spec{Kind: "rahbo", Variables: box(2), ControlSets: full(2), Risk: r.Alpha, Confidence: "constant",
+			Beta: r.Beta, VarianceModel: name, Design: "sobol", Model: Model{Kernel: "matern52", Hyperparameters: "fixed",
+				Lengthscale: r.Lengthscale, Outputscale: r.Outputscale, Mean: r.Mean}}
+		p, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Y {
+			if err := p.Observe(Observation{Step: i + 1, X: r.X[i], Mean: r.Y[i], Variance: r.S2[i], Shots: r.Shots[i], Valid: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := p.(*engine)
+		if err := e.model.refresh(); err != nil {
+			t.Fatal(err)
+		}
+		for k, x := range r.At {
+			for sign, want := range map[float64]float64{1: r.Optimistic[k], -1: r.Pessimistic[k]} {
+				c := e.criterion(0, sign*r.Beta)
+				var v [1]float64
+				c.values(e.pool(), v[:], x, 1)
+				h := e.model.inForce
+				// 14 points with a condition number near 100: rounding is near 1e-13.
+				if got := h.center + h.scale*v[0]; math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
+					t.Errorf("%s, beta %+g at %v: %.12f, want %.12f", name, sign*r.Beta, x, got, want)
+				}
+			}
+		}
+	}
+}
+
+func expectationEngine(t *testing.T, o *oracle) *engine {
+	t.Helper()
+	q := &o.Expectation
+	s := Spec{Kind: "ucb-cvs", Variables: box(3), Confidence: "constant", Beta: q.Beta, Schedule: "etc-50", Design: "random",
+		Model: Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: q.Lengthscale, Outputscale: 1,
+			NoiseSD: math.Sqrt(q.NoiseVariance)}}
+	s.ControlSets = sets(3, []float64{1, 1, 1}, []int{0, 1}, []int{2}, []int{0})
+	for i := range s.Variables {
+		s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: q.Normal[i][0], SD: q.Normal[i][1]}
+	}
+	p, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range q.Y {
+		if err := p.Observe(Observation{Step: i + 1, X: q.X[i], Mean: q.Y[i], Variance: math.NaN(), Shots: 1, Valid: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := p.(*engine)
+	if err := e.model.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// UCB-CVS's acquisition against dense tensor quadrature.
+func TestExpectationAgainstQuadrature(t *testing.T) {
+	o := numbers(t)
+	e := expectationEngine(t, o)
+	for _, k := range o.Expectation.Cases {
+		for set, d := range e.domains {
+			if len(d.coords) != len(k.Controlled) || d.coords[0] != k.Controlled[0] {
+				continue
+			}
+			c := e.criterion(set, o.Expectation.Beta)
+			var v [1]float64
+			c.values(e.pool(), v[:], k.At, c.nodes.count())
+			// One random variable: Gauss, whose error here is below 1e-5. Two: 128
+			// scrambled Sobol points; 1024 independent draws would have a standard error
+			// of about 0.5/sqrt(1024) = 0.016.
+			tolerance := 1e-5
+			if len(d.random) > 1 {
+				tolerance = 0.016
+			}
+			t.Logf("controlled %v: error %.2g", k.Controlled, v[0]-k.Value)
+			if math.Abs(v[0]-k.Value) > tolerance {
+				t.Errorf("controlled %v at %v: %.6f, want %.6f", k.Controlled, k.At, v[0], k.Value)
+			}
+		}
+	}
+}
+
+// Gradients against central differences, with and without expectation and risk.
+func TestSlopes(t *testing.T) {
+	check := func(c *criterion, p *pool, x []float64) {
+		t.Helper()
+		count := c.nodes.count()
+		grad := make([]float64, len(x))
+		c.slopes(p, grad, x, count)
+		for j := range x {
+			const h = 1e-5 // truncation near h^2*|f'''| ~ 1e-8, rounding near 1e-13/h
+			var up, down [1]float64
+			at := append([]float64(nil), x...)
+			at[j] += h
+			c.values(p, up[:], at, count)
+			at[j] -= 2 * h
+			c.values(p, down[:], at, count)
+			if want := (up[0] - down[0]) / (2 * h); math.Abs(grad[j]-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("set %d at %v: derivative %d is %g, want %g", c.dom.set, x, j, grad[j], want)
+			}
+		}
+	}
+	o := numbers(t)
+	e := expectationEngine(t, o)
+	for _, k := range o.Expectation.Cases {
+		for set, d := range e.domains {
+			if len(d.coords) == len(k.Controlled) && d.coords[0] == k.Controlled[0] {
+				check(e.criterion(set, 2), e.pool(), k.At)
+			}
+		}
+	}
+	for _, model := range []string{"log", "raw"} {
+		s := rahboSpec(2, 3)
+		s.VarianceModel = model
+		p, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, p, s, 20, 10)
+		r := p.(*engine)
+		if err := r.model.refresh(); err != nil {
+			t.Fatal(err)
+		}
+		check(r.criterion(0, 2), r.pool(), []float64{0.3, 0.8})
+		check(r.criterion(0, 2), r.pool(), []float64{0.52, 0.49})
+	}
+}

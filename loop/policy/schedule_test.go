@@ -1,0 +1,105 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+// Algorithm 1 as the paper states it, written down again in its own order: S1, S2,
+// the largest bound. Costs come in any order here.
+func TestEpsilonScheduleIsAlgorithm1(t *testing.T) {
+	const seed = 4
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 2000 {
+		n := 1 + rng.IntN(6)
+		e := &epsilonSchedule{epsilon: []float64{rng.Float64(), rng.Float64() / 4}, plays: rng.IntN(4)}
+		fits, values := []int{}, []float64{}
+		for i := range n {
+			e.costs = append(e.costs, float64(1+rng.IntN(3))/10)
+			if rng.IntN(4) > 0 || i == n-1 {
+				fits, values = append(fits, i), append(values, rng.Float64())
+			}
+		}
+		eps := e.epsilon[min(e.plays, 1)]
+		greatest := math.Inf(-1)
+		for _, v := range values {
+			greatest = max(greatest, v)
+		}
+		want, cost, bound := -1, math.Inf(1), math.Inf(-1)
+		for k, set := range fits {
+			if values[k]+eps < greatest {
+				continue
+			}
+			if c := e.costs[set]; c < cost || c == cost && values[k] > bound {
+				want, cost, bound = k, c, values[k]
+			}
+		}
+		if got := e.choose(fits, values); got != want {
+			t.Fatalf("seed %d: costs %v, sets %v, values %v, epsilon %g: chose %d, want %d", seed, e.costs, fits, values, eps, got, want)
+		}
+	}
+}
+
+func TestEpsilonScheduleAdvances(t *testing.T) {
+	e := &epsilonSchedule{costs: []float64{1, 2}, epsilon: []float64{5, 0}}
+	if got := e.choose([]int{0, 1}, []float64{0, 1}); got != 0 {
+		t.Error("with a large epsilon the cheap set is played")
+	}
+	e.played(0)
+	e.played(0) // the last value holds
+	if got := e.choose([]int{0, 1}, []float64{0, 1}); got != 1 {
+		t.Error("with epsilon zero the best set is played")
+	}
+}
+
+// The paper's groups and numbers of plays (Tay et al., NeurIPS 2023, section 5).
+func TestExploreThenCommitPlays(t *testing.T) {
+	lists := [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
+	for _, c := range []struct {
+		name  string
+		costs []float64
+		plays int
+		want  []int
+	}{
+		{"cheap", []float64{.01, .01, .01, .1, .1, .1, 1}, 0, []int{400, 40}},
+		{"moderate", []float64{.1, .1, .1, .2, .2, .2, 1}, 0, []int{40, 20}},
+		{"expensive", []float64{.6, .6, .6, .8, .8, .8, 1}, 0, []int{6, 5}},
+		{"moderate in cents", []float64{10, 10, 10, 20, 20, 20, 100}, 0, []int{40, 20}},
+		{"etc-50", []float64{.1, .1, .1, .2, .2, .2, 1}, 50, []int{50, 50}},
+	} {
+		e := newExploreThenCommit(sets(3, c.costs, lists...), c.plays)
+		if !reflect.DeepEqual(e.left, c.want) || !reflect.DeepEqual(e.groups, [][]int{{0, 1, 2}, {3, 4, 5}}) || e.full != 6 {
+			t.Errorf("%s: groups %v with %v plays, want %v", c.name, e.groups, e.left, c.want)
+		}
+	}
+}
+
+// The order of play: groups from cheap to dear, then the full set alone; sets that
+// do not fit the budget are passed over.
+func TestExploreThenCommitOrder(t *testing.T) {
+	lists := [][]int{{0, 1, 2}, {1, 2}, {0}, {1}}
+	e := newExploreThenCommit(sets(3, []float64{1, .2, .1, .1}, lists...), 2)
+	all := []int{0, 1, 2, 3}
+	for i, want := range [][]int{{2, 3}, {2, 3}, {1}, {1}, {0}, {0}} {
+		got := e.eligible(all)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("play %d: eligible %v, want %v", i, got, want)
+		}
+		e.played(got[0])
+	}
+	if got := e.eligible([]int{1, 2, 3}); !reflect.DeepEqual(got, []int{1, 2, 3}) {
+		t.Errorf("when the full set does not fit, all that fit compete: %v", got)
+	}
+	// Without a full set, the dearest group is not explored for its own sake.
+	e = newExploreThenCommit(sets(3, []float64{.1, .2, 1}, []int{0}, []int{1}, []int{2}), 1)
+	if !reflect.DeepEqual(e.groups, [][]int{{0}, {1}}) {
+		t.Errorf("groups %v", e.groups)
+	}
+	e.played(0)
+	e.played(1)
+	if got := e.eligible([]int{0, 1, 2}); !reflect.DeepEqual(got, []int{0, 1, 2}) {
+		t.Errorf("after all groups everything competes: %v", got)
+	}
+}

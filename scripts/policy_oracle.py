@@ -1,0 +1,141 @@
+#!/usr/bin/python3
+"""Independent numbers for the tests of loop/policy, from numpy and scipy (>= 1.10).
+
+    /usr/bin/python3 scripts/policy_oracle.py > loop/policy/testdata/oracle.json
+
+Nothing here calls tuner: Sobol points, quantiles and special functions are
+scipy's; the Gaussian processes are written out with dense solves.
+"""
+import json
+
+import numpy as np
+from scipy import special, stats
+from scipy.stats import qmc
+
+
+def se(a, b, ls):
+    r2 = (((a[:, None, :] - b[None, :, :]) / ls) ** 2).sum(-1)
+    return np.exp(-0.5 * r2)
+
+
+def matern52(a, b, ls):
+    r = np.sqrt(5 * (((a[:, None, :] - b[None, :, :]) / ls) ** 2).sum(-1))
+    return (1 + r + r * r / 3) * np.exp(-r)
+
+
+def posterior(kernel, x, y, noise, at):
+    """Mean and standard deviation of a zero-mean process at the rows of at."""
+    k = kernel(x, x) + np.diag(noise)
+    c = kernel(x, at)
+    solved = np.linalg.solve(k, c)
+    mean = solved.T @ y
+    variance = np.diag(kernel(at, at)) - (c * solved).sum(0)
+    return mean, np.sqrt(np.maximum(variance, 0))
+
+
+def sobol():
+    s = qmc.Sobol(d=40, scramble=False, bits=32)
+    first = s.random(64)
+    s.fast_forward(1000 - 64)
+    return {"first": first[:16].tolist(), "from1000": s.random(2).tolist()}
+
+
+def quantiles():
+    out = []
+    for mean, sd in [(0.5, 0.2), (0.1, 0.05), (1.3, 0.4), (-2.0, 0.5), (3.0, 0.4), (0.5, 9.0)]:
+        a, b = (0 - mean) / sd, (1 - mean) / sd
+        for p in [1e-6, 0.01, 0.3, 0.5, 0.9, 0.999999]:
+            out.append([mean, sd, p, float(stats.truncnorm.ppf(p, a, b, loc=mean, scale=sd))])
+    return out
+
+
+def gammas():
+    return [[x, float(special.digamma(x)), float(special.polygamma(1, x))] for x in [0.5, 1, 1.5, 2, 4.5, 12, 49.5]]
+
+
+def risk(model):
+    """RAHBO's optimistic and pessimistic bounds with fixed hyperparameters."""
+    rng = np.random.default_rng(5)
+    ls, outputscale, mean, beta, alpha = np.array([0.3, 0.5]), 4.0, 1.5, 2.0, 0.7
+    n = 14
+    x = rng.random((n, 2))
+    k = rng.integers(3, 12, n)
+    sd = 0.2 + 1.5 * x[:, 0]
+    shots = [1.5 + 2 * np.sin(4 * x[i].sum()) + sd[i] * rng.standard_normal(k[i]) for i in range(n)]
+    y = np.array([s.mean() for s in shots])
+    s2 = np.array([s.var(ddof=1) for s in shots])
+    at = rng.random((5, 2))
+    scale = np.sqrt(outputscale)
+    z, v = (y - mean) / scale, s2 / scale**2
+    if model == "log":
+        half = (k - 1) / 2
+        target = np.log(v) - (special.digamma(half) - np.log(half))
+        centre, spread = target.mean(), 1.0
+        noise = special.polygamma(1, half)
+        to_variance = np.exp
+    else:
+        centre, spread = v.mean(), v.std(ddof=1)
+        target, noise = v, np.full(n, 0.5)
+
+        def to_variance(t):
+            return np.maximum(t, 0)
+
+    kernel = lambda a, b: matern52(a, b, ls)
+    t = (target - centre) / spread
+
+    def bound(points, b):
+        m, s = posterior(kernel, x, t, noise, points)
+        return to_variance(centre + spread * (m + b * s))
+
+    floor = 1e-3 * np.sort(v)[n // 2]
+    rho2 = np.clip(bound(x, beta), floor, v.max()) / k
+    m, s = posterior(kernel, x, z, rho2, at)
+    upper = mean + scale * (m + beta * s) - alpha * outputscale * bound(at, -beta)
+    lower = mean + scale * (m - beta * s) - alpha * outputscale * bound(at, beta)
+    return {"lengthscale": ls.tolist(), "outputscale": outputscale, "mean": mean, "beta": beta, "alpha": alpha,
+            "x": x.tolist(), "y": y.tolist(), "s2": s2.tolist(), "shots": k.tolist(), "at": at.tolist(),
+            "optimistic": upper.tolist(), "pessimistic": lower.tolist()}
+
+
+def gauss(density, n=96):
+    """Nodes and weights on [0, 1] for a density that need not be normalised."""
+    t, w = np.polynomial.legendre.leggauss(n)
+    t = (t + 1) / 2
+    w = w * density(t)
+    return t, w / w.sum()
+
+
+def expectation():
+    """E[mean + beta sd] by dense tensor quadrature: 96 nodes per dimension."""
+    rng = np.random.default_rng(8)
+    ls, noise, beta = np.array([0.25, 0.2, 0.3]), 1e-2, 2.0
+    x = rng.random((30, 3))
+    y = np.sin(7 * x[:, 0]) * np.cos(5 * x[:, 1]) + x[:, 2] ** 2 + 0.1 * rng.standard_normal(30)
+    kernel = lambda a, b: se(a, b, ls)
+    normal = [(0.5, 0.2), (0.3, 0.15), (0.6, 0.4)]
+    rules = [gauss(lambda t, m=m, s=s: np.exp(-0.5 * ((t - m) / s) ** 2)) for m, s in normal]
+    cases = []
+    for controlled in ([0, 1], [2], [0]):
+        random = [i for i in range(3) if i not in controlled]
+        grids = np.meshgrid(*[rules[i][0] for i in random], indexing="ij")
+        weights = np.ones_like(grids[0])
+        for g in np.meshgrid(*[rules[i][1] for i in random], indexing="ij"):
+            weights = weights * g
+        for _ in range(3):
+            at = rng.random(len(controlled))
+            points = np.empty((weights.size, 3))
+            for j, i in enumerate(controlled):
+                points[:, i] = at[j]
+            for g, i in zip(grids, random):
+                points[:, i] = g.ravel()
+            value = 0.0
+            for part, w in zip(np.array_split(points, 12), np.array_split(weights.ravel(), 12)):
+                m, s = posterior(kernel, x, y, np.full(30, noise), part)
+                value += float(w @ (m + beta * s))
+            cases.append({"controlled": controlled, "at": at.tolist(), "value": value})
+    return {"lengthscale": ls.tolist(), "noise_variance": noise, "beta": beta, "normal": normal,
+            "x": x.tolist(), "y": y.tolist(), "cases": cases}
+
+
+print(json.dumps({"sobol": sobol(), "quantiles": quantiles(), "gammas": gammas(), "log": risk("log"),
+                  "raw": risk("raw"), "expectation": expectation()}))
