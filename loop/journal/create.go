@@ -120,33 +120,36 @@ func removeIfThere(name string) error {
 	return nil
 }
 
-// define makes tables and view, writes the run and marks the file as a journal.
+// define makes tables and view, writes the run and marks the file as a journal,
+// in one transaction: on a slow disk each costs a second.
 func define(w *writer, run Run, s Session) error {
-	for _, def := range definitions() {
-		if err := w.exec(def.sql); err != nil {
+	return w.transaction(func() error {
+		for _, def := range definitions() {
+			if err := w.exec(def.sql); err != nil {
+				return err
+			}
+		}
+		if err := w.exec(viewSQL(run.Variables)); err != nil {
 			return err
 		}
-	}
-	if err := w.exec(viewSQL(run.Variables)); err != nil {
-		return err
-	}
-	if err := w.prepare(); err != nil {
-		return err
-	}
-	if err := w.commit(runRows(run, s)); err != nil {
-		return err
-	}
-	if err := w.exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
-		return err
-	}
-	return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+		if err := w.prepare(); err != nil {
+			return err
+		}
+		if err := w.insert(runRows(run, s)); err != nil {
+			return err
+		}
+		if err := w.exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+			return err
+		}
+		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+	})
 }
 
 // runRows are the rows that never change after the first session began.
 func runRows(run Run, s Session) []row {
 	rows := []row{
 		{"run", []any{integer(1), text(run.ID), text(run.Name), text(run.Site), text(run.Mode), text(run.Policy),
-			fmt.Sprint(run.Seed), text(run.Objective.Name), text(run.Objective.Unit), flag(run.Minimize),
+			fmt.Sprint(run.Seed), text(run.Objective.Name), text(run.Objective.Unit), boolean(run.Minimize),
 			text(run.CostUnit), integer(len(run.Variables)), integer(len(run.Sensors)), integer(len(run.ControlSets))}},
 		sessionRow(s),
 		{"config", []any{integer(s.Number), text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),

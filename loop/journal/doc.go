@@ -3,10 +3,11 @@
 // was worth. It survives the process and the machine: what a method of Journal
 // has returned without an error is on the disk.
 //
-// A journal is one SQLite database, NAME.db, which pandas, DuckDB and DB Browser
-// open as it is; the view steps is made for them. While a process writes there
-// are two files more, NAME.db-wal and NAME.db-shm, which belong to it: a copy of
-// NAME.db alone lacks the newest records. NAME.db.lock says which process writes.
+// A journal is one SQLite database, NAME.db, which whatever reads SQLite opens as
+// it is, such as pandas through Python's sqlite3; the view steps is made for that.
+// While a process writes there are two files more, NAME.db-wal and NAME.db-shm,
+// which belong to it: a copy of NAME.db alone lacks the newest records.
+// NAME.db.lock says which process writes.
 //
 // # Words
 //

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Journal is a journal open for writing. It belongs to one goroutine. Each
@@ -38,8 +39,8 @@ type Journal struct {
 }
 
 // Open opens the journal of an unfinished run to append to it, and records a new
-// session. It first reads and checks every row, which took about 1 s for 300 MB
-// on the machine of BenchmarkOpen.
+// session. It first reads and checks every row, for which BenchmarkOpen found 1.4
+// microseconds a row.
 //
 // Errors: fs.ErrNotExist, ErrLocked naming the process that has it, ErrFinished,
 // ErrCorrupt naming table and row, ErrVersion, ErrIO.
@@ -51,11 +52,16 @@ func Open(path string, opts Options) (*Journal, error) {
 	if err := present(path); err != nil { // before a lock file is made beside it
 		return nil, err
 	}
-	l, err := lock(path, s)
+	// A journal by two names has one lock, the one beside the file itself.
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fault(path, "find the file", err)
+	}
+	l, err := lock(real, s)
 	if err != nil {
 		return nil, err
 	}
-	j, err := openLocked(path, s, opts)
+	j, err := openLocked(real, s, opts)
 	if err != nil {
 		return nil, errors.Join(err, l.release())
 	}

@@ -32,8 +32,11 @@ func child(job string) int {
 	}
 	fmt.Println("writing", i)
 	for ; ; i++ {
-		if kind == "hold" && i == 10 {
+		switch {
+		case kind == "hold" && i == 10:
 			select {} // until it is killed
+		case os.Getenv("JOURNAL_TEST_END") == fmt.Sprint(i):
+			return 0
 		}
 		if err := perform(j, i); err != nil {
 			fmt.Println("error:", err)
@@ -215,75 +218,44 @@ func checkAgainstUndisturbed(t *testing.T, kind, path string) {
 	}
 }
 
-// A second process is refused and told who has the journal; when that dies, by
-// whatever cause, the way is free.
-func TestSecondProcess(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	holder, lines := startChild(t, "hold "+path)
-	if line := <-lines; line != "writing 0" {
-		t.Fatalf("the holder says %q", line)
+// No record is acknowledged before an fsync has returned: strace looks on.
+func TestSyncBeforeAcknowledge(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Logf("not shown here: %v", err)
+		return
 	}
-	want := fmt.Sprintf("process %d since 2026-03-01T21:04:05Z writes it; wait for that process to end", holder.Process.Pid)
-	_, err := Open(path, Options{})
-	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want %q", err, want)
-	}
-	_, second := startChild(t, "wal "+path)
-	if line := <-second; !strings.Contains(line, want) {
-		t.Errorf("a second process got %q, want %q", line, want)
-	}
-	if err := holder.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	for range lines { // until it is gone
-	}
-	j, err := Open(path, Options{Session: Session{PID: 4711}})
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process 4711 writes it") {
-		t.Errorf("a second writer in one process: %v", err)
-	}
-	if err := os.WriteFile(path+".lock", []byte("garbage\x00"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "another process writes it") {
-		t.Errorf("a lock file that says nothing: %v", err)
-	}
-}
-
-// Whoever wins the race for the lock is alone: the file that is locked is the one
-// that has the name.
-func TestLockRace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	var holders int
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 200 {
-				l, err := lock(path, Session{PID: 1})
-				if errors.Is(err, ErrLocked) {
-					continue
+	for _, kind := range []string{"wal", "rollback"} {
+		dir := t.TempDir()
+		trace := filepath.Join(dir, "trace")
+		cmd := exec.Command(strace, "-f", "-e", "trace=fsync,fdatasync,write", "-e", "signal=none", "-o", trace, self)
+		cmd.Env = append(os.Environ(), "JOURNAL_TEST_CHILD="+kind+" "+filepath.Join(dir, "x.db"), "JOURNAL_TEST_END=20")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Logf("not shown here: strace may not look on: %v: %s", err, out)
+			return
+		}
+		lines, err := os.ReadFile(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		acknowledged, synced := 0, false
+		for line := range strings.Lines(string(lines)) {
+			switch {
+			case strings.Contains(line, "sync") && strings.Contains(line, "= 0"):
+				synced = true
+			case strings.Contains(line, fmt.Sprintf(`write(1, "%d\n"`, acknowledged)):
+				if !synced {
+					t.Errorf("%s: record %d was acknowledged before an fsync", kind, acknowledged)
 				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				if holders++; holders > 1 {
-					t.Errorf("%d hold the lock", holders)
-				}
-				mu.Unlock()
-				mu.Lock()
-				holders--
-				mu.Unlock()
-				if err := l.release(); err != nil {
-					t.Error(err)
-				}
+				acknowledged, synced = acknowledged+1, false
 			}
-		})
+		}
+		if acknowledged != 20 {
+			t.Errorf("%s: strace saw %d of 20 acknowledgements", kind, acknowledged)
+		}
 	}
-	wg.Wait()
 }

@@ -109,5 +109,5 @@ func signature(f *os.File) string {
 // release removes the file, then lets go of it: in this order nobody can lock a
 // file that is about to vanish without noticing.
 func (l *lockFile) release() error {
-	return errors.Join(os.Remove(l.file.Name()), l.file.Close())
+	return errors.Join(removeIfThere(l.file.Name()), l.file.Close())
 }

@@ -54,8 +54,8 @@ func (j *Journal) Decide(d Decision) error {
 		return j.refuse("step %d has %d requested and %d applied values, the run has %d variables",
 			d.Step, len(d.Requested), len(d.Applied), n)
 	}
-	rows := []row{{"decision", j.stamped(d.At, integer(d.Step), integer(d.ControlSet), flag(d.Initial), integer(d.Work),
-		flag(d.Cut), integer(d.Took), text(d.Why), integer(len(d.Reasons)))}}
+	rows := []row{{"decision", j.stamped(d.At, integer(d.Step), integer(d.ControlSet), boolean(d.Initial), integer(d.Work),
+		boolean(d.Cut), integer(d.Took), text(d.Why), integer(len(d.Reasons)))}}
 	for i := range n {
 		rows = append(rows, row{"decision_value",
 			[]any{integer(d.Step), integer(i), number(d.Requested[i]), number(d.Applied[i])}})
@@ -194,7 +194,7 @@ func (j *Journal) Conclude(o Outcome) error {
 		return j.refuse("the outcome of step %d has %d values, the run has %d variables", o.Step, len(o.X), len(j.variables))
 	}
 	rows := []row{{"outcome", j.stamped(o.At, integer(o.Step), number(o.Mean), number(o.Variance), integer(o.Shots),
-		integer(j.shots), number(o.Cost), number(o.Spent), flag(o.Valid), text(o.Problem))}}
+		integer(j.shots), number(o.Cost), number(o.Spent), boolean(o.Valid), text(o.Problem))}}
 	for i, x := range o.X {
 		rows = append(rows, row{"outcome_value", []any{integer(o.Step), integer(i), number(x)}})
 	}

@@ -24,8 +24,8 @@ func number(x float64) any {
 // integer stores a count or an index.
 func integer[T int | int64 | uint32 | time.Duration](n T) any { return int64(n) }
 
-// flag stores a bool as 0 or 1.
-func flag(b bool) any {
+// boolean stores a bool as 0 or 1.
+func boolean(b bool) any {
 	if b {
 		return int64(1)
 	}

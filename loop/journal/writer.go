@@ -60,10 +60,15 @@ func (w *writer) exec(query string) error {
 // nil they are on the disk; after an error the file is as it was before, and the
 // next commit may be tried.
 func (w *writer) commit(rows []row) error {
+	return w.transaction(func() error { return w.insert(rows) })
+}
+
+// transaction commits what fn does, or undoes it if that fails.
+func (w *writer) transaction(fn func() error) error {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := w.insert(rows)
+	err := fn()
 	if err == nil {
 		err = w.exec("COMMIT")
 	}

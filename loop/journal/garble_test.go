@@ -1,0 +1,201 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rounds is the number of rounds of a campaign: JOURNAL_ROUNDS, or a few.
+func rounds(t *testing.T, few int) int {
+	if s := os.Getenv("JOURNAL_ROUNDS"); s != "" {
+		if _, err := fmt.Sscan(s, &few); err != nil {
+			t.Fatalf("JOURNAL_ROUNDS: %v", err)
+		}
+	}
+	return few
+}
+
+// garble damages b at random and says how.
+func garble(r *rand.Rand, b []byte) (bad []byte, how string) {
+	bad = bytes.Clone(b)
+	at := r.IntN(len(b))
+	if r.IntN(3) == 0 {
+		at = r.IntN(100) // the header, where a byte says most
+	}
+	end := min(len(b), at+1+r.IntN(2000))
+	switch r.IntN(6) {
+	case 0:
+		bad[at] ^= 1 << r.IntN(8)
+		return bad, fmt.Sprintf("a bit of byte %d was flipped", at)
+	case 1:
+		bad[at] = byte(r.IntN(256))
+		return bad, fmt.Sprintf("byte %d became %#x", at, bad[at])
+	case 2:
+		clear(bad[at:end])
+		return bad, fmt.Sprintf("bytes %d to %d became zero", at, end)
+	case 3:
+		for i := at; i < end; i++ {
+			bad[i] = byte(r.IntN(256))
+		}
+		return bad, fmt.Sprintf("bytes %d to %d became noise", at, end)
+	case 4:
+		return bad[:at], fmt.Sprintf("the file was cut at %d", at)
+	default:
+		const page = 4096
+		p, q := r.IntN(len(b)/page)*page, r.IntN(len(b)/page)*page
+		copy(bad[p:p+page], b[q:q+page])
+		copy(bad[q:q+page], b[p:p+page])
+		return bad, fmt.Sprintf("pages at %d and %d were exchanged", p, q)
+	}
+}
+
+// A file that was damaged anywhere is refused, or damage is reported, or what it
+// says is still all true. Reading without Verify may miss records that are gone
+// from the end, but never gives a wrong one.
+func TestGarbledFile(t *testing.T) {
+	r := seed(t)
+	const records = 60
+	sound := closedDemo(t, records)
+	path := filepath.Join(t.TempDir(), "x.db")
+	write := func(b []byte) {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(sound)
+	want := mustDump(t, path)
+	wantLines := map[string]bool{}
+	for line := range strings.Lines(want) {
+		wantLines[line] = true
+	}
+	found, harmless, missed := 0, 0, 0
+	for range rounds(t, 250) {
+		bad, how := garble(r, sound)
+		write(bad)
+		reader, err := OpenReader(path)
+		if err != nil {
+			if _, ok := errors.AsType[*Error](err); !ok {
+				t.Errorf("%s: no words for %v", how, err)
+			}
+			found++
+			continue
+		}
+		got, derr := dump(reader)
+		damage := reader.Verify()
+		reader.Close()
+		if derr == nil && got != want && damage == nil {
+			t.Errorf("%s: nobody noticed: %s", how, firstDifference(got, want))
+		}
+		switch {
+		case damage == nil && derr == nil:
+			harmless++
+		case derr == nil && got != want:
+			missed++
+			t.Logf("%s: only Verify noticed: %v; %s", how, damage[0], firstDifference(got, want))
+			found++
+		default:
+			found++
+		}
+		if damage == nil && derr != nil {
+			t.Errorf("%s: Verify found nothing, but reading failed: %v", how, derr)
+		}
+	}
+	t.Logf("%d found, %d of them by Verify alone; %d harmless", found, missed, harmless)
+	if found < 50 || harmless == 0 {
+		t.Errorf("the damage was too strong or too weak to show anything: %d found, %d harmless", found, harmless)
+	}
+}
+
+// A log that was damaged anywhere gives exactly the records before the damage.
+func TestGarbledLog(t *testing.T) {
+	r := seed(t)
+	const records = 40
+	dir := t.TempDir()
+	source := filepath.Join(dir, "source.db")
+	j, err := Create(source, demoRun(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	ends := []int64{} // where each record ends in the log
+	dumps := []string{mustDump(t, source)}
+	for i := range records {
+		performFrom(t, j, i, i+1)
+		info, err := os.Stat(source + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends, dumps = append(ends, info.Size()), append(dumps, mustDump(t, source))
+	}
+	path := filepath.Join(dir, "x.db")
+	copyFile(t, source, path)
+	log := copyFile(t, source+"-wal", path+"-wal")
+	for range rounds(t, 120) {
+		bad, how := garble(r, log)
+		first := firstChange(bad, log)
+		n := 0 // records that end before the damage
+		for n < records && ends[n] <= first {
+			n++
+		}
+		if err := os.WriteFile(path+"-wal", bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path + "-shm"); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		reader, err := OpenReader(path)
+		if err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		damage := reader.Verify()
+		got, err := dump(reader)
+		reader.Close()
+		if damage != nil || err != nil || got != dumps[n] {
+			t.Errorf("%s: %d records should be left; damage %v, %v, %s", how, n, damage, err, firstDifference(got, dumps[n]))
+		}
+	}
+}
+
+// firstChange is where two files differ first, len(b) if they do not.
+func firstChange(a, b []byte) int64 {
+	for i := range b {
+		if i >= len(a) || a[i] != b[i] {
+			return int64(i)
+		}
+	}
+	return int64(len(b))
+}
+
+// After a log was cut the run continues from the last record that is whole.
+func TestResumeAfterCutLog(t *testing.T) {
+	const records = 40
+	source, j := demo(t, records)
+	path := filepath.Join(t.TempDir(), "x.db")
+	copyFile(t, source, path)
+	log := copyFile(t, source+"-wal", path+"-wal")
+	if err := os.Truncate(path+"-wal", int64(len(log))/2); err != nil {
+		t.Fatal(err)
+	}
+	k, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	n, err := performed(mustRead(t, path))
+	if err != nil || n == 0 || n >= records {
+		t.Fatalf("%d records of %d are left: %v", n, records, err)
+	}
+	performFrom(t, k, n, records)
+	if got, want := mustDump(t, path), mustDump(t, source); got != want {
+		t.Errorf("continued and undisturbed differ: %s", firstDifference(got, want))
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

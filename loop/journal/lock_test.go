@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A second process is refused and told who has the journal; when that dies, by
+// whatever cause, the way is free.
+func TestSecondProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	holder, lines := startChild(t, "hold "+path)
+	if line := <-lines; line != "writing 0" {
+		t.Fatalf("the holder says %q", line)
+	}
+	want := fmt.Sprintf("process %d since 2026-03-01T21:04:05Z writes it; wait for that process to end", holder.Process.Pid)
+	_, err := Open(path, Options{})
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(link, Options{}); !errors.Is(err, ErrLocked) {
+		t.Errorf("by another name: %v", err)
+	}
+	_, second := startChild(t, "wal "+path)
+	if line := <-second; !strings.Contains(line, want) {
+		t.Errorf("a second process got %q, want %q", line, want)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for range lines { // until it is gone
+	}
+	j, err := Open(path, Options{Session: Session{PID: 4711}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process 4711 writes it") {
+		t.Errorf("a second writer in one process: %v", err)
+	}
+	if err := os.WriteFile(path+".lock", []byte("garbage\x00"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "another process writes it") {
+		t.Errorf("a lock file that says nothing: %v", err)
+	}
+}
+
+// Whoever wins the race for the lock is alone: the file that is locked is the one
+// that has the name.
+func TestLockRace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	var holders int
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				l, err := lock(path, Session{PID: 1})
+				if errors.Is(err, ErrLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if holders++; holders > 1 {
+					t.Errorf("%d hold the lock", holders)
+				}
+				mu.Unlock()
+				mu.Lock()
+				holders--
+				mu.Unlock()
+				if err := l.release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

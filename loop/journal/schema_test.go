@@ -1,0 +1,43 @@
+package journal
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The schema of a version never changes once files of it exist: a change asks for
+// a new version, with a migration.
+func TestSchemaIsOfItsVersion(t *testing.T) {
+	golden(t, "schema-v1.sql", []byte(schemaSQL))
+	if schemaVersion != 1 {
+		t.Errorf("the schema is version %d: keep testdata/schema-v1.sql and add one for it", schemaVersion)
+	}
+}
+
+// The package comment draws every table, and no other.
+func TestSchemaIsDrawn(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, drawing, _ := strings.Cut(string(doc), "# Schema")
+	drawing, _, _ = strings.Cut(drawing, "# Checksums")
+	drawn := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^//\t[ │├└─]*([a-z_]+)( |$)`).FindAllStringSubmatch(drawing, -1) {
+		drawn[m[1]] = true
+	}
+	for _, def := range definitions() {
+		if !drawn[def.table] {
+			t.Errorf("table %s is not drawn", def.table)
+		}
+		delete(drawn, def.table)
+		if !strings.HasSuffix(def.sql, "STRICT") && !strings.HasSuffix(def.sql, "STRICT, WITHOUT ROWID") {
+			t.Errorf("table %s is not STRICT", def.table)
+		}
+	}
+	for name := range drawn {
+		t.Errorf("%s is drawn, but is no table", name)
+	}
+}
