@@ -114,13 +114,10 @@ func syntaxError(data []byte) string {
 	if !errors.As(err, &syntax) {
 		return fmt.Sprint(err)
 	}
-	at := int(max(syntax.Offset-1, 0))
-	for _, word := range []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"} {
-		if rest := data[min(at, len(data)):]; bytes.HasPrefix(rest, []byte(word)) {
-			return fmt.Sprintf("%s is not a number in JSON, leave the value out instead", word)
-		}
-		// A minus sign is taken before the word behind it fails.
-		if at > 0 && bytes.HasPrefix(data[at-1:], []byte(word)) && word[0] == '-' {
+	// What printf and Python write where they have no number, with or without sign.
+	at := min(int(max(syntax.Offset-1, 0)), len(data))
+	for _, word := range []string{"NaN", "nan", "Infinity", "inf"} {
+		if bytes.HasPrefix(data[at:], []byte(word)) {
 			return fmt.Sprintf("%s is not a number in JSON, leave the value out instead", word)
 		}
 	}
