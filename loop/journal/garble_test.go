@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -55,9 +54,9 @@ func garble(r *rand.Rand, b []byte) (bad []byte, how string) {
 	}
 }
 
-// A file that was damaged anywhere is refused, or damage is reported, or what it
-// says is still all true. Reading without Verify may miss records that are gone
-// from the end, but never gives a wrong one.
+// A file that was damaged anywhere is refused, or Verify reports damage, or what it
+// says is still all true. Reading alone may miss that the last rows of a table are
+// gone, which the log of this test shows.
 func TestGarbledFile(t *testing.T) {
 	r := seed(t)
 	const records = 60
@@ -70,10 +69,6 @@ func TestGarbledFile(t *testing.T) {
 	}
 	write(sound)
 	want := mustDump(t, path)
-	wantLines := map[string]bool{}
-	for line := range strings.Lines(want) {
-		wantLines[line] = true
-	}
 	found, harmless, missed := 0, 0, 0
 	for range rounds(t, 250) {
 		bad, how := garble(r, sound)

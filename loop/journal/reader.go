@@ -9,7 +9,8 @@ import (
 
 // Reader reads a journal, finished or not, also while a process writes it; it
 // never changes a record. Every row that it gives has passed its checksum, and a
-// damaged or missing one ends the reading with an ErrCorrupt that names it. Each
+// damaged or missing one ends the reading with an ErrCorrupt that names it; only
+// Verify finds out that the last rows of a table are missing. Each
 // call sees what was recorded before it began. A Reader may be used by several
 // goroutines.
 type Reader struct {
