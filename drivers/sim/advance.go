@@ -137,7 +137,7 @@ func (p *Plant) record(n uint64) {
 		if s.from == fromSignal {
 			values[i] = signals[s.index]
 		}
-		values[i] = p.outputHeld(i, values[i])
+		values[i] = p.marred(p.outputChannel(i), values[i], n)
 	}
 	p.shot = shot{n, at, settings, values, present}
 }

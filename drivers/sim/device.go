@@ -153,25 +153,24 @@ func (p *Plant) event(c int) bool {
 }
 
 // say returns what channel c has to say at the instant at with these settings;
-// false if a fault keeps it silent.
+// false if a fault keeps it silent. A channel of shots had its faults at the time
+// of the shot.
 func (p *Plant) say(c int, settings []float64, at time.Duration) (float64, bool) {
-	channel := p.channels[c]
+	if p.event(c) {
+		return p.shot.values[p.channels[c].output], true
+	}
 	if p.blind(c) {
 		return 0, false
 	}
-	var value float64
-	switch {
-	case channel.variable >= 0:
-		value = p.readback(channel.variable, settings[channel.variable], at)
-	case p.outputs[channel.output].event:
-		value = p.shot.values[channel.output]
-	default:
-		value = p.outputs[channel.output].value
+	return p.marred(c, p.sound(c, settings, at), uint64(at/spikeWindow)), true
+}
+
+// sound returns what channel c, which is not one of shots, says without faults.
+func (p *Plant) sound(c int, settings []float64, at time.Duration) float64 {
+	if i := p.channels[c].variable; i >= 0 {
+		return p.readback(i, settings[i], at)
 	}
-	if !p.event(c) {
-		value = p.held(c, value)
-	}
-	return p.spike(c, value), true
+	return p.outputs[p.channels[c].output].value
 }
 
 // Write sets and releases channels and returns their readback. It is refused as a

@@ -33,8 +33,9 @@ const (
 	// stuck: a sensor repeats its last value and calls it new. A variable's channel:
 	// its motor stands still too. A sensor's or a variable's; the objective's.
 	faultStuck = "stuck"
-	// spike: one value is off by half the sensor's range; one in each step that the
-	// fault lasts. A sensor's or a variable's; the objective's.
+	// spike: every fifth value is off by half the sensor's range. (Where values do
+	// not come with shots, those of every fifth tenth of a second.) A sensor's or a
+	// variable's; the objective's.
 	faultSpike = "spike"
 	// lost: calls to the device fail. A device or a channel of it; all devices.
 	faultLost = "lost"

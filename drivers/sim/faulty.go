@@ -33,11 +33,8 @@ type running struct {
 	// it, 0 for none.
 	until   time.Duration
 	endStep int
-	// held is what a stuck channel repeats, known once it has said something.
-	held  float64
-	known bool
-	// spike says that the next value is one.
-	spike bool
+	// held is what a stuck channel repeats.
+	held float64
 }
 
 // Inject makes a fault happen, or schedules it; see ParseFault.
@@ -60,9 +57,6 @@ func (p *Plant) BeginStep(n int) {
 	defer p.mu.Unlock()
 	p.advance()
 	p.step = n
-	for _, r := range p.running {
-		r.spike = r.spike || r.Kind == faultSpike
-	}
 	p.switchFaults(p.now)
 }
 
@@ -203,7 +197,7 @@ func (p *Plant) switchFaults(t time.Duration) {
 
 // begin puts a fault to work at t.
 func (p *Plant) begin(w target, t time.Duration) *running {
-	r := &running{target: w, until: t + w.For, spike: w.Kind == faultSpike}
+	r := &running{target: w, until: t + w.For}
 	if w.For == 0 {
 		longest := max(stepTime, stepTimeBatches*p.batch)
 		r.endStep = p.step + w.Steps
@@ -213,16 +207,28 @@ func (p *Plant) begin(w target, t time.Duration) *running {
 		}
 	}
 	if w.Kind == faultStuck {
-		settings, _ := p.settings(t)
-		c := w.channels[0]
-		switch {
-		case !p.event(c):
-			r.held, r.known = p.say(c, settings, t)
-		case p.shot.number > 0 && p.shot.present[p.channels[c].output]:
-			r.held, r.known = p.shot.values[p.channels[c].output], true
-		}
+		r.held = p.last(w.channels[0], t)
 	}
 	return r
+}
+
+// last returns the last value of channel c before t; of a channel of shots that
+// has none yet, what it would say of one at t.
+func (p *Plant) last(c int, t time.Duration) float64 {
+	settings, u := p.settings(t)
+	if !p.event(c) {
+		return p.sound(c, settings, t)
+	}
+	i := p.channels[c].output
+	if p.shot.number > 0 && p.shot.present[i] {
+		return p.shot.values[i]
+	}
+	if p.outputs[i].from != fromSignal {
+		return p.outputs[i].value
+	}
+	signals := make([]float64, p.model.signals())
+	p.model.shot(signals, u, t.Hours(), p.shotsBy(t)+1)
+	return signals[p.outputs[i].index]
 }
 
 // tellMotors redirects the motors whose faults have changed.
@@ -273,31 +279,24 @@ func (p *Plant) outputChannel(i int) int { return p.find(p.outputs[i].Device, p.
 
 func (p *Plant) outputBlind(i int) bool { return p.blind(p.outputChannel(i)) }
 
-// outputHeld returns what output i says of a shot whose value is value.
-func (p *Plant) outputHeld(i int, value float64) float64 { return p.held(p.outputChannel(i), value) }
+// spikes is the number of values among which one is a spike, and spikeWindow the
+// time that counts as one value where values do not come with shots.
+const (
+	spikes      = 5
+	spikeWindow = 100 * time.Millisecond
+)
 
-// held returns what channel c says when its value is value: that, or what it is
-// stuck at.
-func (p *Plant) held(c int, value float64) float64 {
-	r := p.striking(faultStuck, c)
-	if r == nil {
+// marred returns what channel c says when its value is value and it is the n-th:
+// what it is stuck at, or a spike half a range away, on the side where there is
+// room.
+func (p *Plant) marred(c int, value float64, n uint64) float64 {
+	if r := p.striking(faultStuck, c); r != nil {
+		value = r.held
+	}
+	if !p.strikes(faultSpike, c) || n%spikes != 0 {
 		return value
 	}
-	if !r.known {
-		r.held, r.known = value, true
-	}
-	return r.held
-}
-
-// spike returns value, or once for every spike a value half a range away, on the
-// side where there is room.
-func (p *Plant) spike(c int, value float64) float64 {
-	r := p.striking(faultSpike, c)
-	if r == nil || !r.spike {
-		return value
-	}
-	r.spike = false
-	low, high := math.Inf(-1), math.Inf(1)
+	var low, high float64
 	if channel := p.channels[c]; channel.variable >= 0 {
 		low, high = p.opt.Variables[channel.variable].Low, p.opt.Variables[channel.variable].High
 	} else {

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"math"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Streams of random numbers. A stream that exists once per variable adds the
@@ -49,8 +51,9 @@ func (s source) normal(stream, index uint64) float64 {
 // precision in the lower tail.
 func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// normalQuantile is the inverse of normalCDF.
-func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+// normalQuantile is the inverse of normalCDF, in the lower tail as precise as its
+// argument. (math.Erfcinv is not: it takes the inverse of 1 minus it.)
+func normalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
 // octaves is the number of halvings of frequency that the pointing jitter holds:
 // 14 octaves of pulses at 10 Hz reach from 0.1 s to 27 minutes.
