@@ -7,6 +7,7 @@ type cloud struct {
 	x             []float64 // cap x d, as given
 	rows          []float64 // embedded, as rows (see panel)
 	blocks        []float64 // embedded, [block of 24][width][24]
+	prior         []float64 // k(x, x)
 	widths        []int     // of the leaves
 	point         []float64 // scratch, width
 }
@@ -16,6 +17,7 @@ func newCloud(d, capacity int, e compiled) *cloud {
 	return &cloud{
 		d: d, width: w, cap: capacity, widths: e.widths,
 		x: make([]float64, capacity*d), rows: make([]float64, capacity*w),
+		prior:  make([]float64, capacity),
 		blocks: make([]float64, up24(capacity)*w), point: make([]float64, w),
 	}
 }
@@ -28,15 +30,13 @@ func (c *cloud) copyFrom(o *cloud) {
 	copy(c.x, o.x)
 	copy(c.rows, o.rows)
 	copy(c.blocks, o.blocks)
+	copy(c.prior, o.prior)
 }
 
-// set stores x, already embedded as e, as point i.
-func (c *cloud) set(i int, x, e []float64) {
+// set stores x, already embedded as e and with k(x, x) = prior, as point i.
+func (c *cloud) set(i int, x, e []float64, prior float64) {
 	copy(c.x[i*c.d:(i+1)*c.d], x)
-	c.setEmbedded(i, e)
-}
-
-func (c *cloud) setEmbedded(i int, e []float64) {
+	c.prior[i] = prior
 	o := 0
 	for _, w := range c.widths {
 		copy(c.rows[o*c.cap+i*w:], e[o:o+w])
@@ -51,6 +51,7 @@ func (c *cloud) setEmbedded(i int, e []float64) {
 // remove takes point i of n out; later points move up by one.
 func (c *cloud) remove(i, n int) {
 	copy(c.x[i*c.d:(n-1)*c.d], c.x[(i+1)*c.d:n*c.d])
+	copy(c.prior[i:n-1], c.prior[i+1:n])
 	o := 0
 	for _, w := range c.widths {
 		r := c.rows[o*c.cap:]
@@ -70,7 +71,7 @@ func (c *cloud) remove(i, n int) {
 // embed recomputes the embedding of the first n points.
 func (c *cloud) embed(e compiled, n int) {
 	for i := range n {
-		e.embed(c.point, c.x[i*c.d:(i+1)*c.d])
-		c.setEmbedded(i, c.point)
+		e.embed(c.point, c.at(i))
+		c.set(i, c.at(i), c.point, e.prior(c.point))
 	}
 }

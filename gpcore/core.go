@@ -66,37 +66,67 @@ func (c *core) removal() removal { return removal{cs: c.cs, t: c.t} }
 func (c *core) append(x []float64, e entry, s float64) {
 	n := c.f.n
 	c.f.commit(e, s)
-	c.points.set(n, x, c.point)
+	c.points.set(n, x, c.point, e.prior)
 }
 
-// replace replaces i by e at x. False: nothing has changed.
-func (c *core) replace(i int, x []float64, e entry) bool {
-	n, r := c.f.n, c.removal()
-	if !c.f.replace(&r, i, e) {
-		return false
+// prepareReplace does all of a replacement of i that can fail. On error nothing has
+// changed.
+func (c *core) prepareReplace(i int, x []float64, y, noise float64) (e entry, s float64, err error) {
+	if e, err = c.entry(x, y, noise); err != nil {
+		return e, 0, err
 	}
+	s, ok := c.f.replaceable(i, e)
+	if !ok {
+		return e, 0, ErrNotPositiveDefinite
+	}
+	return e, s, nil
+}
+
+// replace replaces i by what prepareReplace prepared.
+func (c *core) replace(i int, x []float64, e entry, s float64) {
+	n, r := c.f.n, c.removal()
+	c.f.replace(&r, i, e, s)
 	c.points.remove(i, n)
-	c.points.set(n-1, x, c.point)
-	return true
+	c.points.set(n-1, x, c.point, e.prior)
+}
+
+// noiseChange is a change of one noise variance that cannot fail any more.
+type noiseChange struct {
+	i       int
+	noise   float64
+	rankOne bool
+	e       entry
+	s       float64
+}
+
+// prepareNoise does all of a change of noise that can fail. On error nothing has
+// changed.
+func (c *core) prepareNoise(i int, noise float64) (n noiseChange, err error) {
+	n.i, n.noise = i, noise
+	q := c.f.ratio(i, noise-c.f.noise[i])
+	if n.rankOne = q > 1.0/noiseStep && q < noiseStep; !n.rankOne {
+		n.e, n.s, err = c.prepareReplace(i, c.points.at(i), c.f.y[i], noise)
+	}
+	return n, err
+}
+
+func (c *core) applyNoise(n noiseChange) {
+	if n.rankOne {
+		c.f.shiftNoise(n.i, n.noise, c.cs, c.t)
+		return
+	}
+	r := c.removal()
+	c.f.renew(&r, n.i, n.e, n.s)
 }
 
 // setNoise changes the noise variance of observation i. On error nothing has
 // changed.
 func (c *core) setNoise(i int, noise float64) error {
-	s := c.f.ratio(i, noise-c.f.noise[i])
-	if s > 1.0/noiseStep && s < noiseStep {
-		c.f.shiftNoise(i, noise, c.cs, c.t)
-		return nil
+	n, err := c.prepareNoise(i, noise)
+	if err == nil {
+		c.applyNoise(n)
 	}
-	e, err := c.entry(c.points.at(i), c.f.y[i], noise)
-	if err != nil {
-		return err
-	}
-	r := c.removal()
-	if !c.f.renew(&r, i, e) {
-		return ErrNotPositiveDefinite
-	}
-	return nil
+	return err
 }
 
 // residual is what is left of y_i - k_i . alpha - noise_i*alpha_i, relative to the

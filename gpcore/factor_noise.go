@@ -61,14 +61,10 @@ func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
 
 // renew takes observation i out and puts e in at the same place: the way to
 // change a noise by orders of magnitude, where a rank-one change would cancel.
-// e.k are the covariances with all n observations; e.u is used up. False: not
-// positive definite, nothing has changed but e.k. About twice the cost of replace.
-func (f *factor) renew(r *removal, i int, e entry) bool {
-	if !f.replace(r, i, e) {
-		return false
-	}
+// Arguments as for replace, at about twice its cost.
+func (f *factor) renew(r *removal, i int, e entry, s float64) {
+	f.replace(r, i, e, s)
 	f.moveLast(i, r.t)
-	return true
 }
 
 // moveLast makes the last observation the i-th: the rows from i on move down and

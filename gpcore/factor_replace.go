@@ -11,22 +11,24 @@ import (
 // n*epsilon/sqrt(noise), 1e-10 at n = 1024 and this noise.
 const safeNoise = 1e-7
 
+// replaceable says whether e can replace observation i, and a lower bound or
+// estimate s of its pivot. e.k are the covariances with all n observations held.
+// O(n^2) where the noise is tiny, else O(1). The factor is not changed.
+func (f *factor) replaceable(i int, e entry) (s float64, ok bool) {
+	if e.noise >= safeNoise*e.prior {
+		return e.noise, true
+	}
+	s = f.pivotWithout(i, e)
+	return s, pivotOK(s, e.noise, e.prior+e.noise, f.n)
+}
+
 // replace takes observation i out and appends e, in one pass over W: rows that
 // are final after their rotation are folded into the new row at once, while they
-// are in cache. e.k are the covariances with all n observations held; it is
-// changed to those that stay, in their new order. False: not positive definite,
-// nothing has changed but e.k.
-func (f *factor) replace(r *removal, i int, e entry) bool {
+// are in cache. e and s are as for and from replaceable; e.k is changed to the
+// observations that stay, in their new order.
+func (f *factor) replace(r *removal, i int, e entry, s float64) {
 	n := f.n
 	f.plan(r, i)
-	d := e.prior + e.noise
-	s := e.noise // a lower bound of the pivot, good where it is not tiny
-	if e.noise < safeNoise*e.prior {
-		s = f.pivotWithout(i, e)
-		if !pivotOK(s, e.noise, d, n) {
-			return false
-		}
-	}
 	copy(e.k[i:n-1], e.k[i+1:n])
 	e.k[n-1] = 0
 	clear(e.u[:up8(n)])
@@ -45,11 +47,11 @@ func (f *factor) replace(r *removal, i int, e entry) bool {
 	f.shrink(r)
 	fold(up8(n - 1))
 	l := e.scratchL[:n-1]
+	d := e.prior + e.noise
 	if p := d - vec.Dot(l, l); pivotOK(p, e.noise, d, n) {
 		s = p
 	}
 	f.commit(e, s)
-	return true
 }
 
 // pivotWithout is the pivot of e in the factor without observation i, found

@@ -146,16 +146,18 @@ func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
 	if err := g.check(x, y, noiseVariance); err != nil {
 		return err
 	}
-	e, err := g.entry(x, y, noiseVariance)
+	e, s, err := g.prepareReplace(i, x, y, noiseVariance)
 	if err != nil {
 		return err
 	}
-	if !g.core.replace(i, x, e) {
-		return ErrNotPositiveDefinite
-	}
-	g.rebuild.removed(i, g.f.n)
-	g.rebuild.appended(g, x, noiseVariance)
+	g.commitReplace(i, x, e, s)
 	return nil
+}
+
+func (g *GP) commitReplace(i int, x []float64, e entry, s float64) {
+	g.core.replace(i, x, e, s)
+	g.rebuild.removed(i, g.f.n)
+	g.rebuild.appended(g, x, e.noise)
 }
 
 // SetTarget changes y_i. O(n^2); the factor stays.
@@ -192,11 +194,17 @@ func (g *GP) SetNoise(i int, noiseVariance float64) error {
 	if err := checkNoiseAt(i, noiseVariance); err != nil {
 		return err
 	}
-	if err := g.setNoise(i, noiseVariance); err != nil {
+	n, err := g.prepareNoise(i, noiseVariance)
+	if err != nil {
 		return err
 	}
-	g.rebuild.noiseSet(i, noiseVariance)
+	g.commitNoise(n)
 	return nil
+}
+
+func (g *GP) commitNoise(n noiseChange) {
+	g.applyNoise(n)
+	g.rebuild.noiseSet(n.i, n.noise)
 }
 
 // FittedMeans sets dst[i] to the posterior mean at the point of observation i,

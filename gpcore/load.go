@@ -128,7 +128,7 @@ func (g *GP) extend(c *core, y, noise []float64) error {
 	}
 	for i := range b.m {
 		c.eval.embed(c.point, p.at(n+i))
-		b.prior[i] = c.eval.prior(c.point)
+		b.prior[i] = p.prior[n+i]
 		b.job = panel{rows: c.point, rowCap: 1, lane: b.lane, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
 		c.eval.panel(&b.job)
 		b.self[i*lanes+i] = b.prior[i]

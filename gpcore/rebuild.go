@@ -89,7 +89,7 @@ func (r *rebuild) appended(g *GP, x []float64, noise float64) {
 	}
 	i := g.f.n - 1
 	r.to.eval.embed(r.to.point, x)
-	r.to.points.set(i, x, r.to.point)
+	r.to.points.set(i, x, r.to.point, r.to.eval.prior(r.to.point))
 	r.noise[i] = noise
 }
 

@@ -1,0 +1,197 @@
+package gpcore
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func threePriors() []Prior {
+	l := []float64{0.3, 0.3}
+	return []Prior{
+		{Kernel: SquaredExponential(1, l), NoiseVariance: 0.01},
+		{Kernel: Matern32(2, l), Mean: 1, NoiseVariance: 0.02, Weight: 0.5},
+		{Kernel: Linear([]float64{1, 1}), Mean: -1, NoiseVariance: 0.5},
+	}
+}
+
+// While nothing leaves, the evidence is the log marginal likelihood of each member,
+// and the probabilities follow by Bayes' rule.
+func TestPriorSetEvidence(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	s := NewPriorSet(threePriors(), 30)
+	for range 25 {
+		x := point(rng, 2)
+		if err := s.Append(x, math.Sin(6*x[0])+0.1*rng.NormFloat64(), 0.001); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := make([]float64, 3)
+	for i := range want {
+		ll := s.Member(i).LogLikelihood()
+		if !agree(s.LogEvidence(i), ll, 1e-10) {
+			t.Fatalf("evidence %g of prior %d, likelihood %g", s.LogEvidence(i), i, ll)
+		}
+		want[i] = math.Exp(ll-s.LogEvidence(s.Best())) * []float64{1, 0.5, 1}[i]
+	}
+	sum := want[0] + want[1] + want[2]
+	p := make([]float64, 3)
+	s.Probabilities(p)
+	for i := range p {
+		if !agree(p[i], want[i]/sum, 1e-10) {
+			t.Fatalf("probabilities %v", p)
+		}
+	}
+	if s.Best() != slices.Index(p, slices.Max(p)) {
+		t.Fatal("best is not the most probable")
+	}
+	// The mixture by its definition.
+	x := point(rng, 2)
+	var m, v, mm, mv [1]float64
+	s.PredictMixture(mm[:], mv[:], x)
+	var mean, square float64
+	for i := range p {
+		s.Predict(i, m[:], v[:], x)
+		g := s.Member(i)
+		var raw [1]float64
+		g.Predict(raw[:], nil, x)
+		if m[0] != raw[0]+s.Prior(i).Mean {
+			t.Fatal("mean not added")
+		}
+		mean += p[i] * m[0]
+		square += p[i] * (v[0] + m[0]*m[0])
+	}
+	if !agree(mm[0], mean, 1e-12) || !agree(mv[0], square-mean*mean, 1e-12) {
+		t.Fatal("mixture")
+	}
+}
+
+// Draws follow the probabilities: 20000 draws have a standard error of at most
+// 0.0035; five of them are allowed.
+func TestPriorSetDraw(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	s := NewPriorSet(threePriors(), 5)
+	_ = s.Append([]float64{0.5, 0.5}, 0.2, 0.1)
+	p, got := make([]float64, 3), make([]float64, 3)
+	s.Probabilities(p)
+	for range 20000 {
+		got[s.Draw(rng)] += 1.0 / 20000
+	}
+	for i := range p {
+		if math.Abs(got[i]-p[i]) > 0.018 {
+			t.Fatalf("drawn %v, probabilities %v", got, p)
+		}
+	}
+}
+
+func TestPriorSetElimination(t *testing.T) {
+	s := NewPriorSet(threePriors(), 5)
+	_ = s.Append([]float64{0.5, 0.5}, 0.2, 0.1)
+	if err := s.Eliminate(1); err != nil || s.Alive(1) {
+		t.Fatal(err)
+	}
+	_ = s.Append([]float64{0.1, 0.5}, 0.2, 0.1)
+	if s.Member(1).Len() != 1 || s.Member(0).Len() != 2 || s.Len() != 2 {
+		t.Fatal("an eliminated prior was updated")
+	}
+	p := make([]float64, 3)
+	s.Probabilities(p)
+	if p[1] != 0 || math.Abs(p[0]+p[2]-1) > 1e-15 {
+		t.Fatal(p)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		if s.Draw(rng) == 1 {
+			t.Fatal("an eliminated prior was drawn")
+		}
+	}
+	_ = s.Eliminate(2)
+	if err := s.Eliminate(0); err != ErrLastPrior || s.Best() != 0 {
+		t.Fatal(err)
+	}
+}
+
+// A change that one member cannot make is made by none.
+func TestPriorSetFailsAsAWhole(t *testing.T) {
+	s := NewPriorSet([]Prior{
+		{Kernel: Matern32(1, []float64{0.1})},
+		{Kernel: SquaredExponential(1, []float64{1e9})}, // all points are one
+	}, 4)
+	snapshot := func() []float64 {
+		return slices.Concat(state(s.Member(0)), state(s.Member(1)), s.evidence)
+	}
+	if err := s.Append([]float64{0}, 1, 0.1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append([]float64{1}, 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot()
+	for i, err := range []error{
+		s.Append([]float64{2}, 1, 0),
+		s.Replace(0, []float64{2}, 1, 0),
+		s.SetNoise(0, 0),
+		s.Append([]float64{math.NaN()}, 1, 1),
+		s.SetTarget(0, math.Inf(1)),
+		s.SetTarget(5, 1),
+		s.SetNoise(5, 1),
+		s.Remove(5),
+		s.Replace(-1, []float64{1}, 1, 1),
+	} {
+		if err == nil {
+			t.Errorf("case %d succeeded", i)
+		}
+	}
+	if !sameBits(before, snapshot()) {
+		t.Error("a failed change left traces")
+	}
+}
+
+// Merging is right for every prior, though each has its own noise: the posterior of
+// each member is that of all its readings, and the evidence their density.
+func TestPriorSetMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(45, 46))
+	s, all := NewPriorSet(threePriors(), 10), NewPriorSet(threePriors(), 100)
+	m := NewMemory(s, DefaultMemoryRule())
+	var settings [][]float64
+	for range 8 {
+		settings = append(settings, point(rng, 2))
+	}
+	for range 60 {
+		x, y, noise := settings[rng.IntN(8)], rng.NormFloat64(), 0.01+rng.Float64()
+		if _, err := m.Add(x, y, noise); err != nil {
+			t.Fatal(err)
+		}
+		if err := all.Append(x, y, noise); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var mean, variance, wm, wv [1]float64
+	for i := range s.Size() {
+		if !agree(s.LogEvidence(i), all.LogEvidence(i), 1e-9) {
+			t.Errorf("prior %d: evidence %g, want %g", i, s.LogEvidence(i), all.LogEvidence(i))
+		}
+		x := point(rng, 2)
+		s.Predict(i, mean[:], variance[:], x)
+		all.Predict(i, wm[:], wv[:], x)
+		if !agree(mean[0], wm[0], 1e-9) || !agree(variance[0], wv[0], 1e-9) {
+			t.Errorf("prior %d: %g, %g; want %g, %g", i, mean[0], variance[0], wm[0], wv[0])
+		}
+	}
+	// When full, near readings join everywhere.
+	for range 40 {
+		if _, err := m.Add(point(rng, 2), 1, 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := m.Add([]float64{m.Observation(3).X[0] + 0.01, m.Observation(3).X[1]}, 1, 0.1)
+	if err != nil || c.Kind != Merged {
+		t.Fatal(c, err)
+	}
+	for i := range s.Size() {
+		if !slices.Equal(s.Member(i).X(c.Index), s.Member(0).X(c.Index)) {
+			t.Fatal("members hold different points")
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package gpcore
+
+import "math"
+
+// each runs f on every prior that is left and stops at the first error.
+func (s *PriorSet) each(f func(i int, g *GP, p Prior) error) error {
+	for i, g := range s.members {
+		if s.out[i] {
+			continue
+		}
+		if err := f(i, g, s.priors[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scored adds the predictive density of the last observation of g, just put in, to
+// the evidence: with b and W of its row, -b^2/2 + log W - log(2 pi)/2.
+func (s *PriorSet) scored(i int, g *GP) {
+	n := g.f.n - 1
+	b, w := g.f.b[n], g.f.w[n*g.f.ld+n]
+	s.evidence[i] += -0.5*b*b + math.Log(w) - 0.5*math.Log(2*math.Pi)
+}
+
+// Append adds an observation to every prior's process. Errors as [GP.Append].
+func (s *PriorSet) Append(x []float64, y, noiseVariance float64) error {
+	err := s.each(func(i int, g *GP, p Prior) (err error) {
+		if g.f.n == g.points.cap {
+			return ErrFull
+		}
+		if err := g.check(x, y, noiseVariance); err != nil {
+			return err
+		}
+		c := &s.pending[i]
+		c.e, c.s, err = g.prepareAppend(x, y-p.Mean, noiseVariance+p.NoiseVariance)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.each(func(i int, g *GP, _ Prior) error {
+		g.commitAppend(x, s.pending[i].e, s.pending[i].s)
+		s.scored(i, g)
+		return nil
+	})
+}
+
+// Replace replaces observation i in every prior's process. Errors as [GP.Replace].
+func (s *PriorSet) Replace(i int, x []float64, y, noiseVariance float64) error {
+	err := s.each(func(m int, g *GP, p Prior) (err error) {
+		if !g.holds(i) {
+			return ErrIndex
+		}
+		if err := g.check(x, y, noiseVariance); err != nil {
+			return err
+		}
+		c := &s.pending[m]
+		c.e, c.s, err = g.prepareReplace(i, x, y-p.Mean, noiseVariance+p.NoiseVariance)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.each(func(m int, g *GP, _ Prior) error {
+		g.commitReplace(i, x, s.pending[m].e, s.pending[m].s)
+		s.scored(m, g)
+		return nil
+	})
+}
+
+// Remove takes observation i out of every prior's process. It returns ErrIndex
+// where there is no such observation.
+func (s *PriorSet) Remove(i int) error {
+	if !s.lead().holds(i) {
+		return ErrIndex
+	}
+	return s.each(func(_ int, g *GP, _ Prior) error { return g.Remove(i) })
+}
+
+// SetTarget changes y_i everywhere. Errors as [GP.SetTarget].
+func (s *PriorSet) SetTarget(i int, y float64) error {
+	if !s.lead().holds(i) {
+		return ErrIndex
+	}
+	if !finite(y) {
+		return &ValueError{nameY, i, y}
+	}
+	return s.each(func(_ int, g *GP, p Prior) error { return g.SetTarget(i, y-p.Mean) })
+}
+
+// SetNoise changes the noise variance of observation i everywhere; each prior adds
+// its own. Errors as [GP.SetNoise].
+func (s *PriorSet) SetNoise(i int, noiseVariance float64) error {
+	if !s.lead().holds(i) {
+		return ErrIndex
+	}
+	if err := checkNoiseAt(i, noiseVariance); err != nil {
+		return err
+	}
+	err := s.each(func(m int, g *GP, p Prior) (err error) {
+		s.pending[m].n, err = g.prepareNoise(i, noiseVariance+p.NoiseVariance)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.each(func(m int, g *GP, _ Prior) error {
+		g.commitNoise(s.pending[m].n)
+		return nil
+	})
+}
