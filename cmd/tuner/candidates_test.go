@@ -41,7 +41,7 @@ func TestReadCandidates(t *testing.T) {
 		"too few fields":  {"a,n,l\n1,2\n", nil, []string{":2: column 1: wrong number of fields"}},
 		"no row":          {"a,n,l\n", nil, []string{": has no candidate"}},
 		"empty":           {"", nil, []string{": is empty"}},
-		"an open quote":   {"a,n,l\n\"1,2,0\n", nil, []string{`:3: column 1: extraneous or missing " in quoted-field`}},
+		"an open quote":   {"a,n,l\n\"1,2,0\n", nil, []string{`:2: column 8: extraneous or missing " in quoted-field`}},
 		"many, shortened": {"a,n,l\n" + strings.Repeat("x,1,1\n", 12), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

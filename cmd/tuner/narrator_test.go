@@ -23,9 +23,10 @@ func TestNarratorInAPipe(t *testing.T) {
 
 func TestNarratorOnATerminal(t *testing.T) {
 	for _, color := range []bool{false, true} {
-		var out bytes.Buffer
-		n := newNarrator(&out, style{live: true, color: color})
+		out := &watched{saw: make(chan struct{}), want: "step 1"}
+		n := newNarrator(out, style{live: true, color: color})
 		n.show("step 1 " + strings.Repeat("x", 200))
+		<-out.saw
 		n.say("first line")
 		n.show("step 2")
 		n.close()
@@ -50,6 +51,20 @@ func TestNarratorOnATerminal(t *testing.T) {
 			t.Errorf("the progress line is left behind: %q", last)
 		}
 	}
+}
+
+// watched is a buffer that tells when it holds a text.
+type watched struct {
+	bytes.Buffer
+	saw  chan struct{}
+	want string
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	if !strings.Contains(w.String(), w.want) && strings.Contains(w.String()+string(p), w.want) {
+		defer close(w.saw)
+	}
+	return w.Buffer.Write(p)
 }
 
 // A terminal that was stopped must not stop the loop.

@@ -186,6 +186,7 @@ func (s *session) pace(elapsed time.Duration) float64 {
 // with what became of the actuators.
 func (s *session) sayEvent(e journal.Event) {
 	switch {
+	case e.Kind == "recommend": // the report says that there is none
 	case e.Level == "warn":
 		s.tell.say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":

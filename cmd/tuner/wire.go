@@ -132,7 +132,7 @@ func (w *wiring) wireOptions() []configs.Problem {
 func (w *wiring) variable(v *configs.Variable) loop.Variable {
 	out := loop.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
 		Channel: w.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
-		Start: orNaN(v.Start), Resolution: orZero(v.Resolution),
+		Start: orNaN(v.Start), Resolution: orZero(v.Resolution), Stepped: v.Integer || len(v.Levels) > 0,
 		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
 		MaxAge: max(v.Readback.Timeout, time.Second, 10*w.cfg.Tick),
 		Settle: v.Settle, OnRelease: loop.ReleaseKind(v.OnRelease)}

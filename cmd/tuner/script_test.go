@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the scripts run this test binary as tuner, and as an instrument
+// that misbehaves on request.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"tuner": main,
+		"child": childMain,
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		// UPDATE_SCRIPTS=1 writes what cmp found into the scripts, to be read there.
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    scriptExits,
+			"signals":  scriptSignals,
+			"timeless": scriptTimeless,
+		},
+	})
+}
+
+// scriptExits is "exits CODE PROGRAM [ARG...]": exec that wants an exit code.
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := exitCodeOf(ts, ts.Exec(args[1], args[2:]...)); got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func exitCodeOf(ts *testscript.TestScript, err error) int {
+	if err == nil {
+		return 0
+	}
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		ts.Fatalf("no exit code: %v", err)
+	}
+	return exit.ExitCode()
+}
+
+// scriptSignals is "signals CODE N FILE TEXT PROGRAM [ARG...]": it starts the
+// program, waits until FILE holds TEXT, sends SIGTERM, and N-1 times more once the
+// first has been heard, and wants the exit code. The output goes to the files out and err.
+func scriptSignals(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 5 {
+		ts.Fatalf("usage: signals CODE N FILE TEXT PROGRAM [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	times, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	program, err := exec.LookPath(args[4])
+	ts.Check(err)
+	out, errOut := ts.MkAbs("out"), ts.MkAbs("err")
+	cmd := exec.Command(program, args[5:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), "NO_COLOR=1")
+	stdout, err := os.Create(out)
+	ts.Check(err)
+	stderr, err := os.Create(errOut)
+	ts.Check(err)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	ts.Check(cmd.Start())
+	waitForText(ts, ts.MkAbs(args[2]), args[3])
+	for i := range times {
+		if i > 0 {
+			waitForText(ts, errOut, "stopping")
+		}
+		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	}
+	code := exitCodeOf(ts, cmd.Wait())
+	ts.Check(errors.Join(stdout.Close(), stderr.Close()))
+	if code != want {
+		ts.Fatalf("exit code %d, want %d\n%s%s", code, want, ts.ReadFile("out"), ts.ReadFile("err"))
+	}
+}
+
+// waitForText waits until a file holds a text. The limit only keeps a failing
+// test from hanging.
+func waitForText(ts *testscript.TestScript, file, text string) {
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		content, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(content), text) {
+			return
+		}
+		if time.Now().After(limit) {
+			ts.Fatalf("%s does not hold %q after 30 s:\n%s", file, text, content)
+		}
+	}
+}
+
+// scriptTimeless is "timeless FILE": it removes the timings from JSON lines.
+func scriptTimeless(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: timeless FILE")
+	}
+	text := ts.ReadFile(args[0])
+	timing := regexp.MustCompile(`"decision_ms":[0-9.e+-]+`)
+	if !timing.MatchString(text) {
+		ts.Fatalf("%s has no decision_ms", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(timing.ReplaceAllString(text, "")), 0o600))
+}
