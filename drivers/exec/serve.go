@@ -25,7 +25,8 @@ const haltTime = 2 * time.Second
 //
 // Requests of which no id can be read end it with an error, dev halted. Serve
 // may return while a read of in still blocks; the goroutine of that read ends
-// with it.
+// with it. A program that serves on its standard output should ignore SIGPIPE:
+// a host that died must not end it before dev is halted.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, name string, dev drivers.Device) (err error) {
 	channels, err := dev.Open(ctx)
 	if err != nil {

@@ -5,11 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec/wire"
 )
+
+// deadlineShare is the part of a request's time that the device gets, so that
+// its giving up still reaches the host in time.
+const deadlineShare = 0.9
+
+// maxMessage bounds the text of an error, in bytes.
+const maxMessage = 1000
 
 // answer serves one request. Its error ends the connection; what the device
 // says against the request goes to the host instead.
@@ -24,7 +32,7 @@ func (s *server) answer(ctx context.Context, line []byte) error {
 	}
 	if ms, ok := object["deadline_ms"].(float64); ok && ms > 0 && ms < float64(math.MaxInt64/time.Millisecond) {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(ms*float64(time.Millisecond)))
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(ms*deadlineShare*float64(time.Millisecond)))
 		defer cancel()
 	}
 	r, refusal := s.do(ctx, object)
@@ -99,7 +107,15 @@ func textsIn(object map[string]any, key string) ([]string, error) {
 }
 
 func badRequest(err error) *errorMembers {
-	return &errorMembers{Code: CodeBadRequest, Message: err.Error()}
+	return &errorMembers{Code: CodeBadRequest, Message: short(err.Error())}
+}
+
+// short cuts a message; a character that is cut in two is dropped.
+func short(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "..."
 }
 
 // refusalOf turns a device's error into the protocol's; nil stays nil.
@@ -108,7 +124,7 @@ func refusalOf(err error) *errorMembers {
 		return nil
 	}
 	var inner *RefusedError
-	refusal := &errorMembers{Code: CodeBadRequest, Message: err.Error()}
+	refusal := badRequest(err)
 	switch {
 	case errors.As(err, &inner): // a child behind a child
 		refusal.Code, refusal.Retry = inner.Code, inner.Retry

@@ -116,7 +116,7 @@ func syntaxError(data []byte) string {
 	}
 	// What printf and Python write where they have no number, with or without sign.
 	at := min(int(max(syntax.Offset-1, 0)), len(data))
-	for _, word := range []string{"NaN", "nan", "Infinity", "inf"} {
+	for _, word := range []string{"NaN", "Infinity", "inf"} {
 		if bytes.HasPrefix(data[at:], []byte(word)) {
 			return fmt.Sprintf("%s is not a number in JSON, leave the value out instead", word)
 		}

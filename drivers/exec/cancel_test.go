@@ -1,0 +1,173 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// A caller who gives up keeps the child: the answer that is still due is taken
+// before the next request, and is not mistaken for its answer.
+func TestCancelledCallKeepsTheChild(t *testing.T) {
+	d, _ := device(t, options("slow")) // answers after 200 ms with the request's id
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := d.Read(ctx, []string{"temp"}); !errors.Is(err, context.Canceled) || errors.Is(err, drivers.ErrProtocol) {
+		t.Fatalf("a cancelled Read: %v", err)
+	}
+	r, err := d.Read(context.Background(), []string{"temp"})
+	if err != nil || r.Values["temp"] != 3 {
+		t.Errorf("the next Read gives %v, %v; the answer to request 3 was due", r.Values, err)
+	}
+	// Giving up twice while one answer is due.
+	for range 2 {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		if _, err := d.Read(ctx, []string{"temp"}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("a cancelled Read: %v", err)
+		}
+	}
+	if err := d.Halt(context.Background()); err != nil {
+		t.Errorf("Halt after cancelled calls: %v", err)
+	}
+}
+
+// A deadline that passes makes the answer late, which is a fault.
+func TestDeadlineIsAFault(t *testing.T) {
+	d, _ := device(t, options("slow"))
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := d.Read(ctx, []string{"temp"})
+	expect(t, err, drivers.ErrProtocol, "no answer to read")
+}
+
+func TestCloseDuringOpen(t *testing.T) {
+	d, _ := device(t, options("mute"))
+	opened := make(chan error, 1)
+	go func() {
+		_, err := d.Open(context.Background())
+		opened <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-opened:
+		if !errors.Is(err, errClosed) {
+			t.Errorf("Open that Close ended: %v", err)
+		}
+	case <-time.After(5 * time.Second): // half of start_timeout
+		t.Error("Close does not end a waiting Open")
+	}
+}
+
+func TestOpenCancelled(t *testing.T) {
+	d, _ := device(t, options("mute"))
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := d.Open(ctx)
+	expect(t, err, drivers.ErrUnavailable, "no hello yet")
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWriteChecksBeforeSending(t *testing.T) {
+	d, _ := device(t, options("good"))
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	before := d.lastID
+	for what, c := range map[string]struct {
+		s    drivers.Setpoints
+		want string
+	}{
+		"NaN":         {drivers.Setpoints{Values: map[string]float64{"power": math.NaN()}}, `"power" cannot be set to NaN`},
+		"above":       {drivers.Setpoints{Values: map[string]float64{"power": 10.01}}, `"power" cannot be set to 10.01 W; the child's limits are 0 to 10`},
+		"read-only":   {drivers.Setpoints{Values: map[string]float64{"temp": 1}}, `"temp" is read-only`},
+		"unknown":     {drivers.Setpoints{Values: map[string]float64{"pwoer": 1}}, `there is no channel "pwoer"`},
+		"no release":  {drivers.Setpoints{Release: []string{"fan"}}, `"fan" cannot be released`},
+		"both":        {drivers.Setpoints{Values: map[string]float64{"power": 1}, Release: []string{"power"}}, `"power" is set and released in one write`},
+		"not at once": {drivers.Setpoints{Values: map[string]float64{"fan": 1, "power": -1}}, `"power" cannot be set to -1 W`},
+	} {
+		if _, err := d.Write(context.Background(), c.s); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, which should say %q", what, err, c.want)
+		}
+	}
+	if d.lastID != before {
+		t.Errorf("%d requests were sent for writes that must not be", d.lastID-before)
+	}
+}
+
+func TestStartFailures(t *testing.T) {
+	folder := t.TempDir()
+	for what, c := range map[string]struct {
+		o    Options
+		want string
+	}{
+		"no such program": {Options{Command: []string{"no-such-program-anywhere"}}, "cannot be started"},
+		"no such file":    {Options{Command: []string{"./missing.py"}, Base: folder}, filepath.Join(folder, "missing.py")},
+		"no such folder":  {Options{Command: []string{"true"}, Dir: "missing", Base: folder}, "check command and dir"},
+	} {
+		o := Default()
+		o.Command, o.Dir, o.Base = c.o.Command, c.o.Dir, c.o.Base
+		d, _ := device(t, o)
+		_, err := d.Open(context.Background())
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, which should say %q", what, err, c.want)
+		}
+		if errors.Is(err, drivers.ErrUnavailable) {
+			t.Errorf("%s: %v: trying again does not help", what, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Paths start at Base, and the child runs there or in Dir.
+func TestFolders(t *testing.T) {
+	base := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(base, "lab"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\npwd >&2\necho \"$FLAVOUR\" >&2\necho \"$NOTIFY_SOCKET\" >&2\n"
+	if err := os.WriteFile(filepath.Join(base, "child.sh"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("NOTIFY_SOCKET", "/run/secret-of-the-service")
+	o := Default()
+	o.Command, o.Base, o.Dir, o.Env = []string{"./child.sh"}, base, "lab", map[string]string{"FLAVOUR": "strawberry"}
+	d, said := device(t, o)
+	if _, err := d.Open(context.Background()); err == nil {
+		t.Fatal("a child without hello was accepted")
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{filepath.Join(base, "lab"), "strawberry"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("the child does not know %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said.String(), "secret-of-the-service") {
+		t.Error("the child knows the service's own NOTIFY_SOCKET")
+	}
+}

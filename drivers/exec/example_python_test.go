@@ -1,0 +1,73 @@
+package exec
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	osexec "os/exec"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/driverstest"
+)
+
+// pythonHeater is the example as a device, or nil where there is no Python to
+// run it with.
+func pythonHeater(t *testing.T) (*Device, *records) {
+	t.Helper()
+	if _, err := osexec.LookPath("python3"); err != nil {
+		return nil, nil
+	}
+	o := Default()
+	o.Command, o.Base = []string{"python3", "heater.py"}, "examples"
+	return device(t, o)
+}
+
+func TestPythonExample(t *testing.T) {
+	d, said := pythonHeater(t)
+	if d == nil {
+		t.Log("there is no python3 here; the Python example was not run")
+		return
+	}
+	t.Run("conforms", func(t *testing.T) {
+		driverstest.Conform(t, func() drivers.Device {
+			d, _ := pythonHeater(t)
+			return d
+		})
+	})
+
+	ctx := context.Background()
+	if _, err := d.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Write(ctx, drivers.Setpoints{Values: map[string]float64{"power": 10}}); err != nil {
+		t.Fatal(err)
+	}
+	// It is warmer with every reading and never beyond what 10 W can do.
+	last := 0.0
+	for range 5 {
+		r, err := d.Read(ctx, []string{"temp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if temp := r.Values["temp"]; temp <= last || temp > 140 {
+			t.Errorf("the temperature is %v after %v", temp, last)
+		} else {
+			last = temp
+		}
+	}
+	if err := d.Halt(ctx); err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Read(ctx, []string{"power", "fan"})
+	if err != nil || math.Abs(r.Values["power"])+math.Abs(r.Values["fan"]) != 0 {
+		t.Errorf("after Halt: %v, %v", r.Values, err)
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if !strings.Contains(said.String(), "level=INFO msg=safe") {
+		t.Errorf("the example does not say that it went safe:\n%s", said)
+	}
+}

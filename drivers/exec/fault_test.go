@@ -1,0 +1,244 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// readFaults is what a Read must say of a child that misbehaves.
+var readFaults = map[string]struct {
+	kind error
+	want string
+}{
+	"wrong id":          {drivers.ErrProtocol, `has "id" "99" where 2 was due`},
+	"old id":            {drivers.ErrProtocol, `has "id" "1" where 2 was due`},
+	"no id":             {drivers.ErrProtocol, `has "id" missing or null where 2 was due`},
+	"text as id":        {drivers.ErrProtocol, `where 2 was due`},
+	"text":              {drivers.ErrProtocol, `"temperature is 20" is not strict JSON: invalid character 'e'`},
+	"empty line":        {drivers.ErrProtocol, "it is empty"},
+	"array":             {drivers.ErrProtocol, "is not strict JSON object"},
+	"no ok":             {drivers.ErrProtocol, `has no "ok" that is true or false`},
+	"NaN":               {drivers.ErrProtocol, "NaN is not a number in JSON"},
+	"Infinity":          {drivers.ErrProtocol, "Infinity is not a number in JSON"},
+	"1e400":             {drivers.ErrProtocol, "beyond 1.8e308"},
+	"null":              {drivers.ErrProtocol, `the value of "temp" is missing or null and must be a number`},
+	"text value":        {drivers.ErrProtocol, `the value of "temp" is "20" and must be a number`},
+	"list of values":    {drivers.ErrProtocol, "must be an object of numbers"},
+	"same key":          {drivers.ErrProtocol, `the key "temp" comes twice`},
+	"unknown channel":   {drivers.ErrProtocol, `a value for "tmep", which the hello does not offer`},
+	"bad refusal":       {drivers.ErrProtocol, `"ok" is false, and "error" is not an object`},
+	"1 MB":              {drivers.ErrProtocol, "line longer than 65536 bytes"},
+	"hangs":             {drivers.ErrProtocol, "no answer to read (request 2) in time"},
+	"unasked":           {drivers.ErrProtocol, `\"id\":8`},
+	"dies":              {drivers.ErrUnavailable, `exit status 3; the last line of its standard error is "the sensor is unplugged"`},
+	"half a line":       {drivers.ErrUnavailable, `ended with exit status 0, in the middle of a line: "{\"id\":2,\"ok\":tr"`},
+	"closes its output": {drivers.ErrProtocol, "closed its standard output and does not exit"},
+}
+
+func TestReadFaults(t *testing.T) {
+	for behaviour, c := range readFaults {
+		t.Run(behaviour, func(t *testing.T) {
+			d, _ := device(t, impatient(options(behaviour)))
+			if _, err := d.Open(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			pid := d.child.cmd.Process.Pid
+			_, err := d.Read(context.Background(), []string{"temp"})
+			expect(t, err, c.kind, c.want, "tuner child "+behaviour)
+
+			// The device stays dead, and says of what.
+			_, again := d.Read(context.Background(), []string{"temp"})
+			expect(t, again, c.kind, "must be opened again", c.want)
+			expect(t, d.Halt(context.Background()), c.kind, "safe state not confirmed")
+
+			if !groupEnds(pid) {
+				t.Errorf("process group %d still lives", pid)
+			}
+			if err := d.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+			d.options.Env = map[string]string{childVariable: "good"}
+			if _, err := d.Open(context.Background()); err != nil {
+				t.Errorf("Open after the fault: %v", err)
+			}
+			if r, err := d.Read(context.Background(), []string{"temp"}); err != nil || r.Values["temp"] != 20 {
+				t.Errorf("after another Open: %v, %v", r.Values, err)
+			}
+			if err := d.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+}
+
+func TestTwoAnswers(t *testing.T) {
+	d, _ := device(t, impatient(options("twice")))
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Read(context.Background(), []string{"temp"}); err != nil {
+		t.Fatalf("the first answer is good, but: %v", err)
+	}
+	_, err := d.Read(context.Background(), []string{"temp"})
+	expect(t, err, drivers.ErrProtocol)
+}
+
+// An answer with the right id that came before its request is no answer to it.
+func TestAnswerBeforeRequest(t *testing.T) {
+	d, _ := device(t, options("good"))
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	now := time.Now()
+	_, _, err := d.accept(d.child, &owed{id: 2, op: opRead, sent: now}, said{text: []byte(`{"id":2,"ok":true}`), at: now.Add(-time.Nanosecond)})
+	expect(t, err, drivers.ErrProtocol, "before it was asked")
+}
+
+func TestRefusal(t *testing.T) {
+	d, _ := device(t, options("refuses"))
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for range 2 { // a refusal is no fault: the child lives on
+		_, err := d.Read(context.Background(), []string{"temp"})
+		expect(t, err, drivers.ErrRefused, `read refused by the instrument: "busy": "still \"homing\"" (it may be tried again)`)
+		var refusal *RefusedError
+		if !errors.As(err, &refusal) || refusal.Code != "busy" || refusal.Message != `still "homing"` || !refusal.Retry || refusal.Op != "read" {
+			t.Errorf("the refusal is %+v", refusal)
+		}
+	}
+	expect(t, d.Halt(context.Background()), drivers.ErrRefused, "safe state not confirmed")
+}
+
+func TestNothingNew(t *testing.T) {
+	d, _ := device(t, options("nothing new"))
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	r, err := d.Read(context.Background(), []string{"temp", "power"})
+	if err != nil || len(r.Values) != 0 || r.At.IsZero() {
+		t.Errorf("an answer without values is %+v, %v", r, err)
+	}
+}
+
+// A child that minds neither the end of its input nor its parent's, and that has
+// a child of its own: Close must end both.
+func TestGrandchildIsKilled(t *testing.T) {
+	d, said := device(t, options("grandchild"))
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	pid := d.child.cmd.Process.Pid
+	match := regexp.MustCompile(`grandchild (\d+)`).FindStringSubmatch(waitFor(t, said, "grandchild "))
+	grandchild, err := strconv.Atoi(match[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if group, err := syscall.Getpgid(grandchild); err != nil || group != pid {
+		t.Fatalf("the grandchild is in group %d (%v), not in %d", group, err, pid)
+	}
+	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "was killed; whether it went safe is not known") {
+		t.Errorf("Close: %v", err)
+	}
+	if !groupEnds(pid) {
+		t.Errorf("process group %d still lives", pid)
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("Close again: %v", err)
+	}
+}
+
+// A leader that dies alone must take its group with it.
+func TestGroupOfDeadChildIsKilled(t *testing.T) {
+	o := options("unused")
+	o.Command = []string{"sh", "-c", `sleep 1000 & echo '{"protocol":"tuner-exec/1","name":"x","channels":[{"name":"a","unit":"V","access":"r"}]}'; read line; exit 7`}
+	d, _ := device(t, o)
+	pids := make(chan int, 1)
+	go func() {
+		for { // Open sets child before the hello
+			d.mu.Lock()
+			c := d.child
+			d.mu.Unlock()
+			if c != nil {
+				pids <- c.cmd.Process.Pid
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	_, err := d.Open(context.Background())
+	expect(t, err, drivers.ErrUnavailable, "exit status 7")
+	if pid := <-pids; !groupEnds(pid) {
+		t.Errorf("process group %d still lives", pid)
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+// waitFor waits until the log holds a text and gives the log.
+func waitFor(t *testing.T, said *records, text string) string {
+	t.Helper()
+	for range 1000 {
+		if log := said.String(); strings.Contains(log, text) {
+			return log
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("the log has no %q:\n%s", text, said.String())
+	return ""
+}
+
+func TestNoLeaks(t *testing.T) {
+	count := func() (int, int) {
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runtime.NumGoroutine(), len(files)
+	}
+	use := func(behaviour string) {
+		d, _ := device(t, impatient(options(behaviour)))
+		if _, err := d.Open(context.Background()); err == nil {
+			_, _ = d.Read(context.Background(), []string{"temp"})
+		}
+		_ = d.Close()
+	}
+	use("good")
+	goroutines, files := count()
+	for behaviour := range readFaults {
+		use(behaviour)
+	}
+	for behaviour := range hellos {
+		use(behaviour)
+	}
+	for _, behaviour := range []string{"mute", "deaf", "grandchild", "dies at start"} {
+		use(behaviour)
+	}
+	var after string
+	for range 500 {
+		g, f := count()
+		if g <= goroutines && f <= files {
+			return
+		}
+		after = fmt.Sprintf("%d goroutines and %d files where there were %d and %d", g, f, goroutines, files)
+		time.Sleep(10 * time.Millisecond)
+	}
+	stacks := make([]byte, 1<<16)
+	t.Errorf("%s\n%s", after, stacks[:runtime.Stack(stacks, true)])
+}
