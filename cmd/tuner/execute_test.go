@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// testEnv is an env in which nothing is real but the files.
+func testEnv(args ...string) (e *env, out, errOut *syncBuffer, signals chan os.Signal) {
+	out, errOut, signals = &syncBuffer{}, &syncBuffer{}, make(chan os.Signal, 4)
+	return &env{stdin: strings.NewReader(""), stdout: out, stderr: errOut, args: args,
+		now:        func() time.Time { return time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC) },
+		lookup:     func(string) (string, bool) { return "", false },
+		random:     bytes.NewReader(make([]byte, 64)),
+		isTerminal: func(io.Writer) bool { return false },
+		signals:    signals}, out, errOut, signals
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("x"), 1},
+		{usageError{errors.New("x")}, 3},
+		{configs.NewError(configs.Problem{What: "x"}), 3},
+		{fmt.Errorf("%w: x", loop.ErrOptions), 3},
+		{fmt.Errorf("%w: %w", loop.ErrInstrument, drivers.ErrProtocol), 5},
+		{fmt.Errorf("x: %w", drivers.ErrUnavailable), 5},
+		{fmt.Errorf("%w: x", loop.ErrJournal), 6},
+		{&journal.Error{Err: journal.ErrLocked}, 6},
+		{withHint(&journal.Error{Err: journal.ErrExists}, "hint"), 6},
+		{context.Canceled, 130},
+		{errInterrupted, 130},
+		// What is most dangerous wins.
+		{errors.Join(fmt.Errorf("%w: x", loop.ErrUnsafe), context.Canceled, loop.ErrInstrument), 7},
+		{errors.Join(loop.ErrInstrument, &journal.Error{Err: journal.ErrIO}), 6},
+	} {
+		if got := exitCode(c.err); got != c.want {
+			t.Errorf("exit code of %v is %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	for want, err := range map[string]error{
+		"":                                     nil,
+		"tuner: error: x\ntuner: error: y\n":   errors.Join(errors.New("x"), errors.New("y")),
+		"tuner: error: x\ntuner: hint: do y\n": fmt.Errorf("%w", withHint(errors.New("x"), "do y")),
+		"tuner: error: a.toml:3: k: x\ntuner: hint: do y\ntuner: error: a.toml:9: z\n": configs.NewError(
+			configs.Problem{File: "a.toml", Line: 9, What: "z"}, configs.Problem{File: "a.toml", Line: 3, Key: "k", What: "x", Hint: "do y"}),
+		"tuner: error: journal \"a.db\" is locked: process 7 writes it\ntuner: hint: wait\n": &journal.Error{
+			Err: journal.ErrLocked, Path: "a.db", Detail: "process 7 writes it", Hint: "wait"},
+		"tuner: interrupted\n": fmt.Errorf("read: %w", context.Canceled),
+	} {
+		var b bytes.Buffer
+		report(&b, err)
+		if b.String() != want {
+			t.Errorf("got\n%swant\n%s", b.String(), want)
+		}
+	}
+}
+
+// TestProgressOnATerminal simulates in process, with a terminal on stderr: the
+// progress line is drawn and gone at the end.
+func TestProgressOnATerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeSample(t, "laser", "steps = 100", "steps = 8")
+	e, out, errOut, _ := testEnv("simulate", "laser.toml")
+	e.isTerminal = func(w io.Writer) bool { return w == io.Writer(errOut) }
+	if code := execute(t.Context(), e); code != exitOK {
+		t.Fatalf("exit code %d\n%s", code, errOut)
+	}
+	if !strings.Contains(out.String(), "recommended setting") {
+		t.Errorf("stdout:\n%s", out)
+	}
+	text := errOut.String()
+	if !strings.Contains(text, "\rstep ") && !strings.Contains(text, "\r\x1b[2mstep ") {
+		t.Errorf("no progress line: %q", text)
+	}
+	if end := text[strings.LastIndex(text, "\r")+1:]; end != "" {
+		t.Errorf("something is left on the last line: %q", end)
+	}
+}
+
+// writeSample writes a sample into the working folder, with one text replaced.
+func writeSample(t *testing.T, name, old, replacement string) {
+	t.Helper()
+	for _, s := range configs.Samples() {
+		if s.Name != name {
+			continue
+		}
+		if !strings.Contains(string(s.Text), old) {
+			t.Fatalf("sample %s has no %q any more", name, old)
+		}
+		text := strings.Replace(string(s.Text), old, replacement, 1)
+		if err := os.WriteFile(name+".toml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestReaderGone: a simulation whose reader leaves ends early and says so.
+func TestReaderGone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeSample(t, "laser", "steps = 100", "steps = 100000")
+	e, _, errOut, _ := testEnv("simulate", "laser.toml", "--json")
+	r, w := io.Pipe()
+	e.stdout = w
+	go func() {
+		if _, err := io.ReadFull(r, make([]byte, 200)); err != nil {
+			t.Error(err)
+		}
+		r.Close()
+	}()
+	if code := execute(t.Context(), e); code != exitFailure {
+		t.Errorf("exit code %d", code)
+	}
+	j, err := journal.OpenReader("pulse-energy.simulate.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	// The budget pays for more than a hundred steps; the first is enough to notice.
+	if s, err := j.Status(); err != nil || s.Steps > 50 {
+		t.Errorf("the simulation went on for %d steps, %v", s.Steps, err)
+	}
+	if want := "tuner: error: write to stdout: io: read/write on closed pipe\n"; !strings.HasSuffix(errOut.String(), want) {
+		t.Errorf("stderr:\n%s", errOut)
+	}
+}
+
+// TestSignalInProcess: the signal comes by the env alone.
+func TestSignalInProcess(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeSample(t, "laser", "steps = 100", "steps = 100000")
+	e, out, errOut, signals := testEnv("simulate", "laser.toml", "--json", "--journal", filepath.Join(t.TempDir(), "x.db"))
+	done := make(chan int)
+	go func() { done <- execute(t.Context(), e) }()
+	out.waitFor(t, `"n":3,`)
+	signals <- syscall.SIGTERM
+	if code := <-done; code != exitInterrupted {
+		t.Errorf("exit code %d\n%s", code, errOut)
+	}
+	if !strings.Contains(out.String(), `"reason":"interrupted"`) {
+		t.Errorf("no result line:\n%s", out)
+	}
+}

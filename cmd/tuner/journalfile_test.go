@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+func TestJournalPaths(t *testing.T) {
+	plain := &configs.Config{Name: "oven", Dir: "/etc/lab"}
+	named := &configs.Config{Name: "oven", Dir: "/etc/lab", Journal: configs.Journal{Path: "logs/oven.v2.db"}}
+	for _, c := range []struct {
+		cfg    *configs.Config
+		state  string
+		shadow bool
+		want   string
+	}{
+		{plain, "", false, "oven.db"},
+		{plain, "/var/lib/tuner", false, "/var/lib/tuner/oven.db"},
+		{plain, "/var/lib/tuner", true, "/var/lib/tuner/oven.shadow.db"},
+		{named, "/var/lib/tuner", false, "/etc/lab/logs/oven.v2.db"},
+		{named, "", true, "/etc/lab/logs/oven.v2.shadow.db"},
+	} {
+		if got := runJournalPath(c.cfg, c.state, c.shadow); got != c.want {
+			t.Errorf("journal %q, want %q", got, c.want)
+		}
+	}
+	e := &env{lookup: func(string) (string, bool) { return "/var/lib/a:/var/lib/b", true }}
+	if got := e.stateDirectory(); got != "/var/lib/a" {
+		t.Errorf("state directory %q", got)
+	}
+}
+
+// begun makes a journal with one step, and leaves it open.
+func begun(t *testing.T, path string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Create(path, journal.Run{ID: "x", Name: "oven", Mode: "run", Policy: "random",
+		Variables:   []journal.Column{{Name: "power", Unit: "W"}},
+		ControlSets: []journal.ControlSet{{Variables: []string{"power"}}}}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Decide(journal.Decision{Step: 1, Requested: []float64{1}, Applied: []float64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oven.db")
+	j := begun(t, path)
+	for _, fresh := range []bool{false, true} {
+		if _, err := prepareRunJournal(path, fresh, time.Now()); !errors.Is(err, journal.ErrLocked) {
+			t.Errorf("new %v: %v, want locked", fresh, err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An unfinished journal is moved with everything that belongs to it, as often as
+// one likes within a second, and what is moved stays whole.
+func TestMoveAside(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "oven.db")
+	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
+	want := []string{"oven-20260301-210405.db", "oven-20260301-210405-2.db"}
+	for _, name := range want {
+		if err := begun(t, path).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := prepareRunJournal(path, false, now); !errors.Is(err, journal.ErrExists) {
+			t.Errorf("without --new: %v", err)
+		}
+		did, err := prepareRunJournal(path, true, now)
+		if err != nil || did != "moved "+path+" to "+filepath.Join(dir, name) {
+			t.Errorf("%q, %v", did, err)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !slices.Contains(want, f.Name()) {
+			t.Errorf("%s is left over", f.Name())
+		}
+	}
+	for _, name := range want {
+		r, err := journal.OpenReader(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if damage := r.Verify(); damage != nil {
+			t.Errorf("%s: %v", name, damage)
+		}
+		if s, err := r.Status(); err != nil || s.Steps != 1 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A file that is no journal is never replaced without being asked for, and moved
+// only where it is.
+func TestPrepareRunJournalForeignFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oven.db")
+	if err := os.WriteFile(path, []byte("my notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prepareRunJournal(path, false, time.Now()); !errors.Is(err, journal.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
+	if _, err := prepareRunJournal(path, true, now); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "oven-20260301-210405.db"))
+	if err != nil || string(text) != "my notes" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
