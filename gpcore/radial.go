@@ -8,6 +8,7 @@ import (
 
 // radial evaluates variance*f(q), q the squared distance of embedded points.
 type radial struct {
+	family    family
 	offset, d int
 	variance  float64
 	shape     float64 // exponent of the rational quadratic
@@ -24,7 +25,7 @@ type radial struct {
 // constant by which coordinates over lengthscales are multiplied.
 func radialOf(k *stationary, b *builder) (*radial, float64) {
 	d := len(k.lengthscale)
-	r := &radial{offset: b.leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.scratch(), moments: make([]float64, d*lanes)}
+	r := &radial{family: k.family, offset: b.leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.scratch(), moments: make([]float64, d*lanes)}
 	switch k.family {
 	case gaussian:
 		r.fill = func(_ *radial, p *vec.Pairs) { vec.Gaussian(p) }

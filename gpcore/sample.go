@@ -7,60 +7,96 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// SampleJoint sets dst to one draw from the joint posterior of f at m points: x is
-// m x d row-major, dst has m elements. Points that are (nearly) determined by the
-// others or by the data get their conditional mean. O(n^2 m + n m^2 + m^3);
-// allocates O(m^2 + n m).
-func (g *GP) SampleJoint(rng *rand.Rand, dst, x []float64) error {
-	d, n, m := g.points.d, g.f.n, len(dst)
-	if len(x) != m*d {
-		return ErrShape
+// Joint is the joint posterior of f at a fixed set of points, ready to be drawn
+// from. It does not follow later changes of the process.
+type Joint struct {
+	mean []float64
+	l    []float64 // m x m lower semi-Cholesky factor of the posterior covariance
+}
+
+// Joint computes the joint posterior at m points, x m x d row-major: exact, with
+// directions of variance below 1e-12 of the prior left out. O(n^2 m + n m^2 + m^3);
+// allocates O(m^2 + n m). It returns ErrShape or a *ValueError.
+func (g *GP) Joint(x []float64) (*Joint, error) {
+	d, n := g.points.d, g.f.n
+	if len(x)%d != 0 {
+		return nil, ErrShape
 	}
 	if err := checkFinite(nameX, x); err != nil {
+		return nil, err
+	}
+	m := len(x) / d
+	j := &Joint{mean: make([]float64, m), l: make([]float64, m*m)}
+	g.Predict(j.mean, nil, x)
+	// Row i of v is W k_i, so that the covariance is k_ij - v_i . v_j.
+	v, prior := make([]float64, m*n), make([]float64, m)
+	for i := range m {
+		xi := x[i*d : (i+1)*d]
+		g.eval.embed(g.point, xi)
+		prior[i] = g.eval.prior(g.point)
+		g.whiten()
+		vi := v[i*n : (i+1)*n]
+		copy(vi, g.l[:n])
+		for q := range i {
+			j.l[i*m+q] = g.kernel.Cov(xi, x[q*d:(q+1)*d]) - vec.Dot(vi, v[q*n:(q+1)*n])
+		}
+		j.l[i*m+i] = prior[i] - vec.Dot(vi, vi)
+	}
+	semiCholesky(j.l, prior)
+	return j, nil
+}
+
+// Len is the number of points.
+func (j *Joint) Len() int { return len(j.mean) }
+
+// Draw sets dst (Len elements) to a draw. O(m^2).
+func (j *Joint) Draw(rng *rand.Rand, dst []float64) {
+	m := len(j.mean)
+	if len(dst) != m {
+		panic("gpcore: Draw needs one element per point")
+	}
+	for i := range dst {
+		dst[i] = rng.NormFloat64()
+	}
+	for i := m - 1; i >= 0; i-- { // row i needs the normals 0..i only
+		dst[i] = j.mean[i] + vec.Dot(j.l[i*m:i*m+i+1], dst)
+	}
+}
+
+// SampleJoint sets dst to one draw from the joint posterior of f at m points: x is
+// m x d row-major, dst has m elements. Cost and errors are those of [GP.Joint]; for
+// many draws at the same points use that, for draws as a function of x
+// [GP.SamplePath], for a fixed set of candidates [Finite].
+func (g *GP) SampleJoint(rng *rand.Rand, dst, x []float64) error {
+	if len(x) != len(dst)*g.points.d {
+		return ErrShape
+	}
+	j, err := g.Joint(x)
+	if err != nil {
 		return err
 	}
-	// v holds W k for each point as a row; c the posterior covariance's lower part.
-	v, c := make([]float64, m*n), make([]float64, m*m)
-	g.Predict(dst, nil, x)
-	for j := range m {
-		xj := x[j*d : (j+1)*d]
-		g.eval.embed(g.point, xj)
-		g.covariances()
-		vj := v[j*n : (j+1)*n]
-		for r := 0; r < n; r += vec.Rows {
-			vec.Dots8(g.l[r:r+8], g.f.w[r*g.f.ld:], g.f.ld, g.k[:r+8])
-		}
-		copy(vj, g.l[:n])
-		for i := range j + 1 {
-			c[j*m+i] = g.kernel.Cov(xj, x[i*d:(i+1)*d]) - vec.Dot(vj, v[i*n:(i+1)*n])
-		}
-	}
-	semiCholesky(c, m)
-	z := make([]float64, m)
-	for j := range z {
-		z[j] = rng.NormFloat64()
-		dst[j] += vec.Dot(c[j*m:j*m+j+1], z)
-	}
+	j.Draw(rng, dst)
 	return nil
 }
 
-// semiCholesky factorises the lower part of a positive semidefinite m x m matrix
-// in place. A pivot within rounding of zero makes its column zero.
-func semiCholesky(c []float64, m int) {
-	for j := range m {
-		row := c[j*m : j*m+j+1]
-		prior := row[j]
-		for i := range j {
-			if p := c[i*m+i]; p > 0 {
-				row[i] = (row[i] - vec.Dot(row[:i], c[i*m:])) / p
+// semiCholesky factorises the lower part of a positive semidefinite matrix in
+// place. A pivot below 1e-12 of scale, the rounding of what it was computed from,
+// makes its column zero.
+func semiCholesky(c, scale []float64) {
+	m := len(scale)
+	for i := range m {
+		row := c[i*m : i*m+i+1]
+		for j := range i {
+			if p := c[j*m+j]; p > 0 {
+				row[j] = (row[j] - vec.Dot(row[:j], c[j*m:])) / p
 			} else {
-				row[i] = 0
+				row[j] = 0
 			}
 		}
-		s := prior - vec.Dot(row[:j], row)
-		if s <= 1e-12*prior {
+		s := row[i] - vec.Dot(row[:i], row)
+		if s <= 1e-12*scale[i] {
 			s = 0
 		}
-		row[j] = math.Sqrt(s)
+		row[i] = math.Sqrt(s)
 	}
 }

@@ -1,0 +1,154 @@
+package gpcore
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// Finite draws from the posterior on a fixed set of candidates, exactly and fast:
+// the prior is factorised once, and each draw is a prior draw corrected by the
+// data (Matheron's rule; Wilson et al. 2021, eq. 9):
+//
+//	f = f_0 + k(., X) K^-1 (y - f_0(X) - e),   e_i ~ N(0, noise_i).
+//
+// It needs every observation to be at a candidate.
+type Finite struct {
+	kernel Kernel
+	x      []float64 // m x d
+	r      []float64 // m x rank: the prior covariance is R R^T
+	rank   int
+	z, f   []float64
+	delta  []float64
+}
+
+// NewFinite prepares m candidates, x m x d row-major, by a pivoted Cholesky
+// factorisation of the prior covariance, up to the rank at which the variance left
+// is below 1e-12 of the largest. O(m^2 rank), memory O(m rank). It returns ErrShape
+// or a *ValueError.
+func NewFinite(k Kernel, x []float64) (*Finite, error) {
+	d := k.Dim()
+	if len(x) == 0 || len(x)%d != 0 {
+		return nil, ErrShape
+	}
+	if err := checkFinite(nameX, x); err != nil {
+		return nil, err
+	}
+	m := len(x) / d
+	s := &Finite{kernel: k, x: slices.Clone(x), f: make([]float64, m)}
+	left := make([]float64, m) // variance not yet explained
+	for i := range left {
+		left[i] = k.Variance(s.at(i))
+		if !finite(left[i]) {
+			return nil, &ValueError{nameCov, i, left[i]}
+		}
+	}
+	limit := 1e-12 * slices.Max(left)
+	var columns [][]float64
+	for len(columns) < m {
+		p := argMax(left)
+		if !(left[p] > limit) {
+			break
+		}
+		c := make([]float64, m)
+		inv := 1 / math.Sqrt(left[p])
+		for i := range c {
+			v := k.Cov(s.at(i), s.at(p))
+			for _, b := range columns {
+				v -= float64(b[i] * b[p])
+			}
+			c[i] = v * inv
+			left[i] = max(left[i]-float64(c[i]*c[i]), 0)
+		}
+		left[p] = 0
+		columns = append(columns, c)
+	}
+	s.rank = len(columns)
+	s.r, s.z = make([]float64, m*s.rank), make([]float64, s.rank)
+	for j, c := range columns {
+		for i, v := range c {
+			s.r[i*s.rank+j] = v
+		}
+	}
+	return s, nil
+}
+
+func argMax(v []float64) int {
+	at := 0
+	for i, x := range v {
+		if x > v[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// Len is the number of candidates.
+func (s *Finite) Len() int { return len(s.f) }
+
+func (s *Finite) at(i int) []float64 {
+	d := s.kernel.Dim()
+	return s.x[i*d : (i+1)*d]
+}
+
+// Draw sets dst (Len elements) to a draw from the posterior of g at the candidates.
+// at[i] is the candidate of observation i. The kernel must be that of g. O(m rank +
+// n^2 + n m). It returns ErrShape where at does not fit the observations.
+func (s *Finite) Draw(rng *rand.Rand, dst []float64, g *GP, at []int) error {
+	n := g.f.n
+	if len(dst) != len(s.f) || len(at) != n || g.points.d != s.kernel.Dim() {
+		return ErrShape
+	}
+	for i, c := range at {
+		if c < 0 || c >= len(s.f) || !slices.Equal(s.at(c), g.points.at(i)) {
+			return ErrShape
+		}
+	}
+	for i := range s.z {
+		s.z[i] = rng.NormFloat64()
+	}
+	for i := range s.f {
+		s.f[i] = vec.Dot(s.r[i*s.rank:(i+1)*s.rank], s.z)
+	}
+	s.delta = resize(s.delta, n)
+	for i, c := range at {
+		s.delta[i] = s.f[c]
+	}
+	v := g.correction(rng, s.delta)
+	g.self.combine(dst, v, s.x)
+	for i, f := range s.f {
+		dst[i] += f
+	}
+	return nil
+}
+
+// correction returns K^-1 (y - prior - e) with e drawn from the noise, where prior
+// are the values of a prior draw at the observations. The result is the core's
+// scratch.
+func (g *GP) correction(rng *rand.Rand, prior []float64) []float64 {
+	n := g.f.n
+	for i := range n {
+		g.k[i] = g.f.y[i] - prior[i] - math.Sqrt(g.f.noise[i])*rng.NormFloat64()
+	}
+	clear(g.k[n:])
+	g.f.solve(g.k, g.l, g.u)
+	return g.u[:n]
+}
+
+// combine sets dst[j] to sum over i of v_i k(X_i, x_j).
+func (r *Reader) combine(dst, v, x []float64) {
+	r.follow()
+	d, c := r.g.points.d, r.g.points
+	for j := 0; j < len(dst); j += lanes {
+		m := min(lanes, len(dst)-j)
+		r.load(x[j*d:], m)
+		r.job = panel{
+			rows: c.rows, rowCap: c.cap, lane: r.lane, n: r.g.f.n, out: r.b,
+			weights: v, sum: r.sum[:],
+		}
+		r.eval.panel(&r.job)
+		copy(dst[j:j+m], r.sum[:])
+	}
+}

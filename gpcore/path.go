@@ -1,0 +1,164 @@
+package gpcore
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// Path is one draw of the whole function from the posterior (Wilson et al. 2021):
+// a prior draw made of random waves plus the correction that the data ask for,
+//
+//	f(x) = f_0(x) + sum over i of v_i k(x, X_i),   v = K^-1 (y - f_0(X) - e).
+//
+// The correction is exact; f_0 has the kernel's covariance up to an error of order
+// 1/sqrt(waves). A path does not follow later changes of the process. It is not
+// safe for concurrent use.
+type Path struct {
+	d      int
+	eval   compiled
+	points *cloud
+	n      int
+	v      []float64
+	waves  []wave
+	w      []float64 // two normals a wave, over sqrt(waves)
+
+	point, lane, b, e, x []float64
+	sum                  [lanes]float64
+	job                  panel
+}
+
+// SamplePath draws a path of the given number of waves; 1000 are usual. O(n^2 +
+// waves*n*d); allocates O(n + waves*d). It panics unless waves is positive, and
+// returns ErrNoSpectrum for kernels from outside this package.
+func (g *GP) SamplePath(rng *rand.Rand, waves int) (*Path, error) {
+	if waves <= 0 {
+		panic("gpcore: a path needs at least one wave")
+	}
+	n, capacity := g.f.n, max(g.f.n, 1)
+	p := &Path{d: g.points.d, eval: compile(g.kernel, capacity), n: n}
+	width := p.eval.width
+	p.points = newCloud(p.d, capacity, p.eval)
+	copy(p.points.x, g.points.x[:n*p.d])
+	p.points.embed(p.eval, n)
+	omega := make([]float64, waves*width)
+	p.waves, p.w = make([]wave, waves), make([]float64, 2*waves)
+	for i := range p.waves {
+		w := &p.waves[i]
+		w.amplitude, w.omega = 1/math.Sqrt(float64(waves)), omega[i*width:(i+1)*width]
+		waveOf(p.eval.evaluator, w, rng, i)
+		if math.IsNaN(w.amplitude) {
+			return nil, ErrNoSpectrum
+		}
+		p.w[2*i], p.w[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	p.point, p.lane = make([]float64, width), make([]float64, width*lanes)
+	p.b, p.e, p.x = make([]float64, up24(capacity)*lanes), make([]float64, width*lanes), make([]float64, p.d*lanes)
+	prior := make([]float64, n)
+	for i := range prior {
+		p.eval.embed(p.point, p.points.at(i))
+		prior[i] = p.prior(p.point)
+	}
+	p.v = append(make([]float64, 0, capacity), g.correction(rng, prior)...)
+	return p, nil
+}
+
+// prior is f_0 at an embedded point.
+func (p *Path) prior(e []float64) float64 {
+	s := 0.0
+	for i := range p.waves {
+		w := &p.waves[i]
+		a := w.amplitude
+		for _, q := range w.linear {
+			a *= e[q]
+		}
+		sin, cos := math.Sincos(vec.Dot(w.omega, e))
+		s += a * (p.w[2*i]*cos + p.w[2*i+1]*sin)
+	}
+	return s
+}
+
+// priorGradient sets g (one value per embedded coordinate) to the derivatives of f_0.
+func (p *Path) priorGradient(g, e []float64) {
+	clear(g)
+	for i := range p.waves {
+		w := &p.waves[i]
+		a := w.amplitude
+		for _, q := range w.linear {
+			a *= e[q]
+		}
+		sin, cos := math.Sincos(vec.Dot(w.omega, e))
+		value := p.w[2*i]*cos + p.w[2*i+1]*sin
+		vec.Axpy(g, a*(p.w[2*i+1]*cos-p.w[2*i]*sin), w.omega)
+		for j, q := range w.linear {
+			others := w.amplitude
+			for k, o := range w.linear {
+				if k != j {
+					others *= e[o]
+				}
+			}
+			g[q] += others * value
+		}
+	}
+}
+
+// load embeds m points as lanes and sets up the job; the lanes left over repeat the
+// last point.
+func (p *Path) load(x []float64, m int) {
+	for i := range lanes {
+		if i < m {
+			p.eval.embed(p.point, x[i*p.d:(i+1)*p.d])
+		}
+		for q, v := range p.point {
+			p.lane[q*lanes+i] = v
+		}
+	}
+	p.job = panel{rows: p.points.rows, rowCap: p.points.cap, lane: p.lane, n: p.n, out: p.b, weights: p.v, sum: p.sum[:]}
+}
+
+// Values sets dst[j] to the function at point j; x is m x d row-major. O(n +
+// waves*d) a point.
+func (p *Path) Values(dst, x []float64) {
+	if len(x) != len(dst)*p.d {
+		panic("gpcore: Values needs d coordinates for each value")
+	}
+	for j := 0; j < len(dst); j += lanes {
+		m := min(lanes, len(dst)-j)
+		p.load(x[j*p.d:], m)
+		p.eval.panel(&p.job)
+		for i := range m {
+			p.eval.embed(p.point, x[(j+i)*p.d:(j+i+1)*p.d])
+			dst[j+i] = p.sum[i] + p.prior(p.point)
+		}
+	}
+}
+
+// Gradient returns the function at one point and sets grad (d elements) to its
+// derivatives. O(n + waves*d).
+func (p *Path) Gradient(grad, x []float64) float64 {
+	if len(x) != p.d || len(grad) != p.d {
+		panic("gpcore: Gradient needs d coordinates and d derivatives")
+	}
+	p.load(x, 1)
+	p.eval.panel(&p.job)
+	value := p.sum[0] + p.prior(p.point)
+	// The panel has been used; it now holds the weights of lane 0.
+	clear(p.b[:p.n*lanes])
+	for i, v := range p.v {
+		p.b[i*lanes] = v
+	}
+	clear(p.e)
+	clear(p.x)
+	p.eval.gradient(&p.job, p.b, p.e)
+	g := make([]float64, len(p.point))
+	p.priorGradient(g, p.point)
+	for q, v := range g {
+		p.e[q*lanes] += v
+	}
+	p.eval.pull(p.x, p.e, p.lane)
+	for i := range grad {
+		grad[i] = p.x[i*lanes]
+	}
+	return value
+}

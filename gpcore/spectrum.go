@@ -1,0 +1,123 @@
+package gpcore
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+)
+
+// ErrNoSpectrum says that a kernel from outside this package has no known spectrum.
+var ErrNoSpectrum = errors.New("gpcore: this kernel has no known spectrum; draw with SampleJoint instead")
+
+// wave is a random function of embedded points e whose covariance, on average
+// over waves, is the kernel:
+//
+//	amplitude * (product of e[i] over linear) * (w1 cos(omega . e) + w2 sin(omega . e)),
+//
+// with w1, w2 independent standard normals (Rahimi & Recht 2007).
+type wave struct {
+	amplitude float64
+	omega     []float64
+	linear    []int
+}
+
+// spectral is an evaluator that can draw a wave. stratum numbers the wave; a part
+// that has c alternatives takes stratum mod c and hands on stratum / c, so that all
+// combinations come up equally often.
+type spectral interface {
+	wave(w *wave, rng *rand.Rand, stratum int) (rest int)
+}
+
+// wave draws the frequency of a radial kernel of embedded coordinates: normal
+// for 2^(-q), a normal over the root of a chi-square with 2 nu degrees of freedom
+// for the Matern family, and a normal of gamma-distributed scale for the rational
+// quadratic.
+func (r *radial) wave(w *wave, rng *rand.Rand, stratum int) int {
+	scale := 1.0
+	switch r.family {
+	case gaussian:
+		scale = math.Sqrt(2 * math.Ln2)
+	case matern52:
+		scale = 1 / math.Sqrt(chiSquare(rng, 5))
+	case matern32:
+		scale = 1 / math.Sqrt(chiSquare(rng, 3))
+	case exponential:
+		scale = 1 / math.Sqrt(chiSquare(rng, 1))
+	case rationalQuadratic:
+		scale = math.Sqrt(2 * gamma(rng, r.shape))
+	}
+	for i := range r.d {
+		w.omega[r.offset+i] = scale * rng.NormFloat64()
+	}
+	w.amplitude *= math.Sqrt(r.variance)
+	return stratum
+}
+
+// chiSquare is the sum of n squared standard normals.
+func chiSquare(rng *rand.Rand, n int) float64 {
+	s := 0.0
+	for range n {
+		z := rng.NormFloat64()
+		s += float64(z * z)
+	}
+	return s
+}
+
+// gamma is a gamma variate of the given shape and scale one (Marsaglia & Tsang
+// 2000; shapes below one by their section 6).
+func gamma(rng *rand.Rand, shape float64) float64 {
+	if shape < 1 {
+		u := 1 - rng.Float64()
+		return gamma(rng, shape+1) * math.Pow(u, 1/shape)
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		z := rng.NormFloat64()
+		v := 1 + float64(c*z)
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(1-rng.Float64()) < 0.5*z*z+d-float64(d*v)+float64(d*math.Log(v)) {
+			return d * v
+		}
+	}
+}
+
+func (e *inner) wave(w *wave, _ *rand.Rand, stratum int) int {
+	d := len(e.scale)
+	w.linear = append(w.linear, e.offset+stratum%d)
+	w.amplitude *= math.Sqrt(float64(d))
+	return stratum / d
+}
+
+func (k *level) wave(w *wave, _ *rand.Rand, stratum int) int {
+	w.amplitude *= math.Sqrt(k.variance)
+	return stratum
+}
+
+func (e *picked) wave(w *wave, rng *rand.Rand, stratum int) int {
+	return waveOf(e.evaluator, w, rng, stratum)
+}
+
+func (e *folded) wave(w *wave, rng *rand.Rand, stratum int) int {
+	if !e.product {
+		c := len(e.parts)
+		w.amplitude *= math.Sqrt(float64(c))
+		return waveOf(e.parts[stratum%c], w, rng, stratum/c)
+	}
+	for _, p := range e.parts {
+		stratum = waveOf(p, w, rng, stratum)
+	}
+	return stratum
+}
+
+// waveOf draws from any evaluator; one without a spectrum makes the amplitude NaN.
+func waveOf(e evaluator, w *wave, rng *rand.Rand, stratum int) int {
+	if s, ok := e.(spectral); ok {
+		return s.wave(w, rng, stratum)
+	}
+	w.amplitude = math.NaN()
+	return stratum
+}
