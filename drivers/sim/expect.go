@@ -17,12 +17,12 @@ const (
 // first components of their vector of order-2 weights).
 var latticeVector = [maxVariables]uint32{1, 182667, 469891, 498753, 110745, 446247, 250185, 118627}
 
-// lattice fills p with point i of n, n a power of two, in [0,1]^len(p). The
+// lattice fills p with point i of n, n a power of two, in (0,1)^len(p). The
 // baker's transform x -> 1 - |2x-1| makes the error of an average over a smooth
 // function fall as 1/n² instead of 1/n (Hickernell, 2002).
 func lattice(p []float64, i, n int) {
 	for k := range p {
-		x := float64(uint64(i)*uint64(latticeVector[k])%uint64(n)) / float64(n)
+		x := (float64(uint64(i)*uint64(latticeVector[k])%uint64(n)) + 0.5) / float64(n)
 		p[k] = 1 - math.Abs(2*x-1)
 	}
 }

@@ -186,8 +186,8 @@ func (g *growth) average(controlled []bool, axes []dist) func(u []float64) (mean
 		}
 	}
 	pairs := g.pairs(controlled, axes)
-	held := make([]float64, len(g.points))
 	return func(u []float64) (float64, float64) {
+		held := make([]float64, len(g.points))
 		var f factors
 		g.factors(u, &f)
 		for j, p := range g.points {

@@ -39,7 +39,7 @@ func (j *judge) best(set int) ([]float64, float64) {
 			random = random || j.axes[i].kind != Held
 		}
 	}
-	fine := j.expectation(set, fineNodes)
+	fine := j.fine[set]()
 	if !random {
 		return j.search(axes, searchStarts, fine, nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Query asks what the best setting of a plant really is.
@@ -54,13 +55,14 @@ type Truth struct {
 // with f and v mean and variance of one shot, averaged over the distributions of
 // the variables that the control set leaves random. x has one value per variable,
 // in its unit; values of random variables are not looked at. NaN for a control
-// set or an x that do not exist, and where the formula has no value.
+// set or an x that do not exist, and where the formula has no value. It may be
+// called from any goroutine if the formula may.
 func (t Truth) ValueOf(controlSet int, x []float64) float64 {
 	j := t.judge
 	if j == nil || controlSet < 0 || controlSet >= len(j.sets) || len(x) != j.dim() {
 		return math.NaN()
 	}
-	return j.user(j.expectation(controlSet, fineNodes)(j.cube(x)))
+	return j.user(j.fine[controlSet]()(j.cube(x)))
 }
 
 // Truth searches the plant's optimum at its present state. It is deterministic
@@ -131,6 +133,9 @@ type judge struct {
 	axes []dist
 	// candidates on the unit cube.
 	candidates [][]float64
+	// fine holds, for every control set, its expectation with all nodes, made when
+	// it is first asked for.
+	fine []func() func(u []float64) float64
 }
 
 func newJudge(p *Plant, q Query, hours float64) (*judge, error) {
@@ -155,6 +160,9 @@ func newJudge(p *Plant, q Query, hours float64) (*judge, error) {
 			return nil, fmt.Errorf("candidate %d has %d values for %d variables", i, len(x), dim)
 		}
 		j.candidates = append(j.candidates, p.cube(x))
+	}
+	for set := range j.sets {
+		j.fine = append(j.fine, sync.OnceValue(func() func(u []float64) float64 { return j.expectation(set, fineNodes) }))
 	}
 	return j, nil
 }

@@ -1,0 +1,351 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// knobs returns a laser of n knobs with ranges [0, 1], so that its coordinates are
+// the cube's.
+func knobs(n int) Options {
+	o := laserOptions()
+	o.Variables = nil
+	for i := range n {
+		o.Variables = append(o.Variables, Variable{Name: fmt.Sprint("k", i), Low: 0, High: 1, Start: 0.4, Safe: 0.2,
+			Device: "stage", Channel: fmt.Sprint("c", i), Actuated: true, OnRelease: "release", Random: Distribution{Kind: Uniform}})
+	}
+	return o
+}
+
+func (b bench) truth(q Query) Truth {
+	b.t.Helper()
+	truth, err := b.Truth(q)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return truth
+}
+
+// score is the user's objective by definition, from the plant's own moments.
+func (b bench) score(alpha float64, x ...float64) float64 {
+	sd := b.NoiseSD(x)
+	return b.Mean(x) - alpha*sd*sd
+}
+
+// TestTruthAgainstGrid compares optimum and range with a grid over the whole
+// domain, in one and two dimensions, with and without risk.
+func TestTruthAgainstGrid(t *testing.T) {
+	for _, dim := range []int{1, 2} {
+		for _, alpha := range []float64{0, 0.5} {
+			b := newBench(t, knobs(dim))
+			truth := b.truth(Query{Alpha: alpha})
+			const n = 400 // to either side a grid point is within 1/800, so the value within 1e-4 of the range
+			best, worst := math.Inf(-1), math.Inf(1)
+			x := make([]float64, dim)
+			for i := 0; i <= n; i++ {
+				for j := 0; j <= n; j++ {
+					x[0] = float64(i) / n
+					x[dim-1] = float64(j) / n
+					v := b.score(alpha, x...)
+					best, worst = max(best, v), min(worst, v)
+				}
+			}
+			if tolerance := 1e-3 * (best - worst); math.Abs(truth.Value-best) > tolerance || math.Abs(truth.Range-(best-worst)) > tolerance {
+				t.Errorf("%d knobs, alpha %v: value %v and range %v, by grid %v and %v", dim, alpha, truth.Value, truth.Range, best, best-worst)
+			}
+			if got := b.score(alpha, truth.Optimum.X...); math.Abs(got-truth.Value) > 1e-12 {
+				t.Errorf("%d knobs, alpha %v: the optimum scores %v, not %v", dim, alpha, got, truth.Value)
+			}
+		}
+	}
+}
+
+// TestTruthFindsBothRegions: risk moves the optimum of every laser from the bright
+// region to the quiet one.
+func TestTruthFindsBothRegions(t *testing.T) {
+	for dim := 1; dim <= maxVariables; dim++ {
+		b := newBench(t, knobs(dim))
+		for region, alpha := range []float64{0, 0.5} {
+			truth := b.truth(Query{Alpha: alpha})
+			for i, c := range b.laser.centre(region, 0) {
+				if math.Abs(truth.Optimum.X[i]-c) > 0.05 {
+					t.Errorf("%d knobs, alpha %v: the optimum is at %v, the region's centre at %v", dim, alpha, truth.Optimum.X, b.laser.centre(region, 0))
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestTruthNothingBetter samples the domains that no grid covers: at random, and
+// close to the optimum.
+func TestTruthNothingBetter(t *testing.T) {
+	plants := map[string]Options{"laser": knobs(6), "growth": growthOptions()}
+	for name, o := range plants {
+		b := newBench(t, o)
+		alpha := map[string]float64{"laser": 0.5, "growth": 0.002}[name]
+		truth := b.truth(Query{Alpha: alpha})
+		const seed = 12
+		r := rand.New(rand.NewPCG(seed, 0))
+		x := make([]float64, len(o.Variables))
+		for i := range 60_000 {
+			for k, v := range o.Variables {
+				x[k] = v.Low + r.Float64()*(v.High-v.Low)
+				if i%2 == 0 {
+					x[k] = truth.Optimum.X[k] + r.NormFloat64()*0.02*(v.High-v.Low)
+					x[k] = min(max(x[k], v.Low), v.High)
+				}
+			}
+			if v := b.score(alpha, x...); v > truth.Value+1e-6*truth.Range {
+				t.Fatalf("%s, seed %d: %v at %v is better than the optimum, %v at %v", name, seed, v, x, truth.Value, truth.Optimum.X)
+			}
+		}
+	}
+}
+
+// TestTruthOfGrowth: an independent pattern search over the data file, in Python,
+// found 2.19411617 standardised units; 1e-6 of it is its step.
+func TestTruthOfGrowth(t *testing.T) {
+	b := newBench(t, growthOptions())
+	truth := b.truth(Query{ControlSets: nutrientSets()})
+	if want := 107.55729094567415*2.19411617 + 108.59035777465141; math.Abs(truth.Value-want) > 1e-3 {
+		t.Errorf("value %v mm2, want %v", truth.Value, want)
+	}
+	if want := 107.55729094567415 * (2.19411617 + 1.13261281); math.Abs(truth.Range-want) > 1e-2 {
+		t.Errorf("range %v mm2, want %v", truth.Range, want)
+	}
+	if truth.Optimum.ControlSet != 6 {
+		t.Errorf("the best control set is number %d, want the one of all variables", truth.Optimum.ControlSet)
+	}
+}
+
+// TestTruthOverSubsets: without a set of all variables, the best set is the one
+// whose average is best, and no other setting of any set beats it.
+func TestTruthOverSubsets(t *testing.T) {
+	b := newBench(t, growthOptions())
+	sets := nutrientSets()[:6]
+	truth := b.truth(Query{ControlSets: sets})
+	if got := truth.ValueOf(truth.Optimum.ControlSet, truth.Optimum.X); math.Abs(got-truth.Value) > 1e-9 {
+		t.Errorf("the optimum's value is %v, told as %v", got, truth.Value)
+	}
+	for i, controlled := range sets[truth.Optimum.ControlSet] {
+		if controlled == math.IsNaN(truth.Optimum.X[i]) {
+			t.Errorf("optimum %v of a set that controls %v", truth.Optimum.X, sets[truth.Optimum.ControlSet])
+		}
+	}
+	const seed = 5
+	r := rand.New(rand.NewPCG(seed, 0))
+	x := make([]float64, 5)
+	for range 400 {
+		for k, v := range b.opt.Variables {
+			x[k] = v.Low + r.Float64()*(v.High-v.Low)
+		}
+		for set := range sets {
+			if v := truth.ValueOf(set, x); v > truth.Value+1e-6*truth.Range {
+				t.Fatalf("seed %d: set %d at %v has %v, more than the optimum's %v", seed, set, x, v, truth.Value)
+			}
+		}
+	}
+}
+
+// TestExpectationAgainstQuadrature compares averages over random knobs with nested
+// Simpson rules, for each kind of distribution.
+func TestExpectationAgainstQuadrature(t *testing.T) {
+	const alpha = 0.5
+	for _, random := range []Distribution{{Kind: Uniform}, {Normal, 0.6, 0.15}, {Normal, 0.1, 0.4}} {
+		o := knobs(3)
+		for i := range o.Variables {
+			o.Variables[i].Random = random
+		}
+		b := newBench(t, o)
+		truth := b.truth(Query{Alpha: alpha, ControlSets: [][]bool{{true, false, true}, {false, true, false}}})
+		p := density(dist{kind: random.Kind, mean: random.Mean, sd: random.SD})
+		one := integrate(func(y float64) float64 { return p(y) * b.score(alpha, 0.3, y, 0.7) }, 0, 1)
+		// A tenth of the 1e-3 of the range that is asked of the whole; the quantile of
+		// a normal that ends four standard deviations out is what costs precision.
+		if got := truth.ValueOf(0, []float64{0.3, math.NaN(), 0.7}); math.Abs(got-one) > 1e-4*truth.Range {
+			t.Errorf("%v: average over one knob is %v, by quadrature %v", random, got, one)
+		}
+		const n = 60
+		two, weight := 0.0, 0.0
+		for i := range n * n {
+			x, z := (float64(i%n)+0.5)/n, (float64(i/n)+0.5)/n
+			w := p(x) * p(z)
+			two, weight = two+w*b.score(alpha, x, 0.4, z), weight+w
+		}
+		// Midpoints: second order, about 1e-4 here.
+		if got := truth.ValueOf(1, []float64{0, 0.4, 0}); math.Abs(got-two/weight) > 2e-4*truth.Range {
+			t.Errorf("%v: average over two knobs is %v, by quadrature %v", random, got, two/weight)
+		}
+		// The optimum over the first set, against a grid of averages.
+		best := math.Inf(-1)
+		for i := 0; i <= 40; i++ {
+			for j := 0; j <= 40; j++ {
+				best = max(best, truth.ValueOf(0, []float64{float64(i) / 40, 0, float64(j) / 40}))
+			}
+		}
+		if truth.Value < best || truth.Value > best+0.01*truth.Range {
+			t.Errorf("%v: optimum %v, the grid's best %v", random, truth.Value, best)
+		}
+	}
+}
+
+// TestExpectationOfFixedVariables: a variable that holds is at its start, one that
+// is parked at its safe value, when a control set leaves it alone.
+func TestExpectationOfFixedVariables(t *testing.T) {
+	o := knobs(3)
+	o.Variables[0].OnRelease, o.Variables[1].OnRelease = "hold", "park"
+	b := newBench(t, o)
+	truth := b.truth(Query{Alpha: 0.2, ControlSets: [][]bool{{false, false, true}}})
+	if got, want := truth.ValueOf(0, []float64{9, 9, 0.6}), b.score(0.2, 0.4, 0.2, 0.6); math.Abs(got-want) > 1e-12 {
+		t.Errorf("value %v, want that of the start and the safe value, %v", got, want)
+	}
+}
+
+// TestTruthWithLevels compares with every combination of levels.
+func TestTruthWithLevels(t *testing.T) {
+	o := knobs(3)
+	o.Variables[0].Levels = []float64{0, 0.1, 0.9}
+	o.Variables[1].Low, o.Variables[1].High, o.Variables[1].Integer = 0, 7, true
+	o.Variables[2].Levels = []float64{0.25, 0.5}
+	b := newBench(t, o)
+	for _, minimize := range []bool{false, true} {
+		truth := b.truth(Query{Minimize: minimize})
+		best := math.Inf(-1)
+		for _, x := range o.Variables[0].Levels {
+			for y := range 8 {
+				for _, z := range o.Variables[2].Levels {
+					v := b.Mean([]float64{x, float64(y), z})
+					if minimize {
+						v = -v
+					}
+					best = max(best, v)
+				}
+			}
+		}
+		if minimize {
+			best = -best
+		}
+		if math.Abs(truth.Value-best) > 1e-12 {
+			t.Errorf("minimize %v: optimum %v at %v, by enumeration %v", minimize, truth.Value, truth.Optimum.X, best)
+		}
+	}
+	// Random levels follow the distribution of what is rounded to them.
+	truth := b.truth(Query{ControlSets: [][]bool{{true, true, false}}})
+	want := (0.375*b.Mean([]float64{0.1, 3, 0.25}) + 0.625*b.Mean([]float64{0.1, 3, 0.5}))
+	if got := truth.ValueOf(0, []float64{0.1, 3, 0}); math.Abs(got-want) > 1e-3*truth.Range {
+		t.Errorf("average over two levels is %v, want %v", got, want)
+	}
+}
+
+// TestTruthOfTables: the optima that the data sets' publications name.
+func TestTruthOfTables(t *testing.T) {
+	for name, want := range map[string]float64{"perovskite": 27122, "agnp": 0.14836082, "p3ht": 838.31} {
+		b := newBench(t, tableOptions(t, name))
+		table, _ := LoadTable(name)
+		truth := b.truth(Query{Minimize: table.Minimize})
+		if math.Abs(truth.Value-want) > 1e-8*want {
+			t.Errorf("%s: optimum %v, want %v", name, truth.Value, want)
+		}
+		again := b.truth(Query{Minimize: table.Minimize, Candidates: b.Candidates()})
+		if again.Value != truth.Value || again.Range != truth.Range {
+			t.Errorf("%s: with its rows as candidates %v and %v, without %v and %v", name, again.Value, again.Range, truth.Value, truth.Range)
+		}
+	}
+}
+
+func TestTruthOverCandidates(t *testing.T) {
+	b := newBench(t, knobs(2))
+	candidates := [][]float64{{0.1, 0.1}, {0.3, 0.3}, {0.9, 0.9}, {0, 1}}
+	truth := b.truth(Query{Alpha: 0.1, Candidates: candidates})
+	best, worst, at := math.Inf(-1), math.Inf(1), 0
+	for i, x := range candidates {
+		v := b.score(0.1, x...)
+		if v > best {
+			best, at = v, i
+		}
+		worst = min(worst, v)
+	}
+	if truth.Value != best || truth.Range != best-worst || truth.Optimum.X[0] != candidates[at][0] {
+		t.Errorf("%+v, want %v at %v and range %v", truth, best, candidates[at], best-worst)
+	}
+}
+
+// TestTruthOfFormula compares a formula's average with simulated shots.
+func TestTruthOfFormula(t *testing.T) {
+	const alpha = 0.3
+	b := newBench(t, laserOptions())
+	formula := func(v map[string]float64) (float64, error) {
+		return math.Sqrt(v["pulse_energy"]) - 0.2*math.Abs(v["pointing"]) + v["shutter_open"], nil
+	}
+	truth := b.truth(Query{Alpha: alpha, Formula: formula})
+	x := []float64{0.8, -0.1, 12.4, 75}
+	const n = 400_000
+	mean, square, out := 0.0, 0.0, make([]float64, 2)
+	for i := range uint64(n) {
+		b.laser.shot(out, b.cube(x), 0, i)
+		y, _ := formula(map[string]float64{"pulse_energy": out[0], "pointing": out[1], "shutter_open": 0.75})
+		mean += y / n
+		square += y * y / n
+	}
+	// 400,000 correlated pulses (the jitter's octaves) know the mean to a few 1e-3,
+	// about what nine nodes make of a kink.
+	if got, want := truth.ValueOf(0, x), mean-alpha*(square-mean*mean); math.Abs(got-want) > 5e-3 {
+		t.Errorf("formula: %v, by simulation %v", got, want)
+	}
+	linear := b.truth(Query{Alpha: alpha, Formula: func(v map[string]float64) (float64, error) { return v["pulse_energy"], nil }})
+	plain := b.truth(Query{Alpha: alpha})
+	if math.Abs(linear.Value-plain.Value) > 1e-6*plain.Range || math.Abs(linear.Range-plain.Range) > 1e-6*plain.Range {
+		t.Errorf("the energy as a formula: %v and %v, as the sensor %v and %v", linear.Value, linear.Range, plain.Value, plain.Range)
+	}
+	_, err := b.Truth(Query{Formula: func(map[string]float64) (float64, error) { return 0, errors.New("no") }})
+	if err == nil || !strings.Contains(err.Error(), "no value anywhere") {
+		t.Errorf("a formula that always fails: %v", err)
+	}
+}
+
+func TestTruthMovesWithDrift(t *testing.T) {
+	o := knobs(4)
+	o.Drift = 0.01
+	b := newBench(t, o)
+	before := b.truth(Query{})
+	b.clock.move(5 * time.Hour)
+	after := b.truth(Query{})
+	for i, x := range after.Optimum.X {
+		want := before.Optimum.X[i] + []float64{0.05, -0.05, 0.05, -0.05}[i]
+		if math.Abs(x-want) > 1e-3 {
+			t.Errorf("knob %d: the optimum went from %v to %v, want %v", i, before.Optimum.X[i], x, want)
+		}
+	}
+	if got := before.ValueOf(0, before.Optimum.X); got != before.Value {
+		t.Errorf("a truth that was told does not drift: %v, then %v", before.Value, got)
+	}
+}
+
+func TestTruthRefuses(t *testing.T) {
+	b := newBench(t, knobs(2))
+	for words, q := range map[string]Query{
+		"alpha is NaN":            {Alpha: math.NaN()},
+		"control set 0 has 1 ent": {ControlSets: [][]bool{{true}}},
+		"candidate 1 has 3 val":   {Candidates: [][]float64{{0, 0}, {0, 0, 0}}},
+	} {
+		if _, err := b.Truth(q); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%v, want an error with %q", err, words)
+		}
+	}
+	truth := b.truth(Query{})
+	if v := truth.ValueOf(1, []float64{0, 0}); !math.IsNaN(v) {
+		t.Errorf("a control set that is not there has value %v", v)
+	}
+	if v := truth.ValueOf(0, []float64{0}); !math.IsNaN(v) {
+		t.Errorf("a setting of the wrong length has value %v", v)
+	}
+	if v := (Truth{}).ValueOf(0, nil); !math.IsNaN(v) {
+		t.Errorf("no truth has value %v", v)
+	}
+}
