@@ -87,26 +87,22 @@ func (t *tier) register(i int) reg.VecVirtual { return t.broadcast(constantAt(i)
 
 // The following are operations with constant i as an operand from memory.
 
-// addConstant is a new register with a + c_i.
-func (t *tier) addConstant(i int, a reg.VecVirtual) reg.VecVirtual {
-	v := t.vector()
+// addConstant is v = a + c_i.
+func (t *tier) addConstant(i int, a, v reg.VecVirtual) {
 	if t.wide {
 		t.VADDPD_BCST(constantAt(i), a, v)
 	} else {
 		t.VADDPD(constantAt(i), a, v)
 	}
-	return v
 }
 
-// mulConstant is a new register with a * c_i.
-func (t *tier) mulConstant(i int, a reg.VecVirtual) reg.VecVirtual {
-	v := t.vector()
+// mulConstant is v = a * c_i.
+func (t *tier) mulConstant(i int, a, v reg.VecVirtual) {
 	if t.wide {
 		t.VMULPD_BCST(constantAt(i), a, v)
 	} else {
 		t.VMULPD(constantAt(i), a, v)
 	}
-	return v
 }
 
 // fmaConstant is acc += a * c_i.

@@ -5,18 +5,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// exponential holds what the exponential keeps in registers: at 512 bits all
-// coefficients, at 256 bits only what cannot come from memory.
+// exponential holds what the exponential keeps in registers. At 512 bits that are
+// all coefficients. At 256 bits all 24 lanes stand side by side, which hides the
+// latency of the polynomial and loads each coefficient once, and the registers are
+// short: the integer parts wait in memory.
 type exponential struct {
 	*tier
-	limit reg.VecVirtual // of the argument
-	magic reg.VecVirtual // 256 bits only
-	coeff []reg.VecVirtual
+	limit   reg.VecVirtual
+	magic   reg.VecVirtual   // 256 bits only
+	coeff   []reg.VecVirtual // 512 bits only
+	waiting operand.Mem      // 24 words
 }
 
 // newExponential loads the registers; limit is the place of the bound.
-func (t *tier) newExponential(limit int) exponential {
-	e := exponential{tier: t, limit: t.register(limit)}
+func (t *tier) newExponential(limit int, waiting operand.Mem) exponential {
+	e := exponential{tier: t, limit: t.register(limit), waiting: waiting}
 	if !t.wide {
 		e.magic = t.register(magicAt)
 		return e
@@ -27,70 +30,85 @@ func (t *tier) newExponential(limit int) exponential {
 	return e
 }
 
-// exp2 returns 2^(x+low), |x| within bounds; low may be nil. The registers in x
-// are used up.
-func (e exponential) exp2(x, low []reg.VecVirtual) []reg.VecVirtual {
-	t := e.tier
-	f, p := t.vectors(len(x)), t.vectors(len(x))
-	for j := range x {
-		e.split(x[j], f[j])
-		if low != nil {
-			t.VADDPD(low[j], x[j], x[j])
-		}
-	}
-	for j := range x {
-		if t.wide {
-			t.VMOVAPD(e.coeff[topAt], p[j])
-		} else {
-			t.VMOVUPD(constantAt(topAt), p[j])
-		}
-	}
-	for i := topAt - 1; i >= 0; i-- {
-		for j := range x {
-			if t.wide {
-				t.VFMADD213PD(e.coeff[i], x[j], p[j])
-			} else {
-				t.VFMADD213PD(constantAt(i), x[j], p[j])
-			}
-		}
-	}
-	for j := range x {
-		if t.wide {
-			t.VSCALEFPD(f[j], p[j], p[j])
-			continue
-		}
-		// The integer stands in the low bits of f: add it to the exponent.
-		t.VPSLLQ(operand.Imm(52), f[j], f[j])
-		t.VPADDQ(f[j], p[j], p[j])
-	}
-	return p
-}
-
-// split sets f to the integer nearest to x, at 256 bits plus the magic number,
-// and subtracts the integer from x.
-func (e exponential) split(x, f reg.VecVirtual) {
+// split subtracts from x the nearest integer and returns what scale needs of it:
+// at 512 bits the integer in a register, at 256 bits the integer at the place of
+// an exponent, as vector j of those that wait in memory.
+func (e exponential) split(x reg.VecVirtual, j int) operand.Op {
+	f := e.vector()
 	if e.wide {
 		e.VRNDSCALEPD(operand.Imm(8), x, f)
 		e.VSUBPD(f, x, x)
-		return
+		return f
 	}
 	whole := e.vector()
 	e.VADDPD(e.magic, x, f)
 	e.VSUBPD(e.magic, f, whole)
 	e.VSUBPD(whole, x, x)
+	e.VPSLLQ(operand.Imm(52), f, f)
+	m := e.waiting
+	m.Disp += j * e.size()
+	e.VMOVUPD(f, m)
+	return m
 }
 
-// expNegative returns exp(-u), u >= 0, with the product -u*log2(e) in two parts.
-// The registers in u are used up.
-func (e exponential) expNegative(u []reg.VecVirtual) []reg.VecVirtual {
-	x, low := make([]reg.VecVirtual, len(u)), e.vectors(len(u))
-	for j := range u {
-		// A NaN is the second source and stays.
-		e.VMINPD(u[j], e.limit, u[j])
-		x[j] = e.mulConstant(negLog2EAt, u[j])
-		e.VMOVAPD(x[j], low[j])
-		e.fmsConstant(low[j], u[j], negLog2EAt)
-		e.fmaConstant(low[j], u[j], negLog2ELowAt)
+// scale multiplies p by the power of two that split returned.
+func (e exponential) scale(p reg.VecVirtual, f operand.Op) {
+	if e.wide {
+		e.VSCALEFPD(f, p, p)
+	} else {
+		e.VPADDQ(f, p, p)
 	}
-	return e.exp2(x, low)
+}
+
+// polynomial returns 2^x for |x| <= 1/2, scaled by what split returned.
+func (e exponential) polynomial(x []reg.VecVirtual, f []operand.Op) []reg.VecVirtual {
+	p := e.vectors(len(x))
+	for j := range x {
+		if e.wide {
+			e.VMOVAPD(e.coeff[topAt], p[j])
+		} else {
+			e.VMOVUPD(constantAt(topAt), p[j])
+		}
+	}
+	for i := topAt - 1; i >= 0; i-- {
+		var c reg.VecVirtual
+		if e.wide {
+			c = e.coeff[i]
+		} else {
+			c = e.vector()
+			e.VMOVUPD(constantAt(i), c)
+		}
+		for j := range x {
+			e.VFMADD213PD(c, x[j], p[j])
+		}
+	}
+	for j := range x {
+		e.scale(p[j], f[j])
+	}
+	return p
+}
+
+// exp2 returns 2^x, x >= -1000 after the bound. The registers in x are used up.
+func (e exponential) exp2(x []reg.VecVirtual) []reg.VecVirtual {
+	f := make([]operand.Op, len(x))
+	for j, v := range x {
+		// A NaN is the second source and stays.
+		e.VMAXPD(v, e.limit, v)
+		f[j] = e.split(v, j)
+	}
+	return e.polynomial(x, f)
+}
+
+// negative reduces u to the argument of the polynomial of exp(-u), in place, with
+// the product -u*log2(e) in two parts. u >= 0.
+func (e exponential) negative(u reg.VecVirtual, j int) operand.Op {
+	low, x := e.vector(), e.vector()
+	e.VMINPD(u, e.limit, u)
+	e.mulConstant(negLog2EAt, u, x)
+	e.VMOVAPD(x, low)
+	e.fmsConstant(low, u, negLog2EAt)
+	e.fmaConstant(low, u, negLog2ELowAt)
+	f := e.split(x, j)
+	e.VADDPD(low, x, u)
+	return f
 }

@@ -54,7 +54,7 @@ func (a *neon) pairs(f family) {
 	a.set(panelShift, 0)
 	a.set(panelPasses, panelVectors/side)
 	a.repeat(panelPasses, func() {
-		a.pass(f)
+		a.rows(f)
 		a.advance(panelShift, 16*side)
 	})
 	a.end()
@@ -68,7 +68,7 @@ func (a *neon) lane(d x, i int) {
 	a.add(d, panelShift)
 }
 
-func (a *neon) pass(f family) {
+func (a *neon) rows(f family) {
 	a.field(panelN, argN)
 	a.field(panelRow, argRows)
 	a.lane(panelLanes, argLanes)
@@ -134,13 +134,12 @@ func (a *neon) value(f family) v {
 		}
 		return a.exp2(false)
 	}
-	hasFactor := f.name != "exponential"
 	for j := range v(side) {
 		a.fsqrt(atU+j, atQ+j)
-		if hasFactor {
+		if f.factor != none {
 			a.fadd(atFactor+j, atOne, atU+j)
 		}
-		if f.name == "matern52" {
+		if f.factor == quadratic {
 			a.fma(atFactor+j, atQ+j, atThird)
 		}
 		a.fmin(atU+j, atU+j, atLimit)
@@ -150,7 +149,7 @@ func (a *neon) value(f family) v {
 		a.fma(atP+j, atU+j, atLogLow)
 	}
 	at := a.exp2(true)
-	if hasFactor {
+	if f.factor != none {
 		for j := range v(side) {
 			a.fmul(at+j, at+j, atFactor+j)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -15,15 +16,15 @@ const (
 	argWeights
 	argStep
 	argSum
+	argWaiting // 24 words
 )
 
 // family is one function of the covariance panel.
 type family struct {
-	name  string
-	limit int // place of the exponential's bound, 0 without one
-	side  int // vectors side by side at 256 bits
-	form  form
-	value func(e exponential, q []reg.VecVirtual) []reg.VecVirtual
+	name   string
+	limit  int // place of the exponential's bound, 0 without one
+	form   form
+	factor factor
 }
 
 // form is what q accumulates.
@@ -35,150 +36,89 @@ const (
 	inner                // row*lane
 )
 
+// factor is what exp(-u), u the root of q, is multiplied by.
+type factor int
+
+const (
+	none      factor = iota
+	linear           // 1+u
+	quadratic        // 1+u+q/3
+)
+
 var families = []family{
-	{"gaussian", exp2LimitAt, 3, negated, gaussian},
-	{"matern52", expLimitAt, 2, distance, matern52},
-	{"matern32", expLimitAt, 2, distance, matern32},
-	{"exponential", expLimitAt, 3, distance, exponentialOf},
-	{"distances", 0, 6, distance, same},
-	{"inner", 0, 6, inner, same},
+	{"gaussian", exp2LimitAt, negated, none},
+	{"matern52", expLimitAt, distance, quadratic},
+	{"matern32", expLimitAt, distance, linear},
+	{"exponential", expLimitAt, distance, none},
+	{"distances", 0, distance, none},
+	{"inner", 0, inner, none},
 }
 
-func same(_ exponential, q []reg.VecVirtual) []reg.VecVirtual { return q }
-
-func gaussian(e exponential, q []reg.VecVirtual) []reg.VecVirtual {
-	for _, v := range q {
-		e.VMAXPD(v, e.limit, v)
-	}
-	return e.exp2(q, nil)
-}
-
-func roots(e exponential, q []reg.VecVirtual) []reg.VecVirtual {
-	u := e.vectors(len(q))
-	for j, v := range q {
-		e.VSQRTPD(v, u[j])
-	}
-	return u
-}
-
-func exponentialOf(e exponential, q []reg.VecVirtual) []reg.VecVirtual {
-	return e.expNegative(roots(e, q))
-}
-
-// times is exp(-u) * f.
-func times(e exponential, u, f []reg.VecVirtual) []reg.VecVirtual {
-	v := e.expNegative(u)
-	for j := range v {
-		e.VMULPD(f[j], v[j], v[j])
-	}
-	return v
-}
-
-func matern32(e exponential, q []reg.VecVirtual) []reg.VecVirtual {
-	u := roots(e, q)
-	f := make([]reg.VecVirtual, len(u))
-	for j := range u {
-		f[j] = e.addConstant(oneAt, u[j])
-	}
-	return times(e, u, f)
-}
-
-func matern52(e exponential, q []reg.VecVirtual) []reg.VecVirtual {
-	u := roots(e, q)
-	f := make([]reg.VecVirtual, len(u))
-	for j := range u {
-		f[j] = e.addConstant(oneAt, u[j])
-		e.fmaConstant(f[j], q[j], thirdAt)
-	}
-	return times(e, u, f)
-}
-
-// pairs writes the panel of one family: for every row the lanes side by side, in
-// as many passes over the rows as the registers need.
+// pairs writes the panel of one family: for every row the lanes side by side.
 func (t *tier) pairs(f family) {
 	t.begin(f.name, "a *pairArgs", "fills a panel; see "+title(f.name)+". n > 0, d > 0.")
-	a := t.param("a")
-	side := f.side
-	if t.wide {
-		side = laneCount / t.width()
-	}
-	passes := laneCount / t.width() / side
-	variance := t.broadcast(at(a, 8*argVariance))
-	var e exponential
+	p := panel{tier: t, family: f, args: t.param("a")}
+	n, row := p.field(argN), p.field(argRows)
+	p.lanes, p.out = p.field(argLanes), p.field(argOut)
+	weights, sums := p.field(argWeights), p.field(argSum)
 	if f.limit > 0 {
-		e = t.newExponential(f.limit)
+		p.e = t.newExponential(f.limit, at(p.args, 8*argWaiting))
 	}
-	p := panelPass{tier: t, family: f, e: e, a: a, side: side, variance: variance}
-	if passes == 1 {
-		p.emit()
-		t.end()
-		return
+	// At 256 bits the exponential leaves no registers for the sums.
+	crowded := f.limit > 0 && !t.wide
+	count := laneCount / t.width()
+	sum := t.vectors(count)
+	t.clear(sum...)
+	if crowded {
+		for j := range sum {
+			t.VMOVUPD(sum[0], at(sums, j*t.size()))
+		}
 	}
-	p.shift = t.GP64()
-	t.XORQ(p.shift, p.shift)
-	count := t.constant(passes)
-	t.repeat(count, func() {
-		p.emit()
-		t.advance(p.shift, side*t.size())
+	t.repeat(n, func() {
+		v := p.value(p.accumulate(row, count))
+		variance, weight := t.broadcast(at(p.args, 8*argVariance)), t.broadcast(at(weights, 0))
+		for j := range v {
+			t.VMULPD(variance, v[j], v[j])
+			t.VMOVUPD(v[j], at(p.out, j*t.size()))
+			if crowded {
+				t.VFMADD213PD(at(sums, j*t.size()), weight, v[j])
+				t.VMOVUPD(v[j], at(sums, j*t.size()))
+			} else {
+				t.VFMADD231PD(v[j], weight, sum[j])
+			}
+		}
+		t.advance(p.out, rowBytes)
+		t.ADDQ(at(p.args, 8*argStep), weights)
 	})
+	if !crowded {
+		for j := range sum {
+			t.VMOVUPD(sum[j], at(sums, j*t.size()))
+		}
+	}
 	t.end()
 }
 
-// panelPass is one pass over the rows for some of the lanes.
-type panelPass struct {
+// panel is the state of a panel function.
+type panel struct {
 	*tier
 	family
-	e        exponential
-	a        reg.GPVirtual
-	side     int
-	shift    reg.GPVirtual // bytes to the first lane, nil for none
-	variance reg.VecVirtual
+	e                exponential
+	args, lanes, out reg.GPVirtual
 }
 
-// field loads a field; lane also moves it to the first lane of the pass.
-func (p panelPass) field(i int) reg.GPVirtual {
+func (p panel) field(i int) reg.GPVirtual {
 	v := p.GP64()
-	p.MOVQ(at(p.a, 8*i), v)
+	p.MOVQ(at(p.args, 8*i), v)
 	return v
-}
-
-func (p panelPass) lane(i int) reg.GPVirtual {
-	v := p.field(i)
-	if p.shift != nil {
-		p.ADDQ(p.shift, v)
-	}
-	return v
-}
-
-func (p panelPass) emit() {
-	n, row, lanes, out, weights := p.field(argN), p.field(argRows), p.lane(argLanes), p.lane(argOut), p.field(argWeights)
-	sum := p.vectors(p.side)
-	p.tier.clear(sum...)
-	x := p.vector()
-	p.repeat(n, func() {
-		v := p.value(p.e, p.accumulate(x, row, lanes))
-		p.VBROADCASTSD(at(weights, 0), x)
-		for j := range v {
-			p.VMULPD(p.variance, v[j], v[j])
-			p.VMOVUPD(v[j], at(out, j*p.size()))
-			p.VFMADD231PD(v[j], x, sum[j])
-		}
-		p.advance(out, rowBytes)
-		p.ADDQ(at(p.a, 8*argStep), weights)
-	})
-	to := p.lane(argSum)
-	for j := range sum {
-		p.VMOVUPD(sum[j], at(to, j*p.size()))
-	}
 }
 
 // accumulate runs over the coordinates of one row and advances it.
-func (p panelPass) accumulate(x reg.VecVirtual, row, lanes reg.GPVirtual) []reg.VecVirtual {
-	q := p.vectors(p.side)
+func (p panel) accumulate(row reg.GPVirtual, count int) []reg.VecVirtual {
+	q := p.vectors(count)
 	p.tier.clear(q...)
-	lane, d := p.copyOf(lanes), p.field(argD)
+	lane, d := p.copyOf(p.lanes), p.field(argD)
 	p.repeat(d, func() {
-		p.VBROADCASTSD(at(row, 0), x)
+		x := p.broadcast(at(row, 0))
 		for j := range q {
 			from := at(lane, j*p.size())
 			if p.form == inner {
@@ -197,6 +137,50 @@ func (p panelPass) accumulate(x reg.VecVirtual, row, lanes reg.GPVirtual) []reg.
 		p.advance(lane, rowBytes)
 	})
 	return q
+}
+
+// value turns q into the function of it, with variance one.
+func (p panel) value(q []reg.VecVirtual) []reg.VecVirtual {
+	if p.limit == 0 {
+		return q
+	}
+	if p.form == negated {
+		return p.e.exp2(q)
+	}
+	f, factors := make([]operand.Op, len(q)), make([]operand.Op, len(q))
+	for j, v := range q {
+		u := p.vector()
+		p.VSQRTPD(v, u)
+		factors[j] = p.multiplier(v, u, j)
+		f[j] = p.e.negative(u, j)
+		q[j] = u
+	}
+	v := p.e.polynomial(q, f)
+	if p.factor != none {
+		for j := range v {
+			p.VMULPD(factors[j], v[j], v[j])
+		}
+	}
+	return v
+}
+
+// multiplier is the factor of vector j: in a register at 512 bits, else in the
+// output, which is not written yet.
+func (p panel) multiplier(q, u reg.VecVirtual, j int) operand.Op {
+	if p.factor == none {
+		return nil
+	}
+	t := p.vector()
+	p.addConstant(oneAt, u, t)
+	if p.factor == quadratic {
+		p.fmaConstant(t, q, thirdAt)
+	}
+	if p.wide {
+		return t
+	}
+	m := at(p.out, j*p.size())
+	p.VMOVUPD(t, m)
+	return m
 }
 
 // moments writes weighted differences of lanes and rows for one coordinate.

@@ -12,6 +12,7 @@ type pairArgs struct {
 	weights          *float64
 	step             int // bytes from a weight to the next
 	sum              *float64
+	waiting          [Lanes]float64 // scratch
 }
 
 // spare stands in for weights and sums.
