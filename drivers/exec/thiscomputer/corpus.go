@@ -1,6 +1,9 @@
 package thiscomputer
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // corpusSize is the amount of text that jobs take their input from, in bytes.
 const corpusSize = 4 << 20
@@ -14,7 +17,7 @@ const corpusSeed = 20240229
 func corpus(size int) []byte {
 	rng := rand.New(rand.NewPCG(corpusSeed, 1))
 	words := vocabulary(rng, 4000)
-	zipf := rand.NewZipf(rng, 1.15, 4, uint64(len(words)-1))
+	pick := zipf(len(words))
 	text := make([]byte, 0, size+4096)
 	seconds, reading := uint32(0), 500
 	for len(text) < size {
@@ -38,13 +41,28 @@ func corpus(size int) []byte {
 			text = append(text, '\n')
 		default:
 			for range 6 + rng.IntN(12) {
-				text = append(text, words[zipf.Uint64()]...)
+				text = append(text, words[pick(rng)]...)
 				text = append(text, ' ')
 			}
 			text[len(text)-1] = '\n'
 		}
 	}
 	return text[:size]
+}
+
+// zipf draws ranks below n with frequencies as 1/(rank+4), in whole numbers, so
+// that it draws the same on every processor.
+func zipf(n int) func(*rand.Rand) int {
+	sums := make([]uint64, n)
+	total := uint64(0)
+	for i := range sums {
+		total += (1 << 40) / uint64(i+4)
+		sums[i] = total
+	}
+	return func(rng *rand.Rand) int {
+		rank, _ := slices.BinarySearch(sums, rng.Uint64N(total)+1)
+		return rank
+	}
 }
 
 // vocabulary makes pronounceable words, the short ones first, as in a language
