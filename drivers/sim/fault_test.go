@@ -13,11 +13,11 @@ import (
 
 func TestParseFault(t *testing.T) {
 	for text, want := range map[string]Fault{
-		"dropout@40":           {Kind: "dropout", Step: 40, Steps: 1},
-		"stuck:energy@120+3":   {Kind: "stuck", Where: "energy", Step: 120, Steps: 3},
-		"lost:meter@1m30s+2m0s":  {Kind: "lost", Where: "meter", After: 90 * time.Second, For: 2 * time.Minute},
-		"wrong-sign":           {Kind: "wrong-sign", Steps: 1},
-		"slow:grating+1h30m0s": {Kind: "slow", Where: "grating", For: 90 * time.Minute},
+		"dropout@40":            {Kind: "dropout", Step: 40, Steps: 1},
+		"stuck:energy@120+3":    {Kind: "stuck", Where: "energy", Step: 120, Steps: 3},
+		"lost:meter@1m30s+2m0s": {Kind: "lost", Where: "meter", After: 90 * time.Second, For: 2 * time.Minute},
+		"wrong-sign":            {Kind: "wrong-sign", Steps: 1},
+		"slow:grating+1h30m0s":  {Kind: "slow", Where: "grating", For: 90 * time.Minute},
 	} {
 		got, err := ParseFault(text)
 		if err != nil || got != want {

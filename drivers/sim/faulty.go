@@ -104,7 +104,7 @@ func (p *Plant) tie(f Fault) (target, error) {
 		}
 		wanted := p.called(c, f.Where)
 		if f.Where == "" {
-			wanted = motor || p.channels[c].output == p.objective()
+			wanted = motor || p.channels[c].output == p.objective
 		}
 		if !wanted || motor && !p.settable(c) {
 			continue

@@ -85,7 +85,6 @@ type laser struct {
 	noise, drift float64
 	// energy and pointing are the sensors' ranges.
 	energy, pointing interval
-	hasPointing      bool
 }
 
 // interval is a range of values.
@@ -94,12 +93,7 @@ type interval struct{ low, high float64 }
 func (r interval) span() float64 { return r.high - r.low }
 func (r interval) mid() float64  { return r.low + r.span()/2 }
 
-func (l *laser) signals() int {
-	if l.hasPointing {
-		return 2
-	}
-	return 1
-}
+func (l *laser) signals() int { return 2 }
 
 // shift returns how far drift has moved axis i: back and forth at a constant
 // speed, between the ends where one of the centres meets the margin.
@@ -190,9 +184,7 @@ func (l *laser) pulse(e, sd, z float64) float64 {
 func (l *laser) shot(out, u []float64, hours float64, n uint64) {
 	e, sd := l.relative(u, hours)
 	out[0] = l.pulse(e, sd, l.normal(streamShot, n))
-	if l.hasPointing {
-		out[1] = l.straight(u) + l.jitter()*l.flicker(n)
-	}
+	out[1] = l.straight(u) + l.jitter()*l.flicker(n)
 }
 
 // lit says whether pulse n has light.
@@ -200,12 +192,6 @@ func (l *laser) lit(n uint64) bool { return l.uniform(streamLight, n) >= laserNo
 
 func (l *laser) outcomes(u []float64, hours float64, visit func([]float64, float64)) {
 	e, sd := l.relative(u, hours)
-	if !l.hasPointing {
-		for _, node := range hermite {
-			visit([]float64{l.pulse(e, sd, node[0])}, node[1])
-		}
-		return
-	}
 	out := make([]float64, 2)
 	straight, jitter := l.straight(u), l.jitter()
 	for _, node := range hermite {

@@ -8,7 +8,7 @@ import (
 )
 
 func newLaser(dim int) *laser {
-	return &laser{source: source{11}, dim: dim, noise: 1, energy: interval{0, 20}, pointing: interval{-5, 5}, hasPointing: true}
+	return &laser{source: source{11}, dim: dim, noise: 1, energy: interval{0, 20}, pointing: interval{-5, 5}}
 }
 
 // TestLaserHasTwoRegions: for every number of knobs the bright centre is the

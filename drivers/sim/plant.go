@@ -28,8 +28,10 @@ type Plant struct {
 	outputs  []output
 	channels []channel
 	released []dist // what a released variable does, on the unit cube
-	notes    []string
-	batch    time.Duration // 0: shots are pulses
+	// objective is the output that is the objective.
+	objective int
+	notes     []string
+	batch     time.Duration // 0: shots are pulses
 
 	mu    sync.Mutex
 	now   time.Duration // up to when the state is advanced
@@ -144,37 +146,36 @@ func (p *Plant) build() error {
 	for i := range o.Variables {
 		p.released = append(p.released, o.Variables[i].released())
 	}
-	p.assign()
+	if err := p.assign(); err != nil {
+		return err
+	}
+	if p.laser != nil {
+		p.scaleLaser()
+	}
 	return nil
 }
 
+// buildLaser makes the laser. It scales its signals to the ranges of the sensors
+// that show them.
 func (p *Plant) buildLaser() {
-	p.laser = &laser{source: p.source, dim: len(p.opt.Variables), noise: p.opt.Noise, drift: p.opt.Drift}
+	p.laser = &laser{source: p.source, dim: len(p.opt.Variables), noise: p.opt.Noise, drift: p.opt.Drift,
+		energy: interval{0, 20}, pointing: interval{-5, 5}}
 	p.model = p.laser
-	energy := &p.outputs[p.objective()]
-	p.laser.energy = interval{energy.Low, energy.High}
-	if energy.Low >= energy.High || math.IsInf(energy.Low, 0) || math.IsInf(energy.High, 0) {
-		p.laser.energy = interval{0, 20}
-		p.note("sensor %q has no range; its energy peaks at 8", energy.Name)
-	}
-	for i := range p.outputs {
-		s := &p.outputs[i]
-		if i == p.objective() || s.from == fromVariable || p.laser.hasPointing || !isPointing(s.Sensor) {
-			continue
-		}
-		p.laser.hasPointing = true
-		p.laser.pointing = interval{s.Low, s.High}
-		if s.Low >= s.High || math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {
-			p.laser.pointing = interval{-5, 5}
-		}
-		s.from, s.index, s.event = fromSignal, 1, true
-		p.note("sensor %q is the laser's pointing", s.Name)
-	}
 }
 
-// isPointing says whether a sensor looks like the laser's pointing.
-func isPointing(s Sensor) bool {
-	return strings.Contains(strings.ToLower(s.Name), "point") || slices.Contains([]string{"mrad", "urad", "rad"}, s.Unit)
+// scaleLaser takes over the ranges of the sensors of energy and pointing.
+func (p *Plant) scaleLaser() {
+	for _, s := range p.outputs {
+		if s.from != fromSignal {
+			continue
+		}
+		r := [2]*interval{&p.laser.energy, &p.laser.pointing}[s.index]
+		if s.Low < s.High && !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) {
+			*r = interval{s.Low, s.High}
+			continue
+		}
+		p.note("sensor %q has no range; it is taken as [%v, %v]", s.Name, r.low, r.high)
+	}
 }
 
 func (p *Plant) buildTable() error {
@@ -277,8 +278,11 @@ func (p *Plant) moments(x []float64) (mean, variance float64) {
 	p.advance()
 	hours := p.now.Hours()
 	p.mu.Unlock()
-	return p.model.moments(0, p.cube(x), hours)
+	return p.model.moments(p.goal(), p.cube(x), hours)
 }
+
+// goal returns the signal that is the objective.
+func (p *Plant) goal() int { return p.outputs[p.objective].index }
 
 // cube returns the coordinates of x on the unit cube.
 func (p *Plant) cube(x []float64) []float64 {

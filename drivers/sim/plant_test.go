@@ -97,12 +97,50 @@ func TestFormulaObjective(t *testing.T) {
 	o.Sensors = append([]Sensor{{Name: "grating_seen", Unit: "mm", Device: "stage", Channel: "gr", Low: 10, High: 14}}, o.Sensors...)
 	o.Sensors[1].Objective = false
 	b := newBench(t, o)
-	if i := b.objective(); b.outputs[i].Name != "pulse_energy" {
+	if i := b.objective; b.outputs[i].Name != "pulse_energy" {
 		t.Errorf("the objective is %q", b.outputs[i].Name)
 	}
 	stage := b.device("stage")
 	if got := b.read(stage, "gr").Values["gr"]; math.Abs(got-12) > 0.01 {
 		t.Errorf("the grating's own sensor says %v, want 12", got)
+	}
+}
+
+// TestPointingAsObjective: the pointing is recognised wherever it stands, and can be
+// the objective itself.
+func TestPointingAsObjective(t *testing.T) {
+	o := laserOptions()
+	o.Sensors[0], o.Sensors[1] = o.Sensors[1], o.Sensors[0]
+	o.Sensors[0].Objective = true // both: a formula's sensors
+	b := newBench(t, o)
+	if e := b.outputs[1]; e.from != fromSignal || e.index != 0 {
+		t.Errorf("the energy is taken for %+v", e)
+	}
+	o.Sensors[1].Objective = false
+	b = newBench(t, o)
+	x := []float64{1, -1, 12, 70}
+	// 0.3 of the range of 10 mrad times the difference of the mirrors, half a range.
+	if got := b.Mean(x); math.Abs(got-1.5) > 1e-12 || math.Abs(b.NoiseSD(x)-0.2) > 1e-12 {
+		t.Errorf("pointing %v ± %v, want 1.5 ± 0.2", got, b.NoiseSD(x))
+	}
+	truth := b.truth(Query{})
+	if math.Abs(truth.Value-3) > 1e-6 || math.Abs(truth.Range-6) > 1e-6 {
+		t.Errorf("the greatest pointing is %v of a range of %v, want 3 of 6", truth.Value, truth.Range)
+	}
+	o.Sensors = []Sensor{{Name: "seen", Unit: "mrad", Device: "stage", Channel: "mx", Objective: true}}
+	wantError(t, o, "every sensor is on the channel of a variable")
+}
+
+// TestLaserWithoutRange: a sensor without a range gets one, and a note says so.
+func TestLaserWithoutRange(t *testing.T) {
+	o := laserOptions()
+	o.Sensors[0].Low, o.Sensors[0].High = math.Inf(-1), math.Inf(1)
+	b := newBench(t, o)
+	if got := b.truth(Query{}).Value; math.Abs(got-8) > 1e-6 {
+		t.Errorf("the peak is %v, want 8", got)
+	}
+	if notes := strings.Join(b.Notes(), "\n"); !strings.Contains(notes, `"pulse_energy" has no range; it is taken as [0, 20]`) {
+		t.Errorf("notes %q", notes)
 	}
 }
 

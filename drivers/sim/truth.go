@@ -207,7 +207,7 @@ func (j *judge) settle(u []float64) {
 // none. It does not change u.
 func (j *judge) point(u []float64) float64 {
 	if j.query.Formula == nil {
-		return j.score(j.plant.model.moments(0, u, j.hours))
+		return j.score(j.plant.model.moments(j.plant.goal(), u, j.hours))
 	}
 	return j.score(j.formula(u))
 }

@@ -1,9 +1,14 @@
 package sim
 
-import "math"
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+)
 
 // wire lists the channels, variables before sensors, and makes an output of every
-// sensor. Which sensor is which signal is the model's to say; see assign.
+// sensor. Which of them show the model's signals is for assign to say.
 func (p *Plant) wire() {
 	for i, v := range p.opt.Variables {
 		p.channels = append(p.channels, channel{v.Device, v.Channel, v.Unit, i, -1})
@@ -30,31 +35,45 @@ func (p *Plant) find(device, name string) int {
 	return -1
 }
 
-// objective returns the index of the output that is the plant's objective: the
-// first sensor marked so, else the first that no variable owns, else the first.
-func (p *Plant) objective() int {
-	free := -1
+// pick returns the first output that is no variable's readback and that fits: the
+// first marked as objective, else the first of all; -1 if there is none.
+func (p *Plant) pick(fits func(s output) bool) int {
+	first := -1
 	for i, s := range p.outputs {
-		if s.from == fromVariable {
+		if s.from == fromVariable || !fits(s) {
 			continue
 		}
 		if s.Objective {
 			return i
 		}
-		if free < 0 {
-			free = i
+		if first < 0 {
+			first = i
 		}
 	}
-	return max(free, 0)
+	return first
 }
 
-// assign gives the objective its signal and every sensor that the plant knows
-// nothing of a constant.
-func (p *Plant) assign() {
-	main := p.objective()
-	p.outputs[main].from, p.outputs[main].index, p.outputs[main].event = fromSignal, 0, true
-	if !p.outputs[main].Objective {
-		p.note("sensor %q is the plant's objective", p.outputs[main].Name)
+// assign says which outputs show the model's signals, and gives every sensor that
+// the plant knows nothing of a constant.
+func (p *Plant) assign() error {
+	goal := p.pick(func(output) bool { return true })
+	if goal < 0 {
+		return errors.New("every sensor is on the channel of a variable; the objective needs one of its own")
+	}
+	p.objective = goal
+	signals := []int{goal}
+	if p.laser != nil {
+		signals = []int{p.pick(func(s output) bool { return !isPointing(s.Sensor) }), p.pick(func(s output) bool { return isPointing(s.Sensor) })}
+	}
+	for k, i := range signals {
+		if i < 0 {
+			continue
+		}
+		s := &p.outputs[i]
+		s.from, s.index, s.event = fromSignal, k, true
+		if p.laser != nil {
+			p.note("sensor %q is the laser's %s", s.Name, []string{"pulse energy", "pointing"}[k])
+		}
 	}
 	for i := range p.outputs {
 		s := &p.outputs[i]
@@ -70,6 +89,12 @@ func (p *Plant) assign() {
 		s.value = middle(s.Low, s.High)
 		p.note("sensor %q is constant at %v %s: this plant knows no such quantity", s.Name, s.value, s.Unit)
 	}
+	return nil
+}
+
+// isPointing says whether a sensor looks like the laser's pointing.
+func isPointing(s Sensor) bool {
+	return strings.Contains(strings.ToLower(s.Name), "pointing") || slices.Contains([]string{"mrad", "urad", "rad"}, s.Unit)
 }
 
 // middle returns a number between low and high, either of which may be infinite;
