@@ -74,6 +74,12 @@ func amd64(files map[string][]byte, wide bool) error {
 	t.ConstraintExpr("!purego")
 	t.declareConstants()
 	emit(t)
+	if !wide {
+		// Long products are cut into pieces that stay in the first cache, since the
+		// small register blocks go over their operands twice.
+		t.tile("tileMore", tileForm{more: true})
+		t.tile("tileTMore", tileForm{transposed: true, more: true})
+	}
 	if err := compile(files, t, "vec", "kernels_"+stem+"_amd64"); err != nil {
 		return err
 	}
@@ -87,7 +93,7 @@ func amd64(files map[string][]byte, wide bool) error {
 type machine interface {
 	tile(name string, f tileForm)
 	combine()
-	sumSquares()
+	addSquares()
 	moments()
 	multiply()
 	dot()
@@ -105,7 +111,7 @@ func emit(m machine) {
 	m.tile("tileSquares", tileForm{squares: true})
 	m.tile("tileT", tileForm{transposed: true})
 	m.combine()
-	m.sumSquares()
+	m.addSquares()
 	m.moments()
 	m.multiply()
 	m.dot()

@@ -163,13 +163,11 @@ func (a *neon) combine() {
 	a.end()
 }
 
-func (a *neon) sumSquares() {
-	a.begin("sumSquares", "sums the squares of n rows of a panel; n > 0.", "",
+func (a *neon) addSquares() {
+	a.begin("addSquares", "adds the squares of n rows of a panel to 24 sums; n > 0.", "",
 		"sum *float64", "panel *float64", "n int")
 	const sum, panel, n = x(0), x(1), x(2)
-	for j := range v(panelVectors) {
-		a.clear(j)
-	}
+	a.loadPanel(0, sum)
 	a.repeat(n, func() {
 		a.loadPanel(12, panel)
 		a.advance(panel, rowBytes)

@@ -9,6 +9,7 @@ import (
 type tileForm struct {
 	transposed bool // rows of the product are columns of w
 	squares    bool // squares are added to running sums instead of a store
+	more       bool // the product is added to what out holds
 }
 
 // tile writes an 8 x 24 product. It is covered by register blocks of 8 x 24
@@ -19,6 +20,9 @@ func (t *tier) tile(name string, f tileForm) {
 	target, effect := "out", "stores"
 	if f.squares {
 		target, effect = "sum", "adds the squares of"
+	}
+	if f.more {
+		effect = "continues"
 	}
 	t.begin(name, target+", w *float64, ldw int, b *float64, k int",
 		effect+" an 8 x 24 tile product; k > 0.")
@@ -65,7 +69,13 @@ func (t *tier) block(f tileForm, m rows, b, out, k reg.GPVirtual) {
 	acc := make([][]reg.VecVirtual, t.blockRows())
 	for i := range acc {
 		acc[i] = t.vectors(3)
-		t.clear(acc[i]...)
+		if !f.more {
+			t.clear(acc[i]...)
+			continue
+		}
+		for j, v := range acc[i] {
+			t.VMOVUPD(at(out, i*rowBytes+j*t.size()), v)
+		}
 	}
 	bv := t.vectors(3)
 	wv := t.vectors(t.width() / 2)
@@ -88,6 +98,8 @@ func (t *tier) block(f tileForm, m rows, b, out, k reg.GPVirtual) {
 		}
 		t.advance(b, rowBytes)
 		if f.transposed {
+			// Every row is on a page of its own, which no hardware fetches ahead.
+			t.PREFETCHT0(operand.Mem{Base: m.base, Index: m.ld, Scale: 8})
 			t.ADDQ(m.ld, m.base)
 			return
 		}
@@ -134,13 +146,15 @@ func (t *tier) combine() {
 	t.end()
 }
 
-// sumSquares writes the sums of squares of the columns of a panel.
-func (t *tier) sumSquares() {
-	t.begin("sumSquares", "sum, panel *float64, n int",
-		"sums the squares of n rows of a panel; n > 0.")
+// addSquares writes running sums of squares of the columns of a panel.
+func (t *tier) addSquares() {
+	t.begin("addSquares", "sum, panel *float64, n int",
+		"adds the squares of n rows of a panel to 24 sums; n > 0.")
 	sum, panel, n := t.param("sum"), t.param("panel"), t.param("n")
 	acc := t.vectors(laneCount / t.width())
-	t.clear(acc...)
+	for j, v := range acc {
+		t.VMOVUPD(at(sum, j*t.size()), v)
+	}
 	t.repeat(n, func() {
 		for j, a := range acc {
 			v := t.vector()

@@ -7,7 +7,7 @@ func tile(out, w []float64, ldw int, b []float64, k int) {
 	case AVX512:
 		tileAVX512(&out[0], &w[0], ldw, &b[0], k)
 	case AVX2:
-		tileAVX2(&out[0], &w[0], ldw, &b[0], k)
+		tileInPieces(out, w, ldw, b, k)
 	default:
 		tileRef(out, w, ldw, b, k)
 	}
@@ -18,7 +18,7 @@ func tileSquares(sum, w []float64, ldw int, b []float64, k int) {
 	case AVX512:
 		tileSquaresAVX512(&sum[0], &w[0], ldw, &b[0], k)
 	case AVX2:
-		tileSquaresAVX2(&sum[0], &w[0], ldw, &b[0], k)
+		tileSquaresInPieces(sum, w, ldw, b, k)
 	default:
 		tileSquaresRef(sum, w, ldw, b, k)
 	}
@@ -29,10 +29,38 @@ func tileT(out, w []float64, ldw int, b []float64, k int) {
 	case AVX512:
 		tileTAVX512(&out[0], &w[0], ldw, &b[0], k)
 	case AVX2:
-		tileTAVX2(&out[0], &w[0], ldw, &b[0], k)
+		tileTInPieces(out, w, ldw, b, k)
 	default:
 		tileTRef(out, w, ldw, b, k)
 	}
+}
+
+// piece is the length of a product whose operands, 24 and 8 columns, stay in a
+// first cache of 32 KiB while the AVX2 kernels go over them twice.
+const piece = 128
+
+func tileInPieces(out, w []float64, ldw int, b []float64, k int) {
+	tileAVX2(&out[0], &w[0], ldw, &b[0], min(k, piece))
+	for p := piece; p < k; p += piece {
+		tileMoreAVX2(&out[0], &w[p], ldw, &b[p*Lanes], min(k-p, piece))
+	}
+}
+
+func tileTInPieces(out, w []float64, ldw int, b []float64, k int) {
+	tileTAVX2(&out[0], &w[0], ldw, &b[0], min(k, piece))
+	for p := piece; p < k; p += piece {
+		tileTMoreAVX2(&out[0], &w[p*ldw], ldw, &b[p*Lanes], min(k-p, piece))
+	}
+}
+
+func tileSquaresInPieces(sum, w []float64, ldw int, b []float64, k int) {
+	if k <= piece {
+		tileSquaresAVX2(&sum[0], &w[0], ldw, &b[0], k)
+		return
+	}
+	var out [Rows * Lanes]float64
+	tileInPieces(out[:], w, ldw, b, k)
+	addSquaresAVX2(&sum[0], &out[0], Rows)
 }
 
 func dots8(l, w []float64, ldw int, x []float64) {
@@ -79,14 +107,14 @@ func combine(sum, weights, panel []float64) {
 	}
 }
 
-func sumSquares(sum, panel []float64, n int) {
+func addSquares(sum, panel []float64, n int) {
 	switch active {
 	case AVX512:
-		sumSquaresAVX512(&sum[0], &panel[0], n)
+		addSquaresAVX512(&sum[0], &panel[0], n)
 	case AVX2:
-		sumSquaresAVX2(&sum[0], &panel[0], n)
+		addSquaresAVX2(&sum[0], &panel[0], n)
 	default:
-		sumSquaresRef(sum, panel, n)
+		addSquaresRef(sum, panel, n)
 	}
 }
 

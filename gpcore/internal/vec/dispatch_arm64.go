@@ -58,12 +58,12 @@ func combine(sum, weights, panel []float64) {
 	combineNEON(&sum[0], &weights[0], &panel[0], len(weights))
 }
 
-func sumSquares(sum, panel []float64, n int) {
+func addSquares(sum, panel []float64, n int) {
 	if active == Reference {
-		sumSquaresRef(sum, panel, n)
+		addSquaresRef(sum, panel, n)
 		return
 	}
-	sumSquaresNEON(&sum[0], &panel[0], n)
+	addSquaresNEON(&sum[0], &panel[0], n)
 }
 
 func multiply(dst, src []float64) {

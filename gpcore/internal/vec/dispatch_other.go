@@ -14,7 +14,7 @@ func axpys8(y, w []float64, ldw int, l []float64)               { axpys8Ref(y, w
 func rotate(t, dst, src []float64, ld int, cs []float64)        { rotateRef(t, dst, src, ld, cs) }
 func rankOne(z, w []float64, ld int, abg []float64)             { rankOneRef(z, w, ld, abg) }
 func combine(sum, weights, panel []float64)                     { combineRef(sum, weights, panel) }
-func sumSquares(sum, panel []float64, n int)                    { sumSquaresRef(sum, panel, n) }
+func addSquares(sum, panel []float64, n int)                    { addSquaresRef(sum, panel, n) }
 func multiply(dst, src []float64)                               { multiplyRef(dst, src) }
 func moments(g, s []float64, p *Pairs)                          { momentsRef(g, s, p) }
 func fillPanel(f function, p *Pairs)                            { p.fillRef(f) }

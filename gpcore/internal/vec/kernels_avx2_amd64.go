@@ -24,10 +24,10 @@ func tileTAVX2(out *float64, w *float64, ldw int, b *float64, k int)
 //go:noescape
 func combineAVX2(sum *float64, weights *float64, panel *float64, n int)
 
-// sumSquaresAVX2 sums the squares of n rows of a panel; n > 0.
+// addSquaresAVX2 adds the squares of n rows of a panel to 24 sums; n > 0.
 //
 //go:noescape
-func sumSquaresAVX2(sum *float64, panel *float64, n int)
+func addSquaresAVX2(sum *float64, panel *float64, n int)
 
 // momentsAVX2 adds s*(lane-row) over n rows to 24 sums; n > 0.
 //
@@ -108,3 +108,13 @@ func distancesAVX2(a *pairArgs)
 //
 //go:noescape
 func innerAVX2(a *pairArgs)
+
+// tileMoreAVX2 continues an 8 x 24 tile product; k > 0.
+//
+//go:noescape
+func tileMoreAVX2(out *float64, w *float64, ldw int, b *float64, k int)
+
+// tileTMoreAVX2 continues an 8 x 24 tile product; k > 0.
+//
+//go:noescape
+func tileTMoreAVX2(out *float64, w *float64, ldw int, b *float64, k int)

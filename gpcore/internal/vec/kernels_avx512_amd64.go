@@ -24,10 +24,10 @@ func tileTAVX512(out *float64, w *float64, ldw int, b *float64, k int)
 //go:noescape
 func combineAVX512(sum *float64, weights *float64, panel *float64, n int)
 
-// sumSquaresAVX512 sums the squares of n rows of a panel; n > 0.
+// addSquaresAVX512 adds the squares of n rows of a panel to 24 sums; n > 0.
 //
 //go:noescape
-func sumSquaresAVX512(sum *float64, panel *float64, n int)
+func addSquaresAVX512(sum *float64, panel *float64, n int)
 
 // momentsAVX512 adds s*(lane-row) over n rows to 24 sums; n > 0.
 //

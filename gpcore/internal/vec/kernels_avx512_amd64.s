@@ -293,7 +293,7 @@ loop1:
 	RET
 
 // func tileTAVX512(out *float64, w *float64, ldw int, b *float64, k int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileTAVX512(SB), NOSPLIT, $0-40
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
@@ -363,6 +363,7 @@ loop1:
 	VFMADD231PD  Z25, Z27, Z22
 	VFMADD231PD  Z26, Z27, Z23
 	ADDQ         $+192, DX
+	PREFETCHT0   (CX)(SI*8)
 	ADDQ         SI, CX
 	DECQ         BX
 	JNZ          loop1
@@ -419,15 +420,15 @@ loop1:
 	VZEROUPPER
 	RET
 
-// func sumSquaresAVX512(sum *float64, panel *float64, n int)
+// func addSquaresAVX512(sum *float64, panel *float64, n int)
 // Requires: AVX, AVX512F
-TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-24
-	MOVQ   sum+0(FP), AX
-	MOVQ   panel+8(FP), CX
-	MOVQ   n+16(FP), DX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
+TEXT ·addSquaresAVX512(SB), NOSPLIT, $0-24
+	MOVQ    sum+0(FP), AX
+	MOVQ    panel+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
 
 loop1:
 	VMOVUPD     (CX), Z3

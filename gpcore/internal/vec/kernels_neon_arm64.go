@@ -24,10 +24,10 @@ func tileTNEON(out *float64, w *float64, ldw int, b *float64, k int)
 //go:noescape
 func combineNEON(sum *float64, weights *float64, panel *float64, n int)
 
-// sumSquaresNEON sums the squares of n rows of a panel; n > 0.
+// addSquaresNEON adds the squares of n rows of a panel to 24 sums; n > 0.
 //
 //go:noescape
-func sumSquaresNEON(sum *float64, panel *float64, n int)
+func addSquaresNEON(sum *float64, panel *float64, n int)
 
 // momentsNEON adds s*(lane-row) over n rows to 24 sums; n > 0.
 //

@@ -20,11 +20,10 @@ func Combine(sum, weights, panel []float64) {
 // fused multiply-adds over ascending k from +0.
 func SumSquares(sum, panel []float64, n int) {
 	covered(len(sum) >= Lanes && covers(panel, n, Lanes, Lanes), "vec: SumSquares: a slice is too short")
-	if n <= 0 {
-		clear(sum[:Lanes])
-		return
+	clear(sum[:Lanes])
+	if n > 0 {
+		addSquares(sum, panel, n)
 	}
-	sumSquares(sum, panel, n)
 }
 
 // Multiply multiplies element by element: dst[i] = dst[i]*src[i] for i < len(dst).

@@ -12,9 +12,8 @@ func combineRef(sum, weights, panel []float64) {
 	}
 }
 
-func sumSquaresRef(sum, panel []float64, n int) {
+func addSquaresRef(sum, panel []float64, n int) {
 	s := sum[:Lanes]
-	clear(s)
 	for k := range n {
 		for j, v := range panel[k*Lanes : k*Lanes+Lanes] {
 			s[j] = math.FMA(v, v, s[j])

@@ -18,12 +18,7 @@ func tileRef(out, w []float64, ldw int, b []float64, k int) {
 func tileSquaresRef(sum, w []float64, ldw int, b []float64, k int) {
 	var t [Rows * Lanes]float64
 	tileRef(t[:], w, ldw, b, k)
-	s := sum[:Lanes]
-	for r := range Rows {
-		for j, v := range t[r*Lanes : r*Lanes+Lanes] {
-			s[j] = math.FMA(v, v, s[j])
-		}
-	}
+	addSquaresRef(sum, t[:], Rows)
 }
 
 func tileTRef(out, w []float64, ldw int, b []float64, k int) {
