@@ -17,7 +17,7 @@ type Config struct {
 	Variables   []Variable   `toml:"variable" required:"true" doc:"a quantity that may be set, or that is only measured"`
 	ControlSets []ControlSet `toml:"control_set" doc:"variables that one step may control together, and what that costs; none: one set of every variable that can be set"`
 	Cost        Cost         `toml:"cost" doc:"what a step costs: control_set.cost + per_step + per_shot*shots + per_move*distance"`
-	Policy      Policy       `toml:"policy" doc:"who decides, and how"`
+	Policy      Policy       `toml:"policy" required:"true" doc:"who decides, and how"`
 	Stop        Stop         `toml:"stop" required:"true" doc:"when the run ends: whichever comes first"`
 	Model       Model        `toml:"model" doc:"the Gaussian process behind the policy"`
 	Domain      *Domain      `toml:"domain" doc:"a finite set of settings, in place of every value within the ranges"`

@@ -77,10 +77,14 @@ func (l *locator) line(at string) int {
 	return 1
 }
 
-// origin gives FILE:LINE of a key that the file has, else "default".
+// origin gives FILE:LINE of a key that the file has, else "default". Where lines
+// were given up, the file is all that is known.
 func (l *locator) origin(at string) string {
-	if l == nil {
+	switch {
+	case l == nil:
 		return originDefault
+	case l.lines == nil:
+		return l.file
 	}
 	line, ok := l.lines[at]
 	if !ok {
