@@ -10,30 +10,40 @@
 // ldw, times a panel. Slices start at the first element that is used; strides
 // and counts are in float64 elements.
 //
+// # Tiers
+//
+// Every function exists as plain Go, the reference, and as assembly for the vector
+// units of amd64 (AVX2 with fused multiply-add, AVX-512) and arm64 (NEON), which
+// package gen writes; the processor decides at start. The build tag purego leaves
+// the reference alone, and other architectures have nothing else. [Use] selects a
+// tier for tests and measurements.
+//
 // # The definition
 //
-// The Go code of this package is the definition of every function, to the last
-// bit: any faster version of a function must return the same bits for the same
-// input. For that the order of all roundings is fixed:
+// The Go code in the files named ..._ref.go is the definition of every function,
+// to the last bit: all tiers return the same bits for the same input. For that the
+// order of all roundings is fixed:
 //
 //   - an element of a tile product is one chain of fused multiply-adds over
 //     ascending p that starts at +0;
 //   - a dot product has eight partial sums; element j goes to partial sum j mod
 //     8 by a fused multiply-add, and the eight are added as
 //     ((p0+p1)+(p2+p3)) + ((p4+p5)+(p6+p7));
-//   - exp2 is this package's own polynomial (see [Exp2]);
+//   - the exponential is this package's own polynomial (see [Exp2]);
 //   - a product that is rounded before it is added is written float64(a*b), so
 //     that no compiler may fuse it.
 //
-// Results are defined for finite input. With NaN or infinite input the functions
-// stay inside their slices and return something, but not the same bits
-// everywhere. Signed zeros follow from the rules above.
+// Results are defined for finite input, also where they overflow to infinity or
+// NaN; only which NaN it is depends on the processor. With NaN or infinite input
+// the functions stay inside their slices, and a NaN is not hidden by a bound.
+// Signed zeros follow from the rules above.
 //
 // Every count may be zero; then outputs that are sums are zero, outputs that are
 // accumulated stay as they are, and nothing else is touched. Lengths need not be
-// multiples of 8 unless a function says so. Slices must be long enough for the
-// elements named; a slice that is too short panics with an index out of range.
-// Distinct arguments must not overlap, except where a function allows it.
+// multiples of 8, slices need no alignment and no padding. Slices must be long
+// enough for the elements named: one that is too short panics with a constant
+// string that starts with "vec: ", before anything is written. Distinct arguments
+// must not overlap, except where a function allows it.
 package vec
 
 const (

@@ -294,3 +294,33 @@ func TestUse(t *testing.T) {
 		t.Errorf("names of the tiers: %v", names)
 	}
 }
+
+func TestNothingIsAllocated(t *testing.T) {
+	const n, d = 20, 3
+	f := func(k int) []float64 { return make([]float64, k) }
+	w, panel, tile, x, y, l, sum := f(40*40), f(n*Lanes), f(Rows*Lanes), f(n), f(n), f(3*Rows), f(Lanes)
+	p := &Pairs{Rows: f(n * d), Lanes: f(d * Lanes), N: n, D: d, Out: f(n * Lanes)}
+	for _, tier := range Tiers() {
+		restore := Use(tier)
+		if a := testing.AllocsPerRun(10, func() {
+			Tile(tile, w, 40, panel, n)
+			TileT(tile, w, 40, panel, n)
+			TileSquares(sum, w, 40, panel, n)
+			Combine(sum, x, panel)
+			SumSquares(sum, panel, n)
+			Moments(p.Lanes, panel, p)
+			Multiply(x, y)
+			Dots8(l, w, 40, x)
+			Axpys8(y, w, 40, l)
+			Axpy(y, Dot(x, y), x)
+			Rotate(x, w, w[40:], 40, l[:10])
+			RankOne(x, w, 40, l[:15])
+			for f := gaussian; f <= inner; f++ {
+				p.fill(f)
+			}
+		}); a != 0 {
+			t.Errorf("%v: %g allocations", tier, a)
+		}
+		restore()
+	}
+}
