@@ -134,7 +134,10 @@ func clientID(file, session string) string {
 // They may have come at different times: At is when the oldest of them came. To
 // know a value's own time, ask for one channel. Without a connection the error
 // wraps drivers.ErrUnavailable.
-func (d *Device) Read(_ context.Context, channels []string) (drivers.Reading, error) {
+func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
+	if err := ctx.Err(); err != nil {
+		return drivers.Reading{}, d.wrap(err)
+	}
 	for _, name := range channels {
 		if d.byName[name] == nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %q", errNoDevice, name))

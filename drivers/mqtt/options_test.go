@@ -1,0 +1,153 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+func TestOptionsProblems(t *testing.T) {
+	for want, change := range map[string]func(*Options){
+		`broker "" is not an address; write tcp://HOST:PORT`:                    func(o *Options) { o.Broker = "" },
+		`broker "127.0.0.1:1883" is not an address`:                             func(o *Options) { o.Broker = "127.0.0.1:1883" },
+		`broker "tcp://:1883" is not an address`:                                func(o *Options) { o.Broker = "tcp://:1883" },
+		`has the scheme "http"; only tcp and mqtt are known`:                    func(o *Options) { o.Broker = "http://h" },
+		`broker holds a user or password; write username and password_file`:     func(o *Options) { o.Broker = "tcp://me:secret@h:1" },
+		`password_file is "f", but there is no username; the broker needs both`: func(o *Options) { o.PasswordFile = "f" },
+		`keep_alive is 0s and must be at least 1s`:                              func(o *Options) { o.KeepAlive = 0 },
+		`ping_timeout is 0s and must be above 0s`:                               func(o *Options) { o.PingTimeout = 0 },
+		`halt_timeout is -1ns and must be above 0s`:                             func(o *Options) { o.HaltTimeout = -1 },
+	} {
+		o := optionsFor("tcp://127.0.0.1:1883")
+		change(&o)
+		_, err := New(o, doserChannels(), drivers.Env{Clock: wall{}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, which should say %q", err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("the password is in the message %q", err)
+		}
+	}
+	for text, want := range map[string]string{"mqtt://h": "h:1883", "tcp://[::1]": "[::1]:1883", "tcp://h:1": "h:1"} {
+		if u, err := optionsFor(text).address(); err != nil || u.Host != want {
+			t.Errorf("%s: %v, %v; want %s", text, u, err, want)
+		}
+	}
+}
+
+func TestChannelProblems(t *testing.T) {
+	number := func(v float64) *float64 { return &v }
+	for want, c := range map[string]ChannelOptions{
+		`channel "x": has no read`:                                    {},
+		`read: topic is empty`:                                        {Read: &ReadTopic{}},
+		`read: topic "lab/+" has a wildcard`:                          {Read: &ReadTopic{Topic: "lab/+"}},
+		`read: path "a..b" has an empty key`:                          {Read: &ReadTopic{Topic: "r", Path: "a..b"}},
+		`write: topic "a/#" has a wildcard`:                           {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "a/#"}},
+		`write: ttl is -1s and must be at least 1ms`:                  {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", TTL: -1e9}},
+		`has a release topic but no write topic`:                      {Read: &ReadTopic{Topic: "r"}, Release: &ReleaseTopic{Topic: "l"}},
+		`has safe = 1 but no write topic`:                             {Read: &ReadTopic{Topic: "r"}, Safe: number(1)},
+		`safe is NaN and must be finite`:                              {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Safe: number(math.NaN())},
+		`safe_tolerance is -1`:                                        {Read: &ReadTopic{Topic: "r"}, SafeTolerance: -1},
+		`channel "x" reads from topic "w", where setpoints`:           {Read: &ReadTopic{Topic: "w"}, Write: &WriteTopic{Topic: "w"}},
+		`topic "w" carries setpoints or releases of both "x" and "x"`: {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Release: &ReleaseTopic{Topic: "w"}},
+	} {
+		c.Channel = "x"
+		_, err := New(optionsFor("tcp://h"), []ChannelOptions{c}, drivers.Env{Clock: wall{}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, which should say %q", err, want)
+		}
+	}
+	both := doserChannels()
+	both[1].Channel = "ca"
+	_, err := New(optionsFor("tcp://h"), append(both, ChannelOptions{Channel: "y"}), drivers.Env{Clock: wall{}})
+	for _, want := range []string{`channel "ca": is listed twice`, `channel "y": has no read`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, which should say %q beside the others", err, want)
+		}
+	}
+	if _, err := New(optionsFor("tcp://h"), nil, drivers.Env{Clock: wall{}}); err == nil || !strings.Contains(err.Error(), "there is no channel") {
+		t.Errorf("no channels: %v", err)
+	}
+}
+
+// A plant must have what the topics promise.
+func TestServeChecksTheDevice(t *testing.T) {
+	env, _ := environment()
+	for want, change := range map[string]func(c []ChannelOptions) []ChannelOptions{
+		`the served device has no channel "b"`: func(c []ChannelOptions) []ChannelOptions {
+			c[1].Channel = "b"
+			return c
+		},
+		`channel "area" has a write topic, but the served device can only read it`: func(c []ChannelOptions) []ChannelOptions {
+			c[1].Write = &WriteTopic{Topic: "w"}
+			return c
+		},
+		`channels "ca" and "twin" cannot both be served on topic "lab/ca": one path lies within the other`: func(c []ChannelOptions) []ChannelOptions {
+			return append(c, ChannelOptions{Channel: "twin", Read: &ReadTopic{Topic: "lab/ca", Path: "value.x"}})
+		},
+	} {
+		dev := &doser{}
+		err := Serve(context.Background(), Plant{Options: optionsFor("tcp://127.0.0.1:1"), Channels: change(doserChannels()), Device: dev, Period: 1e9, Env: env})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, which should say %q", err, want)
+		}
+	}
+	o := optionsFor("tcp://127.0.0.1:1") // nobody listens there
+	o.ConnectTimeout = 50e6
+	dev := &doser{}
+	err := Serve(context.Background(), Plant{Options: o, Channels: doserChannels(), Device: dev, Period: 1e9, Env: env})
+	if !errors.Is(err, drivers.ErrUnavailable) || dev.halts != 1 {
+		t.Errorf("Serve without a broker: %v; the device was halted %d times", err, dev.halts)
+	}
+}
+
+// The sample's keys are the options', its commented lines the defaults.
+func TestSample(t *testing.T) {
+	text, err := os.ReadFile("sample.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type section struct {
+		Name   string
+		Driver string
+		Options
+		Channel map[string]ChannelOptions
+	}
+	var file struct{ Device []section }
+	meta, err := toml.Decode(string(text), &file)
+	if err != nil || len(meta.Undecoded()) > 0 {
+		t.Fatalf("sample.toml: %v, keys that are no options: %v", err, meta.Undecoded())
+	}
+	var channels []ChannelOptions
+	for name, c := range file.Device[0].Channel {
+		c.Channel = name
+		channels = append(channels, c)
+	}
+	o := Default()
+	o.Broker = file.Device[0].Broker
+	if _, err := New(o, channels, drivers.Env{Clock: wall{}}); err != nil {
+		t.Errorf("sample.toml: %v", err)
+	}
+	// Commented keys that have a default must show it.
+	uncommented := regexp.MustCompile(`(?m)^# (\w+ = "\d+\w+")`).ReplaceAllString(string(text), "$1")
+	file.Device = nil
+	if _, err := toml.Decode(uncommented, &file); err != nil {
+		t.Fatal(err)
+	}
+	got := file.Device[0].Options
+	want := Default()
+	want.Broker = got.Broker
+	got.Username, got.PasswordFile, got.ClientID = "", "", ""
+	if got.KeepAlive != want.KeepAlive || got.PingTimeout != want.PingTimeout || got.WriteTimeout != want.WriteTimeout ||
+		got.ConnectTimeout != want.ConnectTimeout || got.HaltTimeout != want.HaltTimeout {
+		t.Errorf("sample.toml shows the defaults %+v; they are %+v", got, want)
+	}
+}

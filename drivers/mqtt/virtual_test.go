@@ -1,0 +1,394 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/driverstest/broker"
+)
+
+var (
+	outages = flag.Int("outages", 200, "broker outages of TestOutageCampaign")
+	seed    = flag.Uint64("seed", 1, "seed of TestOutageCampaign")
+)
+
+// inVirtualTime runs a test with an embedded broker over pipes, in a bubble.
+func inVirtualTime(t *testing.T, f func(t *testing.T, v *broker.Virtual, o Options)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		v := broker.StartVirtual(t)
+		o := optionsFor("tcp://virtual:1883")
+		o.Dial = v.Dial
+		f(t, v, o)
+		if err := v.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Real client and real broker, outages of random length at random times, a
+// setpoint every half second whether there is a broker or not. Then: no setpoint
+// arrives that Write did not report as sent, none arrives later than a second
+// after it was written, none out of order, and after every outage both
+// directions work again.
+//
+//	go test ./drivers/mqtt -run OutageCampaign -outages 10000 -seed 7
+func TestOutageCampaign(t *testing.T) {
+	t.Logf("%d outages, seed %d", *outages, *seed)
+	rng := rand.New(rand.NewPCG(*seed, 2))
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		d, _ := newDevice(t, o, doserChannels()...)
+		readings := 0
+		var mu sync.Mutex
+		d.Listen(func(drivers.Reading) { mu.Lock(); readings++; mu.Unlock() })
+		ctx := context.Background()
+		if _, err := d.Open(ctx); err != nil {
+			t.Fatal(err)
+		}
+		arrivals := make(chan setpoint, 1024)
+		listener := newLink(linkSpec{options: o.filled(), env: d.env, clientID: "plant", topics: []string{"lab/ca/set"},
+			handle: func(m message) {
+				s, err := parseSetpoint(m.payload, false)
+				if err != nil {
+					t.Errorf("%s: %v", m.payload, err)
+				}
+				arrivals <- s
+			}})
+		if err := listener.start(ctx); err != nil {
+			t.Fatal(err)
+		}
+
+		began := time.Now()
+		sent := map[int64]time.Time{} // by the value, which is the number of the write
+		n, last, stale, lost := int64(0), int64(0), 0, 0
+		write := func() error {
+			n++
+			value := float64(n)
+			_, err := d.Write(ctx, drivers.Setpoints{Values: map[string]float64{"ca": value}})
+			if err == nil {
+				sent[n] = time.Now()
+			}
+			return err
+		}
+		drain := func() {
+			synctest.Wait()
+			for len(arrivals) > 0 {
+				s := <-arrivals
+				k := int64(*s.Value)
+				at, was := sent[k]
+				if !was || time.Since(at) > time.Second || k <= last {
+					stale++
+					t.Errorf("setpoint %d arrives; sent: %v, %v ago; the last was %d", k, was, time.Since(at), last)
+				}
+				last = k
+			}
+		}
+		for range *outages {
+			for pause := time.Duration(rng.Int64N(int64(30 * time.Second))); pause > 0; pause -= 500 * time.Millisecond {
+				time.Sleep(500 * time.Millisecond)
+				_ = write()
+				drain()
+			}
+			v.Cut()
+			for outage := time.Duration(rng.Int64N(int64(60 * time.Second))); outage > 0; outage -= 500 * time.Millisecond {
+				if err := write(); err == nil {
+					t.Errorf("a Write during an outage claims to be sent")
+				}
+				drain()
+				time.Sleep(500 * time.Millisecond)
+			}
+			v.Restore()
+			time.Sleep(lastWait + time.Second) // the longest wait between attempts
+			drain()
+			mu.Lock()
+			before := readings
+			mu.Unlock()
+			if err := write(); err != nil {
+				t.Fatalf("after an outage: %v", err)
+			}
+			drain()
+			if last != n {
+				lost++
+				t.Errorf("after an outage, setpoint %d does not arrive", n)
+			}
+			if err := v.Publish("lab/area", []byte("7"), false); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			mu.Lock()
+			if readings != before+1 {
+				lost++
+				t.Errorf("after an outage, a reading does not arrive")
+			}
+			mu.Unlock()
+			if t.Failed() {
+				break
+			}
+		}
+		t.Logf("%v of virtual time, %d writes, %d sent, %d stale, %d lost", time.Since(began), n, len(sent), stale, lost)
+		listener.close()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// blackHole is a connection that, between shut and heal, takes nothing and gives
+// nothing, as a cable that was pulled: nobody is told.
+type blackHole struct {
+	net.Conn
+	gone chan struct{} // closed by Close
+
+	mu     sync.Mutex
+	healed chan struct{} // nil while the line is good
+	until  time.Time     // deadline of a Write
+}
+
+// dialHole gives a dialler whose last connection hole is.
+func dialHole(v *broker.Virtual, hole **blackHole) func(context.Context, *url.URL) (net.Conn, error) {
+	return func(ctx context.Context, u *url.URL) (net.Conn, error) {
+		conn, err := v.Dial(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		*hole = &blackHole{Conn: conn, gone: make(chan struct{})}
+		return *hole, nil
+	}
+}
+
+func (b *blackHole) shut() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.healed = make(chan struct{})
+}
+
+func (b *blackHole) heal() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.healed)
+	b.healed = nil
+}
+
+func (b *blackHole) SetWriteDeadline(at time.Time) error {
+	b.mu.Lock()
+	b.until = at
+	b.mu.Unlock()
+	return b.Conn.SetWriteDeadline(at)
+}
+
+func (b *blackHole) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	healed, wait := b.healed, time.Until(b.until)
+	b.mu.Unlock()
+	if healed != nil {
+		select {
+		case <-healed:
+		case <-time.After(wait):
+			return 0, errors.New("deadline passed in the black hole")
+		case <-b.gone:
+			return 0, net.ErrClosed
+		}
+	}
+	return b.Conn.Write(p)
+}
+
+func (b *blackHole) Read(p []byte) (int, error) {
+	n, err := b.Conn.Read(p)
+	b.mu.Lock()
+	healed := b.healed
+	b.mu.Unlock()
+	if healed != nil && err == nil {
+		select {
+		case <-healed:
+		case <-b.gone:
+			return 0, net.ErrClosed
+		}
+	}
+	return n, err
+}
+
+func (b *blackHole) Close() error {
+	b.mu.Lock()
+	select {
+	case <-b.gone:
+	default:
+		close(b.gone)
+	}
+	b.mu.Unlock()
+	return b.Conn.Close()
+}
+
+// A link that dies silently is noticed within keep-alive, ping timeout and the
+// client's look at them every quarter of the keep-alive, whenever it dies.
+func TestSilentLossIsNoticed(t *testing.T) {
+	worst := time.Duration(0)
+	for after := time.Duration(0); after < 10*time.Second; after += 700 * time.Millisecond {
+		inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+			var hole *blackHole
+			o.Dial = dialHole(v, &hole)
+			d, _ := newDevice(t, o, doserChannels()...)
+			if _, err := d.Open(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			conn, err := d.connection()
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute + after) // pings keep it alive
+			if _, err := d.connection(); err != nil {
+				t.Fatalf("after a quiet minute: %v", err)
+			}
+			hole.shut()
+			began := time.Now()
+			<-conn.gone
+			took, bound := time.Since(began), o.KeepAlive+o.PingTimeout+o.KeepAlive/2
+			if took > bound {
+				t.Errorf("a silent loss is noticed after %v; the bound is %v", took, bound)
+			}
+			worst = max(worst, took)
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Logf("a silent loss is noticed after %v at most", worst)
+}
+
+// A Write whose message cannot leave in time must break the connection: when the
+// link heals, the message must not arrive.
+func TestLateWriteBreaksTheConnection(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		var hole *blackHole
+		o.Dial = dialHole(v, &hole)
+		plant := &doser{}
+		serving := optionsFor("tcp://virtual:1883")
+		serving.Dial = v.Dial
+		env, _ := environment()
+		ctx, cancel := context.WithCancel(context.Background())
+		served := make(chan error, 1)
+		go func() {
+			served <- Serve(ctx, Plant{Options: serving, Channels: doserChannels(), Device: plant, Period: time.Second, Env: env})
+		}()
+		d, _ := newDevice(t, o, doserChannels()...)
+		if _, err := d.Open(ctx); err != nil {
+			t.Fatal(err)
+		}
+		line := hole
+		line.shut()
+		writing, stop := context.WithTimeout(ctx, 300*time.Millisecond)
+		_, err := d.Write(writing, drivers.Setpoints{Values: map[string]float64{"ca": 111}})
+		stop()
+		if !errors.Is(err, drivers.ErrUnavailable) || !strings.Contains(err.Error(), "outcome is not known") {
+			t.Errorf("a Write that cannot leave: %v", err)
+		}
+		time.Sleep(time.Second)
+		line.heal()             // what still waits in it could now go through
+		time.Sleep(time.Minute) // connected again, over a good line
+		if _, err := d.Write(ctx, drivers.Setpoints{Values: map[string]float64{"ca": 5}}); err != nil {
+			t.Errorf("Write after the loss: %v", err)
+		}
+		time.Sleep(time.Second)
+		if _, _, written := plant.state(); fmt.Sprint(written) != "[5]" {
+			t.Errorf("the plant was written %v; want only 5", written)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Thousands of messages at once, while the driver publishes: none blocks, none
+// is read out of order.
+func TestBurstKeepsOrder(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		d, _ := newDevice(t, o, doserChannels()...)
+		last, count := -1.0, 0
+		done := make(chan struct{})
+		const many = 3000
+		d.Listen(func(r drivers.Reading) {
+			if v := r.Values["area"]; v <= last {
+				t.Errorf("%v comes after %v", v, last)
+			} else {
+				last = v
+			}
+			if count++; last == many-1 {
+				close(done)
+			}
+		})
+		if _, err := d.Open(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range many {
+			if err := v.Publish("lab/area", fmt.Append(nil, i), false); err != nil {
+				t.Fatal(err)
+			}
+			if i%10 == 0 {
+				if _, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"ca": 1}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		<-done
+		t.Logf("%d of %d readings came", count, many)
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOpenWithoutBroker(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		v.Cut()
+		d, _ := newDevice(t, o, doserChannels()...)
+		began := time.Now()
+		_, err := d.Open(context.Background())
+		if !errors.Is(err, drivers.ErrUnavailable) || !strings.Contains(err.Error(), "unreachable") {
+			t.Errorf("Open without a broker: %v", err)
+		}
+		if took := time.Since(began); took > o.ConnectTimeout {
+			t.Errorf("Open took %v; connect_timeout is %v", took, o.ConnectTimeout)
+		}
+		// A broker that comes up within connect_timeout is found.
+		time.AfterFunc(2*time.Second, v.Restore)
+		if _, err := d.Open(context.Background()); err != nil {
+			t.Errorf("Open while the broker comes up: %v", err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Close must end an Open that hangs in dialling.
+func TestCloseDuringOpen(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, _ *broker.Virtual, o Options) {
+		o.Dial = func(ctx context.Context, _ *url.URL) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		d, _ := newDevice(t, o, doserChannels()...)
+		time.AfterFunc(time.Second, func() { d.Close() })
+		began := time.Now()
+		if _, err := d.Open(context.Background()); err == nil {
+			t.Error("Open succeeded without a connection")
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("Open ended after %v; Close came after 1s", took)
+		}
+	})
+}
