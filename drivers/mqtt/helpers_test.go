@@ -146,7 +146,8 @@ func newDevice(t testing.TB, o Options, channels ...ChannelOptions) (*Device, *r
 	return d, said
 }
 
-// serve runs a plant until the test's end and gives what it said.
+// serve runs a plant until the test's end and gives what it said. The plant has
+// subscribed to its setpoints when serve returns.
 func serve(t *testing.T, o Options, dev drivers.Device) *records {
 	t.Helper()
 	env, said := environment()
@@ -155,6 +156,8 @@ func serve(t *testing.T, o Options, dev drivers.Device) *records {
 	go func() {
 		ended <- Serve(ctx, Plant{Options: o, Channels: doserChannels(), Device: dev, Period: 20 * time.Millisecond, Env: env})
 	}()
+	witness := newOther(t, o.Broker, "lab/#")
+	eventually(t, "the plant speaks", func() bool { return witness.mentions("lab/area ") })
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -189,7 +192,7 @@ type other struct {
 func newOther(t *testing.T, url string, topics ...string) *other {
 	t.Helper()
 	o := &other{t: t}
-	o.client = paho.NewClient(paho.NewClientOptions().AddBroker(url).SetClientID("other-" + t.Name()[max(0, len(t.Name())-12):]).
+	o.client = paho.NewClient(paho.NewClientOptions().AddBroker(url).SetClientID("").
 		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
