@@ -28,8 +28,9 @@ const (
 	negLog2EAt
 	negLog2ELowAt
 	exp2LimitAt
-	expLimitAt
+	farthestAt // bound of q where exp(-sqrt q) is taken
 	magicAt
+	biasAt
 	constantCount
 )
 
@@ -40,8 +41,9 @@ func constantTable() []float64 {
 		-math.Log2E,
 		-0x1.777d0ffda0d24p-56, // log2(e) minus its rounded value
 		-1000,
-		693,
-		0x1.8p52, // adding and subtracting it rounds to the nearest integer
+		693*693,
+		0x1.8p52,                   // adding and subtracting it rounds to the nearest integer
+		math.Float64frombits(1023), // the bias of an exponent, as an integer
 	)
 }
 

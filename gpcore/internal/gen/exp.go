@@ -31,8 +31,8 @@ func (t *tier) newExponential(limit int, waiting operand.Mem) exponential {
 }
 
 // split subtracts from x the nearest integer and returns what scale needs of it:
-// at 512 bits the integer in a register, at 256 bits the integer at the place of
-// an exponent, as vector j of those that wait in memory.
+// at 512 bits the integer in a register, at 256 bits the power of two, as vector j
+// of those that wait in memory.
 func (e exponential) split(x reg.VecVirtual, j int) operand.Op {
 	f := e.vector()
 	if e.wide {
@@ -44,6 +44,7 @@ func (e exponential) split(x reg.VecVirtual, j int) operand.Op {
 	e.VADDPD(e.magic, x, f)
 	e.VSUBPD(e.magic, f, whole)
 	e.VSUBPD(whole, x, x)
+	e.VPADDQ(constantAt(biasAt), f, f)
 	e.VPSLLQ(operand.Imm(52), f, f)
 	m := e.waiting
 	m.Disp += j * e.size()
@@ -56,7 +57,7 @@ func (e exponential) scale(p reg.VecVirtual, f operand.Op) {
 	if e.wide {
 		e.VSCALEFPD(f, p, p)
 	} else {
-		e.VPADDQ(f, p, p)
+		e.VMULPD(f, p, p)
 	}
 }
 
@@ -100,10 +101,9 @@ func (e exponential) exp2(x []reg.VecVirtual) []reg.VecVirtual {
 }
 
 // negative reduces u to the argument of the polynomial of exp(-u), in place, with
-// the product -u*log2(e) in two parts. u >= 0.
+// the product -u*log2(e) in two parts. 0 <= u <= 693.
 func (e exponential) negative(u reg.VecVirtual, j int) operand.Op {
 	low, x := e.vector(), e.vector()
-	e.VMINPD(u, e.limit, u)
 	e.mulConstant(negLog2EAt, u, x)
 	e.VMOVAPD(x, low)
 	e.fmsConstant(low, u, negLog2EAt)

@@ -135,6 +135,7 @@ func (a *neon) value(f family) v {
 		return a.exp2(false)
 	}
 	for j := range v(side) {
+		a.fmin(atQ+j, atQ+j, atLimit)
 		a.fsqrt(atU+j, atQ+j)
 		if f.factor != none {
 			a.fadd(atFactor+j, atOne, atU+j)
@@ -142,7 +143,6 @@ func (a *neon) value(f family) v {
 		if f.factor == quadratic {
 			a.fma(atFactor+j, atQ+j, atThird)
 		}
-		a.fmin(atU+j, atU+j, atLimit)
 		a.fmul(atQ+j, atU+j, atLog)
 		a.fneg(atP+j, atQ+j)
 		a.fma(atP+j, atU+j, atLog)
@@ -179,9 +179,11 @@ func (a *neon) exp2(low bool) v {
 		}
 		now, next = next, now
 	}
+	a.constant(atX, panelTable, biasAt)
 	for j := range v(side) {
+		a.addIntegers(atF+j, atX)
 		a.shiftLeft(atF+j, 52)
-		a.addIntegers(now+j, atF+j)
+		a.fmul(now+j, now+j, atF+j)
 	}
 	return now
 }

@@ -22,7 +22,7 @@ const (
 // family is one function of the covariance panel.
 type family struct {
 	name   string
-	limit  int // place of the exponential's bound, 0 without one
+	limit  int // place of the bound of q, 0 without one
 	form   form
 	factor factor
 }
@@ -47,9 +47,9 @@ const (
 
 var families = []family{
 	{"gaussian", exp2LimitAt, negated, none},
-	{"matern52", expLimitAt, distance, quadratic},
-	{"matern32", expLimitAt, distance, linear},
-	{"exponential", expLimitAt, distance, none},
+	{"matern52", farthestAt, distance, quadratic},
+	{"matern32", farthestAt, distance, linear},
+	{"exponential", farthestAt, distance, none},
 	{"distances", 0, distance, none},
 	{"inner", 0, inner, none},
 }
@@ -150,6 +150,7 @@ func (p panel) value(q []reg.VecVirtual) []reg.VecVirtual {
 	f, factors := make([]operand.Op, len(q)), make([]operand.Op, len(q))
 	for j, v := range q {
 		u := p.vector()
+		p.VMINPD(v, p.e.limit, v) // a NaN is the second source and stays
 		p.VSQRTPD(v, u)
 		factors[j] = p.multiplier(v, u, j)
 		f[j] = p.e.negative(u, j)

@@ -33,9 +33,8 @@
 //   - a product that is rounded before it is added is written float64(a*b), so
 //     that no compiler may fuse it.
 //
-// Results are defined for finite input, also where they overflow to infinity or
-// NaN; only which NaN it is depends on the processor. With NaN or infinite input
-// the functions stay inside their slices, and a NaN is not hidden by a bound.
+// That holds for infinities and NaN too, in the input or on the way; only which
+// NaN it is depends on the processor. No bound hides a NaN.
 // Signed zeros follow from the rules above.
 //
 // Every count may be zero; then outputs that are sums are zero, outputs that are

@@ -68,15 +68,19 @@ DATA constants<>+480(SB)/8, $0xc08f400000000000
 DATA constants<>+488(SB)/8, $0xc08f400000000000
 DATA constants<>+496(SB)/8, $0xc08f400000000000
 DATA constants<>+504(SB)/8, $0xc08f400000000000
-DATA constants<>+512(SB)/8, $0x4085a80000000000
-DATA constants<>+520(SB)/8, $0x4085a80000000000
-DATA constants<>+528(SB)/8, $0x4085a80000000000
-DATA constants<>+536(SB)/8, $0x4085a80000000000
+DATA constants<>+512(SB)/8, $0x411d4fe400000000
+DATA constants<>+520(SB)/8, $0x411d4fe400000000
+DATA constants<>+528(SB)/8, $0x411d4fe400000000
+DATA constants<>+536(SB)/8, $0x411d4fe400000000
 DATA constants<>+544(SB)/8, $0x4338000000000000
 DATA constants<>+552(SB)/8, $0x4338000000000000
 DATA constants<>+560(SB)/8, $0x4338000000000000
 DATA constants<>+568(SB)/8, $0x4338000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $576
+DATA constants<>+576(SB)/8, $0x00000000000003ff
+DATA constants<>+584(SB)/8, $0x00000000000003ff
+DATA constants<>+592(SB)/8, $0x00000000000003ff
+DATA constants<>+600(SB)/8, $0x00000000000003ff
+GLOBL constants<>(SB), RODATA|NOPTR, $608
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -1125,36 +1129,42 @@ loop2:
 	VADDPD       Y1, Y2, Y8
 	VSUBPD       Y1, Y8, Y9
 	VSUBPD       Y9, Y2, Y2
+	VPADDQ       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
 	VMOVUPD      Y8, 72(AX)
 	VMAXPD       Y3, Y0, Y3
 	VADDPD       Y1, Y3, Y8
 	VSUBPD       Y1, Y8, Y9
 	VSUBPD       Y9, Y3, Y3
+	VPADDQ       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
 	VMOVUPD      Y8, 104(AX)
 	VMAXPD       Y4, Y0, Y4
 	VADDPD       Y1, Y4, Y8
 	VSUBPD       Y1, Y8, Y9
 	VSUBPD       Y9, Y4, Y4
+	VPADDQ       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
 	VMOVUPD      Y8, 136(AX)
 	VMAXPD       Y5, Y0, Y5
 	VADDPD       Y1, Y5, Y8
 	VSUBPD       Y1, Y8, Y9
 	VSUBPD       Y9, Y5, Y5
+	VPADDQ       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
 	VMOVUPD      Y8, 168(AX)
 	VMAXPD       Y6, Y0, Y6
 	VADDPD       Y1, Y6, Y8
 	VSUBPD       Y1, Y8, Y9
 	VSUBPD       Y9, Y6, Y6
+	VPADDQ       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
 	VMOVUPD      Y8, 200(AX)
 	VMAXPD       Y7, Y0, Y7
 	VADDPD       Y1, Y7, Y8
 	VSUBPD       Y1, Y8, Y9
 	VSUBPD       Y9, Y7, Y7
+	VPADDQ       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
 	VMOVUPD      Y8, 232(AX)
 	VMOVUPD      constants<>+352(SB), Y8
@@ -1240,12 +1250,12 @@ loop2:
 	VFMADD213PD  Y14, Y5, Y11
 	VFMADD213PD  Y14, Y6, Y12
 	VFMADD213PD  Y14, Y7, Y13
-	VPADDQ       72(AX), Y8, Y8
-	VPADDQ       104(AX), Y9, Y9
-	VPADDQ       136(AX), Y10, Y10
-	VPADDQ       168(AX), Y11, Y11
-	VPADDQ       200(AX), Y12, Y12
-	VPADDQ       232(AX), Y13, Y13
+	VMULPD       72(AX), Y8, Y8
+	VMULPD       104(AX), Y9, Y9
+	VMULPD       136(AX), Y10, Y10
+	VMULPD       168(AX), Y11, Y11
+	VMULPD       200(AX), Y12, Y12
+	VMULPD       232(AX), Y13, Y13
 	VBROADCASTSD 40(AX), Y2
 	VBROADCASTSD (DI), Y3
 	VMULPD       Y2, Y8, Y8
@@ -1332,11 +1342,11 @@ loop2:
 	ADDQ         $+192, R9
 	DECQ         R10
 	JNZ          loop2
+	VMINPD       Y2, Y0, Y2
 	VSQRTPD      Y2, Y8
 	VADDPD       constants<>+0(SB), Y8, Y9
 	VFMADD231PD  constants<>+384(SB), Y2, Y9
 	VMOVUPD      Y9, (SI)
-	VMINPD       Y8, Y0, Y8
 	VMULPD       constants<>+416(SB), Y8, Y9
 	VMOVAPD      Y9, Y2
 	VFMSUB231PD  constants<>+416(SB), Y8, Y2
@@ -1344,14 +1354,15 @@ loop2:
 	VADDPD       Y1, Y9, Y8
 	VSUBPD       Y1, Y8, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
 	VMOVUPD      Y8, 72(AX)
 	VADDPD       Y2, Y9, Y8
+	VMINPD       Y3, Y0, Y3
 	VSQRTPD      Y3, Y2
 	VADDPD       constants<>+0(SB), Y2, Y9
 	VFMADD231PD  constants<>+384(SB), Y3, Y9
 	VMOVUPD      Y9, 32(SI)
-	VMINPD       Y2, Y0, Y2
 	VMULPD       constants<>+416(SB), Y2, Y9
 	VMOVAPD      Y9, Y3
 	VFMSUB231PD  constants<>+416(SB), Y2, Y3
@@ -1359,14 +1370,15 @@ loop2:
 	VADDPD       Y1, Y9, Y2
 	VSUBPD       Y1, Y2, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
 	VMOVUPD      Y2, 104(AX)
 	VADDPD       Y3, Y9, Y2
+	VMINPD       Y4, Y0, Y4
 	VSQRTPD      Y4, Y3
 	VADDPD       constants<>+0(SB), Y3, Y9
 	VFMADD231PD  constants<>+384(SB), Y4, Y9
 	VMOVUPD      Y9, 64(SI)
-	VMINPD       Y3, Y0, Y3
 	VMULPD       constants<>+416(SB), Y3, Y9
 	VMOVAPD      Y9, Y4
 	VFMSUB231PD  constants<>+416(SB), Y3, Y4
@@ -1374,14 +1386,15 @@ loop2:
 	VADDPD       Y1, Y9, Y3
 	VSUBPD       Y1, Y3, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMOVUPD      Y3, 136(AX)
 	VADDPD       Y4, Y9, Y3
+	VMINPD       Y5, Y0, Y5
 	VSQRTPD      Y5, Y4
 	VADDPD       constants<>+0(SB), Y4, Y9
 	VFMADD231PD  constants<>+384(SB), Y5, Y9
 	VMOVUPD      Y9, 96(SI)
-	VMINPD       Y4, Y0, Y4
 	VMULPD       constants<>+416(SB), Y4, Y9
 	VMOVAPD      Y9, Y5
 	VFMSUB231PD  constants<>+416(SB), Y4, Y5
@@ -1389,14 +1402,15 @@ loop2:
 	VADDPD       Y1, Y9, Y4
 	VSUBPD       Y1, Y4, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y4, Y4
 	VPSLLQ       $0x34, Y4, Y4
 	VMOVUPD      Y4, 168(AX)
 	VADDPD       Y5, Y9, Y4
+	VMINPD       Y6, Y0, Y6
 	VSQRTPD      Y6, Y5
 	VADDPD       constants<>+0(SB), Y5, Y9
 	VFMADD231PD  constants<>+384(SB), Y6, Y9
 	VMOVUPD      Y9, 128(SI)
-	VMINPD       Y5, Y0, Y5
 	VMULPD       constants<>+416(SB), Y5, Y9
 	VMOVAPD      Y9, Y6
 	VFMSUB231PD  constants<>+416(SB), Y5, Y6
@@ -1404,14 +1418,15 @@ loop2:
 	VADDPD       Y1, Y9, Y5
 	VSUBPD       Y1, Y5, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMOVUPD      Y5, 200(AX)
 	VADDPD       Y6, Y9, Y5
+	VMINPD       Y7, Y0, Y7
 	VSQRTPD      Y7, Y6
 	VADDPD       constants<>+0(SB), Y6, Y9
 	VFMADD231PD  constants<>+384(SB), Y7, Y9
 	VMOVUPD      Y9, 160(SI)
-	VMINPD       Y6, Y0, Y6
 	VMULPD       constants<>+416(SB), Y6, Y9
 	VMOVAPD      Y9, Y7
 	VFMSUB231PD  constants<>+416(SB), Y6, Y7
@@ -1419,6 +1434,7 @@ loop2:
 	VADDPD       Y1, Y9, Y6
 	VSUBPD       Y1, Y6, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y6, Y6
 	VPSLLQ       $0x34, Y6, Y6
 	VMOVUPD      Y6, 232(AX)
 	VADDPD       Y7, Y9, Y6
@@ -1505,12 +1521,12 @@ loop2:
 	VFMADD213PD  Y14, Y4, Y11
 	VFMADD213PD  Y14, Y5, Y12
 	VFMADD213PD  Y14, Y6, Y13
-	VPADDQ       72(AX), Y7, Y7
-	VPADDQ       104(AX), Y9, Y9
-	VPADDQ       136(AX), Y10, Y10
-	VPADDQ       168(AX), Y11, Y11
-	VPADDQ       200(AX), Y12, Y12
-	VPADDQ       232(AX), Y13, Y13
+	VMULPD       72(AX), Y7, Y7
+	VMULPD       104(AX), Y9, Y9
+	VMULPD       136(AX), Y10, Y10
+	VMULPD       168(AX), Y11, Y11
+	VMULPD       200(AX), Y12, Y12
+	VMULPD       232(AX), Y13, Y13
 	VMULPD       (SI), Y7, Y7
 	VMULPD       32(SI), Y9, Y9
 	VMULPD       64(SI), Y10, Y10
@@ -1603,10 +1619,10 @@ loop2:
 	ADDQ         $+192, R9
 	DECQ         R10
 	JNZ          loop2
+	VMINPD       Y2, Y0, Y2
 	VSQRTPD      Y2, Y2
 	VADDPD       constants<>+0(SB), Y2, Y8
 	VMOVUPD      Y8, (SI)
-	VMINPD       Y2, Y0, Y2
 	VMULPD       constants<>+416(SB), Y2, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y2, Y8
@@ -1614,13 +1630,14 @@ loop2:
 	VADDPD       Y1, Y9, Y2
 	VSUBPD       Y1, Y2, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
 	VMOVUPD      Y2, 72(AX)
 	VADDPD       Y8, Y9, Y2
+	VMINPD       Y3, Y0, Y3
 	VSQRTPD      Y3, Y3
 	VADDPD       constants<>+0(SB), Y3, Y8
 	VMOVUPD      Y8, 32(SI)
-	VMINPD       Y3, Y0, Y3
 	VMULPD       constants<>+416(SB), Y3, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y3, Y8
@@ -1628,13 +1645,14 @@ loop2:
 	VADDPD       Y1, Y9, Y3
 	VSUBPD       Y1, Y3, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMOVUPD      Y3, 104(AX)
 	VADDPD       Y8, Y9, Y3
+	VMINPD       Y4, Y0, Y4
 	VSQRTPD      Y4, Y4
 	VADDPD       constants<>+0(SB), Y4, Y8
 	VMOVUPD      Y8, 64(SI)
-	VMINPD       Y4, Y0, Y4
 	VMULPD       constants<>+416(SB), Y4, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y4, Y8
@@ -1642,13 +1660,14 @@ loop2:
 	VADDPD       Y1, Y9, Y4
 	VSUBPD       Y1, Y4, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y4, Y4
 	VPSLLQ       $0x34, Y4, Y4
 	VMOVUPD      Y4, 136(AX)
 	VADDPD       Y8, Y9, Y4
+	VMINPD       Y5, Y0, Y5
 	VSQRTPD      Y5, Y5
 	VADDPD       constants<>+0(SB), Y5, Y8
 	VMOVUPD      Y8, 96(SI)
-	VMINPD       Y5, Y0, Y5
 	VMULPD       constants<>+416(SB), Y5, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y5, Y8
@@ -1656,13 +1675,14 @@ loop2:
 	VADDPD       Y1, Y9, Y5
 	VSUBPD       Y1, Y5, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMOVUPD      Y5, 168(AX)
 	VADDPD       Y8, Y9, Y5
+	VMINPD       Y6, Y0, Y6
 	VSQRTPD      Y6, Y6
 	VADDPD       constants<>+0(SB), Y6, Y8
 	VMOVUPD      Y8, 128(SI)
-	VMINPD       Y6, Y0, Y6
 	VMULPD       constants<>+416(SB), Y6, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y6, Y8
@@ -1670,13 +1690,14 @@ loop2:
 	VADDPD       Y1, Y9, Y6
 	VSUBPD       Y1, Y6, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y6, Y6
 	VPSLLQ       $0x34, Y6, Y6
 	VMOVUPD      Y6, 200(AX)
 	VADDPD       Y8, Y9, Y6
+	VMINPD       Y7, Y0, Y7
 	VSQRTPD      Y7, Y7
 	VADDPD       constants<>+0(SB), Y7, Y8
 	VMOVUPD      Y8, 160(SI)
-	VMINPD       Y7, Y0, Y7
 	VMULPD       constants<>+416(SB), Y7, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y7, Y8
@@ -1684,6 +1705,7 @@ loop2:
 	VADDPD       Y1, Y9, Y7
 	VSUBPD       Y1, Y7, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y7, Y7
 	VPSLLQ       $0x34, Y7, Y7
 	VMOVUPD      Y7, 232(AX)
 	VADDPD       Y8, Y9, Y7
@@ -1770,12 +1792,12 @@ loop2:
 	VFMADD213PD  Y14, Y5, Y11
 	VFMADD213PD  Y14, Y6, Y12
 	VFMADD213PD  Y14, Y7, Y13
-	VPADDQ       72(AX), Y8, Y8
-	VPADDQ       104(AX), Y9, Y9
-	VPADDQ       136(AX), Y10, Y10
-	VPADDQ       168(AX), Y11, Y11
-	VPADDQ       200(AX), Y12, Y12
-	VPADDQ       232(AX), Y13, Y13
+	VMULPD       72(AX), Y8, Y8
+	VMULPD       104(AX), Y9, Y9
+	VMULPD       136(AX), Y10, Y10
+	VMULPD       168(AX), Y11, Y11
+	VMULPD       200(AX), Y12, Y12
+	VMULPD       232(AX), Y13, Y13
 	VMULPD       (SI), Y8, Y8
 	VMULPD       32(SI), Y9, Y9
 	VMULPD       64(SI), Y10, Y10
@@ -1868,8 +1890,8 @@ loop2:
 	ADDQ         $+192, R9
 	DECQ         R10
 	JNZ          loop2
-	VSQRTPD      Y2, Y2
 	VMINPD       Y2, Y0, Y2
+	VSQRTPD      Y2, Y2
 	VMULPD       constants<>+416(SB), Y2, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y2, Y8
@@ -1877,11 +1899,12 @@ loop2:
 	VADDPD       Y1, Y9, Y2
 	VSUBPD       Y1, Y2, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y2, Y2
 	VPSLLQ       $0x34, Y2, Y2
 	VMOVUPD      Y2, 72(AX)
 	VADDPD       Y8, Y9, Y2
-	VSQRTPD      Y3, Y3
 	VMINPD       Y3, Y0, Y3
+	VSQRTPD      Y3, Y3
 	VMULPD       constants<>+416(SB), Y3, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y3, Y8
@@ -1889,11 +1912,12 @@ loop2:
 	VADDPD       Y1, Y9, Y3
 	VSUBPD       Y1, Y3, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x34, Y3, Y3
 	VMOVUPD      Y3, 104(AX)
 	VADDPD       Y8, Y9, Y3
-	VSQRTPD      Y4, Y4
 	VMINPD       Y4, Y0, Y4
+	VSQRTPD      Y4, Y4
 	VMULPD       constants<>+416(SB), Y4, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y4, Y8
@@ -1901,11 +1925,12 @@ loop2:
 	VADDPD       Y1, Y9, Y4
 	VSUBPD       Y1, Y4, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y4, Y4
 	VPSLLQ       $0x34, Y4, Y4
 	VMOVUPD      Y4, 136(AX)
 	VADDPD       Y8, Y9, Y4
-	VSQRTPD      Y5, Y5
 	VMINPD       Y5, Y0, Y5
+	VSQRTPD      Y5, Y5
 	VMULPD       constants<>+416(SB), Y5, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y5, Y8
@@ -1913,11 +1938,12 @@ loop2:
 	VADDPD       Y1, Y9, Y5
 	VSUBPD       Y1, Y5, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMOVUPD      Y5, 168(AX)
 	VADDPD       Y8, Y9, Y5
-	VSQRTPD      Y6, Y6
 	VMINPD       Y6, Y0, Y6
+	VSQRTPD      Y6, Y6
 	VMULPD       constants<>+416(SB), Y6, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y6, Y8
@@ -1925,11 +1951,12 @@ loop2:
 	VADDPD       Y1, Y9, Y6
 	VSUBPD       Y1, Y6, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y6, Y6
 	VPSLLQ       $0x34, Y6, Y6
 	VMOVUPD      Y6, 200(AX)
 	VADDPD       Y8, Y9, Y6
-	VSQRTPD      Y7, Y7
 	VMINPD       Y7, Y0, Y7
+	VSQRTPD      Y7, Y7
 	VMULPD       constants<>+416(SB), Y7, Y9
 	VMOVAPD      Y9, Y8
 	VFMSUB231PD  constants<>+416(SB), Y7, Y8
@@ -1937,6 +1964,7 @@ loop2:
 	VADDPD       Y1, Y9, Y7
 	VSUBPD       Y1, Y7, Y10
 	VSUBPD       Y10, Y9, Y9
+	VPADDQ       constants<>+576(SB), Y7, Y7
 	VPSLLQ       $0x34, Y7, Y7
 	VMOVUPD      Y7, 232(AX)
 	VADDPD       Y8, Y9, Y7
@@ -2023,12 +2051,12 @@ loop2:
 	VFMADD213PD  Y14, Y5, Y11
 	VFMADD213PD  Y14, Y6, Y12
 	VFMADD213PD  Y14, Y7, Y13
-	VPADDQ       72(AX), Y8, Y8
-	VPADDQ       104(AX), Y9, Y9
-	VPADDQ       136(AX), Y10, Y10
-	VPADDQ       168(AX), Y11, Y11
-	VPADDQ       200(AX), Y12, Y12
-	VPADDQ       232(AX), Y13, Y13
+	VMULPD       72(AX), Y8, Y8
+	VMULPD       104(AX), Y9, Y9
+	VMULPD       136(AX), Y10, Y10
+	VMULPD       168(AX), Y11, Y11
+	VMULPD       200(AX), Y12, Y12
+	VMULPD       232(AX), Y13, Y13
 	VBROADCASTSD 40(AX), Y2
 	VBROADCASTSD (DI), Y3
 	VMULPD       Y2, Y8, Y8

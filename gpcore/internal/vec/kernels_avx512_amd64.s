@@ -68,15 +68,19 @@ DATA constants<>+480(SB)/8, $0xc08f400000000000
 DATA constants<>+488(SB)/8, $0xc08f400000000000
 DATA constants<>+496(SB)/8, $0xc08f400000000000
 DATA constants<>+504(SB)/8, $0xc08f400000000000
-DATA constants<>+512(SB)/8, $0x4085a80000000000
-DATA constants<>+520(SB)/8, $0x4085a80000000000
-DATA constants<>+528(SB)/8, $0x4085a80000000000
-DATA constants<>+536(SB)/8, $0x4085a80000000000
+DATA constants<>+512(SB)/8, $0x411d4fe400000000
+DATA constants<>+520(SB)/8, $0x411d4fe400000000
+DATA constants<>+528(SB)/8, $0x411d4fe400000000
+DATA constants<>+536(SB)/8, $0x411d4fe400000000
 DATA constants<>+544(SB)/8, $0x4338000000000000
 DATA constants<>+552(SB)/8, $0x4338000000000000
 DATA constants<>+560(SB)/8, $0x4338000000000000
 DATA constants<>+568(SB)/8, $0x4338000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $576
+DATA constants<>+576(SB)/8, $0x00000000000003ff
+DATA constants<>+584(SB)/8, $0x00000000000003ff
+DATA constants<>+592(SB)/8, $0x00000000000003ff
+DATA constants<>+600(SB)/8, $0x00000000000003ff
+GLOBL constants<>(SB), RODATA|NOPTR, $608
 
 // func tileAVX512(out *float64, w *float64, ldw int, b *float64, k int)
 // Requires: AVX, AVX512F
@@ -1190,10 +1194,10 @@ loop2:
 	ADDQ             $+192, R9
 	DECQ             R10
 	JNZ              loop2
+	VMINPD           Z16, Z0, Z16
 	VSQRTPD          Z16, Z19
 	VADDPD.BCST      constants<>+0(SB), Z19, Z20
 	VFMADD231PD.BCST constants<>+384(SB), Z16, Z20
-	VMINPD           Z19, Z0, Z19
 	VMULPD.BCST      constants<>+416(SB), Z19, Z22
 	VMOVAPD          Z22, Z21
 	VFMSUB231PD.BCST constants<>+416(SB), Z19, Z21
@@ -1201,10 +1205,10 @@ loop2:
 	VRNDSCALEPD      $0x08, Z22, Z23
 	VSUBPD           Z23, Z22, Z22
 	VADDPD           Z21, Z22, Z19
+	VMINPD           Z17, Z0, Z17
 	VSQRTPD          Z17, Z21
 	VADDPD.BCST      constants<>+0(SB), Z21, Z22
 	VFMADD231PD.BCST constants<>+384(SB), Z17, Z22
-	VMINPD           Z21, Z0, Z21
 	VMULPD.BCST      constants<>+416(SB), Z21, Z25
 	VMOVAPD          Z25, Z24
 	VFMSUB231PD.BCST constants<>+416(SB), Z21, Z24
@@ -1212,10 +1216,10 @@ loop2:
 	VRNDSCALEPD      $0x08, Z25, Z26
 	VSUBPD           Z26, Z25, Z25
 	VADDPD           Z24, Z25, Z21
+	VMINPD           Z18, Z0, Z18
 	VSQRTPD          Z18, Z24
 	VADDPD.BCST      constants<>+0(SB), Z24, Z25
 	VFMADD231PD.BCST constants<>+384(SB), Z18, Z25
-	VMINPD           Z24, Z0, Z24
 	VMULPD.BCST      constants<>+416(SB), Z24, Z28
 	VMOVAPD          Z28, Z27
 	VFMSUB231PD.BCST constants<>+416(SB), Z24, Z27
@@ -1332,9 +1336,9 @@ loop2:
 	ADDQ             $+192, R9
 	DECQ             R10
 	JNZ              loop2
+	VMINPD           Z16, Z0, Z16
 	VSQRTPD          Z16, Z19
 	VADDPD.BCST      constants<>+0(SB), Z19, Z20
-	VMINPD           Z19, Z0, Z19
 	VMULPD.BCST      constants<>+416(SB), Z19, Z22
 	VMOVAPD          Z22, Z21
 	VFMSUB231PD.BCST constants<>+416(SB), Z19, Z21
@@ -1342,9 +1346,9 @@ loop2:
 	VRNDSCALEPD      $0x08, Z22, Z23
 	VSUBPD           Z23, Z22, Z22
 	VADDPD           Z21, Z22, Z19
+	VMINPD           Z17, Z0, Z17
 	VSQRTPD          Z17, Z21
 	VADDPD.BCST      constants<>+0(SB), Z21, Z22
-	VMINPD           Z21, Z0, Z21
 	VMULPD.BCST      constants<>+416(SB), Z21, Z25
 	VMOVAPD          Z25, Z24
 	VFMSUB231PD.BCST constants<>+416(SB), Z21, Z24
@@ -1352,9 +1356,9 @@ loop2:
 	VRNDSCALEPD      $0x08, Z25, Z26
 	VSUBPD           Z26, Z25, Z25
 	VADDPD           Z24, Z25, Z21
+	VMINPD           Z18, Z0, Z18
 	VSQRTPD          Z18, Z24
 	VADDPD.BCST      constants<>+0(SB), Z24, Z25
-	VMINPD           Z24, Z0, Z24
 	VMULPD.BCST      constants<>+416(SB), Z24, Z28
 	VMOVAPD          Z28, Z27
 	VFMSUB231PD.BCST constants<>+416(SB), Z24, Z27
@@ -1471,8 +1475,8 @@ loop2:
 	ADDQ             $+192, R9
 	DECQ             R10
 	JNZ              loop2
+	VMINPD           Z16, Z0, Z16
 	VSQRTPD          Z16, Z19
-	VMINPD           Z19, Z0, Z19
 	VMULPD.BCST      constants<>+416(SB), Z19, Z21
 	VMOVAPD          Z21, Z20
 	VFMSUB231PD.BCST constants<>+416(SB), Z19, Z20
@@ -1480,8 +1484,8 @@ loop2:
 	VRNDSCALEPD      $0x08, Z21, Z22
 	VSUBPD           Z22, Z21, Z21
 	VADDPD           Z20, Z21, Z19
+	VMINPD           Z17, Z0, Z17
 	VSQRTPD          Z17, Z20
-	VMINPD           Z20, Z0, Z20
 	VMULPD.BCST      constants<>+416(SB), Z20, Z23
 	VMOVAPD          Z23, Z21
 	VFMSUB231PD.BCST constants<>+416(SB), Z20, Z21
@@ -1489,8 +1493,8 @@ loop2:
 	VRNDSCALEPD      $0x08, Z23, Z24
 	VSUBPD           Z24, Z23, Z23
 	VADDPD           Z21, Z23, Z20
+	VMINPD           Z18, Z0, Z18
 	VSQRTPD          Z18, Z21
-	VMINPD           Z21, Z0, Z21
 	VMULPD.BCST      constants<>+416(SB), Z21, Z25
 	VMOVAPD          Z25, Z23
 	VFMSUB231PD.BCST constants<>+416(SB), Z21, Z23

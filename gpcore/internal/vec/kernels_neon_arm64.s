@@ -35,11 +35,13 @@ DATA constants<>+224(SB)/8, $0xbc7777d0ffda0d24
 DATA constants<>+232(SB)/8, $0xbc7777d0ffda0d24
 DATA constants<>+240(SB)/8, $0xc08f400000000000
 DATA constants<>+248(SB)/8, $0xc08f400000000000
-DATA constants<>+256(SB)/8, $0x4085a80000000000
-DATA constants<>+264(SB)/8, $0x4085a80000000000
+DATA constants<>+256(SB)/8, $0x411d4fe400000000
+DATA constants<>+264(SB)/8, $0x411d4fe400000000
 DATA constants<>+272(SB)/8, $0x4338000000000000
 DATA constants<>+280(SB)/8, $0x4338000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $288
+DATA constants<>+288(SB)/8, $0x00000000000003ff
+DATA constants<>+296(SB)/8, $0x00000000000003ff
+GLOBL constants<>(SB), RODATA|NOPTR, $304
 
 // func tileNEON(out *float64, w *float64, ldw int, b *float64, k int)
 TEXT ·tileNEON(SB), NOSPLIT, $0-40
@@ -1546,14 +1548,19 @@ loop3:
 	VFMLA V2.D2, V6.D2, V10.D2
 	FMOVQ 0(R11), F11
 	VFMLA V3.D2, V7.D2, V11.D2
+	FMOVQ 288(R11), F24
+	VADD V24.D2, V12.D2, V12.D2
 	VSHL $52, V12.D2, V12.D2
-	VADD V12.D2, V8.D2, V8.D2
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	VADD V24.D2, V13.D2, V13.D2
 	VSHL $52, V13.D2, V13.D2
-	VADD V13.D2, V9.D2, V9.D2
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	VADD V24.D2, V14.D2, V14.D2
 	VSHL $52, V14.D2, V14.D2
-	VADD V14.D2, V10.D2, V10.D2
+	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
+	VADD V24.D2, V15.D2, V15.D2
 	VSHL $52, V15.D2, V15.D2
-	VADD V15.D2, V11.D2, V11.D2
+	WORD $0x6e6fdd6b // fmul v11.2d, v11.2d, v15.2d
 	VLD1R (R5), [V24.D2]
 	ADD R6, R5, R5
 	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d
@@ -1632,34 +1639,34 @@ loop3:
 	VFMLA V7.D2, V7.D2, V3.D2
 	SUB $1, R8, R8
 	CBNZ R8, loop3
+	WORD $0x4efbf400 // fmin v0.2d, v0.2d, v27.2d
 	WORD $0x6ee1f808 // fsqrt v8.2d, v0.2d
 	WORD $0x4e68d7d0 // fadd v16.2d, v30.2d, v8.2d
 	VFMLA V31.D2, V0.D2, V16.D2
-	WORD $0x4efbf508 // fmin v8.2d, v8.2d, v27.2d
 	WORD $0x6e7cdd00 // fmul v0.2d, v8.2d, v28.2d
 	WORD $0x6ee0f804 // fneg v4.2d, v0.2d
 	VFMLA V28.D2, V8.D2, V4.D2
 	VFMLA V29.D2, V8.D2, V4.D2
+	WORD $0x4efbf421 // fmin v1.2d, v1.2d, v27.2d
 	WORD $0x6ee1f829 // fsqrt v9.2d, v1.2d
 	WORD $0x4e69d7d1 // fadd v17.2d, v30.2d, v9.2d
 	VFMLA V31.D2, V1.D2, V17.D2
-	WORD $0x4efbf529 // fmin v9.2d, v9.2d, v27.2d
 	WORD $0x6e7cdd21 // fmul v1.2d, v9.2d, v28.2d
 	WORD $0x6ee0f825 // fneg v5.2d, v1.2d
 	VFMLA V28.D2, V9.D2, V5.D2
 	VFMLA V29.D2, V9.D2, V5.D2
+	WORD $0x4efbf442 // fmin v2.2d, v2.2d, v27.2d
 	WORD $0x6ee1f84a // fsqrt v10.2d, v2.2d
 	WORD $0x4e6ad7d2 // fadd v18.2d, v30.2d, v10.2d
 	VFMLA V31.D2, V2.D2, V18.D2
-	WORD $0x4efbf54a // fmin v10.2d, v10.2d, v27.2d
 	WORD $0x6e7cdd42 // fmul v2.2d, v10.2d, v28.2d
 	WORD $0x6ee0f846 // fneg v6.2d, v2.2d
 	VFMLA V28.D2, V10.D2, V6.D2
 	VFMLA V29.D2, V10.D2, V6.D2
+	WORD $0x4efbf463 // fmin v3.2d, v3.2d, v27.2d
 	WORD $0x6ee1f86b // fsqrt v11.2d, v3.2d
 	WORD $0x4e6bd7d3 // fadd v19.2d, v30.2d, v11.2d
 	VFMLA V31.D2, V3.D2, V19.D2
-	WORD $0x4efbf56b // fmin v11.2d, v11.2d, v27.2d
 	WORD $0x6e7cdd63 // fmul v3.2d, v11.2d, v28.2d
 	WORD $0x6ee0f867 // fneg v7.2d, v3.2d
 	VFMLA V28.D2, V11.D2, V7.D2
@@ -1772,14 +1779,19 @@ loop3:
 	VFMLA V2.D2, V6.D2, V10.D2
 	FMOVQ 0(R11), F11
 	VFMLA V3.D2, V7.D2, V11.D2
+	FMOVQ 288(R11), F24
+	VADD V24.D2, V12.D2, V12.D2
 	VSHL $52, V12.D2, V12.D2
-	VADD V12.D2, V8.D2, V8.D2
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	VADD V24.D2, V13.D2, V13.D2
 	VSHL $52, V13.D2, V13.D2
-	VADD V13.D2, V9.D2, V9.D2
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	VADD V24.D2, V14.D2, V14.D2
 	VSHL $52, V14.D2, V14.D2
-	VADD V14.D2, V10.D2, V10.D2
+	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
+	VADD V24.D2, V15.D2, V15.D2
 	VSHL $52, V15.D2, V15.D2
-	VADD V15.D2, V11.D2, V11.D2
+	WORD $0x6e6fdd6b // fmul v11.2d, v11.2d, v15.2d
 	WORD $0x6e70dd08 // fmul v8.2d, v8.2d, v16.2d
 	WORD $0x6e71dd29 // fmul v9.2d, v9.2d, v17.2d
 	WORD $0x6e72dd4a // fmul v10.2d, v10.2d, v18.2d
@@ -1862,30 +1874,30 @@ loop3:
 	VFMLA V7.D2, V7.D2, V3.D2
 	SUB $1, R8, R8
 	CBNZ R8, loop3
+	WORD $0x4efbf400 // fmin v0.2d, v0.2d, v27.2d
 	WORD $0x6ee1f808 // fsqrt v8.2d, v0.2d
 	WORD $0x4e68d7d0 // fadd v16.2d, v30.2d, v8.2d
-	WORD $0x4efbf508 // fmin v8.2d, v8.2d, v27.2d
 	WORD $0x6e7cdd00 // fmul v0.2d, v8.2d, v28.2d
 	WORD $0x6ee0f804 // fneg v4.2d, v0.2d
 	VFMLA V28.D2, V8.D2, V4.D2
 	VFMLA V29.D2, V8.D2, V4.D2
+	WORD $0x4efbf421 // fmin v1.2d, v1.2d, v27.2d
 	WORD $0x6ee1f829 // fsqrt v9.2d, v1.2d
 	WORD $0x4e69d7d1 // fadd v17.2d, v30.2d, v9.2d
-	WORD $0x4efbf529 // fmin v9.2d, v9.2d, v27.2d
 	WORD $0x6e7cdd21 // fmul v1.2d, v9.2d, v28.2d
 	WORD $0x6ee0f825 // fneg v5.2d, v1.2d
 	VFMLA V28.D2, V9.D2, V5.D2
 	VFMLA V29.D2, V9.D2, V5.D2
+	WORD $0x4efbf442 // fmin v2.2d, v2.2d, v27.2d
 	WORD $0x6ee1f84a // fsqrt v10.2d, v2.2d
 	WORD $0x4e6ad7d2 // fadd v18.2d, v30.2d, v10.2d
-	WORD $0x4efbf54a // fmin v10.2d, v10.2d, v27.2d
 	WORD $0x6e7cdd42 // fmul v2.2d, v10.2d, v28.2d
 	WORD $0x6ee0f846 // fneg v6.2d, v2.2d
 	VFMLA V28.D2, V10.D2, V6.D2
 	VFMLA V29.D2, V10.D2, V6.D2
+	WORD $0x4efbf463 // fmin v3.2d, v3.2d, v27.2d
 	WORD $0x6ee1f86b // fsqrt v11.2d, v3.2d
 	WORD $0x4e6bd7d3 // fadd v19.2d, v30.2d, v11.2d
-	WORD $0x4efbf56b // fmin v11.2d, v11.2d, v27.2d
 	WORD $0x6e7cdd63 // fmul v3.2d, v11.2d, v28.2d
 	WORD $0x6ee0f867 // fneg v7.2d, v3.2d
 	VFMLA V28.D2, V11.D2, V7.D2
@@ -1998,14 +2010,19 @@ loop3:
 	VFMLA V2.D2, V6.D2, V10.D2
 	FMOVQ 0(R11), F11
 	VFMLA V3.D2, V7.D2, V11.D2
+	FMOVQ 288(R11), F24
+	VADD V24.D2, V12.D2, V12.D2
 	VSHL $52, V12.D2, V12.D2
-	VADD V12.D2, V8.D2, V8.D2
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	VADD V24.D2, V13.D2, V13.D2
 	VSHL $52, V13.D2, V13.D2
-	VADD V13.D2, V9.D2, V9.D2
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	VADD V24.D2, V14.D2, V14.D2
 	VSHL $52, V14.D2, V14.D2
-	VADD V14.D2, V10.D2, V10.D2
+	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
+	VADD V24.D2, V15.D2, V15.D2
 	VSHL $52, V15.D2, V15.D2
-	VADD V15.D2, V11.D2, V11.D2
+	WORD $0x6e6fdd6b // fmul v11.2d, v11.2d, v15.2d
 	WORD $0x6e70dd08 // fmul v8.2d, v8.2d, v16.2d
 	WORD $0x6e71dd29 // fmul v9.2d, v9.2d, v17.2d
 	WORD $0x6e72dd4a // fmul v10.2d, v10.2d, v18.2d
@@ -2088,26 +2105,26 @@ loop3:
 	VFMLA V7.D2, V7.D2, V3.D2
 	SUB $1, R8, R8
 	CBNZ R8, loop3
+	WORD $0x4efbf400 // fmin v0.2d, v0.2d, v27.2d
 	WORD $0x6ee1f808 // fsqrt v8.2d, v0.2d
-	WORD $0x4efbf508 // fmin v8.2d, v8.2d, v27.2d
 	WORD $0x6e7cdd00 // fmul v0.2d, v8.2d, v28.2d
 	WORD $0x6ee0f804 // fneg v4.2d, v0.2d
 	VFMLA V28.D2, V8.D2, V4.D2
 	VFMLA V29.D2, V8.D2, V4.D2
+	WORD $0x4efbf421 // fmin v1.2d, v1.2d, v27.2d
 	WORD $0x6ee1f829 // fsqrt v9.2d, v1.2d
-	WORD $0x4efbf529 // fmin v9.2d, v9.2d, v27.2d
 	WORD $0x6e7cdd21 // fmul v1.2d, v9.2d, v28.2d
 	WORD $0x6ee0f825 // fneg v5.2d, v1.2d
 	VFMLA V28.D2, V9.D2, V5.D2
 	VFMLA V29.D2, V9.D2, V5.D2
+	WORD $0x4efbf442 // fmin v2.2d, v2.2d, v27.2d
 	WORD $0x6ee1f84a // fsqrt v10.2d, v2.2d
-	WORD $0x4efbf54a // fmin v10.2d, v10.2d, v27.2d
 	WORD $0x6e7cdd42 // fmul v2.2d, v10.2d, v28.2d
 	WORD $0x6ee0f846 // fneg v6.2d, v2.2d
 	VFMLA V28.D2, V10.D2, V6.D2
 	VFMLA V29.D2, V10.D2, V6.D2
+	WORD $0x4efbf463 // fmin v3.2d, v3.2d, v27.2d
 	WORD $0x6ee1f86b // fsqrt v11.2d, v3.2d
-	WORD $0x4efbf56b // fmin v11.2d, v11.2d, v27.2d
 	WORD $0x6e7cdd63 // fmul v3.2d, v11.2d, v28.2d
 	WORD $0x6ee0f867 // fneg v7.2d, v3.2d
 	VFMLA V28.D2, V11.D2, V7.D2
@@ -2220,14 +2237,19 @@ loop3:
 	VFMLA V2.D2, V6.D2, V10.D2
 	FMOVQ 0(R11), F11
 	VFMLA V3.D2, V7.D2, V11.D2
+	FMOVQ 288(R11), F24
+	VADD V24.D2, V12.D2, V12.D2
 	VSHL $52, V12.D2, V12.D2
-	VADD V12.D2, V8.D2, V8.D2
+	WORD $0x6e6cdd08 // fmul v8.2d, v8.2d, v12.2d
+	VADD V24.D2, V13.D2, V13.D2
 	VSHL $52, V13.D2, V13.D2
-	VADD V13.D2, V9.D2, V9.D2
+	WORD $0x6e6ddd29 // fmul v9.2d, v9.2d, v13.2d
+	VADD V24.D2, V14.D2, V14.D2
 	VSHL $52, V14.D2, V14.D2
-	VADD V14.D2, V10.D2, V10.D2
+	WORD $0x6e6edd4a // fmul v10.2d, v10.2d, v14.2d
+	VADD V24.D2, V15.D2, V15.D2
 	VSHL $52, V15.D2, V15.D2
-	VADD V15.D2, V11.D2, V11.D2
+	WORD $0x6e6fdd6b // fmul v11.2d, v11.2d, v15.2d
 	VLD1R (R5), [V24.D2]
 	ADD R6, R5, R5
 	WORD $0x6e79dd08 // fmul v8.2d, v8.2d, v25.2d

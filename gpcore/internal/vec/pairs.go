@@ -40,7 +40,9 @@ const (
 //	Out[k*24+j] = f(q) * Variance,
 //
 // and, where there are weights, sum the lanes:
-// Sum[j] = fma(Weights[k], Out[k*24+j], Sum[j]) over ascending k from +0.
+// Sum[j] = fma(Weights[k], Out[k*24+j], Sum[j]) over ascending k from +0. In those
+// that take exp(-u), q is bounded by 693^2 first; the covariance is below 1e-295
+// there.
 
 // Gaussian fills p with the squared exponential, variance * 2^(-q), where q is
 // the squared distance of coordinates scaled by GaussianScale/lengthscale, so

@@ -2,7 +2,12 @@ package vec
 
 import "math"
 
-const third = 1.0 / 3
+const (
+	third = 1.0 / 3
+	// farthest bounds q where exp(-sqrt(q)) is taken, so that no factor grows while
+	// the exponential stands at its own bound.
+	farthest = expLimit * expLimit
+)
 
 // fillRef defines the functions of a panel.
 func (p *Pairs) fillRef(f function) {
@@ -40,14 +45,17 @@ func (f function) value(q float64) float64 {
 	switch f {
 	case gaussian:
 		return Exp2(-q)
-	case matern52:
-		u := math.Sqrt(q)
-		return float64(Exp(-u) * math.FMA(q, third, 1+u))
-	case matern32:
-		u := math.Sqrt(q)
-		return float64(Exp(-u) * (1 + u))
-	case exponential:
-		return Exp(-math.Sqrt(q))
+	case distances, inner:
+		return q
 	}
-	return q
+	q = min(q, farthest)
+	u := math.Sqrt(q)
+	e := Exp(-u)
+	switch f {
+	case matern52:
+		return float64(e * math.FMA(q, third, 1+u))
+	case matern32:
+		return float64(e * (1 + u))
+	}
+	return e
 }

@@ -50,3 +50,29 @@ func TestKernels(t *testing.T) {
 		}
 	}
 }
+
+// Far away a covariance must vanish: neither may a growing factor lift it, nor an
+// infinite distance make it infinite or NaN.
+func TestFarAwayIsNothing(t *testing.T) {
+	for _, tier := range Tiers() {
+		restore := Use(tier)
+		for f := gaussian; f <= exponential; f++ {
+			last := math.Inf(1)
+			for _, r := range []float64{100, 700, 1e4, 1e100, 1e150, 1e200, math.MaxFloat64, math.Inf(1)} {
+				lanes := make([]float64, Lanes)
+				for j := range lanes {
+					lanes[j] = r
+				}
+				p := &Pairs{Rows: []float64{0}, Lanes: lanes, N: 1, D: 1, Variance: 1, Out: make([]float64, Lanes)}
+				p.fill(f)
+				for _, v := range p.Out {
+					if !(v >= 0 && v <= last && v < 1e-38) || r > 700 && v > 1e-290 {
+						t.Errorf("%v: function %d at distance %g is %g", tier, f, r, v)
+					}
+				}
+				last = p.Out[0]
+			}
+		}
+		restore()
+	}
+}

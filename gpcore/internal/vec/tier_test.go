@@ -22,6 +22,7 @@ const (
 	tiny             // subnormal numbers and products that underflow
 	huge             // products that overflow
 	zeros            // half of them zero, of both signs
+	special          // infinities and NaN among them
 	flavours
 )
 
@@ -37,6 +38,13 @@ func (f flavour) number(rng *rand.Rand) float64 {
 	case zeros:
 		if rng.IntN(2) == 0 {
 			return math.Copysign(0, v)
+		}
+	case special:
+		switch rng.IntN(12) {
+		case 0:
+			return math.Copysign(math.Inf(1), v)
+		case 1:
+			return math.NaN()
 		}
 	}
 	return v
