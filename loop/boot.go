@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // openAll connects the devices. Nothing moves before all of them are open and
@@ -112,7 +113,7 @@ func (l *Loop) boot(now time.Time) {
 
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
-	if s, ok := l.deps.Policy.(starter); ok {
+	if s, ok := l.deps.Policy.(policy.Starter); ok {
 		s.SetStart(l.startSetting())
 	}
 	if l.opt.Mode != Shadow {
@@ -130,13 +131,6 @@ func (l *Loop) booted() {
 		}
 	}
 	l.next()
-}
-
-// starter is a policy that is told the starting setting once it has been read.
-type starter interface {
-	// SetStart gives every variable's starting value, NaN for one that is random
-	// then.
-	SetStart(x []float64)
 }
 
 // startSetting is the declared starting value, else what was read at boot; NaN

@@ -77,6 +77,14 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 // LimitWork implements [WorkLimiter].
 func (e *engine) LimitWork(units int) { e.limit = max(units, 0) }
 
+// SetStart implements [Starter].
+func (e *engine) SetStart(x []float64) {
+	e.spec.Variables = slices.Clone(e.spec.Variables)
+	for i := range min(len(x), len(e.spec.Variables)) {
+		e.spec.Variables[i].Start = x[i]
+	}
+}
+
 // ready says that the model knows enough to decide: with given hyperparameters one
 // valid observation, else two; with a risk term two sample variances as well.
 func (e *engine) ready() bool {

@@ -52,6 +52,14 @@ type WorkLimiter interface {
 	LimitWork(units int)
 }
 
+// Starter is a policy that can be told the starting setting when it has been read
+// from the instrument, before the first proposal.
+type Starter interface {
+	// SetStart gives one value per variable, in its unit; NaN for a variable that is
+	// random at the start. It replaces Variable.Start.
+	SetStart(x []float64)
+}
+
 // Errors that callers test for.
 var (
 	// ErrBudget: every control set costs more than what is left of the budget.
