@@ -128,13 +128,15 @@ type folded struct {
 	product bool
 	parts   []evaluator
 	values  [][]float64 // panels of the parts
+	params  []int       // where the hyperparameters of each part start, and the end
 	weight  []float64
 	job     panel
 }
 
 func (k *compound) compile(b *builder) evaluator {
-	e := &folded{product: k.product, weight: b.scratch()}
+	e := &folded{product: k.product, weight: b.scratch(), params: []int{0}}
 	for _, p := range k.parts {
+		e.params = append(e.params, e.params[len(e.params)-1]+p.NumParams())
 		e.parts = append(e.parts, b.child(p))
 		e.values = append(e.values, b.scratch())
 	}
@@ -184,10 +186,12 @@ func (e *folded) panel(p *panel) {
 	p.combine()
 }
 
-func (e *folded) gradient(p *panel, w, g []float64) {
+// outer calls f for each part with what w is for it: in a product, w times the
+// values of the other parts.
+func (e *folded) outer(p *panel, w []float64, f func(i int, part evaluator, w []float64)) {
 	if !e.product {
-		for _, part := range e.parts {
-			part.gradient(p, w, g)
+		for i, part := range e.parts {
+			f(i, part, w)
 		}
 		return
 	}
@@ -200,8 +204,22 @@ func (e *folded) gradient(p *panel, w, g []float64) {
 				vec.Multiply(e.weight[:n], v)
 			}
 		}
-		part.gradient(p, e.weight, g)
+		f(i, part, e.weight)
 	}
+}
+
+func (e *folded) gradient(p *panel, w, g []float64) {
+	e.outer(p, w, func(_ int, part evaluator, w []float64) { part.gradient(p, w, g) })
+}
+
+func (e *folded) rowGradient(p *panel, w, g []float64) {
+	e.outer(p, w, func(_ int, part evaluator, w []float64) { part.rowGradient(p, w, g) })
+}
+
+func (e *folded) hyper(p *panel, w, g []float64) {
+	e.outer(p, w, func(i int, part evaluator, w []float64) {
+		part.hyper(p, w, g[e.params[i]:e.params[i+1]])
+	})
 }
 
 func (e *folded) pull(dst, g, lane []float64) {

@@ -1,8 +1,66 @@
-// Package gpcore is exact Gaussian-process regression in bounded time and memory.
+// Package gpcore is exact Gaussian-process regression in bounded time and memory,
+// for programs that must decide at every step of a run of weeks.
 //
-// A process ([GP]) holds at most a fixed number of observations, each with a
-// noise variance of its own, and keeps the inverse Cholesky factor of their
-// covariance matrix through every change: adding, removing, replacing an
-// observation, or changing its target or noise, costs O(n^2) and allocates
-// nothing, on the millionth step as on the first.
+// # What it computes
+//
+// An observation is y_i = f(x_i) + e_i: a point x_i of d coordinates, a target y_i
+// and a noise variance of its own, e_i ~ N(0, noise_i), independent. The function
+// f has a Gaussian-process prior with mean zero and covariance k, the kernel. With
+// K_ij = k(x_i, x_j) + noise_i [i = j] and k_i = k(x_i, x), the posterior of f at x
+// is normal with
+//
+//	mean(x)     = k^T K^-1 y
+//	variance(x) = k(x, x) - k^T K^-1 k
+//
+// and the log marginal likelihood is -y^T K^-1 y/2 - log det(K)/2 - n/2 log(2 pi)
+// (Rasmussen & Williams 2006, chapter 2). Variances are variances, in squared units
+// of y; nothing here is a standard deviation unless its name says SD. The
+// predictive variance of a new reading is variance(x) plus its noise. Data with a
+// mean other than zero have it subtracted by the caller, or get a [Constant] in
+// their kernel, or a mean in a [Prior].
+//
+// # How
+//
+// A [GP] is made for at most capacity observations, takes its memory then (8
+// capacity^2 bytes), and keeps W, the inverse of the Cholesky factor of K, beside
+// alpha = K^-1 y. Adding an observation appends a row to W; taking one out rotates
+// the rows below it; a change of one noise is a rank-one update. All of these cost
+// O(n^2) and allocate nothing. Only rotations and rows built afresh ever touch W, so
+// rounding errors do not grow with the number of steps, and no periodic
+// refactorisation is needed: [GP.Audit] watches that at O(n) a step. What needs one,
+// new hyperparameters or many new noises, is done at once ([GP.SetKernel],
+// [GP.SetNoises], O(n^3/3)) or a few rows at a time beside the running process
+// ([GP.StartRebuild]), or is bounded with a certificate ([GP.TrackNoises]).
+//
+// # What is in it
+//
+//	kernels     SquaredExponential, Matern52, Matern32, RationalQuadratic, Periodic,
+//	            Linear, Constant, Drift; Sum, Product, On, Drifting; or a Kernel of
+//	            your own, evaluated pair by pair
+//	processes   GP; Reader, for concurrent reading; PriorSet, for several hypotheses
+//	            side by side, weighted by their evidence
+//	memory      Memory merges replicates and decides what leaves when all is full
+//	draws       GP.Joint, Finite (a fixed set of candidates), GP.SamplePath
+//	fits        Fit finds the most probable hyperparameters
+//
+// # Shapes
+//
+// Points are slices of d float64; several are one slice, row-major: point j is
+// x[j*d : (j+1)*d]. Results go to slices of the caller, first in the argument list.
+// Inputs are copied where they must be kept. The panics of this package are for
+// slices of the wrong length and for hyperparameters that are not positive: errors
+// of the program. What data can cause is an error: [ErrFull],
+// [ErrNotPositiveDefinite], [ErrIndex], [ErrShape] or a [*ValueError] that names the
+// number. A method that returns an error has changed nothing, unless it says so.
+//
+// # Limits
+//
+// Two observations at one point with no noise, or so little beside k(x, x) that
+// rounding hides it (n * 2e-15), make K singular: [ErrNotPositiveDefinite]. From
+// there to noise 1e12 times the prior variance, means and variances carry an
+// absolute error of some n * 1e-16 times the prior's, so a variance much below
+// 1e-13 k(x, x) is all rounding.
+//
+// Results are the same bits on every processor of an architecture, whatever vector
+// instructions it has; the build tag purego takes none.
 package gpcore

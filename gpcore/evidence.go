@@ -182,22 +182,11 @@ func (e *evidence) gradient(g, v []float64) {
 	for r := 0; r < e.n; r += vec.Rows {
 		vec.Axpys8(alpha[:r+8], f.w[r*f.ld:], f.ld, e.resid[r:r+8])
 	}
-	sum := make([]float64, len(e.logs))
-	trace := 0.0
-	one := make([]float64, len(e.logs))
+	sum, trace := make([]float64, len(e.logs)), 0.0
 	for c := 0; c < e.n; c += lanes {
-		e.inverseColumns(c)
-		for i := c; i < e.n; i++ {
-			for j := c; j < min(c+lanes, i+1); j++ {
-				m := alpha[i]*alpha[j] - e.u[i*lanes+j-c]
-				if i == j {
-					m /= 2
-					trace += m
-				}
-				e.result.Kernel.ParamGradient(one, e.g.X(i), e.g.X(j))
-				vec.Axpy(sum, m, one)
-			}
-		}
+		trace += e.weigh(c, alpha)
+		p := e.columns(c)
+		e.g.eval.hyper(&p, e.u[c*lanes:], sum)
 	}
 	for i, q := range e.free {
 		g[i] = sum[q]
@@ -209,6 +198,35 @@ func (e *evidence) gradient(g, v []float64) {
 		_, s := p.logDensity(v[i])
 		g[i] += s
 	}
+}
+
+// weigh sets rows c..n-1 of e.u to alpha_i alpha_j - (K^-1)_ij for the columns
+// j = c..c+23, halved on the diagonal and zero above it and beyond n, and returns
+// the sum of the diagonal: the derivative of the log likelihood by a parameter t is
+// the sum over all these times dK_ij/dt (Rasmussen & Williams 2006, eq. 5.9).
+func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
+	e.inverseColumns(c)
+	for i := c; i < e.n; i++ {
+		u := e.u[i*lanes : (i+1)*lanes]
+		for j := range u {
+			if c+j > i {
+				u[j] = 0
+				continue
+			}
+			u[j] = float64(alpha[i]*alpha[c+j]) - u[j]
+		}
+		if i < c+lanes {
+			u[i-c] /= 2
+			trace += u[i-c]
+		}
+	}
+	return trace
+}
+
+// columns is the job of rows c..n-1 against points c..c+23.
+func (e *evidence) columns(c int) panel {
+	p := e.g.points
+	return panel{rows: p.rows, rowCap: p.cap, first: c, lane: p.blocks[c*p.width : (c+lanes)*p.width], n: e.n - c}
 }
 
 // inverseColumns sets rows c.. of e.u to columns c..c+23 of K^-1 = W^T W.

@@ -20,6 +20,7 @@ type factor struct {
 	w        []float64 // (capacity rounded up + 8) rows of ld
 	b, alpha []float64
 	y, noise []float64
+	fresh    int       // the column that refresh comes to next
 	inv      []float64 // diagonal of K^-1: the squared norms of the columns of W
 	invStale bool
 }
@@ -61,7 +62,7 @@ func (f *factor) copyFrom(g *factor) {
 	copy(f.y, g.y)
 	copy(f.noise, g.noise)
 	copy(f.inv, g.inv)
-	f.invStale = g.invStale
+	f.fresh, f.invStale = g.fresh, g.invStale
 }
 
 // reset makes f the factor of no observations.
@@ -71,7 +72,7 @@ func (f *factor) reset() {
 	}
 	clear(f.b[:f.n])
 	clear(f.alpha[:f.n])
-	f.n, f.invStale = 0, false
+	f.n, f.fresh, f.invStale = 0, 0, false
 }
 
 // row is row k of W up to and with its diagonal element.
@@ -111,6 +112,25 @@ func (f *factor) addAlpha(a float64, z []float64) {
 	vec.Axpy(f.alpha[:f.n], a, z)
 	if was > 16*largest(f.alpha[:f.n]) {
 		f.finishAlpha()
+	}
+}
+
+// refresh recomputes eight elements of b from W and y and eight of alpha from W and
+// b, the next at each call, O(n). Rotations and additions carry both along from
+// change to change; without this their roundings would pile up to some 30 times
+// those of W itself.
+func (f *factor) refresh() {
+	c := f.fresh
+	if c >= f.n {
+		c = 0
+	}
+	f.fresh = c + vec.Rows
+	w := f.w[c*f.ld:]
+	vec.Dots8(f.b[c:c+vec.Rows], w, f.ld, f.y[:min(c+vec.Rows, f.n)])
+	a := f.alpha[c : c+vec.Rows]
+	clear(a)
+	for r := c; r < f.n; r += vec.Rows {
+		vec.Axpys8(a, f.w[r*f.ld+c:], f.ld, f.b[r:r+vec.Rows])
 	}
 }
 

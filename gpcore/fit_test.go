@@ -26,7 +26,7 @@ func fitProblem(k Kernel, n int, seed uint64) FitProblem {
 // The gradient against central differences; the step 1e-5 leaves an error near
 // 1e-5^2 relative to third derivatives, and rounding near 1e-16/1e-5*|value|.
 func TestEvidenceGradient(t *testing.T) {
-	for _, k := range []Kernel{SquaredExponential(1, []float64{0.3, 0.5}), Matern52(1, []float64{0.3, 0.5})} {
+	forEachKernel(t, func(t *testing.T, k Kernel, _ *rand.Rand) {
 		e, err := newEvidence(fitProblem(k, 37, 3))
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestEvidenceGradient(t *testing.T) {
 				t.Errorf("parameter %d: %g, want %g", i, g[i], want)
 			}
 		}
-	}
+	})
 }
 
 func TestFitFindsAStationaryPoint(t *testing.T) {

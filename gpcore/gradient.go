@@ -4,21 +4,21 @@ import "github.com/labtuner/tuner/gpcore/internal/vec"
 
 // gradients is the scratch for derivatives.
 type gradients struct {
-	k, l, u []float64 // one lane and its solves
-	v, w    []float64 // panels
-	e       []float64 // derivatives by embedded coordinates, width x 24
-	x       []float64 // by the points' coordinates, d x 24
-	rows    []float64 // the lanes as rows (see panel), and the identity times two
-	twice   [lanes * lanes]float64
+	u     []float64      // K^-1 k of one point
+	one   [lanes]float64 // weights of a block
+	v, w  []float64      // panels
+	e     []float64      // derivatives by embedded coordinates, width x 24
+	x     []float64      // by the points' coordinates, d x 24
+	rows  []float64      // the lanes as rows (see panel), and the identity times two
+	twice [lanes * lanes]float64
 }
 
 func (r *Reader) gradients() *gradients {
 	if r.grad == nil {
 		c, d := up24(r.g.points.cap), r.g.points.d
-		vectors, panels := make([]float64, 3*c), make([]float64, 2*c*lanes)
+		panels := make([]float64, 2*c*lanes)
 		r.grad = &gradients{
-			k: vectors[:c], l: vectors[c : 2*c], u: vectors[2*c:],
-			v: panels[:c*lanes], w: panels[c*lanes:],
+			u: make([]float64, c), v: panels[:c*lanes], w: panels[c*lanes:],
 			e: make([]float64, r.eval.width*lanes), x: make([]float64, d*lanes),
 			rows: make([]float64, r.eval.width*lanes),
 		}
@@ -45,24 +45,48 @@ func (r *Reader) PredictGrad(x, dMean, dVariance []float64) (mean, variance floa
 		panic("gpcore: PredictGrad needs d coordinates and two gradients of d")
 	}
 	s := r.gradients()
-	r.load(x, 1)
-	r.covariances()
-	for i := range f.n {
-		s.k[i] = r.b[i*lanes]
+	r.single(x, false)
+	q := f.solve(r.k, r.l, s.u)
+	mean = vec.Dot(r.k[:f.n], f.alpha)
+	r.deriveRow(dMean, f.alpha, 1)
+	r.deriveRow(dVariance, s.u, -2)
+	return mean, max(r.prior[0]-q, 0)
+}
+
+// deriveRow sets dst (d elements) to the derivatives of
+// scale * sum over k of w[k]*k(x, X_k) at the point of single, for scale -2 with
+// those of k(x, x).
+func (r *Reader) deriveRow(dst, w []float64, scale float64) {
+	s, f, c := r.grad, r.g.f, r.g.points
+	row := s.rows[:len(r.point)]
+	clear(row)
+	r.job = panel{rows: r.point, rowCap: 1, n: 1}
+	for b := 0; b < f.n; b += lanes {
+		m := min(lanes, f.n-b)
+		copy(s.one[:], w[b:b+m])
+		clear(s.one[m:])
+		r.job.lane = c.blocks[b*c.width : (b+lanes)*c.width]
+		r.eval.rowGradient(&r.job, s.one[:], row)
 	}
-	clear(s.k[f.n:])
-	q := f.solve(s.k, s.l, s.u)
-	// Only lane 0 counts; the others get weight zero.
-	clear(s.w[:f.n*lanes])
-	for i, a := range f.alpha[:f.n] {
-		s.w[i*lanes] = a
+	for i, v := range r.point {
+		row[i] *= scale
+		r.lane[i*lanes] = v
 	}
-	r.derive(dMean, s.w, 1, false)
-	for i, u := range s.u[:f.n] {
-		s.w[i*lanes] = -2 * u
+	if scale == -2 {
+		// k(x, x) depends on x twice: lane 0 is the point itself.
+		s.one = [lanes]float64{2}
+		r.job.lane = r.lane
+		r.eval.rowGradient(&r.job, s.one[:], row)
 	}
-	r.derive(dVariance, s.w, 1, true)
-	return vec.Dot(f.alpha[:f.n], s.k), max(r.prior[0]-q, 0)
+	clear(s.e)
+	clear(s.x)
+	for i, v := range row {
+		s.e[i*lanes] = v
+	}
+	r.eval.pull(s.x, s.e, r.lane)
+	for i := range dst {
+		dst[i] = s.x[i*lanes]
+	}
 }
 
 // PredictGrads is PredictGrad at m points: mean and variance have m elements,

@@ -97,7 +97,7 @@ func (e *inner) prior(x []float64) float64 {
 
 func (e *inner) panel(p *panel) {
 	e.job = vec.Pairs{
-		Rows: p.rows[e.offset*p.rowCap:], Lanes: p.lane[e.offset*lanes:], N: p.n, D: len(e.scale),
+		Rows: p.leaf(e.offset, len(e.scale)), Lanes: p.lane[e.offset*lanes:], N: p.n, D: len(e.scale),
 		Variance: 1, Out: p.out, Weights: p.weights, Sum: p.sum,
 	}
 	vec.Inner(&e.job)
@@ -105,11 +105,28 @@ func (e *inner) panel(p *panel) {
 
 func (e *inner) gradient(p *panel, w, g []float64) {
 	d := len(e.scale)
-	rows := p.rows[e.offset*p.rowCap:]
+	rows := p.leaf(e.offset, d)
 	for i := range d {
 		gi := g[(e.offset+i)*lanes : (e.offset+i+1)*lanes]
 		for k := range p.n {
 			vec.Axpy(gi, rows[k*d+i], w[k*lanes:])
+		}
+	}
+}
+
+func (e *inner) rowGradient(p *panel, w, g []float64) {
+	for i := range e.scale {
+		g[e.offset+i] += vec.Dot(w[:lanes], p.lane[(e.offset+i)*lanes:])
+	}
+}
+
+func (e *inner) hyper(p *panel, w, g []float64) {
+	d := len(e.scale)
+	rows := p.leaf(e.offset, d)
+	for i := range d {
+		lane := p.lane[(e.offset+i)*lanes : (e.offset+i+1)*lanes]
+		for k := range p.n {
+			g[i] += float64(rows[k*d+i] * vec.Dot(lane, w[k*lanes:]))
 		}
 	}
 }
@@ -136,23 +153,30 @@ func Constant(variance float64, d int) Kernel {
 	return &level{variance, d}
 }
 
-func (k *level) Dim() int                          { return k.d }
-func (k *level) Cov(_, _ []float64) float64        { return k.variance }
-func (k *level) Variance([]float64) float64        { return k.variance }
-func (k *level) NumParams() int                    { return 1 }
-func (k *level) Params(dst []float64) []float64    { return append(dst, math.Log(k.variance)) }
-func (k *level) Kinds(dst []ParamKind) []ParamKind { return append(dst, OutputVariance) }
-func (k *level) Gradient(dst, _, _ []float64)      { clear(dst[:k.d]) }
-func (k *level) ParamGradient(dst, _, _ []float64) { dst[0] = k.variance }
-func (k *level) compile(*builder) evaluator        { return k }
-func (k *level) prior([]float64) float64           { return k.variance }
-func (k *level) embed(_, _ []float64)              {}
-func (k *level) gradient(_ *panel, _, _ []float64) {}
-func (k *level) pull(_, _, _ []float64)            {}
+func (k *level) Dim() int                             { return k.d }
+func (k *level) Cov(_, _ []float64) float64           { return k.variance }
+func (k *level) Variance([]float64) float64           { return k.variance }
+func (k *level) NumParams() int                       { return 1 }
+func (k *level) Params(dst []float64) []float64       { return append(dst, math.Log(k.variance)) }
+func (k *level) Kinds(dst []ParamKind) []ParamKind    { return append(dst, OutputVariance) }
+func (k *level) Gradient(dst, _, _ []float64)         { clear(dst[:k.d]) }
+func (k *level) ParamGradient(dst, _, _ []float64)    { dst[0] = k.variance }
+func (k *level) compile(*builder) evaluator           { return k }
+func (k *level) prior([]float64) float64              { return k.variance }
+func (k *level) embed(_, _ []float64)                 {}
+func (k *level) gradient(_ *panel, _, _ []float64)    {}
+func (k *level) rowGradient(_ *panel, _, _ []float64) {}
+func (k *level) pull(_, _, _ []float64)               {}
 
 func (k *level) WithParams(logs []float64) Kernel {
 	mustCount(logs, 1)
 	return Constant(math.Exp(logs[0]), k.d)
+}
+
+func (k *level) hyper(p *panel, w, g []float64) {
+	for _, v := range w[:p.n*lanes] {
+		g[0] += float64(k.variance * v)
+	}
 }
 
 func (k *level) panel(p *panel) {

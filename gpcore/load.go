@@ -74,6 +74,7 @@ func (g *GP) refit(k Kernel, noise []float64) error {
 		return err
 	}
 	g.adopt(c)
+	g.version++ // readers take the kernel up at their next use
 	return nil
 }
 
@@ -90,7 +91,6 @@ func (g *GP) takeSpare() *factor {
 func (g *GP) adopt(c *core) {
 	g.spare = g.f
 	g.core = c
-	g.version++
 }
 
 // factorise fills the empty factor of c with y and noise at its first points.

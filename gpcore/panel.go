@@ -16,6 +16,12 @@ type evaluator interface {
 	// gradient adds to g (width x 24) the derivatives of
 	// sum over rows k of w[k*24+j]*k(row k, lane j) by the embedding of lane j.
 	gradient(p *panel, w, g []float64)
+	// rowGradient adds to g (width) the derivatives of
+	// sum over lanes of w[j]*k(row 0, lane j) by the embedding of the row.
+	rowGradient(p *panel, w, g []float64)
+	// hyper adds to g the derivatives of sum over k, j of w[k*24+j]*k(row k, lane j)
+	// by the logarithms of the hyperparameters.
+	hyper(p *panel, w, g []float64)
 	// pull adds to dst (d x 24) the derivatives g by embedded coordinates of the
 	// lanes, taken back to the coordinates of the points.
 	pull(dst, g, lane []float64)
@@ -23,15 +29,21 @@ type evaluator interface {
 
 // panel is one job of an evaluator: n points as rows against 24 lanes. Rows are
 // stored leaf after leaf: the leaf whose coordinates start at o has its n rows
-// from rows[o*rowCap] on. lane is width x 24.
+// from rows[o*rowCap] on, and the job starts at row first. lane is width x 24.
 type panel struct {
 	rows    []float64
 	rowCap  int
+	first   int
 	lane    []float64
 	n       int
 	out     []float64 // n x 24
 	weights []float64 // n, or nil
 	sum     []float64 // 24: weights . out
+}
+
+// leaf is the rows of the leaf at this offset with w coordinates.
+func (p *panel) leaf(offset, w int) []float64 {
+	return p.rows[offset*p.rowCap+p.first*w:]
 }
 
 // combine sums the lanes for evaluators that do not do it while they fill.
@@ -71,7 +83,7 @@ func (b *builder) child(k Kernel) evaluator {
 	if n, ok := k.(native); ok {
 		return n.compile(b)
 	}
-	return &generic{k: k, offset: b.leaf(k.Dim()), y: make([]float64, k.Dim()), g: make([]float64, k.Dim())}
+	return newGeneric(k, b)
 }
 
 // compiled is a whole kernel, prepared.
@@ -85,61 +97,4 @@ func compile(k Kernel, capacity int) compiled {
 	b := builder{capacity: capacity}
 	e := b.child(k)
 	return compiled{e, b.width, b.widths}
-}
-
-// generic evaluates a foreign kernel pair by pair; the embedding is the point.
-type generic struct {
-	k      Kernel
-	offset int
-	y, g   []float64
-}
-
-func (e *generic) embed(dst, x []float64) { copy(dst[e.offset:], x) }
-
-func (e *generic) prior(x []float64) float64 {
-	return e.k.Variance(x[e.offset : e.offset+len(e.y)])
-}
-
-// lane gathers lane j.
-func (e *generic) lane(p *panel, j int) []float64 {
-	for i := range e.y {
-		e.y[i] = p.lane[(e.offset+i)*lanes+j]
-	}
-	return e.y
-}
-
-func (e *generic) panel(p *panel) {
-	d := len(e.y)
-	rows := p.rows[e.offset*p.rowCap:]
-	for j := range lanes {
-		y := e.lane(p, j)
-		for k := range p.n {
-			p.out[k*lanes+j] = e.k.Cov(rows[k*d:k*d+d], y)
-		}
-	}
-	p.combine()
-}
-
-func (e *generic) gradient(p *panel, w, g []float64) {
-	d := len(e.y)
-	rows := p.rows[e.offset*p.rowCap:]
-	for j := range lanes {
-		y := e.lane(p, j)
-		for k := range p.n {
-			if w[k*lanes+j] == 0 {
-				continue
-			}
-			e.k.Gradient(e.g, y, rows[k*d:k*d+d])
-			for i, v := range e.g {
-				g[(e.offset+i)*lanes+j] += float64(w[k*lanes+j] * v)
-			}
-		}
-	}
-}
-
-func (e *generic) pull(dst, g, _ []float64) {
-	o := e.offset * lanes
-	for i := range len(e.y) * lanes {
-		dst[i] += g[o+i]
-	}
 }

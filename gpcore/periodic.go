@@ -99,6 +99,7 @@ func (k *periodic) ParamGradient(dst, x, y []float64) {
 type wound struct {
 	*radial
 	turn, scale []float64 // 2 pi/period; radius of the circle
+	plain       *generic  // the points as they are, for the derivative by the period
 }
 
 func (k *periodic) compile(b *builder) evaluator {
@@ -108,7 +109,7 @@ func (k *periodic) compile(b *builder) evaluator {
 		ones[i] = 1
 	}
 	r, c := radialOf(newStationary(gaussian, k.variance, ones, 0), b)
-	w := &wound{r, make([]float64, d), make([]float64, d)}
+	w := &wound{r, make([]float64, d), make([]float64, d), newGeneric(k, b)}
 	for i, p := range k.period {
 		w.turn[i], w.scale[i] = 2*math.Pi/p, c/math.Sqrt(k.softness[i])
 	}
@@ -120,7 +121,10 @@ func (w *wound) embed(dst, x []float64) {
 		sin, cos := math.Sincos(t * x[i])
 		dst[w.offset+2*i], dst[w.offset+2*i+1] = w.scale[i]*cos, w.scale[i]*sin
 	}
+	w.plain.embed(dst, x)
 }
+
+func (w *wound) hyper(p *panel, weights, g []float64) { w.plain.hyper(p, weights, g) }
 
 func (w *wound) pull(dst, g, lane []float64) {
 	for i, t := range w.turn {

@@ -62,21 +62,41 @@ func (r *radial) panel(p *panel) {
 // pairs sets up r.job without weights.
 func (r *radial) pairs(p *panel, out []float64) {
 	r.job = vec.Pairs{
-		Rows: p.rows[r.offset*p.rowCap:], Lanes: p.lane[r.offset*lanes:],
+		Rows: p.leaf(r.offset, r.d), Lanes: p.lane[r.offset*lanes:],
 		N: p.n, D: r.d, Variance: r.variance, Out: out,
 	}
 }
 
-// gradient: with S = w o f'(q), the derivative by coordinate i of lane j is
-// 2 sum over k of S_kj (lane_ij - row_ki).
-func (r *radial) gradient(p *panel, w, g []float64) {
+// slopes fills and returns S = w o f'(q)/slopeFactor.
+func (r *radial) slopes(p *panel, w []float64) []float64 {
 	r.pairs(p, r.tmp)
 	r.slope(r, &r.job)
 	s := r.tmp[:p.n*lanes]
 	vec.Multiply(s, w)
+	return s
+}
+
+// gradient: the derivative by coordinate i of lane j is
+// 2 sum over k of S_kj (lane_ij - row_ki).
+func (r *radial) gradient(p *panel, w, g []float64) {
+	s := r.slopes(p, w)
 	clear(r.moments)
 	vec.Moments(r.moments, s, &r.job)
 	vec.Axpy(g[r.offset*lanes:(r.offset+r.d)*lanes], 2*r.slopeFactor, r.moments)
+}
+
+// rowGradient: the other way round.
+func (r *radial) rowGradient(p *panel, w, g []float64) {
+	s := r.slopes(p, w)
+	clear(r.moments)
+	vec.Moments(r.moments, s, &r.job)
+	for i := range r.d {
+		sum := 0.0
+		for _, v := range r.moments[i*lanes : (i+1)*lanes] {
+			sum += v
+		}
+		g[r.offset+i] -= float64(2 * r.slopeFactor * sum)
+	}
 }
 
 // exponentialSlope fills exp(-u)/u, u = sqrt(q), and zero at the kink.
@@ -124,6 +144,46 @@ func (s *scaled) embed(dst, x []float64) {
 	for i, c := range s.scale {
 		dst[s.offset+i] = x[i] * c
 	}
+}
+
+// hyper: variance, lengthscales and, for the rational quadratic, the shape. As q
+// is a sum of (x_i/l_i)^2, the derivative by log l_i is -2 q_i f'(q).
+func (s *scaled) hyper(p *panel, w, g []float64) {
+	n := p.n * lanes
+	r := s.radial
+	d := r.d
+	r.pairs(p, r.tmp)
+	r.fill(r, &r.job)
+	g[0] += vec.Dot(r.tmp[:n], w)
+	if r.family == rationalQuadratic {
+		g[1+d] += r.hyperShape(p, w)
+	}
+	slopes, rows := r.slopes(p, w), p.leaf(r.offset, d)
+	for i := range d {
+		lane := p.lane[(r.offset+i)*lanes : (r.offset+i+1)*lanes]
+		sum := 0.0
+		for k := range p.n {
+			x := rows[k*d+i]
+			for j, v := range slopes[k*lanes : (k+1)*lanes] {
+				t := lane[j] - x
+				sum += float64(v * float64(t*t))
+			}
+		}
+		g[1+i] -= float64(2 * r.slopeFactor * sum)
+	}
+}
+
+// hyperShape is the derivative by log a of (1+q)^(-a) with q proportional to 1/a.
+func (r *radial) hyperShape(p *panel, w []float64) float64 {
+	r.pairs(p, r.tmp)
+	v, a, sum := r.variance, r.shape, 0.0
+	r.job.Variance = 1
+	vec.Distances(&r.job)
+	for i, q := range r.tmp[:p.n*lanes] {
+		l := math.Log1p(q)
+		sum += float64(w[i] * vec.Exp(-a*l) * (q/(1+q) - l))
+	}
+	return v * a * sum
 }
 
 func (s *scaled) pull(dst, g, _ []float64) {

@@ -66,6 +66,7 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 	to, self := r.to, r.self
 	g.rebuild = rebuild{}
 	g.adopt(to)
+	g.version++
 	g.self = self
 	return true, nil
 }

@@ -1,6 +1,9 @@
 package gpcore
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // subset is a kernel of some of the coordinates.
 type subset struct {
@@ -48,6 +51,24 @@ func Drifting(k Kernel, timescale float64) Kernel {
 		space[i] = i
 	}
 	return Product(On(k, d+1, space...), On(Drift(timescale), d+1, d))
+}
+
+func (k *drift) compile(b *builder) evaluator {
+	return &timed{k.stationary.compile(b)}
+}
+
+// timed evaluates a drift: an exponential without the variance among its
+// hyperparameters.
+type timed struct{ evaluator }
+
+func (e *timed) hyper(p *panel, w, g []float64) {
+	var both [2]float64
+	e.evaluator.hyper(p, w, both[:])
+	g[0] += both[1]
+}
+
+func (e *timed) wave(w *wave, rng *rand.Rand, stratum int) int {
+	return waveOf(e.evaluator, w, rng, stratum)
 }
 
 // drift is a one-dimensional exponential whose only hyperparameter is its

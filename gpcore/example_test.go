@@ -1,0 +1,182 @@
+package gpcore_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// Three readings of a function, each with its own noise, and what they say about
+// a point between them and one beside them.
+func Example() {
+	g := gpcore.New(gpcore.SquaredExponential(1, []float64{0.3}), 100)
+	for _, o := range []struct{ x, y, noise float64 }{{0.1, 0.5, 0.01}, {0.3, 0.9, 0.01}, {0.5, 0.7, 0.04}} {
+		if err := g.Append([]float64{o.x}, o.y, o.noise); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	mean, variance := make([]float64, 2), make([]float64, 2)
+	g.Predict(mean, variance, []float64{0.4, 1})
+	for j := range mean {
+		fmt.Printf("%.3f +- %.3f\n", mean[j], math.Sqrt(variance[j]))
+	}
+	// Output:
+	// 0.867 +- 0.120
+	// -0.008 +- 0.939
+}
+
+// At capacity, a new observation takes the place of an old one in one pass.
+func ExampleGP_Replace() {
+	g := gpcore.New(gpcore.Matern52(1, []float64{0.5}), 2)
+	fmt.Println(g.Append([]float64{0}, 1, 0.1))
+	fmt.Println(g.Append([]float64{1}, 2, 0.1))
+	fmt.Println(g.Append([]float64{2}, 3, 0.1))
+	fmt.Println(g.Replace(0, []float64{2}, 3, 0.1), g.X(0), g.X(1))
+	// Output:
+	// <nil>
+	// <nil>
+	// gpcore: capacity reached; remove or replace an observation first
+	// <nil> [1] [2]
+}
+
+// A gradient step uphill on the posterior mean.
+func ExampleGP_PredictGrad() {
+	g := gpcore.New(gpcore.SquaredExponential(1, []float64{1, 1}), 10)
+	_ = g.Append([]float64{0, 0}, 1, 0.01)
+	dMean, dVariance := make([]float64, 2), make([]float64, 2)
+	mean, _ := g.PredictGrad([]float64{0.5, 0}, dMean, dVariance)
+	fmt.Printf("mean %.3f, slope %.3f, %.3f\n", mean, dMean[0], dMean[1])
+	// Output: mean 0.874, slope -0.437, 0.000
+}
+
+// New hyperparameters without a slow step: the process answers from the old factor
+// until the new one is ready.
+func ExampleGP_StartRebuild() {
+	rng := rand.New(rand.NewPCG(1, 1))
+	g := gpcore.New(gpcore.SquaredExponential(1, []float64{0.2}), 100)
+	for range 100 {
+		x := rng.Float64()
+		_ = g.Append([]float64{x}, math.Sin(6*x), 0.01)
+	}
+	_ = g.StartRebuild(gpcore.SquaredExponential(1, []float64{0.4}), nil)
+	for steps := 1; ; steps++ {
+		x := rng.Float64()
+		_ = g.Replace(0, []float64{x}, math.Sin(6*x), 0.01) // the run goes on
+		if done, err := g.Rebuild(24); done || err != nil {
+			fmt.Println(steps, "steps,", err)
+			return
+		}
+	}
+	// Output: 5 steps, <nil>
+}
+
+// Noises that are re-estimated at every step, followed within a certificate.
+func ExampleGP_TrackNoises() {
+	g := gpcore.New(gpcore.SquaredExponential(1, []float64{0.3}), 10)
+	for i := range 5 {
+		_ = g.Append([]float64{float64(i) / 5}, 1, 0.10)
+	}
+	want := []float64{0.20, 0.104, 0.10, 0.097, 0.05}
+	r, err := g.TrackNoises(want, gpcore.NoiseRule{Tau: 0.05, Max: 2})
+	fmt.Printf("%d updates, SD within [%.3f, %.3f], %v\n", r.Updated, r.SDLow, r.SDHigh, err)
+	// Output: 2 updates, SD within [0.985, 1.020], <nil>
+}
+
+// Readings at one setting become one observation; when full, what the others know
+// best leaves.
+func ExampleMemory() {
+	m := gpcore.NewMemory(gpcore.New(gpcore.SquaredExponential(1, []float64{1}), 3), gpcore.DefaultMemoryRule())
+	for _, x := range []float64{0, 2, 2, 2.4, 7} {
+		c, err := m.Add([]float64{x}, x, 0.1)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%g %v", x, c.Kind)
+		if c.Kind == gpcore.Replaced {
+			fmt.Printf(" %g (%d readings)", c.Was.X[0], c.Was.Count)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 0 appended
+	// 2 appended
+	// 2 merged
+	// 2.4 appended
+	// 7 replaced 2 (2 readings)
+}
+
+// Two hypotheses about the lengthscale, weighted by how well they predicted.
+func ExamplePriorSet() {
+	s := gpcore.NewPriorSet([]gpcore.Prior{
+		{Kernel: gpcore.Matern52(1, []float64{0.1}), NoiseVariance: 0.01},
+		{Kernel: gpcore.Matern52(1, []float64{1}), NoiseVariance: 0.01},
+	}, 100)
+	for i := range 10 {
+		x := float64(i) / 10
+		_ = s.Append([]float64{x}, x, 0)
+	}
+	p := make([]float64, 2)
+	s.Probabilities(p)
+	fmt.Printf("best %d, probability of the other below 1%%: %v\n", s.Best(), p[0] < 0.01)
+	// Output: best 1, probability of the other below 1%: true
+}
+
+// Thompson sampling over a function's whole domain: a draw that can be evaluated
+// and differentiated anywhere.
+func ExampleGP_SamplePath() {
+	g := gpcore.New(gpcore.Matern52(1, []float64{0.3}), 10)
+	_ = g.Append([]float64{0.5}, 2, 1e-6)
+	p, err := g.SamplePath(rand.New(rand.NewPCG(1, 2)), 500)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var v [1]float64
+	p.Values(v[:], []float64{0.5})
+	fmt.Printf("%.2f at the datum\n", v[0])
+	// Output: 2.00 at the datum
+}
+
+// Draws on a fixed set of candidates.
+func ExampleFinite() {
+	k := gpcore.SquaredExponential(1, []float64{0.3})
+	x := []float64{0, 0.25, 0.5, 0.75, 1}
+	f, err := gpcore.NewFinite(k, x)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g := gpcore.New(k, 10)
+	_ = g.Append(x[2:3], 1.5, 1e-8)
+	draw := make([]float64, f.Len())
+	err = f.Draw(rand.New(rand.NewPCG(1, 2)), draw, g, []int{2})
+	fmt.Printf("%.3f %v\n", draw[2], err)
+	// Output: 1.500 <nil>
+}
+
+// Hyperparameters, the mean and the noise from data.
+func ExampleFit() {
+	p := gpcore.FitProblem{
+		Kernel:      gpcore.SquaredExponential(1, []float64{0.5}),
+		Variance:    gpcore.LogNormal{Mean: 0, SD: 2},
+		Lengthscale: gpcore.LogNormal{Mean: math.Log(0.3), SD: 0.7},
+		Noise:       &gpcore.LogNormal{Mean: math.Log(0.01), SD: 2},
+		MeanSD:      10,
+		Starts:      2,
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 60 {
+		x := rng.Float64()
+		p.X, p.Y = append(p.X, x), append(p.Y, 5+math.Sin(8*x)+0.1*rng.NormFloat64())
+		p.NoiseVariance = append(p.NoiseVariance, 0)
+	}
+	r, err := gpcore.Fit(context.Background(), p)
+	fmt.Printf("noise SD near 0.1: %v, mean near 5: %v, %v\n",
+		math.Abs(math.Sqrt(r.NoiseVariance)-0.1) < 0.02, math.Abs(r.Mean-5) < 1, err)
+	// Output: noise SD near 0.1: true, mean near 5: true, <nil>
+}
