@@ -82,6 +82,9 @@ func (e *engine) SetStart(x []float64) {
 	e.spec.Variables = slices.Clone(e.spec.Variables)
 	for i := range min(len(x), len(e.spec.Variables)) {
 		e.spec.Variables[i].Start = x[i]
+		if e.seen == 0 && !math.IsNaN(x[i]) { // a held variable is there until it is measured
+			e.around.last[i] = e.axes[i].unit(x[i])
+		}
 	}
 }
 
@@ -195,7 +198,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	for _, set := range sets {
 		c := e.criterion(set, beta)
 		c.vote = e.votes[set]
-		c.vote.now = step
+		c.vote.decide(step)
 		s := newSearch(c, plan(c.dom, e.allotted(len(sets)), c.nodes.count() == 1), e.spec.Seed, step)
 		for _, x := range centres {
 			at := make([]float64, c.dom.size())

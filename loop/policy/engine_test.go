@@ -288,3 +288,68 @@ func TestBaselines(t *testing.T) {
 		}
 	}
 }
+
+// Learnt distributions take readings of variables that were left alone, and no
+// others.
+func TestLearntTakesFreeReadingsOnly(t *testing.T) {
+	s := cvsSpec()
+	s.Variables[1].Random.Kind, s.Variables[2].Random.Kind = Learnt, Learnt
+	p := fresh(t, s)
+	for i, c := range []struct {
+		set   int
+		valid bool
+	}{{0, true}, {1, true}, {2, true}, {-1, true}, {0, false}} {
+		x := []float64{0.1, 0.2 + 0.01*float64(i), 0.3 + 0.01*float64(i)}
+		observe(t, p, Observation{Step: i + 1, ControlSet: c.set, X: x, Mean: 1, Variance: math.NaN(), Shots: 1, Valid: c.valid})
+	}
+	e := p.(*engine)
+	// Set 0 leaves both alone, set 1 the last only, set 2 none; without control both
+	// are free; what a failed step measured of them is true all the same.
+	var got [][2]float64
+	for _, r := range e.around.read.rows {
+		got = append(got, [2]float64{r[1], r[2]})
+		if !math.IsNaN(r[0]) {
+			t.Errorf("a variable that is not learnt was recorded: %v", r)
+		}
+	}
+	want := [][2]float64{{0.2, 0.3}, {math.NaN(), 0.31}, {0.23, 0.33}, {0.24, 0.34}}
+	if len(got) != len(want) {
+		t.Fatalf("readings %v, want %v", got, want)
+	}
+	for i := range want {
+		for j := range want[i] {
+			a, b := got[i][j], want[i][j]
+			if math.Abs(a-b) > 1e-12 || math.IsNaN(a) != math.IsNaN(b) {
+				t.Errorf("reading %d: %v, want %v", i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// The parts of Why add up, in the objective's unit.
+func TestWhyAddsUp(t *testing.T) {
+	w := story{scale: 40, offset: 900, shots: 5}
+	for name, s := range casts() {
+		for _, q := range w.tell(t, fresh(t, s), &s, 12, nil) {
+			y := q.Why
+			if q.Work == 0 {
+				if !math.IsNaN(y.Value) {
+					t.Errorf("%s, step %d: a step of the design explains %+v", name, q.Step, y)
+				}
+				continue
+			}
+			sum := y.Mean + y.Beta*y.SD
+			if s.Kind == "rahbo" {
+				sum -= y.Risk
+				if y.Risk != s.Risk*y.NoiseVariance || y.NoiseVariance < 0 {
+					t.Errorf("%s, step %d: risk %g of variance %g", name, q.Step, y.Risk, y.NoiseVariance)
+				}
+			} else if !math.IsNaN(y.Risk) {
+				t.Errorf("%s, step %d: risk %g", name, q.Step, y.Risk)
+			}
+			if math.Abs(sum-y.Value) > 1e-9*(1+math.Abs(sum)) {
+				t.Errorf("%s, step %d: parts give %g, value %g", name, q.Step, sum, y.Value)
+			}
+		}
+	}
+}

@@ -24,7 +24,8 @@ type Spec struct {
 	// Beta multiplies the standard deviation where Confidence is "constant", and in
 	// every recommendation.
 	Beta float64
-	// VarianceModel is "log" (log s^2 with its exact sampling noise) or "raw".
+	// VarianceModel is "log" (log s^2 with its exact sampling noise; also where it is
+	// empty) or "raw".
 	VarianceModel string
 	// Schedule is UCB-CVS's: "etc-50", "etc-100", "etc-ada", or "epsilon".
 	Schedule string

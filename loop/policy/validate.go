@@ -193,7 +193,7 @@ func (c *checker) parts() {
 	case s.Risk > 0 && !p.risk:
 		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
 	}
-	if p.noise {
+	if p.noise && s.VarianceModel != "" {
 		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
 	}
 	if !p.designOnly {

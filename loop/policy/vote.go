@@ -23,7 +23,8 @@ type vote struct {
 	// the steps of the failed ones.
 	failed, valid []float64
 	failedAt      []int
-	now           int // the step that is being decided
+	// active are the positions of the failed steps whose exclusion has not lapsed.
+	active []int
 }
 
 // patience is how many steps a first failure excludes a setting.
@@ -53,23 +54,30 @@ func (v *vote) latest(list, x []float64) []float64 {
 	return append(list, x...)
 }
 
+// decide prepares the vote for the decision of a step.
+func (v *vote) decide(step int) {
+	v.active = v.active[:0]
+	for k, at := range v.failedAt {
+		failures, _ := v.around(v.failed[k*v.size : (k+1)*v.size])
+		if step-at <= patience<<(2*min(failures-1, 15)) {
+			v.active = append(v.active, k)
+		}
+	}
+}
+
 // exclusion is 0 where x may be proposed, else in (0, 1] and the greater the nearer
 // a failed step is.
 func (v *vote) exclusion(x []float64) float64 {
-	nearest, most := math.Inf(1), 0.0
-	if len(v.failed) > 0 {
-		for i := 0; i < len(v.valid); i += v.size {
-			nearest = min(nearest, squaredDistance(v.valid[i:i+v.size], x))
-		}
+	if len(v.active) == 0 {
+		return 0
 	}
-	for k, step := range v.failedAt {
-		at := v.failed[k*v.size : (k+1)*v.size]
-		q := squaredDistance(at, x)
-		if q >= v.reach*v.reach || 4*nearest <= q {
-			continue
-		}
-		failures, _ := v.around(at)
-		if v.now-step <= patience<<(2*min(failures-1, 15)) {
+	nearest, most := math.Inf(1), 0.0
+	for i := 0; i < len(v.valid); i += v.size {
+		nearest = min(nearest, squaredDistance(v.valid[i:i+v.size], x))
+	}
+	for _, k := range v.active {
+		q := squaredDistance(v.failed[k*v.size:(k+1)*v.size], x)
+		if q < v.reach*v.reach && 4*nearest > q {
 			most = max(most, 1-math.Sqrt(q)/v.reach)
 		}
 	}

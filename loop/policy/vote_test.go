@@ -9,12 +9,12 @@ import (
 // nothing changes.
 func TestVoteExcludesABall(t *testing.T) {
 	v := newVote(2, 100)
-	v.now = 2
 	at := func(dx float64) []float64 { return []float64{0.5 + dx, 0.5} }
 	if v.penalty(at(0)) != 0 {
 		t.Error("nothing failed, but there is a penalty")
 	}
 	v.add(at(0), false, 1)
+	v.decide(2)
 	r := 0.1 * math.Sqrt2
 	if v.penalty(at(0)) == 0 || v.penalty(at(0.99*r)) == 0 {
 		t.Error("the failed setting may be proposed")
@@ -44,15 +44,15 @@ func TestVoteLapses(t *testing.T) {
 	step := 10
 	for _, wait := range []int{50, 200, 800} {
 		v.add(x, false, step)
-		v.now = step + wait
+		v.decide(step + wait)
 		if v.penalty(x) == 0 {
 			t.Errorf("open again after %d steps", wait)
 		}
-		v.now++
+		v.decide(step + wait + 1)
 		if v.penalty(x) != 0 {
 			t.Errorf("still closed after %d steps", wait+1)
 		}
-		step = v.now
+		step += wait + 1
 	}
 }
 

@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// The recommendation is Corollary 1.1's: no played setting has a greater pessimistic
+// bound, recomputed here from the parts.
+func TestRecommendIsCorollary1(t *testing.T) {
+	s := rahboSpec(2, 13)
+	s.InitialSteps = 5
+	p := fresh(t, s)
+	w := story{scale: 3, offset: -7, shots: 5}
+	w.tell(t, p, &s, 20, nil)
+	r, err := p.Recommend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := p.(*engine)
+	h := e.model.inForce
+	bound := func(x []float64) float64 {
+		var mean, variance, noise, spread [1]float64
+		e.model.f.Predict(mean[:], variance[:], x)
+		e.model.v.gp.Predict(noise[:], spread[:], x)
+		v := math.Exp(e.model.v.hyper.mean + noise[0] + s.Beta*math.Sqrt(spread[0]))
+		return h.center + h.scale*(mean[0]-s.Beta*math.Sqrt(variance[0])) - s.Risk*h.scale*h.scale*v
+	}
+	// One bit of rounding in different orders of summation.
+	if got := bound(r.X); math.Abs(got-r.LowerBound) > 1e-9 {
+		t.Errorf("lower bound %g, recomputed %g", r.LowerBound, got)
+	}
+	for _, q := range e.model.data.rows {
+		if b := bound(q.x); b > r.LowerBound+1e-9 {
+			t.Errorf("played %v has bound %g, recommended %v only %g", q.x, b, r.X, r.LowerBound)
+		}
+	}
+	if r.SD <= 0 || r.LowerBound >= r.Mean-s.Beta*r.SD || r.NoiseSD <= 0 {
+		t.Errorf("estimate %+v", r.Estimate)
+	}
+}
+
+func TestRecommendWithoutData(t *testing.T) {
+	p := fresh(t, rahboSpec(2, 1))
+	if _, err := p.Recommend(); !errors.Is(err, ErrNoData) {
+		t.Errorf("no observation: %v", err)
+	}
+	observe(t, p, Observation{Step: 1, X: []float64{0.5, 0.5}})
+	if _, err := p.Recommend(); !errors.Is(err, ErrNoData) {
+		t.Errorf("a failed step only: %v", err)
+	}
+	observe(t, p, Observation{Step: 2, X: []float64{0.3, 0.4}, Mean: 7, Variance: math.NaN(), Shots: 1, Valid: true})
+	r, err := p.Recommend()
+	if err != nil || r.X[0] != 0.3 || r.X[1] != 0.4 || !math.IsNaN(r.NoiseSD) {
+		t.Errorf("one valid step: %+v, %v", r, err)
+	}
+}
+
+// Steps without control (a dry run) stand for the full control set, where there is
+// one.
+func TestRecommendFromADryRun(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		s := cvsSpec()
+		if !whole {
+			s.ControlSets = s.ControlSets[:2]
+		}
+		p := fresh(t, s)
+		for i := range 5 {
+			x := []float64{0.1 * float64(i), 0.5, 0.5}
+			observe(t, p, Observation{Step: i + 1, ControlSet: -1, X: x, Mean: float64(i), Variance: math.NaN(), Shots: 1, Valid: true})
+		}
+		r, err := p.Recommend()
+		if whole && (err != nil || r.ControlSet != 2 || r.X[0] != 0.4) {
+			t.Errorf("recommended %+v, %v", r, err)
+		}
+		if !whole && !errors.Is(err, ErrNoData) {
+			t.Errorf("nothing can be controlled as it was measured, but: %+v, %v", r, err)
+		}
+		if e := p.(*engine); e.cash.spent() != 0 || e.counted != 0 {
+			t.Error("steps without control counted as plays")
+		}
+	}
+}
+
+// The starting setting by the same model: known values held, the others random. The
+// plain average over a fine grid is the oracle.
+func TestStartEstimate(t *testing.T) {
+	s := cvsSpec()
+	s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.4, .4, .4}, Outputscale: 4, NoiseSD: 0.1, Mean: 2}
+	s.Variables[0].Start, s.Variables[2].Start = 0.2, 0.9 // x1 is random: uniform
+	p := fresh(t, s)
+	fill(t, p, s, 30, 1)
+	r, err := p.Recommend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := p.(*engine)
+	const n = 2000
+	mean, square, sd := 0.0, 0.0, 0.0
+	for i := range n {
+		var m, v [1]float64
+		e.model.f.Predict(m[:], v[:], []float64{0.2, (float64(i) + 0.5) / n, 0.9})
+		mean += m[0] / n
+		square += m[0] * m[0] / n
+		sd += math.Sqrt(v[0]) / n
+	}
+	shot := 4*(square-mean*mean) + 0.01
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{{"mean", r.Start.Mean, 2 + 2*mean}, {"sd", r.Start.SD, 2 * sd}, {"noise sd", r.Start.NoiseSD, math.Sqrt(shot)},
+		{"lower bound", r.Start.LowerBound, 2 + 2*(mean-s.Beta*sd)}} {
+		// 24 Gauss nodes against 2000 midpoints, error near 1/2000^2.
+		if math.Abs(c.got-c.want) > 1e-5 {
+			t.Errorf("%s of the start: %.8f, want %.8f", c.name, c.got, c.want)
+		}
+	}
+}
+
+// A held variable stays where it was last measured in every expectation.
+func TestHeldVariableInRecommendation(t *testing.T) {
+	s := cvsSpec()
+	s.ControlSets = s.ControlSets[:1] // only x0
+	s.ControlSets[0].Cost = 0
+	for i := range s.Variables {
+		s.Variables[i].Random.Kind = Held
+	}
+	s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.4, .4, .4}, Outputscale: 1, NoiseSD: 0.1}
+	p := fresh(t, s)
+	fill(t, p, s, 20, 1)
+	last := []float64{0.4, 0.33, 0.77}
+	observe(t, p, Observation{Step: 21, X: last, Mean: 0.1, Variance: math.NaN(), Shots: 1, Valid: true})
+	r, err := p.Recommend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m, v [1]float64
+	e := p.(*engine)
+	e.model.f.Predict(m[:], v[:], []float64{r.X[0], 0.33, 0.77})
+	if math.Abs(m[0]-r.Mean) > 1e-12 || !math.IsNaN(r.X[1]) {
+		t.Errorf("recommended %v with mean %g, want %g", r.X, r.Mean, m[0])
+	}
+}
