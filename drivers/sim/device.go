@@ -252,7 +252,7 @@ func (p *Plant) command(values map[int]float64, release []int) {
 		}
 		if slices.Contains(release, i) && !k.released {
 			// A released knob whose surroundings do nothing stays where it is.
-			k.released, k.setpoint = true, motor
+			k.released = true
 			k.redirect(p.now, motor, optic, v.High-v.Low)
 			changed = true
 		}

@@ -186,6 +186,42 @@ func TestGrowthDraws(t *testing.T) {
 	}
 }
 
+// TestGrowthBootsReleased: a doser that was told nothing doses nothing, so the water
+// decides from the start; a variable with a start value is there.
+func TestGrowthBootsReleased(t *testing.T) {
+	o := growthOptions()
+	o.Variables[4].Start = 6
+	b := newBench(t, o)
+	doser := b.device("doser")
+	first := b.read(doser, "ca", "ph").Values
+	b.clock.move(DefaultGrowthBatch + DefaultGrowthBatch/2)
+	second := b.read(doser, "ca", "ph").Values
+	if math.Abs(first["ca"]-second["ca"]) < 0.1 {
+		t.Errorf("calcium stays at %v from batch to batch", first["ca"])
+	}
+	if math.Abs(first["ph"]-6) > 0.01 || math.Abs(second["ph"]-6) > 0.01 {
+		t.Errorf("pH is %v, then %v, want 6", first["ph"], second["ph"])
+	}
+}
+
+// TestGrowthFormulaSensors: every sensor marked as part of the objective comes with
+// the shots, one that the plant knows nothing of too.
+func TestGrowthFormulaSensors(t *testing.T) {
+	o := growthOptions()
+	o.Sensors = append(o.Sensors, Sensor{Name: "height", Unit: "mm", Device: "camera", Channel: "height", Low: 0, High: 80, Objective: true},
+		Sensor{Name: "light", Unit: "lx", Device: "camera", Channel: "light", Low: 0, High: 1000})
+	b := newBench(t, o)
+	camera := b.device("camera")
+	for _, want := range []int{1, 3, 1} {
+		if v := b.read(camera, "area", "height", "light").Values; len(v) != want || v["light"] != 500 {
+			t.Errorf("the camera says %v, want %d values", v, want)
+		}
+		if want == 1 {
+			b.clock.move(DefaultGrowthBatch)
+		}
+	}
+}
+
 func TestGrowthWantsFive(t *testing.T) {
 	o := growthOptions()
 	o.Variables = o.Variables[:4]

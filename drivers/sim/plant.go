@@ -88,8 +88,9 @@ type channel struct {
 	variable, output   int
 }
 
-// New returns a plant that is switched on at the present time of env.Clock. The
-// error names everything that is wrong with the options.
+// New returns a plant that is switched on at the present time of env.Clock. An
+// error joins one for each thing that is wrong with the options, or, where these
+// are in order, with the faults.
 func New(o Options, env drivers.Env) (*Plant, error) {
 	if env.Clock == nil {
 		return nil, errors.New("a simulated plant needs a clock")
@@ -106,10 +107,12 @@ func New(o Options, env drivers.Env) (*Plant, error) {
 		return nil, err
 	}
 	p.boot()
+	var problems []error
 	for _, text := range o.Faults {
-		if err := p.schedule(text); err != nil {
-			return nil, err
-		}
+		problems = append(problems, p.schedule(text))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
 	}
 	p.switchFaults(0)
 	return p, nil

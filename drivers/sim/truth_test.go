@@ -243,6 +243,40 @@ func TestTruthWithLevels(t *testing.T) {
 	}
 }
 
+// TestTruthWithManyLevels: more combinations than the search has starts.
+func TestTruthWithManyLevels(t *testing.T) {
+	o := knobs(8)
+	for i := range o.Variables {
+		o.Variables[i].Levels = []float64{0.1, 0.4, 0.85}
+	}
+	b := newBench(t, o)
+	best, x := math.Inf(-1), make([]float64, 8)
+	for n := range 6561 {
+		for i := range x {
+			x[i] = o.Variables[i].Levels[n%3]
+			n /= 3
+		}
+		best = max(best, b.score(0.5, x...))
+	}
+	if truth := b.truth(Query{Alpha: 0.5}); math.Abs(truth.Value-best) > 1e-12 {
+		t.Errorf("optimum %v at %v, by enumeration %v", truth.Value, truth.Optimum.X, best)
+	}
+}
+
+// TestExpectationOverLevels: an exact average does not know of levels, so it is not
+// used where a random variable has them.
+func TestExpectationOverLevels(t *testing.T) {
+	o := growthOptions()
+	o.Variables[1].Levels = []float64{0, 2.9} // boron, uniform on [0, 3]: below 1.45 it is 0
+	b := newBench(t, o)
+	truth := b.truth(Query{ControlSets: [][]bool{{true, false, true, true, true}}})
+	at := func(boron float64) float64 { return b.Mean([]float64{189.5, boron, 26.57, 53.9, 6.75}) }
+	want := 1.45/3*at(0) + 1.55/3*at(2.9)
+	if got := truth.ValueOf(0, []float64{189.5, 0, 26.57, 53.9, 6.75}); math.Abs(got-want) > 1e-3*truth.Range {
+		t.Errorf("average over two levels is %v, want %v", got, want)
+	}
+}
+
 // TestTruthOfTables: the optima that the data sets' publications name.
 func TestTruthOfTables(t *testing.T) {
 	for name, want := range map[string]float64{"perovskite": 27122, "agnp": 0.14836082, "p3ht": 838.31} {
@@ -273,6 +307,17 @@ func TestTruthOverCandidates(t *testing.T) {
 	}
 	if truth.Value != best || truth.Range != best-worst || truth.Optimum.X[0] != candidates[at][0] {
 		t.Errorf("%+v, want %v at %v and range %v", truth, best, candidates[at], best-worst)
+	}
+}
+
+// TestTruthOverPoorCandidates: where every candidate is poor, a control set that
+// leaves a variable to chance may be better than the one of all variables.
+func TestTruthOverPoorCandidates(t *testing.T) {
+	b := newBench(t, knobs(2))
+	sets := [][]bool{{true, true}, {true, false}}
+	truth := b.truth(Query{ControlSets: sets, Candidates: [][]float64{{0.7, 0}, {0.7, 0.02}}})
+	if truth.Optimum.ControlSet != 1 || truth.Value <= b.Mean([]float64{0.7, 0.02}) {
+		t.Errorf("optimum %+v with %v; chance in the second knob averages %v", truth.Optimum, truth.Value, truth.ValueOf(1, []float64{0.7, 0}))
 	}
 }
 
