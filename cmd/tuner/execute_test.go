@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -80,7 +81,7 @@ func TestReport(t *testing.T) {
 // progress line is drawn and gone at the end.
 func TestProgressOnATerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeSample(t, "laser", "steps = 100", "steps = 8")
+	writeSample(t, "laser", "steps", "8")
 	e, out, errOut, _ := testEnv("simulate", "laser.toml")
 	e.isTerminal = func(w io.Writer) bool { return w == io.Writer(errOut) }
 	if code := execute(t.Context(), e); code != exitOK {
@@ -98,27 +99,40 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// writeSample writes a sample into the working folder, with one text replaced.
-func writeSample(t *testing.T, name, old, replacement string) {
+// writeSample writes a sample into the working folder, with one key changed.
+func writeSample(t *testing.T, name, key, value string) {
+	t.Helper()
+	text := withKey(t, sampleText(t, name), key, value)
+	if err := os.WriteFile(name+".toml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sampleText(t *testing.T, name string) string {
 	t.Helper()
 	for _, s := range configs.Samples() {
-		if s.Name != name {
-			continue
-		}
-		if !strings.Contains(string(s.Text), old) {
-			t.Fatalf("sample %s has no %q any more", name, old)
-		}
-		text := strings.Replace(string(s.Text), old, replacement, 1)
-		if err := os.WriteFile(name+".toml", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		if s.Name == name {
+			return string(s.Text)
 		}
 	}
+	t.Fatalf("there is no sample %s", name)
+	return ""
+}
+
+// withKey gives a key, which the text has or shows as a default, another value.
+func withKey(t *testing.T, text, key, value string) string {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^(# )?` + key + ` = .*$`)
+	if n := len(line.FindAllString(text, -1)); n != 1 {
+		t.Fatalf("the sample has key %s %d times, want once", key, n)
+	}
+	return line.ReplaceAllLiteralString(text, key+" = "+value)
 }
 
 // TestReaderGone: a simulation whose reader leaves ends early and says so.
 func TestReaderGone(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeSample(t, "laser", "steps = 100", "steps = 100000")
+	writeSample(t, "laser", "steps", "100000")
 	e, _, errOut, _ := testEnv("simulate", "laser.toml", "--json")
 	r, w := io.Pipe()
 	e.stdout = w
@@ -148,7 +162,7 @@ func TestReaderGone(t *testing.T) {
 // TestSignalInProcess: the signal comes by the env alone.
 func TestSignalInProcess(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeSample(t, "laser", "steps = 100", "steps = 100000")
+	writeSample(t, "laser", "steps", "100000")
 	e, out, errOut, signals := testEnv("simulate", "laser.toml", "--json", "--journal", filepath.Join(t.TempDir(), "x.db"))
 	done := make(chan int)
 	go func() { done <- execute(t.Context(), e) }()

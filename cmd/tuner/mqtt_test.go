@@ -8,12 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/sim"
 )
@@ -75,21 +75,14 @@ func TestPlantOverMQTT(t *testing.T) {
 // writePerovskite writes the sample with this broker, and a faster laboratory.
 func writePerovskite(t *testing.T, dir, url string) {
 	t.Helper()
-	for _, s := range configs.Samples() {
-		if s.Name != "perovskite" {
-			continue
-		}
-		text := strings.NewReplacer("tcp://127.0.0.1:1883", url, `# tick = "100ms"`, `tick = "20ms"`,
-			`data = "perovskite"`, "data = \"perovskite\"\nbatch = \"60ms\"", "steps = 40", "steps = 15").Replace(string(s.Text))
-		if n := strings.Count(text, url); n == 0 {
-			t.Fatal("the sample no longer names its broker as this test expects")
-		}
-		if err := os.WriteFile(filepath.Join(dir, "perovskite.toml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
+	text := sampleText(t, "perovskite")
+	text = withKey(t, text, "broker", strconv.Quote(url))
+	text = withKey(t, text, "tick", `"20ms"`)
+	text = withKey(t, text, "steps", "15")
+	text = withKey(t, text, "data", "\"perovskite\"\nbatch = \"60ms\"")
+	if err := os.WriteFile(filepath.Join(dir, "perovskite.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("there is no sample perovskite")
 }
 
 // checkPerovskite looks at what a run printed: every step is valid and at a
