@@ -13,30 +13,45 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
-// A caller who gives up keeps the child: the answer that is still due is taken
-// before the next request, and is not mistaken for its answer.
-func TestCancelledCallKeepsTheChild(t *testing.T) {
-	d, _ := device(t, options("slow")) // answers after 200 ms with the request's id
+// gated is a child that answers, with the request's id, once open was called.
+func gated(t *testing.T) (d *Device, open func()) {
+	t.Helper()
+	o := options("gated")
+	gate := filepath.Join(t.TempDir(), "gate")
+	o.Env[gateVariable] = gate
+	d, _ = device(t, o)
 	if _, err := d.Open(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := d.Read(ctx, []string{"temp"}); !errors.Is(err, context.Canceled) || errors.Is(err, drivers.ErrProtocol) {
-		t.Fatalf("a cancelled Read: %v", err)
+	open = func() {
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	t.Cleanup(func() {
+		open()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d, open
+}
+
+// A caller who gives up keeps the child: the answer that is still due is taken
+// before the next request, and is not mistaken for its answer.
+func TestCancelledCallKeepsTheChild(t *testing.T) {
+	d, open := gated(t)
+	for range 3 { // request 2, and two callers who only wait for its answer
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(20*time.Millisecond, cancel)
+		if _, err := d.Read(ctx, []string{"temp"}); !errors.Is(err, context.Canceled) || errors.Is(err, drivers.ErrProtocol) {
+			t.Fatalf("a cancelled Read: %v", err)
+		}
+	}
+	open()
 	r, err := d.Read(context.Background(), []string{"temp"})
 	if err != nil || r.Values["temp"] != 3 {
 		t.Errorf("the next Read gives %v, %v; the answer to request 3 was due", r.Values, err)
-	}
-	// Giving up twice while one answer is due.
-	for range 2 {
-		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(20*time.Millisecond, cancel)
-		if _, err := d.Read(ctx, []string{"temp"}); !errors.Is(err, context.Canceled) {
-			t.Fatalf("a cancelled Read: %v", err)
-		}
 	}
 	if err := d.Halt(context.Background()); err != nil {
 		t.Errorf("Halt after cancelled calls: %v", err)
@@ -45,12 +60,8 @@ func TestCancelledCallKeepsTheChild(t *testing.T) {
 
 // A deadline that passes makes the answer late, which is a fault.
 func TestDeadlineIsAFault(t *testing.T) {
-	d, _ := device(t, options("slow"))
-	if _, err := d.Open(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	d, _ := gated(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err := d.Read(ctx, []string{"temp"})
 	expect(t, err, drivers.ErrProtocol, "no answer to read")

@@ -20,6 +20,9 @@ import (
 // that behaves as the variable says.
 const childVariable = "TUNER_TEST_CHILD"
 
+// gateVariable names the file that the behaviour "gated" waits for.
+const gateVariable = "TUNER_TEST_GATE"
+
 func TestMain(m *testing.M) {
 	if behaviour := os.Getenv(childVariable); behaviour != "" {
 		os.Exit(beChild(behaviour))
@@ -159,8 +162,13 @@ func misbehave(behaviour string, r asked) int {
 		fmt.Printf(`{"id":%d,"ok":false,"error":{"code":"busy","message":"still \"homing\"","retry":true}}`+"\n", r.ID)
 	case behaviour == "nothing new":
 		fmt.Printf(`{"id":%d,"ok":true}`+"\n", r.ID)
-	case behaviour == "slow":
-		time.Sleep(200 * time.Millisecond)
+	case behaviour == "gated":
+		for { // until the test makes the file
+			if _, err := os.Stat(os.Getenv(gateVariable)); err == nil {
+				break
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
 		fmt.Printf(`{"id":%d,"ok":true,"values":{"temp":%d}}`+"\n", r.ID, r.ID)
 	default:
 		fmt.Printf(`{"id":%d,"ok":true,"values":{"temp":20,"power":%d}}`+"\n", r.ID, r.ID)

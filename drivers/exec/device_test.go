@@ -40,22 +40,27 @@ func (r *records) String() string {
 	return r.b.String()
 }
 
-// options are for the test's own binary as a child. The times are short enough
-// for tests of what never comes, and long enough for a busy machine otherwise.
+// options are for the test's own binary as a child. The times are the defaults:
+// they only pass where something is wrong, or where a test is about waiting.
 func options(behaviour string) Options {
 	o := Default()
 	o.Command = []string{"tuner", "child", behaviour}
 	o.Executable = os.Args[0]
-	o.Env = map[string]string{childVariable: behaviour}
-	o.ExitTimeout = 500 * time.Millisecond
+	// A binary built with -race would wait a second at its end, by default.
+	o.Env = map[string]string{childVariable: behaviour, "GORACE": "atexit_sleep_ms=0"}
 	return o
 }
 
-// impatient shortens the waits for what will not come.
+// impatient shortens the wait for what a behaviour never does.
 func impatient(o Options) Options {
-	o.StartTimeout, o.ReplyTimeout = 5*time.Second, 300*time.Millisecond
-	if o.Env[childVariable] == "mute" {
-		o.StartTimeout = 300 * time.Millisecond
+	const short = 300 * time.Millisecond
+	switch o.Env[childVariable] {
+	case "mute":
+		o.StartTimeout = short
+	case "hangs":
+		o.ReplyTimeout = 3 * short // Open needs an answer
+	case "grandchild", "deaf":
+		o.ExitTimeout = short
 	}
 	return o
 }

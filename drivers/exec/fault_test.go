@@ -68,7 +68,7 @@ func TestReadFaults(t *testing.T) {
 			if err := d.Close(); err != nil {
 				t.Errorf("Close: %v", err)
 			}
-			d.options.Env = map[string]string{childVariable: "good"}
+			d.options = options("good")
 			if _, err := d.Open(context.Background()); err != nil {
 				t.Errorf("Open after the fault: %v", err)
 			}
@@ -139,7 +139,7 @@ func TestNothingNew(t *testing.T) {
 // A child that minds neither the end of its input nor its parent's, and that has
 // a child of its own: Close must end both.
 func TestGrandchildIsKilled(t *testing.T) {
-	d, said := device(t, options("grandchild"))
+	d, said := device(t, impatient(options("grandchild")))
 	if _, err := d.Open(context.Background()); err != nil {
 		t.Fatal(err)
 	}
