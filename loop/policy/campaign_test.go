@@ -37,7 +37,7 @@ func compare(t *testing.T, n noisy, optimum float64, seeds, steps int) (c compar
 
 // RAHBO recommends the quiet one of two equal maxima in every run and pays a small
 // part of what risk-blind GP-UCB pays for it. With 30 seeds and 60 steps it is 30 of
-// 30 and 4.9 (standard error 0.5) against about 53.
+// 30 and 4.9 (standard error 0.5), GP-UCB with 10 seeds 53.
 func TestRAHBOFindsTheQuietMaximumOfTheSine(t *testing.T) {
 	c := compare(t, sine(1), 0.99, 6, 40)
 	if c.quiet[0] != 6 || c.regret[0] > 0.02 || c.cumulative[0] > 0.4*c.cumulative[1] {

@@ -11,15 +11,25 @@
 // A variable is controlled in a step when the step's control set holds it, else
 // it is random: left alone and only measured. A variable that is held (its
 // device keeps the last value when it is left alone) is a point mass in every
-// expectation. See the design page in the repository for the rest.
+// expectation.
+//
+// # Parts
+//
+// A policy is a combination of parts, each in a file of its own: the confidence
+// parameter, the risk term (link, noise field), the surroundings (what random
+// variables do) with the nodes of expectations over them, the schedule of control
+// sets, the initial design, the model with its schedule of fits, the vote on failed
+// settings, and the search that maximises the criterion. [New] puts them together
+// under the name of a kind.
 //
 // # Determinism
 //
 // The randomness of step t is a function of (seed, t) alone, so the same
-// sequence of observations gives the same proposals, bit for bit, in any
-// process. A decision's length is counted in work units, never in time: a
-// caller that must stop early cancels the context, the policy stops at the next
-// unit boundary and says how many units it did.
+// sequence of observations gives the same proposals, bit for bit, in any process
+// and on any number of cores; a hyperparameter fit runs in the background and comes
+// into force at a step that is fixed beforehand. A decision's length is counted in
+// work units, never in time: a caller that must stop early cancels the context, the
+// policy stops at the next unit boundary and says how many units it did.
 package policy
 
 import (

@@ -14,14 +14,35 @@ func cvsSpec() Spec {
 	return s
 }
 
-// Each wrong input is refused in words that name it and its bound.
-func TestNewRefuses(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	for _, c := range []struct {
-		want string
-		spec Spec
-		edit func(*Spec)
-	}{
+// refusal is a valid specification, an edit that spoils it, and the words that the
+// error must have.
+type refusal struct {
+	want string
+	spec Spec
+	edit func(*Spec)
+}
+
+// refused checks that each edit is refused in words that name it and its bound.
+func refused(t *testing.T, cases []refusal) {
+	t.Helper()
+	for _, c := range cases {
+		s := c.spec
+		if _, err := New(s); err != nil {
+			t.Fatalf("the unedited specification is refused: %v", err)
+		}
+		c.edit(&s)
+		_, err := New(s)
+		if err == nil {
+			t.Errorf("accepted, want %q", c.want)
+		} else if !strings.HasPrefix(err.Error(), "policy: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %q, want %q", err, c.want)
+		}
+	}
+}
+
+func TestNewRefusesNamesAndFactors(t *testing.T) {
+	nan := math.NaN()
+	refused(t, []refusal{
 		{`kind "rabho" is not known: use one of rahbo, gp-ucb, ucb-cvs, random, sobol`, rahboSpec(2, 1), func(s *Spec) { s.Kind = "rabho" }},
 		{`kernel "rbf" is not known: use one of matern52, se`, rahboSpec(2, 1), func(s *Spec) { s.Model.Kernel = "rbf" }},
 		{`hyperparameters "ml" is not known: use one of fit, priors, fixed`, rahboSpec(2, 1), func(s *Spec) { s.Model.Hyperparameters = "ml" }},
@@ -34,6 +55,12 @@ func TestNewRefuses(t *testing.T) {
 		{`risk 1 has no meaning for kind "gp-ucb" here: use kind "rahbo", or risk 0`, rahboSpec(2, 1), func(s *Spec) { s.Kind = "gp-ucb" }},
 		{`beta 0 must be positive and finite (2 is usual)`, rahboSpec(2, 1), func(s *Spec) { s.Beta = 0 }},
 		{`beta NaN must be positive`, rahboSpec(2, 1), func(s *Spec) { s.Beta = nan }},
+	})
+}
+
+func TestNewRefusesVariables(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	refused(t, []refusal{
 		{`there is no variable`, rahboSpec(2, 1), func(s *Spec) { s.Variables = nil }},
 		{`40 variables: at most 39 are possible`, rahboSpec(2, 1), func(s *Spec) { s.Variables = box(40) }},
 		{`variable "x0" is named twice`, rahboSpec(2, 1), func(s *Spec) { s.Variables[1].Name = "x0" }},
@@ -57,6 +84,12 @@ func TestNewRefuses(t *testing.T) {
 			s.Variables[1].Random = Distribution{Kind: TruncatedNormal, Mean: 9, SD: 0.5}
 		}},
 		{`variable "x1": random kind 9 is not known`, cvsSpec(), func(s *Spec) { s.Variables[1].Random.Kind = 9 }},
+	})
+}
+
+func TestNewRefusesControlSets(t *testing.T) {
+	nan := math.NaN()
+	refused(t, []refusal{
 		{`there is no control set`, cvsSpec(), func(s *Spec) { s.ControlSets = nil }},
 		{`control set 2 has 1 entries for 3 variables`, cvsSpec(), func(s *Spec) { s.ControlSets[1].Controlled = []bool{true} }},
 		{`control set 1 controls no variable`, cvsSpec(), func(s *Spec) { s.ControlSets[0].Controlled = make([]bool, 3) }},
@@ -71,6 +104,12 @@ func TestNewRefuses(t *testing.T) {
 		{`candidate 2 has 1 values for 2 variables`, rahboSpec(2, 1), func(s *Spec) { s.Candidates = [][]float64{{0, 0}, {1}} }},
 		{`candidate 1: 3 of variable "x1" lies outside the range [0, 1]`, rahboSpec(2, 1), func(s *Spec) { s.Candidates = [][]float64{{0, 3}} }},
 		{`candidate 1: NaN of variable "x1"`, rahboSpec(2, 1), func(s *Spec) { s.Candidates = [][]float64{{0, nan}} }},
+	})
+}
+
+func TestNewRefusesModels(t *testing.T) {
+	nan := math.NaN()
+	refused(t, []refusal{
 		{`initial steps -1 must not be negative`, rahboSpec(2, 1), func(s *Spec) { s.InitialSteps = -1 }},
 		{`work units -1 must not be negative`, rahboSpec(2, 1), func(s *Spec) { s.WorkUnits = -1 }},
 		{`capacity 1 must be at least 2`, rahboSpec(2, 1), func(s *Spec) { s.Model.Capacity = 1 }},
@@ -90,19 +129,7 @@ func TestNewRefuses(t *testing.T) {
 		{`fixed mean NaN must be finite`, rahboSpec(2, 1), func(s *Spec) {
 			s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 1}, Outputscale: 1, Mean: nan}
 		}},
-	} {
-		s := c.spec
-		if _, err := New(s); err != nil {
-			t.Fatalf("the unedited specification is refused: %v", err)
-		}
-		c.edit(&s)
-		_, err := New(s)
-		if err == nil {
-			t.Errorf("accepted, want %q", c.want)
-		} else if !strings.HasPrefix(err.Error(), "policy: ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %q, want %q", err, c.want)
-		}
-	}
+	})
 }
 
 // All problems are told at once.
