@@ -112,6 +112,10 @@ type Env struct {
 var (
 	// ErrUnavailable: the instrument cannot be reached now; trying again may help.
 	ErrUnavailable = errors.New("instrument unavailable")
+	// ErrClosed: the connection has ended and does not come back by itself; the
+	// device must be opened again. It stands beside ErrUnavailable, which a
+	// connection that mends itself gives alone.
+	ErrClosed = errors.New("connection ended")
 	// ErrProtocol: the instrument said something it may not say (late, out of
 	// order, not a number, too long). The connection cannot be trusted any more.
 	ErrProtocol = errors.New("protocol violated")

@@ -119,7 +119,8 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 // deviceError sorts a device's error: what may pass is told once and tried
 // again, what may not ends the run.
 func (l *Loop) deviceError(k *link, doing string, err error) {
-	if errors.Is(err, drivers.ErrUnavailable) || errors.Is(err, drivers.ErrRefused) {
+	passes := errors.Is(err, drivers.ErrUnavailable) && !errors.Is(err, drivers.ErrClosed)
+	if passes || errors.Is(err, drivers.ErrRefused) {
 		if k.trouble != err.Error() {
 			k.trouble = err.Error()
 			l.event("warn", "device", fmt.Sprintf("%s of device %q: %v", doing, k.name, err))

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -331,7 +332,7 @@ func (l *Loop) recommend(then func()) {
 		return func() {
 			if err == nil {
 				l.result.Found, l.result.HasFound = l.inUsersSense(rec), true
-			} else if l.steps > 0 {
+			} else if !errors.Is(err, policy.ErrNoData) {
 				l.event("warn", "recommend", err.Error())
 			}
 			then()

@@ -263,16 +263,25 @@ func TestInterruptBringsActuatorsToTheirShutdownState(t *testing.T) {
 }
 
 func TestBrokenDeviceIsRevivedAndMadeSafe(t *testing.T) {
+	for name, broken := range map[string]error{
+		"protocol": fmt.Errorf("%w: not a number", drivers.ErrProtocol),
+		"ended":    fmt.Errorf("%w: %w: not a number of its children is left", drivers.ErrUnavailable, drivers.ErrClosed),
+	} {
+		t.Run(name, func(t *testing.T) { brokenDeviceIsRevived(t, broken) })
+	}
+}
+
+func brokenDeviceIsRevived(t *testing.T, broken error) {
 	tr := newTrial(t)
 	tr.policy.proposals = proposeAll(3, 4, 5)
 	tr.rig.fault = func(op string) error {
 		if op == "read" && len(tr.policy.seen) == 1 {
-			return fmt.Errorf("%w: not a number", drivers.ErrProtocol)
+			return broken
 		}
 		return nil
 	}
 	res, err := tr.run(t, context.Background())
-	if !errors.Is(err, ErrInstrument) || errors.Is(err, ErrUnsafe) || !errors.Is(err, drivers.ErrProtocol) {
+	if !errors.Is(err, ErrInstrument) || errors.Is(err, ErrUnsafe) || !errors.Is(err, broken) {
 		t.Fatalf("error %v", err)
 	}
 	if tr.rig.opens != 2 || tr.rig.halts != 1 || tr.rig.knobs["a"].target != 1 {

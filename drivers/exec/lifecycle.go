@@ -183,7 +183,7 @@ func (d *Device) gone(c *child) error {
 	if last := c.words.last(); last != "" {
 		how += "; the last line of its standard error is " + wire.Quote([]byte(last))
 	}
-	return d.fault(c, fmt.Errorf("%w: the child %s", drivers.ErrUnavailable, how))
+	return d.fault(c, fmt.Errorf("%w: %w: the child %s", drivers.ErrUnavailable, drivers.ErrClosed, how))
 }
 
 // Close ends the child: its input ends, which asks it to go safe and exit; after
