@@ -12,7 +12,7 @@ import "math"
 // valid steps shrink it: a loss of data by accident costs a good region little, and
 // the edge of a bad one is approached from its good side.
 //
-// The exclusion lapses after patience*4^(m-1) steps where m steps have failed at that
+// The exclusion lapses after patience*4^(m-1) steps where m <= 9 steps have failed at that
 // place: in a finite domain, where nothing lies nearby, an accident would otherwise
 // close a setting for ever.
 type vote struct {
@@ -59,7 +59,7 @@ func (v *vote) decide(step int) {
 	v.active = v.active[:0]
 	for k, at := range v.failedAt {
 		failures, _ := v.around(v.failed[k*v.size : (k+1)*v.size])
-		if step-at <= patience<<(2*min(failures-1, 15)) {
+		if step-at <= patience<<(2*min(failures-1, 8)) {
 			v.active = append(v.active, k)
 		}
 	}
