@@ -16,7 +16,7 @@ import (
 )
 
 // Load reads and checks a configuration file. The error, if any, is an *Error
-// with every problem of the file.
+// with every problem of the file; as with [Parse], a Config may come beside it.
 func Load(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -36,7 +36,9 @@ func Load(path string) (*Config, error) {
 // Parse checks the text of a configuration file. The name is used in messages,
 // and its folder is where relative paths start; no file is touched. The error,
 // if any, is an *Error with every problem, or with the one at which the text
-// stopped being TOML.
+// stopped being TOML. A Config that comes beside an error is for asking more of
+// it ([Device.Decode]), so that all problems can be told at once, and for nothing
+// else.
 func Parse(name string, text []byte) (*Config, error) {
 	tree, keys, problem := decode(string(text))
 	if problem != nil {
@@ -55,7 +57,7 @@ func Parse(name string, text []byte) (*Config, error) {
 	v := checker{cfg: c, walker: w}
 	v.all()
 	if len(w.problems) > 0 {
-		return nil, NewError(w.problems...)
+		return c, NewError(w.problems...)
 	}
 	c.derive()
 	return c, nil

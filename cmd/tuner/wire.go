@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -50,17 +51,23 @@ type note struct {
 // with every problem of the file, the drivers' included.
 func loadWiring(path, executable string) (*wiring, error) {
 	cfg, err := configs.Load(path)
-	if err != nil {
+	if cfg == nil {
 		return nil, err
 	}
 	w := &wiring{cfg: cfg}
 	var problems []configs.Problem
+	if broken := (*configs.Error)(nil); errors.As(err, &broken) {
+		problems = broken.Problems
+	}
 	add := func(more ...configs.Problem) { problems = append(problems, more...) }
 	context := driverContext{cfg: cfg, executable: executable, plant: w.sharedPlant()}
 	for i := range cfg.Devices {
 		d, more := wireDevice(&cfg.Devices[i], context)
 		w.devices = append(w.devices, d)
 		add(more...)
+	}
+	if err != nil {
+		return nil, configs.NewError(problems...)
 	}
 	add(w.wireOptions()...)
 	add(w.wirePolicy()...)
