@@ -6,15 +6,22 @@ import (
 )
 
 // exponential holds what the exponential keeps in registers. At 512 bits that are
-// all coefficients. At 256 bits all 24 lanes stand side by side, which hides the
-// latency of the polynomial and loads each coefficient once, and the registers are
-// short: the integer parts wait in memory.
+// all coefficients. At 256 bits a row of a panel is six vectors, whose chains hide
+// each other's latency, and each coefficient is loaded once for all; that leaves no
+// registers for the powers of two, which wait in memory.
 type exponential struct {
 	*tier
 	limit   reg.VecVirtual
 	magic   reg.VecVirtual   // 256 bits only
 	coeff   []reg.VecVirtual // 512 bits only
 	waiting operand.Mem      // 24 words
+}
+
+// reduced is an argument on [-1/2, 1/2] and what scales the result: at 512 bits
+// the integer that was taken off, at 256 bits the power of two, in memory.
+type reduced struct {
+	x     reg.VecVirtual
+	scale operand.Op
 }
 
 // newExponential loads the registers; limit is the place of the bound.
@@ -30,41 +37,42 @@ func (t *tier) newExponential(limit int, waiting operand.Mem) exponential {
 	return e
 }
 
-// split subtracts from x the nearest integer and returns what scale needs of it:
-// at 512 bits the integer in a register, at 256 bits the power of two, as vector j
-// of those that wait in memory.
-func (e exponential) split(x reg.VecVirtual, j int) operand.Op {
+// reduce takes the nearest integer off x, in place, which is vector j of a row.
+func (e exponential) reduce(x reg.VecVirtual, j int) reduced {
 	f := e.vector()
 	if e.wide {
 		e.VRNDSCALEPD(operand.Imm(8), x, f)
 		e.VSUBPD(f, x, x)
-		return f
+		return reduced{x, f}
 	}
-	whole := e.vector()
+	whole, m := e.vector(), e.waiting
+	m.Disp += j * e.size()
 	e.VADDPD(e.magic, x, f)
 	e.VSUBPD(e.magic, f, whole)
 	e.VSUBPD(whole, x, x)
+	// The integer stands in the low bits of f.
 	e.VPADDQ(constantAt(biasAt), f, f)
 	e.VPSLLQ(operand.Imm(52), f, f)
-	m := e.waiting
-	m.Disp += j * e.size()
 	e.VMOVUPD(f, m)
-	return m
+	return reduced{x, m}
 }
 
-// scale multiplies p by the power of two that split returned.
-func (e exponential) scale(p reg.VecVirtual, f operand.Op) {
-	if e.wide {
-		e.VSCALEFPD(f, p, p)
-	} else {
-		e.VMULPD(f, p, p)
-	}
+// reduceNegative reduces -u*log2(e), the product in two parts. 0 <= u <= 693.
+func (e exponential) reduceNegative(u reg.VecVirtual, j int) reduced {
+	low, x := e.vector(), e.vector()
+	e.mulConstant(negLog2EAt, u, x)
+	e.VMOVAPD(x, low)
+	e.fmsConstant(low, u, negLog2EAt)
+	e.fmaConstant(low, u, negLog2ELowAt)
+	r := e.reduce(x, j)
+	e.VADDPD(low, x, x)
+	return r
 }
 
-// polynomial returns 2^x for |x| <= 1/2, scaled by what split returned.
-func (e exponential) polynomial(x []reg.VecVirtual, f []operand.Op) []reg.VecVirtual {
-	p := e.vectors(len(x))
-	for j := range x {
+// polynomial returns the powers of two of reduced arguments.
+func (e exponential) polynomial(r []reduced) []reg.VecVirtual {
+	p := e.vectors(len(r))
+	for j := range r {
 		if e.wide {
 			e.VMOVAPD(e.coeff[topAt], p[j])
 		} else {
@@ -79,36 +87,16 @@ func (e exponential) polynomial(x []reg.VecVirtual, f []operand.Op) []reg.VecVir
 			c = e.vector()
 			e.VMOVUPD(constantAt(i), c)
 		}
-		for j := range x {
-			e.VFMADD213PD(c, x[j], p[j])
+		for j := range r {
+			e.VFMADD213PD(c, r[j].x, p[j])
 		}
 	}
-	for j := range x {
-		e.scale(p[j], f[j])
+	for j := range r {
+		if e.wide {
+			e.VSCALEFPD(r[j].scale, p[j], p[j])
+		} else {
+			e.VMULPD(r[j].scale, p[j], p[j])
+		}
 	}
 	return p
-}
-
-// exp2 returns 2^x, x >= -1000 after the bound. The registers in x are used up.
-func (e exponential) exp2(x []reg.VecVirtual) []reg.VecVirtual {
-	f := make([]operand.Op, len(x))
-	for j, v := range x {
-		// A NaN is the second source and stays.
-		e.VMAXPD(v, e.limit, v)
-		f[j] = e.split(v, j)
-	}
-	return e.polynomial(x, f)
-}
-
-// negative reduces u to the argument of the polynomial of exp(-u), in place, with
-// the product -u*log2(e) in two parts. 0 <= u <= 693.
-func (e exponential) negative(u reg.VecVirtual, j int) operand.Op {
-	low, x := e.vector(), e.vector()
-	e.mulConstant(negLog2EAt, u, x)
-	e.VMOVAPD(x, low)
-	e.fmsConstant(low, u, negLog2EAt)
-	e.fmaConstant(low, u, negLog2ELowAt)
-	f := e.split(x, j)
-	e.VADDPD(low, x, u)
-	return f
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -57,43 +59,23 @@ var families = []family{
 // pairs writes the panel of one family: for every row the lanes side by side.
 func (t *tier) pairs(f family) {
 	t.begin(f.name, "a *pairArgs", "fills a panel; see "+title(f.name)+". n > 0, d > 0.")
-	p := panel{tier: t, family: f, args: t.param("a")}
-	n, row := p.field(argN), p.field(argRows)
-	p.lanes, p.out = p.field(argLanes), p.field(argOut)
-	weights, sums := p.field(argWeights), p.field(argSum)
+	p := &panel{tier: t, family: f, args: t.param("a"), count: laneCount / t.width()}
+	n := p.field(argN)
+	p.row, p.lanes, p.out = p.field(argRows), p.field(argLanes), p.field(argOut)
+	p.weights, p.sums = p.field(argWeights), p.field(argSum)
 	if f.limit > 0 {
 		p.e = t.newExponential(f.limit, at(p.args, 8*argWaiting))
 	}
-	// At 256 bits the exponential leaves no registers for the sums.
-	crowded := f.limit > 0 && !t.wide
-	count := laneCount / t.width()
-	sum := t.vectors(count)
-	t.clear(sum...)
-	if crowded {
-		for j := range sum {
-			t.VMOVUPD(sum[0], at(sums, j*t.size()))
-		}
-	}
-	t.repeat(n, func() {
-		v := p.value(p.accumulate(row, count))
-		variance, weight := t.broadcast(at(p.args, 8*argVariance)), t.broadcast(at(weights, 0))
-		for j := range v {
-			t.VMULPD(variance, v[j], v[j])
-			t.VMOVUPD(v[j], at(p.out, j*t.size()))
-			if crowded {
-				t.VFMADD213PD(at(sums, j*t.size()), weight, v[j])
-				t.VMOVUPD(v[j], at(sums, j*t.size()))
-			} else {
-				t.VFMADD231PD(v[j], weight, sum[j])
-			}
-		}
-		t.advance(p.out, rowBytes)
-		t.ADDQ(at(p.args, 8*argStep), weights)
-	})
-	if !crowded {
-		for j := range sum {
-			t.VMOVUPD(sum[j], at(sums, j*t.size()))
-		}
+	if f.limit == 0 || t.wide {
+		p.sum = t.vectors(p.count)
+		t.clear(p.sum...)
+		t.repeat(n, p.fillRow)
+		p.storeSums(p.sum)
+	} else {
+		zero := t.vector()
+		t.clear(zero)
+		p.storeSums(slices.Repeat([]reg.VecVirtual{zero}, p.count))
+		t.repeat(n, p.fillRow)
 	}
 	t.end()
 }
@@ -102,23 +84,67 @@ func (t *tier) pairs(f family) {
 type panel struct {
 	*tier
 	family
-	e                exponential
-	args, lanes, out reg.GPVirtual
+	count                 int // vectors in a row
+	e                     exponential
+	args, row, lanes, out reg.GPVirtual
+	weights, sums         reg.GPVirtual
+	sum                   []reg.VecVirtual // nil: in memory, where registers are short
 }
 
-func (p panel) field(i int) reg.GPVirtual {
+func (p *panel) storeSums(v []reg.VecVirtual) {
+	for j := range v {
+		p.VMOVUPD(v[j], at(p.sums, j*p.size()))
+	}
+}
+
+func (p *panel) field(i int) reg.GPVirtual {
 	v := p.GP64()
 	p.MOVQ(at(p.args, 8*i), v)
 	return v
 }
 
+// fillRow fills one row and moves on.
+func (p *panel) fillRow() {
+	v := p.accumulate()
+	var factors []operand.Op
+	if p.limit > 0 {
+		var r []reduced
+		for j := range v {
+			s, f := p.prepare(v[j], j)
+			r, factors = append(r, s), append(factors, f)
+		}
+		v = p.e.polynomial(r)
+	}
+	variance, weight := p.broadcast(at(p.args, 8*argVariance)), p.broadcast(at(p.weights, 0))
+	for j := range v {
+		if p.factor != none {
+			p.VMULPD(factors[j], v[j], v[j])
+		}
+		p.VMULPD(variance, v[j], v[j])
+		p.VMOVUPD(v[j], at(p.out, j*p.size()))
+		p.add(j, weight, v[j])
+	}
+	p.ADDQ(at(p.args, 8*argStep), p.weights)
+	p.advance(p.out, rowBytes)
+}
+
+// add adds weight*v to the sum of vector j.
+func (p *panel) add(j int, weight, v reg.VecVirtual) {
+	if p.sum != nil {
+		p.VFMADD231PD(v, weight, p.sum[j])
+		return
+	}
+	p.VFMADD213PD(at(p.sums, j*p.size()), weight, v)
+	p.VMOVUPD(v, at(p.sums, j*p.size()))
+}
+
 // accumulate runs over the coordinates of one row and advances it.
-func (p panel) accumulate(row reg.GPVirtual, count int) []reg.VecVirtual {
-	q := p.vectors(count)
+func (p *panel) accumulate() []reg.VecVirtual {
+	q := p.vectors(p.count)
 	p.tier.clear(q...)
 	lane, d := p.copyOf(p.lanes), p.field(argD)
 	p.repeat(d, func() {
-		x := p.broadcast(at(row, 0))
+		x := p.broadcast(at(p.row, 0))
 		for j := range q {
 			from := at(lane, j*p.size())
 			if p.form == inner {
@@ -133,45 +159,33 @@ func (p panel) accumulate(row reg.GPVirtual, count int) []reg.VecVirtual {
 				p.VFMADD231PD(t, t, q[j])
 			}
 		}
-		p.advance(row, 8)
+		p.advance(p.row, 8)
 		p.advance(lane, rowBytes)
 	})
 	return q
 }
 
-// value turns q into the function of it, with variance one.
-func (p panel) value(q []reg.VecVirtual) []reg.VecVirtual {
-	if p.limit == 0 {
-		return q
-	}
+// prepare turns q, vector j of a row, into the argument of the exponential and its
+// factor, nil for one. In both bounds a NaN is the second source and stays.
+func (p *panel) prepare(q reg.VecVirtual, j int) (reduced, operand.Op) {
 	if p.form == negated {
-		return p.e.exp2(q)
+		p.VMAXPD(q, p.e.limit, q)
+		return p.e.reduce(q, j), nil
 	}
-	f, factors := make([]operand.Op, len(q)), make([]operand.Op, len(q))
-	for j, v := range q {
-		u := p.vector()
-		p.VMINPD(v, p.e.limit, v) // a NaN is the second source and stays
-		p.VSQRTPD(v, u)
-		factors[j] = p.multiplier(v, u, j)
-		f[j] = p.e.negative(u, j)
-		q[j] = u
-	}
-	v := p.e.polynomial(q, f)
-	if p.factor != none {
-		for j := range v {
-			p.VMULPD(factors[j], v[j], v[j])
-		}
-	}
-	return v
+	u := p.vector()
+	p.VMINPD(q, p.e.limit, q)
+	p.VSQRTPD(q, u)
+	f := p.multiplier(q, u, j)
+	return p.e.reduceNegative(u, j), f
 }
 
 // multiplier is the factor of vector j: in a register at 512 bits, else in the
 // output, which is not written yet.
-func (p panel) multiplier(q, u reg.VecVirtual, j int) operand.Op {
+func (p *panel) multiplier(q, u reg.VecVirtual, j int) operand.Op {
 	if p.factor == none {
 		return nil
 	}
-	t := p.vector()
+	t, m := p.vector(), at(p.out, j*p.size())
 	p.addConstant(oneAt, u, t)
 	if p.factor == quadratic {
 		p.fmaConstant(t, q, thirdAt)
@@ -179,7 +193,6 @@ func (p panel) multiplier(q, u reg.VecVirtual, j int) operand.Op {
 	if p.wide {
 		return t
 	}
-	m := at(p.out, j*p.size())
 	p.VMOVUPD(t, m)
 	return m
 }
