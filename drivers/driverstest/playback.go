@@ -22,7 +22,14 @@ import (
 // left over or one was wrong. clock stamps the readings.
 func Playback(t Transcript, clock drivers.Clock) drivers.Device {
 	p := &player{calls: slices.Clone(t.Calls), clock: clock}
-	return shape(p, t.Actuator, t.Listener, playedActuator{p}, playedListener{p})
+	parts := parts{device: p}
+	if t.Actuator {
+		parts.actuator = playedActuator{p}
+	}
+	if t.Listener {
+		parts.listener = playedListener{p}
+	}
+	return parts.join()
 }
 
 type player struct {

@@ -32,32 +32,45 @@ func Record(dev drivers.Device) (drivers.Device, *Recorder) {
 	actuator, canSet := dev.(drivers.Actuator)
 	listener, speaks := dev.(drivers.Listener)
 	r.transcript.Actuator, r.transcript.Listener = canSet, speaks
-	device := recorded{dev, r}
-	return shape(device, canSet, speaks, recordedActuator{actuator, r}, recordedListener{listener, r}), r
+	parts := parts{device: recorded{dev, r}}
+	if canSet {
+		parts.actuator = recordedActuator{actuator, r}
+	}
+	if speaks {
+		parts.listener = recordedListener{listener, r}
+	}
+	return parts.join(), r
 }
 
-// shape combines the parts of a device so that it is an Actuator and a Listener
-// only where it can be.
-func shape(d drivers.Device, canSet, speaks bool, a drivers.Actuator, l drivers.Listener) drivers.Device {
+// parts are what a device is made of; actuator and listener may be nil.
+type parts struct {
+	device   drivers.Device
+	actuator drivers.Actuator
+	listener drivers.Listener
+}
+
+// join makes a device that is an Actuator and a Listener only where it has the
+// part for it.
+func (p parts) join() drivers.Device {
 	switch {
-	case canSet && speaks:
+	case p.actuator != nil && p.listener != nil:
 		return struct {
 			drivers.Device
 			drivers.Actuator
 			drivers.Listener
-		}{d, a, l}
-	case canSet:
+		}{p.device, p.actuator, p.listener}
+	case p.actuator != nil:
 		return struct {
 			drivers.Device
 			drivers.Actuator
-		}{d, a}
-	case speaks:
+		}{p.device, p.actuator}
+	case p.listener != nil:
 		return struct {
 			drivers.Device
 			drivers.Listener
-		}{d, l}
+		}{p.device, p.listener}
 	}
-	return d
+	return p.device
 }
 
 // begin reserves the place of a call in the transcript, for a call that blocks

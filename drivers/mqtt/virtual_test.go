@@ -3,9 +3,7 @@ package mqtt
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"strings"
@@ -18,11 +16,6 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 )
 
-var (
-	outages = flag.Int("outages", 200, "broker outages of TestOutageCampaign")
-	seed    = flag.Uint64("seed", 1, "seed of TestOutageCampaign")
-)
-
 // inVirtualTime runs a test with an embedded broker over pipes, in a bubble.
 func inVirtualTime(t *testing.T, f func(t *testing.T, v *broker.Virtual, o Options)) {
 	t.Helper()
@@ -32,113 +25,6 @@ func inVirtualTime(t *testing.T, f func(t *testing.T, v *broker.Virtual, o Optio
 		o.Dial = v.Dial
 		f(t, v, o)
 		if err := v.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// Real client and real broker, outages of random length at random times, a
-// setpoint every half second whether there is a broker or not. Then: no setpoint
-// arrives that Write did not report as sent, none arrives later than a second
-// after it was written, none out of order, and after every outage both
-// directions work again.
-//
-//	go test ./drivers/mqtt -run OutageCampaign -outages 10000 -seed 7
-func TestOutageCampaign(t *testing.T) {
-	t.Logf("%d outages, seed %d", *outages, *seed)
-	rng := rand.New(rand.NewPCG(*seed, 2))
-	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
-		d, _ := newDevice(t, o, doserChannels()...)
-		readings := 0
-		var mu sync.Mutex
-		d.Listen(func(drivers.Reading) { mu.Lock(); readings++; mu.Unlock() })
-		ctx := context.Background()
-		if _, err := d.Open(ctx); err != nil {
-			t.Fatal(err)
-		}
-		arrivals := make(chan setpoint, 1024)
-		listener := newLink(linkSpec{options: o.filled(), env: d.env, clientID: "plant", topics: []string{"lab/ca/set"},
-			handle: func(m message) {
-				s, err := parseSetpoint(m.payload, false)
-				if err != nil {
-					t.Errorf("%s: %v", m.payload, err)
-				}
-				arrivals <- s
-			}})
-		if err := listener.start(ctx); err != nil {
-			t.Fatal(err)
-		}
-
-		began := time.Now()
-		sent := map[int64]time.Time{} // by the value, which is the number of the write
-		n, last, stale, lost := int64(0), int64(0), 0, 0
-		write := func() error {
-			n++
-			value := float64(n)
-			_, err := d.Write(ctx, drivers.Setpoints{Values: map[string]float64{"ca": value}})
-			if err == nil {
-				sent[n] = time.Now()
-			}
-			return err
-		}
-		drain := func() {
-			synctest.Wait()
-			for len(arrivals) > 0 {
-				s := <-arrivals
-				k := int64(*s.Value)
-				at, was := sent[k]
-				if !was || time.Since(at) > time.Second || k <= last {
-					stale++
-					t.Errorf("setpoint %d arrives; sent: %v, %v ago; the last was %d", k, was, time.Since(at), last)
-				}
-				last = k
-			}
-		}
-		for range *outages {
-			for pause := time.Duration(rng.Int64N(int64(30 * time.Second))); pause > 0; pause -= 500 * time.Millisecond {
-				time.Sleep(500 * time.Millisecond)
-				_ = write()
-				drain()
-			}
-			v.Cut()
-			for outage := time.Duration(rng.Int64N(int64(60 * time.Second))); outage > 0; outage -= 500 * time.Millisecond {
-				if err := write(); err == nil {
-					t.Errorf("a Write during an outage claims to be sent")
-				}
-				drain()
-				time.Sleep(500 * time.Millisecond)
-			}
-			v.Restore()
-			time.Sleep(lastWait + time.Second) // the longest wait between attempts
-			drain()
-			mu.Lock()
-			before := readings
-			mu.Unlock()
-			if err := write(); err != nil {
-				t.Fatalf("after an outage: %v", err)
-			}
-			drain()
-			if last != n {
-				lost++
-				t.Errorf("after an outage, setpoint %d does not arrive", n)
-			}
-			if err := v.Publish("lab/area", []byte("7"), false); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			mu.Lock()
-			if readings != before+1 {
-				lost++
-				t.Errorf("after an outage, a reading does not arrive")
-			}
-			mu.Unlock()
-			if t.Failed() {
-				break
-			}
-		}
-		t.Logf("%v of virtual time, %d writes, %d sent, %d stale, %d lost", time.Since(began), n, len(sent), stale, lost)
-		listener.close()
-		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
 	})

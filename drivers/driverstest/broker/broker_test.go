@@ -12,11 +12,14 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 )
 
+// login is who a client says that it is.
+type login struct{ id, user, password string }
+
 // connect gives a client, or the broker's no.
-func connect(t *testing.T, url, id, user, password string) (paho.Client, error) {
+func connect(t *testing.T, url string, who login) (paho.Client, error) {
 	t.Helper()
-	c := paho.NewClient(paho.NewClientOptions().AddBroker(url).SetClientID(id).SetProtocolVersion(4).
-		SetUsername(user).SetPassword(password).SetAutoReconnect(false))
+	c := paho.NewClient(paho.NewClientOptions().AddBroker(url).SetClientID(who.id).SetProtocolVersion(4).
+		SetUsername(who.user).SetPassword(who.password).SetAutoReconnect(false))
 	token := c.Connect()
 	token.Wait()
 	if token.Error() == nil {
@@ -28,11 +31,11 @@ func connect(t *testing.T, url, id, user, password string) (paho.Client, error) 
 // through reports whether a message on topic comes from one client to another.
 func through(t *testing.T, url, topic string) bool {
 	t.Helper()
-	reader, err := connect(t, url, "reader", "", "")
+	reader, err := connect(t, url, login{"reader", "", ""})
 	if err != nil {
 		t.Fatal(err)
 	}
-	writer, err := connect(t, url, "writer", "", "")
+	writer, err := connect(t, url, login{"writer", "", ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,13 +63,13 @@ func TestRules(t *testing.T) {
 			if through(t, b.URL, broker.Denied+"topic") {
 				t.Error("a message on a denied topic came through")
 			}
-			if _, err := connect(t, b.URL, "a", broker.User, broker.Password); err != nil {
+			if _, err := connect(t, b.URL, login{"a", broker.User, broker.Password}); err != nil {
 				t.Errorf("the right password was refused: %v", err)
 			}
-			if _, err := connect(t, b.URL, "b", broker.User, "wrong"); err == nil {
+			if _, err := connect(t, b.URL, login{"b", broker.User, "wrong"}); err == nil {
 				t.Error("a wrong password was accepted")
 			}
-			if _, err := connect(t, b.URL, "c", "stranger", "x"); err == nil {
+			if _, err := connect(t, b.URL, login{"c", "stranger", "x"}); err == nil {
 				t.Error("an unknown user was accepted")
 			}
 		})
@@ -80,7 +83,7 @@ func TestStopAndRestart(t *testing.T) {
 			before := b.URL
 			b.Stop()
 			b.Stop() // harmless
-			if _, err := connect(t, b.URL, "a", "", ""); err == nil {
+			if _, err := connect(t, b.URL, login{"a", "", ""}); err == nil {
 				t.Fatal("a stopped broker let a client in")
 			}
 			b.Restart()

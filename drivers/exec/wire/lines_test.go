@@ -59,6 +59,45 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// FuzzLines compares with a plain split, whatever pieces the bytes come in.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a\nbc\n\nd"), 1)
+	f.Add([]byte("\n"), 3)
+	f.Add([]byte(strings.Repeat("x", 300)+"\r\n"), 7)
+	f.Fuzz(func(t *testing.T, data []byte, piece int) {
+		if len(data) >= MaxLine || piece < 1 {
+			return
+		}
+		want := strings.Split(string(data), "\n")
+		rest := want[len(want)-1]
+		lines := NewLines(&pieces{data, piece})
+		for i, line := range want[:len(want)-1] {
+			if got, err := lines.Next(); err != nil || string(got) != line {
+				t.Fatalf("line %d is %q, %v; want %q", i+1, got, err, line)
+			}
+		}
+		got, err := lines.Next()
+		if string(got) != rest || (rest == "" && !errors.Is(err, io.EOF)) || (rest != "" && !errors.Is(err, io.ErrUnexpectedEOF)) {
+			t.Fatalf("the rest is %q, %v; want %q", got, err, rest)
+		}
+	})
+}
+
+// pieces gives data a few bytes at a time.
+type pieces struct {
+	data []byte
+	size int
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if len(p.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, p.data[:min(p.size, len(p.data))])
+	p.data = p.data[n:]
+	return n, nil
+}
+
 func TestQuote(t *testing.T) {
 	if got := Quote([]byte("a\x00\"b\n")); got != `"a\x00\"b\n"` {
 		t.Errorf("Quote gives %s", got)
