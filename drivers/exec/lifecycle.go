@@ -46,7 +46,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 func (d *Device) adopt(c *child, closes int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.child, d.dead, d.leaving = c, nil, nil
+	d.child, d.dead, d.leaving, d.left = c, nil, nil, nil
 	d.lastID, d.owed = 0, nil
 	if d.closes != closes {
 		d.dismiss(errClosed)
