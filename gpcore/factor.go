@@ -20,7 +20,6 @@ type factor struct {
 	w        []float64 // (capacity rounded up + 8) rows of ld
 	b, alpha []float64
 	y, noise []float64
-	fresh    int       // the column that refresh comes to next
 	inv      []float64 // diagonal of K^-1: the squared norms of the columns of W
 	invStale bool
 }
@@ -62,7 +61,7 @@ func (f *factor) copyFrom(g *factor) {
 	copy(f.y, g.y)
 	copy(f.noise, g.noise)
 	copy(f.inv, g.inv)
-	f.fresh, f.invStale = g.fresh, g.invStale
+	f.invStale = g.invStale
 }
 
 // reset makes f the factor of no observations.
@@ -72,7 +71,7 @@ func (f *factor) reset() {
 	}
 	clear(f.b[:f.n])
 	clear(f.alpha[:f.n])
-	f.n, f.fresh, f.invStale = 0, 0, false
+	f.n, f.invStale = 0, false
 }
 
 // row is row k of W up to and with its diagonal element.
@@ -112,25 +111,6 @@ func (f *factor) addAlpha(a float64, z []float64) {
 	vec.Axpy(f.alpha[:f.n], a, z)
 	if was > 16*largest(f.alpha[:f.n]) {
 		f.finishAlpha()
-	}
-}
-
-// refresh recomputes eight elements of b from W and y and eight of alpha from W and
-// b, the next at each call, O(n). Rotations and additions carry both along from
-// change to change; without this their roundings would pile up to some 30 times
-// those of W itself.
-func (f *factor) refresh() {
-	c := f.fresh
-	if c >= f.n {
-		c = 0
-	}
-	f.fresh = c + vec.Rows
-	w := f.w[c*f.ld:]
-	vec.Dots8(f.b[c:c+vec.Rows], w, f.ld, f.y[:min(c+vec.Rows, f.n)])
-	a := f.alpha[c : c+vec.Rows]
-	clear(a)
-	for r := c; r < f.n; r += vec.Rows {
-		vec.Axpys8(a, f.w[r*f.ld+c:], f.ld, f.b[r:r+vec.Rows])
 	}
 }
 
@@ -199,10 +179,10 @@ func (f *factor) logLikelihood() float64 {
 // pivotOK says whether s, the computed square of a new diagonal element of L, can
 // be trusted. Its rounding error is near n*epsilon times the diagonal of K. Exactly,
 // s is at least the noise, so noise well above that error vouches for it; with
-// less noise, s itself must be a thousand times the error, else the new row of W
+// less noise, s itself must be ten thousand times the error, else the new row of W
 // would be noise and spoil the rows after it.
 func pivotOK(s, noise, diagonal float64, n int) bool {
 	const epsilon = 0x1p-52
 	e := float64(n+1) * epsilon * diagonal
-	return s >= 0.5*noise && (noise > 8*e || s > 1000*e)
+	return s >= 0.5*noise && (noise > 8*e || s > 1e4*e)
 }
