@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -68,7 +69,7 @@ func script(o Options, faults []string, r *rand.Rand) []act {
 		}
 		acts = append(acts, a)
 	}
-	slices.SortStableFunc(acts, func(a, b act) int { return int(a.at - b.at) })
+	slices.SortStableFunc(acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
 	return acts
 }
 

@@ -243,26 +243,6 @@ func TestTruthWithLevels(t *testing.T) {
 	}
 }
 
-// TestTruthWithManyLevels: more combinations than the search has starts.
-func TestTruthWithManyLevels(t *testing.T) {
-	o := knobs(8)
-	for i := range o.Variables {
-		o.Variables[i].Levels = []float64{0.1, 0.4, 0.85}
-	}
-	b := newBench(t, o)
-	best, x := math.Inf(-1), make([]float64, 8)
-	for n := range 6561 {
-		for i := range x {
-			x[i] = o.Variables[i].Levels[n%3]
-			n /= 3
-		}
-		best = max(best, b.score(0.5, x...))
-	}
-	if truth := b.truth(Query{Alpha: 0.5}); math.Abs(truth.Value-best) > 1e-12 {
-		t.Errorf("optimum %v at %v, by enumeration %v", truth.Value, truth.Optimum.X, best)
-	}
-}
-
 // TestExpectationOverLevels: an exact average does not know of levels, so it is not
 // used where a random variable has them.
 func TestExpectationOverLevels(t *testing.T) {

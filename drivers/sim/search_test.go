@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestPolish climbs a narrow tilted ridge whose top is known.
+func TestPolish(t *testing.T) {
+	j := newBench(t, knobs(2)).truth(Query{}).judge
+	ridge := func(u []float64) float64 {
+		a, b := u[0]-0.3+u[1]-0.8, u[0]-0.3-(u[1]-0.8)
+		return -100*a*a - b*b
+	}
+	s := start{u: []float64{0.9, 0.05}}
+	s.value = ridge(s.u)
+	j.polish(&s, []int{0, 1}, ridge, [2]float64{searchStep, searchEnd})
+	if math.Abs(s.u[0]-0.3) > 1e-3 || math.Abs(s.u[1]-0.8) > 1e-3 || s.value != ridge(s.u) {
+		t.Errorf("the climb ends at %v with %v, the top is at 0.3, 0.8", s.u, s.value)
+	}
+}
+
+// TestPolishOverLevels: a step that is shorter than the gap between two levels
+// still gets across it.
+func TestPolishOverLevels(t *testing.T) {
+	o := knobs(2)
+	o.Variables[0].Levels = []float64{0, 0.45, 1}
+	o.Variables[1].Low, o.Variables[1].High, o.Variables[1].Integer = 0, 3, true
+	j := newBench(t, o).truth(Query{}).judge
+	value := func(u []float64) float64 {
+		w := slices.Clone(u)
+		j.settle(w)
+		return w[0] + w[1]
+	}
+	s := start{u: []float64{0, 0}}
+	j.polish(&s, []int{0, 1}, value, [2]float64{searchStep, searchEnd})
+	if s.value != 2 {
+		t.Errorf("the climb over levels ends at %v with %v, the top is 2", s.u, s.value)
+	}
+}
+
+// TestSearchWithManyLevels: more combinations than the search has starts.
+func TestSearchWithManyLevels(t *testing.T) {
+	o := knobs(8)
+	for i := range o.Variables {
+		o.Variables[i].Levels = []float64{0.1, 0.4, 0.85}
+	}
+	b := newBench(t, o)
+	best, x := math.Inf(-1), make([]float64, 8)
+	for n := range 6561 {
+		for i := range x {
+			x[i] = o.Variables[i].Levels[n%3]
+			n /= 3
+		}
+		best = max(best, b.score(0.5, x...))
+	}
+	if truth := b.truth(Query{Alpha: 0.5}); math.Abs(truth.Value-best) > 1e-12 {
+		t.Errorf("optimum %v at %v, by enumeration %v", truth.Value, truth.Optimum.X, best)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	ranked := []start{{[]float64{0, 0}, 9}, {[]float64{0.05, 0.09}, 8}, {[]float64{0, 0.2}, 7}, {[]float64{0.5, 0.5}, 6}}
+	got := spread(ranked, 2)
+	if len(got) != 2 || got[0].value != 9 || got[1].value != 7 {
+		t.Errorf("spread picks %v, want the first and the third", got)
+	}
+}
