@@ -117,7 +117,7 @@ func (e *evidence) value(v []float64) float64 {
 	}
 	extra := 0.0
 	if e.p.Noise != nil {
-		extra = math.Exp(v[len(v)-1])
+		extra = vec.Exp(v[len(v)-1])
 	}
 	for i, s := range e.p.NoiseVariance {
 		e.noise[i] = s + extra

@@ -44,7 +44,7 @@ func (k *linear) WithParams(logs []float64) Kernel {
 	mustCount(logs, len(k.variance))
 	v := make([]float64, len(logs))
 	for i, l := range logs {
-		v[i] = math.Exp(l)
+		v[i] = vec.Exp(l)
 	}
 	return Linear(v)
 }
@@ -170,7 +170,7 @@ func (k *level) pull(_, _, _ []float64)               {}
 
 func (k *level) WithParams(logs []float64) Kernel {
 	mustCount(logs, 1)
-	return Constant(math.Exp(logs[0]), k.d)
+	return Constant(vec.Exp(logs[0]), k.d)
 }
 
 func (k *level) hyper(p *panel, w, g []float64) {

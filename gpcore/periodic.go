@@ -62,9 +62,9 @@ func (k *periodic) WithParams(logs []float64) Kernel {
 	d := len(k.period)
 	p, s := make([]float64, d), make([]float64, d)
 	for i := range d {
-		s[i], p[i] = math.Exp(logs[1+i]), math.Exp(logs[1+d+i])
+		s[i], p[i] = vec.Exp(logs[1+i]), vec.Exp(logs[1+d+i])
 	}
-	return Periodic(math.Exp(logs[0]), p, s)
+	return Periodic(vec.Exp(logs[0]), p, s)
 }
 
 func (k *periodic) Cov(x, y []float64) float64 {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // ErrNoSpectrum says that a kernel from outside this package has no known spectrum.
@@ -68,7 +70,7 @@ func chiSquare(rng *rand.Rand, n int) float64 {
 func gamma(rng *rand.Rand, shape float64) float64 {
 	if shape < 1 {
 		u := 1 - rng.Float64()
-		return gamma(rng, shape+1) * math.Pow(u, 1/shape)
+		return gamma(rng, shape+1) * vec.Exp(math.Log(u)/shape)
 	}
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)

@@ -113,19 +113,22 @@ func (k *stationary) Kinds(dst []ParamKind) []ParamKind {
 	return dst
 }
 
+// WithParams, like all of this package, takes exponentials from vec: those of the
+// standard library differ in the last bit between processors with and without
+// fused multiply-add.
 func (k *stationary) WithParams(logs []float64) Kernel {
 	mustCount(logs, k.NumParams())
 	d := len(k.lengthscale)
 	l := make([]float64, d)
 	for i := range l {
-		l[i] = math.Exp(logs[1+i])
+		l[i] = vec.Exp(logs[1+i])
 	}
 	shape := 0.0
 	if k.family == rationalQuadratic {
-		shape = math.Exp(logs[1+d])
+		shape = vec.Exp(logs[1+d])
 		mustBePositive(shape)
 	}
-	return newStationary(k.family, math.Exp(logs[0]), l, shape)
+	return newStationary(k.family, vec.Exp(logs[0]), l, shape)
 }
 
 // squared is r^2.

@@ -3,6 +3,8 @@ package gpcore
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // subset is a kernel of some of the coordinates.
@@ -83,7 +85,7 @@ func (k *drift) Kinds(dst []ParamKind) []ParamKind { return append(dst, Timescal
 
 func (k *drift) WithParams(logs []float64) Kernel {
 	mustCount(logs, 1)
-	return Drift(math.Exp(logs[0]))
+	return Drift(vec.Exp(logs[0]))
 }
 
 func (k *drift) ParamGradient(dst, x, y []float64) {
