@@ -1,0 +1,149 @@
+package gpcore
+
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// sharedTerm is what the control sets of one criterion share about one process: the
+// closed-form factors of its points and, as scratch of one decision, the inverse of
+// its covariance matrix.
+type sharedTerm struct {
+	g       *GP
+	kernel  *stationary // nil unless it is a squared exponential
+	version uint64
+	ready   bool
+	n       int
+
+	x, noise, alpha []float64 // as at the last sync
+	source          []int     // where point i was before the last sync; -1: it is new
+	factors         []*coordFactor
+
+	inverse  []float64 // tiles of K^-1, see invert
+	inverted bool
+	columns  []float64 // scratch, n x 24
+}
+
+// coordFactor is E[exp(-(R-x_ij)^2/(2 l_j^2))] of one coordinate j for every point i.
+type coordFactor struct {
+	coord  int
+	m      Marginal
+	v, old []float64
+}
+
+// want asks for the factors of a coordinate.
+func (t *sharedTerm) want(coord int, m Marginal) {
+	if t.factor(coord, m) == nil {
+		t.factors = append(t.factors, &coordFactor{coord: coord, m: m})
+	}
+}
+
+func (t *sharedTerm) factor(coord int, m Marginal) *coordFactor {
+	for _, f := range t.factors {
+		if f.coord == coord && f.m == m {
+			return f
+		}
+	}
+	return nil
+}
+
+// sync takes up the process as it is. Nothing is done where it is as it was at the
+// last sync. O(n d) comparisons, and the factors of new points.
+func (t *sharedTerm) sync() {
+	g, f := t.g, t.g.f
+	n, d := f.n, g.points.d
+	x, noise, alpha := g.points.x[:n*d], f.noise[:n], f.alpha[:n]
+	sameKernel := t.ready && t.version == g.version
+	if sameKernel && t.n == n && slices.Equal(t.x, x) && slices.Equal(t.noise, noise) && slices.Equal(t.alpha, alpha) {
+		return
+	}
+	t.kernel = nil
+	if isGaussian(g.kernel) {
+		t.kernel = g.kernel.(*stationary)
+	}
+	t.trace(x, d, sameKernel)
+	t.x, t.noise, t.alpha = append(t.x[:0], x...), append(t.noise[:0], noise...), append(t.alpha[:0], alpha...)
+	t.version, t.n, t.ready, t.inverted = g.version, n, true, false
+	if t.kernel == nil {
+		return
+	}
+	for _, c := range t.factors {
+		c.follow(t, d)
+	}
+}
+
+// trace finds for each point where it was before: points keep their order while others
+// leave and new ones come at the end.
+func (t *sharedTerm) trace(x []float64, d int, sameKernel bool) {
+	t.source = t.source[:0]
+	was := 0
+	for i := 0; i < len(x); i += d {
+		from := -1
+		for j := was; sameKernel && j < t.n; j++ {
+			if slices.Equal(t.x[j*d:(j+1)*d], x[i:i+d]) {
+				from, was = j, j+1
+				break
+			}
+			if j-was >= 8 { // a point that is new in the middle must not cost O(n)
+				break
+			}
+		}
+		t.source = append(t.source, from)
+	}
+}
+
+func (c *coordFactor) follow(t *sharedTerm, d int) {
+	c.old, c.v = c.v, c.old[:0]
+	for i, from := range t.source {
+		if from >= 0 && from < len(c.old) {
+			c.v = append(c.v, c.old[from])
+			continue
+		}
+		c.v = append(c.v, c.m.gaussianFactor(t.x[i*d+c.coord], t.kernel.lengthscale[c.coord]))
+	}
+}
+
+// invert computes the lower triangle of K^-1 = W^T W in tiles of 8 x 24, row of tiles
+// after row of tiles, each from column 0 to the diagonal. It is scratch of one
+// decision, made afresh from W and used only for bounds. n^3/3 multiplications.
+func (t *sharedTerm) invert() {
+	if t.inverted {
+		return
+	}
+	f, n := t.g.f, t.n
+	rows := up8(n)
+	if need := tilesBefore(rows) * tileSize; len(t.inverse) < need {
+		t.inverse = make([]float64, need+need/4)
+		t.columns = make([]float64, (rows+rows/4+lanes)*lanes)
+	}
+	for c := 0; c < n; c += lanes {
+		// Columns c..c+23 of W, from row c on: above it they are zero.
+		for k := c; k < rows; k++ {
+			copy(t.columns[k*lanes:(k+1)*lanes], f.w[k*f.ld+c:k*f.ld+c+lanes])
+		}
+		for r := c; r < rows; r += vec.Rows {
+			at := (tilesBefore(r) + c/lanes) * tileSize
+			vec.TileT(t.inverse[at:at+tileSize], f.w[r*f.ld+r:], f.ld, t.columns[r*lanes:], rows-r)
+		}
+	}
+	t.inverted = true
+}
+
+const tileSize = vec.Rows * lanes
+
+// tilesBefore is the number of tiles in the rows of tiles above row r, a multiple of 8.
+func tilesBefore(r int) int {
+	full := r / lanes // whole blocks of 24 rows: three rows of b+1 tiles for block b
+	rest := (r - full*lanes) / vec.Rows
+	return 3*full*(full+1)/2 + rest*(full+1)
+}
+
+// priorVariance is k(x, x) of the squared exponential.
+func (t *sharedTerm) priorVariance() float64 { return t.kernel.variance }
+
+// gaussianScale is by what a coordinate is multiplied so that the squared exponential is
+// 2^(-squared distance).
+func (t *sharedTerm) gaussianScale(coord int) float64 {
+	return vec.GaussianScale / t.kernel.lengthscale[coord]
+}
