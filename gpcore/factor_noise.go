@@ -57,7 +57,6 @@ func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
 	g := -delta / math.FMA(delta, z[i], 1)
 	f.addAlpha(g*f.alpha[i], z)
 	f.addInverse(g, z)
-	f.refresh()
 }
 
 // renew takes observation i out and puts e in at the same place: the way to

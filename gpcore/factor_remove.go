@@ -74,5 +74,4 @@ func (f *factor) remove(r *removal, i int) {
 		f.rotate(r, k, min(4, f.n-k))
 	}
 	f.shrink(r)
-	f.refresh()
 }

@@ -52,7 +52,6 @@ func (f *factor) replace(r *removal, i int, e entry, s float64) {
 		s = p
 	}
 	f.commit(e, s)
-	f.refresh()
 }
 
 // pivotWithout is the pivot of e in the factor without observation i, found

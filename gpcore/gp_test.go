@@ -83,7 +83,7 @@ func compare(t *testing.T, g *GP, rng *rand.Rand) {
 // state is a copy of everything that an operation might change.
 func state(g *GP) []float64 {
 	var s []float64
-	s = append(s, float64(g.f.n), float64(g.f.fresh))
+	s = append(s, float64(g.f.n))
 	for _, v := range [][]float64{g.f.w, g.f.b, g.f.alpha, g.f.y, g.f.noise, g.f.inv, g.points.x, g.points.rows, g.points.blocks, g.points.prior} {
 		s = append(s, v...)
 	}
