@@ -2,20 +2,22 @@ package vec
 
 import (
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 )
 
 func TestCovers(t *testing.T) {
+	const half = 1 << (bits.UintSize / 2) // its square overflows
 	s := make([]float64, 100)
 	for _, c := range []struct {
 		n, width, ld int
 		want         bool
 	}{
-		{0, 200, 1, true}, {3, 0, 1 << 40, true}, {-1, 1, 1, true}, {1, 100, -1, false},
-		{1, 100, 1 << 60, true}, {1, 101, 0, false}, {2, 50, 50, true}, {2, 50, 51, false},
+		{0, 200, 1, true}, {3, 0, math.MaxInt, true}, {-1, 1, 1, true}, {1, 100, -1, false},
+		{1, 100, math.MaxInt, true}, {1, 101, 0, false}, {2, 50, 50, true}, {2, 50, 51, false},
 		{10, 10, 10, true}, {10, 11, 10, false}, {11, 10, 10, false}, {100, 1, 1, true}, {5, 3, 0, true},
-		{2, 1, math.MaxInt, false}, {math.MaxInt, 1, math.MaxInt, false}, {1<<32 + 1, 1, 1 << 32, false},
+		{2, 1, math.MaxInt, false}, {math.MaxInt, 1, math.MaxInt, false}, {half + 1, 1, half, false},
 		{math.MaxInt, 1, 2, false},
 	} {
 		if got := covers(s, c.n, c.width, c.ld); got != c.want {
