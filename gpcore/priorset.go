@@ -33,6 +33,7 @@ type PriorSet struct {
 	evidence []float64 // log predictive density of all readings so far
 	out      []bool    // eliminated
 	pending  []pending // prepared changes
+	drawn    []float64 // scratch of Draw
 }
 
 // pending is a prepared change of one member.
@@ -54,7 +55,7 @@ func NewPriorSet(priors []Prior, capacity int) *PriorSet {
 	}
 	s := &PriorSet{
 		priors: append([]Prior(nil), priors...), evidence: make([]float64, len(priors)),
-		out: make([]bool, len(priors)), pending: make([]pending, len(priors)),
+		out: make([]bool, len(priors)), pending: make([]pending, len(priors)), drawn: make([]float64, len(priors)),
 	}
 	for i, p := range priors {
 		if p.Kernel.Dim() != priors[0].Kernel.Dim() {
@@ -148,10 +149,9 @@ func (s *PriorSet) Probabilities(dst []float64) {
 
 // Draw is a prior drawn with its probability.
 func (s *PriorSet) Draw(rng *rand.Rand) int {
-	p := make([]float64, len(s.priors))
-	s.Probabilities(p)
+	s.Probabilities(s.drawn)
 	u, last := rng.Float64(), 0
-	for i, v := range p {
+	for i, v := range s.drawn {
 		if s.out[i] {
 			continue
 		}

@@ -1,0 +1,170 @@
+package gpcore
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Without observations every method answers for the prior.
+func TestNoObservations(t *testing.T) {
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		g := New(k, 5)
+		x := make([]float64, 0, 90)
+		for range 30 {
+			x = append(x, point(rng, 3)...)
+		}
+		mean, variance := make([]float64, 30), make([]float64, 30)
+		dm, dv := make([]float64, 90), make([]float64, 90)
+		check := func() {
+			t.Helper()
+			for j := range mean {
+				if mean[j] != 0 || !agree(variance[j], k.Variance(x[3*j:3*j+3]), 1e-14) {
+					t.Fatalf("prior %g, %g", mean[j], variance[j])
+				}
+			}
+		}
+		g.Predict(mean, variance, x)
+		check()
+		g.Reader().PredictGrads(mean, variance, dm, dv, x)
+		check()
+		mean[0], variance[0] = g.PredictGrad(x[:3], dm[:3], dv[:3])
+		check()
+		g.Predict(nil, nil, nil)
+		if g.LogLikelihood() != 0 {
+			t.Error("likelihood of nothing")
+		}
+		if err := errors.Join(g.SetTargets(nil), g.SetNoises(nil), g.Load(nil, nil, nil), g.SetKernel(k), g.Refresh()); err != nil {
+			t.Error(err)
+		}
+		g.FittedMeans(nil)
+		g.LeaveOneOut(nil, nil)
+		if err := g.StartRebuild(k, nil); err != nil {
+			t.Error(err)
+		}
+		if done, err := g.Rebuild(24); !done || err != nil {
+			t.Error(done, err)
+		}
+		if err := g.SampleJoint(rng, mean, x); err != nil {
+			t.Error(err)
+		}
+		if err := g.SampleJoint(rng, nil, nil); err != nil {
+			t.Error(err)
+		}
+		if err := g.Remove(0); err != ErrIndex {
+			t.Error(err)
+		}
+		compare(t, g, rng)
+	})
+}
+
+// A process of capacity one forgets and learns for ever.
+func TestCapacityOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(71, 72))
+	g := New(Matern52(2, []float64{0.5}), 1)
+	if err := g.Append([]float64{0}, 3, 0.5); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		x, y, noise := rng.Float64(), rng.NormFloat64(), 0.1+rng.Float64()
+		if err := g.Replace(0, []float64{x}, y, noise); err != nil {
+			t.Fatal(err)
+		}
+		var m, v [1]float64
+		g.Predict(m[:], v[:], []float64{x})
+		if !agree(m[0], 2/(2+noise)*y, 1e-14) || !agree(v[0], 2-4/(2+noise), 1e-14) {
+			t.Fatal(m, v)
+		}
+	}
+	m := NewMemory(New(Matern52(2, []float64{0.5}), 1), DefaultMemoryRule())
+	for i := range 20 {
+		if _, err := m.Add([]float64{float64(i % 3)}, 1, 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.Len() != 1 {
+		t.Fatal(m.Len())
+	}
+}
+
+// Constant targets, zero included, are fitted and followed.
+func TestConstantTargets(t *testing.T) {
+	for _, y := range []float64{0, 7} {
+		p := fitProblem(Matern52(1, []float64{0.3, 0.3}), 30, 1)
+		for i := range p.Y {
+			p.Y[i] = y
+		}
+		p.MeanSD = 100
+		r, err := Fit(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(r.Mean-y) > 0.01*(1+y) || !finite(r.LogPosterior) {
+			t.Errorf("targets %g: mean %g", y, r.Mean)
+		}
+		g := New(r.Kernel, 30)
+		noise := constant(30, r.NoiseVariance)
+		residual := constant(30, y-r.Mean)
+		if err := g.Load(p.X, residual, noise); err != nil {
+			t.Fatal(err)
+		}
+		var m, v [1]float64
+		g.Predict(m[:], v[:], []float64{0.5, 0.5})
+		if math.Abs(m[0]+r.Mean-y) > 0.01*(1+y) {
+			t.Errorf("targets %g: posterior mean %g", y, m[0]+r.Mean)
+		}
+	}
+}
+
+// A fit of one observation, and one that has nothing to work with.
+func TestFitOfLittle(t *testing.T) {
+	p := fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 1, 2)
+	if r, err := Fit(context.Background(), p); err != nil || !finite(r.LogPosterior) {
+		t.Error(r, err)
+	}
+	p = fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
+	p.Noise = nil
+	for i := range 6 {
+		p.X[2*i], p.X[2*i+1], p.NoiseVariance[i] = 0.5, 0.5, 0
+	}
+	if _, err := Fit(context.Background(), p); !errors.Is(err, ErrNoFit) {
+		t.Errorf("one point six times without noise: %v", err)
+	}
+	for _, bad := range []func(*FitProblem){
+		func(p *FitProblem) { p.Y = nil },
+		func(p *FitProblem) { p.X[3] = math.NaN() },
+		func(p *FitProblem) { p.Y[3] = math.Inf(1) },
+		func(p *FitProblem) { p.NoiseVariance[3] = -1 },
+		func(p *FitProblem) { p.Variance.SD = 0 },
+		func(p *FitProblem) { p.Noise.Mean = math.NaN() },
+	} {
+		p := fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
+		bad(&p)
+		if _, err := Fit(context.Background(), p); err == nil {
+			t.Error("a bad problem was fitted")
+		}
+	}
+}
+
+// Far apart points are independent, and nothing underflows into trouble.
+func TestFarPoints(t *testing.T) {
+	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+		g := New(k, 3)
+		for i := range 3 {
+			if err := g.Append([]float64{1e6 * float64(i), 0, -1e6 * float64(i)}, 1, 0.1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, v := range state(g) {
+			if !finite(v) {
+				t.Fatal("not finite")
+			}
+		}
+		// A plane there has a variance of 1e12, beside which 0.1 is near rounding.
+		if k.Variance(g.X(2)) < 1e3 {
+			compare(t, g, rng)
+		}
+	})
+}
