@@ -6,93 +6,101 @@ import (
 	"testing"
 )
 
+// rebuildRun is a process under rebuild and the noises that it must end with.
+type rebuildRun struct {
+	g      *GP
+	rng    *rand.Rand
+	expect []float64
+}
+
+func (r *rebuildRun) noise() float64 { return 0.01 + 0.1*r.rng.Float64() }
+
+// disturb changes the observations in one of five ways.
+func (r *rebuildRun) disturb() error {
+	g, i, v := r.g, r.rng.IntN(r.g.Len()), r.noise()
+	switch r.rng.IntN(5) {
+	case 0:
+		r.expect = append(slices.Delete(r.expect, i, i+1), v)
+		return g.Replace(i, point(r.rng, 2), r.rng.NormFloat64(), v)
+	case 1:
+		r.expect = slices.Delete(r.expect, i, i+1)
+		return g.Remove(i)
+	case 2:
+		if g.Len() == g.Cap() {
+			return nil
+		}
+		r.expect = append(r.expect, v)
+		return g.Append(point(r.rng, 2), r.rng.NormFloat64(), v)
+	case 3:
+		r.expect[i] = 1e3 * v
+		return g.SetNoise(i, 1e3*v)
+	}
+	return g.SetTarget(i, r.rng.NormFloat64())
+}
+
 // A rebuild ends in the same process as a refactorisation of what is then held,
 // whatever happens to the observations meanwhile.
 func TestRebuildFollowsChanges(t *testing.T) {
 	for seed := range uint64(30) {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		const capacity = 90
-		g := New(SquaredExponential(1, []float64{0.3, 0.3}), capacity)
-		noise := func() float64 { return 0.01 + 0.1*rng.Float64() }
+		r := &rebuildRun{g: New(SquaredExponential(1, []float64{0.3, 0.3}), 90), rng: rand.New(rand.NewPCG(seed, 5))}
+		g := r.g
 		for range 70 {
-			if err := g.Append(point(rng, 2), rng.NormFloat64(), noise()); err != nil {
+			v := r.noise()
+			r.expect = append(r.expect, v)
+			if err := g.Append(point(r.rng, 2), r.rng.NormFloat64(), v); err != nil {
 				t.Fatal(err)
 			}
 		}
-		k := Drifting(Matern32(0.8, []float64{0.5}), 0.7)
 		var noises []float64
 		if seed%2 == 0 {
-			for range g.Len() {
-				noises = append(noises, noise())
+			for i := range r.expect {
+				r.expect[i] = r.noise()
 			}
+			noises = slices.Clone(r.expect)
 		}
+		k := Drifting(Matern32(0.8, []float64{0.5}), 0.7)
 		if err := g.StartRebuild(k, noises); err != nil {
 			t.Fatal(err)
 		}
-		// expect is the list of noises that the rebuilt process must have.
-		expect := slices.Clone(g.f.noise[:g.Len()])
-		if noises != nil {
-			copy(expect, noises)
-		}
-		r := g.Reader()
-		steps := 0
-		for done := false; !done; steps++ {
-			before := g.LogLikelihood()
-			var err error
-			if done, err = g.Rebuild(1 + rng.IntN(24)); err != nil {
-				t.Fatal(err)
-			}
-			if done {
-				break
-			}
-			if a, b := g.Rebuilding(); a == 0 || b != g.Len() {
-				t.Fatal(a, b)
-			}
-			if g.LogLikelihood() != before {
-				t.Fatal("an unfinished rebuild changed the process")
-			}
-			switch rng.IntN(5) {
-			case 0:
-				i, v := rng.IntN(g.Len()), noise()
-				err = g.Replace(i, point(rng, 2), rng.NormFloat64(), v)
-				expect = append(slices.Delete(expect, i, i+1), v)
-			case 1:
-				i := rng.IntN(g.Len())
-				err = g.Remove(i)
-				expect = slices.Delete(expect, i, i+1)
-			case 2:
-				if g.Len() < capacity {
-					v := noise()
-					err = g.Append(point(rng, 2), rng.NormFloat64(), v)
-					expect = append(expect, v)
-				}
-			case 3:
-				i, v := rng.IntN(g.Len()), 1e3*noise()
-				err = g.SetNoise(i, v)
-				expect[i] = v
-			case 4:
-				err = g.SetTarget(rng.IntN(g.Len()), rng.NormFloat64())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		reader := g.Reader()
+		steps := r.run(t)
 		if steps < 3 {
 			t.Fatalf("rebuilt in %d steps", steps)
 		}
-		if !slices.Equal(expect, g.f.noise[:g.Len()]) {
-			t.Fatal("noises after the rebuild are not the expected ones")
+		if !slices.Equal(r.expect, g.f.noise[:g.Len()]) || g.Kernel() != k {
+			t.Fatal("noises or kernel after the rebuild are not the expected ones")
 		}
-		if g.Kernel() != k {
-			t.Fatal("the kernel was not taken over")
-		}
-		compare(t, g, rng)
+		compare(t, g, r.rng)
 		checkPadding(t, g.f)
 		mean, want := make([]float64, 1), make([]float64, 1)
-		r.Predict(mean, nil, []float64{0.4, 0.6})
+		reader.Predict(mean, nil, []float64{0.4, 0.6})
 		g.Predict(want, nil, []float64{0.4, 0.6})
 		if mean[0] != want[0] {
 			t.Fatal("a reader did not follow the rebuild")
+		}
+	}
+}
+
+// run rebuilds to the end, with a disturbance after every call.
+func (r *rebuildRun) run(t *testing.T) (steps int) {
+	t.Helper()
+	for ; ; steps++ {
+		before := r.g.LogLikelihood()
+		done, err := r.g.Rebuild(1 + r.rng.IntN(24))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done {
+			return steps
+		}
+		if a, b := r.g.Rebuilding(); a == 0 || b != r.g.Len() {
+			t.Fatal(a, b)
+		}
+		if r.g.LogLikelihood() != before {
+			t.Fatal("an unfinished rebuild changed the process")
+		}
+		if err := r.disturb(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
