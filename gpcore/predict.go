@@ -20,8 +20,9 @@ type Reader struct {
 	grad    *gradients // taken at the first use
 }
 
-// Reader makes a view. It takes about 200*Cap bytes, and twice as much more at
-// the first gradient.
+// Reader makes a view. It takes some 400 bytes for each observation of capacity (a
+// sum or product of kernels 200 more for each part), and at the first gradient 400
+// more.
 func (g *GP) Reader() *Reader {
 	n := up24(g.points.cap)
 	v := make([]float64, (lanes+2)*n)
