@@ -263,6 +263,23 @@ func (e *Expected) Values(dst, x []float64) { e.evaluate(&e.nodes, dst, nil, x) 
 // the kernel's.
 func (e *Expected) Gradients(dst, grad, x []float64) { e.evaluate(&e.nodes, dst, grad, x) }
 
+// Scales sets dst to the lengthscales of the controlled coordinates, the least where
+// processes differ; false where a kernel has none.
+func (e *Expected) Scales(dst []float64) bool {
+	for i := range e.terms {
+		k, ok := e.terms[i].Process.kernel.(*stationary)
+		if !ok {
+			return false
+		}
+		for j, c := range e.in.Controlled {
+			if i == 0 || k.lengthscale[c] < dst[j] {
+				dst[j] = k.lengthscale[c]
+			}
+		}
+	}
+	return true
+}
+
 // leastVariance keeps the slope of a standard deviation finite, relative to k(x, x).
 const leastVariance = 1e-12
 

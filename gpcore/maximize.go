@@ -1,12 +1,227 @@
 package gpcore
 
-// Objective is a function to maximise, evaluated in batches. Implementations hold
-// scratch and need not be safe for concurrent use.
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+)
+
+// Objective is a function to maximise, evaluated in batches. It must be a function of
+// the point alone: not of the batch, the order of calls or the fork, except in the last
+// bits. NaN counts as minus infinity. Implementations may hold scratch and need not be
+// safe for concurrent use. An objective may implement [Differentiable], [Surrogated],
+// [Preparer] and [Scaled] as well; [Expected] has all four.
 type Objective interface {
-	// Dim is the number of coordinates.
+	// Dim is the number of coordinates of a point.
 	Dim() int
 	// Values sets dst[j] to the function at row j of x, len(dst) x Dim row-major.
 	Values(dst, x []float64)
 	// Fork is the same function for another goroutine.
 	Fork() Objective
+}
+
+// Differentiable is an objective with gradients; without them, central differences over
+// 1e-6 of the range are used.
+type Differentiable interface {
+	// Gradients sets dst as Values does, and row j of grad to the gradient at row j.
+	Gradients(dst, grad, x []float64)
+}
+
+// Surrogated is an objective with a cheaper stand-in for screening and first climbs.
+type Surrogated interface {
+	Differentiable
+	Surrogate() SurrogateKind
+	SurrogateValues(dst, x []float64)
+	SurrogateGradients(dst, grad, x []float64)
+}
+
+// Preparer is an objective that wants to know when a search begins. It is called for
+// the objective of the problem, not for its forks, which follow.
+type Preparer interface{ Prepare() }
+
+// Scaled is an objective that knows over which distance it varies along each
+// coordinate. Scales sets dst and says whether it could; else 0.3 of the range is used.
+type Scaled interface{ Scales(dst []float64) bool }
+
+// Axis is the range of one coordinate. At most one of Step and Levels is set; without
+// them every value between Low and High may be chosen.
+type Axis struct {
+	Low, High float64
+	// Step above zero leaves the values Low, Low+Step, ... up to High: with Step 1 and an
+	// integer Low, integers.
+	Step float64
+	// Levels are the values, ascending; Low and High are ignored.
+	Levels []float64
+}
+
+// Problem is one function with its domain.
+type Problem struct {
+	Objective Objective
+	// Axes has one element per coordinate. Nil where List is set.
+	Axes []Axis
+	// List holds the points that may be chosen, rows of Dim coordinates, instead of
+	// Axes.
+	List []float64
+	// Track keeps what the fixed screening points know of the processes from search to
+	// search and updates it by rank-one terms, O(n) a point instead of O(n^2). It takes
+	// effect for an [Expected] that controls every coordinate; see [Watch]. It pays
+	// where between two searches few observations change.
+	Track bool
+	// Screen is the number of points screened in a box and Climbs the number of starts
+	// that are climbed; 0: by the number of coordinates.
+	Screen, Climbs int
+}
+
+// Options are common to the problems of a search.
+type Options struct {
+	// Seed scrambles the screening points.
+	Seed uint64
+	// Workers is the number of goroutines, 0: as many as the process may use, at most
+	// 8. It has no influence on the result.
+	Workers int
+	// Slack says how much of a problem's maximum below the best of all is of interest:
+	// a problem that cannot come within Slack of the best is given up. Infinity finds
+	// every problem's own maximum, zero only the best of all.
+	Slack float64
+}
+
+// Maximum is what a search found for one problem.
+type Maximum struct {
+	// X is the best point found. It aliases the search's memory and is valid until the
+	// next run.
+	X []float64
+	// Value is the objective at X, minus infinity where the search was cut before it
+	// came to this problem.
+	Value float64
+	// Complete is false where the search was cut, or where the problem was given up
+	// because of Slack; then Value is only a lower bound.
+	Complete bool
+}
+
+// Maximize searches one problem. The result is as good as the work done when ctx ends,
+// which is looked at between units of work; one unit is always done. The same problem
+// and seed give the same result on any number of cores. For repeated searches keep a
+// [Search], which keeps its memory.
+func Maximize(ctx context.Context, p Problem, o Options) (Maximum, error) {
+	s, err := NewSearch([]Problem{p}, o)
+	if err != nil {
+		return Maximum{}, err
+	}
+	m, _ := s.Run(ctx, 0)
+	return m[0], nil
+}
+
+// Defaults of a search.
+const (
+	maxSearchWorkers = 8
+	// screenUnit is the number of points screened in one unit of work: 10 panels.
+	screenUnit = 240
+	// stepwise separates discrete coordinates, which are moved from value to value, from
+	// those with more values, which are climbed like continuous ones and rounded.
+	stepwise = 64
+)
+
+// screenSizes and climbSizes are the defaults by the number of coordinates.
+var (
+	screenSizes = [...]int{0, 48, 288, 1008, 2016, 3024, 4032}
+	climbSizes  = [...]int{0, 6, 12, 12, 16, 16, 24}
+)
+
+func byDimension(sizes []int, d int) int { return sizes[min(d, len(sizes)-1)] }
+
+func (o Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return min(runtime.GOMAXPROCS(0), maxSearchWorkers)
+}
+
+// check says what is wrong with a problem.
+func (p *Problem) check() error {
+	if p.Objective == nil {
+		return errors.New("gpcore: a problem needs an objective")
+	}
+	d := p.Objective.Dim()
+	if p.List != nil {
+		if len(p.Axes) > 0 || len(p.List) == 0 || len(p.List)%d != 0 {
+			return fmt.Errorf("gpcore: a list needs rows of %d coordinates, and no axes beside it", d)
+		}
+		return checkFinite("list", p.List)
+	}
+	if len(p.Axes) != d {
+		return fmt.Errorf("gpcore: %d coordinates need as many axes, not %d", d, len(p.Axes))
+	}
+	for i := range p.Axes {
+		if err := p.Axes[i].check(); err != nil {
+			return fmt.Errorf("axis %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (a *Axis) check() error {
+	if len(a.Levels) > 0 {
+		for i, v := range a.Levels {
+			if !finite(v) || i > 0 && v <= a.Levels[i-1] {
+				return fmt.Errorf("gpcore: levels must be finite and ascending, level %d is %g", i, v)
+			}
+		}
+		return nil
+	}
+	if !finite(a.Low) || !finite(a.High) || a.Low > a.High || !finite(a.High-a.Low) {
+		return fmt.Errorf("gpcore: range [%g, %g] must be finite with low <= high", a.Low, a.High)
+	}
+	if !finite(a.Step) || a.Step < 0 {
+		return fmt.Errorf("gpcore: step %g must be finite and not negative", a.Step)
+	}
+	return nil
+}
+
+// count is the number of values that may be chosen, 0 where every value may.
+func (a *Axis) count() int {
+	switch {
+	case len(a.Levels) > 0:
+		return len(a.Levels)
+	case a.Step > 0:
+		const slack = 1e-9 // of a step: (14.0-0)/0.005 may be 2799.9999999999995
+		return int(math.Floor((a.High-a.Low)/a.Step+slack)) + 1
+	case a.Low == a.High:
+		return 1
+	}
+	return 0
+}
+
+// at is value i of a discrete axis.
+func (a *Axis) at(i int) float64 {
+	if len(a.Levels) > 0 {
+		return a.Levels[i]
+	}
+	return min(a.Low+float64(i)*a.Step, a.High)
+}
+
+// index is the position of the value nearest to v.
+func (a *Axis) index(v float64) int {
+	if len(a.Levels) == 0 {
+		if a.Step == 0 {
+			return 0
+		}
+		return min(max(int(math.Round((v-a.Low)/a.Step)), 0), a.count()-1)
+	}
+	best := 0
+	for i, l := range a.Levels {
+		if math.Abs(l-v) < math.Abs(a.Levels[best]-v) {
+			best = i
+		}
+	}
+	return best
+}
+
+// bounds are the least and the largest value.
+func (a *Axis) bounds() (low, high float64) {
+	if n := a.count(); n > 0 {
+		return a.at(0), a.at(n - 1)
+	}
+	return a.Low, a.High
 }

@@ -1,0 +1,141 @@
+package gpcore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Decisions. Run with one thread:
+//
+//	GOMAXPROCS=1 go test ./gpcore -run xxx -bench Decide -benchmem
+
+// papersSets are the control sets of experiment 1.2 for three and five variables.
+func papersSets(d int) [][]int {
+	if d == 3 {
+		return [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
+	}
+	return [][]int{{0, 1}, {2, 3}, {3, 4}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {0, 1, 2, 3, 4}}
+}
+
+// cvsProblems are the seven acquisitions of a UCB-CVS decision.
+func cvsProblems(tb testing.TB, g *GP, m Marginal) []Problem {
+	tb.Helper()
+	d := g.Dim()
+	var sets []Inputs
+	for _, c := range papersSets(d) {
+		in := Inputs{Controlled: c, Seed: 1}
+		for range d - len(c) {
+			in.Random = append(in.Random, m)
+		}
+		sets = append(sets, in)
+	}
+	e, err := NewExpectations([]Term{{Process: g, Mean: 1, SD: 2}}, sets)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var p []Problem
+	for i, e := range e {
+		p = append(p, Problem{Objective: e, Axes: unitBox(len(sets[i].Controlled))})
+	}
+	return p
+}
+
+func unitBox(d int) []Axis {
+	a := make([]Axis, d)
+	for i := range a {
+		a[i].High = 1
+	}
+	return a
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, d := range []int{3, 5} {
+		for _, n := range []int{100, 500} {
+			for _, slack := range []float64{math.Inf(1), 0} {
+				name := fmt.Sprintf("cvs/d=%d/n=%d", d, n)
+				if slack == 0 {
+					name = fmt.Sprintf("cvs-best/d=%d/n=%d", d, n)
+				}
+				b.Run(name, func(b *testing.B) { decideCVS(b, d, n, slack) })
+			}
+		}
+	}
+	for _, n := range []int{100, 500, 1000} {
+		b.Run(fmt.Sprintf("ucb/n=%d", n), func(b *testing.B) { decideUCB(b, n) })
+	}
+	b.Run("rahbo/n=150", func(b *testing.B) { decideRAHBO(b, 150) })
+}
+
+func decideCVS(b *testing.B, d, n int, slack float64) {
+	g := worldOf(b, SquaredExponential(1, constant(d, 0.3)), n, 1e-2, 1)
+	s, err := NewSearch(cvsProblems(b, g, TruncatedNormal(0.5, 0.2, 0, 1)), Options{Seed: 1, Slack: slack})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.Run(context.Background(), 0)
+	b.ResetTimer()
+	for i := 0; b.Loop(); i++ {
+		// The target of one observation moves, so that no decision is like the last.
+		if err := g.SetTarget(i%n, g.Target(i%n)+1e-3); err != nil {
+			b.Fatal(err)
+		}
+		s.Run(context.Background(), 0)
+	}
+}
+
+// decideUCB replaces an observation and maximises UCB in three dimensions: 4104 fixed
+// points and five climbs.
+func decideUCB(b *testing.B, n int) {
+	g, fresh := full(b, cube(), n)
+	e, err := NewExpected([]Term{{Process: g, Mean: 1, SD: 2}}, Inputs{Controlled: []int{0, 1, 2}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := NewSearch([]Problem{{Objective: e, Axes: unitBox(3), Track: true, Screen: 4104, Climbs: 5}}, Options{Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.Run(context.Background(), 0)
+	b.ResetTimer()
+	for i := 0; b.Loop(); i++ {
+		if err := g.Replace(0, fresh[i%len(fresh)], 1, 0.01); err != nil {
+			b.Fatal(err)
+		}
+		s.Run(context.Background(), 0)
+	}
+}
+
+// decideRAHBO changes every noise, as the paper does every step, and maximises
+// mean + 2 sd - exp(lower bound of the log variance) in two dimensions.
+func decideRAHBO(b *testing.B, n int) {
+	g := worldOf(b, SquaredExponential(1, constant(2, 0.3)), n, 1e-2, 1)
+	v := worldOf(b, SquaredExponential(1, constant(2, 0.4)), n, 1e-1, 2)
+	risk := func(mu, sigma float64) (value, byMu, bySigma float64) {
+		value = 0.01 * math.Exp(mu-2*sigma)
+		return -value, -value, 2 * value
+	}
+	e, err := NewExpected([]Term{{Process: g, Mean: 1, SD: 2}, {Process: v, Of: risk}}, Inputs{Controlled: []int{0, 1}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := NewSearch([]Problem{{Objective: e, Axes: unitBox(2), Climbs: 5}}, Options{Seed: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	noise := make([]float64, n)
+	s.Run(context.Background(), 0)
+	b.ResetTimer()
+	for b.Loop() {
+		for i := range noise {
+			noise[i] = 0.01 * (0.5 + rng.Float64())
+		}
+		if err := g.SetNoises(noise); err != nil {
+			b.Fatal(err)
+		}
+		s.Run(context.Background(), 0)
+	}
+}

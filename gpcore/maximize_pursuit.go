@@ -1,0 +1,293 @@
+package gpcore
+
+import (
+	"math"
+	"slices"
+)
+
+// pursuit is one problem of a search and what is known of it.
+type pursuit struct {
+	p         Problem
+	d         int
+	own       *Expected // the objective, where it is one
+	surrogate SurrogateKind
+	box       box
+	span      []float64 // of the range
+	steps     []int     // discrete coordinates with few values
+	grids     []int     // discrete coordinates with many values
+	listed    bool
+	watch     *watcher // of fixed screening points
+
+	points   []float64 // screened: rows of d, fixed for the search's life
+	screened []float64 // their values, minus infinity where not looked at
+	starts   []float64 // what the caller wants to be looked at first
+
+	climbers []*climber // the best starts, then the local maxima, best first
+	count    int        // of them in use
+	next     int        // the first that has not been climbed with the objective itself
+	best     *climber   // keeps the best point and its value
+	ready    bool       // prepared in this run
+	final    bool       // climbed with the objective itself
+	givenUp  bool
+	batch    int // how many are climbed at once
+	examined int // settings of a list looked at with the objective itself
+	top      int // the best of the others, -1: there is none
+}
+
+// newPursuit prepares a problem: its box, its screening points, its memory.
+func newPursuit(p Problem, seed uint64) *pursuit {
+	d := p.Objective.Dim()
+	q := &pursuit{p: p, d: d, listed: p.List != nil, best: newClimber(d), batch: 1}
+	q.own, _ = p.Objective.(*Expected)
+	v := make([]float64, 4*d)
+	q.box = box{low: v[:d], high: v[d : 2*d], scale: v[2*d : 3*d], fixed: make([]bool, d)}
+	q.span = v[3*d:]
+	limit := 0
+	if q.listed {
+		q.points, limit = p.List, 1
+		for i := range d {
+			q.box.low[i], q.box.high[i] = p.List[i], p.List[i]
+		}
+		for k, v := range p.List {
+			q.box.low[k%d], q.box.high[k%d] = min(q.box.low[k%d], v), max(q.box.high[k%d], v)
+		}
+	} else {
+		q.takeAxes()
+		q.scatter(seed)
+		if limit = p.Climbs; limit == 0 {
+			limit = byDimension(climbSizes[:], d)
+		}
+	}
+	for i := range d {
+		q.span[i] = q.box.high[i] - q.box.low[i]
+	}
+	q.screened = constant(len(q.points)/d, math.Inf(-1))
+	for range limit {
+		q.climbers = append(q.climbers, newClimber(d))
+	}
+	if p.Track && q.own != nil && q.own.watchable() {
+		q.watch = q.own.watcher(q.points)
+	}
+	return q
+}
+
+// listClimbs is how many settings of a list are looked at with the objective itself
+// where its surrogate is no bound.
+const listClimbs = 16
+
+func (q *pursuit) takeAxes() {
+	for i := range q.p.Axes {
+		a := &q.p.Axes[i]
+		q.box.low[i], q.box.high[i] = a.bounds()
+		switch n := a.count(); {
+		case n == 0:
+		case n <= stepwise:
+			q.steps = append(q.steps, i)
+			q.box.fixed[i] = true
+		default:
+			q.grids = append(q.grids, i)
+		}
+	}
+}
+
+// scatter makes the screening points: equally spaced for one coordinate, else scrambled
+// Sobol points.
+func (q *pursuit) scatter(seed uint64) {
+	n := q.p.Screen
+	if n == 0 {
+		n = byDimension(screenSizes[:], q.d)
+	}
+	n = up24(n)
+	q.points = make([]float64, n*q.d)
+	sequence := newSobol(q.d, seed)
+	for k := range n {
+		x := q.points[k*q.d : (k+1)*q.d]
+		if sequence.point(x, k); q.d == 1 {
+			x[0] = float64(k) / float64(n-1)
+		}
+		for i := range x {
+			x[i] = q.box.low[i] + x[i]*(q.box.high[i]-q.box.low[i])
+		}
+		q.settleSteps(x)
+	}
+}
+
+// settleSteps moves the coordinates with few values to the nearest.
+func (q *pursuit) settleSteps(x []float64) {
+	for _, i := range q.steps {
+		a := &q.p.Axes[i]
+		x[i] = a.at(a.index(x[i]))
+	}
+}
+
+// begin forgets the last run.
+func (q *pursuit) begin() {
+	q.count, q.next, q.ready, q.final, q.givenUp = 0, 0, false, false, false
+	q.best.value = math.Inf(-1)
+	for i := range q.screened {
+		q.screened[i] = math.Inf(-1)
+	}
+	copy(q.best.x, q.points) // something to return, whatever happens
+	q.round(q.best.x)
+}
+
+// take learns the kind of the surrogate and the distances, after Prepare.
+func (q *pursuit) take() {
+	q.surrogate, q.batch = NoSurrogate, 1
+	q.examined = 0
+	if s, ok := q.p.Objective.(Surrogated); ok {
+		q.surrogate = s.Surrogate()
+	}
+	if q.own != nil {
+		q.batch = max(1, min(4, lanes/q.own.NodeCount()))
+	}
+	s, ok := q.p.Objective.(Scaled)
+	known := ok && s.Scales(q.box.scale)
+	for i, v := range q.span {
+		v *= 0.3
+		if known {
+			v = min(v, q.box.scale[i])
+		}
+		if !(v > 0) {
+			v = 1
+		}
+		q.box.scale[i] = v
+	}
+	q.ready = true
+}
+
+// offer takes a point as the best so far if it is.
+func (q *pursuit) offer(x []float64, v float64) {
+	if v > q.best.value {
+		copy(q.best.x, x)
+		q.best.value = v
+	}
+}
+
+// choose fills the climbers with the best screened points, each some distance from the
+// better ones.
+func (q *pursuit) choose() {
+	apart := min(0.12, 0.4*q.shortest())
+	for q.count = 0; q.count < len(q.climbers); q.count++ {
+		at, best := -1, math.Inf(-1)
+		for k, v := range q.screened {
+			if v > best && !q.near(q.points[k*q.d:(k+1)*q.d], q.count, apart) {
+				at, best = k, v
+			}
+		}
+		if at < 0 {
+			return
+		}
+		c := q.climbers[q.count]
+		c.place(q.points[at*q.d:(at+1)*q.d], &q.box)
+		c.value = best
+	}
+}
+
+// shortest is the smallest typical distance relative to the range.
+func (q *pursuit) shortest() float64 {
+	s := 1.0
+	for i, v := range q.box.scale {
+		if q.span[i] > 0 {
+			s = min(s, v/q.span[i])
+		}
+	}
+	return s
+}
+
+// near says that x is within a distance, relative to the ranges, of one of the first n
+// climbers.
+func (q *pursuit) near(x []float64, n int, distance float64) bool {
+	for _, c := range q.climbers[:n] {
+		s := 0.0
+		for i, v := range x {
+			if q.span[i] > 0 {
+				t := (v - c.x[i]) / q.span[i]
+				s += t * t
+			}
+		}
+		if s < distance*distance {
+			return true
+		}
+	}
+	return false
+}
+
+// rank sorts the local maxima of the surrogate, best first, and drops those that ended
+// at the same place as a better one.
+func (q *pursuit) rank() {
+	slices.SortStableFunc(q.climbers[:q.count], func(a, b *climber) int {
+		switch {
+		case a.value > b.value:
+			return -1
+		case a.value < b.value:
+			return 1
+		}
+		return 0
+	})
+	kept := 0
+	for i := range q.count {
+		if !q.near(q.climbers[i].x, kept, 0.01) {
+			q.climbers[kept], q.climbers[i] = q.climbers[i], q.climbers[kept]
+			kept++
+		}
+	}
+	q.count = kept
+	for _, c := range q.climbers[:kept] {
+		if c.bound = math.Inf(1); q.surrogate == UpperBound {
+			c.bound = c.value + climbTolerance*(1+math.Abs(c.value))
+		}
+	}
+}
+
+// promising is the bound of what comes next with the objective itself, minus infinity
+// where nothing is worth it: its bound is not above the best found here.
+func (q *pursuit) promising() float64 {
+	bound := math.Inf(-1)
+	switch {
+	case q.final:
+	case q.listed:
+		bound = q.listBound()
+	case q.next < min(q.count, q.most()):
+		bound = q.climbers[q.next].bound
+	}
+	if bound <= q.best.value {
+		return math.Inf(-1)
+	}
+	return bound
+}
+
+// most is how many starts are climbed with the objective itself.
+func (q *pursuit) most() int {
+	if q.surrogate == UpperBound {
+		return max(8, len(q.climbers)*2/3)
+	}
+	return 3
+}
+
+// listBound is the bound of the best setting of a list that was not looked at yet: a
+// list is looked through until no bound is above the best, or, where there are no
+// bounds, for some settings.
+func (q *pursuit) listBound() float64 {
+	q.top = q.highest()
+	switch {
+	case q.top < 0:
+		return math.Inf(-1)
+	case q.surrogate == UpperBound:
+		return q.screened[q.top]
+	case q.examined < listClimbs:
+		return math.Inf(1)
+	}
+	return math.Inf(-1)
+}
+
+// highest is the screened point with the largest value, -1 where there is none.
+func (q *pursuit) highest() int {
+	at, best := -1, math.Inf(-1)
+	for k, v := range q.screened {
+		if v > best {
+			at, best = k, v
+		}
+	}
+	return at
+}

@@ -1,0 +1,360 @@
+package gpcore
+
+import (
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// Watch keeps the posterior at fixed points up to date while the process changes. Each
+// observation that comes, goes or changes its noise changes K^-1 by a term of rank one,
+// c v v^T, and so a point's k^T K^-1 k by c (v^T k)^2: O(n) a point instead of O(n^2).
+// Means are taken from alpha, also O(n).
+//
+// After few changes since the last update it takes this way: up to four observations
+// appended and at most one removed, or up to four noise variances changed; targets do
+// not count. After others everything is computed afresh. One panel of 24 points is
+// computed afresh at each update in any case, so rounding errors do not pile up.
+type Watch struct {
+	g    *GP
+	x    []float64 // m x d
+	lane []float64 // embedded, [panel][width][24]
+	m    int
+	mean []float64
+	q    []float64 // k^T K^-1 k
+	prio []float64 // k(x, x)
+	vari []float64 // what Update returns
+
+	ready   bool
+	fresh   bool // everything must be computed afresh
+	version uint64
+	turn    int       // panel to compute afresh
+	held    []float64 // points of the process at the last sync
+	noise   []float64
+	terms   []rankOne
+	gone    []float64 // embedding of the observation removed
+	prior   float64
+	k, l    []float64
+	reader  *Reader
+}
+
+// rankOne is the change c (v^T k + tau k_gone)^2 of k^T K^-1 k, k_gone the covariance
+// with the observation removed.
+type rankOne struct {
+	v      []float64
+	tau, c float64
+}
+
+const maxRankOne = 5
+
+// Watch makes a watch of the rows of x, d coordinates each. It takes 8(d+4) bytes a point
+// and 48 Cap; nothing is computed before the first Update.
+func (g *GP) Watch(x []float64) *Watch {
+	d := g.points.d
+	if len(x)%d != 0 {
+		panic("gpcore: Watch needs d coordinates for each point")
+	}
+	m, n := len(x)/d, up24(g.points.cap)
+	w := &Watch{g: g, x: slices.Clone(x), m: m, reader: g.Reader()}
+	v := make([]float64, 3*m+(2+maxRankOne)*n)
+	cut := func(k int) []float64 {
+		s := v[:k:k]
+		v = v[k:]
+		return s
+	}
+	w.mean, w.q, w.prio, w.k, w.l = cut(m), cut(m), cut(m), cut(n), cut(n)
+	w.terms = make([]rankOne, maxRankOne)
+	for i := range w.terms {
+		w.terms[i].v = cut(n)
+	}
+	w.terms = w.terms[:0]
+	return w
+}
+
+// Update takes up the process as it is and returns posterior means and variances of f
+// at the points; they are valid until the next Update.
+func (w *Watch) Update() (mean, variance []float64) {
+	w.sync()
+	w.update(w.reader, 0, w.m)
+	w.vari = grown(w.vari, w.m)
+	for i := range w.vari {
+		w.vari[i] = w.variance(i)
+	}
+	return w.mean, w.vari
+}
+
+func (w *Watch) variance(i int) float64 { return max(w.prio[i]-w.q[i], 0) }
+
+// sync finds out what has changed and prepares the terms of rank one.
+func (w *Watch) sync() {
+	g, f := w.g, w.g.f
+	n, d := f.n, g.points.d
+	w.reader.follow()
+	w.terms = w.terms[:0]
+	if !w.ready || w.version != g.version {
+		w.embed()
+		w.fresh = true
+	} else {
+		w.fresh = !w.compare(g.points.x[:n*d], f.noise[:n])
+		w.turn++
+	}
+	w.ready, w.version = true, g.version
+	w.held, w.noise = append(w.held[:0], g.points.x[:n*d]...), append(w.noise[:0], f.noise[:n]...)
+}
+
+// embed makes the lanes for a new kernel.
+func (w *Watch) embed() {
+	r, d := w.reader, w.g.points.d
+	width := r.eval.width
+	w.lane = grown(w.lane, up24(w.m)*width)
+	for base := 0; base < w.m; base += lanes {
+		k := min(lanes, w.m-base)
+		r.load(w.x[base*d:], k)
+		copy(w.lane[base*width:(base+lanes)*width], r.lane)
+		copy(w.prio[base:base+k], r.prior[:k])
+	}
+}
+
+// compare finds the terms between what was held and what is; false: there are too many.
+func (w *Watch) compare(x, noise []float64) bool {
+	d := w.g.points.d
+	was, is := len(w.noise), len(noise)
+	same := func(i, j int) bool { return slices.Equal(w.held[i*d:(i+1)*d], x[j*d:(j+1)*d]) }
+	stay := 0
+	for stay < min(was, is) && same(stay, stay) {
+		stay++
+	}
+	removed := -1
+	kept := stay // how many of the old ones are still there
+	if stay < was {
+		removed = stay
+		for kept+1 < was && kept < is && same(kept+1, kept) {
+			kept++
+		}
+		if kept+1 < was {
+			return false
+		}
+	}
+	changed := 0
+	for j := range kept {
+		i := j
+		if removed >= 0 && j >= removed {
+			i++
+		}
+		if w.noise[i] != noise[j] {
+			changed++
+		}
+	}
+	switch {
+	case changed > 0 && (removed >= 0 || is > kept || changed > maxRankOne-1):
+		return false
+	case is-kept > maxRankOne-1:
+		return false
+	case changed > 0:
+		return w.noiseTerms(noise)
+	}
+	if removed >= 0 && !w.removalTerm(removed, kept) {
+		return false
+	}
+	for j := kept; j < is; j++ {
+		t := w.next()
+		copy(t.v, w.g.f.row(j))
+		t.c = 1
+	}
+	return true
+}
+
+// next is another term, zero.
+func (w *Watch) next() *rankOne {
+	w.terms = w.terms[:len(w.terms)+1]
+	t := &w.terms[len(w.terms)-1]
+	clear(t.v)
+	t.tau, t.c = 0, 0
+	return t
+}
+
+// removalTerm is the term of the old observation i that is no longer there. It is what
+// appending it to the kept ones, the first of the factor, would have added: with
+// l = W k and s = k(x,x) + noise - |l|^2, v = (-W^T l, 1)/sqrt(s).
+func (w *Watch) removalTerm(i, kept int) bool {
+	g, r, d := w.g, w.reader, w.g.points.d
+	f := g.f
+	r.load(w.held[i*d:(i+1)*d], 1)
+	w.gone = append(w.gone[:0], r.point...)
+	r.covariances()
+	clear(w.k)
+	for j := range kept {
+		w.k[j] = r.b[j*lanes]
+	}
+	t := w.next()
+	for row := 0; row < kept; row += vec.Rows {
+		l := w.l[row : row+vec.Rows]
+		vec.Dots8(l, f.w[row*f.ld:], f.ld, w.k[:row+vec.Rows])
+		if kept-row < vec.Rows { // rows of later observations
+			clear(l[kept-row:])
+		}
+		vec.Axpys8(t.v[:row+vec.Rows], f.w[row*f.ld:], f.ld, l)
+	}
+	s := r.prior[0] + w.noise[i] - vec.Dot(w.l[:kept], w.l[:kept])
+	if !(s > 1e-9*r.prior[0]) {
+		return false
+	}
+	t.tau, t.c = 1/math.Sqrt(s), -1
+	for j := range t.v {
+		t.v[j] *= -t.tau
+	}
+	return true
+}
+
+// noiseTerms are those of changed noise variances: with z = K^-1 e_i of the new K, a
+// change by delta is c = -delta/(1 - delta z_i). Several are undone one after the other.
+func (w *Watch) noiseTerms(noise []float64) bool {
+	f := w.g.f
+	for i, v := range noise {
+		delta := v - w.noise[i]
+		if delta == 0 {
+			continue
+		}
+		t := w.next()
+		for row := i &^ (vec.Rows - 1); row < f.n; row += vec.Rows {
+			l := w.l[:vec.Rows]
+			for q := range l {
+				l[q] = f.w[(row+q)*f.ld+i]
+			}
+			vec.Axpys8(t.v[:row+vec.Rows], f.w[row*f.ld:], f.ld, l)
+		}
+		for k := range w.terms[:len(w.terms)-1] {
+			o := &w.terms[k]
+			vec.Axpy(t.v[:f.n], -o.c*o.v[i], o.v)
+		}
+		s := 1 - delta*t.v[i]
+		if !(s > 1e-9) {
+			return false
+		}
+		t.c = -delta / s
+	}
+	return true
+}
+
+// watchRows is how many observations are evaluated against a panel at a time, so that
+// their covariances stay in the first cache for all dot products.
+const watchRows = 64
+
+// update computes the points from..to-1, from a multiple of 24, by means of a reader.
+func (w *Watch) update(r *Reader, from, to int) {
+	r.follow()
+	panels := (w.m + lanes - 1) / lanes
+	for base := from; base < to; base += lanes {
+		if w.fresh || base/lanes == w.turn%panels {
+			w.afresh(r, base)
+			continue
+		}
+		w.follow(r, base)
+	}
+}
+
+func (w *Watch) afresh(r *Reader, base int) {
+	width, k := r.eval.width, min(lanes, w.m-base)
+	copy(r.lane, w.lane[base*width:(base+lanes)*width])
+	r.covariances()
+	w.g.f.squares(r.q[:], r.b)
+	copy(w.mean[base:base+k], r.sum[:])
+	copy(w.q[base:base+k], r.q[:])
+}
+
+// follow updates a panel by the terms of rank one.
+func (w *Watch) follow(r *Reader, base int) {
+	c, n, width := w.g.points, w.g.f.n, r.eval.width
+	lane, k := w.lane[base*width:(base+lanes)*width], min(lanes, w.m-base)
+	var mean, sum [lanes]float64
+	var dots [maxRankOne][lanes]float64
+	for first := 0; first < n; first += watchRows {
+		rows := min(watchRows, n-first)
+		r.job = panel{
+			rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: rows, out: r.b,
+			weights: w.g.f.alpha[first : first+rows], sum: sum[:],
+		}
+		r.eval.panel(&r.job)
+		for l, v := range sum {
+			mean[l] += v
+		}
+		for i := range w.terms {
+			vec.Combine(sum[:], w.terms[i].v[first:first+rows], r.b)
+			for l, v := range sum {
+				dots[i][l] += v
+			}
+		}
+	}
+	copy(w.mean[base:base+k], mean[:])
+	if len(w.terms) > 0 && w.terms[0].tau != 0 {
+		r.job = panel{rows: w.gone, rowCap: 1, lane: lane, n: 1, out: r.b}
+		r.eval.panel(&r.job)
+		for l := range dots[0] {
+			dots[0][l] += w.terms[0].tau * r.b[l]
+		}
+	}
+	for i := range w.terms {
+		for l, v := range dots[i][:k] {
+			w.q[base+l] += w.terms[i].c * v * v
+		}
+	}
+}
+
+// watcher is the watches of all terms of an expectation without random coordinates.
+type watcher struct {
+	s       *setting
+	watches []*Watch
+}
+
+func (s *setting) watchable() bool { return len(s.random) == 0 }
+
+// watcher watches points for every process of the terms.
+func (s *setting) watcher(x []float64) *watcher {
+	w := &watcher{s: s}
+	for i, t := range s.terms {
+		var have *Watch
+		for j := range i {
+			if s.terms[j].Process == t.Process {
+				have = w.watches[j]
+			}
+		}
+		if have == nil {
+			have = t.Process.Watch(x)
+		}
+		w.watches = append(w.watches, have)
+	}
+	return w
+}
+
+// each calls visit once for every watch.
+func (w *watcher) each(visit func(i int, watch *Watch)) {
+	for i, v := range w.watches {
+		if slices.Index(w.watches, v) == i {
+			visit(i, v)
+		}
+	}
+}
+
+func (w *watcher) sync() { w.each(func(_ int, v *Watch) { v.sync() }) }
+
+func (w *watcher) update(e *Expected, from, to int) {
+	w.each(func(i int, v *Watch) { v.update(e.s.readers[i], from, to) })
+}
+
+// values sets dst to the sum of the terms at points from..to-1.
+func (w *watcher) values(dst []float64, from, to int) {
+	clear(dst)
+	for i := range w.s.terms {
+		t, v := &w.s.terms[i], w.watches[i]
+		for k := from; k < to; k++ {
+			sd := deviation(v.variance(k), v.prio[k])
+			if t.Of != nil {
+				value, _, _ := t.Of(v.mean[k], sd)
+				dst[k-from] += value
+				continue
+			}
+			dst[k-from] += float64(t.Mean*v.mean[k]) + float64(t.SD*sd)
+		}
+	}
+}
