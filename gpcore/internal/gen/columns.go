@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math/bits"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -15,14 +17,6 @@ type columns struct {
 	*tier
 	mask   reg.Register // of a masked vector
 	single bool
-}
-
-// sized is the part of v that the columns use.
-func (c columns) sized(v reg.VecVirtual) reg.Register {
-	if c.single {
-		return v.AsX()
-	}
-	return v
 }
 
 func (c columns) load(m operand.Mem) reg.VecVirtual {
@@ -104,7 +98,7 @@ func (t *tier) sweep(n reg.GPVirtual, pointers []reg.GPVirtual, body func(column
 	tail, done := t.label("tail"), t.label("done")
 	rest := t.copyOf(n)
 	t.ANDQ(operand.Imm(uint64(t.width()-1)), rest)
-	t.SHRQ(operand.Imm(uint64(map[bool]int{true: 3, false: 2}[t.wide])), n)
+	t.SHRQ(operand.Imm(uint64(bits.TrailingZeros(uint(t.width())))), n)
 	t.jz(tail)
 	t.repeat(n, func() {
 		body(columns{tier: t})

@@ -79,8 +79,8 @@ func constantAt(i int) operand.Mem {
 }
 
 // maskTable is the table of masks; the mask of the n lowest words starts 8-n words
-// after its begin.
-func maskTable(*tier) operand.Mem {
+// after its start.
+func maskTable() operand.Mem {
 	return operand.NewDataAddr(operand.Symbol{Name: "masks", Static: true}, 0)
 }
 

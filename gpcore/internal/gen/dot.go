@@ -91,7 +91,7 @@ func (t *tier) maskedTail(m rows, p [][]reg.VecVirtual, x, rest reg.GPVirtual) {
 
 func (t *tier) blendedTail(m rows, p [][]reg.VecVirtual, x, rest reg.GPVirtual) {
 	table := t.GP64()
-	t.LEAQ(maskTable(t), table)
+	t.LEAQ(maskTable(), table)
 	t.SHLQ(operand.Imm(3), rest)
 	t.SUBQ(rest, table)
 	for h := range p[0] {

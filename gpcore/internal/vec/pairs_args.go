@@ -12,7 +12,7 @@ type pairArgs struct {
 	weights          *float64
 	step             int // bytes from a weight to the next
 	sum              *float64
-	waiting          [Lanes]float64 // scratch
+	waiting          [Lanes]float64 // scratch of the AVX2 kernels
 }
 
 // spare stands in for weights and sums.
