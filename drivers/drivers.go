@@ -97,6 +97,13 @@ type Listener interface {
 	Listen(sink func(Reading))
 }
 
+// Lapser is a device whose outputs do not outlive the connection.
+type Lapser interface {
+	// LapsesOnClose says that the device brings its outputs to its own safe state
+	// when the connection ends: nothing can be held there after Close.
+	LapsesOnClose() bool
+}
+
 // Clock tells the time. Differences between its readings are monotonic.
 type Clock interface {
 	Now() time.Time

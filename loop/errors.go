@@ -2,6 +2,9 @@ package loop
 
 import "errors"
 
+// ProblemInterrupted is the problem of a step that the caller ended.
+const ProblemInterrupted = "interrupted"
+
 // What Run's error wraps, so that a caller can tell what happened.
 var (
 	// ErrInstrument: a device failed or gives no data.

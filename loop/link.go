@@ -48,6 +48,12 @@ func newLinks(devices []Device) []*link {
 	return links
 }
 
+// lapses says that the device goes to its own safe state when it is closed.
+func (k *link) lapses() bool {
+	d, ok := k.dev.(drivers.Lapser)
+	return ok && d.LapsesOnClose()
+}
+
 // openLink connects one device; done runs on the loop's goroutine.
 func (l *Loop) openLink(k *link, done func(error)) {
 	if s, ok := k.dev.(drivers.Listener); ok {

@@ -68,9 +68,11 @@ type Loop struct {
 
 	steps    int
 	failures int
-	result   Result
-	err      error
-	reason   string
+	// lastProblem is why the last steps failed, told once in a row.
+	lastProblem string
+	result      Result
+	err         error
+	reason      string
 
 	droppedReadings atomic.Int64
 	progress        Progress
@@ -306,8 +308,12 @@ func (l *Loop) interrupt() {
 		return
 	}
 	l.reason = reasonInterrupted
-	l.event("info", "interrupt", "stopping: actuators go to their shutdown state")
-	l.abandonStep("interrupted")
+	message := "stopping: actuators go to their shutdown state"
+	if l.opt.Mode == Shadow {
+		message = "stopping; nothing was written"
+	}
+	l.event("info", "interrupt", message)
+	l.abandonStep(ProblemInterrupted)
 	l.rest(func(v *Variable) RestState { return v.Shutdown })
 }
 

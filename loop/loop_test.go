@@ -19,6 +19,7 @@ import (
 func TestStepLearnsWhatWasAchieved(t *testing.T) {
 	tr := newTrial(t)
 	tr.rig.speed, tr.rig.drift = 1, 0.005
+	tr.opt.Variables[0].Timeout = 5 * time.Second
 	tr.policy.proposals = proposeAll(4, 6)
 	res, err := tr.run(t, context.Background())
 	if err != nil || res.Reason != "cost" || res.Steps != 2 {
@@ -429,5 +430,46 @@ func TestSameScriptSameRun(t *testing.T) {
 	}
 	if a, b := run(), run(); a != b {
 		t.Errorf("two runs differ:\n%s\n%s", a, b)
+	}
+}
+
+// lapsing is a rig that goes to its own safe state when it is closed.
+type lapsing struct{ *rig }
+
+func (lapsing) LapsesOnClose() bool { return true }
+
+// TestNothingIsSaidToBeHeldWhereTheDeviceLapses: no way to the recommended
+// setting, and no claim that the actuator stays.
+func TestNothingIsSaidToBeHeldWhereTheDeviceLapses(t *testing.T) {
+	tr := newTrial(t)
+	tr.deps.Devices = []Device{{"rig", lapsing{tr.rig}}}
+	tr.policy.proposals = proposeAll(2)
+	tr.policy.found = policy.Recommendation{X: []float64{5}}
+	res, err := tr.run(t, context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tr.rig.knobs["a"].target; got != 2 || !res.Rest[0].ByDevice {
+		t.Errorf("left at %v V, report %+v", got, res.Rest)
+	}
+}
+
+// TestFailedStepsAreTold: once for the same reason in a row.
+func TestFailedStepsAreTold(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.FailureLimit = 0
+	tr.rig.meter = func(map[string]float64) float64 { return math.NaN() }
+	tr.policy.proposals = proposeAll(3, 3)
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, e := range tr.events {
+		if e.Kind == "step" && strings.Contains(e.Message, "step 1 has no valid data: no data") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times: %+v", told, tr.events)
 	}
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -54,7 +55,7 @@ func (l *Loop) watchMove(now time.Time) {
 // stuckMove says why variable i will not arrive, "" while it still may.
 func (l *Loop) stuckMove(i int, now time.Time) string {
 	a, v := &l.aims[i], &l.opt.Variables[i]
-	limit := max(v.Timeout, moveTimeout)
+	limit := cmp.Or(v.Timeout, moveTimeout)
 	switch {
 	case a.refused != nil:
 		return fmt.Sprintf("%s: %v", v.Name, a.refused)
@@ -71,7 +72,8 @@ func (l *Loop) stuckMove(i int, now time.Time) string {
 	return ""
 }
 
-// moveTimeout is the least time that a device is given to take a setpoint.
+// moveTimeout is the time that a device is given to take a setpoint where the
+// variable declares none.
 const moveTimeout = 10 * time.Second
 
 // rampTime is how long the whole hard range takes at the slower slew, twice over
@@ -97,7 +99,7 @@ func (l *Loop) home() {
 	values := map[int]float64{}
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
-		if x := l.result.Found.X[i]; v.Actuated && v.Shutdown == RestHold && !math.IsNaN(x) {
+		if x := l.result.Found.X[i]; l.canHold(v) && !math.IsNaN(x) {
 			values[i] = x
 		}
 	}
@@ -113,6 +115,11 @@ func (l *Loop) home() {
 		}
 		l.enter(homing)
 	})
+}
+
+// canHold says that a variable stays where it is left at the end.
+func (l *Loop) canHold(v *Variable) bool {
+	return v.Actuated && v.Shutdown == RestHold && !l.links[v.Channel.Device].lapses()
 }
 
 // homeActions lists, per device, the way to the recommended setting.

@@ -244,6 +244,9 @@ type Result struct {
 type RestReport struct {
 	Variable string
 	State    RestState
+	// ByDevice says that nothing is held although State is RestHold: the device has
+	// brought the actuator to its own safe state, or does when the connection ends.
+	ByDevice bool
 	// Value is the safe value where State is RestSafe, in Unit.
 	Value float64
 	Unit  string

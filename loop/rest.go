@@ -22,6 +22,8 @@ type restJob struct {
 	state    RestState
 	done     bool
 	err      error
+	// revived says that the device was reopened and halted.
+	revived bool
 }
 
 // rest brings every actuator to the state that pick chooses, and confirms it. A
@@ -76,6 +78,7 @@ func (l *Loop) reviveDead() {
 					continue
 				}
 				l.aims[job.variable].arrived = false
+				job.revived = err == nil
 				if err != nil && !job.done {
 					job.err, job.done = err, true
 				}
@@ -165,7 +168,8 @@ func (l *Loop) rested() {
 	var unsafe []error
 	for _, job := range l.rests {
 		v := &l.opt.Variables[job.variable]
-		report := RestReport{Variable: v.Name, State: job.state, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err}
+		report := RestReport{Variable: v.Name, State: job.state, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err,
+			ByDevice: job.state == RestHold && (job.revived || l.links[v.Channel.Device].lapses())}
 		l.result.Rest = append(l.result.Rest, report)
 		if job.err != nil {
 			unsafe = append(unsafe, fmt.Errorf("%s: %w", v.Name, job.err))

@@ -299,7 +299,10 @@ func (l *Loop) book(o journal.Outcome) {
 	o.Spent = l.ledger.spent.float()
 	l.failures++
 	if o.Valid {
-		l.failures = 0
+		l.failures, l.lastProblem = 0, ""
+	} else if o.Problem != l.lastProblem && l.reason == "" {
+		l.lastProblem = o.Problem
+		l.event("warn", "step", fmt.Sprintf("step %d has no valid data: %s", s.n, o.Problem))
 	}
 	shots, decision := journalShots(s), s.decision
 	l.record("outcome", func(j *journal.Journal) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -33,6 +34,9 @@ With --effective every key is printed with its value and where that comes from.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := loadWiring(args[0], e.executable)
 			if err != nil {
+				if asJSON {
+					err = errors.Join(err, problemsJSON(e.stdout, err))
+				}
 				return err
 			}
 			var readings []probed
@@ -58,6 +62,28 @@ With --effective every key is printed with its value and where that comes from.`
 	cmd.Flags().BoolVar(&effective, "effective", false, "print every key with its value and its origin")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// problemsJSON prints a file's problems as one document.
+func problemsJSON(out io.Writer, err error) error {
+	type problem struct {
+		File string `json:"file"`
+		Line int    `json:"line"`
+		Key  string `json:"key"`
+		What string `json:"what"`
+		Hint string `json:"hint,omitempty"`
+	}
+	doc := struct {
+		Type     string    `json:"type"`
+		OK       bool      `json:"ok"`
+		Problems []problem `json:"problems"`
+	}{Type: "check"}
+	if file, ok := errors.AsType[*configs.Error](err); ok {
+		for _, p := range file.Problems {
+			doc.Problems = append(doc.Problems, problem(p))
+		}
+	}
+	return json.NewEncoder(out).Encode(doc)
 }
 
 // checkText prints what the configuration will do.
@@ -182,6 +208,9 @@ func (w *wiring) restWords(v *loop.Variable) string {
 		return "safe, " + number(v.Limits.Safe)
 	case loop.RestOff:
 		return "let go"
+	}
+	if d := v.Channel.Device; d >= 0 && w.cfg.Devices[d].Driver == "exec" {
+		return "its program's own safe state"
 	}
 	return "held"
 }

@@ -23,7 +23,7 @@ func newExportCommand(e *env) *cobra.Command {
 run is writing it.
 
 With -o the file appears under its name when it is complete, and beside a CSV file
-lies FILE.units.json, which gives the unit and the meaning of each column.`,
+lies NAME.units.json (NAME is FILE without its ending), which gives the unit and the meaning of each column.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

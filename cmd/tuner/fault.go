@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
@@ -106,7 +107,18 @@ func report(w io.Writer, err error) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(w, "tuner: error: %s\n", strings.TrimRight(line, "\n"))
 	}
-	printHint(w, hint)
+	printHint(w, cmp.Or(hint, instrumentHint(err)))
+}
+
+// instrumentHint says how to look for a fault of the instrument.
+func instrumentHint(err error) string {
+	if exitCode(err) != exitInstrument {
+		return ""
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "nothing listens at that address: start the broker, or correct the device's key broker"
+	}
+	return "tuner check --probe CONFIG reads every sensor and actuator once and moves nothing"
 }
 
 func printHint(w io.Writer, hint string) {

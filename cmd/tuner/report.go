@@ -173,7 +173,7 @@ func (w *wiring) reportCost(b io.Writer, f finale) {
 func (w *wiring) reportTrouble(b io.Writer, f finale) {
 	fmt.Fprintln(b)
 	if t := f.tally; t.failed > 0 {
-		fmt.Fprintf(b, "without valid data: %s, the last because: %s\n", count(t.failed, "step"), t.lastProblem)
+		fmt.Fprintf(b, "without valid data: %s, most often because: %s\n", count(t.failed, "step"), t.mainProblem())
 	}
 	if len(f.tally.clamped) == 0 {
 		fmt.Fprintln(b, "safety: no proposal was changed")
@@ -192,6 +192,9 @@ func restLines(rest []loop.RestReport) []string {
 	for _, r := range rest {
 		state := map[loop.RestState]string{loop.RestHold: "left as it is", loop.RestOff: "let go",
 			loop.RestSafe: "at its safe value, " + quantity(r.Value, r.Unit)}[r.State]
+		if r.ByDevice {
+			state = "not held: its device brings it to its own safe state when tuner lets go of it"
+		}
 		if r.Err != nil {
 			lines = append(lines, fmt.Sprintf("actuator %s: NOT CONFIRMED (%s): %v", r.Variable, state, r.Err))
 			continue

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"math"
 
 	"github.com/labtuner/tuner/drivers/sim"
@@ -65,7 +67,9 @@ type actuatorLine struct {
 	State     string         `json:"state"`
 	Value     journal.Number `json:"value"`
 	Confirmed bool           `json:"confirmed"`
-	Error     string         `json:"error,omitempty"`
+	// ByDevice: not held, but in its device's own safe state.
+	ByDevice bool   `json:"by_device,omitempty"`
+	Error    string `json:"error,omitempty"`
 }
 
 // truth is the plant's own answer to what was sought.
@@ -103,7 +107,7 @@ func (w *wiring) askPlant(plant *sim.Plant, r loop.Result) (*truth, error) {
 		out.value = t.ValueOf(r.Found.ControlSet, r.Found.X)
 		out.regret = t.Value - out.value
 		if q.Minimize {
-			out.regret = -out.regret
+			out.regret = out.value - t.Value
 		}
 	}
 	return out, nil
@@ -128,7 +132,7 @@ func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
 			Regret: journal.Number(t.regret), Range: journal.Number(t.Range)}
 	}
 	for _, a := range r.Rest {
-		out := actuatorLine{Variable: a.Variable, State: string(a.State), Value: nan(), Confirmed: a.Err == nil}
+		out := actuatorLine{Variable: a.Variable, State: string(a.State), Value: nan(), Confirmed: a.Err == nil, ByDevice: a.ByDevice}
 		if a.State == loop.RestSafe {
 			out.Value = journal.Number(a.Value)
 		}
@@ -137,7 +141,7 @@ func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
 		}
 		line.Actuators = append(line.Actuators, out)
 	}
-	if failure != nil {
+	if failure != nil && !errors.Is(failure, context.Canceled) {
 		line.Error = failure.Error()
 	}
 	return line

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -10,11 +11,11 @@ import (
 type tally struct {
 	// firstStep is, per control set, the step that played it first; 0: none did.
 	firstStep []int
-	// failed counts steps without valid data; lastProblem is why the last of them
-	// failed.
-	failed      int
-	lastProblem string
-	clamped     []clamp
+	// failed counts steps without valid data; problems counts why, in the order
+	// of the first time.
+	failed   int
+	problems []problem
+	clamped  []clamp
 }
 
 // clamp is what one safety rule did to one variable over the run.
@@ -23,14 +24,32 @@ type clamp struct {
 	count          int
 }
 
+// problem is why steps had no valid data.
+type problem struct {
+	text  string
+	count int
+}
+
+// mainProblem is the most frequent reason of failed steps, the first among
+// equals.
+func (t *tally) mainProblem() string {
+	var most problem
+	for _, p := range t.problems {
+		if p.count > most.count {
+			most = p
+		}
+	}
+	return most.text
+}
+
 // add counts one step.
 func (t *tally) add(d journal.Decision, o journal.Outcome) {
 	if d.ControlSet >= 0 && d.ControlSet < len(t.firstStep) && t.firstStep[d.ControlSet] == 0 {
 		t.firstStep[d.ControlSet] = d.Step
 	}
-	if !o.Valid {
+	if !o.Valid && o.Problem != loop.ProblemInterrupted {
 		t.failed++
-		t.lastProblem = o.Problem
+		t.addProblem(o.Problem)
 	}
 	for _, r := range d.Reasons {
 		i := slices.IndexFunc(t.clamped, func(c clamp) bool { return c.variable == r.Variable && c.rule == r.Rule })
@@ -40,6 +59,17 @@ func (t *tally) add(d journal.Decision, o journal.Outcome) {
 		}
 		t.clamped[i].count++
 	}
+}
+
+// addProblem counts a reason.
+func (t *tally) addProblem(text string) {
+	for i := range t.problems {
+		if t.problems[i].text == text {
+			t.problems[i].count++
+			return
+		}
+	}
+	t.problems = append(t.problems, problem{text, 1})
 }
 
 // setsByFirstUse lists the control sets that were played, in the order of their

@@ -68,6 +68,10 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 // commandLine shows a command in messages.
 func commandLine(command []string) string { return strings.Join(command, " ") }
 
+// LapsesOnClose implements [drivers.Lapser]: to a child, the end of its input
+// means to go safe and exit.
+func (d *Device) LapsesOnClose() bool { return true }
+
 // Read asks the child for channels; see [drivers.Device]. At is when the answer
 // came. A name that the child did not declare is an error before anything is
 // sent.
