@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -174,61 +173,6 @@ func TestNormalEndGoesToTheRecommendedSetting(t *testing.T) {
 	}
 }
 
-func TestStuckActuatorIsAFailedStep(t *testing.T) {
-	tr := newTrial(t)
-	tr.rig.drift = 0.5 // never within tolerance
-	tr.policy.proposals = proposeAll(1, 2, 3, 4, 5)
-	res, err := tr.run(t, context.Background())
-	if !errors.Is(err, ErrInstrument) || res.Steps != 3 {
-		t.Fatalf("steps %d, error %v; want the instrument's failure after 3 failed steps", res.Steps, err)
-	}
-	for _, o := range tr.policy.seen {
-		if o.Valid {
-			t.Errorf("a step without arrival counts as valid: %+v", o)
-		}
-	}
-	if p := tr.outcomes[0].Problem; !strings.Contains(p, "a: readback") || !strings.Contains(p, "is not within 0.01") {
-		t.Errorf("problem %q", p)
-	}
-}
-
-func TestDropoutsAreNoData(t *testing.T) {
-	tr := newTrial(t)
-	n := 0
-	tr.rig.meter = func(at map[string]float64) float64 {
-		switch n++; n % 3 {
-		case 1:
-			return math.NaN() // no light
-		case 2:
-			return 5e6 // outside the sensor's range
-		}
-		return 10 * at["a"]
-	}
-	tr.policy.proposals = proposeAll(3)
-	if _, err := tr.run(t, context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if o := tr.policy.seen[0]; !o.Valid || math.Abs(o.Mean-30) > 0.2 || o.Shots != 3 {
-		t.Errorf("observation %+v", o)
-	}
-}
-
-func TestSilenceIsAFailedStepWithItsReason(t *testing.T) {
-	tr := newTrial(t)
-	tr.rig.meter = func(map[string]float64) float64 { return math.NaN() }
-	tr.policy.proposals = proposeAll(3, 3, 3, 3)
-	_, err := tr.run(t, context.Background())
-	if !errors.Is(err, ErrInstrument) || !strings.Contains(err.Error(), "sensor meter has never given a value inside [-1000, 1000] W") {
-		t.Errorf("error %v", err)
-	}
-	if tr.policy.seen[0].Valid {
-		t.Error("a step without data counts as valid")
-	}
-	if got := tr.rig.knobs["a"].target; got != 1 {
-		t.Errorf("on_fault is safe (1 V), left at %v V", got)
-	}
-}
-
 func TestInterruptBringsActuatorsToTheirShutdownState(t *testing.T) {
 	for _, c := range []struct {
 		state    RestState
@@ -263,125 +207,6 @@ func TestInterruptBringsActuatorsToTheirShutdownState(t *testing.T) {
 	}
 }
 
-func TestBrokenDeviceIsRevivedAndMadeSafe(t *testing.T) {
-	for name, broken := range map[string]error{
-		"protocol": fmt.Errorf("%w: not a number", drivers.ErrProtocol),
-		"ended":    fmt.Errorf("%w: %w: not a number of its children is left", drivers.ErrUnavailable, drivers.ErrClosed),
-	} {
-		t.Run(name, func(t *testing.T) { brokenDeviceIsRevived(t, broken) })
-	}
-}
-
-func brokenDeviceIsRevived(t *testing.T, broken error) {
-	tr := newTrial(t)
-	tr.policy.proposals = proposeAll(3, 4, 5)
-	tr.rig.fault = func(op string) error {
-		if op == "read" && len(tr.policy.seen) == 1 {
-			return broken
-		}
-		return nil
-	}
-	res, err := tr.run(t, context.Background())
-	if !errors.Is(err, ErrInstrument) || errors.Is(err, ErrUnsafe) || !errors.Is(err, broken) {
-		t.Fatalf("error %v", err)
-	}
-	if tr.rig.opens != 2 || tr.rig.halts != 1 || tr.rig.knobs["a"].target != 1 {
-		t.Errorf("opens %d, halts %d, target %v; want reopened, halted and at 1 V", tr.rig.opens, tr.rig.halts, tr.rig.knobs["a"].target)
-	}
-	if res.Reason != "fault" || res.Rest[0].Err != nil {
-		t.Errorf("result %+v", res)
-	}
-	if n := len(tr.outcomes); n != 2 || tr.outcomes[1].Valid || !strings.Contains(tr.outcomes[1].Problem, "not a number") {
-		t.Errorf("the step in flight is recorded as %+v", tr.outcomes)
-	}
-}
-
-func TestDeadDeviceIsSaidNotToBeSafe(t *testing.T) {
-	tr := newTrial(t)
-	tr.policy.proposals = proposeAll(3, 4, 5)
-	tr.rig.reopenFails = true
-	tr.rig.fault = func(op string) error {
-		if op == "read" && len(tr.policy.seen) == 1 {
-			return fmt.Errorf("%w: late", drivers.ErrProtocol)
-		}
-		return nil
-	}
-	res, err := tr.run(t, context.Background())
-	if !errors.Is(err, ErrUnsafe) || !errors.Is(err, ErrInstrument) {
-		t.Fatalf("error %v", err)
-	}
-	if res.Rest[0].Err == nil {
-		t.Errorf("report %+v", res.Rest)
-	}
-}
-
-func TestNothingIsDrivenBeforeItHasBeenRead(t *testing.T) {
-	tr := newTrial(t)
-	tr.policy.proposals = proposeAll(3)
-	tr.rig.fault = func(op string) error {
-		if op == "read" {
-			return fmt.Errorf("%w: silent", drivers.ErrUnavailable)
-		}
-		return nil
-	}
-	_, err := tr.run(t, context.Background())
-	if !errors.Is(err, ErrInstrument) || !strings.Contains(err.Error(), `variable "a" gave no reading within 10s; nothing was driven`) {
-		t.Errorf("error %v", err)
-	}
-	if n := len(tr.rig.calls("write")) + tr.rig.halts; n != 0 {
-		t.Errorf("%d writes", n)
-	}
-}
-
-func TestTransientWriteErrorsAreTriedAgain(t *testing.T) {
-	tr := newTrial(t)
-	tr.policy.proposals = proposeAll(3)
-	failures := 0
-	tr.rig.fault = func(op string) error {
-		if op == "write" && failures < 5 {
-			failures++
-			return fmt.Errorf("%w: busy", drivers.ErrUnavailable)
-		}
-		return nil
-	}
-	if _, err := tr.run(t, context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if o := tr.policy.seen[0]; !o.Valid || o.X[0] != 3 {
-		t.Errorf("observation %+v", o)
-	}
-	// After the outage the way starts again where the knob stands: no jump.
-	last := 0.0
-	for _, c := range tr.rig.calls("write") {
-		if c.values["a"]-last > 0.2+1e-9 {
-			t.Errorf("setpoint jumped from %v to %v", last, c.values["a"])
-		}
-		last = c.values["a"]
-	}
-}
-
-func TestRefusedSetpointFailsTheStepOnly(t *testing.T) {
-	tr := newTrial(t)
-	tr.policy.proposals = proposeAll(3, 4)
-	refused := false
-	tr.rig.fault = func(op string) error {
-		if op == "write" && !refused {
-			refused = true
-			return fmt.Errorf("%w: interlock of the device", drivers.ErrRefused)
-		}
-		return nil
-	}
-	if _, err := tr.run(t, context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if tr.policy.seen[0].Valid || !tr.policy.seen[1].Valid {
-		t.Errorf("observations %+v", tr.policy.seen)
-	}
-	if !strings.Contains(tr.outcomes[0].Problem, "interlock of the device") {
-		t.Errorf("problem %q", tr.outcomes[0].Problem)
-	}
-}
-
 func TestDevicesAreComparedWithTheOptions(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		`has no channel "volume"; it has a, aux, meter`:       func(o *Options) { o.Sensors[0].Channel.Name = "volume" },
@@ -398,23 +223,6 @@ func TestDevicesAreComparedWithTheOptions(t *testing.T) {
 		if len(tr.rig.calls("write")) > 0 {
 			t.Errorf("%q: something was driven", want)
 		}
-	}
-}
-
-func TestPanickingPolicyIsIsolated(t *testing.T) {
-	tr := newTrial(t)
-	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
-		if len(tr.policy.seen) < 1 {
-			return policy.Proposal{X: []float64{3}}, nil
-		}
-		panic("index out of range")
-	}
-	_, err := tr.run(t, context.Background())
-	if err == nil || !strings.Contains(err.Error(), "the policy panicked: index out of range") {
-		t.Errorf("error %v", err)
-	}
-	if tr.rig.knobs["a"].target != 1 {
-		t.Error("actuator not brought to its fault state")
 	}
 }
 
@@ -455,21 +263,3 @@ func TestNothingIsSaidToBeHeldWhereTheDeviceLapses(t *testing.T) {
 }
 
 // TestFailedStepsAreTold: once for the same reason in a row.
-func TestFailedStepsAreTold(t *testing.T) {
-	tr := newTrial(t)
-	tr.opt.FailureLimit = 0
-	tr.rig.meter = func(map[string]float64) float64 { return math.NaN() }
-	tr.policy.proposals = proposeAll(3, 3)
-	if _, err := tr.run(t, context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	told := 0
-	for _, e := range tr.events {
-		if e.Kind == "step" && strings.Contains(e.Message, "step 1 has no valid data: no data") {
-			told++
-		}
-	}
-	if told != 1 {
-		t.Errorf("told %d times: %+v", told, tr.events)
-	}
-}
