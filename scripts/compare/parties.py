@@ -1,0 +1,131 @@
+"""Who takes part in a comparison, and how each is asked for a sample."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+SAMPLE_MS = 50
+CANDIDATES = 504  # right-hand sides of the quadratic form, as in gpcore's benchmark
+
+
+def output(command, environment=None):
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=dict(os.environ, **(environment or {})))
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@dataclass
+class Go:
+    """A benchmark of package gpcore, in a process of its own: PATH/n=N."""
+
+    name: str
+    path: str
+
+    def present(self, machine):
+        return machine.gpcore
+
+    def sample(self, binary, n):
+        pattern = "/".join(f"^{part}$" for part in f"Benchmark{self.path}/n={n}".split("/"))
+        text = output([binary, "-test.run=^$", f"-test.bench={pattern}", f"-test.benchtime={SAMPLE_MS}ms", "-test.cpu=1"],
+                      {"GOMAXPROCS": "1"})
+        line = next((l for l in text.splitlines() if l.startswith("Benchmark") and "\t" in l), None)
+        if line is None:
+            return None  # this commit or this processor does not have it
+        return {unit: float(value) for value, unit in re.findall(r"([0-9.e+-]+) ([^\s]+)", line)}
+
+
+@dataclass
+class OpenBLAS:
+    """The C program, with the library's own choice of kernels or another."""
+
+    name: str
+    job: str
+    kernels: str = ""
+
+    def present(self, machine):
+        return machine.openblas if self.kernels in ("", "ZEN", "HASWELL") or machine.avx512 else None
+
+    def environment(self):
+        return {"OPENBLAS_NUM_THREADS": "1"} | ({"OPENBLAS_CORETYPE": self.kernels} if self.kernels else {})
+
+    def sample(self, binary, n):
+        numbers = [n, CANDIDATES] if self.job == "quadratic" else [n]
+        return {"us": float(output([binary, self.job, *map(str, numbers), str(SAMPLE_MS)], self.environment()))}
+
+
+@dataclass
+class Python:
+    """A job of peers.py, which runs all the time."""
+
+    name: str
+    job: str
+
+    def present(self, machine):
+        return machine.peers
+
+    def sample(self, peers, n):
+        peers.stdin.write(f"{self.job} {n}\n")
+        peers.stdin.flush()
+        answer = peers.stdout.readline()
+        if not answer:
+            sys.exit(f"peers.py ended at {self.job} {n}")
+        return {"us": float(answer)}
+
+
+class Machine:
+    """What is built and started for a run, and what there is to say about where it ran."""
+
+    def __enter__(self):
+        with open("/proc/cpuinfo") as f:
+            self.cpuinfo = dict(line.split(":", 1) for line in f.read().split("\n\n")[0].splitlines() if ":" in line)
+        self.cpuinfo = {k.strip(): v.strip() for k, v in self.cpuinfo.items()}
+        self.avx512 = "avx512f" in self.cpuinfo.get("flags", "")
+        self.folder = tempfile.TemporaryDirectory()
+        self.gpcore = os.path.join(self.folder.name, "gpcore.test")
+        self.openblas = os.path.join(self.folder.name, "openblas")
+        output(["go", "test", "-c", "-o", self.gpcore, "./gpcore"])
+        output(["gcc", "-O2", "-o", self.openblas, os.path.join(HERE, "openblas.c"), "-lopenblas", "-lm"])
+        self.peers = subprocess.Popen(["/usr/bin/python3", os.path.join(HERE, "peers.py")], text=True, cwd=ROOT,
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
+        return self
+
+    def __exit__(self, *_):
+        self.peers.stdin.close()
+        self.peers.wait()
+        self.folder.cleanup()
+
+    def available(self, job):
+        """what each party of a job needs to be asked, by name, without those that have nothing to say"""
+        found = {}
+        for p in job.parties:
+            handle = p.present(self)
+            if handle and (not isinstance(p, Go) or p.sample(handle, job.n)):
+                found[p.name] = handle
+        return found
+
+    @staticmethod
+    def load():
+        return "%.1f" % os.getloadavg()[0]
+
+    def facts(self):
+        c = self.cpuinfo
+        changed = output(["git", "status", "--porcelain", "--", "gpcore", "scripts/compare"]).strip()
+        kernels = {k or "its own choice": output([self.openblas, "version"], OpenBLAS("", "", k).environment()).strip()
+                   for k in ("", "SKYLAKEX", "ZEN")}
+        return {
+            "cpu": f"{c.get('model name')} (family {c.get('cpu family')}, model {c.get('model')}), {os.cpu_count()} cores",
+            "commit": output(["git", "rev-parse", "--short", "HEAD"]).strip() + (" with changes" if changed else ""),
+            "date": output(["date", "+%Y-%m-%d"]).strip(),
+            "go": output(["go", "env", "GOVERSION"]).strip(),
+            "openblas": "; ".join(f"{k}: {v}" for k, v in kernels.items()),
+            "python": output(["/usr/bin/python3", "-c",
+                              "import numpy, scipy, sklearn as s; print('numpy', numpy.__version__, 'scipy', scipy.__version__, "
+                              "'scikit-learn', s.__version__)"]).strip(),
+        }
