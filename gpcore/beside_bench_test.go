@@ -2,9 +2,11 @@ package gpcore
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,10 +47,10 @@ func BenchmarkBeside(b *testing.B) {
 		{"pairs", []int{256}, map[string]func(*testing.B, int){"ours": besidePairs, "math": besideExp}},
 	} {
 		b.Run(job.name, func(b *testing.B) {
-			for name, run := range job.party {
+			for _, name := range slices.Sorted(maps.Keys(job.party)) {
 				b.Run(name, func(b *testing.B) {
 					for _, n := range job.sizes {
-						b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { run(b, n) })
+						b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) { job.party[name](b, n) })
 					}
 				})
 			}

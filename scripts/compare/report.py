@@ -19,6 +19,8 @@ def ratio(ours, theirs):
 
 
 def figure(us):
+    if us >= 1e6:
+        return f"{us / 1e6:.3g} s"
     if us >= 1000:
         return f"{us / 1000:.3g} ms"
     return f"{us:.3g} us"
