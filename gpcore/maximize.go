@@ -70,7 +70,7 @@ type Problem struct {
 	// where between two searches few observations change.
 	Track bool
 	// Screen is the number of points screened in a box and Climbs the number of starts
-	// that are climbed; 0: by the number of coordinates.
+	// that are climbed; 0: by the number of coordinates and the objective's scales.
 	Screen, Climbs int
 }
 
@@ -120,10 +120,13 @@ const (
 	screenUnit = 240
 	// stepwise separates discrete coordinates, which are moved from value to value, from
 	// those with more values, which are climbed like continuous ones and rounded.
-	stepwise = 64
+	stepwise  = 64
+	maxFactor = 4
 )
 
-// screenSizes and climbSizes are the defaults by the number of coordinates.
+// screenSizes and climbSizes are the defaults by the number of coordinates, for
+// functions that vary over 0.3 of the range; maxFactor is by how much they grow at most
+// for others.
 var (
 	screenSizes = [...]int{0, 48, 288, 1008, 2016, 3024, 4032}
 	climbSizes  = [...]int{0, 6, 12, 12, 16, 16, 24}

@@ -22,7 +22,9 @@ type pursuit struct {
 	screened []float64 // their values, minus infinity where not looked at
 	starts   []float64 // what the caller wants to be looked at first
 
+	inUse    int        // how many of them are screened
 	climbers []*climber // the best starts, then the local maxima, best first
+	limit    int        // of them to be used
 	count    int        // of them in use
 	next     int        // the first that has not been climbed with the objective itself
 	best     *climber   // keeps the best point and its value
@@ -30,8 +32,12 @@ type pursuit struct {
 	final    bool       // climbed with the objective itself
 	givenUp  bool
 	batch    int // how many are climbed at once
-	examined int // settings of a list looked at with the objective itself
-	top      int // the best of the others, -1: there is none
+	promise  float64
+	taken    []float64 // where climbs with the objective itself started and ended
+	apart    float64   // how far from each other, relative to the ranges
+	extra    int       // rounds of further climbs
+	examined int       // settings of a list looked at with the objective itself
+	top      int       // the best of the others, -1: there is none
 }
 
 // newPursuit prepares a problem: its box, its screening points, its memory.
@@ -55,7 +61,7 @@ func newPursuit(p Problem, seed uint64) *pursuit {
 		q.takeAxes()
 		q.scatter(seed)
 		if limit = p.Climbs; limit == 0 {
-			limit = byDimension(climbSizes[:], d)
+			limit = maxFactor * byDimension(climbSizes[:], d)
 		}
 	}
 	for i := range d {
@@ -95,7 +101,7 @@ func (q *pursuit) takeAxes() {
 func (q *pursuit) scatter(seed uint64) {
 	n := q.p.Screen
 	if n == 0 {
-		n = byDimension(screenSizes[:], q.d)
+		n = maxFactor * byDimension(screenSizes[:], q.d)
 	}
 	n = up24(n)
 	q.points = make([]float64, n*q.d)
@@ -103,13 +109,25 @@ func (q *pursuit) scatter(seed uint64) {
 	for k := range n {
 		x := q.points[k*q.d : (k+1)*q.d]
 		if sequence.point(x, k); q.d == 1 {
-			x[0] = float64(k) / float64(n-1)
+			x[0] = spaced(k, n)
 		}
 		for i := range x {
 			x[i] = q.box.low[i] + x[i]*(q.box.high[i]-q.box.low[i])
 		}
 		q.settleSteps(x)
 	}
+}
+
+// spaced is point k of n equally spaced ones on [0, 1], every fourth of them first, so
+// that the first quarter covers the range as well.
+func spaced(k, n int) float64 {
+	quarter := n / maxFactor
+	at := k * maxFactor
+	if k >= quarter {
+		r := k - quarter
+		at = r/(maxFactor-1)*maxFactor + r%(maxFactor-1) + 1
+	}
+	return float64(at) / float64(n-1)
 }
 
 // settleSteps moves the coordinates with few values to the nearest.
@@ -123,6 +141,7 @@ func (q *pursuit) settleSteps(x []float64) {
 // begin forgets the last run.
 func (q *pursuit) begin() {
 	q.count, q.next, q.ready, q.final, q.givenUp = 0, 0, false, false, false
+	q.taken, q.extra = q.taken[:0], 0
 	q.best.value = math.Inf(-1)
 	for i := range q.screened {
 		q.screened[i] = math.Inf(-1)
@@ -153,7 +172,29 @@ func (q *pursuit) take() {
 		}
 		q.box.scale[i] = v
 	}
+	q.size()
 	q.ready = true
+}
+
+// size decides how much to screen and to climb: more where the function varies over
+// less than 0.3 of the range, because it has more maxima then.
+func (q *pursuit) size() {
+	q.inUse, q.limit = len(q.screened), len(q.climbers)
+	if q.listed {
+		return
+	}
+	factor := 1.0
+	for i, v := range q.span {
+		if v > 0 {
+			factor = min(factor*max(0.3*v/q.box.scale[i], 1), maxFactor)
+		}
+	}
+	if q.p.Screen == 0 {
+		q.inUse = min(up24(int(factor*float64(byDimension(screenSizes[:], q.d)))), q.inUse)
+	}
+	if q.p.Climbs == 0 {
+		q.limit = min(int(factor*float64(byDimension(climbSizes[:], q.d))), q.limit)
+	}
 }
 
 // offer takes a point as the best so far if it is.
@@ -167,11 +208,11 @@ func (q *pursuit) offer(x []float64, v float64) {
 // choose fills the climbers with the best screened points, each some distance from the
 // better ones.
 func (q *pursuit) choose() {
-	apart := min(0.12, 0.4*q.shortest())
-	for q.count = 0; q.count < len(q.climbers); q.count++ {
+	q.apart = min(0.12, 0.4*q.shortest())
+	for q.count = 0; q.count < q.limit; q.count++ {
 		at, best := -1, math.Inf(-1)
-		for k, v := range q.screened {
-			if v > best && !q.near(q.points[k*q.d:(k+1)*q.d], q.count, apart) {
+		for k, v := range q.screened[:q.inUse] {
+			if v > best && !q.near(q.points[k*q.d:(k+1)*q.d], q.count, q.apart) {
 				at, best = k, v
 			}
 		}
@@ -195,22 +236,35 @@ func (q *pursuit) shortest() float64 {
 	return s
 }
 
-// near says that x is within a distance, relative to the ranges, of one of the first n
-// climbers.
-func (q *pursuit) near(x []float64, n int, distance float64) bool {
-	for _, c := range q.climbers[:n] {
-		s := 0.0
-		for i, v := range x {
-			if q.span[i] > 0 {
-				t := (v - c.x[i]) / q.span[i]
-				s += t * t
-			}
-		}
-		if s < distance*distance {
+// close says that x is within a distance, relative to the ranges, of one of the rows.
+func (q *pursuit) close(x, rows []float64, distance float64) bool {
+	for k := 0; k < len(rows); k += q.d {
+		if q.within(x, rows[k:k+q.d], distance) {
 			return true
 		}
 	}
 	return false
+}
+
+// near is close for the first n climbers.
+func (q *pursuit) near(x []float64, n int, distance float64) bool {
+	for _, c := range q.climbers[:n] {
+		if q.within(x, c.x, distance) {
+			return true
+		}
+	}
+	return false
+}
+
+func (q *pursuit) within(x, y []float64, distance float64) bool {
+	s := 0.0
+	for i, v := range x {
+		if q.span[i] > 0 {
+			t := (v - y[i]) / q.span[i]
+			s += t * t
+		}
+	}
+	return s < distance*distance
 }
 
 // rank sorts the local maxima of the surrogate, best first, and drops those that ended
@@ -248,8 +302,13 @@ func (q *pursuit) promising() float64 {
 	case q.final:
 	case q.listed:
 		bound = q.listBound()
-	case q.next < min(q.count, q.most()):
-		bound = q.climbers[q.next].bound
+	case q.next < min(q.count, q.most()) && q.climbers[q.next].bound > q.best.value:
+		return q.climbers[q.next].bound
+	case q.surrogate == UpperBound && q.extra < extraRounds:
+		q.next = q.count
+		if k := q.uncovered(); k >= 0 {
+			bound = q.screened[k]
+		}
 	}
 	if bound <= q.best.value {
 		return math.Inf(-1)
@@ -257,10 +316,76 @@ func (q *pursuit) promising() float64 {
 	return bound
 }
 
+// A plateau of the bound may hide several maxima of the objective. So where screened
+// points with bounds above the best are left that no climb on the objective started or
+// ended near, at most extraRounds times extraLooks of them are looked at with the
+// objective itself, and the best extraClimbs of these are climbed.
+const (
+	extraRounds = 3
+	extraLooks  = 8
+	extraClimbs = 2
+)
+
+// uncovered is the screened point with the largest value that is not near a climb on the
+// objective so far, -1 where none is above the best found. Those passed over are crossed
+// out.
+func (q *pursuit) uncovered() int {
+	for {
+		k := q.highest()
+		if k < 0 || q.screened[k] <= q.best.value {
+			return -1
+		}
+		if !q.close(q.points[k*q.d:(k+1)*q.d], q.taken, q.apart) {
+			return k
+		}
+		q.screened[k] = math.Inf(-1)
+	}
+}
+
+// more looks at uncovered points and climbs the best of them.
+func (q *pursuit) more(w *searchWorker, f *fork) {
+	q.extra++
+	from := len(q.taken)
+	for len(q.taken)-from < extraLooks*q.d {
+		k := q.uncovered()
+		if k < 0 {
+			break
+		}
+		q.taken = append(q.taken, q.points[k*q.d:(k+1)*q.d]...)
+	}
+	x := q.taken[from:]
+	q.evaluate(w, f, x)
+	n := min(extraClimbs, len(w.value))
+	for i := range n {
+		at := 0
+		for k, v := range w.value {
+			if v > w.value[at] {
+				at = k
+			}
+		}
+		q.climbers[i].place(x[at*q.d:(at+1)*q.d], &q.box)
+		w.value[at] = math.Inf(-1)
+	}
+	q.climb(w, f, q.climbers[:n])
+}
+
+// climb climbs with the objective itself and remembers where.
+func (q *pursuit) climb(w *searchWorker, f *fork, batch []*climber) {
+	for _, c := range batch {
+		q.taken = append(q.taken, c.x...)
+		c.again()
+	}
+	q.ascend(w, f.gradients, batch, refineRounds, refineTolerance)
+	for _, c := range batch {
+		q.taken = append(q.taken, c.x...)
+		q.offer(c.x, c.value)
+	}
+}
+
 // most is how many starts are climbed with the objective itself.
 func (q *pursuit) most() int {
 	if q.surrogate == UpperBound {
-		return max(8, len(q.climbers)*2/3)
+		return q.count
 	}
 	return 3
 }

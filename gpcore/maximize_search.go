@@ -185,11 +185,11 @@ func (s *Search) wave() {
 		best = max(best, q.best.value)
 	}
 	for i, q := range s.problems {
-		bound := q.promising()
-		if math.IsInf(bound, -1) {
+		q.promise = q.promising()
+		if math.IsInf(q.promise, -1) {
 			continue
 		}
-		if bound < best-s.o.Slack {
+		if q.promise < best-s.o.Slack {
 			q.givenUp = true
 			continue
 		}
@@ -200,7 +200,7 @@ func (s *Search) wave() {
 	}
 	for k := range min(2, len(s.queue)) {
 		for j := k + 1; j < len(s.queue); j++ {
-			if s.problems[s.queue[j]].promising() > s.problems[s.queue[k]].promising() {
+			if s.problems[s.queue[j]].promise > s.problems[s.queue[k]].promise {
 				s.queue[k], s.queue[j] = s.queue[j], s.queue[k]
 			}
 		}

@@ -105,6 +105,9 @@ func (q *pursuit) evaluate(w *searchWorker, f *fork, x []float64) {
 func (s *Search) screenUnit(w *searchWorker, i int) {
 	c := s.chunks[i]
 	q, f := s.problems[c.problem], &w.forks[c.problem]
+	if c.to = min(c.to, q.inUse); c.from >= c.to {
+		return
+	}
 	dst, x := q.screened[c.from:c.to], q.points[c.from*q.d:c.to*q.d]
 	switch {
 	case q.watch != nil:
@@ -153,13 +156,13 @@ func (q *pursuit) offerScreened() {
 // addStarts replaces the least of the climbers by the caller's starting points, at most
 // half of them.
 func (q *pursuit) addStarts() {
-	n := min(len(q.starts)/q.d, (len(q.climbers)+1)/2)
+	n := min(len(q.starts)/q.d, (q.limit+1)/2)
 	for k := range n {
 		x := q.starts[k*q.d : (k+1)*q.d]
 		if q.near(x, q.count, 0.01) {
 			continue
 		}
-		if q.count < len(q.climbers) {
+		if q.count < q.limit {
 			q.count++
 		}
 		q.climbers[q.count-1-k%q.count].place(x, &q.box)
@@ -175,16 +178,14 @@ func (s *Search) refineUnit(w *searchWorker, i int) {
 		q.examine(w, f)
 		return
 	}
+	if q.next >= q.count {
+		q.more(w, f)
+		return
+	}
 	n := min(q.batch, q.count-q.next)
 	batch := q.climbers[q.next : q.next+n]
 	q.next += n
-	for _, c := range batch {
-		c.again()
-	}
-	q.ascend(w, f.gradients, batch, refineRounds, refineTolerance)
-	for _, c := range batch {
-		q.offer(c.x, c.value)
-	}
+	q.climb(w, f, batch)
 }
 
 // examine looks at the next settings of a list with the objective itself.
