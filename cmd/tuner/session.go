@@ -274,7 +274,8 @@ func (s *session) closeJournal(r loop.Result, line []byte) error {
 // print writes the result to stdout, and after a failure or an interrupt what
 // became of the actuators to stderr as well, where a person looks first.
 func (s *session) print(f finale, line []byte) error {
-	if s.w.opt.Mode != loop.Simulate && f.err != nil {
+	reportSeen := !s.json && s.env.isTerminal(s.env.stdout) && s.env.isTerminal(s.env.stderr)
+	if s.w.opt.Mode != loop.Simulate && f.err != nil && !reportSeen {
 		for _, text := range restLines(f.result.Rest) {
 			fmt.Fprintf(s.env.stderr, "tuner: %s\n", text)
 		}

@@ -102,7 +102,7 @@ func csvColumns(run Run) []csvColumn {
 		csvColumn{"clamped", "", "the variables that a safety rule changed, joined by +", func(e exported) string {
 			return strings.Join(clamped(run, e.Decision), "+")
 		}},
-		csvColumn{"decision_ms", "ms", "how long the decision took", func(e exported) string { return decimal(e.Decision.Took.Seconds() * 1e3) }},
+		csvColumn{"decision_ms", "ms", "how long the decision took", func(e exported) string { return decimal(float64(e.Decision.Took) / 1e6) }},
 		csvColumn{"work", "1", "work units that the decision used", func(e exported) string { return strconv.Itoa(e.Decision.Work) }},
 		csvColumn{"problem", "", "why the step is not valid; unfinished where it has not ended", func(e exported) string { return e.Outcome.Problem }},
 		csvColumn{"time", "", "when the step ended, or was decided if it has not: wall clock, UTC, RFC 3339", func(e exported) string {

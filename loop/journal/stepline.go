@@ -72,7 +72,7 @@ func NewStepLine(run Run, d Decision, o Outcome) StepLine {
 		Requested: map[string]Number{}, Applied: map[string]Number{}, X: map[string]Number{},
 		Mean: Number(o.Mean), Variance: Number(o.Variance), Shots: o.Shots,
 		Cost: Number(o.Cost), Spent: Number(o.Spent), Valid: o.Valid, Clamped: clamped(run, d),
-		DecisionMS: Number(d.Took.Seconds() * 1e3), Problem: o.Problem,
+		DecisionMS: Number(float64(d.Took) / 1e6), Problem: o.Problem,
 	}
 	index := variableIndex(run.Variables)
 	for _, name := range l.ControlSet {
