@@ -2,8 +2,13 @@ package loop
 
 import "errors"
 
-// ProblemInterrupted is the problem of a step that the caller ended.
-const ProblemInterrupted = "interrupted"
+// Problems of steps that were ended and did not fail.
+const (
+	// ProblemInterrupted: the caller ended the run.
+	ProblemInterrupted = "interrupted"
+	// ProblemTimeOver: a shadow run's time was over.
+	ProblemTimeOver = "the run's time was over"
+)
 
 // What Run's error wraps, so that a caller can tell what happened.
 var (

@@ -135,7 +135,7 @@ func (l *Loop) endShadow() {
 		l.conclude("")
 		return
 	}
-	l.abandonStep("the run's time was over")
+	l.abandonStep(ProblemTimeOver)
 	l.finish(reasonTime)
 }
 
