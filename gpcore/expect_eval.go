@@ -25,6 +25,7 @@ type expectScratch struct {
 	twice      [lanes * lanes]float64
 	job        vec.Pairs
 	ones       []float64
+	watch      watchScratch
 }
 
 func newExpectScratch(terms []Term) *expectScratch {
@@ -90,6 +91,8 @@ func (e *Expected) overNodes(i int, nodes *Nodes, dst, grad, x []float64) {
 			for l := range m {
 				dst[(base+l)/q] += e.weigh(i, l, nodes.Weight[(base+l)%q])
 			}
+		case m < few && e.facets[i].gaussian:
+			e.gaussianFew(i, nodes, base, m, dst, grad)
 		case m < few:
 			for l := range m {
 				e.singleGradient(i, l, (base+l)/q, nodes.Weight[(base+l)%q], dst, grad)

@@ -111,7 +111,7 @@ func (s *Search) screenUnit(w *searchWorker, i int) {
 	dst, x := q.screened[c.from:c.to], q.points[c.from*q.d:c.to*q.d]
 	switch {
 	case q.watch != nil:
-		q.watch.update(f.objective.(*Expected), c.from, c.to)
+		q.watch.update(f.objective.(*Expected).s, c.from, c.to)
 		q.watch.values(dst, c.from, c.to)
 	case q.surrogate != NoSurrogate:
 		f.surrogate.SurrogateValues(dst, x)

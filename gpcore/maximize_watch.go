@@ -37,6 +37,13 @@ type Watch struct {
 	prior   float64
 	k, l    []float64
 	reader  *Reader
+	own     watchScratch
+}
+
+// watchScratch is one worker's.
+type watchScratch struct {
+	mean, sum [lanes]float64
+	dots      [maxRankOne][lanes]float64
 }
 
 // rankOne is the change c (v^T k + tau k_gone)^2 of k^T K^-1 k, k_gone the covariance
@@ -76,7 +83,7 @@ func (g *GP) Watch(x []float64) *Watch {
 // at the points; they are valid until the next Update.
 func (w *Watch) Update() (mean, variance []float64) {
 	w.sync()
-	w.update(w.reader, 0, w.m)
+	w.update(w.reader, &w.own, 0, w.m)
 	w.vari = grown(w.vari, w.m)
 	for i := range w.vari {
 		w.vari[i] = w.variance(i)
@@ -242,7 +249,7 @@ func (w *Watch) noiseTerms(noise []float64) bool {
 const watchRows = 64
 
 // update computes the points from..to-1, from a multiple of 24, by means of a reader.
-func (w *Watch) update(r *Reader, from, to int) {
+func (w *Watch) update(r *Reader, s *watchScratch, from, to int) {
 	r.follow()
 	panels := (w.m + lanes - 1) / lanes
 	for base := from; base < to; base += lanes {
@@ -250,7 +257,7 @@ func (w *Watch) update(r *Reader, from, to int) {
 			w.afresh(r, base)
 			continue
 		}
-		w.follow(r, base)
+		w.follow(r, s, base)
 	}
 }
 
@@ -264,38 +271,38 @@ func (w *Watch) afresh(r *Reader, base int) {
 }
 
 // follow updates a panel by the terms of rank one.
-func (w *Watch) follow(r *Reader, base int) {
+func (w *Watch) follow(r *Reader, s *watchScratch, base int) {
 	c, n, width := w.g.points, w.g.f.n, r.eval.width
 	lane, k := w.lane[base*width:(base+lanes)*width], min(lanes, w.m-base)
-	var mean, sum [lanes]float64
-	var dots [maxRankOne][lanes]float64
+	s.mean = [lanes]float64{}
+	s.dots = [maxRankOne][lanes]float64{}
 	for first := 0; first < n; first += watchRows {
 		rows := min(watchRows, n-first)
 		r.job = panel{
 			rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: rows, out: r.b,
-			weights: w.g.f.alpha[first : first+rows], sum: sum[:],
+			weights: w.g.f.alpha[first : first+rows], sum: s.sum[:],
 		}
 		r.eval.panel(&r.job)
-		for l, v := range sum {
-			mean[l] += v
+		for l, v := range &s.sum {
+			s.mean[l] += v
 		}
 		for i := range w.terms {
-			vec.Combine(sum[:], w.terms[i].v[first:first+rows], r.b)
-			for l, v := range sum {
-				dots[i][l] += v
+			vec.Combine(s.sum[:], w.terms[i].v[first:first+rows], r.b)
+			for l, v := range &s.sum {
+				s.dots[i][l] += v
 			}
 		}
 	}
-	copy(w.mean[base:base+k], mean[:])
+	copy(w.mean[base:base+k], s.mean[:])
 	if len(w.terms) > 0 && w.terms[0].tau != 0 {
 		r.job = panel{rows: w.gone, rowCap: 1, lane: lane, n: 1, out: r.b}
 		r.eval.panel(&r.job)
-		for l := range dots[0] {
-			dots[0][l] += w.terms[0].tau * r.b[l]
+		for l := range lanes {
+			s.dots[0][l] += w.terms[0].tau * r.b[l]
 		}
 	}
 	for i := range w.terms {
-		for l, v := range dots[i][:k] {
+		for l, v := range s.dots[i][:k] {
 			w.q[base+l] += w.terms[i].c * v * v
 		}
 	}
@@ -327,19 +334,20 @@ func (s *setting) watcher(x []float64) *watcher {
 	return w
 }
 
-// each calls visit once for every watch.
-func (w *watcher) each(visit func(i int, watch *Watch)) {
+func (w *watcher) sync() {
 	for i, v := range w.watches {
-		if slices.Index(w.watches, v) == i {
-			visit(i, v)
+		if slices.Index(w.watches, v) == i { // once where terms share a process
+			v.sync()
 		}
 	}
 }
 
-func (w *watcher) sync() { w.each(func(_ int, v *Watch) { v.sync() }) }
-
-func (w *watcher) update(e *Expected, from, to int) {
-	w.each(func(i int, v *Watch) { v.update(e.s.readers[i], from, to) })
+func (w *watcher) update(s *expectScratch, from, to int) {
+	for i, v := range w.watches {
+		if slices.Index(w.watches, v) == i {
+			v.update(s.readers[i], &s.watch, from, to)
+		}
+	}
 }
 
 // values sets dst to the sum of the terms at points from..to-1.
