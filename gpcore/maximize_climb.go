@@ -20,6 +20,7 @@ type climber struct {
 	backs     int
 	started   bool // value and grad are known
 	done      bool
+	merged    bool // stopped because a better one climbs the same maximum
 	hy, delta []float64
 }
 
@@ -59,7 +60,7 @@ func (c *climber) place(x []float64, b *box) {
 // again lets it climb another function, or with other coordinates fixed, from where it
 // is with the curvature it knows.
 func (c *climber) again() {
-	c.started, c.done, c.backs = false, false, 0
+	c.started, c.done, c.merged, c.backs = false, false, false, 0
 	copy(c.trial, c.x)
 }
 
@@ -247,6 +248,31 @@ func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber
 		gradients(a.value, a.grad, a.x)
 		for i, c := range a.moving {
 			c.receive(a.value[i], a.grad[i*d:(i+1)*d], b, tol)
+		}
+		a.merge(b)
+	}
+}
+
+// together is the distance, in scales, below which two climbers are on the way to one
+// maximum: the lower one stops.
+const together = 0.03
+
+func (a *ascent) merge(b *box) {
+	for i, c := range a.moving {
+		for _, o := range a.moving[:i] {
+			s := 0.0
+			for k, v := range c.x {
+				t := (v - o.x[k]) / b.scale[k]
+				s += t * t
+			}
+			if s >= together*together {
+				continue
+			}
+			if c.value > o.value {
+				o.done, o.merged = true, true
+			} else {
+				c.done, c.merged = true, true
+			}
 		}
 	}
 }

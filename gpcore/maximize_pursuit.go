@@ -281,7 +281,7 @@ func (q *pursuit) rank() {
 	})
 	kept := 0
 	for i := range q.count {
-		if !q.near(q.climbers[i].x, kept, 0.01) {
+		if !q.climbers[i].merged && !q.near(q.climbers[i].x, kept, 0.01) {
 			q.climbers[kept], q.climbers[i] = q.climbers[i], q.climbers[kept]
 			kept++
 		}

@@ -9,7 +9,7 @@ const (
 	climbRounds     = 16
 	climbTolerance  = 1e-5
 	refineRounds    = 40
-	refineTolerance = 1e-9
+	refineTolerance = 1e-8
 )
 
 // fork is one worker's copy of an objective.
