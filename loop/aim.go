@@ -74,15 +74,28 @@ func (l *Loop) actuate(now time.Time) {
 		in.Readback[i] = l.takeOverFrom(i)
 	}
 	var out safety.Output
+	before := l.safety
 	l.safety, out = safety.Step(&l.limits, l.safety, in, p, now.Sub(l.start))
+	for i := range l.aims {
+		if l.aims[i].drive && !l.canWrite(i) {
+			// The way goes on from what was written, not from what would have been.
+			l.safety.Variable[i] = before.Variable[i]
+		}
+	}
 	for d, k := range l.links {
-		if k.act == nil || !k.open || k.writing || k.dead != nil {
+		if !k.ready() {
 			continue
 		}
 		if b := l.collect(d, &out); len(b.vars) > 0 {
 			l.send(k, b)
 		}
 	}
+}
+
+// canWrite says that a setpoint of variable i can go out in this tick.
+func (l *Loop) canWrite(i int) bool {
+	d := l.opt.Variables[i].Channel.Device
+	return d >= 0 && l.links[d].ready() && l.aims[i].refused == nil
 }
 
 // takeOverFrom is the value that a variable is taken over from when it begins to

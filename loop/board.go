@@ -23,10 +23,25 @@ func (e entry) fresh(t time.Time, maxAge time.Duration) bool {
 type board struct {
 	// sensors and variables have one entry each, in the order of Options.
 	sensors, variables []entry
+	// low and high bound what is believed of each variable: what its device says it
+	// can have, and a tenth of that range more, because a readback has noise.
+	low, high []float64
 }
 
 func newBoard(o *Options) board {
-	return board{sensors: make([]entry, len(o.Sensors)), variables: make([]entry, len(o.Variables))}
+	n := len(o.Variables)
+	b := board{sensors: make([]entry, len(o.Sensors)), variables: make([]entry, n), low: make([]float64, n), high: make([]float64, n)}
+	for i := range n {
+		b.low[i], b.high[i] = math.Inf(-1), math.Inf(1)
+	}
+	return b
+}
+
+// believe sets what is believed of variable i from what its device declares.
+func (b *board) believe(i int, c drivers.Channel) {
+	if margin := 0.1 * (c.Max - c.Min); !math.IsNaN(margin) {
+		b.low[i], b.high[i] = c.Min-margin, c.Max+margin
+	}
 }
 
 // take stores the values of a reading that the run uses and reports which
@@ -41,7 +56,7 @@ func (b *board) take(o *Options, device int, r drivers.Reading) (renewed []int) 
 		}
 	}
 	for i, x := range o.Variables {
-		if v, ok := valueOf(x.Channel, device, r); ok {
+		if v, ok := valueOf(x.Channel, device, r); ok && v >= b.low[i] && v <= b.high[i] {
 			b.variables[i] = entry{v, r.At, true}
 		}
 	}

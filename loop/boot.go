@@ -42,6 +42,9 @@ func (l *Loop) opened() {
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
 		err := l.checkChannel(v.Channel, v.Unit, v.Actuated)
+		if err == nil && v.Channel.Device >= 0 {
+			l.board.believe(i, l.links[v.Channel.Device].channels[v.Channel.Name])
+		}
 		if err == nil && v.Actuated {
 			err = l.checkLimits(v)
 		}

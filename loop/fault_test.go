@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/policy"
@@ -219,5 +221,96 @@ func TestFailedStepsAreTold(t *testing.T) {
 	}
 	if told != 1 {
 		t.Errorf("told %d times: %+v", told, tr.events)
+	}
+}
+
+// TestSlowWriteDoesNotBecomeAJump: while a write is under way the way does not
+// run ahead of it.
+func TestSlowWriteDoesNotBecomeAJump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, _, err := live(t, Live, func(tr *trial) {
+			tr.policy.proposals = proposeAll(9)
+			slow := true
+			tr.rig.fault = func(op string) error {
+				if op == "write" && slow {
+					slow = false
+					time.Sleep(3 * time.Second)
+				}
+				return nil
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := 0.0
+		for _, c := range tr.rig.calls("write") {
+			// 2 V/s over at most two ticks of 0.1 s.
+			if step := c.values["a"] - last; step > 0.4+1e-9 {
+				t.Errorf("setpoint jumped from %v to %v V", last, c.values["a"])
+			}
+			last = c.values["a"]
+		}
+		if last != 9 {
+			t.Errorf("last setpoint %v V, want 9", last)
+		}
+	})
+}
+
+// TestDeviceThatFailsAtTheEndIsRevivedToo: the caller interrupts, then the
+// device breaks on the way to rest.
+func TestDeviceThatFailsAtTheEndIsRevivedToo(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Variables[0].Shutdown = RestSafe
+	ctx, cancel := context.WithCancel(context.Background())
+	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+		if len(tr.policy.seen) == 1 {
+			cancel()
+		}
+		return policy.Proposal{X: []float64{6}}, nil
+	}
+	tr.rig.fault = func(string) error {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w: late", drivers.ErrProtocol)
+		}
+		return nil
+	}
+	_, err := tr.run(t, ctx)
+	if !errors.Is(err, ErrInstrument) || errors.Is(err, ErrUnsafe) {
+		t.Errorf("error %v", err)
+	}
+	if tr.rig.opens != 2 || tr.rig.halts != 1 || tr.rig.knobs["a"].target != 1 {
+		t.Errorf("opens %d, halts %d, left at %v V", tr.rig.opens, tr.rig.halts, tr.rig.knobs["a"].target)
+	}
+}
+
+// TestRefusalOnTheWayToRestIsTriedAgain: a device that is busy for a moment.
+func TestRefusalOnTheWayToRestIsTriedAgain(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Variables[0].Shutdown = RestSafe
+	tr.policy.proposals = proposeAll(6)
+	refusals := 0
+	tr.rig.fault = func(op string) error {
+		if op == "write" && len(tr.policy.seen) == 1 && refusals < 3 {
+			refusals++
+			return fmt.Errorf("%w: busy", drivers.ErrRefused)
+		}
+		return nil
+	}
+	res, err := tr.run(t, context.Background())
+	if err != nil || res.Rest[0].Err != nil || tr.rig.knobs["a"].target != 1 {
+		t.Errorf("error %v, report %+v, left at %v V", err, res.Rest, tr.rig.knobs["a"].target)
+	}
+}
+
+func TestMoneySaturates(t *testing.T) {
+	c := Cost{PerStep: 9e9, PerShot: 9e9}
+	if got := c.stepCost(9e9, 10, nil); got != math.MaxInt64 {
+		t.Errorf("cost %d", got)
+	}
+	g := newLedger(1)
+	g.charge(0, math.MaxInt64)
+	g.charge(0, 5)
+	if g.spent != math.MaxInt64 || g.fits(1, 1e9) {
+		t.Errorf("spent %d", g.spent)
 	}
 }

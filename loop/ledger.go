@@ -22,6 +22,18 @@ func asMoney(x float64) money {
 	return money(y)
 }
 
+// plus adds without overflow.
+func (m money) plus(n money) money {
+	sum := m + n
+	switch {
+	case m > 0 && n > 0 && sum < 0:
+		return math.MaxInt64
+	case m < 0 && n < 0 && sum >= 0:
+		return math.MinInt64
+	}
+	return sum
+}
+
 func (m money) float() float64 { return float64(m) / moneyScale }
 
 // ledger adds up what a run costs.
@@ -38,25 +50,28 @@ func newLedger(sets int) ledger {
 
 // charge books the cost of a step that played control set s.
 func (g *ledger) charge(s int, cost money) {
-	g.spent += cost
+	g.spent = g.spent.plus(cost)
 	if s >= 0 {
-		g.bySet[s] += cost
+		g.bySet[s] = g.bySet[s].plus(cost)
 		g.plays[s]++
 	}
 }
 
 // fits reports whether a cost stays within a budget; no budget bounds nothing.
 func (g *ledger) fits(cost money, budget float64) bool {
-	return budget <= 0 || g.spent+cost <= asMoney(budget)
+	return budget <= 0 || g.spent.plus(cost) <= asMoney(budget)
 }
 
 // stepCost is what a step costs: the control set, the step, the shots and the
 // way that the variables were moved (in each variable's unit).
 func (c *Cost) stepCost(set float64, shots int, moved []float64) money {
-	total := asMoney(set) + asMoney(c.PerStep) + money(shots)*asMoney(c.PerShot)
+	total := asMoney(set).plus(asMoney(c.PerStep))
+	for range shots {
+		total = total.plus(asMoney(c.PerShot))
+	}
 	for i, way := range moved {
 		if i < len(c.PerMove) && c.PerMove[i] > 0 {
-			total += asMoney(c.PerMove[i] * way)
+			total = total.plus(asMoney(c.PerMove[i] * way))
 		}
 	}
 	return total

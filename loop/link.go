@@ -34,6 +34,8 @@ type link struct {
 	// dead says that the device broke its protocol or could not be opened: it is
 	// not called again before it has been reopened.
 	dead error
+	// revived says that reopening has been tried: it is tried once.
+	revived bool
 	// trouble is the last transient error, told once.
 	trouble string
 }
@@ -46,6 +48,11 @@ func newLinks(devices []Device) []*link {
 		links[i] = &link{name: d.Name, dev: d.Device, act: act, listens: listens, lane: laneDevice + i}
 	}
 	return links
+}
+
+// ready says that a write can be sent now.
+func (k *link) ready() bool {
+	return k.act != nil && k.open && !k.writing && k.dead == nil
 }
 
 // lapses says that the device goes to its own safe state when it is closed.

@@ -290,6 +290,9 @@ func (l *Loop) fail(err error) {
 	if l.err == nil {
 		l.err = err
 	}
+	if l.phase == resting {
+		l.reviveDead()
+	}
 	if l.phase >= resting {
 		return
 	}

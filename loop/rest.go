@@ -69,9 +69,10 @@ func (l *Loop) beginRest(job *restJob) {
 // were to do is then either done by the device itself or done over.
 func (l *Loop) reviveDead() {
 	for d, k := range l.links {
-		if !k.open || k.dead == nil {
+		if !k.open || k.dead == nil || k.revived {
 			continue
 		}
+		k.revived = true
 		l.revive(k, func(err error) {
 			for _, job := range l.rests {
 				if l.opt.Variables[job.variable].Channel.Device != d {
@@ -154,8 +155,10 @@ func (l *Loop) watchRestJob(job *restJob, now time.Time) {
 		}
 	case job.state == RestHold, l.inPlace(job.variable):
 		job.done = true
-	case a.refused != nil:
+	case a.refused != nil && spent > restTimeout:
 		job.err, job.done = a.refused, true
+	case a.refused != nil:
+		a.refused = nil // a device may be busy for a moment: it is asked again
 	case spent > restTimeout+max(restConfirm, v.Timeout):
 		job.err, job.done = fmt.Errorf("not confirmed within %v", spent), true
 	case job.state == RestSafe && spent > restTimeout:

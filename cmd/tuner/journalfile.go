@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,14 +134,53 @@ func journalParts(path string) []string {
 	return []string{path + "-wal", path + "-shm", path + "-journal", path}
 }
 
+// refuseForeign refuses what is neither an SQLite file nor a file that is named
+// like one (a journal may be damaged): --new moves journals aside and nothing
+// else.
+func refuseForeign(path string) error {
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, len(magic))
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().IsRegular() {
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			_, err = io.ReadFull(f, head)
+			err = errors.Join(ignoreShort(err), f.Close())
+		}
+	}
+	if err != nil {
+		return &journal.Error{Err: journal.ErrIO, Path: path, Detail: "look what it is: " + err.Error(), Cause: err}
+	}
+	if info.Mode().IsRegular() && (string(head) == magic || filepath.Ext(path) == ".db") {
+		return nil
+	}
+	return withHint(&journal.Error{Err: journal.ErrExists, Path: path, Detail: "it is not a journal, so it stays where it is"},
+		"name another path in [journal] path")
+}
+
+// ignoreShort makes a file that is shorter than what was looked for no error.
+func ignoreShort(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
 // moveAside renames a journal after the present time. Nothing is overwritten.
 func moveAside(path string, now time.Time) (string, error) {
+	if err := refuseForeign(path); err != nil {
+		return "", err
+	}
 	ext := filepath.Ext(path)
 	stem := strings.TrimSuffix(path, ext) + now.Format("-20060102-150405")
 	aside := stem + ext
 	for n := 2; ; n++ {
-		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Lstat(aside)
+		if errors.Is(err, fs.ErrNotExist) {
 			break
+		}
+		if err != nil {
+			return "", &journal.Error{Err: journal.ErrIO, Path: aside, Detail: "look whether it exists: " + err.Error(), Cause: err}
 		}
 		aside = fmt.Sprintf("%s-%d%s", stem, n, ext)
 	}

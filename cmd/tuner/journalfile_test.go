@@ -124,6 +124,19 @@ func TestPrepareRunJournalForeignFile(t *testing.T) {
 	if _, err := prepareRunJournal(path, true, now); err != nil {
 		t.Fatal(err)
 	}
+	for _, foreign := range []string{filepath.Dir(path), filepath.Join(filepath.Dir(path), "oven.toml")} {
+		if filepath.Ext(foreign) == ".toml" {
+			if err := os.WriteFile(foreign, []byte("name = \"oven\""), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := prepareRunJournal(foreign, true, now); err == nil {
+			t.Errorf("%s was moved aside", foreign)
+		}
+		if _, err := os.Stat(foreign); err != nil {
+			t.Errorf("%s is gone: %v", foreign, err)
+		}
+	}
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "oven-20260301-210405.db"))
 	if err != nil || string(text) != "my notes" {
 		t.Errorf("%q, %v", text, err)

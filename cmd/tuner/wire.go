@@ -139,7 +139,7 @@ func (w *wiring) wireOptions() []configs.Problem {
 func (w *wiring) variable(v *configs.Variable) loop.Variable {
 	out := loop.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
 		Channel: w.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
-		Start: orNaN(v.Start), Resolution: orZero(v.Resolution), Stepped: v.Integer || len(v.Levels) > 0,
+		Start: orNaN(v.Start), Resolution: orZero(v.Resolution), Stepped: len(v.Levels) > 0,
 		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
 		MaxAge: max(v.Readback.Timeout, time.Second, 10*w.cfg.Tick),
 		Settle: v.Settle, OnRelease: loop.ReleaseKind(v.OnRelease)}
@@ -155,7 +155,7 @@ func (w *wiring) variable(v *configs.Variable) loop.Variable {
 	limits := w.cfg.Safety.Variables[v.Name]
 	up, down := limits.Slews()
 	out.Limits = safety.VariableLimits{Low: limits.Hard.Lo, High: limits.Hard.Hi,
-		SlewUp: up, SlewDown: down, Safe: limits.Safe}
+		SlewUp: up, SlewDown: down, Safe: limits.Safe, Resolution: out.Resolution}
 	out.Boot, out.OnFault, out.Shutdown = restState(limits.Boot), restState(limits.OnFault), restState(limits.Shutdown)
 	return out
 }
