@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -34,7 +35,10 @@ func child(job string) int {
 	for ; ; i++ {
 		switch {
 		case kind == "hold" && i == 10:
-			select {} // until it is killed
+			for { // until it is killed
+				time.Sleep(time.Hour)
+				runtime.KeepAlive(j) // a journal that nothing refers to is collected, and its lock with it
+			}
 		case os.Getenv("JOURNAL_TEST_END") == fmt.Sprint(i):
 			return 0
 		}
