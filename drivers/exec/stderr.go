@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // maxWords bounds one log line of the child, in bytes; the rest is dropped.
@@ -39,7 +38,7 @@ func (w *lastWords) relay(stderr io.Reader, log *slog.Logger) {
 
 // say logs one line at the level that its prefix asks for.
 func (w *lastWords) say(line string, log *slog.Logger, cut bool) {
-	level, text := levelOf(strings.Map(printable, line))
+	level, text := levelOf(line)
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -51,14 +50,6 @@ func (w *lastWords) say(line string, log *slog.Logger, cut bool) {
 		attrs = append(attrs, slog.Bool("cut", true))
 	}
 	log.LogAttrs(context.Background(), level, text, attrs...)
-}
-
-// printable replaces what would steer a terminal instead of being read.
-func printable(r rune) rune {
-	if r == '\t' || unicode.IsPrint(r) {
-		return r
-	}
-	return unicode.ReplacementChar
 }
 
 // levelOf splits the level prefix from a line.
