@@ -1,5 +1,6 @@
 """The table of a comparison."""
 
+from math import floor
 from statistics import median
 
 QUOTED = """Quoted, not measured here (AMD EPYC family 26, 136 GF/s, one thread, -O3 -march=native; they decide nothing):
@@ -16,6 +17,11 @@ def middle(samples, metric="us"):
 def ratio(ours, theirs):
     """median over neighbouring samples of their time over ours"""
     return median(t["us"] / o["us"] for o, t in zip(ours, theirs))
+
+
+def times(r):
+    """a ratio, rounded down, so that none looks like the bound it misses"""
+    return f"{floor(r)}x" if r >= 100 else f"{floor(100 * r) / 100:g}x"
 
 
 def figure(us):
@@ -56,7 +62,7 @@ def rows(job, samples, peak):
     asked = {t.party: t for t in job.targets if t.party}
     for party in [p for p in samples if p != "ours"]:
         r, t = ratio(ours, samples[party]), asked.get(party)
-        lines.append((f"{party}: {figure(middle(samples[party]))}", f"{r:.3g}x", bound(t) if t else "",
+        lines.append((f"{party}: {figure(middle(samples[party]))}", times(r), bound(t) if t else "",
                       verdict(t, r, peak) if t else ""))
     lines = lines or [("", "", "", "")]
     return [((job.name, job.n, own) if i == 0 else ("", "", "")) + line for i, line in enumerate(lines)]
