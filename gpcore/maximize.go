@@ -128,8 +128,8 @@ const (
 // functions that vary over 0.3 of the range; maxFactor is by how much they grow at most
 // for others.
 var (
-	screenSizes = [...]int{0, 48, 288, 1008, 2016, 3024, 4032}
-	climbSizes  = [...]int{0, 6, 12, 12, 16, 16, 24}
+	screenSizes = [...]int{0, 48, 144, 408, 1008, 2016, 4032}
+	climbSizes  = [...]int{0, 6, 7, 7, 12, 16, 24}
 )
 
 func byDimension(sizes []int, d int) int { return sizes[min(d, len(sizes)-1)] }

@@ -9,6 +9,7 @@ import "math"
 type climber struct {
 	x, grad []float64
 	value   float64
+	floor   float64 // a climb that cannot come near this value may end
 	bound   float64 // the surrogate's value where it ended, infinity without one
 
 	h         []float64 // inverse Hessian of -f, d x d
@@ -41,8 +42,11 @@ type box struct {
 	fixed            []bool
 }
 
-// Limits of a climb.
+// Limits of a climb. The slope along the quasi-Newton direction is twice the gain that
+// a parabola promises; where hopeless times that would not reach the floor, the climb
+// ends.
 const (
+	hopeless      = 5
 	maxBacktracks = 10
 	sufficient    = 1e-4 // Armijo's constant
 	firstStride   = 0.1  // scales
@@ -52,7 +56,7 @@ const (
 // place puts the climber at x, without what it knew.
 func (c *climber) place(x []float64, b *box) {
 	copy(c.x, x)
-	c.value, c.bound, c.informed = math.Inf(-1), math.Inf(1), false
+	c.value, c.bound, c.floor, c.informed = math.Inf(-1), math.Inf(1), math.Inf(-1), false
 	c.reset(b)
 	c.again()
 }
@@ -163,6 +167,10 @@ func (c *climber) free(i int, b *box) bool {
 func (c *climber) propose(b *box, tol float64) {
 	slope := c.newton(b)
 	if c.informed && slope >= 0 && slope < 2*tol*(1+math.Abs(c.value)) {
+		c.done = true
+		return
+	}
+	if c.informed && c.value+hopeless*slope < c.floor {
 		c.done = true
 		return
 	}

@@ -96,20 +96,36 @@ func (q *pursuit) takeAxes() {
 	}
 }
 
-// scatter makes the screening points: equally spaced for one coordinate, else scrambled
-// Sobol points.
+// scatter makes the screening points: equally spaced for one coordinate, else the corners
+// of the box, where there are few, and scrambled Sobol points, every third with one
+// coordinate moved to its nearer bound. Uncertainty is largest at the edges, and maxima
+// there are narrow seen from inside.
 func (q *pursuit) scatter(seed uint64) {
 	n := q.p.Screen
 	if n == 0 {
 		n = maxFactor * byDimension(screenSizes[:], q.d)
 	}
 	n = up24(n)
+	corners := 0
+	if q.d > 1 && q.d <= 6 && 1<<q.d < n {
+		corners = 1 << q.d
+	}
 	q.points = make([]float64, n*q.d)
 	sequence := newSobol(q.d, seed)
 	for k := range n {
 		x := q.points[k*q.d : (k+1)*q.d]
-		if sequence.point(x, k); q.d == 1 {
+		switch {
+		case q.d == 1:
 			x[0] = spaced(k, n)
+		case k < corners:
+			for i := range x {
+				x[i] = float64(k >> i & 1)
+			}
+		default:
+			sequence.point(x, k-corners)
+			if i := k % (3 * q.d); i < q.d {
+				x[i] = math.Round(x[i])
+			}
 		}
 		for i := range x {
 			x[i] = q.box.low[i] + x[i]*(q.box.high[i]-q.box.low[i])
@@ -194,6 +210,14 @@ func (q *pursuit) size() {
 	}
 	if q.p.Climbs == 0 {
 		q.limit = min(int(factor*float64(byDimension(climbSizes[:], q.d))), q.limit)
+	}
+	if q.surrogate == NoSurrogate { // no bound will tell what was missed
+		if q.p.Screen == 0 && (q.watch != nil || q.own == nil) {
+			q.inUse = len(q.screened)
+		}
+		if q.p.Climbs == 0 {
+			q.limit = min(2*q.limit, len(q.climbers))
+		}
 	}
 }
 
@@ -335,7 +359,7 @@ func (q *pursuit) uncovered() int {
 		if k < 0 || q.screened[k] <= q.best.value {
 			return -1
 		}
-		if !q.close(q.points[k*q.d:(k+1)*q.d], q.taken, q.apart) {
+		if !q.close(q.points[k*q.d:(k+1)*q.d], q.taken, q.apart/2) {
 			return k
 		}
 		q.screened[k] = math.Inf(-1)
@@ -373,6 +397,7 @@ func (q *pursuit) more(w *searchWorker, f *fork) {
 func (q *pursuit) climb(w *searchWorker, f *fork, batch []*climber) {
 	for _, c := range batch {
 		q.taken = append(q.taken, c.x...)
+		c.floor = q.best.value
 		c.again()
 	}
 	q.ascend(w, f.gradients, batch, refineRounds, refineTolerance)
