@@ -211,13 +211,8 @@ func (q *pursuit) size() {
 	if q.p.Climbs == 0 {
 		q.limit = min(int(factor*float64(byDimension(climbSizes[:], q.d))), q.limit)
 	}
-	if q.surrogate == NoSurrogate { // no bound will tell what was missed
-		if q.p.Screen == 0 && (q.watch != nil || q.own == nil) {
-			q.inUse = len(q.screened)
-		}
-		if q.p.Climbs == 0 {
-			q.limit = min(2*q.limit, len(q.climbers))
-		}
+	if q.surrogate == NoSurrogate && q.p.Screen == 0 { // no bound will tell what was missed
+		q.inUse = min(2*q.inUse, len(q.screened))
 	}
 }
 
@@ -233,6 +228,9 @@ func (q *pursuit) offer(x []float64, v float64) {
 // better ones.
 func (q *pursuit) choose() {
 	q.apart = min(0.12, 0.4*q.shortest())
+	if q.d == 1 {
+		q.apart /= 2 // there are few points to pass over
+	}
 	for q.count = 0; q.count < q.limit; q.count++ {
 		at, best := -1, math.Inf(-1)
 		for k, v := range q.screened[:q.inUse] {
@@ -359,7 +357,7 @@ func (q *pursuit) uncovered() int {
 		if k < 0 || q.screened[k] <= q.best.value {
 			return -1
 		}
-		if !q.close(q.points[k*q.d:(k+1)*q.d], q.taken, q.apart/2) {
+		if !q.close(q.points[k*q.d:(k+1)*q.d], q.taken, q.apart) {
 			return k
 		}
 		q.screened[k] = math.Inf(-1)
