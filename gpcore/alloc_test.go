@@ -54,3 +54,71 @@ func TestNoAllocations(t *testing.T) {
 		}
 	})
 }
+
+// Nor may what is built on a process.
+func TestNoAllocationsAround(t *testing.T) {
+	rng := rand.New(rand.NewPCG(95, 96))
+	const n = 50
+	priors := []Prior{{Kernel: cube(), NoiseVariance: 1e-2}, {Kernel: Matern52(1, []float64{0.3, 0.3, 0.3}), NoiseVariance: 1e-2}}
+	s := NewPriorSet(priors, n)
+	for range n {
+		if err := s.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := NewMemory(NewPriorSet(priors, n), DefaultMemoryRule())
+	for range 2 * n {
+		if _, err := m.Add(point(rng, 3), 1, 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := worldOf(t, cube(), n, 1e-2, 1)
+	path, err := g.SamplePath(rng, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := NewFinite(cube(), g.points.x[:3*n])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := g.Watch(point(rng, 300))
+	w.Update()
+	x, v, grad, noise, at := point(rng, 30), make([]float64, 10), make([]float64, 3), constant(n, 1e-2), make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	draw, p := make([]float64, n), make([]float64, 2)
+	rebuilding := g.Clone()
+	if err := rebuilding.StartRebuild(cube(), nil); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = rebuilding.Rebuild(1) // takes the memory of a block
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, op := range []struct {
+		name string
+		run  func()
+	}{
+		{"draw from a list", func() { must(list.Draw(rng, draw, g, at)) }},
+		{"rebuild", func() { _, err := rebuilding.Rebuild(1); must(err) }},
+		{"prior set: replace", func() { must(s.Replace(7, x[:3], 1, 0.1)) }},
+		{"prior set: remove and append", func() { must(s.Remove(7)); must(s.Append(x[:3], 1, 0.1)) }},
+		{"prior set: noise and target", func() { must(s.SetNoise(7, 0.2)); must(s.SetNoise(7, 0.1)); must(s.SetTarget(7, 2)) }},
+		{"prior set: probabilities", func() { s.Probabilities(p); s.Draw(rng) }},
+		{"memory of a prior set", func() { _, err := m.Add(x[:3], 1, 0.1); must(err) }},
+		{"noises by the tau rule", func() {
+			noise[3] += 1e-3
+			_, err := g.TrackNoises(noise, NoiseRule{Tau: 0.02, Max: 3})
+			must(err)
+		}},
+		{"watch", func() { must(g.Replace(7, x[:3], 1, 1e-2)); w.Update() }},
+		{"path", func() { path.Values(v, x); path.Gradient(grad, x[:3]) }},
+	} {
+		if a := testing.AllocsPerRun(20, op.run); a != 0 {
+			t.Errorf("%s: %g allocations", op.name, a)
+		}
+	}
+}

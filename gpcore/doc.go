@@ -59,7 +59,8 @@
 // rounding hides it (n * 2e-15), make K singular: [ErrNotPositiveDefinite]. From
 // there to noise 1e12 times the prior variance, means and variances carry an
 // absolute error of some n * 1e-16 times the prior's, so a variance much below
-// 1e-13 k(x, x) is all rounding.
+// 1e-13 k(x, x) is all rounding. Targets beyond 1e100 and noise variances beyond 1e300
+// are refused, because their squares or reciprocals would overflow.
 //
 // Results are the same bits on every processor of an architecture, whatever vector
 // instructions it has; the build tag purego takes none.

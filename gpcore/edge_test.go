@@ -168,3 +168,57 @@ func TestFarPoints(t *testing.T) {
 		}
 	})
 }
+
+// A reading that was far off, held for a while and then taken out, replaced or discounted
+// by steps, leaves nothing behind: predictions are those of a process that is refreshed.
+func TestFarReadingLeavesNothing(t *testing.T) {
+	const n, at = 60, 20
+	for _, far := range []float64{1e6, 1e12, 1e100} {
+		for _, noise := range []float64{1e-2, 1e-6} {
+			for name, heal := range map[string]func(g *GP) error{
+				"remove":  func(g *GP) error { return g.Remove(at) },
+				"replace": func(g *GP) error { return g.Replace(at, []float64{0.1, 0.2, 0.3}, 0.3, noise) },
+				"correct": func(g *GP) error { return g.SetTarget(at, 0.3) },
+				// Each step lets the weights fall by less than what is noticed at once.
+				"discount": func(g *GP) error {
+					for v := noise; v < 1e4*far; v *= 8 {
+						if err := g.SetNoise(at, v); err != nil {
+							return err
+						}
+					}
+					return g.Remove(at)
+				},
+			} {
+				rng := rand.New(rand.NewPCG(81, 82))
+				g := New(cube(), n+1)
+				for i := range n {
+					x := point(rng, 3)
+					y := math.Sin(3 * x[0])
+					if i == at {
+						y = far
+					}
+					if err := g.Append(x, y, noise); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := heal(g); err != nil {
+					t.Fatal(err)
+				}
+				fresh := g.Clone()
+				if err := fresh.Refresh(); err != nil {
+					t.Fatal(err)
+				}
+				x := point(rng, 3*100)
+				got, want := make([]float64, 100), make([]float64, 100)
+				g.Predict(got, nil, x)
+				fresh.Predict(want, nil, x)
+				for j := range got {
+					// Rounding of a factor of condition 100 or 1e7 with sums of a thousand weights.
+					if !(math.Abs(got[j]-want[j]) <= 1e-16*100/noise) {
+						t.Fatalf("%g at noise %g, %s: mean %g, refreshed %g", far, noise, name, got[j], want[j])
+					}
+				}
+			}
+		}
+	}
+}

@@ -22,15 +22,22 @@ var ErrShape = errors.New("gpcore: lengths of the slices do not agree")
 
 // ValueError names a number that cannot be used.
 type ValueError struct {
-	What  string  // "x", "y", "noise variance" or "covariance"
+	What  string  // "x", "y", "noise variance", "covariance", "list" or "prior SD"
 	Index int     // position in the slice or, for a scalar, 0
 	Value float64 // the number itself
 }
 
 func (e *ValueError) Error() string {
 	want := "must be finite"
-	if e.What == nameNoise {
+	switch {
+	case e.What == nameY && finite(e.Value):
+		want = fmt.Sprintf("must be within %g of zero", largestTarget)
+	case e.What == nameNoise && finite(e.Value) && e.Value > 0:
+		want = fmt.Sprintf("must be at most %g", largestNoise)
+	case e.What == nameNoise:
 		want = "must be finite and not negative"
+	case e.What == nameSD:
+		want = "must be positive and finite"
 	}
 	return fmt.Sprintf("gpcore: %s[%d] = %g %s", e.What, e.Index, e.Value, want)
 }
@@ -40,7 +47,31 @@ const (
 	nameY     = "y"
 	nameNoise = "noise variance"
 	nameCov   = "covariance"
+	nameSD    = "prior SD"
 )
+
+// largestTarget and largestNoise bound what can be computed with: squares of whitened
+// targets, and reciprocals of noises, must neither overflow nor lose digits.
+const (
+	largestTarget = 1e100
+	largestNoise  = 1e300
+)
+
+func checkTarget(i int, v float64) error {
+	if !(math.Abs(v) <= largestTarget) {
+		return &ValueError{nameY, i, v}
+	}
+	return nil
+}
+
+func checkTargets(y []float64) error {
+	for i, v := range y {
+		if err := checkTarget(i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
@@ -63,7 +94,7 @@ func checkNoise(v []float64) error {
 }
 
 func checkNoiseAt(i int, v float64) error {
-	if !finite(v) || v < 0 {
+	if !(v >= 0 && v <= largestNoise) {
 		return &ValueError{nameNoise, i, v}
 	}
 	return nil

@@ -34,7 +34,7 @@ func newEvidence(p FitProblem) (*evidence, error) {
 	if n == 0 || len(p.X) != n*d || len(p.NoiseVariance) != n {
 		return nil, ErrShape
 	}
-	for _, err := range []error{checkFinite(nameX, p.X), checkFinite(nameY, p.Y), checkNoise(p.NoiseVariance)} {
+	for _, err := range []error{checkFinite(nameX, p.X), checkTargets(p.Y), checkNoise(p.NoiseVariance)} {
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func newEvidence(p FitProblem) (*evidence, error) {
 	}
 	for _, prior := range e.priors {
 		if !finite(prior.Mean) || !finite(prior.SD) || prior.SD <= 0 {
-			return nil, &ValueError{"prior SD", 0, prior.SD}
+			return nil, &ValueError{nameSD, 0, prior.SD}
 		}
 	}
 	e.g = New(p.Kernel, n)

@@ -22,6 +22,7 @@ type factor struct {
 	y, noise []float64
 	inv      []float64 // diagonal of K^-1: the squared norms of the columns of W
 	invStale bool
+	peak     float64 // largest |alpha_i| since b and alpha were last computed whole
 }
 
 // up8 and up24 round up to whole tiles and whole panels.
@@ -61,7 +62,7 @@ func (f *factor) copyFrom(g *factor) {
 	copy(f.y, g.y)
 	copy(f.noise, g.noise)
 	copy(f.inv, g.inv)
-	f.invStale = g.invStale
+	f.invStale, f.peak = g.invStale, g.peak
 }
 
 // reset makes f the factor of no observations.
@@ -71,7 +72,7 @@ func (f *factor) reset() {
 	}
 	clear(f.b[:f.n])
 	clear(f.alpha[:f.n])
-	f.n, f.invStale = 0, false
+	f.n, f.invStale, f.peak = 0, false, 0
 }
 
 // row is row k of W up to and with its diagonal element.
@@ -102,15 +103,17 @@ func (f *factor) finishAlpha() {
 	}
 }
 
-// addAlpha adds a*z to alpha. Where that cancels most of it, alpha is recomputed:
-// conflicting targets at one point with little noise make it large for as long as
-// they are held, and what is left when one goes must not keep that rounding. O(n),
+// addAlpha adds a*z to alpha. Where alpha is now far smaller than it has been, b and
+// alpha are recomputed from the targets: a reading that was far off, or readings that
+// contradict each other at one point with little noise, make both large for as long as
+// they are held, and what is left when they go must not keep that rounding. O(n),
 // rarely O(n^2).
 func (f *factor) addAlpha(a float64, z []float64) {
-	was := largest(f.alpha[:f.n])
+	f.peak = max(f.peak, largest(f.alpha[:f.n]))
 	vec.Axpy(f.alpha[:f.n], a, z)
-	if was > 16*largest(f.alpha[:f.n]) {
-		f.finishAlpha()
+	if !(f.peak <= 16*largest(f.alpha[:f.n])) { // NaN, too, must not stay
+		f.finishTargets(0)
+		f.peak = largest(f.alpha[:f.n])
 	}
 }
 

@@ -83,8 +83,8 @@ func (g *GP) check(x []float64, y, noise float64) error {
 	if err := checkFinite(nameX, x); err != nil {
 		return err
 	}
-	if !finite(y) {
-		return &ValueError{nameY, 0, y}
+	if err := checkTarget(0, y); err != nil {
+		return err
 	}
 	return checkNoiseAt(0, noise)
 }
@@ -165,8 +165,8 @@ func (g *GP) SetTarget(i int, y float64) error {
 	if !g.holds(i) {
 		return ErrIndex
 	}
-	if !finite(y) {
-		return &ValueError{nameY, i, y}
+	if err := checkTarget(i, y); err != nil {
+		return err
 	}
 	g.f.setTarget(i, y)
 	return nil
@@ -177,7 +177,7 @@ func (g *GP) SetTargets(y []float64) error {
 	if len(y) != g.f.n {
 		return ErrShape
 	}
-	if err := checkFinite(nameY, y); err != nil {
+	if err := checkTargets(y); err != nil {
 		return err
 	}
 	g.f.setTargets(y)

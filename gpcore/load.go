@@ -13,7 +13,7 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 	if n > g.points.cap {
 		return ErrFull
 	}
-	for _, err := range []error{checkFinite(nameX, x), checkFinite(nameY, y), checkNoise(noiseVariance)} {
+	for _, err := range []error{checkFinite(nameX, x), checkTargets(y), checkNoise(noiseVariance)} {
 		if err != nil {
 			return err
 		}

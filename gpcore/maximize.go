@@ -121,6 +121,7 @@ const (
 	// stepwise separates discrete coordinates, which are moved from value to value, from
 	// those with more values, which are climbed like continuous ones and rounded.
 	stepwise  = 64
+	mostSteps = 1 << 30
 	maxFactor = 4
 )
 
@@ -147,6 +148,12 @@ func (p *Problem) check() error {
 		return errors.New("gpcore: a problem needs an objective")
 	}
 	d := p.Objective.Dim()
+	if d <= 0 {
+		return fmt.Errorf("gpcore: an objective of %d coordinates cannot be maximised", d)
+	}
+	if p.Screen < 0 || p.Climbs < 0 {
+		return fmt.Errorf("gpcore: numbers of points to screen (%d) and to climb (%d) must not be negative", p.Screen, p.Climbs)
+	}
 	if p.List != nil {
 		if len(p.Axes) > 0 || len(p.List) == 0 || len(p.List)%d != 0 {
 			return fmt.Errorf("gpcore: a list needs rows of %d coordinates, and no axes beside it", d)
@@ -167,8 +174,8 @@ func (p *Problem) check() error {
 func (a *Axis) check() error {
 	if len(a.Levels) > 0 {
 		for i, v := range a.Levels {
-			if !finite(v) || i > 0 && v <= a.Levels[i-1] {
-				return fmt.Errorf("gpcore: levels must be finite and ascending, level %d is %g", i, v)
+			if !finite(v) || !finite(v-a.Levels[0]) || i > 0 && v <= a.Levels[i-1] {
+				return fmt.Errorf("gpcore: levels must be finite, as their range, and ascending; level %d is %g", i, v)
 			}
 		}
 		return nil
@@ -178,6 +185,9 @@ func (a *Axis) check() error {
 	}
 	if !finite(a.Step) || a.Step < 0 {
 		return fmt.Errorf("gpcore: step %g must be finite and not negative", a.Step)
+	}
+	if a.Step > 0 && (a.High-a.Low)/a.Step > mostSteps {
+		return fmt.Errorf("gpcore: step %g makes more than %d values between %g and %g; use a larger one, or none", a.Step, mostSteps, a.Low, a.High)
 	}
 	return nil
 }

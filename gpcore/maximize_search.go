@@ -116,6 +116,11 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 	}
 	s.phase(len(s.problems), s.prepare)
 	s.phase(len(s.chunks), s.screen)
+	if s.cut { // some watched points have missed what changed
+		for _, q := range s.problems {
+			q.forgetWatched()
+		}
+	}
 	s.phase(len(s.problems), s.climb)
 	for !s.cut {
 		if s.wave(); len(s.queue) == 0 {

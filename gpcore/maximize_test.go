@@ -258,6 +258,12 @@ func TestProblemsAreChecked(t *testing.T) {
 		"low above high": {Objective: b, Axes: []Axis{{High: 1}, {Low: 2, High: 1}}},
 		"infinite":       {Objective: b, Axes: []Axis{{High: 1}, {High: math.Inf(1)}}},
 		"step":           {Objective: b, Axes: []Axis{{High: 1}, {High: 1, Step: -1}}},
+		"screen":         {Objective: b, Axes: ok, Screen: -100},
+		"climbs":         {Objective: b, Axes: ok, Climbs: -1},
+		"no coordinates": {Objective: bumps{}, Axes: []Axis{}},
+		"no columns":     {Objective: bumps{}, List: []float64{1}},
+		"tiny step":      {Objective: b, Axes: []Axis{{High: 1}, {High: 1, Step: 1e-300}}},
+		"wide levels":    {Objective: b, Axes: []Axis{{High: 1}, {Levels: []float64{-1.5e308, 1.5e308}}}},
 		"levels":         {Objective: b, Axes: []Axis{{High: 1}, {Levels: []float64{1, 1}}}},
 	} {
 		_, err := NewSearch([]Problem{p}, Options{})

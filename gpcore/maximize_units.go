@@ -71,6 +71,16 @@ func (q *pursuit) prepareShared() {
 	}
 }
 
+// forgetWatched has the fixed points computed afresh in the next run.
+func (q *pursuit) forgetWatched() {
+	if q.watch == nil {
+		return
+	}
+	for _, w := range q.watch.watches {
+		w.ready = false
+	}
+}
+
 // prepareUnit prepares problem i and evaluates its starting points, or its center.
 func (s *Search) prepareUnit(w *searchWorker, i int) {
 	q := s.problems[i]

@@ -1,6 +1,7 @@
 package gpcore
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -98,5 +99,35 @@ func TestWatchOfNothing(t *testing.T) {
 	}
 	if mean, _ := w.Update(); math.Abs(mean[1]-3*2/2.1) > 1e-12 {
 		t.Fatal(mean)
+	}
+}
+
+// A search that is cut while it screens has brought only some of its fixed points up to
+// date. The next ones must not build on the others.
+func TestCutSearchKeepsNoStalePoints(t *testing.T) {
+	g := worldOf(t, cube(), 60, 1e-2, 1)
+	e, err := NewExpected([]Term{{Process: g, Mean: 1, SD: 2}}, Inputs{Controlled: []int{0, 1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSearch([]Problem{{Objective: e, Axes: unitBox(3), Track: true}}, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(91, 92))
+	q := s.problems[0]
+	want := make([]float64, len(q.screened))
+	for step, units := range []int{0, 0, 1, 0, 2, 0, 3, 2, 0, 0} {
+		if err := g.Replace(0, point(rng, 3), rng.NormFloat64(), 1e-2); err != nil {
+			t.Fatal(err)
+		}
+		s.Run(context.Background(), units)
+		e.Values(want[:q.inUse], q.points[:3*q.inUse])
+		for k, v := range q.screened[:q.inUse] {
+			// Minus infinity is a point that was not come to; 1e-10 as in TestWatchFollows.
+			if !math.IsInf(v, -1) && !(math.Abs(v-want[k]) <= 1e-10) {
+				t.Fatalf("step %d of %d units, point %d: %g, want %g", step, units, k, v, want[k])
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package gpcore
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -192,6 +193,26 @@ func TestPriorSetMemory(t *testing.T) {
 	for i := range s.Size() {
 		if !slices.Equal(s.Member(i).X(c.Index), s.Member(0).X(c.Index)) {
 			t.Fatal("members hold different points")
+		}
+	}
+}
+
+// A target that only one of the priors can take changes none.
+func TestPriorSetTargetIsWholeOrNot(t *testing.T) {
+	s := NewPriorSet([]Prior{{Kernel: cube()}, {Kernel: cube(), Mean: -0.9e100}}, 3)
+	if err := s.Append([]float64{0, 0, 0}, 1, 0.1); err != nil {
+		t.Fatal(err)
+	}
+	before := [][]float64{state(s.Member(0)), state(s.Member(1))}
+	for _, y := range []float64{0.5e100, 1e101, math.NaN()} {
+		var bad *ValueError
+		if err := s.SetTarget(0, y); !errors.As(err, &bad) {
+			t.Errorf("target %g: %v", y, err)
+		}
+		for i, was := range before {
+			if !sameBits(was, state(s.Member(i))) {
+				t.Errorf("target %g was refused and changed prior %d", y, i)
+			}
 		}
 	}
 }

@@ -83,8 +83,12 @@ func (s *PriorSet) SetTarget(i int, y float64) error {
 	if !s.lead().holds(i) {
 		return ErrIndex
 	}
-	if !finite(y) {
-		return &ValueError{nameY, i, y}
+	err := s.each(func(_ int, _ *GP, p Prior) error { return checkTarget(i, y-p.Mean) })
+	if err == nil {
+		err = checkTarget(i, y)
+	}
+	if err != nil {
+		return err
 	}
 	return s.each(func(_ int, g *GP, p Prior) error { return g.SetTarget(i, y-p.Mean) })
 }
