@@ -1,0 +1,251 @@
+package benchmarks
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// The experiments of Tay, Foo, Daxberger et al., "Bayesian Optimization with
+// Cost-varying Variable Subsets" (NeurIPS 2023), with the constants of their code
+// (github.com/sebtsh/bocvs):
+//
+//	random variables   independent normals around the middle of the range, truncated to it
+//	variance           0.02, 0.04 or 0.08 of the range squared, after the truncation
+//	worth of a step    mean over 1024 draws of the random variables, drawn once per seed
+//	best worth         the greatest of these means over all control sets
+//	noise              standard deviation 0.01
+//	initial            5 uniform settings of all variables, neither charged nor counted
+//	model              squared exponential, zero mean, variance 1, fixed lengthscale
+//	confidence         2 standard deviations
+//
+// Costs are decimal numbers and are added up exactly: in their code 50 - 40*0.1 -
+// 20*0.2 leaves a little less than 42, and one play is lost. A step is played while any
+// control set fits the rest of the budget; their code ends at the first choice that
+// does not fit.
+
+const (
+	cvsDraws   = 1024
+	cvsGiven   = 5
+	cvsNoiseSD = 0.01
+	cvsPaper   = "Tay et al., NeurIPS 2023"
+)
+
+// cvsTruth is an objective on the unit cube with expectations over sampled axes.
+type cvsTruth interface {
+	at(u []float64) float64
+	// expectation is the mean over the draws of the axes that are not controlled, as a
+	// function of the others.
+	expectation(controlled []bool, draws [][]float64) func(u []float64) float64
+	marks() [][]float64
+}
+
+// cvsFamily is one of the four objectives.
+type cvsFamily struct {
+	name, about string
+	variables   []policy.Variable
+	sets        [][]int // variables that each control set holds
+	lengthscale float64 // of the policies' model, as a fraction of the range
+	budget      float64
+	// coarse is how many draws stand for all of them while a maximum is searched
+	// from far; 0: all.
+	coarse, screen, polish int
+	truth                  func(seed uint64) (cvsTruth, error)
+}
+
+// cvsSubsets are the control sets of the two three-dimensional problems.
+var cvsSubsets = [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
+
+// cvsCosts are the three cost sets: of the first three control sets, the next three
+// and the last one.
+var cvsCosts = []struct {
+	name  string
+	costs [3]float64
+}{
+	{"cheap", [3]float64{0.01, 0.1, 1}},
+	{"moderate", [3]float64{0.1, 0.2, 1}},
+	{"expensive", [3]float64{0.6, 0.8, 1}},
+}
+
+// cvsVariances are the variances of the random variables with the standard deviation
+// before truncation that gives them (their code finds it by bisection).
+var cvsVariances = []struct{ variance, sd float64 }{{0.02, 0.141821}, {0.04, 0.213548}, {0.08, 0.906028}}
+
+func cvsExperiments() []*Experiment {
+	var out []*Experiment
+	for _, f := range []cvsFamily{gpSampleFamily(), hartmannFamily(), plantFamily(), airfoilFamily()} {
+		for _, c := range cvsCosts {
+			for _, v := range cvsVariances {
+				out = append(out, f.experiment(c.name, c.costs, truncated{v.sd}, v.variance))
+			}
+		}
+	}
+	return out
+}
+
+func (f cvsFamily) experiment(costName string, costs [3]float64, around truncated, variance float64) *Experiment {
+	sets := f.controlSets(costs)
+	text := strconv.FormatFloat(variance, 'f', -1, 64)
+	return &Experiment{
+		Name:  fmt.Sprintf("cvs/%s-%s-%s", f.name, costName, text),
+		Paper: cvsPaper, Figure: "2 and 3",
+		About:  fmt.Sprintf("%s, %s costs, random variables of variance %s", f.about, costName, text),
+		Budget: f.budget, Seeds: 10, Design: "random",
+		Draw:        func(seed uint64) (*Problem, error) { return f.problem(seed, sets, around) },
+		Common:      f.common,
+		Competitors: cvsCompetitors(),
+		Metrics:     []Metric{FinalSimpleRegret, RecommendedRegret, FinalCumulativeRegret, StepsTaken},
+	}
+}
+
+func (f cvsFamily) controlSets(costs [3]float64) []policy.ControlSet {
+	out := make([]policy.ControlSet, len(f.sets))
+	for i, set := range f.sets {
+		out[i] = policy.ControlSet{Controlled: make([]bool, len(f.variables)), Cost: costs[i/3]}
+		for _, v := range set {
+			out[i].Controlled[v] = true
+		}
+	}
+	return out
+}
+
+// problem draws a seed's objective, sample and initial settings, and finds the best
+// worth.
+func (f cvsFamily) problem(seed uint64, sets []policy.ControlSet, around truncated) (*Problem, error) {
+	truth, err := f.truth(seed)
+	if err != nil {
+		return nil, err
+	}
+	d := len(f.variables)
+	draws := make([][]float64, cvsDraws)
+	rng := stream(seed, forExpectation, 0)
+	for k := range draws {
+		draws[k] = make([]float64, d)
+		around.draw(rng, draws[k])
+	}
+	worths := make([]func([]float64) float64, len(sets))
+	best := math.Inf(-1)
+	for i, set := range sets {
+		worths[i] = truth.expectation(set.Controlled, draws)
+		best = max(best, f.greatest(truth, set.Controlled, draws, worths[i]))
+	}
+	p := &Problem{
+		Variables: f.released(around), ControlSets: sets, Shots: 1,
+		NoiseVariance: constantly(cvsNoiseSD * cvsNoiseSD),
+		Truth:         func(_ int, x []float64) float64 { return truth.at(f.unit(x)) },
+		Worth:         func(_, set int, x []float64) float64 { return worths[set](f.unit(x)) },
+		Best:          always(best),
+	}
+	p.Draw = func(rng *rand.Rand, x []float64) {
+		around.draw(rng, x)
+		f.user(x)
+	}
+	rng = stream(seed, forGiven, 0)
+	for range cvsGiven {
+		x := make([]float64, d)
+		for i := range x {
+			x[i] = rng.Float64()
+		}
+		p.Given = append(p.Given, f.user(x))
+	}
+	return p, nil
+}
+
+// greatest is the greatest worth of one control set. Where exact is slow, the search
+// climbs a mean over fewer draws first.
+func (f cvsFamily) greatest(truth cvsTruth, controlled []bool, draws [][]float64, exact func([]float64) float64) float64 {
+	var axes []int
+	for i, c := range controlled {
+		if c {
+			axes = append(axes, i)
+		}
+	}
+	u := make([]float64, len(controlled))
+	for i := range u {
+		u[i] = 0.5
+	}
+	over := func(g func([]float64) float64) func([]float64) float64 {
+		return func(at []float64) float64 {
+			for k, i := range axes {
+				u[i] = at[k]
+			}
+			return g(u)
+		}
+	}
+	h := hill{dims: len(axes), value: over(exact), screen: f.screen, polish: f.polish}
+	if f.coarse > 0 && len(axes) < len(controlled) {
+		h.value = over(truth.expectation(controlled, draws[:f.coarse]))
+	}
+	for _, m := range truth.marks() {
+		at := make([]float64, len(axes))
+		for k, i := range axes {
+			at[k] = m[i]
+		}
+		h.marks = append(h.marks, at)
+	}
+	at, value := h.top()
+	if f.coarse > 0 && len(axes) < len(controlled) {
+		h.value = over(exact)
+		value = h.climb(at, h.value(at))
+	}
+	return value
+}
+
+// released are the variables with what they do when they are left alone.
+func (f cvsFamily) released(around truncated) []policy.Variable {
+	out := make([]policy.Variable, len(f.variables))
+	for i, v := range f.variables {
+		v.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: (v.Low + v.High) / 2, SD: around.sd * (v.High - v.Low)}
+		out[i] = v
+	}
+	return out
+}
+
+// unit maps a setting to the unit cube, in a new slice; NaN stays.
+func (f cvsFamily) unit(x []float64) []float64 {
+	u := make([]float64, len(x))
+	for i, v := range f.variables {
+		u[i] = (x[i] - v.Low) / (v.High - v.Low)
+	}
+	return u
+}
+
+// user maps a point of the unit cube to the variables' units, in place.
+func (f cvsFamily) user(u []float64) []float64 {
+	for i, v := range f.variables {
+		u[i] = v.Low + u[i]*(v.High-v.Low)
+	}
+	return u
+}
+
+// common is the model that all policies are given.
+func (f cvsFamily) common(*Problem) policy.Spec {
+	lengthscale := make([]float64, len(f.variables))
+	for i := range lengthscale {
+		lengthscale[i] = f.lengthscale
+	}
+	return policy.Spec{Confidence: "constant", Beta: 2,
+		Model: policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: lengthscale, Outputscale: 1, NoiseSD: cvsNoiseSD}}
+}
+
+// cvsCompetitors are the policies of the paper's figures and ours.
+func cvsCompetitors() []Competitor {
+	schedule := func(name string) func(*policy.Spec, *Problem) {
+		return func(s *policy.Spec, _ *Problem) { s.Kind, s.Schedule = "ucb-cvs", name }
+	}
+	return []Competitor{
+		{"ucb-cvs-etc-ada", "explore then commit, floor(4/cost) plays of each group of equal cost", schedule("etc-ada")},
+		{"ucb-cvs-etc-50", "explore then commit, 50 plays of each group", schedule("etc-50")},
+		{"ucb-cvs-etc-100", "explore then commit, 100 plays of each group", schedule("etc-100")},
+		{"random", "uniform settings, the control sets in turn", kind("random")},
+		{"sobol", "a Sobol sequence, the control sets in turn", kind("sobol")},
+	}
+}
+
+// kind sets the policy's kind alone.
+func kind(name string) func(*policy.Spec, *Problem) {
+	return func(s *policy.Spec, _ *Problem) { s.Kind = name }
+}

@@ -1,0 +1,29 @@
+package benchmarks
+
+import "slices"
+
+// hartmannFamily is Hartmann's function in three dimensions on [0, 1]^3, to be
+// maximised:
+//
+//	f(x) = sum over j of c_j exp(-sum over i of A_ji (x_i - P_ji)^2)
+//
+// Its maximum is 3.86278 at (0.114614, 0.555649, 0.852547) (Dixon and Szego 1978; Tay
+// et al. take it from botorch).
+func hartmannFamily() cvsFamily {
+	return cvsFamily{name: "hartmann", about: "Hartmann's function in 3 dimensions",
+		variables: variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
+		sets:      cvsSubsets, lengthscale: 0.1, budget: 50, screen: 4000, polish: 16,
+		truth: func(uint64) (cvsTruth, error) { return hartmann3(), nil }}
+}
+
+func hartmann3() *gaussians {
+	a := []float64{3, 10, 30, 0.1, 10, 35}
+	return &gaussians{dims: 3, weight: []float64{1, 1.2, 3, 3.2},
+		precision: slices.Concat(a, a),
+		centre: []float64{
+			0.3689, 0.1170, 0.2673,
+			0.4699, 0.4387, 0.7470,
+			0.1091, 0.8732, 0.5547,
+			0.0381, 0.5743, 0.8828,
+		}}
+}

@@ -1,0 +1,24 @@
+package benchmarks
+
+import "math"
+
+// irgpAckley is Ackley's function in four dimensions, negated:
+//
+//	f(x) = 20 exp(-0.2 sqrt(mean of x_i^2)) + exp(mean of cos 2 pi x_i) - 20 - e
+//
+// on [-32.768, 32.768]^4, with the maximum 0 at the origin (Surjanovic and Bingham's
+// collection). T = 200 is our choice; the paper's text speaks of 125.
+func irgpAckley() *Experiment {
+	side := [2]float64{-32.768, 32.768}
+	return irgpFunction{name: "ackley", about: "Ackley's function in 4 dimensions", names: []string{"x1", "x2", "x3", "x4"},
+		bounds: [][2]float64{side, side, side, side}, best: 0, steps: 200, f: ackley}.experiment()
+}
+
+func ackley(x []float64) float64 {
+	squares, cosines, n := 0.0, 0.0, float64(len(x))
+	for _, v := range x {
+		squares += v * v
+		cosines += math.Cos(2 * math.Pi * v)
+	}
+	return 20*math.Exp(-0.2*math.Sqrt(squares/n)) + math.Exp(cosines/n) - 20 - math.E
+}

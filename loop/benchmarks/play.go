@@ -1,0 +1,168 @@
+package benchmarks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// game is one policy at work on one seed's problem.
+type game struct {
+	experiment *Experiment
+	problem    *Problem
+	policy     policy.Policy
+	seed       uint64
+	limit      int // counted steps at most, 0: no bound
+
+	step      int // the last step, as the policy counts them
+	counted   int
+	spent     float64
+	least     float64 // regret
+	sum       float64 // of regrets
+	record    *Seed
+	heldSum   float64
+	heldCount int
+}
+
+// play lets a competitor solve a seed's problem. What goes wrong in the policy is part
+// of the result; the error is the end of the context, or a specification that is
+// refused.
+func play(ctx context.Context, x *Experiment, c Competitor, p *Problem, of seedOf) (Seed, error) {
+	made, err := policy.New(x.Spec(c, p, of.seed))
+	if err != nil {
+		return Seed{}, fmt.Errorf("experiment %q, policy %q: %w", x.Name, c.Name, err)
+	}
+	g := &game{experiment: x, problem: p, policy: made, seed: of.seed, limit: x.Steps, least: math.Inf(1),
+		record: &Seed{Seed: of.seed}}
+	if of.steps > 0 && (g.limit == 0 || of.steps < g.limit) {
+		g.limit = of.steps
+	}
+	if err := g.run(ctx); err != nil {
+		if ctx.Err() != nil {
+			return Seed{}, ctx.Err()
+		}
+		g.record.Error = err.Error()
+	}
+	return *g.record, nil
+}
+
+// seedOf says which seed is played and for how many counted steps at most, 0 for as
+// many as the experiment has.
+type seedOf struct {
+	seed  uint64
+	steps int
+}
+
+func (g *game) run(ctx context.Context) error {
+	for _, x := range g.problem.Given {
+		g.step++
+		if err := g.observe(policy.Proposal{Step: g.step, ControlSet: -1, X: slices.Clone(x)}, 0); err != nil {
+			return err
+		}
+	}
+	for g.limit == 0 || g.counted < g.limit {
+		proposal, err := g.policy.Propose(ctx)
+		if errors.Is(err, policy.ErrBudget) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("propose step %d: %w", g.step+1, err)
+		}
+		if proposal.Cut { // only the context's end does that: the result would depend on time
+			return context.Cause(ctx)
+		}
+		g.step = proposal.Step
+		counts := g.experiment.CountInitial || g.step > len(g.problem.Given)+g.experiment.Initial
+		cost := 0.0
+		if counts {
+			cost = g.problem.charge(proposal.ControlSet, proposal.X)
+			if b := g.experiment.Budget; b > 0 && spend(g.spent, cost) > b {
+				break
+			}
+		}
+		worth := g.problem.worth(g.step, proposal.ControlSet, proposal.X)
+		if err := g.observe(proposal, cost); err != nil {
+			return err
+		}
+		if !counts {
+			continue
+		}
+		g.count(worth, cost)
+		if err := g.hold(); err != nil {
+			return err
+		}
+	}
+	return g.recommend()
+}
+
+// spend adds a cost to what was spent. Costs are decimal numbers such as 0.1 that
+// binary ones only approximate; sums are rounded to a billionth, so that 40 of 0.1, 20
+// of 0.2 and 42 of 1 are exactly 50.
+func spend(spent, cost float64) float64 { return math.Round((spent+cost)*1e9) / 1e9 }
+
+// observe measures a proposal and tells the policy.
+func (g *game) observe(p policy.Proposal, cost float64) error {
+	x := slices.Clone(p.X)
+	mean, variance := g.problem.measure(g.seed, p.Step, p.Step, x)
+	err := g.policy.Observe(policy.Observation{Step: p.Step, ControlSet: p.ControlSet, X: x, Requested: p.X,
+		Mean: mean, Variance: variance, Shots: g.problem.Shots, Cost: cost, Valid: true})
+	if err != nil {
+		return fmt.Errorf("observe step %d: %w", p.Step, err)
+	}
+	return nil
+}
+
+// count adds a step to the record.
+func (g *game) count(worth, cost float64) {
+	regret := g.problem.Best(g.step) - worth
+	g.counted++
+	g.spent = spend(g.spent, cost)
+	g.least = min(g.least, regret)
+	g.sum += regret
+	r := g.record
+	r.Cost = append(r.Cost, g.spent)
+	r.CumulativeRegret = append(r.CumulativeRegret, g.sum)
+	r.SimpleRegret = append(r.SimpleRegret, g.least)
+}
+
+// hold judges the setting that the policy would have held now.
+func (g *game) hold() error {
+	h := g.experiment.Hold
+	if h.Every == 0 || g.counted < h.From || (g.counted-h.From)%h.Every != 0 {
+		return nil
+	}
+	r, err := g.policy.Recommend()
+	if err != nil {
+		return fmt.Errorf("recommend after step %d: %w", g.step, err)
+	}
+	g.heldSum += g.problem.Best(g.step) - g.problem.worth(g.step, r.ControlSet, r.X)
+	g.heldCount++
+	mean := g.heldSum / float64(g.heldCount)
+	g.record.HeldRegret = &mean
+	return nil
+}
+
+// recommend closes the record with the policy's recommendation.
+func (g *game) recommend() error {
+	r, err := g.policy.Recommend()
+	if err != nil {
+		return fmt.Errorf("recommend: %w", err)
+	}
+	out := &Recommended{ControlSet: r.ControlSet, Setting: map[string]float64{},
+		Mean: Number(r.Mean), LowerBound: Number(r.LowerBound),
+		Regret: g.problem.Best(g.step) - g.problem.worth(g.step, r.ControlSet, r.X)}
+	for i, v := range g.problem.Variables {
+		if !math.IsNaN(r.X[i]) {
+			out.Setting[v.Name] = r.X[i]
+		}
+	}
+	if len(g.problem.Places) > 0 {
+		out.Nearest = g.problem.nearest(r.X)
+	}
+	g.record.Recommended = out
+	return nil
+}

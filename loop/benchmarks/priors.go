@@ -1,0 +1,118 @@
+package benchmarks
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// The synthetic experiments of Sandberg and Chehreghani on the selection of priors
+// (arXiv 2502.01226): 500 arms, equally spaced on [0, 20], T = 500, noise standard
+// deviation 0.25. The objective is drawn from one of several priors, each as likely as
+// the others; the policies know the priors and not which one it is. Regret is
+// cumulative. The squared exponential is exp(-r^2/(2 l^2)), which agrees with their
+// figures (their text leaves out the 2).
+
+const (
+	priorsPaper   = "Sandberg & Chehreghani, arXiv 2502.01226"
+	priorsArms    = 500
+	priorsHigh    = 20.0
+	priorsNoiseSD = 0.25
+	priorsSteps   = 500
+	priorsSeeds   = 500
+)
+
+// prior is one hypothesis: a kernel on [0, 20] and a mean.
+type prior struct {
+	name   string
+	kernel gpcore.Kernel
+	mean   func(x float64) float64 // nil: zero
+}
+
+func priorExperiments() []*Experiment {
+	return []*Experiment{priorsKernel(), priorsLengthscale(), priorsHill()}
+}
+
+// arms draws objectives from a list of priors. It is safe for concurrent use: the
+// factors of the priors' covariances are made once, at first use.
+type arms struct {
+	name   string
+	priors []prior
+	x      []float64
+	mutex  sync.Mutex
+	finite []*gpcore.Finite
+}
+
+func newArms(name string, priors []prior) *arms {
+	a := &arms{name: name, priors: priors, x: make([]float64, priorsArms), finite: make([]*gpcore.Finite, len(priors))}
+	for i := range a.x {
+		a.x[i] = priorsHigh * float64(i) / (priorsArms - 1)
+	}
+	return a
+}
+
+// draw sets f to a draw of the objective from prior k at all arms.
+func (a *arms) draw(k int, f []float64, rng *rand.Rand) error {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	chosen := a.priors[k]
+	if a.finite[k] == nil {
+		made, err := gpcore.NewFinite(chosen.kernel, a.x)
+		if err != nil {
+			return fmt.Errorf("priors/%s: prior %q: %w", a.name, chosen.name, err)
+		}
+		a.finite[k] = made
+	}
+	if err := a.finite[k].Draw(rng, f, gpcore.New(chosen.kernel, 1), nil); err != nil {
+		return fmt.Errorf("priors/%s: prior %q: %w", a.name, chosen.name, err)
+	}
+	if chosen.mean != nil {
+		for i := range f {
+			f[i] += chosen.mean(a.x[i])
+		}
+	}
+	return nil
+}
+
+// priorsExperiment compares policies on objectives drawn from a list of priors.
+func priorsExperiment(name, figure, about string, priors []prior) *Experiment {
+	return &Experiment{
+		Name: "priors/" + name, Paper: priorsPaper, Figure: figure, About: about,
+		Steps: priorsSteps, Seeds: priorsSeeds, Design: "random",
+		Draw: newArms(name, priors).problem,
+		Common: func(*Problem) policy.Spec {
+			return policy.Spec{Confidence: "constant", Beta: 2,
+				Model: policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1 / priorsHigh}, Outputscale: 1, NoiseSD: priorsNoiseSD}}
+		},
+		Competitors: []Competitor{
+			{"gp-ucb-beta-2", "the constant confidence 2 with the squared exponential of lengthscale 1", kind("gp-ucb")},
+			{"random", "uniform settings", kind("random")},
+		},
+		Metrics: []Metric{FinalCumulativeRegret, FinalSimpleRegret},
+	}
+}
+
+// problem draws a seed's prior and the objective from it.
+func (a *arms) problem(seed uint64) (*Problem, error) {
+	p := &Problem{
+		Variables:   variables([]string{"x"}, [][2]float64{{0, priorsHigh}}),
+		ControlSets: full(1), Shots: 1,
+		NoiseVariance: constantly(priorsNoiseSD * priorsNoiseSD),
+		Prior:         stream(seed, forPrior, 0).IntN(len(a.priors)),
+	}
+	for _, x := range a.x {
+		p.Candidates = append(p.Candidates, []float64{x})
+	}
+	f := make([]float64, priorsArms)
+	if err := a.draw(p.Prior, f, stream(seed, forTruth, 0)); err != nil {
+		return nil, err
+	}
+	p.Best = always(slices.Max(f))
+	p.Truth = func(_ int, x []float64) float64 { return f[int(math.Round(x[0]/priorsHigh*(priorsArms-1)))] }
+	return p, nil
+}

@@ -1,0 +1,137 @@
+package benchmarks
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// Problem is what one seed of an experiment puts to a policy. It is used from one
+// goroutine at a time.
+type Problem struct {
+	// Variables, ControlSets and Candidates are what every policy is told.
+	Variables   []policy.Variable
+	ControlSets []policy.ControlSet
+	Candidates  [][]float64
+	// Shots is the number of readings in a step.
+	Shots int
+
+	// Truth is the objective without noise, to be maximised. step counts the
+	// problem's time from 1, x has one value per variable, in its unit.
+	Truth func(step int, x []float64) float64
+	// NoiseVariance is the variance of one shot at x, in the objective's unit squared.
+	NoiseVariance func(x []float64) float64
+	// Draw sets every element of x to a draw of what that variable does when it is
+	// left alone; nil where every control set holds every variable.
+	Draw func(rng *rand.Rand, x []float64)
+
+	// Worth is what regret counts for a setting of a control set; x is NaN where the
+	// set leaves a variable random. Nil: Truth.
+	Worth func(step, set int, x []float64) float64
+	// Best is the greatest worth at a step.
+	Best func(step int) float64
+	// Charge is what a step costs; nil: the control set's cost.
+	Charge func(set int, x []float64) float64
+
+	// Given are settings of all variables that are measured before the first step,
+	// at no cost and without being counted.
+	Given [][]float64
+	// Places are named settings, to say which of them a recommendation is nearest to.
+	Places []Place
+	// Prior is the number of the prior that the objective was drawn from, where the
+	// experiment has several.
+	Prior int
+}
+
+// Place is a setting with a name.
+type Place struct {
+	Name string
+	X    []float64
+}
+
+// worth is Worth or what stands for it.
+func (p *Problem) worth(step, set int, x []float64) float64 {
+	if p.Worth == nil {
+		return p.Truth(step, x)
+	}
+	return p.Worth(step, set, x)
+}
+
+// charge is Charge or what stands for it.
+func (p *Problem) charge(set int, x []float64) float64 {
+	if p.Charge == nil {
+		return p.ControlSets[set].Cost
+	}
+	return p.Charge(set, x)
+}
+
+// measure carries out a step at the problem's time: the random variables of x (NaN)
+// take draws, and Shots readings give a mean and an unbiased sample variance, NaN
+// for one reading. index tells the steps of a seed apart.
+func (p *Problem) measure(seed uint64, index, time int, x []float64) (mean, variance float64) {
+	if p.Draw != nil {
+		drawn := make([]float64, len(x))
+		p.Draw(stream(seed, forSurroundings, index), drawn)
+		for i, v := range x {
+			if math.IsNaN(v) {
+				x[i] = drawn[i]
+			}
+		}
+	}
+	truth, sd := p.Truth(time, x), math.Sqrt(p.NoiseVariance(x))
+	rng := stream(seed, forNoise, index)
+	squares := 0.0
+	for k := range p.Shots { // Welford's update
+		reading := truth + sd*rng.NormFloat64()
+		d := reading - mean
+		mean += d / float64(k+1)
+		squares += d * (reading - mean)
+	}
+	if p.Shots < 2 {
+		return mean, math.NaN()
+	}
+	return mean, squares / float64(p.Shots-1)
+}
+
+// nearest names the place that x is nearest to, with each variable measured in its
+// range.
+func (p *Problem) nearest(x []float64) string {
+	name, least := "", math.Inf(1)
+	for _, place := range p.Places {
+		sum := 0.0
+		for i, v := range p.Variables {
+			d := (x[i] - place.X[i]) / (v.High - v.Low)
+			sum += d * d
+		}
+		if sum < least {
+			name, least = place.Name, sum
+		}
+	}
+	return name
+}
+
+// full is the control set that holds all d variables, at no cost.
+func full(d int) []policy.ControlSet {
+	s := policy.ControlSet{Controlled: make([]bool, d)}
+	for i := range s.Controlled {
+		s.Controlled[i] = true
+	}
+	return []policy.ControlSet{s}
+}
+
+// variables makes continuous variables; names and bounds (low, high) in order. Their
+// start is unknown.
+func variables(names []string, bounds [][2]float64) []policy.Variable {
+	out := make([]policy.Variable, len(names))
+	for i, name := range names {
+		out[i] = policy.Variable{Name: name, Low: bounds[i][0], High: bounds[i][1], Start: math.NaN()}
+	}
+	return out
+}
+
+// constantly is a function of the setting that has one value.
+func constantly(v float64) func([]float64) float64 { return func([]float64) float64 { return v } }
+
+// always is a best worth that does not change with time.
+func always(v float64) func(int) float64 { return func(int) float64 { return v } }

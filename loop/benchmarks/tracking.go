@@ -1,0 +1,123 @@
+package benchmarks
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// Experiments on a drifting optimum, ours: an objective between 0 and 1 on [-2, 2]^d
+// whose optimum moves for 2000 steps, slowly or in one jump, with a noise standard
+// deviation of 0.03. Every step counts. Regret is that of the step's own time. Besides
+// the regret of what is tried, the held set-point is judged: what a user would be told
+// to set, asked every tenth step from step 300 on.
+
+const (
+	trackingSteps    = 2000
+	trackingNoiseSD  = 0.03
+	trackingCapacity = 128
+)
+
+// moving is an objective with the place of its optimum at each step.
+type moving struct {
+	name, about string
+	dims        int
+	centre      func(step int) []float64
+	// shape is the objective at this displacement from the centre, with its maximum 1
+	// at zero.
+	shape func(r []float64) float64
+}
+
+func trackingExperiments() []*Experiment {
+	var out []*Experiment
+	for _, m := range []moving{
+		bump("bump2-slow", 2, slowly), bump("bump2-jump", 2, jumping),
+		bump("bump4-slow", 4, slowly), bump("bump4-jump", 4, jumping),
+		resonance("resonance3-slow", circling), resonance("resonance3-jump", leaping),
+		twoPeaks("peaks2-slow", circling), twoPeaks("peaks2-jump", leaping),
+	} {
+		out = append(out, m.experiment())
+	}
+	return out
+}
+
+func (m moving) experiment() *Experiment {
+	bounds, names := make([][2]float64, m.dims), make([]string, m.dims)
+	for i := range bounds {
+		bounds[i], names[i] = [2]float64{-2, 2}, "x"+number(float64(i+1))
+	}
+	return &Experiment{
+		Name: "tracking/" + m.name, Paper: "ours", Figure: "-", About: m.about,
+		Steps: trackingSteps, Initial: 2 << m.dims, Design: "sobol", CountInitial: true, Seeds: 20,
+		Hold: Hold{From: 300, Every: 10},
+		Draw: func(uint64) (*Problem, error) {
+			return &Problem{
+				Variables: variables(names, bounds), ControlSets: full(m.dims), Shots: 1,
+				NoiseVariance: constantly(trackingNoiseSD * trackingNoiseSD),
+				Truth:         m.truth, Best: always(1),
+			}, nil
+		},
+		Common: func(*Problem) policy.Spec {
+			lengthscale := make([]float64, m.dims)
+			for i := range lengthscale {
+				lengthscale[i] = 0.1 // of the range: 0.4
+			}
+			return policy.Spec{Confidence: "constant", Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fixed",
+				Lengthscale: lengthscale, Outputscale: 1, NoiseSD: trackingNoiseSD, Capacity: trackingCapacity}}
+		},
+		Competitors: []Competitor{
+			{"gp-ucb-beta-2", "blind to time, the constant confidence 2", kind("gp-ucb")},
+			{"random", "uniform settings", kind("random")},
+		},
+		Metrics: []Metric{AverageRegret, HeldRegret, AverageRegretFrom(300)},
+	}
+}
+
+func (m moving) truth(step int, x []float64) float64 {
+	r := m.centre(step)
+	for i := range r {
+		r[i] = x[i] - r[i]
+	}
+	return m.shape(r)
+}
+
+// along is a place on the diagonal at this distance from the middle.
+func along(dims int, distance float64) []float64 {
+	c := make([]float64, dims)
+	for i := range c {
+		c[i] = distance / math.Sqrt(float64(dims))
+	}
+	return c
+}
+
+// slowly moves along the diagonal by 40 % of the range (1.6) in 1000 steps, and back.
+func slowly(dims, step int) []float64 {
+	phase := math.Mod(float64(step-1)/1000, 2)
+	return along(dims, -0.8+1.6*(1-math.Abs(1-phase)))
+}
+
+// jumping moves once, between steps 1000 and 1001, along the diagonal by 1.8.
+func jumping(dims, step int) []float64 {
+	if step <= 1000 {
+		return along(dims, -0.9)
+	}
+	return along(dims, 0.9)
+}
+
+// circling goes once round a circle of radius 0.7 in the first two variables, and half
+// as far up and down in a third.
+func circling(dims, step int) []float64 {
+	angle := 2 * math.Pi * float64(step-1) / trackingSteps
+	c := []float64{0.7 * math.Cos(angle), 0.7 * math.Sin(angle), 0.35 * math.Cos(angle)}
+	return c[:dims]
+}
+
+// leaping moves once, between steps 700 and 701, by 1.6 in the first variable and 0.8
+// in the second.
+func leaping(dims, step int) []float64 {
+	c := []float64{0.9, -0.3, 0.2}
+	if step > 700 {
+		c = []float64{-0.7, 0.5, 0.2}
+	}
+	return c[:dims]
+}
