@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -186,14 +187,20 @@ func TestResumeFromObservations(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends after so many looks at it.
+// countdown is a context that ends after it was asked left times.
 type countdown struct {
 	context.Context
-	left int
+	left atomic.Int64
+}
+
+func newCountdown(left int) *countdown {
+	c := &countdown{Context: context.Background()}
+	c.left.Store(int64(left))
+	return c
 }
 
 func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
+	if c.left.Add(-1) < 0 {
 		return context.DeadlineExceeded
 	}
 	return nil
@@ -204,7 +211,7 @@ func TestCutDecisionsRepeat(t *testing.T) {
 	w := story{scale: 1, shots: 5}
 	for name, s := range casts() {
 		cut := w.tell(t, fresh(t, s), &s, storySteps, func(step int) context.Context {
-			return &countdown{context.Background(), step % 5}
+			return newCountdown(step % 5)
 		})
 		cuts := 0
 		p := fresh(t, s)
@@ -213,8 +220,8 @@ func TestCutDecisionsRepeat(t *testing.T) {
 			p.(WorkLimiter).LimitWork(q.Work)
 			if q.Cut {
 				cuts++
-				if want := step%5 + 1; q.Work != want {
-					t.Errorf("%s, step %d: %d units, want %d", name, step, q.Work, want)
+				if most := step%5 + 1; q.Work > most { // a short search may have fewer
+					t.Errorf("%s, step %d: %d units, at most %d", name, step, q.Work, most)
 				}
 			}
 			return context.Background()

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -17,6 +18,17 @@ type marginal struct {
 func newMarginal(v *Variable) marginal {
 	span := v.High - v.Low
 	return marginal{kind: v.Random.Kind, mean: (v.Random.Mean - v.Low) / span, sd: v.Random.SD / span}
+}
+
+// of is the same distribution for gpcore; a held variable is at last.
+func (m marginal) of(last float64) gpcore.Marginal {
+	switch m.kind {
+	case Held:
+		return gpcore.Held(last)
+	case TruncatedNormal:
+		return gpcore.TruncatedNormal(m.mean, m.sd, 0, 1)
+	}
+	return gpcore.Uniform(0, 1)
 }
 
 // normalCDF is the standard normal distribution function.

@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
 )
 
 // listLimit bounds the settings that are enumerated when every controlled variable
@@ -94,6 +96,30 @@ func (d *domain) add(values []float64) {
 	}
 }
 
+// problemAxes describes a box to the search; nil for a list.
+func (d *domain) problemAxes() []gpcore.Axis {
+	if d.listed() > 0 {
+		return nil
+	}
+	out := make([]gpcore.Axis, len(d.coords))
+	for j, i := range d.coords {
+		a := &d.axes[i]
+		switch n := a.count(); {
+		case n == 0:
+			out[j] = gpcore.Axis{High: 1}
+		case a.coarse():
+			for k := range n {
+				out[j].Levels = append(out[j].Levels, a.unit(a.at(k)))
+			}
+		case len(a.levels) > 0: // more than the search goes through one by one
+			out[j] = gpcore.Axis{Low: a.unit(a.at(0)), High: a.unit(a.at(n - 1))}
+		default:
+			out[j] = gpcore.Axis{Low: a.unit(a.at(0)), High: a.unit(a.at(n - 1)), Step: a.step / (a.high - a.low)}
+		}
+	}
+	return out
+}
+
 // size is the number of coordinates of a setting.
 func (d *domain) size() int { return len(d.coords) }
 
@@ -135,26 +161,6 @@ func (d *domain) settle(x []float64) {
 			x[j] = a.unit(a.nearest(a.user(x[j])))
 		}
 	}
-}
-
-// settleCoarse moves only the coordinates whose values are few.
-func (d *domain) settleCoarse(x []float64) {
-	for j, i := range d.coords {
-		if a := &d.axes[i]; a.coarse() {
-			x[j] = a.unit(a.nearest(a.user(x[j])))
-		}
-	}
-}
-
-// coarse lists the coordinates whose values are few.
-func (d *domain) coarse() []int {
-	var out []int
-	for j, i := range d.coords {
-		if d.axes[i].coarse() {
-			out = append(out, j)
-		}
-	}
-	return out
 }
 
 // proposal is setting x in the users' units, NaN for the random variables.

@@ -11,7 +11,7 @@ import (
 //
 //	Observe -> ledger, surroundings, votes, model
 //	Propose -> refits -> design
-//	                  -> criterion for each eligible control set -> maximize -> setRule
+//	                  -> views -> acquirer -> search -> setRule (decide.go)
 //
 // Its state after any calls is a function of the specification and the sequence of
 // observations, beside the number of the last proposal.
@@ -26,6 +26,7 @@ type engine struct {
 	model  *model
 	refits refits
 
+	acquire    acquirer
 	confidence confidence
 	risk       float64 // alpha in 1/(the objective's unit); 0: none
 	rule       setRule
@@ -39,7 +40,6 @@ type engine struct {
 	last     *Proposal
 	limit    int  // LimitWork
 	note     *Fit // not yet told
-	workers  *pool
 }
 
 // Propose implements [Policy].
@@ -186,57 +186,6 @@ func (e *engine) playedSettings(d *domain) [][]float64 {
 	return out
 }
 
-// decide maximises the acquisition over the eligible control sets.
-func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, error) {
-	if err := e.model.refresh(); err != nil {
-		return Proposal{}, err
-	}
-	sets := e.rule.eligible(fits)
-	beta := e.confidence.beta(step)
-	workers, centres := e.pool(), e.incumbents()
-	var searches []*search
-	for _, set := range sets {
-		c := e.criterion(set, beta)
-		c.vote = e.votes[set]
-		c.vote.decide(step)
-		s := newSearch(c, plan(c.dom, e.allotted(len(sets)), c.nodes.count() == 1), e.spec.Seed, step)
-		for _, x := range centres {
-			at := make([]float64, c.dom.size())
-			c.dom.project(at, x)
-			s.centres = append(s.centres, at)
-		}
-		searches = append(searches, s)
-	}
-	work := maximize(ctx, searches, workers, e.limit)
-	scale := e.model.inForce.scale
-	var settings [][]float64 // of the sets that were searched before a cut
-	var values []float64
-	for _, s := range searches {
-		if s.done > 0 {
-			x, value := s.best(workers)
-			settings, values = append(settings, x), append(values, scale*value)
-		}
-	}
-	k := e.rule.choose(sets[:len(values)], values)
-	x := settings[k]
-	return Proposal{ControlSet: sets[k], X: searches[k].crit.dom.proposal(x), Work: work,
-		Cut: work < planned(searches), Why: e.explain(searches[k].crit, x)}, nil
-}
-
-// allotted is the number of units for each of so many searches, 0 for the default.
-func (e *engine) allotted(searches int) int {
-	if e.spec.WorkUnits == 0 {
-		return 0
-	}
-	return max(1, e.spec.WorkUnits/searches)
-}
-
-// criterion is the bound over control set number set, optimistic for positive beta.
-func (e *engine) criterion(set int, beta float64) *criterion {
-	d := e.domains[set]
-	return &criterion{m: e.model, dom: d, nodes: e.around.nodes(d.random), beta: beta, alpha: e.alpha()}
-}
-
 // alpha is the risk factor of the standardised objective: with y = scale*z,
 // f - alpha*variance is scale*(z - alpha*scale*variance of z) and a constant.
 func (e *engine) alpha() float64 {
@@ -244,59 +193,4 @@ func (e *engine) alpha() float64 {
 		return 0
 	}
 	return e.risk * e.model.inForce.scale
-}
-
-// pool has the workers for the model as it is.
-func (e *engine) pool() *pool {
-	if !e.workers.serves(e.model) {
-		e.workers = newPool(e.model)
-	}
-	return e.workers
-}
-
-// incumbents lists up to four observed points with the greatest posterior mean of
-// the mean-variance objective, as centres of local screening.
-func (e *engine) incumbents() [][]float64 {
-	const count = 4
-	m := e.model
-	rows := m.data.rows
-	x := make([]float64, 0, len(rows)*m.dims)
-	for i := range rows {
-		x = append(x, rows[i].x...)
-	}
-	mean := make([]float64, len(rows))
-	m.f.Predict(mean, nil, x)
-	if alpha := e.alpha(); alpha > 0 {
-		noise := make([]float64, len(rows))
-		m.v.gp.Predict(noise, nil, x)
-		for i := range mean {
-			v, _, _ := m.v.shotVariance(noise[i], 0, 0)
-			mean[i] -= alpha * v
-		}
-	}
-	var out [][]float64
-	for range min(count, len(rows)) {
-		k := argmax(mean)
-		mean[k] = math.Inf(-1)
-		out = append(out, rows[k].x)
-	}
-	return out
-}
-
-// explain gives the parts of the acquisition at setting x in the users' units.
-func (e *engine) explain(c *criterion, x []float64) Why {
-	s := c.summarise(e.workers.workers[0], x)
-	h := e.model.inForce
-	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd, Beta: c.beta,
-		NoiseVariance: math.NaN(), Risk: math.NaN(), Value: h.center + h.scale*s.value}
-	if c.alpha > 0 {
-		w.NoiseVariance = h.scale * h.scale * s.bound
-		w.Risk = e.risk * w.NoiseVariance
-	}
-	return w
-}
-
-func unexplained() Why {
-	n := math.NaN()
-	return Why{n, n, n, n, n, n}
 }

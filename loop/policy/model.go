@@ -110,6 +110,12 @@ func (m *model) load(h *hyper) error {
 	return loadRobustly(m.f, x, z, noise)
 }
 
+// views are the posteriors that the decision of a step looks at.
+func (m *model) views(int) []view { return []view{m.belief()} }
+
+// belief is the posterior by which settings are judged.
+func (m *model) belief() view { return view{{gp: m.f, weight: 1}} }
+
 // task describes a fit on the present data.
 func (m *model) task(step int) *fitTask {
 	return &fitTask{modelling: m.modelling, rows: thinned(m.data.rows, fitLimit), start: m.fitted, step: step}

@@ -135,6 +135,7 @@ func assemble(s Spec) (*engine, error) {
 	if s.Confidence == confidenceIRGP {
 		e.confidence = irgp{dims: dims, seed: s.Seed}
 	}
+	e.acquire = upperBound{}
 	e.rule = newRule(&s)
 	designed := s.Design
 	if p.designOnly { // all steps are of one design

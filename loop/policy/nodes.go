@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore"
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
@@ -46,13 +47,16 @@ type surroundings struct {
 	// and all control sets share them, so that differences between two control sets
 	// are not differences between two samples.
 	base [][]float64
+	// seed scrambles the points of the expectations that gpcore takes.
+	seed uint64
 }
 
 // newSurroundings draws the common random numbers of a run. A held variable that
 // was never measured is where it starts, in the middle where that is unknown.
 func newSurroundings(s *Spec, axes []axis) *surroundings {
 	d := len(s.Variables)
-	e := &surroundings{marginals: make([]marginal, d), last: make([]float64, d), read: readings{limit: s.Model.Capacity}}
+	e := &surroundings{marginals: make([]marginal, d), last: make([]float64, d), read: readings{limit: s.Model.Capacity},
+		seed: stream(s.Seed, forNodes, 1).Uint64()}
 	for i := range s.Variables {
 		v := &s.Variables[i]
 		e.marginals[i] = newMarginal(v)
@@ -96,6 +100,27 @@ func (e *surroundings) nodes(random []int) nodes {
 		return e.gauss(random, known[0])
 	}
 	return e.sampled(random, learnt)
+}
+
+// inputs splits the coordinates of a point into the domain's and those left to chance,
+// for a decision before a step.
+func (e *surroundings) inputs(d *domain, step int) gpcore.Inputs {
+	in := gpcore.Inputs{Controlled: d.coords, Seed: e.seed}
+	var learnt []int
+	for _, i := range d.random {
+		if e.marginals[i].kind == Learnt {
+			learnt = append(learnt, i)
+		}
+	}
+	if len(learnt) > 0 {
+		n := e.sampled(d.random, learnt)
+		in.Nodes = &gpcore.Nodes{X: n.x, Weight: n.weight}
+		return in
+	}
+	for _, i := range d.random {
+		in.Random = append(in.Random, e.marginals[i].of(e.last[i]))
+	}
+	return in
 }
 
 // gauss is the rule for one variable with a density.

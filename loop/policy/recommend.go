@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
 )
 
 // Recommend implements [Policy]: of the settings that were played, the one with the
@@ -23,20 +25,21 @@ func (e *engine) Recommend() (Recommendation, error) {
 	if err := e.model.refresh(); err != nil {
 		return Recommendation{}, err
 	}
-	workers := e.pool()
 	found := false
 	var best Recommendation
-	var value float64
 	for _, reliable := range []bool{true, false} {
 		for set := range e.domains {
 			x := e.playedPoints(set, reliable)
 			if len(x) == 0 {
 				continue
 			}
-			c := e.criterion(set, -e.spec.Beta)
-			if at, v := safest(c, workers, x); !found || v > value {
-				found, value = true, v
-				best = Recommendation{ControlSet: set, X: c.dom.proposal(at), Estimate: e.estimate(c, at)}
+			at, estimate, err := e.safest(e.domains[set], x)
+			if err != nil {
+				return Recommendation{}, err
+			}
+			if !found || estimate.LowerBound > best.LowerBound {
+				found = true
+				best = Recommendation{ControlSet: set, X: e.domains[set].proposal(at), Estimate: estimate}
 			}
 		}
 		if found {
@@ -46,8 +49,9 @@ func (e *engine) Recommend() (Recommendation, error) {
 	if !found { // nothing but steps without control
 		return Recommendation{}, ErrNoData
 	}
-	best.Start = e.startEstimate()
-	return best, nil
+	var err error
+	best.Start, err = e.startEstimate()
+	return best, err
 }
 
 // playedPoints lists the settings that valid steps played with a control set, one
@@ -75,45 +79,71 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 	return out
 }
 
-// safest evaluates the criterion with few nodes at all settings and with all nodes at
-// the best sixteen, and returns the best.
-func safest(c *criterion, p *pool, x []float64) (at []float64, value float64) {
+// safest ranks settings x of a domain by a quick form of the lower bound, estimates the
+// best sixteen in full, and returns the one with the greatest bound.
+func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, err error) {
 	const exact = 16
-	size := c.dom.size()
-	values := make([]float64, len(x)/size)
-	c.values(p, values, x, c.nodes.coarse)
-	order := make([]int, len(values))
+	size := d.size()
+	terms := append(e.model.belief().linear(1, -e.spec.Beta), e.riskTerms(-e.spec.Beta)...)
+	c, err := gpcore.NewExpected(terms, e.around.inputs(d, e.seen+1))
+	if err != nil {
+		return nil, Estimate{}, err
+	}
+	c.Prepare()
+	quick := make([]float64, len(x)/size)
+	if len(quick) > exact {
+		c.SurrogateValues(quick, x)
+	}
+	order := make([]int, len(quick))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
-	order = order[:min(exact, len(order))]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(quick[b], quick[a]) })
 	var few []float64
-	for _, i := range order {
+	for _, i := range order[:min(exact, len(order))] {
 		few = append(few, x[i*size:(i+1)*size]...)
 	}
-	values = values[:len(order)]
-	c.values(p, values, few, c.nodes.count())
-	k := argmax(values)
-	return few[k*size : (k+1)*size], values[k]
+	estimates, err := e.estimates(d, few)
+	if err != nil {
+		return nil, Estimate{}, err
+	}
+	k := 0
+	for i := range estimates {
+		if estimates[i].LowerBound > estimates[k].LowerBound {
+			k = i
+		}
+	}
+	return few[k*size : (k+1)*size], estimates[k], nil
 }
 
-// estimate describes the objective at setting x of the criterion's control set.
-func (e *engine) estimate(c *criterion, x []float64) Estimate {
-	s := c.summarise(e.workers.workers[0], x)
-	h := e.model.inForce
-	out := Estimate{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd,
-		NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*s.value}
-	_, freedom := pooledVariance(e.model.data.rows)
-	if e.model.v == nil && e.model.fitted == nil && !e.model.fixed() && freedom < pooledFreedom {
-		out.NoiseSD = math.NaN() // a guess
+// estimates describes the objective at settings x of a domain.
+func (e *engine) estimates(d *domain, x []float64) ([]Estimate, error) {
+	beta := e.spec.Beta
+	summaries, err := e.summarise(judgement{e.model.belief(), d, e.seen + 1, -beta}, x)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	h, alpha := e.model.inForce, e.alpha()
+	_, freedom := pooledVariance(e.model.data.rows)
+	guessed := e.model.v == nil && e.model.fitted == nil && !e.model.fixed() && freedom < pooledFreedom
+	out := make([]Estimate, len(summaries))
+	for k, s := range summaries {
+		low := s.mean - beta*s.sd
+		if alpha > 0 {
+			low -= alpha * s.bound
+		}
+		out[k] = Estimate{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd,
+			NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*low}
+		if guessed {
+			out[k].NoiseSD = math.NaN()
+		}
+	}
+	return out, nil
 }
 
 // startEstimate describes the starting setting: variables whose start is unknown
 // are random.
-func (e *engine) startEstimate() Estimate {
+func (e *engine) startEstimate() (Estimate, error) {
 	known := make([]bool, len(e.axes))
 	var x []float64
 	for i := range known {
@@ -124,6 +154,9 @@ func (e *engine) startEstimate() Estimate {
 	}
 	d := &domain{set: -1, axes: e.axes}
 	d.split(known)
-	c := &criterion{m: e.model, dom: d, nodes: e.around.nodes(d.random), beta: -e.spec.Beta, alpha: e.alpha()}
-	return e.estimate(c, x)
+	out, err := e.estimates(d, x)
+	if err != nil {
+		return Estimate{}, err
+	}
+	return out[0], nil
 }

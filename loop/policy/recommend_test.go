@@ -111,8 +111,9 @@ func TestStartEstimate(t *testing.T) {
 		got, want float64
 	}{{"mean", r.Start.Mean, 2 + 2*mean}, {"sd", r.Start.SD, 2 * sd}, {"noise sd", r.Start.NoiseSD, math.Sqrt(shot)},
 		{"lower bound", r.Start.LowerBound, 2 + 2*(mean-s.Beta*sd)}} {
-		// 24 Gauss nodes against 2000 midpoints, error near 1/2000^2.
-		if math.Abs(c.got-c.want) > 1e-5 {
+		// gpcore's rule of few nodes for E[sd] against 2000 midpoints, whose own error is
+		// near 1/2000^2.
+		if math.Abs(c.got-c.want) > 5e-4 {
 			t.Errorf("%s of the start: %.8f, want %.8f", c.name, c.got, c.want)
 		}
 	}

@@ -13,6 +13,9 @@ type setRule interface {
 	// choose takes the greatest acquisition value of each eligible set, in the
 	// objective's unit, and returns a position in that list.
 	choose(sets []int, values []float64) int
+	// slack is how much below the greatest value, in the objective's unit, another set's
+	// may be and still be chosen.
+	slack() float64
 	// played counts a step with this set after the initial design.
 	played(set int)
 }
@@ -22,6 +25,7 @@ type greatest struct{}
 
 func (greatest) eligible(fits []int) []int            { return fits }
 func (greatest) choose(_ []int, values []float64) int { return argmax(values) }
+func (greatest) slack() float64                       { return 0 }
 func (greatest) played(int)                           {}
 
 // epsilonSchedule is UCB-CVS's Algorithm 1 (Tay et al., NeurIPS 2023). With g_i the
@@ -40,7 +44,7 @@ type epsilonSchedule struct {
 func (e *epsilonSchedule) eligible(fits []int) []int { return fits }
 
 func (e *epsilonSchedule) choose(sets []int, values []float64) int {
-	epsilon := e.epsilon[min(e.plays, len(e.epsilon)-1)]
+	epsilon := e.slack()
 	greatest := values[argmax(values)]
 	near := func(k int) bool { return values[k]+epsilon >= greatest }
 	cheapest := math.Inf(1)
@@ -57,6 +61,8 @@ func (e *epsilonSchedule) choose(sets []int, values []float64) int {
 	}
 	return best
 }
+
+func (e *epsilonSchedule) slack() float64 { return e.epsilon[min(e.plays, len(e.epsilon)-1)] }
 
 func (e *epsilonSchedule) played(int) { e.plays++ }
 
@@ -140,6 +146,8 @@ func (e *exploreThenCommit) eligible(fits []int) []int {
 }
 
 func (e *exploreThenCommit) choose(_ []int, values []float64) int { return argmax(values) }
+
+func (e *exploreThenCommit) slack() float64 { return 0 }
 
 func (e *exploreThenCommit) played(set int) {
 	for g, group := range e.groups {

@@ -3,36 +3,56 @@ package policy
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore"
 )
 
-// searchOf prepares the search that a decision would make in control set 0.
-func searchOf(t *testing.T, s Spec, n, shots int) (*engine, *search) {
+// decisionOf prepares the decision after n observations in control set 0, with beta 2
+// and at most units work units (0: all), and its one option.
+func decisionOf(t *testing.T, s Spec, n, shots, units int) (*decision, []option) {
 	t.Helper()
 	p, err := New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fill(t, p, s, n, shots)
-	e := p.(*engine)
+	return decisionBefore(t, p.(*engine), n+1, units)
+}
+
+func decisionBefore(t *testing.T, e *engine, step, units int) (*decision, []option) {
+	t.Helper()
 	if err := e.model.refresh(); err != nil {
 		t.Fatal(err)
 	}
-	c := e.criterion(0, 2)
-	se := newSearch(c, plan(c.dom, e.allotted(1), c.nodes.count() == 1), s.Seed, n+1)
-	for _, x := range e.incumbents() {
-		at := make([]float64, c.dom.size())
-		c.dom.project(at, x)
-		se.centres = append(se.centres, at)
+	d := &decision{engine: e, step: step, sets: []int{0}, views: e.model.views(step), beta: 2,
+		units: &meter{ctx: t.Context(), limit: units}}
+	options, err := e.acquire.options(d)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return e, se
+	return d, options
 }
 
-func (s *search) run(p *pool) ([]float64, float64) {
-	for !s.finished() {
-		s.unit(p)
+// found is what the decision's search finds, as a setting and a value.
+func found(t *testing.T, d *decision, options []option) ([]float64, float64) {
+	t.Helper()
+	m, err := d.search(options, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return s.best(p)
+	return m[0].X, m[0].Value
+}
+
+// valuesAt evaluates an option's objective.
+func valuesAt(o option, x []float64) []float64 {
+	if p, ok := o.objective.(gpcore.Preparer); ok {
+		p.Prepare()
+	}
+	out := make([]float64, len(x)/o.objective.Dim())
+	o.objective.Values(out, x)
+	return out
 }
 
 // The search finds what a dense random scan of 20000 settings finds, or better. The
@@ -40,15 +60,15 @@ func (s *search) run(p *pool) ([]float64, float64) {
 func TestSearchBeatsADenseScan(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, d := range []int{1, 2, 4} {
-			e, s := searchOf(t, rahboSpec(d, seed), 30, 10)
-			x, got := s.run(e.pool())
+			c, options := decisionOf(t, rahboSpec(d, seed), 30, 10, 0)
+			x, got := found(t, c, options)
 			const points = 20000
 			rng := rand.New(rand.NewPCG(seed, 5))
-			scan, values := make([]float64, points*d), make([]float64, points)
+			scan := make([]float64, points*d)
 			for i := range scan {
 				scan[i] = rng.Float64()
 			}
-			s.crit.values(e.pool(), values, scan, 1)
+			values := valuesAt(options[0], scan)
 			if best := values[argmax(values)]; got < best-1e-6 {
 				t.Errorf("seed %d, %d-D: found %.6f at %v, the scan %.6f", seed, d, got, x, best)
 			}
@@ -60,8 +80,8 @@ func TestSearchBeatsADenseScan(t *testing.T) {
 func TestSearchWithExpectation(t *testing.T) {
 	for seed := range uint64(3) {
 		s := growth("se", "etc-50", seed)
-		e, se := searchOf(t, s, 40, 1) // control set 0 holds two of five variables
-		_, got := se.run(e.pool())
+		d, options := decisionOf(t, s, 40, 1, 0) // control set 0 holds two of five variables
+		_, got := found(t, d, options)
 		const side = 25
 		var scan []float64
 		for i := range side {
@@ -69,8 +89,7 @@ func TestSearchWithExpectation(t *testing.T) {
 				scan = append(scan, float64(i)/(side-1), float64(j)/(side-1))
 			}
 		}
-		values := make([]float64, side*side)
-		se.crit.values(e.pool(), values, scan, se.crit.nodes.count())
+		values := valuesAt(options[0], scan)
 		if best := values[argmax(values)]; got < best-1e-3 {
 			t.Errorf("seed %d: found %.5f, the scan %.5f", seed, got, best)
 		}
@@ -85,8 +104,8 @@ func TestSearchOfMixedVariables(t *testing.T) {
 		s.Variables[0].Low, s.Variables[0].High, s.Variables[0].Integer = 0, 9, true
 		s.Variables[1].Levels = []float64{0, 0.1, 0.25, 0.7, 1}
 		s.Variables[2].Resolution = 0.002
-		e, se := searchOf(t, s, 25, 10)
-		x, got := se.run(e.pool())
+		d, options := decisionOf(t, s, 25, 10, 0)
+		x, got := found(t, d, options)
 		var scan []float64
 		for i := range 10 {
 			for _, l := range s.Variables[1].Levels {
@@ -95,13 +114,12 @@ func TestSearchOfMixedVariables(t *testing.T) {
 				}
 			}
 		}
-		values := make([]float64, len(scan)/3)
-		se.crit.values(e.pool(), values, scan, 1)
+		values := valuesAt(options[0], scan)
 		// Rounding to the nearest of 501 values may miss the best of two neighbours.
 		if best := values[argmax(values)]; got < best-1e-4 {
 			t.Errorf("seed %d: found %.6f at %v, the scan %.6f", seed, got, x, best)
 		}
-		p := se.crit.dom.proposal(x)
+		p := d.domains[0].proposal(x)
 		if p[0] != math.Round(p[0]) || math.Abs(p[2]*500-math.Round(p[2]*500)) > 1e-9 {
 			t.Errorf("seed %d: proposal %v", seed, p)
 		}
@@ -115,52 +133,54 @@ func TestSearchOfAList(t *testing.T) {
 	for range 300 {
 		s.Candidates = append(s.Candidates, []float64{rng.Float64(), rng.Float64()})
 	}
-	e, se := searchOf(t, s, 20, 10)
-	_, got := se.run(e.pool())
-	values := make([]float64, 300)
-	se.crit.values(e.pool(), values, se.crit.dom.list, 1)
+	d, options := decisionOf(t, s, 20, 10, 0)
+	_, got := found(t, d, options)
+	values := valuesAt(options[0], d.domains[0].list)
 	if best := values[argmax(values)]; math.Abs(got-best) > 1e-12 {
 		t.Errorf("found %g, the best candidate has %g", got, best)
 	}
 }
 
-// Anytime: what is held after each unit may be proposed, and without expectation
-// never gets worse.
+// Anytime: what is held after each unit may be proposed, and never gets worse.
 func TestSearchIsAnytime(t *testing.T) {
 	s := rahboSpec(3, 2)
 	s.Variables[1].Levels = []float64{0, 0.3, 0.6, 1}
 	last := math.Inf(-1)
 	for units := 1; ; units++ {
-		e, se := searchOf(t, s, 25, 10)
-		se.done = 0
-		for range units {
-			se.unit(e.pool())
-		}
-		x, v := se.best(e.pool())
+		d, options := decisionOf(t, s, 25, 10, units)
+		x, v := found(t, d, options)
 		if v < last {
 			t.Errorf("after %d units %g, one unit earlier %g", units, v, last)
 		}
 		last = v
-		if p := se.crit.dom.proposal(x); p[1] != 0 && p[1] != 0.3 && p[1] != 0.6 && p[1] != 1 {
+		if p := d.domains[0].proposal(x); p[1] != 0 && p[1] != 0.3 && p[1] != 0.6 && p[1] != 1 {
 			t.Errorf("after %d units: proposal %v", units, p)
 		}
-		if se.finished() {
+		if d.units.done < units {
 			break
 		}
 	}
 }
 
-// The plan keeps to the number of units that is given, whatever it is.
-func TestPlanLengths(t *testing.T) {
-	box := newDomain(axesOf(box(2)), []bool{true, true}, 0, nil)
-	for allotted := 1; allotted < 60; allotted++ {
-		l := plan(box, allotted, true)
-		if l.total() != allotted || l.screen < 1 || l.climb < 0 || l.fine < 0 {
-			t.Errorf("%d units: %+v", allotted, l)
+// A decision of several searches that was cut in the midst of one repeats when it is
+// limited to what was done.
+func TestMeterRepeatsACut(t *testing.T) {
+	s := rahboSpec(2, 4)
+	for calls := range 12 {
+		play := func(m *meter) (values []float64) {
+			d, options := decisionOf(t, s, 15, 10, 0)
+			d.units = m
+			for range 3 {
+				_, v := found(t, d, options)
+				values = append(values, v)
+			}
+			return values
 		}
-	}
-	long := &domain{coords: []int{0}, list: make([]float64, 100000)}
-	if l := plan(long, 0, true); l.total() != listUnits+1 {
-		t.Errorf("a long list takes %d units", l.total())
+		cut := &meter{ctx: newCountdown(9 * calls)}
+		a := play(cut)
+		again := &meter{ctx: t.Context(), limit: cut.done}
+		if b := play(again); !slices.Equal(a, b) || cut.done != again.done {
+			t.Errorf("cut after %d units: %v, repeated %v with %d", cut.done, a, b, again.done)
+		}
 	}
 }

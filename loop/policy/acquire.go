@@ -1,0 +1,111 @@
+package policy
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// acquirer is the heart of a policy: it says which functions a decision maximises.
+type acquirer interface {
+	// options makes the functions for the control sets and the views of a decision, at
+	// least one for each control set. It may search by itself (d.search) to find what
+	// they depend on.
+	options(d *decision) ([]option, error)
+}
+
+// option is one function to maximise over the settings of one control set. Its points
+// have the coordinates of the set's domain.
+type option struct {
+	set       int
+	view      view // whose posterior explains the choice
+	objective gpcore.Objective
+	// offset is added to the objective's values before options are compared.
+	offset float64
+	// unit says what the values measure.
+	unit valueUnit
+}
+
+// valueUnit says how an acquisition's value leaves the standardised objective.
+type valueUnit uint8
+
+const (
+	// level is a value of the objective: a bound, a draw.
+	level valueUnit = iota
+	// gain is a difference of values: an improvement.
+	gain
+	// pure does not depend on the objective's unit: an information in nats, a
+	// probability, a ratio.
+	pure
+)
+
+// inUnits is a value as it leaves.
+func (u valueUnit) inUnits(h *hyper, value float64) float64 {
+	switch u {
+	case level:
+		return h.center + h.scale*value
+	case gain:
+		return h.scale * value
+	}
+	return value
+}
+
+// decision is what an acquirer sees of the engine in one step.
+type decision struct {
+	*engine
+	step int
+	// sets are the control sets among which the rule will choose.
+	sets []int
+	// views are the posteriors to look at: one, unless the rule on priors keeps several
+	// apart.
+	views []view
+	// beta multiplies the standard deviation; one draw serves a whole step.
+	beta float64
+	// units meters the work.
+	units *meter
+}
+
+// rng is the decision's random stream of one purpose.
+func (d *decision) rng(p purpose) *rand.Rand { return stream(d.spec.Seed, p, d.step) }
+
+// inputs splits the coordinates of a control set.
+func (d *decision) inputs(set int) gpcore.Inputs { return d.around.inputs(d.domains[set], d.step) }
+
+// expectations makes the objectives of the decision's control sets from the same terms.
+func (d *decision) expectations(terms []gpcore.Term) ([]*gpcore.Expected, error) {
+	in := make([]gpcore.Inputs, len(d.sets))
+	for i, set := range d.sets {
+		in[i] = d.inputs(set)
+	}
+	return gpcore.NewExpectations(terms, in)
+}
+
+// meter counts the work units of a decision over all of its searches. After the first
+// cut every search does one unit, which is not counted: so a decision that was cut
+// after n units repeats when it is limited to n.
+type meter struct {
+	ctx   context.Context
+	limit int // 0: none
+	done  int
+	cut   bool
+}
+
+// run lets a search work with what is left.
+func (m *meter) run(s *gpcore.Search) []gpcore.Maximum {
+	if m.limit > 0 && m.done >= m.limit {
+		m.cut = true
+	}
+	if m.cut {
+		out, _ := s.Run(context.Background(), 1)
+		return out
+	}
+	left := 0
+	if m.limit > 0 {
+		left = m.limit - m.done
+	}
+	out, done := s.Run(m.ctx, left)
+	m.done += done
+	m.cut = m.ctx.Err() != nil || m.limit > 0 && m.done >= m.limit
+	return out
+}

@@ -1,0 +1,160 @@
+package policy
+
+import (
+	"context"
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// decide maximises the acquisition over the eligible control sets:
+//
+//	views -> acquirer -> options -> walls -> search -> setRule
+func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, error) {
+	if err := e.model.refresh(); err != nil {
+		return Proposal{}, err
+	}
+	limit := e.limit
+	if limit == 0 {
+		limit = e.spec.WorkUnits
+	}
+	d := &decision{engine: e, step: step, sets: e.rule.eligible(fits), views: e.model.views(step),
+		beta: e.confidence.beta(step), units: &meter{ctx: ctx, limit: limit}}
+	options, err := e.acquire.options(d)
+	if err != nil {
+		return Proposal{}, err
+	}
+	found, err := d.search(options, e.rule.slack()/e.model.inForce.scale)
+	if err != nil {
+		return Proposal{}, err
+	}
+	k := d.choose(options, found)
+	o, x := &options[k], found[k].X
+	why, err := e.explain(o, x, d.beta)
+	if err != nil {
+		return Proposal{}, err
+	}
+	why.Value = o.unit.inUnits(e.model.inForce, found[k].Value+o.offset)
+	return Proposal{ControlSet: o.set, X: e.domains[o.set].proposal(x), Work: d.units.done,
+		Cut: d.units.cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, nil
+}
+
+// search maximises options beside each other. slack, in the options' own unit, is how
+// much below the best an option may be and still matter.
+func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, error) {
+	problems := make([]gpcore.Problem, len(options))
+	centres := d.incumbents()
+	for i, o := range options {
+		dom := d.domains[o.set]
+		problems[i] = gpcore.Problem{Objective: d.walled(o), Axes: dom.problemAxes(), List: dom.list}
+	}
+	// The functions differ from option to option by their offsets, which the search does
+	// not know: the slack covers them.
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, o := range options {
+		low, high = min(low, o.offset), max(high, o.offset)
+	}
+	s, err := gpcore.NewSearch(problems, gpcore.Options{Seed: d.rng(forScreening).Uint64(), Slack: slack + high - low})
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range options {
+		dom := d.domains[o.set]
+		starts := make([]float64, 0, len(centres)*dom.size())
+		for _, x := range centres {
+			at := make([]float64, dom.size())
+			dom.project(at, x)
+			starts = append(starts, at...)
+		}
+		s.SetStarts(i, starts)
+	}
+	return d.units.run(s), nil
+}
+
+// walled is the option's objective with its penalties: where steps failed.
+func (d *decision) walled(o option) gpcore.Objective {
+	v := d.votes[o.set]
+	v.decide(d.step)
+	if len(v.active) == 0 {
+		return o.objective
+	}
+	return withPenalty(o.objective, v.penalty)
+}
+
+// choose lets the rule take a control set by the best option of each and returns that
+// option's position. Sets to which a cut search did not come are left out.
+func (d *decision) choose(options []option, found []gpcore.Maximum) int {
+	var sets, best []int
+	var values []float64
+	for i, o := range options {
+		if math.IsInf(found[i].Value, -1) {
+			continue
+		}
+		value := o.unit.inUnits(d.model.inForce, found[i].Value+o.offset)
+		at := position(sets, o.set)
+		if at < 0 {
+			sets, best, values = append(sets, o.set), append(best, i), append(values, value)
+		} else if value > values[at] {
+			best[at], values[at] = i, value
+		}
+	}
+	return best[d.rule.choose(sets, values)]
+}
+
+func position(list []int, v int) int {
+	for i, w := range list {
+		if w == v {
+			return i
+		}
+	}
+	return -1
+}
+
+// incumbents lists up to four observed points with the greatest posterior mean of
+// the mean-variance objective: searches start there.
+func (e *engine) incumbents() [][]float64 {
+	const count = 4
+	m := e.model
+	rows := m.data.rows
+	x := make([]float64, 0, len(rows)*m.dims)
+	for i := range rows {
+		x = append(x, rows[i].x...)
+	}
+	mean, sd := make([]float64, len(rows)), make([]float64, len(rows))
+	m.belief().moments(mean, sd, x)
+	if alpha := e.alpha(); alpha > 0 {
+		noise := make([]float64, len(rows))
+		m.v.gp.Predict(noise, nil, x)
+		for i := range mean {
+			v, _, _ := m.v.shotVariance(noise[i], 0, 0)
+			mean[i] -= alpha * v
+		}
+	}
+	var out [][]float64
+	for range min(count, len(rows)) {
+		k := argmax(mean)
+		mean[k] = math.Inf(-1)
+		out = append(out, rows[k].x)
+	}
+	return out
+}
+
+// explain gives the parts of the acquisition at setting x in the users' units.
+func (e *engine) explain(o *option, x []float64, beta float64) (Why, error) {
+	parts, err := e.summarise(judgement{o.view, e.domains[o.set], e.seen + 1, beta}, x)
+	if err != nil {
+		return Why{}, err
+	}
+	s, h := parts[0], e.model.inForce
+	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd, Beta: beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
+	if e.alpha() > 0 {
+		w.NoiseVariance = h.scale * h.scale * s.bound
+		w.Risk = e.risk * w.NoiseVariance
+	}
+	return w, nil
+}
+
+func unexplained() Why {
+	n := math.NaN()
+	return Why{n, n, n, n, n, n}
+}

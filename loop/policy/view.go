@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// view is one posterior of the standardised objective: a mixture of processes. With
+// given or fitted hyperparameters it has one component; priors that are averaged give
+// one for each.
+type view []component
+
+// component is one process of a mixture. Its targets are z minus its prior mean, so
+// the objective's mean is the process's plus mean.
+type component struct {
+	gp     *gpcore.GP
+	mean   float64
+	weight float64 // the components' weights sum to one
+}
+
+// offset is the part of the view's mean that no process knows.
+func (v view) offset() float64 {
+	sum := 0.0
+	for _, c := range v {
+		sum += c.weight * c.mean
+	}
+	return sum
+}
+
+// linear lists the terms of E[a*mean + b*sd], averaged over the components.
+func (v view) linear(a, b float64) []gpcore.Term {
+	out := make([]gpcore.Term, len(v))
+	for i, c := range v {
+		out[i] = gpcore.Term{Process: c.gp, Mean: c.weight * a, SD: c.weight * b}
+	}
+	return out
+}
+
+// of lists the terms of a function of the mean (the prior's included) and the standard
+// deviation, averaged over the components: of an improvement or an information, say.
+func (v view) of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []gpcore.Term {
+	out := make([]gpcore.Term, len(v))
+	for i, c := range v {
+		out[i] = gpcore.Term{Process: c.gp, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+			value, byMu, bySigma = f(mu+c.mean, sigma)
+			return c.weight * value, c.weight * byMu, c.weight * bySigma
+		}}
+	}
+	return out
+}
+
+// moments are the mixture's mean and standard deviation at points x of all
+// coordinates, row after row: the variance is the mean of the variances plus the
+// variance of the means.
+func (v view) moments(mean, sd, x []float64) {
+	clear(mean)
+	clear(sd)
+	m, s := make([]float64, len(mean)), make([]float64, len(mean))
+	for _, c := range v {
+		c.gp.Predict(m, s, x)
+		for j := range m {
+			mu := m[j] + c.mean
+			mean[j] += c.weight * mu
+			sd[j] += c.weight * (s[j] + mu*mu)
+		}
+	}
+	for j := range sd {
+		if len(v) == 1 { // without the cancellation
+			sd[j] = math.Sqrt(s[j])
+			continue
+		}
+		sd[j] = math.Sqrt(max(sd[j]-mean[j]*mean[j], 0))
+	}
+}
