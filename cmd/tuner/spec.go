@@ -51,15 +51,6 @@ func (w *wiring) wirePolicy() []configs.Problem {
 // and refuses what this version does not have.
 func (w *wiring) wireKind() []configs.Problem {
 	s := &w.spec
-	if schedule, ok := strings.CutPrefix(s.Kind, "ucb-cvs-"); ok {
-		s.Kind, s.Schedule = "ucb-cvs", schedule
-	}
-	switch s.Kind {
-	case "irgp-ucb":
-		s.Kind, s.Confidence = "gp-ucb", "irgp"
-	case "gp-ucb-heteroscedastic":
-		s.Kind = "gp-ucb"
-	}
 	var problems []configs.Problem
 	if !slices.Contains(policy.Kinds(), s.Kind) {
 		problems = append(problems, w.cfg.Problem("policy.kind", fmt.Sprintf("%q is not in this version", w.cfg.Policy.Kind),

@@ -16,10 +16,10 @@ type compared struct {
 func compare(t *testing.T, n noisy, optimum float64, seeds, steps int) (c compared) {
 	t.Helper()
 	for seed := range seeds {
-		for k, kind := range []string{"rahbo", "gp-ucb"} {
+		for k, kind := range []string{"rahbo", "gp-ucb-heteroscedastic"} {
 			s := rahboSpec(n.dims, uint64(seed))
 			s.Kind = kind
-			if kind == "gp-ucb" {
+			if kind == "gp-ucb-heteroscedastic" {
 				s.Risk = 0
 			}
 			rec, cumulative := n.campaign(t, s, 1, optimum, steps)

@@ -41,12 +41,12 @@ func TestModelFollowsItsData(t *testing.T) {
 
 // Identical settings, constant objectives and noiseless shots do not break anything.
 func TestModelSurvivesDegenerateData(t *testing.T) {
-	for _, kind := range []string{"rahbo", "gp-ucb"} {
+	for _, kind := range []string{"rahbo", "gp-ucb-heteroscedastic"} {
 		for _, variance := range []float64{0, 1e-20, 4} {
 			for _, raw := range []string{"raw", "log"} {
 				s := rahboSpec(2, 3)
 				s.Kind, s.VarianceModel, s.InitialSteps = kind, raw, 2
-				if kind == "gp-ucb" {
+				if kind == "gp-ucb-heteroscedastic" {
 					s.Risk = 0
 				}
 				p := fresh(t, s)

@@ -45,34 +45,6 @@ const (
 	defaultRefitLag = 1
 )
 
-// Kinds lists the policies that New makes.
-func Kinds() []string {
-	return []string{kindRAHBO, kindGPUCB, kindUCBCVS, kindRandom, kindSobol}
-}
-
-// parts says which parts make up a kind.
-type parts struct {
-	risk       bool // the risk term with the learnt noise
-	noise      bool // the noise depends on the setting and is learnt from sample variances
-	subsets    bool // several control sets, some variables may be random
-	designOnly bool
-}
-
-func partsOf(kind string, several bool) parts {
-	switch kind {
-	case kindRAHBO:
-		return parts{risk: true, noise: true}
-	case kindGPUCB:
-		return parts{noise: true}
-	case kindUCBCVS:
-		return parts{subsets: true}
-	default:
-		// The baselines propose blindly; what they recommend is judged like RAHBO's
-		// where each step gives a sample variance, like UCB-CVS's where it does not.
-		return parts{risk: !several, noise: !several, subsets: true, designOnly: true}
-	}
-}
-
 // New makes the policy that the specification describes:
 //
 //	"rahbo"    RAHBO (Makarova et al., NeurIPS 2021): upper bound of the objective
@@ -88,6 +60,10 @@ func partsOf(kind string, several bool) parts {
 // The error names everything that is wrong with the specification. The policy keeps
 // s: the caller must not change its slices afterwards.
 func New(s Spec) (Policy, error) {
+	r, known := recipeOf(s.Kind)
+	if known {
+		s.complete(r)
+	}
 	if s.Model.Capacity == 0 {
 		s.Model.Capacity = defaultCapacity
 	}
@@ -107,11 +83,28 @@ func New(s Spec) (Policy, error) {
 	return e, nil
 }
 
+// complete fills what the specification leaves to its kind.
+func (s *Spec) complete(r recipe) {
+	if s.Acquisition == "" {
+		s.Acquisition = r.acquisition
+	}
+	if s.Confidence == "" || r.confidence != "" {
+		s.Confidence = r.confidence
+	}
+	if r.schedule != "" {
+		s.Schedule = r.schedule
+	}
+	if r.priorRule != "" {
+		s.Model.PriorRule = r.priorRule
+	}
+	s.PerCost = s.PerCost || r.perCost
+}
+
 // assemble puts the parts of a valid specification together.
 func assemble(s Spec) (*engine, error) {
-	several := len(s.ControlSets) > 1 || !s.ControlSets[0].full()
-	p := partsOf(s.Kind, several)
-	e := &engine{spec: s, cash: ledger{budget: s.Budget}, designOnly: p.designOnly,
+	p, _ := recipeOf(s.Kind)
+	p.adapt(&s)
+	e := &engine{spec: s, cash: ledger{budget: s.Budget}, designOnly: s.Acquisition == acquireNothing,
 		refits: refits{every: s.Model.RefitEvery, lag: s.Model.RefitLag}}
 	for i := range s.Variables {
 		e.axes = append(e.axes, newAxis(&s.Variables[i]))
@@ -125,7 +118,7 @@ func assemble(s Spec) (*engine, error) {
 	dims := len(s.Variables)
 	var err error
 	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta,
-		learnt: p.noise, raw: s.VarianceModel == varianceRaw}); err != nil {
+		learnt: p.noise == learntNoise, raw: s.VarianceModel == varianceRaw}); err != nil {
 		return nil, err
 	}
 	if p.risk {
@@ -135,10 +128,10 @@ func assemble(s Spec) (*engine, error) {
 	if s.Confidence == confidenceIRGP {
 		e.confidence = irgp{dims: dims, seed: s.Seed}
 	}
-	e.acquire = upperBound{}
+	e.acquire = acquirerOf(s.Acquisition)
 	e.rule = newRule(&s)
 	designed := s.Design
-	if p.designOnly { // all steps are of one design
+	if e.designOnly { // all steps are of one design
 		designed = s.Kind
 	}
 	e.design = newDesign(designed == designRandom, s.Seed, dims)
@@ -147,9 +140,6 @@ func assemble(s Spec) (*engine, error) {
 
 // newRule makes the schedule of control sets.
 func newRule(s *Spec) setRule {
-	if s.Kind != kindUCBCVS {
-		return greatest{}
-	}
 	switch s.Schedule {
 	case scheduleETC50:
 		return newExploreThenCommit(s.ControlSets, etc50)
@@ -157,10 +147,12 @@ func newRule(s *Spec) setRule {
 		return newExploreThenCommit(s.ControlSets, etc100)
 	case scheduleETCAda:
 		return newExploreThenCommit(s.ControlSets, 0)
+	case scheduleEpsilon:
+		r := &epsilonSchedule{epsilon: s.Epsilon}
+		for _, c := range s.ControlSets {
+			r.costs = append(r.costs, c.Cost)
+		}
+		return r
 	}
-	r := &epsilonSchedule{epsilon: s.Epsilon}
-	for _, c := range s.ControlSets {
-		r.costs = append(r.costs, c.Cost)
-	}
-	return r
+	return greatest{}
 }

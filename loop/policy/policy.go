@@ -155,6 +155,10 @@ type Observation struct {
 	Variance float64
 	// Shots is the number of shots behind Mean.
 	Shots int
+	// Constrained has the measured value of each of Spec.Constraints, in its unit, NaN
+	// where there is none; nil: none of them. A step that broke a constraint is valid: its
+	// objective was measured.
+	Constrained []float64
 	// Cost is what this observation added to the spending. The shots of one step
 	// share its cost: the first carries it.
 	Cost float64

@@ -1,10 +1,11 @@
 package policy
 
+import "github.com/labtuner/tuner/gpcore"
+
 // Spec describes a problem and the policy that is to solve it. It is plain data:
 // a configuration file, a benchmark and a test all build one.
 type Spec struct {
-	// Kind is the policy's name, as a configuration file writes it: "rahbo",
-	// "gp-ucb", "ucb-cvs", "random" or "sobol".
+	// Kind is the policy's name, as a configuration file writes it: see [Kinds].
 	Kind string
 	// Variables in file order.
 	Variables []Variable
@@ -17,21 +18,48 @@ type Spec struct {
 	// Budget bounds the sum of Observation.Cost; 0: no bound.
 	Budget float64
 
+	// The parts. A kind names one combination; what is empty or zero here is the kind's
+	// own, what is not replaces it, so every combination can be had.
+
+	// Acquisition is what a decision maximises: see Acquisitions.
+	Acquisition string
 	// Risk is alpha of MV = f - alpha*variance, in 1/(the objective's unit).
 	Risk float64
-	// Confidence is "constant" (Beta multiplies the standard deviation) or "irgp".
+	// NoiseVariance is the variance of one shot at a setting of all variables (in their
+	// units), in squared units of the objective, where it is known; nil: it is learnt or
+	// constant. It must be safe for concurrent use.
+	NoiseVariance func(x []float64) float64
+	// VarianceModel is "log" (log s^2 with its exact sampling noise; also where it is
+	// empty) or "raw".
+	VarianceModel string
+	// Confidence is "constant" (Beta multiplies the standard deviation), "srinivas",
+	// "data", "rgp", "irgp" or "heuristic".
 	Confidence string
 	// Beta multiplies the standard deviation where Confidence is "constant", and in
 	// every recommendation.
 	Beta float64
-	// VarianceModel is "log" (log s^2 with its exact sampling noise; also where it is
-	// empty) or "raw".
-	VarianceModel string
+	// Delta is the probability that a theoretical confidence parameter ("srinivas",
+	// "data") may fail, and that priors are eliminated wrongly; 0 takes 0.05.
+	Delta float64
 	// Schedule is UCB-CVS's: "etc-50", "etc-100", "etc-ada", or "epsilon".
 	Schedule string
 	// Epsilon is the epsilon-schedule, in the objective's unit; the last value
 	// holds.
 	Epsilon []float64
+	// PerCost divides the acquisition's value by the cost of the step.
+	PerCost bool
+	// Rho is how far from the best information ratio CostIDS may go for a cheaper step.
+	Rho float64
+	// SettingCost is what a step costs beside its control set's cost and its movement,
+	// as a function of the setting of all variables (NaN for those left random); nil:
+	// nothing. It must be safe for concurrent use.
+	SettingCost func(controlSet int, x []float64) float64
+	// MoveCost is the cost per unit moved, one value per variable; nil: nothing.
+	MoveCost []float64
+	// Constraints that steps should keep.
+	Constraints []Constraint
+	// Drift says that the objective changes with time.
+	Drift Drift
 
 	// Design of the initial steps: "sobol" or "random".
 	Design string
@@ -49,12 +77,18 @@ type Spec struct {
 
 // Model describes the Gaussian process.
 type Model struct {
-	// Kernel is "se" or "matern52".
+	// Kernel is "se", "matern52", "matern32", "rq", "periodic" or "linear".
 	Kernel string
 	// Hyperparameters is "fit" (marginal likelihood with priors, refitted as data
-	// come in; "priors" is taken as "fit") or "fixed" (Lengthscale, Outputscale,
-	// NoiseSD, Mean hold; a noise that is learnt takes the same lengthscales).
+	// come in), "fixed" (Lengthscale, Outputscale, NoiseSD, Mean hold; a noise that is
+	// learnt takes the same lengthscales) or "priors" (Priors compete by their evidence).
 	Hyperparameters string
+	// Priors of hyperparameters "priors"; none: a built-in set.
+	Priors []Prior
+	// PriorRule says how priors that compete decide: "averaged" (the acquisition's mean
+	// under the hyperposterior; also where it is empty), "sampled" (HP-GP-TS), "greedy"
+	// (MAP-GP-TS) or "elimination" (PE-GP-TS, PE-GP-UCB).
+	PriorRule string
 	// Lengthscale per variable, as a fraction of its range; used when fixed.
 	Lengthscale []float64
 	// Outputscale is the prior variance of the objective and NoiseSD the standard
@@ -69,4 +103,42 @@ type Model struct {
 	// RefitLag is the number of steps from the launch of a fit to the step at which
 	// it comes into force; 0 takes 1. A fit runs in the background meanwhile.
 	RefitLag int
+}
+
+// Prior is one hypothesis about the objective.
+type Prior struct {
+	// Kernel is as in Model; empty: the model's. Custom, where not nil, replaces it and
+	// its hyperparameters: a kernel of unit coordinates in squared units of the objective.
+	Kernel string
+	Custom gpcore.Kernel
+	// Lengthscale is one for all variables, or one per variable, as a fraction of the
+	// range; for "periodic" the period.
+	Lengthscale []float64
+	// Outputscale is the prior variance of the objective, NoiseSD the standard deviation
+	// of one shot and Mean the prior mean, in the objective's unit; NaN: estimated.
+	Outputscale, NoiseSD, Mean float64
+	// MeanOf, where not nil, is added to Mean: a prior mean that depends on the setting of
+	// all variables (in their units). It must be safe for concurrent use.
+	MeanOf func(x []float64) float64
+	// Weight is the prior probability up to a common factor; 0 counts as 1.
+	Weight float64
+}
+
+// Constraint is a bound on a measured quantity, which is learnt: advice, not safety.
+type Constraint struct {
+	Name string
+	// Low and High bound the feasible values, in the quantity's unit; infinite: no bound.
+	Low, High float64
+}
+
+// Drift says how the objective changes with time.
+type Drift struct {
+	// Timescale of the time kernel exp(-|t-t'|/Timescale), in steps; several are a prior
+	// set. None: the objective stays as it is, if Hold and Detect are not set either.
+	Timescale []float64
+	// Hold keeps proposals within this distance of the incumbent, as a fraction of each
+	// range, once the initial search is over; 0: the whole domain.
+	Hold float64
+	// Detect watches for jumps: it forgets what was learnt before one and searches anew.
+	Detect bool
 }

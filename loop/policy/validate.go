@@ -182,9 +182,11 @@ func (c *checker) budget() {
 // parts checks what the kind needs.
 func (c *checker) parts() {
 	s := c.spec
-	several := len(s.ControlSets) > 1 || len(s.ControlSets) == 1 && !s.ControlSets[0].full()
-	p := partsOf(s.Kind, several)
-	if several && !p.subsets {
+	p, _ := recipeOf(s.Kind)
+	if len(s.ControlSets) > 0 {
+		p.adapt(s)
+	}
+	if len(s.ControlSets) > 0 && s.several() && !p.subsets {
 		c.fail("kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)
 	}
 	switch {
@@ -193,14 +195,14 @@ func (c *checker) parts() {
 	case s.Risk > 0 && !p.risk:
 		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
 	}
-	if p.noise && s.VarianceModel != "" {
+	if p.noise == learntNoise && s.VarianceModel != "" {
 		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
 	}
-	if !p.designOnly {
+	if c.oneOf("acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
 		c.oneOf("confidence", s.Confidence, confidenceConstant, confidenceIRGP)
 		c.oneOf("initial design", s.Design, designSobol, designRandom)
 	}
-	if s.Kind == kindUCBCVS && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon) &&
+	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon) &&
 		s.Schedule == scheduleEpsilon {
 		if len(s.Epsilon) == 0 {
 			c.fail("schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)
