@@ -164,6 +164,9 @@ func (k *checker) channel(at, device, channel string) {
 	if _, ok := d.Channel(channel); ok {
 		return
 	}
+	if _, ready := d.own.raw["profile"]; ready {
+		return // a ready description has channels of its own, which its driver knows
+	}
 	names := make([]string, len(d.Channels()))
 	for i, c := range d.Channels() {
 		names[i] = c.Name

@@ -79,11 +79,6 @@ func wireDevice(d *configs.Device, c driverContext) (deviceWiring, []configs.Pro
 	return w, problems
 }
 
-// wireSerial accepts a serial device: simulate replaces it, run refuses it.
-func wireSerial(*configs.Device, driverContext) (deviceWiring, []configs.Problem) {
-	return deviceWiring{}, nil
-}
-
 // wireSim gives a device of the simulated plant in real time, within this
 // process.
 func wireSim(d *configs.Device, c driverContext) (deviceWiring, []configs.Problem) {

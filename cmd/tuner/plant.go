@@ -20,8 +20,9 @@ func newPlantCommand(e *env) *cobra.Command {
 		Use:   "plant CONFIG",
 		Short: "Serve the simulated plant as an instrument",
 		Long: `Serve the simulated plant of a configuration as if it were the instrument, each
-device under its own driver: mqtt devices on their topics at their broker, an exec
-device on stdin and stdout, so that
+device under its own driver: serial devices on a pseudo-terminal that port becomes a
+link to, mqtt devices on their topics at their broker, an exec device on stdin and
+stdout, so that
 
   command = ["tuner", "plant", "my.toml", "--device", "laboratory"]
 
@@ -61,7 +62,7 @@ func (w *wiring) servedDevices(name string) ([]deviceWiring, error) {
 	for _, d := range served {
 		if d.serve == nil {
 			return nil, configError(w, "device."+d.name+".driver",
-				fmt.Sprintf("driver %q cannot be served by this version", d.driver), "mqtt and exec devices can; --device NAME serves one of several")
+				fmt.Sprintf("driver %q cannot be served by this version", d.driver), "serial, mqtt and exec devices can; --device NAME serves one of several")
 		}
 		if d.usesStdin {
 			onStdin++

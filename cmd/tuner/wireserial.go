@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial"
+)
+
+// wireSerial lays the file's keys over those of the profile that it names.
+func wireSerial(d *configs.Device, c driverContext) (deviceWiring, []configs.Problem) {
+	var head struct {
+		Profile string `toml:"profile"`
+	}
+	d.Decode(&head) // what is wrong with any key shows below
+	options, channels, err := serial.FromProfile(head.Profile)
+	var problems []configs.Problem
+	if err != nil {
+		problems = append(problems, d.Problem("profile", err.Error(), ""))
+	}
+	problems = append(problems, d.Decode(&options)...)
+	options.Base = c.cfg.Dir
+	for i := range d.Channels() {
+		section := &d.Channels()[i]
+		k := slices.IndexFunc(channels, func(o serial.ChannelOptions) bool { return o.Channel == section.Name })
+		if k < 0 {
+			k = len(channels)
+			channels = append(channels, serial.ChannelOptions{Channel: section.Name})
+		}
+		problems = append(problems, section.Decode(&channels[k])...)
+	}
+	for i := range channels {
+		o := &channels[i]
+		if o.Write != nil && o.Safe == nil && o.Release == nil {
+			o.Safe = declaredSafe(c.cfg, d.Name, o.Channel)
+		}
+	}
+	if err == nil && head.Profile != "" {
+		problems = append(problems, missingChannels(c.cfg, d.Name, head.Profile, channels)...)
+	}
+	w := deviceWiring{
+		where: "serial at " + options.Port,
+		build: func(env drivers.Env) (drivers.Device, error) {
+			return serial.New(options, channels, env)
+		},
+		serve: func(ctx context.Context, s serving) error {
+			return serial.Serve(ctx, serial.Plant{Options: options, Channels: wiredChannels(c.cfg, d.Name, channels), Device: s.dev, Env: s.env})
+		},
+	}
+	return w, append(problems, tryDevice(w, d, problems)...)
+}
+
+// missingChannels reports the sensors and variables that are on a channel which
+// neither the file nor the profile of their device has.
+func missingChannels(cfg *configs.Config, device, profile string, channels []serial.ChannelOptions) []configs.Problem {
+	names := make([]string, len(channels))
+	for i, o := range channels {
+		names[i] = o.Channel
+	}
+	var problems []configs.Problem
+	look := func(at, on, channel string) {
+		if on == device && channel != "" && !slices.Contains(names, channel) {
+			problems = append(problems, cfg.Problem(at+".channel",
+				fmt.Sprintf("device %q has no channel %q; with the profile %q it has %s", device, channel, profile, strings.Join(names, ", ")),
+				"add [device.channel."+channel+"], or use one of these"))
+		}
+	}
+	for _, s := range cfg.Sensors {
+		look("sensor."+s.Name, s.Device, s.Channel)
+	}
+	for _, v := range cfg.Variables {
+		look("variable."+v.Name, v.Device, v.Channel)
+	}
+	return problems
+}
+
+// wiredChannels are the channels that a variable or a sensor of the file uses: a
+// plant has no others, though a profile may.
+func wiredChannels(cfg *configs.Config, device string, channels []serial.ChannelOptions) []serial.ChannelOptions {
+	used := map[string]bool{}
+	for _, v := range cfg.Variables {
+		used[v.Channel] = used[v.Channel] || v.Device == device
+	}
+	for _, s := range cfg.Sensors {
+		used[s.Channel] = used[s.Channel] || s.Device == device
+	}
+	return slices.DeleteFunc(slices.Clone(channels), func(o serial.ChannelOptions) bool { return !used[o.Channel] })
+}

@@ -1,0 +1,211 @@
+package serial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// Write sets and releases channels one after the other, in the file's order; see
+// [drivers.Actuator]. Everything is checked before anything is sent. A command
+// whose answer was lost is repeated only where its channel declares it idempotent;
+// otherwise the error says that the outcome is unknown.
+func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	ctx, leave, err := d.begin(ctx)
+	if err != nil {
+		return drivers.Reading{}, err
+	}
+	defer leave()
+	release, err := d.checkSetpoints(s)
+	if err != nil {
+		return drivers.Reading{}, d.wrap(err)
+	}
+	r := drivers.Reading{Values: map[string]float64{}, At: d.env.Clock.Now()}
+	if len(s.Values)+len(s.Release) == 0 {
+		return r, nil
+	}
+	if err := d.ready(ctx); err != nil {
+		return drivers.Reading{}, d.wrap(fmt.Errorf("nothing was sent: %w", err))
+	}
+	for _, c := range d.channels {
+		var out outcome
+		v, set := s.Values[c.Name]
+		switch {
+		case set:
+			out, err = d.set(ctx, c, v)
+		case release[c.Name]:
+			err = d.letGo(ctx, c)
+		default:
+			continue
+		}
+		if err != nil {
+			return drivers.Reading{}, d.wrap(fmt.Errorf("channel %q: %w", c.Name, err))
+		}
+		if out.told {
+			r.Values[c.Name] = out.readback
+		}
+	}
+	return r, nil
+}
+
+// checkSetpoints checks a whole write and gives the set of channels to release.
+func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
+	var problems []error
+	for name, v := range s.Values {
+		c, err := d.channel(name)
+		if err == nil {
+			err = c.accepts(v)
+		}
+		if err == nil {
+			if err = d.talk.check(c, v); err != nil {
+				err = fmt.Errorf("channel %q: %w", name, err)
+			}
+		}
+		if err != nil {
+			problems = append(problems, err)
+		}
+	}
+	release := map[string]bool{}
+	for _, name := range s.Release {
+		c, err := d.channel(name)
+		_, set := s.Values[name]
+		switch {
+		case err != nil:
+			problems = append(problems, err)
+		case !c.CanRelease:
+			problems = append(problems, fmt.Errorf("%w: channel %q cannot be released; it has no release in the file", drivers.ErrRefused, name))
+		case set:
+			problems = append(problems, fmt.Errorf("channel %q is set and released in one write", name))
+		}
+		release[name] = true
+	}
+	return release, errors.Join(problems...)
+}
+
+// set writes one value.
+func (d *Device) set(ctx context.Context, c *channel, v float64) (out outcome, err error) {
+	err = d.once(ctx, d.talk.repeatable(c), func() error {
+		out, err = d.talk.set(ctx, d.link, c, v)
+		return err
+	})
+	return out, err
+}
+
+// letGo releases one channel; releasing twice is as good as once.
+func (d *Device) letGo(ctx context.Context, c *channel) error {
+	return d.once(ctx, true, func() error { return d.talk.release(ctx, d.link, c) })
+}
+
+// once makes an exchange that changes something, and again only where that does
+// no harm. It begins on a connection whose two sides are in step.
+func (d *Device) once(ctx context.Context, repeatable bool, send func() error) error {
+	for try := 0; ; try++ {
+		if err := d.ready(ctx); err != nil {
+			return err
+		}
+		err := send()
+		if err == nil {
+			return nil
+		}
+		unsettled := !refused(err)
+		err = d.judge(ctx, err)
+		switch {
+		case !unsettled:
+			return err
+		case !repeatable || ctx.Err() != nil || try >= d.opt.Retries:
+			return fmt.Errorf("whether the command was carried out is not known: %w", err)
+		case d.link == nil:
+			return fmt.Errorf("the connection was lost before the command was confirmed: %w", err)
+		}
+	}
+}
+
+// Halt sends the halt commands and then brings every channel that can be set to
+// its safe value, or releases it where it has none; see [drivers.Actuator]. It
+// goes on after a failure and tells all. A command with an answer is confirmed by
+// it; one without is confirmed by a reading within safe_tolerance, awaited for
+// halt_timeout. Where there is no connection one is made at once.
+func (d *Device) Halt(ctx context.Context) error {
+	ctx, leave, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if d.link == nil {
+		if err := d.connect(ctx); err != nil {
+			return d.wrap(fmt.Errorf("safe state not confirmed: %w", err))
+		}
+	}
+	var problems []error
+	if err := d.once(ctx, true, func() error { return d.talk.halt(ctx, d.link) }); err != nil {
+		problems = append(problems, err)
+	}
+	for _, c := range d.channels {
+		if c.Access != drivers.ReadWrite {
+			continue
+		}
+		if err := d.makeSafe(ctx, c); err != nil {
+			problems = append(problems, fmt.Errorf("channel %q: %w", c.Name, err))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return d.wrap(fmt.Errorf("safe state not confirmed: %w", err))
+	}
+	return nil
+}
+
+// makeSafe brings one channel to its safe value. Setting an absolute value twice
+// is as good as once, so a lost answer is followed by another try.
+func (d *Device) makeSafe(ctx context.Context, c *channel) error {
+	if math.IsNaN(c.Safe) {
+		switch {
+		case !c.CanRelease:
+			return errors.New("there is neither safe nor release to bring it to rest; add one of them")
+		case !c.releaseConfirmed:
+			return errors.Join(d.letGo(ctx, c), errors.New("the release has no answer (ack) that would confirm it"))
+		}
+		return d.letGo(ctx, c)
+	}
+	err := d.once(ctx, true, func() error {
+		_, err := d.talk.set(ctx, d.link, c, c.Safe)
+		return err
+	})
+	if err != nil || c.writeConfirmed {
+		return err
+	}
+	if !c.readable {
+		return fmt.Errorf("it was set to %v, and has neither ack nor read that would confirm it", c.Safe)
+	}
+	return d.confirm(ctx, c)
+}
+
+// confirmEvery is the time between two readings that might confirm a value.
+const confirmEvery = 50 * time.Millisecond
+
+// confirm reads until the channel is at its safe value.
+func (d *Device) confirm(ctx context.Context, c *channel) error {
+	limit := d.env.Clock.Now().Add(d.opt.HaltTimeout)
+	for {
+		values, err := d.ask(ctx, []*channel{c})
+		v, there := values[c.Name]
+		// 1e-6: a number that was printed with single precision.
+		if there && math.Abs(v-c.Safe) <= c.tolerance+1e-6*math.Abs(c.Safe) {
+			return nil
+		}
+		switch {
+		case err != nil && (d.link == nil || ctx.Err() != nil):
+			return err
+		case !d.env.Clock.Now().Before(limit) && there:
+			return fmt.Errorf("it was set to %v and says %v after %v; safe_tolerance is %v", c.Safe, v, d.opt.HaltTimeout, c.tolerance)
+		case !d.env.Clock.Now().Before(limit):
+			return errors.Join(fmt.Errorf("it was set to %v, and no reading confirmed it within %v", c.Safe, d.opt.HaltTimeout), err)
+		}
+		if err := pause(ctx, confirmEvery); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package serial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// backoff spaces attempts to connect: least after the first failure, then twice
+// as long each time, up to most.
+type backoff struct {
+	least, most time.Duration
+	wait        time.Duration // the last wait; 0: nothing has failed
+	next        time.Time     // when the next attempt may be made
+	why         error
+}
+
+func (b *backoff) failed(now time.Time, why error) {
+	b.wait = min(max(2*b.wait, b.least), b.most)
+	b.next, b.why = now.Add(b.wait), why
+}
+
+func (b *backoff) succeeded() { b.wait, b.why = 0, nil }
+
+// left is the time until the next attempt may be made.
+func (b *backoff) left(now time.Time) time.Duration {
+	if b.why == nil {
+		return 0
+	}
+	return max(0, b.next.Sub(now))
+}
+
+// ready sees to it that there is a connection whose two sides are in step. While
+// attempts are spaced it fails at once.
+func (d *Device) ready(ctx context.Context) error {
+	if d.link == nil {
+		if wait := d.retry.left(d.env.Clock.Now()); wait > 0 {
+			return fmt.Errorf("%w: not connected, next attempt in %v: %w", drivers.ErrUnavailable, wait.Round(time.Millisecond), d.retry.why)
+		}
+		return d.connect(ctx)
+	}
+	if d.doubt == nil {
+		return nil
+	}
+	return d.greet(ctx)
+}
+
+// connect opens the port and greets the instrument, now.
+func (d *Device) connect(ctx context.Context) error {
+	raw, err := d.opt.Open(ctx, d.opt.spec())
+	if err != nil {
+		d.retry.failed(d.env.Clock.Now(), err)
+		if errors.Is(err, drivers.ErrUnavailable) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+	}
+	again := d.retry.why != nil
+	d.link = &line{port: newPort(raw), opt: &d.opt, log: d.env.Log}
+	if d.opt.Protocol == "ezo" {
+		d.link.restarts = ezoRestarts()
+	}
+	if err := pause(ctx, d.opt.OpenDelay); err != nil {
+		return errors.Join(err, d.drop())
+	}
+	if err := d.greet(ctx); err != nil {
+		return err
+	}
+	if again {
+		d.env.Log.Info("connected again")
+	}
+	return nil
+}
+
+// greet greets the instrument; where that fails the connection is dropped, so
+// that nothing is ever written to an instrument that was not recognised.
+func (d *Device) greet(ctx context.Context) error {
+	err := d.talk.greet(ctx, d.link)
+	if err == nil {
+		d.doubt = nil
+		d.retry.succeeded()
+		return nil
+	}
+	if ctx.Err() != nil {
+		return errors.Join(fmt.Errorf("%w: while greeting: %w", context.Cause(ctx), err), d.drop())
+	}
+	if closeErr := d.drop(); closeErr != nil {
+		d.env.Log.Error("the port could not be closed", slog.Any("error", closeErr))
+	}
+	d.retry.failed(d.env.Clock.Now(), err)
+	return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+}

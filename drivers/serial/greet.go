@@ -1,0 +1,138 @@
+package serial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/exec/wire"
+)
+
+// greet implements talker. The instrument may hold the first half of a command
+// whose second half a broken cable swallowed, and answers to earlier questions
+// may still be on their way. So:
+//
+//	spoil text and terminator   the half command ends as one that means nothing
+//	silence                     whatever that was answered is thrown away
+//	identify                    the right instrument answers. Instruments answer in
+//	                            order: after this answer no earlier one can come
+//	init                        its settings, which a restart may have undone
+//	error queue                 empty, so that later errors are ours
+func (t *lines) greet(ctx context.Context, l *line) error {
+	l.buf = nil
+	if *t.opt.Spoil != "" {
+		if err := l.put(*t.opt.Spoil + *t.opt.OutTerminator); err != nil {
+			return err
+		}
+	}
+	quiet := t.opt.ReadTimeout
+	if t.identify == nil {
+		// Without a question that tells, only a long silence shows that nothing more
+		// is coming.
+		quiet = max(quiet, t.opt.ReplyTimeout)
+	}
+	if _, err := l.drain(ctx, quiet); err != nil {
+		return err
+	}
+	if err := t.recognise(ctx, l); err != nil {
+		return err
+	}
+	for _, r := range t.init {
+		if err := t.prepare(ctx, l, r); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
+	}
+	if err := t.complaints(ctx, l); err != nil {
+		if !refused(err) {
+			return err
+		}
+		l.log.Warn("the instrument had errors from before", "errors", err)
+	}
+	return nil
+}
+
+// lateAnswers is how many lines may come before the answer to identify: one for
+// each retry of a question, and one for the spoilt command.
+const lateAnswers = 12
+
+// recognise asks who answers. Answers to earlier questions may come first.
+func (t *lines) recognise(ctx context.Context, l *line) error {
+	if t.identify == nil {
+		return nil
+	}
+	want := expected{data: true, timeout: t.opt.ReplyTimeout}
+	var err error
+	for range 1 + t.opt.Retries {
+		if err = l.send(ctx, t.opt.Identify.Out); err != nil {
+			return err
+		}
+		var heard []string
+		for range lateAnswers {
+			var text string
+			if text, err = t.identity(ctx, l, want); err != nil {
+				break
+			}
+			if t.identify.MatchString(text) {
+				return l.drainRest(ctx)
+			}
+			heard = append(heard, wire.Quote([]byte(text)))
+		}
+		if err != nil && !suspicious(err) && !refused(err) {
+			return err
+		}
+		if len(heard) > 0 {
+			err = fmt.Errorf("%w: to %q it answers %s, and nothing that matches %q; is another instrument on this port?",
+				drivers.ErrProtocol, t.opt.Identify.Out, strings.Join(heard, ", "), t.opt.Identify.Match)
+		} else {
+			err = fmt.Errorf("to %q: %w", t.opt.Identify.Out, err)
+		}
+	}
+	return err
+}
+
+// identity receives one line that might be the answer to identify.
+func (t *lines) identity(ctx context.Context, l *line, want expected) (string, error) {
+	if t.coded {
+		return t.codedAnswer(ctx, l, want)
+	}
+	return l.receive(ctx, want.timeout)
+}
+
+// prepare sends one line of init; since it moves nothing, it may be repeated.
+func (t *lines) prepare(ctx context.Context, l *line, r ready) error {
+	var err error
+	for range 1 + t.opt.Retries {
+		if err = t.exchange(ctx, l, r); err == nil || !suspicious(err) {
+			return err
+		}
+		if _, err := l.drain(ctx, t.opt.ReadTimeout); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// complaints reads the error queue until it is empty.
+func (t *lines) complaints(ctx context.Context, l *line) error {
+	if t.ok == nil {
+		return nil
+	}
+	var errs []string
+	for range t.opt.Errors.Most {
+		answer, err := t.question(ctx, l, &question{out: t.opt.Errors.Out, timeout: t.opt.ReplyTimeout})
+		if err != nil {
+			return err
+		}
+		if t.ok.MatchString(answer) {
+			if len(errs) == 0 {
+				return nil
+			}
+			return fmt.Errorf("%w: its errors are %s", drivers.ErrRefused, strings.Join(errs, ", "))
+		}
+		errs = append(errs, wire.Quote([]byte(answer)))
+	}
+	return errors.Join(errMismatch, fmt.Errorf("after %d answers to %q none says that there is no error more (%q); the first was %s",
+		t.opt.Errors.Most, t.opt.Errors.Out, t.opt.Errors.OK, errs[0]))
+}

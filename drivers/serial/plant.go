@@ -1,0 +1,233 @@
+package serial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// Plant is the other side of a serial device: any device, speaking as the
+// description says on a pseudo-terminal that Port is a link to.
+type Plant struct {
+	Options  Options
+	Channels []ChannelOptions
+	// Device is what is served. It must have every channel by its name.
+	Device drivers.Device
+	Env    drivers.Env
+}
+
+// haltTime bounds the last Halt of Serve.
+const haltTime = 5 * time.Second
+
+// instrument answers what comes over the line.
+type instrument interface {
+	// hear takes bytes as they come and returns what is to be said.
+	hear(ctx context.Context, data []byte) ([]byte, error)
+	// reset forgets what was heard of an unfinished command.
+	reset()
+}
+
+// Serve opens the device, makes the port and answers on it until ctx ends, in
+// the words that the driver reads: the same description serves both. It then
+// halts and closes the device; its error is what these said, or nil. What an
+// expression such as identify.match must match is answered with a text that
+// does.
+//
+// A value that comes in shots is answered with the first shot after the question,
+// for which the answer waits up to four fifths of the reply timeout; where none
+// comes there is no answer. A channel with read.none answers at once, with it
+// where there was no shot since the question before.
+func Serve(ctx context.Context, p Plant) (err error) {
+	if p.Env.Log == nil {
+		p.Env.Log = slog.New(slog.DiscardHandler)
+	}
+	// The description is checked as a device's.
+	described, err := New(p.Options, p.Channels, p.Env)
+	if err != nil {
+		return err
+	}
+	if p.Device == nil {
+		return errors.New("serial: there is no device to serve")
+	}
+	offered, err := p.Device.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("serial: open the served device: %w", errors.Join(err, p.Device.Close()))
+	}
+	defer func() {
+		// The caller's context is over; going safe must not be.
+		halting, cancel := context.WithTimeout(context.WithoutCancel(ctx), haltTime)
+		defer cancel()
+		if actuator, ok := p.Device.(drivers.Actuator); ok {
+			err = errors.Join(err, actuator.Halt(halting))
+		}
+		err = errors.Join(err, p.Device.Close())
+	}()
+	if err := described.checkOffer(p.Device, offered); err != nil {
+		return fmt.Errorf("serial: %w", err)
+	}
+	in, err := described.instrument(p.Device)
+	if err != nil {
+		return fmt.Errorf("serial: %w", err)
+	}
+	if err := serveOn(ctx, described.opt.path(), in); err != nil {
+		return described.wrap(err)
+	}
+	return nil
+}
+
+// instrument makes the protocol's other side.
+func (d *Device) instrument(dev drivers.Device) (instrument, error) {
+	served := &served{dev: dev, log: d.env.Log}
+	if t, ok := d.talk.(*lines); ok {
+		return newSpeaker(t, d.channels, served)
+	}
+	return nil, errors.New("this protocol cannot be served")
+}
+
+// checkOffer checks that the device has what the description promises.
+func (d *Device) checkOffer(dev drivers.Device, offered []drivers.Channel) error {
+	by := map[string]drivers.Channel{}
+	for _, o := range offered {
+		by[o.Name] = o
+	}
+	_, canSet := dev.(drivers.Actuator)
+	var problems []error
+	for _, c := range d.channels {
+		o, there := by[c.Name]
+		switch {
+		case !there:
+			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.Name))
+		case c.Access == drivers.ReadWrite && (!canSet || o.Access != drivers.ReadWrite):
+			problems = append(problems, fmt.Errorf("channel %q has write, but the served device can only read it", c.Name))
+		case c.CanRelease && !o.CanRelease:
+			problems = append(problems, fmt.Errorf("channel %q has release, but the served device cannot release it", c.Name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// serveOn makes the port and lets the instrument answer on it until ctx ends.
+func serveOn(ctx context.Context, path string, in instrument) (err error) {
+	p, err := openPTY()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.unlink(path), p.Close()) }()
+	if err := p.link(path); err != nil {
+		return err
+	}
+	// A deadline in the past ends a Read that waits.
+	stop := context.AfterFunc(ctx, func() { p.master.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	buf := make([]byte, 4096)
+	for {
+		n, gone, err := p.read(ctx, buf)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case gone:
+			in.reset()
+			continue
+		}
+		said, err := in.hear(ctx, buf[:n])
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		if err := p.say(said); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// sayLimit bounds how long an answer waits for somebody who does not read.
+const sayLimit = 2 * time.Second
+
+// say writes an answer; one that nobody takes is lost, as on a real line.
+func (p *pty) say(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if err := p.master.SetWriteDeadline(time.Now().Add(sayLimit)); err != nil {
+		return err
+	}
+	_, err := p.master.Write(text)
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, unix.EIO) {
+		return nil
+	}
+	return err
+}
+
+// served is the device behind an instrument.
+type served struct {
+	dev drivers.Device
+	log *slog.Logger
+}
+
+// shotEvery is how often a served device is asked for a shot that is awaited.
+const shotEvery = 2 * time.Millisecond
+
+// now reads channels once. A device that cannot be reached says nothing.
+func (s *served) now(ctx context.Context, names []string) (map[string]float64, error) {
+	r, err := s.dev.Read(ctx, names)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.log.Warn("the served device failed to read", slog.Any("error", err))
+		}
+		return nil, err
+	}
+	return r.Values, nil
+}
+
+// after reads channels at an instant after the call: what comes in shots is
+// awaited for limit. Without an answer it returns nil.
+func (s *served) after(ctx context.Context, names []string, limit time.Duration) map[string]float64 {
+	if _, err := s.now(ctx, names); err != nil { // what was measured before the question
+		return nil
+	}
+	for deadline := time.Now().Add(limit); ; {
+		values, err := s.now(ctx, names)
+		if err != nil {
+			return nil
+		}
+		if len(values) == len(names) {
+			return values
+		}
+		if time.Now().After(deadline) || pause(ctx, shotEvery) != nil {
+			return nil
+		}
+	}
+}
+
+// write sets or releases one channel.
+func (s *served) write(ctx context.Context, set drivers.Setpoints) error {
+	a, ok := s.dev.(drivers.Actuator)
+	if !ok {
+		return fmt.Errorf("%w: the served device can only be read", drivers.ErrRefused)
+	}
+	_, err := a.Write(ctx, set)
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("the served device failed to write", slog.Any("error", err))
+	}
+	return err
+}
+
+// halt brings the device to its safe state.
+func (s *served) halt(ctx context.Context) error {
+	a, ok := s.dev.(drivers.Actuator)
+	if !ok {
+		return nil
+	}
+	return a.Halt(ctx)
+}

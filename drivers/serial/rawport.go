@@ -1,0 +1,43 @@
+package serial
+
+import (
+	"context"
+	"time"
+)
+
+// RawPort is an open port. Its calls come from one goroutine, except Waiting,
+// ResetOutputBuffer and Close, which may come while a Write is stuck. The real
+// one is a terminal device of the kernel; a test may give one that fails.
+type RawPort interface {
+	// Read waits a short time, some [readSlice], for bytes. 0 without an error
+	// means that none came.
+	Read(p []byte) (int, error)
+	// Write may take fewer bytes than it is given, and may block without end.
+	Write(p []byte) (int, error)
+	// Waiting is the number of bytes that Read would give at once.
+	Waiting() (int, error)
+	// ResetOutputBuffer throws away what has not left yet. It frees a stuck Write.
+	ResetOutputBuffer() error
+	// Close is idempotent.
+	Close() error
+}
+
+// PortSpec says which port to open and how.
+type PortSpec struct {
+	// Path of the device file, or of a link to it.
+	Path     string
+	Baud     int // bits per second
+	DataBits int
+	StopBits int
+	Parity   string // "none", "even", "odd"
+	// DTR and RTS are the levels of the modem lines while the port is open.
+	DTR, RTS bool
+}
+
+// Opener opens a port, or says why not; it holds the port exclusively.
+type Opener func(ctx context.Context, s PortSpec) (RawPort, error)
+
+// readSlice is how long one Read waits. Not longer: a caller that goes away waits
+// for it. Not shorter: while an answer is awaited it is a wake-up of the
+// processor. Bytes that come end it at once.
+const readSlice = 20 * time.Millisecond
