@@ -54,6 +54,7 @@ Start with:
 		newCheckCommand(e),
 		newConfigCommand(e),
 		newExportCommand(e),
+		newBenchCommand(e),
 		newVersionCommand(e),
 		newThisComputerCommand(e),
 	)

@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"exits":    scriptExits,
 			"signals":  scriptSignals,
 			"timeless": scriptTimeless,
+			"untimed":  scriptUntimed,
 		},
 	})
 }

@@ -22,6 +22,9 @@ type Run struct {
 	Version string
 	// CPU is the processor time of this process so far; nil: not known, 0 is written.
 	CPU func() time.Duration
+	// Save, where not nil, is given all results so far after each policy but the last, so
+	// that hours of work are not lost with the process.
+	Save func([]Result) error
 	// Progress, where not nil, is told after each seed. It is called from several
 	// goroutines, one at a time.
 	Progress func(Progress)
@@ -49,6 +52,9 @@ func (r *Run) Do(ctx context.Context) ([]Result, error) {
 		one, err := r.compete(ctx, c, problems, i*len(r.Seeds))
 		if len(one.Seeds) > 0 {
 			out = append(out, one)
+		}
+		if err == nil && r.Save != nil && i < len(r.Competitors)-1 {
+			err = r.Save(out)
 		}
 		if err != nil {
 			return out, err

@@ -1,0 +1,236 @@
+package benchmarks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// short is a run of a few steps of a few policies.
+func short(t *testing.T, name string, seeds, steps int, policies ...string) Run {
+	t.Helper()
+	x, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Run{Experiment: x, Workers: 1, Steps: steps, Version: "test"}
+	for _, p := range policies {
+		c, err := x.Competitor(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Competitors = append(r.Competitors, c)
+	}
+	for i := range seeds {
+		r.Seeds = append(r.Seeds, uint64(i))
+	}
+	return r
+}
+
+func do(t *testing.T, r Run) string {
+	t.Helper()
+	results, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, results); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestDeterminism: a seed's result depends on nothing but the seed.
+func TestDeterminism(t *testing.T) {
+	for name, policies := range map[string][]string{
+		"cvs/hartmann-moderate-0.02": {"ucb-cvs-etc-ada", "random"},
+		"rahbo/branin-1":             {"rahbo", "sobol"},
+		"irgp/synthetic":             {"irgp-ucb"},
+	} {
+		one := short(t, name, 4, 12, policies...)
+		want := do(t, one)
+		three := one
+		three.Workers = 3
+		if got := do(t, three); got != want {
+			t.Errorf("%s: 3 workers give another result than one", name)
+		}
+		back := one
+		back.Seeds = slices.Clone(one.Seeds)
+		slices.Reverse(back.Seeds)
+		results, err := back.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged, err := Merge([]Named{{"back", results}}) // puts the seeds in order
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := Write(&b, merged); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != want {
+			t.Errorf("%s: seeds in another order give another result", name)
+		}
+	}
+}
+
+// TestSeriesAddUp: cost and regrets follow from each other.
+func TestSeriesAddUp(t *testing.T) {
+	r := short(t, "cvs/hartmann-moderate-0.02", 2, 0, "ucb-cvs-etc-ada")
+	results, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range results[0].Seeds {
+		// 40 plays of 0.1, 20 of 0.2 and 42 of 1 are 50 exactly.
+		if n := len(s.Cost); n != 102 || s.Cost[n-1] != 50 || s.Cost[39] != 4 || s.Cost[59] != 8 {
+			t.Errorf("seed %d: %d steps, cost %v at the end, %v and %v after the groups", s.Seed, n, s.Cost[n-1], s.Cost[39], s.Cost[59])
+		}
+		least := s.SimpleRegret[0]
+		for i := 1; i < len(s.Cost); i++ {
+			regret := s.CumulativeRegret[i] - s.CumulativeRegret[i-1]
+			least = min(least, regret)
+			if d := s.SimpleRegret[i] - least; d > 1e-12 || d < -1e-12 { // the sum's rounding
+				t.Fatalf("seed %d, step %d: simple regret %v, least so far %v", s.Seed, i+1, s.SimpleRegret[i], least)
+			}
+		}
+		if least < -1e-9 {
+			t.Errorf("seed %d: a step is better than the best by %v", s.Seed, -least)
+		}
+		if s.Recommended == nil || s.Recommended.ControlSet != 6 || len(s.Recommended.Setting) != 3 {
+			t.Errorf("seed %d: recommended %+v", s.Seed, s.Recommended)
+		}
+	}
+}
+
+// TestInitialSteps: they are counted only where the experiment says so.
+func TestInitialSteps(t *testing.T) {
+	for name, counted := range map[string]bool{"rahbo/sine-1": false, "costids/branin": true} {
+		r := short(t, name, 1, 9, "random")
+		results, err := r.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := results[0].Seeds[0]
+		if len(s.Cost) != 9 {
+			t.Errorf("%s: %d steps", name, len(s.Cost))
+		}
+		// The policy's first settings are the Sobol design in both; only where it counts
+		// does the first step's cost show.
+		if charged := s.Cost[0] > 0; charged != counted {
+			t.Errorf("%s: first cost %v", name, s.Cost[0])
+		}
+	}
+}
+
+// TestInterruption: what was done is kept, the seed at work is not, and the error says
+// so.
+func TestInterruption(t *testing.T) {
+	r := short(t, "rahbo/sine-1", 6, 10, "random", "rahbo")
+	ctx, cancel := context.WithCancel(context.Background())
+	r.Progress = func(p Progress) {
+		if p.Done == 8 {
+			cancel()
+		}
+	}
+	results, err := r.Do(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	if len(results) != 2 || len(results[0].Seeds) != 6 || len(results[1].Seeds) != 2 {
+		t.Fatalf("%d policies", len(results))
+	}
+	r.Progress = nil
+	whole, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range results[1].Seeds {
+		if !slices.Equal(s.CumulativeRegret, whole[1].Seeds[i].CumulativeRegret) {
+			t.Errorf("seed %d of the interrupted run is another", s.Seed)
+		}
+	}
+}
+
+// TestSave: results so far are handed over after each policy but the last, and its
+// error ends the run.
+func TestSave(t *testing.T) {
+	r := short(t, "rahbo/sine-1", 1, 2, "random", "sobol", "random")
+	var saved []int
+	r.Save = func(results []Result) error {
+		saved = append(saved, len(results))
+		return nil
+	}
+	if _, err := r.Do(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(saved, []int{1, 2}) {
+		t.Errorf("saved %v", saved)
+	}
+	full := errors.New("disk full")
+	r.Save = func([]Result) error { return full }
+	if results, err := r.Do(context.Background()); !errors.Is(err, full) || len(results) != 1 {
+		t.Errorf("%d results, error %v", len(results), err)
+	}
+}
+
+// TestCPU: the processor time of a policy is the difference of the clock.
+func TestCPU(t *testing.T) {
+	r := short(t, "rahbo/sine-1", 1, 2, "random", "sobol")
+	var clock time.Duration
+	r.CPU = func() time.Duration { clock += 1500 * time.Millisecond; return clock }
+	results, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range results {
+		if one.CPUSeconds != 1.5 {
+			t.Errorf("%s: %v s", one.Policy, one.CPUSeconds)
+		}
+	}
+}
+
+// TestRefusedSpecification: a policy that cannot be made ends the run with its name.
+func TestRefusedSpecification(t *testing.T) {
+	r := short(t, "rahbo/sine-1", 1, 2, "random")
+	r.Competitors[0].Set = kind("no-such-kind")
+	_, err := r.Do(context.Background())
+	if err == nil || !strings.Contains(err.Error(), `experiment "rahbo/sine-1", policy "random"`) || !strings.Contains(err.Error(), "no-such-kind") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestShards(t *testing.T) {
+	seeds := []uint64{5, 6, 7, 8, 9}
+	var all []uint64
+	for i := range 3 {
+		all = append(all, Shard{i, 3}.Of(seeds)...)
+	}
+	if !slices.Equal(all, []uint64{5, 8, 6, 9, 7}) {
+		t.Errorf("shards %v", all)
+	}
+	if got := (Shard{4, 9}).Of(seeds); !slices.Equal(got, []uint64{9}) {
+		t.Errorf("shard 4/9 %v", got)
+	}
+	if got := (Shard{5, 9}).Of(seeds); got != nil {
+		t.Errorf("shard 5/9 %v", got)
+	}
+}
+
+func TestSpend(t *testing.T) {
+	spent := 0.0
+	for range 40 {
+		spent = spend(spent, 0.1)
+	}
+	for range 20 {
+		spent = spend(spent, 0.2)
+	}
+	if spent != 8 {
+		t.Errorf("spent %v", spent)
+	}
+}

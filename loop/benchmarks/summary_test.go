@@ -1,0 +1,82 @@
+package benchmarks
+
+import (
+	"math"
+	"testing"
+)
+
+func TestSummarise(t *testing.T) {
+	nan := math.NaN()
+	s := summarise("x", []float64{3, nan, 1, 4, 2})
+	// Mean 2.5, variance 5/3, standard error sqrt(5/12), median 2.5.
+	if s.Count != 4 || s.Missing != 1 || s.Mean != 2.5 || s.Median != 2.5 || math.Abs(s.StandardError-math.Sqrt(5.0/12)) > 1e-15 {
+		t.Errorf("%+v", s)
+	}
+	if s := summarise("x", []float64{7}); s.Mean != 7 || s.Median != 7 || !math.IsNaN(s.StandardError) {
+		t.Errorf("one value: %+v", s)
+	}
+	if s := summarise("x", []float64{nan}); s.Count != 0 || !math.IsNaN(s.Mean) || !math.IsNaN(s.Median) {
+		t.Errorf("none: %+v", s)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	held := 0.5
+	s := &Seed{Cost: Series{1, 3, 6, 10}, SimpleRegret: Series{4, 2, 0, 0}, CumulativeRegret: Series{4, 6, 6, 9},
+		Recommended: &Recommended{Regret: 0.25, Nearest: "C"}, HeldRegret: &held}
+	nan := math.NaN()
+	for _, c := range []struct {
+		m    Metric
+		want float64
+	}{
+		{FinalSimpleRegret, 0}, {FinalCumulativeRegret, 9}, {RecommendedRegret, 0.25}, {StepsTaken, 4},
+		{AverageRegret, 2.25}, {HeldRegret, 0.5}, {StepsToOptimum, 3},
+		{SimpleRegretAt(1), 4}, {SimpleRegretAt(4), 0}, {SimpleRegretAt(5), nan},
+		{SimpleRegretAtCost(0.5), nan}, {SimpleRegretAtCost(1), 4}, {SimpleRegretAtCost(5.9), 2}, {SimpleRegretAtCost(6), 0}, {SimpleRegretAtCost(99), 0},
+		{CumulativeRegretBetween(1, 2), 6}, {CumulativeRegretBetween(2, 4), 5}, {CumulativeRegretBetween(2, 5), nan},
+		{AverageRegretFrom(2), 1.5}, {AverageRegretFrom(4), nan},
+		{Share("C"), 1}, {Share("A"), 0},
+	} {
+		if got := c.m.Of(s); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%s: %v, want %v", c.m.Name, got, c.want)
+		}
+	}
+	var empty Seed
+	for _, m := range []Metric{FinalSimpleRegret, FinalCumulativeRegret, RecommendedRegret, AverageRegret, HeldRegret, StepsToOptimum,
+		SimpleRegretAt(1), SimpleRegretAtCost(1), CumulativeRegretBetween(1, 1), AverageRegretFrom(1), Share("C")} {
+		if got := m.Of(&empty); !math.IsNaN(got) {
+			t.Errorf("%s of nothing: %v", m.Name, got)
+		}
+	}
+}
+
+// TestExperiments: names are unique, lengths are bounded, and every policy is one that
+// can be made.
+func TestExperiments(t *testing.T) {
+	seen := map[string]bool{}
+	for _, x := range All() {
+		if seen[x.Name] {
+			t.Errorf("%s is there twice", x.Name)
+		}
+		seen[x.Name] = true
+		if x.Budget <= 0 && x.Steps <= 0 || x.Seeds < 1 || x.About == "" || x.Paper == "" || x.Figure == "" || len(x.Metrics) == 0 || len(x.Competitors) == 0 {
+			t.Errorf("%s is incomplete: %+v", x.Name, x)
+		}
+		names := map[string]bool{}
+		for _, c := range x.Competitors {
+			if names[c.Name] || c.About == "" {
+				t.Errorf("%s: policy %q is there twice, or says nothing", x.Name, c.Name)
+			}
+			names[c.Name] = true
+		}
+		if found, err := Find(x.Name); err != nil || found.Name != x.Name {
+			t.Errorf("find %s: %v", x.Name, err)
+		}
+	}
+	if len(seen) != len(Names()) || len(seen) < 60 {
+		t.Errorf("%d experiments", len(seen))
+	}
+	if _, err := Find("nothing"); err == nil {
+		t.Error("found nothing")
+	}
+}
