@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const sample = `{"format":1,"experiment":"e","policy":"a","seeds":[{"seed":0,"cost":[1,3],"simple_regret":[4,2],"cumulative_regret":[4,6]},{"seed":1,"cost":[2,3],"simple_regret":[2,0],"cumulative_regret":[2,2]},{"seed":2,"cost":[9],"simple_regret":[9],"cumulative_regret":[9],"error":"x"}],"cpu_s":1}
+{"format":1,"experiment":"e","policy":"b","seeds":[{"seed":0,"cost":[1],"simple_regret":[null],"cumulative_regret":[1]}]}
+`
+
+func TestAverage(t *testing.T) {
+	results, err := read(strings.NewReader(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 2 || len(results[0].Seeds) != 2 || !math.IsNaN(results[1].Seeds[0].SimpleRegret[0]) {
+		t.Fatalf("read %+v", results)
+	}
+	curves, err := axes{"cost", "simple"}.curves(results[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := curves[0]
+	// At cost 1 the second seed has paid nothing: its first regret stands for it.
+	if !slices.Equal(c.x, []float64{1, 2, 3}) || !slices.Equal(c.mean, []float64{3, 3, 1}) || !slices.Equal(c.standardError, []float64{1, 1, 1}) {
+		t.Errorf("%+v", c)
+	}
+	curves, err = axes{"step", "cumulative"}.curves(results[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := curves[0]; !slices.Equal(c.x, []float64{1, 2}) || !slices.Equal(c.mean, []float64{3, 4}) || !slices.Equal(c.standardError, []float64{1, 2}) {
+		t.Errorf("%+v", c)
+	}
+	if cheaper(results) != "cost" {
+		t.Errorf("axis %s", cheaper(results))
+	}
+}
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.json")
+	if err := os.WriteFile(in, []byte(sample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"out.svg", "out.png"} {
+		out := filepath.Join(dir, name)
+		if err := run([]string{"-log", "-y", "cumulative", "-o", out, in}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		picture, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "out.svg" && (!bytes.Contains(picture, []byte("a (2)")) || !bytes.Contains(picture, []byte("cumulative regret"))) {
+			t.Errorf("the picture has no legend or no axis")
+		}
+	}
+	out := filepath.Join(dir, "x.svg")
+	for want, args := range map[string][]string{
+		"give -o FILE":                {in},
+		"-x \"time\"":                 {"-x", "time", "-o", out, in},
+		"-y \"all\"":                  {"-y", "all", "-o", out, in},
+		"no policy \"c\"":             {"-policy", "a,c", "-o", out, in},
+		"no such file":                {"-o", out, in + "x"},
+		"not benchmark results":       {"-o", out, "plot_test.go"},
+		"unsupported format: \"bmp\"": {"-o", out + ".bmp", "-policy", "a", in},
+	} {
+		if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
