@@ -1,6 +1,9 @@
 package vec
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Tier is an implementation of the loops of this package. All tiers return the
 // same bits.
@@ -20,6 +23,21 @@ const (
 // String is the lower-case name: reference, avx2, avx512 or neon.
 func (t Tier) String() string {
 	return [...]string{"reference", "avx2", "avx512", "neon"}[t]
+}
+
+// Named is the tier with this name. It returns an error for a name that there is not
+// and for a tier that this processor or this build does not have.
+func Named(name string) (Tier, error) {
+	for t := Reference; t <= NEON; t++ {
+		if t.String() != name {
+			continue
+		}
+		if !slices.Contains(Tiers(), t) {
+			return 0, fmt.Errorf("vec: tier %q is not available here, only %v", name, Tiers())
+		}
+		return t, nil
+	}
+	return 0, fmt.Errorf("vec: no tier is called %q; there are %v", name, []Tier{Reference, AVX2, AVX512, NEON})
 }
 
 // active is what the functions use: the fastest that this processor has.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 )
@@ -212,8 +213,12 @@ func TestTiersGiveTheSameBits(t *testing.T) {
 	const seed = 2024
 	for name := range calls {
 		t.Run(name, func(t *testing.T) {
-			for n := range 70 {
-				for m := range 10 {
+			lengths, others := 70, 10
+			if testing.Short() { // for emulators: every tail of two vectors and a remainder
+				lengths, others = 27, 6
+			}
+			for n := range lengths {
+				for m := range others {
 					for f := range flavours {
 						setting{name, n, m, seed + uint64(n*10+m), f, false}.check(t)
 					}
@@ -286,8 +291,8 @@ func TestTiersAtTheEdges(t *testing.T) {
 
 func TestUse(t *testing.T) {
 	before := Active()
-	if best := Tiers()[len(Tiers())-1]; before != best {
-		t.Errorf("the active tier is %v, want the fastest, %v", before, best)
+	if got, want := fastest(), Tiers()[len(Tiers())-1]; got != want {
+		t.Errorf("the fastest tier is %v, want %v", got, want)
 	}
 	restore := Use(Reference)
 	if Active() != Reference {
@@ -297,12 +302,33 @@ func TestUse(t *testing.T) {
 	if Active() != before {
 		t.Error("the restore function did not switch back")
 	}
+}
+
+// The tests do run on the tier asked for; see the test of this name in gpcore.
+func TestTierIsTheOneAskedFor(t *testing.T) {
+	if name := os.Getenv("TUNER_VEC_TIER"); name != "" && name != Active().String() {
+		t.Errorf("the tests run on %v, not on %s", Active(), name)
+	}
+}
+
+// Every tier is found by its name where the processor has it, and refused by name where
+// it has not.
+func TestNamed(t *testing.T) {
 	names := map[string]bool{}
 	for _, tier := range []Tier{Reference, AVX2, AVX512, NEON} {
 		names[fmt.Sprint(tier)] = true
+		got, err := Named(tier.String())
+		if has := slices.Contains(Tiers(), tier); has != (err == nil) || has && got != tier {
+			t.Errorf("%v: %v, %v, and the processor has %v", tier, got, err, Tiers())
+		}
 	}
 	if len(names) != 4 {
 		t.Errorf("names of the tiers: %v", names)
+	}
+	for _, name := range []string{"", "AVX2", "sse"} {
+		if _, err := Named(name); err == nil {
+			t.Errorf("%q was taken for a tier", name)
+		}
 	}
 }
 

@@ -1,9 +1,25 @@
 package vec
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"testing"
 )
+
+// TestMain runs the tests on the tier that TUNER_VEC_TIER names, else on the fastest.
+func TestMain(m *testing.M) {
+	if name, ok := os.LookupEnv("TUNER_VEC_TIER"); ok {
+		tier, err := Named(name)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "TUNER_VEC_TIER:", err)
+			os.Exit(2)
+		}
+		Use(tier)
+	}
+	os.Exit(m.Run())
+}
 
 // The tests of single functions compare the definition with plain mathematics, on
 // the fastest tier of this processor. Tolerances are a few roundings of the sum of

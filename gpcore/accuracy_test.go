@@ -1,6 +1,7 @@
 package gpcore
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,31 +9,47 @@ import (
 	"testing"
 )
 
-// The campaign on accuracy; its size is -gpcore.steps, as for TestErrorsDoNotGrow. A
-// fresh factorisation of one state may be exact by luck, fifty times more than of the
-// next. So errors are looked at in eight states along the way, and the worst of them is
-// compared with the worst of fresh factorisations of the same states. The process is
-// full all the time; each step replaces an observation and changes a noise.
-func TestAccuracyAlongTheWay(t *testing.T) {
-	const seed, states, most = 8, 8, 20
+var (
+	accuracySteps = flag.Int("gpcore.steps", 2000, "steps of TestErrorsDoNotGrow; nightly 1000000")
+	accuracySeed  = flag.Uint64("gpcore.seed", 1, "first of the three seeds of TestErrorsDoNotGrow")
+)
+
+// After any number of steps, each a replacement in a full process and a change of noise,
+// predictions are at most 20 times as wrong as those of a fresh factorisation of the same
+// observations, against 160 bits. At small noise that ratio scatters from state to state by
+// two orders of magnitude, because fresh factorisations are sometimes exact by luck. So the
+// median of twelve states is asked, four along the way of each of three runs: with 20
+// other triples of seeds it was at most 10. The worst of the twelve errors over the worst
+// of the fresh ones was at most 34 then; it must not exceed 100.
+func TestErrorsDoNotGrow(t *testing.T) {
+	const seeds, states, most, worst = 3, 4, 20, 100
 	for _, noise := range []float64{1e-2, 1e-6} {
 		for _, clustered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("noise=%g/clustered=%t", noise, clustered), func(t *testing.T) {
-				w := newWanderer(t, rand.New(rand.NewPCG(seed, 1)), noise, clustered)
 				var held, fresh worstErrors
-				var ratios []float64
-				for range states {
-					w.steps(t, max(*driftSteps/states, 1))
-					a, b := w.errors(t)
-					ratios = append(ratios, a.variance/b.variance)
-					held, fresh = held.or(a), fresh.or(b)
+				var means, variances []float64
+				for seed := range uint64(seeds) {
+					w := newWanderer(t, rand.New(rand.NewPCG(*accuracySeed+seed, 1)), noise, clustered)
+					for range states {
+						w.steps(t, max(*accuracySteps/states, 1))
+						a, b := w.errors(t)
+						means, variances = append(means, a.mean/b.mean), append(variances, a.variance/b.variance)
+						held, fresh = held.or(a), fresh.or(b)
+					}
+					checkPadding(t, w.g.f)
 				}
-				slices.Sort(ratios)
-				t.Logf("%d steps: mean %.1e, fresh %.1e, %.1f times; variance %.1e, fresh %.1e, %.1f times (state by state %.1f to %.1f)",
-					*driftSteps, held.mean, fresh.mean, held.mean/fresh.mean, held.variance, fresh.variance,
-					held.variance/fresh.variance, ratios[0], ratios[states-1])
-				if !(held.mean <= most*fresh.mean) || !(held.variance <= most*fresh.variance) {
-					t.Errorf("more than %d times the error of fresh factorisations (seed %d)", most, seed)
+				slices.Sort(means)
+				slices.Sort(variances)
+				mean, variance := held.mean/fresh.mean, held.variance/fresh.variance
+				t.Logf("%d steps: mean %.1e, fresh %.1e, %.1f times (state by state: median %.1f, most %.1f); "+
+					"variance %.1e, fresh %.1e, %.1f times (median %.1f, most %.1f)", *accuracySteps,
+					held.mean, fresh.mean, mean, means[len(means)/2], means[len(means)-1],
+					held.variance, fresh.variance, variance, variances[len(variances)/2], variances[len(variances)-1])
+				if !(means[len(means)/2] <= most) || !(variances[len(variances)/2] <= most) {
+					t.Errorf("usually more than %d times the error of a fresh factorisation (-gpcore.seed %d)", most, *accuracySeed)
+				}
+				if !(mean <= worst) || !(variance <= worst) {
+					t.Errorf("the worst error is more than %d times the worst of fresh factorisations (-gpcore.seed %d)", worst, *accuracySeed)
 				}
 			})
 		}

@@ -1,0 +1,45 @@
+package gpcore
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// Several readers at once see what one sees.
+func TestReadersRunConcurrently(t *testing.T) {
+	rng := rand.New(rand.NewPCG(63, 64))
+	g := New(Sum(cube(), Constant(0.5, 3)), 50)
+	for range 50 {
+		if err := g.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := make([]float64, 0, 300)
+	for range 100 {
+		x = append(x, point(rng, 3)...)
+	}
+	mean, variance := make([]float64, 100), make([]float64, 100)
+	dm, dv := make([]float64, 300), make([]float64, 300)
+	g.Reader().PredictGrads(mean, variance, dm, dv, x)
+	done := make(chan error)
+	for range 4 {
+		r := g.Reader()
+		go func() {
+			a, b, c, d := make([]float64, 100), make([]float64, 100), make([]float64, 300), make([]float64, 300)
+			for range 20 {
+				r.PredictGrads(a, b, c, d, x)
+				if !sameBits(a, mean) || !sameBits(b, variance) || !sameBits(c, dm) || !sameBits(d, dv) {
+					done <- fmt.Errorf("a concurrent reader saw something else")
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
