@@ -304,7 +304,7 @@ func TestRefusalOnTheWayToRestIsTriedAgain(t *testing.T) {
 
 func TestMoneySaturates(t *testing.T) {
 	c := Cost{PerStep: 9e9, PerShot: 9e9}
-	if got := c.stepCost(9e9, 10, nil); got != math.MaxInt64 {
+	if got := c.stepCost(bill{set: 9e9, shots: 10}); got != math.MaxInt64 {
 		t.Errorf("cost %d", got)
 	}
 	g := newLedger(1)

@@ -50,14 +50,14 @@ func (l *Loop) achieved() []float64 {
 func (l *Loop) observations(o journal.Outcome) []policy.Observation {
 	s := &l.step
 	whole := policy.Observation{Step: s.n, ControlSet: s.set, X: o.X, Requested: s.decision.Requested, Mean: l.sense(o.Mean), Variance: o.Variance,
-		Shots: o.Shots, Cost: o.Cost, Valid: o.Valid}
+		Shots: o.Shots, Cost: o.Cost, Valid: o.Valid, Constrained: l.opt.constrained(s.sensorRows()...)}
 	if !o.Valid || !s.perShot {
 		return []policy.Observation{whole}
 	}
 	out := make([]policy.Observation, len(s.shots))
 	for i, p := range s.shots {
 		out[i] = policy.Observation{Step: s.n, ControlSet: s.set, X: p.x, Mean: l.sense(p.objective),
-			Variance: math.NaN(), Shots: 1, Valid: true}
+			Variance: math.NaN(), Shots: 1, Valid: true, Constrained: l.opt.constrained(p.sensors)}
 	}
 	out[0].Cost = o.Cost
 	return out

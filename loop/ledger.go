@@ -1,6 +1,9 @@
 package loop
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // money is an amount of the cost unit in billionths, so that sums of prices such
 // as 0.1 and 0.2 are exact and a budget is spent to the last step.
@@ -62,17 +65,39 @@ func (g *ledger) fits(cost money, budget float64) bool {
 	return budget <= 0 || g.spent.plus(cost) <= asMoney(budget)
 }
 
-// stepCost is what a step costs: the control set, the step, the shots and the
-// way that the variables were moved (in each variable's unit).
-func (c *Cost) stepCost(set float64, shots int, moved []float64) money {
-	total := asMoney(set).plus(asMoney(c.PerStep))
-	for range shots {
+// bill is what a step has used.
+type bill struct {
+	// set is the control set's price, setting the setting's own.
+	set, setting float64
+	shots        int
+	// moved is the way of each variable, in its unit.
+	moved []float64
+}
+
+// stepCost is what a step costs: the control set, the setting, the step, the shots
+// and the way that the variables were moved, each rounded to a billionth before they
+// are added.
+func (c *Cost) stepCost(b bill) money {
+	total := asMoney(b.set).plus(asMoney(b.setting)).plus(asMoney(c.PerStep))
+	for range b.shots {
 		total = total.plus(asMoney(c.PerShot))
 	}
-	for i, way := range moved {
+	for i, way := range b.moved {
 		if i < len(c.PerMove) && c.PerMove[i] > 0 {
 			total = total.plus(asMoney(c.PerMove[i] * way))
 		}
 	}
 	return total
+}
+
+// settingCost is what a setting of a control set costs beside the step.
+func (c *Cost) settingCost(set int, x []float64) (float64, error) {
+	if c.Setting == nil {
+		return 0, nil
+	}
+	cost := c.Setting(set, x)
+	if !(cost >= 0) || math.IsInf(cost, 1) {
+		return 0, fmt.Errorf("cost of setting %v is %g, and must be finite and not negative: correct the cost formula", x, cost)
+	}
+	return cost, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -116,6 +117,8 @@ func checkOptions(o *Options, d *Deps) error {
 		return fmt.Errorf("%w: the objective uses no sensor", ErrOptions)
 	case len(o.ControlSets) == 0:
 		return fmt.Errorf("%w: no control set", ErrOptions)
+	case slices.ContainsFunc(o.Constraints, func(c Constraint) bool { return c.Sensor < 0 || c.Sensor >= len(o.Sensors) }):
+		return fmt.Errorf("%w: a constraint on a sensor that there is not", ErrOptions)
 	case d.Policy == nil || d.Journal == nil:
 		return fmt.Errorf("%w: policy and journal are required", ErrOptions)
 	}

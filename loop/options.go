@@ -37,6 +37,9 @@ type Options struct {
 	// ControlSets in file order; ControlSets[i] is the policy's control set i.
 	ControlSets []ControlSet
 	Cost        Cost
+	// Constraints are learnt beside the objective; Constraints[i] is the policy's
+	// constraint i.
+	Constraints []Constraint
 	Stop        Stop
 	// Deadline bounds one decision in modes other than Simulate.
 	Deadline time.Duration
@@ -150,6 +153,19 @@ type Cost struct {
 	PerStep, PerShot float64
 	// PerMove has one entry per variable: cost per unit moved.
 	PerMove []float64
+	// Setting is what the setting itself costs: of a control set and its variables'
+	// destinations (NaN for those left random); nil: nothing. It is called on the
+	// loop's goroutine.
+	Setting func(controlSet int, x []float64) float64
+}
+
+// Constraint is a sensor whose value should stay within bounds. It is advice to the
+// policy: a step that breaks it is told of and stays valid.
+type Constraint struct {
+	// Sensor indexes Options.Sensors.
+	Sensor int
+	// Low and High bound what should be, in the sensor's unit; infinite: no bound.
+	Low, High float64
 }
 
 // Stop ends the run at whichever comes first; zero values do not bound.

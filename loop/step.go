@@ -28,6 +28,8 @@ type step struct {
 	actions []int64
 	// moved is the way from the last setpoint to this one, in each variable's unit.
 	moved []float64
+	// setting is what the setting costs beside the step.
+	setting float64
 	// changed is the longest settle time among the variables that this step moves.
 	settle    time.Duration
 	settleEnd time.Time
@@ -129,8 +131,11 @@ func (l *Loop) decided(a answer) {
 	s := &l.step
 	s.decision = l.decisionOf(a)
 	l.cast(a.proposal.ControlSet)
-	cost := l.opt.Cost.stepCost(l.opt.ControlSets[a.proposal.ControlSet].Cost, l.opt.Objective.Shots, s.moved)
-	if l.opt.Mode != Shadow && !l.ledger.fits(cost, l.opt.Stop.Cost) {
+	if err := l.price(); err != nil {
+		l.fail(err)
+		return
+	}
+	if l.opt.Mode != Shadow && !l.ledger.fits(l.stepMoney(l.opt.Objective.Shots), l.opt.Stop.Cost) {
 		l.finish(reasonCost)
 		return
 	}
@@ -278,6 +283,7 @@ func (l *Loop) conclude(problem string) {
 	if l.phase != concluding {
 		return
 	}
+	l.tellBroken()
 	l.learn(observations, func() {
 		if l.phase != concluding {
 			return
@@ -324,7 +330,21 @@ func (l *Loop) stepMoney(shots int) money {
 	if l.step.set < 0 {
 		return 0
 	}
-	return l.opt.Cost.stepCost(l.opt.ControlSets[l.step.set].Cost, shots, l.step.moved)
+	s := &l.step
+	return l.opt.Cost.stepCost(bill{set: l.opt.ControlSets[s.set].Cost, setting: s.setting, shots: shots, moved: s.moved})
+}
+
+// price asks what the setting costs: where the safety layer lets it go, not where it
+// was wanted.
+func (l *Loop) price() (err error) {
+	s := &l.step
+	if s.set < 0 {
+		return nil
+	}
+	if s.setting, err = l.opt.Cost.settingCost(s.set, s.decision.Applied); err != nil {
+		return fmt.Errorf("decision of step %d: %w", s.n, err)
+	}
+	return nil
 }
 
 // abandonStep closes the step in flight without teaching it to the policy.
