@@ -13,6 +13,7 @@ const (
 	costMaxL    = 4.605170185988092 // log 100: a step costs 1 to 100
 	costNoiseSD = 0.01
 	costBudget  = 2000.0
+	costRho     = 2.0
 )
 
 // costBranin is the experiment of Paria et al. on cost-aware information-directed
@@ -21,7 +22,7 @@ const (
 // maximum is log 100 - 0.397887 = 4.20728. The paper states neither the range of l, nor
 // noise, model, initial design, budget or repetitions: range, noise standard deviation
 // 0.01, 8 initial Sobol settings that are charged and counted, the budget 2000 (twenty
-// steps at the greatest l) and 20 seeds are our choice. Simple regret is the least over
+// steps at the greatest l), 20 seeds, beta_t^2 = 0.2 d log 2t and rho = 2 are our choice. Simple regret is the least over
 // all steps, as a function of what was spent.
 func costBranin() *Experiment {
 	return &Experiment{
@@ -40,12 +41,27 @@ func costBranin() *Experiment {
 			return p, nil
 		},
 		Common: func(*Problem) policy.Spec {
-			return policy.Spec{Confidence: "constant", Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fit"}}
+			return policy.Spec{Confidence: "heuristic", Beta: 2, Rho: costRho,
+				SettingCost: func(_ int, x []float64) float64 { return math.Exp(x[2]) },
+				Model:       policy.Model{Kernel: "se", Hyperparameters: "fit"}}
 		},
-		Competitors: []Competitor{
-			{"gp-ucb-beta-2", "the constant confidence 2, blind to costs", kind("gp-ucb")},
-			{"random", "uniform settings", kind("random")},
-		},
-		Metrics: []Metric{FinalSimpleRegret, SimpleRegretAtCost(costBudget / 4), SimpleRegretAtCost(costBudget / 2), StepsTaken},
+		Competitors: costCompetitors(),
+		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAtCost(costBudget / 4), SimpleRegretAtCost(costBudget / 2), StepsTaken},
+	}
+}
+
+// costCompetitors are the policies of the paper's figure, and CostIDS with other rho.
+func costCompetitors() []Competitor {
+	rho := func(v float64) func(*policy.Spec, *Problem) { return func(s *policy.Spec, _ *Problem) { s.Rho = v } }
+	return []Competitor{
+		{"costids", "cost-aware information-directed sampling, rho 2", "costids", nil},
+		{"costids-rho-1.5", "the same, rho 1.5", "costids", rho(1.5)},
+		{"costids-rho-5", "the same, rho 5", "costids", rho(5)},
+		{"ei-per-cost", "expected improvement per unit of cost", "ei-per-cost", nil},
+		{"ei", "expected improvement, blind to costs", "ei", nil},
+		{"mes", "max-value entropy search, blind to costs", "mes", nil},
+		{"multi-fidelity-mes", "multi-fidelity max-value entropy search", "multi-fidelity-mes", nil},
+		{"gp-ucb", "upper bounds, blind to costs", "gp-ucb", nil},
+		{"random", "uniform settings", "random", nil},
 	}
 }

@@ -231,21 +231,30 @@ func (f cvsFamily) common(*Problem) policy.Spec {
 		Model: policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: lengthscale, Outputscale: 1, NoiseSD: cvsNoiseSD}}
 }
 
-// cvsCompetitors are the policies of the paper's figures and ours.
+// cvsCompetitors are the policies of the paper's figures, and what they are compared
+// with.
 func cvsCompetitors() []Competitor {
-	schedule := func(name string) func(*policy.Spec, *Problem) {
-		return func(s *policy.Spec, _ *Problem) { s.Kind, s.Schedule = "ucb-cvs", name }
-	}
 	return []Competitor{
-		{"ucb-cvs-etc-ada", "explore then commit, floor(4/cost) plays of each group of equal cost", schedule("etc-ada")},
-		{"ucb-cvs-etc-50", "explore then commit, 50 plays of each group", schedule("etc-50")},
-		{"ucb-cvs-etc-100", "explore then commit, 100 plays of each group", schedule("etc-100")},
-		{"random", "uniform settings, the control sets in turn", kind("random")},
-		{"sobol", "a Sobol sequence, the control sets in turn", kind("sobol")},
+		{"ucb-cvs-etc-ada", "explore then commit, floor(4/cost) plays of each group of equal cost", "ucb-cvs-etc-ada", nil},
+		{"ucb-cvs-etc-50", "explore then commit, 50 plays of each group", "ucb-cvs-etc-50", nil},
+		{"ucb-cvs-etc-100", "explore then commit, 100 plays of each group", "ucb-cvs-etc-100", nil},
+		{"ucb-cvs-epsilon", "Algorithm 1 with epsilon falling from 2 to 0 in 50 plays (our schedule)", "ucb-cvs", fallingEpsilon},
+		{"ucb-psq", "upper bounds without costs: the full control set where there is one", "ucb-psq", nil},
+		{"ts-psq", "Thompson sampling without costs", "ts-psq", nil},
+		{"ei-psq", "expected improvement without costs", "ei-psq", nil},
+		{"ucb-psq-per-cost", "upper bounds per unit of cost", "ucb-psq-per-cost", nil},
+		{"ts-psq-per-cost", "Thompson sampling per unit of cost", "ts-psq-per-cost", nil},
+		{"ei-psq-per-cost", "expected improvement per unit of cost", "ei-psq-per-cost", nil},
+		{"random", "uniform settings, the control sets in turn", "random", nil},
 	}
 }
 
-// kind sets the policy's kind alone.
-func kind(name string) func(*policy.Spec, *Problem) {
-	return func(s *policy.Spec, _ *Problem) { s.Kind = name }
+// fallingEpsilon is a schedule for Algorithm 1. The paper gives none; its code once
+// had a linear one that began at 2.
+func fallingEpsilon(s *policy.Spec, _ *Problem) {
+	const plays = 50
+	s.Schedule = "epsilon"
+	for k := range plays + 1 {
+		s.Epsilon = append(s.Epsilon, 2*float64(plays-k)/plays)
+	}
 }

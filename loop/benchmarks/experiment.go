@@ -50,7 +50,9 @@ type Hold struct{ From, Every int }
 type Competitor struct {
 	// Name as on the command line; About in one line.
 	Name, About string
-	// Set completes the common specification.
+	// Kind is the policy's, as [policy.Kinds] lists them.
+	Kind string
+	// Set completes the common specification; nil: it is complete.
 	Set func(s *policy.Spec, p *Problem)
 }
 
@@ -59,7 +61,10 @@ func (x *Experiment) Spec(c Competitor, p *Problem, seed uint64) policy.Spec {
 	s := x.Common(p)
 	s.Variables, s.ControlSets, s.Candidates = p.Variables, p.ControlSets, p.Candidates
 	s.Budget, s.InitialSteps, s.Design, s.Seed = x.Budget, x.Initial, x.Design, seed
-	c.Set(&s, p)
+	s.Kind = c.Kind
+	if c.Set != nil {
+		c.Set(&s, p)
+	}
 	return s
 }
 
@@ -83,8 +88,13 @@ func (x *Experiment) CompetitorNames() []string {
 
 // All lists every experiment, family by family.
 func All() []*Experiment {
-	return slices.Concat(cvsExperiments(), rahboExperiments(), irgpExperiments(), priorExperiments(),
+	all := slices.Concat(cvsExperiments(), rahboExperiments(), irgpExperiments(), priorExperiments(),
 		costExperiments(), trackingExperiments())
+	kinds := policy.Kinds()
+	for _, x := range all {
+		x.Competitors = slices.DeleteFunc(x.Competitors, func(c Competitor) bool { return !slices.Contains(kinds, c.Kind) })
+	}
+	return all
 }
 
 // Names lists the names of all experiments.

@@ -46,7 +46,7 @@ func (f irgpFunction) experiment() *Experiment {
 			}, nil
 		},
 		Common:      irgpFitted(5),
-		Competitors: irgpCompetitors(),
+		Competitors: irgpCompetitors("heuristic"),
 		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAt(f.steps / 4), SimpleRegretAt(f.steps / 2), FinalCumulativeRegret},
 	}
 }
@@ -55,18 +55,23 @@ func (f irgpFunction) experiment() *Experiment {
 // so many steps.
 func irgpFitted(every int) func(*Problem) policy.Spec {
 	return func(*Problem) policy.Spec {
-		return policy.Spec{Confidence: "irgp", Beta: 2,
+		return policy.Spec{Beta: 2,
 			Model: policy.Model{Kernel: "se", Hyperparameters: "fit", RefitEvery: every}}
 	}
 }
 
-// irgpCompetitors are the policies of the experiments with a continuous or heuristic
-// confidence parameter.
-func irgpCompetitors() []Competitor {
+// irgpCompetitors are the policies of the experiments; confidence is what GP-UCB takes:
+// "heuristic" (beta_t^2 = 0.2 d log 2t) or "srinivas".
+func irgpCompetitors(confidence string) []Competitor {
 	return []Competitor{
-		{"irgp-ucb", "randomised confidence, d/2 + Exp(mean 2) under the root", kind("gp-ucb")},
-		{"gp-ucb-beta-2", "the constant confidence 2", func(s *policy.Spec, _ *Problem) { s.Kind, s.Confidence = "gp-ucb", "constant" }},
-		{"random", "uniform settings", kind("random")},
-		{"sobol", "a Sobol sequence", kind("sobol")},
+		{"irgp-ucb", "randomised confidence, shifted exponential", "irgp-ucb", nil},
+		{"rgp-ucb", "randomised confidence, gamma distribution", "rgp-ucb", nil},
+		{"gp-ucb", "confidence " + confidence, "gp-ucb", func(s *policy.Spec, _ *Problem) { s.Confidence = confidence }},
+		{"ei", "expected improvement", "ei", nil},
+		{"ts", "Thompson sampling", "ts", nil},
+		{"pims", "probability of improvement over a sampled maximum", "pims", nil},
+		{"mes", "max-value entropy search", "mes", nil},
+		{"jes", "joint entropy search", "jes", nil},
+		{"random", "uniform settings", "random", nil},
 	}
 }

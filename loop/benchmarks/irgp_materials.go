@@ -27,7 +27,7 @@ func irgpMaterial(name string) *Experiment {
 		Steps: steps, Initial: 2, Design: "random", Seeds: 10,
 		Draw:        func(uint64) (*Problem, error) { return material(name) },
 		Common:      irgpFitted(1),
-		Competitors: irgpCompetitors(),
+		Competitors: irgpCompetitors("heuristic"),
 		Metrics:     []Metric{StepsToOptimum, SimpleRegretAt(20), SimpleRegretAt(40), FinalSimpleRegret},
 	}
 }

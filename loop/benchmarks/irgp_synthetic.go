@@ -19,10 +19,10 @@ func irgpSynthetic() *Experiment {
 		Steps: 200, Initial: 8, Design: "random", Seeds: 100,
 		Draw: func(seed uint64) (*Problem, error) { return irgpGrid(seed / 10) },
 		Common: func(*Problem) policy.Spec {
-			return policy.Spec{Confidence: "irgp", Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fixed",
+			return policy.Spec{Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fixed",
 				Lengthscale: []float64{gridLengthscale, gridLengthscale, gridLengthscale}, Outputscale: 1, NoiseSD: irgpNoiseSD}}
 		},
-		Competitors: irgpCompetitors(),
+		Competitors: irgpCompetitors("srinivas"),
 		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAt(10), SimpleRegretAt(25), SimpleRegretAt(50), SimpleRegretAt(100), FinalCumulativeRegret},
 	}
 }

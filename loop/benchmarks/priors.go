@@ -25,13 +25,25 @@ const (
 	priorsNoiseSD = 0.25
 	priorsSteps   = 500
 	priorsSeeds   = 500
+	priorsDelta   = 0.05
 )
 
-// prior is one hypothesis: a kernel on [0, 20] and a mean.
+// prior is one hypothesis.
 type prior struct {
-	name   string
-	kernel gpcore.Kernel
+	name string
+	// kernel makes the covariance over x/unit: unit 1 for x itself, 20 for coordinates
+	// that go from 0 to 1.
+	kernel func(unit float64) gpcore.Kernel
 	mean   func(x float64) float64 // nil: zero
+}
+
+// told is the prior as a policy is told it.
+func (p prior) told() policy.Prior {
+	out := policy.Prior{Custom: p.kernel(priorsHigh), NoiseSD: priorsNoiseSD}
+	if p.mean != nil {
+		out.MeanOf = func(x []float64) float64 { return p.mean(x[0]) }
+	}
+	return out
 }
 
 func priorExperiments() []*Experiment {
@@ -61,14 +73,15 @@ func (a *arms) draw(k int, f []float64, rng *rand.Rand) error {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	chosen := a.priors[k]
+	kernel := chosen.kernel(1)
 	if a.finite[k] == nil {
-		made, err := gpcore.NewFinite(chosen.kernel, a.x)
+		made, err := gpcore.NewFinite(kernel, a.x)
 		if err != nil {
 			return fmt.Errorf("priors/%s: prior %q: %w", a.name, chosen.name, err)
 		}
 		a.finite[k] = made
 	}
-	if err := a.finite[k].Draw(rng, f, gpcore.New(chosen.kernel, 1), nil); err != nil {
+	if err := a.finite[k].Draw(rng, f, gpcore.New(kernel, 1), nil); err != nil {
 		return fmt.Errorf("priors/%s: prior %q: %w", a.name, chosen.name, err)
 	}
 	if chosen.mean != nil {
@@ -86,14 +99,15 @@ func priorsExperiment(name, figure, about string, priors []prior) *Experiment {
 		Steps: priorsSteps, Seeds: priorsSeeds, Design: "random",
 		Draw: newArms(name, priors).problem,
 		Common: func(*Problem) policy.Spec {
-			return policy.Spec{Confidence: "constant", Beta: 2,
-				Model: policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1 / priorsHigh}, Outputscale: 1, NoiseSD: priorsNoiseSD}}
+			s := policy.Spec{Confidence: "srinivas", Beta: 2, Delta: priorsDelta,
+				Model: policy.Model{Kernel: "se", Hyperparameters: "priors"}}
+			for _, p := range priors {
+				s.Model.Priors = append(s.Model.Priors, p.told())
+			}
+			return s
 		},
-		Competitors: []Competitor{
-			{"gp-ucb-beta-2", "the constant confidence 2 with the squared exponential of lengthscale 1", kind("gp-ucb")},
-			{"random", "uniform settings", kind("random")},
-		},
-		Metrics: []Metric{FinalCumulativeRegret, FinalSimpleRegret},
+		Competitors: priorsCompetitors(),
+		Metrics:     []Metric{FinalCumulativeRegret, FinalSimpleRegret},
 	}
 }
 
@@ -115,4 +129,19 @@ func (a *arms) problem(seed uint64) (*Problem, error) {
 	p.Best = always(slices.Max(f))
 	p.Truth = func(_ int, x []float64) float64 { return f[int(math.Round(x[0]/priorsHigh*(priorsArms-1)))] }
 	return p, nil
+}
+
+// priorsCompetitors are the policies of the paper's figures. The oracles are told the
+// true prior.
+func priorsCompetitors() []Competitor {
+	oracle := func(s *policy.Spec, p *Problem) { s.Model.Priors = s.Model.Priors[p.Prior : p.Prior+1] }
+	return []Competitor{
+		{"pe-gp-ts", "prior elimination with Thompson sampling", "pe-gp-ts", nil},
+		{"hp-gp-ts", "hyperposterior sampling with Thompson sampling", "hp-gp-ts", nil},
+		{"map-gp-ts", "the most probable prior with Thompson sampling", "map-gp-ts", nil},
+		{"pe-gp-ucb", "prior elimination with upper bounds", "pe-gp-ucb", nil},
+		{"oracle-gp-ts", "Thompson sampling, told the prior", "gp-ts", oracle},
+		{"oracle-gp-ucb", "upper bounds, told the prior", "gp-ucb", oracle},
+		{"random", "uniform settings", "random", nil},
+	}
 }

@@ -12,13 +12,15 @@ func priorsKernel() *Experiment {
 }
 
 func kernelPriors() []prior {
-	one := []float64{1}
+	one := func(unit float64) []float64 { return []float64{1 / unit} }
 	return []prior{
-		{name: "se", kernel: gpcore.SquaredExponential(1, one)},
-		{name: "matern52", kernel: gpcore.Matern52(1, one)},
-		{name: "matern32", kernel: gpcore.Matern32(1, one)},
-		{name: "periodic", kernel: gpcore.Periodic(1, []float64{5}, one)},
-		{name: "linear", kernel: gpcore.Linear([]float64{0.05 * 0.05})},
-		{name: "rational-quadratic", kernel: gpcore.RationalQuadratic(1, 0.5, one)},
+		{name: "se", kernel: func(unit float64) gpcore.Kernel { return gpcore.SquaredExponential(1, one(unit)) }},
+		{name: "matern52", kernel: func(unit float64) gpcore.Kernel { return gpcore.Matern52(1, one(unit)) }},
+		{name: "matern32", kernel: func(unit float64) gpcore.Kernel { return gpcore.Matern32(1, one(unit)) }},
+		{name: "periodic", kernel: func(unit float64) gpcore.Kernel {
+			return gpcore.Periodic(1, []float64{5 / unit}, []float64{1})
+		}},
+		{name: "linear", kernel: func(unit float64) gpcore.Kernel { return gpcore.Linear([]float64{0.05 * 0.05 * unit * unit}) }},
+		{name: "rational-quadratic", kernel: func(unit float64) gpcore.Kernel { return gpcore.RationalQuadratic(1, 0.5, one(unit)) }},
 	}
 }

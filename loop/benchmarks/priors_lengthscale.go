@@ -11,7 +11,9 @@ func priorsLengthscale() *Experiment {
 func lengthscalePriors() []prior {
 	var out []prior
 	for _, l := range []float64{4, 2, 1, 0.5} {
-		out = append(out, prior{name: "se-" + number(l), kernel: gpcore.SquaredExponential(1, []float64{l})})
+		out = append(out, prior{name: "se-" + number(l), kernel: func(unit float64) gpcore.Kernel {
+			return gpcore.SquaredExponential(1, []float64{l / unit})
+		}})
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func (r rahboProblem) experiment() *Experiment {
 		Common: func(*Problem) policy.Spec {
 			return policy.Spec{Confidence: "irgp", Beta: 2, Model: policy.Model{Kernel: "matern52", Hyperparameters: "fit"}}
 		},
-		Competitors: rahboCompetitors(r.alpha),
+		Competitors: rahboCompetitors(r),
 		Metrics: []Metric{Share(r.quiet), RecommendedRegret, FinalCumulativeRegret,
 			CumulativeRegretBetween(r.steps/3+1, r.steps)},
 	}
@@ -98,24 +98,30 @@ func rahboAbout(what string, scale, alpha float64) string {
 	return fmt.Sprintf("%s, noise scale %g, alpha %g", what, scale, alpha)
 }
 
-func rahboCompetitors(alpha float64) []Competitor {
+// rahboCompetitors are the policies of the paper's figures, ours among them. All that
+// are compared in pairs share the confidence parameter.
+func rahboCompetitors(r rahboProblem) []Competitor {
+	averse := func(set func(s *policy.Spec)) func(*policy.Spec, *Problem) {
+		return func(s *policy.Spec, _ *Problem) {
+			s.Risk = r.alpha
+			set(s)
+		}
+	}
+	constant := func(s *policy.Spec) { s.Confidence = "constant" }
 	return []Competitor{
-		{"rahbo", "ours: log variance model, randomised confidence, refit every 5 steps", func(s *policy.Spec, _ *Problem) {
-			s.Kind, s.Risk = "rahbo", alpha
+		{"rahbo", "ours: log variance model, randomised confidence, refit every 5 steps", "rahbo", averse(func(*policy.Spec) {})},
+		{"gp-ucb-heteroscedastic", "the same without the risk term", "gp-ucb-heteroscedastic", nil},
+		{"gp-ucb", "the same with one noise for all settings", "gp-ucb", nil},
+		{"rahbo-known-variance", "rahbo, told the noise variance", "rahbo-known-variance", func(s *policy.Spec, p *Problem) {
+			s.Risk, s.NoiseVariance = r.alpha, p.NoiseVariance
 		}},
-		{"gp-ucb", "the same without the risk term", kind("gp-ucb")},
-		{"rahbo-beta-2", "rahbo with the constant confidence 2", func(s *policy.Spec, _ *Problem) {
-			s.Kind, s.Risk, s.Confidence = "rahbo", alpha, "constant"
-		}},
-		{"gp-ucb-beta-2", "gp-ucb with the constant confidence 2", func(s *policy.Spec, _ *Problem) {
-			s.Kind, s.Confidence = "gp-ucb", "constant"
-		}},
-		{"rahbo-paper", "to the letter: raw variances, confidence 2, one fit on the initial points", func(s *policy.Spec, _ *Problem) {
-			s.Kind, s.Risk, s.Confidence, s.VarianceModel = "rahbo", alpha, "constant", "raw"
-			s.Model.RefitEvery = neverAgain
-		}},
-		{"random", "uniform settings", func(s *policy.Spec, _ *Problem) { s.Kind, s.Risk = "random", alpha }},
-		{"sobol", "a Sobol sequence", func(s *policy.Spec, _ *Problem) { s.Kind, s.Risk = "sobol", alpha }},
+		{"rahbo-us", "rahbo after 10 steps that explore the noise", "rahbo-us", averse(func(*policy.Spec) {})},
+		{"rahbo-beta-2", "rahbo with the constant confidence 2", "rahbo", averse(constant)},
+		{"gp-ucb-heteroscedastic-beta-2", "the same without the risk term", "gp-ucb-heteroscedastic", func(s *policy.Spec, _ *Problem) { constant(s) }},
+		{"rahbo-paper", "to the letter: raw variances, confidence 2, one fit on the initial points", "rahbo", averse(func(s *policy.Spec) {
+			s.Confidence, s.VarianceModel, s.Model.RefitEvery = "constant", "raw", neverAgain
+		})},
+		{"random", "uniform settings", "random", averse(func(*policy.Spec) {})},
 	}
 }
 

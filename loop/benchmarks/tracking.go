@@ -65,11 +65,8 @@ func (m moving) experiment() *Experiment {
 			return policy.Spec{Confidence: "constant", Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fixed",
 				Lengthscale: lengthscale, Outputscale: 1, NoiseSD: trackingNoiseSD, Capacity: trackingCapacity}}
 		},
-		Competitors: []Competitor{
-			{"gp-ucb-beta-2", "blind to time, the constant confidence 2", kind("gp-ucb")},
-			{"random", "uniform settings", kind("random")},
-		},
-		Metrics: []Metric{AverageRegret, HeldRegret, AverageRegretFrom(300)},
+		Competitors: trackingCompetitors(),
+		Metrics:     []Metric{AverageRegret, HeldRegret, AverageRegretFrom(300)},
 	}
 }
 
@@ -120,4 +117,20 @@ func leaping(dims, step int) []float64 {
 		c = []float64{-0.7, 0.5, 0.2}
 	}
 	return c[:dims]
+}
+
+// trackingCompetitors are ways to follow an optimum.
+func trackingCompetitors() []Competitor {
+	drift := func(d policy.Drift, beta float64) func(*policy.Spec, *Problem) {
+		return func(s *policy.Spec, _ *Problem) { s.Drift, s.Beta = d, beta }
+	}
+	return []Competitor{
+		{"tracking", "ours: time kernel of 500 steps, small steps about the incumbent, change detection", "gp-ucb",
+			drift(policy.Drift{Timescale: []float64{500}, Hold: 0.025, Detect: true}, 2)},
+		{"time-kernel", "time kernel of 500 steps over the whole domain, confidence 1", "gp-ucb", drift(policy.Drift{Timescale: []float64{500}}, 1)},
+		{"time-kernel-set", "the same with the timescale from a prior set up to 2000 steps", "gp-ucb",
+			drift(policy.Drift{Timescale: []float64{125, 500, 2000}}, 1)},
+		{"gp-ucb", "blind to time, confidence 2", "gp-ucb", nil},
+		{"random", "uniform settings", "random", nil},
+	}
 }
