@@ -195,6 +195,11 @@ func (e *Expected) Dim() int { return len(e.in.Controlled) }
 // NodeCount is the number of nodes that stand for the random coordinates.
 func (e *Expected) NodeCount() int { return len(e.nodes.Weight) }
 
+// Rules are the nodes of Values and the fewer ones that stand in for them while a search
+// screens, for functions that no Term expresses. They alias memory: read only, valid
+// until the next Prepare.
+func (e *Expected) Rules() (full, coarse Nodes) { return e.nodes, e.coarse }
+
 // Fork is the same function with scratch of its own. Forks share what Prepare makes,
 // so only one of them needs preparing; meanwhile no other may be used.
 func (e *Expected) Fork() Objective { return &Expected{e.setting, newExpectScratch(e.terms)} }

@@ -136,6 +136,9 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 	return s.out, s.done
 }
 
+// Cut says that the last run ended before all of its units were done.
+func (s *Search) Cut() bool { return s.cut }
+
 // phase does units 0 to n-1 of a phase, in order, until the search is cut.
 func (s *Search) phase(n int, job func(w *searchWorker, i int)) {
 	if s.cut {

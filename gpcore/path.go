@@ -17,6 +17,7 @@ import (
 // safe for concurrent use.
 type Path struct {
 	d      int
+	kernel Kernel
 	eval   compiled
 	points *cloud
 	n      int
@@ -37,7 +38,7 @@ func (g *GP) SamplePath(rng *rand.Rand, waves int) (*Path, error) {
 		panic("gpcore: a path needs at least one wave")
 	}
 	n, capacity := g.f.n, max(g.f.n, 1)
-	p := &Path{d: g.points.d, eval: compile(g.kernel, capacity), n: n}
+	p := &Path{d: g.points.d, kernel: g.kernel, eval: compile(g.kernel, capacity), n: n}
 	width := p.eval.width
 	p.points = newCloud(p.d, capacity, p.eval)
 	copy(p.points.x, g.points.x[:n*p.d])
@@ -53,8 +54,7 @@ func (g *GP) SamplePath(rng *rand.Rand, waves int) (*Path, error) {
 		}
 		p.w[2*i], p.w[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	p.point, p.lane = make([]float64, width), make([]float64, width*lanes)
-	p.b, p.e, p.x = make([]float64, up24(capacity)*lanes), make([]float64, width*lanes), make([]float64, p.d*lanes)
+	p.takeScratch()
 	prior := make([]float64, n)
 	for i := range prior {
 		p.eval.embed(p.point, p.points.at(i))
@@ -62,6 +62,20 @@ func (g *GP) SamplePath(rng *rand.Rand, waves int) (*Path, error) {
 	}
 	p.v = append(make([]float64, 0, capacity), g.correction(rng, prior)...)
 	return p, nil
+}
+
+func (p *Path) takeScratch() {
+	width := p.eval.width
+	p.point, p.lane = make([]float64, width), make([]float64, width*lanes)
+	p.b, p.e, p.x = make([]float64, up24(max(p.n, 1))*lanes), make([]float64, width*lanes), make([]float64, p.d*lanes)
+}
+
+// Fork is the same function with scratch of its own, for another goroutine.
+func (p *Path) Fork() *Path {
+	f := *p
+	f.eval = compile(p.kernel, max(p.n, 1))
+	f.takeScratch()
+	return &f
 }
 
 // prior is f_0 at an embedded point.

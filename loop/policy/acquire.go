@@ -69,6 +69,11 @@ type decision struct {
 // rng is the decision's random stream of one purpose.
 func (d *decision) rng(p purpose) *rand.Rand { return stream(d.spec.Seed, p, d.step) }
 
+// substream is the decision's random stream number i of one purpose.
+func (d *decision) substream(p purpose, i int) *rand.Rand {
+	return stream(d.spec.Seed+mix(uint64(i)), p, d.step)
+}
+
 // inputs splits the coordinates of a control set.
 func (d *decision) inputs(set int) gpcore.Inputs { return d.around.inputs(d.domains[set], d.step) }
 
@@ -106,6 +111,6 @@ func (m *meter) run(s *gpcore.Search) []gpcore.Maximum {
 	}
 	out, done := s.Run(m.ctx, left)
 	m.done += done
-	m.cut = m.ctx.Err() != nil || m.limit > 0 && m.done >= m.limit
+	m.cut = s.Cut()
 	return out
 }

@@ -147,6 +147,9 @@ func (e *engine) explain(o *option, x []float64, beta float64) (Why, error) {
 	}
 	s, h := parts[0], e.model.inForce
 	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd, Beta: beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
+	if e.spec.Acquisition != acquireUCB {
+		w.Beta = math.NaN()
+	}
 	if e.alpha() > 0 {
 		w.NoiseVariance = h.scale * h.scale * s.bound
 		w.Risk = e.risk * w.NoiseVariance

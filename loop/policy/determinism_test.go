@@ -96,7 +96,13 @@ func casts() map[string]Spec {
 	epsilon.Model = Model{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .3, .3}, Outputscale: 1, NoiseSD: 0.1}
 	blind := cvsSpec()
 	blind.Kind, blind.Seed = "sobol", 25
-	return map[string]Spec{"rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
+	listed := withCandidates(fixedSpec("ts", 2, 26), 40)
+	psq := cvsSpec()
+	psq.Kind, psq.Seed, psq.Schedule = "ts-psq", 27, ""
+	for i := range psq.Variables {
+		psq.Variables[i].Random.Kind = Uniform
+	}
+	return map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
 }
 
 // same compares bit for bit; hyperparameter notes, which only Propose tells, aside.

@@ -21,6 +21,7 @@ type domain struct {
 	// list, where not empty, holds the only settings, row after row; userList holds
 	// the same values in the users' units.
 	list, userList []float64
+	rows           map[string]int // of the list, by the bits of the coordinates
 }
 
 // newDomain describes control set number set; candidates are as in Spec.
@@ -50,14 +51,12 @@ func (d *domain) split(controlled []bool) {
 func (d *domain) takeCandidates(candidates [][]float64) {
 	seen := map[string]bool{}
 	for _, row := range candidates {
-		var key []byte
 		values := make([]float64, 0, len(d.coords))
 		for _, i := range d.coords {
 			values = append(values, row[i])
-			key = append(key, bitsOf(row[i])...)
 		}
-		if !seen[string(key)] {
-			seen[string(key)] = true
+		if key := keyOf(values); !seen[key] {
+			seen[key] = true
 			d.add(values)
 		}
 	}
@@ -94,6 +93,34 @@ func (d *domain) add(values []float64) {
 	for j, i := range d.coords {
 		d.list = append(d.list, d.axes[i].unit(values[j]))
 	}
+	if d.rows == nil {
+		d.rows = map[string]int{}
+	}
+	k := d.listed() - 1
+	d.rows[keyOf(d.row(k))] = k
+}
+
+// find is the row of the list that is exactly x.
+func (d *domain) find(x []float64) (row int, ok bool) {
+	row, ok = d.rows[keyOf(x)]
+	return row, ok
+}
+
+// listedAt is the row of the list at x, the nearest one where x is none.
+func (d *domain) listedAt(x []float64) int {
+	if k, ok := d.find(x); ok {
+		return k
+	}
+	return d.nearestListed(x)
+}
+
+// keyOf tells points apart by their bits.
+func keyOf(x []float64) string {
+	key := make([]byte, 0, 8*len(x))
+	for _, v := range x {
+		key = append(key, bitsOf(v)...)
+	}
+	return string(key)
 }
 
 // problemAxes describes a box to the search; nil for a list.

@@ -24,6 +24,7 @@ type engine struct {
 	cash   ledger
 	around *surroundings
 	model  *model
+	lists  listSampler
 	refits refits
 
 	acquire    acquirer

@@ -130,6 +130,7 @@ func Kinds() []string {
 // Acquisitions lists the words of Spec.Acquisition:
 //
 //	"ucb"  the optimistic bound, see upperBound
+//	"ts"   a sample of the posterior, see thompson
 //	"none" settings come from a design (random, sobol)
 func Acquisitions() []string {
 	var out []string
@@ -146,6 +147,8 @@ func acquirerOf(name string) acquirer {
 	switch name {
 	case acquireUCB, acquireNothing:
 		return upperBound{}
+	case acquireTS:
+		return thompson{}
 	}
 	return nil
 }

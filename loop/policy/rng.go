@@ -13,6 +13,7 @@ const (
 	forNodes
 	forFit
 	forSets
+	forSample
 )
 
 // stream is the random stream of one purpose in one step: a function of its

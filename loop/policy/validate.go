@@ -199,7 +199,9 @@ func (c *checker) parts() {
 		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
 	}
 	if c.oneOf("acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
-		c.oneOf("confidence", s.Confidence, confidenceConstant, confidenceIRGP)
+		if s.Acquisition == acquireUCB || s.Confidence != "" {
+			c.oneOf("confidence", s.Confidence, confidenceConstant, confidenceIRGP)
+		}
 		c.oneOf("initial design", s.Design, designSobol, designRandom)
 	}
 	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon) &&

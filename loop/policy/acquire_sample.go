@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// sample is one draw of the mean-variance objective's posterior: the same function for
+// every control set. Where every variable is controlled and the settings are listed it
+// is drawn exactly, at those settings; else it is a path of random waves, corrected by
+// the data (gpcore.Path), which exists everywhere. With a risk term and a learnt noise
+// the noise process is drawn as well.
+type sample struct {
+	component component
+	table     []float64 // at the settings of the only domain's list
+	f, v      *gpcore.Path
+}
+
+// pathWaves makes the prior part of a path err by about 3% of its standard deviation.
+const pathWaves = 1000
+
+// sample draws from a view. Of several components it takes one by the weights, which
+// is a draw of their mixture.
+func (d *decision) sample(v view, rng *rand.Rand) (*sample, error) {
+	s := &sample{component: v.pick(rng)}
+	g := s.component.gp
+	if set, ok := d.enumerated(g); ok {
+		var err error
+		s.table, err = d.sampleList(s, set, rng)
+		return s, err
+	}
+	var err error
+	if s.f, err = g.SamplePath(rng, pathWaves); err != nil {
+		return nil, fmt.Errorf("posterior sample: %w", err)
+	}
+	if d.alpha() > 0 {
+		if s.v, err = d.model.v.gp.SamplePath(rng, pathWaves); err != nil {
+			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// pick chooses a component by the weights.
+func (v view) pick(rng *rand.Rand) component {
+	u := rng.Float64()
+	for _, c := range v {
+		if u -= c.weight; u < 0 {
+			return c
+		}
+	}
+	return v[len(v)-1] // the weights' sum is off one by rounding
+}
+
+// enumerated says whether a decision is among listed settings of all coordinates of a
+// process, and which control set's they are.
+func (d *decision) enumerated(g *gpcore.GP) (set int, ok bool) {
+	if len(d.sets) != 1 {
+		return 0, false
+	}
+	set = d.sets[0]
+	return set, d.domains[set].listed() > 0 && d.domains[set].size() == g.Dim()
+}
+
+// sampleList draws at the settings of a control set's list.
+func (d *decision) sampleList(s *sample, set int, rng *rand.Rand) ([]float64, error) {
+	dom := d.domains[set]
+	out := make([]float64, dom.listed())
+	if err := d.lists.draw(rng, out, s.component.gp, dom); err != nil {
+		return nil, fmt.Errorf("posterior sample: %w", err)
+	}
+	if alpha := d.alpha(); alpha > 0 {
+		noise := make([]float64, len(out))
+		if err := d.lists.draw(rng, noise, d.model.v.gp, dom); err != nil {
+			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
+		}
+		for k, v := range noise {
+			variance, _, _ := d.model.v.shotVariance(v, 0, 0)
+			out[k] -= alpha * variance
+		}
+	}
+	return out, nil
+}
+
+// over is the sample's expectation over the variables that a control set leaves random,
+// without the component's prior mean.
+func (s *sample) over(d *decision, set int) (gpcore.Objective, error) {
+	if s.table != nil {
+		return &tabulated{d.domains[set], s.table}, nil
+	}
+	in := d.inputs(set)
+	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: s.component.gp, Mean: 1}}, in)
+	if err != nil {
+		return nil, err
+	}
+	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, v: s.v, alpha: d.alpha(), field: d.model.v}
+	for i := range s.component.gp.Dim() {
+		if position(in.Controlled, i) < 0 {
+			o.random = append(o.random, i)
+		}
+	}
+	return o, nil
+}
+
+// tabulated is a function that is known at a domain's listed settings.
+type tabulated struct {
+	domain *domain
+	values []float64
+}
+
+// Dim implements [gpcore.Objective].
+func (t *tabulated) Dim() int { return t.domain.size() }
+
+// Values implements [gpcore.Objective].
+func (t *tabulated) Values(dst, x []float64) {
+	size := t.Dim()
+	for j := range dst {
+		dst[j] = t.values[t.domain.listedAt(x[j*size:(j+1)*size])]
+	}
+}
+
+// Fork implements [gpcore.Objective].
+func (t *tabulated) Fork() gpcore.Objective { return t }
