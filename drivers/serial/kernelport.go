@@ -108,7 +108,7 @@ func openLibrary(s PortSpec) (bugst.Port, error) {
 	}
 	if err == nil {
 		// Once and before any Read: the library does not guard it.
-		err = port.SetReadTimeout(readSlice)
+		err = port.SetReadTimeout(s.Slice)
 	}
 	if err != nil {
 		return nil, errors.Join(err, port.Close())
@@ -172,14 +172,18 @@ func (k *kernelPort) Waiting() (int, error) {
 }
 
 // ResetOutputBuffer implements RawPort. It goes by our own descriptor, since the
-// library's may be closed at any time.
+// library's may be closed at any time. A pseudo-terminal does not wake a stuck
+// Write when its buffer is emptied; stopping and starting the output does.
 func (k *kernelPort) ResetOutputBuffer() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
 		return errPortClosed
 	}
-	return unix.IoctlSetInt(k.own, unix.TCFLSH, unix.TCOFLUSH)
+	return errors.Join(
+		unix.IoctlSetInt(k.own, unix.TCFLSH, unix.TCOFLUSH),
+		unix.IoctlSetInt(k.own, unix.TCXONC, unix.TCOOFF),
+		unix.IoctlSetInt(k.own, unix.TCXONC, unix.TCOON))
 }
 
 // Close implements RawPort.

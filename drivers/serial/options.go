@@ -140,7 +140,7 @@ func (o Options) path() string {
 // spec is what the opener needs.
 func (o Options) spec() PortSpec {
 	return PortSpec{Path: o.path(), Baud: o.Baud, DataBits: o.DataBits, StopBits: o.StopBits, Parity: o.Parity,
-		DTR: o.DTR != "off", RTS: o.RTS != "off"}
+		DTR: o.DTR != "off", RTS: o.RTS != "off", Slice: min(readSlice, o.ReadTimeout)}
 }
 
 // validate checks filled options and gives every problem at once.

@@ -9,8 +9,8 @@ import (
 // ResetOutputBuffer and Close, which may come while a Write is stuck. The real
 // one is a terminal device of the kernel; a test may give one that fails.
 type RawPort interface {
-	// Read waits a short time, some [readSlice], for bytes. 0 without an error
-	// means that none came.
+	// Read waits a short time, PortSpec.Slice, for bytes. 0 without an error means
+	// that none came.
 	Read(p []byte) (int, error)
 	// Write may take fewer bytes than it is given, and may block without end.
 	Write(p []byte) (int, error)
@@ -32,12 +32,14 @@ type PortSpec struct {
 	Parity   string // "none", "even", "odd"
 	// DTR and RTS are the levels of the modem lines while the port is open.
 	DTR, RTS bool
+	// Slice is how long one Read waits for bytes.
+	Slice time.Duration
 }
 
 // Opener opens a port, or says why not; it holds the port exclusively.
 type Opener func(ctx context.Context, s PortSpec) (RawPort, error)
 
-// readSlice is how long one Read waits. Not longer: a caller that goes away waits
+// readSlice is how long one Read waits at most. Not longer: a caller that goes away waits
 // for it. Not shorter: while an answer is awaited it is a wake-up of the
 // processor. Bytes that come end it at once.
 const readSlice = 20 * time.Millisecond

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/labtuner/tuner/drivers/exec/wire"
 )
@@ -74,14 +75,17 @@ func (p part) read(s, next string) (float64, string, error) {
 	number := strings.TrimLeft(token, " \t")
 	// A second word is no part of the number; what wire.Number would say of it
 	// would mislead.
-	if i := strings.IndexAny(number, " \t"); i > 0 {
+	if i := strings.IndexFunc(number, unicode.IsSpace); i > 0 {
 		if _, err := wire.Number(number[:i]); err == nil {
-			return 0, "", fmt.Errorf("%q is left over after the number", cut(number[i:]))
+			return 0, "", fmt.Errorf("%q is left over after the number; if it is always there, it belongs into the form or the terminator", cut(number[i:]))
 		}
 	}
 	v, err := wire.Number(number)
 	if err != nil {
 		return 0, "", err
+	}
+	if strings.TrimSpace(number) != number {
+		return 0, "", fmt.Errorf("%q has more around the number than blanks before it", cut(number))
 	}
 	if p.kind == 'd' && strings.ContainsAny(number, ".eE") {
 		return 0, "", fmt.Errorf("%q is no whole number, which %%d wants", number)

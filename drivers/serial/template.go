@@ -70,7 +70,18 @@ func parseTemplate(text string) (template, error) {
 	if literal != "" {
 		t.parts = append(t.parts, part{literal: literal})
 	}
-	return t, nil
+	return t, t.clear()
+}
+
+// clear refuses text that could be taken for the rest of the number before it.
+func (t template) clear() error {
+	for i := 1; i < len(t.parts); i++ {
+		before, text := t.parts[i-1], t.parts[i].literal
+		if before.kind != 's' && before.open() && text != "" && strings.IndexByte("0123456789.", text[0]) >= 0 {
+			return fmt.Errorf("%q: %q follows a number and begins like more of it; nobody can tell where the number ends", t.text, text)
+		}
+	}
+	return nil
 }
 
 // open says that only what follows the conversion tells where it ends.
