@@ -32,9 +32,9 @@ type game struct {
 // of the result; the error is the end of the context, or a specification that is
 // refused.
 func play(ctx context.Context, x *Experiment, c Competitor, p *Problem, of seedOf) (Seed, error) {
-	made, err := policy.New(x.Spec(c, p, of.seed))
+	made, err := makePolicy(x, c, p, of.seed)
 	if err != nil {
-		return Seed{}, fmt.Errorf("experiment %q, policy %q: %w", x.Name, c.Name, err)
+		return Seed{}, err
 	}
 	g := &game{experiment: x, problem: p, policy: made, seed: of.seed, limit: x.Steps, least: math.Inf(1),
 		record: &Seed{Seed: of.seed}}
@@ -48,6 +48,15 @@ func play(ctx context.Context, x *Experiment, c Competitor, p *Problem, of seedO
 		g.record.Error = err.Error()
 	}
 	return *g.record, nil
+}
+
+// makePolicy makes a competitor for a seed's problem.
+func makePolicy(x *Experiment, c Competitor, p *Problem, seed uint64) (policy.Policy, error) {
+	made, err := policy.New(x.Spec(c, p, seed))
+	if err != nil {
+		return nil, fmt.Errorf("experiment %q, policy %q: %w", x.Name, c.Name, err)
+	}
+	return made, nil
 }
 
 // seedOf says which seed is played and for how many counted steps at most, 0 for as

@@ -47,6 +47,9 @@ func (r *Run) Do(ctx context.Context) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.check(problems); err != nil {
+		return nil, err
+	}
 	var out []Result
 	for i, c := range r.Competitors {
 		one, err := r.compete(ctx, c, problems, i*len(r.Seeds))
@@ -76,6 +79,17 @@ func (r *Run) draw(ctx context.Context) ([]*Problem, error) {
 		return nil
 	})
 	return problems, err
+}
+
+// check makes every policy once, so that one that is refused is told before hours of
+// work.
+func (r *Run) check(problems []*Problem) error {
+	for _, c := range r.Competitors {
+		if _, err := makePolicy(r.Experiment, c, problems[0], r.Seeds[0]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // compete plays one policy; before is how many repetitions were done already.
