@@ -16,6 +16,9 @@ import (
 // appended and at most one removed, or up to four noise variances changed; targets do
 // not count. After others everything is computed afresh. One panel of 24 points is
 // computed afresh at each update in any case, so rounding errors do not pile up.
+//
+// Covariances of the points with the observations are kept as long as these stay, where
+// they take no more than 64 MiB; else they are evaluated at each update.
 type Watch struct {
 	g    *GP
 	x    []float64 // m x d
@@ -34,8 +37,8 @@ type Watch struct {
 	noise   []float64
 	terms   []rankOne
 	gone    []float64 // embedding of the observation removed
-	prior   float64
 	k, l    []float64
+	store   covariances
 	reader  *Reader
 	own     watchScratch
 }
@@ -50,13 +53,15 @@ type watchScratch struct {
 // with the observation removed.
 type rankOne struct {
 	v      []float64
+	placed []float64 // v by the places of the observations in the store
 	tau, c float64
 }
 
 const maxRankOne = 5
 
 // Watch makes a watch of the rows of x, d coordinates each. It takes 8(d+4) bytes a point
-// and 48 Cap; nothing is computed before the first Update.
+// and some 100 Cap, and, where that is no more than 64 MiB, 8 Cap a point; nothing is
+// computed before the first Update.
 func (g *GP) Watch(x []float64) *Watch {
 	d := g.points.d
 	if len(x)%d != 0 {
@@ -64,7 +69,7 @@ func (g *GP) Watch(x []float64) *Watch {
 	}
 	m, n := len(x)/d, up24(g.points.cap)
 	w := &Watch{g: g, x: slices.Clone(x), m: m, reader: g.Reader()}
-	v := make([]float64, 3*m+(2+maxRankOne)*n)
+	v := make([]float64, 3*m+(2+2*maxRankOne)*n)
 	cut := func(k int) []float64 {
 		s := v[:k:k]
 		v = v[k:]
@@ -73,9 +78,10 @@ func (g *GP) Watch(x []float64) *Watch {
 	w.mean, w.q, w.prio, w.k, w.l = cut(m), cut(m), cut(m), cut(n), cut(n)
 	w.terms = make([]rankOne, maxRankOne)
 	for i := range w.terms {
-		w.terms[i].v = cut(n)
+		w.terms[i].v, w.terms[i].placed = cut(n), cut(n)
 	}
 	w.terms = w.terms[:0]
+	w.store = newCovariances((m+lanes-1)/lanes, g.points.cap)
 	return w
 }
 
@@ -106,6 +112,10 @@ func (w *Watch) sync() {
 		w.fresh = !w.compare(g.points.x[:n*d], f.noise[:n])
 		w.turn++
 	}
+	if w.fresh {
+		w.store.refill(n)
+	}
+	w.store.place(f.alpha[:n], w.terms)
 	w.ready, w.version = true, g.version
 	w.held, w.noise = append(w.held[:0], g.points.x[:n*d]...), append(w.noise[:0], f.noise[:n]...)
 }
@@ -159,11 +169,13 @@ func (w *Watch) compare(x, noise []float64) bool {
 	case is-kept > maxRankOne-1:
 		return false
 	case changed > 0:
+		w.store.follow(-1, 0)
 		return w.noiseTerms(noise)
 	}
 	if removed >= 0 && !w.removalTerm(removed, kept) {
 		return false
 	}
+	w.store.follow(removed, is-kept)
 	for j := kept; j < is; j++ {
 		t := w.next()
 		copy(t.v, w.g.f.row(j))
@@ -244,8 +256,8 @@ func (w *Watch) noiseTerms(noise []float64) bool {
 	return true
 }
 
-// watchRows is how many observations are evaluated against a panel at a time, so that
-// their covariances stay in the first cache for all dot products.
+// watchRows is how many observations are taken at a time, so that their covariances with
+// a panel stay in the first cache for all sums.
 const watchRows = 64
 
 // update computes the points from..to-1, from a multiple of 24, by means of a reader.
@@ -268,39 +280,28 @@ func (w *Watch) afresh(r *Reader, base int) {
 	w.g.f.squares(r.q[:], r.b)
 	copy(w.mean[base:base+k], r.sum[:])
 	copy(w.q[base:base+k], r.q[:])
+	w.store.take(base/lanes, r.b)
 }
 
 // follow updates a panel by the terms of rank one.
 func (w *Watch) follow(r *Reader, s *watchScratch, base int) {
-	c, n, width := w.g.points, w.g.f.n, r.eval.width
+	width := r.eval.width
 	lane, k := w.lane[base*width:(base+lanes)*width], min(lanes, w.m-base)
 	s.mean = [lanes]float64{}
 	s.dots = [maxRankOne][lanes]float64{}
-	for first := 0; first < n; first += watchRows {
-		rows := min(watchRows, n-first)
-		r.job = panel{
-			rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: rows, out: r.b,
-			weights: w.g.f.alpha[first : first+rows], sum: s.sum[:],
-		}
-		r.eval.panel(&r.job)
-		for l, v := range &s.sum {
-			s.mean[l] += v
-		}
-		for i := range w.terms {
-			vec.Combine(s.sum[:], w.terms[i].v[first:first+rows], r.b)
-			for l, v := range &s.sum {
-				s.dots[i][l] += v
-			}
-		}
-	}
-	copy(w.mean[base:base+k], s.mean[:])
 	if len(w.terms) > 0 && w.terms[0].tau != 0 {
 		r.job = panel{rows: w.gone, rowCap: 1, lane: lane, n: 1, out: r.b}
 		r.eval.panel(&r.job)
 		for l := range lanes {
-			s.dots[0][l] += w.terms[0].tau * r.b[l]
+			s.dots[0][l] = w.terms[0].tau * r.b[l]
 		}
 	}
+	if w.store.kept != nil {
+		w.combineKept(r, s, base, lane)
+	} else {
+		w.combineAnew(r, s, lane)
+	}
+	copy(w.mean[base:base+k], s.mean[:])
 	for i := range w.terms {
 		for l, v := range s.dots[i][:k] {
 			w.q[base+l] += w.terms[i].c * v * v
@@ -308,61 +309,44 @@ func (w *Watch) follow(r *Reader, s *watchScratch, base int) {
 	}
 }
 
-// watcher is the watches of all terms of an expectation without random coordinates.
-type watcher struct {
-	s       *setting
-	watches []*Watch
-}
-
-func (s *setting) watchable() bool { return len(s.random) == 0 }
-
-// watcher watches points for every process of the terms.
-func (s *setting) watcher(x []float64) *watcher {
-	w := &watcher{s: s}
-	for i, t := range s.terms {
-		var have *Watch
-		for j := range i {
-			if s.terms[j].Process == t.Process {
-				have = w.watches[j]
-			}
-		}
-		if have == nil {
-			have = t.Process.Watch(x)
-		}
-		w.watches = append(w.watches, have)
+// combineKept adds up the means and the terms' products with the covariances in the
+// store, after those of new observations have come in.
+func (w *Watch) combineKept(r *Reader, s *watchScratch, base int, lane []float64) {
+	st, c := &w.store, w.g.points
+	all := st.panel(base / lanes)
+	for i, at := range st.newcomers {
+		j := w.g.f.n - len(st.newcomers) + i
+		r.job = panel{rows: c.rows, rowCap: c.cap, first: j, lane: lane, n: 1, out: all[at*lanes : (at+1)*lanes]}
+		r.eval.panel(&r.job)
 	}
-	return w
-}
-
-func (w *watcher) sync() {
-	for i, v := range w.watches {
-		if slices.Index(w.watches, v) == i { // once where terms share a process
-			v.sync()
+	for first := 0; first < st.used; first += watchRows {
+		last := min(first+watchRows, st.used)
+		b := all[first*lanes : last*lanes]
+		addCombined(&s.mean, s, st.alpha[first:last], b)
+		for i := range w.terms {
+			addCombined(&s.dots[i], s, w.terms[i].placed[first:last], b)
 		}
 	}
 }
 
-func (w *watcher) update(s *expectScratch, from, to int) {
-	for i, v := range w.watches {
-		if slices.Index(w.watches, v) == i {
-			v.update(s.readers[i], &s.watch, from, to)
+// combineAnew does the same where nothing is kept.
+func (w *Watch) combineAnew(r *Reader, s *watchScratch, lane []float64) {
+	c, n := w.g.points, w.g.f.n
+	for first := 0; first < n; first += watchRows {
+		last := min(first+watchRows, n)
+		r.job = panel{rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: last - first, out: r.b}
+		r.eval.panel(&r.job)
+		addCombined(&s.mean, s, w.g.f.alpha[first:last], r.b)
+		for i := range w.terms {
+			addCombined(&s.dots[i], s, w.terms[i].v[first:last], r.b)
 		}
 	}
 }
 
-// values sets dst to the sum of the terms at points from..to-1.
-func (w *watcher) values(dst []float64, from, to int) {
-	clear(dst)
-	for i := range w.s.terms {
-		t, v := &w.s.terms[i], w.watches[i]
-		for k := from; k < to; k++ {
-			sd := deviation(v.variance(k), v.prio[k])
-			if t.Of != nil {
-				value, _, _ := t.Of(v.mean[k], sd)
-				dst[k-from] += value
-				continue
-			}
-			dst[k-from] += float64(t.Mean*v.mean[k]) + float64(t.SD*sd)
-		}
+// addCombined adds the weighted sum of the rows of a panel to 24 sums.
+func addCombined(to *[lanes]float64, s *watchScratch, weights, b []float64) {
+	vec.Combine(s.sum[:], weights, b)
+	for l, v := range &s.sum {
+		to[l] += v
 	}
 }

@@ -8,8 +8,15 @@ import (
 )
 
 // After any sequence of changes a watch equals a prediction, for every kind of kernel;
-// and it does take the way of rank-one terms where it says so.
+// and it does take the way of rank-one terms where it says so. It does so with and
+// without covariances that are kept.
 func TestWatchFollows(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		watchFollows(t, kept)
+	}
+}
+
+func watchFollows(t *testing.T, kept bool) {
 	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
 		g := New(k, 40)
 		for range 30 {
@@ -19,6 +26,12 @@ func TestWatchFollows(t *testing.T) {
 		}
 		x := point(rng, 3*100)
 		w := g.Watch(x)
+		if !kept {
+			w.store = newCovariances(1<<30, 40)
+		}
+		if (w.store.kept != nil) != kept {
+			t.Fatalf("covariances kept: %t", !kept)
+		}
 		mean, variance := make([]float64, 100), make([]float64, 100)
 		steps := []struct {
 			name  string
