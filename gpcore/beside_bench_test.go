@@ -24,7 +24,8 @@ import (
 // in other languages, and makes the ratios.
 //
 // A figure is the fastest execution in the benchmark's time by [stopwatch]: on a shared
-// machine the others say more about the neighbours. Covariance matrices are those of random
+// machine the others say more about the neighbours. Decisions differ in their work, since
+// each has other data; their figure is the median of the processor time. Covariance matrices are those of random
 // points in three dimensions, squared exponential, lengthscale 0.3, noise 0.01.
 func BenchmarkBeside(b *testing.B) {
 	for _, job := range []struct {
@@ -103,6 +104,21 @@ func inMicroseconds(b *testing.B, t task) float64 {
 	us := 1e6 * fastest(b, t)[0]
 	b.ReportMetric(us, "us")
 	return us
+}
+
+// medianMicroseconds times work that differs from execution to execution.
+func medianMicroseconds(b *testing.B, run func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var took []time.Duration
+	for b.Loop() {
+		watch := startStopwatch()
+		run()
+		took = append(took, watch.busy())
+	}
+	slices.Sort(took)
+	b.ReportMetric(1e6*took[len(took)/2].Seconds(), "us")
+	b.ReportMetric(0, "ns/op") // a mean of all that the machine did
 }
 
 func quadraticParties() map[string]func(*testing.B, int) {

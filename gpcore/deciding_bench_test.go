@@ -17,10 +17,10 @@ func besideSearch(b *testing.B, problems []Problem, step func()) {
 		b.Fatal(err)
 	}
 	s.Run(context.Background(), 0) // takes the memory
-	inMicroseconds(b, task{run: func() {
+	medianMicroseconds(b, func() {
 		step()
 		s.Run(context.Background(), 0)
-	}})
+	})
 }
 
 // newcomers is a step: a reading at random replaces the oldest.
@@ -66,7 +66,7 @@ func besideRAHBO(b *testing.B, n int, noises bool) {
 	one, other := newcomers(b, g), newcomers(b, v)
 	x, noise := make([]float64, 0, 2*n), make([]float64, n)
 	means := make([]float64, n)
-	besideSearch(b, []Problem{{Objective: e, Axes: unitBox(2), Climbs: 5}}, func() {
+	besideSearch(b, []Problem{{Objective: e, Axes: unitBox(2), Climbs: 5, Track: true}}, func() {
 		one()
 		other()
 		if !noises {

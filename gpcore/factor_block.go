@@ -56,35 +56,33 @@ func (f *factor) appendBlock(p *block) bool {
 	return true
 }
 
-// invert replaces self by its Cholesky factor and sets inv to the transpose of
-// the factor's inverse, zero beyond m.
+// invert replaces the upper triangle of self by the transpose of its Cholesky factor L
+// and sets inv to that of L^-1, zero beyond m. Row after row is subtracted from the later
+// ones (Golub & Van Loan, section 4.2.5), so that the inner loops are vectors.
 func (p *block) invert(n int) bool {
 	s, m := p.self, p.m
 	for i := range m {
-		d := s[i*lanes+i] + p.noise[i]
-		for j := range i {
-			v := s[i*lanes+j]
-			for q := range j {
-				v -= float64(s[i*lanes+q] * s[j*lanes+q])
-			}
-			v /= s[j*lanes+j]
-			s[i*lanes+j] = v
-			d -= float64(v * v)
-		}
+		row := s[i*lanes : i*lanes+m]
+		d := row[i] + p.noise[i]
 		if !pivotOK(d, p.noise[i], p.prior[i]+p.noise[i], n+i) {
 			return false
 		}
-		s[i*lanes+i] = math.Sqrt(d)
+		scale := 1 / math.Sqrt(d)
+		for j := i; j < m; j++ {
+			row[j] *= scale
+		}
+		row[i] = math.Sqrt(d)
+		for k := i + 1; k < m; k++ {
+			vec.Axpy(s[k*lanes+k:k*lanes+m], -row[k], row[k:])
+		}
 	}
 	clear(p.inv[:])
 	for j := range m {
-		p.inv[j*lanes+j] = 1 / s[j*lanes+j]
-		for i := j + 1; i < m; i++ {
-			v := 0.0
-			for q := j; q < i; q++ {
-				v -= float64(s[i*lanes+q] * p.inv[j*lanes+q])
-			}
-			p.inv[j*lanes+i] = v / s[i*lanes+i]
+		x := p.inv[j*lanes : j*lanes+m]
+		x[j] = 1
+		for i := j; i < m; i++ {
+			x[i] /= s[i*lanes+i]
+			vec.Axpy(x[i+1:], -x[i], s[i*lanes+i+1:i*lanes+m])
 		}
 	}
 	return true
@@ -97,7 +95,13 @@ func (f *factor) writeBlock(p *block) {
 		// Rows of u times Li^T: element (q, i) is (Li V^T W)[i][r+q].
 		vec.Tile(p.tile[:], p.u[r*lanes:], lanes, p.inv[:], lanes)
 		for i := range p.m {
-			dst := f.w[(n+i)*ld+r : (n+i)*ld+min(r+vec.Rows, n)]
+			if r+vec.Rows <= n {
+				dst, t := (*[vec.Rows]float64)(f.w[(n+i)*ld+r:]), p.tile[i:]
+				dst[0], dst[1], dst[2], dst[3] = -t[0], -t[lanes], -t[2*lanes], -t[3*lanes]
+				dst[4], dst[5], dst[6], dst[7] = -t[4*lanes], -t[5*lanes], -t[6*lanes], -t[7*lanes]
+				continue
+			}
+			dst := f.w[(n+i)*ld+r : (n+i)*ld+n]
 			for q := range dst {
 				dst[q] = -p.tile[q*lanes+i]
 			}

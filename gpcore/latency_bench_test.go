@@ -22,7 +22,7 @@ import (
 //
 // spread is p99.9 - p50 of the step over that of the constant work.
 func BenchmarkLatency(b *testing.B) {
-	for _, n := range []int{256, 512, 1024} {
+	for _, n := range []int{256, 512, 1024, 2048} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			g, x := full(b, cube(), n)
 			rng := rand.New(rand.NewPCG(5, uint64(n)))

@@ -37,3 +37,11 @@ func (s stopwatch) elapsed() time.Duration {
 	}
 	return wall
 }
+
+// busy is the processor time of the thread, to a microsecond.
+func (s stopwatch) busy() time.Duration {
+	if thread := threadTime(); s.thread > 0 {
+		return time.Duration(thread - s.thread)
+	}
+	return time.Since(s.wall)
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Decisions by scikit-learn and by plain numpy, the comparators of scripts/compare.
 
-Reads one job a line from the standard input and answers with the fastest execution, in microseconds of the
+Reads one job a line from the standard input and answers with the median execution, in microseconds of the
 processor's time, of as many as fit into 50 ms (at least one):
 
     sklearn N        UCB in three dimensions: fit with fixed hyperparameters, 4096 candidates, 5 climbs
@@ -16,6 +16,7 @@ Climbs are scipy's L-BFGS-B with difference gradients. One thread: run it with O
 import sys
 import time
 from functools import partial
+from statistics import median
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
@@ -125,12 +126,12 @@ def main():
         name, *numbers = line.split()
         if line not in prepared:
             prepared[line] = JOBS[name](*map(int, numbers))
-        best, end = float("inf"), time.monotonic() + 0.05
-        while best == float("inf") or time.monotonic() < end:
+        took, end = [], time.monotonic() + 0.05
+        while not took or time.monotonic() < end:
             start = time.thread_time()
             prepared[line]()
-            best = min(best, time.thread_time() - start)
-        print(f"{1e6 * best:.1f}", flush=True)
+            took.append(time.thread_time() - start)
+        print(f"{1e6 * median(took):.1f}", flush=True)
 
 
 if __name__ == "__main__":
