@@ -42,6 +42,10 @@
 //	memory      Memory merges replicates and decides what leaves when all is full
 //	draws       GP.Joint, Finite (a fixed set of candidates), GP.SamplePath
 //	fits        Fit finds the most probable hyperparameters
+//	criteria    Expected, a sum of functions of posterior means and deviations, its
+//	            expectation taken over coordinates that are left to chance
+//	maxima      Maximize, Search: where a criterion is largest, in numbered units of
+//	            work that can be cut at any time; Watch, fixed points kept up to date
 //
 // # Shapes
 //

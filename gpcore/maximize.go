@@ -67,7 +67,8 @@ type Problem struct {
 	// Track keeps what the fixed screening points know of the processes from search to
 	// search and updates it by rank-one terms, O(n) a point instead of O(n^2). It takes
 	// effect for an [Expected] that controls every coordinate; see [Watch]. It pays
-	// where between two searches few observations change.
+	// where between two searches few observations change, and takes memory: 8 Cap bytes a
+	// screening point and process, or none where that is above 64 MiB.
 	Track bool
 	// Screen is the number of points screened in a box and Climbs the number of starts
 	// that are climbed; 0: by the number of coordinates and the objective's scales.
