@@ -123,7 +123,7 @@ type Cost struct {
 type Policy struct {
 	Kind          string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo"`
 	Risk          *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
-	Confidence    string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data" doc:"how the confidence parameter is chosen"`
+	Confidence    string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen"`
 	Beta          *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
 	VarianceModel string        `toml:"variance_model" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
 	Schedule      string        `toml:"schedule" enum:"etc-ada,etc-50,etc-100,epsilon" doc:"how ucb-cvs gives cheap control sets their turn"`

@@ -7,6 +7,7 @@ Nothing here calls tuner: Sobol points, quantiles and special functions are
 scipy's; the Gaussian processes are written out with dense solves.
 """
 import json
+import math
 
 import numpy as np
 from scipy import special, stats
@@ -90,11 +91,42 @@ def risk(model):
     floor = 1e-3 * np.sort(v)[n // 2]
     rho2 = np.clip(bound(x, beta), floor, v.max()) / k
     m, s = posterior(kernel, x, z, rho2, at)
+    delta, norm = 0.1, 1.5
+
+    def lemma(noise_variance):
+        """RAHBO's Lemma 1 with lambda = 1, by determinants as it is written."""
+        sigma = np.diag(noise_variance)
+        gram = kernel(x, x)
+        ratio = np.sqrt(np.linalg.det(sigma + gram)) / (delta * np.sqrt(np.linalg.det(sigma)))
+        return float(np.sqrt(2 * np.log(ratio)) + norm)
+
     upper = mean + scale * (m + beta * s) - alpha * outputscale * bound(at, -beta)
     lower = mean + scale * (m - beta * s) - alpha * outputscale * bound(at, beta)
     return {"lengthscale": ls.tolist(), "outputscale": outputscale, "mean": mean, "beta": beta, "alpha": alpha,
             "x": x.tolist(), "y": y.tolist(), "s2": s2.tolist(), "shots": k.tolist(), "at": at.tolist(),
-            "optimistic": upper.tolist(), "pessimistic": lower.tolist()}
+            "optimistic": upper.tolist(), "pessimistic": lower.tolist(),
+            "delta": delta, "norm": norm, "lemma": lemma(rho2), "noise_lemma": lemma(noise)}
+
+
+def confidences():
+    """What the papers' formulas give, and moments of what they draw."""
+    b = math.sqrt(2) / 0.2  # of a lengthscale of 0.2
+    cases = []
+    for d, size, t, delta in [(3, 1000, 1, 0.05), (3, 1000, 40, 0.05), (1, 500, 500, 0.05), (5, 94, 7, 0.3), (2, 2, 1, 0.9)]:
+        gamma = stats.gamma(a=math.log(size * t**2) / math.log(1.5))
+        flat = stats.gamma(a=0.2 * d * math.log(2 * t))
+        inner = b * d * t**2 * (math.sqrt(math.log(d)) + math.sqrt(math.pi) / 2)
+        cases.append({
+            "d": d, "size": size, "t": t, "delta": delta,
+            "heuristic": math.sqrt(0.2 * d * math.log(2 * t)),
+            "srinivas_finite": math.sqrt(2 * math.log(size * t**2 * math.pi**2 / (6 * delta))),
+            "srinivas_continuous": math.sqrt(2 * math.log(t**2 * 2 * math.pi**2 / (3 * delta))
+                                             + 2 * d * math.log(t**2 * d * b * math.sqrt(math.log(4 * d / delta)))),
+            "irgp_finite": 2 * math.log(size / 2), "irgp_continuous": d / 2,
+            "irgp_theory": 2 * d * math.log(inner) - 2 * math.log(2),
+            "rgp_finite": [float(gamma.mean()), float(gamma.std())],
+            "rgp_continuous": [float(flat.mean()), float(flat.std())]})
+    return cases
 
 
 def gauss(density, n=96):
@@ -138,4 +170,4 @@ def expectation():
 
 
 print(json.dumps({"sobol": sobol(), "quantiles": quantiles(), "gammas": gammas(), "log": risk("log"),
-                  "raw": risk("raw"), "expectation": expectation()}))
+                  "raw": risk("raw"), "expectation": expectation(), "confidences": confidences()}))

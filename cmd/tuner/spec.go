@@ -56,9 +56,9 @@ func (w *wiring) wireKind() []configs.Problem {
 		problems = append(problems, w.cfg.Problem("policy.kind", fmt.Sprintf("%q is not in this version", w.cfg.Policy.Kind),
 			"it has "+strings.Join(policy.Kinds(), ", ")))
 	}
-	if s.Confidence != "constant" && s.Confidence != "irgp" {
+	if !slices.Contains(policy.Confidences(), s.Confidence) {
 		problems = append(problems, w.cfg.Problem("policy.confidence", fmt.Sprintf("%q is not in this version", s.Confidence),
-			`it has "irgp", and "constant" with beta`))
+			"it has "+strings.Join(policy.Confidences(), ", ")))
 	}
 	return problems
 }

@@ -62,6 +62,8 @@ type decision struct {
 	views []view
 	// beta multiplies the standard deviation; one draw serves a whole step.
 	beta float64
+	// noiseBeta does so in the bound of the noise variance.
+	noiseBeta float64
 	// units meters the work.
 	units *meter
 }

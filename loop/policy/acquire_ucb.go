@@ -14,7 +14,7 @@ type upperBound struct{}
 func (upperBound) options(d *decision) ([]option, error) {
 	var out []option
 	for _, v := range d.views {
-		terms := append(v.linear(1, d.beta), d.riskTerms(d.beta)...)
+		terms := append(v.linear(1, d.beta), d.riskTerms(d.noiseBeta)...)
 		objectives, err := d.expectations(terms)
 		if err != nil {
 			return nil, err

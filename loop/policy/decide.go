@@ -19,7 +19,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 		limit = e.spec.WorkUnits
 	}
 	d := &decision{engine: e, step: step, sets: e.rule.eligible(fits), views: e.model.views(step),
-		beta: e.confidence.beta(step), units: &meter{ctx: ctx, limit: limit}}
+		beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step), units: &meter{ctx: ctx, limit: limit}}
 	options, err := e.acquire.options(d)
 	if err != nil {
 		return Proposal{}, err
@@ -30,7 +30,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	}
 	k := d.choose(options, found)
 	o, x := &options[k], found[k].X
-	why, err := e.explain(o, x, d.beta)
+	why, err := d.explain(o, x)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -140,13 +140,14 @@ func (e *engine) incumbents() [][]float64 {
 }
 
 // explain gives the parts of the acquisition at setting x in the users' units.
-func (e *engine) explain(o *option, x []float64, beta float64) (Why, error) {
-	parts, err := e.summarise(judgement{o.view, e.domains[o.set], e.seen + 1, beta}, x)
+func (d *decision) explain(o *option, x []float64) (Why, error) {
+	e := d.engine
+	parts, err := e.summarise(judgement{o.view, e.domains[o.set], e.seen + 1, d.noiseBeta}, x)
 	if err != nil {
 		return Why{}, err
 	}
 	s, h := parts[0], e.model.inForce
-	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd, Beta: beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
+	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd, Beta: d.beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
 	if e.spec.Acquisition != acquireUCB {
 		w.Beta = math.NaN()
 	}

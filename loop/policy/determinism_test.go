@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -102,7 +103,9 @@ func casts() map[string]Spec {
 	for i := range psq.Variables {
 		psq.Variables[i].Random.Kind = Uniform
 	}
-	return map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
+	out := map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
+	maps.Copy(out, riskCasts())
+	return out
 }
 
 // same compares bit for bit; hyperparameter notes, which only Propose tells, aside.

@@ -13,9 +13,6 @@ const (
 	kindRandom = "random"
 	kindSobol  = "sobol"
 
-	confidenceConstant = "constant"
-	confidenceIRGP     = "irgp"
-
 	varianceLog = "log"
 	varianceRaw = "raw"
 
@@ -43,6 +40,10 @@ const (
 	defaultRefitEvery = 5
 	// One step is the shortest time that a background fit can have.
 	defaultRefitLag = 1
+	// One failure in twenty.
+	defaultDelta = 0.05
+	// One prior standard deviation.
+	defaultNormBound = 1
 )
 
 // New makes the policy that the specification describes:
@@ -98,6 +99,12 @@ func (s *Spec) complete(r recipe) {
 		s.Model.PriorRule = r.priorRule
 	}
 	s.PerCost = s.PerCost || r.perCost
+	if s.Delta == 0 {
+		s.Delta = defaultDelta
+	}
+	if s.NormBound == 0 {
+		s.NormBound = defaultNormBound
+	}
 }
 
 // assemble puts the parts of a valid specification together.
@@ -124,10 +131,7 @@ func assemble(s Spec) (*engine, error) {
 	if p.risk {
 		e.risk = s.Risk
 	}
-	e.confidence = constant(s.Beta)
-	if s.Confidence == confidenceIRGP {
-		e.confidence = irgp{dims: dims, seed: s.Seed}
-	}
+	e.confidence = newConfidence(&e.spec, e.model)
 	e.acquire = acquirerOf(s.Acquisition)
 	e.rule = newRule(&s)
 	designed := s.Design

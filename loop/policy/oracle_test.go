@@ -22,6 +22,8 @@ type riskOracle struct {
 	X, At                          [][]float64
 	Y, S2, Optimistic, Pessimistic []float64
 	Shots                          []int
+	Delta, Norm, Lemma             float64
+	NoiseLemma                     float64 `json:"noise_lemma"`
 }
 
 type oracle struct {
@@ -31,6 +33,7 @@ type oracle struct {
 	Quantiles   [][4]float64
 	Gammas      [][3]float64
 	Log, Raw    riskOracle
+	Confidences []confidenceOracle
 	Expectation struct {
 		Lengthscale   []float64
 		NoiseVariance float64 `json:"noise_variance"`
@@ -103,26 +106,31 @@ func TestGammaFunctionsAgainstScipy(t *testing.T) {
 	}
 }
 
+// riskEngine is a policy with the oracle's observations.
+func riskEngine(t *testing.T, name string, r riskOracle, edit func(*Spec)) *engine {
+	t.Helper()
+	s := Spec{Kind: "rahbo", Variables: box(2), ControlSets: full(2), Risk: r.Alpha, Confidence: "constant",
+		Beta: r.Beta, VarianceModel: name, Design: "sobol", Model: Model{Kernel: "matern52", Hyperparameters: "fixed",
+			Lengthscale: r.Lengthscale, Outputscale: r.Outputscale, Mean: r.Mean}}
+	if edit != nil {
+		edit(&s)
+	}
+	p := fresh(t, s)
+	for i := range r.Y {
+		observe(t, p, Observation{Step: i + 1, X: r.X[i], Mean: r.Y[i], Variance: r.S2[i], Shots: r.Shots[i], Valid: true})
+	}
+	e := p.(*engine)
+	if err := e.model.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // The whole of RAHBO's bounds, noise process and all, against dense solves.
 func TestRiskBoundsAgainstNumpy(t *testing.T) {
 	o := numbers(t)
 	for name, r := range map[string]riskOracle{"log": o.Log, "raw": o.Raw} {
-		s := Spec{Kind: "rahbo", Variables: box(2), ControlSets: full(2), Risk: r.Alpha, Confidence: "constant",
-			Beta: r.Beta, VarianceModel: name, Design: "sobol", Model: Model{Kernel: "matern52", Hyperparameters: "fixed",
-				Lengthscale: r.Lengthscale, Outputscale: r.Outputscale, Mean: r.Mean}}
-		p, err := New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range r.Y {
-			if err := p.Observe(Observation{Step: i + 1, X: r.X[i], Mean: r.Y[i], Variance: r.S2[i], Shots: r.Shots[i], Valid: true}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		e := p.(*engine)
-		if err := e.model.refresh(); err != nil {
-			t.Fatal(err)
-		}
+		e := riskEngine(t, name, r, nil)
 		for k, x := range r.At {
 			for sign, want := range map[float64]float64{1: r.Optimistic[k], -1: r.Pessimistic[k]} {
 				beta := sign * r.Beta

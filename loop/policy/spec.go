@@ -33,14 +33,20 @@ type Spec struct {
 	// empty) or "raw".
 	VarianceModel string
 	// Confidence is "constant" (Beta multiplies the standard deviation), "srinivas",
-	// "data", "rgp", "irgp" or "heuristic".
+	// "data", "rgp", "irgp" or "heuristic": see Confidences.
 	Confidence string
+	// ConfidenceSetting is "finite" or "continuous" for "srinivas", "rgp" and "irgp", and
+	// "theory" for "irgp"; empty: finite where Candidates are listed.
+	ConfidenceSetting string
 	// Beta multiplies the standard deviation where Confidence is "constant", and in
 	// every recommendation.
 	Beta float64
 	// Delta is the probability that a theoretical confidence parameter ("srinivas",
 	// "data") may fail, and that priors are eliminated wrongly; 0 takes 0.05.
 	Delta float64
+	// NormBound bounds the objective's norm in the space of the model's kernel, for
+	// confidence "data": how many prior standard deviations high it may be; 0 takes 1.
+	NormBound float64
 	// Schedule is UCB-CVS's: "etc-50", "etc-100", "etc-ada", or "epsilon".
 	Schedule string
 	// Epsilon is the epsilon-schedule, in the objective's unit; the last value

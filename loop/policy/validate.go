@@ -200,7 +200,7 @@ func (c *checker) parts() {
 	}
 	if c.oneOf("acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
 		if s.Acquisition == acquireUCB || s.Confidence != "" {
-			c.oneOf("confidence", s.Confidence, confidenceConstant, confidenceIRGP)
+			c.confidence()
 		}
 		c.oneOf("initial design", s.Design, designSobol, designRandom)
 	}

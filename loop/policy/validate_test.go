@@ -47,7 +47,7 @@ func TestNewRefusesNamesAndFactors(t *testing.T) {
 		{`kernel "rbf" is not known: use one of matern52, se`, rahboSpec(2, 1), func(s *Spec) { s.Model.Kernel = "rbf" }},
 		{`hyperparameters "ml" is not known: use one of fit, priors, fixed`, rahboSpec(2, 1), func(s *Spec) { s.Model.Hyperparameters = "ml" }},
 		{`schedule "etc" is not known: use one of etc-ada, etc-50, etc-100, epsilon`, cvsSpec(), func(s *Spec) { s.Schedule = "etc" }},
-		{`confidence "srinivas" is not known: use one of constant, irgp`, rahboSpec(2, 1), func(s *Spec) { s.Confidence = "srinivas" }},
+		{`confidence "bolder" is not known: use one of constant`, rahboSpec(2, 1), func(s *Spec) { s.Confidence = "bolder" }},
 		{`variance model "sqrt" is not known: use one of log, raw`, rahboSpec(2, 1), func(s *Spec) { s.VarianceModel = "sqrt" }},
 		{`initial design "grid" is not known: use one of sobol, random`, rahboSpec(2, 1), func(s *Spec) { s.Design = "grid" }},
 		{`risk -1 must be finite and not negative`, rahboSpec(2, 1), func(s *Spec) { s.Risk = -1 }},

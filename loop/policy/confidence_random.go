@@ -1,0 +1,76 @@
+package policy
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// irgp is IRGP-UCB's randomised confidence, a shifted exponential (Takeno et al.,
+// arXiv 2409.00979):
+//
+//	zeta_t = s_t + Z,  Z exponential with rate 1/2 (mean 2)
+//
+//	finite:     s   = 2 log(|X|/2)                      (their Theorem for finite X)
+//	continuous: s   = d/2                               (their experiments, section 5)
+//	theory:     s_t = 2 d log(b d r t^2 (sqrt(log(a d)) + sqrt(pi)/2)) - 2 log 2
+//
+// A shift below zero (one or two settings, t = 1 on a long lengthscale) is taken as
+// zero. Of the theory's constants, the inputs' unit cube gives r = 1; a and b, which
+// the paper leaves to the reader, are smoothness's.
+type irgp struct {
+	counter
+	dims   int
+	finite int // |X|; 0: not finite
+	theory bool
+	seed   uint64
+	model  *model
+}
+
+func (c irgp) beta(step int) float64 {
+	return math.Sqrt(c.shift(step) + 2*stream(c.seed, forConfidence, step).ExpFloat64())
+}
+
+func (c irgp) shift(step int) float64 {
+	d, t := float64(c.dims), c.t(step)
+	switch {
+	case c.finite > 0:
+		return max(2*math.Log(float64(c.finite)/2), 0)
+	case c.theory:
+		a, b := smoothness(c.model)
+		inner := b * d * t * t * (math.Sqrt(max(math.Log(a*d), 0)) + math.Sqrt(math.Pi)/2)
+		return max(2*d*math.Log(inner)-2*math.Ln2, 0)
+	}
+	return d / 2
+}
+
+// rgp is RGP-UCB's randomised confidence as Takeno et al. compare with it (arXiv
+// 2409.00979, section 5; the policy is Berk et al.'s, IJCAI 2020, whose published code
+// swaps shape and scale):
+//
+//	zeta_t from Gamma(shape kappa_t, scale 1)
+//
+//	finite:     kappa_t = log(|X| t^2)/log(1.5)
+//	continuous: kappa_t = 0.2 d log(2t)
+type rgp struct {
+	heuristic
+	finite int // |X|; 0: not finite
+	seed   uint64
+}
+
+func (c rgp) beta(step int) float64 {
+	shape := c.shape(step)
+	if shape <= 0 { // one setting, t = 1: the distribution is a point mass at zero
+		return 0
+	}
+	g := distuv.Gamma{Alpha: shape, Beta: 1, Src: stream(c.seed, forConfidence, step)}
+	return math.Sqrt(g.Rand())
+}
+
+func (c rgp) shape(step int) float64 {
+	if c.finite > 0 {
+		t := c.t(step)
+		return math.Log(float64(c.finite)*t*t) / math.Log(1.5)
+	}
+	return c.zeta(step)
+}
