@@ -192,8 +192,7 @@ func (d *Device) confirm(ctx context.Context, c *channel) error {
 	for {
 		values, err := d.ask(ctx, []*channel{c})
 		v, there := values[c.Name]
-		// 1e-6: a number that was printed with single precision.
-		if there && math.Abs(v-c.Safe) <= c.tolerance+1e-6*math.Abs(c.Safe) {
+		if there && math.Abs(v-c.Safe) <= c.tolerance+rounding*math.Abs(c.Safe) {
 			return nil
 		}
 		switch {

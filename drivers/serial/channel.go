@@ -102,6 +102,22 @@ func (c *channel) accepts(v float64) error {
 	return nil
 }
 
+// rounding is the relative error that a value may take from scale, offset and
+// single precision.
+const rounding = 1e-6
+
+// nearLimit gives the limit in place of a value that lies beyond it by rounding.
+func (c *channel) nearLimit(v float64) float64 {
+	slack := rounding * (math.Abs(v) + math.Abs(c.offset))
+	switch {
+	case v < c.Min && v >= c.Min-slack:
+		return c.Min
+	case v > c.Max && v <= c.Max+slack:
+		return c.Max
+	}
+	return v
+}
+
 // parseChannels checks what all protocols have in common, and gives every
 // problem at once.
 func parseChannels(options []ChannelOptions) ([]*channel, error) {

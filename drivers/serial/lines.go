@@ -207,9 +207,7 @@ func (t *lines) compose(c *channel, w *command, v float64) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%q could not be read back: %w", text, err)
 	}
-	// The tolerance is for the rounding of scale and offset alone.
-	sent := c.scale*raw + c.offset
-	if slack := 1e-9 * (math.Abs(sent) + math.Abs(c.offset)); sent < c.Min-slack || sent > c.Max+slack {
+	if sent := c.nearLimit(c.scale*raw + c.offset); sent < c.Min || sent > c.Max {
 		return "", fmt.Errorf("%w: %v %s would be sent as %q, which lies outside %v to %v", drivers.ErrRefused, v, c.Unit, text, c.Min, c.Max)
 	}
 	return text, nil

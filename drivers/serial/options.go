@@ -44,7 +44,8 @@ type Options struct {
 	Halt          []Exchange `toml:"halt" doc:"what to send when everything is to go safe, before the channels' own safe values"`
 	Errors        *Errors    `toml:"errors" doc:"the instrument's error queue, as SCPI has it"`
 
-	Address int `toml:"address" bound:">= 1, <= 247" doc:"modbus: the instrument's address on the bus"`
+	Address int     `toml:"address" bound:">= 1, <= 247" doc:"modbus: the instrument's address on the bus"`
+	Expect  *Expect `toml:"expect" doc:"modbus: a register that tells the right instrument, at every connect"`
 
 	// Base is the folder that a relative Port starts at.
 	Base string `toml:"-"`
@@ -192,6 +193,9 @@ func (o Options) validate() error {
 // validateLines checks the keys that describe lines.
 func (o Options) validateLines() error {
 	var problems []error
+	if o.Expect != nil {
+		problems = append(problems, errors.New(`expect is for protocol = "modbus"; write identify`))
+	}
 	if *o.OutTerminator == "" {
 		problems = append(problems, errors.New("out_terminator is empty; an instrument could not tell where a command ends"))
 	}

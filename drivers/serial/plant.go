@@ -85,10 +85,13 @@ func Serve(ctx context.Context, p Plant) (err error) {
 // instrument makes the protocol's other side.
 func (d *Device) instrument(dev drivers.Device) (instrument, error) {
 	served := &served{dev: dev, log: d.env.Log}
-	if t, ok := d.talk.(*lines); ok {
+	switch t := d.talk.(type) {
+	case *lines:
 		return newSpeaker(t, d.channels, served)
+	case *modbus:
+		return &server{talk: t, channels: d.channels, dev: served}, nil
 	}
-	return nil, errors.New("this protocol cannot be served")
+	return nil, fmt.Errorf("protocol %q cannot be served", d.opt.Protocol)
 }
 
 // checkOffer checks that the device has what the description promises.

@@ -258,7 +258,7 @@ func (s *speaker) answer(ctx context.Context, command string) string {
 		if err != nil {
 			continue
 		}
-		v := w.channel.scale*raw + w.channel.offset
+		v := w.channel.nearLimit(w.channel.scale*raw + w.channel.offset)
 		if err := w.channel.accepts(v); err != nil {
 			return s.failed(`-222,"Data out of range"`)
 		}

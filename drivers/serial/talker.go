@@ -47,7 +47,7 @@ var errRestarted = errors.New("the instrument has restarted")
 // suspicious says that after this error the next answer could be one to an
 // earlier question: nothing may be asked before both sides have found together.
 func suspicious(err error) bool {
-	for _, kind := range []error{errSilent, errCut, errLong, errMismatch, errNoise, errRestarted, errFrame} {
+	for _, kind := range []error{errSilent, errCut, errLong, errMismatch, errNoise, errRestarted, errFrame, errBusy} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -89,7 +89,10 @@ func TestTrapReadTimeoutIsNoError(t *testing.T) {
 // the bytes without error; the port is dead for good.
 func TestTrapUnplug(t *testing.T) {
 	for name, call := range map[string]func(*port) error{
-		"read":    func(p *port) error { _, err := p.read(t.Context(), make([]byte, 8), time.Now().Add(time.Second)); return err },
+		"read": func(p *port) error {
+			_, err := p.read(t.Context(), make([]byte, 8), time.Now().Add(time.Second))
+			return err
+		},
 		"write":   func(p *port) error { return p.write([]byte("ID?\n"), time.Second) },
 		"waiting": func(p *port) error { _, err := p.waiting(); return err },
 	} {
