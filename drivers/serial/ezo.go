@@ -30,6 +30,10 @@ const (
 // which nothing here could tell where an answer ends.
 const ezoSpoil = "*OK,1"
 
+// ezoQuiet ends the continuous mode, in which readings come unasked; a greeting
+// would drown in them.
+const ezoQuiet = "C,0"
+
 // ezoRestarts are the codes that tell of a restart.
 func ezoRestarts() []string { return []string{"*RS", "*RE"} }
 

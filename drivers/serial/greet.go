@@ -17,23 +17,32 @@ import (
 //	spoil text and terminator   the half command ends as one that means nothing
 //	silence                     whatever that was answered is thrown away
 //	identify                    the right instrument answers. Instruments answer in
-//	                            order: after this answer no earlier one can come
+//	                            order: after this answer no earlier one can come,
+//	                            unless it answers an earlier identify; then silence
+//	                            comes before the next
 //	init                        its settings, which a restart may have undone
 //	error queue                 empty, so that later errors are ours
 func (t *lines) greet(ctx context.Context, l *line) error {
 	l.buf = nil
+	fresh := !l.spoken
 	if *t.opt.Spoil != "" {
 		if err := l.put(*t.opt.Spoil + *t.opt.OutTerminator); err != nil {
 			return err
 		}
 	}
-	quiet := t.opt.ReadTimeout
+	if t.coded {
+		if err := l.put(ezoQuiet + *t.opt.OutTerminator); err != nil {
+			return err
+		}
+	}
 	if t.identify == nil {
 		// Without a question that tells, only a long silence shows that nothing more
 		// is coming.
-		quiet = max(quiet, t.opt.ReplyTimeout)
-	}
-	if _, err := l.drain(ctx, quiet); err != nil {
+		l.spoken = !fresh
+		if err := l.hush(ctx); err != nil {
+			return err
+		}
+	} else if _, err := l.drain(ctx, t.opt.ReadTimeout); err != nil {
 		return err
 	}
 	if err := t.recognise(ctx, l); err != nil {
@@ -62,22 +71,31 @@ func (t *lines) recognise(ctx context.Context, l *line) error {
 	if t.identify == nil {
 		return nil
 	}
-	want := expected{data: true, timeout: t.opt.ReplyTimeout}
 	var err error
 	for range 1 + t.opt.Retries {
+		if l.owed {
+			// With two such questions open, the first answer would not be the last.
+			if err := l.hush(ctx); err != nil {
+				return err
+			}
+		}
 		if err = l.send(ctx, t.opt.Identify.Out); err != nil {
 			return err
 		}
+		l.owed = true
 		var heard []string
 		for range lateAnswers {
 			var text string
-			if text, err = t.identity(ctx, l, want); err != nil {
+			if text, err = l.receive(ctx, t.opt.ReplyTimeout); err != nil {
 				break
 			}
 			if t.identify.MatchString(text) {
-				return l.drainRest(ctx)
+				l.owed = false
+				return t.settle(ctx, l)
 			}
-			heard = append(heard, wire.Quote([]byte(text)))
+			if !t.coded || !strings.HasPrefix(text, "*") {
+				heard = append(heard, wire.Quote([]byte(text)))
+			}
 		}
 		if err != nil && !suspicious(err) && !refused(err) {
 			return err
@@ -92,12 +110,15 @@ func (t *lines) recognise(ctx context.Context, l *line) error {
 	return err
 }
 
-// identity receives one line that might be the answer to identify.
-func (t *lines) identity(ctx context.Context, l *line, want expected) (string, error) {
-	if t.coded {
-		return t.codedAnswer(ctx, l, want)
+// settle clears what belongs to the greeting still: the code that ends the answer
+// where there are codes, and what came twice.
+func (t *lines) settle(ctx context.Context, l *line) error {
+	n, err := l.port.waiting()
+	if err != nil || !t.coded && n+len(l.buf) == 0 {
+		return err
 	}
-	return l.receive(ctx, want.timeout)
+	_, err = l.drain(ctx, t.opt.ReadTimeout)
+	return err
 }
 
 // prepare sends one line of init; since it moves nothing, it may be repeated.

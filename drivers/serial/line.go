@@ -19,6 +19,12 @@ type line struct {
 	log  *slog.Logger
 	buf  []byte    // what came and belongs to no line yet
 	last time.Time // when the last command had left
+	// spoken says that something was asked on this connection: an answer to it may
+	// be on its way.
+	spoken bool
+	// owed says that a question for the identity had no answer: the next answer to
+	// such a question may be to that one.
+	owed bool
 	// restarts are texts that tell that the instrument has restarted.
 	restarts []string
 }
@@ -47,7 +53,7 @@ func (l *line) send(ctx context.Context, command string) error {
 // put writes bytes as they are.
 func (l *line) put(text string) error {
 	err := l.port.write([]byte(text), l.opt.WriteTimeout)
-	l.last = time.Now()
+	l.last, l.spoken = time.Now(), true
 	return err
 }
 
@@ -71,14 +77,21 @@ func (l *line) clear(ctx context.Context) error {
 	return nil
 }
 
-// drainRest is clear for the end of a greeting, where word of a restart is old.
-func (l *line) drainRest(ctx context.Context) error {
-	n, err := l.port.waiting()
-	if err == nil && n+len(l.buf) > 0 {
-		_, err = l.drain(ctx, l.opt.ReadTimeout)
+// hush waits until nothing is on its way any more, as far as silence can tell: an
+// answer that is later than this is one that nothing can be done about. An
+// instrument that has not been asked yet needs less.
+func (l *line) hush(ctx context.Context) error {
+	quiet := max(l.opt.ReadTimeout, l.opt.ReplyTimeout)
+	if l.spoken {
+		quiet *= lateness
 	}
+	_, err := l.drain(ctx, quiet)
 	return err
 }
+
+// lateness is how many reply_timeouts after its question an answer may come, on a
+// line on which answers have been missed, without being taken for another.
+const lateness = 2
 
 // drainLimit is how many times the quiet time drain waits at most.
 const drainLimit = 50

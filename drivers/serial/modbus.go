@@ -100,12 +100,23 @@ func parseRegisters(o ChannelOptions, timeout time.Duration) (registers, error) 
 // answer to any question of the same length. Only a silence as long as the longest
 // wait for an answer shows that none is on its way.
 func (t *modbus) greet(ctx context.Context, l *line) error {
-	if _, err := l.drain(ctx, max(t.opt.ReadTimeout, t.opt.ReplyTimeout)); err != nil {
-		return err
+	var err error
+	for range 1 + t.opt.Retries {
+		if err = l.hush(ctx); err != nil {
+			return err
+		}
+		if t.opt.Expect == nil {
+			return nil
+		}
+		if err = t.recognise(ctx, l); err == nil || !suspicious(err) {
+			return err
+		}
 	}
-	if t.opt.Expect == nil {
-		return nil
-	}
+	return err
+}
+
+// recognise looks whether the right instrument answers.
+func (t *modbus) recognise(ctx context.Context, l *line) error {
 	r := &t.opt.Expect.Register
 	b, err := t.exchange(ctx, l, readRequest(t.opt.Address, r.Function, r.Address, r.words()), t.opt.ReplyTimeout)
 	if err != nil {

@@ -245,7 +245,7 @@ func TestModbusExpect(t *testing.T) {
 func TestModbusConforms(t *testing.T) {
 	o, channels := ovenOptions()
 	o.Port = filepath.Join(t.TempDir(), "oven")
-	o.ReplyTimeout = 60 * time.Millisecond // the silence of each greeting
+	o.ReplyTimeout = 150 * time.Millisecond // the silence of each greeting
 	serve(t, Plant{Options: o, Channels: channels, Device: newCounter(), Env: env(t)})
 	driverstest.Conform(t, func() drivers.Device {
 		dev, err := New(o, channels, env(t))

@@ -250,7 +250,7 @@ func (s *speaker) answer(ctx context.Context, command string) string {
 	if fixed, known := s.fixed[command]; known {
 		return fixed(ctx)
 	}
-	if s.talk.coded && command == ezoSpoil {
+	if s.talk.coded && (command == ezoSpoil || command == ezoQuiet) {
 		return s.done("")
 	}
 	for _, w := range s.set {
