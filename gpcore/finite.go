@@ -46,33 +46,41 @@ func NewFinite(k Kernel, x []float64) (*Finite, error) {
 		}
 	}
 	limit := 1e-12 * slices.Max(left)
-	var columns [][]float64
-	for len(columns) < m {
+	ld := 0 // length of the rows of r
+	for s.rank < m {
 		p := argMax(left)
 		if !(left[p] > limit) {
 			break
 		}
-		c := make([]float64, m)
+		if s.rank == ld {
+			s.r, ld = widened(s.r, m, ld), min(max(2*ld, 64), m)
+		}
+		pivot := s.r[p*ld : p*ld+s.rank]
 		inv := 1 / math.Sqrt(left[p])
-		for i := range c {
-			v := k.Cov(s.at(i), s.at(p))
-			for _, b := range columns {
-				v -= float64(b[i] * b[p])
-			}
-			c[i] = v * inv
-			left[i] = max(left[i]-float64(c[i]*c[i]), 0)
+		for i := range m {
+			row := s.r[i*ld : i*ld+s.rank+1]
+			c := (k.Cov(s.at(i), s.at(p)) - vec.Dot(row[:s.rank], pivot)) * inv
+			row[s.rank] = c
+			left[i] = max(left[i]-float64(c*c), 0)
 		}
 		left[p] = 0
-		columns = append(columns, c)
+		s.rank++
 	}
-	s.rank = len(columns)
-	s.r, s.z = make([]float64, m*s.rank), make([]float64, s.rank)
-	for j, c := range columns {
-		for i, v := range c {
-			s.r[i*s.rank+j] = v
-		}
+	for i := 1; i < m; i++ { // without the gaps
+		copy(s.r[i*s.rank:(i+1)*s.rank], s.r[i*ld:])
 	}
+	s.r, s.z = slices.Clone(s.r[:m*s.rank]), make([]float64, s.rank)
 	return s, nil
+}
+
+// widened is a matrix of m rows of ld elements with rows of max(2 ld, 64), at most m.
+func widened(r []float64, m, ld int) []float64 {
+	wide := min(max(2*ld, 64), m)
+	out := make([]float64, m*wide)
+	for i := range m {
+		copy(out[i*wide:], r[i*ld:(i+1)*ld])
+	}
+	return out
 }
 
 func argMax(v []float64) int {
