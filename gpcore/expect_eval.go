@@ -65,11 +65,10 @@ func (e *Expected) evaluate(nodes *Nodes, dst, grad, x []float64) {
 	clear(grad)
 	for i := range e.terms {
 		t, f := &e.terms[i], e.facets[i]
-		closed := t.Of == nil && f.closed
-		if closed && t.Mean != 0 {
+		if f.closed && t.Mean != 0 {
 			e.closedMeans(f, t.Mean, dst, grad, x)
 		}
-		if t.Of == nil && t.SD == 0 && (closed || t.Mean == 0) {
+		if t.Of == nil && t.SD == 0 && (f.closed || t.Mean == 0) {
 			continue
 		}
 		e.overNodes(i, nodes, dst, grad, x)

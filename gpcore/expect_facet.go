@@ -42,7 +42,7 @@ type facet struct {
 func (f *facet) prepare(s *setting, i int) {
 	t := s.share[i]
 	f.gaussian = t.kernel != nil
-	f.closed = f.gaussian && len(s.random) > 0
+	f.closed = f.gaussian && len(s.random) > 0 && s.terms[i].Of == nil // else mean is alpha
 	if !f.gaussian {
 		return
 	}

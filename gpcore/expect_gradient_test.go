@@ -43,6 +43,8 @@ func expectCases(t *testing.T) map[string]*Expected {
 		"mixed all":      {[]Term{{Process: mixed, Mean: -1, SD: 2}}, all},
 		"risk all":       {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: matern, Of: risk}}, all},
 		"risk two":       {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: mixed, Of: risk}}, two},
+		"function one":   {[]Term{{Process: se, Of: risk}}, one},
+		"function joint": {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Of: risk}}, joint},
 		"two processes":  {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Mean: 0.5, SD: 1}}, one},
 	} {
 		e, err := NewExpected(c.terms, c.in)

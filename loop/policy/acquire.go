@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 
 	"github.com/labtuner/tuner/gpcore"
@@ -25,6 +26,46 @@ type option struct {
 	offset float64
 	// unit says what the values measure.
 	unit valueUnit
+	// floor, where positive, has the search work on the logarithm of the value, from that
+	// value on.
+	floor float64
+	// typical, where positive, says that the value was divided by the cost over a typical
+	// one.
+	typical float64
+}
+
+// leaves is a value that was found, in the user's units.
+func (o *option) leaves(h *hyper, found float64) float64 {
+	value := found + o.offset
+	if o.floor > 0 {
+		value = math.Exp(value)
+	}
+	value = o.unit.inUnits(h, value)
+	if o.typical > 0 {
+		value /= o.typical
+	}
+	return value
+}
+
+// reshaped puts the option as the search is to see it: as a logarithm where it has a
+// floor, and over the cost of the step where perCost says so. A level over a cost is
+// that above the model's prior mean, which the paper's form takes as zero (Tay et al.,
+// NeurIPS 2023): no such quotient can be independent of the objective's zero, and
+// a level below it, negative, prefers dear steps.
+func (d *decision) reshaped(o option, perCost bool) option {
+	if o.floor == 0 && !perCost {
+		return o
+	}
+	r := reshaped{inner: o.objective, offset: o.offset, floor: o.floor}
+	if perCost {
+		o.typical = d.typicalCost
+		r.price = &price{d.costs, d.domains[o.set], o.typical}
+		if o.unit == level {
+			o.unit = gain
+		}
+	}
+	o.objective, o.offset = reshape(r), 0
+	return o
 }
 
 // valueUnit says how an acquisition's value leaves the standardised objective.

@@ -1,5 +1,7 @@
 package policy
 
+import "math"
+
 // ledger keeps what was spent. Costs are decimal numbers of a file, such as 0.1,
 // that float64 cannot hold; sums of them are off by rounding. So spending is
 // summed with compensation (Neumaier, ZAMM 54 (1974) 39-51) and a cost fits if it
@@ -30,6 +32,14 @@ func (l *ledger) spent() float64 { return l.sum + l.carry }
 // fits says whether a step of this cost can still be paid.
 func (l *ledger) fits(cost float64) bool {
 	return l.budget == 0 || cost <= l.budget-l.spent()+costTolerance*l.budget
+}
+
+// affords is fits for a cost that is no number of a file but depends on the setting: in
+// billionths of the cost's unit, without a tolerance that a search would make use of. A
+// cost that is no number is not afforded.
+func (l *ledger) affords(cost float64) bool {
+	const parts = 1e9
+	return !math.IsNaN(cost) && (l.budget == 0 || math.Round((l.spent()+cost)*parts) <= math.Round(l.budget*parts))
 }
 
 // sameCost says whether two costs differ by rounding only.

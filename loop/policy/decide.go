@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
@@ -24,19 +25,25 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
+	for i := range options {
+		options[i] = d.reshaped(options[i], e.spec.PerCost)
+	}
 	found, err := d.search(options, e.rule.slack()/e.model.inForce.scale)
 	if err != nil {
 		return Proposal{}, err
 	}
-	k := d.choose(options, found)
-	o, x := &options[k], found[k].X
+	k, x, err := d.affordable(options, found)
+	if err != nil {
+		return Proposal{}, err
+	}
+	o := &options[k]
 	why, err := d.explain(o, x)
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.unit.inUnits(e.model.inForce, found[k].Value+o.offset)
-	return Proposal{ControlSet: o.set, X: e.domains[o.set].proposal(x), Work: d.units.done,
-		Cut: d.units.cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, nil
+	why.Value = o.leaves(e.model.inForce, found[k].Value)
+	return e.priced(Proposal{ControlSet: o.set, Work: d.units.done,
+		Cut: d.units.cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 }
 
 // search maximises options beside each other. slack, in the options' own unit, is how
@@ -44,6 +51,9 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, error) {
 	problems := make([]gpcore.Problem, len(options))
 	centres := d.incumbents()
+	if d.costs.move != nil { // the cheapest place is where things are
+		centres = append(centres, d.around.last)
+	}
 	for i, o := range options {
 		dom := d.domains[o.set]
 		problems[i] = gpcore.Problem{Objective: d.walled(o), Axes: dom.problemAxes(), List: dom.list}
@@ -71,18 +81,42 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 	return d.units.run(s), nil
 }
 
-// walled is the option's objective with its penalties: where steps failed.
+// walled is the option's objective with its penalties: where steps failed, and what the
+// rest of the budget cannot pay.
 func (d *decision) walled(o option) gpcore.Objective {
-	v := d.votes[o.set]
-	v.decide(d.step)
-	if len(v.active) == 0 {
-		return o.objective
+	out, v := o.objective, d.votes[o.set]
+	if v.decide(d.step); len(v.active) > 0 {
+		out = withPenalty(out, v.penalty)
 	}
-	return withPenalty(o.objective, v.penalty)
+	if d.costs.bounded() {
+		dom := d.domains[o.set]
+		out = withPenalty(out, func(x []float64) float64 { return d.costs.wall(dom, x) })
+	}
+	return out
+}
+
+// affordable is the option that the rule chooses, with a setting that can be paid.
+// Options without one are passed over.
+func (d *decision) affordable(options []option, found []gpcore.Maximum) (k int, x []float64, err error) {
+	for {
+		if k = d.choose(options, found); k < 0 {
+			return 0, nil, d.broke()
+		}
+		x, err = d.payable(d.domains[options[k].set], found[k].X)
+		if !errors.Is(err, ErrBudget) {
+			return k, x, err
+		}
+		for i := range options {
+			if options[i].set == options[k].set {
+				found[i].Value = math.Inf(-1)
+			}
+		}
+	}
 }
 
 // choose lets the rule take a control set by the best option of each and returns that
-// option's position. Sets to which a cut search did not come are left out.
+// option's position, -1 where there is none. Sets to which a cut search did not come are
+// left out.
 func (d *decision) choose(options []option, found []gpcore.Maximum) int {
 	var sets, best []int
 	var values []float64
@@ -90,13 +124,16 @@ func (d *decision) choose(options []option, found []gpcore.Maximum) int {
 		if math.IsInf(found[i].Value, -1) {
 			continue
 		}
-		value := o.unit.inUnits(d.model.inForce, found[i].Value+o.offset)
+		value := o.leaves(d.model.inForce, found[i].Value)
 		at := position(sets, o.set)
 		if at < 0 {
 			sets, best, values = append(sets, o.set), append(best, i), append(values, value)
 		} else if value > values[at] {
 			best[at], values[at] = i, value
 		}
+	}
+	if len(sets) == 0 {
+		return -1
 	}
 	return best[d.rule.choose(sets, values)]
 }

@@ -105,6 +105,7 @@ func casts() map[string]Spec {
 	}
 	out := map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
 	maps.Copy(out, riskCasts())
+	maps.Copy(out, acquisitionCasts())
 	return out
 }
 

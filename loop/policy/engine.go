@@ -21,16 +21,20 @@ type engine struct {
 	domains []*domain
 	votes   []*vote
 
-	cash   ledger
-	around *surroundings
-	model  *model
-	lists  listSampler
-	refits refits
+	cash  ledger
+	costs *costModel
+	// typicalCost makes values per cost of order one.
+	typicalCost float64
+	around      *surroundings
+	model       *model
+	lists       listSampler
+	refits      refits
 
 	acquire    acquirer
 	confidence confidence
 	risk       float64 // alpha in 1/(the objective's unit); 0: none
 	rule       setRule
+	fullOnly   int // the only control set that may be played, -1: all
 	design     *design
 	designOnly bool // "random" and "sobol": the model serves recommendations only
 
@@ -51,8 +55,11 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 			fits = append(fits, i)
 		}
 	}
+	if e.fullOnly >= 0 {
+		fits = common([]int{e.fullOnly}, fits)
+	}
 	if len(fits) == 0 {
-		return Proposal{}, fmt.Errorf("%w: spent %g of %g", ErrBudget, e.cash.spent(), e.cash.budget)
+		return Proposal{}, e.broke()
 	}
 	step := max(e.proposed, e.seen) + 1
 	if err := e.advance(ctx, step); err != nil {
@@ -60,7 +67,10 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	}
 	var p Proposal
 	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() {
-		p = e.designed(step, fits)
+		var err error
+		if p, err = e.designed(step, fits); err != nil {
+			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
+		}
 		p.Initial = initial || !e.designOnly
 	} else {
 		var err error
@@ -139,7 +149,7 @@ func (e *engine) takeFit(ctx context.Context, step int) error {
 
 // designed is a step without a model. The initial design cycles through the cheapest
 // control sets; "random" and "sobol" afterwards through all sets that fit.
-func (e *engine) designed(step int, fits []int) Proposal {
+func (e *engine) designed(step int, fits []int) (Proposal, error) {
 	sets := fits
 	if !e.designOnly || step <= e.spec.InitialSteps {
 		sets = cheapest(e.spec.ControlSets, fits)
@@ -151,11 +161,21 @@ func (e *engine) designed(step int, fits []int) Proposal {
 		for j, i := range d.coords {
 			x[j] = e.axes[i].unit(e.spec.Variables[i].Start)
 		}
-		p.X = d.proposal(x)
-		return p
+		return e.priced(p, x)
 	}
-	p.X = d.proposal(e.design.setting(d, step, e.playedSettings(d)))
-	return p
+	return e.priced(p, e.design.setting(d, step, e.playedSettings(d)))
+}
+
+// priced completes a proposal of setting x, or of one that can be paid where x cannot.
+func (e *engine) priced(p Proposal, x []float64) (Proposal, error) {
+	d := e.domains[p.ControlSet]
+	x, err := e.payable(d, x)
+	if err != nil {
+		return Proposal{}, err
+	}
+	p.Cost, err = e.costs.check(d, x)
+	p.X = d.proposal(x)
+	return p, err
 }
 
 // startsAtStart says whether the first step is the starting setting: there is one

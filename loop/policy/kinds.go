@@ -131,6 +131,7 @@ func Kinds() []string {
 //
 //	"ucb"  the optimistic bound, see upperBound
 //	"ts"   a sample of the posterior, see thompson
+//	"ei"   expected improvement, see improvement
 //	"none" settings come from a design (random, sobol)
 func Acquisitions() []string {
 	var out []string
@@ -149,6 +150,8 @@ func acquirerOf(name string) acquirer {
 		return upperBound{}
 	case acquireTS:
 		return thompson{}
+	case acquireEI:
+		return improvement{}
 	}
 	return nil
 }

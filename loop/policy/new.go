@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Names that a specification uses.
@@ -133,6 +134,17 @@ func assemble(s Spec) (*engine, error) {
 	}
 	e.confidence = newConfidence(&e.spec, e.model)
 	e.acquire = acquirerOf(s.Acquisition)
+	e.costs = &costModel{setting: s.SettingCost, axes: e.axes, last: e.around.last, cash: &e.cash}
+	if slices.ContainsFunc(s.MoveCost, func(v float64) bool { return v > 0 }) {
+		e.costs.move = s.MoveCost
+	}
+	for i := range s.ControlSets {
+		e.costs.sets = append(e.costs.sets, s.ControlSets[i].Cost)
+	}
+	e.typicalCost = e.costs.typical(e.domains)
+	if e.fullOnly = -1; p.fullOnly {
+		e.fullOnly = slices.IndexFunc(s.ControlSets, ControlSet.full)
+	}
 	e.rule = newRule(&s)
 	designed := s.Design
 	if e.designOnly { // all steps are of one design

@@ -89,6 +89,9 @@ type Proposal struct {
 	// X has one value per variable, in the variable's unit; NaN where the control
 	// set leaves the variable random.
 	X []float64
+	// Cost is what the step will cost by the specification: its control set, its setting
+	// and the movement from where the variables were last measured.
+	Cost float64
 	// Initial says that the step belongs to the initial design.
 	Initial bool
 	// Work counts the units that the decision took.

@@ -204,6 +204,7 @@ func (c *checker) parts() {
 		}
 		c.oneOf("initial design", s.Design, designSobol, designRandom)
 	}
+	c.acquisitions()
 	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon) &&
 		s.Schedule == scheduleEpsilon {
 		if len(s.Epsilon) == 0 {

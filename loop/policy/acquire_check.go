@@ -1,0 +1,37 @@
+package policy
+
+import "slices"
+
+// acquisitions checks what the acquisition needs, and the costs.
+func (c *checker) acquisitions() {
+	s := c.spec
+	if s.Risk > 0 && !slices.Contains([]string{acquireUCB, acquireTS, acquireNothing}, s.Acquisition) {
+		c.fail("risk %g has no meaning for acquisition %q: use %q or %q, or risk 0", s.Risk, s.Acquisition, acquireUCB, acquireTS)
+	}
+	if s.PerCost && s.Schedule == scheduleEpsilon {
+		c.fail("values per cost and schedule %q both weigh costs: use one of them", s.Schedule)
+	}
+	c.costs()
+}
+
+// costs checks costs of settings, of movement, and that what is divided by them is not
+// divided by zero.
+func (c *checker) costs() {
+	s := c.spec
+	if n := len(s.MoveCost); n != 0 && n != len(s.Variables) {
+		c.fail("%d costs of movement for %d variables", n, len(s.Variables))
+	}
+	for i, v := range s.MoveCost {
+		if !finite(v) || v < 0 {
+			c.fail("cost %g per unit that variable %d moves must be finite and not negative", v, i+1)
+		}
+	}
+	if !s.PerCost || s.SettingCost != nil {
+		return
+	}
+	for i := range s.ControlSets {
+		if s.ControlSets[i].Cost == 0 {
+			c.fail("control set %d is free: values per cost need a cost above 0 for each control set, or a cost of settings", i+1)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// subsetsSpec has three variables, control sets {0}, {0,1} and {0,1,2}, given
+// hyperparameters and truncated normal random variables.
+func subsetsSpec(kind string, seed uint64) Spec {
+	s := cvsSpec()
+	s.Kind, s.Schedule, s.Seed = kind, "", seed
+	s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.3, .4, .5}, Outputscale: 1, NoiseSD: 0.1}
+	for i := range s.Variables {
+		s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: 0.5, SD: 0.15}
+	}
+	return s
+}
+
+// allOptions prepares a decision among all control sets after n observations.
+func allOptions(t *testing.T, s Spec, n int) (*decision, []option) {
+	t.Helper()
+	p := fresh(t, s)
+	fill(t, p, s, n, 1)
+	e := p.(*engine)
+	if err := e.model.refresh(); err != nil {
+		t.Fatal(err)
+	}
+	d := &decision{engine: e, step: n + 1, views: e.model.views(n + 1), beta: 2, units: &meter{ctx: t.Context()}}
+	for i := range s.ControlSets {
+		d.sets = append(d.sets, i)
+	}
+	options, err := e.acquire.options(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, options
+}
+
+// averaged is the mean over a fine grid of quantiles of the random variables of g at
+// all variables, controlled ones at c.
+func averaged(d *decision, set int, c []float64, g func(x []float64) float64) float64 {
+	const side = 60 // midpoints of quantiles: error about 1e-4 of smooth functions
+	dom := d.domains[set]
+	x := make([]float64, len(d.axes))
+	for j, i := range dom.coords {
+		x[i] = c[j]
+	}
+	sum, cells := 0.0, int(math.Pow(side, float64(len(dom.random))))
+	for cell := range cells {
+		k := cell
+		for _, i := range dom.random {
+			x[i] = d.around.marginals[i].quantile((float64(k%side) + 0.5) / side)
+			k /= side
+		}
+		sum += g(x)
+	}
+	return sum / float64(cells)
+}
+
+// momentsAt is the posterior mean and standard deviation at one point.
+func momentsAt(g *gpcore.GP, x []float64) (mu, sd float64) {
+	var m, v [1]float64
+	g.Predict(m[:], v[:], x)
+	return m[0], math.Sqrt(v[0])
+}
+
+// integral is that of g by the trapezium rule, of spectral accuracy where g vanishes
+// smoothly at both ends.
+func integral(low, high float64, g func(float64) float64) float64 {
+	const cells = 4000
+	h, sum := (high-low)/cells, 0.5*(g(low)+g(high))
+	for k := 1; k < cells; k++ {
+		sum += g(low + float64(k)*h)
+	}
+	return h * sum
+}
+
+// Expected improvement is the integral of the improvement over the posterior, averaged
+// over the random variables; the threshold is the best posterior mean of what was
+// played, not a reading.
+func TestImprovementAgainstQuadrature(t *testing.T) {
+	d, options := allOptions(t, subsetsSpec("ei-psq-per-cost", 3), 12)
+	g := d.model.f
+	best := math.Inf(-1)
+	for _, r := range d.model.data.rows {
+		dom := d.domains[r.set]
+		c := make([]float64, dom.size())
+		dom.project(c, r.x)
+		best = max(best, averaged(d, r.set, c, func(x []float64) float64 { mu, _ := momentsAt(g, x); return mu }))
+	}
+	for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
+		want := averaged(d, i, c, func(x []float64) float64 {
+			mu, sd := momentsAt(g, x)
+			low := max(best, mu-10*sd) // the improvement has a kink at best
+			return integral(low, max(mu+10*sd, low), func(f float64) float64 {
+				return (f - best) * normalDensity((f-mu)/sd) / sd
+			})
+		})
+		got := valuesAt(options[i], c)[0]
+		if math.Abs(got-want) > 0.01*want { // the rule's nodes are few; their threshold too
+			t.Errorf("set %d: %.6g, quadrature says %.6g", i, got, want)
+		}
+		slopes(t, options[i], c)
+		for _, perCost := range []bool{false, true} { // a logarithm, over the cost
+			o := d.reshaped(options[i], perCost)
+			cost := 1.0
+			if perCost {
+				cost = []float64{.1, .2, 1}[i]
+			}
+			if left := o.leaves(d.model.inForce, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
+				t.Errorf("set %d leaves as %g, want %g", i, left, got/cost)
+			}
+			slopes(t, o, c)
+		}
+	}
+}
+
+// Far tails keep their relative precision, so that the logarithm is climbed: against
+// the asymptotic series phi(z) (1/z^2 - 3/z^4 + 15/z^6 - 105/z^8).
+func TestImprovementInTheTail(t *testing.T) {
+	for _, z := range []float64{-12, -20, -35} {
+		want := normalDensity(z) * (1/(z*z) - 3/math.Pow(z, 4) + 15/math.Pow(z, 6) - 105/math.Pow(z, 8))
+		if got, _, _ := expectedImprovement(z, 1); math.Abs(got/want-1) > 1e-4 {
+			t.Errorf("z = %g: %g, the series gives %g", z, got, want)
+		}
+	}
+	if v, _, _ := expectedImprovement(-1, 1e-300); v != 0 {
+		t.Errorf("no chance gives %g", v)
+	}
+}

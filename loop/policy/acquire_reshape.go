@@ -1,0 +1,166 @@
+package policy
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// reshaped is a growing function of an objective over its cost: with a(x) the inner
+// value plus the offset and c(x) the cost over a typical one,
+//
+//	a/c,   or, where floor is positive,   log max(a, floor) - log c.
+//
+// An acquisition that falls by orders of magnitude, as an improvement does, is climbed
+// in its logarithm: a search's tolerances are relative to 1. Upper bounds stay upper
+// bounds. What the inner objective can, the result can.
+type reshaped struct {
+	inner  gpcore.Objective
+	offset float64
+	floor  float64
+	price  *price // nil: c = 1
+}
+
+// price is the cost of a domain's settings relative to a typical cost.
+type price struct {
+	costs   *costModel
+	domain  *domain
+	typical float64
+}
+
+// leastPrice is what a step that costs nothing counts as, so that it can be divided by.
+const leastPrice = 1e-6
+
+func (p *price) at(x []float64) float64 {
+	return max(p.costs.of(p.domain, x)/p.typical, leastPrice)
+}
+
+// gradient sets grad to the slopes of the price at x and returns it.
+func (p *price) gradient(grad, x []float64) float64 {
+	if !p.costs.varies() {
+		clear(grad)
+		return p.at(x)
+	}
+	v := p.costs.gradient(p.domain, grad, x) / p.typical
+	for i := range grad {
+		grad[i] /= p.typical
+		if v <= leastPrice {
+			grad[i] = 0
+		}
+	}
+	return max(v, leastPrice)
+}
+
+func reshape(r reshaped) gpcore.Objective {
+	switch inner := r.inner.(type) {
+	case gpcore.Surrogated:
+		return &reshapedSurrogate{reshapedSlope{r, inner}, inner}
+	case gpcore.Differentiable:
+		return &reshapedSlope{r, inner}
+	}
+	return &r
+}
+
+// Dim implements [gpcore.Objective].
+func (r *reshaped) Dim() int { return r.inner.Dim() }
+
+// Values implements [gpcore.Objective].
+func (r *reshaped) Values(dst, x []float64) {
+	r.inner.Values(dst, x)
+	r.values(dst, x)
+}
+
+// Fork implements [gpcore.Objective].
+func (r *reshaped) Fork() gpcore.Objective {
+	f := *r
+	f.inner = r.inner.Fork()
+	return reshape(f)
+}
+
+// Prepare implements [gpcore.Preparer].
+func (r *reshaped) Prepare() {
+	if q, ok := r.inner.(gpcore.Preparer); ok {
+		q.Prepare()
+	}
+}
+
+// Scales implements [gpcore.Scaled].
+func (r *reshaped) Scales(dst []float64) bool {
+	s, ok := r.inner.(gpcore.Scaled)
+	return ok && s.Scales(dst)
+}
+
+// values turns inner values into those of the result.
+func (r *reshaped) values(dst, x []float64) {
+	size := r.Dim()
+	for j := range dst {
+		c := 1.0
+		if r.price != nil {
+			c = r.price.at(x[j*size : (j+1)*size])
+		}
+		a := dst[j] + r.offset
+		if dst[j] = a / c; r.floor > 0 {
+			dst[j] = math.Log(max(a, r.floor)) - math.Log(c)
+		}
+	}
+}
+
+// gradients does the same with inner gradients.
+func (r *reshaped) gradients(dst, grad, x []float64) {
+	size := r.Dim()
+	slope := make([]float64, size)
+	for j := range dst {
+		c := 1.0
+		if r.price != nil {
+			c = r.price.gradient(slope, x[j*size:(j+1)*size])
+		}
+		a, g := dst[j]+r.offset, grad[j*size:(j+1)*size]
+		dst[j] = a / c
+		if r.floor > 0 {
+			dst[j] = math.Log(max(a, r.floor)) - math.Log(c)
+		}
+		for i := range g {
+			switch {
+			case r.floor == 0:
+				g[i] = g[i]/c - a*slope[i]/(c*c)
+			case a > r.floor:
+				g[i] = g[i]/a - slope[i]/c
+			default:
+				g[i] = -slope[i] / c
+			}
+		}
+	}
+}
+
+// reshapedSlope has gradients.
+type reshapedSlope struct {
+	reshaped
+	d gpcore.Differentiable
+}
+
+// Gradients implements [gpcore.Differentiable].
+func (r *reshapedSlope) Gradients(dst, grad, x []float64) {
+	r.d.Gradients(dst, grad, x)
+	r.gradients(dst, grad, x)
+}
+
+// reshapedSurrogate has a surrogate as well.
+type reshapedSurrogate struct {
+	reshapedSlope
+	s gpcore.Surrogated
+}
+
+// Surrogate implements [gpcore.Surrogated].
+func (r *reshapedSurrogate) Surrogate() gpcore.SurrogateKind { return r.s.Surrogate() }
+
+// SurrogateValues implements [gpcore.Surrogated].
+func (r *reshapedSurrogate) SurrogateValues(dst, x []float64) {
+	r.s.SurrogateValues(dst, x)
+	r.values(dst, x)
+}
+
+// SurrogateGradients implements [gpcore.Surrogated].
+func (r *reshapedSurrogate) SurrogateGradients(dst, grad, x []float64) {
+	r.s.SurrogateGradients(dst, grad, x)
+	r.gradients(dst, grad, x)
+}
