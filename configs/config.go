@@ -16,7 +16,7 @@ type Config struct {
 	Sensors     []Sensor     `toml:"sensor" required:"true" doc:"a quantity that is measured"`
 	Variables   []Variable   `toml:"variable" required:"true" doc:"a quantity that may be set, or that is only measured"`
 	ControlSets []ControlSet `toml:"control_set" doc:"variables that one step may control together, and what that costs; none: one set of every variable that can be set"`
-	Cost        Cost         `toml:"cost" doc:"what a step costs: control_set.cost + per_step + per_shot*shots + per_move*distance"`
+	Cost        Cost         `toml:"cost" doc:"what a step costs: control_set.cost + per_step + per_shot*shots + per_move*distance + formula"`
 	Policy      Policy       `toml:"policy" required:"true" doc:"who decides, and how"`
 	Stop        Stop         `toml:"stop" required:"true" doc:"when the run ends: whichever comes first"`
 	Model       Model        `toml:"model" doc:"the Gaussian process behind the policy"`
@@ -117,21 +117,35 @@ type Cost struct {
 	PerStep float64            `toml:"per_step" unit:"cost.unit" bound:">= 0" doc:"cost of every step"`
 	PerShot float64            `toml:"per_shot" unit:"cost.unit" bound:">= 0" doc:"cost of every shot"`
 	PerMove map[string]float64 `toml:"per_move" unit:"cost.unit per unit moved" bound:">= 0" doc:"cost of moving a variable"`
+	Formula string             `toml:"formula" unit:"cost.unit" doc:"cost of the setting itself, a formula over variables such as \"exp(fidelity)\""`
 }
 
 // Policy says who decides.
 type Policy struct {
-	Kind          string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo"`
+	Kind          string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
+	Acquisition   string        `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
 	Risk          *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
-	Confidence    string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen"`
-	Beta          *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
 	VarianceModel string        `toml:"variance_model" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
-	Schedule      string        `toml:"schedule" enum:"etc-ada,etc-50,etc-100,epsilon" doc:"how ucb-cvs gives cheap control sets their turn"`
+	NoiseSD       string        `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; of rahbo-known-variance"`
+	Confidence    string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
+	Beta          *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
+	Delta         *float64      `toml:"delta" unit:"1" bound:"> 0, < 1" doc:"probability that the bounds of confidence srinivas and data may fail, and that priors are eliminated wrongly; absent: 0.05"`
+	Schedule      string        `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs, none for others"`
 	Epsilon       []float64     `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"tolerances of schedule epsilon; the last one holds"`
-	Rho           *float64      `toml:"rho" unit:"1" bound:">= 1" doc:"how far from the best information ratio costids may go"`
+	PerCost       bool          `toml:"per_cost" doc:"divide the acquisition's value by the cost of the step"`
+	Rho           *float64      `toml:"rho" unit:"1" bound:">= 1" doc:"how far from the best information ratio costids may go for a cheaper step"`
 	Initial       Initial       `toml:"initial" doc:"the steps before the first decision"`
 	Deadline      time.Duration `toml:"deadline" bound:"> 0s" doc:"longest time for one decision"`
+	PriorRule     string        `toml:"prior_rule" enum:"averaged,sampled,greedy,elimination" doc:"how priors that compete decide together; absent: the kind's own, or else averaged"`
 	Priors        []Prior       `toml:"priors" doc:"hyperparameters that compete, weighted by their evidence; absent: a built-in set"`
+	Drift         *Drift        `toml:"drift" doc:"the objective changes with time; absent: it stays as it is"`
+}
+
+// Drift says how the objective changes with time. At least one of its keys is set.
+type Drift struct {
+	Timescale Numbers  `toml:"timescale" unit:"steps" bound:"> 0" doc:"steps after which what was measured tells a third as much (1/e); several compete by their evidence"`
+	Hold      *float64 `toml:"hold" unit:"fraction of the range" bound:"> 0, <= 1" doc:"largest distance of a proposal from the best setting, once the initial search is over; absent: the whole range"`
+	Detect    bool     `toml:"detect" doc:"watch for jumps: forget what was learnt before one, and search anew"`
 }
 
 // Initial is the design that a run starts with.
@@ -144,10 +158,11 @@ type Initial struct {
 // range, because the model sees the unit cube.
 type Prior struct {
 	Kernel      string   `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function; absent: model.kernel"`
-	Lengthscale Numbers  `toml:"lengthscale" required:"true" unit:"fraction of the range" bound:"> 0" doc:"one number, or one for each variable"`
+	Lengthscale Numbers  `toml:"lengthscale" required:"true" unit:"fraction of the range" bound:"> 0" doc:"one number, or one for each variable; of kernel periodic the period"`
 	Outputscale *float64 `toml:"outputscale" unit:"the objective's, squared" bound:"> 0" doc:"prior variance of the objective; absent: estimated"`
 	NoiseSD     *float64 `toml:"noise_sd" unit:"the objective's" bound:">= 0" doc:"standard deviation of one shot; absent: estimated"`
 	Mean        *float64 `toml:"mean" unit:"the objective's" doc:"prior mean of the objective; absent: estimated"`
+	Weight      *float64 `toml:"weight" unit:"1" bound:"> 0" doc:"prior probability, up to a common factor; absent: 1"`
 }
 
 // Stop says when the run ends. At least one of its keys is set.

@@ -79,14 +79,9 @@ func (w *WhenRandom) SetDefaults() {
 
 // SetDefaults sets the defaults of [policy].
 func (p *Policy) SetDefaults() {
-	// Shifted exponential: no horizon and no constant to tune.
-	p.Confidence = "irgp"
 	// The logarithm of a sample variance has sampling noise of known size
 	// whatever the variance is; the variance itself has not.
 	p.VarianceModel = "log"
-	// Gives cheap control sets as many turns as their cost allows, so that no count
-	// has to be tuned.
-	p.Schedule = "etc-ada"
 	p.Initial.SetDefaults()
 	// Not shorter: the maximizer finds its best within some ten milliseconds on a
 	// small board. Not longer: half the default tick, so that a decision never
@@ -141,6 +136,12 @@ func (v *SafetyVariable) SetDefaults() {
 	v.Shutdown = "hold"
 }
 
+// derive fills what a file leaves to the policy's kind.
+func (p *Policy) derive() {
+	parts := p.parts()
+	p.Confidence, p.Schedule = parts.confidence, parts.schedule
+}
+
 // shotTimeoutAges is how many times its max_age an objective may be waited for.
 // Not fewer: a source that publishes once per max_age must be able to miss
 // several. Not more: a dead source should end the step, not the day.
@@ -148,6 +149,7 @@ const shotTimeoutAges = 10
 
 // derive fills the defaults that depend on other keys of a file.
 func (c *Config) derive() {
+	c.Policy.derive()
 	for i := range c.Sensors {
 		// Not less: a reading that is fresh enough alone is fresh enough in company,
 		// unless the file says otherwise.

@@ -49,6 +49,8 @@ func fieldsOf(t reflect.Type) []field {
 		case "":
 		case "@policies":
 			f.enum = Policies()
+		case "@acquisitions":
+			f.enum = Acquisitions()
 		default:
 			f.enum = strings.Split(words, ",")
 		}

@@ -129,11 +129,9 @@ func TestPoliciesAreDistinct(t *testing.T) {
 	if n := len(slices.Compact(slices.Clone(words))); n != len(words) {
 		t.Errorf("%d distinct words of %d", n, len(words))
 	}
-	for _, family := range [][]string{riskPolicies, variancePolicies} {
-		for _, word := range family {
-			if !slices.Contains(words, word) {
-				t.Errorf("%q is not among the policies", word)
-			}
+	for _, p := range kinds() {
+		if p.acquisition != acquireNone && !slices.Contains(Acquisitions(), p.acquisition) {
+			t.Errorf("%s: acquisition %q is not among the words", p.kind, p.acquisition)
 		}
 	}
 }

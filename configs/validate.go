@@ -50,10 +50,7 @@ func (k *checker) all() {
 	k.model()
 	k.plant()
 	k.domain()
-	for i, c := range k.cfg.Constraints {
-		at := itemKey("constraint", i)
-		k.sensorRange(at, c.Sensor, c.Range)
-	}
+	k.constraints()
 	k.safety()
 	k.mqtt()
 	k.web()

@@ -60,15 +60,49 @@ func (k *checker) cost() {
 	for _, name := range slices.Sorted(mapKeys(c.PerMove)) {
 		k.refers(joinKey("cost.per_move", name), "variable", name)
 	}
+	if c.Formula != "" {
+		k.settingCost()
+	}
 	if c.Unit == "" && (k.costs() || k.cfg.Stop.Cost != nil) {
 		k.bad("cost.unit", "missing unit: what costs are counted in", `such as unit = "EUR", "shots" or "min"`)
+	}
+}
+
+// settingCost checks the formula for the cost of a setting: a step must know every
+// variable in it beforehand.
+func (k *checker) settingCost() {
+	const at = "cost.formula"
+	names := k.overVariables(at, k.cfg.Cost.Formula)
+	for i, set := range k.cfg.Sets() {
+		for _, name := range names {
+			if slices.Contains(set.Variables, name) {
+				continue
+			}
+			k.bad(at, fmt.Sprintf("names %s, which control set %d leaves random: what the step will cost is not known before it", name, i+1),
+				"leave it out of the formula, or let every control set hold it", "variable", "control_set", itemKey("control_set", i)+".variables")
+			return
+		}
+	}
+}
+
+// constraints checks every [[constraint]].
+func (k *checker) constraints() {
+	first := map[string]int{}
+	for i, c := range k.cfg.Constraints {
+		at := itemKey("constraint", i)
+		k.sensorRange(at, c.Sensor, c.Range)
+		if j, twice := first[c.Sensor]; twice {
+			k.bad(at+".sensor", fmt.Sprintf("sensor %q is bounded already on line %d", c.Sensor, k.loc.line(itemKey("constraint", j)+".sensor")), "write one range")
+			continue
+		}
+		first[c.Sensor] = i
 	}
 }
 
 // costs reports whether any step costs anything.
 func (k *checker) costs() bool {
 	c := &k.cfg.Cost
-	if c.PerStep > 0 || c.PerShot > 0 || slices.ContainsFunc(k.cfg.ControlSets, func(s ControlSet) bool { return s.Cost > 0 }) {
+	if c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" || slices.ContainsFunc(k.cfg.ControlSets, func(s ControlSet) bool { return s.Cost > 0 }) {
 		return true
 	}
 	for _, v := range c.PerMove {
@@ -79,43 +113,6 @@ func (k *checker) costs() bool {
 	return false
 }
 
-// policy checks [policy].
-func (k *checker) policy() {
-	p, o := &k.cfg.Policy, &k.cfg.Objective
-	risky := slices.Contains(riskPolicies, p.Kind)
-	if risky && p.Risk == nil {
-		k.bad("policy.risk", fmt.Sprintf("missing: %s weighs the variance of the objective with it", p.Kind), "risk is in 1/(the objective's unit); larger values prefer steadier settings", "policy.kind")
-	}
-	weighs := risky || p.Risk != nil && *p.Risk > 0
-	if weighs && o.Statistic != "mean" {
-		k.bad("objective.statistic", fmt.Sprintf("%q cannot be used where risk counts: its bounds hold for the mean", o.Statistic), `write statistic = "mean", or leave risk out`, "policy.kind", "policy.risk")
-	}
-	learns := slices.Contains(variancePolicies, p.Kind) || weighs && p.Kind != "rahbo-known-variance"
-	if learns && o.Shots < 2 {
-		k.bad("objective.shots", fmt.Sprintf("must be >= 2 for policy %s, got %d: one shot has no spread to learn from", p.Kind, o.Shots), "write shots = 2 or more", "policy.kind", "policy.risk")
-	}
-	switch {
-	case p.Confidence == "constant" && p.Beta == nil:
-		k.bad("policy.beta", `missing: confidence "constant" is this constant`, "beta = 2.0 is a common choice; it multiplies the standard deviation", "policy.confidence")
-	case p.Confidence != "constant" && p.Beta != nil:
-		k.bad("policy.beta", fmt.Sprintf("has no effect with confidence %q", p.Confidence), `remove it, or write confidence = "constant"`, "policy.confidence")
-	}
-	switch {
-	case p.Schedule == "epsilon" && len(p.Epsilon) == 0:
-		k.bad("policy.epsilon", `missing: schedule "epsilon" is this list`, "epsilon = [0.5, 0.2]; the last value holds", "policy.schedule")
-	case p.Schedule != "epsilon" && p.Epsilon != nil:
-		k.bad("policy.epsilon", fmt.Sprintf("has no effect with schedule %q", p.Schedule), `remove it, or write schedule = "epsilon"`, "policy.schedule")
-	}
-	if p.Kind == "costids" && p.Rho == nil {
-		k.bad("policy.rho", "missing: costids needs it", "rho = 1 ignores costs; larger values may go further from the best information ratio for a cheaper step", "policy.kind")
-	}
-	for i, prior := range p.Priors {
-		if n := len(prior.Lengthscale); n > 1 && n != len(k.cfg.Variables) {
-			k.bad(itemKey("policy.priors", i)+".lengthscale", fmt.Sprintf("must hold one number, or one for each of the %d variables, got %d", len(k.cfg.Variables), n), "", "variable")
-		}
-	}
-}
-
 // stop checks that something ends the run.
 func (k *checker) stop() {
 	s := &k.cfg.Stop
@@ -123,7 +120,7 @@ func (k *checker) stop() {
 		k.bad("stop", "nothing would end the run", "add steps, cost or time", "stop.cost", "stop.steps", "stop.time")
 	}
 	if s.Cost != nil && !k.costs() {
-		k.bad("stop.cost", "would never be reached: no step costs anything", "give control sets a cost, or add per_step or per_shot to [cost]", "cost", "cost.per_step", "cost.per_shot", "cost.per_move", "control_set")
+		k.bad("stop.cost", "would never be reached: no step costs anything", "give control sets a cost, or add per_step or per_shot to [cost]", "cost", "cost.per_step", "cost.per_shot", "cost.per_move", "cost.formula", "control_set")
 	}
 }
 

@@ -62,7 +62,7 @@ func TestParseFillsEveryKind(t *testing.T) {
 	want.Objective.Sensor = "power"
 	want.Objective.Timeout = 15 * time.Minute // ten times max_age
 	want.Stop.Steps = new(3)
-	want.Policy.Kind = "random"
+	want.Policy.Kind, want.Policy.Schedule = "random", "none"
 	want.Sensors = []Sensor{{Name: "power", Unit: "W", Device: "meter", Channel: "p", Range: Range{0, 1}, MaxAge: 90 * time.Second, MaxSkew: 90 * time.Second}}
 	gap := Variable{Name: "gap", Unit: "mm", Range: Range{0, 1.5}, Device: "meter", Channel: "z"}
 	gap.SetDefaults()
