@@ -138,8 +138,8 @@ func (v *SafetyVariable) SetDefaults() {
 
 // derive fills what a file leaves to the policy's kind.
 func (p *Policy) derive() {
-	parts := p.parts()
-	p.Confidence, p.Schedule = parts.confidence, parts.schedule
+	parts := p.Parts()
+	p.Confidence, p.Schedule = parts.Confidence, parts.Schedule
 }
 
 // shotTimeoutAges is how many times its max_age an objective may be waited for.

@@ -5,29 +5,37 @@ import (
 	"slices"
 )
 
-// parts are the words that a kind of policy stands for: a named policy is one
-// combination of them. Keys of [policy] replace or complete them.
-type parts struct {
-	kind        string
-	acquisition string
-	// confidence, schedule and priorRule are the kind's own; "" leaves them to the
-	// file.
-	confidence, schedule, priorRule string
-	// risky: the variance of the objective counts, so risk is required.
-	risky bool
-	// noise is where the variance of one shot comes from.
-	noise noiseWord
-	// perCost: values are divided by the cost of the step.
-	perCost bool
+// Parts are the words that a policy is made of: a named kind is one combination of
+// them, which keys of [policy] replace or complete.
+type Parts struct {
+	// Kind is the name, Acquisition what a decision maximises ("none": settings come
+	// from a design).
+	Kind, Acquisition string
+	// Confidence is "" where the acquisition has no confidence parameter.
+	Confidence string
+	// Schedule of control sets, "none" for the greatest value.
+	Schedule string
+	// PriorRule says how priors that compete decide together.
+	PriorRule string
+	// Risky: the variance of the objective counts, so risk is required.
+	Risky bool
+	// Noise is where the variance of one shot comes from.
+	Noise Noise
+	// PerCost: values are divided by the cost of the step.
+	PerCost bool
 }
 
-// noiseWord says where the variance of one shot comes from.
-type noiseWord uint8
+// Noise says where the variance of one shot comes from.
+type Noise uint8
 
+// The sources of noise.
 const (
-	noiseConstant noiseWord = iota // the same at every setting, estimated
-	noiseLearnt                    // from the spread of each step's shots
-	noiseKnown                     // policy.noise_sd
+	// NoiseConstant: the same at every setting, estimated.
+	NoiseConstant Noise = iota
+	// NoiseLearnt: from the spread of each step's shots.
+	NoiseLearnt
+	// NoiseKnown: policy.noise_sd says it.
+	NoiseKnown
 )
 
 // What keys are called in more than one place.
@@ -39,63 +47,63 @@ const (
 	priorsElimination = "elimination"
 )
 
-// kinds lists the named policies, by paper.
-func kinds() []parts {
-	return []parts{
-		{kind: "rahbo", acquisition: "ucb", risky: true, noise: noiseLearnt},
-		{kind: "rahbo-known-variance", acquisition: "ucb", risky: true, noise: noiseKnown},
-		{kind: "rahbo-us", acquisition: "ucb", risky: true, noise: noiseLearnt},
-		{kind: "gp-ucb-heteroscedastic", acquisition: "ucb", noise: noiseLearnt},
+// kinds lists the named policies, by paper. Words that they leave to the file are "".
+func kinds() []Parts {
+	return []Parts{
+		{Kind: "rahbo", Acquisition: "ucb", Risky: true, Noise: NoiseLearnt},
+		{Kind: "rahbo-known-variance", Acquisition: "ucb", Risky: true, Noise: NoiseKnown},
+		{Kind: "rahbo-us", Acquisition: "ucb", Risky: true, Noise: NoiseLearnt},
+		{Kind: "gp-ucb-heteroscedastic", Acquisition: "ucb", Noise: NoiseLearnt},
 
-		{kind: "ucb-cvs", acquisition: "ucb"},
-		{kind: "ucb-cvs-etc-50", acquisition: "ucb", schedule: "etc-50"},
-		{kind: "ucb-cvs-etc-100", acquisition: "ucb", schedule: "etc-100"},
-		{kind: "ucb-cvs-etc-ada", acquisition: "ucb", schedule: "etc-ada"},
-		{kind: "ucb-psq", acquisition: "ucb"},
-		{kind: "ts-psq", acquisition: "ts"},
-		{kind: "ei-psq", acquisition: "ei"},
-		{kind: "ucb-psq-per-cost", acquisition: "ucb", perCost: true},
-		{kind: "ts-psq-per-cost", acquisition: "ts", perCost: true},
-		{kind: "ei-psq-per-cost", acquisition: "ei", perCost: true},
+		{Kind: "ucb-cvs", Acquisition: "ucb"},
+		{Kind: "ucb-cvs-etc-50", Acquisition: "ucb", Schedule: "etc-50"},
+		{Kind: "ucb-cvs-etc-100", Acquisition: "ucb", Schedule: "etc-100"},
+		{Kind: "ucb-cvs-etc-ada", Acquisition: "ucb", Schedule: "etc-ada"},
+		{Kind: "ucb-psq", Acquisition: "ucb"},
+		{Kind: "ts-psq", Acquisition: "ts"},
+		{Kind: "ei-psq", Acquisition: "ei"},
+		{Kind: "ucb-psq-per-cost", Acquisition: "ucb", PerCost: true},
+		{Kind: "ts-psq-per-cost", Acquisition: "ts", PerCost: true},
+		{Kind: "ei-psq-per-cost", Acquisition: "ei", PerCost: true},
 
-		{kind: "gp-ucb", acquisition: "ucb"},
-		{kind: "irgp-ucb", acquisition: "ucb", confidence: "irgp"},
-		{kind: "rgp-ucb", acquisition: "ucb", confidence: "rgp"},
-		{kind: "ts", acquisition: "ts"},
-		{kind: "ei", acquisition: "ei"},
-		{kind: "pims", acquisition: "pims"},
-		{kind: "mes", acquisition: "mes"},
-		{kind: "jes", acquisition: "jes"},
+		{Kind: "gp-ucb", Acquisition: "ucb"},
+		{Kind: "irgp-ucb", Acquisition: "ucb", Confidence: "irgp"},
+		{Kind: "rgp-ucb", Acquisition: "ucb", Confidence: "rgp"},
+		{Kind: "ts", Acquisition: "ts"},
+		{Kind: "ei", Acquisition: "ei"},
+		{Kind: "pims", Acquisition: "pims"},
+		{Kind: "mes", Acquisition: "mes"},
+		{Kind: "jes", Acquisition: "jes"},
 
-		{kind: "costids", acquisition: "ids"},
-		{kind: "ei-per-cost", acquisition: "ei", perCost: true},
-		{kind: "multi-fidelity-mes", acquisition: "mf-mes", perCost: true},
+		{Kind: "costids", Acquisition: "ids"},
+		{Kind: "ei-per-cost", Acquisition: "ei", PerCost: true},
+		{Kind: "multi-fidelity-mes", Acquisition: "mf-mes", PerCost: true},
 
-		{kind: "hp-gp-ts", acquisition: "ts", priorRule: "sampled"},
-		{kind: "map-gp-ts", acquisition: "ts", priorRule: "greedy"},
-		{kind: "pe-gp-ts", acquisition: "ts", priorRule: priorsElimination},
-		{kind: "pe-gp-ucb", acquisition: "ucb", priorRule: priorsElimination},
-		{kind: "gp-ts", acquisition: "ts"},
+		{Kind: "hp-gp-ts", Acquisition: "ts", PriorRule: "sampled"},
+		{Kind: "map-gp-ts", Acquisition: "ts", PriorRule: "greedy"},
+		{Kind: "pe-gp-ts", Acquisition: "ts", PriorRule: priorsElimination},
+		{Kind: "pe-gp-ucb", Acquisition: "ucb", PriorRule: priorsElimination},
+		{Kind: "gp-ts", Acquisition: "ts"},
 
-		{kind: "random", acquisition: acquireNone},
-		{kind: "sobol", acquisition: acquireNone},
+		{Kind: "random", Acquisition: acquireNone},
+		{Kind: "sobol", Acquisition: acquireNone},
 	}
 }
 
 // kindOf finds a kind's own parts; a kind that there is not has none.
-func kindOf(kind string) parts {
+func kindOf(kind string) Parts {
 	all := kinds()
-	if i := slices.IndexFunc(all, func(p parts) bool { return p.kind == kind }); i >= 0 {
+	if i := slices.IndexFunc(all, func(p Parts) bool { return p.Kind == kind }); i >= 0 {
 		return all[i]
 	}
-	return parts{kind: kind}
+	return Parts{Kind: kind}
 }
 
 // Policies lists the words of [policy] kind that the schema knows.
 func Policies() []string {
 	var words []string
 	for _, p := range kinds() {
-		words = append(words, p.kind)
+		words = append(words, p.Kind)
 	}
 	return words
 }
@@ -105,32 +113,32 @@ func Acquisitions() []string {
 	return []string{"ucb", "ts", "ei", "pims", "mes", "jes", "ids", "mf-mes"}
 }
 
-// parts gives the combination that a file names: the kind's own words where it has
+// Parts gives the combination that a file names: the kind's own words where it has
 // them, else the file's, else the defaults.
-func (p *Policy) parts() parts {
+func (p *Policy) Parts() Parts {
 	out := kindOf(p.Kind)
-	out.acquisition = cmp.Or(p.Acquisition, out.acquisition)
-	out.schedule = cmp.Or(out.schedule, p.Schedule)
-	if out.schedule == "" {
-		out.schedule = scheduleNone
+	out.Acquisition = cmp.Or(p.Acquisition, out.Acquisition)
+	out.Schedule = cmp.Or(out.Schedule, p.Schedule)
+	if out.Schedule == "" {
+		out.Schedule = scheduleNone
 		if p.Kind == "ucb-cvs" {
 			// Gives cheap control sets as many turns as their cost allows, so that no
 			// count has to be tuned.
-			out.schedule = "etc-ada"
+			out.Schedule = "etc-ada"
 		}
 	}
-	out.confidence = cmp.Or(out.confidence, p.Confidence)
-	if out.confidence == "" && out.bounded() {
+	out.Confidence = cmp.Or(out.Confidence, p.Confidence)
+	if out.Confidence == "" && out.bounded() {
 		// Shifted exponential: no horizon and no constant to tune.
-		out.confidence = "irgp"
+		out.Confidence = "irgp"
 	}
-	out.priorRule = cmp.Or(out.priorRule, p.PriorRule, priorsAveraged)
-	out.perCost = out.perCost || p.PerCost
+	out.PriorRule = cmp.Or(out.PriorRule, p.PriorRule, priorsAveraged)
+	out.PerCost = out.PerCost || p.PerCost
 	return out
 }
 
 // bounded says that the confidence parameter matters: the acquisition is made of
 // confidence bounds, or priors are eliminated by them.
-func (p parts) bounded() bool {
-	return p.acquisition == "ucb" || p.acquisition == "ids" || p.priorRule == priorsElimination
+func (p Parts) bounded() bool {
+	return p.Acquisition == "ucb" || p.Acquisition == "ids" || p.PriorRule == priorsElimination
 }

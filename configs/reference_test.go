@@ -130,8 +130,8 @@ func TestPoliciesAreDistinct(t *testing.T) {
 		t.Errorf("%d distinct words of %d", n, len(words))
 	}
 	for _, p := range kinds() {
-		if p.acquisition != acquireNone && !slices.Contains(Acquisitions(), p.acquisition) {
-			t.Errorf("%s: acquisition %q is not among the words", p.kind, p.acquisition)
+		if p.Acquisition != acquireNone && !slices.Contains(Acquisitions(), p.Acquisition) {
+			t.Errorf("%s: acquisition %q is not among the words", p.Kind, p.Acquisition)
 		}
 	}
 }

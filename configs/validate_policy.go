@@ -10,7 +10,7 @@ import (
 // needs and nothing that it would not act on.
 func (k *checker) policy() {
 	p := &k.cfg.Policy
-	own, named := kindOf(p.Kind), p.parts()
+	own, named := kindOf(p.Kind), p.Parts()
 	k.risk(named)
 	k.knownNoise(own)
 	k.confidence(own, named)
@@ -19,26 +19,26 @@ func (k *checker) policy() {
 	k.rho(named)
 	k.priors(own)
 	k.drift(named)
-	if p.Acquisition != "" && own.acquisition == acquireNone {
+	if p.Acquisition != "" && own.Acquisition == acquireNone {
 		k.bad("policy.acquisition", fmt.Sprintf("has no effect with kind %q, whose settings come from a design", p.Kind), "remove it, or choose another kind", "policy.kind")
 	}
 }
 
 // risk checks what makes the variance of the objective count.
-func (k *checker) risk(named parts) {
+func (k *checker) risk(named Parts) {
 	p, o := &k.cfg.Policy, &k.cfg.Objective
-	if named.risky && p.Risk == nil {
+	if named.Risky && p.Risk == nil {
 		k.bad("policy.risk", fmt.Sprintf("missing: %s weighs the variance of the objective with it", p.Kind), "risk is in 1/(the objective's unit); larger values prefer steadier settings", "policy.kind")
 	}
-	weighs := named.risky || p.Risk != nil && *p.Risk > 0
+	weighs := named.Risky || p.Risk != nil && *p.Risk > 0
 	if weighs && o.Statistic != "mean" {
 		k.bad("objective.statistic", fmt.Sprintf("%q cannot be used where risk counts: its bounds hold for the mean", o.Statistic), `write statistic = "mean", or leave risk out`, "policy.kind", "policy.risk")
 	}
-	learns := named.noise == noiseLearnt || weighs && named.noise != noiseKnown
+	learns := named.Noise == NoiseLearnt || weighs && named.Noise != NoiseKnown
 	if learns && o.Shots < 2 {
 		k.bad("objective.shots", fmt.Sprintf("must be >= 2 for policy %s, got %d: one shot has no spread to learn from", p.Kind, o.Shots), "write shots = 2 or more", "policy.kind", "policy.risk")
 	}
-	if named.noise != noiseConstant {
+	if named.Noise != NoiseConstant {
 		k.holdsAll()
 	}
 }
@@ -83,13 +83,13 @@ func (k *checker) leftRandom(set ControlSet) string {
 }
 
 // knownNoise checks policy.noise_sd.
-func (k *checker) knownNoise(own parts) {
+func (k *checker) knownNoise(own Parts) {
 	p := &k.cfg.Policy
 	const at = "policy.noise_sd"
 	switch {
-	case own.noise == noiseKnown && p.NoiseSD == "":
+	case own.Noise == NoiseKnown && p.NoiseSD == "":
 		k.bad(at, fmt.Sprintf("missing: %s knows the standard deviation of one shot at every setting", p.Kind), `such as noise_sd = "0.1 + 0.3*x^2", a formula over variables; where it is not known, write kind = "rahbo"`, "policy.kind")
-	case own.noise != noiseKnown && p.NoiseSD != "":
+	case own.Noise != NoiseKnown && p.NoiseSD != "":
 		k.bad(at, fmt.Sprintf("has no effect with kind %q", p.Kind), `remove it, or write kind = "rahbo-known-variance"`, "policy.kind")
 	case p.NoiseSD != "":
 		k.overVariables(at, p.NoiseSD)
@@ -112,36 +112,36 @@ func (k *checker) overVariables(at, formula string) []string {
 }
 
 // confidence checks the confidence parameter.
-func (k *checker) confidence(own, named parts) {
+func (k *checker) confidence(own, named Parts) {
 	p := &k.cfg.Policy
 	switch {
-	case p.Confidence != "" && own.confidence != "" && own.confidence != p.Confidence:
-		k.bad("policy.confidence", fmt.Sprintf("%q contradicts kind %q, which is confidence %q", p.Confidence, p.Kind, own.confidence), `remove it, or write kind = "gp-ucb"`, "policy.kind")
+	case p.Confidence != "" && own.Confidence != "" && own.Confidence != p.Confidence:
+		k.bad("policy.confidence", fmt.Sprintf("%q contradicts kind %q, which is confidence %q", p.Confidence, p.Kind, own.Confidence), `remove it, or write kind = "gp-ucb"`, "policy.kind")
 	case p.Confidence != "" && !named.bounded():
-		k.bad("policy.confidence", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.acquisition, p.Kind), `remove it, or write acquisition = "ucb"`, "policy.kind", "policy.acquisition")
+		k.bad("policy.confidence", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), `remove it, or write acquisition = "ucb"`, "policy.kind", "policy.acquisition")
 	}
 	switch {
 	case p.Confidence == "constant" && p.Beta == nil:
 		k.bad("policy.beta", `missing: confidence "constant" is this constant`, "beta = 2.0 is a common choice; it multiplies the standard deviation", "policy.confidence")
-	case named.confidence != "constant" && p.Beta != nil && named.confidence == "":
-		k.bad("policy.beta", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.acquisition, p.Kind), "remove it", "policy.confidence", "policy.kind", "policy.acquisition")
-	case named.confidence != "constant" && p.Beta != nil:
-		k.bad("policy.beta", fmt.Sprintf("has no effect with confidence %q", named.confidence), `remove it, or write confidence = "constant"`, "policy.confidence")
+	case named.Confidence != "constant" && p.Beta != nil && named.Confidence == "":
+		k.bad("policy.beta", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), "remove it", "policy.confidence", "policy.kind", "policy.acquisition")
+	case named.Confidence != "constant" && p.Beta != nil:
+		k.bad("policy.beta", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it, or write confidence = "constant"`, "policy.confidence")
 	}
-	theory := named.confidence == "srinivas" || named.confidence == "data" || named.priorRule == priorsElimination
+	theory := named.Confidence == "srinivas" || named.Confidence == "data" || named.PriorRule == priorsElimination
 	if p.Delta != nil && !theory {
-		k.bad("policy.delta", fmt.Sprintf("has no effect with confidence %q, where no prior is eliminated", named.confidence), `remove it; it belongs to confidence "srinivas" and "data" and to prior_rule "elimination"`, "policy.confidence", "policy.kind", "policy.prior_rule")
+		k.bad("policy.delta", fmt.Sprintf("has no effect with confidence %q, where no prior is eliminated", named.Confidence), `remove it; it belongs to confidence "srinivas" and "data" and to prior_rule "elimination"`, "policy.confidence", "policy.kind", "policy.prior_rule")
 	}
 }
 
 // schedule checks how control sets get their turn.
-func (k *checker) schedule(own, named parts) {
+func (k *checker) schedule(own, named Parts) {
 	p := &k.cfg.Policy
 	one := len(k.cfg.ControlSets) < 2
 	switch {
-	case p.Schedule != "" && own.schedule != "" && p.Schedule != own.schedule:
-		k.bad("policy.schedule", fmt.Sprintf("%q contradicts kind %q, which is schedule %q", p.Schedule, p.Kind, own.schedule), `remove it, or write kind = "ucb-cvs"`, "policy.kind")
-	case own.schedule != "" && one:
+	case p.Schedule != "" && own.Schedule != "" && p.Schedule != own.Schedule:
+		k.bad("policy.schedule", fmt.Sprintf("%q contradicts kind %q, which is schedule %q", p.Schedule, p.Kind, own.Schedule), `remove it, or write kind = "ucb-cvs"`, "policy.kind")
+	case own.Schedule != "" && one:
 		k.bad("policy.kind", fmt.Sprintf("%q chooses among control sets, and there is one", p.Kind), `write several [[control_set]], or kind = "gp-ucb"`, "control_set")
 	case p.Schedule != "" && p.Schedule != scheduleNone && one:
 		k.bad("policy.schedule", fmt.Sprintf("%q chooses among control sets, and there is one", p.Schedule), "write several [[control_set]], or remove it", "control_set")
@@ -150,18 +150,18 @@ func (k *checker) schedule(own, named parts) {
 	case p.Schedule == scheduleEpsilon && len(p.Epsilon) == 0:
 		k.bad("policy.epsilon", `missing: schedule "epsilon" is this list`, "epsilon = [0.5, 0.2]; the last value holds", "policy.schedule")
 	case p.Schedule != scheduleEpsilon && p.Epsilon != nil:
-		k.bad("policy.epsilon", fmt.Sprintf("has no effect with schedule %q", named.schedule), `remove it, or write schedule = "epsilon"`, "policy.schedule", "policy.kind")
+		k.bad("policy.epsilon", fmt.Sprintf("has no effect with schedule %q", named.Schedule), `remove it, or write schedule = "epsilon"`, "policy.schedule", "policy.kind")
 	}
 }
 
 // perCost checks what divides by the cost of a step.
-func (k *checker) perCost(own, named parts) {
+func (k *checker) perCost(own, named Parts) {
 	c := &k.cfg.Cost
-	if !named.perCost || c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" {
+	if !named.PerCost || c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" {
 		return
 	}
 	at := "policy.kind"
-	if !own.perCost {
+	if !own.PerCost {
 		at = "policy.per_cost"
 	}
 	for i, set := range k.cfg.Sets() {
@@ -177,18 +177,18 @@ func (k *checker) perCost(own, named parts) {
 }
 
 // rho checks the key of costids.
-func (k *checker) rho(named parts) {
+func (k *checker) rho(named Parts) {
 	p := &k.cfg.Policy
 	switch {
-	case named.acquisition == "ids" && p.Rho == nil:
+	case named.Acquisition == "ids" && p.Rho == nil:
 		k.bad("policy.rho", "missing: costids needs it", "rho = 1 ignores costs; larger values may go further from the best information ratio for a cheaper step", "policy.kind", "policy.acquisition")
-	case named.acquisition != "ids" && p.Rho != nil:
-		k.bad("policy.rho", fmt.Sprintf("has no effect with acquisition %q", named.acquisition), `remove it, or write kind = "costids"`, "policy.kind", "policy.acquisition")
+	case named.Acquisition != "ids" && p.Rho != nil:
+		k.bad("policy.rho", fmt.Sprintf("has no effect with acquisition %q", named.Acquisition), `remove it, or write kind = "costids"`, "policy.kind", "policy.acquisition")
 	}
 }
 
 // priors checks hyperparameters that compete.
-func (k *checker) priors(own parts) {
+func (k *checker) priors(own Parts) {
 	p, how := &k.cfg.Policy, k.cfg.Model.Hyperparameters
 	for i, prior := range p.Priors {
 		if n := len(prior.Lengthscale); n > 1 && n != len(k.cfg.Variables) {
@@ -202,17 +202,17 @@ func (k *checker) priors(own parts) {
 		k.bad("policy.priors", `has no effect with hyperparameters "fit"`, `write hyperparameters = "priors" in [model], where they compete, or "fixed" for a single one`, "model.hyperparameters")
 	}
 	switch {
-	case p.PriorRule != "" && own.priorRule != "" && p.PriorRule != own.priorRule:
-		k.bad("policy.prior_rule", fmt.Sprintf("%q contradicts kind %q, which is prior_rule %q", p.PriorRule, p.Kind, own.priorRule), "remove it, or choose a kind without a rule of its own, such as ts or gp-ucb", "policy.kind")
+	case p.PriorRule != "" && own.PriorRule != "" && p.PriorRule != own.PriorRule:
+		k.bad("policy.prior_rule", fmt.Sprintf("%q contradicts kind %q, which is prior_rule %q", p.PriorRule, p.Kind, own.PriorRule), "remove it, or choose a kind without a rule of its own, such as ts or gp-ucb", "policy.kind")
 	case p.PriorRule != "" && how != "priors":
 		k.bad("policy.prior_rule", fmt.Sprintf("has no effect with hyperparameters %q: no priors compete", how), `remove it, or write hyperparameters = "priors" in [model]`, "model.hyperparameters")
-	case own.priorRule != "" && how != "priors":
+	case own.PriorRule != "" && how != "priors":
 		k.bad("model.hyperparameters", fmt.Sprintf("kind %q lets priors compete, got %q", p.Kind, how), `write hyperparameters = "priors", or another kind`, "policy.kind")
 	}
 }
 
 // drift checks [policy.drift].
-func (k *checker) drift(named parts) {
+func (k *checker) drift(named Parts) {
 	d := k.cfg.Policy.Drift
 	if d == nil {
 		return
@@ -220,8 +220,8 @@ func (k *checker) drift(named parts) {
 	const at = "policy.drift"
 	all := []string{at, at + ".timescale", at + ".hold", at + ".detect"}
 	switch {
-	case named.acquisition == acquireNone:
-		k.bad(at, fmt.Sprintf("has no effect with kind %q, whose settings come from a design", named.kind), "remove the section, or choose another kind", "policy.kind")
+	case named.Acquisition == acquireNone:
+		k.bad(at, fmt.Sprintf("has no effect with kind %q, whose settings come from a design", named.Kind), "remove the section, or choose another kind", "policy.kind")
 	case len(d.Timescale) == 0 && d.Hold == nil && !d.Detect:
 		k.bad(at, "says nothing about the drift", "add timescale = 300.0 (in steps), hold = 0.1 or detect = true", all...)
 	}
