@@ -14,6 +14,7 @@ func (k *checker) policy() {
 	k.risk(named)
 	k.knownNoise(own)
 	k.confidence(own, named)
+	k.confidenceForm(named)
 	k.schedule(own, named)
 	k.perCost(own, named)
 	k.rho(named)
@@ -131,6 +132,22 @@ func (k *checker) confidence(own, named Parts) {
 	theory := named.Confidence == "srinivas" || named.Confidence == "data" || named.PriorRule == priorsElimination
 	if p.Delta != nil && !theory {
 		k.bad("policy.delta", fmt.Sprintf("has no effect with confidence %q, where no prior is eliminated", named.Confidence), `remove it; it belongs to confidence "srinivas" and "data" and to prior_rule "elimination"`, "policy.confidence", "policy.kind", "policy.prior_rule")
+	}
+}
+
+// confidenceForm checks which form of a confidence parameter is asked for.
+func (k *checker) confidenceForm(named Parts) {
+	p := &k.cfg.Policy
+	forms := map[string][]string{"irgp": {"finite", "continuous", "theory"}, "rgp": {"finite", "continuous"}, "srinivas": {"finite", "continuous"}}[named.Confidence]
+	switch {
+	case p.ConfidenceSetting == "":
+	case len(forms) == 0:
+		k.bad("policy.confidence_setting", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it; it belongs to confidence "irgp", "rgp" and "srinivas"`, "policy.confidence", "policy.kind", "policy.acquisition")
+	case !slices.Contains(forms, p.ConfidenceSetting):
+		k.bad("policy.confidence_setting", fmt.Sprintf("confidence %q has no form %q", named.Confidence, p.ConfidenceSetting), "it has "+strings.Join(forms, " and "), "policy.confidence", "policy.kind")
+	}
+	if p.NormBound != nil && named.Confidence != "data" {
+		k.bad("policy.norm_bound", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it, or write confidence = "data"`, "policy.confidence", "policy.kind", "policy.acquisition")
 	}
 }
 

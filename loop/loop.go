@@ -209,7 +209,7 @@ func (l *Loop) tick() {
 		l.watchRest(now)
 	case closing:
 		if now.Sub(l.since) > closeTimeout {
-			l.event("warn", "close", "a device did not close in time")
+			l.event("warn", "close", "a device or the journal did not end in time")
 			l.enter(closed)
 		}
 	}

@@ -43,6 +43,35 @@ func TestLiveRun(t *testing.T) {
 	})
 }
 
+// TestEndWaitsForTheJournal: a disk that is slow with the last outcome must not end
+// the run before that is told of.
+func TestEndWaitsForTheJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := &trial{opt: options(Live), policy: &script{proposals: proposeAll(4, 6)}}
+		tr.rig = newRig(RealClock{}, "a")
+		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
+		tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }
+		tr.deps.Journal, _ = book(t, &tr.opt)
+		l, err := newLoop(tr.opt, tr.deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured := 0
+		tr.rig.meter = func(map[string]float64) float64 {
+			if measured++; measured == 2*tr.opt.Objective.Shots { // the last shot of all
+				l.desk.post(laneJournal, func() func() { time.Sleep(5 * time.Second); return nil })
+			}
+			return 1
+		}
+		if _, err := l.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(tr.outcomes) != 2 {
+			t.Errorf("told of %d steps, want 2", len(tr.outcomes))
+		}
+	})
+}
+
 func TestShadowWritesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, res, err := live(t, Shadow, func(tr *trial) {

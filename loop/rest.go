@@ -193,8 +193,8 @@ func (l *Loop) closeAll() {
 	l.enter(closing)
 	waiting := len(l.links) + 1
 	done := func() {
-		if waiting--; waiting == 0 && l.phase == closing {
-			l.enter(closed)
+		if waiting--; waiting == 0 {
+			l.awaitJournal()
 		}
 	}
 	for _, k := range l.links {
@@ -213,4 +213,16 @@ func (l *Loop) closeAll() {
 		return
 	}
 	l.recommend(done)
+}
+
+// awaitJournal ends the run once everything that was recorded has been written and
+// told of: a slow disk may still be at the last outcome when the devices are closed.
+func (l *Loop) awaitJournal() {
+	l.desk.post(laneJournal, func() func() {
+		return func() {
+			if l.phase == closing {
+				l.enter(closed)
+			}
+		}
+	})
 }

@@ -29,41 +29,49 @@ const formulaWords = "a formula is made of sensors, numbers, + - * / ^, comparis
 // narrowed to arithmetic on numbers, so that every formula that loads can be
 // evaluated and its errors are about the user's own words.
 func compileFormula(text string, sensors []string) (formula, error) {
-	world := make(map[string]any, len(sensors))
-	for _, name := range sensors {
+	program, uses, err := compileOver(text, sensors, "sensor")
+	if err != nil {
+		return formula{}, err
+	}
+	if len(uses) == 0 {
+		return formula{}, errors.New("uses no sensor; it would be the same at every setting")
+	}
+	return formula{uses: uses, eval: evaluator(program, sensors, uses)}, nil
+}
+
+// compileOver compiles text over names of a kind of thing, such as sensors, and lists
+// those that it reads.
+func compileOver(text string, names []string, thing string) (*vm.Program, []int, error) {
+	world := make(map[string]any, len(names))
+	for _, name := range names {
 		world[name] = 0.0
 	}
-	seen := &formulaVisitor{sensors: sensors}
+	seen := &formulaVisitor{names: names}
 	options := append([]expr.Option{
 		expr.Env(world), expr.AsFloat64(), expr.DisableAllBuiltins(), expr.Patch(seen),
 	}, formulaFunctions()...)
 	program, err := expr.Compile(text, options...)
 	if seen.problem != "" {
-		return formula{}, errors.New(seen.problem)
+		return nil, nil, errors.New(seen.problem)
 	}
 	if err != nil {
-		return formula{}, explainFormula(err, sensors)
+		return nil, nil, explainFormula(err, names, thing)
 	}
-	if len(seen.found) == 0 {
-		return formula{}, errors.New("uses no sensor; it would be the same at every setting")
-	}
-	uses := seen.uses()
-	return formula{uses: uses, eval: evaluator(program, sensors, uses)}, nil
+	return program, seen.uses(), nil
 }
 
 // evaluator returns a function that is used from one goroutine: it keeps the
-// formula's surroundings between calls. A sensor without data (NaN) gives an
-// error whatever the formula would make of it: a comparison would turn it into a
-// number.
-func evaluator(program *vm.Program, sensors []string, uses []int) func([]float64) (float64, error) {
+// formula's surroundings between calls. A name without data (NaN) gives an error
+// whatever the formula would make of it: a comparison would turn it into a number.
+func evaluator(program *vm.Program, names []string, uses []int) func([]float64) (float64, error) {
 	var machine vm.VM
-	world := make(map[string]any, len(sensors))
+	world := make(map[string]any, len(names))
 	return func(values []float64) (float64, error) {
 		for _, i := range uses {
 			if math.IsNaN(values[i]) {
-				return math.NaN(), fmt.Errorf("formula: no data from %q", sensors[i])
+				return math.NaN(), fmt.Errorf("formula: no data from %q", names[i])
 			}
-			world[sensors[i]] = values[i]
+			world[names[i]] = values[i]
 		}
 		out, err := machine.Run(program, world)
 		if err != nil {
@@ -98,23 +106,23 @@ func formulaFunctions() []expr.Option {
 	return options
 }
 
-// formulaVisitor notes which sensors a formula reads, and the first thing in it
+// formulaVisitor notes which names a formula reads, and the first thing in it
 // that formulas do not have.
 type formulaVisitor struct {
-	sensors []string
-	found   []sensorUse
+	names   []string
+	found   []nameUse
 	problem string
 }
 
-// sensorUse is a place in the formula's text where a sensor is read.
-type sensorUse struct{ sensor, at int }
+// nameUse is a place in the formula's text where a name is read.
+type nameUse struct{ name, at int }
 
 // Visit implements ast.Visitor.
 func (v *formulaVisitor) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
-		if i := slices.Index(v.sensors, n.Value); i >= 0 {
-			v.found = append(v.found, sensorUse{i, n.Location().From})
+		if i := slices.Index(v.names, n.Value); i >= 0 {
+			v.found = append(v.found, nameUse{i, n.Location().From})
 		}
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.UnaryNode, *ast.ConditionalNode,
 		*ast.BuiltinNode, *ast.CallNode, *ast.ConstantNode:
@@ -133,27 +141,27 @@ func (v *formulaVisitor) refuse(n ast.Node, what string) {
 	}
 }
 
-// uses lists each sensor once, by its first place in the text.
+// uses lists each name once, by its first place in the text.
 func (v *formulaVisitor) uses() []int {
-	slices.SortStableFunc(v.found, func(a, b sensorUse) int { return a.at - b.at })
+	slices.SortStableFunc(v.found, func(a, b nameUse) int { return a.at - b.at })
 	var list []int
 	for _, u := range v.found {
-		if !slices.Contains(list, u.sensor) {
-			list = append(list, u.sensor)
+		if !slices.Contains(list, u.name) {
+			list = append(list, u.name)
 		}
 	}
 	return list
 }
 
 // explainFormula puts the compiler's error into one line.
-func explainFormula(err error, sensors []string) error {
+func explainFormula(err error, names []string, thing string) error {
 	at, ok := errors.AsType[*file.Error](err)
 	if !ok {
 		return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "float64", "a number"))
 	}
 	what := strings.ReplaceAll(at.Message, "float64", "number")
 	if name, ok := strings.CutPrefix(what, "unknown name "); ok {
-		what = fmt.Sprintf("%q is neither a sensor nor a function; the sensors are %s", name, strings.Join(sensors, ", "))
+		what = fmt.Sprintf("%q is neither a %s nor a function; the %ss are %s", name, thing, thing, strings.Join(names, ", "))
 	}
 	return fmt.Errorf("%s, at character %d", what, at.Column+1)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,16 +22,19 @@ const parkSpread = 1e-3
 // wirePolicy fills the policy's spec.
 func (w *wiring) wirePolicy() []configs.Problem {
 	cfg, p := w.cfg, &w.cfg.Policy
+	parts := p.Parts()
 	w.spec = policy.Spec{
 		Kind: p.Kind, Budget: orZero(cfg.Stop.Cost), Risk: orZero(p.Risk),
-		Confidence: p.Confidence, Beta: defaultBeta, VarianceModel: p.VarianceModel,
-		Schedule: p.Schedule, Epsilon: p.Epsilon,
+		Acquisition: p.Acquisition, Confidence: p.Confidence, ConfidenceSetting: p.ConfidenceSetting,
+		Beta: defaultBeta, Delta: orZero(p.Delta), NormBound: orZero(p.NormBound),
+		VarianceModel: p.VarianceModel, PerCost: parts.PerCost, Rho: orZero(p.Rho),
 		Design: p.Initial.Design, InitialSteps: p.Initial.Steps,
 		Seed: uint64(cfg.Seed),
 	}
 	if p.Beta != nil {
 		w.spec.Beta = *p.Beta
 	}
+	w.wireSchedule(parts.Schedule)
 	for i := range cfg.Variables {
 		w.spec.Variables = append(w.spec.Variables, w.policyVariable(i))
 	}
@@ -42,25 +46,111 @@ func (w *wiring) wirePolicy() []configs.Problem {
 		cost := set.Cost + cfg.Cost.PerStep + float64(cfg.Objective.Shots)*cfg.Cost.PerShot
 		w.spec.ControlSets = append(w.spec.ControlSets, policy.ControlSet{Controlled: controlled, Cost: cost})
 	}
-	problems := w.wireKind()
+	if len(cfg.Cost.PerMove) > 0 {
+		w.spec.MoveCost = w.opt.Cost.PerMove
+	}
+	if d := p.Drift; d != nil {
+		w.spec.Drift = policy.Drift{Timescale: d.Timescale, Hold: orZero(d.Hold), Detect: d.Detect}
+	}
+	w.wireConstraints()
+	problems := w.wireWords(parts)
+	problems = append(problems, w.wireFormulas()...)
 	problems = append(problems, w.wireModel()...)
 	return append(problems, w.wireCandidates()...)
 }
 
-// wireKind turns names that stand for one combination of parts into the parts,
-// and refuses what this version does not have.
-func (w *wiring) wireKind() []configs.Problem {
-	s := &w.spec
-	var problems []configs.Problem
-	if !slices.Contains(policy.Kinds(), s.Kind) {
-		problems = append(problems, w.cfg.Problem("policy.kind", fmt.Sprintf("%q is not in this version", w.cfg.Policy.Kind),
-			"it has "+strings.Join(policy.Kinds(), ", ")))
+// wireSchedule names how control sets get their turn. Without a schedule the greatest
+// value is played: UCB-CVS's Algorithm 1 with an epsilon of zero.
+func (w *wiring) wireSchedule(schedule string) {
+	switch {
+	case schedule != "none":
+		w.spec.Schedule, w.spec.Epsilon = schedule, w.cfg.Policy.Epsilon
+	case w.spec.Kind == "ucb-cvs":
+		w.spec.Schedule, w.spec.Epsilon = "epsilon", []float64{0}
 	}
-	if !slices.Contains(policy.Confidences(), s.Confidence) {
-		problems = append(problems, w.cfg.Problem("policy.confidence", fmt.Sprintf("%q is not in this version", s.Confidence),
-			"it has "+strings.Join(policy.Confidences(), ", ")))
+}
+
+// wireConstraints tells the loop what to carry to the policy, and the policy what that
+// should be. A bound at an end of what the sensor is believed is none: outside there
+// is no data.
+func (w *wiring) wireConstraints() {
+	for _, c := range w.cfg.Constraints {
+		i := slices.IndexFunc(w.opt.Sensors, func(s loop.Sensor) bool { return s.Name == c.Sensor })
+		low, high := c.Range.Lo, c.Range.Hi
+		if s := &w.opt.Sensors[i]; low <= s.Low {
+			low = math.Inf(-1)
+		}
+		if s := &w.opt.Sensors[i]; high >= s.High {
+			high = math.Inf(1)
+		}
+		w.opt.Constraints = append(w.opt.Constraints, loop.Constraint{Sensor: i, Low: low, High: high})
+		w.spec.Constraints = append(w.spec.Constraints, policy.Constraint{Name: c.Sensor, Low: low, High: high})
+	}
+}
+
+// wireWords refuses the words that this version does not have.
+func (w *wiring) wireWords(parts configs.Parts) []configs.Problem {
+	var problems []configs.Problem
+	check := func(key, word string, have []string) {
+		if word != "" && !slices.Contains(have, word) {
+			problems = append(problems, w.cfg.Problem(key, fmt.Sprintf("%q is not in this version", word), "it has "+strings.Join(have, ", ")))
+		}
+	}
+	check("policy.kind", parts.Kind, policy.Kinds())
+	check("policy.acquisition", w.spec.Acquisition, policy.Acquisitions())
+	check("policy.confidence", w.spec.Confidence, policy.Confidences())
+	if w.cfg.Policy.Drift != nil {
+		problems = append(problems, w.cfg.Problem("policy.drift", "is not in this version", "leave the section out"))
 	}
 	return problems
+}
+
+// wireFormulas compiles what depends on the setting.
+func (w *wiring) wireFormulas() []configs.Problem {
+	var problems []configs.Problem
+	compile := func(key, text string) *settingFormula {
+		if text == "" {
+			return nil
+		}
+		f, err := compileSettingFormula(text, w.variableNames())
+		if err != nil {
+			problems = append(problems, w.cfg.Problem(key, err.Error(), settingFormulaWords))
+			return nil
+		}
+		return &f
+	}
+	if w.noise = compile("policy.noise_sd", w.cfg.Policy.NoiseSD); w.noise != nil {
+		sd := w.noise.eval
+		w.spec.NoiseVariance = func(x []float64) float64 { v := sd(x); return v * v }
+	}
+	if w.setting = compile("cost.formula", w.cfg.Cost.Formula); w.setting != nil {
+		cost := w.setting.eval
+		w.spec.SettingCost = func(_ int, x []float64) float64 { return cost(x) }
+		w.opt.Cost.Setting = w.spec.SettingCost
+	}
+	return problems
+}
+
+// tryFormulas looks for settings at which a formula cannot be used. The candidates
+// must be known by then.
+func (w *wiring) tryFormulas() []configs.Problem {
+	var problems []configs.Problem
+	notNegative := func(y float64) bool { return y >= 0 }
+	if w.noise != nil {
+		problems = append(problems, w.tryFormula("policy.noise_sd", *w.noise, notNegative, "finite and not negative")...)
+	}
+	if w.setting == nil {
+		return problems
+	}
+	least := math.Inf(1)
+	for _, c := range w.spec.ControlSets {
+		least = min(least, c.Cost)
+	}
+	if w.spec.PerCost && least == 0 {
+		positive := func(y float64) bool { return y > 0 }
+		return append(problems, w.tryFormula("cost.formula", *w.setting, positive, "finite and positive, as values are divided by the cost,")...)
+	}
+	return append(problems, w.tryFormula("cost.formula", *w.setting, notNegative, "finite and not negative")...)
 }
 
 // tryPolicy makes the policy once, so that what does not fit together shows when
@@ -72,9 +162,34 @@ func (w *wiring) tryPolicy() []configs.Problem {
 	}
 	var problems []configs.Problem
 	for _, e := range flatten(err) {
-		problems = append(problems, w.cfg.Problem("policy", strings.TrimPrefix(e.Error(), "policy: "), ""))
+		what := strings.TrimPrefix(e.Error(), "policy: ")
+		problems = append(problems, w.cfg.Problem(w.keyOf(what), what, ""))
 	}
 	return problems
+}
+
+// keyOf finds the key of the file that a problem of the policy is about, by the words
+// that the problem begins with.
+func (w *wiring) keyOf(what string) string {
+	for _, k := range [][2]string{
+		{"kind", "policy.kind"}, {"risk", "policy.risk"}, {"variance model", "policy.variance_model"},
+		{"acquisition", "policy.acquisition"}, {"confidence", "policy.confidence"}, {"beta", "policy.beta"},
+		{"delta", "policy.delta"}, {"schedule", "policy.schedule"}, {"epsilon", "policy.epsilon"}, {"rho", "policy.rho"},
+		{"initial", "policy.initial"}, {"prior rule", "policy.prior_rule"}, {"prior", "policy.priors"},
+		{"drift", "policy.drift"}, {"budget", "stop.cost"}, {"constraint", "constraint"},
+		{"kernel", "model.kernel"}, {"hyperparameters", "model.hyperparameters"}, {"capacity", "model.capacity"},
+		{"fixed", "policy.priors"}, {"candidate", "domain.candidates"}, {"control set", "control_set"},
+	} {
+		if strings.HasPrefix(what, k[0]) {
+			return k[1]
+		}
+	}
+	for _, v := range w.cfg.Variables {
+		if strings.HasPrefix(what, fmt.Sprintf("variable %q", v.Name)) {
+			return "variable." + v.Name
+		}
+	}
+	return "policy"
 }
 
 // policyVariable is what the policy knows of variable i.
@@ -105,54 +220,6 @@ func policyDistribution(d configs.WhenRandom) policy.Distribution {
 	return policy.Distribution{Kind: policy.Learnt}
 }
 
-// wireModel fills the Gaussian process's part of the spec.
-func (w *wiring) wireModel() []configs.Problem {
-	cfg, m := w.cfg, &w.cfg.Model
-	w.spec.Model = policy.Model{Kernel: m.Kernel, Hyperparameters: m.Hyperparameters, Capacity: m.Capacity}
-	var problems []configs.Problem
-	if m.Kernel != "se" && m.Kernel != "matern52" {
-		problems = append(problems, cfg.Problem("model.kernel",
-			fmt.Sprintf("%q is not in this version", m.Kernel), `it has "se" and "matern52"`))
-	}
-	switch m.Hyperparameters {
-	case "priors":
-		w.spec.Model.Hyperparameters = "fit"
-		w.replace("model.hyperparameters", `"priors" is not in this version: hyperparameters are fitted by marginal likelihood, as with "fit"`)
-	case "fixed":
-		problems = append(problems, w.fixedModel(&cfg.Policy.Priors[0])...)
-	}
-	if n := len(cfg.Policy.Priors); n > 0 && m.Hyperparameters != "fixed" {
-		w.replace("policy.priors", "not used: hyperparameters are fitted by marginal likelihood")
-	}
-	return problems
-}
-
-// fixedModel takes the hyperparameters of the one prior.
-func (w *wiring) fixedModel(prior *configs.Prior) []configs.Problem {
-	m := &w.spec.Model
-	if prior.Kernel != "" {
-		m.Kernel = prior.Kernel
-	}
-	m.Lengthscale = slices.Clone([]float64(prior.Lengthscale))
-	if len(m.Lengthscale) == 1 {
-		m.Lengthscale = slices.Repeat(m.Lengthscale, len(w.cfg.Variables))
-	}
-	m.Outputscale, m.NoiseSD, m.Mean = orZero(prior.Outputscale), orZero(prior.NoiseSD), orZero(prior.Mean)
-	var missing []string
-	for key, p := range map[string]*float64{"outputscale": prior.Outputscale, "noise_sd": prior.NoiseSD, "mean": prior.Mean} {
-		if p == nil {
-			missing = append(missing, key)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	slices.Sort(missing)
-	return []configs.Problem{w.cfg.Problem("model.hyperparameters",
-		fmt.Sprintf(`"fixed" needs %s in the entry of policy.priors: this version estimates nothing beside fixed values`, strings.Join(missing, ", ")),
-		`add them, or write hyperparameters = "fit"`)}
-}
-
 // ownTable, as [domain] candidates, means the rows of the plant's own table.
 const ownTable = "table"
 
@@ -173,15 +240,4 @@ func (w *wiring) wireCandidates() []configs.Problem {
 			`add [plant] with kind = "table", or name a CSV file`)}
 	}
 	return nil
-}
-
-// replace notes that this version does something else than the file asks for. A
-// default that is replaced is none of the user's business: nobody wrote it.
-func (w *wiring) replace(key, what string) {
-	for _, s := range w.cfg.Effective() {
-		if hasPrefix(s.Key, key) && s.Origin != originDefault {
-			w.replaced = append(w.replaced, note{Line: w.cfg.Problem(key, "", "").Line, Key: key, What: what})
-			return
-		}
-	}
 }

@@ -27,6 +27,9 @@ type wiring struct {
 	opt loop.Options
 	// spec is what the policy is made of; candidates are part of it.
 	spec policy.Spec
+	// noise and setting are the formulas of policy.noise_sd and cost.formula, nil where
+	// there is none.
+	noise, setting *settingFormula
 	// devices has one entry per [[device]], in file order.
 	devices []deviceWiring
 	// plant describes the simulated plant; nil if the file has none.
@@ -72,6 +75,9 @@ func loadWiring(path, executable string) (*wiring, error) {
 	add(w.wireOptions()...)
 	add(w.wirePolicy()...)
 	add(w.wirePlant()...)
+	if len(problems) == 0 {
+		add(w.tryFormulas()...)
+	}
 	if len(problems) == 0 {
 		add(w.tryPolicy()...)
 	}

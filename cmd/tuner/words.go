@@ -117,37 +117,3 @@ func (w *wiring) progressLine(p loop.Progress, pace float64) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// policyWords says who decides.
-func (w *wiring) policyWords() string {
-	s := &w.spec
-	text := map[string]string{
-		"rahbo":   "RAHBO: the mean minus " + number(s.Risk) + " times the variance of one shot is maximised, both learnt",
-		"gp-ucb":  "GP-UCB: upper confidence bound of the objective",
-		"ucb-cvs": "UCB-CVS: upper confidence bounds over control sets with costs",
-		"random":  "random settings, the baseline",
-		"sobol":   "a Sobol sequence, the baseline",
-	}[s.Kind]
-	if s.Kind == "ucb-cvs" {
-		text += ", schedule " + s.Schedule
-	}
-	if s.Kind != "random" && s.Kind != "sobol" {
-		text += "; confidence " + s.Confidence
-		if s.Confidence == "constant" {
-			text += fmt.Sprintf(" (%s standard deviations)", number(s.Beta))
-		}
-		text += fmt.Sprintf("; %s of %s first", s.Design, count(s.InitialSteps, "step"))
-	}
-	return text
-}
-
-// modelWords says what the model is.
-func (w *wiring) modelWords() string {
-	m := &w.spec.Model
-	kernel := map[string]string{"se": "squared exponential", "matern52": "Matern 5/2"}[m.Kernel]
-	how := "hyperparameters by marginal likelihood, refitted as data come in"
-	if m.Hyperparameters == "fixed" {
-		how = "hyperparameters fixed"
-	}
-	return fmt.Sprintf("Gaussian process, %s kernel, %s, at most %d observations", kernel, how, m.Capacity)
-}

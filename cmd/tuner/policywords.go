@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/labtuner/tuner/configs"
+)
+
+// kindName is the paper's name of a kind.
+func kindName(kind string) string {
+	switch kind {
+	case "rahbo-known-variance":
+		return "RAHBO with a known variance"
+	case "rahbo-us":
+		return "RAHBO-US"
+	case "gp-ucb-heteroscedastic":
+		return "GP-UCB with noise that depends on the setting"
+	case "ucb-cvs-etc-ada":
+		return "UCB-CVS ETC-Ada"
+	case "costids":
+		return "CostIDS"
+	case "multi-fidelity-mes":
+		return "multi-fidelity MES"
+	case "random":
+		return "random settings, the baseline"
+	case "sobol":
+		return "a Sobol sequence, the baseline"
+	}
+	name, perCost := strings.CutSuffix(kind, "-per-cost")
+	name = strings.ToUpper(name)
+	name = strings.Replace(name, "CVS-ETC-", "CVS ETC-", 1)
+	if perCost {
+		name += " per cost"
+	}
+	return name
+}
+
+// acquisitionWords says what a decision maximises.
+func acquisitionWords(acquisition string) string {
+	switch acquisition {
+	case "ucb":
+		return "upper confidence bound"
+	case "ts":
+		return "a sample of what the objective may be"
+	case "ei":
+		return "expected improvement"
+	case "pims":
+		return "probability of improvement over a sampled maximum"
+	case "mes":
+		return "information about the greatest value"
+	case "jes":
+		return "information about the greatest value and where it is"
+	case "ids":
+		return "least squared regret per information"
+	case "mf-mes":
+		return "information about the greatest value at the target fidelity"
+	}
+	return acquisition
+}
+
+// policyWords says who decides: the parts that are in force, whatever they were named
+// by.
+func (w *wiring) policyWords() string {
+	parts := w.cfg.Policy.Parts()
+	if parts.Acquisition == "none" {
+		return kindName(parts.Kind)
+	}
+	said := []string{kindName(parts.Kind) + ": " + w.soughtWords(parts)}
+	if parts.Confidence != "" {
+		text := "confidence " + parts.Confidence
+		if parts.Confidence == "constant" {
+			text += fmt.Sprintf(" (%s standard deviations)", number(w.spec.Beta))
+		}
+		said = append(said, text)
+	}
+	if parts.Acquisition == "ids" {
+		said = append(said, fmt.Sprintf("the cheapest step within %s of the best ratio", number(w.spec.Rho)))
+	}
+	if len(w.spec.ControlSets) > 1 {
+		said = append(said, w.scheduleWords(parts.Schedule))
+	}
+	said = append(said, w.driftWords()...)
+	for _, c := range w.spec.Constraints {
+		said = append(said, "keeps "+c.Name+" "+boundWords(c.Low, c.High)+" where it can")
+	}
+	said = append(said, fmt.Sprintf("%s of %s first", w.spec.Design, count(w.spec.InitialSteps, "step")))
+	return strings.Join(said, "; ")
+}
+
+// soughtWords says what is maximised, of what.
+func (w *wiring) soughtWords(parts configs.Parts) string {
+	text := acquisitionWords(parts.Acquisition)
+	if w.spec.Risk > 0 || parts.Risky {
+		text += " of the mean minus " + number(w.spec.Risk) + " times the variance of one shot"
+	} else {
+		text += " of the objective"
+	}
+	if parts.PerCost {
+		text += ", per cost"
+	}
+	switch parts.Noise {
+	case configs.NoiseLearnt:
+		text += ", the noise at each setting learnt"
+	case configs.NoiseKnown:
+		text += ", the noise at each setting known"
+	}
+	if w.spec.Kind == "rahbo-us" {
+		text += " before the objective"
+	}
+	return text
+}
+
+// scheduleWords says how one of several control sets is taken.
+func (w *wiring) scheduleWords(schedule string) string {
+	text := fmt.Sprintf("%d control sets", len(w.spec.ControlSets))
+	if strings.Contains(w.spec.Kind, "-psq") {
+		return text + ", of which the full one is played where there is one"
+	}
+	if schedule == "none" {
+		return text + ", of which the best is played whatever it costs"
+	}
+	return text + ", schedule " + schedule
+}
+
+// driftWords says how the objective changes with time.
+func (w *wiring) driftWords() []string {
+	d := &w.spec.Drift
+	var said []string
+	if len(d.Timescale) > 0 {
+		times := make([]string, len(d.Timescale))
+		for i, t := range d.Timescale {
+			times[i] = number(t)
+		}
+		said = append(said, "drifts over "+strings.Join(times, ", ")+" steps")
+	}
+	if d.Hold > 0 {
+		said = append(said, fmt.Sprintf("holds within %s%% of each range", number(100*d.Hold)))
+	}
+	if d.Detect {
+		said = append(said, "watches for jumps")
+	}
+	return said
+}
+
+// boundWords says where a value should be.
+func boundWords(low, high float64) string {
+	switch {
+	case math.IsInf(low, -1) && math.IsInf(high, 1):
+		return "anywhere"
+	case math.IsInf(low, -1):
+		return "at most " + number(high)
+	case math.IsInf(high, 1):
+		return "at least " + number(low)
+	}
+	return "in " + interval(low, high)
+}
+
+// kernelName writes a kernel's name out.
+func kernelName(kernel string) string {
+	switch kernel {
+	case "se":
+		return "squared exponential"
+	case "matern52":
+		return "Matern 5/2"
+	case "matern32":
+		return "Matern 3/2"
+	case "rq":
+		return "rational quadratic"
+	}
+	return kernel
+}
+
+// modelWords says what the model is.
+func (w *wiring) modelWords() string {
+	m := &w.spec.Model
+	how := "hyperparameters by marginal likelihood, refitted as data come in"
+	switch m.Hyperparameters {
+	case "fixed":
+		how = "hyperparameters fixed"
+	case "priors":
+		how = w.priorWords()
+	}
+	return fmt.Sprintf("Gaussian process, %s kernel, %s, at most %d observations", kernelName(m.Kernel), how, m.Capacity)
+}
+
+// priorWords says how hyperparameters compete.
+func (w *wiring) priorWords() string {
+	text := "hyperparameters from a built-in set of priors"
+	if n := len(w.spec.Model.Priors); n > 0 {
+		text = "hyperparameters from " + count(n, "prior")
+	}
+	switch w.cfg.Policy.Parts().PriorRule {
+	case "sampled":
+		return text + ", one drawn by its evidence at each step"
+	case "greedy":
+		return text + ", the one of most evidence in force"
+	case "elimination":
+		return text + ", each in force until the data contradict it"
+	}
+	return text + ", averaged by their evidence"
+}
