@@ -126,7 +126,7 @@ type Policy struct {
 	Acquisition       string        `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
 	Risk              *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
 	VarianceModel     string        `toml:"variance_model" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
-	NoiseSD           string        `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; of rahbo-known-variance"`
+	NoiseSD           string        `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
 	ConfidenceSetting string        `toml:"confidence_setting" enum:"finite,continuous,theory" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, or irgp's that the paper's proof uses; absent: finite where [domain] lists candidates"`
 	Beta              *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`

@@ -132,6 +132,9 @@ func (p *Policy) Parts() Parts {
 		// Shifted exponential: no horizon and no constant to tune.
 		out.Confidence = "irgp"
 	}
+	if p.NoiseSD != "" {
+		out.Noise = NoiseKnown
+	}
 	out.PriorRule = cmp.Or(out.PriorRule, p.PriorRule, priorsAveraged)
 	out.PerCost = out.PerCost || p.PerCost
 	return out

@@ -39,7 +39,7 @@ func (k *checker) risk(named Parts) {
 	if learns && o.Shots < 2 {
 		k.bad("objective.shots", fmt.Sprintf("must be >= 2 for policy %s, got %d: one shot has no spread to learn from", p.Kind, o.Shots), "write shots = 2 or more", "policy.kind", "policy.risk")
 	}
-	if named.Noise != NoiseConstant {
+	if kindOf(p.Kind).Noise != NoiseConstant {
 		k.holdsAll()
 	}
 }
@@ -90,8 +90,6 @@ func (k *checker) knownNoise(own Parts) {
 	switch {
 	case own.Noise == NoiseKnown && p.NoiseSD == "":
 		k.bad(at, fmt.Sprintf("missing: %s knows the standard deviation of one shot at every setting", p.Kind), `such as noise_sd = "0.1 + 0.3*x^2", a formula over variables; where it is not known, write kind = "rahbo"`, "policy.kind")
-	case own.Noise != NoiseKnown && p.NoiseSD != "":
-		k.bad(at, fmt.Sprintf("has no effect with kind %q", p.Kind), `remove it, or write kind = "rahbo-known-variance"`, "policy.kind")
 	case p.NoiseSD != "":
 		k.overVariables(at, p.NoiseSD)
 	}
@@ -174,12 +172,15 @@ func (k *checker) schedule(own, named Parts) {
 // perCost checks what divides by the cost of a step.
 func (k *checker) perCost(own, named Parts) {
 	c := &k.cfg.Cost
-	if !named.PerCost || c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" {
-		return
-	}
 	at := "policy.kind"
 	if !own.PerCost {
 		at = "policy.per_cost"
+	}
+	if named.PerCost && named.Schedule == scheduleEpsilon {
+		k.bad(at, `values per cost and schedule "epsilon" both weigh costs`, "use one of them", "policy.schedule")
+	}
+	if !named.PerCost || c.PerStep > 0 || c.PerShot > 0 || c.Formula != "" {
+		return
 	}
 	for i, set := range k.cfg.Sets() {
 		if set.Cost == 0 {

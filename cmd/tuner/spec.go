@@ -27,14 +27,13 @@ func (w *wiring) wirePolicy() []configs.Problem {
 		Kind: p.Kind, Budget: orZero(cfg.Stop.Cost), Risk: orZero(p.Risk),
 		Acquisition: p.Acquisition, Confidence: p.Confidence, ConfidenceSetting: p.ConfidenceSetting,
 		Beta: defaultBeta, Delta: orZero(p.Delta), NormBound: orZero(p.NormBound),
-		VarianceModel: p.VarianceModel, PerCost: parts.PerCost, Rho: orZero(p.Rho),
+		Schedule: parts.Schedule, Epsilon: p.Epsilon, VarianceModel: p.VarianceModel, PerCost: parts.PerCost, Rho: orZero(p.Rho),
 		Design: p.Initial.Design, InitialSteps: p.Initial.Steps,
 		Seed: uint64(cfg.Seed),
 	}
 	if p.Beta != nil {
 		w.spec.Beta = *p.Beta
 	}
-	w.wireSchedule(parts.Schedule)
 	for i := range cfg.Variables {
 		w.spec.Variables = append(w.spec.Variables, w.policyVariable(i))
 	}
@@ -57,17 +56,6 @@ func (w *wiring) wirePolicy() []configs.Problem {
 	problems = append(problems, w.wireFormulas()...)
 	problems = append(problems, w.wireModel()...)
 	return append(problems, w.wireCandidates()...)
-}
-
-// wireSchedule names how control sets get their turn. Without a schedule the greatest
-// value is played: UCB-CVS's Algorithm 1 with an epsilon of zero.
-func (w *wiring) wireSchedule(schedule string) {
-	switch {
-	case schedule != "none":
-		w.spec.Schedule, w.spec.Epsilon = schedule, w.cfg.Policy.Epsilon
-	case w.spec.Kind == "ucb-cvs":
-		w.spec.Schedule, w.spec.Epsilon = "epsilon", []float64{0}
-	}
 }
 
 // wireConstraints tells the loop what to carry to the policy, and the policy what that

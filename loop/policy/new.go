@@ -21,6 +21,7 @@ const (
 	scheduleETC100  = "etc-100"
 	scheduleETCAda  = "etc-ada"
 	scheduleEpsilon = "epsilon"
+	scheduleNone    = "none"
 
 	designSobol  = "sobol"
 	designRandom = "random"

@@ -103,3 +103,23 @@ func TestExploreThenCommitOrder(t *testing.T) {
 		t.Errorf("after all groups everything competes: %v", got)
 	}
 }
+
+// Without a schedule the greatest value is played, whatever it costs and however long
+// the run; a kind that needs a schedule accepts that there is none.
+func TestNoSchedule(t *testing.T) {
+	s := subsetsSpec("ucb-cvs", 1)
+	s.Schedule = "none"
+	if _, err := New(s); err != nil {
+		t.Fatal(err)
+	}
+	rule := newRule(&s)
+	for range 200 {
+		if got := rule.choose([]int{0, 1, 2}, []float64{1, 3, 2}); got != 1 || rule.slack() != 0 {
+			t.Fatalf("chose %d with a slack of %v, want the greatest and none", got, rule.slack())
+		}
+		rule.played(1)
+	}
+	if got := rule.eligible([]int{0, 2}); !reflect.DeepEqual(got, []int{0, 2}) {
+		t.Errorf("eligible %v, want all that fit", got)
+	}
+}

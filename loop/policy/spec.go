@@ -47,7 +47,8 @@ type Spec struct {
 	// NormBound bounds the objective's norm in the space of the model's kernel, for
 	// confidence "data": how many prior standard deviations high it may be; 0 takes 1.
 	NormBound float64
-	// Schedule is UCB-CVS's: "etc-50", "etc-100", "etc-ada", or "epsilon".
+	// Schedule is UCB-CVS's: "etc-50", "etc-100", "etc-ada", or "epsilon"; "none" takes
+	// the control set of the greatest value, whatever it costs.
 	Schedule string
 	// Epsilon is the epsilon-schedule, in the objective's unit; the last value
 	// holds.

@@ -205,7 +205,7 @@ func (c *checker) parts() {
 		c.oneOf("initial design", s.Design, designSobol, designRandom)
 	}
 	c.acquisitions()
-	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon) &&
+	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon, scheduleNone) &&
 		s.Schedule == scheduleEpsilon {
 		if len(s.Epsilon) == 0 {
 			c.fail("schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)
