@@ -207,6 +207,14 @@ func (g *GP) commitNoise(n noiseChange) {
 	g.rebuild.noiseSet(n.i, n.noise)
 }
 
+// Weights sets dst to K^-1 y, K with its noise; dst has Len elements. O(n).
+func (g *GP) Weights(dst []float64) {
+	if len(dst) != g.f.n {
+		panic("gpcore: Weights needs one element per observation")
+	}
+	copy(dst, g.f.alpha)
+}
+
 // FittedMeans sets dst[i] to the posterior mean at the point of observation i,
 // y_i - noise_i*alpha_i; dst has Len elements. O(n).
 func (g *GP) FittedMeans(dst []float64) {

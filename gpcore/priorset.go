@@ -86,8 +86,9 @@ func (s *PriorSet) Cap() int { return s.lead().Cap() }
 func (s *PriorSet) Prior(i int) Prior { return s.priors[i] }
 
 // Member is the process of prior i, whose targets are y minus the prior's mean and
-// whose noise variances include the prior's. It is for reading; after Eliminate
-// it no longer follows the data.
+// whose noise variances include the prior's. Its targets and noise variances may be
+// changed; the evidence then stays what it was. After Eliminate it no longer follows
+// the data.
 func (s *PriorSet) Member(i int) *GP { return s.members[i] }
 
 // Alive says whether prior i has not been eliminated.
@@ -125,6 +126,16 @@ func (s *PriorSet) Best() int {
 // LogEvidence is the log predictive density of all readings so far under prior i.
 // While nothing has been removed or merged it is the log marginal likelihood.
 func (s *PriorSet) LogEvidence(i int) float64 { return s.evidence[i] }
+
+// SetLogEvidence replaces the evidence of prior i, for callers who change its process
+// by more than the data (a mean or a noise that is estimated) and judge it by what it
+// holds. It panics unless v is finite.
+func (s *PriorSet) SetLogEvidence(i int, v float64) {
+	if !finite(v) {
+		panic("gpcore: a log evidence must be finite")
+	}
+	s.evidence[i] = v
+}
 
 // Probabilities sets dst[i] to the probability of prior i given the data; dst has
 // Size elements.

@@ -216,3 +216,56 @@ func TestPriorSetTargetIsWholeOrNot(t *testing.T) {
 		}
 	}
 }
+
+// Readings of each prior's own: the same set as by its own means and noises, scored by
+// the density of each target.
+func TestPriorSetReadings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(47, 48))
+	plain, own := NewPriorSet(threePriors(), 12), NewPriorSet(threePriors(), 12)
+	for k := range 20 {
+		x, y := point(rng, 2), rng.NormFloat64()
+		each := make([]Reading, 3)
+		for i := range each {
+			p := own.Prior(i)
+			each[i] = Reading{y - p.Mean, 0.001 + p.NoiseVariance}
+		}
+		var err, want error
+		if k < 12 {
+			err, want = own.AppendEach(x, each), plain.Append(x, y, 0.001)
+		} else {
+			err, want = own.ReplaceEach(k%12, x, each), plain.Replace(k%12, x, y, 0.001)
+		}
+		if err != nil || want != nil {
+			t.Fatal(err, want)
+		}
+	}
+	for i := range 3 {
+		if own.LogEvidence(i) != plain.LogEvidence(i) {
+			t.Errorf("prior %d: evidence %g, want %g", i, own.LogEvidence(i), plain.LogEvidence(i))
+		}
+	}
+	// The weights are K^-1 y: with FittedMeans' definition, y - noise*weight.
+	g := own.Member(1)
+	weights, means := make([]float64, g.Len()), make([]float64, g.Len())
+	g.Weights(weights)
+	g.FittedMeans(means)
+	for i := range weights {
+		if !agree(means[i], g.Target(i)-g.NoiseVariance(i)*weights[i], 1e-12) {
+			t.Errorf("weight %d", i)
+		}
+	}
+	own.SetLogEvidence(1, own.LogEvidence(1)+math.Log(3))
+	p, q := make([]float64, 3), make([]float64, 3)
+	plain.Probabilities(p)
+	own.Probabilities(q)
+	if !agree(q[1]/q[0], 3*p[1]/p[0], 1e-12) {
+		t.Errorf("probabilities %v, before %v", q, p)
+	}
+	// A reading that one prior cannot take leaves all as they were.
+	if err := own.ReplaceEach(0, []float64{0.1, 0.2}, []Reading{{1, 1}, {math.NaN(), 1}, {1, 1}}); err == nil {
+		t.Error("NaN was taken")
+	}
+	if g := own.Member(0); g.X(0)[0] == 0.1 || g.Len() != 12 {
+		t.Error("a refused reading changed a process")
+	}
+}

@@ -23,17 +23,44 @@ func (s *PriorSet) scored(i int, g *GP) {
 	s.evidence[i] += -0.5*b*b + math.Log(w) - 0.5*math.Log(2*math.Pi)
 }
 
+// Reading is an observation as one prior sees it: the target of its process (what was
+// read less the prior's mean, in the process's unit) and the whole noise variance.
+type Reading struct{ Target, NoiseVariance float64 }
+
+// plain is the reading of prior p where nothing but its mean and its noise is its own.
+func (p *Prior) plain(y, noiseVariance float64) Reading {
+	return Reading{y - p.Mean, noiseVariance + p.NoiseVariance}
+}
+
 // Append adds an observation to every prior's process. Errors as [GP.Append].
 func (s *PriorSet) Append(x []float64, y, noiseVariance float64) error {
-	err := s.each(func(i int, g *GP, p Prior) (err error) {
+	if err := s.lead().check(x, y, noiseVariance); err != nil {
+		return err
+	}
+	return s.append(x, func(i int) Reading { return s.priors[i].plain(y, noiseVariance) })
+}
+
+// AppendEach is Append where each prior has a reading of its own (Size elements), for
+// means that depend on x, units and noise variances that differ. What is scored is the
+// density of the target. Errors as [GP.Append].
+func (s *PriorSet) AppendEach(x []float64, each []Reading) error {
+	s.mustHaveEach(each)
+	return s.append(x, func(i int) Reading { return each[i] })
+}
+
+func (s *PriorSet) mustHaveEach(each []Reading) {
+	if len(each) != len(s.priors) {
+		panic("gpcore: each prior needs one reading")
+	}
+}
+
+func (s *PriorSet) append(x []float64, reading func(i int) Reading) error {
+	err := s.each(func(i int, g *GP, _ Prior) (err error) {
 		if g.f.n == g.points.cap {
 			return ErrFull
 		}
-		if err := g.check(x, y, noiseVariance); err != nil {
-			return err
-		}
-		c := &s.pending[i]
-		c.e, c.s, err = g.prepareAppend(x, y-p.Mean, noiseVariance+p.NoiseVariance)
+		c, r := &s.pending[i], reading(i)
+		c.e, c.s, err = g.prepareAppend(x, r.Target, r.NoiseVariance)
 		return err
 	})
 	if err != nil {
@@ -48,15 +75,28 @@ func (s *PriorSet) Append(x []float64, y, noiseVariance float64) error {
 
 // Replace replaces observation i in every prior's process. Errors as [GP.Replace].
 func (s *PriorSet) Replace(i int, x []float64, y, noiseVariance float64) error {
-	err := s.each(func(m int, g *GP, p Prior) (err error) {
+	if err := s.lead().check(x, y, noiseVariance); err != nil {
+		return err
+	}
+	return s.replace(i, x, func(m int) Reading { return s.priors[m].plain(y, noiseVariance) })
+}
+
+// ReplaceEach is Replace with readings as in AppendEach. Errors as [GP.Replace].
+func (s *PriorSet) ReplaceEach(i int, x []float64, each []Reading) error {
+	s.mustHaveEach(each)
+	return s.replace(i, x, func(m int) Reading { return each[m] })
+}
+
+func (s *PriorSet) replace(i int, x []float64, reading func(m int) Reading) error {
+	err := s.each(func(m int, g *GP, _ Prior) (err error) {
 		if !g.holds(i) {
 			return ErrIndex
 		}
-		if err := g.check(x, y, noiseVariance); err != nil {
+		c, r := &s.pending[m], reading(m)
+		if err := g.check(x, r.Target, r.NoiseVariance); err != nil {
 			return err
 		}
-		c := &s.pending[m]
-		c.e, c.s, err = g.prepareReplace(i, x, y-p.Mean, noiseVariance+p.NoiseVariance)
+		c.e, c.s, err = g.prepareReplace(i, x, r.Target, r.NoiseVariance)
 		return err
 	})
 	if err != nil {

@@ -4,15 +4,16 @@ import "github.com/labtuner/tuner/gpcore"
 
 // expectedPath is the expectation of a sample over the random variables R,
 //
-//	a(c) = E_R[ f(c, R) - alpha variance(v(c, R)) ],
+//	a(c) = E_R[ scale f(c, R) - alpha variance(v(c, R)) ],
 //
-// with f a path of the objective and v one of the noise process, over the nodes of
+// with f a path of the objective's process and v one of the noise process, over the nodes of
 // gpcore's expectations; v is nil without a risk term. Cost of a point: O(nodes (n +
 // waves d)).
 type expectedPath struct {
 	shape              *gpcore.Expected // knows nodes and lengthscales
 	controlled, random []int
 	f, v               *gpcore.Path
+	scale              float64 // of f's unit
 	alpha              float64
 	field              *noiseField
 
@@ -24,7 +25,7 @@ func (o *expectedPath) Dim() int { return len(o.controlled) }
 
 // Fork implements [gpcore.Objective].
 func (o *expectedPath) Fork() gpcore.Objective {
-	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), alpha: o.alpha, field: o.field}
+	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, alpha: o.alpha, field: o.field}
 	if o.v != nil {
 		f.v = o.v.Fork()
 	}
@@ -92,6 +93,9 @@ func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
 	points := o.points(n, x)
 	o.value = sized(o.value, len(dst)*len(n.Weight))
 	o.f.Values(o.value, points)
+	for k := range o.value {
+		o.value[k] *= o.scale
+	}
 	if o.v != nil {
 		o.noise = sized(o.noise, len(o.value))
 		o.v.Values(o.noise, points)
@@ -119,8 +123,8 @@ func (o *expectedPath) gradients(n *gpcore.Nodes, dst, grad, x []float64) {
 		for q, w := range n.Weight {
 			at := j*len(n.Weight) + q
 			p := points[at*d : (at+1)*d]
-			dst[j] += w * o.f.Gradient(o.grad, p)
-			o.addGradient(row, w)
+			dst[j] += w * o.scale * o.f.Gradient(o.grad, p)
+			o.addGradient(row, w*o.scale)
 			if o.v != nil {
 				variance, slope, _ := o.field.shotVariance(o.v.Gradient(o.grad, p), 0, 0)
 				dst[j] -= w * o.alpha * variance

@@ -249,7 +249,7 @@ func TestViewsHaveSamplesOfTheirOwn(t *testing.T) {
 	const steps = 2000
 	for step := range steps {
 		d, _ := decisionBefore(t, e, 8+step, 0)
-		d.views = []view{{{gp: g, mean: 1, weight: 0.3}, {gp: g, mean: 2, weight: 0.7}}, {{gp: g, mean: 1, weight: 1}}}
+		d.views = []view{{{gp: g, mean: 1, scale: 1, weight: 0.3}, {gp: g, mean: 2, scale: 1, weight: 0.7}}, {{gp: g, mean: 1, scale: 1, weight: 1}}}
 		options, err := e.acquire.options(d)
 		if err != nil {
 			t.Fatal(err)

@@ -103,7 +103,7 @@ func (e *engine) SetStart(x []float64) {
 // valid observation, else two; with a risk term two sample variances as well.
 func (e *engine) ready() bool {
 	need := 2
-	if e.model.fixed() {
+	if e.model.fixed() || e.model.priors != nil && e.model.priors.sequential {
 		need = 1
 	}
 	return len(e.model.data.rows) >= need && (e.risk == 0 || e.model.data.spreads() >= 2)
@@ -118,7 +118,7 @@ func (e *engine) advance(ctx context.Context, step int) error {
 	if err := e.takeFit(ctx, step); err != nil {
 		return err
 	}
-	if !e.model.fixed() && step > e.spec.InitialSteps && e.ready() && e.refits.due(step) {
+	if e.model.fits() && step > e.spec.InitialSteps && e.ready() && e.refits.due(step) {
 		e.refits.launch(e.model.task(step))
 		if err := e.takeFit(ctx, step); err != nil {
 			return err

@@ -31,6 +31,8 @@ type modelling struct {
 	spec Model
 	seed uint64
 	dims int
+	// user brings unit coordinates of all variables into their units.
+	user func(x []float64) []float64
 	// beta multiplies the standard deviation in the bound of the noise that enters
 	// the objective's model.
 	beta float64
@@ -62,14 +64,17 @@ const (
 
 // kernelOf makes the family that the specification names.
 func (m *modelling) kernelOf(variance float64, lengthscales []float64) gpcore.Kernel {
-	if m.spec.Kernel == kernelSE {
-		return gpcore.SquaredExponential(variance, lengthscales)
-	}
-	return gpcore.Matern52(variance, lengthscales)
+	return newKernel(m.spec.Kernel, variance, lengthscales)
 }
 
 // fixed says that hyperparameters are given.
 func (m *modelling) fixed() bool { return m.spec.Hyperparameters == hyperFixed }
+
+// fits says that hyperparameters are fitted to the data.
+func (m *modelling) fits() bool { return m.spec.Hyperparameters == hyperFit }
+
+// competing says that priors compete.
+func (m *modelling) competing() bool { return m.spec.Hyperparameters == hyperPriors }
 
 // guess gives hyperparameters without a fit: those of the specification where they
 // are fixed, else the priors' medians. What the specification does not name (the
@@ -102,7 +107,7 @@ func (m *modelling) guessNoise(rows []row, scale float64, lengthscales []float64
 	for i := range variances {
 		variances[i] /= scale * scale
 	}
-	h := &noiseHyper{kernel: m.kernelOf(1, lengthscales)}
+	h := &noiseHyper{kernel: newKernel(noiseKernel(m.spec.Kernel), 1, lengthscales)}
 	if m.raw {
 		h.link, h.extra = newRawLink(variances), 0.5
 		return h

@@ -24,10 +24,18 @@ type model struct {
 	f       *gpcore.GP
 	v       *noiseField // nil where the noise is constant
 	loaded  bool        // f and v hold exactly data
+
+	// priors stand in for fitted and f where priors compete; nil where not.
+	priors *contest
 }
 
 func newModel(m *modelling) (*model, error) {
 	out := &model{modelling: m, data: store{capacity: m.spec.Capacity}}
+	if m.competing() {
+		out.priors = newContest(m)
+		out.inForce = out.priors.hyper()
+		return out, nil
+	}
 	if m.fixed() && !m.learnt { // from the first observation on, each enters by itself
 		return out, out.adopt(m.guess(nil))
 	}
@@ -37,6 +45,11 @@ func newModel(m *modelling) (*model, error) {
 // observe learns a row.
 func (m *model) observe(r row) {
 	left := m.data.add(r)
+	if m.priors != nil {
+		m.priors.observe(m.data.rows, left)
+		m.takePriors()
+		return
+	}
 	if !m.loaded || m.fitted == nil || m.v != nil {
 		m.loaded = false
 		return
@@ -64,6 +77,13 @@ func (m *model) adopt(h *hyper) error {
 
 // refresh brings the processes up to date with the data.
 func (m *model) refresh() error {
+	if m.priors != nil {
+		if err := m.priors.repair(m.data.rows); err != nil {
+			return err
+		}
+		m.takePriors()
+		return nil
+	}
 	if m.loaded {
 		return nil
 	}
@@ -110,11 +130,30 @@ func (m *model) load(h *hyper) error {
 	return loadRobustly(m.f, x, z, noise)
 }
 
-// views are the posteriors that the decision of a step looks at.
-func (m *model) views(int) []view { return []view{m.belief()} }
+// takePriors puts in force what the contest of priors says.
+func (m *model) takePriors() {
+	m.inForce = m.priors.hyper()
+	if m.priors.noise != nil {
+		m.v = m.priors.noise.field
+	}
+}
 
-// belief is the posterior by which settings are judged.
-func (m *model) belief() view { return view{{gp: m.f, weight: 1}} }
+// views are the posteriors that the decision of a step looks at.
+func (m *model) views(step int) []view {
+	if m.priors != nil {
+		return m.priors.views(step)
+	}
+	return []view{m.belief()}
+}
+
+// belief is the posterior by which settings are judged: where priors compete their
+// average, whatever the rule by which they decide.
+func (m *model) belief() view {
+	if m.priors != nil {
+		return m.priors.averaged()
+	}
+	return view{{gp: m.f, scale: 1, weight: 1}}
+}
 
 // task describes a fit on the present data.
 func (m *model) task(step int) *fitTask {
@@ -123,11 +162,8 @@ func (m *model) task(step int) *fitTask {
 
 // describe tells of fitted hyperparameters in the users' units.
 func (h *hyper) describe() Fit {
-	logs := h.kernel.Params(nil)
-	out := Fit{Mean: h.center, NoiseSD: math.NaN(), Outputscale: math.Exp(logs[0]) * h.scale * h.scale}
-	for _, v := range logs[1:] {
-		out.Lengthscale = append(out.Lengthscale, math.Exp(v))
-	}
+	variance, lengthscales := describeKernel(h.kernel)
+	out := Fit{Mean: h.center, NoiseSD: math.NaN(), Outputscale: variance * h.scale * h.scale, Lengthscale: lengthscales}
 	if h.noise == nil {
 		out.NoiseSD = h.scale * math.Sqrt(h.shotVariance)
 	}

@@ -26,9 +26,6 @@ const (
 	designSobol  = "sobol"
 	designRandom = "random"
 
-	kernelSE       = "se"
-	kernelMatern52 = "matern52"
-
 	hyperFit    = "fit"
 	hyperPriors = "priors"
 	hyperFixed  = "fixed"

@@ -37,11 +37,16 @@ func (v *noiseField) load(h *noiseHyper, rows []row, scale float64) error {
 			x, y, noise = append(x, r.x...), append(y, target-h.mean), append(noise, variance+h.extra)
 		}
 	}
+	v.limit(rows, scale)
+	return loadRobustly(v.gp, x, y, noise)
+}
+
+// limit takes the clips from the rows, of which one at least has a sample variance.
+func (v *noiseField) limit(rows []row, scale float64) {
 	variances := sampleVariances(rows)
 	s2 := scale * scale
 	v.low = max(1e-3*typical(variances)/s2, 1e-2*leastNoise)
 	v.high = max(variances[len(variances)-1]/s2, v.low)
-	return loadRobustly(v.gp, x, y, noise)
 }
 
 // shotVariance is the variance of one shot where the process has the given

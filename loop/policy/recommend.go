@@ -125,7 +125,7 @@ func (e *engine) estimates(d *domain, x []float64) ([]Estimate, error) {
 	}
 	h, alpha := e.model.inForce, e.alpha()
 	_, freedom := pooledVariance(e.model.data.rows)
-	guessed := e.model.v == nil && e.model.fitted == nil && !e.model.fixed() && freedom < pooledFreedom
+	guessed := e.model.v == nil && e.model.fitted == nil && e.model.fits() && freedom < pooledFreedom
 	out := make([]Estimate, len(summaries))
 	for k, s := range summaries {
 		low := s.mean - beta*s.sd

@@ -14,6 +14,7 @@ const (
 	forFit
 	forSets
 	forSample
+	forPriors
 )
 
 // stream is the random stream of one purpose in one step: a function of its

@@ -93,7 +93,9 @@ func componentMoments(c component, in gpcore.Inputs, x []float64) ([]summary, er
 		}
 	}
 	for k := range out {
-		out[k].mean += c.mean
+		out[k].mean = c.mean + c.scale*out[k].mean
+		out[k].sd *= c.scale
+		out[k].shot *= c.scale * c.scale
 	}
 	return out, nil
 }

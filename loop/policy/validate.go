@@ -220,7 +220,8 @@ func (c *checker) parts() {
 
 func (c *checker) model() {
 	m := &c.spec.Model
-	c.oneOf("kernel", m.Kernel, kernelMatern52, kernelSE)
+	c.oneOf("kernel", m.Kernel, Kernels()...)
+	c.priors()
 	for _, n := range []struct {
 		what         string
 		value, least int

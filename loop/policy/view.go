@@ -11,12 +11,13 @@ import (
 // one for each.
 type view []component
 
-// component is one process of a mixture. Its targets are z minus its prior mean, so
-// the objective's mean is the process's plus mean.
+// component is one process of a mixture: the objective is mean + scale*process.
 type component struct {
 	gp     *gpcore.GP
 	mean   float64
+	scale  float64
 	weight float64 // the components' weights sum to one
+	member int     // of the contest of priors, where there is one
 }
 
 // offset is the part of the view's mean that no process knows.
@@ -32,7 +33,7 @@ func (v view) offset() float64 {
 func (v view) linear(a, b float64) []gpcore.Term {
 	out := make([]gpcore.Term, len(v))
 	for i, c := range v {
-		out[i] = gpcore.Term{Process: c.gp, Mean: c.weight * a, SD: c.weight * b}
+		out[i] = gpcore.Term{Process: c.gp, Mean: c.weight * c.scale * a, SD: c.weight * c.scale * b}
 	}
 	return out
 }
@@ -43,8 +44,8 @@ func (v view) of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []gpc
 	out := make([]gpcore.Term, len(v))
 	for i, c := range v {
 		out[i] = gpcore.Term{Process: c.gp, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
-			value, byMu, bySigma = f(mu+c.mean, sigma)
-			return c.weight * value, c.weight * byMu, c.weight * bySigma
+			value, byMu, bySigma = f(c.mean+c.scale*mu, c.scale*sigma)
+			return c.weight * value, c.weight * c.scale * byMu, c.weight * c.scale * bySigma
 		}}
 	}
 	return out
@@ -60,7 +61,8 @@ func (v view) moments(mean, sd, x []float64) {
 	for _, c := range v {
 		c.gp.Predict(m, s, x)
 		for j := range m {
-			mu := m[j] + c.mean
+			mu := c.mean + c.scale*m[j]
+			s[j] *= c.scale * c.scale
 			mean[j] += c.weight * mu
 			sd[j] += c.weight * (s[j] + mu*mu)
 		}

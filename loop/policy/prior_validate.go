@@ -1,0 +1,68 @@
+package policy
+
+import (
+	"math"
+	"slices"
+)
+
+// mostPriors bounds a set: each prior has a factor of its own in memory, and several
+// where it leaves something open.
+const mostPriors = 64
+
+// priors checks the priors that compete and the rule by which they decide.
+func (c *checker) priors() {
+	m := &c.spec.Model
+	if m.PriorRule != "" {
+		c.oneOf("prior rule", m.PriorRule, priorRules()...)
+	}
+	if m.Hyperparameters != hyperPriors {
+		return
+	}
+	if m.Priors != nil && len(m.Priors) == 0 {
+		c.fail("the list of priors is empty: name at least one, or leave it out for the built-in set")
+	}
+	if len(m.Priors) > mostPriors {
+		c.fail("%d priors: at most %d can compete", len(m.Priors), mostPriors)
+	}
+	for i := range m.Priors {
+		c.prior(i+1, &m.Priors[i])
+	}
+	if len(m.Priors) > 0 && !slices.ContainsFunc(m.Priors, func(p Prior) bool { return p.Weight != 0 }) {
+		return // all zero: all count as 1
+	}
+	for i := range m.Priors {
+		if w := m.Priors[i].Weight; w == 0 {
+			c.fail("prior %d: weight 0 beside priors with weights: leave it out, or all weights", i+1)
+		}
+	}
+}
+
+func (c *checker) prior(n int, p *Prior) {
+	if p.Kernel != "" && p.Custom == nil {
+		c.oneOf("kernel", p.Kernel, Kernels()...)
+	}
+	if dims := len(c.spec.Variables); p.Custom != nil {
+		if d := p.Custom.Dim(); d != dims {
+			c.fail("prior %d: the kernel is for %d variables, there are %d", n, d, dims)
+		}
+	} else if l := len(p.Lengthscale); l > 1 && l != dims {
+		c.fail("prior %d: %d lengthscales for %d variables: give one for all, one for each, or none", n, l, dims)
+	}
+	for _, l := range p.Lengthscale {
+		if !finite(l) || l <= 0 {
+			c.fail("prior %d: lengthscale %g must be positive and finite", n, l)
+		}
+	}
+	if v := p.Outputscale; p.Custom == nil && !math.IsNaN(v) && (!finite(v) || v <= 0) {
+		c.fail("prior %d: outputscale %g must be positive and finite, or NaN: estimated", n, v)
+	}
+	if v := p.NoiseSD; !math.IsNaN(v) && (!finite(v) || v < 0) {
+		c.fail("prior %d: noise sd %g must be finite and not negative, or NaN: estimated", n, v)
+	}
+	if math.IsInf(p.Mean, 0) {
+		c.fail("prior %d: mean %g must be finite, or NaN: estimated", n, p.Mean)
+	}
+	if !finite(p.Weight) || p.Weight < 0 {
+		c.fail("prior %d: weight %g must be finite and not negative", n, p.Weight)
+	}
+}
