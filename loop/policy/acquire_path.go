@@ -4,7 +4,7 @@ import "github.com/labtuner/tuner/gpcore"
 
 // expectedPath is the expectation of a sample over the random variables R,
 //
-//	a(c) = E_R[ scale f(c, R) - alpha variance(v(c, R)) ],
+//	a(c) = E_R[ scale (f(c, R) + offset(c, R)) - alpha variance(v(c, R)) ],
 //
 // with f a path of the objective's process and v one of the noise process, over the nodes of
 // gpcore's expectations; v is nil without a risk term. Cost of a point: O(nodes (n +
@@ -13,7 +13,8 @@ type expectedPath struct {
 	shape              *gpcore.Expected // knows nodes and lengthscales
 	controlled, random []int
 	f, v               *gpcore.Path
-	scale              float64 // of f's unit
+	scale              float64                         // of f's unit
+	offset             func(grad, x []float64) float64 // of f; nil: none
 	alpha              float64
 	field              *noiseField
 
@@ -25,7 +26,7 @@ func (o *expectedPath) Dim() int { return len(o.controlled) }
 
 // Fork implements [gpcore.Objective].
 func (o *expectedPath) Fork() gpcore.Objective {
-	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, alpha: o.alpha, field: o.field}
+	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, field: o.field}
 	if o.v != nil {
 		f.v = o.v.Fork()
 	}
@@ -93,7 +94,11 @@ func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
 	points := o.points(n, x)
 	o.value = sized(o.value, len(dst)*len(n.Weight))
 	o.f.Values(o.value, points)
+	d := len(points) / max(len(o.value), 1)
 	for k := range o.value {
+		if o.offset != nil {
+			o.value[k] += o.offset(nil, points[k*d:(k+1)*d])
+		}
 		o.value[k] *= o.scale
 	}
 	if o.v != nil {
@@ -125,6 +130,10 @@ func (o *expectedPath) gradients(n *gpcore.Nodes, dst, grad, x []float64) {
 			p := points[at*d : (at+1)*d]
 			dst[j] += w * o.scale * o.f.Gradient(o.grad, p)
 			o.addGradient(row, w*o.scale)
+			if o.offset != nil {
+				dst[j] += w * o.scale * o.offset(o.grad, p)
+				o.addGradient(row, w*o.scale)
+			}
 			if o.v != nil {
 				variance, slope, _ := o.field.shotVariance(o.v.Gradient(o.grad, p), 0, 0)
 				dst[j] -= w * o.alpha * variance

@@ -72,7 +72,7 @@ func (d *decision) sampleList(s *sample, set int, rng *rand.Rand) ([]float64, er
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
 	for k := range out {
-		out[k] *= s.component.scale
+		out[k] = s.component.scale * (out[k] + s.component.lift(dom.row(k)))
 	}
 	if alpha := d.alpha(); alpha > 0 {
 		noise := make([]float64, len(out))
@@ -98,7 +98,7 @@ func (s *sample) over(d *decision, set int) (gpcore.Objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.scale, v: s.v, alpha: d.alpha(), field: d.model.v}
+	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.scale, offset: s.component.offset, v: s.v, alpha: d.alpha(), field: d.model.v}
 	for i := range s.component.gp.Dim() {
 		if position(in.Controlled, i) < 0 {
 			o.random = append(o.random, i)

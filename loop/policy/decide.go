@@ -15,18 +15,10 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err := e.model.refresh(); err != nil {
 		return Proposal{}, err
 	}
-	limit := e.limit
-	if limit == 0 {
-		limit = e.spec.WorkUnits
-	}
-	d := &decision{engine: e, step: step, sets: e.rule.eligible(fits), views: e.model.views(step),
-		beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step), units: &meter{ctx: ctx, limit: limit}}
-	options, err := e.acquire.options(d)
+	d := e.decision(ctx, step, fits)
+	options, err := d.options()
 	if err != nil {
 		return Proposal{}, err
-	}
-	for i := range options {
-		options[i] = d.reshaped(options[i], e.spec.PerCost)
 	}
 	found, err := d.search(options, e.rule.slack()/e.model.inForce.scale)
 	if err != nil {
@@ -42,8 +34,31 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 		return Proposal{}, err
 	}
 	why.Value = o.leaves(e.model.inForce, found[k].Value)
-	return e.priced(Proposal{ControlSet: o.set, Work: d.units.done,
+	p, err := e.priced(Proposal{ControlSet: o.set, Work: d.units.done,
 		Cut: d.units.cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
+	if err == nil {
+		p.Prior = d.priorOf(options, o, p.X)
+	}
+	return p, err
+}
+
+// decision prepares the decision of a step among the control sets that fit.
+func (e *engine) decision(ctx context.Context, step int, fits []int) *decision {
+	limit := e.limit
+	if limit == 0 {
+		limit = e.spec.WorkUnits
+	}
+	return &decision{engine: e, step: step, sets: e.rule.eligible(fits), views: e.model.views(step),
+		beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step), units: &meter{ctx: ctx, limit: limit}}
+}
+
+// options are the acquirer's, in the shape that the search looks at.
+func (d *decision) options() ([]option, error) {
+	options, err := d.acquire.options(d)
+	for i := range options {
+		options[i] = d.reshaped(options[i], d.spec.PerCost)
+	}
+	return options, err
 }
 
 // search maximises options beside each other. slack, in the options' own unit, is how

@@ -49,15 +49,7 @@ type engine struct {
 
 // Propose implements [Policy].
 func (e *engine) Propose(ctx context.Context) (Proposal, error) {
-	var fits []int
-	for i := range e.spec.ControlSets {
-		if e.cash.fits(e.spec.ControlSets[i].Cost) {
-			fits = append(fits, i)
-		}
-	}
-	if e.fullOnly >= 0 {
-		fits = common([]int{e.fullOnly}, fits)
-	}
+	fits := e.fitting()
 	if len(fits) == 0 {
 		return Proposal{}, e.broke()
 	}
@@ -85,6 +77,20 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	return p, nil
 }
 
+// fitting lists the control sets that fit what is left of the budget.
+func (e *engine) fitting() []int {
+	var fits []int
+	for i := range e.spec.ControlSets {
+		if e.cash.fits(e.spec.ControlSets[i].Cost) {
+			fits = append(fits, i)
+		}
+	}
+	if e.fullOnly >= 0 {
+		fits = common([]int{e.fullOnly}, fits)
+	}
+	return fits
+}
+
 // LimitWork implements [WorkLimiter].
 func (e *engine) LimitWork(units int) { e.limit = max(units, 0) }
 
@@ -97,6 +103,15 @@ func (e *engine) SetStart(x []float64) {
 			e.around.last[i] = e.axes[i].unit(x[i])
 		}
 	}
+}
+
+// user brings unit coordinates of all variables into their units.
+func (e *engine) user(x []float64) []float64 {
+	out := make([]float64, len(e.axes))
+	for i := range out {
+		out[i] = e.axes[i].user(x[i])
+	}
+	return out
 }
 
 // ready says that the model knows enough to decide: with given hyperparameters one
@@ -155,7 +170,7 @@ func (e *engine) designed(step int, fits []int) (Proposal, error) {
 		sets = cheapest(e.spec.ControlSets, fits)
 	}
 	d := e.domains[sets[(step-1)%len(sets)]]
-	p := Proposal{ControlSet: d.set, Why: unexplained()}
+	p := Proposal{ControlSet: d.set, Prior: -1, Why: unexplained()}
 	if step == 1 && e.spec.InitialSteps > 0 && e.startsAtStart(d) {
 		x := make([]float64, d.size())
 		for j, i := range d.coords {

@@ -37,6 +37,10 @@ const (
 	defaultCapacity = 1024
 	// A fit at every step was no better than one at every fifth.
 	defaultRefitEvery = 5
+	// priorsCapacity keeps the factors of a dozen and a half processes at 70 MB.
+	priorsCapacity = 512
+	// defaultDelta is the papers'.
+	defaultDelta = 0.05
 	// One step is the shortest time that a background fit can have.
 	defaultRefitLag = 1
 	// One failure in twenty.
@@ -63,6 +67,9 @@ func New(s Spec) (Policy, error) {
 	r, known := recipeOf(s.Kind)
 	if known {
 		s.complete(r)
+	}
+	if s.Model.Capacity == 0 && s.Model.Hyperparameters == hyperPriors {
+		s.Model.Capacity = priorsCapacity
 	}
 	if s.Model.Capacity == 0 {
 		s.Model.Capacity = defaultCapacity
@@ -122,8 +129,12 @@ func assemble(s Spec) (*engine, error) {
 	}
 	e.around = newSurroundings(&e.spec, e.axes)
 	dims := len(s.Variables)
+	delta := s.Delta
+	if delta == 0 {
+		delta = defaultDelta
+	}
 	var err error
-	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta,
+	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user, delta: delta,
 		learnt: p.noise == learntNoise, raw: s.VarianceModel == varianceRaw}); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,16 @@ func (e *engine) Observe(o Observation) error {
 	if err := e.advance(context.Background(), o.Step); err != nil {
 		return err
 	}
+	x := make([]float64, len(o.X))
+	for i, v := range o.X {
+		x[i] = e.axes[i].unit(v)
+	}
+	r := row{x: x, mean: o.Mean, variance: o.Variance, shots: o.Shots, set: o.ControlSet, step: o.Step}
+	if o.Valid { // as the step was decided, before anything of it is learnt
+		if err := e.try(o, &r); err != nil {
+			return err
+		}
+	}
 	e.seen = max(e.seen, o.Step)
 	e.cash.charge(o.Cost)
 	if o.ControlSet >= 0 && o.Step > e.counted {
@@ -24,14 +34,10 @@ func (e *engine) Observe(o Observation) error {
 			e.rule.played(o.ControlSet)
 		}
 	}
-	x := make([]float64, len(o.X))
-	for i, v := range o.X {
-		x[i] = e.axes[i].unit(v)
-	}
 	e.watch(o, x)
 	e.poll(o, x)
 	if o.Valid {
-		e.model.observe(row{x: x, mean: o.Mean, variance: o.Variance, shots: o.Shots, set: o.ControlSet, step: o.Step})
+		e.model.observe(r)
 	}
 	return nil
 }

@@ -94,6 +94,9 @@ type Proposal struct {
 	Cost float64
 	// Initial says that the step belongs to the initial design.
 	Initial bool
+	// Prior is the position in Model.Priors of the prior that decided; -1 where none
+	// competes, where they are averaged, and for steps of a design.
+	Prior int
 	// Work counts the units that the decision took.
 	Work int
 	// Cut says that not all units were done, because the context ended or LimitWork

@@ -34,6 +34,7 @@ type contest struct {
 	members []member
 	set     *gpcore.PriorSet
 	noise   *noiseContest // nil unless the noise is learnt
+	trials  *elimination  // nil unless priors are eliminated
 	// sequential: the weights are products of predictions.
 	sequential bool
 
@@ -80,6 +81,9 @@ func newContest(m *modelling) *contest {
 	c.standardise(nil)
 	if m.learnt {
 		c.noise = newNoiseContest(m)
+	}
+	if m.spec.PriorRule == priorsElimination {
+		c.trials = &elimination{trials: make([]trial, len(priors)), delta: m.delta}
 	}
 	return c
 }
@@ -240,7 +244,33 @@ func (c *contest) repair(rows []row) error {
 
 // component is member i as a part of a view.
 func (c *contest) component(i int, weight float64) component {
-	return component{gp: c.set.Member(i), mean: c.means[i], scale: c.units[i], weight: weight, member: i}
+	return component{gp: c.set.Member(i), mean: c.means[i], scale: c.units[i], weight: weight, member: i, offset: c.offsetOf(i)}
+}
+
+// offsetOf is member i's prior mean of the setting in the process's unit, nil where it
+// has none. Its slope is by central differences: the specification gives values only.
+func (c *contest) offsetOf(i int) func(grad, x []float64) float64 {
+	of := c.members[i].meanOf
+	if of == nil {
+		return nil
+	}
+	per, dims := 1/(c.units[i]*c.scale), c.dims
+	return func(grad, x []float64) float64 {
+		if grad != nil {
+			const h = 1e-5 // of the range
+			clear(grad)
+			at := slices.Clone(x)
+			for j := range dims {
+				low, high := max(x[j]-h, 0), min(x[j]+h, 1)
+				at[j] = high
+				up := of(at)
+				at[j] = low
+				grad[j] = per * (up - of(at)) / (high - low)
+				at[j] = x[j]
+			}
+		}
+		return per * of(x)
+	}
 }
 
 // averaged is the mixture of all members that are left, by their probabilities;

@@ -168,6 +168,18 @@ func (q *noiseContest) bounds(rows []row, scale float64) []float64 {
 	return out
 }
 
+// at is the bound of one shot's noise variance at a point, in squared units of the
+// objective; the median of its prior before the noise is known.
+func (q *noiseContest) at(x []float64, scale float64) float64 {
+	if q.field == nil {
+		return noiseMedian * scale * scale
+	}
+	var m, v [1]float64
+	q.field.gp.Predict(m[:], v[:], x)
+	upper, _, _ := q.field.shotVariance(m[0], math.Sqrt(v[0]), q.beta)
+	return min(max(upper, q.field.low), q.field.high) * scale * scale
+}
+
 // guessedBounds stand in before the noise is known: the mean sample variance, or the
 // median of its prior.
 func guessedBounds(rows []row, scale float64) []float64 {

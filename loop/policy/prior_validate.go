@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // mostPriors bounds a set: each prior has a factor of its own in memory, and several
 // where it leaves something open.
@@ -26,14 +23,6 @@ func (c *checker) priors() {
 	}
 	for i := range m.Priors {
 		c.prior(i+1, &m.Priors[i])
-	}
-	if len(m.Priors) > 0 && !slices.ContainsFunc(m.Priors, func(p Prior) bool { return p.Weight != 0 }) {
-		return // all zero: all count as 1
-	}
-	for i := range m.Priors {
-		if w := m.Priors[i].Weight; w == 0 {
-			c.fail("prior %d: weight 0 beside priors with weights: leave it out, or all weights", i+1)
-		}
 	}
 }
 

@@ -102,7 +102,8 @@ type Model struct {
 	// deviation of one shot, both in the objective's unit; Mean is the prior mean.
 	// Used when fixed.
 	Outputscale, NoiseSD, Mean float64
-	// Capacity bounds the observations that the model keeps; 0 takes 1024. When it is
+	// Capacity bounds the observations that the model keeps; 0 takes 1024, or 512 where
+	// priors compete, each with a factor of its own. When it is
 	// reached, the older of the two observations nearest to each other leaves.
 	Capacity int
 	// RefitEvery is the number of steps from one fit to the next; 0 takes 5.

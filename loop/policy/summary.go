@@ -73,7 +73,7 @@ func componentMoments(c component, in gpcore.Inputs, x []float64) ([]summary, er
 	if err != nil {
 		return nil, err
 	}
-	lower, err := expectation([]gpcore.Term{{Process: c.gp, Mean: 1, SD: -1}}, in, x)
+	lower, err := expectation([]gpcore.Term{{Process: c.gp, Mean: 1, SD: -1, Offset: c.offset}}, in, x)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func componentMoments(c component, in gpcore.Inputs, x []float64) ([]summary, er
 		out[k].mean = lower[k] - sd[k]
 	}
 	if len(in.Controlled) < c.gp.Dim() {
-		square, err := expectation([]gpcore.Term{{Process: c.gp, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
+		square, err := expectation([]gpcore.Term{{Process: c.gp, Offset: c.offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
 			return mu * mu, 2 * mu, 0
 		}}}, in, x)
 		if err != nil {

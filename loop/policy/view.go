@@ -11,13 +11,23 @@ import (
 // one for each.
 type view []component
 
-// component is one process of a mixture: the objective is mean + scale*process.
+// component is one process of a mixture: the objective is mean + scale*(process + offset).
 type component struct {
 	gp     *gpcore.GP
 	mean   float64
 	scale  float64
 	weight float64 // the components' weights sum to one
 	member int     // of the contest of priors, where there is one
+	// offset is a prior mean that depends on the point, as in gpcore.Term; nil: none.
+	offset func(grad, x []float64) float64
+}
+
+// lift is the offset at a point of all coordinates.
+func (c *component) lift(x []float64) float64 {
+	if c.offset == nil {
+		return 0
+	}
+	return c.offset(nil, x)
 }
 
 // offset is the part of the view's mean that no process knows.
@@ -33,7 +43,7 @@ func (v view) offset() float64 {
 func (v view) linear(a, b float64) []gpcore.Term {
 	out := make([]gpcore.Term, len(v))
 	for i, c := range v {
-		out[i] = gpcore.Term{Process: c.gp, Mean: c.weight * c.scale * a, SD: c.weight * c.scale * b}
+		out[i] = gpcore.Term{Process: c.gp, Mean: c.weight * c.scale * a, SD: c.weight * c.scale * b, Offset: c.offset}
 	}
 	return out
 }
@@ -43,7 +53,7 @@ func (v view) linear(a, b float64) []gpcore.Term {
 func (v view) of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []gpcore.Term {
 	out := make([]gpcore.Term, len(v))
 	for i, c := range v {
-		out[i] = gpcore.Term{Process: c.gp, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+		out[i] = gpcore.Term{Process: c.gp, Offset: c.offset, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
 			value, byMu, bySigma = f(c.mean+c.scale*mu, c.scale*sigma)
 			return c.weight * value, c.weight * c.scale * byMu, c.weight * c.scale * bySigma
 		}}
@@ -58,10 +68,11 @@ func (v view) moments(mean, sd, x []float64) {
 	clear(mean)
 	clear(sd)
 	m, s := make([]float64, len(mean)), make([]float64, len(mean))
+	d := len(x) / max(len(mean), 1)
 	for _, c := range v {
 		c.gp.Predict(m, s, x)
 		for j := range m {
-			mu := c.mean + c.scale*m[j]
+			mu := c.mean + c.scale*(m[j]+c.lift(x[j*d:(j+1)*d]))
 			s[j] *= c.scale * c.scale
 			mean[j] += c.weight * mu
 			sd[j] += c.weight * (s[j] + mu*mu)
