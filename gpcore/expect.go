@@ -32,6 +32,10 @@ type Term struct {
 	Process  *GP
 	Mean, SD float64
 	Of       func(mu, sigma float64) (value, byMu, bySigma float64)
+	// Offset, where not nil, is added to mu: the process's prior mean, as a function of all
+	// coordinates of a point. Where grad is not nil it also sets that to its derivatives.
+	// It must be safe for concurrent use.
+	Offset func(grad, x []float64) float64
 }
 
 // Expected is the expectation of a sum of terms over the random coordinates R, as a
@@ -253,7 +257,7 @@ func (e *Expected) prepareOwn() {
 func (s *setting) boundable() bool {
 	for i := range s.terms {
 		t := &s.terms[i]
-		if t.Of != nil || t.SD < 0 || !isGaussian(t.Process.kernel) {
+		if t.Of != nil || t.Offset != nil || t.SD < 0 || !isGaussian(t.Process.kernel) {
 			return false
 		}
 	}

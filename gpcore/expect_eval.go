@@ -99,6 +99,20 @@ func (e *Expected) overNodes(i int, nodes *Nodes, dst, grad, x []float64) {
 		default:
 			e.panelGradients(i, nodes, base, m, dst, grad)
 		}
+		if grad != nil && e.terms[i].Offset != nil {
+			e.offsetSlopes(i, q, base, m, grad)
+		}
+	}
+}
+
+// offsetSlopes adds what m pairs from pair base on owe to the slope of the offset.
+func (e *Expected) offsetSlopes(i, q, base, m int, grad []float64) {
+	s, dc := e.s, e.Dim()
+	for l := range m {
+		e.terms[i].Offset(s.dMean, s.full[l*e.d:(l+1)*e.d])
+		for k, c := range e.in.Controlled {
+			grad[(base+l)/q*dc+k] += float64(s.byMu[l] * s.dMean[c])
+		}
 	}
 }
 
@@ -119,8 +133,12 @@ func (e *Expected) place(dst, x []float64, nodes *Nodes, k int) {
 func (e *Expected) weigh(i, l int, w float64) float64 {
 	t, s := &e.terms[i], e.s
 	sd := deviation(s.vari[l], e.prior(i, l))
+	mu := s.mean[l]
+	if t.Offset != nil {
+		mu += t.Offset(nil, s.full[l*e.d:(l+1)*e.d])
+	}
 	if t.Of != nil {
-		v, byMu, bySigma := t.Of(s.mean[l], sd)
+		v, byMu, bySigma := t.Of(mu, sd)
 		s.byMu[l], s.byVar[l] = w*byMu, w*bySigma/(2*sd)
 		return w * v
 	}
@@ -129,7 +147,7 @@ func (e *Expected) weigh(i, l int, w float64) float64 {
 		mean = 0
 	}
 	s.byMu[l], s.byVar[l] = w*mean, w*t.SD/(2*sd)
-	return w * (float64(mean*s.mean[l]) + float64(t.SD*sd))
+	return w * (float64(mean*mu) + float64(t.SD*sd))
 }
 
 // prior is k(x, x) of term i at lane l.

@@ -14,7 +14,7 @@ import (
 // c_j the factor of the controlled coordinates and s_j that of the random ones.
 type facet struct {
 	gaussian bool // the process has such a kernel; else nothing else is filled
-	closed   bool // E[mu] = sum over j of mean_j c_j, the expectation taken beforehand
+	closed   bool // the term is linear, E[mu] = sum over j of mean_j c_j: taken beforehand
 	n, dc    int
 	variance float64
 	scale    []float64 // of the controlled coordinates
@@ -42,7 +42,7 @@ type facet struct {
 func (f *facet) prepare(s *setting, i int) {
 	t := s.share[i]
 	f.gaussian = t.kernel != nil
-	f.closed = f.gaussian && len(s.random) > 0 && s.terms[i].Of == nil // else mean is alpha
+	f.closed = f.gaussian && len(s.random) > 0 && s.terms[i].Of == nil && s.terms[i].Offset == nil
 	if !f.gaussian {
 		return
 	}

@@ -23,6 +23,13 @@ func expectCases(t *testing.T) map[string]*Expected {
 		v = math.Exp(mu - sigma)
 		return -v, -v, v
 	}
+	hill := func(grad, x []float64) float64 {
+		v := math.Sin(3*x[0]) * x[1] * x[2]
+		if grad != nil {
+			grad[0], grad[1], grad[2] = 3*math.Cos(3*x[0])*x[1]*x[2], math.Sin(3*x[0])*x[2], math.Sin(3*x[0])*x[1]
+		}
+		return v
+	}
 	one := Inputs{Controlled: []int{0, 2}, Random: []Marginal{papersNormal()}}
 	two := Inputs{Controlled: []int{1}, Random: []Marginal{papersNormal(), Uniform(0, 1)}}
 	all := Inputs{Controlled: []int{0, 1, 2}}
@@ -45,6 +52,9 @@ func expectCases(t *testing.T) map[string]*Expected {
 		"risk two":       {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: mixed, Of: risk}}, two},
 		"function one":   {[]Term{{Process: se, Of: risk}}, one},
 		"function joint": {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Of: risk}}, joint},
+		"of se two":      {[]Term{{Process: se, Of: risk}}, two},
+		"offset all":     {[]Term{{Process: se, Mean: 1, SD: 2, Offset: hill}, {Process: matern, Of: risk, Offset: hill}}, all},
+		"offset two":     {[]Term{{Process: se, Mean: 1, SD: 2, Offset: hill}, {Process: mixed, Of: risk, Offset: hill}}, two},
 		"two processes":  {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Mean: 0.5, SD: 1}}, one},
 	} {
 		e, err := NewExpected(c.terms, c.in)

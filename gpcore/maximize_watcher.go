@@ -6,6 +6,7 @@ import "slices"
 type watcher struct {
 	s       *setting
 	watches []*Watch
+	offsets [][]float64 // of each term at the points; nil: it has none
 }
 
 func (s *setting) watchable() bool { return len(s.random) == 0 }
@@ -24,6 +25,13 @@ func (s *setting) watcher(x []float64) *watcher {
 			have = t.Process.Watch(x)
 		}
 		w.watches = append(w.watches, have)
+		var offsets []float64
+		if t.Offset != nil {
+			for k := 0; k < len(x); k += s.d {
+				offsets = append(offsets, t.Offset(nil, x[k:k+s.d]))
+			}
+		}
+		w.offsets = append(w.offsets, offsets)
 	}
 	return w
 }
@@ -51,12 +59,16 @@ func (w *watcher) values(dst []float64, from, to int) {
 		t, v := &w.s.terms[i], w.watches[i]
 		for k := from; k < to; k++ {
 			sd := deviation(v.variance(k), v.prio[k])
+			mu := v.mean[k]
+			if w.offsets[i] != nil {
+				mu += w.offsets[i][k]
+			}
 			if t.Of != nil {
-				value, _, _ := t.Of(v.mean[k], sd)
+				value, _, _ := t.Of(mu, sd)
 				dst[k-from] += value
 				continue
 			}
-			dst[k-from] += float64(t.Mean*v.mean[k]) + float64(t.SD*sd)
+			dst[k-from] += float64(t.Mean*mu) + float64(t.SD*sd)
 		}
 	}
 }

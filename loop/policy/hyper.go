@@ -38,8 +38,6 @@ type modelling struct {
 	beta float64
 	// learnt: the noise depends on the setting and is learnt from sample variances.
 	learnt bool
-	// delta is the probability that priors are eliminated wrongly.
-	delta float64
 	// raw: the noise process lives on s^2 instead of log s^2.
 	raw bool
 }

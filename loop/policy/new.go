@@ -39,8 +39,6 @@ const (
 	defaultRefitEvery = 5
 	// priorsCapacity keeps the factors of a dozen and a half processes at 70 MB.
 	priorsCapacity = 512
-	// defaultDelta is the papers'.
-	defaultDelta = 0.05
 	// One step is the shortest time that a background fit can have.
 	defaultRefitLag = 1
 	// One failure in twenty.
@@ -129,14 +127,13 @@ func assemble(s Spec) (*engine, error) {
 	}
 	e.around = newSurroundings(&e.spec, e.axes)
 	dims := len(s.Variables)
-	delta := s.Delta
-	if delta == 0 {
-		delta = defaultDelta
-	}
 	var err error
-	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user, delta: delta,
+	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user,
 		learnt: p.noise == learntNoise, raw: s.VarianceModel == varianceRaw}); err != nil {
 		return nil, err
+	}
+	if e.model.priors != nil && s.Model.PriorRule == priorsElimination {
+		e.model.priors.trials = newElimination(&s, e.model)
 	}
 	if p.risk {
 		e.risk = s.Risk

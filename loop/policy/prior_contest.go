@@ -82,9 +82,6 @@ func newContest(m *modelling) *contest {
 	if m.learnt {
 		c.noise = newNoiseContest(m)
 	}
-	if m.spec.PriorRule == priorsElimination {
-		c.trials = &elimination{trials: make([]trial, len(priors)), delta: m.delta}
-	}
 	return c
 }
 

@@ -16,18 +16,18 @@ import (
 //	xi_t   = 2 sigma^2 log(|P| pi^2 t^2/(3 delta)),
 //	beta_i = 2 log(|X| pi^2 i^2/(6 delta)),
 //
-// with |P| the number of priors at the start. eta and sigma stay what they were when
+// with |P| the number of priors at the start and t the number of decisions. eta and sigma stay what they were when
 // they were made. The paper's theorem has 2 log(2|X||P| pi^2 t^2/(3 delta)) for beta;
 // the one here is Srinivas et al.'s, without |P|, which gives the regret that the paper
 // reports. Where shots of a setting are averaged, sigma^2 |S| is the sum of the means'
-// noise variances. |X| is the number of settings of the control set where they are
-// listed; on a box it is taken as 100 a variable.
+// noise variances. Where settings are not listed, beta is Srinivas et al.'s for
+// continuous domains (see srinivas).
 //
 // The last prior stays even if it fails (the paper leaves this open): what is out does
 // not learn any more, so no other could take over. [PriorReport] says so.
 type elimination struct {
 	trials  []trial // one per member
-	delta   float64
+	beta    srinivas
 	refuted bool
 
 	proposed, tested verdict // of the latest step that was proposed, put to the test
@@ -35,6 +35,15 @@ type elimination struct {
 
 // verdict says which member decided a step; -1: none did.
 type verdict struct{ step, member int }
+
+func newElimination(s *Spec, m *model) *elimination {
+	q := &elimination{trials: make([]trial, len(m.priors.members))}
+	q.beta = srinivas{counter: counter{s.InitialSteps}, dims: len(s.Variables), delta: s.Delta, model: m}
+	if s.confidenceSetting() == settingFinite {
+		q.beta.finite = s.finiteSize()
+	}
+	return q
+}
 
 // trial is what became of the steps that one prior decided, in the objective's unit.
 type trial struct {
@@ -46,24 +55,15 @@ type trial struct {
 // pair is one step's part of a trial.
 type pair struct{ eta, sigma, noiseVariance float64 }
 
-// add counts a step.
-func (r *trial) add(p pair, beta float64) {
+// judge counts a step for the member that decided it and says whether that fails.
+func (q *elimination) judge(member, step int, p pair) bool {
+	r := &q.trials[member]
 	r.residuals += p.eta
 	r.noise += p.noiseVariance
-	r.width += math.Sqrt(beta) * p.sigma
-}
-
-// fails is the test after step t of a set of so many priors.
-func (r *trial) fails(step, priors int, delta float64) bool {
-	t := float64(step)
-	xi := 2 * math.Log(float64(priors)*math.Pi*math.Pi*t*t/(3*delta))
+	r.width += q.beta.beta(step) * p.sigma
+	t := q.beta.t(step)
+	xi := 2 * math.Log(float64(len(q.trials))*math.Pi*math.Pi*t*t/(3*q.beta.delta)) // over sigma^2
 	return math.Abs(r.residuals) > math.Sqrt(xi*r.noise)+r.width
-}
-
-// eliminationBeta is beta_t for so many settings.
-func eliminationBeta(settings float64, step int, delta float64) float64 {
-	t := float64(step)
-	return 2 * math.Log(settings*math.Pi*math.Pi*t*t/(6*delta))
 }
 
 // foretold is what member i said of the observation r before it learns it.
@@ -139,13 +139,7 @@ func (e *engine) try(o Observation, r *row) error {
 	if member < 0 || !c.set.Alive(member) {
 		return nil
 	}
-	settings := float64(e.domains[o.ControlSet].listed())
-	if settings == 0 {
-		settings = math.Pow(100, float64(e.domains[o.ControlSet].size()))
-	}
-	t := &q.trials[member]
-	t.add(c.foretold(member, r), eliminationBeta(settings, o.Step, q.delta))
-	if t.fails(o.Step, len(c.members), q.delta) && c.set.Eliminate(member) != nil {
+	if q.judge(member, o.Step, c.foretold(member, r)) && c.set.Eliminate(member) != nil {
 		q.refuted = true // it is the last
 	}
 	return nil
