@@ -52,7 +52,6 @@ func expectCases(t *testing.T) map[string]*Expected {
 		"risk two":       {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: mixed, Of: risk}}, two},
 		"function one":   {[]Term{{Process: se, Of: risk}}, one},
 		"function joint": {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Of: risk}}, joint},
-		"of se two":      {[]Term{{Process: se, Of: risk}}, two},
 		"offset all":     {[]Term{{Process: se, Mean: 1, SD: 2, Offset: hill}, {Process: matern, Of: risk, Offset: hill}}, all},
 		"offset two":     {[]Term{{Process: se, Mean: 1, SD: 2, Offset: hill}, {Process: mixed, Of: risk, Offset: hill}}, two},
 		"two processes":  {[]Term{{Process: se, Mean: 1, SD: 2}, {Process: se, Mean: 0.5, SD: 1}}, one},
