@@ -44,7 +44,7 @@ func TestNewRefusesNamesAndFactors(t *testing.T) {
 	nan := math.NaN()
 	refused(t, []refusal{
 		{`kind "rabho" is not known: use one of rahbo, `, rahboSpec(2, 1), func(s *Spec) { s.Kind = "rabho" }},
-		{`kernel "rbf" is not known: use one of matern52, se`, rahboSpec(2, 1), func(s *Spec) { s.Model.Kernel = "rbf" }},
+		{`kernel "rbf" is not known: use one of se, matern52`, rahboSpec(2, 1), func(s *Spec) { s.Model.Kernel = "rbf" }},
 		{`hyperparameters "ml" is not known: use one of fit, priors, fixed`, rahboSpec(2, 1), func(s *Spec) { s.Model.Hyperparameters = "ml" }},
 		{`schedule "etc" is not known: use one of etc-ada, etc-50, etc-100, epsilon`, cvsSpec(), func(s *Spec) { s.Schedule = "etc" }},
 		{`confidence "bolder" is not known: use one of constant`, rahboSpec(2, 1), func(s *Spec) { s.Confidence = "bolder" }},
