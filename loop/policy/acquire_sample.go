@@ -35,7 +35,7 @@ func (d *decision) sample(v view, rng *rand.Rand) (*sample, error) {
 	if s.f, err = g.SamplePath(rng, pathWaves); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
-	if d.alpha() > 0 {
+	if d.alpha() > 0 && d.model.v != nil {
 		if s.v, err = d.model.v.gp.SamplePath(rng, pathWaves); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
 		}
@@ -74,7 +74,7 @@ func (d *decision) sampleList(s *sample, set int, rng *rand.Rand) ([]float64, er
 	for k := range out {
 		out[k] = s.component.scale * (out[k] + s.component.lift(dom.row(k)))
 	}
-	if alpha := d.alpha(); alpha > 0 {
+	if alpha := d.alpha(); alpha > 0 && d.model.v != nil {
 		noise := make([]float64, len(out))
 		if err := d.lists.draw(rng, noise, d.model.v.gp, dom); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)

@@ -6,7 +6,8 @@ import "github.com/labtuner/tuner/gpcore"
 //
 //	a(x) = E[ mean(x, R) + beta sd(x, R) - alpha v(x, R) ]
 //
-// over the random variables R, with v the lower bound of the noise variance. It is
+// over the random variables R, with v the lower bound of the noise variance, or the
+// variance itself where it is known. It is
 // GP-UCB's acquisition (alpha = 0, no R), RAHBO's (alpha > 0; Makarova et al., NeurIPS
 // 2021, eq. 8) and UCB-CVS's (R; Tay et al., NeurIPS 2023, Algorithm 1).
 type upperBound struct{}
@@ -20,7 +21,7 @@ func (upperBound) options(d *decision) ([]option, error) {
 			return nil, err
 		}
 		for i, set := range d.sets {
-			out = append(out, option{set: set, view: v, objective: objectives[i], offset: v.offset()})
+			out = append(out, option{set: set, view: v, objective: d.lessKnownRisk(objectives[i], set), offset: v.offset()})
 		}
 	}
 	return out, nil
@@ -28,13 +29,12 @@ func (upperBound) options(d *decision) ([]option, error) {
 
 // riskTerms are the terms of -alpha v, with v the noise variance beta standard
 // deviations below its expectation (above it for a negative beta): none without a
-// risk term or before the noise is known.
+// risk term, before the noise is learnt, or where it is known (see lessKnownRisk).
 func (e *engine) riskTerms(beta float64) []gpcore.Term {
-	alpha := e.alpha()
-	if alpha == 0 {
+	alpha, field := e.alpha(), e.model.v
+	if alpha == 0 || field == nil {
 		return nil
 	}
-	field := e.model.v
 	return []gpcore.Term{{Process: field.gp, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
 		v, byMean, bySD := field.shotVariance(mu, sigma, -beta)
 		return -alpha * v, -alpha * byMean, -alpha * bySD

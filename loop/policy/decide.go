@@ -113,9 +113,12 @@ func (d *decision) walled(o option) gpcore.Objective {
 // affordable is the option that the rule chooses, with a setting that can be paid.
 // Options without one are passed over.
 func (d *decision) affordable(options []option, found []gpcore.Maximum) (k int, x []float64, err error) {
-	for {
-		if k = d.choose(options, found); k < 0 {
+	for dear := false; ; dear = true {
+		switch k = d.choose(options, found); {
+		case k < 0 && dear:
 			return 0, nil, d.broke()
+		case k < 0:
+			return 0, nil, d.worthless()
 		}
 		x, err = d.payable(d.domains[options[k].set], found[k].X)
 		if !errors.Is(err, ErrBudget) {
@@ -127,6 +130,14 @@ func (d *decision) affordable(options []option, found []gpcore.Maximum) (k int, 
 			}
 		}
 	}
+}
+
+// worthless is the error where no setting that was looked at has a value.
+func (d *decision) worthless() error {
+	if d.model.known != nil {
+		return errors.New("every setting that was looked at counts as infinitely noisy: give a noise variance that is finite and not negative")
+	}
+	return errors.New("no setting that was looked at has a finite value: check the objective's readings for extreme ones")
 }
 
 // choose lets the rule take a control set by the best option of each and returns that
@@ -175,10 +186,7 @@ func (e *engine) incumbents() [][]float64 {
 	mean, sd := make([]float64, len(rows)), make([]float64, len(rows))
 	m.belief().moments(mean, sd, x)
 	if alpha := e.alpha(); alpha > 0 {
-		noise := make([]float64, len(rows))
-		m.v.gp.Predict(noise, nil, x)
-		for i := range mean {
-			v, _, _ := m.v.shotVariance(noise[i], 0, 0)
+		for i, v := range m.likelyNoise(x) {
 			mean[i] -= alpha * v
 		}
 	}

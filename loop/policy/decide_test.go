@@ -26,7 +26,7 @@ func decisionBefore(t *testing.T, e *engine, step, units int) (*decision, []opti
 	if err := e.model.refresh(); err != nil {
 		t.Fatal(err)
 	}
-	d := &decision{engine: e, step: step, sets: []int{0}, views: e.model.views(step), beta: 2,
+	d := &decision{engine: e, step: step, sets: []int{0}, views: e.model.views(step), beta: 2, noiseBeta: 2,
 		units: &meter{ctx: t.Context(), limit: units}}
 	options, err := e.acquire.options(d)
 	if err != nil {

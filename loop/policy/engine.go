@@ -115,13 +115,14 @@ func (e *engine) user(x []float64) []float64 {
 }
 
 // ready says that the model knows enough to decide: with given hyperparameters one
-// valid observation, else two; with a risk term two sample variances as well.
+// valid observation, else two; with a risk term and a noise that is not known two sample
+// variances as well.
 func (e *engine) ready() bool {
 	need := 2
 	if e.model.fixed() || e.model.priors != nil && e.model.priors.sequential {
 		need = 1
 	}
-	return len(e.model.data.rows) >= need && (e.risk == 0 || e.model.data.spreads() >= 2)
+	return len(e.model.data.rows) >= need && (e.risk == 0 || e.model.known != nil || e.model.data.spreads() >= 2)
 }
 
 // advance passes the boundary before a step, once: a fit that is due comes into
@@ -225,7 +226,7 @@ func (e *engine) playedSettings(d *domain) [][]float64 {
 // alpha is the risk factor of the standardised objective: with y = scale*z,
 // f - alpha*variance is scale*(z - alpha*scale*variance of z) and a constant.
 func (e *engine) alpha() float64 {
-	if e.model.v == nil {
+	if e.model.v == nil && e.model.known == nil {
 		return 0
 	}
 	return e.risk * e.model.inForce.scale

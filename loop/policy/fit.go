@@ -44,8 +44,8 @@ func (t *fitTask) run(ctx context.Context) (*hyper, error) {
 			return nil, err
 		}
 		field.ofMeans(noise, rows, t.beta)
-	case freedom >= pooledFreedom:
-		h.constantNoise(noise, rows)
+	case freedom >= pooledFreedom || h.known != nil:
+		h.noiseOfMeans(noise, rows)
 	default:
 		fitted = &gpcore.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
 		for i := range noise {
@@ -109,12 +109,21 @@ func (t *fitTask) standardised(rows []row, h *hyper) (x, z []float64) {
 	return x, z
 }
 
-// constantNoise sets dst[i] to the noise variance of the mean of row i where the
-// noise is the same everywhere.
-func (h *hyper) constantNoise(dst []float64, rows []row) {
+// noiseOfMeans sets dst[i] to the noise variance of the mean of row i where the noise is
+// known or the same everywhere.
+func (h *hyper) noiseOfMeans(dst []float64, rows []row) {
 	for i := range rows {
-		dst[i] = max(h.shotVariance/float64(rows[i].shots), leastNoise)
+		dst[i] = max(h.shotNoise(rows[i].x)/float64(rows[i].shots), leastNoise)
 	}
+}
+
+// shotNoise is the variance of one shot of z at a point where the noise is known or the
+// same everywhere.
+func (h *hyper) shotNoise(x []float64) float64 {
+	if h.known != nil {
+		return h.known.at(x) / (h.scale * h.scale)
+	}
+	return h.shotVariance
 }
 
 // meanShots is the mean number of shots: what was fitted is the noise of a mean.

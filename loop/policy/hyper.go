@@ -14,6 +14,9 @@ type hyper struct {
 	kernel        gpcore.Kernel // of z
 	// shotVariance is the variance of one shot of z where the noise is constant.
 	shotVariance float64
+	// known is that variance at a point where it is known, in squared units of the
+	// objective; nil: it is constant or learnt.
+	known *noiseFunction
 	// noise describes the process of the noise; nil: the noise is constant.
 	noise *noiseHyper
 }
@@ -38,6 +41,8 @@ type modelling struct {
 	beta float64
 	// learnt: the noise depends on the setting and is learnt from sample variances.
 	learnt bool
+	// known is the noise where the specification gives it; nil: it does not.
+	known *noiseFunction
 	// raw: the noise process lives on s^2 instead of log s^2.
 	raw bool
 }
@@ -81,7 +86,7 @@ func (m *modelling) competing() bool { return m.spec.Hyperparameters == hyperPri
 // noise process, the standardisation of a fit) comes from the rows. O(n).
 func (m *modelling) guess(rows []row) *hyper {
 	lengthscales := slices.Repeat([]float64{lengthscaleMedian}, m.dims)
-	h := &hyper{shotVariance: noiseMedian}
+	h := &hyper{shotVariance: noiseMedian, known: m.known}
 	if m.fixed() {
 		lengthscales = m.spec.Lengthscale
 		h.center, h.scale = m.spec.Mean, math.Sqrt(m.spec.Outputscale)

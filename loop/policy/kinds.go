@@ -105,10 +105,13 @@ func recipeOf(kind string) (recipe, bool) {
 
 // adapt fits a recipe to the problem. The baselines propose blindly; what they recommend
 // is judged like RAHBO's where each step gives a sample variance, like UCB-CVS's where
-// it does not.
+// it does not. A noise that is known is known to every kind.
 func (r *recipe) adapt(s *Spec) {
 	if s.Acquisition == acquireNothing && !s.several() {
 		r.risk, r.noise = true, learntNoise
+	}
+	if s.NoiseVariance != nil {
+		r.noise = knownNoise
 	}
 }
 

@@ -56,7 +56,7 @@ func (m *model) observe(r row) {
 	}
 	h := m.inForce
 	noise := [1]float64{}
-	h.constantNoise(noise[:], []row{r})
+	h.noiseOfMeans(noise[:], []row{r})
 	z := (r.mean - h.center) / h.scale
 	var err error
 	if left >= 0 {
@@ -111,7 +111,7 @@ func (m *model) load(h *hyper) error {
 	noise := make([]float64, len(rows))
 	if h.noise == nil {
 		m.v = nil
-		h.constantNoise(noise, rows)
+		h.noiseOfMeans(noise, rows)
 	} else {
 		if m.v == nil {
 			m.v = newNoiseField(h.noise, m.data.capacity)
@@ -164,7 +164,7 @@ func (m *model) task(step int) *fitTask {
 func (h *hyper) describe() Fit {
 	variance, lengthscales := describeKernel(h.kernel)
 	out := Fit{Mean: h.center, NoiseSD: math.NaN(), Outputscale: variance * h.scale * h.scale, Lengthscale: lengthscales}
-	if h.noise == nil {
+	if h.noise == nil && h.known == nil {
 		out.NoiseSD = h.scale * math.Sqrt(h.shotVariance)
 	}
 	return out

@@ -106,6 +106,9 @@ func (s *Spec) complete(r recipe) {
 	if s.Delta == 0 {
 		s.Delta = defaultDelta
 	}
+	if s.ExploreSteps == 0 {
+		s.ExploreSteps = defaultExploreSteps
+	}
 	if s.NormBound == 0 {
 		s.NormBound = defaultNormBound
 	}
@@ -127,9 +130,13 @@ func assemble(s Spec) (*engine, error) {
 	}
 	e.around = newSurroundings(&e.spec, e.axes)
 	dims := len(s.Variables)
+	var known *noiseFunction
+	if p.noise == knownNoise {
+		known = &noiseFunction{e.axes, s.NoiseVariance}
+	}
 	var err error
 	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user,
-		learnt: p.noise == learntNoise, raw: s.VarianceModel == varianceRaw}); err != nil {
+		learnt: p.noise == learntNoise, known: known, raw: s.VarianceModel == varianceRaw}); err != nil {
 		return nil, err
 	}
 	if e.model.priors != nil && s.Model.PriorRule == priorsElimination {
@@ -150,6 +157,9 @@ func assemble(s Spec) (*engine, error) {
 	e.typicalCost = e.costs.typical(e.domains)
 	if e.fullOnly = -1; p.fullOnly {
 		e.fullOnly = slices.IndexFunc(s.ControlSets, ControlSet.full)
+	}
+	if p.explore {
+		e.acquire = exploreNoise{until: s.InitialSteps + s.ExploreSteps}
 	}
 	e.rule = newRule(&s)
 	designed := s.Design

@@ -73,6 +73,23 @@ func (v *noiseField) ofMeans(dst []float64, rows []row, beta float64) {
 	}
 }
 
+// likelyNoise lists the expected variance of one shot of z at points of all coordinates,
+// row after row.
+func (m *model) likelyNoise(x []float64) []float64 {
+	out := make([]float64, len(x)/m.dims)
+	if m.v == nil {
+		for i := range out {
+			out[i] = m.inForce.shotNoise(x[i*m.dims : (i+1)*m.dims])
+		}
+		return out
+	}
+	m.v.gp.Predict(out, nil, x)
+	for i := range out {
+		out[i], _, _ = m.v.shotVariance(out[i], 0, 0)
+	}
+	return out
+}
+
 // reset empties g and gives it another kernel.
 func reset(g *gpcore.GP, k gpcore.Kernel) error {
 	if err := g.Load(nil, nil, nil); err != nil {

@@ -2,91 +2,108 @@ package policy
 
 import "github.com/labtuner/tuner/gpcore"
 
-// penalised is an objective minus a penalty, which is no part of the gradients: it is
-// a wall, not a slope.
-type penalised struct {
+// subtrahend is a function that is taken off an objective. Both functions must be safe
+// for concurrent use.
+type subtrahend struct {
+	value func(x []float64) float64
+	// slope adds factor times the gradient to grad; nil for a wall, which is no part of
+	// the gradients.
+	slope func(grad, x []float64, factor float64)
+}
+
+// lessened is an objective minus a function.
+type lessened struct {
 	gpcore.Objective
-	penalty func(x []float64) float64
+	less subtrahend
 }
 
 // Values implements [gpcore.Objective].
-func (p *penalised) Values(dst, x []float64) {
+func (p *lessened) Values(dst, x []float64) {
 	p.Objective.Values(dst, x)
-	p.subtract(dst, x)
+	p.subtract(dst, nil, x)
 }
 
-func (p *penalised) subtract(dst, x []float64) {
+// subtract takes the function off values and, where grad is not nil, off gradients.
+func (p *lessened) subtract(dst, grad, x []float64) {
 	size := p.Dim()
 	for j := range dst {
-		dst[j] -= p.penalty(x[j*size : (j+1)*size])
+		at := x[j*size : (j+1)*size]
+		dst[j] -= p.less.value(at)
+		if grad != nil && p.less.slope != nil {
+			p.less.slope(grad[j*size:(j+1)*size], at, -1)
+		}
 	}
 }
 
 // Fork implements [gpcore.Objective].
-func (p *penalised) Fork() gpcore.Objective { return withPenalty(p.Objective.Fork(), p.penalty) }
+func (p *lessened) Fork() gpcore.Objective { return less(p.Objective.Fork(), p.less) }
 
 // Prepare implements [gpcore.Preparer].
-func (p *penalised) Prepare() {
+func (p *lessened) Prepare() {
 	if q, ok := p.Objective.(gpcore.Preparer); ok {
 		q.Prepare()
 	}
 }
 
 // Scales implements [gpcore.Scaled].
-func (p *penalised) Scales(dst []float64) bool {
+func (p *lessened) Scales(dst []float64) bool {
 	s, ok := p.Objective.(gpcore.Scaled)
 	return ok && s.Scales(dst)
 }
 
-// penalisedSlope is a penalised objective with gradients.
-type penalisedSlope struct {
-	penalised
+// lessenedSlope is a lessened objective with gradients.
+type lessenedSlope struct {
+	lessened
 	d gpcore.Differentiable
 }
 
-// penalisedSurrogate is a penalised objective with a surrogate. A penalty is never
-// negative, so an upper bound stays one.
-type penalisedSurrogate struct {
-	penalised
+// lessenedSurrogate is a lessened objective with a surrogate. The same is taken off both,
+// so an upper bound stays one.
+type lessenedSurrogate struct {
+	lessened
 	s gpcore.Surrogated
 }
 
-// withPenalty subtracts a penalty, which must be safe for concurrent use. What the
-// objective can, the result can as well.
-func withPenalty(o gpcore.Objective, penalty func(x []float64) float64) gpcore.Objective {
-	p := penalised{o, penalty}
+// less subtracts a function. What the objective can, the result can as well.
+func less(o gpcore.Objective, f subtrahend) gpcore.Objective {
+	p := lessened{o, f}
 	switch o := o.(type) {
 	case gpcore.Surrogated:
-		return &penalisedSurrogate{p, o}
+		return &lessenedSurrogate{p, o}
 	case gpcore.Differentiable:
-		return &penalisedSlope{p, o}
+		return &lessenedSlope{p, o}
 	}
 	return &p
 }
 
-// Gradients implements [gpcore.Differentiable].
-func (p *penalisedSlope) Gradients(dst, grad, x []float64) {
-	p.d.Gradients(dst, grad, x)
-	p.subtract(dst, x)
+// withPenalty builds a wall of a penalty, which must be safe for concurrent use.
+func withPenalty(o gpcore.Objective, penalty func(x []float64) float64) gpcore.Objective {
+	return less(o, subtrahend{value: penalty})
 }
 
 // Gradients implements [gpcore.Differentiable].
-func (p *penalisedSurrogate) Gradients(dst, grad, x []float64) {
+func (p *lessenedSlope) Gradients(dst, grad, x []float64) {
+	p.d.Gradients(dst, grad, x)
+	p.subtract(dst, grad, x)
+}
+
+// Gradients implements [gpcore.Differentiable].
+func (p *lessenedSurrogate) Gradients(dst, grad, x []float64) {
 	p.s.Gradients(dst, grad, x)
-	p.subtract(dst, x)
+	p.subtract(dst, grad, x)
 }
 
 // Surrogate implements [gpcore.Surrogated].
-func (p *penalisedSurrogate) Surrogate() gpcore.SurrogateKind { return p.s.Surrogate() }
+func (p *lessenedSurrogate) Surrogate() gpcore.SurrogateKind { return p.s.Surrogate() }
 
 // SurrogateValues implements [gpcore.Surrogated].
-func (p *penalisedSurrogate) SurrogateValues(dst, x []float64) {
+func (p *lessenedSurrogate) SurrogateValues(dst, x []float64) {
 	p.s.SurrogateValues(dst, x)
-	p.subtract(dst, x)
+	p.subtract(dst, nil, x)
 }
 
 // SurrogateGradients implements [gpcore.Surrogated].
-func (p *penalisedSurrogate) SurrogateGradients(dst, grad, x []float64) {
+func (p *lessenedSurrogate) SurrogateGradients(dst, grad, x []float64) {
 	p.s.SurrogateGradients(dst, grad, x)
-	p.subtract(dst, x)
+	p.subtract(dst, grad, x)
 }

@@ -67,6 +67,11 @@ func (e *engine) check(o Observation) error {
 	if !o.Valid {
 		return nil
 	}
+	if known := e.model.known; known != nil {
+		if why := known.refusal(o.X); why != "" {
+			return fail("%s", why)
+		}
+	}
 	switch {
 	case !finite(o.Mean):
 		return fail("mean %g", o.Mean)

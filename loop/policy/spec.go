@@ -27,8 +27,12 @@ type Spec struct {
 	Risk float64
 	// NoiseVariance is the variance of one shot at a setting of all variables (in their
 	// units), in squared units of the objective, where it is known; nil: it is learnt or
-	// constant. It must be safe for concurrent use.
+	// constant. It must be safe for concurrent use. Where it is not a finite number, zero
+	// or above, the setting counts as infinitely noisy: it is not proposed, and an
+	// observation there is refused.
 	NoiseVariance func(x []float64) float64
+	// ExploreSteps is the length of the first stage of "rahbo-us", in steps; 0 takes 10.
+	ExploreSteps int
 	// VarianceModel is "log" (log s^2 with its exact sampling noise; also where it is
 	// empty) or "raw".
 	VarianceModel string

@@ -60,7 +60,7 @@ func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
 			out[k].sd = moments[0][k].sd
 		}
 	}
-	return out, e.addNoise(out, in, x, j.beta)
+	return out, e.addNoise(j, out, in, x)
 }
 
 // componentMoments has one component's E[mean], E[sd] and the variance of its mean over
@@ -101,8 +101,17 @@ func componentMoments(c component, in gpcore.Inputs, x []float64) ([]summary, er
 }
 
 // addNoise adds what the noise contributes.
-func (e *engine) addNoise(out []summary, in gpcore.Inputs, x []float64, beta float64) error {
+func (e *engine) addNoise(j judgement, out []summary, in gpcore.Inputs, x []float64) error {
 	field := e.model.v
+	if known := e.model.known; known != nil {
+		r := knownRisk{noise: known, d: j.domain, nodes: e.around.nodes(j.domain.random)}
+		scale, size := e.model.inForce.scale, j.domain.size()
+		for k := range out {
+			out[k].bound = r.expected(x[k*size:(k+1)*size]) / (scale * scale)
+			out[k].shot += out[k].bound
+		}
+		return nil
+	}
 	if field == nil {
 		for k := range out {
 			out[k].bound = math.NaN()
@@ -115,7 +124,7 @@ func (e *engine) addNoise(out []summary, in gpcore.Inputs, x []float64, beta flo
 			return field.shotVariance(mu, sigma, -beta)
 		}}}, in, x)
 	}
-	bound, err := expected(beta)
+	bound, err := expected(j.beta)
 	if err != nil {
 		return err
 	}

@@ -189,15 +189,7 @@ func (c *checker) parts() {
 	if len(s.ControlSets) > 0 && s.several() && !p.subsets {
 		c.fail("kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)
 	}
-	switch {
-	case !finite(s.Risk) || s.Risk < 0:
-		c.fail("risk %g must be finite and not negative", s.Risk)
-	case s.Risk > 0 && !p.risk:
-		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
-	}
-	if p.noise == learntNoise && s.VarianceModel != "" {
-		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
-	}
+	c.risk(p)
 	if c.oneOf("acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
 		if s.Acquisition == acquireUCB || s.Confidence != "" {
 			c.confidence()

@@ -1,0 +1,45 @@
+package policy
+
+// risk checks the risk term and where the noise comes from.
+func (c *checker) risk(p recipe) {
+	s := c.spec
+	switch {
+	case !finite(s.Risk) || s.Risk < 0:
+		c.fail("risk %g must be finite and not negative", s.Risk)
+	case s.Risk > 0 && !p.risk:
+		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
+	}
+	if p.noise == learntNoise && s.VarianceModel != "" {
+		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
+	}
+	if s.ExploreSteps < 0 {
+		c.fail("explore steps %d must not be negative (0: %d)", s.ExploreSteps, defaultExploreSteps)
+	}
+	switch {
+	case p.noise != knownNoise:
+	case s.NoiseVariance == nil:
+		c.fail("kind %q needs the noise variance as a function of the setting; where it is not known use kind %q, which learns it", s.Kind, kindRAHBO)
+	case len(c.problems) == 0:
+		c.knownNoise()
+	}
+}
+
+// knownNoise tries the function at every candidate, else in the middle of the domain:
+// what is wrong everywhere shows at once. Elsewhere see noiseFunction.
+func (c *checker) knownNoise() {
+	settings := c.spec.Candidates
+	if len(settings) == 0 || c.spec.several() {
+		middle := make([]float64, len(c.spec.Variables))
+		for i, v := range c.spec.Variables {
+			middle[i] = v.Low + (v.High-v.Low)/2
+		}
+		settings = [][]float64{middle}
+	}
+	known := noiseFunction{of: c.spec.NoiseVariance}
+	for _, x := range settings {
+		if why := known.refusal(x); why != "" {
+			c.fail("noise variance at %v: %s", x, why)
+			return
+		}
+	}
+}
