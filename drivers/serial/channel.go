@@ -34,6 +34,7 @@ type Read struct {
 	Out     string        `toml:"out" doc:"the question"`
 	In      string        `toml:"in" doc:"the form of the answer, such as R1=%f; all of it must match"`
 	None    string        `toml:"none" doc:"the answer that says that there is nothing new"`
+	Running bool          `toml:"running" doc:"the answer only says whether the channel is at work: 0 is the value 0, anything else stands for what was acknowledged last"`
 	Timeout time.Duration `toml:"timeout" bound:">= 0s, <= 1h" doc:"in place of reply_timeout"`
 
 	Register *Register `toml:"register" doc:"modbus: where the value stands"`

@@ -61,7 +61,14 @@ func (c *circuit) answer(command string) string {
 		return c.value + "\r" + ok
 	case name == "tv":
 		return "?TV,434.50\r" + ok
+	case command == "D,?":
+		running := "0"
+		if c.dosing != "" {
+			running = "1"
+		}
+		return "?D,1.50," + running + "\r" + ok
 	case name == "x":
+		c.dosing = ""
 		return "*DONE,1.50\r"
 	case name == "dc" && strings.HasPrefix(args, "100"):
 		return "*TOOFAST\r*ER\r"
@@ -204,8 +211,22 @@ func TestEZOPump(t *testing.T) {
 		if err := set(dev, "dose", 12.5); err != nil || c.dosing != "D,12.50" {
 			t.Errorf("%q, %v", c.dosing, err)
 		}
+		if r, err := dev.Read(t.Context(), []string{"rate"}); err != nil || len(r.Values) > 0 {
+			t.Errorf("a rate that nobody set: %v, %v", r.Values, err)
+		}
 		if err := set(dev, "rate", 25); err != nil || c.dosing != "DC,25.00,10" {
 			t.Errorf("%q, %v", c.dosing, err)
+		}
+		if got := value(t, dev, "rate"); got != 25 {
+			t.Errorf("rate %v", got)
+		}
+		c.dosing = "" // the ten minutes are over
+		if got := value(t, dev, "rate"); got != 0 {
+			t.Errorf("rate %v of a pump that stands still", got)
+		}
+		c.dosing = "DC"
+		if got := value(t, dev, "rate"); got != 25 {
+			t.Errorf("rate %v", got)
 		}
 		if err := set(dev, "rate", 100); !errors.Is(err, drivers.ErrRefused) || !strings.Contains(err.Error(), "*TOOFAST") {
 			t.Errorf("too fast: %v", err)

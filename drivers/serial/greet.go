@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/labtuner/tuner/drivers"
@@ -24,6 +25,9 @@ import (
 //	error queue                 empty, so that later errors are ours
 func (t *lines) greet(ctx context.Context, l *line) error {
 	l.buf = nil
+	for i := range t.taken {
+		t.taken[i] = math.NaN() // it may have restarted
+	}
 	fresh := !l.spoken
 	if *t.opt.Spoil != "" {
 		if err := l.put(*t.opt.Spoil + *t.opt.OutTerminator); err != nil {

@@ -24,36 +24,9 @@ type lines struct {
 	init     []ready
 	stop     []ready
 	coded    bool // answers end with a code, as in the ezo protocol
-}
-
-// ready is a command with what its answer must match; nil: no answer.
-type ready struct {
-	out     string
-	ack     *regexp.Regexp
-	timeout time.Duration
-}
-
-// phrases are one channel's commands and answers; those it does not have are nil.
-type phrases struct {
-	read    *question
-	write   *command
-	release *ready
-}
-
-type question struct {
-	out     string
-	in      template
-	none    string
-	timeout time.Duration
-}
-
-type command struct {
-	out        template
-	ack        *regexp.Regexp
-	verify     *question
-	tolerance  float64
-	repeatable bool
-	timeout    time.Duration
+	// taken is, by channel.index, the value that the instrument acknowledged last;
+	// NaN where that is not known.
+	taken []float64
 }
 
 // newLines prepares what the options describe; they are valid and filled.
@@ -73,144 +46,20 @@ func newLines(o *Options, channels []*channel, options []ChannelOptions, log *sl
 		t.stop = append(t.stop, newReady(e, o))
 	}
 	for i, c := range channels {
-		p, err := t.parsePhrases(options[i])
-		if err == nil && c.Access == drivers.ReadWrite {
+		p, errs := t.parsePhrases(options[i])
+		if len(errs) == 0 && c.Access == drivers.ReadWrite {
 			c.writeConfirmed = p.write.ack != nil || p.write.verify != nil || t.coded
 			c.releaseConfirmed = p.release != nil && (p.release.ack != nil || t.coded)
-			err = t.checkLimits(c, p)
+			if err := t.checkLimits(c, p); err != nil {
+				errs = append(errs, err)
+			}
 		}
-		if err != nil {
+		for _, err := range errs {
 			problems = append(problems, fmt.Errorf("channel %q: %w", c.Name, err))
 		}
-		t.channels = append(t.channels, p)
+		t.channels, t.taken = append(t.channels, p), append(t.taken, math.NaN())
 	}
 	return t, errors.Join(problems...)
-}
-
-// newReady prepares an exchange whose expression is known to be valid.
-func newReady(e Exchange, o *Options) ready {
-	r := ready{out: e.Out, timeout: o.ReplyTimeout}
-	if e.Ack != "" {
-		r.ack = regexp.MustCompile(e.Ack)
-	}
-	return r
-}
-
-// parsePhrases reads what a channel says about lines.
-func (t *lines) parsePhrases(o ChannelOptions) (*phrases, error) {
-	p := &phrases{}
-	var err error
-	if o.Read != nil {
-		if o.Read.Register != nil {
-			return nil, errors.New(`read.register is for protocol = "modbus"; write out and in`)
-		}
-		if p.read, err = t.parseQuestion(o.Read.Out, o.Read.In); err != nil {
-			return nil, fmt.Errorf("read.%w", err)
-		}
-		p.read.none, p.read.timeout = o.Read.None, orElse(o.Read.Timeout, t.opt.ReplyTimeout)
-	}
-	if o.Write != nil {
-		if p.write, err = t.parseCommand(o.Write); err != nil {
-			return nil, fmt.Errorf("write.%w", err)
-		}
-	}
-	if o.Release != nil {
-		if err := t.opt.checkOut(o.Release.Out); err != nil {
-			return nil, fmt.Errorf("release.out: %w", err)
-		}
-		if _, err := regexp.Compile(o.Release.Ack); err != nil {
-			return nil, fmt.Errorf("release.ack: %q is no regular expression: %w", o.Release.Ack, err)
-		}
-		r := newReady(*o.Release, t.opt)
-		p.release = &r
-	}
-	return p, nil
-}
-
-func orElse(d, other time.Duration) time.Duration {
-	if d == 0 {
-		return other
-	}
-	return d
-}
-
-func (t *lines) parseQuestion(out, in string) (*question, error) {
-	q := &question{out: out, timeout: t.opt.ReplyTimeout}
-	if err := t.opt.checkOut(out); err != nil {
-		return nil, fmt.Errorf("out: %w", err)
-	}
-	var err error
-	if q.in, err = parseTemplate(in); err != nil {
-		return nil, fmt.Errorf("in: %w", err)
-	}
-	if n := q.in.values(); n != 1 {
-		return nil, fmt.Errorf("in: %q has %d values and a channel has one; pass others over with %%*f", in, n)
-	}
-	return q, nil
-}
-
-func (t *lines) parseCommand(w *Write) (*command, error) {
-	if w.Register != nil {
-		return nil, errors.New(`register is for protocol = "modbus"; write out`)
-	}
-	c := &command{repeatable: w.Idempotent, timeout: orElse(w.Timeout, t.opt.ReplyTimeout)}
-	if err := t.opt.checkOut(w.Out); err != nil {
-		return nil, fmt.Errorf("out: %w", err)
-	}
-	var err error
-	if c.out, err = parseTemplate(w.Out); err != nil {
-		return nil, fmt.Errorf("out: %w", err)
-	}
-	if n := c.out.values(); n != 1 || c.out.skips() {
-		return nil, fmt.Errorf("out: %q must have one conversion, for the value, and none that is passed over", w.Out)
-	}
-	if w.Ack != "" {
-		if c.ack, err = regexp.Compile(w.Ack); err != nil {
-			return nil, fmt.Errorf("ack: %q is no regular expression: %w", w.Ack, err)
-		}
-	}
-	if w.Verify != nil {
-		if c.verify, err = t.parseQuestion(w.Verify.Out, w.Verify.In); err != nil {
-			return nil, fmt.Errorf("verify.%w", err)
-		}
-		if c.tolerance = w.Verify.Tolerance; !finite(c.tolerance) || c.tolerance < 0 {
-			return nil, fmt.Errorf("verify.tolerance: is %v and must be finite and not negative", c.tolerance)
-		}
-	}
-	return c, nil
-}
-
-// checkLimits tries what must be possible to send: the limits and the safe value.
-func (t *lines) checkLimits(c *channel, p *phrases) error {
-	for _, v := range []float64{c.Min, c.Max, c.Safe} {
-		if math.IsNaN(v) {
-			continue
-		}
-		if _, err := t.compose(c, p.write, v); err != nil {
-			return fmt.Errorf("write.out: %w", err)
-		}
-	}
-	return nil
-}
-
-// compose writes the command for a value. What is sent must lie within the limits
-// too: rounding may carry a value beyond them.
-func (t *lines) compose(c *channel, w *command, v float64) (string, error) {
-	text, err := w.out.format(c.toRaw(v))
-	if err != nil {
-		return "", err
-	}
-	if err := t.opt.checkOut(text); err != nil {
-		return "", err
-	}
-	raw, err := w.out.scan(text)
-	if err != nil {
-		return "", fmt.Errorf("%q could not be read back: %w", text, err)
-	}
-	if sent := c.nearLimit(c.scale*raw + c.offset); sent < c.Min || sent > c.Max {
-		return "", fmt.Errorf("%w: %v %s would be sent as %q, which lies outside %v to %v", drivers.ErrRefused, v, c.Unit, text, c.Min, c.Max)
-	}
-	return text, nil
 }
 
 // check implements talker.
@@ -255,6 +104,12 @@ func (t *lines) ask(ctx context.Context, l *line, batch []*channel) (map[string]
 		raw, err := q.in.scan(answer)
 		if err != nil {
 			return nil, err
+		}
+		if q.running && raw != 0 {
+			if v := t.taken[c.index]; !math.IsNaN(v) {
+				values[c.Name] = v
+			}
+			continue
 		}
 		if values[c.Name], err = c.fromRaw(raw); err != nil {
 			return nil, err
@@ -321,6 +176,7 @@ func (t *lines) set(ctx context.Context, l *line, c *channel, v float64) (outcom
 	if err != nil {
 		return outcome{}, err
 	}
+	t.taken[c.index] = math.NaN()
 	if err := t.exchange(ctx, l, ready{out: text, ack: w.ack, timeout: w.timeout}); err != nil {
 		return outcome{}, err
 	}
@@ -328,6 +184,7 @@ func (t *lines) set(ctx context.Context, l *line, c *channel, v float64) (outcom
 		return outcome{}, fmt.Errorf("after %q: %w", text, err)
 	}
 	if w.verify == nil {
+		t.taken[c.index] = v
 		return outcome{}, nil
 	}
 	answer, err := t.question(ctx, l, w.verify)
@@ -345,11 +202,13 @@ func (t *lines) set(ctx context.Context, l *line, c *channel, v float64) (outcom
 	if math.Abs(got-v) > w.tolerance {
 		return outcome{}, fmt.Errorf("%w: channel %q was set to %v %s and then says %v; write.verify.tolerance is %v", drivers.ErrRefused, c.Name, v, c.Unit, got, w.tolerance)
 	}
+	t.taken[c.index] = got
 	return outcome{readback: got, told: c.readable}, nil
 }
 
 // release implements talker.
 func (t *lines) release(ctx context.Context, l *line, c *channel) error {
+	t.taken[c.index] = math.NaN()
 	if err := t.exchange(ctx, l, *t.channels[c.index].release); err != nil {
 		return err
 	}

@@ -166,7 +166,11 @@ func (s *speaker) reading(ctx context.Context, batch []*channel, forms []*templa
 func (s *speaker) source(batch []*channel, forms []*template, place int, values map[string]float64) (part, float64) {
 	for i, form := range forms {
 		if p := form.parts[place]; !p.skip {
-			return p, batch[i].toRaw(values[batch[i].Name])
+			raw := batch[i].toRaw(values[batch[i].Name])
+			if q := s.talk.channels[batch[i].index].read; q != nil && q.running && raw != 0 {
+				raw = 1
+			}
+			return p, raw
 		}
 	}
 	return forms[0].parts[place], 0

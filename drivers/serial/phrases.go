@@ -1,0 +1,186 @@
+package serial
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// ready is a command with what its answer must match; nil: no answer.
+type ready struct {
+	out     string
+	ack     *regexp.Regexp
+	timeout time.Duration
+}
+
+// phrases are one channel's commands and answers; those it does not have are nil.
+type phrases struct {
+	read    *question
+	write   *command
+	release *ready
+}
+
+type question struct {
+	out     string
+	in      template
+	none    string
+	running bool // the answer only says whether the channel is at work
+	timeout time.Duration
+}
+
+type command struct {
+	out        template
+	ack        *regexp.Regexp
+	verify     *question
+	tolerance  float64
+	repeatable bool
+	timeout    time.Duration
+}
+
+// newReady prepares an exchange whose expression is known to be valid.
+func newReady(e Exchange, o *Options) ready {
+	r := ready{out: e.Out, timeout: o.ReplyTimeout}
+	if e.Ack != "" {
+		r.ack = regexp.MustCompile(e.Ack)
+	}
+	return r
+}
+
+// parsePhrases reads what a channel says about lines, and gives every problem at
+// once.
+func (t *lines) parsePhrases(o ChannelOptions) (p *phrases, problems []error) {
+	p = &phrases{}
+	var err error
+	if o.Read != nil {
+		if p.read, err = t.parseRead(o); err != nil {
+			problems = append(problems, fmt.Errorf("read.%w", err))
+		}
+	}
+	if o.Write != nil {
+		if p.write, err = t.parseCommand(o.Write); err != nil {
+			problems = append(problems, fmt.Errorf("write.%w", err))
+		}
+	}
+	if o.Release != nil {
+		if p.release, err = t.parseRelease(o.Release); err != nil {
+			problems = append(problems, fmt.Errorf("release.%w", err))
+		}
+	}
+	return p, problems
+}
+
+func (t *lines) parseRead(o ChannelOptions) (*question, error) {
+	if o.Read.Register != nil {
+		return nil, errors.New(`register is for protocol = "modbus"; write out and in`)
+	}
+	if o.Read.Running && o.Write == nil {
+		return nil, errors.New("running is for a channel that is set; this one has no write")
+	}
+	q, err := t.parseQuestion(o.Read.Out, o.Read.In)
+	if err != nil {
+		return nil, err
+	}
+	q.none, q.running, q.timeout = o.Read.None, o.Read.Running, orElse(o.Read.Timeout, t.opt.ReplyTimeout)
+	return q, nil
+}
+
+func (t *lines) parseRelease(e *Exchange) (*ready, error) {
+	if err := t.opt.checkOut(e.Out); err != nil {
+		return nil, fmt.Errorf("out: %w", err)
+	}
+	if _, err := regexp.Compile(e.Ack); err != nil {
+		return nil, fmt.Errorf("ack: %q is no regular expression: %w", e.Ack, err)
+	}
+	r := newReady(*e, t.opt)
+	return &r, nil
+}
+
+func orElse(d, other time.Duration) time.Duration {
+	if d == 0 {
+		return other
+	}
+	return d
+}
+
+func (t *lines) parseQuestion(out, in string) (*question, error) {
+	q := &question{out: out, timeout: t.opt.ReplyTimeout}
+	if err := t.opt.checkOut(out); err != nil {
+		return nil, fmt.Errorf("out: %w", err)
+	}
+	var err error
+	if q.in, err = parseTemplate(in); err != nil {
+		return nil, fmt.Errorf("in: %w", err)
+	}
+	if n := q.in.values(); n != 1 {
+		return nil, fmt.Errorf("in: %q has %d values and a channel has one; pass others over with %%*f", in, n)
+	}
+	return q, nil
+}
+
+func (t *lines) parseCommand(w *Write) (*command, error) {
+	if w.Register != nil {
+		return nil, errors.New(`register is for protocol = "modbus"; write out`)
+	}
+	c := &command{repeatable: w.Idempotent, timeout: orElse(w.Timeout, t.opt.ReplyTimeout)}
+	if err := t.opt.checkOut(w.Out); err != nil {
+		return nil, fmt.Errorf("out: %w", err)
+	}
+	var err error
+	if c.out, err = parseTemplate(w.Out); err != nil {
+		return nil, fmt.Errorf("out: %w", err)
+	}
+	if n := c.out.values(); n != 1 || c.out.skips() {
+		return nil, fmt.Errorf("out: %q must have one conversion, for the value, and none that is passed over", w.Out)
+	}
+	if w.Ack != "" {
+		if c.ack, err = regexp.Compile(w.Ack); err != nil {
+			return nil, fmt.Errorf("ack: %q is no regular expression: %w", w.Ack, err)
+		}
+	}
+	if w.Verify != nil {
+		if c.verify, err = t.parseQuestion(w.Verify.Out, w.Verify.In); err != nil {
+			return nil, fmt.Errorf("verify.%w", err)
+		}
+		if c.tolerance = w.Verify.Tolerance; !finite(c.tolerance) || c.tolerance < 0 {
+			return nil, fmt.Errorf("verify.tolerance: is %v and must be finite and not negative", c.tolerance)
+		}
+	}
+	return c, nil
+}
+
+// checkLimits tries what must be possible to send: the limits and the safe value.
+func (t *lines) checkLimits(c *channel, p *phrases) error {
+	for _, v := range []float64{c.Min, c.Max, c.Safe} {
+		if math.IsNaN(v) {
+			continue
+		}
+		if _, err := t.compose(c, p.write, v); err != nil {
+			return fmt.Errorf("write.out: %w", err)
+		}
+	}
+	return nil
+}
+
+// compose writes the command for a value. What is sent must lie within the limits
+// too: rounding may carry a value beyond them.
+func (t *lines) compose(c *channel, w *command, v float64) (string, error) {
+	text, err := w.out.format(c.toRaw(v))
+	if err != nil {
+		return "", err
+	}
+	if err := t.opt.checkOut(text); err != nil {
+		return "", err
+	}
+	raw, err := w.out.scan(text)
+	if err != nil {
+		return "", fmt.Errorf("%q could not be read back: %w", text, err)
+	}
+	if sent := c.nearLimit(c.scale*raw + c.offset); sent < c.Min || sent > c.Max {
+		return "", fmt.Errorf("%w: %v %s would be sent as %q, which lies outside %v to %v", drivers.ErrRefused, v, c.Unit, text, c.Min, c.Max)
+	}
+	return text, nil
+}
