@@ -339,7 +339,7 @@ func TestWhyAddsUp(t *testing.T) {
 				continue
 			}
 			sum := y.Mean + y.Beta*y.SD
-			if s.Kind == "rahbo" {
+			if r, _ := recipeOf(s.Kind); r.risk && s.Risk > 0 {
 				sum -= y.Risk
 				if y.Risk != s.Risk*y.NoiseVariance || y.NoiseVariance < 0 {
 					t.Errorf("%s, step %d: risk %g of variance %g", name, q.Step, y.Risk, y.NoiseVariance)
