@@ -26,47 +26,30 @@ const (
 
 // connection is one connection to the broker with a client of its own, used once.
 type connection struct {
-	client paho.Client
+	client  paho.Client
+	address *url.URL
 
 	gone     chan struct{} // closed when the connection is of no use any more
 	goneOnce sync.Once
 
 	mu    sync.Mutex
-	conn  net.Conn // nil until the transport is open
+	conn  net.Conn // the transport below TLS; nil until it is open
 	cause error
 }
 
 // connect makes one attempt: transport, login, subscriptions. A no of the broker
-// wraps drivers.ErrRefused, everything else drivers.ErrUnavailable.
+// wraps drivers.ErrRefused, what a later attempt may cure drivers.ErrUnavailable;
+// an error of neither kind is one of the files.
 func (l *link) connect(ctx context.Context) (*connection, error) {
 	address, err := l.options.address()
 	if err != nil {
 		return nil, err
 	}
-	password, err := l.options.password()
+	c := &connection{gone: make(chan struct{}), address: address}
+	o, err := l.clientOptions(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("broker %s: %w", address.Redacted(), err)
 	}
-	c := &connection{gone: make(chan struct{})}
-	o := paho.NewClientOptions().AddBroker(address.String()).SetClientID(l.clientID).
-		SetUsername(l.options.Username).SetPassword(password).
-		SetProtocolVersion(4). // 3.1.1, without a second attempt as 3.1
-		SetCleanSession(true). // nothing is kept for us while we are away
-		SetAutoReconnect(false).SetConnectRetry(false).
-		SetKeepAlive(l.options.KeepAlive).SetPingTimeout(l.options.PingTimeout).
-		SetWriteTimeout(l.options.WriteTimeout).SetConnectTimeout(l.options.ConnectTimeout).
-		SetOrderMatters(true). // the handler only enqueues, so the order costs nothing
-		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
-			l.enqueue(message{topic: m.Topic(), payload: slices.Clone(m.Payload()), retained: m.Retained(), at: l.env.Clock.Now()})
-		}).
-		SetConnectionLostHandler(func(_ paho.Client, err error) { c.drop(err) }).
-		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
-			conn, err := l.options.Dial(ctx, address)
-			if err != nil {
-				return nil, err
-			}
-			return c.took(&timedConn{Conn: conn, timeout: l.options.WriteTimeout}), nil
-		})
 	c.client = paho.NewClient(o)
 
 	stop := context.AfterFunc(ctx, func() { c.drop(ctx.Err()) })
@@ -84,6 +67,51 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
+// clientOptions are the client library's settings; the README says which trap
+// each one is for.
+func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOptions, error) {
+	password, err := l.options.password()
+	if err != nil {
+		return nil, err
+	}
+	dial := l.options.Dial
+	if secure(c.address) {
+		config, err := l.options.tlsConfig(c.address, l.env.Clock.Now)
+		if err != nil {
+			return nil, err
+		}
+		dial = func(ctx context.Context, broker *url.URL) (net.Conn, error) {
+			conn, err := l.options.Dial(ctx, broker)
+			if err != nil {
+				return nil, err
+			}
+			return shake(ctx, c.took(conn), config)
+		}
+	}
+	return paho.NewClientOptions().AddBroker(c.address.String()).SetClientID(l.clientID).
+		SetUsername(l.options.Username).SetPassword(password).
+		SetProtocolVersion(4). // 3.1.1, without a second attempt as 3.1
+		SetCleanSession(true). // nothing is kept for us while we are away
+		SetAutoReconnect(false).SetConnectRetry(false).
+		SetKeepAlive(l.options.KeepAlive).SetPingTimeout(l.options.PingTimeout).
+		SetWriteTimeout(l.options.WriteTimeout).SetConnectTimeout(l.options.ConnectTimeout).
+		SetOrderMatters(true). // the handler only enqueues, so the order costs nothing
+		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
+			l.enqueue(message{topic: m.Topic(), payload: slices.Clone(m.Payload()), retained: m.Retained(), at: l.env.Clock.Now()})
+		}).
+		SetConnectionLostHandler(func(_ paho.Client, err error) { c.drop(err) }).
+		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
+			conn, err := dial(ctx, c.address)
+			if err != nil {
+				return nil, err
+			}
+			if !secure(c.address) {
+				c.took(conn)
+			}
+			return &timedConn{Conn: conn, timeout: l.options.WriteTimeout}, nil
+		}), nil
+}
+
 // login waits for the broker's word on the connection; dropping the connection
 // ends the wait.
 func (c *connection) login() error {
@@ -95,7 +123,7 @@ func (c *connection) login() error {
 		return fmt.Errorf("%w: %w; check client_id, username and password_file", drivers.ErrRefused, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+		return explainTLS(err, c.address)
 	}
 	return nil
 }
@@ -156,7 +184,8 @@ func (c *connection) publish(ctx context.Context, topic string, payload []byte) 
 	}
 }
 
-// took keeps the transport for drop.
+// took keeps the transport for drop. It must be the one below TLS: closing the
+// upper one sends a farewell first, which a dead link holds up for seconds.
 func (c *connection) took(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()

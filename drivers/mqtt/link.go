@@ -92,11 +92,12 @@ func (l *link) start(ctx context.Context) error {
 	return nil
 }
 
-// connectUntil attempts to connect until ctx ends; a no of the broker is final.
+// connectUntil attempts to connect until ctx ends; what a later attempt does not
+// cure is final.
 func (l *link) connectUntil(ctx context.Context) (*connection, error) {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		c, err := l.connect(ctx)
-		if err == nil || errors.Is(err, drivers.ErrRefused) {
+		if err == nil || !errors.Is(err, drivers.ErrUnavailable) {
 			return c, err
 		}
 		if !sleep(ctx, wait) {

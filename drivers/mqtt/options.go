@@ -9,30 +9,34 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Options are the keys of a [[device]] with driver = "mqtt".
 type Options struct {
-	Broker         string        `toml:"broker" required:"true" doc:"the broker's address, as in tcp://127.0.0.1:1883"`
+	Broker         string        `toml:"broker" required:"true" doc:"the broker's address, as in tcp://127.0.0.1:1883, or tls://HOST:8883 encrypted"`
 	ClientID       string        `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`
 	Username       string        `toml:"username" doc:"user at the broker; absent: none"`
 	PasswordFile   string        `toml:"password_file" doc:"file whose first line is the password"`
+	CAFile         string        `toml:"ca_file" doc:"tls: file of the certificates, in PEM form, that vouch for the broker's; absent: the system's"`
+	CertFile       string        `toml:"cert_file" doc:"tls: file of this client's certificate, in PEM form; absent: none"`
+	KeyFile        string        `toml:"key_file" doc:"tls: file of the certificate's private key, in PEM form and not encrypted"`
+	ServerName     string        `toml:"server_name" doc:"tls: the name that the broker's certificate must hold; absent: the host of broker"`
 	KeepAlive      time.Duration `toml:"keep_alive" bound:">= 1s, <= 10m" doc:"a silent connection is tried after this time; whole seconds"`
 	PingTimeout    time.Duration `toml:"ping_timeout" bound:"> 0s, <= 10m" doc:"longest wait for the broker's answer to such a try"`
 	WriteTimeout   time.Duration `toml:"write_timeout" bound:"> 0s, <= 10m" doc:"longest time that one message may take to leave"`
 	ConnectTimeout time.Duration `toml:"connect_timeout" bound:"> 0s, <= 10m" doc:"longest time of one attempt to connect and subscribe"`
 	HaltTimeout    time.Duration `toml:"halt_timeout" bound:"> 0s, <= 1h" doc:"longest wait for the read topics to confirm the safe values"`
 
-	// Base is the folder that a relative PasswordFile starts at.
+	// Base is the folder that the relative names of files start at.
 	Base string `toml:"-"`
-	// Dial opens the transport; nil: TCP.
+	// Dial opens the transport, below TLS; nil: TCP.
 	Dial func(ctx context.Context, broker *url.URL) (net.Conn, error) `toml:"-"`
 	// Random gives the session's identifier; nil: crypto/rand.
 	Random io.Reader `toml:"-"`
-	// ReadFile reads PasswordFile; nil: os.ReadFile.
+	// ReadFile reads the files; nil: os.ReadFile.
 	ReadFile func(name string) ([]byte, error) `toml:"-"`
 }
 
@@ -104,6 +108,9 @@ func (o Options) validate() error {
 	if _, err := o.address(); err != nil {
 		problems = append(problems, err)
 	}
+	if err := o.validateTLS(); err != nil {
+		problems = append(problems, err)
+	}
 	if o.PasswordFile != "" && o.Username == "" {
 		bad("password_file is %q, but there is no username; the broker needs both", o.PasswordFile)
 	}
@@ -121,20 +128,24 @@ func (o Options) validate() error {
 	return errors.Join(problems...)
 }
 
-// address reads the broker's address. A port that is missing is 1883.
+// address reads the broker's address. A port that is missing is the usual one.
 func (o Options) address() (*url.URL, error) {
 	u, err := url.Parse(o.Broker)
 	if err != nil || u.Host == "" || u.Hostname() == "" {
 		return nil, fmt.Errorf("broker %q is not an address; write tcp://HOST:PORT", o.Broker)
 	}
-	if u.Scheme != "tcp" && u.Scheme != "mqtt" {
-		return nil, fmt.Errorf("broker %q has the scheme %q; only tcp and mqtt are known", o.Broker, u.Scheme)
+	if known := slices.Concat(plainSchemes, secureSchemes); !slices.Contains(known, u.Scheme) {
+		return nil, fmt.Errorf("broker %q has the scheme %q; it must be one of %s", o.Broker, u.Scheme, strings.Join(known, ", "))
 	}
 	if u.User != nil {
 		return nil, fmt.Errorf("broker holds a user or password; write username and password_file instead")
 	}
 	if u.Port() == "" {
-		u.Host = net.JoinHostPort(u.Hostname(), "1883")
+		port := plainPort
+		if secure(u) {
+			port = securePort
+		}
+		u.Host = net.JoinHostPort(u.Hostname(), port)
 	}
 	return u, nil
 }
@@ -144,13 +155,9 @@ func (o Options) password() (string, error) {
 	if o.PasswordFile == "" {
 		return "", nil
 	}
-	name := o.PasswordFile
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(o.Base, name)
-	}
-	text, err := o.ReadFile(name)
+	text, err := o.read("password_file", o.PasswordFile)
 	if err != nil {
-		return "", fmt.Errorf("password_file: %w", err)
+		return "", err
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	return strings.TrimSuffix(line, "\r"), nil

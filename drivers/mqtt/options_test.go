@@ -19,7 +19,11 @@ func TestOptionsProblems(t *testing.T) {
 		`broker "" is not an address; write tcp://HOST:PORT`:                    func(o *Options) { o.Broker = "" },
 		`broker "127.0.0.1:1883" is not an address`:                             func(o *Options) { o.Broker = "127.0.0.1:1883" },
 		`broker "tcp://:1883" is not an address`:                                func(o *Options) { o.Broker = "tcp://:1883" },
-		`has the scheme "http"; only tcp and mqtt are known`:                    func(o *Options) { o.Broker = "http://h" },
+		`has the scheme "http"; it must be one of tcp, mqtt, tls, ssl, mqtts`:   func(o *Options) { o.Broker = "http://h" },
+		`ca_file is "ca", but broker "tcp://127.0.0.1:1883" is not encrypted`:   func(o *Options) { o.CAFile = "ca" },
+		`server_name is "h", but broker "tcp://127.0.0.1:1883" is not`:          func(o *Options) { o.ServerName = "h" },
+		`cert_file is "c", but there is no key_file`:                            func(o *Options) { o.Broker, o.CertFile = "tls://h", "c" },
+		`key_file is "k", but there is no cert_file`:                            func(o *Options) { o.Broker, o.KeyFile = "tls://h", "k" },
 		`broker holds a user or password; write username and password_file`:     func(o *Options) { o.Broker = "tcp://me:secret@h:1" },
 		`password_file is "f", but there is no username; the broker needs both`: func(o *Options) { o.PasswordFile = "f" },
 		`keep_alive is 0s and must be at least 1s`:                              func(o *Options) { o.KeepAlive = 0 },
@@ -36,7 +40,7 @@ func TestOptionsProblems(t *testing.T) {
 			t.Errorf("the password is in the message %q", err)
 		}
 	}
-	for text, want := range map[string]string{"mqtt://h": "h:1883", "tcp://[::1]": "[::1]:1883", "tcp://h:1": "h:1"} {
+	for text, want := range map[string]string{"mqtt://h": "h:1883", "tcp://[::1]": "[::1]:1883", "tcp://h:1": "h:1", "tls://h": "h:8883", "mqtts://h:1": "h:1"} {
 		if u, err := optionsFor(text).address(); err != nil || u.Host != want {
 			t.Errorf("%s: %v, %v; want %s", text, u, err, want)
 		}

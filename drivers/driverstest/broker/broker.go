@@ -52,26 +52,52 @@ type engine interface {
 	log() string
 }
 
+// TLS makes a broker speak TLS.
+type TLS struct {
+	// CertFile and KeyFile are the broker's own, in PEM form.
+	CertFile, KeyFile string
+	// ClientCAFile names the authority whose clients alone are let in; empty: no
+	// client needs a certificate.
+	ClientCAFile string
+}
+
 // Start runs Mosquitto where it is installed, else an embedded broker.
 func Start(t testing.TB) *Broker {
 	t.Helper()
+	return start(t, nil)
+}
+
+// StartTLS is Start with encryption.
+func StartTLS(t testing.TB, secure TLS) *Broker {
+	t.Helper()
+	return start(t, &secure)
+}
+
+func start(t testing.TB, secure *TLS) *Broker {
+	t.Helper()
 	if path := findMosquitto(); path != "" {
-		return run(t, Mosquitto, newMosquitto(t, path))
+		return run(t, Mosquitto, newMosquitto(t, path, secure), secure)
 	}
-	return StartEmbedded(t)
+	return run(t, Embedded, &embedded{secure: secure}, secure)
 }
 
 // StartEmbedded runs an embedded broker even where Mosquitto is installed.
 func StartEmbedded(t testing.TB) *Broker {
 	t.Helper()
-	return run(t, Embedded, &embedded{})
+	return run(t, Embedded, &embedded{}, nil)
+}
+
+// StartEmbeddedTLS is StartEmbedded with encryption.
+func StartEmbeddedTLS(t testing.TB, secure TLS) *Broker {
+	t.Helper()
+	return run(t, Embedded, &embedded{secure: &secure}, &secure)
 }
 
 // attempts to find a port: between choosing and using it, another process may
 // take it.
 const attempts = 5
 
-func run(t testing.TB, kind Kind, e engine) *Broker {
+func run(t testing.TB, kind Kind, e engine, secure *TLS) *Broker {
 	t.Helper()
 	b := &Broker{Kind: kind, t: t, engine: e}
 	var err error
@@ -87,6 +113,9 @@ func run(t testing.TB, kind Kind, e engine) *Broker {
 		t.Fatalf("broker: %s does not start: %v\n%s", kind, err, e.log())
 	}
 	b.URL, b.running = "tcp://"+b.address, true
+	if secure != nil {
+		b.URL = "tls://" + b.address
+	}
 	t.Cleanup(func() {
 		b.Stop()
 		if t.Failed() {

@@ -2,7 +2,11 @@ package broker
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
 	"log/slog"
+	"os"
 
 	mochi "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/listeners"
@@ -11,6 +15,7 @@ import (
 
 // embedded runs a broker within the test's process.
 type embedded struct {
+	secure *TLS // nil: none
 	server *mochi.Server
 	said   lockedBuffer
 }
@@ -20,7 +25,11 @@ func (e *embedded) start(address string) error {
 	if err != nil {
 		return err
 	}
-	listener := listeners.NewTCP(listeners.Config{ID: "tcp", Type: listeners.TypeTCP, Address: address})
+	config, err := e.secure.config()
+	if err != nil {
+		return err
+	}
+	listener := listeners.NewTCP(listeners.Config{ID: "tcp", Type: listeners.TypeTCP, Address: address, TLSConfig: config})
 	if err := server.AddListener(listener); err != nil {
 		return err
 	}
@@ -29,6 +38,30 @@ func (e *embedded) start(address string) error {
 	}
 	e.server = server
 	return nil
+}
+
+// config reads the files of an embedded broker's TLS; nil stays nil.
+func (s *TLS) config() (*tls.Config, error) {
+	if s == nil {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	c := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	if s.ClientCAFile == "" {
+		return c, nil
+	}
+	text, err := os.ReadFile(s.ClientCAFile)
+	if err != nil {
+		return nil, err
+	}
+	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	if !c.ClientCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("no certificate in %s", s.ClientCAFile)
+	}
+	return c, nil
 }
 
 func (e *embedded) stop() {

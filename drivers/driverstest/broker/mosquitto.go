@@ -31,14 +31,15 @@ func findMosquitto() string {
 // mosquitto runs the installed broker with a configuration in a temporary folder.
 type mosquitto struct {
 	path, folder string
+	secure       *TLS // nil: none
 	cmd          *exec.Cmd
 	ended        chan error
 	said         lockedBuffer
 }
 
-func newMosquitto(t testing.TB, path string) *mosquitto {
+func newMosquitto(t testing.TB, path string, secure *TLS) *mosquitto {
 	t.Helper()
-	m := &mosquitto{path: path, folder: t.TempDir()}
+	m := &mosquitto{path: path, folder: t.TempDir(), secure: secure}
 	rules := "topic deny " + Denied + "#\ntopic readwrite #\nuser " + User + "\ntopic deny " + Denied + "#\ntopic readwrite #\n"
 	if err := os.WriteFile(m.file("acl"), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
@@ -63,6 +64,12 @@ func (m *mosquitto) start(address string) error {
 	}
 	config := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\nacl_file %s\npassword_file %s\npersistence false\nuser %s\n",
 		port, m.file("acl"), m.file("passwd"), owner)
+	if m.secure != nil {
+		config += fmt.Sprintf("certfile %s\nkeyfile %s\n", m.secure.CertFile, m.secure.KeyFile)
+		if m.secure.ClientCAFile != "" {
+			config += fmt.Sprintf("cafile %s\nrequire_certificate true\n", m.secure.ClientCAFile)
+		}
+	}
 	if err := os.WriteFile(m.file("mosquitto.conf"), []byte(config), 0o600); err != nil {
 		return err
 	}
