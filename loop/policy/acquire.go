@@ -141,7 +141,7 @@ type meter struct {
 
 // run lets a search work with what is left.
 func (m *meter) run(s *gpcore.Search) []gpcore.Maximum {
-	if m.limit > 0 && m.done >= m.limit {
+	if m.limit > 0 && m.done >= m.limit || m.done > 0 && m.ctx.Err() != nil {
 		m.cut = true
 	}
 	if m.cut {

@@ -6,5 +6,10 @@ func acquisitionCasts() map[string]Spec {
 	ei.Model = Model{Kernel: "matern52", Hyperparameters: "fit", Capacity: 10}
 	moved := fixedSpec("ei-per-cost", 2, 29)
 	moved.MoveCost, moved.Model = []float64{1, 2}, Model{Kernel: "se", Hyperparameters: "fit"}
-	return map[string]Spec{"ei-psq-per-cost": ei, "ei moved": moved}
+	pims := fixedSpec("pims", 2, 30)
+	pims.Model = Model{Kernel: "se", Hyperparameters: "fit", Capacity: 12}
+	mes := subsetsSpec("ucb-psq-per-cost", 31)
+	mes.Acquisition, mes.InitialSteps = "mes", 8
+	jes := withCandidates(fixedSpec("jes", 2, 32), 25)
+	return map[string]Spec{"ei-psq-per-cost": ei, "ei moved": moved, "pims": pims, "mes of sets per cost": mes, "jes listed": jes}
 }

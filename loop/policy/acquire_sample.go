@@ -22,16 +22,16 @@ type sample struct {
 const pathWaves = 1000
 
 // sample draws from a view. Of several components it takes one by the weights, which
-// is a draw of their mixture.
-func (d *decision) sample(v view, rng *rand.Rand) (*sample, error) {
+// is a draw of their mixture. dom is the only domain where it will be looked at, nil
+// where there are several.
+func (d *decision) sample(v view, dom *domain, rng *rand.Rand) (*sample, error) {
 	s := &sample{component: v.pick(rng)}
 	g := s.component.gp
-	if set, ok := d.enumerated(g); ok {
-		var err error
-		s.table, err = d.sampleList(s, set, rng)
+	var err error
+	if dom != nil && dom.listed() > 0 && dom.size() == g.Dim() {
+		s.table, err = d.sampleList(s, dom, rng)
 		return s, err
 	}
-	var err error
 	if s.f, err = g.SamplePath(rng, pathWaves); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
@@ -54,19 +54,8 @@ func (v view) pick(rng *rand.Rand) component {
 	return v[len(v)-1] // the weights' sum is off one by rounding
 }
 
-// enumerated says whether a decision is among listed settings of all coordinates of a
-// process, and which control set's they are.
-func (d *decision) enumerated(g *gpcore.GP) (set int, ok bool) {
-	if len(d.sets) != 1 {
-		return 0, false
-	}
-	set = d.sets[0]
-	return set, d.domains[set].listed() > 0 && d.domains[set].size() == g.Dim()
-}
-
-// sampleList draws at the settings of a control set's list.
-func (d *decision) sampleList(s *sample, set int, rng *rand.Rand) ([]float64, error) {
-	dom := d.domains[set]
+// sampleList draws at the settings of a domain's list.
+func (d *decision) sampleList(s *sample, dom *domain, rng *rand.Rand) ([]float64, error) {
 	out := make([]float64, dom.listed())
 	if err := d.lists.draw(rng, out, s.component.gp, dom); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
@@ -87,13 +76,13 @@ func (d *decision) sampleList(s *sample, set int, rng *rand.Rand) ([]float64, er
 	return out, nil
 }
 
-// over is the sample's expectation over the variables that a control set leaves random,
+// over is the sample's expectation over the variables that a domain leaves random,
 // without the component's prior mean.
-func (s *sample) over(d *decision, set int) (gpcore.Objective, error) {
+func (s *sample) over(d *decision, dom *domain) (gpcore.Objective, error) {
 	if s.table != nil {
-		return &tabulated{d.domains[set], s.table}, nil
+		return &tabulated{dom, s.table}, nil
 	}
-	in := d.inputs(set)
+	in := d.around.inputs(dom, d.step)
 	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: s.component.gp, Mean: 1}}, in)
 	if err != nil {
 		return nil, err

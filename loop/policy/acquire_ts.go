@@ -14,13 +14,17 @@ type thompson struct{}
 
 func (thompson) options(d *decision) ([]option, error) {
 	var out []option
+	var only *domain
+	if len(d.sets) == 1 {
+		only = d.domains[d.sets[0]]
+	}
 	for i, v := range d.views {
-		s, err := d.sample(v, d.substream(forSample, i))
+		s, err := d.sample(v, only, d.substream(forSample, i))
 		if err != nil {
 			return nil, err
 		}
 		for _, set := range d.sets {
-			o, err := s.over(d, set)
+			o, err := s.over(d, d.domains[set])
 			if err != nil {
 				return nil, err
 			}

@@ -84,14 +84,7 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 		return nil, err
 	}
 	for i, o := range options {
-		dom := d.domains[o.set]
-		starts := make([]float64, 0, len(centres)*dom.size())
-		for _, x := range centres {
-			at := make([]float64, dom.size())
-			dom.project(at, x)
-			starts = append(starts, at...)
-		}
-		s.SetStarts(i, starts)
+		s.SetStarts(i, d.startsIn(d.domains[o.set], centres))
 	}
 	return d.units.run(s), nil
 }

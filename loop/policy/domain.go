@@ -36,6 +36,20 @@ func newDomain(axes []axis, controlled []bool, set int, candidates [][]float64) 
 	return d
 }
 
+// newTarget is the domain of all variables: that of the full control set, else one like
+// it, with the candidates where they give every variable's value.
+func newTarget(s *Spec, domains []*domain, axes []axis) *domain {
+	if i := slices.IndexFunc(s.ControlSets, ControlSet.full); i >= 0 {
+		return domains[i]
+	}
+	unknown := func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) }
+	candidates := s.Candidates
+	if slices.ContainsFunc(candidates, unknown) {
+		candidates = nil
+	}
+	return newDomain(axes, slices.Repeat([]bool{true}, len(axes)), -1, candidates)
+}
+
 // split sorts the variables into controlled and random ones.
 func (d *domain) split(controlled []bool) {
 	for i, c := range controlled {

@@ -19,6 +19,7 @@ type engine struct {
 	spec    Spec
 	axes    []axis
 	domains []*domain
+	target  *domain // of all variables: where the maximum is that steps are to tell of
 	votes   []*vote
 
 	cash  ledger

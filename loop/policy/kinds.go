@@ -135,6 +135,9 @@ func Kinds() []string {
 //	"ucb"  the optimistic bound, see upperBound
 //	"ts"   a sample of the posterior, see thompson
 //	"ei"   expected improvement, see improvement
+//	"pims" probability of improvement over a sampled maximum, see improvementOverSample
+//	"mes"  max-value entropy search, see maxValueEntropy
+//	"jes"  joint entropy search, see jointEntropy
 //	"none" settings come from a design (random, sobol)
 func Acquisitions() []string {
 	var out []string
@@ -155,6 +158,12 @@ func acquirerOf(name string) acquirer {
 		return thompson{}
 	case acquireEI:
 		return improvement{}
+	case acquirePIMS:
+		return improvementOverSample{}
+	case acquireMES:
+		return maxValueEntropy{}
+	case acquireJES:
+		return jointEntropy{}
 	}
 	return nil
 }

@@ -128,6 +128,7 @@ func assemble(s Spec) (*engine, error) {
 		e.domains = append(e.domains, d)
 		e.votes = append(e.votes, newVote(d.size(), s.Model.Capacity))
 	}
+	e.target = newTarget(&e.spec, e.domains, e.axes)
 	e.around = newSurroundings(&e.spec, e.axes)
 	dims := len(s.Variables)
 	var known *noiseFunction

@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// maxValueEntropy is max-value entropy search: the mean, over ten sampled maxima f*, of
+// the information that a reading y holds about the maximum,
+//
+//	a_i(c) = E_R[ mean over f* of I(f*; y(c, R)) ],
+//
+// over control set i's random variables R, with I as in channel.information (Wang and
+// Jegelka, ICML 2017, with the noise of y as in Takeno et al., ICML 2020). f* is the
+// maximum over the settings of all variables, and R is measured with y, so the
+// expectation is exactly what a step with control set i tells about that maximum; over
+// its cost (Spec.PerCost) this is the information per unit cost over control sets that
+// Tay et al. (NeurIPS 2023, section 6) name as future work. Each f* is judged by the
+// component of the view that it was drawn from.
+type maxValueEntropy struct{}
+
+// leastInformation ends the logarithm above the rounding of an information.
+const leastInformation = 1e-13
+
+func (maxValueEntropy) options(d *decision) ([]option, error) {
+	var out []option
+	noise := d.oneShot()
+	for i, v := range d.views {
+		maxima, err := d.maxima(v, maximaSamples, d.substream(forSample, i))
+		if err != nil {
+			return nil, err
+		}
+		var terms []gpcore.Term
+		for _, group := range byComponent(maxima) {
+			terms = append(terms, group[0].component.share(1/float64(len(maxima))).of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+				for k := range group {
+					v, m, s := aboutMaximum(mu, sigma, group[k].value, noise)
+					value, byMu, bySigma = value+v, byMu+m, bySigma+s
+				}
+				return value, byMu, bySigma
+			})...)
+		}
+		objectives, err := d.expectations(terms)
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.sets {
+			out = append(out, option{set: set, view: v, objective: objectives[i], unit: pure, floor: leastInformation})
+		}
+	}
+	return out, nil
+}
+
+// share is the component alone, with a weight.
+func (c component) share(weight float64) view {
+	c.weight = weight
+	return view{c}
+}
+
+// byComponent sorts maxima by the component that they were drawn from.
+func byComponent(maxima []optimum) [][]optimum {
+	var out [][]optimum
+	for _, m := range maxima {
+		at := -1
+		for k := range out {
+			if out[k][0].component.gp == m.component.gp {
+				at = k
+			}
+		}
+		if at < 0 {
+			out = append(out, []optimum{m})
+			continue
+		}
+		out[at] = append(out[at], m)
+	}
+	return out
+}
+
+// oneShot is the noise variance of one shot that an information counts with: where it
+// depends on the setting, the median of what is expected at the settings observed.
+func (d *decision) oneShot() float64 {
+	var x []float64
+	for i := range d.model.data.rows {
+		x = append(x, d.model.data.rows[i].x...)
+	}
+	noise := d.model.likelyNoise(x)
+	slices.Sort(noise)
+	return max(noise[len(noise)/2], leastNoise)
+}
+
+// jointEntropy is joint entropy search (Hvarfner, Hutter and Nardi, NeurIPS 2022): the
+// mean, over ten samples with maximum f* at x*, of what the pair (x*, f*) takes off the
+// entropy of a reading,
+//
+//	a_i(c) = E_R[ log(s^2 + v)/2 - mean over samples of log(w_k^2 + v)/2 ],
+//	w_k^2 = s_k^2 (1 - gamma h - h^2),  gamma = (f* - mu_k)/s_k,  h = phi(gamma)/Phi(gamma),
+//
+// with s the standard deviation of f, v the noise variance, mu_k and s_k the moments of
+// the process that has (x*, f*) as an observation, cut at f* (their eqs. 8 to 10, which
+// match moments).
+type jointEntropy struct{}
+
+func (jointEntropy) options(d *decision) ([]option, error) {
+	var out []option
+	noise := d.oneShot()
+	for i, v := range d.views {
+		maxima, err := d.maxima(v, maximaSamples, d.substream(forSample, i))
+		if err != nil {
+			return nil, err
+		}
+		terms, err := jointTerms(maxima, noise)
+		if err != nil {
+			return nil, err
+		}
+		objectives, err := d.expectations(terms)
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.sets {
+			out = append(out, option{set: set, view: v, objective: objectives[i], unit: pure})
+		}
+	}
+	return out, nil
+}
+
+// jointTerms are the entropy before and, negative, those after each pair.
+func jointTerms(maxima []optimum, noise float64) ([]gpcore.Term, error) {
+	var terms []gpcore.Term
+	n := float64(len(maxima))
+	for _, group := range byComponent(maxima) {
+		c := group[0].component
+		terms = append(terms, c.share(float64(len(group))/n).of(func(_, sigma float64) (value, byMu, bySigma float64) {
+			total := sigma*sigma + noise
+			return 0.5 * math.Log(total), 0, sigma / total
+		})...)
+		copied, err := copyOf(c.gp)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range group {
+			after := c
+			if after.gp, err = conditioned(copied, m.x, (m.value-c.mean)/c.scale-c.lift(m.x)); err != nil {
+				return nil, err
+			}
+			terms = append(terms, after.share(-1/n).of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+				return cutEntropy(mu, sigma, m.value, noise)
+			})...)
+		}
+	}
+	return terms, nil
+}
+
+// cutEntropy is log(w^2 + noise)/2 with w^2 the variance of a normal that is cut at a
+// bound, and its derivatives.
+func cutEntropy(mean, sd, bound, noise float64) (value, byMean, bySD float64) {
+	const far = -200 // below, nothing is left of the digits
+	gamma := max((bound-mean)/sd, far)
+	h := math.Exp(-0.5*gamma*gamma - logRoot2Pi - logNormalCDF(gamma))
+	slope := -h * (gamma + h)
+	left, byGamma := max(1-gamma*h-h*h, 0), -h-gamma*slope-2*h*slope
+	total := sd*sd*left + noise
+	return 0.5 * math.Log(total), -0.5 * sd * byGamma / total, (sd*left - 0.5*sd*gamma*byGamma) / total
+}
+
+// copyOf is a process with the same observations and room for one more. O(n^3/3).
+func copyOf(g *gpcore.GP) (*gpcore.GP, error) {
+	n := g.Len()
+	x := make([]float64, 0, n*g.Dim())
+	y, noise := make([]float64, n), make([]float64, n)
+	for i := range n {
+		x = append(x, g.X(i)...)
+		y[i], noise[i] = g.Target(i), g.NoiseVariance(i)
+	}
+	out := gpcore.New(g.Kernel(), n+1)
+	return out, loadRobustly(out, x, y, noise)
+}
+
+// conditioned is a copy of a process that has seen the value y at x without noise, but
+// for what a factor needs. O(n^2).
+func conditioned(g *gpcore.GP, x []float64, y float64) (*gpcore.GP, error) {
+	out := g.Clone()
+	var err error
+	for noise := leastNoise; noise < 0.1; noise *= 100 {
+		if err = out.Append(x, y, noise); err == nil {
+			return out, nil
+		}
+	}
+	return nil, err
+}

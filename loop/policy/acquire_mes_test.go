@@ -1,0 +1,140 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// maximaOf repeats the maxima that a decision's first view used.
+func maximaOf(t *testing.T, d *decision, n int) []optimum {
+	t.Helper()
+	m, err := d.maxima(d.views[0], n, d.substream(forSample, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Sampled maxima: none of 3000 scattered settings has a greater value of the same
+// sample, and a path's maximum is above all that was observed of it.
+func TestMaximaAreMaxima(t *testing.T) {
+	s := fixedSpec("mes", 2, 4)
+	p := fresh(t, s)
+	observeAt(t, p, s, 10)
+	d, _ := decisionBefore(t, p.(*engine), 11, 0)
+	rng := d.substream(forSample, 0) // another pass over the same stream
+	scan := withCandidates(s, 3000).Candidates
+	for k, m := range maximaOf(t, d, 5) {
+		sample, err := d.sample(d.views[0], d.target, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := sample.over(d, d.target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := valuesAt(option{objective: o}, m.x)[0]; math.Abs(v-m.value) > 1e-9 {
+			t.Errorf("sample %d is %.6f at its maximum, not %.6f", k, v, m.value)
+		}
+		worst := 0.0
+		for _, x := range scan {
+			worst = max(worst, valuesAt(option{objective: o}, x)[0]-m.value)
+		}
+		if worst > 0.02 { // a sample's maximum need not be exact
+			t.Errorf("sample %d: a scattered setting is %.4f above the maximum found", k, worst)
+		}
+	}
+}
+
+// MES, JES and PIMS are what their formulas say, from moments at each node of the random
+// variables (whose rule TestImprovementAgainstQuadrature judges); and their gradients are
+// those of differences. Priors that are averaged have means, units and offsets of their
+// own.
+func TestInformationOptions(t *testing.T) {
+	settings := [][]float64{{0.3}, {0.35, 0.6}, {0.3, 0.6, 0.9}}
+	priors := []Prior{
+		{Kernel: "se", Lengthscale: []float64{.3, .4, .5}, Outputscale: 4, NoiseSD: 0.1, Mean: 1},
+		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, Mean: -1,
+			MeanOf: func(x []float64) float64 { return 0.3 * x[0] * x[1] }},
+	}
+	for _, c := range []struct {
+		kind   string
+		priors []Prior
+	}{{kind: "mes"}, {kind: "jes"}, {kind: "pims"}, {"mes", priors}, {"jes", priors}} {
+		s := subsetsSpec("ucb-psq-per-cost", 9)
+		s.Acquisition = c.kind
+		if c.priors != nil {
+			s.Model = Model{Kernel: "se", Hyperparameters: "priors", Priors: c.priors}
+		}
+		d, options := allOptions(t, s, 12)
+		count := maximaSamples
+		if c.kind == "pims" {
+			count = 1
+		}
+		maxima := maximaOf(t, d, count)
+		for i, o := range options {
+			got, want := valuesAt(o, settings[i])[0], 0.0
+			nodes, _ := o.objective.(*gpcore.Expected).Rules()
+			x := append([]float64(nil), 0, 0, 0)
+			copy(x, settings[i])
+			for q, w := range nodes.Weight {
+				copy(x[i+1:], nodes.X[q*(2-i):(q+1)*(2-i)])
+				want += w * informationAt(c.kind, d, maxima, x)
+			}
+			if math.Abs(got-want) > 1e-6*math.Abs(want)+1e-9 {
+				t.Errorf("%s, %d priors, set %d: %.6g, want %.6g", c.kind, len(c.priors), i, got, want)
+			}
+			slopes(t, o, settings[i])
+			slopes(t, d.reshaped(o, false), settings[i])
+		}
+	}
+}
+
+// informationAt is the acquisition at a point of all coordinates by its formula.
+func informationAt(kind string, d *decision, maxima []optimum, x []float64) float64 {
+	noise, sum := d.oneShot(), 0.0
+	for _, m := range maxima {
+		c := m.component
+		inUnits := func(x []float64) (mu, sd float64) {
+			mu, sd = momentsAt(c.gp, x)
+			return c.mean + c.scale*(mu+c.lift(x)), c.scale * sd
+		}
+		mu, sd := inUnits(x)
+		switch kind {
+		case "pims":
+			return normalCDF((mu - m.value) / sd)
+		case "mes":
+			v, _, _ := aboutMaximum(mu, sd, m.value, noise)
+			sum += v / float64(len(maxima))
+		case "jes":
+			// Moments with (x*, f*) as an exact observation, from the joint posterior.
+			_, cov := posterior(c.gp, [][]float64{x, m.x})
+			at, _ := inUnits(m.x)
+			q := cov[0][1] / (cov[1][1] + leastNoise)
+			w, _, _ := cutEntropy(mu+q*(m.value-at), c.scale*math.Sqrt(max(cov[0][0]-q*cov[0][1], 1e-12)), m.value, noise)
+			sum += (0.5*math.Log(sd*sd+noise) - w) / float64(len(maxima))
+		}
+	}
+	return sum
+}
+
+// On listed settings maxima are exact: the greatest of the sample's values, and the
+// decision takes the setting of greatest information.
+func TestInformationOfListedSettings(t *testing.T) {
+	for _, kind := range []string{"mes", "jes", "pims"} {
+		s := withCandidates(fixedSpec(kind, 2, 3), 30)
+		p := fresh(t, s)
+		observeAt(t, p, s, 5)
+		q := propose(t, p)
+		d, options := decisionBefore(t, p.(*engine), q.Step, 0)
+		values := valuesAt(options[0], d.domains[0].list)
+		if k := argmax(values); q.X[0] != s.Candidates[k][0] || q.X[1] != s.Candidates[k][1] {
+			t.Errorf("%s: proposed %v, the best is %v", kind, q.X, s.Candidates[k])
+		}
+		if value := values[argmax(values)]; math.Abs(q.Why.Value-value) > 1e-9 {
+			t.Errorf("%s: value %g, want %g", kind, q.Why.Value, value)
+		}
+	}
+}
