@@ -33,6 +33,19 @@ var (
 		}
 		return *s.HeldRegret
 	}}
+	// TruePriorShare is the accuracy of Sandberg and Chehreghani.
+	TruePriorShare = Metric{"share of decisions by the true prior", func(s *Seed) float64 {
+		if s.TruePrior == nil {
+			return math.NaN()
+		}
+		return *s.TruePrior
+	}}
+	EliminatedPriors = Metric{"priors eliminated", func(s *Seed) float64 {
+		if s.Eliminated == nil {
+			return math.NaN()
+		}
+		return float64(*s.Eliminated)
+	}}
 	// StepsToOptimum is NaN where the optimum was not found.
 	StepsToOptimum = Metric{"steps to the optimum", func(s *Seed) float64 {
 		i := slices.IndexFunc(s.SimpleRegret, func(v float64) bool { return v < 1e-9 })

@@ -26,6 +26,8 @@ type game struct {
 	record    *Seed
 	heldSum   float64
 	heldCount int
+	chosen    int // decisions of one of several priors
+	right     int // of them, those of the true one
 }
 
 // play lets a competitor solve a seed's problem. What goes wrong in the policy is part
@@ -101,6 +103,7 @@ func (g *game) run(ctx context.Context) error {
 			continue
 		}
 		g.count(worth, cost)
+		g.choose(proposal.Prior)
 		if err := g.hold(); err != nil {
 			return err
 		}
@@ -155,8 +158,37 @@ func (g *game) hold() error {
 	return nil
 }
 
+// choose counts a decision by the prior that made it, -1 where none did alone.
+func (g *game) choose(prior int) {
+	if g.problem.Priors < 2 || prior < 0 {
+		return
+	}
+	g.chosen++
+	if prior == g.problem.Prior {
+		g.right++
+	}
+	share := float64(g.right) / float64(g.chosen)
+	g.record.TruePrior = &share
+}
+
+// dismissed counts the priors that the policy found wrong, where it looks for such.
+func (g *game) dismissed() {
+	r, ok := g.policy.(policy.PriorReporter)
+	if !ok || g.record.TruePrior == nil {
+		return
+	}
+	n := 0
+	for _, out := range r.Priors().Eliminated {
+		if out {
+			n++
+		}
+	}
+	g.record.Eliminated = &n
+}
+
 // recommend closes the record with the policy's recommendation.
 func (g *game) recommend() error {
+	g.dismissed()
 	r, err := g.policy.Recommend()
 	if err != nil {
 		return fmt.Errorf("recommend: %w", err)

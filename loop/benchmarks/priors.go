@@ -107,7 +107,7 @@ func priorsExperiment(name, figure, about string, priors []prior) *Experiment {
 			return s
 		},
 		Competitors: priorsCompetitors(),
-		Metrics:     []Metric{FinalCumulativeRegret, FinalSimpleRegret},
+		Metrics:     []Metric{FinalCumulativeRegret, TruePriorShare, EliminatedPriors, FinalSimpleRegret},
 	}
 }
 
@@ -117,6 +117,7 @@ func (a *arms) problem(seed uint64) (*Problem, error) {
 		Variables:   variables([]string{"x"}, [][2]float64{{0, priorsHigh}}),
 		ControlSets: full(1), Shots: 1,
 		NoiseVariance: constantly(priorsNoiseSD * priorsNoiseSD),
+		Priors:        len(a.priors),
 		Prior:         stream(seed, forPrior, 0).IntN(len(a.priors)),
 	}
 	for _, x := range a.x {

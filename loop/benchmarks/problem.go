@@ -39,9 +39,9 @@ type Problem struct {
 	Given [][]float64
 	// Places are named settings, to say which of them a recommendation is nearest to.
 	Places []Place
-	// Prior is the number of the prior that the objective was drawn from, where the
-	// experiment has several.
-	Prior int
+	// Priors is the number of priors that the policies know, 0 where the experiment is not
+	// about priors; Prior is the position of the one that the objective was drawn from.
+	Priors, Prior int
 }
 
 // Place is a setting with a name.

@@ -43,6 +43,11 @@ type Seed struct {
 	// HeldRegret is the mean regret of the settings that would have been held; only
 	// where the experiment asks for it.
 	HeldRegret *float64 `json:"held_regret,omitempty"`
+	// TruePrior is the share of the decisions that the prior of the truth made; only where
+	// the experiment has several priors and the policy decides by one of them at a time.
+	TruePrior *float64 `json:"true_prior,omitempty"`
+	// Eliminated is the number of priors that the policy found wrong; likewise.
+	Eliminated *int `json:"eliminated,omitempty"`
 	// Error says what ended the repetition early; the series end there.
 	Error string `json:"error,omitempty"`
 }

@@ -21,9 +21,9 @@ func TestSummarise(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	held := 0.5
+	held, right, out := 0.5, 0.75, 2
 	s := &Seed{Cost: Series{1, 3, 6, 10}, SimpleRegret: Series{4, 2, 0, 0}, CumulativeRegret: Series{4, 6, 6, 9},
-		Recommended: &Recommended{Regret: 0.25, Nearest: "C"}, HeldRegret: &held}
+		Recommended: &Recommended{Regret: 0.25, Nearest: "C"}, HeldRegret: &held, TruePrior: &right, Eliminated: &out}
 	nan := math.NaN()
 	for _, c := range []struct {
 		m    Metric
@@ -35,14 +35,14 @@ func TestMetrics(t *testing.T) {
 		{SimpleRegretAtCost(0.5), nan}, {SimpleRegretAtCost(1), 4}, {SimpleRegretAtCost(5.9), 2}, {SimpleRegretAtCost(6), 0}, {SimpleRegretAtCost(99), 0},
 		{CumulativeRegretBetween(1, 2), 6}, {CumulativeRegretBetween(2, 4), 5}, {CumulativeRegretBetween(2, 5), nan},
 		{AverageRegretFrom(2), 1.5}, {AverageRegretFrom(4), nan},
-		{Share("C"), 1}, {Share("A"), 0},
+		{TruePriorShare, 0.75}, {EliminatedPriors, 2}, {Share("C"), 1}, {Share("A"), 0},
 	} {
 		if got := c.m.Of(s); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%s: %v, want %v", c.m.Name, got, c.want)
 		}
 	}
 	var empty Seed
-	for _, m := range []Metric{FinalSimpleRegret, FinalCumulativeRegret, RecommendedRegret, AverageRegret, HeldRegret, StepsToOptimum,
+	for _, m := range []Metric{FinalSimpleRegret, FinalCumulativeRegret, RecommendedRegret, AverageRegret, HeldRegret, StepsToOptimum, TruePriorShare, EliminatedPriors,
 		SimpleRegretAt(1), SimpleRegretAtCost(1), CumulativeRegretBetween(1, 1), AverageRegretFrom(1), Share("C")} {
 		if got := m.Of(&empty); !math.IsNaN(got) {
 			t.Errorf("%s of nothing: %v", m.Name, got)

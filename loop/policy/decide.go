@@ -176,8 +176,8 @@ func (e *engine) incumbents() [][]float64 {
 	for i := range rows {
 		x = append(x, rows[i].x...)
 	}
-	mean, sd := make([]float64, len(rows)), make([]float64, len(rows))
-	m.belief().moments(mean, sd, x)
+	mean := make([]float64, len(rows))
+	m.belief().means(mean, x)
 	if alpha := e.alpha(); alpha > 0 {
 		for i, v := range m.likelyNoise(x) {
 			mean[i] -= alpha * v

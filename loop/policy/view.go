@@ -61,6 +61,19 @@ func (v view) of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []gpc
 	return out
 }
 
+// means are the mixture's means at points x of all coordinates, row after row. O(n) each.
+func (v view) means(mean, x []float64) {
+	clear(mean)
+	m := make([]float64, len(mean))
+	d := len(x) / max(len(mean), 1)
+	for _, c := range v {
+		c.gp.Predict(m, nil, x)
+		for j := range m {
+			mean[j] += c.weight * (c.mean + c.scale*(m[j]+c.lift(x[j*d:(j+1)*d])))
+		}
+	}
+}
+
 // moments are the mixture's mean and standard deviation at points x of all
 // coordinates, row after row: the variance is the mean of the variances plus the
 // variance of the means.
