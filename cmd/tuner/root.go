@@ -51,6 +51,7 @@ Start with:
 		newSimulateCommand(e),
 		newRunCommand(e),
 		newPlantCommand(e),
+		newExecTestCommand(e),
 		newCheckCommand(e),
 		newConfigCommand(e),
 		newExportCommand(e),

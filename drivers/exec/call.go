@@ -104,7 +104,7 @@ func (d *Device) late(c *child, o *owed) error {
 	return d.fault(c, fmt.Errorf("%w: no answer to %s (request %d) in time; is the child hanging? A slow instrument needs a longer reply_timeout than %v", drivers.ErrProtocol, o.op, o.id, d.options.ReplyTimeout))
 }
 
-// accept reads the answer to o.
+// accept reads the answer to o: its values, and when they were taken.
 func (d *Device) accept(c *child, o *owed, s said) (map[string]float64, time.Time, error) {
 	if s.at.Before(o.sent) {
 		return nil, time.Time{}, d.fault(c, fmt.Errorf("%w: the child said %s before it was asked; it must answer each request once", drivers.ErrProtocol, wire.Quote(s.text)))
@@ -117,5 +117,5 @@ func (d *Device) accept(c *child, o *owed, s said) (map[string]float64, time.Tim
 		a.refusal.Op = o.op
 		return nil, time.Time{}, a.refusal
 	}
-	return a.values, s.at, nil
+	return a.values, s.at.Add(-a.age), nil
 }

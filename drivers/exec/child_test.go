@@ -9,7 +9,9 @@ import (
 	"math"
 	"os"
 	osexec "os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,9 +40,12 @@ const heaterHello = `{"protocol":"tuner-exec/1","name":"heater","colour":"ignore
 
 // asked is a request as a child sees it.
 type asked struct {
-	ID int    `json:"id"`
-	Op string `json:"op"`
+	ID       int      `json:"id"`
+	Op       string   `json:"op"`
+	Channels []string `json:"channels"`
 }
+
+func (a asked) channels() string { return strings.Join(a.Channels, " ") }
 
 // hellos are what faulty children say first, in place of heaterHello.
 var hellos = map[string]string{
@@ -85,7 +90,9 @@ var faults = map[string]string{
 func beChild(behaviour string) int {
 	if behaviour == "good" {
 		// os.Stdin and os.Stdout are the pipes to the host.
-		if err := Serve(context.Background(), os.Stdin, os.Stdout, "heater", &heater{}); err != nil {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		if err := Serve(ctx, os.Stdin, os.Stdout, "heater", &heater{}); err != nil && ctx.Err() == nil {
 			fmt.Fprintln(os.Stderr, "E!", err)
 			return 1
 		}
@@ -116,13 +123,16 @@ func beChild(behaviour string) int {
 	for in.Scan() {
 		var r asked
 		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+			if behaviour == "deaf to lines" {
+				time.Sleep(time.Hour)
+			}
 			panic(err)
 		}
 		if status := misbehave(behaviour, r); status >= 0 {
 			return status
 		}
 	}
-	if behaviour == "grandchild" || behaviour == "deaf" {
+	if behaviour == "grandchild" || behaviour == "deaf" || behaviour == "deaf to EOF" {
 		time.Sleep(time.Hour) // does not mind the end of its input
 	}
 	return 0
@@ -160,6 +170,11 @@ func misbehave(behaviour string, r asked) int {
 		fmt.Printf(`{"id":%d,"ok":true}`+"\n"+`{"id":%d,"ok":true}`+"\n", r.ID, r.ID)
 	case behaviour == "refuses":
 		fmt.Printf(`{"id":%d,"ok":false,"error":{"code":"busy","message":"still \"homing\"","retry":true}}`+"\n", r.ID)
+	case behaviour == "read-only" && strings.Contains(r.channels(), noSuchChannel):
+		fmt.Printf(`{"id":%d,"ok":false,"error":{"code":"unknown_channel","message":"no"}}`+"\n", r.ID)
+	case behaviour == "slow" && r.Op == opRead:
+		time.Sleep(250 * time.Millisecond)
+		fmt.Printf(`{"id":%d,"ok":true,"values":{"temp":20}}`+"\n", r.ID)
 	case behaviour == "nothing new":
 		fmt.Printf(`{"id":%d,"ok":true}`+"\n", r.ID)
 	case behaviour == "gated":

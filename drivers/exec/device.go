@@ -73,7 +73,7 @@ func commandLine(command []string) string { return strings.Join(command, " ") }
 func (d *Device) LapsesOnClose() bool { return true }
 
 // Read asks the child for channels; see [drivers.Device]. At is when the answer
-// came. A name that the child did not declare is an error before anything is
+// came, less the age that it tells. A name that the child did not declare is an error before anything is
 // sent.
 func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
 	req := request{Op: opRead}

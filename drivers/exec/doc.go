@@ -30,8 +30,9 @@
 // is "r" or "rw"; min, max and safe may be left out; an "rw" channel can be
 // released unless it says "release":false. Then the host asks and the child
 // answers, one request outstanding, within deadline_ms milliseconds. All values
-// of one answer belong to one instant; a channel that was asked for and is
-// absent from an answer has nothing new. The host sends one operation that no
+// of one answer belong to one instant, "age_ms" milliseconds before the answer
+// where it says so; a channel that was asked for and is absent from an answer has
+// nothing new. The host sends one operation that no
 // child knows, at the start, and expects the code "unknown_op": so both sides
 // stay able to grow. The end of the child's input means: bring every output to
 // safe, then exit.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec/wire"
@@ -26,6 +27,10 @@ const (
 	CodeFault       = "fault"
 	CodeTimeout     = "timeout"
 )
+
+// maxAge bounds the age of values in an answer: what is older is no measurement
+// of this step, whatever the step's length.
+const maxAge = 24 * time.Hour
 
 // request is one line from the host.
 type request struct {
@@ -55,6 +60,7 @@ func (r request) encode() ([]byte, error) {
 // answer is one line from the child after its hello.
 type answer struct {
 	values  map[string]float64 // by the child's names
+	age     time.Duration      // how long before the answer the values were taken
 	refusal *RefusedError      // nil where "ok" is true
 }
 
@@ -83,7 +89,24 @@ func parseAnswer(line []byte, id int64) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("%s: %w", wire.Quote(line), err)
 	}
-	return answer{values: values}, nil
+	age, err := ageIn(object)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", wire.Quote(line), err)
+	}
+	return answer{values: values, age: age}, nil
+}
+
+// ageIn reads "age_ms"; a missing one is none.
+func ageIn(object map[string]any) (time.Duration, error) {
+	v, there := object["age_ms"]
+	if !there {
+		return 0, nil
+	}
+	ms, ok := v.(float64)
+	if !ok || ms < 0 || ms > float64(maxAge/time.Millisecond) {
+		return 0, fmt.Errorf(`"age_ms" is %s and must be a number of milliseconds from 0 to %d`, show(v), maxAge/time.Millisecond)
+	}
+	return time.Duration(ms * float64(time.Millisecond)), nil
 }
 
 // numbersIn reads an object of numbers; a missing key is an empty one.

@@ -130,6 +130,7 @@ type answerLine struct {
 	ID     float64            `json:"id"`
 	OK     bool               `json:"ok"`
 	Values map[string]float64 `json:"values,omitempty"`
+	AgeMS  float64            `json:"age_ms,omitempty"`
 	Error  *errorMembers      `json:"error,omitempty"`
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +40,7 @@ func (s *server) answer(ctx context.Context, line []byte) error {
 	r, refusal := s.do(ctx, object)
 	a := answerLine{ID: id, OK: refusal == nil, Error: refusal}
 	if refusal == nil {
-		a.Values = r.Values
+		a.Values, a.AgeMS = r.Values, ageMS(r)
 		for name, v := range r.Values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				a = answerLine{ID: id, Error: &errorMembers{Code: CodeFault, Message: fmt.Sprintf("channel %q gave %v, which is not a finite number", name, v)}}
@@ -46,6 +48,17 @@ func (s *server) answer(ctx context.Context, line []byte) error {
 		}
 	}
 	return s.write(a)
+}
+
+// ageMS is how long ago the values of r were taken, in milliseconds; 0 where the
+// device does not say. Both sides of a pipe may use clocks of their own, since
+// only the difference is told.
+func ageMS(r drivers.Reading) float64 {
+	if r.At.IsZero() || len(r.Values) == 0 {
+		return 0
+	}
+	age := time.Since(r.At)
+	return float64(min(max(age, 0), maxAge).Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
 // do runs one operation on the device.
@@ -71,12 +84,29 @@ func (s *server) do(ctx context.Context, object map[string]any) (drivers.Reading
 		if !ok {
 			return drivers.Reading{}, &errorMembers{Code: CodeRefused, Message: "this device can only be read"}
 		}
+		if err := s.settable(values, release); err != nil {
+			return drivers.Reading{}, refusalOf(err)
+		}
 		r, err := actuator.Write(ctx, drivers.Setpoints{Values: values, Release: release})
 		return r, refusalOf(err)
 	case opSafe:
 		return drivers.Reading{}, refusalOf(s.halt(ctx))
 	}
 	return drivers.Reading{}, &errorMembers{Code: CodeUnknownOp, Message: fmt.Sprintf("the operation %s is not known here", show(object["op"]))}
+}
+
+// settable says that the hello offers what a write names, as something to set.
+func (s *server) settable(values map[string]float64, release []string) error {
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(values)), release) {
+		i := slices.IndexFunc(s.channels, func(c drivers.Channel) bool { return c.Name == name })
+		if i < 0 {
+			return fmt.Errorf("there is no channel %q", name)
+		}
+		if s.channels[i].Access != drivers.ReadWrite {
+			return fmt.Errorf("%w: channel %q can only be read", drivers.ErrRefused, name)
+		}
+	}
+	return nil
 }
 
 // halt brings the device to safe; one that cannot be set is safe as it is.

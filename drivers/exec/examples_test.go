@@ -3,8 +3,10 @@ package exec
 import (
 	"context"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	osexec "os/exec"
 
@@ -69,5 +71,60 @@ func TestPythonExample(t *testing.T) {
 	}
 	if !strings.Contains(said.String(), "level=INFO msg=safe") {
 		t.Errorf("the example does not say that it went safe:\n%s", said)
+	}
+}
+
+// TestExamplesConform: what people copy passes every check, without a warning.
+func TestExamplesConform(t *testing.T) {
+	lamp := filepath.Join(t.TempDir(), "lamp")
+	if out, err := osexec.Command("go", "build", "-o", lamp, "./examples/lamp").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, command := range [][]string{{"python3", "heater.py"}, {"sh", "dial.sh"}, {lamp}} {
+		t.Run(filepath.Base(command[len(command)-1]), func(t *testing.T) {
+			if _, err := osexec.LookPath(command[0]); err != nil {
+				t.Logf("there is no %s here; the example was not run", command[0])
+				return
+			}
+			o := Default()
+			o.Command, o.Base = command, "examples"
+			by, ok := examined(t, o)
+			if !ok || len(by[Doubtful]) > 0 {
+				t.Errorf("failed %q, warnings %q", by[Failed], by[Doubtful])
+			}
+		})
+	}
+}
+
+// TestPythonHelperAge: a helper's Reading tells when it was taken.
+func TestPythonHelperAge(t *testing.T) {
+	if _, err := osexec.LookPath("python3"); err != nil {
+		t.Log("there is no python3 here; the helper was not run")
+		return
+	}
+	o := Default()
+	o.Base = "examples"
+	o.Command = []string{"python3", "-c", `
+import time
+from tuner_exec import *
+
+class Old(Instrument):
+    channels = [sensor("temp", "degC")]
+    def read(self, names):
+        return Reading({"temp": 20, "unasked": 1}, taken=time.monotonic() - 60)
+
+serve(Old(), "old")`}
+	d, _ := device(t, o)
+	if _, err := d.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	r, err := d.Read(context.Background(), []string{"temp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The answer took less than the tolerance.
+	if age := time.Since(r.At); age < 60*time.Second || age > 65*time.Second {
+		t.Errorf("the reading is %v old, not 60 s", age)
 	}
 }
