@@ -55,7 +55,8 @@ def replacing(n, us):
     return Job("replace, fused", n,
                [Go("ours", "Beside/replacing/ours"), Go("plain Go, L by Givens", "Beside/replacing/givens"),
                 Go("the same, factor alone", "Beside/replacing/givens-factor")],
-               [at_most(us), beside("plain Go, L by Givens", 6)], quick=n == 512)
+               [at_most(us), beside("plain Go, L by Givens", 6)], quick=n == 512,
+               repeats=15 if n < 2048 else 3)  # the plain party takes long to set up
 
 
 def appending(n):
@@ -67,7 +68,8 @@ def refactorising(n):
                OpenBLAS("the same, SkylakeX kernels", "refactorise", "SKYLAKEX"),
                OpenBLAS("the same, Zen kernels (AVX2)", "refactorise", "ZEN")]
     return Job("refactorise, with the inverse", n, [Go("ours", "Beside/refactorise/ours")] + kernels,
-               [beside(k.name, 1.9) for k in kernels], quick=n == 512)
+               [beside(k.name, 1.9) for k in kernels], quick=n == 512,
+               repeats=15 if n < 2048 else 5)
 
 
 def maximising(n, ratio):
