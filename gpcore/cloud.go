@@ -58,12 +58,22 @@ func (c *cloud) remove(i, n int) {
 		copy(r[i*w:(n-1)*w], r[(i+1)*w:n*w])
 		o += w
 	}
-	at := func(j, q int) *float64 {
-		return &c.blocks[(j/lanes*c.width+q)*lanes+j%lanes]
-	}
-	for j := i; j < n-1; j++ {
-		for q := range c.width {
-			*at(j, q) = *at(j+1, q)
+	c.shiftLanes(i, n)
+}
+
+// shiftLanes moves the lanes after i up by one: within each block, and from the first
+// lane of the next block to the last of the one before.
+func (c *cloud) shiftLanes(i, n int) {
+	size := c.width * lanes
+	for b := i / lanes; b*lanes < n; b++ {
+		block, from := c.blocks[b*size:(b+1)*size], max(i-b*lanes, 0)
+		next := c.blocks[(b+1)*size:]
+		for q := 0; q < size; q += lanes {
+			row := block[q : q+lanes]
+			copy(row[from:], row[from+1:])
+			if len(next) > 0 {
+				row[lanes-1] = next[q]
+			}
 		}
 	}
 }

@@ -117,12 +117,14 @@ func (f *factor) addAlpha(a float64, z []float64) {
 	}
 }
 
+// largest is the largest magnitude, NaN where there is one. The bits of magnitudes are in
+// the order of the numbers, NaN above infinity, and integers compare faster.
 func largest(v []float64) float64 {
-	m := 0.0
+	var m uint64
 	for _, x := range v {
-		m = max(m, math.Abs(x))
+		m = max(m, math.Float64bits(x)&^(1<<63))
 	}
-	return m
+	return math.Float64frombits(m)
 }
 
 // setTarget changes y_i. O(n^2).
