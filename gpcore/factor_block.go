@@ -20,7 +20,8 @@ type block struct {
 	v, u []float64 // up8(n) x 24 scratch
 	lane []float64 // embedding of the new ones, and a job to fill cross and self
 	job  panel
-	inv  [lanes * lanes]float64
+	inv  [lanes * lanes]float64 // transpose of L^-1, L the factor of self
+	rows [lanes * lanes]float64 // L^-1
 	tile [vec.Rows * lanes]float64
 }
 
@@ -73,19 +74,54 @@ func (p *block) invert(n int) bool {
 		}
 		row[i] = math.Sqrt(d)
 		for k := i + 1; k < m; k++ {
-			vec.Axpy(s[k*lanes+k:k*lanes+m], -row[k], row[k:])
+			subtract(s[k*lanes+k:k*lanes+m], row[k], row[k:])
+		}
+	}
+	p.invertTriangle()
+	return true
+}
+
+// invertTriangle sets inv from the factor in self, by forward substitution of the identity:
+// row i of L^-1 is e_i less the sum of L_ip times row p over p < i, divided by L_ii. Of
+// that sum, rows of earlier tiles are one product.
+func (p *block) invertTriangle() {
+	s, m := p.self, p.m
+	clear(p.rows[:])
+	for c := 0; c < m; c += vec.Rows {
+		vec.TileT(p.tile[:], s[c:], lanes, p.rows[:], c)
+		for i := c; i < min(c+vec.Rows, m); i++ {
+			row := p.rows[i*lanes : i*lanes+i+1]
+			for j := range c {
+				row[j] = 0 - p.tile[(i-c)*lanes+j] // zero stays positive
+			}
+			for q := c; q < i; q++ {
+				subtract(row[:q+1], s[q*lanes+i], p.rows[q*lanes:])
+			}
+			row[i] = 1
+			for j := range row {
+				row[j] /= s[i*lanes+i]
+			}
 		}
 	}
 	clear(p.inv[:])
-	for j := range m {
-		x := p.inv[j*lanes : j*lanes+m]
-		x[j] = 1
-		for i := j; i < m; i++ {
-			x[i] /= s[i*lanes+i]
-			vec.Axpy(x[i+1:], -x[i], s[i*lanes+i+1:i*lanes+m])
+	for i := range m {
+		for j, v := range p.rows[i*lanes : i*lanes+i+1] {
+			p.inv[j*lanes+i] = v
 		}
 	}
-	return true
+}
+
+// subtract takes a*x off y. A call of a vector kernel costs as much as eight numbers one
+// by one, and half of the rows of a triangle are no longer.
+func subtract(y []float64, a float64, x []float64) {
+	if len(y) > 8 {
+		vec.Axpy(y, -a, x)
+		return
+	}
+	x = x[:len(y)]
+	for j, v := range x {
+		y[j] = math.FMA(-a, v, y[j])
+	}
 }
 
 // writeBlock writes the rows of an inverted block and their elements of b.

@@ -19,6 +19,9 @@ type columns struct {
 	single bool
 }
 
+// whole says that the columns are a whole vector.
+func (c columns) whole() bool { return c.mask == nil && !c.single }
+
 func (c columns) load(m operand.Mem) reg.VecVirtual {
 	v := c.vector()
 	switch {

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/mmcloughlin/avo/reg"
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
 
 // axpy writes y += a x.
 func (t *tier) axpy() {
@@ -60,10 +63,18 @@ func (t *tier) rotate(name string, count int) {
 	for r := range count {
 		cos[r], sin[r] = t.broadcast(at(cs, 16*r)), t.broadcast(at(cs, 16*r+8))
 	}
-	t.sweep(n, []reg.GPVirtual{carried, src, dst}, func(c columns) {
+	ahead := from
+	ahead.base = t.GP64()
+	t.LEAQ(operand.Mem{Base: src, Index: from.ld, Scale: uint8(count)}, ahead.base)
+	t.sweep(n, []reg.GPVirtual{carried, src, dst, ahead.base}, func(c columns) {
 		tv := c.load(at(carried, 0))
 		for r := range count {
 			w := c.load(from.row(r, 0))
+			if c.whole() {
+				// The rows after these are on pages of their own, which no hardware fetches
+				// ahead. Nothing faults where there are none.
+				t.PREFETCHT1(ahead.row(r, 0))
+			}
 			o, next := c.mul(sin[r], w), c.mul(cos[r], w)
 			c.fnma(o, cos[r], tv)
 			c.fma(next, sin[r], tv)

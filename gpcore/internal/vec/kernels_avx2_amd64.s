@@ -778,7 +778,7 @@ done2:
 	RET
 
 // func rotate1AVX2(t *float64, dst *float64, src *float64, ld int, cs *float64, n int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·rotate1AVX2(SB), NOSPLIT, $0-48
 	MOVQ         t+0(FP), AX
 	MOVQ         dst+8(FP), CX
@@ -789,14 +789,16 @@ TEXT ·rotate1AVX2(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, DI
 	VBROADCASTSD (BX), Y0
 	VBROADCASTSD 8(BX), Y1
-	MOVQ         SI, BX
-	ANDQ         $0x03, BX
+	LEAQ         (DX)(DI*1), BX
+	MOVQ         SI, DI
+	ANDQ         $0x03, DI
 	SHRQ         $0x02, SI
 	JZ           tail1
 
 loop3:
 	VMOVUPD      (AX), Y2
 	VMOVUPD      (DX), Y3
+	PREFETCHT1   (BX)
 	VMULPD       Y3, Y1, Y4
 	VMULPD       Y3, Y0, Y3
 	VFNMADD231PD Y2, Y0, Y4
@@ -806,11 +808,12 @@ loop3:
 	ADDQ         $+32, AX
 	ADDQ         $+32, DX
 	ADDQ         $+32, CX
+	ADDQ         $+32, BX
 	DECQ         SI
 	JNZ          loop3
 
 tail1:
-	TESTQ BX, BX
+	TESTQ DI, DI
 	JZ    done2
 
 loop4:
@@ -825,7 +828,8 @@ loop4:
 	ADDQ         $+8, AX
 	ADDQ         $+8, DX
 	ADDQ         $+8, CX
-	DECQ         BX
+	ADDQ         $+8, BX
+	DECQ         DI
 	JNZ          loop4
 
 done2:
@@ -833,7 +837,7 @@ done2:
 	RET
 
 // func rotate4AVX2(t *float64, dst *float64, src *float64, ld int, cs *float64, n int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·rotate4AVX2(SB), NOSPLIT, $0-48
 	MOVQ         t+0(FP), AX
 	MOVQ         dst+8(FP), CX
@@ -851,32 +855,37 @@ TEXT ·rotate4AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSD 40(BX), Y5
 	VBROADCASTSD 48(BX), Y6
 	VBROADCASTSD 56(BX), Y7
-	MOVQ         SI, BX
-	ANDQ         $0x03, BX
+	LEAQ         (DX)(DI*4), BX
+	MOVQ         SI, R9
+	ANDQ         $0x03, R9
 	SHRQ         $0x02, SI
 	JZ           tail1
 
 loop3:
 	VMOVUPD      (AX), Y8
 	VMOVUPD      (DX), Y9
+	PREFETCHT1   (BX)
 	VMULPD       Y9, Y1, Y10
 	VMULPD       Y9, Y0, Y9
 	VFNMADD231PD Y8, Y0, Y10
 	VFMADD231PD  Y8, Y1, Y9
 	VMOVUPD      Y10, (CX)
 	VMOVUPD      (DX)(DI*1), Y8
+	PREFETCHT1   (BX)(DI*1)
 	VMULPD       Y8, Y3, Y10
 	VMULPD       Y8, Y2, Y8
 	VFNMADD231PD Y9, Y2, Y10
 	VFMADD231PD  Y9, Y3, Y8
 	VMOVUPD      Y10, (CX)(DI*1)
 	VMOVUPD      (DX)(DI*2), Y9
+	PREFETCHT1   (BX)(DI*2)
 	VMULPD       Y9, Y5, Y10
 	VMULPD       Y9, Y4, Y9
 	VFNMADD231PD Y8, Y4, Y10
 	VFMADD231PD  Y8, Y5, Y9
 	VMOVUPD      Y10, (CX)(DI*2)
 	VMOVUPD      (DX)(R8*1), Y8
+	PREFETCHT1   (BX)(R8*1)
 	VMULPD       Y8, Y7, Y10
 	VMULPD       Y8, Y6, Y8
 	VFNMADD231PD Y9, Y6, Y10
@@ -886,11 +895,12 @@ loop3:
 	ADDQ         $+32, AX
 	ADDQ         $+32, DX
 	ADDQ         $+32, CX
+	ADDQ         $+32, BX
 	DECQ         SI
 	JNZ          loop3
 
 tail1:
-	TESTQ BX, BX
+	TESTQ R9, R9
 	JZ    done2
 
 loop4:
@@ -923,7 +933,8 @@ loop4:
 	ADDQ         $+8, AX
 	ADDQ         $+8, DX
 	ADDQ         $+8, CX
-	DECQ         BX
+	ADDQ         $+8, BX
+	DECQ         R9
 	JNZ          loop4
 
 done2:

@@ -753,7 +753,7 @@ done2:
 	RET
 
 // func rotate1AVX512(t *float64, dst *float64, src *float64, ld int, cs *float64, n int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·rotate1AVX512(SB), NOSPLIT, $0-48
 	MOVQ         t+0(FP), AX
 	MOVQ         dst+8(FP), CX
@@ -764,14 +764,16 @@ TEXT ·rotate1AVX512(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, DI
 	VBROADCASTSD (BX), Z0
 	VBROADCASTSD 8(BX), Z1
-	MOVQ         SI, BX
-	ANDQ         $0x07, BX
+	LEAQ         (DX)(DI*1), BX
+	MOVQ         SI, DI
+	ANDQ         $0x07, DI
 	SHRQ         $0x03, SI
 	JZ           tail1
 
 loop3:
 	VMOVUPD      (AX), Z2
 	VMOVUPD      (DX), Z3
+	PREFETCHT1   (BX)
 	VMULPD       Z3, Z1, Z4
 	VMULPD       Z3, Z0, Z3
 	VFNMADD231PD Z2, Z0, Z4
@@ -781,15 +783,16 @@ loop3:
 	ADDQ         $+64, AX
 	ADDQ         $+64, DX
 	ADDQ         $+64, CX
+	ADDQ         $+64, BX
 	DECQ         SI
 	JNZ          loop3
 
 tail1:
-	TESTQ        BX, BX
+	TESTQ        DI, DI
 	JZ           done2
-	MOVQ         $-1, SI
-	BZHIQ        BX, SI, SI
-	KMOVW        SI, K1
+	MOVQ         $-1, BX
+	BZHIQ        DI, BX, BX
+	KMOVW        BX, K1
 	VMOVUPD.Z    (AX), K1, Z2
 	VMOVUPD.Z    (DX), K1, Z3
 	VMULPD       Z3, Z1, Z4
@@ -804,7 +807,7 @@ done2:
 	RET
 
 // func rotate4AVX512(t *float64, dst *float64, src *float64, ld int, cs *float64, n int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·rotate4AVX512(SB), NOSPLIT, $0-48
 	MOVQ         t+0(FP), AX
 	MOVQ         dst+8(FP), CX
@@ -822,32 +825,37 @@ TEXT ·rotate4AVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSD 40(BX), Z5
 	VBROADCASTSD 48(BX), Z6
 	VBROADCASTSD 56(BX), Z7
-	MOVQ         SI, BX
-	ANDQ         $0x07, BX
+	LEAQ         (DX)(DI*4), BX
+	MOVQ         SI, R9
+	ANDQ         $0x07, R9
 	SHRQ         $0x03, SI
 	JZ           tail1
 
 loop3:
 	VMOVUPD      (AX), Z8
 	VMOVUPD      (DX), Z9
+	PREFETCHT1   (BX)
 	VMULPD       Z9, Z1, Z10
 	VMULPD       Z9, Z0, Z9
 	VFNMADD231PD Z8, Z0, Z10
 	VFMADD231PD  Z8, Z1, Z9
 	VMOVUPD      Z10, (CX)
 	VMOVUPD      (DX)(DI*1), Z8
+	PREFETCHT1   (BX)(DI*1)
 	VMULPD       Z8, Z3, Z10
 	VMULPD       Z8, Z2, Z8
 	VFNMADD231PD Z9, Z2, Z10
 	VFMADD231PD  Z9, Z3, Z8
 	VMOVUPD      Z10, (CX)(DI*1)
 	VMOVUPD      (DX)(DI*2), Z9
+	PREFETCHT1   (BX)(DI*2)
 	VMULPD       Z9, Z5, Z10
 	VMULPD       Z9, Z4, Z9
 	VFNMADD231PD Z8, Z4, Z10
 	VFMADD231PD  Z8, Z5, Z9
 	VMOVUPD      Z10, (CX)(DI*2)
 	VMOVUPD      (DX)(R8*1), Z8
+	PREFETCHT1   (BX)(R8*1)
 	VMULPD       Z8, Z7, Z10
 	VMULPD       Z8, Z6, Z8
 	VFNMADD231PD Z9, Z6, Z10
@@ -857,15 +865,16 @@ loop3:
 	ADDQ         $+64, AX
 	ADDQ         $+64, DX
 	ADDQ         $+64, CX
+	ADDQ         $+64, BX
 	DECQ         SI
 	JNZ          loop3
 
 tail1:
-	TESTQ        BX, BX
+	TESTQ        R9, R9
 	JZ           done2
-	MOVQ         $-1, SI
-	BZHIQ        BX, SI, SI
-	KMOVW        SI, K1
+	MOVQ         $-1, BX
+	BZHIQ        R9, BX, BX
+	KMOVW        BX, K1
 	VMOVUPD.Z    (AX), K1, Z8
 	VMOVUPD.Z    (DX), K1, Z9
 	VMULPD       Z9, Z1, Z10
