@@ -24,6 +24,8 @@ type option struct {
 	objective gpcore.Objective
 	// offset is added to the objective's values before options are compared.
 	offset float64
+	// start, where not nil, is a setting at which the search begins, beside others.
+	start []float64
 	// unit says what the values measure.
 	unit valueUnit
 	// floor, where positive, has the search work on the logarithm of the value, from that

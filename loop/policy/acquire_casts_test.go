@@ -11,5 +11,9 @@ func acquisitionCasts() map[string]Spec {
 	mes := subsetsSpec("ucb-psq-per-cost", 31)
 	mes.Acquisition, mes.InitialSteps = "mes", 8
 	jes := withCandidates(fixedSpec("jes", 2, 32), 25)
-	return map[string]Spec{"ei-psq-per-cost": ei, "ei moved": moved, "pims": pims, "mes of sets per cost": mes, "jes listed": jes}
+	ids := pricedSpec("costids")
+	ids.Rho, ids.Confidence, ids.Seed, ids.InitialSteps, ids.Model = 2, "heuristic", 33, 4, Model{Kernel: "se", Hyperparameters: "fit", Capacity: 15}
+	idsSets := idsSpec(34, 1.5)
+	idsSets.Model = Model{Kernel: "matern52", Hyperparameters: "priors", PriorRule: "elimination"}
+	return map[string]Spec{"costids": ids, "ids of sets": idsSets, "ei-psq-per-cost": ei, "ei moved": moved, "pims": pims, "mes of sets per cost": mes, "jes listed": jes}
 }

@@ -11,6 +11,9 @@ func (c *checker) acquisitions() {
 	if s.PerCost && s.Schedule == scheduleEpsilon {
 		c.fail("values per cost and schedule %q both weigh costs: use one of them", s.Schedule)
 	}
+	if s.Acquisition == acquireIDS && !(finite(s.Rho) && s.Rho >= 1) {
+		c.fail("rho %g must be finite and at least 1 (2 is usual): a step may have so many times the best information ratio", s.Rho)
+	}
 	c.costs()
 }
 

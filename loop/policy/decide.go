@@ -84,7 +84,7 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 		return nil, err
 	}
 	for i, o := range options {
-		s.SetStarts(i, d.startsIn(d.domains[o.set], centres))
+		s.SetStarts(i, append(d.startsIn(d.domains[o.set], centres), o.start...))
 	}
 	return d.units.run(s), nil
 }

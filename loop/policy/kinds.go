@@ -57,7 +57,7 @@ func recipes() []recipe {
 		{kind: "mes", acquisition: acquireMES},
 		{kind: "jes", acquisition: acquireJES},
 		// Paria et al.
-		{kind: "costids", acquisition: acquireIDS},
+		{kind: "costids", acquisition: acquireIDS, perCost: true},
 		{kind: "ei-per-cost", acquisition: ei, perCost: true},
 		{kind: "multi-fidelity-mes", acquisition: acquireMFMES, perCost: true},
 		// Sandberg and Chehreghani, arXiv 2502.01226.
@@ -138,6 +138,7 @@ func Kinds() []string {
 //	"pims" probability of improvement over a sampled maximum, see improvementOverSample
 //	"mes"  max-value entropy search, see maxValueEntropy
 //	"jes"  joint entropy search, see jointEntropy
+//	"ids"  information-directed sampling, see informationDirected
 //	"none" settings come from a design (random, sobol)
 func Acquisitions() []string {
 	var out []string
@@ -164,6 +165,8 @@ func acquirerOf(name string) acquirer {
 		return maxValueEntropy{}
 	case acquireJES:
 		return jointEntropy{}
+	case acquireIDS:
+		return informationDirected{}
 	}
 	return nil
 }

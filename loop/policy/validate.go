@@ -191,7 +191,7 @@ func (c *checker) parts() {
 	}
 	c.risk(p)
 	if c.oneOf("acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
-		if s.Acquisition == acquireUCB || s.Confidence != "" {
+		if s.Acquisition == acquireUCB || s.Acquisition == acquireIDS || s.Confidence != "" {
 			c.confidence()
 		}
 		c.oneOf("initial design", s.Design, designSobol, designRandom)
