@@ -13,7 +13,7 @@ import (
 // meaning, through Decode.
 type Device struct {
 	Name   string `toml:"name" required:"true" doc:"name that sensors and variables refer to"`
-	Driver string `toml:"driver" required:"true" doc:"which driver speaks to it: serial, mqtt, exec, sim"`
+	Driver string `toml:"driver" required:"true" doc:"which driver speaks to it: serial, mqtt, exec, files, sim"`
 	// Line is the line of the device's header in the file, 0 where unknown.
 	Line int `toml:"-"`
 

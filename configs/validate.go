@@ -155,7 +155,7 @@ func (k *checker) channel(at, device, channel string) {
 		return
 	}
 	d, _ := k.cfg.Device(device)
-	if d.Driver == "exec" || d.Driver == "sim" || channel == "" {
+	if d.Driver == "exec" || d.Driver == "sim" || d.Driver == "files" || channel == "" {
 		return
 	}
 	if _, ok := d.Channel(channel); ok {

@@ -58,6 +58,7 @@ type wireDriver func(*configs.Device, driverContext) (deviceWiring, []configs.Pr
 func driverTable() map[string]wireDriver {
 	return map[string]wireDriver{
 		"exec":   wireExec,
+		"files":  wireFiles,
 		"mqtt":   wireMQTT,
 		"serial": wireSerial,
 		"sim":    wireSim,

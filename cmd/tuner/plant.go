@@ -62,7 +62,7 @@ func (w *wiring) servedDevices(name string) ([]deviceWiring, error) {
 	for _, d := range served {
 		if d.serve == nil {
 			return nil, configError(w, "device."+d.name+".driver",
-				fmt.Sprintf("driver %q cannot be served by this version", d.driver), "serial, mqtt and exec devices can; --device NAME serves one of several")
+				fmt.Sprintf("driver %q cannot be served by this version", d.driver), "serial, mqtt, files and exec devices can; --device NAME serves one of several")
 		}
 		if d.usesStdin {
 			onStdin++

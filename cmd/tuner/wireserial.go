@@ -40,7 +40,7 @@ func wireSerial(d *configs.Device, c driverContext) (deviceWiring, []configs.Pro
 		}
 	}
 	if err == nil && head.Profile != "" {
-		problems = append(problems, missingChannels(c.cfg, d.Name, head.Profile, channels)...)
+		problems = append(problems, missingChannels(c.cfg, d.Name, fmt.Sprintf("with the profile %q", head.Profile), channelNames(channels))...)
 	}
 	w := deviceWiring{
 		where: "serial at " + options.Port,
@@ -54,18 +54,23 @@ func wireSerial(d *configs.Device, c driverContext) (deviceWiring, []configs.Pro
 	return w, append(problems, tryDevice(w, d, problems)...)
 }
 
-// missingChannels reports the sensors and variables that are on a channel which
-// neither the file nor the profile of their device has.
-func missingChannels(cfg *configs.Config, device, profile string, channels []serial.ChannelOptions) []configs.Problem {
+// channelNames are the names that a device's file and profile give.
+func channelNames(channels []serial.ChannelOptions) []string {
 	names := make([]string, len(channels))
 	for i, o := range channels {
 		names[i] = o.Channel
 	}
+	return names
+}
+
+// missingChannels reports the sensors and variables of a device that are on none of
+// its channels; with says where those come from.
+func missingChannels(cfg *configs.Config, device, with string, names []string) []configs.Problem {
 	var problems []configs.Problem
 	look := func(at, on, channel string) {
 		if on == device && channel != "" && !slices.Contains(names, channel) {
 			problems = append(problems, cfg.Problem(at+".channel",
-				fmt.Sprintf("device %q has no channel %q; with the profile %q it has %s", device, channel, profile, strings.Join(names, ", ")),
+				fmt.Sprintf("device %q has no channel %q; %s it has %s", device, channel, with, strings.Join(names, ", ")),
 				"add [device.channel."+channel+"], or use one of these"))
 		}
 	}
