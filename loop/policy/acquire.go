@@ -107,6 +107,8 @@ type decision struct {
 	beta float64
 	// noiseBeta does so in the bound of the noise variance.
 	noiseBeta float64
+	// regions are where control sets are searched, where it is not the whole domain.
+	regions map[int]region
 	// units meters the work.
 	units *meter
 }

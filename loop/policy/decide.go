@@ -4,18 +4,22 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
 )
 
 // decide maximises the acquisition over the eligible control sets:
 //
-//	views -> acquirer -> options -> walls -> search -> setRule
+//	regions -> views -> acquirer -> options -> walls -> search -> setRule
 func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, error) {
 	if err := e.model.refresh(); err != nil {
 		return Proposal{}, err
 	}
 	d := e.decision(ctx, step, fits)
+	if err := d.narrow(); err != nil {
+		return Proposal{}, err
+	}
 	options, err := d.options()
 	if err != nil {
 		return Proposal{}, err
@@ -49,7 +53,8 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) *decision {
 		limit = e.spec.WorkUnits
 	}
 	return &decision{engine: e, step: step, sets: e.rule.eligible(fits), views: e.model.views(step),
-		beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step), units: &meter{ctx: ctx, limit: limit}}
+		beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step), regions: map[int]region{},
+		units: &meter{ctx: ctx, limit: limit}}
 }
 
 // options are the acquirer's, in the shape that the search looks at.
@@ -70,8 +75,7 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 		centres = append(centres, d.around.last)
 	}
 	for i, o := range options {
-		dom := d.domains[o.set]
-		problems[i] = gpcore.Problem{Objective: d.walled(o), Axes: dom.problemAxes(), List: dom.list}
+		problems[i] = d.region(o.set).problem(d.walled(o))
 	}
 	// The functions differ from option to option by their offsets, which the search does
 	// not know: the slack covers them.
@@ -84,7 +88,8 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 		return nil, err
 	}
 	for i, o := range options {
-		s.SetStarts(i, append(d.startsIn(d.domains[o.set], centres), o.start...))
+		starts := append(slices.Clone(d.region(o.set).centre), d.startsIn(d.domains[o.set], centres)...)
+		s.SetStarts(i, append(starts, o.start...))
 	}
 	return d.units.run(s), nil
 }
@@ -172,9 +177,9 @@ func (e *engine) incumbents() [][]float64 {
 	const count = 4
 	m := e.model
 	rows := m.data.rows
-	x := make([]float64, 0, len(rows)*m.dims)
+	x := make([]float64, 0, len(rows)*m.width())
 	for i := range rows {
-		x = append(x, rows[i].x...)
+		x = append(x, m.point(rows[i].x[:m.dims], e.seen+1)...)
 	}
 	mean := make([]float64, len(rows))
 	m.belief().means(mean, x)

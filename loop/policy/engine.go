@@ -30,6 +30,7 @@ type engine struct {
 	model       *model
 	lists       listSampler
 	refits      refits
+	track       *tracker // nil where nothing is held and no jump is looked for
 
 	acquire    acquirer
 	confidence confidence
@@ -59,7 +60,7 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 		return Proposal{}, fmt.Errorf("step %d: %w", step, err)
 	}
 	var p Proposal
-	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() {
+	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() || e.track.designing(step, e.spec.InitialSteps) {
 		var err error
 		if p, err = e.designed(step, fits); err != nil {
 			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
@@ -72,6 +73,7 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 		}
 	}
 	p.Step = step
+	p.Jump = e.track != nil && e.seen > 0 && e.track.jumped == e.seen
 	p.Fit, e.note = e.note, nil
 	e.proposed, e.last = step, &p
 	e.refits.start()
@@ -135,7 +137,13 @@ func (e *engine) advance(ctx context.Context, step int) error {
 	if err := e.takeFit(ctx, step); err != nil {
 		return err
 	}
-	if e.model.fits() && step > e.spec.InitialSteps && e.ready() && e.refits.due(step) {
+	if err := e.watchForJump(); err != nil {
+		return err
+	}
+	if err := e.settle(step); err != nil {
+		return err
+	}
+	if e.model.fits() && !e.track.holding(step) && step > e.spec.InitialSteps && e.ready() && e.refits.due(step) {
 		e.refits.launch(e.model.task(step))
 		if err := e.takeFit(ctx, step); err != nil {
 			return err

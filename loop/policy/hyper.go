@@ -33,9 +33,11 @@ type noiseHyper struct {
 type modelling struct {
 	spec Model
 	seed uint64
-	dims int
+	dims int // variables
 	// user brings unit coordinates of all variables into their units.
 	user func(x []float64) []float64
+	// timescales of the drift, in steps; none: there is no drift.
+	timescales []float64
 	// beta multiplies the standard deviation in the bound of the noise that enters
 	// the objective's model.
 	beta float64
@@ -69,7 +71,7 @@ const (
 
 // kernelOf makes the family that the specification names.
 func (m *modelling) kernelOf(variance float64, lengthscales []float64) gpcore.Kernel {
-	return newKernel(m.spec.Kernel, variance, lengthscales)
+	return m.timed(newKernel(m.spec.Kernel, variance, lengthscales), m.timescale())
 }
 
 // fixed says that hyperparameters are given.
@@ -112,7 +114,7 @@ func (m *modelling) guessNoise(rows []row, scale float64, lengthscales []float64
 	for i := range variances {
 		variances[i] /= scale * scale
 	}
-	h := &noiseHyper{kernel: newKernel(noiseKernel(m.spec.Kernel), 1, lengthscales)}
+	h := &noiseHyper{kernel: m.timed(newKernel(noiseKernel(m.spec.Kernel), 1, lengthscales), m.timescale())}
 	if m.raw {
 		h.link, h.extra = newRawLink(variances), 0.5
 		return h

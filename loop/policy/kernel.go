@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
 )
@@ -82,6 +83,9 @@ func describeKernel(k gpcore.Kernel) (variance float64, lengthscales []float64) 
 	}
 	if len(lengthscales) > 0 {
 		return math.Exp(logs[0]), lengthscales
+	}
+	if slices.Contains(kinds, gpcore.Timescale) { // the last coordinate is time
+		d--
 	}
 	slopes := logs[:min(d, len(logs))]
 	steepest := slopes[argmax(slopes)]

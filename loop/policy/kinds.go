@@ -16,6 +16,7 @@ type recipe struct {
 	fullOnly    bool // the full control set alone, where there is one
 	perCost     bool
 	explore     bool // RAHBO-US: the noise is explored before the objective
+	track       bool // the objective drifts: hold the optimum, watch for jumps
 }
 
 // noiseSource says where the noise variance of one shot comes from.
@@ -66,6 +67,8 @@ func recipes() []recipe {
 		{kind: "pe-gp-ts", acquisition: ts, priorRule: priorsElimination},
 		{kind: "pe-gp-ucb", acquisition: ucb, priorRule: priorsElimination},
 		{kind: "gp-ts", acquisition: ts},
+		// Ours.
+		{kind: kindTrack, acquisition: ucb, track: true, subsets: true},
 		// What all are compared with.
 		{kind: kindRandom, acquisition: acquireNothing, subsets: true},
 		{kind: kindSobol, acquisition: acquireNothing, subsets: true},

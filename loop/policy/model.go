@@ -30,7 +30,7 @@ type model struct {
 }
 
 func newModel(m *modelling) (*model, error) {
-	out := &model{modelling: m, data: store{capacity: m.spec.Capacity}}
+	out := &model{modelling: m, data: store{capacity: m.spec.Capacity, dims: m.dims}}
 	if m.competing() {
 		out.priors = newContest(m)
 		out.inForce = out.priors.hyper()
@@ -67,6 +67,19 @@ func (m *model) observe(r row) {
 	// Numerical trouble of an update is not the observation's fault: the next load
 	// starts from scratch and reports what it cannot mend.
 	m.loaded = err == nil
+}
+
+// forget drops the observations before a step.
+func (m *model) forget(from int) error {
+	m.data.forget(from)
+	m.loaded = false
+	if m.priors != nil {
+		m.priors.broken = true
+		m.priors.standardise(m.data.rows)
+	} else if m.fitted == nil {
+		return nil
+	}
+	return m.refresh()
 }
 
 // adopt puts fitted hyperparameters in force.

@@ -13,6 +13,7 @@ const (
 	kindUCBCVS = "ucb-cvs"
 	kindRandom = "random"
 	kindSobol  = "sobol"
+	kindTrack  = "track"
 
 	varianceLog = "log"
 	varianceRaw = "raw"
@@ -56,6 +57,8 @@ const (
 //	"gp-ucb"   the same without the risk term; where no step has a sample variance,
 //	           with constant noise.
 //	"ucb-cvs"  UCB-CVS (Tay et al., NeurIPS 2023) with constant noise.
+//	"track"    ours: GP-UCB of a drifting objective; after a search it holds the
+//	           optimum with small steps, and searches anew when the objective jumps.
 //	"random"   independent uniform settings; with several control sets, each in turn.
 //	"sobol"    the same with a scrambled Sobol sequence.
 //
@@ -66,6 +69,7 @@ func New(s Spec) (Policy, error) {
 	if known {
 		s.complete(r)
 	}
+	s.completeDrift()
 	if s.Model.Capacity == 0 && s.Model.Hyperparameters == hyperPriors {
 		s.Model.Capacity = priorsCapacity
 	}
@@ -112,6 +116,7 @@ func (s *Spec) complete(r recipe) {
 	if s.NormBound == 0 {
 		s.NormBound = defaultNormBound
 	}
+	s.Drift.Detect = s.Drift.Detect || r.track
 }
 
 // assemble puts the parts of a valid specification together.
@@ -131,12 +136,13 @@ func assemble(s Spec) (*engine, error) {
 	e.target = newTarget(&e.spec, e.domains, e.axes)
 	e.around = newSurroundings(&e.spec, e.axes)
 	dims := len(s.Variables)
+	e.track = newTracker(&s, p.track, e.domains)
 	var known *noiseFunction
 	if p.noise == knownNoise {
 		known = &noiseFunction{e.axes, s.NoiseVariance}
 	}
 	var err error
-	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user,
+	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user, timescales: s.Drift.Timescale,
 		learnt: p.noise == learntNoise, known: known, raw: s.VarianceModel == varianceRaw}); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,8 @@ type surroundings struct {
 	base [][]float64
 	// seed scrambles the points of the expectations that gpcore takes.
 	seed uint64
+	// timed says that time is one more coordinate of the model, the last.
+	timed bool
 }
 
 // newSurroundings draws the common random numbers of a run. A held variable that
@@ -56,7 +58,7 @@ type surroundings struct {
 func newSurroundings(s *Spec, axes []axis) *surroundings {
 	d := len(s.Variables)
 	e := &surroundings{marginals: make([]marginal, d), last: make([]float64, d), read: readings{limit: s.Model.Capacity},
-		seed: stream(s.Seed, forNodes, 1).Uint64()}
+		seed: stream(s.Seed, forNodes, 1).Uint64(), timed: s.Drift.tracks()}
 	for i := range s.Variables {
 		v := &s.Variables[i]
 		e.marginals[i] = newMarginal(v)
@@ -103,7 +105,7 @@ func (e *surroundings) nodes(random []int) nodes {
 }
 
 // inputs splits the coordinates of a point into the domain's and those left to chance,
-// for a decision before a step.
+// for a decision before a step: under drift the time is held at that step.
 func (e *surroundings) inputs(d *domain, step int) gpcore.Inputs {
 	in := gpcore.Inputs{Controlled: d.coords, Seed: e.seed}
 	var learnt []int
@@ -114,11 +116,17 @@ func (e *surroundings) inputs(d *domain, step int) gpcore.Inputs {
 	}
 	if len(learnt) > 0 {
 		n := e.sampled(d.random, learnt)
+		if e.timed {
+			n.x = appendTime(n.x, len(d.random), step)
+		}
 		in.Nodes = &gpcore.Nodes{X: n.x, Weight: n.weight}
 		return in
 	}
 	for _, i := range d.random {
 		in.Random = append(in.Random, e.marginals[i].of(e.last[i]))
+	}
+	if e.timed {
+		in.Random = append(in.Random, gpcore.Held(float64(step)))
 	}
 	return in
 }

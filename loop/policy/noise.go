@@ -76,10 +76,11 @@ func (v *noiseField) ofMeans(dst []float64, rows []row, beta float64) {
 // likelyNoise lists the expected variance of one shot of z at points of all coordinates,
 // row after row.
 func (m *model) likelyNoise(x []float64) []float64 {
-	out := make([]float64, len(x)/m.dims)
+	d := m.width()
+	out := make([]float64, len(x)/d)
 	if m.v == nil {
 		for i := range out {
-			out[i] = m.inForce.shotNoise(x[i*m.dims : (i+1)*m.dims])
+			out[i] = m.inForce.shotNoise(x[i*d : (i+1)*d])
 		}
 		return out
 	}

@@ -98,8 +98,8 @@ func (e *engine) knownRiskOf(d *domain) *knownRisk {
 
 // lessKnownRisk subtracts a control set's known risk from an objective of the
 // standardised unit. Where the noise is learnt or constant it changes nothing.
-func (d *decision) lessKnownRisk(o gpcore.Objective, set int) gpcore.Objective {
-	r := d.knownRiskOf(d.domains[set])
+func (e *engine) lessKnownRisk(o gpcore.Objective, set int) gpcore.Objective {
+	r := e.knownRiskOf(e.domains[set])
 	if r == nil {
 		return o
 	}

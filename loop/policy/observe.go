@@ -20,7 +20,7 @@ func (e *engine) Observe(o Observation) error {
 	for i, v := range o.X {
 		x[i] = e.axes[i].unit(v)
 	}
-	r := row{x: x, mean: o.Mean, variance: o.Variance, shots: o.Shots, set: o.ControlSet, step: o.Step}
+	r := row{x: e.model.point(x, o.Step), mean: o.Mean, variance: o.Variance, shots: o.Shots, set: o.ControlSet, step: o.Step}
 	if o.Valid { // as the step was decided, before anything of it is learnt
 		if err := e.try(o, &r); err != nil {
 			return err

@@ -92,6 +92,9 @@ type Proposal struct {
 	// Cost is what the step will cost by the specification: its control set, its setting
 	// and the movement from where the variables were last measured.
 	Cost float64
+	// Jump says that the objective was found to have jumped: what was learnt before the
+	// step before this one is forgotten.
+	Jump bool
 	// Initial says that the step belongs to the initial design.
 	Initial bool
 	// Prior is the position in Model.Priors of the prior that decided; -1 where none

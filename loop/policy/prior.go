@@ -95,7 +95,9 @@ func (m *modelling) members() []member {
 			if priors[i].Weight > 0 {
 				k.weight *= priors[i].Weight
 			}
-			out = append(out, m.withNoise(k, priors[i].NoiseSD)...)
+			for _, timely := range m.withTime(k) {
+				out = append(out, m.withNoise(timely, priors[i].NoiseSD)...)
+			}
 		}
 	}
 	return out

@@ -31,7 +31,7 @@ func (m *modelling) noiseMembers() []noiseMember {
 	var out []noiseMember
 	for _, l := range levels(lengthscaleMedian, lengthscaleLogSD, -1, 0, 1) {
 		for _, v := range levels(1, noiseOutputLogSD, -0.7, 0.7) {
-			k := newKernel(noiseKernel(m.spec.Kernel), v.value, slices.Repeat([]float64{l.value}, m.dims))
+			k := m.timed(newKernel(noiseKernel(m.spec.Kernel), v.value, slices.Repeat([]float64{l.value}, m.dims)), m.timescale())
 			out = append(out, noiseMember{k, l.weight * v.weight})
 		}
 	}

@@ -115,7 +115,7 @@ func TestHyperposteriorAtCapacity(t *testing.T) {
 	s.Model.Capacity = 8
 	p := fresh(t, s)
 	x, y, _ := told(t, p, 25, 1)
-	held := store{capacity: 8}
+	held := store{capacity: 8, dims: 2}
 	logs := []float64{math.Log(2), 0}
 	kernels := []gpcore.Kernel{gpcore.SquaredExponential(4, []float64{0.2, 0.2}), gpcore.Matern32(1, []float64{0.3, 0.6})}
 	for k := range y {

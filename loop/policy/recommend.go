@@ -8,8 +8,9 @@ import (
 	"github.com/labtuner/tuner/gpcore"
 )
 
-// Recommend implements [Policy]: of the settings that were played, the one with the
-// greatest posterior lower bound of the mean-variance objective,
+// Recommend implements [Policy]: of the settings that were played, and in a hold of those
+// between them, the one with the greatest posterior lower bound of the mean-variance
+// objective,
 //
 //	argmax over played (S, x) of E[ mean - beta sd - alpha * upper bound of the noise variance ]
 //
@@ -33,6 +34,11 @@ func (e *engine) Recommend() (Recommendation, error) {
 			if len(x) == 0 {
 				continue
 			}
+			held, err := e.heldPoint(set)
+			if err != nil {
+				return Recommendation{}, err
+			}
+			x = append(x, held...)
 			at, estimate, err := e.safest(e.domains[set], x)
 			if err != nil {
 				return Recommendation{}, err

@@ -7,7 +7,7 @@ import (
 
 // row is a valid observation as the model sees it.
 type row struct {
-	x        []float64 // unit coordinates, every variable
+	x        []float64 // unit coordinates, every variable; under drift the step as well
 	mean     float64   // in the objective's unit
 	variance float64   // unbiased, of the shots; NaN where unknown
 	shots    int
@@ -21,34 +21,84 @@ func (r *row) spread() bool { return r.shots >= 2 && !math.IsNaN(r.variance) }
 // store holds at most capacity valid observations, oldest first.
 type store struct {
 	capacity int
-	rows     []row
+	// dims is the number of coordinates that count for distances: those of the
+	// variables. Time, where it is one more, does not, because of two readings at one
+	// setting the newer says more of the present, however far they are apart in time.
+	dims int
+	rows []row
+	next []newer // of each row
+	made int     // rows ever added
+}
+
+// newer is the nearest of the rows that were added after one.
+type newer struct {
+	id       int     // of the row itself
+	nearest  int     // id of the other, 0 if there is none
+	distance float64 // squared
 }
 
 // add appends r. When the store is full, the older of the two observations that
 // are nearest to each other (in unit coordinates) leaves first: it is the one
-// that the rest replaces best, and a step costs O(n^2 d) whatever the age of the
-// run. It returns the index that left, -1 if none did.
+// that the rest replaces best. It returns the index that left, -1 if none did. The
+// nearest newer row of each is remembered, so that a step costs O(n d) as a rule: a row
+// is looked at anew only where its nearest left.
 func (s *store) add(r row) (left int) {
 	left = -1
 	if len(s.rows) >= s.capacity {
 		left = s.redundant()
-		s.rows = slices.Delete(s.rows, left, left+1)
+		s.remove(left)
+	}
+	s.made++
+	for i := range s.next {
+		s.next[i].see(s.made, s.distance(&s.rows[i], &r))
 	}
 	s.rows = append(s.rows, r)
+	s.next = append(s.next, newer{id: s.made, distance: math.Inf(1)})
 	return left
 }
 
+func (n *newer) see(id int, distance float64) {
+	if distance < n.distance {
+		n.nearest, n.distance = id, distance
+	}
+}
+
+func (s *store) distance(a, b *row) float64 { return squaredDistance(a.x[:s.dims], b.x[:s.dims]) }
+
 // redundant is the older of the nearest pair.
 func (s *store) redundant() int {
-	best, distance := 0, math.Inf(1)
-	for i := range s.rows {
-		for j := i + 1; j < len(s.rows); j++ {
-			if q := squaredDistance(s.rows[i].x, s.rows[j].x); q < distance {
-				best, distance = i, q
-			}
+	best := 0
+	for i := range s.next {
+		if s.next[i].distance < s.next[best].distance {
+			best = i
 		}
 	}
 	return best
+}
+
+// remove takes out row k.
+func (s *store) remove(k int) {
+	gone := s.next[k].id
+	s.rows, s.next = slices.Delete(s.rows, k, k+1), slices.Delete(s.next, k, k+1)
+	for i := range k {
+		n := &s.next[i]
+		if n.nearest != gone {
+			continue
+		}
+		n.nearest, n.distance = 0, math.Inf(1)
+		for j := i + 1; j < len(s.rows); j++ {
+			n.see(s.next[j].id, s.distance(&s.rows[i], &s.rows[j]))
+		}
+	}
+}
+
+// forget leaves only the observations from a step on.
+func (s *store) forget(from int) {
+	kept := slices.DeleteFunc(slices.Clone(s.rows), func(r row) bool { return r.step < from })
+	s.rows, s.next = nil, nil
+	for _, r := range kept {
+		s.add(r)
+	}
 }
 
 // spreads counts the rows that tell something about the noise.

@@ -10,7 +10,7 @@ import (
 func TestStoreDropsTheOlderOfTheNearestPair(t *testing.T) {
 	const capacity, seed = 20, 8
 	rng := rand.New(rand.NewPCG(seed, 0))
-	s := store{capacity: capacity}
+	s := store{capacity: capacity, dims: 2}
 	for step := range 200 {
 		before := append([]row(nil), s.rows...)
 		r := row{x: []float64{rng.Float64(), rng.Float64()}, step: step}

@@ -39,7 +39,7 @@ func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
 	out := make([]summary, len(x)/j.domain.size())
 	moments := make([][]summary, len(j.view)) // of each component; shot is the mean's variance
 	for i, c := range j.view {
-		m, err := componentMoments(c, in, x)
+		m, err := componentMoments(c, in, x, len(j.domain.random) > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -63,9 +63,9 @@ func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
 	return out, e.addNoise(j, out, in, x)
 }
 
-// componentMoments has one component's E[mean], E[sd] and the variance of its mean over
-// the random variables.
-func componentMoments(c component, in gpcore.Inputs, x []float64) ([]summary, error) {
+// componentMoments has one component's E[mean], E[sd] and, where there are any, the
+// variance of its mean over the random variables.
+func componentMoments(c component, in gpcore.Inputs, x []float64, random bool) ([]summary, error) {
 	out := make([]summary, len(x)/len(in.Controlled))
 	// Negative coefficients of the standard deviation have no Jensen bound, which takes
 	// O(n^3) to prepare and is of no use here.
@@ -81,7 +81,7 @@ func componentMoments(c component, in gpcore.Inputs, x []float64) ([]summary, er
 		out[k].sd = -sd[k]
 		out[k].mean = lower[k] - sd[k]
 	}
-	if len(in.Controlled) < c.gp.Dim() {
+	if random {
 		square, err := expectation([]gpcore.Term{{Process: c.gp, Offset: c.offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
 			return mu * mu, 2 * mu, 0
 		}}}, in, x)

@@ -39,6 +39,7 @@ func validate(s *Spec) []error {
 		c.parts()
 	}
 	c.model()
+	c.drift()
 	if !finite(s.Beta) || s.Beta <= 0 {
 		c.fail("beta %g must be positive and finite (2 is usual): it sets the lower bound of every recommendation", s.Beta)
 	}

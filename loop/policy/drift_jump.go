@@ -1,0 +1,122 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// Detection of a jump. A model that knows the readings before the last window steps
+// predicts those of the window as if nothing had changed since; y_i are n readings,
+// mu_i and s_i^2 that posterior's mean and variance and r_i the noise variance:
+//
+//	T = mean of (y_i - mu_i) / sqrt( (mean of s_i)^2 + mean of r_i / n )
+//
+// The readings of a window lie close together, so their s_i^2 is taken as common to all.
+// A jump is noticed where T < -jumpDeviations and the readings of the last step alone
+// lie more than stillDeviations below: several readings have to agree, so that a single
+// outlier is none, and what has recovered is none either. What improves is followed
+// without being forgotten.
+const (
+	jumpWindow      = 5
+	jumpDeviations  = 4
+	stillDeviations = 2
+	// jumpMemory bounds the readings behind the prediction, and so its cost: it takes the
+	// latest.
+	jumpMemory = 128
+	// leastBefore is how many readings a prediction needs.
+	leastBefore = 10
+)
+
+// watchForJump looks at the readings once after each step of a hold, or of what follows
+// a search; where the objective has jumped, everything but the last step's readings is
+// forgotten and the search of the whole domain begins anew.
+func (e *engine) watchForJump() error {
+	t := e.track
+	if t == nil || !t.detect || len(e.model.data.rows) == 0 {
+		return nil
+	}
+	rows := e.model.data.rows
+	last := rows[len(rows)-1].step
+	if last <= t.checked || t.since == 0 || last < t.since+jumpWindow-1 {
+		return nil
+	}
+	t.checked = last
+	if err := e.model.refresh(); err != nil {
+		return err
+	}
+	all, latest, err := t.residuals(e.model.belief().likeliest(), last)
+	if err != nil {
+		return err
+	}
+	t.doubt = latest.n > 0 && latest.deviations() < -stillDeviations
+	if !jumped(&all, &latest) {
+		return nil
+	}
+	t.level = e.heldLevel(last - jumpWindow + 1)
+	t.begin(last)
+	return e.model.forget(last)
+}
+
+// residual is how readings differ from a prediction.
+type residual struct {
+	n               int
+	mean, sd, noise float64 // means of y-mu, of s and of r
+}
+
+func (r *residual) add(d, sd, noise float64) {
+	r.n++
+	r.mean += (d - r.mean) / float64(r.n)
+	r.sd += (sd - r.sd) / float64(r.n)
+	r.noise += (noise - r.noise) / float64(r.n)
+}
+
+// deviations is T.
+func (r *residual) deviations() float64 {
+	return r.mean / math.Sqrt(r.sd*r.sd+r.noise/float64(r.n))
+}
+
+// jumped says that the residuals of a window and of its last step show a jump.
+func jumped(all, latest *residual) bool {
+	return all.n > 0 && latest.n > 0 && latest.deviations() < -stillDeviations && all.deviations() < -jumpDeviations
+}
+
+// residuals compares the readings of the last steps, all and the latest, with what those
+// before predict. They are empty where that tells nothing yet.
+func (t *tracker) residuals(c component, last int) (all, latest residual, err error) {
+	g := c.gp
+	d := g.Dim()
+	var x, y, noise, after []float64
+	var window []int
+	for i := g.Len() - 1; i >= 0; i-- {
+		if at := g.X(i); at[d-1] > float64(last-jumpWindow) {
+			window = append(window, i)
+			after = append(after, at...)
+			after[len(after)-1] = float64(last - jumpWindow + 1)
+		} else if len(y) < jumpMemory {
+			x, y, noise = append(x, at...), append(y, g.Target(i)), append(noise, g.NoiseVariance(i))
+		}
+	}
+	if len(y) < leastBefore || len(window) < jumpWindow {
+		return all, latest, nil
+	}
+	if t.probe == nil {
+		t.probe = gpcore.New(g.Kernel(), jumpMemory)
+	} else if err := reset(t.probe, g.Kernel()); err != nil {
+		return all, latest, err
+	}
+	if err := loadRobustly(t.probe, x, y, noise); err != nil {
+		return all, latest, fmt.Errorf("prediction of the last %d steps: %w", jumpWindow, err)
+	}
+	mean, variance := make([]float64, len(window)), make([]float64, len(window))
+	t.probe.Predict(mean, variance, after)
+	for k, i := range window {
+		r, s := g.Target(i)-mean[k], math.Sqrt(variance[k])
+		all.add(r, s, g.NoiseVariance(i))
+		if g.X(i)[d-1] == float64(last) {
+			latest.add(r, s, g.NoiseVariance(i))
+		}
+	}
+	return all, latest, nil
+}
