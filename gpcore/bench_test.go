@@ -10,7 +10,7 @@ import (
 
 // Run with
 //
-//	go test ./gpcore/... -bench 'Replace|Append|Noise|Predict' -benchmem
+//	go test ./gpcore/... -bench 'Replace|Append|Noise|Predict|Decide' -benchmem
 //
 // Data are three-dimensional, the kernel is a squared exponential with lengthscale
 // 0.3, noise 0.01. Each operation leaves the process as full as it was.

@@ -27,6 +27,7 @@ type ValueError struct {
 	Value float64 // the number itself
 }
 
+// Error names the number, its place and what it must be.
 func (e *ValueError) Error() string {
 	want := "must be finite"
 	switch {

@@ -66,8 +66,8 @@ func (g *GP) holds(i int) bool { return i >= 0 && i < g.f.n }
 // Rasmussen & Williams (2006), eq. 2.30.
 func (g *GP) LogLikelihood() float64 { return g.f.logLikelihood() }
 
-// Clone is an independent copy with the same capacity. A rebuild in progress is
-// not copied.
+// Clone is an independent copy with the same capacity, in memory of its own, O(Cap^2). A
+// rebuild in progress is not copied.
 func (g *GP) Clone() *GP {
 	c := New(g.kernel, g.points.cap)
 	c.f.copyFrom(g.f)
@@ -160,7 +160,8 @@ func (g *GP) commitReplace(i int, x []float64, e entry, s float64) {
 	g.rebuild.appended(g, x, e.noise)
 }
 
-// SetTarget changes y_i. O(n^2); the factor stays.
+// SetTarget changes y_i. O(n^2); the factor stays. It returns ErrIndex or a
+// *ValueError.
 func (g *GP) SetTarget(i int, y float64) error {
 	if !g.holds(i) {
 		return ErrIndex
@@ -172,7 +173,8 @@ func (g *GP) SetTarget(i int, y float64) error {
 	return nil
 }
 
-// SetTargets changes every target; y has Len elements. O(n^2); the factor stays.
+// SetTargets changes every target; y has Len elements. O(n^2); the factor stays. It
+// returns ErrShape or a *ValueError.
 func (g *GP) SetTargets(y []float64) error {
 	if len(y) != g.f.n {
 		return ErrShape
@@ -186,7 +188,8 @@ func (g *GP) SetTargets(y []float64) error {
 
 // SetNoise changes the noise variance of observation i. O(n^2): a rank-one change,
 // least for late observations, or about three times as much where the change is
-// by orders of magnitude. To change many at once see [GP.TrackNoises].
+// by orders of magnitude. To change many at once see [GP.TrackNoises]. It returns
+// ErrIndex, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetNoise(i int, noiseVariance float64) error {
 	if !g.holds(i) {
 		return ErrIndex

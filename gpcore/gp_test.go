@@ -94,8 +94,14 @@ func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }
 
+// failer is a test, of this package's kind or rapid's.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // checkPadding fails where W or a vector holds something outside its triangle.
-func checkPadding(t testing.TB, f *factor) {
+func checkPadding(t failer, f *factor) {
 	t.Helper()
 	for k := range len(f.w) / f.ld {
 		for j, v := range f.w[k*f.ld : (k+1)*f.ld] {

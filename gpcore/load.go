@@ -31,7 +31,8 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 }
 
 // SetNoises changes every noise variance by an exact refactorisation, O(n^3/3); it
-// allocates at the first call only. A rebuild in progress is abandoned.
+// allocates at the first call only. A rebuild in progress is abandoned, also where the
+// call fails. It returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetNoises(noiseVariance []float64) error {
 	n := g.f.n
 	if len(noiseVariance) != n {
@@ -53,12 +54,15 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 }
 
 // Refresh refactorises what is held, O(n^3/3). No sequence of updates makes it
-// necessary; it is the answer to a bad [GP.Audit].
+// necessary; it is the answer to a bad [GP.Audit]. It returns ErrNotPositiveDefinite
+// where the observations were taken up at the edge of what rounding allows; then nothing
+// has changed.
 func (g *GP) Refresh() error { return g.SetNoises(g.f.noise[:g.f.n]) }
 
 // SetKernel refactorises with another kernel of the same dimension, O(n^3/3).
 // Readers follow at their next use. A rebuild in progress is abandoned.
-// [GP.StartRebuild] does the same spread over many steps.
+// [GP.StartRebuild] does the same spread over many steps. It allocates O(Cap), at the
+// first use O(Cap^2), and returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetKernel(k Kernel) error {
 	if k.Dim() != g.points.d {
 		return ErrShape

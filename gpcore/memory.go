@@ -66,6 +66,7 @@ const (
 	Replaced                   // it took the place of an observation
 )
 
+// String is the kind in one word.
 func (k ChangeKind) String() string { return [...]string{"appended", "merged", "replaced"}[k] }
 
 // Observation is one that a memory holds or held.
