@@ -41,13 +41,14 @@ type Config struct {
 
 // Plant describes the simulated plant.
 type Plant struct {
-	Kind   string                `toml:"kind" required:"true" doc:"which plant: laser, growth, table"`
-	Noise  float64               `toml:"noise" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
-	Drift  float64               `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
-	Faults []string              `toml:"faults" doc:"faults on request, such as dropout@40 or stuck:energy@120"`
-	Data   string                `toml:"data" doc:"name of the recorded table of kind table"`
-	Batch  *time.Duration        `toml:"batch" bound:"> 0s" doc:"simulated duration of one growth batch; absent: the plant's own"`
-	Random map[string]WhenRandom `toml:"random" doc:"how the plant draws a variable that a step leaves random; absent: the variable's when_random, uniform where that is learn"`
+	Kind       string                `toml:"kind" required:"true" doc:"which plant: laser, growth, table"`
+	Noise      float64               `toml:"noise" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
+	Drift      float64               `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
+	Saturation float64               `toml:"saturation" unit:"1" bound:"> 0, <= 1" doc:"share of the energy sensor's range at which the laser's detector saturates"`
+	Faults     []string              `toml:"faults" doc:"faults on request, such as dropout@40 or stuck:energy@120"`
+	Data       string                `toml:"data" doc:"name of the recorded table of kind table"`
+	Batch      *time.Duration        `toml:"batch" bound:"> 0s" doc:"simulated duration of one growth batch; absent: the plant's own"`
+	Random     map[string]WhenRandom `toml:"random" doc:"how the plant draws a variable that a step leaves random; absent: the variable's when_random, uniform where that is learn"`
 }
 
 // Objective says what the run is for. Exactly one of Sensor and Formula is set.

@@ -39,6 +39,8 @@ func (p *Plant) SetDefaults() {
 	// Drift and faults are for those who ask for them: with drift, the best setting
 	// is a moving target and no single regret tells the truth.
 	p.Drift = 0
+	// A detector that suits its range; a smaller one hides the best settings.
+	p.Saturation = 1
 	p.Faults = []string{}
 }
 

@@ -104,6 +104,14 @@ type Lapser interface {
 	LapsesOnClose() bool
 }
 
+// Spoiler is a simulated device that can be told to spoil what its server puts on
+// the wire, so that the other side meets garbage and NaN where they occur: in bytes,
+// not in values. A server passes every answer through Spoil, which returns it
+// unchanged unless such a fault is at work.
+type Spoiler interface {
+	Spoil(answer []byte) []byte
+}
+
 // Clock tells the time. Differences between its readings are monotonic.
 type Clock interface {
 	Now() time.Time

@@ -15,7 +15,7 @@ import (
 )
 
 func newPlantCommand(e *env) *cobra.Command {
-	var device string
+	var device, faults string
 	cmd := &cobra.Command{
 		Use:   "plant CONFIG",
 		Short: "Serve the simulated plant as an instrument",
@@ -26,7 +26,14 @@ stdout, so that
 
   command = ["tuner", "plant", "my.toml", "--device", "laboratory"]
 
-makes it a child of tuner run. It ends with Ctrl-C, and as a child with its input.`,
+makes it a child of tuner run. It ends with Ctrl-C, and as a child with its input.
+
+With --faults PIPE things go wrong while it runs: each line that is written to the named
+pipe, which is made if it is not there, is a fault as [plant] faults has them, without a
+time or with one:
+
+  echo stuck:energy+30s > PIPE
+  echo garbage:laser+5s > PIPE`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,10 +45,11 @@ makes it a child of tuner run. It ends with Ctrl-C, and as a child with its inpu
 			if err != nil {
 				return err
 			}
-			return servePlant(cmd.Context(), e, w, served)
+			return servePlant(cmd.Context(), e, w, plantServing{served, faults})
 		},
 	}
 	cmd.Flags().StringVar(&device, "device", "", "serve this device only")
+	cmd.Flags().StringVar(&faults, "faults", "", "take faults from this named pipe while it runs")
 	return cmd
 }
 
@@ -82,8 +90,15 @@ func (w *wiring) deviceNames() []string {
 	return names
 }
 
+// plantServing is what the command line asks of tuner plant.
+type plantServing struct {
+	devices []deviceWiring
+	// faults is the named pipe that faults come from, "" for none.
+	faults string
+}
+
 // servePlant serves until ctx ends or one of the devices does.
-func servePlant(ctx context.Context, e *env, w *wiring, served []deviceWiring) error {
+func servePlant(ctx context.Context, e *env, w *wiring, asked plantServing) error {
 	tell := newNarrator(e.stderr, style{})
 	defer tell.close()
 	env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell)}
@@ -104,10 +119,18 @@ func servePlant(ctx context.Context, e *env, w *wiring, served []deviceWiring) e
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ends := make(chan error, len(served))
-	for _, d := range served {
+	if asked.faults != "" {
+		pipe, err := openFaultPipe(asked.faults)
+		if err != nil {
+			return err
+		}
+		defer pipe.Close() // ends the goroutine
+		go injectFrom(pipe, plant, tell)
+	}
+	ends := make(chan error, len(asked.devices))
+	for _, d := range asked.devices {
 		tell.say("tuner: plant: serving device %s: %s", d.name, d.where)
-		s := serving{dev: plant.Device(d.name), period: w.opt.Tick, stdin: e.stdin, stdout: e.stdout,
+		s := serving{dev: plant.Served(d.name), period: w.opt.Tick, stdin: e.stdin, stdout: e.stdout,
 			env: drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name)}}
 		go func() {
 			err := d.serve(ctx, s)
@@ -118,7 +141,7 @@ func servePlant(ctx context.Context, e *env, w *wiring, served []deviceWiring) e
 		}()
 	}
 	var all []error
-	for range served {
+	for range asked.devices {
 		err := <-ends
 		cancel() // one device that is gone takes the others along
 		if !errors.Is(err, context.Canceled) {

@@ -22,7 +22,7 @@ func (w *wiring) wirePlant() []configs.Problem {
 		return nil
 	}
 	p := cfg.Plant
-	o := &sim.Options{Kind: p.Kind, Noise: p.Noise, Drift: p.Drift, Faults: p.Faults, Data: p.Data,
+	o := &sim.Options{Kind: p.Kind, Noise: p.Noise, Drift: p.Drift, Saturation: p.Saturation, Faults: p.Faults, Data: p.Data,
 		Batch: orZero(p.Batch), Seed: uint64(cfg.Seed) ^ plantSeed}
 	for i := range cfg.Variables {
 		o.Variables = append(o.Variables, w.plantVariable(i))

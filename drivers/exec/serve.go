@@ -171,6 +171,9 @@ func (s *server) write(v any) error {
 	if len(line) > wire.MaxLine {
 		return fmt.Errorf("exec: a line of %d bytes is longer than the %d that %s allows", len(line), wire.MaxLine, Protocol)
 	}
+	if simulated, ok := s.dev.(drivers.Spoiler); ok {
+		line = simulated.Spoil(line)
+	}
 	if _, err := s.out.Write(line); err != nil {
 		return fmt.Errorf("exec: output: %w", err)
 	}

@@ -111,6 +111,9 @@ func (s *server) answer(ctx context.Context, text string) error {
 		s.Env.Log.Warn("a run is bad: " + err.Error())
 		say = "bad = true\n"
 	}
+	if simulated, ok := s.Device.(drivers.Spoiler); ok {
+		say = string(simulated.Spoil([]byte(say)))
+	}
 	// Written aside and renamed, so that a host sees it whole.
 	if err := os.WriteFile(s.output+".new", []byte(say), 0o644); err != nil {
 		return fmt.Errorf("files: %w", err)

@@ -204,6 +204,9 @@ func (s *server) publish(ctx context.Context, l *link) error {
 		if payload == nil {
 			continue
 		}
+		if simulated, ok := s.device.(drivers.Spoiler); ok {
+			payload = simulated.Spoil(payload)
+		}
 		sending, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
 		err = conn.publish(sending, topic, payload)
 		cancel()

@@ -76,6 +76,9 @@ func Serve(ctx context.Context, p Plant) (err error) {
 	if err != nil {
 		return fmt.Errorf("serial: %w", err)
 	}
+	if simulated, ok := p.Device.(drivers.Spoiler); ok {
+		in = spoilt{in, simulated}
+	}
 	if err := serveOn(ctx, described.opt.path(), in); err != nil {
 		return described.wrap(err)
 	}
@@ -92,6 +95,20 @@ func (d *Device) instrument(dev drivers.Device) (instrument, error) {
 		return &server{talk: t, channels: d.channels, dev: served}, nil
 	}
 	return nil, fmt.Errorf("protocol %q cannot be served", d.opt.Protocol)
+}
+
+// spoilt is an instrument on a line that a simulated fault can spoil.
+type spoilt struct {
+	instrument
+	wire drivers.Spoiler
+}
+
+func (s spoilt) hear(ctx context.Context, text []byte) ([]byte, error) {
+	said, err := s.instrument.hear(ctx, text)
+	if len(said) > 0 {
+		said = s.wire.Spoil(said)
+	}
+	return said, err
 }
 
 // checkOffer checks that the device has what the description promises.

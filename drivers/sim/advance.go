@@ -81,6 +81,9 @@ func (p *Plant) place(i int, t time.Duration) (motor, optic float64) {
 	} else {
 		motor, optic = k.at(t), k.opticAt(t)
 	}
+	if k.dead {
+		optic = k.effect
+	}
 	if v.stepped() {
 		motor, optic = v.nearest(motor), v.nearest(optic)
 	}

@@ -22,6 +22,9 @@ func (o *Options) check() error {
 	if !(o.Drift >= 0) || math.IsInf(o.Drift, 1) {
 		add("drift is %v; give 0 or more knob ranges per hour", o.Drift)
 	}
+	if !(o.Saturation >= 0 && o.Saturation <= 1) {
+		add("saturation is %v; give a share of the sensor's range, above 0 and at most 1", o.Saturation)
+	}
 	if o.Batch < 0 {
 		add("batch is %v; give a time, or 0 for the plant's own", o.Batch)
 	}

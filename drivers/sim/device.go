@@ -34,6 +34,9 @@ type view struct {
 	open  atomic.Bool
 	// seen holds, by channel, the number of the last shot that was read.
 	seen []uint64
+	// spoils says that a server puts the answers on a wire, where garbage and NaN
+	// belong.
+	spoils bool
 }
 
 // actuatorView implements drivers.Device and drivers.Actuator.
@@ -87,6 +90,9 @@ func (v *view) reach(ctx context.Context) error {
 	if v.plant.lost(v.name) {
 		return fmt.Errorf("device %q does not answer: the link is lost (a simulated fault): %w", v.name, drivers.ErrUnavailable)
 	}
+	if !v.spoils && v.plant.cut(faultGarbage, v.name) {
+		return fmt.Errorf("device %q answers with garbage (a simulated fault): %w", v.name, drivers.ErrUnavailable)
+	}
 	return nil
 }
 
@@ -125,7 +131,10 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 	} else {
 		settings, _ = p.settings(at)
 	}
-	reading := drivers.Reading{Values: make(map[string]float64, len(asked)), At: p.epoch.Add(at)}
+	reading := drivers.Reading{Values: make(map[string]float64, len(asked)), At: p.stamp(v.name, at)}
+	if !v.spoils && p.cut(faultNaN, v.name) {
+		return reading, nil
+	}
 	for _, c := range asked {
 		if p.event(c) && !v.fresh(c) {
 			continue
@@ -266,7 +275,7 @@ func (p *Plant) command(values map[int]float64, release []int) {
 func (a *actuatorView) written(values map[int]float64, release []int) drivers.Reading {
 	p := a.plant
 	settings, _ := p.settings(p.now)
-	reading := drivers.Reading{Values: map[string]float64{}, At: p.epoch.Add(p.now)}
+	reading := drivers.Reading{Values: map[string]float64{}, At: p.stamp(a.name, p.now)}
 	for c, channel := range p.channels {
 		i := channel.variable
 		if channel.device != a.name || i < 0 {

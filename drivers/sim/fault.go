@@ -45,11 +45,28 @@ const (
 	// wrong-sign: a motor goes as far as it is told to, the other way, seen from
 	// where it was when the fault began. A variable that can be set; the first.
 	faultWrongSign = "wrong-sign"
+	// dead: an actuator says that it moves and does nothing, as a pump with a torn
+	// hose. A variable that can be set; the first.
+	faultDead = "dead"
+	// nan: a served device says NaN in place of numbers; a device in the same process
+	// says nothing, as a driver that refuses them. A device or a channel of it; all devices.
+	faultNaN = "nan"
+	// garbage: a served device's answers have bytes that are not its own; calls to a
+	// device in the same process fail. A device or a channel of it; all devices.
+	faultGarbage = "garbage"
+	// power-cycle: actuators are at once where they are when the plant is switched
+	// on, and the link is lost as long as the fault lasts. A device or a channel of
+	// it; all devices.
+	faultPowerCycle = "power-cycle"
+	// clock-jump: the times of a device's readings are clockJump ahead. A device or a
+	// channel of it; all devices.
+	faultClockJump = "clock-jump"
 )
 
 // FaultKinds returns the kinds of fault.
 func FaultKinds() []string {
-	return []string{faultDropout, faultStale, faultStuck, faultSpike, faultLost, faultSlow, faultWrongSign}
+	return []string{faultDropout, faultStale, faultStuck, faultSpike, faultLost, faultSlow, faultWrongSign,
+		faultDead, faultNaN, faultGarbage, faultPowerCycle, faultClockJump}
 }
 
 // faultSyntax is what an error about a fault shows.

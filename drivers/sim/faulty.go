@@ -83,10 +83,10 @@ func (p *Plant) schedule(text string) error {
 // tie finds the channels that a fault strikes.
 func (p *Plant) tie(f Fault) (target, error) {
 	t := target{Fault: f}
-	motor := f.Kind == faultSlow || f.Kind == faultWrongSign
+	motor := f.Kind == faultSlow || f.Kind == faultWrongSign || f.Kind == faultDead
 	if f.Where == "" {
 		switch {
-		case f.Kind == faultLost:
+		case ofDevices(f.Kind):
 			return t, nil
 		case f.Kind == faultDropout:
 			for c := range p.channels {
@@ -98,7 +98,7 @@ func (p *Plant) tie(f Fault) (target, error) {
 		}
 	}
 	for c := range p.channels {
-		if f.Kind == faultLost && p.channels[c].device == f.Where {
+		if ofDevices(f.Kind) && p.channels[c].device == f.Where {
 			t.device = f.Where
 			return t, nil
 		}
@@ -124,6 +124,11 @@ func (p *Plant) tie(f Fault) (target, error) {
 	}
 	t.device = p.channels[t.channels[0]].device
 	return t, nil
+}
+
+// ofDevices says whether a kind of fault strikes whole devices.
+func ofDevices(kind string) bool {
+	return slices.Contains([]string{faultLost, faultNaN, faultGarbage, faultPowerCycle, faultClockJump}, kind)
 }
 
 // called says whether channel c, or its sensor or variable, is called name.
@@ -206,6 +211,9 @@ func (p *Plant) begin(w target, t time.Duration) *running {
 			r.until = t + time.Duration(w.Steps)*longest
 		}
 	}
+	if w.Kind == faultPowerCycle {
+		p.powerCycle(w.device, t)
+	}
 	if w.Kind == faultStuck {
 		r.held = p.last(w.channels[0], t)
 	}
@@ -240,10 +248,15 @@ func (p *Plant) tellMotors(t time.Duration) {
 		}
 		k, v := &p.knobs[i], &p.opt.Variables[i]
 		slow, reversed, stuck := p.strikes(faultSlow, c), p.strikes(faultWrongSign, c), p.strikes(faultStuck, c)
-		if slow == k.slow && reversed == k.wrongSign && stuck == k.stuck {
+		dead := p.strikes(faultDead, c)
+		if slow == k.slow && reversed == k.wrongSign && stuck == k.stuck && dead == k.dead {
 			continue
 		}
 		motor, optic := p.place(i, t)
+		if dead && !k.dead {
+			k.effect = optic
+		}
+		k.dead = dead
 		if reversed && !k.wrongSign {
 			k.mirror = motor
 		}
@@ -264,11 +277,42 @@ func (p *Plant) striking(kind string, c int) *running {
 	return nil
 }
 
+// cut says whether a fault that strikes whole devices is at work on one.
+func (p *Plant) cut(kind, device string) bool {
+	return slices.ContainsFunc(p.running, func(r *running) bool {
+		return r.Kind == kind && (r.device == "" || r.device == device)
+	})
+}
+
 // lost says whether the link to a device is cut.
 func (p *Plant) lost(device string) bool {
-	return slices.ContainsFunc(p.running, func(r *running) bool {
-		return r.Kind == faultLost && (r.device == "" || r.device == device)
-	})
+	return p.cut(faultLost, device) || p.cut(faultPowerCycle, device)
+}
+
+// powerCycle puts the actuators of a device ("": of all) where they are when the
+// plant is switched on.
+func (p *Plant) powerCycle(device string, t time.Duration) {
+	for i := range p.knobs {
+		v, k := &p.opt.Variables[i], &p.knobs[i]
+		if !v.Actuated || device != "" && v.Device != device {
+			continue
+		}
+		value, released := v.boot()
+		k.setpoint, k.released = value, released
+		k.redirect(t, value, value, v.High-v.Low)
+	}
+	p.restart()
+}
+
+// clockJump is by how much a device's clock is ahead after a jump.
+const clockJump = time.Hour
+
+// stamp is the time that a device puts on a reading of t.
+func (p *Plant) stamp(device string, t time.Duration) time.Time {
+	if p.cut(faultClockJump, device) {
+		t += clockJump
+	}
+	return p.epoch.Add(t)
 }
 
 // blind says whether channel c has nothing to say.

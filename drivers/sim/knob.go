@@ -66,8 +66,10 @@ type knob struct {
 	// mirror, while the wrong-sign fault lasts, is the position about which
 	// motions are reversed.
 	mirror float64
-	// wrongSign, stuck and slow are the faults at work.
-	wrongSign, stuck, slow bool
+	// effect is what a dead actuator goes on doing.
+	effect float64
+	// wrongSign, stuck, slow and dead are the faults at work.
+	wrongSign, stuck, slow, dead bool
 	// low and high are the stops that no fault can push the knob through.
 	low, high float64
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -83,6 +84,8 @@ type laser struct {
 	dim int
 	// noise and drift as in Options.
 	noise, drift float64
+	// saturation as in Options.
+	saturation float64
 	// energy and pointing are the sensors' ranges.
 	energy, pointing interval
 }
@@ -160,8 +163,33 @@ func (l *laser) moments(k int, u []float64, hours float64) (mean, variance float
 		return l.straight(u), sd * sd
 	}
 	e, sd := l.relative(u, hours)
+	if top := l.top(); top < 1 {
+		e, sd = clippedMoments(e, sd, top/laserFullScale)
+	}
 	scale := laserFullScale * l.energy.span()
 	return l.energy.low + scale*e, scale * scale * sd * sd
+}
+
+// top is the share of the energy sensor's range that the detector can show.
+func (l *laser) top() float64 { return cmp.Or(l.saturation, 1) }
+
+// clippedMoments returns mean and standard deviation of min(X, c), where X is
+// log-normal with mean e and standard deviation sd. With s² = log(1 + (sd/e)²) and
+// m = log e - s²/2,
+//
+//	E[min(X,c)^k] = exp(k m + k² s²/2) Φ((log c - m)/s - k s) + c^k Φ((m - log c)/s)
+func clippedMoments(e, sd, c float64) (mean, clippedSD float64) {
+	if sd == 0 {
+		return min(e, c), 0
+	}
+	s2 := math.Log1p(sd * sd / (e * e))
+	s := math.Sqrt(s2)
+	m := math.Log(e) - s2/2
+	moment := func(k float64) float64 {
+		return math.Exp(k*m+k*k*s2/2)*normalCDF((math.Log(c)-m)/s-k*s) + math.Pow(c, k)*normalCDF((m-math.Log(c))/s)
+	}
+	mean = moment(1)
+	return mean, math.Sqrt(max(moment(2)-mean*mean, 0))
 }
 
 // straight returns the mean pointing.
@@ -178,7 +206,8 @@ func (l *laser) jitter() float64 { return l.noise * laserJitter * l.pointing.spa
 // pulse returns the energy of a pulse whose noise is the standard normal number z.
 func (l *laser) pulse(e, sd, z float64) float64 {
 	s2 := math.Log1p(sd * sd / (e * e))
-	return l.energy.low + laserFullScale*l.energy.span()*e*math.Exp(math.Sqrt(s2)*z-s2/2)
+	shown := min(laserFullScale*e*math.Exp(math.Sqrt(s2)*z-s2/2), l.top())
+	return l.energy.low + l.energy.span()*shown
 }
 
 func (l *laser) shot(out, u []float64, hours float64, n uint64) {

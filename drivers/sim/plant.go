@@ -46,6 +46,8 @@ type Plant struct {
 	// waiting faults begin with a step or at a time, running ones are at work.
 	waiting []target
 	running []*running
+	// garbled counts the answers that were spoilt with garbage.
+	garbled uint64
 }
 
 // shot is what the latest shot with a value left behind.
@@ -161,7 +163,7 @@ func (p *Plant) build() error {
 // buildLaser makes the laser. It scales its signals to the ranges of the sensors
 // that show them.
 func (p *Plant) buildLaser() {
-	p.laser = &laser{source: p.source, dim: len(p.opt.Variables), noise: p.opt.Noise, drift: p.opt.Drift,
+	p.laser = &laser{source: p.source, dim: len(p.opt.Variables), noise: p.opt.Noise, drift: p.opt.Drift, saturation: p.opt.Saturation,
 		energy: interval{0, 20}, pointing: interval{-5, 5}}
 	p.model = p.laser
 }

@@ -14,6 +14,7 @@ const (
 	streamPointing uint64 = 0x300 // + octave: pointing jitter
 	streamReadback uint64 = 0x400 // + variable: noise of a readback
 	streamDraw     uint64 = 0x500 // + variable: what the surroundings do
+	streamGarbage  uint64 = 0x600 // bytes that a wire spoils
 )
 
 // source is a counter-based generator: number i of a stream is a function of the

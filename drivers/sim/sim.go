@@ -43,6 +43,9 @@ type Options struct {
 	Noise float64
 	// Drift moves the laser's optimum, in knob ranges per hour.
 	Drift float64
+	// Saturation is the share of the energy sensor's range above which the laser's
+	// detector says the same for every pulse; 0 counts as 1.
+	Saturation float64
 	// Faults as in ParseFault, each with a step or a time.
 	Faults []string
 	// Data names the table of a table plant; see Tables.

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/labtuner/tuner/drivers/sim"
+)
+
+// openFaultPipe opens a named pipe, which it makes where there is none. Opened for both
+// directions, it neither waits for a writer nor ends with one.
+func openFaultPipe(path string) (*os.File, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		if err := unix.Mkfifo(path, 0o600); err != nil {
+			return nil, fmt.Errorf("faults: named pipe %q: %w", path, err)
+		}
+	case info.Mode()&fs.ModeNamedPipe == 0:
+		return nil, usageError{withHint(fmt.Errorf("--faults %q is there and is no named pipe", path), "mkfifo makes one; a path that is not there yet will do")}
+	}
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("faults: named pipe %q: %w", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil // nonblocking: Close ends a Read
+}
+
+// injectFrom makes a fault of each line until the pipe is closed.
+func injectFrom(pipe *os.File, plant *sim.Plant, tell *narrator) {
+	lines := bufio.NewScanner(pipe)
+	for lines.Scan() {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" {
+			continue
+		}
+		if err := plant.Inject(text); err != nil {
+			tell.say("tuner: warning: %v", err)
+		}
+	}
+	if err := lines.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
+		tell.say("tuner: warning: faults: %v", err)
+	}
+}
