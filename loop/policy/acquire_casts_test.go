@@ -15,5 +15,7 @@ func acquisitionCasts() map[string]Spec {
 	ids.Rho, ids.Confidence, ids.Seed, ids.InitialSteps, ids.Model = 2, "heuristic", 33, 4, Model{Kernel: "se", Hyperparameters: "fit", Capacity: 15}
 	idsSets := idsSpec(34, 1.5)
 	idsSets.Model = Model{Kernel: "matern52", Hyperparameters: "priors", PriorRule: "elimination"}
-	return map[string]Spec{"costids": ids, "ids of sets": idsSets, "ei-psq-per-cost": ei, "ei moved": moved, "pims": pims, "mes of sets per cost": mes, "jes listed": jes}
+	risky := riskySets(acquireUCB, 35)
+	risky.Model, risky.InitialSteps = Model{Kernel: "se", Hyperparameters: "fit", Capacity: 20}, 4
+	return map[string]Spec{"risky sets": risky, "costids": ids, "ids of sets": idsSets, "ei-psq-per-cost": ei, "ei moved": moved, "pims": pims, "mes of sets per cost": mes, "jes listed": jes}
 }

@@ -4,10 +4,10 @@ import "github.com/labtuner/tuner/gpcore"
 
 // expectedPath is the expectation of a sample over the random variables R,
 //
-//	a(c) = E_R[ scale (f(c, R) + offset(c, R)) - alpha variance(v(c, R)) ],
+//	a(c) = E_R[ g - alpha variance(v(c, R)) ] - spread Var_R[ g ],   g = scale (f(c, R) + offset(c, R)),
 //
 // with f a path of the objective's process and v one of the noise process, over the nodes of
-// gpcore's expectations; v is nil without a risk term. Cost of a point: O(nodes (n +
+// gpcore's expectations; v is nil, and spread zero, without a risk term. Cost of a point: O(nodes (n +
 // waves d)).
 type expectedPath struct {
 	shape              *gpcore.Expected // knows nodes and lengthscales
@@ -15,10 +15,10 @@ type expectedPath struct {
 	f, v               *gpcore.Path
 	scale              float64                         // of f's unit
 	offset             func(grad, x []float64) float64 // of f; nil: none
-	alpha              float64
+	alpha, spread      float64
 	field              *noiseField
 
-	x, value, noise, grad []float64 // scratch
+	x, value, noise, grad, slope, sum, cross []float64 // scratch
 }
 
 // Dim implements [gpcore.Objective].
@@ -26,7 +26,7 @@ func (o *expectedPath) Dim() int { return len(o.controlled) }
 
 // Fork implements [gpcore.Objective].
 func (o *expectedPath) Fork() gpcore.Objective {
-	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, field: o.field}
+	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field}
 	if o.v != nil {
 		f.v = o.v.Fork()
 	}
@@ -91,8 +91,8 @@ func (o *expectedPath) points(n *gpcore.Nodes, x []float64) []float64 {
 }
 
 func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
-	points := o.points(n, x)
-	o.value = sized(o.value, len(dst)*len(n.Weight))
+	points, count := o.points(n, x), len(n.Weight)
+	o.value = sized(o.value, len(dst)*count)
 	o.f.Values(o.value, points)
 	d := len(points) / max(len(o.value), 1)
 	for k := range o.value {
@@ -100,6 +100,12 @@ func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
 			o.value[k] += o.offset(nil, points[k*d:(k+1)*d])
 		}
 		o.value[k] *= o.scale
+	}
+	for j := range dst {
+		dst[j] = 0
+		if o.spread > 0 {
+			dst[j] = -o.spread * varianceOf(o.value[j*count:(j+1)*count], n.Weight)
+		}
 	}
 	if o.v != nil {
 		o.noise = sized(o.noise, len(o.value))
@@ -110,37 +116,61 @@ func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
 		}
 	}
 	for j := range dst {
-		dst[j] = 0
 		for q, w := range n.Weight {
-			dst[j] += w * o.value[j*len(n.Weight)+q]
+			dst[j] += w * o.value[j*count+q]
 		}
 	}
 }
 
 func (o *expectedPath) gradients(n *gpcore.Nodes, dst, grad, x []float64) {
-	points, c := o.points(n, x), len(o.controlled)
+	points, c, count := o.points(n, x), len(o.controlled), len(n.Weight)
 	d := c + len(o.random)
-	o.grad = sized(o.grad, d)
+	o.grad, o.sum, o.cross, o.value = sized(o.grad, d), sized(o.sum, c), sized(o.cross, c), sized(o.value, count)
 	clear(dst)
 	clear(grad)
 	for j := range dst {
 		row := grad[j*c : (j+1)*c]
+		clear(o.sum)
+		clear(o.cross)
 		for q, w := range n.Weight {
-			at := j*len(n.Weight) + q
+			at := j*count + q
 			p := points[at*d : (at+1)*d]
-			dst[j] += w * o.scale * o.f.Gradient(o.grad, p)
-			o.addGradient(row, w*o.scale)
-			if o.offset != nil {
-				dst[j] += w * o.scale * o.offset(o.grad, p)
-				o.addGradient(row, w*o.scale)
-			}
+			o.value[q] = o.of(p, w)
+			dst[j] += w * o.value[q]
 			if o.v != nil {
 				variance, slope, _ := o.field.shotVariance(o.v.Gradient(o.grad, p), 0, 0)
 				dst[j] -= w * o.alpha * variance
 				o.addGradient(row, -w*o.alpha*slope)
 			}
 		}
+		if o.spread > 0 {
+			dst[j] -= o.spread * varianceOf(o.value, n.Weight)
+		}
+		mean := 0.0
+		for q, w := range n.Weight {
+			mean += w * o.value[q]
+		}
+		for k := range row {
+			row[k] += o.sum[k] - 2*o.spread*(o.cross[k]-mean*o.sum[k])
+		}
 	}
+}
+
+// of is g at a point of all coordinates; it adds w times its slopes to sum, and w g times
+// them to cross.
+func (o *expectedPath) of(p []float64, w float64) float64 {
+	value := o.f.Gradient(o.grad, p)
+	if o.offset != nil {
+		o.slope = append(o.slope[:0], o.grad...)
+		value += o.offset(o.grad, p)
+		for i, v := range o.slope {
+			o.grad[i] += v
+		}
+	}
+	value *= o.scale
+	o.addGradient(o.sum, w*o.scale)
+	o.addGradient(o.cross, w*o.scale*value)
+	return value
 }
 
 // addGradient adds w times the controlled part of the last gradient.

@@ -88,6 +88,9 @@ func (s *sample) over(d *decision, dom *domain) (gpcore.Objective, error) {
 		return nil, err
 	}
 	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.scale, offset: s.component.offset, v: s.v, alpha: d.alpha(), field: d.model.v}
+	if len(dom.random) > 0 {
+		o.spread = d.spreadAlpha()
+	}
 	for i := range s.component.gp.Dim() {
 		if position(in.Controlled, i) < 0 {
 			o.random = append(o.random, i)

@@ -9,7 +9,8 @@ package policy
 // the greatest value over the priors that are left, HP-GP-TS and MAP-GP-TS have one
 // view, of the prior that they chose (Sandberg and Chehreghani, arXiv 2502.01226,
 // Algorithms 1 and 2); priors that are averaged are sampled by their weights. With a
-// risk term f is a sample of f - alpha*variance.
+// risk term f is a sample of f - alpha*variance, and alpha Var_R[f(c, R)] is taken off
+// (see spreadRisk).
 type thompson struct{}
 
 func (thompson) options(d *decision) ([]option, error) {

@@ -4,9 +4,9 @@ import "github.com/labtuner/tuner/gpcore"
 
 // upperBound is the optimistic bound of the mean-variance objective,
 //
-//	a(x) = E[ mean(x, R) + beta sd(x, R) - alpha v(x, R) ]
+//	a(x) = E[ mean(x, R) + beta sd(x, R) - alpha v(x, R) ] - alpha Var[ mean(x, R) ]
 //
-// over the random variables R, with v the lower bound of the noise variance, or the
+// over the random variables R (for the last term see spreadRisk), with v the lower bound of the noise variance, or the
 // variance itself where it is known. It is
 // GP-UCB's acquisition (alpha = 0, no R), RAHBO's (alpha > 0; Makarova et al., NeurIPS
 // 2021, eq. 8) and UCB-CVS's (R; Tay et al., NeurIPS 2023, Algorithm 1).
@@ -21,7 +21,7 @@ func (upperBound) options(d *decision) ([]option, error) {
 			return nil, err
 		}
 		for i, set := range d.sets {
-			out = append(out, option{set: set, view: v, objective: d.lessKnownRisk(objectives[i], set), offset: v.offset()})
+			out = append(out, option{set: set, view: v, objective: d.lessSpread(d.lessKnownRisk(objectives[i], set), v, set), offset: v.offset()})
 		}
 	}
 	return out, nil

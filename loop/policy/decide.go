@@ -209,8 +209,8 @@ func (d *decision) explain(o *option, x []float64) (Why, error) {
 	if e.spec.Acquisition != acquireUCB || o.unit == pure { // the value is no bound
 		w.Beta = math.NaN()
 	}
-	if e.alpha() > 0 {
-		w.NoiseVariance = h.scale * h.scale * s.bound
+	if e.risk > 0 {
+		w.NoiseVariance = h.scale * h.scale * s.risky()
 		w.Risk = e.risk * w.NoiseVariance
 	}
 	return w, nil

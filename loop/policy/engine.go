@@ -125,7 +125,7 @@ func (e *engine) ready() bool {
 	if e.model.fixed() || e.model.priors != nil && e.model.priors.sequential {
 		need = 1
 	}
-	return len(e.model.data.rows) >= need && (e.risk == 0 || e.model.known != nil || e.model.data.spreads() >= 2)
+	return len(e.model.data.rows) >= need && (e.risk == 0 || e.model.known != nil || e.spec.several() || e.model.data.spreads() >= 2)
 }
 
 // advance passes the boundary before a step, once: a fit that is due comes into

@@ -339,7 +339,9 @@ func TestWhyAddsUp(t *testing.T) {
 				continue
 			}
 			sum := y.Mean + y.Beta*y.SD
-			if r, _ := recipeOf(s.Kind); r.risk && s.Risk > 0 {
+			r, _ := recipeOf(s.Kind)
+			s.complete(r)
+			if r.adapt(&s); r.risk && s.Risk > 0 {
 				sum -= y.Risk
 				if y.Risk != s.Risk*y.NoiseVariance || y.NoiseVariance < 0 {
 					t.Errorf("%s, step %d: risk %g of variance %g", name, q.Step, y.Risk, y.NoiseVariance)

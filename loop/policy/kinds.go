@@ -108,9 +108,14 @@ func recipeOf(kind string) (recipe, bool) {
 
 // adapt fits a recipe to the problem. The baselines propose blindly; what they recommend
 // is judged like RAHBO's where each step gives a sample variance, like UCB-CVS's where
-// it does not. A noise that is known is known to every kind.
+// it does not. Where control sets are chosen with a risk term, letting variables vary
+// is a risk (see spreadRisk), and so is the noise where steps have sample variances.
+// A noise that is known is known to every kind.
 func (r *recipe) adapt(s *Spec) {
 	if s.Acquisition == acquireNothing && !s.several() {
+		r.risk, r.noise = true, learntNoise
+	}
+	if s.Risk > 0 && r.subsets && s.several() && (s.Acquisition == acquireUCB || s.Acquisition == acquireTS) {
 		r.risk, r.noise = true, learntNoise
 	}
 	if s.NoiseVariance != nil {

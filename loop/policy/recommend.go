@@ -13,6 +13,7 @@ import (
 // objective,
 //
 //	argmax over played (S, x) of E[ mean - beta sd - alpha * upper bound of the noise variance ]
+//	                             - alpha Var[ mean ]
 //
 // (Makarova et al., NeurIPS 2021, Corollary 1.1; with expectations over the random
 // variables for control sets that leave some). Settings where more steps failed than
@@ -100,6 +101,11 @@ func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, er
 	if len(quick) > exact {
 		c.SurrogateValues(quick, x)
 	}
+	if r := e.spreadOf(e.model.belief(), d, e.seen+1); r != nil {
+		for i := range quick {
+			quick[i] -= e.spreadAlpha() * r.variance(x[i*size:(i+1)*size])
+		}
+	}
 	order := make([]int, len(quick))
 	for i := range order {
 		order[i] = i
@@ -129,14 +135,14 @@ func (e *engine) estimates(d *domain, x []float64) ([]Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, alpha := e.model.inForce, e.alpha()
+	h := e.model.inForce
 	_, freedom := pooledVariance(e.model.data.rows)
 	guessed := e.model.v == nil && e.model.fitted == nil && e.model.fits() && freedom < pooledFreedom
 	out := make([]Estimate, len(summaries))
 	for k, s := range summaries {
 		low := s.mean - beta*s.sd
-		if alpha > 0 {
-			low -= alpha * s.bound
+		if e.risk > 0 {
+			low -= e.spreadAlpha() * s.risky()
 		}
 		out[k] = Estimate{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd,
 			NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*low}

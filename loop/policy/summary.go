@@ -25,9 +25,20 @@ type summary struct {
 	// bound is E[v], the noise variance's bound that enters the criterion; NaN where the
 	// noise is constant.
 	bound float64
+	// spread is the variance of the mean over the random variables, where risk counts.
+	spread float64
 	// shot is the variance of one shot: that of the mean over the random variables
 	// plus the expected noise.
 	shot float64
+}
+
+// risky is the variance that enters the criterion: the noise's bound, unless the noise is
+// constant, and the spread.
+func (s *summary) risky() float64 {
+	if math.IsNaN(s.bound) {
+		return s.spread
+	}
+	return s.bound + s.spread
 }
 
 // summarise evaluates settings x, one row of the domain's coordinates each.
@@ -58,6 +69,12 @@ func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
 		out[k].sd = math.Sqrt(variance)
 		if len(j.view) == 1 { // without the rounding of the square's root
 			out[k].sd = moments[0][k].sd
+		}
+	}
+	if r := e.spreadOf(j.view, j.domain, j.step); r != nil {
+		size := j.domain.size()
+		for k := range out {
+			out[k].spread = r.variance(x[k*size : (k+1)*size])
 		}
 	}
 	return out, e.addNoise(j, out, in, x)
@@ -171,6 +188,7 @@ func (e *engine) summariseUncontrolled(j judgement) ([]summary, error) {
 		out.shot += w * s.shot
 		square += w * s.mean * s.mean
 	}
-	out.shot += max(square-out.mean*out.mean, 0)
+	out.spread = max(square-out.mean*out.mean, 0)
+	out.shot += out.spread
 	return []summary{out}, nil
 }

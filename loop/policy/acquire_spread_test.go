@@ -1,0 +1,155 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// riskySets is a choice of control sets with a risk term.
+func riskySets(acquisition string, seed uint64) Spec {
+	s := subsetsSpec("ucb-cvs", seed)
+	s.Schedule, s.Acquisition, s.Risk = scheduleNone, acquisition, 1.5
+	return s
+}
+
+// drawsAround draws points of all coordinates: controlled ones at c, the others from their
+// distributions.
+func drawsAround(d *decision, o option, c []float64, n int, rng *rand.Rand) []float64 {
+	dom := d.domains[o.set]
+	x := make([]float64, 0, n*len(d.axes))
+	for range n {
+		at := make([]float64, len(d.axes))
+		for j, i := range dom.coords {
+			at[i] = c[j]
+		}
+		for _, i := range dom.random {
+			at[i] = d.around.marginals[i].quantile(rng.Float64())
+		}
+		x = append(x, at...)
+	}
+	return x
+}
+
+// momentsOfDraws are mean and variance.
+func momentsOfDraws(v []float64) (mean, variance float64) {
+	for _, y := range v {
+		mean += y / float64(len(v))
+	}
+	for _, y := range v {
+		variance += (y - mean) * (y - mean) / float64(len(v))
+	}
+	return mean, variance
+}
+
+// The risk-averse bound over control sets against Monte Carlo on the random variables:
+// E[mu + beta s] - alpha (E[noise] + Var[mu]), with constant, known and learnt noise, and
+// priors that are averaged; gradients against differences.
+func TestSpreadAgainstMonteCarlo(t *testing.T) {
+	const draws = 20000
+	rng := rand.New(rand.NewPCG(1, 2))
+	known := riskySets(acquireUCB, 3)
+	known.NoiseVariance = func(x []float64) float64 { return 0.05 + 0.2*x[2]*x[2] }
+	priors := riskySets(acquireUCB, 3)
+	priors.Model = Model{Kernel: "se", Hyperparameters: "priors", Priors: []Prior{
+		{Lengthscale: []float64{.3, .4, .5}, Outputscale: 4, NoiseSD: 0.1, Mean: 1},
+		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, MeanOf: func(x []float64) float64 { return 0.5 * x[1] }}}}
+	for name, s := range map[string]Spec{"constant noise": riskySets(acquireUCB, 3), "known noise": known, "priors": priors} {
+		d, options := allOptions(t, s, 14)
+		alpha := s.Risk * d.model.inForce.scale
+		for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
+			x := drawsAround(d, options[i], c, draws, rng)
+			want, wobble := 0.0, 0.0
+			mu, sd := make([]float64, draws), make([]float64, draws)
+			for _, q := range d.views[0] {
+				one := q.share(1)
+				one.moments(mu, sd, x)
+				m, v := momentsOfDraws(mu)
+				s, _ := momentsOfDraws(sd)
+				want += q.weight * (m + d.beta*s - alpha*v)
+				wobble += q.weight * (math.Sqrt(v/draws) + alpha*v*math.Sqrt(3.0/draws))
+			}
+			if known := d.model.known; known != nil {
+				noise := make([]float64, draws)
+				for k := range noise {
+					noise[k] = known.at(x[3*k:3*k+3]) / (d.model.inForce.scale * d.model.inForce.scale)
+				}
+				m, _ := momentsOfDraws(noise)
+				want -= alpha * m
+			}
+			got := valuesAt(options[i], c)[0] + options[i].offset
+			// Five standard errors of the draws, and 1% for rules of 24 or 128 nodes.
+			if math.Abs(got-want) > 5*wobble+0.01*math.Abs(want)+0.002 {
+				t.Errorf("%s, set %d: %.5f, Monte Carlo says %.5f (standard error %.5f)", name, i, got, want, wobble)
+			}
+			slopes(t, options[i], c)
+		}
+	}
+}
+
+// A sample with a risk term counts the variance of itself.
+func TestSpreadOfSamples(t *testing.T) {
+	const draws = 4000
+	s := riskySets(acquireTS, 5)
+	d, options := allOptions(t, s, 14)
+	alpha := s.Risk * d.model.inForce.scale
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
+		f := make([]float64, draws)
+		options[2].objective.Values(f, drawsAround(d, options[i], c, draws, rng)) // the full set's: the sample itself
+		m, v := momentsOfDraws(f)
+		se := math.Sqrt(v/draws) + alpha*v*math.Sqrt(3.0/draws)
+		if got, want := valuesAt(options[i], c)[0], m-alpha*v; math.Abs(got-want) > 5*se+0.01*math.Abs(want)+1e-9 {
+			t.Errorf("set %d: %.5f, Monte Carlo says %.5f (standard error %.5f)", i, got, want, se)
+		}
+		slopes(t, options[i], c)
+	}
+}
+
+// steepWorld is steep along x2, over which a step that leaves x2 alone is scattered; x1
+// and x3 matter little.
+func steepWorld(x []float64) float64 { return 1.5*math.Sin(9*x[1]) + 0.3*math.Sin(3*x[0]) }
+
+// With risk the policy pays for holding the variable along which the objective is steep,
+// and recommends that; the bound of its recommendation is the mean-variance one.
+func TestRiskHoldsTheSteepVariable(t *testing.T) {
+	for _, risk := range []float64{0, 8} {
+		s := subsetsSpec("ucb-cvs", 7)
+		s.Schedule, s.Epsilon = scheduleEpsilon, []float64{3} // cheapest unless it costs much of the objective
+		s.ControlSets = sets(3, []float64{.1, .2}, []int{0}, []int{0, 1})
+		s.Risk = risk
+		p := fresh(t, s)
+		rng := rand.New(rand.NewPCG(s.Seed, 1))
+		held := 0
+		for range 30 {
+			q := propose(t, p)
+			x := append([]float64(nil), q.X...)
+			for i, v := range x {
+				if math.IsNaN(v) {
+					x[i] = p.(*engine).around.marginals[i].quantile(rng.Float64())
+				}
+			}
+			if q.Step > 15 && q.ControlSet == 1 { // before that the slope has to be learnt
+				held++
+			}
+			observe(t, p, Observation{Step: q.Step, ControlSet: q.ControlSet, X: x, Mean: steepWorld(x) + 0.1*rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Valid: true})
+		}
+		if risk == 0 && held > 2 || risk > 0 && held < 13 {
+			t.Errorf("risk %g: the steep variable was held in %d of the last 15 decisions", risk, held)
+		}
+		r, err := p.Recommend()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := p.(*engine)
+		c := make([]float64, e.domains[r.ControlSet].size())
+		e.domains[r.ControlSet].project(c, r.X)
+		want := r.Mean - s.Beta*r.SD
+		if risk > 0 {
+			want -= risk * e.spreadOf(e.model.belief(), e.domains[r.ControlSet], e.seen+1).variance(c)
+		}
+		if math.Abs(r.LowerBound-want) > 1e-9 {
+			t.Errorf("risk %g: lower bound %g, want %g", risk, r.LowerBound, want)
+		}
+	}
+}
