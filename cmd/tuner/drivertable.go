@@ -27,6 +27,8 @@ type deviceWiring struct {
 	// where says in words where the device is served; usesStdin that it is there.
 	where     string
 	usesStdin bool
+	// port is the device file that it speaks through, broker the HOST:PORT; "" for none.
+	port, broker string
 	// otherName maps channel names to those of the driver's other side, where they
 	// differ.
 	otherName map[string]string
@@ -144,7 +146,8 @@ func wireMQTT(d *configs.Device, c driverContext) (deviceWiring, []configs.Probl
 		channels = append(channels, o)
 	}
 	w := deviceWiring{
-		where: "mqtt at " + options.Broker,
+		where:  "mqtt at " + options.Broker,
+		broker: options.Address(),
 		build: func(env drivers.Env) (drivers.Device, error) {
 			return mqtt.New(options, channels, env)
 		},

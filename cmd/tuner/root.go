@@ -52,6 +52,7 @@ Start with:
 		newRunCommand(e),
 		newPlantCommand(e),
 		newExecTestCommand(e),
+		newDoctorCommand(e),
 		newCheckCommand(e),
 		newConfigCommand(e),
 		newExportCommand(e),

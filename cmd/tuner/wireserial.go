@@ -44,6 +44,7 @@ func wireSerial(d *configs.Device, c driverContext) (deviceWiring, []configs.Pro
 	}
 	w := deviceWiring{
 		where: "serial at " + options.Port,
+		port:  options.Path(),
 		build: func(env drivers.Env) (drivers.Device, error) {
 			return serial.New(options, channels, env)
 		},

@@ -128,6 +128,15 @@ func (o Options) validate() error {
 	return errors.Join(problems...)
 }
 
+// Address is the broker's HOST:PORT, "" where Broker is no address.
+func (o Options) Address() string {
+	u, err := o.address()
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
 // address reads the broker's address. A port that is missing is the usual one.
 func (o Options) address() (*url.URL, error) {
 	u, err := url.Parse(o.Broker)

@@ -99,7 +99,7 @@ func serve(t *testing.T, p Plant) {
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	path := p.Options.path()
+	path := p.Options.Path()
 	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(time.Millisecond) {
 		if target, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(target, "/dev/pts/") {
 			return

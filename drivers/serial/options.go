@@ -130,8 +130,8 @@ func (o Options) filled() Options {
 	return o
 }
 
-// path is the port's path.
-func (o Options) path() string {
+// Path is the port's device file: Port, from Base on where it is relative.
+func (o Options) Path() string {
 	if filepath.IsAbs(o.Port) {
 		return o.Port
 	}
@@ -140,7 +140,7 @@ func (o Options) path() string {
 
 // spec is what the opener needs.
 func (o Options) spec() PortSpec {
-	return PortSpec{Path: o.path(), Baud: o.Baud, DataBits: o.DataBits, StopBits: o.StopBits, Parity: o.Parity,
+	return PortSpec{Path: o.Path(), Baud: o.Baud, DataBits: o.DataBits, StopBits: o.StopBits, Parity: o.Parity,
 		DTR: o.DTR != "off", RTS: o.RTS != "off", Slice: min(readSlice, o.ReadTimeout)}
 }
 

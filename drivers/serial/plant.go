@@ -79,7 +79,7 @@ func Serve(ctx context.Context, p Plant) (err error) {
 	if simulated, ok := p.Device.(drivers.Spoiler); ok {
 		in = spoilt{in, simulated}
 	}
-	if err := serveOn(ctx, described.opt.path(), in); err != nil {
+	if err := serveOn(ctx, described.opt.Path(), in); err != nil {
 		return described.wrap(err)
 	}
 	return nil
