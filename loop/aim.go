@@ -12,17 +12,18 @@ import (
 // aim is where one variable is wanted and how far that has come.
 type aim struct {
 	// drive says that the variable is driven to dest through the safety layer.
-	drive  bool
-	dest   float64
-	atOnce bool
+	drive bool
+	dest  float64
 	// release says that the device is to let go; released that it has.
 	release, released bool
-	// written is the last setpoint that the device acknowledged, at writtenAt; NaN:
-	// none since it was last released.
+	// written is the last setpoint that the device acknowledged, first at writtenAt;
+	// NaN: none since it was last released.
 	written   float64
 	writtenAt time.Time
 	// arrived says that written is the destination.
 	arrived bool
+	// lost says that the outcome of a write is unknown since the last tick.
+	lost    bool
 	refused error
 }
 
@@ -40,7 +41,7 @@ func (a *aim) driveTo(dest float64) {
 		a.refused = nil
 		return
 	}
-	*a = aim{drive: true, dest: dest, written: a.written, writtenAt: a.writtenAt}
+	*a = aim{drive: true, dest: dest, written: a.written, writtenAt: a.writtenAt, lost: a.lost}
 }
 
 // letGo asks for a release, unless the device has let go already.
@@ -48,54 +49,13 @@ func (a *aim) letGo() {
 	if a.released {
 		return
 	}
-	*a = aim{release: true, written: math.NaN()}
+	*a = aim{release: true, written: math.NaN(), lost: a.lost}
 }
 
-// batch is what one device is told in one tick.
+// batch is what one device is told in one tick, and the variables in it.
 type batch struct {
 	setpoints drivers.Setpoints
-	// vars are the variables in it; arrives whether the setpoint of each is its
-	// destination.
-	vars    []int
-	arrives []bool
-}
-
-// actuate passes every driven variable through the safety layer and writes what
-// changed. Nothing reaches an actuator except from here.
-func (l *Loop) actuate(now time.Time) {
-	if l.opt.Mode == Shadow {
-		return
-	}
-	var p safety.Proposal
-	var in safety.Inputs
-	for i := range l.aims {
-		a := &l.aims[i]
-		p.Drive[i], p.Destination[i], p.AtOnce[i] = a.drive, a.dest, a.atOnce
-		in.Readback[i] = l.takeOverFrom(i)
-	}
-	var out safety.Output
-	before := l.safety
-	l.safety, out = safety.Step(&l.limits, l.safety, in, p, now.Sub(l.start))
-	for i := range l.aims {
-		if l.aims[i].drive && !l.canWrite(i) {
-			// The way goes on from what was written, not from what would have been.
-			l.safety.Variable[i] = before.Variable[i]
-		}
-	}
-	for d, k := range l.links {
-		if !k.ready() {
-			continue
-		}
-		if b := l.collect(d, &out); len(b.vars) > 0 {
-			l.send(k, b)
-		}
-	}
-}
-
-// canWrite says that a setpoint of variable i can go out in this tick.
-func (l *Loop) canWrite(i int) bool {
-	d := l.opt.Variables[i].Channel.Device
-	return d >= 0 && l.links[d].ready() && l.aims[i].refused == nil
+	vars      []int
 }
 
 // takeOverFrom is the value that a variable is taken over from when it begins to
@@ -110,24 +70,19 @@ func (l *Loop) takeOverFrom(i int) float64 {
 	return math.NaN()
 }
 
-// collect gathers what device d has to be told.
+// collect gathers what the safety layer has device d told.
 func (l *Loop) collect(d int, out *safety.Output) batch {
 	b := batch{setpoints: drivers.Setpoints{Values: map[string]float64{}}}
 	for i := range l.aims {
-		a, v := &l.aims[i], &l.opt.Variables[i]
-		if v.Channel.Device != d || a.refused != nil {
-			continue
-		}
+		c := l.opt.Variables[i].Channel
 		switch {
-		case a.release && !a.released:
-			b.setpoints.Release = append(b.setpoints.Release, v.Channel.Name)
-			b.vars, b.arrives = append(b.vars, i), append(b.arrives, true)
-		case out.Write[i] && (out.Setpoint[i] != a.written || out.Arrived[i] && !a.arrived):
-			if v.Stepped && !out.Arrived[i] {
-				continue
-			}
-			b.setpoints.Values[v.Channel.Name] = out.Setpoint[i]
-			b.vars, b.arrives = append(b.vars, i), append(b.arrives, out.Arrived[i])
+		case c.Device != d:
+		case out.Release[i]:
+			b.setpoints.Release = append(b.setpoints.Release, c.Name)
+			b.vars = append(b.vars, i)
+		case out.Write[i]:
+			b.setpoints.Values[c.Name] = out.Setpoint[i]
+			b.vars = append(b.vars, i)
 		}
 	}
 	return b
@@ -139,41 +94,40 @@ func (l *Loop) send(k *link, b batch) {
 	l.failpoint("before-write")
 	l.write(k, b.setpoints, func(asked time.Time, err error) {
 		l.failpoint("after-write")
-		for j, i := range b.vars {
-			l.acknowledge(i, b, j, err, asked)
+		for _, i := range b.vars {
+			l.acknowledge(i, b, err, asked)
 		}
 	})
 }
 
 // acknowledge takes in the outcome of one variable of a write.
-func (l *Loop) acknowledge(i int, b batch, j int, err error, asked time.Time) {
-	a, name := &l.aims[i], l.opt.Variables[i].Channel.Name
-	value, set := b.setpoints.Values[name]
+func (l *Loop) acknowledge(i int, b batch, err error, asked time.Time) {
+	a := &l.aims[i]
+	value, set := b.setpoints.Values[l.opt.Variables[i].Channel.Name]
 	if err != nil {
 		// What the device did is not known: the way begins again from what is.
-		l.safety.Variable[i].Known = false
+		a.lost = true
 		if errors.Is(err, drivers.ErrRefused) {
 			a.refused = err
 		}
 		return
 	}
 	if !set {
-		if a.release {
-			a.released = true
-		}
+		a.released, a.written = true, math.NaN()
 		return
 	}
-	if !a.drive {
-		return
+	if a.release {
+		return // on its way out when it was to let go: what stands is about to go
 	}
-	a.written, a.writtenAt = value, asked
+	if a.written != value {
+		a.written, a.writtenAt = value, asked
+	}
 	a.released = false
-	a.arrived = b.arrives[j] && value == destinationOf(&l.limits.Variable[i], a.dest)
 }
 
 // destinationOf is a destination as the safety layer clamps it.
 func destinationOf(limits *safety.VariableLimits, dest float64) float64 {
-	c, _ := safety.Clamp(limits, dest, dest)
+	c, _ := limits.Clamp(dest, dest)
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/safety"
 )
 
 // entry is the latest believed value of one channel.
@@ -44,18 +45,24 @@ func (b *board) believe(i int, c drivers.Channel) {
 	}
 }
 
-// take stores the values of a reading that the run uses and reports which
-// sensors it renewed. A value that is not finite or outside its sensor's range
-// is no data.
-func (b *board) take(o *Options, device int, r drivers.Reading) (renewed []int) {
-	for i, s := range o.Sensors {
-		v, ok := valueOf(s.Channel, device, r)
-		if ok && v >= s.Low && v <= s.High {
+// takeReading stores the values of a reading that the run uses and reports which
+// sensors it renewed. What the safety layer does not believe is no data.
+func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
+	b := &l.board
+	for i, s := range l.opt.Sensors {
+		v, ok := r.Values[s.Channel.Name]
+		if s.Channel.Device != device || !ok {
+			continue
+		}
+		var verdict safety.Verdict
+		state := &l.safety.Sensor[i]
+		*state, verdict = l.limits.Sensors[i].Take(*state, safety.Sample{Value: v, At: l.safeTime(r.At), Known: true})
+		if verdict == safety.Believed {
 			b.sensors[i] = entry{v, r.At, true}
 			renewed = append(renewed, i)
 		}
 	}
-	for i, x := range o.Variables {
+	for i, x := range l.opt.Variables {
 		if v, ok := valueOf(x.Channel, device, r); ok && v >= b.low[i] && v <= b.high[i] {
 			b.variables[i] = entry{v, r.At, true}
 		}
@@ -81,8 +88,8 @@ func (l *Loop) handleReading(k *link, r drivers.Reading, asked time.Time) {
 	if r.At.IsZero() {
 		r.At = l.now()
 	}
-	renewed := l.board.take(&l.opt, k.lane-laneDevice, r)
-	if l.phase == measuring {
+	renewed := l.takeReading(k.lane-laneDevice, r)
+	if l.phase == measuring && !l.held {
 		l.offerShot(renewed, r.At, asked)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
 )
 
 // openAll connects the devices. Nothing moves before all of them are open and
@@ -98,20 +99,46 @@ func (l *Loop) checkLimits(v *Variable) error {
 // first.
 const bootTimeout = 10 * time.Second
 
-// boot waits until every actuator with a readback has been read: nothing is
-// driven before it is known where it stands.
+// boot waits until every actuator with a readback has been read, because nothing is
+// driven before it is known where it stands; then arms and starts, if every
+// interlock and permissive is healthy.
 func (l *Loop) boot(now time.Time) {
+	late := ""
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
-		if !v.Actuated || v.Tolerance <= 0 || l.board.variables[i].known {
-			continue
+		if v.Actuated && v.Tolerance > 0 && !l.board.variables[i].known {
+			late = fmt.Sprintf("variable %q gave no reading within %v; nothing was driven", v.Name, max(v.Timeout, bootTimeout))
+			if now.Sub(l.since) > max(v.Timeout, bootTimeout) {
+				l.fail(fmt.Errorf("%w: %s", ErrInstrument, late))
+			}
+			return
 		}
-		if limit := max(v.Timeout, bootTimeout); now.Sub(l.since) > limit {
-			l.fail(fmt.Errorf("%w: variable %q gave no reading within %v; nothing was driven", ErrInstrument, v.Name, limit))
-		}
+	}
+	if l.opt.Mode == Shadow {
+		l.booted()
 		return
 	}
-	l.booted()
+	for _, c := range []safety.Command{safety.CommandNone, safety.CommandArm, safety.CommandStart} {
+		l.guard(now, c)
+	}
+	switch {
+	case l.safety.Mode == safety.Run:
+		l.told = safety.Run
+		l.booted()
+	case l.safety.Mode >= safety.Tripped, now.Sub(l.since) > bootTimeout:
+		l.endRefused()
+	}
+}
+
+// endRefused ends a run that may not start.
+func (l *Loop) endRefused() {
+	l.err = fmt.Errorf("%w: refused to start, nothing was driven: %s", ErrSafety, l.causes(l.out.Refused))
+	if l.safety.Mode == safety.Stopped {
+		l.err = fmt.Errorf("%w: stopped before the start, nothing was driven", ErrSafety)
+	}
+	l.reason = reasonSafety
+	l.event("error", EventSafety, l.err.Error())
+	l.rest(func(v *Variable) RestState { return RestHold })
 }
 
 // booted applies the declared boot states and begins the first step.
@@ -185,7 +212,7 @@ func (l *Loop) listChannels() {
 				continue
 			}
 			k.all = append(k.all, c.Name)
-			if !slices.Contains(l.opt.Objective.Uses, i) {
+			if !slices.Contains(l.opt.Objective.Uses, i) || l.opt.guarded(i) {
 				k.quiet = append(k.quiet, c.Name)
 			}
 		}

@@ -16,6 +16,13 @@ var (
 	ErrInstrument = errors.New("instrument failed")
 	// ErrUnsafe: an actuator's declared rest state could not be confirmed.
 	ErrUnsafe = errors.New("safe state not confirmed")
+	// ErrSafety: the safety layer held too long, fell back, tripped, was stopped or
+	// refused the start.
+	ErrSafety = errors.New("stopped by the safety layer")
+	// ErrPolicy: the policy does not answer.
+	ErrPolicy = errors.New("policy failed")
+	// ErrLatched: an earlier run was, and nobody has reset it.
+	ErrLatched = errors.New("still latched")
 	// ErrJournal: the record could not be written.
 	ErrJournal = errors.New("journal failed")
 	// ErrOptions: the options contradict themselves or the devices.

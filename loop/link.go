@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/safety"
 )
 
 // Lanes: blocking work that must not overtake itself shares one.
 const (
 	laneJournal = iota
+	laneControl // latches and doses, which do not wait for the journal
 	lanePolicy
 	laneDevice // and one more for each further device
 )
@@ -36,6 +38,8 @@ type link struct {
 	dead error
 	// revived says that reopening has been tried: it is tried once.
 	revived bool
+	// heard is when the device last answered or spoke.
+	heard time.Time
 	// trouble is the last transient error, told once.
 	trouble string
 }
@@ -65,7 +69,7 @@ func (k *link) lapses() bool {
 func (l *Loop) openLink(k *link, done func(error)) {
 	if s, ok := k.dev.(drivers.Listener); ok {
 		s.Listen(func(r drivers.Reading) {
-			if !l.desk.put(func() { l.handleReading(k, r, r.At) }) {
+			if !l.desk.put(func() { k.heard = l.now(); l.handleReading(k, r, r.At) }) {
 				l.droppedReadings.Add(1)
 			}
 		})
@@ -103,7 +107,7 @@ func (l *Loop) poll(k *link, channels []string) {
 				l.deviceError(k, "read", err)
 				return
 			}
-			k.trouble = ""
+			k.trouble, k.heard = "", l.now()
 			l.handleReading(k, r, asked)
 		}
 	})
@@ -121,7 +125,7 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 			if err != nil {
 				l.deviceError(k, "write", err)
 			} else {
-				k.trouble = ""
+				k.trouble, k.heard = "", l.now()
 				l.handleReading(k, r, asked)
 			}
 			done(asked, err)
@@ -142,6 +146,7 @@ func (l *Loop) deviceError(k *link, doing string, err error) {
 	}
 	if k.dead == nil {
 		k.dead = err
+		l.faults.Add(safety.RuleComms, k.lane-laneDevice)
 		l.fail(fmt.Errorf("%w: %s of device %q: %w", ErrInstrument, doing, k.name, err))
 	}
 }

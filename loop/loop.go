@@ -2,14 +2,12 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -25,6 +23,7 @@ const (
 	settling
 	measuring
 	concluding
+	fallen
 	homing
 	resting
 	closing
@@ -34,7 +33,7 @@ const (
 // String names the phase for a progress line.
 func (p phase) String() string {
 	return [...]string{"opening", "booting", "choosing", "recording", "moving", "settling",
-		"measuring", "concluding", "homing", "resting", "closing", "closed"}[p]
+		"measuring", "concluding", "fallen back", "homing", "resting", "closing", "closed"}[p]
 }
 
 // Loop is a run in progress. All fields belong to the goroutine that called Run,
@@ -60,6 +59,23 @@ type Loop struct {
 	board  board
 	limits safety.Limits
 	safety safety.State
+	// out is what the safety layer said last, told the mode that was told of last.
+	out  safety.Output
+	told safety.Mode
+	// commands wait for the safety layer; faults are what the loop itself has found.
+	commands []safety.Command
+	faults   safety.Causes
+	// base is the safety layer's time at start; durable the newest generation of its
+	// state that is; keepFailed that one could not be kept.
+	base       time.Duration
+	durable    uint64
+	keepFailed bool
+	// held says that the step's clocks stand still; heeded is the last tick's time.
+	held   bool
+	heeded time.Time
+	// beat is the last tick for the watchdog, 0 while it sleeps.
+	beat   atomic.Int64
+	wall   wallWatch
 	aims   []aim
 	ledger ledger
 	step   step
@@ -92,9 +108,11 @@ func newLoop(o Options, d Deps) (*Loop, error) {
 	}
 	l := &Loop{opt: o, deps: d, statistic: statistic, links: newLinks(d.Devices), board: newBoard(&o),
 		ledger: newLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now()}
-	l.limits.N, l.limits.Tick = len(o.Variables), o.Tick
-	for i, v := range o.Variables {
-		l.limits.Variable[i] = v.Limits
+	if l.limits, err = limitsOf(&l.opt, l.start.Round(0)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	if err := l.restore(); err != nil {
+		return nil, err
 	}
 	if o.Mode == Simulate {
 		l.desk = &virtualDesk{}
@@ -136,6 +154,11 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.policyCtx, l.cancelPolicy = context.WithCancel(ctx)
 	defer l.cancelPolicy()
 	defer l.desk.close()
+	if l.opt.Mode == Live {
+		asleep := make(chan struct{})
+		defer close(asleep)
+		go l.watchdog(asleep)
+	}
 
 	l.event("info", "start", fmt.Sprintf("mode %s, %d variables, %d control sets", l.opt.Mode,
 		len(l.opt.Variables), len(l.opt.ControlSets)))
@@ -177,24 +200,42 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 			l.interrupt()
 		case <-d.mail.bell:
 			for _, f := range d.mail.take() {
+				l.stopIfAsked()
 				f()
 			}
+		case <-l.deps.Panel.rings():
+			l.stopIfAsked()
 		case <-ticker.C:
 			l.tick()
 		}
 	}
 }
 
+// stopIfAsked lets a stop overtake whatever else waits.
+func (l *Loop) stopIfAsked() {
+	if l.deps.Panel.stopWaits() && l.phase < closing {
+		now := l.now()
+		l.guard(now, l.nextCommand())
+		l.heed(now)
+	}
+}
+
 // tick is the loop's heartbeat.
 func (l *Loop) tick() {
 	now := l.now()
+	l.showSign(now)
 	if l.phase > booting && l.phase < closing {
-		l.actuate(now)
+		l.guard(now, l.nextCommand())
+		l.heed(now)
+	} else {
+		l.stopIfAsked()
 	}
 	l.pollAll()
 	switch l.phase {
 	case booting:
 		l.boot(now)
+	case choosing:
+		l.watchPolicy(now)
 	case moving:
 		l.watchMove(now)
 	case settling:
@@ -243,6 +284,7 @@ const (
 	reasonInterrupted = "interrupted"
 	reasonFault       = "fault"
 	reasonNoData      = "no data"
+	reasonSafety      = "safety"
 )
 
 // closeTimeout bounds the wait for devices to close: a child process gets 5 s to
@@ -286,80 +328,4 @@ func (l *Loop) record(what string, write func(*journal.Journal) error, then func
 			}
 		}
 	})
-}
-
-// fail ends the run because of err; the first error counts.
-func (l *Loop) fail(err error) {
-	if l.err == nil {
-		l.err = err
-	}
-	if l.phase == resting {
-		l.reviveDead()
-	}
-	if l.phase >= resting {
-		return
-	}
-	l.reason = reasonFault
-	if l.deps.Watch.Event != nil {
-		l.deps.Watch.Event(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
-	}
-	l.cancelPolicy()
-	l.abandonStep("fault: " + err.Error())
-	l.rest(func(v *Variable) RestState { return v.OnFault })
-}
-
-// interrupt ends the run because the caller wants it.
-func (l *Loop) interrupt() {
-	if l.phase >= resting {
-		return
-	}
-	l.reason = reasonInterrupted
-	message := "stopping: actuators go to their shutdown state"
-	if l.opt.Mode == Shadow {
-		message = "stopping; nothing was written"
-	}
-	l.event("info", "interrupt", message)
-	l.abandonStep(ProblemInterrupted)
-	l.rest(func(v *Variable) RestState { return v.Shutdown })
-}
-
-// finish ends the run at a stop condition: the recommendation is asked for, the
-// variables that are to hold are brought to it, the others to their shutdown
-// state.
-func (l *Loop) finish(reason string) {
-	l.reason = reason
-	l.event("info", "stop", "stop condition reached: "+reason)
-	l.enter(concluding)
-	l.recommend(func() {
-		if l.phase == concluding {
-			l.home()
-		}
-	})
-}
-
-// recommend asks the policy what it can defend best; then runs in any case.
-func (l *Loop) recommend(then func()) {
-	l.desk.post(lanePolicy, func() func() {
-		rec, err := l.deps.Policy.Recommend()
-		return func() {
-			if err == nil {
-				l.result.Found, l.result.HasFound = l.inUsersSense(rec), true
-			} else if !errors.Is(err, policy.ErrNoData) {
-				l.event("warn", "recommend", err.Error())
-			}
-			then()
-		}
-	})
-}
-
-// inUsersSense turns the sign back where the user minimises; a lower bound of
-// what is maximised is then an upper bound of what is minimised: still the
-// pessimistic one.
-func (l *Loop) inUsersSense(r policy.Recommendation) policy.Recommendation {
-	if l.opt.Objective.Minimize {
-		for _, e := range []*policy.Estimate{&r.Estimate, &r.Start} {
-			e.Mean, e.LowerBound = -e.Mean, -e.LowerBound
-		}
-	}
-	return r
 }

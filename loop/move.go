@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
 )
 
 // move aims the variables of the step; the ticks do the rest.
@@ -52,24 +53,28 @@ func (l *Loop) watchMove(now time.Time) {
 	}
 }
 
-// stuckMove says why variable i will not arrive, "" while it still may.
+// stuckMove says why variable i will not arrive, "" while it still may. A readback
+// that does not follow is the safety layer's business (rule 12).
 func (l *Loop) stuckMove(i int, now time.Time) string {
 	a, v := &l.aims[i], &l.opt.Variables[i]
-	limit := cmp.Or(v.Timeout, moveTimeout)
+	limit := cmp.Or(v.Timeout, moveTimeout) + v.Limits.Dwell + l.doseWait(i) + l.rampTime(i)
 	switch {
 	case a.refused != nil:
 		return fmt.Sprintf("%s: %v", v.Name, a.refused)
-	case a.arrived && now.Sub(a.writtenAt) > limit:
-		e := l.board.variables[i]
-		if !e.known || e.at.Before(a.writtenAt) {
-			return fmt.Sprintf("%s: no readback within %v of writing %g %s", v.Name, limit, a.written, v.Unit)
-		}
-		return fmt.Sprintf("%s: readback %g %s is not within %g of %g after %v", v.Name, e.value, v.Unit,
-			v.Tolerance, a.written, limit)
-	case !a.arrived && now.Sub(l.since) > limit+l.rampTime(i):
-		return fmt.Sprintf("%s: not written within %v", v.Name, limit+l.rampTime(i))
+	case !a.arrived && now.Sub(l.since) > limit:
+		return fmt.Sprintf("%s: not written within %v", v.Name, limit)
 	}
 	return ""
+}
+
+// doseWait is how long a dose may have to wait for the one before.
+func (l *Loop) doseWait(i int) time.Duration {
+	for _, d := range l.limits.Doses {
+		if d.Variable == i {
+			return d.MinInterval
+		}
+	}
+	return 0
 }
 
 // moveTimeout is the time that a device is given to take a setpoint where the
@@ -79,7 +84,7 @@ const moveTimeout = 10 * time.Second
 // rampTime is how long the whole hard range takes at the slower slew, twice over
 // because ticks may be late.
 func (l *Loop) rampTime(i int) time.Duration {
-	v := &l.limits.Variable[i]
+	v := &l.limits.Variables[i]
 	slew := min(v.SlewUp, v.SlewDown)
 	if slew <= 0 {
 		return 0
@@ -92,7 +97,7 @@ func (l *Loop) rampTime(i int) time.Duration {
 // setting, so that the instrument is left there; then all go to rest.
 func (l *Loop) home() {
 	if l.opt.Mode == Shadow || !l.result.HasFound {
-		l.rest(func(v *Variable) RestState { return v.Shutdown })
+		l.restAtEnd()
 		return
 	}
 	l.step = step{n: l.steps}
@@ -104,7 +109,7 @@ func (l *Loop) home() {
 		}
 	}
 	if len(values) == 0 {
-		l.rest(func(v *Variable) RestState { return v.Shutdown })
+		l.restAtEnd()
 		return
 	}
 	l.event("info", "home", "moving to the recommended setting")
@@ -129,7 +134,7 @@ func (l *Loop) homeActions(values map[int]float64) []journal.Action {
 		a := journal.Action{Device: k.name, Kind: "move", Values: map[string]float64{}, At: l.stamp()}
 		for i, x := range values {
 			if c := l.opt.Variables[i].Channel; c.Device == d {
-				a.Values[c.Name] = destinationOf(&l.limits.Variable[i], x)
+				a.Values[c.Name] = destinationOf(&l.limits.Variables[i], x)
 			}
 		}
 		if len(a.Values) > 0 {
@@ -156,5 +161,11 @@ func (l *Loop) watchHoming(now time.Time) {
 		break
 	}
 	l.settleActions(journal.Confirmed)
+	l.restAtEnd()
+}
+
+// restAtEnd brings the actuators to their shutdown states.
+func (l *Loop) restAtEnd() {
+	l.ask(safety.CommandEnd)
 	l.rest(func(v *Variable) RestState { return v.Shutdown })
 }

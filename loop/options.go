@@ -41,6 +41,7 @@ type Options struct {
 	// constraint i.
 	Constraints []Constraint
 	Stop        Stop
+	Safety      Safety
 	// Deadline bounds one decision in modes other than Simulate.
 	Deadline time.Duration
 	// FailureLimit ends the run after so many failed steps in a row.
@@ -63,6 +64,9 @@ type Sensor struct {
 	// MaxAge is how long a value may stand in for the present; MaxSkew how far it
 	// may lie from the shot it is used with (0: MaxAge rules alone).
 	MaxAge, MaxSkew time.Duration
+	// Limits are the safety layer's on this sensor in time: Rate, Stuck, With,
+	// Tolerance and AgreeTime; the others follow from the fields above.
+	Limits safety.SensorLimits
 }
 
 // Objective is what a shot measures.
@@ -135,9 +139,32 @@ type Variable struct {
 	MaxAge    time.Duration
 	Settle    time.Duration
 	OnRelease ReleaseKind
-	// Limits are the safety layer's, of which Low and High above are inside.
+	// Limits are the safety layer's, of which Low and High above are inside; what the
+	// other fields say (tolerance, rest states) is filled in from them.
 	Limits                  safety.VariableLimits
 	Boot, OnFault, Shutdown RestState
+}
+
+// Safety holds what the safety layer keeps to beside each variable's and sensor's
+// own limits. Indices point into Options.
+type Safety struct {
+	// HoldMax is the longest hold for a fault before the fallback.
+	HoldMax time.Duration
+	// Comms is the silence of a device that counts as its loss; 0: not watched.
+	Comms time.Duration
+	// StaleFalls says that a stale sensor leads to the fallback at once.
+	StaleFalls  bool
+	Interlocks  []safety.Condition
+	Permissives []safety.Condition
+	Responses   []safety.ResponseLimits
+	Doses       []safety.DoseLimits
+	Bypasses    []Bypass
+}
+
+// Bypass sets a rule aside until a date, at most four hours from the start.
+type Bypass struct {
+	Rule  safety.Rule
+	Until time.Time
 }
 
 // ControlSet is a subset of the variables with the cost of one step.
@@ -187,7 +214,13 @@ type Deps struct {
 	Devices []Device
 	Policy  policy.Policy
 	Journal *journal.Journal
-	Log     *slog.Logger
+	// Control keeps latches and doses over crashes; nil: they end with the run.
+	Control *journal.ControlFile
+	// Machine tells how long a run was away.
+	Machine Machine
+	// Panel brings commands from other goroutines; nil: there are none.
+	Panel *Panel
+	Log   *slog.Logger
 	// Watch is told what happens, on the loop's goroutine; it must not block.
 	Watch Watch
 	// Stopwatch times decisions for the record; nothing depends on what it shows.
@@ -241,7 +274,7 @@ type Progress struct {
 // Result is what a run found.
 type Result struct {
 	// Reason says why the run ended: "steps", "cost", "time", "interrupted",
-	// "fault", "no data".
+	// "fault", "no data", "safety".
 	Reason string
 	Steps  int
 	Spent  float64
@@ -273,7 +306,7 @@ type RestReport struct {
 // Run tunes until a stop condition, a fault or the end of ctx, brings the
 // actuators to their declared shutdown state and returns what was found. The
 // Result is usable whatever the error. The error wraps ErrInstrument if the
-// instrument failed, ErrUnsafe if a shutdown state could not be confirmed (it
+// instrument failed, ErrSafety if the safety layer ended the run, ErrUnsafe if a shutdown state could not be confirmed (it
 // outranks the others), ErrJournal if the record could not be written; a run
 // that ctx ended returns ctx's error.
 func Run(ctx context.Context, o Options, d Deps) (Result, error) {

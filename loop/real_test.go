@@ -104,7 +104,7 @@ func TestSlowCallsDoNotBlockTheTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ticks := 0
 		_, res, err := live(t, Live, func(tr *trial) {
-			tr.opt.Variables[0].MaxAge = 10 * time.Second
+			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 10*time.Second, 10*time.Second
 			tr.opt.Variables[0].Timeout = 30 * time.Second
 			tr.opt.Objective.Timeout = 30 * time.Second
 			tr.opt.Deadline = 0

@@ -3,9 +3,11 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
 )
 
 // restTimeout bounds the way to a rest state under slew. A safe value that is not
@@ -32,7 +34,7 @@ func (l *Loop) rest(pick func(*Variable) RestState) {
 	l.cancelPolicy()
 	l.enter(resting)
 	l.rests = nil
-	if !l.drove {
+	if !l.drove && l.safety.Mode < safety.Fallback {
 		l.closeAll() // nothing was written: nothing is to be undone
 		return
 	}
@@ -56,7 +58,6 @@ func (l *Loop) beginRest(job *restJob) {
 	switch job.state {
 	case RestSafe:
 		a.driveTo(v.Limits.Safe)
-		a.atOnce = l.reason == reasonFault
 	case RestOff:
 		a.letGo()
 	default:
@@ -78,7 +79,9 @@ func (l *Loop) reviveDead() {
 				if l.opt.Variables[job.variable].Channel.Device != d {
 					continue
 				}
-				l.aims[job.variable].arrived = false
+				a := &l.aims[job.variable]
+				// What it acknowledged before counts no more.
+				a.arrived, a.lost, a.written = false, true, math.NaN()
 				job.revived = err == nil
 				if err != nil && !job.done {
 					job.err, job.done = err, true
@@ -161,8 +164,8 @@ func (l *Loop) watchRestJob(job *restJob, now time.Time) {
 		a.refused = nil // a device may be busy for a moment: it is asked again
 	case spent > restTimeout+max(restConfirm, v.Timeout):
 		job.err, job.done = fmt.Errorf("not confirmed within %v", spent), true
-	case job.state == RestSafe && spent > restTimeout:
-		a.atOnce = true
+	case job.state == RestSafe && spent > restTimeout && l.safety.Mode == safety.Fallback:
+		l.ask(safety.CommandHurry)
 	}
 }
 

@@ -27,6 +27,8 @@ type rig struct {
 	// meter is the objective at the knobs' present positions; nil error and NaN: no
 	// new value.
 	meter func(at map[string]float64) float64
+	// aux is the second sensor; nil: 300 K. NaN: no new value.
+	aux func() float64
 	// fault, if any, answers instead.
 	fault func(op string) error
 	// reopenFails makes Open fail after the first time.
@@ -125,8 +127,12 @@ func (r *rig) Read(_ context.Context, channels []string) (drivers.Reading, error
 			if y := r.meter(at); !math.IsNaN(y) {
 				out.Values[c] = y
 			}
-		case c == "aux":
+		case c == "aux" && r.aux == nil:
 			out.Values[c] = 300
+		case c == "aux":
+			if x := r.aux(); !math.IsNaN(x) {
+				out.Values[c] = x
+			}
 		default:
 			out.Values[c] = at[c] + r.drift
 		}
@@ -225,6 +231,7 @@ func options(mode Mode) Options {
 		Variables:   []Variable{variable("a")},
 		ControlSets: []ControlSet{{Variables: []int{0}, Cost: 1}},
 		Stop:        Stop{Steps: 100}, FailureLimit: 3, Deadline: time.Second,
+		Safety: Safety{HoldMax: 30 * time.Second, Comms: 30 * time.Second},
 	}
 }
 

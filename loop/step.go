@@ -10,7 +10,6 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
-	"github.com/labtuner/tuner/safety"
 )
 
 // step is the step in progress.
@@ -167,12 +166,12 @@ func (l *Loop) decisionOf(a answer) journal.Decision {
 		Requested: policy.NaNs(len(p.X)), Applied: policy.NaNs(len(p.X)),
 		Work: p.Work, Cut: p.Cut, Took: a.took, Why: explain(p.Why), At: l.stamp()}
 	for _, i := range l.opt.ControlSets[p.ControlSet].Variables {
-		limits := &l.limits.Variable[i]
+		limits := &l.limits.Variables[i]
 		fallback := l.takeOverFrom(i)
 		if math.IsNaN(fallback) {
 			fallback = limits.Safe
 		}
-		applied, why := safety.Clamp(limits, p.X[i], fallback)
+		applied, why := limits.Clamp(p.X[i], fallback)
 		d.Requested[i], d.Applied[i] = p.X[i], applied
 		for _, rule := range why.Names() {
 			d.Reasons = append(d.Reasons, journal.Reason{Variable: l.opt.Variables[i].Name, Rule: rule,
@@ -201,7 +200,7 @@ func (l *Loop) cast(set int) {
 		s.random[i] = !v.Actuated || !driven && v.OnRelease == Release
 		s.perShot = s.perShot || s.random[i]
 		if from := l.takeOverFrom(i); driven && !math.IsNaN(from) {
-			s.moved[i] = math.Abs(destinationOf(&l.limits.Variable[i], dest) - from)
+			s.moved[i] = math.Abs(destinationOf(&l.limits.Variables[i], dest) - from)
 		}
 	}
 }

@@ -61,6 +61,8 @@ func exitCode(err error) int {
 		return exitJournal
 	case is[*configs.Error](err), is[usageError](err), errors.Is(err, loop.ErrOptions):
 		return exitUsage
+	case errors.Is(err, loop.ErrSafety), errors.Is(err, loop.ErrLatched):
+		return exitStopped
 	case errors.Is(err, loop.ErrInstrument),
 		errors.Is(err, drivers.ErrUnavailable),
 		errors.Is(err, drivers.ErrProtocol),
@@ -107,7 +109,18 @@ func report(w io.Writer, err error) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(w, "tuner: error: %s\n", strings.TrimRight(line, "\n"))
 	}
-	printHint(w, cmp.Or(hint, instrumentHint(err)))
+	printHint(w, cmp.Or(hint, safetyHint(err), instrumentHint(err)))
+}
+
+// safetyHint says how to go on after a trip.
+func safetyHint(err error) string {
+	switch {
+	case errors.Is(err, loop.ErrLatched):
+		return "look at the instrument; then tuner reset CONFIG clears it, and tuner run begins again"
+	case errors.Is(err, loop.ErrSafety):
+		return "tuner safety explain CONFIG says what each rule asks for and how it is cleared"
+	}
+	return ""
 }
 
 // instrumentHint says how to look for a fault of the instrument.

@@ -20,19 +20,7 @@ type inertKey struct {
 func inertKeys() []inertKey {
 	return []inertKey{
 		{"constraint", "constraints are not learnt and not looked at"},
-		{"safety.on_stale", "a sensor without data fails the step; there is no hold and no fallback"},
-		{"safety.hold_max", "there is no hold, so it has no end"},
-		{"safety.comms_timeout", "a lost link is noticed by missing data only"},
 		{"safety.explore", "a step may go anywhere within the limits"},
-		{"safety.sensor", "a sensor is held against its range and max_age only"},
-		{"safety.interlock", "interlocks do not trip"},
-		{"safety.permissive", "permissives do not keep a run from starting"},
-		{"safety.response", "a change that shows no response does not trip"},
-		{"safety.dose", "dose budgets are not kept"},
-		{"safety.bypass", "the rules it names are not active"},
-		{"safety.variable.*.dwell", "changes follow each other as tick and slew allow"},
-		{"safety.variable.*.lease", "a setpoint that stands is not written again"},
-		{"safety.variable.*.exposure", "the time above the value is not limited"},
 		{"mqtt", "tuner publishes no status and takes no commands"},
 		{"web", "there is no dashboard"},
 	}

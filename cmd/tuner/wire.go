@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/policy"
-	"github.com/labtuner/tuner/safety"
 )
 
 // failureLimit is how many failed steps in a row end a run. Not fewer: a source
@@ -129,10 +127,7 @@ func (w *wiring) wireOptions() []configs.Problem {
 		w.opt.Variables = append(w.opt.Variables, w.variable(v))
 		w.opt.Cost.PerMove[i] = cfg.Cost.PerMove[v.Name]
 	}
-	if n := len(cfg.Variables); n > safety.MaxVariables {
-		problems = append(problems, cfg.Problem("variable",
-			fmt.Sprintf("%d variables, and at most %d can be driven", n, safety.MaxVariables), "leave some out"))
-	}
+	problems = append(problems, w.wireSafety()...)
 	for _, set := range cfg.Sets() {
 		w.opt.ControlSets = append(w.opt.ControlSets, loop.ControlSet{Variables: w.indices(set.Variables), Cost: set.Cost})
 	}
@@ -159,9 +154,7 @@ func (w *wiring) variable(v *configs.Variable) loop.Variable {
 		return out
 	}
 	limits := w.cfg.Safety.Variables[v.Name]
-	up, down := limits.Slews()
-	out.Limits = safety.VariableLimits{Low: limits.Hard.Lo, High: limits.Hard.Hi,
-		SlewUp: up, SlewDown: down, Safe: limits.Safe, Resolution: out.Resolution}
+	out.Limits = safetyVariable(limits, out.Resolution)
 	out.Boot, out.OnFault, out.Shutdown = restState(limits.Boot), restState(limits.OnFault), restState(limits.Shutdown)
 	return out
 }

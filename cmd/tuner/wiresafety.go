@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/safety"
+)
+
+// wireSafety fills what the safety layer keeps to beside the limits of each variable.
+func (w *wiring) wireSafety() []configs.Problem {
+	s, o := &w.cfg.Safety, &w.opt
+	o.Safety = loop.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback",
+		Interlocks: w.conditions(s.Interlocks), Permissives: w.conditions(s.Permissives)}
+	for _, r := range s.Responses {
+		sensor := -1
+		if r.Sensor != "" {
+			sensor = w.sensorIndex(r.Sensor)
+		}
+		o.Safety.Responses = append(o.Safety.Responses, safety.ResponseLimits{Variable: w.variableIndex(r.Variable),
+			Sensor: sensor, Change: r.Change, Moves: r.Moves, Within: r.Within})
+	}
+	for _, d := range s.Doses {
+		o.Safety.Doses = append(o.Safety.Doses, safety.DoseLimits{Variable: w.variableIndex(d.Variable), PerDose: d.PerDose,
+			Hour: orZero(d.Hour), Day: orZero(d.Day), Run: orZero(d.Run), MinInterval: orZero(d.MinInterval)})
+	}
+	for _, b := range s.Bypasses {
+		o.Safety.Bypasses = append(o.Safety.Bypasses, loop.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until})
+	}
+	for i := range o.Sensors {
+		w.sensorLimits(i)
+	}
+	return w.tooMany()
+}
+
+// sensorLimits fills how a sensor may behave in time.
+func (w *wiring) sensorLimits(i int) {
+	limits, ok := w.cfg.Safety.Sensors[w.opt.Sensors[i].Name]
+	if !ok {
+		return
+	}
+	out := safety.SensorLimits{Rate: orZero(limits.Rate), Stuck: orZero(limits.Stuck)}
+	if a := limits.Agree; a != nil {
+		out.With, out.Tolerance, out.AgreeTime = w.sensorIndex(a.Sensor), a.Tolerance, a.Time
+	}
+	w.opt.Sensors[i].Limits = out
+}
+
+// tooMany refuses more of anything than the safety layer can keep in mind.
+func (w *wiring) tooMany() (problems []configs.Problem) {
+	for _, c := range []struct {
+		key    string
+		n, max int
+	}{
+		{"variable", len(w.cfg.Variables), safety.MaxVariables}, {"sensor", len(w.cfg.Sensors), safety.MaxSensors},
+		{"device", len(w.cfg.Devices), safety.MaxLinks}, {"safety.response", len(w.cfg.Safety.Responses), safety.MaxResponses},
+		{"safety.dose", len(w.cfg.Safety.Doses), safety.MaxDoses},
+	} {
+		if c.n > c.max {
+			problems = append(problems, w.cfg.Problem(c.key, fmt.Sprintf("%d of them, and at most %d can be watched", c.n, c.max), "leave some out"))
+		}
+	}
+	return problems
+}
+
+func (w *wiring) conditions(list []configs.Interlock) (out []safety.Condition) {
+	for _, c := range list {
+		out = append(out, safety.Condition{Sensor: w.sensorIndex(c.Sensor), Low: c.Range.Lo, High: c.Range.Hi})
+	}
+	return out
+}
+
+// sensorIndex and variableIndex find what the configuration's own check has made
+// sure is there.
+func (w *wiring) sensorIndex(name string) int {
+	return slices.IndexFunc(w.cfg.Sensors, func(s configs.Sensor) bool { return s.Name == name })
+}
+
+func (w *wiring) variableIndex(name string) int {
+	return slices.IndexFunc(w.cfg.Variables, func(v configs.Variable) bool { return v.Name == name })
+}
+
+// safetyVariable fills the safety layer's limits of one actuator.
+func safetyVariable(s configs.SafetyVariable, resolution float64) safety.VariableLimits {
+	up, down := s.Slews()
+	out := safety.VariableLimits{Low: s.Hard.Lo, High: s.Hard.Hi, SlewUp: up, SlewDown: down, Safe: s.Safe,
+		Resolution: resolution, Dwell: s.Dwell, Lease: orZero(s.Lease)}
+	if e := s.Exposure; e != nil {
+		out.Above, out.AboveTime = e.Above, e.Time
+	}
+	return out
+}
+
+// bypassWords says which rules are set aside, and for how long.
+func bypassWords(b configs.Bypass, now time.Time) string {
+	rule := safety.About(safety.Rule(b.Rule))
+	if left := b.Until.Sub(now); left <= 0 {
+		return fmt.Sprintf("rule %d (%s) is active again: its bypass ended at %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339))
+	}
+	return fmt.Sprintf("rule %d (%s) is set aside until %s, at most 4 h from the start, by %s: %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339), b.Who, b.Why)
+}

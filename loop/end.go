@@ -1,0 +1,97 @@
+package loop
+
+import (
+	"errors"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// fail ends the run because of err; the first error counts.
+func (l *Loop) fail(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+	if l.phase == resting {
+		l.reviveDead()
+	}
+	if l.phase >= resting {
+		return
+	}
+	l.reason = reasonFault
+	if l.deps.Watch.Event != nil {
+		l.deps.Watch.Event(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
+	}
+	switch {
+	case errors.Is(err, ErrJournal):
+		l.faults.Add(safety.RuleRecord, 0)
+	case !errors.Is(err, ErrInstrument):
+		l.faults.Add(safety.RulePolicy, 0)
+	}
+	l.ask(safety.CommandFail)
+	l.cancelPolicy()
+	l.abandonStep("fault: " + err.Error())
+	l.rest(func(v *Variable) RestState { return v.OnFault })
+}
+
+// interrupt ends the run because the caller wants it.
+func (l *Loop) interrupt() {
+	if l.phase >= resting {
+		return
+	}
+	l.reason = reasonInterrupted
+	message := "stopping: actuators go to their shutdown state"
+	if l.opt.Mode == Shadow {
+		message = "stopping; nothing was written"
+	}
+	l.event("info", "interrupt", message)
+	l.abandonStep(ProblemInterrupted)
+	if l.safety.Mode >= safety.Fallback { // they are on their way to their fault states
+		l.rest(func(v *Variable) RestState { return v.OnFault })
+		return
+	}
+	l.ask(safety.CommandEnd)
+	l.rest(func(v *Variable) RestState { return v.Shutdown })
+}
+
+// finish ends the run at a stop condition: the recommendation is asked for, the
+// variables that are to hold are brought to it, the others to their shutdown
+// state.
+func (l *Loop) finish(reason string) {
+	l.reason = reason
+	l.event("info", "stop", "stop condition reached: "+reason)
+	l.enter(concluding)
+	l.recommend(func() {
+		if l.phase == concluding {
+			l.home()
+		}
+	})
+}
+
+// recommend asks the policy what it can defend best; then runs in any case.
+func (l *Loop) recommend(then func()) {
+	l.desk.post(lanePolicy, func() func() {
+		rec, err := l.deps.Policy.Recommend()
+		return func() {
+			if err == nil {
+				l.result.Found, l.result.HasFound = l.inUsersSense(rec), true
+			} else if !errors.Is(err, policy.ErrNoData) {
+				l.event("warn", "recommend", err.Error())
+			}
+			then()
+		}
+	})
+}
+
+// inUsersSense turns the sign back where the user minimises; a lower bound of
+// what is maximised is then an upper bound of what is minimised: still the
+// pessimistic one.
+func (l *Loop) inUsersSense(r policy.Recommendation) policy.Recommendation {
+	if l.opt.Objective.Minimize {
+		for _, e := range []*policy.Estimate{&r.Estimate, &r.Start} {
+			e.Mean, e.LowerBound = -e.Mean, -e.LowerBound
+		}
+	}
+	return r
+}

@@ -1,0 +1,148 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// nextCommand is what the safety layer is asked for in this tick: a stop overtakes
+// everything.
+func (l *Loop) nextCommand() safety.Command {
+	if l.deps.Panel.stopAsked() {
+		return safety.CommandStop
+	}
+	if len(l.commands) > 0 {
+		c := l.commands[0]
+		l.commands = l.commands[1:]
+		return c
+	}
+	return l.deps.Panel.take()
+}
+
+// ask queues a command of the loop's own.
+func (l *Loop) ask(c safety.Command) { l.commands = append(l.commands, c) }
+
+// heed follows what the safety layer has made of this tick.
+func (l *Loop) heed(now time.Time) {
+	past := now.Sub(l.heeded)
+	l.heeded = now
+	if l.opt.Mode == Shadow || l.phase <= booting || l.phase >= closing {
+		return
+	}
+	mode := l.safety.Mode
+	if l.told != mode {
+		l.tellMode(mode)
+	}
+	switch mode {
+	case safety.Hold:
+		l.freeze(past)
+	case safety.Run:
+		l.thaw(now)
+	case safety.Armed: // a person has resumed from the fallback
+		l.ask(safety.CommandStart)
+	case safety.Fallback, safety.Tripped, safety.Stopped:
+		l.endUnsafe(mode)
+	}
+}
+
+// freeze stops the step's clocks while the run is held.
+func (l *Loop) freeze(past time.Duration) {
+	if !l.held {
+		l.held = true
+	}
+	l.since = l.since.Add(past)
+	l.step.settleEnd = l.step.settleEnd.Add(past)
+	l.step.waitedFrom = l.step.waitedFrom.Add(past)
+}
+
+// thaw goes on after a hold. What was measured stays; the instrument settles again
+// before the next shot.
+func (l *Loop) thaw(now time.Time) {
+	if l.phase == fallen {
+		l.next()
+		return
+	}
+	if !l.held {
+		return
+	}
+	l.held = false
+	if l.phase == settling || l.phase == measuring {
+		l.step.pending = nil
+		l.step.settleEnd = now.Add(l.step.settle)
+		l.enter(settling)
+	}
+}
+
+// endUnsafe ends the step, and the run too unless a person may resume it, when the
+// safety layer has taken the actuators away.
+func (l *Loop) endUnsafe(mode safety.Mode) {
+	if l.phase >= resting || l.phase == fallen {
+		return
+	}
+	why := fmt.Errorf("%w: %s: %s", ErrSafety, modeWords[mode], l.story())
+	if mode == safety.Fallback && l.deps.Panel != nil {
+		l.abandonStep(why.Error())
+		l.enter(fallen)
+		return
+	}
+	if l.err == nil {
+		l.err = why
+	}
+	l.reason = reasonSafety
+	l.abandonStep(why.Error())
+	l.rest(func(v *Variable) RestState { return v.OnFault })
+}
+
+// modeWords say what a mode means for the run.
+var modeWords = map[safety.Mode]string{safety.Run: "running", safety.Hold: "held", safety.Fallback: "fallen back",
+	safety.Tripped: "tripped", safety.Stopped: "stopped", safety.Armed: "armed", safety.Idle: "disarmed", safety.Init: "starting"}
+
+// tellMode records that the safety layer has changed its mode, and why.
+func (l *Loop) tellMode(mode safety.Mode) {
+	before := l.told
+	l.told = mode
+	switch {
+	case mode == safety.Run && before == safety.Hold:
+		l.event("info", EventSafety, "the hold is over: going on")
+	case mode == safety.Hold && l.safety.Paused:
+		l.event("info", EventSafety, "paused")
+	case mode == safety.Hold:
+		l.event("warn", EventSafety, "held: "+l.causes(l.safety.FirstOut))
+	case mode >= safety.Fallback && !l.safety.Ending && l.phase < resting:
+		l.event("error", EventSafety, modeWords[mode]+": "+l.story())
+	}
+}
+
+// EventSafety is the kind of the events that tell what the safety layer does.
+const EventSafety = "safety"
+
+// story is the first-out, and what has been latched after it.
+func (l *Loop) story() string {
+	later := l.safety.Latched
+	for r := range later {
+		later[r] &^= l.safety.FirstOut[r]
+	}
+	if later.Empty() {
+		return l.causes(l.safety.FirstOut)
+	}
+	return l.causes(l.safety.FirstOut) + "; then " + l.causes(later)
+}
+
+// causes says in words what a set of causes is about.
+func (l *Loop) causes(c safety.Causes) string {
+	var out []string
+	for _, named := range l.named(c) {
+		text := named.String()
+		if named.Rule == safety.RuleStale {
+			text = fmt.Sprintf("sensor %s has given nothing for longer than its max_age", named.Of)
+		}
+		out = append(out, text)
+	}
+	if len(out) == 0 {
+		return "a person asked for it"
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,215 @@
+package journal
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// ControlState is what must survive a crash for the instrument's sake: what is
+// latched, and what has been dosed. It is small, changes seldom, and is apart from
+// the journal, so that a damaged or a new journal does not lose it.
+type ControlState struct {
+	// Generation grows with every change; the newer of two copies counts.
+	Generation uint64 `json:"generation"`
+	// Wall is when it was written. BootID and Uptime say when by a clock that cannot
+	// be set: time since the machine's start counts while BootID is the same.
+	Wall   time.Time     `json:"wall"`
+	BootID string        `json:"boot_id"`
+	Uptime time.Duration `json:"uptime_ns"`
+	// At is the safety layer's own time then.
+	At time.Duration `json:"at_ns"`
+	// Mode is where the layer stood, for a reader.
+	Mode string `json:"mode"`
+	// Latched causes stay until they are reset; FirstOut came first.
+	Latched  []ControlCause `json:"latched"`
+	FirstOut []ControlCause `json:"first_out"`
+	// Doses by variable.
+	Doses map[string]safety.DoseState `json:"doses"`
+}
+
+// ControlCause names a rule and what it is about.
+type ControlCause struct {
+	Rule safety.Rule `json:"rule"`
+	Name string      `json:"name"`
+	Of   string      `json:"of"`
+}
+
+// String is the rule with what it is about.
+func (c ControlCause) String() string {
+	if c.Of == "" {
+		return c.Name
+	}
+	return c.Name + " of " + c.Of
+}
+
+// ErrControl: both copies of the control state are damaged. What was latched and
+// what was dosed is not known.
+var ErrControl = errors.New("control state is lost")
+
+// ControlFile keeps a ControlState in two files, PATH-a and PATH-b, written in
+// turn: each is written beside, synced and renamed, so that whatever happens one
+// of them is whole. It is locked: one process keeps it.
+type ControlFile struct {
+	path  string
+	lock  *lockFile
+	state ControlState
+	// notices say what was wrong with a copy that another stood in for.
+	notices []string
+	// files are replaced by tests.
+	files controlFiles
+}
+
+// controlFiles is what a control file does to the disk.
+type controlFiles interface {
+	read(name string) ([]byte, error)
+	replace(name string, data []byte) error
+}
+
+// OpenControl locks and reads the control state at path; a state that there is not
+// is the empty one. Where both copies are damaged the error wraps ErrControl, and
+// the file is usable: what is written next is the new state.
+func OpenControl(path string, s Session) (*ControlFile, error) {
+	if s.PID == 0 {
+		s.PID = os.Getpid()
+	}
+	l, err := lock(path, s)
+	if err != nil {
+		return nil, err
+	}
+	c := &ControlFile{path: path, lock: l, files: disk{}}
+	return c, c.load()
+}
+
+// State is what was read or written last.
+func (c *ControlFile) State() ControlState { return c.state }
+
+// Notices say what was wrong with a copy that the other stood in for.
+func (c *ControlFile) Notices() []string { return c.notices }
+
+// Close lets go of the lock.
+func (c *ControlFile) Close() error { return c.lock.release() }
+
+// copyName is the file of a generation: the two take turns.
+func (c *ControlFile) copyName(generation uint64) string {
+	return c.path + [...]string{"-a", "-b"}[generation%2]
+}
+
+// load reads the newer of the copies that are whole.
+func (c *ControlFile) load() error {
+	found, whole := 0, 0
+	var damage []error
+	for g := range uint64(2) {
+		name := c.copyName(g)
+		data, err := c.files.read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		found++
+		var s ControlState
+		if err == nil {
+			s, err = decodeControl(data)
+		}
+		if err == nil && s.Generation%2 != g {
+			err = fmt.Errorf("generation %d is not of this copy", s.Generation)
+		}
+		if err != nil {
+			damage = append(damage, fmt.Errorf("%q: %w", name, err))
+			continue
+		}
+		if whole++; whole == 1 || s.Generation > c.state.Generation {
+			c.state = s
+		}
+	}
+	if found > 0 && whole == 0 {
+		return fmt.Errorf("%w: %w", ErrControl, errors.Join(damage...))
+	}
+	for _, err := range damage {
+		c.notices = append(c.notices, fmt.Sprintf("one copy of the control state is damaged: %v; the other, generation %d, stands in for it", err, c.state.Generation))
+	}
+	return nil
+}
+
+// Write makes s durable as the next generation. When it returns nil, a crash at any
+// later time finds s; when it fails, a crash finds the state before, or s.
+func (c *ControlFile) Write(s ControlState) error {
+	s.Generation = c.state.Generation + 1
+	data, err := encodeControl(s)
+	if err != nil {
+		return err
+	}
+	if err := c.files.replace(c.copyName(s.Generation), data); err != nil {
+		return &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("write the control state: %v", err),
+			Hint: "see that the disk is not full and can be written", Cause: err}
+	}
+	c.state = s
+	return nil
+}
+
+// controlMagic begins a copy; the number is the format's.
+const controlMagic = "tunerCS1"
+
+// controlMax bounds a copy, so that a garbled length is not believed.
+const controlMax = 1 << 20
+
+// encodeControl frames a state: magic, length, JSON, CRC-32C of all that.
+func encodeControl(s ControlState) ([]byte, error) {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("write the control state: %w", err)
+	}
+	out := append([]byte(controlMagic), 0, 0, 0, 0)
+	binary.LittleEndian.PutUint32(out[len(controlMagic):], uint32(len(body)))
+	out = append(out, body...)
+	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, crc32.MakeTable(crc32.Castagnoli))), nil
+}
+
+// decodeControl is the inverse of encodeControl; it believes nothing that does not
+// match its checksum.
+func decodeControl(data []byte) (s ControlState, err error) {
+	const head = len(controlMagic) + 4
+	if len(data) < head+4 || string(data[:len(controlMagic)]) != controlMagic {
+		return s, errors.New("it is cut short, or none of tuner's")
+	}
+	n := binary.LittleEndian.Uint32(data[len(controlMagic):])
+	if n > controlMax || len(data) != head+int(n)+4 {
+		return s, fmt.Errorf("it has %d bytes and says %d", len(data), n)
+	}
+	body := data[:head+int(n)]
+	if crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[len(body):]) {
+		return s, errors.New("its checksum does not match")
+	}
+	if err := json.Unmarshal(body[head:], &s); err != nil {
+		return s, fmt.Errorf("its text cannot be read: %w", err)
+	}
+	return s, nil
+}
+
+// disk is the real one.
+type disk struct{}
+
+func (disk) read(name string) ([]byte, error) { return os.ReadFile(name) }
+
+// replace writes beside, syncs, renames and syncs the folder: at no time is there a
+// half-written file of that name.
+func (disk) replace(name string, data []byte) error {
+	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		return err
+	}
+	return syncFolder(name)
+}

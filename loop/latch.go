@@ -1,0 +1,168 @@
+package loop
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// Machine tells the time since the machine's start, by a clock that nobody can set:
+// what was dosed an hour ago is told from what was dosed just now.
+type Machine struct {
+	// BootID names the boot, "" where it is unknown.
+	BootID string
+	// Uptime since then.
+	Uptime func() time.Duration
+}
+
+// uptime is 0 where nobody knows: then a restart counts no time.
+func (m *Machine) uptime() time.Duration {
+	if m.Uptime == nil {
+		return 0
+	}
+	return m.Uptime()
+}
+
+// since is the least time that has passed since a state was written: within one
+// boot the difference of the uptimes, else the time since this boot.
+func (m *Machine) since(s *journal.ControlState) time.Duration {
+	if m.BootID == "" {
+		return 0
+	}
+	if s.BootID == m.BootID {
+		return max(m.uptime()-s.Uptime, 0)
+	}
+	return m.uptime()
+}
+
+// restore begins with what was latched and dosed before. It refuses a run while
+// anything is latched: a crash is no reset.
+func (l *Loop) restore() error {
+	l.durable = safety.Undurable
+	if l.deps.Control == nil || l.opt.Mode == Shadow {
+		return nil
+	}
+	s := l.deps.Control.State()
+	if len(s.Latched) > 0 {
+		return fmt.Errorf("%w: %s since %s: %s", ErrLatched, strings.ToLower(s.Mode), s.Wall.Format(time.RFC3339), ListCauses(s.FirstOut))
+	}
+	saved := safety.Saved{Generation: s.Generation, At: s.At}
+	for k, d := range l.limits.Doses {
+		if dose, ok := s.Doses[l.opt.Variables[d.Variable].Name]; ok {
+			dose.Granted = false // proposals are numbered anew
+			saved.Dose[k] = dose
+		}
+	}
+	l.safety = safety.Boot(saved)
+	l.base = s.At + l.deps.Machine.since(&s)
+	l.durable = l.safety.Generation
+	if l.safety.Latched.Has(safety.RuleUnknownDose) {
+		return fmt.Errorf("%w: the last run ended during a dose, which counts as delivered: %s", ErrLatched, l.causes(l.safety.Latched))
+	}
+	return nil
+}
+
+// ListCauses names causes for a person.
+func ListCauses(causes []journal.ControlCause) string {
+	names := make([]string, len(causes))
+	for i, c := range causes {
+		names[i] = c.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// keep makes latches and doses durable, on a lane of its own: a slow journal does
+// not hold it up. Output that must wait for it waits in the safety layer.
+func (l *Loop) keep() {
+	if l.deps.Control == nil {
+		return
+	}
+	saved := l.safety.Save()
+	state := l.controlState(saved)
+	l.desk.post(laneControl, func() func() {
+		err := l.deps.Control.Write(state)
+		return func() {
+			switch {
+			case err == nil:
+				l.durable = max(l.durable, saved.Generation)
+			case !l.keepFailed:
+				l.keepFailed = true
+				l.faults.Add(safety.RuleRecord, 0)
+				l.event("error", EventSafety, err.Error())
+			}
+		}
+	})
+}
+
+// controlState is what is written of a saved state, by names, so that it outlives
+// changes of the configuration.
+func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
+	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
+		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
+		Doses: maps.Clone(l.deps.Control.State().Doses)}
+	if s.Doses == nil {
+		s.Doses = map[string]safety.DoseState{}
+	}
+	for k, d := range l.limits.Doses {
+		s.Doses[l.opt.Variables[d.Variable].Name] = saved.Dose[k]
+	}
+	return s
+}
+
+// named lists causes with what they are about.
+func (l *Loop) named(c safety.Causes) (out []journal.ControlCause) {
+	for r := range safety.RuleCount {
+		for i := range 32 {
+			if c[r]&(1<<i) != 0 {
+				out = append(out, journal.ControlCause{Rule: r, Name: r.String(), Of: l.subject(r, i)})
+			}
+		}
+	}
+	return out
+}
+
+// subject names what a cause is about.
+func (l *Loop) subject(r safety.Rule, i int) string {
+	pick := func(names []string) string {
+		if i < len(names) {
+			return names[i]
+		}
+		return ""
+	}
+	conditions := func(list []safety.Condition) (names []string) {
+		for _, c := range list {
+			names = append(names, l.opt.Sensors[c.Sensor].Name)
+		}
+		return names
+	}
+	switch r {
+	case safety.RuleStale, safety.RuleRange, safety.RuleSpike, safety.RuleStuck, safety.RuleDisagree:
+		return pick(mapNames(l.opt.Sensors, func(s *Sensor) string { return s.Name }))
+	case safety.RuleInterlock:
+		return pick(conditions(l.limits.Interlocks))
+	case safety.RulePermissive:
+		return pick(conditions(l.limits.Permissives))
+	case safety.RuleFinite, safety.RuleAssert, safety.RuleReadback, safety.RuleOverride, safety.RuleExposure:
+		return pick(mapNames(l.opt.Variables, func(v *Variable) string { return v.Name }))
+	case safety.RuleResponse:
+		return pick(mapNames(l.limits.Responses, func(r *safety.ResponseLimits) string { return l.opt.Variables[r.Variable].Name }))
+	case safety.RuleBudget, safety.RuleUnknownDose:
+		return pick(mapNames(l.limits.Doses, func(d *safety.DoseLimits) string { return l.opt.Variables[d.Variable].Name }))
+	case safety.RuleComms:
+		return pick(mapNames(l.links, func(k **link) string { return (*k).name }))
+	}
+	return ""
+}
+
+func mapNames[T any](list []T, name func(*T) string) []string {
+	out := make([]string, 0, len(list))
+	for i := range list {
+		out = slices.Insert(out, i, name(&list[i]))
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// doseTrial doses with knob a, 5 V at most at once.
+func doseTrial(t *testing.T, path string) *trial {
+	tr := newTrial(t)
+	tr.opt.Safety.Doses = []safety.DoseLimits{{Variable: 0, PerDose: 5, Hour: 8, MinInterval: time.Second}}
+	tr.opt.Safety.HoldMax = 2 * time.Second
+	tr.control(t, path)
+	return tr
+}
+
+// TestDoseIsBookedBeforeItIsGiven: at the first write towards a dose the control
+// state on the disk has it, and the budget holds over a restart.
+func TestDoseIsBookedBeforeItIsGiven(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rig.control")
+	tr := doseTrial(t, path)
+	tr.policy.proposals = proposeAll(4)
+	tr.rig.fault = func(op string) error {
+		if total := tr.deps.Control.State().Doses["a"].Total; op == "write" && total != 4 {
+			t.Errorf("written with %v booked", total)
+		}
+		return nil
+	}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	s := tr.deps.Control.State().Doses["a"]
+	if s.Total != 4 || s.Open || len(tr.rig.calls("write")) == 0 {
+		t.Errorf("booked %+v", s)
+	}
+	if err := tr.deps.Control.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := doseTrial(t, path)
+	defer again.deps.Control.Close()
+	again.policy.proposals = proposeAll(4.5)
+	_, err := again.run(t, context.Background())
+	if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "budget of a") || len(again.rig.calls("write")) > 1 {
+		t.Errorf("4 + 4.5 in an hour of at most 8: %v, %d writes", err, len(again.rig.calls("write")))
+	}
+}
+
+// TestCrashDuringADoseMustBeLookedAt ends the process between the booking and the
+// outcome.
+func TestCrashDuringADoseMustBeLookedAt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rig.control")
+	tr := doseTrial(t, path)
+	tr.policy.proposals = proposeAll(4)
+	type crash struct{}
+	tr.deps.Failpoint = func(name string) {
+		if name == "after-write" {
+			panic(crash{})
+		}
+	}
+	func() {
+		defer func() {
+			if _, ok := recover().(crash); !ok {
+				t.Error("no crash")
+			}
+		}()
+		_, err := tr.run(t, context.Background())
+		t.Errorf("ended with %v", err)
+	}()
+	if err := tr.deps.Control.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := doseTrial(t, path)
+	defer again.deps.Control.Close()
+	again.policy.proposals = proposeAll(1)
+	if _, err := again.run(t, context.Background()); !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "unknown-dose of a") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestTimeOverRestarts: a restart counts the least time that may have passed.
+func TestTimeOverRestarts(t *testing.T) {
+	up := func(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+	kept := journal.ControlState{BootID: "x", Uptime: time.Hour}
+	for _, c := range []struct {
+		name string
+		m    Machine
+		want time.Duration
+	}{
+		{"the same boot", Machine{BootID: "x", Uptime: up(90 * time.Minute)}, 30 * time.Minute},
+		{"another boot: at least since it", Machine{BootID: "y", Uptime: up(5 * time.Minute)}, 5 * time.Minute},
+		{"a clock that went back", Machine{BootID: "x", Uptime: up(time.Minute)}, 0},
+		{"nobody knows", Machine{}, 0},
+	} {
+		if got := c.m.since(&kept); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// The watchdogs' limits.
+const (
+	// dogTicks ticks without a sign of the loop are too many, and never less than
+	// dogMin. Not fewer: a slow disk or a busy board may hold a tick up. Not more: a
+	// dead process is the lease's business.
+	dogTicks = 20
+	dogMin   = 2 * time.Second
+	// policyMax is how long a decision may fail to come beyond its deadline: a
+	// decision is cut at a unit of work, which may be long on a small board.
+	policyMax = 30 * time.Second
+	// wallStep is a jump of the wall clock that is worth a line.
+	wallStep = time.Second
+)
+
+// watchdog halts every device by its own lane when the loop has not ticked for too
+// long. It runs on a goroutine of its own and touches nothing of the loop's.
+func (l *Loop) watchdog(asleep <-chan struct{}) {
+	limit := max(dogTicks*l.opt.Tick, dogMin)
+	look := time.NewTicker(limit / 4)
+	defer look.Stop()
+	barked := false
+	for {
+		select {
+		case <-asleep:
+			return
+		case <-look.C:
+		}
+		beat := l.beat.Load()
+		if beat == 0 || l.now().Sub(l.start)-time.Duration(beat) <= limit {
+			barked = false
+			continue
+		}
+		if !barked {
+			barked = true
+			l.haltAll(limit)
+		}
+	}
+}
+
+// haltAll has every device go to its own safe state. Whether the loop learns of it
+// depends on the loop; if it does, the run trips.
+func (l *Loop) haltAll(limit time.Duration) {
+	for _, k := range l.links {
+		if k.act == nil {
+			continue
+		}
+		l.desk.post(k.lane, func() func() {
+			ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
+			defer cancel()
+			err := k.act.Halt(ctx)
+			return func() {
+				for i := range l.aims {
+					if c := l.opt.Variables[i].Channel; c.Device >= 0 && l.links[c.Device] == k {
+						l.aims[i].lost = true
+					}
+				}
+				l.faults.Add(safety.RuleWatchdog, 0)
+				l.event("error", EventSafety, fmt.Sprintf("the loop stood still for more than %v: device %q was halted (%v)", limit, k.name, orOK(err)))
+			}
+		})
+	}
+}
+
+func orOK(err error) string {
+	if err == nil {
+		return "confirmed"
+	}
+	return err.Error()
+}
+
+// showSign tells the watchdog that the loop goes on, and looks at the wall clock.
+func (l *Loop) showSign(now time.Time) {
+	beat := int64(0)
+	if l.phase > booting && l.phase < closing && l.drove {
+		beat = max(int64(now.Sub(l.start)), 1)
+	}
+	l.beat.Store(beat)
+	if jump, ok := l.wall.look(now.Sub(l.start), now.Round(0).Sub(l.start.Round(0))); ok {
+		l.event("warn", "clock", fmt.Sprintf("the wall clock has jumped by %v; every timer uses the monotonic clock, and only dates are affected", jump))
+	}
+}
+
+// wallWatch notices jumps of the wall clock against the monotonic one.
+type wallWatch struct{ ahead time.Duration }
+
+// look compares the time that has passed by both clocks.
+func (w *wallWatch) look(mono, wall time.Duration) (jump time.Duration, told bool) {
+	jump = wall - mono - w.ahead
+	if jump < wallStep && jump > -wallStep {
+		return 0, false
+	}
+	w.ahead += jump
+	return jump, true
+}
+
+// watchPolicy ends a run whose policy does not answer: it was told to stop long ago.
+func (l *Loop) watchPolicy(now time.Time) {
+	if limit := l.opt.Deadline + policyMax; l.opt.Mode != Simulate && now.Sub(l.since) > limit {
+		l.fail(fmt.Errorf("%w: decision of step %d: no answer within %v", ErrPolicy, l.step.n, limit))
+	}
+}

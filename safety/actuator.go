@@ -1,0 +1,131 @@
+package safety
+
+import "time"
+
+// resendMax is how often a setpoint that does not show is sent again. Not fewer: a
+// lost frame is no fault. Not more: what three repeats do not bring is broken.
+const resendMax = 3
+
+// watchActuator looks at what one actuator does with its setpoint.
+func (x *pass) watchActuator(i int) {
+	l, v, in := &x.l.Variables[i], &x.s.Variable[i], &x.in.Variable[i]
+	if l.OnFault == RestNone {
+		return
+	}
+	x.watchExposure(i)
+	if l.Tolerance <= 0 || !v.Known || !v.Changed || !in.Written.known() || in.Written.Value != v.Setpoint {
+		return
+	}
+	near := in.Readback.known() && within(in.Readback.Value, v.Setpoint, l.Tolerance)
+	switch {
+	case near && in.Readback.At >= in.Written.At:
+		v.Confirmed, v.Off, v.Tries = true, false, 0
+	case near && v.Confirmed:
+		v.Off = false // read before the last refresh, and still true
+	case v.Confirmed && in.Readback.known():
+		x.watchOverride(i)
+	case x.now-max(v.ChangedAt, v.TriedAt) > l.Timeout:
+		x.tryAgain(i)
+	}
+}
+
+// tryAgain sends a setpoint again that the readback does not show, then trips. A
+// dose is never sent twice.
+func (x *pass) tryAgain(i int) {
+	v := &x.s.Variable[i]
+	if v.Tries >= resendMax {
+		x.s.raised.Add(RuleReadback, i)
+		return
+	}
+	v.Tries++
+	v.TriedAt = x.now
+	v.Resend = !x.doses(i)
+}
+
+// watchOverride notices that an actuator which had followed has been moved by
+// somebody else for longer than a readback may take: the run holds, and takes over
+// the new place.
+func (x *pass) watchOverride(i int) {
+	v := &x.s.Variable[i]
+	if !v.Off {
+		v.Off, v.OffSince = true, x.now
+	}
+	if x.now-v.OffSince > x.l.Variables[i].Timeout {
+		v.Overridden, v.Known, v.Changed = true, false, false
+		x.s.raised.Add(RuleOverride, i)
+	}
+}
+
+// watchExposure bounds the time in a row above a value, by the setpoint or by the
+// readback, whichever is higher.
+func (x *pass) watchExposure(i int) {
+	l, v, in := &x.l.Variables[i], &x.s.Variable[i], &x.in.Variable[i]
+	above := in.Written.known() && in.Written.Value > l.Above || in.Readback.known() && in.Readback.Value > l.Above
+	if l.AboveTime <= 0 || !above {
+		v.IsAbove = false
+		return
+	}
+	if !v.IsAbove {
+		v.IsAbove, v.AboveSince = true, x.now
+	}
+	if x.now-v.AboveSince > l.AboveTime {
+		x.s.raised.Add(RuleExposure, i)
+	}
+}
+
+// ResponseState is what the layer remembers of one watched response.
+type ResponseState struct {
+	// Based says that Base is the setpoint at which Seen was watched.
+	Based bool
+	Base  float64
+	Seen  Sample
+	// Waiting says that a response is due by Deadline; Rising that it is a rise.
+	Waiting, Rising bool
+	Deadline        time.Duration
+}
+
+// watchResponse looks whether a change shows where it should.
+func (x *pass) watchResponse(i int) {
+	l, s := &x.l.Responses[i], &x.s.Response[i]
+	u := x.in.Variable[l.Variable].Written
+	if !u.known() || !x.s.Variable[l.Variable].Known {
+		*s = ResponseState{}
+		return
+	}
+	y := x.watched(l)
+	changed := u.Value - s.Base
+	switch {
+	case !s.Based || !s.Waiting && changed == 0:
+		// Nothing has moved yet: what is seen now is what a change is seen against.
+		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
+	case !s.Waiting && (changed >= l.Change || changed <= -l.Change):
+		s.Waiting, s.Rising, s.Deadline = true, changed > 0, x.now+l.Within
+	case s.Waiting && (s.Rising && changed < l.Change || !s.Rising && changed > -l.Change):
+		// It was taken back before it was due.
+		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
+	}
+	if !s.Waiting {
+		return
+	}
+	moved := y.Value - s.Seen.Value
+	if y.known() && s.Seen.known() && (s.Rising && moved >= l.Moves || !s.Rising && moved <= -l.Moves) {
+		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
+		return
+	}
+	if x.now > s.Deadline {
+		x.s.raised.Add(RuleResponse, i)
+	}
+}
+
+// watched is the present value of what should respond.
+func (x *pass) watched(l *ResponseLimits) Sample {
+	if l.Sensor < 0 {
+		return x.in.Variable[l.Variable].Readback
+	}
+	if !x.fresh(l.Sensor) {
+		return Sample{}
+	}
+	return x.s.Sensor[l.Sensor].Last
+}
+
+func within(a, b, tolerance float64) bool { return a >= b-tolerance && a <= b+tolerance }

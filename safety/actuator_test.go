@@ -1,0 +1,219 @@
+package safety
+
+import (
+	"testing"
+	"time"
+)
+
+// withReadback are limits of an actuator whose readback must come within 0.1 in a
+// second.
+func withReadback() Limits {
+	l := oneVariable()
+	l.Variables[0].Tolerance = 0.1
+	return l
+}
+
+func TestReadbackIsSentAgainThenTrips(t *testing.T) {
+	r := newRig(t, withReadback(), 5)
+	r.drive(5.5).running()
+	r.pass(2 * time.Second)
+	r.want(Run)
+	r.deaf = true
+	r.drive(5.7).ticks(3) // two tenths, then it stands
+	writes, began := r.writes[0], r.now
+	for r.s.Mode == Run && r.now < began+time.Minute {
+		r.tick(CommandNone)
+	}
+	r.want(Tripped)
+	r.wantFirstOut(RuleReadback)
+	// Three repeats, and the safe value of the trip.
+	if n := r.writes[0] - writes; n != resendMax+1 {
+		t.Errorf("written %d times more, want %d", n, resendMax+1)
+	}
+	if took := r.now - began; took < 3*time.Second || took > 5*time.Second {
+		t.Errorf("tripped after %v, want about 4 timeouts of 1 s", took)
+	}
+}
+
+func TestSlowActuatorDoesNotTrip(t *testing.T) {
+	r := newRig(t, withReadback(), 5)
+	r.drive(9).running()
+	r.deaf = true
+	for range 600 {
+		// The actuator follows with a lag of nine ticks, less than its timeout.
+		if w := r.in.Variable[0].Written; w.Known && r.now-w.At > 9*tick {
+			r.in.Variable[0].Readback.Value = w.Value
+		}
+		r.tick(CommandNone)
+	}
+	r.want(Run)
+	if r.in.Variable[0].Readback.Value != 9 {
+		t.Errorf("at %v", r.in.Variable[0].Readback.Value)
+	}
+}
+
+func TestOverrideIsAdopted(t *testing.T) {
+	l := withReadback()
+	l.Variables[0].Lease = 2 * time.Second
+	r := newRig(t, l, 5)
+	r.drive(6).running()
+	r.pass(3 * time.Second)
+	// Somebody turns the knob to 3.
+	r.in.Variable[0].Readback.Value = 3
+	r.deaf = true
+	r.pass(time.Second)
+	r.want(Run)
+	r.ticks(3)
+	r.want(Hold)
+	r.wantFirstOut(RuleOverride)
+	r.deaf = false
+	writes := r.writes[0]
+	r.pass(3 * time.Second)
+	r.want(Hold)
+	// The lease is kept, at the place that the hand chose.
+	if x := r.in.Variable[0].Written.Value; x != 3 || r.writes[0] == writes {
+		t.Errorf("held at %v with %d writes", x, r.writes[0]-writes)
+	}
+	r.tick(CommandResume)
+	if r.want(Run); !near(r.in.Variable[0].Written.Value, 3.1) {
+		t.Errorf("goes on from %v, want 3 + 0.1", r.in.Variable[0].Written.Value)
+	}
+	r.pass(5 * time.Second)
+	if r.in.Variable[0].Readback.Value != 6 {
+		t.Errorf("at %v, want the destination 6", r.in.Variable[0].Readback.Value)
+	}
+}
+
+// TestOverrideWithoutLease: the destination is written anew although it is what the
+// device acknowledged last.
+func TestOverrideWithoutLease(t *testing.T) {
+	r := newRig(t, withReadback(), 5)
+	r.drive(6).running()
+	r.pass(3 * time.Second)
+	r.in.Variable[0].Readback.Value = 5.85
+	r.deaf = true
+	r.pass(2 * time.Second)
+	r.want(Hold)
+	r.deaf = false
+	r.tick(CommandResume)
+	r.pass(2 * time.Second)
+	if x := r.in.Variable[0].Readback.Value; x != 6 {
+		t.Errorf("at %v, want 6", x)
+	}
+}
+
+func TestNoiseOfTheReadbackIsNoOverride(t *testing.T) {
+	r := newRig(t, withReadback(), 5)
+	r.drive(6).running()
+	r.pass(3 * time.Second)
+	for k := range 1000 {
+		// Out of tolerance for nine ticks of ten.
+		r.in.Variable[0].Readback.Value = 6.2
+		if k%10 == 0 {
+			r.in.Variable[0].Readback.Value = 6.05
+		}
+		r.tick(CommandNone)
+		r.want(Run)
+	}
+}
+
+func TestResponse(t *testing.T) {
+	l := oneVariable()
+	l.Sensors = []SensorLimits{{Low: -100, High: 100, MaxAge: time.Second}}
+	l.Responses = []ResponseLimits{{Variable: 0, Sensor: 0, Change: 1, Moves: 2, Within: 3 * time.Second}}
+	for _, c := range []struct {
+		name string
+		gain float64
+		dest float64
+		dead bool
+		want Mode
+	}{
+		{"rises", 4, 9, false, Run}, {"falls", 4, 1, false, Run}, {"a change that is too small", 0, 5.9, false, Run},
+		{"wrong sign", -4, 9, false, Tripped}, {"too little", 0.3, 9, false, Tripped},
+		{"wrong sign, falling", -4, 1, false, Tripped}, {"probe out of the tank", 4, 9, true, Tripped},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, l, 5)
+			r.read[0] = 0
+			r.drive(5).running()
+			r.ticks(5)
+			r.drive(c.dest)
+			if c.dead {
+				delete(r.read, 0)
+			}
+			for range 100 {
+				if _, ok := r.read[0]; ok {
+					r.read[0] = c.gain * (r.in.Variable[0].Readback.Value - 5)
+				}
+				r.tick(CommandNone)
+			}
+			r.want(c.want)
+			if c.want == Tripped {
+				r.wantFirstOut(RuleResponse)
+			}
+		})
+	}
+}
+
+func TestResponseIsForgottenWhenTheChangeIsTakenBack(t *testing.T) {
+	l := oneVariable()
+	l.Responses = []ResponseLimits{{Variable: 0, Sensor: -1, Change: 1, Moves: 0.5, Within: 3 * time.Second}}
+	r := newRig(t, l, 5)
+	r.deaf = true
+	r.drive(5).running()
+	r.drive(6.2).pass(2 * time.Second)
+	r.drive(5).pass(20 * time.Second)
+	r.want(Run)
+	r.drive(7).pass(6 * time.Second)
+	r.want(Tripped)
+}
+
+func TestExposure(t *testing.T) {
+	l := oneVariable()
+	l.Variables[0].Above, l.Variables[0].AboveTime = 7, 2*time.Second
+	r := newRig(t, l, 6)
+	r.drive(6).running()
+	for range 3 {
+		r.drive(7.2).pass(1900 * time.Millisecond)
+		r.drive(6.5).pass(time.Second)
+		r.want(Run) // in a row it was less
+	}
+	r.drive(8).pass(3 * time.Second)
+	r.pass(time.Second)
+	r.want(Fallback)
+	r.wantFirstOut(RuleExposure)
+	r.pass(3 * time.Second)
+	if x := r.in.Variable[0].Written.Value; x != 0 {
+		t.Errorf("at %v", x)
+	}
+}
+
+func TestRestStates(t *testing.T) {
+	l := oneVariable()
+	v := l.Variables[0]
+	l.Variables = []VariableLimits{v, v, v, {}}
+	l.Variables[1].OnFault, l.Variables[2].OnFault = RestHold, RestOff
+	for _, c := range []struct {
+		command Command
+		fault   Rule
+		want    Mode
+	}{{CommandStop, RuleCount, Stopped}, {CommandNone, RulePolicy, Fallback}, {CommandNone, RuleWatchdog, Tripped}} {
+		r := newRig(t, l, 5)
+		for i := range 3 {
+			r.p.Drive[i], r.p.Destination[i] = true, 7
+		}
+		r.running()
+		r.pass(3 * time.Second)
+		writes := r.writes
+		if c.fault < RuleCount {
+			r.in.Faults.Add(c.fault, 0)
+		}
+		r.tick(c.command)
+		r.pass(5 * time.Second)
+		r.want(c.want)
+		in := &r.in.Variable
+		if in[0].Written.Value != 0 || in[1].Written.Value != 7 || !in[2].Released || r.writes[1] != writes[1] || r.writes[3] != 0 {
+			t.Errorf("%v: %+v %+v %+v, writes %v", c.want, in[0], in[1], in[2], r.writes[:4])
+		}
+	}
+}

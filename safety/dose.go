@@ -1,0 +1,142 @@
+package safety
+
+import "time"
+
+// Rolling windows are kept in slots: an amount counts for the whole window and at
+// most one slot longer, never shorter.
+const (
+	hourSlot  = 5 * time.Minute
+	hourSlots = int(time.Hour/hourSlot) + 1
+	daySlot   = time.Hour
+	daySlots  = int(24*time.Hour/daySlot) + 1
+)
+
+// DoseState is the account of one variable that adds what cannot be taken back. It
+// is durable: see Saved.
+type DoseState struct {
+	// Hour and Day hold amounts by slot, the slots of the times HourSlot and DaySlot
+	// last; Total is the run's.
+	Hour              [hourSlots]float64
+	Day               [daySlots]float64
+	HourSlot, DaySlot int64
+	Total             float64
+	// Granted says that destination Dest of proposal Proposal has been charged, with
+	// Generation; LastAt is when something was last charged (if Dosed).
+	Granted    bool
+	Proposal   int64
+	Dest       float64
+	Generation uint64
+	Dosed      bool
+	LastAt     time.Duration
+	// Open says that the device has not acknowledged it; Unknown that it may or may
+	// not have: it counts as delivered and is never sent again.
+	Open, Unknown bool
+}
+
+// doses reports whether a variable has a budget.
+func (x *pass) doses(i int) bool { return x.doseOf(i) >= 0 }
+
+// doseOf is the index of a variable's budget, -1 if it has none.
+func (x *pass) doseOf(i int) int {
+	for k := range x.l.Doses {
+		if x.l.Doses[k].Variable == i {
+			return k
+		}
+	}
+	return -1
+}
+
+// granted reports whether a variable may go on towards dest: it has no budget, or
+// the rise is charged, and that is durable. Only a proposal doses; on the way to a
+// rest state nothing is charged and nothing may rise.
+func (x *pass) granted(i int, dest float64) bool {
+	k := x.doseOf(i)
+	if k < 0 {
+		return true
+	}
+	if x.s.Mode != Run {
+		return dest <= x.s.Variable[i].Way
+	}
+	d := &x.s.Dose[k]
+	if d.Unknown {
+		return false
+	}
+	if !d.Granted || d.Proposal != x.p.ID || d.Dest != dest {
+		if !x.charge(k, dest) {
+			return false
+		}
+	}
+	return d.Generation <= x.in.Durable
+}
+
+// charge books a dose, before it is given, if every budget has room for it.
+func (x *pass) charge(k int, dest float64) bool {
+	l, d := &x.l.Doses[k], &x.s.Dose[k]
+	read := x.in.Variable[l.Variable].Readback
+	amount := dest - x.l.Variables[l.Variable].Low // of a tank that is not known
+	if read.known() {
+		amount = max(dest-read.Value, 0)
+	}
+	// What is within the readback's tolerance is no dose to wait for: but it counts.
+	if amount > x.l.Variables[l.Variable].Tolerance && d.Dosed && x.now-d.LastAt < l.MinInterval {
+		return false
+	}
+	d.roll(x.now)
+	if amount > l.PerDose || over(l.Hour, sum(d.Hour[:])+amount) || over(l.Day, sum(d.Day[:])+amount) || over(l.Run, d.Total+amount) {
+		x.s.raised.Add(RuleBudget, k)
+		return false
+	}
+	d.Granted, d.Proposal, d.Dest = true, x.p.ID, dest
+	if amount == 0 {
+		return true
+	}
+	d.Hour[d.HourSlot%int64(hourSlots)] += amount
+	d.Day[d.DaySlot%int64(daySlots)] += amount
+	d.Total += amount
+	d.Dosed, d.LastAt, d.Open = true, x.now, true
+	x.s.Generation++
+	d.Generation = x.s.Generation
+	return true
+}
+
+// roll empties the slots that have left their windows.
+func (d *DoseState) roll(now time.Duration) {
+	hour, day := int64(now/hourSlot), int64(now/daySlot)
+	for n := 0; d.HourSlot < hour && n < hourSlots; n++ {
+		d.HourSlot++
+		d.Hour[d.HourSlot%int64(hourSlots)] = 0
+	}
+	for n := 0; d.DaySlot < day && n < daySlots; n++ {
+		d.DaySlot++
+		d.Day[d.DaySlot%int64(daySlots)] = 0
+	}
+	d.HourSlot, d.DaySlot = max(d.HourSlot, hour), max(d.DaySlot, day)
+}
+
+// watchDose follows what becomes of a dose: a write whose outcome is unknown counts
+// as delivered, and nothing more goes out before somebody has looked.
+func (x *pass) watchDose(k int) {
+	d := &x.s.Dose[k]
+	in := &x.in.Variable[x.l.Doses[k].Variable]
+	given := in.Written.known() && in.Written.Value == d.Dest
+	ended := in.Released || x.s.Mode != Run && x.s.Mode != Hold && in.CanWrite
+	switch {
+	case !d.Open || d.Unknown:
+	case in.Lost:
+		d.Unknown = true
+		x.s.Generation++
+		x.s.raised.Add(RuleUnknownDose, k)
+	case given || ended:
+		d.Open = false
+		x.s.Generation++
+	}
+}
+
+func over(limit, amount float64) bool { return limit > 0 && amount > limit }
+
+func sum(x []float64) (total float64) {
+	for _, v := range x {
+		total += v
+	}
+	return total
+}

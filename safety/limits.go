@@ -1,0 +1,240 @@
+package safety
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// A State is a plain value of fixed size, so that Step allocates nothing; these
+// bound what it can hold.
+const (
+	MaxVariables = 32
+	MaxSensors   = 32
+	MaxLinks     = 16
+	MaxResponses = 16
+	MaxDoses     = 8
+)
+
+// Limits are the limits of a run. They do not change while it lasts. Indices
+// point into its own slices; Check refuses what Step could not work with.
+type Limits struct {
+	// Tick is the nominal period. A measured period counts as at most two ticks,
+	// so that a pause never turns into one large step.
+	Tick time.Duration
+	// HoldMax is the longest hold for a fault before the fallback.
+	HoldMax time.Duration
+	// Comms is the silence of a link that counts as its loss; 0: not watched.
+	Comms time.Duration
+	// StaleFalls says that a stale sensor leads to the fallback at once.
+	StaleFalls bool
+	// DurableWait is the longest that a trip's output waits for its latch to be
+	// durable: safety must not depend on a disk.
+	DurableWait time.Duration
+
+	Variables   []VariableLimits
+	Sensors     []SensorLimits
+	Links       []LinkLimits
+	Interlocks  []Condition
+	Permissives []Condition
+	Responses   []ResponseLimits
+	Doses       []DoseLimits
+	Bypasses    []Bypass
+}
+
+// Rest is what an actuator does when it is not tuned any more.
+type Rest uint8
+
+// The rest states.
+const (
+	// RestNone: there is no actuator.
+	RestNone Rest = iota
+	// RestHold leaves the actuator where it stands.
+	RestHold
+	// RestSafe drives it to its safe value.
+	RestSafe
+	// RestOff lets go of it.
+	RestOff
+)
+
+// VariableLimits are the limits of one variable, in the variable's unit.
+type VariableLimits struct {
+	// Low and High are the hard bounds: no setpoint lies outside. Low < High.
+	Low, High float64
+	// SlewUp and SlewDown bound the rate of change, in units per second; > 0.
+	SlewUp, SlewDown float64
+	// Safe is the declared safe value, inside the hard bounds.
+	Safe float64
+	// Resolution is the device's step; 0: continuous. Setpoints on the way are
+	// multiples of it, rounded towards Safe; a destination is written as it is.
+	Resolution float64
+	// Stepped says that only destinations make sense: the way takes its time, and
+	// nothing is written before its end.
+	Stepped bool
+	// Dwell is the shortest time between two changes.
+	Dwell time.Duration
+	// Lease is the device's own timeout, 0: none. A setpoint is written again
+	// within a third of it.
+	Lease time.Duration
+	// Tolerance of the readback, 0: there is none. Timeout is how long a readback
+	// may be outside of it.
+	Tolerance float64
+	Timeout   time.Duration
+	// Above and AboveTime bound the time in a row above a value; 0 s: no bound.
+	Above     float64
+	AboveTime time.Duration
+	// OnFault is where a fault or a stop brings the actuator, Shutdown the end of
+	// a run. RestNone: it is not an actuator and is never written.
+	OnFault, Shutdown Rest
+}
+
+// SensorLimits say what is believed of one sensor.
+type SensorLimits struct {
+	// Low and High, in the sensor's unit: outside is no data.
+	Low, High float64
+	// MaxAge is how long a value stands for the present.
+	MaxAge time.Duration
+	// Watched says that silence and values out of range hold the run.
+	Watched bool
+	// Rate is the fastest believable change, in units per second; 0: any.
+	Rate float64
+	// Stuck is how many identical readings mean a stuck sensor; 0: not watched.
+	Stuck int
+	// With is the sensor that must agree within Tolerance, or differ for less than
+	// AgreeTime; Tolerance 0: none.
+	With      int
+	Tolerance float64
+	AgreeTime time.Duration
+}
+
+// LinkLimits describe the connection to one device.
+type LinkLimits struct {
+	// Watched says that silence counts.
+	Watched bool
+	// Doses says that a variable with a budget is behind it: there is no waiting
+	// for a link that doses.
+	Doses bool
+}
+
+// Condition is a sensor that must be fresh and inside [Low, High].
+type Condition struct {
+	Sensor    int
+	Low, High float64
+}
+
+// ResponseLimits ask that a change shows: after the setpoint has changed by
+// Change, what is watched must move by Moves the same way within Within.
+type ResponseLimits struct {
+	Variable int
+	// Sensor is what is watched; negative: the variable's readback.
+	Sensor        int
+	Change, Moves float64
+	Within        time.Duration
+}
+
+// DoseLimits bound what is added through one variable, in its unit; 0: no bound.
+// A dose is the rise of a destination above the last readback.
+type DoseLimits struct {
+	Variable       int
+	PerDose        float64
+	Hour, Day, Run float64
+	MinInterval    time.Duration
+}
+
+// Bypass sets a rule aside until a time.
+type Bypass struct {
+	Rule  Rule
+	Until time.Duration
+}
+
+// ErrLimits is what Check's error wraps.
+var ErrLimits = errors.New("safety limits not usable")
+
+// Check refuses limits that Step could not keep.
+func (l *Limits) Check() error {
+	for _, c := range []struct {
+		what   string
+		n, max int
+	}{{"variables", len(l.Variables), MaxVariables}, {"sensors", len(l.Sensors), MaxSensors},
+		{"links", len(l.Links), MaxLinks}, {"responses", len(l.Responses), MaxResponses}, {"doses", len(l.Doses), MaxDoses},
+		{"interlocks", len(l.Interlocks), maxSubjects}, {"permissives", len(l.Permissives), maxSubjects}} {
+		if c.n > c.max {
+			return fmt.Errorf("%w: %d %s, at most %d", ErrLimits, c.n, c.what, c.max)
+		}
+	}
+	if l.Tick <= 0 {
+		return fmt.Errorf("%w: tick %v must be positive", ErrLimits, l.Tick)
+	}
+	for i := range l.Variables {
+		if err := l.Variables[i].check(l.Tick); err != nil {
+			return fmt.Errorf("%w: variable %d: %w", ErrLimits, i, err)
+		}
+	}
+	return l.checkReferences()
+}
+
+func (v *VariableLimits) check(tick time.Duration) error {
+	if v.OnFault == RestNone {
+		return nil
+	}
+	switch {
+	case !(finite(v.Low) && finite(v.High) && v.Low < v.High) || !finite(v.High-v.Low):
+		return fmt.Errorf("hard bounds [%g, %g] must be finite and in order", v.Low, v.High)
+	case !(v.Safe >= v.Low && v.Safe <= v.High):
+		return fmt.Errorf("safe value %g lies outside [%g, %g]", v.Safe, v.Low, v.High)
+	case !(v.SlewUp > 0 && v.SlewDown > 0) || math.IsInf(v.SlewUp, 0) || math.IsInf(v.SlewDown, 0):
+		return fmt.Errorf("slew %g up and %g down must be positive", v.SlewUp, v.SlewDown)
+	case v.Lease != 0 && v.Lease < 3*tick:
+		return fmt.Errorf("lease %v is shorter than three ticks of %v", v.Lease, tick)
+	case !(v.Tolerance >= 0) || !(v.Resolution >= 0):
+		return fmt.Errorf("tolerance %g and resolution %g must not be negative", v.Tolerance, v.Resolution)
+	}
+	return nil
+}
+
+// checkReferences refuses an index of something that there is not.
+func (l *Limits) checkReferences() error {
+	sensor := func(what string, i int) error {
+		if i < 0 || i >= len(l.Sensors) {
+			return fmt.Errorf("%w: %s on sensor %d of %d", ErrLimits, what, i, len(l.Sensors))
+		}
+		return nil
+	}
+	var errs []error
+	for _, c := range l.Interlocks {
+		errs = append(errs, sensor("interlock", c.Sensor))
+	}
+	for _, c := range l.Permissives {
+		errs = append(errs, sensor("permissive", c.Sensor))
+	}
+	for _, s := range l.Sensors {
+		if s.Tolerance > 0 {
+			errs = append(errs, sensor("agreement", s.With))
+		}
+	}
+	variable := func(what string, i int) error {
+		if i < 0 || i >= len(l.Variables) || l.Variables[i].OnFault == RestNone {
+			return fmt.Errorf("%w: %s of variable %d, which is no actuator", ErrLimits, what, i)
+		}
+		return nil
+	}
+	for _, r := range l.Responses {
+		errs = append(errs, variable("response", r.Variable))
+		if r.Sensor >= 0 {
+			errs = append(errs, sensor("response", r.Sensor))
+		}
+	}
+	for _, d := range l.Doses {
+		errs = append(errs, variable("dose", d.Variable))
+		if !(d.PerDose > 0) {
+			errs = append(errs, fmt.Errorf("%w: dose of at most %g", ErrLimits, d.PerDose))
+		}
+	}
+	for _, b := range l.Bypasses {
+		if b.Rule >= RuleCount || About(b.Rule).Fixed {
+			errs = append(errs, fmt.Errorf("%w: rule %d cannot be bypassed", ErrLimits, b.Rule))
+		}
+	}
+	return errors.Join(errs...)
+}

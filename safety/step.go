@@ -1,0 +1,179 @@
+package safety
+
+import "time"
+
+// pass is one run of the pipeline: everything a rule may look at.
+type pass struct {
+	l   *Limits
+	s   *State
+	in  *Inputs
+	p   *Proposal
+	out *Output
+	now time.Duration
+	// dt is the time that slew may use.
+	dt time.Duration
+}
+
+// Step passes one tick through the rules. l has passed Check. now is the time by a
+// monotonic clock; a now that does not grow counts as no time.
+//
+// Every setpoint is finite and inside the hard bounds. Outside Tripped and Stopped
+// it differs from the one before, or from the value at which the actuator was
+// taken over, by at most slew times the time between them, of which every tick
+// counts as at most two ticks, and one step of the resolution. An actuator that
+// stands outside its hard bounds is brought to the nearest one. Nothing is written
+// in Init, Idle and Armed; in Tripped and Stopped nothing but safe values.
+func Step(l *Limits, s State, in *Inputs, p *Proposal, now time.Duration) (State, Output) {
+	var out Output
+	x := pass{l: l, s: &s, in: in, p: p, out: &out, now: now}
+	if s.Ticked {
+		x.dt = min(max(now-s.Last, 0), 2*l.Tick)
+	}
+	s.Last, s.Ticked = now, true
+	x.detect()
+	out.Bypassed = l.bypass(&out.Active, now)
+	x.transit()
+	for i := range l.Variables {
+		x.actuate(i)
+	}
+	out.Mode = s.Mode
+	return s, out
+}
+
+// detect lists the causes that hold now.
+func (x *pass) detect() {
+	active := &x.out.Active
+	*active = x.in.Faults
+	active.join(&x.s.raised)
+	x.s.raised = Causes{}
+	x.unmet(x.l.Interlocks, RuleInterlock, active)
+	x.watchSensors(active)
+	x.watchLinks(active)
+	if x.s.Mode == Run || x.s.Mode == Hold {
+		for i := range x.l.Variables {
+			x.watchActuator(i)
+		}
+		for i := range x.l.Responses {
+			x.watchResponse(i)
+		}
+	}
+	for i := range x.l.Doses {
+		x.watchDose(i)
+	}
+	active.join(&x.s.raised)
+	x.s.raised = Causes{}
+}
+
+// actuate decides what one variable is told in this tick.
+func (x *pass) actuate(i int) {
+	limits := &x.l.Variables[i]
+	if limits.OnFault == RestNone {
+		return
+	}
+	rest := limits.OnFault
+	if x.s.Ending {
+		rest = limits.Shutdown
+	}
+	switch x.s.Mode {
+	case Run:
+		x.propose(i)
+	case Hold:
+		x.keep(i)
+	case Fallback:
+		x.fall(i, rest)
+	case Tripped, Stopped:
+		if x.s.Generation <= x.in.Durable || x.now-x.s.Since >= x.l.DurableWait {
+			x.halt(i, rest)
+		}
+	default:
+		x.s.Variable[i].forget()
+	}
+}
+
+// propose follows the proposal.
+func (x *pass) propose(i int) {
+	switch {
+	case x.p.Drive[i]:
+		dest := x.admit(i)
+		x.drive(i, x.bound(i, dest))
+	case x.p.Release[i]:
+		x.release(i)
+	default:
+		x.s.Variable[i].forget()
+	}
+}
+
+// keep holds what the device has acknowledged: it is written again where there is
+// a lease, and nothing else is. An actuator that somebody else has moved is held
+// where it is now.
+func (x *pass) keep(i int) {
+	v, in := &x.s.Variable[i], &x.in.Variable[i]
+	if in.Lost {
+		v.Known = false
+	}
+	stands := in.Written
+	switch {
+	case v.Known: // the same, or where it was taken over from a hand
+		stands.Value = v.Setpoint
+	case v.Overridden:
+		stands = in.Readback
+	}
+	if !in.CanWrite || !in.Written.known() || !stands.known() || !x.leaseDue(i) {
+		return
+	}
+	l := &x.l.Variables[i]
+	x.issue(i, clamp(stands.Value, l.Low, l.High))
+}
+
+// fall brings a variable to its rest state under slew.
+func (x *pass) fall(i int, rest Rest) {
+	switch rest {
+	case RestSafe:
+		x.drive(i, x.l.Variables[i].Safe)
+	case RestOff:
+		x.release(i)
+	default:
+		x.keep(i)
+	}
+}
+
+// halt brings a variable to its rest state at once. One that is to stay where it is
+// is not written any more: a device with a lease then goes to its own safe state.
+func (x *pass) halt(i int, rest Rest) {
+	l, in := &x.l.Variables[i], &x.in.Variable[i]
+	switch rest {
+	case RestSafe:
+		x.out.Destination[i] = l.Safe
+		reached := in.Written.known() && in.Written.Value == l.Safe && !in.Lost
+		x.out.Arrived[i] = reached
+		if in.CanWrite && (!reached || x.leaseDue(i)) {
+			x.issue(i, l.Safe)
+		}
+	case RestOff:
+		x.release(i)
+	}
+}
+
+// release asks the device to let go until it has.
+func (x *pass) release(i int) {
+	in := &x.in.Variable[i]
+	x.out.Release[i] = in.CanWrite && !in.Released
+	x.s.Variable[i].forget()
+}
+
+// issue gives out a setpoint.
+func (x *pass) issue(i int, set float64) {
+	v := &x.s.Variable[i]
+	if set != v.Setpoint {
+		v.Allowed = 0
+	}
+	if !v.Changed || set != v.Setpoint {
+		v.Changed, v.ChangedAt = true, x.now
+		v.Confirmed, v.Off, v.Tries = false, false, 0
+		for j := range x.l.Sensors {
+			x.s.Sensor[j].OutputMoved = true
+		}
+	}
+	v.Setpoint, v.IssuedAt, v.Resend = set, x.now, false
+	x.out.Write[i], x.out.Setpoint[i] = true, set
+}

@@ -1,0 +1,194 @@
+package safety
+
+import (
+	"math"
+	"time"
+)
+
+// rejectedMax is how many proposals in a row may be refused before the run is
+// held. Not fewer: one bad value of a formula may pass. Not more: a policy that
+// says nothing else is broken.
+const rejectedMax = 3
+
+// admit refuses a destination that is not finite, before any comparison: NaN passes
+// every clamp that compares. The way so far stands in for it.
+func (x *pass) admit(i int) float64 {
+	v, dest := &x.s.Variable[i], x.p.Destination[i]
+	x.takeOver(i)
+	if finite(dest) {
+		v.Proposal, v.Rejected = x.p.ID, 0
+		return dest
+	}
+	x.out.Reasons[i].add(RuleFinite)
+	if v.Rejected == 0 || v.Proposal != x.p.ID {
+		v.Proposal, v.Rejected = x.p.ID, min(v.Rejected+1, rejectedMax)
+		if v.Rejected == rejectedMax {
+			x.s.raised.Add(RuleFinite, i)
+		}
+	}
+	return v.Way
+}
+
+// bound clamps a destination.
+func (x *pass) bound(i int, dest float64) float64 {
+	l := &x.l.Variables[i]
+	c := clamp(dest, l.Low, l.High)
+	if c != dest {
+		x.out.Reasons[i].add(RuleBounds)
+	}
+	return c
+}
+
+// takeOver begins to drive a variable from where it stands: what the device has
+// acknowledged, else what was read. Where nothing is known, the safe value stands
+// in, because it cannot be approached gradually.
+func (x *pass) takeOver(i int) {
+	v, l, in := &x.s.Variable[i], &x.l.Variables[i], &x.in.Variable[i]
+	if in.Lost {
+		v.Known = false
+	}
+	if v.Known {
+		return
+	}
+	from := l.Safe
+	switch {
+	case v.Overridden && in.Readback.known():
+		from = in.Readback.Value
+	case in.Written.known():
+		from = in.Written.Value
+	case in.Readback.known():
+		from = in.Readback.Value
+	default:
+		x.out.Reasons[i].add(RuleStart)
+	}
+	changed, at, moved := v.Changed, v.ChangedAt, v.Overridden
+	v.forget()
+	v.Changed, v.ChangedAt = changed, at
+	v.Resend = moved // what the device has acknowledged is not where it stands
+	v.Way = clamp(from, l.Low, l.High)
+	v.Known, v.Setpoint = true, v.Way
+}
+
+// drive goes on towards a destination inside the bounds.
+func (x *pass) drive(i int, dest float64) {
+	v, l, in := &x.s.Variable[i], &x.l.Variables[i], &x.in.Variable[i]
+	x.takeOver(i)
+	x.out.Destination[i] = dest
+	if !in.CanWrite {
+		return // the way goes on from what was written, not from what would have been
+	}
+	v.Allowed = min(v.Allowed+x.dt, math.MaxInt64/2)
+	way := l.slew(v.Way, dest, x.dt)
+	set := dest
+	if way != dest {
+		x.out.Reasons[i].add(RuleSlew)
+		set = l.quantise(way)
+		if set != way {
+			x.out.Reasons[i].add(RuleResolution)
+		}
+	}
+	if !x.granted(i, dest) {
+		x.out.Reasons[i].add(RuleBudget)
+		return
+	}
+	v.Way = way
+	stands := in.Written.known() && in.Written.Value == set
+	x.out.Arrived[i] = way == dest && stands
+	switch {
+	case !stands && v.Changed && x.now-v.ChangedAt < l.Dwell && !in.Lost:
+		x.out.Reasons[i].add(RuleDwell)
+		x.refresh(i)
+	case !stands && l.Stepped && way != dest:
+		x.refresh(i)
+	case !stands || v.Resend:
+		if x.sound(i, set) {
+			x.issue(i, set)
+		}
+	default:
+		if way == dest {
+			v.Allowed = 0 // time spent standing is none to move in
+		}
+		x.refresh(i)
+	}
+}
+
+// slew is where the way comes to in dt.
+func (l *VariableLimits) slew(from, dest float64, dt time.Duration) float64 {
+	return clamp(dest, from-l.SlewDown*dt.Seconds(), from+l.SlewUp*dt.Seconds())
+}
+
+// quantise rounds a setpoint on the way to the device's grid, towards the safe
+// value, where the grid has a point inside the hard bounds.
+func (l *VariableLimits) quantise(way float64) float64 {
+	if l.Resolution <= 0 {
+		return way
+	}
+	steps := way / l.Resolution
+	if way > l.Safe {
+		steps = math.Floor(steps)
+	} else {
+		steps = math.Ceil(steps)
+	}
+	if q := steps * l.Resolution; q >= l.Low && q <= l.High {
+		return q
+	}
+	return way
+}
+
+// sound is the final assert: what the rules above should have made impossible is
+// looked at once more, and never written.
+func (x *pass) sound(i int, set float64) bool {
+	l, v := &x.l.Variables[i], &x.s.Variable[i]
+	reach := v.Allowed.Seconds()
+	// One step of the grid, and what sums of many small steps may round by.
+	slack := l.Resolution + 1e-9*max(math.Abs(l.Low), math.Abs(l.High))
+	if finite(set) && set >= l.Low && set <= l.High &&
+		set <= v.Setpoint+l.SlewUp*reach+slack && set >= v.Setpoint-l.SlewDown*reach-slack {
+		return true
+	}
+	x.out.Reasons[i].add(RuleAssert)
+	x.s.raised.Add(RuleAssert, i)
+	return false
+}
+
+// leaseDue reports whether a setpoint that stands must be written again now, so
+// that the next tick is not later than a third of the lease.
+func (x *pass) leaseDue(i int) bool {
+	l := &x.l.Variables[i]
+	return l.Lease > 0 && x.now-x.s.Variable[i].IssuedAt >= l.Lease/3-x.l.Tick
+}
+
+// refresh writes what stands again where its lease needs it: what the device has
+// acknowledged, or where it was taken over from a hand.
+func (x *pass) refresh(i int) {
+	if x.in.Variable[i].Written.known() && x.leaseDue(i) {
+		x.issue(i, x.s.Variable[i].Setpoint)
+		x.out.Reasons[i].add(RuleLease)
+	}
+}
+
+// Clamp returns the destination that Step would make of x, and the rules that
+// changed it. It lets a caller record what a proposal becomes before the way there
+// begins. A destination that is not finite becomes fallback.
+func (l *VariableLimits) Clamp(x, fallback float64) (float64, Reasons) {
+	var r Reasons
+	if !finite(x) {
+		x = fallback
+		r.add(RuleFinite)
+	}
+	c := clamp(x, l.Low, l.High)
+	if c != x {
+		r.add(RuleBounds)
+	}
+	return c, r
+}
+
+func clamp(x, low, high float64) float64 {
+	if x < low {
+		return low
+	}
+	if x > high {
+		return high
+	}
+	return x
+}
