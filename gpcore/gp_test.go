@@ -167,3 +167,13 @@ func TestChurn(t *testing.T) {
 		}
 	})
 }
+
+// Eight rows side by side must not fall on the same sets of a cache, nor a panel's last
+// tile out of the row.
+func TestStrideIsNeverWholePages(t *testing.T) {
+	for capacity := 1; capacity <= 5000; capacity++ {
+		if ld := stride(capacity); ld%512 == 0 || ld%8 != 0 || ld < up8(capacity)+8 {
+			t.Fatalf("capacity %d: stride %d", capacity, ld)
+		}
+	}
+}
