@@ -109,6 +109,8 @@ type decision struct {
 	noiseBeta float64
 	// regions are where control sets are searched, where it is not the whole domain.
 	regions map[int]region
+	// keeper keeps the constraints; nil: there is none yet.
+	keeper *keeper
 	// units meters the work.
 	units *meter
 }

@@ -51,12 +51,18 @@ func expectedImprovement(mean, sd float64) (value, byMean, bySD float64) {
 func normalDensity(z float64) float64 { return math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi) }
 
 // bestMean is the greatest posterior mean of the settings that valid steps played, by
-// expectation where their control set left variables random. Where only steps without
+// expectation where their control set left variables random; with constraints of those
+// settings that are probably feasible, where there are some. Where only steps without
 // control were seen it is that at their values.
 func (d *decision) bestMean(v view) (float64, error) {
+	played := make([][]float64, len(d.domains))
+	for set := range played {
+		played[set] = d.playedPoints(set, false)
+	}
+	d.keeper.among(played)
 	best := math.Inf(-1)
 	for set, dom := range d.domains {
-		x := d.playedPoints(set, false)
+		x := played[set]
 		if len(x) == 0 {
 			continue
 		}

@@ -18,13 +18,15 @@ type optimum struct {
 	value     float64   // of the objective: with the component's prior mean
 }
 
-// maxima draws samples of a view and maximises each over the whole domain: exactly where
+// maxima draws samples of a view and maximises each over the whole domain, with
+// constraints over what probably keeps them: exactly where
 // its settings are listed, else by a search of its own, which is metered with the others
 // of the decision. Where that was cut before it came to a sample, the best of the
 // observed settings with a great posterior mean stands in.
 func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
 	out := make([]optimum, n)
 	var problems []gpcore.Problem
+	var paths []*expectedPath
 	var searched []int
 	for i := range out {
 		s, err := d.sample(v, d.target, rng)
@@ -33,7 +35,7 @@ func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
 		}
 		out[i].component = s.component
 		if s.table != nil {
-			k := argmax(s.table)
+			k := argmax(d.keeper.penalise(s.table, d.target.list))
 			out[i].x, out[i].value = d.target.row(k), s.table[k]+s.component.mean
 			continue
 		}
@@ -41,9 +43,9 @@ func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, gpcore.Problem{Objective: o, Axes: d.target.problemAxes(), List: d.target.list,
+		problems = append(problems, gpcore.Problem{Objective: d.keeper.keepTarget(o), Axes: d.target.problemAxes(), List: d.target.list,
 			Screen: screenOfMaxima(d.target.size()), Climbs: 6})
-		searched = append(searched, i)
+		paths, searched = append(paths, o.(*expectedPath)), append(searched, i)
 	}
 	if len(problems) == 0 {
 		return out, nil
@@ -57,10 +59,13 @@ func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
 		s.SetStarts(i, starts)
 	}
 	for k, m := range d.units.run(s) {
-		i, o := searched[k], problems[k].Objective.(*expectedPath)
+		i, o := searched[k], paths[k]
 		x, value := m.X, m.Value
-		if math.IsInf(value, -1) {
+		switch {
+		case math.IsInf(value, -1):
 			x, value = best(o, starts)
+		case d.keeper != nil: // without the penalty
+			x, value = best(o, x)
 		}
 		full, _ := o.shape.Rules()
 		out[i].x, out[i].value = append([]float64(nil), o.points(&full, x)...), value+out[i].component.mean

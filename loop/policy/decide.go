@@ -13,10 +13,13 @@ import (
 //
 //	regions -> views -> acquirer -> options -> walls -> search -> setRule
 func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, error) {
-	if err := e.model.refresh(); err != nil {
+	if err := e.refresh(); err != nil {
 		return Proposal{}, err
 	}
 	d := e.decision(ctx, step, fits)
+	if err := d.constrain(); err != nil {
+		return Proposal{}, err
+	}
 	if err := d.narrow(); err != nil {
 		return Proposal{}, err
 	}
@@ -37,7 +40,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.leaves(e.model.inForce, found[k].Value)
+	why.Value = o.leaves(e.model.inForce, d.keeper.unpenalised(o, found[k]))
 	p, err := e.priced(Proposal{ControlSet: o.set, Work: d.units.done,
 		Cut: d.units.cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
@@ -94,10 +97,10 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 	return d.units.run(s), nil
 }
 
-// walled is the option's objective with its penalties: where steps failed, and what the
-// rest of the budget cannot pay.
+// walled is the option's objective with its penalties: where constraints are not kept,
+// where steps failed, and what the rest of the budget cannot pay.
 func (d *decision) walled(o option) gpcore.Objective {
-	out, v := o.objective, d.votes[o.set]
+	out, v := d.keeper.keep(o.objective, o.set), d.votes[o.set]
 	if v.decide(d.step); len(v.active) > 0 {
 		out = withPenalty(out, v.penalty)
 	}
@@ -111,6 +114,7 @@ func (d *decision) walled(o option) gpcore.Objective {
 // affordable is the option that the rule chooses, with a setting that can be paid.
 // Options without one are passed over.
 func (d *decision) affordable(options []option, found []gpcore.Maximum) (k int, x []float64, err error) {
+	d.choosable(options, found)
 	for dear := false; ; dear = true {
 		switch k = d.choose(options, found); {
 		case k < 0 && dear:
@@ -173,8 +177,12 @@ func position(list []int, v int) int {
 
 // incumbents lists up to four observed points with the greatest posterior mean of
 // the mean-variance objective: searches start there.
-func (e *engine) incumbents() [][]float64 {
-	const count = 4
+func (e *engine) incumbents() [][]float64 { return e.ranked(incumbents) }
+
+const incumbents = 4
+
+// ranked lists up to count of them, the best first.
+func (e *engine) ranked(count int) [][]float64 {
 	m := e.model
 	rows := m.data.rows
 	x := make([]float64, 0, len(rows)*m.width())
@@ -209,6 +217,11 @@ func (d *decision) explain(o *option, x []float64) (Why, error) {
 	if e.spec.Acquisition != acquireUCB || o.unit == pure { // the value is no bound
 		w.Beta = math.NaN()
 	}
+	f, err := e.feasibilities(e.domains[o.set], d.step, x)
+	if err != nil {
+		return Why{}, err
+	}
+	w.Feasibility = e.all(f[0])
 	if e.risk > 0 {
 		w.NoiseVariance = h.scale * h.scale * s.risky()
 		w.Risk = e.risk * w.NoiseVariance
@@ -218,5 +231,5 @@ func (d *decision) explain(o *option, x []float64) (Why, error) {
 
 func unexplained() Why {
 	n := math.NaN()
-	return Why{n, n, n, n, n, n}
+	return Why{n, n, n, n, n, n, n}
 }

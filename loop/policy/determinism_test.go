@@ -42,6 +42,13 @@ func (w story) answer(s *Spec, q Proposal) []Observation {
 	if o.Shots > 1 {
 		o.Variance = w.scale * w.scale * 0.01 * (0.2 + rng.Float64())
 	}
+	for j := range s.Constraints { // now and then without a reading
+		reading := f + 0.1*float64(j) + 0.02*rng.NormFloat64()
+		if q.Step%5 == j {
+			reading = math.NaN()
+		}
+		o.Constrained = append(o.Constrained, reading)
+	}
 	if whole {
 		return []Observation{o}
 	}
@@ -107,6 +114,7 @@ func casts() map[string]Spec {
 	maps.Copy(out, riskCasts())
 	maps.Copy(out, acquisitionCasts())
 	maps.Copy(out, driftCasts())
+	maps.Copy(out, constraintCasts())
 	return out
 }
 

@@ -31,6 +31,7 @@ type engine struct {
 	lists       listSampler
 	refits      refits
 	track       *tracker // nil where nothing is held and no jump is looked for
+	constraints []*constraint
 
 	acquire    acquirer
 	confidence confidence
@@ -47,6 +48,8 @@ type engine struct {
 	last     *Proposal
 	limit    int  // LimitWork
 	note     *Fit // not yet told
+	// failedFits of constraints that were not yet told; nil: none.
+	failedFits error
 }
 
 // Propose implements [Policy].
@@ -75,8 +78,12 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	p.Step = step
 	p.Jump = e.track != nil && e.seen > 0 && e.track.jumped == e.seen
 	p.Fit, e.note = e.note, nil
+	p.FailedFits, e.failedFits = e.failedFits, nil
 	e.proposed, e.last = step, &p
 	e.refits.start()
+	for _, c := range e.constraints {
+		c.refits.start()
+	}
 	return p, nil
 }
 
@@ -133,6 +140,9 @@ func (e *engine) ready() bool {
 func (e *engine) advance(ctx context.Context, step int) error {
 	if step <= e.boundary {
 		return nil
+	}
+	if err := e.advanceConstraints(ctx, step); err != nil {
+		return err
 	}
 	if err := e.takeFit(ctx, step); err != nil {
 		return err

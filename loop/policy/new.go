@@ -142,8 +142,12 @@ func assemble(s Spec) (*engine, error) {
 		known = &noiseFunction{e.axes, s.NoiseVariance}
 	}
 	var err error
-	if e.model, err = newModel(&modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user, timescales: s.Drift.Timescale,
-		learnt: p.noise == learntNoise, known: known, raw: s.VarianceModel == varianceRaw}); err != nil {
+	how := &modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user, timescales: s.Drift.Timescale,
+		learnt: p.noise == learntNoise, known: known, raw: s.VarianceModel == varianceRaw}
+	if e.model, err = newModel(how); err != nil {
+		return nil, err
+	}
+	if e.constraints, err = newConstraints(&s, how); err != nil {
 		return nil, err
 	}
 	if e.model.priors != nil && s.Model.PriorRule == priorsElimination {

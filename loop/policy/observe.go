@@ -38,6 +38,9 @@ func (e *engine) Observe(o Observation) error {
 	e.poll(o, x)
 	if o.Valid {
 		e.model.observe(r)
+		for j, reading := range o.Constrained {
+			e.constraints[j].observe(reading, r)
+		}
 	}
 	return nil
 }
@@ -62,6 +65,14 @@ func (e *engine) check(o Observation) error {
 	for i, v := range o.X {
 		if !finite(v) {
 			return fail("variable %q is %g", e.spec.Variables[i].Name, v)
+		}
+	}
+	if n := len(o.Constrained); n != 0 && n != len(e.constraints) {
+		return fail("%d readings for %d constraints (NaN: no reading)", n, len(e.constraints))
+	}
+	for j, v := range o.Constrained {
+		if math.IsInf(v, 0) {
+			return fail("constraint %q reads %g, which must be finite, or NaN where there is no reading", e.constraints[j].Name, v)
 		}
 	}
 	if !o.Valid {

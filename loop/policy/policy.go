@@ -109,6 +109,9 @@ type Proposal struct {
 	Why Why
 	// Fit, where not nil, tells of a hyperparameter fit that ended at this step.
 	Fit *Fit
+	// FailedFits, where not nil, says which fits of constraints' models failed; the
+	// hyperparameters in force before them stay.
+	FailedFits error
 }
 
 // Fit tells of a hyperparameter fit that came into force with a step.
@@ -142,6 +145,8 @@ type Why struct {
 	Risk float64
 	// Value is the acquisition's value.
 	Value float64
+	// Feasibility is as in Estimate.
+	Feasibility float64
 }
 
 // Observation is a step's outcome, or one shot of a step that leaves variables
@@ -185,6 +190,11 @@ type Recommendation struct {
 	Estimate
 	// Start describes the objective at the starting setting, by the same model.
 	Start Estimate
+	// Feasible says that each constraint holds at the setting with the probability of
+	// the bound, Phi(Spec.Beta): at two standard deviations 0.977. Where that is so of no
+	// setting that was played, the recommendation is the one most likely to be feasible.
+	// Without constraints it is true; before a constraint has two readings, false.
+	Feasible bool
 }
 
 // Estimate is what the model says of one setting, in the objective's unit (to be
@@ -199,6 +209,10 @@ type Estimate struct {
 	// LowerBound is the posterior lower bound of the mean-variance objective (of
 	// the objective where the policy is not risk-averse).
 	LowerBound float64
+	// Feasibility is a lower bound of the probability that all constraints hold, in a
+	// step that leaves variables random as well: 1 minus the sum of the probabilities
+	// that each does not. 1 without constraints, NaN before each has two readings.
+	Feasibility float64
 }
 
 // Variable is one input.

@@ -155,7 +155,13 @@ func (e *engine) redecide(o Observation) (member int, err error) {
 			break
 		}
 	}
+	if err := e.refresh(); err != nil {
+		return -1, err
+	}
 	d := e.decision(context.Background(), o.Step, e.fitting())
+	if err := d.constrain(); err != nil {
+		return -1, err
+	}
 	options, err := d.options()
 	if err != nil {
 		return -1, err

@@ -17,48 +17,64 @@ import (
 //
 // (Makarova et al., NeurIPS 2021, Corollary 1.1; with expectations over the random
 // variables for control sets that leave some). Settings where more steps failed than
-// succeeded are left out while there are others. Since E[sd] is at least the standard deviation of the expected
+// succeeded are left out while there are others. With constraints only those count that
+// keep each of them with probability Phi(beta); where none does, the one that is most
+// likely to is recommended. Since E[sd] is at least the standard deviation of the expected
 // objective, the bound is safe there too. Cost: a few expectations for each played
 // setting.
 func (e *engine) Recommend() (Recommendation, error) {
 	if len(e.model.data.rows) == 0 {
 		return Recommendation{}, ErrNoData
 	}
-	if err := e.model.refresh(); err != nil {
+	if err := e.refresh(); err != nil {
 		return Recommendation{}, err
 	}
-	found := false
-	var best Recommendation
 	for _, reliable := range []bool{true, false} {
-		for set := range e.domains {
-			x := e.playedPoints(set, reliable)
-			if len(x) == 0 {
+		played := make([][]float64, len(e.domains))
+		for set := range played {
+			if played[set] = e.playedPoints(set, reliable); len(played[set]) == 0 {
 				continue
 			}
 			held, err := e.heldPoint(set)
 			if err != nil {
 				return Recommendation{}, err
 			}
-			x = append(x, held...)
-			at, estimate, err := e.safest(e.domains[set], x)
-			if err != nil {
-				return Recommendation{}, err
-			}
-			if !found || estimate.LowerBound > best.LowerBound {
-				found = true
-				best = Recommendation{ControlSet: set, X: e.domains[set].proposal(at), Estimate: estimate}
-			}
+			played[set] = append(played[set], held...)
 		}
-		if found {
-			break
+		feasible, err := e.restrict(played)
+		if err != nil {
+			return Recommendation{}, err
+		}
+		best, found, err := e.bestOf(played)
+		if err != nil {
+			return Recommendation{}, err
+		}
+		if !found {
+			continue
+		}
+		best.Feasible = feasible
+		best.Start, err = e.startEstimate()
+		return best, err
+	}
+	return Recommendation{}, ErrNoData // nothing but steps without control
+}
+
+// bestOf is the best of settings, which are listed for each control set.
+func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, err error) {
+	for set, x := range settings {
+		if len(x) == 0 {
+			continue
+		}
+		at, estimate, err := e.safest(e.domains[set], x)
+		if err != nil {
+			return Recommendation{}, false, err
+		}
+		if !found || estimate.LowerBound > best.LowerBound {
+			found = true
+			best = Recommendation{ControlSet: set, X: e.domains[set].proposal(at), Estimate: estimate}
 		}
 	}
-	if !found { // nothing but steps without control
-		return Recommendation{}, ErrNoData
-	}
-	var err error
-	best.Start, err = e.startEstimate()
-	return best, err
+	return best, found, nil
 }
 
 // playedPoints lists the settings that valid steps played with a control set, one
@@ -138,6 +154,10 @@ func (e *engine) estimates(d *domain, x []float64) ([]Estimate, error) {
 	h := e.model.inForce
 	_, freedom := pooledVariance(e.model.data.rows)
 	guessed := e.model.v == nil && e.model.fitted == nil && e.model.fits() && freedom < pooledFreedom
+	feasible, err := e.feasibilities(d, e.seen+1, x)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Estimate, len(summaries))
 	for k, s := range summaries {
 		low := s.mean - beta*s.sd
@@ -145,7 +165,7 @@ func (e *engine) estimates(d *domain, x []float64) ([]Estimate, error) {
 			low -= e.spreadAlpha() * s.risky()
 		}
 		out[k] = Estimate{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd,
-			NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*low}
+			NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*low, Feasibility: e.all(feasible[k])}
 		if guessed {
 			out[k].NoiseSD = math.NaN()
 		}

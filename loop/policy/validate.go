@@ -40,6 +40,7 @@ func validate(s *Spec) []error {
 	}
 	c.model()
 	c.drift()
+	c.constraints()
 	if !finite(s.Beta) || s.Beta <= 0 {
 		c.fail("beta %g must be positive and finite (2 is usual): it sets the lower bound of every recommendation", s.Beta)
 	}

@@ -1,0 +1,342 @@
+package policy
+
+import (
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// kept is an objective within constraints: less a penalty of the shortfall
+//
+//	s(x) = Phi^-1(Probability) - Phi^-1(P(x)),
+//
+// the standard deviations that a setting is short of the probability asked for, for each
+// constraint. The penalty is 1000 s^2 up to a quarter and rises by 10^6 s from there.
+// The first part is smooth, so that a search follows the edge on which a constrained
+// optimum lies, and misses the edge by |slope of the objective|/2000 in s; the second
+// outweighs any difference of acquisition values (which are of order 1, logarithms of
+// order 100), so that where nothing is feasible the setting nearest to it wins.
+type kept struct {
+	inner gpcore.Objective
+	each  []*gpcore.Expected // P of each binding constraint
+	edge  []float64          // Phi^-1(Probability) of each
+
+	p, slope []float64 // scratch
+}
+
+// Form of the penalty.
+const (
+	edgeWeight = 1e3
+	edgeWidth  = 0.25
+	wallSlope  = 1e6
+)
+
+// shortPenalty is the penalty of a shortfall and its derivative.
+func shortPenalty(s float64) (value, slope float64) {
+	switch {
+	case !(s > 0):
+		return 0, 0
+	case s <= edgeWidth:
+		return edgeWeight * s * s, 2 * edgeWeight * s
+	}
+	return edgeWeight*edgeWidth*edgeWidth + wallSlope*(s-edgeWidth), wallSlope
+}
+
+// keeper makes the objectives of a decision keep its constraints.
+type keeper struct {
+	each [][]*gpcore.Expected // by control set, and of the target behind them
+	edge []float64
+}
+
+// constrain prepares what keeps the constraints.
+func (d *decision) constrain() error {
+	var err error
+	d.keeper, err = d.newKeeper(d.step)
+	return err
+}
+
+// newKeeper prepares the constraints for all control sets and for the target; nil where
+// none counts yet.
+func (e *engine) newKeeper(step int) (*keeper, error) {
+	binding := e.binding()
+	if len(binding) == 0 {
+		return nil, nil
+	}
+	domains := append(slices.Clone(e.domains), e.target)
+	k := &keeper{each: make([][]*gpcore.Expected, len(domains))}
+	inputs := make([]gpcore.Inputs, len(domains))
+	for set, d := range domains {
+		inputs[set] = e.around.inputs(d, step)
+	}
+	for _, c := range binding {
+		p, err := gpcore.NewExpectations(c.terms(), inputs)
+		if err != nil {
+			return nil, err
+		}
+		for set := range p {
+			p[set].Prepare()
+			k.each[set] = append(k.each[set], p[set])
+		}
+		k.edge = append(k.edge, deviations(c.Probability))
+	}
+	return k, nil
+}
+
+// keep limits an objective of a control set.
+func (k *keeper) keep(o gpcore.Objective, set int) gpcore.Objective {
+	if k == nil {
+		return o
+	}
+	return keptOf(kept{inner: o, each: k.each[set], edge: k.edge})
+}
+
+// keepTarget limits one of the target.
+func (k *keeper) keepTarget(o gpcore.Objective) gpcore.Objective {
+	if k == nil {
+		return o
+	}
+	return k.keep(o, len(k.each)-1)
+}
+
+// penalise takes the penalties at listed settings of the target off values.
+func (k *keeper) penalise(values, list []float64) []float64 {
+	if k == nil {
+		return values
+	}
+	out := slices.Clone(values)
+	p := make([]float64, len(values))
+	for j, e := range k.each[len(k.each)-1] {
+		e.Values(p, list)
+		for i := range out {
+			cost, _ := shortPenalty(k.edge[j] - deviations(p[i]))
+			out[i] -= cost
+		}
+	}
+	return out
+}
+
+// short is the greatest shortfall at one setting of a control set, at least 0.
+func (k *keeper) short(set int, x []float64) float64 {
+	s := 0.0
+	for j, e := range k.each[set] {
+		var p [1]float64
+		e.Values(p[:], x)
+		s = max(s, k.edge[j]-deviations(p[0]))
+	}
+	return s
+}
+
+// among leaves of settings, which are listed for each control set, those that keep the
+// constraints up to the width of the edge; all of them where none does.
+func (k *keeper) among(settings [][]float64) {
+	if k == nil {
+		return
+	}
+	kept, some := make([][]float64, len(settings)), false
+	for set, x := range settings {
+		size := k.each[set][0].Dim()
+		for i := 0; i < len(x); i += size {
+			if row := x[i : i+size]; k.short(set, row) <= edgeWidth {
+				kept[set], some = append(kept[set], row...), true
+			}
+		}
+	}
+	if some {
+		copy(settings, kept)
+	}
+}
+
+// incumbents are the engine's; with constraints the best that probably keep them, where
+// the best 64 have some.
+func (d *decision) incumbents() [][]float64 {
+	if d.keeper == nil {
+		return d.engine.incumbents()
+	}
+	const looks = 64
+	points := d.ranked(looks)
+	var x []float64
+	for _, p := range points {
+		x = append(x, d.model.point(p[:d.model.dims], d.step)...)
+	}
+	keeps := slices.Repeat([]bool{true}, len(points))
+	for j, c := range d.binding() {
+		for k, p := range c.probabilities(x, len(points)) {
+			keeps[k] = keeps[k] && d.keeper.edge[j]-deviations(p) <= edgeWidth
+		}
+	}
+	var out [][]float64
+	for k, p := range points {
+		if keeps[k] && len(out) < incumbents {
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 {
+		out = points[:min(incumbents, len(points))]
+	}
+	return out
+}
+
+// unpenalised is the value that was found without the penalties.
+func (k *keeper) unpenalised(o *option, found gpcore.Maximum) float64 {
+	if k == nil {
+		return found.Value
+	}
+	var v [1]float64
+	o.objective.Values(v[:], found.X)
+	return v[0]
+}
+
+// choosable leaves out what keeps no constraint while something else does; where nothing
+// does, all but the option nearest to it.
+func (d *decision) choosable(options []option, found []gpcore.Maximum) {
+	if d.keeper == nil || len(options) == 1 {
+		return
+	}
+	short, best := make([]float64, len(options)), math.Inf(1)
+	nearest := -1
+	for i, o := range options {
+		if short[i] = math.Inf(1); math.IsInf(found[i].Value, -1) {
+			continue
+		}
+		if short[i] = d.keeper.short(o.set, found[i].X); short[i] < best {
+			nearest, best = i, short[i]
+		}
+	}
+	for i := range options {
+		if i != nearest && short[i] > edgeWidth {
+			found[i].Value = math.Inf(-1)
+		}
+	}
+}
+
+// keptSlope is a kept objective with gradients and, where there are fewer nodes to go
+// by, a surrogate.
+type keptSlope struct {
+	kept
+	d gpcore.Differentiable
+	s gpcore.Surrogated // nil where the inner objective has none
+}
+
+func keptOf(k kept) gpcore.Objective {
+	d, ok := k.inner.(gpcore.Differentiable)
+	if !ok {
+		return &k
+	}
+	s, _ := k.inner.(gpcore.Surrogated)
+	return &keptSlope{k, d, s}
+}
+
+// Dim implements [gpcore.Objective].
+func (k *kept) Dim() int { return k.inner.Dim() }
+
+// Fork implements [gpcore.Objective].
+func (k *kept) Fork() gpcore.Objective {
+	f := kept{inner: k.inner.Fork(), edge: k.edge}
+	for _, e := range k.each {
+		f.each = append(f.each, e.Fork().(*gpcore.Expected))
+	}
+	return keptOf(f)
+}
+
+// Prepare implements [gpcore.Preparer].
+func (k *kept) Prepare() {
+	if q, ok := k.inner.(gpcore.Preparer); ok {
+		q.Prepare()
+	}
+}
+
+// Scales implements [gpcore.Scaled]: the least of all.
+func (k *kept) Scales(dst []float64) bool {
+	s, ok := k.inner.(gpcore.Scaled)
+	if !ok || !s.Scales(dst) {
+		return false
+	}
+	own := make([]float64, len(dst))
+	for _, e := range k.each {
+		if e.Scales(own) {
+			for i, v := range own {
+				dst[i] = min(dst[i], v)
+			}
+		}
+	}
+	return true
+}
+
+// Values implements [gpcore.Objective].
+func (k *kept) Values(dst, x []float64) {
+	k.inner.Values(dst, x)
+	k.subtract((*gpcore.Expected).Values, dst, x)
+}
+
+// subtract takes the penalties off values.
+func (k *kept) subtract(values func(e *gpcore.Expected, dst, x []float64), dst, x []float64) {
+	k.p = sized(k.p, len(dst))
+	for j, e := range k.each {
+		values(e, k.p, x)
+		for i, p := range k.p {
+			cost, _ := shortPenalty(k.edge[j] - deviations(p))
+			dst[i] -= cost
+		}
+	}
+}
+
+// subtractSlopes takes them off values and gradients: with z = Phi^-1(P) the slope of the
+// shortfall is -(slope of P)/phi(z).
+func (k *kept) subtractSlopes(gradients func(e *gpcore.Expected, dst, grad, x []float64), dst, grad, x []float64) {
+	k.p, k.slope = sized(k.p, len(dst)), sized(k.slope, len(x))
+	d := k.Dim()
+	for j, e := range k.each {
+		gradients(e, k.p, k.slope, x)
+		for i, p := range k.p {
+			z := deviations(p)
+			cost, byShort := shortPenalty(k.edge[j] - z)
+			dst[i] -= cost
+			if byShort == 0 || !(p > leastMass) {
+				continue
+			}
+			f := byShort / normalDensity(z)
+			for q := i * d; q < (i+1)*d; q++ {
+				grad[q] += f * k.slope[q]
+			}
+		}
+	}
+}
+
+// Gradients implements [gpcore.Differentiable].
+func (k *keptSlope) Gradients(dst, grad, x []float64) {
+	k.d.Gradients(dst, grad, x)
+	k.subtractSlopes((*gpcore.Expected).Gradients, dst, grad, x)
+}
+
+// Surrogate implements [gpcore.Surrogated]: an upper bound of the inner objective is none
+// of the kept one where the constraints are taken at fewer nodes.
+func (k *keptSlope) Surrogate() gpcore.SurrogateKind {
+	switch {
+	case k.each[0].Surrogate() != gpcore.NoSurrogate:
+		return gpcore.Approximation
+	case k.s != nil:
+		return k.s.Surrogate()
+	}
+	return gpcore.NoSurrogate
+}
+
+// SurrogateValues implements [gpcore.Surrogated].
+func (k *keptSlope) SurrogateValues(dst, x []float64) {
+	if k.s != nil && k.s.Surrogate() != gpcore.NoSurrogate {
+		k.s.SurrogateValues(dst, x)
+	} else {
+		k.inner.Values(dst, x)
+	}
+	k.subtract((*gpcore.Expected).SurrogateValues, dst, x)
+}
+
+// SurrogateGradients implements [gpcore.Surrogated].
+func (k *keptSlope) SurrogateGradients(dst, grad, x []float64) {
+	if k.s != nil && k.s.Surrogate() != gpcore.NoSurrogate {
+		k.s.SurrogateGradients(dst, grad, x)
+	} else {
+		k.d.Gradients(dst, grad, x)
+	}
+	k.subtractSlopes((*gpcore.Expected).SurrogateGradients, dst, grad, x)
+}

@@ -1,0 +1,38 @@
+package policy
+
+// restrict leaves of the settings, which are listed for each control set, those that keep
+// every constraint with probability Phi(Beta), and says that there are some. Where there
+// are none it leaves the one whose least probability is the greatest.
+func (e *engine) restrict(settings [][]float64) (feasible bool, err error) {
+	if len(e.constraints) == 0 {
+		return true, nil
+	}
+	if len(e.binding()) == 0 { // nothing is known of them
+		return false, nil
+	}
+	enough, most := normalCDF(e.spec.Beta), -1.0
+	kept := make([][]float64, len(settings))
+	nearest, at := -1, []float64(nil)
+	for set, x := range settings {
+		d := e.domains[set]
+		each, err := e.feasibilities(d, e.seen+1, x)
+		if err != nil {
+			return false, err
+		}
+		for k, f := range each {
+			row := x[k*d.size() : (k+1)*d.size()]
+			p := f.least()
+			if p >= enough {
+				kept[set], feasible = append(kept[set], row...), true
+			}
+			if p > most {
+				nearest, at, most = set, row, p
+			}
+		}
+	}
+	if !feasible && nearest >= 0 {
+		kept[nearest] = at
+	}
+	copy(settings, kept)
+	return feasible && len(e.binding()) == len(e.constraints), nil
+}
