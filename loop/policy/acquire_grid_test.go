@@ -64,7 +64,8 @@ func gridParts() [][]gridWord {
 		}
 	}}, {"known", func(s *Spec) { s.NoiseVariance = func(x []float64) float64 { return 0.01 + 0.05*x[0] } }}}
 	time := []gridWord{{"still", func(*Spec) {}}, {"drifting", func(s *Spec) { s.Drift.Timescale = []float64{40} }}, {"still", func(*Spec) {}}}
-	return [][]gridWord{acquisitions, priors, confidences, control, noise, time}
+	bounds := []gridWord{{"free", func(*Spec) {}}, {"bounded", func(s *Spec) { s.Constraints = []Constraint{{Name: "a", Low: -0.4, High: math.Inf(1)}} }}}
+	return [][]gridWord{acquisitions, priors, confidences, control, noise, time, bounds}
 }
 
 // Any word of one part goes with any word of another: 49 policies, in which every pair of
@@ -79,7 +80,7 @@ func TestAnyPartGoesWithAnyOther(t *testing.T) {
 			s.Model, s.InitialSteps, s.Budget, s.WorkUnits = Model{Kernel: "se"}, 3, 40, 14
 			name := ""
 			// Of the parts, control sets come before the noise, whose words depend on them.
-			for k, level := range []int{a, b, (a + b) % 7, (a + 2*b) % 7, (a + 3*b) % 7, (a + 4*b) % 7} {
+			for k, level := range []int{a, b, (a + b) % 7, (a + 2*b) % 7, (a + 3*b) % 7, (a + 4*b) % 7, (a + 5*b) % 7} {
 				w := parts[k][level%len(parts[k])]
 				w.edit(&s)
 				name += fmt.Sprintf("%s/", w.name)
