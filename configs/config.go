@@ -41,7 +41,7 @@ type Config struct {
 
 // Plant describes the simulated plant.
 type Plant struct {
-	Kind       string                `toml:"kind" required:"true" doc:"which plant: laser, growth, table"`
+	Kind       string                `toml:"kind" required:"true" doc:"which plant: laser, growth, dosing, table"`
 	Noise      float64               `toml:"noise" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
 	Drift      float64               `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
 	Saturation float64               `toml:"saturation" unit:"1" bound:"> 0, <= 1" doc:"share of the energy sensor's range at which the laser's detector saturates"`

@@ -56,7 +56,7 @@ time or with one:
 // servedDevices picks what is to be served, and refuses what cannot be.
 func (w *wiring) servedDevices(name string) ([]deviceWiring, error) {
 	if w.plant == nil {
-		return nil, configError(w, "plant", "missing: there is nothing to serve", `add [plant] with kind = "laser", "growth" or "table"`)
+		return nil, configError(w, "plant", "missing: there is nothing to serve", `add [plant] with kind = "laser", "growth", "dosing" or "table"`)
 	}
 	served := w.devices
 	if name != "" {

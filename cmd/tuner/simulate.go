@@ -26,7 +26,7 @@ earlier simulation is replaced, or the file that --journal names.`,
 				return err
 			}
 			if w.plant == nil {
-				return configError(w, "plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth" or "table", or tune the instrument itself with tuner run`)
+				return configError(w, "plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
 			}
 			if path, err = simulateJournalPath(w.cfg, path); err != nil {
 				return err

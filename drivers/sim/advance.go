@@ -21,10 +21,16 @@ func (p *Plant) advance() {
 		}
 		p.capture(next)
 		p.now = next
+		if p.tank != nil {
+			p.tank.advance(next)
+		}
 		p.switchFaults(next)
 	}
 	p.capture(t)
 	p.now = t
+	if p.tank != nil {
+		p.tank.advance(t)
+	}
 }
 
 // shotsBy returns the number of the last shot at or before t.
@@ -74,6 +80,10 @@ func (p *Plant) draw(t time.Duration) uint64 {
 // place returns where knob i's motor and optic are at t, in the variable's unit.
 func (p *Plant) place(i int, t time.Duration) (motor, optic float64) {
 	v, k := &p.opt.Variables[i], &p.knobs[i]
+	if p.dosed(i) {
+		value := p.concentration(i, t)
+		return value, value
+	}
 	if d := p.released[i]; k.released && d.kind != Held && !k.stuck {
 		u := d.quantile(p.uniform(streamDraw+uint64(i), p.draw(t)))
 		motor = v.Low + u*(v.High-v.Low)

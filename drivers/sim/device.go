@@ -179,7 +179,10 @@ func (p *Plant) sound(c int, settings []float64, at time.Duration) float64 {
 	if i := p.channels[c].variable; i >= 0 {
 		return p.readback(i, settings[i], at)
 	}
-	return p.outputs[p.channels[c].output].value
+	if s := &p.outputs[p.channels[c].output]; s.from != fromTank {
+		return s.value
+	}
+	return p.reservoir(p.channels[c].unit, at)
 }
 
 // Write sets and releases channels and returns their readback. It is refused as a
@@ -250,7 +253,7 @@ func (p *Plant) accepts(i int, value float64) error {
 
 // command carries out a write that was found right. All knobs turn at once.
 func (p *Plant) command(values map[int]float64, release []int) {
-	changed := false
+	changed, targets := false, []int{}
 	for i := range p.knobs {
 		k, v := &p.knobs[i], &p.opt.Variables[i]
 		motor, optic := p.place(i, p.now)
@@ -258,6 +261,9 @@ func (p *Plant) command(values map[int]float64, release []int) {
 			k.setpoint, k.released = v.nearest(value), false
 			k.redirect(p.now, motor, optic, v.High-v.Low)
 			changed = true
+			if p.dosed(i) {
+				targets = append(targets, i)
+			}
 		}
 		if slices.Contains(release, i) && !k.released {
 			// A released knob whose surroundings do nothing stays where it is.
@@ -265,6 +271,9 @@ func (p *Plant) command(values map[int]float64, release []int) {
 			k.redirect(p.now, motor, optic, v.High-v.Low)
 			changed = true
 		}
+	}
+	if p.tank != nil {
+		p.doseTargets(targets)
 	}
 	if changed {
 		p.restart()

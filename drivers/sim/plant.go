@@ -20,10 +20,12 @@ type Plant struct {
 	epoch time.Time
 	log   *slog.Logger
 	source
-	opt   Options
-	model model
-	table *recorded // the model, if it is a table
-	laser *laser    // the model, if it is a laser
+	opt    Options
+	model  model
+	table  *recorded // the model, if it is a table
+	laser  *laser    // the model, if it is a laser
+	dosing *dosing   // the model, if it is a dosing plant, and its reservoir
+	tank   *tank
 	// outputs and channels do not change after New.
 	outputs  []output
 	channels []channel
@@ -81,6 +83,7 @@ const (
 	fromSignal origin = iota
 	fromVariable
 	fromConstant
+	fromTank
 )
 
 // channel is one channel of one device. Its variable or its output is -1 if it
@@ -138,12 +141,16 @@ func (p *Plant) build() error {
 		}
 		p.model, p.batch = g, DefaultGrowthBatch
 		p.note("variables stand, in file order, for %s; their ranges for the model's own", growthNames())
+	case "dosing":
+		if err := p.buildDosing(); err != nil {
+			return err
+		}
 	case "table":
 		if err := p.buildTable(); err != nil {
 			return err
 		}
 	default:
-		return fmt.Errorf("no plant of kind %q; take one of laser, growth, table", o.Kind)
+		return fmt.Errorf("no plant of kind %q; take one of laser, growth, dosing, table", o.Kind)
 	}
 	if p.batch > 0 && o.Batch > 0 {
 		p.batch = o.Batch

@@ -36,7 +36,7 @@ import "time"
 
 // Options describes a plant. It is plain data.
 type Options struct {
-	// Kind is "laser", "growth" or "table".
+	// Kind is "laser", "growth", "dosing" or "table".
 	Kind string
 	// Noise scales the standard deviation of a shot; 1 is the plant's own noise
 	// and 0 none.
@@ -50,8 +50,8 @@ type Options struct {
 	Faults []string
 	// Data names the table of a table plant; see Tables.
 	Data string
-	// Batch is how long one value of a growth or table plant takes; 0 takes
-	// DefaultGrowthBatch or DefaultTableBatch.
+	// Batch is how long one value of a growth, dosing or table plant takes; 0 takes
+	// DefaultGrowthBatch, DefaultDosingBatch or DefaultTableBatch.
 	Batch time.Duration
 	// Seed determines every random number.
 	Seed uint64

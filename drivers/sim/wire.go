@@ -80,6 +80,14 @@ func (p *Plant) assign() error {
 		if s.from != fromConstant {
 			continue
 		}
+		if p.tank != nil && (s.Unit == levelUnit || s.Unit == dosedUnit) {
+			s.from = fromTank
+			if s.Unit == levelUnit {
+				s.value = tankFull // to who asks for the plant's truth
+			}
+			p.note("sensor %q is the reservoir's %s", s.Name, map[string]string{levelUnit: "level", dosedUnit: "count of all doses"}[s.Unit])
+			continue
+		}
 		s.event = s.Objective
 		if s.Interlock != nil {
 			s.value = middle(max(s.Interlock[0], s.Low), min(s.Interlock[1], s.High))

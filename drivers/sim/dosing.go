@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// The dosing plant: growth over a batch, in g/day, by the conductivity and the pH of a
+// reservoir (tank.go) and by a temperature that nobody controls:
+//
+//	g = 12 exp(-(((EC-1.9)/0.7)² + ((pH-5.9)/0.6)² + ((T-22)/6)²)/2)
+//	variance = noise² (0.25² + (0.05 (1 + 2 (1 - g/12)) g)²)
+//
+// A variable is a target concentration: a write doses once towards it. What cannot be
+// reached (a lower EC within drainBelow, more than pumpMost, a dead pump's part, less than
+// a pump's step) is not: the readback says what is.
+const (
+	dosingPeak  = 12.0 // g/day
+	dosingFloor = 0.25 // g/day
+	dosingShare = 0.05
+	// DefaultDosingBatch lets a dose mix and growth show.
+	DefaultDosingBatch = 20 * time.Minute
+)
+
+// dosingAxis is one condition: its unit in the file, its best value and how wide growth
+// is about it, in that unit.
+type dosingAxis struct {
+	unit        string
+	best, width float64
+}
+
+// dosingAxes are the conditions in the order EC, pH, temperature.
+var dosingAxes = [3]dosingAxis{{"mS/cm", 1.9, 0.7}, {"pH", 5.9, 0.6}, {"degC", 22, 6}}
+
+// dosing implements model.
+type dosing struct {
+	source
+	noise float64
+	// axes gives, for each variable, its condition and its range.
+	axes []struct {
+		condition int
+		interval
+	}
+}
+
+// newDosing reads from the variables' units what they stand for.
+func newDosing(variables []Variable, noise float64, s source) (*dosing, error) {
+	d := &dosing{source: s, noise: noise}
+	taken := map[int]bool{}
+	for _, v := range variables {
+		condition := -1
+		for i, a := range dosingAxes {
+			if a.unit == v.Unit {
+				condition = i
+			}
+		}
+		switch {
+		case condition < 0 || taken[condition]:
+			return nil, fmt.Errorf("the dosing plant takes one variable in mS/cm, one in pH and one in degC, each at most once; variable %q is in %q", v.Name, v.Unit)
+		case v.Actuated && condition == 2:
+			return nil, fmt.Errorf("variable %q: the dosing plant has no heater; leave out device and channel, and give it a sensor", v.Name)
+		case !v.Actuated && condition < 2:
+			return nil, fmt.Errorf("variable %q is not set by anything; the reservoir's EC and pH are dosed", v.Name)
+		}
+		taken[condition] = true
+		d.axes = append(d.axes, struct {
+			condition int
+			interval
+		}{condition, interval{v.Low, v.High}})
+	}
+	return d, nil
+}
+
+func (d *dosing) signals() int { return 1 }
+
+// growth returns the mean and the standard deviation of a batch.
+func (d *dosing) growth(u []float64) (mean, sd float64) {
+	q := 0.0
+	for i, a := range d.axes {
+		x := dosingAxes[a.condition]
+		z := (a.low + u[i]*a.span() - x.best) / x.width
+		q += z * z
+	}
+	share := math.Exp(-q / 2)
+	mean = dosingPeak * share
+	return mean, d.noise * math.Hypot(dosingFloor, dosingShare*(1+2*(1-share))*mean)
+}
+
+func (d *dosing) moments(_ int, u []float64, _ float64) (mean, variance float64) {
+	mean, sd := d.growth(u)
+	return mean, sd * sd
+}
+
+func (d *dosing) shot(out, u []float64, _ float64, n uint64) {
+	mean, sd := d.growth(u)
+	out[0] = mean + sd*d.normal(streamShot, n)
+}
+
+func (d *dosing) outcomes(u []float64, _ float64, visit func([]float64, float64)) {
+	mean, sd := d.growth(u)
+	out := make([]float64, 1)
+	for _, node := range hermite {
+		out[0] = mean + sd*node[0]
+		visit(out, node[1])
+	}
+}
+
+func (d *dosing) landmarks(float64) [][]float64 {
+	u := make([]float64, len(d.axes))
+	for i, a := range d.axes {
+		u[i] = min(max((dosingAxes[a.condition].best-a.low)/a.span(), 0), 1)
+	}
+	return [][]float64{u}
+}
+
+// buildDosing makes the law and the reservoir.
+func (p *Plant) buildDosing() error {
+	d, err := newDosing(p.opt.Variables, p.opt.Noise, p.source)
+	if err != nil {
+		return err
+	}
+	p.model, p.dosing, p.batch = d, d, DefaultDosingBatch
+	p.tank = newTank(tapEC, tapPH)
+	for i, a := range d.axes {
+		v := &p.opt.Variables[i]
+		p.note("variable %q is the reservoir's %s", v.Name, [3]string{"conductivity", "pH", "temperature, which nobody controls"}[a.condition])
+		if !v.Actuated {
+			continue
+		}
+		switch start, _ := v.boot(); a.condition {
+		case 0:
+			p.tank.salt = start * p.tank.volume
+		case 1:
+			p.tank.base = (start - 7) * tankBuffer * p.tank.volume
+		}
+	}
+	return nil
+}
+
+// dosed says whether variable i is a concentration in the reservoir.
+func (p *Plant) dosed(i int) bool { return p.tank != nil && p.dosing.axes[i].condition < 2 }
+
+// concentration is variable i's value at t, which is not before p.now.
+func (p *Plant) concentration(i int, t time.Duration) float64 {
+	k := *p.tank // the reservoir itself goes on when the plant is advanced
+	k.advance(t)
+	ec, ph := k.at(t)
+	if p.dosing.axes[i].condition == 0 {
+		return ec
+	}
+	return ph
+}
+
+// doseTargets doses towards the targets that a write has changed.
+func (p *Plant) doseTargets(changed []int) {
+	if len(changed) == 0 {
+		return
+	}
+	p.tank.advance(p.now)
+	p.tank.move(p.now)
+	for _, i := range changed {
+		k := &p.knobs[i]
+		if k.released || k.stuck {
+			continue
+		}
+		if p.dosing.axes[i].condition == 0 {
+			p.tank.doseEC(k.setpoint, k.dead)
+		} else {
+			p.tank.dosePH(k.setpoint, k.dead, k.wrongSign)
+		}
+	}
+}
+
+// Units of sensors that the reservoir has of its own: its level and what the pumps
+// have counted.
+const (
+	levelUnit = "L"
+	dosedUnit = "mL"
+)
+
+// reservoir returns what a sensor in this unit says of the reservoir at t.
+func (p *Plant) reservoir(unit string, t time.Duration) float64 {
+	k := *p.tank
+	k.advance(t)
+	if unit == levelUnit {
+		return k.after(t - k.since).volume
+	}
+	return k.dosed
+}
