@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -107,9 +106,9 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 	if readings != nil {
 		printProbe(t, readings)
 	}
-	if len(w.replaced)+len(w.inert) > 0 {
+	if len(w.inert) > 0 {
 		fmt.Fprintln(t, "\nread, but not acted on as written:")
-		for _, n := range slices.Concat(w.replaced, w.inert) {
+		for _, n := range w.inert {
 			fmt.Fprintf(t, "  line %d\t%s\t%s\n", n.Line, n.Key, n.What)
 		}
 	}
@@ -263,13 +262,12 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		Run         string        `json:"run"`
 		Plant       []string      `json:"plant,omitempty"`
 		ControlSets []set         `json:"control_sets"`
-		Replaced    []note        `json:"replaced"`
 		Inert       []note        `json:"inert"`
 		Probe       []probed      `json:"probe,omitempty"`
 		Effective   []settingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
 		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Plant: w.plantNotes,
-		Replaced: orEmpty(w.replaced), Inert: orEmpty(w.inert), Probe: readings}
+		Inert: orEmpty(w.inert), Probe: readings}
 	for i := range w.opt.ControlSets {
 		doc.ControlSets = append(doc.ControlSets, set{w.setNames(i), w.spec.ControlSets[i].Cost})
 	}

@@ -203,7 +203,7 @@ func (s *session) sayStart() {
 		s.tell.say("tuner: %s", r)
 	}
 	s.tell.say("tuner: %s of %s begins: %s; journal %s", modeWords(string(w.opt.Mode)), w.cfg.Name, w.stopWords(), s.path)
-	notes := slices.Concat(w.replaced, w.inert)
+	notes := w.inert
 	if w.opt.Mode != loop.Simulate { // on an instrument, each of them is worth a line
 		for _, n := range notes {
 			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, n.Line, n.Key, n.What)

@@ -11,24 +11,40 @@ import (
 
 // wireModel fills the Gaussian process's part of the spec.
 func (w *wiring) wireModel() []configs.Problem {
-	cfg, m := w.cfg, &w.cfg.Model
+	m, p := &w.cfg.Model, &w.cfg.Policy
 	w.spec.Model = policy.Model{Kernel: m.Kernel, Hyperparameters: m.Hyperparameters, Capacity: m.Capacity}
-	var problems []configs.Problem
-	if m.Kernel != "se" && m.Kernel != "matern52" {
-		problems = append(problems, cfg.Problem("model.kernel",
-			fmt.Sprintf("%q is not in this version", m.Kernel), `it has "se" and "matern52"`))
-	}
 	switch m.Hyperparameters {
 	case "priors":
-		w.spec.Model.Hyperparameters = "fit"
-		w.replace("model.hyperparameters", `"priors" is not in this version: hyperparameters are fitted by marginal likelihood, as with "fit"`)
+		w.spec.Model.PriorRule = p.Parts().PriorRule
+		for i := range p.Priors {
+			w.spec.Model.Priors = append(w.spec.Model.Priors, competing(&p.Priors[i]))
+		}
+		if !w.written("model.capacity") {
+			w.spec.Model.Capacity = min(m.Capacity, competingCapacity)
+		}
 	case "fixed":
-		problems = append(problems, w.fixedModel(&cfg.Policy.Priors[0])...)
+		return w.fixedModel(&p.Priors[0])
 	}
-	if n := len(cfg.Policy.Priors); n > 0 && m.Hyperparameters != "fixed" {
-		w.replace("policy.priors", "not used: hyperparameters are fitted by marginal likelihood")
+	return nil
+}
+
+// competingCapacity stands in for a capacity that nobody wrote where priors compete:
+// each has a factor of its own, which takes a quarter of the memory of the usual one.
+const competingCapacity = 512
+
+// written says that the file has a key.
+func (w *wiring) written(key string) bool {
+	return slices.ContainsFunc(w.cfg.Effective(), func(s configs.Setting) bool { return s.Key == key && s.Origin != originDefault })
+}
+
+// competing is one of several priors; what the file leaves out is estimated.
+func competing(p *configs.Prior) policy.Prior {
+	out := policy.Prior{Kernel: p.Kernel, Lengthscale: slices.Clone([]float64(p.Lengthscale)),
+		Outputscale: orNaN(p.Outputscale), NoiseSD: orNaN(p.NoiseSD), Mean: orNaN(p.Mean)}
+	if p.Weight != nil {
+		out.Weight = *p.Weight
 	}
-	return problems
+	return out
 }
 
 // fixedModel takes the hyperparameters of the one prior.
@@ -55,15 +71,4 @@ func (w *wiring) fixedModel(prior *configs.Prior) []configs.Problem {
 	return []configs.Problem{w.cfg.Problem("model.hyperparameters",
 		fmt.Sprintf(`"fixed" needs %s in the entry of policy.priors: this version estimates nothing beside fixed values`, strings.Join(missing, ", ")),
 		`add them, or write hyperparameters = "fit"`)}
-}
-
-// replace notes that this version does something else than the file asks for. A
-// default that is replaced is none of the user's business: nobody wrote it.
-func (w *wiring) replace(key, what string) {
-	for _, s := range w.cfg.Effective() {
-		if hasPrefix(s.Key, key) && s.Origin != originDefault {
-			w.replaced = append(w.replaced, note{Line: w.cfg.Problem(key, "", "").Line, Key: key, What: what})
-			return
-		}
-	}
 }

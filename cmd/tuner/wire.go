@@ -34,8 +34,6 @@ type wiring struct {
 	plant *sim.Options
 	// plantNotes says in words what the plant made of its options.
 	plantNotes []string
-	// replaced says where this version acts in another way than the file asks.
-	replaced []note
 	// inert says what the file asks for and this version does not act on.
 	inert []note
 }

@@ -46,7 +46,10 @@ func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
 	if j.domain.size() == 0 {
 		return e.summariseUncontrolled(j)
 	}
-	in := e.around.inputs(j.domain, j.step)
+	in, err := shared(e.around.inputs(j.domain, j.step), j.view)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]summary, len(x)/j.domain.size())
 	moments := make([][]summary, len(j.view)) // of each component; shot is the mean's variance
 	for i, c := range j.view {
@@ -78,6 +81,22 @@ func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
 		}
 	}
 	return out, e.addNoise(j, out, in, x)
+}
+
+// shared has the components of a mixture take the expectations over the same nodes, those
+// for the first one: choosing nodes costs more than an expectation. A single process
+// keeps its own, which spares it nodes for what has a closed form.
+func shared(in gpcore.Inputs, v view) (gpcore.Inputs, error) {
+	if len(v) == 1 || len(in.Random) == 0 {
+		return in, nil
+	}
+	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: v[0].gp, Mean: 1}}, in)
+	if err != nil {
+		return in, err
+	}
+	full, _ := shape.Rules()
+	in.Random, in.Nodes = nil, &full
+	return in, nil
 }
 
 // componentMoments has one component's E[mean], E[sd] and, where there are any, the
