@@ -125,9 +125,20 @@ func (l *Loop) boot(now time.Time) {
 	case l.safety.Mode == safety.Run:
 		l.told = safety.Run
 		l.booted()
-	case l.safety.Mode >= safety.Tripped, now.Sub(l.since) > bootTimeout:
+	case l.safety.Mode >= safety.Tripped, now.Sub(l.since) > l.patience():
 		l.endRefused()
 	}
+}
+
+// patience is how long a start waits to be permitted: a sensor that is silent may
+// still come, one that says no is believed after a second.
+func (l *Loop) patience() time.Duration {
+	for i, s := range l.opt.Sensors {
+		if !l.board.sensors[i].known && (l.opt.guarded(i) || Watched(&l.opt, i)) && s.Channel.Device >= 0 {
+			return bootTimeout
+		}
+	}
+	return time.Second
 }
 
 // endRefused ends a run that may not start.

@@ -36,7 +36,7 @@ func limitsOf(o *Options, start time.Time) (safety.Limits, error) {
 		// Three ticks at least: a reading that comes every tick may be late, or missing
 		// once.
 		limits.Low, limits.High, limits.MaxAge = v.Low, v.High, max(v.MaxAge, 3*o.Tick)
-		limits.Watched = !slices.Contains(o.Objective.Uses, i)
+		limits.Watched = Watched(o, i)
 		l.Sensors = append(l.Sensors, limits)
 	}
 	for _, b := range s.Bypasses {
@@ -44,6 +44,10 @@ func limitsOf(o *Options, start time.Time) (safety.Limits, error) {
 	}
 	return l, l.Check()
 }
+
+// Watched says that silence of a sensor holds the run: the objective's own are waited
+// for instead.
+func Watched(o *Options, sensor int) bool { return !slices.Contains(o.Objective.Uses, sensor) }
 
 const (
 	// bypassMax bounds a bypass. Not longer: a shift ends, and with it who knew why.

@@ -48,8 +48,8 @@ func (l *Loop) restore() error {
 		return nil
 	}
 	s := l.deps.Control.State()
-	if len(s.Latched) > 0 {
-		return fmt.Errorf("%w: %s since %s: %s", ErrLatched, strings.ToLower(s.Mode), s.Wall.Format(time.RFC3339), ListCauses(s.FirstOut))
+	if err := Latched(s); err != nil {
+		return err
 	}
 	saved := safety.Saved{Generation: s.Generation, At: s.At}
 	for k, d := range l.limits.Doses {
@@ -61,10 +61,39 @@ func (l *Loop) restore() error {
 	l.safety = safety.Boot(saved)
 	l.base = s.At + l.deps.Machine.since(&s)
 	l.durable = l.safety.Generation
-	if l.safety.Latched.Has(safety.RuleUnknownDose) {
-		return fmt.Errorf("%w: the last run ended during a dose, which counts as delivered: %s", ErrLatched, l.causes(l.safety.Latched))
+	return nil
+}
+
+// Latched says what keeps a run from starting, nil if nothing does: what the safety
+// layer has latched, and doses whose outcome was not recorded.
+func Latched(s journal.ControlState) error {
+	if len(s.Latched) > 0 {
+		return fmt.Errorf("%w: %s since %s: %s", ErrLatched, strings.ToLower(s.Mode), s.Wall.Format(time.RFC3339), ListCauses(s.FirstOut))
+	}
+	var open []string
+	for name, d := range s.Doses {
+		if d.Open || d.Unknown {
+			open = append(open, safety.RuleUnknownDose.String()+" of "+name)
+		}
+	}
+	if len(open) > 0 {
+		slices.Sort(open)
+		return fmt.Errorf("%w: the last run ended during a dose, which counts as delivered: %s", ErrLatched, strings.Join(open, ", "))
 	}
 	return nil
+}
+
+// Reset returns the control state with nothing latched. What was dosed stays, and an
+// unknown dose counts as delivered.
+func Reset(s journal.ControlState) journal.ControlState {
+	s.Latched, s.FirstOut, s.Mode = nil, nil, safety.Idle.String()
+	doses := map[string]safety.DoseState{}
+	for name, d := range s.Doses {
+		d.Open, d.Unknown, d.Granted = false, false, false
+		doses[name] = d
+	}
+	s.Doses = doses
+	return s
 }
 
 // ListCauses names causes for a person.
@@ -166,3 +195,6 @@ func mapNames[T any](list []T, name func(*T) string) []string {
 	}
 	return out
 }
+
+// Away is the least time that has passed since a state was written.
+func Away(m Machine, s journal.ControlState) time.Duration { return m.since(&s) }

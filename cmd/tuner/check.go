@@ -103,6 +103,7 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 	w.checkVariables(t)
 	w.checkSensors(t)
 	w.checkSets(t)
+	w.checkSafety(t)
 	if readings != nil {
 		printProbe(t, readings)
 	}

@@ -34,7 +34,7 @@ func (w *wiring) reportHead(b io.Writer, f finale) {
 	r := &f.result
 	how := map[string]string{"steps": "all steps are done", "cost": "the budget does not pay for another step",
 		"time": "its time is over", "interrupted": "it was interrupted", "fault": "a fault ended it",
-		"no data": "the instrument gave no data"}[r.Reason]
+		"no data": "the instrument gave no data", "safety": "the safety layer ended it"}[r.Reason]
 	if how == "" {
 		how = "it did not begin"
 	}

@@ -35,6 +35,8 @@ type session struct {
 	plant   *sim.Plant // nil where the instrument is real
 	run     journal.Run
 	journal *journal.Journal
+	// control keeps latches and doses over crashes; nil where nothing is driven.
+	control *journal.ControlFile
 	tell    *narrator
 	box     *outbox
 	tally   tally
@@ -59,7 +61,7 @@ func (s *session) play(ctx context.Context) error {
 	defer s.tell.close()
 	deps, err := s.prepare()
 	if err != nil {
-		return err
+		return errors.Join(err, s.closeControl())
 	}
 	ctx, readerGone := context.WithCancelCause(ctx)
 	defer readerGone(nil)
@@ -80,7 +82,7 @@ func (s *session) play(ctx context.Context) error {
 	line, lineErr := encodeLine(s.w.resultLine(f.result, f.truth, f.err))
 	closeErr := s.closeJournal(f.result, line)
 	s.tell.close()
-	return errors.Join(f.err, truthErr, lineErr, closeErr, s.print(f, line))
+	return errors.Join(f.err, truthErr, lineErr, closeErr, s.closeControl(), s.print(f, line))
 }
 
 // errReaderGone ends a simulation whose lines nobody reads any more.
@@ -110,6 +112,11 @@ func (s *session) prepare() (loop.Deps, error) {
 		return deps, err
 	}
 	var err error
+	if s.w.opt.Mode == loop.Live {
+		if err := s.openControl(&deps); err != nil {
+			return deps, err
+		}
+	}
 	if deps.Policy, err = policy.New(s.w.spec); err != nil {
 		return deps, err
 	}
@@ -187,6 +194,9 @@ func (s *session) pace(elapsed time.Duration) float64 {
 func (s *session) sayEvent(e journal.Event) {
 	switch {
 	case e.Kind == "recommend": // the report says that there is none
+	case e.Kind == loop.EventSafety && e.Level == "error": // the error says it
+	case e.Kind == loop.EventSafety && e.Level == "info":
+		s.tell.say("tuner: %s", e.Message)
 	case e.Level == "warn":
 		s.tell.say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":

@@ -9,6 +9,7 @@ import (
 func newSimulateCommand(e *env) *cobra.Command {
 	var path string
 	var asJSON bool
+	var inject []string
 	cmd := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Run a configuration on its simulated plant",
@@ -17,7 +18,11 @@ policy, safety layer, timing and journal as on the instrument. The plant of
 [plant] stands in for every device. The same file gives the same run.
 
 The journal is always a new one: NAME.simulate.db in the working folder, where an
-earlier simulation is replaced, or the file that --journal names.`,
+earlier simulation is replaced, or the file that --journal names.
+
+With --inject FAULT@STEP something goes wrong at that step: dropout, stale, stuck,
+spike, lost, slow or wrong-sign, of a channel (:CHANNEL), for some steps (+STEPS).
+What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,12 +36,16 @@ earlier simulation is replaced, or the file that --journal names.`,
 			if path, err = simulateJournalPath(w.cfg, path); err != nil {
 				return err
 			}
+			if err := w.inject(inject); err != nil {
+				return err
+			}
 			w.opt.Mode = loop.Simulate
 			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(simulationStart())}
 			return s.play(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&path, "journal", "", "file of the new journal (default NAME.simulate.db)")
+	cmd.Flags().StringArrayVar(&inject, "inject", nil, "a fault beside those of [plant], such as stuck:energy@120; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
 }

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// controlPath is where the control state of a journal's instrument lies. A new
+// journal does not change it: what was latched and dosed belongs to the instrument.
+func controlPath(journalPath string) string {
+	return strings.TrimSuffix(journalPath, filepath.Ext(journalPath)) + ".control"
+}
+
+// thisMachine tells the time since the machine's start.
+func thisMachine() loop.Machine {
+	return loop.Machine{BootID: bootID(), Uptime: uptime}
+}
+
+// uptime is the time since the machine's start, 0 where the kernel does not say.
+func uptime() time.Duration {
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	seconds, err := strconv.ParseFloat(first, 64)
+	if err != nil || !(seconds >= 0 && seconds < 1e9) {
+		return 0
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// openControl opens the control state and refuses to go on while something is
+// latched.
+func (s *session) openControl(deps *loop.Deps) error {
+	var err error
+	s.control, err = journal.OpenControl(controlPath(s.path), journal.Session{Version: buildVersion(), BootID: bootID()})
+	switch {
+	case errors.Is(err, journal.ErrControl):
+		return fmt.Errorf("%w: what was latched and what was dosed is not known: %w", loop.ErrLatched, err)
+	case err != nil:
+		return err
+	}
+	for _, notice := range s.control.Notices() {
+		s.tell.say("tuner: warning: %s", notice)
+	}
+	deps.Control, deps.Machine = s.control, thisMachine()
+	return loop.Latched(s.control.State())
+}
+
+// closeControl lets go of the control state.
+func (s *session) closeControl() error {
+	if s.control == nil {
+		return nil
+	}
+	return s.control.Close()
+}
+
+func newResetCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reset CONFIG",
+		Short: "Clear what the safety layer has latched",
+		Long: `Clear what the safety layer has latched, so that tuner run may begin again: a trip,
+a stop, a dose whose outcome is not known (it counts as delivered). Look at the
+instrument first. A reset starts nothing, and what was dosed stays booked. It is
+refused while a tuner runs.`,
+		Args:              oneFile("a configuration file"),
+		ValidArgsFunction: completeFiles("toml"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			w, err := loadWiring(args[0], e.executable)
+			if err != nil {
+				return err
+			}
+			return e.reset(controlPath(runJournalPath(w.cfg, e.stateDirectory(), false)))
+		},
+	}
+}
+
+// reset clears the control state at path and says what it cleared.
+func (e *env) reset(path string) (err error) {
+	c, err := journal.OpenControl(path, journal.Session{Version: buildVersion(), BootID: bootID()})
+	if c == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	state := c.State()
+	switch {
+	case errors.Is(err, journal.ErrControl):
+		fmt.Fprintf(e.stderr, "tuner: warning: %v: dose budgets begin anew\n", err)
+	case err != nil:
+		return err
+	default:
+		held := loop.Latched(state)
+		if held == nil {
+			fmt.Fprintln(e.stdout, "nothing is latched")
+			return nil
+		}
+		fmt.Fprintf(e.stdout, "cleared: %s\n", strings.TrimPrefix(held.Error(), loop.ErrLatched.Error()+": "))
+	}
+	machine := thisMachine()
+	// The safety layer's time goes on from here, so that no dose grows old by it.
+	state.At += loop.Away(machine, state)
+	state.Wall, state.BootID, state.Uptime = e.now().Round(0).UTC(), machine.BootID, machine.Uptime()
+	return c.Write(loop.Reset(state))
+}
