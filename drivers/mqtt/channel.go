@@ -4,38 +4,73 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/labtuner/tuner/drivers"
 )
 
-// maxTopic bounds a topic, in bytes; the protocol's own bound is 65535.
-const maxTopic = 1024
-
-// channel is one channel of the file, checked.
+// channel is one channel of the file, checked. Its Channel is what Open declares:
+// over MQTT a device says nothing of itself, so unit and limits are the file's.
 type channel struct {
-	name    string
-	read    string // topics; empty where there is none
-	path    path
-	write   string
-	ttl     time.Duration
-	release string
+	drivers.Channel
 
-	safe      float64 // NaN where the file has none
-	tolerance float64
+	read     string // topics; empty where there is none
+	path     path
+	unitPath path
+	write    string
+	ttl      time.Duration
+	plain    bool // setpoints are numbers alone
+	release  string
+	// released is the message of a release where plain.
+	released    string
+	confirm     string
+	confirmWait time.Duration
+
+	scale, offset float64
+	tolerance     float64 // of Safe
 }
 
-// declared is what Open says about the channel. Over MQTT a device declares
-// neither unit nor limits: Unit is empty, the limits are NaN.
-func (c *channel) declared() drivers.Channel {
-	d := drivers.Channel{Name: c.name, Min: math.NaN(), Max: math.NaN(), Safe: c.safe}
-	if c.write != "" {
-		d.Access = drivers.ReadWrite
-		d.CanRelease = c.release != ""
+// rounding is the relative error that a value may take from scale, offset and
+// from being printed with single precision.
+const rounding = 1e-6
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// fromRaw turns what a message says into the channel's unit.
+func (c *channel) fromRaw(raw float64) (float64, error) {
+	v := c.scale*raw + c.offset
+	if !finite(v) {
+		return 0, fmt.Errorf("%g times the scale %g is beyond all bounds", raw, c.scale)
 	}
-	return d
+	return v, nil
+}
+
+// toRaw turns a value of the channel into what a message says.
+func (c *channel) toRaw(v float64) float64 { return (v - c.offset) / c.scale }
+
+// nearLimit gives a limit in place of a value that lies beyond it by rounding.
+func (c *channel) nearLimit(v, low, high float64) float64 {
+	slack := rounding * (math.Abs(v) + math.Abs(c.offset))
+	switch {
+	case v < low && v >= low-slack:
+		return low
+	case v > high && v <= high+slack:
+		return high
+	}
+	return v
+}
+
+// accepts says whether a value may be set.
+func (c *channel) accepts(v float64) error {
+	switch {
+	case !finite(v):
+		return fmt.Errorf("channel %q cannot be set to %v", c.Name, v)
+	case c.write == "":
+		return fmt.Errorf("%w: channel %q is read-only; it has no write topic", drivers.ErrRefused, c.Name)
+	case v < c.Min || v > c.Max: // false where a limit is NaN, not known
+		return fmt.Errorf("%w: channel %q cannot be set to %v %s; its limits are %v to %v", drivers.ErrRefused, c.Name, v, c.Unit, c.Min, c.Max)
+	}
+	return nil
 }
 
 // parseChannels checks the file's channels and gives every problem at once.
@@ -63,83 +98,107 @@ func parseChannels(options []ChannelOptions) ([]*channel, error) {
 
 // parseChannel checks one channel.
 func parseChannel(o ChannelOptions) (*channel, error) {
-	c := &channel{name: o.Channel, safe: math.NaN(), tolerance: o.SafeTolerance}
-	if o.Channel == "" {
+	switch {
+	case o.Channel == "":
 		return nil, errors.New("has no name")
-	}
-	if o.Read == nil {
+	case o.Read == nil:
 		return nil, errors.New(`has no read; write read = { topic = "..." }, since only a reading tells what was achieved`)
+	case o.Write == nil && o.Release != nil:
+		return nil, errors.New("has a release topic but no write topic; nothing that is not set can be released")
+	case o.Write == nil && o.Confirm != nil:
+		return nil, errors.New("has a confirm topic but no write topic; only setpoints and releases are confirmed")
+	case o.Write == nil && o.Safe != nil:
+		return nil, fmt.Errorf("has safe = %v but no write topic to send it to", *o.Safe)
 	}
-	var err error
-	c.read = o.Read.Topic
-	if c.path, err = parsePath(o.Read.Path); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+	nan := math.NaN()
+	c := &channel{scale: 1, Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan}}
+	if err := errors.Join(c.parseRead(o.Read), c.parseWrite(o)); err != nil {
+		return nil, err
 	}
-	if o.Write != nil {
-		c.write, c.ttl = o.Write.Topic, o.Write.TTL
-		if c.ttl == 0 {
-			c.ttl = defaultTTL
-		}
-		if c.ttl < time.Millisecond {
-			return nil, fmt.Errorf("write: ttl is %v and must be at least 1ms", c.ttl)
-		}
-		err = errors.Join(err, checkTopic("write", c.write))
+	return c, c.parseNumbers(o)
+}
+
+// parseRead checks where readings come.
+func (c *channel) parseRead(o *ReadTopic) error {
+	var pathErr, unitErr error
+	c.read = o.Topic
+	c.path, pathErr = parsePath(o.Path)
+	c.unitPath, unitErr = parsePath(o.UnitPath)
+	if err := errors.Join(pathErr, unitErr); err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	if o.UnitPath != "" && c.Unit == "" {
+		return fmt.Errorf("read: unit_path is %q, but the channel has no unit to compare with", o.UnitPath)
+	}
+	return checkTopic("read", c.read)
+}
+
+// parseWrite checks where setpoints, releases and confirmations go.
+func (c *channel) parseWrite(o ChannelOptions) error {
+	if o.Write == nil {
+		return nil
+	}
+	c.Access, c.CanRelease = drivers.ReadWrite, o.Release != nil
+	c.write, c.ttl, c.plain = o.Write.Topic, o.Write.TTL, o.Write.Format == formatNumber
+	if c.ttl == 0 {
+		c.ttl = defaultTTL
+	}
+	problems := []error{checkTopic("write", c.write)}
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c.ttl < time.Millisecond {
+		bad("write: ttl is %v and must be at least 1ms", c.ttl)
+	}
+	if f := o.Write.Format; f != "" && f != formatJSON && f != formatNumber {
+		bad("write: format is %q and must be %s or %s", f, formatJSON, formatNumber)
 	}
 	if o.Release != nil {
-		c.release = o.Release.Topic
-		if o.Write == nil {
-			return nil, errors.New("has a release topic but no write topic; nothing that is not set can be released")
-		}
-		err = errors.Join(err, checkTopic("release", c.release))
-	}
-	if o.Safe != nil {
-		c.safe = *o.Safe
-		switch {
-		case o.Write == nil:
-			return nil, fmt.Errorf("has safe = %v but no write topic to send it to", c.safe)
-		case math.IsNaN(c.safe) || math.IsInf(c.safe, 0):
-			return nil, fmt.Errorf("safe is %v and must be finite", c.safe)
+		c.release, c.released = o.Release.Topic, o.Release.Payload
+		problems = append(problems, checkTopic("release", c.release))
+		if c.plain != (c.released != "") {
+			bad("release: payload is %q and write.format %q; a payload goes with the format number, and only with it", c.released, o.Write.Format)
 		}
 	}
-	if c.tolerance < 0 || math.IsNaN(c.tolerance) || math.IsInf(c.tolerance, 0) {
-		return nil, fmt.Errorf("safe_tolerance is %v and must be finite and not negative", c.tolerance)
-	}
-	return c, errors.Join(err, checkTopic("read", c.read))
-}
-
-// checkTopic checks one topic's own form.
-func checkTopic(key, topic string) error {
-	switch {
-	case topic == "":
-		return fmt.Errorf("%s: topic is empty", key)
-	case strings.ContainsAny(topic, "+#\x00"):
-		return fmt.Errorf("%s: topic %q has a wildcard or a null; name one topic", key, topic)
-	case len(topic) > maxTopic || !utf8.ValidString(topic):
-		return fmt.Errorf("%s: topic %.40q... must be UTF-8 of at most %d bytes", key, topic, maxTopic)
-	}
-	return nil
-}
-
-// checkTopics checks that no topic has two meanings. Readings may share one:
-// then a message carries several channels of one instant.
-func checkTopics(channels []*channel) error {
-	owner := map[string]string{} // by the topics of setpoints and releases
-	var problems []error
-	for _, c := range channels {
-		for _, topic := range []string{c.write, c.release} {
-			if topic == "" {
-				continue
-			}
-			if other, taken := owner[topic]; taken {
-				problems = append(problems, fmt.Errorf("topic %q carries setpoints or releases of both %q and %q; give each its own", topic, other, c.name))
-			}
-			owner[topic] = c.name
+	if o.Confirm != nil {
+		c.confirm, c.confirmWait = o.Confirm.Topic, o.Confirm.Timeout
+		problems = append(problems, checkTopic("confirm", c.confirm))
+		if c.confirmWait == 0 {
+			c.confirmWait = defaultConfirm
 		}
-	}
-	for _, c := range channels {
-		if other, taken := owner[c.read]; taken {
-			problems = append(problems, fmt.Errorf("channel %q reads from topic %q, where setpoints or releases of %q go; its own setpoint would count as a reading", c.name, c.read, other))
+		if c.confirmWait < 0 {
+			bad("confirm: timeout is %v and must be above 0s", c.confirmWait)
+		}
+		if c.plain {
+			bad("confirm: a device that takes numbers alone cannot say which one it took; leave confirm out, the readings tell")
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// parseNumbers checks scale, limits and safe values.
+func (c *channel) parseNumbers(o ChannelOptions) error {
+	for _, n := range []struct {
+		key  string
+		from *float64
+		to   *float64
+	}{{"scale", o.Scale, &c.scale}, {"offset", &o.Offset, &c.offset}, {"min", o.Min, &c.Min}, {"max", o.Max, &c.Max},
+		{"safe", o.Safe, &c.Safe}, {"safe_tolerance", &o.SafeTolerance, &c.tolerance}} {
+		if n.from == nil {
+			continue
+		}
+		if !finite(*n.from) {
+			return fmt.Errorf("%s is %v and must be finite", n.key, *n.from)
+		}
+		*n.to = *n.from
+	}
+	switch {
+	case c.scale == 0:
+		return errors.New("scale is 0; then every value would be the same")
+	case c.tolerance < 0:
+		return fmt.Errorf("safe_tolerance is %v and must not be negative", c.tolerance)
+	case c.Min >= c.Max:
+		return fmt.Errorf("min is %v and max %v; the first must be less", c.Min, c.Max)
+	case c.Safe < c.Min || c.Safe > c.Max:
+		return fmt.Errorf("safe is %v and must lie within min and max, %v to %v", c.Safe, c.Min, c.Max)
+	}
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 const (
 	qos0 = 0
+	qos1 = 1
 	// refusedQoS and above is the broker's no to a subscription.
 	refusedQoS = 0x80
 	// farewell is how long the broker is given to take a clean goodbye.
@@ -28,6 +29,7 @@ const (
 type connection struct {
 	client  paho.Client
 	address *url.URL
+	will    *will // nil: none
 
 	gone     chan struct{} // closed when the connection is of no use any more
 	goneOnce sync.Once
@@ -45,7 +47,7 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{gone: make(chan struct{}), address: address}
+	c := &connection{gone: make(chan struct{}), address: address, will: l.will}
 	o, err := l.clientOptions(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("broker %s: %w", address.Redacted(), err)
@@ -56,6 +58,9 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 	err = c.login()
 	if err == nil {
 		err = c.subscribe(ctx, l.topics)
+	}
+	if err == nil && c.will != nil {
+		err = c.announce(ctx, c.will.online)
 	}
 	if !stop() && err == nil {
 		err = ctx.Err() // dropped just now
@@ -88,7 +93,11 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 			return shake(ctx, c.took(conn), config)
 		}
 	}
-	return paho.NewClientOptions().AddBroker(c.address.String()).SetClientID(l.clientID).
+	o := paho.NewClientOptions()
+	if w := l.will; w != nil {
+		o.SetBinaryWill(w.topic, []byte(w.offline), qos1, true)
+	}
+	return o.AddBroker(c.address.String()).SetClientID(l.clientID).
 		SetUsername(l.options.Username).SetPassword(password).
 		SetProtocolVersion(4). // 3.1.1, without a second attempt as 3.1
 		SetCleanSession(true). // nothing is kept for us while we are away
@@ -97,7 +106,9 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 		SetWriteTimeout(l.options.WriteTimeout).SetConnectTimeout(l.options.ConnectTimeout).
 		SetOrderMatters(true). // the handler only enqueues, so the order costs nothing
 		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
-			l.enqueue(message{topic: m.Topic(), payload: slices.Clone(m.Payload()), retained: m.Retained(), at: l.env.Clock.Now()})
+			payload := m.Payload()
+			payload = slices.Clone(payload[:min(len(payload), maxPayload+1)]) // enough to say that it is too long
+			l.queue.put(message{topic: m.Topic(), payload: payload, retained: m.Retained(), at: l.env.Clock.Now(), from: c})
 		}).
 		SetConnectionLostHandler(func(_ paho.Client, err error) { c.drop(err) }).
 		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
@@ -108,7 +119,7 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 			if !secure(c.address) {
 				c.took(conn)
 			}
-			return &timedConn{Conn: conn, timeout: l.options.WriteTimeout}, nil
+			return &timedConn{Conn: conn, timeout: l.options.WriteTimeout, failed: c.drop}, nil
 		}), nil
 }
 
@@ -184,6 +195,22 @@ func (c *connection) publish(ctx context.Context, topic string, payload []byte) 
 	}
 }
 
+// announce says on the will's topic what we are, and waits until the broker has it.
+func (c *connection) announce(ctx context.Context, text string) error {
+	token := c.client.Publish(c.will.topic, qos1, true, text)
+	select {
+	case <-token.Done():
+	case <-c.gone:
+		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.why())
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the broker does not take the status: %w", drivers.ErrUnavailable, ctx.Err())
+	}
+	if err := token.Error(); err != nil {
+		return fmt.Errorf("%w: status: %w", drivers.ErrUnavailable, err)
+	}
+	return nil
+}
+
 // took keeps the transport for drop. It must be the one below TLS: closing the
 // upper one sends a farewell first, which a dead link holds up for seconds.
 func (c *connection) took(conn net.Conn) net.Conn {
@@ -221,26 +248,38 @@ func (c *connection) why() error {
 	return c.cause
 }
 
-// end says goodbye where that is still possible and frees the client.
+// end says goodbye where that is still possible and frees the client. The broker
+// does not speak the will of a client that says goodbye, so the client does.
 func (c *connection) end() {
+	if c.will != nil && c.client.IsConnectionOpen() {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		_ = c.announce(ctx, c.will.offline) // the broker speaks the will where this fails
+		cancel()
+	}
 	c.client.Disconnect(uint(farewell.Milliseconds()))
 	c.drop(errors.New("closed"))
 }
 
-// timedConn gives every write a deadline of its own. The client library writes
-// its pings without one, and a ping that blocks is a dead link that is not
-// noticed.
+// timedConn gives every write a deadline of its own, and ends the connection where
+// one fails: a part of a packet may have left. The client library does neither for
+// its pings, and a ping that blocks is a dead link that is not noticed.
 type timedConn struct {
 	net.Conn
 	timeout time.Duration
+	failed  func(error)
 }
 
 // Write sends p within the timeout, or fails.
 func (t *timedConn) Write(p []byte) (int, error) {
-	if err := t.Conn.SetWriteDeadline(time.Now().Add(t.timeout)); err != nil {
-		return 0, err
+	err := t.Conn.SetWriteDeadline(time.Now().Add(t.timeout))
+	n := 0
+	if err == nil {
+		n, err = t.Conn.Write(p)
 	}
-	return t.Conn.Write(p)
+	if err != nil {
+		t.failed(err)
+	}
+	return n, err
 }
 
 // SetWriteDeadline does nothing: Write sets its own.

@@ -8,9 +8,9 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/labtuner/tuner/drivers"
 )
@@ -21,13 +21,16 @@ type Device struct {
 	options  Options
 	channels []*channel
 	byName   map[string]*channel
-	byTopic  map[string][]*channel
-	env      drivers.Env
-	sink     func(drivers.Reading)
+	byTopic  map[string][]*channel // by read topic
+	// byConfirm is by confirm topic.
+	byConfirm map[string][]*channel
+	env       drivers.Env
+	sink      func(drivers.Reading)
 
 	// session and seq belong to the calling goroutine.
 	session string
 	seq     int64
+	began   time.Time // the session, by the environment's clock
 
 	bad map[string]bool // channels whose last message was no data; of the receiving goroutine
 
@@ -35,14 +38,15 @@ type Device struct {
 	mu     sync.Mutex
 	link   *link // nil while closed
 	latest map[string]latest
-	echoes map[string]echo
+	acks   map[string]ack
+	status status
 	order  uint64
-	news   chan struct{} // holds one while a reading came since it was emptied
+	news   chan struct{} // holds one while something came since it was emptied
 }
 
 var (
-	errClosed   = errors.New("not open; open the device first")
-	errNoDevice = errors.New("there is no such channel")
+	errClosed    = errors.New("not open; open the device first")
+	errNoChannel = errors.New("there is no such channel")
 )
 
 // New makes a device of topics. It connects to nothing. The errors name the
@@ -59,16 +63,23 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 		env.Log = slog.New(slog.DiscardHandler)
 	}
 	env.Log = env.Log.With(slog.String("broker", o.Broker))
+	if err := o.checkTopics(parsed); err != nil {
+		return nil, fmt.Errorf("mqtt: %w", err)
+	}
 	d := &Device{
-		options:  o.filled(),
-		channels: parsed,
-		byName:   map[string]*channel{},
-		byTopic:  map[string][]*channel{},
-		env:      env,
+		options:   o.filled(),
+		channels:  parsed,
+		byName:    map[string]*channel{},
+		byTopic:   map[string][]*channel{},
+		byConfirm: map[string][]*channel{},
+		env:       env,
 	}
 	for _, c := range parsed {
-		d.byName[c.name] = c
+		d.byName[c.Name] = c
 		d.byTopic[c.read] = append(d.byTopic[c.read], c)
+		if c.confirm != "" {
+			d.byConfirm[c.confirm] = append(d.byConfirm[c.confirm], c)
+		}
 	}
 	return d, nil
 }
@@ -77,10 +88,12 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 // a read topic come in one reading.
 func (d *Device) Listen(sink func(drivers.Reading)) { d.sink = sink }
 
-// Open connects, subscribes to the read topics and begins a session. It tries
-// for connect_timeout; the broker's no to the login or a topic wraps
-// drivers.ErrRefused, everything else drivers.ErrUnavailable. Units and limits
-// are not known over MQTT: Unit is empty and Min and Max are NaN.
+// Open connects, subscribes and begins a session. It tries for connect_timeout,
+// and then waits as long for the device's status where the file has a topic for
+// it. The broker's no to the login, a certificate or a topic wraps
+// drivers.ErrRefused, an error that a later attempt may cure
+// drivers.ErrUnavailable. Units and limits are the file's: over MQTT a device
+// declares none.
 func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err := d.Close(); err != nil {
 		return nil, err
@@ -89,28 +102,46 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err != nil {
 		return nil, d.wrap(err)
 	}
-	d.session, d.seq, d.bad = session, 0, map[string]bool{}
+	d.session, d.seq, d.began, d.bad = session, 0, d.env.Clock.Now(), map[string]bool{}
 	d.mu.Lock()
-	d.latest, d.echoes, d.news = map[string]latest{}, map[string]echo{}, make(chan struct{}, 1)
+	d.latest, d.acks, d.status, d.news = map[string]latest{}, map[string]ack{}, status{}, make(chan struct{}, 1)
 	d.mu.Unlock()
 	l := newLink(linkSpec{
 		options:  d.options,
 		env:      d.env,
 		clientID: clientID(d.options.ClientID, session),
-		topics:   slices.Sorted(maps.Keys(d.byTopic)),
+		topics:   d.topics(),
 		handle:   d.receive,
 	})
 	d.mu.Lock()
 	d.link = l // from here on, Close ends the attempts to connect
 	d.mu.Unlock()
-	if err := l.start(ctx); err != nil {
+	err = l.start(ctx)
+	if err == nil {
+		err = d.awaitReady(ctx)
+	}
+	if err != nil {
 		return nil, d.wrap(errors.Join(err, d.Close()))
 	}
 	declared := make([]drivers.Channel, len(d.channels))
 	for i, c := range d.channels {
-		declared[i] = c.declared()
+		declared[i] = c.Channel
 	}
 	return declared, nil
+}
+
+// topics are those that the device subscribes to.
+func (d *Device) topics() []string {
+	all := map[string]bool{}
+	for _, c := range d.channels {
+		all[c.read] = true
+		all[c.confirm] = true
+	}
+	if d.options.Status != nil {
+		all[d.options.Status.Topic] = true
+	}
+	delete(all, "")
+	return slices.Sorted(maps.Keys(all))
 }
 
 // sessionID draws 64 bits in hexadecimal.
@@ -132,18 +163,19 @@ func clientID(file, session string) string {
 
 // Read gives the newest values of the session; a channel without one is absent.
 // They may have come at different times: At is when the oldest of them came. To
-// know a value's own time, ask for one channel. Without a connection the error
-// wraps drivers.ErrUnavailable.
+// know a value's own time, ask for one channel. Without a connection, or where the
+// device's status says that it is not there, the error wraps
+// drivers.ErrUnavailable.
 func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
 	if err := ctx.Err(); err != nil {
 		return drivers.Reading{}, d.wrap(err)
 	}
 	for _, name := range channels {
 		if d.byName[name] == nil {
-			return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %q", errNoDevice, name))
+			return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %q", errNoChannel, name))
 		}
 	}
-	if _, err := d.connection(); err != nil {
+	if _, err := d.ready(); err != nil {
 		return drivers.Reading{}, d.wrap(err)
 	}
 	r := drivers.Reading{At: d.env.Clock.Now()}
@@ -166,10 +198,11 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 }
 
 // Write publishes setpoints and releases, in the order of the file, all of them
-// on the connection that is open now. It returns when they have left, without
-// values: the read topics tell what became of them. Over MQTT they are single
-// messages, so a connection that breaks between them sends only the first ones;
-// the error says that the outcome is not known. Nothing is sent later.
+// on the connection that is open now. It returns when they have left and the
+// channels that have a confirm topic have confirmed them, without values: the
+// read topics tell what became of them. Over MQTT they are single messages, so a
+// connection that breaks between them sends only the first ones; the error says
+// that the outcome is not known. Nothing is sent later.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
 	if err := d.check(s); err != nil {
 		return drivers.Reading{}, d.wrap(err)
@@ -178,22 +211,31 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	for _, name := range s.Release {
 		released[name] = true
 	}
-	conn, err := d.connection()
+	conn, err := d.ready()
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("nothing was sent: %w", err))
 	}
+	var all []sent
 	for _, c := range d.channels {
-		if v, set := s.Values[c.name]; set {
-			err = d.send(ctx, conn, c, &v)
-		} else if released[c.name] {
-			err = d.send(ctx, conn, c, nil)
+		v, set := s.Values[c.Name]
+		if !set && !released[c.Name] {
+			continue
 		}
+		value := &v
+		if !set {
+			value = nil
+		}
+		one, err := d.send(ctx, conn, c, value)
 		if err != nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("the write's outcome is not known: %w", err))
 		}
+		all = append(all, one)
+	}
+	if err := d.awaitAcks(ctx, conn, all); err != nil {
+		return drivers.Reading{}, d.wrap(err)
 	}
 	return drivers.Reading{At: d.env.Clock.Now()}, nil
 }
@@ -202,13 +244,11 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 func (d *Device) check(s drivers.Setpoints) error {
 	for name, v := range s.Values {
 		c := d.byName[name]
-		switch {
-		case c == nil:
-			return fmt.Errorf("%w: %q", errNoDevice, name)
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return fmt.Errorf("channel %q cannot be set to %v", name, v)
-		case c.write == "":
-			return fmt.Errorf("%w: channel %q is read-only; it has no write topic", drivers.ErrRefused, name)
+		if c == nil {
+			return fmt.Errorf("%w: %q", errNoChannel, name)
+		}
+		if err := c.accepts(v); err != nil {
+			return err
 		}
 	}
 	for _, name := range s.Release {
@@ -216,7 +256,7 @@ func (d *Device) check(s drivers.Setpoints) error {
 		_, set := s.Values[name]
 		switch {
 		case c == nil:
-			return fmt.Errorf("%w: %q", errNoDevice, name)
+			return fmt.Errorf("%w: %q", errNoChannel, name)
 		case c.release == "":
 			return fmt.Errorf("%w: channel %q cannot be released; it has no release topic", drivers.ErrRefused, name)
 		case set:
@@ -226,15 +266,14 @@ func (d *Device) check(s drivers.Setpoints) error {
 	return nil
 }
 
-// connection gives the open connection.
-func (d *Device) connection() (*connection, error) {
+// opened gives the link of an open device.
+func (d *Device) opened() (*link, error) {
 	d.mu.Lock()
-	l := d.link
-	d.mu.Unlock()
-	if l == nil {
+	defer d.mu.Unlock()
+	if d.link == nil {
 		return nil, errClosed
 	}
-	return l.open()
+	return d.link, nil
 }
 
 // Close ends the session; see [drivers.Device]. What the device was told last

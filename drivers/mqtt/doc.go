@@ -18,14 +18,19 @@
 //
 // Setpoints and releases go out with quality of service 0, not retained:
 //
-//	{"value":120,"seq":7,"ttl_ms":30000,"session":"5f1c0a9be2d34c17"}
-//	{"release":true,"seq":8,"ttl_ms":30000,"session":"5f1c0a9be2d34c17"}
+//	{"value":120,"seq":7,"ttl_ms":30000,"session":"5f1c0a9be2d34c17","sent_ms":81250}
+//	{"release":true,"seq":8,"ttl_ms":30000,"session":"5f1c0a9be2d34c17","sent_ms":94100}
 //
-// The receiver ignores one that is retained, one that waited longer than ttl_ms
-// since it arrived, and one whose seq is not above the last of its channel and
-// session. It confirms by the read topic. A reading that is a JSON object may
-// also echo "session" and "seq" of the last setpoint or release that was taken,
-// and "released":true while the channel is released.
+// The receiver ignores one that is retained, one that is older than ttl_ms, and
+// one whose seq is not above the last of its channel and session. It confirms by
+// the read topic, and on a confirm topic where the file names one: there it says
+// "session" and "seq" of the last one that was taken, "released":true while the
+// channel is released, and "error" where it was refused. A reading that is a JSON
+// object may say the same.
+//
+// How old a message is, nobody knows who has another clock. But sent_ms, the time
+// since the session began, tells how much longer it took than the fastest one:
+// see pace.
 //
 // # Never a stale setpoint
 //

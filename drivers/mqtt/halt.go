@@ -13,17 +13,22 @@ import (
 // Halt publishes safe of every channel that declares one, and a release of every
 // other channel that has a release topic, then waits for confirmation: a reading
 // that came after the safe value was sent and lies within safe_tolerance of it;
-// for a release, a reading that echoes the session, the release's seq or a later
-// one, and "released":true.
+// for a release, a reading, or a message on the confirm topic where there is one,
+// with the session, the release's seq or a later one, and "released":true.
 //
 // nil means that every channel that can be set is confirmed. The error names
 // those that are not, after ctx or halt_timeout has ended the wait, and those
 // for which the file gives nothing to send: over MQTT the device declares no
-// safe state of its own. What can be sent is sent in any case.
+// safe state of its own. What can be sent is sent in any case, also to a device
+// that is away by its status and over a connection that is not trusted.
 func (d *Device) Halt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.options.HaltTimeout)
 	defer cancel()
-	conn, err := d.connection()
+	var conn *connection
+	l, err := d.opened()
+	if err == nil {
+		conn, err = l.open()
+	}
 	if err != nil {
 		return d.wrap(fmt.Errorf("safe state not confirmed, nothing was sent: %w", err))
 	}
@@ -33,13 +38,13 @@ func (d *Device) Halt(ctx context.Context) error {
 		if c.write == "" {
 			continue
 		}
-		if math.IsNaN(c.safe) && c.release == "" {
-			problems = append(problems, fmt.Errorf("channel %q has neither safe nor a release topic in the file; write safe = VALUE in [device.channel.%s]", c.name, c.name))
+		if math.IsNaN(c.Safe) && c.release == "" {
+			problems = append(problems, fmt.Errorf("channel %q has neither safe nor a release topic in the file; write safe = VALUE in [device.channel.%s]", c.Name, c.Name))
 			continue
 		}
 		e, err := d.sendSafe(ctx, conn, c)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("channel %q: %w", c.name, err))
+			problems = append(problems, fmt.Errorf("channel %q: %w", c.Name, err))
 			continue
 		}
 		waiting = append(waiting, e)
@@ -52,23 +57,21 @@ func (d *Device) Halt(ctx context.Context) error {
 
 // expectation is a safe state that was sent and is to be confirmed.
 type expectation struct {
-	channel *channel
-	release bool
-	seq     int64  // of the message sent
-	after   uint64 // the order of the last reading before it was sent
+	sent
+	after uint64 // the order of the last reading before it was sent
 }
 
 // sendSafe publishes a channel's safe value or release.
 func (d *Device) sendSafe(ctx context.Context, conn *connection, c *channel) (expectation, error) {
 	d.mu.Lock()
-	e := expectation{channel: c, release: math.IsNaN(c.safe), after: d.order}
+	e := expectation{after: d.order}
 	d.mu.Unlock()
-	var value *float64
-	if !e.release {
-		value = &c.safe
+	value := &c.Safe
+	if math.IsNaN(c.Safe) {
+		value = nil
 	}
-	err := d.send(ctx, conn, c, value)
-	e.seq = d.seq
+	var err error
+	e.sent, err = d.send(ctx, conn, c, value)
 	return e, err
 }
 
@@ -90,7 +93,7 @@ func (d *Device) confirm(ctx context.Context, conn *connection, waiting []expect
 		}
 		problems := []error{why}
 		for _, e := range waiting {
-			problems = append(problems, e.unmet(d.newest(e.channel.name)))
+			problems = append(problems, e.unmet(d.newest(e.channel.Name)))
 		}
 		return errors.Join(problems...)
 	}
@@ -103,32 +106,28 @@ func (d *Device) newest(name string) latest {
 	return d.latest[name]
 }
 
-// met says whether a reading confirms the expectation.
+// met says whether the device confirms the expectation. What is plain has no ack:
+// a released channel of that kind is confirmed by nothing.
 func (d *Device) met(e expectation) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	last := d.latest[e.channel.name]
-	if last.order <= e.after {
-		return false
-	}
 	if e.release {
-		said := d.echoes[e.channel.name]
-		return said.session == d.session && said.seq >= float64(e.seq) && said.released
+		a := d.acked(e.channel)
+		return a.answers(e.sent, d.session) && a.released && a.refusal == ""
 	}
-	return math.Abs(last.value-e.channel.safe) <= e.channel.tolerance+roundOff*math.Abs(e.channel.safe)
+	last := d.newest(e.channel.Name)
+	return last.order > e.after &&
+		math.Abs(last.value-e.channel.Safe) <= e.channel.tolerance+rounding*(math.Abs(e.channel.Safe)+math.Abs(e.channel.offset))
 }
-
-// roundOff is the relative error that a number may take from being printed with
-// single precision.
-const roundOff = 1e-6
 
 // unmet says what is missing.
 func (e expectation) unmet(last latest) error {
 	switch {
 	case e.release:
-		return fmt.Errorf("channel %q was released, and no reading on %q echoed it", e.channel.name, e.channel.read)
+		if e.channel.confirm != "" {
+			return fmt.Errorf("channel %q was released, and %q did not confirm it", e.channel.Name, e.channel.confirm)
+		}
+		return fmt.Errorf("channel %q was released, and no reading on %q echoed it", e.channel.Name, e.channel.read)
 	case last.order <= e.after:
-		return fmt.Errorf("channel %q was set to its safe value %v, and no reading came on %q since", e.channel.name, e.channel.safe, e.channel.read)
+		return fmt.Errorf("channel %q was set to its safe value %v, and no reading came on %q since", e.channel.Name, e.channel.Safe, e.channel.read)
 	}
-	return fmt.Errorf("channel %q was set to its safe value %v and reads %v (safe_tolerance %v)", e.channel.name, e.channel.safe, last.value, e.channel.tolerance)
+	return fmt.Errorf("channel %q was set to its safe value %v and reads %v (safe_tolerance %v)", e.channel.Name, e.channel.Safe, last.value, e.channel.tolerance)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/labtuner/tuner/drivers/exec/wire"
 )
 
 // pastSessions is how many ended sessions a channel remembers, to ignore what
@@ -19,6 +21,7 @@ type inlet struct {
 	session string // of the last one accepted; empty before the first
 	seq     int64
 	past    []string // sessions that others have followed, the newest last
+	pace    pace     // of the session's messages
 
 	// taken is the last one that the device took; its Session is empty before
 	// the first.
@@ -34,6 +37,9 @@ func (in *inlet) accept(m message, now time.Time) (setpoint, error) {
 	if len(m.payload) > maxPayload {
 		return setpoint{}, fmt.Errorf("it has %d bytes, more than the %d that are read", len(m.payload), maxPayload)
 	}
+	if in.channel.plain {
+		return in.plain(m)
+	}
 	s, err := parseSetpoint(m.payload, m.topic == in.channel.release)
 	if err != nil {
 		return setpoint{}, err
@@ -47,12 +53,31 @@ func (in *inlet) accept(m message, now time.Time) (setpoint, error) {
 	case s.Session == in.session && s.Seq <= in.seq:
 		return setpoint{}, fmt.Errorf("its seq %d is not above %d, the last of its session", s.Seq, in.seq)
 	}
+	if s.Session != in.session {
+		in.pace = pace{}
+	}
+	if late := in.pace.late(m.at, s.SentMS) + waited; late > ttl {
+		return setpoint{}, fmt.Errorf("it was %v on its way, longer than its ttl of %v", late, ttl)
+	}
 	if in.session != "" && s.Session != in.session {
 		in.past = append(in.past, in.session)
 		in.past = in.past[max(0, len(in.past)-pastSessions):]
 	}
 	in.session, in.seq = s.Session, s.Seq
 	return s, nil
+}
+
+// plain reads a setpoint that is a number alone, or the text of a release. Its age
+// and order cannot be told.
+func (in *inlet) plain(m message) (setpoint, error) {
+	if m.topic == in.channel.release && string(m.payload) == in.channel.released {
+		return setpoint{Release: true}, nil
+	}
+	if m.topic != in.channel.write {
+		return setpoint{}, fmt.Errorf("%s is not the release %q", wire.Quote(m.payload), in.channel.released)
+	}
+	v, err := wire.Number(string(m.payload))
+	return setpoint{Value: &v}, err
 }
 
 // took remembers what the device took, for the echo.
@@ -62,14 +87,22 @@ func (in *inlet) took(s setpoint) { in.taken = s }
 func checkPaths(channels []*channel) error {
 	var problems []error
 	for i, a := range channels {
+		if within(a.path, a.unitPath) && a.unitPath != nil {
+			problems = append(problems, fmt.Errorf("channel %q cannot be served on topic %q: path and unit_path lie within each other", a.Name, a.read))
+		}
 		for _, b := range channels[i+1:] {
-			short := min(len(a.path), len(b.path))
-			if a.read == b.read && slices.Equal(a.path[:short], b.path[:short]) {
-				problems = append(problems, fmt.Errorf("channels %q and %q cannot both be served on topic %q: one path lies within the other", a.name, b.name, a.read))
+			if a.read == b.read && within(a.path, b.path) {
+				problems = append(problems, fmt.Errorf("channels %q and %q cannot both be served on topic %q: one path lies within the other", a.Name, b.Name, a.read))
 			}
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// within says whether one path lies within the other.
+func within(a, b path) bool {
+	short := min(len(a), len(b))
+	return slices.Equal(a[:short], b[:short])
 }
 
 // echoKeys are the keys of the echo in a reading.
@@ -81,9 +114,13 @@ func compose(channels []*channel, values map[string]float64, inlets map[string]*
 	var root any
 	some := false
 	for _, c := range channels {
-		if v, there := values[c.name]; there {
-			root = c.path.put(root, v)
-			some = true
+		v, there := values[c.Name]
+		if !there {
+			continue
+		}
+		root, some = c.path.put(root, c.toRaw(v)), true
+		if len(c.unitPath) > 0 {
+			root = c.unitPath.put(root, c.Unit)
 		}
 	}
 	if !some {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/drivers"
 )
 
 // inletFor is the inlet of the file's channel "ca".
@@ -101,7 +103,7 @@ func TestCompose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &channel{name: name, read: "r", path: p, write: write}
+		return &channel{Channel: drivers.Channel{Name: name}, read: "r", path: p, write: write, scale: 1}
 	}
 	one, seven := 1.0, setpoint{Session: "s", Seq: 7}
 	seven.Value = &one

@@ -6,31 +6,23 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
 )
 
 const (
-	// queueLength bounds the messages that wait for the goroutine that reads
-	// them; beyond it the oldest goes.
-	queueLength = 1024
-	// The wait between attempts to connect grows from first to last. A
-	// connection that held for steadyTime starts it anew; one that broke sooner
-	// may be two clients of one name, throwing each other out.
+	// The wait between attempts to connect grows from first to last. A connection
+	// that held for steadyTime starts it anew; one that broke sooner may be two
+	// clients of one name, throwing each other out. Where both wait for lastWait,
+	// each connection holds that long, so steadyTime must be well above it.
 	firstWait  = 250 * time.Millisecond
 	lastWait   = 10 * time.Second
-	steadyTime = 10 * time.Second
+	steadyTime = 30 * time.Second
+	// flapLimit is how many connections in a row may break before steadyTime until
+	// one is not trusted before it has held that long.
+	flapLimit = 3
 )
-
-// message is one message as it came.
-type message struct {
-	topic    string
-	payload  []byte
-	retained bool
-	at       time.Time // by the environment's clock
-}
 
 // linkSpec says what a link is for.
 type linkSpec struct {
@@ -39,32 +31,44 @@ type linkSpec struct {
 	clientID string
 	topics   []string
 	handle   func(message) // called from one goroutine
+	will     *will         // nil: none
+}
+
+// will is what the broker says in our place when the connection breaks, and what
+// the link says when one begins. Both are retained.
+type will struct {
+	topic           string
+	online, offline string
 }
 
 // link keeps a connection to the broker, subscribed to topics, and makes a new
 // one when it breaks.
 //
-//	broker ──> connection ──> enqueue ──> queue ──> handle, one by one, in order
+//	broker ──> connection ──> queue ──> handle, one by one, in order
 //	broker <── connection <── publish, while it is open
 type link struct {
 	linkSpec
-	queue   chan message
-	dropped atomic.Int64
+	queue *queue
 
 	ctx    context.Context // ends with close
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
 
-	mu sync.Mutex
-	up *connection // nil while there is none
+	mu   sync.Mutex
+	up   *connection // nil while there is none
+	held bool        // up is there, and not trusted yet
 }
 
-// errDown is the error of a link without a connection.
-var errDown = fmt.Errorf("%w: no connection to the broker", drivers.ErrUnavailable)
+// errDown is the error of a link without a connection, errHeld of one that is not
+// trusted.
+var (
+	errDown = fmt.Errorf("%w: no connection to the broker", drivers.ErrUnavailable)
+	errHeld = fmt.Errorf("%w: connections to the broker end soon after they begin, and this one has not held for %v yet; does another client have the same client_id?", drivers.ErrUnavailable, steadyTime)
+)
 
 // newLink makes a link that is not open yet.
 func newLink(s linkSpec) *link {
-	l := &link{linkSpec: s, queue: make(chan message, queueLength)}
+	l := &link{linkSpec: s, queue: newQueue()}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -108,25 +112,39 @@ func (l *link) connectUntil(ctx context.Context) (*connection, error) {
 
 // keep replaces a broken connection until the link is closed.
 func (l *link) keep(c *connection) {
-	wait := firstWait
+	wait, short := firstWait, 0
 	for {
 		since := time.Now()
-		select {
-		case <-c.gone:
-		case <-l.ctx.Done():
-			c.end()
-			return
+		trust := make(<-chan time.Time) // never, where it is trusted already
+		if short >= flapLimit {
+			trust = time.After(steadyTime)
 		}
-		l.setUp(nil)
+		l.setUp(c, short >= flapLimit)
+		for waiting := true; waiting; {
+			select {
+			case <-c.gone:
+				waiting = false
+			case <-trust:
+				l.setUp(c, false)
+			case <-l.ctx.Done():
+				c.end()
+				return
+			}
+		}
+		l.setUp(nil, false)
 		l.env.Log.Warn("connection to the broker lost", slog.Any("error", c.why()))
 		c.end()
+		short++
 		if time.Since(since) >= steadyTime {
-			wait = firstWait
+			wait, short = firstWait, 0
+		}
+		if short == flapLimit {
+			l.env.Log.Warn("connections to the broker end soon after they begin; does another client have the same client_id?",
+				slog.String("client_id", l.clientID), slog.Int("in_a_row", short))
 		}
 		if c, wait = l.reconnect(wait); c == nil {
 			return
 		}
-		l.setUp(c)
 		l.env.Log.Info("connected to the broker again")
 	}
 }
@@ -165,52 +183,47 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (l *link) setUp(c *connection) {
+func (l *link) setUp(c *connection, held bool) {
 	l.mu.Lock()
-	l.up = c
+	l.up, l.held = c, held
 	l.mu.Unlock()
 }
 
-// open gives the connection, or errDown while there is none.
+// open gives the connection even where it is not trusted: better a safe value over
+// a connection that may break than none.
 func (l *link) open() (*connection, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// Not IsConnected, which is true while there is none.
 	if l.up == nil || !l.up.client.IsConnectionOpen() {
 		return nil, errDown
 	}
 	return l.up, nil
 }
 
-// enqueue never blocks: it is called from the client library's own goroutine,
-// which must go on to read the broker's answers.
-func (l *link) enqueue(m message) {
-	for {
-		select {
-		case l.queue <- m:
-			return
-		default:
-		}
-		select {
-		case <-l.queue:
-			l.dropped.Add(1)
-		default:
-		}
+// trusted gives the connection, or says why there is none to be used.
+func (l *link) trusted() (*connection, error) {
+	c, err := l.open()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil && l.held && l.up == c {
+		return nil, errHeld
 	}
+	return c, err
 }
 
 // deliver hands messages over one by one, in the order of their arrival.
 func (l *link) deliver() {
 	told := int64(0)
 	for {
-		select {
-		case m := <-l.queue:
-			l.handle(m)
-		case <-l.ctx.Done():
+		m, dropped, ok := l.queue.take(l.ctx)
+		if !ok {
 			return
 		}
-		if n := l.dropped.Load(); n != told {
-			l.env.Log.Warn("messages come faster than they can be read; the oldest were dropped", slog.Int64("dropped", n-told))
-			told = n
+		l.handle(m)
+		if dropped != told {
+			l.env.Log.Warn("messages come faster than they can be read; the oldest were dropped", slog.Int64("dropped", dropped-told))
+			told = dropped
 		}
 	}
 }
@@ -221,5 +234,5 @@ func (l *link) close() {
 	l.cancel()
 	l.mu.Unlock() // from here on, start begins no task
 	l.tasks.Wait()
-	l.setUp(nil)
+	l.setUp(nil, false)
 }

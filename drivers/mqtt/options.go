@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -30,6 +31,8 @@ type Options struct {
 	ConnectTimeout time.Duration `toml:"connect_timeout" bound:"> 0s, <= 10m" doc:"longest time of one attempt to connect and subscribe"`
 	HaltTimeout    time.Duration `toml:"halt_timeout" bound:"> 0s, <= 1h" doc:"longest wait for the read topics to confirm the safe values"`
 
+	Status *StatusTopic `toml:"status" doc:"where the device says whether it is there; absent: it is believed to be"`
+
 	// Base is the folder that the relative names of files start at.
 	Base string `toml:"-"`
 	// Dial opens the transport, below TLS; nil: TCP.
@@ -40,39 +43,13 @@ type Options struct {
 	ReadFile func(name string) ([]byte, error) `toml:"-"`
 }
 
-// ChannelOptions are the keys of a [device.channel.X] of an mqtt device.
-type ChannelOptions struct {
-	// Channel is X: the name that tuner uses.
-	Channel string `toml:"-"`
-
-	Read    *ReadTopic    `toml:"read" required:"true" doc:"where readings come"`
-	Write   *WriteTopic   `toml:"write" doc:"where setpoints go; absent: the channel is read-only"`
-	Release *ReleaseTopic `toml:"release" doc:"where releases go; absent: the channel cannot be released"`
-
-	Safe          *float64 `toml:"safe" unit:"the channel's" doc:"what a halt sets; absent: a halt releases the channel, and without release topic cannot do anything"`
-	SafeTolerance float64  `toml:"safe_tolerance" unit:"the channel's" bound:">= 0" doc:"how far a reading may lie from safe and still confirm it"`
+// StatusTopic says where a device tells whether it is there, as many do by a
+// retained message and a last will.
+type StatusTopic struct {
+	Topic   string `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Online  string `toml:"online" doc:"the message that says it is there; absent: online"`
+	Offline string `toml:"offline" doc:"the message that tuner plant says it is not there with; absent: offline"`
 }
-
-// ReadTopic says where a channel's readings come.
-type ReadTopic struct {
-	Topic string `toml:"topic" required:"true" doc:"topic without wildcards"`
-	Path  string `toml:"path" doc:"where in the JSON message the number stands, as in tank.probes[0].ph; absent: the message is the number"`
-}
-
-// WriteTopic says where a channel's setpoints go.
-type WriteTopic struct {
-	Topic string        `toml:"topic" required:"true" doc:"topic without wildcards"`
-	TTL   time.Duration `toml:"ttl" bound:">= 1ms" doc:"how long a setpoint may wait at its receiver; absent: 10s"`
-}
-
-// ReleaseTopic says where a channel's releases go.
-type ReleaseTopic struct {
-	Topic string `toml:"topic" required:"true" doc:"topic without wildcards"`
-}
-
-// defaultTTL is WriteTopic.TTL where the file has none: three leases of the
-// usual 3 s, short beside any outage that an operator would notice.
-const defaultTTL = 10 * time.Second
 
 // Default returns the options that a file need not write.
 func Default() Options {
@@ -87,6 +64,11 @@ func Default() Options {
 
 // filled returns the options with the world's own in place of what is nil.
 func (o Options) filled() Options {
+	if o.Status != nil {
+		s := *o.Status
+		s.Online, s.Offline = cmp.Or(s.Online, "online"), cmp.Or(s.Offline, "offline")
+		o.Status = &s
+	}
 	if o.Dial == nil {
 		o.Dial = func(ctx context.Context, broker *url.URL) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", broker.Host)
@@ -113,6 +95,14 @@ func (o Options) validate() error {
 	}
 	if o.PasswordFile != "" && o.Username == "" {
 		bad("password_file is %q, but there is no username; the broker needs both", o.PasswordFile)
+	}
+	if s := o.filled().Status; s != nil {
+		if err := checkTopic("status", s.Topic); err != nil {
+			problems = append(problems, err)
+		}
+		if s.Online == s.Offline {
+			bad("status: online and offline are both %q; they must differ", s.Online)
+		}
 	}
 	if o.KeepAlive < time.Second {
 		bad("keep_alive is %v and must be at least 1s", o.KeepAlive)

@@ -28,6 +28,9 @@ func TestOptionsProblems(t *testing.T) {
 		`password_file is "f", but there is no username; the broker needs both`: func(o *Options) { o.PasswordFile = "f" },
 		`keep_alive is 0s and must be at least 1s`:                              func(o *Options) { o.KeepAlive = 0 },
 		`ping_timeout is 0s and must be above 0s`:                               func(o *Options) { o.PingTimeout = 0 },
+		`status: topic "s/#" has a wildcard`:                                    func(o *Options) { o.Status = &StatusTopic{Topic: "s/#"} },
+		`status: online and offline are both "offline"; they must differ`:       func(o *Options) { o.Status = &StatusTopic{Topic: "s", Online: "offline"} },
+		`status: topic "lab/ca" is one of channel "ca"`:                         func(o *Options) { o.Status = &StatusTopic{Topic: "lab/ca"} },
 		`halt_timeout is -1ns and must be above 0s`:                             func(o *Options) { o.HaltTimeout = -1 },
 	} {
 		o := optionsFor("tcp://127.0.0.1:1883")
@@ -60,8 +63,21 @@ func TestChannelProblems(t *testing.T) {
 		`has safe = 1 but no write topic`:                             {Read: &ReadTopic{Topic: "r"}, Safe: number(1)},
 		`safe is NaN and must be finite`:                              {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Safe: number(math.NaN())},
 		`safe_tolerance is -1`:                                        {Read: &ReadTopic{Topic: "r"}, SafeTolerance: -1},
-		`channel "x" reads from topic "w", where setpoints`:           {Read: &ReadTopic{Topic: "w"}, Write: &WriteTopic{Topic: "w"}},
+		`channel "x" reads on topic "w", where setpoints`:             {Read: &ReadTopic{Topic: "w"}, Write: &WriteTopic{Topic: "w"}},
 		`topic "w" carries setpoints or releases of both "x" and "x"`: {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Release: &ReleaseTopic{Topic: "w"}},
+		`has a confirm topic but no write topic`:                      {Read: &ReadTopic{Topic: "r"}, Confirm: &ConfirmTopic{Topic: "c"}},
+		`confirm: topic "+" has a wildcard`:                           {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "+"}},
+		`confirm: timeout is -1ns and must be above 0s`:               {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "c", Timeout: -1}},
+		`channel "x" is confirmed on topic "w", where setpoints`:      {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "w"}},
+		`a device that takes numbers alone cannot say which one`:      {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", Format: "number"}, Confirm: &ConfirmTopic{Topic: "c"}},
+		`write: format is "xml" and must be json or number`:           {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", Format: "xml"}},
+		`release: payload is "" and write.format "number"`:            {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", Format: "number"}, Release: &ReleaseTopic{Topic: "l"}},
+		`release: payload is "off" and write.format ""`:               {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Release: &ReleaseTopic{Topic: "l", Payload: "off"}},
+		`unit_path is "u", but the channel has no unit`:               {Read: &ReadTopic{Topic: "r", UnitPath: "u"}},
+		`scale is 0; then every value would be the same`:              {Read: &ReadTopic{Topic: "r"}, Scale: number(0)},
+		`scale is +Inf and must be finite`:                            {Read: &ReadTopic{Topic: "r"}, Scale: number(math.Inf(1))},
+		`min is 3 and max 3; the first must be less`:                  {Read: &ReadTopic{Topic: "r"}, Min: number(3), Max: number(3)},
+		`safe is 5 and must lie within min and max`:                   {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Min: number(1), Max: number(3), Safe: number(5)},
 	} {
 		c.Channel = "x"
 		_, err := New(optionsFor("tcp://h"), []ChannelOptions{c}, drivers.Env{Clock: wall{}})

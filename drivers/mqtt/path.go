@@ -79,25 +79,25 @@ func (p path) find(v any) (any, bool) {
 	return v, true
 }
 
-// put returns v with number at the path, making what is missing on the way. A
-// value that stands in the way is replaced.
-func (p path) put(v any, number float64) any {
+// put returns v with leaf at the path, making what is missing on the way. A value
+// that stands in the way is replaced.
+func (p path) put(v, leaf any) any {
 	if len(p) == 0 {
-		return number
+		return leaf
 	}
 	if p[0].key != "" {
 		members, ok := v.(map[string]any)
 		if !ok {
 			members = map[string]any{}
 		}
-		members[p[0].key] = p[1:].put(members[p[0].key], number)
+		members[p[0].key] = p[1:].put(members[p[0].key], leaf)
 		return members
 	}
 	list, _ := v.([]any)
 	for len(list) <= p[0].index {
 		list = append(list, nil)
 	}
-	list[p[0].index] = p[1:].put(list[p[0].index], number)
+	list[p[0].index] = p[1:].put(list[p[0].index], leaf)
 	return list
 }
 

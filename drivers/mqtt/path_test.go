@@ -86,7 +86,7 @@ func FuzzPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v, there := p.find(p.put(nil, 7))
+		v, there := p.find(p.put(nil, 7.0))
 		if !there || v != 7.0 {
 			t.Errorf("%q: put and not found: %v, %v", text, v, there)
 		}

@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,7 +34,9 @@ const haltTime = 5 * time.Second
 // well formed, one that waited longer than its ttl_ms since it arrived, one
 // whose seq is not above the last of its channel and session, one of a session
 // that another has followed. A reading that is a JSON object echoes the session
-// and seq of the channel's last setpoint or release that was taken.
+// and seq of the channel's last setpoint or release that was taken; a confirm
+// topic is told at once, with "error" where the device refused. Where the file has
+// a status topic, it says online and offline, by a last will too.
 //
 // Serve returns when ctx ends, after halting and closing the device; its error
 // is then what Halt said, or nil. Without a broker at the start it returns an
@@ -76,6 +79,7 @@ type server struct {
 	inlets   map[string]*inlet     // by write and release topic
 	inbox    chan message          // from the link to run
 	failing  bool                  // the last Read failed
+	offered  map[string]drivers.Channel
 }
 
 // newServer checks a plant.
@@ -85,6 +89,8 @@ func newServer(p Plant) (*server, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case p.Options.checkTopics(channels) != nil:
+		return nil, p.Options.checkTopics(channels)
 	case p.Device == nil:
 		return nil, errors.New("there is no device to serve")
 	case p.Period <= 0:
@@ -104,6 +110,7 @@ func newServer(p Plant) (*server, error) {
 		byTopic:  map[string][]*channel{},
 		inlets:   map[string]*inlet{},
 		inbox:    make(chan message),
+		offered:  map[string]drivers.Channel{},
 	}
 	for _, c := range channels {
 		s.byTopic[c.read] = append(s.byTopic[c.read], c)
@@ -122,15 +129,18 @@ func newServer(p Plant) (*server, error) {
 // checkOffer checks that the device has what the topics promise.
 func (s *server) checkOffer(offered []drivers.Channel) error {
 	var problems []error
+	for _, o := range offered {
+		s.offered[o.Name] = o
+	}
 	for _, c := range s.channels {
-		i := slices.IndexFunc(offered, func(o drivers.Channel) bool { return o.Name == c.name })
+		i := slices.IndexFunc(offered, func(o drivers.Channel) bool { return o.Name == c.Name })
 		switch {
 		case i < 0:
-			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.name))
+			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.Name))
 		case c.write != "" && offered[i].Access != drivers.ReadWrite:
-			problems = append(problems, fmt.Errorf("channel %q has a write topic, but the served device can only read it", c.name))
+			problems = append(problems, fmt.Errorf("channel %q has a write topic, but the served device can only read it", c.Name))
 		case c.release != "" && !offered[i].CanRelease:
-			problems = append(problems, fmt.Errorf("channel %q has a release topic, but the served device cannot release it", c.name))
+			problems = append(problems, fmt.Errorf("channel %q has a release topic, but the served device cannot release it", c.Name))
 		}
 	}
 	if _, ok := s.device.(drivers.Actuator); !ok && len(s.inlets) > 0 {
@@ -149,7 +159,8 @@ func (s *server) run(ctx context.Context) error {
 	l := newLink(linkSpec{
 		options:  s.options,
 		env:      s.env,
-		clientID: clientID(s.options.ClientID, session),
+		clientID: s.clientID(session),
+		will:     s.will(),
 		topics:   slices.Sorted(maps.Keys(s.inlets)),
 		handle: func(m message) {
 			select {
@@ -168,7 +179,7 @@ func (s *server) run(ctx context.Context) error {
 	for {
 		select {
 		case m := <-s.inbox:
-			if err := s.take(ctx, m); err != nil {
+			if err := s.take(ctx, l, m); err != nil {
 				return err
 			}
 		case <-ticker.C:
@@ -181,6 +192,22 @@ func (s *server) run(ctx context.Context) error {
 	}
 }
 
+// clientID is not the file's own, which is that of the tuner on the other side.
+func (s *server) clientID(session string) string {
+	if s.options.ClientID != "" {
+		return s.options.ClientID + "-plant"
+	}
+	return clientID("", session)
+}
+
+// will is the status that the file names.
+func (s *server) will() *will {
+	if o := s.options.Status; o != nil {
+		return &will{topic: o.Topic, online: o.Online, offline: o.Offline}
+	}
+	return nil
+}
+
 // publish reads the device and publishes what is new, one message for each
 // topic. While there is no connection it does not read: nobody would hear.
 func (s *server) publish(ctx context.Context, l *link) error {
@@ -190,7 +217,7 @@ func (s *server) publish(ctx context.Context, l *link) error {
 	}
 	names := make([]string, len(s.channels))
 	for i, c := range s.channels {
-		names[i] = c.name
+		names[i] = c.Name
 	}
 	r, err := s.device.Read(ctx, names)
 	if stop := s.judge(ctx, "read", err); stop != nil || err != nil {
@@ -217,24 +244,58 @@ func (s *server) publish(ctx context.Context, l *link) error {
 	return nil
 }
 
-// take writes one setpoint or release to the device.
-func (s *server) take(ctx context.Context, m message) error {
+// take writes one setpoint or release to the device, and says on the confirm topic
+// what became of it.
+func (s *server) take(ctx context.Context, l *link, m message) error {
 	in := s.inlets[m.topic]
 	set, err := in.accept(m, s.env.Clock.Now())
 	if err != nil {
-		s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.name), slog.String("topic", m.topic), slog.Any("reason", err))
+		s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.Name), slog.String("topic", m.topic), slog.Any("reason", err))
 		return nil
 	}
-	write := drivers.Setpoints{Release: []string{in.channel.name}}
+	write := drivers.Setpoints{Release: []string{in.channel.Name}}
 	if !set.Release {
-		write = drivers.Setpoints{Values: map[string]float64{in.channel.name: *set.Value}}
+		v, err := in.channel.fromRaw(*set.Value)
+		if err != nil {
+			s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.Name), slog.Any("reason", err))
+			return nil
+		}
+		offered := s.offered[in.channel.Name]
+		write = drivers.Setpoints{Values: map[string]float64{in.channel.Name: in.channel.nearLimit(v, offered.Min, offered.Max)}}
 	}
 	// checkOffer saw to it that a device with inlets is an Actuator.
 	_, err = s.device.(drivers.Actuator).Write(ctx, write)
 	if err == nil {
 		in.took(set)
 	}
+	if c := in.channel; c.confirm != "" && c.confirm != c.read {
+		s.confirm(ctx, l, c, confirmation(set, err))
+	}
 	return s.judge(ctx, "write", err)
+}
+
+// confirmation is the message that says what became of a setpoint or release.
+func confirmation(set setpoint, err error) map[string]any {
+	c := map[string]any{"session": set.Session, "seq": set.Seq, "released": set.Release}
+	if err != nil {
+		c["error"] = err.Error()
+	}
+	return c
+}
+
+// confirm publishes a confirmation where there is a connection. One that is lost
+// is noticed by who waits for it.
+func (s *server) confirm(ctx context.Context, l *link, c *channel, what map[string]any) {
+	payload, err := json.Marshal(what)
+	if err != nil {
+		s.env.Log.Warn("no confirmation", slog.String("channel", c.Name), slog.Any("error", err))
+		return
+	}
+	if conn, err := l.open(); err == nil {
+		sending, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
+		defer cancel()
+		_ = conn.publish(sending, c.confirm, payload) // the link makes a new connection
+	}
 }
 
 // judge logs a device's error, and returns it where serving on makes no sense.

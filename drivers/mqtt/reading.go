@@ -20,33 +20,41 @@ type latest struct {
 	order uint64
 }
 
-// echo is what a device says about the last setpoint or release it took.
-type echo struct {
-	session  string
-	seq      float64
-	released bool
-}
-
-// receive takes one message from a read topic: it remembers the values and
-// hands them to the sink as one reading.
+// receive takes one message: it remembers what it says, and hands the values in
+// it to the sink as one reading.
 func (d *Device) receive(m message) {
+	if d.options.Status != nil && m.topic == d.options.Status.Topic {
+		d.takeStatus(m)
+	}
+	root, err := parsePayload(m.payload)
+	for _, c := range d.byConfirm[m.topic] {
+		if a := ackIn(root); a.session != "" {
+			d.takeAck(c, a)
+		}
+	}
+	channels := d.byTopic[m.topic]
+	if len(channels) == 0 {
+		return
+	}
 	if m.retained {
 		d.env.Log.Debug("a retained message is no reading; waiting for the next one", slog.String("topic", m.topic))
 		return
 	}
 	values := map[string]float64{}
-	root, err := parsePayload(m.payload)
-	for _, c := range d.byTopic[m.topic] {
+	for _, c := range channels {
 		v, err := c.valueIn(m.payload, root, err)
 		d.complain(c, err)
 		if err == nil {
-			values[c.name] = v
+			values[c.Name] = v
+		}
+		if c.confirm == "" {
+			d.takeAck(c, ackIn(root))
 		}
 	}
 	if len(values) == 0 {
 		return
 	}
-	d.remember(m, values, echoIn(root))
+	d.remember(m, values)
 	if d.sink != nil {
 		d.sink(drivers.Reading{Values: values, At: m.at})
 	}
@@ -55,14 +63,26 @@ func (d *Device) receive(m message) {
 // parsePayload reads a message as JSON; a channel without path does not need it.
 func parsePayload(payload []byte) (any, error) {
 	if len(payload) > maxPayload {
-		return nil, fmt.Errorf("a message of %d bytes is longer than the %d that are read", len(payload), maxPayload)
+		return nil, fmt.Errorf("a message is longer than the %d bytes that are read", maxPayload)
 	}
 	return wire.Value(payload)
 }
 
-// valueIn finds the channel's number in a message. root and jsonErr are what
+// valueIn finds the channel's value in a message. root and jsonErr are what
 // parsePayload said of it.
 func (c *channel) valueIn(payload []byte, root any, jsonErr error) (float64, error) {
+	raw, err := c.numberIn(payload, root, jsonErr)
+	if err == nil && len(c.unitPath) > 0 {
+		err = c.checkUnit(payload, root, jsonErr)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return c.fromRaw(raw)
+}
+
+// numberIn finds the number as the message has it.
+func (c *channel) numberIn(payload []byte, root any, jsonErr error) (float64, error) {
 	if len(c.path) == 0 {
 		if len(payload) > maxPayload {
 			return 0, jsonErr
@@ -82,39 +102,43 @@ func (c *channel) valueIn(payload []byte, root any, jsonErr error) (float64, err
 	return numberOf(v)
 }
 
+// checkUnit compares the unit in the message with the channel's: an instrument
+// whose display was switched over speaks of something else.
+func (c *channel) checkUnit(payload []byte, root any, jsonErr error) error {
+	if jsonErr != nil {
+		return jsonErr
+	}
+	v, _ := c.unitPath.find(root)
+	if text, isText := v.(string); !isText || text != c.Unit {
+		return fmt.Errorf("%s does not have the unit %q at unit_path", wire.Quote(payload), c.Unit)
+	}
+	return nil
+}
+
 // complain logs the first of a channel's bad messages, and its recovery.
 func (d *Device) complain(c *channel, err error) {
-	switch was := d.bad[c.name]; {
+	switch was := d.bad[c.Name]; {
 	case err != nil && !was:
-		d.env.Log.Warn("a message without a number for the channel is no data", slog.String("channel", c.name), slog.String("topic", c.read), slog.Any("error", err))
+		d.env.Log.Warn("a message without a number for the channel is no data", slog.String("channel", c.Name), slog.String("topic", c.read), slog.Any("error", err))
 	case err == nil && was:
-		d.env.Log.Info("readings are good again", slog.String("channel", c.name))
+		d.env.Log.Info("readings are good again", slog.String("channel", c.Name))
 	}
-	d.bad[c.name] = err != nil
+	d.bad[c.Name] = err != nil
 }
 
-// echoIn reads the echo of a JSON object; zero where there is none.
-func echoIn(root any) echo {
-	members, ok := root.(map[string]any)
-	if !ok {
-		return echo{}
-	}
-	var e echo
-	e.session, _ = members["session"].(string)
-	e.seq, _ = members["seq"].(float64)
-	e.released, _ = members["released"].(bool)
-	return e
-}
-
-// remember keeps the newest values and wakes a waiting Halt.
-func (d *Device) remember(m message, values map[string]float64, e echo) {
+// remember keeps the newest values and wakes who waits for them.
+func (d *Device) remember(m message, values map[string]float64) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	d.order++
 	for name, v := range values {
 		d.latest[name] = latest{value: v, at: m.at, order: d.order}
-		d.echoes[name] = e
 	}
+	d.mu.Unlock()
+	d.wake()
+}
+
+// wake tells the caller's goroutine, where it waits, that something is new.
+func (d *Device) wake() {
 	select {
 	case d.news <- struct{}{}:
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/labtuner/tuner/drivers/exec/wire"
 )
@@ -15,21 +16,44 @@ type setpoint struct {
 	Seq     int64    `json:"seq"`
 	TTLMS   int64    `json:"ttl_ms"`
 	Session string   `json:"session"`
+	// SentMS is when it was sent, in milliseconds since its session began; absent
+	// where the sender does not say.
+	SentMS *int64 `json:"sent_ms,omitempty"`
 }
 
-// send publishes a value, or a release where it is nil.
-func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64) error {
+// sent is a setpoint or release that left.
+type sent struct {
+	channel *channel
+	release bool
+	seq     int64
+}
+
+// send publishes a value of the channel, or a release where it is nil.
+func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64) (sent, error) {
 	d.seq++
-	s := setpoint{Value: value, Release: value == nil, Seq: d.seq, TTLMS: c.ttl.Milliseconds(), Session: d.session}
-	payload, err := json.Marshal(s)
+	done := sent{channel: c, release: value == nil, seq: d.seq}
+	topic, payload, err := d.compose(c, value)
 	if err != nil {
-		return err
+		return done, err
 	}
-	topic := c.write
-	if s.Release {
-		topic = c.release
+	return done, conn.publish(ctx, topic, payload)
+}
+
+// compose makes the message of a setpoint or release.
+func (d *Device) compose(c *channel, value *float64) (topic string, payload []byte, err error) {
+	if value == nil {
+		topic, payload = c.release, []byte(c.released)
+	} else {
+		raw := c.toRaw(*value)
+		value = &raw
+		topic, payload = c.write, strconv.AppendFloat(nil, raw, 'g', -1, 64)
 	}
-	return conn.publish(ctx, topic, payload)
+	if c.plain {
+		return topic, payload, nil
+	}
+	sent := d.env.Clock.Now().Sub(d.began).Milliseconds()
+	payload, err = json.Marshal(setpoint{Value: value, Release: value == nil, Seq: d.seq, TTLMS: c.ttl.Milliseconds(), Session: d.session, SentMS: &sent})
+	return topic, payload, err
 }
 
 // maxSeq is the largest whole number that JSON carries exactly.
@@ -54,6 +78,13 @@ func parseSetpoint(payload []byte, release bool) (setpoint, error) {
 	}
 	if s.TTLMS, err = whole("ttl_ms", 1); err != nil {
 		return setpoint{}, err
+	}
+	if _, there := object["sent_ms"]; there {
+		sent, err := whole("sent_ms", 0)
+		if err != nil {
+			return setpoint{}, err
+		}
+		s.SentMS = &sent
 	}
 	var ok bool
 	if s.Session, ok = object["session"].(string); !ok || s.Session == "" || len(s.Session) > 64 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	mochi "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/listeners"
@@ -75,13 +76,14 @@ func (e *embedded) log() string { return e.said.String() }
 // newServer makes an embedded broker with the rules of this package.
 func newServer(log *slog.Logger) (*mochi.Server, error) {
 	server := mochi.New(&mochi.Options{Logger: log, InlineClient: true})
-	return server, server.AddHook(new(rules), nil)
+	return server, server.AddHook(&rules{server: server}, nil)
 }
 
 // rules are the access rules of the embedded broker. It knows no others, so what
 // these do not allow is denied.
 type rules struct {
 	mochi.HookBase
+	server *mochi.Server
 }
 
 // ID names the hook in the broker's log.
@@ -89,13 +91,28 @@ func (*rules) ID() string { return "rules" }
 
 // Provides says which questions the hook answers.
 func (*rules) Provides(b byte) bool {
-	return bytes.IndexByte([]byte{mochi.OnConnectAuthenticate, mochi.OnACLCheck}, b) >= 0
+	return bytes.IndexByte([]byte{mochi.OnConnectAuthenticate, mochi.OnACLCheck, mochi.OnSessionEstablish}, b) >= 0
 }
 
 // OnConnectAuthenticate lets in anonymous clients and the one user.
 func (*rules) OnConnectAuthenticate(_ *mochi.Client, pk packets.Packet) bool {
 	name, password := string(pk.Connect.Username), string(pk.Connect.Password)
 	return name == "" || (name == User && password == Password)
+}
+
+// OnSessionEstablish ends the client that has the name already, and waits until the
+// broker has forgotten it. The broker does the first too, but where the old client's
+// end overtakes the new one's entry, it forgets the new one, and the next client of
+// the name no longer throws it out.
+func (r *rules) OnSessionEstablish(cl *mochi.Client, _ packets.Packet) {
+	for {
+		old, there := r.server.Clients.Get(cl.ID)
+		if !there || !old.Properties.Clean { // a lasting session is not forgotten
+			return
+		}
+		old.Stop(packets.ErrSessionTakenOver)
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // OnACLCheck denies the topics under Denied, to readers and writers.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	mochi "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
 )
 
 // Virtual is an embedded broker without sockets: clients reach it through Dial,
@@ -19,9 +20,10 @@ type Virtual struct {
 	server  *mochi.Server
 	serving sync.WaitGroup // the goroutines of the server's ends
 
-	mu    sync.Mutex
-	down  bool
-	pipes []net.Conn // both ends of every connection
+	mu        sync.Mutex
+	listeners int // for the next one's number
+	down      bool
+	pipes     []net.Conn // both ends of every connection
 }
 
 // errUnreachable is what Dial says during an outage.
@@ -79,6 +81,16 @@ func (v *Virtual) Restore() {
 // Publish sends a message from the broker itself.
 func (v *Virtual) Publish(topic string, payload []byte, retained bool) error {
 	return v.server.Publish(topic, payload, retained, 0)
+}
+
+// Listen calls f with every message on a topic, from the broker's goroutines. It
+// does not need a connection, so an outage does not interrupt it.
+func (v *Virtual) Listen(topic string, f func(payload []byte)) error {
+	v.mu.Lock()
+	v.listeners++
+	id := v.listeners
+	v.mu.Unlock()
+	return v.server.Subscribe(topic, id, func(_ *mochi.Client, _ packets.Subscription, pk packets.Packet) { f(pk.Payload) })
 }
 
 // Stop ends the broker. No Dial may be under way or follow.

@@ -1,0 +1,63 @@
+package mqtt
+
+import "time"
+
+// ChannelOptions are the keys of a [device.channel.X] of an mqtt device.
+type ChannelOptions struct {
+	// Channel is X: the name that tuner uses.
+	Channel string `toml:"-"`
+
+	Read    *ReadTopic    `toml:"read" required:"true" doc:"where readings come"`
+	Write   *WriteTopic   `toml:"write" doc:"where setpoints go; absent: the channel is read-only"`
+	Release *ReleaseTopic `toml:"release" doc:"where releases go; absent: the channel cannot be released"`
+	Confirm *ConfirmTopic `toml:"confirm" doc:"where the device says which setpoint or release it took last; absent: nothing is waited for"`
+
+	Unit   string   `toml:"unit" doc:"the channel's unit; it must be that of the variable or sensor that uses it; absent: not checked"`
+	Scale  *float64 `toml:"scale" doc:"value = scale * what the messages say + offset; absent: 1"`
+	Offset float64  `toml:"offset" unit:"the channel's" doc:"see scale"`
+	Min    *float64 `toml:"min" unit:"the channel's" doc:"least value that may be set; absent: not known"`
+	Max    *float64 `toml:"max" unit:"the channel's" doc:"largest value that may be set; absent: not known"`
+
+	Safe          *float64 `toml:"safe" unit:"the channel's" doc:"what a halt sets; absent: a halt releases the channel, and without release topic cannot do anything"`
+	SafeTolerance float64  `toml:"safe_tolerance" unit:"the channel's" bound:">= 0" doc:"how far a reading may lie from safe and still confirm it"`
+}
+
+// ReadTopic says where a channel's readings come.
+type ReadTopic struct {
+	Topic    string `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Path     string `toml:"path" doc:"where in the JSON message the number stands, as in tank.probes[0].ph; absent: the message is the number"`
+	UnitPath string `toml:"unit_path" doc:"where in the JSON message the unit stands; one that is not the channel's is no data; absent: not looked at"`
+}
+
+// WriteTopic says where a channel's setpoints go.
+type WriteTopic struct {
+	Topic  string        `toml:"topic" required:"true" doc:"topic without wildcards"`
+	TTL    time.Duration `toml:"ttl" bound:">= 1ms" doc:"how long a setpoint may wait at its receiver; absent: 10s"`
+	Format string        `toml:"format" enum:"json,number" doc:"what a setpoint looks like: with seq, ttl_ms and session, or only the number; absent: json"`
+}
+
+// ReleaseTopic says where a channel's releases go.
+type ReleaseTopic struct {
+	Topic   string `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Payload string `toml:"payload" doc:"the message that lets go of the channel, where write.format is number"`
+}
+
+// ConfirmTopic says where a device confirms what it took.
+type ConfirmTopic struct {
+	Topic   string        `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Timeout time.Duration `toml:"timeout" bound:"> 0s, <= 1h" doc:"longest wait for the confirmation; absent: 2s"`
+}
+
+// The words of WriteTopic.Format.
+const (
+	formatJSON   = "json"
+	formatNumber = "number"
+)
+
+const (
+	// defaultTTL is WriteTopic.TTL where the file has none: three leases of the
+	// usual 3 s, short beside any outage that an operator would notice.
+	defaultTTL = 10 * time.Second
+	// defaultConfirm is ConfirmTopic.Timeout where the file has none.
+	defaultConfirm = 2 * time.Second
+)

@@ -1,0 +1,80 @@
+package mqtt
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// queueLength and queueBytes bound the messages that wait for the goroutine
+	// that reads them.
+	queueLength = 1024
+	queueBytes  = 4 << 20
+)
+
+// message is one message as it came.
+type message struct {
+	topic    string
+	payload  []byte
+	retained bool
+	at       time.Time   // by the environment's clock, when it came
+	from     *connection // that it came over
+}
+
+// size is what a message counts for in a queue.
+func (m *message) size() int { return len(m.topic) + len(m.payload) }
+
+// queue holds messages between the client library's goroutine, which must never
+// wait, and the one that reads them. When it is full, the oldest go: a new
+// reading is worth more.
+type queue struct {
+	ready chan struct{} // holds one while there may be messages
+
+	mu      sync.Mutex
+	waiting []message
+	bytes   int
+	dropped int64
+}
+
+func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
+
+// put never blocks.
+func (q *queue) put(m message) {
+	q.mu.Lock()
+	q.waiting = append(q.waiting, m)
+	q.bytes += m.size()
+	for len(q.waiting) > queueLength || q.bytes > queueBytes {
+		q.bytes -= q.waiting[0].size()
+		q.waiting[0] = message{}
+		q.waiting = q.waiting[1:]
+		q.dropped++
+	}
+	q.mu.Unlock()
+	select {
+	case q.ready <- struct{}{}:
+	default:
+	}
+}
+
+// take waits for the oldest message and gives it with the number of those that
+// were dropped so far; false when ctx ends.
+func (q *queue) take(ctx context.Context) (m message, dropped int64, ok bool) {
+	for {
+		q.mu.Lock()
+		if len(q.waiting) > 0 && ctx.Err() == nil {
+			m, q.waiting[0] = q.waiting[0], message{}
+			q.waiting = q.waiting[1:]
+			q.bytes -= m.size()
+			dropped = q.dropped
+			q.mu.Unlock()
+			return m, dropped, true
+		}
+		q.mu.Unlock()
+		select {
+		case <-q.ready:
+		case <-ctx.Done():
+			return message{}, 0, false
+		}
+	}
+}
