@@ -155,7 +155,9 @@ func (l *Loop) endRefused() {
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
 	if s, ok := l.deps.Policy.(policy.Starter); ok {
-		s.SetStart(l.startSetting())
+		start := l.startSetting()
+		l.event("info", EventStart, formatStart(start))
+		s.SetStart(start)
 	}
 	if l.opt.Mode != Shadow {
 		for i := range l.opt.Variables {

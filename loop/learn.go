@@ -45,27 +45,43 @@ func (l *Loop) achieved() []float64 {
 	return x
 }
 
-// observations is the step as the model sees it: one observation, or one per
-// shot where a variable was random.
-func (l *Loop) observations(o journal.Outcome) []policy.Observation {
-	s := &l.step
-	whole := policy.Observation{Step: s.n, ControlSet: s.set, X: o.X, Requested: s.decision.Requested, Mean: l.sense(o.Mean), Variance: o.Variance,
-		Shots: o.Shots, Cost: o.Cost, Valid: o.Valid, Constrained: l.opt.constrained(s.sensorRows()...)}
-	if !o.Valid || !s.perShot {
+// concluded is a step that has ended, as the loop has it or as the journal kept it.
+type concluded struct {
+	// set is the control set that was played, -1 in shadow mode.
+	set       int
+	requested []float64
+	outcome   journal.Outcome
+	// perShot says that each shot is an observation of its own, because a variable
+	// was random.
+	perShot bool
+	shots   []journal.Shot
+}
+
+// observations is a step as the model sees it: one observation, or one per shot
+// where a variable was random.
+func (o *Options) observations(c concluded) []policy.Observation {
+	sensors := make([][]float64, len(c.shots))
+	for i := range c.shots {
+		sensors[i] = c.shots[i].Sensors
+	}
+	whole := policy.Observation{Step: c.outcome.Step, ControlSet: c.set, X: c.outcome.X, Requested: c.requested,
+		Mean: o.sense(c.outcome.Mean), Variance: c.outcome.Variance, Shots: c.outcome.Shots, Cost: c.outcome.Cost,
+		Valid: c.outcome.Valid, Constrained: o.constrained(sensors...)}
+	if !c.outcome.Valid || !c.perShot {
 		return []policy.Observation{whole}
 	}
-	out := make([]policy.Observation, len(s.shots))
-	for i, p := range s.shots {
-		out[i] = policy.Observation{Step: s.n, ControlSet: s.set, X: p.x, Mean: l.sense(p.objective),
-			Variance: math.NaN(), Shots: 1, Valid: true, Constrained: l.opt.constrained(p.sensors)}
+	out := make([]policy.Observation, len(c.shots))
+	for i, p := range c.shots {
+		out[i] = policy.Observation{Step: c.outcome.Step, ControlSet: c.set, X: p.X, Mean: o.sense(p.Objective),
+			Variance: math.NaN(), Shots: 1, Valid: true, Constrained: o.constrained(p.Sensors)}
 	}
-	out[0].Cost = o.Cost
+	out[0].Cost = c.outcome.Cost
 	return out
 }
 
-// sense turns the objective so that it is maximised.
-func (l *Loop) sense(y float64) float64 {
-	if l.opt.Objective.Minimize {
+// sense turns the objective so that it is maximised, and back.
+func (o *Options) sense(y float64) float64 {
+	if o.Objective.Minimize {
 		return -y
 	}
 	return y
@@ -85,7 +101,7 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 				l.fail(err)
 				return
 			}
-			l.progress.LowerBound = l.sense(bound)
+			l.progress.LowerBound = l.opt.sense(bound)
 			then()
 		}
 	})

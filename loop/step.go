@@ -184,21 +184,15 @@ func (l *Loop) decisionOf(a answer) journal.Decision {
 // cast sorts the variables of the step into driven and random ones.
 func (l *Loop) cast(set int) {
 	s := &l.step
-	s.set = set
-	s.random = make([]bool, len(l.opt.Variables))
+	s.set = l.opt.played(set)
+	s.random = l.opt.randomIn(s.decision.Applied)
+	s.perShot = l.opt.perShot(s.decision.Applied)
 	s.moved = make([]float64, len(l.opt.Variables))
 	if l.opt.Mode == Shadow {
-		s.set, s.perShot = -1, true
-		for i := range s.random {
-			s.random[i] = true
-		}
 		return
 	}
 	for i := range l.opt.Variables {
-		v := &l.opt.Variables[i]
 		dest, driven := l.destination(i)
-		s.random[i] = !v.Actuated || !driven && v.OnRelease == Release
-		s.perShot = s.perShot || s.random[i]
 		if from := l.takeOverFrom(i); driven && !math.IsNaN(from) {
 			s.moved[i] = math.Abs(destinationOf(&l.limits.Variables[i], dest) - from)
 		}
@@ -276,7 +270,7 @@ func (l *Loop) conclude(problem string) {
 	s := &l.step
 	s.problem = problem
 	o := l.outcome()
-	observations := l.observations(o)
+	observations := l.opt.observations(concluded{set: s.set, requested: s.decision.Requested, outcome: o, perShot: s.perShot, shots: journalShots(s)})
 	l.settleActions(journal.Failed)
 	l.book(o)
 	if l.phase != concluding {

@@ -59,6 +59,7 @@ Start with:
 		newMakeSafeCommand(e),
 		newConfigCommand(e),
 		newExportCommand(e),
+		newReplayCommand(e),
 		newBenchCommand(e),
 		newVersionCommand(e),
 		newThisComputerCommand(e),

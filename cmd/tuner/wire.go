@@ -50,6 +50,11 @@ type note struct {
 // with every problem of the file, the drivers' included.
 func loadWiring(path, executable string) (*wiring, error) {
 	cfg, err := configs.Load(path)
+	return wire(cfg, err, executable)
+}
+
+// wire wires a configuration that was loaded with the error err.
+func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	if cfg == nil {
 		return nil, err
 	}

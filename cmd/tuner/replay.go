@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+func newReplayCommand(e *env) *cobra.Command {
+	var until int
+	var folder string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "replay JOURNAL",
+		Short: "Derive every decision of a run anew",
+		Long: `Derive every decision of a run anew, from the configuration and the observations that
+its journal holds, and compare each with the recorded one to the last bit: control set,
+setting, what the bounds made of it, work units. The first difference is told, and is
+exit code 1.
+
+What the safety layer did on the way from one setting to the next (slew, holds, trips) is
+not derived: it depends on readings between shots, which a journal does not keep.`,
+		Args:              oneFile("a journal"),
+		ValidArgsFunction: completeFiles("db"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if until < 0 {
+				return usageError{fmt.Errorf("--until is %d; it is a step, counted from 1", until)}
+			}
+			r, err := journal.OpenReader(args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.Close()) }()
+			w, err := wireRun(r.Run(), folder, e.executable)
+			if err != nil {
+				return err
+			}
+			p, err := policy.New(w.spec)
+			if err != nil {
+				return err
+			}
+			tell := newNarrator(e.stderr, e.style())
+			defer tell.close()
+			replay := loop.Replay{Options: w.opt, Policy: p, Until: until, Step: func(n int) {
+				tell.show(fmt.Sprintf("step %d", n))
+			}}
+			done, err := replay.Run(cmd.Context(), r)
+			tell.close()
+			if err != nil {
+				return err
+			}
+			return tellReplay(e, r.Run(), done, asJSON)
+		},
+	}
+	cmd.Flags().IntVar(&until, "until", 0, "the last step to derive (default all)")
+	cmd.Flags().StringVar(&folder, "folder", "", "where the files are that the configuration names (default the configuration's own folder)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// wireRun wires the configuration that a journal holds, in the mode of its run.
+func wireRun(run journal.Run, folder, executable string) (*wiring, error) {
+	if len(run.ConfigText) == 0 {
+		return nil, errors.New("the journal holds no configuration, so there is nothing to derive its decisions from")
+	}
+	file := run.ConfigFile
+	if folder != "" {
+		file = filepath.Join(folder, filepath.Base(file))
+	}
+	cfg, err := configs.Parse(file, run.ConfigText)
+	w, err := wire(cfg, err, executable)
+	if err != nil {
+		return nil, err
+	}
+	w.opt.Mode = loop.Mode(run.Mode)
+	return w, nil
+}
+
+// tellReplay prints what came of a replay; a difference is an error.
+func tellReplay(e *env, run journal.Run, done loop.Replayed, asJSON bool) error {
+	if asJSON {
+		if err := json.NewEncoder(e.stdout).Encode(struct {
+			Type string `json:"type"`
+			Run  string `json:"run"`
+			loop.Replayed
+		}{"replay", run.ID, done}); err != nil {
+			return err
+		}
+	}
+	d := done.First
+	if d == nil {
+		if asJSON {
+			return nil
+		}
+		_, err := fmt.Fprintf(e.stdout, "%s: %d decisions derive as they were recorded, to the last bit\n", run.Name, done.Steps)
+		return err
+	}
+	hint := "a journal of another kind of processor, or a changed file beside the configuration, would explain it; a bug report with the journal is welcome"
+	if v := buildVersion(); v != run.Version {
+		hint = fmt.Sprintf("it was recorded by version %s, and this is %s: replay it with that one", run.Version, v)
+	}
+	return withHint(fmt.Errorf("step %d differs, after %d that agree: the %s was %s, and is now %s", d.Step, done.Steps, d.What, d.Recorded, d.Derived), hint)
+}

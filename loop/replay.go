@@ -1,0 +1,241 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// EventStart is the kind of the event that keeps the starting setting, a JSON list
+// with one entry for each variable, null where it is random: with it a policy can be
+// brought to where the run's was.
+const EventStart = "start-setting"
+
+// Replay derives the decisions of a recorded run anew, in order.
+type Replay struct {
+	// Options are the run's, made from its recorded configuration.
+	Options Options
+	// Policy is new, made from the same.
+	Policy policy.Policy
+	// Until is the last step to derive; 0: all.
+	Until int
+	// Step, if there is one, is told of every step that agrees.
+	Step func(n int)
+}
+
+// Difference is the first place where a derived decision is not the recorded one.
+type Difference struct {
+	Step int `json:"step"`
+	// What differs, with both values.
+	What     string `json:"what"`
+	Recorded string `json:"recorded"`
+	Derived  string `json:"derived"`
+}
+
+// Replayed says how far a replay came.
+type Replayed struct {
+	// Steps counts those that agree.
+	Steps int `json:"steps"`
+	// First is the first difference, nil where there is none.
+	First *Difference `json:"first_difference"`
+}
+
+// Run derives every decision from the observations before it, compares it bit for
+// bit with the recorded one (control set, setting, what the bounds made of it, work
+// units), and teaches the policy what the step brought. It stops at the first
+// difference. A decision that the deadline had cut is repeated with as many work
+// units. What slew, holds and trips did on the way is not derived: it depends on
+// readings between shots, which are not kept.
+//
+// Errors: what reading the journal gives, and a policy that refuses what was recorded.
+func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
+	var done Replayed
+	if err := p.start(r); err != nil {
+		return done, err
+	}
+	for s, err := range r.Steps() {
+		if err != nil {
+			return done, err
+		}
+		if p.Until > 0 && s.Decision.Step > p.Until {
+			break
+		}
+		if done.First, err = p.derive(ctx, s.Decision); err != nil || done.First != nil {
+			return done, err
+		}
+		done.Steps++
+		if p.Step != nil {
+			p.Step(s.Decision.Step)
+		}
+		if !s.Concluded {
+			break
+		}
+		shots, err := r.Shots(s.Decision.Step)
+		if err != nil {
+			return done, err
+		}
+		if err := p.learn(s, shots); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// start gives the policy the setting that the run began with.
+func (p *Replay) start(r *journal.Reader) error {
+	starter, ok := p.Policy.(policy.Starter)
+	if !ok {
+		return nil
+	}
+	for e, err := range r.Events() {
+		if err != nil {
+			return err
+		}
+		if e.Kind != EventStart {
+			continue
+		}
+		x, err := parseStart(e.Message, len(p.Options.Variables))
+		if err != nil {
+			return err
+		}
+		starter.SetStart(x)
+		return nil
+	}
+	return nil // a run that began nothing, or one of a version that kept no start
+}
+
+// derive proposes and compares.
+func (p *Replay) derive(ctx context.Context, d journal.Decision) (*Difference, error) {
+	if limiter, ok := p.Policy.(policy.WorkLimiter); ok {
+		limiter.LimitWork(0)
+		if d.Cut {
+			limiter.LimitWork(d.Work)
+		}
+	}
+	q, err := p.Policy.Propose(ctx)
+	switch {
+	case errors.Is(err, policy.ErrBudget):
+		return &Difference{Step: d.Step, What: "decision", Recorded: fmt.Sprintf("control set %d", d.ControlSet), Derived: err.Error()}, nil
+	case err != nil:
+		return nil, fmt.Errorf("derive step %d: %w", d.Step, err)
+	}
+	return p.compare(d, q), nil
+}
+
+// compare gives the first difference between what was recorded and what is proposed.
+func (p *Replay) compare(d journal.Decision, q policy.Proposal) *Difference {
+	differs := func(what string, recorded, derived any) *Difference {
+		return &Difference{Step: d.Step, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
+	}
+	switch {
+	case q.ControlSet != d.ControlSet:
+		return differs("control set", d.ControlSet, q.ControlSet)
+	case q.Initial != d.Initial:
+		return differs("belongs to the initial design", d.Initial, q.Initial)
+	case len(q.X) != len(d.Requested):
+		return differs("number of variables", len(d.Requested), len(q.X))
+	}
+	for i, v := range p.Options.Variables {
+		if exactly(q.X[i]) != exactly(d.Requested[i]) {
+			return differs("setting of "+v.Name, exactly(d.Requested[i]), exactly(q.X[i]))
+		}
+		if math.IsNaN(q.X[i]) {
+			continue
+		}
+		// What was recorded stands in where the proposal is no number: then the bounds
+		// fall back on where the variable was, which is not kept.
+		applied, _ := v.Limits.Clamp(q.X[i], d.Applied[i])
+		if exactly(applied) != exactly(d.Applied[i]) {
+			return differs("destination of "+v.Name+" within its bounds", exactly(d.Applied[i]), exactly(applied))
+		}
+	}
+	if q.Work != d.Work {
+		return differs("work units", d.Work, q.Work)
+	}
+	return nil
+}
+
+// learn teaches the policy what a step brought.
+func (p *Replay) learn(s journal.Step, shots []journal.Shot) error {
+	for _, o := range p.Options.observations(concluded{
+		set: p.Options.played(s.Decision.ControlSet), requested: s.Decision.Requested, outcome: s.Outcome,
+		perShot: p.Options.perShot(s.Decision.Applied), shots: shots,
+	}) {
+		if err := p.Policy.Observe(o); err != nil {
+			return fmt.Errorf("learn step %d: %w", o.Step, err)
+		}
+	}
+	return nil
+}
+
+// exactly writes a number so that two texts are equal where the numbers are, to the
+// last bit; all NaN are one.
+func exactly(v float64) string {
+	if math.IsNaN(v) {
+		return "random"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// formatStart writes a starting setting as EventStart keeps it.
+func formatStart(x []float64) string {
+	words := make([]string, len(x))
+	for i, v := range x {
+		words[i] = "null"
+		if !math.IsNaN(v) {
+			words[i] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+	}
+	return "[" + strings.Join(words, ",") + "]"
+}
+
+// parseStart reads it back.
+func parseStart(text string, n int) ([]float64, error) {
+	var list []*float64
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) != n {
+		return nil, fmt.Errorf("the recorded starting setting %q is not a list of %d numbers", text, n)
+	}
+	x := make([]float64, n)
+	for i, v := range list {
+		x[i] = math.NaN()
+		if v != nil {
+			x[i] = *v
+		}
+	}
+	return x, nil
+}
+
+// played is the control set that a step of this mode plays: none where nothing is
+// driven.
+func (o *Options) played(set int) int {
+	if o.Mode == Shadow {
+		return -1
+	}
+	return set
+}
+
+// perShot says whether a step with these destinations leaves a variable random, so
+// that each of its shots is an observation of its own.
+func (o *Options) perShot(applied []float64) bool {
+	return o.Mode == Shadow || slices.ContainsFunc(o.randomIn(applied), func(random bool) bool { return random })
+}
+
+// randomIn says of each variable whether a step with these destinations leaves it
+// random.
+func (o *Options) randomIn(applied []float64) []bool {
+	random := make([]bool, len(o.Variables))
+	for i := range random {
+		v := &o.Variables[i]
+		driven := !math.IsNaN(applied[i]) || v.Actuated && v.OnRelease == Park
+		random[i] = o.Mode == Shadow || !v.Actuated || !driven && v.OnRelease == Release
+	}
+	return random
+}
