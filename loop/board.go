@@ -80,13 +80,19 @@ func valueOf(c Channel, device int, r drivers.Reading) (float64, bool) {
 }
 
 // handleReading takes in what a device said. asked is when the question was put:
-// a shot counts only if both question and answer lie after the settling.
+// a shot counts only if both question and answer lie after the settling. A time that
+// the device does not tell, or that has not come yet, is now: what is here was taken
+// by now, and a clock that is ahead must not make a value fresh for longer.
 func (l *Loop) handleReading(k *link, r drivers.Reading, asked time.Time) {
 	if len(r.Values) == 0 {
 		return
 	}
-	if r.At.IsZero() {
-		r.At = l.now()
+	now := l.now()
+	if r.At.IsZero() || r.At.After(now) {
+		r.At = now
+	}
+	if asked.After(now) {
+		asked = now
 	}
 	renewed := l.takeReading(k.lane-laneDevice, r)
 	if l.phase == measuring && !l.held {

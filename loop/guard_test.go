@@ -128,6 +128,29 @@ func TestStaleSensorHoldsTheStepAndGoesOn(t *testing.T) {
 	}
 }
 
+// TestTimesThatHaveNotComeYetKeepNothingFresh: a device whose clock is an hour ahead
+// tells a value of aux and then none. That it is silent must not take an hour to see.
+func TestTimesThatHaveNotComeYetKeepNothingFresh(t *testing.T) {
+	tr := guardedTrial(t, func(since time.Duration) float64 {
+		if since < 20*time.Second {
+			return math.NaN()
+		}
+		return 300
+	})
+	tr.rig.ahead = time.Hour
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !tr.said("held: sensor aux") || !tr.said("the hold is over") {
+		t.Errorf("events %+v", tr.events)
+	}
+	for i, o := range tr.policy.seen {
+		if !o.Valid || o.X[0] != []float64{3, 6, 9}[i] || o.Shots != 3 {
+			t.Errorf("step %d: %+v", i, o)
+		}
+	}
+}
+
 func TestHoldThatLastsFallsBack(t *testing.T) {
 	tr := guardedTrial(t, func(time.Duration) float64 { return math.NaN() })
 	tr.opt.Safety.HoldMax = 5 * time.Second

@@ -21,8 +21,9 @@ import (
 type rig struct {
 	mu    sync.Mutex
 	clock drivers.Clock
-	speed float64 // of the knobs, per second; 0: at once
-	drift float64 // readback minus position
+	speed float64       // of the knobs, per second; 0: at once
+	drift float64       // readback minus position
+	ahead time.Duration // of the clock: what the readings' times say more
 	knobs map[string]*knob
 	// meter is the objective at the knobs' present positions; nil error and NaN: no
 	// new value.
@@ -110,7 +111,7 @@ func (r *rig) note(op string, s drivers.Setpoints) {
 func (r *rig) Read(_ context.Context, channels []string) (drivers.Reading, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := drivers.Reading{At: r.clock.Now(), Values: map[string]float64{}}
+	out := drivers.Reading{At: r.clock.Now().Add(r.ahead), Values: map[string]float64{}}
 	if r.fault != nil {
 		if err := r.fault("read"); err != nil {
 			return out, err
