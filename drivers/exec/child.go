@@ -104,7 +104,7 @@ func start(o Options, env drivers.Env) (*child, error) {
 	}
 	var listeners sync.WaitGroup
 	listeners.Go(func() { c.listen(stdout.r, env.Clock) })
-	listeners.Go(func() { c.words.relay(stderr.r, env.Log) })
+	listeners.Go(func() { c.words.relay(stderr.r, env) })
 	go c.reap(&listeners, stdout.r, stderr.r)
 	env.Log.Debug("child started", slog.Int("pid", cmd.Process.Pid))
 	return c, nil

@@ -2,49 +2,96 @@ package exec
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
 )
 
-// maxWords bounds one log line of the child, in bytes; the rest is dropped.
-const maxWords = 1024
+const (
+	// maxWords bounds one log line of the child, in bytes; the rest is dropped.
+	maxWords = 1024
+	// maxLines bounds the lines that a child gets into the log in one window. Not
+	// fewer: the traceback of a deep call has fifty, and must not lose its end.
+	maxLines = 200
+	window   = 10 * time.Second
+)
 
 // lastWords relays the child's standard error to the log and keeps its last
 // line, which often is why it died.
 type lastWords struct {
 	mu   sync.Mutex
-	line string
+	line []byte
+
+	// Since opened, lines have gone to the log and dropped ones have not. These are
+	// the relaying goroutine's own.
+	opened         time.Time
+	lines, dropped int
 }
 
-// relay turns lines into log records until the stream ends.
-func (w *lastWords) relay(stderr io.Reader, log *slog.Logger) {
+// relay turns lines into log records until the stream ends. It reads on when there
+// are too many for the log: a child that is stuck in writing could not answer.
+func (w *lastWords) relay(stderr io.Reader, env drivers.Env) {
 	r := bufio.NewReaderSize(stderr, maxWords)
 	tail := false // the line began in an earlier piece
 	for {
 		piece, err := r.ReadSlice('\n')
-		if len(piece) > 0 && !tail {
-			w.say(strings.TrimRight(string(piece), "\r\n"), log, errors.Is(err, bufio.ErrBufferFull))
+		cut := errors.Is(err, bufio.ErrBufferFull)
+		level, text := levelOf(bytes.TrimRight(piece, "\r\n"))
+		if !tail && len(bytes.TrimSpace(text)) > 0 {
+			w.keep(text)
+			if w.admits(env) {
+				say(level, string(text), env.Log, cut)
+			}
 		}
-		tail = errors.Is(err, bufio.ErrBufferFull)
+		tail = cut
 		if err != nil && !tail {
+			w.tellDropped(env.Log)
 			return
 		}
 	}
 }
 
-// say logs one line at the level that its prefix asks for.
-func (w *lastWords) say(line string, log *slog.Logger, cut bool) {
-	level, text := levelOf(line)
-	if strings.TrimSpace(text) == "" {
-		return
-	}
+// keep remembers the line as the last.
+func (w *lastWords) keep(line []byte) {
 	w.mu.Lock()
-	w.line = text
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	w.line = append(w.line[:0], line...)
+}
+
+// admits says whether one more line may go to the log, and tells how many did not.
+func (w *lastWords) admits(env drivers.Env) bool {
+	if now := env.Clock.Now(); w.opened.IsZero() || now.Sub(w.opened) >= window {
+		w.tellDropped(env.Log)
+		w.opened, w.lines = now, 0
+	}
+	if w.lines < maxLines {
+		w.lines++
+		return true
+	}
+	if w.dropped == 0 {
+		env.Log.Warn("the child writes too much to its standard error: more of it is dropped for now",
+			slog.Int("lines", maxLines), slog.Duration("within", window))
+	}
+	w.dropped++
+	return false
+}
+
+// tellDropped tells how many lines were dropped, if any were.
+func (w *lastWords) tellDropped(log *slog.Logger) {
+	if w.dropped > 0 {
+		log.Warn("lines of the child's standard error were dropped", slog.Int("dropped", w.dropped))
+	}
+	w.dropped = 0
+}
+
+// say logs one line.
+func say(level slog.Level, text string, log *slog.Logger, cut bool) {
 	attrs := []slog.Attr{slog.String("from", "child")}
 	if cut {
 		attrs = append(attrs, slog.Bool("cut", true))
@@ -53,7 +100,7 @@ func (w *lastWords) say(line string, log *slog.Logger, cut bool) {
 }
 
 // levelOf splits the level prefix from a line.
-func levelOf(line string) (slog.Level, string) {
+func levelOf(line []byte) (slog.Level, []byte) {
 	if len(line) >= 3 && line[1] == '!' && line[2] == ' ' {
 		switch line[0] {
 		case 'E':
@@ -73,5 +120,5 @@ func levelOf(line string) (slog.Level, string) {
 func (w *lastWords) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.line
+	return string(w.line)
 }
