@@ -29,25 +29,46 @@ func (k *checker) safety() {
 		k.safetySensor(name, s.Sensors[name])
 	}
 	for i, lock := range s.Interlocks {
-		k.sensorRange(itemKey("safety.interlock", i), lock.Sensor, lock.Range)
+		k.condition(itemKey("safety.interlock", i), lock)
 	}
 	for i, permissive := range s.Permissives {
-		k.sensorRange(itemKey("safety.permissive", i), permissive.Sensor, permissive.Range)
+		k.condition(itemKey("safety.permissive", i), permissive)
 	}
+	k.patience()
 	for i := range s.Responses {
 		k.response(&s.Responses[i], itemKey("safety.response", i))
 	}
 	k.doses()
 	for i, b := range s.Bypasses {
-		if slices.Contains(unbypassable, b.Rule) {
-			k.bad(itemKey("safety.bypass", i)+".rule", fmt.Sprintf("rule %d can never be bypassed", b.Rule), "the rules on finite values (1), on hard bounds (2) and on stopping (30) always hold")
+		if !slices.Contains(bypassable, b.Rule) {
+			k.bad(itemKey("safety.bypass", i)+".rule", fmt.Sprintf("rule %d can never be bypassed", b.Rule), "rules 6 to 14, 18 and 21 can; those on values, doses, the record and stopping always hold")
 		}
 	}
 }
 
-// unbypassable are the rules that no bypass may name: finite values, hard
-// bounds, stop.
-var unbypassable = []int{1, 2, 30}
+// condition checks an interlock or a permissive: a sensor that can be wrong, and
+// that the range can tell to be.
+func (k *checker) condition(at string, c Interlock) {
+	k.sensorRange(at, c.Sensor, c.Range)
+	if s, ok := k.cfg.Sensor(c.Sensor); ok && c.Range.Covers(s.Range) {
+		k.bad(at+".range", fmt.Sprintf("%s holds every value that sensor %s can have, %s: it would only notice silence", formatRange(c.Range), s.Name, formatRange(s.Range)), "narrow the range, or widen the sensor's")
+	}
+}
+
+// patience checks the times that are counted in ticks.
+func (k *checker) patience() {
+	s, tick := &k.cfg.Safety, k.cfg.Tick
+	if s.HoldMax < tick {
+		k.bad("safety.hold_max", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(s.HoldMax), formatDuration(tick)), "", "tick")
+	}
+	if s.CommsTimeout < 3*tick {
+		k.bad("safety.comms_timeout", fmt.Sprintf("%s is shorter than three ticks (%s): every late answer would be a lost link", formatDuration(s.CommsTimeout), formatDuration(3*tick)), "", "tick")
+	}
+}
+
+// bypassable are the rules that a bypass may name: those that look at sensors, links
+// and actuators.
+var bypassable = []int{6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 21}
 
 // actuator checks that a variable which is set has limits, and the limits.
 func (k *checker) actuator(v *Variable, variable string) {
@@ -132,6 +153,12 @@ func (k *checker) response(r *Response, at string) {
 	if r.Sensor != "" {
 		k.refers(at+".sensor", "sensor", r.Sensor)
 	}
+	if ok && r.Sensor == "" && r.Moves > v.Range.Width() {
+		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range %s: no change could ever show", formatNumber(r.Moves), formatRange(v.Range)), "")
+	}
+	if s, found := k.cfg.Sensor(r.Sensor); found && r.Moves > s.Range.Width() {
+		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range of sensor %s, %s: no change could ever show", formatNumber(r.Moves), s.Name, formatRange(s.Range)), "")
+	}
 	if ok && r.Change > v.Range.Width() {
 		k.bad(at+".change", fmt.Sprintf("%s is more than the whole range %s: it would never be checked", formatNumber(r.Change), formatRange(v.Range)), "")
 	}
@@ -157,6 +184,7 @@ func (k *checker) doses() {
 			k.bad(at+".unit", fmt.Sprintf("%q is not the unit of variable %s, %q", d.Unit, v.Name, v.Unit), "")
 		}
 		k.budget(d, at)
+		k.doseAtRest(d)
 	}
 	for i, v := range k.cfg.Variables {
 		if v.Kind != "dose" || !v.HasActuator() {
@@ -168,6 +196,21 @@ func (k *checker) doses() {
 		}
 		if !slices.ContainsFunc(s.Responses, func(r Response) bool { return r.Variable == v.Name }) {
 			k.bad(at, "missing [[safety.response]]: a dose must show somewhere", "", at+".kind", at+".name", "safety", "safety.response")
+		}
+	}
+}
+
+// doseAtRest refuses a rest state that would be a dose: on the way there no budget is
+// looked at.
+func (k *checker) doseAtRest(d *Dose) {
+	s, ok := k.cfg.Safety.Variables[d.Variable]
+	if !ok || s.Safe <= s.Hard.Lo || !s.Hard.Contains(s.Safe) {
+		return
+	}
+	at := joinKey("safety.variable", d.Variable)
+	for _, rest := range []struct{ key, state string }{{"on_fault", s.OnFault}, {"boot", s.Boot}, {"shutdown", s.Shutdown}} {
+		if rest.state == "safe" {
+			k.bad(at+"."+rest.key, fmt.Sprintf("%q is %s, above the lower limit %s: going there could be a dose that no budget allows", rest.state, formatNumber(s.Safe), formatNumber(s.Hard.Lo)), `write "off" or "hold", or a safe value at the lower limit`, at+".safe", at+".hard")
 		}
 	}
 }

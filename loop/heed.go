@@ -36,6 +36,7 @@ func (l *Loop) heed(now time.Time) {
 	if l.told != mode {
 		l.tellMode(mode)
 	}
+	l.tellExpired()
 	switch mode {
 	case safety.Hold:
 		l.freeze(past)
@@ -145,4 +146,27 @@ func (l *Loop) causes(c safety.Causes) string {
 		return "a person asked for it"
 	}
 	return strings.Join(out, ", ")
+}
+
+// tellBypasses records which rules are set aside, and who answers for it.
+func (l *Loop) tellBypasses() {
+	for i, b := range l.opt.Safety.Bypasses {
+		until := l.limits.Bypasses[i].Until - l.base
+		if until <= 0 {
+			continue
+		}
+		l.aside |= 1 << b.Rule
+		l.event("warn", EventSafety, fmt.Sprintf("rule %d (%v) is set aside for %v by %s: %s",
+			safety.About(b.Rule).Number, b.Rule, until.Round(time.Second), b.Who, b.Why))
+	}
+}
+
+// tellExpired records that a bypass has ended.
+func (l *Loop) tellExpired() {
+	for r := range safety.RuleCount {
+		if l.aside.Has(r) && !l.out.Bypassed.Has(r) {
+			l.aside &^= 1 << r
+			l.event("info", EventSafety, fmt.Sprintf("rule %d (%v) holds again: its bypass has ended", safety.About(r).Number, r))
+		}
+	}
 }

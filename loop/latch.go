@@ -51,6 +51,7 @@ func (l *Loop) restore() error {
 	if err := Latched(s); err != nil {
 		return err
 	}
+	l.otherDoses = s.Doses
 	saved := safety.Saved{Generation: s.Generation, At: s.At}
 	for k, d := range l.limits.Doses {
 		if dose, ok := s.Doses[l.opt.Variables[d.Variable].Name]; ok {
@@ -61,6 +62,9 @@ func (l *Loop) restore() error {
 	l.safety = safety.Boot(saved)
 	l.base = s.At + l.deps.Machine.since(&s)
 	l.durable = l.safety.Generation
+	for i := range l.limits.Bypasses {
+		l.limits.Bypasses[i].Until += l.base
+	}
 	return nil
 }
 
@@ -133,7 +137,7 @@ func (l *Loop) keep() {
 func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
 	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
 		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
-		Doses: maps.Clone(l.deps.Control.State().Doses)}
+		Doses: maps.Clone(l.otherDoses)}
 	if s.Doses == nil {
 		s.Doses = map[string]safety.DoseState{}
 	}

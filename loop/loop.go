@@ -60,8 +60,10 @@ type Loop struct {
 	limits safety.Limits
 	safety safety.State
 	// out is what the safety layer said last, told the mode that was told of last.
-	out  safety.Output
-	told safety.Mode
+	// aside are the rules that are bypassed.
+	out   safety.Output
+	told  safety.Mode
+	aside safety.Reasons
 	// commands wait for the safety layer; faults are what the loop itself has found.
 	commands []safety.Command
 	faults   safety.Causes
@@ -70,6 +72,8 @@ type Loop struct {
 	base       time.Duration
 	durable    uint64
 	keepFailed bool
+	// otherDoses are kept as they were found: of variables without a budget now.
+	otherDoses map[string]safety.DoseState
 	// held says that the step's clocks stand still; heeded is the last tick's time.
 	held   bool
 	heeded time.Time
@@ -162,6 +166,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 
 	l.event("info", "start", fmt.Sprintf("mode %s, %d variables, %d control sets", l.opt.Mode,
 		len(l.opt.Variables), len(l.opt.ControlSets)))
+	l.tellBypasses()
 	l.openAll()
 	if d, ok := l.desk.(*virtualDesk); ok {
 		l.runVirtual(ctx, d)

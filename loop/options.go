@@ -161,10 +161,12 @@ type Safety struct {
 	Bypasses    []Bypass
 }
 
-// Bypass sets a rule aside until a date, at most four hours from the start.
+// Bypass sets a rule aside until a date, at most four hours from the start. Who
+// answers for it, and Why.
 type Bypass struct {
-	Rule  safety.Rule
-	Until time.Time
+	Rule     safety.Rule
+	Until    time.Time
+	Who, Why string
 }
 
 // ControlSet is a subset of the variables with the cost of one step.

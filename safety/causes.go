@@ -75,11 +75,11 @@ func (l *Limits) dosesBehind(links uint32) bool {
 }
 
 // bypass takes causes of rules that are set aside out of the set and returns those
-// rules. Fixed rules cannot be named.
+// rules.
 func (l *Limits) bypass(c *Causes, now time.Duration) Reasons {
 	var aside Reasons
 	for _, b := range l.Bypasses {
-		if now < b.Until && b.Rule < RuleCount && !rules[b.Rule].Fixed {
+		if now < b.Until && b.Rule.Bypassable() {
 			aside.add(b.Rule)
 			c[b.Rule] = 0
 			if b.Rule == RuleReadback {

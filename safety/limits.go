@@ -232,7 +232,7 @@ func (l *Limits) checkReferences() error {
 		}
 	}
 	for _, b := range l.Bypasses {
-		if b.Rule >= RuleCount || About(b.Rule).Fixed {
+		if !b.Rule.Bypassable() {
 			errs = append(errs, fmt.Errorf("%w: rule %d cannot be bypassed", ErrLimits, b.Rule))
 		}
 	}

@@ -129,7 +129,7 @@ func (x *pass) transit() {
 		x.enter(to)
 	} else if refusable(x.in.Command, s.Mode) {
 		x.out.Refused = asks
-		x.unmet(x.l.Permissives, RulePermissive, &x.out.Refused)
+		x.unpermitted(&x.out.Refused)
 	}
 	if s.Mode <= Run && asks.Empty() {
 		s.FirstOut = Causes{}
@@ -170,7 +170,7 @@ func (x *pass) moment(asks Causes) moment {
 	}
 	s.Faulted = faulted
 	refused := asks
-	x.unmet(l.Permissives, RulePermissive, &refused)
+	x.unpermitted(&refused)
 	return moment{
 		command: x.in.Command, asked: asked, ready: x.in.Ready,
 		permitted: l.reaction(&refused) == ReactNot && refused[RulePermissive] == 0,

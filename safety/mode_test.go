@@ -414,7 +414,9 @@ func TestBypassExpires(t *testing.T) {
 	}
 	r.pass(time.Second)
 	r.want(Tripped)
-	for _, rule := range []Rule{RuleAssert, RuleFinite, RuleBounds, RuleStop, RuleShutdown, RuleBypass} {
+	// What looks at values, doses, the record or the stop cannot be named.
+	for _, rule := range []Rule{RuleAssert, RuleFinite, RuleBounds, RuleSlew, RuleBudget, RuleUnknownDose, RuleWatchdog,
+		RuleRecord, RuleBypass, RuleStop, RuleShutdown, RuleCount, 255} {
 		l.Bypasses = []Bypass{{Rule: rule, Until: time.Hour}}
 		if l.Check() == nil {
 			t.Errorf("%v can be bypassed", rule)

@@ -89,8 +89,17 @@ type Info struct {
 	Precedent, Test string
 	Reaction        Reaction
 	Clear           Clearing
-	// Fixed says that no bypass may name it.
-	Fixed bool
+}
+
+// Bypassable reports whether a bypass may name the rule: those that look at sensors,
+// links and actuators. Rules on values, doses, the record and stopping always hold.
+func (r Rule) Bypassable() bool {
+	switch r {
+	case RuleStale, RuleRange, RuleSpike, RuleStuck, RuleDisagree, RuleResponse, RuleReadback, RuleOverride,
+		RuleInterlock, RulePermissive, RuleComms, RuleExposure:
+		return true
+	}
+	return false
 }
 
 // About returns what is said about r; the zero Info for a number that is none.

@@ -11,6 +11,13 @@ func (x *pass) unmet(conditions []Condition, r Rule, to *Causes) {
 	}
 }
 
+// unpermitted adds the permissives that are not met, unless they are set aside.
+func (x *pass) unpermitted(to *Causes) {
+	if !x.out.Bypassed.Has(RulePermissive) {
+		x.unmet(x.l.Permissives, RulePermissive, to)
+	}
+}
+
 // fresh reports whether a sensor's last value stands for the present.
 func (x *pass) fresh(i int) bool {
 	s := &x.s.Sensor[i]

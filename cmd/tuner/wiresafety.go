@@ -28,7 +28,7 @@ func (w *wiring) wireSafety() []configs.Problem {
 			Hour: orZero(d.Hour), Day: orZero(d.Day), Run: orZero(d.Run), MinInterval: orZero(d.MinInterval)})
 	}
 	for _, b := range s.Bypasses {
-		o.Safety.Bypasses = append(o.Safety.Bypasses, loop.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until})
+		o.Safety.Bypasses = append(o.Safety.Bypasses, loop.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until, Who: b.Who, Why: b.Why})
 	}
 	for i := range o.Sensors {
 		w.sensorLimits(i)
