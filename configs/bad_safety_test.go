@@ -118,8 +118,8 @@ write = { topic = "bench/z/set" }
 var badSafety = []struct{ old, new, at, want string }{
 	{`hard = [0.5, 6.0]`, `hard = [6.0, 0.5]`, "hard =", "safety.variable.gap.hard: "},
 	{`hard = [0.5, 6.0]`, `hard = [2.0, 2.0]`, "hard =", "safety.variable.gap.hard: "},
-	{`hard = [0.5, 6.0]`, `hard = [nan, 6.0]`, "hard =", "safety.variable.gap.hard: "},
-	{`hard = [0.5, 6.0]`, `hard = [0.5, inf]`, "hard =", "safety.variable.gap.hard: "},
+	{`hard = [0.5, 6.0]`, `hard = [nan, 6.0]`, "hard =", "must be a finite number, got nan"},
+	{`hard = [0.5, 6.0]`, `hard = [0.5, inf]`, "hard =", "must be a finite number, got +inf"},
 	{`hard = [0.5, 6.0]`, `hard = [0.5, 4.5]`, "hard =", "does not contain the variable's range"},
 	{`hard = [0.5, 6.0]`, ``, "[safety.variable.gap]", "hard: missing"},
 	{`safe = 0.5`, `safe = 7.0`, "safe =", "7 lies outside the hard limits [0.5, 6]"},

@@ -27,8 +27,14 @@ type rig struct {
 	now time.Duration
 	// deaf: the device acknowledges and does not move. silent: nothing is read.
 	deaf, silent bool
-	// quiet sensors are not read; read gives each of the others.
+	// read gives each sensor's reading; one that is not in it is silent.
 	read map[int]float64
+	// given is exactly what Step was last given.
+	given struct {
+		s  State
+		in Inputs
+		p  Proposal
+	}
 	// writes counts, per variable.
 	writes [MaxVariables]int
 }
@@ -62,6 +68,7 @@ func (r *rig) tick(c Command) Output {
 		}
 	}
 	r.in.Command = c
+	r.given.s, r.given.in, r.given.p = r.s, r.in, r.p
 	r.s, r.out = Step(&r.l, r.s, &r.in, &r.p, r.now)
 	for i := range r.l.Variables {
 		r.follow(i)
@@ -99,7 +106,7 @@ func (r *rig) ticks(n int) Output {
 	return r.out
 }
 
-// for_ lets a time pass.
+// pass lets a time pass.
 func (r *rig) pass(d time.Duration) Output {
 	r.t.Helper()
 	return r.ticks(int(d / r.l.Tick))
