@@ -126,6 +126,7 @@ type Policy struct {
 	Kind              string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
 	Acquisition       string        `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
 	Risk              *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
+	ExploreSteps      *int          `toml:"explore_steps" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
 	VarianceModel     string        `toml:"variance_model" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
 	NoiseSD           string        `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
@@ -189,8 +190,9 @@ type Domain struct {
 
 // Constraint is a learnt bound on a sensor.
 type Constraint struct {
-	Sensor string `toml:"sensor" required:"true" doc:"the sensor that is bounded"`
-	Range  Range  `toml:"range" required:"true" unit:"the sensor's" doc:"feasible values"`
+	Sensor      string   `toml:"sensor" required:"true" doc:"the sensor that is bounded"`
+	Range       Range    `toml:"range" required:"true" unit:"the sensor's" doc:"feasible values"`
+	Probability *float64 `toml:"probability" unit:"1" bound:"> 0, < 1" doc:"how probable a setting must be, by what was learnt, to keep the range before it is tried; absent: 0.95"`
 }
 
 // MQTT is the tuner's own connection to a broker.

@@ -85,6 +85,8 @@ func kinds() []Parts {
 		{Kind: "pe-gp-ucb", Acquisition: "ucb", PriorRule: priorsElimination},
 		{Kind: "gp-ts", Acquisition: "ts"},
 
+		{Kind: "track", Acquisition: "ucb"},
+
 		{Kind: "random", Acquisition: acquireNone},
 		{Kind: "sobol", Acquisition: acquireNone},
 	}

@@ -93,6 +93,9 @@ func (k *checker) knownNoise(own Parts) {
 	case p.NoiseSD != "":
 		k.overVariables(at, p.NoiseSD)
 	}
+	if p.ExploreSteps != nil && p.Kind != "rahbo-us" {
+		k.bad("policy.explore_steps", fmt.Sprintf("has no effect with kind %q, which explores no noise", p.Kind), `remove it, or write kind = "rahbo-us"`, "policy.kind")
+	}
 }
 
 // overVariables checks that a formula names variables, and returns them.

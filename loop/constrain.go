@@ -49,6 +49,7 @@ func (l *Loop) tellBroken() {
 		}
 	}
 	if len(broken) > 0 {
+		l.result.Broken++
 		l.event("info", EventConstraint, fmt.Sprintf("step %d breaks a constraint: %s", l.step.n, strings.Join(broken, "; ")))
 	}
 }

@@ -375,7 +375,7 @@ func (l *Loop) settleActions(state journal.ActionState) {
 func explain(w policy.Why) string {
 	parts := map[string]float64{}
 	for name, v := range map[string]float64{"mean": w.Mean, "sd": w.SD, "beta": w.Beta,
-		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value} {
+		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value, "feasibility": w.Feasibility} {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			parts[name] = v
 		}

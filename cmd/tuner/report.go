@@ -74,7 +74,28 @@ func (w *wiring) reportFound(b io.Writer, f finale) {
 	}
 	fmt.Fprintln(b)
 	fmt.Fprintf(b, "%s: %s\n", w.boundWords(), quantity(found.LowerBound, w.boundUnit()))
+	w.reportConstraints(b, r)
 	w.reportStart(b, f)
+}
+
+// reportConstraints says how the constraints were kept, and will be.
+func (w *wiring) reportConstraints(b io.Writer, r *loop.Result) {
+	if len(w.spec.Constraints) == 0 {
+		return
+	}
+	broken := "no step broke a constraint"
+	if r.Broken > 0 {
+		broken = count(r.Broken, "step") + " broke a constraint"
+	}
+	switch found := &r.Found; {
+	case math.IsNaN(found.Feasibility):
+		fmt.Fprintln(b, "constraints: a sensor gave too few readings to learn from, so nothing is known of them")
+	case found.Feasible:
+		fmt.Fprintf(b, "constraints: kept there with a probability of %.3g or more; %s\n", math.Floor(1000*found.Feasibility)/1000, broken)
+	default:
+		fmt.Fprintf(b, "constraints: NOT known to be kept there (probability %.2g): no setting that was tried is, and this one comes nearest; %s\n",
+			found.Feasibility, broken)
+	}
 }
 
 // boundWords names what the lower bound bounds, in the user's sense.
@@ -137,7 +158,13 @@ func (w *wiring) reportTruth(b io.Writer, f finale) {
 			at = append(at, v.Name+" = "+quantity(x, v.Unit))
 		}
 	}
+	if len(w.spec.Constraints) > 0 {
+		what += " within the constraints"
+	}
 	fmt.Fprintf(b, "\ntruth: the plant's best %s is %s, at %s\n", what, quantity(t.Value, w.boundUnit()), strings.Join(at, ", "))
+	if math.IsNaN(t.value) && len(w.spec.Constraints) > 0 && f.result.HasFound {
+		fmt.Fprintln(b, "truth: the recommended setting breaks a constraint")
+	}
 	if !math.IsNaN(t.regret) {
 		fmt.Fprintf(b, "truth: the recommended setting gives %s: regret %s, %.2g%% of the range of %s\n",
 			quantity(t.value, w.boundUnit()), quantity(t.regret, w.boundUnit()), 100*t.regret/t.Range, quantity(t.Range, w.boundUnit()))

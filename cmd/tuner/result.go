@@ -31,7 +31,9 @@ type resultLine struct {
 	Mean       journal.Number `json:"mean"`
 	NoiseSD    journal.Number `json:"noise_sd"`
 	LowerBound journal.Number `json:"lower_bound"`
-	Baseline   baselineLine   `json:"baseline"`
+	// Constraints is left out where there is none.
+	Constraints *constraintsLine `json:"constraints,omitempty"`
+	Baseline    baselineLine     `json:"baseline"`
 	// Truth is what the simulated plant knows of itself.
 	Truth *truthLine `json:"truth,omitempty"`
 	// Mode is "simulate", "shadow" or "run"; Reason says why the run ended.
@@ -41,6 +43,16 @@ type resultLine struct {
 	Actuators []actuatorLine `json:"actuators"`
 	// Error says what ended the run, left out if nothing went wrong.
 	Error string `json:"error,omitempty"`
+}
+
+// constraintsLine tells how the constraints were kept.
+type constraintsLine struct {
+	// Feasible says that the model's bound keeps each of them at the recommended setting,
+	// Probability how probable all are kept there, at least.
+	Feasible    bool           `json:"feasible"`
+	Probability journal.Number `json:"probability"`
+	// Broken counts the steps whose readings broke one.
+	Broken int `json:"broken"`
 }
 
 // baselineLine describes the starting setting, by the same model.
@@ -82,6 +94,9 @@ type truth struct {
 // askPlant compares a result with the plant's truth.
 func (w *wiring) askPlant(plant *sim.Plant, r loop.Result) (*truth, error) {
 	q := sim.Query{Alpha: w.spec.Risk, Minimize: w.opt.Objective.Minimize, Candidates: w.spec.Candidates}
+	for _, c := range w.spec.Constraints {
+		q.Bounds = append(q.Bounds, sim.Bound{Sensor: c.Name, Low: c.Low, High: c.High})
+	}
 	for _, set := range w.spec.ControlSets {
 		q.ControlSets = append(q.ControlSets, set.Controlled)
 	}
@@ -125,6 +140,9 @@ func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
 		line.Recommended = w.named(f.X)
 		line.Mean, line.NoiseSD = journal.Number(f.Mean), journal.Number(f.NoiseSD)
 		line.LowerBound = journal.Number(f.LowerBound)
+		if len(w.spec.Constraints) > 0 {
+			line.Constraints = &constraintsLine{f.Feasible, journal.Number(f.Feasibility), r.Broken}
+		}
 		line.Baseline.Mean = journal.Number(f.Start.Mean)
 	}
 	if t != nil {

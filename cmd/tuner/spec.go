@@ -31,6 +31,9 @@ func (w *wiring) wirePolicy() []configs.Problem {
 		Design: p.Initial.Design, InitialSteps: p.Initial.Steps,
 		Seed: uint64(cfg.Seed),
 	}
+	if p.ExploreSteps != nil {
+		w.spec.ExploreSteps = *p.ExploreSteps
+	}
 	if p.Beta != nil {
 		w.spec.Beta = *p.Beta
 	}
@@ -72,7 +75,7 @@ func (w *wiring) wireConstraints() {
 			high = math.Inf(1)
 		}
 		w.opt.Constraints = append(w.opt.Constraints, loop.Constraint{Sensor: i, Low: low, High: high})
-		w.spec.Constraints = append(w.spec.Constraints, policy.Constraint{Name: c.Sensor, Low: low, High: high})
+		w.spec.Constraints = append(w.spec.Constraints, policy.Constraint{Name: c.Sensor, Low: low, High: high, Probability: orZero(c.Probability)})
 	}
 }
 
@@ -87,9 +90,6 @@ func (w *wiring) wireWords(parts configs.Parts) []configs.Problem {
 	check("policy.kind", parts.Kind, policy.Kinds())
 	check("policy.acquisition", w.spec.Acquisition, policy.Acquisitions())
 	check("policy.confidence", w.spec.Confidence, policy.Confidences())
-	if w.cfg.Policy.Drift != nil {
-		problems = append(problems, w.cfg.Problem("policy.drift", "is not in this version", "leave the section out"))
-	}
 	return problems
 }
 

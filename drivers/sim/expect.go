@@ -44,7 +44,7 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 		}
 	}
 	exact, ok := j.plant.model.(averager)
-	if ok = ok && j.query.Formula == nil && len(free) > 0 && !j.stepped(free); ok {
+	if ok = ok && j.query.Formula == nil && len(j.query.Bounds) == 0 && len(free) > 0 && !j.stepped(free); ok {
 		average := exact.average(controlled, j.axes)
 		return func(u []float64) float64 {
 			w := slices.Clone(u)
@@ -63,15 +63,18 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 				w[i] = u[i]
 			}
 		}
-		sum := 0.0
+		sum, broken := 0.0, 0
 		for _, draw := range draws {
 			for k, i := range free {
 				w[i] = draw[k]
 			}
 			j.settle(w)
 			sum += j.point(w)
+			if !j.keeps(w) {
+				broken++
+			}
 		}
-		return sum / float64(len(draws))
+		return j.kept(sum/float64(len(draws)), broken, len(draws))
 	}
 }
 

@@ -41,14 +41,14 @@ func (j *judge) best(set int) ([]float64, float64) {
 	}
 	fine := j.fine[set]()
 	if !random {
-		return j.search(axes, searchStarts, fine, nil)
+		return j.alongEdge(axes, fine)(j.search(axes, searchStarts, fine, nil))
 	}
 	coarse := fine
 	starts := searchStarts
-	if _, exact := j.plant.model.(averager); !exact || j.query.Formula != nil {
+	if _, exact := j.plant.model.(averager); !exact || j.query.Formula != nil || len(j.query.Bounds) > 0 {
 		coarse, starts = j.expectation(set, coarseNodes), searchCoarse
 	}
-	return j.search(axes, starts, coarse, fine)
+	return j.alongEdge(axes, fine)(j.search(axes, starts, coarse, fine))
 }
 
 // span returns the greatest minus the least value over the whole domain.

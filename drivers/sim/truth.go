@@ -23,6 +23,8 @@ type Query struct {
 	Formula func(values map[string]float64) (float64, error)
 	// Candidates, if any, are the only settings, in the variables' units.
 	Candidates [][]float64
+	// Bounds of what sensors show: settings that do not keep them have no value.
+	Bounds []Bound
 }
 
 // Setting is a point of the domain of a control set.
@@ -55,7 +57,8 @@ type Truth struct {
 // with f and v mean and variance of one shot, averaged over the distributions of
 // the variables that the control set leaves random. x has one value per variable,
 // in its unit; values of random variables are not looked at. NaN for a control
-// set or an x that do not exist, and where the formula has no value. It may be
+// set or an x that do not exist, where the formula has no value, and where a bound is
+// not kept. It may be
 // called from any goroutine if the formula may.
 func (t Truth) ValueOf(controlSet int, x []float64) float64 {
 	j := t.judge
@@ -98,6 +101,9 @@ func (p *Plant) Truth(q Query) (Truth, error) {
 		}
 	}
 	if !found {
+		if len(q.Bounds) > 0 {
+			return Truth{}, errors.New("no setting keeps the bounds of the sensors; widen them")
+		}
 		return Truth{}, errors.New("the objective has no value anywhere in the domain; see whether its formula holds for the sensors' ranges")
 	}
 	t.Value = j.user(best)

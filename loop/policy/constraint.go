@@ -144,24 +144,48 @@ func (e *engine) binding() []*constraint {
 	return out
 }
 
-// terms are those of the probability P.
-func (c *constraint) terms() []gpcore.Term {
+// bounds are the constraint's in the model's standardised unit.
+func (c *constraint) bounds() (low, high float64) {
 	h := c.model.inForce
-	low, high := (c.Low-h.center)/h.scale, (c.High-h.center)/h.scale
+	return (c.Low - h.center) / h.scale, (c.High - h.center) / h.scale
+}
+
+// terms are those of the probability P, less farWeight times how far the mean lies
+// outside the bounds, in standard deviations of the readings: nothing where P is of a
+// size to speak of, but where it is nearly zero it says which way is better.
+func (c *constraint) terms() []gpcore.Term {
+	low, high := c.bounds()
 	return c.model.belief().of(func(mu, sigma float64) (value, byMu, bySigma float64) {
-		return massBetween(low, high, mu, sigma)
+		return keptMass(low, high, mu, sigma)
 	})
 }
 
-// probabilities are P at n points of all coordinates, row after row.
+// Of probabilities below leastMass nothing is known but that they are small.
+const (
+	leastMass = 1e-8
+	farWeight = 1e-9
+)
+
+// keptMass is what terms says at one point.
+func keptMass(low, high, mean, sd float64) (value, byMean, bySD float64) {
+	value, byMean, bySD = massBetween(low, high, mean, sd)
+	switch {
+	case mean < low:
+		return value - farWeight*(low-mean), byMean + farWeight, bySD
+	case mean > high:
+		return value - farWeight*(mean-high), byMean - farWeight, bySD
+	}
+	return value, byMean, bySD
+}
+
+// probabilities are the same at n points of all coordinates, row after row.
 func (c *constraint) probabilities(x []float64, n int) []float64 {
-	h := c.model.inForce
-	low, high := (c.Low-h.center)/h.scale, (c.High-h.center)/h.scale
+	low, high := c.bounds()
 	out, mean, variance := make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, q := range c.model.belief() {
 		q.gp.Predict(mean, variance, x)
 		for k := range out {
-			p, _, _ := massBetween(low, high, q.mean+q.scale*mean[k], q.scale*math.Sqrt(variance[k]))
+			p, _, _ := keptMass(low, high, q.mean+q.scale*mean[k], q.scale*math.Sqrt(variance[k]))
 			out[k] += q.weight * p
 		}
 	}
@@ -188,23 +212,25 @@ func massBetween(low, high, mean, sd float64) (value, byMean, bySD float64) {
 	return value, byMean, bySD
 }
 
-// leastMass ends the logarithmic scale on which probabilities are compared.
-const leastMass = 1e-300
-
-// deviations is how many standard deviations are between a probability and one half.
-func deviations(p float64) float64 {
+// deviations is how many standard deviations a probability is above one half, and its
+// derivative; below leastMass it goes on as a line, on which terms gives each standard
+// deviation outside the bounds one.
+func deviations(p float64) (z, slope float64) {
 	switch {
 	case p >= 1:
-		return math.Inf(1)
+		return math.Inf(1), 0
 	case p > leastMass:
-		return mathext.NormalQuantile(p)
+		z = mathext.NormalQuantile(p)
+		return z, 1 / normalDensity(z)
+	case math.IsNaN(p):
+		return math.Inf(-1), 0
 	}
-	return mathext.NormalQuantile(leastMass) // NaN as well
+	return mathext.NormalQuantile(leastMass) + (p-leastMass)/farWeight, 1 / farWeight
 }
 
 // feasibility is what is known of constraints at a setting.
 type feasibility struct {
-	// each is P for each binding constraint.
+	// each is P for each binding constraint, less a trifle where it is nearly zero.
 	each []float64
 }
 
@@ -225,7 +251,7 @@ func (e *engine) all(f feasibility) float64 {
 	}
 	p := 1.0
 	for _, q := range f.each {
-		p -= 1 - q
+		p -= 1 - max(q, 0)
 	}
 	return max(p, 0)
 }
@@ -242,7 +268,7 @@ func (e *engine) feasibilities(d *domain, step int, x []float64) ([]feasibility,
 			return nil, err
 		}
 		for k := range out {
-			out[k].each = append(out[k].each, min(max(p[k], 0), 1))
+			out[k].each = append(out[k].each, min(p[k], 1))
 		}
 	}
 	return out, nil

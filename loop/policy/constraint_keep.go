@@ -78,7 +78,8 @@ func (e *engine) newKeeper(step int) (*keeper, error) {
 			p[set].Prepare()
 			k.each[set] = append(k.each[set], p[set])
 		}
-		k.edge = append(k.edge, deviations(c.Probability))
+		edge, _ := deviations(c.Probability)
+		k.edge = append(k.edge, edge)
 	}
 	return k, nil
 }
@@ -109,7 +110,8 @@ func (k *keeper) penalise(values, list []float64) []float64 {
 	for j, e := range k.each[len(k.each)-1] {
 		e.Values(p, list)
 		for i := range out {
-			cost, _ := shortPenalty(k.edge[j] - deviations(p[i]))
+			z, _ := deviations(p[i])
+			cost, _ := shortPenalty(k.edge[j] - z)
 			out[i] -= cost
 		}
 	}
@@ -122,7 +124,8 @@ func (k *keeper) short(set int, x []float64) float64 {
 	for j, e := range k.each[set] {
 		var p [1]float64
 		e.Values(p[:], x)
-		s = max(s, k.edge[j]-deviations(p[0]))
+		z, _ := deviations(p[0])
+		s = max(s, k.edge[j]-z)
 	}
 	return s
 }
@@ -162,7 +165,8 @@ func (d *decision) incumbents() [][]float64 {
 	keeps := slices.Repeat([]bool{true}, len(points))
 	for j, c := range d.binding() {
 		for k, p := range c.probabilities(x, len(points)) {
-			keeps[k] = keeps[k] && d.keeper.edge[j]-deviations(p) <= edgeWidth
+			z, _ := deviations(p)
+			keeps[k] = keeps[k] && d.keeper.edge[j]-z <= edgeWidth
 		}
 	}
 	var out [][]float64
@@ -275,7 +279,8 @@ func (k *kept) subtract(values func(e *gpcore.Expected, dst, x []float64), dst, 
 	for j, e := range k.each {
 		values(e, k.p, x)
 		for i, p := range k.p {
-			cost, _ := shortPenalty(k.edge[j] - deviations(p))
+			z, _ := deviations(p)
+			cost, _ := shortPenalty(k.edge[j] - z)
 			dst[i] -= cost
 		}
 	}
@@ -289,13 +294,13 @@ func (k *kept) subtractSlopes(gradients func(e *gpcore.Expected, dst, grad, x []
 	for j, e := range k.each {
 		gradients(e, k.p, k.slope, x)
 		for i, p := range k.p {
-			z := deviations(p)
+			z, byP := deviations(p)
 			cost, byShort := shortPenalty(k.edge[j] - z)
 			dst[i] -= cost
-			if byShort == 0 || !(p > leastMass) {
+			f := byShort * byP
+			if f == 0 {
 				continue
 			}
-			f := byShort / normalDensity(z)
 			for q := i * d; q < (i+1)*d; q++ {
 				grad[q] += f * k.slope[q]
 			}

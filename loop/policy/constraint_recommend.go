@@ -1,5 +1,7 @@
 package policy
 
+import "math"
+
 // restrict leaves of the settings, which are listed for each control set, those that keep
 // every constraint with probability Phi(Beta), and says that there are some. Where there
 // are none it leaves the one whose least probability is the greatest.
@@ -10,7 +12,7 @@ func (e *engine) restrict(settings [][]float64) (feasible bool, err error) {
 	if len(e.binding()) == 0 { // nothing is known of them
 		return false, nil
 	}
-	enough, most := normalCDF(e.spec.Beta), -1.0
+	enough, most := normalCDF(e.spec.Beta), math.Inf(-1)
 	kept := make([][]float64, len(settings))
 	nearest, at := -1, []float64(nil)
 	for set, x := range settings {

@@ -208,7 +208,9 @@ func TestRecommendWithinConstraints(t *testing.T) {
 			t.Errorf("recommended with probability %g", r.Feasibility)
 		}
 		for _, q := range e.model.data.rows {
-			better := chance(q.x) > chance(r.X)+1e-9
+			mean, _ := momentsAt(g, q.x)
+			nearest, _ := momentsAt(g, r.X)
+			better := mean < nearest-1e-9 // all chances are zero: the one least above the bound
 			if c.feasible {
 				better = chance(q.x) >= 0.978 && bound(q.x) > bound(r.X)+1e-9
 			}
@@ -403,6 +405,20 @@ func TestKeptGradients(t *testing.T) {
 	}
 	if short < 20 || partly == 0 {
 		t.Errorf("%d of 120 settings were short, %d of them on the edge: the test does not test what it says", short, partly)
+	}
+	// Far from the bounds, where every probability is zero, what is nearer to them costs
+	// less: 270 K are 30 K below the quantity's average.
+	e.constraints[0].Low, e.constraints[0].High = 260, 270
+	if keeper, err = e.newKeeper(16); err != nil {
+		t.Fatal(err)
+	}
+	last := len(e.domains) - 1 // controls all
+	kept := keeper.keep(options[last].objective, last).(*keptSlope)
+	kept.Prepare()
+	low, high := []float64{0.2, 0.8, 0.5}, []float64{0.8, 0.2, 0.5}
+	compareSlopes(t, kept, kept.Values, kept.Gradients, low)
+	if a, b := keeper.short(last, low), keeper.short(last, high); !(a < b) || a < 10 {
+		t.Errorf("short by %g at the lower temperature, by %g at the higher", a, b)
 	}
 }
 

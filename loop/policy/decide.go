@@ -221,7 +221,9 @@ func (d *decision) explain(o *option, x []float64) (Why, error) {
 	if err != nil {
 		return Why{}, err
 	}
-	w.Feasibility = e.all(f[0])
+	if w.Feasibility = e.all(f[0]); len(e.constraints) == 0 {
+		w.Feasibility = math.NaN()
+	}
 	if e.risk > 0 {
 		w.NoiseVariance = h.scale * h.scale * s.risky()
 		w.Risk = e.risk * w.NoiseVariance

@@ -145,7 +145,7 @@ type Why struct {
 	Risk float64
 	// Value is the acquisition's value.
 	Value float64
-	// Feasibility is as in Estimate.
+	// Feasibility is as in Estimate; NaN without constraints.
 	Feasibility float64
 }
 
