@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// smallLaser is a file for the simulated laser with two mirrors, whatever decides.
+type smallLaser struct {
+	policy []string // lines of [policy]
+	model  []string // of [model]
+	rest   []string // further sections
+	sets   bool     // a cheap control set of one mirror beside that of both
+	steps  int
+}
+
+func (f smallLaser) text() string {
+	var b strings.Builder
+	b.WriteString(`schema = 1
+name = "small"
+seed = 5
+[plant]
+kind = "laser"
+[objective]
+sensor = "energy"
+shots = 2
+[cost]
+unit = "shots"
+per_shot = 0.5
+`)
+	for name, channel := range map[string]string{"energy": "energy", "pointing": "pointing"} {
+		limit := map[string]string{"energy": "[0.0, 20.0]", "pointing": "[-5.0, 5.0]"}[name]
+		fmt.Fprintf(&b, "[[sensor]]\nname = %q\nunit = \"1\"\ndevice = \"laser\"\nchannel = %q\nrange = %s\nmax_age = \"1s\"\n", name, channel, limit)
+	}
+	for _, v := range []string{"x", "y"} {
+		fmt.Fprintf(&b, `[[variable]]
+name = %q
+unit = "mrad"
+range = [-2.0, 2.0]
+start = 0.0
+device = "laser"
+channel = "m%s"
+readback = { tolerance = 0.01 }
+on_release = "release"
+when_random = { distribution = "normal", mean = 0.2, sd = 0.3 }
+[safety.variable.%s]
+hard = [-2.5, 2.5]
+slew = 4.0
+safe = 0.0
+`, v, v, v)
+	}
+	if f.sets {
+		b.WriteString("[[control_set]]\nvariables = [\"x\"]\ncost = 0.2\n[[control_set]]\nvariables = [\"x\", \"y\"]\ncost = 2.0\n")
+	}
+	fmt.Fprintf(&b, "[policy]\n%s\ninitial = { steps = 5 }\n[model]\n%s\n[stop]\nsteps = %d\n%s\n",
+		strings.Join(f.policy, "\n"), strings.Join(f.model, "\n"), f.steps, strings.Join(f.rest, "\n"))
+	b.WriteString(`[[device]]
+name = "laser"
+driver = "serial"
+port = "/dev/ttyUSB0"
+[device.channel.energy]
+read = { out = "E?", in = "%f" }
+[device.channel.pointing]
+read = { out = "P?", in = "%f" }
+[device.channel.mx]
+read = { out = "X?", in = "%f" }
+write = { out = "X %f" }
+release = { out = "RX" }
+[device.channel.my]
+read = { out = "Y?", in = "%f" }
+write = { out = "Y %f" }
+release = { out = "RY" }
+`)
+	return b.String()
+}
+
+// ofKind is a file with what a kind asks for.
+func ofKind(kind string) smallLaser {
+	parts := (&configs.Policy{Kind: kind}).Parts()
+	f := smallLaser{policy: []string{fmt.Sprintf("kind = %q", kind)}, steps: 9,
+		sets: strings.Contains(kind, "cvs") || strings.Contains(kind, "psq")}
+	if parts.Risky {
+		f.policy = append(f.policy, "risk = 0.5")
+	}
+	if parts.Noise == configs.NoiseKnown {
+		f.policy = append(f.policy, `noise_sd = "0.3 + 0.1*x^2"`)
+	}
+	if parts.Acquisition == "ids" {
+		f.policy = append(f.policy, "rho = 2.0")
+	}
+	return f
+}
+
+// simulateText checks and simulates a file, and returns the last line's result.
+func simulateText(t *testing.T, text string) resultLine {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "it.toml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	actedOn(t, file)
+	e, out, errOut, _ := testEnv("simulate", file, "--json", "--journal", filepath.Join(dir, "it.db"))
+	if code := execute(t.Context(), e); code != exitOK {
+		t.Fatalf("simulate ends with code %d: %s\n%s", code, errOut, text)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	var r resultLine
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// actedOn wants that everything in a file about the decisions is acted on.
+func actedOn(t *testing.T, file string) {
+	t.Helper()
+	e, out, errOut, _ := testEnv("check", file, "--json")
+	if code := execute(t.Context(), e); code != exitOK {
+		t.Fatalf("check ends with code %d: %s", code, errOut)
+	}
+	var doc struct{ Inert []note }
+	if err := json.Unmarshal([]byte(out.String()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range doc.Inert {
+		section, _, _ := strings.Cut(n.Key, ".")
+		if slices.Contains([]string{"objective", "policy", "model", "constraint", "cost", "control_set", "domain", "stop"}, section) {
+			t.Errorf("%s:%d: %s is read but not acted on: %s", filepath.Base(file), n.Line, n.Key, n.What)
+		}
+	}
+}
+
+// usable wants a result after all steps with a recommendation inside the ranges.
+func (f smallLaser) usable(t *testing.T, r resultLine) {
+	t.Helper()
+	if r.Steps != f.steps || r.Reason != "steps" || len(r.Recommended) == 0 {
+		t.Errorf("%d steps of %d, reason %q, recommended %v", r.Steps, f.steps, r.Reason, r.Recommended)
+	}
+	for name, v := range r.Recommended {
+		if !(v >= -2 && v <= 2) {
+			t.Errorf("recommended %s = %v, outside [-2, 2]", name, v)
+		}
+	}
+}
+
+// TestEveryKindSimulates: a file of each kind that there is simulates.
+func TestEveryKindSimulates(t *testing.T) {
+	kinds := policy.Kinds()
+	for _, kind := range kinds {
+		if !slices.Contains(configs.Policies(), kind) {
+			t.Errorf("no file can name kind %q: the schema does not have it", kind)
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			f := ofKind(kind)
+			f.usable(t, simulateText(t, f.text()))
+		})
+	}
+}
+
+// combination number i of words of every part: each word occurs, beside changing others.
+func combination(i int) smallLaser {
+	pick := func(words []string, i int) string { return words[i%len(words)] }
+	acquisitions := slices.DeleteFunc(policy.Acquisitions(), func(a string) bool { return a == "none" })
+	acquisition := pick(acquisitions, i)
+	f := smallLaser{steps: 8, sets: i%3 == 1}
+	f.policy = append(f.policy, fmt.Sprintf("acquisition = %q", acquisition))
+	bounded := acquisition == "ucb" || acquisition == "ids"
+	risky := (acquisition == "ucb" || acquisition == "ts") && i%2 == 0
+	switch {
+	case f.sets:
+		f.policy = append(f.policy, `kind = "ucb-cvs"`, fmt.Sprintf("schedule = %q", pick([]string{"none", "etc-ada", "etc-50"}, i)))
+	case risky:
+		f.policy = append(f.policy, `kind = "rahbo"`)
+	default:
+		f.policy = append(f.policy, `kind = "gp-ucb"`)
+	}
+	if risky {
+		f.policy = append(f.policy, "risk = 0.3")
+	}
+	if bounded {
+		word := pick(policy.Confidences(), i/len(acquisitions)+i)
+		f.policy = append(f.policy, fmt.Sprintf("confidence = %q", word))
+		if word == "constant" {
+			f.policy = append(f.policy, "beta = 1.5")
+		}
+	}
+	if acquisition == "ids" {
+		f.policy = append(f.policy, "rho = 1.5")
+	}
+	if i%5 == 2 {
+		f.policy = append(f.policy, "per_cost = true")
+	}
+	if i%4 == 3 {
+		f.policy = append(f.policy, `noise_sd = "0.3 + 0.05*(x + 2)"`)
+	}
+	switch rule := pick([]string{"", "averaged", "sampled", "fit", "greedy", "elimination"}, i/2); rule {
+	case "fit":
+		f.model = append(f.model, `hyperparameters = "fit"`)
+	case "":
+		f.policy = append(f.policy, "priors = [{ lengthscale = 0.3, kernel = \"rq\", weight = 2.0 }, { lengthscale = [0.5, 0.2], outputscale = 4.0, noise_sd = 0.4, mean = 3.0 }]")
+	default:
+		f.policy = append(f.policy, fmt.Sprintf("prior_rule = %q", rule))
+	}
+	f.model = append(f.model, fmt.Sprintf("kernel = %q", pick(policy.Kernels(), i)))
+	if i%4 == 1 {
+		f.rest = append(f.rest, "[policy.drift]\ntimescale = [100.0, 1000.0]\nhold = 0.1\ndetect = true")
+	}
+	if i%2 == 1 {
+		f.rest = append(f.rest, "[[constraint]]\nsensor = \"pointing\"\nrange = [-1.0, 1.0]\nprobability = 0.9")
+	}
+	return f
+}
+
+// TestCombinationsSimulate: files that name words of any part together check, without
+// anything that is not acted on, and simulate.
+func TestCombinationsSimulate(t *testing.T) {
+	for i := range 24 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			f := combination(i)
+			f.usable(t, simulateText(t, f.text()))
+		})
+	}
+}
