@@ -13,6 +13,10 @@
 //	                       └──────────────────────────────────────────────────────────────┘
 //	                    a stop condition, a fault, an interrupt → homing? → resting → closed
 //
+// While the safety layer holds, the step's clocks stand still; when it falls back the
+// step is given up, and the run ends unless somebody can resume it; when it trips or
+// is stopped the run ends.
+//
 // # Who runs what
 //
 // One goroutine owns the loop's state. Whatever may block (a device call, a
@@ -21,8 +25,9 @@
 //
 //	           post(job)                      put(continuation)
 //	┌──────┐ ───────────> lane 0: journal ──────────────┐
-//	│ loop │ ───────────> lane 1: policy  ──────────────┤
-//	│      │ ───────────> lane 2…: one per device ──────┤
+//	│ loop │ ───────────> lane 1: latches ──────────────┤
+//	│      │ ───────────> lane 2: policy  ──────────────┤
+//	│      │ ───────────> lane 3…: one per device ──────┤
 //	└──────┘ <────────── mailbox ◄──────────────────────┴── readings that devices
 //	   ^ tick                                               send on their own
 //

@@ -1,0 +1,38 @@
+package main
+
+// mutants has one for each rule, and one for each part of a rule. The first five are
+// those of every change: what no run can do without.
+var mutants = []mutant{
+	{1, "not-finite", "safety/values.go", "if finite(dest) {", "if true {", "./safety", "TestNotFiniteKeepsTheLastSetpoint"},
+	{2, "hard-bounds", "safety/values.go", "c := clamp(dest, l.Low, l.High)", "c, _ := dest, l", "./safety", "TestArbitraryBits"},
+	{3, "slew", "safety/values.go", "return clamp(dest, from-l.SlewDown*dt.Seconds(), from+l.SlewUp*dt.Seconds())", "return dest", "./safety", "TestArbitraryBits"},
+	{13, "interlock", "safety/step.go", "x.unmet(x.l.Interlocks, RuleInterlock, active)", "", "./safety", "TestInterlock"},
+	{30, "stop", "safety/mode.go", "case t.command == CommandStop || t.asked == ReactStop && m != Stopped:", "case false:", "./safety", "TestStopActsFromEveryMode"},
+	{2, "final-assert", "safety/values.go", "if x.sound(i, set) {", "if true {", "./safety", "TestFinalAssertTripsAndNeedsANewProcess"},
+	{4, "dwell", "safety/values.go", "case !stands && v.Changed && x.now-v.ChangedAt < l.Dwell && !in.Lost:", "case false:", "./safety", "TestDwellAndLease"},
+	{5, "resolution", "safety/values.go", "set = l.quantise(way)", "set = way", "./safety", "TestQuantise"},
+	{6, "stale", "safety/watch.go", "if l.Watched && !x.fresh(i) {", "if false {", "./safety", "TestStaleSensorHoldsThenFalls"},
+	{7, "range", "safety/watch.go", "if l.Watched && s.OutOfRange >= rangeMax {", "if false {", "./safety", "TestOutOfRangeCounts"},
+	{8, "spike", "safety/watch.go", "if s.spikes() >= spikesMax {", "if false {", "./safety", "TestSpikes"},
+	{9, "stuck", "safety/watch.go", "if l.Stuck > 0 && s.Same >= l.Stuck && s.OutputMoved {", "if false {", "./safety", "TestStuckSensor"},
+	{10, "disagree", "safety/watch.go", "if l.Tolerance > 0 && x.disagree(i) {", "if false {", "./safety", "TestSensorsDisagree"},
+	{11, "response", "safety/actuator.go", "if x.now > s.Deadline {", "if false {", "./safety", "TestResponse"},
+	{12, "readback", "safety/actuator.go", "if v.Tries >= resendMax {", "if false {", "./safety", "TestReadbackIsSentAgainThenTrips"},
+	{12, "override", "safety/actuator.go", "if x.now-v.OffSince > x.l.Variables[i].Timeout {", "if false {", "./safety", "TestOverrideIsAdopted"},
+	{14, "permissive", "safety/watch.go", "if !x.out.Bypassed.Has(RulePermissive) {", "if false {", "./safety", "TestStartNeedsArmAndPermission"},
+	{15, "policy", "loop/step.go", `a.err = fmt.Errorf("the policy panicked: %v", r)`, "_ = r", "./loop", "TestPanickingPolicyIsIsolated"},
+	{16, "watchdog", "loop/watchdog.go", "l.haltAll(limit)\n", "_ = limit\n", "./loop", "TestWatchdogHaltsWhenTheLoopStands"},
+	{17, "lease", "safety/values.go", "return l.Lease > 0 &&", "return l.Lease < 0 &&", "./safety", "TestDwellAndLease"},
+	{18, "comms", "safety/watch.go", "if x.l.Comms > 0 && x.l.Links[d].Watched", "if false && x.l.Links[d].Watched", "./safety", "TestCommsLoss"},
+	{19, "budget", "safety/dose.go", "if amount > l.PerDose || over(l.Hour, sum(d.Hour[:])+amount) || over(l.Day, sum(d.Day[:])+amount) || over(l.Run, d.Total+amount) {", "if false {", "./safety", "TestBudgets"},
+	{20, "unknown-dose", "safety/dose.go", "case in.Lost:", "case false:", "./safety", "TestUnknownDoseIsNeverRepeated"},
+	{21, "exposure", "safety/actuator.go", "if x.now-v.AboveSince > l.AboveTime {", "if false {", "./safety", "TestExposure"},
+	{24, "record", "loop/loop.go", `l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, what, err))` + "\n\t\t\t\treturn", "_ = what", "./loop", "TestJournalFailureFallsBack"},
+	{25, "clock", "loop/watchdog.go", "return jump, true", "return jump, false", "./loop", "TestWallClockJumpIsToldAndChangesNothing"},
+	{26, "start", "safety/values.go", "case in.Readback.known():\n\t\tfrom = in.Readback.Value\n\tdefault:", "default:", "./safety", "TestTakeOverWithoutABump"},
+	{27, "instance", "loop/journal/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB", "./loop/journal", "TestControlStateIsLocked"},
+	{28, "config", "configs/validate.go", "k.safety()", "", "./configs", "TestBadSafetySections"},
+	{29, "bypass", "safety/causes.go", "if now < b.Until && b.Rule.Bypassable() {", "if b.Rule.Bypassable() {", "./safety", "TestBypassExpires"},
+	{30, "stop", "loop/loop.go", "l.stopIfAsked()\n\t\t\t\tf()", "f()", "./loop", "TestStopOvertakesTheQueue"},
+	{31, "shutdown", "loop/rest.go", "l.ask(safety.CommandHurry)", "", "./loop", "TestShutdownIsHurriedWhenSlow"},
+}
