@@ -130,7 +130,7 @@ type Policy struct {
 	VarianceModel     string        `toml:"variance_model" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
 	NoiseSD           string        `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
-	ConfidenceSetting string        `toml:"confidence_setting" enum:"finite,continuous,theory" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, or irgp's that the paper's proof uses; absent: finite where [domain] lists candidates"`
+	ConfidenceSetting string        `toml:"confidence_setting" enum:"finite,continuous,theory,wide" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, or a bolder irgp; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
 	Beta              *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
 	Delta             *float64      `toml:"delta" unit:"1" bound:"> 0, < 1" doc:"probability that the bounds of confidence srinivas and data may fail, and that priors are eliminated wrongly; absent: 0.05"`
 	NormBound         *float64      `toml:"norm_bound" unit:"prior standard deviations" bound:"> 0" doc:"bound on the objective's norm, of confidence data; absent: 1"`

@@ -139,7 +139,7 @@ func (k *checker) confidence(own, named Parts) {
 // confidenceForm checks which form of a confidence parameter is asked for.
 func (k *checker) confidenceForm(named Parts) {
 	p := &k.cfg.Policy
-	forms := map[string][]string{"irgp": {"finite", "continuous", "theory"}, "rgp": {"finite", "continuous"}, "srinivas": {"finite", "continuous"}}[named.Confidence]
+	forms := map[string][]string{"irgp": {"finite", "continuous", "theory", "wide"}, "rgp": {"finite", "continuous"}, "srinivas": {"finite", "continuous"}}[named.Confidence]
 	switch {
 	case p.ConfidenceSetting == "":
 	case len(forms) == 0:

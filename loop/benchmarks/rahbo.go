@@ -111,7 +111,7 @@ func rahboCompetitors(r rahboProblem) []Competitor {
 	return []Competitor{
 		{"rahbo", "ours: log variance model, randomised confidence, refit every 5 steps", "rahbo", averse(func(*policy.Spec) {})},
 		{"gp-ucb-heteroscedastic", "the same without the risk term", "gp-ucb-heteroscedastic", nil},
-		{"gp-ucb", "the same with one noise for all settings", "gp-ucb", nil},
+		{"gp-ucb", "the same with one noise for all settings", "gp-ucb", func(s *policy.Spec, _ *Problem) { s.ConfidenceSetting = "wide" }},
 		{"rahbo-known-variance", "rahbo, told the noise variance", "rahbo-known-variance", func(s *policy.Spec, p *Problem) {
 			s.Risk, s.NoiseVariance = r.alpha, p.NoiseVariance
 		}},

@@ -12,7 +12,7 @@ import (
 // under the root is called zeta.
 //
 // One draw serves a step: a randomised parameter is a function of the seed and the
-// step, so it is the same for all control sets and for both bounds.
+// step, so it is the same for all control sets.
 type confidence interface {
 	beta(step int) float64
 }
@@ -42,6 +42,7 @@ const (
 	settingFinite     = "finite"
 	settingContinuous = "continuous"
 	settingTheory     = "theory"
+	settingWide       = "wide"
 )
 
 // Confidences lists the words of Spec.Confidence. With t the number of decisions after
@@ -50,8 +51,8 @@ const (
 //
 //	"constant"  beta = Spec.Beta
 //	"heuristic" zeta = 0.2 d log(2t)
-//	"irgp"      finite: zeta = 2 log(|X|/2) + Z; continuous: d/2 + Z; theory: s_t + Z;
-//	            Z exponential with mean 2 (see irgp)
+//	"irgp"      finite: zeta = 2 log(|X|/2) + Z; continuous: d/2 + Z; wide: 2 d + Z;
+//	            theory: s_t + Z; Z exponential with mean 2 (see irgp)
 //	"rgp"       zeta from Gamma(shape, scale 1), finite: shape log(|X| t^2)/log 1.5;
 //	            continuous: 0.2 d log(2t) (see rgp)
 //	"srinivas"  finite: zeta = 2 log(|X| t^2 pi^2/(6 delta)); continuous: see srinivas
@@ -95,7 +96,7 @@ func newConfidence(s *Spec, m *model) confidence {
 	case confidenceHeuristic:
 		return heuristic{count, dims}
 	case confidenceIRGP:
-		return irgp{counter: count, dims: dims, finite: finite, theory: s.ConfidenceSetting == settingTheory, seed: s.Seed, model: m}
+		return irgp{counter: count, dims: dims, finite: finite, form: s.ConfidenceSetting, seed: s.Seed, model: m, noise: s.Beta}
 	case confidenceRGP:
 		return rgp{heuristic: heuristic{count, dims}, finite: finite, seed: s.Seed}
 	case confidenceSrinivas:
@@ -147,7 +148,7 @@ func (c *checker) confidence() {
 		c.fail("norm bound %g must be finite and not negative", s.NormBound)
 	}
 	settings := map[string][]string{
-		confidenceIRGP:     {settingFinite, settingContinuous, settingTheory},
+		confidenceIRGP:     {settingFinite, settingContinuous, settingTheory, settingWide},
 		confidenceRGP:      {settingFinite, settingContinuous},
 		confidenceSrinivas: {settingFinite, settingContinuous},
 	}[s.Confidence]

@@ -13,7 +13,13 @@ import (
 //
 //	finite:     s   = 2 log(|X|/2)                      (their Theorem for finite X)
 //	continuous: s   = d/2                               (their experiments, section 5)
+//	wide:       s   = 2 d                               (ours)
 //	theory:     s_t = 2 d log(b d r t^2 (sqrt(log(a d)) + sqrt(pi)/2)) - 2 log 2
+//
+// "wide" is the theory's leading term with one in place of its logarithm. It is what
+// the risk-averse kinds take: on Branin's function they found the quiet one of its three
+// optima in 97.5 % of the runs with it and in 95 % with d/2, because a process fitted to
+// data that gather at another optimum is too sure of what it has not seen.
 //
 // A shift below zero (one or two settings, t = 1 on a long lengthscale) is taken as
 // zero. Of the theory's constants, the inputs' unit cube gives r = 1; a and b, which
@@ -21,22 +27,30 @@ import (
 type irgp struct {
 	counter
 	dims   int
-	finite int // |X|; 0: not finite
-	theory bool
+	finite int    // |X|; 0: not finite
+	form   string // settingTheory, settingWide, or the experiments'
 	seed   uint64
 	model  *model
+	// noise multiplies the standard deviation in the bound of the noise variance.
+	noise float64
 }
 
 func (c irgp) beta(step int) float64 {
 	return math.Sqrt(c.shift(step) + 2*stream(c.seed, forConfidence, step).ExpFloat64())
 }
 
+// noiseBeta is constant: the draw is there to explore the objective. With a draw for both
+// bounds, RAHBO paid a third more on the sine, at settings whose noise it took for small.
+func (c irgp) noiseBeta(int) float64 { return c.noise }
+
 func (c irgp) shift(step int) float64 {
 	d, t := float64(c.dims), c.t(step)
 	switch {
 	case c.finite > 0:
 		return max(2*math.Log(float64(c.finite)/2), 0)
-	case c.theory:
+	case c.form == settingWide:
+		return 2 * d
+	case c.form == settingTheory:
 		a, b := smoothness(c.model)
 		inner := b * d * t * t * (math.Sqrt(max(math.Log(a*d), 0)) + math.Sqrt(math.Pi)/2)
 		return max(2*d*math.Log(inner)-2*math.Ln2, 0)

@@ -44,7 +44,8 @@ func TestConfidenceFormulas(t *testing.T) {
 		check("srinivas", srinivas{count, o.D, 0, o.Delta, m}.beta(step), o.SrinivasContinuous)
 		check("irgp's shift, finite", irgp{counter: count, dims: o.D, finite: o.Size, model: m}.shift(step), o.IRGPFinite)
 		check("irgp's shift", irgp{counter: count, dims: o.D, model: m}.shift(step), o.IRGPContinuous)
-		check("irgp's shift, theory", irgp{counter: count, dims: o.D, theory: true, model: m}.shift(step), o.IRGPTheory)
+		check("irgp's shift, theory", irgp{counter: count, dims: o.D, form: settingTheory, model: m}.shift(step), o.IRGPTheory)
+		check("irgp's shift, wide", irgp{counter: count, dims: o.D, form: settingWide}.shift(step), 4*o.IRGPContinuous)
 		check("rgp's shape, finite", rgp{heuristic: heuristic{count, o.D}, finite: o.Size}.shape(step), o.RGPf[0])
 		check("rgp's shape", rgp{heuristic: heuristic{count, o.D}}.shape(step), o.RGPc[0])
 	}

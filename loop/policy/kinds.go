@@ -8,6 +8,7 @@ type recipe struct {
 	kind        string
 	acquisition string
 	confidence  string // "": the specification must say
+	form        string // of confidence "irgp" where settings are not listed; "": continuous
 	schedule    string // of control sets; "": the greatest value, or the specification's
 	priorRule   string // "" unless the kind is about priors
 	noise       noiseSource
@@ -33,10 +34,10 @@ func recipes() []recipe {
 	const ucb, ts, ei = acquireUCB, acquireTS, acquireEI
 	return []recipe{
 		// Makarova et al., NeurIPS 2021.
-		{kind: kindRAHBO, acquisition: ucb, noise: learntNoise, risk: true},
-		{kind: "rahbo-known-variance", acquisition: ucb, noise: knownNoise, risk: true},
-		{kind: "rahbo-us", acquisition: ucb, noise: learntNoise, risk: true, explore: true},
-		{kind: "gp-ucb-heteroscedastic", acquisition: ucb, noise: learntNoise},
+		{kind: kindRAHBO, acquisition: ucb, form: settingWide, noise: learntNoise, risk: true},
+		{kind: "rahbo-known-variance", acquisition: ucb, form: settingWide, noise: knownNoise, risk: true},
+		{kind: "rahbo-us", acquisition: ucb, form: settingWide, noise: learntNoise, risk: true, explore: true},
+		{kind: "gp-ucb-heteroscedastic", acquisition: ucb, form: settingWide, noise: learntNoise},
 		// Tay et al., NeurIPS 2023.
 		{kind: kindUCBCVS, acquisition: ucb, subsets: true},
 		{kind: "ucb-cvs-etc-50", acquisition: ucb, schedule: scheduleETC50, subsets: true},

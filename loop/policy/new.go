@@ -100,6 +100,9 @@ func (s *Spec) complete(r recipe) {
 	if s.Confidence == "" || r.confidence != "" {
 		s.Confidence = r.confidence
 	}
+	if s.ConfidenceSetting == "" && s.Confidence == confidenceIRGP && len(s.Candidates) == 0 {
+		s.ConfidenceSetting = r.form
+	}
 	if r.schedule != "" {
 		s.Schedule = r.schedule
 	}

@@ -40,10 +40,11 @@ type Spec struct {
 	// "data", "rgp", "irgp" or "heuristic": see Confidences.
 	Confidence string
 	// ConfidenceSetting is "finite" or "continuous" for "srinivas", "rgp" and "irgp", and
-	// "theory" for "irgp"; empty: finite where Candidates are listed.
+	// "theory" or "wide" for "irgp"; empty: finite where Candidates are listed, else
+	// continuous, for "irgp" of a risk-averse kind wide.
 	ConfidenceSetting string
-	// Beta multiplies the standard deviation where Confidence is "constant", and in
-	// every recommendation.
+	// Beta multiplies the standard deviation where Confidence is "constant", in the
+	// noise variance's bound where it is "irgp", and in every recommendation.
 	Beta float64
 	// Delta is the probability that a theoretical confidence parameter ("srinivas",
 	// "data") may fail, and that priors are eliminated wrongly; 0 takes 0.05.
