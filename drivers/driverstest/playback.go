@@ -21,7 +21,7 @@ import (
 // The last Close, or any Close after a wrong call, returns an error if calls are
 // left over or one was wrong. clock stamps the readings.
 func Playback(t Transcript, clock drivers.Clock) drivers.Device {
-	p := &player{calls: slices.Clone(t.Calls), clock: clock}
+	p := &player{calls: slices.Clone(t.Calls), clock: clock, lapses: t.Lapses}
 	parts := parts{device: p}
 	if t.Actuator {
 		parts.actuator = playedActuator{p}
@@ -33,14 +33,18 @@ func Playback(t Transcript, clock drivers.Clock) drivers.Device {
 }
 
 type player struct {
-	clock drivers.Clock
-	sink  func(drivers.Reading)
+	clock  drivers.Clock
+	lapses bool
+	sink   func(drivers.Reading)
 
 	mu    sync.Mutex
 	calls []Call
 	next  int
 	wrong error
 }
+
+// LapsesOnClose implements drivers.Lapser.
+func (p *player) LapsesOnClose() bool { return p.lapses }
 
 // play checks one call and gives its answer.
 func (p *player) play(got Call) (Call, error) {

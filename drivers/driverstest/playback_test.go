@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -112,6 +113,55 @@ func TestStoreKeepsUnknownLimits(t *testing.T) {
 	}
 }
 
+// An error may be of several kinds, and each decides what the loop does.
+func TestStoreKeepsKindsOfErrors(t *testing.T) {
+	want := fmt.Errorf("%w: %w: the plug was pulled", drivers.ErrUnavailable, drivers.ErrClosed)
+	var stored bytes.Buffer
+	if err := (Transcript{Calls: []Call{{Op: OpHalt, Err: want}}}).Store(&stored); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(&stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := loaded.Calls[0].Err
+	if got.Error() != want.Error() {
+		t.Errorf("%q became %q", want, got)
+	}
+	for _, k := range kinds {
+		if errors.Is(got, k.err) != errors.Is(want, k.err) {
+			t.Errorf("%q: is %v: %v, was %v", got, k.err, errors.Is(got, k.err), errors.Is(want, k.err))
+		}
+	}
+}
+
+// lapser is a device whose outputs end with the connection, or do not.
+type lapser struct {
+	drivers.Device
+	lapses bool
+}
+
+func (l lapser) LapsesOnClose() bool { return l.lapses }
+
+func TestPlaybackLapsesAsTheDevice(t *testing.T) {
+	for name, dev := range map[string]drivers.Device{"not a lapser": &fake{}, "no": lapser{&fake{}, false}, "yes": lapser{&fake{}, true}} {
+		wrapped, rec := Record(dev)
+		var stored bytes.Buffer
+		if err := rec.Transcript().Store(&stored); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := Load(&stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, d := range map[string]drivers.Device{"recorded": wrapped, "played": Playback(loaded, wall{})} {
+			if got := d.(drivers.Lapser).LapsesOnClose(); got != (name == "yes") {
+				t.Errorf("%s, %s: LapsesOnClose says %v", name, what, got)
+			}
+		}
+	}
+}
+
 func TestPlaybackNoticesWrongCalls(t *testing.T) {
 	ctx := context.Background()
 	transcript := Transcript{Actuator: true, Calls: []Call{
@@ -167,7 +217,7 @@ func TestLoadRefuses(t *testing.T) {
 		"nothing":         "",
 		"another version": `{"transcript":2}`,
 		"unknown op":      `{"transcript":1}` + "\n" + `{"op":"jump"}`,
-		"unknown kind":    `{"transcript":1}` + "\n" + `{"op":"halt","error":{"text":"x","kind":"odd"}}`,
+		"unknown kind":    `{"transcript":1}` + "\n" + `{"op":"halt","error":{"text":"x","kinds":["odd"]}}`,
 		"unknown key":     `{"transcript":1}` + "\n" + `{"op":"halt","colour":1}`,
 	} {
 		if _, err := Load(strings.NewReader(text)); err == nil {

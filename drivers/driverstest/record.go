@@ -26,12 +26,15 @@ func (r *Recorder) Transcript() Transcript {
 }
 
 // Record wraps a device. The wrapper is an Actuator or a Listener where dev is
-// one. The values that it records are copies.
+// one, and answers as a Lapser as dev does. The values that it records are copies.
 func Record(dev drivers.Device) (drivers.Device, *Recorder) {
 	r := &Recorder{}
 	actuator, canSet := dev.(drivers.Actuator)
 	listener, speaks := dev.(drivers.Listener)
 	r.transcript.Actuator, r.transcript.Listener = canSet, speaks
+	if lapser, ok := dev.(drivers.Lapser); ok {
+		r.transcript.Lapses = lapser.LapsesOnClose()
+	}
 	parts := parts{device: recorded{dev, r}}
 	if canSet {
 		parts.actuator = recordedActuator{actuator, r}
@@ -44,9 +47,16 @@ func Record(dev drivers.Device) (drivers.Device, *Recorder) {
 
 // parts are what a device is made of; actuator and listener may be nil.
 type parts struct {
-	device   drivers.Device
+	device   lasting
 	actuator drivers.Actuator
 	listener drivers.Listener
+}
+
+// lasting is a device that says whether its outputs outlive it; to say that they
+// do is the same as not to be a Lapser.
+type lasting interface {
+	drivers.Device
+	drivers.Lapser
 }
 
 // join makes a device that is an Actuator and a Listener only where it has the
@@ -55,18 +65,18 @@ func (p parts) join() drivers.Device {
 	switch {
 	case p.actuator != nil && p.listener != nil:
 		return struct {
-			drivers.Device
+			lasting
 			drivers.Actuator
 			drivers.Listener
 		}{p.device, p.actuator, p.listener}
 	case p.actuator != nil:
 		return struct {
-			drivers.Device
+			lasting
 			drivers.Actuator
 		}{p.device, p.actuator}
 	case p.listener != nil:
 		return struct {
-			drivers.Device
+			lasting
 			drivers.Listener
 		}{p.device, p.listener}
 	}
@@ -94,6 +104,9 @@ type recorded struct {
 	drivers.Device
 	r *Recorder
 }
+
+// LapsesOnClose implements drivers.Lapser.
+func (d recorded) LapsesOnClose() bool { return d.r.Transcript().Lapses }
 
 func (d recorded) Open(ctx context.Context) ([]drivers.Channel, error) {
 	i := d.r.begin(Call{Op: OpOpen})

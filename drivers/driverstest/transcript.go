@@ -14,8 +14,9 @@ import (
 
 // Transcript is what was asked of a device and what it said.
 type Transcript struct {
-	// Actuator and Listener say what the device is beside a drivers.Device.
-	Actuator, Listener bool
+	// Actuator and Listener say what the device is beside a drivers.Device, Lapses
+	// what it answers as a drivers.Lapser.
+	Actuator, Listener, Lapses bool
 	// Calls are in the order in which they began; Close and readings that the
 	// device spoke on its own stand where they happened.
 	Calls []Call
@@ -50,15 +51,15 @@ type Call struct {
 // Failure is an error of a stored transcript: the words of the original, and
 // which of the errors of package drivers it wraps.
 type Failure struct {
-	Text string
-	Kind error // drivers.ErrUnavailable and so on; nil for any other error
+	Text  string
+	Kinds []error // drivers.ErrUnavailable and so on
 }
 
 // Error gives the words of the original.
 func (f *Failure) Error() string { return f.Text }
 
-// Unwrap gives Kind.
-func (f *Failure) Unwrap() error { return f.Kind }
+// Unwrap gives Kinds.
+func (f *Failure) Unwrap() []error { return f.Kinds }
 
 // kinds are the errors that a stored transcript tells apart.
 var kinds = []struct {
@@ -66,6 +67,7 @@ var kinds = []struct {
 	err  error
 }{
 	{"unavailable", drivers.ErrUnavailable},
+	{"closed", drivers.ErrClosed},
 	{"protocol", drivers.ErrProtocol},
 	{"refused", drivers.ErrRefused},
 }
@@ -76,6 +78,7 @@ type headLine struct {
 	Transcript int  `json:"transcript"` // version of the form
 	Actuator   bool `json:"actuator"`
 	Listener   bool `json:"listener"`
+	Lapses     bool `json:"lapses,omitempty"`
 }
 
 type callLine struct {
@@ -99,8 +102,8 @@ type channelLine struct {
 }
 
 type errLine struct {
-	Text string `json:"text"`
-	Kind string `json:"kind,omitempty"`
+	Text  string   `json:"text"`
+	Kinds []string `json:"kinds,omitempty"`
 }
 
 // version is that of the stored form.
@@ -109,7 +112,7 @@ const version = 1
 // Store writes the transcript as JSON lines: a head, then one line for each call.
 func (t Transcript) Store(w io.Writer) error {
 	enc := json.NewEncoder(w)
-	if err := enc.Encode(headLine{version, t.Actuator, t.Listener}); err != nil {
+	if err := enc.Encode(headLine{version, t.Actuator, t.Listener, t.Lapses}); err != nil {
 		return fmt.Errorf("transcript: %w", err)
 	}
 	for i, c := range t.Calls {
@@ -122,7 +125,7 @@ func (t Transcript) Store(w io.Writer) error {
 			line.Err = &errLine{Text: c.Err.Error()}
 			for _, k := range kinds {
 				if errors.Is(c.Err, k.err) {
-					line.Err.Kind = k.word
+					line.Err.Kinds = append(line.Err.Kinds, k.word)
 				}
 			}
 		}
@@ -144,7 +147,7 @@ func Load(r io.Reader) (Transcript, error) {
 	if head.Transcript != version {
 		return Transcript{}, fmt.Errorf("transcript: version %d; this program reads %d", head.Transcript, version)
 	}
-	t := Transcript{Actuator: head.Actuator, Listener: head.Listener}
+	t := Transcript{Actuator: head.Actuator, Listener: head.Listener, Lapses: head.Lapses}
 	for {
 		var line callLine
 		switch err := dec.Decode(&line); {
@@ -176,18 +179,22 @@ func (l callLine) call() (Call, error) {
 		}
 		c.Offered = append(c.Offered, ch)
 	}
-	if l.Err != nil {
-		f := &Failure{Text: l.Err.Text}
+	if l.Err == nil {
+		return c, nil
+	}
+	f := &Failure{Text: l.Err.Text}
+	for _, word := range l.Err.Kinds {
+		known := false
 		for _, k := range kinds {
-			if k.word == l.Err.Kind {
-				f.Kind = k.err
+			if k.word == word {
+				f.Kinds, known = append(f.Kinds, k.err), true
 			}
 		}
-		if l.Err.Kind != "" && f.Kind == nil {
-			return c, fmt.Errorf("there is no kind of error %q", l.Err.Kind)
+		if !known {
+			return c, fmt.Errorf("there is no kind of error %q", word)
 		}
-		c.Err = f
 	}
+	c.Err = f
 	return c, nil
 }
 
