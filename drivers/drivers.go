@@ -136,4 +136,7 @@ var (
 	ErrProtocol = errors.New("protocol violated")
 	// ErrRefused: the instrument understood and said no.
 	ErrRefused = errors.New("refused by the instrument")
+	// ErrNoValue: the instrument has measured and found no value. It stands beside
+	// ErrRefused, and ends the wait for a shot: none comes of asking again.
+	ErrNoValue = errors.New("the measurement has no value")
 )

@@ -105,6 +105,10 @@ func (l *Loop) poll(k *link, channels []string) {
 			k.reading = false
 			if err != nil {
 				l.deviceError(k, "read", err)
+				if errors.Is(err, drivers.ErrNoValue) {
+					k.heard = l.now()
+					l.noShot(asked, err)
+				}
 				return
 			}
 			k.trouble, k.heard = "", l.now()

@@ -60,6 +60,20 @@ func (l *Loop) tryShot() {
 	}
 }
 
+// noShot ends the step with what it has: the instrument says that no value comes of
+// what was asked.
+func (l *Loop) noShot(asked time.Time, why error) {
+	s := &l.step
+	if l.phase != measuring || l.held || asked.Before(s.settleEnd) {
+		return
+	}
+	problem := ""
+	if len(s.shots) == 0 {
+		problem = "no data: " + why.Error()
+	}
+	l.conclude(problem)
+}
+
 // fill gathers the values of the shot's instant; it reports false while one that
 // is needed is missing.
 func (l *Loop) fill(p *shot) bool {

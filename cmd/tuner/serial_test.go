@@ -100,9 +100,10 @@ write = { out = "M 2 %.3f", ack = "^OK$" }
 type ended struct {
 	Type        string
 	Recommended map[string]float64
+	ControlSet  []string `json:"control_set"`
 	Mean        float64
 	Baseline    struct{ Mean float64 }
-	Truth       struct{ Value, Range float64 }
+	Truth       struct{ Value, Range, Regret float64 }
 }
 
 // lastLine reads the result of what a run printed, and counts its valid steps.

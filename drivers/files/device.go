@@ -30,9 +30,15 @@ type Device struct {
 	written bool
 	// running are the parameters of the run that was begun; nil: none is.
 	running []float64
-	// spoilt says that the latest parameters had a bad run.
-	spoilt bool
+	// begun is when that was, and told that it has been told how long it waits.
+	begun time.Time
+	told  bool
+	// ceased says that nothing runs before the next write.
+	ceased bool
 }
+
+// slowTake is how long an input may lie about before that is told.
+const slowTake = 10 * time.Second
 
 var errNotOpen = fmt.Errorf("not open; open the device first: %w", drivers.ErrUnavailable)
 
@@ -78,7 +84,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.folder, d.running, d.spoilt, d.written = f, nil, false, false
+	d.folder, d.running, d.ceased, d.written = f, nil, false, false
 	d.values = slices.Clone(d.start)
 	return slices.Clone(d.channels), nil
 }
@@ -86,8 +92,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 // Read gives the cost of a run that has ended, with its uncertainty and the
 // parameters that it ran with; where the cost is asked for and no run goes on, it
 // begins one, after the first write. Otherwise parameters are those of the last
-// write. A bad run is an
-// error that wraps [drivers.ErrRefused].
+// write. A bad run is an error that wraps [drivers.ErrRefused] and [drivers.ErrNoValue].
 func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,25 +128,22 @@ func (d *Device) run() (result, error) {
 	if d.running != nil {
 		return d.collect()
 	}
-	if d.spoilt || !d.written {
+	if d.ceased || !d.written {
 		return none, nil
 	}
 	if err := d.folder.offer(formatParams(d.options.Style, d.values)); err != nil {
 		return none, fmt.Errorf("input file: %w: %w", drivers.ErrUnavailable, err)
 	}
-	d.running = slices.Clone(d.values)
+	d.running, d.begun, d.told = slices.Clone(d.values), d.env.Clock.Now(), false
 	return none, nil
 }
 
 // collect takes in the answer to the run that goes on, if it is there.
 func (d *Device) collect() (result, error) {
 	none := result{cost: math.NaN(), uncer: math.NaN()}
-	text, ok, err := d.folder.answer(d.env.Clock.Now(), d.options.Quiet)
-	if err != nil {
-		return none, fmt.Errorf("output file: %w: %w", drivers.ErrUnavailable, err)
-	}
-	if !ok {
-		return none, nil
+	text, ok, err := d.answer()
+	if err != nil || !ok {
+		return none, err
 	}
 	current := slices.Equal(d.running, d.values)
 	d.running = nil
@@ -151,13 +153,30 @@ func (d *Device) collect() (result, error) {
 		d.env.Log.Warn("a run with other parameters than the latest has ended; its cost is dropped")
 		return none, nil
 	case err != nil:
-		d.spoilt = true
-		return none, fmt.Errorf("%w: output file %q: %w", drivers.ErrRefused, d.options.Output, err)
+		return none, fmt.Errorf("%w: %w: output file %q: %w", drivers.ErrRefused, drivers.ErrNoValue, d.options.Output, err)
 	case r.bad:
-		d.spoilt = true
-		return none, fmt.Errorf("%w: the experiment says bad = true; the next parameters are the next chance", drivers.ErrRefused)
+		return none, fmt.Errorf("%w: %w: the experiment says bad = true", drivers.ErrRefused, drivers.ErrNoValue)
 	}
 	return r, nil
+}
+
+// answer looks for the output of the run that goes on.
+func (d *Device) answer() (text string, ok bool, err error) {
+	now := d.env.Clock.Now()
+	text, ok, err = d.folder.answer(now, d.options.Quiet)
+	switch {
+	case errors.Is(err, errEarlier):
+		d.env.Log.Warn("an answer to an earlier run was moved aside: it was there before the experiment had deleted its input, which it does before it runs",
+			slog.String("file", d.folder.output), slog.String("to", d.folder.output+".old"))
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("output file: %w: %w", drivers.ErrUnavailable, err)
+	case !ok && !d.told && now.Sub(d.begun) >= slowTake && d.folder.waits():
+		d.told = true
+		d.env.Log.Warn("the experiment has not taken its input yet; does it run, and look there?",
+			slog.String("file", d.folder.input), slog.Duration("since", slowTake))
+	}
+	return text, ok, nil
 }
 
 // Write keeps the parameters for the runs from now on and returns them. A run that
@@ -183,7 +202,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		}
 	}
 	if len(s.Values) > 0 {
-		d.spoilt, d.written = false, true
+		d.ceased, d.written = false, true
 	}
 	return drivers.Reading{Values: maps.Clone(s.Values), At: d.env.Clock.Now()}, nil
 }
@@ -251,18 +270,15 @@ func (d *Device) halted(ctx context.Context) (bool, error) {
 	if err := d.withdraw(); err != nil {
 		return false, err
 	}
-	d.spoilt = true // nothing runs before the next write
+	d.ceased = true
 	if d.running == nil {
 		return true, nil
 	}
-	_, ok, err := d.folder.answer(d.env.Clock.Now(), d.options.Quiet)
-	if err != nil {
-		return false, fmt.Errorf("output file: %w: %w", drivers.ErrUnavailable, err)
-	}
+	_, ok, err := d.answer()
 	if ok {
 		d.running = nil
 	}
-	return ok, nil
+	return ok, err
 }
 
 // Close withdraws an input that the experiment has not taken and gives the folder

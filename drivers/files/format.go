@@ -21,7 +21,11 @@ type result struct {
 // parseResult reads an output file. Its errors name the line.
 func parseResult(text string) (result, error) {
 	r := result{cost: math.NaN(), uncer: math.NaN()}
+	if len(text) > maxFile {
+		return r, fmt.Errorf("it is longer than %d bytes, and an answer has three short lines", maxFile)
+	}
 	seen := map[string]bool{}
+	text = strings.TrimPrefix(text, "\ufeff") // Windows programs like to begin with it
 	for n, line := range strings.Split(text, "\n") {
 		if err := r.take(line, seen); err != nil {
 			return r, fmt.Errorf("line %d: %w", n+1, err)

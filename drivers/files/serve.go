@@ -70,7 +70,7 @@ type server struct {
 // next waits for an input file, reads and deletes it.
 func (s *server) next(ctx context.Context) (string, error) {
 	for {
-		text, err := readBounded(s.input)
+		text, _, err := readBounded(s.input)
 		if err == nil {
 			if err := os.Remove(s.input); err == nil {
 				return text, nil
@@ -114,11 +114,10 @@ func (s *server) answer(ctx context.Context, text string) error {
 	if simulated, ok := s.Device.(drivers.Spoiler); ok {
 		say = string(simulated.Spoil([]byte(say)))
 	}
-	// Written aside and renamed, so that a host sees it whole.
-	if err := os.WriteFile(s.output+".new", []byte(say), 0o644); err != nil {
+	if err := writeWhole(s.output, say, nil); err != nil {
 		return fmt.Errorf("files: %w", err)
 	}
-	return os.Rename(s.output+".new", s.output)
+	return nil
 }
 
 // experiment sets the parameters, waits until they stand still, and takes the

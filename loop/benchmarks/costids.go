@@ -46,12 +46,15 @@ func costBranin() *Experiment {
 				Model:       policy.Model{Kernel: "se", Hyperparameters: "fit"}}
 		},
 		Competitors: costCompetitors(),
-		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAtCost(costBudget / 4), SimpleRegretAtCost(costBudget / 2), StepsTaken},
+		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAtCost(costBudget / 4), SimpleRegretAtCost(costBudget / 2), RecommendedRegret, StepsTaken},
 	}
 }
 
 // costCompetitors are the policies of the paper's figure, and CostIDS with other rho.
 func costCompetitors() []Competitor {
+	// The maximum is sought at the greatest l, about which cheaper steps tell something.
+	atGreatestL := func(s *policy.Spec, _ *Problem) { s.Fidelity = []float64{math.NaN(), math.NaN(), costMaxL} }
+	perCost := func(s *policy.Spec, _ *Problem) { s.PerCost = true }
 	rho := func(v float64) func(*policy.Spec, *Problem) { return func(s *policy.Spec, _ *Problem) { s.Rho = v } }
 	return []Competitor{
 		{"costids", "cost-aware information-directed sampling, rho 2", "costids", nil},
@@ -60,7 +63,8 @@ func costCompetitors() []Competitor {
 		{"ei-per-cost", "expected improvement per unit of cost", "ei-per-cost", nil},
 		{"ei", "expected improvement, blind to costs", "ei", nil},
 		{"mes", "max-value entropy search, blind to costs", "mes", nil},
-		{"multi-fidelity-mes", "multi-fidelity max-value entropy search", "multi-fidelity-mes", nil},
+		{"mes-per-cost", "max-value entropy search per unit of cost", "mes", perCost},
+		{"multi-fidelity-mes", "multi-fidelity max-value entropy search, with l as the fidelity", "multi-fidelity-mes", atGreatestL},
 		{"gp-ucb", "upper bounds, blind to costs", "gp-ucb", nil},
 		{"random", "uniform settings", "random", nil},
 	}

@@ -17,5 +17,7 @@ func acquisitionCasts() map[string]Spec {
 	idsSets.Model = Model{Kernel: "matern52", Hyperparameters: "priors", PriorRule: "elimination"}
 	risky := riskySets(acquireUCB, 35)
 	risky.Model, risky.InitialSteps = Model{Kernel: "se", Hyperparameters: "fit", Capacity: 20}, 4
-	return map[string]Spec{"risky sets": risky, "costids": ids, "ids of sets": idsSets, "ei-psq-per-cost": ei, "ei moved": moved, "pims": pims, "mes of sets per cost": mes, "jes listed": jes}
+	fidelity := fidelitySpec(36)
+	fidelity.WorkUnits = 40
+	return map[string]Spec{"fidelities of sets": fidelity, "risky sets": risky, "costids": ids, "ids of sets": idsSets, "ei-psq-per-cost": ei, "ei moved": moved, "pims": pims, "mes of sets per cost": mes, "jes listed": jes}
 }

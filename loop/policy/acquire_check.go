@@ -14,6 +14,9 @@ func (c *checker) acquisitions() {
 	if s.Acquisition == acquireIDS && !(finite(s.Rho) && s.Rho >= 1) {
 		c.fail("rho %g must be finite and at least 1 (2 is usual): a step may have so many times the best information ratio", s.Rho)
 	}
+	if len(c.problems) == 0 {
+		c.fidelities()
+	}
 	c.costs()
 }
 

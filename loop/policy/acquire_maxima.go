@@ -18,33 +18,33 @@ type optimum struct {
 	value     float64   // of the objective: with the component's prior mean
 }
 
-// maxima draws samples of a view and maximises each over the whole domain, with
+// maxima draws samples of a view and maximises each where the goal lies, with
 // constraints over what probably keeps them: exactly where
 // its settings are listed, else by a search of its own, which is metered with the others
 // of the decision. Where that was cut before it came to a sample, the best of the
 // observed settings with a great posterior mean stands in.
 func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
-	out := make([]optimum, n)
+	out, aim := make([]optimum, n), d.goal(d.step)
 	var problems []gpcore.Problem
 	var paths []*expectedPath
 	var searched []int
 	for i := range out {
-		s, err := d.sample(v, d.target, rng)
+		s, err := d.sample(v, aim.domain, rng)
 		if err != nil {
 			return nil, err
 		}
 		out[i].component = s.component
 		if s.table != nil {
-			k := argmax(d.keeper.penalise(s.table, d.target.list))
-			out[i].x, out[i].value = d.target.row(k), s.table[k]+s.component.mean
+			k := argmax(d.keeper.penalise(s.table, aim.domain.list))
+			out[i].x, out[i].value = aim.domain.row(k), s.table[k]+s.component.mean
 			continue
 		}
-		o, err := s.over(d, d.target)
+		o, err := s.through(d, aim)
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, gpcore.Problem{Objective: d.keeper.keepTarget(o), Axes: d.target.problemAxes(), List: d.target.list,
-			Screen: screenOfMaxima(d.target.size()), Climbs: 6})
+		problems = append(problems, gpcore.Problem{Objective: d.keeper.keepTarget(o), Axes: aim.domain.problemAxes(), List: aim.domain.list,
+			Screen: screenOfMaxima(aim.domain.size()), Climbs: 6})
 		paths, searched = append(paths, o.(*expectedPath)), append(searched, i)
 	}
 	if len(problems) == 0 {
@@ -54,7 +54,7 @@ func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
 	if err != nil {
 		return nil, err
 	}
-	starts := d.startsIn(d.target, d.incumbents())
+	starts := d.startsIn(aim.domain, d.incumbents())
 	for i := range problems {
 		s.SetStarts(i, starts)
 	}

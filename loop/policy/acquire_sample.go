@@ -79,16 +79,21 @@ func (d *decision) sampleList(s *sample, dom *domain, rng *rand.Rand) ([]float64
 // over is the sample's expectation over the variables that a domain leaves random,
 // without the component's prior mean.
 func (s *sample) over(d *decision, dom *domain) (gpcore.Objective, error) {
+	return s.through(d, goal{dom, d.around.inputs(dom, d.step)})
+}
+
+// through is over for inputs of its own.
+func (s *sample) through(d *decision, g goal) (gpcore.Objective, error) {
 	if s.table != nil {
-		return &tabulated{dom, s.table}, nil
+		return &tabulated{g.domain, s.table}, nil
 	}
-	in := d.around.inputs(dom, d.step)
+	in := g.inputs
 	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: s.component.gp, Mean: 1}}, in)
 	if err != nil {
 		return nil, err
 	}
 	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.scale, offset: s.component.offset, v: s.v, alpha: d.alpha(), field: d.model.v}
-	if len(dom.random) > 0 {
+	if len(g.domain.random) > 0 {
 		o.spread = d.spreadAlpha()
 	}
 	for i := range s.component.gp.Dim() {

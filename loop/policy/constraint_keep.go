@@ -69,6 +69,7 @@ func (e *engine) newKeeper(step int) (*keeper, error) {
 	for set, d := range domains {
 		inputs[set] = e.around.inputs(d, step)
 	}
+	inputs[len(e.domains)] = e.goal(step).inputs
 	for _, c := range binding {
 		p, err := gpcore.NewExpectations(c.terms(), inputs)
 		if err != nil {

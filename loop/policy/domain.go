@@ -36,10 +36,14 @@ func newDomain(axes []axis, controlled []bool, set int, candidates [][]float64) 
 	return d
 }
 
-// newTarget is the domain of all variables: that of the full control set, else one like
-// it, with the candidates where they give every variable's value.
+// newTarget is the domain of all variables that are no fidelities: that of the full
+// control set, else one like it, with the candidates where they give every variable's value.
 func newTarget(s *Spec, domains []*domain, axes []axis) *domain {
-	if i := slices.IndexFunc(s.ControlSets, ControlSet.full); i >= 0 {
+	sought := slices.Repeat([]bool{true}, len(axes))
+	for i, v := range s.Fidelity {
+		sought[i] = math.IsNaN(v)
+	}
+	if i := slices.IndexFunc(s.ControlSets, ControlSet.full); i >= 0 && s.Fidelity == nil {
 		return domains[i]
 	}
 	unknown := func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) }
@@ -47,7 +51,7 @@ func newTarget(s *Spec, domains []*domain, axes []axis) *domain {
 	if slices.ContainsFunc(candidates, unknown) {
 		candidates = nil
 	}
-	return newDomain(axes, slices.Repeat([]bool{true}, len(axes)), -1, candidates)
+	return newDomain(axes, sought, -1, candidates)
 }
 
 // split sorts the variables into controlled and random ones.

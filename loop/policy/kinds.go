@@ -59,9 +59,9 @@ func recipes() []recipe {
 		{kind: "mes", acquisition: acquireMES},
 		{kind: "jes", acquisition: acquireJES},
 		// Paria et al.
-		{kind: "costids", acquisition: acquireIDS, perCost: true},
+		{kind: "costids", acquisition: acquireIDS, perCost: true, subsets: true},
 		{kind: "ei-per-cost", acquisition: ei, perCost: true},
-		{kind: "multi-fidelity-mes", acquisition: acquireMFMES, perCost: true},
+		{kind: "multi-fidelity-mes", acquisition: acquireMFMES, perCost: true, subsets: true},
 		// Sandberg and Chehreghani, arXiv 2502.01226.
 		{kind: "hp-gp-ts", acquisition: ts, priorRule: priorsSampled},
 		{kind: "map-gp-ts", acquisition: ts, priorRule: priorsGreedy},
@@ -147,6 +147,7 @@ func Kinds() []string {
 //	"pims" probability of improvement over a sampled maximum, see improvementOverSample
 //	"mes"  max-value entropy search, see maxValueEntropy
 //	"jes"  joint entropy search, see jointEntropy
+//	"mf-mes" the same about the maximum at a target fidelity, see multiFidelity
 //	"ids"  information-directed sampling, see informationDirected
 //	"none" settings come from a design (random, sobol)
 func Acquisitions() []string {
@@ -176,6 +177,8 @@ func acquirerOf(name string) acquirer {
 		return jointEntropy{}
 	case acquireIDS:
 		return informationDirected{}
+	case acquireMFMES:
+		return multiFidelity{}
 	}
 	return nil
 }

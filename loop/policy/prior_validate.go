@@ -13,6 +13,9 @@ func (c *checker) priors() {
 		c.oneOf("prior rule", m.PriorRule, priorRules()...)
 	}
 	if m.Hyperparameters != hyperPriors {
+		if m.PriorRule != "" {
+			c.fail("prior rule %q has no effect with hyperparameters %q: use hyperparameters %q, where priors compete", m.PriorRule, m.Hyperparameters, hyperPriors)
+		}
 		return
 	}
 	if m.Priors != nil && len(m.Priors) == 0 {

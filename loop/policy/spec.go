@@ -62,6 +62,10 @@ type Spec struct {
 	PerCost bool
 	// Rho is how far from the best information ratio CostIDS may go for a cheaper step.
 	Rho float64
+	// Fidelity is, for acquisition "mf-mes", the fidelity at which the maximum is sought: a
+	// value per variable, in its unit, NaN for variables that are no fidelity. Nil: the
+	// maximum over all variables is.
+	Fidelity []float64
 	// SettingCost is what a step costs beside its control set's cost and its movement,
 	// as a function of the setting of all variables (NaN for those left random); nil:
 	// nothing. It must be safe for concurrent use.

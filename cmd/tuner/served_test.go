@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"text/template"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/loop"
+)
+
+// growthFile is the growth plant of the sample nutrient.toml, in a greenhouse that
+// grows in a tenth of a second.
+const growthFile = `schema = 1
+name = "leaf"
+seed = 1
+tick = "20ms"
+
+[plant]
+kind = "growth"
+batch = "100ms"
+
+[objective]
+sensor = "leaf_area"
+timeout = "20s"
+
+[[sensor]]
+name = "leaf_area"
+unit = "mm2"
+device = "camera"
+channel = "area"
+range = [0.0, 2000.0]
+max_age = "5s"
+{{range .Nutrients}}
+[[variable]]
+name = "{{.Name}}"
+unit = "{{.Unit}}"
+range = [{{.Low}}, {{.High}}]
+device = "doser"
+channel = "{{.Channel}}"
+readback = { tolerance = {{.Tolerance}}, timeout = "20s" }
+settle = "40ms"
+on_release = "release"
+when_random = { distribution = "normal", mean = {{.Mean}}, sd = {{.SD}} }
+
+[safety.variable.{{.Name}}]
+hard = [{{.Low}}, {{.High}}]
+slew = {{.Slew}}
+safe = {{.Low}}
+{{end}}
+[[control_set]]
+variables = ["ammonium", "potassium"]
+cost = 0.1
+[[control_set]]
+variables = ["boron", "ammonium", "potassium"]
+cost = 0.2
+[[control_set]]
+variables = ["calcium", "boron", "ammonium", "potassium", "ph"]
+cost = 1.0
+
+[cost]
+unit = "EUR"
+
+[policy]
+kind = "ucb-cvs"
+confidence = "constant"
+beta = 1.5
+initial = { design = "random", steps = 15 }
+deadline = "1s"
+
+[model]
+kernel = "matern52"
+
+[stop]
+cost = 15.0
+
+[[device]]
+name = "camera"
+{{if .Broker}}driver = "mqtt"
+broker = "{{.Broker}}"
+[device.channel.area]
+read = { topic = "greenhouse/camera", path = "leaf.mm2" }
+{{else}}driver = "serial"
+port = "camera.port"
+identify = { out = "ID?", match = "^CAMERA" }
+[device.channel.area]
+read = { out = "AREA?", in = "AREA %f", timeout = "10s" }
+{{end}}
+[[device]]
+name = "doser"
+{{if .Broker}}driver = "mqtt"
+broker = "{{.Broker}}"
+status = { topic = "greenhouse/doser/status" }
+{{range .Nutrients}}[device.channel.{{.Channel}}]
+unit = "{{.Unit}}"
+min = {{.Low}}
+max = {{.High}}
+read = { topic = "greenhouse/{{.Channel}}", path = "value", unit_path = "unit" }
+write = { topic = "greenhouse/{{.Channel}}/set" }
+release = { topic = "greenhouse/{{.Channel}}/release" }
+confirm = { topic = "greenhouse/{{.Channel}}/taken", timeout = "10s" }
+{{end}}{{else}}driver = "serial"
+port = "doser.port"
+identify = { out = "ID?", match = "^DOSER" }
+{{range .Nutrients}}[device.channel.{{.Channel}}]
+read = { out = "R {{.Channel}}", in = "{{.Channel}}=%f" }
+write = { out = "S {{.Channel}} %.4f", ack = "^OK$", idempotent = true }
+release = { out = "X {{.Channel}}", ack = "^OK$" }
+{{end}}{{end}}`
+
+// nutrient is one variable of growthFile; numbers are written as the file has them.
+type nutrient struct{ Name, Channel, Unit, Low, High, Tolerance, Mean, SD, Slew string }
+
+// growthConfig writes growthFile for devices at a broker, or on serial lines where
+// there is none.
+func growthConfig(t *testing.T, broker string) string {
+	t.Helper()
+	var b bytes.Buffer
+	err := template.Must(template.New("growth").Parse(growthFile)).Execute(&b, struct {
+		Broker    string
+		Nutrients []nutrient
+	}{broker, []nutrient{
+		{"calcium", "ca", "mg/L", "0.0", "200.0", "4.0", "170.0", "30.0", "4000.0"},
+		{"boron", "b", "mg/L", "0.0", "3.0", "0.1", "2.5", "0.45", "60.0"},
+		{"ammonium", "nh4", "mg/L", "0.0", "40.0", "1.0", "25.0", "6.0", "800.0"},
+		{"potassium", "k", "mg/L", "0.0", "240.0", "5.0", "70.0", "36.0", "4800.0"},
+		{"ph", "ph", "pH", "4.5", "7.5", "0.1", "6.6", "0.45", "60.0"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// laserOverMQTT is serialLaser with its devices at a broker.
+func laserOverMQTT(broker string) string {
+	text, _, _ := strings.Cut(serialLaser, "[[device]]")
+	return text + strings.ReplaceAll(`[[device]]
+name = "meter"
+driver = "mqtt"
+broker = "BROKER"
+[device.channel.energy]
+read = { topic = "bay/meter", path = "mJ" }
+
+[[device]]
+name = "stage"
+driver = "mqtt"
+broker = "BROKER"
+[device.channel.mx]
+read = { topic = "bay/mx" }
+write = { topic = "bay/mx/set" }
+[device.channel.my]
+read = { topic = "bay/my" }
+write = { topic = "bay/my/set", format = "number" }
+`, "BROKER", broker)
+}
+
+// TestRunFindsTheServedOptimum tunes plants that another process serves, over a real
+// broker and real pseudo-terminals. What the run recommends is judged by the plant's
+// truth, as simulate judges what it finds itself.
+func TestRunFindsTheServedOptimum(t *testing.T) {
+	b := broker.Start(t)
+	t.Logf("the broker is %s", b.Kind)
+	for name, c := range map[string]struct {
+		file  string
+		ports []string
+		// within is how far below the optimum either may end, as a part of the range. The
+		// searches begin 0.5 and 0.65 below it, and their few noisy steps place it roughly:
+		// 0.08 was seen.
+		within float64
+	}{
+		"laser over MQTT":          {laserOverMQTT(b.URL), nil, 0.15},
+		"growth over MQTT":         {growthConfig(t, b.URL), nil, 0.15},
+		"growth over serial lines": {growthConfig(t, ""), []string{"camera.port", "doser.port"}, 0.15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "served.toml")
+			if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			plant := tunerCommand(t, dir, "plant", "served.toml")
+			var plantSays syncBuffer
+			plant.Stderr = &plantSays
+			if err := plant.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer plant.Process.Kill() // only where the test failed before its end
+			plantSays.waitFor(t, "serving device")
+			waitForPorts(t, dir, c.ports...)
+
+			simulate := tunerCommand(t, dir, "simulate", "served.toml", "--json")
+			var simulated bytes.Buffer
+			simulate.Stdout = &simulated
+			if err := simulate.Start(); err != nil {
+				t.Fatal(err)
+			}
+			run := tunerCommand(t, dir, "run", "served.toml", "--json")
+			var out, says bytes.Buffer
+			run.Stdout, run.Stderr = &out, &says
+			runErr := run.Run()
+			if err := simulate.Wait(); err != nil {
+				t.Errorf("simulate: %v", err)
+			}
+			if runErr != nil {
+				t.Fatalf("run: %v\n%s%s\nplant: %s", runErr, out.String(), says.String(), plantSays.String())
+			}
+			got, steps := lastLine(t, out.Bytes())
+			want, wantSteps := lastLine(t, simulated.Bytes())
+			regret := servedRegret(t, file, got)
+			t.Logf("run found %v, %.3g below the optimum of %.4g, in %d steps; simulate ended %.3g below it in %d; the range is %.4g",
+				got.Recommended, regret, want.Truth.Value, steps, want.Truth.Regret, wantSteps, want.Truth.Range)
+			if bound := c.within * want.Truth.Range; !(regret <= bound && want.Truth.Regret <= bound) { // not NaN either
+				t.Errorf("the run ends %.3g below the optimum, simulate %.3g; the bound is %.3g", regret, want.Truth.Regret, bound)
+			}
+			if err := plant.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if err := plant.Wait(); err != nil {
+				t.Errorf("the plant ended with %v\n%s", err, plantSays.String())
+			}
+		})
+	}
+}
+
+// servedRegret asks a plant of the same file, without noise, how far a recommended
+// setting is below the best.
+func servedRegret(t *testing.T, file string, got ended) float64 {
+	t.Helper()
+	w, err := loadWiring(file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plant, err := sim.New(*w.plant, drivers.Env{Clock: stoppedClock()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := loop.Result{HasFound: true}
+	r.Found.ControlSet = -1
+	for i := range w.opt.ControlSets {
+		if slices.Equal(w.setNames(i), got.ControlSet) {
+			r.Found.ControlSet = i
+		}
+	}
+	for _, v := range w.opt.Variables {
+		r.Found.X = append(r.Found.X, got.Recommended[v.Name])
+	}
+	truth, err := w.askPlant(plant, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return truth.regret
+}

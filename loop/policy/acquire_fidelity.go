@@ -1,0 +1,260 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+	"gonum.org/v1/gonum/mat"
+)
+
+// multiFidelity is multi-fidelity max-value entropy search (Takeno et al., ICML 2020): what
+// a reading tells about the maximum at the target fidelity, over the cost of the step. Some
+// variables are fidelities (Spec.Fidelity: an integration time, say), with values at which
+// the maximum f* is sought; with x' the setting x where these have their target values,
+//
+//	a_i(c) = E_R[ mean over f* of I(f*; y(x)) ],   x = (c, R),
+//
+// where I is channel.information for f(x') <= f*, read through y(x): gamma = (f* - mu(x'))/
+// s(x') and rho the posterior correlation of f(x') and y(x) (their eq. 8, for one reading at
+// a time and fidelities that are a continuum). f* are ten sampled maxima over the settings
+// at the target. R is by the coarse rule of the expectations.
+//
+// Where Spec names no fidelity, they are the control sets and the costs of settings
+// themselves: a reading is one of the objective at x, and this is maxValueEntropy.
+type multiFidelity struct{}
+
+func (multiFidelity) options(d *decision) ([]option, error) {
+	if d.spec.Fidelity == nil {
+		return maxValueEntropy{}.options(d)
+	}
+	var out []option
+	for i, v := range d.views {
+		maxima, err := d.maxima(v, maximaSamples, d.substream(forSample, i))
+		if err != nil {
+			return nil, err
+		}
+		var parts []fidelityPart
+		for _, group := range byComponent(maxima) {
+			p, err := newFidelityPart(group, len(maxima))
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, p)
+		}
+		for _, set := range d.sets {
+			o, err := d.fidelityInformation(parts, set)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, option{set: set, view: v, objective: o, unit: pure, floor: leastInformation})
+		}
+	}
+	return out, nil
+}
+
+// goal is where the maximum is sought that information is about.
+type goal struct {
+	domain *domain
+	inputs gpcore.Inputs
+}
+
+// goal is every variable's whole range, or the settings at the target fidelity.
+func (e *engine) goal(step int) goal {
+	if e.spec.Fidelity == nil {
+		return goal{e.target, e.around.inputs(e.target, step)}
+	}
+	in := gpcore.Inputs{Controlled: e.target.coords}
+	for _, v := range e.fidelityTarget(step) {
+		if !math.IsNaN(v) {
+			in.Random = append(in.Random, gpcore.Held(v))
+		}
+	}
+	return goal{e.target, in}
+}
+
+// fidelityTarget has the target value of each coordinate of the process, in its unit
+// coordinates; NaN for those that are no fidelity. Under drift the time is one: what is
+// sought is the maximum at the step.
+func (e *engine) fidelityTarget(step int) []float64 {
+	out := make([]float64, 0, len(e.axes)+1)
+	for i, v := range e.spec.Fidelity {
+		out = append(out, e.axes[i].unit(v))
+	}
+	return append(out, e.model.point(nil, step)...)
+}
+
+// fidelityPart is a component with the maxima that were drawn from it.
+type fidelityPart struct {
+	component
+	inverse *mat.SymDense // of the covariance of the observations
+	maxima  []float64     // of the standardised objective
+	share   float64       // of each maximum
+}
+
+func newFidelityPart(group []optimum, all int) (fidelityPart, error) {
+	p := fidelityPart{component: group[0].component, share: 1 / float64(all)}
+	for _, m := range group {
+		p.maxima = append(p.maxima, m.value)
+	}
+	g, k := p.gp, p.gp.Kernel()
+	n := g.Len()
+	if n == 0 {
+		return p, nil
+	}
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i {
+			a.SetSym(i, j, k.Cov(g.X(i), g.X(j)))
+		}
+		a.SetSym(i, i, k.Variance(g.X(i))+g.NoiseVariance(i))
+	}
+	var c mat.Cholesky
+	if !c.Factorize(a) {
+		return p, fmt.Errorf("covariance of %d observations is not positive definite", n)
+	}
+	p.inverse = mat.NewSymDense(n, nil)
+	return p, c.InverseTo(p.inverse)
+}
+
+// fidelityInformation makes the objective of one control set.
+func (d *decision) fidelityInformation(parts []fidelityPart, set int) (gpcore.Objective, error) {
+	in := d.inputs(set)
+	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: parts[0].gp, Mean: 1}}, in)
+	if err != nil {
+		return nil, err
+	}
+	_, coarse := shape.Rules()
+	o := &fidelityInformation{parts: parts, shape: shape, controlled: in.Controlled, nodes: coarse, target: d.fidelityTarget(d.step), noise: d.oneShot()}
+	for i := range parts[0].gp.Dim() {
+		if position(in.Controlled, i) < 0 {
+			o.random = append(o.random, i)
+		}
+	}
+	o.takeScratch()
+	return o, nil
+}
+
+// fidelityInformation is the information of readings at settings of one control set. Cost
+// of a point: O(n^2) a node and component.
+type fidelityInformation struct {
+	parts              []fidelityPart
+	shape              *gpcore.Expected // knows the lengthscales
+	controlled, random []int
+	nodes              gpcore.Nodes
+	target             []float64
+	noise              float64
+
+	readers           []*gpcore.Reader
+	x, at, here, w    []float64
+	mean, variance    [1]float64
+	meanAt, varianceT [1]float64
+}
+
+func (o *fidelityInformation) takeScratch() {
+	o.readers = nil
+	for _, p := range o.parts {
+		o.readers = append(o.readers, p.gp.Reader())
+	}
+	o.x, o.at = make([]float64, len(o.target)), make([]float64, len(o.target))
+}
+
+// Dim implements [gpcore.Objective].
+func (o *fidelityInformation) Dim() int { return len(o.controlled) }
+
+// Fork implements [gpcore.Objective].
+func (o *fidelityInformation) Fork() gpcore.Objective {
+	f := *o
+	f.here, f.w = nil, nil
+	f.takeScratch()
+	return &f
+}
+
+// Scales implements [gpcore.Scaled].
+func (o *fidelityInformation) Scales(dst []float64) bool { return o.shape.Scales(dst) }
+
+// Values implements [gpcore.Objective].
+func (o *fidelityInformation) Values(dst, x []float64) {
+	size := o.Dim()
+	for j := range dst {
+		dst[j] = 0
+		for i, c := range o.controlled {
+			o.x[c] = x[j*size+i]
+		}
+		for q, w := range o.nodes.Weight {
+			for i, c := range o.random {
+				o.x[c] = o.nodes.X[q*len(o.random)+i]
+			}
+			dst[j] += w * o.atPoint()
+		}
+	}
+}
+
+// atPoint is the information of a reading at o.x.
+func (o *fidelityInformation) atPoint() float64 {
+	for i, v := range o.target {
+		if o.at[i] = o.x[i]; !math.IsNaN(v) {
+			o.at[i] = v
+		}
+	}
+	sum := 0.0
+	for k := range o.parts {
+		p := &o.parts[k]
+		o.readers[k].Predict(o.mean[:], o.variance[:], o.x)
+		o.readers[k].Predict(o.meanAt[:], o.varianceT[:], o.at)
+		covariance := p.scale * p.scale * o.covariance(p)
+		mu := p.mean + p.scale*(o.meanAt[0]+p.lift(o.at))
+		sd := p.scale * math.Sqrt(max(o.varianceT[0], 1e-12*p.gp.Kernel().Variance(o.at)))
+		root := math.Sqrt(p.scale*p.scale*o.variance[0] + o.noise)
+		rho := min(math.Abs(covariance)/(sd*root), 1) // y and -y tell the same
+		for _, top := range p.maxima {
+			value, _, _ := channel{(top - mu) / sd, rho, math.Sqrt(1 - rho*rho)}.information()
+			sum += p.share * value
+		}
+	}
+	return sum
+}
+
+// covariance is the posterior covariance of a part's process at o.x and o.at.
+func (o *fidelityInformation) covariance(p *fidelityPart) float64 {
+	g, k := p.gp, p.gp.Kernel()
+	n := g.Len()
+	out := k.Cov(o.x, o.at)
+	if n == 0 {
+		return out
+	}
+	o.here, o.w = sized(o.here, n), sized(o.w, n)
+	for i := range n {
+		o.here[i] = k.Cov(o.x, g.X(i))
+	}
+	product := mat.NewVecDense(n, o.w)
+	product.MulVec(p.inverse, mat.NewVecDense(n, o.here))
+	for i, v := range o.w {
+		out -= v * k.Cov(o.at, g.X(i))
+	}
+	return out
+}
+
+// fidelities checks the target fidelity.
+func (c *checker) fidelities() {
+	s := c.spec
+	if s.Fidelity == nil {
+		return
+	}
+	if s.Acquisition != acquireMFMES {
+		c.fail("a target fidelity has no meaning for acquisition %q: use %q, or leave it out", s.Acquisition, acquireMFMES)
+	}
+	if len(s.Fidelity) != len(s.Variables) {
+		c.fail("%d target fidelities for %d variables (NaN for one that is no fidelity)", len(s.Fidelity), len(s.Variables))
+		return
+	}
+	for i, v := range s.Fidelity {
+		if r := &s.Variables[i]; !math.IsNaN(v) && !(v >= r.Low && v <= r.High) {
+			c.fail("target fidelity %g of variable %q lies outside the range [%g, %g]", v, r.Name, r.Low, r.High)
+		}
+	}
+	if open := slices.ContainsFunc(s.Fidelity, math.IsNaN); !open || !slices.ContainsFunc(s.Fidelity, finite) {
+		c.fail("of %d variables at least one must be a fidelity and one none (NaN)", len(s.Fidelity))
+	}
+}
