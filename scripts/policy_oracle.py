@@ -24,6 +24,23 @@ def matern52(a, b, ls):
     return (1 + r + r * r / 3) * np.exp(-r)
 
 
+def prior_kernel(name, ls):
+    """The kernels of variance one that compete, by their formulas; linear with its small constant."""
+    def r2(a, b):
+        return (((a[:, None, :] - b[None, :, :]) / ls) ** 2).sum(-1)
+
+    def matern32(a, b):
+        q = np.sqrt(3 * r2(a, b))
+        return (1 + q) * np.exp(-q)
+
+    def periodic(a, b):
+        return np.exp(-2 * (np.sin(np.pi * (a[:, None, :] - b[None, :, :]) / ls) ** 2).sum(-1))
+
+    return {"se": lambda a, b: se(a, b, ls), "matern52": lambda a, b: matern52(a, b, ls), "matern32": matern32,
+            "rq": lambda a, b: (1 + r2(a, b)) ** -0.5, "periodic": periodic,
+            "linear": lambda a, b: (a / ls) @ (b / ls).T + 1e-6}[name]
+
+
 def posterior(kernel, x, y, noise, at):
     """Mean and standard deviation of a zero-mean process at the rows of at."""
     k = kernel(x, x) + np.diag(noise)
@@ -129,6 +146,35 @@ def confidences():
     return cases
 
 
+def priors():
+    """Bayes' rule over priors by their evidence, and the mixture of their posteriors."""
+    rng = np.random.default_rng(12)
+    n, beta = 9, 2.0
+    x, at = rng.random((n, 2)), rng.random((5, 2))
+    shots = rng.integers(1, 4, n)
+    y = 1 + np.sin(3 * x[:, 0]) + 0.5 * x[:, 1] + 0.3 * rng.standard_normal(n)
+    out = [{"kernel": k, "lengthscale": ls, "outputscale": v, "noise_sd": s, "mean": m, "weight": w} for k, ls, v, s, m, w in [
+        ("se", [0.5, 0.9], 1.5, 0.4, 1.0, 1.0), ("matern32", [0.8, 0.8], 1.0, 0.5, 1.2, 2.0),
+        ("rq", [0.6, 0.6], 2.0, 0.3, 0.5, 1.0), ("periodic", [1.7, 2.5], 1.0, 0.5, 1.0, 0.5),
+        ("linear", [1.0, 0.7], 0.8, 0.6, 1.1, 3.0)]]
+    logs, means, sds = [], [], []
+    for p in out:
+        unit = prior_kernel(p["kernel"], np.array(p["lengthscale"]))
+        kernel = lambda a, b: p["outputscale"] * unit(a, b)
+        noise = p["noise_sd"] ** 2 / shots
+        logs.append(math.log(p["weight"]) + stats.multivariate_normal(np.full(n, p["mean"]), kernel(x, x) + np.diag(noise)).logpdf(y))
+        m, s = posterior(kernel, x, y - p["mean"], noise, at)
+        means.append(p["mean"] + m)
+        sds.append(s)
+    w = np.exp(np.array(logs) - max(logs))
+    w /= w.sum()
+    means, sds = np.array(means), np.array(sds)
+    mean = w @ means
+    return {"beta": beta, "priors": out, "x": x.tolist(), "y": y.tolist(), "shots": shots.tolist(), "at": at.tolist(),
+            "probability": w.tolist(), "mean": mean.tolist(),
+            "sd": np.sqrt(w @ (sds**2 + (means - mean) ** 2)).tolist(), "upper": (w @ (means + beta * sds)).tolist()}
+
+
 def gauss(density, n=96):
     """Nodes and weights on [0, 1] for a density that need not be normalised."""
     t, w = np.polynomial.legendre.leggauss(n)
@@ -170,4 +216,4 @@ def expectation():
 
 
 print(json.dumps({"sobol": sobol(), "quantiles": quantiles(), "gammas": gammas(), "log": risk("log"),
-                  "raw": risk("raw"), "expectation": expectation(), "confidences": confidences()}))
+                  "raw": risk("raw"), "expectation": expectation(), "confidences": confidences(), "priors": priors()}))

@@ -26,8 +26,24 @@ type riskOracle struct {
 	NoiseLemma                     float64 `json:"noise_lemma"`
 }
 
+type priorOracle struct {
+	Beta   float64
+	Priors []struct {
+		Kernel            string
+		Lengthscale       []float64
+		Outputscale, Mean float64
+		NoiseSD           float64 `json:"noise_sd"`
+		Weight            float64
+	}
+	X, At           [][]float64
+	Y, Probability  []float64
+	Shots           []int
+	Mean, SD, Upper []float64
+}
+
 type oracle struct {
-	Sobol struct {
+	Priors priorOracle
+	Sobol  struct {
 		First, From1000 [][]float64
 	}
 	Quantiles   [][4]float64
