@@ -154,7 +154,7 @@ func (l *Loop) endRefused() {
 
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
-	if s, ok := l.deps.Policy.(policy.Starter); ok {
+	if s, ok := l.deps.Policy.(policy.Starter); ok && l.deps.Past == nil {
 		start := l.startSetting()
 		l.event("info", EventStart, formatStart(start))
 		s.SetStart(start)

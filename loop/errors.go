@@ -6,6 +6,9 @@ import "errors"
 const (
 	// ProblemInterrupted: the caller ended the run.
 	ProblemInterrupted = "interrupted"
+	// ProblemUnknown: the process ended in the middle of the step; how far the step came
+	// nobody knows.
+	ProblemUnknown = "unknown: the process ended in the middle of the step"
 	// ProblemTimeOver: a shadow run's time was over.
 	ProblemTimeOver = "the run's time was over"
 )

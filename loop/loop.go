@@ -167,6 +167,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.event("info", "start", fmt.Sprintf("mode %s, %d variables, %d control sets", l.opt.Mode,
 		len(l.opt.Variables), len(l.opt.ControlSets)))
 	l.tellBypasses()
+	l.takeUp()
 	l.openAll()
 	if d, ok := l.desk.(*virtualDesk); ok {
 		l.runVirtual(ctx, d)
@@ -271,7 +272,7 @@ func (l *Loop) finished(ctx context.Context) (Result, error) {
 	for i, m := range l.ledger.bySet {
 		r.SpentBySet[i] = m.float()
 	}
-	r.Elapsed = l.now().Sub(l.start)
+	r.Elapsed = l.ran(l.now())
 	if n := l.droppedReadings.Load(); n > 0 {
 		l.deps.logger().Warn("readings dropped", "count", n)
 	}

@@ -220,6 +220,9 @@ type Deps struct {
 	Control *journal.ControlFile
 	// Machine tells how long a run was away.
 	Machine Machine
+	// Past is what the journal's run has behind it; nil: it begins. Policy has been
+	// brought to where the run's was, by Replay.
+	Past *Past
 	// Panel brings commands from other goroutines; nil: there are none.
 	Panel *Panel
 	Log   *slog.Logger

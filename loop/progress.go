@@ -10,7 +10,7 @@ func (l *Loop) tellProgress(now time.Time) {
 	}
 	p := l.progress
 	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.ledger.spent.float()
-	p.Elapsed = now.Sub(l.start)
+	p.Elapsed = l.ran(now)
 	p.Left = l.left(p.Elapsed)
 	if l.opt.Mode == Simulate && p.Step == l.progress.Step && p.Phase == l.progress.Phase {
 		return

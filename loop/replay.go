@@ -19,6 +19,10 @@ import (
 // brought to where the run's was.
 const EventStart = "start-setting"
 
+// EventAbandoned is the kind of the event that tells of a step which ended before its
+// end: its outcome was not taught to the policy.
+const EventAbandoned = "abandoned"
+
 // Replay derives the decisions of a recorded run anew, in order.
 type Replay struct {
 	// Options are the run's, made from its recorded configuration.
@@ -27,8 +31,13 @@ type Replay struct {
 	Policy policy.Policy
 	// Until is the last step to derive; 0: all.
 	Until int
+	// Lenient goes on after a difference: the policy is taught the rest of the run as
+	// well, though it would have decided otherwise.
+	Lenient bool
 	// Step, if there is one, is told of every step that agrees.
 	Step func(n int)
+
+	abandoned map[int]bool
 }
 
 // Difference is the first place where a derived decision is not the recorded one.
@@ -68,15 +77,20 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 		if p.Until > 0 && s.Decision.Step > p.Until {
 			break
 		}
-		if done.First, err = p.derive(ctx, s.Decision); err != nil || done.First != nil {
-			return done, err
+		if done.First == nil {
+			done.First, err = p.derive(ctx, s.Decision)
+			switch {
+			case err != nil:
+				return done, err
+			case done.First == nil:
+				done.Steps++
+				p.tell(s.Decision.Step)
+			case !p.Lenient:
+				return done, nil
+			}
 		}
-		done.Steps++
-		if p.Step != nil {
-			p.Step(s.Decision.Step)
-		}
-		if !s.Concluded {
-			break
+		if !s.Concluded || p.abandoned[s.Decision.Step] {
+			continue
 		}
 		shots, err := r.Shots(s.Decision.Step)
 		if err != nil {
@@ -89,27 +103,34 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 	return done, nil
 }
 
-// start gives the policy the setting that the run began with.
-func (p *Replay) start(r *journal.Reader) error {
-	starter, ok := p.Policy.(policy.Starter)
-	if !ok {
-		return nil
+func (p *Replay) tell(step int) {
+	if p.Step != nil {
+		p.Step(step)
 	}
+}
+
+// start reads the run's story: the setting that it began with, which the policy is
+// given, and which steps were abandoned.
+func (p *Replay) start(r *journal.Reader) error {
+	p.abandoned = map[int]bool{}
 	for e, err := range r.Events() {
 		if err != nil {
 			return err
 		}
-		if e.Kind != EventStart {
-			continue
+		switch e.Kind {
+		case EventAbandoned:
+			p.abandoned[e.Step] = true
+		case EventStart:
+			x, err := parseStart(e.Message, len(p.Options.Variables))
+			if err != nil {
+				return err
+			}
+			if starter, ok := p.Policy.(policy.Starter); ok {
+				starter.SetStart(x)
+			}
 		}
-		x, err := parseStart(e.Message, len(p.Options.Variables))
-		if err != nil {
-			return err
-		}
-		starter.SetStart(x)
-		return nil
 	}
-	return nil // a run that began nothing, or one of a version that kept no start
+	return nil
 }
 
 // derive proposes and compares.

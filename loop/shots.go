@@ -130,7 +130,7 @@ func (l *Loop) watchShots(now time.Time) {
 			return
 		}
 	}
-	if l.opt.Mode == Shadow && l.opt.Stop.Time > 0 && now.Sub(l.start) >= l.opt.Stop.Time {
+	if l.opt.Mode == Shadow && l.opt.Stop.Time > 0 && l.ran(now) >= l.opt.Stop.Time {
 		l.endShadow()
 		return
 	}

@@ -60,7 +60,7 @@ func (l *Loop) next() {
 func (l *Loop) stopReason() string {
 	s := &l.opt.Stop
 	switch {
-	case s.Time > 0 && l.now().Sub(l.start) >= s.Time:
+	case s.Time > 0 && l.ran(l.now()) >= s.Time:
 		return reasonTime
 	case l.opt.Mode == Shadow:
 		return ""
@@ -349,6 +349,7 @@ func (l *Loop) abandonStep(why string) {
 	o := l.outcome()
 	o.Valid = false
 	l.settleActions(journal.Unknown)
+	l.event("info", EventAbandoned, why)
 	l.book(o)
 }
 

@@ -61,39 +61,49 @@ func simulateJournalPath(cfg *configs.Config, named string) (string, error) {
 	return path, removeJournal(path)
 }
 
-// prepareRunJournal sees that there is no journal at path, or moves one aside
-// where the user wants a new one. It returns what it did, in words, "" if nothing.
-// An unfinished run is never dropped silently, but a journal without a single
-// step, as a run leaves it whose instrument did not answer, holds nothing to keep.
-func prepareRunJournal(path string, fresh bool, now time.Time) (string, error) {
+// prepared says what is at a run's journal path now.
+type prepared struct {
+	// unfinished says that a run is there which is to go on.
+	unfinished bool
+	// done is what was done, in words, "" if nothing.
+	done string
+}
+
+// prepareRunJournal sees that there is no journal at path or an unfinished one, or
+// moves one aside where the user wants a new one. An unfinished run is never dropped
+// silently, but a journal without a single step, as a run leaves it whose instrument
+// did not answer, holds nothing to keep.
+func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err error) {
 	old, err := lookAt(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
+		return p, nil
 	case err != nil && !fresh:
-		return "", withHint(err, "--new moves it aside and begins a new run")
+		return p, withHint(err, "--new moves it aside and begins a new run")
 	case err != nil:
 		if errors.Is(err, journal.ErrLocked) {
-			return "", err
+			return p, err
 		}
-		return moveAside(path, now)
+		p.done, err = moveAside(path, now)
+		return p, err
+	}
+	if old.status.Steps > 0 && !old.status.Finished && !fresh {
+		return prepared{unfinished: true}, nil // opening it finds out whether it is locked
 	}
 	if err := notLocked(path); err != nil {
-		return "", err
+		return p, err
 	}
 	switch {
 	case old.status.Steps == 0:
-		return "replaced " + path + ", which holds no step", removeJournal(path)
+		return prepared{done: "replaced " + path + ", which holds no step"}, removeJournal(path)
 	case fresh:
-		return moveAside(path, now)
-	case old.status.Finished:
-		return "", &journal.Error{Err: journal.ErrFinished, Path: path,
+		p.done, err = moveAside(path, now)
+		return p, err
+	default:
+		return p, &journal.Error{Err: journal.ErrFinished, Path: path,
 			Detail: fmt.Sprintf("%d steps, ended by %s", old.status.Steps, old.status.Reason),
 			Hint:   "--new moves it aside and begins a new run"}
 	}
-	return "", &journal.Error{Err: journal.ErrExists, Path: path,
-		Detail: fmt.Sprintf("it holds an unfinished run of %d steps, and this version cannot resume one", old.status.Steps),
-		Hint:   "--new moves it aside and begins a new run"}
 }
 
 // existing is what is known of a journal that is there already.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -55,10 +56,16 @@ func begun(t *testing.T, path string) *journal.Journal {
 func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oven.db")
 	j := begun(t, path)
-	for _, fresh := range []bool{false, true} {
-		if _, err := prepareRunJournal(path, fresh, time.Now()); !errors.Is(err, journal.ErrLocked) {
-			t.Errorf("new %v: %v, want locked", fresh, err)
-		}
+	if _, err := prepareRunJournal(path, true, time.Now()); !errors.Is(err, journal.ErrLocked) {
+		t.Errorf("--new: %v, want locked", err)
+	}
+	// A run that goes on is opened next, which says that it is locked.
+	if there, err := prepareRunJournal(path, false, time.Now()); err != nil || !there.unfinished {
+		t.Errorf("%+v, %v; want an unfinished run", there, err)
+	}
+	s := session{path: path}
+	if err := s.takeUp(&loop.Deps{}); !errors.Is(err, journal.ErrLocked) {
+		t.Errorf("a second process goes on: %v, want locked", err)
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
@@ -76,12 +83,12 @@ func TestMoveAside(t *testing.T) {
 		if err := begun(t, path).Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := prepareRunJournal(path, false, now); !errors.Is(err, journal.ErrExists) {
-			t.Errorf("without --new: %v", err)
+		if there, err := prepareRunJournal(path, false, now); err != nil || !there.unfinished {
+			t.Errorf("without --new: %+v, %v; want an unfinished run that goes on", there, err)
 		}
 		did, err := prepareRunJournal(path, true, now)
-		if err != nil || did != "moved "+path+" to "+filepath.Join(dir, name) {
-			t.Errorf("%q, %v", did, err)
+		if err != nil || did.unfinished || did.done != "moved "+path+" to "+filepath.Join(dir, name) {
+			t.Errorf("%+v, %v", did, err)
 		}
 	}
 	files, err := os.ReadDir(dir)

@@ -16,6 +16,11 @@ func newRunCommand(e *env) *cobra.Command {
 write in flight, bring every actuator to its declared shutdown state and say so; a
 second one only says that this is under way.
 
+A run that was interrupted, or whose process died, goes on where its journal ends:
+actuators are read before they are driven, a step in flight is closed as unknown, and
+the next decision is what it would have been. A file that was changed meanwhile is
+taken over; the journal keeps both.
+
 With --shadow nothing is written: the sensors are read, proposals are recorded,
 nothing is charged. A dry run ends by stop.time.
 
@@ -32,7 +37,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 				return err
 			}
 			path := runJournalPath(w.cfg, e.stateDirectory(), shadow)
-			done, err := prepareRunJournal(path, fresh, e.now())
+			there, err := prepareRunJournal(path, fresh, e.now())
 			if err != nil {
 				return err
 			}
@@ -40,9 +45,9 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if shadow {
 				w.opt.Mode = loop.Shadow
 			}
-			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}}
-			if done != "" {
-				s.remarks = append(s.remarks, done)
+			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}, resume: there.unfinished}
+			if there.done != "" {
+				s.remarks = append(s.remarks, there.done)
 			}
 			return s.play(cmd.Context())
 		},

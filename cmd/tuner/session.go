@@ -26,6 +26,8 @@ type session struct {
 	json bool
 	// path is the journal's.
 	path string
+	// resume says that the journal holds an unfinished run, which goes on.
+	resume bool
 	// remarks are told first.
 	remarks []string
 
@@ -124,7 +126,12 @@ func (s *session) prepare() (loop.Deps, error) {
 	if s.run, err = s.describeRun(); err != nil {
 		return deps, err
 	}
-	if s.journal, err = journal.Create(s.path, s.run, journal.Options{}); err != nil {
+	if s.resume {
+		err = s.takeUp(&deps)
+	} else {
+		s.journal, err = journal.Create(s.path, s.run, journal.Options{})
+	}
+	if err != nil {
 		return deps, err
 	}
 	for _, notice := range s.journal.Notices() {

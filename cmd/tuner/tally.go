@@ -47,7 +47,7 @@ func (t *tally) add(d journal.Decision, o journal.Outcome) {
 	if d.ControlSet >= 0 && d.ControlSet < len(t.firstStep) && t.firstStep[d.ControlSet] == 0 {
 		t.firstStep[d.ControlSet] = d.Step
 	}
-	if !o.Valid && o.Problem != loop.ProblemInterrupted && o.Problem != loop.ProblemTimeOver {
+	if !o.Valid && !slices.Contains([]string{loop.ProblemInterrupted, loop.ProblemTimeOver, loop.ProblemUnknown}, o.Problem) {
 		t.failed++
 		t.addProblem(o.Problem)
 	}

@@ -14,6 +14,13 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest"
 )
 
+// patient are options for an interpreter on a machine that has much else to do.
+func patient() Options {
+	o := Default()
+	o.StartTimeout, o.ReplyTimeout = time.Minute, 20*time.Second
+	return o
+}
+
 // pythonHeater is the example as a device, or nil where there is no Python to
 // run it with.
 func pythonHeater(t *testing.T) (*Device, *records) {
@@ -21,7 +28,7 @@ func pythonHeater(t *testing.T) (*Device, *records) {
 	if _, err := osexec.LookPath("python3"); err != nil {
 		return nil, nil
 	}
-	o := Default()
+	o := patient()
 	o.Command, o.Base = []string{"python3", "heater.py"}, "examples"
 	return device(t, o)
 }
@@ -86,7 +93,7 @@ func TestExamplesConform(t *testing.T) {
 				t.Logf("there is no %s here; the example was not run", command[0])
 				return
 			}
-			o := Default()
+			o := patient()
 			o.Command, o.Base = command, "examples"
 			by, ok := examined(t, o)
 			if !ok || len(by[Doubtful]) > 0 {
@@ -102,7 +109,7 @@ func TestPythonHelperAge(t *testing.T) {
 		t.Log("there is no python3 here; the helper was not run")
 		return
 	}
-	o := Default()
+	o := patient()
 	o.Base = "examples"
 	o.Command = []string{"python3", "-c", `
 import time

@@ -152,12 +152,8 @@ func runRows(run Run, s Session) []row {
 			fmt.Sprint(run.Seed), text(run.Objective.Name), text(run.Objective.Unit), boolean(run.Minimize),
 			text(run.CostUnit), integer(len(run.Variables)), integer(len(run.Sensors)), integer(len(run.ControlSets))}},
 		sessionRow(s),
-		{"config", []any{integer(s.Number), text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),
-			blob(run.ConfigText), integer(len(run.Effective))}},
 	}
-	for i, e := range run.Effective {
-		rows = append(rows, row{"setting", []any{integer(s.Number), integer(i), text(e.Key), text(e.Value), text(e.Origin)}})
-	}
+	rows = append(rows, configRows(run, s.Number)...)
 	for i, v := range run.Variables {
 		rows = append(rows, row{"variable", []any{integer(i), text(v.Name), text(v.Unit)}})
 	}
@@ -170,6 +166,16 @@ func runRows(run Run, s Session) []row {
 		for k, name := range c.Variables {
 			rows = append(rows, row{"control_set_variable", []any{integer(i), integer(k), integer(index[name])}})
 		}
+	}
+	return rows
+}
+
+// configRows are the configuration of one session.
+func configRows(run Run, session int) []row {
+	rows := []row{{"config", []any{integer(session), text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),
+		blob(run.ConfigText), integer(len(run.Effective))}}}
+	for i, e := range run.Effective {
+		rows = append(rows, row{"setting", []any{integer(session), integer(i), text(e.Key), text(e.Value), text(e.Origin)}})
 	}
 	return rows
 }

@@ -100,6 +100,16 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	return j, nil
 }
 
+// Configure records the configuration that this session goes on by; the first
+// session's was recorded with the run. It is called once, right after Open. Of run, the
+// configuration's fields count.
+func (j *Journal) Configure(run Run) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	return j.commit("the configuration", configRows(run, j.session)...)
+}
+
 // tell records the notices, so that they are known wherever the file goes.
 func (j *Journal) tell(at Stamp) error {
 	for _, n := range j.notices {

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// takeUp opens the journal of an unfinished run, brings the policy to where the run's
+// was, and gives the loop what the run has behind it.
+func (s *session) takeUp(deps *loop.Deps) (err error) {
+	s.journal, err = journal.Open(s.path, journal.Options{Session: journal.Session{Version: s.run.Version, BootID: s.run.BootID, Start: s.run.Start}})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.journal.Close())
+		}
+	}()
+	r, err := journal.OpenReader(s.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	old, now := r.Run(), s.run
+	if err := sameShape(old, now); err != nil {
+		return &journal.Error{Err: journal.ErrExists, Path: s.path, Detail: "it holds an unfinished run with " + err.Error(),
+			Hint: "change the configuration back, or begin a new run with --new, which moves this one aside"}
+	}
+	past, err := s.w.opt.Recall(r)
+	if err != nil {
+		return err
+	}
+	replay := loop.Replay{Options: s.w.opt, Policy: deps.Policy, Lenient: true}
+	done, err := replay.Run(context.Background(), r)
+	if err != nil {
+		return fmt.Errorf("resume %s: %w", s.path, err)
+	}
+	deps.Past, s.run = &past, old
+	if err := s.recount(r); err != nil {
+		return err
+	}
+	return s.tellResume(resumption{past, done, !bytes.Equal(old.ConfigText, now.ConfigText), now})
+}
+
+// sameShape refuses a configuration that the recorded steps do not fit.
+func sameShape(old, now journal.Run) error {
+	switch {
+	case old.Mode != now.Mode:
+		return fmt.Errorf("mode %s, not %s", old.Mode, now.Mode)
+	case !slices.Equal(old.Variables, now.Variables):
+		return fmt.Errorf("the variables %v, not %v", old.Variables, now.Variables)
+	case !slices.Equal(old.Sensors, now.Sensors):
+		return fmt.Errorf("the sensors %v, not %v", old.Sensors, now.Sensors)
+	case old.Objective != now.Objective || old.Minimize != now.Minimize:
+		return fmt.Errorf("another objective, %q in %q", old.Objective.Name, old.Objective.Unit)
+	}
+	same := func(a, b journal.ControlSet) bool { return slices.Equal(a.Variables, b.Variables) }
+	if !slices.EqualFunc(old.ControlSets, now.ControlSets, same) {
+		return fmt.Errorf("the control sets %v, not %v", old.ControlSets, now.ControlSets)
+	}
+	return nil
+}
+
+// recount lets the report count the steps of before.
+func (s *session) recount(r *journal.Reader) error {
+	for step, err := range r.Steps() {
+		if err != nil {
+			return err
+		}
+		if step.Concluded {
+			s.tally.add(step.Decision, step.Outcome)
+		}
+	}
+	return nil
+}
+
+// resumption is what there is to tell of a run that goes on.
+type resumption struct {
+	past    loop.Past
+	done    loop.Replayed
+	changed bool
+	now     journal.Run
+}
+
+// tellResume says and records how a run goes on.
+func (s *session) tellResume(p resumption) error {
+	record := func(level, message string) error {
+		s.remarks = append(s.remarks, message)
+		return s.journal.Log(journal.Event{Level: level, Kind: "resume", Message: message, At: journal.Stamp{Wall: s.clock.Now().Round(0)}})
+	}
+	text := fmt.Sprintf("resumed %s after %d steps", s.path, p.past.Steps)
+	if p.past.Open != nil {
+		text += fmt.Sprintf("; step %d was in flight and counts as unknown", p.past.Open.Step)
+	}
+	err := record("info", text)
+	if p.changed {
+		err = errors.Join(err, s.journal.Configure(p.now),
+			record("info", "the configuration was changed since the run began: the journal keeps both, and decisions go on by the present one"))
+	}
+	if d := p.done.First; d != nil {
+		err = errors.Join(err, record("warn", fmt.Sprintf("by the present configuration and version step %d would have been another (%s: %s, was %s): what was learnt is kept",
+			d.Step, d.What, d.Derived, d.Recorded)))
+	}
+	return err
+}

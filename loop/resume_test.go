@@ -1,0 +1,207 @@
+package loop
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// crash runs replaySpec and copies the journal, as a process that dies leaves it, when
+// the named failpoint is passed in step at.
+func crash(t *testing.T, failpoint string, at int) (string, Options) {
+	t.Helper()
+	tr := newTrial(t)
+	tr.opt.Stop = Stop{Steps: at + 1}
+	p, err := policy.New(oneKnobSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.deps.Policy = p
+	j, path := book(t, &tr.opt)
+	tr.deps.Journal = j
+	copied := filepath.Join(t.TempDir(), "crashed.db")
+	tr.deps.Failpoint = func(name string) {
+		// A step is told of after its outcome is durable.
+		if name != failpoint || len(tr.outcomes)+1 != at {
+			return
+		}
+		for _, part := range []string{"", "-wal"} {
+			content, err := os.ReadFile(path + part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(copied+part, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := Run(context.Background(), tr.opt, tr.deps); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(copied); err != nil {
+		t.Fatalf("failpoint %q of step %d was not passed", failpoint, at)
+	}
+	return copied, tr.opt
+}
+
+func oneKnobSpec() policy.Spec {
+	spec := replaySpec()
+	spec.Kind, spec.Variables = "gp-ucb", spec.Variables[:1]
+	spec.ControlSets = []policy.ControlSet{{Controlled: []bool{true}, Cost: 1}}
+	return spec
+}
+
+// resume goes on with a journal until steps are done.
+func resume(t *testing.T, path string, o Options, spec policy.Spec) (Past, Result) {
+	t.Helper()
+	j, err := journal.Open(path, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	tr := newTrial(t)
+	tr.opt = o
+	p, err := policy.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past, err := o.Recall(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay := Replay{Options: o, Policy: p, Lenient: true}
+	if _, err := replay.Run(context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	tr.deps.Policy, tr.deps.Journal, tr.deps.Past = p, j, &past
+	result, err := Run(context.Background(), tr.opt, tr.deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return past, result
+}
+
+// TestResumeDecidesAsAnybodyWould: wherever the process died, what the next one
+// decides follows from the journal alone.
+func TestResumeDecidesAsAnybodyWould(t *testing.T) {
+	for _, failpoint := range []string{"decision-durable", "outcome-durable"} {
+		for _, at := range []int{1, 3, 5, 9} {
+			path, o := crash(t, failpoint, at)
+			o.Stop = Stop{Steps: 14}
+			past, result := resume(t, path, o, oneKnobSpec())
+			open := failpoint == "decision-durable"
+			if past.Steps != at || (past.Open != nil) != open || result.Steps != 14 {
+				t.Errorf("%s of step %d: past %+v, result of %d steps", failpoint, at, past, result.Steps)
+			}
+			if want := 14.0; result.Spent != want { // the step in flight is charged too
+				t.Errorf("%s of step %d: %v was spent, want %v", failpoint, at, result.Spent, want)
+			}
+			if done := replayed(t, path, o, oneKnobSpec(), 0); done.First != nil || done.Steps != 14 {
+				t.Errorf("%s of step %d: %d steps derive, then %+v", failpoint, at, done.Steps, done.First)
+			}
+			unknown := outcomesOf(t, path, func(s journal.Step) bool { return s.Outcome.Problem == ProblemUnknown })
+			if want := map[bool][]int{true: {at}, false: nil}[open]; !slices.Equal(unknown, want) {
+				t.Errorf("%s of step %d: steps %v are unknown", failpoint, at, unknown)
+			}
+		}
+	}
+}
+
+// outcomesOf lists the steps that keep holds for.
+func outcomesOf(t *testing.T, path string, keep func(journal.Step) bool) []int {
+	t.Helper()
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var steps []int
+	for s, err := range r.Steps() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Concluded && keep(s) {
+			steps = append(steps, s.Decision.Step)
+		}
+	}
+	return steps
+}
+
+// TestResumeKeepsTheBudget: what was spent before counts, and time too.
+func TestResumeKeepsTheBudget(t *testing.T) {
+	path, o := crash(t, "outcome-durable", 6)
+	o.Stop = Stop{Cost: 9}
+	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != reasonCost || result.Steps != 9 {
+		t.Errorf("with a budget of 9: ended by %q after %d steps", result.Reason, result.Steps)
+	}
+	path, o = crash(t, "outcome-durable", 6)
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past, err := o.Recall(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	o.Stop = Stop{Time: past.Elapsed}
+	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != reasonTime || result.Steps != 6 {
+		t.Errorf("with no time left: ended by %q after %d steps", result.Reason, result.Steps)
+	}
+}
+
+// TestResumeByAnotherPolicy: what was learnt is kept, though it would have decided
+// otherwise; the next step is the journal's next.
+func TestResumeByAnotherPolicy(t *testing.T) {
+	path, o := crash(t, "decision-durable", 9)
+	o.Stop = Stop{Steps: 12}
+	other := oneKnobSpec()
+	other.Seed++
+	other.InitialSteps = 3
+	past, result := resume(t, path, o, other)
+	if past.Concluded != 8 || result.Steps != 12 {
+		t.Errorf("past %+v, result %+v", past, result)
+	}
+	if found := result.Found; !result.HasFound || math.Abs(found.X[0]-10) > 1 { // the meter is 10 a
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestElapsedOverSessions: the clock of each session begins at zero.
+func TestElapsedOverSessions(t *testing.T) {
+	path, o := crash(t, "outcome-durable", 4)
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := o.Recall(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	o.Stop = Stop{Steps: 8}
+	_, result := resume(t, path, o, oneKnobSpec())
+	r, err = journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	both, err := o.Recall(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if both.Elapsed <= first.Elapsed || both.Elapsed > result.Elapsed {
+		t.Errorf("elapsed %v after the first session, %v after both, the result says %v", first.Elapsed, both.Elapsed, result.Elapsed)
+	}
+}
