@@ -46,6 +46,7 @@ var (
 		}
 		return float64(*s.Eliminated)
 	}}
+	JumpsNoticed = Metric{"jumps noticed", func(s *Seed) float64 { return float64(len(s.Jumps)) }}
 	// StepsToOptimum is NaN where the optimum was not found.
 	StepsToOptimum = Metric{"steps to the optimum", func(s *Seed) float64 {
 		i := slices.IndexFunc(s.SimpleRegret, func(v float64) bool { return v < 1e-9 })

@@ -95,6 +95,9 @@ func (g *game) run(ctx context.Context) error {
 				break
 			}
 		}
+		if proposal.Jump {
+			g.record.Jumps = append(g.record.Jumps, g.step)
+		}
 		worth := g.problem.worth(g.step, proposal.ControlSet, proposal.X)
 		if err := g.observe(proposal, cost); err != nil {
 			return err

@@ -48,6 +48,8 @@ type Seed struct {
 	TruePrior *float64 `json:"true_prior,omitempty"`
 	// Eliminated is the number of priors that the policy found wrong; likewise.
 	Eliminated *int `json:"eliminated,omitempty"`
+	// Jumps are the steps before which the policy noticed that the objective had jumped.
+	Jumps []int `json:"jumps,omitempty"`
 	// Error says what ended the repetition early; the series end there.
 	Error string `json:"error,omitempty"`
 }

@@ -66,7 +66,7 @@ func (m moving) experiment() *Experiment {
 				Lengthscale: lengthscale, Outputscale: 1, NoiseSD: trackingNoiseSD, Capacity: trackingCapacity}}
 		},
 		Competitors: trackingCompetitors(),
-		Metrics:     []Metric{AverageRegret, HeldRegret, AverageRegretFrom(300)},
+		Metrics:     []Metric{AverageRegret, HeldRegret, AverageRegretFrom(300), JumpsNoticed},
 	}
 }
 
@@ -125,8 +125,7 @@ func trackingCompetitors() []Competitor {
 		return func(s *policy.Spec, _ *Problem) { s.Drift, s.Beta = d, beta }
 	}
 	return []Competitor{
-		{"tracking", "ours: time kernel of 500 steps, small steps about the incumbent, change detection", "gp-ucb",
-			drift(policy.Drift{Timescale: []float64{500}, Hold: 0.025, Detect: true}, 2)},
+		{"track", "ours: time kernel of 1000 steps, a hold with small steps after a search, detection of jumps", "track", nil},
 		{"time-kernel", "time kernel of 500 steps over the whole domain, confidence 1", "gp-ucb", drift(policy.Drift{Timescale: []float64{500}}, 1)},
 		{"time-kernel-set", "the same with the timescale from a prior set up to 2000 steps", "gp-ucb",
 			drift(policy.Drift{Timescale: []float64{125, 500, 2000}}, 1)},

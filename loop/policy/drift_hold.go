@@ -69,7 +69,7 @@ func (d *decision) holdRegions() error {
 				r.screen, r.climbs = 48, 4
 			}
 			d.regions[set] = r
-		case d.track.doubt:
+		case d.track.doubting():
 			d.regions[set] = dom.around(anchor, slices.Repeat([]float64{leastHold}, len(reach)))
 			continue
 		default:

@@ -212,3 +212,18 @@ func TestJumpIsFoundAndRepeated(t *testing.T) {
 		}
 	}
 }
+
+// A hold that is no better than the design's settings is given up: here one whose
+// optimum vanishes slowly enough to be no jump.
+func TestHoldIsGivenUp(t *testing.T) {
+	s := trackSpec(6)
+	d := drifting{func(step int) (x, y float64) { return 0.5, 0.5 + 0.02*float64(max(step-60, 0)) }, 0.12, 0.03}
+	all := d.play(t, fresh(t, s), &s, 160)
+	var far float64
+	for i := 130; i < len(all); i++ {
+		far = max(far, squaredDistance(all[i].X, all[i-1].X))
+	}
+	if far < 0.25 {
+		t.Errorf("long after the optimum is gone, steps are at most %g of the range", math.Sqrt(far))
+	}
+}

@@ -50,12 +50,18 @@ func (e *engine) watchForJump() error {
 	if err != nil {
 		return err
 	}
-	t.doubt = latest.n > 0 && latest.deviations() < -stillDeviations
+	if t.doubts++; !latest.low() {
+		t.doubts = 0
+	}
 	if !jumped(&all, &latest) {
 		return nil
 	}
-	t.level = e.heldLevel(last - jumpWindow + 1)
+	t.level = math.NaN()
+	if held := e.heldReadings(last - jumpWindow + 1); held.n > 0 {
+		t.level = held.mean
+	}
 	t.begin(last)
+	t.jumped = last
 	return e.model.forget(last)
 }
 
@@ -77,9 +83,12 @@ func (r *residual) deviations() float64 {
 	return r.mean / math.Sqrt(r.sd*r.sd+r.noise/float64(r.n))
 }
 
+// low says that the readings are too low for chance, if not beyond doubt.
+func (r *residual) low() bool { return r.n > 0 && r.deviations() < -stillDeviations }
+
 // jumped says that the residuals of a window and of its last step show a jump.
 func jumped(all, latest *residual) bool {
-	return all.n > 0 && latest.n > 0 && latest.deviations() < -stillDeviations && all.deviations() < -jumpDeviations
+	return latest.low() && all.deviations() < -jumpDeviations
 }
 
 // residuals compares the readings of the last steps, all and the latest, with what those

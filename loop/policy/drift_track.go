@@ -20,9 +20,10 @@ type tracker struct {
 	since   int     // the first step after it; 0: it goes on
 	sighted bool    // it has found something
 	level   float64 // what was held before it, in the objective's unit; NaN: nothing was
-	// doubt says that the latest readings may be the first after a jump: before they are
-	// believed the hold stays where it was.
-	doubt   bool
+	blind   running // readings of the design's settings in the latest search that had any
+	search  int     // the value of from in that search
+	// doubts counts the latest steps in a row whose readings may be the first after a jump.
+	doubts  int
 	checked int // the last step whose readings were looked at for a jump
 	jumped  int // the step after which the latest jump was noticed; 0: none yet
 	probe   *gpcore.GP
@@ -63,41 +64,88 @@ func (t *tracker) holding(step int) bool {
 	return t != nil && t.hold && t.since > 0 && step >= t.since
 }
 
-// designing says that a step of a search after a jump follows the design: the first ones
-// do until something is found, because the bounds of an empty model are widest at the
-// domain's corners.
+// doubting says that a hold stays where it was until its latest readings are believed. A
+// decline that goes on without being a jump is one to follow.
+func (t *tracker) doubting() bool { return t.doubts > 0 && t.doubts < jumpWindow }
+
+// designing says that a step of a search that has found nothing follows the design: the
+// first ones after a hold, as many as at the start, and every other one afterwards. The
+// bounds of an empty model are widest at the domain's corners.
 func (t *tracker) designing(step, initial int) bool {
-	return t != nil && t.jumped > 0 && t.since == 0 && !t.sighted && step <= t.jumped+initial
+	if t == nil || t.since > 0 || t.sighted {
+		return false
+	}
+	return step <= t.from+initial && t.from > initial || step%2 == 0
 }
 
 // begin starts a search of the whole domain after a step.
 func (t *tracker) begin(step int) {
-	t.from, t.jumped = step, step
-	t.since, t.sighted, t.doubt = 0, false, false
+	t.from, t.since, t.sighted, t.doubts = step, 0, false, 0
+}
+
+// heldSteps is the number of steps over which a hold is judged.
+const heldSteps = 20
+
+// giveUp looks at a hold every heldSteps steps and gives it up for a new search if it is
+// no better than the design's settings were on average:
+//
+//	L - m < 2 s/sqrt(n)
+//
+// with L and s the mean and standard deviation of its last n readings, m the mean of
+// those of the design. That a model mistook noise for an optimum shows here, and that a
+// hold lost what it followed.
+func (e *engine) giveUp(step int) {
+	t := e.track
+	if t == nil || !t.holding(step) || (step-t.since)%heldSteps != 0 || step == t.since || t.blind.n == 0 {
+		return
+	}
+	held := e.heldReadings(step)
+	if held.n < heldSteps/2 {
+		return
+	}
+	if n := float64(held.n); held.mean-t.blind.mean < 2*math.Sqrt(held.squares/((n-1)*n)) {
+		t.level = math.NaN()
+		t.begin(step - 1)
+	}
+}
+
+// running is the mean of values and the sum of their squared distances from it.
+type running struct {
+	n             int
+	mean, squares float64
+}
+
+func (r *running) add(v float64) {
+	r.n++
+	d := v - r.mean
+	r.mean += d / float64(r.n)
+	r.squares += d * (v - r.mean)
 }
 
 // settle ends the search before a step if it has found something and has had its time,
 // or if it has found again what was held before. Something is found when one of the best
-// observations lies above the prior mean even by its lower bound,
+// of the n observations lies above the prior mean by more than the best of n would by
+// chance,
 //
-//	mean - Spec.Beta sd > prior mean,
+//	mean - (Spec.Beta + sqrt(2 log n)) sd > prior mean,
 //
-// else what would be held is the prior's own idea; and what was held is found again when
-// mean - sd reaches the average of its last readings.
+// else what would be held is noise, and the search goes on; what was held is found again
+// when mean - sd reaches the average of its last readings.
 func (e *engine) settle(step int) error {
 	t := e.track
-	if t == nil || t.since > 0 || !e.ready() || t.jumped == 0 && step <= t.from+t.length {
+	if t == nil || t.since > 0 || !e.ready() || step <= e.spec.InitialSteps {
 		return nil
 	}
 	if err := e.model.refresh(); err != nil {
 		return err
 	}
 	belief, h := e.model.belief(), e.model.inForce
+	chance := e.spec.Beta + math.Sqrt(2*math.Log(float64(len(e.model.data.rows))))
 	again := false
 	var mean, sd [1]float64
 	for _, x := range e.incumbents() {
 		belief.moments(mean[:], sd[:], e.model.point(x[:e.model.dims], step))
-		t.sighted = t.sighted || mean[0]-e.spec.Beta*sd[0] > belief.offset()
+		t.sighted = t.sighted || mean[0]-chance*sd[0] > belief.offset()
 		again = again || h.center+h.scale*(mean[0]-sd[0]) >= t.level
 	}
 	if t.sighted && (again || step > t.from+t.length) {
@@ -106,19 +154,31 @@ func (e *engine) settle(step int) error {
 	return nil
 }
 
-// heldLevel is the average of the last readings of a hold before a step, NaN where there
-// are none.
-func (e *engine) heldLevel(before int) float64 {
-	const last = 20
-	sum, n := 0.0, 0
+// accompany tells the tracker and the store of a reading that is about to be learnt.
+func (e *engine) accompany(r *row) {
+	t := e.track
+	if t == nil {
+		return
+	}
+	e.model.data.window = t.holding(r.step)
+	if r.step <= e.spec.InitialSteps || t.designing(r.step, e.spec.InitialSteps) {
+		if t.search != t.from {
+			t.blind, t.search = running{}, t.from
+		}
+		t.blind.add(r.mean)
+	}
+}
+
+// heldReadings are the last readings of a hold before a step.
+func (e *engine) heldReadings(before int) running {
+	var out running
 	rows := e.model.data.rows
-	for i := len(rows) - 1; i >= 0 && n < last && rows[i].step >= e.track.since; i-- {
+	for i := len(rows) - 1; i >= 0 && out.n < heldSteps && rows[i].step >= e.track.since; i-- {
 		if rows[i].step < before {
-			sum += rows[i].mean
-			n++
+			out.add(rows[i].mean)
 		}
 	}
-	return sum / float64(n)
+	return out
 }
 
 // narrow restricts a decision that belongs to a hold, and lessens the exploration of one

@@ -150,6 +150,7 @@ func (e *engine) advance(ctx context.Context, step int) error {
 	if err := e.watchForJump(); err != nil {
 		return err
 	}
+	e.giveUp(step)
 	if err := e.settle(step); err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ func (e *engine) Observe(o Observation) error {
 	e.watch(o, x)
 	e.poll(o, x)
 	if o.Valid {
+		e.accompany(&r)
 		e.model.observe(r)
 		for j, reading := range o.Constrained {
 			e.constraints[j].observe(reading, r)

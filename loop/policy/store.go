@@ -25,9 +25,11 @@ type store struct {
 	// variables. Time, where it is one more, does not, because of two readings at one
 	// setting the newer says more of the present, however far they are apart in time.
 	dims int
-	rows []row
-	next []newer // of each row
-	made int     // rows ever added
+	// window has the oldest leave first.
+	window bool
+	rows   []row
+	next   []newer // of each row
+	made   int     // rows ever added
 }
 
 // newer is the nearest of the rows that were added after one.
@@ -39,13 +41,16 @@ type newer struct {
 
 // add appends r. When the store is full, the older of the two observations that
 // are nearest to each other (in unit coordinates) leaves first: it is the one
-// that the rest replaces best. It returns the index that left, -1 if none did. The
+// that the rest replaces best. Where window is set it is the oldest of all: what a hold
+// left behind tells nothing of where it is. It returns the index that left, -1 if none did. The
 // nearest newer row of each is remembered, so that a step costs O(n d) as a rule: a row
 // is looked at anew only where its nearest left.
 func (s *store) add(r row) (left int) {
 	left = -1
 	if len(s.rows) >= s.capacity {
-		left = s.redundant()
+		if left = 0; !s.window {
+			left = s.redundant()
+		}
 		s.remove(left)
 	}
 	s.made++

@@ -70,3 +70,15 @@ func TestThinnedKeepsTheNewest(t *testing.T) {
 		}
 	}
 }
+
+// Of a hold's readings the oldest leave first.
+func TestStoreAsAWindow(t *testing.T) {
+	s := store{capacity: 3, dims: 1}
+	for step, x := range []float64{0.1, 0.5, 0.5, 0.9, 0.2} {
+		s.window = step >= 3
+		s.add(row{x: []float64{x}, step: step})
+	}
+	if s.rows[0].step != 2 || s.rows[1].step != 3 || s.rows[2].step != 4 {
+		t.Errorf("steps held: %d, %d, %d, want 2, 3, 4", s.rows[0].step, s.rows[1].step, s.rows[2].step)
+	}
+}
