@@ -233,3 +233,49 @@ func TestCombinationsSimulate(t *testing.T) {
 		})
 	}
 }
+
+// TestPoliciesPage: docs/policies.md has every word that a file may write, its files
+// simulate with everything acted on, and what it shows of them is in them.
+func TestPoliciesPage(t *testing.T) {
+	const docs = "../../docs/"
+	page, err := os.ReadFile(docs + "policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := slices.Concat(configs.Policies(), configs.Acquisitions(), policy.Confidences(), policy.Kernels(),
+		[]string{"none", "epsilon", "etc-50", "etc-100", "etc-ada", "averaged", "sampled", "greedy", "elimination", "finite", "continuous", "theory"})
+	for _, word := range words {
+		if !strings.Contains(string(page), "`"+word+"`") && !strings.Contains(string(page), fmt.Sprintf("%q", word)) {
+			t.Errorf("the page does not mention %q", word)
+		}
+	}
+	files := 0
+	for _, block := range strings.Split(string(page), "```toml\n# docs/")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		name, shown, _ := strings.Cut(block, "\n")
+		text, err := os.ReadFile(docs + name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		files++
+		for line := range strings.Lines(shown) {
+			if !strings.Contains(string(text), line) {
+				t.Errorf("%s does not have the line %q", name, strings.TrimSpace(line))
+			}
+		}
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			r := simulateText(t, string(text))
+			if len(r.Recommended) == 0 || !(r.LowerBound > r.Baseline.Mean) || !(r.Truth.Regret < 0.1*r.Truth.Range) {
+				t.Errorf("recommends %v with bound %v (start %v), regret %v of a range of %v", r.Recommended, r.LowerBound, r.Baseline.Mean, r.Truth.Regret, r.Truth.Range)
+			}
+			if c := r.Constraints; c != nil && !c.Feasible {
+				t.Errorf("constraints %+v", c)
+			}
+		})
+	}
+	if files != 3 {
+		t.Errorf("the page shows %d files, want 3", files)
+	}
+}

@@ -19,6 +19,8 @@ func kindName(kind string) string {
 		return "GP-UCB with noise that depends on the setting"
 	case "ucb-cvs-etc-ada":
 		return "UCB-CVS ETC-Ada"
+	case "track":
+		return "tracking"
 	case "costids":
 		return "CostIDS"
 	case "multi-fidelity-mes":
@@ -117,6 +119,9 @@ func (w *wiring) scheduleWords(schedule string) string {
 	text := fmt.Sprintf("%d control sets", len(w.spec.ControlSets))
 	if strings.Contains(w.spec.Kind, "-psq") {
 		return text + ", of which the full one is played where there is one"
+	}
+	if schedule == "none" && w.cfg.Policy.Parts().PerCost {
+		return text + ", of which the best per cost is played"
 	}
 	if schedule == "none" {
 		return text + ", of which the best is played whatever it costs"
