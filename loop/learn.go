@@ -15,11 +15,11 @@ func (l *Loop) outcome() journal.Outcome {
 	for i, p := range s.shots {
 		values[i] = p.objective
 	}
-	o := journal.Outcome{Step: s.n, X: l.achieved(), Mean: math.NaN(), Variance: variance(values),
+	o := journal.Outcome{Step: s.n, X: l.achieved(), Mean: math.NaN(), Variance: variance(values), StandardError: l.statistic.standardError(values),
 		Shots: len(values), Cost: l.stepMoney(len(values)).float(), Valid: len(values) > 0 && s.problem == "",
 		Problem: s.problem, At: l.stamp()}
 	if len(values) > 0 {
-		o.Mean = l.statistic(values)
+		o.Mean = l.statistic.value(values)
 	}
 	return o
 }

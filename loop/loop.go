@@ -42,7 +42,7 @@ type Loop struct {
 	opt       Options
 	deps      Deps
 	desk      desk
-	statistic func([]float64) float64
+	statistic statistic
 
 	// deviceCtx outlives the caller's context, so that the actuators can be
 	// brought to rest; policyCtx ends with it.

@@ -93,8 +93,9 @@ func csvColumns(run Run) []csvColumn {
 		}
 	}
 	return append(columns,
-		csvColumn{"mean", objective, "mean of the objective over the shots", func(e exported) string { return decimal(e.Outcome.Mean) }},
+		csvColumn{"mean", objective, "the objective of the step: its statistic over the shots, by default the mean", func(e exported) string { return decimal(e.Outcome.Mean) }},
 		csvColumn{"variance", squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) string { return decimal(e.Outcome.Variance) }},
+		csvColumn{"standard_error", objective, "standard error of the column mean, from the same shots; empty at one shot", func(e exported) string { return decimal(e.Outcome.StandardError) }},
 		csvColumn{"shots", "1", "shots behind mean and variance", func(e exported) string { return strconv.Itoa(e.Outcome.Shots) }},
 		csvColumn{"cost", run.CostUnit, "cost of the step", func(e exported) string { return decimal(e.Outcome.Cost) }},
 		csvColumn{"spent", run.CostUnit, "cost of the run up to and with this step", func(e exported) string { return decimal(e.Outcome.Spent) }},

@@ -38,7 +38,7 @@
 //	 ├── shot                the objective's value
 //	 │    ├── shot_value     per variable: x as measured
 //	 │    └── shot_reading   per sensor: value, quality
-//	 └── outcome             mean, variance, cost, spent, valid, problem
+//	 └── outcome             mean, its standard error, variance, cost, spent, valid, problem
 //	      └── outcome_value  per variable: x as achieved
 //	action ── intents: device, kind; step 0 outside any step
 //	 ├── action_channel      value to write, NULL to let go

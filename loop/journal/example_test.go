@@ -38,7 +38,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"type":"step","n":1,"control_set":["power"],"requested":{"power":120},"applied":{"power":100},"x":{"humidity":40.5,"power":99.5},"mean":1.25,"variance":null,"shots":1,"cost":1,"spent":1,"valid":true,"clamped":["power"],"decision_ms":2}
+	// {"type":"step","n":1,"control_set":["power"],"requested":{"power":120},"applied":{"power":100},"x":{"humidity":40.5,"power":99.5},"mean":1.25,"variance":null,"standard_error":null,"shots":1,"cost":1,"spent":1,"valid":true,"clamped":["power"],"decision_ms":2}
 	// {"type":"result","steps":1}
 }
 
@@ -66,7 +66,7 @@ func record(path string, run journal.Run) error {
 	if err := j.Shoot([]journal.Shot{{Step: 1, Objective: 1.25, X: []float64{99.5, 40.5}}}); err != nil {
 		return err
 	}
-	if err := j.Conclude(journal.Outcome{Step: 1, X: []float64{99.5, 40.5}, Mean: 1.25, Variance: math.NaN(), Shots: 1,
+	if err := j.Conclude(journal.Outcome{Step: 1, X: []float64{99.5, 40.5}, Mean: 1.25, Variance: math.NaN(), StandardError: math.NaN(), Shots: 1,
 		Cost: 1, Spent: 1, Valid: true}); err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func TestCSVParses(t *testing.T) {
 		d, o := demoDecision(i+1, Stamp{}), demoOutcome(i+1, Stamp{})
 		for name, want := range map[string]float64{
 			"n": float64(i + 1), "requested_current": d.Requested[0], "applied_temperature": d.Applied[1],
-			"x_current": o.X[0], "x_temperature": o.X[1], "mean": o.Mean, "variance": o.Variance, "shots": float64(o.Shots),
+			"x_current": o.X[0], "x_temperature": o.X[1], "mean": o.Mean, "variance": o.Variance, "standard_error": o.StandardError, "shots": float64(o.Shots),
 			"cost": o.Cost, "spent": o.Spent, "work": float64(d.Work), "decision_ms": d.Took.Seconds() * 1000,
 			"elapsed_s": float64(i*opsPerStep + 6),
 		} {
@@ -169,12 +169,12 @@ func TestStepLine(t *testing.T) {
 	d.ControlSet = 0
 	d.Requested[1], d.Took = math.Copysign(0, -1), 1800*time.Microsecond
 	line, err := json.Marshal(NewStepLine(demoRun(), d, Outcome{Step: 6, X: []float64{0.1, nan}, Mean: math.Inf(-1),
-		Variance: nan, Shots: 1, Cost: 0.1, Spent: 1e21, Valid: true}))
+		Variance: nan, StandardError: nan, Shots: 1, Cost: 0.1, Spent: 1e21, Valid: true}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"type":"step","n":6,"control_set":["temperature","current"],"requested":{"current":null,"temperature":0},` +
-		`"applied":{"current":4,"temperature":20.857142857142858},"x":{"current":0.1,"temperature":null},"mean":null,"variance":null,` +
+		`"applied":{"current":4,"temperature":20.857142857142858},"x":{"current":0.1,"temperature":null},"mean":null,"variance":null,"standard_error":null,` +
 		`"shots":1,"cost":0.1,"spent":1e+21,"valid":true,"clamped":["current"],"decision_ms":1.8}`
 	if string(line) != want {
 		t.Errorf("\n got %s\nwant %s", line, want)

@@ -93,13 +93,13 @@ func demoDecision(step int, now Stamp) Decision {
 
 func demoOutcome(step int, now Stamp) Outcome {
 	v := float64(step)
-	o := Outcome{Step: step, X: []float64{v/3 + 0.001, 21.25}, Mean: v + 0.05, Variance: 0.005, Shots: 2,
+	o := Outcome{Step: step, X: []float64{v/3 + 0.001, 21.25}, Mean: v + 0.05, Variance: 0.005, StandardError: 0.05, Shots: 2,
 		Cost: 0.1, Spent: v * 0.1, Valid: true, At: now}
 	switch step % 4 {
 	case 1:
-		o.Variance, o.Shots = nan, 1
+		o.Variance, o.StandardError, o.Shots = nan, nan, 1
 	case 3:
-		o = Outcome{Step: step, X: []float64{v / 3, nan}, Mean: nan, Variance: nan, Cost: 0.1, Spent: v * 0.1,
+		o = Outcome{Step: step, X: []float64{v / 3, nan}, Mean: nan, Variance: nan, StandardError: nan, Cost: 0.1, Spent: v * 0.1,
 			Problem: "no data: \"energy\" was\nstale", At: now}
 	}
 	return o

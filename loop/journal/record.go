@@ -193,7 +193,7 @@ func (j *Journal) Conclude(o Outcome) error {
 	case len(o.X) != len(j.variables):
 		return j.refuse("the outcome of step %d has %d values, the run has %d variables", o.Step, len(o.X), len(j.variables))
 	}
-	rows := []row{{"outcome", j.stamped(o.At, integer(o.Step), number(o.Mean), number(o.Variance), integer(o.Shots),
+	rows := []row{{"outcome", j.stamped(o.At, integer(o.Step), number(o.Mean), number(o.Variance), number(o.StandardError), integer(o.Shots),
 		integer(j.shots), number(o.Cost), number(o.Spent), boolean(o.Valid), text(o.Problem))}}
 	for i, x := range o.X {
 		rows = append(rows, row{"outcome_value", []any{integer(o.Step), integer(i), number(x)}})

@@ -90,7 +90,7 @@ func TestOddValues(t *testing.T) {
 	for i, p := range pairs {
 		err := errors.Join(
 			j.Decide(Decision{Step: i + 1, Requested: []float64{p[0], 1}, Applied: []float64{1, p[0]}, Why: "\x00a\xff"}),
-			j.Conclude(Outcome{Step: i + 1, X: []float64{p[0], p[0]}, Mean: p[0], Variance: p[0], Cost: p[0], Spent: p[0]}))
+			j.Conclude(Outcome{Step: i + 1, X: []float64{p[0], p[0]}, Mean: p[0], Variance: p[0], StandardError: p[0], Cost: p[0], Spent: p[0]}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestOddValues(t *testing.T) {
 		}
 		want := pairs[i][1]
 		for _, got := range []float64{s.Decision.Requested[0], s.Decision.Applied[1], s.Outcome.X[0], s.Outcome.X[1],
-			s.Outcome.Mean, s.Outcome.Variance, s.Outcome.Cost, s.Outcome.Spent} {
+			s.Outcome.Mean, s.Outcome.Variance, s.Outcome.StandardError, s.Outcome.Cost, s.Outcome.Spent} {
 			same := math.Float64bits(got) == math.Float64bits(want)
 			if !same && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Errorf("%v was read as %v, want %v", pairs[i][0], got, want)

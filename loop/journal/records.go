@@ -127,12 +127,14 @@ type Outcome struct {
 	Step int
 	// X is the setting as achieved or measured, mean over the shots.
 	X []float64
-	// Mean and Variance of the objective in the user's sense; Variance is NaN at
-	// one shot, both are NaN for a step without data.
-	Mean, Variance float64
-	Shots          int
-	Cost, Spent    float64
-	Valid          bool
+	// Mean is the statistic of the shots that the objective asks for, in the user's
+	// sense, and StandardError how sure it is. Variance is the unbiased one of single
+	// shots, whatever the statistic. Variance and StandardError are NaN at one shot,
+	// all three for a step without data.
+	Mean, Variance, StandardError float64
+	Shots                         int
+	Cost, Spent                   float64
+	Valid                         bool
 	// Problem says in words why a step is not valid.
 	Problem string
 	At      Stamp

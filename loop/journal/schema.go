@@ -138,7 +138,7 @@ func viewSQL(variables []Column) string {
 		}
 	}
 	b.WriteString(`,
-  o.mean, o.variance, ifnull(o.shots, 0) AS shots, o.cost,
+  o.mean, o.variance, o.standard_error, ifnull(o.shots, 0) AS shots, o.cost,
   CASE WHEN o.step IS NULL THEN ifnull((SELECT spent FROM outcome WHERE step = d.step - 1), 0) ELSE o.spent END AS spent,
   ifnull(o.valid, 0) AS valid,
   (SELECT group_concat(name, '+') FROM (SELECT DISTINCT v.n, v.name FROM reason r

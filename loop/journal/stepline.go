@@ -46,10 +46,11 @@ type StepLine struct {
 	Applied   map[string]Number `json:"applied"`
 	// X is every variable as achieved, or as measured where it was random.
 	X map[string]Number `json:"x"`
-	// Mean and Variance of the objective over the shots, Variance the unbiased one
-	// of a single shot; null at one shot.
-	Mean     Number `json:"mean"`
-	Variance Number `json:"variance"`
+	// Mean is the objective's statistic over the shots, Variance the unbiased one of a
+	// single shot, StandardError that of Mean; both null at one shot.
+	Mean          Number `json:"mean"`
+	Variance      Number `json:"variance"`
+	StandardError Number `json:"standard_error"`
 	// Shots is the number of shots behind them.
 	Shots int `json:"shots"`
 	// Cost is the step's, Spent the run's so far.
@@ -70,7 +71,7 @@ func NewStepLine(run Run, d Decision, o Outcome) StepLine {
 	l := StepLine{
 		Type: "step", N: d.Step, ControlSet: controlled(run, d),
 		Requested: map[string]Number{}, Applied: map[string]Number{}, X: map[string]Number{},
-		Mean: Number(o.Mean), Variance: Number(o.Variance), Shots: o.Shots,
+		Mean: Number(o.Mean), Variance: Number(o.Variance), StandardError: Number(o.StandardError), Shots: o.Shots,
 		Cost: Number(o.Cost), Spent: Number(o.Spent), Valid: o.Valid, Clamped: clamped(run, d),
 		DecisionMS: Number(float64(d.Took) / 1e6), Problem: o.Problem,
 	}

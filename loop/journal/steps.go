@@ -85,7 +85,7 @@ func (l *loader) addDecision(c *cells) {
 	l.steps = append(l.steps, Step{
 		Decision: Decision{Step: c.int("step"), ControlSet: c.int("control_set"), Initial: c.flag("initial"),
 			Work: c.int("work"), Cut: c.flag("cut"), Took: c.duration("took_ns"), Why: c.text("why"), At: c.stamp()},
-		Outcome: Outcome{Step: c.int("step"), Mean: nan, Variance: nan, Cost: nan, Problem: "unfinished"},
+		Outcome: Outcome{Step: c.int("step"), Mean: nan, Variance: nan, StandardError: nan, Cost: nan, Problem: "unfinished"},
 		Session: c.int("session"),
 	})
 	l.reasons = append(l.reasons, c.int("reasons"))
@@ -115,7 +115,7 @@ func (l *loader) addReason(c *cells) {
 
 func (l *loader) addOutcome(c *cells) {
 	if s := l.at(c); s != nil {
-		s.Outcome = Outcome{Step: c.int("step"), Mean: c.float("mean"), Variance: c.float("variance"),
+		s.Outcome = Outcome{Step: c.int("step"), Mean: c.float("mean"), Variance: c.float("variance"), StandardError: c.float("standard_error"),
 			Shots: c.int("shots"), Cost: c.float("cost"), Spent: c.float("spent"),
 			Valid: c.flag("valid"), Problem: c.text("problem"), At: c.stamp()}
 		s.Concluded = true

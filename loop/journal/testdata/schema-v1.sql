@@ -190,6 +190,7 @@ CREATE TABLE outcome (
   step     INTEGER PRIMARY KEY REFERENCES decision (step),
   mean     REAL,
   variance REAL,                   -- unbiased, of single shots; NULL at one shot
+  standard_error REAL,             -- of mean; NULL at one shot
   shots    INTEGER NOT NULL,       -- behind mean and variance
   recorded INTEGER NOT NULL,       -- rows in shot
   cost     REAL,                   -- of the step, in cost_unit
