@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 )
 
 // narratorPause is the shortest time between two progress lines: faster than
@@ -105,10 +107,30 @@ func (n *narrator) print(line string, shown *string) {
 	if *shown != "" {
 		n.erase()
 	}
-	fmt.Fprintln(n.w, line)
+	fmt.Fprintln(n.w, printable(line))
 	if *shown != "" {
 		n.draw(*shown)
 	}
+}
+
+// printable makes one line of what may be foreign text: an instrument must not move the
+// cursor of the terminal, nor begin a line that looks like tuner's.
+func printable(line string) string {
+	if !strings.ContainsFunc(line, unicode.IsControl) {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range line {
+		switch {
+		case r == '\n':
+			b.WriteString("; ")
+		case unicode.IsControl(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // draw writes the progress line over the last one.

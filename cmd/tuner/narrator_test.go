@@ -98,3 +98,18 @@ func TestLogLines(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 }
+
+// TestForeignTextStaysOnItsLine: what an instrument says neither moves the cursor nor
+// begins a line that looks like tuner's own.
+func TestForeignTextStaysOnItsLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"µ ok":                           "µ ok",
+		"a\ntuner: all is safe":          "a; tuner: all is safe",
+		"\x1b[2J\x1b[1;1Hsafe\r\u009b0m": `\x1b[2J\x1b[1;1Hsafe\r\u009b0m`,
+		"tab\there":                      `tab\there`,
+	} {
+		if got := printable(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

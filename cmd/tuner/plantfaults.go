@@ -32,19 +32,29 @@ func openFaultPipe(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil // nonblocking: Close ends a Read
 }
 
+// maxFault bounds a line with a fault, in bytes: a channel's name is the longest part.
+const maxFault = 256
+
 // injectFrom makes a fault of each line until the pipe is closed.
 func injectFrom(pipe *os.File, plant *sim.Plant, tell *narrator) {
-	lines := bufio.NewScanner(pipe)
-	for lines.Scan() {
-		text := strings.TrimSpace(lines.Text())
-		if text == "" {
-			continue
+	lines := bufio.NewReaderSize(pipe, maxFault)
+	tail := false // the line is too long and began earlier
+	for {
+		line, err := lines.ReadSlice('\n')
+		long := errors.Is(err, bufio.ErrBufferFull)
+		if text := strings.TrimSpace(string(line)); text != "" && !tail {
+			if long {
+				tell.say("tuner: warning: a line of more than %d bytes is no fault", maxFault)
+			} else if err := plant.Inject(text); err != nil {
+				tell.say("tuner: warning: %v", err)
+			}
 		}
-		if err := plant.Inject(text); err != nil {
-			tell.say("tuner: warning: %v", err)
+		tail = long
+		if err != nil && !long {
+			if !errors.Is(err, os.ErrClosed) {
+				tell.say("tuner: warning: faults: %v", err)
+			}
+			return
 		}
-	}
-	if err := lines.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
-		tell.say("tuner: warning: faults: %v", err)
 	}
 }

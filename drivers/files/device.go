@@ -246,7 +246,7 @@ const haltPoll = 20 * time.Millisecond
 // taken, and waits for the end of a run that goes on, whose cost is dropped.
 func (d *Device) Halt(ctx context.Context) error {
 	for {
-		done, err := d.halted(ctx)
+		done, err := d.halted()
 		if err != nil {
 			return d.wrap(err)
 		}
@@ -261,10 +261,11 @@ func (d *Device) Halt(ctx context.Context) error {
 	}
 }
 
-func (d *Device) halted(ctx context.Context) (bool, error) {
+// halted withdraws or collects what there is, and says whether nothing runs.
+func (d *Device) halted() (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.usable(ctx); err != nil {
+	if err := d.usable(context.Background()); err != nil {
 		return false, err
 	}
 	if err := d.withdraw(); err != nil {

@@ -54,3 +54,24 @@ func FuzzParseResult(f *testing.F) {
 		}
 	})
 }
+
+func TestStands(t *testing.T) {
+	var approach, noisy []float64
+	for i := range 1000 {
+		approach = append(approach, 10-10*math.Exp(-float64(i)/50))
+		noisy = append(noisy, 10+0.004*float64(1-2*(i%2)))
+	}
+	if !stands(noisy[:4], 10) || stands(noisy[:3], 10) {
+		t.Error("noise below a thousandth of the reach is taken for motion, or three looks for enough")
+	}
+	first := 0
+	for n := 1; n <= len(approach) && first == 0; n++ {
+		if stands(approach[:n], 10) {
+			first = n
+		}
+	}
+	// From one quarter to the next less than a thousandth: what is left is less still.
+	if left := 10 - approach[max(first, 1)-1]; first == 0 || left > 0.01 {
+		t.Errorf("taken for still after %d looks, %v from the end", first, left)
+	}
+}

@@ -43,7 +43,7 @@ func Serve(ctx context.Context, p Plant) (err error) {
 		defer cancel()
 		err = errors.Join(err, act.Halt(halting), p.Device.Close())
 	}()
-	s := &server{Plant: p, act: act, input: filepath.Join(p.Options.folder(), p.Options.Input),
+	s := &server{Plant: p, act: act, channels: channels, input: filepath.Join(p.Options.folder(), p.Options.Input),
 		output: filepath.Join(p.Options.folder(), p.Options.Output), results: []string{channelCost}}
 	if slices.ContainsFunc(channels, func(c drivers.Channel) bool { return c.Name == channelUncer }) {
 		s.results = append(s.results, channelUncer)
@@ -63,6 +63,7 @@ func Serve(ctx context.Context, p Plant) (err error) {
 type server struct {
 	Plant
 	act           drivers.Actuator
+	channels      []drivers.Channel
 	input, output string
 	results       []string // the channels of what comes back
 }
@@ -157,9 +158,11 @@ func (s *server) experiment(ctx context.Context, text string) (map[string]float6
 	}
 }
 
-// stand waits until two readbacks in a row agree.
+// stand waits until the parameters stand still: in the last quarter of the time since
+// the write they were on average where they were in the quarter before. Readbacks have
+// noise, so that two of them need not agree, and how slow a plant is is not known.
 func (s *server) stand(ctx context.Context) error {
-	last := map[string]float64{}
+	seen := map[string][]float64{}
 	for {
 		r, err := s.Device.Read(ctx, s.Options.Parameters)
 		if err != nil {
@@ -167,9 +170,8 @@ func (s *server) stand(ctx context.Context) error {
 		}
 		still := len(r.Values) == len(s.Options.Parameters)
 		for name, v := range r.Values {
-			before, known := last[name]
-			still = still && known && math.Abs(v-before) <= 1e-9*(1+math.Abs(v))
-			last[name] = v
+			seen[name] = append(seen[name], v)
+			still = still && stands(seen[name], s.reach(name))
 		}
 		if still {
 			return nil
@@ -178,4 +180,31 @@ func (s *server) stand(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// leastLooks is how many readbacks tell of standing still at least.
+const leastLooks = 4
+
+// stands compares the means of the last two quarters of the readbacks: they may differ
+// by a thousandth of reach.
+func stands(v []float64, reach float64) bool {
+	if len(v) < leastLooks {
+		return false
+	}
+	quarter, before, last := len(v)/4, 0.0, 0.0
+	for i := range quarter {
+		before += v[len(v)-2*quarter+i] / float64(quarter)
+		last += v[len(v)-quarter+i] / float64(quarter)
+	}
+	return math.Abs(last-before) <= 1e-3*reach
+}
+
+// reach is the width of a parameter's range, 1 where the device does not tell.
+func (s *server) reach(name string) float64 {
+	for _, c := range s.channels {
+		if width := c.Max - c.Min; c.Name == name && width > 0 {
+			return width
+		}
+	}
+	return 1
 }
