@@ -323,10 +323,12 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
+			// The first of those that wait asks for the stop: the others are in the
+			// loop's hands already.
+			l.desk.(*realDesk).mail.add(panel.Stop, false)
 			for range 10_000 {
 				l.desk.(*realDesk).mail.add(func() { ran++ }, false)
 			}
-			panel.Stop()
 		}
 		l.deps.Watch.Event = func(e journal.Event) {
 			if e.Kind == EventSafety && before < 0 {

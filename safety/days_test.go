@@ -41,11 +41,20 @@ func classes() []faultClass {
 		{"link lost", RuleComms, func(r *rig) { r.silent, r.in.Variable[0].CanWrite = true, false },
 			func(r *rig) { r.silent, r.in.Variable[0].CanWrite = false, true }, held, 30*second + 2*second},
 		{"moved by hand", RuleOverride, func(r *rig) { r.in.Variable[0].Readback.Value -= 3; r.deaf = true }, func(r *rig) { r.deaf = false }, held, 5*second + 2*second},
-		{"actuator dead", RuleReadback, func(r *rig) { r.deaf = true; r.drive(-r.p.Destination[0] / 2) }, func(r *rig) { r.deaf = false },
+		{"actuator dead", RuleReadback, func(r *rig) { r.deaf = true; r.drive(farFrom(r.in.Variable[0].Readback.Value)) }, func(r *rig) { r.deaf = false },
 			resting, 12*second + 4*5*second + 6*second},
 		{"policy failed", RulePolicy, func(r *rig) { r.in.Faults.Add(RulePolicy, 0) }, func(r *rig) { r.in.Faults = Causes{} }, fallen, 10*second/4 + 3*second},
 		{"stop", RuleStop, stop, none, resting, second},
 	}
+}
+
+// farFrom is a destination that cannot be mistaken for x: of an actuator that need not
+// move nobody can tell that it is dead.
+func farFrom(x float64) float64 {
+	if x < 4 {
+		return 9
+	}
+	return -1
 }
 
 // slowRig is the instrument of classes.
