@@ -14,6 +14,8 @@ type aim struct {
 	// drive says that the variable is driven to dest through the safety layer.
 	drive bool
 	dest  float64
+	// bad says that the policy asked for what is not finite; dest stands in for it.
+	bad bool
 	// release says that the device is to let go; released that it has.
 	release, released bool
 	// written is the last setpoint that the device acknowledged, first at writtenAt;
@@ -150,3 +152,5 @@ func (l *Loop) inPlace(i int) bool {
 	e := l.board.variables[i]
 	return e.known && !e.at.Before(a.writtenAt) && math.Abs(e.value-a.written) <= v.Tolerance
 }
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

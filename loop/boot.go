@@ -159,6 +159,7 @@ func (l *Loop) booted() {
 		l.event("info", EventStart, formatStart(start))
 		s.SetStart(start)
 	}
+	l.known.Add(l.startSetting())
 	if l.opt.Mode != Shadow {
 		for i := range l.opt.Variables {
 			v := &l.opt.Variables[i]

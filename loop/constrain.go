@@ -38,8 +38,8 @@ func (s *step) sensorRows() [][]float64 {
 }
 
 // tellBroken notes in the run's story which constraints the step broke, by the mean
-// over its shots.
-func (l *Loop) tellBroken() {
+// over its shots, and returns how many.
+func (l *Loop) tellBroken() int {
 	var broken []string
 	for i, v := range l.opt.constrained(l.step.sensorRows()...) {
 		c := &l.opt.Constraints[i]
@@ -52,6 +52,7 @@ func (l *Loop) tellBroken() {
 		l.result.Broken++
 		l.event("info", EventConstraint, fmt.Sprintf("step %d breaks a constraint: %s", l.step.n, strings.Join(broken, "; ")))
 	}
+	return len(broken)
 }
 
 // EventConstraint is the kind of the event that tells of a step which broke a

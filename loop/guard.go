@@ -142,6 +142,9 @@ func (l *Loop) proposal() safety.Proposal {
 	for i := range l.aims {
 		a := &l.aims[i]
 		p.Drive[i], p.Destination[i], p.Release[i] = a.drive, a.dest, a.release
+		if a.bad {
+			p.Destination[i] = math.NaN() // the layer is to see what was asked for
+		}
 	}
 	return p
 }

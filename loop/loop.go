@@ -77,6 +77,10 @@ type Loop struct {
 	// held says that the step's clocks stand still; heeded is the last tick's time.
 	held   bool
 	heeded time.Time
+	// known are the settings known to be safe, violations the steps in a row that broke
+	// a constraint.
+	known      safety.Known
+	violations int
 	// beat is the last tick for the watchdog, 0 while it sleeps.
 	beat   atomic.Int64
 	wall   wallWatch

@@ -22,6 +22,7 @@ func (l *Loop) move() {
 		before := *a
 		if dest, driven := l.destination(i); driven {
 			a.driveTo(dest)
+			a.bad = !isFinite(s.decision.Requested[i]) && !math.IsNaN(s.decision.Applied[i])
 		} else if v.OnRelease == Release {
 			a.letGo()
 		}

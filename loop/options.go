@@ -153,7 +153,10 @@ type Safety struct {
 	// Comms is the silence of a device that counts as its loss; 0: not watched.
 	Comms time.Duration
 	// StaleFalls says that a stale sensor leads to the fallback at once.
-	StaleFalls  bool
+	StaleFalls bool
+	// Explore is how far from the nearest setting known to be safe a step may go, as a
+	// fraction of each variable's range; 0: anywhere within the limits.
+	Explore     float64
 	Interlocks  []safety.Condition
 	Permissives []safety.Condition
 	Responses   []safety.ResponseLimits

@@ -178,6 +178,7 @@ func (l *Loop) decisionOf(a answer) journal.Decision {
 				From: p.X[i], To: applied})
 		}
 	}
+	l.shrink(&d)
 	return d
 }
 
@@ -276,7 +277,7 @@ func (l *Loop) conclude(problem string) {
 	if l.phase != concluding {
 		return
 	}
-	l.tellBroken()
+	l.judge(o.X, o.Valid, l.tellBroken())
 	l.learn(observations, func() {
 		if l.phase != concluding {
 			return

@@ -245,6 +245,10 @@ func (w *wiring) conditionLines() (out []conditionLine) {
 	for _, d := range s.Doses {
 		add(safety.RuleBudget, "%s over its budget", w.opt.Variables[d.Variable].Name)
 	}
+	if s.Explore > 0 {
+		add(safety.RuleExplore, "a step further than %s of the range from what is known to be safe", number(s.Explore))
+		add(safety.RuleViolation, "%d steps in a row break a constraint", safety.ViolationsMax)
+	}
 	add(safety.RuleComms, "a device that is driven is silent for %s", duration(s.Comms))
 	return out
 }

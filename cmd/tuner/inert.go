@@ -19,7 +19,6 @@ type inertKey struct {
 // part that comes to life leaves the list.
 func inertKeys() []inertKey {
 	return []inertKey{
-		{"safety.explore", "a step may go anywhere within the limits"},
 		{"mqtt", "tuner publishes no status and takes no commands"},
 		{"web", "there is no dashboard"},
 	}

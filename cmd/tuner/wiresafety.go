@@ -13,7 +13,7 @@ import (
 // wireSafety fills what the safety layer keeps to beside the limits of each variable.
 func (w *wiring) wireSafety() []configs.Problem {
 	s, o := &w.cfg.Safety, &w.opt
-	o.Safety = loop.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback",
+	o.Safety = loop.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback", Explore: orZero(s.Explore),
 		Interlocks: w.conditions(s.Interlocks), Permissives: w.conditions(s.Permissives)}
 	for _, r := range s.Responses {
 		sensor := -1

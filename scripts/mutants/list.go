@@ -27,6 +27,8 @@ var mutants = []mutant{
 	{19, "budget", "safety/dose.go", "if amount > l.PerDose || over(l.Hour, sum(d.Hour[:])+amount) || over(l.Day, sum(d.Day[:])+amount) || over(l.Run, d.Total+amount) {", "if false {", "./safety", "TestBudgets"},
 	{20, "unknown-dose", "safety/dose.go", "case in.Lost:", "case false:", "./safety", "TestUnknownDoseIsNeverRepeated"},
 	{21, "exposure", "safety/actuator.go", "if x.now-v.AboveSince > l.AboveTime {", "if false {", "./safety", "TestExposure"},
+	{22, "explore", "loop/explore.go", "if reach <= 0 {", "if true {", "./loop", "TestExploreKeepsNearWhatIsKnown"},
+	{23, "violation", "loop/explore.go", "if l.violations++; l.violations >= safety.ViolationsMax {", "if false {", "./loop", "TestThreeViolationsFallBack"},
 	{24, "record", "loop/loop.go", `l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, what, err))` + "\n\t\t\t\treturn", "_ = what", "./loop", "TestJournalFailureFallsBack"},
 	{25, "clock", "loop/watchdog.go", "return jump, true", "return jump, false", "./loop", "TestWallClockJumpIsToldAndChangesNothing"},
 	{26, "start", "safety/values.go", "case in.Readback.known():\n\t\tfrom = in.Readback.Value\n\tdefault:", "default:", "./safety", "TestTakeOverWithoutABump"},

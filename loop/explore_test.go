@@ -1,0 +1,58 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestExploreKeepsNearWhatIsKnown(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Safety.Explore = 0.2 // 2 V of [0, 10]
+	tr.policy.proposals = proposeAll(9, 9, 9, 0.5)
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{2, 4, 6, 0.5} { // from 0, where it stood
+		if o := tr.policy.seen[i]; math.Abs(o.X[0]-want) > 1e-9 || o.Requested == nil || !o.Valid {
+			t.Errorf("step %d: at %v, want %v", i+1, o.X[0], want)
+		}
+	}
+}
+
+func TestThreeViolationsFallBack(t *testing.T) {
+	for _, explore := range []float64{0, 0.5} {
+		tr := newTrial(t)
+		tr.opt.Safety.Explore = explore
+		tr.opt.Constraints = []Constraint{{Sensor: 1, Low: 0, High: 305}}
+		tr.rig.aux = func() float64 { return 300 + tr.rig.position(tr.rig.knobs["a"]) } // above 5 V it is broken
+		tr.policy.proposals = proposeAll(4, 6, 6, 4, 6, 7, 8, 4, 4)
+		res, err := tr.run(t, context.Background())
+		if explore == 0 {
+			if err != nil || res.Steps != 9 {
+				t.Errorf("advice only: %+v, %v", res, err)
+			}
+			continue
+		}
+		if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "fallen back: violation") || res.Steps < 7 || res.Steps > 8 || tr.rig.knobs["a"].target != 1 {
+			t.Errorf("%d steps, left at %v, %v", res.Steps, tr.rig.knobs["a"].target, err)
+		}
+	}
+}
+
+func TestThreeDecisionsThatAreNoNumbersHold(t *testing.T) {
+	tr := newTrial(t)
+	nan := math.NaN()
+	tr.policy.proposals = proposeAll(4, nan, nan, 5, nan, math.Inf(1), nan, 6)
+	_, err := tr.run(t, context.Background())
+	if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "not-finite of a") {
+		t.Errorf("error %v", err)
+	}
+	for i, want := range []float64{4, 4, 4, 5} {
+		if o := tr.policy.seen[i]; math.Abs(o.X[0]-want) > 1e-9 {
+			t.Errorf("step %d at %v, want %v", i+1, o.X[0], want)
+		}
+	}
+}
