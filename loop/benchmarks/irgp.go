@@ -54,8 +54,8 @@ func (f irgpFunction) experiment() *Experiment {
 // irgpFitted is the squared exponential with one lengthscale per variable, fitted every
 // so many steps.
 func irgpFitted(every int) func(*Problem) policy.Spec {
-	return func(*Problem) policy.Spec {
-		return policy.Spec{Beta: 2,
+	return func(p *Problem) policy.Spec {
+		return policy.Spec{Beta: 2, NoiseVariance: p.NoiseVariance,
 			Model: policy.Model{Kernel: "se", Hyperparameters: "fit", RefitEvery: every}}
 	}
 }

@@ -135,18 +135,19 @@ func (m *modelling) kernelsOf(p *Prior) (out []member, unit float64) {
 func (m *modelling) withNoise(b member, noiseSD float64) []member {
 	b.ratio, b.shotVariance = math.NaN(), math.NaN()
 	given := !math.IsNaN(noiseSD)
-	if given && !m.learnt {
+	moving := m.learnt || m.known != nil
+	if given && !moving {
 		b.shotVariance = noiseSD * noiseSD
 	}
 	var open []rung
 	set := func(c *member, v float64) { c.ratio = v }
 	switch {
-	case b.unit > 0 && m.learnt:
+	case b.unit > 0 && moving:
 		return []member{b}
 	case b.unit > 0 && given:
 		b.ratio = max(b.shotVariance/(b.unit*b.unit), leastNoise)
 		return []member{b}
-	case given || m.learnt:
+	case given || moving:
 		open, set = amplitudeLevels(), func(c *member, v float64) { c.amplitude = v }
 	default:
 		open = noiseLevels()

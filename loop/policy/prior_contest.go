@@ -120,7 +120,10 @@ func (c *contest) noiseOf(i, k int, rows []row, bounds []float64) float64 {
 		return max(b.ratio/shots, leastNoise)
 	}
 	unit := c.units[i] * c.scale
-	if c.noise != nil {
+	switch {
+	case c.known != nil:
+		return max(c.known.at(rows[k].x)/shots/(unit*unit), leastNoise)
+	case c.noise != nil:
 		return max(bounds[k]/(unit*unit), leastNoise)
 	}
 	return max(b.shotVariance/shots/(unit*unit), leastNoise)
@@ -294,7 +297,7 @@ func (c *contest) averaged() view {
 // hyper is what the model takes as given: the common standardisation, the noise of the
 // mixture, and the kernel of the most probable member.
 func (c *contest) hyper() *hyper {
-	h := &hyper{center: c.center, scale: c.scale, kernel: c.members[c.set.Best()].kernel}
+	h := &hyper{center: c.center, scale: c.scale, kernel: c.members[c.set.Best()].kernel, known: c.known}
 	for _, q := range c.averaged() {
 		b, unit := &c.members[q.member], c.units[q.member]
 		switch {

@@ -78,6 +78,8 @@ func (c *contest) foretold(i int, r *row) pair {
 	switch {
 	case !b.follows():
 		p.noiseVariance = b.ratio * unit * unit / shots
+	case c.known != nil:
+		p.noiseVariance = c.known.at(r.x) / shots
 	case !math.IsNaN(b.shotVariance):
 		p.noiseVariance = b.shotVariance / shots
 	default:

@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore"
 )
 
 // A prior is drawn as often as the hyperposterior says (HP-GP-TS), the most probable
@@ -86,4 +88,26 @@ func TestMixtureAgainstNumpy(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A noise that is known replaces that of every prior, in the weights too.
+func TestPriorsWithKnownNoise(t *testing.T) {
+	s := priorSpec("averaged", threePriors()[:2])
+	s.NoiseVariance = func(x []float64) float64 { return 0.05 + 0.3*x[0] }
+	p := fresh(t, s)
+	x, y, _ := told(t, p, 12, 1)
+	noise := make([]float64, len(x))
+	for k := range x {
+		noise[k] = s.NoiseVariance(x[k])
+	}
+	rest := func(mean float64) []float64 {
+		out := make([]float64, len(y))
+		for k := range y {
+			out[k] = y[k] - mean
+		}
+		return out
+	}
+	checkProbabilities(t, p, []float64{
+		math.Log(2) + dense(gpcore.SquaredExponential(4, []float64{0.2, 0.2}), x, rest(1), noise),
+		dense(gpcore.Matern32(1, []float64{0.3, 0.6}), x, rest(-1), noise)})
 }

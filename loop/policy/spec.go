@@ -133,6 +133,7 @@ type Prior struct {
 	Lengthscale []float64
 	// Outputscale is the prior variance of the objective, NoiseSD the standard deviation
 	// of one shot and Mean the prior mean, in the objective's unit; NaN: estimated.
+	// NoiseSD counts for nothing where the noise is learnt from shots or known.
 	Outputscale, NoiseSD, Mean float64
 	// MeanOf, where not nil, is added to Mean: a prior mean that depends on the setting of
 	// all variables (in their units). It must be safe for concurrent use.
