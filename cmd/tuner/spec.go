@@ -164,7 +164,7 @@ func (w *wiring) keyOf(what string) string {
 		{"acquisition", "policy.acquisition"}, {"confidence", "policy.confidence"}, {"beta", "policy.beta"},
 		{"delta", "policy.delta"}, {"schedule", "policy.schedule"}, {"epsilon", "policy.epsilon"}, {"rho", "policy.rho"},
 		{"initial", "policy.initial"}, {"prior rule", "policy.prior_rule"}, {"prior", "policy.priors"},
-		{"drift", "policy.drift"}, {"budget", "stop.cost"}, {"constraint", "constraint"},
+		{"drift", "policy.drift"}, {"timescale", "policy.drift.timescale"}, {"hold", "policy.drift.hold"}, {"budget", "stop.cost"}, {"constraint", "constraint"},
 		{"kernel", "model.kernel"}, {"hyperparameters", "model.hyperparameters"}, {"capacity", "model.capacity"},
 		{"fixed", "policy.priors"}, {"candidate", "domain.candidates"}, {"control set", "control_set"},
 	} {
