@@ -17,7 +17,8 @@ import (
 )
 
 // growthFile is the growth plant of the sample nutrient.toml, in a greenhouse that
-// grows in a tenth of a second.
+// grows in a tenth of a second. Its device says the area and the conditions that it
+// grew in with one message: a moment later they are those of the next batch.
 const growthFile = `schema = 1
 name = "leaf"
 seed = 1
@@ -34,7 +35,7 @@ timeout = "20s"
 [[sensor]]
 name = "leaf_area"
 unit = "mm2"
-device = "camera"
+device = "greenhouse"
 channel = "area"
 range = [0.0, 2000.0]
 max_age = "5s"
@@ -43,7 +44,7 @@ max_age = "5s"
 name = "{{.Name}}"
 unit = "{{.Unit}}"
 range = [{{.Low}}, {{.High}}]
-device = "doser"
+device = "greenhouse"
 channel = "{{.Channel}}"
 readback = { tolerance = {{.Tolerance}}, timeout = "20s" }
 settle = "40ms"
@@ -82,41 +83,33 @@ kernel = "matern52"
 cost = 15.0
 
 [[device]]
-name = "camera"
+name = "greenhouse"
 {{if .Broker}}driver = "mqtt"
 broker = "{{.Broker}}"
+status = { topic = "greenhouse/status" }
 [device.channel.area]
-read = { topic = "greenhouse/camera", path = "leaf.mm2" }
-{{else}}driver = "serial"
-port = "camera.port"
-identify = { out = "ID?", match = "^CAMERA" }
-[device.channel.area]
-read = { out = "AREA?", in = "AREA %f", timeout = "10s" }
-{{end}}
-[[device]]
-name = "doser"
-{{if .Broker}}driver = "mqtt"
-broker = "{{.Broker}}"
-status = { topic = "greenhouse/doser/status" }
+read = { topic = "greenhouse/state", path = "leaf.mm2" }
 {{range .Nutrients}}[device.channel.{{.Channel}}]
 unit = "{{.Unit}}"
 min = {{.Low}}
 max = {{.High}}
-read = { topic = "greenhouse/{{.Channel}}", path = "value", unit_path = "unit" }
+read = { topic = "greenhouse/state", path = "{{.Channel}}.value", unit_path = "{{.Channel}}.unit" }
 write = { topic = "greenhouse/{{.Channel}}/set" }
 release = { topic = "greenhouse/{{.Channel}}/release" }
 confirm = { topic = "greenhouse/{{.Channel}}/taken", timeout = "10s" }
 {{end}}{{else}}driver = "serial"
-port = "doser.port"
-identify = { out = "ID?", match = "^DOSER" }
+port = "greenhouse.port"
+identify = { out = "ID?", match = "^GREENHOUSE" }
+[device.channel.area]
+read = { out = "STATE?", in = "%f;%*f;%*f;%*f;%*f;%*f", timeout = "10s" }
 {{range .Nutrients}}[device.channel.{{.Channel}}]
-read = { out = "R {{.Channel}}", in = "{{.Channel}}=%f" }
+read = { out = "STATE?", in = "{{.Place}}", timeout = "10s" }
 write = { out = "S {{.Channel}} %.4f", ack = "^OK$", idempotent = true }
 release = { out = "X {{.Channel}}", ack = "^OK$" }
 {{end}}{{end}}`
 
 // nutrient is one variable of growthFile; numbers are written as the file has them.
-type nutrient struct{ Name, Channel, Unit, Low, High, Tolerance, Mean, SD, Slew string }
+type nutrient struct{ Name, Channel, Unit, Low, High, Tolerance, Mean, SD, Slew, Place string }
 
 // growthConfig writes growthFile for devices at a broker, or on serial lines where
 // there is none.
@@ -127,11 +120,11 @@ func growthConfig(t *testing.T, broker string) string {
 		Broker    string
 		Nutrients []nutrient
 	}{broker, []nutrient{
-		{"calcium", "ca", "mg/L", "0.0", "200.0", "4.0", "170.0", "30.0", "4000.0"},
-		{"boron", "b", "mg/L", "0.0", "3.0", "0.1", "2.5", "0.45", "60.0"},
-		{"ammonium", "nh4", "mg/L", "0.0", "40.0", "1.0", "25.0", "6.0", "800.0"},
-		{"potassium", "k", "mg/L", "0.0", "240.0", "5.0", "70.0", "36.0", "4800.0"},
-		{"ph", "ph", "pH", "4.5", "7.5", "0.1", "6.6", "0.45", "60.0"},
+		{"calcium", "ca", "mg/L", "0.0", "200.0", "4.0", "170.0", "30.0", "4000.0", "%*f;%f;%*f;%*f;%*f;%*f"},
+		{"boron", "b", "mg/L", "0.0", "3.0", "0.1", "2.5", "0.45", "60.0", "%*f;%*f;%f;%*f;%*f;%*f"},
+		{"ammonium", "nh4", "mg/L", "0.0", "40.0", "1.0", "25.0", "6.0", "800.0", "%*f;%*f;%*f;%f;%*f;%*f"},
+		{"potassium", "k", "mg/L", "0.0", "240.0", "5.0", "70.0", "36.0", "4800.0", "%*f;%*f;%*f;%*f;%f;%*f"},
+		{"ph", "ph", "pH", "4.5", "7.5", "0.1", "6.6", "0.45", "60.0", "%*f;%*f;%*f;%*f;%*f;%f"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +171,7 @@ func TestRunFindsTheServedOptimum(t *testing.T) {
 	}{
 		"laser over MQTT":          {laserOverMQTT(b.URL), nil, 0.15},
 		"growth over MQTT":         {growthConfig(t, b.URL), nil, 0.15},
-		"growth over serial lines": {growthConfig(t, ""), []string{"camera.port", "doser.port"}, 0.15},
+		"growth over serial lines": {growthConfig(t, ""), []string{"greenhouse.port"}, 0.15},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
