@@ -90,6 +90,7 @@ type Variable struct {
 	Settle     time.Duration `toml:"settle" bound:">= 0s" doc:"wait after the readback has arrived, before the first shot"`
 	OnRelease  string        `toml:"on_release" enum:"hold,release,park" doc:"what happens where a step leaves the variable random: hold the last value, let go, or drive to safe"`
 	WhenRandom WhenRandom    `toml:"when_random" doc:"how the variable is distributed where it is left random"`
+	Fidelity   *float64      `toml:"fidelity" unit:"the variable's" doc:"the value that counts, of a variable that only makes readings truer and dearer, such as an integration time; of acquisition mf-mes"`
 }
 
 // Readback says when an actuator has arrived.

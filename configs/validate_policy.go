@@ -18,6 +18,7 @@ func (k *checker) policy() {
 	k.schedule(own, named)
 	k.perCost(own, named)
 	k.rho(named)
+	k.fidelity(named)
 	k.priors(own)
 	k.drift(named)
 	if p.Acquisition != "" && own.Acquisition == acquireNone {
@@ -205,6 +206,20 @@ func (k *checker) rho(named Parts) {
 		k.bad("policy.rho", "missing: costids needs it", "rho = 1 ignores costs; larger values may go further from the best information ratio for a cheaper step", "policy.kind", "policy.acquisition")
 	case named.Acquisition != "ids" && p.Rho != nil:
 		k.bad("policy.rho", fmt.Sprintf("has no effect with acquisition %q", named.Acquisition), `remove it, or write kind = "costids"`, "policy.kind", "policy.acquisition")
+	}
+}
+
+// fidelity checks the variables that make readings truer.
+func (k *checker) fidelity(named Parts) {
+	for i, v := range k.cfg.Variables {
+		at := itemKey("variable", i) + ".fidelity"
+		switch {
+		case v.Fidelity == nil:
+		case named.Acquisition != "mf-mes":
+			k.bad(at, fmt.Sprintf("has no effect with acquisition %q", named.Acquisition), `remove it, or write kind = "multi-fidelity-mes"`, "policy.kind", "policy.acquisition")
+		case !(*v.Fidelity >= v.Range.Lo && *v.Fidelity <= v.Range.Hi):
+			k.bad(at, fmt.Sprintf("%g lies outside the range [%g, %g]", *v.Fidelity, v.Range.Lo, v.Range.Hi), "name the value at which the best setting is wanted", itemKey("variable", i)+".range")
+		}
 	}
 }
 

@@ -234,6 +234,15 @@ func TestCombinationsSimulate(t *testing.T) {
 	}
 }
 
+// TestFidelitySimulates: the best x is sought at y = 1, and a step is the dearer the nearer
+// it is to that.
+func TestFidelitySimulates(t *testing.T) {
+	f := ofKind("multi-fidelity-mes")
+	text := strings.Replace(f.text(), "name = \"y\"\nunit = \"mrad\"\n", "name = \"y\"\nunit = \"mrad\"\nfidelity = 1.0\n", 1)
+	text = strings.Replace(text, "per_shot = 0.5\n", "per_shot = 0.5\nformula = \"1 + 2*exp(0 - abs(y - 1))\"\n", 1)
+	f.usable(t, simulateText(t, text))
+}
+
 // TestPoliciesPage: docs/policies.md has every word that a file may write, its files
 // simulate with everything acted on, and what it shows of them is in them.
 func TestPoliciesPage(t *testing.T) {

@@ -40,6 +40,7 @@ func (w *wiring) wirePolicy() []configs.Problem {
 	for i := range cfg.Variables {
 		w.spec.Variables = append(w.spec.Variables, w.policyVariable(i))
 	}
+	w.wireFidelity()
 	for _, set := range w.opt.ControlSets {
 		controlled := make([]bool, len(cfg.Variables))
 		for _, i := range set.Variables {
@@ -59,6 +60,18 @@ func (w *wiring) wirePolicy() []configs.Problem {
 	problems = append(problems, w.wireFormulas()...)
 	problems = append(problems, w.wireModel()...)
 	return append(problems, w.wireCandidates()...)
+}
+
+// wireFidelity says at which value of its fidelities the maximum is sought; nothing where
+// no variable is one.
+func (w *wiring) wireFidelity() {
+	sought := policy.NaNs(len(w.cfg.Variables))
+	for i, v := range w.cfg.Variables {
+		if v.Fidelity != nil {
+			sought[i] = *v.Fidelity
+			w.spec.Fidelity = sought
+		}
+	}
 }
 
 // wireConstraints tells the loop what to carry to the policy, and the policy what that
@@ -166,7 +179,7 @@ func (w *wiring) keyOf(what string) string {
 		{"initial", "policy.initial"}, {"prior rule", "policy.prior_rule"}, {"prior", "policy.priors"},
 		{"drift", "policy.drift"}, {"timescale", "policy.drift.timescale"}, {"hold", "policy.drift.hold"}, {"budget", "stop.cost"}, {"constraint", "constraint"},
 		{"kernel", "model.kernel"}, {"hyperparameters", "model.hyperparameters"}, {"capacity", "model.capacity"},
-		{"fixed", "policy.priors"}, {"candidate", "domain.candidates"}, {"control set", "control_set"},
+		{"fixed", "policy.priors"}, {"of ", "variable"}, {"candidate", "domain.candidates"}, {"control set", "control_set"},
 	} {
 		if strings.HasPrefix(what, k[0]) {
 			return k[1]

@@ -70,6 +70,7 @@ func (e *engine) newKeeper(step int) (*keeper, error) {
 		inputs[set] = e.around.inputs(d, step)
 	}
 	inputs[len(e.domains)] = e.goal(step).inputs
+	inputs[len(e.domains)] = e.goal(step).inputs
 	for _, c := range binding {
 		p, err := gpcore.NewExpectations(c.terms(), inputs)
 		if err != nil {
