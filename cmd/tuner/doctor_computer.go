@@ -27,6 +27,9 @@ func diskFindings(folder string) []finding {
 	if err := unix.Statfs(folder, &fs); err != nil {
 		return []finding{{Subject: subject, What: err.Error(), Bad: true, Hint: "--journal names another folder"}}
 	}
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return []finding{{Subject: subject, What: "is no folder", Bad: true, Hint: "--journal names another folder"}}
+	}
 	free := finding{Subject: subject, What: fmt.Sprintf("%.1f GiB free", float64(fs.Bavail)*float64(fs.Bsize)/(1<<30))}
 	if fs.Bavail*uint64(fs.Bsize) < lowSpace {
 		free.Bad, free.Hint = true, "make room: a run holds below 50 MiB"

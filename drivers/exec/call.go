@@ -111,7 +111,7 @@ func (d *Device) accept(c *child, o *owed, s said) (map[string]float64, time.Tim
 	}
 	a, err := parseAnswer(s.text, o.id)
 	if err != nil {
-		return nil, time.Time{}, d.fault(c, fmt.Errorf("%w: answer to %s (request %d): %w%s", drivers.ErrProtocol, o.op, o.id, err, hintFor(err)))
+		return nil, time.Time{}, d.fault(c, fmt.Errorf("%w: answer to %s (request %d): %w%s", drivers.ErrProtocol, o.op, o.id, err, hintFor(s.text, err)))
 	}
 	if a.refusal != nil {
 		a.refusal.Op = o.op

@@ -242,3 +242,13 @@ func TestNoLeaks(t *testing.T) {
 	stacks := make([]byte, 1<<16)
 	t.Errorf("%s\n%s", after, stacks[:runtime.Stack(stacks, true)])
 }
+
+// TestHintIsForText: who sends JSON with a mistake is not told to send JSON.
+func TestHintIsForText(t *testing.T) {
+	for line, want := range map[string]bool{"Heater ready": true, "": true, `{"id":1,"ok":true,"values":{"t":NaN}}`: false, ` {"id":1`: false} {
+		_, err := parseAnswer([]byte(line), 1)
+		if got := hintFor([]byte(line), err) != ""; got != want {
+			t.Errorf("%q: %v, hint %v", line, err, got)
+		}
+	}
+}

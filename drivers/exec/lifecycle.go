@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (d *Device) greet(ctx context.Context, c *child) ([]drivers.Channel, error)
 	}
 	h, err := parseHello(line)
 	if err != nil {
-		return nil, fmt.Errorf("%w: hello: %w%s", drivers.ErrProtocol, err, hintFor(err))
+		return nil, fmt.Errorf("%w: hello: %w%s", drivers.ErrProtocol, err, hintFor(line, err))
 	}
 	channels, err := h.rename(d.childName)
 	if err != nil {
@@ -215,9 +216,9 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// hintFor adds the usual cure to an error about foreign text.
-func hintFor(err error) string {
-	if errors.Is(err, wire.ErrNotJSON) {
+// hintFor adds the usual cure to an error about a line that was meant for people.
+func hintFor(line []byte, err error) string {
+	if errors.Is(err, wire.ErrNotJSON) && !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
 		return "; standard output is for answers only, print other text on standard error"
 	}
 	return ""

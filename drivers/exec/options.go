@@ -78,7 +78,12 @@ func (o Options) program() string {
 	case first == selfWord:
 		return o.Executable
 	case strings.ContainsRune(first, filepath.Separator) && !filepath.IsAbs(first):
-		return o.under(first)
+		// Absolute: a name without a folder would be looked for in PATH, and one with a
+		// relative folder from the folder that the child runs in.
+		if path, err := filepath.Abs(o.under(first)); err == nil {
+			return path
+		}
+		return "./" + o.under(first)
 	}
 	return first
 }

@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"context"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -109,4 +111,39 @@ func sample(t *testing.T, uncomment bool) string {
 		return string(text)
 	}
 	return regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(string(text), "$1")
+}
+
+// TestProgramBesideTheConfiguration: a relative command is found from the configuration's
+// folder, whether that is the working folder, one below it, or given whole, and wherever
+// the child runs.
+func TestProgramBesideTheConfiguration(t *testing.T) {
+	root := t.TempDir()
+	t.Chdir(root)
+	if err := os.MkdirAll("lab/elsewhere", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{".", "lab"} {
+		script := "#!/bin/sh\necho '" + heaterHello + "'\nread -r line\n" +
+			`echo '{"id":1,"ok":false,"error":{"code":"unknown_op"}}'` + "\nread -r line\n"
+		if err := os.WriteFile(filepath.Join(place, "child.sh"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ base, dir, command string }{
+		{"", "", "./child.sh"}, {".", "", "./child.sh"}, {".", "lab", "./child.sh"}, {"lab", "", "./child.sh"},
+		{"lab", "elsewhere", "./child.sh"}, {".", "", "lab/child.sh"}, {filepath.Join(root, "lab"), "", "./child.sh"},
+	} {
+		o := Default()
+		o.Base, o.Dir, o.Command = c.base, c.dir, []string{c.command}
+		d, err := New(o, nil, drivers.Env{Clock: wall{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Open(context.Background()); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Errorf("%+v: Close: %v", c, err)
+		}
+	}
 }
