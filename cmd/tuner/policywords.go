@@ -19,8 +19,6 @@ func kindName(kind string) string {
 		return "GP-UCB with noise that depends on the setting"
 	case "ucb-cvs-etc-ada":
 		return "UCB-CVS ETC-Ada"
-	case "track":
-		return "tracking"
 	case "costids":
 		return "CostIDS"
 	case "multi-fidelity-mes":
