@@ -3,12 +3,14 @@ package loop
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // spoilt is a rig whose measurements of some numbers, from 1, have no value.
@@ -49,6 +51,69 @@ func TestMeasurementWithoutValueEndsTheStep(t *testing.T) {
 		o := tr.outcomes[i]
 		if o.Valid != want.valid || o.Shots != want.shots || !o.Valid && !strings.Contains(o.Problem, "the shutter stuck") {
 			t.Errorf("step %d: %+v", i+1, o)
+		}
+	}
+}
+
+// shifted is a rig whose readings tell other times.
+type shifted struct {
+	*rig
+	by time.Duration
+}
+
+func (s *shifted) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
+	r, err := s.rig.Read(ctx, channels)
+	r.At = r.At.Add(s.by)
+	return r, err
+}
+
+// TestNothingIsScoredBeforeItHasSettled: the readback is there at once, what it does to
+// the meter 3 s later. Whatever is measured until then is poison; neither readings as of
+// now nor those that tell of a second ago may let it in, and the journal and the model
+// have the readback, not the request.
+func TestNothingIsScoredBeforeItHasSettled(t *testing.T) {
+	const poison, offset = -900.0, 0.005
+	for _, ahead := range []time.Duration{0, -time.Second, time.Hour} {
+		tr := newTrial(t)
+		tr.rig.drift = offset
+		tr.deps.Devices = append(tr.deps.Devices, Device{"meter", &shifted{tr.rig, ahead}})
+		tr.opt.Sensors[0].Channel.Device = 1
+		tr.opt.Variables[0].Settle, tr.opt.Variables[0].MaxAge = 3*time.Second, 2*time.Second
+		for i := range tr.opt.Sensors {
+			tr.opt.Sensors[i].MaxAge = 2 * time.Second
+		}
+		tr.policy.proposals = proposeAll(4, 6, 2)
+		tr.rig.meter = func(at map[string]float64) float64 {
+			if taken := tr.clock.Now().Add(min(ahead, 0)); taken.Before(tr.rig.knobs["a"].since.Add(3 * time.Second)) {
+				return poison
+			}
+			return 10 * at["a"]
+		}
+		j, path := book(t, &tr.opt)
+		tr.deps.Journal = j
+		if _, err := Run(context.Background(), tr.opt, tr.deps); err != nil {
+			t.Fatalf("times %v ahead: %v", ahead, err)
+		}
+		r, err := journal.OpenReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{4, 6, 2} {
+			shots, err := r.Shots(i + 1)
+			if err != nil || len(shots) != 3 {
+				t.Fatalf("times %v ahead: step %d: %d shots, %v", ahead, i+1, len(shots), err)
+			}
+			for _, s := range shots {
+				if s.Objective != 10*want || s.X[0] != want+offset {
+					t.Errorf("times %v ahead: step %d: the journal has %v at %v", ahead, i+1, s.Objective, s.X)
+				}
+			}
+			if o := tr.policy.seen[i]; math.Abs(o.X[0]-want-offset) > 1e-12 || math.Abs(o.Mean-10*want) > 1e-12 || o.Variance != 0 {
+				t.Errorf("times %v ahead: the model has %+v", ahead, o)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
