@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,10 @@ With --effective every key is printed with its value and where that comes from.`
 				err = w.checkText(e.stdout, readings, effective)
 			}
 			if probeErr != nil {
-				return probeErr
+				if errors.Is(probeErr, syscall.ECONNREFUSED) {
+					return probeErr // which has a hint of its own
+				}
+				return withHint(probeErr, "tuner doctor "+args[0]+" looks at its ports and brokers; the driver's README lists what else may be wrong")
 			}
 			return err
 		},
