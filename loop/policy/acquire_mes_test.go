@@ -138,3 +138,37 @@ func TestInformationOfListedSettings(t *testing.T) {
 		}
 	}
 }
+
+// Information per unit cost over control sets: none of many scattered settings of any
+// control set has more information over its cost than what is proposed, which says so of
+// itself.
+func TestInformationPerCostOfSets(t *testing.T) {
+	s := subsetsSpec("ucb-psq-per-cost", 13)
+	s.Acquisition, s.InitialSteps = acquireMES, 2
+	p := fresh(t, s)
+	fill(t, p, s, 10, 1)
+	q := propose(t, p)
+	e := p.(*engine)
+	d := e.decision(t.Context(), q.Step, []int{0, 1, 2})
+	options, err := e.acquire.options(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, u := newSobol(3, nil), make([]float64, 3)
+	for _, o := range options {
+		size, cost := d.domains[o.set].size(), s.ControlSets[o.set].Cost
+		if o.set == q.ControlSet {
+			x := make([]float64, size)
+			d.domains[o.set].project(x, q.X)
+			if got := valuesAt(o, x)[0] / cost; math.Abs(got-q.Why.Value) > 1e-9*got {
+				t.Errorf("the proposal tells %g per unit of cost, and says %g", got, q.Why.Value)
+			}
+		}
+		for k := range 300 {
+			scan.point(u, k)
+			if got := valuesAt(o, u[:size])[0] / cost; got > 1.01*q.Why.Value { // the search's tolerance
+				t.Errorf("set %d at %v tells %g per unit of cost, the proposal %g", o.set, u[:size], got, q.Why.Value)
+			}
+		}
+	}
+}
