@@ -119,7 +119,7 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 			if !secure(c.address) {
 				c.took(conn)
 			}
-			return &timedConn{Conn: conn, timeout: l.options.WriteTimeout, failed: c.drop}, nil
+			return &timedConn{Conn: guarded(conn), timeout: l.options.WriteTimeout, failed: c.drop}, nil
 		}), nil
 }
 

@@ -112,7 +112,8 @@ func TestComplaintsAreFew(t *testing.T) {
 	}
 }
 
-// FuzzReading checks that only finite numbers come through, from any bytes.
+// FuzzReading checks that only finite numbers come through, from any bytes, and that
+// no bytes pass for the confirmation of a session that they do not name.
 func FuzzReading(f *testing.F) {
 	text, err := os.ReadFile(filepath.Join("testdata", "readings.jsonl"))
 	if err != nil {
@@ -121,10 +122,12 @@ func FuzzReading(f *testing.F) {
 	for line := range bytes.Lines(text) {
 		f.Add(bytes.TrimSuffix(line, []byte("\n")))
 	}
+	huge := 1e300
 	d, _ := idle(f,
 		ChannelOptions{Channel: "plain", Read: &ReadTopic{Topic: "x"}},
 		ChannelOptions{Channel: "key", Read: &ReadTopic{Topic: "x", Path: "value"}},
-		ChannelOptions{Channel: "deep", Read: &ReadTopic{Topic: "x", Path: "a[0].b"}})
+		ChannelOptions{Channel: "deep", Read: &ReadTopic{Topic: "x", Path: "a[0].b", UnitPath: "unit"}, Unit: "K", Scale: &huge, Offset: -1},
+		ChannelOptions{Channel: "set", Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "x"}})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		d.sink = func(r drivers.Reading) {
 			if len(r.Values) == 0 {
@@ -137,5 +140,10 @@ func FuzzReading(f *testing.F) {
 			}
 		}
 		d.receive(message{topic: "x", payload: payload})
+		const session = "5f1c0a9be2d34c17"
+		if a := d.acked(d.byName["set"]); a.answers(sent{seq: 1}, session) && !bytes.Contains(payload, []byte("5f1c")) && !bytes.Contains(payload, []byte(`\u`)) {
+			t.Errorf("%q passes for a confirmation", payload)
+		}
+		clear(d.acks)
 	})
 }

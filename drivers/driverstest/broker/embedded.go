@@ -105,7 +105,9 @@ func (*rules) OnConnectAuthenticate(_ *mochi.Client, pk packets.Packet) bool {
 // end overtakes the new one's entry, it forgets the new one, and the next client of
 // the name no longer throws it out.
 func (r *rules) OnSessionEstablish(cl *mochi.Client, _ packets.Packet) {
-	for {
+	// One that was thrown out before it was told that it is in is not forgotten either:
+	// the broker then takes the name from what is dead already.
+	for range 100 {
 		old, there := r.server.Clients.Get(cl.ID)
 		if !there || !old.Properties.Clean { // a lasting session is not forgotten
 			return

@@ -1,0 +1,63 @@
+package mqtt
+
+import (
+	"fmt"
+	"net"
+)
+
+// maxPacket bounds what the broker may send as one packet, in bytes. MQTT allows
+// 256 MiB, and the client library makes room for what a packet's head announces
+// before any of it has come.
+const maxPacket = 1 << 20
+
+// guardedConn ends a connection that announces a packet beyond maxPacket. It reads
+// along with the client library: a packet is one byte of kind, one to four bytes of
+// length (seven bits each, the lowest first), and that many bytes.
+type guardedConn struct {
+	net.Conn
+
+	left   int // bytes of the current packet that are still to come
+	digits int // bytes of the length seen so far; -1: the next byte is a kind
+	length int
+}
+
+func guarded(conn net.Conn) *guardedConn { return &guardedConn{Conn: conn, digits: -1} }
+
+// Read reads, and fails where a packet is too long.
+func (g *guardedConn) Read(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	if followed := g.follow(p[:n]); followed != nil {
+		g.Conn.Close()
+		return 0, followed
+	}
+	return n, err
+}
+
+// follow takes note of the next bytes of the stream.
+func (g *guardedConn) follow(b []byte) error {
+	for len(b) > 0 {
+		switch {
+		case g.left > 0:
+			n := min(g.left, len(b))
+			g.left -= n
+			b = b[n:]
+			continue
+		case g.digits < 0:
+			g.digits, g.length = 0, 0
+		default:
+			g.length |= int(b[0]&0x7f) << (7 * g.digits)
+			g.digits++
+			switch {
+			case b[0]&0x80 != 0 && g.digits == 4:
+				return fmt.Errorf("the broker sends a packet whose length has more than four bytes")
+			case b[0]&0x80 != 0:
+			case g.length > maxPacket:
+				return fmt.Errorf("the broker sends a packet of %d bytes; at most %d are read", g.length, maxPacket)
+			default:
+				g.left, g.digits = g.length, -1
+			}
+		}
+		b = b[1:]
+	}
+	return nil
+}

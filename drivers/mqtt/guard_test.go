@@ -1,0 +1,82 @@
+package mqtt
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"github.com/labtuner/tuner/drivers/driverstest/broker"
+)
+
+// script is a connection that gives bytes in pieces of random length.
+type script struct {
+	net.Conn
+	r      io.Reader
+	rng    *rand.Rand
+	closed bool
+}
+
+func (s *script) Read(p []byte) (int, error) {
+	return s.r.Read(p[:min(len(p), 1+s.rng.IntN(9))])
+}
+
+func (s *script) Close() error { s.closed = true; return nil }
+
+// Packets as the library itself writes them pass unchanged, whatever pieces they come
+// in; the first that is too long ends the connection before its bytes are asked for.
+func TestGuard(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 50 {
+		var stream bytes.Buffer
+		for _, size := range []int{0, 1, 90, 127, 128, 200, 16383, 16384, rng.IntN(50_000)} {
+			m := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
+			m.TopicName, m.Payload = "t", make([]byte, size)
+			if err := m.Write(&stream); err != nil {
+				t.Fatal(err)
+			}
+			if err := packets.NewControlPacket(packets.Pingresp).Write(&stream); err != nil {
+				t.Fatal(err)
+			}
+		}
+		good := bytes.Clone(stream.Bytes())
+		got, err := io.ReadAll(guarded(&script{r: bytes.NewReader(good), rng: rng}))
+		if err != nil || !bytes.Equal(got, good) {
+			t.Fatalf("%d of %d good bytes come through, %v", len(got), len(good), err)
+		}
+		for what, head := range map[string][]byte{
+			"packet of 1048577 bytes":   {0x30, 0x81, 0x80, 0x40},
+			"packet of 268435455 bytes": {0x30, 0xff, 0xff, 0xff, 0x7f},
+			"more than four bytes":      {0x30, 0xff, 0xff, 0xff, 0xff, 0x01},
+		} {
+			conn := &script{r: bytes.NewReader(append(bytes.Clone(good), head...)), rng: rng}
+			if _, err := io.ReadAll(guarded(conn)); err == nil || !strings.Contains(err.Error(), what) || !conn.closed {
+				t.Errorf("%s: %v; closed: %v", what, err, conn.closed)
+			}
+		}
+	}
+}
+
+// A message of megabytes on a topic of ours costs the connection, not the memory, and
+// the log says what it was.
+func TestHugeMessage(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		d, said := opened(t, o)
+		if err := v.Publish("lab/area", make([]byte, 3<<20), false); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if !strings.Contains(said.String(), "the broker sends a packet of 3145") {
+			t.Errorf("the log says:\n%s", said)
+		}
+		if err := setCA(d, 1); err != nil {
+			t.Errorf("a minute later: %v", err)
+		}
+		closed(t, d)
+	})
+}
