@@ -78,7 +78,8 @@ func (k *checker) actuator(v *Variable, variable string) {
 	s, ok := k.cfg.Safety.Variables[v.Name]
 	at := joinKey("safety.variable", v.Name)
 	if !ok {
-		k.bad(variable, fmt.Sprintf("missing section [%s]: what is set needs hard limits, a slew and a safe value", at), "", "safety", "safety.variable", variable+".name")
+		k.bad(variable, fmt.Sprintf("missing section [%s]: what is set needs hard limits, a slew and a safe value", at),
+			fmt.Sprintf("such as hard = %s, slew = 1.0, safe = %s, each on a line of its own; slew is in %s per second", formatRange(v.Range), formatNumber(v.Range.Lo), v.Unit), "safety", "safety.variable", variable+".name")
 		return
 	}
 	if !s.Hard.Covers(v.Range) {
