@@ -168,7 +168,7 @@ func (k *checker) controlSets() {
 	for i, set := range k.cfg.ControlSets {
 		at := itemKey("control_set", i)
 		if set.Variables != nil && len(set.Variables) == 0 {
-			k.bad(at+".variables", "is empty: a step that controls nothing decides nothing", "")
+			k.bad(at+".variables", "is empty: a step that controls nothing decides nothing", "name a variable, or remove the control set")
 		}
 		for j, name := range set.Variables {
 			item := itemKey(at+".variables", j)
@@ -184,7 +184,7 @@ func (k *checker) controlSets() {
 		}
 		key := strings.Join(slices.Sorted(slices.Values(set.Variables)), " ")
 		if j, taken := first[key]; taken && key != "" {
-			k.bad(at+".variables", fmt.Sprintf("is the same control set as the one on line %d", k.loc.line(itemKey("control_set", j)+".variables")), "", at+".variables")
+			k.bad(at+".variables", fmt.Sprintf("is the same control set as the one on line %d", k.loc.line(itemKey("control_set", j)+".variables")), "remove one of them", at+".variables")
 			continue
 		}
 		first[key] = i

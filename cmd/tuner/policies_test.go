@@ -36,9 +36,8 @@ shots = 2
 unit = "shots"
 per_shot = 0.5
 `)
-	for name, channel := range map[string]string{"energy": "energy", "pointing": "pointing"} {
-		limit := map[string]string{"energy": "[0.0, 20.0]", "pointing": "[-5.0, 5.0]"}[name]
-		fmt.Fprintf(&b, "[[sensor]]\nname = %q\nunit = \"1\"\ndevice = \"laser\"\nchannel = %q\nrange = %s\nmax_age = \"1s\"\n", name, channel, limit)
+	for _, s := range [][2]string{{"energy", "[0.0, 20.0]"}, {"pointing", "[-5.0, 5.0]"}} {
+		fmt.Fprintf(&b, "[[sensor]]\nname = %q\nunit = \"1\"\ndevice = \"laser\"\nchannel = %q\nrange = %s\nmax_age = \"1s\"\n", s[0], s[0], s[1])
 	}
 	for _, v := range []string{"x", "y"} {
 		fmt.Fprintf(&b, `[[variable]]
