@@ -84,7 +84,9 @@ func parseChannels(options []ChannelOptions) ([]*channel, error) {
 			err = errors.New("is listed twice")
 		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("channel %q: %w", o.Channel, err))
+			for _, e := range each(err) { // so that each names its channel where they are told one by one
+				problems = append(problems, fmt.Errorf("channel %q: %w", o.Channel, e))
+			}
 			continue
 		}
 		names[o.Channel] = true
@@ -94,6 +96,19 @@ func parseChannels(options []ChannelOptions) ([]*channel, error) {
 		problems = append(problems, errors.New("there is no channel; write [device.channel.NAME] with read = { topic = ... }"))
 	}
 	return channels, errors.Join(append(problems, checkTopics(channels))...)
+}
+
+// each takes joined errors apart.
+func each(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, each(e)...)
+	}
+	return all
 }
 
 // parseChannel checks one channel.
