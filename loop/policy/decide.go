@@ -97,12 +97,32 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 	return d.units.run(s), nil
 }
 
+// tried is the penalty of [Spec.Once]: far more than values of a standardised objective
+// differ by, so that a setting which was tried is left for when all were.
+func (d *decision) tried(set int) func(x []float64) float64 {
+	const far = 1e9
+	dom := d.domains[set]
+	used := make(map[int]bool)
+	for _, x := range d.playedSettings(dom) {
+		used[dom.listedAt(x)] = true
+	}
+	return func(x []float64) float64 {
+		if used[dom.listedAt(x)] {
+			return far
+		}
+		return 0
+	}
+}
+
 // walled is the option's objective with its penalties: where constraints are not kept,
-// where steps failed, and what the rest of the budget cannot pay.
+// where steps failed, what Once forbids, and what the rest of the budget cannot pay.
 func (d *decision) walled(o option) gpcore.Objective {
 	out, v := d.keeper.keep(o.objective, o.set), d.votes[o.set]
 	if v.decide(d.step); len(v.active) > 0 {
 		out = withPenalty(out, v.penalty)
+	}
+	if d.spec.Once {
+		out = withPenalty(out, d.tried(o.set))
 	}
 	if d.costs.bounded() {
 		dom := d.domains[o.set]

@@ -184,3 +184,24 @@ func TestMeterRepeatsACut(t *testing.T) {
 		}
 	}
 }
+
+// With Once, every candidate is tried before one is tried again, whatever the policy.
+func TestCandidatesAreTriedOnce(t *testing.T) {
+	for _, kind := range []string{"gp-ucb", "ts", "ei"} {
+		s := withCandidates(fixedSpec(kind, 2, 70), 12)
+		s.Once = true
+		p := fresh(t, s)
+		seen := map[[2]float64]bool{}
+		for step := 1; step <= 13; step++ {
+			q := propose(t, p)
+			at := [2]float64{q.X[0], q.X[1]}
+			if seen[at] != (step == 13) {
+				t.Errorf("%s, step %d: %v was tried before: %v", kind, step, at, seen[at])
+			}
+			seen[at] = true
+			observe(t, p, Observation{Step: step, X: q.X, Mean: q.X[0], Variance: math.NaN(), Shots: 1, Valid: true})
+		}
+	}
+	s := fixedSpec("ts", 2, 71)
+	refused(t, []refusal{{"candidates are to be tried once, but there are none", s, func(s *Spec) { s.Once = true }}})
+}

@@ -15,6 +15,9 @@ type Spec struct {
 	// Candidates, if any, are the only settings that may be proposed: one row per
 	// candidate, one value per variable.
 	Candidates [][]float64
+	// Once says that a candidate which was tried is not proposed again while others are
+	// left: for tables of recorded results, where a second look tells nothing.
+	Once bool
 	// Budget bounds the sum of Observation.Cost; 0: no bound.
 	Budget float64
 

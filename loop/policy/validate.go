@@ -147,6 +147,9 @@ func (c *checker) controlSets() {
 // candidates checks the finite domain; a value may be NaN where no control set
 // controls the variable.
 func (c *checker) candidates() {
+	if c.spec.Once && len(c.spec.Candidates) == 0 {
+		c.fail("candidates are to be tried once, but there are none: list them")
+	}
 	controlled := make([]bool, len(c.spec.Variables))
 	for _, s := range c.spec.ControlSets {
 		for i, held := range s.Controlled {
