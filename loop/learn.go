@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -105,6 +106,17 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 			then()
 		}
 	})
+}
+
+// tellFits tells of hyperparameter fits that came to nothing: those before them stay.
+func (l *Loop) tellFits(p policy.Proposal) {
+	err := p.FailedFits
+	if p.Fit != nil {
+		err = errors.Join(p.Fit.Err, err)
+	}
+	if err != nil {
+		l.event("warn", "fit", err.Error())
+	}
 }
 
 // observeAll runs on the policy's lane.

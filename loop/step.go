@@ -127,6 +127,7 @@ func (l *Loop) decided(a answer) {
 		l.fail(err)
 		return
 	}
+	l.tellFits(a.proposal)
 	s := &l.step
 	s.decision = l.decisionOf(a)
 	l.cast(a.proposal.ControlSet)

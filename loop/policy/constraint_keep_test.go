@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A kept objective's gradients, its surrogate's too, are those of finite differences,
+// and it is lower than the inner one by the penalty of what is short.
+func TestKeptGradients(t *testing.T) {
+	s := pressed(subsetsSpec("ucb-psq", 43), 299, 302)
+	p := fresh(t, s)
+	press(t, p, s, 14)
+	propose(t, p)
+	e := p.(*engine)
+	keeper, err := e.newKeeper(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, options := allOptions(t, subsetsSpec("ucb-psq", 43), 14)
+	rng := rand.New(rand.NewPCG(4, 4))
+	short, partly := 0, 0
+	for _, o := range options {
+		kept := keeper.keep(o.objective, o.set).(*keptSlope)
+		kept.Prepare()
+		for range 40 {
+			x := make([]float64, kept.Dim())
+			for j := range x {
+				x[j] = 0.02 + 0.96*rng.Float64()
+			}
+			var inner, p [1]float64
+			o.objective.Values(inner[:], x)
+			keeper.each[o.set][0].Values(p[:], x)
+			cost, _ := shortPenalty(1.6448536269514722 + math.Sqrt2*math.Erfinv(1-2*p[0])) // Phi^-1(0.95) - Phi^-1(P)
+			if short++; cost == 0 {
+				short--
+			} else if cost < edgeWeight*edgeWidth*edgeWidth {
+				partly++
+			}
+			compareSlopes(t, kept, kept.Values, kept.Gradients, x)
+			compareSlopes(t, kept, kept.SurrogateValues, kept.SurrogateGradients, x)
+			var got [1]float64
+			kept.Values(got[:], x)
+			// 1-2P keeps 16-k digits of a P of 10^-k.
+			if tolerance := 1e-6 * (1 + cost); p[0] > 1e-8 && math.Abs(inner[0]-cost-got[0]) > tolerance {
+				t.Errorf("control set %d at %v, probability %g: %g, want %g - %g", o.set, x, p[0], got[0], inner[0], cost)
+			}
+		}
+	}
+	if short < 20 || partly == 0 {
+		t.Errorf("%d of 120 settings were short, %d of them on the edge: the test does not test what it says", short, partly)
+	}
+	// Far from the bounds, where every probability is zero, what is nearer to them costs
+	// less: 270 K are 30 K below the quantity's average.
+	e.constraints[0].Low, e.constraints[0].High = 260, 270
+	if keeper, err = e.newKeeper(16); err != nil {
+		t.Fatal(err)
+	}
+	last := len(e.domains) - 1 // controls all
+	kept := keeper.keep(options[last].objective, last).(*keptSlope)
+	kept.Prepare()
+	low, high := []float64{0.2, 0.8, 0.5}, []float64{0.8, 0.2, 0.5}
+	compareSlopes(t, kept, kept.Values, kept.Gradients, low)
+	if a, b := keeper.short(last, low), keeper.short(last, high); !(a < b) || a < 10 {
+		t.Errorf("short by %g at the lower temperature, by %g at the higher", a, b)
+	}
+}
+
+// compareSlopes compares gradients with central differences.
+func compareSlopes(t *testing.T, o interface{ Dim() int }, values func(dst, x []float64), gradients func(dst, grad, x []float64), x []float64) {
+	t.Helper()
+	var v, up, down [1]float64
+	grad := make([]float64, o.Dim())
+	gradients(v[:], grad, x)
+	for i := range x {
+		const h = 1e-6
+		moved := slices.Clone(x)
+		moved[i] = x[i] + h
+		values(up[:], moved)
+		moved[i] = x[i] - h
+		values(down[:], moved)
+		// Values reach 10^7 in the wall, of which differences keep 16 digits over 2h; the
+		// seam of the penalty has two slopes.
+		want := (up[0] - down[0]) / (2 * h)
+		if math.Abs(grad[i]-want) > 1e-4*(1+math.Abs(want))+1e-9*math.Abs(v[0])/h {
+			t.Errorf("at %v: slope %d is %g, of differences %g", x, i, grad[i], want)
+		}
+	}
+}
