@@ -23,6 +23,8 @@ func kindName(kind string) string {
 		return "CostIDS"
 	case "multi-fidelity-mes":
 		return "multi-fidelity MES"
+	case "track":
+		return "tracking, which searches, then holds the optimum with small steps, and watches for jumps"
 	case "random":
 		return "random settings, the baseline"
 	case "sobol":
