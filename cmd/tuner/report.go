@@ -91,7 +91,7 @@ func (w *wiring) reportConstraints(b io.Writer, r *loop.Result) {
 	case math.IsNaN(found.Feasibility):
 		fmt.Fprintln(b, "constraints: a sensor gave too few readings to learn from, so nothing is known of them")
 	case found.Feasible:
-		fmt.Fprintf(b, "constraints: kept there with a probability of %.3g or more; %s\n", math.Floor(1000*found.Feasibility)/1000, broken)
+		fmt.Fprintf(b, "constraints: kept there with a probability of %.3g or more; %s\n", min(math.Floor(1000*found.Feasibility)/1000, 0.999), broken)
 	default:
 		fmt.Fprintf(b, "constraints: NOT known to be kept there (probability %.2g): no setting that was tried is, and this one comes nearest; %s\n",
 			found.Feasibility, broken)
