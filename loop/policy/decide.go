@@ -233,7 +233,7 @@ func (d *decision) explain(o *option, x []float64) (Why, error) {
 		return Why{}, err
 	}
 	s, h := parts[0], e.model.inForce
-	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd, Beta: d.beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
+	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.within, Beta: d.beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
 	if e.spec.Acquisition != acquireUCB || o.unit == pure { // the value is no bound
 		w.Beta = math.NaN()
 	}

@@ -135,7 +135,9 @@ type Fit struct {
 type Why struct {
 	// Mean is the posterior mean (for random variables: its expectation).
 	Mean float64
-	// SD is the posterior standard deviation of the mean.
+	// SD is the posterior standard deviation of the mean. Where priors are averaged it is
+	// the average of theirs, as in the bound; that of their mixture, which Estimate has,
+	// is greater where their means differ.
 	SD float64
 	// Beta multiplies SD in the confidence bound.
 	Beta float64

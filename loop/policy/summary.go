@@ -22,6 +22,9 @@ type summary struct {
 	mean float64 // E[mean]
 	// sd is E[sd]; with several components the standard deviation of their mixture.
 	sd float64
+	// within is E[sd] with several components too: their average, which a confidence
+	// bound averaged over them has.
+	within float64
 	// bound is E[v], the noise variance's bound that enters the criterion; NaN where the
 	// noise is constant.
 	bound float64
@@ -60,6 +63,7 @@ func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
 		moments[i] = m
 		for k := range out {
 			out[k].mean += c.weight * m[k].mean
+			out[k].within += c.weight * m[k].sd
 			out[k].shot += c.weight * m[k].shot
 		}
 	}
@@ -203,6 +207,7 @@ func (e *engine) summariseUncontrolled(j judgement) ([]summary, error) {
 		w := n.weight[q]
 		out.mean += w * s.mean
 		out.sd += w * s.sd
+		out.within += w * s.within
 		out.bound += w * s.bound
 		out.shot += w * s.shot
 		square += w * s.mean * s.mean
