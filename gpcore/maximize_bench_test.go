@@ -12,7 +12,7 @@ import (
 
 // Decisions. Run with one thread:
 //
-//	GOMAXPROCS=1 go test ./gpcore -run xxx -bench Decide -benchmem
+//	GOMAXPROCS=1 go test ./gpcore -run '^$' -bench Decide -benchmem
 
 // papersSets are the control sets of experiment 1.2 for three and five variables.
 func papersSets(d int) [][]int {

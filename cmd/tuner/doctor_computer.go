@@ -35,7 +35,7 @@ func diskFindings(folder string) []finding {
 		free.Bad, free.Hint = true, "make room: a run holds below 50 MiB"
 	}
 	found := []finding{free}
-	switch fs.Type {
+	switch uint32(fs.Type) { // its type differs between architectures
 	case unix.TMPFS_MAGIC, unix.RAMFS_MAGIC:
 		found = append(found, finding{Subject: subject, What: "it is in memory: nothing in it survives a power cut", Bad: true, Hint: "put the journal on a disk"})
 	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC:
