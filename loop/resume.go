@@ -61,7 +61,8 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 }
 
 // takeUp continues where the past ended. The step that was in flight is closed as
-// unknown: it counts and is charged in full, and teaches the policy nothing.
+// unknown: it counts, its control set and all its shots are charged (not its setting's own cost and
+// its way, which nobody knows), and it teaches the policy nothing.
 func (l *Loop) takeUp() {
 	p := l.deps.Past
 	if p == nil {
