@@ -100,7 +100,7 @@ func BenchmarkStep(b *testing.B) {
 // countRows counts the rows of all tables.
 func countRows(b *testing.B, path string) (n int64) {
 	r := mustRead(b, path)
-	for _, def := range definitions() {
+	for _, def := range definitions(schemaVersion) {
 		var rows int64
 		if err := r.db.QueryRow("SELECT count(*) FROM " + def.table).Scan(&rows); err != nil {
 			b.Fatal(err)

@@ -26,7 +26,7 @@ func (c countCheck) query() string {
 
 // countChecks lists every count that the file holds twice: as rows, and as a
 // number or the last of a gapless numbering.
-func countChecks() []countCheck {
+func countChecks(version int) []countCheck {
 	const (
 		decision = "'step ' || p.step"
 		shot     = "'step ' || p.step || ', shot ' || p.n"
@@ -49,7 +49,15 @@ func countChecks() []countCheck {
 		{"action_state", "action = p.id", "action p", "'action ' || p.id", "(SELECT ifnull(max(n), 0) FROM action_state WHERE action = p.id)"},
 		{"action_readback", "action = p.action AND state = p.n", "action_state p", "'action ' || p.action || ', state ' || p.n", "p.readbacks"},
 	}
-	for _, numbered := range [][2]string{{"session", "n"}, {"decision", "step"}, {"action", "id"}, {"event", "id"}} {
+	numbers := [][2]string{{"session", "n"}, {"decision", "step"}, {"action", "id"}, {"event", "id"}}
+	if version >= 2 {
+		checks = append(checks,
+			countCheck{"comparison_value", "comparison = p.n", "comparison p", "'comparison ' || p.n", "(SELECT variables FROM run)"},
+			countCheck{"warm", "source = p.n", "warm_source p", "'source ' || p.n", "p.taken"},
+			countCheck{"warm_value", "source = p.source AND n = p.n", "warm p", "'source ' || p.source || ', n ' || p.n", "(SELECT variables FROM run)"})
+		numbers = append(numbers, [2]string{"comparison", "n"})
+	}
+	for _, numbered := range numbers {
 		checks = append(checks, countCheck{numbered[0], "", "run p", "''",
 			fmt.Sprintf("(SELECT ifnull(max(%s), 0) FROM %s)", numbered[1], numbered[0])})
 	}

@@ -56,7 +56,7 @@ func createLocked(path string, run Run, s Session, opts Options) (*Journal, erro
 	if err := build(path, run, s); err != nil {
 		return nil, err
 	}
-	j, err := attach(path, s, opts)
+	j, err := attach(path, s, opts, migration{from: schemaVersion})
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +124,12 @@ func removeIfThere(name string) error {
 // in one transaction: on a slow disk each costs a second.
 func define(w *writer, run Run, s Session) error {
 	return w.transaction(func() error {
-		for _, def := range definitions() {
+		for _, def := range definitions(schemaVersion) {
 			if err := w.exec(def.sql); err != nil {
 				return err
 			}
 		}
-		if err := w.exec(viewSQL(run.Variables)); err != nil {
+		if err := w.exec(viewSQL(schemaVersion, run.Variables)); err != nil {
 			return err
 		}
 		if err := w.prepare(); err != nil {

@@ -119,6 +119,9 @@ func csvColumns(run Run) []csvColumn {
 			}
 			return decimal(d.Seconds())
 		}},
+		csvColumn{"verified", "", "the setting that the step re-measured, recommended or start; empty where the policy decided", func(e exported) string {
+			return string(e.Decision.Compared.Side)
+		}},
 	)
 }
 

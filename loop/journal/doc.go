@@ -21,20 +21,24 @@
 //
 // # Schema
 //
-// Lines go from a row to those that belong to it; schema.sql has every column
-// with its meaning, and is kept in the file.
+// Lines go from a row to those that belong to it; schema.sql and schema2.sql have every
+// column with its meaning, and are kept in the file.
 //
 //	run ── 1 row: name, policy, seed, objective, units
 //	 ├── variable            place in file order, name, unit
 //	 ├── sensor              likewise
-//	 └── control_set         cost
-//	      └── control_set_variable
+//	 ├── control_set         cost
+//	 │    └── control_set_variable
+//	 └── warm_source         file and run that earlier observations come from (2)
+//	      └── warm           mean, variance and shots of one (2)
+//	           └── warm_value    per variable: x (2)
 //	session ── one per process: pid, boot id, version, start
 //	 └── config              the file's text and its SHA-256
 //	      └── setting        every effective key, value and origin
 //	decision ── one per step: control set, work units, time, explanation
 //	 ├── decision_value      per variable: requested, applied
 //	 ├── reason              per rule that touched a variable: from, to
+//	 ├── comparison_step     of a step that re-measures: comparison, pair, side (2)
 //	 ├── shot                the objective's value
 //	 │    ├── shot_value     per variable: x as measured
 //	 │    └── shot_reading   per sensor: value, quality
@@ -44,6 +48,9 @@
 //	 ├── action_channel      value to write, NULL to let go
 //	 └── action_state        sent, confirmed, failed, unknown; message
 //	      └── action_readback
+//	comparison ── recommended against starting setting: pairs, shots (2)
+//	 ├── comparison_value    per variable: the two settings (2)
+//	 └── comparison_result   verdict, gain with its limits, p-value (2)
 //	event ── level, kind, message
 //	result ── at most 1 row: reason, JSON document
 //
@@ -51,6 +58,15 @@
 // variables, sensors and control sets from 0, in the order of the configuration.
 // Rows are only ever added: none is changed or removed. Every table is STRICT,
 // and there are no indexes beside the primary keys.
+//
+// # Versions
+//
+// The file's user_version is its schema's: 1 and 2 are known, and the tables marked (2)
+// came with 2. A Reader reads every version up to its own, where tables of later ones
+// are as good as empty, and never changes the file. A process that opens an older file
+// to write brings it to the newest version first, in one transaction that only adds
+// tables and replaces the view, and records that as an event. A newer version than its
+// own is refused.
 //
 // NULL in a number's place is no data (NaN in Go). Minus zero is kept as zero.
 // Text that is not UTF-8, or holds NUL, has U+FFFD in their place.

@@ -78,6 +78,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	}
 	err = r.trustworthy()
 	status, serr := r.Status()
+	version, run := r.Version(), r.Run()
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
@@ -90,11 +91,11 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 			Hint:   "export it, or begin a new run with --new or in another file"}
 	}
 	s.Number = status.Sessions + 1
-	j, err := attach(path, s, opts)
+	j, err := attach(path, s, opts, migration{version, run.Variables})
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(j.commit("the session", sessionRow(s)), j.tell(s.Start)); err != nil {
+	if err := errors.Join(j.commit("the session", sessionRow(s)), j.tellMigration(version, s.Start), j.tell(s.Start)); err != nil {
 		return nil, errors.Join(err, j.w.close())
 	}
 	return j, nil
@@ -138,8 +139,8 @@ func present(path string) error {
 }
 
 // attach connects to a sound journal for writing, in the mode that its file
-// system bears, and finds out where it stands.
-func attach(path string, s Session, opts Options) (*Journal, error) {
+// system bears, brings it to the newest schema, and finds out where it stands.
+func attach(path string, s Session, opts Options, m migration) (*Journal, error) {
 	look := opts.FileSystem
 	if look == nil {
 		look = LocateFileSystem
@@ -157,8 +158,10 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 		return nil, fault(path, "open it for writing", err)
 	}
 	j := &Journal{path: path, w: w, wal: a == writeWAL, session: s.Number}
-	if err := errors.Join(w.prepare(), j.load()); err != nil {
-		return nil, errors.Join(fault(path, "open it for writing", err), w.close())
+	for _, begin := range []func() error{func() error { return m.run(w) }, w.prepare, j.load} {
+		if err := begin(); err != nil {
+			return nil, errors.Join(fault(path, "open it for writing", err), w.close())
+		}
 	}
 	if err := j.checkMode(fsys); err != nil {
 		return nil, errors.Join(err, w.close())

@@ -14,10 +14,13 @@ import (
 // call sees what was recorded before it began. A Reader may be used by several
 // goroutines.
 type Reader struct {
-	path   string
-	db     *sql.DB
-	tables map[string]*table
-	run    Run
+	path string
+	db   *sql.DB
+	// version is the file's schema when it was opened: tables that later ones have are
+	// as good as empty.
+	version int
+	tables  map[string]*table
+	run     Run
 }
 
 // OpenReader opens the journal at path for reading. It reads the run; whether
@@ -50,13 +53,13 @@ func openReader(path string, a access) (*Reader, error) {
 }
 
 // start reads what every other reading relies on.
-func (r *Reader) start() error {
-	if err := checkHeader(r.path, r.db); err != nil {
+func (r *Reader) start() (err error) {
+	if r.version, err = checkHeader(r.path, r.db); err != nil {
 		return err
 	}
 	return r.read(func(tx *sql.Tx) (err error) {
 		var damage []Damage
-		if r.tables, damage, err = loadTables(tx); err != nil {
+		if r.tables, damage, err = loadTables(tx, r.version); err != nil {
 			return err
 		}
 		if len(damage) > 0 {
@@ -69,6 +72,9 @@ func (r *Reader) start() error {
 
 // Close lets go of the file.
 func (r *Reader) Close() error { return fault(r.path, "close it", r.db.Close()) }
+
+// Version is the file's schema: 1 up to the newest that this tuner knows.
+func (r *Reader) Version() int { return r.version }
 
 // Path is the file's name as it was given.
 func (r *Reader) Path() string { return r.path }

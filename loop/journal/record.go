@@ -72,6 +72,9 @@ func (j *Journal) Decide(d Decision) error {
 		rows = append(rows, row{"reason",
 			[]any{integer(d.Step), integer(i), variable, text(r.Rule), number(r.From), number(r.To)}})
 	}
+	if c := d.Compared; c.Comparison > 0 {
+		rows = append(rows, row{"comparison_step", []any{integer(d.Step), integer(c.Comparison), integer(c.Pair), text(string(c.Side))}})
+	}
 	if err := j.commit(fmt.Sprintf("the decision of step %d", d.Step), rows...); err != nil {
 		return err
 	}

@@ -78,7 +78,10 @@ type Decision struct {
 	Took time.Duration
 	// Why is the policy's explanation as a JSON document.
 	Why string
-	At  Stamp
+	// Compared, where its Comparison is not 0, says that the step re-measures one of
+	// two settings; the policy decided nothing and learns nothing of it.
+	Compared Compared
+	At       Stamp
 }
 
 // Action is one thing that is about to be done to the instrument.

@@ -12,16 +12,22 @@ const (
 	// applicationID marks the file as a journal: "tunr" in ASCII. It stands at
 	// byte 68 of the file, where file(1) looks for it.
 	applicationID = 0x74756e72
-	// schemaVersion is the file's user_version. It grows with every change of
-	// schema.sql or of the canonical form of a row.
-	schemaVersion = 1
+	// schemaVersion is the user_version of new files.
+	schemaVersion = 2
 	// maxVariables keeps the view steps, three columns per variable, within the
 	// 2000 columns of SQLite.
 	maxVariables = 500
 )
 
-//go:embed schema.sql
-var schemaSQL string
+// What each version added to the one before it, in CREATE TABLE statements. A version
+// that was released never changes; a table that is new goes to the end of the newest
+// version if that is not released yet, else into a version of its own.
+var (
+	//go:embed schema.sql
+	schema1 string
+	//go:embed schema2.sql
+	schema2 string
+)
 
 // definition is one CREATE TABLE of schema.sql: SQLite keeps its text in the
 // file word for word, so a reader can compare.
@@ -29,10 +35,20 @@ type definition struct {
 	table, sql string
 }
 
-// definitions lists the tables, parents before children.
-func definitions() []definition {
+// definitions lists the tables of a file of the given version, parents before
+// children.
+func definitions(version int) []definition {
 	var defs []definition
-	for s := range strings.SplitSeq(schemaSQL, ";\n") {
+	for v := 1; v <= version; v++ {
+		defs = append(defs, added(v)...)
+	}
+	return defs
+}
+
+// added lists the tables that a version added.
+func added(version int) []definition {
+	var defs []definition
+	for s := range strings.SplitSeq([...]string{schema1, schema2}[version-1], ";\n") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
@@ -56,12 +72,12 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// loadTables compares the file's tables with schema.sql and describes them. A
-// difference comes back as Damage.
-func loadTables(q querier) (map[string]*table, []Damage, error) {
+// loadTables compares the file's tables with those of its version and describes them.
+// A difference comes back as Damage.
+func loadTables(q querier, version int) (map[string]*table, []Damage, error) {
 	tables := map[string]*table{}
 	var damage []Damage
-	for _, def := range definitions() {
+	for _, def := range definitions(version) {
 		var got sql.NullString
 		err := q.QueryRowContext(context.Background(),
 			"SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", def.table).Scan(&got)
@@ -122,7 +138,7 @@ func (t *table) selectSQL(where string) string {
 
 // viewSQL is the view steps: the columns of the CSV export, one row per step,
 // for those who look with a database browser. It holds no data of its own.
-func viewSQL(variables []Column) string {
+func viewSQL(version int, variables []Column) string {
 	var b strings.Builder
 	b.WriteString(`CREATE VIEW steps AS SELECT d.step AS n,
   (SELECT group_concat(name, '+') FROM (SELECT v.name FROM control_set_variable c
@@ -145,8 +161,12 @@ func viewSQL(variables []Column) string {
     JOIN variable v ON v.n = r.variable WHERE r.step = d.step ORDER BY v.n)) AS clamped,
   d.took_ns / 1e6 AS decision_ms, d.work, ifnull(o.problem, 'unfinished') AS problem,
   strftime('%Y-%m-%dT%H:%M:%S', ifnull(o.wall_ns, d.wall_ns) / 1000000000, 'unixepoch') ||
-    printf('.%03dZ', ifnull(o.wall_ns, d.wall_ns) / 1000000 % 1000) AS time
-FROM decision d LEFT JOIN outcome o ON o.step = d.step`)
+    printf('.%03dZ', ifnull(o.wall_ns, d.wall_ns) / 1000000 % 1000) AS time`)
+	if version >= 2 {
+		b.WriteString(`,
+  (SELECT side FROM comparison_step WHERE step = d.step) AS verified`)
+	}
+	b.WriteString("\nFROM decision d LEFT JOIN outcome o ON o.step = d.step")
 	return b.String()
 }
 

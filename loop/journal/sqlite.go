@@ -73,26 +73,27 @@ func open(path string, a access) (*sql.DB, error) {
 	return db, nil
 }
 
-// checkHeader tells a journal of this or an older schema from anything else.
-func checkHeader(path string, q querier) error {
-	var id, version int64
+// checkHeader tells a journal of this or an older schema from anything else, and gives
+// its version.
+func checkHeader(path string, q querier) (version int, err error) {
+	var id, user int64
 	if err := pragmaInt(q, "application_id", &id); err != nil {
-		return fault(path, "read the header", err)
+		return 0, fault(path, "read the header", err)
 	}
-	if err := pragmaInt(q, "user_version", &version); err != nil {
-		return fault(path, "read the header", err)
+	if err := pragmaInt(q, "user_version", &user); err != nil {
+		return 0, fault(path, "read the header", err)
 	}
 	switch {
 	case id != applicationID:
-		return &Error{Err: ErrCorrupt, Path: path,
+		return 0, &Error{Err: ErrCorrupt, Path: path,
 			Detail: fmt.Sprintf("it is no journal of tuner (application_id is %#x, not %#x)", id, applicationID),
 			Hint:   "give the name of a journal, or of a file that does not exist yet"}
-	case version != schemaVersion:
-		return &Error{Err: ErrVersion, Path: path,
-			Detail: fmt.Sprintf("its schema is version %d, this tuner knows %d", version, schemaVersion),
-			Hint:   "use the version of tuner that made it"}
+	case user < 1 || user > schemaVersion:
+		return 0, &Error{Err: ErrVersion, Path: path,
+			Detail: fmt.Sprintf("its schema is version %d, this tuner knows 1 to %d", user, schemaVersion),
+			Hint:   "use the version of tuner that made it, or a newer one"}
 	}
-	return nil
+	return int(user), nil
 }
 
 func pragmaInt(q querier, name string, n *int64) error {

@@ -34,7 +34,8 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 // export alike. Values are in the units of the run's variables, objective and
 // cost, which ExportUnits gives; null is no data.
 type StepLine struct {
-	// Type is "step".
+	// Type is "step", or "verify" where the step re-measured the recommended or the
+	// starting setting.
 	Type string `json:"type"`
 	// N is the step's number, from 1.
 	N int `json:"n"`
@@ -64,6 +65,10 @@ type StepLine struct {
 	DecisionMS Number `json:"decision_ms"`
 	// Problem says why the step is not valid; left out where it is.
 	Problem string `json:"problem,omitempty"`
+	// Side of a step that re-measured is "recommended" or "start", Pair the number of its
+	// pair, from 1; both left out of others.
+	Side Side `json:"side,omitempty"`
+	Pair int  `json:"pair,omitempty"`
 }
 
 // NewStepLine makes the line of a step of run.
@@ -74,6 +79,10 @@ func NewStepLine(run Run, d Decision, o Outcome) StepLine {
 		Mean: Number(o.Mean), Variance: Number(o.Variance), StandardError: Number(o.StandardError), Shots: o.Shots,
 		Cost: Number(o.Cost), Spent: Number(o.Spent), Valid: o.Valid, Clamped: clamped(run, d),
 		DecisionMS: Number(float64(d.Took) / 1e6), Problem: o.Problem,
+		Side: d.Compared.Side, Pair: d.Compared.Pair,
+	}
+	if d.Compared.Comparison > 0 {
+		l.Type = "verify"
 	}
 	index := variableIndex(run.Variables)
 	for _, name := range l.ControlSet {

@@ -67,7 +67,7 @@ func (l *loader) load() error {
 		add  func(*cells)
 	}{
 		{"decision", l.addDecision}, {"decision_value", l.addDecisionValue}, {"reason", l.addReason},
-		{"outcome", l.addOutcome}, {"outcome_value", l.addOutcomeValue},
+		{"outcome", l.addOutcome}, {"outcome_value", l.addOutcomeValue}, {"comparison_step", l.addCompared},
 	}
 	for _, t := range tables {
 		if err := l.r.scan(l.tx, l.where.of(t.name), t.add); err != nil {

@@ -128,14 +128,14 @@ func (v *verification) view() error {
 	if err != nil && err != sql.ErrNoRows {
 		return err
 	}
-	if got.String != viewSQL(v.r.run.Variables) {
+	if got.String != viewSQL(v.r.version, v.r.run.Variables) {
 		return v.add(Damage{Table: "steps", Problem: "the view is missing or was altered"})
 	}
 	return nil
 }
 
 func (v *verification) checksums() error {
-	for _, def := range definitions() {
+	for _, def := range definitions(v.r.version) {
 		err := v.r.scanAll(v.tx, span{table: def.table}, func(_ *cells, d *Damage) error {
 			if d == nil {
 				return nil
@@ -158,7 +158,7 @@ func (v *verification) orphans() error {
 // counts finds rows that are missing although no checksum can tell: those that
 // others count, and gaps in what is numbered without gaps.
 func (v *verification) counts() error {
-	for _, c := range countChecks() {
+	for _, c := range countChecks(v.r.version) {
 		err := v.query(c.query(), func(f []sql.NullString) error {
 			return v.add(Damage{Table: c.table, Row: f[0].String,
 				Problem: fmt.Sprintf("%s rows are there, there should be %s", f[1].String, f[2].String)})

@@ -176,7 +176,7 @@ func TestForeignFiles(t *testing.T) {
 		{file("empty.db", nil), ErrCorrupt, "it is empty; remove it"},
 		{dir, ErrCorrupt, "it is not a regular file"},
 		{other, ErrCorrupt, "it is no journal of tuner (application_id is 0x0, not 0x74756e72)"},
-		{file("newer.db", newer), ErrVersion, "its schema is version 200, this tuner knows 1; use the version of tuner that made it"},
+		{file("newer.db", newer), ErrVersion, "its schema is version 200, this tuner knows 1 to 2; use the version of tuner that made it, or a newer one"},
 		{file("half.db", sound[:len(sound)/2]), ErrCorrupt, "malformed"},
 		{file("page.db", sound[:4096]), ErrCorrupt, "malformed"},
 		{file("header.db", sound[:100]), ErrCorrupt, "malformed"},

@@ -39,7 +39,7 @@ func connect(path string, a access) (*writer, error) {
 
 // prepare makes the insertions; the tables must be there.
 func (w *writer) prepare() error {
-	for _, def := range definitions() {
+	for _, def := range definitions(schemaVersion) {
 		t, err := describe(w.conn, def.table)
 		if err != nil {
 			return err

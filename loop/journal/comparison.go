@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Side is one of the two settings that a comparison measures in turn.
+type Side string
+
+// The sides.
+const (
+	Recommended Side = "recommended"
+	Starting    Side = "start"
+)
+
+// Compared says which measurement of a comparison a step is.
+type Compared struct {
+	// Comparison is its number, 0: none. Pair counts from 1.
+	Comparison, Pair int
+	Side             Side
+}
+
+// Comparison is the measuring of the recommended and of the starting setting in turn,
+// as it is meant to be: it is recorded before it begins.
+type Comparison struct {
+	// Number counts from 1.
+	Number int
+	// ControlSet is played on both sides.
+	ControlSet int
+	// Pairs is how many there are to be, Shots what each step takes.
+	Pairs, Shots int
+	// Recommended and Start have one entry per variable; NaN where that side leaves it
+	// random.
+	Recommended, Start []float64
+	At                 Stamp
+}
+
+// ComparisonResult is what came of one.
+type ComparisonResult struct {
+	Comparison int
+	// Verdict is "better", "worse", "none" (no difference shown) or "no data".
+	Verdict string
+	// Pairs counts those for which both sides gave data.
+	Pairs int
+	// Gain is by how much the recommended setting is better, in the objective's unit and
+	// positive where it is; Low and High are its confidence limits, NaN where there is
+	// none. P is the one-sided p-value of the hypothesis that nothing was gained.
+	Gain, Low, High, P float64
+	// Document is all of it as a JSON document.
+	Document []byte
+	At       Stamp
+}
+
+// Compare records that a comparison begins. Comparisons count from 1 without gaps.
+func (j *Journal) Compare(c Comparison) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	n, err := j.count("comparison")
+	switch {
+	case err != nil:
+		return fault(j.path, "count the comparisons", err)
+	case c.Number != int(n)+1:
+		return j.refuse("comparison %d cannot follow comparison %d", c.Number, n)
+	case c.ControlSet < 0 || c.ControlSet >= j.controlSets:
+		return j.refuse("comparison %d has control set %d, the run has 0 to %d", c.Number, c.ControlSet, j.controlSets-1)
+	case len(c.Recommended) != len(j.variables) || len(c.Start) != len(j.variables):
+		return j.refuse("comparison %d has %d and %d values, the run has %d variables",
+			c.Number, len(c.Recommended), len(c.Start), len(j.variables))
+	}
+	rows := []row{{"comparison", j.stamped(c.At, integer(c.Number), integer(c.ControlSet), integer(c.Pairs), integer(c.Shots))}}
+	for i := range c.Start {
+		rows = append(rows, row{"comparison_value", []any{integer(c.Number), integer(i), number(c.Recommended[i]), number(c.Start[i])}})
+	}
+	return j.commit("the comparison with the starting setting", rows...)
+}
+
+// CompareResult records what came of a comparison, once.
+func (j *Journal) CompareResult(r ComparisonResult) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	if !json.Valid(r.Document) {
+		return j.refuse("the result of comparison %d is no JSON document", r.Comparison)
+	}
+	return j.commit("the result of a comparison", row{"comparison_result", j.stamped(r.At, integer(r.Comparison), text(r.Verdict),
+		integer(r.Pairs), number(r.Gain), number(r.Low), number(r.High), number(r.P), text(string(r.Document)))})
+}
+
+// Comparisons gives every comparison in order.
+func (r *Reader) Comparisons() ([]Comparison, error) {
+	var all []Comparison
+	err := r.read(func(tx *sql.Tx) error {
+		err := r.scan(tx, span{table: "comparison"}, func(c *cells) {
+			all = append(all, Comparison{Number: c.int("n"), ControlSet: c.int("control_set"), Pairs: c.int("pairs"),
+				Shots: c.int("shots"), At: c.stamp()})
+		})
+		if err != nil {
+			return err
+		}
+		err = r.scan(tx, span{table: "comparison_value"}, func(c *cells) {
+			if i := c.int("comparison") - 1; i >= 0 && i < len(all) {
+				all[i].Recommended = append(all[i].Recommended, c.float("recommended"))
+				all[i].Start = append(all[i].Start, c.float("start"))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for i, c := range all {
+			if c.Number != i+1 || len(c.Start) != len(r.run.Variables) {
+				return r.corrupt(Damage{Table: "comparison", Row: fmt.Sprintf("n %d", i+1), Problem: "it, or a value of it, is missing"})
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// ComparisonResults gives what came of the comparisons that were ended, in order.
+func (r *Reader) ComparisonResults() ([]ComparisonResult, error) {
+	var all []ComparisonResult
+	err := r.read(func(tx *sql.Tx) error {
+		return r.scan(tx, span{table: "comparison_result"}, func(c *cells) {
+			all = append(all, ComparisonResult{Comparison: c.int("comparison"), Verdict: c.text("verdict"), Pairs: c.int("pairs"),
+				Gain: c.float("gain"), Low: c.float("low"), High: c.float("high"), P: c.float("p"),
+				Document: []byte(c.text("document")), At: c.stamp()})
+		})
+	})
+	return all, err
+}
+
+// addCompared tells a step which measurement of a comparison it is.
+func (l *loader) addCompared(c *cells) {
+	if s := l.at(c); s != nil {
+		s.Decision.Compared = Compared{Comparison: c.int("comparison"), Pair: c.int("pair"), Side: Side(c.text("side"))}
+	}
+}
+
+// Same says that two comparisons are to measure the same.
+func (c Comparison) Same(d Comparison) bool {
+	equal := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+	return c.ControlSet == d.ControlSet && c.Pairs == d.Pairs && c.Shots == d.Shots &&
+		slices.EqualFunc(c.Recommended, d.Recommended, equal) && slices.EqualFunc(c.Start, d.Start, equal)
+}
