@@ -114,8 +114,12 @@ func (l *Loop) boot(now time.Time) {
 			return
 		}
 	}
-	if l.opt.Mode == Shadow {
+	switch {
+	case l.opt.Mode == Shadow:
 		l.booted()
+		return
+	case l.waits != "":
+		l.idle(now)
 		return
 	}
 	for _, c := range []safety.Command{safety.CommandNone, safety.CommandArm, safety.CommandStart} {

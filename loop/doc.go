@@ -13,6 +13,9 @@
 //	                       └──────────────────────────────────────────────────────────────┘
 //	                    a stop condition, a fault, an interrupt → homing? → resting → closed
 //
+// A run that nobody typed may wait between booting and choosing for a resume: it reads,
+// and writes nothing (see StartMode).
+//
 // While the safety layer holds, the step's clocks stand still; when it falls back the
 // step is given up, and the run ends unless somebody can resume it; when it trips or
 // is stopped the run ends.

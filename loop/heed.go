@@ -19,7 +19,7 @@ func (l *Loop) nextCommand() safety.Command {
 		l.commands = l.commands[1:]
 		return c
 	}
-	return l.deps.Panel.take()
+	return l.armed(l.deps.Panel.take())
 }
 
 // ask queues a command of the loop's own.
@@ -37,6 +37,7 @@ func (l *Loop) heed(now time.Time) {
 		l.tellMode(mode)
 	}
 	l.tellExpired()
+	l.tellRefused()
 	switch mode {
 	case safety.Hold:
 		l.freeze(past)
@@ -62,8 +63,12 @@ func (l *Loop) freeze(past time.Duration) {
 // thaw goes on after a hold. What was measured stays; the instrument settles again
 // before the next shot.
 func (l *Loop) thaw(now time.Time) {
-	if l.phase == fallen {
+	switch l.phase {
+	case fallen:
 		l.next()
+		return
+	case idling:
+		l.begun(now)
 		return
 	}
 	if !l.held {

@@ -44,8 +44,11 @@ func (m *Machine) since(s *journal.ControlState) time.Duration {
 // anything is latched: a crash is no reset.
 func (l *Loop) restore() error {
 	l.durable = safety.Undurable
-	if l.deps.Control == nil || l.opt.Mode == Shadow {
+	if l.opt.Mode == Shadow {
 		return nil
+	}
+	if l.deps.Control == nil {
+		return l.countStart(journal.ControlState{})
 	}
 	s := l.deps.Control.State()
 	if err := Latched(s); err != nil {
@@ -65,7 +68,7 @@ func (l *Loop) restore() error {
 	for i := range l.limits.Bypasses {
 		l.limits.Bypasses[i].Until += l.base
 	}
-	return nil
+	return l.countStart(s)
 }
 
 // Latched says what keeps a run from starting, nil if nothing does: what the safety
@@ -116,6 +119,7 @@ func (l *Loop) keep() {
 		return
 	}
 	saved := l.safety.Save()
+	l.kept = l.now()
 	state := l.controlState(saved)
 	l.desk.post(laneControl, func() func() {
 		err := l.deps.Control.Write(state)
@@ -137,7 +141,7 @@ func (l *Loop) keep() {
 func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
 	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
 		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
-		Doses: maps.Clone(l.otherDoses)}
+		Doses: maps.Clone(l.otherDoses), Starts: l.starts}
 	if s.Doses == nil {
 		s.Doses = map[string]safety.DoseState{}
 	}

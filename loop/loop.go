@@ -17,6 +17,7 @@ type phase int
 const (
 	opening phase = iota
 	booting
+	idling
 	choosing
 	recording
 	moving
@@ -32,7 +33,7 @@ const (
 
 // String names the phase for a progress line.
 func (p phase) String() string {
-	return [...]string{"opening", "booting", "choosing", "recording", "moving", "settling",
+	return [...]string{"opening", "booting", "waiting for resume", "choosing", "recording", "moving", "settling",
 		"measuring", "concluding", "fallen back", "homing", "resting", "closing", "closed"}[p]
 }
 
@@ -77,6 +78,14 @@ type Loop struct {
 	// held says that the step's clocks stand still; heeded is the last tick's time.
 	held   bool
 	heeded time.Time
+	// starts are the times of this hour's automatic starts; waits says why the run
+	// stays still until resume, "" if it does not; waited is how long it has, toldWait
+	// that this was recorded; kept is when the control state was last written.
+	starts   []time.Duration
+	waits    string
+	waited   time.Duration
+	toldWait bool
+	kept     time.Time
 	// known are the settings known to be safe, violations the steps in a row that broke
 	// a constraint.
 	known      safety.Known
@@ -234,6 +243,7 @@ func (l *Loop) stopIfAsked() {
 func (l *Loop) tick() {
 	now := l.now()
 	l.showSign(now)
+	l.keepTime(now)
 	if l.phase > booting && l.phase < closing {
 		l.guard(now, l.nextCommand())
 		l.heed(now)

@@ -42,6 +42,8 @@ type Options struct {
 	Constraints []Constraint
 	Stop        Stop
 	Safety      Safety
+	// Start says whether a person has begun the run.
+	Start StartMode
 	// Deadline bounds one decision in modes other than Simulate.
 	Deadline time.Duration
 	// FailureLimit ends the run after so many failed steps in a row.

@@ -57,6 +57,12 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 		}
 	}
 	p.Elapsed += session
+	for e, err := range r.Events() {
+		if err != nil {
+			return Past{}, err
+		}
+		p.Elapsed -= waitedIn(e)
+	}
 	return p, nil
 }
 
@@ -96,7 +102,10 @@ func (l *Loop) closeUnknown(d *journal.Decision) {
 
 // ran is how long the run has gone on, all sessions together.
 func (l *Loop) ran(now time.Time) time.Duration {
-	d := now.Sub(l.start)
+	d := now.Sub(l.start) - l.waited
+	if l.phase == idling {
+		d -= now.Sub(l.since)
+	}
 	if l.deps.Past != nil {
 		d += l.deps.Past.Elapsed
 	}

@@ -148,6 +148,7 @@ func (l *Loop) decided(a answer) {
 			l.intend()
 		}
 	})
+	l.tellWaited()
 }
 
 // checkProposal refuses a proposal that does not have the problem's shape; its

@@ -9,6 +9,7 @@ import (
 
 func newRunCommand(e *env) *cobra.Command {
 	var shadow, fresh, asJSON bool
+	var resume string
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Tune the instrument",
@@ -20,6 +21,15 @@ A run that was interrupted, or whose process died, goes on where its journal end
 actuators are read before they are driven, a step in flight is closed as unknown, and
 the next decision is what it would have been. A file that was changed meanwhile is
 taken over; the journal keeps both.
+
+Typed by a person, tuner run is the arm and the start command. A service (systemd sets
+$NOTIFY_SOCKET or $INVOCATION_ID, and no terminal is there) was typed by nobody: then,
+or wherever --resume is given, --resume decides.
+
+  hold   read everything, write nothing, wait for resume (a service's default)
+  run    begin, or go on, without a person; at most 3 times in an hour, kept over
+         crashes: the fourth comes up in hold and says so
+  never  begin nothing: refused with exit code 4
 
 With --shadow nothing is written: the sensors are read, proposals are recorded,
 nothing is charged. A dry run ends by stop.time.
@@ -34,6 +44,9 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 				return err
 			}
 			if err := w.refuseUnbuilt("run"); err != nil {
+				return err
+			}
+			if w.opt.Start, err = e.startMode(resume); err != nil {
 				return err
 			}
 			path := runJournalPath(w.cfg, e.stateDirectory(), shadow)
@@ -54,6 +67,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	}
 	cmd.Flags().BoolVar(&shadow, "shadow", false, "dry run: read the sensors, write nothing")
 	cmd.Flags().BoolVar(&fresh, "new", false, "move an existing journal aside and begin a new run")
+	cmd.Flags().StringVar(&resume, "resume", "", "what a start that nobody typed does: never, hold or run (default hold for a service)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
 }

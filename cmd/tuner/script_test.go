@@ -82,7 +82,7 @@ func scriptSignals(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	out, errOut := ts.MkAbs("out"), ts.MkAbs("err")
 	cmd := exec.Command(program, args[5:]...)
-	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), "NO_COLOR=1")
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), "NO_COLOR=1", "INVOCATION_ID=", "NOTIFY_SOCKET=")
 	stdout, err := os.Create(out)
 	ts.Check(err)
 	stderr, err := os.Create(errOut)

@@ -33,6 +33,9 @@ type ControlState struct {
 	FirstOut []ControlCause `json:"first_out"`
 	// Doses by variable.
 	Doses map[string]safety.DoseState `json:"doses"`
+	// Starts are the times, by the safety layer's clock, at which a run began without a
+	// person, of the last hour.
+	Starts []time.Duration `json:"starts_ns,omitempty"`
 }
 
 // ControlCause names a rule and what it is about.

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/labtuner/tuner/loop"
+)
+
+// TestWhoStarts: a service that nobody watches holds; a person at a terminal of a
+// desktop, which systemd has started too, does not; the flag decides where it is given.
+func TestWhoStarts(t *testing.T) {
+	for _, c := range []struct {
+		name, flag string
+		env        map[string]string
+		terminal   bool
+		want       loop.StartMode
+	}{
+		{"typed", "", nil, true, loop.StartNow},
+		{"script", "", nil, false, loop.StartNow},
+		{"systemd", "", map[string]string{"INVOCATION_ID": "1"}, false, loop.StartHold},
+		{"notify", "", map[string]string{"NOTIFY_SOCKET": "@x"}, false, loop.StartHold},
+		{"empty", "", map[string]string{"INVOCATION_ID": ""}, false, loop.StartNow},
+		{"desktop terminal", "", map[string]string{"INVOCATION_ID": "1"}, true, loop.StartNow},
+		{"unit that runs", "run", map[string]string{"INVOCATION_ID": "1"}, false, loop.StartRun},
+		{"person who waits", "hold", nil, true, loop.StartHold},
+	} {
+		e := &env{stdin: strings.NewReader(""), stderr: &bytes.Buffer{}, isTerminal: func(io.Writer) bool { return c.terminal },
+			lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
+		if got, err := e.startMode(c.flag); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+	e := &env{}
+	if _, err := e.startMode("never"); !errors.Is(err, loop.ErrSafety) {
+		t.Errorf("never: %v", err)
+	}
+	if _, err := e.startMode("maybe"); exitCode(err) != exitUsage {
+		t.Errorf("maybe: %v", err)
+	}
+}

@@ -1,0 +1,138 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// StartMode says what a run does once its actuators have been read (rule 26).
+type StartMode string
+
+// The start modes.
+const (
+	// StartNow: a person has typed the command, and that is the arm and the start.
+	StartNow StartMode = ""
+	// StartHold: read, stay still, wait for resume.
+	StartHold StartMode = "hold"
+	// StartRun: go on without a person, StartsMax times in an hour at most, and then as
+	// StartHold.
+	StartRun StartMode = "run"
+)
+
+// StartsMax is how many runs may start by themselves within an hour. Not fewer: a
+// machine that is updated restarts twice. Not more: what dies three times in an hour
+// needs somebody to look at it.
+const StartsMax = 3
+
+const startsWindow = time.Hour
+
+// EventWaited is the kind of the event that says how long a run had waited for its
+// resume before its first step: that is no time of the run.
+const EventWaited = "waited"
+
+// waitedWords is the event's message.
+const waitedWords = "waited %v for the resume"
+
+// countStart decides whether the run may begin by itself. A start that may is durable
+// before it acts: a process that dies at once is counted too.
+func (l *Loop) countStart(s journal.ControlState) error {
+	recent := s.Starts[:0:0]
+	for _, at := range s.Starts {
+		if l.base-at < startsWindow {
+			recent = append(recent, at)
+		}
+	}
+	l.starts = recent
+	switch {
+	case l.opt.Start == StartHold:
+		l.waits = "nothing is driven until resume"
+		return nil
+	case l.opt.Start != StartRun:
+		return nil
+	case len(recent) >= StartsMax:
+		l.waits = fmt.Sprintf("%d automatic starts within the hour: this one drives nothing until resume", len(recent))
+		return nil
+	}
+	if l.deps.Control == nil {
+		return nil // nothing outlives this run, so nothing can be counted
+	}
+	l.starts = append(recent, l.base)
+	s.Starts, s.At = l.starts, l.base
+	s.Wall, s.BootID, s.Uptime = l.now().Round(0).UTC(), l.deps.Machine.BootID, l.deps.Machine.uptime()
+	return l.deps.Control.Write(s)
+}
+
+// idle waits for a resume: actuators and sensors are read, and nothing is written.
+func (l *Loop) idle(now time.Time) {
+	l.guard(now, safety.CommandNone)
+	l.told = l.safety.Mode
+	l.enter(idling)
+	l.event("warn", EventSafety, "waiting: "+l.waits)
+}
+
+// armed makes of a command what it means for a run that waits: a resume arms, and the
+// start follows when that was permitted.
+func (l *Loop) armed(c safety.Command) safety.Command {
+	if l.phase == idling && c == safety.CommandResume && l.safety.Mode == safety.Idle {
+		l.ask(safety.CommandArm)
+	}
+	return c
+}
+
+// tellRefused says why a resume did not begin the run.
+func (l *Loop) tellRefused() {
+	if l.phase == idling && !l.out.Refused.Empty() {
+		l.event("warn", EventSafety, "not resumed: "+l.causes(l.out.Refused))
+	}
+}
+
+// begun ends the wait.
+func (l *Loop) begun(now time.Time) {
+	l.waited, l.waits = now.Sub(l.since), ""
+	l.event("info", EventSafety, "resumed: the run begins")
+	l.booted()
+}
+
+// tellWaited records how long the run had waited, after the first decision: without one
+// there is no step whose time it is part of.
+func (l *Loop) tellWaited() {
+	if l.waited > 0 && !l.toldWait {
+		l.toldWait = true
+		l.event("info", EventWaited, fmt.Sprintf(waitedWords, l.waited))
+	}
+}
+
+// waitedIn is the time that an event says was waited, 0 for others.
+func waitedIn(e journal.Event) time.Duration {
+	var text string
+	if e.Kind != EventWaited {
+		return 0
+	}
+	if _, err := fmt.Sscanf(e.Message, strings.Replace(waitedWords, "%v", "%s", 1), &text); err != nil {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// keepEvery is how often the control state is written though nothing in it has changed:
+// its time is what doses and starts grow old by. Not more often: a card wears. Not less:
+// after a crash that time is lost, and budgets and starts count for longer.
+const keepEvery = 5 * time.Minute
+
+// keepTime makes the safety layer's time durable now and then.
+func (l *Loop) keepTime(now time.Time) {
+	if l.deps.Control == nil || l.opt.Mode != Live || l.phase <= booting || l.phase >= closing {
+		return
+	}
+	if now.Sub(l.kept) >= keepEvery {
+		l.keep()
+	}
+}

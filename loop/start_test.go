@@ -1,0 +1,142 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// TestHoldReadsAndWaitsForResume: a run that nobody typed reads, writes nothing, refuses
+// a resume while a permissive is not met, and begins with the next one. The wait is no
+// time of the run.
+func TestHoldReadsAndWaitsForResume(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3, 6)
+	tr.opt.Start = StartHold
+	tr.opt.Safety.Permissives = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
+	tr.deps.Panel = NewPanel()
+	tr.deps.Control, _ = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{})
+	defer tr.deps.Control.Close()
+	reads := 0
+	tr.rig.aux = func() float64 {
+		reads++
+		switch reads {
+		case 100, 700:
+			tr.deps.Panel.Send(safety.CommandResume)
+		}
+		if reads < 600 {
+			return 310
+		}
+		return 300
+	}
+	var path string
+	tr.deps.Journal, path = book(t, &tr.opt)
+	res, err := Run(context.Background(), tr.opt, tr.deps)
+	if err != nil || res.Steps != 2 {
+		t.Fatalf("result %+v, error %v", res, err)
+	}
+	writes := tr.rig.calls("write")
+	if first := writes[0].at; first < 69*time.Second || first > 72*time.Second { // 700 reads, one each tick
+		t.Errorf("first write at %v", first)
+	}
+	if res.Elapsed > 30*time.Second {
+		t.Errorf("the run counts %v: the wait is no time of the run", res.Elapsed)
+	}
+	for _, words := range []string{"waiting: nothing is driven until resume", "not resumed: permissive of aux", "resumed: the run begins"} {
+		if !tr.said(words) {
+			t.Errorf("nobody was told %q: %+v", words, tr.events)
+		}
+	}
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	past, err := tr.opt.Recall(r)
+	if err != nil || past.Elapsed > 30*time.Second || past.Elapsed < time.Second {
+		t.Errorf("recalled %v, error %v", past.Elapsed, err)
+	}
+}
+
+// TestRestartStorm: what starts itself four times in an hour comes up in hold the fourth
+// time, though every one of the processes dies before it could say good-bye, and starts
+// again when the hour is over.
+func TestRestartStorm(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rig.control")
+	up := 10 * time.Minute
+	start := func(mode StartMode) (drove, waited bool, kept int) {
+		t.Helper()
+		tr := newTrial(t)
+		tr.policy.proposals = proposeAll(3)
+		tr.opt.Start = mode
+		tr.deps.Machine = Machine{BootID: "boot", Uptime: func() time.Duration { return up }}
+		c := tr.control(t, path)
+		defer c.Close()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		reads := 0
+		tr.rig.aux = func() float64 {
+			if reads++; reads == 1 {
+				kept = len(c.State().Starts)
+			}
+			if reads == 100 {
+				cancel()
+			}
+			return 300
+		}
+		if _, err := tr.run(t, ctx); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		return len(tr.rig.calls("write")) > 0, tr.said("3 automatic starts within the hour: this one drives nothing until resume"), kept
+	}
+	for n := range 3 {
+		if drove, _, kept := start(StartRun); !drove || kept != n+1 {
+			t.Errorf("start %d: drove %v, %d starts were durable before anything was read", n+1, drove, kept)
+		}
+		up += time.Minute
+	}
+	if drove, waited, _ := start(StartRun); drove || !waited {
+		t.Errorf("fourth start: drove %v, said so %v", drove, waited)
+	}
+	if drove, _, _ := start(StartNow); !drove {
+		t.Error("a person's start was held")
+	}
+	up += 50 * time.Minute
+	if drove, _, _ := start(StartRun); drove {
+		t.Error("the hour is not over: drove")
+	}
+	up += 10 * time.Minute
+	if drove, _, _ := start(StartRun); !drove {
+		t.Error("the hour is over for the first of them: did not start")
+	}
+	if drove, _, _ := start(StartHold); drove {
+		t.Error("hold drove")
+	}
+}
+
+// TestTimeIsKept: without anything to latch or to dose the control state is written all
+// the same now and then, so that what it counts grows old after a crash.
+func TestTimeIsKept(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Mode, tr.opt.Tick = Live, time.Second
+	l := &Loop{opt: tr.opt, phase: measuring}
+	l.deps.Clock = tr.clock
+	l.deps.Control = tr.control(t, filepath.Join(t.TempDir(), "rig.control"))
+	defer l.deps.Control.Close()
+	l.limits.Doses, l.start = nil, tr.clock.Now()
+	desk := &virtualDesk{}
+	l.desk, l.kept = desk, tr.clock.Now()
+	for range 3600 {
+		tr.clock.Advance(time.Second)
+		l.keepTime(tr.clock.Now())
+		desk.drain()
+	}
+	if g := l.deps.Control.State().Generation; g != 12 {
+		t.Errorf("written %d times in an hour, want every %v", g, keepEvery)
+	}
+}
