@@ -279,6 +279,9 @@ type Progress struct {
 	// Left is the time until the earliest of the stop conditions at the present
 	// pace; negative: unknown.
 	Left time.Duration
+	// Read says that the instrument has been read and the run goes on from there;
+	// Ending that the actuators are on their way to rest.
+	Read, Ending bool
 }
 
 // Result is what a run found.

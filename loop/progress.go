@@ -12,6 +12,8 @@ func (l *Loop) tellProgress(now time.Time) {
 	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.ledger.spent.float()
 	p.Elapsed = l.ran(now)
 	p.Left = l.left(p.Elapsed)
+	p.Ending = l.phase >= resting
+	p.Read = p.Read || l.phase > booting && !p.Ending
 	if l.opt.Mode == Simulate && p.Step == l.progress.Step && p.Phase == l.progress.Phase {
 		return
 	}

@@ -27,6 +27,8 @@ type env struct {
 	executable string
 	// signals delivers what asks the process to end.
 	signals <-chan os.Signal
+	// manager is the service manager that started the process, nil if none did.
+	manager *manager
 }
 
 // errInterrupted is the cause of a context that a signal ended.

@@ -40,7 +40,7 @@ func processEnv() *env {
 	if err != nil {
 		executable = "" // an exec device that needs it says so
 	}
-	return &env{
+	e := &env{
 		executable: executable,
 		stdin:      os.Stdin,
 		stdout:     os.Stdout,
@@ -51,7 +51,12 @@ func processEnv() *env {
 		random:     rand.Reader,
 		isTerminal: isTerminal,
 		signals:    stopSignals(),
+		manager:    systemd(os.LookupEnv),
 	}
+	if stream, _ := e.lookup("JOURNAL_STREAM"); isJournal(os.Stderr, stream) {
+		e.stderr = &priorityWriter{w: os.Stderr}
+	}
+	return e
 }
 
 // stopSignals delivers what asks the process to end. A terminal that goes away

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 const makeSafeTime = 5 * time.Second
 
 func newMakeSafeCommand(e *env) *cobra.Command {
-	var all bool
+	var all, after bool
 	cmd := &cobra.Command{
 		Use:   "make-safe CONFIG",
 		Short: "Bring the actuators to their fault states, now",
@@ -30,6 +31,11 @@ loop. It may be repeated. It is meant for ExecStopPost= of a systemd service, wh
 it runs however the service ended.
 
 With --all every actuator goes to its safe value, also those that hold.
+
+With --after-service it first looks at what systemd tells ExecStopPost= of the service's
+end ($SERVICE_RESULT, $EXIT_CODE, $EXIT_STATUS). Where tuner run has ended by itself
+and confirmed where its actuators are (exit code 0 or 130) it says so and leaves them
+in their shutdown states; after any other end it does its work.
 
 Exit code 0: every device confirmed; 7: not.`,
 		Args:              oneFile("a configuration file"),
@@ -42,6 +48,10 @@ Exit code 0: every device confirmed; 7: not.`,
 			if err := w.refuseUnbuilt("make-safe"); err != nil {
 				return err
 			}
+			if after && endedSafely(e.lookup) {
+				_, err := fmt.Fprintln(e.stdout, "the service has brought its actuators to rest and confirmed it: nothing to do")
+				return err
+			}
 			// A signal does not cut it short: that is what it is there for.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), makeSafeTime)
 			defer cancel()
@@ -49,7 +59,18 @@ Exit code 0: every device confirmed; 7: not.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "bring actuators that hold on a fault to their safe values too")
+	cmd.Flags().BoolVar(&after, "after-service", false, "do nothing where systemd says that tuner run has ended and confirmed its actuators")
 	return cmd
+}
+
+// endedSafely says whether systemd's account of a service's end is one in which
+// tuner run confirmed the state of its actuators. What is missing or unknown is not.
+func endedSafely(lookup func(string) (string, bool)) bool {
+	code, _ := lookup("EXIT_CODE")
+	status, _ := lookup("EXIT_STATUS")
+	result, _ := lookup("SERVICE_RESULT")
+	return result == "success" && code == "exited" &&
+		(status == strconv.Itoa(exitOK) || status == strconv.Itoa(exitInterrupted))
 }
 
 // safeReport is what became of one device.

@@ -41,6 +41,7 @@ type session struct {
 	control *journal.ControlFile
 	tell    *narrator
 	box     *outbox
+	service *notifier
 	tally   tally
 }
 
@@ -61,6 +62,11 @@ func (s *session) play(ctx context.Context) error {
 	s.began = s.env.now()
 	s.tell = newNarrator(s.env.stderr, s.env.style())
 	defer s.tell.close()
+	var err error
+	if s.service, err = newNotifier(s.env.manager, s.clock, s.w.opt.Tick); err != nil {
+		return err
+	}
+	defer s.service.close("not begun")
 	deps, err := s.prepare()
 	if err != nil {
 		return errors.Join(err, s.closeControl())
@@ -77,6 +83,7 @@ func (s *session) play(ctx context.Context) error {
 		f.err = nil // what close says of stdout is the error
 	}
 	f.took = s.env.now().Sub(s.began)
+	s.service.close(s.lastWords(f))
 	var truthErr error
 	if s.plant != nil && s.w.opt.Mode == loop.Simulate {
 		f.truth, truthErr = s.w.askPlant(s.plant, f.result)
@@ -182,9 +189,22 @@ func (s *session) watch() loop.Watch {
 			}
 			s.box.put(line)
 		},
-		Progress: func(p loop.Progress) { s.tell.show(s.w.progressLine(p, s.pace(p.Elapsed))) },
-		Event:    s.sayEvent,
+		Progress: func(p loop.Progress) {
+			line := func() string { return s.w.progressLine(p, s.pace(p.Elapsed)) }
+			s.tell.show(line())
+			s.service.tick(p, line)
+		},
+		Event: s.sayEvent,
 	}
+}
+
+// lastWords is what the service manager shows of a run that has ended.
+func (s *session) lastWords(f finale) string {
+	words := []string{"ended: " + f.result.Reason}
+	if f.err != nil && exitCode(f.err) != exitInterrupted {
+		words[0] = f.err.Error()
+	}
+	return strings.Join(append(words, restLines(f.result.Rest)...), "; ")
 }
 
 // pace is how much of this machine's time has passed per unit of the loop's: a
