@@ -20,9 +20,7 @@ func (l *Loop) fail(err error) {
 		return
 	}
 	l.reason = reasonFault
-	if l.deps.Watch.Event != nil {
-		l.deps.Watch.Event(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
-	}
+	l.tellEvent(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
 	switch {
 	case errors.Is(err, ErrJournal):
 		l.faults.Add(safety.RuleRecord, 0)

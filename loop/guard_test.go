@@ -34,7 +34,7 @@ func guardedTrial(t *testing.T, broken func(since time.Duration) float64) *trial
 // said reports whether an event of the safety layer contains words.
 func (tr *trial) said(words string) bool {
 	for _, e := range tr.events {
-		if e.Kind == EventSafety && strings.Contains(e.Message, words) {
+		if (e.Kind == EventSafety || e.Kind == EventCommand) && strings.Contains(e.Message, words) {
 			return true
 		}
 	}
@@ -312,7 +312,7 @@ func TestWatchdogHaltsWhenTheLoopStands(t *testing.T) {
 // TestStopOvertakesTheQueue: a stop acts before any of 10,000 readings that wait.
 func TestStopOvertakesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		panel, ran, before := NewPanel(), 0, -1
+		panel, ran, before := NewPanel("test"), 0, -1
 		tr := &trial{opt: options(Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
@@ -325,7 +325,7 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 		l.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
 			// The first of those that wait asks for the stop: the others are in the
 			// loop's hands already.
-			l.desk.(*realDesk).mail.add(panel.Stop, false)
+			l.desk.(*realDesk).mail.add(func() { panel.stop.Store(true) }, false)
 			for range 10_000 {
 				l.desk.(*realDesk).mail.add(func() { ran++ }, false)
 			}
@@ -348,18 +348,18 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 // TestPauseAndResume: a person holds the run between two steps, and lets it go on.
 func TestPauseAndResume(t *testing.T) {
 	tr := newTrial(t)
-	tr.deps.Panel = NewPanel()
+	tr.deps.Panel = NewPanel("test")
 	tr.policy.proposals = proposeAll(3, 6)
 	tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) {
 		if o.Step == 1 {
-			tr.deps.Panel.Send(safety.CommandPause)
+			tr.order(CommandPause)
 		}
 	}
 	held := 0
 	tr.rig.aux = func() float64 {
 		if tr.said("paused") {
 			if held++; held == 600 { // a minute of ticks
-				tr.deps.Panel.Send(safety.CommandResume)
+				tr.order(CommandResume)
 			}
 		}
 		return 300
@@ -380,12 +380,13 @@ func TestResumeAfterFallback(t *testing.T) {
 		return 300
 	})
 	tr.opt.Safety.HoldMax = 5 * time.Second
-	tr.deps.Panel = NewPanel()
+	tr.deps.Panel = NewPanel("test")
+	tr.deps.Panel.MakeReachable()
 	asked := 0
 	aux := tr.rig.aux
 	tr.rig.aux = func() float64 {
 		if asked++; tr.said("fallen back") && asked%100 == 0 {
-			tr.deps.Panel.Send(safety.CommandResume)
+			tr.order(CommandResume)
 		}
 		return aux()
 	}

@@ -19,7 +19,31 @@ func (l *Loop) nextCommand() safety.Command {
 		l.commands = l.commands[1:]
 		return c
 	}
-	return l.armed(l.deps.Panel.take())
+	return safety.CommandNone
+}
+
+// pulse passes a tick, or a stop between two of them, through the safety layer.
+func (l *Loop) pulse(now time.Time) {
+	command := l.nextCommand()
+	l.guard(now, command)
+	l.heed(now)
+	if command != safety.CommandStop {
+		return
+	}
+	if l.opt.Mode == Shadow {
+		l.stopShadow()
+	}
+	l.answerStops()
+}
+
+// stopShadow ends a run that drives nothing because a person stops it.
+func (l *Loop) stopShadow() {
+	if l.phase >= resting {
+		return
+	}
+	l.err, l.reason = fmt.Errorf("%w: stopped: a person asked for it", ErrSafety), reasonSafety
+	l.abandonStep(l.err.Error())
+	l.rest(func(*Variable) RestState { return RestHold })
 }
 
 // ask queues a command of the loop's own.
@@ -37,7 +61,6 @@ func (l *Loop) heed(now time.Time) {
 		l.tellMode(mode)
 	}
 	l.tellExpired()
-	l.tellRefused()
 	switch mode {
 	case safety.Hold:
 		l.freeze(past)
@@ -82,15 +105,24 @@ func (l *Loop) thaw(now time.Time) {
 	}
 }
 
-// endUnsafe ends the step, and the run too unless a person may resume it, when the
-// safety layer has taken the actuators away.
+// letStand aims at nothing: what the step wanted is not gone back to after a fallback.
+func (l *Loop) letStand() {
+	for i := range l.aims {
+		l.aims[i].drive, l.aims[i].release = false, false
+	}
+}
+
+// endUnsafe ends the step, and the run too unless a person can resume it, when the
+// safety layer has taken the actuators away. A stop always ends the run.
 func (l *Loop) endUnsafe(mode safety.Mode) {
-	if l.phase >= resting || l.phase == fallen {
+	stays := mode != safety.Stopped && l.deps.Panel.isReachable()
+	if l.phase >= resting || l.phase == fallen && stays {
 		return
 	}
 	why := fmt.Errorf("%w: %s: %s", ErrSafety, modeWords[mode], l.story())
-	if mode == safety.Fallback && l.deps.Panel != nil {
+	if stays {
 		l.abandonStep(why.Error())
+		l.letStand()
 		l.enter(fallen)
 		return
 	}

@@ -94,7 +94,8 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 	l.desk.post(lanePolicy, func() func() {
 		err := l.observeAll(observations)
 		bound := math.NaN()
-		if rec, recErr := l.deps.Policy.Recommend(); showProgress && recErr == nil {
+		rec, recErr := l.deps.Policy.Recommend()
+		if showProgress && recErr == nil {
 			bound = rec.LowerBound
 		}
 		return func() {
@@ -103,6 +104,10 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 				return
 			}
 			l.progress.LowerBound = l.opt.sense(bound)
+			if recErr == nil {
+				best := l.inUsersSense(rec)
+				l.best = &best
+			}
 			then()
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -108,6 +109,13 @@ type Loop struct {
 	err         error
 	reason      string
 
+	// best is the recommendation after the last step, in the user's sense, last the
+	// newest decision and outcome; nil: none yet. wantBest ends the search.
+	best        *policy.Recommendation
+	last        *journal.Decision
+	lastOutcome *journal.Outcome
+	wantBest    bool
+
 	droppedReadings atomic.Int64
 	progress        Progress
 }
@@ -170,6 +178,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.deviceCtx = deviceCtx
 	l.policyCtx, l.cancelPolicy = context.WithCancel(ctx)
 	defer l.cancelPolicy()
+	defer l.deps.Panel.end()
 	defer l.desk.close()
 	if l.opt.Mode == Live {
 		asleep := make(chan struct{})
@@ -224,6 +233,7 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 			}
 		case <-l.deps.Panel.rings():
 			l.stopIfAsked()
+			l.takeOrders()
 		case <-ticker.C:
 			l.tick()
 		}
@@ -233,9 +243,7 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 // stopIfAsked lets a stop overtake whatever else waits.
 func (l *Loop) stopIfAsked() {
 	if l.deps.Panel.stopWaits() && l.phase < closing {
-		now := l.now()
-		l.guard(now, l.nextCommand())
-		l.heed(now)
+		l.pulse(l.now())
 	}
 }
 
@@ -245,11 +253,11 @@ func (l *Loop) tick() {
 	l.showSign(now)
 	l.keepTime(now)
 	if l.phase > booting && l.phase < closing {
-		l.guard(now, l.nextCommand())
-		l.heed(now)
+		l.pulse(now)
 	} else {
 		l.stopIfAsked()
 	}
+	l.takeOrders()
 	l.pollAll()
 	switch l.phase {
 	case booting:
@@ -275,10 +283,12 @@ func (l *Loop) tick() {
 		}
 	}
 	l.tellProgress(now)
+	l.publish(now)
 }
 
 // finished makes the result once the machine is closed.
 func (l *Loop) finished(ctx context.Context) (Result, error) {
+	l.publish(l.now())
 	r := &l.result
 	r.Reason, r.Steps, r.Spent = l.reason, l.steps, l.ledger.spent.float()
 	r.PlaysBySet = l.ledger.plays
@@ -305,6 +315,7 @@ const (
 	reasonFault       = "fault"
 	reasonNoData      = "no data"
 	reasonSafety      = "safety"
+	reasonBest        = "set-best"
 )
 
 // closeTimeout bounds the wait for devices to close: a child process gets 5 s to
@@ -327,9 +338,7 @@ func (l *Loop) enter(p phase) {
 // event tells and records a line of the run's story.
 func (l *Loop) event(level, kind, message string) {
 	e := journal.Event{Level: level, Kind: kind, Message: message, Step: l.step.n, At: l.stamp()}
-	if l.deps.Watch.Event != nil {
-		l.deps.Watch.Event(e)
-	}
+	l.tellEvent(e)
 	l.record("event", func(j *journal.Journal) error { return j.Log(e) }, nil)
 }
 

@@ -48,6 +48,13 @@ type Options struct {
 	Deadline time.Duration
 	// FailureLimit ends the run after so many failed steps in a row.
 	FailureLimit int
+	// Run is who this is, for those who ask; nothing depends on it.
+	Run RunNames
+}
+
+// RunNames name a run: the journal's run and path, the configuration's name and site.
+type RunNames struct {
+	ID, Name, Site, Journal string
 }
 
 // Channel names a channel of a device.
@@ -228,7 +235,8 @@ type Deps struct {
 	// Past is what the journal's run has behind it; nil: it begins. Policy has been
 	// brought to where the run's was, by Replay.
 	Past *Past
-	// Panel brings commands from other goroutines; nil: there are none.
+	// Panel takes commands from other goroutines and tells them how the run stands; nil:
+	// nobody commands and nobody asks.
 	Panel *Panel
 	Log   *slog.Logger
 	// Watch is told what happens, on the loop's goroutine; it must not block.
@@ -287,7 +295,7 @@ type Progress struct {
 // Result is what a run found.
 type Result struct {
 	// Reason says why the run ended: "steps", "cost", "time", "interrupted",
-	// "fault", "no data", "safety".
+	// "fault", "no data", "safety", "set-best".
 	Reason string
 	Steps  int
 	Spent  float64

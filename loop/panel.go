@@ -1,51 +1,227 @@
 package loop
 
 import (
+	"context"
+	"encoding/json"
 	"sync"
 	"sync/atomic"
-
-	"github.com/labtuner/tuner/safety"
 )
 
-// Panel is where commands to a running loop come in, from any goroutine. A nil
-// Panel has none: then nobody can resume a run, and one that falls back ends.
+// Panel is what the world outside of the loop's goroutine has of a run: commands go in
+// by Do, and Status, events and concluded steps come out. Every method may be called
+// from any goroutine, before, during and after the run; none of them makes the loop
+// wait. One Panel serves one run.
+//
+//	Do ──> queue (64) ──> recorded ──> acts ──> answer recorded, returned
+//	Do(stop) ───────────> acts ──────> recorded, returned
+//
+// A stop acts before any command and any reading that waits. Every other command is
+// durable in the journal's table command before it acts, so that whatever happened to
+// an instrument can be traced to who asked for it. A command whose caller has given up
+// (the context has ended) does not act any more.
 type Panel struct {
-	stop  atomic.Bool
-	bell  chan struct{}
-	mu    sync.Mutex
-	queue []safety.Command
+	reachable atomic.Bool
+	// stop asks for a stop; bell has a token when something waits.
+	stop   atomic.Bool
+	bell   chan struct{}
+	status atomic.Pointer[Status]
+	// over is closed when the run has ended.
+	over     chan struct{}
+	overOnce sync.Once
+
+	mu sync.Mutex
+	// queue holds commands in the order of their arrival, stops those stops that wait for
+	// their answer, notes what was refused before it came here.
+	queue, stops, notes []*order
+	// inHand counts the commands that the loop has taken and not answered, unnoted the
+	// notes that found no room.
+	inHand, unnoted int
+	subs            []*Subscription
+	ended           bool
 }
 
-// NewPanel returns an empty panel.
-func NewPanel() *Panel { return &Panel{bell: make(chan struct{}, 1)} }
+// NewPanel returns a panel of a run that has not begun. session names this process's run:
+// a random text that dies with it, so that a command meant for another session can be
+// told.
+func NewPanel(session string) *Panel {
+	p := &Panel{bell: make(chan struct{}, 1), over: make(chan struct{})}
+	p.status.Store(&Status{Session: session, State: stateStarting, Phase: opening.String()})
+	return p
+}
 
-// panelMax bounds the commands that wait: one is taken each tick.
+// The commands.
+const (
+	CommandPause   = "pause"
+	CommandResume  = "resume"
+	CommandStop    = "stop"
+	CommandReset   = "reset"
+	CommandSetBest = "set-best"
+	CommandStatus  = "status"
+)
+
+// Commands lists all of them.
+func Commands() []string {
+	return []string{CommandPause, CommandResume, CommandStop, CommandReset, CommandSetBest, CommandStatus}
+}
+
+// Request is a command to a running loop.
+type Request struct {
+	// Command is one of Commands.
+	Command string
+	// Who asks, as far as the transport can tell; "" where it cannot. Transport is
+	// "mqtt", "web", "signal" or "cli".
+	Who, Transport string
+	// Transaction is the sender's name for this request; the panel only records it.
+	Transaction string
+	// Args is a JSON object or empty. Every command takes {"reason": TEXT}: why, for the
+	// record, at most 200 bytes. Any other member is refused.
+	Args json.RawMessage
+}
+
+// Response is the answer to a Request.
+type Response struct {
+	// OK says that the command was followed. Code is one word for programs (see the Code
+	// constants), Message the same for people: where the command was refused, which
+	// interlock, sensor or latch is the reason.
+	OK      bool
+	Code    string
+	Message string
+	// Status is as it was just after the command.
+	Status *Status
+}
+
+// The codes of a Response.
+const (
+	CodeOK = "ok"
+	// CodeUnknown: there is no such command. CodeArgs: its arguments cannot be read.
+	CodeUnknown = "unknown-command"
+	CodeArgs    = "bad-args"
+	// CodeConditions: what must be healthy first is not. CodeLatched: a trip must be reset
+	// first. CodeMode: it has no meaning in the mode that the run is in.
+	CodeConditions = "conditions"
+	CodeLatched    = "latched"
+	CodeMode       = "mode"
+	// CodeDryRun: a dry run drives nothing.
+	CodeDryRun = "dry-run"
+	// CodeStarting and CodeEnding: the run cannot take it yet, or any more.
+	CodeStarting = "starting"
+	CodeEnding   = "ending"
+	// CodeBusy: too many commands wait. CodeGivenUp: the caller's context ended before it
+	// acted; it has not. CodeUnrecorded: it could not be recorded; it has not acted.
+	// CodeUnanswered: a stop was given, and the loop has not said so in time.
+	CodeBusy       = "busy"
+	CodeGivenUp    = "given-up"
+	CodeUnrecorded = "unrecorded"
+	CodeUnanswered = "unanswered"
+)
+
+// panelMax bounds the commands that wait for their answer, the stops that do, and the
+// refusals that wait to be recorded. Not fewer: two people and a dashboard
+// may press at once. Not more: each must become durable before the next one acts.
 const panelMax = 64
 
-// Stop stops the run before anything else that waits. It may be called at any time,
-// and as often as one likes.
-func (p *Panel) Stop() {
-	p.stop.Store(true)
+// Do has the loop carry out a command and returns what came of it, or CodeGivenUp when
+// ctx ends before the command has acted. A stop acts whatever else waits and whatever
+// becomes of ctx; its answer follows.
+func (p *Panel) Do(ctx context.Context, r Request) Response {
+	o := &order{Request: r, answer: make(chan Response, 1)}
+	if r.Command == CommandStop {
+		p.stop.Store(true) // before anything that could wait
+		p.ring()
+		o.begin() // it cannot be withdrawn
+	} else if bad, ok := o.check(); !ok {
+		p.Refused(r, bad)
+		bad.Status = p.Status()
+		return bad
+	}
+	if bad, ok := p.put(o); !ok {
+		bad.Status = p.Status()
+		return bad
+	}
+	select {
+	case a := <-o.answer:
+		return a
+	case <-p.over:
+	case <-ctx.Done():
+		if o.giveUp() {
+			return Response{Code: CodeGivenUp, Message: "no answer in time: the command was withdrawn and has not acted", Status: p.Status()}
+		}
+		if r.Command == CommandStop {
+			return Response{Code: CodeUnanswered, Message: "the stop was given, and no answer came in time", Status: p.Status()}
+		}
+		select { // it acts already
+		case a := <-o.answer:
+			return a
+		case <-p.over:
+		}
+	}
+	select {
+	case a := <-o.answer:
+		return a
+	default:
+		return Response{Code: CodeEnding, Message: "the run has ended", Status: p.Status()}
+	}
+}
+
+// put queues an order and wakes the loop.
+func (p *Panel) put(o *order) (Response, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list, waiting := &p.queue, len(p.queue)+p.inHand
+	if o.Command == CommandStop {
+		list, waiting = &p.stops, len(p.stops)
+	}
+	switch {
+	case p.ended:
+		return Response{Code: CodeEnding, Message: "the run has ended"}, false
+	case waiting >= panelMax && o.Command == CommandStop:
+		return Response{OK: true, Code: CodeOK, Message: "a stop is under way"}, false
+	case waiting >= panelMax:
+		return Response{Code: CodeBusy, Message: "too many commands wait: try again in a second; a stop is never refused"}, false
+	}
+	*list = append(*list, o)
+	p.ring()
+	return Response{}, true
+}
+
+// Refused records a command that its transport has refused, as one that is expired or
+// not signed: it acts on nothing. It never waits; when too many refusals wait to be
+// recorded, the others are counted and recorded as one.
+func (p *Panel) Refused(r Request, because Response) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
+	if len(p.notes) >= panelMax {
+		p.unnoted++
+		return
+	}
+	p.notes = append(p.notes, &order{Request: r, refusal: &because})
+	p.ring()
+}
+
+func (p *Panel) ring() {
 	select {
 	case p.bell <- struct{}{}:
 	default:
 	}
 }
 
-// Send queues a command (pause, resume, reset); it reports false if too many wait.
-func (p *Panel) Send(c safety.Command) bool {
-	if c == safety.CommandStop {
-		p.Stop()
-		return true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.queue) >= panelMax {
-		return false
-	}
-	p.queue = append(p.queue, c)
-	return true
-}
+// Status is the run as it was after the loop's last tick; it is never nil and nobody
+// changes it. Before the first tick it holds the session alone.
+func (p *Panel) Status() *Status { return p.status.Load() }
+
+// Done is closed when the run has ended and its last Status is there.
+func (p *Panel) Done() <-chan struct{} { return p.over }
+
+// MakeReachable says that people can send commands to this run. Then one that has fallen
+// back or tripped stays, with its actuators in their fault states, until somebody resets
+// and resumes it; else it ends.
+func (p *Panel) MakeReachable() { p.reachable.Store(true) }
+
+// isReachable is false for a nil panel.
+func (p *Panel) isReachable() bool { return p != nil && p.reachable.Load() }
 
 // stopAsked reports whether a stop has been asked for, and forgets it: the latch
 // remembers.
@@ -54,7 +230,7 @@ func (p *Panel) stopAsked() bool { return p != nil && p.stop.Swap(false) }
 // stopWaits reports the same and forgets nothing.
 func (p *Panel) stopWaits() bool { return p != nil && p.stop.Load() }
 
-// rings is a channel that has a token when a stop is asked for.
+// rings is a channel that has a token when something waits.
 func (p *Panel) rings() <-chan struct{} {
 	if p == nil {
 		return nil
@@ -62,17 +238,51 @@ func (p *Panel) rings() <-chan struct{} {
 	return p.bell
 }
 
-// take is the next command, CommandNone if none waits.
-func (p *Panel) take() safety.Command {
+// take empties the queue of commands and that of refusals; unnoted is how many of the
+// latter found no room.
+func (p *Panel) take() (commands, notes []*order, unnoted int) {
 	if p == nil {
-		return safety.CommandNone
+		return nil, nil, 0
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.queue) == 0 {
-		return safety.CommandNone
+	commands, notes, unnoted = p.queue, p.notes, p.unnoted
+	p.queue, p.notes, p.unnoted = nil, nil, 0
+	p.inHand += len(commands)
+	return commands, notes, unnoted
+}
+
+// answered makes room for another command.
+func (p *Panel) answered() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inHand--
+}
+
+// takeStops empties the list of stops that wait for their answer.
+func (p *Panel) takeStops() []*order {
+	if p == nil {
+		return nil
 	}
-	c := p.queue[0]
-	p.queue = p.queue[1:]
-	return c
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stops := p.stops
+	p.stops = nil
+	return stops
+}
+
+// end tells everybody that the run is over.
+func (p *Panel) end() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.ended = true
+	p.queue, p.notes, p.stops = nil, nil, nil
+	for _, s := range p.subs {
+		s.end()
+	}
+	p.subs = nil
+	p.mu.Unlock()
+	p.overOnce.Do(func() { close(p.over) })
 }

@@ -74,22 +74,6 @@ func (l *Loop) idle(now time.Time) {
 	l.event("warn", EventSafety, "waiting: "+l.waits)
 }
 
-// armed makes of a command what it means for a run that waits: a resume arms, and the
-// start follows when that was permitted.
-func (l *Loop) armed(c safety.Command) safety.Command {
-	if l.phase == idling && c == safety.CommandResume && l.safety.Mode == safety.Idle {
-		l.ask(safety.CommandArm)
-	}
-	return c
-}
-
-// tellRefused says why a resume did not begin the run.
-func (l *Loop) tellRefused() {
-	if l.phase == idling && !l.out.Refused.Empty() {
-		l.event("warn", EventSafety, "not resumed: "+l.causes(l.out.Refused))
-	}
-}
-
 // begun ends the wait.
 func (l *Loop) begun(now time.Time) {
 	l.waited, l.waits = now.Sub(l.since), ""

@@ -19,7 +19,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 	tr.policy.proposals = proposeAll(3, 6)
 	tr.opt.Start = StartHold
 	tr.opt.Safety.Permissives = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
-	tr.deps.Panel = NewPanel()
+	tr.deps.Panel = NewPanel("test")
 	tr.deps.Control, _ = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{})
 	defer tr.deps.Control.Close()
 	reads := 0
@@ -27,7 +27,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 		reads++
 		switch reads {
 		case 100, 700:
-			tr.deps.Panel.Send(safety.CommandResume)
+			tr.order(CommandResume)
 		}
 		if reads < 600 {
 			return 310
@@ -47,7 +47,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 	if res.Elapsed > 30*time.Second {
 		t.Errorf("the run counts %v: the wait is no time of the run", res.Elapsed)
 	}
-	for _, words := range []string{"waiting: nothing is driven until resume", "not resumed: permissive of aux", "resumed: the run begins"} {
+	for _, words := range []string{"waiting: nothing is driven until resume", "resume asked for by test: permissive of aux", "resumed: the run begins"} {
 		if !tr.said(words) {
 			t.Errorf("nobody was told %q: %+v", words, tr.events)
 		}

@@ -60,6 +60,8 @@ func (l *Loop) next() {
 func (l *Loop) stopReason() string {
 	s := &l.opt.Stop
 	switch {
+	case l.wantBest:
+		return reasonBest
 	case s.Time > 0 && l.ran(l.now()) >= s.Time:
 		return reasonTime
 	case l.opt.Mode == Shadow:
@@ -142,6 +144,7 @@ func (l *Loop) decided(a answer) {
 	s.open = true
 	l.enter(recording)
 	decision := s.decision
+	l.last = &decision
 	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, func() {
 		if l.phase == recording {
 			l.failpoint("decision-durable")
@@ -307,6 +310,7 @@ func (l *Loop) book(o journal.Outcome) {
 		l.event("warn", "step", fmt.Sprintf("step %d has no valid data: %s", s.n, o.Problem))
 	}
 	shots, decision := journalShots(s), s.decision
+	l.lastOutcome = &o
 	l.record("outcome", func(j *journal.Journal) error {
 		if err := j.Shoot(shots); err != nil {
 			return err
@@ -314,9 +318,7 @@ func (l *Loop) book(o journal.Outcome) {
 		return j.Conclude(o)
 	}, func() {
 		l.failpoint("outcome-durable")
-		if l.deps.Watch.Step != nil {
-			l.deps.Watch.Step(decision, o)
-		}
+		l.tellStep(decision, o)
 	})
 }
 

@@ -37,6 +37,8 @@ type session struct {
 	plant   *sim.Plant // nil where the instrument is real
 	run     journal.Run
 	journal *journal.Journal
+	// panel takes commands to the run and tells how it stands; nil in a simulation.
+	panel *loop.Panel
 	// control keeps latches and doses over crashes; nil where nothing is driven.
 	control *journal.ControlFile
 	tell    *narrator
@@ -133,6 +135,11 @@ func (s *session) prepare() (loop.Deps, error) {
 	if s.run, err = s.describeRun(); err != nil {
 		return deps, err
 	}
+	if s.w.opt.Mode != loop.Simulate {
+		if err := s.openPanel(&deps); err != nil {
+			return deps, err
+		}
+	}
 	if s.resume {
 		err = s.takeUp(&deps)
 	} else {
@@ -222,7 +229,7 @@ func (s *session) sayEvent(e journal.Event) {
 	switch {
 	case e.Kind == "recommend": // the report says that there is none
 	case e.Kind == loop.EventSafety && e.Level == "error": // the error says it
-	case e.Kind == loop.EventSafety && e.Level == "info":
+	case e.Kind == loop.EventSafety && e.Level == "info", e.Kind == loop.EventCommand && e.Level == "info":
 		s.tell.say("tuner: %s", e.Message)
 	case e.Level == "warn":
 		s.tell.say("tuner: warning: %s", e.Message)

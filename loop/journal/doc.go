@@ -52,9 +52,11 @@
 //	 ├── comparison_value    per variable: the two settings (2)
 //	 └── comparison_result   verdict, gain with its limits, p-value (2)
 //	event ── level, kind, message
+//	command ── who asked for what, and by which way (2)
+//	 └── command_answer      what came of it (2)
 //	result ── at most 1 row: reason, JSON document
 //
-// Steps, actions, events and sessions are numbered 1, 2, 3 without gaps;
+// Steps, actions, events, commands and sessions are numbered 1, 2, 3 without gaps;
 // variables, sensors and control sets from 0, in the order of the configuration.
 // Rows are only ever added: none is changed or removed. Every table is STRICT,
 // and there are no indexes beside the primary keys.

@@ -34,6 +34,7 @@ type Journal struct {
 	shots    int  // rows in shot of the open step
 	actions  int64
 	events   int64
+	commands int64
 	finished bool
 	closed   bool
 }
@@ -195,9 +196,10 @@ func (j *Journal) load() error {
 		(SELECT max(step) FROM decision), (SELECT max(step) FROM outcome),
 		(SELECT count(*) FROM shot WHERE step = (SELECT max(step) FROM decision)),
 		(SELECT ifnull(max(id), 0) FROM action), (SELECT ifnull(max(id), 0) FROM event),
+		(SELECT ifnull(max(id), 0) FROM command),
 		EXISTS (SELECT 1 FROM result) FROM run`)
 	if err := row.Scan(&variables, &j.sensors, &j.controlSets, &decided, &concluded,
-		&j.shots, &j.actions, &j.events, &j.finished); err != nil {
+		&j.shots, &j.actions, &j.events, &j.commands, &j.finished); err != nil {
 		return err
 	}
 	j.step, j.open = int(decided.Int64), decided.Int64 > concluded.Int64

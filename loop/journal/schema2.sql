@@ -71,3 +71,27 @@ CREATE TABLE warm_value (
   PRIMARY KEY (source, n, variable),
   FOREIGN KEY (source, n) REFERENCES warm (source, n)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE command (
+  id             INTEGER PRIMARY KEY, -- 1, 2, 3, ...
+  name           TEXT    NOT NULL,    -- pause, resume, stop, reset, set-best, status, or what was asked for
+  who            TEXT    NOT NULL,    -- as far as the transport can tell
+  transport      TEXT    NOT NULL,    -- mqtt, web, signal or cli
+  transaction_id TEXT    NOT NULL,    -- the sender's name for it
+  args           TEXT    NOT NULL,    -- JSON, empty without
+  session        INTEGER NOT NULL REFERENCES session (n),
+  mono_ns        INTEGER NOT NULL,
+  wall_ns        INTEGER,
+  crc            INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE command_answer (
+  command INTEGER PRIMARY KEY REFERENCES command (id), -- none: nobody knows whether it acted
+  ok      INTEGER NOT NULL,        -- 1: it was followed
+  code    TEXT    NOT NULL,        -- one word for programs
+  message TEXT    NOT NULL,
+  session INTEGER NOT NULL REFERENCES session (n),
+  mono_ns INTEGER NOT NULL,
+  wall_ns INTEGER,
+  crc     INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/labtuner/tuner/loop"
+)
+
+// openPanel makes the place where commands to the run come in and its status comes out.
+// Transports that people reach it by attach themselves to it.
+func (s *session) openPanel(deps *loop.Deps) error {
+	unique := make([]byte, 16)
+	if _, err := io.ReadFull(s.env.random, unique); err != nil {
+		return fmt.Errorf("name the session: %w", err)
+	}
+	s.panel = loop.NewPanel(hex.EncodeToString(unique))
+	s.w.opt.Run = loop.RunNames{ID: s.run.ID, Name: s.run.Name, Site: s.run.Site, Journal: s.path}
+	deps.Panel = s.panel
+	return nil
+}

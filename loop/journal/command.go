@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"database/sql"
+	"iter"
+)
+
+// Command is what somebody asked of a running loop.
+type Command struct {
+	// Name is the command, as in "pause". Who asked, as far as the transport can tell, and
+	// Transport is the way it came: "mqtt", "web", "signal" or "cli".
+	Name, Who, Transport string
+	// Transaction is the sender's name for it; Args its arguments as JSON, "" without.
+	Transaction, Args string
+	At                Stamp
+}
+
+// Answer is what came of a command.
+type Answer struct {
+	OK bool
+	// Code is one word for programs, Message the same for people.
+	Code, Message string
+	At            Stamp
+}
+
+// CommandRecord is a command with its answer, nil where none was recorded: the process
+// ended before, and nobody knows whether the command acted.
+type CommandRecord struct {
+	ID int64
+	Command
+	Answer *Answer
+}
+
+// Order records a command before it acts, and gives its number.
+func (j *Journal) Order(c Command) (id int64, err error) {
+	if err := j.writable(); err != nil {
+		return 0, err
+	}
+	if err := j.commit("command "+c.Name, j.orderRow(c, j.commands+1)); err != nil {
+		return 0, err
+	}
+	j.commands++
+	return j.commands, nil
+}
+
+// Ordered records a command that has acted, or was refused, with its answer.
+func (j *Journal) Ordered(c Command, a Answer) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	id := j.commands + 1
+	if err := j.commit("command "+c.Name, j.orderRow(c, id), j.answerRow(id, a)); err != nil {
+		return err
+	}
+	j.commands = id
+	return nil
+}
+
+// Answer records what came of the command id, once.
+func (j *Journal) Answer(id int64, a Answer) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	if id < 1 || id > j.commands {
+		return j.refuse("there is no command %d to answer, the last is %d", id, j.commands)
+	}
+	return j.commit("the answer to a command", j.answerRow(id, a))
+}
+
+func (j *Journal) orderRow(c Command, id int64) row {
+	return row{"command", j.stamped(c.At, integer(id), text(c.Name), text(c.Who), text(c.Transport), text(c.Transaction), text(c.Args))}
+}
+
+func (j *Journal) answerRow(id int64, a Answer) row {
+	return row{"command_answer", j.stamped(a.At, integer(id), boolean(a.OK), text(a.Code), text(a.Message))}
+}
+
+// Commands gives every command with its answer, oldest first.
+func (r *Reader) Commands() iter.Seq2[CommandRecord, error] {
+	return inPieces(r.loadCommands)
+}
+
+func (r *Reader) loadCommands(first, last int) ([]CommandRecord, error) {
+	var commands []CommandRecord
+	if r.version < 2 {
+		return nil, nil
+	}
+	err := r.read(func(tx *sql.Tx) error {
+		where := span{table: "command", where: "id BETWEEN ? AND ?", args: []any{first, last}}
+		err := r.scan(tx, where, func(c *cells) {
+			if c.int("id") == first+len(commands) { // else one before it is missing
+				commands = append(commands, CommandRecord{ID: int64(c.int("id")), Command: Command{Name: c.text("name"), Who: c.text("who"),
+					Transport: c.text("transport"), Transaction: c.text("transaction_id"), Args: c.text("args"), At: c.stamp()}})
+			}
+		})
+		if err != nil {
+			return err
+		}
+		answers := span{table: "command_answer", where: "command BETWEEN ? AND ?", args: []any{first, last}}
+		err = r.scan(tx, answers, func(c *cells) {
+			if i := c.int("command") - first; i >= 0 && i < len(commands) {
+				commands[i].Answer = &Answer{OK: c.flag("ok"), Code: c.text("code"), Message: c.text("message"), At: c.stamp()}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		return r.gapless(tx, piece{table: "command", first: first, last: last, found: len(commands)})
+	})
+	return commands, err
+}

@@ -1,0 +1,169 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// TestTripIsResetAndResumed: with somebody there a tripped run stays, tells what keeps
+// it, and goes on after reset and resume; each is refused while the interlock is open.
+func TestTripIsResetAndResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var open atomic.Bool
+		tr, _ := liveTrial(t, func(tr *trial) {
+			tr.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
+			tr.rig.aux = func() float64 {
+				if open.Load() {
+					return 310
+				}
+				return 300
+			}
+			tr.deps.Panel.MakeReachable()
+			var err error
+			if tr.deps.Control, err = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		defer tr.deps.Control.Close()
+		p := tr.deps.Panel
+		end := tr.begin(t)
+		time.Sleep(5 * time.Second)
+		open.Store(true)
+		time.Sleep(time.Second)
+		s := p.Status()
+		if s.State != "tripped" || len(s.FirstOut) != 1 || s.FirstOut[0].Rule != "interlock" || s.FirstOut[0].Of != "aux" || !s.FirstOut[0].Latched {
+			t.Fatalf("the interlock is open: %s, %+v", s.State, s.FirstOut)
+		}
+		refused := func(command, code string) {
+			t.Helper()
+			if r := ask(p, command); r.OK || r.Code != code || !strings.Contains(r.Message, "interlock of aux") {
+				t.Errorf("%s: %+v; want %s and which interlock", command, r, code)
+			}
+		}
+		refused(CommandResume, CodeLatched)
+		refused(CommandReset, CodeConditions)
+		open.Store(false)
+		time.Sleep(time.Second)
+		refused(CommandResume, CodeLatched)
+		if at := tr.rig.aim("a"); at != 1 {
+			t.Errorf("tripped with the knob's target at %v", at)
+		}
+		if r := ask(p, CommandReset); !r.OK || r.Status.State != "disarmed" {
+			t.Errorf("reset: %+v", r)
+		}
+		steps := p.Status().Steps
+		time.Sleep(10 * time.Second)
+		if n := p.Status().Steps; n != steps || len(tr.deps.Control.State().Latched) > 0 {
+			t.Errorf("a reset starts nothing: %d steps, %d before; latched %v", n, steps, tr.deps.Control.State().Latched)
+		}
+		open.Store(true)
+		time.Sleep(time.Second)
+		refused(CommandResume, CodeConditions)
+		if s := p.Status(); s.State != "disarmed" {
+			t.Errorf("a refused resume left it %s", s.State)
+		}
+		open.Store(false)
+		time.Sleep(time.Second)
+		if r := ask(p, CommandResume); !r.OK {
+			t.Errorf("resume: %+v", r)
+		}
+		time.Sleep(20 * time.Second)
+		if s := p.Status(); s.State != "running" || s.Steps <= steps {
+			t.Errorf("resumed: %s, %d steps, %d before", s.State, s.Steps, steps)
+		}
+		ask(p, CommandStop)
+		if _, err := end(); !errors.Is(err, ErrSafety) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestResumeNamesTheSensor: a hold is left when its cause has gone, not before, and a
+// resume that is refused does not end a pause.
+func TestResumeNamesTheSensor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var silent atomic.Bool
+		tr, _ := liveTrial(t, func(tr *trial) {
+			tr.rig.aux = func() float64 {
+				if silent.Load() {
+					return math.NaN()
+				}
+				return 300
+			}
+			tr.deps.Panel.MakeReachable()
+		})
+		p := tr.deps.Panel
+		end := tr.begin(t)
+		time.Sleep(5 * time.Second)
+		silent.Store(true)
+		time.Sleep(3 * time.Second)
+		if r := ask(p, CommandPause); !r.OK || !strings.Contains(r.Message, "held already") {
+			t.Errorf("pause while held: %+v", r)
+		}
+		if r := ask(p, CommandResume); r.OK || r.Code != CodeConditions || !strings.Contains(r.Message, "sensor aux has given nothing") {
+			t.Errorf("resume: %+v", r)
+		}
+		silent.Store(false)
+		time.Sleep(3 * time.Second)
+		if s := p.Status(); s.State != "held" || !s.Paused {
+			t.Errorf("%s, paused %v: a refused resume must leave the pause", s.State, s.Paused)
+		}
+		if r := ask(p, CommandResume); !r.OK || r.Status.State != "running" {
+			t.Errorf("resume: %+v", r)
+		}
+		silent.Store(true)
+		time.Sleep(40 * time.Second)
+		if s := p.Status(); s.State != "fallen back" {
+			t.Errorf("state %s", s.State)
+		}
+		if r := ask(p, CommandPause); r.OK || r.Code != CodeMode {
+			t.Errorf("pause after the fallback: %+v", r)
+		}
+		// A stop ends the run from here, too.
+		ask(p, CommandStop)
+		if _, err := end(); !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "stopped") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestShadowTakesAStop: nothing is driven in a dry run; a stop ends it all the same.
+func TestShadowTakesAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, _ := liveTrial(t, func(tr *trial) { tr.opt.Mode = Shadow })
+		end := tr.begin(t)
+		time.Sleep(5 * time.Second)
+		if r := ask(tr.deps.Panel, CommandPause); r.Code != CodeDryRun || !r.Status.DryRun {
+			t.Errorf("pause: %+v", r)
+		}
+		if r := ask(tr.deps.Panel, CommandStop); !r.OK {
+			t.Errorf("stop: %+v", r)
+		}
+		if _, err := end(); !errors.Is(err, ErrSafety) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestArguments(t *testing.T) {
+	p := NewPanel("s")
+	for args, want := range map[string]string{
+		`{"reason":"x","speed":2}`: `unknown field "speed"`, `[1]`: "cannot unmarshal", `{} {}`: "more than one value", `{"reason":"x"`: "unexpected EOF",
+		`{"reason":"` + strings.Repeat("x", 201) + `"}`: "201 bytes",
+	} {
+		if r := p.Do(context.Background(), Request{Command: CommandPause, Args: json.RawMessage(args)}); r.Code != CodeArgs || !strings.Contains(r.Message, want) {
+			t.Errorf("%s: %+v, want %q", args, r, want)
+		}
+	}
+}

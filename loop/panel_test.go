@@ -1,0 +1,291 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// order puts a command into the panel as Do does, and returns without its answer: in
+// virtual time the loop's goroutine is the test's.
+func (tr *trial) order(command string) *order {
+	o := &order{Request: Request{Command: command, Transport: "test"}, answer: make(chan Response, 1)}
+	if r, ok := tr.deps.Panel.put(o); !ok {
+		o.answer <- r
+	}
+	if command == CommandStop {
+		tr.deps.Panel.stop.Store(true)
+	}
+	return o
+}
+
+// commands reads back what the journal has.
+func commandsOf(t *testing.T, path string) (list []journal.CommandRecord) {
+	t.Helper()
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for c, err := range r.Commands() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// liveTrial is a run of the rig in real time (a bubble's) with a panel.
+func liveTrial(t *testing.T, prepare func(*trial)) (tr *trial, path string) {
+	tr = &trial{opt: options(Live), policy: &script{}}
+	tr.rig = newRig(RealClock{}, "a")
+	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
+	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+		return policy.Proposal{X: []float64{float64(2 + len(tr.policy.seen)%5)}}, nil
+	}
+	tr.opt.Stop = Stop{}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Panel: NewPanel("s-1")}
+	prepare(tr)
+	tr.deps.Journal, path = book(t, &tr.opt)
+	return tr, path
+}
+
+// begin runs the trial on a goroutine of its own; the function waits for its end.
+func (tr *trial) begin(t *testing.T) (end func() (Result, error)) {
+	var res Result
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		res, err = Run(context.Background(), tr.opt, tr.deps)
+	}()
+	return func() (Result, error) { <-done; return res, err }
+}
+
+// aim is where a knob was sent last.
+func (r *rig) aim(name string) float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.knobs[name].target
+}
+
+func ask(p *Panel, command string) Response {
+	return p.Do(context.Background(), Request{Command: command, Who: "anna", Transport: "mqtt", Transaction: "t-" + command})
+}
+
+// TestPanelCommands drives a run through every command, and finds each in the journal.
+func TestPanelCommands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, path := liveTrial(t, func(tr *trial) {
+			tr.policy.found = policy.Recommendation{X: []float64{5}, Estimate: policy.Estimate{Mean: 50, SD: 1, LowerBound: 48, NoiseSD: math.NaN()}}
+		})
+		p := tr.deps.Panel
+		if s := p.Status(); s.Session != "s-1" || s.State != "starting" {
+			t.Errorf("before the run: %+v", s)
+		}
+		end := tr.begin(t)
+		time.Sleep(30 * time.Second)
+		if s := p.Status(); s.State != "running" || s.Steps < 3 || s.Recommended == nil || s.Recommended.Bound != 48 || s.Outcome == nil {
+			t.Errorf("while it runs: %+v", s)
+		}
+		want := []struct{ command, code, state string }{
+			{"status", CodeOK, "running"}, {"resume", CodeOK, "running"}, {"reset", CodeOK, "running"},
+			{"pause", CodeOK, "held"}, {"pause", CodeOK, "held"}, {"set-best", CodeMode, "held"}, {"resume", CodeOK, "running"},
+			{"dance", CodeUnknown, "running"}, {"set-best", CodeOK, "running"},
+		}
+		for _, w := range want {
+			r := ask(p, w.command)
+			if r.Code != w.code || r.OK != (w.code == CodeOK) || r.Status.State != w.state || r.Message == "" {
+				t.Errorf("%s: %q (%s), %s; want %q and %s", w.command, r.Code, r.Message, r.Status.State, w.code, w.state)
+			}
+		}
+		res, err := end()
+		if err != nil || res.Reason != "set-best" || math.Abs(tr.rig.aim("a")-5) > 1e-9 {
+			t.Errorf("result %+v, %v, left at %v", res, err, tr.rig.aim("a"))
+		}
+		if s := p.Status(); s.State != "ended" || s.Reason != "set-best" {
+			t.Errorf("at the end: %s, %s", s.State, s.Reason)
+		}
+		if r := ask(p, "pause"); r.Code != CodeEnding {
+			t.Errorf("after the end: %+v", r)
+		}
+		got := commandsOf(t, path)
+		if len(got) != len(want) {
+			t.Fatalf("%d commands recorded, want %d: %+v", len(got), len(want), got)
+		}
+		for i, w := range want {
+			c := got[i]
+			if c.Name != w.command || c.Who != "anna" || c.Transport != "mqtt" || c.Transaction != "t-"+w.command || c.Answer == nil || c.Answer.Code != w.code {
+				t.Errorf("recorded %+v (%+v), want %s with %s", c.Command, c.Answer, w.command, w.code)
+			}
+		}
+	})
+}
+
+// TestCommandIsDurableBeforeItActs: while the disk hangs nothing acts, and a caller who
+// has given up by then is not obeyed.
+func TestCommandIsDurableBeforeItActs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, path := liveTrial(t, func(*trial) {})
+		l, err := newLoop(tr.opt, tr.deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() { _, err := l.run(context.Background()); ended <- err }()
+		time.Sleep(3 * time.Second)
+		hang := make(chan struct{})
+		l.desk.post(laneJournal, func() func() { <-hang; return nil })
+		answer := make(chan Response, 1)
+		go func() { answer <- ask(tr.deps.Panel, "pause") }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if r := tr.deps.Panel.Do(ctx, Request{Command: CommandReset}); r.Code != CodeGivenUp {
+			t.Errorf("a caller who gives up: %+v", r)
+		}
+		time.Sleep(2 * time.Second)
+		if s := tr.deps.Panel.Status(); s.State != "running" {
+			t.Errorf("%s before the command was durable", s.State)
+		}
+		close(hang)
+		if r := <-answer; !r.OK || r.Status.State != "held" {
+			t.Errorf("pause: %+v", r)
+		}
+		if r := ask(tr.deps.Panel, CommandStop); !r.OK || r.Status.State != "stopped" {
+			t.Errorf("stop: %+v, %+v", r, r.Status)
+		}
+		if err := <-ended; !errors.Is(err, ErrSafety) {
+			t.Errorf("error %v", err)
+		}
+		codes := []string{}
+		for _, c := range commandsOf(t, path) {
+			codes = append(codes, c.Name+" "+c.Answer.Code)
+		}
+		if want := []string{"pause ok", "reset given-up", "stop ok"}; !slices.Equal(codes, want) {
+			t.Errorf("recorded %v, want %v", codes, want)
+		}
+	})
+}
+
+// TestStopOvertakesCommands: 10,000 callers press at once; a stop acts while they wait,
+// although the disk hangs, and every one of them gets an answer.
+func TestStopOvertakesCommands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, _ := liveTrial(t, func(*trial) {})
+		l, err := newLoop(tr.opt, tr.deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() { _, err := l.run(context.Background()); ended <- err }()
+		time.Sleep(3 * time.Second)
+		hang := make(chan struct{})
+		l.desk.post(laneJournal, func() func() { <-hang; return nil })
+		var mu sync.Mutex
+		codes := map[string]int{}
+		var all sync.WaitGroup
+		for range 10_000 {
+			all.Go(func() {
+				r := ask(tr.deps.Panel, CommandResume)
+				mu.Lock()
+				codes[r.Code]++
+				mu.Unlock()
+			})
+		}
+		synctest.Wait()
+		asked := time.Now()
+		if r := ask(tr.deps.Panel, CommandStop); !r.OK || r.Status.State != "stopped" {
+			t.Errorf("stop: %+v", r)
+		}
+		// No tick, no disk: at once. The safe value waits for its latch at most 200 ms.
+		if waited := time.Since(asked); waited != 0 {
+			t.Errorf("the stop was answered after %v", waited)
+		}
+		time.Sleep(time.Second)
+		if at := tr.rig.aim("a"); at != 1 {
+			t.Errorf("a second after the stop the knob's target is %v, want its safe value", at)
+		}
+		close(hang)
+		if err := <-ended; !errors.Is(err, ErrSafety) {
+			t.Errorf("error %v", err)
+		}
+		all.Wait()
+		if n := codes[CodeBusy] + codes[CodeEnding]; n != 10_000 || codes[CodeBusy] != 10_000-panelMax {
+			t.Errorf("answers %v", codes)
+		}
+	})
+}
+
+func TestRefusalsOfTransportsAreRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, path := liveTrial(t, func(*trial) {})
+		end := tr.begin(t)
+		time.Sleep(time.Second)
+		for i := range panelMax + 36 { // before the loop looks
+			tr.deps.Panel.Refused(Request{Command: "resume", Transport: "mqtt", Transaction: fmt.Sprint(i)}, Response{Code: "expired", Message: "late"})
+		}
+		time.Sleep(time.Second)
+		ask(tr.deps.Panel, CommandStop)
+		end()
+		got := commandsOf(t, path)
+		if len(got) != panelMax+1 || got[0].Answer == nil || got[0].Answer.Code != "expired" || got[0].Answer.OK {
+			t.Errorf("%d recorded", len(got))
+		}
+		r, err := journal.OpenReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		told := false
+		for e := range r.Events() {
+			told = told || strings.Contains(e.Message, "36 more commands were refused")
+		}
+		if !told {
+			t.Error("nobody was told of those that were not recorded")
+		}
+	})
+}
+
+// TestPanelFromEverywhere uses every method from many goroutines while a run goes on;
+// the race detector is its oracle, and that the run ends.
+func TestPanelFromEverywhere(t *testing.T) {
+	tr, _ := liveTrial(t, func(tr *trial) { tr.opt.Tick = 5 * time.Millisecond; tr.opt.Variables[0].Settle = 0 })
+	p := tr.deps.Panel
+	end := tr.begin(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			s := p.Subscribe(2)
+			defer s.Close()
+			for range 20 {
+				ask(p, []string{"pause", "resume", "status", "reset", "dance"}[i%5])
+				if text, err := json.Marshal(p.Status()); err != nil || len(text) == 0 {
+					t.Errorf("status: %v", err)
+				}
+				p.Refused(Request{Command: "pause"}, Response{Code: "expired"})
+				ctx, cancel := context.WithTimeout(context.Background(), 2*time.Millisecond)
+				_, _ = s.Next(ctx) // whatever there is
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	ask(p, CommandStop)
+	if _, err := end(); !errors.Is(err, ErrSafety) {
+		t.Errorf("error %v", err)
+	}
+	<-p.Done()
+}

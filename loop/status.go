@@ -1,0 +1,205 @@
+package loop
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// Number is a number of a Status. As JSON it is null where there is none (NaN) or where
+// nothing bounds (infinite).
+type Number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !isFinite(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// Known says that there is a number.
+func (n Number) Known() bool { return !math.IsNaN(float64(n)) }
+
+// Status is a run at one instant, right after a tick. It is made anew for each tick and
+// then never changed, so it may be kept and read by any goroutine; its size is bounded by
+// the numbers of variables, sensors, constraints and doses. Every number has its unit in
+// its name (_s: seconds) or beside it. As JSON it is what MQTT, the dashboard and tuner
+// status show; members may be added, and none changes its meaning.
+type Status struct {
+	// Session names this process's run, Run the journal's run (over all sessions).
+	Session string `json:"session"`
+	Run     string `json:"run"`
+	// Name and Site are the configuration's, Journal the journal's path.
+	Name    string `json:"name"`
+	Site    string `json:"site"`
+	Journal string `json:"journal"`
+	// Mode is how it was started, DryRun says that nothing is written.
+	Mode   Mode `json:"mode"`
+	DryRun bool `json:"dry_run"`
+	// State is one of: starting, disarmed, armed, running, held, fallen back, tripped,
+	// stopped, ending, ended. Since is when it began, Paused that a person holds it.
+	State  string    `json:"state"`
+	Since  time.Time `json:"since"`
+	For    Number    `json:"for_s"`
+	Paused bool      `json:"paused"`
+	// Phase is where the step is (choosing, moving, settling, measuring, ...).
+	Phase    string `json:"phase"`
+	PhaseFor Number `json:"phase_for_s"`
+	// Causes hold now or are latched; FirstOut came first. Reason says why the run ends or
+	// ended, and Error what went wrong; both are empty while it goes on.
+	Causes   []Cause `json:"causes"`
+	FirstOut []Cause `json:"first_out"`
+	Reason   string  `json:"reason"`
+	Error    string  `json:"error"`
+	// Started and Ticked are the beginning of this process's run and the last tick, by both
+	// clocks.
+	Started Instant `json:"started"`
+	Ticked  Instant `json:"ticked"`
+
+	// Step is the step under way, Steps how many were concluded.
+	Step  int `json:"step"`
+	Steps int `json:"steps"`
+	// Failures counts failed steps in a row; FailureLimit of them end the run.
+	Failures     int `json:"failures"`
+	FailureLimit int `json:"failure_limit"`
+	// Spent of Budget, in CostUnit; Budget and StepLimit are 0 where nothing bounds.
+	Spent     Number `json:"spent"`
+	Budget    Number `json:"budget"`
+	CostUnit  string `json:"cost_unit"`
+	StepLimit int    `json:"step_limit"`
+	// Elapsed over all sessions, of TimeLimit (0: none). Left is the estimated time until
+	// the earliest stop condition, null where unknown.
+	Elapsed   Number `json:"elapsed_s"`
+	TimeLimit Number `json:"time_limit_s"`
+	Left      Number `json:"left_s"`
+
+	Objective ObjectiveStatus `json:"objective"`
+	// Decision is the newest one, nil before the first; Outcome the last concluded step's.
+	Decision    *DecisionStatus    `json:"decision"`
+	Outcome     *OutcomeStatus     `json:"outcome"`
+	Variables   []VariableStatus   `json:"variables"`
+	Sensors     []SensorStatus     `json:"sensors"`
+	Recommended *RecommendedStatus `json:"recommended"`
+	Constraints []ConstraintStatus `json:"constraints"`
+	Doses       []DoseStatus       `json:"doses"`
+}
+
+// Instant is a time by both clocks: Wall may jump, Mono is the time since the process's
+// run began.
+type Instant struct {
+	Wall time.Time `json:"wall"`
+	Mono Number    `json:"mono_s"`
+}
+
+// Cause is a safety rule that asks for something, and the sensor, variable or device that
+// it is about ("" for none). Text says it in words.
+type Cause struct {
+	Rule    string `json:"rule"`
+	Of      string `json:"of"`
+	Latched bool   `json:"latched"`
+	Text    string `json:"text"`
+}
+
+// ObjectiveStatus is what is tuned.
+type ObjectiveStatus struct {
+	Name     string `json:"name"`
+	Unit     string `json:"unit"`
+	Minimize bool   `json:"minimize"`
+}
+
+// DecisionStatus is the newest decision. Requested, Applied and Achieved have one entry
+// per variable, in their order: by the policy, after the safety layer, as read back
+// (null: random, or not there yet).
+type DecisionStatus struct {
+	Step       int      `json:"step"`
+	ControlSet []string `json:"control_set"`
+	Requested  []Number `json:"requested"`
+	Applied    []Number `json:"applied"`
+	Achieved   []Number `json:"achieved"`
+	// Clamped lists the safety rules that changed a value, as "VARIABLE: RULE".
+	Clamped []string `json:"clamped"`
+	// Why is the policy's explanation, a JSON object of numbers.
+	Why json.RawMessage `json:"why"`
+	At  time.Time       `json:"at"`
+}
+
+// OutcomeStatus is a concluded step: the objective's statistic in the user's sense.
+type OutcomeStatus struct {
+	Step          int       `json:"step"`
+	Mean          Number    `json:"mean"`
+	StandardError Number    `json:"standard_error"`
+	Shots         int       `json:"shots"`
+	Valid         bool      `json:"valid"`
+	Problem       string    `json:"problem"`
+	Cost          Number    `json:"cost"`
+	At            time.Time `json:"at"`
+}
+
+// VariableStatus is where a variable stands.
+type VariableStatus struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	Low  Number `json:"low"`
+	High Number `json:"high"`
+	// Readback was read Age ago; null where nothing was.
+	Readback Number `json:"readback"`
+	Age      Number `json:"age_s"`
+	// Setpoint is what the device acknowledged last, null where it was let go or never set;
+	// Wanted the destination, null where it is left alone.
+	Setpoint Number `json:"setpoint"`
+	Wanted   Number `json:"wanted"`
+	Driven   bool   `json:"driven"`
+	Released bool   `json:"released"`
+}
+
+// SensorStatus is the last believed value of a sensor, Age old; Valid says that it is
+// young enough to be used.
+type SensorStatus struct {
+	Name  string `json:"name"`
+	Unit  string `json:"unit"`
+	Value Number `json:"value"`
+	Age   Number `json:"age_s"`
+	Valid bool   `json:"valid"`
+}
+
+// RecommendedStatus is the best setting that the policy can defend, in the user's sense:
+// Bound is the pessimistic one, SD the posterior standard deviation of the mean, NoiseSD
+// that of one shot. Values has one entry per variable, null where it is left random.
+type RecommendedStatus struct {
+	ControlSet []string `json:"control_set"`
+	Values     []Number `json:"values"`
+	Mean       Number   `json:"mean"`
+	Bound      Number   `json:"bound"`
+	SD         Number   `json:"sd"`
+	NoiseSD    Number   `json:"noise_sd"`
+	Feasible   bool     `json:"feasible"`
+}
+
+// ConstraintStatus is how far a constrained sensor is from its nearest bound (Margin, in
+// Unit; negative: outside).
+type ConstraintStatus struct {
+	Sensor string `json:"sensor"`
+	Unit   string `json:"unit"`
+	Low    Number `json:"low"`
+	High   Number `json:"high"`
+	Value  Number `json:"value"`
+	Margin Number `json:"margin"`
+}
+
+// DoseStatus is what a dosed variable has been given, in its unit. Limit is the run's,
+// null where nothing bounds. Unknown says that nobody knows whether the last dose was given.
+type DoseStatus struct {
+	Variable string `json:"variable"`
+	Unit     string `json:"unit"`
+	Total    Number `json:"total"`
+	Limit    Number `json:"limit"`
+	Unknown  bool   `json:"unknown"`
+}
+
+// instant is a journal's stamp as a status has it.
+func instant(s journal.Stamp) Instant {
+	return Instant{Wall: s.Wall.Round(0).UTC(), Mono: Number(s.Mono.Seconds())}
+}
