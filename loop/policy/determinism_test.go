@@ -156,7 +156,7 @@ func fresh(t testing.TB, s Spec) Policy {
 }
 
 // Bits do not depend on the number of cores, on how long a fit had, nor on whether a
-// recommendation was asked for.
+// recommendation was asked for or the model was looked at.
 func TestSameSeedSameProposals(t *testing.T) {
 	w := story{scale: 1, shots: 5}
 	for name, s := range casts() {
@@ -172,6 +172,7 @@ func TestSameSeedSameProposals(t *testing.T) {
 				if _, err := p.Recommend(); err != nil {
 					t.Fatal(err)
 				}
+				lookAround(t, p.(Viewer), &s)
 			}
 			return context.Background()
 		})
