@@ -60,6 +60,7 @@ Start with:
 		newConfigCommand(e),
 		newExportCommand(e),
 		newReplayCommand(e),
+		newReportCommand(e),
 		newBenchCommand(e),
 		newVersionCommand(e),
 		newThisComputerCommand(e),

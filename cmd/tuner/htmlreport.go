@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/web"
+)
+
+func newReportCommand(e *env) *cobra.Command {
+	var output, folder string
+	var derive bool
+	cmd := &cobra.Command{
+		Use:   "report JOURNAL",
+		Short: "Write a run as one HTML file",
+		Long: `Write a run as one HTML file: what was tuned, the recommended setting and how sure it is,
+what each control set cost and brought, the model, every variable, safety events, the
+configuration and hashes. It needs no network and no other file, and every figure in it
+can be saved as PNG or CSV. The same journal gives the same bytes, also while a run is writing it.
+
+With --derive every decision is derived anew first, as tuner replay does, and the verdict
+stands in the report.`,
+		Args:              oneFile("a journal"),
+		ValidArgsFunction: completeFiles("db"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			r, err := journal.OpenReader(args[0])
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.Close()) }()
+			w, err := wireRun(r.Run(), folder, e.executable)
+			if err != nil {
+				return err
+			}
+			d, err := w.document(cmd.Context(), r, derive)
+			if err != nil {
+				return err
+			}
+			if output == "-" {
+				return web.WriteReport(e.stdout, d)
+			}
+			if output == "" {
+				output = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"
+			}
+			if err := writeFile(output, func(out io.Writer) error { return web.WriteReport(out, d) }); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(e.stdout, "%s: %s of %s\n", output, count(d.Total, "step"), d.Run.Name)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write, - for stdout (default the journal's name with .html)")
+	cmd.Flags().StringVar(&folder, "folder", "", "where the files are that the configuration names (default the configuration's own folder)")
+	cmd.Flags().BoolVar(&derive, "derive", false, "derive every decision anew and tell whether it is as recorded")
+	return cmd
+}
+
+// document is a journal as the renderer draws it, with the model that its steps give.
+func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool) (*web.Document, error) {
+	p, err := policy.New(w.spec)
+	if err != nil {
+		return nil, err
+	}
+	replay, verdict := loop.Replay{Options: w.opt, Policy: p, Lenient: true}, ""
+	if derive {
+		done, err := replay.Run(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if verdict = fmt.Sprintf("all %d as they were recorded, to the last bit", done.Steps); done.First != nil {
+			verdict = fmt.Sprintf("step %d differs, after %d that agree: the %s was %s, and is now %s", done.First.Step, done.Steps, done.First.What, done.First.Recorded, done.First.Derived)
+		}
+	} else if err := replay.Teach(ctx, r); err != nil {
+		return nil, err
+	}
+	picture, err := loop.Draw(&w.opt, p)
+	if err != nil {
+		return nil, err
+	}
+	d, err := web.Collect(web.Source{Reader: r, Options: w.opt, Risk: w.spec.Risk, Picture: &picture})
+	if err != nil {
+		return nil, err
+	}
+	d.Replay = verdict
+	d.Hash, err = hashRecords(r)
+	return d, err
+}
+
+// hashRecords is the SHA-256 of a journal's export as JSON lines: unlike the file's it
+// does not depend on where SQLite has put the rows.
+func hashRecords(r *journal.Reader) (string, error) {
+	sum := sha256.New()
+	if err := journal.Export(sum, r, journal.JSONL); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}

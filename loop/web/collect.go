@@ -1,0 +1,156 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// lately is how many of its last valid steps tell what a control set brings.
+const lately = 10
+
+// collector turns steps into a document, one after the other.
+type collector struct {
+	d     *Document
+	run   journal.Run
+	rules map[[2]string]int
+	// recent holds the last valid means of each control set.
+	recent [][]float64
+}
+
+func newCollector(d *Document, run journal.Run) *collector {
+	for _, set := range run.ControlSets {
+		d.Sets = append(d.Sets, SetPart{Variables: set.Variables, Cost: journal.Number(set.Cost), Mean: none, SE: none})
+	}
+	return &collector{d: d, run: run, rules: map[[2]string]int{}, recent: make([][]float64, len(run.ControlSets))}
+}
+
+// take adds a step.
+func (c *collector) take(s journal.Step) {
+	for _, r := range s.Decision.Reasons {
+		c.rules[[2]string{r.Variable, r.Rule}]++
+	}
+	if set := s.Decision.ControlSet; set >= 0 && set < len(c.d.Sets) {
+		c.count(set, s)
+	}
+	c.d.Total++
+	c.d.Steps = append(c.d.Steps, c.part(s))
+	if len(c.d.Steps) > shownSteps {
+		c.thin()
+	}
+}
+
+// thin shows every other of the older steps.
+func (c *collector) thin() {
+	c.d.Stride *= 2
+	newest := c.d.Steps[len(c.d.Steps)-shownSteps/4].N
+	c.d.Steps = slices.DeleteFunc(c.d.Steps, func(s StepPart) bool { return s.N < newest && s.N%c.d.Stride != 0 })
+}
+
+// count adds a step to what its control set cost and brought.
+func (c *collector) count(set int, s journal.Step) {
+	p := &c.d.Sets[set]
+	if p.Steps == 0 {
+		p.FirstStep = s.Decision.Step
+	}
+	p.Steps++
+	if !s.Concluded {
+		return
+	}
+	p.Spent += journal.Number(s.Outcome.Cost)
+	if s.Outcome.Valid {
+		r := append(c.recent[set], s.Outcome.Mean)
+		c.recent[set] = r[max(len(r)-lately, 0):]
+	}
+}
+
+// part is the step as it is shown.
+func (c *collector) part(s journal.Step) StepPart {
+	d, o := &s.Decision, &s.Outcome
+	p := StepPart{N: d.Step, Set: d.ControlSet, Initial: d.Initial, Valid: s.Concluded && o.Valid, Problem: o.Problem,
+		Mean: journal.Number(o.Mean), SD: journal.Number(math.Sqrt(o.Variance)), SE: journal.Number(o.StandardError), Shots: o.Shots,
+		Cost: journal.Number(o.Cost), Spent: journal.Number(o.Spent), TookMS: journal.Number(float64(d.Took) / 1e6), Wall: wallMS(o.At),
+		Requested: numbers(d.Requested), Applied: numbers(d.Applied), X: numbers(o.X), Clamped: ruleNames(d.Reasons)}
+	if !s.Concluded {
+		p.Problem = "not concluded"
+	}
+	if !p.Valid {
+		p.Mean = none
+	}
+	c.explain(&p, d.Why)
+	return p
+}
+
+// explain adds what the policy said of its decision.
+func (c *collector) explain(p *StepPart, why string) {
+	var parts map[string]float64
+	if err := json.Unmarshal([]byte(why), &parts); err != nil {
+		parts = nil // an explanation is of no consequence: it is shown as missing
+	}
+	part := func(name string) journal.Number {
+		if v, ok := parts[name]; ok {
+			return journal.Number(v)
+		}
+		return none
+	}
+	sign := journal.Number(c.d.sign())
+	p.Predicted, p.PredictedSD, p.Risk, p.Value = sign*part("mean"), part("sd"), part("risk"), part("value")
+	p.NoiseSD = journal.Number(math.Sqrt(float64(part("noise_variance"))))
+	p.Explore = part("beta") * part("sd")
+}
+
+// sum brings up to date what is made of all steps.
+func (c *collector) sum() {
+	for i, r := range c.recent {
+		if len(r) == 0 {
+			continue
+		}
+		m, sd := moments(r)
+		c.d.Sets[i].Mean = journal.Number(m)
+		c.d.Sets[i].SE = journal.Number(sd / math.Sqrt(float64(len(r))))
+	}
+	c.d.Rules = countRules(c.rules)
+}
+
+// moments gives mean and sample standard deviation, NaN for a single value.
+func moments(x []float64) (mean, sd float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		sd += (v - mean) * (v - mean) / float64(len(x)-1)
+	}
+	return mean, math.Sqrt(sd)
+}
+
+func numbers(x []float64) []journal.Number {
+	out := make([]journal.Number, len(x))
+	for i, v := range x {
+		out[i] = journal.Number(v)
+	}
+	return out
+}
+
+// ruleNames lists the rules that changed a proposal, each once.
+func ruleNames(reasons []journal.Reason) string {
+	var names []string
+	for _, r := range reasons {
+		if text := strings.TrimSpace(r.Variable + " " + r.Rule); len(names) == 0 || names[len(names)-1] != text {
+			names = append(names, text)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func uintText(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,287 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// Document is a run as the renderer draws it. Numbers are in the user's units and sense;
+// null is no data.
+type Document struct {
+	// Type is "tuner-run/1".
+	Type string  `json:"type"`
+	Run  RunPart `json:"run"`
+	// Total counts the steps of the run. Where it is more than are shown, Steps has the
+	// newest, and of the older ones every Stride-th.
+	Total  int        `json:"total"`
+	Stride int        `json:"stride"`
+	Steps  []StepPart `json:"steps"`
+	// Sets has one entry for each control set.
+	Sets []SetPart `json:"sets"`
+	// Rules says which safety rule changed which variable in how many proposals.
+	Rules  []RulePart  `json:"rules"`
+	Events []EventPart `json:"events"`
+	// Actions counts what was sent to the instrument, by what became of it.
+	Actions map[string]int `json:"actions"`
+	Health  []HealthPart   `json:"health"`
+	// Picture is the model; null where it was not asked for.
+	Picture *loop.Picture `json:"picture"`
+	// Result is the line that the run ended with, null while it goes on.
+	Result json.RawMessage `json:"result"`
+	// Status is the running tuner's, null in a report.
+	Status any `json:"status"`
+	// Replay is the verdict of deriving every decision anew, "" where it was not done.
+	Replay string `json:"replay"`
+	// Hash is the SHA-256 of what the journal exports as JSON lines, in hexadecimal.
+	Hash string `json:"hash"`
+}
+
+// RunPart describes the run.
+type RunPart struct {
+	ID        string           `json:"id"`
+	Name      string           `json:"name"`
+	Site      string           `json:"site"`
+	Mode      string           `json:"mode"`
+	Policy    string           `json:"policy"`
+	Version   string           `json:"version"`
+	Seed      string           `json:"seed"`
+	Start     string           `json:"start"`
+	Objective string           `json:"objective"`
+	Unit      string           `json:"unit"`
+	Minimize  bool             `json:"minimize"`
+	CostUnit  string           `json:"cost_unit"`
+	Variables []VariablePart   `json:"variables"`
+	Sensors   []journal.Column `json:"sensors"`
+	Sessions  int              `json:"sessions"`
+	Finished  bool             `json:"finished"`
+	Reason    string           `json:"reason"`
+	// Risk is alpha of the mean-variance objective, in 1/Unit; 0: none.
+	Risk journal.Number `json:"risk"`
+	// Stop holds the stop conditions, null where there is none.
+	StopSteps   *int           `json:"stop_steps"`
+	StopCost    journal.Number `json:"stop_cost"`
+	StopSeconds journal.Number `json:"stop_seconds"`
+	// Constraints are those on sensors.
+	Constraints []ConstraintPart `json:"constraints"`
+	ConfigFile  string           `json:"config_file"`
+	ConfigText  string           `json:"config_text"`
+	ConfigHash  string           `json:"config_sha256"`
+}
+
+// VariablePart is a variable with its limits.
+type VariablePart struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	// Low and High bound what the policy may ask for, HardLow and HardHigh what may be
+	// written; null where nothing is written.
+	Low      journal.Number `json:"low"`
+	High     journal.Number `json:"high"`
+	HardLow  journal.Number `json:"hard_low"`
+	HardHigh journal.Number `json:"hard_high"`
+	Start    journal.Number `json:"start"`
+	Actuated bool           `json:"actuated"`
+}
+
+// ConstraintPart is a bound on a sensor; null: none on that side.
+type ConstraintPart struct {
+	Sensor int            `json:"sensor"`
+	Low    journal.Number `json:"low"`
+	High   journal.Number `json:"high"`
+}
+
+// StepPart is a step. Vectors have one entry per variable.
+type StepPart struct {
+	N       int            `json:"n"`
+	Set     int            `json:"set"`
+	Initial bool           `json:"initial"`
+	Valid   bool           `json:"valid"`
+	Problem string         `json:"problem"`
+	Mean    journal.Number `json:"mean"`
+	// SD is the standard deviation of one shot, SE that of Mean.
+	SD    journal.Number `json:"sd"`
+	SE    journal.Number `json:"se"`
+	Shots int            `json:"shots"`
+	Cost  journal.Number `json:"cost"`
+	Spent journal.Number `json:"spent"`
+	// Predicted is the model's mean for the setting when it was decided, PredictedSD
+	// that mean's standard deviation, NoiseSD that of one shot as far as it was known,
+	// Explore what the confidence bound added, Risk what the risk term took off, Value the
+	// acquisition's.
+	Predicted   journal.Number `json:"predicted"`
+	PredictedSD journal.Number `json:"predicted_sd"`
+	NoiseSD     journal.Number `json:"noise_sd"`
+	Explore     journal.Number `json:"explore"`
+	Risk        journal.Number `json:"risk"`
+	Value       journal.Number `json:"value"`
+	TookMS      journal.Number `json:"took_ms"`
+	// Wall is when the step was concluded, in milliseconds since 1970.
+	Wall      journal.Number   `json:"wall_ms"`
+	Requested []journal.Number `json:"requested"`
+	Applied   []journal.Number `json:"applied"`
+	X         []journal.Number `json:"x"`
+	// Clamped names the variables and rules that changed the proposal.
+	Clamped string `json:"clamped"`
+}
+
+// SetPart says what a control set cost and brought.
+type SetPart struct {
+	Variables []string       `json:"variables"`
+	Cost      journal.Number `json:"cost"`
+	Steps     int            `json:"steps"`
+	FirstStep int            `json:"first_step"`
+	Spent     journal.Number `json:"spent"`
+	// Mean and SE are over its last ten valid steps.
+	Mean journal.Number `json:"mean"`
+	SE   journal.Number `json:"se"`
+}
+
+// RulePart counts what a rule changed.
+type RulePart struct {
+	Variable string `json:"variable"`
+	Rule     string `json:"rule"`
+	Count    int    `json:"count"`
+}
+
+// EventPart is a line of the run's story.
+type EventPart struct {
+	Wall    journal.Number `json:"wall_ms"`
+	Level   string         `json:"level"`
+	Kind    string         `json:"kind"`
+	Step    int            `json:"step"`
+	Message string         `json:"message"`
+}
+
+// Source is what a document is made from.
+type Source struct {
+	Reader *journal.Reader
+	// Options are the run's.
+	Options loop.Options
+	// Risk is alpha, 0: none.
+	Risk float64
+	// Picture is the model, nil: not shown.
+	Picture *loop.Picture
+}
+
+// shownSteps bounds the steps of a document: more would be wider than any screen and
+// slow to draw.
+const shownSteps = 4000
+
+// shownEvents bounds the events: the newest are shown.
+const shownEvents = 500
+
+// Collect makes a document. A journal may be collected while a run writes it.
+//
+// Errors: what reading the journal gives.
+func Collect(s Source) (*Document, error) {
+	run := s.Reader.Run()
+	status, err := s.Reader.Status()
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{Type: "tuner-run/1", Run: describe(run, status, s), Stride: 1, Steps: []StepPart{}, Picture: s.Picture, Rules: []RulePart{},
+		Events: []EventPart{}, Actions: map[string]int{}}
+	c := newCollector(d, run)
+	for step, err := range s.Reader.Steps() {
+		if err != nil {
+			return nil, err
+		}
+		c.take(step)
+	}
+	c.sum()
+	if err := d.takeStory(s.Reader); err != nil {
+		return nil, err
+	}
+	d.Health = examine(d)
+	return d, nil
+}
+
+// takeStory collects events, actions and the result.
+func (d *Document) takeStory(r *journal.Reader) error {
+	for e, err := range r.Events() {
+		if err != nil {
+			return err
+		}
+		if e.Kind == loop.EventStart {
+			continue
+		}
+		d.Events = append(d.Events, EventPart{wallMS(e.At), e.Level, e.Kind, e.Step, e.Message})
+	}
+	d.Events = d.Events[max(len(d.Events)-shownEvents, 0):]
+	for a, err := range r.AllActions() {
+		if err != nil {
+			return err
+		}
+		state := journal.Unknown
+		if n := len(a.Settlements); n > 0 {
+			state = a.Settlements[n-1].State
+		}
+		d.Actions[string(state)]++
+	}
+	result, ok, err := r.Result()
+	if ok {
+		d.Result = result.Document
+	}
+	return err
+}
+
+// describe is the head of the document.
+func describe(run journal.Run, status journal.Status, s Source) RunPart {
+	o := &s.Options
+	p := RunPart{ID: run.ID, Name: run.Name, Site: run.Site, Mode: run.Mode, Policy: run.Policy, Version: run.Version,
+		Seed: uintText(run.Seed), Start: run.Start.Wall.UTC().Format("2006-01-02 15:04:05 UTC"), Objective: run.Objective.Name,
+		Unit: run.Objective.Unit, Minimize: run.Minimize, CostUnit: run.CostUnit, Sensors: run.Sensors, Sessions: status.Sessions,
+		Finished: status.Finished, Reason: status.Reason, Risk: journal.Number(s.Risk), StopCost: none, StopSeconds: none,
+		Constraints: []ConstraintPart{}, ConfigFile: run.ConfigFile, ConfigText: string(run.ConfigText), ConfigHash: hashOf(run.ConfigText)}
+	for i, v := range run.Variables {
+		part := VariablePart{Name: v.Name, Unit: v.Unit, Low: none, High: none, HardLow: none, HardHigh: none, Start: none}
+		if i < len(o.Variables) {
+			x := &o.Variables[i]
+			part.Low, part.High, part.Start, part.Actuated = journal.Number(x.Low), journal.Number(x.High), journal.Number(x.Start), x.Actuated
+			if x.Actuated {
+				part.HardLow, part.HardHigh = journal.Number(x.Limits.Low), journal.Number(x.Limits.High)
+			}
+		}
+		p.Variables = append(p.Variables, part)
+	}
+	for _, c := range o.Constraints {
+		p.Constraints = append(p.Constraints, ConstraintPart{c.Sensor, journal.Number(c.Low), journal.Number(c.High)})
+	}
+	if o.Stop.Steps > 0 {
+		p.StopSteps = &o.Stop.Steps
+	}
+	if o.Stop.Cost > 0 {
+		p.StopCost = journal.Number(o.Stop.Cost)
+	}
+	if o.Stop.Time > 0 {
+		p.StopSeconds = journal.Number(o.Stop.Time.Seconds())
+	}
+	return p
+}
+
+// none is no number.
+var none = journal.Number(math.NaN())
+
+func wallMS(at journal.Stamp) journal.Number {
+	if at.Wall.IsZero() {
+		return none
+	}
+	return journal.Number(float64(at.Wall.UnixMilli()))
+}
+
+// countRules orders what rules did: most often first.
+func countRules(counts map[[2]string]int) []RulePart {
+	out := []RulePart{}
+	for key, n := range counts {
+		out = append(out, RulePart{key[0], key[1], n})
+	}
+	slices.SortFunc(out, func(a, b RulePart) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Variable, b.Variable), strings.Compare(a.Rule, b.Rule))
+	})
+	return out
+}

@@ -1,0 +1,95 @@
+"use strict";
+// The page: draws the document, and draws it again where colours or data change. A report
+// carries its document inside; the dashboard gets it from the server (live.js).
+
+class Page {
+  constructor(root, live) {
+    this.root = root;
+    this.live = live;
+    this.charts = new Map();
+    this.parts = {};
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.charts.forEach((c) => c.draw()));
+  }
+
+  // show draws everything; charts that are there already are given new data.
+  show(d) {
+    this.document = d;
+    document.title = `${d.run.name} · tuner`;
+    if (!this.parts.main) this.build(d);
+    const p = this.parts;
+    p.heading.textContent = d.run.name;
+    p.sub.textContent = `${d.run.mode} by ${d.run.policy}, ${d.total} steps` + (d.total > d.steps.length ? ` (${d.steps.length} shown)` : "");
+    if (!this.live) p.state.textContent = d.run.finished ? "ended: " + d.run.reason : "not finished";
+    this.replace("health", healthSection(d));
+    this.replace("best", bestSection(d));
+    this.replace("sets", setsSection(d));
+    this.replace("safety", safetySection(d));
+    this.replace("why", whySection(d));
+    this.replace("events", eventsSection(d));
+    this.replace("about", aboutSection(d, this.live));
+    this.draw(p.objective, [objectiveSpec(d)]);
+    this.draw(p.slices, d.picture ? d.picture.slices.map((s) => sliceSpec(d, s)) : []);
+    this.draw(p.knobs, d.run.variables.map((_, i) => knobSpec(d, i)));
+  }
+
+  build(d) {
+    const p = this.parts;
+    p.heading = h("h1");
+    p.sub = h("span", { class: "grow" });
+    p.state = h("span", { class: "state", role: "status", id: "state" });
+    p.actions = h("span", { class: "live" });
+    p.objective = h("div", { class: "figures" });
+    p.slices = h("div", { class: "figures" });
+    p.knobs = h("div", { class: "figures" });
+    const figures = (id, title, box) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), box);
+    for (const name of ["status", "health", "best", "sets", "safety", "why", "events", "about"]) p[name] = h("section");
+    p.main = h("main", { id: "main", tabindex: "-1" }, p.status, p.best, figures("objective", "Objective", p.objective), p.health, p.sets,
+      figures("slices", "What the model believes", p.slices), figures("knobs", "Variables", p.knobs), p.why, p.safety, p.events, p.about);
+    p.status.hidden = true;
+    this.root.replaceChildren(h("a", { class: "skip", href: "#main" }, "Skip to the run"),
+      h("header", { class: "bar" }, p.heading, p.state, p.sub, p.actions), p.main);
+  }
+
+  // replace puts a new part in the place of the old one, unless it is the same, and keeps
+  // the focus where it was.
+  replace(name, fresh) {
+    const old = this.parts[name];
+    if (old.isEqualNode(fresh)) return;
+    if (old.contains(document.activeElement) || old.querySelector("details[open]")) {
+      if (name === "about" || name === "events") return; // being read: it will be renewed later
+    }
+    old.replaceWith(fresh);
+    this.parts[name] = fresh;
+  }
+
+  // draw sees that a box has these charts, in order.
+  draw(box, specs) {
+    const seen = new Set();
+    for (const spec of specs) {
+      seen.add(spec.title);
+      const chart = this.charts.get(spec.title);
+      if (chart) {
+        chart.update(spec);
+      } else {
+        const c = new Chart(spec);
+        this.charts.set(spec.title, c);
+        c.box = box;
+        box.append(c.element);
+      }
+    }
+    for (const [title, c] of this.charts) {
+      if (c.box === box && !seen.has(title)) {
+        c.observer.disconnect();
+        c.element.remove();
+        this.charts.delete(title);
+      }
+    }
+  }
+}
+
+function start() {
+  const inside = document.getElementById("document");
+  const page = new Page(document.getElementById("app"), !inside);
+  if (inside) page.show(JSON.parse(inside.textContent));
+  else new Live(page).start();
+}

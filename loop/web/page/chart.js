@@ -1,0 +1,129 @@
+"use strict";
+// Charts: uPlot with our colours, a description for those who cannot see it, and its data
+// to look at and to save.
+
+const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+
+// bars draws vertical error bars: low and high are indexes of data rows.
+function bars(low, high, colour) {
+  return (u) => {
+    const c = u.ctx;
+    c.save();
+    c.strokeStyle = ink(colour);
+    c.globalAlpha = 0.55;
+    c.lineWidth = devicePixelRatio;
+    c.beginPath();
+    for (let i = 0; i < u.data[0].length; i++) {
+      const a = u.data[low][i], b = u.data[high][i];
+      if (!known(a) || !known(b)) continue;
+      const x = u.valToPos(u.data[0][i], "x", true);
+      c.moveTo(x, u.valToPos(a, "y", true));
+      c.lineTo(x, u.valToPos(b, "y", true));
+    }
+    c.stroke();
+    c.restore();
+  };
+}
+
+// A chart is described by: title, summary, x: {label, values}, series: [{label, values,
+// colour, kind: "line" | "points" | "step" | "hidden", dash, scale}], bands: [[upper, lower]]
+// by index of series, bars: [low, high], yLabel, rightLabel, wide.
+class Chart {
+  constructor(spec) {
+    this.plot = h("div", { class: "plot", role: "img", "aria-label": spec.title + ". " + spec.summary });
+    this.caption = h("figcaption");
+    this.details = h("details", null, h("summary", null, "Data as a table"));
+    this.element = h("figure", { class: spec.wide ? "wide" : null, id: "figure-" + slug(spec.title) },
+      h("h3", null, spec.title), this.plot, this.caption,
+      h("div", { class: "tools" },
+        h("button", { type: "button", onclick: () => this.savePNG() }, "Save PNG"),
+        h("button", { type: "button", onclick: () => this.saveCSV() }, "Save CSV")),
+      this.details);
+    this.details.addEventListener("toggle", () => this.fillTable());
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(this.plot);
+    this.update(spec);
+  }
+
+  update(spec) {
+    this.spec = spec;
+    this.caption.textContent = spec.summary;
+    this.plot.setAttribute("aria-label", spec.title + ". " + spec.summary);
+    this.fillTable();
+    if (this.u && this.shape === shapeOf(spec)) this.u.setData(dataOf(spec));
+    else this.draw();
+  }
+
+  draw() {
+    this.u?.destroy();
+    this.u = null;
+    const width = this.plot.clientWidth;
+    if (!width) return; // not on the page yet: the observer calls again
+    this.shape = shapeOf(this.spec);
+    this.u = new uPlot(optionsOf(this.spec, width), dataOf(this.spec), this.plot);
+  }
+
+  resize() {
+    if (!this.u) this.draw();
+    else if (Math.abs(this.u.width - this.plot.clientWidth) > 1) this.u.setSize({ width: this.plot.clientWidth, height: this.u.height });
+  }
+
+  columns() {
+    const s = this.spec;
+    return [[s.x.label, ...s.series.map((r) => r.label)], [s.x.values, ...s.series.map((r) => r.values)]];
+  }
+
+  fillTable() {
+    if (!this.details.open) return;
+    const [headings, columns] = this.columns();
+    const rows = columns[0].map((_, i) => columns.map((c) => num(c[i], 6))).slice(-300);
+    this.details.replaceChildren(this.details.firstChild, table(this.spec.title, headings.map((t) => [t, true]), rows));
+  }
+
+  saveCSV() {
+    const [headings, columns] = this.columns();
+    save(slug(this.spec.title) + ".csv", "text/csv", csv(headings, columns));
+  }
+
+  savePNG() {
+    if (!this.u) return;
+    const from = this.u.ctx.canvas, to = h("canvas", { width: from.width, height: from.height });
+    const c = to.getContext("2d");
+    c.fillStyle = ink("ground");
+    c.fillRect(0, 0, to.width, to.height);
+    c.drawImage(from, 0, 0);
+    to.toBlob((blob) => save(slug(this.spec.title) + ".png", "image/png", blob));
+  }
+}
+
+const shapeOf = (spec) => JSON.stringify([spec.series.map((s) => [s.label, s.kind, s.colour]), spec.x.label, spec.yLabel, spec.yRange]);
+const dataOf = (spec) => [spec.x.values, ...spec.series.map((s) => s.values)];
+
+function seriesOf(s) {
+  const colour = ink(s.colour || "accent");
+  const points = s.kind === "points";
+  return {
+    label: s.label, scale: s.scale || "y", stroke: s.kind === "hidden" ? "transparent" : colour, class: s.kind === "hidden" ? "unseen" : null,
+    width: points || s.kind === "hidden" ? 0 : s.width || 2, dash: s.dash,
+    paths: points ? () => null : s.kind === "step" ? uPlot.paths.stepped({ align: 1 }) : undefined,
+    points: { show: points, size: s.size || 6, stroke: colour, fill: s.hollow ? ink("panel") : colour, width: 1.5 },
+    spanGaps: !points, value: (_, v) => num(v),
+  };
+}
+
+function optionsOf(spec, width) {
+  const axis = (extra) => ({ stroke: ink("soft"), grid: { stroke: ink("line"), width: 0.5 }, ticks: { stroke: ink("line"), width: 0.5 },
+    font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, ...extra });
+  const axes = [axis({ label: spec.x.label }), axis({ label: spec.yLabel, size: 62, scale: "y" })];
+  const scales = { x: { time: false, range: spec.xRange }, y: { range: spec.yRange } };
+  if (spec.rightLabel) {
+    axes.push(axis({ label: spec.rightLabel, size: 62, scale: "right", side: 1, grid: { show: false } }));
+    scales.right = { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] };
+  }
+  return {
+    width, height: spec.wide ? 320 : 240, scales, axes, series: [{ label: spec.x.label, value: (_, v) => num(v) }, ...spec.series.map(seriesOf)],
+    bands: (spec.bands || []).map(([a, b]) => ({ series: [a + 1, b + 1], fill: ink("band") })),
+    hooks: spec.bars ? { draw: [bars(spec.bars[0] + 1, spec.bars[1] + 1, "accent")] } : {},
+    cursor: { drag: { x: true, y: false } },
+  };
+}

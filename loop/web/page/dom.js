@@ -1,0 +1,69 @@
+"use strict";
+// Small helpers: elements, numbers with units, files to save.
+
+// h makes an element; attributes that are null are left out, children that are null too.
+function h(tag, attributes, ...children) {
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value == null) continue;
+    if (name.startsWith("on")) e.addEventListener(name.slice(2), value);
+    else e.setAttribute(name, value);
+  }
+  e.append(...children.flat().filter((c) => c != null));
+  return e;
+}
+
+const known = (x) => x != null && Number.isFinite(x);
+
+// num writes a number with four digits, "-" where there is none.
+function num(x, digits = 4) {
+  if (!known(x)) return "-";
+  return String(Number(x.toPrecision(digits)));
+}
+
+// quantity writes a number with its unit.
+function quantity(x, unit, digits = 4) {
+  if (!known(x)) return "not known";
+  return unit && unit !== "1" ? num(x, digits) + " " + unit : num(x, digits);
+}
+
+// named is a name with its unit, for headings.
+const named = (v) => (v.unit && v.unit !== "1" ? `${v.name} (${v.unit})` : v.name);
+
+const when = (ms) => (known(ms) ? new Date(ms).toISOString().replace("T", " ").slice(0, 19) : "-");
+
+function seconds(s) {
+  if (!known(s) || s < 0) return "not known";
+  if (s < 60) return `${Math.round(s)} s`;
+  if (s < 3600) return `${Math.round(s / 60)} min`;
+  return s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${(s / 86400).toFixed(1)} days`;
+}
+
+// table makes a table; columns are [heading, isNumber], rows lists of texts or elements.
+function table(caption, columns, rows) {
+  const cell = (tag, i, content) => h(tag, { class: columns[i][1] ? "num" : null, scope: tag === "th" ? "col" : null }, content);
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    h("table", null,
+      h("thead", null, h("tr", null, columns.map((c, i) => cell("th", i, c[0])))),
+      h("tbody", null, rows.map((r) => h("tr", null, r.map((c, i) => cell("td", i, c)))))));
+}
+
+// save offers bytes as a file.
+function save(name, type, data) {
+  const url = URL.createObjectURL(data instanceof Blob ? data : new Blob([data], { type }));
+  const a = h("a", { href: url, download: name });
+  document.body.append(a);
+  a.click();
+  a.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+// csv writes columns as CSV; what is not known is empty.
+function csv(headings, columns) {
+  const field = (v) => (v == null || Number.isNaN(v) ? "" : /[",\n]/.test(String(v)) ? `"${String(v).replaceAll('"', '""')}"` : String(v));
+  const lines = [headings.map(field).join(",")];
+  for (let i = 0; i < columns[0].length; i++) lines.push(columns.map((c) => field(c[i])).join(","));
+  return lines.join("\n") + "\n";
+}
+
+const slug = (s) => s.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");

@@ -1,0 +1,178 @@
+"use strict";
+// The parts of the page, in their order. Each takes the document and gives elements.
+
+const levelMarks = { good: "✓ good", watch: "! watch", bad: "✗ bad", unknown: "? not known" };
+
+function healthSection(d) {
+  return h("section", { "aria-labelledby": "health" }, h("h2", { id: "health" }, "Health"),
+    h("ul", { class: "cards" }, d.health.map((c) => h("li", { class: c.level },
+      h("strong", null, c.name), " ", h("span", { class: "mark " + c.level }, levelMarks[c.level]),
+      h("p", null, c.text), c.remedy ? h("p", null, "What to do: " + c.remedy) : null))));
+}
+
+// settingRows lists a setting with the ranges it lies in.
+function settingRows(d, point) {
+  return d.run.variables.map((v, i) => [v.name,
+    known(point.x[i]) ? quantity(point.x[i], v.unit) : "left alone, only measured",
+    known(v.low) ? `${num(v.low)} to ${quantity(v.high, v.unit)}` : "-"]);
+}
+
+function bestSection(d) {
+  const p = d.picture, out = [h("h2", { id: "best" }, "Recommended setting")];
+  const o = d.run.objective, unit = d.run.unit;
+  if (!p || !p.best) {
+    out.push(h("p", null, p ? "Nothing is recommended yet: no step gave valid data." : "The model was not asked for."));
+    return h("section", { "aria-labelledby": "best" }, out);
+  }
+  const side = d.run.minimize ? "at most" : "at least";
+  out.push(table("Recommended setting", [["Variable"], ["Setting", true], ["Range", true]], settingRows(d, p.best)),
+    h("p", null, `${o} there, by the model: ${quantity(p.best.mean, unit)} expected, ${side} ${quantity(p.best.bound, unit)} by its pessimistic bound`
+      + (d.run.risk > 0 ? ` (mean ${d.run.minimize ? "plus" : "minus"} ${num(d.run.risk)} times the variance of a shot)` : "")
+      + (known(p.best.noise_sd) ? `; one shot scatters by ${quantity(p.best.noise_sd, unit)} (standard deviation).` : ".")));
+  if (p.start) out.push(h("p", null, `Starting setting, by the same model: ${quantity(p.start.mean, unit)} expected.`));
+  out.push(verified(d));
+  return h("section", { "aria-labelledby": "best" }, out);
+}
+
+// verified tells what re-measuring has shown, which the model's word is no substitute for.
+function verified(d) {
+  const text = d.verified || (d.result && d.result.verified && d.result.verified.words);
+  if (text) return h("p", null, h("strong", null, "Verified by re-measuring: "), text);
+  return h("p", null, h("strong", null, "Not verified: "), "the recommended and the starting setting have not been measured again in alternation, so the improvement is the model's word.");
+}
+
+function objectiveSpec(d) {
+  const s = d.steps, unit = d.run.unit, best = d.picture && d.picture.best;
+  const series = [
+    { label: "measured (mean of a step)", kind: "points", values: s.map((r) => r.mean) },
+    { label: "mean - 2 SE", kind: "hidden", values: s.map((r) => (known(r.se) ? r.mean - 2 * r.se : null)) },
+    { label: "mean + 2 SE", kind: "hidden", values: s.map((r) => (known(r.se) ? r.mean + 2 * r.se : null)) },
+    { label: "predicted before", kind: "points", hollow: true, size: 5, colour: "third", values: s.map((r) => r.predicted) },
+  ];
+  let summary = `${s.length} of ${d.total} steps; bars are two standard errors of a step's mean.`;
+  if (best) {
+    series.push({ label: "recommended: expected", colour: "second", values: s.map(() => best.mean) },
+      { label: "recommended: pessimistic bound", colour: "second", dash: [6, 4], width: 1.5, values: s.map(() => best.bound) });
+    summary += ` The recommended setting is expected at ${quantity(best.mean, unit)}, with a pessimistic bound of ${quantity(best.bound, unit)}.`;
+  }
+  return { title: "Objective: " + d.run.objective, summary, x: { label: "step", values: s.map((r) => r.n) }, series, bars: [1, 2],
+    yLabel: named({ name: d.run.objective, unit }), wide: true };
+}
+
+function knobSpec(d, i) {
+  const v = d.run.variables[i], s = d.steps;
+  const of = (key) => s.map((r) => (known(r[key][i]) ? r[key][i] : null));
+  const last = s.length ? s[s.length - 1] : null;
+  const summary = last && known(last.x[i]) ? `Last step: ${known(last.applied[i]) ? "set to " + quantity(last.applied[i], v.unit) : "left alone"}, ${v.actuated ? "achieved" : "measured"} ${quantity(last.x[i], v.unit)}.` : "No step yet.";
+  return { title: "Variable: " + v.name, summary, x: { label: "step", values: s.map((r) => r.n) }, yLabel: named(v),
+    series: [{ label: "requested", kind: "points", hollow: true, size: 9, colour: "third", values: of("requested") },
+      { label: "after the safety layer", kind: "points", size: 6, colour: "second", values: of("applied") },
+      { label: "achieved", kind: "points", size: 4, values: of("x") }],
+    yRange: known(v.low) ? (_, low, high) => [Math.min(v.low, low ?? v.low), Math.max(v.high, high ?? v.high)] : undefined };
+}
+
+function sliceSpec(d, slice) {
+  const v = d.run.variables[slice.variable], best = d.picture.best, at = best.x[slice.variable];
+  const shift = (k) => slice.mean.map((m, i) => (known(m) && known(slice.sd[i]) ? m + k * slice.sd[i] : null));
+  const variance = slice.noise_sd.map((s) => (known(s) ? s * s : null));
+  const series = [
+    { label: "model mean", values: slice.mean },
+    { label: "mean + 2 SD", width: 0.5, values: shift(2) }, { label: "mean - 2 SD", width: 0.5, values: shift(-2) },
+    { label: "recommended", kind: "points", size: 10, colour: "second", values: slice.x.map((x) => (nearest(slice.x, at) === x ? best.mean : null)) }];
+  const spec = { title: "Model along " + v.name, x: { label: named(v), values: slice.x }, yLabel: named({ name: d.run.objective, unit: d.run.unit }), series, bands: [[1, 2]],
+    summary: `All other variables at the recommended setting; the band is two standard deviations of the mean. Recommended: ${quantity(at, v.unit)}.` };
+  if (variance.some(known)) {
+    series.push({ label: "noise variance of a shot", colour: "third", dash: [3, 3], width: 1.5, scale: "right", values: variance });
+    spec.rightLabel = "noise variance" + (d.run.unit && d.run.unit !== "1" ? ` (${d.run.unit})²` : "");
+  }
+  return spec;
+}
+
+const nearest = (list, x) => list.reduce((a, b) => (Math.abs(b - x) < Math.abs(a - x) ? b : a));
+
+function setsSection(d) {
+  const total = d.sets.reduce((a, s) => a + (s.spent || 0), 0), unit = d.run.cost_unit, y = d.run.unit;
+  const full = d.sets.reduce((a, s) => (s.variables.length > a.variables.length ? s : a));
+  const rows = d.sets.map((s, i) => {
+    const best = d.picture && d.picture.sets[i];
+    return [s.variables.join(", ") || "none", quantity(s.cost, unit), String(s.steps), s.steps ? String(s.first_step) : "-", num(s.spent),
+      total > 0 ? Math.round((100 * s.spent) / total) + " %" : "-", known(s.mean) ? quantity(s.mean, y) + (known(s.se) ? " ± " + num(s.se, 2) : "") : "-",
+      best ? quantity(best.mean, y) : "-", best ? quantity(best.bound, y) : "-"];
+  });
+  const out = [h("h2", { id: "cost" }, "What each control set cost and brought"),
+    table("Control sets", [["Control set"], ["Price of a step", true], ["Steps", true], ["First step", true], ["Spent", true], ["Share", true],
+      ["Last ten steps, mean ± SE", true], ["Its best, by the model", true], ["its bound", true]], rows)];
+  const always = full.cost * d.total;
+  if (d.sets.length > 1 && known(always) && always > total && total > 0) {
+    out.push(h("p", null, `Spent ${quantity(total, unit)} in ${d.total} steps. Setting ${full.variables.join(", ")} in every one of them would have cost ${quantity(always, unit)} by the same prices: ${quantity(always - total, unit)} more.`));
+  }
+  return h("section", { "aria-labelledby": "cost" }, out);
+}
+
+function safetySection(d) {
+  const rows = d.run.variables.map((v, i) => [v, i]).filter(([v]) => known(v.hard_low)).map(([v, i]) => {
+    const written = d.steps.map((s) => s.applied[i]).filter(known), width = v.hard_high - v.hard_low;
+    const margin = written.length ? Math.min(...written.map((x) => Math.min(x - v.hard_low, v.hard_high - x))) : null;
+    return [v.name, `${num(v.hard_low)} to ${quantity(v.hard_high, v.unit)}`, known(margin) ? `${quantity(margin, v.unit, 3)} (${Math.round((100 * margin) / width)} % of the bounds)` : "-"];
+  });
+  const out = [h("h2", { id: "safety" }, "Safety layer")];
+  if (rows.length) out.push(table("Margins to the hard bounds", [["Actuator"], ["Hard bounds", true], ["Least margin of any destination", true]], rows));
+  out.push(d.rules.length
+    ? table("Proposals that were changed", [["Rule"], ["Variable"], ["Proposals", true]], d.rules.map((r) => [r.rule, r.variable || "all", String(r.count)]))
+    : h("p", null, "No proposal was changed."));
+  const told = d.events.filter((e) => e.kind === "safety");
+  out.push(h("p", null, told.length ? `${told.length} safety events are listed below.` : "No safety event."));
+  const counts = Object.entries(d.actions).map(([k, n]) => `${n} ${k}`).join(", ");
+  if (counts) out.push(h("p", null, "Actions on the instrument: " + counts + "."));
+  return h("section", { "aria-labelledby": "safety" }, out);
+}
+
+// reasonFor says in words why a setting was tried.
+function reasonFor(d, s) {
+  if (s.initial) return "initial design: spread over the ranges";
+  if (!known(s.predicted)) return "as the policy's design asks";
+  const sign = d.run.minimize ? -1 : 1, best = d.picture && d.picture.best ? d.picture.best.mean : null;
+  const behind = known(best) ? sign * (best - s.predicted) : 0, sd = s.predicted_sd || 0;
+  const words = [behind > sd ? `explore: expected ${quantity(behind, d.run.unit, 3)} worse than the best known, but unsure by ${quantity(sd, d.run.unit, 2)}` : "exploit: expected among the best"];
+  if (known(s.risk) && s.risk > 0) words.push(`risk term takes off ${num(s.risk, 2)}`);
+  if (s.clamped) words.push("changed by " + s.clamped);
+  return words.join("; ");
+}
+
+function whySection(d) {
+  const rows = d.steps.slice(-25).reverse().map((s) => [String(s.n), d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
+    reasonFor(d, s), known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : "-", s.valid ? num(s.mean) : s.problem, num(s.cost), num(s.took_ms, 3)]);
+  return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"),
+    table("The last steps, newest first", [["Step", true], ["Control set"], ["Why"], ["Predicted ± SD", true], ["Measured", true], [`Cost (${d.run.cost_unit || "1"})`, true], ["Decision (ms)", true]], rows));
+}
+
+function eventsSection(d) {
+  const rows = d.events.slice(-100).reverse().map((e) => [when(e.wall_ms), h("span", { class: { warn: "watch", error: "bad" }[e.level] || "" }, e.level), e.step ? String(e.step) : "-", e.message]);
+  return h("section", { "aria-labelledby": "events" }, h("h2", { id: "events" }, "Events"),
+    rows.length ? table("Events, newest first", [["Time (UTC)"], ["Level"], ["Step", true], ["What"]], rows) : h("p", null, "None."));
+}
+
+function aboutSection(d, live) {
+  const r = d.run;
+  const facts = [["Run", `${r.name} at ${r.site || "no site"}, ${r.id}`], ["Mode", r.mode], ["Policy", r.policy], ["Begun", r.start], ["Steps", String(d.total)],
+    ["Ended", r.finished ? r.reason : "not yet"], ["Version of tuner", r.version], ["Seed", r.seed], ["Sessions", String(r.sessions)],
+    ["Configuration", r.config_file], ["SHA-256 of the configuration", r.config_sha256]];
+  if (d.hash) facts.push(["SHA-256 of the journal's records, as JSON lines", d.hash]);
+  if (d.replay) facts.push(["Decisions derived anew", d.replay]);
+  const base = slug(r.name);
+  return h("section", { "aria-labelledby": "about" }, h("h2", { id: "about" }, "About this run"),
+    h("dl", { class: "facts" }, facts.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])),
+    h("div", { class: "tools" },
+      h("button", { type: "button", onclick: () => saveSteps(d, base) }, "Save steps as CSV"),
+      h("button", { type: "button", onclick: () => save(base + ".json", "application/json", JSON.stringify(d)) }, "Save all as JSON"),
+      live ? h("a", { href: "api/report", download: base + ".html" }, "Download the report") : null),
+    r.config_text ? h("details", null, h("summary", null, "Configuration"), h("pre", { tabindex: "0" }, r.config_text)) : null);
+}
+
+function saveSteps(d, base) {
+  const v = d.run.variables.map((x) => x.name), s = d.steps;
+  const headings = ["step", "control_set", "valid", "mean", "standard_error", "cost", "spent", ...v.map((x) => x + "_requested"), ...v.map((x) => x + "_applied"), ...v.map((x) => x + "_achieved")];
+  const vector = (key) => v.map((_, i) => s.map((r) => r[key][i]));
+  save(base + ".csv", "text/csv", csv(headings, [s.map((r) => r.n), s.map((r) => (d.sets[r.set] ? d.sets[r.set].variables.join(" ") : "")), s.map((r) => r.valid),
+    s.map((r) => r.mean), s.map((r) => r.se), s.map((r) => r.cost), s.map((r) => r.spent), ...vector("requested"), ...vector("applied"), ...vector("x")]));
+}
