@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// page holds the renderer: our own style, markup and script, and uPlot 1.6.32 (MIT, see
+// pageFiles hold the renderer: our own style, markup and script, and uPlot 1.6.32 (MIT, see
 // page/uplot.LICENSE).
 //
 //go:embed page
-var page embed.FS
+var pageFiles embed.FS
 
 // scripts are the renderer's, in the order of their use.
 var scripts = [...]string{"uplot.js", "dom.js", "chart.js", "sections.js", "app.js"}
@@ -38,7 +38,7 @@ func WriteReport(w io.Writer, d *Document) error {
 	if err != nil {
 		return err
 	}
-	markup, err := page.ReadFile("page/report.html")
+	markup, err := pageFiles.ReadFile("page/report.html")
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func WriteReport(w io.Writer, d *Document) error {
 func joined(names []string) (string, error) {
 	var out strings.Builder
 	for _, name := range names {
-		text, err := page.ReadFile("page/" + name)
+		text, err := pageFiles.ReadFile("page/" + name)
 		if err != nil {
 			return "", err
 		}

@@ -42,7 +42,7 @@ function seconds(s) {
 // table makes a table; columns are [heading, isNumber], rows lists of texts or elements.
 function table(caption, columns, rows) {
   const cell = (tag, i, content) => h(tag, { class: columns[i][1] ? "num" : null, scope: tag === "th" ? "col" : null }, content);
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption + " (table)" },
     h("table", null,
       h("thead", null, h("tr", null, columns.map((c, i) => cell("th", i, c[0])))),
       h("tbody", null, rows.map((r) => h("tr", null, r.map((c, i) => cell("td", i, c)))))));
