@@ -61,6 +61,9 @@ type Loop struct {
 	board  board
 	limits safety.Limits
 	safety safety.State
+	// ranges are what decisions may ask of the variables since they were narrowed; nil:
+	// what the options say.
+	ranges [][2]float64
 	// out is what the safety layer said last, told the mode that was told of last.
 	// aside are the rules that are bypassed.
 	out   safety.Output
@@ -234,6 +237,8 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 		case <-l.deps.Panel.rings():
 			l.stopIfAsked()
 			l.takeOrders()
+		case q := <-l.deps.Narrower.asks():
+			l.narrow(q)
 		case <-ticker.C:
 			l.tick()
 		}

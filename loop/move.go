@@ -106,7 +106,8 @@ func (l *Loop) home() {
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
 		if x := l.result.Found.X[i]; l.canHold(v) && !math.IsNaN(x) {
-			values[i] = x
+			bounds := l.bounds(i)
+			values[i] = destinationOf(&bounds, x)
 		}
 	}
 	if len(values) == 0 {

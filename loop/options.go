@@ -238,7 +238,9 @@ type Deps struct {
 	// Panel takes commands from other goroutines and tells them how the run stands; nil:
 	// nobody commands and nobody asks.
 	Panel *Panel
-	Log   *slog.Logger
+	// Narrower brings narrower limits from other goroutines; nil: there are none.
+	Narrower *Narrower
+	Log      *slog.Logger
 	// Watch is told what happens, on the loop's goroutine; it must not block.
 	Watch Watch
 	// Stopwatch times decisions for the record; nothing depends on what it shows.

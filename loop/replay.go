@@ -12,6 +12,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
 )
 
 // EventStart is the kind of the event that keeps the starting setting, a JSON list
@@ -38,6 +39,8 @@ type Replay struct {
 	Step func(n int)
 
 	abandoned map[int]bool
+	// narrowed are the changes of limits during the run, in order.
+	narrowed []narrowed
 }
 
 // Difference is the first place where a derived decision is not the recorded one.
@@ -120,6 +123,12 @@ func (p *Replay) start(r *journal.Reader) error {
 		switch e.Kind {
 		case EventAbandoned:
 			p.abandoned[e.Step] = true
+		case EventNarrowed:
+			var n narrowed
+			if err := json.Unmarshal([]byte(e.Message), &n); err != nil || len(n.Ranges) != len(p.Options.Variables) || len(n.Limits.Variables) != len(n.Ranges) {
+				return fmt.Errorf("the recorded limits from step %d on cannot be read (%v)", e.Step, err)
+			}
+			p.narrowed = append(p.narrowed, n)
 		case EventStart:
 			x, err := parseStart(e.Message, len(p.Options.Variables))
 			if err != nil {
@@ -173,7 +182,8 @@ func (p *Replay) compare(d journal.Decision, q policy.Proposal) *Difference {
 		}
 		// What was recorded stands in where the proposal is no number: then the bounds
 		// fall back on where the variable was, which is not kept.
-		applied, _ := v.Limits.Clamp(q.X[i], d.Applied[i])
+		bounds := p.bounds(i, d.Step)
+		applied, _ := bounds.Clamp(q.X[i], d.Applied[i])
 		if exactly(applied) != exactly(d.Applied[i]) {
 			return differs("destination of "+v.Name+" within its bounds", exactly(d.Applied[i]), exactly(applied))
 		}
@@ -182,6 +192,16 @@ func (p *Replay) compare(d journal.Decision, q policy.Proposal) *Difference {
 		return differs("work units", d.Work, q.Work)
 	}
 	return nil
+}
+
+// bounds are what the decision of a step kept to.
+func (p *Replay) bounds(variable, step int) safety.VariableLimits {
+	for _, n := range slices.Backward(p.narrowed) {
+		if step >= n.From {
+			return within(&n.Limits.Variables[variable], n.Ranges[variable])
+		}
+	}
+	return p.Options.Variables[variable].Limits
 }
 
 // learn teaches the policy what a step brought.

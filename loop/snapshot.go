@@ -92,7 +92,7 @@ func (l *Loop) addChannels(s *Status, now time.Time) {
 	s.Variables, s.Sensors, s.Constraints, s.Doses = []VariableStatus{}, []SensorStatus{}, []ConstraintStatus{}, []DoseStatus{}
 	for i := range l.opt.Variables {
 		v, a, e := &l.opt.Variables[i], &l.aims[i], l.board.variables[i]
-		status := VariableStatus{Name: v.Name, Unit: v.Unit, Low: Number(v.Low), High: Number(v.High), Driven: a.drive, Released: a.released,
+		status := VariableStatus{Name: v.Name, Unit: v.Unit, Low: Number(l.rangeOf(i)[0]), High: Number(l.rangeOf(i)[1]), Driven: a.drive, Released: a.released,
 			Readback: Number(math.NaN()), Age: Number(math.NaN()), Setpoint: Number(a.written), Wanted: Number(math.NaN())}
 		if e.known {
 			status.Readback, status.Age = Number(e.value), seconds(now.Sub(e.at))

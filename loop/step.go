@@ -171,7 +171,7 @@ func (l *Loop) decisionOf(a answer) journal.Decision {
 		Requested: policy.NaNs(len(p.X)), Applied: policy.NaNs(len(p.X)),
 		Work: p.Work, Cut: p.Cut, Took: a.took, Why: explain(p.Why), At: l.stamp()}
 	for _, i := range l.opt.ControlSets[p.ControlSet].Variables {
-		limits := &l.limits.Variables[i]
+		limits := l.bounds(i)
 		fallback := l.takeOverFrom(i)
 		if math.IsNaN(fallback) {
 			fallback = limits.Safe

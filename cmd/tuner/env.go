@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -29,6 +30,8 @@ type env struct {
 	signals <-chan os.Signal
 	// manager is the service manager that started the process, nil if none did.
 	manager *manager
+	// reload has a token when a running tuner is to read its file anew.
+	reload chan struct{}
 }
 
 // errInterrupted is the cause of a context that a signal ended.
@@ -50,10 +53,15 @@ func (e *env) interruptible(ctx context.Context) (context.Context, context.Cance
 	done := make(chan struct{})
 	go func() {
 		for {
+			var s os.Signal
 			select {
-			case <-e.signals:
+			case s = <-e.signals:
 			case <-done:
 				return
+			}
+			if s == syscall.SIGHUP && e.manager != nil {
+				e.askReload()
+				continue
 			}
 			if ctx.Err() != nil {
 				fmt.Fprintln(e.stderr, "tuner: shutdown is under way")
@@ -64,6 +72,16 @@ func (e *env) interruptible(ctx context.Context) (context.Context, context.Cance
 	return ctx, func() {
 		close(done)
 		cancel(nil)
+	}
+}
+
+// askReload has the file read anew; one that has been asked for already is enough. By
+// SIGHUP a service manager asks for it; from a terminal it means that nobody is there
+// any more, which ends a run.
+func (e *env) askReload() {
+	select {
+	case e.reload <- struct{}{}:
+	default:
 	}
 }
 

@@ -52,6 +52,7 @@ func processEnv() *env {
 		isTerminal: isTerminal,
 		signals:    stopSignals(),
 		manager:    systemd(os.LookupEnv),
+		reload:     make(chan struct{}, 1),
 	}
 	if stream, _ := e.lookup("JOURNAL_STREAM"); isJournal(os.Stderr, stream) {
 		e.stderr = &priorityWriter{w: os.Stderr}

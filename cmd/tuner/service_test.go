@@ -2,6 +2,9 @@ package main
 
 import (
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -120,4 +123,25 @@ func waitUntil(t *testing.T, holds func() bool) {
 			t.Fatal("waited for 30 s")
 		}
 	}
+}
+
+// lastStatus is the last status that a listener heard of a run that goes on.
+func lastStatus(l *listener) string {
+	for _, m := range slices.Backward(l.messages()) {
+		if _, status, ok := strings.Cut(m, "STATUS=step "); ok {
+			return status
+		}
+	}
+	return ""
+}
+
+// stepOf is the number that a status begins with, 0 if there is none.
+func stepOf(t *testing.T, status string) int {
+	t.Helper()
+	number, _, _ := strings.Cut(status, ",")
+	n, err := strconv.Atoi(number)
+	if err != nil && status != "" {
+		t.Errorf("status %q: %v", status, err)
+	}
+	return n
 }

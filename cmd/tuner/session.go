@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
@@ -44,7 +45,10 @@ type session struct {
 	tell    *narrator
 	box     *outbox
 	service *notifier
-	tally   tally
+	// narrower brings a file that was changed to the loop; going is what it goes by.
+	narrower *loop.Narrower
+	going    *configs.Config
+	tally    tally
 }
 
 // finale is what a session ends with.
@@ -79,6 +83,13 @@ func (s *session) play(ctx context.Context) error {
 		s.box = newOutbox(s.env.stdout, s.w.opt.Mode == loop.Simulate, func() { s.lostReader(readerGone) })
 	}
 	s.sayStart()
+	if s.w.opt.Mode != loop.Simulate {
+		s.narrower, s.going = loop.NewNarrower(), s.w.cfg
+		deps.Narrower = s.narrower
+		over, ended := context.WithCancel(ctx)
+		defer ended()
+		go s.reloadWhenAsked(over)
+	}
 	f := finale{tally: &s.tally}
 	f.result, f.err = loop.Run(ctx, s.w.opt, deps)
 	if context.Cause(ctx) == errReaderGone {

@@ -1,0 +1,191 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// The kinds of the events that tell of a configuration that was changed during a run:
+// in words, and as what Replay goes by.
+const (
+	EventConfiguration = "configuration"
+	EventNarrowed      = "narrowed"
+)
+
+// ErrNotNarrower is why a running loop refuses other options.
+var ErrNotNarrower = errors.New("a run that has begun takes narrower limits only")
+
+// Narrower brings narrower limits to a running loop, from any goroutine. A nil one
+// brings none.
+type Narrower struct{ asked chan narrowing }
+
+// NewNarrower returns one for Deps.
+func NewNarrower() *Narrower { return &Narrower{asked: make(chan narrowing)} }
+
+type narrowing struct {
+	next   *Options
+	words  string
+	answer chan error
+}
+
+// Narrow has the loop go on by the limits of next, which is the options that it runs by with
+// tighter ones: Safety, the variables' and sensors' Limits as safety.Limits.Within has
+// it, ranges of variables inside the present ones, and Stop. words tell the record what
+// was changed. Where anything is wider, or an actuator stands where a new hard bound
+// would not let it be, all of it is refused: the error wraps ErrNotNarrower or
+// safety.ErrLimits, and the run goes on unchanged. Else it is nil, and the change acts
+// from the next tick on: a range from the next decision.
+func (n *Narrower) Narrow(ctx context.Context, next Options, words string) error {
+	q := narrowing{&next, words, make(chan error, 1)}
+	select {
+	case n.asked <- q:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return <-q.answer
+}
+
+func (n *Narrower) asks() <-chan narrowing {
+	if n == nil {
+		return nil
+	}
+	return n.asked
+}
+
+// narrow answers one request, on the loop's goroutine.
+func (l *Loop) narrow(q narrowing) { q.answer <- l.narrowTo(q.next, q.words) }
+
+func (l *Loop) narrowTo(next *Options, words string) error {
+	if l.phase >= homing {
+		return fmt.Errorf("%w: and this one is ending", ErrNotNarrower)
+	}
+	if len(next.Variables) != len(l.opt.Variables) || len(next.Sensors) != len(l.opt.Sensors) {
+		return fmt.Errorf("%w: variables or sensors are others", ErrNotNarrower)
+	}
+	limits, err := limitsOf(next, l.start.Round(0))
+	if err != nil {
+		return err
+	}
+	for i := range limits.Bypasses {
+		limits.Bypasses[i].Until += l.base
+	}
+	if err := limits.Within(&l.limits); err != nil {
+		return err
+	}
+	if err := errors.Join(l.rangesInside(next), l.opt.Stop.outlasts(next.Stop)); err != nil {
+		return err
+	}
+	for i := range l.aims {
+		if err := l.standsInside(i, &limits.Variables[i]); err != nil {
+			return err
+		}
+	}
+	l.limits, l.opt.Safety, l.opt.Stop = limits, next.Safety, next.Stop
+	l.opt.Variables = slices.Clone(l.opt.Variables) // the caller's stay as they are
+	l.ranges = make([][2]float64, len(l.opt.Variables))
+	for i := range l.opt.Variables {
+		l.opt.Variables[i].Limits = next.Variables[i].Limits
+		l.ranges[i] = [2]float64{next.Variables[i].Low, next.Variables[i].High}
+	}
+	return l.tellNarrowed(words)
+}
+
+// rangesInside refuses ranges that reach beyond the present ones.
+func (l *Loop) rangesInside(next *Options) error {
+	for i := range next.Variables {
+		v, before := &next.Variables[i], l.rangeOf(i)
+		if !(v.Low >= before[0] && v.High <= before[1] && v.Low < v.High) {
+			return fmt.Errorf("%w: range [%g, %g] of variable %q is not inside [%g, %g]", ErrNotNarrower, v.Low, v.High, v.Name, before[0], before[1])
+		}
+	}
+	return nil
+}
+
+// rangeOf is what decisions may ask of a variable.
+func (l *Loop) rangeOf(i int) [2]float64 {
+	if l.ranges != nil {
+		return l.ranges[i]
+	}
+	return [2]float64{l.opt.Variables[i].Low, l.opt.Variables[i].High}
+}
+
+// standsInside refuses a bound that an actuator could keep only by a jump: where it
+// stands, and where it is going, must lie inside.
+func (l *Loop) standsInside(i int, limits *safety.VariableLimits) error {
+	a, v := &l.aims[i], &l.safety.Variable[i]
+	at := []float64{a.written}
+	if a.drive {
+		at = append(at, a.dest)
+	}
+	if v.Known {
+		at = append(at, v.Way, v.Setpoint)
+	}
+	for _, x := range at {
+		if x < limits.Low || x > limits.High {
+			return fmt.Errorf("%w: variable %q is at or on its way to %g, outside [%g, %g]: narrow its range first, and its hard limits when a step has brought it inside",
+				ErrNotNarrower, l.opt.Variables[i].Name, x, limits.Low, limits.High)
+		}
+	}
+	return nil
+}
+
+// outlasts refuses a stop condition that is later than the present one.
+func (s Stop) outlasts(next Stop) error {
+	later := func(what string, now, then float64) error {
+		if now > 0 && !(then > 0 && then <= now) {
+			return fmt.Errorf("%w: stop at %s %g is later than at %g", ErrNotNarrower, what, then, now)
+		}
+		return nil
+	}
+	return errors.Join(later("cost", s.Cost, next.Cost), later("step", float64(s.Steps), float64(next.Steps)),
+		later("second", s.Time.Seconds(), next.Time.Seconds()))
+}
+
+// narrowed is the message of EventNarrowed.
+type narrowed struct {
+	// From is the first step whose decision goes by it.
+	From int `json:"from"`
+	// Ranges are what decisions may ask of each variable; Limits what the safety layer keeps to.
+	Ranges [][2]float64  `json:"ranges"`
+	Limits safety.Limits `json:"limits"`
+}
+
+func (l *Loop) tellNarrowed(words string) error {
+	n := narrowed{From: l.steps + 1, Ranges: l.ranges, Limits: l.limits}
+	if l.step.open { // its decision has been made
+		n.From++
+	}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("record the narrower limits: %w", err)
+	}
+	l.event("info", EventConfiguration, words)
+	at := l.stamp()
+	l.record("event", func(j *journal.Journal) error {
+		return j.Log(journal.Event{Level: "info", Kind: EventNarrowed, Message: string(text), Step: n.From, At: at})
+	}, nil)
+	return nil
+}
+
+// within clamps a destination to a range that was narrowed during the run.
+func within(v *safety.VariableLimits, to [2]float64) safety.VariableLimits {
+	b := *v
+	b.Low, b.High = math.Max(v.Low, to[0]), math.Min(v.High, to[1])
+	return b
+}
+
+// bounds are what decisions about a variable keep to: the hard bounds, and a range
+// that was narrowed since the policy learnt of it.
+func (l *Loop) bounds(i int) safety.VariableLimits {
+	if l.ranges == nil {
+		return l.limits.Variables[i]
+	}
+	return within(&l.limits.Variables[i], l.ranges[i])
+}
