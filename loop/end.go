@@ -69,8 +69,15 @@ func (l *Loop) finish(reason string) {
 
 // recommend asks the policy what it can defend best; then runs in any case.
 func (l *Loop) recommend(then func()) {
-	l.desk.post(lanePolicy, func() func() {
-		rec, err := l.deps.Policy.Recommend()
+	if l.mishaps.broken {
+		l.event("warn", "recommend", "the policy has failed: there is no recommendation")
+		then()
+		return
+	}
+	p := l.deps.Policy
+	l.desk.post(l.mishaps.lane, func() func() {
+		var rec policy.Recommendation
+		err := isolated(func() (err error) { rec, err = p.Recommend(); return err })
 		return func() {
 			if err == nil {
 				l.result.Found, l.result.HasFound = l.inUsersSense(rec), true

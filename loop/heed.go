@@ -120,9 +120,13 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 		return
 	}
 	why := fmt.Errorf("%w: %s: %s", ErrSafety, modeWords[mode], l.story())
+	if l.faults.Has(safety.RulePolicy) {
+		why = fmt.Errorf("%w: %w", why, l.mishaps.last)
+	}
 	if stays {
 		l.abandonStep(why.Error())
 		l.letStand()
+		l.forgive()
 		l.enter(fallen)
 		return
 	}

@@ -91,16 +91,22 @@ func (o *Options) sense(y float64) float64 {
 // learn teaches the policy on its lane; then runs on the loop's goroutine.
 func (l *Loop) learn(observations []policy.Observation, then func()) {
 	showProgress := l.deps.Watch.Progress != nil
-	l.desk.post(lanePolicy, func() func() {
-		err := l.observeAll(observations)
+	p := l.deps.Policy
+	l.desk.post(l.mishaps.lane, func() func() {
 		bound := math.NaN()
-		rec, recErr := l.deps.Policy.Recommend()
-		if showProgress && recErr == nil {
-			bound = rec.LowerBound
-		}
+		var rec policy.Recommendation
+		recErr := policy.ErrNoData
+		err := isolated(func() error {
+			if err := observeAll(p, observations); err != nil {
+				return err
+			}
+			if rec, recErr = p.Recommend(); showProgress && recErr == nil {
+				bound = rec.LowerBound
+			}
+			return nil
+		})
 		return func() {
-			if err != nil {
-				l.fail(err)
+			if err != nil && !l.failed(err) {
 				return
 			}
 			l.progress.LowerBound = l.opt.sense(bound)
@@ -125,14 +131,9 @@ func (l *Loop) tellFits(p policy.Proposal) {
 }
 
 // observeAll runs on the policy's lane.
-func (l *Loop) observeAll(observations []policy.Observation) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the policy panicked: %v", r)
-		}
-	}()
+func observeAll(p policy.Policy, observations []policy.Observation) error {
 	for _, o := range observations {
-		if err := l.deps.Policy.Observe(o); err != nil {
+		if err := p.Observe(o); err != nil {
 			return fmt.Errorf("learn step %d: %w", o.Step, err)
 		}
 	}

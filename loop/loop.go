@@ -90,6 +90,7 @@ type Loop struct {
 	waited   time.Duration
 	toldWait bool
 	kept     time.Time
+	mishaps  mishaps
 	// known are the settings known to be safe, violations the steps in a row that broke
 	// a constraint.
 	known      safety.Known
@@ -135,7 +136,7 @@ func newLoop(o Options, d Deps) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{opt: o, deps: d, statistic: statistic, links: newLinks(d.Devices), board: newBoard(&o),
-		ledger: newLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now()}
+		ledger: newLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now(), mishaps: mishaps{lane: lanePolicy}}
 	if l.limits, err = limitsOf(&l.opt, l.start.Round(0)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}

@@ -235,6 +235,10 @@ type Deps struct {
 	// Past is what the journal's run has behind it; nil: it begins. Policy has been
 	// brought to where the run's was, by Replay.
 	Past *Past
+	// Rebuild makes the policy anew and brings it to where the journal ends, by Replay:
+	// what has panicked cannot be asked again as it is. It runs on the policy's lane. nil:
+	// a panic is the end.
+	Rebuild func(ctx context.Context) (policy.Policy, error)
 	// Panel takes commands from other goroutines and tells them how the run stands; nil:
 	// nobody commands and nobody asks.
 	Panel *Panel

@@ -70,6 +70,9 @@ type Replayed struct {
 // Errors: what reading the journal gives, and a policy that refuses what was recorded.
 func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 	var done Replayed
+	if limiter, ok := p.Policy.(policy.WorkLimiter); ok {
+		defer limiter.LimitWork(0) // the last decision's cut is not the next one's
+	}
 	if err := p.start(r); err != nil {
 		return done, err
 	}

@@ -212,7 +212,7 @@ func (l *Loop) closeAll() {
 		})
 	}
 	if l.result.HasFound {
-		l.desk.post(lanePolicy, func() func() { return done })
+		l.desk.post(l.mishaps.lane, func() func() { return done })
 		return
 	}
 	l.recommend(done)

@@ -83,11 +83,17 @@ type answer struct {
 
 // decide asks the policy for the next setting.
 func (l *Loop) decide() {
-	n := l.step.n
-	l.desk.post(lanePolicy, func() func() {
-		a := l.propose()
+	m := &l.mishaps
+	if m.broken {
+		l.rebuild()
+		return
+	}
+	m.asked++
+	mine, p := m.asked, l.deps.Policy
+	l.desk.post(m.lane, func() func() {
+		a := l.propose(p)
 		return func() {
-			if l.phase == choosing && l.step.n == n {
+			if l.phase == choosing && m.asked == mine {
 				l.decided(a)
 			}
 		}
@@ -96,7 +102,7 @@ func (l *Loop) decide() {
 
 // propose runs on the policy's lane. In a simulation a decision's length is its
 // work units alone; else the deadline cuts it at a unit boundary.
-func (l *Loop) propose() (a answer) {
+func (l *Loop) propose(p policy.Policy) (a answer) {
 	ctx, cancel := l.policyCtx, func() {}
 	if l.opt.Mode != Simulate && l.opt.Deadline > 0 {
 		ctx, cancel = context.WithTimeout(ctx, l.opt.Deadline)
@@ -104,13 +110,8 @@ func (l *Loop) propose() (a answer) {
 	defer cancel()
 	watch := l.deps.stopwatch()
 	begin := watch.Now()
-	defer func() {
-		if r := recover(); r != nil {
-			a.err = fmt.Errorf("the policy panicked: %v", r)
-		}
-		a.took = watch.Now().Sub(begin)
-	}()
-	a.proposal, a.err = l.deps.Policy.Propose(ctx)
+	a.err = isolated(func() (err error) { a.proposal, err = p.Propose(ctx); return err })
+	a.took = watch.Now().Sub(begin)
 	return a
 }
 
@@ -121,14 +122,16 @@ func (l *Loop) decided(a answer) {
 	case errors.Is(a.err, policy.ErrBudget):
 		l.finish(reasonCost)
 		return
-	case a.err != nil:
-		l.fail(fmt.Errorf("decision of step %d: %w", l.step.n, a.err))
+	case a.err == nil:
+		a.err = l.checkProposal(a.proposal)
+	}
+	if a.err != nil {
+		if l.failed(a.err) {
+			l.decide()
+		}
 		return
 	}
-	if err := l.checkProposal(a.proposal); err != nil {
-		l.fail(err)
-		return
-	}
+	l.mishaps.count, l.mishaps.late = 0, 0
 	l.tellFits(a.proposal)
 	s := &l.step
 	s.decision = l.decisionOf(a)
@@ -158,8 +161,7 @@ func (l *Loop) decided(a answer) {
 // numbers are the safety layer's business.
 func (l *Loop) checkProposal(p policy.Proposal) error {
 	if p.ControlSet < 0 || p.ControlSet >= len(l.opt.ControlSets) || len(p.X) != len(l.opt.Variables) {
-		return fmt.Errorf("decision of step %d: control set %d of %d, %d values for %d variables",
-			l.step.n, p.ControlSet, len(l.opt.ControlSets), len(p.X), len(l.opt.Variables))
+		return fmt.Errorf("control set %d of %d, %d values for %d variables", p.ControlSet, len(l.opt.ControlSets), len(p.X), len(l.opt.Variables))
 	}
 	return nil
 }

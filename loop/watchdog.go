@@ -15,9 +15,6 @@ const (
 	// dead process is the lease's business.
 	dogTicks = 20
 	dogMin   = 2 * time.Second
-	// policyMax is how long a decision may fail to come beyond its deadline: a
-	// decision is cut at a unit of work, which may be long on a small board.
-	policyMax = 30 * time.Second
 	// wallStep is a jump of the wall clock that is worth a line.
 	wallStep = time.Second
 )
@@ -101,11 +98,4 @@ func (w *wallWatch) look(mono, wall time.Duration) (jump time.Duration, told boo
 	}
 	w.ahead += jump
 	return jump, true
-}
-
-// watchPolicy ends a run whose policy does not answer: it was told to stop long ago.
-func (l *Loop) watchPolicy(now time.Time) {
-	if limit := l.opt.Deadline + policyMax; l.opt.Mode != Simulate && now.Sub(l.since) > limit {
-		l.fail(fmt.Errorf("%w: decision of step %d: no answer within %v", ErrPolicy, l.step.n, limit))
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // takeUp opens the journal of an unfinished run, brings the policy to where the run's
@@ -47,6 +48,24 @@ func (s *session) takeUp(deps *loop.Deps) (err error) {
 		return err
 	}
 	return s.tellResume(resumption{past, done, !bytes.Equal(old.ConfigText, now.ConfigText), now})
+}
+
+// rebuild makes the policy anew and brings it to where the journal ends. What has
+// panicked or lost its way cannot be asked again as it is.
+func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
+	if p, err = policy.New(s.w.spec); err != nil {
+		return nil, err
+	}
+	r, err := journal.OpenReader(s.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	replay := loop.Replay{Options: s.w.opt, Policy: p, Lenient: true}
+	if _, err := replay.Run(ctx, r); err != nil {
+		return nil, fmt.Errorf("replay %s: %w", s.path, err)
+	}
+	return p, nil
 }
 
 // sameShape refuses a configuration that the recorded steps do not fit.
