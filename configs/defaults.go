@@ -123,6 +123,13 @@ func (s *Safety) SetDefaults() {
 	s.HoldMax = 30 * time.Second
 	// As long as a hold: losing a link and losing a sensor look the same from here.
 	s.CommsTimeout = 30 * time.Second
+	// Not fewer: one garbled answer, or a child that died once, should pass unseen.
+	// Not more: what fails four times in half a minute is out of order.
+	s.Retries = 3
+	// As long as a hold: losing a device in steps is like losing it at once.
+	s.RetryWindow = 30 * time.Second
+	// A night must not be lost to twenty minutes without a broker.
+	s.Outage = "wait"
 }
 
 // SetDefaults sets the defaults of one [safety.variable.X].

@@ -61,6 +61,9 @@ func (k *checker) patience() {
 	if s.HoldMax < tick {
 		k.bad("safety.hold_max", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(s.HoldMax), formatDuration(tick)), "", "tick")
 	}
+	if s.RetryWindow < tick {
+		k.bad("safety.retry_window", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(s.RetryWindow), formatDuration(tick)), "", "tick")
+	}
 	if s.CommsTimeout < 3*tick {
 		k.bad("safety.comms_timeout", fmt.Sprintf("%s is shorter than three ticks (%s): every late answer would be a lost link", formatDuration(s.CommsTimeout), formatDuration(3*tick)), "", "tick")
 	}

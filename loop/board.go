@@ -67,6 +67,7 @@ func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 			b.variables[i] = entry{v, r.At, true}
 		}
 	}
+	l.seen(l.links[device])
 	return renewed
 }
 
@@ -95,6 +96,7 @@ func (l *Loop) handleReading(k *link, r drivers.Reading, asked time.Time) {
 		asked = now
 	}
 	renewed := l.takeReading(k.lane-laneDevice, r)
+	l.hearSpell(renewed)
 	if l.phase == measuring && !l.held {
 		l.offerShot(renewed, r.At, asked)
 	}

@@ -33,29 +33,44 @@ func (l *Loop) openAll() {
 
 // opened compares the devices with the options.
 func (l *Loop) opened() {
-	for i := range l.opt.Sensors {
-		s := &l.opt.Sensors[i]
-		if err := l.checkChannel(s.Channel, s.Unit, false); err != nil {
-			l.fail(fmt.Errorf("%w: sensor %q: %w", ErrInstrument, s.Name, err))
-			return
-		}
-	}
-	for i := range l.opt.Variables {
-		v := &l.opt.Variables[i]
-		err := l.checkChannel(v.Channel, v.Unit, v.Actuated)
-		if err == nil && v.Channel.Device >= 0 {
-			l.board.believe(i, l.links[v.Channel.Device].channels[v.Channel.Name])
-		}
-		if err == nil && v.Actuated {
-			err = l.checkLimits(v)
-		}
-		if err != nil {
-			l.fail(fmt.Errorf("%w: variable %q: %w", ErrInstrument, v.Name, err))
+	for d := range l.links {
+		if err := l.checkDevice(d); err != nil {
+			l.fail(fmt.Errorf("%w: %w", ErrInstrument, err))
 			return
 		}
 	}
 	l.listChannels()
 	l.enter(booting)
+}
+
+// checkDevice refuses a device that does not have what the options need of it.
+func (l *Loop) checkDevice(d int) error {
+	for i := range l.opt.Sensors {
+		s := &l.opt.Sensors[i]
+		if s.Channel.Device != d {
+			continue
+		}
+		if err := l.checkChannel(s.Channel, s.Unit, false); err != nil {
+			return fmt.Errorf("sensor %q: %w", s.Name, err)
+		}
+	}
+	for i := range l.opt.Variables {
+		v := &l.opt.Variables[i]
+		if v.Channel.Device != d {
+			continue
+		}
+		err := l.checkChannel(v.Channel, v.Unit, v.Actuated)
+		if err == nil {
+			l.board.believe(i, l.links[d].channels[v.Channel.Name])
+		}
+		if err == nil && v.Actuated {
+			err = l.checkLimits(v)
+		}
+		if err != nil {
+			return fmt.Errorf("variable %q: %w", v.Name, err)
+		}
+	}
+	return nil
 }
 
 // checkChannel refuses a channel that the device does not have, has in another
@@ -207,7 +222,7 @@ func (l *Loop) pollAll() {
 		return
 	}
 	for _, k := range l.links {
-		if l.phase == measuring {
+		if l.phase == measuring || l.spell.on && l.spell.silent {
 			l.poll(k, k.all)
 		} else {
 			l.poll(k, k.quiet)

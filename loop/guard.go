@@ -100,7 +100,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	l.out = out
 	for i := range l.aims {
 		a := &l.aims[i]
-		a.lost = false
+		a.lost = l.unread(i) // until it has been read, nothing is known of it
 		if a.drive {
 			a.arrived = out.Arrived[i]
 		}
@@ -119,13 +119,13 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 
 // inputs is what the safety layer is told in this tick.
 func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
-	in := safety.Inputs{Command: command, Ready: l.actuatorsRead(), Faults: l.faults, Durable: l.durable}
+	in := safety.Inputs{Command: command, Ready: l.actuatorsRead(), Faults: l.found(), Durable: l.durable}
 	sample := func(e entry) safety.Sample {
 		return safety.Sample{Value: e.value, At: l.safeTime(e.at), Known: e.known}
 	}
 	for i := range l.aims {
 		a := &l.aims[i]
-		in.Variable[i] = safety.VariableInput{Readback: sample(l.board.variables[i]), CanWrite: l.canWrite(i), Lost: a.lost, Released: a.released,
+		in.Variable[i] = safety.VariableInput{Readback: sample(l.board.variables[i]), CanWrite: l.canWrite(i), Lost: a.lost, Silent: l.silent(i, now), Released: a.released,
 			Written: safety.Sample{Value: a.written, At: l.safeTime(a.writtenAt), Known: !math.IsNaN(a.written)}}
 	}
 	for d, k := range l.links {
@@ -134,6 +134,24 @@ func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
 		}
 	}
 	return in
+}
+
+// found is what the loop itself holds against the run.
+func (l *Loop) found() safety.Causes {
+	c := l.faults
+	l.outOfOrder(&c)
+	return c
+}
+
+// silent says that the device of variable i is not heard of, or that what it was told
+// last is.
+func (l *Loop) silent(i int, now time.Time) bool {
+	d := l.opt.Variables[i].Channel.Device
+	if d < 0 || !l.opt.Outages.Wait {
+		return false
+	}
+	k := l.links[d]
+	return k.mend.out || k.mend.unread || now.Sub(k.heard) > hush
 }
 
 // proposal is what the aims ask of the safety layer.

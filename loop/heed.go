@@ -65,7 +65,11 @@ func (l *Loop) heed(now time.Time) {
 	case safety.Hold:
 		l.freeze(past)
 	case safety.Run:
-		l.thaw(now)
+		if l.mending() {
+			l.freeze(past)
+		} else {
+			l.thaw(now)
+		}
 	case safety.Armed: // a person has resumed from the fallback
 		l.ask(safety.CommandStart)
 	case safety.Fallback, safety.Tripped, safety.Stopped:
@@ -112,10 +116,11 @@ func (l *Loop) letStand() {
 	}
 }
 
-// endUnsafe ends the step, and the run too unless a person can resume it, when the
-// safety layer has taken the actuators away. A stop always ends the run.
+// endUnsafe ends the step, and the run too unless a person can resume it or it goes on
+// by itself after an outage, when the safety layer has taken the actuators away. A
+// stop always ends the run.
 func (l *Loop) endUnsafe(mode safety.Mode) {
-	stays := mode != safety.Stopped && l.deps.Panel.isReachable()
+	stays := mode != safety.Stopped && l.deps.Panel.isReachable() || mode == safety.Fallback && l.waitsOut()
 	if l.phase >= resting || l.phase == fallen && stays {
 		return
 	}
@@ -124,10 +129,8 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 		why = fmt.Errorf("%w: %w", why, l.mishaps.last)
 	}
 	if stays {
-		l.abandonStep(why.Error())
-		l.letStand()
 		l.forgive()
-		l.enter(fallen)
+		l.fallAsleep(why)
 		return
 	}
 	if l.err == nil {

@@ -190,7 +190,7 @@ func (l *Loop) subject(r safety.Rule, i int) string {
 		return pick(mapNames(l.limits.Responses, func(r *safety.ResponseLimits) string { return l.opt.Variables[r.Variable].Name }))
 	case safety.RuleBudget, safety.RuleUnknownDose:
 		return pick(mapNames(l.limits.Doses, func(d *safety.DoseLimits) string { return l.opt.Variables[d.Variable].Name }))
-	case safety.RuleComms:
+	case safety.RuleComms, safety.RuleInstrument:
 		return pick(mapNames(l.links, func(k **link) string { return (*k).name }))
 	}
 	return ""

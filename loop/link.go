@@ -42,6 +42,7 @@ type link struct {
 	heard time.Time
 	// trouble is the last transient error, told once.
 	trouble string
+	mend    mend
 }
 
 func newLinks(devices []Device) []*link {
@@ -56,7 +57,15 @@ func newLinks(devices []Device) []*link {
 
 // ready says that a write can be sent now.
 func (k *link) ready() bool {
-	return k.act != nil && k.open && !k.writing && k.dead == nil
+	return k.act != nil && k.open && !k.writing && k.dead == nil && !k.mend.unread
+}
+
+// offers notes what channels a device has.
+func (k *link) offers(channels []drivers.Channel) {
+	k.channels = map[string]drivers.Channel{}
+	for _, c := range channels {
+		k.channels[c.Name] = c
+	}
 }
 
 // lapses says that the device goes to its own safe state when it is closed.
@@ -83,10 +92,7 @@ func (l *Loop) openLink(k *link, done func(error)) {
 				return
 			}
 			k.open = true
-			k.channels = map[string]drivers.Channel{}
-			for _, c := range channels {
-				k.channels[c.Name] = c
-			}
+			k.offers(channels)
 			done(nil)
 		}
 	})
@@ -111,7 +117,8 @@ func (l *Loop) poll(k *link, channels []string) {
 				}
 				return
 			}
-			k.trouble, k.heard = "", l.now()
+			l.answered(k)
+			k.heard = l.now()
 			l.handleReading(k, r, asked)
 		}
 	})
@@ -129,7 +136,8 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 			if err != nil {
 				l.deviceError(k, "write", err)
 			} else {
-				k.trouble, k.heard = "", l.now()
+				l.answered(k)
+				k.heard = l.now()
 				l.handleReading(k, r, asked)
 			}
 			done(asked, err)
@@ -137,22 +145,29 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 	})
 }
 
-// deviceError sorts a device's error: what may pass is told once and tried
-// again, what may not ends the run.
+// deviceError sorts a device's error: a refusal is told once; what may pass is tried
+// again; a device that cannot be used any more is opened again, or ends the run where
+// outages are not waited out.
 func (l *Loop) deviceError(k *link, doing string, err error) {
 	passes := errors.Is(err, drivers.ErrUnavailable) && !errors.Is(err, drivers.ErrClosed)
 	if passes || errors.Is(err, drivers.ErrRefused) {
-		if k.trouble != err.Error() {
-			k.trouble = err.Error()
-			l.event("warn", "device", fmt.Sprintf("%s of device %q: %v", doing, k.name, err))
+		l.tellTrouble(k, doing, err)
+		if !errors.Is(err, drivers.ErrRefused) {
+			l.strike(k, false)
 		}
 		return
 	}
-	if k.dead == nil {
-		k.dead = err
-		l.faults.Add(safety.RuleComms, k.lane-laneDevice)
-		l.fail(fmt.Errorf("%w: %s of device %q: %w", ErrInstrument, doing, k.name, err))
+	if k.dead != nil {
+		return
 	}
+	k.dead = err
+	if l.mends() {
+		l.tellTrouble(k, doing, err)
+		l.strike(k, true)
+		return
+	}
+	l.faults.Add(safety.RuleComms, k.lane-laneDevice)
+	l.fail(fmt.Errorf("%w: %s of device %q: %w", ErrInstrument, doing, k.name, err))
 }
 
 // revive reopens a dead device once and brings it to its own safe state.

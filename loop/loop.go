@@ -25,6 +25,7 @@ const (
 	settling
 	measuring
 	concluding
+	waiting
 	fallen
 	homing
 	resting
@@ -35,7 +36,7 @@ const (
 // String names the phase for a progress line.
 func (p phase) String() string {
 	return [...]string{"opening", "booting", "waiting for resume", "choosing", "recording", "moving", "settling",
-		"measuring", "concluding", "fallen back", "homing", "resting", "closing", "closed"}[p]
+		"measuring", "concluding", "waiting out an outage", "fallen back", "homing", "resting", "closing", "closed"}[p]
 }
 
 // Loop is a run in progress. All fields belong to the goroutine that called Run,
@@ -102,6 +103,9 @@ type Loop struct {
 	ledger ledger
 	step   step
 	rests  []*restJob
+	// spell and fallen say how the run waits for an instrument that is out of order.
+	spell  spell
+	fallen fallenState
 	// drove says that something was written to an actuator.
 	drove bool
 
@@ -264,6 +268,8 @@ func (l *Loop) tick() {
 		l.stopIfAsked()
 	}
 	l.takeOrders()
+	l.mendAll(now)
+	l.watchSpell(now)
 	l.pollAll()
 	switch l.phase {
 	case booting:
@@ -278,6 +284,10 @@ func (l *Loop) tick() {
 		}
 	case measuring:
 		l.watchShots(now)
+	case waiting:
+		l.watchWaiting()
+	case fallen:
+		l.watchFallen(now)
 	case homing:
 		l.watchHoming(now)
 	case resting:

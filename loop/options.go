@@ -42,11 +42,13 @@ type Options struct {
 	Constraints []Constraint
 	Stop        Stop
 	Safety      Safety
+	Outages     Outages
 	// Start says whether a person has begun the run.
 	Start StartMode
 	// Deadline bounds one decision in modes other than Simulate.
 	Deadline time.Duration
-	// FailureLimit ends the run after so many failed steps in a row.
+	// FailureLimit failed steps in a row end the run, or hold it where outages are
+	// waited out.
 	FailureLimit int
 	// Run is who this is, for those who ask; nothing depends on it.
 	Run RunNames

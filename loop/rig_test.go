@@ -32,8 +32,10 @@ type rig struct {
 	aux func() float64
 	// fault, if any, answers instead.
 	fault func(op string) error
-	// reopenFails makes Open fail after the first time.
+	// reopenFails makes Open fail after the first time; reopen, if any, says instead what
+	// becomes of it, and leaves fault as it is.
 	reopenFails bool
+	reopen      func() error
 
 	opens  int
 	halts  int
@@ -69,17 +71,28 @@ func newRig(clock drivers.Clock, names ...string) *rig {
 func (r *rig) Open(context.Context) ([]drivers.Channel, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.opens++; r.opens > 1 && r.reopenFails {
+	r.opens++
+	switch {
+	case r.opens > 1 && r.reopen != nil:
+		if err := r.reopen(); err != nil {
+			return nil, err
+		}
+		return r.channels(), nil
+	case r.opens > 1 && r.reopenFails:
 		return nil, fmt.Errorf("%w: does not start again", drivers.ErrUnavailable)
 	}
 	if r.opens > 1 {
 		r.fault = nil
 	}
+	return r.channels(), nil
+}
+
+func (r *rig) channels() []drivers.Channel {
 	var out []drivers.Channel
 	for n := range r.knobs {
 		out = append(out, drivers.Channel{Name: n, Unit: "V", Access: drivers.ReadWrite, Min: math.NaN(), Max: math.NaN(), CanRelease: true})
 	}
-	return append(out, drivers.Channel{Name: "meter", Unit: "W"}, drivers.Channel{Name: "aux", Unit: "K"}), nil
+	return append(out, drivers.Channel{Name: "meter", Unit: "W"}, drivers.Channel{Name: "aux", Unit: "K"})
 }
 
 func (r *rig) Close() error {

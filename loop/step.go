@@ -289,11 +289,14 @@ func (l *Loop) conclude(problem string) {
 		if l.phase != concluding {
 			return
 		}
-		if l.failures >= l.opt.FailureLimit && l.opt.FailureLimit > 0 {
+		switch tooMany := l.failures >= l.opt.FailureLimit && l.opt.FailureLimit > 0; {
+		case !tooMany:
+			l.next()
+		case l.opt.Outages.Wait:
+			l.endure(problem)
+		default:
 			l.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, problem))
-			return
 		}
-		l.next()
 	})
 }
 
@@ -306,7 +309,7 @@ func (l *Loop) book(o journal.Outcome) {
 	o.Spent = l.ledger.spent.float()
 	l.failures++
 	if o.Valid {
-		l.failures, l.lastProblem = 0, ""
+		l.failures, l.lastProblem, l.spell = 0, "", spell{}
 	} else if o.Problem != l.lastProblem && l.reason == "" {
 		l.lastProblem = o.Problem
 		l.event("warn", "step", fmt.Sprintf("step %d has no valid data: %s", s.n, o.Problem))

@@ -69,6 +69,14 @@ func (x *pass) granted(i int, dest float64) bool {
 	return d.Generation <= x.in.Durable
 }
 
+// ungrant has the rest of the way charged anew, from the readback: what the device
+// did with what was granted is not known.
+func (x *pass) ungrant(i int) {
+	if k := x.doseOf(i); k >= 0 && !x.s.Dose[k].Open {
+		x.s.Dose[k].Granted = false
+	}
+}
+
 // charge books a dose, before it is given, if every budget has room for it.
 func (x *pass) charge(k int, dest float64) bool {
 	l, d := &x.l.Doses[k], &x.s.Dose[k]

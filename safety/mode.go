@@ -164,7 +164,11 @@ func (x *pass) obey(active *Causes) {
 func (x *pass) moment(asks Causes) moment {
 	s, l := x.s, x.l
 	asked := l.reaction(&asks)
-	faulted := s.Mode == Hold && asked == ReactHold
+	// A disk says nothing about the instrument, which is seen all the time: a hold for
+	// the record may last.
+	seen := asks
+	seen[RuleRecord] = 0
+	faulted := s.Mode == Hold && l.reaction(&seen) == ReactHold
 	if faulted && !s.Faulted {
 		s.FaultedAt = x.now
 	}

@@ -3,8 +3,8 @@ package safety
 // Rule names a rule by its number.
 type Rule uint8
 
-// The rules. 1 to 31 are numbered as users know them; RuleAssert and RuleOverride
-// are parts of rules 2 and 12 that react in another way.
+// The rules. 1 to 31 are numbered as users know them; RuleAssert, RuleOverride and
+// RuleInstrument are parts of rules 2, 12 and 18 that react in another way.
 const (
 	RuleAssert Rule = iota
 	RuleFinite
@@ -39,6 +39,7 @@ const (
 	RuleStop
 	RuleShutdown
 	RuleOverride
+	RuleInstrument
 	// RuleCount is one more than the last rule.
 	RuleCount
 )

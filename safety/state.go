@@ -115,6 +115,9 @@ type VariableInput struct {
 	Lost bool
 	// Released says that the device has let go.
 	Released bool
+	// Silent says that the device is not heard of: what its readback does not show is
+	// not held against the actuator.
+	Silent bool
 }
 
 // Inputs are this tick's measurements. Sensors come in by Take, reading by reading.

@@ -46,6 +46,7 @@ func (x *pass) takeOver(i int) {
 	v, l, in := &x.s.Variable[i], &x.l.Variables[i], &x.in.Variable[i]
 	if in.Lost {
 		v.Known = false
+		x.ungrant(i)
 	}
 	if v.Known {
 		return

@@ -242,6 +242,8 @@ func (s *session) sayEvent(e journal.Event) {
 	case e.Kind == loop.EventSafety && e.Level == "error": // the error says it
 	case e.Kind == loop.EventSafety && e.Level == "info", e.Kind == loop.EventCommand && e.Level == "info":
 		s.tell.say("tuner: %s", e.Message)
+	case e.Kind == "device" && e.Level == "info":
+		s.tell.say("tuner: %s", e.Message)
 	case e.Level == "warn":
 		s.tell.say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":

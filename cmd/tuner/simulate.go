@@ -40,6 +40,7 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 				return err
 			}
 			w.opt.Mode = loop.Simulate
+			w.opt.Outages.Wait = false // the plant's faults count steps: while it waited, none would end
 			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(simulationStart())}
 			return s.play(cmd.Context())
 		},

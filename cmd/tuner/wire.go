@@ -13,9 +13,10 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// failureLimit is how many failed steps in a row end a run. Not fewer: a source
-// that comes back within some steps is not worth a lost night. Not more: each
-// step may wait for its timeouts, and nothing is learnt.
+// failureLimit is how many failed steps in a row hold a run until the instrument is
+// back, or end it where outages are not waited out. Not fewer: a source may come back
+// within some steps. Not more: each step may wait for its timeouts, and nothing is
+// learnt.
 const failureLimit = 10
 
 // wiring is a configuration turned into the options of every package. Nothing in

@@ -1,0 +1,158 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+const (
+	// spellFirst is the wait before the next step after FailureLimit failed ones in a
+	// row; it doubles up to spellMost. Not longer: five minutes of a night are little,
+	// and a step that fails teaches little.
+	spellFirst = 10 * time.Second
+	spellMost  = 5 * time.Minute
+	// steady is how long every cause must be gone before a run that has fallen back
+	// goes on by itself. Not shorter: what comes and goes is not over.
+	steady = 10 * time.Second
+	// refusalsMax is how often, a second apart, a device may refuse its rest state
+	// before that is told and the run ends.
+	refusalsMax = 10
+)
+
+// spell is a time in which steps fail one after the other: the run waits, and tries
+// a step now and then.
+type spell struct {
+	on bool
+	// device indexes the device that seems to be out of order.
+	device int
+	// until is when the next step is tried, wait how long that was waited for.
+	until time.Time
+	wait  time.Duration
+	// silent says that the last step had no data: the first value ends the wait.
+	silent bool
+}
+
+// fallenState is how a run stands that has fallen back and waits.
+type fallenState struct {
+	// clear is since when no cause is left, zero while there is one.
+	clear time.Time
+	// refusals of a rest state, the last at refused.
+	refusals int
+	refused  time.Time
+}
+
+// endure waits after too many failed steps in a row.
+func (l *Loop) endure(problem string) {
+	s := &l.spell
+	s.wait = min(max(2*s.wait, spellFirst), spellMost)
+	*s = spell{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.step.shots) == 0 && !l.refusing()}
+	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", l.failures, problem, s.wait))
+	l.enter(waiting)
+}
+
+// suspect is the device that failed steps point at: one that refuses its setpoint,
+// else the objective's.
+func (l *Loop) suspect() int {
+	for i := range l.aims {
+		if l.aims[i].refused != nil {
+			return l.opt.Variables[i].Channel.Device
+		}
+	}
+	return max(l.opt.Sensors[l.opt.Objective.Uses[0]].Channel.Device, 0)
+}
+
+func (l *Loop) refusing() bool {
+	return slices.ContainsFunc(l.aims, func(a aim) bool { return a.refused != nil })
+}
+
+// watchSpell ends the wait when its time is over. The next step follows when the
+// safety layer runs again.
+func (l *Loop) watchSpell(now time.Time) {
+	if s := &l.spell; s.on && !now.Before(s.until) {
+		s.on = false
+	}
+}
+
+// hearSpell ends the wait at the first value of what had been silent.
+func (l *Loop) hearSpell(renewed []int) {
+	if s := &l.spell; s.on && s.silent && slices.Contains(renewed, l.opt.Objective.Uses[0]) {
+		s.until = l.now()
+	}
+}
+
+// outageRules are the causes that are nobody's fault and go away by themselves: what
+// is silent, out of its range or out of order.
+var outageRules = [...]safety.Rule{safety.RuleStale, safety.RuleRange, safety.RuleComms, safety.RuleInstrument, safety.RuleRecord}
+
+// waitsOut reports whether a run that has fallen back goes on by itself: nothing is
+// latched, nobody holds it, and it was an outage that came first.
+func (l *Loop) waitsOut() bool {
+	if !l.opt.Outages.Wait || l.reason != "" || !l.safety.Latched.Empty() || l.safety.Paused {
+		return false
+	}
+	rest := l.safety.FirstOut
+	for _, r := range outageRules {
+		rest[r] = 0
+	}
+	return rest.Empty() && !l.safety.FirstOut.Empty()
+}
+
+// fallAsleep keeps a run that has fallen back, to be resumed by a person or, after an
+// outage, by itself.
+func (l *Loop) fallAsleep(why error) {
+	l.abandonStep(why.Error())
+	l.letStand()
+	l.fallen = fallenState{}
+	l.enter(fallen)
+	if l.waitsOut() {
+		l.event("warn", "outage", fmt.Sprintf("%v; the run waits, and goes on when that has been over for %v", why, steady))
+	}
+}
+
+// watchFallen resumes a run after an outage, and ends one whose time is over or whose
+// actuator refuses its rest state.
+func (l *Loop) watchFallen(now time.Time) {
+	f := &l.fallen
+	if s := l.opt.Stop.Time; s > 0 && l.ran(now) >= s {
+		l.reason = reasonTime
+		l.event("info", "stop", "stop condition reached: "+reasonTime)
+		l.rest(func(v *Variable) RestState { return v.OnFault })
+		return
+	}
+	for i := range l.aims {
+		a := &l.aims[i]
+		if a.refused == nil || now.Sub(f.refused) < time.Second {
+			continue
+		}
+		if f.refusals++; f.refusals > refusalsMax {
+			l.fail(fmt.Errorf("%w: %s refuses its rest state: %w", ErrInstrument, l.opt.Variables[i].Name, a.refused))
+			return
+		}
+		f.refused, a.refused = now, nil // it is asked again
+	}
+	switch {
+	case !l.waitsOut() || !l.out.Active.Empty():
+		f.clear = time.Time{}
+	case f.clear.IsZero():
+		f.clear = now
+	case now.Sub(f.clear) >= steady:
+		f.clear = time.Time{}
+		l.event("info", EventSafety, "the outage is over: going on")
+		if l.spell.wait == 0 { // else the next failed step waits longer
+			l.failures = 0
+		}
+		l.ask(safety.CommandResume)
+	}
+}
+
+// watchWaiting begins the next step once the wait is over and the layer runs.
+func (l *Loop) watchWaiting() {
+	switch {
+	case l.spell.on, l.held:
+	case l.opt.Mode == Shadow || l.safety.Mode == safety.Run && !l.mending():
+		l.next()
+	}
+}
