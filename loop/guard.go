@@ -95,8 +95,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	}
 	in, p := l.inputs(now, command), l.proposal()
 	generation := l.safety.Generation
-	var out safety.Output
-	l.safety, out = safety.Step(&l.limits, l.safety, &in, &p, l.safeTime(now))
+	out := l.safety.Advance(&l.limits, &in, &p, l.safeTime(now))
 	l.out = out
 	for i := range l.aims {
 		a := &l.aims[i]

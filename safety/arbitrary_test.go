@@ -271,7 +271,17 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkStep measures one tick of a run, as the loop has it (in place) and as the pure
+// function that copies the State.
 func BenchmarkStep(b *testing.B) {
+	benchmarkStep(b, func(l *Limits, s *State, in *Inputs, p *Proposal, now time.Duration) { s.Advance(l, in, p, now) })
+}
+
+func BenchmarkStepByValue(b *testing.B) {
+	benchmarkStep(b, func(l *Limits, s *State, in *Inputs, p *Proposal, now time.Duration) { *s, _ = Step(l, *s, in, p, now) })
+}
+
+func benchmarkStep(b *testing.B, advance func(*Limits, *State, *Inputs, *Proposal, time.Duration)) {
 	for _, n := range []int{1, 4, MaxVariables} {
 		b.Run(fmt.Sprintf("variables=%d", n), func(b *testing.B) {
 			l := oddLimits()
@@ -286,7 +296,7 @@ func BenchmarkStep(b *testing.B) {
 			step := func(c Command) {
 				now += tick
 				in.Command = c
-				s, _ = Step(&l, s, &in, &p, now)
+				advance(&l, &s, &in, &p, now)
 			}
 			step(CommandNone)
 			step(CommandArm)

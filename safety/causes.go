@@ -20,6 +20,9 @@ func (c *Causes) Empty() bool { return *c == Causes{} }
 
 // join adds another set.
 func (c *Causes) join(more *Causes) {
+	if more.Empty() { // mostly
+		return
+	}
 	for r := range c {
 		c[r] |= more[r]
 	}
@@ -48,6 +51,9 @@ func (r Reasons) Names() []string {
 // reaction is the strongest reaction that a set of causes asks for.
 func (l *Limits) reaction(c *Causes) Reaction {
 	worst := ReactNot
+	if c.Empty() {
+		return worst
+	}
 	for r := range RuleCount {
 		if !c.Has(r) {
 			continue
@@ -93,7 +99,10 @@ func (l *Limits) bypass(c *Causes, now time.Duration) Reasons {
 // latch notes what has come. Causes that do not clear by themselves are kept; the
 // first-out is what came when there was nothing.
 func (s *State) latch(active *Causes) {
-	if s.FirstOut.Empty() && !active.Empty() {
+	if active.Empty() {
+		return
+	}
+	if s.FirstOut.Empty() {
 		s.FirstOut = *active
 	}
 	for r := range RuleCount {

@@ -24,8 +24,13 @@ type pass struct {
 // stands outside its hard bounds is brought to the nearest one. Nothing is written
 // in Init, Idle and Armed; in Tripped and Stopped nothing but safe values.
 func Step(l *Limits, s State, in *Inputs, p *Proposal, now time.Duration) (State, Output) {
-	var out Output
-	x := pass{l: l, s: &s, in: in, p: p, out: &out, now: now}
+	out := s.Advance(l, in, p, now)
+	return s, out
+}
+
+// Advance is Step on a State in place: it saves the copies of what is not in use.
+func (s *State) Advance(l *Limits, in *Inputs, p *Proposal, now time.Duration) (out Output) {
+	x := pass{l: l, s: s, in: in, p: p, out: &out, now: now}
 	if s.Ticked {
 		x.dt = min(max(now-s.Last, 0), 2*l.Tick)
 	}
@@ -37,7 +42,7 @@ func Step(l *Limits, s State, in *Inputs, p *Proposal, now time.Duration) (State
 		x.actuate(i)
 	}
 	out.Mode = s.Mode
-	return s, out
+	return out
 }
 
 // detect lists the causes that hold now.
