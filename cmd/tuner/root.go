@@ -64,6 +64,7 @@ Start with:
 		newBenchCommand(e),
 		newVersionCommand(e),
 		newThisComputerCommand(e),
+		newManCommand(e),
 	)
 	return root
 }
