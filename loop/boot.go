@@ -173,10 +173,15 @@ func (l *Loop) endRefused() {
 
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
-	if s, ok := l.deps.Policy.(policy.Starter); ok && l.deps.Past == nil {
-		start := l.startSetting()
-		l.event("info", EventStart, formatStart(start))
-		s.SetStart(start)
+	l.startedAt = l.startSetting()
+	switch starter, ok := l.deps.Policy.(policy.Starter); {
+	case l.deps.Past != nil && l.deps.Past.start != nil:
+		l.startedAt = l.deps.Past.start
+	case l.deps.Past == nil && (ok || l.opt.Verify.Pairs > 0):
+		l.event("info", EventStart, formatStart(l.startedAt))
+		if ok {
+			starter.SetStart(l.startedAt)
+		}
 	}
 	l.known.Add(l.startSetting())
 	if l.opt.Mode != Shadow {

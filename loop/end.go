@@ -53,16 +53,16 @@ func (l *Loop) interrupt() {
 	l.rest(func(v *Variable) RestState { return v.Shutdown })
 }
 
-// finish ends the run at a stop condition: the recommendation is asked for, the
-// variables that are to hold are brought to it, the others to their shutdown
-// state.
+// finish ends the run at a stop condition: the recommendation is asked for and compared
+// with the starting setting, the variables that are to hold are brought to it, the
+// others to their shutdown state.
 func (l *Loop) finish(reason string) {
 	l.reason = reason
 	l.event("info", "stop", "stop condition reached: "+reason)
 	l.enter(concluding)
 	l.recommend(func() {
 		if l.phase == concluding {
-			l.home()
+			l.verify()
 		}
 	})
 }

@@ -102,7 +102,12 @@ type Loop struct {
 	aims   []aim
 	ledger ledger
 	step   step
-	rests  []*restJob
+	// startedAt is where the run started; verifying the comparison at its end.
+	// proposed says that the policy has decided a step which is not under way yet.
+	startedAt []float64
+	verifying verifying
+	proposed  bool
+	rests     []*restJob
 	// spell and fallen say how the run waits for an instrument that is out of order.
 	spell  spell
 	fallen fallenState
@@ -306,7 +311,7 @@ func (l *Loop) tick() {
 func (l *Loop) finished(ctx context.Context) (Result, error) {
 	l.publish(l.now())
 	r := &l.result
-	r.Reason, r.Steps, r.Spent = l.reason, l.steps, l.ledger.spent.float()
+	r.Reason, r.Steps, r.Spent = l.reason, l.searched(), l.ledger.spent.float()
 	r.PlaysBySet = l.ledger.plays
 	r.SpentBySet = make([]float64, len(l.ledger.bySet))
 	for i, m := range l.ledger.bySet {

@@ -94,18 +94,23 @@ func (l *Loop) rampTime(i int) time.Duration {
 	return time.Duration(min(seconds, math.MaxInt64/float64(2*time.Second)) * float64(time.Second))
 }
 
-// home brings the variables whose shutdown state is to hold to the recommended
-// setting, so that the instrument is left there; then all go to rest.
+// home brings the variables whose shutdown state is to hold to the recommended setting,
+// or to the starting setting where that was shown to be better, so that the instrument
+// is left there; then all go to rest.
 func (l *Loop) home() {
 	if l.opt.Mode == Shadow || !l.result.HasFound {
 		l.restAtEnd()
 		return
 	}
 	l.step = step{n: l.steps}
+	to, where := l.result.Found.X, "recommended"
+	if v := l.result.Verification; v != nil && v.Left == journal.Starting {
+		to, where = l.verifying.plan.Start, "starting"
+	}
 	values := map[int]float64{}
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
-		if x := l.result.Found.X[i]; l.canHold(v) && !math.IsNaN(x) {
+		if x := to[i]; l.canHold(v) && !math.IsNaN(x) {
 			bounds := l.bounds(i)
 			values[i] = destinationOf(&bounds, x)
 		}
@@ -114,7 +119,7 @@ func (l *Loop) home() {
 		l.restAtEnd()
 		return
 	}
-	l.event("info", "home", "moving to the recommended setting")
+	l.event("info", "home", "moving to the "+where+" setting")
 	l.enter(recording)
 	l.intendAll(l.homeActions(values), func() {
 		for i, x := range values {
@@ -159,7 +164,7 @@ func (l *Loop) watchHoming(now time.Time) {
 		}
 		l.step.problem = problem
 		l.settleActions(journal.Failed)
-		l.event("warn", "home", "not at the recommended setting: "+problem)
+		l.event("warn", "home", "not at the setting that the run was to end at: "+problem)
 		break
 	}
 	l.settleActions(journal.Confirmed)

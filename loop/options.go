@@ -41,6 +41,7 @@ type Options struct {
 	// constraint i.
 	Constraints []Constraint
 	Stop        Stop
+	Verify      Verify
 	Safety      Safety
 	Outages     Outages
 	// Start says whether a person has begun the run.
@@ -305,8 +306,9 @@ type Result struct {
 	// Reason says why the run ended: "steps", "cost", "time", "interrupted",
 	// "fault", "no data", "safety", "set-best".
 	Reason string
-	Steps  int
-	Spent  float64
+	// Steps counts those that the policy decided, and Spent is their cost.
+	Steps int
+	Spent float64
 	// SpentBySet and PlaysBySet have one entry per control set.
 	SpentBySet []float64
 	PlaysBySet []int
@@ -315,7 +317,11 @@ type Result struct {
 	// Found is the policy's recommendation in the user's sense; valid if HasFound.
 	Found    policy.Recommendation
 	HasFound bool
-	Elapsed  time.Duration
+	// Verification compares it with the starting setting by measurements of both; where it
+	// is nil, Unverified says why.
+	Verification *Verification
+	Unverified   string
+	Elapsed      time.Duration
 	// Rest says what became of the actuators.
 	Rest []RestReport
 }

@@ -9,7 +9,7 @@ func (l *Loop) tellProgress(now time.Time) {
 		return
 	}
 	p := l.progress
-	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.ledger.spent.float()
+	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.ledger.spent.plus(l.verifying.spent).float()
 	p.Elapsed = l.ran(now)
 	p.Left = l.left(p.Elapsed)
 	p.Ending = l.phase >= resting
@@ -34,11 +34,11 @@ func (l *Loop) left(elapsed time.Duration) time.Duration {
 	if s.Time > 0 {
 		earliest(max(s.Time-elapsed, 0))
 	}
-	if l.steps == 0 || l.opt.Mode == Shadow {
+	if l.searched() == 0 || l.opt.Mode == Shadow {
 		return left
 	}
 	if s.Steps > 0 {
-		earliest(scale(elapsed, float64(s.Steps-l.steps)/float64(l.steps)))
+		earliest(scale(elapsed, float64(s.Steps-l.searched())/float64(l.searched())))
 	}
 	if spent := l.ledger.spent.float(); s.Cost > 0 && spent > 0 {
 		earliest(scale(elapsed, (s.Cost-spent)/spent))

@@ -41,6 +41,7 @@ type Replay struct {
 	abandoned map[int]bool
 	// narrowed are the changes of limits during the run, in order.
 	narrowed []narrowed
+	verified verified
 }
 
 // Difference is the first place where a derived decision is not the recorded one.
@@ -62,9 +63,10 @@ type Replayed struct {
 
 // Run derives every decision from the observations before it, compares it bit for
 // bit with the recorded one (control set, setting, what the bounds made of it, work
-// units), and teaches the policy what the step brought. It stops at the first
-// difference. A decision that the deadline had cut is repeated with as many work
-// units. What slew, holds and trips did on the way is not derived: it depends on
+// units), and teaches the policy what the step brought. Of a comparison with the starting
+// setting it derives both settings, whose turn each step was, and the result. It stops at
+// the first difference. A decision that the deadline had cut is repeated with as many
+// work units. What slew, holds and trips did on the way is not derived: it depends on
 // readings between shots, which are not kept.
 //
 // Errors: what reading the journal gives, and a policy that refuses what was recorded.
@@ -84,7 +86,11 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 			break
 		}
 		if done.First == nil {
-			done.First, err = p.derive(ctx, s.Decision)
+			if s.Decision.Compared.Comparison > 0 {
+				done.First, err = p.deriveLeg(ctx, s)
+			} else {
+				done.First, err = p.derive(ctx, s.Decision)
+			}
 			switch {
 			case err != nil:
 				return done, err
@@ -95,7 +101,7 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 				return done, nil
 			}
 		}
-		if !s.Concluded || p.abandoned[s.Decision.Step] {
+		if !s.Concluded || p.abandoned[s.Decision.Step] || s.Decision.Compared.Comparison > 0 {
 			continue
 		}
 		shots, err := r.Shots(s.Decision.Step)
@@ -105,6 +111,9 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 		if err := p.learn(s, shots); err != nil {
 			return done, err
 		}
+	}
+	if done.First == nil && p.Until == 0 && !p.Lenient {
+		done.First = p.deriveResults()
 	}
 	return done, nil
 }
@@ -137,12 +146,13 @@ func (p *Replay) start(r *journal.Reader) error {
 			if err != nil {
 				return err
 			}
+			p.verified.start = x
 			if starter, ok := p.Policy.(policy.Starter); ok {
 				starter.SetStart(x)
 			}
 		}
 	}
-	return nil
+	return p.verified.read(r)
 }
 
 // derive proposes and compares.

@@ -21,6 +21,17 @@ type Past struct {
 
 	charges  []charge
 	failures int
+	// start is where the run started, nil where that was not recorded.
+	start []float64
+	// openSession is the session that began the open step.
+	openSession int
+	// comparison is the last that was begun, nil: none; legs are its steps, compared says
+	// that it was ended. paid and legCount are of all comparisons.
+	comparison *journal.Comparison
+	legs       []leg
+	compared   bool
+	paid       money
+	legCount   int
 }
 
 // charge is what one step cost.
@@ -31,7 +42,10 @@ type charge struct {
 
 // Recall reads what an unfinished run has behind it.
 func (o *Options) Recall(r *journal.Reader) (Past, error) {
-	var p Past
+	p, abandoned, err := o.recallStory(r)
+	if err != nil {
+		return Past{}, err
+	}
 	var session time.Duration // the last stamp of the session in hand
 	for s, err := range r.Steps() {
 		if err != nil {
@@ -45,11 +59,15 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 		p.Steps = s.Decision.Step
 		if !s.Concluded {
 			open := s.Decision
-			p.Open = &open
+			p.Open, p.openSession = &open, s.Session
 			break
 		}
 		session = max(session, s.Outcome.At.Mono)
 		p.Concluded++
+		if s.Decision.Compared.Comparison > 0 {
+			p.addLeg(s, abandoned[s.Decision.Step])
+			continue
+		}
 		p.charges = append(p.charges, charge{o.played(s.Decision.ControlSet), asMoney(s.Outcome.Cost)})
 		p.failures++
 		if s.Outcome.Valid {
@@ -66,6 +84,41 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 	return p, nil
 }
 
+// recallStory reads what events and comparisons tell of the past.
+func (o *Options) recallStory(r *journal.Reader) (p Past, abandoned map[int]bool, err error) {
+	abandoned = map[int]bool{}
+	for e, err := range r.Events() {
+		if err != nil {
+			return p, nil, err
+		}
+		switch e.Kind {
+		case EventAbandoned:
+			abandoned[e.Step] = true
+		case EventStart:
+			if p.start, err = parseStart(e.Message, len(o.Variables)); err != nil {
+				return p, nil, err
+			}
+		}
+	}
+	all, err := r.Comparisons()
+	if err != nil || len(all) == 0 {
+		return p, abandoned, err
+	}
+	p.comparison = &all[len(all)-1]
+	results, err := r.ComparisonResults()
+	p.compared = len(results) > 0 && results[len(results)-1].Comparison == p.comparison.Number
+	return p, abandoned, err
+}
+
+// addLeg counts a step of a comparison, and keeps it if it is of the last.
+func (p *Past) addLeg(s journal.Step, abandoned bool) {
+	p.legCount++
+	p.paid = p.paid.plus(asMoney(s.Outcome.Cost))
+	if c := s.Decision.Compared; p.comparison != nil && c.Comparison == p.comparison.Number {
+		p.legs = append(p.legs, leg{Compared: c, outcome: s.Outcome, abandoned: abandoned, session: s.Session})
+	}
+}
+
 // takeUp continues where the past ended. The step that was in flight is closed as
 // unknown: it counts, its control set and all its shots are charged (not its setting's own cost and
 // its way, which nobody knows), and it teaches the policy nothing.
@@ -75,6 +128,7 @@ func (l *Loop) takeUp() {
 		return
 	}
 	l.steps, l.failures = p.Concluded, p.failures
+	l.verifying.steps, l.verifying.spent = p.legCount, p.paid
 	for _, c := range p.charges {
 		l.ledger.charge(c.set, c.cost)
 	}
@@ -87,17 +141,20 @@ func (l *Loop) takeUp() {
 // closeUnknown concludes a step that another process began.
 func (l *Loop) closeUnknown(d *journal.Decision) {
 	set := l.opt.played(d.ControlSet)
+	l.step = step{n: d.Step, set: set, decision: *d}
 	cost := money(0)
 	if set >= 0 {
-		cost = l.opt.Cost.stepCost(bill{set: l.opt.ControlSets[set].Cost, shots: l.opt.Objective.Shots})
+		cost = l.opt.Cost.stepCost(bill{set: l.opt.ControlSets[set].Cost, shots: l.wantedShots()})
 	}
-	l.ledger.charge(set, cost)
+	l.charge(cost)
 	l.steps++
-	l.step = step{n: d.Step}
 	l.event("info", EventAbandoned, ProblemUnknown)
 	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(),
-		Cost: cost.float(), Spent: l.ledger.spent.float(), Problem: ProblemUnknown, At: l.stamp()}
+		Cost: cost.float(), Spent: l.ledger.spent.plus(l.verifying.spent).float(), Problem: ProblemUnknown, At: l.stamp()}
 	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, nil)
+	if c := d.Compared; c.Comparison > 0 {
+		l.deps.Past.legs = append(l.deps.Past.legs, leg{Compared: c, outcome: o, abandoned: true, session: l.deps.Past.openSession})
+	}
 }
 
 // ran is how long the run has gone on, all sessions together.

@@ -55,7 +55,7 @@ func (l *Loop) tryShot() {
 	p.objective, p.stamp = y, l.stamp()
 	s.shots = append(s.shots, *p)
 	s.waitedFrom = l.now()
-	if len(s.shots) >= l.opt.Objective.Shots {
+	if len(s.shots) >= l.wantedShots() {
 		l.conclude("")
 	}
 }

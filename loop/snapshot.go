@@ -65,7 +65,7 @@ func (l *Loop) snapshot(now time.Time, session string) *Status {
 		Phase: l.phase.String(), PhaseFor: seconds(now.Sub(l.since)),
 		Causes: l.causeList(), FirstOut: l.list(l.safety.FirstOut), Reason: l.reason,
 		Started: instant(journal.Stamp{Wall: l.start}), Ticked: instant(l.stamp()),
-		Step: l.step.n, Steps: l.steps, Failures: l.failures, FailureLimit: o.FailureLimit,
+		Step: l.step.n, Steps: l.searched(), Failures: l.failures, FailureLimit: o.FailureLimit,
 		Spent: Number(l.ledger.spent.float()), Budget: Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
 		Elapsed: seconds(l.ran(now)), TimeLimit: seconds(o.Stop.Time), Left: Number(math.NaN()),
 		Objective: ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},

@@ -43,6 +43,10 @@ type step struct {
 
 // next begins a step, or ends the run where a stop condition holds.
 func (l *Loop) next() {
+	if l.verifying.running {
+		l.nextLeg()
+		return
+	}
 	if reason := l.stopReason(); reason != "" {
 		l.finish(reason)
 		return
@@ -66,7 +70,7 @@ func (l *Loop) stopReason() string {
 		return reasonTime
 	case l.opt.Mode == Shadow:
 		return ""
-	case s.Steps > 0 && l.steps >= s.Steps:
+	case s.Steps > 0 && l.searched() >= s.Steps:
 		return reasonSteps
 	case s.Cost > 0 && l.ledger.spent >= asMoney(s.Cost):
 		return reasonCost
@@ -89,6 +93,7 @@ func (l *Loop) decide() {
 		return
 	}
 	m.asked++
+	l.proposed = true
 	mine, p := m.asked, l.deps.Policy
 	l.desk.post(m.lane, func() func() {
 		a := l.propose(p)
@@ -140,16 +145,22 @@ func (l *Loop) decided(a answer) {
 		l.fail(err)
 		return
 	}
-	if l.opt.Mode != Shadow && !l.ledger.fits(l.stepMoney(l.opt.Objective.Shots), l.opt.Stop.Cost) {
+	if l.opt.Mode != Shadow && !l.ledger.fits(l.stepMoney(l.wantedShots()), l.opt.Stop.Cost) {
 		l.finish(reasonCost)
 		return
 	}
-	s.open = true
+	l.proposed = false
+	l.openStep()
+}
+
+// openStep makes the decision durable, then has it carried out.
+func (l *Loop) openStep() {
+	l.step.open = true
 	l.enter(recording)
-	decision := s.decision
+	decision := l.step.decision
 	l.last = &decision
 	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, func() {
-		if l.phase == recording {
+		if l.phase == recording && l.step.n == decision.Step {
 			l.failpoint("decision-durable")
 			l.intend()
 		}
@@ -171,8 +182,11 @@ func (l *Loop) decisionOf(a answer) journal.Decision {
 	p := a.proposal
 	d := journal.Decision{Step: l.step.n, ControlSet: p.ControlSet, Initial: p.Initial,
 		Requested: policy.NaNs(len(p.X)), Applied: policy.NaNs(len(p.X)),
-		Work: p.Work, Cut: p.Cut, Took: a.took, Why: explain(p.Why), At: l.stamp()}
+		Work: p.Work, Cut: p.Cut, Took: a.took, Why: explain(p.Why), Compared: l.step.decision.Compared, At: l.stamp()}
 	for _, i := range l.opt.ControlSets[p.ControlSet].Variables {
+		if d.Compared.Comparison > 0 && math.IsNaN(p.X[i]) {
+			continue // it was random at the start, and is so again
+		}
 		limits := l.bounds(i)
 		fallback := l.takeOverFrom(i)
 		if math.IsNaN(fallback) {
@@ -285,6 +299,11 @@ func (l *Loop) conclude(problem string) {
 		return
 	}
 	l.judge(o.X, o.Valid, l.tellBroken())
+	if l.verifying.running {
+		l.legEnded(o, false)
+		l.nextLeg()
+		return
+	}
 	l.learn(observations, func() {
 		if l.phase != concluding {
 			return
@@ -305,9 +324,11 @@ func (l *Loop) book(o journal.Outcome) {
 	s := &l.step
 	s.open = false
 	l.steps++
-	l.ledger.charge(s.set, l.stepMoney(len(s.shots)))
-	o.Spent = l.ledger.spent.float()
-	l.failures++
+	l.charge(l.stepMoney(len(s.shots)))
+	o.Spent = l.ledger.spent.plus(l.verifying.spent).float()
+	if s.decision.Compared.Comparison == 0 {
+		l.failures++
+	}
 	if o.Valid {
 		l.failures, l.lastProblem, l.spell = 0, "", spell{}
 	} else if o.Problem != l.lastProblem && l.reason == "" {
@@ -327,29 +348,6 @@ func (l *Loop) book(o journal.Outcome) {
 	})
 }
 
-// stepMoney is what the step cost with the shots that were taken; nothing in
-// shadow mode.
-func (l *Loop) stepMoney(shots int) money {
-	if l.step.set < 0 {
-		return 0
-	}
-	s := &l.step
-	return l.opt.Cost.stepCost(bill{set: l.opt.ControlSets[s.set].Cost, setting: s.setting, shots: shots, moved: s.moved})
-}
-
-// price asks what the setting costs: where the safety layer lets it go, not where it
-// was wanted.
-func (l *Loop) price() (err error) {
-	s := &l.step
-	if s.set < 0 {
-		return nil
-	}
-	if s.setting, err = l.opt.Cost.settingCost(s.set, s.decision.Applied); err != nil {
-		return fmt.Errorf("decision of step %d: %w", s.n, err)
-	}
-	return nil
-}
-
 // abandonStep closes the step in flight without teaching it to the policy.
 func (l *Loop) abandonStep(why string) {
 	if !l.step.open {
@@ -361,6 +359,9 @@ func (l *Loop) abandonStep(why string) {
 	l.settleActions(journal.Unknown)
 	l.event("info", EventAbandoned, why)
 	l.book(o)
+	if l.verifying.running {
+		l.legEnded(o, true)
+	}
 }
 
 // settleActions records what became of the step's actions, once.

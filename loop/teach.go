@@ -23,7 +23,7 @@ func (p *Replay) Teach(ctx context.Context, r *journal.Reader) error {
 			return ctx.Err()
 		case p.Until > 0 && s.Decision.Step > p.Until:
 			return nil
-		case !s.Concluded || p.abandoned[s.Decision.Step]:
+		case !s.Concluded || p.abandoned[s.Decision.Step] || s.Decision.Compared.Comparison > 0:
 			continue
 		}
 		shots, err := r.Shots(s.Decision.Step)

@@ -33,6 +33,9 @@ type Comparison struct {
 	ControlSet int
 	// Pairs is how many there are to be, Shots what each step takes.
 	Pairs, Shots int
+	// Proposed says that the policy had decided another step, which was not played, as
+	// where the budget does not pay for it.
+	Proposed bool
 	// Recommended and Start have one entry per variable; NaN where that side leaves it
 	// random.
 	Recommended, Start []float64
@@ -72,7 +75,7 @@ func (j *Journal) Compare(c Comparison) error {
 		return j.refuse("comparison %d has %d and %d values, the run has %d variables",
 			c.Number, len(c.Recommended), len(c.Start), len(j.variables))
 	}
-	rows := []row{{"comparison", j.stamped(c.At, integer(c.Number), integer(c.ControlSet), integer(c.Pairs), integer(c.Shots))}}
+	rows := []row{{"comparison", j.stamped(c.At, integer(c.Number), integer(c.ControlSet), integer(c.Pairs), integer(c.Shots), boolean(c.Proposed))}}
 	for i := range c.Start {
 		rows = append(rows, row{"comparison_value", []any{integer(c.Number), integer(i), number(c.Recommended[i]), number(c.Start[i])}})
 	}
@@ -97,7 +100,7 @@ func (r *Reader) Comparisons() ([]Comparison, error) {
 	err := r.read(func(tx *sql.Tx) error {
 		err := r.scan(tx, span{table: "comparison"}, func(c *cells) {
 			all = append(all, Comparison{Number: c.int("n"), ControlSet: c.int("control_set"), Pairs: c.int("pairs"),
-				Shots: c.int("shots"), At: c.stamp()})
+				Shots: c.int("shots"), Proposed: c.flag("proposed"), At: c.stamp()})
 		})
 		if err != nil {
 			return err
@@ -141,9 +144,10 @@ func (l *loader) addCompared(c *cells) {
 	}
 }
 
-// Same says that two comparisons are to measure the same.
+// Same says that two comparisons measure the same settings in the same way, whatever
+// their numbers of pairs.
 func (c Comparison) Same(d Comparison) bool {
 	equal := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-	return c.ControlSet == d.ControlSet && c.Pairs == d.Pairs && c.Shots == d.Shots &&
+	return c.ControlSet == d.ControlSet && c.Shots == d.Shots &&
 		slices.EqualFunc(c.Recommended, d.Recommended, equal) && slices.EqualFunc(c.Start, d.Start, equal)
 }

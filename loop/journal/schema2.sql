@@ -3,6 +3,7 @@ CREATE TABLE comparison (
   control_set INTEGER NOT NULL REFERENCES control_set (n), -- played on both sides
   pairs       INTEGER NOT NULL,    -- to be measured
   shots       INTEGER NOT NULL,    -- of each step
+  proposed    INTEGER NOT NULL,    -- 1: after a decision that was made and not played
   session     INTEGER NOT NULL REFERENCES session (n),
   mono_ns     INTEGER NOT NULL,
   wall_ns     INTEGER,

@@ -1,0 +1,112 @@
+package loop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// verified is what a replay knows of comparisons with the starting setting.
+type verified struct {
+	start   []float64
+	all     []journal.Comparison
+	results []journal.ComparisonResult
+	// legs by comparison, as far as the replay has come.
+	legs map[int][]leg
+}
+
+// read takes in what the journal has of them.
+func (v *verified) read(r *journal.Reader) (err error) {
+	v.legs = map[int][]leg{}
+	if v.all, err = r.Comparisons(); err != nil {
+		return err
+	}
+	v.results, err = r.ComparisonResults()
+	return err
+}
+
+// deriveLeg derives a step of a comparison and, with its first, the two settings. The
+// policy of a lenient replay is only to learn, and it learns nothing here.
+func (p *Replay) deriveLeg(ctx context.Context, s journal.Step) (*Difference, error) {
+	d, v := &s.Decision, &p.verified
+	if p.Lenient {
+		return nil, nil
+	}
+	if d.Compared.Comparison > len(v.all) {
+		return &Difference{Step: d.Step, What: "comparison", Recorded: fmt.Sprint(d.Compared.Comparison), Derived: "none"}, nil
+	}
+	c := v.all[d.Compared.Comparison-1]
+	if len(v.legs[c.Number]) == 0 {
+		if first, err := p.deriveSides(ctx, d.Step, c); first != nil || err != nil {
+			return first, err
+		}
+	}
+	v.legs[c.Number] = append(v.legs[c.Number], leg{Compared: d.Compared, outcome: s.Outcome,
+		abandoned: p.abandoned[d.Step] || !s.Concluded, session: s.Session})
+	if _, _, err := p.Options.pairing(c, v.legs[c.Number]); err != nil {
+		return &Difference{Step: d.Step, What: "turn in the comparison", Recorded: string(d.Compared.Side), Derived: err.Error()}, nil
+	}
+	q := policy.Proposal{ControlSet: c.ControlSet, X: c.Recommended}
+	if d.Compared.Side == journal.Starting {
+		q.X = c.Start
+	}
+	return p.compare(*d, q), nil
+}
+
+// deriveSides derives the settings that are compared.
+func (p *Replay) deriveSides(ctx context.Context, step int, c journal.Comparison) (*Difference, error) {
+	if c.Proposed {
+		if _, err := p.Policy.Propose(ctx); err != nil && !errors.Is(err, policy.ErrBudget) {
+			return nil, fmt.Errorf("derive the decision before step %d, which was not played: %w", step, err)
+		}
+	}
+	found, err := p.Policy.Recommend()
+	if err != nil {
+		return nil, fmt.Errorf("derive the recommendation before step %d: %w", step, err)
+	}
+	differs := func(what string, recorded, derived any) *Difference {
+		return &Difference{Step: step, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
+	}
+	if found.ControlSet != c.ControlSet {
+		return differs("control set of the recommendation", c.ControlSet, found.ControlSet), nil
+	}
+	for _, i := range p.Options.ControlSets[c.ControlSet].Variables {
+		name, start := p.Options.Variables[i].Name, found.X[i]
+		if exactly(found.X[i]) != exactly(c.Recommended[i]) {
+			return differs("recommended setting of "+name, exactly(c.Recommended[i]), exactly(found.X[i])), nil
+		}
+		if same := p.Options.Verify.Same; p.verified.start != nil && (same == nil || !same[i]) {
+			start = p.verified.start[i]
+		}
+		if exactly(start) != exactly(c.Start[i]) {
+			return differs("starting setting of "+name, exactly(c.Start[i]), exactly(start)), nil
+		}
+	}
+	return nil, nil
+}
+
+// deriveResults derives what came of the comparisons.
+func (p *Replay) deriveResults() *Difference {
+	for _, r := range p.verified.results {
+		if r.Comparison > len(p.verified.all) {
+			return &Difference{What: "result of a comparison", Recorded: fmt.Sprint(r.Comparison), Derived: "none"}
+		}
+		c, legs := p.verified.all[r.Comparison-1], p.verified.legs[r.Comparison]
+		found, err := p.Options.compare(c, legs)
+		step := 0
+		if len(legs) > 0 {
+			step = legs[len(legs)-1].outcome.Step
+		}
+		if err != nil {
+			return &Difference{Step: step, What: "result of the comparison", Recorded: r.Verdict, Derived: err.Error()}
+		}
+		if derived := resultOf(r.Comparison, &found); !bytes.Equal(derived.Document, r.Document) {
+			return &Difference{Step: step, What: "result of the comparison", Recorded: string(r.Document), Derived: string(derived.Document)}
+		}
+	}
+	return nil
+}

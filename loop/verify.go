@@ -1,0 +1,258 @@
+package loop
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// EventVerify is the kind of the events that tell of the comparison at the end.
+const EventVerify = "verify"
+
+// verifying is the comparison in progress.
+type verifying struct {
+	running bool
+	plan    journal.Comparison
+	legs    []leg
+	turn    turn
+	// kept says that its result is in the journal already.
+	kept bool
+	// spent by the legs of all sessions; steps counts them, those that were begun.
+	spent money
+	steps int
+	began time.Time
+}
+
+// verify measures the recommended and the starting setting in turn, then brings the
+// instrument to rest. Where that is not to be, it says why.
+func (l *Loop) verify() {
+	plan, why := l.comparison()
+	if why != "" {
+		l.result.Unverified = why
+		if l.opt.Mode != Shadow {
+			l.event("info", EventVerify, "the recommended setting is not compared with the starting one: "+why)
+		}
+		l.home()
+		return
+	}
+	v := &l.verifying
+	v.running, v.began, v.turn = true, l.now(), turn{pair: 1}
+	if !l.takeUpComparison(&plan) {
+		l.record("comparison", func(j *journal.Journal) error { return j.Compare(plan) }, nil)
+	}
+	v.plan = plan
+	if left := plan.Pairs + 1 - v.turn.pair; left > 0 {
+		l.event("info", EventVerify, fmt.Sprintf("measuring the recommended and the starting setting in turn, %d pairs of steps", left))
+	}
+	l.nextLeg()
+}
+
+// takeUpComparison goes on with the last session's comparison if it was the same, and
+// gives plan its number, or a new one.
+func (l *Loop) takeUpComparison(plan *journal.Comparison) bool {
+	v, p := &l.verifying, l.deps.Past
+	plan.Number = 1
+	if p == nil || p.comparison == nil {
+		return false
+	}
+	if plan.Number = p.comparison.Number + 1; !p.comparison.Same(*plan) {
+		return false
+	}
+	_, t, err := l.opt.pairing(*p.comparison, p.legs)
+	if err != nil { // by another seed
+		return false
+	}
+	t.half = false
+	*plan, v.legs, v.turn, v.kept = *p.comparison, p.legs, t, p.compared
+	return true
+}
+
+// comparison is what is to be measured, or why nothing is.
+func (l *Loop) comparison() (c journal.Comparison, why string) {
+	o, found := &l.opt, &l.result.Found
+	switch {
+	case o.Mode == Shadow:
+		return c, "nothing is driven"
+	case o.Verify.Pairs == 0:
+		return c, cmp.Or(o.Verify.Why, "nobody asked for it")
+	case !l.result.HasFound:
+		return c, "there is none"
+	}
+	c = journal.Comparison{ControlSet: found.ControlSet, Pairs: min(o.Verify.Pairs, maxPairs), Shots: o.Objective.Shots, Proposed: l.proposed,
+		Recommended: policy.NaNs(len(o.Variables)), Start: policy.NaNs(len(o.Variables)), At: l.stamp()}
+	if o.Verify.Risk > 0 {
+		c.Shots = max(c.Shots, 2) // one shot says nothing of its scatter
+	}
+	same := true
+	for _, i := range o.ControlSets[found.ControlSet].Variables {
+		v := &o.Variables[i]
+		c.Recommended[i], c.Start[i] = found.X[i], l.startedAt[i]
+		if o.Verify.Same != nil && o.Verify.Same[i] {
+			c.Start[i] = found.X[i]
+		}
+		if math.IsNaN(c.Start[i]) && v.OnRelease == Hold {
+			return c, fmt.Sprintf("where %s was at the start is not known", v.Name)
+		}
+		same = same && c.Start[i] == c.Recommended[i]
+	}
+	if same {
+		return c, "it is the starting setting"
+	}
+	c.Pairs, why = l.affordable(c)
+	return c, why
+}
+
+// affordable is how many pairs fit in what the comparison may cost and take, or why they
+// are too few.
+func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
+	o := &l.opt
+	pairs = c.Pairs
+	if limit := o.Verify.Cost; limit > 0 {
+		cost := l.pairCost(c)
+		if fits := limit / cost; fits < float64(pairs) {
+			pairs = int(fits)
+		}
+		if pairs < minPairs {
+			return 0, fmt.Sprintf("a pair costs %.4g, so %d cost more than the %.4g that stop.verify_cost allows", cost, minPairs, limit)
+		}
+	}
+	if limit, n := o.Verify.Time, l.searched(); limit > 0 && n > 0 {
+		pair := 2 * l.ran(l.now()) / time.Duration(n)
+		if fits := float64(limit) / float64(max(pair, 1)); fits < float64(pairs) {
+			pairs = int(fits)
+		}
+		if pairs < minPairs {
+			return 0, fmt.Sprintf("a pair takes about %v, so %d take longer than the %v that stop.verify_time allows",
+				pair.Round(time.Second), minPairs, limit)
+		}
+	}
+	return pairs, ""
+}
+
+// pairCost is what a pair costs at most.
+func (l *Loop) pairCost(c journal.Comparison) float64 {
+	o, total := &l.opt, money(0)
+	moved := make([]float64, len(c.Start))
+	for i := range moved {
+		if way := math.Abs(c.Recommended[i] - c.Start[i]); !math.IsNaN(way) {
+			moved[i] = way
+		}
+	}
+	for _, x := range [][]float64{c.Recommended, c.Start} {
+		setting, err := o.Cost.settingCost(c.ControlSet, x)
+		if err != nil {
+			setting = math.Inf(1)
+		}
+		total = total.plus(o.Cost.stepCost(bill{set: o.ControlSets[c.ControlSet].Cost, setting: setting, shots: c.Shots, moved: moved}))
+	}
+	return total.float()
+}
+
+// searched counts the steps that the policy decided.
+func (l *Loop) searched() int { return l.steps - l.verifying.steps }
+
+// nextLeg begins the next step of the comparison, or ends it.
+func (l *Loop) nextLeg() {
+	v := &l.verifying
+	over := v.turn.pair > v.plan.Pairs || l.opt.FailureLimit > 0 && v.turn.failed >= l.opt.FailureLimit
+	if limit := l.opt.Verify.Time; !over && limit > 0 && !v.turn.half && l.now().Sub(v.began) >= limit {
+		l.event("info", EventVerify, fmt.Sprintf("the %v that stop.verify_time allows are over", limit))
+		over = true
+	}
+	if over {
+		l.verified()
+		return
+	}
+	l.step = step{n: l.steps + 1}
+	l.step.decision.Compared = v.turn.next(l.opt.Verify.Seed, v.plan.Number)
+	if l.deps.BeginStep != nil {
+		l.deps.BeginStep(l.step.n)
+	}
+	s := &l.step
+	p := policy.Proposal{ControlSet: v.plan.ControlSet, X: v.plan.Recommended}
+	if s.decision.Compared.Side == journal.Starting {
+		p.X = v.plan.Start
+	}
+	s.decision = l.decisionOf(answer{proposal: p})
+	l.cast(p.ControlSet)
+	if err := l.price(); err != nil {
+		l.fail(err)
+		return
+	}
+	if limit := l.opt.Verify.Cost; limit > 0 && v.spent.plus(l.stepMoney(v.plan.Shots)) > asMoney(limit) {
+		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %.4g that stop.verify_cost allows", limit))
+		l.verified()
+		return
+	}
+	l.openStep()
+}
+
+// legEnded takes in a step of the comparison, whatever became of it.
+func (l *Loop) legEnded(o journal.Outcome, abandoned bool) {
+	v := &l.verifying
+	x := leg{Compared: l.step.decision.Compared, outcome: o, abandoned: abandoned, session: -1}
+	v.legs = append(v.legs, x)
+	v.turn.after(x)
+}
+
+// verified evaluates the comparison and brings the instrument to rest.
+func (l *Loop) verified() {
+	v := &l.verifying
+	v.running = false
+	l.step = step{n: l.steps}
+	found, err := l.opt.compare(v.plan, v.legs)
+	if err != nil {
+		l.fail(fmt.Errorf("compare the recommended setting with the starting one: %w", err))
+		return
+	}
+	l.result.Verification = &found
+	if !v.kept {
+		r := resultOf(v.plan.Number, &found)
+		r.At = l.stamp()
+		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, nil)
+	}
+	l.event("info", EventVerify, found.Words(l.opt.Objective.Unit))
+	l.home()
+}
+
+// resultOf is a verification as the journal keeps it.
+func resultOf(number int, v *Verification) journal.ComparisonResult {
+	nan := math.NaN()
+	r := journal.ComparisonResult{Comparison: number, Verdict: v.Verdict, Pairs: v.Pairs, Gain: nan, Low: nan, High: nan, P: nan}
+	if g := v.Gain; g != nil {
+		r.Gain, r.Low, r.High, r.P = float64(g.Value), float64(g.Low), float64(g.High), float64(g.P)
+	}
+	r.Document, _ = json.Marshal(v) // of strings and Numbers, which always can be written
+	return r
+}
+
+// Words tells what came of the comparison in one line; unit is the objective's.
+func (v *Verification) Words(unit string) string {
+	g := v.Gain
+	if g == nil {
+		return fmt.Sprintf("no improvement shown: none of %d pairs of measurements gave data", v.Planned)
+	}
+	if unit == "1" {
+		unit = ""
+	}
+	quantity := func(x journal.Number) string { return strings.TrimRight(fmt.Sprintf("%.4g %s", float64(x), unit), " ") }
+	size := quantity(g.Value)
+	if !math.IsNaN(float64(g.Low)) {
+		size += fmt.Sprintf(" (95 %% confidence: %.4g to %s)", float64(g.Low), quantity(g.High))
+	}
+	p := fmt.Sprintf("p = %.2g, two-sided %.2g, sign-flip test on %d pairs", float64(g.P), float64(g.PTwoSided), v.Pairs)
+	switch v.Verdict {
+	case VerdictBetter:
+		return fmt.Sprintf("the recommended setting is better than the starting one by %s; %s", size, p)
+	case VerdictWorse:
+		return fmt.Sprintf("the starting setting is better: the recommended one gains %s; p = %.2g for a loss, two-sided %.2g, sign-flip test on %d pairs",
+			size, float64(g.PLess), float64(g.PTwoSided), v.Pairs)
+	}
+	return fmt.Sprintf("no improvement shown: the recommended setting gains %s; %s", size, p)
+}
