@@ -95,7 +95,7 @@ func TestProblemByLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]int{
-		"policy.kind": 5, "variable.gap.device": 19, "variable.gap.settle": 15, "device.meter.driver": 40, "safety.variable.gap.exposure.above": 31, "safety.bypass.1.who": 34, "web.listen": 1,
+		"policy.kind": 5, "variable.gap.device": 19, "variable.gap.settle": 15, "device.meter.driver": 40, "safety.variable.gap.exposure.above": 31, "safety.bypass.1.who": 35, "web.listen": 1,
 	} {
 		if got := c.Problem(key, "w", "h"); got != (Problem{File: "bench.toml", Line: want, Key: key, What: "w", Hint: "h"}) {
 			t.Errorf("%s: %+v, want line %d", key, got, want)

@@ -33,13 +33,21 @@ type SafetyVariable struct {
 	Boot     string         `toml:"boot" enum:"read,safe,off" doc:"what happens at the start, after the first read"`
 	Shutdown string         `toml:"shutdown" enum:"hold,safe,off" doc:"what is left behind at the end"`
 	Lease    *time.Duration `toml:"lease" bound:"> 0s" doc:"the device's own timeout; the setpoint is rewritten at a third of it"`
-	Exposure *Exposure      `toml:"exposure" doc:"longest time above a value; absent: no limit"`
+	Exposure *Exposure      `toml:"exposure" doc:"longest time in a row above a value; absent: no limit"`
+	Duty     *Duty          `toml:"duty" doc:"largest part of any window of time above a value; absent: no limit"`
 }
 
 // Exposure limits the time that a variable may spend above a value.
 type Exposure struct {
 	Above float64       `toml:"above" required:"true" unit:"the variable's" doc:"the value"`
 	Time  time.Duration `toml:"time" required:"true" bound:"> 0s" doc:"the longest time above it"`
+}
+
+// Duty limits the part of the time that a variable may spend above a value.
+type Duty struct {
+	Above    float64       `toml:"above" required:"true" unit:"the variable's" doc:"the value"`
+	Fraction float64       `toml:"fraction" required:"true" unit:"of the window" bound:"> 0, < 1" doc:"the largest part of the window above it"`
+	Window   time.Duration `toml:"window" required:"true" bound:"> 0s" doc:"any stretch of time of this length"`
 }
 
 // SafetySensor bounds how a sensor may behave in time.

@@ -95,11 +95,45 @@ func (k *checker) actuator(v *Variable, variable string) {
 		k.bad(at+".safe", fmt.Sprintf("must be a whole number, as the variable is an integer, got %s", formatNumber(s.Safe)), "")
 	}
 	k.slew(&s, v.Unit, at)
+	k.duty(&s, at)
 	if s.Lease != nil && *s.Lease < 3*k.cfg.Tick {
 		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", formatDuration(*s.Lease), formatDuration(3*k.cfg.Tick)), "shorten tick, or give the device a longer timeout", "tick")
 	}
-	if s.Exposure != nil && !s.Hard.Contains(s.Exposure.Above) {
-		k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Exposure.Above), formatRange(s.Hard)), "", at+".hard")
+	if s.Exposure != nil {
+		if !s.Hard.Contains(s.Exposure.Above) {
+			k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Exposure.Above), formatRange(s.Hard)), "", at+".hard")
+		}
+		k.comesDown(&s, at, "exposure", s.Exposure.Above)
+	}
+}
+
+// dutyTicks is how many ticks a duty's window has at least: it is kept in twentieths.
+const dutyTicks = 20
+
+// duty checks the limit on the time above a value.
+func (k *checker) duty(s *SafetyVariable, at string) {
+	d := s.Duty
+	if d == nil {
+		return
+	}
+	if !s.Hard.Contains(d.Above) {
+		k.bad(at+".duty.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(d.Above), formatRange(s.Hard)), "", at+".hard")
+	}
+	if least := dutyTicks * k.cfg.Tick; d.Window < least {
+		k.bad(at+".duty.window", fmt.Sprintf("%s is shorter than %d ticks (%s)", formatDuration(d.Window), dutyTicks, formatDuration(least)), "", "tick")
+	}
+	k.comesDown(s, at, "duty", d.Above)
+}
+
+// comesDown refuses a fault state that leaves a variable above the value that it must
+// not stay above.
+func (k *checker) comesDown(s *SafetyVariable, at, rule string, above float64) {
+	switch {
+	case !s.Hard.Contains(above) || !s.Hard.Contains(s.Safe): // said already
+	case s.OnFault == "hold" && s.Lease == nil:
+		k.bad(at+".on_fault", fmt.Sprintf("%q leaves the variable above %s when %s says that it must come down", s.OnFault, formatNumber(above), rule), `write "safe" or "off"`, at+"."+rule)
+	case s.OnFault == "safe" && s.Safe > above:
+		k.bad(at+".safe", fmt.Sprintf("%s is above %s, where %s says that the variable must not stay", formatNumber(s.Safe), formatNumber(above), rule), "", at+"."+rule)
 	}
 }
 

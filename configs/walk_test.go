@@ -39,12 +39,12 @@ slew_up = 1
 slew_down = 2
 safe = 0
 exposure = { above = 1, time = "1h" }
+on_fault = "safe"
 [[safety.bypass]]
 rule = 8
 who = "A. Person"
 why = "new probe"
 until = 2026-03-01T18:00:00+01:00
-
 [[device]]
 name = "meter"
 driver = "exec"
@@ -72,6 +72,7 @@ func TestParseFillsEveryKind(t *testing.T) {
 	want.Safety.CommsTimeout = 14 * 24 * time.Hour
 	limits := SafetyVariable{Hard: Range{0, 2}, SlewUp: new(1.0), SlewDown: new(2.0), Exposure: &Exposure{Above: 1, Time: time.Hour}}
 	limits.SetDefaults()
+	limits.OnFault = "safe"
 	want.Safety.Variables = map[string]SafetyVariable{"gap": limits}
 	want.Safety.Bypasses = []Bypass{{Rule: 8, Who: "A. Person", Why: "new probe", Until: time.Date(2026, 3, 1, 17, 0, 0, 0, time.UTC)}}
 

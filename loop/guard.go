@@ -13,7 +13,7 @@ import (
 func limitsOf(o *Options, start time.Time) (safety.Limits, error) {
 	s := &o.Safety
 	l := safety.Limits{Tick: o.Tick, HoldMax: s.HoldMax, Comms: s.Comms, StaleFalls: s.StaleFalls, DurableWait: max(2*o.Tick, durableWait),
-		Interlocks: s.Interlocks, Permissives: s.Permissives, Responses: s.Responses, Doses: s.Doses,
+		Interlocks: s.Interlocks, Permissives: s.Permissives, Responses: s.Responses, Doses: s.Doses, Duties: s.Duties,
 		Links: make([]safety.LinkLimits, o.links())}
 	for i := range o.Variables {
 		v := &o.Variables[i]

@@ -173,6 +173,7 @@ type Safety struct {
 	Permissives []safety.Condition
 	Responses   []safety.ResponseLimits
 	Doses       []safety.DoseLimits
+	Duties      []safety.DutyLimits
 	Bypasses    []Bypass
 }
 

@@ -58,12 +58,10 @@ func (x *pass) watchOverride(i int) {
 	}
 }
 
-// watchExposure bounds the time in a row above a value, by the setpoint or by the
-// readback, whichever is higher.
+// watchExposure bounds the time in a row above a value; see watchDuty for its sum.
 func (x *pass) watchExposure(i int) {
-	l, v, in := &x.l.Variables[i], &x.s.Variable[i], &x.in.Variable[i]
-	above := in.Written.known() && in.Written.Value > l.Above || in.Readback.known() && in.Readback.Value > l.Above
-	if l.AboveTime <= 0 || !above {
+	l, v := &x.l.Variables[i], &x.s.Variable[i]
+	if l.AboveTime <= 0 || !x.above(i, l.Above) {
 		v.IsAbove = false
 		return
 	}

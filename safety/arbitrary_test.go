@@ -47,6 +47,7 @@ func oddLimits() Limits {
 	l.Interlocks = []Condition{{Sensor: 1, Low: 0.5, High: 1}}
 	l.Responses = []ResponseLimits{{Variable: 30, Sensor: -1, Change: 10, Moves: 5, Within: time.Second}}
 	l.Doses = []DoseLimits{{Variable: 29, PerDose: 1e7, Hour: 1e8, MinInterval: time.Second}}
+	l.Duties = []DutyLimits{{Variable: 31, Above: l.Variables[31].Above, Fraction: 0.5, Window: 10 * time.Second}}
 	return l
 }
 

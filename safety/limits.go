@@ -15,6 +15,7 @@ const (
 	MaxLinks     = 16
 	MaxResponses = 16
 	MaxDoses     = 8
+	MaxDuties    = 8
 )
 
 // Limits are the limits of a run. They do not change while it lasts. Indices
@@ -40,6 +41,7 @@ type Limits struct {
 	Permissives []Condition
 	Responses   []ResponseLimits
 	Doses       []DoseLimits
+	Duties      []DutyLimits
 	Bypasses    []Bypass
 }
 
@@ -142,6 +144,14 @@ type DoseLimits struct {
 	MinInterval    time.Duration
 }
 
+// DutyLimits bound the part of any window of time that a variable spends above a value:
+// Fraction of Window, which is at least 20 ticks.
+type DutyLimits struct {
+	Variable        int
+	Above, Fraction float64
+	Window          time.Duration
+}
+
 // Bypass sets a rule aside until a time.
 type Bypass struct {
 	Rule  Rule
@@ -157,7 +167,7 @@ func (l *Limits) Check() error {
 		what   string
 		n, max int
 	}{{"variables", len(l.Variables), MaxVariables}, {"sensors", len(l.Sensors), MaxSensors},
-		{"links", len(l.Links), MaxLinks}, {"responses", len(l.Responses), MaxResponses}, {"doses", len(l.Doses), MaxDoses},
+		{"links", len(l.Links), MaxLinks}, {"responses", len(l.Responses), MaxResponses}, {"doses", len(l.Doses), MaxDoses}, {"duties", len(l.Duties), MaxDuties},
 		{"interlocks", len(l.Interlocks), maxSubjects}, {"permissives", len(l.Permissives), maxSubjects}} {
 		if c.n > c.max {
 			return fmt.Errorf("%w: %d %s, at most %d", ErrLimits, c.n, c.what, c.max)
@@ -229,6 +239,12 @@ func (l *Limits) checkReferences() error {
 		errs = append(errs, variable("dose", d.Variable))
 		if !(d.PerDose > 0) {
 			errs = append(errs, fmt.Errorf("%w: dose of at most %g", ErrLimits, d.PerDose))
+		}
+	}
+	for _, d := range l.Duties {
+		errs = append(errs, variable("duty", d.Variable))
+		if !(d.Fraction > 0 && d.Fraction < 1) || d.Window < dutyParts*l.Tick {
+			errs = append(errs, fmt.Errorf("%w: duty of %g within %v: a fraction of 1, and of %d ticks at least", ErrLimits, d.Fraction, d.Window, dutyParts))
 		}
 	}
 	for _, b := range l.Bypasses {

@@ -29,6 +29,7 @@ type State struct {
 	Sensor     [MaxSensors]SensorState
 	Response   [MaxResponses]ResponseState
 	Dose       [MaxDoses]DoseState
+	Duty       [MaxDuties]DutyState
 	// raised are causes that the pipeline found; they count from the next tick.
 	raised Causes
 	// before are the latches that this process began with.

@@ -10,8 +10,8 @@ type pass struct {
 	p   *Proposal
 	out *Output
 	now time.Duration
-	// dt is the time that slew may use.
-	dt time.Duration
+	// dt is the time that slew may use, gap the whole time since the last tick.
+	dt, gap time.Duration
 }
 
 // Step passes one tick through the rules. l has passed Check. now is the time by a
@@ -32,7 +32,8 @@ func Step(l *Limits, s State, in *Inputs, p *Proposal, now time.Duration) (State
 func (s *State) Advance(l *Limits, in *Inputs, p *Proposal, now time.Duration) (out Output) {
 	x := pass{l: l, s: s, in: in, p: p, out: &out, now: now}
 	if s.Ticked {
-		x.dt = min(max(now-s.Last, 0), 2*l.Tick)
+		x.gap = max(now-s.Last, 0)
+		x.dt = min(x.gap, 2*l.Tick)
 	}
 	s.Last, s.Ticked = now, true
 	x.detect()
@@ -61,6 +62,9 @@ func (x *pass) detect() {
 		for i := range x.l.Responses {
 			x.watchResponse(i)
 		}
+	}
+	for k := range x.l.Duties {
+		x.watchDuty(k, active)
 	}
 	for i := range x.l.Doses {
 		x.watchDose(i)

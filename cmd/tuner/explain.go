@@ -192,6 +192,11 @@ func (w *wiring) watchWords(i int) string {
 	if v.Limits.AboveTime > 0 {
 		out = append(out, fmt.Sprintf("above %s for %s at most", quantity(v.Limits.Above, v.Unit), duration(v.Limits.AboveTime)))
 	}
+	for _, d := range w.opt.Safety.Duties {
+		if d.Variable == i {
+			out = append(out, dutyWords(d, v.Unit))
+		}
+	}
 	for _, d := range w.opt.Safety.Doses {
 		if d.Variable == i {
 			out = append(out, "dose budget")
@@ -201,6 +206,11 @@ func (w *wiring) watchWords(i int) string {
 		return "-"
 	}
 	return strings.Join(out, ", ")
+}
+
+// dutyWords says how much of the time a variable may be above a value.
+func dutyWords(d safety.DutyLimits, unit string) string {
+	return fmt.Sprintf("above %s for %s of any %s at most", quantity(d.Above, unit), percent(d.Fraction), duration(d.Window))
 }
 
 // conditionLine is one thing that makes the safety layer react.
@@ -237,6 +247,10 @@ func (w *wiring) conditionLines() (out []conditionLine) {
 		if v.Limits.AboveTime > 0 {
 			add(safety.RuleExposure, "%s above %s for %s", v.Name, quantity(v.Limits.Above, v.Unit), duration(v.Limits.AboveTime))
 		}
+	}
+	for _, d := range s.Duties {
+		v := &w.opt.Variables[d.Variable]
+		add(safety.RuleExposure, "%s above %s for more than %s of %s", v.Name, quantity(d.Above, v.Unit), percent(d.Fraction), duration(d.Window))
 	}
 	for _, r := range s.Responses {
 		add(safety.RuleResponse, "%s changes by %s and nothing moves by %s within %s", w.opt.Variables[r.Variable].Name,

@@ -28,6 +28,11 @@ func (w *wiring) wireSafety() []configs.Problem {
 		o.Safety.Doses = append(o.Safety.Doses, safety.DoseLimits{Variable: w.variableIndex(d.Variable), PerDose: d.PerDose,
 			Hour: orZero(d.Hour), Day: orZero(d.Day), Run: orZero(d.Run), MinInterval: orZero(d.MinInterval)})
 	}
+	for i := range o.Variables {
+		if d := s.Variables[o.Variables[i].Name].Duty; d != nil {
+			o.Safety.Duties = append(o.Safety.Duties, safety.DutyLimits{Variable: i, Above: d.Above, Fraction: d.Fraction, Window: d.Window})
+		}
+	}
 	for _, b := range s.Bypasses {
 		o.Safety.Bypasses = append(o.Safety.Bypasses, loop.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until, Who: b.Who, Why: b.Why})
 	}
@@ -58,7 +63,7 @@ func (w *wiring) tooMany() (problems []configs.Problem) {
 	}{
 		{"variable", len(w.cfg.Variables), safety.MaxVariables}, {"sensor", len(w.cfg.Sensors), safety.MaxSensors},
 		{"device", len(w.cfg.Devices), safety.MaxLinks}, {"safety.response", len(w.cfg.Safety.Responses), safety.MaxResponses},
-		{"safety.dose", len(w.cfg.Safety.Doses), safety.MaxDoses},
+		{"safety.dose", len(w.cfg.Safety.Doses), safety.MaxDoses}, {"safety.variable", len(w.opt.Safety.Duties), safety.MaxDuties},
 	} {
 		if c.n > c.max {
 			problems = append(problems, w.cfg.Problem(c.key, fmt.Sprintf("%d of them, and at most %d can be watched", c.n, c.max), "leave some out"))

@@ -30,6 +30,9 @@ func digits(x float64, n int) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
+// percent is a part of a whole.
+func percent(x float64) string { return number(100*x) + "%" }
+
 // quantity writes a number with its unit.
 func quantity(x float64, unit string) string { return withUnit(number(x), unit) }
 
