@@ -170,11 +170,16 @@ type Prior struct {
 	Weight      *float64 `toml:"weight" unit:"1" bound:"> 0" doc:"prior probability, up to a common factor; absent: 1"`
 }
 
-// Stop says when the run ends. At least one of its keys is set.
+// Stop says when the search ends, by at least one of cost, steps and time, and how its
+// result is verified then.
 type Stop struct {
 	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" doc:"budget"`
 	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" doc:"number of steps, the initial ones included"`
 	Time  *time.Duration `toml:"time" bound:"> 0s" doc:"time since the start of the run"`
+	// After the search, both settings are measured again in turn.
+	Verify     *int           `toml:"verify" unit:"pairs" bound:">= 0, <= 16" doc:"how often the recommended and the starting setting are then measured in turn, to tell how sure the improvement is: 0, or 6 to 16 times; absent: 8, and 0 where a variable is a dose"`
+	VerifyCost *float64       `toml:"verify_cost" unit:"cost.unit" bound:"> 0" doc:"the most that this may cost, beside cost; absent: a tenth of cost"`
+	VerifyTime *time.Duration `toml:"verify_time" bound:"> 0s" doc:"the longest that this may take, beside time; absent: a tenth of time"`
 }
 
 // Model is the Gaussian process behind the policy.

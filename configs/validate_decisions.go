@@ -113,11 +113,21 @@ func (k *checker) costs() bool {
 	return false
 }
 
+// minVerify is the least number of pairs for which the sign-flip test has 95 %
+// confidence limits: five have 2^5 choices of signs, and one of them is more than 2.5 %.
+const minVerify = 6
+
 // stop checks that something ends the run.
 func (k *checker) stop() {
 	s := &k.cfg.Stop
 	if s.Cost == nil && s.Steps == nil && s.Time == nil {
 		k.bad("stop", "nothing would end the run", "add steps, cost or time", "stop.cost", "stop.steps", "stop.time")
+	}
+	if s.Verify != nil && *s.Verify > 0 && *s.Verify < minVerify {
+		k.bad("stop.verify", fmt.Sprintf("%d pairs are too few: 95 %% confidence limits take %d at least", *s.Verify, minVerify), "write 8, or 0 for none")
+	}
+	if s.VerifyCost != nil && !k.costs() {
+		k.bad("stop.verify_cost", "bounds nothing: no step costs anything", "leave it out")
 	}
 	if s.Cost != nil && !k.costs() {
 		k.bad("stop.cost", "would never be reached: no step costs anything", "give control sets a cost, or add per_step or per_shot to [cost]", "cost", "cost.per_step", "cost.per_shot", "cost.per_move", "cost.formula", "control_set")

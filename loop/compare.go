@@ -35,9 +35,9 @@ type Verify struct {
 	Same []bool
 }
 
-// level is the significance that a difference is told at: what happens by chance in one
-// of twenty runs is not told as shown.
-const level = 0.05
+// VerifyLevel is the significance that a difference is told at: chance alone tells one in
+// at most one of twenty runs.
+const VerifyLevel = 0.05
 
 // The verdicts of a comparison.
 const (
@@ -191,9 +191,9 @@ func (o *Options) compare(c journal.Comparison, legs []leg) (Verification, error
 		v.Mean, v.SD = test(mean), test(sd)
 	}
 	switch {
-	case v.Gain.P <= level:
+	case v.Gain.P <= VerifyLevel:
 		v.Verdict = VerdictBetter
-	case v.Gain.PLess <= level:
+	case v.Gain.PLess <= VerifyLevel:
 		v.Verdict, v.Left = VerdictWorse, journal.Starting
 	default:
 		v.Verdict = VerdictNone

@@ -58,7 +58,7 @@ func studentTells(legs []leg) bool {
 	}
 	mean, sd := stat.MeanStdDev(d, nil)
 	n := float64(len(d))
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(mean/(sd/math.Sqrt(n))) <= level
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(mean/(sd/math.Sqrt(n))) <= VerifyLevel
 }
 
 // Where there is no difference, one is told in at most one of twenty comparisons on each
@@ -68,7 +68,7 @@ func studentTells(legs []leg) bool {
 func TestVerdictsOverSeeds(t *testing.T) {
 	const seeds = 2000
 	most := 0.0
-	for b := (distuv.Binomial{N: seeds, P: level}); b.CDF(most) < 0.999; most++ {
+	for b := (distuv.Binomial{N: seeds, P: VerifyLevel}); b.CDF(most) < 0.999; most++ {
 	}
 	for _, slope := range []float64{0, 0.3, 10} {
 		count := campaign(t, seeds, 0, slope)
@@ -100,7 +100,7 @@ func TestRunsDoNotFoolThemselves(t *testing.T) {
 		t.Setenv("TMPDIR", "/dev/shm") // on a disk, most of the time would be spent on syncing 200 journals
 	}
 	most := 0.0
-	for b := (distuv.Binomial{N: seeds, P: level}); b.CDF(most) < 0.999; most++ {
+	for b := (distuv.Binomial{N: seeds, P: VerifyLevel}); b.CDF(most) < 0.999; most++ {
 	}
 	for _, slope := range []float64{0, 1} {
 		count, runs := map[string]int{}, seeds

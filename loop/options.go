@@ -313,7 +313,7 @@ type Result struct {
 	// SpentBySet and PlaysBySet have one entry per control set.
 	SpentBySet []float64
 	PlaysBySet []int
-	// Broken counts the steps whose readings broke a constraint.
+	// Broken counts those of Steps whose readings broke a constraint.
 	Broken int
 	// Found is the policy's recommendation in the user's sense; valid if HasFound.
 	Found    policy.Recommendation

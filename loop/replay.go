@@ -55,8 +55,9 @@ type Difference struct {
 
 // Replayed says how far a replay came.
 type Replayed struct {
-	// Steps counts those that agree.
-	Steps int `json:"steps"`
+	// Steps counts decisions that agree, Compared steps of comparisons that do.
+	Steps    int `json:"steps"`
+	Compared int `json:"compared,omitempty"`
 	// First is the first difference, nil where there is none.
 	First *Difference `json:"first_difference"`
 }
@@ -86,7 +87,9 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 			break
 		}
 		if done.First == nil {
+			agreed := &done.Steps
 			if s.Decision.Compared.Comparison > 0 {
+				agreed = &done.Compared
 				done.First, err = p.deriveLeg(ctx, s)
 			} else {
 				done.First, err = p.derive(ctx, s.Decision)
@@ -95,7 +98,7 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 			case err != nil:
 				return done, err
 			case done.First == nil:
-				done.Steps++
+				*agreed++
 				p.tell(s.Decision.Step)
 			case !p.Lenient:
 				return done, nil

@@ -243,6 +243,9 @@ func (v *Verification) Words(unit string) string {
 	}
 	quantity := func(x journal.Number) string { return strings.TrimRight(fmt.Sprintf("%.4g %s", float64(x), unit), " ") }
 	size := quantity(g.Value)
+	if v.Risk > 0 {
+		size += fmt.Sprintf(", counting %.4g times the variance of a shot", float64(v.Risk))
+	}
 	if !math.IsNaN(float64(g.Low)) {
 		size += fmt.Sprintf(" (95 %% confidence: %.4g to %s)", float64(g.Low), quantity(g.High))
 	}

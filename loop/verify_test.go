@@ -175,7 +175,7 @@ func TestVerifyOfRisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := result.Verification
-	if v.Verdict != VerdictBetter || v.SD == nil || v.SD.P > level || v.Mean == nil || v.Mean.Value > 0 {
+	if v.Verdict != VerdictBetter || v.SD == nil || v.SD.P > VerifyLevel || v.Mean == nil || v.Mean.Value > 0 {
 		t.Fatalf("got %+v, sd %+v, mean %+v", v, v.SD, v.Mean)
 	}
 	// Of 8 steps of 6 shots: a standard deviation has a relative error of 1/sqrt(80).
@@ -305,7 +305,7 @@ func TestVerifyResumes(t *testing.T) {
 			t.Errorf("%s of leg %d: past of %d steps, result of %d: %+v %q", c.failpoint, c.at, past.Steps, result.Steps, v, result.Unverified)
 			continue
 		}
-		if done := replayed(t, path, o, oneKnobSpec(), 0); done.First != nil || done.Steps != 6+c.legs {
+		if done := replayed(t, path, o, oneKnobSpec(), 0); done.First != nil || done.Steps != 6 || done.Compared != c.legs {
 			t.Errorf("%s of leg %d: %d steps derive, then %+v", c.failpoint, c.at, done.Steps, done.First)
 		}
 	}
@@ -366,7 +366,7 @@ func TestReplayFindsAnotherComparison(t *testing.T) {
 	if _, err := Run(context.Background(), tr.opt, tr.deps); err != nil {
 		t.Fatal(err)
 	}
-	if done := replayed(t, path, tr.opt, oneKnobSpec(), 0); done.First != nil || done.Steps != 18 {
+	if done := replayed(t, path, tr.opt, oneKnobSpec(), 0); done.First != nil || done.Steps != 6 || done.Compared != 12 {
 		t.Fatalf("%d steps derive, then %+v", done.Steps, done.First)
 	}
 	other := tr.opt

@@ -100,6 +100,9 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 		fmt.Fprintf(t, "domain\t%d candidates\n", n)
 	}
 	fmt.Fprintf(t, "run\t%s\n", w.stopWords())
+	if text := w.verifyWords(); text != "" {
+		fmt.Fprintf(t, "\t%s\n", text)
+	}
 	for _, text := range w.plantNotes {
 		fmt.Fprintf(t, "plant\t%s\n", text)
 	}
@@ -265,13 +268,14 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		Policy      string        `json:"policy"`
 		Model       string        `json:"model"`
 		Run         string        `json:"run"`
+		Verify      string        `json:"verify,omitempty"`
 		Plant       []string      `json:"plant,omitempty"`
 		ControlSets []set         `json:"control_sets"`
 		Inert       []note        `json:"inert"`
 		Probe       []probed      `json:"probe,omitempty"`
 		Effective   []settingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
-		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Plant: w.plantNotes,
+		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), Plant: w.plantNotes,
 		Inert: orEmpty(w.inert), Probe: readings}
 	for i := range w.opt.ControlSets {
 		doc.ControlSets = append(doc.ControlSets, set{w.setNames(i), w.spec.ControlSets[i].Cost})

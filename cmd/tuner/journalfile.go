@@ -101,7 +101,7 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 		return p, err
 	default:
 		return p, &journal.Error{Err: journal.ErrFinished, Path: path,
-			Detail: fmt.Sprintf("%d steps, ended by %s", old.status.Steps, old.status.Reason),
+			Detail: fmt.Sprintf("%d steps, ended by %s", old.status.Steps-old.status.Compared, old.status.Reason),
 			Hint:   "--new moves it aside and begins a new run"}
 	}
 }

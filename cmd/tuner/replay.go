@@ -100,7 +100,11 @@ func tellReplay(e *env, run journal.Run, done loop.Replayed, asJSON bool) error 
 		if asJSON {
 			return nil
 		}
-		_, err := fmt.Fprintf(e.stdout, "%s: %d decisions derive as they were recorded, to the last bit\n", run.Name, done.Steps)
+		compared := ""
+		if done.Compared > 0 {
+			compared = fmt.Sprintf("\nso does the comparison with the starting setting, in %s", count(done.Compared, "step"))
+		}
+		_, err := fmt.Fprintf(e.stdout, "%s: %d decisions derive as they were recorded, to the last bit%s\n", run.Name, done.Steps, compared)
 		return err
 	}
 	hint := "a journal of another kind of processor, or a changed file beside the configuration, would explain it; a bug report with the journal is welcome"

@@ -34,7 +34,7 @@ func (w *wiring) reportHead(b io.Writer, f finale) {
 	r := &f.result
 	how := map[string]string{"steps": "all steps are done", "cost": "the budget does not pay for another step",
 		"time": "its time is over", "interrupted": "it was interrupted", "fault": "a fault ended it",
-		"no data": "the instrument gave no data", "safety": "the safety layer ended it"}[r.Reason]
+		"no data": "the instrument gave no data", "safety": "the safety layer ended it", "set-best": "a person ended the search"}[r.Reason]
 	if how == "" {
 		how = "it did not begin"
 	}
@@ -76,6 +76,7 @@ func (w *wiring) reportFound(b io.Writer, f finale) {
 	fmt.Fprintf(b, "%s: %s\n", w.boundWords(), quantity(found.LowerBound, w.boundUnit()))
 	w.reportConstraints(b, r)
 	w.reportStart(b, f)
+	w.reportVerification(b, r)
 }
 
 // reportConstraints says how the constraints were kept, and will be.

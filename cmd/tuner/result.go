@@ -36,6 +36,10 @@ type resultLine struct {
 	Baseline    baselineLine     `json:"baseline"`
 	// Truth is what the simulated plant knows of itself.
 	Truth *truthLine `json:"truth,omitempty"`
+	// Verified is what measuring the recommended and the starting setting in turn came to;
+	// left out where that was not done, and Unverified then says why.
+	Verified   *verifiedLine `json:"verified,omitempty"`
+	Unverified string        `json:"unverified,omitempty"`
 	// Mode is "simulate", "shadow" or "run"; Reason says why the run ended.
 	Mode   string `json:"mode"`
 	Reason string `json:"reason"`
@@ -53,6 +57,12 @@ type constraintsLine struct {
 	Probability journal.Number `json:"probability"`
 	// Broken counts the steps whose readings broke one.
 	Broken int `json:"broken"`
+}
+
+// verifiedLine is a comparison, in words and in numbers.
+type verifiedLine struct {
+	Words string `json:"words"`
+	*loop.Verification
 }
 
 // baselineLine describes the starting setting, by the same model.
@@ -144,6 +154,10 @@ func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
 			line.Constraints = &constraintsLine{f.Feasible, journal.Number(f.Feasibility), r.Broken}
 		}
 		line.Baseline.Mean = journal.Number(f.Start.Mean)
+		line.Unverified = r.Unverified
+		if v := r.Verification; v != nil {
+			line.Verified = &verifiedLine{v.Words(w.opt.Objective.Unit), v}
+		}
 	}
 	if t != nil {
 		line.Truth = &truthLine{Optimum: w.named(t.Optimum.X), Value: journal.Number(t.Value),

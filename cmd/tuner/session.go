@@ -248,7 +248,7 @@ func (s *session) sayEvent(e journal.Event) {
 		s.tell.say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":
 		s.tell.say("tuner: %s", e.Message)
-	case e.Kind == "home" && s.w.opt.Mode == loop.Live:
+	case (e.Kind == "home" || e.Kind == loop.EventVerify) && s.w.opt.Mode == loop.Live:
 		s.tell.say("tuner: %s", e.Message)
 	}
 }
@@ -260,6 +260,9 @@ func (s *session) sayStart() {
 		s.tell.say("tuner: %s", r)
 	}
 	s.tell.say("tuner: %s of %s begins: %s; journal %s", modeWords(string(w.opt.Mode)), w.cfg.Name, w.stopWords(), s.path)
+	if text := w.verifyWords(); text != "" && w.opt.Mode == loop.Live {
+		s.tell.say("tuner: it %s", text)
+	}
 	notes := w.inert
 	if w.opt.Mode != loop.Simulate { // on an instrument, each of them is worth a line
 		for _, n := range notes {
@@ -321,7 +324,7 @@ func bootID() string {
 // not reach a stop condition stays unfinished: it is there to be resumed.
 func (s *session) closeJournal(r loop.Result, line []byte) error {
 	var err error
-	if s.w.opt.Mode == loop.Simulate || slices.Contains([]string{"steps", "cost", "time"}, r.Reason) {
+	if s.w.opt.Mode == loop.Simulate || slices.Contains([]string{"steps", "cost", "time", "set-best"}, r.Reason) {
 		at := journal.Stamp{Mono: r.Elapsed, Wall: s.clock.Now().Round(0)}
 		err = s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at)
 	}

@@ -56,6 +56,7 @@ func (w *wiring) wirePolicy() []configs.Problem {
 		w.spec.Drift = policy.Drift{Timescale: d.Timescale, Hold: orZero(d.Hold), Detect: d.Detect}
 	}
 	w.wireConstraints()
+	w.wireVerify()
 	problems := w.wireWords(parts)
 	problems = append(problems, w.wireFormulas()...)
 	problems = append(problems, w.wireModel()...)

@@ -44,10 +44,11 @@ func (t *tally) mainProblem() string {
 
 // add counts one step.
 func (t *tally) add(d journal.Decision, o journal.Outcome) {
-	if d.ControlSet >= 0 && d.ControlSet < len(t.firstStep) && t.firstStep[d.ControlSet] == 0 {
+	compared := d.Compared.Comparison > 0
+	if !compared && d.ControlSet >= 0 && d.ControlSet < len(t.firstStep) && t.firstStep[d.ControlSet] == 0 {
 		t.firstStep[d.ControlSet] = d.Step
 	}
-	if !o.Valid && !slices.Contains([]string{loop.ProblemInterrupted, loop.ProblemTimeOver, loop.ProblemUnknown}, o.Problem) {
+	if !o.Valid && !compared && !slices.Contains([]string{loop.ProblemInterrupted, loop.ProblemTimeOver, loop.ProblemUnknown}, o.Problem) {
 		t.failed++
 		t.addProblem(o.Problem)
 	}

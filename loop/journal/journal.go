@@ -88,7 +88,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	}
 	if status.Finished {
 		return nil, &Error{Err: ErrFinished, Path: path,
-			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps, status.Reason),
+			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps-status.Compared, status.Reason),
 			Hint:   "export it, or begin a new run with --new or in another file"}
 	}
 	s.Number = status.Sessions + 1

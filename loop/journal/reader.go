@@ -138,6 +138,11 @@ func (r *Reader) Status() (Status, error) {
 			return err
 		}
 		s.Steps, s.Concluded = int(decided.Int64), int(concluded.Int64)
+		if r.version >= 2 {
+			if err := tx.QueryRow("SELECT count(*) FROM comparison_step").Scan(&s.Compared); err != nil {
+				return err
+			}
+		}
 		return r.scan(tx, span{table: "result"}, func(c *cells) {
 			s.Finished, s.Reason = true, c.text("reason")
 		})

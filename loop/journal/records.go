@@ -205,8 +205,10 @@ type Result struct {
 
 // Status says how far a run has come.
 type Status struct {
-	// Steps counts decisions, Concluded those with an outcome: at most one less.
+	// Steps counts decisions, Concluded those with an outcome: at most one less. Compared
+	// counts those among Steps that re-measure a setting.
 	Steps, Concluded int
+	Compared         int
 	Sessions         int
 	// Finished is true once the run has a result; Reason then says why it ended.
 	Finished bool

@@ -191,6 +191,9 @@ func Collect(s Source) (*Document, error) {
 		if err != nil {
 			return nil, err
 		}
+		if step.Decision.Compared.Comparison > 0 {
+			continue // no part of the search: the result has what came of it
+		}
 		c.take(step)
 	}
 	c.sum()
