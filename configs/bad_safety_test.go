@@ -156,7 +156,7 @@ var badSafety = []struct{ old, new, at, want string }{
 	{`range = [0.5, 1.0]`, `range = [0.0, 1.0]`, "range = [0.0, 1.0]+2", "it would only notice silence"},
 	{`change = 1.0`, `change = 9.0`, "change =", "9 is more than the whole range [1, 5]"},
 	{`moves = 0.5`, `moves = 50.0`, "moves =", "no change could ever show"},
-	{`moves = 0.5`, `moves = 0.0`, "moves =", "must be > 0"},
+	{`moves = 0.5`, `moves = 0.0`, "moves =", "must not be 0"},
 	{`within = "10s"`, `within = "10ms"`, "within =", "10ms is shorter than a tick (100ms)"},
 	{`unit = "mm"` + "\nper_dose", `unit = "cm"` + "\nper_dose", `unit = "cm"`, `"cm" is not the unit of variable gap, "mm"`},
 	{`unit = "mm"` + "\nper_dose", `per_dose`, "[[safety.dose]]", "unit: missing"},

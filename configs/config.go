@@ -77,7 +77,7 @@ type Sensor struct {
 type Variable struct {
 	Name       string        `toml:"name" required:"true" doc:"name in control sets, logs and other sections"`
 	Unit       string        `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
-	Kind       string        `toml:"kind" enum:"setpoint,dose" doc:"setpoint: a value to go to; dose: an amount added per step, which cannot be taken back"`
+	Kind       string        `toml:"kind" enum:"setpoint,dose" doc:"setpoint: a value to go to; dose: an amount added once in each step, 0: nothing, which cannot be taken back"`
 	Range      Range         `toml:"range" required:"true" unit:"the variable's" doc:"what the policy may ask for"`
 	Start      *float64      `toml:"start" unit:"the variable's" doc:"the starting setting; absent: read at boot"`
 	Resolution *float64      `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's step; absent: continuous"`

@@ -16,7 +16,7 @@ type Safety struct {
 	Interlocks   []Interlock               `toml:"interlock" doc:"must be fresh and true, else trip; latched"`
 	Permissives  []Interlock               `toml:"permissive" doc:"must be fresh and true to arm and start"`
 	Responses    []Response                `toml:"response" doc:"a change of an actuator must show, else trip; latched"`
-	Doses        []Dose                    `toml:"dose" doc:"budget of what a variable adds: the rise of each destination above the last readback"`
+	Doses        []Dose                    `toml:"dose" doc:"budget of what a variable adds: each dose of one of kind dose, of any other the rise of each destination above the last readback"`
 	Bypasses     []Bypass                  `toml:"bypass" doc:"a rule that is set aside for a while, visibly"`
 }
 
@@ -74,8 +74,8 @@ type Interlock struct {
 type Response struct {
 	Variable string        `toml:"variable" required:"true" doc:"the variable that is changed"`
 	Sensor   string        `toml:"sensor" doc:"the sensor that must move; absent: the variable's own readback"`
-	Change   float64       `toml:"change" required:"true" unit:"the variable's" bound:"> 0" doc:"smallest change that must show"`
-	Moves    float64       `toml:"moves" required:"true" unit:"of what moves" bound:"> 0" doc:"how far it must move, the right way"`
+	Change   float64       `toml:"change" required:"true" unit:"the variable's" bound:"> 0" doc:"smallest change, or dose, that must show"`
+	Moves    float64       `toml:"moves" required:"true" unit:"of what moves" doc:"how far it must move; negative: the other way, as pH by acid"`
 	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" doc:"how soon"`
 }
 
@@ -87,7 +87,9 @@ type Dose struct {
 	Hour        *float64       `toml:"hour" unit:"the dose's" bound:"> 0" doc:"most in any hour"`
 	Day         *float64       `toml:"day" unit:"the dose's" bound:"> 0" doc:"most in any day"`
 	Run         *float64       `toml:"run" unit:"the dose's" bound:"> 0" doc:"most in the whole run"`
+	Reservoir   *float64       `toml:"reservoir" unit:"the dose's" bound:"> 0" doc:"what there is to give until somebody fills it up and says tuner reset --refilled; absent: enough"`
 	MinInterval *time.Duration `toml:"min_interval" bound:"> 0s" doc:"shortest time between doses: the mixing time"`
+	OnFault     string         `toml:"on_fault" enum:"off,hold" doc:"of kind dose: what becomes of a dose that runs when something is wrong: off stops it, where the device can, hold lets it end; absent: off"`
 }
 
 // Bypass sets a rule aside.

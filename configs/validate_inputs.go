@@ -42,6 +42,10 @@ func (k *checker) variable(v *Variable, at string) {
 		}
 		return
 	}
+	if v.Kind == "dose" {
+		k.dose(v, at)
+		return
+	}
 	tol := v.Readback.Tolerance
 	key := at + ".readback.tolerance"
 	switch {

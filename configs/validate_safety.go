@@ -75,11 +75,15 @@ var bypassable = []int{6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 21}
 
 // actuator checks that a variable which is set has limits, and the limits.
 func (k *checker) actuator(v *Variable, variable string) {
-	if !v.HasActuator() {
-		return
-	}
 	s, ok := k.cfg.Safety.Variables[v.Name]
 	at := joinKey("safety.variable", v.Name)
+	switch {
+	case !v.HasActuator():
+		return
+	case v.Kind == "dose":
+		k.doseLimits(ok, at)
+		return
+	}
 	if !ok {
 		k.bad(variable, fmt.Sprintf("missing section [%s]: what is set needs hard limits, a slew and a safe value", at),
 			fmt.Sprintf("such as hard = %s, slew = 1.0, safe = %s, each on a line of its own; slew is in %s per second", formatRange(v.Range), formatNumber(v.Range.Lo), v.Unit), "safety", "safety.variable", variable+".name")
@@ -191,10 +195,18 @@ func (k *checker) response(r *Response, at string) {
 	if r.Sensor != "" {
 		k.refers(at+".sensor", "sensor", r.Sensor)
 	}
+	switch {
+	case r.Moves == 0:
+		k.bad(at+".moves", "must not be 0: then nothing would have to show", "")
+	case ok && v.Kind == "dose" && r.Sensor == "":
+		k.bad(at+".sensor", fmt.Sprintf("missing: %s is a dose, which has no readback: only a sensor can show it", v.Name), "name the sensor that a dose moves", at+".variable")
+	case ok && r.Sensor == "" && r.Moves < 0:
+		k.bad(at+".moves", "is negative, and a readback follows its setpoint", "write a positive number, or name a sensor that falls", at+".sensor")
+	}
 	if ok && r.Sensor == "" && r.Moves > v.Range.Width() {
 		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range %s: no change could ever show", formatNumber(r.Moves), formatRange(v.Range)), "")
 	}
-	if s, found := k.cfg.Sensor(r.Sensor); found && r.Moves > s.Range.Width() {
+	if s, found := k.cfg.Sensor(r.Sensor); found && max(r.Moves, -r.Moves) > s.Range.Width() {
 		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range of sensor %s, %s: no change could ever show", formatNumber(r.Moves), s.Name, formatRange(s.Range)), "")
 	}
 	if ok && r.Change > v.Range.Width() {
@@ -202,77 +214,5 @@ func (k *checker) response(r *Response, at string) {
 	}
 	if r.Within < k.cfg.Tick {
 		k.bad(at+".within", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(r.Within), formatDuration(k.cfg.Tick)), "", "tick")
-	}
-}
-
-// doses checks every [[safety.dose]], and that every variable of kind dose has a
-// budget and a response to watch.
-func (k *checker) doses() {
-	s := &k.cfg.Safety
-	first := map[string]int{}
-	for i := range s.Doses {
-		d := &s.Doses[i]
-		at := itemKey("safety.dose", i)
-		if j, taken := first[d.Variable]; taken {
-			k.bad(at+".variable", fmt.Sprintf("variable %q has a budget already, on line %d", d.Variable, k.loc.line(itemKey("safety.dose", j))), "")
-			continue
-		}
-		first[d.Variable] = i
-		if v, ok := k.settable(at+".variable", d.Variable); ok && d.Unit != v.Unit {
-			k.bad(at+".unit", fmt.Sprintf("%q is not the unit of variable %s, %q", d.Unit, v.Name, v.Unit), "")
-		}
-		k.budget(d, at)
-		k.doseAtRest(d)
-	}
-	for i, v := range k.cfg.Variables {
-		if v.Kind != "dose" || !v.HasActuator() {
-			continue
-		}
-		at := itemKey("variable", i)
-		if _, ok := first[v.Name]; !ok {
-			k.bad(at, "missing [[safety.dose]]: what cannot be taken back needs a budget", "", at+".kind", at+".name", "safety", "safety.dose")
-		}
-		if !slices.ContainsFunc(s.Responses, func(r Response) bool { return r.Variable == v.Name }) {
-			k.bad(at, "missing [[safety.response]]: a dose must show somewhere", "", at+".kind", at+".name", "safety", "safety.response")
-		}
-	}
-}
-
-// doseAtRest refuses a rest state that would be a dose: on the way there no budget is
-// looked at.
-func (k *checker) doseAtRest(d *Dose) {
-	s, ok := k.cfg.Safety.Variables[d.Variable]
-	if !ok || s.Safe <= s.Hard.Lo || !s.Hard.Contains(s.Safe) {
-		return
-	}
-	at := joinKey("safety.variable", d.Variable)
-	for _, rest := range []struct{ key, state string }{{"on_fault", s.OnFault}, {"boot", s.Boot}, {"shutdown", s.Shutdown}} {
-		if rest.state == "safe" {
-			k.bad(at+"."+rest.key, fmt.Sprintf("%q is %s, above the lower limit %s: going there could be a dose that no budget allows", rest.state, formatNumber(s.Safe), formatNumber(s.Hard.Lo)), `write "off" or "hold", or a safe value at the lower limit`, at+".safe", at+".hard")
-		}
-	}
-}
-
-// budget checks that the limits of a dose are ordered: a limit that a smaller
-// one hides is a mistake of a digit.
-func (k *checker) budget(d *Dose, at string) {
-	if d.Hour == nil && d.Day == nil && d.Run == nil {
-		k.bad(at, "no budget over time", "add hour, day or run", at+".hour", at+".day", at+".run")
-	}
-	last, lastKey := d.PerDose, "per_dose"
-	for _, limit := range []struct {
-		key   string
-		value *float64
-	}{{"hour", d.Hour}, {"day", d.Day}} {
-		if limit.value == nil {
-			continue
-		}
-		if *limit.value < last {
-			k.bad(at+"."+limit.key, fmt.Sprintf("%s is less than %s (%s)", formatNumber(*limit.value), lastKey, formatNumber(last)), "", at+"."+lastKey)
-		}
-		last, lastKey = *limit.value, limit.key
-	}
-	if d.Run != nil && *d.Run < d.PerDose {
-		k.bad(at+".run", fmt.Sprintf("%s is less than per_dose (%s)", formatNumber(*d.Run), formatNumber(d.PerDose)), "", at+".per_dose")
 	}
 }

@@ -45,6 +45,9 @@ type Channel struct {
 	Safe float64
 	// CanRelease says that Setpoints.Release may name the channel.
 	CanRelease bool
+	// Dose says that a write adds an amount, once, that nothing takes back: writing it
+	// again adds it again. To release such a channel is to stop a dose that runs.
+	Dose bool
 }
 
 // Reading holds the channels for which a device has a new value, all of one
@@ -62,6 +65,14 @@ type Setpoints struct {
 	Values map[string]float64
 	// Release names the channels to let go of.
 	Release []string
+	// Dose, where it is not empty, says that Values is one dose of one channel, and
+	// names it: no other dose ever has the same name, so that a device which has heard
+	// it before need not be told twice. Write returns when the dose has been given, or
+	// has been taken on by a device that does not say when; the readback, if any, is
+	// the amount that was given. It never sends a dose twice, whatever happens: an
+	// error says by ErrNotSent or ErrRefused that nothing was given, and any other
+	// means that nobody knows.
+	Dose string
 }
 
 // Device is an instrument that can be read. Calls come from one goroutine at a
@@ -136,6 +147,9 @@ var (
 	ErrProtocol = errors.New("protocol violated")
 	// ErrRefused: the instrument understood and said no.
 	ErrRefused = errors.New("refused by the instrument")
+	// ErrNotSent: nothing of what was to be written has left for the instrument. It
+	// stands beside the error that kept it.
+	ErrNotSent = errors.New("nothing was sent")
 	// ErrNoValue: the instrument has measured and found no value. It stands beside
 	// ErrRefused, and ends the wait for a shot: none comes of asking again.
 	ErrNoValue = errors.New("the measurement has no value")

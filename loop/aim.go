@@ -27,6 +27,15 @@ type aim struct {
 	// lost says that the outcome of a write is unknown since the last tick.
 	lost    bool
 	refused error
+	// dose numbers the dose that is wanted, 0: none; dest is its amount then. failed
+	// says that it was not given, or that nobody knows; why is the device's reason.
+	dose   int64
+	failed bool
+	why    error
+	// outcome and delivered say what has become of the last one since the last tick;
+	// amount is what the step has given.
+	outcome           safety.DoseOutcome
+	delivered, amount float64
 }
 
 func newAims(o *Options) []aim {
@@ -63,6 +72,9 @@ type batch struct {
 // takeOverFrom is the value that a variable is taken over from when it begins to
 // be driven: what was last written, else what was last read.
 func (l *Loop) takeOverFrom(i int) float64 {
+	if l.opt.Variables[i].Dose {
+		return 0 // each dose is all of the way
+	}
 	if a := &l.aims[i]; !math.IsNaN(a.written) {
 		return a.written
 	}
@@ -79,6 +91,7 @@ func (l *Loop) collect(d int, out *safety.Output) batch {
 		c := l.opt.Variables[i].Channel
 		switch {
 		case c.Device != d:
+		case out.Write[i] && l.opt.Variables[i].Dose: // see giveAll
 		case out.Release[i]:
 			b.setpoints.Release = append(b.setpoints.Release, c.Name)
 			b.vars = append(b.vars, i)

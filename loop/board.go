@@ -63,7 +63,7 @@ func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 		}
 	}
 	for i, x := range l.opt.Variables {
-		if v, ok := valueOf(x.Channel, device, r); ok && v >= b.low[i] && v <= b.high[i] {
+		if v, ok := valueOf(x.Channel, device, r); ok && !x.Dose && v >= b.low[i] && v <= b.high[i] {
 			b.variables[i] = entry{v, r.At, true}
 		}
 	}

@@ -39,6 +39,7 @@ func (l *Loop) opened() {
 			return
 		}
 	}
+	l.letDosesEnd(&l.limits)
 	l.listChannels()
 	l.enter(booting)
 }
@@ -98,6 +99,16 @@ func (l *Loop) checkChannel(c Channel, unit string, set bool) error {
 func (l *Loop) checkLimits(v *Variable) error {
 	k := l.links[v.Channel.Device]
 	ch := k.channels[v.Channel.Name]
+	switch {
+	case v.Dose && !ch.Dose:
+		return fmt.Errorf(`channel %q of device %q takes setpoints, not doses: a write to it may be repeated; where it adds an amount, its description must say so`, v.Channel.Name, k.name)
+	case !v.Dose && ch.Dose:
+		return fmt.Errorf(`channel %q of device %q adds an amount with every write: write kind = "dose"`, v.Channel.Name, k.name)
+	case v.Dose && v.High > ch.Max:
+		return fmt.Errorf("a dose of %g %s is more than device %q accepts, %g", v.High, v.Unit, k.name, ch.Max)
+	case v.Dose:
+		return nil
+	}
 	if v.Low < ch.Min || v.High > ch.Max {
 		return fmt.Errorf("range [%g, %g] %s reaches beyond what device %q accepts, [%g, %g]",
 			v.Low, v.High, v.Unit, k.name, ch.Min, ch.Max)
@@ -239,7 +250,7 @@ func (l *Loop) pollAll() {
 func (l *Loop) listChannels() {
 	for d, k := range l.links {
 		for i := range l.opt.Variables {
-			if c := l.opt.Variables[i].Channel; c.Device == d {
+			if c := l.opt.Variables[i].Channel; c.Device == d && !l.opt.Variables[i].Dose {
 				k.quiet = append(k.quiet, c.Name)
 			}
 		}

@@ -19,9 +19,10 @@ func limitsOf(o *Options, start time.Time) (safety.Limits, error) {
 		v := &o.Variables[i]
 		limits := v.Limits
 		limits.Stepped, limits.Tolerance, limits.Timeout = v.Stepped, v.Tolerance, cmp.Or(v.Timeout, moveTimeout)
+		limits.Dose = v.Dose
 		if v.Actuated {
 			limits.OnFault, limits.Shutdown = restOf[v.OnFault], restOf[v.Shutdown]
-			l.Links[v.Channel.Device].Watched = v.Tolerance > 0
+			l.Links[v.Channel.Device].Watched = l.Links[v.Channel.Device].Watched || v.Tolerance > 0
 		}
 		l.Variables = append(l.Variables, limits)
 	}
@@ -99,9 +100,10 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	l.out = out
 	for i := range l.aims {
 		a := &l.aims[i]
-		a.lost = l.unread(i) // until it has been read, nothing is known of it
+		// Until it has been read, nothing is known of it.
+		a.lost, a.outcome = l.unread(i) && !l.opt.Variables[i].Dose, safety.DosePending
 		if a.drive {
-			a.arrived = out.Arrived[i]
+			a.arrived, a.failed = out.Arrived[i], out.Failed[i]
 		}
 	}
 	if l.safety.Generation != generation {
@@ -114,6 +116,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 			}
 		}
 	}
+	l.giveAll(&out)
 }
 
 // inputs is what the safety layer is told in this tick.
@@ -125,11 +128,14 @@ func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
 	for i := range l.aims {
 		a := &l.aims[i]
 		in.Variable[i] = safety.VariableInput{Readback: sample(l.board.variables[i]), CanWrite: l.canWrite(i), Lost: a.lost, Silent: l.silent(i, now), Released: a.released,
-			Written: safety.Sample{Value: a.written, At: l.safeTime(a.writtenAt), Known: !math.IsNaN(a.written)}}
+			Written: safety.Sample{Value: a.written, At: l.safeTime(a.writtenAt), Known: !math.IsNaN(a.written)}, Dose: a.outcome, Delivered: a.delivered}
 	}
 	for d, k := range l.links {
 		if d < len(l.limits.Links) {
 			in.Heard[d] = safety.Sample{At: l.safeTime(k.heard), Known: !k.heard.IsZero()}
+			if k.dosing { // its line is taken until the dose is over, by the driver's own time
+				in.Heard[d] = safety.Sample{At: l.safeTime(now), Known: true}
+			}
 		}
 	}
 	return in
@@ -158,7 +164,7 @@ func (l *Loop) proposal() safety.Proposal {
 	p := safety.Proposal{ID: int64(l.steps) + 1}
 	for i := range l.aims {
 		a := &l.aims[i]
-		p.Drive[i], p.Destination[i], p.Release[i] = a.drive, a.dest, a.release
+		p.Drive[i], p.Destination[i], p.Release[i], p.Dose[i] = a.drive, a.dest, a.release, a.dose
 		if a.bad {
 			p.Destination[i] = math.NaN() // the layer is to see what was asked for
 		}

@@ -96,6 +96,7 @@ func Reset(s journal.ControlState) journal.ControlState {
 	s.Latched, s.FirstOut, s.Mode = nil, nil, safety.Idle.String()
 	doses := map[string]safety.DoseState{}
 	for name, d := range s.Doses {
+		d.Deliver(s.At)
 		d.Open, d.Unknown, d.Granted = false, false, false
 		doses[name] = d
 	}

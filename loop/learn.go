@@ -36,6 +36,9 @@ func (l *Loop) achieved() []float64 {
 			if e := l.board.variables[i]; e.known {
 				x[i] = e.value
 			}
+			if l.opt.Variables[i].Dose {
+				x[i] = l.aims[i].amount
+			}
 			continue
 		}
 		x[i] = 0

@@ -33,6 +33,8 @@ type link struct {
 	open       bool
 	reading    bool
 	writing    bool
+	// dosing says that what is being written is a dose, which may take its time.
+	dosing bool
 	// dead says that the device broke its protocol or could not be opened: it is
 	// not called again before it has been reopened.
 	dead error

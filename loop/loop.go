@@ -111,6 +111,8 @@ type Loop struct {
 	// spell and fallen say how the run waits for an instrument that is out of order.
 	spell  spell
 	fallen fallenState
+	// giving are the doses on their way.
+	giving []*giving
 	// drove says that something was written to an actuator.
 	drove bool
 

@@ -137,6 +137,10 @@ func (l *Loop) standsUnknown(k *link) {
 			continue
 		}
 		a := &l.aims[i]
+		if v.Dose { // its write says itself what became of it
+			a.released = false
+			continue
+		}
 		a.lost, a.arrived, a.released, a.written = true, false, false, math.NaN()
 		if v.Tolerance > 0 {
 			l.board.variables[i].known = false

@@ -20,6 +20,10 @@ func (l *Loop) move() {
 		}
 		a := &l.aims[i]
 		before := *a
+		if v.Dose {
+			l.moveDose(i)
+			continue
+		}
 		if dest, driven := l.destination(i); driven {
 			a.driveTo(dest)
 			a.bad = !isFinite(s.decision.Requested[i]) && !math.IsNaN(s.decision.Applied[i])
@@ -31,6 +35,20 @@ func (l *Loop) move() {
 		}
 	}
 	l.enter(moving)
+}
+
+// moveDose wants the step's dose of a variable; a step that leaves it random gives none.
+func (l *Loop) moveDose(i int) {
+	s := &l.step
+	dest, driven := l.destination(i)
+	if !driven {
+		return
+	}
+	l.aimDose(i, dest)
+	l.aims[i].bad = !isFinite(s.decision.Requested[i])
+	if dest > 0 {
+		s.settle = max(s.settle, l.opt.Variables[i].Settle)
+	}
 }
 
 // watchMove waits until every driven variable is in place, and gives up on one
@@ -60,22 +78,16 @@ func (l *Loop) stuckMove(i int, now time.Time) string {
 	a, v := &l.aims[i], &l.opt.Variables[i]
 	limit := cmp.Or(v.Timeout, moveTimeout) + v.Limits.Dwell + l.doseWait(i) + l.rampTime(i)
 	switch {
+	case a.failed:
+		return l.doseProblem(i)
+	case len(l.giving) > 0: // a dose takes its time, and its driver bounds that
+		return ""
 	case a.refused != nil:
 		return fmt.Sprintf("%s: %v", v.Name, a.refused)
 	case !a.arrived && now.Sub(l.since) > limit:
 		return fmt.Sprintf("%s: not written within %v", v.Name, limit)
 	}
 	return ""
-}
-
-// doseWait is how long a dose may have to wait for the one before.
-func (l *Loop) doseWait(i int) time.Duration {
-	for _, d := range l.limits.Doses {
-		if d.Variable == i {
-			return d.MinInterval
-		}
-	}
-	return 0
 }
 
 // moveTimeout is the time that a device is given to take a setpoint where the
@@ -131,7 +143,7 @@ func (l *Loop) home() {
 
 // canHold says that a variable stays where it is left at the end.
 func (l *Loop) canHold(v *Variable) bool {
-	return v.Actuated && v.Shutdown == RestHold && !l.links[v.Channel.Device].lapses()
+	return v.Actuated && !v.Dose && v.Shutdown == RestHold && !l.links[v.Channel.Device].lapses()
 }
 
 // homeActions lists, per device, the way to the recommended setting.

@@ -76,6 +76,7 @@ func (l *Loop) narrowTo(next *Options, words string) error {
 	for i := range limits.Bypasses {
 		limits.Bypasses[i].Until += l.base
 	}
+	l.letDosesEnd(&limits)
 	if err := limits.Within(&l.limits); err != nil {
 		return err
 	}

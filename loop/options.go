@@ -144,6 +144,10 @@ type Variable struct {
 	// Stepped says that only destinations make sense (a list of levels): values on
 	// the way are not written.
 	Stepped bool
+	// Dose says that the variable is an amount, given once in each step that controls
+	// it (0: nothing is sent), and nothing in any other. Its value is what was given:
+	// what the device says, or what it was told. OnRelease is Hold.
+	Dose bool
 	// Tolerance and Timeout of the readback; Tolerance 0: the device gives none.
 	Tolerance float64
 	Timeout   time.Duration
@@ -236,6 +240,8 @@ type Deps struct {
 	Control *journal.ControlFile
 	// Machine tells how long a run was away.
 	Machine Machine
+	// Run names the run; it is part of the names of its doses.
+	Run string
 	// Past is what the journal's run has behind it; nil: it begins. Policy has been
 	// brought to where the run's was, by Replay.
 	Past *Past
@@ -334,6 +340,8 @@ type RestReport struct {
 	// ByDevice says that nothing is held although State is RestHold: the device has
 	// brought the actuator to its own safe state, or does when the connection ends.
 	ByDevice bool
+	// Dose says that it is a variable of doses: RestOff is that none runs any more.
+	Dose bool
 	// Value is the safe value where State is RestSafe, in Unit.
 	Value float64
 	Unit  string

@@ -139,6 +139,9 @@ func (l *Loop) watchRest(now time.Time) {
 
 // busy reports whether a write is still in flight.
 func (l *Loop) busy() bool {
+	if len(l.giving) > 0 && l.now().Sub(l.since) < restTimeout+restConfirm {
+		return true
+	}
 	for _, k := range l.links {
 		if k.writing && l.now().Sub(l.since) < restTimeout+restConfirm {
 			return true
@@ -174,8 +177,8 @@ func (l *Loop) rested() {
 	var unsafe []error
 	for _, job := range l.rests {
 		v := &l.opt.Variables[job.variable]
-		report := RestReport{Variable: v.Name, State: job.state, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err,
-			ByDevice: job.state == RestHold && (job.revived || l.links[v.Channel.Device].lapses())}
+		report := RestReport{Variable: v.Name, State: job.state, Dose: v.Dose, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err,
+			ByDevice: !v.Dose && job.state == RestHold && (job.revived || l.links[v.Channel.Device].lapses())}
 		l.result.Rest = append(l.result.Rest, report)
 		if job.err != nil {
 			unsafe = append(unsafe, fmt.Errorf("%s: %w", v.Name, job.err))

@@ -93,6 +93,8 @@ func (l *Loop) fill(p *shot) bool {
 		v := &l.opt.Variables[i]
 		e := l.board.variables[i]
 		switch {
+		case v.Dose:
+			p.x[i] = l.aims[i].amount
 		case e.belongs(p.at, v.MaxAge, 0):
 			p.x[i] = e.value
 		case v.Tolerance <= 0 && !l.step.random[i] && !math.IsNaN(l.aims[i].written):
@@ -169,7 +171,7 @@ func (l *Loop) missing(now time.Time) string {
 	}
 	for i := range l.opt.Variables {
 		v, e := &l.opt.Variables[i], l.board.variables[i]
-		if v.Channel.Device >= 0 && !e.fresh(now, v.MaxAge) && (l.step.random[i] || v.Tolerance > 0) {
+		if v.Channel.Device >= 0 && !v.Dose && !e.fresh(now, v.MaxAge) && (l.step.random[i] || v.Tolerance > 0) {
 			return fmt.Sprintf("variable %s has no fresh reading", v.Name)
 		}
 	}

@@ -270,7 +270,7 @@ func (l *Loop) actions() []journal.Action {
 		a := journal.Action{Step: l.step.n, Device: k.name, Kind: "move", Values: map[string]float64{}, At: l.stamp()}
 		for i := range l.opt.Variables {
 			v := &l.opt.Variables[i]
-			if v.Channel.Device != d || !v.Actuated {
+			if v.Channel.Device != d || !v.Actuated || v.Dose { // a dose has an intent of its own
 				continue
 			}
 			if dest, driven := l.destination(i); driven {
@@ -323,6 +323,7 @@ func (l *Loop) conclude(problem string) {
 func (l *Loop) book(o journal.Outcome) {
 	s := &l.step
 	s.open = false
+	l.forgetDoses()
 	l.steps++
 	l.charge(l.stepMoney(len(s.shots)))
 	o.Spent = l.ledger.spent.plus(l.verifying.spent).float()

@@ -87,6 +87,10 @@ type ResponseState struct {
 // watchResponse looks whether a change shows where it should.
 func (x *pass) watchResponse(i int) {
 	l, s := &x.l.Responses[i], &x.s.Response[i]
+	if x.l.Variables[l.Variable].Dose {
+		x.watchDoseResponse(i)
+		return
+	}
 	u := x.in.Variable[l.Variable].Written
 	if !u.known() || !x.s.Variable[l.Variable].Known {
 		*s = ResponseState{}
@@ -107,8 +111,8 @@ func (x *pass) watchResponse(i int) {
 	if !s.Waiting {
 		return
 	}
-	moved := y.Value - s.Seen.Value
-	if y.known() && s.Seen.known() && (s.Rising && moved >= l.Moves || !s.Rising && moved <= -l.Moves) {
+	moved := (y.Value - s.Seen.Value) / l.Moves
+	if y.known() && s.Seen.known() && (s.Rising && moved >= 1 || !s.Rising && moved <= -1) {
 		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
 		return
 	}

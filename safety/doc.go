@@ -30,10 +30,15 @@
 //	actuator.go  rules on what an actuator does: readback, response, exposure
 //	values.go    rules on values: finite, bounds, slew, dwell, resolution, lease
 //	dose.go      budgets of what cannot be taken back
+//	amount.go    variables of doses: an amount, given once
 //
 // The pipeline, in this order, for each variable that is driven:
 //
 //	finite → mode → bounds → slew → dwell → quantise → budget → assert → lease
+//
+// A variable of doses has a pipeline of its own, in which nothing is ever done twice:
+//
+//	finite → mode → bounds → quantise → interval, response → budget → durable → given once
 //
 // The layer is not a certified safety function. It bounds what this program
 // writes; it cannot act when the computer is dead. Wire an emergency stop into the

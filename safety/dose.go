@@ -20,6 +20,8 @@ type DoseState struct {
 	Day               [daySlots]float64
 	HourSlot, DaySlot int64
 	Total             float64
+	// Used is what has been taken since the reservoir was filled up.
+	Used float64
 	// Granted says that destination Dest of proposal Proposal has been charged, with
 	// Generation; LastAt is when something was last charged (if Dosed).
 	Granted    bool
@@ -31,6 +33,16 @@ type DoseState struct {
 	// Open says that the device has not acknowledged it; Unknown that it may or may
 	// not have: it counts as delivered and is never sent again.
 	Open, Unknown bool
+	// Number and Amount are the last dose's of a variable of doses, charged in the
+	// slots InHour and InDay. Handed says that it has been given out: never again.
+	// Failed says that it was not given, or that nobody knows.
+	Number         int64
+	Amount         float64
+	InHour, InDay  int64
+	Handed, Failed bool
+	// Wanted is the number that was wanted last, for the first time at WantedAt.
+	Wanted   int64
+	WantedAt time.Duration
 }
 
 // doses reports whether a variable has a budget.
@@ -89,22 +101,43 @@ func (x *pass) charge(k int, dest float64) bool {
 	if amount > x.l.Variables[l.Variable].Tolerance && d.Dosed && x.now-d.LastAt < l.MinInterval {
 		return false
 	}
-	d.roll(x.now)
-	if amount > l.PerDose || over(l.Hour, sum(d.Hour[:])+amount) || over(l.Day, sum(d.Day[:])+amount) || over(l.Run, d.Total+amount) {
-		x.s.raised.Add(RuleBudget, k)
+	if !x.room(k, amount) {
 		return false
 	}
 	d.Granted, d.Proposal, d.Dest = true, x.p.ID, dest
 	if amount == 0 {
 		return true
 	}
-	d.Hour[d.HourSlot%int64(hourSlots)] += amount
-	d.Day[d.DaySlot%int64(daySlots)] += amount
-	d.Total += amount
+	d.book(amount)
 	d.Dosed, d.LastAt, d.Open = true, x.now, true
 	x.s.Generation++
 	d.Generation = x.s.Generation
 	return true
+}
+
+// room reports whether every budget has room for a dose; one that has not holds.
+func (x *pass) room(k int, amount float64) bool {
+	l, d := &x.l.Doses[k], &x.s.Dose[k]
+	d.roll(x.now)
+	switch {
+	case amount > l.PerDose:
+	case over(l.Hour, sum(d.Hour[:])+amount):
+	case over(l.Day, sum(d.Day[:])+amount):
+	case over(l.Run, d.Total+amount):
+	case over(l.Reservoir, d.Used+amount):
+	default:
+		return true
+	}
+	x.s.raised.Add(RuleBudget, k)
+	return false
+}
+
+// book adds an amount to every window, at the time that they were rolled to.
+func (d *DoseState) book(amount float64) {
+	d.Hour[d.HourSlot%int64(hourSlots)] += amount
+	d.Day[d.DaySlot%int64(daySlots)] += amount
+	d.Total += amount
+	d.Used += amount
 }
 
 // roll empties the slots that have left their windows.
@@ -125,6 +158,10 @@ func (d *DoseState) roll(now time.Duration) {
 // as delivered, and nothing more goes out before somebody has looked.
 func (x *pass) watchDose(k int) {
 	d := &x.s.Dose[k]
+	if x.l.Variables[x.l.Doses[k].Variable].Dose {
+		x.watchAmount(k)
+		return
+	}
 	in := &x.in.Variable[x.l.Doses[k].Variable]
 	given := in.Written.known() && in.Written.Value == d.Dest
 	ended := in.Released || x.s.Mode != Run && x.s.Mode != Hold && in.CanWrite
@@ -140,7 +177,9 @@ func (x *pass) watchDose(k int) {
 	}
 }
 
-func over(limit, amount float64) bool { return limit > 0 && amount > limit }
+// over reports whether a sum of doses is above a limit, beyond what adding up tenths
+// has rounded by.
+func over(limit, amount float64) bool { return limit > 0 && amount > limit*(1+1e-9) }
 
 func sum(x []float64) (total float64) {
 	for _, v := range x {

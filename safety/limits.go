@@ -83,6 +83,11 @@ type VariableLimits struct {
 	// may be outside of it.
 	Tolerance float64
 	Timeout   time.Duration
+	// Dose says that the variable is no place to be at but an amount to give, once for
+	// each number of Proposal.Dose. Low is 0, which gives nothing; amounts are cut to
+	// High and down to Resolution; OnFault and Shutdown are RestOff (a dose that runs
+	// is stopped) or RestHold. Nothing else above applies.
+	Dose bool
 	// Above and AboveTime bound the time in a row above a value; 0 s: no bound.
 	Above     float64
 	AboveTime time.Duration
@@ -126,7 +131,9 @@ type Condition struct {
 }
 
 // ResponseLimits ask that a change shows: after the setpoint has changed by
-// Change, what is watched must move by Moves the same way within Within.
+// Change, what is watched must move by Moves within Within: the same way where Moves
+// is positive, the other way where it is negative. Of a variable of doses the change
+// is the dose.
 type ResponseLimits struct {
 	Variable int
 	// Sensor is what is watched; negative: the variable's readback.
@@ -136,12 +143,15 @@ type ResponseLimits struct {
 }
 
 // DoseLimits bound what is added through one variable, in its unit; 0: no bound.
-// A dose is the rise of a destination above the last readback.
+// A dose is the amount of a variable of doses, and of any other the rise of a
+// destination above the last readback.
 type DoseLimits struct {
 	Variable       int
 	PerDose        float64
 	Hour, Day, Run float64
-	MinInterval    time.Duration
+	// Reservoir is what there is to give until somebody fills it up.
+	Reservoir   float64
+	MinInterval time.Duration
 }
 
 // DutyLimits bound the part of any window of time that a variable spends above a value:
@@ -185,8 +195,11 @@ func (l *Limits) Check() error {
 }
 
 func (v *VariableLimits) check(tick time.Duration) error {
-	if v.OnFault == RestNone {
+	switch {
+	case v.OnFault == RestNone:
 		return nil
+	case v.Dose:
+		return v.checkDose()
 	}
 	switch {
 	case !(finite(v.Low) && finite(v.High) && v.Low < v.High) || !finite(v.High-v.Low):
@@ -234,11 +247,8 @@ func (l *Limits) checkReferences() error {
 		if r.Sensor >= 0 {
 			errs = append(errs, sensor("response", r.Sensor))
 		}
-	}
-	for _, d := range l.Doses {
-		errs = append(errs, variable("dose", d.Variable))
-		if !(d.PerDose > 0) {
-			errs = append(errs, fmt.Errorf("%w: dose of at most %g", ErrLimits, d.PerDose))
+		if !finite(r.Moves) || r.Moves == 0 {
+			errs = append(errs, fmt.Errorf("%w: response that moves by %g", ErrLimits, r.Moves))
 		}
 	}
 	for _, d := range l.Duties {
@@ -247,6 +257,7 @@ func (l *Limits) checkReferences() error {
 			errs = append(errs, fmt.Errorf("%w: duty of %g within %v: a fraction of 1, and of %d ticks at least", ErrLimits, d.Fraction, d.Window, dutyParts))
 		}
 	}
+	errs = append(errs, l.checkDoses(variable)...)
 	for _, b := range l.Bypasses {
 		if !b.Rule.Bypassable() {
 			errs = append(errs, fmt.Errorf("%w: rule %d cannot be bypassed", ErrLimits, b.Rule))

@@ -119,6 +119,10 @@ type VariableInput struct {
 	// Silent says that the device is not heard of: what its readback does not show is
 	// not held against the actuator.
 	Silent bool
+	// Dose says what became of the dose that Step gave out, and Delivered how much
+	// that was: what the device said, or what it was told.
+	Dose      DoseOutcome
+	Delivered float64
 }
 
 // Inputs are this tick's measurements. Sensors come in by Take, reading by reading.
@@ -148,8 +152,11 @@ type Proposal struct {
 	Drive [MaxVariables]bool
 	// Release asks the device to let go; it is looked at where Drive is false.
 	Release [MaxVariables]bool
-	// Destination is where it is to go.
+	// Destination is where it is to go; of a variable of doses, the amount.
 	Destination [MaxVariables]float64
+	// Dose numbers the dose that is wanted of a variable of doses; 0: none. A number
+	// is dealt with once, and none that is not above the last one.
+	Dose [MaxVariables]int64
 }
 
 // Output is what Step decided.
@@ -166,9 +173,11 @@ type Output struct {
 	Setpoint [MaxVariables]float64
 	// Destination is the destination after clamping.
 	Destination [MaxVariables]float64
-	// Arrived says that the destination is what the device has acknowledged.
-	Arrived [MaxVariables]bool
-	Reasons [MaxVariables]Reasons
+	// Arrived says that the destination is what the device has acknowledged; of a
+	// variable of doses, that the dose was given. Failed says that it was not, or that
+	// nobody knows, and that nothing more goes out for its number.
+	Arrived, Failed [MaxVariables]bool
+	Reasons         [MaxVariables]Reasons
 }
 
 // Saved is the part of a State that outlives the process.
@@ -193,7 +202,8 @@ func Boot(saved Saved) State {
 	s.Latched[RuleShutdown], s.FirstOut[RuleShutdown] = 0, 0
 	for i := range s.Dose {
 		if s.Dose[i].Open {
-			s.Dose[i].Unknown = true
+			s.Dose[i].Unknown, s.Dose[i].Failed = true, true
+			s.Dose[i].Deliver(saved.At)
 			s.Latched.Add(RuleUnknownDose, i)
 		}
 	}

@@ -102,6 +102,8 @@ func (x *pass) actuate(i int) {
 // propose follows the proposal.
 func (x *pass) propose(i int) {
 	switch {
+	case x.l.Variables[i].Dose:
+		x.dose(i)
 	case x.p.Drive[i]:
 		dest := x.admit(i)
 		x.drive(i, x.bound(i, dest))
@@ -114,8 +116,12 @@ func (x *pass) propose(i int) {
 
 // keep holds what the device has acknowledged: it is written again where there is
 // a lease, and nothing else is. An actuator that somebody else has moved is held
-// where it is now.
+// where it is now. Of a dose there is nothing to hold.
 func (x *pass) keep(i int) {
+	if x.l.Variables[i].Dose {
+		x.tellDose(i)
+		return
+	}
 	v, in := &x.s.Variable[i], &x.in.Variable[i]
 	if in.Lost {
 		v.Known = false
@@ -179,10 +185,15 @@ func (x *pass) issue(i int, set float64) {
 	if !v.Changed || set != v.Setpoint {
 		v.Changed, v.ChangedAt = true, x.now
 		v.Confirmed, v.Off, v.Tries = false, false, 0
-		for j := range x.l.Sensors {
-			x.s.Sensor[j].OutputMoved = true
-		}
+		x.moved()
 	}
 	v.Setpoint, v.IssuedAt, v.Resend = set, x.now, false
 	x.out.Write[i], x.out.Setpoint[i] = true, set
+}
+
+// moved notes that an actuator has done something that sensors may show.
+func (x *pass) moved() {
+	for j := range x.l.Sensors {
+		x.s.Sensor[j].OutputMoved = true
+	}
 }

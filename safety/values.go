@@ -19,6 +19,13 @@ func (x *pass) admit(i int) float64 {
 		v.Proposal, v.Rejected = x.p.ID, 0
 		return dest
 	}
+	x.reject(i)
+	return v.Way
+}
+
+// reject counts a proposal that is not finite.
+func (x *pass) reject(i int) {
+	v := &x.s.Variable[i]
 	x.out.Reasons[i].add(RuleFinite)
 	if v.Rejected == 0 || v.Proposal != x.p.ID {
 		v.Proposal, v.Rejected = x.p.ID, min(v.Rejected+1, rejectedMax)
@@ -26,7 +33,6 @@ func (x *pass) admit(i int) float64 {
 			x.s.raised.Add(RuleFinite, i)
 		}
 	}
-	return v.Way
 }
 
 // bound clamps a destination.
@@ -170,8 +176,12 @@ func (x *pass) refresh(i int) {
 
 // Clamp returns the destination that Step would make of x, and the rules that
 // changed it. It lets a caller record what a proposal becomes before the way there
-// begins. A destination that is not finite becomes fallback.
+// begins. A destination that is not finite becomes fallback; a dose that is not is
+// none, whatever the fallback.
 func (l *VariableLimits) Clamp(x, fallback float64) (float64, Reasons) {
+	if l.Dose {
+		return l.cut(x)
+	}
 	var r Reasons
 	if !finite(x) {
 		x = fallback

@@ -117,5 +117,6 @@ func (c *comparison) dose(a, b *DoseLimits) {
 	lower(c, "budget of an hour", &a.Hour, b.Hour, true)
 	lower(c, "budget of a day", &a.Day, b.Day, true)
 	lower(c, "budget of a run", &a.Run, b.Run, true)
+	lower(c, "reservoir", &a.Reservoir, b.Reservoir, true)
 	c.longer("interval between doses", &a.MinInterval, b.MinInterval)
 }

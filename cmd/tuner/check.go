@@ -161,6 +161,10 @@ func (w *wiring) checkVariables(t *tabwriter.Writer) {
 			fmt.Fprintf(t, "-\t-\t-\t-\t-\tonly measured\t-\t%s\n", w.channelWords(v.Channel))
 			continue
 		}
+		if v.Dose {
+			fmt.Fprint(t, w.doseCells(i))
+			continue
+		}
 		l := &v.Limits
 		slew := number(l.SlewUp)
 		if l.SlewUp != l.SlewDown {

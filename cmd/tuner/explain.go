@@ -151,7 +151,7 @@ func (w *wiring) checkSafety(t *tabwriter.Writer) {
 	fmt.Fprint(t, "\nactuator\tsafe value\ton a fault\tat the end\tdwell\tlease\twatched\n")
 	for i := range w.opt.Variables {
 		v := &w.opt.Variables[i]
-		if !v.Actuated {
+		if !v.Actuated || v.Dose {
 			continue
 		}
 		lease := "-"
@@ -164,6 +164,7 @@ func (w *wiring) checkSafety(t *tabwriter.Writer) {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, quantity(v.Limits.Safe, v.Unit), v.OnFault, v.Shutdown, dwell, lease, w.watchWords(i))
 	}
+	w.checkDoses(t)
 	fmt.Fprint(t, "\ncondition\trule\treaction\tcleared\n")
 	for _, line := range w.conditionLines() {
 		i := safety.About(line.rule)
@@ -253,11 +254,20 @@ func (w *wiring) conditionLines() (out []conditionLine) {
 		add(safety.RuleExposure, "%s above %s for more than %s of %s", v.Name, quantity(d.Above, v.Unit), percent(d.Fraction), duration(d.Window))
 	}
 	for _, r := range s.Responses {
-		add(safety.RuleResponse, "%s changes by %s and nothing moves by %s within %s", w.opt.Variables[r.Variable].Name,
-			quantity(r.Change, w.opt.Variables[r.Variable].Unit), number(r.Moves), duration(r.Within))
+		v := &w.opt.Variables[r.Variable]
+		change := v.Name + " changes by " + quantity(r.Change, v.Unit)
+		if v.Dose {
+			change = quantity(r.Change, v.Unit) + " of " + v.Name
+		}
+		what := "nothing moves"
+		if r.Sensor >= 0 {
+			what = w.opt.Sensors[r.Sensor].Name + " does not move"
+		}
+		add(safety.RuleResponse, "%s and %s by %s within %s", change, what, number(r.Moves), duration(r.Within))
 	}
 	for _, d := range s.Doses {
 		add(safety.RuleBudget, "%s over its budget", w.opt.Variables[d.Variable].Name)
+		add(safety.RuleUnknownDose, "whether a dose of %s was given is not known", w.opt.Variables[d.Variable].Name)
 	}
 	if s.Explore > 0 {
 		add(safety.RuleExplore, "a step further than %s of the range from what is known to be safe", number(s.Explore))

@@ -130,6 +130,11 @@ func (w *wiring) faultStates(device int, all bool) (set drivers.Setpoints, words
 			continue
 		}
 		switch {
+		case v.Dose && v.OnFault == loop.RestOff:
+			set.Release = append(set.Release, v.Channel.Name)
+			words = append(words, fmt.Sprintf("actuator %s: no dose runs", v.Name))
+		case v.Dose: // nothing is ever given here, and a dose that runs is to end
+			words = append(words, fmt.Sprintf("actuator %s: a dose that runs is let end", v.Name))
 		case v.OnFault == loop.RestOff:
 			set.Release = append(set.Release, v.Channel.Name)
 			words = append(words, fmt.Sprintf("actuator %s: let go", v.Name))

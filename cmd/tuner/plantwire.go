@@ -64,8 +64,8 @@ func (w *wiring) plantVariable(i int) sim.Variable {
 	c, v := &w.cfg.Variables[i], &w.opt.Variables[i]
 	out := sim.Variable{Name: v.Name, Unit: v.Unit, Low: v.Low, High: v.High, Start: v.Start,
 		Device: c.Device, Channel: c.Channel, Resolution: orZero(c.Resolution), Integer: c.Integer, Levels: c.Levels,
-		Actuated: v.Actuated, OnRelease: c.OnRelease, Safe: math.NaN()}
-	if v.Actuated {
+		Actuated: v.Actuated, OnRelease: c.OnRelease, Safe: math.NaN(), Dose: v.Dose}
+	if v.Actuated && !v.Dose {
 		out.Safe = v.Limits.Safe
 	} else if s, ok := w.cfg.Sensor(c.Sensor); ok {
 		out.Device, out.Channel = s.Device, s.Channel

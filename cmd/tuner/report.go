@@ -220,6 +220,9 @@ func restLines(rest []loop.RestReport) []string {
 	for _, r := range rest {
 		state := map[loop.RestState]string{loop.RestHold: "left as it is", loop.RestOff: "let go",
 			loop.RestSafe: "at its safe value, " + quantity(r.Value, r.Unit)}[r.State]
+		if r.Dose {
+			state = map[loop.RestState]string{loop.RestHold: "left to end what it gives", loop.RestOff: "gives nothing"}[r.State]
+		}
 		if r.ByDevice {
 			state = "not held: its device brings it to its own safe state when tuner lets go of it"
 		}

@@ -200,6 +200,9 @@ func (w *wiring) policyVariable(i int) policy.Variable {
 	out := policy.Variable{Name: v.Name, Low: v.Low, High: v.High, Levels: c.Levels, Integer: c.Integer,
 		Resolution: orZero(c.Resolution), Start: v.Start}
 	switch {
+	case v.Dose:
+		// Left alone it gives nothing.
+		out.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: v.Low, SD: parkSpread * (v.High - v.Low)}
 	case v.Actuated && v.OnRelease == loop.Hold:
 		out.Random.Kind = policy.Held
 	case v.Actuated && v.OnRelease == loop.Park:

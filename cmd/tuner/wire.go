@@ -11,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
 )
 
 // failureLimit is how many failed steps in a row hold a run until the instrument is
@@ -123,11 +124,6 @@ func (w *wiring) wireOptions() []configs.Problem {
 	var problems []configs.Problem
 	for i := range cfg.Variables {
 		v := &cfg.Variables[i]
-		if v.Kind == "dose" {
-			problems = append(problems, cfg.Problem("variable."+v.Name+".kind",
-				`"dose" is not in this version: it would write the amount as a setpoint`,
-				`only variables of kind "setpoint" can be tuned with it`))
-		}
 		w.opt.Variables = append(w.opt.Variables, w.variable(v))
 		w.opt.Cost.PerMove[i] = cfg.Cost.PerMove[v.Name]
 	}
@@ -157,10 +153,26 @@ func (w *wiring) variable(v *configs.Variable) loop.Variable {
 		}
 		return out
 	}
+	if v.Kind == "dose" {
+		w.doseVariable(&out)
+		return out
+	}
 	limits := w.cfg.Safety.Variables[v.Name]
 	out.Limits = safetyVariable(limits, out.Resolution)
 	out.Boot, out.OnFault, out.Shutdown = restState(limits.Boot), restState(limits.OnFault), restState(limits.Shutdown)
 	return out
+}
+
+// doseVariable fills what a variable of doses has in place of limits on a place.
+func (w *wiring) doseVariable(v *loop.Variable) {
+	v.Dose, v.OnRelease, v.Tolerance = true, loop.Hold, 0
+	v.Limits = safety.VariableLimits{High: v.High, Resolution: v.Resolution, Dose: true}
+	v.Boot, v.OnFault, v.Shutdown = loop.RestHold, loop.RestOff, loop.RestOff
+	for _, d := range w.cfg.Safety.Doses {
+		if d.Variable == v.Name && d.OnFault == "hold" {
+			v.OnFault, v.Shutdown = loop.RestHold, loop.RestHold
+		}
+	}
 }
 
 // restState turns the schema's word into the loop's: a variable that is only

@@ -26,7 +26,7 @@ func (w *wiring) wireSafety() []configs.Problem {
 	}
 	for _, d := range s.Doses {
 		o.Safety.Doses = append(o.Safety.Doses, safety.DoseLimits{Variable: w.variableIndex(d.Variable), PerDose: d.PerDose,
-			Hour: orZero(d.Hour), Day: orZero(d.Day), Run: orZero(d.Run), MinInterval: orZero(d.MinInterval)})
+			Hour: orZero(d.Hour), Day: orZero(d.Day), Run: orZero(d.Run), Reservoir: orZero(d.Reservoir), MinInterval: orZero(d.MinInterval)})
 	}
 	for i := range o.Variables {
 		if d := s.Variables[o.Variables[i].Name].Duty; d != nil {

@@ -14,6 +14,19 @@ const batchTurnaround = 10
 // shot sees the settings of its own time however late it is looked at.
 func (p *Plant) advance() {
 	t := max(p.clock.Now().Sub(p.epoch), p.now)
+	for p.renews {
+		end := p.shotTime(p.shotsBy(p.now) + 1)
+		if end > t {
+			break
+		}
+		p.advanceTo(end)
+		p.tank.renew(end)
+	}
+	p.advanceTo(t)
+}
+
+// advanceTo brings the plant up to t, through which no batch ends that renews it.
+func (p *Plant) advanceTo(t time.Duration) {
 	for {
 		next, ok := p.nextSwitch(t)
 		if !ok {
@@ -152,7 +165,10 @@ func (p *Plant) record(n uint64) {
 		}
 		values[i] = p.marred(p.outputChannel(i), values[i], n)
 	}
-	p.shot = shot{n, at, settings, values, present}
+	p.shot = shot{number: n, at: at, settings: settings, values: values, present: present}
+	if p.tank != nil {
+		p.shot.tank = *p.tank
+	}
 }
 
 // readback returns what a variable's own sensor says at t when its value is

@@ -87,6 +87,8 @@ func (v *Variable) check() error {
 	switch {
 	case v.Channel == "":
 		return errors.New("it names no channel")
+	case v.Dose && !(v.Low >= 0):
+		return fmt.Errorf("it is a dose from %v on; a dose is not negative", v.Low)
 	case !(v.Low < v.High) || math.IsInf(v.Low, 0) || math.IsInf(v.High, 0):
 		return fmt.Errorf("its range [%v, %v] is empty or endless", v.Low, v.High)
 	case !(low <= v.Low) || !(high >= v.High):
@@ -141,6 +143,9 @@ func (v *Variable) limits() (low, high float64) {
 // boot returns where the variable is when the plant is switched on, and whether
 // it is released then.
 func (v *Variable) boot() (value float64, released bool) {
+	if v.Dose {
+		return 0, false
+	}
 	if !math.IsNaN(v.Start) {
 		return v.nearest(v.Start), !v.Actuated
 	}
@@ -160,6 +165,9 @@ func (v *Variable) safe() float64 {
 // on the unit cube.
 func (v *Variable) atRandom() dist {
 	span := v.High - v.Low
+	if v.Dose {
+		return dist{point: -v.Low / span}
+	}
 	if v.OnRelease == "park" {
 		return dist{point: (v.safe() - v.Low) / span}
 	}

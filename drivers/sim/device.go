@@ -67,6 +67,9 @@ func (v *view) Open(ctx context.Context) ([]drivers.Channel, error) {
 			out.Min, out.Max = x.limits()
 			if x.Actuated {
 				out.Access, out.Safe, out.CanRelease = drivers.ReadWrite, x.safe(), true
+				if out.Dose = x.Dose; x.Dose {
+					out.Min, out.Safe = 0, math.NaN()
+				}
 			}
 		}
 		channels = append(channels, out)
@@ -176,7 +179,9 @@ func (p *Plant) say(c int, settings []float64, at time.Duration) (float64, bool)
 
 // sound returns what channel c, which is not one of shots, says without faults.
 func (p *Plant) sound(c int, settings []float64, at time.Duration) float64 {
-	if i := p.channels[c].variable; i >= 0 {
+	if i := p.channels[c].variable; i >= 0 && p.opt.Variables[i].Dose {
+		return p.told[i].amount
+	} else if i >= 0 {
 		return p.readback(i, settings[i], at)
 	}
 	if s := &p.outputs[p.channels[c].output]; s.from != fromTank {
@@ -223,7 +228,7 @@ func (a *actuatorView) Write(ctx context.Context, s drivers.Setpoints) (drivers.
 	if err := errors.Join(problems...); err != nil {
 		return drivers.Reading{}, err
 	}
-	p.command(values, release)
+	p.command(p.doseAll(values, s.Dose), release)
 	return a.written(values, release), nil
 }
 
@@ -244,6 +249,9 @@ func (a *actuatorView) settable(name string) (int, error) {
 func (p *Plant) accepts(i int, value float64) error {
 	v := &p.opt.Variables[i]
 	low, high := v.limits()
+	if v.Dose {
+		low = 0
+	}
 	if !(value >= low && value <= high) { // NaN too
 		return fmt.Errorf("channel %q was asked for %v %s; it takes %v to %v: %w",
 			v.Channel, value, v.Unit, low, high, drivers.ErrRefused)
@@ -310,7 +318,7 @@ func (a *actuatorView) Halt(ctx context.Context) error {
 	}
 	values := map[int]float64{}
 	for _, c := range p.channels {
-		if c.device == a.name && c.variable >= 0 && p.opt.Variables[c.variable].Actuated {
+		if c.device == a.name && c.variable >= 0 && p.opt.Variables[c.variable].Actuated && !p.opt.Variables[c.variable].Dose {
 			values[c.variable] = p.opt.Variables[c.variable].safe()
 		}
 	}

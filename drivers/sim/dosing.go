@@ -14,7 +14,8 @@ import (
 //
 // A variable is a target concentration: a write doses once towards it. What cannot be
 // reached (a lower EC within drainBelow, more than pumpMost, a dead pump's part, less than
-// a pump's step) is not: the readback says what is.
+// a pump's step) is not: the readback says what is. A variable of doses is an amount:
+// see doses.go.
 const (
 	dosingPeak  = 12.0 // g/day
 	dosingFloor = 0.25 // g/day
@@ -38,10 +39,15 @@ type dosing struct {
 	source
 	noise float64
 	// axes gives, for each variable, its condition and its range.
-	axes []struct {
-		condition int
-		interval
-	}
+	axes []dosedAxis
+}
+
+// dosedAxis is what one variable does: its condition and its range. dosed says that it
+// is an amount which changes the condition of tap water.
+type dosedAxis struct {
+	condition int
+	interval
+	dosed bool
 }
 
 // newDosing reads from the variables' units what they stand for.
@@ -55,7 +61,12 @@ func newDosing(variables []Variable, noise float64, s source) (*dosing, error) {
 				condition = i
 			}
 		}
+		if v.Dose {
+			condition = doseCondition(v, taken)
+		}
 		switch {
+		case v.Dose && condition < 0:
+			return nil, fmt.Errorf("the dosing plant takes two doses, in %s: nutrient, then acid, and none of what another variable sets; variable %q is one too many, or in %q", dosedUnit, v.Name, v.Unit)
 		case condition < 0 || taken[condition]:
 			return nil, fmt.Errorf("the dosing plant takes one variable in mS/cm, one in pH and one in degC, each at most once; variable %q is in %q", v.Name, v.Unit)
 		case v.Actuated && condition == 2:
@@ -64,10 +75,7 @@ func newDosing(variables []Variable, noise float64, s source) (*dosing, error) {
 			return nil, fmt.Errorf("variable %q is not set by anything; the reservoir's EC and pH are dosed", v.Name)
 		}
 		taken[condition] = true
-		d.axes = append(d.axes, struct {
-			condition int
-			interval
-		}{condition, interval{v.Low, v.High}})
+		d.axes = append(d.axes, dosedAxis{condition, interval{v.Low, v.High}, v.Dose})
 	}
 	return d, nil
 }
@@ -79,7 +87,7 @@ func (d *dosing) growth(u []float64) (mean, sd float64) {
 	q := 0.0
 	for i, a := range d.axes {
 		x := dosingAxes[a.condition]
-		z := (a.low + u[i]*a.span() - x.best) / x.width
+		z := (a.reached(a.low+u[i]*a.span()) - x.best) / x.width
 		q += z * z
 	}
 	share := math.Exp(-q / 2)
@@ -109,7 +117,7 @@ func (d *dosing) outcomes(u []float64, _ float64, visit func([]float64, float64)
 func (d *dosing) landmarks(float64) [][]float64 {
 	u := make([]float64, len(d.axes))
 	for i, a := range d.axes {
-		u[i] = min(max((dosingAxes[a.condition].best-a.low)/a.span(), 0), 1)
+		u[i] = min(max((a.wanted(dosingAxes[a.condition].best)-a.low)/a.span(), 0), 1)
 	}
 	return [][]float64{u}
 }
@@ -122,8 +130,16 @@ func (p *Plant) buildDosing() error {
 	}
 	p.model, p.dosing, p.batch = d, d, DefaultDosingBatch
 	p.tank = newTank(tapEC, tapPH)
+	if d.byAmount() {
+		p.tank, p.renews = newVessel(tapEC, tapPH, vesselFull), true
+		p.note("every batch grows in %v L of fresh tap water (%v mS/cm, pH %v), to which its doses are added", vesselFull, tapEC, tapPH)
+	}
 	for i, a := range d.axes {
 		v := &p.opt.Variables[i]
+		if a.dosed {
+			p.note("variable %q is the dose of %s", v.Name, [2]string{"nutrient", "acid"}[a.condition])
+			continue
+		}
 		p.note("variable %q is the reservoir's %s", v.Name, [3]string{"conductivity", "pH", "temperature, which nobody controls"}[a.condition])
 		if !v.Actuated {
 			continue
@@ -146,10 +162,11 @@ func (p *Plant) concentration(i int, t time.Duration) float64 {
 	k := *p.tank // the reservoir itself goes on when the plant is advanced
 	k.advance(t)
 	ec, ph := k.at(t)
-	if p.dosing.axes[i].condition == 0 {
-		return ec
+	a := &p.dosing.axes[i]
+	if a.condition == 0 {
+		return a.wanted(ec)
 	}
-	return ph
+	return a.wanted(ph)
 }
 
 // doseTargets doses towards the targets that a write has changed.
@@ -182,9 +199,18 @@ const (
 // reservoir returns what a sensor in this unit says of the reservoir at t.
 func (p *Plant) reservoir(unit string, t time.Duration) float64 {
 	k := *p.tank
+	if p.shot.number > 0 && t == p.shot.at {
+		k = p.shot.tank // which has been renewed since
+	}
 	k.advance(t)
-	if unit == levelUnit {
+	ec, ph := k.at(t)
+	switch unit {
+	case levelUnit:
 		return k.after(t - k.since).volume
+	case dosingAxes[0].unit:
+		return ec
+	case dosingAxes[1].unit:
+		return ph
 	}
 	return k.dosed
 }

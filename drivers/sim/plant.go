@@ -26,6 +26,7 @@ type Plant struct {
 	laser  *laser    // the model, if it is a laser
 	dosing *dosing   // the model, if it is a dosing plant, and its reservoir
 	tank   *tank
+	renews bool // the reservoir, after every batch
 	// outputs and channels do not change after New.
 	outputs  []output
 	channels []channel
@@ -50,6 +51,8 @@ type Plant struct {
 	running []*running
 	// garbled counts the answers that were spoilt with garbage.
 	garbled uint64
+	// told is the name and the amount of the last dose of each variable.
+	told map[int]namedDose
 }
 
 // shot is what the latest shot with a value left behind.
@@ -62,6 +65,8 @@ type shot struct {
 	// values and present by output.
 	values  []float64
 	present []bool
+	// tank is the reservoir then, if there is one.
+	tank tank
 }
 
 // output is a sensor as the plant has it.
@@ -127,6 +132,9 @@ func New(o Options, env drivers.Env) (*Plant, error) {
 func (p *Plant) build() error {
 	p.wire()
 	o := &p.opt
+	if i := slices.IndexFunc(o.Variables, func(v Variable) bool { return v.Dose }); i >= 0 && o.Kind != "dosing" {
+		return fmt.Errorf("variable %q is a dose, and plant %q has nothing to add it to; take plant \"dosing\"", o.Variables[i].Name, o.Kind)
+	}
 	switch o.Kind {
 	case "laser":
 		p.buildLaser()

@@ -55,6 +55,8 @@ type Variable struct {
 	Levels  []float64
 	// Actuated is false for a variable that is only measured.
 	Actuated bool
+	// Dose says that a write adds an amount, once; see doses.go.
+	Dose bool
 	// OnRelease is "release" (the surroundings decide, by Random), "park" (the
 	// caller writes Safe) or "hold" (and "": the last value stays).
 	OnRelease string

@@ -63,9 +63,9 @@ func (w water) plus(other water) water {
 }
 
 // after is the water after so long without an event.
-func (w water) after(d time.Duration) water {
+func (k *tank) after(d time.Duration) water {
 	days := d.Hours() / 24
-	return water{w.volume - tankEvaporation*days, w.salt * math.Exp(-tankUptake*days), w.base + tankDrift*days}
+	return water{k.volume - k.size*tankEvaporation*days, k.salt * math.Exp(-tankUptake*days), k.base + k.size*tankDrift*days}
 }
 
 // The pumps.
@@ -80,6 +80,9 @@ const (
 type tank struct {
 	water // at since
 	since time.Duration
+	// size is its volume as a share of tankFull; what leaves and grows in it goes with
+	// that.
+	size float64
 	// behind is how far what probes and roots meet lies behind the water, at since.
 	behindEC, behindPH float64
 	// used is when each pump last ran, and dosed what all have counted, in mL.
@@ -90,7 +93,12 @@ type tank struct {
 // newTank returns a reservoir that was filled and dosed before: the pumps' hoses are
 // empty.
 func newTank(ec, ph float64) *tank {
-	t := &tank{water: water{tankFull, ec * tankFull, (ph - 7) * tankBuffer * tankFull}}
+	return newVessel(ec, ph, tankFull)
+}
+
+// newVessel returns a reservoir of another volume, in L.
+func newVessel(ec, ph, volume float64) *tank {
+	t := &tank{water: water{volume, ec * volume, (ph - 7) * tankBuffer * volume}, size: volume / tankFull}
 	for i := range t.used {
 		t.used[i] = -2 * pumpIdle
 	}
@@ -101,12 +109,12 @@ func newTank(ec, ph float64) *tank {
 // that of the last event, so that looking at it changes not even its rounding.
 func (k *tank) advance(now time.Duration) {
 	for {
-		low := k.since + time.Duration((k.volume-tankLow)/tankEvaporation*24*float64(time.Hour))
+		low := k.since + time.Duration((k.volume/k.size-tankLow)/tankEvaporation*24*float64(time.Hour))
 		if low > now {
 			return
 		}
 		k.move(max(low, k.since))
-		k.change(k.plus(tap(tankFull - k.volume)))
+		k.change(k.plus(tap(tankFull*k.size - k.volume)))
 	}
 }
 
@@ -158,7 +166,7 @@ func (k *tank) pump(which int, amount float64) float64 {
 func (k *tank) doseEC(target float64, dead bool) {
 	if target < k.ec()-drainBelow {
 		kept := water{k.volume * (1 - drainShare), k.salt * (1 - drainShare), k.base * (1 - drainShare)}
-		k.change(kept.plus(tap(tankFull - kept.volume)))
+		k.change(kept.plus(tap(tankFull*k.size - kept.volume)))
 	}
 	arrives := k.pump(pumpSalt, (target*k.volume-k.salt)/saltStrength)
 	if !dead {

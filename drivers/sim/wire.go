@@ -80,12 +80,17 @@ func (p *Plant) assign() error {
 		if s.from != fromConstant {
 			continue
 		}
-		if p.tank != nil && (s.Unit == levelUnit || s.Unit == dosedUnit) {
+		if what := p.ofReservoir(s.Unit); what != "" {
 			s.from = fromTank
-			if s.Unit == levelUnit {
-				s.value = tankFull // to who asks for the plant's truth
+			switch s.Unit { // to who asks for the plant's truth
+			case levelUnit:
+				s.value = p.tank.volume
+			case dosingAxes[0].unit:
+				s.value = p.tank.ec()
+			case dosingAxes[1].unit:
+				s.value = p.tank.ph()
 			}
-			p.note("sensor %q is the reservoir's %s", s.Name, map[string]string{levelUnit: "level", dosedUnit: "count of all doses"}[s.Unit])
+			p.note("sensor %q is the reservoir's %s", s.Name, what)
 			continue
 		}
 		s.event = s.Objective
