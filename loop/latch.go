@@ -122,12 +122,14 @@ func (l *Loop) keep() {
 	saved := l.safety.Save()
 	l.kept = l.now()
 	state := l.controlState(saved)
+	l.failpoint("control-changed")
 	l.desk.post(laneControl, func() func() {
 		err := l.deps.Control.Write(state)
 		return func() {
 			switch {
 			case err == nil:
 				l.durable = max(l.durable, saved.Generation)
+				l.failpoint("control-durable")
 			case !l.keepFailed:
 				l.keepFailed = true
 				l.faults.Add(safety.RuleRecord, 0)

@@ -162,7 +162,7 @@ func (s *session) prepare() (loop.Deps, error) {
 	for _, notice := range s.journal.Notices() {
 		s.tell.say("tuner: warning: %s", notice)
 	}
-	deps.Journal, deps.Rebuild = s.journal, s.rebuild
+	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
 	return deps, nil
 }
 

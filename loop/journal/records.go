@@ -89,7 +89,7 @@ type Action struct {
 	// Step is 0 outside any step.
 	Step   int
 	Device string
-	// Kind is "move" (towards the step's setpoints), "release", "halt" or
+	// Kind is "move" (towards the step's setpoints), "dose" (one amount of one channel), "release", "halt" or
 	// "shutdown".
 	Kind string
 	// Values by channel, in the channel's unit; Release names the channels let go.
