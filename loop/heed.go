@@ -149,6 +149,9 @@ var modeWords = map[safety.Mode]string{safety.Run: "running", safety.Hold: "held
 func (l *Loop) tellMode(mode safety.Mode) {
 	before := l.told
 	l.told = mode
+	if mode == safety.Hold && !l.safety.Paused || mode >= safety.Fallback && !l.safety.Ending {
+		l.meterState(mode)
+	}
 	switch {
 	case mode == safety.Run && before == safety.Hold:
 		l.event("info", EventSafety, "the hold is over: going on")

@@ -99,10 +99,12 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 		bound := math.NaN()
 		var rec policy.Recommendation
 		recErr := policy.ErrNoData
+		var size policy.Size
 		err := isolated(func() error {
 			if err := observeAll(p, observations); err != nil {
 				return err
 			}
+			size = sizeOf(p)
 			if rec, recErr = p.Recommend(); showProgress && recErr == nil {
 				bound = rec.LowerBound
 			}
@@ -112,6 +114,7 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 			if err != nil && !l.failed(err) {
 				return
 			}
+			l.meterModel(size)
 			l.progress.LowerBound = l.opt.sense(bound)
 			if recErr == nil {
 				best := l.inUsersSense(rec)
@@ -124,6 +127,7 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 
 // tellFits tells of hyperparameter fits that came to nothing: those before them stay.
 func (l *Loop) tellFits(p policy.Proposal) {
+	l.meterFit(p)
 	err := p.FailedFits
 	if p.Fit != nil {
 		err = errors.Join(p.Fit.Err, err)

@@ -151,6 +151,9 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 // again; a device that cannot be used any more is opened again, or ends the run where
 // outages are not waited out.
 func (l *Loop) deviceError(k *link, doing string, err error) {
+	if !errors.Is(err, drivers.ErrNoValue) {
+		l.meterTrouble(k, doing)
+	}
 	passes := errors.Is(err, drivers.ErrUnavailable) && !errors.Is(err, drivers.ErrClosed)
 	if passes || errors.Is(err, drivers.ErrRefused) {
 		l.tellTrouble(k, doing, err)

@@ -252,7 +252,7 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 		case q := <-l.deps.Narrower.asks():
 			l.narrow(q)
 		case <-ticker.C:
-			l.tick()
+			l.metered(l.tick)
 		}
 	}
 }
@@ -368,6 +368,7 @@ func (l *Loop) event(level, kind, message string) {
 // record writes to the journal on its lane; then, if any, runs after a write
 // that succeeded. A write that failed ends the run.
 func (l *Loop) record(what string, write func(*journal.Journal) error, then func()) {
+	asked := l.now()
 	l.desk.post(laneJournal, func() func() {
 		err := write(l.deps.Journal)
 		return func() {
@@ -375,6 +376,7 @@ func (l *Loop) record(what string, write func(*journal.Journal) error, then func
 				l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, what, err))
 				return
 			}
+			l.meterWrite(asked)
 			if then != nil {
 				then()
 			}

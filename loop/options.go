@@ -290,6 +290,8 @@ type Watch struct {
 	Progress func(Progress)
 	// Event: a line of the run's story.
 	Event func(journal.Event)
+	// Meter: durations and counts.
+	Meter Meter
 }
 
 // Progress is what a progress line shows.

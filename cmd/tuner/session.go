@@ -17,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/web"
 )
 
 // session is one run of the loop, from the wiring to the last line.
@@ -40,6 +41,8 @@ type session struct {
 	journal *journal.Journal
 	// panel takes commands to the run and tells how it stands; nil in a simulation.
 	panel *loop.Panel
+	// metrics are what Prometheus may ask for, nil without a server.
+	metrics *web.Metrics
 	// control keeps latches and doses over crashes; nil where nothing is driven.
 	control *journal.ControlFile
 	tell    *narrator
@@ -150,6 +153,7 @@ func (s *session) prepare() (loop.Deps, error) {
 		if err := s.openPanel(&deps); err != nil {
 			return deps, err
 		}
+		s.openMetrics(&deps)
 	}
 	if s.resume {
 		err = s.takeUp(&deps)

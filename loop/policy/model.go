@@ -24,6 +24,7 @@ type model struct {
 	f       *gpcore.GP
 	v       *noiseField // nil where the noise is constant
 	loaded  bool        // f and v hold exactly data
+	loads   int         // how often they were computed from scratch
 
 	// priors stand in for fitted and f where priors compete; nil where not.
 	priors *contest
@@ -91,6 +92,9 @@ func (m *model) adopt(h *hyper) error {
 // refresh brings the processes up to date with the data.
 func (m *model) refresh() error {
 	if m.priors != nil {
+		if m.priors.broken {
+			m.loads++
+		}
 		if err := m.priors.repair(m.data.rows); err != nil {
 			return err
 		}
@@ -120,6 +124,7 @@ func (m *model) refresh() error {
 }
 
 func (m *model) load(h *hyper) error {
+	m.loads++
 	rows := m.data.rows
 	noise := make([]float64, len(rows))
 	if h.noise == nil {

@@ -1,0 +1,20 @@
+package policy
+
+// Sizer is a policy that can tell how large its model is.
+type Sizer interface {
+	Size() Size
+}
+
+// Size is how much a model holds, and how often it was computed from scratch.
+type Size struct {
+	// Observations of at most Capacity.
+	Observations, Capacity int
+	// Refactorisations since the policy was made: a fit came into force, the scale of the
+	// data was taken anew, or an update had failed.
+	Refactorisations int
+}
+
+// Size implements [Sizer].
+func (e *engine) Size() Size {
+	return Size{Observations: len(e.model.data.rows), Capacity: e.model.data.capacity, Refactorisations: e.model.loads}
+}

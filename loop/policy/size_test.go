@@ -1,0 +1,34 @@
+package policy
+
+import (
+	"context"
+	"math"
+	"testing"
+)
+
+// TestSize: the size grows by one with every observation, and what is computed from
+// scratch is counted.
+func TestSize(t *testing.T) {
+	axis := Variable{Name: "a", Low: 0, High: 1, Start: math.NaN()}
+	p, err := New(Spec{Kind: "gp-ucb", Seed: 1, InitialSteps: 2, Design: "sobol", Confidence: "constant", Beta: 2,
+		Model: Model{Kernel: "se", Capacity: 16, Hyperparameters: "fit"}, Variables: []Variable{axis}, ControlSets: []ControlSet{{Controlled: []bool{true}, Cost: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sized := p.(Sizer)
+	for n := range 6 {
+		if got := sized.Size(); got.Observations != n || got.Capacity != 16 {
+			t.Errorf("%+v after %d observations", got, n)
+		}
+		q, err := p.Propose(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Observe(Observation{Step: q.Step, ControlSet: q.ControlSet, X: q.X, Mean: math.Sin(5 * q.X[0]), Variance: math.NaN(), Shots: 1, Valid: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := sized.Size().Refactorisations; got < 1 || got > 6 {
+		t.Errorf("%d refactorisations in six steps", got)
+	}
+}
