@@ -224,5 +224,21 @@ type Journal struct {
 
 // Web is the dashboard.
 type Web struct {
-	Listen string `toml:"listen" required:"true" doc:"address to listen on, such as 127.0.0.1:8420"`
+	Listen string   `toml:"listen" required:"true" doc:"address to listen on, such as 127.0.0.1:8420"`
+	Hosts  []string `toml:"hosts" doc:"further host names that a browser may ask for, beside the address itself"`
+	Token
+	CertFile      string `toml:"cert_file" doc:"the server's TLS certificate (PEM); beyond this computer TLS is required"`
+	KeyFile       string `toml:"key_file" doc:"its private key (PEM)"`
+	AllowInsecure bool   `toml:"allow_insecure" doc:"serve beyond this computer without TLS: whoever listens on the network reads the token"`
 }
+
+// Token names where a token is kept; at most one of its keys is set. The token itself
+// never stands in the file.
+type Token struct {
+	TokenFile       string `toml:"token_file" doc:"a file that holds the token, which a browser must show; beyond this computer it is required"`
+	TokenCredential string `toml:"token_credential" doc:"a systemd credential (LoadCredential=) that holds it"`
+	TokenEnv        string `toml:"token_env" doc:"an environment variable that holds it"`
+}
+
+// Given says that a token is kept somewhere.
+func (t Token) Given() bool { return t.TokenFile+t.TokenCredential+t.TokenEnv != "" }

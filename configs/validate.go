@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -196,15 +195,5 @@ func (k *checker) mqtt() {
 	}
 	if places > 0 && m.Username == "" {
 		k.bad("mqtt", "a password without a username", "add username, the user's name at the broker", "mqtt.username")
-	}
-}
-
-// web checks [web].
-func (k *checker) web() {
-	if k.cfg.Web == nil {
-		return
-	}
-	if _, port, err := net.SplitHostPort(k.cfg.Web.Listen); err != nil || port == "" {
-		k.bad("web.listen", fmt.Sprintf("must be HOST:PORT, got %q", k.cfg.Web.Listen), `such as "127.0.0.1:8420"`)
 	}
 }

@@ -113,6 +113,8 @@ type Loop struct {
 	fallen fallenState
 	// giving are the doses on their way.
 	giving []*giving
+	// painting is what is known of the pictures that are drawn for those who watch.
+	painting painting
 	// drove says that something was written to an actuator.
 	drove bool
 
@@ -305,6 +307,7 @@ func (l *Loop) tick() {
 			l.enter(closed)
 		}
 	}
+	l.paint(now)
 	l.tellProgress(now)
 	l.publish(now)
 }

@@ -25,6 +25,7 @@ type Panel struct {
 	stop   atomic.Bool
 	bell   chan struct{}
 	status atomic.Pointer[Status]
+	easel  easel
 	// over is closed when the run has ended.
 	over     chan struct{}
 	overOnce sync.Once
@@ -44,7 +45,7 @@ type Panel struct {
 // a random text that dies with it, so that a command meant for another session can be
 // told.
 func NewPanel(session string) *Panel {
-	p := &Panel{bell: make(chan struct{}, 1), over: make(chan struct{})}
+	p := &Panel{bell: make(chan struct{}, 1), over: make(chan struct{}), easel: easel{renewed: make(chan struct{}, 1)}}
 	p.status.Store(&Status{Session: session, State: stateStarting, Phase: opening.String()})
 	return p
 }

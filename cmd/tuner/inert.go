@@ -20,7 +20,6 @@ type inertKey struct {
 func inertKeys() []inertKey {
 	return []inertKey{
 		{"mqtt", "tuner publishes no status and takes no commands"},
-		{"web", "there is no dashboard"},
 	}
 }
 

@@ -85,6 +85,10 @@ func (s *session) play(ctx context.Context) error {
 	if s.json {
 		s.box = newOutbox(s.env.stdout, s.w.opt.Mode == loop.Simulate, func() { s.lostReader(readerGone) })
 	}
+	pages, err := s.openWeb(deps.Log)
+	if err != nil {
+		return errors.Join(err, s.journal.Close(), s.closeControl())
+	}
 	s.sayStart()
 	if s.w.opt.Mode != loop.Simulate {
 		s.narrower, s.going = loop.NewNarrower(), s.w.cfg
@@ -92,6 +96,11 @@ func (s *session) play(ctx context.Context) error {
 		over, ended := context.WithCancel(ctx)
 		defer ended()
 		go s.reloadWhenAsked(over)
+	}
+	if pages != nil {
+		s.panel.MakeReachable()
+		s.tell.say("tuner: dashboard at %s", pages.address)
+		pages.start(ctx)
 	}
 	f := finale{tally: &s.tally}
 	f.result, f.err = loop.Run(ctx, s.w.opt, deps)
@@ -105,7 +114,7 @@ func (s *session) play(ctx context.Context) error {
 		f.truth, truthErr = s.w.askPlant(s.plant, f.result)
 	}
 	line, lineErr := encodeLine(s.w.resultLine(f.result, f.truth, f.err))
-	closeErr := s.closeJournal(f.result, line)
+	closeErr := errors.Join(pages.stop(), s.closeJournal(f.result, line))
 	s.tell.close()
 	return errors.Join(f.err, truthErr, lineErr, closeErr, s.closeControl(), s.print(f, line))
 }

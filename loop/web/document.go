@@ -166,6 +166,8 @@ type Source struct {
 	Risk float64
 	// Picture is the model, nil: not shown.
 	Picture *loop.Picture
+	// Concluded leaves out the step that is under way.
+	Concluded bool
 }
 
 // shownSteps bounds the steps of a document: more would be wider than any screen and
@@ -179,29 +181,37 @@ const shownEvents = 500
 //
 // Errors: what reading the journal gives.
 func Collect(s Source) (*Document, error) {
+	d, _, err := collect(s)
+	return d, err
+}
+
+// collect gives the collector as well, which later steps can be added by.
+func collect(s Source) (*Document, *collector, error) {
 	run := s.Reader.Run()
 	status, err := s.Reader.Status()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := &Document{Type: "tuner-run/1", Run: describe(run, status, s), Stride: 1, Steps: []StepPart{}, Picture: s.Picture, Rules: []RulePart{},
 		Events: []EventPart{}, Actions: map[string]int{}}
 	c := newCollector(d, run)
 	for step, err := range s.Reader.Steps() {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if step.Decision.Compared.Comparison > 0 {
 			continue // no part of the search: the result has what came of it
 		}
-		c.take(step)
+		if step.Concluded || !s.Concluded {
+			c.take(step)
+		}
 	}
 	c.sum()
 	if err := d.takeStory(s.Reader); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.Health = examine(d)
-	return d, nil
+	return d, c, nil
 }
 
 // takeStory collects events, actions and the result.
@@ -213,9 +223,8 @@ func (d *Document) takeStory(r *journal.Reader) error {
 		if e.Kind == loop.EventStart {
 			continue
 		}
-		d.Events = append(d.Events, EventPart{wallMS(e.At), e.Level, e.Kind, e.Step, e.Message})
+		d.addEvent(eventPart(e))
 	}
-	d.Events = d.Events[max(len(d.Events)-shownEvents, 0):]
 	for a, err := range r.AllActions() {
 		if err != nil {
 			return err
@@ -231,6 +240,26 @@ func (d *Document) takeStory(r *journal.Reader) error {
 		d.Result = result.Document
 	}
 	return err
+}
+
+func eventPart(e journal.Event) EventPart {
+	return EventPart{wallMS(e.At), e.Level, e.Kind, e.Step, e.Message}
+}
+
+// addEvent appends an event; of too many the oldest go.
+func (d *Document) addEvent(e EventPart) {
+	d.Events = append(d.Events, e)
+	if len(d.Events) > 2*shownEvents {
+		d.Events = slices.Clone(d.Events[len(d.Events)-shownEvents:])
+	}
+}
+
+// last is the number of the last step that is shown, 0 before the first.
+func (d *Document) last() int {
+	if n := len(d.Steps); n > 0 {
+		return d.Steps[n-1].N
+	}
+	return 0
 }
 
 // describe is the head of the document.

@@ -3,9 +3,13 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/web/webtest"
 )
 
 // The same journal gives the same bytes, whatever order maps have.
@@ -53,5 +57,45 @@ func TestReportHoldsItsDocument(t *testing.T) {
 	}
 	if bad := regexp.MustCompile(`(?i)(src|href)\s*=\s*["']?(https?:)?//`).FindString(html); bad != "" {
 		t.Errorf("the file loads from elsewhere: %q", bad)
+	}
+}
+
+// A report opens from the disk, on every screen, with nothing to complain of.
+func TestReportInABrowser(t *testing.T) {
+	ctx := webtest.Browser(t)
+	if ctx == nil {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := labDocument(t, 30)
+	d.Replay = "all 30 as they were recorded, to the last bit"
+	if err := WriteReport(f, d); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range webtest.Screens() {
+		t.Run(s.Name, func(t *testing.T) {
+			b := webtest.Open(t, ctx, "file://"+file, s)
+			if got := b.Text(t, "h1"); got != "laser </script><b>" {
+				t.Errorf("the heading is %q", got)
+			}
+			if text := b.Text(t, "main"); !strings.Contains(text, "4.8 mJ by its pessimistic bound") || !strings.Contains(text, "held: <script>alert(1)</script>") {
+				t.Errorf("the page says %.2000q", text)
+			}
+			if n := webtest.Ask[int](t, b, `document.querySelectorAll("canvas").length`); n != 4 { // the objective, one slice, two variables
+				t.Errorf("%d figures", n)
+			}
+			webtest.Ask[int](t, b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }), 0`)
+			b.Fits(t)
+			b.Accessible(t)
+			b.Quiet(t, "file://"+file)
+			b.Shoot(t, "report-"+s.Name)
+		})
 	}
 }

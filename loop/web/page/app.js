@@ -62,6 +62,11 @@ class Page {
     this.parts[name] = fresh;
   }
 
+  // replaceStatus shows how the run stands now.
+  replaceStatus(fresh) {
+    this.replace("status", fresh);
+  }
+
   // draw sees that a box has these charts, in order.
   draw(box, specs) {
     const seen = new Set();

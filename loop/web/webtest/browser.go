@@ -1,4 +1,6 @@
-package web
+// Package webtest looks at pages with a real browser, Chromium, as people do: on a desktop
+// and on a phone, in light and dark, with axe-core for those who cannot see them.
+package webtest
 
 import (
 	"context"
@@ -13,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	_ "embed"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -21,28 +25,34 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// screen is what a page is looked at on.
-type screen struct {
-	name          string
-	width, height int64
-	scheme        string
+// axe is axe-core 4.14.1 (MPL-2.0, see axe-core/LICENSE).
+//
+//go:embed axe-core/axe.min.js
+var axe string
+
+// Screen is what a page is looked at on.
+type Screen struct {
+	Name          string
+	Width, Height int64
+	// Scheme is "light" or "dark".
+	Scheme string
 }
 
-// screens are the combinations that the pages are tried on.
-func screens() []screen {
-	return []screen{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}}
+// Screens are the combinations that the pages are tried on.
+func Screens() []Screen {
+	return []Screen{{"desktop-light", 1280, 900, "light"}, {"desktop-dark", 1280, 900, "dark"}, {"phone-light", 390, 844, "light"}, {"phone-dark", 390, 844, "dark"}}
 }
 
-// tab is a page in a real browser, with what it did besides showing itself.
-type tab struct {
+// Tab is a page in a real browser, with what it did besides showing itself.
+type Tab struct {
 	ctx context.Context
 	mu  sync.Mutex
 	// requests are the addresses asked for, trouble what the console said of errors.
 	requests, trouble []string
 }
 
-// browser starts Chromium, or gives nil where there is none.
-func browser(t *testing.T) context.Context {
+// Browser starts Chromium, or gives nil where there is none.
+func Browser(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -66,27 +76,27 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// open shows an address on a screen and waits until it is drawn.
-func open(t *testing.T, browser context.Context, url string, s screen) *tab {
+// Open shows an address on a screen and waits until it is drawn.
+func Open(t *testing.T, browser context.Context, url string, s Screen) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute) // a loaded machine: it takes a second elsewhere
 	t.Cleanup(cancel)
-	b := &tab{ctx: ctx}
-	scheme := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.scheme}}
+	b := &Tab{ctx: ctx}
+	scheme := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.Scheme}}
 	_, mediaErr := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: scheme})
 	_, networkErr := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	_, logErr := chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	err := errors.Join(chromedp.Listen(ctx, b.listen), mediaErr, networkErr, logErr, chromedp.Do(ctx, chromedp.EmulateViewport(s.width, s.height),
+	err := errors.Join(chromedp.Listen(ctx, b.listen), mediaErr, networkErr, logErr, chromedp.Do(ctx, chromedp.EmulateViewport(s.Width, s.Height),
 		chromedp.Navigate(url), chromedp.WaitVisible(chromedp.CSS("#main")), chromedp.WaitVisible(chromedp.CSS("canvas"))))
 	if err != nil {
-		t.Fatalf("%s on %s: %v", url, s.name, err)
+		t.Fatalf("%s on %s: %v", url, s.Name, err)
 	}
 	return b
 }
 
-func (b *tab) listen(event any) {
+func (b *Tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
@@ -105,16 +115,16 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// do runs steps in the page.
-func (b *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+// Do runs steps in the page.
+func (b *Tab) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(b.ctx, steps...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// asks gives what an expression or the promise of one has as its value in the page.
-func asks[T any](t *testing.T, b *tab, expression string) T {
+// Ask gives what an expression or the promise of one has as its value in the page.
+func Ask[T any](t *testing.T, b *Tab, expression string) T {
 	t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -123,8 +133,8 @@ func asks[T any](t *testing.T, b *tab, expression string) T {
 	return v
 }
 
-// text is the visible text of the first element that a selector finds.
-func (b *tab) text(t *testing.T, selector string) string {
+// Text is the visible text of the first element that a selector finds.
+func (b *Tab) Text(t *testing.T, selector string) string {
 	t.Helper()
 	s, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS(selector)))
 	if err != nil {
@@ -133,9 +143,9 @@ func (b *tab) text(t *testing.T, selector string) string {
 	return s
 }
 
-// quiet demands that nothing was asked of other places than origin, and that the console
+// Quiet demands that nothing was asked of other places than origin, and that the console
 // has nothing to tell.
-func (b *tab) quiet(t *testing.T, origin string) {
+func (b *Tab) Quiet(t *testing.T, origin string) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,15 +159,11 @@ func (b *tab) quiet(t *testing.T, origin string) {
 	}
 }
 
-// accessible demands that axe-core 4.14.1 finds no violation.
-func (b *tab) accessible(t *testing.T) {
+// Accessible demands that axe-core 4.14.1 finds no violation.
+func (b *Tab) Accessible(t *testing.T) {
 	t.Helper()
-	axe, err := os.ReadFile("testdata/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	asks[int](t, b, string(axe)+";0")
-	found := asks[string](t, b, `axe.run().then((r) => JSON.stringify([r.passes.length, ...r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.map((n) => n.html).slice(0, 3).join(" | "))]))`)
+	Ask[int](t, b, axe+";0")
+	found := Ask[string](t, b, `axe.run().then((r) => JSON.stringify([r.passes.length, ...r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.map((n) => n.html).slice(0, 3).join(" | "))]))`)
 	var list []any
 	if err := json.Unmarshal([]byte(found), &list); err != nil {
 		t.Fatal(err)
@@ -170,16 +176,16 @@ func (b *tab) accessible(t *testing.T) {
 	}
 }
 
-// fits demands that the page does not scroll sideways.
-func (b *tab) fits(t *testing.T) {
+// Fits demands that the page does not scroll sideways.
+func (b *Tab) Fits(t *testing.T) {
 	t.Helper()
-	if asks[bool](t, b, `document.documentElement.scrollWidth > document.documentElement.clientWidth`) {
+	if Ask[bool](t, b, `document.documentElement.scrollWidth > document.documentElement.clientWidth`) {
 		t.Error("the page is wider than the screen")
 	}
 }
 
-// shoot keeps a screenshot of the whole page among the test's artefacts.
-func (b *tab) shoot(t *testing.T, name string) {
+// Shoot keeps a screenshot of the whole page among the test's artefacts.
+func (b *Tab) Shoot(t *testing.T, name string) {
 	t.Helper()
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
@@ -187,45 +193,5 @@ func (b *tab) shoot(t *testing.T, name string) {
 	}
 	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name+".png"), png, 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// A report opens from the disk, on every screen, with nothing to complain of.
-func TestReportInABrowser(t *testing.T) {
-	ctx := browser(t)
-	if ctx == nil {
-		return
-	}
-	file := filepath.Join(t.TempDir(), "report.html")
-	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := labDocument(t, 30)
-	d.Replay = "all 30 as they were recorded, to the last bit"
-	if err := WriteReport(f, d); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range screens() {
-		t.Run(s.name, func(t *testing.T) {
-			b := open(t, ctx, "file://"+file, s)
-			if got := b.text(t, "h1"); got != "laser </script><b>" {
-				t.Errorf("the heading is %q", got)
-			}
-			if text := b.text(t, "main"); !strings.Contains(text, "4.8 mJ by its pessimistic bound") || !strings.Contains(text, "held: <script>alert(1)</script>") {
-				t.Errorf("the page says %.2000q", text)
-			}
-			if n := asks[int](t, b, `document.querySelectorAll("canvas").length`); n != 4 { // the objective, one slice, two variables
-				t.Errorf("%d figures", n)
-			}
-			asks[int](t, b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }), 0`)
-			b.fits(t)
-			b.accessible(t)
-			b.quiet(t, "file://"+file)
-			b.shoot(t, "report-"+s.name)
-		})
 	}
 }

@@ -1,0 +1,258 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// Dashboard is the page of a running tuner. It keeps the run's document in memory and up
+// to date, so that what a browser asks for costs the loop nothing.
+type Dashboard struct {
+	o DashboardOptions
+
+	mu        sync.Mutex
+	doc       *Document
+	collector *collector
+	clients   map[*client]bool
+}
+
+// DashboardOptions say which run is shown.
+type DashboardOptions struct {
+	Panel *loop.Panel
+	// Open opens the run's journal for reading.
+	Open func() (*journal.Reader, error)
+	// Options are the run's, Risk its alpha.
+	Options loop.Options
+	Risk    float64
+	// Now tells the time.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// newsRing is how many events and steps may wait for the dashboard before the oldest are
+// dropped; then it reads the journal again.
+const newsRing = 256
+
+// commandWait bounds the wait for a command's answer.
+const commandWait = 5 * time.Second
+
+// NewDashboard returns a dashboard; Run keeps it up to date.
+func NewDashboard(o DashboardOptions) *Dashboard {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Dashboard{o: o, clients: map[*client]bool{}}
+}
+
+// Mount puts the dashboard's pages on a server:
+//
+//	GET  /                      the page
+//	GET  /page/FILE             its parts
+//	GET  /api/document          the run, JSON (Document)
+//	GET  /api/stream            what is new, server-sent events
+//	GET  /api/report            the run as one HTML file
+//	POST /api/command/COMMAND   pause, resume, stop or reset
+func (d *Dashboard) Mount(s *Server) error {
+	files, err := fs.Sub(pageFiles, "page")
+	if err != nil {
+		return err
+	}
+	s.Handle("GET /page/", http.StripPrefix("/page/", http.FileServerFS(files)))
+	s.Handle("GET /{$}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "dashboard.html") }))
+	s.Handle("GET /favicon.ico", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "icon.svg") }))
+	s.Handle("GET /api/document", http.HandlerFunc(d.serveDocument))
+	s.Handle("GET /api/stream", http.HandlerFunc(d.serveStream))
+	s.Handle("GET /api/report", http.HandlerFunc(d.serveReport))
+	for _, name := range []string{loop.CommandPause, loop.CommandResume, loop.CommandStop, loop.CommandReset} {
+		s.Handle("POST /api/command/"+name, d.command(name))
+	}
+	return nil
+}
+
+// Run follows the run until it or ctx ends.
+func (d *Dashboard) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	news := d.o.Panel.Subscribe(newsRing)
+	defer news.Close()
+	go d.tick(ctx)
+	for {
+		n, err := news.Next(ctx)
+		if err != nil {
+			d.broadcast("status", d.o.Panel.Status())
+			return
+		}
+		d.take(n)
+	}
+}
+
+// tick sends the status every second, and pictures when they are new.
+func (d *Dashboard) tick(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if d.watched() {
+				d.o.Panel.Picture(d.o.Now()) // keeps pictures coming
+				d.broadcast("status", d.o.Panel.Status())
+			}
+		case <-d.o.Panel.PictureRenewed():
+			d.renewPicture()
+		}
+	}
+}
+
+// document is the present one; the caller holds the lock.
+func (d *Dashboard) document() (*Document, error) {
+	if d.doc != nil {
+		return d.doc, nil
+	}
+	r, err := d.o.Open()
+	if err != nil {
+		return nil, err
+	}
+	doc, c, err := collect(Source{Reader: r, Options: d.o.Options, Risk: d.o.Risk, Picture: d.o.Panel.Picture(d.o.Now()), Concluded: true})
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	d.doc, d.collector = doc, c
+	return doc, nil
+}
+
+// take adds news to the document and tells the clients.
+func (d *Dashboard) take(n loop.News) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n.Lost > 0 {
+		d.doc = nil // it is read again when somebody asks
+		d.send("again", nil)
+		return
+	}
+	if d.doc == nil {
+		return
+	}
+	switch {
+	case n.Event != nil && n.Event.Kind != loop.EventStart:
+		e := eventPart(*n.Event)
+		d.doc.addEvent(e)
+		d.send("story", e)
+	case n.Outcome != nil && n.Decision.Compared.Comparison == 0 && n.Decision.Step > d.doc.last():
+		d.collector.take(journal.Step{Decision: *n.Decision, Outcome: *n.Outcome, Concluded: true})
+		d.collector.sum()
+		d.doc.Health = examine(d.doc)
+		d.send("step", update{Step: &d.doc.Steps[len(d.doc.Steps)-1], Total: d.doc.Total, Stride: d.doc.Stride, Sets: d.doc.Sets, Rules: d.doc.Rules, Health: d.doc.Health})
+	}
+}
+
+// update is what a browser needs to bring its document up to date.
+type update struct {
+	Step    *StepPart     `json:"step,omitempty"`
+	Total   int           `json:"total"`
+	Stride  int           `json:"stride"`
+	Sets    []SetPart     `json:"sets"`
+	Rules   []RulePart    `json:"rules"`
+	Health  []HealthPart  `json:"health"`
+	Picture *loop.Picture `json:"picture,omitempty"`
+}
+
+func (d *Dashboard) renewPicture() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.doc == nil {
+		return
+	}
+	d.doc.Picture = d.o.Panel.Picture(d.o.Now())
+	d.doc.Health = examine(d.doc)
+	d.send("picture", update{Total: d.doc.Total, Stride: d.doc.Stride, Sets: d.doc.Sets, Rules: d.doc.Rules, Health: d.doc.Health, Picture: d.doc.Picture})
+}
+
+// encoded is the document with the present status, as JSON.
+func (d *Dashboard) encoded() ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	doc, err := d.document()
+	if err != nil {
+		return nil, err
+	}
+	shown := *doc
+	shown.Status = d.o.Panel.Status()
+	return json.Marshal(&shown)
+}
+
+func (d *Dashboard) serveDocument(w http.ResponseWriter, _ *http.Request) {
+	text, err := d.encoded()
+	if err != nil {
+		d.o.Log.Warn("the dashboard cannot read the journal", "error", err)
+		http.Error(w, "the journal cannot be read: "+err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	d.write(w, text)
+}
+
+func (d *Dashboard) serveReport(w http.ResponseWriter, _ *http.Request) {
+	d.mu.Lock()
+	doc, err := d.document()
+	var shown Document
+	if err == nil {
+		shown = *doc
+	}
+	d.mu.Unlock()
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:")
+	if err == nil {
+		err = WriteReport(w, &shown)
+	}
+	if err != nil {
+		d.o.Log.Warn("the report was not sent", "error", err)
+		http.Error(w, "the report cannot be made: "+err.Error(), http.StatusServiceUnavailable)
+	}
+}
+
+// write sends an answer; that its reader has gone is no trouble of ours.
+func (d *Dashboard) write(w http.ResponseWriter, text []byte) {
+	if _, err := w.Write(text); err != nil {
+		d.o.Log.Debug("an answer was not sent", "error", err)
+	}
+}
+
+// command carries out a command of the page.
+func (d *Dashboard) command(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), commandWait)
+		defer cancel()
+		a := d.o.Panel.Do(ctx, loop.Request{Command: name, Who: r.RemoteAddr, Transport: "web"})
+		status := http.StatusOK
+		if !a.OK {
+			status = http.StatusConflict
+		}
+		text, err := json.Marshal(answer{a.OK, a.Code, a.Message, a.Status})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		d.write(w, text)
+	})
+}
+
+// answer is what came of a command.
+type answer struct {
+	OK      bool         `json:"ok"`
+	Code    string       `json:"code"`
+	Message string       `json:"message"`
+	Status  *loop.Status `json:"status"`
+}
