@@ -38,6 +38,8 @@ function bestSection(d) {
 function verified(d) {
   const text = d.verified || (d.result && d.result.verified && d.result.verified.words);
   if (text) return h("p", null, h("strong", null, "Verified by re-measuring: "), text);
+  const why = d.result && d.result.unverified;
+  if (why) return h("p", null, h("strong", null, "Not verified: "), why);
   return h("p", null, h("strong", null, "Not verified: "), "the recommended and the starting setting have not been measured again in alternation, so the improvement is the model's word.");
 }
 
