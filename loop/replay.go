@@ -30,6 +30,9 @@ type Replay struct {
 	Options Options
 	// Policy is new, made from the same.
 	Policy policy.Policy
+	// Changed has, by its number, each later session that took over another configuration:
+	// the options that it went by and a new policy. nil: all went by the first.
+	Changed map[int]func() (Options, policy.Policy, error)
 	// Until is the last step to derive; 0: all.
 	Until int
 	// Lenient goes on after a difference: the policy is taught the rest of the run as
@@ -39,6 +42,7 @@ type Replay struct {
 	Step func(n int)
 
 	abandoned map[int]bool
+	session   int // of the last step
 	// narrowed are the changes of limits during the run, in order.
 	narrowed []narrowed
 	verified verified
@@ -85,6 +89,9 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 		}
 		if p.Until > 0 && s.Decision.Step > p.Until {
 			break
+		}
+		if err := p.takeOver(ctx, r, s); err != nil {
+			return done, err
 		}
 		if done.First == nil {
 			agreed := &done.Steps

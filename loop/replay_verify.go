@@ -15,13 +15,14 @@ type verified struct {
 	start   []float64
 	all     []journal.Comparison
 	results []journal.ComparisonResult
-	// legs by comparison, as far as the replay has come.
-	legs map[int][]leg
+	// legs by comparison, as far as the replay has come, and by which options it was made.
+	legs    map[int][]leg
+	options map[int]Options
 }
 
 // read takes in what the journal has of them.
 func (v *verified) read(r *journal.Reader) (err error) {
-	v.legs = map[int][]leg{}
+	v.legs, v.options = map[int][]leg{}, map[int]Options{}
 	if v.all, err = r.Comparisons(); err != nil {
 		return err
 	}
@@ -45,6 +46,7 @@ func (p *Replay) deriveLeg(ctx context.Context, s journal.Step) (*Difference, er
 			return first, err
 		}
 	}
+	v.options[c.Number] = p.Options
 	v.legs[c.Number] = append(v.legs[c.Number], leg{Compared: d.Compared, outcome: s.Outcome,
 		abandoned: p.abandoned[d.Step] || !s.Concluded, session: s.Session})
 	if _, _, err := p.Options.pairing(c, v.legs[c.Number]); err != nil {
@@ -96,7 +98,11 @@ func (p *Replay) deriveResults() *Difference {
 			return &Difference{What: "result of a comparison", Recorded: fmt.Sprint(r.Comparison), Derived: "none"}
 		}
 		c, legs := p.verified.all[r.Comparison-1], p.verified.legs[r.Comparison]
-		found, err := p.Options.compare(c, legs)
+		options, ok := p.verified.options[r.Comparison]
+		if !ok {
+			options = p.Options
+		}
+		found, err := options.compare(c, legs)
 		step := 0
 		if len(legs) > 0 {
 			step = legs[len(legs)-1].outcome.Step

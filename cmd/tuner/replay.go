@@ -24,7 +24,8 @@ func newReplayCommand(e *env) *cobra.Command {
 		Long: `Derive every decision of a run anew, from the configuration and the observations that
 its journal holds, and compare each with the recorded one to the last bit: control set,
 setting, what the bounds made of it, work units. The first difference is told, and is
-exit code 1.
+exit code 1. Where the file was changed between two sessions of the run, each is derived
+by its own.
 
 What the safety layer did on the way from one setting to the next (slew, holds, trips) is
 not derived: it depends on readings between shots, which a journal does not keep.`,
@@ -39,19 +40,13 @@ not derived: it depends on readings between shots, which a journal does not keep
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			w, err := wireRun(r.Run(), folder, e.executable)
-			if err != nil {
-				return err
-			}
-			p, err := policy.New(w.spec)
+			replay, err := replayOf(r, folder, e.executable)
 			if err != nil {
 				return err
 			}
 			tell := newNarrator(e.stderr, e.style())
 			defer tell.close()
-			replay := loop.Replay{Options: w.opt, Policy: p, Until: until, Step: func(n int) {
-				tell.show(fmt.Sprintf("step %d", n))
-			}}
+			replay.Until, replay.Step = until, func(n int) { tell.show(fmt.Sprintf("step %d", n)) }
 			done, err := replay.Run(cmd.Context(), r)
 			tell.close()
 			if err != nil {
@@ -64,6 +59,33 @@ not derived: it depends on readings between shots, which a journal does not keep
 	cmd.Flags().StringVar(&folder, "folder", "", "where the files are that the configuration names (default the configuration's own folder)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// replayOf prepares the replay of a journal, by the configurations that it holds.
+func replayOf(r *journal.Reader, folder, executable string) (*loop.Replay, error) {
+	all, err := r.Configurations()
+	if err != nil {
+		return nil, err
+	}
+	replay := &loop.Replay{Changed: map[int]func() (loop.Options, policy.Policy, error){}}
+	for i, c := range all {
+		run := r.Run()
+		run.ConfigFile, run.ConfigText = c.File, c.Text
+		remake := func() (o loop.Options, p policy.Policy, err error) {
+			w, err := wireRun(run, folder, executable)
+			if err != nil {
+				return o, nil, fmt.Errorf("the configuration of session %d: %w", c.Session, err)
+			}
+			p, err = policy.New(w.spec)
+			return w.opt, p, err
+		}
+		if i > 0 {
+			replay.Changed[c.Session] = remake
+		} else if replay.Options, replay.Policy, err = remake(); err != nil {
+			return nil, err
+		}
+	}
+	return replay, nil
 }
 
 // wireRun wires the configuration that a journal holds, in the mode of its run.

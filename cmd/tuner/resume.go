@@ -47,7 +47,12 @@ func (s *session) takeUp(deps *loop.Deps) (err error) {
 	if err := s.recount(r); err != nil {
 		return err
 	}
-	return s.tellResume(resumption{past, done, !bytes.Equal(old.ConfigText, now.ConfigText), now})
+	all, err := r.Configurations()
+	if err != nil {
+		return err
+	}
+	last := all[len(all)-1] // there is the run's at least
+	return s.tellResume(resumption{past, done, !bytes.Equal(last.Text, now.ConfigText), now})
 }
 
 // rebuild makes the policy anew and brings it to where the journal ends. What has
@@ -121,7 +126,7 @@ func (s *session) tellResume(p resumption) error {
 	err := record("info", text)
 	if p.changed {
 		err = errors.Join(err, s.journal.Configure(p.now),
-			record("info", "the configuration was changed since the run began: the journal keeps both, and decisions go on by the present one"))
+			record("info", "the configuration was changed since the last session: the journal keeps both, and decisions go on by the present one"))
 	}
 	if d := p.done.First; d != nil {
 		err = errors.Join(err, record("warn", fmt.Sprintf("by the present configuration and version step %d would have been another (%s: %s, was %s): what was learnt is kept",
