@@ -48,6 +48,9 @@ type Channel struct {
 	// Dose says that a write adds an amount, once, that nothing takes back: writing it
 	// again adds it again. To release such a channel is to stop a dose that runs.
 	Dose bool
+	// Lasts says that the device keeps a setpoint only for the time that comes with it
+	// (Setpoints.For), and then goes to its own safe state: it needs no watching host.
+	Lasts bool
 }
 
 // Reading holds the channels for which a device has a new value, all of one
@@ -73,6 +76,10 @@ type Setpoints struct {
 	// error says by ErrNotSent or ErrRefused that nothing was given, and any other
 	// means that nobody knows.
 	Dose string
+	// For is how long each value stands unless it is written again, by the name of a
+	// channel that Lasts. One that is absent stands until it is changed, or as long as
+	// the driver says where the device must be told a time.
+	For map[string]time.Duration
 }
 
 // Device is an instrument that can be read. Calls come from one goroutine at a

@@ -97,10 +97,24 @@ func (l *Loop) collect(d int, out *safety.Output) batch {
 			b.vars = append(b.vars, i)
 		case out.Write[i]:
 			b.setpoints.Values[c.Name] = out.Setpoint[i]
+			l.limit(i, &b.setpoints)
 			b.vars = append(b.vars, i)
 		}
 	}
 	return b
+}
+
+// limit gives a setpoint the time of its lease where the device takes one: then it ends
+// by itself if nobody refreshes it, whatever has become of this process.
+func (l *Loop) limit(i int, s *drivers.Setpoints) {
+	c, lease := l.opt.Variables[i].Channel, l.limits.Variables[i].Lease
+	if !l.links[c.Device].channels[c.Name].Lasts {
+		return
+	}
+	if s.For == nil {
+		s.For = map[string]time.Duration{}
+	}
+	s.For[c.Name] = lease
 }
 
 // send writes a batch and notes what the device made of it.

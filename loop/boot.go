@@ -113,6 +113,9 @@ func (l *Loop) checkLimits(v *Variable) error {
 		return fmt.Errorf("range [%g, %g] %s reaches beyond what device %q accepts, [%g, %g]",
 			v.Low, v.High, v.Unit, k.name, ch.Min, ch.Max)
 	}
+	if ch.Lasts && v.Limits.Lease <= 0 {
+		return fmt.Errorf("channel %q of device %q keeps a setpoint only for a time: declare safety.variable.%s.lease", v.Channel.Name, k.name, v.Name)
+	}
 	if !ch.CanRelease && (v.OnRelease == Release || v.Boot == RestOff || v.OnFault == RestOff || v.Shutdown == RestOff) {
 		return fmt.Errorf("channel %q of device %q cannot be released; declare on_release = %q and no \"off\" state",
 			v.Channel.Name, k.name, Hold)

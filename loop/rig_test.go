@@ -37,6 +37,9 @@ type rig struct {
 	reopenFails bool
 	reopen      func() error
 
+	// lasts makes the knobs keep a setpoint only for the time that comes with it.
+	lasts bool
+
 	opens  int
 	halts  int
 	closed bool
@@ -56,6 +59,7 @@ type call struct {
 	op      string
 	values  map[string]float64
 	release []string
+	lasts   map[string]time.Duration
 }
 
 var rigStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -90,7 +94,7 @@ func (r *rig) Open(context.Context) ([]drivers.Channel, error) {
 func (r *rig) channels() []drivers.Channel {
 	var out []drivers.Channel
 	for n := range r.knobs {
-		out = append(out, drivers.Channel{Name: n, Unit: "V", Access: drivers.ReadWrite, Min: math.NaN(), Max: math.NaN(), CanRelease: true})
+		out = append(out, drivers.Channel{Name: n, Unit: "V", Access: drivers.ReadWrite, Min: math.NaN(), Max: math.NaN(), CanRelease: true, Lasts: r.lasts})
 	}
 	return append(out, drivers.Channel{Name: "meter", Unit: "W"}, drivers.Channel{Name: "aux", Unit: "K"})
 }
@@ -118,7 +122,7 @@ func (r *rig) position(k *knob) float64 {
 }
 
 func (r *rig) note(op string, s drivers.Setpoints) {
-	r.log = append(r.log, call{r.clock.Now().Sub(rigStart), op, s.Values, s.Release})
+	r.log = append(r.log, call{r.clock.Now().Sub(rigStart), op, s.Values, s.Release, s.For})
 }
 
 func (r *rig) Read(_ context.Context, channels []string) (drivers.Reading, error) {

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"tuner": main,
 		"child": childMain,
+		"timed": timedMain,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/labtuner/tuner/drivers"
 )
@@ -114,6 +115,15 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 			return drivers.Reading{}, d.wrap(err)
 		}
 		req.Values[d.toChild[name]] = v
+	}
+	for name, lasts := range s.For {
+		if _, set := s.Values[name]; !set || !d.channels[name].Lasts || lasts < time.Millisecond {
+			return drivers.Reading{}, d.wrap(fmt.Errorf("channel %q is to last for %v: only what is set, and says \"lasts\", can, for 1ms at least", name, lasts))
+		}
+		if req.ForMS == nil {
+			req.ForMS = map[string]int64{}
+		}
+		req.ForMS[d.toChild[name]] = lasts.Milliseconds()
 	}
 	for _, name := range s.Release {
 		c, known := d.channels[name]

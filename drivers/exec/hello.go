@@ -107,6 +107,13 @@ func parseChannel(members map[string]any) (drivers.Channel, error) {
 		}
 		c.CanRelease = release
 	}
+	if v, there := members["lasts"]; there {
+		lasts, ok := v.(bool)
+		if !ok || lasts && c.Access == drivers.ReadOnly {
+			return c, fmt.Errorf(`%q: "lasts" is %s and must be true or false, and false where access is "r"`, c.Name, show(v))
+		}
+		c.Lasts = lasts
+	}
 	return c, checkLimits(c)
 }
 

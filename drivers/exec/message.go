@@ -34,12 +34,14 @@ const maxAge = 24 * time.Hour
 
 // request is one line from the host.
 type request struct {
-	ID         int64              `json:"id"`
-	Op         string             `json:"op"`
-	Channels   []string           `json:"channels,omitempty"`
-	Values     map[string]float64 `json:"values,omitempty"`
-	Release    []string           `json:"release,omitempty"`
-	DeadlineMS int64              `json:"deadline_ms,omitempty"`
+	ID       int64              `json:"id"`
+	Op       string             `json:"op"`
+	Channels []string           `json:"channels,omitempty"`
+	Values   map[string]float64 `json:"values,omitempty"`
+	Release  []string           `json:"release,omitempty"`
+	// ForMS is how long a value stands, in milliseconds, of channels that say "lasts".
+	ForMS      map[string]int64 `json:"for_ms,omitempty"`
+	DeadlineMS int64            `json:"deadline_ms,omitempty"`
 	// Extra is a key that no child knows; it goes with opUnknown.
 	Extra bool `json:"no_such_key,omitempty"`
 }

@@ -124,6 +124,7 @@ type helloChannel struct {
 	Max     *float64 `json:"max,omitempty"`
 	Safe    *float64 `json:"safe,omitempty"`
 	Release *bool    `json:"release,omitempty"`
+	Lasts   bool     `json:"lasts,omitempty"`
 }
 
 type answerLine struct {
@@ -145,7 +146,7 @@ func (s *server) hello(name string) error {
 	h := helloLine{Protocol: Protocol, Name: name}
 	for _, c := range s.channels {
 		line := helloChannel{Name: c.Name, Unit: c.Unit, Access: "r",
-			Min: known(c.Min), Max: known(c.Max), Safe: known(c.Safe)}
+			Min: known(c.Min), Max: known(c.Max), Safe: known(c.Safe), Lasts: c.Lasts}
 		if c.Access == drivers.ReadWrite {
 			line.Access, line.Release = "rw", &c.CanRelease
 		}

@@ -80,6 +80,10 @@ func (s *server) do(ctx context.Context, object map[string]any) (drivers.Reading
 		if err != nil {
 			return drivers.Reading{}, badRequest(err)
 		}
+		lasts, err := numbersIn(object, "for_ms")
+		if err != nil {
+			return drivers.Reading{}, badRequest(err)
+		}
 		actuator, ok := s.dev.(drivers.Actuator)
 		if !ok {
 			return drivers.Reading{}, &errorMembers{Code: CodeRefused, Message: "this device can only be read"}
@@ -87,12 +91,24 @@ func (s *server) do(ctx context.Context, object map[string]any) (drivers.Reading
 		if err := s.settable(values, release); err != nil {
 			return drivers.Reading{}, refusalOf(err)
 		}
-		r, err := actuator.Write(ctx, drivers.Setpoints{Values: values, Release: release})
+		r, err := actuator.Write(ctx, drivers.Setpoints{Values: values, Release: release, For: durations(lasts)})
 		return r, refusalOf(err)
 	case opSafe:
 		return drivers.Reading{}, refusalOf(s.halt(ctx))
 	}
 	return drivers.Reading{}, &errorMembers{Code: CodeUnknownOp, Message: fmt.Sprintf("the operation %s is not known here", show(object["op"]))}
+}
+
+// durations turns milliseconds by channel into what a device takes; nil for none.
+func durations(ms map[string]float64) map[string]time.Duration {
+	if len(ms) == 0 {
+		return nil
+	}
+	out := make(map[string]time.Duration, len(ms))
+	for name, v := range ms {
+		out[name] = time.Duration(min(max(v, 0), float64(maxAge/time.Millisecond)) * float64(time.Millisecond))
+	}
+	return out
 }
 
 // settable says that the hello offers what a write names, as something to set.

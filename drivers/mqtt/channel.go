@@ -166,6 +166,10 @@ func (c *channel) parseWrite(o ChannelOptions) error {
 	if f := o.Write.Format; f != "" && f != formatJSON && f != formatNumber {
 		bad("write: format is %q and must be %s or %s", f, formatJSON, formatNumber)
 	}
+	c.Lasts = o.Write.Lasts
+	if c.Lasts && c.plain {
+		bad("write: lasts is true and format %q; a number alone cannot say for how long", formatNumber)
+	}
 	if o.Release != nil {
 		c.release, c.released = o.Release.Topic, o.Release.Payload
 		problems = append(problems, checkTopic("release", c.release))

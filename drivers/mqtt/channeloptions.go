@@ -33,6 +33,7 @@ type ReadTopic struct {
 type WriteTopic struct {
 	Topic  string        `toml:"topic" required:"true" doc:"topic without wildcards"`
 	TTL    time.Duration `toml:"ttl" bound:">= 1ms" doc:"how long a setpoint may wait at its receiver; absent: 10s"`
+	Lasts  bool          `toml:"lasts" doc:"the receiver keeps a setpoint only for its for_ms, the variable's lease, and then goes to its own safe state; needs format json"`
 	Format string        `toml:"format" enum:"json,number" doc:"what a setpoint looks like: with seq, ttl_ms and session, or only the number; absent: json"`
 }
 

@@ -228,7 +228,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		if !set {
 			value = nil
 		}
-		one, err := d.send(ctx, conn, c, value)
+		one, err := d.send(ctx, conn, c, value, s.For[c.Name])
 		if err != nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("the write's outcome is not known: %w", err))
 		}

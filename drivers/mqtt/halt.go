@@ -71,7 +71,7 @@ func (d *Device) sendSafe(ctx context.Context, conn *connection, c *channel) (ex
 		value = nil
 	}
 	var err error
-	e.sent, err = d.send(ctx, conn, c, value)
+	e.sent, err = d.send(ctx, conn, c, value, 0)
 	return e, err
 }
 

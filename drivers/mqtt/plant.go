@@ -262,6 +262,9 @@ func (s *server) take(ctx context.Context, l *link, m message) error {
 		}
 		offered := s.offered[in.channel.Name]
 		write = drivers.Setpoints{Values: map[string]float64{in.channel.Name: in.channel.nearLimit(v, offered.Min, offered.Max)}}
+		if set.ForMS > 0 && offered.Lasts {
+			write.For = map[string]time.Duration{in.channel.Name: time.Duration(set.ForMS) * time.Millisecond}
+		}
 	}
 	// checkOffer saw to it that a device with inlets is an Actuator.
 	_, err = s.device.(drivers.Actuator).Write(ctx, write)

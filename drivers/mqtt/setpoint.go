@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/labtuner/tuner/drivers/exec/wire"
 )
@@ -15,7 +16,10 @@ type setpoint struct {
 	Release bool     `json:"release,omitempty"`
 	Seq     int64    `json:"seq"`
 	TTLMS   int64    `json:"ttl_ms"`
-	Session string   `json:"session"`
+	// ForMS is how long the value stands, in milliseconds, unless another comes; absent:
+	// until another comes.
+	ForMS   int64  `json:"for_ms,omitempty"`
+	Session string `json:"session"`
 	// SentMS is when it was sent, in milliseconds since its session began; absent
 	// where the sender does not say.
 	SentMS *int64 `json:"sent_ms,omitempty"`
@@ -28,11 +32,12 @@ type sent struct {
 	seq     int64
 }
 
-// send publishes a value of the channel, or a release where it is nil.
-func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64) (sent, error) {
+// send publishes a value of the channel, or a release where it is nil; lasts is how long
+// the value stands, 0 until another comes.
+func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64, lasts time.Duration) (sent, error) {
 	d.seq++
 	done := sent{channel: c, release: value == nil, seq: d.seq}
-	topic, payload, err := d.compose(c, value)
+	topic, payload, err := d.compose(c, value, lasts)
 	if err != nil {
 		return done, err
 	}
@@ -40,7 +45,7 @@ func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *
 }
 
 // compose makes the message of a setpoint or release.
-func (d *Device) compose(c *channel, value *float64) (topic string, payload []byte, err error) {
+func (d *Device) compose(c *channel, value *float64, lasts time.Duration) (topic string, payload []byte, err error) {
 	if value == nil {
 		topic, payload = c.release, []byte(c.released)
 	} else {
@@ -52,7 +57,7 @@ func (d *Device) compose(c *channel, value *float64) (topic string, payload []by
 		return topic, payload, nil
 	}
 	sent := d.env.Clock.Now().Sub(d.began).Milliseconds()
-	payload, err = json.Marshal(setpoint{Value: value, Release: value == nil, Seq: d.seq, TTLMS: c.ttl.Milliseconds(), Session: d.session, SentMS: &sent})
+	payload, err = json.Marshal(setpoint{Value: value, Release: value == nil, Seq: d.seq, TTLMS: c.ttl.Milliseconds(), ForMS: lasts.Milliseconds(), Session: d.session, SentMS: &sent})
 	return topic, payload, err
 }
 
@@ -85,6 +90,11 @@ func parseSetpoint(payload []byte, release bool) (setpoint, error) {
 			return setpoint{}, err
 		}
 		s.SentMS = &sent
+	}
+	if _, there := object["for_ms"]; there {
+		if s.ForMS, err = whole("for_ms", 1); err != nil {
+			return setpoint{}, err
+		}
 	}
 	var ok bool
 	if s.Session, ok = object["session"].(string); !ok || s.Session == "" || len(s.Session) > 64 {

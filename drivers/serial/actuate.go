@@ -36,6 +36,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		v, set := s.Values[c.Name]
 		switch {
 		case set:
+			c.stands = s.For[c.Name]
 			out, err = d.set(ctx, c, v)
 		case release[c.Name]:
 			err = d.letGo(ctx, c)
@@ -61,6 +62,7 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 			err = c.accepts(v)
 		}
 		if err == nil {
+			c.stands = s.For[name]
 			if err = d.talk.check(c, v); err != nil {
 				err = fmt.Errorf("channel %q: %w", name, err)
 			}

@@ -44,6 +44,7 @@ type Read struct {
 type Write struct {
 	Out        string        `toml:"out" doc:"the command, with one conversion for the value, such as M 1 %.3f"`
 	Ack        string        `toml:"ack" doc:"regular expression of the answer; absent: there is no answer"`
+	Lasts      string        `toml:"lasts" enum:"ms,s,min" doc:"the command also says how long the value stands, in this unit, as a second conversion with a star: DC,%.2f,%*.3f; it is the variable's lease; absent: until it is changed"`
 	Verify     *Verify       `toml:"verify" doc:"a question whose answer must agree with what was set"`
 	Idempotent bool          `toml:"idempotent" doc:"sending the command twice is as good as once, so that it may be repeated where its answer was lost"`
 	Timeout    time.Duration `toml:"timeout" bound:">= 0s, <= 1h" doc:"in place of reply_timeout"`
@@ -69,6 +70,9 @@ type channel struct {
 	// confirmed says that the instrument answers a write, or a release.
 	writeConfirmed, releaseConfirmed bool
 	bad                              bool // the last reading gave no value
+	// stands is how long the next value is to stand, 0: nobody said; of channels that
+	// last.
+	stands time.Duration
 }
 
 // overload is where SCPI's stand-ins begin: 9.9e37 is an overload, 9.91e37 not a

@@ -48,6 +48,7 @@ func newLines(o *Options, channels []*channel, options []ChannelOptions, log *sl
 	for i, c := range channels {
 		p, errs := t.parsePhrases(options[i])
 		if len(errs) == 0 && c.Access == drivers.ReadWrite {
+			c.Lasts = p.write.lasts > 0
 			c.writeConfirmed = p.write.ack != nil || p.write.verify != nil || t.coded
 			c.releaseConfirmed = p.release != nil && (p.release.ack != nil || t.coded)
 			if err := t.checkLimits(c, p); err != nil {

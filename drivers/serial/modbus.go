@@ -82,8 +82,8 @@ func parseRegisters(o ChannelOptions, timeout time.Duration) (registers, error) 
 		switch {
 		case o.Write.Register == nil:
 			return r, errors.New("write has no register, which modbus needs")
-		case o.Write.Out != "" || o.Write.Ack != "" || o.Write.Verify != nil:
-			return r, errors.New("write has out, ack or verify, which describe lines of text; modbus has register alone")
+		case o.Write.Out != "" || o.Write.Ack != "" || o.Write.Verify != nil || o.Write.Lasts != "":
+			return r, errors.New("write has out, ack, lasts or verify, which describe lines of text; modbus has register alone")
 		}
 		r.write, r.writeTimeout, r.repeatable = o.Write.Register, orElse(o.Write.Timeout, timeout), o.Write.Idempotent
 		if err := r.write.validate(writeSingle, writeMultiple); err != nil {

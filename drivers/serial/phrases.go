@@ -33,10 +33,12 @@ type question struct {
 }
 
 type command struct {
-	out        template
-	ack        *regexp.Regexp
-	verify     *question
-	tolerance  float64
+	out       template
+	ack       *regexp.Regexp
+	verify    *question
+	tolerance float64
+	// lasts is the unit of the time that a value stands, 0: until it is changed.
+	lasts      time.Duration
 	repeatable bool
 	timeout    time.Duration
 }
@@ -133,8 +135,12 @@ func (t *lines) parseCommand(w *Write) (*command, error) {
 	if c.out, err = parseTemplate(w.Out); err != nil {
 		return nil, fmt.Errorf("out: %w", err)
 	}
-	if n := c.out.values(); n != 1 || c.out.skips() {
-		return nil, fmt.Errorf("out: %q must have one conversion, for the value, and none that is passed over", w.Out)
+	var timed bool
+	if c.lasts, timed = timeUnits[w.Lasts]; w.Lasts != "" && !timed {
+		return nil, fmt.Errorf("lasts: %q is no unit of time; it is ms, s or min", w.Lasts)
+	}
+	if n := c.out.values(); n != 1 || c.out.skips() != timed {
+		return nil, fmt.Errorf("out: %q must have one conversion, for the value, and with lasts, and only then, another with a star, for its time", w.Out)
 	}
 	if w.Ack != "" {
 		if c.ack, err = regexp.Compile(w.Ack); err != nil {
@@ -165,10 +171,53 @@ func (t *lines) checkLimits(c *channel, p *phrases) error {
 	return nil
 }
 
+// timeUnits are the units in which a command may say how long its value stands.
+var timeUnits = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute}
+
+// untold is how long a value stands of which nobody has said it: a safe value at the
+// end, after which the instrument goes to its own safe state.
+const untold = time.Minute
+
+// standing is the time that a conversion is given for a value: in units, rounded down to
+// what the conversion can show, so that a value never stands for longer than its lease.
+func (w *command) standing(p part, stands time.Duration) (float64, error) {
+	if stands <= 0 {
+		stands = max(untold, w.lasts)
+	}
+	units := float64(stands) / float64(w.lasts)
+	places := max(p.precision, 0)
+	if p.kind != 'd' && p.precision < 0 {
+		places = 6
+	}
+	if p.kind == 'd' {
+		places = 0
+	}
+	scale := math.Pow(10, float64(places))
+	shown := math.Floor(units*scale+1e-9) / scale
+	if shown <= 0 {
+		return 0, fmt.Errorf("%w: a lease of %v would be sent as none: the command says it in units of %v", drivers.ErrRefused, stands, w.lasts)
+	}
+	return shown, nil
+}
+
+// line is the command for a value and the time that it stands.
+func (w *command) line(c *channel, v float64) (string, error) {
+	var problem error
+	text, err := w.out.formatEach(func(p part) float64 {
+		if !p.skip {
+			return c.toRaw(v)
+		}
+		t, err := w.standing(p, c.stands)
+		problem = errors.Join(problem, err)
+		return t
+	})
+	return text, errors.Join(problem, err)
+}
+
 // compose writes the command for a value. What is sent must lie within the limits
 // too: rounding may carry a value beyond them.
 func (t *lines) compose(c *channel, w *command, v float64) (string, error) {
-	text, err := w.out.format(c.toRaw(v))
+	text, err := w.line(c, v)
 	if err != nil {
 		return "", err
 	}

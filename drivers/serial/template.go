@@ -174,7 +174,8 @@ func (t template) plain() string {
 	return line
 }
 
-// format writes v into the line. What is passed over on input is written as 0.
+// format writes v into the line. What is passed over on input is written as 0; a command
+// whose value lasts for a time has that time there (see command.line).
 func (t template) format(v float64) (string, error) {
 	return t.formatEach(func(p part) float64 {
 		if p.skip {

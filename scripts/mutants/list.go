@@ -24,6 +24,7 @@ var mutants = []mutant{
 	{15, "policy", "loop/mishap.go", "m.count, m.last, m.broken = m.count+1, err, true", "m.count, m.last = m.count+1, err", "./loop", "TestPanickedPolicyIsMadeAnew"},
 	{16, "watchdog", "loop/watchdog.go", "l.haltAll(limit)\n", "_ = limit\n", "./loop", "TestWatchdogHaltsWhenTheLoopStands"},
 	{17, "lease", "safety/values.go", "return l.Lease > 0 &&", "return l.Lease < 0 &&", "./safety", "TestDwellAndLease"},
+	{17, "lease", "loop/aim.go", "s.For[c.Name] = lease", "_ = lease", "./loop", "TestSetpointsLastForTheLease"},
 	{18, "comms", "safety/watch.go", "if x.l.Comms > 0 && x.l.Links[d].Watched", "if false && x.l.Links[d].Watched", "./safety", "TestCommsLoss"},
 	{19, "budget", "safety/dose.go", "if amount > l.PerDose || over(l.Hour, sum(d.Hour[:])+amount) || over(l.Day, sum(d.Day[:])+amount) || over(l.Run, d.Total+amount) {", "if false {", "./safety", "TestBudgets"},
 	{20, "unknown-dose", "safety/dose.go", "case in.Lost:", "case false:", "./safety", "TestUnknownDoseIsNeverRepeated"},
