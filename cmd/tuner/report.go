@@ -17,6 +17,7 @@ func (w *wiring) writeReport(out io.Writer, f finale, journalPath string) error 
 	w.reportHead(b, f)
 	w.reportFound(b, f)
 	w.reportTruth(b, f)
+	w.reportCourse(b, f)
 	w.reportCost(b, f)
 	w.reportTrouble(b, f)
 	if w.opt.Mode != loop.Simulate {
@@ -172,6 +173,25 @@ func (w *wiring) reportTruth(b io.Writer, f finale) {
 	}
 }
 
+// courseColumns is the width of the course in a report.
+const courseColumns = 60
+
+// reportCourse draws the objective over the steps, scaled to what was measured.
+func (w *wiring) reportCourse(b io.Writer, f finale) {
+	shown := columns(f.tally.course.means, courseColumns)
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range shown {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if len(shown) < 2 || low > high {
+		return
+	}
+	unit := w.opt.Objective.Unit
+	fmt.Fprintf(b, "\nmeasured, first to last step (%s to %s):\n  %s\n", quantity(low, unit), quantity(high, unit), strings.TrimRight(sparkline(shown, f.levels), " "))
+}
+
 // reportCost says what was paid for what, in the order of first use.
 func (w *wiring) reportCost(b io.Writer, f finale) {
 	r := &f.result
@@ -243,5 +263,5 @@ func (w *wiring) nextCommand(f finale, journalPath string) string {
 	case w.opt.Mode == loop.Shadow && f.err == nil:
 		return "tuner run " + w.cfg.File
 	}
-	return "tuner export " + journalPath + " --format csv -o " + w.cfg.Name + ".csv"
+	return "tuner report " + journalPath
 }

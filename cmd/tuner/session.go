@@ -61,6 +61,8 @@ type finale struct {
 	err   error
 	truth *truth
 	tally *tally
+	// levels are those of a sparkline that the terminal can show.
+	levels string
 	// took is the time by this machine's clock.
 	took time.Duration
 }
@@ -102,7 +104,7 @@ func (s *session) play(ctx context.Context) error {
 		s.tell.say("tuner: dashboard at %s", pages.address)
 		pages.start(ctx)
 	}
-	f := finale{tally: &s.tally}
+	f := finale{tally: &s.tally, levels: s.env.sparkLevels()}
 	f.result, f.err = loop.Run(ctx, s.w.opt, deps)
 	if context.Cause(ctx) == errReaderGone {
 		f.err = nil // what close says of stdout is the error
@@ -236,6 +238,18 @@ func (s *session) lastWords(f finale) string {
 		words[0] = f.err.Error()
 	}
 	return strings.Join(append(words, restLines(f.result.Rest)...), "; ")
+}
+
+// progressMarks is the width of the course in a progress line.
+const progressMarks = 16
+
+// showProgress draws the progress line, with the last steps' values before it.
+func (s *session) showProgress(p loop.Progress) {
+	line := s.w.progressLine(p, s.pace(p.Elapsed))
+	if course := sparkline(s.tally.course.newest(progressMarks), s.env.sparkLevels()); course != "" {
+		line = course + " " + line
+	}
+	s.tell.show(line)
 }
 
 // pace is how much of this machine's time has passed per unit of the loop's: a

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 
 	"github.com/labtuner/tuner/loop"
@@ -16,6 +17,8 @@ type tally struct {
 	failed   int
 	problems []problem
 	clamped  []clamp
+	// course is the objective over the steps of the search.
+	course course
 }
 
 // clamp is what one safety rule did to one variable over the run.
@@ -45,6 +48,12 @@ func (t *tally) mainProblem() string {
 // add counts one step.
 func (t *tally) add(d journal.Decision, o journal.Outcome) {
 	compared := d.Compared.Comparison > 0
+	if y := o.Mean; !compared {
+		if !o.Valid {
+			y = math.NaN()
+		}
+		t.course.add(y)
+	}
 	if !compared && d.ControlSet >= 0 && d.ControlSet < len(t.firstStep) && t.firstStep[d.ControlSet] == 0 {
 		t.firstStep[d.ControlSet] = d.Step
 	}
