@@ -30,6 +30,7 @@ func (c *Config) SetDefaults() {
 	c.Policy.SetDefaults()
 	c.Model.SetDefaults()
 	c.Safety.SetDefaults()
+	c.Journal.SetDefaults()
 }
 
 // SetDefaults sets the defaults of [plant].
@@ -130,6 +131,13 @@ func (s *Safety) SetDefaults() {
 	s.RetryWindow = 30 * time.Second
 	// A night must not be lost to twenty minutes without a broker.
 	s.Outage = "wait"
+}
+
+// SetDefaults sets the defaults of [journal].
+func (j *Journal) SetDefaults() {
+	// Not less: the end of a run, its log and a report need room. Not more: an SD card
+	// of a small board has little.
+	j.MinFree = 50
 }
 
 // SetDefaults sets the defaults of one [safety.variable.X].

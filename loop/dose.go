@@ -79,20 +79,28 @@ func (l *Loop) intendDose(i int, amount float64) {
 	action := journal.Action{Step: l.step.n, Device: l.links[c.Device].name, Kind: "dose",
 		Values: map[string]float64{c.Name: amount}, At: l.stamp()}
 	l.failpoint("dose-granted")
-	l.desk.post(laneJournal, func() func() {
-		id, err := l.deps.Journal.Intend(action)
-		return func() {
-			if err != nil {
-				l.ended(g, safety.DoseNotGiven, 0, err)
-				l.fail(fmt.Errorf("%w: intent of a dose: %w", ErrJournal, err))
-				return
-			}
-			g.action, g.recorded = id, true
-			l.failpoint("dose-intended")
-			l.goOn(g)
+	var id int64
+	l.record("intent of a dose", func(j *journal.Journal) (err error) {
+		id, err = j.Intend(action)
+		if err != nil && !(l.opt.Outages.Wait && passing(err)) {
+			err = notIntended{err, g}
 		}
+		return err
+	}, func() {
+		g.action, g.recorded = id, true
+		l.failpoint("dose-intended")
+		l.goOn(g)
 	})
 }
+
+// notIntended is the error of an intent that will never be recorded: the dose is not
+// given.
+type notIntended struct {
+	error
+	dose *giving
+}
+
+func (e notIntended) Unwrap() error { return e.error }
 
 // goOn tells the device as soon as it can be told, and gives up a dose that is not
 // wanted any more.

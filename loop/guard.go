@@ -145,6 +145,7 @@ func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
 func (l *Loop) found() safety.Causes {
 	c := l.faults
 	l.outOfOrder(&c)
+	l.unrecordable(&c)
 	return c
 }
 

@@ -184,6 +184,9 @@ func (l *Loop) causes(c safety.Causes) string {
 	var out []string
 	for _, named := range l.named(c) {
 		text := named.String()
+		if named.Rule == safety.RuleRecord && l.faults[safety.RuleRecord] == 0 {
+			text += ": " + l.diskWords()
+		}
 		if named.Rule == safety.RuleStale {
 			text = fmt.Sprintf("sensor %s has given nothing for longer than its max_age", named.Of)
 		}

@@ -129,14 +129,26 @@ func (l *Loop) keep() {
 			switch {
 			case err == nil:
 				l.durable = max(l.durable, saved.Generation)
+				if l.keepFailed {
+					l.keepFailed = false
+					l.event("info", EventDisk, "the control state can be written again")
+				}
 				l.failpoint("control-durable")
+			case !l.opt.Outages.Wait:
+				l.fail(fmt.Errorf("%w: %w", ErrJournal, err))
 			case !l.keepFailed:
 				l.keepFailed = true
-				l.faults.Add(safety.RuleRecord, 0)
-				l.event("error", EventSafety, err.Error())
+				l.event("error", EventDisk, err.Error())
 			}
 		}
 	})
+}
+
+// keepAgain tries again to make latches and doses durable, every second.
+func (l *Loop) keepAgain(now time.Time) {
+	if l.keepFailed && l.phase < closing && now.Sub(l.kept) >= time.Second {
+		l.keep()
+	}
 }
 
 // controlState is what is written of a saved state, by names, so that it outlives

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -115,6 +116,9 @@ type Loop struct {
 	giving []*giving
 	// painting is what is known of the pictures that are drawn for those who watch.
 	painting painting
+	// recorder queues what is to be recorded; space is that on the disk.
+	recorder recorder
+	space    space
 	// drove says that something was written to an actuator.
 	drove bool
 
@@ -277,6 +281,9 @@ func (l *Loop) tick() {
 		l.stopIfAsked()
 	}
 	l.takeOrders()
+	l.watchRecorder(now)
+	l.watchSpace(now)
+	l.keepAgain(now)
 	l.mendAll(now)
 	l.watchSpell(now)
 	l.pollAll()
@@ -326,6 +333,9 @@ func (l *Loop) finished(ctx context.Context) (Result, error) {
 	if n := l.droppedReadings.Load(); n > 0 {
 		l.deps.logger().Warn("readings dropped", "count", n)
 	}
+	if err := l.owed(); err != nil {
+		l.err = errors.Join(l.err, err)
+	}
 	if l.err == nil && l.reason == reasonInterrupted {
 		return *r, ctx.Err()
 	}
@@ -365,24 +375,5 @@ func (l *Loop) enter(p phase) {
 func (l *Loop) event(level, kind, message string) {
 	e := journal.Event{Level: level, Kind: kind, Message: message, Step: l.step.n, At: l.stamp()}
 	l.tellEvent(e)
-	l.record("event", func(j *journal.Journal) error { return j.Log(e) }, nil)
-}
-
-// record writes to the journal on its lane; then, if any, runs after a write
-// that succeeded. A write that failed ends the run.
-func (l *Loop) record(what string, write func(*journal.Journal) error, then func()) {
-	asked := l.now()
-	l.desk.post(laneJournal, func() func() {
-		err := write(l.deps.Journal)
-		return func() {
-			if err != nil {
-				l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, what, err))
-				return
-			}
-			l.meterWrite(asked)
-			if then != nil {
-				then()
-			}
-		}
-	})
+	l.enqueue(due{what: "event", write: func(j *journal.Journal) error { return j.Log(e) }, story: true})
 }

@@ -242,6 +242,8 @@ type Deps struct {
 	Machine Machine
 	// Run names the run; it is part of the names of its doses.
 	Run string
+	// Space tells the free bytes on the journal's disk; nil: nobody looks. It may block.
+	Space func() (uint64, error)
 	// Past is what the journal's run has behind it; nil: it begins. Policy has been
 	// brought to where the run's was, by Replay.
 	Past *Past

@@ -111,7 +111,7 @@ const EventCommand = "command"
 // note records what a transport has refused.
 func (l *Loop) note(o *order) {
 	c, a := o.record(l.stamp()), answerOf(*o.refusal, l.stamp())
-	l.record("refused command", func(j *journal.Journal) error { return j.Ordered(c, a) }, nil)
+	l.enqueue(due{what: "refused command", write: func(j *journal.Journal) error { return j.Ordered(c, a) }, story: true})
 }
 
 func answerOf(r Response, at journal.Stamp) journal.Answer {
@@ -121,18 +121,17 @@ func answerOf(r Response, at journal.Stamp) journal.Answer {
 // takeOrder records an order, then carries it out.
 func (l *Loop) takeOrder(o *order) {
 	c := o.record(l.stamp())
-	l.desk.post(laneJournal, func() func() {
-		id, err := l.deps.Journal.Order(c)
-		return func() {
+	var id int64
+	l.enqueue(due{what: "command " + c.Name,
+		write: func(j *journal.Journal) (err error) { id, err = j.Order(c); return err },
+		then: func() {
 			l.deps.Panel.answered()
-			if err != nil {
-				o.reply(Response{Code: CodeUnrecorded, Message: fmt.Sprintf("it could not be recorded, and has not acted: %v", err), Status: l.deps.Panel.Status()})
-				l.fail(fmt.Errorf("%w: command %s: %w", ErrJournal, c.Name, err))
-				return
-			}
 			l.carryOut(o, id)
-		}
-	})
+		},
+		failed: func(err error) {
+			l.deps.Panel.answered()
+			o.reply(Response{Code: CodeUnrecorded, Message: fmt.Sprintf("it could not be recorded, and has not acted: %v", err), Status: l.deps.Panel.Status()})
+		}})
 }
 
 // carryOut has a recorded order act, unless its caller has given up, and records what

@@ -111,13 +111,14 @@ func (l *Loop) intendRest() {
 			actions = append(actions, a)
 		}
 	}
+	done := 0
 	l.record("shutdown", func(j *journal.Journal) error {
-		var errs []error
-		for _, a := range actions {
-			_, err := j.Intend(a)
-			errs = append(errs, err)
+		for ; done < len(actions); done++ {
+			if _, err := j.Intend(actions[done]); err != nil {
+				return err
+			}
 		}
-		return errors.Join(errs...)
+		return nil
 	}, nil)
 }
 
@@ -224,11 +225,9 @@ func (l *Loop) closeAll() {
 // awaitJournal ends the run once everything that was recorded has been written and
 // told of: a slow disk may still be at the last outcome when the devices are closed.
 func (l *Loop) awaitJournal() {
-	l.desk.post(laneJournal, func() func() {
-		return func() {
-			if l.phase == closing {
-				l.enter(closed)
-			}
+	l.record("the end", func(*journal.Journal) error { return nil }, func() {
+		if l.phase == closing {
+			l.enter(closed)
 		}
 	})
 }

@@ -245,10 +245,10 @@ func (l *Loop) intend() {
 // intendAll makes actions durable before they are done; then runs if the run has
 // not been ended meanwhile.
 func (l *Loop) intendAll(actions []journal.Action, then func()) {
-	ids := make([]int64, len(actions))
+	ids, done := make([]int64, len(actions)), 0
 	l.record("intent", func(j *journal.Journal) (err error) {
-		for k := range actions {
-			if ids[k], err = j.Intend(actions[k]); err != nil {
+		for ; done < len(actions); done++ {
+			if ids[done], err = j.Intend(actions[done]); err != nil {
 				return err
 			}
 		}
@@ -342,6 +342,7 @@ func (l *Loop) book(o journal.Outcome) {
 		if err := j.Shoot(shots); err != nil {
 			return err
 		}
+		shots = nil // they are there, whatever becomes of the outcome
 		return j.Conclude(o)
 	}, func() {
 		l.failpoint("outcome-durable")
@@ -374,8 +375,8 @@ func (l *Loop) settleActions(state journal.ActionState) {
 	l.step.actions = nil
 	problem := l.step.problem
 	l.record("outcome of an action", func(j *journal.Journal) error {
-		for _, id := range ids {
-			if err := j.Settle(id, state, nil, problem, at); err != nil {
+		for ; len(ids) > 0; ids = ids[1:] {
+			if err := j.Settle(ids[0], state, nil, problem, at); err != nil {
 				return err
 			}
 		}

@@ -65,6 +65,9 @@ func processEnv() *env {
 // with nohup. Caught, SIGPIPE becomes an error of the write, so that a reader
 // that leaves does not kill a run.
 func stopSignals() <-chan os.Signal {
+	// A file that may not grow any more is a full disk, which is waited out, not a reason
+	// to die.
+	signal.Ignore(syscall.SIGXFSZ)
 	stop := make(chan os.Signal, 8)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -178,6 +178,9 @@ func (s *session) prepare() (loop.Deps, error) {
 		s.tell.say("tuner: warning: %s", notice)
 	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
+	if s.w.opt.Mode != loop.Simulate {
+		deps.Space = func() (uint64, error) { return journal.FreeSpace(s.path) }
+	}
 	return deps, nil
 }
 
@@ -269,9 +272,9 @@ func (s *session) sayEvent(e journal.Event) {
 	case e.Kind == loop.EventSafety && e.Level == "error": // the error says it
 	case e.Kind == loop.EventSafety && e.Level == "info", e.Kind == loop.EventCommand && e.Level == "info":
 		s.tell.say("tuner: %s", e.Message)
-	case e.Kind == "device" && e.Level == "info":
+	case (e.Kind == "device" || e.Kind == loop.EventDisk) && e.Level == "info":
 		s.tell.say("tuner: %s", e.Message)
-	case e.Level == "warn":
+	case e.Level == "warn", e.Kind == loop.EventDisk:
 		s.tell.say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":
 		s.tell.say("tuner: %s", e.Message)

@@ -15,7 +15,8 @@ func (w *wiring) wireSafety() []configs.Problem {
 	s, o := &w.cfg.Safety, &w.opt
 	o.Safety = loop.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback", Explore: orZero(s.Explore),
 		Interlocks: w.conditions(s.Interlocks), Permissives: w.conditions(s.Permissives)}
-	o.Outages = loop.Outages{Wait: s.Outage == "wait", Retries: s.Retries, Window: s.RetryWindow}
+	o.Outages = loop.Outages{Wait: s.Outage == "wait", Retries: s.Retries, Window: s.RetryWindow,
+		MinFree: uint64(w.cfg.Journal.MinFree * 1e6)}
 	for _, r := range s.Responses {
 		sensor := -1
 		if r.Sensor != "" {

@@ -1,6 +1,9 @@
 package journal
 
-import "syscall"
+import (
+	"fmt"
+	"syscall"
+)
 
 // unsharedMemory lists statfs(2) types on which a mapped -shm file is not safe.
 var unsharedMemory = map[uint32]string{
@@ -16,6 +19,16 @@ var unsharedMemory = map[uint32]string{
 	0x47504653: "gpfs",
 	0x65735546: "fuse",
 	0x2011bab0: "exfat",
+}
+
+// FreeSpace asks the kernel how many bytes an ordinary user can still write to the file
+// system that path lies in.
+func FreeSpace(path string) (uint64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(path, &st); err != nil {
+		return 0, fmt.Errorf("free space beside %q: %w", path, err)
+	}
+	return st.Bavail * uint64(st.Bsize), nil
 }
 
 // LocateFileSystem asks the kernel about the file system that path lies in.

@@ -14,7 +14,8 @@ import (
 // method that records is one transaction and returns when that is on the disk,
 // which takes at least one fsync: the loop must not call it from a tick that has
 // to be on time. After an error the record was not kept, the journal is as it
-// was, and the call may be repeated.
+// was, and the call may be repeated: the file is then opened again first, and must
+// hold what was acknowledged.
 type Journal struct {
 	path    string
 	lock    *lockFile
@@ -37,6 +38,9 @@ type Journal struct {
 	commands int64
 	finished bool
 	closed   bool
+
+	// doubt is what the last transaction left if it failed; nil: nothing.
+	doubt *doubt
 }
 
 // Open opens the journal of an unfinished run to append to it, and records a new
@@ -235,6 +239,9 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.closed = true
+	if err := j.mend(); err != nil { // there is no connection to close
+		return errors.Join(err, j.lock.release())
+	}
 	err := j.fold()
 	return errors.Join(fault(j.path, "close it", errors.Join(err, j.w.close())), j.lock.release())
 }

@@ -42,12 +42,25 @@ func child(job string) int {
 		case os.Getenv("JOURNAL_TEST_END") == fmt.Sprint(i):
 			return 0
 		}
-		if err := perform(j, i); err != nil {
-			fmt.Println("error:", err)
-			return 1
+		for err := perform(j, i); err != nil; err = perform(j, i) {
+			if !patient(err) {
+				fmt.Println("error:", err)
+				return 1
+			}
 		}
 		fmt.Println(i)
 	}
+}
+
+// patient reports whether the child is to try again: where a test asks for it, and the
+// disk is at fault.
+func patient(err error) bool {
+	if os.Getenv("JOURNAL_TEST_PATIENT") == "" || !errors.Is(err, ErrIO) {
+		return false
+	}
+	fmt.Println("failed:", err)
+	time.Sleep(2 * time.Millisecond)
+	return true
 }
 
 // resume opens the journal, or makes it, and counts the records that it holds.

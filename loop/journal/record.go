@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,10 +13,18 @@ import (
 
 // commit records rows in one transaction; what names them in an error.
 func (j *Journal) commit(what string, rows ...row) error {
-	return fault(j.path, "record "+what, j.w.commit(rows))
+	if there, err := j.repeated(rows); there || err != nil {
+		return err
+	}
+	err := fault(j.path, "record "+what, j.w.commit(rows))
+	if err != nil {
+		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, ErrIO) && resultCode(err)&0xff == sqliteIOErr}
+	}
+	return err
 }
 
-// writable refuses records after the end.
+// writable refuses records after the end, and sees that there is something to write
+// with after a failure.
 func (j *Journal) writable() error {
 	switch {
 	case j.closed:
@@ -23,7 +32,7 @@ func (j *Journal) writable() error {
 	case j.finished:
 		return &Error{Err: ErrFinished, Path: j.path, Hint: "begin a new run in another file"}
 	}
-	return nil
+	return j.mend()
 }
 
 // refuse is the error for a record that does not fit the run.
@@ -130,7 +139,7 @@ func (j *Journal) Settle(id int64, s ActionState, readback map[string]float64, m
 	if err != nil {
 		return fault(j.path, "look for the action", err)
 	}
-	n++
+	n += 1 - j.again(id)
 	rows := []row{{"action_state", j.stamped(at, integer(id), integer(n), string(s), text(message), integer(len(readback)))}}
 	for i, name := range slices.Sorted(maps.Keys(readback)) {
 		rows = append(rows, row{"action_readback", []any{integer(id), integer(n), integer(i), text(name), number(readback[name])}})

@@ -1,0 +1,160 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// doubt is what a failed transaction leaves: nobody knows whether it is in the file.
+type doubt struct {
+	// first is its first row, which tells it from every other.
+	first row
+	// found says that it is there after all, checked that this has been looked at.
+	found, checked bool
+	// disk says that the disk itself failed, and not only for want of space.
+	disk bool
+}
+
+// mend makes a writer anew after a transaction has failed: what the old connection
+// believes of its log cannot be trusted any more. The log is folded into the file,
+// because pages whose sync has failed once count as written from then on: only what
+// is written and synced again is durable. Then the file must hold what was
+// acknowledged, and at most the failed transaction beside it.
+func (j *Journal) mend() error {
+	if j.doubt == nil || j.doubt.checked {
+		return nil
+	}
+	if j.w != nil {
+		_ = j.w.close() // its error is the disk's, which has been told
+		j.w = nil
+	}
+	a := writeRollback
+	if j.wal {
+		a = writeWAL
+	}
+	w, err := connect(j.path, a)
+	if err != nil {
+		return fault(j.path, "open it again", err)
+	}
+	if err := j.inspect(w); err != nil {
+		_ = w.close() // the first error is the one that matters
+		return fault(j.path, "open it again", err)
+	}
+	j.w, j.doubt.checked = w, true
+	return nil
+}
+
+// inspect compares what the file holds with what was acknowledged.
+func (j *Journal) inspect(w *writer) error {
+	if err := w.prepare(); err != nil {
+		return err
+	}
+	if j.wal {
+		if err := j.foldAll(w); err != nil {
+			return err
+		}
+	}
+	if j.doubt.disk {
+		if err := verifyFile(j.path); err != nil {
+			return err
+		}
+	}
+	there := Journal{path: j.path, w: w}
+	if err := there.load(); err != nil {
+		return err
+	}
+	var err error
+	if j.doubt.found, err = w.holds(j.doubt.first); err != nil {
+		return err
+	}
+	if !j.doubt.found && there.position() != j.position() {
+		return &Error{Err: ErrCorrupt, Path: j.path, Detail: fmt.Sprintf("after a failure of the disk it stands at %+v, and %+v was acknowledged", there.position(), j.position()), Hint: hintDamaged}
+	}
+	return nil
+}
+
+// position is how far a journal has come.
+type position struct {
+	Step              int
+	Open              bool
+	Shots             int
+	Actions, Commands int64
+	Events            int64
+}
+
+func (j *Journal) position() position {
+	return position{j.step, j.open, j.shots, j.actions, j.commands, j.events}
+}
+
+// foldAll moves the whole log into the file, and says so if a reader is in the way.
+func (j *Journal) foldAll(w *writer) error {
+	var busy, pages, moved int
+	if err := w.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &moved); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return &Error{Err: ErrBusy, Path: j.path, Detail: "a reader is in the way of folding the log", Hint: "close the other program that reads it"}
+	}
+	return nil
+}
+
+// verifyFile reads and checks every row.
+func verifyFile(path string) error {
+	r, err := OpenReader(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.trustworthy(), r.Close())
+}
+
+// holds reports whether the file has a row with the values of r.
+func (w *writer) holds(r row) (bool, error) {
+	sum, _, err := checksum(nil, r.table, r.values)
+	if err != nil {
+		return false, err
+	}
+	t, err := describe(w.conn, r.table)
+	if err != nil {
+		return false, err
+	}
+	query, args := "SELECT count(*) FROM "+r.table+" WHERE crc = ?", []any{integer(sum)}
+	for i, k := range t.key {
+		query += " AND " + k + " = ?"
+		args = append(args, r.values[i])
+	}
+	var n int
+	err = w.conn.QueryRowContext(context.Background(), query, args...).Scan(&n)
+	return n > 0, err
+}
+
+// repeated reports whether rows are those of a failed transaction that turned out to
+// be in the file. Where other rows come instead, what is there is taken in first, and
+// the caller is to try again.
+func (j *Journal) repeated(rows []row) (bool, error) {
+	d := j.doubt
+	if d == nil {
+		return false, nil
+	}
+	j.doubt = nil
+	switch {
+	case !d.found:
+		return false, nil
+	case rows[0].table == d.first.table && reflect.DeepEqual(rows[0].values, d.first.values):
+		return true, nil
+	}
+	if err := j.load(); err != nil {
+		return false, err
+	}
+	return false, &Error{Err: ErrIO, Path: j.path, Detail: "a record that had failed is in the file after all, and was counted", Hint: "the next attempt goes on after it"}
+}
+
+// again is 1 where the settlement of an action that failed is in the file after all, so
+// that it is not numbered twice.
+func (j *Journal) again(action int64) int64 {
+	if d := j.doubt; d != nil && d.found && d.first.table == "action_state" && reflect.DeepEqual(d.first.values[0], integer(action)) {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestFailingDiskLosesNothing has the kernel fail the calls of a process that goes on
+// trying: what it acknowledged is there, what failed is there once, and all in all the
+// journal is that of an undisturbed process. strace does it, where it may.
+func TestFailingDiskLosesNothing(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Logf("not shown here: %v", err)
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := seed(t)
+	const records = 60
+	for range rounds(t, 1) {
+		for _, fault := range []string{"fsync,fdatasync:error=EIO", "pwrite64:error=ENOSPC", "pwrite64:error=EROFS", "pwrite64:error=EIO"} {
+			for _, kind := range []string{"wal", "rollback"} {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "x.db")
+				whole := exec.Command(self)
+				whole.Env = append(os.Environ(), "JOURNAL_TEST_CHILD="+kind+" "+path, "JOURNAL_TEST_END=5")
+				if out, err := whole.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				// The calls to open and read the file come first and are spared.
+				first := 20 + r.IntN(60)
+				if strings.HasPrefix(fault, "fsync") { // one a record, and strace counts each thread for itself
+					first = 8 + r.IntN(20)
+				}
+				when := fmt.Sprintf("%s:when=%d..%d", fault, first, first+1+r.IntN(25))
+				cmd := exec.Command(strace, "-f", "-qq", "-e", "signal=none", "-e", "trace="+strings.Split(fault, ":")[0], "-e", "inject="+when, "-o", "/dev/null", self)
+				cmd.Env = append(os.Environ(), "JOURNAL_TEST_CHILD="+kind+" "+path, "JOURNAL_TEST_PATIENT=1", "GOMAXPROCS=1", fmt.Sprintf("JOURNAL_TEST_END=%d", records))
+				out, err := cmd.CombinedOutput()
+				if err != nil && strings.Contains(string(out), "ptrace") {
+					t.Logf("not shown here: strace may not look on: %s", out)
+					return
+				}
+				checkFailing(t, kind+" "+when, failing{path, string(out), err, records})
+			}
+		}
+	}
+}
+
+// failing is what became of a child whose disk failed.
+type failing struct {
+	path, out string
+	err       error
+	records   int
+}
+
+func checkFailing(t *testing.T, what string, f failing) {
+	t.Helper()
+	failed, next := 0, 5
+	for line := range strings.Lines(f.out) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "failed: "):
+			failed++
+		case line == fmt.Sprint(next):
+			next++
+		case !strings.HasPrefix(line, "writing"):
+			t.Errorf("%s: the child says %s", what, line)
+		}
+	}
+	if f.err != nil && strings.Contains(f.out, "error: ") {
+		t.Errorf("%s: the child ended: %v", what, f.err)
+		return
+	}
+	reader := mustRead(t, f.path)
+	if d := reader.Verify(); d != nil {
+		t.Errorf("%s: damage %v", what, d)
+	}
+	n, err := scripted(reader)
+	if err != nil || n != f.records || next != f.records {
+		t.Errorf("%s: %d records are there, %d were acknowledged, want %d: %v", what, n, next, f.records, err)
+	}
+	whole, _ := demo(t, f.records)
+	if got, want := withoutNotices(mustDump(t, f.path)), mustDump(t, whole); got != want {
+		t.Errorf("%s: %s", what, firstDifference(got, want))
+	}
+	t.Logf("%s: %d attempts failed", what, failed)
+}
+
+// withoutNotices drops the events about the file system from a dump.
+func withoutNotices(s string) string {
+	var kept []string
+	for line := range strings.Lines(s) {
+		if !strings.Contains(line, "nfs file system") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
+
+// TestFullDisk fills the disk of this very process, by the limit on the size of a file,
+// which needs no rights: each record fails with words, none is lost or half there, and
+// when there is room again the same journal goes on.
+func TestFullDisk(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	path, j := demo(t, 10)
+	var had syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &had); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(bytes uint64) {
+		t.Helper()
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: had.Max}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer limit(had.Cur)
+	info, err := os.Stat(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := 10
+	for extra := int64(0); extra < 40_000; extra += 3000 { // full at another byte each time
+		limit(uint64(info.Size() + extra))
+		var failure error
+		for failure == nil && done < 1000 {
+			if failure = perform(j, done); failure == nil {
+				done++
+			}
+		}
+		for range 3 {
+			if failure = perform(j, done); failure == nil {
+				done++ // folding the log has made room
+			}
+		}
+		if failure != nil && !errors.Is(failure, ErrIO) {
+			t.Fatalf("record %d: %v", done, failure)
+		}
+		limit(had.Cur)
+		for range 3 {
+			if err := perform(j, done); err != nil {
+				t.Fatalf("with room again, record %d: %v", done, err)
+			}
+			done++
+		}
+	}
+	if n, err := performed(mustRead(t, path)); err != nil || n != done {
+		t.Errorf("%d records are there, %d were acknowledged: %v", n, done, err)
+	}
+	whole, _ := demo(t, done)
+	if got, want := mustDump(t, path), mustDump(t, whole); got != want {
+		t.Error(firstDifference(got, want))
+	}
+}
