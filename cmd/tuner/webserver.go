@@ -52,6 +52,7 @@ func (s *session) openWeb(log *slog.Logger) (*webService, error) {
 	if err := service.dashboard.Mount(service.server); err != nil {
 		return nil, err
 	}
+	s.metrics.Mount(service.server.Handle)
 	if service.listener, err = net.Listen("tcp", c.Listen); err != nil {
 		return nil, withHint(fmt.Errorf("the dashboard cannot listen on %s: %w", c.Listen, err), "another tuner may have it: give each its own [web] listen")
 	}
