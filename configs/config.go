@@ -187,6 +187,8 @@ type Model struct {
 	Kernel          string `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function"`
 	Hyperparameters string `toml:"hyperparameters" enum:"fixed,fit,priors" doc:"fixed: the one entry of policy.priors; fit: marginal likelihood; priors: several, weighted by their evidence"`
 	Capacity        int    `toml:"capacity" unit:"observations" bound:">= 16, <= 4096" doc:"how many observations the model keeps"`
+	// Where a run begins, not where it goes on: a journal has what it was told.
+	WarmStart []string `toml:"warm_start" doc:"journals (.db) and tables (.csv) of earlier runs: a new run's model starts from their observations, each in place of a step of the initial design"`
 }
 
 // Domain is a finite set of settings.

@@ -33,6 +33,9 @@ With --effective every key is printed with its value and where that comes from.`
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := loadWiring(args[0], e.executable)
+			if err == nil {
+				err = w.tryWarm()
+			}
 			if err != nil {
 				if asJSON {
 					err = errors.Join(err, problemsJSON(e.stdout, err))
@@ -105,6 +108,9 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 	}
 	for _, text := range w.plantNotes {
 		fmt.Fprintf(t, "plant\t%s\n", text)
+	}
+	for _, text := range w.warmNotes {
+		fmt.Fprintf(t, "model\t%s\n", text)
 	}
 	t.Flush()
 	w.checkVariables(t)
@@ -274,12 +280,13 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		Run         string        `json:"run"`
 		Verify      string        `json:"verify,omitempty"`
 		Plant       []string      `json:"plant,omitempty"`
+		WarmStart   []string      `json:"warm_start,omitempty"`
 		ControlSets []set         `json:"control_sets"`
 		Inert       []note        `json:"inert"`
 		Probe       []probed      `json:"probe,omitempty"`
 		Effective   []settingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
-		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), Plant: w.plantNotes,
+		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), Plant: w.plantNotes, WarmStart: w.warmNotes,
 		Inert: orEmpty(w.inert), Probe: readings}
 	for i := range w.opt.ControlSets {
 		doc.ControlSets = append(doc.ControlSets, set{w.setNames(i), w.spec.ControlSets[i].Cost})

@@ -14,7 +14,6 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/web"
 )
 
@@ -68,7 +67,11 @@ stands in the report.`,
 
 // document is a journal as the renderer draws it, with the model that its steps give.
 func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool) (*web.Document, error) {
-	p, err := policy.New(w.spec)
+	earlier, err := r.Warm()
+	if err != nil {
+		return nil, err
+	}
+	p, err := w.newPolicy(earlier)
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,10 @@ func replayOf(r *journal.Reader, folder, executable string) (*loop.Replay, error
 	if err != nil {
 		return nil, err
 	}
+	earlier, err := r.Warm()
+	if err != nil {
+		return nil, err
+	}
 	replay := &loop.Replay{Changed: map[int]func() (loop.Options, policy.Policy, error){}}
 	for i, c := range all {
 		run := r.Run()
@@ -76,7 +80,7 @@ func replayOf(r *journal.Reader, folder, executable string) (*loop.Replay, error
 			if err != nil {
 				return o, nil, fmt.Errorf("the configuration of session %d: %w", c.Session, err)
 			}
-			p, err = policy.New(w.spec)
+			p, err = w.newPolicy(earlier)
 			return w.opt, p, err
 		}
 		if i > 0 {

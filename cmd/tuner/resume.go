@@ -34,6 +34,12 @@ func (s *session) takeUp(deps *loop.Deps) (err error) {
 		return &journal.Error{Err: journal.ErrExists, Path: s.path, Detail: "it holds an unfinished run with " + err.Error(),
 			Hint: "change the configuration back, or begin a new run with --new, which moves this one aside"}
 	}
+	if s.warm, err = r.Warm(); err != nil {
+		return err
+	}
+	if deps.Policy, err = s.w.newPolicy(s.warm); err != nil {
+		return err
+	}
 	past, err := s.w.opt.Recall(r)
 	if err != nil {
 		return err
@@ -58,7 +64,7 @@ func (s *session) takeUp(deps *loop.Deps) (err error) {
 // rebuild makes the policy anew and brings it to where the journal ends. What has
 // panicked or lost its way cannot be asked again as it is.
 func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
-	if p, err = policy.New(s.w.spec); err != nil {
+	if p, err = s.w.newPolicy(s.warm); err != nil {
 		return nil, err
 	}
 	r, err := journal.OpenReader(s.path)

@@ -10,6 +10,7 @@ import (
 func newRunCommand(e *env) *cobra.Command {
 	var shadow, fresh, asJSON bool
 	var resume string
+	var warm []string
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Tune the instrument",
@@ -50,6 +51,10 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 				return err
 			}
 			path := runJournalPath(w.cfg, e.stateDirectory(), shadow)
+			earlier, err := w.warmFor(path, fresh, warm)
+			if err != nil {
+				return err
+			}
 			there, err := prepareRunJournal(path, fresh, e.now())
 			if err != nil {
 				return err
@@ -58,7 +63,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if shadow {
 				w.opt.Mode = loop.Shadow
 			}
-			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}, resume: there.unfinished}
+			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}, resume: there.unfinished, warm: earlier}
 			if there.done != "" {
 				s.remarks = append(s.remarks, there.done)
 			}
@@ -68,6 +73,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	cmd.Flags().BoolVar(&shadow, "shadow", false, "dry run: read the sensors, write nothing")
 	cmd.Flags().BoolVar(&fresh, "new", false, "move an existing journal aside and begin a new run")
 	cmd.Flags().StringVar(&resume, "resume", "", "what a start that nobody typed does: never, hold or run (default hold for a service)")
+	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
 }

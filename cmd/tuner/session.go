@@ -16,7 +16,6 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/web"
 )
 
@@ -30,6 +29,8 @@ type session struct {
 	path string
 	// resume says that the journal holds an unfinished run, which goes on.
 	resume bool
+	// warm is what the policy is told of earlier runs, of a resumed run by its journal.
+	warm []journal.WarmSource
 	// remarks are told first.
 	remarks []string
 
@@ -153,7 +154,7 @@ func (s *session) prepare() (loop.Deps, error) {
 			return deps, err
 		}
 	}
-	if deps.Policy, err = policy.New(s.w.spec); err != nil {
+	if deps.Policy, err = s.w.newPolicy(s.warm); err != nil {
 		return deps, err
 	}
 	s.tally.firstStep = make([]int, len(s.w.opt.ControlSets))
@@ -169,7 +170,7 @@ func (s *session) prepare() (loop.Deps, error) {
 	if s.resume {
 		err = s.takeUp(&deps)
 	} else {
-		s.journal, err = journal.Create(s.path, s.run, journal.Options{})
+		err = s.begin()
 	}
 	if err != nil {
 		return deps, err
@@ -182,6 +183,20 @@ func (s *session) prepare() (loop.Deps, error) {
 		deps.Space = func() (uint64, error) { return journal.FreeSpace(s.path) }
 	}
 	return deps, nil
+}
+
+// begin makes the journal of a new run.
+func (s *session) begin() (err error) {
+	if s.journal, err = journal.Create(s.path, s.run, journal.Options{}); err != nil {
+		return err
+	}
+	for _, source := range s.warm {
+		s.remarks = append(s.remarks, warmWords(source))
+	}
+	if err := s.journal.Warm(s.warm); err != nil {
+		return errors.Join(err, s.journal.Close())
+	}
+	return nil
 }
 
 // simulated gives every device of the file a view of one plant.

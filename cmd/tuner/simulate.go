@@ -9,7 +9,7 @@ import (
 func newSimulateCommand(e *env) *cobra.Command {
 	var path string
 	var asJSON bool
-	var inject []string
+	var inject, warm []string
 	cmd := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Run a configuration on its simulated plant",
@@ -33,6 +33,10 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 			if w.plant == nil {
 				return configError(w, "plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
 			}
+			earlier, err := w.readWarm(w.warmFiles(warm))
+			if err != nil {
+				return err
+			}
 			if path, err = simulateJournalPath(w.cfg, path); err != nil {
 				return err
 			}
@@ -41,12 +45,13 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 			}
 			w.opt.Mode = loop.Simulate
 			w.opt.Outages.Wait = false // the plant's faults count steps: while it waited, none would end
-			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(simulationStart())}
+			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(simulationStart()), warm: earlier}
 			return s.play(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&path, "journal", "", "file of the new journal (default NAME.simulate.db)")
 	cmd.Flags().StringArrayVar(&inject, "inject", nil, "a fault beside those of [plant], such as stuck:energy@120; may be repeated")
+	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
 }

@@ -36,6 +36,8 @@ type wiring struct {
 	plant *sim.Options
 	// plantNotes says in words what the plant made of its options.
 	plantNotes []string
+	// warmNotes say in words what was taken from earlier runs.
+	warmNotes []string
 	// inert says what the file asks for and this version does not act on.
 	inert []note
 }

@@ -48,14 +48,13 @@ CREATE TABLE warm_source (
   sha256   TEXT    NOT NULL,       -- of what was read, in hexadecimal
   uid      TEXT    NOT NULL,       -- of the run, empty for a table of values
   taken    INTEGER NOT NULL,       -- rows in warm
-  dropped  INTEGER NOT NULL,       -- that lay outside the ranges, or had no value
+  dropped  INTEGER NOT NULL,       -- that lay outside the ranges
   crc      INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE warm (
   source      INTEGER NOT NULL REFERENCES warm_source (n),
   n           INTEGER NOT NULL,
-  control_set INTEGER NOT NULL,    -- -1: none of the run's
   mean        REAL    NOT NULL,    -- of the objective, in the user's sense and unit
   variance    REAL,                -- unbiased, of single shots; NULL at one shot
   shots       INTEGER NOT NULL,

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// newPolicy makes the policy and tells it what was observed in earlier runs. Each of
+// those observations stands in for a step of the initial design, which is there to learn
+// as much.
+func (w *wiring) newPolicy(earlier []journal.WarmSource) (policy.Policy, error) {
+	spec, sign := w.spec, 1.0
+	if w.opt.Objective.Minimize {
+		sign = -1
+	}
+	var told []policy.Observation
+	for _, s := range earlier {
+		for _, o := range s.Taken {
+			told = append(told, policy.Observation{X: o.X, Mean: sign * o.Mean, Variance: o.Variance, Shots: o.Shots})
+		}
+	}
+	spec.InitialSteps = max(0, spec.InitialSteps-len(told))
+	p, err := policy.New(spec)
+	if err != nil || len(told) == 0 {
+		return p, err
+	}
+	warmer, ok := p.(policy.Warmer)
+	if !ok {
+		return nil, fmt.Errorf("policy %q cannot be told of earlier runs", w.cfg.Policy.Kind)
+	}
+	if err := warmer.Warm(told); err != nil {
+		return nil, withHint(fmt.Errorf("warm start: %w", err), "leave model.warm_start out")
+	}
+	return p, nil
+}
+
+// warmFiles are the files of earlier runs: those of the configuration, which begin at its
+// folder, and those of the command line.
+func (w *wiring) warmFiles(named []string) []string {
+	var files []string
+	for _, f := range w.cfg.Model.WarmStart {
+		files = append(files, w.cfg.Path(f))
+	}
+	return append(files, named...)
+}
+
+// readWarm reads observations of earlier runs. All problems of all files come at once.
+func (w *wiring) readWarm(files []string) ([]journal.WarmSource, error) {
+	var all []journal.WarmSource
+	var problems []configs.Problem
+	for _, file := range files {
+		read := w.readWarmJournal
+		if strings.EqualFold(filepath.Ext(file), ".csv") {
+			read = w.readWarmCSV
+		}
+		s, err := read(file)
+		if broken := (*configs.Error)(nil); errors.As(err, &broken) {
+			problems = append(problems, broken.Problems...)
+		} else if err != nil {
+			return nil, err
+		}
+		s.File = file
+		all = append(all, s)
+	}
+	if err := configs.NewError(problems...); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// readWarmJournal reads the valid steps of a journal; of steps that left a variable
+// random each shot is an observation.
+func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) {
+	r, err := journal.OpenReader(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, configs.NewError(configs.Problem{File: file, What: "cannot be read: no such file", Hint: "name it from the configuration's folder on"})
+	}
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	run := r.Run()
+	place, problems := w.warmColumns(file, run)
+	if len(problems) > 0 {
+		return s, configs.NewError(problems...)
+	}
+	s.UID = run.ID
+	if s.SHA256, err = hashRecords(r); err != nil { // which checks every row, too
+		return s, err
+	}
+	abandoned := map[int]bool{}
+	for e, err := range r.Events() {
+		if err != nil {
+			return s, err
+		}
+		abandoned[e.Step] = abandoned[e.Step] || e.Kind == loop.EventAbandoned
+	}
+	for step, err := range r.Steps() {
+		if err != nil {
+			return s, err
+		}
+		if !step.Concluded || !step.Outcome.Valid || abandoned[step.Decision.Step] {
+			continue
+		}
+		random := run.Mode == string(loop.Shadow)
+		for _, i := range place {
+			random = random || math.IsNaN(step.Decision.Applied[i])
+		}
+		o := step.Outcome
+		if !random {
+			w.takeWarm(&s, journal.WarmObservation{X: pick(o.X, place), Mean: o.Mean, Variance: o.Variance, Shots: o.Shots})
+			continue
+		}
+		shots, err := r.Shots(step.Decision.Step)
+		if err != nil {
+			return s, err
+		}
+		for _, shot := range shots {
+			w.takeWarm(&s, journal.WarmObservation{X: pick(shot.X, place), Mean: shot.Objective, Variance: math.NaN(), Shots: 1})
+		}
+	}
+	return s, nil
+}
+
+// warmColumns finds each variable in a journal's run, which must be about the same
+// quantities.
+func (w *wiring) warmColumns(file string, run journal.Run) (place []int, problems []configs.Problem) {
+	bad := func(key, what, hint string) {
+		problems = append(problems, configs.Problem{File: file, Key: key, What: what, Hint: hint})
+	}
+	const asCSV = "export it as CSV, convert what has to be, and name the CSV file instead"
+	for _, v := range w.opt.Variables {
+		at := -1
+		for i, c := range run.Variables {
+			switch {
+			case c.Name != v.Name:
+			case c.Unit != v.Unit:
+				at = i
+				bad(v.Name, fmt.Sprintf("is in %q there, and in %q here", c.Unit, v.Unit), asCSV)
+			default:
+				at = i
+			}
+		}
+		if at < 0 {
+			bad(v.Name, "is no variable of that run, so its observations say nothing of it", "name journals of runs with the same variables")
+		}
+		place = append(place, at)
+	}
+	for _, c := range run.Variables {
+		known := false
+		for _, v := range w.opt.Variables {
+			known = known || v.Name == c.Name
+		}
+		if !known {
+			bad(c.Name, "is a variable of that run and none of this, so where it stood is lost", "export the steps that fit as CSV, and name that file instead")
+		}
+	}
+	if o := &w.opt.Objective; run.Objective.Name != o.Name {
+		bad("objective", fmt.Sprintf("is %q there, and %q here", run.Objective.Name, o.Name), asCSV)
+	} else if run.Objective.Unit != o.Unit {
+		bad("objective", fmt.Sprintf("is in %q there, and in %q here", run.Objective.Unit, o.Unit), asCSV)
+	}
+	return place, problems
+}
+
+// takeWarm keeps an observation that lies in the ranges, or so near that a readback may
+// just say otherwise.
+func (w *wiring) takeWarm(s *journal.WarmSource, o journal.WarmObservation) {
+	for i, v := range w.opt.Variables {
+		if !(o.X[i] >= v.Low-v.Tolerance && o.X[i] <= v.High+v.Tolerance) {
+			s.Dropped++
+			return
+		}
+	}
+	s.Taken = append(s.Taken, o)
+}
+
+func pick(x []float64, place []int) []float64 {
+	out := make([]float64, len(place))
+	for i, k := range place {
+		out[i] = x[k]
+	}
+	return out
+}
+
+// warmWords tells what was taken of a file.
+func warmWords(s journal.WarmSource) string {
+	text := fmt.Sprintf("warm start from %s: %s", s.File, count(len(s.Taken), "observation"))
+	if s.Dropped > 0 {
+		text += fmt.Sprintf(", %d outside the ranges left out", s.Dropped)
+	}
+	return text
+}
+
+// warmFor reads what a run with its journal at path is told of earlier runs: nothing where
+// it goes on, because its journal has that. It is read before that journal may be moved
+// aside, as it may be one of them.
+func (w *wiring) warmFor(path string, fresh bool, named []string) ([]journal.WarmSource, error) {
+	old, err := lookAt(path)
+	if goesOn := err == nil && !fresh && old.status.Steps > 0 && !old.status.Finished; !goesOn {
+		return w.readWarm(w.warmFiles(named))
+	}
+	if len(named) > 0 {
+		return nil, usageError{withHint(fmt.Errorf("%s holds an unfinished run that goes on, and was told of earlier runs when it began", path),
+			"leave --warm-start out, or begin a new run with --new")}
+	}
+	return nil, nil
+}
+
+// tryWarm reads what the file names of earlier runs, and sees that the policy takes it.
+func (w *wiring) tryWarm() error {
+	earlier, err := w.readWarm(w.warmFiles(nil))
+	if err != nil {
+		return err
+	}
+	for _, s := range earlier {
+		w.warmNotes = append(w.warmNotes, warmWords(s))
+	}
+	_, err = w.newPolicy(earlier)
+	return err
+}

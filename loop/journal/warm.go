@@ -1,0 +1,108 @@
+package journal
+
+import (
+	"database/sql"
+	"fmt"
+	"math"
+)
+
+// WarmSource is a file that observations of earlier runs come from.
+type WarmSource struct {
+	// File is the name it was given by, SHA256 that of what was read, in hexadecimal. UID is
+	// the run's where it was a journal.
+	File, SHA256, UID string
+	// Taken are the observations, in the file's order; Dropped counts those that lay outside
+	// the variables' ranges.
+	Taken   []WarmObservation
+	Dropped int
+}
+
+// WarmObservation is one observation of an earlier run.
+type WarmObservation struct {
+	// X has one entry per variable, all finite. Mean is of the objective in the user's
+	// sense; Variance the unbiased one of single shots, NaN at one shot.
+	X              []float64
+	Mean, Variance float64
+	Shots          int
+}
+
+// Warm records what the policy was told before the first step; it is called once, right
+// after Create.
+func (j *Journal) Warm(sources []WarmSource) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	if j.step > 0 {
+		return j.refuse("step %d has begun: what the policy is told of earlier runs comes before the first", j.step)
+	}
+	var rows []row
+	for i, s := range sources {
+		rows = append(rows, row{"warm_source", []any{integer(i), text(s.File), text(s.SHA256), text(s.UID), integer(len(s.Taken)), integer(s.Dropped)}})
+		for n, o := range s.Taken {
+			if len(o.X) != len(j.variables) {
+				return j.refuse("an earlier observation has %d values, the run has %d variables", len(o.X), len(j.variables))
+			}
+			rows = append(rows, row{"warm", []any{integer(i), integer(n), number(o.Mean), number(o.Variance), integer(o.Shots)}})
+			for v, x := range o.X {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					return j.refuse("an earlier observation of %q has no finite setting", s.File)
+				}
+				rows = append(rows, row{"warm_value", []any{integer(i), integer(n), integer(v), number(x)}})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return j.commit("the observations of earlier runs", rows...)
+}
+
+// Warm gives what the policy was told before the first step.
+func (r *Reader) Warm() ([]WarmSource, error) {
+	var all []WarmSource
+	var lost error
+	at := func(c *cells, source, n string) *WarmObservation {
+		if s := c.int(source); s >= 0 && s < len(all) {
+			if k := c.int(n); k >= 0 && k < len(all[s].Taken) {
+				return &all[s].Taken[k]
+			}
+		}
+		lost = r.corrupt(Damage{Table: c.table.name, Row: c.name(), Problem: "what it belongs to is missing"})
+		return &WarmObservation{}
+	}
+	err := r.read(func(tx *sql.Tx) error {
+		for _, t := range []struct {
+			table string
+			add   func(*cells)
+		}{
+			{"warm_source", func(c *cells) {
+				all = append(all, WarmSource{File: c.text("file"), SHA256: c.text("sha256"), UID: c.text("uid"), Dropped: c.int("dropped"),
+					Taken: make([]WarmObservation, max(c.int("taken"), 0))})
+			}},
+			{"warm", func(c *cells) {
+				o := at(c, "source", "n")
+				o.Mean, o.Variance, o.Shots = c.float("mean"), c.float("variance"), c.int("shots")
+			}},
+			{"warm_value", func(c *cells) {
+				o := at(c, "source", "n")
+				o.X = append(o.X, c.float("x"))
+			}},
+		} {
+			if err := r.scan(tx, span{table: t.table}, t.add); err != nil {
+				return err
+			}
+		}
+		return lost
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range all {
+		for n, o := range s.Taken {
+			if o.Shots < 1 || len(o.X) != len(r.run.Variables) {
+				return nil, r.corrupt(Damage{Table: "warm", Row: fmt.Sprintf("source %d, n %d", i, n), Problem: "it, or a value of it, is missing"})
+			}
+		}
+	}
+	return all, nil
+}
