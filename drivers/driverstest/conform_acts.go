@@ -75,8 +75,8 @@ func (s *subject) goodWrite() (drivers.Actuator, drivers.Setpoints) {
 	}
 	values := map[string]float64{}
 	for _, c := range s.channels {
-		if c.Access != drivers.ReadWrite {
-			continue
+		if c.Access != drivers.ReadWrite || c.Dose {
+			continue // a dose would add
 		}
 		values[c.Name] = (c.Min + c.Max) / 2
 		if math.IsNaN(values[c.Name]) {

@@ -98,7 +98,7 @@ func (p *player) speak(sink func(drivers.Reading), said []drivers.Reading) {
 func same(a, b Call) bool {
 	return a.Op == b.Op && maps.Equal(a.Values, b.Values) &&
 		slices.Equal(slices.Sorted(slices.Values(a.Channels)), slices.Sorted(slices.Values(b.Channels))) &&
-		slices.Equal(slices.Sorted(slices.Values(a.Release)), slices.Sorted(slices.Values(b.Release)))
+		slices.Equal(slices.Sorted(slices.Values(a.Release)), slices.Sorted(slices.Values(b.Release))) && a.Dose == b.Dose
 }
 
 // question shows a call without its answer.
@@ -160,7 +160,7 @@ func (p *player) answer(c Call, err error) (drivers.Reading, error) {
 type playedActuator struct{ p *player }
 
 func (a playedActuator) Write(_ context.Context, s drivers.Setpoints) (drivers.Reading, error) {
-	c, err := a.p.play(Call{Op: OpWrite, Values: s.Values, Release: s.Release})
+	c, err := a.p.play(Call{Op: OpWrite, Values: s.Values, Release: s.Release, Dose: s.Dose})
 	return a.p.answer(c, err)
 }
 

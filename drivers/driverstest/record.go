@@ -135,7 +135,7 @@ type recordedActuator struct {
 }
 
 func (d recordedActuator) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
-	i := d.r.begin(Call{Op: OpWrite, Values: maps.Clone(s.Values), Release: slices.Clone(s.Release)})
+	i := d.r.begin(Call{Op: OpWrite, Values: maps.Clone(s.Values), Release: slices.Clone(s.Release), Dose: s.Dose})
 	reading, err := d.Actuator.Write(ctx, s)
 	d.r.end(i, nil, reading, err)
 	return reading, err

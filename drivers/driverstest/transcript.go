@@ -42,6 +42,7 @@ type Call struct {
 	Channels []string           // asked of OpRead
 	Values   map[string]float64 // given to OpWrite
 	Release  []string           // given to OpWrite
+	Dose     string             // given to OpWrite
 
 	Offered []drivers.Channel  // answer of OpOpen
 	Reading map[string]float64 // values of the answer of OpRead, OpWrite, OpSaid
@@ -70,6 +71,7 @@ var kinds = []struct {
 	{"closed", drivers.ErrClosed},
 	{"protocol", drivers.ErrProtocol},
 	{"refused", drivers.ErrRefused},
+	{"not sent", drivers.ErrNotSent},
 }
 
 // headLine and callLine are the stored form. Limits that are not known are
@@ -86,6 +88,7 @@ type callLine struct {
 	Channels []string           `json:"channels,omitempty"`
 	Values   map[string]float64 `json:"values,omitempty"`
 	Release  []string           `json:"release,omitempty"`
+	Dose     string             `json:"dose,omitempty"`
 	Offered  []channelLine      `json:"offered,omitempty"`
 	Reading  map[string]float64 `json:"reading,omitempty"`
 	Err      *errLine           `json:"error,omitempty"`
@@ -96,6 +99,7 @@ type channelLine struct {
 	Unit    string   `json:"unit"`
 	Set     bool     `json:"set,omitempty"`
 	Release bool     `json:"release,omitempty"`
+	Dose    bool     `json:"dose,omitempty"`
 	Min     *float64 `json:"min,omitempty"`
 	Max     *float64 `json:"max,omitempty"`
 	Safe    *float64 `json:"safe,omitempty"`
@@ -116,10 +120,10 @@ func (t Transcript) Store(w io.Writer) error {
 		return fmt.Errorf("transcript: %w", err)
 	}
 	for i, c := range t.Calls {
-		line := callLine{Op: c.Op, Channels: c.Channels, Values: c.Values, Release: c.Release, Reading: c.Reading}
+		line := callLine{Op: c.Op, Channels: c.Channels, Values: c.Values, Release: c.Release, Dose: c.Dose, Reading: c.Reading}
 		for _, o := range c.Offered {
 			line.Offered = append(line.Offered, channelLine{Name: o.Name, Unit: o.Unit, Set: o.Access == drivers.ReadWrite,
-				Release: o.CanRelease, Min: known(o.Min), Max: known(o.Max), Safe: known(o.Safe)})
+				Release: o.CanRelease, Dose: o.Dose, Min: known(o.Min), Max: known(o.Max), Safe: known(o.Safe)})
 		}
 		if c.Err != nil {
 			line.Err = &errLine{Text: c.Err.Error()}
@@ -166,14 +170,14 @@ func Load(r io.Reader) (Transcript, error) {
 
 // call turns a stored line into a call.
 func (l callLine) call() (Call, error) {
-	c := Call{Op: l.Op, Channels: l.Channels, Values: l.Values, Release: l.Release, Reading: l.Reading}
+	c := Call{Op: l.Op, Channels: l.Channels, Values: l.Values, Release: l.Release, Dose: l.Dose, Reading: l.Reading}
 	switch c.Op {
 	case OpOpen, OpRead, OpWrite, OpHalt, OpClose, OpSaid:
 	default:
 		return c, fmt.Errorf("there is no operation %q", c.Op)
 	}
 	for _, o := range l.Offered {
-		ch := drivers.Channel{Name: o.Name, Unit: o.Unit, CanRelease: o.Release, Min: orNaN(o.Min), Max: orNaN(o.Max), Safe: orNaN(o.Safe)}
+		ch := drivers.Channel{Name: o.Name, Unit: o.Unit, CanRelease: o.Release, Dose: o.Dose, Min: orNaN(o.Min), Max: orNaN(o.Max), Safe: orNaN(o.Safe)}
 		if o.Set {
 			ch.Access = drivers.ReadWrite
 		}

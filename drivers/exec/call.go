@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,11 @@ type owed struct {
 func (d *Device) call(ctx context.Context, c *child, req request) (map[string]float64, time.Time, error) {
 	none := time.Time{}
 	if err := ctx.Err(); err != nil {
-		return nil, none, fmt.Errorf("%s not sent: %w", req.Op, err)
+		return nil, none, fmt.Errorf("%s not sent: %w: %w", req.Op, drivers.ErrNotSent, err)
 	}
 	if o := d.owed; o != nil {
 		if _, _, err := d.await(ctx, c, o); err != nil && !errors.Is(err, drivers.ErrRefused) {
-			return nil, none, err
+			return nil, none, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
 		}
 	}
 	o, err := d.send(ctx, c, req)
@@ -48,13 +49,13 @@ func (d *Device) send(ctx context.Context, c *child, req request) (*owed, error)
 	select {
 	case s, more := <-c.lines:
 		if !more {
-			return nil, d.gone(c)
+			return nil, fmt.Errorf("%w: %w", drivers.ErrNotSent, d.gone(c))
 		}
-		return nil, d.fault(c, fmt.Errorf("%w: the child said %s without being asked; it must answer each request once", drivers.ErrProtocol, wire.Quote(s.text)))
+		return nil, fmt.Errorf("%w: %w", drivers.ErrNotSent, d.fault(c, fmt.Errorf("%w: the child said %s without being asked; it must answer each request once", drivers.ErrProtocol, wire.Quote(s.text))))
 	default:
 	}
 	d.lastID++
-	deadline := time.Now().Add(d.options.ReplyTimeout)
+	deadline := time.Now().Add(cmp.Or(req.patience, d.options.ReplyTimeout))
 	if earlier, has := ctx.Deadline(); has && earlier.Before(deadline) {
 		deadline = earlier
 	}
@@ -62,7 +63,7 @@ func (d *Device) send(ctx context.Context, c *child, req request) (*owed, error)
 	req.DeadlineMS = max(1, time.Until(deadline).Milliseconds())
 	line, err := req.encode()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
 	}
 	o := &owed{id: req.ID, op: req.Op, sent: d.env.Clock.Now(), deadline: deadline}
 	if err := c.in.SetWriteDeadline(deadline); err != nil {

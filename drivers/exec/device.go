@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -109,10 +110,14 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // hello, a channel that cannot be set or released, a channel that is both set
 // and released: an error before anything is sent.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
-	req := request{Op: opWrite, Values: make(map[string]float64, len(s.Values))}
+	req := request{Op: opWrite, Values: make(map[string]float64, len(s.Values)), Dose: s.Dose}
 	for name, v := range s.Values {
-		if err := d.checkValue(name, v); err != nil {
-			return drivers.Reading{}, d.wrap(err)
+		err := d.checkValue(name, v)
+		if err == nil {
+			err = checkDose(s, d.channels[name])
+		}
+		if err != nil {
+			return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 		}
 		req.Values[d.toChild[name]] = v
 	}
@@ -141,7 +146,36 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if len(req.Values) == 0 && len(req.Release) == 0 {
 		return drivers.Reading{At: d.env.Clock.Now()}, nil
 	}
-	return d.ask(ctx, req)
+	if s.Dose == "" {
+		return d.ask(ctx, req)
+	}
+	req.patience = d.options.DoseTimeout
+	r, err := d.ask(ctx, req)
+	return r, certain(err)
+}
+
+// checkDose says whether a channel takes a value as the write has it: a dose has a name,
+// and nothing else is ever written where every write adds.
+func checkDose(s drivers.Setpoints, c drivers.Channel) error {
+	switch {
+	case c.Dose && s.Dose == "":
+		return fmt.Errorf("%w: channel %q adds an amount with every write, and this is no dose", drivers.ErrRefused, c.Name)
+	case !c.Dose && s.Dose != "":
+		return fmt.Errorf("%w: channel %q takes setpoints, and this is a dose", drivers.ErrRefused, c.Name)
+	case s.Dose != "" && len(s.Values)+len(s.Release) > 1:
+		return fmt.Errorf("%w: a dose of %q with something beside it", drivers.ErrRefused, c.Name)
+	}
+	return nil
+}
+
+// certain takes away the certainty of a refusal of a dose that is none: a child that
+// failed, or gave up, does not know what it has given.
+func certain(err error) error {
+	var refused *RefusedError
+	if !errors.As(err, &refused) || !slices.Contains([]string{CodeFault, CodeTimeout, CodeUnavailable}, refused.Code) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", drivers.ErrUnavailable, err.Error())
 }
 
 // checkValue says whether a channel takes a value.
@@ -181,7 +215,7 @@ func (d *Device) Halt(ctx context.Context) error {
 func (d *Device) ask(ctx context.Context, req request) (drivers.Reading, error) {
 	c, err := d.alive()
 	if err != nil {
-		return drivers.Reading{}, d.wrap(err)
+		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
 	values, at, err := d.call(ctx, c, req)
 	if err != nil {

@@ -178,7 +178,9 @@ func (x *examiner) writes(d *Device, channels []drivers.Channel, moving bool) bo
 		if c.Access != drivers.ReadWrite {
 			continue
 		}
-		if math.IsNaN(c.Safe) {
+		if c.Dose {
+			x.skipped("write "+c.Name, "it would give a dose")
+		} else if math.IsNaN(c.Safe) {
 			x.skipped("write "+c.Name, "the hello gives no safe value that could be written")
 		} else if !x.write(d, "write "+c.Name, drivers.Setpoints{Values: map[string]float64{c.Name: c.Safe}}) {
 			return false

@@ -96,6 +96,15 @@ func parseChannel(members map[string]any) (drivers.Channel, error) {
 			*limit.to = number
 		}
 	}
+	switch kind := members["kind"]; {
+	case kind == nil || kind == "setpoint":
+	case kind == "dose" && c.Access == drivers.ReadWrite:
+		c.Dose = true
+	case kind == "dose":
+		return c, fmt.Errorf(`%q: "kind" is "dose", but access "r" leaves nothing to give`, c.Name)
+	default:
+		return c, fmt.Errorf(`%q: "kind" is %s and must be "setpoint" or "dose", or be left out`, c.Name, show(kind))
+	}
 	c.CanRelease = c.Access == drivers.ReadWrite
 	if v, there := members["release"]; there {
 		release, ok := v.(bool)

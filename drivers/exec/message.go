@@ -39,11 +39,15 @@ type request struct {
 	Channels []string           `json:"channels,omitempty"`
 	Values   map[string]float64 `json:"values,omitempty"`
 	Release  []string           `json:"release,omitempty"`
+	// Dose names the dose that this is.
+	Dose string `json:"dose,omitempty"`
 	// ForMS is how long a value stands, in milliseconds, of channels that say "lasts".
 	ForMS      map[string]int64 `json:"for_ms,omitempty"`
 	DeadlineMS int64            `json:"deadline_ms,omitempty"`
 	// Extra is a key that no child knows; it goes with opUnknown.
 	Extra bool `json:"no_such_key,omitempty"`
+	// patience is how long the answer may take.
+	patience time.Duration
 }
 
 // encode gives the request's line with its line feed.

@@ -15,6 +15,7 @@ type Options struct {
 	Dir          string            `toml:"dir" doc:"folder that the child runs in; absent: the configuration's"`
 	StartTimeout time.Duration     `toml:"start_timeout" bound:"> 0s, <= 10m" doc:"longest wait for the child's hello"`
 	ReplyTimeout time.Duration     `toml:"reply_timeout" bound:"> 0s, <= 1h" doc:"longest wait for an answer; a later one is a fault"`
+	DoseTimeout  time.Duration     `toml:"dose_timeout" bound:">= 0s, <= 24h" doc:"longest wait for the answer to a dose, which comes when it has been given; 0s: reply_timeout"`
 	ExitTimeout  time.Duration     `toml:"exit_timeout" bound:"> 0s, <= 10m" doc:"how long the child may take to go safe and exit; then its process group is killed"`
 
 	// Base is the folder that Dir and a relative command start at; empty: the

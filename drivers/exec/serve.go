@@ -125,6 +125,7 @@ type helloChannel struct {
 	Safe    *float64 `json:"safe,omitempty"`
 	Release *bool    `json:"release,omitempty"`
 	Lasts   bool     `json:"lasts,omitempty"`
+	Kind    string   `json:"kind,omitempty"`
 }
 
 type answerLine struct {
@@ -149,6 +150,9 @@ func (s *server) hello(name string) error {
 			Min: known(c.Min), Max: known(c.Max), Safe: known(c.Safe), Lasts: c.Lasts}
 		if c.Access == drivers.ReadWrite {
 			line.Access, line.Release = "rw", &c.CanRelease
+			if c.Dose {
+				line.Kind = "dose"
+			}
 		}
 		h.Channels = append(h.Channels, line)
 	}

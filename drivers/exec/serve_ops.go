@@ -88,10 +88,12 @@ func (s *server) do(ctx context.Context, object map[string]any) (drivers.Reading
 		if !ok {
 			return drivers.Reading{}, &errorMembers{Code: CodeRefused, Message: "this device can only be read"}
 		}
-		if err := s.settable(values, release); err != nil {
+		set := drivers.Setpoints{Values: values, Release: release, For: durations(lasts)}
+		set.Dose, _ = object["dose"].(string)
+		if err := s.settable(set); err != nil {
 			return drivers.Reading{}, refusalOf(err)
 		}
-		r, err := actuator.Write(ctx, drivers.Setpoints{Values: values, Release: release, For: durations(lasts)})
+		r, err := actuator.Write(ctx, set)
 		return r, refusalOf(err)
 	case opSafe:
 		return drivers.Reading{}, refusalOf(s.halt(ctx))
@@ -112,14 +114,19 @@ func durations(ms map[string]float64) map[string]time.Duration {
 }
 
 // settable says that the hello offers what a write names, as something to set.
-func (s *server) settable(values map[string]float64, release []string) error {
-	for _, name := range slices.Concat(slices.Sorted(maps.Keys(values)), release) {
+func (s *server) settable(set drivers.Setpoints) error {
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(set.Values)), set.Release) {
 		i := slices.IndexFunc(s.channels, func(c drivers.Channel) bool { return c.Name == name })
 		if i < 0 {
 			return fmt.Errorf("there is no channel %q", name)
 		}
 		if s.channels[i].Access != drivers.ReadWrite {
 			return fmt.Errorf("%w: channel %q can only be read", drivers.ErrRefused, name)
+		}
+		if _, sets := set.Values[name]; sets {
+			if err := checkDose(set, s.channels[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -176,6 +183,8 @@ func refusalOf(err error) *errorMembers {
 		refusal.Code, refusal.Retry = inner.Code, inner.Retry
 	case errors.Is(err, drivers.ErrRefused):
 		refusal.Code = CodeRefused
+	case errors.Is(err, drivers.ErrNotSent):
+		refusal.Code, refusal.Retry = CodeRefused, true
 	case errors.Is(err, drivers.ErrUnavailable):
 		refusal.Code, refusal.Retry = CodeUnavailable, true
 	case errors.Is(err, drivers.ErrProtocol):

@@ -29,12 +29,14 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		return r, nil
 	}
 	if err := d.ready(ctx); err != nil {
-		return drivers.Reading{}, d.wrap(fmt.Errorf("nothing was sent: %w", err))
+		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
 	for _, c := range d.channels {
 		var out outcome
 		v, set := s.Values[c.Name]
 		switch {
+		case set && c.Dose:
+			out, err = d.dose(ctx, c, v)
 		case set:
 			c.stands = s.For[c.Name]
 			out, err = d.set(ctx, c, v)
@@ -62,6 +64,9 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 			err = c.accepts(v)
 		}
 		if err == nil {
+			err = c.takes(s)
+		}
+		if err == nil {
 			c.stands = s.For[name]
 			if err = d.talk.check(c, v); err != nil {
 				err = fmt.Errorf("channel %q: %w", name, err)
@@ -85,7 +90,10 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 		}
 		release[name] = true
 	}
-	return release, errors.Join(problems...)
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
+	}
+	return release, nil
 }
 
 // set writes one value.
@@ -106,7 +114,9 @@ func (d *Device) letGo(ctx context.Context, c *channel) error {
 // no harm. It begins on a connection whose two sides are in step.
 func (d *Device) once(ctx context.Context, repeatable bool, send func() error) error {
 	for try := 0; ; try++ {
-		if err := d.ready(ctx); err != nil {
+		if err := d.ready(ctx); err != nil && try == 0 {
+			return fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
+		} else if err != nil {
 			return err
 		}
 		err := send()
@@ -163,6 +173,9 @@ func (d *Device) Halt(ctx context.Context) error {
 // makeSafe brings one channel to its safe value. Setting an absolute value twice
 // is as good as once, so a lost answer is followed by another try.
 func (d *Device) makeSafe(ctx context.Context, c *channel) error {
+	if c.Dose && !c.CanRelease {
+		return nil // there is nothing to stop it with, and nothing to set
+	}
 	if math.IsNaN(c.Safe) {
 		switch {
 		case !c.CanRelease:

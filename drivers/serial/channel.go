@@ -18,6 +18,8 @@ type ChannelOptions struct {
 	Write   *Write    `toml:"write" doc:"how to set the value; absent: the channel is read-only"`
 	Release *Exchange `toml:"release" doc:"the command that lets go of the channel; absent: it cannot be released"`
 
+	Dose bool `toml:"dose" doc:"a write adds an amount, once: it is never repeated, and a halt stops it by release"`
+
 	Unit   string   `toml:"unit" doc:"the unit of the value; absent: whatever the configuration says"`
 	Scale  *float64 `toml:"scale" doc:"value = scale * what the instrument says + offset; absent: 1"`
 	Offset float64  `toml:"offset" unit:"the channel's" doc:"see scale"`
@@ -47,9 +49,17 @@ type Write struct {
 	Lasts      string        `toml:"lasts" enum:"ms,s,min" doc:"the command also says how long the value stands, in this unit, as a second conversion with a star: DC,%.2f,%*.3f; it is the variable's lease; absent: until it is changed"`
 	Verify     *Verify       `toml:"verify" doc:"a question whose answer must agree with what was set"`
 	Idempotent bool          `toml:"idempotent" doc:"sending the command twice is as good as once, so that it may be repeated where its answer was lost"`
+	Done       *Done         `toml:"done" doc:"of a dose: what to ask until it is over; absent: it is over when it is acknowledged"`
 	Timeout    time.Duration `toml:"timeout" bound:">= 0s, <= 1h" doc:"in place of reply_timeout"`
 
 	Register *Register `toml:"register" doc:"modbus: where the value goes"`
+}
+
+// Done is a question that tells when a dose is over. What was given is then read.
+type Done struct {
+	Out     string        `toml:"out" required:"true" doc:"the question"`
+	In      string        `toml:"in" required:"true" doc:"the form of the answer; 0: the dose is over"`
+	Timeout time.Duration `toml:"timeout" bound:">= 0s, <= 24h" doc:"longest time that a dose takes; 0s: 10m"`
 }
 
 // Verify is a question that checks a write.
@@ -73,6 +83,8 @@ type channel struct {
 	// stands is how long the next value is to stand, 0: nobody said; of channels that
 	// last.
 	stands time.Duration
+	// most is the longest time that a dose takes.
+	most time.Duration
 }
 
 // overload is where SCPI's stand-ins begin: 9.9e37 is an overload, 9.91e37 not a
@@ -151,8 +163,14 @@ func parseChannels(options []ChannelOptions) ([]*channel, error) {
 func parseChannel(o ChannelOptions) (*channel, error) {
 	nan := math.NaN()
 	c := &channel{scale: 1, offset: o.Offset, tolerance: o.SafeTolerance,
-		Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan}}
-	c.readable = o.Read != nil
+		Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan, Dose: o.Dose}}
+	if err := o.checkDose(); err != nil {
+		return nil, err
+	}
+	c.readable, c.most = o.Read != nil, doseMost
+	if o.Write != nil && o.Write.Done != nil && o.Write.Done.Timeout > 0 {
+		c.most = o.Write.Done.Timeout
+	}
 	switch {
 	case o.Channel == "":
 		return nil, errors.New("has no name")

@@ -80,7 +80,7 @@ func (t *lines) whole(l *line, data string, gathered bool, want expected) (strin
 	case !want.data && gathered:
 		return "", fmt.Errorf("%w: %s, where no data should come; is the circuit in continuous mode?", errMismatch, wire.Quote([]byte(data)))
 	case want.ack != nil && !want.ack.MatchString(ezoOK):
-		return "", fmt.Errorf("%w: it answered %s, and not what matches %q", drivers.ErrRefused, ezoOK, want.ack)
+		return "", fmt.Errorf("%w: %w: it answered %s, and not what matches %q", drivers.ErrRefused, errAnother, ezoOK, want.ack)
 	}
 	if len(l.buf) > 0 && l.buf[0] == '*' {
 		return data, nil // a code on its own, which the next command clears

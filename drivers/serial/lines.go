@@ -47,6 +47,9 @@ func newLines(o *Options, channels []*channel, options []ChannelOptions, log *sl
 	}
 	for i, c := range channels {
 		p, errs := t.parsePhrases(options[i])
+		if len(errs) == 0 && c.Dose && p.write.ack == nil && !t.coded {
+			errs = append(errs, errors.New("write has no ack; a dose that nothing confirms cannot be told from one that was never given"))
+		}
 		if len(errs) == 0 && c.Access == drivers.ReadWrite {
 			c.Lasts = p.write.lasts > 0
 			c.writeConfirmed = p.write.ack != nil || p.write.verify != nil || t.coded
@@ -151,7 +154,7 @@ func (t *lines) answer(ctx context.Context, l *line, want expected) (string, err
 		return "", err
 	}
 	if want.ack != nil && !want.ack.MatchString(text) {
-		return "", fmt.Errorf("%w: it answered %s, and not what matches %q", drivers.ErrRefused, wire.Quote([]byte(text)), want.ack)
+		return "", fmt.Errorf("%w: %w: it answered %s, and not what matches %q", drivers.ErrRefused, errAnother, wire.Quote([]byte(text)), want.ack)
 	}
 	return text, nil
 }
@@ -205,6 +208,20 @@ func (t *lines) set(ctx context.Context, l *line, c *channel, v float64) (outcom
 	}
 	t.taken[c.index] = got
 	return outcome{readback: got, told: c.readable}, nil
+}
+
+// done implements talker.
+func (t *lines) done(ctx context.Context, l *line, c *channel) (bool, error) {
+	q := t.channels[c.index].write.done
+	if q == nil {
+		return true, nil
+	}
+	answer, err := t.question(ctx, l, q)
+	if err != nil {
+		return false, err
+	}
+	raw, err := q.in.scan(answer)
+	return err == nil && raw == 0, err
 }
 
 // release implements talker.

@@ -82,8 +82,8 @@ func parseRegisters(o ChannelOptions, timeout time.Duration) (registers, error) 
 		switch {
 		case o.Write.Register == nil:
 			return r, errors.New("write has no register, which modbus needs")
-		case o.Write.Out != "" || o.Write.Ack != "" || o.Write.Verify != nil || o.Write.Lasts != "":
-			return r, errors.New("write has out, ack, lasts or verify, which describe lines of text; modbus has register alone")
+		case o.Write.Out != "" || o.Write.Ack != "" || o.Write.Verify != nil || o.Write.Lasts != "" || o.Write.Done != nil:
+			return r, errors.New("write has out, ack, lasts, verify or done, which describe lines of text; modbus has register alone")
 		}
 		r.write, r.writeTimeout, r.repeatable = o.Write.Register, orElse(o.Write.Timeout, timeout), o.Write.Idempotent
 		if err := r.write.validate(writeSingle, writeMultiple); err != nil {
@@ -225,6 +225,9 @@ func (t *modbus) release(context.Context, *line, *channel) error {
 
 // halt implements talker; there are only the channels' safe values.
 func (t *modbus) halt(context.Context, *line) error { return nil }
+
+// done implements talker: a write is answered when it has been taken.
+func (t *modbus) done(context.Context, *line, *channel) (bool, error) { return true, nil }
 
 // repeatable implements talker.
 func (t *modbus) repeatable(c *channel) bool { return t.channels[c.index].repeatable }

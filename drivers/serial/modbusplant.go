@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
-
-	"github.com/labtuner/tuner/drivers"
 )
 
 // server is the instrument that a description of registers describes.
@@ -144,7 +142,7 @@ func (s *server) write(ctx context.Context, request []byte, register int, values
 		if c.accepts(c.nearLimit(v)) != nil {
 			return refusal(request, 3)
 		}
-		if s.dev.write(ctx, drivers.Setpoints{Values: map[string]float64{c.Name: c.nearLimit(v)}}) != nil {
+		if s.dev.set(ctx, c, c.nearLimit(v)) != nil {
 			return refusal(request, 4)
 		}
 		return sealed(slices.Clone(request[:6]))

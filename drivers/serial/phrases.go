@@ -41,6 +41,7 @@ type command struct {
 	lasts      time.Duration
 	repeatable bool
 	timeout    time.Duration
+	done       *question // nil: a dose is over when it is acknowledged
 }
 
 // newReady prepares an exchange whose expression is known to be valid.
@@ -145,6 +146,11 @@ func (t *lines) parseCommand(w *Write) (*command, error) {
 	if w.Ack != "" {
 		if c.ack, err = regexp.Compile(w.Ack); err != nil {
 			return nil, fmt.Errorf("ack: %q is no regular expression: %w", w.Ack, err)
+		}
+	}
+	if w.Done != nil {
+		if c.done, err = t.parseQuestion(w.Done.Out, w.Done.In); err != nil {
+			return nil, fmt.Errorf("done.%w", err)
 		}
 	}
 	if w.Verify != nil {

@@ -126,6 +126,8 @@ func (d *Device) checkOffer(dev drivers.Device, offered []drivers.Channel) error
 			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.Name))
 		case c.Access == drivers.ReadWrite && (!canSet || o.Access != drivers.ReadWrite):
 			problems = append(problems, fmt.Errorf("channel %q has write, but the served device can only read it", c.Name))
+		case c.Dose != o.Dose:
+			problems = append(problems, fmt.Errorf("channel %q has dose = %v, and the served device says %v", c.Name, c.Dose, o.Dose))
 		case c.CanRelease && !o.CanRelease:
 			problems = append(problems, fmt.Errorf("channel %q has release, but the served device cannot release it", c.Name))
 		}
@@ -193,6 +195,8 @@ func (p *pty) say(text []byte) error {
 type served struct {
 	dev drivers.Device
 	log *slog.Logger
+	// doses counts those that were told, which have no names on this line.
+	doses int
 }
 
 // shotEvery is how often a served device is asked for a shot that is awaited.
@@ -241,6 +245,16 @@ func (s *served) write(ctx context.Context, set drivers.Setpoints) error {
 		s.log.Warn("the served device failed to write", slog.Any("error", err))
 	}
 	return err
+}
+
+// set sets one channel.
+func (s *served) set(ctx context.Context, c *channel, v float64) error {
+	set := drivers.Setpoints{Values: map[string]float64{c.Name: v}}
+	if c.Dose {
+		s.doses++
+		set.Dose = fmt.Sprintf("line-%d", s.doses)
+	}
+	return s.write(ctx, set)
 }
 
 // halt brings the device to its safe state.

@@ -101,6 +101,14 @@ func (s *speaker) addQuestions(channels []*channel, add func(string, func(contex
 		add(q.out, func(ctx context.Context) string { return s.reading(ctx, batch, answer) })
 	}
 	for _, c := range channels {
+		if p := s.talk.channels[c.index]; p.write != nil && p.write.done != nil {
+			// A served device has given a dose when it answers.
+			over, err := p.write.done.in.format(0)
+			if err != nil {
+				problems = append(problems, err)
+			}
+			add(p.write.done.out, func(context.Context) string { return s.data(over) })
+		}
 		if p := s.talk.channels[c.index]; p.write != nil && p.write.verify != nil {
 			answer := []*template{&p.write.verify.in}
 			add(p.write.verify.out, func(ctx context.Context) string { return s.reading(ctx, []*channel{c}, answer) })
@@ -266,8 +274,7 @@ func (s *speaker) answer(ctx context.Context, command string) string {
 		if err := w.channel.accepts(v); err != nil {
 			return s.failed(`-222,"Data out of range"`)
 		}
-		set := drivers.Setpoints{Values: map[string]float64{w.channel.Name: v}}
-		return s.outcome(s.dev.write(ctx, set), w.ack)
+		return s.outcome(s.dev.set(ctx, w.channel, v), w.ack)
 	}
 	return s.failed(`-113,"Undefined header"`)
 }

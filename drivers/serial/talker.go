@@ -30,6 +30,8 @@ type talker interface {
 	release(ctx context.Context, l *line, c *channel) error
 	// halt sends what goes before the channels' own safe values.
 	halt(ctx context.Context, l *line) error
+	// done asks whether the last dose of the channel is over.
+	done(ctx context.Context, l *line, c *channel) (bool, error)
 	// repeatable says that a write of the channel may be sent twice.
 	repeatable(c *channel) bool
 }
@@ -40,6 +42,10 @@ type outcome struct {
 	readback float64
 	told     bool
 }
+
+// errAnother stands beside drivers.ErrRefused where an answer came that was not
+// expected: of a setpoint that is a no, of a dose it is no more than that.
+var errAnother = errors.New("another answer than expected")
 
 // errRestarted says that the instrument told that it has restarted.
 var errRestarted = errors.New("the instrument has restarted")

@@ -62,8 +62,17 @@ class Instrument:
         """Set values and let go of the channels in release; return the readback."""
         raise Refused("read_only", "this instrument can only be read")
 
+    def dose(self, name, amount, ident):
+        """Give an amount through a pump, once; return the amount that was given.
+
+        ident names the dose: no other ever has the same. Raise Refused only where it is
+        certain that nothing was given; after any other exception nobody knows, and tuner
+        counts the dose as given. Return None where the pump does not tell how much.
+        """
+        raise Refused("refused", "this instrument gives no doses")
+
     def safe(self):
-        """Bring every output to its safe state. It may be called at any time."""
+        """Bring every output to its safe state: stop every pump, too. It may be called at any time."""
 
 
 class Reading(dict):
@@ -86,6 +95,11 @@ def output(name, unit, low=None, high=None, safe=None, release=False):
     if safe is not None:
         channel["safe"] = safe
     return channel
+
+
+def pump(name, unit, most, release=False):
+    """A channel that adds an amount, once, up to most. release=True: tuner may stop it."""
+    return {**output(name, unit, 0, most, release=release), "kind": "dose"}
 
 
 def _channel(name, unit, access, low, high):
@@ -171,11 +185,26 @@ def _do(instrument, request):
     if op == "write":
         values, release = request.get("values", {}), request.get("release", [])
         _check(instrument, [*values, *release], writing=True)
+        if "dose" in request:
+            return _dose(instrument, values, request["dose"])
+        if any(_known(instrument)[name].get("kind") == "dose" for name in values):
+            raise Refused("refused", "a pump takes doses only")
         return _values(instrument.write(values, release) or {}, None)
     if op == "safe":
         instrument.safe()
         return {"ok": True}
     raise Refused("unknown_op", f"the operation {op!r} is not known here")
+
+
+def _dose(instrument, values, ident):
+    """One dose of one pump."""
+    if len(values) != 1:
+        raise Refused("bad_request", "a dose is of one channel")
+    ((name, amount),) = values.items()
+    if _known(instrument)[name].get("kind") != "dose":
+        raise Refused("refused", f"channel {name!r} takes no doses")
+    given = instrument.dose(name, amount, ident)
+    return _values({} if given is None else {name: given}, None)
 
 
 def _values(values, names):
@@ -190,9 +219,13 @@ def _values(values, names):
     return reply
 
 
+def _known(instrument):
+    return {channel["name"]: channel for channel in instrument.channels}
+
+
 def _check(instrument, names, writing):
     """Refuse names that there are not, and writes to what is only read."""
-    known = {channel["name"]: channel for channel in instrument.channels}
+    known = _known(instrument)
     for name in names:
         if name not in known:
             raise Refused("unknown_channel", f"there is no channel {name!r}")
