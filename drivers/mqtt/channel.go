@@ -116,7 +116,7 @@ func parseChannel(o ChannelOptions) (*channel, error) {
 	switch {
 	case o.Channel == "":
 		return nil, errors.New("has no name")
-	case o.Read == nil:
+	case o.Read == nil && !o.Dose:
 		return nil, errors.New(`has no read; write read = { topic = "..." }, since only a reading tells what was achieved`)
 	case o.Write == nil && o.Release != nil:
 		return nil, errors.New("has a release topic but no write topic; nothing that is not set can be released")
@@ -126,8 +126,8 @@ func parseChannel(o ChannelOptions) (*channel, error) {
 		return nil, fmt.Errorf("has safe = %v but no write topic to send it to", *o.Safe)
 	}
 	nan := math.NaN()
-	c := &channel{scale: 1, Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan}}
-	if err := errors.Join(c.parseRead(o.Read), c.parseWrite(o)); err != nil {
+	c := &channel{scale: 1, Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan, Dose: o.Dose}}
+	if err := errors.Join(o.checkDose(), c.parseRead(o.Read), c.parseWrite(o)); err != nil {
 		return nil, err
 	}
 	return c, c.parseNumbers(o)
@@ -135,6 +135,9 @@ func parseChannel(o ChannelOptions) (*channel, error) {
 
 // parseRead checks where readings come.
 func (c *channel) parseRead(o *ReadTopic) error {
+	if o == nil {
+		return nil
+	}
 	var pathErr, unitErr error
 	c.read = o.Topic
 	c.path, pathErr = parsePath(o.Path)

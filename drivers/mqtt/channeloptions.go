@@ -7,10 +7,12 @@ type ChannelOptions struct {
 	// Channel is X: the name that tuner uses.
 	Channel string `toml:"-"`
 
-	Read    *ReadTopic    `toml:"read" required:"true" doc:"where readings come"`
+	Read    *ReadTopic    `toml:"read" doc:"where readings come; only a channel of doses may have none"`
 	Write   *WriteTopic   `toml:"write" doc:"where setpoints go; absent: the channel is read-only"`
 	Release *ReleaseTopic `toml:"release" doc:"where releases go; absent: the channel cannot be released"`
 	Confirm *ConfirmTopic `toml:"confirm" doc:"where the device says which setpoint or release it took last; absent: nothing is waited for"`
+
+	Dose bool `toml:"dose" doc:"a write adds an amount, once, and a halt stops it by release; needs confirm"`
 
 	Unit   string   `toml:"unit" doc:"the channel's unit; it must be that of the variable or sensor that uses it; absent: not checked"`
 	Scale  *float64 `toml:"scale" doc:"value = scale * what the messages say + offset; absent: 1"`

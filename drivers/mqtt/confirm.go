@@ -18,6 +18,9 @@ type ack struct {
 	seq      float64
 	released bool
 	refusal  string // why it was not taken; empty where it was
+	// delivered is how much of a dose was given, where the device has told it.
+	delivered float64
+	told      bool
 }
 
 // ackIn reads the ack of a JSON object; zero where there is none.
@@ -31,6 +34,7 @@ func ackIn(root any) ack {
 	a.seq, _ = members["seq"].(float64)
 	a.released, _ = members["released"].(bool)
 	a.refusal, _ = members["error"].(string)
+	a.delivered, a.told = members["delivered"].(float64)
 	return a
 }
 

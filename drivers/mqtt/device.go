@@ -76,7 +76,9 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 	}
 	for _, c := range parsed {
 		d.byName[c.Name] = c
-		d.byTopic[c.read] = append(d.byTopic[c.read], c)
+		if c.read != "" {
+			d.byTopic[c.read] = append(d.byTopic[c.read], c)
+		}
 		if c.confirm != "" {
 			d.byConfirm[c.confirm] = append(d.byConfirm[c.confirm], c)
 		}
@@ -205,7 +207,7 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // that the outcome is not known. Nothing is sent later.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
 	if err := d.check(s); err != nil {
-		return drivers.Reading{}, d.wrap(err)
+		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
 	released := map[string]bool{}
 	for _, name := range s.Release {
@@ -216,7 +218,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		err = ctx.Err()
 	}
 	if err != nil {
-		return drivers.Reading{}, d.wrap(fmt.Errorf("nothing was sent: %w", err))
+		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
 	var all []sent
 	for _, c := range d.channels {
@@ -228,7 +230,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		if !set {
 			value = nil
 		}
-		one, err := d.send(ctx, conn, c, value, s.For[c.Name])
+		one, err := d.send(ctx, conn, c, value, extras{lasts: s.For[c.Name], dose: s.Dose})
 		if err != nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("the write's outcome is not known: %w", err))
 		}
@@ -237,7 +239,14 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if err := d.awaitAcks(ctx, conn, all); err != nil {
 		return drivers.Reading{}, d.wrap(err)
 	}
-	return drivers.Reading{At: d.env.Clock.Now()}, nil
+	if s.Dose == "" {
+		return drivers.Reading{At: d.env.Clock.Now()}, nil
+	}
+	r, err := d.delivered(s)
+	if err != nil {
+		return r, d.wrap(err)
+	}
+	return r, nil
 }
 
 // check refuses what must not be published.
@@ -247,7 +256,7 @@ func (d *Device) check(s drivers.Setpoints) error {
 		if c == nil {
 			return fmt.Errorf("%w: %q", errNoChannel, name)
 		}
-		if err := c.accepts(v); err != nil {
+		if err := errors.Join(c.accepts(v), c.takes(s)); err != nil {
 			return err
 		}
 	}

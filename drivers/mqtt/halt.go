@@ -35,7 +35,7 @@ func (d *Device) Halt(ctx context.Context) error {
 	var problems []error
 	var waiting []expectation
 	for _, c := range d.channels {
-		if c.write == "" {
+		if c.write == "" || c.Dose && c.release == "" { // there is nothing to stop a dose with, and nothing to set
 			continue
 		}
 		if math.IsNaN(c.Safe) && c.release == "" {
@@ -71,7 +71,7 @@ func (d *Device) sendSafe(ctx context.Context, conn *connection, c *channel) (ex
 		value = nil
 	}
 	var err error
-	e.sent, err = d.send(ctx, conn, c, value, 0)
+	e.sent, err = d.send(ctx, conn, c, value, extras{})
 	return e, err
 }
 

@@ -13,7 +13,7 @@ func TestSetpointLasts(t *testing.T) {
 	d := &Device{session: "s", began: time.Unix(0, 0), env: drivers.Env{Clock: fixedClock{}}, seq: 1}
 	c := &channel{write: "set", ttl: time.Second, scale: 1}
 	v := 2.0
-	_, payload, err := d.compose(c, &v, 1500*time.Millisecond)
+	_, payload, err := d.compose(c, &v, extras{lasts: 1500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func TestSetpointLasts(t *testing.T) {
 	if err != nil || s.ForMS != 1500 || *s.Value != 2 {
 		t.Errorf("%s: %+v, %v", payload, s, err)
 	}
-	if _, payload, _ = d.compose(c, &v, 0); len(payload) == 0 {
+	if _, payload, _ = d.compose(c, &v, extras{}); len(payload) == 0 {
 		t.Fatal("nothing")
 	}
 	if s, err := parseSetpoint(payload, false); err != nil || s.ForMS != 0 {

@@ -113,7 +113,9 @@ func newServer(p Plant) (*server, error) {
 		offered:  map[string]drivers.Channel{},
 	}
 	for _, c := range channels {
-		s.byTopic[c.read] = append(s.byTopic[c.read], c)
+		if c.read != "" {
+			s.byTopic[c.read] = append(s.byTopic[c.read], c)
+		}
 		if c.write == "" {
 			continue
 		}
@@ -139,6 +141,8 @@ func (s *server) checkOffer(offered []drivers.Channel) error {
 			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.Name))
 		case c.write != "" && offered[i].Access != drivers.ReadWrite:
 			problems = append(problems, fmt.Errorf("channel %q has a write topic, but the served device can only read it", c.Name))
+		case c.Dose != offered[i].Dose:
+			problems = append(problems, fmt.Errorf("channel %q has dose = %v, and the served device says %v", c.Name, c.Dose, offered[i].Dose))
 		case c.release != "" && !offered[i].CanRelease:
 			problems = append(problems, fmt.Errorf("channel %q has a release topic, but the served device cannot release it", c.Name))
 		}
@@ -254,6 +258,7 @@ func (s *server) take(ctx context.Context, l *link, m message) error {
 		return nil
 	}
 	write := drivers.Setpoints{Release: []string{in.channel.Name}}
+	var given drivers.Reading
 	if !set.Release {
 		v, err := in.channel.fromRaw(*set.Value)
 		if err != nil {
@@ -261,18 +266,23 @@ func (s *server) take(ctx context.Context, l *link, m message) error {
 			return nil
 		}
 		offered := s.offered[in.channel.Name]
-		write = drivers.Setpoints{Values: map[string]float64{in.channel.Name: in.channel.nearLimit(v, offered.Min, offered.Max)}}
+		write = drivers.Setpoints{Dose: set.Dose, Values: map[string]float64{in.channel.Name: in.channel.nearLimit(v, offered.Min, offered.Max)}}
 		if set.ForMS > 0 && offered.Lasts {
 			write.For = map[string]time.Duration{in.channel.Name: time.Duration(set.ForMS) * time.Millisecond}
 		}
 	}
 	// checkOffer saw to it that a device with inlets is an Actuator.
-	_, err = s.device.(drivers.Actuator).Write(ctx, write)
+	given, err = s.device.(drivers.Actuator).Write(ctx, write)
 	if err == nil {
 		in.took(set)
 	}
-	if c := in.channel; c.confirm != "" && c.confirm != c.read {
-		s.confirm(ctx, l, c, confirmation(set, err))
+	uncertain := err != nil && in.channel.Dose && !certain(err) // then nobody must say no
+	if c := in.channel; c.confirm != "" && c.confirm != c.read && !uncertain {
+		what := confirmation(set, err)
+		if v, told := given.Values[c.Name]; told && set.Dose != "" {
+			what["delivered"] = c.toRaw(v)
+		}
+		s.confirm(ctx, l, c, what)
 	}
 	return s.judge(ctx, "write", err)
 }

@@ -23,6 +23,8 @@ type setpoint struct {
 	// SentMS is when it was sent, in milliseconds since its session began; absent
 	// where the sender does not say.
 	SentMS *int64 `json:"sent_ms,omitempty"`
+	// Dose names the dose that this is; empty for a setpoint.
+	Dose string `json:"dose,omitempty"`
 }
 
 // sent is a setpoint or release that left.
@@ -32,12 +34,18 @@ type sent struct {
 	seq     int64
 }
 
-// send publishes a value of the channel, or a release where it is nil; lasts is how long
-// the value stands, 0 until another comes.
-func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64, lasts time.Duration) (sent, error) {
+// extras are what goes with a value: how long it stands (0: until another comes), and the
+// name of the dose that it is.
+type extras struct {
+	lasts time.Duration
+	dose  string
+}
+
+// send publishes a value of the channel, or a release where it is nil.
+func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64, with extras) (sent, error) {
 	d.seq++
 	done := sent{channel: c, release: value == nil, seq: d.seq}
-	topic, payload, err := d.compose(c, value, lasts)
+	topic, payload, err := d.compose(c, value, with)
 	if err != nil {
 		return done, err
 	}
@@ -45,7 +53,7 @@ func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *
 }
 
 // compose makes the message of a setpoint or release.
-func (d *Device) compose(c *channel, value *float64, lasts time.Duration) (topic string, payload []byte, err error) {
+func (d *Device) compose(c *channel, value *float64, with extras) (topic string, payload []byte, err error) {
 	if value == nil {
 		topic, payload = c.release, []byte(c.released)
 	} else {
@@ -57,7 +65,8 @@ func (d *Device) compose(c *channel, value *float64, lasts time.Duration) (topic
 		return topic, payload, nil
 	}
 	sent := d.env.Clock.Now().Sub(d.began).Milliseconds()
-	payload, err = json.Marshal(setpoint{Value: value, Release: value == nil, Seq: d.seq, TTLMS: c.ttl.Milliseconds(), ForMS: lasts.Milliseconds(), Session: d.session, SentMS: &sent})
+	payload, err = json.Marshal(setpoint{Value: value, Release: value == nil, Seq: d.seq, TTLMS: c.ttl.Milliseconds(), ForMS: with.lasts.Milliseconds(),
+		Session: d.session, SentMS: &sent, Dose: with.dose})
 	return topic, payload, err
 }
 
@@ -112,5 +121,6 @@ func parseSetpoint(payload []byte, release bool) (setpoint, error) {
 		return setpoint{}, fmt.Errorf(`%s: "value" must be a number`, wire.Quote(payload))
 	}
 	s.Value = &value
+	s.Dose, _ = object["dose"].(string)
 	return s, nil
 }
