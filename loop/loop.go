@@ -375,5 +375,5 @@ func (l *Loop) enter(p phase) {
 func (l *Loop) event(level, kind, message string) {
 	e := journal.Event{Level: level, Kind: kind, Message: message, Step: l.step.n, At: l.stamp()}
 	l.tellEvent(e)
-	l.enqueue(due{what: "event", write: func(j *journal.Journal) error { return j.Log(e) }, story: true})
+	l.enqueue(due{what: "event", write: func(j *journal.Journal) error { return j.Log(e) }, story: !needed(kind)})
 }

@@ -37,6 +37,10 @@ type due struct {
 	asked  time.Time
 }
 
+// needed reports whether a run cannot be replayed without the events of a kind: they
+// are never lost.
+func needed(kind string) bool { return kind == EventAbandoned || kind == EventStart }
+
 // recorder is the queue of what is to be recorded. One record at a time is on the
 // journal's lane; one that failed stays the first.
 type recorder struct {

@@ -342,6 +342,7 @@ func (l *Loop) book(o journal.Outcome) {
 		if err := j.Shoot(shots); err != nil {
 			return err
 		}
+		l.failpoint("shots-durable")
 		shots = nil // they are there, whatever becomes of the outcome
 		return j.Conclude(o)
 	}, func() {
@@ -381,7 +382,7 @@ func (l *Loop) settleActions(state journal.ActionState) {
 			}
 		}
 		return nil
-	}, nil)
+	}, func() { l.failpoint("action-settled") })
 }
 
 // explain writes a policy's reasons as a JSON document; parts it does not have

@@ -44,7 +44,7 @@ func uptime() time.Duration {
 // latched.
 func (s *session) openControl(deps *loop.Deps) error {
 	var err error
-	s.control, err = journal.OpenControl(controlPath(s.path), journal.Session{Version: buildVersion(), BootID: bootID()})
+	s.control, err = journal.OpenControl(controlPath(s.path), journal.Session{Version: buildVersion(), BootID: bootID(), Start: journal.Stamp{Wall: s.clock.Now()}})
 	switch {
 	case errors.Is(err, journal.ErrControl):
 		return fmt.Errorf("%w: what was latched and what was dosed is not known: %w", loop.ErrLatched, err)
@@ -88,7 +88,7 @@ refused while a tuner runs.`,
 
 // reset clears the control state at path and says what it cleared.
 func (e *env) reset(path string) (err error) {
-	c, err := journal.OpenControl(path, journal.Session{Version: buildVersion(), BootID: bootID()})
+	c, err := journal.OpenControl(path, journal.Session{Version: buildVersion(), BootID: bootID(), Start: journal.Stamp{Wall: e.now()}})
 	if c == nil {
 		return err
 	}

@@ -32,6 +32,8 @@ type env struct {
 	manager *manager
 	// reload has a token when a running tuner is to read its file anew.
 	reload chan struct{}
+	// failpoint is told where a run stands; nil in the product: tests end the process there.
+	failpoint func(name string)
 }
 
 // errInterrupted is the cause of a context that a signal ended.

@@ -55,7 +55,7 @@ func simulateJournalPath(cfg *configs.Config, named string) (string, error) {
 		return "", &journal.Error{Err: journal.ErrExists, Path: path,
 			Detail: fmt.Sprintf("it is the journal of a %s, not of a simulation", modeWords(old.run.Mode)), Hint: hint}
 	}
-	if err := notLocked(path); err != nil {
+	if err := journal.Unlocked(path); err != nil {
 		return "", withHint(err, hint)
 	}
 	return path, removeJournal(path)
@@ -87,11 +87,11 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 		p.done, err = moveAside(path, now)
 		return p, err
 	}
-	if old.status.Steps > 0 && !old.status.Finished && !fresh {
-		return prepared{unfinished: true}, nil // opening it finds out whether it is locked
-	}
-	if err := notLocked(path); err != nil {
+	if err := journal.Unlocked(path); err != nil {
 		return p, err
+	}
+	if old.status.Steps > 0 && !old.status.Finished && !fresh {
+		return prepared{unfinished: true}, nil
 	}
 	switch {
 	case old.status.Steps == 0:
@@ -123,18 +123,6 @@ func lookAt(path string) (existing, error) {
 	}
 	status, err := r.Status()
 	return existing{run: r.Run(), status: status}, errors.Join(err, r.Close())
-}
-
-// notLocked refuses a journal that another process is writing.
-func notLocked(path string) error {
-	j, err := journal.Open(path, journal.Options{})
-	switch {
-	case err == nil:
-		return j.Close()
-	case errors.Is(err, journal.ErrLocked):
-		return err
-	}
-	return nil // it is finished, or damaged: nobody writes it
 }
 
 // journalParts are the files that SQLite keeps beside a journal. The journal

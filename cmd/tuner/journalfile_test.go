@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,9 +60,8 @@ func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
 	if _, err := prepareRunJournal(path, true, time.Now()); !errors.Is(err, journal.ErrLocked) {
 		t.Errorf("--new: %v, want locked", err)
 	}
-	// A run that goes on is opened next, which says that it is locked.
-	if there, err := prepareRunJournal(path, false, time.Now()); err != nil || !there.unfinished {
-		t.Errorf("%+v, %v; want an unfinished run", there, err)
+	if _, err := prepareRunJournal(path, false, time.Now()); !errors.Is(err, journal.ErrLocked) {
+		t.Errorf("a run that goes on: %v, want locked", err)
 	}
 	s := session{path: path}
 	if err := s.takeUp(&loop.Deps{}); !errors.Is(err, journal.ErrLocked) {
@@ -96,7 +96,8 @@ func TestMoveAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if !slices.Contains(want, f.Name()) {
+		// What a reader leaves beside a journal moves with it.
+		if name := strings.TrimSuffix(strings.TrimSuffix(f.Name(), "-wal"), "-shm"); !slices.Contains(want, name) {
 			t.Errorf("%s is left over", f.Name())
 		}
 	}

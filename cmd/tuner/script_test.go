@@ -19,7 +19,7 @@ import (
 // that misbehaves on request.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"tuner": main,
+		"tuner": failpointMain,
 		"child": childMain,
 		"timed": timedMain,
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -15,9 +16,10 @@ import (
 // SQLite's locks on the journal belong to the whole process and are lost as soon
 // as any descriptor of that file is closed.
 //
-// The file says who holds the lock, in two lines:
+// The file says who holds the lock, in three lines:
 //
 //	pid 4711
+//	host lab-pc
 //	since 2026-03-01T21:04:05Z
 type lockFile struct {
 	file *os.File
@@ -76,6 +78,9 @@ func isCurrent(f *os.File, name string) (bool, error) {
 // sign writes who holds the lock.
 func (l *lockFile) sign(s Session) error {
 	b := fmt.Appendf(nil, "pid %d\n", s.PID)
+	if host, err := os.Hostname(); err == nil { // without a name the rest is told
+		b = fmt.Appendf(b, "host %s\n", host)
+	}
 	if !s.Start.Wall.IsZero() {
 		b = fmt.Appendf(b, "since %s\n", s.Start.Wall.UTC().Format(time.RFC3339))
 	}
@@ -91,7 +96,7 @@ func signature(f *os.File) string {
 	b := make([]byte, 256)
 	n, _ := f.ReadAt(b, 0) // a short file gives an error with what there is
 	var pid int
-	var since string
+	var since, host string
 	for line := range strings.Lines(string(b[:n])) {
 		if _, err := fmt.Sscanf(line, "pid %d\n", &pid); err == nil {
 			continue
@@ -99,11 +104,28 @@ func signature(f *os.File) string {
 		if s, ok := strings.CutPrefix(line, "since "); ok {
 			since = " since " + strings.TrimSpace(s)
 		}
+		if s, ok := strings.CutPrefix(line, "host "); ok {
+			host = " on " + strings.TrimSpace(s)
+		}
 	}
 	if pid == 0 {
 		return "another process"
 	}
-	return fmt.Sprintf("process %d%s", pid, since)
+	return fmt.Sprintf("process %d%s%s", pid, host, since)
+}
+
+// Unlocked returns nil if no process writes the journal at path, and an ErrLocked that
+// names the process if one does. Nothing is recorded.
+func Unlocked(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fault(path, "find the file", err)
+	}
+	l, err := lock(real, Session{PID: os.Getpid()})
+	if err != nil {
+		return err
+	}
+	return l.release()
 }
 
 // release removes the file, then lets go of it: in this order nobody can lock a

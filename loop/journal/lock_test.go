@@ -18,10 +18,17 @@ func TestSecondProcess(t *testing.T) {
 	if line := <-lines; line != "writing 0" {
 		t.Fatalf("the holder says %q", line)
 	}
-	want := fmt.Sprintf("process %d since 2026-03-01T21:04:05Z writes it; wait for that process to end", holder.Process.Pid)
-	_, err := Open(path, Options{})
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("process %d on %s since 2026-03-01T21:04:05Z writes it; wait for that process to end", holder.Process.Pid, host)
+	_, err = Open(path, Options{})
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
+	}
+	if err := Unlocked(path); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) {
+		t.Errorf("asked who has it: %v", err)
 	}
 	link := filepath.Join(t.TempDir(), "link.db")
 	if err := os.Symlink(path, link); err != nil {
@@ -39,12 +46,18 @@ func TestSecondProcess(t *testing.T) {
 	}
 	for range lines { // until it is gone
 	}
+	if err := Unlocked(path); err != nil {
+		t.Errorf("asked who has it when nobody has: %v", err)
+	}
+	if ss, err := mustRead(t, path).Sessions(); err != nil || len(ss) != 1 {
+		t.Errorf("%d sessions: asking has left one: %v", len(ss), err)
+	}
 	j, err := Open(path, Options{Session: Session{PID: 4711}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process 4711 writes it") {
+	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process 4711 on "+host+" writes it") {
 		t.Errorf("a second writer in one process: %v", err)
 	}
 	if err := os.WriteFile(path+".lock", []byte("garbage\x00"), 0o644); err != nil {
