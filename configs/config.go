@@ -203,14 +203,6 @@ type Constraint struct {
 	Probability *float64 `toml:"probability" unit:"1" bound:"> 0, < 1" doc:"how probable a setting must be, by what was learnt, to keep the range before it is tried; absent: 0.95"`
 }
 
-// MQTT is the tuner's own connection to a broker.
-type MQTT struct {
-	Broker   string `toml:"broker" required:"true" doc:"the broker's address, such as tcp://127.0.0.1:1883"`
-	Commands bool   `toml:"commands" doc:"whether commands are accepted, beside publishing status"`
-	Username string `toml:"username" doc:"user name at the broker"`
-	Secret
-}
-
 // Secret names where a password is kept; at most one of its keys is set.
 // The password itself never stands in the file.
 type Secret struct {

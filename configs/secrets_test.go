@@ -23,8 +23,8 @@ func TestIsSecret(t *testing.T) {
 // in the file it stands.
 func TestSecretsAreNotRepeated(t *testing.T) {
 	for _, key := range []string{
-		"\n[mqtt]\nbroker = \"tcp://h:1\"\npassword = \"hunter2\"\n",
-		"\n[mqtt]\nbroker = \"tcp://u:hunter2@h:1\"\n",
+		"\n[mqtt]\nbroker = \"tcp://localhost:1\"\npassword = \"hunter2\"\n",
+		"\n[mqtt]\nbroker = \"tcp://u:hunter2@localhost:1\"\n",
 		"\n[device.channel.p]\nlogin = [{ token = \"hunter2\" }]\n",
 		"\n[device.channel.p]\nurls = [\"http://u:hunter2@h/\"]\n",
 	} {

@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -172,28 +171,4 @@ func (k *checker) channel(at, device, channel string) {
 		hint = fmt.Sprintf("device %q needs a section [device.channel.%s]", device, channel)
 	}
 	k.bad(at+".channel", fmt.Sprintf("device %q has no channel %q", device, channel), hint, joinKey(d.own.at+".channel", channel), d.own.at+".driver")
-}
-
-// mqtt checks [mqtt].
-func (k *checker) mqtt() {
-	m := k.cfg.MQTT
-	if m == nil {
-		return
-	}
-	u, err := url.Parse(m.Broker)
-	if err != nil || u.Host == "" || !slices.Contains([]string{"tcp", "mqtt", "ssl", "tls", "mqtts", "ws", "wss"}, u.Scheme) {
-		k.bad("mqtt.broker", fmt.Sprintf("must be an address such as tcp://HOST:1883, got %q", m.Broker), "schemes are tcp, mqtt, ssl, tls, mqtts, ws and wss")
-	}
-	places := 0
-	for _, place := range []string{m.PasswordFile, m.PasswordCredential, m.PasswordEnv} {
-		if place != "" {
-			places++
-		}
-	}
-	if places > 1 {
-		k.bad("mqtt", "the password is kept in more than one place", "keep one of password_file, password_credential and password_env")
-	}
-	if places > 0 && m.Username == "" {
-		k.bad("mqtt", "a password without a username", "add username, the user's name at the broker", "mqtt.username")
-	}
 }

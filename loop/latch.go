@@ -54,7 +54,7 @@ func (l *Loop) restore() error {
 	if err := Latched(s); err != nil {
 		return err
 	}
-	l.otherDoses = s.Doses
+	l.otherDoses, l.commandsBefore = s.Doses, s.Commands
 	saved := safety.Saved{Generation: s.Generation, At: s.At}
 	for k, d := range l.limits.Doses {
 		if dose, ok := s.Doses[l.opt.Variables[d.Variable].Name]; ok {
@@ -156,7 +156,7 @@ func (l *Loop) keepAgain(now time.Time) {
 func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
 	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
 		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
-		Doses: maps.Clone(l.otherDoses), Starts: l.starts}
+		Doses: maps.Clone(l.otherDoses), Starts: l.starts, Commands: l.deps.Panel.remembered(l.commandsBefore)}
 	if s.Doses == nil {
 		s.Doses = map[string]safety.DoseState{}
 	}

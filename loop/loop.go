@@ -81,6 +81,8 @@ type Loop struct {
 	keepFailed bool
 	// otherDoses are kept as they were found: of variables without a budget now.
 	otherDoses map[string]safety.DoseState
+	// commandsBefore is what earlier processes knew of commands.
+	commandsBefore *journal.CommandMemory
 	// held says that the step's clocks stand still; heeded is the last tick's time.
 	held   bool
 	heeded time.Time

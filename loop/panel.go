@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"sync"
 	"sync/atomic"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // Panel is what the world outside of the loop's goroutine has of a run: commands go in
@@ -26,6 +28,10 @@ type Panel struct {
 	bell   chan struct{}
 	status atomic.Pointer[Status]
 	easel  easel
+	// memory is what a transport wants kept over a restart, unkept that it is newer than the
+	// control state.
+	memory atomic.Pointer[journal.CommandMemory]
+	unkept atomic.Bool
 	// over is closed when the run has ended.
 	over     chan struct{}
 	overOnce sync.Once
@@ -220,6 +226,26 @@ func (p *Panel) Done() <-chan struct{} { return p.over }
 // back or tripped stays, with its actuators in their fault states, until somebody resets
 // and resumes it; else it ends.
 func (p *Panel) MakeReachable() { p.reachable.Store(true) }
+
+// Remember has m kept in the control state, soon. Nobody may change it any more. A run
+// without a control state forgets it.
+func (p *Panel) Remember(m *journal.CommandMemory) {
+	p.memory.Store(m)
+	p.unkept.Store(true)
+}
+
+// takeUnkept reports whether there is something to be kept, and forgets it.
+func (p *Panel) takeUnkept() bool { return p != nil && p.unkept.Swap(false) }
+
+// remembered is what a transport wants kept, or else before.
+func (p *Panel) remembered(before *journal.CommandMemory) *journal.CommandMemory {
+	if p != nil {
+		if m := p.memory.Load(); m != nil {
+			return m
+		}
+	}
+	return before
+}
 
 // isReachable is false for a nil panel.
 func (p *Panel) isReachable() bool { return p != nil && p.reachable.Load() }

@@ -111,12 +111,16 @@ func waitedIn(e journal.Event) time.Duration {
 // after a crash that time is lost, and budgets and starts count for longer.
 const keepEvery = 5 * time.Minute
 
+// keepSoon is how long what a transport wants remembered may wait: many commands make one
+// writing.
+const keepSoon = time.Second
+
 // keepTime makes the safety layer's time durable now and then.
 func (l *Loop) keepTime(now time.Time) {
 	if l.deps.Control == nil || l.opt.Mode != Live || l.phase <= booting || l.phase >= closing {
 		return
 	}
-	if now.Sub(l.kept) >= keepEvery {
+	if age := now.Sub(l.kept); age >= keepEvery || age >= keepSoon && l.deps.Panel.takeUnkept() {
 		l.keep()
 	}
 }

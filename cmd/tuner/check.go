@@ -106,6 +106,9 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 	if text := w.verifyWords(); text != "" {
 		fmt.Fprintf(t, "\t%s\n", text)
 	}
+	if w.cfg.MQTT != nil {
+		fmt.Fprintf(t, "mqtt\t%s\n", w.mqttWords())
+	}
 	for _, text := range w.plantNotes {
 		fmt.Fprintf(t, "plant\t%s\n", text)
 	}
@@ -279,6 +282,7 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		Model       string        `json:"model"`
 		Run         string        `json:"run"`
 		Verify      string        `json:"verify,omitempty"`
+		MQTT        string        `json:"mqtt"`
 		Plant       []string      `json:"plant,omitempty"`
 		WarmStart   []string      `json:"warm_start,omitempty"`
 		ControlSets []set         `json:"control_sets"`
@@ -286,7 +290,7 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		Probe       []probed      `json:"probe,omitempty"`
 		Effective   []settingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
-		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), Plant: w.plantNotes, WarmStart: w.warmNotes,
+		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), MQTT: w.mqttWords(), Plant: w.plantNotes, WarmStart: w.warmNotes,
 		Inert: orEmpty(w.inert), Probe: readings}
 	for i := range w.opt.ControlSets {
 		doc.ControlSets = append(doc.ControlSets, set{w.setNames(i), w.spec.ControlSets[i].Cost})

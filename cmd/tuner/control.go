@@ -72,16 +72,22 @@ func newResetCommand(e *env) *cobra.Command {
 		Short: "Clear what the safety layer has latched",
 		Long: `Clear what the safety layer has latched, so that tuner run may begin again: a trip,
 a stop, a dose whose outcome is not known (it counts as delivered). Look at the
-instrument first. A reset starts nothing, and what was dosed stays booked. It is
-refused while a tuner runs.`,
+instrument first. A reset starts nothing, and what was dosed stays booked.
+
+While a tuner runs it is asked through the broker of [mqtt], and refuses as long as the
+cause is there.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			w, err := loadWiring(args[0], e.executable)
 			if err != nil {
 				return err
 			}
-			return e.reset(controlPath(runJournalPath(w.cfg, e.stateDirectory(), false)))
+			err = e.reset(controlPath(runJournalPath(w.cfg, e.stateDirectory(), false)))
+			if isLocked(err) {
+				return e.resetRunning(cmd.Context(), w.cfg, err)
+			}
+			return err
 		},
 	}
 }

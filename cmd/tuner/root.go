@@ -56,6 +56,7 @@ Start with:
 		newCheckCommand(e),
 		newSafetyCommand(e),
 		newResetCommand(e),
+		newStatusCommand(e),
 		newMakeSafeCommand(e),
 		newConfigCommand(e),
 		newExportCommand(e),
@@ -66,6 +67,7 @@ Start with:
 		newThisComputerCommand(e),
 		newManCommand(e),
 	)
+	root.AddCommand(newAskCommands(e)...)
 	return root
 }
 

@@ -100,6 +100,10 @@ func (s *session) play(ctx context.Context) error {
 		defer ended()
 		go s.reloadWhenAsked(over)
 	}
+	there, err := s.appear(deps.Log)
+	if err != nil {
+		return errors.Join(err, pages.stop(), s.journal.Close(), s.closeControl())
+	}
 	if pages != nil {
 		s.panel.MakeReachable()
 		s.tell.say("tuner: dashboard at %s", pages.address)
@@ -107,6 +111,7 @@ func (s *session) play(ctx context.Context) error {
 	}
 	f := finale{tally: &s.tally, levels: s.env.sparkLevels()}
 	f.result, f.err = loop.Run(ctx, s.w.opt, deps)
+	there.leave()
 	if context.Cause(ctx) == errReaderGone {
 		f.err = nil // what close says of stdout is the error
 	}

@@ -80,6 +80,7 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	add(w.wireOptions()...)
 	add(w.wirePolicy()...)
 	add(w.wirePlant()...)
+	add(w.wireMQTT()...)
 	if len(problems) == 0 {
 		add(w.tryFormulas()...)
 	}

@@ -57,9 +57,9 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 	stop := context.AfterFunc(ctx, func() { c.drop(ctx.Err()) })
 	err = c.login()
 	if err == nil {
-		err = c.subscribe(ctx, l.topics)
+		err = c.subscribe(ctx, l.topics, l.qos)
 	}
-	if err == nil && c.will != nil {
+	if err == nil && c.will != nil && !c.will.silent {
 		err = c.announce(ctx, c.will.online)
 	}
 	if !stop() && err == nil {
@@ -108,7 +108,10 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) {
 			payload := m.Payload()
 			payload = slices.Clone(payload[:min(len(payload), maxPayload+1)]) // enough to say that it is too long
-			l.queue.put(message{topic: m.Topic(), payload: payload, retained: m.Retained(), at: l.env.Clock.Now(), from: c})
+			come := message{topic: m.Topic(), payload: payload, retained: m.Retained(), at: l.env.Clock.Now(), from: c}
+			if l.urgent == nil || !l.urgent(come) {
+				l.queue.put(come)
+			}
 		}).
 		SetConnectionLostHandler(func(_ paho.Client, err error) { c.drop(err) }).
 		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
@@ -140,13 +143,13 @@ func (c *connection) login() error {
 }
 
 // subscribe asks for the topics and checks the broker's answer to each.
-func (c *connection) subscribe(ctx context.Context, topics []string) error {
+func (c *connection) subscribe(ctx context.Context, topics []string, qos byte) error {
 	if len(topics) == 0 {
 		return nil
 	}
 	filters := make(map[string]byte, len(topics))
 	for _, topic := range topics {
-		filters[topic] = qos0
+		filters[topic] = qos
 	}
 	token := c.client.SubscribeMultiple(filters, nil).(*paho.SubscribeToken)
 	select {
@@ -251,7 +254,7 @@ func (c *connection) why() error {
 // end says goodbye where that is still possible and frees the client. The broker
 // does not speak the will of a client that says goodbye, so the client does.
 func (c *connection) end() {
-	if c.will != nil && c.client.IsConnectionOpen() {
+	if c.will != nil && !c.will.silent && c.client.IsConnectionOpen() {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)
 		_ = c.announce(ctx, c.will.offline) // the broker speaks the will where this fails
 		cancel()

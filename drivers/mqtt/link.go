@@ -30,8 +30,11 @@ type linkSpec struct {
 	env      drivers.Env
 	clientID string
 	topics   []string
-	handle   func(message) // called from one goroutine
-	will     *will         // nil: none
+	qos      byte               // of the subscriptions
+	handle   func(message)      // called from one goroutine
+	urgent   func(message) bool // takes a message before those that wait; nil: none is taken
+	greet    func()             // told of each connection that is there to be used; nil: nobody is
+	will     *will              // nil: none
 }
 
 // will is what the broker says in our place when the connection breaks, and what
@@ -39,6 +42,8 @@ type linkSpec struct {
 type will struct {
 	topic           string
 	online, offline string
+	// silent says that the owner says both itself, and the broker the will alone.
+	silent bool
 }
 
 // link keeps a connection to the broker, subscribed to topics, and makes a new
@@ -110,6 +115,13 @@ func (l *link) connectUntil(ctx context.Context) (*connection, error) {
 	}
 }
 
+// keepFromScratch looks for a first connection, and keeps it.
+func (l *link) keepFromScratch() {
+	if c, _ := l.reconnect(0); c != nil {
+		l.keep(c)
+	}
+}
+
 // keep replaces a broken connection until the link is closed.
 func (l *link) keep(c *connection) {
 	wait, short := firstWait, 0
@@ -120,6 +132,9 @@ func (l *link) keep(c *connection) {
 			trust = time.After(steadyTime)
 		}
 		l.setUp(c, short >= flapLimit)
+		if l.greet != nil {
+			l.greet()
+		}
 		for waiting := true; waiting; {
 			select {
 			case <-c.gone:
@@ -157,7 +172,7 @@ func (l *link) reconnect(wait time.Duration) (*connection, time.Duration) {
 		if !sleep(l.ctx, wait) {
 			return nil, 0
 		}
-		wait = min(2*wait, lastWait)
+		wait = min(max(2*wait, firstWait), lastWait)
 		ctx, cancel := context.WithTimeout(l.ctx, l.options.ConnectTimeout)
 		c, err := l.connect(ctx)
 		cancel()

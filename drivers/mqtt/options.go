@@ -39,6 +39,8 @@ type Options struct {
 	Dial func(ctx context.Context, broker *url.URL) (net.Conn, error) `toml:"-"`
 	// Random gives the session's identifier; nil: crypto/rand.
 	Random io.Reader `toml:"-"`
+	// Password gives the password; nil: PasswordFile has it.
+	Password func() (string, error) `toml:"-"`
 	// ReadFile reads the files; nil: os.ReadFile.
 	ReadFile func(name string) ([]byte, error) `toml:"-"`
 }
@@ -151,7 +153,10 @@ func (o Options) address() (*url.URL, error) {
 
 // password reads the password file's first line.
 func (o Options) password() (string, error) {
-	if o.PasswordFile == "" {
+	switch {
+	case o.Password != nil:
+		return o.Password()
+	case o.PasswordFile == "":
 		return "", nil
 	}
 	text, err := o.read("password_file", o.PasswordFile)

@@ -36,6 +36,8 @@ type ControlState struct {
 	// Starts are the times, by the safety layer's clock, at which a run began without a
 	// person, of the last hour.
 	Starts []time.Duration `json:"starts_ns,omitempty"`
+	// Commands are those that were answered, nil where none was.
+	Commands *CommandMemory `json:"commands,omitempty"`
 }
 
 // ControlCause names a rule and what it is about.

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/remote"
+)
+
+func newStatusCommand(e *env) *cobra.Command {
+	q := question{env: e, command: loop.CommandStatus}
+	cmd := &cobra.Command{
+		Use: "status CONFIG", Short: "Show how a running tuner stands",
+		Long: `Show how a running tuner stands, as it tells its broker: whether it is there, what it does,
+why it holds, what it has found. That needs no right to command.` + askWords,
+		Args: oneFile("a configuration file"), ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if q.cfg, err = configs.Load(args[0]); err != nil {
+				return err
+			}
+			return q.status(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&q.json, "json", false, "print one JSON document")
+	return cmd
+}
+
+// status reads what the tuner tells, and prints it.
+func (q *question) status(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	c := remote.NewCaller(remote.NewTopics(q.cfg.Site, q.cfg.Name))
+	client, p, err := q.reach(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	text, err := c.State(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+	}
+	if q.json {
+		return json.NewEncoder(q.env.stdout).Encode(map[string]any{"type": "status", "presence": p, "status": text})
+	}
+	var s loop.Status
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("%w: %s: %w", drivers.ErrProtocol, c.Topics.State(), err)
+	}
+	return printStatus(q.env.stdout, p, &s)
+}
+
+// printStatus tells a person how a run stands.
+func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	state := s.State
+	if s.Paused {
+		state += ", paused"
+	}
+	if s.DryRun {
+		state += ", dry run"
+	}
+	fmt.Fprintf(t, "%s at %s:\t%s for %s (%s)\n", s.Name, s.Site, state, duration(span(s.For)), s.Phase)
+	for _, c := range s.Causes {
+		fmt.Fprintf(t, "because\t%s\n", c.Text)
+	}
+	fmt.Fprintf(t, "step\t%d, %d concluded\n", s.Step, s.Steps)
+	spent := quantity(float64(s.Spent), s.CostUnit)
+	if s.Budget > 0 {
+		spent += " of " + quantity(float64(s.Budget), s.CostUnit)
+	}
+	fmt.Fprintf(t, "spent\t%s\n", spent)
+	elapsed := duration(span(s.Elapsed))
+	if s.Left.Known() {
+		elapsed += ", about " + duration(span(s.Left)) + " left"
+	}
+	fmt.Fprintf(t, "time\t%s\n", elapsed)
+	if o := s.Outcome; o != nil && o.Mean.Known() {
+		fmt.Fprintf(t, "last %s\t%s\n", s.Objective.Name, quantity(float64(o.Mean), s.Objective.Unit))
+	}
+	if r := s.Recommended; r != nil {
+		var at []string
+		for i, v := range s.Variables {
+			if i < len(r.Values) && r.Values[i].Known() {
+				at = append(at, v.Name+" "+quantity(float64(r.Values[i]), v.Unit))
+			}
+		}
+		side := "at least"
+		if s.Objective.Minimize {
+			side = "at most"
+		}
+		fmt.Fprintf(t, "best\t%s, %s %s, at %s\n", quantity(float64(r.Mean), s.Objective.Unit), side,
+			quantity(float64(r.Bound), s.Objective.Unit), strings.Join(at, ", "))
+	}
+	if s.Error != "" {
+		fmt.Fprintf(t, "error\t%s\n", s.Error)
+	}
+	if p.Insecure {
+		fmt.Fprintf(t, "broker\tINSECURE: not encrypted or without a login\n")
+	}
+	t.Flush()
+	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to")
+	for _, v := range s.Variables {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, number(float64(v.Readback)), number(float64(v.Setpoint)), number(float64(v.Wanted)))
+	}
+	t.Flush()
+	fmt.Fprintln(t, "\nsensor\tunit\treads\tage")
+	for _, v := range s.Sensors {
+		age := unknown
+		if v.Age.Known() {
+			age = duration(span(v.Age))
+		}
+		if !v.Valid {
+			age += ", too old"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Unit, number(float64(v.Value)), age)
+	}
+	return t.Flush()
+}
+
+// span is a number of seconds as a duration.
+func span(s loop.Number) time.Duration { return time.Duration(float64(s) * float64(time.Second)) }

@@ -1,0 +1,389 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// The codes of refusals, beside loop's.
+const (
+	codeOK        = loop.CodeOK
+	CodeRetained  = "retained"
+	CodeOversize  = "oversize"
+	CodeRate      = "rate"
+	CodeUnsigned  = "unsigned"
+	CodeSignature = "signature"
+	CodeMalformed = "malformed"
+	// CodeTransaction: the transaction was another command's.
+	CodeTransaction = "transaction"
+	CodeSession     = "session"
+	CodeExpired     = "expired"
+	// CodeReplay: a signed command whose number is not above the last one.
+	CodeReplay = "replay"
+)
+
+// Codes lists the codes of refusals that this package makes.
+func Codes() []string {
+	return []string{CodeRetained, CodeOversize, CodeRate, CodeUnsigned, CodeSignature, CodeMalformed,
+		CodeTransaction, CodeSession, CodeExpired, CodeReplay}
+}
+
+// firstDay is before this program was: a clock that shows less has never been set, and
+// nothing is judged by it.
+var firstDay = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Answer is what the sender of a command gets.
+type Answer struct {
+	Transaction string `json:"transaction"`
+	Session     string `json:"session"`
+	Command     string `json:"command"`
+	// OK says that the command was followed; Code and Message what came of it.
+	OK      bool   `json:"ok"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	// State is the run's just after. Repeated says that this is the answer of an earlier
+	// time, and nothing was done now.
+	State    string    `json:"state"`
+	Repeated bool      `json:"repeated,omitempty"`
+	At       time.Time `json:"at"`
+	// Data is the whole status, for the command status.
+	Data *loop.Status `json:"data,omitempty"`
+}
+
+// incoming is a command that came in.
+type incoming struct {
+	name string
+	Command
+	who string
+	// until is when it expires, by the clock of Options.
+	until time.Time
+}
+
+// refusal is why a command does not act.
+type refusal struct{ code, message string }
+
+func refuse(code, format string, args ...any) *refusal {
+	return &refusal{code, fmt.Sprintf(format, args...)}
+}
+
+// Urgent takes stops, ahead of whatever waits and of the rate limit. It reports whether
+// it has taken m.
+//
+// A stop needs no payload, no session, no signature and no expiry. One that is retained is
+// refused: it would end every run at once. One that names a session or an expiry is held to
+// them, because its sender asks for that. Anything else acts, whatever its payload is.
+func (r *Remote) Urgent(m Message) bool {
+	if name, _ := r.o.Topics.commandOf(m.Topic); name != loop.CommandStop {
+		return false
+	}
+	select {
+	case r.stops <- m:
+	default: // as many wait already, and each of them stops the run
+	}
+	return true
+}
+
+// Handle judges a command and queues it, or answers why it is refused.
+func (r *Remote) Handle(m Message) {
+	now := r.o.Now()
+	if !r.admit(m, now) {
+		return
+	}
+	in, no := r.judge(m, now)
+	if no == nil {
+		no = r.enqueue(in)
+	}
+	if no != nil && no.code != "" {
+		r.answerRefusal(in, *no, now)
+	}
+}
+
+// admit applies the rate limit. What is beyond it is counted and gets no answer: an
+// answer to each would be a flood as well.
+func (r *Remote) admit(m Message, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.rate.allow(now) {
+		r.unheard++
+		return false
+	}
+	if n := r.unheard; n > 0 {
+		r.unheard = 0
+		r.o.Log.Warn("commands come faster than they are taken", slog.Int("dropped", n), slog.Int("rate", commandRate))
+		name, _ := r.o.Topics.commandOf(m.Topic)
+		r.record(loop.Request{Command: name, Transport: transport}, refusal{CodeRate, fmt.Sprintf("%d commands came faster than %d a second", n, commandRate)}, now)
+	}
+	return true
+}
+
+// judge decides whether a command may act. A repeat is answered here and gives the empty
+// refusal.
+func (r *Remote) judge(m Message, now time.Time) (incoming, *refusal) {
+	name, known := r.o.Topics.commandOf(m.Topic)
+	in := incoming{name: name}
+	switch {
+	case !known:
+		in.name = clip(strings.TrimPrefix(m.Topic, r.o.Topics.Command("")))
+		return in, refuse(loop.CodeUnknown, "there is no command %q; there are %s", in.name, strings.Join(loop.Commands(), ", "))
+	case m.Retained:
+		return in, refuse(CodeRetained, "a retained command is refused: it would act at every start; publish it without the retain flag")
+	case len(m.Payload) > MaxPayload:
+		return in, refuse(CodeOversize, "the command has %d bytes or more; at most %d are taken", len(m.Payload), MaxPayload)
+	}
+	if no := r.open(&in, m); no != nil {
+		return in, no
+	}
+	if answered := r.repeat(in); answered != nil {
+		return in, answered
+	}
+	if no := r.timely(&in, now); no != nil {
+		return in, no
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if in.who != "" && !r.memory.fresh(in.Key, in.Session, in.Seq) {
+		return in, refuse(CodeReplay, "seq %d of key %q is not above the last one: a command is signed anew each time", in.Seq, in.Key)
+	}
+	return in, nil
+}
+
+// open reads the payload, and its signature where keys are configured.
+func (r *Remote) open(in *incoming, m Message) *refusal {
+	var err error
+	switch {
+	case r.o.Keys != nil && isSigned(m.Payload):
+		if in.Command, err = r.o.Keys.open(m.Topic, m.Payload); err == nil {
+			in.who = in.Key
+		}
+	case r.o.Keys != nil && in.name != loop.CommandStatus:
+		return refuse(CodeUnsigned, "commands must be signed with one of the keys that the tuner knows")
+	default:
+		in.Command, err = ParseCommand(m.Payload)
+	}
+	switch {
+	case errors.Is(err, errForged):
+		return refuse(CodeSignature, "%v: the key, the topic or a byte of the command is not the one that was signed", err)
+	case err != nil:
+		return refuse(CodeMalformed, "%v", err)
+	}
+	return nil
+}
+
+// repeat answers a transaction that is known already; the refusal it returns is then the
+// empty one, which needs no answer any more.
+func (r *Remote) repeat(in incoming) *refusal {
+	r.mu.Lock()
+	known, there := r.memory.answers[in.Transaction]
+	r.mu.Unlock()
+	switch {
+	case !there:
+		return nil
+	case known.command != in.name:
+		return refuse(CodeTransaction, "transaction %q was a %s: each command needs a name of its own", in.Transaction, known.command)
+	case known.pending:
+		return &refusal{} // its answer is on the way
+	}
+	again := known.answer
+	again.Repeated = true
+	r.answer(again)
+	return &refusal{}
+}
+
+// timely refuses what is meant for another session, or comes too late.
+func (r *Remote) timely(in *incoming, now time.Time) *refusal {
+	switch {
+	case in.Session == r.o.Session:
+	case in.Session == "" && (in.name == loop.CommandStatus || in.name == loop.CommandStop):
+	case in.Session == "":
+		return refuse(CodeSession, "session is missing: it stands in %s", r.o.Topics.Status())
+	default:
+		return refuse(CodeSession, "it is meant for session %q, which has ended; the present one stands in %s", clip(in.Session), r.o.Topics.Status())
+	}
+	in.until = now.Add(in.Expires)
+	if in.Issued.IsZero() || now.Before(firstDay) {
+		return nil
+	}
+	age := now.Round(0).Sub(in.Issued)
+	switch {
+	case age > in.Expires:
+		return refuse(CodeExpired, "it was issued %v ago and expired after %v", age.Round(time.Millisecond), in.Expires)
+	case age < -in.Expires:
+		return refuse(CodeExpired, "it was issued %v from now by its sender's clock: set the clocks, or leave issued out", (-age).Round(time.Millisecond))
+	}
+	in.until = now.Add(min(in.Expires-age, in.Expires))
+	return nil
+}
+
+// enqueue hands a command to the worker and remembers that it has come.
+func (r *Remote) enqueue(in incoming) *refusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case r.commands <- in:
+	default:
+		return refuse(loop.CodeBusy, "%d commands wait already: try again in a second; a stop is never refused", commandQueue)
+	}
+	r.memory.remember(in.Transaction, remembered{command: in.name, pending: true})
+	if in.who != "" {
+		r.memory.seqs[in.Key] = journal.CommandSeq{Key: in.Key, Session: in.Session, Seq: in.Seq}
+	}
+	return nil
+}
+
+// carryOutCommands has the run carry out one command after the other.
+func (r *Remote) carryOutCommands(ctx context.Context) {
+	for {
+		select {
+		case in := <-r.commands:
+			r.carryOut(ctx, in)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Remote) carryOut(ctx context.Context, in incoming) {
+	left := in.until.Sub(r.o.Now())
+	if left <= 0 {
+		r.forget(in, refusal{CodeExpired, "it expired while others were carried out"})
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	r.settle(in, r.panel.Do(ctx, request(in)))
+}
+
+func request(in incoming) loop.Request {
+	return loop.Request{Command: in.name, Who: in.who, Transport: transport, Transaction: in.Transaction, Args: in.Args}
+}
+
+// transport is this way's name in the journal.
+const transport = "mqtt"
+
+// settle remembers and sends what came of a command.
+func (r *Remote) settle(in incoming, came loop.Response) {
+	a := r.answerOf(in, came.OK, came.Code, came.Message)
+	r.mu.Lock()
+	if in.Transaction != "" {
+		r.memory.remember(in.Transaction, remembered{command: in.name, answer: a})
+	}
+	r.panel.Remember(r.memory.keep())
+	r.mu.Unlock()
+	if in.name == loop.CommandStatus {
+		a.Data = came.Status
+	}
+	r.answer(a)
+}
+
+// forget answers a command that was taken and does not act after all.
+func (r *Remote) forget(in incoming, no refusal) {
+	now := r.o.Now()
+	r.mu.Lock()
+	r.record(request(in), no, now)
+	r.mu.Unlock()
+	r.settle(in, loop.Response{Code: no.code, Message: no.message})
+}
+
+func (r *Remote) answerOf(in incoming, ok bool, code, message string) Answer {
+	return Answer{Transaction: in.Transaction, Session: r.o.Session, Command: in.name, OK: ok, Code: code, Message: message,
+		State: r.panel.Status().State, At: r.o.Now().Round(0).UTC()}
+}
+
+// answer sends a.
+func (r *Remote) answer(a Answer) {
+	r.out.put(Message{Topic: r.o.Topics.Response(a.Command), Payload: encode(a), QoS: 1})
+}
+
+// answerRefusal sends and records why a command is refused. What was asked for under a
+// name that is no command is answered on no topic.
+func (r *Remote) answerRefusal(in incoming, no refusal, now time.Time) {
+	r.mu.Lock()
+	r.record(request(in), no, now)
+	r.mu.Unlock()
+	if slices.Contains(loop.Commands(), in.name) {
+		r.answer(r.answerOf(in, false, no.code, no.message))
+	}
+}
+
+// record has the journal keep a refusal; r.mu is held.
+func (r *Remote) record(q loop.Request, no refusal, now time.Time) {
+	r.o.Log.Warn("command refused", slog.String("command", q.Command), slog.String("code", no.code), slog.String("why", no.message))
+	if !r.audit.allow(now) {
+		r.unaudited++
+		return
+	}
+	if n := r.unaudited; n > 0 {
+		r.unaudited = 0
+		no.message += fmt.Sprintf(" (and %d refusals before it were not recorded)", n)
+	}
+	r.panel.Refused(q, loop.Response{Code: no.code, Message: no.message})
+}
+
+// carryOutStops stops the run.
+func (r *Remote) carryOutStops(ctx context.Context) {
+	for {
+		select {
+		case m := <-r.stops:
+			r.stop(ctx, m)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Remote) stop(ctx context.Context, m Message) {
+	now := r.o.Now()
+	in := incoming{name: loop.CommandStop}
+	if m.Retained {
+		r.answerRefusal(in, *refuse(CodeRetained, "a retained stop is refused: it would end every run; publish it without the retain flag"), now)
+		return
+	}
+	if no := r.readStop(&in, m, now); no != nil {
+		if no.code != "" {
+			r.answerRefusal(in, *no, now)
+		}
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	defer cancel()
+	r.settle(in, r.panel.Do(ctx, request(in)))
+}
+
+// readStop finds what a stop says about itself. Only a session that is over, an expiry
+// that has passed and a repeat keep it from acting.
+func (r *Remote) readStop(in *incoming, m Message, now time.Time) *refusal {
+	if len(m.Payload) > MaxPayload {
+		return nil
+	}
+	if r.open(in, m) != nil { // unsigned or malformed: take what can be read of it
+		in.Command, in.who = Command{}, ""
+		var loose wireCommand
+		if json.Unmarshal(bytes.TrimSpace(m.Payload), &loose) != nil {
+			return nil
+		}
+		in.Session = loose.Session
+		if checkTransaction(loose.Transaction) == nil {
+			in.Transaction = loose.Transaction
+		}
+		if loose.ExpiresMS != nil && *loose.ExpiresMS > 0 && *loose.ExpiresMS <= MaxExpiry.Milliseconds() {
+			in.Expires = time.Duration(*loose.ExpiresMS) * time.Millisecond
+			in.Issued, _ = time.Parse(time.RFC3339Nano, loose.Issued) // none: from its arrival
+		}
+	}
+	if in.Transaction != "" {
+		if no := r.repeat(*in); no != nil && no.code == "" {
+			return no
+		}
+	}
+	return r.timely(in, now)
+}

@@ -1,0 +1,78 @@
+package remote
+
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// memoryMax is how many transactions are remembered. Not fewer: a sender that has lost its
+// connection repeats what it sent in the last minutes. Not more: all of them are written
+// with every change of the control state.
+const memoryMax = 1000
+
+// memory remembers the answers to commands, so that a repeat does not act again, and the
+// last number of each key.
+type memory struct {
+	answers map[string]remembered // by transaction
+	order   []string              // oldest first
+	seqs    map[string]journal.CommandSeq
+}
+
+// remembered is what is known of a transaction.
+type remembered struct {
+	command string
+	// pending says that it is still being carried out.
+	pending bool
+	answer  Answer
+}
+
+func newMemory(kept journal.CommandMemory) *memory {
+	m := &memory{answers: map[string]remembered{}, seqs: map[string]journal.CommandSeq{}}
+	for _, a := range kept.Answers {
+		m.remember(a.Transaction, remembered{command: a.Command, answer: Answer{Transaction: a.Transaction, Command: a.Command,
+			OK: a.Code == codeOK, Code: a.Code, Message: "answered before the tuner was started again"}})
+	}
+	for _, s := range kept.Seqs {
+		m.seqs[s.Key] = s
+	}
+	return m
+}
+
+// remember keeps r; the oldest transaction goes when there are too many.
+func (m *memory) remember(transaction string, r remembered) {
+	if _, there := m.answers[transaction]; !there {
+		m.order = append(m.order, transaction)
+	}
+	m.answers[transaction] = r
+	for len(m.order) > memoryMax {
+		delete(m.answers, m.order[0])
+		m.order = slices.Delete(m.order, 0, 1)
+	}
+}
+
+// fresh says that seq is above the last one of a key in this session; the first is 1.
+func (m *memory) fresh(key, session string, seq uint64) bool {
+	last := m.seqs[key]
+	return seq > 0 && (last.Session != session || seq > last.Seq)
+}
+
+// keep is what is to be durable: a copy that nobody changes.
+func (m *memory) keep() *journal.CommandMemory {
+	out := &journal.CommandMemory{}
+	for _, t := range m.order {
+		if r := m.answers[t]; !r.pending {
+			out.Answers = append(out.Answers, journal.CommandID{Transaction: t, Command: r.command, Code: r.answer.Code})
+		}
+	}
+	for _, s := range m.seqs {
+		out.Seqs = append(out.Seqs, s)
+	}
+	slices.SortFunc(out.Seqs, func(a, b journal.CommandSeq) int {
+		if a.Key < b.Key {
+			return -1
+		}
+		return 1
+	})
+	return out
+}

@@ -1,0 +1,214 @@
+package remote
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+const (
+	// publishPatience bounds one message. Not shorter: a broker on a busy board may need a
+	// second. Not longer: the link gives up a dead connection after about 7 s.
+	publishPatience = 5 * time.Second
+	// goodbyePatience bounds the last words.
+	goodbyePatience = 2 * time.Second
+	// lookEvery is how often a change of state is looked for.
+	lookEvery = 250 * time.Millisecond
+)
+
+// presence is the payload of the status topic.
+type presence struct {
+	// State is online, offline (said by the tuner at its end) or lost (by the broker).
+	State   string `json:"state"`
+	Session string `json:"session"`
+	// Heartbeat is when this was said; it is said again every HeartbeatS seconds.
+	Heartbeat  *time.Time `json:"heartbeat,omitempty"`
+	HeartbeatS float64    `json:"heartbeat_s,omitempty"`
+	Version    string     `json:"version,omitempty"`
+	Run        string     `json:"run,omitempty"`
+	Mode       string     `json:"mode,omitempty"`
+	// Commands says that commands are taken, Signed that they must be signed, Insecure that
+	// the connection may be read and changed on its way.
+	Commands bool `json:"commands"`
+	Signed   bool `json:"signed"`
+	Insecure bool `json:"insecure"`
+	// Reason is why the run ended.
+	Reason string `json:"reason,omitempty"`
+}
+
+// telemetry is the payload of the telemetry topic.
+type telemetry struct {
+	Session   string                `json:"session"`
+	At        time.Time             `json:"at"`
+	Mono      loop.Number           `json:"mono_s"`
+	State     string                `json:"state"`
+	Phase     string                `json:"phase"`
+	Step      int                   `json:"step"`
+	Spent     loop.Number           `json:"spent"`
+	CostUnit  string                `json:"cost_unit"`
+	Variables []loop.VariableStatus `json:"variables"`
+	Sensors   []loop.SensorStatus   `json:"sensors"`
+}
+
+// event is the payload of the event topic: a line of the run's story, or a step.
+type event struct {
+	Session string `json:"session"`
+	// Seq counts this session's events; Lost says how many were dropped before this one.
+	Seq     uint64    `json:"seq"`
+	Lost    int       `json:"lost,omitempty"`
+	At      time.Time `json:"at"`
+	Step    int       `json:"step"`
+	Level   string    `json:"level"`
+	Kind    string    `json:"kind"`
+	Message string    `json:"message,omitempty"`
+	// Of a concluded step (kind "outcome"), in the user's sense and the objective's unit.
+	Mean          *loop.Number `json:"mean,omitempty"`
+	StandardError *loop.Number `json:"standard_error,omitempty"`
+	Shots         int          `json:"shots,omitempty"`
+	Valid         *bool        `json:"valid,omitempty"`
+	Cost          *loop.Number `json:"cost,omitempty"`
+}
+
+// kindOutcome is the kind of the event that tells of a concluded step.
+const kindOutcome = "outcome"
+
+// eventOf is news as it is told.
+func eventOf(n loop.News, seq uint64, session string) event {
+	e := event{Session: session, Seq: seq, Lost: n.Lost}
+	number := func(x float64) *loop.Number { y := loop.Number(x); return &y }
+	switch {
+	case n.Event != nil:
+		e.at(n.Event.At)
+		e.Step, e.Level, e.Kind, e.Message = n.Event.Step, n.Event.Level, n.Event.Kind, n.Event.Message
+	case n.Outcome != nil:
+		o := n.Outcome
+		e.at(o.At)
+		e.Step, e.Level, e.Kind, e.Message = o.Step, "info", kindOutcome, o.Problem
+		e.Mean, e.StandardError, e.Shots, e.Valid, e.Cost = number(o.Mean), number(o.StandardError), o.Shots, &o.Valid, number(o.Cost)
+	}
+	return e
+}
+
+func (e *event) at(s journal.Stamp) { e.At = s.Wall.Round(0).UTC() }
+
+// publisher sends what there is to say; one goroutine uses it.
+type publisher struct {
+	*Remote
+	link Link
+	// shown is what the state topic said last, shownAt when; saidAt and toldAt are the last
+	// status and telemetry.
+	shown                   glance
+	shownAt, saidAt, toldAt time.Time
+}
+
+// glance is the part of a status whose change is worth a message at once.
+type glance struct {
+	state, phase string
+	paused       bool
+	step, steps  int
+	causes       int
+}
+
+func glanceOf(s *loop.Status) glance {
+	return glance{s.State, s.Phase, s.Paused, s.Step, s.Steps, len(s.Causes)}
+}
+
+// run publishes until the run has ended or ctx does.
+func (p *publisher) run(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.out.ready:
+		case <-ticker.C:
+		case <-p.panel.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+		if p.link.Connected() {
+			p.sayAll(ctx)
+		}
+	}
+}
+
+// sayAll says what is due.
+func (p *publisher) sayAll(ctx context.Context) {
+	now := time.Now()
+	greet := p.out.wantsGreeting()
+	if greet || now.Sub(p.saidAt) >= p.o.Heartbeat {
+		p.saidAt = now
+		p.say(ctx, p.presence("online"))
+	}
+	if greet && p.o.Discovery != "" {
+		p.say(ctx, p.discovery())
+	}
+	p.sayState(ctx, now, greet)
+	p.drain(ctx)
+	if now.Sub(p.toldAt) >= p.o.Telemetry {
+		p.toldAt = now
+		p.say(ctx, p.telemetry())
+	}
+}
+
+// sayState says the state when something in it has changed, at most four times a second,
+// and with every heartbeat.
+func (p *publisher) sayState(ctx context.Context, now time.Time, greet bool) {
+	s := p.panel.Status()
+	changed := glanceOf(s) != p.shown && now.Sub(p.shownAt) >= lookEvery
+	if !greet && !changed && now.Sub(p.shownAt) < p.o.Heartbeat {
+		return
+	}
+	p.shown, p.shownAt = glanceOf(s), now
+	p.say(ctx, Message{Topic: p.o.Topics.State(), Payload: encode(s), Retained: true, QoS: 1})
+}
+
+// drain sends what waits, in order. What could not be sent goes first next time.
+func (p *publisher) drain(ctx context.Context) {
+	for m, ok := p.out.first(); ok; m, ok = p.out.first() {
+		if p.say(ctx, m) != nil {
+			return
+		}
+		if n := p.out.pop(); n > 0 {
+			p.o.Log.Warn("events and answers come faster than the broker takes them; the oldest were dropped", slog.Int("dropped", n))
+		}
+	}
+}
+
+// say sends m; the link tells of its own trouble.
+func (p *publisher) say(ctx context.Context, m Message) error {
+	ctx, cancel := context.WithTimeout(ctx, publishPatience)
+	defer cancel()
+	return p.link.Publish(ctx, m)
+}
+
+// sayGoodbye says the last state, what still waits, and that the tuner is offline.
+func (p *publisher) sayGoodbye() {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyePatience)
+	defer cancel()
+	p.readNews(ctx) // what happened at the very end
+	if !p.link.Connected() {
+		return // the broker has spoken the will
+	}
+	p.sayState(ctx, time.Now(), true)
+	p.drain(ctx)
+	p.say(ctx, p.presence("offline"))
+}
+
+// presence is the status message.
+func (p *publisher) presence(state string) Message {
+	at, s := p.o.Now().Round(0).UTC(), p.panel.Status()
+	return Message{Topic: p.o.Topics.Status(), Retained: true, QoS: 1, Payload: encode(presence{State: state, Session: p.o.Session, Heartbeat: &at,
+		HeartbeatS: p.o.Heartbeat.Seconds(), Version: p.o.Version, Run: s.Run, Mode: string(s.Mode), Commands: p.o.Commands,
+		Signed: p.o.Keys != nil, Insecure: p.o.Insecure, Reason: s.Reason})}
+}
+
+// telemetry is the present values.
+func (p *publisher) telemetry() Message {
+	s := p.panel.Status()
+	return Message{Topic: p.o.Topics.Telemetry(), Payload: encode(telemetry{Session: s.Session, At: s.Ticked.Wall, Mono: s.Ticked.Mono, State: s.State,
+		Phase: s.Phase, Step: s.Step, Spent: s.Spent, CostUnit: s.CostUnit, Variables: s.Variables, Sensors: s.Sensors})}
+}
