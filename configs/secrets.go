@@ -14,15 +14,21 @@ var secretWords = []string{"password", "passwd", "passphrase", "secret", "token"
 // userinfo finds a password inside an address, as in tcp://user:pass@host.
 var userinfo = regexp.MustCompile(`://[^/@\s:]*:[^/@\s]+@`)
 
+// IsSecretKey says that a key, by its last word, holds a secret: password, a token and the
+// like, not where one is kept (password_file).
+func IsSecretKey(key string) bool {
+	key = strings.ToLower(key[strings.LastIndexByte(key, '.')+1:])
+	return slices.ContainsFunc(secretWords, func(word string) bool {
+		return key == word || strings.HasSuffix(key, "_"+word) || strings.HasSuffix(key, "-"+word)
+	})
+}
+
 // isSecret reports whether a key holds a secret as text.
 func isSecret(key string, value any) bool {
 	if _, text := value.(string); !text {
 		return false
 	}
-	key = strings.ToLower(key)
-	return slices.ContainsFunc(secretWords, func(word string) bool {
-		return key == word || strings.HasSuffix(key, "_"+word)
-	})
+	return IsSecretKey(key)
 }
 
 // refuseSecrets reports every secret that stands in the file as text, wherever

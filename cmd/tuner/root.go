@@ -61,6 +61,7 @@ Start with:
 		newConfigCommand(e),
 		newExportCommand(e),
 		newReplayCommand(e),
+		newDumpCommand(e),
 		newReportCommand(e),
 		newBenchCommand(e),
 		newVersionCommand(e),
