@@ -56,7 +56,9 @@ func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 		}
 		var verdict safety.Verdict
 		state := &l.safety.Sensor[i]
-		*state, verdict = l.limits.Sensors[i].Take(*state, safety.Sample{Value: v, At: l.safeTime(r.At), Known: true})
+		sample := safety.Sample{Value: v, At: l.safeTime(r.At), Known: true}
+		*state, verdict = l.limits.Sensors[i].Take(*state, sample)
+		l.tape.heard(reading{i, sample, verdict})
 		if verdict == safety.Believed {
 			b.sensors[i] = entry{v, r.At, true}
 			renewed = append(renewed, i)

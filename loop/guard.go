@@ -86,7 +86,8 @@ func (o *Options) guarded(sensor int) bool {
 }
 
 // safeTime is a time by the safety layer's clock, which goes on over restarts.
-func (l *Loop) safeTime(t time.Time) time.Duration { return l.base + t.Sub(l.start) }
+// It is rounded down to what the tape keeps: nothing grows younger by it.
+func (l *Loop) safeTime(t time.Time) time.Duration { return inTapeTime(l.base + t.Sub(l.start)) }
 
 // guard passes one tick through the safety layer and writes what comes out. Nothing
 // reaches an actuator except from here.
@@ -96,8 +97,13 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	}
 	in, p := l.inputs(now, command), l.proposal()
 	generation := l.safety.Generation
-	out := l.safety.Advance(&l.limits, &in, &p, l.safeTime(now))
+	v := verdict{now: l.safeTime(now), in: in, p: p}
+	v.out = l.safety.Advance(&l.limits, &v.in, &v.p, v.now)
+	out := v.out
 	l.out = out
+	if l.tape.tick(&v) {
+		l.saveTape()
+	}
 	for i := range l.aims {
 		a := &l.aims[i]
 		// Until it has been read, nothing is known of it.
@@ -128,7 +134,7 @@ func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
 	for i := range l.aims {
 		a := &l.aims[i]
 		in.Variable[i] = safety.VariableInput{Readback: sample(l.board.variables[i]), CanWrite: l.canWrite(i), Lost: a.lost, Silent: l.silent(i, now), Released: a.released,
-			Written: safety.Sample{Value: a.written, At: l.safeTime(a.writtenAt), Known: !math.IsNaN(a.written)}, Dose: a.outcome, Delivered: a.delivered}
+			Written: l.writtenSample(a), Dose: a.outcome, Delivered: a.delivered}
 	}
 	for d, k := range l.links {
 		if d < len(l.limits.Links) {
@@ -139,6 +145,12 @@ func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
 		}
 	}
 	return in
+}
+
+// writtenSample is what the device acknowledged last. Its time is rounded up, so that no
+// reading of the same millisecond counts as taken after it.
+func (l *Loop) writtenSample(a *aim) safety.Sample {
+	return safety.Sample{Value: a.written, At: l.safeTime(a.writtenAt.Add(tapeUnit - 1)), Known: !math.IsNaN(a.written)}
 }
 
 // found is what the loop itself holds against the run.

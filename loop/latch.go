@@ -62,7 +62,7 @@ func (l *Loop) restore() error {
 			saved.Dose[k] = dose
 		}
 	}
-	l.safety = safety.Boot(saved)
+	l.safety, l.bootedFrom = safety.Boot(saved), saved
 	l.base = s.At + l.deps.Machine.since(&s)
 	l.durable = l.safety.Generation
 	for i := range l.limits.Bypasses {

@@ -95,6 +95,10 @@ type Loop struct {
 	toldWait bool
 	kept     time.Time
 	mishaps  mishaps
+	// bootedFrom is what the safety layer was; tape records what it does, nil where
+	// nothing is driven.
+	bootedFrom safety.Saved
+	tape       *tape
 	// known are the settings known to be safe, violations the steps in a row that broke
 	// a constraint.
 	known      safety.Known
@@ -213,6 +217,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 		len(l.opt.Variables), len(l.opt.ControlSets)))
 	l.tellBypasses()
 	l.takeUp()
+	l.startTape()
 	l.openAll()
 	if d, ok := l.desk.(*virtualDesk); ok {
 		l.runVirtual(ctx, d)

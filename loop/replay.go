@@ -71,8 +71,7 @@ type Replayed struct {
 // units), and teaches the policy what the step brought. Of a comparison with the starting
 // setting it derives both settings, whose turn each step was, and the result. It stops at
 // the first difference. A decision that the deadline had cut is repeated with as many
-// work units. What slew, holds and trips did on the way is not derived: it depends on
-// readings between shots, which are not kept.
+// work units. What the safety layer did on the way is derived by Verdicts.
 //
 // Errors: what reading the journal gives, and a policy that refuses what was recorded.
 func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {

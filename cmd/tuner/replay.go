@@ -20,15 +20,16 @@ func newReplayCommand(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "replay JOURNAL",
-		Short: "Derive every decision of a run anew",
+		Short: "Derive every decision and every safety verdict of a run anew",
 		Long: `Derive every decision of a run anew, from the configuration and the observations that
 its journal holds, and compare each with the recorded one to the last bit: control set,
 setting, what the bounds made of it, work units. The first difference is told, and is
 exit code 1. Where the file was changed between two sessions of the run, each is derived
 by its own.
 
-What the safety layer did on the way from one setting to the next (slew, holds, trips) is
-not derived: it depends on readings between shots, which a journal does not keep.`,
+Then derive every verdict of the safety layer anew, tick by tick, from the readings and
+the proposals that it was given, by the limits of its session: mode, causes, setpoints and
+the rules that acted, to the last bit. A journal of an older version has none.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -47,7 +48,10 @@ not derived: it depends on readings between shots, which a journal does not keep
 			tell := newNarrator(e.stderr, e.style())
 			defer tell.close()
 			replay.Until, replay.Step = until, func(n int) { tell.show(fmt.Sprintf("step %d", n)) }
-			done, err := replay.Run(cmd.Context(), r)
+			var done replayed
+			if done.Replayed, err = replay.Run(cmd.Context(), r); err == nil {
+				done.Verdicts, err = replay.Verdicts(r, until)
+			}
 			tell.close()
 			if err != nil {
 				return err
@@ -110,18 +114,32 @@ func wireRun(run journal.Run, folder, executable string) (*wiring, error) {
 	return w, nil
 }
 
+// replayed is what came of a replay.
+type replayed struct {
+	loop.Replayed
+	Verdicts loop.Verdicts `json:"verdicts"`
+}
+
 // tellReplay prints what came of a replay; a difference is an error.
-func tellReplay(e *env, run journal.Run, done loop.Replayed, asJSON bool) error {
+func tellReplay(e *env, run journal.Run, done replayed, asJSON bool) error {
 	if asJSON {
 		if err := json.NewEncoder(e.stdout).Encode(struct {
 			Type string `json:"type"`
 			Run  string `json:"run"`
-			loop.Replayed
+			replayed
 		}{"replay", run.ID, done}); err != nil {
 			return err
 		}
 	}
+	hint := "a journal of another kind of processor, or a changed file beside the configuration, would explain it; a bug report with the journal is welcome"
+	if v := buildVersion(); v != run.Version {
+		hint = fmt.Sprintf("it was recorded by version %s, and this is %s: replay it with that one", run.Version, v)
+	}
 	d := done.First
+	if v := done.Verdicts.First; d == nil && v != nil {
+		return withHint(fmt.Errorf("tick %d of session %d of the safety layer differs, %s after its beginning and after %d that agree: %s was %s, and is now %s",
+			v.Tick, v.Session, duration(v.At), done.Verdicts.Ticks, v.What, v.Recorded, v.Derived), hint)
+	}
 	if d == nil {
 		if asJSON {
 			return nil
@@ -130,12 +148,11 @@ func tellReplay(e *env, run journal.Run, done loop.Replayed, asJSON bool) error 
 		if done.Compared > 0 {
 			compared = fmt.Sprintf("\nso does the comparison with the starting setting, in %s", count(done.Compared, "step"))
 		}
+		if v := done.Verdicts; v.Sessions > 0 {
+			compared += fmt.Sprintf("\nso do %s of the safety layer, in %s", count(v.Ticks, "verdict"), count(v.Sessions, "session"))
+		}
 		_, err := fmt.Fprintf(e.stdout, "%s: %d decisions derive as they were recorded, to the last bit%s\n", run.Name, done.Steps, compared)
 		return err
-	}
-	hint := "a journal of another kind of processor, or a changed file beside the configuration, would explain it; a bug report with the journal is welcome"
-	if v := buildVersion(); v != run.Version {
-		hint = fmt.Sprintf("it was recorded by version %s, and this is %s: replay it with that one", run.Version, v)
 	}
 	return withHint(fmt.Errorf("step %d differs, after %d that agree: the %s was %s, and is now %s", d.Step, done.Steps, d.What, d.Recorded, d.Derived), hint)
 }

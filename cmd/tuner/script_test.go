@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    scriptExits,
+			"kills":    scriptKills,
 			"signals":  scriptSignals,
 			"timeless": scriptTimeless,
 			"untimed":  scriptUntimed,
@@ -102,6 +103,29 @@ func scriptSignals(ts *testscript.TestScript, neg bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d\n%s%s", code, want, ts.ReadFile("out"), ts.ReadFile("err"))
 	}
+}
+
+// scriptKills is "kills FILE TEXT PROGRAM [ARG...]": it starts the program, waits until
+// FILE holds TEXT, and kills it without a chance to say anything. What it said goes to
+// the file killed.
+func scriptKills(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: kills FILE TEXT PROGRAM [ARG...]")
+	}
+	program, err := exec.LookPath(args[2])
+	ts.Check(err)
+	cmd := exec.Command(program, args[3:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), "NO_COLOR=1", "INVOCATION_ID=", "NOTIFY_SOCKET=")
+	said, err := os.Create(ts.MkAbs("killed"))
+	ts.Check(err)
+	cmd.Stdout, cmd.Stderr = said, said
+	ts.Check(cmd.Start())
+	waitForText(ts, ts.MkAbs(args[0]), args[1])
+	ts.Check(cmd.Process.Kill())
+	if err := cmd.Wait(); err == nil {
+		ts.Fatalf("it had ended already: %s", ts.ReadFile("killed"))
+	}
+	ts.Check(said.Close())
 }
 
 // waitForText waits until a file holds a text. The limit only keeps a failing

@@ -55,7 +55,7 @@ func countChecks(version int) []countCheck {
 			countCheck{"comparison_value", "comparison = p.n", "comparison p", "'comparison ' || p.n", "(SELECT variables FROM run)"},
 			countCheck{"warm", "source = p.n", "warm_source p", "'source ' || p.n", "p.taken"},
 			countCheck{"warm_value", "source = p.source AND n = p.n", "warm p", "'source ' || p.source || ', n ' || p.n", "(SELECT variables FROM run)"})
-		numbers = append(numbers, [2]string{"comparison", "n"}, [2]string{"command", "id"})
+		numbers = append(numbers, [2]string{"comparison", "n"}, [2]string{"command", "id"}, [2]string{"tape", "id"})
 	}
 	for _, numbered := range numbers {
 		checks = append(checks, countCheck{numbered[0], "", "run p", "''",

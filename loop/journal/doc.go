@@ -54,9 +54,10 @@
 //	event ── level, kind, message
 //	command ── who asked for what, and by which way (2)
 //	 └── command_answer      what came of it (2)
+//	tape ── what the safety layer was told and said, tick by tick, packed (2)
 //	result ── at most 1 row: reason, JSON document
 //
-// Steps, actions, events, commands and sessions are numbered 1, 2, 3 without gaps;
+// Steps, actions, events, commands, tapes and sessions are numbered 1, 2, 3 without gaps;
 // variables, sensors and control sets from 0, in the order of the configuration.
 // Rows are only ever added: none is changed or removed. Every table is STRICT,
 // and there are no indexes beside the primary keys.

@@ -36,6 +36,7 @@ type Journal struct {
 	actions  int64
 	events   int64
 	commands int64
+	tapes    int64
 	finished bool
 	closed   bool
 
@@ -200,10 +201,10 @@ func (j *Journal) load() error {
 		(SELECT max(step) FROM decision), (SELECT max(step) FROM outcome),
 		(SELECT count(*) FROM shot WHERE step = (SELECT max(step) FROM decision)),
 		(SELECT ifnull(max(id), 0) FROM action), (SELECT ifnull(max(id), 0) FROM event),
-		(SELECT ifnull(max(id), 0) FROM command),
+		(SELECT ifnull(max(id), 0) FROM command), (SELECT ifnull(max(id), 0) FROM tape),
 		EXISTS (SELECT 1 FROM result) FROM run`)
 	if err := row.Scan(&variables, &j.sensors, &j.controlSets, &decided, &concluded,
-		&j.shots, &j.actions, &j.events, &j.commands, &j.finished); err != nil {
+		&j.shots, &j.actions, &j.events, &j.commands, &j.tapes, &j.finished); err != nil {
 		return err
 	}
 	j.step, j.open = int(decided.Int64), decided.Int64 > concluded.Int64

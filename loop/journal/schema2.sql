@@ -95,3 +95,13 @@ CREATE TABLE command_answer (
   wall_ns INTEGER,
   crc     INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE tape (
+  id      INTEGER PRIMARY KEY,     -- 1, 2, 3, ...
+  ticks   INTEGER NOT NULL,        -- of the safety layer, 0: what the session began from
+  data    BLOB    NOT NULL,        -- JSON where ticks is 0; else packed by package loop
+  session INTEGER NOT NULL REFERENCES session (n),
+  mono_ns INTEGER NOT NULL,
+  wall_ns INTEGER,
+  crc     INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,50 @@
+package journal
+
+import (
+	"database/sql"
+	"iter"
+)
+
+// TapePiece is a part of the record of what the safety layer was told and what it said;
+// its data are package loop's, and packed. The first piece of each session is what it
+// began from, has no ticks, and is a JSON document.
+type TapePiece struct {
+	Session int
+	Ticks   int
+	Data    []byte
+	At      Stamp
+}
+
+// Tape records the next piece; ticks is 0 where a session's tape begins.
+func (j *Journal) Tape(data []byte, ticks int, at Stamp) error {
+	if err := j.writable(); err != nil {
+		return err
+	}
+	err := j.commit("what the safety layer did",
+		row{"tape", j.stamped(at, integer(j.tapes+1), integer(ticks), data)})
+	if err == nil {
+		j.tapes++
+	}
+	return err
+}
+
+// Tapes gives every piece in order. A journal of version 1 has none.
+func (r *Reader) Tapes() iter.Seq2[TapePiece, error] { return inPieces(r.loadTapes) }
+
+func (r *Reader) loadTapes(first, last int) (tapes []TapePiece, err error) {
+	if r.version < 2 {
+		return nil, nil
+	}
+	err = r.read(func(tx *sql.Tx) error {
+		err := r.scan(tx, span{table: "tape", where: "id BETWEEN ? AND ?", args: []any{first, last}}, func(c *cells) {
+			if c.int("id") == first+len(tapes) { // else one before it is missing
+				tapes = append(tapes, TapePiece{Session: c.int("session"), Ticks: c.int("ticks"), Data: c.blob("data"), At: c.stamp()})
+			}
+		})
+		if err != nil {
+			return err
+		}
+		return r.gapless(tx, piece{table: "tape", first: first, last: last, found: len(tapes)})
+	})
+	return tapes, err
+}

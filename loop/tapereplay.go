@@ -1,0 +1,218 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// Verdicts says how far the replay of the safety layer's verdicts came.
+type Verdicts struct {
+	// Ticks are those that derive as they were recorded, in Sessions of the run.
+	Ticks    int `json:"ticks"`
+	Sessions int `json:"sessions"`
+	// First is the first that does not, nil where all do.
+	First *VerdictDifference `json:"first_difference"`
+}
+
+// VerdictDifference is the first place where the safety layer says something else than it
+// did.
+type VerdictDifference struct {
+	Session int `json:"session"`
+	// Tick counts the session's from 1; At is the safety layer's time then.
+	Tick int           `json:"tick"`
+	At   time.Duration `json:"at_ns"`
+	// What differs, with both values.
+	What     string `json:"what"`
+	Recorded string `json:"recorded"`
+	Derived  string `json:"derived"`
+}
+
+// Verdicts derives every recorded verdict of the safety layer anew: from what each session
+// began from, through every reading and every tick, by safety.Step itself, and compares
+// all of what it said, bit for bit. until, if it is not 0, is the last step whose ticks
+// are looked at.
+//
+// Errors: what reading the journal gives, and a tape that cannot be read.
+func (p *Replay) Verdicts(r *journal.Reader, until int) (Verdicts, error) {
+	var done Verdicts
+	var session *tapeSession
+	for piece, err := range r.Tapes() {
+		if err != nil {
+			return done, err
+		}
+		if piece.Ticks == 0 {
+			if session, err = newTapeSession(piece); err != nil {
+				return done, err
+			}
+			done.Sessions++
+			continue
+		}
+		if session == nil || session.number != piece.Session {
+			return done, fmt.Errorf("%w: session %d has no beginning", errTape, piece.Session)
+		}
+		if err := session.play(piece, until, &done); err != nil || done.First != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// tapeSession is a session that is being replayed.
+type tapeSession struct {
+	number, ticks int
+	limits        safety.Limits
+	state         safety.State
+}
+
+func newTapeSession(piece journal.TapePiece) (*tapeSession, error) {
+	var start tapeStart
+	if err := json.Unmarshal(piece.Data, &start); err != nil {
+		return nil, fmt.Errorf("%w: %w", errTape, err)
+	}
+	if err := start.Limits.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errTape, err)
+	}
+	return &tapeSession{number: piece.Session, limits: start.Limits, state: safety.Boot(start.Saved)}, nil
+}
+
+// play derives the ticks of one piece.
+func (s *tapeSession) play(piece journal.TapePiece, until int, done *Verdicts) error {
+	data, err := unpack(piece.Data)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errTape, err)
+	}
+	t, memory := &tapeBytes{b: data}, tapeMemory{}
+	for len(t.b) > 0 && t.err == nil {
+		repeat, tick := t.uvarint(), t.b
+		for ; repeat > 0 && t.err == nil; repeat-- {
+			t.b = tick
+			readings, v := s.read(t, &memory)
+			switch {
+			case t.err != nil:
+				return t.err
+			case until > 0 && v.p.ID > int64(until):
+				return nil
+			}
+			if done.First = s.derive(readings, &v); done.First != nil {
+				return nil
+			}
+			done.Ticks++
+		}
+	}
+	return t.err
+}
+
+// read reads one tick with the readings before it.
+func (s *tapeSession) read(t *tapeBytes, m *tapeMemory) (list []reading, v verdict) {
+	for n := t.uvarint(); n > 0 && t.err == nil; n-- {
+		u := t.uvarint()
+		i := int(u >> 2)
+		if u>>2 >= uint64(len(s.limits.Sensors)) {
+			t.err = errTape
+			break
+		}
+		m.sensor[i] = [2]uint64{t.time(m.sensor[i][0]), t.bits(m.sensor[i][1])}
+		list = append(list, reading{sensor: i, verdict: safety.Verdict(u & 3),
+			sample: safety.Sample{At: time.Duration(m.sensor[i][0]), Value: math.Float64frombits(m.sensor[i][1]), Known: true}})
+	}
+	layout := words{}
+	layout.tick(&s.limits, &verdict{})
+	if m.words == nil {
+		m.words = make([]uint64, len(layout.list))
+	}
+	at := uint64(0)
+	for n := t.uvarint(); n > 0 && t.err == nil; n-- {
+		at += t.uvarint()
+		if at >= uint64(len(m.words)) {
+			t.err = errTape
+			break
+		}
+		if layout.times[at] {
+			m.words[at] = t.time(m.words[at])
+		} else {
+			m.words[at] = t.bits(m.words[at])
+		}
+		at++
+	}
+	w := words{list: m.words, reading: true}
+	w.tick(&s.limits, &v)
+	return list, v
+}
+
+// derive passes one tick through the safety layer and compares.
+func (s *tapeSession) derive(readings []reading, v *verdict) *VerdictDifference {
+	s.ticks++
+	differs := func(what string, recorded, derived any) *VerdictDifference {
+		return &VerdictDifference{Session: s.number, Tick: s.ticks, At: v.now, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
+	}
+	for _, r := range readings {
+		state := &s.state.Sensor[r.sensor]
+		var judged safety.Verdict
+		*state, judged = s.limits.Sensors[r.sensor].Take(*state, r.sample)
+		if judged != r.verdict {
+			return differs(fmt.Sprintf("verdict on a reading of sensor %d", r.sensor+1), verdictWords[r.verdict&3], verdictWords[judged&3])
+		}
+	}
+	var out safety.Output
+	s.state, out = safety.Step(&s.limits, s.state, &v.in, &v.p, v.now)
+	what, recorded, derived := differ(&v.out, &out, &s.limits)
+	if what == "" {
+		return nil
+	}
+	return differs(what, recorded, derived)
+}
+
+// verdictWords say what became of a reading.
+var verdictWords = [4]string{"believed", "out of range", "a spike", "nothing known"}
+
+// differ is the first thing in which two outputs are not the same to the last bit, "" if
+// there is none.
+func differ(a, b *safety.Output, l *safety.Limits) (what string, x, y any) {
+	switch {
+	case a.Mode != b.Mode:
+		return "mode", a.Mode, b.Mode
+	case a.Active != b.Active:
+		return "causes that hold", ruleNames(a.Active), ruleNames(b.Active)
+	case a.Refused != b.Refused:
+		return "causes of a refusal", ruleNames(a.Refused), ruleNames(b.Refused)
+	case a.Bypassed != b.Bypassed:
+		return "rules set aside", a.Bypassed.Names(), b.Bypassed.Names()
+	}
+	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+	for i := range l.Variables {
+		of := func(what string) string { return fmt.Sprintf("%s of variable %d", what, i+1) }
+		switch {
+		case l.Variables[i].OnFault == safety.RestNone:
+		case a.Write[i] != b.Write[i]:
+			return of("whether to write a setpoint"), a.Write[i], b.Write[i]
+		case !same(a.Setpoint[i], b.Setpoint[i]):
+			return of("setpoint"), exactly(a.Setpoint[i]), exactly(b.Setpoint[i])
+		case a.Release[i] != b.Release[i]:
+			return of("release"), a.Release[i], b.Release[i]
+		case !same(a.Destination[i], b.Destination[i]):
+			return of("destination"), exactly(a.Destination[i]), exactly(b.Destination[i])
+		case a.Arrived[i] != b.Arrived[i], a.Failed[i] != b.Failed[i]:
+			return of("arrival"), [2]bool{a.Arrived[i], a.Failed[i]}, [2]bool{b.Arrived[i], b.Failed[i]}
+		case a.Reasons[i] != b.Reasons[i]:
+			return of("rules that acted"), a.Reasons[i].Names(), b.Reasons[i].Names()
+		}
+	}
+	return "", nil, nil
+}
+
+// ruleNames lists the rules of a set.
+func ruleNames(c safety.Causes) string {
+	var out []string
+	for r := range safety.RuleCount {
+		if c.Has(r) {
+			out = append(out, r.String())
+		}
+	}
+	return "[" + strings.Join(out, " ") + "]"
+}
