@@ -59,6 +59,9 @@ func (l *Loop) restore() error {
 	for k, d := range l.limits.Doses {
 		if dose, ok := s.Doses[l.opt.Variables[d.Variable].Name]; ok {
 			dose.Granted = false // proposals are numbered anew
+			if s.Run != "" && s.Run != l.deps.Run {
+				dose.Total = 0 // of another run; hours, days and bottles go on
+			}
 			saved.Dose[k] = dose
 		}
 	}
@@ -156,7 +159,7 @@ func (l *Loop) keepAgain(now time.Time) {
 func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
 	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
 		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
-		Doses: maps.Clone(l.otherDoses), Starts: l.starts, Commands: l.deps.Panel.remembered(l.commandsBefore)}
+		Doses: maps.Clone(l.otherDoses), Run: l.deps.Run, Starts: l.starts, Commands: l.deps.Panel.remembered(l.commandsBefore)}
 	if s.Doses == nil {
 		s.Doses = map[string]safety.DoseState{}
 	}

@@ -217,6 +217,15 @@ func (d *DoseState) Deliver(at time.Duration) {
 	d.InHour, d.InDay, d.LastAt = d.HourSlot, d.DaySlot, max(d.LastAt, at)
 }
 
+// Recall books an amount that was given at a time, which is not before that of the last
+// one: it serves to make an account anew from a record.
+func (d *DoseState) Recall(at time.Duration, amount float64) {
+	d.roll(at)
+	d.book(amount)
+	d.Dosed, d.LastAt = true, at
+	d.Number++
+}
+
 // unbook takes the last dose off the windows that still hold it.
 func (d *DoseState) unbook() {
 	if d.HourSlot-d.InHour < int64(hourSlots) {

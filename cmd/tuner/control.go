@@ -67,7 +67,9 @@ func (s *session) closeControl() error {
 }
 
 func newResetCommand(e *env) *cobra.Command {
-	return &cobra.Command{
+	var refilled []string
+	var anew bool
+	cmd := &cobra.Command{
 		Use:   "reset CONFIG",
 		Short: "Clear what the safety layer has latched",
 		Long: `Clear what the safety layer has latched, so that tuner run may begin again: a trip,
@@ -75,7 +77,14 @@ a stop, a dose whose outcome is not known (it counts as delivered). Look at the
 instrument first. A reset starts nothing, and what was dosed stays booked.
 
 While a tuner runs it is asked through the broker of [mqtt], and refuses as long as the
-cause is there.`,
+cause is there.
+
+With --refilled VARIABLE the reservoir of that variable is full again; no tuner may run
+then.
+
+Where both copies of the control state are damaged, what was dosed is taken from the
+journal. Where it is not there either, and the file has budgets, the reset is refused
+until --doses-anew says that they are to begin anew.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,17 +92,34 @@ cause is there.`,
 			if err != nil {
 				return err
 			}
-			err = e.reset(controlPath(runJournalPath(w.cfg, e.stateDirectory(), false)))
-			if isLocked(err) {
+			if err := w.haveReservoirs(refilled); err != nil {
+				return err
+			}
+			r := resetting{w: w, journal: runJournalPath(w.cfg, e.stateDirectory(), false), refilled: refilled, anew: anew}
+			err = e.reset(r)
+			if isLocked(err) && len(refilled) == 0 {
 				return e.resetRunning(cmd.Context(), w.cfg, err)
 			}
 			return err
 		},
 	}
+	cmd.Flags().StringArrayVar(&refilled, "refilled", nil, "a variable whose reservoir is full again; may be repeated")
+	cmd.Flags().BoolVar(&anew, "doses-anew", false, "begin the budgets of doses anew where what was dosed is lost")
+	return cmd
 }
 
-// reset clears the control state at path and says what it cleared.
-func (e *env) reset(path string) (err error) {
+// resetting is what a reset is asked to do.
+type resetting struct {
+	w *wiring
+	// journal is the run's, beside which the control state lies.
+	journal  string
+	refilled []string
+	anew     bool
+}
+
+// reset clears the control state and says what it cleared.
+func (e *env) reset(r resetting) (err error) {
+	path := controlPath(r.journal)
 	c, err := journal.OpenControl(path, journal.Session{Version: buildVersion(), BootID: bootID(), Start: journal.Stamp{Wall: e.now()}})
 	if c == nil {
 		return err
@@ -102,14 +128,20 @@ func (e *env) reset(path string) (err error) {
 	state := c.State()
 	switch {
 	case errors.Is(err, journal.ErrControl):
-		fmt.Fprintf(e.stderr, "tuner: warning: %v: dose budgets begin anew\n", err)
+		fmt.Fprintf(e.stderr, "tuner: warning: %v\n", err)
+		if err = e.recallDoses(r, &state); err != nil {
+			return err
+		}
 	case err != nil:
 		return err
 	default:
 		held := loop.Latched(state)
 		if held == nil {
 			fmt.Fprintln(e.stdout, "nothing is latched")
-			return nil
+			if len(r.refilled) == 0 {
+				return nil
+			}
+			break
 		}
 		fmt.Fprintf(e.stdout, "cleared: %s\n", strings.TrimPrefix(held.Error(), loop.ErrLatched.Error()+": "))
 	}
@@ -117,5 +149,7 @@ func (e *env) reset(path string) (err error) {
 	// The safety layer's time goes on from here, so that no dose grows old by it.
 	state.At += loop.Away(machine, state)
 	state.Wall, state.BootID, state.Uptime = e.now().Round(0).UTC(), machine.BootID, machine.Uptime()
-	return c.Write(loop.Reset(state))
+	state = loop.Reset(state)
+	e.refill(r, &state)
+	return c.Write(state)
 }

@@ -31,6 +31,8 @@ type ControlState struct {
 	// Latched causes stay until they are reset; FirstOut came first.
 	Latched  []ControlCause `json:"latched"`
 	FirstOut []ControlCause `json:"first_out"`
+	// Run names the run whose totals Doses has; "" in files that do not say.
+	Run string `json:"run,omitempty"`
 	// Doses by variable.
 	Doses map[string]safety.DoseState `json:"doses"`
 	// Starts are the times, by the safety layer's clock, at which a run began without a

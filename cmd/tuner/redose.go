@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// haveReservoirs refuses names of variables without a reservoir.
+func (w *wiring) haveReservoirs(names []string) error {
+	for _, name := range names {
+		has := slices.ContainsFunc(w.opt.Safety.Doses, func(d safety.DoseLimits) bool {
+			return d.Reservoir > 0 && w.opt.Variables[d.Variable].Name == name
+		})
+		if !has {
+			return configError(w, "safety.dose", fmt.Sprintf("variable %q has no reservoir that could be refilled", name), "add reservoir to its [[safety.dose]]")
+		}
+	}
+	return nil
+}
+
+// refill notes that reservoirs are full again.
+func (e *env) refill(r resetting, s *journal.ControlState) {
+	for _, d := range r.w.opt.Safety.Doses {
+		v := &r.w.opt.Variables[d.Variable]
+		if slices.Contains(r.refilled, v.Name) {
+			dose := s.Doses[v.Name]
+			dose.Used = 0
+			s.Doses[v.Name] = dose
+			fmt.Fprintf(e.stdout, "refilled: %s, %s again\n", v.Name, quantity(d.Reservoir, v.Unit))
+		}
+	}
+}
+
+// recallBase is the safety layer's time that a control state begins with which is made
+// anew: what was dosed within two days lies before it.
+const recallBase = 48 * time.Hour
+
+// recallDoses makes the account of doses anew, from the journal: each counts unless its
+// outcome says that it was not given, at the time that the wall clock showed. Where that
+// cannot be done, it asks.
+func (e *env) recallDoses(r resetting, s *journal.ControlState) error {
+	if len(r.w.opt.Safety.Doses) == 0 {
+		return nil
+	}
+	machine := thisMachine()
+	s.At, s.BootID, s.Uptime = recallBase, machine.BootID, machine.Uptime() // from here on time counts
+	err := r.fromJournal(s, e.now())
+	if err == nil {
+		for _, d := range r.w.opt.Safety.Doses {
+			v := &r.w.opt.Variables[d.Variable]
+			fmt.Fprintf(e.stdout, "from the journal %s: %s of %s were dosed; earlier journals are not looked at\n", r.journal, quantity(s.Doses[v.Name].Total, v.Unit), v.Name)
+		}
+		return nil
+	}
+	if r.anew {
+		fmt.Fprintf(e.stderr, "tuner: warning: dose budgets begin anew: %v\n", err)
+		s.Doses = nil
+		return nil
+	}
+	return withHint(fmt.Errorf("%w: what was dosed is not known, and cannot be taken from the journal: %w", loop.ErrLatched, err),
+		"look at the instrument and wait for a day; then tuner reset --doses-anew begins the budgets anew")
+}
+
+// fromJournal books every dose of a journal.
+func (r resetting) fromJournal(s *journal.ControlState, now time.Time) (err error) {
+	if _, err := os.Stat(r.journal); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no journal %s", r.journal)
+	}
+	var rises []string
+	byChannel := map[string]string{}
+	for _, d := range r.w.opt.Safety.Doses {
+		v := &r.w.opt.Variables[d.Variable]
+		if !v.Dose {
+			rises = append(rises, v.Name)
+			continue
+		}
+		byChannel[r.w.channelWords(v.Channel)] = v.Name
+	}
+	if len(rises) > 0 {
+		return fmt.Errorf("what a rise of %s was is not on record", strings.Join(rises, ", "))
+	}
+	reader, err := journal.OpenReader(r.journal)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	s.Run, s.Doses = reader.Run().ID, map[string]safety.DoseState{}
+	for _, name := range byChannel {
+		s.Doses[name] = safety.DoseState{}
+	}
+	for a, err := range reader.AllActions() {
+		if err != nil {
+			return err
+		}
+		if a.Kind == "dose" && !notGiven(a) {
+			bookAction(a, byChannel, s, now)
+		}
+	}
+	return nil
+}
+
+// notGiven says that it is certain that a dose was not given.
+func notGiven(a journal.ActionRecord) bool {
+	n := len(a.Settlements)
+	return n > 0 && a.Settlements[n-1].State == journal.Failed
+}
+
+// bookAction books one dose of the journal, as long ago as the wall clock says; one from
+// the future is of now.
+func bookAction(a journal.ActionRecord, byChannel map[string]string, s *journal.ControlState, now time.Time) {
+	ago := max(now.Sub(a.At.Wall), 0)
+	for channel, amount := range a.Values {
+		name, known := byChannel[a.Device+"."+channel]
+		if !known {
+			continue
+		}
+		for _, settled := range a.Settlements {
+			amount = max(amount, settled.Readback[channel])
+		}
+		dose := s.Doses[name]
+		at := max(recallBase-min(ago, recallBase), dose.LastAt) // the wall clock may have jumped back
+		dose.Recall(at, amount)
+		s.Doses[name] = dose
+	}
+}
