@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"tuner": failpointMain,
 		"child": childMain,
+		"pump":  pumpMain,
 		"timed": timedMain,
 	})
 }

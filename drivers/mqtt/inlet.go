@@ -91,7 +91,7 @@ func checkPaths(channels []*channel) error {
 			problems = append(problems, fmt.Errorf("channel %q cannot be served on topic %q: path and unit_path lie within each other", a.Name, a.read))
 		}
 		for _, b := range channels[i+1:] {
-			if a.read == b.read && within(a.path, b.path) {
+			if a.read != "" && a.read == b.read && within(a.path, b.path) {
 				problems = append(problems, fmt.Errorf("channels %q and %q cannot both be served on topic %q: one path lies within the other", a.Name, b.Name, a.read))
 			}
 		}
