@@ -53,7 +53,7 @@ type Caller struct {
 
 // NewCaller returns a caller of an instrument.
 func NewCaller(t Topics) *Caller {
-	return &Caller{Topics: t, Expires: 10 * time.Second, answers: map[string]Answer{}, changed: make(chan struct{}, 1)}
+	return &Caller{Topics: t, Expires: 5 * time.Second, answers: map[string]Answer{}, changed: make(chan struct{}, 1)}
 }
 
 // Subscriptions are the topics that the link is to listen to.
@@ -157,6 +157,9 @@ func (c *Caller) State(ctx context.Context) (json.RawMessage, error) {
 	return c.state, nil
 }
 
+// answerMargin is how long after its expiry the answer to a command may still come.
+const answerMargin = 2 * time.Second
+
 // Ask sends a command for the session of p and waits for its answer.
 //
 // Errors: ErrNoAnswer, and the link's.
@@ -178,6 +181,8 @@ func (c *Caller) Ask(ctx context.Context, link Link, p Presence, command string,
 	if err := link.Publish(ctx, Message{Topic: topic, Payload: payload, QoS: 1}); err != nil {
 		return Answer{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.Expires+answerMargin)
+	defer cancel()
 	var a Answer
 	if !c.wait(ctx, func() (ok bool) { a, ok = c.answers[q.Transaction]; return ok }) {
 		return Answer{}, fmt.Errorf("%w to %s: the broker may not let this user write there", ErrNoAnswer, command)

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt"
+	"github.com/labtuner/tuner/loop"
+)
+
+// labBroker is a real Mosquitto with the sample configuration, access rules and
+// certificates of configs/mosquitto.
+type labBroker struct {
+	dir, port string
+}
+
+// labUsers log in with their name twice.
+var labUsers = []string{"tuner", "operator", "viewer", "stopbutton", "doser"}
+
+func startLabBroker(t *testing.T) *labBroker {
+	t.Helper()
+	program, err := exec.LookPath("mosquitto")
+	if err != nil {
+		program = "/usr/sbin/mosquitto" // Debian's place, which is not on every PATH
+	}
+	dir := t.TempDir()
+	run := func(name string, args ...string) {
+		t.Helper()
+		if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s(this test needs mosquitto and openssl: apt-get install mosquitto openssl)", name, err, out)
+		}
+	}
+	samples, err := filepath.Abs(filepath.Join("..", "..", "configs", "mosquitto"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(filepath.Join(samples, "make-certificates"), dir, "localhost", "127.0.0.1")
+	for i, name := range labUsers {
+		args := []string{"-b", filepath.Join(dir, "passwd"), name, name + name}
+		if i == 0 {
+			args = append([]string{"-c"}, args...)
+		}
+		run("mosquitto_passwd", args...)
+		if err := os.WriteFile(filepath.Join(dir, name+".password"), []byte(name+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &labBroker{dir: dir, port: freePort(t)}
+	who, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := readFile(t, filepath.Join(samples, "mosquitto.conf"))
+	for from, to := range map[string]string{"listener 8883": "listener " + b.port + " 127.0.0.1\nuser " + who.Username,
+		"/etc/mosquitto/tuner/": dir + "/", "/var/lib/mosquitto/": dir + "/"} {
+		if !strings.Contains(conf, from) {
+			t.Fatalf("the sample has no %q any more", from)
+		}
+		conf = strings.ReplaceAll(conf, from, to)
+	}
+	for name, text := range map[string]string{"mosquitto.conf": conf, "acl": readFile(t, filepath.Join(samples, "acl"))} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var says syncBuffer
+	cmd := exec.Command(program, "-c", filepath.Join(dir, "mosquitto.conf"))
+	cmd.Stdout, cmd.Stderr = &says, &says
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it holds nothing worth a farewell
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("mosquitto said:\n%s", says.String())
+		}
+	})
+	says.waitFor(t, "running")
+	return b
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// section is the text of an [mqtt] section for a user.
+func (b *labBroker) section(name string) string {
+	return fmt.Sprintf("broker = \"tls://localhost:%s\"\ncommands = true\nheartbeat = \"1s\"\nca_file = %q\nusername = %q\npassword_file = %q\n",
+		b.port, filepath.Join(b.dir, "ca.pem"), name, filepath.Join(b.dir, name+".password"))
+}
+
+// as writes the configuration as another user has it: what the tuner's folder holds, but
+// for the login.
+func (b *labBroker) as(t *testing.T, name string) (dir string) {
+	t.Helper()
+	return oven(t, b.section(name))
+}
+
+// peer is a client of the broker that keeps what it hears.
+type peer struct {
+	*mqtt.Client
+	mu    sync.Mutex
+	heard []string
+}
+
+func (b *labBroker) peer(t *testing.T, name string, topics ...string) *peer {
+	t.Helper()
+	o := mqtt.Default()
+	o.Broker, o.CAFile, o.Username, o.PasswordFile = "tls://localhost:"+b.port, filepath.Join(b.dir, "ca.pem"), name, filepath.Join(b.dir, name+".password")
+	p := &peer{}
+	var err error
+	p.Client, err = mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Subscribe: topics, Handle: func(m mqtt.Message) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.heard = append(p.heard, m.Topic+" "+string(m.Payload))
+	}})
+	if err == nil {
+		err = p.Connect(t.Context())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *peer) mentions(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Contains(strings.Join(p.heard, "\n"), text)
+}
+
+// TestSampleAccessRules runs a tuner at a real Mosquitto with the samples: an operator
+// commands, and nobody else does; nobody else says what only the tuner or an instrument
+// may say.
+func TestSampleAccessRules(t *testing.T) {
+	b := startLabBroker(t)
+	dir := b.as(t, "tuner")
+	run := startTuner(t, dir, "run", "oven.toml")
+	operator, viewer := b.as(t, "operator"), b.as(t, "viewer")
+	awaitState(t, operator, "running")
+	awaitState(t, viewer, "running")
+
+	listener := b.peer(t, "tuner", "lab/#", "tuner/bench/oven/cmd/+")
+	watcher := b.peer(t, "operator", "tuner/#")
+	const tree = "tuner/bench/oven/"
+	forgeries := map[string][]string{
+		"doser":      {"lab/other/ca", "lab/doser/ca/set", "lab/other/ca/confirm", tree + "status", tree + "state", tree + "cmd/pause", tree + "cmd/stop", tree + "resp/pause"},
+		"viewer":     {"lab/doser/ca", tree + "status", tree + "state", tree + "event", tree + "telemetry", tree + "resp/pause", tree + "cmd/resume", tree + "cmd/stop"},
+		"operator":   {"lab/doser/ca", "lab/doser/ca/set", tree + "status", tree + "state", tree + "event", tree + "telemetry", tree + "resp/pause"},
+		"stopbutton": {"lab/doser/ca", tree + "status", tree + "cmd/pause", tree + "cmd/reset", tree + "resp/stop"},
+		"tuner":      {"lab/doser/ca", tree + "cmd/pause"},
+	}
+	const mark = "forged-by-"
+	for name, topics := range forgeries {
+		p := b.peer(t, name)
+		for _, topic := range topics {
+			// The broker acknowledges what it drops.
+			if err := p.Publish(t.Context(), mqtt.Message{Topic: topic, Payload: []byte(mark + name), QoS: 1, Retained: strings.HasSuffix(topic, "status")}); err != nil {
+				t.Errorf("%s to %s: %v", name, topic, err)
+			}
+		}
+	}
+	// What is allowed gets through, after all of those.
+	if err := b.peer(t, "doser").Publish(t.Context(), mqtt.Message{Topic: "lab/doser/ca", Payload: []byte("42"), QoS: 1}); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the instrument's own reading", func() bool { return listener.mentions("lab/doser/ca 42") })
+	if out, errs, code := tell(t, operator, "pause", "oven.toml"); code != 0 {
+		t.Errorf("the operator's pause: %d\n%s%s", code, out, errs)
+	}
+	eventually(t, "the answer", func() bool { return watcher.mentions(tree + `resp/pause {"transaction":`) })
+	for what, p := range map[string]*peer{"lab and commands": listener, "the tuner's tree": watcher} {
+		if p.mentions(mark) {
+			t.Errorf("%s: a forged message came through:\n%s", what, strings.Join(p.heard, "\n"))
+		}
+	}
+	if _, errs, code := tell(t, viewer, "resume", "oven.toml"); code != 5 || !strings.Contains(errs, "the broker may not let this user write there") {
+		t.Errorf("the viewer's resume: %d\n%s", code, errs)
+	}
+	awaitState(t, viewer, "held, paused")
+	if err := b.peer(t, "stopbutton").Publish(t.Context(), mqtt.Message{Topic: tree + "cmd/stop", QoS: 1}); err != nil {
+		t.Error(err)
+	}
+	if code := run.exits(t); code != 4 {
+		t.Errorf("after the stop button: exit code %d, want 4", code)
+	}
+	eventually(t, "the goodbye", func() bool { return watcher.mentions(`status {"state":"offline"`) })
+	checkStrangers(t, b)
+}
+
+// checkStrangers: without the right password, or without TLS, nobody is let in.
+func checkStrangers(t *testing.T, b *labBroker) {
+	t.Helper()
+	for what, change := range map[string]func(*mqtt.Options){
+		"a wrong password":  func(o *mqtt.Options) { o.Password = func() (string, error) { return "guess", nil } },
+		"no name":           func(o *mqtt.Options) { o.Username, o.PasswordFile = "", "" },
+		"no TLS":            func(o *mqtt.Options) { o.Broker, o.CAFile = "tcp://localhost:"+b.port, "" },
+		"another authority": func(o *mqtt.Options) { o.CAFile = "" },
+	} {
+		o := mqtt.Default()
+		o.Broker, o.CAFile, o.Username, o.PasswordFile = "tls://localhost:"+b.port, filepath.Join(b.dir, "ca.pem"), "operator", filepath.Join(b.dir, "operator.password")
+		o.ConnectTimeout = 2 * time.Second
+		change(&o)
+		c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Handle: func(mqtt.Message) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Connect(context.Background()) == nil {
+			t.Errorf("%s: let in", what)
+		}
+		c.Close()
+	}
+}
+
+// eventually waits for a condition. The limit only keeps a failing test from hanging.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(20 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+	}
+}
