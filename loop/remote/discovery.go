@@ -84,7 +84,7 @@ func (r *Remote) discovery() Message {
 	state("state", "state", "{{ value_json.state }}", "")
 	state("step", "steps", "{{ value_json.steps }}", "")
 	state("spent", "spent", "{{ value_json.spent }}", s.CostUnit)
-	state("objective", s.Objective.Name, "{{ value_json.outcome.mean if value_json.outcome else none }}", s.Objective.Unit)
+	state("objective", "objective of the last step", "{{ value_json.outcome.mean if value_json.outcome else none }}", s.Objective.Unit)
 	state("bound", "best, pessimistic", "{{ value_json.recommended.bound if value_json.recommended else none }}", s.Objective.Unit)
 	expire := int(expireFactor * r.o.Heartbeat.Seconds())
 	value := func(key, name, template, unit string) {
