@@ -16,20 +16,29 @@ import (
 
 func newExportCommand(e *env) *cobra.Command {
 	var format, output string
+	var shots, all bool
 	cmd := &cobra.Command{
 		Use:   "export JOURNAL",
-		Short: "Write a journal's steps as CSV or JSON lines",
-		Long: `Write a journal's steps as CSV or JSON lines. A journal may be exported while a
-run is writing it.
+		Short: "Write a journal as CSV, JSON lines or Bluesky documents",
+		Long: `Write a journal's steps, or all of it. A journal may be exported while a run is
+writing it.
+
+  csv      a row per step; with --shots a row per shot, with every sensor
+  jsonl    a line per step and the result, as the run prints them with --json; with --all
+           a line for every record: configurations, decisions, shots, actions, events,
+           commands, comparisons
+  bluesky  documents of Bluesky's event model, a line {"name": ..., "doc": ...} for each:
+           start, descriptors and events of the streams primary (steps), verify and
+           shots, and a stop where the run has ended
 
 With -o the file appears under its name when it is complete, and beside a CSV file
 lies NAME.units.json (NAME is FILE without its ending), which gives the unit and the meaning of each column.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			f := journal.Format(format)
-			if f != journal.CSV && f != journal.JSONL {
-				return usageError{withHint(fmt.Errorf("there is no export format %q", format), `--format is csv or jsonl`)}
+			f, err := exportFormat(format, shots, all)
+			if err != nil {
+				return err
 			}
 			r, err := journal.OpenReader(args[0])
 			if err != nil {
@@ -43,16 +52,37 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 			if err := writeFile(output, write); err != nil {
 				return err
 			}
-			if f != journal.CSV {
+			describe := map[journal.Format]func(io.Writer, *journal.Reader) error{journal.CSV: journal.ExportUnits, journal.ShotsCSV: journal.ExportShotUnits}[f]
+			if describe == nil {
 				return nil
 			}
 			units := strings.TrimSuffix(output, filepath.Ext(output)) + ".units.json"
-			return writeFile(units, func(w io.Writer) error { return journal.ExportUnits(w, r) })
+			return writeFile(units, func(w io.Writer) error { return describe(w, r) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", string(journal.CSV), "csv or jsonl")
+	cmd.Flags().StringVar(&format, "format", string(journal.CSV), "csv, jsonl or bluesky")
+	cmd.Flags().BoolVar(&shots, "shots", false, "a row per shot (csv)")
+	cmd.Flags().BoolVar(&all, "all", false, "every record (jsonl)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default stdout)")
 	return cmd
+}
+
+// exportFormat finds the form that the flags ask for.
+func exportFormat(format string, shots, all bool) (journal.Format, error) {
+	f := journal.Format(format)
+	switch {
+	case f != journal.CSV && f != journal.JSONL && f != journal.Bluesky:
+		return f, usageError{withHint(fmt.Errorf("there is no export format %q", format), `--format is csv, jsonl or bluesky`)}
+	case shots && f != journal.CSV:
+		return f, usageError{withHint(errors.New("--shots is for csv"), "leave it out: jsonl --all and bluesky have the shots")}
+	case all && f != journal.JSONL:
+		return f, usageError{errors.New("--all is for jsonl")}
+	case shots:
+		return journal.ShotsCSV, nil
+	case all:
+		return journal.JSONLAll, nil
+	}
+	return f, nil
 }
 
 // contextWriter ends a long export when ctx does.

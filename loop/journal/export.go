@@ -17,6 +17,12 @@ const (
 	// JSONL has a StepLine per step, then the run's result as it was printed, or
 	// an UnfinishedLine.
 	JSONL Format = "jsonl"
+	// JSONLAll has everything that the journal holds, a line for each record.
+	JSONLAll Format = "jsonl-all"
+	// ShotsCSV has one row per shot under a header; ExportShotUnits describes its columns.
+	ShotsCSV Format = "shots-csv"
+	// Bluesky has the documents of Bluesky's event model, one a line.
+	Bluesky Format = "bluesky"
 )
 
 // Export writes the steps of a run. A step that is still open, as after a crash,
@@ -33,8 +39,14 @@ func Export(w io.Writer, r *Reader, f Format) error {
 		err = exportCSV(b, r)
 	case JSONL:
 		err = exportJSONL(b, r)
+	case JSONLAll:
+		err = exportAll(b, r)
+	case ShotsCSV:
+		err = exportShotsCSV(b, r)
+	case Bluesky:
+		err = exportBluesky(b, r)
 	default:
-		return fmt.Errorf("there is no export format %q; choose %q or %q", string(f), CSV, JSONL)
+		return fmt.Errorf("there is no export format %q; choose %q, %q, %q, %q or %q", string(f), CSV, ShotsCSV, JSONL, JSONLAll, Bluesky)
 	}
 	if flush := b.Flush(); err == nil {
 		err = flush

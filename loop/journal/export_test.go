@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -72,13 +73,16 @@ func TestExportGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "units.json", units.Bytes())
+	golden(t, "shots.csv", mustExport(t, path, ShotsCSV))
 
 	path, j := demo(t, 3*opsPerStep)
 	if err := j.Finish("max_steps", []byte(`{"type":"result","policy":"rahbo","steps":3}`), after(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "finished.jsonl", mustExport(t, path, JSONL))
-	if err := Export(&units, mustRead(t, path), "parquet"); err == nil || err.Error() != `there is no export format "parquet"; choose "csv" or "jsonl"` {
+	pid := regexp.MustCompile(`"pid":\d+`) // this process's
+	golden(t, "everything.jsonl", pid.ReplaceAll(mustExport(t, path, JSONLAll), []byte(`"pid":0`)))
+	if err := Export(&units, mustRead(t, path), "parquet"); err == nil || err.Error() != `there is no export format "parquet"; choose "csv", "shots-csv", "jsonl", "jsonl-all" or "bluesky"` {
 		t.Errorf("an unknown format: %v", err)
 	}
 }

@@ -29,6 +29,20 @@ func ExportUnits(w io.Writer, r *Reader) error {
 	for _, c := range csvColumns(run) {
 		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
 	}
+	return u.write(w)
+}
+
+// ExportShotUnits writes the Units of the CSV export of shots.
+func ExportShotUnits(w io.Writer, r *Reader) error {
+	run := r.Run()
+	u := Units{Run: run.ID, Name: run.Name}
+	for _, c := range shotColumns(run) {
+		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
+	}
+	return u.write(w)
+}
+
+func (u *Units) write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
