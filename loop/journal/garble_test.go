@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 )
 
@@ -192,5 +193,83 @@ func TestResumeAfterCutLog(t *testing.T) {
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A control state of which one copy was damaged anywhere is the other copy's or its own
+// whole content, of which both were damaged is lost and said to be; no third state ever
+// comes of it.
+func TestGarbledControl(t *testing.T) {
+	r := seed(t)
+	lost, older, newest := 0, 0, 0
+	for range rounds(t, 2000) {
+		m := &memory{files: map[string][]byte{}}
+		c := &ControlFile{path: "x", files: m}
+		writes := 1 + r.IntN(6)
+		written := map[uint64]ControlState{}
+		for n := range writes {
+			if err := c.Write(controlOf(r.IntN(1000))); err != nil {
+				t.Fatal(err)
+			}
+			written[uint64(n+1)] = c.State()
+		}
+		how := ""
+		for name := range m.files {
+			if r.IntN(3) > 0 {
+				bad, what := garbleBytes(r, m.files[name])
+				m.files[name], how = bad, how+name+": "+what+"; "
+			}
+		}
+		again := &ControlFile{path: "x", files: m}
+		err := again.load()
+		got := again.State()
+		switch {
+		case errors.Is(err, ErrControl):
+			lost++
+			if !reflect.DeepEqual(got, ControlState{}) {
+				t.Errorf("%s: lost, and yet %+v", how, got)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", how, err)
+		case !reflect.DeepEqual(got, written[got.Generation]):
+			t.Errorf("%s: %+v is no state that was written", how, got)
+		case got.Generation == uint64(writes):
+			newest++
+		default:
+			older++
+			if len(again.Notices()) == 0 {
+				t.Errorf("%s: generation %d stands in for %d, and nothing is said", how, got.Generation, writes)
+			}
+		}
+	}
+	t.Logf("%d lost and said to be, %d by the older copy, %d newest", lost, older, newest)
+	if lost == 0 || older == 0 || newest == 0 {
+		t.Error("the damage was too strong or too weak to show anything")
+	}
+}
+
+// garbleBytes damages a small file at random and says how.
+func garbleBytes(r *rand.Rand, b []byte) (bad []byte, how string) {
+	bad = bytes.Clone(b)
+	at := r.IntN(len(b))
+	if r.IntN(2) == 0 {
+		at = r.IntN(min(len(b), 16)) // the frame, where a byte says most
+	}
+	switch r.IntN(5) {
+	case 0:
+		bad[at] ^= 1 << r.IntN(8)
+		return bad, fmt.Sprintf("a bit of byte %d was flipped", at)
+	case 1:
+		return bad[:at], fmt.Sprintf("it was cut at %d", at)
+	case 2:
+		for i := at; i < len(bad) && i < at+1+r.IntN(200); i++ {
+			bad[i] = byte(r.IntN(256))
+		}
+		return bad, fmt.Sprintf("noise from byte %d", at)
+	case 3:
+		return append(bad, bad[:at]...), fmt.Sprintf("%d bytes more", at)
+	default:
+		clear(bad[at:])
+		return bad, fmt.Sprintf("zero from byte %d", at)
 	}
 }
