@@ -61,6 +61,7 @@ Start with:
 		newConfigCommand(e),
 		newExportCommand(e),
 		newReplayCommand(e),
+		newImportCommand(e),
 		newDumpCommand(e),
 		newReportCommand(e),
 		newBenchCommand(e),
