@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -135,6 +136,10 @@ func wireMQTT(d *configs.Device, c driverContext) (deviceWiring, []configs.Probl
 	options := mqtt.Default()
 	problems := d.Decode(&options)
 	options.Base = c.cfg.Dir
+	if options.PasswordCred != "" || options.PasswordEnv != "" {
+		kept := place{options.PasswordFile, options.PasswordCred, options.PasswordEnv, c.cfg.Dir}
+		options.Password = func() (string, error) { return (&env{lookup: os.LookupEnv}).secret(kept) }
+	}
 	var channels []mqtt.ChannelOptions
 	for i := range d.Channels() {
 		section := &d.Channels()[i]

@@ -21,6 +21,8 @@ type Options struct {
 	ClientID       string        `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`
 	Username       string        `toml:"username" doc:"user at the broker; absent: none"`
 	PasswordFile   string        `toml:"password_file" doc:"file whose first line is the password"`
+	PasswordCred   string        `toml:"password_credential" doc:"systemd credential (LoadCredential=) whose first line is the password"`
+	PasswordEnv    string        `toml:"password_env" doc:"environment variable that holds the password"`
 	CAFile         string        `toml:"ca_file" doc:"tls: file of the certificates, in PEM form, that vouch for the broker's; absent: the system's"`
 	CertFile       string        `toml:"cert_file" doc:"tls: file of this client's certificate, in PEM form; absent: none"`
 	KeyFile        string        `toml:"key_file" doc:"tls: file of the certificate's private key, in PEM form and not encrypted"`
@@ -39,7 +41,7 @@ type Options struct {
 	Dial func(ctx context.Context, broker *url.URL) (net.Conn, error) `toml:"-"`
 	// Random gives the session's identifier; nil: crypto/rand.
 	Random io.Reader `toml:"-"`
-	// Password gives the password; nil: PasswordFile has it.
+	// Password gives the password, wherever it is kept; nil: PasswordFile has it.
 	Password func() (string, error) `toml:"-"`
 	// ReadFile reads the files; nil: os.ReadFile.
 	ReadFile func(name string) ([]byte, error) `toml:"-"`
@@ -95,8 +97,20 @@ func (o Options) validate() error {
 	if err := o.validateTLS(); err != nil {
 		problems = append(problems, err)
 	}
-	if o.PasswordFile != "" && o.Username == "" {
-		bad("password_file is %q, but there is no username; the broker needs both", o.PasswordFile)
+	places := 0
+	for _, p := range []struct{ key, value string }{{"password_file", o.PasswordFile}, {"password_credential", o.PasswordCred}, {"password_env", o.PasswordEnv}} {
+		if p.value == "" {
+			continue
+		}
+		if places++; o.Username == "" {
+			bad("%s is %q, but there is no username; the broker needs both", p.key, p.value)
+		}
+		if places == 2 {
+			bad("the password is kept in more than one place; keep one of password_file, password_credential and password_env")
+		}
+		if p.key != "password_file" && o.Password == nil {
+			bad("%s is %q, and nothing here reads it", p.key, p.value)
+		}
 	}
 	if s := o.filled().Status; s != nil {
 		if err := checkTopic("status", s.Topic); err != nil {

@@ -16,15 +16,20 @@ import (
 
 func TestOptionsProblems(t *testing.T) {
 	for want, change := range map[string]func(*Options){
-		`broker "" is not an address; write tcp://HOST:PORT`:                    func(o *Options) { o.Broker = "" },
-		`broker "127.0.0.1:1883" is not an address`:                             func(o *Options) { o.Broker = "127.0.0.1:1883" },
-		`broker "tcp://:1883" is not an address`:                                func(o *Options) { o.Broker = "tcp://:1883" },
-		`has the scheme "http"; it must be one of tcp, mqtt, tls, ssl, mqtts`:   func(o *Options) { o.Broker = "http://h" },
-		`ca_file is "ca", but broker "tcp://127.0.0.1:1883" is not encrypted`:   func(o *Options) { o.CAFile = "ca" },
-		`server_name is "h", but broker "tcp://127.0.0.1:1883" is not`:          func(o *Options) { o.ServerName = "h" },
-		`cert_file is "c", but there is no key_file`:                            func(o *Options) { o.Broker, o.CertFile = "tls://h", "c" },
-		`key_file is "k", but there is no cert_file`:                            func(o *Options) { o.Broker, o.KeyFile = "tls://h", "k" },
-		`broker holds a user or password; write username and password_file`:     func(o *Options) { o.Broker = "tcp://me:secret@h:1" },
+		`broker "" is not an address; write tcp://HOST:PORT`:                  func(o *Options) { o.Broker = "" },
+		`broker "127.0.0.1:1883" is not an address`:                           func(o *Options) { o.Broker = "127.0.0.1:1883" },
+		`broker "tcp://:1883" is not an address`:                              func(o *Options) { o.Broker = "tcp://:1883" },
+		`has the scheme "http"; it must be one of tcp, mqtt, tls, ssl, mqtts`: func(o *Options) { o.Broker = "http://h" },
+		`ca_file is "ca", but broker "tcp://127.0.0.1:1883" is not encrypted`: func(o *Options) { o.CAFile = "ca" },
+		`server_name is "h", but broker "tcp://127.0.0.1:1883" is not`:        func(o *Options) { o.ServerName = "h" },
+		`cert_file is "c", but there is no key_file`:                          func(o *Options) { o.Broker, o.CertFile = "tls://h", "c" },
+		`key_file is "k", but there is no cert_file`:                          func(o *Options) { o.Broker, o.KeyFile = "tls://h", "k" },
+		`broker holds a user or password; write username and password_file`:   func(o *Options) { o.Broker = "tcp://me:secret@h:1" },
+		`password_credential is "c", and nothing here reads it`:               func(o *Options) { o.Username, o.PasswordCred = "u", "c" },
+		`the password is kept in more than one place`: func(o *Options) {
+			o.Username, o.PasswordFile, o.PasswordEnv = "u", "f", "E"
+			o.Password = func() (string, error) { return "", nil }
+		},
 		`password_file is "f", but there is no username; the broker needs both`: func(o *Options) { o.PasswordFile = "f" },
 		`keep_alive is 0s and must be at least 1s`:                              func(o *Options) { o.KeepAlive = 0 },
 		`ping_timeout is 0s and must be above 0s`:                               func(o *Options) { o.PingTimeout = 0 },
