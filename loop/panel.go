@@ -122,6 +122,12 @@ const (
 	CodeUnanswered = "unanswered"
 )
 
+// Codes lists all of them.
+func Codes() []string {
+	return []string{CodeOK, CodeUnknown, CodeArgs, CodeConditions, CodeLatched, CodeMode, CodeDryRun, CodeStarting, CodeEnding,
+		CodeBusy, CodeGivenUp, CodeUnrecorded, CodeUnanswered}
+}
+
 // panelMax bounds the commands that wait for their answer, the stops that do, and the
 // refusals that wait to be recorded. Not fewer: two people and a dashboard
 // may press at once. Not more: each must become durable before the next one acts.
