@@ -1,0 +1,234 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// process is one process of tuner, from its start to its end: what tuner run does,
+// with the simulation's network, clock and folder. A process that was killed goes on
+// as a ghost, because no goroutine can be ended from outside: its network is gone,
+// the files that count are copies, and nobody listens to it.
+type process struct {
+	w      *world
+	number int
+	folder string
+	line   *line
+	panel  *loop.Panel
+	policy *moody
+	cancel context.CancelFunc
+	done   chan error
+	killed atomic.Bool
+	// freed lets a process go on that was killed at a failpoint.
+	freed chan struct{}
+	// resumed is how many steps the journal had when it began.
+	resumed int
+}
+
+// The files of a process's folder.
+const (
+	journalFile = "run.db"
+	controlFile = "run.control"
+)
+
+// start begins a process on the files in folder.
+func (w *world) start(folder string) *process {
+	w.processes++
+	p := &process{w: w, number: w.processes, folder: folder, panel: loop.NewPanel(), done: make(chan error, 1), freed: make(chan struct{}),
+		line: newLine(w.broker, w.seed, uint64(100+w.processes))}
+	w.lines = append(w.lines, p.line)
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	w.note("process %d starts", p.number)
+	go func() { p.done <- p.run(ctx) }()
+	return p
+}
+
+// run is the process's main function.
+func (p *process) run(ctx context.Context) (err error) {
+	w := p.w
+	control, err := journal.OpenControl(filepath.Join(p.folder, controlFile), journal.Session{PID: p.number})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, control.Close()) }()
+	if err := loop.Latched(control.State()); err != nil {
+		return err
+	}
+	inner, err := policy.New(spec(w.kind, w.seed))
+	if err != nil {
+		return err
+	}
+	o := w.pace.options()
+	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: control, Panel: p.panel, Failpoint: p.failpoint,
+		Machine: loop.Machine{BootID: "one", Uptime: func() time.Duration { return time.Since(w.began) }}}
+	j, err := p.journal(&o, &deps)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	device, err := p.device()
+	if err != nil {
+		return err
+	}
+	p.policy = &moody{Policy: inner, w: w, p: p}
+	deps.Policy, deps.Journal, deps.Devices = p.policy, j, []loop.Device{{Name: "lab", Device: device}}
+	deps.Watch = loop.Watch{
+		Step:  func(d journal.Decision, o journal.Outcome) { w.witness.acknowledged(p, d, o) },
+		Event: func(e journal.Event) { w.witness.told(p, e) },
+	}
+	_, err = loop.Run(ctx, o, deps)
+	return err
+}
+
+// device is the real driver with the witness at its border.
+func (p *process) device() (drivers.Device, error) {
+	o := p.w.pace.connection(p.line)
+	o.Random = seeded(p.w.seed, uint64(p.number))
+	d, err := mqtt.New(o, p.w.pace.channels(), drivers.Env{Clock: &p.w.wall, Log: p.w.logger(fmt.Sprintf("driver of process %d", p.number))})
+	if err != nil {
+		return nil, err
+	}
+	return &border{Device: d, p: p}, nil
+}
+
+// journal creates the run's journal, or goes on with the one that is there.
+func (p *process) journal(o *loop.Options, deps *loop.Deps) (*journal.Journal, error) {
+	path := filepath.Join(p.folder, journalFile)
+	session := journal.Session{PID: p.number, Version: "simulation"}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return journal.Create(path, runOf(o, p.w), journal.Options{Session: session})
+	}
+	j, err := journal.Open(path, journal.Options{Session: session})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.takeUp(o, deps); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// takeUp brings the policy to where the run's was.
+func (p *process) takeUp(o *loop.Options, deps *loop.Deps) (err error) {
+	r, err := journal.OpenReader(filepath.Join(p.folder, journalFile))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	past, err := o.Recall(r)
+	if err != nil {
+		return err
+	}
+	replay := loop.Replay{Options: *o, Policy: deps.Policy, Lenient: true}
+	done, err := replay.Run(context.Background(), r)
+	if err != nil {
+		return err
+	}
+	if done.First != nil {
+		p.w.witness.violation("process %d would have decided otherwise: %+v", p.number, *done.First)
+	}
+	deps.Past, p.resumed = &past, past.Steps
+	return nil
+}
+
+// runOf is the head of the journal.
+func runOf(o *loop.Options, w *world) journal.Run {
+	run := journal.Run{ID: fmt.Sprintf("world-%d", w.seed), Name: "simulation", Mode: string(o.Mode), Policy: w.kind, Seed: w.seed,
+		Objective: journal.Column{Name: o.Objective.Name, Unit: o.Objective.Unit}, Start: journal.Stamp{Wall: w.began.Round(0)}}
+	for _, v := range o.Variables {
+		run.Variables = append(run.Variables, journal.Column{Name: v.Name, Unit: v.Unit})
+	}
+	for _, s := range o.Sensors {
+		run.Sensors = append(run.Sensors, journal.Column{Name: s.Name, Unit: s.Unit})
+	}
+	run.ControlSets = []journal.ControlSet{{Variables: knobs, Cost: 1}}
+	return run
+}
+
+// failpoint is called by the loop between intent, write and outcome: the world may
+// kill the process here, or stop the loop's goroutine for a while.
+func (p *process) failpoint(name string) {
+	if p.killed.Load() {
+		return
+	}
+	stall, kill := p.w.at(name)
+	if kill {
+		p.w.deaths <- p
+		<-p.freed
+	}
+	if stall > 0 {
+		p.w.note("the loop of process %d stands still at %s for %v", p.number, name, stall)
+		time.Sleep(stall)
+	}
+}
+
+// border is where the tuner's words leave it: the witness sees each.
+type border struct {
+	*mqtt.Device
+	p *process
+}
+
+// Write shows the witness what is about to be sent.
+func (b *border) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	n := b.p.w.witness.sends(b.p, s)
+	r, err := b.Device.Write(ctx, s)
+	b.p.w.witness.sent(n, err)
+	return r, err
+}
+
+// Halt is shown as a write of the safe values.
+func (b *border) Halt(ctx context.Context) error {
+	n := b.p.w.witness.sends(b.p, drivers.Setpoints{Values: map[string]float64{"a": safeValue, "b": safeValue}})
+	err := b.Device.Halt(ctx)
+	b.p.w.witness.sent(n, err)
+	return err
+}
+
+// moody is a policy that has bad moods when the world wants it.
+type moody struct {
+	policy.Policy
+	w *world
+	p *process
+}
+
+// Propose is slow, panics, or says what no safety layer may believe.
+func (m *moody) Propose(ctx context.Context) (policy.Proposal, error) {
+	mood := m.w.mood()
+	if mood == moodSlow || mood == moodHung {
+		time.Sleep(m.w.pace.moodTime(mood))
+	}
+	if mood == moodPanic {
+		panic("a policy that panics, as the simulation wants it")
+	}
+	return m.Policy.Propose(ctx)
+}
+
+// LimitWork passes on what replay asks for.
+func (m *moody) LimitWork(units int) {
+	if l, ok := m.Policy.(policy.WorkLimiter); ok {
+		l.LimitWork(units)
+	}
+}
+
+// SetStart passes on the starting setting.
+func (m *moody) SetStart(x []float64) {
+	if s, ok := m.Policy.(policy.Starter); ok {
+		s.SetStart(x)
+	}
+}
+
+// seeded is a source of bytes that a seed determines.
+func seeded(seed, stream uint64) io.Reader { return &bytesOf{rng: newRand(seed, 1000+stream)} }

@@ -1,0 +1,142 @@
+package simulator
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	simSeed  = flag.Uint64("sim.seed", 1, "seed of the first world; each further one has the next")
+	simDays  = flag.Float64("sim.days", 2, "virtual days of TestSimulator, in worlds of half a day")
+	simShow  = flag.Bool("sim.log", false, "write what happens to stderr as it does")
+	simWorld = 12 * time.Hour
+)
+
+// TestSimulator lets worlds go wrong. The nightly size:
+//
+//	go test ./loop/simulator -run TestSimulator -v -sim.days 1000 -timeout 12h
+func TestSimulator(t *testing.T) {
+	var total counts
+	days := time.Duration(0)
+	for i := uint64(0); float64(days) < *simDays*float64(24*time.Hour); i++ {
+		w := happen(t, *simSeed+i)
+		days += w.long
+		total.add(&w.witness.counts)
+		if t.Failed() {
+			break
+		}
+	}
+	t.Logf("%.1f virtual days: %v", days.Hours()/24, &total)
+}
+
+// happen plays the world of a seed and reports what went wrong in it.
+func happen(t *testing.T, seed uint64) *world {
+	t.Helper()
+	var w *world
+	folder := t.TempDir()
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(os.Stderr, "seed %d: %v\n%s", seed, r, w.tail(60))
+			panic(r)
+		}
+	}()
+	open := descriptors(t)
+	synctest.Test(t, func(t *testing.T) {
+		w = newWorld(t, seed, folder, simWorld)
+		w.play()
+	})
+	if left := descriptors(t) - open; left > 0 {
+		t.Errorf("seed %d: %d descriptors were not closed", seed, left)
+	}
+	if len(w.witness.broken) > 0 {
+		t.Errorf("seed %d, ticks of %v, policy %s, %d violations; again with\n\tgo test ./loop/simulator -run TestSimulator -v -sim.seed %d -sim.days 0.1 -sim.log\n%s",
+			seed, w.pace.tick, w.kind, len(w.witness.broken), seed, strings.Join(w.witness.broken[:min(len(w.witness.broken), 10)], "\n"))
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Error(err)
+	}
+	return w
+}
+
+// TestSameSeedSameWorld: what happens is a function of the seed.
+func TestSameSeedSameWorld(t *testing.T) {
+	for seed := *simSeed; seed < *simSeed+2; seed++ {
+		a, b := happen(t, seed).canonical(), happen(t, seed).canonical()
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Fatalf("seed %d: line %d of the log is\n%s\nand at the second time\n%s\nafter\n%s", seed, i, a[i], b[i], strings.Join(a[max(0, i-8):i], "\n"))
+			}
+		}
+		if len(a) != len(b) {
+			t.Fatalf("seed %d: the log has %d lines, and %d at the second time", seed, len(a), len(b))
+		}
+		t.Logf("seed %d: %d lines", seed, len(a))
+	}
+}
+
+// canonical is the log with the lines of one instant in the order of their texts: what
+// goroutines do at the same time has no order.
+func (w *world) canonical() []string {
+	slices.SortStableFunc(w.log, func(a, b line1) int {
+		if a.at != b.at {
+			return int(a.at - b.at)
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	out := make([]string, len(w.log))
+	for i, l := range w.log {
+		out[i] = fmt.Sprintf("%14v %s", l.at, l.text)
+	}
+	return out
+}
+
+// tail is the end of the log.
+func (w *world) tail(n int) string {
+	if w == nil {
+		return ""
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var b strings.Builder
+	for _, l := range w.log[max(0, len(w.log)-n):] {
+		fmt.Fprintf(&b, "%14v %s\n", l.at, l.text)
+	}
+	return b.String()
+}
+
+// descriptors is how many this process has open.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	list, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+func (c *counts) add(more *counts) {
+	c.setpoints += more.setpoints
+	c.steps += more.steps
+	c.processes += more.processes
+	c.kills += more.kills
+	c.trips += more.trips
+	c.resets += more.resets
+	if c.alarms == nil {
+		c.alarms = map[kind][]time.Duration{}
+	}
+	for k, times := range more.alarms {
+		c.alarms[k] = append(c.alarms[k], times...)
+	}
+}
+
+func (c *counts) String() string {
+	return fmt.Sprintf("%d steps, %d setpoints taken, %d processes of which %d were killed, %d trips and stops, %d resets",
+		c.steps, c.setpoints, c.processes, c.kills, c.trips, c.resets)
+}
