@@ -117,10 +117,15 @@ func (l *Loop) limit(i int, s *drivers.Setpoints) {
 	s.For[c.Name] = lease
 }
 
-// send writes a batch and notes what the device made of it.
-func (l *Loop) send(k *link, b batch) {
+// send writes a batch that was decided at a time, and notes what the device made of it.
+// What the loop was too late with is left to the next tick, which knows what the world
+// has become meanwhile.
+func (l *Loop) send(k *link, b batch, decided time.Time) {
 	l.drove = true
 	l.failpoint("before-write")
+	if l.now().Sub(decided) > staleTicks*l.opt.Tick {
+		return
+	}
 	l.write(k, b.setpoints, func(asked time.Time, err error) {
 		l.failpoint("after-write")
 		for _, i := range b.vars {
@@ -129,10 +134,17 @@ func (l *Loop) send(k *link, b batch) {
 	})
 }
 
+// staleTicks is how many ticks old a setpoint may be when it is handed over: as many as
+// slew lets one tick count for.
+const staleTicks = 2
+
 // acknowledge takes in the outcome of one variable of a write.
 func (l *Loop) acknowledge(i int, b batch, err error, asked time.Time) {
 	a := &l.aims[i]
 	value, set := b.setpoints.Values[l.opt.Variables[i].Channel.Name]
+	if errors.Is(err, errRevoked) {
+		return // it has not left
+	}
 	if err != nil {
 		// What the device did is not known: the way begins again from what is.
 		a.lost = true

@@ -96,11 +96,14 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 		return
 	}
 	in, p := l.inputs(now, command), l.proposal()
-	generation := l.safety.Generation
+	generation, mode := l.safety.Generation, l.safety.Mode
 	v := verdict{now: l.safeTime(now), in: in, p: p}
 	v.out = l.safety.Advance(&l.limits, &v.in, &v.p, v.now)
 	out := v.out
 	l.out = out
+	if l.safety.Mode != mode {
+		l.orders.Add(1)
+	}
 	if l.tape.tick(&v) {
 		l.saveTape()
 	}
@@ -118,7 +121,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	for d, k := range l.links {
 		if k.ready() {
 			if b := l.collect(d, &out); len(b.vars) > 0 {
-				l.send(k, b)
+				l.send(k, b, now)
 			}
 		}
 	}

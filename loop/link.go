@@ -127,12 +127,20 @@ func (l *Loop) poll(k *link, channels []string) {
 	})
 }
 
+// errRevoked is the outcome of a write that did not leave: while it waited for its
+// device the mode changed, or the watchdog halted everything.
+var errRevoked = errors.New("revoked before it left")
+
 // write sends setpoints; done runs on the loop's goroutine after the readback,
 // if any, has been taken in, and is told when the write began.
 func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, err error)) {
 	k.writing = true
+	orders := l.orders.Load()
 	l.desk.post(k.lane, func() func() {
 		asked := l.deps.Clock.Now()
+		if l.orders.Load() != orders {
+			return func() { k.writing = false; done(asked, errRevoked) }
+		}
 		r, err := k.act.Write(l.deviceCtx, s)
 		return func() {
 			k.writing = false

@@ -41,7 +41,7 @@ func (p phase) String() string {
 }
 
 // Loop is a run in progress. All fields belong to the goroutine that called Run,
-// except droppedReadings.
+// except what is atomic.
 type Loop struct {
 	opt       Options
 	deps      Deps
@@ -144,7 +144,9 @@ type Loop struct {
 	wantBest    bool
 
 	droppedReadings atomic.Int64
-	progress        Progress
+	// orders grows when what was decided before must not leave any more.
+	orders   atomic.Int64
+	progress Progress
 }
 
 func newLoop(o Options, d Deps) (*Loop, error) {

@@ -47,6 +47,7 @@ func (l *Loop) watchdog(asleep <-chan struct{}) {
 // haltAll has every device go to its own safe state. Whether the loop learns of it
 // depends on the loop; if it does, the run trips.
 func (l *Loop) haltAll(limit time.Duration) {
+	l.orders.Add(1) // what was decided before must not follow the halt
 	for _, k := range l.links {
 		if k.act == nil {
 			continue

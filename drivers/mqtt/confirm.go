@@ -109,7 +109,8 @@ func (s sent) what() string {
 func unconfirmed(waiting []sent, why error) error {
 	problems := []error{fmt.Errorf("%w: not confirmed: %w", drivers.ErrUnavailable, why)}
 	for _, s := range waiting {
-		problems = append(problems, fmt.Errorf("the %s %d of channel %q was sent, and %q does not say that it was taken", s.what(), s.seq, s.channel.Name, s.channel.confirm))
+		// Without seq: who tells the same trouble once must see that it is the same.
+		problems = append(problems, fmt.Errorf("the %s of channel %q was sent, and %q does not say that it was taken", s.what(), s.channel.Name, s.channel.confirm))
 	}
 	return errors.Join(problems...)
 }

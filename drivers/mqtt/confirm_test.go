@@ -101,7 +101,7 @@ func TestConfirmIsOfThisMessage(t *testing.T) {
 				dev := answering(t, v, o, answer)
 				began := time.Now()
 				_, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"ca": 1}})
-				want := `the setpoint 1 of channel "ca" was sent, and "lab/ca/taken" does not say that it was taken`
+				want := `the setpoint of channel "ca" was sent, and "lab/ca/taken" does not say that it was taken`
 				if !errors.Is(err, drivers.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 					t.Errorf("got %v, which should say %q", err, want)
 				}

@@ -130,6 +130,7 @@ func (d *Device) complain(c *channel, err error) {
 func (d *Device) remember(m message, values map[string]float64) {
 	d.mu.Lock()
 	d.order++
+	d.status.spoke = d.status.spoke || d.status.from == m.from
 	for name, v := range values {
 		d.latest[name] = latest{value: v, at: m.at, order: d.order}
 	}

@@ -15,6 +15,9 @@ import (
 type status struct {
 	from *connection // nil: nothing was said yet
 	text string
+	// spoke says that the device has given a reading since. Who speaks is there: the
+	// status was garbled, or it is the will of a connection that the device has replaced.
+	spoke bool
 }
 
 // takeStatus remembers a status, of the receiving goroutine.
@@ -47,7 +50,7 @@ func (d *Device) ready() (*connection, error) {
 	switch {
 	case s.from != conn:
 		return nil, fmt.Errorf("%w: nothing was said on the status topic %q yet", drivers.ErrUnavailable, d.options.Status.Topic)
-	case s.text != d.options.Status.Online:
+	case s.text != d.options.Status.Online && !s.spoke:
 		return nil, fmt.Errorf("%w: the device's status on %q is %s", drivers.ErrUnavailable, d.options.Status.Topic, wire.Quote([]byte(s.text)))
 	}
 	return conn, nil

@@ -69,6 +69,45 @@ func TestStatus(t *testing.T) {
 	})
 }
 
+// A device that speaks is there, whatever its status says: a garbled one, or the will of
+// a connection that it has replaced, must not keep a safe value from it. The next word on
+// the topic counts again.
+func TestWhoSpeaksIsThere(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		ctx := context.Background()
+		say := func(topic, text string, retained bool) {
+			t.Helper()
+			if err := v.Publish(topic, []byte(text), retained); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		say("lab/status", "online", true)
+		d, _ := newDevice(t, withStatus(o), doserChannels()...)
+		if _, err := d.Open(ctx); err != nil {
+			t.Fatal(err)
+		}
+		set := drivers.Setpoints{Values: map[string]float64{"ca": 1}}
+		for _, text := range []string{"\xffon\x00", "offline"} {
+			say("lab/status", text, false)
+			if _, err := d.Write(ctx, set); !errors.Is(err, drivers.ErrUnavailable) {
+				t.Errorf("status %q: %v", text, err)
+			}
+			say("lab/area", "not a number", false)
+			if _, err := d.Write(ctx, set); !errors.Is(err, drivers.ErrUnavailable) {
+				t.Errorf("status %q, and what is no reading: %v", text, err)
+			}
+			say("lab/area", "7", false)
+			if _, err := d.Write(ctx, set); err != nil {
+				t.Errorf("status %q, and then a reading: %v", text, err)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Halt sends what it can, also to a device that is away by its status.
 func TestHaltIgnoresStatus(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {

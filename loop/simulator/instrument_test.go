@@ -105,8 +105,9 @@ func setTopic(knob string) string { return "lab/" + knob + "/set" }
 func (p *pace) connection(l *line) mqtt.Options {
 	o := mqtt.Default()
 	o.Broker, o.Dial = "tcp://broker:1883", l.dial
-	o.KeepAlive, o.PingTimeout = p.keepAlive, 2*p.tick
-	o.WriteTimeout, o.ConnectTimeout, o.HaltTimeout = p.tick, p.tick, 3*p.tick
+	// No two of them the same: of two timers of one instant either may be first.
+	o.KeepAlive, o.PingTimeout = p.keepAlive, 2*p.tick+17*time.Microsecond
+	o.WriteTimeout, o.ConnectTimeout, o.HaltTimeout = p.tick*9/10+13*time.Microsecond, p.tick*11/10+19*time.Microsecond, 3*p.tick+23*time.Microsecond
 	o.Status = &mqtt.StatusTopic{Topic: statusTopic}
 	return o
 }

@@ -21,7 +21,7 @@ type pace struct {
 }
 
 func newPace(tick time.Duration, lease bool) *pace {
-	p := &pace{tick: tick, ttl: 2 * tick, confirm: tick / 2, keepAlive: max(12*tick, time.Second)}
+	p := &pace{tick: tick, ttl: 2 * tick, confirm: tick/2 + 29*time.Microsecond, keepAlive: max(12*tick, time.Second)}
 	// Not a divisor of the tick: what the instrument does and what the tuner does fall
 	// on instants of their own.
 	p.period = tick*83/100 + 7919*time.Nanosecond

@@ -13,11 +13,13 @@ import (
 )
 
 var (
-	simSeed  = flag.Uint64("sim.seed", 1, "seed of the first world; each further one has the next")
-	simDays  = flag.Float64("sim.days", 2, "virtual days of TestSimulator, in worlds of half a day")
-	simShow  = flag.Bool("sim.log", false, "write what happens to stderr as it does")
-	simWorld = 12 * time.Hour
+	simSeed = flag.Uint64("sim.seed", 1, "seed of the first world; each further one has the next")
+	simDays = flag.Float64("sim.days", 4, "virtual days of TestSimulator, in worlds of two days at most")
+	simShow = flag.Bool("sim.log", false, "write what happens to stderr as it does")
 )
+
+// worldTime is how long a world lasts at most.
+const worldTime = 48 * time.Hour
 
 // TestSimulator lets worlds go wrong. The nightly size:
 //
@@ -26,7 +28,7 @@ func TestSimulator(t *testing.T) {
 	var total counts
 	days := time.Duration(0)
 	for i := uint64(0); float64(days) < *simDays*float64(24*time.Hour); i++ {
-		w := happen(t, *simSeed+i)
+		w := happen(t, *simSeed+i, worldTime)
 		days += w.long
 		total.add(&w.witness.counts)
 		if t.Failed() {
@@ -37,7 +39,7 @@ func TestSimulator(t *testing.T) {
 }
 
 // happen plays the world of a seed and reports what went wrong in it.
-func happen(t *testing.T, seed uint64) *world {
+func happen(t *testing.T, seed uint64, long time.Duration) *world {
 	t.Helper()
 	var w *world
 	folder := t.TempDir()
@@ -49,7 +51,7 @@ func happen(t *testing.T, seed uint64) *world {
 	}()
 	open := descriptors(t)
 	synctest.Test(t, func(t *testing.T) {
-		w = newWorld(t, seed, folder, simWorld)
+		w = newWorld(t, seed, folder, long)
 		w.play()
 	})
 	if left := descriptors(t) - open; left > 0 {
@@ -58,6 +60,7 @@ func happen(t *testing.T, seed uint64) *world {
 	if len(w.witness.broken) > 0 {
 		t.Errorf("seed %d, ticks of %v, policy %s, %d violations; again with\n\tgo test ./loop/simulator -run TestSimulator -v -sim.seed %d -sim.days 0.1 -sim.log\n%s",
 			seed, w.pace.tick, w.kind, len(w.witness.broken), seed, strings.Join(w.witness.broken[:min(len(w.witness.broken), 10)], "\n"))
+		t.Logf("what went before:\n%s", w.before(30))
 	}
 	if err := os.RemoveAll(folder); err != nil {
 		t.Error(err)
@@ -65,10 +68,13 @@ func happen(t *testing.T, seed uint64) *world {
 	return w
 }
 
+// sameTime is how long worlds last that are played twice.
+const sameTime = 6 * time.Hour
+
 // TestSameSeedSameWorld: what happens is a function of the seed.
 func TestSameSeedSameWorld(t *testing.T) {
-	for seed := *simSeed; seed < *simSeed+2; seed++ {
-		a, b := happen(t, seed).canonical(), happen(t, seed).canonical()
+	for seed := *simSeed; seed < *simSeed+3; seed++ {
+		a, b := happen(t, seed, sameTime).canonical(), happen(t, seed, sameTime).canonical()
 		for i := range min(len(a), len(b)) {
 			if a[i] != b[i] {
 				t.Fatalf("seed %d: line %d of the log is\n%s\nand at the second time\n%s\nafter\n%s", seed, i, a[i], b[i], strings.Join(a[max(0, i-8):i], "\n"))
@@ -95,6 +101,17 @@ func (w *world) canonical() []string {
 		out[i] = fmt.Sprintf("%14v %s", l.at, l.text)
 	}
 	return out
+}
+
+// before is the end of the log up to the first violation.
+func (w *world) before(n int) string {
+	for i, l := range w.log {
+		if strings.HasPrefix(l.text, "VIOLATION") {
+			w.log = w.log[:i+1]
+			break
+		}
+	}
+	return w.tail(n)
 }
 
 // tail is the end of the log.

@@ -73,9 +73,14 @@ func (e *embedded) stop() {
 
 func (e *embedded) log() string { return e.said.String() }
 
+// sysTopics is how often, in seconds, the embedded broker tells of itself. Not oftener: nobody
+// here listens, and in virtual time a broker that does so every second does little else.
+const sysTopics = 3600
+
 // newServer makes an embedded broker with the rules of this package.
 func newServer(log *slog.Logger) (*mochi.Server, error) {
-	server := mochi.New(&mochi.Options{Logger: log, InlineClient: true})
+	server := mochi.New(&mochi.Options{Logger: log, InlineClient: true,
+		SysTopicResendInterval: sysTopics})
 	return server, server.AddHook(&rules{server: server}, nil)
 }
 
