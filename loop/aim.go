@@ -117,13 +117,11 @@ func (l *Loop) limit(i int, s *drivers.Setpoints) {
 	s.For[c.Name] = lease
 }
 
-// send writes a batch that was decided at a time, and notes what the device made of it.
-// What the loop was too late with is left to the next tick, which knows what the world
-// has become meanwhile.
-func (l *Loop) send(k *link, b batch, decided time.Time) {
+// send writes a batch and notes what the device made of it.
+func (l *Loop) send(k *link, b batch) {
 	l.drove = true
 	l.failpoint("before-write")
-	if l.now().Sub(decided) > staleTicks*l.opt.Tick {
+	if l.tooLate() {
 		return
 	}
 	l.write(k, b.setpoints, func(asked time.Time, err error) {
@@ -137,6 +135,10 @@ func (l *Loop) send(k *link, b batch, decided time.Time) {
 // staleTicks is how many ticks old a setpoint may be when it is handed over: as many as
 // slew lets one tick count for.
 const staleTicks = 2
+
+// tooLate reports whether the loop has stood still since this tick's decisions: they are
+// left to the next tick, which knows what the world has become meanwhile.
+func (l *Loop) tooLate() bool { return l.now().Sub(l.ruledAt) > staleTicks*l.opt.Tick }
 
 // acknowledge takes in the outcome of one variable of a write.
 func (l *Loop) acknowledge(i int, b batch, err error, asked time.Time) {

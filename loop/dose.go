@@ -128,13 +128,20 @@ func (l *Loop) goOn(g *giving) {
 
 // sendDose tells the device, once.
 func (l *Loop) sendDose(g *giving, k *link) {
+	l.failpoint("before-dose")
+	if l.tooLate() {
+		return // the next tick goes on, or not
+	}
 	name := l.opt.Variables[g.variable].Channel.Name
 	ctx, cancel := context.WithCancel(l.deviceCtx)
 	g.sent, g.cancel, l.drove = true, cancel, true
 	k.writing, k.dosing = true, true
 	s := drivers.Setpoints{Values: map[string]float64{name: g.amount}, Dose: l.deps.Run + "-" + strconv.FormatInt(g.action, 10)}
-	l.failpoint("before-dose")
+	orders := l.orders.Load()
 	l.desk.post(k.lane, func() func() {
+		if l.orders.Load() != orders { // it has not left: whether it still may, goOn says
+			return func() { cancel(); g.sent, k.writing, k.dosing = false, false, false }
+		}
 		r, err := k.act.Write(ctx, s)
 		return func() {
 			cancel()

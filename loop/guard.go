@@ -100,7 +100,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	v := verdict{now: l.safeTime(now), in: in, p: p}
 	v.out = l.safety.Advance(&l.limits, &v.in, &v.p, v.now)
 	out := v.out
-	l.out = out
+	l.out, l.ruledAt = out, now
 	if l.safety.Mode != mode {
 		l.orders.Add(1)
 	}
@@ -121,7 +121,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	for d, k := range l.links {
 		if k.ready() {
 			if b := l.collect(d, &out); len(b.vars) > 0 {
-				l.send(k, b, now)
+				l.send(k, b)
 			}
 		}
 	}

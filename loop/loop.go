@@ -144,7 +144,9 @@ type Loop struct {
 	wantBest    bool
 
 	droppedReadings atomic.Int64
-	// orders grows when what was decided before must not leave any more.
+	// ruledAt is when the safety layer said out. orders grows when what was said before
+	// must not leave any more.
+	ruledAt  time.Time
 	orders   atomic.Int64
 	progress Progress
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -52,7 +53,7 @@ func TestStopRevokesWhatWaits(t *testing.T) {
 			tr.policy.proposals = proposeAll(8)
 			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 10*time.Second, 10*time.Second
 			tr.opt.Variables[0].Timeout = 30 * time.Second
-			tr.deps.Panel = NewPanel()
+			tr.deps.Panel = NewPanel("x")
 			tr.rig.fault = func(op string) error {
 				if op == "read" {
 					time.Sleep(time.Second)
@@ -64,7 +65,8 @@ func TestStopRevokesWhatWaits(t *testing.T) {
 					return
 				}
 				if n++; n == 3 {
-					tr.deps.Panel.Stop()
+					go tr.deps.Panel.Do(context.Background(), Request{Command: CommandStop, Transport: "cli"})
+					time.Sleep(time.Millisecond)
 					stopped = time.Since(rigStart)
 				}
 			}

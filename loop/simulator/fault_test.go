@@ -145,7 +145,7 @@ const (
 // moodTime is how long a decision takes.
 func (p *pace) moodTime(m mood) time.Duration {
 	if m == moodHung {
-		return 2 * (p.tick + policyMax)
+		return 4 * (p.tick + policyWait)
 	}
 	return p.tick * 3 / 2
 }

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/labtuner/tuner/loop"
@@ -18,26 +19,28 @@ type pace struct {
 	keepAlive time.Duration
 	lease     time.Duration
 	slew      float64 // of the knobs, in V/s
+	waits     bool    // outages are waited out
 }
 
-func newPace(tick time.Duration, lease bool) *pace {
+// newPace draws what the seed leaves open: whether setpoints have a lease, and whether
+// outages are waited out or end the process.
+func newPace(tick time.Duration, rng *rand.Rand) *pace {
 	p := &pace{tick: tick, ttl: 2 * tick, confirm: tick/2 + 29*time.Microsecond, keepAlive: max(12*tick, time.Second)}
 	// Not a divisor of the tick: what the instrument does and what the tuner does fall
 	// on instants of their own.
 	p.period = tick*83/100 + 7919*time.Nanosecond
 	p.slew = 2 / tick.Seconds()
-	if lease {
+	if rng.IntN(2) == 0 {
 		p.lease = 6 * tick
 	}
+	p.waits = rng.IntN(4) > 0
 	return p
 }
 
 // The loop's own constants, which do not grow with the tick.
 const (
 	durableWait = 200 * time.Millisecond
-	dogTicks    = 20
-	dogMin      = 2 * time.Second
-	policyMax   = 30 * time.Second
+	policyWait  = 10 * time.Second
 )
 
 // options is what the loop is told.
@@ -54,6 +57,7 @@ func (p *pace) options() loop.Options {
 		Cost:        loop.Cost{PerMove: make([]float64, len(knobs))},
 		Safety: loop.Safety{HoldMax: 30 * t, Comms: 12 * t,
 			Interlocks: []safety.Condition{{Sensor: 1, Low: 0.5, High: 1}}},
+		Outages: loop.Outages{Wait: p.waits, Retries: 5, Window: 10 * t},
 	}
 	for _, n := range knobs {
 		o.Variables = append(o.Variables, loop.Variable{Name: n, Unit: "V", Channel: loop.Channel{Name: n}, Actuated: true,

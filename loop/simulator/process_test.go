@@ -27,14 +27,11 @@ type process struct {
 	folder string
 	line   *line
 	panel  *loop.Panel
-	policy *moody
 	cancel context.CancelFunc
 	done   chan error
 	killed atomic.Bool
 	// freed lets a process go on that was killed at a failpoint.
 	freed chan struct{}
-	// resumed is how many steps the journal had when it began.
-	resumed int
 }
 
 // The files of a process's folder.
@@ -46,7 +43,7 @@ const (
 // start begins a process on the files in folder.
 func (w *world) start(folder string) *process {
 	w.processes++
-	p := &process{w: w, number: w.processes, folder: folder, panel: loop.NewPanel(), done: make(chan error, 1), freed: make(chan struct{}),
+	p := &process{w: w, number: w.processes, folder: folder, panel: loop.NewPanel(fmt.Sprint("process-", w.processes)), done: make(chan error, 1), freed: make(chan struct{}),
 		line: newLine(w.broker, w.seed, uint64(100+w.processes))}
 	w.lines = append(w.lines, p.line)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -72,7 +69,8 @@ func (p *process) run(ctx context.Context) (err error) {
 		return err
 	}
 	o := w.pace.options()
-	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: control, Panel: p.panel, Failpoint: p.failpoint,
+	p.panel.MakeReachable()
+	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: control, Panel: p.panel, Failpoint: p.failpoint, Rebuild: p.rebuild, Run: "world",
 		Machine: loop.Machine{BootID: "one", Uptime: func() time.Duration { return time.Since(w.began) }}}
 	j, err := p.journal(&o, &deps)
 	if err != nil {
@@ -83,8 +81,7 @@ func (p *process) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.policy = &moody{Policy: inner, w: w, p: p}
-	deps.Policy, deps.Journal, deps.Devices = p.policy, j, []loop.Device{{Name: "lab", Device: device}}
+	deps.Policy, deps.Journal, deps.Devices = &moody{Policy: inner, w: w}, j, []loop.Device{{Name: "lab", Device: device}}
 	deps.Watch = loop.Watch{
 		Step:  func(d journal.Decision, o journal.Outcome) { w.witness.acknowledged(p, d, o) },
 		Event: func(e journal.Event) { w.witness.told(p, e) },
@@ -115,33 +112,65 @@ func (p *process) journal(o *loop.Options, deps *loop.Deps) (*journal.Journal, e
 	if err != nil {
 		return nil, err
 	}
-	if err := p.takeUp(o, deps); err != nil {
+	past, err := p.takeUp(context.Background(), deps.Policy)
+	if err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
+	deps.Past = past
 	return j, nil
 }
 
-// takeUp brings the policy to where the run's was.
-func (p *process) takeUp(o *loop.Options, deps *loop.Deps) (err error) {
+// takeUp brings a policy to where the run's was.
+func (p *process) takeUp(ctx context.Context, to policy.Policy) (past *loop.Past, err error) {
 	r, err := journal.OpenReader(filepath.Join(p.folder, journalFile))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	past, err := o.Recall(r)
+	o := p.w.pace.options()
+	recalled, err := o.Recall(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	replay := loop.Replay{Options: *o, Policy: deps.Policy, Lenient: true}
-	done, err := replay.Run(context.Background(), r)
+	replay := loop.Replay{Options: o, Policy: to, Lenient: true}
+	done, err := replay.Run(ctx, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if done.First != nil {
 		p.w.witness.violation("process %d would have decided otherwise: %+v", p.number, *done.First)
 	}
-	deps.Past, p.resumed = &past, past.Steps
-	return nil
+	return &recalled, nil
+}
+
+// rebuild makes the policy anew after a panic.
+func (p *process) rebuild(ctx context.Context) (policy.Policy, error) {
+	inner, err := policy.New(spec(p.w.kind, p.w.seed))
+	if err == nil {
+		_, err = p.takeUp(ctx, inner)
+	}
+	return &moody{Policy: inner, w: p.w}, err
+}
+
+// command is what a person or a program asks of the process, one thing after the
+// other; what it answers is noted.
+func (p *process) command(names ...string) {
+	p.w.commands.Go(func() {
+		for _, name := range names {
+			p.ask(name)
+		}
+	})
+}
+
+func (p *process) ask(name string) {
+	w := p.w
+	ctx, cancel := context.WithTimeout(context.Background(), 10*w.pace.tick+31*time.Microsecond)
+	defer cancel()
+	r := p.panel.Do(ctx, loop.Request{Command: name, Who: "somebody", Transport: "cli"})
+	w.note("process %d answers %s: %s %s", p.number, name, r.Code, r.Message)
+	if name == loop.CommandReset && r.OK && !p.killed.Load() {
+		w.witness.reset()
+	}
 }
 
 // runOf is the head of the journal.
@@ -201,7 +230,6 @@ func (b *border) Halt(ctx context.Context) error {
 type moody struct {
 	policy.Policy
 	w *world
-	p *process
 }
 
 // Propose is slow, panics, or says what no safety layer may believe.

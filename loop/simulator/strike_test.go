@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/labtuner/tuner/safety"
+	"github.com/labtuner/tuner/loop"
 )
 
 // strike begins a fault.
@@ -64,13 +64,13 @@ func (w *world) strikeProcess(f *fault) {
 	case f.kind == terminate:
 		p.cancel()
 	case f.kind == cmdPause:
-		p.panel.Send(safety.CommandPause)
+		p.command(loop.CommandPause)
 	case f.kind == cmdResume:
-		p.panel.Send(safety.CommandResume)
+		p.command(loop.CommandResume)
 	case f.kind == cmdStop:
-		p.panel.Stop()
+		p.command(loop.CommandStop)
 	case f.kind == cmdReset:
-		p.panel.Send(safety.CommandReset)
+		p.command(loop.CommandReset)
 	}
 }
 

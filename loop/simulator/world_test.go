@@ -21,7 +21,6 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/safety"
 )
 
 // world is everything that a run of tuner meets, in virtual time: a broker, an
@@ -49,6 +48,7 @@ type world struct {
 	now       *process // nil while none runs
 	restart   time.Duration
 	ghosts    sync.WaitGroup
+	commands  sync.WaitGroup
 	deaths    chan *process
 	full      bool // the disk is
 
@@ -74,7 +74,7 @@ func newWorld(t *testing.T, seed uint64, folder string, long time.Duration) *wor
 	tick := []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, 30 * time.Second}[rng.IntN(4)]
 	long = min(long, 6000*tick) // where ticks are short there is as much to happen in less time
 	w := &world{t: t, seed: seed, rng: rng, long: long, folder: folder, began: time.Now(), deaths: make(chan *process, 1),
-		pace: newPace(tick, rng.IntN(2) == 0), kind: []string{"sobol", "random", "gp-ucb"}[rng.IntN(3)]}
+		pace: newPace(tick, rng), kind: []string{"sobol", "random", "gp-ucb"}[rng.IntN(3)]}
 	w.faults = schedule(rng, w.pace, long-quiet*tick)
 	w.witness = newWitness(w)
 	return w
@@ -326,8 +326,14 @@ func (w *world) copyFiles(from, to string) {
 // person looks after the run: resets what is latched, resumes what waits.
 func (w *world) person() {
 	if w.now != nil {
-		w.note("a person resumes")
-		w.now.panel.Send(safety.CommandResume)
+		switch state := w.now.panel.Status().State; state {
+		case "tripped", "stopped":
+			w.note("a person finds it %s, resets and resumes", state)
+			w.now.command(loop.CommandReset, loop.CommandResume)
+		case "held", "fallen back", "disarmed":
+			w.note("a person finds it %s and resumes", state)
+			w.now.command(loop.CommandResume)
+		}
 		return
 	}
 	path := filepath.Join(w.folder, fmt.Sprint(w.processes+1), controlFile)
@@ -362,6 +368,7 @@ func (w *world) close(served chan error, stop func()) {
 		w.succeed(w.now)
 	}
 	w.ghosts.Wait()
+	w.commands.Wait()
 	stop()
 	if err := <-served; err != nil {
 		w.witness.violation("the instrument's server ended with %v", err)
