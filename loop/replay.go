@@ -38,6 +38,9 @@ type Replay struct {
 	// Lenient goes on after a difference: the policy is taught the rest of the run as
 	// well, though it would have decided otherwise.
 	Lenient bool
+	// Sampled derives the newest decisions and some of those before, and takes the others
+	// as recorded: see derives. The policy comes to the same state, bit for bit.
+	Sampled bool
 	// Step, if there is one, is told of every step that agrees.
 	Step func(n int)
 
@@ -59,9 +62,11 @@ type Difference struct {
 
 // Replayed says how far a replay came.
 type Replayed struct {
-	// Steps counts decisions that agree, Compared steps of comparisons that do.
+	// Steps counts decisions that agree, Compared steps of comparisons that do, Skipped
+	// decisions that a sampled replay has taken as they are.
 	Steps    int `json:"steps"`
 	Compared int `json:"compared,omitempty"`
+	Skipped  int `json:"skipped,omitempty"`
 	// First is the first difference, nil where there is none.
 	First *Difference `json:"first_difference"`
 }
@@ -82,6 +87,11 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 	if err := p.start(r); err != nil {
 		return done, err
 	}
+	status, err := r.Status()
+	if err != nil {
+		return done, err
+	}
+	shotsOf := r.ShotsAhead()
 	for s, err := range r.Steps() {
 		if err != nil {
 			return done, err
@@ -92,28 +102,13 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 		if err := p.takeOver(ctx, r, s); err != nil {
 			return done, err
 		}
-		if done.First == nil {
-			agreed := &done.Steps
-			if s.Decision.Compared.Comparison > 0 {
-				agreed = &done.Compared
-				done.First, err = p.deriveLeg(ctx, s)
-			} else {
-				done.First, err = p.derive(ctx, s.Decision)
-			}
-			switch {
-			case err != nil:
-				return done, err
-			case done.First == nil:
-				*agreed++
-				p.tell(s.Decision.Step)
-			case !p.Lenient:
-				return done, nil
-			}
+		if err := p.check(ctx, s, status.Steps, &done); err != nil || done.First != nil && !p.Lenient {
+			return done, err
 		}
 		if !s.Concluded || p.abandoned[s.Decision.Step] || s.Decision.Compared.Comparison > 0 {
 			continue
 		}
-		shots, err := r.Shots(s.Decision.Step)
+		shots, err := shotsOf(s.Decision.Step)
 		if err != nil {
 			return done, err
 		}
@@ -125,6 +120,45 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 		done.First = p.deriveResults()
 	}
 	return done, nil
+}
+
+// check derives a decision, or takes it as recorded where it is not of the sample or where
+// the run has decided otherwise before. last is the run's last step.
+func (p *Replay) check(ctx context.Context, s journal.Step, last int, done *Replayed) (err error) {
+	n, compared := s.Decision.Step, s.Decision.Compared.Comparison > 0
+	skipper, skips := p.Policy.(policy.Skipper)
+	agreed := &done.Steps
+	switch {
+	case done.First != nil && !(skips && !compared):
+		return nil
+	case compared:
+		agreed = &done.Compared
+		done.First, err = p.deriveLeg(ctx, s)
+	case skips && (done.First != nil || !p.derives(n, last)):
+		agreed = &done.Skipped
+		err = skipper.Skip(n)
+	default:
+		done.First, err = p.derive(ctx, s.Decision)
+	}
+	if err == nil && done.First == nil {
+		*agreed++
+		p.tell(n)
+	}
+	return err
+}
+
+// A sampled replay derives the sampleNewest newest decisions and every sampleEvery-th of
+// those before. Not fewer: a difference of configuration or version shows in nearly every
+// decision, damage of the record is noticed by its checksums. Not more: a week of steps
+// is resumed in minutes, not in the hours that its decisions took.
+const (
+	sampleNewest = 100
+	sampleEvery  = 1000
+)
+
+// derives reports whether the decision of a step is derived, of a run of last steps.
+func (p *Replay) derives(step, last int) bool {
+	return !p.Sampled || step > last-sampleNewest || step%sampleEvery == 0
 }
 
 func (p *Replay) tell(step int) {

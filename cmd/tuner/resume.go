@@ -44,7 +44,7 @@ func (s *session) takeUp(deps *loop.Deps) (err error) {
 	if err != nil {
 		return err
 	}
-	replay := loop.Replay{Options: s.w.opt, Policy: deps.Policy, Lenient: true}
+	replay := loop.Replay{Options: s.w.opt, Policy: deps.Policy, Lenient: true, Sampled: true}
 	done, err := replay.Run(context.Background(), r)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", s.path, err)
@@ -72,7 +72,7 @@ func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	replay := loop.Replay{Options: s.w.opt, Policy: p, Lenient: true}
+	replay := loop.Replay{Options: s.w.opt, Policy: p, Lenient: true, Sampled: true}
 	if _, err := replay.Run(ctx, r); err != nil {
 		return nil, fmt.Errorf("replay %s: %w", s.path, err)
 	}

@@ -149,3 +149,32 @@ func longDemo(b *testing.B) string {
 	}
 	return path
 }
+
+// BenchmarkShots goes through the shots of every step of a run of 2,000 steps, one by one
+// and ahead.
+func BenchmarkShots(b *testing.B) {
+	path, j := demo(b, 2000)
+	if err := j.Close(); err != nil {
+		b.Fatal(err)
+	}
+	r, err := OpenReader(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	for _, way := range []struct {
+		name string
+		of   func() func(int) ([]Shot, error)
+	}{{"one by one", func() func(int) ([]Shot, error) { return r.Shots }}, {"ahead", r.ShotsAhead}} {
+		b.Run(way.name, func(b *testing.B) {
+			for b.Loop() {
+				shots := way.of()
+				for step := 1; step <= 2000; step++ {
+					if _, err := shots(step); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

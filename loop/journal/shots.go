@@ -8,34 +8,57 @@ import (
 // Shots gives the shots of a step in the order of their index, none for a step
 // that there is not.
 func (r *Reader) Shots(step int) ([]Shot, error) {
-	l := shotLoader{r: r, step: step, recorded: -1}
-	err := r.read(l.load)
-	if err != nil {
+	shots, err := r.loadShots(step, step)
+	return shots[step], err
+}
+
+// ShotsAhead gives a function that does the same for who goes through the steps in
+// their order, as Steps gives them: it reads as many steps at once as that does. The
+// function belongs to one goroutine. Asked for every step of a run it takes a
+// fifteenth of the time (BenchmarkShots).
+func (r *Reader) ShotsAhead() func(step int) ([]Shot, error) {
+	first := 0
+	var ahead map[int][]Shot
+	return func(step int) (_ []Shot, err error) {
+		// The same pieces as those of Steps: what a piece of steps has, has been recorded
+		// when the piece of shots is read.
+		if piece := (step-1)/chunk*chunk + 1; piece != first || ahead == nil {
+			if ahead, err = r.loadShots(piece, piece+chunk-1); err != nil {
+				return r.Shots(step) // the error may be another step's
+			}
+			first = piece
+		}
+		return ahead[step], nil
+	}
+}
+
+func (r *Reader) loadShots(first, last int) (map[int][]Shot, error) {
+	l := shotLoader{r: r, where: span{where: "step BETWEEN ? AND ?", args: []any{first, last}},
+		shots: map[int][]Shot{}, recorded: map[int]int{}}
+	if err := r.read(l.load); err != nil {
 		return nil, err
 	}
 	return l.shots, nil
 }
 
-// shotLoader puts together the shots of a step from their tables.
+// shotLoader puts together the shots of some steps from their tables. Rows come in the
+// order of step and index.
 type shotLoader struct {
 	r        *Reader
-	step     int
-	shots    []Shot
-	place    map[int]int // of a shot in shots, by its index
-	recorded int         // how many the outcome counts, -1 without an outcome
+	where    span
+	shots    map[int][]Shot
+	recorded map[int]int // by step: how many the outcome counts
 }
 
 func (l *shotLoader) load(tx *sql.Tx) error {
-	l.place = map[int]int{}
-	where := span{where: "step = ?", args: []any{l.step}}
 	for _, t := range []struct {
 		name string
 		add  func(*cells)
 	}{
 		{"shot", l.addShot}, {"shot_value", l.addValue}, {"shot_reading", l.addReading},
-		{"outcome", func(c *cells) { l.recorded = c.int("recorded") }},
+		{"outcome", func(c *cells) { l.recorded[c.int("step")] = c.int("recorded") }},
 	} {
-		if err := l.r.scan(tx, where.of(t.name), t.add); err != nil {
+		if err := l.r.scan(tx, l.where.of(t.name), t.add); err != nil {
 			return err
 		}
 	}
@@ -43,36 +66,53 @@ func (l *shotLoader) load(tx *sql.Tx) error {
 }
 
 func (l *shotLoader) addShot(c *cells) {
-	l.place[c.int("n")] = len(l.shots)
-	l.shots = append(l.shots, Shot{Step: l.step, Index: c.int("n"), Objective: c.float("objective"), At: c.stamp()})
+	step := c.int("step")
+	l.shots[step] = append(l.shots[step], Shot{Step: step, Index: c.int("n"), Objective: c.float("objective"), At: c.stamp()})
+}
+
+// shotOf finds the shot that a row belongs to, nil if there is none.
+func (l *shotLoader) shotOf(c *cells) *Shot {
+	shots, n := l.shots[c.int("step")], c.int("shot")
+	if n >= 0 && n < len(shots) && shots[n].Index == n { // as a rule
+		return &shots[n]
+	}
+	for i := range shots {
+		if shots[i].Index == n {
+			return &shots[i]
+		}
+	}
+	return nil
 }
 
 func (l *shotLoader) addValue(c *cells) {
-	if i, ok := l.place[c.int("shot")]; ok {
-		l.shots[i].X = append(l.shots[i].X, c.float("x"))
+	if s := l.shotOf(c); s != nil {
+		s.X = append(s.X, c.float("x"))
 	}
 }
 
 func (l *shotLoader) addReading(c *cells) {
-	if i, ok := l.place[c.int("shot")]; ok {
-		s := &l.shots[i]
+	if s := l.shotOf(c); s != nil {
 		s.Sensors, s.Quality = append(s.Sensors, c.float("value")), append(s.Quality, c.text("quality"))
 	}
 }
 
 // check sees that no row is missing.
 func (l *shotLoader) check() error {
-	if l.recorded >= 0 && l.recorded != len(l.shots) {
-		return l.r.corrupt(Damage{Table: "shot", Row: fmt.Sprintf("step %d", l.step),
-			Problem: fmt.Sprintf("%d rows are there, there should be %d", len(l.shots), l.recorded)})
-	}
-	for _, s := range l.shots {
-		row := fmt.Sprintf("step %d, shot %d", l.step, s.Index)
-		if len(s.X) != len(l.r.run.Variables) {
-			return l.r.corrupt(Damage{Table: "shot_value", Row: row, Problem: "a row is missing"})
+	for step, n := range l.recorded {
+		if n != len(l.shots[step]) {
+			return l.r.corrupt(Damage{Table: "shot", Row: fmt.Sprintf("step %d", step),
+				Problem: fmt.Sprintf("%d rows are there, there should be %d", len(l.shots[step]), n)})
 		}
-		if len(s.Sensors) != len(l.r.run.Sensors) {
-			return l.r.corrupt(Damage{Table: "shot_reading", Row: row, Problem: "a row is missing"})
+	}
+	for _, shots := range l.shots {
+		for _, s := range shots {
+			row := fmt.Sprintf("step %d, shot %d", s.Step, s.Index)
+			if len(s.X) != len(l.r.run.Variables) {
+				return l.r.corrupt(Damage{Table: "shot_value", Row: row, Problem: "a row is missing"})
+			}
+			if len(s.Sensors) != len(l.r.run.Sensors) {
+				return l.r.corrupt(Damage{Table: "shot_reading", Row: row, Problem: "a row is missing"})
+			}
 		}
 	}
 	return nil

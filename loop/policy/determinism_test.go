@@ -209,6 +209,48 @@ func TestResumeFromObservations(t *testing.T) {
 	}
 }
 
+// Who is told of decisions goes on as who was asked for them, also where steps brought
+// nothing that could be learnt.
+func TestSkippedDecisions(t *testing.T) {
+	w := story{scale: 1, shots: 5}
+	learns := func(step int) bool { return step%5 != 4 && step != 12 }
+	for name, s := range casts() {
+		asked := fresh(t, s)
+		var whole []Proposal
+		for step := 1; step <= storySteps; step++ {
+			q, err := asked.Propose(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if whole = append(whole, q); learns(step) {
+				for _, o := range w.answer(&s, q) {
+					observe(t, asked, o)
+				}
+			}
+		}
+		for _, at := range []int{5, 12, 20} {
+			p := fresh(t, s)
+			for step := 1; step <= at; step++ {
+				if err := p.(Skipper).Skip(step); err != nil {
+					t.Fatal(err)
+				}
+				if learns(step) {
+					for _, o := range w.answer(&s, whole[step-1]) {
+						observe(t, p, o)
+					}
+				}
+			}
+			q, err := p.Propose(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !same([]Proposal{q}, whole[at:at+1]) {
+				t.Errorf("%s, told of %d decisions:\n%v\n%v", name, at, q, whole[at])
+			}
+		}
+	}
+}
+
 // countdown is a context that ends after it was asked left times.
 type countdown struct {
 	context.Context

@@ -80,11 +80,26 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	p.Fit, e.note = e.note, nil
 	p.FailedFits, e.failedFits = e.failedFits, nil
 	e.proposed, e.last = step, &p
+	e.startFits()
+	return p, nil
+}
+
+// Skip implements [Skipper].
+func (e *engine) Skip(step int) error {
+	if err := e.advance(context.Background(), step); err != nil {
+		return fmt.Errorf("step %d: %w", step, err)
+	}
+	e.proposed, e.last = max(e.proposed, step), nil
+	e.startFits()
+	return nil
+}
+
+// startFits lets the fits that were launched at this boundary run in the background.
+func (e *engine) startFits() {
 	e.refits.start()
 	for _, c := range e.constraints {
 		c.refits.start()
 	}
-	return p, nil
 }
 
 // fitting lists the control sets that fit what is left of the budget.

@@ -62,6 +62,14 @@ type WorkLimiter interface {
 	LimitWork(units int)
 }
 
+// Skipper is a policy that can be told of decisions instead of being asked for them: who
+// resumes a long run need not repeat what is on record.
+type Skipper interface {
+	// Skip takes the decision of a step as made. The policy is then as if it had been asked,
+	// bit for bit, but for what it tells of fits.
+	Skip(step int) error
+}
+
 // Starter is a policy that can be told the starting setting when it has been read
 // from the instrument, before the first proposal.
 type Starter interface {

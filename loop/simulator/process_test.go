@@ -132,7 +132,7 @@ func (p *process) takeUp(ctx context.Context, to policy.Policy) (past *loop.Past
 	if err != nil {
 		return nil, err
 	}
-	replay := loop.Replay{Options: o, Policy: to, Lenient: true}
+	replay := loop.Replay{Options: o, Policy: to, Lenient: true, Sampled: true}
 	done, err := replay.Run(ctx, r)
 	if err != nil {
 		return nil, err
