@@ -71,7 +71,7 @@ type line1 struct {
 // newWorld draws a world from a seed. It must be called in a bubble.
 func newWorld(t *testing.T, seed uint64, folder string, long time.Duration) *world {
 	rng := newRand(seed, 1)
-	tick := []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, 30 * time.Second}[rng.IntN(4)]
+	tick := []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute, time.Minute, time.Minute}[rng.IntN(6)]
 	long = min(long, 6000*tick) // where ticks are short there is as much to happen in less time
 	w := &world{t: t, seed: seed, rng: rng, long: long, folder: folder, began: time.Now(), deaths: make(chan *process, 1),
 		pace: newPace(tick, rng), kind: []string{"sobol", "random", "gp-ucb"}[rng.IntN(3)]}
