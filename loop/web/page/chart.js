@@ -10,6 +10,7 @@ function bars(low, high, colour) {
     const c = u.ctx;
     c.save();
     c.strokeStyle = ink(colour);
+    c.setLineDash([]);
     c.globalAlpha = 0.55;
     c.lineWidth = devicePixelRatio;
     c.beginPath();
