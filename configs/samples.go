@@ -27,6 +27,9 @@ var thiscomputerText []byte
 //go:embed perovskite.toml
 var perovskiteText []byte
 
+//go:embed feed.toml
+var feedText []byte
+
 // Samples returns the embedded samples, the one to begin with first. The texts
 // are copies.
 func Samples() []Sample {
@@ -35,6 +38,7 @@ func Samples() []Sample {
 		{Name: "nutrient", Text: nutrientText},
 		{Name: "thiscomputer", Text: thiscomputerText},
 		{Name: "perovskite", Text: perovskiteText},
+		{Name: "feed", Text: feedText},
 	}
 	for i := range samples {
 		s := &samples[i]

@@ -111,6 +111,11 @@ func TestSamplesSayWhatTheyPromise(t *testing.T) {
 			t.Errorf("thiscomputer: %s is not an integer", v.Name)
 		}
 	}
+	for _, v := range configs["feed"].Variables {
+		if v.Kind != "dose" {
+			t.Errorf("feed: %s is no dose", v.Name)
+		}
+	}
 	perovskite := configs["perovskite"]
 	if perovskite.Plant.Data != "perovskite" || perovskite.Domain.Candidates != CandidatesTable {
 		t.Errorf("perovskite: data %q, candidates %q", perovskite.Plant.Data, perovskite.Domain.Candidates)

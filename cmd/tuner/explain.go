@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -148,7 +149,9 @@ func explainMarkdown(out io.Writer) {
 
 // checkSafety prints what the safety layer does with this file.
 func (w *wiring) checkSafety(t *tabwriter.Writer) {
-	fmt.Fprint(t, "\nactuator\tsafe value\ton a fault\tat the end\tdwell\tlease\twatched\n")
+	if slices.ContainsFunc(w.opt.Variables, func(v loop.Variable) bool { return v.Actuated && !v.Dose }) {
+		fmt.Fprint(t, "\nactuator\tsafe value\ton a fault\tat the end\tdwell\tlease\twatched\n")
+	}
 	for i := range w.opt.Variables {
 		v := &w.opt.Variables[i]
 		if !v.Actuated || v.Dose {

@@ -74,7 +74,7 @@ func TestSamplesFindTheOptimum(t *testing.T) {
 	for _, c := range []struct {
 		sample string
 		seed   int
-	}{{"laser", 0}, {"laser", 30}, {"laser", 31}, {"nutrient", 0}} {
+	}{{"laser", 0}, {"laser", 30}, {"laser", 31}, {"nutrient", 0}, {"feed", 0}} {
 		t.Run(c.sample+"/"+strconv.Itoa(c.seed), func(t *testing.T) {
 			r := simulateSample(t, c.sample, c.seed).result
 			t.Logf("regret %.2f%% of the range", 100*r.Truth.Regret/r.Truth.Range)
