@@ -299,6 +299,9 @@ func (l *Loop) setBest() Response {
 		l.abandonStep("set-best: the search ends")
 		l.next()
 	}
+	if l.opt.Verify.Pairs > 0 {
+		return done("the search ends: the best setting it can defend is measured against the starting one, then the run goes there")
+	}
 	return done("the search ends: the run goes to the best setting it can defend")
 }
 

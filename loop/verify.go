@@ -68,7 +68,9 @@ func (l *Loop) takeUpComparison(plan *journal.Comparison) bool {
 	if err != nil { // by another seed
 		return false
 	}
-	t.half = false
+	if t.half = false; p.compared {
+		t.pair = p.comparison.Pairs + 1 // however it ended: its result stands
+	}
 	*plan, v.legs, v.turn, v.kept = *p.comparison, p.legs, t, p.compared
 	return true
 }
