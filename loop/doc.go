@@ -11,7 +11,8 @@
 //	opening → booting → choosing → recording → moving → settling → measuring → concluding ┐
 //	                       ^                                                              │
 //	                       └──────────────────────────────────────────────────────────────┘
-//	                    a stop condition, a fault, an interrupt → homing? → resting → closed
+//	  a stop condition → the recommended against the starting setting, in steps → homing? → resting → closed
+//	  a fault, an interrupt                                                               → resting → closed
 //
 // A run that nobody typed may wait between booting and choosing for a resume: it reads,
 // and writes nothing (see StartMode).
