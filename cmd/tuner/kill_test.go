@@ -132,7 +132,7 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 func TestKill(t *testing.T) {
 	r := rand.New(rand.NewPCG(campaignSeed(t), 0))
 	total := campaign{}
-	for left := campaignSize(t, "TUNER_KILLS", 40); left > 0; {
+	for left := campaignSize(t, "TUNER_KILLS", 24); left > 0; {
 		c := newCampaign(t, r, heater())
 		for range min(left, 8) {
 			c.round()
@@ -143,8 +143,8 @@ func TestKill(t *testing.T) {
 		total.kills, total.steps, total.lines = total.kills+c.kills, total.steps+c.steps, total.lines+c.lines
 		total.compared, total.twins, total.n = total.compared+c.compared, total.twins+c.twins, total.n+1
 	}
-	t.Logf("%d kills of %d runs: %d steps decided, %d acknowledged and none lost; %d proposals after a kill are those of another process, %d of them also of a process that ran on a copy",
-		total.kills, total.n, total.steps, total.lines, total.compared, total.twins)
+	t.Logf("%d kills of %d runs: %d steps decided, %d acknowledged and none lost; the next proposal after %d kills (the others came before the first step) is in a copy, where another process ran, what a replay of the copy proposes, and after %d so in the run itself, which was killed later",
+		total.kills, total.n, total.steps, total.lines, total.twins, total.compared)
 	if total.compared == 0 || total.lines == 0 {
 		t.Error("nothing was compared")
 	}
@@ -266,9 +266,7 @@ func (c *campaign) examine() {
 		c.t.Fatal(err)
 	}
 	c.expected, c.expects = &next, last+1
-	if c.rand.IntN(10) == 0 {
-		c.runTwin(twin)
-	}
+	c.runTwin(twin)
 }
 
 // copyRun copies what a process finds in its folder.
