@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
@@ -60,6 +61,12 @@ func oneKnobSpec() policy.Spec {
 // resume goes on with a journal until steps are done.
 func resume(t *testing.T, path string, o Options, spec policy.Spec) (Past, Result) {
 	t.Helper()
+	return resumeAt(t, path, o, spec, rigStart)
+}
+
+// resumeAt does so on a machine whose wall clock shows a time.
+func resumeAt(t *testing.T, path string, o Options, spec policy.Spec, wall time.Time) (Past, Result) {
+	t.Helper()
 	j, err := journal.Open(path, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +78,10 @@ func resume(t *testing.T, path string, o Options, spec policy.Spec) (Past, Resul
 	}
 	defer r.Close()
 	tr := newTrial(t)
-	tr.opt = o
+	tr.opt, tr.clock = o, NewVirtualClock(wall)
+	meter := tr.rig.meter
+	tr.rig = newRig(tr.clock, "a")
+	tr.rig.meter, tr.deps.Clock, tr.deps.Devices = meter, tr.clock, []Device{{"rig", tr.rig}}
 	p, err := policy.New(spec)
 	if err != nil {
 		t.Fatal(err)
