@@ -167,3 +167,41 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandsAreRemembered: what a transport wants remembered is in the control state
+// within a second or two, and a run whose transport has said nothing keeps what was there.
+func TestCommandsAreRemembered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rig.control")
+	first := &journal.CommandMemory{Answers: []journal.CommandID{{Transaction: "t1", Command: "pause", Code: "ok"}},
+		Seqs: []journal.CommandSeq{{Key: "anna", Session: "s", Seq: 7}}}
+	for _, remember := range []*journal.CommandMemory{first, nil} {
+		synctest.Test(t, func(t *testing.T) {
+			tr, _ := liveTrial(t, func(*trial) {})
+			control := tr.control(t, path)
+			defer control.Close()
+			end := tr.begin(t)
+			time.Sleep(5 * time.Second)
+			if remember != nil {
+				tr.deps.Panel.Remember(remember)
+			}
+			time.Sleep(2 * keepSoon)
+			again := ask(tr.deps.Panel, CommandStop)
+			if _, err := end(); !errors.Is(err, ErrSafety) || !again.OK {
+				t.Errorf("error %v, %+v", err, again)
+			}
+		})
+		c, err := journal.OpenControl(path, journal.Session{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.State().Commands; got == nil || len(got.Answers) != 1 || got.Answers[0] != first.Answers[0] || got.Seqs[0] != first.Seqs[0] {
+			t.Errorf("kept %+v", got)
+		}
+		if err := c.Write(Reset(c.State())); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -239,3 +239,46 @@ func TestKilledTunerIsLost(t *testing.T) {
 		t.Errorf("%d\n%s", code, errs)
 	}
 }
+
+// TestSignedCommands: with keys in the file an unsigned command and a wrong key are
+// refused, the right one acts and is named in the journal; a stop needs none.
+func TestSignedCommands(t *testing.T) {
+	b := broker.Start(t)
+	keys := func(name, digit string) string { return name + " " + strings.Repeat(digit, 64) + "\n" }
+	section := fmt.Sprintf("broker = %q\ncommands = true\nheartbeat = \"1s\"\n", b.URL)
+	with := func(text string) (dir string) {
+		dir = oven(t, section+"command_keys_file = \"keys\"\n")
+		if err := os.WriteFile(filepath.Join(dir, "keys"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	dir := with(keys("bob", "b") + keys("anna", "a"))
+	run := startTuner(t, dir, "run", "oven.toml")
+	awaitState(t, dir, "running")
+	for what, c := range map[string]struct{ dir, code string }{
+		"unsigned": {oven(t, section), "unsigned"}, "a wrong key": {with(keys("anna", "c")), "signature"}, "nobody's key": {with(keys("eve", "e")), "signature"},
+	} {
+		if _, errs, code := tell(t, c.dir, "pause", "oven.toml"); code != 1 || !strings.Contains(errs, "pause was refused ("+c.code+")") {
+			t.Errorf("%s: %d\n%s", what, code, errs)
+		}
+	}
+	if out, errs, code := tell(t, with(keys("anna", "a")), "pause", "oven.toml"); code != 0 {
+		t.Errorf("anna's pause: %d\n%s%s", code, out, errs)
+	}
+	if _, errs, code := tell(t, dir, "resume", "oven.toml", "--key", "carl"); code != 3 || !strings.Contains(errs, `--key "carl"`) {
+		t.Errorf("no such key: %d\n%s", code, errs)
+	}
+	if out, errs, code := tell(t, dir, "resume", "oven.toml", "--key", "anna"); code != 0 {
+		t.Errorf("resume: %d\n%s%s", code, out, errs)
+	}
+	if out, errs, code := tell(t, oven(t, section), "stop", "oven.toml"); code != 0 {
+		t.Errorf("an unsigned stop: %d\n%s%s", code, out, errs)
+	}
+	if code := run.exits(t); code != 4 {
+		t.Errorf("exit code %d", code)
+	}
+	if says := run.says.String(); !strings.Contains(says, `pause asked for by "anna" over mqtt: paused`) || strings.Contains(says, "aaaaaaaa") {
+		t.Errorf("it said:\n%s", says)
+	}
+}

@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,23 +77,6 @@ func refuse(code, format string, args ...any) *refusal {
 	return &refusal{code, fmt.Sprintf(format, args...)}
 }
 
-// Urgent takes stops, ahead of whatever waits and of the rate limit. It reports whether
-// it has taken m.
-//
-// A stop needs no payload, no session, no signature and no expiry. One that is retained is
-// refused: it would end every run at once. One that names a session or an expiry is held to
-// them, because its sender asks for that. Anything else acts, whatever its payload is.
-func (r *Remote) Urgent(m Message) bool {
-	if name, _ := r.o.Topics.commandOf(m.Topic); name != loop.CommandStop {
-		return false
-	}
-	select {
-	case r.stops <- m:
-	default: // as many wait already, and each of them stops the run
-	}
-	return true
-}
-
 // Handle judges a command and queues it, or answers why it is refused.
 func (r *Remote) Handle(m Message) {
 	now := r.o.Now()
@@ -141,6 +125,7 @@ func (r *Remote) judge(m Message, now time.Time) (incoming, *refusal) {
 		return in, refuse(CodeOversize, "the command has %d bytes or more; at most %d are taken", len(m.Payload), MaxPayload)
 	}
 	if no := r.open(&in, m); no != nil {
+		in.Command = Command{Transaction: looseTransaction(m.Payload)} // so that its sender knows the answer
 		return in, no
 	}
 	if answered := r.repeat(in); answered != nil {
@@ -177,6 +162,22 @@ func (r *Remote) open(in *incoming, m Message) *refusal {
 		return refuse(CodeMalformed, "%v", err)
 	}
 	return nil
+}
+
+// looseTransaction is the transaction of a payload that is refused, "" where it has none
+// that could be shown.
+func looseTransaction(payload []byte) string {
+	if isSigned(payload) {
+		head, _, _ := bytes.Cut(payload, []byte("."))
+		payload, _ = base64.RawURLEncoding.DecodeString(string(head)) // what cannot be decoded is no JSON either
+	}
+	var loose struct {
+		Transaction string `json:"transaction"`
+	}
+	if json.Unmarshal(payload, &loose) != nil || checkTransaction(loose.Transaction) != nil {
+		return ""
+	}
+	return loose.Transaction
 }
 
 // repeat answers a transaction that is known already; the refusal it returns is then the
@@ -327,63 +328,4 @@ func (r *Remote) record(q loop.Request, no refusal, now time.Time) {
 		no.message += fmt.Sprintf(" (and %d refusals before it were not recorded)", n)
 	}
 	r.panel.Refused(q, loop.Response{Code: no.code, Message: no.message})
-}
-
-// carryOutStops stops the run.
-func (r *Remote) carryOutStops(ctx context.Context) {
-	for {
-		select {
-		case m := <-r.stops:
-			r.stop(ctx, m)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (r *Remote) stop(ctx context.Context, m Message) {
-	now := r.o.Now()
-	in := incoming{name: loop.CommandStop}
-	if m.Retained {
-		r.answerRefusal(in, *refuse(CodeRetained, "a retained stop is refused: it would end every run; publish it without the retain flag"), now)
-		return
-	}
-	if no := r.readStop(&in, m, now); no != nil {
-		if no.code != "" {
-			r.answerRefusal(in, *no, now)
-		}
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, stopPatience)
-	defer cancel()
-	r.settle(in, r.panel.Do(ctx, request(in)))
-}
-
-// readStop finds what a stop says about itself. Only a session that is over, an expiry
-// that has passed and a repeat keep it from acting.
-func (r *Remote) readStop(in *incoming, m Message, now time.Time) *refusal {
-	if len(m.Payload) > MaxPayload {
-		return nil
-	}
-	if r.open(in, m) != nil { // unsigned or malformed: take what can be read of it
-		in.Command, in.who = Command{}, ""
-		var loose wireCommand
-		if json.Unmarshal(bytes.TrimSpace(m.Payload), &loose) != nil {
-			return nil
-		}
-		in.Session = loose.Session
-		if checkTransaction(loose.Transaction) == nil {
-			in.Transaction = loose.Transaction
-		}
-		if loose.ExpiresMS != nil && *loose.ExpiresMS > 0 && *loose.ExpiresMS <= MaxExpiry.Milliseconds() {
-			in.Expires = time.Duration(*loose.ExpiresMS) * time.Millisecond
-			in.Issued, _ = time.Parse(time.RFC3339Nano, loose.Issued) // none: from its arrival
-		}
-	}
-	if in.Transaction != "" {
-		if no := r.repeat(*in); no != nil && no.code == "" {
-			return no
-		}
-	}
-	return r.timely(in, now)
 }
