@@ -29,6 +29,7 @@
 //	sensor.go    rules on each reading: range, spike, stuck, disagreement
 //	actuator.go  rules on what an actuator does: readback, response, exposure
 //	values.go    rules on values: finite, bounds, slew, dwell, resolution, lease
+//	duty.go      the part of the time above a value
 //	dose.go      budgets of what cannot be taken back
 //	amount.go    variables of doses: an amount, given once
 //
