@@ -15,6 +15,7 @@ import (
 var (
 	simSeed = flag.Uint64("sim.seed", 1, "seed of the first world; each further one has the next")
 	simDays = flag.Float64("sim.days", 2, "virtual days of TestSimulator, in worlds of four days at most")
+	simFor  = flag.Duration("sim.for", 0, "begin no further world after so much real time; 0: all days are played")
 	simShow = flag.Bool("sim.log", false, "write what happens to stderr as it does")
 )
 
@@ -27,7 +28,11 @@ const worldTime = 96 * time.Hour
 func TestSimulator(t *testing.T) {
 	var total counts
 	days := time.Duration(0)
+	began := time.Now()
 	for i := uint64(0); float64(days) < *simDays*float64(24*time.Hour); i++ {
+		if *simFor > 0 && time.Since(began) > *simFor {
+			break
+		}
 		w := happen(t, *simSeed+i, worldTime)
 		days += w.long
 		total.add(&w.witness.counts)
@@ -35,11 +40,11 @@ func TestSimulator(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("%.1f virtual days: %v", days.Hours()/24, &total)
+	t.Logf("%.1f virtual days from seed %d: %v", days.Hours()/24, *simSeed, &total)
 }
 
 // happen plays the world of a seed and reports what went wrong in it.
-func happen(t *testing.T, seed uint64, long time.Duration) *world {
+func happen(t *testing.T, seed uint64, long time.Duration, shape ...func(*world)) *world {
 	t.Helper()
 	var w *world
 	folder := t.TempDir()
@@ -52,6 +57,9 @@ func happen(t *testing.T, seed uint64, long time.Duration) *world {
 	open := descriptors(t)
 	synctest.Test(t, func(t *testing.T) {
 		w = newWorld(t, seed, folder, long)
+		for _, change := range shape {
+			change(w)
+		}
 		w.play()
 	})
 	if left := descriptors(t) - open; left > 0 {

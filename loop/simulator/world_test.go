@@ -51,6 +51,8 @@ type world struct {
 	commands  sync.WaitGroup
 	deaths    chan *process
 	full      bool // the disk is
+	// found is what the run recommends at the end.
+	found *loop.RecommendedStatus
 
 	mu     sync.Mutex
 	moods  mood
@@ -360,6 +362,7 @@ func (w *world) person() {
 func (w *world) close(served chan error, stop func()) {
 	w.witness.recovered()
 	if w.now != nil {
+		w.found = w.now.panel.Status().Recommended
 		w.now.cancel()
 		err := <-w.now.done
 		w.now.line.end()
