@@ -36,6 +36,7 @@ type witness struct {
 	active   []*fault
 	latest   time.Time // when something was last disturbed or healed
 	slowTill time.Time // until when messages may have been slow
+	keptTill time.Time // until when messages may have been kept on their way
 
 	writes []write
 	knobs  map[string]*knobSeen
@@ -240,8 +241,11 @@ func (v *witness) judgeSlew(n string, x float64, from int, now time.Time) {
 		return // at once, without slew
 	}
 	slack := 2 * latencyMost
-	if now.Before(v.slowTill) {
-		return // who is late by ticks cannot be told from who is fast
+	switch { // what is late, as it may be, comes closer to what follows it
+	case now.Before(v.slowTill):
+		slack += 3 * p.tick
+	case now.Before(v.keptTill):
+		slack += p.ttl
 	}
 	if may := p.slew*(now.Sub(k.at)+slack).Seconds() + 1e-6; math.Abs(x-k.set) <= may {
 		return
@@ -290,6 +294,9 @@ func (v *witness) touch(f *fault, now time.Time) {
 	v.latest = now
 	if f.kind == netSlow {
 		v.slowTill = now.Add(f.long + 10*v.w.pace.tick)
+	}
+	if f.kind == holeTuner || f.kind == holePlant {
+		v.keptTill = now.Add(f.long + 10*v.w.pace.tick)
 	}
 	if f.kind == plantFault || f.kind == oldReading || f.kind == twice || f.kind == garbled {
 		for _, k := range v.knobs {
