@@ -79,8 +79,9 @@ const sysTopics = 3600
 
 // newServer makes an embedded broker with the rules of this package.
 func newServer(log *slog.Logger) (*mochi.Server, error) {
-	server := mochi.New(&mochi.Options{Logger: log, InlineClient: true,
-		SysTopicResendInterval: sysTopics})
+	capabilities := mochi.NewDefaultServerCapabilities()
+	capabilities.MaximumMessageExpiryInterval = 0 // else it forgets what is retained after a day
+	server := mochi.New(&mochi.Options{Logger: log, InlineClient: true, Capabilities: capabilities, SysTopicResendInterval: sysTopics})
 	return server, server.AddHook(&rules{server: server}, nil)
 }
 
