@@ -62,6 +62,7 @@ yet. A run that is interrupted leaves the seeds that were done there.`,
 	flags.IntVar(&f.seeds, "seeds", 0, "number of seeds (default the experiment's)")
 	flags.Uint64Var(&f.firstSeed, "first-seed", 0, "the first seed; the others follow it")
 	flags.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "seeds played at a time")
+	flags.Lookup("workers").DefValue = "every core" // the same text on every computer
 	flags.IntVar(&f.steps, "steps", 0, "end after so many counted steps, for a quick look (default the experiment's)")
 	flags.StringVar(&f.shard, "shard", "", "i/n: every n-th seed only, from the i-th on; i counts from 0")
 	flags.StringVar(&f.out, "out", "", "file for the results, - for stdout")

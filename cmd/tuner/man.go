@@ -117,13 +117,7 @@ func (m *manual) command(c *cobra.Command, name string) string {
 		p.item(strconv.Itoa(code.code), code.means)
 	}
 	p.section("ENVIRONMENT")
-	for _, v := range [][2]string{
-		{"STATE_DIRECTORY", "where the journal and the control state are kept if the file does not say; set by StateDirectory= of systemd."},
-		{"CREDENTIALS_DIRECTORY", "where keys that end in _credential look; set by LoadCredential= of systemd."},
-		{"NOTIFY_SOCKET, WATCHDOG_USEC", "how tuner run tells systemd that it is ready and alive."},
-		{"JOURNAL_STREAM", "set by systemd: where it names stderr, lines bear a priority for the journal."},
-		{"NO_COLOR", "no colors on a terminal."},
-	} {
+	for _, v := range environmentVariables() {
 		p.item(v[0], v[1])
 	}
 	p.section("SEE ALSO")
@@ -133,6 +127,17 @@ func (m *manual) command(c *cobra.Command, name string) string {
 	}
 	p.text(strings.Join(also, ", "))
 	return p.String()
+}
+
+// environmentVariables are the variables that the program looks at, with what they say.
+func environmentVariables() [][2]string {
+	return [][2]string{
+		{"STATE_DIRECTORY", "where the journal and the control state are kept if the file does not say; set by StateDirectory= of systemd."},
+		{"CREDENTIALS_DIRECTORY", "where keys that end in _credential look; set by LoadCredential= of systemd."},
+		{"NOTIFY_SOCKET, WATCHDOG_USEC", "how tuner run tells systemd that it is ready and alive."},
+		{"JOURNAL_STREAM", "set by systemd: where it names stderr, lines bear a priority for the journal."},
+		{"NO_COLOR", "no colors on a terminal."},
+	}
 }
 
 // exitStatus is an exit code with what it means.
@@ -169,22 +174,8 @@ is a file, a credential or an environment variable and never stands in the file.
 tuner check FILE looks at a file without touching the instrument, tuner check --effective
 FILE lists every value and where it comes from. tuner config --sample NAME prints a
 commented file to start from.`)
-	docs := configs.Reference()
-	for _, d := range []struct {
-		name    string
-		options any
-		channel any
-	}{
-		{"exec", new(exec.Default()), new(exec.ChannelOptions)},
-		{"files", new(files.Default()), new(files.ChannelOptions)},
-		{"mqtt", new(mqtt.Default()), new(mqtt.ChannelOptions)},
-		{"serial", new(serial.Default()), new(serial.ChannelOptions)},
-	} {
-		docs = append(docs, configs.ReferenceOf(`[[device]] with driver = "`+d.name+`"`, d.options)...)
-		docs = append(docs, configs.ReferenceOf(`[device.channel.NAME] with driver = "`+d.name+`"`, d.channel)...)
-	}
 	section := "-"
-	for _, d := range docs {
+	for _, d := range schemaDocs() {
 		if d.Section != section {
 			section = d.Section
 			p.section(map[bool]string{true: "TOP OF THE FILE", false: section}[section == ""])
@@ -202,6 +193,25 @@ new value must be:`)
 	p.section("SEE ALSO")
 	p.text("tuner(1), tuner-check(1), tuner-config(1), tuner-run(1)")
 	m.pages["tuner.toml.5"] = p.String()
+}
+
+// schemaDocs document every key that a file may have, those of the drivers last.
+func schemaDocs() []configs.KeyDoc {
+	docs := configs.Reference()
+	for _, d := range []struct {
+		name    string
+		options any
+		channel any
+	}{
+		{"exec", new(exec.Default()), new(exec.ChannelOptions)},
+		{"files", new(files.Default()), new(files.ChannelOptions)},
+		{"mqtt", new(mqtt.Default()), new(mqtt.ChannelOptions)},
+		{"serial", new(serial.Default()), new(serial.ChannelOptions)},
+	} {
+		docs = append(docs, configs.ReferenceOf(`[[device]] with driver = "`+d.name+`"`, d.options)...)
+		docs = append(docs, configs.ReferenceOf(`[device.channel.NAME] with driver = "`+d.name+`"`, d.channel)...)
+	}
+	return docs
 }
 
 // keyWords says what a key means, and its bounds and default.
