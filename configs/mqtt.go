@@ -2,7 +2,6 @@ package configs
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,10 +10,11 @@ import (
 
 // MQTT is the tuner's own connection to a broker.
 type MQTT struct {
-	Broker   string `toml:"broker" required:"true" doc:"the broker's address, such as tcp://127.0.0.1:1883, or tls://HOST:8883 encrypted"`
-	Commands bool   `toml:"commands" doc:"whether commands are accepted, beside publishing status"`
-	ClientID string `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`
-	Username string `toml:"username" doc:"user name at the broker"`
+	Broker   string   `toml:"broker" required:"true" doc:"the broker's address, such as tcp://127.0.0.1:1883, or tls://HOST:8883 encrypted"`
+	Cluster  []string `toml:"cluster" doc:"further nodes of the same clustered broker, addresses like broker; the next one is tried when a node does not answer"`
+	Commands bool     `toml:"commands" doc:"whether commands are accepted, beside publishing status"`
+	ClientID string   `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`
+	Username string   `toml:"username" doc:"user name at the broker"`
 	Secret
 	CAFile        string        `toml:"ca_file" doc:"tls: file of the certificates, in PEM form, that vouch for the broker's; absent: the system's"`
 	CertFile      string        `toml:"cert_file" doc:"tls: file of this client's certificate, in PEM form; absent: none"`
@@ -36,20 +36,24 @@ func (m *MQTT) SetDefaults() {
 	m.Telemetry = time.Second
 }
 
-// Local says that the broker is on this computer: what is said to it passes no network.
+// nodes are all addresses of the broker.
+func (m *MQTT) nodes() []string { return append([]string{m.Broker}, m.Cluster...) }
+
+// Local says that every node of the broker is on this computer: what is said to it passes
+// no network.
 func (m *MQTT) Local() bool {
-	u, err := url.Parse(m.Broker)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return !slices.ContainsFunc(m.nodes(), func(address string) bool {
+		u, err := url.Parse(address)
+		return err != nil || !IsLoopback(u.Hostname())
+	})
 }
 
-// Encrypted says that the address asks for TLS.
+// Encrypted says that every address asks for TLS.
 func (m *MQTT) Encrypted() bool {
-	scheme, _, _ := strings.Cut(m.Broker, ":")
-	return slices.Contains([]string{"ssl", "tls", "mqtts"}, scheme)
+	return !slices.ContainsFunc(m.nodes(), func(address string) bool {
+		scheme, _, _ := strings.Cut(address, ":")
+		return !slices.Contains([]string{"ssl", "tls", "mqtts"}, scheme)
+	})
 }
 
 // login says that the broker can tell who this is.
@@ -76,10 +80,15 @@ func (k *checker) mqtt() {
 		return
 	}
 	schemes := []string{"tcp", "mqtt", "ssl", "tls", "mqtts"}
-	u, err := url.Parse(m.Broker)
-	address := err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
-	if !address {
-		k.bad("mqtt.broker", fmt.Sprintf("must be an address such as tcp://HOST:1883, got %q", m.Broker), "schemes are "+strings.Join(schemes, ", "))
+	u, address := &url.URL{}, true
+	for i, text := range m.nodes() {
+		node, err := url.Parse(text)
+		if err != nil || node.Hostname() == "" || !slices.Contains(schemes, node.Scheme) {
+			address = false
+			k.bad([]string{"mqtt.broker", "mqtt.cluster"}[min(i, 1)], fmt.Sprintf("must be an address such as tcp://HOST:1883, got %q", text), "schemes are "+strings.Join(schemes, ", "))
+		} else if i == 0 {
+			u = node
+		}
 	}
 	if m.places() > 1 {
 		k.bad("mqtt", "the password is kept in more than one place", "keep one of password_file, password_credential and password_env")

@@ -43,10 +43,11 @@ type connection struct {
 // wraps drivers.ErrRefused, what a later attempt may cure drivers.ErrUnavailable;
 // an error of neither kind is one of the files.
 func (l *link) connect(ctx context.Context) (*connection, error) {
-	address, err := l.options.address()
+	address, err := l.options.node(l.node)
 	if err != nil {
 		return nil, err
 	}
+	l.node++ // the next attempt is the next node's, where there are several
 	c := &connection{gone: make(chan struct{}), address: address, will: l.will}
 	o, err := l.clientOptions(ctx, c)
 	if err != nil {

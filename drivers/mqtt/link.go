@@ -59,6 +59,10 @@ type link struct {
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
 
+	// node counts the attempts; they go to the broker's nodes in turn. It belongs to
+	// whoever connects, one goroutine at a time.
+	node int
+
 	mu   sync.Mutex
 	up   *connection // nil while there is none
 	held bool        // up is there, and not trusted yet

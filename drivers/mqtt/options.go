@@ -18,6 +18,7 @@ import (
 // Options are the keys of a [[device]] with driver = "mqtt".
 type Options struct {
 	Broker         string        `toml:"broker" required:"true" doc:"the broker's address, as in tcp://127.0.0.1:1883, or tls://HOST:8883 encrypted"`
+	Cluster        []string      `toml:"cluster" doc:"further nodes of the same clustered broker, addresses like broker; the next one is tried when a node does not answer"`
 	ClientID       string        `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`
 	Username       string        `toml:"username" doc:"user at the broker; absent: none"`
 	PasswordFile   string        `toml:"password_file" doc:"file whose first line is the password"`
@@ -91,8 +92,10 @@ func (o Options) filled() Options {
 func (o Options) validate() error {
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if _, err := o.address(); err != nil {
-		problems = append(problems, err)
+	for n := range 1 + len(o.Cluster) {
+		if _, err := o.node(n); err != nil {
+			problems = append(problems, err)
+		}
 	}
 	if err := o.validateTLS(); err != nil {
 		problems = append(problems, err)
@@ -143,14 +146,25 @@ func (o Options) Address() string {
 	return u.Host
 }
 
-// address reads the broker's address. A port that is missing is the usual one.
-func (o Options) address() (*url.URL, error) {
-	u, err := url.Parse(o.Broker)
+// address reads the broker's address.
+func (o Options) address() (*url.URL, error) { return readAddress(o.Broker) }
+
+// node reads the address that attempt n is made at: the broker's nodes in turn.
+func (o Options) node(n int) (*url.URL, error) {
+	if n %= 1 + len(o.Cluster); n > 0 {
+		return readAddress(o.Cluster[n-1])
+	}
+	return o.address()
+}
+
+// readAddress reads an address. A port that is missing is the usual one.
+func readAddress(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Hostname() == "" {
-		return nil, fmt.Errorf("broker %q is not an address; write tcp://HOST:PORT", o.Broker)
+		return nil, fmt.Errorf("broker %q is not an address; write tcp://HOST:PORT", text)
 	}
 	if known := slices.Concat(plainSchemes, secureSchemes); !slices.Contains(known, u.Scheme) {
-		return nil, fmt.Errorf("broker %q has the scheme %q; it must be one of %s", o.Broker, u.Scheme, strings.Join(known, ", "))
+		return nil, fmt.Errorf("broker %q has the scheme %q; it must be one of %s", text, u.Scheme, strings.Join(known, ", "))
 	}
 	if u.User != nil {
 		return nil, fmt.Errorf("broker holds a user or password; write username and password_file instead")
