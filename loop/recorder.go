@@ -189,9 +189,15 @@ func (l *Loop) watchRecorder(now time.Time) {
 
 // unrecordable adds rule 24 while the record cannot be relied on.
 func (l *Loop) unrecordable(c *safety.Causes) {
-	if r := &l.recorder; !r.failed.IsZero() || r.slow || l.space.short || l.keepFailed {
+	if l.diskHolds() {
 		c.Add(safety.RuleRecord, 0)
 	}
+}
+
+// diskHolds reports whether the run is held for the disk.
+func (l *Loop) diskHolds() bool {
+	r := &l.recorder
+	return !r.failed.IsZero() || r.slow || l.space.short || l.keepFailed
 }
 
 // diskWords say why.

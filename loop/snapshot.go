@@ -82,6 +82,7 @@ func (l *Loop) snapshot(now time.Time, session string) *Status {
 	}
 	s.Since, s.For = since.Round(0).UTC(), seconds(now.Sub(since))
 	l.addChannels(s, now)
+	l.addOutages(s, now)
 	return s
 }
 

@@ -18,6 +18,7 @@ type space struct {
 	asking bool
 	asked  time.Time
 	free   uint64
+	known  bool
 	// low says that it was warned of, short that the run is held for it.
 	low, short bool
 }
@@ -45,7 +46,7 @@ func (l *Loop) watchSpace(now time.Time) {
 // judgeSpace warns, holds, and lets go on.
 func (l *Loop) judgeSpace(free uint64) {
 	s, least := &l.space, l.opt.Outages.MinFree
-	s.free = free
+	s.free, s.known = free, true
 	switch wasShort, wasLow := s.short, s.low; {
 	case free < least && !wasShort:
 		s.short, s.low = true, true

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -14,6 +15,17 @@ func TestLittleSpaceWarnsThenHolds(t *testing.T) {
 	tr.opt.Objective.Shots = 200 // 20 s a step
 	tr.opt.Objective.Timeout = time.Minute
 	asked := 0
+	tr.deps.Panel = NewPanel("test")
+	shown := map[string]bool{}
+	tr.rig.aux = func() float64 {
+		if s := tr.deps.Panel.Status(); s != nil {
+			shown[fmt.Sprint(s.Disk.Held, " ", float64(s.Disk.Free), " ", s.Disk.Problem != "")] = true
+			if len(s.Devices) != 1 || s.Devices[0].Out || s.Devices[0].Retries != 3 {
+				t.Errorf("devices %+v", s.Devices)
+			}
+		}
+		return 300
+	}
 	tr.deps.Space = func() (uint64, error) {
 		asked++
 		switch at := tr.clock.Now().Sub(rigStart); {
@@ -40,6 +52,11 @@ func TestLittleSpaceWarnsThenHolds(t *testing.T) {
 		"held: record: 49.0 MB are free", "60.0 MB are free on the disk again", "the hold is over"} {
 		if tr.told(words) != 1 {
 			t.Errorf("%q was told %d times", words, tr.told(words))
+		}
+	}
+	for _, state := range []string{"false 5e+08 false", "false 8e+07 false", "true 4.9e+07 true", "false 6e+07 false"} {
+		if !shown[state] {
+			t.Errorf("the status never showed %q: %v", state, shown)
 		}
 	}
 	if want := int(res.Elapsed/spaceEvery) + 1; asked < want-1 || asked > want+1 {

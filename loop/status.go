@@ -34,7 +34,7 @@ func (n Number) Known() bool { return !math.IsNaN(float64(n)) }
 
 // Status is a run at one instant, right after a tick. It is made anew for each tick and
 // then never changed, so it may be kept and read by any goroutine; its size is bounded by
-// the numbers of variables, sensors, constraints and doses. Every number has its unit in
+// the numbers of variables, sensors, constraints, doses and devices. Every number has its unit in
 // its name (_s: seconds) or beside it. As JSON it is what MQTT, the dashboard and tuner
 // status show; members may be added, and none changes its meaning.
 type Status struct {
@@ -71,7 +71,7 @@ type Status struct {
 	// Step is the step under way, Steps how many were concluded.
 	Step  int `json:"step"`
 	Steps int `json:"steps"`
-	// Failures counts failed steps in a row; FailureLimit of them end the run.
+	// Failures counts failed steps in a row; FailureLimit of them hold the run, or end it.
 	Failures     int `json:"failures"`
 	FailureLimit int `json:"failure_limit"`
 	// Spent of Budget, in CostUnit; Budget and StepLimit are 0 where nothing bounds.
@@ -94,6 +94,9 @@ type Status struct {
 	Recommended *RecommendedStatus `json:"recommended"`
 	Constraints []ConstraintStatus `json:"constraints"`
 	Doses       []DoseStatus       `json:"doses"`
+	// Devices and Disk say what fails, and what that has cost of what is put up with.
+	Devices []DeviceStatus `json:"devices"`
+	Disk    DiskStatus     `json:"disk"`
 }
 
 // Instant is a time by both clocks: Wall may jump, Mono is the time since the process's
