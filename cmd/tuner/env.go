@@ -11,7 +11,8 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// env is what a command uses of the world. It is made once and not changed.
+// env is what a command uses of the world. It is made once; but for the form of narration,
+// which a flag may choose, nothing changes it.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -28,6 +29,8 @@ type env struct {
 	executable string
 	// signals delivers what asks the process to end.
 	signals <-chan os.Signal
+	// json is stderr where narration is JSON, else nil.
+	json *jsonLog
 	// manager is the service manager that started the process, nil if none did.
 	manager *manager
 	// reload has a token when a running tuner is to read its file anew.

@@ -9,7 +9,7 @@ import (
 
 func newRunCommand(e *env) *cobra.Command {
 	var shadow, fresh, asJSON bool
-	var resume string
+	var resume, format string
 	var warm []string
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
@@ -40,6 +40,9 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := e.logFormat(format); err != nil {
+				return err
+			}
 			w, err := loadWiring(args[0], e.executable)
 			if err != nil {
 				return err
@@ -74,6 +77,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	cmd.Flags().BoolVar(&fresh, "new", false, "move an existing journal aside and begin a new run")
 	cmd.Flags().StringVar(&resume, "resume", "", "what a start that nobody typed does: never, hold or run (default hold for a service)")
 	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
+	cmd.Flags().StringVar(&format, "log-format", "text", "narration on stderr as text or json, a line each with the run and the step")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
 }

@@ -246,6 +246,7 @@ func (s *session) watch() loop.Watch {
 			s.box.put(line)
 		},
 		Progress: func(p loop.Progress) {
+			s.env.json.at(s.run.ID, p.Step)
 			line := func() string { return s.w.progressLine(p, s.pace(p.Elapsed)) }
 			s.tell.show(line())
 			s.service.tick(p, line)
