@@ -233,7 +233,7 @@ class Trial:
         with open(unit, encoding="utf-8") as f:
             text = f.read().replace("/usr/bin/tuner", self.tuner).replace("/etc/tuner/%i.toml", self.config)
         self.unit = self.place.path("unit", text.replace("/etc/tuner/credentials/%i", self.place.folder))
-        self.quick = self.place.path("quick.conf", "[Service]\nWatchdogSec=2\nTimeoutAbortSec=3\nRestartSec=1\n")
+        self.quick = self.place.path("quick.conf", "[Service]\nWatchdogSec=2\nTimeoutAbortSec=3\nRestartSec=5\n")
         self.running = self.place.path("running.conf", f"[Service]\nExecStart=\nExecStart={self.tuner} run --resume run {self.config}\n")
         self.place.path("mqtt-password", self.place.passwords["tuner"] + "\n", 0o600)
 
@@ -257,13 +257,16 @@ class Trial:
     def service(self, *more):
         # Each trial is a new instrument: what is latched and counted belongs to one.
         shutil.rmtree(os.path.join(self.state_root, "tuner", "trial"), True)
+        self.since = len(self.witness.all)
         s = standin.Service([self.unit, self.quick, *more], "trial", self.state_root, say)
         s.start()
         return s
 
     def moves(self):
-        """Waits until the tuner has brought the actuators away from safe."""
-        return self.witness.wait(lambda: not self.witness.safe(), 40)
+        """Waits until the tuner has set something, and the actuators are away from safe."""
+        def moved():
+            return any(t.endswith("/set") for _, t, _ in self.witness.all[self.since:]) and not self.witness.safe()
+        return self.witness.wait(moved, 40)
 
     def journal(self, service):
         """What the journal says is whole, and can be derived anew."""
@@ -309,10 +312,11 @@ class Trial:
         narrow = self.text.replace("range = [60.0, 95.0]", "range = [60.0, 80.0]")
         self.write(narrow)
         s.reload()
-        check("reloaded: narrower" in s.status or any("reloaded: narrower" in t for _, t in s.journal), "a narrower range is taken over")
+        check(self.witness.wait(lambda: any("reloaded: narrower" in t for _, t in s.journal), 3), "a narrower range is taken over")
         self.write(self.text)
         s.reload()
-        check(any(p == 3 and "is wider than" in t for p, t in s.journal) and s.main.poll() is None, "a wider one is refused, and the run goes on")
+        told = self.witness.wait(lambda: any(p == 3 and "is wider than" in t for p, t in s.journal), 3)
+        check(told and s.main.poll() is None, "a wider one is refused, and the run goes on")
         s.stop()
         check(s.ends == [("success", "exited", "130")], f"stopped: {s.ends}")
         self.journal(s)
