@@ -56,7 +56,9 @@ type tape struct {
 	readings []reading
 	piece    tapePiece
 	mode     safety.Mode
-	broken   bool
+	// size is how many words a tick has, times which of them are times.
+	size  int
+	times []bool
 }
 
 // tapePiece is the piece that is being made.
@@ -103,8 +105,9 @@ func (t *tape) tick(v *verdict) (full bool) {
 	if t == nil {
 		return false
 	}
-	w := words{}
+	w := words{list: make([]uint64, 0, t.size), times: t.times[:0]}
 	w.tick(t.limits, v)
+	t.size, t.times = len(w.list), w.times
 	b := t.piece.readings(nil, t.readings)
 	b = t.piece.changes(b, &w)
 	t.readings = t.readings[:0]
