@@ -23,6 +23,8 @@ type Past struct {
 	failures int
 	// start is where the run started, nil where that was not recorded.
 	start []float64
+	// wantBest says that somebody has ended the search.
+	wantBest bool
 	// openSession is the session that began the open step.
 	openSession int
 	// comparison is the last that was begun, nil: none; legs are its steps, compared says
@@ -100,6 +102,12 @@ func (o *Options) recallStory(r *journal.Reader) (p Past, abandoned map[int]bool
 			}
 		}
 	}
+	for c, err := range r.Commands() {
+		if err != nil {
+			return p, nil, err
+		}
+		p.wantBest = p.wantBest || c.Name == CommandSetBest && c.Answer != nil && c.Answer.OK
+	}
 	all, err := r.Comparisons()
 	if err != nil || len(all) == 0 {
 		return p, abandoned, err
@@ -127,7 +135,7 @@ func (l *Loop) takeUp() {
 	if p == nil {
 		return
 	}
-	l.steps, l.failures = p.Concluded, p.failures
+	l.steps, l.failures, l.wantBest = p.Concluded, p.failures, p.wantBest
 	l.verifying.steps, l.verifying.spent = p.legCount, p.paid
 	for _, c := range p.charges {
 		l.ledger.charge(c.set, c.cost)

@@ -97,3 +97,25 @@ func TestVerifyResultStands(t *testing.T) {
 		t.Errorf("%d steps derive, then %+v", done.Steps, done.First)
 	}
 }
+
+// A search that somebody has ended stays so when the process dies before the run's end.
+func TestSetBestOutlivesACrash(t *testing.T) {
+	path, o := crash(t, "outcome-durable", 6)
+	o.Stop, o.Variables[0].Start, o.Verify = Stop{Steps: 20}, 1, Verify{Pairs: 6}
+	j, err := journal.Open(path, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{
+		j.Ordered(journal.Command{Name: CommandPause}, journal.Answer{OK: true, Code: CodeOK}),
+		j.Ordered(journal.Command{Name: CommandSetBest}, journal.Answer{OK: true, Code: CodeOK}), j.Close(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, result := resume(t, path, o, oneKnobSpec())
+	if result.Reason != reasonBest || result.Steps != 6 || result.Verification == nil {
+		t.Errorf("got %+v", result)
+	}
+}
