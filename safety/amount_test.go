@@ -95,6 +95,9 @@ func TestDoseIsGivenOnce(t *testing.T) {
 	}
 	p.says = DoseGiven
 	p.dose(2).pass(time.Minute)
+	p.p.Dose[0] = 1
+	p.pass(2 * time.Minute)
+	p.p.Dose[0] = 2
 	p.dose(0).pass(time.Minute)
 	if len(p.given) != 2 || !p.out.Arrived[0] || p.s.Dose[0].Total != 4 {
 		t.Errorf("given %v, booked %v", p.given, p.s.Dose[0].Total)
@@ -325,6 +328,23 @@ func TestDoseMustShow(t *testing.T) {
 	p.dose(2).pass(time.Hour)
 	if len(p.given) != 1 {
 		t.Errorf("given %v without a reading of what should show it", p.given)
+	}
+}
+
+// TestFinalAssertOfADose: an amount that should be impossible is never given.
+func TestFinalAssertOfADose(t *testing.T) {
+	for _, amount := range []float64{50, -1, math.NaN(), math.Inf(1)} {
+		p := newPump(t, feeder())
+		p.running()
+		p.in.Variable[0].CanWrite = false
+		p.dose(3).pass(time.Minute)
+		p.s.Dose[0].Amount = amount // nothing in the layer does this
+		p.in.Variable[0].CanWrite = true
+		p.pass(10 * time.Second)
+		p.want(Tripped)
+		if p.wantFirstOut(RuleAssert); len(p.given) != 0 {
+			t.Errorf("given %v", p.given)
+		}
 	}
 }
 
