@@ -30,6 +30,8 @@ type process struct {
 	cancel context.CancelFunc
 	done   chan error
 	killed atomic.Bool
+	// refused says that the last reset was: some latches need a new process.
+	refused atomic.Bool
 	// freed lets a process go on that was killed at a failpoint.
 	freed chan struct{}
 }
@@ -168,8 +170,11 @@ func (p *process) ask(name string) {
 	defer cancel()
 	r := p.panel.Do(ctx, loop.Request{Command: name, Who: "somebody", Transport: "cli"})
 	w.note("process %d answers %s: %s %s", p.number, name, r.Code, r.Message)
-	if name == loop.CommandReset && r.OK && !p.killed.Load() {
-		w.witness.reset()
+	if name == loop.CommandReset && !p.killed.Load() {
+		p.refused.Store(!r.OK)
+		if r.OK {
+			w.witness.reset()
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ const worldTime = 96 * time.Hour
 //	go test ./loop/simulator -run TestSimulator -v -sim.days 1000 -timeout 12h
 func TestSimulator(t *testing.T) {
 	var total counts
-	days := time.Duration(0)
+	days, first := time.Duration(0), uint64(0)
 	began := time.Now()
 	for i := uint64(0); float64(days) < *simDays*float64(24*time.Hour); i++ {
 		if *simFor > 0 && time.Since(began) > *simFor {
@@ -38,6 +39,13 @@ func TestSimulator(t *testing.T) {
 		total.add(&w.witness.counts)
 		if t.Failed() {
 			break
+		}
+		// A world may leave nothing behind; 16 MB is what the runtime's own varies by.
+		switch now := heap(); {
+		case i == 0:
+			first = now
+		case now > first+16<<20:
+			t.Errorf("the heap holds %d bytes after %d worlds, %d after one", now, i+1, first)
 		}
 	}
 	t.Logf("%.1f virtual days from seed %d: %v", days.Hours()/24, *simSeed, &total)
@@ -154,7 +162,7 @@ func (c *counts) add(more *counts) {
 	c.trips += more.trips
 	c.resets += more.resets
 	if c.alarms == nil {
-		c.alarms = map[kind][]time.Duration{}
+		c.alarms = map[kind][]float64{}
 	}
 	for k, times := range more.alarms {
 		c.alarms[k] = append(c.alarms[k], times...)
@@ -162,6 +170,21 @@ func (c *counts) add(more *counts) {
 }
 
 func (c *counts) String() string {
-	return fmt.Sprintf("%d steps, %d setpoints taken, %d processes of which %d were killed, %d trips and stops, %d resets",
+	text := fmt.Sprintf("%d steps, %d setpoints taken, %d processes of which %d were killed, %d trips and stops, %d resets",
 		c.steps, c.setpoints, c.processes, c.kills, c.trips, c.resets)
+	for _, k := range []kind{doorOpens, doorMute} {
+		if ticks := c.alarms[k]; len(ticks) > 0 {
+			slices.Sort(ticks)
+			text += fmt.Sprintf("; %v to safe values, in ticks: %d times, median %.1f, 99%% %.1f, most %.1f", k, len(ticks), ticks[len(ticks)/2], ticks[len(ticks)*99/100], ticks[len(ticks)-1])
+		}
+	}
+	return text
+}
+
+// heap is what is in use after a collection.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

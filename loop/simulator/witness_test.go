@@ -56,7 +56,8 @@ type witness struct {
 // counts are for the report.
 type counts struct {
 	setpoints, steps, processes, kills, trips, resets int
-	alarms                                            map[kind][]time.Duration
+	// alarms are the times from a fault of the interlock to the safe values, in ticks.
+	alarms map[kind][]float64
 }
 
 // write is what left a process.
@@ -97,7 +98,7 @@ type alarm struct {
 }
 
 func newWitness(w *world) *witness {
-	v := &witness{w: w, shut: doorShut, speaks: true, knobs: map[string]*knobSeen{}, counts: counts{alarms: map[kind][]time.Duration{}}}
+	v := &witness{w: w, shut: doorShut, speaks: true, knobs: map[string]*knobSeen{}, counts: counts{alarms: map[kind][]float64{}}}
 	for _, n := range knobs {
 		v.knobs[n] = &knobSeen{set: math.NaN()}
 	}
@@ -329,7 +330,7 @@ func (v *witness) reached(now time.Time) {
 	if now.After(v.alarm.deadline) {
 		v.breaks("%v: safe %v after it, the bound is %v", v.alarm.kind, now.Sub(v.alarm.at), v.alarm.deadline.Sub(v.alarm.at))
 	}
-	v.counts.alarms[v.alarm.kind] = append(v.counts.alarms[v.alarm.kind], now.Sub(v.alarm.at))
+	v.counts.alarms[v.alarm.kind] = append(v.counts.alarms[v.alarm.kind], now.Sub(v.alarm.at).Seconds()/v.w.pace.tick.Seconds())
 	v.alarm = nil
 }
 

@@ -291,8 +291,12 @@ func (w *world) kill() {
 		w.fillDisk(false) // a copy stands for what is there already
 		defer w.fillDisk(true)
 	}
-	w.copyFiles(p.folder, filepath.Join(w.folder, fmt.Sprint(w.processes+1)))
+	next := filepath.Join(w.folder, fmt.Sprint(w.processes+1))
+	w.copyFiles(p.folder, next)
 	w.witness.processEnded(p, nil)
+	if _, err := os.Stat(filepath.Join(next, journalFile)); err == nil {
+		w.witness.inspect(filepath.Join(next, journalFile))
+	}
 	w.now = nil
 	w.restart = w.since() + between(w.rng, 5*w.pace.tick, 20*w.pace.tick)
 	p.line.end()
@@ -330,6 +334,11 @@ func (w *world) person() {
 	if w.now != nil {
 		switch state := w.now.panel.Status().State; state {
 		case "tripped", "stopped":
+			if w.now.refused.Load() {
+				w.note("a person restarts the process, since it cannot be reset")
+				w.now.cancel()
+				break
+			}
 			w.note("a person finds it %s, resets and resumes", state)
 			w.now.command(loop.CommandReset, loop.CommandResume)
 		case "held", "fallen back", "disarmed":
