@@ -1,0 +1,325 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// cluster is three brokers that are one, and a door that leads to one that lives, as a
+// virtual address does.
+type cluster struct {
+	nodes []*server.Server
+	ports []int // of the MQTT gateways
+	door  net.Listener
+	mu    sync.Mutex
+	dead  map[int]bool
+	open  map[int][]net.Conn // by node
+}
+
+func freePorts(t *testing.T, n int) (ports []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	const size = 3
+	ports := freePorts(t, 2*size)
+	c := &cluster{ports: ports[:size], dead: map[int]bool{}, open: map[int][]net.Conn{}}
+	var routes []*url.URL
+	for _, p := range ports[size:] {
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", p)})
+	}
+	for i := range size {
+		s, err := server.NewServer(&server.Options{ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true,
+			JetStream: true, StoreDir: t.TempDir(), Cluster: server.ClusterOpts{Name: "lab", Host: "127.0.0.1", Port: ports[size+i]},
+			Routes: routes, MQTT: server.MQTTOpts{Host: "127.0.0.1", Port: c.ports[i]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.nodes = append(c.nodes, s)
+		go s.Start()
+	}
+	t.Cleanup(func() {
+		for _, s := range c.nodes {
+			s.Shutdown()
+		}
+	})
+	eventually(t, "the cluster has a leader", func() bool {
+		for _, s := range c.nodes {
+			if s.JetStreamIsLeader() {
+				return true
+			}
+		}
+		return false
+	})
+	var err error
+	if c.door, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.door.Close() })
+	go c.serve()
+	return c
+}
+
+// serve leads each connection to the first node that lives.
+func (c *cluster) serve() {
+	for {
+		in, err := c.door.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer in.Close()
+			for i, port := range c.ports {
+				c.mu.Lock()
+				dead := c.dead[i]
+				c.mu.Unlock()
+				if dead {
+					continue
+				}
+				out, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+				if err != nil {
+					continue
+				}
+				c.mu.Lock()
+				c.open[i] = append(c.open[i], in, out)
+				c.mu.Unlock()
+				go func() { io.Copy(out, in); out.Close() }()
+				io.Copy(in, out)
+				return
+			}
+		}()
+	}
+}
+
+// kill ends a node and what was connected to it.
+func (c *cluster) kill(i int) {
+	c.mu.Lock()
+	c.dead[i] = true
+	open := c.open[i]
+	c.mu.Unlock()
+	c.nodes[i].Shutdown()
+	for _, conn := range open {
+		conn.Close()
+	}
+}
+
+// setpoint is a message to a set topic.
+type setpoint struct {
+	Value   float64 `json:"value"`
+	Seq     int64   `json:"seq"`
+	TTL     int64   `json:"ttl_ms"`
+	Session string  `json:"session"`
+	Sent    int64   `json:"sent_ms"`
+}
+
+// observer hears everything at a node that stays alive.
+type observer struct {
+	mu     sync.Mutex
+	states map[string]string // by status topic
+	beats  map[string]int    // signs of life by status topic
+	count  map[string]int    // setpoints by topic
+	last   map[string]int64  // seq by session and topic
+	least  map[string]time.Duration
+	late   []string
+	begin  time.Time
+}
+
+func (o *observer) handle(_ paho.Client, m paho.Message) {
+	now := time.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case strings.HasSuffix(m.Topic(), "/status"):
+		var s struct{ State string }
+		_ = json.Unmarshal(m.Payload(), &s)
+		o.states[m.Topic()] = s.State
+		if s.State == "online" && !m.Retained() {
+			o.beats[m.Topic()]++
+		}
+	case strings.HasSuffix(m.Topic(), "/set"):
+		var s setpoint
+		if json.Unmarshal(m.Payload(), &s) != nil || m.Retained() {
+			o.late = append(o.late, fmt.Sprintf("%s retained or unreadable: %s", m.Topic(), m.Payload()))
+			return
+		}
+		o.count[m.Topic()]++
+		key := s.Session + m.Topic()
+		if s.Seq <= o.last[key] {
+			o.late = append(o.late, fmt.Sprintf("%s: seq %d after %d", m.Topic(), s.Seq, o.last[key]))
+		}
+		o.last[key] = s.Seq
+		// The fastest message of a session tells when it began; what took much longer was
+		// held up on its way.
+		took := now.Sub(o.begin) - time.Duration(s.Sent)*time.Millisecond
+		if least, seen := o.least[s.Session]; !seen || took < least {
+			o.least[s.Session] = took
+		}
+		if delay := took - o.least[s.Session]; delay > time.Duration(s.TTL)*time.Millisecond {
+			o.late = append(o.late, fmt.Sprintf("%s: a setpoint %v late", m.Topic(), delay))
+		}
+	}
+}
+
+func (o *observer) state(name string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.states["tuner/lab/"+name+"/status"]
+}
+
+// alive counts the signs of life of an instrument's tuner.
+func (o *observer) alive(name string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.beats["tuner/lab/"+name+"/status"]
+}
+
+func (o *observer) setpoints() map[string]int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := map[string]int{}
+	for k, v := range o.count {
+		name, _, _ := strings.Cut(k, "/")
+		out[name] += v
+	}
+	return out
+}
+
+var broker = regexp.MustCompile(`(?m)^broker = .*$`)
+
+// instrument writes the sample under another name, on this broker.
+func instrument(t *testing.T, tuner, address, name string) (dir string) {
+	t.Helper()
+	text, err := exec.Command(tuner, "config", "--sample", "perovskite").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := string(text)
+	s = strings.Replace(s, `name = "perovskite"`, `name = "`+name+`"`+"\ntick = \"50ms\"", 1)
+	s = strings.ReplaceAll(s, `topic = "laboratory/`, `topic = "`+name+`/`)
+	s = broker.ReplaceAllString(s, fmt.Sprintf("broker = %q", address))
+	s = regexp.MustCompile(`(?m)^steps = .*$`).ReplaceAllString(s, "steps = 100000")
+	s = strings.Replace(s, `data = "perovskite"`, "data = \"perovskite\"\nbatch = \"60ms\"", 1)
+	s += fmt.Sprintf("\n[mqtt]\nbroker = %q\ncommands = true\nheartbeat = \"1s\"\n", address)
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.toml"), []byte(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// process runs tuner until the test ends.
+func process(t *testing.T, tuner, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	var says bytes.Buffer
+	cmd := exec.Command(tuner, args...)
+	cmd.Dir, cmd.Stderr, cmd.Stdout = dir, &says, &says
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // where it has not ended by itself
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("tuner %s:\n%s", strings.Join(args, " "), says.String())
+		}
+	})
+	return cmd
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(60 * time.Second); !done(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// TestNodeDies: two instruments, each with a tuner, on one cluster. The node that all of
+// them are at is killed: status recovers, setpoints go on, and none is late, repeated or out of order.
+func TestNodeDies(t *testing.T) {
+	tuner := filepath.Join(t.TempDir(), "tuner")
+	build := exec.Command("go", "build", "-o", tuner, "./cmd/tuner")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c := startCluster(t)
+	o := &observer{states: map[string]string{}, beats: map[string]int{}, count: map[string]int{}, last: map[string]int64{}, least: map[string]time.Duration{}, begin: time.Now()}
+	client := paho.NewClient(paho.NewClientOptions().AddBroker(fmt.Sprintf("tcp://127.0.0.1:%d", c.ports[2])).SetClientID("observer").SetDefaultPublishHandler(o.handle))
+	var token paho.Token
+	eventually(t, "the observer is connected", func() bool {
+		token = client.Connect()
+		return token.WaitTimeout(5*time.Second) && token.Error() == nil
+	})
+	defer client.Disconnect(100)
+	if token = client.SubscribeMultiple(map[string]byte{"tuner/#": 1, "+/+/set": 0}, nil); !token.WaitTimeout(10*time.Second) || token.Error() != nil {
+		t.Fatal(token.Error())
+	}
+	address := "tcp://" + c.door.Addr().String()
+	names := []string{"first", "second"}
+	var runs []*exec.Cmd
+	for _, name := range names {
+		dir := instrument(t, tuner, address, name)
+		process(t, tuner, dir, "plant", "x.toml")
+		time.Sleep(2 * time.Second) // the plant says what it reads
+		runs = append(runs, process(t, tuner, dir, "run", "x.toml"))
+	}
+	all := func(state string) func() bool {
+		return func() bool { return o.state(names[0]) == state && o.state(names[1]) == state }
+	}
+	more := func(than map[string]int) func() bool {
+		return func() bool {
+			now := o.setpoints()
+			return now[names[0]] > than[names[0]]+5 && now[names[1]] > than[names[1]]+5
+		}
+	}
+	eventually(t, "both are online", all("online"))
+	eventually(t, "both tune", more(nil))
+	began := time.Now()
+	c.kill(0)
+	alive := []int{o.alive(names[0]), o.alive(names[1])}
+	eventually(t, "both give signs of life again", func() bool {
+		return o.alive(names[0]) > alive[0]+2 && o.alive(names[1]) > alive[1]+2 && all("online")()
+	})
+	before := o.setpoints()
+	eventually(t, "both tune again", more(before))
+	t.Logf("tuning again %v after the node was killed; setpoints %v", time.Since(began).Round(100*time.Millisecond), o.setpoints())
+	for i, run := range runs {
+		if err := run.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, names[i]+" says goodbye", func() bool { return o.state(names[i]) == "offline" })
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, l := range o.late {
+		t.Error(l)
+	}
+}
