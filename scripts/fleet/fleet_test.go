@@ -212,8 +212,8 @@ func (o *observer) setpoints() map[string]int {
 
 var broker = regexp.MustCompile(`(?m)^broker = .*$`)
 
-// instrument writes the sample under another name, on this broker.
-func instrument(t *testing.T, tuner, address, name string) (dir string) {
+// instrument writes the sample under another name, on this broker: the lines of its keys.
+func instrument(t *testing.T, tuner, keys, name string) (dir string) {
 	t.Helper()
 	text, err := exec.Command(tuner, "config", "--sample", "perovskite").Output()
 	if err != nil {
@@ -222,10 +222,10 @@ func instrument(t *testing.T, tuner, address, name string) (dir string) {
 	s := string(text)
 	s = strings.Replace(s, `name = "perovskite"`, `name = "`+name+`"`+"\ntick = \"50ms\"", 1)
 	s = strings.ReplaceAll(s, `topic = "laboratory/`, `topic = "`+name+`/`)
-	s = broker.ReplaceAllString(s, fmt.Sprintf("broker = %q", address))
+	s = broker.ReplaceAllString(s, keys)
 	s = regexp.MustCompile(`(?m)^steps = .*$`).ReplaceAllString(s, "steps = 100000")
 	s = strings.Replace(s, `data = "perovskite"`, "data = \"perovskite\"\nbatch = \"60ms\"", 1)
-	s += fmt.Sprintf("\n[mqtt]\nbroker = %q\ncommands = true\nheartbeat = \"1s\"\n", address)
+	s += "\n[mqtt]\n" + keys + "\ncommands = true\nheartbeat = \"1s\"\n"
 	dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x.toml"), []byte(s), 0o600); err != nil {
 		t.Fatal(err)
@@ -263,6 +263,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 
 // TestNodeDies: two instruments, each with a tuner, on one cluster. The node that all of
 // them are at is killed: status recovers, setpoints go on, and none is late, repeated or out of order.
+// The cluster has one address that leads to a node that lives, or the file lists its nodes.
 func TestNodeDies(t *testing.T) {
 	tuner := filepath.Join(t.TempDir(), "tuner")
 	build := exec.Command("go", "build", "-o", tuner, "./cmd/tuner")
@@ -270,6 +271,18 @@ func TestNodeDies(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	for name, keys := range map[string]func(*cluster) string{
+		"one address": func(c *cluster) string { return fmt.Sprintf("broker = %q", "tcp://"+c.door.Addr().String()) },
+		"a list of nodes": func(c *cluster) string {
+			return fmt.Sprintf("broker = \"tcp://127.0.0.1:%d\"\ncluster = [\"tcp://127.0.0.1:%d\", \"tcp://127.0.0.1:%d\"]", c.ports[0], c.ports[1], c.ports[2])
+		},
+	} {
+		t.Run(name, func(t *testing.T) { outlivesANode(t, tuner, keys) })
+	}
+}
+
+// outlivesANode kills the first node under two instruments whose files have these keys.
+func outlivesANode(t *testing.T, tuner string, keys func(*cluster) string) {
 	c := startCluster(t)
 	o := &observer{states: map[string]string{}, beats: map[string]int{}, count: map[string]int{}, last: map[string]int64{}, least: map[string]time.Duration{}, begin: time.Now()}
 	client := paho.NewClient(paho.NewClientOptions().AddBroker(fmt.Sprintf("tcp://127.0.0.1:%d", c.ports[2])).SetClientID("observer").SetDefaultPublishHandler(o.handle))
@@ -282,11 +295,10 @@ func TestNodeDies(t *testing.T) {
 	if token = client.SubscribeMultiple(map[string]byte{"tuner/#": 1, "+/+/set": 0}, nil); !token.WaitTimeout(10*time.Second) || token.Error() != nil {
 		t.Fatal(token.Error())
 	}
-	address := "tcp://" + c.door.Addr().String()
 	names := []string{"first", "second"}
 	var runs []*exec.Cmd
 	for _, name := range names {
-		dir := instrument(t, tuner, address, name)
+		dir := instrument(t, tuner, keys(c), name)
 		process(t, tuner, dir, "plant", "x.toml")
 		time.Sleep(2 * time.Second) // the plant says what it reads
 		runs = append(runs, process(t, tuner, dir, "run", "x.toml"))

@@ -1,8 +1,8 @@
-// Command fleet measures what several tuners on one broker cost: memory and processor time
+// Command fleetcost measures what several tuners on one broker cost: memory and processor time
 // of each, and the messages that the broker passes on. Each tunes a simulated laser in real
 // time and publishes status, state, telemetry and events; the broker is Mosquitto.
 //
-//	go run ./scripts/fleet [-tuners 1,4,16] [-time 30s]
+//	go run ./scripts/fleetcost [-tuners 1,4,16] [-time 30s]
 package main
 
 import (
@@ -27,13 +27,13 @@ func main() {
 	long := flag.Duration("time", 30*time.Second, "how long each measurement takes")
 	flag.Parse()
 	if err := measure(strings.Split(*sizes, ","), *long); err != nil {
-		fmt.Fprintln(os.Stderr, "fleet:", err)
+		fmt.Fprintln(os.Stderr, "fleetcost:", err)
 		os.Exit(1)
 	}
 }
 
 func measure(sizes []string, long time.Duration) (err error) {
-	dir, err := os.MkdirTemp("", "fleet")
+	dir, err := os.MkdirTemp("", "fleetcost")
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (f *fleet) start(name, broker string) (*exec.Cmd, error) {
 func stop(all ...*exec.Cmd) {
 	for _, c := range all {
 		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-			fmt.Fprintln(os.Stderr, "fleet:", err)
+			fmt.Fprintln(os.Stderr, "fleetcost:", err)
 		}
 	}
 	for _, c := range all {
