@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
@@ -71,7 +72,10 @@ func (o *Options) observations(c concluded) []policy.Observation {
 	whole := policy.Observation{Step: c.outcome.Step, ControlSet: c.set, X: c.outcome.X, Requested: c.requested,
 		Mean: o.sense(c.outcome.Mean), Variance: c.outcome.Variance, Shots: c.outcome.Shots, Cost: c.outcome.Cost,
 		Valid: c.outcome.Valid, Constrained: o.constrained(sensors...)}
-	if !c.outcome.Valid || !c.perShot {
+	if !c.outcome.Valid {
+		return o.failed(whole)
+	}
+	if !c.perShot {
 		return []policy.Observation{whole}
 	}
 	out := make([]policy.Observation, len(c.shots))
@@ -81,6 +85,21 @@ func (o *Options) observations(c concluded) []policy.Observation {
 	}
 	out[0].Cost = c.outcome.Cost
 	return out
+}
+
+// failed is a step without data as the model sees it. Where the setting was not read, the
+// requested one stands in for it; a step of which neither is known teaches nothing.
+func (o *Options) failed(whole policy.Observation) []policy.Observation {
+	whole.X = slices.Clone(whole.X)
+	for i := range whole.X {
+		if !isFinite(whole.X[i]) {
+			whole.X[i] = whole.Requested[i]
+		}
+		if !isFinite(whole.X[i]) {
+			return nil
+		}
+	}
+	return []policy.Observation{whole}
 }
 
 // sense turns the objective so that it is maximised, and back.
