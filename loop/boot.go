@@ -198,6 +198,9 @@ func (l *Loop) booted() {
 		}
 	}
 	l.known.Add(l.startSetting())
+	// What the sessions before drove is this one's to bring to rest, also if it writes
+	// nothing more: the process that drove it may have been killed.
+	l.drove = l.drove || l.opt.Mode != Shadow && l.deps.Past != nil && l.deps.Past.Steps > 0
 	if l.opt.Mode != Shadow {
 		for i := range l.opt.Variables {
 			v := &l.opt.Variables[i]

@@ -215,3 +215,33 @@ func TestElapsedOverSessions(t *testing.T) {
 		t.Errorf("elapsed %v after the first session, %v after both, the result says %v", first.Elapsed, both.Elapsed, result.Elapsed)
 	}
 }
+
+// TestResumeBringsToRestWhatAnotherSessionDrove: a process that was killed left its
+// actuator somewhere; the one that only has to say that the run is over brings it to its
+// shutdown state, as the killed one would have.
+func TestResumeBringsToRestWhatAnotherSessionDrove(t *testing.T) {
+	path, o := crash(t, "decision-durable", 6)
+	o.Stop = Stop{Steps: 6} // the one in flight was the last
+	o.Variables[0].Shutdown = RestSafe
+	_, result := resume(t, path, o, oneKnobSpec())
+	if len(result.Rest) != 1 || result.Rest[0].State != RestSafe || result.Rest[0].Err != nil {
+		t.Errorf("the run ended with %+v, not at the safe value", result.Rest)
+	}
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var shutdowns []map[string]float64
+	for a, err := range r.AllActions() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Kind == "shutdown" {
+			shutdowns = append(shutdowns, a.Values)
+		}
+	}
+	if len(shutdowns) != 1 || shutdowns[0]["a"] != o.Variables[0].Limits.Safe {
+		t.Errorf("shut down by %v", shutdowns)
+	}
+}
