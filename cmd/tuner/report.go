@@ -21,7 +21,7 @@ func (w *wiring) writeReport(out io.Writer, f finale, journalPath string) error 
 	w.reportCost(b, f)
 	w.reportTrouble(b, f)
 	if w.opt.Mode != loop.Simulate {
-		for _, line := range restLines(f.result.Rest) {
+		for _, line := range w.restLines(&f.result) {
 			fmt.Fprintln(b, line)
 		}
 	}
@@ -232,12 +232,15 @@ func (w *wiring) reportTrouble(b io.Writer, f finale) {
 }
 
 // restLines says where the actuators were left, one line each.
-func restLines(rest []loop.RestReport) []string {
-	if len(rest) == 0 {
+func (w *wiring) restLines(result *loop.Result) []string {
+	switch rest := len(result.Rest) > 0; {
+	case !rest && w.opt.Mode == loop.Live && result.Steps > 0: // a session before did
+		return []string{"actuators: nothing was written to them by this process: they are where the one before it left them; tuner make-safe brings them to their fault states"}
+	case !rest:
 		return []string{"actuators: nothing was written to them"}
 	}
 	var lines []string
-	for _, r := range rest {
+	for _, r := range result.Rest {
 		state := map[loop.RestState]string{loop.RestHold: "left as it is", loop.RestOff: "let go",
 			loop.RestSafe: "at its safe value, " + quantity(r.Value, r.Unit)}[r.State]
 		if r.Dose {

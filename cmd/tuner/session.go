@@ -261,7 +261,7 @@ func (s *session) lastWords(f finale) string {
 	if f.err != nil && exitCode(f.err) != exitInterrupted {
 		words[0] = f.err.Error()
 	}
-	return strings.Join(append(words, restLines(f.result.Rest)...), "; ")
+	return strings.Join(append(words, s.w.restLines(&f.result)...), "; ")
 }
 
 // progressMarks is the width of the course in a progress line.
@@ -387,7 +387,7 @@ func (s *session) closeJournal(r loop.Result, line []byte) error {
 func (s *session) print(f finale, line []byte) error {
 	reportSeen := !s.json && s.env.isTerminal(s.env.stdout) && s.env.isTerminal(s.env.stderr)
 	if s.w.opt.Mode != loop.Simulate && f.err != nil && !reportSeen {
-		for _, text := range restLines(f.result.Rest) {
+		for _, text := range s.w.restLines(&f.result) {
 			fmt.Fprintf(s.env.stderr, "tuner: %s\n", text)
 		}
 	}
