@@ -101,6 +101,11 @@ func (l *Loop) comparison() (c journal.Comparison, why string) {
 		if math.IsNaN(c.Start[i]) && v.OnRelease == Hold {
 			return c, fmt.Sprintf("where %s was at the start is not known", v.Name)
 		}
+		// The range was narrowed since: nobody drives it there any more, and another
+		// setting would not be the start.
+		if r := l.rangeOf(i); c.Start[i] < r[0] || c.Start[i] > r[1] {
+			return c, fmt.Sprintf("the run started at %s = %.6g, outside the range [%.6g, %.6g] of now", v.Name, c.Start[i], r[0], r[1])
+		}
 		same = same && c.Start[i] == c.Recommended[i]
 	}
 	if same {

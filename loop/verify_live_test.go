@@ -119,3 +119,23 @@ func TestSetBestOutlivesACrash(t *testing.T) {
 		t.Errorf("got %+v", result)
 	}
 }
+
+// TestVerifyKeepsToANarrowedRange: the process dies in the search or in the comparison, the
+// range is narrowed, and the start lies outside it: it is driven there no more.
+func TestVerifyKeepsToANarrowedRange(t *testing.T) {
+	for _, leg := range []int{0, 3} { // 0: the last step of the search
+		path, o := crashComparing(t, "outcome-durable", leg)
+		o.Variables[0].Low, o.Variables[0].Start = 3, 4 // it was 2
+		spec := oneKnobSpec()
+		spec.Variables[0].Low = 3
+		past, result := resume(t, path, o, spec)
+		if result.Verification != nil || !strings.Contains(result.Unverified, "started at a = 2, outside the range [3, 10]") {
+			t.Errorf("%+v, %q", result.Verification, result.Unverified)
+		}
+		for _, s := range steps(t, path) {
+			if s.Decision.Step > past.Steps && s.Decision.Applied[0] < 3 {
+				t.Errorf("step %d went to %v", s.Decision.Step, s.Decision.Applied[0])
+			}
+		}
+	}
+}
