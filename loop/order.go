@@ -277,10 +277,20 @@ func (l *Loop) reset(now time.Time) Response {
 		l.pass(now, safety.CommandReset)
 		return done("cleared: %s; resume starts the run again", was)
 	}
-	if l.out.Active.Empty() {
+	if l.out.Active.Empty() || l.needsRestart() {
 		return Response{Code: CodeLatched, Message: fmt.Sprintf("%s: that needs a new start of the program, then a reset", l.story())}
 	}
 	return Response{Code: CodeConditions, Message: l.causes(l.out.Active)}
+}
+
+// needsRestart says that something is latched which this process cannot be trusted after.
+func (l *Loop) needsRestart() bool {
+	for r, of := range l.safety.Latched {
+		if of != 0 && safety.About(safety.Rule(r)).Clear == safety.ClearRestart {
+			return true
+		}
+	}
+	return false
 }
 
 // setBest ends the search as a stop condition does: at the best setting that the policy

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -204,4 +205,30 @@ func TestCommandsAreRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A trip that this process cannot be trusted after says what it needs.
+func TestResetAfterTheWatchdogNeedsANewStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, _ := liveTrial(t, func(tr *trial) { tr.deps.Panel.MakeReachable() })
+		p, stood := tr.deps.Panel, false
+		tr.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
+			if !stood {
+				stood = true
+				time.Sleep(time.Minute) // the loop's goroutine stands
+			}
+		}
+		end := tr.begin(t)
+		time.Sleep(2 * time.Minute)
+		if s := p.Status(); s.State != "tripped" || !slices.ContainsFunc(s.FirstOut, func(c Cause) bool { return c.Rule == "watchdog" && c.Latched }) {
+			t.Errorf("the loop has stood for a minute: %s, %+v", s.State, s.FirstOut)
+		}
+		if r := ask(p, CommandReset); r.OK || r.Code != CodeLatched || !strings.Contains(r.Message, "new start of the program") {
+			t.Errorf("reset: %+v", r)
+		}
+		ask(p, CommandStop)
+		if _, err := end(); !errors.Is(err, ErrSafety) {
+			t.Errorf("the run ended with %v", err)
+		}
+	})
 }
