@@ -16,11 +16,12 @@ var (
 	docsLink   = regexp.MustCompile(`\]\(([^()\s]+)(?: "[^"]*")?\)|<(?:img|a)[^>]* (?:src|href)="([^"]+)"`)
 	docsCode   = regexp.MustCompile("`[^`]*`")
 	docsHead   = regexp.MustCompile(`^#{1,6} +(.+?) *#*$`)
+	docsPath   = regexp.MustCompile("`((?:cmd/tuner|configs|drivers|gpcore|loop|safety|scripts|docs)/[a-zA-Z0-9_./*-]+)`")
 	docsTarget = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 
 // TestDocsLinks: every relative link of a page leads to a file of the repository, and its
-// anchor to a heading there. Every page under docs is reached from docs/README.md.
+// anchor to a heading there; files that are named like `this/one` exist. Every page under docs is reached from docs/README.md.
 func TestDocsLinks(t *testing.T) {
 	pages := map[string]*docsPage{}
 	for _, p := range docsPages(t) {
@@ -29,6 +30,11 @@ func TestDocsLinks(t *testing.T) {
 	leadsTo := map[string][]string{}
 	for name, p := range pages {
 		for i, line := range p.prose {
+			for _, m := range docsPath.FindAllStringSubmatch(line, -1) {
+				if found, err := filepath.Glob(filepath.Join("../..", m[1])); err != nil || len(found) == 0 {
+					t.Errorf("%s:%d: there is no %s", name, i+1, m[1])
+				}
+			}
 			for _, m := range docsLink.FindAllStringSubmatch(docsCode.ReplaceAllString(line, ""), -1) {
 				target := m[1] + m[2]
 				to, problem := followLink(pages, name, target)
