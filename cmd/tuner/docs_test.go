@@ -35,6 +35,9 @@ func TestDocs(t *testing.T) {
 			if shell := b.language == "sh" || b.language == "bash"; shell && b.directive == "" {
 				t.Errorf("%s:%d: commands are shown in console blocks, which are run", p.path, b.first)
 			}
+			if b.language != "console" && b.directive == "" && b.hasPrompt(p) {
+				t.Errorf("%s:%d: commands with their prompt are shown in console blocks, which are run", p.path, b.first)
+			}
 			if b.directive == "not run," {
 				notRun = append(notRun, fmt.Sprintf("%s:%d: %s", p.path, b.first, b.argument))
 			}
@@ -158,7 +161,7 @@ func (r *docsRun) block(b docsBlock) {
 			r.waitShown(c, p)
 			continue
 		} else if last && b.directive == "interrupt at" {
-			p.says.waitFor(r.t, b.argument)
+			r.waitSaid(p, b.argument)
 			p.signal(syscall.SIGINT)
 		}
 		want := 0
@@ -222,10 +225,21 @@ func (p *docsProcess) wait(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
+// waitSaid waits until a command has said something.
+func (r *docsRun) waitSaid(p *docsProcess, text string) {
+	r.t.Helper()
+	for limit := time.Now().Add(docsLimit); !strings.Contains(p.says.String(), text); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			r.t.Errorf("no %q in %v:\n%s", text, docsLimit, p.says.String())
+			return
+		}
+	}
+}
+
 // waitShown waits until a command in the background has said what the page shows.
 func (r *docsRun) waitShown(c docsCommand, p *docsProcess) {
 	r.t.Helper()
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(docsLimit); ; time.Sleep(20 * time.Millisecond) {
 		if _, ok := docsAlign(r.shown(c), docsLines(p.says.String()), docsSame); ok {
 			return
 		}

@@ -165,6 +165,11 @@ func (p *docsPage) commands(b docsBlock) ([]docsCommand, error) {
 	return all, nil
 }
 
+// hasPrompt: is there a line that looks like a command?
+func (b docsBlock) hasPrompt(p *docsPage) bool {
+	return slices.ContainsFunc(p.lines[b.first:b.end], func(line string) bool { return strings.HasPrefix(line, "$ ") })
+}
+
 func (b docsBlock) isRun() bool { return b.language == "console" && b.directive != "not run," }
 
 // isRun: is there a command on the page that a test runs?
