@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,6 +57,8 @@ func (q *question) status(ctx context.Context) error {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("%w: %s: %w", drivers.ErrProtocol, c.Topics.State(), err)
 	}
+	// Until its loop has begun, a tuner tells of no name.
+	s.Name, s.Site = cmp.Or(s.Name, q.cfg.Name), cmp.Or(s.Site, q.cfg.Site)
 	return printStatus(q.env.stdout, p, &s)
 }
 
