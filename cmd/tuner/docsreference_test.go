@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -217,3 +218,39 @@ func referenceOfJournal(t *testing.T) string {
 	}
 	return b.String()
 }
+
+// TestEnvironmentIsDocumented: the variables that the program asks for by name are those
+// that the manual and the reference list.
+func TestEnvironmentIsDocumented(t *testing.T) {
+	documented := map[string]bool{}
+	for _, v := range environmentVariables() {
+		for name := range strings.SplitSeq(v[0], ", ") {
+			documented[name] = true
+		}
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range environmentAsked.FindAllStringSubmatch(string(text), -1) {
+			asked++
+			if !documented[m[1]] {
+				t.Errorf("%s asks for $%s, which is not documented", name, m[1])
+			}
+		}
+	}
+	if asked < len(documented)-1 { // WATCHDOG_USEC is asked for by the library
+		t.Errorf("%d variables are asked for, %d documented", asked, len(documented))
+	}
+}
+
+var environmentAsked = regexp.MustCompile(`\b(?:lookup|set)\("([A-Z_]{4,})"\)`)

@@ -135,8 +135,13 @@ func environmentVariables() [][2]string {
 		{"STATE_DIRECTORY", "where the journal and the control state are kept if the file does not say; set by StateDirectory= of systemd."},
 		{"CREDENTIALS_DIRECTORY", "where keys that end in _credential look; set by LoadCredential= of systemd."},
 		{"NOTIFY_SOCKET, WATCHDOG_USEC", "how tuner run tells systemd that it is ready and alive."},
+		{"INVOCATION_ID", "set by systemd: where it or NOTIFY_SOCKET is set and no terminal is there, nobody typed the command, and --resume decides."},
+		{"SERVICE_RESULT, EXIT_CODE, EXIT_STATUS", "set by systemd for ExecStopPost=: how the service ended, for tuner make-safe --after-service."},
 		{"JOURNAL_STREAM", "set by systemd: where it names stderr, lines bear a priority for the journal."},
 		{"NO_COLOR", "no colors on a terminal."},
+		{"TERM", "where it is dumb, no line is written over itself, and none in colors."},
+		{"HOME", "its folder is written as ~ in what tuner dump gives."},
+		{"SOURCE_DATE_EPOCH", "the date that manual pages bear, in seconds since 1970."},
 	}
 }
 
