@@ -69,7 +69,7 @@ func (l *Loop) snapshot(now time.Time, session string) *Status {
 		Spent: Number(l.ledger.spent.float()), Budget: Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
 		Elapsed: seconds(l.ran(now)), TimeLimit: seconds(o.Stop.Time), Left: Number(math.NaN()),
 		Objective: ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},
-		Decision:  l.decisionStatus(), Outcome: l.outcomeStatus(), Recommended: l.recommendedStatus()}
+		Decision:  l.decisionStatus(), Outcome: l.outcomeStatus(), Recommended: l.recommendedStatus(), Comparison: l.comparisonStatus()}
 	if l.err != nil {
 		s.Error = l.err.Error()
 	}

@@ -97,6 +97,8 @@ type Status struct {
 	// Devices and Disk say what fails, and what that has cost of what is put up with.
 	Devices []DeviceStatus `json:"devices"`
 	Disk    DiskStatus     `json:"disk"`
+	// Comparison tells of the re-measuring at the end, nil before the search has ended.
+	Comparison *ComparisonStatus `json:"comparison"`
 }
 
 // Instant is a time by both clocks: Wall may jump, Mono is the time since the process's

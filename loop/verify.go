@@ -126,7 +126,7 @@ func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
 			pairs = int(fits)
 		}
 		if pairs < minPairs {
-			return 0, fmt.Sprintf("a pair costs %.4g, so %d cost more than the %.4g that stop.verify_cost allows", cost, minPairs, limit)
+			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", l.sum(cost), minPairs, l.sum(limit))
 		}
 	}
 	if limit, n := o.Verify.Time, l.searched(); limit > 0 && n > 0 {
@@ -141,6 +141,9 @@ func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
 	}
 	return pairs, ""
 }
+
+// sum writes an amount with its unit.
+func (l *Loop) sum(x float64) string { return strings.TrimRight(fmt.Sprintf("%.4g %s", x, l.opt.Cost.Unit), " ") }
 
 // pairCost is what a pair costs at most.
 func (l *Loop) pairCost(c journal.Comparison) float64 {
@@ -193,7 +196,7 @@ func (l *Loop) nextLeg() {
 		return
 	}
 	if limit := l.opt.Verify.Cost; limit > 0 && v.spent.plus(l.stepMoney(v.plan.Shots)) > asMoney(limit) {
-		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %.4g that stop.verify_cost allows", limit))
+		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.sum(limit)))
 		l.verified()
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
 )
 
@@ -104,6 +105,9 @@ func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
 		fmt.Fprintf(t, "best\t%s, %s %s, at %s\n", quantity(float64(r.Mean), s.Objective.Unit), side,
 			quantity(float64(r.Bound), s.Objective.Unit), strings.Join(at, ", "))
 	}
+	if c := s.Comparison; c != nil {
+		fmt.Fprintf(t, "compared\t%s\n", comparisonWords(c))
+	}
 	if s.Error != "" {
 		fmt.Fprintf(t, "error\t%s\n", s.Error)
 	}
@@ -128,6 +132,21 @@ func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Unit, number(float64(v.Value)), age)
 	}
 	return t.Flush()
+}
+
+// comparisonWords tells how the re-measuring at the end stands.
+func comparisonWords(c *loop.ComparisonStatus) string {
+	switch {
+	case c.Running:
+		which := c.Setting
+		if which == string(journal.Starting) {
+			which = "starting"
+		}
+		return fmt.Sprintf("pair %d of %d, measuring the %s setting", c.Pair, c.Pairs, which)
+	case c.Why != "":
+		return "not with the starting setting: " + c.Why
+	}
+	return c.Words
 }
 
 // span is a number of seconds as a duration.
