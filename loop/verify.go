@@ -143,7 +143,9 @@ func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
 }
 
 // sum writes an amount with its unit.
-func (l *Loop) sum(x float64) string { return strings.TrimRight(fmt.Sprintf("%.4g %s", x, l.opt.Cost.Unit), " ") }
+func (l *Loop) sum(x float64) string {
+	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, l.opt.Cost.Unit), " ")
+}
 
 // pairCost is what a pair costs at most.
 func (l *Loop) pairCost(c journal.Comparison) float64 {
