@@ -10,7 +10,7 @@ import (
 // HealthPart is one check of the run, in words that a person can act on.
 type HealthPart struct {
 	Name string `json:"name"`
-	// Level is "good", "watch", "bad" or "unknown".
+	// Level is "good", "watch", "bad", "unknown", or "told" where there is nothing to judge.
 	Level string `json:"level"`
 	Text  string `json:"text"`
 	// Remedy says what to do, "" where nothing needs to be done.
@@ -23,6 +23,7 @@ const (
 	watch   = "watch"
 	bad     = "bad"
 	unknown = "unknown"
+	told    = "told"
 )
 
 // examine makes all checks.
@@ -197,10 +198,11 @@ func boundaries(d *Document) HealthPart {
 		h.Level, h.Text = unknown, "Nothing is recommended yet."
 		return h
 	}
-	nearest, name := math.Inf(1), ""
+	nearest, name, counted := math.Inf(1), "", 0
 	for i, x := range d.Picture.Best.X {
 		v := d.Run.Variables[i]
 		if width := float64(v.High - v.Low); width > 0 && !math.IsNaN(float64(x)) {
+			counted++
 			if m := min(float64(x-v.Low), float64(v.High-x)) / width; m < nearest {
 				nearest, name = m, v.Name
 			}
@@ -210,7 +212,11 @@ func boundaries(d *Document) HealthPart {
 		h.Level, h.Text = unknown, "The recommended control set has no variable."
 		return h
 	}
-	h.Text = fmt.Sprintf("The recommended setting keeps %.0f %% of the range of %s from its nearer end; all others keep more.", 100*nearest, name)
+	h.Text = fmt.Sprintf("The recommended setting keeps %.0f %% of the range of %s from its nearer end", 100*nearest, name)
+	if counted > 1 {
+		h.Text += "; all others keep more"
+	}
+	h.Text += "."
 	if nearest < 0.02 {
 		h.Level = watch
 		h.Text = fmt.Sprintf("The recommended %s is at an end of its range.", name)
@@ -224,7 +230,7 @@ func constraints(d *Document) HealthPart {
 	h := HealthPart{Name: "Constraints", Level: good}
 	switch p := d.Picture; {
 	case len(d.Run.Constraints) == 0:
-		h.Text = "There are none."
+		h.Level, h.Text = told, "There are none."
 	case p == nil || p.Best == nil || math.IsNaN(float64(p.Best.Feasibility)):
 		h.Level, h.Text = unknown, "Not known yet: a sensor gave too few readings."
 	case p.Best.Feasible:
@@ -239,7 +245,7 @@ func constraints(d *Document) HealthPart {
 
 // budget says what is left.
 func budget(d *Document) HealthPart {
-	h := HealthPart{Name: "Budget and time left", Level: good}
+	h := HealthPart{Name: "Budget and time left", Level: told}
 	switch n := len(d.Steps); {
 	case d.Run.Finished:
 		h.Text = "The run has ended: " + d.Run.Reason + "."

@@ -88,10 +88,10 @@ func TestChecks(t *testing.T) {
 		{"later steps are better", better, "Better than random", good, ""},
 		{"inside", better, "Margin", good, "48 %"}, // 0.1 is 1.9 of 4 from the upper end
 		{"at the end", edge, "Margin", watch, "mirror"},
-		{"none", better, "Constraints", good, "none"},
+		{"none", better, "Constraints", told, "none"},
 		{"broken", broken, "Constraints", bad, "0.3"},
-		{"left", better, "Budget", good, "30 of 50 steps, 60 of 100 min"},
-		{"over", ended, "Budget", good, "cost"},
+		{"left", better, "Budget", told, "30 of 50 steps, 60 of 100 min"},
+		{"over", ended, "Budget", told, "cost"},
 	} {
 		if h := levelOf(t, c.d, c.name); h.Level != c.level || !strings.Contains(h.Text, c.text) {
 			t.Errorf("%s: %+v, want %s and %q", c.what, h, c.level, c.text)

@@ -26,7 +26,7 @@ class Page {
     this.replace("safety", safetySection(d));
     this.replace("why", whySection(d));
     this.replace("events", eventsSection(d));
-    this.replace("about", aboutSection(d, this.live));
+    this.replace("about", aboutSection(d, this));
     this.draw(p.objective, [objectiveSpec(d)]);
     this.draw(p.slices, d.picture ? d.picture.slices.map((s) => sliceSpec(d, s)) : []);
     this.draw(p.knobs, d.run.variables.map((_, i) => knobSpec(d, i)));
@@ -45,26 +45,13 @@ class Page {
     for (const name of ["status", "health", "best", "sets", "safety", "why", "events", "about"]) p[name] = h("section");
     p.main = h("main", { id: "main", tabindex: "-1" }, p.status, p.best, figures("objective", "Objective", p.objective), p.health, p.sets,
       figures("slices", "What the model believes", p.slices), figures("knobs", "Variables", p.knobs), p.why, p.safety, p.events, p.about);
-    p.status.hidden = true;
     this.root.replaceChildren(h("a", { class: "skip", href: "#main" }, "Skip to the run"),
       h("header", { class: "bar" }, p.heading, p.state, p.sub, p.actions), p.main);
   }
 
-  // replace puts a new part in the place of the old one, unless it is the same, and keeps
-  // the focus where it was.
+  // replace makes a part of the page like a new one.
   replace(name, fresh) {
-    const old = this.parts[name];
-    if (old.isEqualNode(fresh)) return;
-    if (old.contains(document.activeElement) || old.querySelector("details[open]")) {
-      if (name === "about" || name === "events") return; // being read: it will be renewed later
-    }
-    old.replaceWith(fresh);
-    this.parts[name] = fresh;
-  }
-
-  // replaceStatus shows how the run stands now.
-  replaceStatus(fresh) {
-    this.replace("status", fresh);
+    renew(this.parts[name], fresh);
   }
 
   // draw sees that a box has these charts, in order.

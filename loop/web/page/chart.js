@@ -107,8 +107,8 @@ function seriesOf(s) {
     label: s.label, scale: s.scale || "y", stroke: s.kind === "hidden" ? "transparent" : colour, class: s.kind === "hidden" ? "unseen" : null,
     width: points || s.kind === "hidden" ? 0 : s.width || 2, dash: s.dash,
     paths: points ? () => null : s.kind === "step" ? uPlot.paths.stepped({ align: 1 }) : undefined,
-    points: { show: points, size: s.size || 6, stroke: colour, fill: s.hollow ? ink("panel") : colour, width: 1.5 },
-    spanGaps: !points, value: (_, v) => num(v),
+    points: { show: points, size: s.size || 6, stroke: colour, fill: s.hollow ? "transparent" : colour, width: s.width || 1.5 },
+    spanGaps: !points, value: (_, v) => (known(v) ? num(v) : ""),
   };
 }
 
@@ -122,9 +122,11 @@ function optionsOf(spec, width) {
     scales.right = { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] };
   }
   return {
-    width, height: spec.wide ? 320 : 240, scales, axes, series: [{ label: spec.x.label, value: (_, v) => num(v) }, ...spec.series.map(seriesOf)],
+    width, height: spec.wide ? 320 : 240, scales, axes, series: [{ label: spec.x.label, value: (_, v) => (known(v) ? num(v) : "") }, ...spec.series.map(seriesOf)],
     bands: (spec.bands || []).map(([a, b]) => ({ series: [a + 1, b + 1], fill: ink("band") })),
     hooks: spec.bars ? { draw: [bars(spec.bars[0] + 1, spec.bars[1] + 1, "accent")] } : {},
+    legend: { markers: { width: 2, dash: (_, i) => (spec.series[i - 1].dash ? "dashed" : "solid"), fill: (_, i) => (spec.series[i - 1].hollow || spec.series[i - 1].dash ? "transparent" : ink(spec.series[i - 1].colour || "accent")),
+      stroke: (_, i) => ink(spec.series[i - 1].colour || "accent") } },
     cursor: { drag: { x: true, y: false } },
   };
 }

@@ -27,6 +27,13 @@ function quantity(x, unit, digits = 4) {
   return unit && unit !== "1" ? num(x, digits) + " " + unit : num(x, digits);
 }
 
+// between writes a range of which either end may be missing.
+function between(low, high, unit) {
+  if (known(low) && known(high)) return `${num(low)} to ${quantity(high, unit)}`;
+  if (known(low)) return "at least " + quantity(low, unit);
+  return known(high) ? "at most " + quantity(high, unit) : "-";
+}
+
 // named is a name with its unit, for headings.
 const named = (v) => (v.unit && v.unit !== "1" ? `${v.name} (${v.unit})` : v.name);
 
@@ -46,6 +53,23 @@ function table(caption, columns, rows) {
     h("table", null,
       h("thead", null, h("tr", null, columns.map((c, i) => cell("th", i, c[0])))),
       h("tbody", null, rows.map((r) => h("tr", null, r.map((c, i) => cell("td", i, c)))))));
+}
+
+// renew makes an element like a fresh one and touches only what differs, so that the focus,
+// the scrolling and a reader's place in it stay.
+function renew(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  for (const a of [...old.attributes]) if (!fresh.hasAttribute(a.name) && a.name !== "open") old.removeAttribute(a.name);
+  for (const a of fresh.attributes) if (old.getAttribute(a.name) !== a.value) old.setAttribute(a.name, a.value);
+  const before = [...old.childNodes], after = [...fresh.childNodes];
+  after.forEach((n, i) => {
+    const o = before[i];
+    if (!o) old.append(n);
+    else if (o.nodeName !== n.nodeName) o.replaceWith(n);
+    else if (n.nodeType === Node.ELEMENT_NODE) renew(o, n);
+    else if (o.data !== n.data) o.data = n.data;
+  });
+  before.slice(after.length).forEach((o) => o.remove());
 }
 
 // save offers bytes as a file.

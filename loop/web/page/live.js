@@ -12,53 +12,68 @@ class Live {
     setInterval(() => this.refresh(), 1000);
   }
 
-  async start() {
+  start() {
+    this.listen();
+  }
+
+  // load fetches the run. What the stream brings meanwhile waits and is added afterwards,
+  // so that no step is lost between the two.
+  async load() {
+    const waiting = (this.waiting = []);
+    let fresh;
     try {
       const answer = await fetch("api/document");
       if (!answer.ok) throw new Error(await answer.text());
-      this.document = await answer.json();
+      fresh = await answer.json();
     } catch (e) {
+      if (waiting !== this.waiting) return; // a newer one is under way
       this.lost(e.message);
-      setTimeout(() => this.start(), 2000);
+      setTimeout(() => this.load(), 2000);
       return;
     }
+    if (waiting !== this.waiting) return;
+    this.waiting = null;
+    this.document = fresh;
+    waiting.forEach((add) => add());
+    this.dirty = false;
     this.page.show(this.document);
     this.buttons();
     this.status(this.document.status);
-    if (!this.stream) this.listen();
   }
 
-  // listen follows the stream. The browser connects again by itself; what was missed
-  // meanwhile is fetched.
+  // later carries out now what changes the document, or when it has come.
+  later(add) {
+    if (this.waiting) this.waiting.push(add);
+    else if (this.document) add();
+  }
+
+  // listen follows the stream. The browser connects again by itself; each time it does, the
+  // run is fetched anew.
   listen() {
     const s = (this.stream = new EventSource("api/stream"));
-    let opened = false;
-    s.addEventListener("hello", () => {
-      if (opened || this.gone) this.start();
-      opened = true;
-      this.gone = false;
-    });
+    s.addEventListener("hello", () => this.load());
     s.addEventListener("status", (e) => this.status(JSON.parse(e.data)));
-    s.addEventListener("step", (e) => this.take(JSON.parse(e.data)));
-    s.addEventListener("picture", (e) => this.take(JSON.parse(e.data)));
-    s.addEventListener("story", (e) => {
-      this.document.events.push(JSON.parse(e.data));
-      this.dirty = true;
-    });
-    s.addEventListener("again", () => this.start());
+    s.addEventListener("step", (e) => this.later(() => this.take(JSON.parse(e.data))));
+    s.addEventListener("picture", (e) => this.later(() => this.take(JSON.parse(e.data))));
+    s.addEventListener("story", (e) => this.later(() => this.tell(JSON.parse(e.data))));
+    s.addEventListener("again", () => this.load());
     s.addEventListener("error", () => {
-      this.gone = true;
       this.lost("no connection to the tuner");
-      if (s.readyState === EventSource.CLOSED) { // the server has refused: try anew later
-        this.stream = null;
-        setTimeout(() => this.start(), 3000);
-      }
+      if (s.readyState === EventSource.CLOSED) setTimeout(() => this.listen(), 3000); // the server has refused: try anew later
     });
+  }
+
+  tell(event) {
+    const known = this.document.events.slice(-100).some((e) => e.wall_ms === event.wall_ms && e.kind === event.kind && e.message === event.message);
+    if (known) return; // it came with the document
+    this.document.events.push(event);
+    this.dirty = true;
   }
 
   take(u) {
     const d = this.document;
-    if (u.step) d.steps.push(u.step);
+    if (u.total < d.total) return; // older than the document
+    if (u.step && (!d.steps.length || u.step.n > d.steps[d.steps.length - 1].n)) d.steps.push(u.step);
     if (u.stride !== d.stride) { // the server has thinned out: so do we
       const newest = d.steps[Math.max(d.steps.length - 1000, 0)].n;
       d.steps = d.steps.filter((s) => s.n >= newest || s.n % u.stride === 0);
@@ -81,16 +96,20 @@ class Live {
       document.querySelector("[role=status]").textContent = "No answer from the tuner (" + why + "): trying again.";
       return;
     }
+    if (this.document.status.state === "ended") {
+      this.answer.textContent = "The tuner has exited: this is how the run ended.";
+      return;
+    }
     chip.className = "state bad";
     chip.textContent = "connection lost: what is shown is old";
     document.title = "(lost) " + this.document.run.name;
   }
 
   status(s) {
-    if (!s) return;
+    if (!s || !this.document || !this.stop) return;
     this.document.status = s;
-    const p = this.page.parts, level = stateLevels[s.state] || "unknown";
-    const text = (s.paused ? "paused" : s.state) + (s.dry_run ? ", dry run" : "");
+    const p = this.page.parts, level = s.dry_run && s.state === "running" ? "watch" : stateLevels[s.state] || "unknown";
+    const text = stateText(s);
     if (p.state.textContent !== text) p.state.textContent = text; // a reader hears changes only
     p.state.className = "state " + level;
     document.title = `${text} · ${this.document.run.name}`;
@@ -99,7 +118,10 @@ class Live {
     this.pause.disabled = over || s.state !== "running" || s.dry_run;
     this.resume.disabled = over || !["held", "fallen back", "disarmed", "armed"].includes(s.state) || s.dry_run;
     this.reset.hidden = !["tripped", "stopped"].includes(s.state);
-    this.page.replaceStatus(statusSection(s));
+    const alarm = notices(s).filter(([kind]) => kind === "bad").map(([, heading]) => heading).join("; ");
+    if (this.alarm.textContent !== alarm) this.alarm.textContent = alarm; // without the times, which change every second
+    this.page.replace("status", statusSection(s));
+    this.page.replace("best", bestSection(this.document));
   }
 
   buttons() {
@@ -110,7 +132,8 @@ class Live {
     this.reset = make("reset", "Reset the latch", { hidden: "", title: "After the cause has gone. It starts nothing." });
     this.stop = make("stop", "Stop to safe", { class: "stop", "aria-keyshortcuts": "Alt+S", title: "Brings every actuator to its safe state at once (Alt+S)" });
     this.answer = h("span", { role: "status", id: "answer" });
-    this.page.parts.actions.append(this.reset, " ", this.pause, " ", this.resume, " ", this.stop, " ", this.answer);
+    this.alarm = h("span", { class: "heard", role: "alert", id: "alarm" });
+    this.page.parts.actions.append(this.alarm, this.reset, " ", this.pause, " ", this.resume, " ", this.stop, " ", this.answer);
     document.addEventListener("keydown", (e) => {
       if (e.altKey && !e.ctrlKey && !e.metaKey && e.code === "KeyS") {
         e.preventDefault();
@@ -132,27 +155,54 @@ class Live {
   }
 }
 
-function statusSection(s) {
-  const out = [h("h2", { id: "now" }, "Now")];
-  if (s.causes && s.causes.length) {
-    out.push(h("div", { class: "notice", role: "alert" }, h("strong", null, "Why it does not run: "), s.causes.map((c) => c.text + (c.latched ? " (latched)" : "")).join("; "),
-      s.first_out && s.first_out.length ? h("p", null, "First: " + s.first_out.map((c) => c.text).join("; ")) : null));
+// stateText is the state in a few words.
+function stateText(s) {
+  let text = s.paused && s.state === "held" ? "paused" : s.state;
+  if (s.state === "ended" && s.reason) text += ": " + s.reason;
+  if (s.state === "running" && s.comparison && s.comparison.running) text = "verifying";
+  if (s.phase === "waiting for resume") text = "waiting for Resume";
+  return text + (s.dry_run ? ", dry run" : "");
+}
+
+// notices tell what a person should know before any number: [level, heading, text].
+function notices(s) {
+  const out = [], words = (causes) => causes.map((c) => c.text + (c.latched ? " (latched)" : "")).join("; ");
+  if (s.error) out.push(["bad", "Error", s.error]);
+  if (s.causes.length) out.push(["bad", "Why it does not run", words(s.causes) + (s.first_out.length ? ". First: " + words(s.first_out) : "")]);
+  for (const d of s.devices) {
+    if (d.out) out.push(["bad", `Device ${d.name} fails`, `${d.trouble || "no answer"}, for ${seconds(d.out_for_s)}${d.held ? "; the run is held for it" : ""} (${d.failures} failures, ${d.retries} are put up with in ${seconds(d.window_s)})`]);
+    else if (d.failures) out.push(["watch", `Device ${d.name} has failed`, `${d.failures} times in the last ${seconds(d.window_s)} (${d.retries} are put up with), the last time: ${d.trouble}`]);
   }
-  if (s.error) out.push(h("div", { class: "notice", role: "alert" }, h("strong", null, "Error: "), s.error));
-  const facts = [["Step", `${s.step}, ${s.phase} for ${seconds(s.phase_for_s)}`], ["Concluded", s.step_limit ? `${s.steps} of ${s.step_limit}` : String(s.steps)],
-    ["Spent", s.budget ? `${num(s.spent)} of ${quantity(s.budget, s.cost_unit)}` : quantity(s.spent, s.cost_unit)],
-    ["Running for", seconds(s.elapsed_s)], ["Left, at this pace", seconds(s.left_s)]];
+  if (s.disk.held) out.push(["bad", "The record cannot be kept", `${s.disk.problem}; ${s.disk.due} records wait, and nothing moves meanwhile`]);
+  else if (known(s.disk.free_bytes) && s.disk.free_bytes < 4 * s.disk.least_bytes) out.push(["watch", "The disk is filling up", `${num(s.disk.free_bytes / 1e6, 3)} MB are free; the run is held below ${num(s.disk.least_bytes / 1e6, 3)} MB`]);
+  if (s.phase === "waiting for resume") out.push(["watch", "Waiting for Resume", "the tuner was started anew, and drives nothing until somebody says Resume"]);
+  else if (s.paused && s.state === "held") out.push(["watch", "Paused by a person", "every actuator stays where it is until somebody says Resume"]);
+  if (s.failures) out.push(["watch", "Steps fail", `${s.failures} in a row` + (s.failure_limit ? ` of ${s.failure_limit} that are put up with` : "") + (s.outcome && s.outcome.problem ? `; the last one: ${s.outcome.problem}` : "")]);
+  if (s.dry_run) out.push(["watch", "Dry run", "settings are proposed and sensors are read; nothing is written to the instrument"]);
+  if (s.comparison && s.comparison.running) out.push(["told", "Verifying", `the search is over; the recommended and the starting setting are measured in turn. Pair ${s.comparison.pair} of ${s.comparison.pairs}: now the ${s.comparison.setting === "start" ? "starting" : "recommended"} setting. These steps are no part of the figures below`]);
+  return out;
+}
+
+// notice is one of them as an element.
+const notice = ([level, heading, text]) => h("div", { class: "notice " + level }, h("strong", null, heading + ": "), text + ".");
+
+function statusSection(s) {
+  const out = [h("h2", { id: "now" }, "Now"), h("div", null, notices(s).map(notice))];
+  const facts = [["Step", `${s.step}, ${s.phase} for ${seconds(s.phase_for_s)}`], ["Concluded", (s.step_limit ? `${s.steps} of ${s.step_limit}` : String(s.steps)) + " steps of the search"]];
+  if (s.budget || s.spent || s.cost_unit) facts.push(["Spent", s.budget ? `${num(s.spent)} of ${quantity(s.budget, s.cost_unit)}` : quantity(s.spent, s.cost_unit)]);
+  facts.push(["Running for", seconds(s.elapsed_s) + (s.time_limit_s ? ` of ${seconds(s.time_limit_s)}` : "")]);
+  if (!s.comparison) facts.push(["Left, at this pace", seconds(s.left_s)]);
   out.push(h("dl", { class: "facts" }, facts.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])));
   out.push(table("Variables now", [["Variable"], ["Wanted", true], ["Setpoint", true], ["Read back", true], ["Age", true]],
     s.variables.map((v) => [v.name, v.driven ? quantity(v.wanted, v.unit) : v.released ? "let go" : "left alone", quantity(v.setpoint, v.unit), quantity(v.readback, v.unit), seconds(v.age_s)])));
-  out.push(table("Sensors now", [["Sensor"], ["Value", true], ["Age", true], ["Good"]],
-    s.sensors.map((v) => [v.name, quantity(v.value, v.unit), seconds(v.age_s), v.valid ? "yes" : "no"])));
+  out.push(table("Sensors now", [["Sensor"], ["Value", true], ["Age", true], ["Usable"]],
+    s.sensors.map((v) => [v.name, quantity(v.value, v.unit), seconds(v.age_s), v.valid ? "yes" : h("span", { class: "bad" }, "no: " + (known(v.value) ? "too old" : "no value yet"))])));
   if (s.constraints.length) {
     out.push(table("Constraints now", [["Sensor"], ["Bounds", true], ["Value", true], ["Margin", true]],
-      s.constraints.map((c) => [c.sensor, `${num(c.low)} to ${quantity(c.high, c.unit)}`, quantity(c.value, c.unit), h("span", { class: c.margin < 0 ? "bad" : "" }, quantity(c.margin, c.unit))])));
+      s.constraints.map((c) => [c.sensor, between(c.low, c.high, c.unit), quantity(c.value, c.unit), c.margin < 0 ? h("span", { class: "bad" }, quantity(c.margin, c.unit) + ": outside") : quantity(c.margin, c.unit)])));
   }
   if (s.doses.length) {
-    out.push(table("Doses", [["Variable"], ["Given", true], ["Limit of the run", true]], s.doses.map((v) => [v.variable, quantity(v.total, v.unit) + (v.unknown ? " (the last one: unknown)" : ""), quantity(v.limit, v.unit)])));
+    out.push(table("Doses", [["Variable"], ["Given", true], ["Limit of the run", true]], s.doses.map((v) => [v.variable, quantity(v.total, v.unit) + (v.unknown ? " (the last one: unknown)" : ""), known(v.limit) ? quantity(v.limit, v.unit) : "none"])));
   }
   return h("section", { "aria-labelledby": "now" }, out);
 }

@@ -1,7 +1,7 @@
 "use strict";
 // The parts of the page, in their order. Each takes the document and gives elements.
 
-const levelMarks = { good: "✓ good", watch: "! watch", bad: "✗ bad", unknown: "? not known" };
+const levelMarks = { good: "✓ good", watch: "! watch", bad: "✗ bad", unknown: "? not known", told: "" };
 
 function healthSection(d) {
   return h("section", { "aria-labelledby": "health" }, h("h2", { id: "health" }, "Health"),
@@ -14,14 +14,14 @@ function healthSection(d) {
 function settingRows(d, point) {
   return d.run.variables.map((v, i) => [v.name,
     known(point.x[i]) ? quantity(point.x[i], v.unit) : "left alone, only measured",
-    known(v.low) ? `${num(v.low)} to ${quantity(v.high, v.unit)}` : "-"]);
+    between(v.low, v.high, v.unit)]);
 }
 
 function bestSection(d) {
   const p = d.picture, out = [h("h2", { id: "best" }, "Recommended setting")];
   const o = d.run.objective, unit = d.run.unit;
   if (!p || !p.best) {
-    out.push(h("p", null, p ? "Nothing is recommended yet: no step gave valid data." : "The model was not asked for."));
+    out.push(h("p", null, p ? "Nothing is recommended yet: no step gave valid data." : d.status ? "The model is being worked out." : "The model was not asked for."));
     return h("section", { "aria-labelledby": "best" }, out);
   }
   const side = d.run.minimize ? "at most" : "at least";
@@ -36,11 +36,18 @@ function bestSection(d) {
 
 // verified tells what re-measuring has shown, which the model's word is no substitute for.
 function verified(d) {
-  const text = d.verified || (d.result && d.result.verified && d.result.verified.words);
-  if (text) return h("p", null, h("strong", null, "Verified by re-measuring: "), text);
-  const why = d.result && d.result.unverified;
-  if (why) return h("p", null, h("strong", null, "Not verified: "), why);
-  return h("p", null, h("strong", null, "Not verified: "), "the recommended and the starting setting have not been measured again in alternation, so the improvement is the model's word.");
+  const line = (heading, ...text) => h("p", null, h("strong", null, heading + ": "), ...text);
+  const now = d.status && d.status.comparison, r = d.result || {}, v = r.verified || now || {};
+  if (v.running) return line("Being verified", `pair ${v.pair} of ${v.pairs}; the words stand here when it is over.`);
+  if (v.words) {
+    const numbers = v.recommended && known(v.recommended.mean) ? ` Measured in turn: ${quantity(v.recommended.mean, d.run.unit)} recommended, ${quantity(v.start.mean, d.run.unit)} at the start`
+      + `; that took ${v.steps} steps` + (v.spent > 0 ? ` and ${quantity(v.spent, d.run.cost_unit)}` : "") + " beside the search." : "";
+    return line(v.verdict === "better" ? "Verified by re-measuring" : "Re-measured", v.words + ".", numbers);
+  }
+  const why = r.unverified || v.why;
+  if (why) return line("Not verified", why + ". The improvement is the model's word.");
+  if (!d.run.finished) return line("Not verified yet", "the recommended and the starting setting are measured in turn when the search ends; until then the improvement is the model's word.");
+  return line("Not verified", "the recommended and the starting setting have not been measured again in turn, so the improvement is the model's word.");
 }
 
 function objectiveSpec(d) {
@@ -67,9 +74,9 @@ function knobSpec(d, i) {
   const last = s.length ? s[s.length - 1] : null;
   const summary = last && known(last.x[i]) ? `Last step: ${known(last.applied[i]) ? "set to " + quantity(last.applied[i], v.unit) : "left alone"}, ${v.actuated ? "achieved" : "measured"} ${quantity(last.x[i], v.unit)}.` : "No step yet.";
   return { title: "Variable: " + v.name, summary, x: { label: "step", values: s.map((r) => r.n) }, yLabel: named(v),
-    series: [{ label: "requested", kind: "points", hollow: true, size: 9, colour: "third", values: of("requested") },
-      { label: "after the safety layer", kind: "points", size: 6, colour: "second", values: of("applied") },
-      { label: "achieved", kind: "points", size: 4, values: of("x") }],
+    series: [{ label: "requested", kind: "points", hollow: true, size: 11, width: 1, colour: "third", values: of("requested") },
+      { label: "after the safety layer", kind: "points", hollow: true, size: 7, width: 1, colour: "second", values: of("applied") },
+      { label: v.actuated ? "achieved" : "measured", kind: "points", size: 3, width: 1, values: of("x") }],
     yRange: known(v.low) ? (_, low, high) => [Math.min(v.low, low ?? v.low), Math.max(v.high, high ?? v.high)] : undefined };
 }
 
@@ -94,21 +101,30 @@ const nearest = (list, x) => list.reduce((a, b) => (Math.abs(b - x) < Math.abs(a
 
 function setsSection(d) {
   const total = d.sets.reduce((a, s) => a + (s.spent || 0), 0), unit = d.run.cost_unit, y = d.run.unit;
-  const full = d.sets.reduce((a, s) => (s.variables.length > a.variables.length ? s : a));
   const rows = d.sets.map((s, i) => {
     const best = d.picture && d.picture.sets[i];
-    return [s.variables.join(", ") || "none", quantity(s.cost, unit), String(s.steps), s.steps ? String(s.first_step) : "-", num(s.spent),
+    return [s.variables.join(", ") || "none", quantity(s.cost, unit), String(s.steps), s.steps ? String(s.first_step) : "-", quantity(s.spent, unit),
       total > 0 ? Math.round((100 * s.spent) / total) + " %" : "-", known(s.mean) ? quantity(s.mean, y) + (known(s.se) ? " ± " + num(s.se, 2) : "") : "-",
       best ? quantity(best.mean, y) : "-", best ? quantity(best.bound, y) : "-"];
   });
-  const out = [h("h2", { id: "cost" }, "What each control set cost and brought"),
-    table("Control sets", [["Control set"], ["Price of a step", true], ["Steps", true], ["First step", true], ["Spent", true], ["Share", true],
-      ["Last ten steps, mean ± SE", true], ["Its best, by the model", true], ["its bound", true]], rows)];
-  const always = full.cost * d.total;
-  if (d.sets.length > 1 && known(always) && always > total && total > 0) {
-    out.push(h("p", null, `Spent ${quantity(total, unit)} in ${d.total} steps. Setting ${full.variables.join(", ")} in every one of them would have cost ${quantity(always, unit)} by the same prices: ${quantity(always - total, unit)} more.`));
-  }
-  return h("section", { "aria-labelledby": "cost" }, out);
+  return h("section", { "aria-labelledby": "cost" }, h("h2", { id: "cost" }, "What each control set cost and brought"),
+    table("Control sets", [["Control set"], ["Its price, once a step", true], ["Steps", true], ["First step", true], ["Spent", true], ["Share", true],
+      ["Last ten steps, mean ± SE", true], ["Its best, by the model", true], ["Its bound", true]], rows),
+    h("p", null, savedWords(d, total)));
+}
+
+// savedWords compares what was spent with setting the most variables in every step. Shots
+// and movements would have been paid as well, so that it is the sets' prices that differ.
+function savedWords(d, total) {
+  const unit = d.run.cost_unit, steps = d.sets.reduce((a, s) => a + s.steps, 0);
+  const full = d.sets.reduce((a, s) => (s.variables.length > a.variables.length ? s : a));
+  const every = full.variables.length === d.run.variables.length ? "every variable" : full.variables.join(", ");
+  if (!total) return steps ? "Nothing was spent: no step has a price." : "";
+  const spent = `Spent ${quantity(total, unit)} in ${steps} steps`;
+  if (d.sets.length === 1) return spent + `, each of which set ${every}: there is one control set, so nothing was saved by leaving variables alone.`;
+  const saved = d.sets.reduce((a, s) => a + s.steps * (full.cost - s.cost), 0);
+  if (saved > 0) return spent + `. Setting ${every} in each of them would have cost ${quantity(total + saved, unit)} by the sets' prices: ${quantity(saved, unit)} saved.`;
+  return spent + `. Setting ${every} in each of them would not have cost more by the sets' prices: nothing saved.`;
 }
 
 function safetySection(d) {
@@ -136,7 +152,7 @@ function reasonFor(d, s) {
   const sign = d.run.minimize ? -1 : 1, best = d.picture && d.picture.best ? d.picture.best.mean : null;
   const behind = known(best) ? sign * (best - s.predicted) : 0, sd = s.predicted_sd || 0;
   const words = [behind > sd ? `explore: expected ${quantity(behind, d.run.unit, 3)} worse than the best known, but unsure by ${quantity(sd, d.run.unit, 2)}` : "exploit: expected among the best"];
-  if (known(s.risk) && s.risk > 0) words.push(`risk term takes off ${num(s.risk, 2)}`);
+  if (known(s.risk) && s.risk > 0) words.push(`risk term takes off ${quantity(s.risk, d.run.unit, 2)}`);
   if (s.clamped) words.push("changed by " + s.clamped);
   return words.join("; ");
 }
@@ -145,7 +161,7 @@ function whySection(d) {
   const rows = d.steps.slice(-25).reverse().map((s) => [String(s.n), d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
     reasonFor(d, s), known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : "-", s.valid ? num(s.mean) : s.problem, num(s.cost), num(s.took_ms, 3)]);
   return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"),
-    table("The last steps, newest first", [["Step", true], ["Control set"], ["Why"], ["Predicted ± SD", true], ["Measured", true], [`Cost (${d.run.cost_unit || "1"})`, true], ["Decision (ms)", true]], rows));
+    table("The last steps, newest first", [["Step", true], ["Control set"], ["Why"], [named({ name: "Predicted ± SD", unit: d.run.unit }), true], [named({ name: "Measured", unit: d.run.unit }), true], [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]], rows));
 }
 
 function eventsSection(d) {
@@ -154,10 +170,10 @@ function eventsSection(d) {
     rows.length ? table("Events, newest first", [["Time (UTC)"], ["Level"], ["Step", true], ["What"]], rows) : h("p", null, "None."));
 }
 
-function aboutSection(d, live) {
+function aboutSection(d, page) {
   const r = d.run;
   const facts = [["Run", `${r.name} at ${r.site || "no site"}, ${r.id}`], ["Mode", r.mode], ["Policy", r.policy], ["Begun", r.start], ["Steps", String(d.total)],
-    ["Ended", r.finished ? r.reason : "not yet"], ["Version of tuner", r.version], ["Seed", r.seed], ["Sessions", String(r.sessions)],
+    ["Ended", r.finished ? r.reason : (d.status && d.status.state === "ended" && d.status.reason) || "not yet"], ["Version of tuner", r.version], ["Seed", r.seed], ["Sessions", String(r.sessions)],
     ["Configuration", r.config_file], ["SHA-256 of the configuration", r.config_sha256]];
   if (d.hash) facts.push(["SHA-256 of the journal's records, as JSON lines", d.hash]);
   if (d.replay) facts.push(["Decisions derived anew", d.replay]);
@@ -165,9 +181,9 @@ function aboutSection(d, live) {
   return h("section", { "aria-labelledby": "about" }, h("h2", { id: "about" }, "About this run"),
     h("dl", { class: "facts" }, facts.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])),
     h("div", { class: "tools" },
-      h("button", { type: "button", onclick: () => saveSteps(d, base) }, "Save steps as CSV"),
-      h("button", { type: "button", onclick: () => save(base + ".json", "application/json", JSON.stringify(d)) }, "Save all as JSON"),
-      live ? h("a", { href: "api/report", download: base + ".html" }, "Download the report") : null),
+      h("button", { type: "button", onclick: () => saveSteps(page.document, base) }, "Save steps as CSV"),
+      h("button", { type: "button", onclick: () => save(base + ".json", "application/json", JSON.stringify(page.document)) }, "Save all as JSON"),
+      page.live ? h("a", { href: "api/report", download: base + ".html" }, "Download the report") : null),
     r.config_text ? h("details", null, h("summary", null, "Configuration"), h("pre", { tabindex: "0" }, r.config_text)) : null);
 }
 
