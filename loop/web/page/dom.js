@@ -46,9 +46,9 @@ function seconds(s) {
   return s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${(s / 86400).toFixed(1)} days`;
 }
 
-// table makes a table; columns are [heading, isNumber], rows lists of texts or elements.
+// table makes a table; columns are [heading, isNumber, isLong], rows lists of texts or elements.
 function table(caption, columns, rows) {
-  const cell = (tag, i, content) => h(tag, { class: columns[i][1] ? "num" : null, scope: tag === "th" ? "col" : null }, content);
+  const cell = (tag, i, content) => h(tag, { class: columns[i][1] ? "num" : columns[i][2] ? "long" : null, scope: tag === "th" ? "col" : null }, content);
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption + " (table)" },
     h("table", null,
       h("thead", null, h("tr", null, columns.map((c, i) => cell("th", i, c[0])))),

@@ -76,7 +76,7 @@ function knobSpec(d, i) {
   return { title: "Variable: " + v.name, summary, x: { label: "step", values: s.map((r) => r.n) }, yLabel: named(v),
     series: [{ label: "requested", kind: "points", hollow: true, size: 11, width: 1, colour: "third", values: of("requested") },
       { label: "after the safety layer", kind: "points", hollow: true, size: 7, width: 1, colour: "second", values: of("applied") },
-      { label: v.actuated ? "achieved" : "measured", kind: "points", size: 3, width: 1, values: of("x") }],
+      { label: v.actuated ? "achieved" : "measured", kind: "points", size: 4, width: 1, values: of("x") }],
     yRange: known(v.low) ? (_, low, high) => [Math.min(v.low, low ?? v.low), Math.max(v.high, high ?? v.high)] : undefined };
 }
 
@@ -161,13 +161,13 @@ function whySection(d) {
   const rows = d.steps.slice(-25).reverse().map((s) => [String(s.n), d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
     reasonFor(d, s), known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : "-", s.valid ? num(s.mean) : s.problem, num(s.cost), num(s.took_ms, 3)]);
   return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"),
-    table("The last steps, newest first", [["Step", true], ["Control set"], ["Why"], [named({ name: "Predicted ± SD", unit: d.run.unit }), true], [named({ name: "Measured", unit: d.run.unit }), true], [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]], rows));
+    table("The last steps, newest first", [["Step", true], ["Control set"], ["Why", false, true], [named({ name: "Predicted ± SD", unit: d.run.unit }), true], [named({ name: "Measured", unit: d.run.unit }), true], [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]], rows));
 }
 
 function eventsSection(d) {
   const rows = d.events.slice(-100).reverse().map((e) => [when(e.wall_ms), h("span", { class: { warn: "watch", error: "bad" }[e.level] || "" }, e.level), e.step ? String(e.step) : "-", e.message]);
   return h("section", { "aria-labelledby": "events" }, h("h2", { id: "events" }, "Events"),
-    rows.length ? table("Events, newest first", [["Time (UTC)"], ["Level"], ["Step", true], ["What"]], rows) : h("p", null, "None."));
+    rows.length ? table("Events, newest first", [["Time (UTC)"], ["Level"], ["Step", true], ["What", false, true]], rows) : h("p", null, "None."));
 }
 
 function aboutSection(d, page) {
