@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ before you send it all the same: what an instrument said is in it.`,
 			if last < 0 {
 				return usageError{fmt.Errorf("--last is %d; it is a number of steps", last)}
 			}
-			d := dumper{env: e, last: last, doc: newDumpDocument()}
+			d := dumper{env: e, last: last, doc: newDumpDocument(), folders: []string{folder, filepath.Dir(args[0])}}
 			if err := d.read(args[0]); err != nil {
 				return err
 			}
@@ -120,6 +121,8 @@ type dumper struct {
 	doc    *dumpDocument
 	reader *journal.Reader // nil where the journal cannot be read
 	redact *redactor
+	// folders are where the files may lie that the configuration names.
+	folders []string
 }
 
 // problem notes what could not be found out: a dump is made of what can be.
@@ -135,7 +138,7 @@ func (d *dumper) read(path string) error {
 	if err != nil {
 		return &journal.Error{Err: journal.ErrIO, Path: path, Detail: err.Error(), Cause: err}
 	}
-	d.redact = newRedactor(nil, d.env.lookup)
+	d.redact = newRedactor(nil, d.env.lookup, nil)
 	d.doc.Journal.Bytes = info.Size()
 	if log, err := os.Stat(path + "-wal"); err == nil {
 		d.doc.Journal.LogBytes = log.Size()

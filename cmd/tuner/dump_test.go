@@ -14,7 +14,8 @@ import (
 
 // planted are secrets, each of which stands somewhere in the journal of these tests.
 var planted = []string{"plain-hunter2", "env-swordfish", "file-opensesame", "cred-abracadabra", "tok-987654", "urlpass77",
-	"bearer-xyzzy", "apikey-4711", "json-plugh", "quoted\"mellon"}
+	"bearer-xyzzy", "apikey-4711", "json-plugh", "quoted\"mellon",
+	"relative-frotz", "00deadbeef00", "child-env-gnusto", "spoken-rezrov5", "pwd-nitfol"}
 
 // secretive makes a journal in which secrets stand wherever a device, a user or a driver
 // may have left them.
@@ -22,6 +23,11 @@ func secretive(t *testing.T, dir string) string {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "pw"), []byte("file-opensesame\n"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for file, text := range map[string]string{"relative": "relative-frotz\na second line\n", "keys": "# who\nanna 00deadbeef00\n"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	path := filepath.Join(dir, "secret.db")
 	set := func(key, value string) journal.Setting {
@@ -33,13 +39,15 @@ func secretive(t *testing.T, dir string) string {
 		Effective: []journal.Setting{set("device.pump.password", `"plain-hunter2"`), set("mqtt.password_env", `"PUMP_PW"`),
 			set("web.token_file", `"`+filepath.Join(dir, "pw")+`"`), set("mqtt.password_credential", `"pump"`),
 			set("device.child.command", `["child", "--token", "tok-987654", "--verbose"]`), set("mqtt.broker", `"tcp://me:urlpass77@host:1883"`),
-			set("device.child.passphrase", `"quoted\"mellon"`), set("objective.sensor", `"y"`)}}, journal.Options{})
+			set("device.child.passphrase", `"quoted\"mellon"`), set("objective.sensor", `"y"`),
+			set("mqtt.password_file", `"relative"`), set("mqtt.command_keys_file", `"keys"`), set("device.child.env.LOGIN", `"child-env-gnusto"`)}}, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, message := range []string{"the pump said: env-swordfish is wrong", "sent file-opensesame", "sent cred-abracadabra",
 		"Authorization: Bearer bearer-xyzzy", "GET /?api_key=apikey-4711&x=1", `{"password": "json-plugh"}`, "again tok-987654? token=tok-987654",
-		"and plain-hunter2", "a token ring is no secret"} {
+		"and plain-hunter2", "a token ring is no secret",
+		"sent relative-frotz and 00deadbeef00", "the password is spoken-rezrov5", "pwd=pwd-nitfol"} {
 		if err := j.Log(journal.Event{Level: "warn", Kind: "device", Message: message}); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +102,7 @@ func TestDumpHasNoSecrets(t *testing.T) {
 		t.Errorf("the home folder %s is in the dump", home)
 	}
 	for _, kept := range []string{"a token ring is no secret", "the pump said: (removed) is wrong", `"mqtt.password_env"`, `"objective.sensor"`,
-		"tcp://me:(removed)@host:1883", "--verbose", `"warn device": 9`, `"move failed": 1`, `"password=(removed) refused": 1`} {
+		"tcp://me:(removed)@host:1883", "--verbose", `"warn device": 12`, `"move failed": 1`, `"password=(removed) refused": 1`} {
 		if !strings.Contains(text, kept) {
 			t.Errorf("%q is not in the dump", kept)
 		}

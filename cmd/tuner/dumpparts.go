@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -103,8 +104,9 @@ func (d *dumper) describe() {
 	var settings []journal.Setting
 	for _, c := range all {
 		settings = append(settings, c.Effective...)
+		d.folders = append(d.folders, filepath.Dir(c.File))
 	}
-	d.redact = newRedactor(settings, d.env.lookup)
+	d.redact = newRedactor(settings, d.env.lookup, d.folders)
 	for _, c := range all {
 		out := dumpConfiguration{Session: c.Session, File: c.File, SHA256: c.SHA256, Settings: []settingLine{}}
 		for _, s := range c.Effective {

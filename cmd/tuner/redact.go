@@ -27,7 +27,14 @@ type redactor struct {
 
 // secretText finds a word for a secret with what is given for it: --password x,
 // "token": "x", api_key=x, Bearer x.
-var secretText = regexp.MustCompile(`(?i)((?:passwd|password|passphrase|secret|token|api[-_]?key|apikey|credential|authorization)["'\\]*\s*[=:,]\s*["'\\]*(?:(?:basic|bearer)\s+)?|--?[a-z-]*(?:passwd|password|passphrase|secret|token|api[-_]?key)[ "',]+|\b(?:basic|bearer)\s+)([^\s"',;\\]+)`)
+var secretText = regexp.MustCompile(`(?i)((?:passwd|password|passphrase|secret|token|api[-_]?key|apikey|credential|authorization)["'\\]*\s*[=:,]\s*["'\\]*(?:(?:basic|bearer)\s+)?|\b(?:pwd|pass|private[-_]?key)["'\\]*\s*=\s*["'\\]*|--?[a-z-]*(?:passwd|password|passphrase|secret|token|api[-_]?key)[ "',]+|\b(?:basic|bearer)\s+)([^\s"',;\\]+)`)
+
+// spokenText finds what a sentence says after such a word: the password is x, token x. It
+// is taken for a secret where it looks like one, see looksSecret.
+var spokenText = regexp.MustCompile(`(?i)(\b(?:passwd|password|passphrase|secret|token|api[-_ ]?key|pwd)\s+(?:is\s+|was\s+)?["'\\]*)([^\s"',;\\]{4,})`)
+
+// looksSecret says that a word of a sentence has what words have not: a digit or a sign.
+func looksSecret(word string) bool { return strings.ContainsAny(word, "0123456789!@#$%^&*") }
 
 // addressText finds a password in an address.
 var addressText = regexp.MustCompile(`(://[^/@\s:]*:)([^/@\s]+)(@)`)
@@ -42,8 +49,9 @@ var literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 // everywhere by chance.
 const shortestSecret = 4
 
-// newRedactor learns the secrets that the settings name the places of.
-func newRedactor(settings []journal.Setting, lookup func(string) (string, bool)) *redactor {
+// newRedactor learns the secrets that the settings name the places of. What names a file
+// by a relative path is looked for in each of the folders.
+func newRedactor(settings []journal.Setting, lookup func(string) (string, bool), folders []string) *redactor {
 	r := &redactor{}
 	if home, ok := lookup("HOME"); ok && len(home) > 1 {
 		r.home = home
@@ -51,18 +59,17 @@ func newRedactor(settings []journal.Setting, lookup func(string) (string, bool))
 	credentials, _ := lookup("CREDENTIALS_DIRECTORY")
 	for _, s := range settings {
 		place := strings.Trim(s.Value, `"'`)
-		var secret string
 		switch key := strings.ToLower(s.Key); {
 		case configs.IsSecretKey(key):
-			secret = place
+			r.learn(place)
 		case configs.IsSecretKey(strings.TrimSuffix(key, "_env")):
-			secret, _ = lookup(place)
-		case configs.IsSecretKey(strings.TrimSuffix(key, "_file")):
-			secret = fileText(place)
+			secret, _ := lookup(place)
+			r.learn(secret)
+		case configs.IsSecretKey(strings.TrimSuffix(key, "_file")), strings.HasSuffix(key, "_keys_file"):
+			r.learnFile(place, folders)
 		case configs.IsSecretKey(strings.TrimSuffix(key, "_credential")) && credentials != "":
-			secret = fileText(filepath.Join(credentials, place))
+			r.learnFile(place, []string{credentials})
 		}
-		r.learn(secret)
 		for _, found := range secretText.FindAllStringSubmatch(s.Value, -1) {
 			r.learn(found[2])
 		}
@@ -80,18 +87,30 @@ func (r *redactor) learn(secret string) {
 	}
 }
 
-// fileText reads a file; what cannot be read here is not known here.
-func fileText(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
+// learnFile learns the lines of a file, and the last word of each: a line of keys is NAME
+// and key. What cannot be read here is not known here.
+func (r *redactor) learnFile(path string, folders []string) {
+	if filepath.IsAbs(path) {
+		folders = []string{""}
 	}
-	return string(text)
+	for _, folder := range folders {
+		text, err := os.ReadFile(filepath.Join(folder, path))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			r.learn(line)
+			if words := strings.Fields(line); len(words) > 1 {
+				r.learn(words[len(words)-1])
+			}
+		}
+	}
 }
 
-// setting takes out a secret that stands as the value of its key.
+// setting takes out a secret that stands as the value of its key, and what a program is
+// given in its environment: that is where its passwords are, under any name.
 func (r *redactor) setting(s journal.Setting) journal.Setting {
-	if configs.IsSecretKey(s.Key) {
+	if configs.IsSecretKey(s.Key) || strings.HasPrefix(s.Key, "device.") && strings.Contains(s.Key, ".env.") {
 		s.Value = removed
 	}
 	return s
@@ -104,6 +123,12 @@ func (r *redactor) text(s string) string {
 	}
 	s = addressText.ReplaceAllString(s, "${1}"+removed+"${3}")
 	s = secretText.ReplaceAllString(s, "${1}"+removed)
+	s = spokenText.ReplaceAllStringFunc(s, func(said string) string {
+		if part := spokenText.FindStringSubmatch(said); looksSecret(part[2]) {
+			return part[1] + removed
+		}
+		return said
+	})
 	if r.home != "" {
 		s = strings.ReplaceAll(s, r.home, "~")
 	}
