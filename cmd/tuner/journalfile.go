@@ -79,7 +79,7 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
 	case err != nil && !fresh:
-		return p, withHint(err, "--new moves it aside and begins a new run")
+		return p, journalTrouble(err)
 	case err != nil:
 		if errors.Is(err, journal.ErrLocked) {
 			return p, err
@@ -104,6 +104,15 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 			Detail: fmt.Sprintf("%d steps, ended by %s", old.status.Steps-old.status.Compared, old.status.Reason),
 			Hint:   "--new moves it aside and begins a new run"}
 	}
+}
+
+// journalTrouble adds what to do about a journal that cannot be gone on with. There may be
+// nothing wrong with one that cannot be read now: that error has its own hint.
+func journalTrouble(err error) error {
+	if errors.Is(err, journal.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrVersion) {
+		return err
+	}
+	return withHint(err, "--new moves it aside and begins a new run")
 }
 
 // existing is what is known of a journal that is there already.

@@ -118,6 +118,18 @@ func TestMoveAside(t *testing.T) {
 	}
 }
 
+// A journal that another program holds is nothing to give up: the hint says who is to end,
+// not --new.
+func TestPrepareRunJournalBusy(t *testing.T) {
+	err := journalTrouble(&journal.Error{Err: journal.ErrBusy, Hint: "close the other program"})
+	if told, ok := errors.AsType[hinted](err); ok {
+		t.Errorf("told to %q", told.hint)
+	}
+	if told, ok := errors.AsType[hinted](journalTrouble(&journal.Error{Err: journal.ErrCorrupt})); !ok || !strings.Contains(told.hint, "--new") {
+		t.Errorf("of a damaged one: %+v", told)
+	}
+}
+
 // A file that is no journal is never replaced without being asked for, and moved
 // only where it is.
 func TestPrepareRunJournalForeignFile(t *testing.T) {

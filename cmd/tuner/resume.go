@@ -88,8 +88,11 @@ func sameShape(old, now journal.Run) error {
 		return fmt.Errorf("the variables %v, not %v", old.Variables, now.Variables)
 	case !slices.Equal(old.Sensors, now.Sensors):
 		return fmt.Errorf("the sensors %v, not %v", old.Sensors, now.Sensors)
-	case old.Objective != now.Objective || old.Minimize != now.Minimize:
-		return fmt.Errorf("another objective, %q in %q", old.Objective.Name, old.Objective.Unit)
+	case old.Objective != now.Objective:
+		return fmt.Errorf("the objective %v, not %v", old.Objective, now.Objective)
+	case old.Minimize != now.Minimize:
+		goal := map[bool]string{false: "maximize", true: "minimize"}
+		return fmt.Errorf("the goal %s, not %s", goal[old.Minimize], goal[now.Minimize])
 	}
 	same := func(a, b journal.ControlSet) bool { return slices.Equal(a.Variables, b.Variables) }
 	if !slices.EqualFunc(old.ControlSets, now.ControlSets, same) {

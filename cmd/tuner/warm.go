@@ -93,6 +93,10 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 	if len(problems) > 0 {
 		return s, configs.NewError(problems...)
 	}
+	if run.Mode == string(loop.Simulate) && (w.opt.Mode == loop.Live || w.opt.Mode == loop.Shadow) {
+		return s, configs.NewError(configs.Problem{File: file, What: "is the journal of a simulation: what a simulated plant gave says nothing of the instrument",
+			Hint: "name journals of runs; if it is meant, export it as CSV and name that file instead"})
+	}
 	s.UID = run.ID
 	if s.SHA256, err = hashRecords(r); err != nil { // which checks every row, too
 		return s, err
@@ -173,10 +177,16 @@ func (w *wiring) warmColumns(file string, run journal.Run) (place []int, problem
 }
 
 // takeWarm keeps an observation that lies in the ranges, or so near that a readback may
-// just say otherwise.
+// just say otherwise, and whose value the objective's sensor would be believed.
 func (w *wiring) takeWarm(s *journal.WarmSource, o journal.WarmObservation) {
 	for i, v := range w.opt.Variables {
 		if !(o.X[i] >= v.Low-v.Tolerance && o.X[i] <= v.High+v.Tolerance) {
+			s.Dropped++
+			return
+		}
+	}
+	if at := w.opt.Objective.Sensor; at >= 0 {
+		if sensor := &w.opt.Sensors[at]; !(o.Mean >= sensor.Low && o.Mean <= sensor.High) {
 			s.Dropped++
 			return
 		}
