@@ -54,6 +54,7 @@ def read(path, what="steps"):
     with_journal = {"steps": _read_steps, "shots": _read_shots}[what]
     db = sqlite3.connect("file:%s?mode=ro" % path.replace("%", "%25").replace("?", "%3f").replace("#", "%23"), uri=True)
     try:
+        db.execute("BEGIN")  # several tables are read: all as they were at one moment
         return with_journal(db)
     finally:
         db.close()

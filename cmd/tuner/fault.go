@@ -13,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/remote"
 )
 
 // The exit codes. 2 is what a Go program exits with when it crashes, so nothing
@@ -127,6 +128,9 @@ func safetyHint(err error) string {
 func instrumentHint(err error) string {
 	if exitCode(err) != exitInstrument {
 		return ""
+	}
+	if errors.Is(err, remote.ErrNobody) {
+		return "look whether tuner run goes on with this file, and what it said last"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "nothing listens at that address: start the broker, or correct the device's key broker"

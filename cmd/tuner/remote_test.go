@@ -131,7 +131,8 @@ func TestCommandsOverMQTT(t *testing.T) {
 	b := broker.Start(t)
 	t.Logf("the broker is %s", b.Kind)
 	dir := oven(t, fmt.Sprintf("broker = %q\ncommands = true\nheartbeat = \"1s\"\n", b.URL))
-	if _, errs, code := tell(t, dir, "pause", "oven.toml"); code != 5 || !strings.Contains(errs, "no tuner is online: nothing was ever said on tuner/bench/oven/status") {
+	if _, errs, code := tell(t, dir, "pause", "oven.toml"); code != 5 || !strings.Contains(errs, "no tuner is online: nothing was ever said on tuner/bench/oven/status") ||
+		!strings.Contains(errs, "look whether tuner run goes on") {
 		t.Errorf("without a tuner: %d\n%s", code, errs)
 	}
 	run := startTuner(t, dir, "run", "oven.toml")

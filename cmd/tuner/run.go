@@ -53,6 +53,10 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if w.opt.Start, err = e.startMode(resume); err != nil {
 				return err
 			}
+			w.opt.Mode = loop.Live
+			if shadow {
+				w.opt.Mode = loop.Shadow
+			}
 			path := runJournalPath(w.cfg, e.stateDirectory(), shadow)
 			earlier, err := w.warmFor(path, fresh, warm)
 			if err != nil {
@@ -61,10 +65,6 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			there, err := prepareRunJournal(path, fresh, e.now())
 			if err != nil {
 				return err
-			}
-			w.opt.Mode = loop.Live
-			if shadow {
-				w.opt.Mode = loop.Shadow
 			}
 			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}, resume: there.unfinished, warm: earlier}
 			if there.done != "" {

@@ -112,3 +112,34 @@ func TestBlueskySchemas(t *testing.T) {
 		}
 	}
 }
+
+// A shot that is recorded between two of the script's queries is in none of them.
+func TestReadRunScriptWhileShotsCome(t *testing.T) {
+	content, err := os.ReadFile(twoSessions(t))
+	path := filepath.Join(t.TempDir(), "copy.db")
+	if err == nil {
+		err = os.WriteFile(path, content, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const racing = `import sys; sys.path.insert(0, "../../scripts"); import sqlite3, read_run
+connect, path = sqlite3.connect, sys.argv[1]
+other = connect(path)
+other.execute("PRAGMA journal_mode = wal")
+class Watched(sqlite3.Connection):
+    def execute(self, sql, *rest):
+        if "FROM shot_value" in sql:
+            other.execute("INSERT INTO shot SELECT step, n + 1000, objective, session, mono_ns, wall_ns, crc FROM shot LIMIT 1")
+            other.execute("INSERT INTO shot_value SELECT step, shot + 1000, variable, x, crc FROM shot_value LIMIT 1")
+            other.commit()
+        return super().execute(sql, *rest)
+before = len(read_run.read(path, "shots").steps)
+sqlite3.connect = lambda *a, **k: connect(*a, factory=Watched, **k)
+print(before, len(read_run.read(path, "shots").steps), before > 0)`
+	if text, ok := python(t, nil, "-c", racing, path); ok {
+		if words := strings.Fields(text); len(words) != 3 || words[0] != words[1] || words[2] != "True" {
+			t.Errorf("before and while a shot came: %s", text)
+		}
+	}
+}
