@@ -113,6 +113,10 @@ func (l *Loop) checkLimits(v *Variable) error {
 		return fmt.Errorf("range [%g, %g] %s reaches beyond what device %q accepts, [%g, %g]",
 			v.Low, v.High, v.Unit, k.name, ch.Min, ch.Max)
 	}
+	if v.Limits.Safe < ch.Min || v.Limits.Safe > ch.Max {
+		return fmt.Errorf("safe value %g %s lies outside what device %q accepts, [%g, %g]: a trip could not bring it there",
+			v.Limits.Safe, v.Unit, k.name, ch.Min, ch.Max)
+	}
 	if ch.Lasts && v.Limits.Lease <= 0 {
 		return fmt.Errorf("channel %q of device %q keeps a setpoint only for a time: declare safety.variable.%s.lease", v.Channel.Name, k.name, v.Name)
 	}
