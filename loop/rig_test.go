@@ -41,6 +41,8 @@ type rig struct {
 	deaf func() bool
 	// lasts makes the knobs keep a setpoint only for the time that comes with it.
 	lasts bool
+	// accepts are the knobs' bounds, as the device declares them; equal: none.
+	accepts [2]float64
 
 	opens  int
 	halts  int
@@ -94,9 +96,13 @@ func (r *rig) Open(context.Context) ([]drivers.Channel, error) {
 }
 
 func (r *rig) channels() []drivers.Channel {
+	low, high := math.NaN(), math.NaN()
+	if r.accepts[0] < r.accepts[1] {
+		low, high = r.accepts[0], r.accepts[1]
+	}
 	var out []drivers.Channel
 	for n := range r.knobs {
-		out = append(out, drivers.Channel{Name: n, Unit: "V", Access: drivers.ReadWrite, Min: math.NaN(), Max: math.NaN(), CanRelease: true, Lasts: r.lasts})
+		out = append(out, drivers.Channel{Name: n, Unit: "V", Access: drivers.ReadWrite, Min: low, Max: high, CanRelease: true, Lasts: r.lasts})
 	}
 	return append(out, drivers.Channel{Name: "meter", Unit: "W"}, drivers.Channel{Name: "aux", Unit: "K"})
 }

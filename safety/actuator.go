@@ -44,6 +44,22 @@ func (x *pass) tryAgain(i int) {
 	v.Resend = !x.doses(i)
 }
 
+// unseen reports whether a safe value that the device has acknowledged has not shown in
+// its readback for a timeout: then it is sent again, as often as it takes, because of the
+// way to safety nothing is given up. Once it has shown, what moves the actuator is a
+// person at the instrument, whom nobody drives against.
+func (x *pass) unseen(i int) bool {
+	l, v, in := &x.l.Variables[i], &x.s.Variable[i], &x.in.Variable[i]
+	if l.Tolerance <= 0 || !in.Written.known() || in.Written.Value != l.Safe || v.Setpoint != l.Safe ||
+		!in.Readback.known() || in.Readback.At < in.Written.At {
+		return false
+	}
+	if within(in.Readback.Value, l.Safe, l.Tolerance) {
+		v.Confirmed, v.Off, v.Tries = true, false, 0
+	}
+	return !v.Confirmed && x.now-v.IssuedAt > l.Timeout
+}
+
 // watchOverride notices that an actuator which had followed has been moved by
 // somebody else for longer than a readback may take: the run holds, and takes over
 // the new place.

@@ -26,12 +26,52 @@ func TestReadbackIsSentAgainThenTrips(t *testing.T) {
 	}
 	r.want(Tripped)
 	r.wantFirstOut(RuleReadback)
-	// Three repeats, and the safe value of the trip.
+	// Three repeats, and the safe value of the trip, which is sent again only a timeout later.
 	if n := r.writes[0] - writes; n != resendMax+1 {
 		t.Errorf("written %d times more, want %d", n, resendMax+1)
 	}
 	if took := r.now - began; took < 3*time.Second || took > 5*time.Second {
 		t.Errorf("tripped after %v, want about 4 timeouts of 1 s", took)
+	}
+}
+
+// TestSafeValueIsSentUntilItShows: an acknowledgement is not enough. On the way to safety
+// a lost setpoint is sent again every readback timeout, for as long as it takes, at a trip,
+// a stop and in a fallback; once it has shown, nothing more is sent.
+func TestSafeValueIsSentUntilItShows(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		mode Mode
+		fail func(r *rig)
+	}{
+		{"trip", Tripped, func(r *rig) { r.in.Faults.Add(RuleInterlock, 0) }},
+		{"stop", Stopped, func(r *rig) { r.tick(CommandStop) }},
+		{"fallback", Fallback, func(r *rig) { r.in.Faults.Add(RulePolicy, 0) }},
+	} {
+		r := newRig(t, withReadback(), 5)
+		r.drive(5.5).running()
+		r.pass(2 * time.Second)
+		r.want(Run)
+		r.deaf = true
+		c.fail(r)
+		r.pass(5 * time.Second) // 5.5 at 4 per second: told 0 by then
+		r.want(c.mode)
+		writes := r.writes[0]
+		r.pass(10 * time.Second)
+		if n := r.writes[0] - writes; n < 8 || n > 10 {
+			t.Errorf("%s: sent %d times in 10 timeouts", c.name, n)
+		}
+		r.deaf = false
+		r.pass(2 * time.Second)
+		if at := r.in.Variable[0].Readback.Value; at != 0 {
+			t.Errorf("%s: at %v, want the safe value 0", c.name, at)
+		}
+		// Somebody moves it by hand afterwards.
+		writes, r.in.Variable[0].Readback.Value = r.writes[0], 3
+		r.pass(10 * time.Second)
+		if n := r.writes[0] - writes; n != 0 {
+			t.Errorf("%s: driven against a hand, %d times", c.name, n)
+		}
 	}
 }
 

@@ -144,6 +144,9 @@ func (x *pass) keep(i int) {
 func (x *pass) fall(i int, rest Rest) {
 	switch rest {
 	case RestSafe:
+		if x.unseen(i) {
+			x.s.Variable[i].Resend = true
+		}
 		x.drive(i, x.l.Variables[i].Safe)
 	case RestOff:
 		x.release(i)
@@ -161,7 +164,7 @@ func (x *pass) halt(i int, rest Rest) {
 		x.out.Destination[i] = l.Safe
 		reached := in.Written.known() && in.Written.Value == l.Safe && !in.Lost
 		x.out.Arrived[i] = reached
-		if in.CanWrite && (!reached || x.leaseDue(i)) {
+		if in.CanWrite && (!reached || x.leaseDue(i) || x.unseen(i)) {
 			x.issue(i, l.Safe)
 		}
 	case RestOff:
