@@ -45,6 +45,9 @@ func uptime() time.Duration {
 func (s *session) openControl(deps *loop.Deps) error {
 	var err error
 	s.control, err = journal.OpenControl(controlPath(s.path), journal.Session{Version: buildVersion(), BootID: bootID(), Start: journal.Stamp{Wall: s.clock.Now()}})
+	if err == nil && s.resume {
+		err = lostControl(s.control, s.path, s.w)
+	}
 	switch {
 	case errors.Is(err, journal.ErrControl):
 		return fmt.Errorf("%w: what was latched and what was dosed is not known: %w", loop.ErrLatched, err)
@@ -125,6 +128,9 @@ func (e *env) reset(r resetting) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
+	if err == nil {
+		err = lostControl(c, r.journal, r.w)
+	}
 	state := c.State()
 	switch {
 	case errors.Is(err, journal.ErrControl):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/configs"
@@ -49,6 +50,9 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			}
 			if err := w.refuseUnbuilt("run"); err != nil {
 				return err
+			}
+			if resume == "" && cmd.Flags().Changed("resume") { // an unset variable of a unit must not drive
+				return usageError{withHint(errors.New(`--resume is ""`), "it is never, hold or run")}
 			}
 			if w.opt.Start, err = e.startMode(resume); err != nil {
 				return err
