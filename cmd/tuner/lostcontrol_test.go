@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// TestLostControlIsMissedWithDoses: a journal that tells of doses without a control state
+// beside it is no new instrument: the run is refused, and a reset books the doses anew.
+func TestLostControlIsMissedWithDoses(t *testing.T) {
+	e, out, errOut, _ := testEnv()
+	file := feedFile(t)
+	w, err := loadWiring(file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := resetting{w: w, journal: filepath.Join(filepath.Dir(file), "feed.db")}
+	missed := func() error {
+		t.Helper()
+		c, err := journal.OpenControl(controlPath(r.journal), journal.Session{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return lostControl(c, r.journal, w)
+	}
+	if err := missed(); err != nil {
+		t.Fatalf("without a journal: %v", err)
+	}
+	dosed(t, r.journal, e.now(), []recorded{{"move", "nutrient", 8, time.Minute, journal.Confirmed, nil}})
+	if err := missed(); err != nil {
+		t.Fatalf("a journal without doses: %v", err)
+	}
+	r.journal = filepath.Join(filepath.Dir(file), "second.db")
+	dosed(t, r.journal, e.now(), []recorded{{"dose", "nutrient", 3, 20 * time.Minute, journal.Confirmed, nil}})
+	if err := missed(); !errors.Is(err, journal.ErrControl) || !strings.Contains(err.Error(), "tells of doses") {
+		t.Fatalf("a journal with doses: %v", err)
+	}
+	if err := e.reset(r); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "3 mL of nutrient were dosed") || !strings.Contains(errOut.String(), "control state is lost") {
+		t.Errorf("the reset says %q and %q", out, errOut)
+	}
+	if err := missed(); err != nil {
+		t.Errorf("after the reset: %v", err)
+	}
+}
