@@ -65,6 +65,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	h := &http.Server{Handler: s.guarded(), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerMax, ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug), TLSConfig: s.o.TLS,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
+	listener = newCrowd(listener, connectionsMax)
 	done := make(chan error, 1)
 	go func() {
 		if s.o.TLS != nil {
@@ -98,6 +99,7 @@ func (s *Server) guarded() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		if !s.knows(r.Host) {
+			w.Header().Set("Connection", "close") // who is refused holds no connection
 			http.Error(w, "this host name is not served: add it to [web] hosts if it should be", http.StatusMisdirectedRequest)
 			return
 		}
@@ -105,6 +107,7 @@ func (s *Server) guarded() http.Handler {
 			return
 		}
 		if !s.admits(r) {
+			w.Header().Set("Connection", "close")
 			w.Header().Set("WWW-Authenticate", `Bearer realm="tuner"`)
 			http.Error(w, "a token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
