@@ -31,6 +31,9 @@ type env struct {
 	signals <-chan os.Signal
 	// json is stderr where narration is JSON, else nil.
 	json *jsonLog
+	// collect has the garbage collector run when the heap has grown by so many percent; nil
+	// in tests.
+	collect func(percent int)
 	// manager is the service manager that started the process, nil if none did.
 	manager *manager
 	// reload has a token when a running tuner is to read its file anew.

@@ -26,6 +26,7 @@ import (
 	"crypto/rand"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -51,6 +52,7 @@ func processEnv() *env {
 		random:     rand.Reader,
 		isTerminal: isTerminal,
 		signals:    stopSignals(),
+		collect:    func(percent int) { debug.SetGCPercent(percent) },
 		manager:    systemd(os.LookupEnv),
 		reload:     make(chan struct{}, 1),
 	}

@@ -137,6 +137,7 @@ func environmentVariables() [][2]string {
 		{"NOTIFY_SOCKET, WATCHDOG_USEC", "how tuner run tells systemd that it is ready and alive."},
 		{"INVOCATION_ID", "set by systemd: where it or NOTIFY_SOCKET is set and no terminal is there, nobody typed the command, and --resume decides."},
 		{"SERVICE_RESULT, EXIT_CODE, EXIT_STATUS", "set by systemd for ExecStopPost=: how the service ended, for tuner make-safe --after-service."},
+		{"GOGC", "by how many percent the heap grows before it is collected; tuner run takes 25 where it is not set."},
 		{"JOURNAL_STREAM", "set by systemd: where it names stderr, lines bear a priority for the journal."},
 		{"NO_COLOR", "no colors on a terminal."},
 		{"TERM", "where it is dumb, no line is written over itself, and none in colors."},

@@ -44,6 +44,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if err := e.logFormat(format); err != nil {
 				return err
 			}
+			e.runLean()
 			w, err := loadWiring(args[0], e.executable)
 			if err != nil {
 				return err
