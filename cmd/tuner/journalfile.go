@@ -79,7 +79,7 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
 	case err != nil && !fresh:
-		return p, journalTrouble(err)
+		return p, journalTrouble(path, err)
 	case err != nil:
 		if errors.Is(err, journal.ErrLocked) {
 			return p, err
@@ -108,7 +108,10 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 
 // journalTrouble adds what to do about a journal that cannot be gone on with. There may be
 // nothing wrong with one that cannot be read now: that error has its own hint.
-func journalTrouble(err error) error {
+func journalTrouble(path string, err error) error {
+	if foreign := refuseForeign(path); foreign != nil {
+		return foreign // --new would not move it either
+	}
 	if errors.Is(err, journal.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrVersion) {
 		return err
 	}

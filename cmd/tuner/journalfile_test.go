@@ -121,12 +121,19 @@ func TestMoveAside(t *testing.T) {
 // A journal that another program holds is nothing to give up: the hint says who is to end,
 // not --new.
 func TestPrepareRunJournalBusy(t *testing.T) {
-	err := journalTrouble(&journal.Error{Err: journal.ErrBusy, Hint: "close the other program"})
+	path := filepath.Join(t.TempDir(), "oven.db")
+	if err := os.WriteFile(path, []byte("half a journal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := journalTrouble(path, &journal.Error{Err: journal.ErrBusy, Hint: "close the other program"})
 	if told, ok := errors.AsType[hinted](err); ok {
 		t.Errorf("told to %q", told.hint)
 	}
-	if told, ok := errors.AsType[hinted](journalTrouble(&journal.Error{Err: journal.ErrCorrupt})); !ok || !strings.Contains(told.hint, "--new") {
+	if told, ok := errors.AsType[hinted](journalTrouble(path, &journal.Error{Err: journal.ErrCorrupt})); !ok || !strings.Contains(told.hint, "--new") {
 		t.Errorf("of a damaged one: %+v", told)
+	}
+	if _, err := prepareRunJournal(t.TempDir(), false, time.Now()); err == nil || strings.Contains(err.Error(), "--new") {
+		t.Errorf("of a folder: %v", err)
 	}
 }
 

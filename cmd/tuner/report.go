@@ -71,7 +71,7 @@ func (w *wiring) reportFound(b io.Writer, f finale) {
 	t.Flush()
 	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, quantity(found.Mean, o.Unit))
 	if !math.IsNaN(found.NoiseSD) {
-		fmt.Fprintf(b, ", one shot scatters by %s (sd)", quantity(found.NoiseSD, o.Unit))
+		fmt.Fprintf(b, ", one shot scatters by %s (sd, by the model)", quantity(found.NoiseSD, o.Unit))
 	}
 	fmt.Fprintln(b)
 	fmt.Fprintf(b, "%s: %s\n", w.boundWords(), quantity(found.LowerBound, w.boundUnit()))
