@@ -41,7 +41,7 @@ func limitsOf(o *Options, start time.Time) (safety.Limits, error) {
 		l.Sensors = append(l.Sensors, limits)
 	}
 	for _, b := range s.Bypasses {
-		l.Bypasses = append(l.Bypasses, safety.Bypass{Rule: b.Rule, Until: min(b.Until.Sub(start), bypassMax)})
+		l.Bypasses = append(l.Bypasses, safety.Bypass{Rule: b.Rule, Until: min(b.Until.Sub(start), BypassMax)})
 	}
 	return l, l.Check()
 }
@@ -51,8 +51,8 @@ func limitsOf(o *Options, start time.Time) (safety.Limits, error) {
 func Watched(o *Options, sensor int) bool { return !slices.Contains(o.Objective.Uses, sensor) }
 
 const (
-	// bypassMax bounds a bypass. Not longer: a shift ends, and with it who knew why.
-	bypassMax = 4 * time.Hour
+	// BypassMax bounds a bypass from the start of a process on. Not longer: a shift ends, and with it who knew why.
+	BypassMax = 4 * time.Hour
 	// durableWait is how long a trip's output waits for its latch to be durable. Not
 	// shorter: an SD card takes 100 ms to sync. Not longer: it is part of the time
 	// from a fault to safety.

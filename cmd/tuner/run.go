@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/configs"
@@ -52,6 +55,9 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if err := w.refuseUnbuilt("run"); err != nil {
 				return err
 			}
+			if err := w.refuseLongBypass(e.now()); err != nil {
+				return err
+			}
 			if resume == "" && cmd.Flags().Changed("resume") { // an unset variable of a unit must not drive
 				return usageError{withHint(errors.New(`--resume is ""`), "it is never, hold or run")}
 			}
@@ -95,6 +101,20 @@ func (w *wiring) refuseUnbuilt(command string) error {
 			problems = append(problems, w.cfg.Problem("device."+d.name+".driver",
 				`driver "`+d.driver+`" is not in this version: tuner `+command+" cannot reach the device",
 				"tuner simulate and tuner check take the file as it is"))
+		}
+	}
+	return configs.NewError(problems...)
+}
+
+// refuseLongBypass refuses a bypass that ends later than one may last: each start of a
+// process would give it that time anew.
+func (w *wiring) refuseLongBypass(now time.Time) error {
+	var problems []configs.Problem
+	for i, b := range w.cfg.Safety.Bypasses {
+		if left := b.Until.Sub(now); left > loop.BypassMax {
+			problems = append(problems, w.cfg.Problem(fmt.Sprintf("safety.bypass.%d.until", i+1),
+				fmt.Sprintf("%s is %s away, a bypass lasts %s at most: every restart would begin it anew", b.Until.Format(time.RFC3339), duration(left.Round(time.Minute)), duration(loop.BypassMax)),
+				"write an end within that time, when the work begins"))
 		}
 	}
 	return configs.NewError(problems...)

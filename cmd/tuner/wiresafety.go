@@ -107,5 +107,8 @@ func bypassWords(b configs.Bypass, now time.Time) string {
 	if left := b.Until.Sub(now); left <= 0 {
 		return fmt.Sprintf("rule %d (%s) is active again: its bypass ended at %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339))
 	}
+	if b.Until.Sub(now) > loop.BypassMax {
+		return fmt.Sprintf("rule %d (%s) would be set aside until %s, further away than %s: tuner run refuses it", b.Rule, rule.Name, b.Until.Format(time.RFC3339), duration(loop.BypassMax))
+	}
 	return fmt.Sprintf("rule %d (%s) is set aside until %s, at most 4 h from the start, by %s: %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339), b.Who, b.Why)
 }
