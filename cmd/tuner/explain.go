@@ -52,6 +52,7 @@ which test shows it.`,
 					return err
 				}
 				fmt.Fprintf(t, "%s: what the safety layer does\n", w.cfg.File)
+				w.checkVariables(t)
 				w.checkSafety(t)
 			case markdown:
 				explainMarkdown(e.stdout)
