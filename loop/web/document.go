@@ -284,10 +284,10 @@ func describe(run journal.Run, status journal.Status, s Source) RunPart {
 	for _, c := range o.Constraints {
 		p.Constraints = append(p.Constraints, ConstraintPart{c.Sensor, journal.Number(c.Low), journal.Number(c.High)})
 	}
-	if o.Stop.Steps > 0 {
+	if o.Stop.Steps > 0 && o.Mode != loop.Shadow { // a dry run ends by time alone
 		p.StopSteps = &o.Stop.Steps
 	}
-	if o.Stop.Cost > 0 {
+	if o.Stop.Cost > 0 && o.Mode != loop.Shadow {
 		p.StopCost = journal.Number(o.Stop.Cost)
 	}
 	if o.Stop.Time > 0 {

@@ -257,6 +257,8 @@ func budget(d *Document) HealthPart {
 		h.Text = fmt.Sprintf("%d of %d steps.", d.Total, *d.Run.StopSteps)
 	case !math.IsNaN(float64(d.Run.StopCost)):
 		h.Text = fmt.Sprintf("%.4g of %.4g %s.", float64(d.Steps[n-1].Spent), float64(d.Run.StopCost), d.Run.CostUnit)
+	case math.IsNaN(float64(d.Run.StopSeconds)):
+		h.Text = fmt.Sprintf("%d steps; the run goes on until somebody ends it.", d.Total)
 	default:
 		h.Text = fmt.Sprintf("%d steps; the run ends by time.", d.Total)
 	}

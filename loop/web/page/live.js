@@ -114,7 +114,7 @@ class Live {
     p.state.className = "state " + level;
     document.title = `${text} · ${this.document.run.name}`;
     const over = ["ended", "ending"].includes(s.state);
-    this.stop.disabled = over || s.state === "stopped";
+    this.stop.disabled = s.state === "ended" || s.state === "stopped"; // while it comes to rest, a stop still asks for the safe states
     this.pause.disabled = over || s.state !== "running" || s.dry_run;
     this.resume.disabled = over || !["held", "fallen back", "disarmed", "armed"].includes(s.state) || s.dry_run;
     this.reset.hidden = !["tripped", "stopped"].includes(s.state);
@@ -188,7 +188,7 @@ const notice = ([level, heading, text]) => h("div", { class: "notice " + level }
 
 function statusSection(s) {
   const out = [h("h2", { id: "now" }, "Now"), h("div", null, notices(s).map(notice))];
-  const facts = [["Step", `${s.step}, ${s.phase} for ${seconds(s.phase_for_s)}`], ["Concluded", (s.step_limit ? `${s.steps} of ${s.step_limit}` : String(s.steps)) + " steps of the search"]];
+  const facts = [["Step", `${s.step}, ${s.phase} for ${seconds(s.phase_for_s)}`], ["Concluded", (s.step_limit && !s.dry_run ? `${s.steps} of ${s.step_limit}` : String(s.steps)) + " steps of the search"]];
   if (s.budget || s.spent || s.cost_unit) facts.push(["Spent", s.budget ? `${num(s.spent)} of ${quantity(s.budget, s.cost_unit)}` : quantity(s.spent, s.cost_unit)]);
   facts.push(["Running for", seconds(s.elapsed_s) + (s.time_limit_s ? ` of ${seconds(s.time_limit_s)}` : "")]);
   if (!s.comparison) facts.push(["Left, at this pace", seconds(s.left_s)]);
@@ -196,7 +196,7 @@ function statusSection(s) {
   out.push(table("Variables now", [["Variable"], ["Wanted", true], ["Setpoint", true], ["Read back", true], ["Age", true]],
     s.variables.map((v) => [v.name, v.driven ? quantity(v.wanted, v.unit) : v.released ? "let go" : "left alone", quantity(v.setpoint, v.unit), quantity(v.readback, v.unit), seconds(v.age_s)])));
   out.push(table("Sensors now", [["Sensor"], ["Value", true], ["Age", true], ["Usable"]],
-    s.sensors.map((v) => [v.name, quantity(v.value, v.unit), seconds(v.age_s), v.valid ? "yes" : h("span", { class: "bad" }, "no: " + (known(v.value) ? "too old" : "no value yet"))])));
+    s.sensors.map((v) => [v.name, quantity(v.value, v.unit), seconds(v.age_s), v.valid ? "yes" : h("span", { class: s.state === "running" ? "bad" : null }, "no: " + (known(v.value) ? "too old" : "no value yet"))])));
   if (s.constraints.length) {
     out.push(table("Constraints now", [["Sensor"], ["Bounds", true], ["Value", true], ["Margin", true]],
       s.constraints.map((c) => [c.sensor, between(c.low, c.high, c.unit), quantity(c.value, c.unit), c.margin < 0 ? h("span", { class: "bad" }, quantity(c.margin, c.unit) + ": outside") : quantity(c.margin, c.unit)])));

@@ -46,6 +46,7 @@ function verified(d) {
   }
   const why = r.unverified || v.why;
   if (why) return line("Not verified", why + ". The improvement is the model's word.");
+  if (d.run.mode === "shadow") return line("Not verified", "a dry run writes nothing, so the improvement is the model's word.");
   if (!d.run.finished) return line("Not verified yet", "the recommended and the starting setting are measured in turn when the search ends; until then the improvement is the model's word.");
   return line("Not verified", "the recommended and the starting setting have not been measured again in turn, so the improvement is the model's word.");
 }
