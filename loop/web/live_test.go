@@ -114,7 +114,7 @@ func TestLivePage(t *testing.T) {
 		}
 		t.Fatalf("%s: %q is not in\n%s", what, words, text)
 	}
-	wait("a step that came with the document", "31 steps", "31 of 31 steps", "The model is being worked out.", "no: too old")
+	wait("a step that came with the document", "31 steps", "31 of 31 steps", "The model is not there yet.", "no: too old")
 	// A keyboard user's place in the page survives what comes every second.
 	webtest.Ask[int](t, b, `document.querySelector("[aria-label='Variables now (table)']").focus(), 0`)
 

@@ -115,7 +115,8 @@ function seriesOf(s) {
 function optionsOf(spec, width) {
   const axis = (extra) => ({ stroke: ink("soft"), grid: { stroke: ink("line"), width: 0.5 }, ticks: { stroke: ink("line"), width: 0.5 },
     font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, ...extra });
-  const axes = [axis({ label: spec.x.label }), axis({ label: spec.yLabel, size: 62, scale: "y" })];
+  const whole = spec.x.label === "step" ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6] : undefined; // there is no step 1.5
+  const axes = [axis({ label: spec.x.label, ...(whole && { incrs: whole }) }), axis({ label: spec.yLabel, size: 62, scale: "y" })];
   const scales = { x: { time: false, range: spec.xRange }, y: { range: spec.yRange } };
   if (spec.rightLabel) {
     axes.push(axis({ label: spec.rightLabel, size: 62, scale: "right", side: 1, grid: { show: false } }));

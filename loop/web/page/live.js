@@ -168,7 +168,7 @@ function stateText(s) {
 function notices(s) {
   const out = [], words = (causes) => causes.map((c) => c.text + (c.latched ? " (latched)" : "")).join("; ");
   if (s.error) out.push(["bad", "Error", s.error]);
-  if (s.causes.length) out.push(["bad", "Why it does not run", words(s.causes) + (s.first_out.length ? ". First: " + words(s.first_out) : "")]);
+  if (s.causes.length) out.push(["bad", "Why it does not run", words(s.causes) + (s.first_out.length && words(s.first_out) !== words(s.causes) ? ". First: " + words(s.first_out) : "")]);
   for (const d of s.devices) {
     if (d.out) out.push(["bad", `Device ${d.name} fails`, `${d.trouble || "no answer"}, for ${seconds(d.out_for_s)}${d.held ? "; the run is held for it" : ""} (${d.failures} failures, ${d.retries} are put up with in ${seconds(d.window_s)})`]);
     else if (d.failures) out.push(["watch", `Device ${d.name} has failed`, `${d.failures} times in the last ${seconds(d.window_s)} (${d.retries} are put up with), the last time: ${d.trouble}`]);
@@ -188,7 +188,7 @@ const notice = ([level, heading, text]) => h("div", { class: "notice " + level }
 
 function statusSection(s) {
   const out = [h("h2", { id: "now" }, "Now"), h("div", null, notices(s).map(notice))];
-  const facts = [["Step", `${s.step}, ${s.phase} for ${seconds(s.phase_for_s)}`], ["Concluded", (s.step_limit && !s.dry_run ? `${s.steps} of ${s.step_limit}` : String(s.steps)) + " steps of the search"]];
+  const facts = [["Step", `${s.step}, ${s.phase}` + (known(s.phase_for_s) ? ` for ${seconds(s.phase_for_s)}` : "")], ["Concluded", (s.step_limit && !s.dry_run ? `${s.steps} of ${s.step_limit}` : String(s.steps)) + " steps of the search"]];
   if (s.budget || s.spent || s.cost_unit) facts.push(["Spent", s.budget ? `${num(s.spent)} of ${quantity(s.budget, s.cost_unit)}` : quantity(s.spent, s.cost_unit)]);
   facts.push(["Running for", seconds(s.elapsed_s) + (s.time_limit_s ? ` of ${seconds(s.time_limit_s)}` : "")]);
   if (!s.comparison) facts.push(["Left, at this pace", seconds(s.left_s)]);

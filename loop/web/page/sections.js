@@ -21,7 +21,7 @@ function bestSection(d) {
   const p = d.picture, out = [h("h2", { id: "best" }, "Recommended setting")];
   const o = d.run.objective, unit = d.run.unit;
   if (!p || !p.best) {
-    out.push(h("p", null, p ? "Nothing is recommended yet: no step gave valid data." : d.status ? "The model is being worked out." : "The model was not asked for."));
+    out.push(h("p", null, p ? "Nothing is recommended yet: no step gave valid data." : d.status ? "The model is not there yet." : "The model was not asked for."));
     return h("section", { "aria-labelledby": "best" }, out);
   }
   const side = d.run.minimize ? "at most" : "at least";
@@ -60,6 +60,7 @@ function objectiveSpec(d) {
     { label: "predicted before", kind: "points", hollow: true, size: 5, colour: "third", values: s.map((r) => r.predicted) },
   ];
   let summary = `${s.length} of ${d.total} steps; bars are two standard errors of a step's mean.`;
+  if (!s.some((r) => known(r.mean))) summary = s.length ? `None of ${s.length} steps gave valid data.` : "No step is over yet.";
   if (best) {
     series.push({ label: "recommended: expected", colour: "second", values: s.map(() => best.mean) },
       { label: "recommended: pessimistic bound", colour: "second", dash: [6, 4], width: 1.5, values: s.map(() => best.bound) });
