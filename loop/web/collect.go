@@ -46,11 +46,15 @@ func (c *collector) take(s journal.Step) {
 	}
 }
 
+// firstSteps are shown however long a run becomes, where they are of the initial design:
+// later ones are compared with them.
+const firstSteps = 200
+
 // thin shows every other of the older steps.
 func (c *collector) thin() {
 	c.d.Stride *= 2
 	newest := c.d.Steps[len(c.d.Steps)-shownSteps/4].N
-	c.d.Steps = slices.DeleteFunc(c.d.Steps, func(s StepPart) bool { return s.N < newest && s.N%c.d.Stride != 0 })
+	c.d.Steps = slices.DeleteFunc(c.d.Steps, func(s StepPart) bool { return s.N < newest && s.N%c.d.Stride != 0 && !(s.Initial && s.N <= firstSteps) })
 }
 
 // count adds a step to what its control set cost and brought.

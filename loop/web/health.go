@@ -97,7 +97,7 @@ func square(x float64) float64 { return x * x }
 // signal compares the noise of a step with what the settings make of the objective.
 func signal(d *Document) HealthPart {
 	h := HealthPart{Name: "Noise against signal"}
-	var means []float64
+	var means, first []float64
 	noise, n := 0.0, 0
 	for i := range d.Steps {
 		s := &d.Steps[i]
@@ -105,6 +105,9 @@ func signal(d *Document) HealthPart {
 			continue
 		}
 		means = append(means, float64(s.Mean))
+		if s.Initial {
+			first = append(first, float64(s.Mean))
+		}
 		if v := stepVariance(d, s); !math.IsNaN(v) {
 			noise += v
 			n++
@@ -115,6 +118,10 @@ func signal(d *Document) HealthPart {
 		return h
 	}
 	_, spread := moments(means)
+	if len(first) >= 5 { // a long run stays where it is best, which is no lack of a signal
+		_, sd := moments(first)
+		spread = max(spread, sd)
+	}
 	noise = math.Sqrt(noise / float64(n))
 	between := math.Sqrt(max(spread*spread-noise*noise, 0))
 	h.Text = fmt.Sprintf("A step's mean is uncertain by %s (sd); what was tried differs by %s (sd).", d.quantity(noise), d.quantity(between))

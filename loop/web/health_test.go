@@ -41,6 +41,31 @@ func predicted(factor float64, seed uint64) *Document {
 	return d
 }
 
+// A long run that has stayed at its best keeps its initial steps: they show that the
+// settings matter, and what it is better than.
+func TestChecksOfALongRun(t *testing.T) {
+	d := &Document{Stride: 1, Run: RunPart{Unit: "mJ"}}
+	c := newCollector(d, journal.Run{})
+	rng := rand.New(rand.NewPCG(4, 4))
+	for n := 1; n <= 3*shownSteps; n++ {
+		s := journalStep(n)
+		s.Decision.Initial, s.Outcome.Mean, s.Outcome.StandardError = n <= 10, 5+0.1*rng.NormFloat64(), 0.1
+		if n <= 10 {
+			s.Outcome.Mean = float64(n % 5)
+		}
+		c.take(s)
+	}
+	if h := levelOf(t, d, "Noise"); h.Level != good {
+		t.Errorf("seed 4: %+v", h)
+	}
+	if h := levelOf(t, d, "Better than random"); h.Level != good {
+		t.Errorf("seed 4: %+v", h)
+	}
+	if n := len(d.Steps); n > shownSteps+firstSteps || d.Steps[0].N != 1 {
+		t.Errorf("%d steps are shown, from %d on", n, d.Steps[0].N)
+	}
+}
+
 // A model is called calibrated when it is, and not when it is three times too sure.
 func TestCalibration(t *testing.T) {
 	for seed := range uint64(50) {

@@ -11,7 +11,7 @@ function bars(low, high, colour) {
     c.save();
     c.strokeStyle = ink(colour);
     c.setLineDash([]);
-    c.globalAlpha = 0.55;
+    c.globalAlpha = Math.max(0.1, Math.min(0.55, 150 / u.data[0].length)); // many bars are a haze, not a wall
     c.lineWidth = devicePixelRatio;
     c.beginPath();
     for (let i = 0; i < u.data[0].length; i++) {
@@ -125,7 +125,7 @@ function optionsOf(spec, width) {
   return {
     width, height: spec.wide ? 320 : 240, scales, axes, series: [{ label: spec.x.label, value: (_, v) => (known(v) ? num(v) : "") }, ...spec.series.map(seriesOf)],
     bands: (spec.bands || []).map(([a, b]) => ({ series: [a + 1, b + 1], fill: ink("band") })),
-    hooks: spec.bars ? { draw: [bars(spec.bars[0] + 1, spec.bars[1] + 1, "accent")] } : {},
+    hooks: spec.bars ? { drawAxes: [bars(spec.bars[0] + 1, spec.bars[1] + 1, "accent")] } : {},
     legend: { markers: { width: 2, dash: (_, i) => (spec.series[i - 1].dash ? "dashed" : "solid"), fill: (_, i) => (spec.series[i - 1].hollow || spec.series[i - 1].dash ? "transparent" : ink(spec.series[i - 1].colour || "accent")),
       stroke: (_, i) => ink(spec.series[i - 1].colour || "accent") } },
     cursor: { drag: { x: true, y: false } },

@@ -76,7 +76,7 @@ class Live {
     if (u.step && (!d.steps.length || u.step.n > d.steps[d.steps.length - 1].n)) d.steps.push(u.step);
     if (u.stride !== d.stride) { // the server has thinned out: so do we
       const newest = d.steps[Math.max(d.steps.length - 1000, 0)].n;
-      d.steps = d.steps.filter((s) => s.n >= newest || s.n % u.stride === 0);
+      d.steps = d.steps.filter((s) => s.n >= newest || s.n % u.stride === 0 || (s.initial && s.n <= 200));
     }
     Object.assign(d, { total: u.total, stride: u.stride, sets: u.sets, rules: u.rules, health: u.health });
     if (u.picture) d.picture = u.picture;
