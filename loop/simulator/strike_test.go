@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/signal"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/loop"
@@ -196,16 +197,19 @@ func (w *world) at(name string) (stall time.Duration, kill bool) {
 
 // fillDisk lets every write to a file fail, as on a full disk: the limit on the size of
 // files is the whole test process's, and so is the simulation's disk.
-func (w *world) fillDisk(full bool) {
+func (w *world) fillDisk(full bool) { limitFiles(w.t, full) }
+
+// limitFiles sets or lifts the limit.
+func limitFiles(t *testing.T, full bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if limit.Cur = limit.Max; full {
 		signal.Ignore(syscall.SIGXFSZ) // the write is to fail, not the process
 		limit.Cur = 0
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
