@@ -290,7 +290,8 @@ func (s *session) pace(elapsed time.Duration) float64 {
 func (s *session) sayEvent(e journal.Event) {
 	switch {
 	case e.Kind == "recommend": // the report says that there is none
-	case e.Kind == loop.EventSafety && e.Level == "error": // the error says it
+	case e.Kind == loop.EventSafety && e.Level == "error": // at once: bringing actuators to rest may take its time
+		s.tell.say("tuner: error: %s", e.Message)
 	case e.Kind == loop.EventSafety && e.Level == "info", e.Kind == loop.EventCommand && e.Level == "info":
 		s.tell.say("tuner: %s", e.Message)
 	case (e.Kind == "device" || e.Kind == loop.EventDisk) && e.Level == "info":
