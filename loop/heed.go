@@ -183,14 +183,7 @@ func (l *Loop) story() string {
 func (l *Loop) causes(c safety.Causes) string {
 	var out []string
 	for _, named := range l.named(c) {
-		text := named.String()
-		if named.Rule == safety.RuleRecord && l.faults[safety.RuleRecord] == 0 {
-			text += ": " + l.diskWords()
-		}
-		if named.Rule == safety.RuleStale {
-			text = fmt.Sprintf("sensor %s has given nothing for longer than its max_age", named.Of)
-		}
-		out = append(out, text)
+		out = append(out, l.causeWords(named))
 	}
 	if len(out) == 0 {
 		return "a person asked for it"

@@ -220,7 +220,7 @@ func TestResetAfterTheWatchdogNeedsANewStart(t *testing.T) {
 		}
 		end := tr.begin(t)
 		time.Sleep(2 * time.Minute)
-		if s := p.Status(); s.State != "tripped" || !slices.ContainsFunc(s.FirstOut, func(c Cause) bool { return c.Rule == "watchdog" && c.Latched }) {
+		if s := p.Status(); s.State != "tripped" || !slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Rule == "watchdog" && c.Latched }) {
 			t.Errorf("the loop has stood for a minute: %s, %+v", s.State, s.FirstOut)
 		}
 		if r := ask(p, CommandReset); r.OK || r.Code != CodeLatched || !strings.Contains(r.Message, "new start of the program") {

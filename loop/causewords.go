@@ -1,0 +1,81 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/safety"
+)
+
+// causeWords says in words what a cause is about: what was asked for, and what is there
+// now.
+func (l *Loop) causeWords(c journal.ControlCause) string {
+	text := c.String()
+	switch c.Rule {
+	case safety.RuleRecord:
+		if l.faults[safety.RuleRecord] != 0 {
+			return text
+		}
+		return text + ": " + l.diskWords()
+	case safety.RuleStale:
+		return fmt.Sprintf("sensor %s has given nothing for longer than its max_age", c.Of)
+	case safety.RuleInterlock:
+		return text + l.conditionWords(l.limits.Interlocks, c.Of)
+	case safety.RulePermissive:
+		return text + l.conditionWords(l.limits.Permissives, c.Of)
+	case safety.RuleReadback:
+		return text + l.readbackWords(c.Of)
+	case safety.RuleOverride:
+		return text + " (somebody else has moved it)"
+	case safety.RuleComms:
+		return text + " (the device has been silent for longer than comms_timeout)"
+	case safety.RuleInstrument:
+		return text + " (the device gives no valid answer)"
+	}
+	return text
+}
+
+// conditionWords says what a sensor must be, and what it is now.
+func (l *Loop) conditionWords(conditions []safety.Condition, sensor string) string {
+	for _, c := range conditions {
+		if s := &l.opt.Sensors[c.Sensor]; s.Name == sensor {
+			return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", c.Low, inUnit(c.High, s.Unit), l.readWords(l.board.sensors[c.Sensor], s.MaxAge, s.Unit))
+		}
+	}
+	return ""
+}
+
+// readbackWords says where an actuator was sent, and where it stands now.
+func (l *Loop) readbackWords(variable string) string {
+	i := slices.IndexFunc(l.opt.Variables, func(v Variable) bool { return v.Name == variable })
+	if i < 0 {
+		return ""
+	}
+	written := l.aims[i].written
+	if !isFinite(written) {
+		return ""
+	}
+	v := &l.opt.Variables[i]
+	return fmt.Sprintf(" (it was sent to %s, and %s)", inUnit(written, v.Unit), l.readWords(l.board.variables[i], v.MaxAge, v.Unit))
+}
+
+// readWords says what was read last.
+func (l *Loop) readWords(e entry, maxAge time.Duration, unit string) string {
+	switch age := l.now().Sub(e.at); {
+	case !e.known:
+		return "nothing was read"
+	case maxAge > 0 && age > maxAge:
+		return fmt.Sprintf("read %s %v ago", inUnit(e.value, unit), age.Round(100*time.Millisecond))
+	}
+	return "reads " + inUnit(e.value, unit)
+}
+
+// inUnit writes a number with its unit.
+func inUnit(x float64, unit string) string {
+	if unit == "" || unit == "1" {
+		return fmt.Sprintf("%.5g", x)
+	}
+	return fmt.Sprintf("%.5g %s", x, unit)
+}
