@@ -87,7 +87,13 @@ func (s *session) appear(log *slog.Logger) (*presence, error) {
 		Version: buildVersion(), Commands: m.Commands, Keys: keys, Insecure: m.Insecure(), Heartbeat: m.Heartbeat,
 		Telemetry: m.Telemetry, Discovery: m.Discovery, Memory: memory, Now: s.env.now, Log: log}, s.panel)
 	will := mqtt.Message(r.Will())
-	client, err := mqtt.NewClient(mqtt.ClientSpec{Options: s.env.brokerOptions(s.w.cfg), Env: drivers.Env{Clock: s.clock, Log: log},
+	options := s.env.brokerOptions(s.w.cfg)
+	if options.Password != nil { // what cannot be had is told before anything begins
+		if _, err := options.Password(); err != nil {
+			return nil, configError(s.w, "mqtt", "the password cannot be had: "+err.Error(), "its first line is the password")
+		}
+	}
+	client, err := mqtt.NewClient(mqtt.ClientSpec{Options: options, Env: drivers.Env{Clock: s.clock, Log: log},
 		Subscribe: r.Subscriptions(), Will: &will, Connected: r.Connected,
 		Urgent: func(m mqtt.Message) bool { return r.Urgent(remote.Message(m)) },
 		Handle: func(m mqtt.Message) { r.Handle(remote.Message(m)) }})

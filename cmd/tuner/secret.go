@@ -30,6 +30,7 @@ func (e *env) secret(p place) (string, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(p.base, path)
 		}
+		e.warnOfReaders(path)
 		return secretFile(path)
 	case p.credential != "":
 		dir, ok := e.lookup("CREDENTIALS_DIRECTORY")
@@ -49,6 +50,13 @@ func (e *env) secret(p place) (string, error) {
 		return checkedSecret(text, "environment variable "+p.env)
 	}
 	return "", nil
+}
+
+// warnOfReaders tells where everybody on this computer can read a secret.
+func (e *env) warnOfReaders(path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 && e.stderr != nil {
+		fmt.Fprintf(e.stderr, "tuner: warning: the secret in %s can be read by everybody on this computer: chmod o-r %[1]s\n", path)
+	}
 }
 
 func secretFile(path string) (string, error) {

@@ -26,6 +26,9 @@ type webService struct {
 	done    chan error
 }
 
+// tokenMin is the least length of a token, in characters: nobody guesses sixteen.
+const tokenMin = 16
+
 // openWeb makes the server that the file asks for and takes its address, before
 // anything is driven; nil where it asks for none.
 func (s *session) openWeb(log *slog.Logger) (*webService, error) {
@@ -37,6 +40,9 @@ func (s *session) openWeb(log *slog.Logger) (*webService, error) {
 	token, err := s.env.secret(place{c.TokenFile, c.TokenCredential, c.TokenEnv, base})
 	if err != nil {
 		return nil, configError(s.w, "web", "the token cannot be had: "+err.Error(), "a token of 32 random characters is enough, such as: openssl rand -hex 16")
+	}
+	if n := len(token); c.Token.Given() && n < tokenMin {
+		return nil, configError(s.w, "web", fmt.Sprintf("the token has %d characters, and must have at least %d: whoever guesses it can stop the run", n, tokenMin), "such as: openssl rand -hex 16")
 	}
 	security, err := webTLS(c, base)
 	if err != nil {
