@@ -52,7 +52,7 @@ var mutants = []mutant{
 	{21, "duty", "safety/duty.go", "if used > time.Duration(l.Fraction*float64(l.Window)) {", "if false {", "./safety", "TestDuty"},
 	{22, "explore", "loop/explore.go", "if reach <= 0 {", "if true {", "./loop", "TestExploreKeepsNearWhatIsKnown"},
 	{23, "violation", "loop/explore.go", "if l.violations++; l.violations >= safety.ViolationsMax {", "if false {", "./loop", "TestThreeViolationsFallBack"},
-	{24, "record", "loop/recorder.go", "c.Add(safety.RuleRecord, 0)", "_ = r", "./loop", "TestFullDiskHoldsAndGoesOn"},
+	{24, "record", "loop/recorder.go", "c.Add(safety.RuleRecord, 0)", "_ = c", "./loop", "TestFullDiskHoldsAndGoesOn"},
 	{24, "record", "loop/recorder.go", `l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, d.what, err))`, "if d.then != nil {\n\t\t\td.then()\n\t\t}", "./loop", "TestJournalFailureFallsBack"},
 	{25, "clock", "loop/watchdog.go", "return jump, true", "return jump, false", "./loop", "TestWallClockJumpIsToldAndChangesNothing"},
 	{26, "start", "safety/values.go", "case in.Readback.known():\n\t\tfrom = in.Readback.Value\n\tdefault:", "default:", "./safety", "TestTakeOverWithoutABump"},
