@@ -90,7 +90,8 @@ func run(tuner, dir string, steps, clients int) ([]float64, error) {
 	if err := os.WriteFile(file, []byte(config(address, steps)), 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(tuner, "run", "--new", "--resume", "run", "--json", file)
+	// As if typed by a person: of automatic starts there are three an hour.
+	cmd := exec.Command(tuner, "run", "--new", "--json", file)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "STATE_DIRECTORY="+dir)
 	out, err := cmd.StdoutPipe()
