@@ -114,15 +114,17 @@ func plantFaults(faults []fault) []string {
 func (f *fault) plant() string { return plantKinds[f.pick%uint64(len(plantKinds))] }
 
 // String is the fault as the log has it.
-func (f *fault) String() string {
-	name := f.kind.String()
+func (f *fault) String() string { return fmt.Sprintf("%s for %v", f.name(), f.long) }
+
+// name is what goes wrong, without its time.
+func (f *fault) name() string {
 	switch f.kind {
 	case plantFault:
-		name = f.plant()
+		return f.plant()
 	case killAt, stall:
-		name += " " + f.failpoint()
+		return f.kind.String() + " " + f.failpoint()
 	}
-	return fmt.Sprintf("%s for %v", name, f.long)
+	return f.kind.String()
 }
 
 func (f *fault) failpoint() string { return failpoints[f.pick%uint64(len(failpoints))] }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,14 +30,15 @@ const worldTime = 96 * time.Hour
 //	go test ./loop/simulator -run TestSimulator -v -sim.days 1000 -timeout 12h
 func TestSimulator(t *testing.T) {
 	var total counts
-	days, first := time.Duration(0), uint64(0)
+	days, first, open := time.Duration(0), uint64(0), descriptors(t)
 	began := time.Now()
+	worlds := 0
 	for i := uint64(0); float64(days) < *simDays*float64(24*time.Hour); i++ {
 		if *simFor > 0 && time.Since(began) > *simFor {
 			break
 		}
 		w := happen(t, *simSeed+i, worldTime)
-		days += w.long
+		days, worlds = days+w.long, worlds+1
 		total.add(&w.witness.counts)
 		if t.Failed() {
 			break
@@ -49,7 +51,9 @@ func TestSimulator(t *testing.T) {
 			t.Errorf("the heap holds %d bytes after %d worlds, %d after one", now, i+1, first)
 		}
 	}
-	t.Logf("%.1f virtual days from seed %d: %v", days.Hours()/24, *simSeed, &total)
+	t.Logf("%.1f virtual days in %d worlds from seed %d, in %v: %v", days.Hours()/24, worlds, *simSeed, time.Since(began).Round(time.Second), &total)
+	t.Logf("after the first world and after the last: heap %.1f and %.1f MB; descriptors before and after: %d and %d; resident %.1f MB", mb(first), mb(heap()), open, descriptors(t), mb(uint64(resident())))
+	t.Logf("faults: %s", total.faultList())
 }
 
 // happen plays the world of a seed and reports what went wrong in it.
@@ -181,7 +185,10 @@ func (c *counts) add(more *counts) {
 	c.trips += more.trips
 	c.resets += more.resets
 	if c.alarms == nil {
-		c.alarms = map[kind][]float64{}
+		c.alarms, c.faults = map[kind][]float64{}, map[string]int{}
+	}
+	for name, n := range more.faults {
+		c.faults[name] += n
 	}
 	for k, times := range more.alarms {
 		c.alarms[k] = append(c.alarms[k], times...)
@@ -199,6 +206,18 @@ func (c *counts) String() string {
 	}
 	return text
 }
+
+// faultList says how often each fault struck.
+func (c *counts) faultList() string {
+	total, list := 0, ""
+	for _, name := range slices.Sorted(maps.Keys(c.faults)) {
+		total += c.faults[name]
+		list += fmt.Sprintf(", %s %d", name, c.faults[name])
+	}
+	return fmt.Sprint(total) + list
+}
+
+func mb(bytes uint64) float64 { return float64(bytes) / (1 << 20) }
 
 // heap is what is in use after a collection.
 func heap() uint64 {

@@ -56,6 +56,8 @@ type witness struct {
 // counts are for the report.
 type counts struct {
 	setpoints, steps, processes, kills, trips, resets int
+	// faults are those that struck, by kind; those of the instrument by what they are.
+	faults map[string]int
 	// alarms are the times from a fault of the interlock to the safe values, in ticks.
 	alarms map[kind][]float64
 }
@@ -98,7 +100,7 @@ type alarm struct {
 }
 
 func newWitness(w *world) *witness {
-	v := &witness{w: w, shut: doorShut, speaks: true, knobs: map[string]*knobSeen{}, counts: counts{alarms: map[kind][]float64{}}}
+	v := &witness{w: w, shut: doorShut, speaks: true, knobs: map[string]*knobSeen{}, counts: counts{faults: map[string]int{}, alarms: map[kind][]float64{}}}
 	for _, n := range knobs {
 		v.knobs[n] = &knobSeen{set: math.NaN()}
 	}
@@ -267,6 +269,7 @@ func (v *witness) disturbed(f *fault) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := time.Now()
+	v.counts.faults[f.name()]++
 	v.overdue()
 	v.alarm = nil // two at once: no bound is claimed
 	if f.kind == doorOpens || f.kind == doorMute {
