@@ -43,6 +43,7 @@ func childMain() {
 	if err != nil {
 		panic("child: " + err.Error())
 	}
+	holdLog(file)
 	c := &child{log: file, fault: fault, at: at, count: strings.Count(string(before), `"op"`)}
 	if fault == "dead" && c.count >= at {
 		os.Exit(3)

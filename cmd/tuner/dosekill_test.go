@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
@@ -79,82 +75,38 @@ driver = "exec"
 command = ["pump", "pump.log", "3"]
 `
 
-// dosePoints lie between every two steps of a dose: charge, its durability, intent,
-// write, answer, outcome, and the durability of that.
-var dosePoints = []string{"control-changed", "control-durable", "dose-granted", "dose-intended", "before-dose", "after-dose", "dose-settled",
-	"decision-durable", "intent-durable", "shots-durable", "outcome-durable"}
+// pump is a victim whose failpoints lie between every two steps of a dose: charge, its
+// durability, intent, write, answer, outcome, and the durability of that.
+func pump() victim {
+	return victim{feedKillFile, "pump.log", []string{"control-changed", "control-durable", "dose-granted", "dose-intended", "before-dose", "after-dose", "dose-settled",
+		"decision-durable", "shots-durable", "outcome-durable"}, (*campaign).checkDoses}
+}
 
-// TestDoseKill kills tuner run between every two steps of a dose, and at any instant,
-// and compares the books with what the pump has counted by itself: no dose comes twice,
-// none without a name, and none is forgotten. A run that was killed during a dose is
-// refused until tuner reset; after that it goes on with new doses.
+// TestDoseKill is TestKill between every two steps of a dose. After each kill what is
+// charged is compared with what the pump has counted by itself: no dose comes twice, none
+// without a name, and none is forgotten. A run that was killed during a dose is refused
+// until tuner reset; after that it goes on with new doses, by the same decisions.
 //
-//	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner -run TestDoseKill -v -timeout 60m
+//	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner -run TestDoseKill -v -timeout 90m
 func TestDoseKill(t *testing.T) {
-	r := rand.New(rand.NewPCG(campaignSeed(t), 1))
-	size := campaignSize(t, "TUNER_DOSE_KILLS", len(dosePoints)+5)
-	kills, refused, doses, unsent := 0, 0, 0, 0
-	for kills < size {
-		c := &doseCampaign{t: t, dir: t.TempDir()}
-		if err := os.WriteFile(filepath.Join(c.dir, "kill.toml"), []byte(feedKillFile), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for n := 0; n < 11 && kills < size; n++ {
-			point, life := "", time.Duration(100+r.IntN(900))*time.Millisecond
-			if kills < 2*len(dosePoints) || r.IntN(2) == 0 {
-				point = fmt.Sprintf("%s@%d", dosePoints[kills%len(dosePoints)], 1+r.IntN(6))
-				life = 10 * time.Second
-			}
-			c.kill(point, life)
-			kills++
-			if t.Failed() {
-				t.Fatalf("after %d kills, the last at %q: kept in %s", kills, point, keepFolder(t, c.dir))
-			}
-		}
-		refused, doses, unsent = refused+c.refused, doses+len(dosesIn(c.log())), unsent+c.unsent
-	}
-	t.Logf("%d kills: %d doses given, none twice, none forgotten; %d times a dose was in flight and the next run refused until a reset, %d of these had not reached the pump",
-		kills, doses, refused, unsent)
-	if doses == 0 || refused == 0 {
-		t.Errorf("%d doses and %d refusals in %d kills are too few to show anything", doses, refused, kills)
+	total := killAgainAndAgain(t, campaignSize(t, "TUNER_DOSE_KILLS", 20), pump)
+	b := total.books
+	t.Logf("%d doses given, none twice, none forgotten; %d times a dose was in flight and the next run refused until a reset, %d of these had not reached the pump",
+		b.doses, b.refused, b.unsent)
+	if b.doses == 0 || b.refused == 0 {
+		t.Errorf("%d doses and %d refusals in %d kills are too few to show anything", b.doses, b.refused, total.kills)
 	}
 }
 
-// doseCampaign is one pump whose tuner is killed again and again.
-type doseCampaign struct {
-	t   *testing.T
-	dir string
-	// excess is what the books have more than the pump, by the doses in flight.
-	excess          float64
-	refused, unsent int
-}
-
-func (c *doseCampaign) log() string { return filepath.Join(c.dir, "pump.log") }
-
-// kill runs once, kills, and compares.
-func (c *doseCampaign) kill(point string, life time.Duration) {
-	c.t.Helper()
-	before := len(dosesIn(c.log()))
-	cmd := tunerCommand(c.t, c.dir, "run", "kill.toml", "--json")
-	cmd.Env = append(os.Environ(), "TUNER_FAILPOINT="+point)
-	var says bytes.Buffer
-	cmd.Stderr = &says
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	timer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
-	err := cmd.Wait()
-	timer.Stop()
-	if err == nil || cmd.ProcessState.Exited() {
-		c.t.Fatalf("it ended by itself: %v\n%s", err, says.String())
-	}
-	// The pump outlives tuner until it has given what it was told, and no longer.
-	time.Sleep(30 * time.Millisecond)
-	c.compare(point, before)
+// doseBooks is what a campaign knows of the doses of its pump.
+type doseBooks struct {
+	// excess is what is charged more than the pump was given, by the doses in flight.
+	excess                 float64
+	doses, refused, unsent int
 }
 
 // checkIntents wants an intent on record for every dose that the pump was given.
-func (c *doseCampaign) checkIntents(point string, given []heardDose) {
+func (c *campaign) checkIntents(point string, given []heardDose) {
 	c.t.Helper()
 	if len(given) == 0 {
 		return
@@ -180,10 +132,13 @@ func (c *doseCampaign) checkIntents(point string, given []heardDose) {
 	}
 }
 
-// compare looks at the books, resets and looks again.
-func (c *doseCampaign) compare(point string, before int) {
+// checkDoses compares the doses that are charged with those that the pump was given, and
+// resets where one was in flight.
+func (c *campaign) checkDoses(point string) {
 	c.t.Helper()
-	given, names := dosesIn(c.log()), map[string]bool{}
+	b, log := &c.tally.books, filepath.Join(c.dir, c.log)
+	given, names := dosesIn(log), map[string]bool{}
+	b.doses = len(given)
 	for _, d := range given {
 		if names[d.name] || d.name == "NAMELESS" {
 			c.t.Errorf("%s: the pump heard %q twice, or without a name", point, d.name)
@@ -200,27 +155,27 @@ func (c *doseCampaign) compare(point string, before int) {
 		c.t.Fatal(err)
 	}
 	dose := state.Doses["feed"]
-	more := dose.Total - pumped(c.log()) - c.excess
+	more := dose.Total - pumped(log) - b.excess
 	inFlight := loop.Latched(state) != nil
 	switch {
 	case !inFlight && math.Abs(more) > 1e-6:
-		c.t.Errorf("%s: the books have %g mL more than the pump, and no dose is in flight", point, more)
+		c.t.Errorf("%s: %g mL more are charged than were given, and no dose is in flight", point, more)
 	case inFlight && math.Abs(more) > 1e-6 && math.Abs(more-dose.Amount) > 1e-6:
-		c.t.Errorf("%s: the books have %g mL more than the pump; a dose of %g is in flight", point, more, dose.Amount)
+		c.t.Errorf("%s: %g mL more are charged than were given; a dose of %g is in flight", point, more, dose.Amount)
 	}
 	if !inFlight {
 		return
 	}
-	c.refused++
+	b.refused++
 	if more > 1e-6 { // it counts, and did not reach the pump
-		c.excess += more
-		c.unsent++
+		b.excess += more
+		b.unsent++
 	}
 	again := tunerCommand(c.t, c.dir, "run", "kill.toml", "--json")
 	if out, err := again.CombinedOutput(); err == nil || !strings.Contains(string(out), "unknown-dose of feed") {
 		c.t.Errorf("%s: a run after a dose in flight: %v\n%s", point, err, out)
 	}
-	if n := len(dosesIn(c.log())); n != len(given) || n < before {
+	if n := len(dosesIn(log)); n != len(given) {
 		c.t.Errorf("%s: a run that was refused gave %d doses", point, n-len(given))
 	}
 	if out, err := tunerCommand(c.t, c.dir, "reset", "kill.toml").CombinedOutput(); err != nil {

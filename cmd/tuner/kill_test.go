@@ -2,23 +2,19 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/policy"
 )
 
 // killFile is a run that never ends by itself, on the heater of childMain, whose log is
@@ -76,19 +72,20 @@ command = ["child", "oven.log"]
 
 // victim is what a campaign kills.
 type victim struct {
-	// file is the configuration, kill.toml.
-	file string
+	// file is the configuration, kill.toml, and log what the instrument heard.
+	file, log string
 	// failpoints are those at which the process dies, beside any instant.
 	failpoints []string
-	// witness compares what the instrument was told with the record.
-	witness func(*campaign, *journal.Reader)
+	// witness compares what the instrument was told with the record, and readies the run to
+	// go on.
+	witness func(c *campaign, point string)
 }
 
 // heater is a victim whose failpoints lie between every two steps of decision, intent,
 // write and outcome.
 func heater() victim {
-	return victim{killFile, []string{"decision-durable", "intent-durable", "before-write", "after-write",
-		"action-settled", "shots-durable", "outcome-durable", "control-changed", "control-durable"}, (*campaign).checkWitness}
+	return victim{killFile, "oven.log", []string{"decision-durable", "intent-durable", "before-write", "after-write",
+		"action-settled", "shots-durable", "outcome-durable"}, (*campaign).checkWitness}
 }
 
 // campaign is one journal that is killed again and again.
@@ -100,19 +97,35 @@ type campaign struct {
 	w   *wiring
 	// acknowledged has every line that was printed, by its step.
 	acknowledged map[int]string
-	// expected is what any process given the journal as it was must propose next.
-	expected *policy.Proposal
-	expects  int // the step of that
+	// expected are the next proposals after those kills whose next step the run has not
+	// decided yet.
+	expected []expectation
 	// heard is how much of the witness's log has been looked at, power where the heater
 	// stands by it.
-	power                                   float64
-	heard                                   int
-	kills, steps, lines, compared, twins, n int
+	power float64
+	heard int
+	tally killTally
+}
+
+// killTally counts what campaigns have seen.
+type killTally struct {
+	runs, kills, atPoint, steps, lines int
+	// twins counts kills after which a process on a copy has decided, derived those after
+	// which the record alone gave the same, compared those after which the run itself did.
+	twins, derived, compared int
+	// books are those of doses.
+	books doseBooks
+}
+
+func (a *killTally) add(b killTally) {
+	a.runs, a.kills, a.atPoint, a.steps, a.lines = a.runs+b.runs, a.kills+b.kills, a.atPoint+b.atPoint, a.steps+b.steps, a.lines+b.lines
+	a.twins, a.derived, a.compared = a.twins+b.twins, a.derived+b.derived, a.compared+b.compared
+	a.books.doses, a.books.refused, a.books.unsent = a.books.doses+b.books.doses, a.books.refused+b.books.refused, a.books.unsent+b.books.unsent
 }
 
 // newCampaign prepares a folder.
 func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
-	c := &campaign{t: t, rand: r, victim: v, dir: t.TempDir(), acknowledged: map[int]string{}}
+	c := &campaign{t: t, rand: r, victim: v, dir: t.TempDir(), acknowledged: map[int]string{}, tally: killTally{runs: 1}}
 	file := filepath.Join(c.dir, "kill.toml")
 	if err := os.WriteFile(file, []byte(v.file), 0o600); err != nil {
 		t.Fatal(err)
@@ -128,28 +141,41 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 // TestKill kills tuner run at random instants, and at every failpoint, and looks after
 // each kill whether anything that it has acknowledged is lost, whether the instrument
 // was told anything without an intent on record, and whether the next proposal is, to
-// the last bit, what any process proposes that is given the same journal.
+// the last bit, that of any process that is given the same journal.
 //
-//	TUNER_KILLS=1000 go test ./cmd/tuner -run TestKill -v -timeout 60m
+//	TUNER_KILLS=1000 go test ./cmd/tuner -run 'TestKill$' -v -timeout 90m
 func TestKill(t *testing.T) {
+	killAgainAndAgain(t, campaignSize(t, "TUNER_KILLS", 16), heater)
+}
+
+// killAgainAndAgain kills runs, eight times each, and tells what it saw.
+func killAgainAndAgain(t *testing.T, size int, v func() victim) killTally {
+	t.Helper()
 	r := rand.New(rand.NewPCG(campaignSeed(t), 0))
-	total := campaign{}
-	for left := campaignSize(t, "TUNER_KILLS", 24); left > 0; {
-		c := newCampaign(t, r, heater())
-		for range min(left, 8) {
-			c.round()
-			if left--; t.Failed() {
-				t.Fatalf("kept in %s", keepFolder(t, c.dir))
+	var total killTally
+	for total.kills < size {
+		c := newCampaign(t, r, v())
+		for n := 0; n < 8 && total.kills+n < size; n++ {
+			point := ""
+			if r.IntN(2) == 0 {
+				point = fmt.Sprintf("%s@%d", c.failpoints[(total.kills+n)/2%len(c.failpoints)], 1+r.IntN(8))
+			}
+			c.round(point)
+			if t.Failed() {
+				t.Fatalf("after %d kills, the last at %q: kept in %s", total.kills+n+1, point, keepFolder(t, c.dir))
 			}
 		}
-		total.kills, total.steps, total.lines = total.kills+c.kills, total.steps+c.steps, total.lines+c.lines
-		total.compared, total.twins, total.n = total.compared+c.compared, total.twins+c.twins, total.n+1
+		if c.settle(); t.Failed() {
+			t.Fatalf("kept in %s", keepFolder(t, c.dir))
+		}
+		total.add(c.tally)
 	}
-	t.Logf("%d kills of %d runs: %d steps decided, %d acknowledged and none lost; the next proposal after %d kills (the others came before the first step) is in a copy, where another process ran, what a replay of the copy proposes, and after %d so in the run itself, which was killed later",
-		total.kills, total.n, total.steps, total.lines, total.twins, total.compared)
-	if total.compared == 0 || total.lines == 0 {
-		t.Error("nothing was compared")
+	t.Logf("%d kills of %d runs, %d at a failpoint: %d steps decided, %d acknowledged and none lost; the next proposal is, to the last bit, the same of the run itself and of a process on a copy after %d kills, and of what the record derives after %d",
+		total.kills, total.runs, total.atPoint, total.steps, total.lines, total.compared, total.derived)
+	if total.compared != total.kills || total.twins != total.kills || total.lines == 0 || total.atPoint == 0 {
+		t.Errorf("not every kill was compared, or nothing was shown: %+v", total)
 	}
+	return total
 }
 
 // campaignSeed is TUNER_SEED, or a new one, which is printed.
@@ -186,16 +212,18 @@ func keepFolder(t *testing.T, dir string) string {
 	return to
 }
 
-// round runs the process once, kills it and looks at what is left.
-func (c *campaign) round() {
+// round runs the process once, kills it at a failpoint or at any instant, and looks at
+// what is left.
+func (c *campaign) round(point string) {
 	c.t.Helper()
-	failpoint, life := "", time.Duration(c.rand.IntN(1000))*time.Millisecond
-	if c.rand.IntN(2) == 0 {
-		failpoint = fmt.Sprintf("%s@%d", c.failpoints[c.rand.IntN(len(c.failpoints))], 1+c.rand.IntN(12))
-		life = 2 * time.Second // where it is not passed so often
+	life := time.Duration(c.rand.IntN(1000)) * time.Millisecond
+	if point != "" {
+		life = 20 * time.Second // where it is not passed so often
 	}
-	lines := c.runAndKill(c.dir, failpoint, life)
-	c.kills++
+	lines, atPoint := c.runAndKill(c.dir, point, life)
+	if c.tally.kills++; atPoint {
+		c.tally.atPoint++
+	}
 	for _, line := range lines {
 		var head struct {
 			Type string
@@ -206,13 +234,15 @@ func (c *campaign) round() {
 			continue
 		}
 		c.acknowledged[head.N] = line
-		c.lines++
+		c.tally.lines++
 	}
+	c.witness(c, point)
 	c.examine()
 }
 
-// runAndKill gives the whole lines that the process printed before it died.
-func (c *campaign) runAndKill(dir, failpoint string, life time.Duration) []string {
+// runAndKill gives the whole lines that the process printed before it died, and whether it
+// died at the failpoint. The instrument has ended too when it returns.
+func (c *campaign) runAndKill(dir, failpoint string, life time.Duration) (lines []string, atPoint bool) {
 	c.t.Helper()
 	cmd := tunerCommand(c.t, dir, "run", "kill.toml", "--json")
 	cmd.Env = append(os.Environ(), "TUNER_FAILPOINT="+failpoint)
@@ -223,73 +253,17 @@ func (c *campaign) runAndKill(dir, failpoint string, life time.Duration) []strin
 	}
 	timer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
-	timer.Stop()
+	atPoint = timer.Stop()
 	if err == nil || cmd.ProcessState.Exited() {
 		c.t.Fatalf("it ended by itself: %v\n%s%s", err, out.String(), says.String())
 	}
+	awaitChildren(c.t, filepath.Join(dir, c.log))
 	whole := out.String()[:strings.LastIndexByte(out.String(), '\n')+1]
-	return strings.FieldsFunc(whole, func(r rune) bool { return r == '\n' })
+	return strings.FieldsFunc(whole, func(r rune) bool { return r == '\n' }), atPoint
 }
 
-// examine looks at a copy of what the process left.
-func (c *campaign) examine() {
-	c.t.Helper()
-	twin := c.t.TempDir()
-	if err := copyRun(c.dir, twin); err != nil {
-		c.t.Fatal(err)
-	}
-	r, err := journal.OpenReader(filepath.Join(twin, "kill.db"))
-	if errors.Is(err, fs.ErrNotExist) && len(c.acknowledged) == 0 {
-		return
-	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer r.Close()
-	if d := r.Verify(); d != nil {
-		c.t.Errorf("damage: %v", d)
-	}
-	last := c.checkSteps(r)
-	c.witness(c, r)
-	c.expected = nil
-	if last == 0 {
-		return // a journal without a step is begun anew
-	}
-	p, err := policy.New(c.w.spec)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	replay := loop.Replay{Options: c.w.opt, Policy: p}
-	if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil {
-		c.t.Fatalf("what was recorded does not derive: %+v, %v", done.First, err)
-	}
-	next, err := p.Propose(context.Background())
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.expected, c.expects = &next, last+1
-	c.runTwin(twin)
-}
-
-// copyRun copies what a process finds in its folder.
-func copyRun(from, to string) error {
-	for _, name := range []string{"kill.toml", "kill.db", "kill.db-wal", "kill.control-a", "kill.control-b"} {
-		content, err := os.ReadFile(filepath.Join(from, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, name), content, 0o600)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkSteps compares the journal with what was acknowledged, and the first decision
-// after the kill before with what was expected. It gives the last step.
+// checkSteps compares the journal with what was acknowledged, and each decision with what
+// was expected after the kills before. It gives the last step.
 func (c *campaign) checkSteps(r *journal.Reader) (last int) {
 	c.t.Helper()
 	seen := 0
@@ -298,10 +272,7 @@ func (c *campaign) checkSteps(r *journal.Reader) (last int) {
 			c.t.Fatal(err)
 		}
 		last = s.Decision.Step
-		if c.expected != nil && last == c.expects {
-			c.compared++
-			sameProposal(c.t, s.Decision, *c.expected)
-		}
+		c.meet(s.Decision)
 		want, told := c.acknowledged[last]
 		if !told {
 			continue
@@ -315,26 +286,22 @@ func (c *campaign) checkSteps(r *journal.Reader) (last int) {
 	if seen != len(c.acknowledged) {
 		c.t.Errorf("%d of %d acknowledged steps are there", seen, len(c.acknowledged))
 	}
-	c.steps = max(c.steps, last)
+	c.tally.steps = max(c.tally.steps, last)
 	return last
-}
-
-// sameProposal compares to the last bit.
-func sameProposal(t *testing.T, d journal.Decision, p policy.Proposal) {
-	t.Helper()
-	same := func(a, b float64) bool {
-		return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
-	}
-	if d.ControlSet != p.ControlSet || d.Work != p.Work || !slices.EqualFunc(d.Requested, p.X, same) {
-		t.Errorf("step %d: decided %v with control set %d after %d units; another process proposes %v, %d, %d",
-			d.Step, d.Requested, d.ControlSet, d.Work, p.X, p.ControlSet, p.Work)
-	}
 }
 
 // checkWitness wants an intent on record for everything that the instrument was told,
 // but what does not move it: the way to a destination begins where the actuator stands.
-func (c *campaign) checkWitness(r *journal.Reader) {
+func (c *campaign) checkWitness(string) {
 	c.t.Helper()
+	r, err := journal.OpenReader(filepath.Join(c.dir, "kill.db"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer r.Close()
 	intended := map[float64]bool{}
 	for a, err := range r.AllActions() {
 		if err != nil {
@@ -342,7 +309,7 @@ func (c *campaign) checkWitness(r *journal.Reader) {
 		}
 		intended[a.Values["power"]] = true
 	}
-	log, err := os.ReadFile(filepath.Join(c.dir, "oven.log"))
+	log, err := os.ReadFile(filepath.Join(c.dir, c.log))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.t.Fatal(err)
 	}
@@ -365,26 +332,4 @@ func (c *campaign) checkWitness(r *journal.Reader) {
 		}
 	}
 	c.heard = len(log)
-}
-
-// runTwin has another process go on with a copy, until it has decided.
-func (c *campaign) runTwin(dir string) {
-	c.t.Helper()
-	c.runAndKill(dir, "decision-durable@1", 30*time.Second)
-	r, err := journal.OpenReader(filepath.Join(dir, "kill.db"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer r.Close()
-	for s, err := range r.Steps() {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if s.Decision.Step == c.expects {
-			c.twins++
-			sameProposal(c.t, s.Decision, *c.expected)
-			return
-		}
-	}
-	c.t.Errorf("the process on a copy did not decide step %d", c.expects)
 }

@@ -25,6 +25,7 @@ func pumpMain() {
 	if err != nil {
 		panic("pump: " + err.Error())
 	}
+	holdLog(log)
 	fmt.Println(`{"protocol":"tuner-exec/1","name":"pump","channels":[` +
 		`{"name":"feed","unit":"mL","access":"rw","min":0,"max":5,"kind":"dose"},` +
 		`{"name":"level","unit":"mL","access":"r"},{"name":"growth","unit":"g","access":"r"}]}`)
