@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -135,6 +138,14 @@ func TestResumeFromGarbledJournal(t *testing.T) {
 	whole, folded, o, truth := recordPrefixes(t)
 	path := filepath.Join(t.TempDir(), "garbled.db")
 	refused, same, shorter := 0, 0, 0
+	kinds := map[string]map[string]int{}
+	count := func(how, outcome string) { // the damage's place is no part of its kind
+		kind := digits.ReplaceAllString(how, "N")
+		if kinds[kind] == nil {
+			kinds[kind] = map[string]int{}
+		}
+		kinds[kind][outcome]++
+	}
 	for range rounds(t, 60) {
 		var f files
 		how := ""
@@ -156,6 +167,7 @@ func TestResumeFromGarbledJournal(t *testing.T) {
 				t.Errorf("%s: refused: %v", how, err)
 			}
 			refused++
+			count(how, "refused")
 			continue
 		}
 		c, err := consequenceOf(path, o)
@@ -167,21 +179,29 @@ func TestResumeFromGarbledJournal(t *testing.T) {
 		switch {
 		case at == prefix{}:
 			shorter++ // it holds no step: the run begins anew
+			count(how, "no step: begins anew")
 		case err != nil:
 			t.Errorf("%s: %v", how, err)
 		case !known || !reflect.DeepEqual(c.past, want.past) || fmt.Sprint(c.next) != fmt.Sprint(want.next):
 			t.Errorf("%s: at %+v it goes on with %+v, want %+v", how, at, c, want)
 		case at == prefix{10, 10}:
 			same++
+			count(how, "unharmed")
 		default:
 			shorter++
+			count(how, "goes on from an earlier record")
 		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		t.Logf("%s: %v", kind, kinds[kind])
 	}
 	t.Logf("%d refused, %d unharmed, %d resumed from an earlier record", refused, same, shorter)
 	if refused == 0 || same == 0 || shorter == 0 {
 		t.Error("the damage was too strong or too weak to show anything")
 	}
 }
+
+var digits = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`)
 
 // garbled damages a file at random and says how.
 func garbled(r *rand.Rand, b []byte) ([]byte, string) {

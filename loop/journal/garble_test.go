@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -19,6 +22,27 @@ func rounds(t *testing.T, few int) int {
 		}
 	}
 	return few
+}
+
+// outcomes counts what came of damage, by its kind.
+type outcomes map[string]map[string]int
+
+var digits = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`)
+
+// add counts one: how is the damage with its places, which are no part of its kind.
+func (o outcomes) add(how, outcome string) {
+	kind := digits.ReplaceAllString(how, "N")
+	if o[kind] == nil {
+		o[kind] = map[string]int{}
+	}
+	o[kind][outcome]++
+}
+
+// log tells all of them.
+func (o outcomes) log(t *testing.T) {
+	for _, kind := range slices.Sorted(maps.Keys(o)) {
+		t.Logf("%s: %v", kind, o[kind])
+	}
 }
 
 // garble damages b at random and says how.
@@ -71,6 +95,7 @@ func TestGarbledFile(t *testing.T) {
 	write(sound)
 	want := mustDump(t, path)
 	found, harmless, missed := 0, 0, 0
+	kinds := outcomes{}
 	for range rounds(t, 250) {
 		bad, how := garble(r, sound)
 		write(bad)
@@ -80,6 +105,7 @@ func TestGarbledFile(t *testing.T) {
 				t.Errorf("%s: no words for %v", how, err)
 			}
 			found++
+			kinds.add(how, "refused")
 			continue
 		}
 		got, derr := dump(reader)
@@ -91,17 +117,21 @@ func TestGarbledFile(t *testing.T) {
 		switch {
 		case damage == nil && derr == nil:
 			harmless++
+			kinds.add(how, "all still true")
 		case derr == nil && got != want:
 			missed++
 			t.Logf("%s: only Verify noticed: %v; %s", how, damage[0], firstDifference(got, want))
 			found++
+			kinds.add(how, "damage named by Verify alone")
 		default:
 			found++
+			kinds.add(how, "damage named")
 		}
 		if damage == nil && derr != nil {
 			t.Errorf("%s: Verify found nothing, but reading failed: %v", how, derr)
 		}
 	}
+	kinds.log(t)
 	t.Logf("%d found, %d of them by Verify alone; %d harmless", found, missed, harmless)
 	if found < 50 || harmless == 0 {
 		t.Errorf("the damage was too strong or too weak to show anything: %d found, %d harmless", found, harmless)
@@ -132,6 +162,7 @@ func TestGarbledLog(t *testing.T) {
 	path := filepath.Join(dir, "x.db")
 	copyFile(t, source, path)
 	log := copyFile(t, source+"-wal", path+"-wal")
+	kinds := outcomes{}
 	for range rounds(t, 120) {
 		bad, how := garble(r, log)
 		first := firstChange(bad, log)
@@ -155,7 +186,16 @@ func TestGarbledLog(t *testing.T) {
 		if damage != nil || err != nil || got != dumps[n] {
 			t.Errorf("%s: %d records should be left; damage %v, %v, %s", how, n, damage, err, firstDifference(got, dumps[n]))
 		}
+		switch n {
+		case 0:
+			kinds.add(how, "exact prefix, which is empty")
+		case records:
+			kinds.add(how, "all records")
+		default:
+			kinds.add(how, "exact prefix")
+		}
 	}
+	kinds.log(t)
 }
 
 // firstChange is where two files differ first, len(b) if they do not.
@@ -202,6 +242,7 @@ func TestResumeAfterCutLog(t *testing.T) {
 func TestGarbledControl(t *testing.T) {
 	r := seed(t)
 	lost, older, newest := 0, 0, 0
+	kinds := outcomes{}
 	for range rounds(t, 2000) {
 		m := &memory{files: map[string][]byte{}}
 		c := &ControlFile{path: "x", files: m}
@@ -213,19 +254,21 @@ func TestGarbledControl(t *testing.T) {
 			}
 			written[uint64(n+1)] = c.State()
 		}
-		how := ""
-		for name := range m.files {
+		how, harmed := "", []string{}
+		for _, name := range slices.Sorted(maps.Keys(m.files)) {
 			if r.IntN(3) > 0 {
 				bad, what := garbleBytes(r, m.files[name])
-				m.files[name], how = bad, how+name+": "+what+"; "
+				m.files[name], how, harmed = bad, how+name+": "+what+"; ", append(harmed, what)
 			}
 		}
+		outcome := "the newest state"
 		again := &ControlFile{path: "x", files: m}
 		err := again.load()
 		got := again.State()
 		switch {
 		case errors.Is(err, ErrControl):
 			lost++
+			outcome = "lost, and said to be"
 			if !reflect.DeepEqual(got, ControlState{}) {
 				t.Errorf("%s: lost, and yet %+v", how, got)
 			}
@@ -237,16 +280,24 @@ func TestGarbledControl(t *testing.T) {
 			newest++
 		default:
 			older++
+			outcome = "the older copy stands in, and it is said"
 			if len(again.Notices()) == 0 {
 				t.Errorf("%s: generation %d stands in for %d, and nothing is said", how, got.Generation, writes)
 			}
 		}
+		for _, what := range harmed {
+			kinds.add(fmt.Sprintf("%s, in %s of %s", what, spell[len(harmed)], spell[len(m.files)]), outcome)
+		}
 	}
+	kinds.log(t)
 	t.Logf("%d lost and said to be, %d by the older copy, %d newest", lost, older, newest)
 	if lost == 0 || older == 0 || newest == 0 {
 		t.Error("the damage was too strong or too weak to show anything")
 	}
 }
+
+// spell writes the numbers that are part of a kind of damage.
+var spell = []string{"none", "one", "two"}
 
 // garbleBytes damages a small file at random and says how.
 func garbleBytes(r *rand.Rand, b []byte) (bad []byte, how string) {
