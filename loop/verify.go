@@ -44,7 +44,7 @@ func (l *Loop) verify() {
 	v := &l.verifying
 	v.running, v.began, v.turn = true, l.now(), turn{pair: 1}
 	if !l.takeUpComparison(&plan) {
-		l.record("comparison", func(j *journal.Journal) error { return j.Compare(plan) }, nil)
+		l.record("comparison", func(j *journal.Journal) error { return j.Compare(plan) }, func() { l.failpoint("comparison-durable") })
 	}
 	v.plan = plan
 	if left := plan.Pairs + 1 - v.turn.pair; left > 0 {
@@ -227,7 +227,7 @@ func (l *Loop) verified() {
 	if !v.kept {
 		r := resultOf(v.plan.Number, &found)
 		r.At = l.stamp()
-		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, nil)
+		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, func() { l.failpoint("verdict-durable") })
 	}
 	l.event("info", EventVerify, found.Words(l.opt.Objective.Unit))
 	l.home()

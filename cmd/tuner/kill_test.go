@@ -34,7 +34,7 @@ unit = "degC"
 device = "oven"
 channel = "temp"
 range = [-100.0, 100.0]
-max_age = "5s"
+max_age = "30s"
 
 [[variable]]
 name = "power"
@@ -43,7 +43,7 @@ range = [0.0, 9.0]
 start = 2.0
 device = "oven"
 channel = "power"
-readback = { tolerance = 0.01, timeout = "5s" }
+readback = { tolerance = 0.01, timeout = "30s" }
 
 [cost]
 unit = "shots"
@@ -224,6 +224,14 @@ func (c *campaign) round(point string) {
 	if c.tally.kills++; atPoint {
 		c.tally.atPoint++
 	}
+	c.hear(lines)
+	c.witness(c, point)
+	c.examine()
+}
+
+// hear takes in what a process has acknowledged.
+func (c *campaign) hear(lines []string) {
+	c.t.Helper()
 	for _, line := range lines {
 		var head struct {
 			Type string
@@ -236,13 +244,29 @@ func (c *campaign) round(point string) {
 		c.acknowledged[head.N] = line
 		c.tally.lines++
 	}
-	c.witness(c, point)
-	c.examine()
 }
 
 // runAndKill gives the whole lines that the process printed before it died, and whether it
 // died at the failpoint. The instrument has ended too when it returns.
 func (c *campaign) runAndKill(dir, failpoint string, life time.Duration) (lines []string, atPoint bool) {
+	c.t.Helper()
+	e := c.runUntil(dir, failpoint, life)
+	if !e.killed {
+		c.t.Fatalf("it ended by itself: %s", e.says)
+	}
+	return e.lines, e.atPoint
+}
+
+// ending is how a process ended: the whole lines that it printed, all that it said, and
+// whether it was killed, by itself at the failpoint.
+type ending struct {
+	lines           []string
+	says            string
+	killed, atPoint bool
+}
+
+// runUntil runs the process until it ends or has lived for so long.
+func (c *campaign) runUntil(dir, failpoint string, life time.Duration) (e ending) {
 	c.t.Helper()
 	cmd := tunerCommand(c.t, dir, "run", "kill.toml", "--json")
 	cmd.Env = append(os.Environ(), "TUNER_FAILPOINT="+failpoint)
@@ -253,13 +277,13 @@ func (c *campaign) runAndKill(dir, failpoint string, life time.Duration) (lines 
 	}
 	timer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
-	atPoint = timer.Stop()
-	if err == nil || cmd.ProcessState.Exited() {
-		c.t.Fatalf("it ended by itself: %v\n%s%s", err, out.String(), says.String())
-	}
+	e.killed = err != nil && !cmd.ProcessState.Exited()
+	e.atPoint = timer.Stop() && e.killed
 	awaitChildren(c.t, filepath.Join(dir, c.log))
 	whole := out.String()[:strings.LastIndexByte(out.String(), '\n')+1]
-	return strings.FieldsFunc(whole, func(r rune) bool { return r == '\n' }), atPoint
+	e.lines = strings.FieldsFunc(whole, func(r rune) bool { return r == '\n' })
+	e.says = fmt.Sprintf("%v\n%s%s", err, out.String(), says.String())
+	return e
 }
 
 // checkSteps compares the journal with what was acknowledged, and each decision with what
