@@ -70,6 +70,7 @@ const (
 	sqliteCorrupt  = 11
 	sqliteFull     = 13
 	sqliteCantOpen = 14
+	sqliteTooBig   = 18
 	sqliteNotADB   = 26
 
 	// sqliteReadOnlyRollback: a crashed writer's rollback journal must be played

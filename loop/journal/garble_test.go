@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -322,5 +323,18 @@ func garbleBytes(r *rand.Rand, b []byte) (bad []byte, how string) {
 	default:
 		clear(bad[at:])
 		return bad, fmt.Sprintf("zero from byte %d", at)
+	}
+}
+
+// A length that was garbled asks for a value larger than SQLite gives: that is damage, and
+// said to be. The query stands for such a row.
+func TestGarbledLength(t *testing.T) {
+	path, _ := demo(t, 3)
+	err := mustRead(t, path).read(func(tx *sql.Tx) error {
+		var huge []byte
+		return tx.QueryRow("SELECT zeroblob(2000000000)").Scan(&huge)
+	})
+	if !errors.Is(err, ErrCorrupt) || resultCode(err)&0xff != sqliteTooBig {
+		t.Errorf("got %v", err)
 	}
 }

@@ -93,8 +93,8 @@ func (r *Reader) read(fn func(*sql.Tx) error) error {
 	if end := tx.Rollback(); err == nil { // else the first error says it all
 		err = end
 	}
-	if resultCode(err)&0xff == sqliteError {
-		// The queries are right for a sound file, so this one is not.
+	if code := resultCode(err) & 0xff; code == sqliteError || code == sqliteTooBig {
+		// The queries are right for a sound file, and its values are small, so this one is not.
 		return &Error{Err: ErrCorrupt, Path: r.path, Detail: err.Error(), Hint: hintDamaged, Cause: err}
 	}
 	return fault(r.path, "read it", err)
