@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // Nodes is a rule for expectations over the random coordinates of a control set:
@@ -148,11 +149,11 @@ func (n Nodes) discrepancy(m []Marginal, lengthscale []float64) float64 {
 
 // sobolNodes maps scrambled Sobol points by the quantiles.
 func sobolNodes(m []Marginal, free []int, seed uint64, points int) Nodes {
-	s := newSobol(len(free), seed)
+	s := sobol.NewOwen(len(free), seed)
 	n := Nodes{Weight: constant(points, 1/float64(points))}
 	u := make([]float64, len(free))
 	for q := range points {
-		s.point(u, q)
+		s.Point(u, q)
 		k := 0
 		for i := range m {
 			if m[i].kind == held {

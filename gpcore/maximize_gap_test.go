@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // denseMaximum is the oracle of a search: the objective itself at m scrambled Sobol
@@ -13,10 +15,10 @@ import (
 func denseMaximum(o Objective, m int) float64 {
 	d := o.Dim()
 	x, value := make([]float64, m*d), make([]float64, m)
-	sequence := newSobol(d, 12345)
+	sequence := sobol.NewOwen(d, 12345)
 	for i := range m {
 		row := x[i*d : (i+1)*d]
-		sequence.point(row, i)
+		sequence.Point(row, i)
 		if k := i / 5 % d; i%5 == 0 {
 			row[k] = math.Round(row[k])
 		}

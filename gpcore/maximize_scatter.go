@@ -1,6 +1,10 @@
 package gpcore
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/sobol"
+)
 
 // takeAxes takes the box and sorts the coordinates by how many values they have.
 func (q *pursuit) takeAxes() {
@@ -33,7 +37,7 @@ func (q *pursuit) scatter(seed uint64) {
 		corners = 1 << q.d
 	}
 	q.points = make([]float64, n*q.d)
-	sequence := newSobol(q.d, seed)
+	sequence := sobol.NewOwen(q.d, seed)
 	for k := range n {
 		x := q.points[k*q.d : (k+1)*q.d]
 		switch {
@@ -44,7 +48,7 @@ func (q *pursuit) scatter(seed uint64) {
 				x[i] = float64(k >> i & 1)
 			}
 		default:
-			sequence.point(x, k-corners)
+			sequence.Point(x, k-corners)
 			if i := k % (3 * q.d); i < q.d {
 				x[i] = math.Round(x[i])
 			}

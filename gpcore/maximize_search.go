@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/labtuner/tuner/gpcore/internal/splitmix"
 )
 
 // Search maximises several functions beside each other, again and again, with memory
@@ -68,7 +70,7 @@ func NewSearch(problems []Problem, o Options) (*Search, error) {
 		if err := problems[i].check(); err != nil {
 			return nil, fmt.Errorf("problem %d: %w", i, err)
 		}
-		q := newPursuit(problems[i], hash64(o.Seed+uint64(i)))
+		q := newPursuit(problems[i], splitmix.Mix(o.Seed+uint64(i)))
 		s.problems = append(s.problems, q)
 		for from := 0; from < len(q.screened); from += screenUnit {
 			s.chunks = append(s.chunks, chunkOf{i, from, min(from+screenUnit, len(q.screened))})

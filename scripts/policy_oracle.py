@@ -3,15 +3,13 @@
 
     /usr/bin/python3 scripts/policy_oracle.py > loop/policy/testdata/oracle.json
 
-Nothing here calls tuner: Sobol points, quantiles and special functions are
-scipy's; the Gaussian processes are written out with dense solves.
+Nothing here calls tuner: quantiles and special functions are scipy's; the Gaussian processes are written out with dense solves.
 """
 import json
 import math
 
 import numpy as np
 from scipy import special, stats
-from scipy.stats import qmc
 
 
 def se(a, b, ls):
@@ -49,13 +47,6 @@ def posterior(kernel, x, y, noise, at):
     mean = solved.T @ y
     variance = np.diag(kernel(at, at)) - (c * solved).sum(0)
     return mean, np.sqrt(np.maximum(variance, 0))
-
-
-def sobol():
-    s = qmc.Sobol(d=40, scramble=False, bits=32)
-    first = s.random(64)
-    s.fast_forward(1000 - 64)
-    return {"first": first[:16].tolist(), "from1000": s.random(2).tolist()}
 
 
 def quantiles():
@@ -215,5 +206,5 @@ def expectation():
             "x": x.tolist(), "y": y.tolist(), "cases": cases}
 
 
-print(json.dumps({"sobol": sobol(), "quantiles": quantiles(), "gammas": gammas(), "log": risk("log"),
+print(json.dumps({"quantiles": quantiles(), "gammas": gammas(), "log": risk("log"),
                   "raw": risk("raw"), "expectation": expectation(), "confidences": confidences(), "priors": priors()}))

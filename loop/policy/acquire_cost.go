@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // costModel says before a step what it will cost:
@@ -112,9 +113,9 @@ func (c *costModel) typical(domains []*domain) float64 {
 	const points = 16
 	sum, n := 0.0, 0
 	for _, d := range domains {
-		sequence, x := newSobol(d.size(), nil), make([]float64, d.size())
+		sequence, x := sobol.New(d.size()), make([]float64, d.size())
 		for k := range points {
-			sequence.point(x, k)
+			sequence.Point(x, k)
 			d.settle(x)
 			if cost := c.of(d, x); finite(cost) && cost > 0 {
 				sum, n = sum+cost, n+1

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // fidelitySpec has three variables of which the last is a fidelity with target 1.
@@ -126,9 +127,9 @@ func TestFidelitySpendsLittle(t *testing.T) {
 	}
 	g := p.(*engine).model.f
 	best, at := math.Inf(-1), []float64{0, 0, 1}
-	scan, x := newSobol(2, nil), make([]float64, 2)
+	scan, x := sobol.New(2), make([]float64, 2)
 	for k := range 2000 {
-		scan.point(x, k)
+		scan.Point(x, k)
 		if mu, _ := momentsAt(g, []float64{x[0], x[1], 1}); mu > best {
 			best, at[0], at[1] = mu, x[0], x[1]
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // idsSpec chooses among control sets with costs.
@@ -68,10 +70,10 @@ func TestInformationRatio(t *testing.T) {
 			t.Errorf("beta %g: the objective takes R at the greatest bound for %.9f, want %.9f", beta, got, beta*beta)
 		}
 		kept := 0
-		scan := newSobol(3, nil)
+		scan := sobol.New(3)
 		u := make([]float64, 3)
 		for k := range 200 {
-			scan.point(u, k)
+			scan.Point(u, k)
 			for _, o := range options {
 				x := u[:d.domains[o.set].size()]
 				ratio, bound := ratioAt(d, o, top.value, x)
@@ -177,10 +179,10 @@ func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 		}
 		// 2% for the search's tolerance at the constraint's edge.
 		value := math.Log(chosen/d.costs.of(dom, x)) + 0.02
-		scan := newSobol(dom.size(), nil)
+		scan := sobol.New(dom.size())
 		at := make([]float64, dom.size())
 		for k := range 300 {
-			scan.point(at, k)
+			scan.Point(at, k)
 			dom.settle(at)
 			v := valuesAt(o, at)[0]
 			if c := d.costs.of(dom, at); v > 1e-60 && d.costs.affordable(dom, at) && math.Log(v/c) > value && len(d.votes[o.set].active) == 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // maximaOf repeats the maxima that a decision's first view used.
@@ -154,7 +155,7 @@ func TestInformationPerCostOfSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan, u := newSobol(3, nil), make([]float64, 3)
+	scan, u := sobol.New(3), make([]float64, 3)
 	for _, o := range options {
 		size, cost := d.domains[o.set].size(), s.ControlSets[o.set].Cost
 		if o.set == q.ControlSet {
@@ -165,7 +166,7 @@ func TestInformationPerCostOfSets(t *testing.T) {
 			}
 		}
 		for k := range 300 {
-			scan.point(u, k)
+			scan.Point(u, k)
 			if got := valuesAt(o, u[:size])[0] / cost; got > 1.01*q.Why.Value { // the search's tolerance
 				t.Errorf("set %d at %v tells %g per unit of cost, the proposal %g", o.set, u[:size], got, q.Why.Value)
 			}

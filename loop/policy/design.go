@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // design chooses settings without a model: the initial steps, and all steps of the
@@ -11,19 +13,19 @@ import (
 type design struct {
 	random   bool // independent uniform points instead of a scrambled Sobol sequence
 	seed     uint64
-	sequence *sobol
+	sequence *sobol.Sequence
 	dims     int
 }
 
 func newDesign(random bool, seed uint64, dims int) *design {
-	return &design{random: random, seed: seed, dims: dims, sequence: newSobol(dims, stream(seed, forDesign, 0))}
+	return &design{random: random, seed: seed, dims: dims, sequence: sobol.NewScrambled(dims, stream(seed, forDesign, 0))}
 }
 
 // point is the step's design point for all variables, in unit coordinates.
 func (g *design) point(step int) []float64 {
 	x := make([]float64, g.dims)
 	if !g.random {
-		g.sequence.point(x, step-1)
+		g.sequence.Point(x, step-1)
 		return x
 	}
 	rng := stream(g.seed, forDesign, step)

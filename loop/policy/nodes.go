@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // Sizes of the rules for expectations. Sobol: 128 nodes are about as accurate as
@@ -67,10 +69,10 @@ func newSurroundings(s *Spec, axes []axis) *surroundings {
 			e.last[i] = axes[i].unit(v.Start)
 		}
 	}
-	sequence := newSobol(d+1, stream(s.Seed, forNodes, 0))
+	sequence := sobol.NewScrambled(d+1, stream(s.Seed, forNodes, 0))
 	for j := range sobolNodes {
 		p := make([]float64, d+1)
-		sequence.point(p, j)
+		sequence.Point(p, j)
 		e.base = append(e.base, p)
 	}
 	return e

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/labtuner/tuner/gpcore"
 )
 
 // oracleJSON is the output of scripts/policy_oracle.py: numpy and scipy.
@@ -42,10 +43,7 @@ type priorOracle struct {
 }
 
 type oracle struct {
-	Priors priorOracle
-	Sobol  struct {
-		First, From1000 [][]float64
-	}
+	Priors      priorOracle
 	Quantiles   [][4]float64
 	Gammas      [][3]float64
 	Log, Raw    riskOracle
@@ -72,27 +70,6 @@ func numbers(t *testing.T) *oracle {
 		t.Fatal(err)
 	}
 	return &o
-}
-
-func TestSobolAgainstScipy(t *testing.T) {
-	o := numbers(t)
-	s := newSobol(sobolMax, nil)
-	check := func(i int, want []float64) {
-		got := make([]float64, sobolMax)
-		s.point(got, i)
-		for j := range got {
-			// Ours are the middles of cells of width 2^-32, scipy's the low ends.
-			if d := got[j] - want[j]; math.Abs(d-0x1p-33) > 0x1p-40 {
-				t.Fatalf("point %d dimension %d: %.12f, want %.12f", i, j, got[j], want[j])
-			}
-		}
-	}
-	for i, want := range o.Sobol.First {
-		check(i, want)
-	}
-	for i, want := range o.Sobol.From1000 {
-		check(1000+i, want)
-	}
 }
 
 func TestQuantilesAgainstScipy(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // hartmann is the three-dimensional Hartmann function on the unit cube, greatest
@@ -71,10 +73,10 @@ func playHartmann(t testing.TB, s Spec, maxSteps int) subsetRun {
 	}
 	// The true expectation by 4096 scrambled Sobol points, of error below 0.001.
 	truth := func(x []float64) float64 {
-		sequence, sum := newSobol(3, stream(1, forNodes, 9)), 0.0
+		sequence, sum := sobol.NewScrambled(3, stream(1, forNodes, 9)), 0.0
 		u := make([]float64, 3)
 		for i := range 4096 {
-			sequence.point(u, i)
+			sequence.Point(u, i)
 			for j := range u {
 				if u[j] = left.quantile(u[j]); !math.IsNaN(x[j]) {
 					u[j] = x[j]

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // checker collects what is wrong with a specification.
@@ -58,8 +60,8 @@ func (c *checker) variables() {
 	if len(vars) == 0 {
 		c.fail("there is no variable: name at least one")
 	}
-	if len(vars) >= sobolMax { // one dimension of the sequence chooses among readings
-		c.fail("%d variables: at most %d are possible", len(vars), sobolMax-1)
+	if len(vars) >= sobol.Dims { // one dimension of the sequence chooses among readings
+		c.fail("%d variables: at most %d are possible", len(vars), sobol.Dims-1)
 	}
 	seen := map[string]bool{}
 	for i := range vars {

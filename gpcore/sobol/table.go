@@ -1,21 +1,45 @@
-package policy
+package sobol
 
-// sobolMax is the number of dimensions in the table.
-const sobolMax = 40
+import "math/bits"
 
-// sobolPrimitive is one dimension of Sobol's sequence.
-type sobolPrimitive struct {
-	// poly is a primitive polynomial over GF(2), its highest coefficient first:
-	// 11 is x^3 + x + 1. The first dimension has none.
-	poly uint32
-	// first are the initial direction integers m_1, m_2, ...
+// primitive is one dimension: a primitive polynomial over GF(2), highest coefficient
+// first (11 is x^3 + x + 1; the first dimension has none), and the initial direction
+// integers m_1, m_2, ...
+type primitive struct {
+	poly  uint32
 	first []uint32
 }
 
-// sobolTable holds the first dimensions of the "new-joe-kuo-6.21201" numbers:
+// directions expands a row of the table by its recurrence
+//
+//	m_k = 2 a_1 m_(k-1) ^ ... ^ 2^(s-1) a_(s-1) m_(k-s+1) ^ 2^s m_(k-s) ^ m_(k-s)
+//
+// and returns v_k = m_k / 2^k as binary fractions.
+func (p primitive) directions() (v [resolution]uint32) {
+	degree := bits.Len32(p.poly) - 1
+	for k := range v {
+		switch {
+		case degree == 0: // van der Corput's sequence
+			v[k] = 1 << (resolution - 1 - k)
+			continue
+		case k < degree:
+			v[k] = p.first[k] << (resolution - 1 - k)
+			continue
+		}
+		v[k] = v[k-degree] ^ v[k-degree]>>degree
+		for i := 1; i < degree; i++ {
+			if p.poly>>(degree-i)&1 == 1 {
+				v[k] ^= v[k-i]
+			}
+		}
+	}
+	return v
+}
+
+// table holds the first dimensions of the "new-joe-kuo-6.21201" numbers:
 // S. Joe and F. Y. Kuo, Constructing Sobol sequences with better two-dimensional
 // projections, SIAM J. Sci. Comput. 30 (2008) 2635-2654.
-var sobolTable = [sobolMax]sobolPrimitive{
+var table = [Dims]primitive{
 	{1, []uint32{1}},
 	{3, []uint32{1}},
 	{7, []uint32{1, 3}},
