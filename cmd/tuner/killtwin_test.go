@@ -105,7 +105,7 @@ func (c *campaign) decided(dir string, step int) (d journal.Decision, ok bool) {
 
 // copyRun copies what a process finds in its folder, but for what SQLite makes anew.
 func (c *campaign) copyRun(to string) error {
-	for _, name := range []string{"kill.toml", "kill.db", "kill.db-wal", "kill.control-a", "kill.control-b", c.log} {
+	for _, name := range []string{"kill.toml", "kill.db", "kill.db-wal", "kill.control-a", "kill.control-b", "kill.control-latched", c.log} {
 		content, err := os.ReadFile(filepath.Join(c.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -70,6 +70,8 @@ type ControlFile struct {
 	state ControlState
 	// notices say what was wrong with a copy that another stood in for.
 	notices []string
+	// marked: the file markName is there.
+	marked bool
 	// files are replaced by tests.
 	files controlFiles
 }
@@ -78,6 +80,8 @@ type ControlFile struct {
 type controlFiles interface {
 	read(name string) ([]byte, error)
 	replace(name string, data []byte) error
+	mark(name string) error
+	remove(name string) error
 }
 
 // OpenControl locks and reads the control state at path; a state that there is not
@@ -135,6 +139,7 @@ func (c *ControlFile) load() error {
 			c.state = s
 		}
 	}
+	c.loadMark()
 	if found > 0 && whole == 0 {
 		return fmt.Errorf("%w: %w", ErrControl, errors.Join(damage...))
 	}
@@ -145,7 +150,8 @@ func (c *ControlFile) load() error {
 }
 
 // Write makes s durable as the next generation. When it returns nil, a crash at any
-// later time finds s; when it fails, a crash finds the state before, or s.
+// later time finds s; when it fails, a crash finds the state before, or s. A state with
+// something latched is then marked as lost, so that a crash finds it latched all the same.
 func (c *ControlFile) Write(s ControlState) error {
 	s.Generation = c.state.Generation + 1
 	data, err := encodeControl(s)
@@ -153,11 +159,11 @@ func (c *ControlFile) Write(s ControlState) error {
 		return err
 	}
 	if err := c.files.replace(c.copyName(s.Generation), data); err != nil {
-		return &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("write the control state: %v", err),
-			Hint: "see that the disk is not full and can be written", Cause: err}
+		return c.mark(&s, &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("write the control state: %v", err),
+			Hint: "see that the disk is not full and can be written", Cause: err})
 	}
 	c.state = s
-	return nil
+	return c.unmark()
 }
 
 // controlMagic begins a copy; the number is the format's.

@@ -101,6 +101,16 @@ func (m *memory) replace(name string, data []byte) error {
 	return nil
 }
 
+func (m *memory) mark(name string) error {
+	m.files[name] = nil
+	return nil
+}
+
+func (m *memory) remove(name string) error {
+	delete(m.files, name)
+	return nil
+}
+
 // TestPowerCutsLoseNothing cuts the power at every byte of a write, before and after
 // the rename: what was durable before, or what was being written, comes back.
 func TestPowerCutsLoseNothing(t *testing.T) {

@@ -315,7 +315,7 @@ func (w *world) copyFiles(from, to string) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	for _, n := range []string{journalFile, journalFile + "-wal", controlFile + "-a", controlFile + "-b"} {
+	for _, n := range []string{journalFile, journalFile + "-wal", controlFile + "-a", controlFile + "-b", controlFile + "-latched"} {
 		b, err := os.ReadFile(filepath.Join(from, n))
 		if errors.Is(err, os.ErrNotExist) {
 			continue

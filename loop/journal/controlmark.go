@@ -1,0 +1,82 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// A disk that is full takes no new control state, but it does take an empty file: a name
+// in the folder needs no block of its own. So a state with something latched that cannot be
+// written leaves PATH-latched behind, which says, by being there, that what the copies hold
+// is not all that was latched. The next state that is written replaces it.
+
+// lostLatch is what a control state has latched beside its own where the mark is there.
+var lostLatch = ControlCause{Rule: safety.RuleRecord, Name: safety.RuleRecord.String(),
+	Of: "what was latched last, which the disk did not take"}
+
+// markName is the mark's file.
+func (c *ControlFile) markName() string { return c.path + "-latched" }
+
+// loadMark adds what the mark says to the state that was read. A mark that cannot be
+// looked at counts as one.
+func (c *ControlFile) loadMark() {
+	_, err := c.files.read(c.markName())
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	c.marked = true
+	c.state.Latched = append(c.state.Latched, lostLatch)
+	if len(c.state.FirstOut) == 0 {
+		c.state.Mode, c.state.FirstOut = safety.Tripped.String(), []ControlCause{lostLatch}
+	}
+	c.notices = append(c.notices, fmt.Sprintf("%q says that something was latched which could not be written", c.markName()))
+}
+
+// mark notes that s, which could not be written because of err, has something latched.
+// It returns err with what the user has to know where that cannot be noted either.
+func (c *ControlFile) mark(s *ControlState, err *Error) error {
+	if len(s.Latched) == 0 || c.marked {
+		return err
+	}
+	if bad := c.files.mark(c.markName()); bad != nil {
+		err.Detail += fmt.Sprintf("; nor can it be noted that something is latched: %v", bad)
+		err.Hint = "look at the instrument before tuner is started again: nothing on the disk says that it may not; " + err.Hint
+		return err
+	}
+	c.marked = true
+	return err
+}
+
+// unmark removes the mark when a state has been written that says it all.
+func (c *ControlFile) unmark() error {
+	if !c.marked {
+		return nil
+	}
+	if err := c.files.remove(c.markName()); err != nil {
+		return &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("remove %q: %v", c.markName(), err),
+			Hint: "see that the folder can be written; until then a start is refused", Cause: err}
+	}
+	c.marked = false
+	return nil
+}
+
+// mark makes an empty file.
+func (disk) mark(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), syncFolder(name))
+}
+
+// remove removes a file, if it is there, for good.
+func (disk) remove(name string) error {
+	if err := removeIfThere(name); err != nil {
+		return err
+	}
+	return syncFolder(name)
+}

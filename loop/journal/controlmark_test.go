@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// fullFor lets no file of this process grow while do runs.
+func fullFor(t *testing.T, do func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var had syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &had); err != nil {
+		t.Fatal(err)
+	}
+	set := func(limit syscall.Rlimit) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(syscall.Rlimit{Cur: 0, Max: had.Max})
+	defer set(had)
+	do()
+}
+
+// TestLatchOnAFullDisk: what is latched while the disk is full is latched for the next
+// process, with what was dosed before, until a state is written again.
+func TestLatchOnAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.control")
+	c := openControl(t, path)
+	calm := controlOf(1)
+	calm.Latched, calm.FirstOut, calm.Mode = nil, nil, "RUN"
+	if err := c.Write(calm); err != nil {
+		t.Fatal(err)
+	}
+	again := func(latched int) {
+		t.Helper()
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c = openControl(t, path)
+		if s := c.State(); len(s.Latched) != latched || len(s.FirstOut) != latched || s.Doses["calcium"].Total != 1 || len(c.Notices()) != latched {
+			t.Fatalf("latched %v, first %v, doses %v, %v; want %d", s.Latched, s.FirstOut, s.Doses, c.Notices(), latched)
+		}
+	}
+	fullFor(t, func() {
+		if err := c.Write(calm); !errors.Is(err, ErrIO) {
+			t.Errorf("a full disk: %v", err)
+		}
+	})
+	again(0)
+	for range 2 { // twice: a second failure changes nothing
+		fullFor(t, func() {
+			if err := c.Write(controlOf(1)); !errors.Is(err, ErrIO) || strings.Contains(err.Error(), "noted") {
+				t.Errorf("a full disk: %v", err)
+			}
+		})
+	}
+	again(1)
+	if text := c.State().FirstOut[0].String(); !strings.Contains(text, "the disk did not take") || c.State().Mode != "TRIPPED" {
+		t.Errorf("%s, first out %q", c.State().Mode, text)
+	}
+	fullFor(t, func() { // nobody has reset it, though somebody has tried
+		if err := c.Write(calm); !errors.Is(err, ErrIO) {
+			t.Errorf("a full disk: %v", err)
+		}
+	})
+	again(1)
+	if err := c.Write(calm); err != nil {
+		t.Fatal(err)
+	}
+	again(0)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLatchThatNothingTakes: where not even the mark can be made, the error says so.
+func TestLatchThatNothingTakes(t *testing.T) {
+	dir := t.TempDir()
+	c := openControl(t, filepath.Join(dir, "x.control"))
+	c.path = filepath.Join(dir, "gone", "x.control")
+	if err := c.Write(controlOf(1)); !errors.Is(err, ErrIO) || !strings.Contains(err.Error(), "nor can it be noted that something is latched") {
+		t.Errorf("error %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMarkThatStays: a state that was written while its mark cannot be removed is not
+// told of as written, and the next process finds it latched.
+func TestMarkThatStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.control")
+	if err := os.MkdirAll(filepath.Join(path+"-latched", "full"), 0o755); err != nil { // a folder with something in it stays
+		t.Fatal(err)
+	}
+	c := openControl(t, path)
+	if len(c.State().Latched) != 1 {
+		t.Errorf("latched %v", c.State().Latched)
+	}
+	if err := c.Write(ControlState{}); !errors.Is(err, ErrIO) || !strings.Contains(err.Error(), "a start is refused") {
+		t.Errorf("error %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c = openControl(t, path); len(c.State().Latched) != 1 || c.State().Generation != 1 {
+		t.Errorf("state %+v", c.State())
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
