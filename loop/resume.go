@@ -159,7 +159,7 @@ func (l *Loop) closeUnknown(d *journal.Decision) {
 	l.event("info", EventAbandoned, ProblemUnknown)
 	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(),
 		Cost: cost.float(), Spent: l.ledger.spent.plus(l.verifying.spent).float(), Problem: ProblemUnknown, At: l.stamp()}
-	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, nil)
+	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, func() { l.failpoint("taken-up") })
 	if c := d.Compared; c.Comparison > 0 {
 		l.deps.Past.legs = append(l.deps.Past.legs, leg{Compared: c, outcome: o, abandoned: true, session: l.deps.Past.openSession})
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -36,25 +35,27 @@ func comparer() victim {
 func TestCompareKill(t *testing.T) {
 	size := campaignSize(t, "TUNER_COMPARE_KILLS", 8)
 	r := rand.New(rand.NewPCG(campaignSeed(t), 2))
-	kills, atPoint, runs, legs, torn := 0, 0, 0, 0, 0
-	for kills < size {
+	runs, legs, torn := 0, 0, 0
+	var tally killTally
+	for tally.kills < size {
 		c := newCampaign(t, r, comparer())
 		c.search(runs%2 == 1)
 		for ended := false; !ended; {
 			point, life := "", time.Duration(r.IntN(1000))*time.Millisecond
 			if r.IntN(4) > 0 {
-				point = fmt.Sprintf("%s@%d", c.failpoints[kills%len(c.failpoints)], 1+r.IntN(4))
+				point = passed(c.failpoints[tally.kills%len(c.failpoints)], 1+r.IntN(4))
 				life = time.Minute // where it is not passed so often, the run ends
 			}
-			if kills >= size {
+			if tally.kills >= size {
 				point, life = "", time.Minute
 			}
 			e := c.runUntil(c.dir, point, life)
 			if e.killed {
-				kills++
+				tally.kills++
 			}
 			if e.atPoint {
-				atPoint++
+				name, _, _ := strings.Cut(point, "@")
+				tally.die(name, 1)
 			}
 			if !e.killed && !strings.Contains(e.says, `"type":"result"`) {
 				t.Fatalf("it ended by itself: %s", e.says)
@@ -63,14 +64,15 @@ func TestCompareKill(t *testing.T) {
 			c.checkWitness(point)
 			ended = c.checkCompared(&legs, &torn)
 			if t.Failed() {
-				t.Fatalf("after %d kills, the last at %q: kept in %s", kills, point, keepFolder(t, c.dir))
+				t.Fatalf("after %d kills, the last at %q: kept in %s", tally.kills, point, keepFolder(t, c.dir))
 			}
 		}
 		runs++
 	}
 	t.Logf("%d kills of %d comparisons, %d at a failpoint: %d measurements, %d of pairs that were cut through and measured again; every pair counted once, every verdict as counted from the record",
-		kills, runs, atPoint, legs, torn)
-	if torn == 0 || atPoint == 0 {
+		tally.kills, runs, tally.atPoint, legs, torn)
+	tally.checkPlaces(t, comparer().failpoints)
+	if torn == 0 || tally.atPoint == 0 {
 		t.Error("no pair was cut through")
 	}
 }

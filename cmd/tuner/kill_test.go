@@ -84,7 +84,7 @@ type victim struct {
 // heater is a victim whose failpoints lie between every two steps of decision, intent,
 // write and outcome.
 func heater() victim {
-	return victim{killFile, "oven.log", []string{"decision-durable", "intent-durable", "before-write", "after-write",
+	return victim{killFile, "oven.log", []string{takenUp, "decision-durable", "intent-durable", "before-write", "after-write",
 		"action-settled", "shots-durable", "outcome-durable"}, (*campaign).checkWitness}
 }
 
@@ -105,22 +105,6 @@ type campaign struct {
 	power float64
 	heard int
 	tally killTally
-}
-
-// killTally counts what campaigns have seen.
-type killTally struct {
-	runs, kills, atPoint, steps, lines int
-	// twins counts kills after which a process on a copy has decided, derived those after
-	// which the record alone gave the same, compared those after which the run itself did.
-	twins, derived, compared int
-	// books are those of doses.
-	books doseBooks
-}
-
-func (a *killTally) add(b killTally) {
-	a.runs, a.kills, a.atPoint, a.steps, a.lines = a.runs+b.runs, a.kills+b.kills, a.atPoint+b.atPoint, a.steps+b.steps, a.lines+b.lines
-	a.twins, a.derived, a.compared = a.twins+b.twins, a.derived+b.derived, a.compared+b.compared
-	a.books.doses, a.books.refused, a.books.unsent = a.books.doses+b.books.doses, a.books.refused+b.books.refused, a.books.unsent+b.books.unsent
 }
 
 // newCampaign prepares a folder.
@@ -158,7 +142,7 @@ func killAgainAndAgain(t *testing.T, size int, v func() victim) killTally {
 		for n := 0; n < 8 && total.kills+n < size; n++ {
 			point := ""
 			if r.IntN(2) == 0 {
-				point = fmt.Sprintf("%s@%d", c.failpoints[(total.kills+n)/2%len(c.failpoints)], 1+r.IntN(8))
+				point = passed(c.failpoints[(total.kills+n)/2%len(c.failpoints)], 1+r.IntN(8))
 			}
 			c.round(point)
 			if t.Failed() {
@@ -172,10 +156,23 @@ func killAgainAndAgain(t *testing.T, size int, v func() victim) killTally {
 	}
 	t.Logf("%d kills of %d runs, %d at a failpoint: %d steps decided, %d acknowledged and none lost; the next proposal is, to the last bit, the same of the run itself and of a process on a copy after %d kills, and of what the record derives after %d",
 		total.kills, total.runs, total.atPoint, total.steps, total.lines, total.compared, total.derived)
+	total.checkPlaces(t, v().failpoints)
 	if total.compared != total.kills || total.twins != total.kills || total.lines == 0 || total.atPoint == 0 {
 		t.Errorf("not every kill was compared, or nothing was shown: %+v", total)
 	}
 	return total
+}
+
+// takenUp is the failpoint that a process passes once at most: where it has closed the step
+// in the middle of which the one before it died.
+const takenUp = "taken-up"
+
+// passed names a failpoint that is passed for the n-th time.
+func passed(point string, n int) string {
+	if point == takenUp {
+		n = 1
+	}
+	return fmt.Sprintf("%s@%d", point, n)
 }
 
 // campaignSeed is TUNER_SEED, or a new one, which is printed.
@@ -217,12 +214,17 @@ func keepFolder(t *testing.T, dir string) string {
 func (c *campaign) round(point string) {
 	c.t.Helper()
 	life := time.Duration(c.rand.IntN(1000)) * time.Millisecond
-	if point != "" {
+	switch name, _, _ := strings.Cut(point, "@"); name {
+	case "":
+	case takenUp: // no step may be left to close
+		life = 5 * time.Second
+	default:
 		life = 20 * time.Second // where it is not passed so often
 	}
 	lines, atPoint := c.runAndKill(c.dir, point, life)
 	if c.tally.kills++; atPoint {
-		c.tally.atPoint++
+		name, _, _ := strings.Cut(point, "@")
+		c.tally.die(name, 1)
 	}
 	c.hear(lines)
 	c.witness(c, point)
