@@ -257,3 +257,113 @@ func TestRestStates(t *testing.T) {
 		}
 	}
 }
+
+// TestMovedWhileNobodyDroveIt: an actuator that a hand has moved in IDLE, after this
+// process had written to it, or while a step left it alone, is taken over where it stands
+// and not where it was told to be.
+func TestMovedWhileNobodyDroveIt(t *testing.T) {
+	t.Run("idle", func(t *testing.T) {
+		r := newRig(t, withReadback(), 5)
+		r.drive(5.5).running()
+		r.pass(2 * time.Second)
+		r.tick(CommandStop)
+		r.pass(2 * time.Second)
+		r.tick(CommandReset)
+		r.want(Idle)
+		r.pass(2 * time.Second)
+		r.in.Variable[0].Readback.Value = 7
+		r.pass(time.Second)
+		r.drive(6).running()
+		if x := r.in.Variable[0].Written.Value; !near(x, 7-0.4) {
+			t.Errorf("first written %v, want 7 less a tick of 4 per second", x)
+		}
+	})
+	t.Run("left alone", func(t *testing.T) {
+		r := newRig(t, withReadback(), 5)
+		r.drive(5.5).running()
+		r.pass(2 * time.Second)
+		r.p.Drive[0] = false
+		r.pass(2 * time.Second)
+		r.in.Variable[0].Readback.Value = 2
+		r.pass(time.Second)
+		r.drive(5.5).tick(CommandNone)
+		if x := r.in.Variable[0].Written.Value; !near(x, 2.1) {
+			t.Errorf("first written %v, want 2 and a tick of 1 per second", x)
+		}
+		r.pass(5 * time.Second)
+		if x := r.in.Variable[0].Readback.Value; x != 5.5 {
+			t.Errorf("at %v, want the destination 5.5", x)
+		}
+	})
+	t.Run("then a trip", func(t *testing.T) {
+		l := withReadback()
+		l.Variables[0].Safe = 1
+		r := newRig(t, l, 5)
+		r.running()
+		r.tick(CommandStop)
+		r.pass(2 * time.Second) // at its safe value
+		r.tick(CommandReset)
+		r.in.Variable[0].Readback.Value = 7
+		r.pass(2 * time.Second)
+		r.running()
+		r.in.Faults.Add(RuleInterlock, 0)
+		r.pass(time.Second)
+		r.want(Tripped)
+		if x := r.in.Variable[0].Readback.Value; x != 1 {
+			t.Errorf("at %v after the trip, want the safe value 1", x)
+		}
+	})
+	t.Run("slow", func(t *testing.T) { // on its way it has not left any place
+		r := newRig(t, withReadback(), 5)
+		r.drive(9).running()
+		r.deaf = true
+		r.pass(500 * time.Millisecond)
+		r.p.Drive[0] = false
+		r.tick(CommandNone)
+		before := r.in.Variable[0].Written.Value
+		r.drive(9).tick(CommandNone)
+		if x := r.in.Variable[0].Written.Value; !near(x, before+0.1) {
+			t.Errorf("goes on with %v, want %v", x, before+0.1)
+		}
+	})
+}
+
+// TestMovedOutsideTheBounds: a hand that has moved an actuator outside its hard bounds is
+// not driven against while the run is held, also not by a lease; acknowledged, it comes back
+// by one setpoint at the nearest bound, and from there under slew.
+func TestMovedOutsideTheBounds(t *testing.T) {
+	l := withReadback()
+	l.Variables[0].Lease = 2 * time.Second
+	r := newRig(t, l, 5)
+	r.drive(6).running()
+	r.pass(3 * time.Second)
+	r.in.Variable[0].Readback.Value = 13
+	r.deaf = true
+	r.pass(1300 * time.Millisecond)
+	r.want(Hold)
+	writes := r.writes[0]
+	r.pass(4 * time.Second)
+	r.want(Hold)
+	if n := r.writes[0] - writes; n != 0 {
+		t.Errorf("%d setpoints against a hand", n)
+	}
+	r.deaf = false
+	for k, want := range []float64{9.6, 9.2, 8.8} {
+		r.tick([]Command{CommandResume, CommandNone, CommandNone}[k])
+		if x := r.in.Variable[0].Written.Value; !near(x, want) {
+			t.Errorf("setpoint %d: %v, want %v", k, x, want)
+		}
+	}
+	// Held by something else, the edge of the bounds is within the tolerance of the readback.
+	r = newRig(t, l, 5)
+	r.drive(10).running()
+	r.pass(8 * time.Second)
+	r.in.Variable[0].Readback.Value = 10.05
+	r.tick(CommandPause)
+	writes = r.writes[0]
+	r.deaf = true
+	r.pass(4 * time.Second)
+	if n := r.writes[0] - writes; n < 4 || r.in.Variable[0].Written.Value != 10 {
+		t.Errorf("paused at the bound: %d refreshes of %v", n, r.in.Variable[0].Written.Value)
+	}
+}

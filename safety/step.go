@@ -116,7 +116,9 @@ func (x *pass) propose(i int) {
 
 // keep holds what the device has acknowledged: it is written again where there is
 // a lease, and nothing else is. An actuator that somebody else has moved is held
-// where it is now. Of a dose there is nothing to hold.
+// where it is now; outside the hard bounds that cannot be written, and nothing is: a
+// device with a lease then goes to its own safe state. Of a dose there is nothing to
+// hold.
 func (x *pass) keep(i int) {
 	if x.l.Variables[i].Dose {
 		x.tellDose(i)
@@ -130,13 +132,14 @@ func (x *pass) keep(i int) {
 	switch {
 	case v.Known: // the same, or where it was taken over from a hand
 		stands.Value = v.Setpoint
-	case v.Overridden:
+	case v.Overridden || x.strayed(i):
 		stands = in.Readback
 	}
-	if !in.CanWrite || !in.Written.known() || !stands.known() || !x.leaseDue(i) {
+	l := &x.l.Variables[i]
+	if !in.CanWrite || !in.Written.known() || !stands.known() || !x.leaseDue(i) ||
+		!within(stands.Value, clamp(stands.Value, l.Low, l.High), l.Tolerance) {
 		return
 	}
-	l := &x.l.Variables[i]
 	x.issue(i, clamp(stands.Value, l.Low, l.High))
 }
 
@@ -162,7 +165,8 @@ func (x *pass) halt(i int, rest Rest) {
 	switch rest {
 	case RestSafe:
 		x.out.Destination[i] = l.Safe
-		reached := in.Written.known() && in.Written.Value == l.Safe && !in.Lost
+		left := !x.s.Variable[i].Changed && x.strayed(i) // while nobody drove it
+		reached := in.Written.known() && in.Written.Value == l.Safe && !in.Lost && !left
 		x.out.Arrived[i] = reached
 		if in.CanWrite && (!reached || x.leaseDue(i) || x.unseen(i)) {
 			x.issue(i, l.Safe)

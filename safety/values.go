@@ -46,8 +46,9 @@ func (x *pass) bound(i int, dest float64) float64 {
 }
 
 // takeOver begins to drive a variable from where it stands: what the device has
-// acknowledged, else what was read. Where nothing is known, the safe value stands
-// in, because it cannot be approached gradually.
+// acknowledged, unless the readback shows that it has left that place, else what was
+// read. Where nothing is known, the safe value stands in, because it cannot be
+// approached gradually.
 func (x *pass) takeOver(i int) {
 	v, l, in := &x.s.Variable[i], &x.l.Variables[i], &x.in.Variable[i]
 	if in.Lost {
@@ -57,9 +58,9 @@ func (x *pass) takeOver(i int) {
 	if v.Known {
 		return
 	}
-	from := l.Safe
+	from, moved := l.Safe, v.Overridden || x.strayed(i)
 	switch {
-	case v.Overridden && in.Readback.known():
+	case moved && in.Readback.known():
 		from = in.Readback.Value
 	case in.Written.known():
 		from = in.Written.Value
@@ -68,12 +69,21 @@ func (x *pass) takeOver(i int) {
 	default:
 		x.out.Reasons[i].add(RuleStart)
 	}
-	changed, at, moved := v.Changed, v.ChangedAt, v.Overridden
+	changed, at := v.Changed, v.ChangedAt
 	v.forget()
 	v.Changed, v.ChangedAt = changed, at
 	v.Resend = moved // what the device has acknowledged is not where it stands
 	v.Way = clamp(from, l.Low, l.High)
 	v.Known, v.Setpoint = true, v.Way
+}
+
+// strayed reports whether an actuator is not where its device acknowledged: a readback
+// that is later than that by the time it may take shows another place. It is looked at
+// where nobody has watched the actuator meanwhile.
+func (x *pass) strayed(i int) bool {
+	l, in := &x.l.Variables[i], &x.in.Variable[i]
+	return l.Tolerance > 0 && in.Written.known() && in.Readback.known() &&
+		in.Readback.At-in.Written.At > l.Timeout && !within(in.Readback.Value, in.Written.Value, l.Tolerance)
 }
 
 // drive goes on towards a destination inside the bounds.
