@@ -37,9 +37,13 @@ type mishaps struct {
 	// broken says that the policy must be made anew before it is asked; rebuilding that
 	// this is under way.
 	broken, rebuilding bool
-	// asked numbers the decisions that were asked for: of one that was given up an answer
-	// may still come.
+	// asked numbers what was asked for, decisions and policies: of one that was given up
+	// an answer may still come.
 	asked int
+	// waiting says that the answer to a decision is awaited; unused is one that came when
+	// nobody was choosing any more.
+	waiting bool
+	unused  *answer
 	// lane is the policy's; a policy that never answers keeps its own for itself.
 	lane int
 }
@@ -84,10 +88,11 @@ func (l *Loop) giveUp() {
 func (l *Loop) forgive() {
 	l.faults[safety.RulePolicy] = 0
 	m := &l.mishaps
-	if m.late > 0 { // its lane may never be free again
+	if m.late > 0 && m.broken && l.deps.Rebuild != nil { // its lane may never be free again
+		m.asked++
 		m.lane = laneDevice + len(l.links) + m.asked
 	}
-	m.count, m.late, m.rebuilding = 0, 0, false
+	m.count, m.late = 0, 0
 }
 
 // watchPolicy counts the time that a decision is late: it was told to stop long ago.
@@ -116,6 +121,7 @@ func (l *Loop) rebuild() {
 		return
 	}
 	m.rebuilding, m.asked = true, m.asked+1
+	m.waiting, m.unused = false, nil
 	mine, lane := m.asked, m.lane
 	// What was learnt last must be in the record first.
 	l.record("what was learnt", func(*journal.Journal) error { return nil }, func() {
@@ -123,11 +129,15 @@ func (l *Loop) rebuild() {
 			var p policy.Policy
 			err := isolated(func() (err error) { p, err = l.deps.Rebuild(l.policyCtx); return err })
 			return func() {
-				if l.phase != choosing || m.asked != mine {
+				if m.asked != mine {
 					return
 				}
 				m.rebuilding = false
-				l.rebuilt(p, err)
+				if l.phase == choosing {
+					l.rebuilt(p, err)
+				} else if m.broken = err != nil; !m.broken {
+					l.deps.Policy = p
+				}
 			}
 		})
 	})

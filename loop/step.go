@@ -85,22 +85,39 @@ type answer struct {
 	err      error
 }
 
-// decide asks the policy for the next setting.
+// decide asks the policy for the next setting. A decision that was asked for before a
+// trip or a fallback, and was not played, is the next one: the policy has made it, and a
+// replay derives each decision once.
 func (l *Loop) decide() {
 	m := &l.mishaps
 	if m.broken {
 		l.rebuild()
 		return
 	}
-	m.asked++
 	l.proposed = true
+	if a := m.unused; a != nil {
+		m.unused = nil
+		l.decided(*a)
+		return
+	}
+	if m.waiting || m.rebuilding {
+		return // its answer is the one
+	}
+	m.asked++
+	m.waiting = true
 	mine, p := m.asked, l.deps.Policy
 	l.desk.post(m.lane, func() func() {
 		a := l.propose(p)
 		return func() {
-			if l.phase == choosing && m.asked == mine {
-				l.decided(a)
+			if m.asked != mine {
+				return // another policy is asked now
 			}
+			m.waiting = false
+			if l.phase != choosing {
+				m.unused = &a
+				return
+			}
+			l.decided(a)
 		}
 	})
 }
