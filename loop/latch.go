@@ -127,7 +127,7 @@ func (l *Loop) keep() {
 	state := l.controlState(saved)
 	l.failpoint("control-changed")
 	l.desk.post(laneControl, func() func() {
-		err := l.deps.Control.Write(state)
+		err := l.onDisk("control state", func() error { return l.deps.Control.Write(state) })
 		return func() {
 			switch {
 			case err == nil:

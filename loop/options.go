@@ -265,6 +265,10 @@ type Deps struct {
 	// Failpoint, if any, is called with the name of each step between intent,
 	// write and outcome; tests end the process there.
 	Failpoint func(name string)
+	// Disk, if any, is called before and after each write to the disk, with what is
+	// written ("record" or "control state"), on the goroutine that writes: tests let it
+	// take its time.
+	Disk func(what string)
 	// BeginStep, if any, is told of each step as it begins (a simulated plant's
 	// faults count steps).
 	BeginStep func(step int)

@@ -88,7 +88,7 @@ func (l *Loop) writeNext() {
 	r.writing, r.since = true, l.now()
 	first := r.queue[0]
 	l.desk.post(laneJournal, func() func() {
-		err := first.write(l.deps.Journal)
+		err := l.onDisk("record", func() error { return first.write(l.deps.Journal) })
 		return func() {
 			r.writing = false
 			if err != nil {
@@ -227,4 +227,15 @@ func (r *recorder) cause() error {
 		return errors.New("the disk does not answer")
 	}
 	return r.why
+}
+
+// onDisk writes, on a lane.
+func (l *Loop) onDisk(what string, write func() error) error {
+	if l.deps.Disk == nil {
+		return write()
+	}
+	l.deps.Disk(what)
+	err := write()
+	l.deps.Disk(what) // what is durable is not told of at once
+	return err
 }

@@ -45,7 +45,9 @@ const (
 	policySlow             // decisions come after their deadline
 	policyHung             // a decision does not come
 	policyDies             // the policy panics
-	diskFull               // no file can be written
+	diskFull               // files cannot grow
+	diskFullAt             // the same, from the next failpoint of a name on
+	diskSlow               // each write takes its time
 	cmdPause               // commands
 	cmdResume
 	cmdStop
@@ -55,7 +57,7 @@ const (
 
 var kindNames = [kinds]string{"net-cut", "net-hang", "net-tuner", "net-plant", "hole-tuner", "hole-plant", "net-slow", "old-reading", "twice",
 	"garbled", "retained", "old-setpoint", "door-open", "door-mute", "plant", "kill", "kill-at", "terminate", "stall", "wall-jump",
-	"policy-slow", "policy-hung", "policy-dies", "disk-full", "pause", "resume", "stop", "reset"}
+	"policy-slow", "policy-hung", "policy-dies", "disk-full", "disk-full-at", "disk-slow", "pause", "resume", "stop", "reset"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -69,7 +71,7 @@ var failpoints = []string{"decision-durable", "intent-durable", "before-write", 
 // weights say how often each kind comes: what ends the run for long is rarer.
 var weights = [kinds]int{netCut: 4, netHang: 2, netTuner: 3, netPlant: 3, holeTuner: 4, holePlant: 4, netSlow: 3, oldReading: 2, twice: 2, garbled: 2,
 	retained: 2, oldSet: 3, doorOpens: 2, doorMute: 2, plantFault: 16, kill: 4, killAt: 8, terminate: 2, stall: 2, wallJump: 2,
-	policySlow: 2, policyHung: 1, policyDies: 1, diskFull: 3, cmdPause: 2, cmdResume: 2, cmdStop: 1, cmdReset: 1}
+	policySlow: 2, policyHung: 1, policyDies: 1, diskFull: 3, diskFullAt: 2, diskSlow: 4, cmdPause: 2, cmdResume: 2, cmdStop: 1, cmdReset: 1}
 
 // schedule draws the faults of a world that ends its faults at until. The last part
 // of a world is quiet, so that it can be seen to work again.
@@ -121,7 +123,7 @@ func (f *fault) name() string {
 	switch f.kind {
 	case plantFault:
 		return f.plant()
-	case killAt, stall:
+	case killAt, stall, diskFullAt:
 		return f.kind.String() + " " + f.failpoint()
 	}
 	return f.kind.String()
@@ -132,6 +134,11 @@ func (f *fault) failpoint() string { return failpoints[f.pick%uint64(len(failpoi
 // lasts says that the fault has an end that the world brings about.
 func (f *fault) lasts() bool {
 	return !slices.Contains([]kind{oldReading, twice, garbled, oldSet, kill, killAt, terminate, wallJump, cmdPause, cmdResume, cmdStop, cmdReset}, f.kind)
+}
+
+// ofDisk says that it is the disk's.
+func (f *fault) ofDisk() bool {
+	return f.kind == diskFull || f.kind == diskFullAt || f.kind == diskSlow
 }
 
 // mood of the policy.

@@ -32,6 +32,7 @@ type process struct {
 	killed atomic.Bool
 	// refused says that the last reset was: some latches need a new process.
 	refused atomic.Bool
+	disk    slowDisk
 	// freed lets a process go on that was killed at a failpoint.
 	freed chan struct{}
 }
@@ -48,6 +49,7 @@ func (w *world) start(folder string) *process {
 	p := &process{w: w, number: w.processes, folder: folder, panel: loop.NewPanel(fmt.Sprint("process-", w.processes)), done: make(chan error, 1), freed: make(chan struct{}),
 		line: newLine(w.broker, w.seed, uint64(100+w.processes))}
 	w.lines = append(w.lines, p.line)
+	p.disk.most.Store(int64(w.drag))
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
 	w.note("process %d starts", p.number)
@@ -73,6 +75,7 @@ func (p *process) run(ctx context.Context) (err error) {
 	o := w.pace.options()
 	p.panel.MakeReachable()
 	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: control, Panel: p.panel, Failpoint: p.failpoint, Rebuild: p.rebuild, Run: "world",
+		Disk:    func(what string) { p.disk.write(p, what) },
 		Machine: loop.Machine{BootID: "one", Uptime: func() time.Duration { return time.Since(w.began) }}}
 	j, err := p.journal(&o, &deps)
 	if err != nil {
@@ -89,6 +92,7 @@ func (p *process) run(ctx context.Context) (err error) {
 		Event: func(e journal.Event) { w.witness.told(p, e) },
 	}
 	_, err = loop.Run(ctx, o, deps)
+	p.disk.over.Store(true)
 	return err
 }
 
@@ -205,7 +209,9 @@ func (p *process) failpoint(name string) {
 	}
 	if stall > 0 {
 		p.w.note("the loop of process %d stands still at %s for %v", p.number, name, stall)
+		p.disk.stands.Add(1)
 		time.Sleep(stall)
+		p.disk.stands.Add(1)
 	}
 }
 

@@ -2,9 +2,6 @@ package simulator
 
 import (
 	"fmt"
-	"os/signal"
-	"syscall"
-	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/loop"
@@ -38,8 +35,11 @@ func (w *world) strike(f *fault) {
 	case wallJump:
 		w.wall.jump(time.Duration(int64(f.pick)%int64(400*24*time.Hour)) / 2)
 	case diskFull:
-		w.full = true
-		w.fillDisk(true)
+		w.fillDisk(w.roomOf(f))
+	case diskFullAt:
+		w.armDisk(f.failpoint(), w.roomOf(f))
+	case diskSlow:
+		w.drags(w.pace.dragOf(f))
 	default:
 		w.strikeProcess(f)
 	}
@@ -105,8 +105,12 @@ func (w *world) heal(f *fault) {
 	case stall:
 		w.arm("", "", 0)
 	case diskFull:
-		w.full = false
-		w.fillDisk(false)
+		w.emptyDisk()
+	case diskFullAt:
+		w.armDisk("", 0)
+		w.emptyDisk()
+	case diskSlow:
+		w.drags(0)
 	}
 }
 
@@ -181,6 +185,13 @@ func (w *world) arm(killer, stalls string, pause time.Duration) {
 	w.stalls, w.pause = stalls, pause
 }
 
+// armDisk has the disk full from the next failpoint of a name on.
+func (w *world) armDisk(at string, room uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fillsAt, w.room = at, room
+}
+
 // at says what happens at a failpoint, once.
 func (w *world) at(name string) (stall time.Duration, kill bool) {
 	w.mu.Lock()
@@ -192,24 +203,9 @@ func (w *world) at(name string) (stall time.Duration, kill bool) {
 	if w.stalls == name {
 		stall, w.stalls = w.pause, ""
 	}
+	if w.fillsAt == name {
+		w.fillsAt = ""
+		w.fillDisk(w.room)
+	}
 	return stall, false
-}
-
-// fillDisk lets every write to a file fail, as on a full disk: the limit on the size of
-// files is the whole test process's, and so is the simulation's disk.
-func (w *world) fillDisk(full bool) { limitFiles(w.t, full) }
-
-// limitFiles sets or lifts the limit.
-func limitFiles(t *testing.T, full bool) {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if limit.Cur = limit.Max; full {
-		signal.Ignore(syscall.SIGXFSZ) // the write is to fail, not the process
-		limit.Cur = 0
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
 }

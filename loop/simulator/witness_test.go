@@ -60,6 +60,9 @@ type counts struct {
 	faults map[string]int
 	// alarms are the times from a fault of the interlock to the safe values, in ticks.
 	alarms map[kind][]float64
+	// badDisk counts those of alarms that were asked for on a full or slow disk; slow
+	// the records that took so long that it was told.
+	badDisk, slow int
 }
 
 // write is what left a process.
@@ -274,9 +277,15 @@ func (v *witness) disturbed(f *fault) {
 	v.alarm = nil // two at once: no bound is claimed
 	if f.kind == doorOpens || f.kind == doorMute {
 		bound := v.w.pace.bound(f.kind)
-		calm := len(v.active) == 0 && now.Sub(v.latest) > 30*v.w.pace.tick && v.mode == "run" && now.Sub(v.since) > 10*v.w.pace.tick && v.w.now != nil
+		// A disk that is full or slow is no excuse.
+		alone := !slices.ContainsFunc(v.active, func(g *fault) bool { return !g.ofDisk() })
+		calm := alone && now.Sub(v.latest) > 30*v.w.pace.tick && (v.mode == "run" || v.mode == "hold") && !v.ending &&
+			now.Sub(v.since) > 10*v.w.pace.tick && v.w.now != nil
 		if calm && f.long > bound {
 			v.alarm = &alarm{f.kind, now, now.Add(bound)}
+			if len(v.active) > 0 {
+				v.counts.badDisk++
+			}
 		}
 	}
 	if f.lasts() {
@@ -295,7 +304,9 @@ func (v *witness) healed(f *fault) {
 }
 
 func (v *witness) touch(f *fault, now time.Time) {
-	v.latest = now
+	if !f.ofDisk() {
+		v.latest = now
+	}
 	if f.kind == netSlow {
 		v.slowTill = now.Add(f.long + 10*v.w.pace.tick)
 	}
@@ -354,6 +365,8 @@ func (v *witness) told(p *process, e journal.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
+	case e.Kind == loop.EventDisk:
+		p.disk.tells(e.Message)
 	case e.Kind == "fault" || e.Kind == "interrupt":
 		v.ending = true
 	case e.Kind != loop.EventSafety:

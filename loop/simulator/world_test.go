@@ -50,18 +50,20 @@ type world struct {
 	ghosts    sync.WaitGroup
 	commands  sync.WaitGroup
 	deaths    chan *process
-	full      bool // the disk is
+	drag      time.Duration // what a write takes at most
 	// found is what the run recommends at the end.
 	found *loop.RecommendedStatus
 
-	mu     sync.Mutex
-	moods  mood
-	killer string        // failpoint at which the process is to die
-	stalls string        // failpoint at which the loop is to stand still
-	pause  time.Duration // for so long
-	log    []line1
-	sets   []string // setpoints that were seen, to be said again
-	states []string // readings
+	mu      sync.Mutex
+	moods   mood
+	killer  string        // failpoint at which the process is to die
+	stalls  string        // failpoint at which the loop is to stand still
+	pause   time.Duration // for so long
+	fillsAt string        // failpoint from which on the disk is full
+	room    uint64        // for files, then
+	log     []line1
+	sets    []string // setpoints that were seen, to be said again
+	states  []string // readings
 }
 
 // line1 is a line of the log.
@@ -287,9 +289,9 @@ func (w *world) kill() {
 	synctest.Wait() // nobody is in the middle of a system call
 	p.killed.Store(true)
 	w.note("process %d is killed", p.number)
-	if w.full {
-		w.fillDisk(false) // a copy stands for what is there already
-		defer w.fillDisk(true)
+	if room, full := diskRoom(w.t); full {
+		w.emptyDisk() // a copy stands for what is there already
+		defer w.fillDisk(room)
 	}
 	next := filepath.Join(w.folder, fmt.Sprint(w.processes+1))
 	w.copyFiles(p.folder, next)
