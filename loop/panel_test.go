@@ -259,6 +259,44 @@ func TestRefusalsOfTransportsAreRecorded(t *testing.T) {
 	})
 }
 
+// TestRefusalsBeyondTheEnd: somebody goes on sending what is refused while the journal is
+// at the run's last record; the run ends as it would have without.
+func TestRefusalsBeyondTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, path := liveTrial(t, func(*trial) {})
+		l, err := newLoop(tr.opt, tr.deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.deps.Watch.Event = func(e journal.Event) {
+			if e.Kind == "shutdown" {
+				l.desk.post(laneJournal, func() func() { time.Sleep(time.Second); return nil })
+			}
+		}
+		over := make(chan struct{})
+		go func() {
+			time.Sleep(2 * time.Second)
+			go ask(tr.deps.Panel, CommandStop)
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Millisecond):
+					tr.deps.Panel.Refused(Request{Command: "resume", Transport: "mqtt"}, Response{Code: "session", Message: "guessed"})
+				}
+			}
+		}()
+		_, err = l.run(t.Context())
+		close(over)
+		if !errors.Is(err, ErrSafety) || errors.Is(err, ErrJournal) {
+			t.Errorf("the run ended with %v", err)
+		}
+		if n := len(commandsOf(t, path)); n < 2 {
+			t.Errorf("%d commands are recorded", n)
+		}
+	})
+}
+
 // TestPanelFromEverywhere uses every method from many goroutines while a run goes on;
 // the race detector is its oracle, and that the run ends.
 func TestPanelFromEverywhere(t *testing.T) {

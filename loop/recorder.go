@@ -54,6 +54,8 @@ type recorder struct {
 	// slow says that the first takes long, lost how many lines of the story were lost.
 	slow bool
 	lost int
+	// ending says that the story is over.
+	ending bool
 }
 
 // record writes to the journal on its lane, in the order of the calls; then, if any,
@@ -66,7 +68,10 @@ func (l *Loop) record(what string, write func(*journal.Journal) error, then func
 // enqueue adds to the queue and begins, if nothing else is being written.
 func (l *Loop) enqueue(d due) {
 	r := &l.recorder
-	if d.story && len(r.queue) >= recordsMax {
+	switch {
+	case d.story && r.ending:
+		return
+	case d.story && len(r.queue) >= recordsMax:
 		r.lost++
 		return
 	}

@@ -224,10 +224,17 @@ func (l *Loop) closeAll() {
 }
 
 // awaitJournal ends the run once everything that was recorded has been written and
-// told of: a slow disk may still be at the last outcome when the devices are closed.
+// told of: a slow disk may still be at the last outcome when the devices are closed. A
+// command that was under way may then have its answer to record yet; the story, to which
+// whoever may publish could add for ever, ends here.
 func (l *Loop) awaitJournal() {
+	l.recorder.ending = true
 	l.record("the end", func(*journal.Journal) error { return nil }, func() {
-		if l.phase == closing {
+		switch {
+		case l.phase != closing:
+		case len(l.recorder.queue) > 0:
+			l.awaitJournal()
+		default:
 			l.enter(closed)
 		}
 	})
