@@ -13,8 +13,9 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
-// gated is a child that answers, with the request's id, once open was called.
-func gated(t *testing.T) (d *Device, open func()) {
+// gated is a child that answers, with the request's id, once open was called. asked
+// waits until it has a request.
+func gated(t *testing.T) (d *Device, open, asked func()) {
 	t.Helper()
 	o := options("gated")
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -34,16 +35,27 @@ func gated(t *testing.T) (d *Device, open func()) {
 			t.Error(err)
 		}
 	})
-	return d, open
+	asked = func() {
+		for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(gate + gateAsked); err == nil {
+				return
+			}
+		}
+		t.Error("the child was not asked")
+	}
+	return d, open, asked
 }
 
 // A caller who gives up keeps the child: the answer that is still due is taken
 // before the next request, and is not mistaken for its answer.
 func TestCancelledCallKeepsTheChild(t *testing.T) {
-	d, open := gated(t)
+	d, open, asked := gated(t)
 	for range 3 { // request 2, and two callers who only wait for its answer
 		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(20*time.Millisecond, cancel)
+		go func() {
+			asked()
+			cancel()
+		}()
 		if _, err := d.Read(ctx, []string{"temp"}); !errors.Is(err, context.Canceled) || errors.Is(err, drivers.ErrProtocol) {
 			t.Fatalf("a cancelled Read: %v", err)
 		}
@@ -60,21 +72,26 @@ func TestCancelledCallKeepsTheChild(t *testing.T) {
 
 // A deadline that passes makes the answer late, which is a fault.
 func TestDeadlineIsAFault(t *testing.T) {
-	d, _ := gated(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	_, err := d.Read(ctx, []string{"temp"})
+	d, _, _ := gated(t)
+	err := drivers.ErrNotSent
+	for errors.Is(err, drivers.ErrNotSent) { // a machine may be slower than the deadline
+		ctx, cancel := context.WithTimeout(context.Background(), never)
+		_, err = d.Read(ctx, []string{"temp"})
+		cancel()
+	}
 	expect(t, err, drivers.ErrProtocol, "no answer to read")
 }
 
 func TestCloseDuringOpen(t *testing.T) {
-	d, _ := device(t, options("mute"))
+	o := options("mute")
+	o.StartTimeout = 2 * patience
+	d, _ := device(t, o)
 	opened := make(chan error, 1)
 	go func() {
 		_, err := d.Open(context.Background())
 		opened <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	<-childOf(d)
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
@@ -83,7 +100,7 @@ func TestCloseDuringOpen(t *testing.T) {
 		if !errors.Is(err, errClosed) {
 			t.Errorf("Open that Close ended: %v", err)
 		}
-	case <-time.After(5 * time.Second): // half of start_timeout
+	case <-time.After(patience): // half of start_timeout
 		t.Error("Close does not end a waiting Open")
 	}
 }

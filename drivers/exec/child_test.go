@@ -22,8 +22,12 @@ import (
 // that behaves as the variable says.
 const childVariable = "TUNER_TEST_CHILD"
 
-// gateVariable names the file that the behaviour "gated" waits for.
-const gateVariable = "TUNER_TEST_GATE"
+// gateVariable names the file that the behaviour "gated" waits for. With gateAsked
+// behind its name it is what the child makes when it has a request.
+const (
+	gateVariable = "TUNER_TEST_GATE"
+	gateAsked    = ".asked"
+)
 
 func TestMain(m *testing.M) {
 	if behaviour := os.Getenv(childVariable); behaviour != "" {
@@ -172,12 +176,12 @@ func misbehave(behaviour string, r asked) int {
 		fmt.Printf(`{"id":%d,"ok":false,"error":{"code":"busy","message":"still \"homing\"","retry":true}}`+"\n", r.ID)
 	case behaviour == "read-only" && strings.Contains(r.channels(), noSuchChannel):
 		fmt.Printf(`{"id":%d,"ok":false,"error":{"code":"unknown_channel","message":"no"}}`+"\n", r.ID)
-	case behaviour == "slow" && r.Op == opRead:
-		time.Sleep(250 * time.Millisecond)
-		fmt.Printf(`{"id":%d,"ok":true,"values":{"temp":20}}`+"\n", r.ID)
 	case behaviour == "nothing new":
 		fmt.Printf(`{"id":%d,"ok":true}`+"\n", r.ID)
 	case behaviour == "gated":
+		if err := os.WriteFile(os.Getenv(gateVariable)+gateAsked, nil, 0o600); err != nil {
+			panic(err)
+		}
 		for { // until the test makes the file
 			if _, err := os.Stat(os.Getenv(gateVariable)); err == nil {
 				break

@@ -40,10 +40,22 @@ func (r *records) String() string {
 	return r.b.String()
 }
 
-// options are for the test's own binary as a child. The times are the defaults:
-// they only pass where something is wrong, or where a test is about waiting.
-func options(behaviour string) Options {
+// patience is for what comes soon unless something is wrong, on any machine.
+const patience = time.Minute
+
+// never is how long to wait for what never comes.
+const never = 300 * time.Millisecond
+
+// patient are options for a child on a machine that has much else to do.
+func patient() Options {
 	o := Default()
+	o.StartTimeout, o.ReplyTimeout, o.ExitTimeout = patience, patience, patience
+	return o
+}
+
+// options are for the test's own binary as a patient host's child.
+func options(behaviour string) Options {
+	o := patient()
 	o.Command = []string{"tuner", "child", behaviour}
 	o.Executable = os.Args[0]
 	// A binary built with -race would wait a second at its end, by default.
@@ -51,18 +63,23 @@ func options(behaviour string) Options {
 	return o
 }
 
-// impatient shortens the wait for what a behaviour never does.
+// impatient shortens the wait for what a behaviour never does from its start on.
 func impatient(o Options) Options {
-	const short = 300 * time.Millisecond
 	switch o.Env[childVariable] {
 	case "mute":
-		o.StartTimeout = short
-	case "hangs":
-		o.ReplyTimeout = 3 * short // Open needs an answer
+		o.StartTimeout = never
 	case "grandchild", "deaf":
-		o.ExitTimeout = short
+		o.ExitTimeout = never
 	}
 	return o
+}
+
+// tire shortens the wait for the answers that a behaviour never gives once it is open.
+func tire(d *Device) {
+	switch d.options.Env[childVariable] {
+	case "hangs", "deaf":
+		d.options.ReplyTimeout = never
+	}
 }
 
 func device(t *testing.T, o Options, channels ...ChannelOptions) (*Device, *records) {
@@ -75,14 +92,13 @@ func device(t *testing.T, o Options, channels ...ChannelOptions) (*Device, *reco
 	return d, said
 }
 
-// group waits until no process of a group is left but those that only wait to be
+// groupEnds waits until no process of a group is left but those that only wait to be
 // reaped by somebody else, and reports whether that happened.
 func groupEnds(pid int) bool {
-	for range 500 {
+	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 		if errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) || onlyZombies(pid) {
 			return true
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return false
 }

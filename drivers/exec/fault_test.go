@@ -53,6 +53,7 @@ func TestReadFaults(t *testing.T) {
 			if _, err := d.Open(context.Background()); err != nil {
 				t.Fatal(err)
 			}
+			tire(d)
 			pid := d.child.cmd.Process.Pid
 			_, err := d.Read(context.Background(), []string{"temp"})
 			expect(t, err, c.kind, c.want, "tuner child "+behaviour)
@@ -168,19 +169,7 @@ func TestGroupOfDeadChildIsKilled(t *testing.T) {
 	o := options("unused")
 	o.Command = []string{"sh", "-c", `sleep 1000 & echo '{"protocol":"tuner-exec/1","name":"x","channels":[{"name":"a","unit":"V","access":"r"}]}'; read line; exit 7`}
 	d, _ := device(t, o)
-	pids := make(chan int, 1)
-	go func() {
-		for { // Open sets child before the hello
-			d.mu.Lock()
-			c := d.child
-			d.mu.Unlock()
-			if c != nil {
-				pids <- c.cmd.Process.Pid
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
+	pids := childOf(d)
 	_, err := d.Open(context.Background())
 	expect(t, err, drivers.ErrUnavailable, "exit status 7")
 	if pid := <-pids; !groupEnds(pid) {
@@ -191,14 +180,30 @@ func TestGroupOfDeadChildIsKilled(t *testing.T) {
 	}
 }
 
+// childOf gives the process of a device's child once it has begun, which is before its hello.
+func childOf(d *Device) <-chan int {
+	pids := make(chan int, 1)
+	go func() {
+		for ; ; time.Sleep(time.Millisecond) {
+			d.mu.Lock()
+			c := d.child
+			d.mu.Unlock()
+			if c != nil {
+				pids <- c.cmd.Process.Pid
+				return
+			}
+		}
+	}()
+	return pids
+}
+
 // waitFor waits until the log holds a text and gives the log.
 func waitFor(t *testing.T, said *records, text string) string {
 	t.Helper()
-	for range 1000 {
+	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 		if log := said.String(); strings.Contains(log, text) {
 			return log
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("the log has no %q:\n%s", text, said.String())
 	return ""
@@ -215,6 +220,7 @@ func TestNoLeaks(t *testing.T) {
 	use := func(behaviour string) {
 		d, _ := device(t, impatient(options(behaviour)))
 		if _, err := d.Open(context.Background()); err == nil {
+			tire(d)
 			_, _ = d.Read(context.Background(), []string{"temp"})
 		}
 		_ = d.Close()
@@ -231,13 +237,12 @@ func TestNoLeaks(t *testing.T) {
 		use(behaviour)
 	}
 	var after string
-	for range 500 {
+	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 		g, f := count()
 		if g <= goroutines && f <= files {
 			return
 		}
 		after = fmt.Sprintf("%d goroutines and %d files where there were %d and %d", g, f, goroutines, files)
-		time.Sleep(10 * time.Millisecond)
 	}
 	stacks := make([]byte, 1<<16)
 	t.Errorf("%s\n%s", after, stacks[:runtime.Stack(stacks, true)])
