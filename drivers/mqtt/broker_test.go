@@ -278,3 +278,36 @@ func TestTwoDevicesOneBroker(t *testing.T) {
 		t.Errorf("a connection was lost:\n%s", said)
 	}
 }
+
+// A plant that is there before its broker waits for it, says so once, and ends when it
+// is told to while it waits.
+func TestPlantWaitsForTheBroker(t *testing.T) {
+	b := broker.Start(t)
+	b.Stop()
+	o := optionsFor(b.URL)
+	o.ConnectTimeout = 100 * time.Millisecond
+	env, said := environment()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	dev, ended := &doser{}, make(chan error, 1)
+	plant := Plant{Options: o, Channels: doserChannels(), Device: dev, Period: 20 * time.Millisecond, Env: env}
+	go func() { ended <- Serve(ctx, plant) }()
+	eventually(t, "the plant says that it waits", func() bool { return strings.Count(said.String(), "no connection to the broker yet") > 0 })
+	cancel()
+	if err := <-ended; err != nil || dev.halts != 1 {
+		t.Errorf("Serve that ended before there was a broker: %v; the device was halted %d times", err, dev.halts)
+	}
+
+	plant.Options.ConnectTimeout = time.Minute // from here on an attempt may be as slow as the machine
+	ctx, cancel = context.WithCancel(context.Background())
+	defer cancel()
+	go func() { ended <- Serve(ctx, plant) }()
+	eventually(t, "the plant says again that it waits", func() bool { return strings.Count(said.String(), "no connection to the broker yet") > 1 })
+	b.Restart()
+	witness := newOther(t, b.URL, "lab/#")
+	eventually(t, "the plant speaks", func() bool { return witness.mentions("lab/area ") })
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}

@@ -89,7 +89,17 @@ func (l *link) start(ctx context.Context) error {
 	defer cancel()
 	stop := context.AfterFunc(l.ctx, cancel)
 	defer stop()
-	c, err := l.connectUntil(ctx)
+	return l.begin(l.connectUntil(ctx))
+}
+
+// startPatiently is start for one who waits for the broker as long as it takes,
+// until ctx ends; only what a later attempt does not cure is an error.
+func (l *link) startPatiently(ctx context.Context) error {
+	return l.begin(l.connectPatiently(ctx))
+}
+
+// begin keeps the first connection, if there is one.
+func (l *link) begin(c *connection, err error) error {
 	if err != nil {
 		return err
 	}
@@ -117,6 +127,33 @@ func (l *link) connectUntil(ctx context.Context) (*connection, error) {
 			return nil, err
 		}
 	}
+}
+
+// connectPatiently gives each attempt connect_timeout, and says once for each cause
+// why there is no connection yet.
+func (l *link) connectPatiently(ctx context.Context) (*connection, error) {
+	said := ""
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		attempt, cancel := context.WithTimeout(ctx, l.options.ConnectTimeout)
+		c, err := l.connect(attempt)
+		cancel()
+		if err == nil || !errors.Is(err, drivers.ErrUnavailable) {
+			return c, err
+		}
+		said = l.notYet(said, err)
+		if !sleep(ctx, wait) {
+			return nil, err
+		}
+	}
+}
+
+// notYet logs a cause that was not said last, and returns what was said now.
+func (l *link) notYet(said string, err error) string {
+	text := err.Error()
+	if text != said && l.ctx.Err() == nil {
+		l.env.Log.Warn("no connection to the broker yet", slog.Any("error", err))
+	}
+	return text
 }
 
 // keepFromScratch looks for a first connection, and keeps it.
@@ -183,10 +220,7 @@ func (l *link) reconnect(wait time.Duration) (*connection, time.Duration) {
 		if err == nil {
 			return c, wait
 		}
-		if text := err.Error(); text != said && l.ctx.Err() == nil {
-			said = text // once per cause, not once per attempt
-			l.env.Log.Warn("no connection to the broker yet", slog.Any("error", err))
-		}
+		said = l.notYet(said, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package mqtt
 
 import (
 	"context"
-	"errors"
 	"math"
 	"os"
 	"regexp"
@@ -124,13 +123,6 @@ func TestServeChecksTheDevice(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, which should say %q", err, want)
 		}
-	}
-	o := optionsFor("tcp://127.0.0.1:1") // nobody listens there
-	o.ConnectTimeout = 50e6
-	dev := &doser{}
-	err := Serve(context.Background(), Plant{Options: o, Channels: doserChannels(), Device: dev, Period: 1e9, Env: env})
-	if !errors.Is(err, drivers.ErrUnavailable) || dev.halts != 1 {
-		t.Errorf("Serve without a broker: %v; the device was halted %d times", err, dev.halts)
 	}
 }
 

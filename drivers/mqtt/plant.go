@@ -39,8 +39,9 @@ const haltTime = 5 * time.Second
 // a status topic, it says online and offline, by a last will too.
 //
 // Serve returns when ctx ends, after halting and closing the device; its error
-// is then what Halt said, or nil. Without a broker at the start it returns an
-// error that wraps drivers.ErrUnavailable; a later outage does not end it.
+// is then what Halt said, or nil. It waits for a broker that is not there, at the
+// start as later, with a line in the log; what waiting does not cure, such as a
+// login that is refused, is an error.
 func Serve(ctx context.Context, p Plant) (err error) {
 	s, err := newServer(p)
 	if err != nil {
@@ -175,7 +176,11 @@ func (s *server) run(ctx context.Context) error {
 	})
 	defer l.close()
 	defer cancel() // before close, which waits for handle
-	if err := l.start(ctx); err != nil {
+	// An instrument does not give up because the broker is slower than it is.
+	if err := l.startPatiently(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // the end came first
+		}
 		return err
 	}
 	ticker := time.NewTicker(s.period)
