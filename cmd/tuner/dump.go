@@ -152,6 +152,7 @@ func (d *dumper) read(path string) error {
 		return nil
 	}
 	d.reader = r
+	d.doc.Problems = append(d.doc.Problems, r.Notices()...)
 	d.doc.Journal.Schema = r.Version()
 	for _, damage := range r.Verify() {
 		d.doc.Journal.Damage = append(d.doc.Journal.Damage, damage.String())

@@ -40,7 +40,7 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 			if err != nil {
 				return err
 			}
-			r, err := journal.OpenReader(args[0])
+			r, err := e.openJournal(args[0])
 			if err != nil {
 				return err
 			}

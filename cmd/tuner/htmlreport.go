@@ -33,7 +33,7 @@ stands in the report.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r, err := journal.OpenReader(args[0])
+			r, err := e.openJournal(args[0])
 			if err != nil {
 				return err
 			}

@@ -26,11 +26,31 @@ func (e *env) stateDirectory() string {
 // is no part of the job's record, and must not stand in the job's way.
 func runJournalPath(cfg *configs.Config, stateDir string, shadow bool) string {
 	path := cfg.JournalPath(stateDir)
-	if !shadow {
-		return path
+	if shadow {
+		ext := filepath.Ext(path)
+		path = strings.TrimSuffix(path, ext) + ".shadow" + ext
 	}
-	ext := filepath.Ext(path)
-	return strings.TrimSuffix(path, ext) + ".shadow" + ext
+	return followLinks(path)
+}
+
+// followLinks gives the file that a symbolic link names, which need not be there yet. What
+// belongs to a journal lies beside the file itself, however it is called.
+func followLinks(path string) string {
+	for range 40 { // as many as the kernel follows
+		to, err := os.Readlink(path)
+		if err != nil { // it is no link
+			break
+		}
+		if !filepath.IsAbs(to) {
+			folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				break
+			}
+			to = filepath.Join(folder, to)
+		}
+		path = to
+	}
+	return path
 }
 
 // simulateJournalPath is where simulate keeps its journal: the file that the user
@@ -94,6 +114,10 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 		return prepared{unfinished: true}, nil
 	}
 	switch {
+	case old.status.Steps == 0 && len(old.notices) > 0: // there may have been steps
+		p.done, err = moveAside(path, now)
+		p.done += ", which holds no step: " + strings.Join(old.notices, "; ")
+		return p, err
 	case old.status.Steps == 0:
 		return prepared{done: "replaced " + path + ", which holds no step"}, removeJournal(path)
 	case fresh:
@@ -118,10 +142,25 @@ func journalTrouble(path string, err error) error {
 	return withHint(err, "--new moves it aside and begins a new run")
 }
 
+// openJournal opens a journal that a person has named, and says what is to be heard about
+// the file.
+func (e *env) openJournal(path string) (*journal.Reader, error) {
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range r.Notices() {
+		fmt.Fprintf(e.stderr, "tuner: warning: %s\n", n)
+	}
+	return r, nil
+}
+
 // existing is what is known of a journal that is there already.
 type existing struct {
 	run    journal.Run
 	status journal.Status
+	// notices are what is to be heard about the file.
+	notices []string
 }
 
 // lookAt reads what a journal is; the file is not changed.
@@ -134,7 +173,7 @@ func lookAt(path string) (existing, error) {
 		return existing{}, err
 	}
 	status, err := r.Status()
-	return existing{run: r.Run(), status: status}, errors.Join(err, r.Close())
+	return existing{run: r.Run(), status: status, notices: r.Notices()}, errors.Join(err, r.Close())
 }
 
 // journalParts are the files that SQLite keeps beside a journal. The journal

@@ -169,3 +169,54 @@ func TestPrepareRunJournalForeignFile(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// A journal without a step whose log is missing may have had steps: it is moved, never
+// removed.
+func TestPrepareRunJournalWithoutItsLog(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "oven.db")
+	j, err := journal.Create(path, journal.Run{ID: "x", Name: "oven", Mode: "run", Policy: "random",
+		Variables:   []journal.Column{{Name: "power", Unit: "W"}},
+		ControlSets: []journal.ControlSet{{Variables: []string{"power"}}}}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".lock", []byte("pid 4711\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
+	p, err := prepareRunJournal(path, false, now)
+	if err != nil || !strings.HasPrefix(p.done, "moved "+path) || !strings.Contains(p.done, "oven.db-wal is not there") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "oven-20260301-210405.db")); err != nil {
+		t.Error(err)
+	}
+}
+
+// What belongs to a journal lies beside the file itself, by whatever link it is named.
+func TestJournalBehindLinks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.MkdirAll(inDir("disk/deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"folder": "disk/deep", "disk/deep/oven.db": "../file.db", "oven.db": "folder/oven.db", "round.db": "round.db"} {
+		if err := os.Symlink(to, inDir(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The last file is not there: a new journal is made in its place.
+	for name, want := range map[string]string{"oven.db": "disk/file.db", "folder/oven.db": "disk/file.db", "other.db": "other.db", "round.db": "round.db"} {
+		cfg := &configs.Config{Name: "oven", Dir: dir, Journal: configs.Journal{Path: name}}
+		if got := runJournalPath(cfg, "", false); got != inDir(want) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ the rules that acted, to the last bit. A journal of an older version has none.`,
 			if until < 0 {
 				return usageError{fmt.Errorf("--until is %d; it is a step, counted from 1", until)}
 			}
-			r, err := journal.OpenReader(args[0])
+			r, err := e.openJournal(args[0])
 			if err != nil {
 				return err
 			}

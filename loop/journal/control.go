@@ -91,12 +91,28 @@ func OpenControl(path string, s Session) (*ControlFile, error) {
 	if s.PID == 0 {
 		s.PID = os.Getpid()
 	}
+	for g := range uint64(2) {
+		if err := noLink((&ControlFile{path: path}).copyName(g)); err != nil {
+			return nil, err
+		}
+	}
 	l, err := lock(path, s)
 	if err != nil {
 		return nil, err
 	}
 	c := &ControlFile{path: path, lock: l, files: disk{}}
 	return c, c.load()
+}
+
+// noLink refuses a copy that is a symbolic link: replacing it would leave what it points to
+// behind as it was, for whoever reads that.
+func noLink(name string) error {
+	info, err := os.Lstat(name)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil // what is wrong with it, reading it tells
+	}
+	return &Error{Err: ErrLinked, Path: name, Detail: "it is a symbolic link, which the next control state would replace, and not the file that it points to",
+		Hint: "put the files of the control state themselves beside the journal, or make a link of the whole folder"}
 }
 
 // State is what was read or written last.

@@ -16,6 +16,9 @@ type Options struct {
 	Session Session
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (FileSystem, error)
+
+	// logMissing says that the log of a process that was killed is not there.
+	logMissing bool
 }
 
 // Create makes the journal of a new run at path, with everything in run, and

@@ -13,6 +13,8 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrLocked: another process writes the journal.
 	ErrLocked = errors.New("is locked")
+	// ErrLinked: the file has two names.
+	ErrLinked = errors.New("has another name")
 	// ErrFinished: the run has its result, nothing may follow it.
 	ErrFinished = errors.New("is finished")
 	// ErrCorrupt: the file is no journal, or what it says cannot be trusted.

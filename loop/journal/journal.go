@@ -48,7 +48,7 @@ type Journal struct {
 // session. It first reads and checks every row, for which BenchmarkOpen found 1.4
 // microseconds a row.
 //
-// Errors: fs.ErrNotExist, ErrLocked naming the process that has it, ErrFinished,
+// Errors: fs.ErrNotExist, ErrLocked naming the process that has it, ErrLinked, ErrFinished,
 // ErrCorrupt naming table and row, ErrVersion, ErrIO.
 func Open(path string, opts Options) (*Journal, error) {
 	s := opts.Session
@@ -63,10 +63,15 @@ func Open(path string, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, fault(path, "find the file", err)
 	}
+	if err := oneName(real); err != nil {
+		return nil, err
+	}
+	missing := logMissing(real)
 	l, err := lock(real, s)
 	if err != nil {
 		return nil, err
 	}
+	opts.logMissing = missing
 	j, err := openLocked(real, s, opts)
 	if err != nil {
 		return nil, errors.Join(err, l.release())
@@ -84,7 +89,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	}
 	err = r.trustworthy()
 	status, serr := r.Status()
-	version, run := r.Version(), r.Run()
+	version, run, lost := r.Version(), r.Run(), opts.logMissing && r.keepsLog()
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
@@ -100,6 +105,9 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	j, err := attach(path, s, opts, migration{version, run.Variables})
 	if err != nil {
 		return nil, err
+	}
+	if lost {
+		j.notices = append(j.notices, logMissingWords(path))
 	}
 	if err := errors.Join(j.commit("the session", sessionRow(s)), j.tellMigration(version, s.Start), j.tell(s.Start)); err != nil {
 		return nil, errors.Join(err, j.w.close())

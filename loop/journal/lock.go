@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,14 +36,13 @@ func lock(path string, s Session) (*lockFile, error) {
 				Hint: "see that the folder exists and can be written", Cause: err}
 		}
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			holder := signature(f)
+			locked := lockedBy(path, f)
 			f.Close()
 			if !errors.Is(err, syscall.EWOULDBLOCK) {
 				return nil, &Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("lock %q: %v", name, err),
 					Hint: "put the journal on a local disk", Cause: err}
 			}
-			return nil, &Error{Err: ErrLocked, Path: path, Detail: holder + " writes it",
-				Hint: "wait for that process to end, stop it, or choose another journal"}
+			return nil, locked
 		}
 		// Between open and flock the last holder may have removed the file: then
 		// this lock is on nothing, and another process may hold the true one.
@@ -114,18 +114,49 @@ func signature(f *os.File) string {
 	return fmt.Sprintf("process %d%s%s", pid, host, since)
 }
 
-// Unlocked returns nil if no process writes the journal at path, and an ErrLocked that
-// names the process if one does. Nothing is recorded.
+// Unlocked returns nil if the journal at path may be written: no process writes it, else
+// the error is an ErrLocked that names the process, and the file has one name. Nothing is
+// recorded, and what a process left that was killed stays.
 func Unlocked(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return fault(path, "find the file", err)
 	}
-	l, err := lock(real, Session{PID: os.Getpid()})
-	if err != nil {
+	if err := oneName(real); err != nil {
 		return err
 	}
-	return l.release()
+	f, err := os.OpenFile(real+".lock", os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fault(path, "look at the lock file", err)
+	}
+	defer f.Close() // lets go of the lock
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		return lockedBy(path, f)
+	}
+	return nil // what else can be wrong with it, who takes it is told
+}
+
+// lockedBy is the error of a lock that another process holds.
+func lockedBy(path string, f *os.File) error {
+	return &Error{Err: ErrLocked, Path: path, Detail: signature(f) + " writes it",
+		Hint: "wait for that process to end, stop it, or choose another journal"}
+}
+
+// oneName refuses a file with hard links. SQLite names its log after the file, so two names
+// have two logs, and two writers that do not know of each other: the file would be lost.
+func oneName(real string) error {
+	info, err := os.Stat(real)
+	if err != nil {
+		return fault(real, "look at the file", err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
+		return &Error{Err: ErrLinked, Path: real, Detail: fmt.Sprintf("the file has %d names (hard links), and each would have a log of its own", st.Nlink),
+			Hint: "remove the other names (find DIR -samefile FILE shows them); a copy is made by cp, not by ln"}
+	}
+	return nil
 }
 
 // release removes the file, then lets go of it: in this order nobody can lock a

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"iter"
+	"path/filepath"
 )
 
 // Reader reads a journal, finished or not, also while a process writes it; it
@@ -21,6 +22,7 @@ type Reader struct {
 	version int
 	tables  map[string]*table
 	run     Run
+	notices []string
 }
 
 // OpenReader opens the journal at path for reading. It reads the run; whether
@@ -31,11 +33,21 @@ func OpenReader(path string) (*Reader, error) {
 	if err := present(path); err != nil {
 		return nil, err
 	}
+	missing := false
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		missing = logMissing(real)
+	}
 	r, err := openReader(path, readOnly)
-	if resultCode(err) == sqliteReadOnlyRollback {
+	switch {
+	case resultCode(err) == sqliteReadOnlyRollback:
 		// The writer crashed in rollback mode: SQLite has to undo its last, never
 		// acknowledged transaction first.
 		r, err = openReader(path, recovered)
+	case readOnlyPlace(path, err):
+		r, err = openReader(path, immutable)
+	}
+	if err == nil && missing && r.keepsLog() {
+		r.notices = append(r.notices, logMissingWords(path))
 	}
 	return r, err
 }

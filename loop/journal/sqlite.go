@@ -15,6 +15,7 @@ type access int
 
 const (
 	readOnly  access = iota
+	immutable        // reads a file that nobody writes, in a place that takes no other
 	recovered        // reads, but may play back a crashed writer's rollback journal
 	writeWAL         // writes with a write-ahead log
 	writeRollback
@@ -40,6 +41,9 @@ func open(path string, a access) (*sql.DB, error) {
 	switch a {
 	case readOnly:
 		q.Set("mode", "ro")
+	case immutable:
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
 	case recovered:
 		q.Set("mode", "rw")
 		pragma("query_only(1)")
@@ -67,7 +71,7 @@ func open(path string, a access) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a != readOnly && a != recovered {
+	if a >= writeWAL {
 		db.SetMaxOpenConns(1)
 	}
 	return db, nil

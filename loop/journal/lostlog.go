@@ -1,0 +1,59 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// A process that is killed leaves its lock file and, in NAME.db-wal, the newest records,
+// which the next one takes over. Where the lock file is there and the log is not, somebody
+// has removed the log, or another program has opened the journal since and folded the log
+// into it, as SQLite does. The file does not show which, so whoever goes on is told.
+
+// logMissing reports whether the lock file of a process that has ended stands beside the
+// journal at path, and no log with anything in it.
+func logMissing(real string) bool {
+	if info, err := os.Stat(real + "-wal"); err == nil && info.Size() > 0 {
+		return false
+	}
+	f, err := os.Open(real + ".lock")
+	if err != nil {
+		return false
+	}
+	defer f.Close() // lets go of the lock
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+}
+
+// logMissingWords says what a missing log may mean.
+func logMissingWords(path string) string {
+	return fmt.Sprintf("the last process that wrote the journal was killed, and its log %s-wal is not there: "+
+		"unless another program, such as a database browser, has opened the journal since, its newest records are lost; put the log back if you have it", path)
+}
+
+// keepsLog says that the file is one that a log may belong to.
+func (r *Reader) keepsLog() bool {
+	var mode string
+	err := r.db.QueryRow("PRAGMA journal_mode").Scan(&mode)
+	return err == nil && mode == "wal"
+}
+
+// Notices are what the user should hear about the file as it is; usually there are none.
+func (r *Reader) Notices() []string { return r.notices }
+
+// readOnlyPlace reports whether SQLite cannot read the file because it cannot make the
+// files of a log beside it, and there is no log that it would have to read.
+func readOnlyPlace(path string, err error) bool {
+	if code := resultCode(err) & 0xff; code != sqliteCantOpen && code != sqliteReadOnly {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(real + "-wal")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+}
