@@ -69,6 +69,11 @@ func (w *wiring) readWarm(files []string) ([]journal.WarmSource, error) {
 			return nil, err
 		}
 		s.File = file
+		for _, before := range all {
+			if err == nil && (before.SHA256 == s.SHA256 || s.UID != "" && before.UID == s.UID) {
+				problems = append(problems, configs.Problem{File: file, What: fmt.Sprintf("has the same observations as %s, which would count twice", before.File), Hint: "name it once"})
+			}
+		}
 		all = append(all, s)
 	}
 	if err := configs.NewError(problems...); err != nil {
@@ -85,6 +90,9 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 		return s, configs.NewError(configs.Problem{File: file, What: "cannot be read: no such file", Hint: "name it from the configuration's folder on"})
 	}
 	if err != nil {
+		if refuseForeign(file) != nil {
+			return s, configs.NewError(configs.Problem{File: file, What: "is neither a journal nor a table", Hint: "name a journal (NAME.db), or a table whose name ends in .csv"})
+		}
 		return s, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
@@ -97,7 +105,7 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 		return s, configs.NewError(configs.Problem{File: file, What: "is the journal of a simulation: what a simulated plant gave says nothing of the instrument",
 			Hint: "name journals of runs; if it is meant, export it as CSV and name that file instead"})
 	}
-	s.UID = run.ID
+	s.UID, s.Growing = run.ID, errors.Is(journal.Unlocked(file), journal.ErrLocked)
 	if s.SHA256, err = hashRecords(r); err != nil { // which checks every row, too
 		return s, err
 	}
@@ -132,7 +140,21 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 			w.takeWarm(&s, journal.WarmObservation{X: pick(shot.X, place), Mean: shot.Objective, Variance: math.NaN(), Shots: 1})
 		}
 	}
-	return s, nil
+	return s, configs.NewError(nothingTaken(file, s, 0)...)
+}
+
+// nothingTaken refuses a file that has nothing to tell: whoever named it thinks otherwise.
+func nothingTaken(file string, s journal.WarmSource, empty int) []configs.Problem {
+	switch {
+	case len(s.Taken) > 0:
+		return nil
+	case s.Dropped > 0:
+		return []configs.Problem{{File: file, What: fmt.Sprintf("has no observation in the ranges: %d lie outside those of the variables or the objective's sensor", s.Dropped),
+			Hint: "compare its units and values with the ranges of the configuration"}}
+	case empty > 0:
+		return []configs.Problem{{File: file, What: fmt.Sprintf("has no observation: %s of it without a value, or said to be not valid", count(empty, "row"))}}
+	}
+	return []configs.Problem{{File: file, What: "has no observation", Hint: "name files that have some"}}
 }
 
 // warmColumns finds each variable in a journal's run, which must be about the same
@@ -207,6 +229,9 @@ func warmWords(s journal.WarmSource) string {
 	text := fmt.Sprintf("warm start from %s: %s", s.File, count(len(s.Taken), "observation"))
 	if s.Dropped > 0 {
 		text += fmt.Sprintf(", %d outside the ranges left out", s.Dropped)
+	}
+	if s.Growing {
+		text += ", the steps up to now of a run that goes on"
 	}
 	return text
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
@@ -32,6 +33,10 @@ func (w *wiring) readWarmCSV(file string) (s journal.WarmSource, err error) {
 	}
 	sum := sha256.Sum256(text)
 	s.SHA256 = hex.EncodeToString(sum[:])
+	if problem := plainTable(text); problem != nil {
+		problem.File = file
+		return s, configs.NewError(*problem)
+	}
 	p := warmTable{w: w, file: file, reader: csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))}
 	p.reader.Comment, p.reader.TrimLeadingSpace = '#', true
 	if p.units, err = unitsBeside(file); err != nil {
@@ -39,12 +44,40 @@ func (w *wiring) readWarmCSV(file string) (s journal.WarmSource, err error) {
 	}
 	header, err := p.reader.Read()
 	if err != nil {
-		return s, configs.NewError(configs.Problem{File: file, What: "has no header: " + err.Error()})
+		p.badRow(err)
+		return s, configs.NewError(p.problems...)
 	}
 	if p.find(header); len(p.problems) == 0 {
 		p.readRows(&s)
 	}
+	if len(p.problems) == 0 {
+		p.problems = nothingTaken(file, s, p.empty)
+	}
 	return s, configs.NewError(p.problems...)
+}
+
+// plainTable refuses what no reading as a table with commas would make sense of.
+func plainTable(text []byte) *configs.Problem {
+	const save = "save it as UTF-8 with commas between cells and a point in numbers"
+	first, _, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n"), []byte("\n"))
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return &configs.Problem{What: "is empty", Hint: "the first line names the columns, with their units: power [W],temp [degC]"}
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")), bytes.IndexByte(text, 0) >= 0:
+		return &configs.Problem{What: "is not text in UTF-8, it looks like UTF-16", Hint: save}
+	case !utf8.Valid(text):
+		line := 1
+		for before := range bytes.Lines(text) {
+			if !utf8.Valid(before) {
+				break
+			}
+			line++
+		}
+		return &configs.Problem{Line: line, What: "is not text in UTF-8", Hint: save}
+	case bytes.IndexByte(first, ',') < 0 && bytes.ContainsAny(first, ";\t"):
+		return &configs.Problem{Line: 1, What: "has its cells parted by semicolons or tabs", Hint: save}
+	}
+	return nil
 }
 
 // unitsBeside reads the units file of an export, if there is one.
@@ -77,14 +110,33 @@ type warmTable struct {
 	// variables, mean, variance, shots and valid are places of columns, -1: none.
 	variables                    []int
 	mean, variance, shots, valid int
+	header                       []string
+	// empty counts rows that say they are not valid, or have no value.
+	empty int
 }
 
 func (p *warmTable) bad(line int, key, what, hint string) {
 	p.problems = append(p.problems, configs.Problem{File: p.file, Line: line, Key: key, What: what, Hint: hint})
 }
 
+// badRow tells of a line that is no row of the table.
+func (p *warmTable) badRow(err error) {
+	line, what, hint := 0, err.Error(), ""
+	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+		line, what, hint = parse.StartLine, parse.Err.Error(), "a quotation mark in a cell is doubled, and one that begins a cell ends it"
+		if errors.Is(err, csv.ErrFieldCount) {
+			what, hint = "has another number of cells than the header", "every row has as many cells as the header; a comma in a number parts it in two"
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		what, hint = "has no header", "the first line names the columns, with their units: power [W],temp [degC]"
+	}
+	p.bad(line, "", what, hint)
+}
+
 // find places the columns by the header.
 func (p *warmTable) find(header []string) {
+	p.header = header
 	names, units := make([]string, len(header)), make([]string, len(header))
 	for i, h := range header {
 		names[i], units[i] = splitUnit(h)
@@ -93,12 +145,17 @@ func (p *warmTable) find(header []string) {
 		}
 	}
 	column := func(wanted ...string) int {
-		for _, name := range wanted {
-			if i := slices.Index(names, name); i >= 0 {
-				return i
+		found := -1
+		for i, name := range names {
+			switch {
+			case !slices.Contains(wanted, name):
+			case found < 0:
+				found = i
+			default:
+				p.bad(1, wanted[len(wanted)-1], fmt.Sprintf("has two columns, %d (%s) and %d (%s)", found+1, header[found], i+1, header[i]), "leave only the one that counts")
 			}
 		}
-		return -1
+		return found
 	}
 	check := func(i int, name, unit string) {
 		switch {
@@ -120,6 +177,9 @@ func (p *warmTable) find(header []string) {
 	p.mean = column("mean", o.Name)
 	check(p.mean, o.Name, o.Unit)
 	p.variance, p.shots, p.valid = column("variance"), column("shots"), column("valid")
+	if v := p.variance; v >= 0 && units[v] != "" && units[v] != journal.Squared(o.Unit) {
+		p.bad(1, "variance", fmt.Sprintf("is in %q there, and in %q here", units[v], journal.Squared(o.Unit)), "convert the column")
+	}
 }
 
 // splitUnit parts "NAME [UNIT]".
@@ -139,20 +199,19 @@ func (p *warmTable) readRows(s *journal.WarmSource) {
 		if err == io.EOF {
 			return
 		}
-		line := 0
-		if err == nil {
-			line, _ = p.reader.FieldPos(0)
-		} else {
-			p.bad(0, "", err.Error(), "every row has as many cells as the header")
+		if err != nil {
+			p.badRow(err)
 			return
 		}
-		if p.valid >= 0 && slices.Contains([]string{"false", "0", "no"}, strings.ToLower(strings.TrimSpace(record[p.valid]))) {
+		line, _ := p.reader.FieldPos(0)
+		if !p.isValid(line, record) {
 			continue
 		}
-		o := journal.WarmObservation{Mean: p.number(line, record, p.mean), Variance: math.NaN(), Shots: 1}
+		o := journal.WarmObservation{Variance: math.NaN(), Shots: 1}
 		for _, c := range p.variables {
 			o.X = append(o.X, p.number(line, record, c))
 		}
+		o.Mean = p.number(line, record, p.mean)
 		if p.shots >= 0 && strings.TrimSpace(record[p.shots]) != "" {
 			if o.Shots, err = strconv.Atoi(strings.TrimSpace(record[p.shots])); err != nil || o.Shots < 1 {
 				p.bad(line, "shots", fmt.Sprintf("%q is not a number of shots, 1 or more", record[p.shots]), "")
@@ -163,11 +222,33 @@ func (p *warmTable) readRows(s *journal.WarmSource) {
 				p.bad(line, "variance", "must not be negative", "")
 			}
 		}
-		if !math.IsNaN(o.Mean) && !slices.ContainsFunc(o.X, math.IsNaN) {
-			p.w.takeWarm(s, o)
+		if math.IsNaN(o.Mean) || slices.ContainsFunc(o.X, math.IsNaN) {
+			p.empty++
+			continue
 		}
+		p.w.takeWarm(s, o)
 	}
 }
+
+// isValid reports whether a row says of itself that it is a measurement. One that does
+// not say is.
+func (p *warmTable) isValid(line int, record []string) bool {
+	if p.valid < 0 {
+		return true
+	}
+	switch word := strings.ToLower(strings.TrimSpace(record[p.valid])); word {
+	case "", "true", "1", "yes":
+		return true
+	case "false", "0", "no":
+	default:
+		p.bad(line, "valid", fmt.Sprintf("%q is neither true nor false", record[p.valid]), "")
+	}
+	p.empty++
+	return false
+}
+
+// warmLimit bounds the size of numbers: the model squares them.
+const warmLimit = 1e100
 
 // number reads a cell; an empty one is NaN.
 func (p *warmTable) number(line int, record []string, column int) float64 {
@@ -176,9 +257,17 @@ func (p *warmTable) number(line int, record []string, column int) float64 {
 		return math.NaN()
 	}
 	x, err := strconv.ParseFloat(cell, 64)
-	if err != nil || math.IsInf(x, 0) {
-		p.bad(line, fmt.Sprintf("column %d", column+1), fmt.Sprintf("%q is not a finite number", cell), "")
-		return math.NaN()
+	what, hint := "", ""
+	switch {
+	case (err != nil || math.IsInf(x, 0)) && strings.Count(cell, ",") == 1:
+		what, hint = "%q is not a finite number", "write a point for the decimal comma"
+	case err != nil || math.IsInf(x, 0):
+		what = "%q is not a finite number"
+	case math.Abs(x) > warmLimit:
+		what, hint = "%q is beyond 1e100, which no instrument gives", "leave the row out"
+	default:
+		return x
 	}
-	return x
+	p.bad(line, fmt.Sprintf("column %d, %s", column+1, p.header[column]), fmt.Sprintf(what, cell), hint)
+	return math.NaN()
 }

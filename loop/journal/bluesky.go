@@ -222,7 +222,7 @@ func stepFields(run Run) []blueskyField[Step] {
 	objective := run.Objective.Unit
 	fields := []blueskyField[Step]{
 		numberField("mean", "tuner", objective, func(s Step) float64 { return s.Outcome.Mean }),
-		numberField("variance", "tuner", squared(objective), func(s Step) float64 { return s.Outcome.Variance }),
+		numberField("variance", "tuner", Squared(objective), func(s Step) float64 { return s.Outcome.Variance }),
 		numberField("standard_error", "tuner", objective, func(s Step) float64 { return s.Outcome.StandardError }),
 		numberField("cost", "tuner", run.CostUnit, func(s Step) float64 { return s.Outcome.Cost }),
 		numberField("spent", "tuner", run.CostUnit, func(s Step) float64 { return s.Outcome.Spent }),

@@ -94,7 +94,7 @@ func csvColumns(run Run) []csvColumn {
 	}
 	return append(columns,
 		csvColumn{"mean", objective, "the objective of the step: its statistic over the shots, by default the mean", func(e exported) string { return decimal(e.Outcome.Mean) }},
-		csvColumn{"variance", squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) string { return decimal(e.Outcome.Variance) }},
+		csvColumn{"variance", Squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) string { return decimal(e.Outcome.Variance) }},
 		csvColumn{"standard_error", objective, "standard error of the column mean, from the same shots; empty at one shot", func(e exported) string { return decimal(e.Outcome.StandardError) }},
 		csvColumn{"shots", "1", "shots behind mean and variance", func(e exported) string { return strconv.Itoa(e.Outcome.Shots) }},
 		csvColumn{"cost", run.CostUnit, "cost of the step", func(e exported) string { return decimal(e.Outcome.Cost) }},
@@ -133,8 +133,8 @@ func decimal(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// squared is the unit of a variance.
-func squared(unit string) string {
+// Squared is the unit of a variance.
+func Squared(unit string) string {
 	switch {
 	case unit == "" || unit == "1":
 		return unit

@@ -160,7 +160,7 @@ func TestCSVParses(t *testing.T) {
 
 func TestSquared(t *testing.T) {
 	for unit, want := range map[string]string{"": "", "1": "1", "mJ": "mJ^2", "m/s": "(m/s)^2", "kg m": "(kg m)^2", "m^2": "(m^2)^2"} {
-		if got := squared(unit); got != want {
+		if got := Squared(unit); got != want {
 			t.Errorf("%q: got %q, want %q", unit, got, want)
 		}
 	}

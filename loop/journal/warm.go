@@ -15,6 +15,8 @@ type WarmSource struct {
 	// the variables' ranges.
 	Taken   []WarmObservation
 	Dropped int
+	// Growing says that a process was writing the file when it was read; it is not recorded.
+	Growing bool
 }
 
 // WarmObservation is one observation of an earlier run.
