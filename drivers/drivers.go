@@ -20,6 +20,7 @@ package drivers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 )
@@ -80,6 +81,21 @@ type Setpoints struct {
 	// channel that Lasts. One that is absent stands until it is changed, or as long as
 	// the driver says where the device must be told a time.
 	For map[string]time.Duration
+}
+
+// CheckDose says whether c takes s as it is, with an error that wraps ErrRefused where
+// not: a dose has a name, nothing else is written where every write adds an amount, and
+// a dose stands alone in its write.
+func (s Setpoints) CheckDose(c Channel) error {
+	switch {
+	case c.Dose && s.Dose == "":
+		return fmt.Errorf("%w: channel %q adds an amount with every write, and this is no dose", ErrRefused, c.Name)
+	case !c.Dose && s.Dose != "":
+		return fmt.Errorf("%w: channel %q takes setpoints, and this is a dose", ErrRefused, c.Name)
+	case c.Dose && len(s.Values)+len(s.Release) > 1:
+		return fmt.Errorf("%w: a dose of %q with something beside it", ErrRefused, c.Name)
+	}
+	return nil
 }
 
 // Device is an instrument that can be read. Calls come from one goroutine at a

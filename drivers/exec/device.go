@@ -114,7 +114,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	for name, v := range s.Values {
 		err := d.checkValue(name, v)
 		if err == nil {
-			err = checkDose(s, d.channels[name])
+			err = s.CheckDose(d.channels[name])
 		}
 		if err != nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
@@ -152,20 +152,6 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	req.patience = d.options.DoseTimeout
 	r, err := d.ask(ctx, req)
 	return r, certain(err)
-}
-
-// checkDose says whether a channel takes a value as the write has it: a dose has a name,
-// and nothing else is ever written where every write adds.
-func checkDose(s drivers.Setpoints, c drivers.Channel) error {
-	switch {
-	case c.Dose && s.Dose == "":
-		return fmt.Errorf("%w: channel %q adds an amount with every write, and this is no dose", drivers.ErrRefused, c.Name)
-	case !c.Dose && s.Dose != "":
-		return fmt.Errorf("%w: channel %q takes setpoints, and this is a dose", drivers.ErrRefused, c.Name)
-	case s.Dose != "" && len(s.Values)+len(s.Release) > 1:
-		return fmt.Errorf("%w: a dose of %q with something beside it", drivers.ErrRefused, c.Name)
-	}
-	return nil
 }
 
 // certain takes away the certainty of a refusal of a dose that is none: a child that

@@ -124,7 +124,7 @@ func (s *server) settable(set drivers.Setpoints) error {
 			return fmt.Errorf("%w: channel %q can only be read", drivers.ErrRefused, name)
 		}
 		if _, sets := set.Values[name]; sets {
-			if err := checkDose(set, s.channels[i]); err != nil {
+			if err := set.CheckDose(s.channels[i]); err != nil {
 				return err
 			}
 		}

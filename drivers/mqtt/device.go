@@ -256,7 +256,7 @@ func (d *Device) check(s drivers.Setpoints) error {
 		if c == nil {
 			return fmt.Errorf("%w: %q", errNoChannel, name)
 		}
-		if err := errors.Join(c.accepts(v), c.takes(s)); err != nil {
+		if err := errors.Join(c.accepts(v), s.CheckDose(c.Channel)); err != nil {
 			return err
 		}
 	}

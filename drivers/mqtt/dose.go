@@ -23,19 +23,6 @@ func (o *ChannelOptions) checkDose() error {
 	return nil
 }
 
-// takes says whether a channel takes values as a write has them.
-func (c *channel) takes(s drivers.Setpoints) error {
-	switch {
-	case c.Dose && s.Dose == "":
-		return fmt.Errorf("%w: channel %q adds an amount with every write, and this is no dose", drivers.ErrRefused, c.Name)
-	case !c.Dose && s.Dose != "":
-		return fmt.Errorf("%w: channel %q takes setpoints, and this is a dose", drivers.ErrRefused, c.Name)
-	case c.Dose && len(s.Values)+len(s.Release) > 1:
-		return fmt.Errorf("%w: a dose of %q with something beside it", drivers.ErrRefused, c.Name)
-	}
-	return nil
-}
-
 // delivered is the reading of a dose that was confirmed: the amount, where the device
 // says it.
 func (d *Device) delivered(s drivers.Setpoints) (drivers.Reading, error) {

@@ -64,7 +64,7 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 			err = c.accepts(v)
 		}
 		if err == nil {
-			err = c.takes(s)
+			err = s.CheckDose(c.Channel)
 		}
 		if err == nil {
 			c.stands = s.For[name]
