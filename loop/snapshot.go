@@ -62,7 +62,7 @@ func (l *Loop) snapshot(now time.Time, session string) *Status {
 	o := &l.opt
 	s := &Status{Session: session, Run: o.Run.ID, Name: o.Run.Name, Site: o.Run.Site, Journal: o.Run.Journal,
 		Mode: o.Mode, DryRun: o.Mode == Shadow, State: l.state(), Paused: l.safety.Paused,
-		Phase: l.phase.String(), PhaseFor: seconds(now.Sub(l.since)),
+		Phase: l.phase.String(), PhaseFor: seconds(max(now.Sub(l.since), 0)),
 		Causes: l.causeList(), FirstOut: l.list(l.safety.FirstOut), Reason: l.reason,
 		Started: instant(journal.Stamp{Wall: l.start}), Ticked: instant(l.stamp()),
 		Step: l.step.n, Steps: l.searched(), Failures: l.failures, FailureLimit: o.FailureLimit,

@@ -91,7 +91,7 @@ func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool) (
 	if err != nil {
 		return nil, err
 	}
-	d, err := web.Collect(web.Source{Reader: r, Options: w.opt, Risk: w.spec.Risk, Picture: &picture})
+	d, err := web.Collect(web.Source{Reader: r, Options: w.opt, Devices: w.deviceNames(), Risk: w.spec.Risk, Picture: &picture})
 	if err != nil {
 		return nil, err
 	}

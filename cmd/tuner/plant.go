@@ -83,6 +83,7 @@ func (w *wiring) servedDevices(name string) ([]deviceWiring, error) {
 	return served, nil
 }
 
+// deviceNames are the devices' names, by the index that channels have.
 func (w *wiring) deviceNames() []string {
 	names := make([]string, len(w.devices))
 	for i, d := range w.devices {

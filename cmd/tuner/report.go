@@ -33,9 +33,7 @@ func (w *wiring) writeReport(out io.Writer, f finale, journalPath string) error 
 // reportHead says what was done and why it ended.
 func (w *wiring) reportHead(b io.Writer, f finale) {
 	r := &f.result
-	how := map[string]string{"steps": "all steps are done", "cost": "the budget does not pay for another step",
-		"time": "its time is over", "interrupted": "it was interrupted", "fault": "a fault ended it",
-		"no data": "the instrument gave no data", "safety": "the safety layer ended it", "set-best": "a person ended the search"}[r.Reason]
+	how := loop.Endings()[r.Reason]
 	if how == "" {
 		how = "it did not begin"
 	}

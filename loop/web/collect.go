@@ -50,11 +50,16 @@ func (c *collector) take(s journal.Step) {
 // later ones are compared with them.
 const firstSteps = 200
 
-// thin shows every other of the older steps.
+// thin shows every Stride-th of the older steps, and doubles Stride where that is not enough.
 func (c *collector) thin() {
-	c.d.Stride *= 2
 	newest := c.d.Steps[len(c.d.Steps)-shownSteps/4].N
-	c.d.Steps = slices.DeleteFunc(c.d.Steps, func(s StepPart) bool { return s.N < newest && s.N%c.d.Stride != 0 && !(s.Initial && s.N <= firstSteps) })
+	for {
+		c.d.Steps = slices.DeleteFunc(c.d.Steps, func(s StepPart) bool { return s.N < newest && s.N%c.d.Stride != 0 && !(s.Initial && s.N <= firstSteps) })
+		if len(c.d.Steps) <= shownSteps*3/4 {
+			return
+		}
+		c.d.Stride *= 2
+	}
 }
 
 // count adds a step to what its control set cost and brought.

@@ -63,6 +63,9 @@ func TestCollectThinsLongRuns(t *testing.T) {
 			t.Fatalf("steps %d and %d are shown, with a stride of %d", d.Steps[i-1].N, d.Steps[i].N, d.Stride)
 		}
 	}
+	if d.Stride > 4*total/shownSteps {
+		t.Errorf("of the older steps every %d-th is shown", d.Stride)
+	}
 	if d.Sets[0].Steps+d.Sets[1].Steps != total {
 		t.Errorf("sums forget what is not shown: %+v", d.Sets)
 	}

@@ -33,6 +33,8 @@ type DashboardOptions struct {
 	// Options are the run's, Risk its alpha.
 	Options loop.Options
 	Risk    float64
+	// Devices are their names, in the order of the run's.
+	Devices []string
 	// Now tells the time.
 	Now func() time.Time
 	Log *slog.Logger
@@ -119,16 +121,22 @@ func (d *Dashboard) document() (*Document, error) {
 	if d.doc != nil {
 		return d.doc, nil
 	}
-	r, err := d.o.Open()
+	doc, c, err := d.read()
 	if err != nil {
-		return nil, err
-	}
-	doc, c, err := collect(Source{Reader: r, Options: d.o.Options, Risk: d.o.Risk, Picture: d.o.Panel.Picture(d.o.Now()), Concluded: true})
-	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
 	d.doc, d.collector = doc, c
 	return doc, nil
+}
+
+// read makes a document of what the journal holds now.
+func (d *Dashboard) read() (*Document, *collector, error) {
+	r, err := d.o.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, c, err := collect(Source{Reader: r, Options: d.o.Options, Devices: d.o.Devices, Risk: d.o.Risk, Picture: d.o.Panel.Picture(d.o.Now()), Concluded: true})
+	return doc, c, errors.Join(err, r.Close())
 }
 
 // take adds news to the document and tells the clients.
@@ -202,18 +210,14 @@ func (d *Dashboard) serveDocument(w http.ResponseWriter, _ *http.Request) {
 	d.write(w, text)
 }
 
+// serveReport reads the journal anew: what was sent to the instrument is kept up to date
+// nowhere else.
 func (d *Dashboard) serveReport(w http.ResponseWriter, _ *http.Request) {
-	d.mu.Lock()
-	doc, err := d.document()
-	var shown Document
-	if err == nil {
-		shown = *doc
-	}
-	d.mu.Unlock()
+	doc, _, err := d.read()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:")
 	if err == nil {
-		err = WriteReport(w, &shown)
+		err = WriteReport(w, doc)
 	}
 	if err != nil {
 		d.o.Log.Warn("the report was not sent", "error", err)

@@ -29,7 +29,9 @@ type Document struct {
 	Events []EventPart `json:"events"`
 	// Actions counts what was sent to the instrument, by what became of it.
 	Actions map[string]int `json:"actions"`
-	Health  []HealthPart   `json:"health"`
+	// Doses are what was given through each variable of doses.
+	Doses  []DosePart   `json:"doses"`
+	Health []HealthPart `json:"health"`
 	// Picture is the model; null where it was not asked for.
 	Picture *loop.Picture `json:"picture"`
 	// Result is the line that the run ended with, null while it goes on.
@@ -61,6 +63,8 @@ type RunPart struct {
 	Sessions  int              `json:"sessions"`
 	Finished  bool             `json:"finished"`
 	Reason    string           `json:"reason"`
+	// Endings says in words what each reason to end means.
+	Endings map[string]string `json:"endings"`
 	// Risk is alpha of the mean-variance objective, in 1/Unit; 0: none.
 	Risk journal.Number `json:"risk"`
 	// Stop holds the stop conditions, null where there is none.
@@ -162,6 +166,8 @@ type Source struct {
 	Reader *journal.Reader
 	// Options are the run's.
 	Options loop.Options
+	// Devices are their names, in the order of the run's.
+	Devices []string
 	// Risk is alpha, 0: none.
 	Risk float64
 	// Picture is the model, nil: not shown.
@@ -207,15 +213,16 @@ func collect(s Source) (*Document, *collector, error) {
 		}
 	}
 	c.sum()
-	if err := d.takeStory(s.Reader); err != nil {
+	if err := d.takeStory(s); err != nil {
 		return nil, nil, err
 	}
 	d.Health = examine(d)
 	return d, c, nil
 }
 
-// takeStory collects events, actions and the result.
-func (d *Document) takeStory(r *journal.Reader) error {
+// takeStory collects events, actions, doses and the result.
+func (d *Document) takeStory(s Source) error {
+	r, doses := s.Reader, newDoseBook(&s.Options, s.Devices)
 	for e, err := range r.Events() {
 		if err != nil {
 			return err
@@ -234,7 +241,9 @@ func (d *Document) takeStory(r *journal.Reader) error {
 			state = a.Settlements[n-1].State
 		}
 		d.Actions[string(state)]++
+		doses.take(a)
 	}
+	d.Doses = doses.parts
 	result, ok, err := r.Result()
 	if ok {
 		d.Result = result.Document
@@ -268,7 +277,7 @@ func describe(run journal.Run, status journal.Status, s Source) RunPart {
 	p := RunPart{ID: run.ID, Name: run.Name, Site: run.Site, Mode: run.Mode, Policy: run.Policy, Version: run.Version,
 		Seed: uintText(run.Seed), Start: run.Start.Wall.UTC().Format("2006-01-02 15:04:05 UTC"), Objective: run.Objective.Name,
 		Unit: run.Objective.Unit, Minimize: run.Minimize, CostUnit: run.CostUnit, Sensors: run.Sensors, Sessions: status.Sessions,
-		Finished: status.Finished, Reason: status.Reason, Risk: journal.Number(s.Risk), StopCost: none, StopSeconds: none,
+		Finished: status.Finished, Reason: status.Reason, Endings: loop.Endings(), Risk: journal.Number(s.Risk), StopCost: none, StopSeconds: none,
 		Constraints: []ConstraintPart{}, ConfigFile: run.ConfigFile, ConfigText: string(run.ConfigText), ConfigHash: hashOf(run.ConfigText)}
 	for i, v := range run.Variables {
 		part := VariablePart{Name: v.Name, Unit: v.Unit, Low: none, High: none, HardLow: none, HardHigh: none, Start: none}

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/labtuner/tuner/loop"
 )
@@ -51,7 +54,7 @@ func calibration(d *Document) HealthPart {
 	}
 	share := float64(inside) / float64(len(z))
 	h.Text = fmt.Sprintf("Of %d steps that were predicted before they were measured, %.0f %% came within two standard deviations (95 %% would, of a perfect model); "+
-		"the root mean square surprise is %.2g standard deviations.", len(z), 100*share, math.Sqrt(square))
+		"a typical miss is %.2g of the standard deviations that it expects (1 would be perfect).", len(z), 100*share, math.Sqrt(square))
 	switch {
 	case share < 0.75:
 		h.Level, h.Remedy = bad, "The model is too sure of itself: look for drift or for a disturbance that is not measured, take more shots per step, or give the model a wider prior."
@@ -124,7 +127,7 @@ func signal(d *Document) HealthPart {
 	}
 	noise = math.Sqrt(noise / float64(n))
 	between := math.Sqrt(max(spread*spread-noise*noise, 0))
-	h.Text = fmt.Sprintf("A step's mean is uncertain by %s (sd); what was tried differs by %s (sd).", d.quantity(noise), d.quantity(between))
+	h.Text = fmt.Sprintf("A step's mean is uncertain by %s, what was tried differs by %s (standard deviations).", d.quantity(noise), d.quantity(between))
 	switch {
 	case between > 2*noise:
 		h.Level = good
@@ -205,32 +208,40 @@ func boundaries(d *Document) HealthPart {
 		h.Level, h.Text = unknown, "Nothing is recommended yet."
 		return h
 	}
-	nearest, name, counted := math.Inf(1), "", 0
+	type margin struct {
+		name string
+		part float64
+	}
+	var margins []margin
 	for i, x := range d.Picture.Best.X {
 		v := d.Run.Variables[i]
 		if width := float64(v.High - v.Low); width > 0 && !math.IsNaN(float64(x)) {
-			counted++
-			if m := min(float64(x-v.Low), float64(v.High-x)) / width; m < nearest {
-				nearest, name = m, v.Name
-			}
+			margins = append(margins, margin{v.Name, min(float64(x-v.Low), float64(v.High-x)) / width})
 		}
 	}
-	if name == "" {
+	if len(margins) == 0 {
 		h.Level, h.Text = unknown, "The recommended control set has no variable."
 		return h
 	}
-	h.Text = fmt.Sprintf("The recommended setting keeps %.0f %% of the range of %s from its nearer end", 100*nearest, name)
-	if counted > 1 {
-		h.Text += "; all others keep more"
+	slices.SortStableFunc(margins, func(a, b margin) int { return cmp.Compare(a.part, b.part) })
+	words, ends := make([]string, len(margins)), []string{}
+	for i, m := range margins {
+		words[i] = fmt.Sprintf("%s %.0f %%", m.name, 100*m.part)
+		if m.part < atEnd {
+			ends = append(ends, m.name)
+		}
 	}
-	h.Text += "."
-	if nearest < 0.02 {
+	h.Text = "How far the recommended setting is from the nearer end of each range, in parts of the range: " + strings.Join(words, ", ") + "."
+	if len(ends) > 0 {
 		h.Level = watch
-		h.Text = fmt.Sprintf("The recommended %s is at an end of its range.", name)
+		h.Text = "At an end of the range: " + strings.Join(ends, ", ") + ". " + h.Text
 		h.Remedy = "If the instrument allows it, widen the range: the best may lie beyond."
 	}
 	return h
 }
+
+// atEnd is the part of a range that counts as its end.
+const atEnd = 0.02
 
 // constraints says how probable it is that they hold.
 func constraints(d *Document) HealthPart {
@@ -255,7 +266,7 @@ func budget(d *Document) HealthPart {
 	h := HealthPart{Name: "Budget and time left", Level: told}
 	switch n := len(d.Steps); {
 	case d.Run.Finished:
-		h.Text = "The run has ended: " + d.Run.Reason + "."
+		h.Text = "The run has ended: " + cmp.Or(d.Run.Endings[d.Run.Reason], d.Run.Reason) + "."
 	case n == 0:
 		h.Level, h.Text = unknown, "No step yet."
 	case d.Run.StopSteps != nil && !math.IsNaN(float64(d.Run.StopCost)):

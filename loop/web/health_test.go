@@ -106,7 +106,7 @@ func TestChecks(t *testing.T) {
 		text  string
 	}{
 		{"what is tried differs", better, "Noise", good, ""},
-		{"no difference", nothing, "Noise", bad, "differs by 0 (sd)"},
+		{"no difference", nothing, "Noise", bad, "differs by 0 (standard"},
 		{"better than the start", better, "Better than the start", good, "2.8"}, // 4.8 - (2 - 0.5 0.2^2) = 2.82
 		{"worse than the start", worse, "Better than the start", watch, "short"},
 		{"less is better", minimised, "Better than the start", good, "4.02"}, // 9 + 0.02 - 5
@@ -116,7 +116,7 @@ func TestChecks(t *testing.T) {
 		{"none", better, "Constraints", told, "none"},
 		{"broken", broken, "Constraints", bad, "0.3"},
 		{"left", better, "Budget", told, "30 of 50 steps, 60 of 100 min"},
-		{"over", ended, "Budget", told, "cost"},
+		{"over", ended, "Budget", told, "the budget does not pay for another step"},
 	} {
 		if h := levelOf(t, c.d, c.name); h.Level != c.level || !strings.Contains(h.Text, c.text) {
 			t.Errorf("%s: %+v, want %s and %q", c.what, h, c.level, c.text)

@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/web/webtest"
@@ -100,21 +98,10 @@ func TestLivePage(t *testing.T) {
 	b := webtest.Open(t, browser, s.URL, webtest.Screens()[2])
 	wait := func(what string, words ...string) {
 		t.Helper()
-		text := ""
-		for range 100 {
-			text = webtest.Ask[string](t, b, `document.body.innerText`)
-			all := true
-			for _, w := range words {
-				all = all && strings.Contains(text, w)
-			}
-			if all {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		t.Fatalf("%s: %q is not in\n%s", what, words, text)
+		t.Log(what)
+		awaitText(t, b, words...)
 	}
-	wait("a step that came with the document", "31 steps", "31 of 31 steps", "The model is not there yet.", "no: too old")
+	wait("a step that came with the document", "31 steps", "31 steps, 1 without valid data", "The model is not there yet.", "no: too old", "mirror (mrad)")
 	// A keyboard user's place in the page survives what comes every second.
 	webtest.Ask[int](t, b, `document.querySelector("[aria-label='Variables now (table)']").focus(), 0`)
 

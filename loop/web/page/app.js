@@ -8,7 +8,9 @@ class Page {
     this.live = live;
     this.charts = new Map();
     this.parts = {};
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.charts.forEach((c) => c.draw()));
+    const redraw = () => this.charts.forEach((c) => c.draw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    matchMedia("print").addEventListener("change", redraw); // paper is light
   }
 
   // show draws everything; charts that are there already are given new data.
@@ -18,8 +20,8 @@ class Page {
     if (!this.parts.main) this.build(d);
     const p = this.parts;
     p.heading.textContent = d.run.name;
-    p.sub.textContent = `${d.run.mode} by ${d.run.policy}, ${d.total} steps` + (d.total > d.steps.length ? ` (${d.steps.length} shown)` : "");
-    if (!this.live) p.state.textContent = d.run.finished ? "ended: " + d.run.reason : "not finished";
+    p.sub.textContent = `${modeWords[d.run.mode] || d.run.mode} by ${d.run.policy}, ${counted(d.total, "step")}` + (d.total > d.steps.length ? ` (${d.steps.length} shown)` : "");
+    if (!this.live) p.state.textContent = d.run.finished ? "ended: " + endWords(d, d.run.reason) : "not finished";
     this.replace("health", healthSection(d));
     this.replace("best", bestSection(d));
     this.replace("sets", setsSection(d));
@@ -28,8 +30,11 @@ class Page {
     this.replace("events", eventsSection(d));
     this.replace("about", aboutSection(d, this));
     this.draw(p.objective, [objectiveSpec(d)]);
-    this.draw(p.slices, d.picture ? d.picture.slices.map((s) => sliceSpec(d, s)) : []);
-    this.draw(p.knobs, d.run.variables.map((_, i) => knobSpec(d, i)));
+    const slices = d.picture ? d.picture.slices.map((s) => sliceSpec(d, s)) : [];
+    this.draw(p.slices, slices);
+    this.draw(p.knobs, d.steps.length ? d.run.variables.map((_, i) => knobSpec(d, i)) : []);
+    p.noSlices.hidden = slices.length > 0;
+    p.noKnobs.hidden = d.steps.length > 0;
   }
 
   build(d) {
@@ -41,10 +46,13 @@ class Page {
     p.objective = h("div", { class: "figures" });
     p.slices = h("div", { class: "figures" });
     p.knobs = h("div", { class: "figures" });
-    const figures = (id, title, box) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), box);
+    p.noSlices = h("p", null, "Nothing to draw yet: the model needs a step with valid data.");
+    p.noKnobs = h("p", null, "No step is over yet.");
+    const figures = (id, title, ...boxes) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), boxes);
+    p.alarms = h("div");
     for (const name of ["status", "health", "best", "sets", "safety", "why", "events", "about"]) p[name] = h("section");
-    p.main = h("main", { id: "main", tabindex: "-1" }, p.status, p.best, figures("objective", "Objective", p.objective), p.health, p.sets,
-      figures("slices", "What the model believes", p.slices), figures("knobs", "Variables", p.knobs), p.why, p.safety, p.events, p.about);
+    p.main = h("main", { id: "main", tabindex: "-1" }, p.alarms, h("div", { class: "pair" }, p.status, p.best), figures("objective", "Objective", p.objective), p.health, p.sets,
+      figures("slices", "What the model believes", p.noSlices, p.slices), figures("knobs", "Variables, step by step", p.noKnobs, p.knobs), p.why, p.safety, p.events, p.about);
     this.root.replaceChildren(h("a", { class: "skip", href: "#main" }, "Skip to the run"),
       h("header", { class: "bar" }, p.heading, p.state, p.sub, p.actions), p.main);
   }

@@ -71,14 +71,15 @@ class Chart {
 
   columns() {
     const s = this.spec;
-    return [[s.x.label, ...s.series.map((r) => r.label)], [s.x.values, ...s.series.map((r) => r.values)]];
+    return [[s.x.label, ...s.series.map((r) => named({ name: r.label, unit: r.unit }))], [s.x.values, ...s.series.map((r) => r.values)]];
   }
 
   fillTable() {
     if (!this.details.open) return;
     const [headings, columns] = this.columns();
     const rows = columns[0].map((_, i) => columns.map((c) => num(c[i], 6))).slice(-300);
-    this.details.replaceChildren(this.details.firstChild, table(this.spec.title, headings.map((t) => [t, true]), rows));
+    const more = columns[0].length > rows.length ? h("p", null, `The last ${rows.length} of ${columns[0].length} rows; Save CSV has them all.`) : null;
+    this.details.replaceChildren(...[this.details.firstChild, more, table(this.spec.title, headings.map((t) => [t, true]), rows)].filter(Boolean));
   }
 
   saveCSV() {

@@ -37,6 +37,11 @@ function between(low, high, unit) {
 // named is a name with its unit, for headings.
 const named = (v) => (v.unit && v.unit !== "1" ? `${v.name} (${v.unit})` : v.name);
 
+// brief cuts the middle out of a long name.
+const brief = (name, most = 26) => (name.length > most ? name.slice(0, most / 2) + "…" + name.slice(1 - most / 2) : name);
+
+const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
 const when = (ms) => (known(ms) ? new Date(ms).toISOString().replace("T", " ").slice(0, 19) : "-");
 
 function seconds(s) {

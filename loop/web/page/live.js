@@ -74,7 +74,7 @@ class Live {
     const d = this.document;
     if (u.total < d.total) return; // older than the document
     if (u.step && (!d.steps.length || u.step.n > d.steps[d.steps.length - 1].n)) d.steps.push(u.step);
-    if (u.stride !== d.stride) { // the server has thinned out: so do we
+    if (u.stride !== d.stride || d.steps.length > 4000) { // the server has thinned out: so do we
       const newest = d.steps[Math.max(d.steps.length - 1000, 0)].n;
       d.steps = d.steps.filter((s) => s.n >= newest || s.n % u.stride === 0 || (s.initial && s.n <= 200));
     }
@@ -109,7 +109,7 @@ class Live {
     if (!s || !this.document || !this.stop) return;
     this.document.status = s;
     const p = this.page.parts, level = s.dry_run && s.state === "running" ? "watch" : stateLevels[s.state] || "unknown";
-    const text = stateText(s);
+    const text = stateText(s, this.document);
     if (p.state.textContent !== text) p.state.textContent = text; // a reader hears changes only
     p.state.className = "state " + level;
     document.title = `${text} · ${this.document.run.name}`;
@@ -120,8 +120,11 @@ class Live {
     this.reset.hidden = !["tripped", "stopped"].includes(s.state);
     const alarm = notices(s).filter(([kind]) => kind === "bad").map(([, heading]) => heading).join("; ");
     if (this.alarm.textContent !== alarm) this.alarm.textContent = alarm; // without the times, which change every second
+    this.page.replace("alarms", h("div", null, notices(s).map(notice)));
     this.page.replace("status", statusSection(s));
     this.page.replace("best", bestSection(this.document));
+    this.page.replace("health", healthSection(this.document));
+    this.page.replace("safety", safetySection(this.document));
   }
 
   buttons() {
@@ -129,11 +132,11 @@ class Live {
     const make = (name, label, extra) => h("button", { type: "button", id: "button-" + name, onclick: () => this.command(name), ...extra }, label);
     this.pause = make("pause", "Pause");
     this.resume = make("resume", "Resume");
-    this.reset = make("reset", "Reset the latch", { hidden: "", title: "After the cause has gone. It starts nothing." });
+    this.reset = make("reset", "Reset", { hidden: "", title: "When the cause has gone. Nothing moves by it." });
     this.stop = make("stop", "Stop to safe", { class: "stop", "aria-keyshortcuts": "Alt+S", title: "Brings every actuator to its safe state at once (Alt+S)" });
     this.answer = h("span", { role: "status", id: "answer" });
     this.alarm = h("span", { class: "heard", role: "alert", id: "alarm" });
-    this.page.parts.actions.append(this.alarm, this.reset, " ", this.pause, " ", this.resume, " ", this.stop, " ", this.answer);
+    this.page.parts.actions.append(this.alarm, this.pause, this.resume, this.stop, this.reset, this.answer);
     document.addEventListener("keydown", (e) => {
       if (e.altKey && !e.ctrlKey && !e.metaKey && e.code === "KeyS") {
         e.preventDefault();
@@ -156,9 +159,9 @@ class Live {
 }
 
 // stateText is the state in a few words.
-function stateText(s) {
+function stateText(s, d) {
   let text = s.paused && s.state === "held" ? "paused" : s.state;
-  if (s.state === "ended" && s.reason) text += ": " + s.reason;
+  if (s.state === "ended" && s.reason) text += ": " + endWords(d, s.reason);
   if (s.state === "running" && s.comparison && s.comparison.running) text = "verifying";
   if (s.phase === "waiting for resume") text = "waiting for Resume";
   return text + (s.dry_run ? ", dry run" : "");
@@ -166,7 +169,7 @@ function stateText(s) {
 
 // notices tell what a person should know before any number: [level, heading, text].
 function notices(s) {
-  const out = [], words = (causes) => causes.map((c) => c.text + (c.latched ? " (latched)" : "")).join("; ");
+  const out = [], words = (causes) => causes.map((c) => (c.rule === "stop" ? "somebody asked for the stop" : c.text) + (c.latched ? ", which stands until somebody says Reset" : "")).join("; ");
   if (s.error) out.push(["bad", "Error", s.error]);
   if (s.causes.length) out.push(["bad", "Why it does not run", words(s.causes) + (s.first_out.length && words(s.first_out) !== words(s.causes) ? ". First: " + words(s.first_out) : "")]);
   for (const d of s.devices) {
@@ -187,14 +190,15 @@ function notices(s) {
 const notice = ([level, heading, text]) => h("div", { class: "notice " + level }, h("strong", null, heading + ": "), text + ".");
 
 function statusSection(s) {
-  const out = [h("h2", { id: "now" }, "Now"), h("div", null, notices(s).map(notice))];
+  const out = [h("h2", { id: "now" }, "Now")];
   const facts = [["Step", `${s.step}, ${s.phase}` + (known(s.phase_for_s) ? ` for ${seconds(s.phase_for_s)}` : "")], ["Concluded", (s.step_limit && !s.dry_run ? `${s.steps} of ${s.step_limit}` : String(s.steps)) + " steps of the search"]];
   if (s.budget || s.spent || s.cost_unit) facts.push(["Spent", s.budget ? `${num(s.spent)} of ${quantity(s.budget, s.cost_unit)}` : quantity(s.spent, s.cost_unit)]);
   facts.push(["Running for", seconds(s.elapsed_s) + (s.time_limit_s ? ` of ${seconds(s.time_limit_s)}` : "")]);
   if (!s.comparison) facts.push(["Left, at this pace", seconds(s.left_s)]);
   out.push(h("dl", { class: "facts" }, facts.flatMap(([k, v]) => [h("dt", null, k), h("dd", null, v)])));
-  out.push(table("Variables now", [["Variable"], ["Wanted", true], ["Setpoint", true], ["Read back", true], ["Age", true]],
-    s.variables.map((v) => [v.name, v.driven ? quantity(v.wanted, v.unit) : v.released ? "let go" : "left alone", quantity(v.setpoint, v.unit), quantity(v.readback, v.unit), seconds(v.age_s)])));
+  const asked = (v, i) => (s.decision && v.driven ? s.decision.requested[i] : null);
+  out.push(table("Variables now", [["Variable"], ["Requested", true], ["Allowed", true], ["Set to", true], ["Reads", true]],
+    s.variables.map((v, i) => [named(v), num(asked(v, i)), v.driven ? num(v.wanted) : v.released ? "let go" : "left alone", num(v.setpoint), num(v.readback) + (v.age_s > 10 ? `, ${seconds(v.age_s)} ago` : "")])));
   out.push(table("Sensors now", [["Sensor"], ["Value", true], ["Age", true], ["Usable"]],
     s.sensors.map((v) => [v.name, quantity(v.value, v.unit), seconds(v.age_s), v.valid ? "yes" : h("span", { class: s.state === "running" ? "bad" : null }, "no: " + (known(v.value) ? "too old" : "no value yet"))])));
   if (s.constraints.length) {

@@ -3,11 +3,23 @@
 
 const levelMarks = { good: "✓ good", watch: "! watch", bad: "✗ bad", unknown: "? not known", told: "" };
 
+// modeWords say what a run is.
+const modeWords = { run: "run", shadow: "dry run", simulate: "simulation" };
+
+// endWords say why a run ended.
+const endWords = (d, reason) => (d.run.endings && d.run.endings[reason]) || reason;
+
+// timeLeft adds what only a running tuner knows.
+function timeLeft(d, c) {
+  const s = d.status;
+  return c.name === "Budget and time left" && s && s.state === "running" && known(s.left_s) && !s.comparison ? ` About ${seconds(s.left_s)} left at this pace.` : "";
+}
+
 function healthSection(d) {
   return h("section", { "aria-labelledby": "health" }, h("h2", { id: "health" }, "Health"),
     h("ul", { class: "cards" }, d.health.map((c) => h("li", { class: c.level },
       h("strong", null, c.name), " ", h("span", { class: "mark " + c.level }, levelMarks[c.level]),
-      h("p", null, c.text), c.remedy ? h("p", null, "What to do: " + c.remedy) : null))));
+      h("p", null, c.text + timeLeft(d, c)), c.remedy ? h("p", null, "What to do: " + c.remedy) : null))));
 }
 
 // settingRows lists a setting with the ranges it lies in.
@@ -53,32 +65,40 @@ function verified(d) {
 
 function objectiveSpec(d) {
   const s = d.steps, unit = d.run.unit, best = d.picture && d.picture.best;
+  const size = s.length > 500 ? 3 : 6; // of many points none hides the next
   const series = [
-    { label: "measured (mean of a step)", kind: "points", values: s.map((r) => r.mean) },
-    { label: "mean - 2 SE", kind: "hidden", values: s.map((r) => (known(r.se) ? r.mean - 2 * r.se : null)) },
-    { label: "mean + 2 SE", kind: "hidden", values: s.map((r) => (known(r.se) ? r.mean + 2 * r.se : null)) },
-    { label: "predicted before", kind: "points", hollow: true, size: 5, colour: "third", values: s.map((r) => r.predicted) },
+    { label: "measured (mean of a step)", kind: "points", size, values: s.map((r) => r.mean) },
+    { label: "mean - 2 SE", kind: "hidden", values: s.map((r) => (known(r.mean) && known(r.se) ? r.mean - 2 * r.se : null)) },
+    { label: "mean + 2 SE", kind: "hidden", values: s.map((r) => (known(r.mean) && known(r.se) ? r.mean + 2 * r.se : null)) },
+    { label: "predicted before", kind: "points", hollow: true, size: size - 1, width: size / 4, colour: "third", values: s.map((r) => r.predicted) },
   ];
-  let summary = `${s.length} of ${d.total} steps; bars are two standard errors of a step's mean.`;
+  const failed = s.filter((r) => !r.valid).length, bands = [];
+  let summary = (s.length < d.total ? `${s.length} of ${d.total} steps` : counted(d.total, "step")) + (failed ? `, ${failed} without valid data` : "") + "; bars are two standard errors of a step's mean.";
   if (!s.some((r) => known(r.mean))) summary = s.length ? `None of ${s.length} steps gave valid data.` : "No step is over yet.";
   if (best) {
     series.push({ label: "recommended: expected", colour: "second", values: s.map(() => best.mean) },
       { label: "recommended: pessimistic bound", colour: "second", dash: [6, 4], width: 1.5, values: s.map(() => best.bound) });
+    if (known(best.noise_sd)) {
+      bands.push([series.length, series.length + 1]);
+      series.push({ label: "one shot there: + 2 SD", kind: "hidden", values: s.map(() => best.mean + 2 * best.noise_sd) },
+        { label: "one shot there: - 2 SD", kind: "hidden", values: s.map(() => best.mean - 2 * best.noise_sd) });
+      summary += ` The band is the noise: where 95 % of single shots fall at the recommended setting.`;
+    }
     summary += ` The recommended setting is expected at ${quantity(best.mean, unit)}, with a pessimistic bound of ${quantity(best.bound, unit)}.`;
   }
-  return { title: "Objective: " + d.run.objective, summary, x: { label: "step", values: s.map((r) => r.n) }, series, bars: [1, 2],
-    yLabel: named({ name: d.run.objective, unit }), wide: true };
+  return { title: "Objective: " + d.run.objective, summary, x: { label: "step", values: s.map((r) => r.n) }, series: series.map((r) => ({ ...r, unit })), bars: [1, 2], bands,
+    yLabel: named({ name: brief(d.run.objective), unit }), wide: true };
 }
 
 function knobSpec(d, i) {
   const v = d.run.variables[i], s = d.steps;
   const of = (key) => s.map((r) => (known(r[key][i]) ? r[key][i] : null));
   const last = s.length ? s[s.length - 1] : null;
-  const summary = last && known(last.x[i]) ? `Last step: ${known(last.applied[i]) ? "set to " + quantity(last.applied[i], v.unit) : "left alone"}, ${v.actuated ? "achieved" : "measured"} ${quantity(last.x[i], v.unit)}.` : "No step yet.";
-  return { title: "Variable: " + v.name, summary, x: { label: "step", values: s.map((r) => r.n) }, yLabel: named(v),
-    series: [{ label: "requested", kind: "points", hollow: true, size: 11, width: 1, colour: "third", values: of("requested") },
-      { label: "after the safety layer", kind: "points", hollow: true, size: 7, width: 1, colour: "second", values: of("applied") },
-      { label: v.actuated ? "achieved" : "measured", kind: "points", size: 4, width: 1, values: of("x") }],
+  const summary = last && known(last.x[i]) ? `Last step: ${known(last.applied[i]) ? "set to " + quantity(last.applied[i], v.unit) : "left alone"}, ${v.actuated && known(last.applied[i]) ? "achieved" : "measured"} ${quantity(last.x[i], v.unit)}.` : "The last step has no value of it.";
+  return { title: "Variable: " + v.name, summary, x: { label: "step", values: s.map((r) => r.n) }, yLabel: named({ name: brief(v.name), unit: v.unit }),
+    series: [{ label: "requested", unit: v.unit, kind: "points", hollow: true, size: 11, width: 1, colour: "third", values: of("requested") },
+      { label: "after the safety layer", unit: v.unit, kind: "points", hollow: true, size: 7, width: 1, colour: "second", values: of("applied") },
+      { label: v.actuated ? "achieved" : "measured", unit: v.unit, kind: "points", size: 4, width: 1, values: of("x") }],
     yRange: known(v.low) ? (_, low, high) => [Math.min(v.low, low ?? v.low), Math.max(v.high, high ?? v.high)] : undefined };
 }
 
@@ -90,11 +110,12 @@ function sliceSpec(d, slice) {
     { label: "model mean", values: slice.mean },
     { label: "mean + 2 SD", width: 0.5, values: shift(2) }, { label: "mean - 2 SD", width: 0.5, values: shift(-2) },
     { label: "recommended", kind: "points", size: 10, colour: "second", values: slice.x.map((x) => (nearest(slice.x, at) === x ? best.mean : null)) }];
-  const spec = { title: "Model along " + v.name, x: { label: named(v), values: slice.x }, yLabel: named({ name: d.run.objective, unit: d.run.unit }), series, bands: [[1, 2]],
+  const spec = { title: "Model along " + v.name, x: { label: named(v), values: slice.x }, yLabel: named({ name: brief(d.run.objective), unit: d.run.unit }), series: series.map((r) => ({ ...r, unit: d.run.unit })), bands: [[1, 2]],
     summary: `All other variables at the recommended setting; the band is two standard deviations of the mean. Recommended: ${quantity(at, v.unit)}.` };
   if (variance.some(known)) {
-    series.push({ label: "noise variance of a shot", colour: "third", dash: [3, 3], width: 1.5, scale: "right", values: variance });
-    spec.rightLabel = "noise variance" + (d.run.unit && d.run.unit !== "1" ? ` (${d.run.unit})²` : "");
+    const square = d.run.unit && d.run.unit !== "1" ? `(${d.run.unit})²` : "";
+    spec.series.push({ label: "noise variance of a shot", unit: square, colour: "third", dash: [3, 3], width: 1.5, scale: "right", values: variance });
+    spec.rightLabel = "noise variance" + (square && ` in ${square}`);
   }
   return spec;
 }
@@ -133,18 +154,29 @@ function safetySection(d) {
   const rows = d.run.variables.map((v, i) => [v, i]).filter(([v]) => known(v.hard_low)).map(([v, i]) => {
     const written = d.steps.map((s) => s.applied[i]).filter(known), width = v.hard_high - v.hard_low;
     const margin = written.length ? Math.min(...written.map((x) => Math.min(x - v.hard_low, v.hard_high - x))) : null;
-    return [v.name, `${num(v.hard_low)} to ${quantity(v.hard_high, v.unit)}`, known(margin) ? `${quantity(margin, v.unit, 3)} (${Math.round((100 * margin) / width)} % of the bounds)` : "-"];
+    const now = d.status && d.status.variables[i] ? d.status.variables[i].readback : null;
+    return [v.name, `${num(v.hard_low)} to ${quantity(v.hard_high, v.unit)}`, known(margin) ? `${quantity(margin, v.unit, 3)} (${Math.round((100 * margin) / width)} % of the bounds)` : "-",
+      known(now) ? quantity(Math.min(now - v.hard_low, v.hard_high - now), v.unit, 3) : "-"].slice(0, d.status ? 4 : 3);
   });
   const out = [h("h2", { id: "safety" }, "Safety layer")];
-  if (rows.length) out.push(table("Margins to the hard bounds", [["Actuator"], ["Hard bounds", true], ["Least margin of any destination", true]], rows));
+  if (rows.length) out.push(table("Margins to the hard bounds", [["Actuator"], ["Hard bounds", true], ["Nearest that any setting came to them", true], ["Margin now", true]].slice(0, d.status ? 4 : 3), rows));
+  if (!d.status && d.doses.length) out.push(dosesTable(d), h("p", null, "A dose whose outcome nobody knows counts as given and is never given again."));
   out.push(d.rules.length
     ? table("Proposals that were changed", [["Rule"], ["Variable"], ["Proposals", true]], d.rules.map((r) => [r.rule, r.variable || "all", String(r.count)]))
     : h("p", null, "No proposal was changed."));
   const told = d.events.filter((e) => e.kind === "safety");
   out.push(h("p", null, told.length ? `${told.length} safety events are listed below.` : "No safety event."));
   const counts = Object.entries(d.actions).map(([k, n]) => `${n} ${k}`).join(", ");
-  if (counts) out.push(h("p", null, "Actions on the instrument: " + counts + "."));
+  if (counts && !d.status) out.push(h("p", null, "Actions on the instrument: " + counts + "."));
   return h("section", { "aria-labelledby": "safety" }, out);
+}
+
+// dosesTable tells what the pumps gave, and what of it nobody knows.
+function dosesTable(d) {
+  return table("Doses", [["Doses of"], ["Given", true], ["In doses", true], ["Largest dose, of its limit", true], ["Outcome not known", true], ["Not given", true], ["Limit of the run", true], ["Left of it", true]],
+    d.doses.map((p) => [p.variable, quantity(p.given, p.unit), String(p.doses), p.doses ? num(p.largest) + " of " + (known(p.per_dose) ? quantity(p.per_dose, p.unit) : "any") : "-",
+      p.unknown ? h("span", { class: "watch" }, `${p.unknown} (${quantity(p.unknown_amount, p.unit)})`) : "none", p.refused ? String(p.refused) : "none",
+      known(p.limit) ? quantity(p.limit, p.unit) : "none", known(p.limit) ? quantity(p.limit - p.given, p.unit) : "-"]));
 }
 
 // reasonFor says in words why a setting was tried.
@@ -155,13 +187,15 @@ function reasonFor(d, s) {
   const behind = known(best) ? sign * (best - s.predicted) : 0, sd = s.predicted_sd || 0;
   const words = [behind > sd ? `explore: expected ${quantity(behind, d.run.unit, 3)} worse than the best known, but unsure by ${quantity(sd, d.run.unit, 2)}` : "exploit: expected among the best"];
   if (known(s.risk) && s.risk > 0) words.push(`risk term takes off ${quantity(s.risk, d.run.unit, 2)}`);
-  if (s.clamped) words.push("changed by " + s.clamped);
+  const set = d.sets[s.set], dearest = Math.max(...d.sets.map((c) => c.cost || 0));
+  if (set && set.cost < dearest) words.push(`a cheaper control set: ${quantity(set.cost, d.run.cost_unit)}, the dearest is ${quantity(dearest, d.run.cost_unit)}`);
+  if (s.clamped) words.push("changed by the safety layer: " + s.clamped);
   return words.join("; ");
 }
 
 function whySection(d) {
   const rows = d.steps.slice(-25).reverse().map((s) => [String(s.n), d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
-    reasonFor(d, s), known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : "-", s.valid ? num(s.mean) : s.problem, num(s.cost), num(s.took_ms, 3)]);
+    reasonFor(d, s), known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : "-", s.valid ? num(s.mean) : h("span", { class: "bad wrap" }, "no data: " + s.problem), num(s.cost), num(s.took_ms, 3)]);
   return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"),
     table("The last steps, newest first", [["Step", true], ["Control set"], ["Why", false, true], [named({ name: "Predicted ± SD", unit: d.run.unit }), true], [named({ name: "Measured", unit: d.run.unit }), true], [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]], rows));
 }
@@ -174,8 +208,8 @@ function eventsSection(d) {
 
 function aboutSection(d, page) {
   const r = d.run;
-  const facts = [["Run", `${r.name} at ${r.site || "no site"}, ${r.id}`], ["Mode", r.mode], ["Policy", r.policy], ["Begun", r.start], ["Steps", String(d.total)],
-    ["Ended", r.finished ? r.reason : (d.status && d.status.state === "ended" && d.status.reason) || "not yet"], ["Version of tuner", r.version], ["Seed", r.seed], ["Sessions", String(r.sessions)],
+  const facts = [["Run", `${r.name} at ${r.site || "no site"}, ${r.id}`], ["Kind of run", modeWords[r.mode] || r.mode], ["Policy", r.policy], ["Begun", r.start], ["Steps", String(d.total)],
+    ["Ended", r.finished ? endWords(d, r.reason) : (d.status && d.status.state === "ended" && endWords(d, d.status.reason)) || "not yet"], ["Version of tuner", r.version], ["Seed", r.seed], ["Times started", String(r.sessions)],
     ["Configuration", r.config_file], ["SHA-256 of the configuration", r.config_sha256]];
   if (d.hash) facts.push(["SHA-256 of the journal's records, as JSON lines", d.hash]);
   if (d.replay) facts.push(["Decisions derived anew", d.replay]);

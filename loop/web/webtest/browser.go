@@ -195,3 +195,12 @@ func (b *Tab) Shoot(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 }
+
+// Print looks at the page as it goes to paper, from a screen of this scheme.
+func (b *Tab) Print(t *testing.T, scheme string) {
+	t.Helper()
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: features}); err != nil {
+		t.Fatal(err)
+	}
+}

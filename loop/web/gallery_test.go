@@ -1,0 +1,100 @@
+package web
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/loop/web/webtest"
+)
+
+// Every state that people may meet is shown whole, with the stop in sight, without a word
+// from axe-core. Those that differ most are tried on one of the screens each, all on all of them with
+// TUNER_SCREENS=all.
+func TestGallery(t *testing.T) {
+	browser := webtest.Browser(t)
+	if browser == nil {
+		return
+	}
+	screens := webtest.Screens()
+	for i, c := range scenes(t) {
+		tried := screens[i%len(screens) : i%len(screens)+1]
+		if os.Getenv("TUNER_SCREENS") == "all" {
+			tried = screens
+		} else if c.rarely {
+			continue
+		}
+		for _, screen := range tried {
+			t.Run(c.name+"-"+screen.Name, func(t *testing.T) {
+				s := newScripted(t)
+				d := *c.doc
+				d.Status = &c.now
+				text, err := json.Marshal(&d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				go func() {
+					<-s.asked
+					s.answer <- text
+				}()
+				b := webtest.Open(t, browser, s.URL, screen)
+				awaitText(t, b, d.Run.Name)
+				if c.lost {
+					s.CloseClientConnections()
+					s.Listener.Close()
+				}
+				awaitText(t, b, c.says...)
+				if !c.lost {
+					b.Quiet(t, s.URL)
+				}
+				webtest.Ask[int](t, b, `document.querySelectorAll("figure details")[0].open = true, 0`)
+				b.Fits(t)
+				b.Accessible(t)
+				stopInSight(t, b)
+				b.Shoot(t, c.name+"-"+screen.Name)
+			})
+		}
+	}
+}
+
+// awaitText waits until all the words stand on the page.
+func awaitText(t *testing.T, b *webtest.Tab, words ...string) {
+	t.Helper()
+	text := ""
+	for range 600 {
+		text = webtest.Ask[string](t, b, `document.body.innerText`)
+		all := true
+		for _, w := range words {
+			all = all && strings.Contains(text, w)
+		}
+		if all {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("%q is not in\n%s", words, text)
+}
+
+// stopInSight demands that the stop lies whole in the window wherever the page is scrolled
+// to, that nothing lies over it, and that no text of a table or figure is cut off.
+func stopInSight(t *testing.T, b *webtest.Tab) {
+	t.Helper()
+	seen := webtest.Ask[string](t, b, `(() => {
+		const out = [];
+		for (const part of [0, 0.5, 1]) {
+			scrollTo(0, part * document.documentElement.scrollHeight);
+			const s = document.getElementById("button-stop"), r = s.getBoundingClientRect();
+			if (r.top < 0 || r.left < 0 || r.bottom > innerHeight || r.right > innerWidth) out.push("out of the window at " + part);
+			else if (document.elementFromPoint((r.left + r.right) / 2, (r.top + r.bottom) / 2) !== s) out.push("covered at " + part);
+		}
+		scrollTo(0, 0);
+		const bar = document.querySelector("header.bar").getBoundingClientRect();
+		if (bar.height > innerHeight / 2) out.push("the header takes " + Math.round(bar.height) + " of " + innerHeight + " pixels");
+		return out.join("; ");
+	})()`)
+	if seen != "" {
+		t.Errorf("the stop is %s", seen)
+	}
+}
