@@ -122,7 +122,7 @@ func (q *question) signer() (*remote.Key, error) {
 
 // ask sends the command, waits for its answer and prints it.
 func (q *question) ask(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, q.env.patience(askPatience))
 	defer cancel()
 	c := remote.NewCaller(remote.NewTopics(q.cfg.Site, q.cfg.Name))
 	var err error

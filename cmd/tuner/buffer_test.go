@@ -8,6 +8,10 @@ import (
 	"time"
 )
 
+// patience is how long tests wait for what should come soon. It only keeps a failing test
+// from hanging: a machine may be slow, and have much else to do.
+const patience = 3 * time.Minute
+
 // syncBuffer is a buffer that one goroutine writes and another reads.
 type syncBuffer struct {
 	mu sync.Mutex
@@ -26,12 +30,12 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// waitFor waits for a text. The limit only keeps a failing test from hanging.
+// waitFor waits for a text.
 func (s *syncBuffer) waitFor(t *testing.T, text string) {
 	t.Helper()
-	for limit := time.Now().Add(30 * time.Second); !strings.Contains(s.String(), text); time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(patience); !strings.Contains(s.String(), text); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatalf("no %q after 30 s:\n%s", text, s.String())
+			t.Fatalf("no %q after %v:\n%s", text, patience, s.String())
 		}
 	}
 }

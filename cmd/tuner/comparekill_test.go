@@ -33,6 +33,7 @@ func comparer() victim {
 //
 //	TUNER_COMPARE_KILLS=500 go test ./cmd/tuner -run TestCompareKill -v -timeout 60m
 func TestCompareKill(t *testing.T) {
+	t.Parallel()
 	size := campaignSize(t, "TUNER_COMPARE_KILLS", 8)
 	r := rand.New(rand.NewPCG(campaignSeed(t), 2))
 	runs, legs, torn := 0, 0, 0
@@ -44,10 +45,10 @@ func TestCompareKill(t *testing.T) {
 			point, life := "", time.Duration(r.IntN(1000))*time.Millisecond
 			if r.IntN(4) > 0 {
 				point = passed(c.failpoints[tally.kills%len(c.failpoints)], 1+r.IntN(4))
-				life = time.Minute // where it is not passed so often, the run ends
+				life = 4 * time.Minute // where it is not passed so often, the run ends
 			}
 			if tally.kills >= size {
-				point, life = "", time.Minute
+				point, life = "", 4*time.Minute
 			}
 			e := c.runUntil(c.dir, point, life)
 			if e.killed {

@@ -66,6 +66,7 @@ func waitFor(t *testing.T, b *webtest.Tab, expression string) {
 // The dashboard of a real run in a real browser: on four screens, through a crash of the
 // tuner, against another site, and stopped by the keyboard.
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	chromium := webtest.Browser(t)
 	if chromium == nil {
 		return

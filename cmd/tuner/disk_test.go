@@ -72,13 +72,13 @@ func (d *diskRun) wantOutage(t *testing.T, what string) {
 // waitForSteps waits until the heater has been told a number of things.
 func (d *diskRun) waitForSteps(t *testing.T, n int) {
 	t.Helper()
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		log, err := os.ReadFile(filepath.Join(d.dir, "oven.log"))
 		if err == nil && bytes.Count(log, []byte(`"write"`)) >= n {
 			return
 		}
 		if time.Now().After(limit) {
-			t.Fatalf("no %d writes after 30 s: %v\n%s", n, err, d.says.String())
+			t.Fatalf("no %d writes after %v: %v\n%s", n, patience, err, d.says.String())
 		}
 	}
 }
@@ -86,6 +86,7 @@ func (d *diskRun) waitForSteps(t *testing.T, n int) {
 // TestRunOutlivesAFullDisk: the kernel lets the files of a running tuner grow no more,
 // for a while: it needs no rights, and to a process it is a full disk.
 func TestRunOutlivesAFullDisk(t *testing.T) {
+	t.Parallel()
 	d := prepareDisk(t, t.TempDir())
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -119,6 +120,7 @@ func TestRunOutlivesAFullDisk(t *testing.T) {
 // TestRunOutlivesAFullFileSystem fills a real file system. It needs the right to mount
 // one.
 func TestRunOutlivesAFullFileSystem(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=3m"); err != nil {
 		t.Logf("not shown here: mounting a tmpfs: %v", err)
@@ -156,28 +158,33 @@ func TestRunOutlivesAFullFileSystem(t *testing.T) {
 // TestRunOutlivesAFailingDisk has strace fail the calls of the whole process, each thread
 // for itself. It needs strace, and the right to look on.
 func TestRunOutlivesAFailingDisk(t *testing.T) {
+	t.Parallel()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Logf("not shown here: %v", err)
 		return
 	}
+	if out, err := exec.Command(strace, "-qq", "-o", "/dev/null", "true").CombinedOutput(); err != nil {
+		t.Logf("not shown here: strace may not look on: %v: %s", err, out)
+		return
+	}
 	// The calls that make the journal come first and are spared: a run that cannot begin
 	// says so and ends.
 	for _, fault := range []string{"fsync:error=EIO:when=40..42", "pwrite64:error=ENOSPC:when=150..152", "pwrite64:error=EROFS:when=150..152"} {
-		name, _, _ := strings.Cut(fault, ":")
-		d := prepareDisk(t, t.TempDir(), strace, "-f", "-qq", "-e", "signal=none", "-e", "trace="+name,
-			"-e", "inject="+fault, "-o", "/dev/null")
-		if err := d.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if d.end(t, fault); strings.Contains(d.says.String(), "ptrace") {
-			t.Logf("not shown here: %s", d.says.String())
-			return
-		}
-		told := strings.Contains(d.says.String(), "the record cannot be written")
-		if again := strings.Contains(d.says.String(), "the record can be written again"); told != again {
-			t.Errorf("%s: told of the outage: %v, of its end: %v\n%s", fault, told, again, d.says.String())
-		}
-		t.Logf("%s: held for it: %v", fault, told)
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			name, _, _ := strings.Cut(fault, ":")
+			d := prepareDisk(t, t.TempDir(), strace, "-f", "-qq", "-e", "signal=none", "-e", "trace="+name,
+				"-e", "inject="+fault, "-o", "/dev/null")
+			if err := d.cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			d.end(t, fault)
+			told := strings.Contains(d.says.String(), "the record cannot be written")
+			if again := strings.Contains(d.says.String(), "the record can be written again"); told != again {
+				t.Errorf("told of the outage: %v, of its end: %v\n%s", told, again, d.says.String())
+			}
+			t.Logf("held for it: %v", told)
+		})
 	}
 }

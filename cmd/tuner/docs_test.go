@@ -23,8 +23,7 @@ import (
 // comes with what the page shows. With UPDATE_DOCS=1 it writes the numbers that came into
 // the pages, to be read there.
 func TestDocs(t *testing.T) {
-	// Debian keeps daemons out of a user's path.
-	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/usr/local/sbin")
+	t.Parallel()
 	var notRun []string
 	var pages []*docsPage
 	for _, p := range docsPages(t) {
@@ -186,9 +185,6 @@ type docsProcess struct {
 	once sync.Once
 }
 
-// docsLimit only keeps a failing test from hanging.
-const docsLimit = 4 * time.Minute
-
 // start runs a command by the shell, as typed. "go run ./cmd/tuner" is this binary.
 func (r *docsRun) start(c docsCommand) *docsProcess {
 	r.t.Helper()
@@ -213,7 +209,7 @@ func (p *docsProcess) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process
 
 func (p *docsProcess) wait(t *testing.T) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), docsLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	select {
 	case <-p.done:
@@ -228,9 +224,9 @@ func (p *docsProcess) wait(t *testing.T) int {
 // waitSaid waits until a command has said something.
 func (r *docsRun) waitSaid(p *docsProcess, text string) {
 	r.t.Helper()
-	for limit := time.Now().Add(docsLimit); !strings.Contains(p.says.String(), text); time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(patience); !strings.Contains(p.says.String(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(limit) {
-			r.t.Errorf("no %q in %v:\n%s", text, docsLimit, p.says.String())
+			r.t.Errorf("no %q in %v:\n%s", text, patience, p.says.String())
 			return
 		}
 	}
@@ -239,7 +235,7 @@ func (r *docsRun) waitSaid(p *docsProcess, text string) {
 // waitShown waits until a command in the background has said what the page shows.
 func (r *docsRun) waitShown(c docsCommand, p *docsProcess) {
 	r.t.Helper()
-	for limit := time.Now().Add(docsLimit); ; time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		if _, ok := docsAlign(r.shown(c), docsLines(p.says.String()), docsSame); ok {
 			return
 		}
@@ -262,7 +258,7 @@ func (r *docsRun) end() {
 		p.signal(syscall.SIGTERM)
 		select {
 		case <-p.done:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			p.signal(syscall.SIGKILL)
 			<-p.done
 			r.t.Errorf("%s did not end after SIGTERM\n%s", p.cmd.Args[2], p.says.String())

@@ -26,7 +26,7 @@ unit = "g"
 device = "pump"
 channel = "growth"
 range = [-1000.0, 1000.0]
-max_age = "5s"
+max_age = "1m"
 
 [[sensor]]
 name = "level"
@@ -34,7 +34,7 @@ unit = "mL"
 device = "pump"
 channel = "level"
 range = [0.0, 1e9]
-max_age = "5s"
+max_age = "1m"
 
 [[variable]]
 name = "feed"
@@ -48,7 +48,7 @@ channel = "feed"
 [policy]
 kind = "gp-ucb"
 initial = { steps = 4 }
-deadline = "30s"
+deadline = "1m"
 
 [stop]
 steps = 1000000
@@ -67,12 +67,15 @@ variable = "feed"
 sensor = "level"
 change = 0.1
 moves = 0.05
-within = "10s"
+within = "1m"
 
 [[device]]
 name = "pump"
 driver = "exec"
 command = ["pump", "pump.log", "3"]
+reply_timeout = "1m"
+start_timeout = "1m"
+exit_timeout = "1m"
 `
 
 // pump is a victim whose failpoints lie between every two steps of a dose: charge, its
@@ -89,6 +92,7 @@ func pump() victim {
 //
 //	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner -run TestDoseKill -v -timeout 90m
 func TestDoseKill(t *testing.T) {
+	t.Parallel()
 	total := killAgainAndAgain(t, campaignSize(t, "TUNER_DOSE_KILLS", 20), pump)
 	b := total.books
 	t.Logf("%d doses given, none twice, none forgotten; %d times a dose was in flight and the next run refused until a reset, %d of these had not reached the pump",

@@ -25,8 +25,8 @@ func quickFeed(t *testing.T, devices string) string {
 	for _, r := range [][2]string{
 		{`tick = "1s"`, `tick = "20ms"`}, {"kind = \"dosing\"", "kind = \"dosing\"\nbatch = \"300ms\""},
 		{`settle = "5m"`, `settle = "40ms"`}, {`min_interval = "2m"`, `min_interval = "60ms"`}, {"steps = 40", "steps = 6"},
-		{"steps = 8", "steps = 6"}, {"moves = 0.2", "moves = 1e-4"}, {"moves = -0.2", "moves = -1e-4"}, {`within = "5m"`, `within = "10s"`},
-		{"hour = 60.0", "hour = 600.0"}, {"[policy]", "[[sensor]]\nname = \"dosed\"\nunit = \"mL\"\ndevice = \"bench\"\nchannel = \"dosed\"\nrange = [0.0, 1e6]\nmax_age = \"10s\"\n\n[policy]"},
+		{"steps = 8", "steps = 6"}, {"moves = 0.2", "moves = 1e-4"}, {"moves = -0.2", "moves = -1e-4"}, {`within = "5m"`, `within = "1m"`}, {`max_age = "10s"`, `max_age = "1m"`},
+		{"hour = 60.0", "hour = 600.0"}, {"[policy]", "[[sensor]]\nname = \"dosed\"\nunit = \"mL\"\ndevice = \"bench\"\nchannel = \"dosed\"\nrange = [0.0, 1e6]\nmax_age = \"1m\"\n\n[policy]"},
 	} {
 		if !strings.Contains(head, r[0]) {
 			t.Fatalf("%q is not in the file", r[0])
@@ -111,8 +111,9 @@ func checkFeed(t *testing.T, dir string) {
 
 // TestDosesOverExec: the plant is a child.
 func TestDosesOverExec(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	text := onOneDevice(quickFeed(t, "[[device]]\nname = \"pumps\"\ndriver = \"exec\"\ncommand = [\"sh\", \"-c\", \"exec tuner plant feed.toml\"]\n"))
+	text := onOneDevice(quickFeed(t, "[[device]]\nname = \"pumps\"\ndriver = \"exec\"\ncommand = [\"sh\", \"-c\", \"exec tuner plant feed.toml\"]\nreply_timeout = \"1m\"\nstart_timeout = \"1m\"\nexit_timeout = \"1m\"\n"))
 	if err := os.WriteFile(filepath.Join(dir, "feed.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +123,7 @@ func TestDosesOverExec(t *testing.T) {
 // TestDosesOverLinesAndBroker: the plant is another process, behind pseudo-terminals as
 // two EZO pumps and a bench, or behind a broker.
 func TestDosesOverLinesAndBroker(t *testing.T) {
+	t.Parallel()
 	lines := `[[device]]
 name = "nutrient_pump"
 driver = "serial"
@@ -164,12 +166,12 @@ read = { topic = "feed/dosed" }
 dose = true
 write = { topic = "feed/nutrient/set" }
 release = { topic = "feed/nutrient/stop" }
-confirm = { topic = "feed/nutrient/given" }
+confirm = { topic = "feed/nutrient/given", timeout = "1m" }
 [device.channel.acid]
 dose = true
 write = { topic = "feed/acid/set" }
 release = { topic = "feed/acid/stop" }
-confirm = { topic = "feed/acid/given" }
+confirm = { topic = "feed/acid/given", timeout = "1m" }
 `
 	serial := strings.NewReplacer(`device = "pumps"
 channel = "nutrient"`, `device = "nutrient_pump"
@@ -178,6 +180,7 @@ channel = "acid"`, `device = "acid_pump"
 channel = "dose"`).Replace(quickFeed(t, lines))
 	for name, text := range map[string]string{"serial": serial, "mqtt": onOneDevice(quickFeed(t, topics))} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "feed.toml"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

@@ -40,6 +40,14 @@ type env struct {
 	reload chan struct{}
 	// failpoint is told where a run stands; nil in the product: tests end the process there.
 	failpoint func(name string)
+	// slowness is how many times longer the commands that wait for a world that should answer
+	// soon do so; 0, which is as 1, in the product: a test does not know how busy its machine is.
+	slowness int
+}
+
+// patience is a limit of the product as this environment has it.
+func (e *env) patience(limit time.Duration) time.Duration {
+	return limit * time.Duration(max(1, e.slowness))
 }
 
 // errInterrupted is the cause of a context that a signal ended.

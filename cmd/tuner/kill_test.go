@@ -34,7 +34,7 @@ unit = "degC"
 device = "oven"
 channel = "temp"
 range = [-100.0, 100.0]
-max_age = "30s"
+max_age = "1m"
 
 [[variable]]
 name = "power"
@@ -43,7 +43,7 @@ range = [0.0, 9.0]
 start = 2.0
 device = "oven"
 channel = "power"
-readback = { tolerance = 0.01, timeout = "30s" }
+readback = { tolerance = 0.01, timeout = "1m" }
 
 [cost]
 unit = "shots"
@@ -52,7 +52,7 @@ per_shot = 1.0
 [policy]
 kind = "gp-ucb"
 initial = { steps = 4 }
-deadline = "30s"
+deadline = "1m"
 
 [stop]
 steps = 1000000
@@ -68,6 +68,9 @@ shutdown = "safe"
 name = "oven"
 driver = "exec"
 command = ["child", "oven.log"]
+reply_timeout = "1m"
+start_timeout = "1m"
+exit_timeout = "1m"
 `
 
 // victim is what a campaign kills.
@@ -129,6 +132,7 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 //
 //	TUNER_KILLS=1000 go test ./cmd/tuner -run 'TestKill$' -v -timeout 90m
 func TestKill(t *testing.T) {
+	t.Parallel()
 	killAgainAndAgain(t, campaignSize(t, "TUNER_KILLS", 16), heater)
 }
 
@@ -219,7 +223,7 @@ func (c *campaign) round(point string) {
 	case takenUp: // no step may be left to close
 		life = 5 * time.Second
 	default:
-		life = 20 * time.Second // where it is not passed so often
+		life = 2 * time.Minute // where it is not passed so often
 	}
 	lines, atPoint := c.runAndKill(c.dir, point, life)
 	if c.tally.kills++; atPoint {

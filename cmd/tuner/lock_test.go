@@ -16,6 +16,7 @@ import (
 // one that would begin anew, are refused with exit code 6 and told who has the
 // journal; they leave nothing behind, and the first goes on.
 func TestSecondProcessIsRefused(t *testing.T) {
+	t.Parallel()
 	c := newCampaign(t, rand.New(rand.NewPCG(1, 0)), heater())
 	first := tunerCommand(t, c.dir, "run", "kill.toml")
 	var says syncBuffer

@@ -53,7 +53,7 @@ Exit code 0: every device confirmed; 7: not.`,
 				return err
 			}
 			// A signal does not cut it short: that is what it is there for.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), makeSafeTime)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), e.patience(makeSafeTime))
 			defer cancel()
 			return w.makeSafe(ctx, all, e.stdout)
 		},

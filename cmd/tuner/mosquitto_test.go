@@ -161,6 +161,7 @@ func (p *peer) mentions(text string) bool {
 // commands, and nobody else does; nobody else says what only the tuner or an instrument
 // may say.
 func TestSampleAccessRules(t *testing.T) {
+	t.Parallel()
 	b := startLabBroker(t)
 	dir := b.as(t, "tuner")
 	run := startTuner(t, dir, "run", "oven.toml")
@@ -240,12 +241,12 @@ func checkStrangers(t *testing.T, b *labBroker) {
 	}
 }
 
-// eventually waits for a condition. The limit only keeps a failing test from hanging.
+// eventually waits for a condition.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within %v: %s", patience, what)
 		}
 	}
 }

@@ -35,6 +35,7 @@ func tunerCommand(t *testing.T, dir string, args ...string) *exec.Cmd {
 // TestPlantOverMQTT tunes the sample that is served by another process over a
 // real broker, from end to end.
 func TestPlantOverMQTT(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	t.Logf("the broker is %s", b.Kind)
 	dir := t.TempDir()
@@ -76,7 +77,9 @@ func TestPlantOverMQTT(t *testing.T) {
 func writePerovskite(t *testing.T, dir, url string) {
 	t.Helper()
 	text := sampleText(t, "perovskite")
-	text = withKey(t, text, "broker", strconv.Quote(url))
+	text = withKey(t, text, "broker", strconv.Quote(url)+"\nconnect_timeout = \"1m\"")
+	text = withKey(t, text, "max_age", `"1m"`)
+	text = strings.ReplaceAll(text, "readback = { tolerance = 0.001 }", "readback = { tolerance = 0.001, timeout = \"1m\" }")
 	text = withKey(t, text, "tick", `"20ms"`)
 	text = withKey(t, text, "steps", "15")
 	text = withKey(t, text, "data", "\"perovskite\"\nbatch = \"60ms\"")
@@ -139,10 +142,15 @@ func checkPerovskite(t *testing.T, lines []byte) {
 // TestRunWithoutBroker: a broker that is not there is an instrument that is not
 // there.
 func TestRunWithoutBroker(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	b.Stop()
 	dir := t.TempDir()
 	writePerovskite(t, dir, b.URL)
+	file := filepath.Join(dir, "perovskite.toml")
+	if err := os.WriteFile(file, []byte(strings.Replace(readFile(t, file), `connect_timeout = "1m"`, `connect_timeout = "2s"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	begin := time.Now()
 	out, err := tunerCommand(t, dir, "run", "perovskite.toml").CombinedOutput()
 	if code := codeOf(err); code != exitInstrument {

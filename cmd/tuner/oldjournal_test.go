@@ -14,6 +14,7 @@ import (
 // this one, by a configuration that was changed meanwhile, and every decision of both
 // sessions derives from the journal, each by its own configuration.
 func TestResumesAJournalOfVersion1(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bench.db")
 	content, err := os.ReadFile("../../loop/journal/testdata/v1-unfinished.db")

@@ -153,6 +153,7 @@ func (f smallLaser) usable(t *testing.T, r resultLine) {
 
 // TestEveryKindSimulates: a file of each kind that there is simulates.
 func TestEveryKindSimulates(t *testing.T) {
+	t.Parallel()
 	kinds := policy.Kinds()
 	for _, kind := range kinds {
 		if !slices.Contains(configs.Policies(), kind) {
@@ -224,6 +225,7 @@ func combination(i int) smallLaser {
 // TestCombinationsSimulate: files that name words of any part together check, without
 // anything that is not acted on, and simulate.
 func TestCombinationsSimulate(t *testing.T) {
+	t.Parallel()
 	for i := range 24 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
@@ -236,6 +238,7 @@ func TestCombinationsSimulate(t *testing.T) {
 // TestFidelitySimulates: the best x is sought at y = 1, and a step is the dearer the nearer
 // it is to that.
 func TestFidelitySimulates(t *testing.T) {
+	t.Parallel()
 	f := ofKind("multi-fidelity-mes")
 	text := strings.Replace(f.text(), "name = \"y\"\nunit = \"mrad\"\n", "name = \"y\"\nunit = \"mrad\"\nfidelity = 1.0\n", 1)
 	text = strings.Replace(text, "per_shot = 0.5\n", "per_shot = 0.5\nformula = \"1 + 2*exp(0 - abs(y - 1))\"\n", 1)
@@ -245,6 +248,7 @@ func TestFidelitySimulates(t *testing.T) {
 // TestPoliciesPage: docs/policies.md has every word that a file may write, its files
 // simulate with everything acted on, and what it shows of them is in them.
 func TestPoliciesPage(t *testing.T) {
+	t.Parallel()
 	const docs = "../../docs/"
 	page, err := os.ReadFile(docs + "policies.md")
 	if err != nil {

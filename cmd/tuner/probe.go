@@ -62,7 +62,7 @@ func (w *wiring) probe(ctx context.Context, e *env) ([]probed, error) {
 	for i, d := range w.devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
 		env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell).With("device", d.name)}
-		rows, err := probeDevice(ctx, d, mine, env)
+		rows, err := e.probeDevice(ctx, d, mine, env)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.name, err))
 		}
@@ -72,12 +72,12 @@ func (w *wiring) probe(ctx context.Context, e *env) ([]probed, error) {
 }
 
 // probeDevice opens one device and reads what the configuration wants of it.
-func probeDevice(ctx context.Context, d deviceWiring, mine []wanted, env drivers.Env) (rows []probed, err error) {
+func (e *env) probeDevice(ctx context.Context, d deviceWiring, mine []wanted, env drivers.Env) (rows []probed, err error) {
 	dev, err := d.build(env)
 	if err != nil {
 		return nil, err
 	}
-	opening, cancel := context.WithTimeout(ctx, probeOpen)
+	opening, cancel := context.WithTimeout(ctx, e.patience(probeOpen))
 	channels, err := dev.Open(opening)
 	cancel()
 	if err != nil {
@@ -104,7 +104,7 @@ func probeDevice(ctx context.Context, d deviceWiring, mine []wanted, env drivers
 		}
 		rows = append(rows, row)
 	}
-	return rows, errors.Join(err, readOnce(ctx, dev, readJob{rows: rows, mine: mine, ask: ask, clock: env.Clock}))
+	return rows, errors.Join(err, readOnce(ctx, dev, readJob{rows: rows, mine: mine, ask: ask, clock: env.Clock, wait: e.patience(probeWait)}))
 }
 
 // readJob is what readOnce fills: rows[i] is the answer to mine[i].
@@ -113,11 +113,12 @@ type readJob struct {
 	mine  []wanted
 	ask   []string
 	clock drivers.Clock
+	wait  time.Duration
 }
 
 // readOnce reads until every channel has given a value or the time is over.
 func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
-	ctx, cancel := context.WithTimeout(ctx, probeWait)
+	ctx, cancel := context.WithTimeout(ctx, job.wait)
 	defer cancel()
 	missing := slices.Clone(job.ask)
 	for len(missing) > 0 && ctx.Err() == nil {
@@ -148,7 +149,7 @@ func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 	}
 	for i, c := range job.mine {
 		if slices.Contains(missing, c.channel.Name) && job.rows[i].Problem == "" {
-			job.rows[i].Problem = "no value within " + duration(probeWait)
+			job.rows[i].Problem = "no value within " + duration(job.wait)
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 // brokerOptions turns [mqtt] into the options of a connection.
 func (e *env) brokerOptions(cfg *configs.Config) mqtt.Options {
 	m, o := cfg.MQTT, mqtt.Default()
+	o.ConnectTimeout = e.patience(o.ConnectTimeout)
 	o.Broker, o.Cluster, o.ClientID, o.Username = m.Broker, m.Cluster, m.ClientID, m.Username
 	o.CAFile, o.CertFile, o.KeyFile, o.ServerName = m.CAFile, m.CertFile, m.KeyFile, m.ServerName
 	o.Base, o.Random = cfg.Dir, e.random

@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +20,14 @@ import (
 // TestMain lets the scripts run this test binary as tuner, and as an instrument
 // that misbehaves on request.
 func TestMain(m *testing.M) {
+	// Most of the long tests wait for other processes. The flag -test.parallel has the last word.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
+	// Debian keeps daemons out of a user's path.
+	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/usr/local/sbin"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"tuner": failpointMain,
 		"child": childMain,
@@ -27,6 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -129,16 +140,15 @@ func scriptKills(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(said.Close())
 }
 
-// waitForText waits until a file holds a text. The limit only keeps a failing
-// test from hanging.
+// waitForText waits until a file holds a text.
 func waitForText(ts *testscript.TestScript, file, text string) {
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		content, err := os.ReadFile(file)
 		if err == nil && strings.Contains(string(content), text) {
 			return
 		}
 		if time.Now().After(limit) {
-			ts.Fatalf("%s does not hold %q after 30 s:\n%s", file, text, content)
+			ts.Fatalf("%s does not hold %q after %v:\n%s", file, text, patience, content)
 		}
 	}
 }

@@ -60,6 +60,7 @@ func TestSecret(t *testing.T) {
 
 // A run that could not show its secret, or whose token could be guessed, does not begin.
 func TestRunRefusesSecretsThatAreNone(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ what, text, says string }{
 		{"password that is not set", "broker = \"tcp://127.0.0.1:1\"\nusername = \"tuner\"\npassword_env = \"NO_SUCH_PASSWORD\"\n", "mqtt: the password cannot be had: environment variable \"NO_SUCH_PASSWORD\" is not set"},
 		{"token of five characters", "broker = \"tcp://127.0.0.1:1\"\n[web]\nlisten = \"127.0.0.1:0\"\ntoken_file = \"token\"\n", "web: the token has 5 characters, and must have at least 16"},

@@ -30,7 +30,7 @@ batch = "100ms"
 
 [objective]
 sensor = "leaf_area"
-timeout = "20s"
+timeout = "1m"
 
 [[sensor]]
 name = "leaf_area"
@@ -38,7 +38,7 @@ unit = "mm2"
 device = "greenhouse"
 channel = "area"
 range = [0.0, 2000.0]
-max_age = "5s"
+max_age = "1m"
 {{range .Nutrients}}
 [[variable]]
 name = "{{.Name}}"
@@ -46,7 +46,7 @@ unit = "{{.Unit}}"
 range = [{{.Low}}, {{.High}}]
 device = "greenhouse"
 channel = "{{.Channel}}"
-readback = { tolerance = {{.Tolerance}}, timeout = "20s" }
+readback = { tolerance = {{.Tolerance}}, timeout = "1m" }
 settle = "40ms"
 on_release = "release"
 when_random = { distribution = "normal", mean = {{.Mean}}, sd = {{.SD}} }
@@ -74,7 +74,7 @@ kind = "ucb-cvs"
 confidence = "constant"
 beta = 1.5
 initial = { design = "random", steps = 15 }
-deadline = "1s"
+deadline = "30s"
 
 [model]
 kernel = "matern52"
@@ -96,14 +96,14 @@ max = {{.High}}
 read = { topic = "greenhouse/state", path = "{{.Channel}}.value", unit_path = "{{.Channel}}.unit" }
 write = { topic = "greenhouse/{{.Channel}}/set" }
 release = { topic = "greenhouse/{{.Channel}}/release" }
-confirm = { topic = "greenhouse/{{.Channel}}/taken", timeout = "10s" }
+confirm = { topic = "greenhouse/{{.Channel}}/taken", timeout = "1m" }
 {{end}}{{else}}driver = "serial"
 port = "greenhouse.port"
 identify = { out = "ID?", match = "^GREENHOUSE" }
 [device.channel.area]
-read = { out = "STATE?", in = "%f;%*f;%*f;%*f;%*f;%*f", timeout = "10s" }
+read = { out = "STATE?", in = "%f;%*f;%*f;%*f;%*f;%*f", timeout = "1m" }
 {{range .Nutrients}}[device.channel.{{.Channel}}]
-read = { out = "STATE?", in = "{{.Place}}", timeout = "10s" }
+read = { out = "STATE?", in = "{{.Place}}", timeout = "1m" }
 write = { out = "S {{.Channel}} %.4f", ack = "^OK$", idempotent = true }
 release = { out = "X {{.Channel}}", ack = "^OK$" }
 {{end}}{{end}}`
@@ -159,6 +159,7 @@ write = { topic = "bay/my/set", format = "number" }
 // broker and real pseudo-terminals. What the run recommends is judged by the plant's
 // truth, as simulate judges what it finds itself.
 func TestRunFindsTheServedOptimum(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	t.Logf("the broker is %s", b.Kind)
 	for name, c := range map[string]struct {
@@ -174,6 +175,7 @@ func TestRunFindsTheServedOptimum(t *testing.T) {
 		"growth over serial lines": {growthConfig(t, ""), []string{"greenhouse.port"}, 0.15},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			file := filepath.Join(dir, "served.toml")
 			if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {

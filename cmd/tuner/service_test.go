@@ -30,7 +30,7 @@ unit = "mJ"
 device = "bench"
 channel = "energy"
 range = [0.0, 20.0]
-max_age = "1s"
+max_age = "1m"
 
 [[variable]]
 name = "x"
@@ -39,7 +39,7 @@ range = [0.0, 1.0]
 start = 0.5
 device = "bench"
 channel = "x"
-readback = { tolerance = 0.05, timeout = "10s" }
+readback = { tolerance = 0.05, timeout = "1m" }
 
 [[variable]]
 name = "y"
@@ -48,7 +48,7 @@ range = [0.0, 1.0]
 start = 0.5
 device = "bench"
 channel = "y"
-readback = { tolerance = 0.05, timeout = "10s" }
+readback = { tolerance = 0.05, timeout = "1m" }
 
 [[variable]]
 name = "z"
@@ -57,7 +57,7 @@ range = [0.0, 1.0]
 start = 0.5
 device = "bench"
 channel = "z"
-readback = { tolerance = 0.05, timeout = "10s" }
+readback = { tolerance = 0.05, timeout = "1m" }
 
 [[variable]]
 name = "w"
@@ -66,7 +66,7 @@ range = [0.0, 1.0]
 start = 0.5
 device = "bench"
 channel = "w"
-readback = { tolerance = 0.05, timeout = "10s" }
+readback = { tolerance = 0.05, timeout = "1m" }
 
 [policy]
 kind = "random"
@@ -115,12 +115,12 @@ func writeService(t *testing.T) {
 	}
 }
 
-// waitUntil waits for a condition. The limit only keeps a failing test from hanging.
+// waitUntil waits for a condition.
 func waitUntil(t *testing.T, holds func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatal("waited for 30 s")
+			t.Fatalf("waited for %v", patience)
 		}
 	}
 }

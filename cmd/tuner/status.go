@@ -39,7 +39,7 @@ why it holds, what it has found. That needs no right to command.` + askWords,
 
 // status reads what the tuner tells, and prints it.
 func (q *question) status(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, q.env.patience(askPatience))
 	defer cancel()
 	c := remote.NewCaller(remote.NewTopics(q.cfg.Site, q.cfg.Name))
 	client, p, err := q.reach(ctx, c)

@@ -81,7 +81,7 @@ func Open(t *testing.T, browser context.Context, url string, s Screen) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute) // a loaded machine: it takes a second elsewhere
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute) // it only keeps a failing test from hanging
 	t.Cleanup(cancel)
 	b := &Tab{ctx: ctx}
 	scheme := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.Scheme}}
