@@ -129,6 +129,7 @@ func (l *Loop) send(k *link, b batch) {
 		for _, i := range b.vars {
 			l.acknowledge(i, b, err, asked)
 		}
+		l.giveWaiting(k) // else a device that is written to in every tick would get none
 	})
 }
 

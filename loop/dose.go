@@ -71,6 +71,15 @@ func (l *Loop) giveAll(out *safety.Output) {
 	}
 }
 
+// giveWaiting goes on with the doses that wait for a device, which is free now.
+func (l *Loop) giveWaiting(k *link) {
+	for _, g := range slices.Clone(l.giving) {
+		if l.links[l.opt.Variables[g.variable].Channel.Device] == k && !g.sent {
+			l.goOn(g)
+		}
+	}
+}
+
 // intendDose makes the intent of a dose durable.
 func (l *Loop) intendDose(i int, amount float64) {
 	g := &giving{variable: i, amount: amount}

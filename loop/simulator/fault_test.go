@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,8 @@ type fault struct {
 	long time.Duration
 	// pick chooses among what a kind can strike.
 	pick uint64
+	// doses says that the pump's failpoints are among those that it can strike.
+	doses bool
 }
 
 // kind of fault.
@@ -48,6 +51,7 @@ const (
 	diskFull               // files cannot grow
 	diskFullAt             // the same, from the next failpoint of a name on
 	diskSlow               // each write takes its time
+	pumpFails              // the pump of doses is in one of its moods
 	cmdPause               // commands
 	cmdResume
 	cmdStop
@@ -57,7 +61,7 @@ const (
 
 var kindNames = [kinds]string{"net-cut", "net-hang", "net-tuner", "net-plant", "hole-tuner", "hole-plant", "net-slow", "old-reading", "twice",
 	"garbled", "retained", "old-setpoint", "door-open", "door-mute", "plant", "kill", "kill-at", "terminate", "stall", "wall-jump",
-	"policy-slow", "policy-hung", "policy-dies", "disk-full", "disk-full-at", "disk-slow", "pause", "resume", "stop", "reset"}
+	"policy-slow", "policy-hung", "policy-dies", "disk-full", "disk-full-at", "disk-slow", "pump", "pause", "resume", "stop", "reset"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -68,10 +72,13 @@ var plantKinds = []string{"dropout:energy", "dropout:coolant", "dropout:a", "sta
 // failpoints are the loop's, between intent, write and outcome.
 var failpoints = []string{"decision-durable", "intent-durable", "before-write", "after-write", "outcome-durable"}
 
+// doseFailpoints are those between the charge of a dose and its outcome.
+var doseFailpoints = []string{"control-changed", "control-durable", "dose-granted", "dose-intended", "before-dose", "after-dose", "dose-settled"}
+
 // weights say how often each kind comes: what ends the run for long is rarer.
 var weights = [kinds]int{netCut: 4, netHang: 2, netTuner: 3, netPlant: 3, holeTuner: 4, holePlant: 4, netSlow: 3, oldReading: 2, twice: 2, garbled: 2,
 	retained: 2, oldSet: 3, doorOpens: 2, doorMute: 2, plantFault: 16, kill: 4, killAt: 8, terminate: 2, stall: 2, wallJump: 2,
-	policySlow: 2, policyHung: 1, policyDies: 1, diskFull: 3, diskFullAt: 2, diskSlow: 4, cmdPause: 2, cmdResume: 2, cmdStop: 1, cmdReset: 1}
+	policySlow: 2, policyHung: 1, policyDies: 1, diskFull: 3, diskFullAt: 2, diskSlow: 4, pumpFails: 3, cmdPause: 2, cmdResume: 2, cmdStop: 1, cmdReset: 1}
 
 // schedule draws the faults of a world that ends its faults at until. The last part
 // of a world is quiet, so that it can be seen to work again.
@@ -83,7 +90,7 @@ func schedule(rng *rand.Rand, p *pace, until time.Duration) []fault {
 	var out []fault
 	for at := time.Duration(0); ; {
 		at += time.Duration(rng.ExpFloat64() * float64(meanGap*p.tick))
-		f := fault{at: at, long: between(rng, p.tick, 60*p.tick), pick: rng.Uint64()}
+		f := fault{at: at, long: between(rng, p.tick, 60*p.tick), pick: rng.Uint64(), doses: p.budget != nil}
 		n := rng.IntN(total)
 		for f.kind = 0; n >= weights[f.kind]; f.kind++ {
 			n -= weights[f.kind]
@@ -92,10 +99,20 @@ func schedule(rng *rand.Rand, p *pace, until time.Duration) []fault {
 			f.long = between(rng, p.tick, 40*p.tick)
 		}
 		if at+f.long > until {
+			slices.SortFunc(out, func(a, b fault) int { return cmp.Compare(a.at, b.at) })
 			return out
 		}
 		out = append(out, f)
+		if f.ofDisk() && f.long > 40*p.tick && f.pick>>24%2 == 0 {
+			out = append(out, f.doorMeanwhile(p))
+		}
 	}
+}
+
+// doorMeanwhile is an interlock that trips while the disk has a fault: whatever the disk
+// does, the safe values are taken in time.
+func (f *fault) doorMeanwhile(p *pace) fault {
+	return fault{kind: []kind{doorOpens, doorMute}[f.pick>>25%2], at: f.at + 12*p.tick, long: 20 * p.tick, pick: f.pick}
 }
 
 // meanGap is the mean time from one fault to the next, in ticks: long enough that
@@ -125,15 +142,23 @@ func (f *fault) name() string {
 		return f.plant()
 	case killAt, stall, diskFullAt:
 		return f.kind.String() + " " + f.failpoint()
+	case pumpFails:
+		return fmt.Sprintf("%v %d", f.kind, f.pumpMood())
 	}
 	return f.kind.String()
 }
 
-func (f *fault) failpoint() string { return failpoints[f.pick%uint64(len(failpoints))] }
+func (f *fault) failpoint() string {
+	among := failpoints
+	if f.doses {
+		among = slices.Concat(failpoints, doseFailpoints)
+	}
+	return among[f.pick%uint64(len(among))]
+}
 
 // lasts says that the fault has an end that the world brings about.
 func (f *fault) lasts() bool {
-	return !slices.Contains([]kind{oldReading, twice, garbled, oldSet, kill, killAt, terminate, wallJump, cmdPause, cmdResume, cmdStop, cmdReset}, f.kind)
+	return !slices.Contains([]kind{oldReading, twice, garbled, oldSet, kill, terminate, wallJump, cmdPause, cmdResume, cmdStop, cmdReset}, f.kind)
 }
 
 // ofDisk says that it is the disk's.
@@ -158,3 +183,6 @@ func (p *pace) moodTime(m mood) time.Duration {
 	}
 	return p.tick * 3 / 2
 }
+
+// pumpMood is how the pump fails.
+func (f *fault) pumpMood() pumpMood { return 1 + pumpMood(f.pick%uint64(pumpMoods-1)) }

@@ -65,6 +65,7 @@ func (v *witness) final(path string) {
 		told[a.step] = true
 	}
 	v.actions(r)
+	v.settled(r)
 	v.replay(r)
 }
 
@@ -89,7 +90,7 @@ func (v *witness) actions(r *journal.Reader) {
 
 // replay derives every decision anew.
 func (v *witness) replay(r *journal.Reader) {
-	p, err := policy.New(spec(v.w.kind, v.w.seed))
+	p, err := policy.New(v.w.spec())
 	if err != nil {
 		v.violation("policy: %v", err)
 		return

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
@@ -46,19 +47,36 @@ type instrument struct {
 	drivers.Device
 	drivers.Actuator
 	drivers.Spoiler
-	w *witness
+	w    *witness
+	pump *pump // nil where there is none; the plant knows nothing of it
 }
 
 func newInstrument(p *sim.Plant, w *witness) *instrument {
 	d := p.Served("lab")
-	return &instrument{Device: d, Actuator: d.(drivers.Actuator), Spoiler: d.(drivers.Spoiler), w: w}
+	i := &instrument{Device: d, Actuator: d.(drivers.Actuator), Spoiler: d.(drivers.Spoiler), w: w}
+	if w.w.pace.budget != nil {
+		i.pump = &pump{w}
+	}
+	return i
+}
+
+// Open offers what the plant has, and the pump.
+func (i *instrument) Open(ctx context.Context) ([]drivers.Channel, error) {
+	channels, err := i.Device.Open(ctx)
+	if err == nil && i.pump != nil {
+		channels = append(channels, i.pump.channels()...)
+	}
+	return channels, err
 }
 
 // Read puts the door where the witness has it.
 func (i *instrument) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
-	r, err := i.Device.Read(ctx, channels)
+	r, err := i.Device.Read(ctx, slices.DeleteFunc(slices.Clone(channels), func(n string) bool { return n == feed || n == level }))
 	if err != nil {
 		return r, err
+	}
+	if i.pump != nil {
+		r.Values[level] = i.w.level()
 	}
 	door, speaks := i.w.door()
 	if speaks {
@@ -72,6 +90,9 @@ func (i *instrument) Read(ctx context.Context, channels []string) (drivers.Readi
 
 // Write shows the witness what was taken.
 func (i *instrument) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	if s.Dose != "" || slices.Contains(s.Release, feed) {
+		return i.pump.write(s)
+	}
 	r, err := i.Actuator.Write(ctx, s)
 	i.w.taken(s, err)
 	return r, err
@@ -89,6 +110,9 @@ func (p *pace) channels() []mqtt.ChannelOptions {
 	}
 	for _, n := range []string{"energy", "door", "coolant"} {
 		out = append(out, mqtt.ChannelOptions{Channel: n, Read: &mqtt.ReadTopic{Topic: stateTopic, Path: n}})
+	}
+	if p.budget != nil {
+		out = append(out, p.feedChannels()...)
 	}
 	return out
 }

@@ -20,6 +20,8 @@ type pace struct {
 	lease     time.Duration
 	slew      float64 // of the knobs, in V/s
 	waits     bool    // outages are waited out
+	// budget is the pump's, nil where there is none.
+	budget *safety.DoseLimits
 }
 
 // newPace draws what the seed leaves open: whether setpoints have a lease, and whether
@@ -65,7 +67,19 @@ func (p *pace) options() loop.Options {
 			OnRelease: loop.Hold, Boot: loop.RestHold, OnFault: loop.RestSafe, Shutdown: loop.RestSafe,
 			Limits: safety.VariableLimits{Low: hardLow, High: hardHigh, SlewUp: p.slew, SlewDown: p.slew, Safe: safeValue, Lease: p.lease}})
 	}
+	if p.budget != nil {
+		p.addDoses(&o)
+	}
 	return o
+}
+
+// spec is the world's policy.
+func (w *world) spec() policy.Spec {
+	s := spec(w.kind, w.seed)
+	if w.pace.budget != nil {
+		addFeed(&s)
+	}
+	return s
 }
 
 // spec is a policy of the kind: a small one, since a world has many decisions.

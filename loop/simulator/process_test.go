@@ -65,18 +65,20 @@ func (p *process) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, control.Close()) }()
+	w.witness.booked(p, control.State())
+	defer func() { w.witness.booked(p, control.State()) }()
 	if err := loop.Latched(control.State()); err != nil {
 		return err
 	}
-	inner, err := policy.New(spec(w.kind, w.seed))
+	inner, err := policy.New(w.spec())
 	if err != nil {
 		return err
 	}
 	o := w.pace.options()
 	p.panel.MakeReachable()
-	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: control, Panel: p.panel, Failpoint: p.failpoint, Rebuild: p.rebuild, Run: "world",
+	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: control, Panel: p.panel, Failpoint: p.failpoint, Rebuild: p.rebuild, Run: runName,
 		Disk:    func(what string) { p.disk.write(p, what) },
-		Machine: loop.Machine{BootID: "one", Uptime: func() time.Duration { return time.Since(w.began) }}}
+		Machine: w.machine()}
 	j, err := p.journal(&o, &deps)
 	if err != nil {
 		return err
@@ -95,6 +97,9 @@ func (p *process) run(ctx context.Context) (err error) {
 	p.disk.over.Store(true)
 	return err
 }
+
+// machine tells the time that nobody can set.
+func (w *world) machine() loop.Machine { return loop.Machine{BootID: "one", Uptime: w.since} }
 
 // device is the real driver with the witness at its border.
 func (p *process) device() (drivers.Device, error) {
@@ -151,7 +156,7 @@ func (p *process) takeUp(ctx context.Context, to policy.Policy) (past *loop.Past
 
 // rebuild makes the policy anew after a panic.
 func (p *process) rebuild(ctx context.Context) (policy.Policy, error) {
-	inner, err := policy.New(spec(p.w.kind, p.w.seed))
+	inner, err := policy.New(p.w.spec())
 	if err == nil {
 		_, err = p.takeUp(ctx, inner)
 	}
@@ -192,7 +197,11 @@ func runOf(o *loop.Options, w *world) journal.Run {
 	for _, s := range o.Sensors {
 		run.Sensors = append(run.Sensors, journal.Column{Name: s.Name, Unit: s.Unit})
 	}
-	run.ControlSets = []journal.ControlSet{{Variables: knobs, Cost: 1}}
+	names := make([]string, len(o.Variables))
+	for i := range names {
+		names[i] = o.Variables[i].Name
+	}
+	run.ControlSets = []journal.ControlSet{{Variables: names, Cost: 1}}
 	return run
 }
 
@@ -223,6 +232,10 @@ type border struct {
 
 // Write shows the witness what is about to be sent.
 func (b *border) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	if s.Dose != "" {
+		b.p.w.witness.doseLeaves(b.p, s)
+		return b.Device.Write(ctx, s)
+	}
 	n := b.p.w.witness.sends(b.p, s)
 	r, err := b.Device.Write(ctx, s)
 	b.p.w.witness.sent(n, err)

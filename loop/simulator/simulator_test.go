@@ -179,6 +179,7 @@ func descriptors(t *testing.T) int {
 
 func (c *counts) add(more *counts) {
 	c.setpoints += more.setpoints
+	c.doses += more.doses
 	c.steps += more.steps
 	c.processes += more.processes
 	c.kills += more.kills
@@ -198,8 +199,8 @@ func (c *counts) add(more *counts) {
 }
 
 func (c *counts) String() string {
-	text := fmt.Sprintf("%d steps, %d setpoints taken, %d processes of which %d were killed, %d trips and stops, %d resets",
-		c.steps, c.setpoints, c.processes, c.kills, c.trips, c.resets)
+	text := fmt.Sprintf("%d steps, %d setpoints taken, %d doses given, %d processes of which %d were killed, %d trips and stops, %d resets",
+		c.steps, c.setpoints, c.doses, c.processes, c.kills, c.trips, c.resets)
 	text += fmt.Sprintf("; %d records that took long, and that was told; %d interlocks on a full or slow disk", c.slow, c.badDisk)
 	for _, k := range []kind{doorOpens, doorMute} {
 		if ticks := c.alarms[k]; len(ticks) > 0 {

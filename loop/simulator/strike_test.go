@@ -40,6 +40,8 @@ func (w *world) strike(f *fault) {
 		w.armDisk(f.failpoint(), w.roomOf(f))
 	case diskSlow:
 		w.drags(w.pace.dragOf(f))
+	case pumpFails:
+		w.witness.setPump(f.pumpMood())
 	default:
 		w.strikeProcess(f)
 	}
@@ -104,6 +106,8 @@ func (w *world) heal(f *fault) {
 		w.setMood(moodGood)
 	case stall:
 		w.arm("", "", 0)
+	case killAt:
+		w.spare()
 	case diskFull:
 		w.emptyDisk()
 	case diskFullAt:
@@ -111,6 +115,8 @@ func (w *world) heal(f *fault) {
 		w.emptyDisk()
 	case diskSlow:
 		w.drags(0)
+	case pumpFails:
+		w.witness.setPump(pumpWell)
 	}
 }
 
@@ -134,9 +140,9 @@ func (w *world) say(f *fault) {
 		}
 		return list[i%uint64(len(list))]
 	}
-	state, last, set := pick(w.states, f.pick), pick(w.states, uint64(max(len(w.states), 1)-1)), pick(w.sets, f.pick)
+	knob, states := knobs[f.pick%2], w.heard[""]
+	state, last, set := pick(states, f.pick), pick(states, uint64(max(len(states), 1)-1)), pick(w.heard[knob], f.pick)
 	w.mu.Unlock()
-	knob := knobs[f.pick%2]
 	switch f.kind {
 	case oldReading:
 		w.publish(stateTopic, state, false)
@@ -183,6 +189,13 @@ func (w *world) arm(killer, stalls string, pause time.Duration) {
 		return
 	}
 	w.stalls, w.pause = stalls, pause
+}
+
+// spare takes back the order to kill.
+func (w *world) spare() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.killer = ""
 }
 
 // armDisk has the disk full from the next failpoint of a name on.

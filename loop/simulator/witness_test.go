@@ -48,6 +48,7 @@ type witness struct {
 	ending  bool // the running process brings the actuators to rest
 	alarm   *alarm
 
+	doses    doses
 	acks     []ack
 	lastStep time.Time
 	counts   counts
@@ -55,7 +56,7 @@ type witness struct {
 
 // counts are for the report.
 type counts struct {
-	setpoints, steps, processes, kills, trips, resets int
+	setpoints, doses, steps, processes, kills, trips, resets int
 	// faults are those that struck, by kind; those of the instrument by what they are.
 	faults map[string]int
 	// alarms are the times from a fault of the interlock to the safe values, in ticks.
@@ -107,6 +108,7 @@ func newWitness(w *world) *witness {
 	for _, n := range knobs {
 		v.knobs[n] = &knobSeen{set: math.NaN()}
 	}
+	v.doses.sent, v.doses.limits = map[string]float64{}, w.pace.budget
 	return v
 }
 
@@ -168,7 +170,7 @@ func (v *witness) sends(p *process, s drivers.Setpoints) int {
 			v.breaks("process %d sends %v to %s while latched", p.number, x, n)
 		}
 	}
-	if len(s.Release) > 0 {
+	if slices.ContainsFunc(s.Release, func(n string) bool { return n != feed }) {
 		v.breaks("process %d releases %v, which nothing asks for", p.number, s.Release)
 	}
 	v.writes = append(v.writes, write{process: p.number, at: now, values: s.Values})

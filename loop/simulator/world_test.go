@@ -62,8 +62,7 @@ type world struct {
 	fillsAt string        // failpoint from which on the disk is full
 	room    uint64        // for files, then
 	log     []line1
-	sets    []string // setpoints that were seen, to be said again
-	states  []string // readings
+	heard   map[string][]string // setpoints that were seen, by knob, and readings, to be said again
 }
 
 // line1 is a line of the log.
@@ -77,8 +76,11 @@ func newWorld(t *testing.T, seed uint64, folder string, long time.Duration) *wor
 	rng := newRand(seed, 1)
 	tick := []time.Duration{time.Second, 10 * time.Second, 30 * time.Second, time.Minute, time.Minute, time.Minute}[rng.IntN(6)]
 	long = min(long, 6000*tick) // where ticks are short there is as much to happen in less time
-	w := &world{t: t, seed: seed, rng: rng, long: long, folder: folder, began: time.Now(), deaths: make(chan *process, 1),
+	w := &world{t: t, seed: seed, rng: rng, long: long, folder: folder, began: time.Now(), deaths: make(chan *process, 1), heard: map[string][]string{},
 		pace: newPace(tick, rng), kind: []string{"sobol", "random", "gp-ucb"}[rng.IntN(3)]}
+	if rng.IntN(3) == 0 {
+		w.pace.budget = newBudget(tick, long, rng)
+	}
 	w.faults = schedule(rng, w.pace, long-quiet*tick)
 	w.witness = newWitness(w)
 	return w
@@ -188,23 +190,25 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	for _, n := range knobs {
-		if err := w.broker.Listen(setTopic(n), func(b []byte) { w.overhear(&w.sets, b) }); err != nil {
+		if err := w.broker.Listen(setTopic(n), func(b []byte) { w.overhear(n, b) }); err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	if err := w.broker.Listen(stateTopic, func(b []byte) { w.overhear(&w.states, b) }); err != nil {
+	if err := w.broker.Listen(stateTopic, func(b []byte) { w.overhear("", b) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// overhear keeps some of what was said, to be said again.
-func (w *world) overhear(list *[]string, b []byte) {
+// overhear keeps some of what was said to a knob ("": by the instrument), to be said
+// again.
+func (w *world) overhear(knob string, b []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(*list) >= overheard {
-		*list = (*list)[1:]
+	list := w.heard[knob]
+	if len(list) >= overheard {
+		list = list[1:]
 	}
-	*list = append(*list, string(b))
+	w.heard[knob] = append(list, string(b))
 }
 
 const overheard = 50
@@ -357,7 +361,10 @@ func (w *world) person() {
 	}
 	if held := loop.Latched(c.State()); held != nil {
 		w.note("a person resets: %v", held)
-		if err := c.Write(loop.Reset(c.State())); err != nil {
+		s := c.State()
+		s.At += loop.Away(w.machine(), s)
+		s.Uptime = w.since()
+		if err := c.Write(loop.Reset(s)); err != nil {
 			w.note("it cannot be reset: %v", err)
 		} else {
 			w.witness.reset()
