@@ -132,9 +132,9 @@ func TestLivePage(t *testing.T) {
 	ended := scriptedStatus()
 	ended.State, ended.Reason, ended.Comparison = "ended", "steps", &loop.ComparisonStatus{Pair: 8, Pairs: 8, Verdict: loop.VerdictBetter, Words: "better by 3 mJ"}
 	s.say(t, "status", ended)
-	wait("at the end", "ended: steps", "Verified by re-measuring: better by 3 mJ.")
+	wait("at the end", "ended: all steps are done", "Verified by re-measuring: better by 3 mJ.")
 	b.Quiet(t, s.URL)
 	s.CloseClientConnections()
 	s.Listener.Close()
-	wait("after the tuner has exited", "ended: steps", "The tuner has exited", "Verified by re-measuring: better by 3 mJ.")
+	wait("after the tuner has exited", "ended: all steps are done", "The tuner has exited", "Verified by re-measuring: better by 3 mJ.")
 }
