@@ -136,7 +136,7 @@ var badSafety = []struct{ old, new, at, want string }{
 	{`on_fault = "safe"`, `on_fault = "stop"`, "on_fault =", "safety.variable.gap.on_fault: "},
 	{`exposure = { above = 4.0, time = "10s" }`, `exposure = { above = 8.0, time = "10s" }`, "exposure", "8 lies outside the hard limits"},
 	{`exposure = { above = 4.0, time = "10s" }`, `exposure = { above = 4.0 }`, "exposure", "time: missing"},
-	{`exposure = { above = 4.0, time = "10s" }`, `exposure = { above = 0.5, time = "10s" }` + "\nduty = { above = 8.0, fraction = 0.2, window = \"1m\" }", "duty", "8 lies outside the hard limits"},
+	{`exposure = { above = 4.0, time = "10s" }`, `exposure = { above = 3.0, time = "10s" }` + "\nduty = { above = 8.0, fraction = 0.2, window = \"1m\" }", "duty", "8 lies outside the hard limits"},
 	{`exposure = { above = 4.0, time = "10s" }`, `duty = { above = 4.0, fraction = 1.0, window = "1m" }`, "duty", "fraction: must be > 0 and < 1, got 1"},
 	{`exposure = { above = 4.0, time = "10s" }`, `duty = { above = 4.0, fraction = 0.2, window = "1s" }`, "duty", "1s is shorter than 20 ticks (2s)"},
 	{`exposure = { above = 4.0, time = "10s" }`, `duty = { above = 4.0, fraction = 0.2 }`, "duty", "window: missing"},
@@ -169,6 +169,52 @@ var badSafety = []struct{ old, new, at, want string }{
 	{`rule = 13`, `rule = 20`, "rule =", "rule 20 can never be bypassed"},
 	{`until = 2026-03-01T18:00:00Z`, ``, "[[safety.bypass]]", "until: missing"},
 	{`who = "A. Person"`, ``, "[[safety.bypass]]", "who: missing"},
+	{`slew = 1.0`, `slew = 1e-300`, "slew =", "the way over the range [1, 5] takes more than a year"},
+	{`slew = 1.0`, "slew_up = 1.0\nslew_down = 1e-9", "slew_down =", "the way over the range [1, 5] takes more than a year"},
+	{`slew = 1.0`, `slew = inf`, "slew =", "must be a finite number, got +inf"},
+	{`slew = 1.0`, `slew = "1s"`, "slew =", "must be a number"},
+	{`hard = [0.5, 6.0]`, `hard = ["0.5 mm", 6.0]`, "hard =", "must be a number, got the text \"0.5 mm\""},
+	{`hard = [0.5, 6.0]`, `hard = [0.5, 6.0, 7.0]`, "hard =", "must be a list of two numbers"},
+	{"hard = [0.5, 6.0]\nslew = 1.0\nsafe = 0.5", "hard = [-1e308, 1e308]\nslew = 1.0\nsafe = -1e308", "hard =", "wider than numbers can tell"},
+	{`timeout = "2s"`, `timeout = "10ms"`, "timeout =", "10ms is shorter than a tick (100ms): no reading could come in time"},
+	{`readback = { tolerance = 0.1, timeout = "2s" }`, `readback = { tolerance = 9.0, timeout = "2s" }`, "tolerance =", "every readback would count as arrived"},
+	{"[stop]\nsteps = 20", "[stop]\ntime = \"1s\"", "dwell =", "1s is as long as the run (1s): nothing could be changed a second time"},
+	{`above = 4.0`, `above = 6.0`, "exposure", "6 is the upper hard limit: nothing is ever above it"},
+	{`above = 4.0`, `above = 0.7`, "exposure", "the whole range [1, 5] is above 0.7"},
+	{`exposure = { above = 4.0, time = "10s" }`, `duty = { above = 6.0, fraction = 0.2, window = "1m" }`, "duty", "6 is the upper hard limit"},
+	{`exposure = { above = 4.0, time = "10s" }`, `duty = { above = 4.0, fraction = nan, window = "1m" }`, "duty", "must be a finite number, got nan"},
+	{`range = [0.5, 1.0]`, `range = [1.0, 0.5]`, "range = [1.0, 0.5]", "range is upside down or empty"},
+	{`range = [0.5, 1.0]`, `range = [0.5, nan]`, "range = [0.5, nan]", "must be a finite number, got nan"},
+	{`[[safety.permissive]]`, "[[safety.interlock]]\nsensor = \"door\"\nrange = [0.0, 0.4]\n\n[[safety.permissive]]", "range = [0.0, 0.4]", "can never both hold: one of them always trips"},
+	{"[[safety.permissive]]\nsensor = \"power\"\nrange = [0.0, 9.0]", "[[safety.permissive]]\nsensor = \"door\"\nrange = [0.0, 0.4]", "range = [0.0, 0.4]", "can never both hold: no run could start"},
+	{"[[safety.interlock]]\nsensor = \"door\"", "[[safety.interlock]]\nsensor = \"gap\"", `sensor = "gap"`, `unknown sensor "gap"`},
+	{"within = \"10s\"\n", "within = \"10s\"\n\n[[safety.response]]\nvariable = \"gap\"\nsensor = \"power\"\nchange = 1.0\nmoves = -0.5\nwithin = \"10s\"\n", "moves = -0.5", "ask for opposite ways: one of them always trips"},
+	{"sensor = \"power\"\nchange = 1.0\nmoves = 0.5", "change = 1.0\nmoves = 2.0", "moves =", "2 is more than change (1): a readback moves as far as its setpoint"},
+	{`moves = 0.5`, `moves = nan`, "moves =", "must be a finite number, got nan"},
+	{`rate = 1.0`, `agree = { sensor = "window", tolerance = 1.0, time = "1s" }`, "agree", `unknown sensor "window"`},
+	{`rate = 1.0`, `agree = { sensor = "door", tolerance = 1.0, time = "1s" }`, "agree", "a sensor always agrees with itself"},
+	{`rate = 1.0`, `agree = { sensor = "power", tolerance = 1.0, time = "1s" }`, "agree", `door is in "1", power in "W"`},
+	{`per_dose = 2.0`, `per_dose = -2.0`, "per_dose =", "must be > 0"},
+	{`day = 20.0`, `day = inf`, "day =", "must be a finite number, got +inf"},
+	{`min_interval = "1m"`, `min_interval = "-1m"`, "min_interval =", "must be > 0s"},
+	{`on_stale = "hold"`, "on_stale = \"hold\"\nretries = 1000000000", "retries =", "must be >= 0 and <= 1000, got 1000000000"},
+	{`on_stale = "hold"`, "on_stale = \"hold\"\nretries = -1", "retries =", "must be >= 0 and <= 1000, got -1"},
+	{`on_stale = "hold"`, "on_stale = \"hold\"\nretry_window = \"50ms\"", "retry_window =", "50ms is shorter than a tick (100ms)"},
+	{`on_stale = "hold"`, "on_stale = \"hold\"\nexplore = 2.0", "explore =", "must be > 0 and <= 1, got 2"},
+	{`[safety]`, "[journal]\nmin_free = 1e300\n\n[safety]", "min_free =", "must be >= 0 and <= 10000000"},
+	{`why = "door switch is being replaced"`, `why = " "`, "why =", "is empty"},
+	{`until = 2026-03-01T18:00:00Z`, `until = 2026-03-01T18:00:00`, "until =", "without an offset"},
+	{`rule = 13`, `rule = 99`, "rule =", "must be >= 1 and <= 31, got 99"},
+	{"until = 2026-03-01T18:00:00Z\n", "until = 2026-03-01T18:00:00Z\n\n[[safety.bypass]]\nrule = 13\nwho = \"B\"\nwhy = \"x\"\nuntil = 2027-03-01T18:00:00Z\n", "rule = 13+2", "rule 13 is set aside already, on line 82"},
+	{`on_fault = "safe"`, "on_fault = \"safe\"\nboot = \"hold\"", "boot =", `must be "read", "safe" or "off", got "hold"`},
+	{`on_fault = "safe"`, "on_fault = \"safe\"\nshutdown = \"park\"", "shutdown =", `must be "hold", "safe" or "off", got "park"`},
+	{`[safety.sensor.door]`, "[safety.variable.gape]\nhard = [0.0, 1.0]\nslew = 1.0\nsafe = 0.0\n\n[safety.sensor.door]", "[safety.variable.gape]", `unknown variable "gape"`},
+}
+
+// agreeing are two sensors of one unit that are compared, with one thing wrong each.
+var agreeing = []struct{ agree, want string }{
+	{`{ sensor = "power", tolerance = 10.0, time = "1s" }`, "can never differ by more"},
+	{`{ sensor = "power", tolerance = 0.5, time = "1ms" }`, "1ms is shorter than a tick (100ms)"},
 }
 
 // TestBadSafetySections: a file whose limits contradict themselves does not run. Each
@@ -177,8 +223,8 @@ func TestBadSafetySections(t *testing.T) {
 	if _, err := Parse("bench.toml", []byte(safeBench)); err != nil {
 		t.Fatalf("the file that the others are made from: %v", err)
 	}
-	if len(badSafety) < 40 {
-		t.Errorf("%d broken files, want at least 40", len(badSafety))
+	if len(badSafety) < 60 {
+		t.Errorf("%d broken files, want at least 60", len(badSafety))
 	}
 	for _, c := range badSafety {
 		if n := strings.Count(safeBench, c.old); n != 1 {
@@ -195,6 +241,23 @@ func TestBadSafetySections(t *testing.T) {
 		if line := lineOf(text, c.at); p.Line != line || !strings.Contains(p.String(), c.want) {
 			t.Errorf("%q for %q: %s; want line %d and %q", c.new, c.old, p, line, c.want)
 		}
+	}
+}
+
+// TestBadAgreement: two sensors that are compared so that they can never differ, or must
+// always, or for less than a tick.
+func TestBadAgreement(t *testing.T) {
+	bench := strings.Replace(safeBench, "unit = \"1\"", "unit = \"W\"", 1)
+	for _, c := range agreeing {
+		text := strings.Replace(bench, "rate = 1.0", "agree = "+c.agree, 1)
+		if _, err := Parse("bench.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.agree, err, c.want)
+		}
+	}
+	text := strings.Replace(strings.Replace(bench, "[0.0, 1.0]", "[50.0, 51.0]", 1), "[0.5, 1.0]", "[50.5, 51.0]", 1)
+	text = strings.Replace(text, "rate = 1.0", `agree = { sensor = "power", tolerance = 1.0, time = "1s" }`, 1)
+	if _, err := Parse("bench.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "always differ by more") {
+		t.Errorf("ranges that do not meet: %v", err)
 	}
 }
 

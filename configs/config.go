@@ -214,7 +214,7 @@ type Secret struct {
 // Journal is the durable run log.
 type Journal struct {
 	Path    string  `toml:"path" doc:"the journal's file; absent: NAME.db in $STATE_DIRECTORY, else in the working folder"`
-	MinFree float64 `toml:"min_free" unit:"MB" bound:">= 0" doc:"the free space on the journal's disk below which the run is held; twice as much is worth a warning; 0: it is not looked at"`
+	MinFree float64 `toml:"min_free" unit:"MB" bound:">= 0, <= 10000000" doc:"the free space on the journal's disk below which the run is held; twice as much is worth a warning; 0: it is not looked at"`
 }
 
 // Web is the dashboard.

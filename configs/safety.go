@@ -7,7 +7,7 @@ type Safety struct {
 	OnStale      string                    `toml:"on_stale" enum:"hold,fallback" doc:"what follows a stale sensor: hold, then fallback after hold_max; or fallback at once"`
 	HoldMax      time.Duration             `toml:"hold_max" bound:"> 0s" doc:"longest hold before the fallback"`
 	CommsTimeout time.Duration             `toml:"comms_timeout" bound:"> 0s" doc:"silence of a link that counts as its loss"`
-	Retries      int                       `toml:"retries" bound:">= 0" doc:"how often in retry_window a device may fail and be mended without the run being held"`
+	Retries      int                       `toml:"retries" bound:">= 0, <= 1000" doc:"how often in retry_window a device may fail and be mended without the run being held"`
 	RetryWindow  time.Duration             `toml:"retry_window" bound:"> 0s" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
 	Outage       string                    `toml:"outage" enum:"wait,end" doc:"what follows a longer outage of the instrument: wait (held, then fallen back, until it is back), or end the run"`
 	Explore      *float64                  `toml:"explore" unit:"fraction of the range" bound:"> 0, <= 1" doc:"how far from the nearest known-safe setting a step may go; absent: anywhere within the limits"`

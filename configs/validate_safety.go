@@ -10,6 +10,9 @@ import (
 // mapKeys iterates over the keys of a map of any value type.
 func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
+// mapValues iterates over the values of such a map.
+func mapValues[V any](m map[string]V) iter.Seq[V] { return maps.Values(m) }
+
 // safety checks [safety] and everything in it.
 func (k *checker) safety() {
 	s := &k.cfg.Safety
@@ -35,8 +38,10 @@ func (k *checker) safety() {
 		k.condition(itemKey("safety.permissive", i), permissive)
 	}
 	k.patience()
+	k.neverTogether()
 	for i := range s.Responses {
 		k.response(&s.Responses[i], itemKey("safety.response", i))
+		k.neverAnswers(i)
 	}
 	k.doses()
 	for i, b := range s.Bypasses {
@@ -99,7 +104,8 @@ func (k *checker) actuator(v *Variable, variable string) {
 		k.bad(at+".safe", fmt.Sprintf("must be a whole number, as the variable is an integer, got %s", formatNumber(s.Safe)), "")
 	}
 	k.slew(&s, v.Unit, at)
-	k.duty(&s, at)
+	k.neverArrives(v, &s, at)
+	k.duty(&s, v.Name, at)
 	if s.Lease != nil && *s.Lease < 3*k.cfg.Tick {
 		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", formatDuration(*s.Lease), formatDuration(3*k.cfg.Tick)), "shorten tick, or give the device a longer timeout", "tick")
 	}
@@ -107,6 +113,7 @@ func (k *checker) actuator(v *Variable, variable string) {
 		if !s.Hard.Contains(s.Exposure.Above) {
 			k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Exposure.Above), formatRange(s.Hard)), "", at+".hard")
 		}
+		k.neverAbove(&s, v.Name, at, "exposure", s.Exposure.Above)
 		k.comesDown(&s, at, "exposure", s.Exposure.Above)
 	}
 }
@@ -115,7 +122,7 @@ func (k *checker) actuator(v *Variable, variable string) {
 const dutyTicks = 20
 
 // duty checks the limit on the time above a value.
-func (k *checker) duty(s *SafetyVariable, at string) {
+func (k *checker) duty(s *SafetyVariable, name, at string) {
 	d := s.Duty
 	if d == nil {
 		return
@@ -126,6 +133,7 @@ func (k *checker) duty(s *SafetyVariable, at string) {
 	if least := dutyTicks * k.cfg.Tick; d.Window < least {
 		k.bad(at+".duty.window", fmt.Sprintf("%s is shorter than %d ticks (%s)", formatDuration(d.Window), dutyTicks, formatDuration(least)), "", "tick")
 	}
+	k.neverAbove(s, name, at, "duty", d.Above)
 	k.comesDown(s, at, "duty", d.Above)
 }
 
@@ -173,7 +181,9 @@ func (k *checker) safetySensor(name string, s SafetySensor) {
 	b, _ := k.cfg.Sensor(s.Agree.Sensor)
 	if a.Unit != b.Unit {
 		k.bad(other, fmt.Sprintf("cannot be compared: %s is in %q, %s in %q", a.Name, a.Unit, b.Name, b.Unit), "")
+		return
 	}
+	k.neverDisagree(a, b, s.Agree, at+".agree")
 }
 
 // settable checks a reference to a variable that can be set, and returns it.

@@ -24,6 +24,8 @@ func (e entry) fresh(t time.Time, maxAge time.Duration) bool {
 type board struct {
 	// sensors and variables have one entry each, in the order of Options.
 	sensors, variables []entry
+	// oddSensors and oddVariables are the last values that were not believed.
+	oddSensors, oddVariables []entry
 	// low and high bound what is believed of each variable: what its device says it
 	// can have, and a tenth of that range more, because a readback has noise.
 	low, high []float64
@@ -31,7 +33,8 @@ type board struct {
 
 func newBoard(o *Options) board {
 	n := len(o.Variables)
-	b := board{sensors: make([]entry, len(o.Sensors)), variables: make([]entry, n), low: make([]float64, n), high: make([]float64, n)}
+	b := board{sensors: make([]entry, len(o.Sensors)), variables: make([]entry, n),
+		oddSensors: make([]entry, len(o.Sensors)), oddVariables: make([]entry, n), low: make([]float64, n), high: make([]float64, n)}
 	for i := range n {
 		b.low[i], b.high[i] = math.Inf(-1), math.Inf(1)
 	}
@@ -62,24 +65,22 @@ func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 		if verdict == safety.Believed {
 			b.sensors[i] = entry{v, r.At, true}
 			renewed = append(renewed, i)
+		} else {
+			b.oddSensors[i] = entry{v, r.At, true}
 		}
 	}
 	for i, x := range l.opt.Variables {
-		if v, ok := valueOf(x.Channel, device, r); ok && !x.Dose && v >= b.low[i] && v <= b.high[i] {
+		v, ok := r.Values[x.Channel.Name]
+		switch {
+		case !ok || x.Channel.Device != device || x.Dose:
+		case v >= b.low[i] && v <= b.high[i] && isFinite(v):
 			b.variables[i] = entry{v, r.At, true}
+		default:
+			b.oddVariables[i] = entry{v, r.At, true}
 		}
 	}
 	l.seen(l.links[device])
 	return renewed
-}
-
-// valueOf is the reading's finite value of a channel.
-func valueOf(c Channel, device int, r drivers.Reading) (float64, bool) {
-	if c.Device != device {
-		return 0, false
-	}
-	v, ok := r.Values[c.Name]
-	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // handleReading takes in what a device said. asked is when the question was put:

@@ -140,7 +140,7 @@ func (l *Loop) boot(now time.Time) {
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
 		if v.Actuated && v.Tolerance > 0 && !l.board.variables[i].known {
-			late = fmt.Sprintf("variable %q gave no reading within %v; nothing was driven", v.Name, max(v.Timeout, bootTimeout))
+			late = fmt.Sprintf("variable %q gave no reading within %v%s; nothing was driven", v.Name, max(v.Timeout, bootTimeout), l.oddWords(i))
 			if now.Sub(l.since) > max(v.Timeout, bootTimeout) {
 				l.fail(fmt.Errorf("%w: %s", ErrInstrument, late))
 			}
@@ -165,6 +165,19 @@ func (l *Loop) boot(now time.Time) {
 	case l.safety.Mode >= safety.Tripped, now.Sub(l.since) > l.patience():
 		l.endRefused()
 	}
+}
+
+// oddWords says why what an actuator reads is no reading, "" where it reads nothing.
+func (l *Loop) oddWords(i int) string {
+	odd := l.board.oddVariables[i]
+	switch {
+	case !odd.known:
+		return ""
+	case !isFinite(odd.value):
+		return fmt.Sprintf(": it reads %g, which is no number", odd.value)
+	}
+	v := &l.opt.Variables[i]
+	return fmt.Sprintf(": it reads %s, and its device can only have %.5g to %s", inUnit(odd.value, v.Unit), l.board.low[i], inUnit(l.board.high[i], v.Unit))
 }
 
 // patience is how long a start waits to be permitted: a sensor that is silent may
@@ -213,6 +226,9 @@ func (l *Loop) booted() {
 			}
 			switch v.Boot {
 			case RestSafe:
+				if l.standsOutside(i) {
+					l.event("warn", EventSafety, fmt.Sprintf("variable %s%s", v.Name, l.outsideWords(i)))
+				}
 				l.aims[i].driveTo(v.Limits.Safe)
 			case RestOff:
 				l.aims[i].letGo()

@@ -28,7 +28,13 @@ func (l *Loop) causeWords(c journal.ControlCause) string {
 	case safety.RuleReadback:
 		return text + l.readbackWords(c.Of)
 	case safety.RuleOverride:
-		return text + " (somebody else has moved it)"
+		return text + l.overrideWords(c.Of)
+	case safety.RuleRange, safety.RuleSpike, safety.RuleStuck, safety.RuleDisagree:
+		return text + l.sensorWords(c.Rule, c.Of)
+	case safety.RuleResponse:
+		return text + l.responseWords(c.Of)
+	case safety.RuleExposure:
+		return text + l.exposureWords(c.Of)
 	case safety.RuleComms:
 		return text + " (the device has been silent for longer than comms_timeout)"
 	case safety.RuleInstrument:

@@ -159,6 +159,7 @@ func (l *Loop) writtenSample(a *aim) safety.Sample {
 // found is what the loop itself holds against the run.
 func (l *Loop) found() safety.Causes {
 	c := l.faults
+	l.foundOutside(&c)
 	l.outOfOrder(&c)
 	l.unrecordable(&c)
 	return c

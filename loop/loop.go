@@ -73,6 +73,9 @@ type Loop struct {
 	aside safety.Reasons
 	// commands wait for the safety layer; faults are what the loop itself has found.
 	commands []safety.Command
+	// cameBack has a bit for each driven variable whose device has come back since the last
+	// tick.
+	cameBack uint32
 	faults   safety.Causes
 	// base is the safety layer's time at start; durable the newest generation of its
 	// state that is; keepFailed that one could not be kept.

@@ -171,6 +171,11 @@ func (l *Loop) seen(k *link) {
 		}
 	}
 	k.mend.unread = false
+	for i := range l.opt.Variables {
+		if l.opt.Variables[i].Channel.Device == k.lane-laneDevice && l.aims[i].drive {
+			l.cameBack |= 1 << i
+		}
+	}
 }
 
 // mendAll looks after the devices that fail: it opens those again that need it, and

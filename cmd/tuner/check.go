@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -129,6 +130,12 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 			fmt.Fprintf(t, "  line %d\t%s\t%s\n", n.Line, n.Key, n.What)
 		}
 	}
+	if doubts := append(w.bypassDoubts(time.Now()), w.doubts...); len(doubts) > 0 {
+		fmt.Fprintln(t, "\nwarnings: legal, but is it meant?")
+		for _, d := range doubts {
+			fmt.Fprintf(t, "  line %d\t%s\t%s\n", d.Line, d.Key, doubtWords(d))
+		}
+	}
 	for _, d := range w.devices {
 		if d.build == nil {
 			fmt.Fprintf(t, "\ndevice %s: driver %q is not in this version: its keys are not checked and tuner run refuses it\n", d.name, d.driver)
@@ -141,6 +148,14 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 		}
 	}
 	return t.Flush()
+}
+
+// doubtWords is a doubt with what to do about it.
+func doubtWords(d configs.Problem) string {
+	if d.Hint == "" {
+		return d.What
+	}
+	return d.What + " (" + d.Hint + ")"
 }
 
 // objectiveWords says what is measured.
@@ -287,11 +302,16 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		WarmStart   []string      `json:"warm_start,omitempty"`
 		ControlSets []set         `json:"control_sets"`
 		Inert       []note        `json:"inert"`
+		Warnings    []note        `json:"warnings"`
 		Probe       []probed      `json:"probe,omitempty"`
 		Effective   []settingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
 		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), MQTT: w.mqttWords(), Plant: w.plantNotes, WarmStart: w.warmNotes,
 		Inert: orEmpty(w.inert), Probe: readings}
+	doc.Warnings = []note{}
+	for _, d := range append(w.bypassDoubts(time.Now()), w.doubts...) {
+		doc.Warnings = append(doc.Warnings, note{d.Line, d.Key, doubtWords(d)})
+	}
 	for i := range w.opt.ControlSets {
 		doc.ControlSets = append(doc.ControlSets, set{w.setNames(i), w.spec.ControlSets[i].Cost})
 	}

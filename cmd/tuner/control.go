@@ -58,7 +58,20 @@ func (s *session) openControl(deps *loop.Deps) error {
 		s.tell.say("tuner: warning: %s", notice)
 	}
 	deps.Control, deps.Machine = s.control, thisMachine()
-	return loop.Latched(s.control.State())
+	if err := loop.Latched(s.control.State()); err != nil {
+		return err
+	}
+	instrument := s.w.instrument()
+	remarks, err := s.env.otherTrips(controlPath(s.path), instrument, deps.Machine)
+	for _, text := range remarks {
+		s.tell.say("tuner: warning: %s", text)
+	}
+	if err != nil {
+		return err
+	}
+	s.control.Belongs(instrument)
+	s.env.noteControl(controlPath(s.path))
+	return nil
 }
 
 // closeControl lets go of the control state.
@@ -141,9 +154,14 @@ func (e *env) reset(r resetting) (err error) {
 	case err != nil:
 		return err
 	default:
-		held := loop.Latched(state)
+		held, others := loop.Latched(state), 0
+		if others, err = e.resetOthers(path, r.w.instrument()); err != nil {
+			return err
+		}
 		if held == nil {
-			fmt.Fprintln(e.stdout, "nothing is latched")
+			if others == 0 {
+				fmt.Fprintln(e.stdout, "nothing is latched")
+			}
 			if len(r.refilled) == 0 {
 				return nil
 			}
@@ -151,11 +169,16 @@ func (e *env) reset(r resetting) (err error) {
 		}
 		fmt.Fprintf(e.stdout, "cleared: %s\n", strings.TrimPrefix(held.Error(), loop.ErrLatched.Error()+": "))
 	}
-	machine := thisMachine()
-	// The safety layer's time goes on from here, so that no dose grows old by it.
-	state.At += loop.Away(machine, state)
-	state.Wall, state.BootID, state.Uptime = e.now().Round(0).UTC(), machine.BootID, machine.Uptime()
-	state = loop.Reset(state)
+	state = e.resetState(state)
 	e.refill(r, &state)
 	return c.Write(state)
+}
+
+// resetState is a control state after a reset. The safety layer's time goes on from here, so
+// that no dose grows old by it.
+func (e *env) resetState(state journal.ControlState) journal.ControlState {
+	machine := thisMachine()
+	state.At += loop.Away(machine, state)
+	state.Wall, state.BootID, state.Uptime = e.now().Round(0).UTC(), machine.BootID, machine.Uptime()
+	return loop.Reset(state)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +31,10 @@ type deviceWiring struct {
 	usesStdin bool
 	// port is the device file that it speaks through, broker the HOST:PORT; "" for none.
 	port, broker string
+	// address is where a device without either is: its program or its folder. topics are
+	// those that setpoints of each channel go to, where there is a broker.
+	address string
+	topics  map[string]string
 	// otherName maps channel names to those of the driver's other side, where they
 	// differ.
 	otherName map[string]string
@@ -115,6 +120,7 @@ func wireExec(d *configs.Device, c driverContext) (deviceWiring, []configs.Probl
 	}
 	w := deviceWiring{
 		where:     "tuner-exec/1 on stdin and stdout",
+		address:   strings.Join(options.Command, " ") + " in " + absolute(c.cfg.Path(cmp.Or(options.Dir, "."))),
 		usesStdin: true,
 		otherName: map[string]string{},
 		build: func(env drivers.Env) (drivers.Device, error) {
@@ -153,12 +159,18 @@ func wireMQTT(d *configs.Device, c driverContext) (deviceWiring, []configs.Probl
 	w := deviceWiring{
 		where:  "mqtt at " + options.Broker,
 		broker: options.Address(),
+		topics: map[string]string{},
 		build: func(env drivers.Env) (drivers.Device, error) {
 			return mqtt.New(options, channels, env)
 		},
 		serve: func(ctx context.Context, s serving) error {
 			return mqtt.Serve(ctx, mqtt.Plant{Options: options, Channels: channels, Device: s.dev, Period: s.period, Env: s.env})
 		},
+	}
+	for _, c := range channels {
+		if c.Write != nil {
+			w.topics[c.Channel] = c.Write.Topic
+		}
 	}
 	return w, append(problems, tryDevice(w, d, problems)...)
 }

@@ -180,6 +180,9 @@ func (w *wiring) checkSafety(t *tabwriter.Writer) {
 	}
 	t.Flush()
 	fmt.Fprintf(t, "a hold longer than %s becomes a fallback; a stop acts at once\n", duration(w.opt.Safety.HoldMax))
+	if w.cfg.MQTT == nil {
+		fmt.Fprintln(t, "there is no [mqtt]: nobody can acknowledge, so a hold that asks for it falls back, and a trip ends the run")
+	}
 	now := time.Now()
 	for _, b := range w.cfg.Safety.Bypasses {
 		fmt.Fprintln(t, bypassWords(b, now))

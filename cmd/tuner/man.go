@@ -141,7 +141,8 @@ func environmentVariables() [][2]string {
 		{"JOURNAL_STREAM", "set by systemd: where it names stderr, lines bear a priority for the journal."},
 		{"NO_COLOR", "no colors on a terminal."},
 		{"TERM", "where it is dumb, no line is written over itself, and none in colors."},
-		{"HOME", "its folder is written as ~ in what tuner dump gives."},
+		{"XDG_STATE_HOME", "under it, in tuner/instruments, tuner run notes where it keeps the control state of which instrument, so that a trip is known under another name too; where it is not set, under ~/.local/state."},
+		{"HOME", "its folder is written as ~ in what tuner dump gives; see XDG_STATE_HOME."},
 		{"SOURCE_DATE_EPOCH", "the date that manual pages bear, in seconds since 1970."},
 	}
 }

@@ -28,12 +28,26 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/usr/local/sbin"); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(ownState{m}, map[string]func(){
 		"tuner": failpointMain,
 		"child": childMain,
 		"pump":  pumpMain,
 		"timed": timedMain,
 	})
+}
+
+// ownState gives the tests, and the processes that they start, a folder of their own for what
+// outlives a run.
+type ownState struct{ *testing.M }
+
+func (m ownState) Run() int {
+	dir, err := os.MkdirTemp("", "tuner-state-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_STATE_HOME", dir)
+	return m.M.Run()
 }
 
 func TestScripts(t *testing.T) {

@@ -315,6 +315,11 @@ func (s *session) sayStart() {
 	if text := w.verifyWords(); text != "" && w.opt.Mode == loop.Live {
 		s.tell.say("tuner: it %s", text)
 	}
+	if w.opt.Mode != loop.Simulate {
+		for _, d := range w.doubts {
+			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, d.Line, d.Key, doubtWords(d))
+		}
+	}
 	notes := w.inert
 	if w.opt.Mode != loop.Simulate { // on an instrument, each of them is worth a line
 		for _, n := range notes {

@@ -40,6 +40,8 @@ type wiring struct {
 	warmNotes []string
 	// inert says what the file asks for and this version does not act on.
 	inert []note
+	// doubts are what is legal in its safety and looks like a slip.
+	doubts []configs.Problem
 }
 
 // note is a remark about a key of the file.
@@ -91,6 +93,7 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 		return nil, err
 	}
 	w.findInert()
+	w.doubts = cfg.Doubts()
 	return w, nil
 }
 

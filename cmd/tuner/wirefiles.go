@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/labtuner/tuner/configs"
@@ -25,7 +27,8 @@ func wireFiles(d *configs.Device, c driverContext) (deviceWiring, []configs.Prob
 	}
 	problems = append(problems, missingChannels(c.cfg, d.Name, "as driver \"files\"", append(slices.Clone(options.Parameters), files.Results()...))...)
 	w := deviceWiring{
-		where: "the files " + options.Input + " and " + options.Output,
+		where:   "the files " + options.Input + " and " + options.Output,
+		address: filepath.Join(absolute(c.cfg.Path(cmp.Or(options.Folder, "."))), options.Input),
 		build: func(env drivers.Env) (drivers.Device, error) {
 			return files.New(options, channels, env)
 		},

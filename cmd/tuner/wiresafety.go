@@ -64,7 +64,7 @@ func (w *wiring) tooMany() (problems []configs.Problem) {
 	}{
 		{"variable", len(w.cfg.Variables), safety.MaxVariables}, {"sensor", len(w.cfg.Sensors), safety.MaxSensors},
 		{"device", len(w.cfg.Devices), safety.MaxLinks}, {"safety.response", len(w.cfg.Safety.Responses), safety.MaxResponses},
-		{"safety.dose", len(w.cfg.Safety.Doses), safety.MaxDoses}, {"safety.variable", len(w.opt.Safety.Duties), safety.MaxDuties},
+		{"safety.dose", len(w.cfg.Safety.Doses), safety.MaxDoses}, {"safety.interlock", len(w.cfg.Safety.Interlocks), safety.MaxSensors}, {"safety.permissive", len(w.cfg.Safety.Permissives), safety.MaxSensors}, {"safety.variable", len(w.opt.Safety.Duties), safety.MaxDuties},
 	} {
 		if c.n > c.max {
 			problems = append(problems, w.cfg.Problem(c.key, fmt.Sprintf("%d of them, and at most %d can be watched", c.n, c.max), "leave some out"))
@@ -111,4 +111,18 @@ func bypassWords(b configs.Bypass, now time.Time) string {
 		return fmt.Sprintf("rule %d (%s) would be set aside until %s, further away than %s: tuner run refuses it", b.Rule, rule.Name, b.Until.Format(time.RFC3339), duration(loop.BypassMax))
 	}
 	return fmt.Sprintf("rule %d (%s) is set aside until %s, at most 4 h from the start, by %s: %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339), b.Who, b.Why)
+}
+
+// bypassDoubts tells of bypasses that have ended, or that a run would refuse.
+func (w *wiring) bypassDoubts(now time.Time) (out []configs.Problem) {
+	for i, b := range w.cfg.Safety.Bypasses {
+		key := fmt.Sprintf("safety.bypass.%d.until", i+1)
+		switch left := b.Until.Sub(now); {
+		case left <= 0:
+			out = append(out, w.cfg.Problem(key, "has passed: the rule is active again", "remove the section"))
+		case left > loop.BypassMax:
+			out = append(out, w.cfg.Problem(key, fmt.Sprintf("is more than %s away: tuner run refuses it", duration(loop.BypassMax)), "write an end within that time, when the work begins"))
+		}
+	}
+	return out
 }

@@ -40,6 +40,18 @@ type ControlState struct {
 	Starts []time.Duration `json:"starts_ns,omitempty"`
 	// Commands are those that were answered, nil where none was.
 	Commands *CommandMemory `json:"commands,omitempty"`
+	// Instrument is what it is about; the zero one in files that do not say.
+	Instrument Instrument `json:"instrument,omitzero"`
+}
+
+// Instrument tells one instrument from others, whatever its run is called: what was latched
+// belongs to it, and not to a name.
+type Instrument struct {
+	// Config is the configuration's path, Name the run's in it.
+	Config string `json:"config"`
+	Name   string `json:"name"`
+	// Devices are the addresses of the devices that are set, each with its driver.
+	Devices []string `json:"devices,omitempty"`
 }
 
 // ControlCause names a rule and what it is about.
@@ -68,6 +80,8 @@ type ControlFile struct {
 	path  string
 	lock  *lockFile
 	state ControlState
+	// instrument is what the next state is about, nil: what the last one was.
+	instrument *Instrument
 	// notices say what was wrong with a copy that another stood in for.
 	notices []string
 	// marked: the file markName is there.
@@ -121,6 +135,28 @@ func (c *ControlFile) State() ControlState { return c.state }
 // Notices say what was wrong with a copy that the other stood in for.
 func (c *ControlFile) Notices() []string { return c.notices }
 
+// Belongs says what instrument the states are about that are written from now on.
+func (c *ControlFile) Belongs(to Instrument) { c.instrument = &to }
+
+// PeekControl reads the control state at path as it is, also while another process keeps
+// it. The error wraps ErrControl where both copies are damaged.
+func PeekControl(path string) (ControlState, error) {
+	c := &ControlFile{path: path, files: disk{}}
+	err := c.load()
+	return c.state, err
+}
+
+// HasControl reports whether there is a control state at path.
+func HasControl(path string) bool {
+	c := &ControlFile{path: path}
+	for g := range uint64(2) {
+		if _, err := os.Lstat(c.copyName(g)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Close lets go of the lock.
 func (c *ControlFile) Close() error { return c.lock.release() }
 
@@ -170,6 +206,12 @@ func (c *ControlFile) load() error {
 // something latched is then marked as lost, so that a crash finds it latched all the same.
 func (c *ControlFile) Write(s ControlState) error {
 	s.Generation = c.state.Generation + 1
+	switch {
+	case c.instrument != nil:
+		s.Instrument = *c.instrument
+	case s.Instrument.Config == "":
+		s.Instrument = c.state.Instrument
+	}
 	data, err := encodeControl(s)
 	if err != nil {
 		return err

@@ -1,0 +1,102 @@
+package loop
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// sensorWords says what was expected of a sensor, what it gives, and the limit between.
+func (l *Loop) sensorWords(r safety.Rule, name string) string {
+	i := slices.IndexFunc(l.opt.Sensors, func(s Sensor) bool { return s.Name == name })
+	if i < 0 {
+		return ""
+	}
+	s, limits, state := &l.opt.Sensors[i], &l.limits.Sensors[i], &l.safety.Sensor[i]
+	odd := "what it read is not known"
+	if e := l.board.oddSensors[i]; e.known {
+		odd = "it read " + inUnit(e.value, s.Unit)
+	}
+	switch r {
+	case safety.RuleRange:
+		return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", s.Low, inUnit(s.High, s.Unit), odd)
+	case safety.RuleSpike:
+		return fmt.Sprintf(" (it may change by %s per s, and %s, after %s)", inUnit(limits.Rate, s.Unit), odd, inUnit(state.Last.Value, s.Unit))
+	case safety.RuleStuck:
+		return fmt.Sprintf(" (it must change when an actuator moves, and has read %s %d times)", inUnit(state.Last.Value, s.Unit), limits.Stuck)
+	}
+	other := &l.opt.Sensors[limits.With]
+	a, b := state.Last.Value, l.safety.Sensor[limits.With].Last.Value
+	return fmt.Sprintf(" (it reads %s and %s reads %s: they may differ by %s, and differ by %s for longer than %v)",
+		inUnit(a, s.Unit), other.Name, inUnit(b, other.Unit), inUnit(limits.Tolerance, s.Unit), inUnit(math.Abs(a-b), s.Unit), limits.AgreeTime)
+}
+
+// responseWords says what should have moved, and how far it did.
+func (l *Loop) responseWords(variable string) string {
+	for k, r := range l.limits.Responses {
+		v, s := &l.opt.Variables[r.Variable], &l.safety.Response[k]
+		if v.Name != variable || !s.Waiting {
+			continue
+		}
+		what, unit, now := "its readback", v.Unit, l.board.variables[r.Variable]
+		if r.Sensor >= 0 {
+			what, unit, now = l.opt.Sensors[r.Sensor].Name, l.opt.Sensors[r.Sensor].Unit, l.board.sensors[r.Sensor]
+		}
+		wanted, changed := r.Moves, fmt.Sprintf("a change of %s", inUnit(r.Change, v.Unit))
+		if v.Dose {
+			changed = "a dose"
+		} else if !s.Rising {
+			wanted = -wanted
+		}
+		text := fmt.Sprintf(" (after %s %s must move by %s within %v", changed, what, inUnit(wanted, unit), r.Within)
+		if !now.known || !s.Seen.Known {
+			return text + ", and is not read)"
+		}
+		return text + fmt.Sprintf(", and went from %s to %s)", inUnit(s.Seen.Value, unit), inUnit(now.value, unit))
+	}
+	return ""
+}
+
+// exposureWords says above what a variable has been for too long.
+func (l *Loop) exposureWords(variable string) string {
+	for i := range l.opt.Variables {
+		v, limits := &l.opt.Variables[i], &l.limits.Variables[i]
+		if v.Name != variable {
+			continue
+		}
+		var out string
+		if limits.AboveTime > 0 {
+			out = fmt.Sprintf("it may be above %s for %v", inUnit(limits.Above, v.Unit), limits.AboveTime)
+		}
+		for _, d := range l.limits.Duties {
+			if d.Variable == i {
+				if out != "" {
+					out += ", and "
+				}
+				out += fmt.Sprintf("it may be above %s for %.4g%% of any %v", inUnit(d.Above, v.Unit), 100*d.Fraction, d.Window)
+			}
+		}
+		return fmt.Sprintf(" (%s, and %s)", out, l.readWords(l.board.variables[i], v.MaxAge, v.Unit))
+	}
+	return ""
+}
+
+// overrideWords says where an actuator was sent and where it has been moved to.
+func (l *Loop) overrideWords(variable string) string {
+	i := slices.IndexFunc(l.opt.Variables, func(v Variable) bool { return v.Name == variable })
+	if i < 0 {
+		return ""
+	}
+	words := ""
+	if outside := l.outsideWords(i); outside != "" {
+		words = "; it" + outside
+	}
+	if !isFinite(l.aims[i].written) {
+		return " (nobody has sent it there" + words + ")"
+	}
+	v := &l.opt.Variables[i]
+	return fmt.Sprintf(" (somebody else has moved it: it was sent to %s, and %s%s)", inUnit(l.aims[i].written, v.Unit),
+		l.readWords(l.board.variables[i], v.MaxAge, v.Unit), words)
+}

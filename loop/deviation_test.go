@@ -1,0 +1,80 @@
+package loop
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// TestDeviationsAreToldInNumbers: a sensor that is held against a run is told of with what was
+// expected, what it gives, the limit and the unit.
+func TestDeviationsAreToldInNumbers(t *testing.T) {
+	wobble := func(x float64) func(time.Duration) float64 {
+		return func(since time.Duration) float64 {
+			if since > 5*time.Second {
+				return 300
+			}
+			return x + 0.001*float64(since.Milliseconds())
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		set   func(*trial)
+		aux   func(time.Duration) float64
+		words string
+	}{
+		{"range", func(*trial) {}, wobble(5000), "held: range of aux (it must be within 0 to 1000 K, and it read 500"},
+		{"spike", func(tr *trial) { tr.opt.Sensors[1].Limits.Rate = 10 }, func(since time.Duration) float64 {
+			if s := since.Seconds(); s < 0.55 || s > 5 {
+				return 300
+			}
+			return 400
+		}, "held: spike of aux (it may change by 10 K per s, and it read 400 K, after 300 K)"},
+		{"disagree", func(tr *trial) {
+			tr.opt.Sensors[0].Limits = safety.SensorLimits{With: 1, Tolerance: 350, AgreeTime: time.Second}
+		}, wobble(900), " K: they may differ by 350 W, and differ by 8"},
+		{"stuck", func(tr *trial) {
+			tr.opt.Sensors[1].Limits.Stuck = 5
+			tr.rig.aux = func() float64 { // never twice the same, but for a while
+				if s := tr.since().Seconds(); s < 1 || s > 6 {
+					return 300 + math.Sin(s)
+				}
+				return 311
+			}
+		}, nil, "held: stuck of aux (it must change when an actuator moves, and has read 311 K 5 times)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr := guardedTrial(t, c.aux)
+			c.set(tr)
+			if _, err := tr.run(t, context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if !tr.said(c.words) {
+				t.Errorf("told %+v, want %q", tr.events, c.words)
+			}
+		})
+	}
+}
+
+// TestResponseIsToldInNumbers: what should have moved, how far, and how far it did.
+func TestResponseIsToldInNumbers(t *testing.T) {
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(1, 9)
+	tr.opt.Safety.Responses = []safety.ResponseLimits{{Variable: 0, Sensor: 1, Change: 2, Moves: 5, Within: 3 * time.Second}}
+	tr.rig.aux = func() float64 { return 301 }
+	_, err := tr.run(t, context.Background())
+	if err == nil || !tr.said("tripped: response of a (after a change of 2 V aux must move by 5 K within 3s, and went from 301 K to 301 K)") {
+		t.Errorf("error %v, told %+v", err, tr.events)
+	}
+	tr = newTrial(t)
+	tr.policy.proposals = proposeAll(9, 9, 9)
+	limits := &tr.opt.Variables[0].Limits
+	limits.Above, limits.AboveTime = 8, time.Second
+	_, err = tr.run(t, context.Background())
+	if math.IsNaN(limits.Above) || err == nil || !tr.said("fallen back: exposure of a (it may be above 8 V for 1s, and reads 9 V)") {
+		t.Errorf("error %v, told %+v", err, tr.events)
+	}
+}
