@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strconv"
 	"sync"
 	"time"
@@ -19,6 +18,9 @@ import (
 // makeSafeTime is how long make-safe takes at most. Not more: it runs when a service
 // has just died, and what is unsafe should not stay so.
 const makeSafeTime = 5 * time.Second
+
+// makeSafeGrace is for saying what has not been confirmed when that time is over.
+const makeSafeGrace = time.Second
 
 func newMakeSafeCommand(e *env) *cobra.Command {
 	var all, after bool
@@ -36,6 +38,9 @@ With --after-service it first looks at what systemd tells ExecStopPost= of the s
 end ($SERVICE_RESULT, $EXIT_CODE, $EXIT_STATUS). Where tuner run has ended by itself
 and confirmed where its actuators are (exit code 0 or 130) it says so and leaves them
 in their shutdown states; after any other end it does its work.
+
+What it says has been read back from the instrument, within the tolerance of the file's
+readback; a value that does not come is written again every second.
 
 Exit code 0: every device confirmed; 7: not.`,
 		Args:              oneFile("a configuration file"),
@@ -100,68 +105,58 @@ func (w *wiring) makeSafe(ctx context.Context, all bool, out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// makeDeviceSafe opens one device, writes its fault states and closes it. A device
-// that hangs is left behind when the time is over.
+// makeDeviceSafe opens one device, writes its fault states, waits until it tells that it
+// has them, and closes it. A device that hangs is left behind when the time is over.
 func (w *wiring) makeDeviceSafe(ctx context.Context, i int, all bool) safeReport {
 	r := safeReport{device: w.devices[i].name}
-	set, words := w.faultStates(i, all)
-	if len(set.Values)+len(set.Release) == 0 {
-		r.words = words
+	f := w.faultStates(i, all)
+	if f.still() {
+		r.words = f.words
 		return r
 	}
 	done := make(chan error, 1)
-	go func() { done <- writeSafe(ctx, w.devices[i], set) }()
+	go func() { done <- f.write(ctx, w.devices[i]) }()
 	select {
 	case r.err = <-done:
 	case <-ctx.Done():
-		r.err = fmt.Errorf("no answer within %v", makeSafeTime)
+		// What the device has not said by now it may be about to say.
+		select {
+		case r.err = <-done:
+		case <-time.After(makeSafeGrace):
+			r.err = fmt.Errorf("no answer within %v", makeSafeTime)
+		}
 	}
 	if r.err == nil {
-		r.words = words
+		r.words = f.words
 	}
 	return r
 }
 
 // faultStates lists what a device is to be told.
-func (w *wiring) faultStates(device int, all bool) (set drivers.Setpoints, words []string) {
-	set.Values = map[string]float64{}
+func (w *wiring) faultStates(device int, all bool) faultStates {
+	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{}}}
 	for _, v := range w.opt.Variables {
 		if !v.Actuated || v.Channel.Device != device {
 			continue
 		}
 		switch {
 		case v.Dose && v.OnFault == loop.RestOff:
-			set.Release = append(set.Release, v.Channel.Name)
-			words = append(words, fmt.Sprintf("actuator %s: no dose runs", v.Name))
+			f.set.Release = append(f.set.Release, v.Channel.Name)
+			f.words = append(f.words, fmt.Sprintf("actuator %s: no dose runs", v.Name))
 		case v.Dose: // nothing is ever given here, and a dose that runs is to end
-			words = append(words, fmt.Sprintf("actuator %s: a dose that runs is let end", v.Name))
+			f.words = append(f.words, fmt.Sprintf("actuator %s: a dose that runs is let end", v.Name))
 		case v.OnFault == loop.RestOff:
-			set.Release = append(set.Release, v.Channel.Name)
-			words = append(words, fmt.Sprintf("actuator %s: let go", v.Name))
+			f.set.Release = append(f.set.Release, v.Channel.Name)
+			f.words = append(f.words, fmt.Sprintf("actuator %s: let go", v.Name))
 		case v.OnFault == loop.RestSafe || all:
-			set.Values[v.Channel.Name] = v.Limits.Safe
-			words = append(words, fmt.Sprintf("actuator %s: at its safe value, %s", v.Name, quantity(v.Limits.Safe, v.Unit)))
+			f.set.Values[v.Channel.Name] = v.Limits.Safe
+			if v.Tolerance > 0 {
+				f.awaited = append(f.awaited, v)
+			}
+			f.words = append(f.words, fmt.Sprintf("actuator %s: at its safe value, %s", v.Name, quantity(v.Limits.Safe, v.Unit)))
 		default:
-			words = append(words, fmt.Sprintf("actuator %s: left where it is", v.Name))
+			f.words = append(f.words, fmt.Sprintf("actuator %s: left where it is", v.Name))
 		}
 	}
-	return set, words
-}
-
-// writeSafe is the whole conversation with one device.
-func writeSafe(ctx context.Context, d deviceWiring, set drivers.Setpoints) (err error) {
-	dev, err := d.build(drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dev.Close()) }()
-	if _, err := dev.Open(ctx); err != nil {
-		return err
-	}
-	act, ok := dev.(drivers.Actuator)
-	if !ok {
-		return fmt.Errorf("driver %q cannot set anything", d.driver)
-	}
-	_, err = act.Write(ctx, set)
-	return err
+	return f
 }

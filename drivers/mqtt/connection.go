@@ -121,7 +121,7 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 				return nil, err
 			}
 			if !secure(c.address) {
-				c.took(conn)
+				conn = c.took(conn)
 			}
 			return &timedConn{Conn: guarded(conn), timeout: l.options.WriteTimeout, failed: c.drop}, nil
 		}), nil
@@ -215,8 +215,9 @@ func (c *connection) announce(ctx context.Context, text string) error {
 	return nil
 }
 
-// took keeps the transport for drop. It must be the one below TLS: closing the
-// upper one sends a farewell first, which a dead link holds up for seconds.
+// took keeps the transport for drop, and returns the one to speak over. It must be the
+// one below TLS: closing the upper one sends a farewell first, which a dead link holds up
+// for seconds.
 func (c *connection) took(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -226,7 +227,7 @@ func (c *connection) took(conn net.Conn) net.Conn {
 		conn.Close()
 	default:
 	}
-	return conn
+	return lingeringConn{conn}
 }
 
 // drop makes the connection useless at once. The first cause counts.

@@ -14,6 +14,7 @@ It confines nothing: what the unit forbids is systemd's to enforce, and is looke
 "systemd-analyze security". What it does not know it says.
 """
 
+import atexit
 import grp
 import os
 import queue
@@ -87,7 +88,9 @@ class Service:
         self.main = None
         self.starts = 0
         self.stopping = False
+        self.stalled = False  # held on purpose, by a trial
         self.thread = None
+        atexit.register(self.abandon)
 
     def own(self, path):
         """Gives a folder and what is in it to the service's user, as StateDirectory= does."""
@@ -200,7 +203,6 @@ class Service:
         self.main = self.spawn(self.unit["ExecStart"], {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": str(int(patience * 1e6))})
         result = self.watch(sock, patience)
         status = self.main.wait()
-        self.main.reader.join(2)
         sock.close()
         code, word = ("exited", str(status)) if status >= 0 else ("killed", signal.Signals(-status).name[3:])
         fine = {0} | {int(s) for s in self.unit.get("SuccessExitStatus", "").split()}
@@ -209,6 +211,7 @@ class Service:
         elif result == "success" and code == "exited" and status not in fine:
             result = "exit-code"
         self.kill_rest()
+        self.main.reader.join(60)  # nobody is left who could write to it
         self.say(f"systemd: ended: result {result}, {code}, status {word}")
         for command in self.unit.get("ExecStopPost", []):
             post = self.spawn(command, {"SERVICE_RESULT": result, "EXIT_CODE": code, "EXIT_STATUS": word})
@@ -217,7 +220,8 @@ class Service:
             except subprocess.TimeoutExpired:
                 post.kill()
                 self.say(f"systemd: {command}: killed, it took too long")
-            post.reader.join(2)
+            self.kill_rest()
+            post.reader.join(60)
         self.kill_rest()
         self.ends.append((result, code, word))
         self.events.put(("ended", result, code, word))
@@ -230,8 +234,9 @@ class Service:
         abort = seconds(self.unit.get("TimeoutAbortSec", self.unit["TimeoutStopSec"]))
         result, aborted = "success", 0.0
         while self.main.poll() is None:
+            waiting = select.select([sock], [], [], 0.05)[0]
             now = time.monotonic()
-            if select.select([sock], [], [], 0.05)[0]:
+            if waiting:
                 text, ancillary, _, _ = sock.recvmsg(65536, socket.CMSG_SPACE(12))
                 sender = int.from_bytes(ancillary[0][2][:4], "little") if ancillary else 0
                 if sender != self.main.pid:  # NotifyAccess=main
@@ -249,13 +254,14 @@ class Service:
                         last = now
                     if line in ("READY=1", "RELOADING=1", "STOPPING=1"):
                         self.say(f"notify: {line}; {self.status}")
-            if ready and patience and not aborted and now - last > patience:
+            if ready and patience and not aborted and not waiting and now - last > patience:
                 self.say(f"systemd: no sign of life for {patience:g} s: SIGABRT")
                 result, aborted = "watchdog", now
                 self.main.send_signal(signal.SIGABRT)
             if aborted and now - aborted > abort:
                 self.say("systemd: still there: SIGKILL")
                 self.main.kill()
+                self.main.wait()
             if self.stopping and not term:
                 term = now
                 self.main.send_signal(signal.SIGTERM)  # KillMode=mixed: the main process alone
@@ -280,23 +286,35 @@ class Service:
             except ProcessLookupError:
                 pass
 
-    def wait(self, what, limit=60.0):
-        """Waits for an event, passing over others."""
-        end = time.monotonic() + limit
-        while True:
+    def abandon(self):
+        """Leaves nothing behind where a trial ends before its time."""
+        self.stopping = True
+        self.kill_rest()
+
+    def wait(self, what, limit=90.0):
+        """Waits for an event, passing over others. Once the service is dead nothing else comes."""
+        end, event = time.monotonic() + limit, None
+        while event != "dead":
             try:
                 event = self.events.get(timeout=max(end - time.monotonic(), 0.01))
             except queue.Empty:
-                raise SystemExit(f"standin: no {what} within {limit:g} s; heard {self.heard[-5:]}, journal {self.journal[-8:]}") from None
+                break
             if event == what or isinstance(event, tuple) and event[0] == what:
                 return event
+        why = "the service is dead" if event == "dead" else f"none within {limit:g} s"
+        raise SystemExit(f"standin: error: no {what}: {why}; heard {self.heard[-5:]}, journal {self.journal[-8:]}")
 
     def reload(self):
         p = self.spawn(self.unit["ExecReload"], {})
-        p.wait(10)
+        p.wait(60)
         self.wait("reloaded")
 
     def stop(self):
         self.stopping = True
-        if self.thread:
-            self.wait("dead")
+        self.gone()
+
+    def gone(self):
+        """Waits until the service has ended and is not started again."""
+        self.thread.join(300)
+        if self.thread.is_alive():
+            raise SystemExit(f"standin: error: the service goes on; heard {self.heard[-5:]}, journal {self.journal[-8:]}")

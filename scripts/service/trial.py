@@ -5,11 +5,15 @@ machine and without systemd as process 1:
     scripts/service/trial.py --deb dist/tuner_VERSION_amd64.deb      (as root; installs it)
     scripts/service/trial.py --binary dist/tuner-linux-amd64         (installs nothing)
 
-A broker with TLS, passwords and the sample's access rules; a simulated laser that is
-served over it; the unit's own command line under a stand-in for systemd (standin.py); and
-a witness of its own at the broker, which tells where the actuators really are. The tuner
-is stopped, killed, aborted and stalled; its file is reloaded; every command is sent. Each
-time the actuators, the journal and what the service manager was told are looked at.
+A broker with TLS, passwords and access rules; a simulated laser that is served over it; the
+unit's own command line under a stand-in for systemd (standin.py); and a witness of its own
+at the broker, which tells where the actuators really are. The tuner is stopped, killed,
+aborted and stalled; its file is reloaded; every command is sent. Each time the actuators,
+the journal, the status and what the service manager was told are looked at.
+
+It waits for what it looks at, 90 s at most, and so takes any pace of the machine; --slow N
+has all processes of the trial run N times slower. --only WORD tries those trials whose
+name has the word. Needs Debian's mosquitto, mosquitto-clients and openssl.
 
 Exit code 0: everything was as it should be.
 """
@@ -20,18 +24,19 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 
+import slowness
 import standin
+from place import KNOBS, TREE, Place, configuration
+from witness import Witness, until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KNOBS = [("mirror_x", "mrad", "mx", -2.0, 2.0, 0.0, 1.0), ("mirror_y", "mrad", "my", -2.0, 2.0, 0.0, 1.0),
-         ("grating", "mm", "gr", 10.0, 14.0, 12.0, 2.0), ("pump_current", "A", "pump", 60.0, 95.0, 60.0, 20.0)]
-TREE = "tuner/bench/trial/"
+TOOLS = {"mosquitto": "mosquitto", "mosquitto_passwd": "mosquitto", "mosquitto_pub": "mosquitto-clients",
+         "mosquitto_sub": "mosquitto-clients", "openssl": "openssl"}
 BEGAN = time.monotonic()
 FAILURES = []
 
@@ -40,192 +45,34 @@ def say(text):
     print(f"{time.monotonic() - BEGAN:7.2f}  {text}", flush=True)
 
 
+class Failed(Exception):
+    """What ends one of the trials, and lets the others go on."""
+
+
 def check(holds, text):
     say(("ok      " if holds else "FAILED  ") + text)
     if not holds:
-        FAILURES.append(text)
+        raise Failed(text)
 
 
-def configuration(place, user, steps=100000):
-    """The tuner's file and the plant's, which differ in who they are at the broker."""
-    out = [f'''schema = 1
-name = "trial"
-site = "bench"
-tick = "50ms"
-
-[plant]
-kind = "laser"
-
-[objective]
-sensor = "pulse_energy"
-shots = 3
-
-[[sensor]]
-name = "pulse_energy"
-unit = "mJ"
-device = "bench"
-channel = "energy"
-range = [0.0, 20.0]
-max_age = "2s"
-
-[policy]
-kind = "random"
-
-[stop]
-steps = {steps}
-
-[mqtt]
-broker = "tls://localhost:{place.port}"
-commands = true
-ca_file = "{place.folder}/ca.pem"
-username = "{user}"
-password_credential = "mqtt-password"
-
-[[device]]
-name = "bench"
-driver = "mqtt"
-broker = "tls://localhost:{place.port}"
-ca_file = "{place.folder}/ca.pem"
-username = "{user}"
-password_credential = "mqtt-password"
-[device.channel.energy]
-read = {{ topic = "lab/bench/energy", path = "value" }}
-''']
-    for name, unit, channel, low, high, safe, slew in KNOBS:
-        out.append(f'''
-[device.channel.{channel}]
-read = {{ topic = "lab/bench/{channel}", path = "value" }}
-write = {{ topic = "lab/bench/{channel}/set", ttl = "5s" }}
-[[variable]]
-name = "{name}"
-unit = "{unit}"
-range = [{low}, {high}]
-device = "bench"
-channel = "{channel}"
-readback = {{ tolerance = 0.2, timeout = "10s" }}
-[safety.variable.{name}]
-hard = [{low - 0.5}, {high + 0.5}]
-slew = {slew * 4}
-safe = {safe}
-on_fault = "safe"
-shutdown = "safe"
-''')
-    return "".join(out)
+def kill(s):
+    s.main.kill()
 
 
-class Place:
-    """A folder with keys and certificates, and a broker that uses them."""
-
-    def __init__(self, port):
-        self.port, self.folder = port, tempfile.mkdtemp(prefix="tuner-trial-")
-        os.chmod(self.folder, 0o755)
-        atexit.register(shutil.rmtree, self.folder, True)
-        self.passwords = {u: os.urandom(12).hex() for u in ("tuner", "plant", "operator", "observer", "witness")}
-        self.keys()
-        self.rules()
-
-    def path(self, name, text=None, mode=0o644):
-        full = os.path.join(self.folder, name)
-        if text is not None:
-            with open(full, "w", encoding="utf-8") as f:
-                f.write(text)
-            os.chmod(full, mode)
-        return full
-
-    def keys(self):
-        def openssl(*args):
-            subprocess.run(["openssl", *args], check=True, capture_output=True, cwd=self.folder)
-        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=trial",
-                "-addext", "basicConstraints=critical,CA:TRUE")
-        openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "broker.key", "-out", "broker.csr", "-subj", "/CN=localhost")
-        self.path("san", "subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-        openssl("x509", "-req", "-in", "broker.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", "broker.pem", "-days", "2",
-                "-extfile", "san")
-
-    def rules(self):
-        """Who may say and hear what: only the plant says what is measured, only the tuner sets
-        and says how it stands, only the operator commands."""
-        self.path("acl", """user tuner
-topic read lab/bench/+
-topic write lab/bench/+/set
-topic readwrite tuner/bench/trial/#
-topic deny tuner/bench/trial/cmd/+
-topic read tuner/bench/trial/cmd/+
-user plant
-topic write lab/bench/+
-topic read lab/bench/+/set
-user operator
-topic read tuner/#
-topic write tuner/bench/trial/cmd/+
-user observer
-topic read tuner/#
-user witness
-topic read #
-""".replace("topic readwrite tuner/bench/trial/#\ntopic deny tuner/bench/trial/cmd/+\n", "".join(
-            f"topic write tuner/bench/trial/{t}\n" for t in ("status", "state", "telemetry", "event", "resp/+"))))
-        passwords = self.path("passwords", "", 0o600)
-        for user, password in self.passwords.items():
-            subprocess.run(["mosquitto_passwd", "-b", passwords, user, password], check=True, capture_output=True)
-        os.chmod(passwords, 0o644)
-        os.chmod(self.path("broker.key"), 0o644)
-        self.path("mosquitto.conf", f"""listener {self.port} 127.0.0.1
-cafile {self.folder}/ca.pem
-certfile {self.folder}/broker.pem
-keyfile {self.folder}/broker.key
-allow_anonymous false
-password_file {passwords}
-acl_file {self.folder}/acl
-""")
-
-    def broker(self):
-        path = os.environ["PATH"] + ":/usr/sbin"
-        p = subprocess.Popen([shutil.which("mosquitto", path=path), "-c", self.path("mosquitto.conf")], stdout=subprocess.DEVNULL,
-                             stderr=open(self.path("mosquitto.log"), "w", encoding="utf-8"))
-        atexit.register(p.kill)
-        time.sleep(0.5)
-
-    def client(self, program, user, *args):
-        return [program, "-h", "localhost", "-p", str(self.port), "--cafile", self.path("ca.pem"), "-u", user, "-P", self.passwords[user], *args]
+def abort(s):
+    s.main.send_signal(signal.SIGABRT)
 
 
-class Witness:
-    """Hears everything at the broker, on its own account."""
-
-    def __init__(self, place):
-        self.last, self.all = {}, []
-        self.process = subprocess.Popen(place.client("mosquitto_sub", "witness", "-v", "-t", "#"), stdout=subprocess.PIPE, text=True)
-        atexit.register(self.process.kill)
-        threading.Thread(target=self.listen, daemon=True).start()
-
-    def listen(self):
-        for line in self.process.stdout:
-            topic, _, payload = line.rstrip("\n").partition(" ")
-            self.last[topic] = payload
-            self.all.append((time.monotonic(), topic, payload))
-
-    def knob(self, channel):
-        text = self.last.get(f"lab/bench/{channel}")
-        return None if text is None else float(json.loads(text)["value"])
-
-    def safe(self):
-        return all(self.knob(c) is not None and abs(self.knob(c) - safe) < 0.05 for _, _, c, _, _, safe, _ in KNOBS)
-
-    def where(self):
-        return ", ".join(f"{c} {self.knob(c):.3g}" for _, _, c, *_ in KNOBS if self.knob(c) is not None)
-
-    def wait(self, holds, limit=20.0):
-        end = time.monotonic() + limit
-        while time.monotonic() < end:
-            if holds():
-                return True
-            time.sleep(0.05)
-        return False
+def stall(s):
+    s.stalled = True
+    time.sleep(2 * slowness.PERIOD)  # whoever slows it down knows it now
+    s.main.send_signal(signal.SIGSTOP)
 
 
 class Trial:
     def __init__(self, o):
         self.tuner = "/usr/bin/tuner" if o.deb else os.path.abspath(o.binary)
-        self.place = Place(o.port)
+        self.place = Place()
         self.config = "/etc/tuner/trial.toml" if o.deb else self.place.path("trial.toml", "")
         unit = "/usr/lib/systemd/system/tuner@.service" if o.deb else os.path.join(HERE, "..", "systemd", "tuner@.service")
         self.state_root = "/var/lib" if o.deb else self.place.path("state")
@@ -233,178 +80,246 @@ class Trial:
         with open(unit, encoding="utf-8") as f:
             text = f.read().replace("/usr/bin/tuner", self.tuner).replace("/etc/tuner/%i.toml", self.config)
         self.unit = self.place.path("unit", text.replace("/etc/tuner/credentials/%i", self.place.folder))
-        self.quick = self.place.path("quick.conf", "[Service]\nWatchdogSec=2\nTimeoutAbortSec=3\nRestartSec=5\n")
-        self.running = self.place.path("running.conf", f"[Service]\nExecStart=\nExecStart={self.tuner} run --resume run {self.config}\n")
+        self.soon = self.place.path("soon.conf", "[Service]\nRestartSec=1\n")
+        self.watched = self.place.path("watched.conf", "[Service]\nWatchdogSec=6\nTimeoutAbortSec=1\n")
         self.place.path("mqtt-password", self.place.passwords["tuner"] + "\n", 0o600)
+        self.text = configuration(self.place, "tuner", 'password_credential = "mqtt-password"')
+        self.write(self.text)
+        self.operator = self.place.operator()
+        self.now, self.sent = None, 0
+        if o.slow > 1:
+            slowness.slow(o.slow, self.pids)
+        self.place.plant(self.tuner)
+        self.witness = Witness(self.place, KNOBS)
+        served = until(lambda: all(self.witness.knob(k.channel) is not None for k in KNOBS))
+        if not served:
+            raise SystemExit("trial: error: nothing is heard of the plant:\n" + self.place.log("plant.log") + self.place.log("mosquitto.log"))
+        say(f"the plant is served over TLS; the witness hears it: {self.witness.where()}")
+
+    def pids(self):
+        """The processes of the trial, but for a service that is held on purpose."""
+        s = self.now
+        return [p.pid for p in self.place.processes] + (s.children() if s and not s.stalled else [])
 
     def write(self, text):
         with open(self.config, "w", encoding="utf-8") as f:
             f.write(text)
         os.chmod(self.config, 0o644)
 
-    def begin(self):
-        self.place.broker()
-        self.text = configuration(self.place, "tuner")
-        self.write(self.text)
-        plant = self.place.path("plant.toml", configuration(self.place, "plant"))
-        os.mkdir(self.place.path("plant"), 0o700)
-        self.place.path("plant/mqtt-password", self.place.passwords["plant"] + "\n", 0o600)
-        p = subprocess.Popen([self.tuner, "plant", plant], env={**os.environ, "CREDENTIALS_DIRECTORY": self.place.path("plant")}, stderr=open(self.place.path("plant.log"), "w", encoding="utf-8"))
-        atexit.register(p.kill)
-        self.witness = Witness(self.place)
-        check(self.witness.wait(lambda: self.witness.knob("pump") is not None), "the plant is served over TLS; the witness hears it")
+    # --- the life of a service
 
     def service(self, *more):
-        # Each trial is a new instrument: what is latched and counted belongs to one.
+        """A new instrument: what is latched and counted belongs to one."""
         shutil.rmtree(os.path.join(self.state_root, "tuner", "trial"), True)
-        self.since = len(self.witness.all)
-        s = standin.Service([self.unit, self.quick, *more], "trial", self.state_root, say)
-        s.start()
+        self.began = self.witness.mark()
+        self.now = standin.Service([self.unit, self.soon, *more], "trial", self.state_root, say)
+        self.now.start()
+        return self.now
+
+    def status(self, word, since):
+        """Waits until the last status at the broker, said from a mark on, is this one."""
+        def last():
+            said = self.witness.said(TREE + "status", since)
+            return bool(said) and json.loads(said[-1])["state"] == word
+        check(until(last), f"status: {self.witness.last.get(TREE + 'status')}")
+
+    def waits(self, s, since):
+        """As the unit has it: the tuner reads, stays still and waits for resume."""
+        s.wait("ready")
+        still = self.witness.mark()
+        self.status("online", since)
+        check(until(lambda: len(self.witness.said(TREE + "telemetry", still)) >= 3) and until(lambda: "waiting for resume" in s.status),
+              f"it reads and waits: {s.status}")
+        check(self.witness.sets(still) == 0 and until(lambda: self.witness.safe(still)), f"and stays still: {self.witness.where()}")
+
+    def tunes(self):
+        """Has the tuner go on, and waits until actuators are away from safe."""
+        since = self.witness.mark()
+        answer = self.send("resume")
+        check(answer is not None and answer["ok"] and until(lambda: self.witness.away(since)), f"resume: it tunes: {self.witness.where()}")
+
+    def begin(self, name, *more):
+        say(f"=== {name}")
+        s = self.service(*more)
+        self.waits(s, self.began)
+        self.tunes()
         return s
 
-    def moves(self):
-        """Waits until the tuner has set something, and the actuators are away from safe."""
-        def moved():
-            return any(t.endswith("/set") for _, t, _ in self.witness.all[self.since:]) and not self.witness.safe()
-        return self.witness.wait(moved, 40)
+    def ends(self, s, end, since):
+        """What the manager saw and was told at a service's last end, the actuators, the journal."""
+        s.gone()
+        check(s.ends[-1] == end, f"ended: {s.ends[-1]}; {s.status}")
+        check(until(lambda: self.witness.safe(since)), f"the actuators are safe: {self.witness.where()}")
+        return self.journal(s)
 
-    def journal(self, service):
-        """What the journal says is whole, and can be derived anew."""
-        db = os.path.join(service.state, "trial.db")
+    def journal(self, s):
+        """What the journal says is whole, and can be derived anew; every command is in it."""
+        db = os.path.join(s.state, "trial.db")
         done = subprocess.run([self.tuner, "replay", db], capture_output=True, text=True, check=False)
-        last = (done.stdout + done.stderr).strip().splitlines()
-        check(done.returncode == 0 and any("to the last bit" in line for line in last), f"the journal is whole: {last[-1] if last else ''}")
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        check(done.returncode == 0 and any("to the last bit" in line for line in lines), f"the journal is whole: {lines[-1] if lines else ''}")
+        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as c:
+            rows = c.execute("SELECT name, transport, code FROM command LEFT JOIN command_answer ON command = id ORDER BY id").fetchall()
+        check(all(code for *_, code in rows), "its commands: " + ", ".join(f"{name} by {transport}: {code}" for name, transport, code in rows))
+        return rows
 
-    def killed(self, name, kill, result):
-        """One way to end: what the manager sees, where the actuators are, and that it comes back."""
-        say(f"=== {name}")
-        s = self.service(self.running)
-        s.wait("ready")
-        check(self.moves(), f"it tunes: {self.witness.where()}; {s.status}")
-        kill(s)
-        event = s.wait("ended", 30)
-        check(event[1] == result, f"the manager sees result {event[1]} ({event[2]}, {event[3]})")
-        check(self.witness.wait(self.witness.safe), f"the actuators are safe: {self.witness.where()}")
-        said = [t for _, t in s.journal if "at its safe value" in t]
-        check(len(said) >= len(KNOBS), f"and it is said: {said[-1] if said else 'nothing'}")
-        s.wait("ready", 60)
-        check(s.starts == 2, "it is started again")
-        s.stop()
-        check(s.ends[-1] == ("success", "exited", "130"), f"and stopped: {s.ends[-1]}")
-        self.journal(s)
+    # --- commands
 
-    def stopped(self):
-        say("=== systemctl stop (SIGTERM)")
-        s = self.service(self.running)
-        s.wait("ready")
-        check("READY=1" in s.heard and self.moves(), f"ready, and it tunes: {self.witness.where()}")
-        s.stop()
-        check(s.ends == [("success", "exited", "130")], f"ended once: {s.ends}")
-        check(self.witness.safe(), f"the actuators are safe: {self.witness.where()}")
-        check("STOPPING=1" in s.heard and "at its safe value" in s.status, f"the manager was told: {s.status}")
-        check(any("nothing to do" in t for _, t in s.journal), "make-safe left an orderly end alone")
-        self.journal(s)
+    def publish(self, user, topic, *payload):
+        """Publishes and waits until the broker has taken it, or dropped it."""
+        subprocess.run(self.place.client("mosquitto_pub", user, "-q", "1", "-t", topic, *payload), check=True, stderr=subprocess.DEVNULL)
 
-    def reloaded(self):
-        say("=== systemctl reload (SIGHUP)")
-        s = self.service(self.running)
-        s.wait("ready")
-        narrow = self.text.replace("range = [60.0, 95.0]", "range = [60.0, 80.0]")
-        self.write(narrow)
-        s.reload()
-        check(self.witness.wait(lambda: any("reloaded: narrower" in t for _, t in s.journal), 3), "a narrower range is taken over")
-        self.write(self.text)
-        s.reload()
-        told = self.witness.wait(lambda: any(p == 3 and "is wider than" in t for p, t in s.journal), 3)
-        check(told and s.main.poll() is None, "a wider one is refused, and the run goes on")
-        s.stop()
-        check(s.ends == [("success", "exited", "130")], f"stopped: {s.ends}")
-        self.journal(s)
-
-    def refused(self):
-        say("=== a broken file")
-        self.write(self.text + "\n[nonsense]\n")
-        s = self.service(self.running)
-        s.wait("dead", 20)
-        check(s.ends == [("exit-code", "exited", "3")] and s.starts == 1, f"exit code 3 is not tried again: {s.ends}")
-        self.write(self.text)
-
-    def send(self, command, user="operator", **more):
-        """Sends a command as an operator does and returns the answer, None where none came."""
+    def put(self, command, user="operator", **more):
+        """Publishes a command as any client could, and returns its transaction."""
         session = json.loads(self.witness.last[TREE + "status"])["session"]
-        transaction = f"{user}-{command}-{len(self.witness.all)}"
-        content = {"transaction": transaction, "session": session, "expires_ms": 10000, **more}
-        subprocess.run(self.place.client("mosquitto_pub", user, "-q", "1", "-t", TREE + "cmd/" + command, "-m", json.dumps(content)), check=True,
-                       stderr=subprocess.DEVNULL)
+        self.sent += 1
+        content = {"transaction": f"{user}-{command}-{self.sent}", "session": session, "expires_ms": 90000, **more}
+        self.publish(user, TREE + "cmd/" + command, "-m", json.dumps(content))
+        return content["transaction"]
 
-        def answers():
-            found = [json.loads(p) for _, t, p in list(self.witness.all) if t == TREE + "resp/" + command]
-            return [a for a in found if a.get("transaction") == transaction]
-        self.witness.wait(answers, 3)
-        return (answers() or [None])[0]
+    def answers(self, command, transaction):
+        found = [json.loads(p) for p in self.witness.said(TREE + "resp/" + command)]
+        return [a for a in found if a.get("transaction") == transaction]
+
+    def send(self, command, **more):
+        """Sends a command and returns the answer, None where none came."""
+        transaction = self.put(command, **more)
+        until(lambda: self.answers(command, transaction))
+        return (self.answers(command, transaction) or [None])[0]
+
+    def by_hand(self, command):
+        """The same by the tuner's own command line, from an operator's file."""
+        p = subprocess.run([self.tuner, command, "--json", self.operator], capture_output=True, text=True, check=False)
+        return {"ok": p.returncode == 0, "message": (p.stdout + p.stderr).strip()[:200]}
 
     def state(self):
         return json.loads(self.witness.last.get(TREE + "state", "{}")).get("state")
 
+    def tried(self, command, answer, ok, state):
+        good = answer is not None and answer.get("ok") is ok and until(lambda: state in (None, self.state()))
+        shown = {k: v for k, v in (answer or {}).items() if k in ("ok", "code", "message")}
+        check(good, f"{command}: {shown}; state {self.state()}")
+
+    # --- the trials
+
+    def reloaded_and_stopped(self):
+        s = self.begin("systemctl reload (SIGHUP), then systemctl stop (SIGTERM)")
+        self.write(self.text.replace("range = [60.0, 95.0]", "range = [60.0, 80.0]"))
+        s.reload()
+        check(until(lambda: any("reloaded: narrower" in t for _, t in s.journal)), "a narrower range is taken over")
+        self.write(self.text)
+        s.reload()
+        told = until(lambda: any(p == 3 and "is wider than" in t for p, t in s.journal))
+        check(told and s.main.poll() is None, "a wider one is refused, and the run goes on")
+        since = self.witness.mark()
+        s.stop()
+        self.ends(s, ("success", "exited", "130"), since)
+        check("STOPPING=1" in s.heard and "at its safe value" in s.status and len(s.ends) == 1, "the manager was told")
+        check(any("nothing to do" in t for _, t in s.journal), "make-safe left an orderly end alone")
+        self.status("offline", since)
+
+    def killed(self, name, end, result, *more):
+        """One way to end: what the manager sees, where the actuators are, and that it comes back and waits."""
+        s = self.begin(name, *more)
+        since = self.witness.mark()
+        end(s)
+        event = s.wait("ended")
+        s.stalled = False
+        check(event[1] == result, f"the manager sees result {event[1]} ({event[2]}, {event[3]})")
+        said = [t for _, t in s.journal if "at its safe value" in t]
+        check(len(said) >= len(KNOBS), f"make-safe: {said[-1] if said else 'nothing'}")
+        check(until(lambda: self.witness.safe(since)), f"the actuators are safe: {self.witness.where()}")
+        lost = until(lambda: any(json.loads(p)["state"] == "lost" for p in self.witness.said(TREE + "status", since)))
+        check(lost, "status: the broker has said that the tuner is lost")
+        again = self.witness.mark()
+        self.waits(s, since)
+        check(s.starts == 2, "it was started again")
+        s.stop()
+        self.ends(s, ("success", "exited", "130"), again)
+
+    def refused(self):
+        say("=== a broken file")
+        self.write(self.text + "\n[nonsense]\n")
+        s = self.service()
+        s.wait("dead")
+        check(s.ends == [("exit-code", "exited", "3")] and s.starts == 1, f"exit code 3 is not tried again: {s.ends}")
+        self.write(self.text)
+
     def commanded(self):
-        say("=== as the unit has it: hold; then every command, over TLS")
+        say("=== every command, over TLS; a retained stop lies in wait")
+        self.publish("operator", TREE + "cmd/stop", "-r", "-m", "now")
         s = self.service()
-        s.wait("ready")
-        time.sleep(3)
-        check(self.witness.safe() and s.main.poll() is None, f"it reads, stays still and waits: {s.status}")
-        check(self.witness.wait(lambda: TREE + "status" in self.witness.last), f"status: {self.witness.last.get(TREE + 'status')}")
-
-        def tried(command, ok, state, **more):
-            answer = self.send(command, **more)
-            good = answer is not None and (ok is None or answer.get("ok") is ok) and self.witness.wait(lambda: state is None or self.state() == state, 15)
-            shown = {k: v for k, v in (answer or {}).items() if k in ("ok", "code", "message")}
-            check(good, f"{command}: {shown}; state {self.state()}")
-        tried("status", True, None)
-        answer = self.send("resume", user="observer")
-        check(answer is None and self.witness.safe(), "resume from an account without the right: the broker lets nothing through")
-        tried("resume", True, "running")
-        check(self.moves(), f"it tunes: {self.witness.where()}")
-        tried("pause", True, "held")
-        tried("resume", True, "running")
-        tried("set-best", False, None, session="another")
-        subprocess.run(self.place.client("mosquitto_pub", "observer", "-t", "lab/bench/energy", "-m", '{"value": 19.9}'), check=True, stderr=subprocess.DEVNULL)
-        forged = [p for _, t, p in self.witness.all if t == "lab/bench/energy" and json.loads(p)["value"] == 19.9]
+        self.waits(s, self.began)
+        self.tried("status", self.send("status"), True, None)
+        denied = self.put("resume", user="observer")
+        self.tried("status", self.send("status"), True, "disarmed")
+        check(not self.answers("resume", denied), "resume from an account without the right: the broker lets nothing through")
+        self.tunes()
+        self.tried("pause", self.send("pause"), True, "held")
+        self.tried("resume", self.send("resume"), True, "running")
+        self.tried("set-best", self.send("set-best", session="another"), False, None)
+        self.publish("observer", "lab/bench/energy", "-m", '{"value": 19.9}')
+        self.tried("status", self.send("status"), True, None)
+        forged = [p for p in self.witness.said("lab/bench/energy") if json.loads(p)["value"] == 19.9]
         check(not forged, "a forged reading: the broker lets nothing through")
-        tried("reset", None, "running")
-        tried("set-best", True, None)
-        event = s.wait("ended", 150)
-        check(event[1:] == ("success", "exited", "0"), f"the run ends as it should: {event[1:]}; {s.status}")
-        s.wait("dead")
+        self.tried("reset", self.send("reset"), True, "running")
+        since = self.witness.mark()
+        self.tried("set-best", self.send("set-best"), True, None)
+        rows = self.ends(s, ("success", "exited", "0"), since)
         check(s.starts == 1, "and is not started again")
-        check('"state":"offline"' in self.witness.last[TREE + "status"], f"status: {self.witness.last[TREE + 'status']}")
-        self.journal(s)
+        with_code = {(name, code) for name, _, code in rows}
+        # While the tuner is connected this would be a stop: its payload is empty.
+        self.publish("operator", TREE + "cmd/stop", "-r", "-n")
+        check(("stop", "retained") in with_code and ("set-best", "session") in with_code, "refusals are in the journal")
+        self.status("offline", since)
 
-        say("=== a stop, which latches")
-        s = self.service()
-        s.wait("ready")
-        tried("resume", True, "running")
-        check(self.moves(), f"it tunes: {self.witness.where()}")
-        tried("stop", True, None)
-        event = s.wait("ended", 60)
-        check(event[1:] == ("exit-code", "exited", "4"), f"the run has ended: {event[1:]}; {s.status}")
-        check(self.witness.wait(self.witness.safe), f"the actuators are safe: {self.witness.where()}")
-        s.wait("dead")
+    def latched(self):
+        s = self.begin("the operator's commands by tuner itself; a stop, which latches")
+        for command, state in (("status", None), ("pause", "held"), ("resume", "running")):
+            self.tried(f"tuner {command}", self.by_hand(command), True, state)
+        since = self.witness.mark()
+        self.tried("tuner stop", self.by_hand("stop"), True, None)
+        self.ends(s, ("exit-code", "exited", "4"), since)
         check(s.starts == 1, "and is not started again")
-        env = {**os.environ, "STATE_DIRECTORY": s.state}
-        again = subprocess.run([self.tuner, "run", self.config], env={**env, "CREDENTIALS_DIRECTORY": self.place.folder}, capture_output=True, text=True, check=False)
+        env = {**os.environ, "STATE_DIRECTORY": s.state, "CREDENTIALS_DIRECTORY": self.place.folder}
+        again = subprocess.run([self.tuner, "run", self.config], env=env, capture_output=True, text=True, check=False)
         check(again.returncode == 4 and "still latched" in again.stderr, f"nor by hand: {again.stderr.strip().splitlines()[-2:]}")
         cleared = subprocess.run([self.tuner, "reset", self.config], env=env, capture_output=True, text=True, check=False)
         check(cleared.returncode == 0 and "cleared" in cleared.stdout, f"tuner reset: {cleared.stdout.strip()}")
+        self.status("offline", since)
 
-    def run(self):
-        self.begin()
-        self.stopped()
-        self.killed("kill -KILL", lambda s: s.main.kill(), "signal")
-        self.killed("kill -ABRT", lambda s: s.main.send_signal(signal.SIGABRT), "exit-code")
-        self.killed("a stall: SIGSTOP, which only the watchdog notices", lambda s: s.main.send_signal(signal.SIGSTOP), "watchdog")
-        self.reloaded()
-        self.refused()
-        self.commanded()
+    def run(self, only):
+        trials = {
+            "reload stop": self.reloaded_and_stopped,
+            "kill": lambda: self.killed("kill -KILL", kill, "signal"),
+            "abort": lambda: self.killed("kill -ABRT", abort, "exit-code"),
+            "stall": lambda: self.killed("a stall: SIGSTOP, which only the watchdog notices", stall, "watchdog", self.watched),
+            "broken": self.refused,
+            "commands": self.commanded,
+            "latched": self.latched,
+        }
+        for name, trial in trials.items():
+            if only not in name:
+                continue
+            try:
+                trial()
+            except (Failed, SystemExit) as e:
+                FAILURES.append(str(e))
+                self.now.abandon()
+                self.write(self.text)
+
+
+def install(package, p):
+    """Installs the package until the trial ends."""
+    if os.geteuid() != 0:
+        p.error("only root may install a package")
+    if shutil.which("tuner", path="/usr/bin") or os.path.exists("/etc/tuner"):
+        p.error("tuner is or was installed here: it might be in use; apt-get purge tuner, and move /etc/tuner away")
+    subprocess.run(["dpkg", "-i", package], check=True)
+    atexit.register(shutil.rmtree, "/etc/tuner", True)
+    atexit.register(subprocess.run, ["dpkg", "--purge", "tuner"], check=False, stdout=subprocess.DEVNULL)
+    atexit.register(shutil.rmtree, "/var/lib/tuner/trial", True)
+    atexit.register(lambda: os.path.exists("/etc/tuner/trial.toml") and os.remove("/etc/tuner/trial.toml"))
 
 
 def main():
@@ -412,18 +327,17 @@ def main():
     what = p.add_mutually_exclusive_group(required=True)
     what.add_argument("--deb", help="install this package and try what it brings")
     what.add_argument("--binary", help="try this program")
-    p.add_argument("--port", type=int, default=18883, help="for the broker")
+    p.add_argument("--slow", type=float, default=1, help="have the processes of the trial run so many times slower")
+    p.add_argument("--only", default="", help="try those trials whose name has this word")
     o = p.parse_args()
+    os.environ["PATH"] += ":/usr/sbin"  # Debian keeps daemons out of a user's path
+    missing = {package for tool, package in TOOLS.items() if not shutil.which(tool)}
+    if missing:
+        p.error("it needs programs that are not here: apt-get install " + " ".join(sorted(missing)))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("trial: ended by SIGTERM"))  # so that nothing is left behind
     if o.deb:
-        if os.geteuid() != 0:
-            p.error("only root may install a package")
-        if shutil.which("tuner", path="/usr/bin"):
-            p.error("tuner is installed here already: take it away first")
-        subprocess.run(["dpkg", "-i", o.deb], check=True)
-        atexit.register(subprocess.run, ["dpkg", "--purge", "tuner"], check=False)
-        atexit.register(shutil.rmtree, "/var/lib/tuner/trial", True)
-        atexit.register(lambda: os.path.exists("/etc/tuner/trial.toml") and os.remove("/etc/tuner/trial.toml"))
-    Trial(o).run()
+        install(o.deb, p)
+    Trial(o).run(o.only)
     print(f"{len(FAILURES)} failed" if FAILURES else "all was as it should be")
     for f in FAILURES:
         print("  " + f)
