@@ -312,30 +312,3 @@ func benchmarkStep(b *testing.B, advance func(*Limits, *State, *Inputs, *Proposa
 		})
 	}
 }
-
-func ExampleStep() {
-	limits := Limits{Tick: 100 * time.Millisecond, Variables: []VariableLimits{
-		{Low: 0, High: 100, SlewUp: 2, SlewDown: 20, Safe: 60, OnFault: RestSafe, Shutdown: RestSafe}}}
-	in := Inputs{Ready: true, Durable: Undurable}
-	in.Variable[0] = VariableInput{Readback: Sample{Value: 70, Known: true}, CanWrite: true}
-	p := Proposal{ID: 1}
-	p.Drive[0], p.Destination[0] = true, 250 // out of bounds, in A
-	var state State
-	var out Output
-	for k, command := range []Command{CommandNone, CommandArm, CommandStart, CommandNone, CommandStop} {
-		in.Command = command
-		state, out = Step(&limits, state, &in, &p, time.Duration(k)*limits.Tick)
-		if !out.Write[0] {
-			fmt.Printf("%v\n", out.Mode)
-			continue
-		}
-		fmt.Printf("%v %.1f A on the way to %.0f A %v\n", out.Mode, out.Setpoint[0], out.Destination[0], out.Reasons[0].Names())
-		in.Variable[0].Written = Sample{Value: out.Setpoint[0], Known: true}
-	}
-	// Output:
-	// IDLE
-	// ARMED
-	// RUN 70.2 A on the way to 100 A [hard-bounds slew]
-	// RUN 70.4 A on the way to 100 A [hard-bounds slew]
-	// STOPPED 60.0 A on the way to 60 A []
-}
