@@ -60,6 +60,15 @@ func (x *pass) unseen(i int) bool {
 	return !v.Confirmed && x.now-v.IssuedAt > l.Timeout
 }
 
+// watchStand remembers the last acknowledged value that the readback has shown.
+func (x *pass) watchStand(i int) {
+	l, in := &x.l.Variables[i], &x.in.Variable[i]
+	if l.Tolerance > 0 && in.Written.known() && in.Readback.known() && in.Readback.At >= in.Written.At &&
+		within(in.Readback.Value, in.Written.Value, l.Tolerance) {
+		x.s.Variable[i].Stood = in.Written
+	}
+}
+
 // watchOverride notices that an actuator which had followed has been moved by
 // somebody else for longer than a readback may take: the run holds, and takes over
 // the new place.

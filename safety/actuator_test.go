@@ -313,6 +313,25 @@ func TestMovedWhileNobodyDroveIt(t *testing.T) {
 			t.Errorf("at %v after the trip, want the safe value 1", x)
 		}
 	})
+	t.Run("stuck", func(t *testing.T) { // a readback that never showed the place is no witness
+		l := withReadback()
+		l.Variables[0].Safe = 1
+		r := newRig(t, l, 5)
+		r.drive(8).running()
+		r.pass(5 * time.Second)
+		r.deaf = true // from here on it reads 8
+		r.tick(CommandStop)
+		r.pass(5 * time.Second)
+		if x := r.in.Variable[0].Written.Value; x != 1 {
+			t.Fatalf("stopped at %v, want the safe value 1", x)
+		}
+		r.tick(CommandReset)
+		r.pass(5 * time.Second)
+		r.running()
+		if x := r.in.Variable[0].Written.Value; !near(x, 1.1) {
+			t.Errorf("first written %v, want 1 and a tick of 1 per second", x)
+		}
+	})
 	t.Run("slow", func(t *testing.T) { // on its way it has not left any place
 		r := newRig(t, withReadback(), 5)
 		r.drive(9).running()

@@ -58,7 +58,7 @@ var rules = [RuleCount]Info{
 		Default: "3 repeats", Why: "not fewer: a lost frame is no fault; not more: what three repeats do not bring is broken",
 		Precedent: "DeltaV TRIP_TIME, evcc", Test: "TestReadbackIsSentAgainThenTrips", Reaction: ReactTrip, Clear: ClearReset},
 	RuleOverride: {Number: 12, Name: "override", Home: "step",
-		Does:    "holds when an actuator that had followed is moved by somebody else, and takes over its new place; one that was moved while nobody drove it is taken over where it stands; outside the hard bounds nothing is written while it holds, not for a lease either",
+		Does:    "holds when an actuator that had followed is moved by somebody else, and takes over its new place; one that had followed and was moved while nobody drove it is taken over where it stands; outside the hard bounds nothing is written while it holds, not for a lease either",
 		Default: "readback timeout", Why: "a hand at the knob has its reasons: it is not fought",
 		Precedent: "DeltaV SP track", Test: "TestOverrideIsAdopted, TestMovedWhileNobodyDroveIt, TestMovedOutsideTheBounds", Reaction: ReactHold, Clear: ClearAck},
 	RuleInterlock: {Number: 13, Name: "interlock", Home: "step",

@@ -58,6 +58,8 @@ type VariableState struct {
 	Confirmed, Off, Resend, Overridden bool
 	OffSince, TriedAt                  time.Duration
 	Tries                              uint8
+	// Stood is the last value acknowledged by the device that the readback has shown since.
+	Stood Sample
 	// IsAbove says that the variable has been above its exposure's value since
 	// AboveSince.
 	IsAbove    bool
@@ -66,7 +68,7 @@ type VariableState struct {
 
 // forget begins anew with a variable that is not driven.
 func (v *VariableState) forget() {
-	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected}
+	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, Stood: v.Stood}
 }
 
 // Sample is a value that may be unknown; the zero Sample is.

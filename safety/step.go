@@ -55,6 +55,9 @@ func (x *pass) detect() {
 	x.unmet(x.l.Interlocks, RuleInterlock, active)
 	x.watchSensors(active)
 	x.watchLinks(active)
+	for i := range x.l.Variables {
+		x.watchStand(i)
+	}
 	if x.s.Mode == Run || x.s.Mode == Hold {
 		for i := range x.l.Variables {
 			x.watchActuator(i)

@@ -77,12 +77,14 @@ func (x *pass) takeOver(i int) {
 	v.Known, v.Setpoint = true, v.Way
 }
 
-// strayed reports whether an actuator is not where its device acknowledged: a readback
-// that is later than that by the time it may take shows another place. It is looked at
+// strayed reports whether an actuator has left the place that its device acknowledged:
+// the readback had shown it there, and one that is later than the last acknowledgement by
+// the time it may take shows another. A readback that never showed the place is no
+// witness: it may be stuck, and to begin where it stands may be a jump. It is looked at
 // where nobody has watched the actuator meanwhile.
 func (x *pass) strayed(i int) bool {
-	l, in := &x.l.Variables[i], &x.in.Variable[i]
-	return l.Tolerance > 0 && in.Written.known() && in.Readback.known() &&
+	l, in, stood := &x.l.Variables[i], &x.in.Variable[i], x.s.Variable[i].Stood
+	return l.Tolerance > 0 && in.Written.known() && in.Readback.known() && stood.Known && stood.Value == in.Written.Value &&
 		in.Readback.At-in.Written.At > l.Timeout && !within(in.Readback.Value, in.Written.Value, l.Tolerance)
 }
 

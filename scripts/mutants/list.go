@@ -19,6 +19,7 @@ var mutants = []mutant{
 	{11, "response", "safety/actuator.go", "if x.now > s.Deadline {", "if false {", "./safety", "TestResponse"},
 	{12, "readback", "safety/actuator.go", "if v.Tries >= resendMax {", "if false {", "./safety", "TestReadbackIsSentAgainThenTrips"},
 	{12, "override", "safety/actuator.go", "if x.now-v.OffSince > x.l.Variables[i].Timeout {", "if false {", "./safety", "TestOverrideIsAdopted"},
+	{12, "stood", "safety/values.go", "stood.Known && stood.Value == in.Written.Value", "(stood.Known || !stood.Known)", "./safety", "TestMovedWhileNobodyDroveIt"},
 	{12, "strayed", "safety/values.go", "moved := l.Safe, v.Overridden || x.strayed(i)", "moved := l.Safe, v.Overridden", "./safety", "TestMovedWhileNobodyDroveIt"},
 	{12, "strayed-trip", "safety/step.go", "left := !x.s.Variable[i].Changed && x.strayed(i)", "left := false", "./safety", "TestMovedWhileNobodyDroveIt"},
 	{12, "outside", "safety/step.go", "!within(stands.Value, clamp(stands.Value, l.Low, l.High), l.Tolerance) {", "false {", "./safety", "TestMovedOutsideTheBounds"},
