@@ -40,7 +40,7 @@ func (l *Loop) interrupt() {
 	}
 	l.reason = reasonInterrupted
 	message := "stopping: actuators go to their shutdown state"
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == Shadow || !l.drove && l.phase <= booting {
 		message = "stopping; nothing was written"
 	}
 	l.event("info", "interrupt", message)

@@ -1,6 +1,9 @@
 package loop
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Problems of steps that were ended and did not fail.
 const (
@@ -19,6 +22,8 @@ var (
 	ErrInstrument = errors.New("instrument failed")
 	// ErrUnsafe: an actuator's declared rest state could not be confirmed.
 	ErrUnsafe = errors.New("safe state not confirmed")
+	// ErrLeft is an ErrUnsafe: nothing was driven, and the process before was killed.
+	ErrLeft = fmt.Errorf("%w: nothing was driven, and the process before, which was killed, has left the actuators as they were", ErrUnsafe)
 	// ErrSafety: the safety layer held too long, fell back, tripped, was stopped or
 	// refused the start.
 	ErrSafety = errors.New("stopped by the safety layer")

@@ -78,7 +78,8 @@ type Replayed struct {
 // the first difference. A decision that the deadline had cut is repeated with as many
 // work units. What the safety layer did on the way is derived by Verdicts.
 //
-// Errors: what reading the journal gives, and a policy that refuses what was recorded.
+// Errors: what reading the journal gives, a policy that refuses what was recorded, and the
+// cause of ctx's end.
 func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 	var done Replayed
 	if limiter, ok := p.Policy.(policy.WorkLimiter); ok {
@@ -95,6 +96,9 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 	for s, err := range r.Steps() {
 		if err != nil {
 			return done, err
+		}
+		if ctx.Err() != nil {
+			return done, context.Cause(ctx)
 		}
 		if p.Until > 0 && s.Decision.Step > p.Until {
 			break
@@ -208,6 +212,8 @@ func (p *Replay) derive(ctx context.Context, d journal.Decision) (*Difference, e
 	}
 	q, err := p.Policy.Propose(ctx)
 	switch {
+	case ctx.Err() != nil: // the decision was cut
+		return nil, context.Cause(ctx)
 	case errors.Is(err, policy.ErrBudget):
 		return &Difference{Step: d.Step, What: "decision", Recorded: fmt.Sprintf("control set %d", d.ControlSet), Derived: err.Error()}, nil
 	case err != nil:

@@ -32,6 +32,7 @@ type restJob struct {
 // device that has failed is reopened once and brought to its own safe state.
 func (l *Loop) rest(pick func(*Variable) RestState) {
 	l.cancelPolicy()
+	l.tellLeft()
 	l.enter(resting)
 	l.rests = nil
 	if !l.drove && l.safety.Mode < safety.Fallback {
@@ -49,6 +50,16 @@ func (l *Loop) rest(pick func(*Variable) RestState) {
 	}
 	l.reviveDead()
 	l.intendRest()
+}
+
+// tellLeft makes it an error that this process ends before it has driven anything, and
+// the one before was killed while it drove. Where the instrument cannot be had, that is the
+// error, after which a start may be tried again.
+func (l *Loop) tellLeft() {
+	if p := l.deps.Past; p == nil || !p.Left || l.drove || l.phase > booting || l.opt.Mode != Live || errors.Is(l.err, ErrInstrument) {
+		return
+	}
+	l.err = errors.Join(ErrLeft, l.err)
 }
 
 // beginRest aims one actuator at its rest state.
@@ -187,9 +198,9 @@ func (l *Loop) rested() {
 	}
 	if len(unsafe) > 0 {
 		l.err = errors.Join(fmt.Errorf("%w: %w", ErrUnsafe, errors.Join(unsafe...)), l.err)
-		l.event("error", "shutdown", l.err.Error())
+		l.event("error", EventShutdown, l.err.Error())
 	} else if len(l.rests) > 0 {
-		l.event("info", "shutdown", "actuators are at rest")
+		l.event("info", EventShutdown, "actuators are at rest")
 	}
 	l.closeAll()
 }

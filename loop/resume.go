@@ -23,6 +23,9 @@ type Past struct {
 	failures int
 	// start is where the run started, nil where that was not recorded.
 	start []float64
+	// Left says that no process has brought the actuators to rest since the last step: the
+	// one that drove them was killed.
+	Left bool
 	// wantBest says that somebody has ended the search.
 	wantBest bool
 	// openSession is the session that began the open step.
@@ -48,6 +51,7 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 	if err != nil {
 		return Past{}, err
 	}
+	restedAt := -1            // the last step after which they were at rest
 	var session time.Duration // the last stamp of the session in hand
 	for s, err := range r.Steps() {
 		if err != nil {
@@ -82,9 +86,17 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 			return Past{}, err
 		}
 		p.Elapsed -= waitedIn(e)
+		if e.Kind == EventShutdown && e.Level == "info" {
+			restedAt = e.Step
+		}
 	}
+	p.Left = restedAt < p.Steps
 	return p, nil
 }
+
+// EventShutdown is the kind of the event that tells, at level info, that all actuators are
+// at rest, else which are not.
+const EventShutdown = "shutdown"
 
 // recallStory reads what events and comparisons tell of the past.
 func (o *Options) recallStory(r *journal.Reader) (p Past, abandoned map[int]bool, err error) {

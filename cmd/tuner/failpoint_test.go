@@ -15,11 +15,15 @@ import (
 )
 
 // failpointMain is main with a way to die: TUNER_FAILPOINT=NAME@N kills the process, as
-// SIGKILL does, when it passes the failpoint NAME for the N-th time. Only this test
-// binary has it.
+// SIGKILL does, when it passes the failpoint NAME for the N-th time; with
+// TUNER_FAILSIGNAL=INT it is asked to end, as by Ctrl-C. Only this test binary has it.
 func failpointMain() {
 	e := processEnv()
-	e.failpoint = failpointOf(os.Getenv("TUNER_FAILPOINT"))
+	then := die
+	if os.Getenv("TUNER_FAILSIGNAL") == "INT" {
+		then = func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) }
+	}
+	e.failpoint = failpointOf(os.Getenv("TUNER_FAILPOINT"), then)
 	if os.Getenv(testHasty) == "" {
 		e.slowness = 12 // a minute where the product gives 5 s
 	}
@@ -30,8 +34,14 @@ func failpointMain() {
 // for what never comes.
 const testHasty = "TUNER_TEST_HASTY"
 
-// failpointOf gives nil for no text.
-func failpointOf(text string) func(string) {
+// die ends the process as SIGKILL does; nothing more happens on the goroutine.
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+// failpointOf does what is asked for at a failpoint. It gives nil for no text.
+func failpointOf(text string, then func()) func(string) {
 	name, count, _ := strings.Cut(text, "@")
 	if name == "" {
 		return nil
@@ -42,11 +52,9 @@ func failpointOf(text string) func(string) {
 	}
 	var passed atomic.Int64
 	return func(here string) {
-		if here != name || passed.Add(1) != int64(at) {
-			return
+		if here == name && passed.Add(1) == int64(at) {
+			then()
 		}
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // nothing more happens on this goroutine
 	}
 }
 

@@ -116,6 +116,8 @@ func report(w io.Writer, err error) {
 // safetyHint says how to go on after a trip.
 func safetyHint(err error) string {
 	switch {
+	case errors.Is(err, loop.ErrLeft):
+		return "tuner make-safe CONFIG brings the actuators to their fault states, tuner run goes on"
 	case errors.Is(err, loop.ErrLatched):
 		return "look at the instrument; then tuner reset CONFIG clears it, and tuner run begins again"
 	case errors.Is(err, loop.ErrSafety):

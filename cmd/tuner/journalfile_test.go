@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -64,7 +65,7 @@ func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
 		t.Errorf("a run that goes on: %v, want locked", err)
 	}
 	s := session{path: path}
-	if err := s.takeUp(&loop.Deps{}); !errors.Is(err, journal.ErrLocked) {
+	if err := s.takeUp(context.Background(), &loop.Deps{}); !errors.Is(err, journal.ErrLocked) {
 		t.Errorf("a second process goes on: %v, want locked", err)
 	}
 	if err := j.Close(); err != nil {

@@ -13,8 +13,9 @@ import (
 )
 
 // takeUp opens the journal of an unfinished run, brings the policy to where the run's
-// was, and gives the loop what the run has behind it.
-func (s *session) takeUp(deps *loop.Deps) (err error) {
+// was, and gives the loop what the run has behind it. A long journal takes its time, in
+// which ctx may end.
+func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	s.journal, err = journal.Open(s.path, journal.Options{Session: journal.Session{Version: s.run.Version, BootID: s.run.BootID, Start: s.run.Start}})
 	if err != nil {
 		return err
@@ -44,9 +45,15 @@ func (s *session) takeUp(deps *loop.Deps) (err error) {
 	if err != nil {
 		return err
 	}
-	replay := loop.Replay{Options: s.w.opt, Policy: deps.Policy, Lenient: true, Sampled: true}
-	done, err := replay.Run(context.Background(), r)
-	if err != nil {
+	replay := loop.Replay{Options: s.w.opt, Policy: deps.Policy, Lenient: true, Sampled: true,
+		Step: func(n int) { s.tell.show(fmt.Sprintf("going on with %s: step %d of %d", s.path, n, past.Steps)) }}
+	done, err := replay.Run(ctx, r)
+	switch {
+	case ctx.Err() != nil && past.Left && s.w.opt.Mode == loop.Live:
+		return errors.Join(loop.ErrLeft, context.Cause(ctx))
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
 		return fmt.Errorf("resume %s: %w", s.path, err)
 	}
 	deps.Past, s.run = &past, old

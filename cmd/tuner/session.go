@@ -79,7 +79,7 @@ func (s *session) play(ctx context.Context) error {
 		return err
 	}
 	defer s.service.close("not begun")
-	deps, err := s.prepare()
+	deps, err := s.prepare(ctx)
 	if err != nil {
 		return errors.Join(err, s.closeControl())
 	}
@@ -142,7 +142,7 @@ func (s *session) lostReader(cancel context.CancelCauseFunc) {
 
 // prepare makes everything that the loop needs; the journal comes last, so that
 // nothing is left behind when another part cannot be made.
-func (s *session) prepare() (loop.Deps, error) {
+func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	log := newLog(s.tell)
 	deps := loop.Deps{Clock: s.clock, Log: log, Failpoint: s.env.failpoint, Watch: s.watch()}
 	env := drivers.Env{Clock: s.clock, Log: log}
@@ -173,7 +173,7 @@ func (s *session) prepare() (loop.Deps, error) {
 		s.openMetrics(&deps)
 	}
 	if s.resume {
-		err = s.takeUp(&deps)
+		err = s.takeUp(ctx, &deps)
 	} else {
 		err = s.begin()
 	}
