@@ -89,27 +89,15 @@ func (l *Loop) intendDose(i int, amount float64) {
 		Values: map[string]float64{c.Name: amount}, At: l.stamp()}
 	l.failpoint("dose-granted")
 	var id int64
-	l.record("intent of a dose", func(j *journal.Journal) (err error) {
+	l.enqueue(due{what: "intent of a dose", write: func(j *journal.Journal) (err error) {
 		id, err = j.Intend(action)
-		if err != nil && !(l.opt.Outages.Wait && passing(err)) {
-			err = notIntended{err, g}
-		}
 		return err
-	}, func() {
+	}, then: func() {
 		g.action, g.recorded = id, true
 		l.failpoint("dose-intended")
 		l.goOn(g)
-	})
+	}, lost: func(err error) { l.ended(g, safety.DoseNotGiven, 0, err) }})
 }
-
-// notIntended is the error of an intent that will never be recorded: the dose is not
-// given.
-type notIntended struct {
-	error
-	dose *giving
-}
-
-func (e notIntended) Unwrap() error { return e.error }
 
 // goOn tells the device as soon as it can be told, and gives up a dose that is not
 // wanted any more.

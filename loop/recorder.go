@@ -34,7 +34,9 @@ type due struct {
 	// failed, if any, is for what does not wait: it is told that the disk has failed,
 	// and nothing is tried again.
 	failed func(error)
-	asked  time.Time
+	// lost, if any, is told that it will never be recorded, because the run ends for it.
+	lost  func(error)
+	asked time.Time
 }
 
 // needed reports whether a run cannot be replayed without the events of a kind: they
@@ -123,8 +125,8 @@ func (l *Loop) unrecorded(d due, err error) {
 		d.failed(err)
 	}
 	if ends {
-		if d, ok := errors.AsType[notIntended](err); ok {
-			l.ended(d.dose, safety.DoseNotGiven, 0, err)
+		if d.lost != nil {
+			d.lost(err)
 		}
 		l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, d.what, err))
 		l.writeNext()

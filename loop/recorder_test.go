@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -124,6 +125,44 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 	}
 	if tr.rig.knobs["a"].target != 1 {
 		t.Errorf("left at %v: bringing actuators to rest must not depend on a disk", tr.rig.knobs["a"].target)
+	}
+}
+
+// TestDecisionThatIsNotRecorded: where outages are not waited out, a decision that the disk
+// does not take ends the run, and there is no such step: what can be written afterwards
+// says nothing of it, so the next process decides it anew and learns from it.
+func TestDecisionThatIsNotRecorded(t *testing.T) {
+	fill, free := fullDisk(t)
+	tr := newTrial(t)
+	tr.policy.proposals = proposeAll(3, 6, 9)
+	tr.deps.Failpoint = func(name string) {
+		if name == "outcome-durable" && len(tr.policy.seen) == 0 {
+			fill()
+		}
+	}
+	tr.deps.Watch.Event = func(e journal.Event) {
+		if e.Kind == "fault" {
+			free()
+		}
+	}
+	j, path := book(t, &tr.opt)
+	tr.deps.Journal = j
+	if _, err := Run(context.Background(), tr.opt, tr.deps); !errors.Is(err, journal.ErrIO) || !strings.Contains(err.Error(), "decision") {
+		t.Fatalf("error %v", err)
+	}
+	wantSound(t, path, 1)
+	r, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for e, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == EventAbandoned {
+			t.Errorf("of a step that is not there: %+v", e)
+		}
 	}
 }
 

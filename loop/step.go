@@ -176,12 +176,16 @@ func (l *Loop) openStep() {
 	l.enter(recording)
 	decision := l.step.decision
 	l.last = &decision
-	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, func() {
+	l.enqueue(due{what: "decision", write: func(j *journal.Journal) error { return j.Decide(decision) }, then: func() {
 		if l.phase == recording && l.step.n == decision.Step {
 			l.failpoint("decision-durable")
 			l.intend()
 		}
-	})
+	}, lost: func(error) {
+		if l.step.n == decision.Step {
+			l.step.open = false // there is no such step: it has no outcome, and was not abandoned
+		}
+	}})
 	l.tellWaited()
 }
 
