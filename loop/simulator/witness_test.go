@@ -210,7 +210,8 @@ func (v *witness) taken(s drivers.Setpoints, err error) {
 			v.breaks("%s takes %v, which nobody has sent within %v", n, x, v.oldest(now))
 		}
 		v.judgeSlew(n, x, from, now)
-		*v.knobs[n] = knobSeen{set: x, at: now, process: from}
+		// A knob that does not move to its safe value stands elsewhere, and is taken over from there.
+		*v.knobs[n] = knobSeen{set: x, at: now, process: from, strange: v.knobs[n].strange && x == safeValue}
 	}
 	v.reached(now)
 }
