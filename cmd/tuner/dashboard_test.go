@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,14 +27,7 @@ type liveRun struct {
 // startLive starts a run that goes on for as long as one likes, in real time.
 func startLive(t *testing.T) *liveRun {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &liveRun{dir: t.TempDir(), address: free.Addr().String()}
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	r := &liveRun{dir: t.TempDir(), address: freeAddress(t)}
 	text := strings.Replace(serviceFile, "kind = \"random\"", "kind = \"rahbo\"\nrisk = 0.1\ninitial = { design = \"sobol\", steps = 8 }", 1)
 	text += fmt.Sprintf("\n[web]\nlisten = %q\n", r.address)
 	if err := os.WriteFile(filepath.Join(r.dir, "live.toml"), []byte(text), 0o600); err != nil {

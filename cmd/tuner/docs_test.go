@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,14 +117,7 @@ func freePorts(t *testing.T, ports []string) *strings.Replacer {
 	t.Helper()
 	var pairs []string
 	for _, port := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		pairs = append(pairs, port, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		pairs = append(pairs, port, freePort(t))
 	}
 	return strings.NewReplacer(pairs...)
 }

@@ -15,7 +15,7 @@ import (
 // patience is how long a check waits for what a device should do at once or
 // soon. It is generous: it only passes where something is wrong, or where a
 // listener's peer speaks seldom.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // Conform checks a device against the contract of package drivers; makeDevice
 // gives a new one, closed, each time. The device is set within its declared

@@ -48,7 +48,7 @@ func TestConformFindsFlaws(t *testing.T) {
 			if len(problems) == 0 {
 				t.Errorf("the check %q finds nothing", c.check)
 			}
-			if good := checks[i].problems(func() drivers.Device { return talker{&fake{}} }, patience); len(good) > 0 {
+			if good := checks[i].problems(func() drivers.Device { return talker{&fake{}} }, time.Minute); len(good) > 0 {
 				t.Errorf("the check %q finds fault with a good device: %q", c.check, good)
 			}
 		})

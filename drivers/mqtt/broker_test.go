@@ -81,8 +81,6 @@ func TestHaltReleases(t *testing.T) {
 }
 
 func TestHaltNotConfirmed(t *testing.T) {
-	b := broker.Start(t)
-	speaker := newOther(t, b.URL, "lab/#")
 	safe := 5.0
 	set := func(c ChannelOptions) []ChannelOptions {
 		c.Channel, c.Read, c.Write = "x", &ReadTopic{Topic: "lab/x"}, &WriteTopic{Topic: "lab/x/set"}
@@ -100,8 +98,13 @@ func TestHaltNotConfirmed(t *testing.T) {
 		"release, no echo": {set(ChannelOptions{Release: &ReleaseTopic{Topic: "lab/x/release"}}), "5", `channel "x" was released, and no reading on "lab/x" echoed it`, `lab/x/release {"release":true,`},
 	} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			b := broker.Start(t)
+			speaker := newOther(t, b.URL, "lab/#")
 			o := optionsFor(b.URL)
-			o.HaltTimeout = 300 * time.Millisecond
+			if o.HaltTimeout = 300 * time.Millisecond; c.reads != "" {
+				o.HaltTimeout = 10 * time.Second // for a reading to come
+			}
 			d, _ := newDevice(t, o, c.channels...)
 			if _, err := d.Open(context.Background()); err != nil {
 				t.Fatal(err)

@@ -171,11 +171,10 @@ func serve(t *testing.T, o Options, dev drivers.Device) *records {
 // where something is wrong or the machine is busy.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for range 2000 {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
 		if holds() {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatalf("it never came that %s", what)
 }

@@ -100,7 +100,7 @@ func serve(t *testing.T, p Plant) {
 		}
 	})
 	path := p.Options.Path()
-	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(time.Millisecond) {
+	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
 		if target, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(target, "/dev/pts/") {
 			return
 		}

@@ -60,7 +60,7 @@ func openFiles(t *testing.T) int {
 // settles waits until as many goroutines and descriptors are there as before.
 func settles(t *testing.T, goroutines, files int) {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		g, f := runtime.NumGoroutine(), openFiles(t)
 		if g <= goroutines && f <= files {
 			return

@@ -91,20 +91,23 @@ func happen(t *testing.T, seed uint64, long time.Duration, shape ...func(*world)
 }
 
 // sameTime is how long worlds last that are played twice.
-const sameTime = 6 * time.Hour
+const sameTime = time.Hour
 
-// sameTries is how many seeds are played twice at most until two have repeated themselves.
+// sameWanted is how many seeds must repeat themselves, sameTries how many are played twice for it.
 // Messages that leave at one instant (a garbled one and a good one) have no order but the
 // scheduler's, and on a loaded machine that shows: such a world differs (see the README).
-const sameTries = 6
+const (
+	sameWanted = 3
+	sameTries  = 30
+)
 
 // TestSameSeedSameWorld: what happens is a function of the seed, as long as nothing falls on
 // one instant: two plays are the same, line by line.
 func TestSameSeedSameWorld(t *testing.T) {
 	repeated := 0
-	for seed := *simSeed; repeated < 2; seed++ {
+	for seed := *simSeed; repeated < sameWanted; seed++ {
 		if seed == *simSeed+sameTries {
-			t.Fatalf("%d of %d seeds repeated themselves, want 2", repeated, sameTries)
+			t.Fatalf("%d of %d seeds repeated themselves, want %d", repeated, sameTries, sameWanted)
 		}
 		a, b := happen(t, seed, sameTime).canonical(), happen(t, seed, sameTime).canonical()
 		if slices.Equal(a, b) {

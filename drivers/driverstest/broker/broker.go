@@ -10,8 +10,6 @@
 package broker
 
 import (
-	"fmt"
-	"net"
 	"testing"
 	"time"
 )
@@ -102,7 +100,7 @@ func run(t testing.TB, kind Kind, e engine, secure *TLS) *Broker {
 	b := &Broker{Kind: kind, t: t, engine: e}
 	var err error
 	for range attempts {
-		if b.address, err = freeAddress(); err != nil {
+		if b.address, err = FreeAddress(); err != nil {
 			break
 		}
 		if err = e.start(b.address); err == nil {
@@ -140,22 +138,11 @@ func (b *Broker) Restart() {
 	b.t.Helper()
 	b.Stop()
 	var err error
-	for range attempts {
+	for limit := time.Now().Add(startTime); time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
 		if err = b.engine.start(b.address); err == nil {
 			b.running = true
 			return
-		}
-		time.Sleep(100 * time.Millisecond) // the port may be held by dying connections
+		} // the port may be held by dying connections
 	}
 	b.t.Fatalf("broker: %s does not start again at %s: %v\n%s", b.Kind, b.address, err, b.engine.log())
-}
-
-// freeAddress finds a free port of the loopback interface.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("no free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// startTime is how long Mosquitto may take to listen.
-const startTime = 10 * time.Second
+// startTime is how long Mosquitto may take to listen, on a machine that has much else to do.
+const startTime = time.Minute
 
 // findMosquitto gives the path of the installed broker, or "".
 func findMosquitto() string {
