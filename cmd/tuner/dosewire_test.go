@@ -13,7 +13,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// quickFeed is the file of the script doses.txtar in real time: short batches, a probe
+// quickFeed is the file of the script doses.txtar in real time: short batches (but long beside
+// the way from a dose to a reading of what it did, on a slow machine too), a probe
 // that is believed after little, six steps, and a count of what the pumps have given.
 func quickFeed(t *testing.T, devices string) string {
 	t.Helper()
@@ -23,7 +24,7 @@ func quickFeed(t *testing.T, devices string) string {
 	}
 	head, _, _ := strings.Cut(string(text), "[[device]]")
 	for _, r := range [][2]string{
-		{`tick = "1s"`, `tick = "20ms"`}, {"kind = \"dosing\"", "kind = \"dosing\"\nbatch = \"300ms\""},
+		{`tick = "1s"`, `tick = "20ms"`}, {"kind = \"dosing\"", "kind = \"dosing\"\nbatch = \"2s\""},
 		{`settle = "5m"`, `settle = "40ms"`}, {`min_interval = "2m"`, `min_interval = "60ms"`}, {"steps = 40", "steps = 6"},
 		{"steps = 8", "steps = 6"}, {"moves = 0.2", "moves = 1e-4"}, {"moves = -0.2", "moves = -1e-4"}, {`within = "5m"`, `within = "1m"`}, {`max_age = "10s"`, `max_age = "1m"`},
 		{"hour = 60.0", "hour = 600.0"}, {"[policy]", "[[sensor]]\nname = \"dosed\"\nunit = \"mL\"\ndevice = \"bench\"\nchannel = \"dosed\"\nrange = [0.0, 1e6]\nmax_age = \"1m\"\n\n[policy]"},
