@@ -86,11 +86,8 @@ func (l *Loop) comparison() (c journal.Comparison, why string) {
 	case !l.result.HasFound:
 		return c, "there is none"
 	}
-	c = journal.Comparison{ControlSet: found.ControlSet, Pairs: min(o.Verify.Pairs, maxPairs), Shots: o.Objective.Shots, Proposed: l.proposed,
+	c = journal.Comparison{ControlSet: found.ControlSet, Pairs: min(o.Verify.Pairs, maxPairs), Shots: o.verifyShots(), Proposed: l.proposed,
 		Recommended: policy.NaNs(len(o.Variables)), Start: policy.NaNs(len(o.Variables)), At: l.stamp()}
-	if o.Verify.Risk > 0 {
-		c.Shots = max(c.Shots, 2) // one shot says nothing of its scatter
-	}
 	same := true
 	for _, i := range o.ControlSets[found.ControlSet].Variables {
 		v := &o.Variables[i]
@@ -126,7 +123,7 @@ func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
 			pairs = int(fits)
 		}
 		if pairs < minPairs {
-			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", l.sum(cost), minPairs, l.sum(limit))
+			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", o.sum(cost), minPairs, o.sum(limit))
 		}
 	}
 	if limit, n := o.Verify.Time, l.searched(); limit > 0 && n > 0 {
@@ -143,8 +140,8 @@ func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
 }
 
 // sum writes an amount with its unit.
-func (l *Loop) sum(x float64) string {
-	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, l.opt.Cost.Unit), " ")
+func (o *Options) sum(x float64) string {
+	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, o.Cost.Unit), " ")
 }
 
 // pairCost is what a pair costs at most.
@@ -198,7 +195,7 @@ func (l *Loop) nextLeg() {
 		return
 	}
 	if limit := l.opt.Verify.Cost; limit > 0 && v.spent.plus(l.stepMoney(v.plan.Shots)) > asMoney(limit) {
-		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.sum(limit)))
+		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.sum(limit)))
 		l.verified()
 		return
 	}

@@ -234,6 +234,32 @@ func TestNothingToVerify(t *testing.T) {
 	}
 }
 
+// What can be told before the search is told then, and never of a comparison that may
+// take place.
+func TestUnverifiable(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Options)
+		want   string
+	}{
+		{func(*Options) {}, ""},
+		{func(o *Options) { o.Verify.Cost = 12 }, ""}, // six pairs of steps of 1 cost 12
+		{func(o *Options) { o.Verify.Cost = 11.9 }, "a pair costs 2 at least, so 6 cost more than the 11.9"},
+		{func(o *Options) { o.Cost.PerShot, o.Verify.Cost, o.Objective.Shots = 1, 24, 2 }, "a pair costs 6 at least"},
+		{func(o *Options) { o.Cost.PerShot, o.Verify.Cost, o.Verify.Risk, o.Objective.Shots = 1, 35, 1, 1 }, "a pair costs 6 at least"}, // two shots for the scatter
+		{func(o *Options) { o.Verify.Time, o.Variables[0].Settle = 12*time.Second, time.Second }, ""},
+		{func(o *Options) { o.Verify.Time, o.Variables[0].Settle = 12*time.Second, 1001*time.Millisecond }, "a pair takes 2.002s to settle at least"},
+		{func(o *Options) { o.Verify.Cost, o.Verify.Time, o.Variables[0].Settle = 0, 0, time.Hour }, ""},
+		{func(o *Options) { o.Verify = Verify{Why: "stop.verify is 0"} }, "stop.verify is 0"},
+	} {
+		tr := searched(t)
+		tr.opt.Cost.PerShot = 0
+		c.change(&tr.opt)
+		if got := tr.opt.Unverifiable(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%+v: %q, want %q", tr.opt.Verify, got, c.want)
+		}
+	}
+}
+
 // A budget that pays for seven pairs of the eight has seven.
 func TestVerifyWithinItsBudget(t *testing.T) {
 	tr := searched(t)

@@ -104,6 +104,9 @@ func (w *wiring) verifyWords() string {
 	if v.Pairs == 0 {
 		return ""
 	}
+	if why := w.opt.Unverifiable(); why != "" {
+		return "then does not measure the recommended setting against the starting one: " + why
+	}
 	var bounds []string
 	if v.Cost > 0 {
 		bounds = append(bounds, "at most "+quantity(v.Cost, w.opt.Cost.Unit))

@@ -1,0 +1,42 @@
+package loop
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+)
+
+// verifyShots is how many shots each step of the comparison takes.
+func (o *Options) verifyShots() int {
+	if o.Verify.Risk > 0 {
+		return max(o.Objective.Shots, 2) // one shot says nothing of its scatter
+	}
+	return o.Objective.Shots
+}
+
+// Unverifiable says why no comparison can follow the search whatever that finds, "" where
+// one may: every pair is two steps, which cost what their control set and shots cost at
+// least, and takes as long as the settling on both sides.
+func (o *Options) Unverifiable() string {
+	if o.Verify.Pairs == 0 {
+		return cmp.Or(o.Verify.Why, "nobody asked for it")
+	}
+	cost, wait := money(math.MaxInt64), time.Duration(math.MaxInt64)
+	for i := range o.ControlSets {
+		step := o.Cost.stepCost(bill{set: o.ControlSets[i].Cost, shots: o.verifyShots()})
+		cost = min(cost, step.plus(step))
+		settle := time.Duration(math.MaxInt64)
+		for _, v := range o.ControlSets[i].Variables { // the settings may differ in one only
+			settle = min(settle, o.Variables[v].Settle)
+		}
+		wait = min(wait, 2*settle)
+	}
+	if limit := o.Verify.Cost; limit > 0 && minPairs*cost.float() > limit {
+		return fmt.Sprintf("a pair costs %s at least, so %d cost more than the %s that stop.verify_cost allows", o.sum(cost.float()), minPairs, o.sum(limit))
+	}
+	if limit := o.Verify.Time; limit > 0 && wait > limit/minPairs {
+		return fmt.Sprintf("a pair takes %v to settle at least, so %d take longer than the %v that stop.verify_time allows", wait, minPairs, limit)
+	}
+	return ""
+}
