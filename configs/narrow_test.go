@@ -7,15 +7,20 @@ import (
 	"testing"
 )
 
+// sampleText is the text of a sample, empty where there is none.
+func sampleText(name string) string {
+	for _, s := range Samples() {
+		if s.Name == name {
+			return string(s.Text)
+		}
+	}
+	return ""
+}
+
 // sampleAs is a sample with lines replaced.
 func sampleAs(t *testing.T, name string, lines ...string) *Config {
 	t.Helper()
-	var text string
-	for _, s := range Samples() {
-		if s.Name == name {
-			text = string(s.Text)
-		}
-	}
+	text := sampleText(name)
 	for _, line := range lines {
 		old, now, _ := strings.Cut(line, " -> ")
 		if n := strings.Count(text, old+"\n"); n != 1 {
