@@ -105,7 +105,7 @@ func (b *bench) work(answer func(loop.Request) loop.Response) {
 		select {
 		case in := <-b.commands:
 			if in.until.Sub(*b.clock) <= 0 {
-				b.forget(in, refusal{CodeExpired, "late"})
+				b.carryOut(context.Background(), in)
 				continue
 			}
 			b.acted = append(b.acted, request(in))

@@ -55,8 +55,8 @@ func TestAttacks(t *testing.T) {
 		{"for ever", Message{Topic: topic, Payload: command(func(c *Command) { c.Expires = 2 * time.Hour })}, CodeMalformed},
 		{"no transaction", Message{Topic: topic, Payload: command(func(c *Command) { c.Transaction = "" })}, CodeMalformed},
 		{"a transaction to be shown", Message{Topic: topic, Payload: command(func(c *Command) { c.Transaction = "<b>" })}, CodeMalformed},
-		{"not UTF-8", Message{Topic: topic, Payload: []byte("{\"transaction\":\"\xff\"}")}, CodeMalformed},
-		{"deep", Message{Topic: topic, Payload: []byte(`{"transaction":"t1","args":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`)}, CodeMalformed},
+		{"not UTF-8", Message{Topic: topic, Payload: []byte("{\"transaction\":\"t1\",\"session\":\"s-now\",\"expires_ms\":5000,\"args\":{\"reason\":\"\xff\"}}")}, CodeMalformed},
+		{"deep", Message{Topic: topic, Payload: []byte(`{"transaction":"t1","session":"s-now","expires_ms":5000,"args":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`)}, CodeMalformed},
 	}
 	for _, c := range unsigned {
 		if got := newBench(t, Options{}).verdictOf(c.m); got != c.want {
@@ -275,7 +275,7 @@ func TestStops(t *testing.T) {
 			if !b.Urgent(c.m) {
 				t.Fatalf("%s: not urgent", name)
 			}
-			acts := !c.m.Retained && b.readStop(&in, c.m, *b.clock) == nil
+			acts := b.readStop(&in, c.m, *b.clock) == nil
 			if acts != c.acts {
 				t.Errorf("%s (keys: %v): acts %v, want %v", name, keys != nil, acts, c.acts)
 			}

@@ -41,10 +41,6 @@ func (r *Remote) carryOutStops(ctx context.Context) {
 func (r *Remote) stop(ctx context.Context, m Message) {
 	now := r.o.Now()
 	in := incoming{name: loop.CommandStop}
-	if m.Retained {
-		r.answerRefusal(in, *refuse(CodeRetained, "a retained stop is refused: it would end every run; publish it without the retain flag"), now)
-		return
-	}
 	if no := r.readStop(&in, m, now); no != nil {
 		if no.code != "" {
 			r.answerRefusal(in, *no, now)
@@ -56,9 +52,13 @@ func (r *Remote) stop(ctx context.Context, m Message) {
 	r.settle(in, r.panel.Do(ctx, request(in)))
 }
 
-// readStop finds what a stop says about itself. Only a session that is over, an expiry
-// that has passed and a repeat keep it from acting.
+// readStop finds what a stop says about itself. Only the retain flag, a session that is
+// over, an expiry that has passed and a repeat keep it from acting.
 func (r *Remote) readStop(in *incoming, m Message, now time.Time) *refusal {
+	if m.Retained {
+		return refuse(CodeRetained, "a retained stop is refused: it would end every run; publish it without the retain flag. "+
+			"Take this one away when no tuner is connected: the empty message that does so is a stop to one that is")
+	}
 	if len(m.Payload) > MaxPayload {
 		return nil
 	}

@@ -1,8 +1,10 @@
-// Command mutants removes each safety rule in turn and shows that a test fails.
+// Command mutants removes each safety rule, or each defence against attacks, in turn and
+// shows that a test fails.
 //
 //	go run ./scripts/mutants            every rule
 //	go run ./scripts/mutants -n 5       five of them, for every change
 //	go run ./scripts/mutants -rule 13   one
+//	go run ./scripts/mutants -attacks   every defence against attacks, in place of the rules
 //
 // Run it at the top of the repository. Nothing in the working tree is changed: the
 // compiler is given the changed file by an overlay. A rule whose removal no test
@@ -22,12 +24,17 @@ import (
 )
 
 func main() {
-	n := flag.Int("n", len(mutants), "how many, from the first of the list")
+	n := flag.Int("n", len(mutants)+len(attacks), "how many, from the first of the list")
 	rule := flag.Int("rule", 0, "only the mutants of the rule with this number; 0: all")
 	limit := flag.Duration("timeout", 2*time.Minute, "the longest test")
+	defences := flag.Bool("attacks", false, "the defences against attacks, in place of the safety rules")
 	flag.Parse()
+	list := mutants
+	if *defences {
+		list = attacks
+	}
 	survivors, broken, tried := 0, 0, 0
-	for i, m := range mutants {
+	for i, m := range list {
 		if i >= *n || *rule != 0 && m.rule != *rule {
 			continue
 		}
