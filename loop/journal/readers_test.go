@@ -1,0 +1,55 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pandas, DuckDB and Bluesky's event model read what every kind of journal holds, and give
+// the same numbers. What is not installed is not run, and said to be: with the packages
+// that scripts/check_readers.py names in a virtual environment,
+//
+//	PATH=VENV/bin:$PATH go test ./loop/journal -run TestOtherReaders -v
+func TestOtherReaders(t *testing.T) {
+	finished, j := demo(t, 9*opsPerStep)
+	if err := j.Finish("steps", []byte("{}"), after(0)); err != nil {
+		t.Fatal(err)
+	}
+	running, _ := demo(t, 4*opsPerStep+3)
+	empty, _ := demo(t, 0)
+	killed := filepath.Join(t.TempDir(), "killed.db")
+	killedAt(t, killed)
+	for _, c := range []struct{ name, path string }{
+		{"finished", finished}, {"running", running}, {"empty", empty}, {"killed", killed}, {"of two sessions", twoSessions(t)}, {"of version 1", old(t)},
+	} {
+		dir := t.TempDir()
+		for _, part := range []string{"", "-wal"} {
+			content, err := os.ReadFile(c.path + part)
+			if os.IsNotExist(err) {
+				continue
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, "run.db"+part), content, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		copied := filepath.Join(dir, "run.db")
+		for file, f := range map[string]Format{"steps.csv": CSV, "shots.csv": ShotsCSV, "steps.jsonl": JSONL, "bluesky.jsonl": Bluesky} {
+			if err := os.WriteFile(filepath.Join(dir, file), mustExport(t, copied, f), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, ok := python(t, nil, "../../scripts/check_readers.py", dir)
+		if !ok {
+			return
+		}
+		t.Logf("%s:\n%s", c.name, out)
+		if n := strings.Count(out, "\n"); n != 5 || strings.Count(out, " agree\n")+strings.Count(out, "pass the schemas\n")+strings.Count(out, ": NOT RUN: ") != n-1 {
+			t.Errorf("%s: not every tool has a line", c.name)
+		}
+	}
+}
