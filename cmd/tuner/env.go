@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 )
 
 // env is what a command uses of the world. It is made once; but for the form of narration,
@@ -107,17 +108,32 @@ type style struct {
 	live bool
 	// color allows escape sequences.
 	color bool
+	// columns asks for the terminal's width, 0: not known; nil: nobody knows.
+	columns func() int
 }
 
 func (e *env) style() style {
 	_, noColor := e.lookup("NO_COLOR")
 	term, _ := e.lookup("TERM")
 	live := e.isTerminal(e.stderr) && term != "dumb"
-	return style{live: live, color: live && !noColor}
+	return style{live: live, color: live && !noColor, columns: func() int { return columnsOf(e.stderr) }}
 }
 
 // isTerminal says whether w is a file that is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// columnsOf is the width of a terminal in characters, 0 where it is not known.
+func columnsOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
 }

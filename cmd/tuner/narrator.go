@@ -15,8 +15,21 @@ import (
 // the eye follows would only cost terminal bandwidth.
 const narratorPause = 100 * time.Millisecond
 
-// narratorWidth bounds a progress line: one that wraps could not be written over.
+// narratorWidth bounds a progress line, whatever the terminal: one that wraps could not be
+// written over.
 const narratorWidth = 79
+
+// room is the longest progress line that this terminal does not wrap. It is asked each
+// time, for windows are resized.
+func (n *narrator) room() int {
+	if n.style.columns == nil {
+		return narratorWidth
+	}
+	if c := n.style.columns(); c > 1 {
+		return min(c-1, narratorWidth)
+	}
+	return narratorWidth
+}
 
 // narrator tells on stderr what happens. It writes on a goroutine of its own, so
 // that a terminal that is stopped never stalls the loop.
@@ -135,10 +148,11 @@ func printable(line string) string {
 
 // draw writes the progress line over the last one.
 func (n *narrator) draw(line string) {
-	if r := []rune(line); len(r) > narratorWidth {
-		line = string(r[:narratorWidth])
+	room := n.room()
+	if r := []rune(line); len(r) > room {
+		line = string(r[:room])
 	}
-	pad := strings.Repeat(" ", narratorWidth-len([]rune(line)))
+	pad := strings.Repeat(" ", room-len([]rune(line)))
 	if n.style.color {
 		line = "\x1b[2m" + line + "\x1b[0m"
 	}
@@ -146,5 +160,5 @@ func (n *narrator) draw(line string) {
 }
 
 func (n *narrator) erase() {
-	fmt.Fprint(n.w, "\r"+strings.Repeat(" ", narratorWidth)+"\r")
+	fmt.Fprint(n.w, "\r"+strings.Repeat(" ", n.room())+"\r")
 }

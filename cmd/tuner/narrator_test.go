@@ -22,34 +22,40 @@ func TestNarratorInAPipe(t *testing.T) {
 }
 
 func TestNarratorOnATerminal(t *testing.T) {
-	for _, color := range []bool{false, true} {
-		out := &watched{saw: make(chan struct{}), want: "step 1"}
-		n := newNarrator(out, style{live: true, color: color})
-		n.show("step 1 " + strings.Repeat("x", 200))
-		<-out.saw
-		n.say("first line")
-		n.show("step 2")
-		n.close()
-		text := out.String()
-		if strings.Contains(text, "\x1b") != color {
-			t.Errorf("color %v: %q", color, text)
+	for columns, widest := range map[int]int{0: 79, 40: 39, 80: 79, 200: 79} { // 0: the terminal does not tell
+		narrates(t, columns%80 == 0, columns, widest)
+	}
+}
+
+// narrates tries a terminal of so many columns.
+func narrates(t *testing.T, color bool, columns, widest int) {
+	t.Helper()
+	out := &watched{saw: make(chan struct{}), want: "step 1"}
+	n := newNarrator(out, style{live: true, color: color, columns: func() int { return columns }})
+	n.show("step 1 " + strings.Repeat("x", 200))
+	<-out.saw
+	n.say("first line")
+	n.show("step 2")
+	n.close()
+	text := out.String()
+	if strings.Contains(text, "\x1b") != color {
+		t.Errorf("color %v: %q", color, text)
+	}
+	plain := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(text, "")
+	lines := strings.Split(plain, "\n")
+	// What a terminal shows is what stands after the last carriage return.
+	shown := lines[0][strings.LastIndex(lines[0], "\r")+1:]
+	if strings.TrimSpace(shown) != "first line" {
+		t.Errorf("the first line shows %q", shown)
+	}
+	for part := range strings.SplitSeq(plain, "\r") {
+		if w := len([]rune(strings.TrimSuffix(part, "\n"))); w > widest {
+			t.Errorf("a progress line of %d columns would wrap in %d", w, columns)
 		}
-		plain := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(text, "")
-		lines := strings.Split(plain, "\n")
-		// What a terminal shows is what stands after the last carriage return.
-		shown := lines[0][strings.LastIndex(lines[0], "\r")+1:]
-		if strings.TrimSpace(shown) != "first line" {
-			t.Errorf("the first line shows %q", shown)
-		}
-		for part := range strings.SplitSeq(plain, "\r") {
-			if w := len([]rune(strings.TrimSuffix(part, "\n"))); w > narratorWidth {
-				t.Errorf("a progress line of %d columns would wrap", w)
-			}
-		}
-		last := lines[len(lines)-1]
-		if last[strings.LastIndex(last, "\r")+1:] != "" {
-			t.Errorf("the progress line is left behind: %q", last)
-		}
+	}
+	last := lines[len(lines)-1]
+	if last[strings.LastIndex(last, "\r")+1:] != "" {
+		t.Errorf("the progress line is left behind: %q", last)
 	}
 }
 

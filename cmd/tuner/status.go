@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
+	"math"
 	"text/tabwriter"
 	"time"
 
@@ -92,18 +92,11 @@ func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
 		fmt.Fprintf(t, "last %s\t%s\n", s.Objective.Name, quantity(float64(o.Mean), s.Objective.Unit))
 	}
 	if r := s.Recommended; r != nil {
-		var at []string
-		for i, v := range s.Variables {
-			if i < len(r.Values) && r.Values[i].Known() {
-				at = append(at, v.Name+" "+quantity(float64(r.Values[i]), v.Unit))
-			}
-		}
 		side := "at least"
 		if s.Objective.Minimize {
 			side = "at most"
 		}
-		fmt.Fprintf(t, "best\t%s, %s %s, at %s\n", quantity(float64(r.Mean), s.Objective.Unit), side,
-			quantity(float64(r.Bound), s.Objective.Unit), strings.Join(at, ", "))
+		fmt.Fprintf(t, "best\t%s, %s %s\n", quantity(float64(r.Mean), s.Objective.Unit), side, quantity(float64(r.Bound), s.Objective.Unit))
 	}
 	if c := s.Comparison; c != nil {
 		fmt.Fprintf(t, "compared\t%s\n", comparisonWords(c))
@@ -115,23 +108,35 @@ func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
 		fmt.Fprintf(t, "broker\tINSECURE: not encrypted or without a login\n")
 	}
 	t.Flush()
-	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to")
-	for _, v := range s.Variables {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, number(float64(v.Readback)), number(float64(v.Setpoint)), number(float64(v.Wanted)))
+	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest")
+	for i, v := range s.Variables {
+		best := loop.Number(math.NaN())
+		if r := s.Recommended; r != nil && i < len(r.Values) {
+			best = r.Values[i]
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), inCell(best))
 	}
 	t.Flush()
 	fmt.Fprintln(t, "\nsensor\tunit\treads\tage")
 	for _, v := range s.Sensors {
-		age := unknown
+		age := "no value yet"
 		if v.Age.Known() {
 			age = duration(span(v.Age))
+			if !v.Valid {
+				age += ", too old"
+			}
 		}
-		if !v.Valid {
-			age += ", too old"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Unit, number(float64(v.Value)), age)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Value), age)
 	}
 	return t.Flush()
+}
+
+// inCell is a number in a table, four digits of it.
+func inCell(x loop.Number) string {
+	if !x.Known() {
+		return "-"
+	}
+	return digits(float64(x), 4)
 }
 
 // comparisonWords tells how the re-measuring at the end stands.

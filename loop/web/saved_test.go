@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/web/webtest"
 )
 
@@ -110,4 +111,25 @@ func TestReportSavesFiguresAndPrints(t *testing.T) {
 	if !inked {
 		t.Error("the figures keep the colours of a dark screen")
 	}
+}
+
+// A run that was ended before its first step has a report too; that of a very long one stays
+// small enough for an e-mail.
+func TestReportOfNothingAndOfALot(t *testing.T) {
+	var b bytes.Buffer
+	if d, _ := bench.longest().show(t); WriteReport(&b, d) != nil || b.Len() > 4<<20 {
+		t.Errorf("the report of %d steps has %d bytes", d.Total, b.Len())
+	}
+	ctx := webtest.Browser(t)
+	if ctx == nil {
+		return
+	}
+	d := labDocument(t, 0)
+	d.Picture = &loop.Picture{Slices: []loop.PictureSlice{}, Sets: make([]*loop.PicturePoint, 2)}
+	address := reportFile(t, d)
+	tab := webtest.Open(t, ctx, address, webtest.Screens()[3])
+	awaitText(t, tab, "Nothing is recommended yet", "No step is over yet.", "not finished")
+	tab.Fits(t)
+	tab.Accessible(t)
+	tab.Quiet(t, address)
 }
