@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -65,10 +66,17 @@ func studentTells(legs []leg) bool {
 // side, and it is told where there is one. The first is what a level means: of 2000 seeds
 // at most the 99.9th percentile of the binomial distribution may fail it. With drift the
 // turning order keeps it (and loses some power).
+//
+//	TUNER_VERDICTS=60000 go test ./loop -run TestVerdictsOverSeeds -v
 func TestVerdictsOverSeeds(t *testing.T) {
-	const seeds = 2000
+	seeds := 2000
+	if s := os.Getenv("TUNER_VERDICTS"); s != "" {
+		if _, err := fmt.Sscan(s, &seeds); err != nil {
+			t.Fatalf("TUNER_VERDICTS: %v", err)
+		}
+	}
 	most := 0.0
-	for b := (distuv.Binomial{N: seeds, P: VerifyLevel}); b.CDF(most) < 0.999; most++ {
+	for b := (distuv.Binomial{N: float64(seeds), P: VerifyLevel}); b.CDF(most) < 0.999; most++ {
 	}
 	for _, slope := range []float64{0, 0.3, 10} {
 		count := campaign(t, seeds, 0, slope)

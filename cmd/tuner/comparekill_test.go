@@ -128,7 +128,7 @@ func (c *campaign) checkCompared(legs, torn *int) (ended bool) {
 	return status.Finished
 }
 
-// countPairs counts the pairs on record by the rules of docs/runs.md: a pair is whole where
+// countPairs counts the pairs on record by the rules of docs/explanation/verified.md: a pair is whole where
 // one process has measured both sides, one directly after the other. It gives the number
 // of measurements, and the gain of each pair by its number.
 func (c *campaign) countPairs(r *journal.Reader) (all int, whole map[int]float64) {
