@@ -61,6 +61,9 @@ type Reading struct {
 	Values map[string]float64
 	// At is when the values were taken, by the clock of Env: a monotonic reading.
 	At time.Time
+	// Missing says of channels that were asked for why they have no value, where the device
+	// knows: what it answered instead, in words that can be printed. nil: it says nothing.
+	Missing map[string]error
 }
 
 // Setpoints is one write: every value and every release in it belong together.
@@ -155,6 +158,9 @@ type Clock interface {
 type Env struct {
 	Clock Clock
 	Log   *slog.Logger
+	// Looking says that nobody will write: opening, reading and closing leave the instrument
+	// and its files as they are, also where closing would otherwise bring it to safe.
+	Looking bool
 }
 
 // Errors that a driver's errors wrap, so that the loop can tell what to do.

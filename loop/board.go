@@ -26,6 +26,9 @@ type board struct {
 	sensors, variables []entry
 	// oddSensors and oddVariables are the last values that were not believed.
 	oddSensors, oddVariables []entry
+	// why says what came in place of a value last, by device and channel; a value takes it
+	// out.
+	why map[Channel]error
 	// low and high bound what is believed of each variable: what its device says it
 	// can have, and a tenth of that range more, because a readback has noise.
 	low, high []float64
@@ -33,7 +36,7 @@ type board struct {
 
 func newBoard(o *Options) board {
 	n := len(o.Variables)
-	b := board{sensors: make([]entry, len(o.Sensors)), variables: make([]entry, n),
+	b := board{why: map[Channel]error{}, sensors: make([]entry, len(o.Sensors)), variables: make([]entry, n),
 		oddSensors: make([]entry, len(o.Sensors)), oddVariables: make([]entry, n), low: make([]float64, n), high: make([]float64, n)}
 	for i := range n {
 		b.low[i], b.high[i] = math.Inf(-1), math.Inf(1)
@@ -52,6 +55,9 @@ func (b *board) believe(i int, c drivers.Channel) {
 // sensors it renewed. What the safety layer does not believe is no data.
 func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 	b := &l.board
+	for name := range r.Values {
+		delete(b.why, Channel{device, name})
+	}
 	for i, s := range l.opt.Sensors {
 		v, ok := r.Values[s.Channel.Name]
 		if s.Channel.Device != device || !ok {
@@ -83,11 +89,22 @@ func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 	return renewed
 }
 
+// answerWords says what a channel gave in place of a value, "" where it says nothing.
+func (l *Loop) answerWords(c Channel) string {
+	if err := l.board.why[c]; err != nil {
+		return ": " + err.Error()
+	}
+	return ""
+}
+
 // handleReading takes in what a device said. asked is when the question was put:
 // a shot counts only if both question and answer lie after the settling. A time that
 // the device does not tell, or that has not come yet, is now: what is here was taken
 // by now, and a clock that is ahead must not make a value fresh for longer.
 func (l *Loop) handleReading(k *link, r drivers.Reading, asked time.Time) {
+	for name, err := range r.Missing {
+		l.board.why[Channel{k.lane - laneDevice, name}] = err
+	}
 	if len(r.Values) == 0 {
 		return
 	}

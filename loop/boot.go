@@ -172,7 +172,7 @@ func (l *Loop) oddWords(i int) string {
 	odd := l.board.oddVariables[i]
 	switch {
 	case !odd.known:
-		return ""
+		return l.answerWords(l.opt.Variables[i].Channel)
 	case !isFinite(odd.value):
 		return fmt.Sprintf(": it reads %g, which is no number", odd.value)
 	}

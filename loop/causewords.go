@@ -20,7 +20,12 @@ func (l *Loop) causeWords(c journal.ControlCause) string {
 		}
 		return text + ": " + l.diskWords()
 	case safety.RuleStale:
-		return fmt.Sprintf("sensor %s has given nothing for longer than its max_age", c.Of)
+		i := slices.IndexFunc(l.opt.Sensors, func(s Sensor) bool { return s.Name == c.Of })
+		text = fmt.Sprintf("sensor %s has given nothing for longer than its max_age", c.Of)
+		if i >= 0 {
+			text += l.answerWords(l.opt.Sensors[i].Channel)
+		}
+		return text
 	case safety.RuleInterlock:
 		return text + l.conditionWords(l.limits.Interlocks, c.Of)
 	case safety.RulePermissive:
@@ -73,7 +78,7 @@ func (l *Loop) readWords(e entry, maxAge time.Duration, unit string) string {
 	case !e.known:
 		return "nothing was read"
 	case maxAge > 0 && age > maxAge:
-		return fmt.Sprintf("read %s %v ago", inUnit(e.value, unit), age.Round(100*time.Millisecond))
+		return fmt.Sprintf("read %s, %v ago", inUnit(e.value, unit), age.Round(100*time.Millisecond))
 	}
 	return "reads " + inUnit(e.value, unit)
 }

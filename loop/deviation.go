@@ -94,7 +94,7 @@ func (l *Loop) overrideWords(variable string) string {
 		words = "; it" + outside
 	}
 	if !isFinite(l.aims[i].written) {
-		return " (nobody has sent it there" + words + ")"
+		return " (nobody has sent it there" + words + `; bring it inside by hand or by tuner make-safe --all, or allow that with boot = "safe")`
 	}
 	v := &l.opt.Variables[i]
 	return fmt.Sprintf(" (somebody else has moved it: it was sent to %s, and %s%s)", inUnit(l.aims[i].written, v.Unit),

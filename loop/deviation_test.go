@@ -78,3 +78,21 @@ func TestResponseIsToldInNumbers(t *testing.T) {
 		t.Errorf("error %v, told %+v", err, tr.events)
 	}
 }
+
+// TestAnswersAreTold: an instrument that answers a question with words is quoted where its
+// silence is told.
+func TestAnswersAreTold(t *testing.T) {
+	tr := guardedTrial(t, func(since time.Duration) float64 {
+		if since < 5*time.Second {
+			return math.NaN()
+		}
+		return 300
+	})
+	tr.rig.words = `it answers "BUSY"`
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !tr.said(`held: sensor aux has given nothing for longer than its max_age: it answers "BUSY"`) {
+		t.Errorf("told %+v", tr.events)
+	}
+}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -30,6 +31,8 @@ type rig struct {
 	meter func(at map[string]float64) float64
 	// aux is the second sensor; nil: 300 K. NaN: no new value.
 	aux func() float64
+	// words are what it answers in place of a value, "" for nothing at all.
+	words string
 	// fault, if any, answers instead.
 	fault func(op string) error
 	// reopenFails makes Open fail after the first time; reopen, if any, says instead what
@@ -158,6 +161,8 @@ func (r *rig) Read(_ context.Context, channels []string) (drivers.Reading, error
 		case c == "aux":
 			if x := r.aux(); !math.IsNaN(x) {
 				out.Values[c] = x
+			} else if r.words != "" {
+				out.Missing = map[string]error{c: errors.New(r.words)}
 			}
 		default:
 			out.Values[c] = at[c] + r.drift

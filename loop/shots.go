@@ -163,16 +163,16 @@ func (l *Loop) missing(now time.Time) string {
 		}
 		s, e := &l.opt.Sensors[i], l.board.sensors[i]
 		if !e.known {
-			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s", s.Name, s.Low, s.High, s.Unit)
+			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s%s", s.Name, s.Low, s.High, s.Unit, l.answerWords(s.Channel))
 		}
 		if !e.fresh(now, s.MaxAge) {
-			return fmt.Sprintf("sensor %s is silent since %v", s.Name, now.Sub(e.at))
+			return fmt.Sprintf("sensor %s is silent since %v%s", s.Name, now.Sub(e.at), l.answerWords(s.Channel))
 		}
 	}
 	for i := range l.opt.Variables {
 		v, e := &l.opt.Variables[i], l.board.variables[i]
 		if v.Channel.Device >= 0 && !v.Dose && !e.fresh(now, v.MaxAge) && (l.step.random[i] || v.Tolerance > 0) {
-			return fmt.Sprintf("variable %s has no fresh reading", v.Name)
+			return fmt.Sprintf("variable %s has no fresh reading%s", v.Name, l.answerWords(v.Channel))
 		}
 	}
 	return "the objective has no new value"

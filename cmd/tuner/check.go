@@ -26,8 +26,8 @@ func newCheckCommand(e *env) *cobra.Command {
 say against it, and print what it will do. No device is opened.
 
 With --probe the devices are opened and each sensor and variable is read once.
-Nothing is moved; but an exec child that is let go brings its outputs to safe, as
-its protocol says.
+Nothing is moved and nothing is written; an exec child is killed afterwards, because
+the end of its input would ask it to go safe.
 
 With --effective every key is printed with its value and where that comes from.`,
 		Args:              oneFile("a configuration file"),

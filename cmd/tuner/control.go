@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -69,9 +70,28 @@ func (s *session) openControl(deps *loop.Deps) error {
 	if err != nil {
 		return err
 	}
-	s.control.Belongs(instrument)
+	if err := s.ownControl(instrument, deps.Machine); err != nil {
+		return err
+	}
 	s.env.noteControl(controlPath(s.path))
+	if err := keepGood(controlPath(s.path), s.w.cfg.Text); err != nil {
+		s.tell.say("tuner: warning: no copy of the file is kept for make-safe: %v", err)
+	}
 	return nil
+}
+
+// ownControl has the control state say whose it is, before anything is driven: others look
+// there.
+func (s *session) ownControl(to journal.Instrument, machine loop.Machine) error {
+	state := s.control.State()
+	s.control.Belongs(to)
+	if reflect.DeepEqual(state.Instrument, to) {
+		return nil
+	}
+	if state.Generation == 0 { // time counts from here
+		state.Wall, state.BootID, state.Uptime = s.clock.Now().Round(0).UTC(), machine.BootID, machine.Uptime()
+	}
+	return s.control.Write(state)
 }
 
 // closeControl lets go of the control state.

@@ -281,7 +281,29 @@ func (w *wiring) conditionLines() (out []conditionLine) {
 		add(safety.RuleViolation, "%d steps in a row break a constraint", safety.ViolationsMax)
 	}
 	add(safety.RuleComms, "a device that is driven is silent for %s", duration(s.Comms))
+	o := &w.opt.Outages
+	if o.Wait {
+		add(safety.RuleInstrument, "a device fails more than %s in %s, or for longer than that", times(o.Retries), duration(o.Window))
+		add(safety.RuleInstrument, "%d steps in a row without valid data", w.opt.FailureLimit)
+	} else {
+		add(safety.RuleInstrument, `a device fails, or %d steps in a row have no valid data (outage = "end": the run ends)`, w.opt.FailureLimit)
+		out[len(out)-1].falls = true
+	}
+	if o.MinFree > 0 {
+		add(safety.RuleRecord, "less than %s MB are free for the journal (a warning at twice that), or it cannot be written", number(float64(o.MinFree)/1e6))
+	} else {
+		add(safety.RuleRecord, "the journal cannot be written (free space is not looked at)")
+	}
+	add(safety.RulePolicy, "the policy fails, or is late by 10s, three times in a row")
 	return out
+}
+
+// times says how often.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // sensorLines lists what makes it react to one sensor; silence comes last.

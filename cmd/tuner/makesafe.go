@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 )
@@ -42,19 +43,27 @@ in their shutdown states; after any other end it does its work.
 What it says has been read back from the instrument, within the tolerance of the file's
 readback; a value that does not come is written again every second.
 
-Exit code 0: every device confirmed; 7: not.`,
+Where the file is broken or gone, the copy is used that the last run of it has left
+beside its control state; that is told, and what is wrong with the file as well.
+
+It reads the control state and locks nothing, so a tuner that runs does not keep it
+from its work; but a running tuner would drive on: stop that first. A serial port that
+a running tuner holds cannot be opened.
+
+Exit code 0: every device confirmed; 7: one did not, within the five seconds; 3: the
+file cannot be used, and no run has left a copy.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := loadWiring(args[0], e.executable)
+			if after && endedSafely(e.lookup) {
+				_, err := fmt.Fprintln(e.stdout, "the service has brought its actuators to rest and confirmed it: nothing to do")
+				return err
+			}
+			w, err := e.safeWiring(args[0])
 			if err != nil {
 				return err
 			}
 			if err := w.refuseUnbuilt("make-safe"); err != nil {
-				return err
-			}
-			if after && endedSafely(e.lookup) {
-				_, err := fmt.Fprintln(e.stdout, "the service has brought its actuators to rest and confirmed it: nothing to do")
 				return err
 			}
 			// A signal does not cut it short: that is what it is there for.
@@ -66,6 +75,25 @@ Exit code 0: every device confirmed; 7: not.`,
 	cmd.Flags().BoolVar(&all, "all", false, "bring actuators that hold on a fault to their safe values too")
 	cmd.Flags().BoolVar(&after, "after-service", false, "do nothing where systemd says that tuner run has ended and confirmed its actuators")
 	return cmd
+}
+
+// safeWiring reads the file, or what the last run went by where it cannot be used.
+func (e *env) safeWiring(path string) (*wiring, error) {
+	w, err := loadWiring(path, e.executable)
+	if err == nil {
+		return w, nil
+	}
+	last, from, lastErr := e.lastGood(path)
+	if lastErr != nil {
+		return nil, err // what is wrong with the file is what there is to mend
+	}
+	if file, ok := errors.AsType[*configs.Error](err); ok {
+		for _, p := range file.Problems {
+			fmt.Fprintf(e.stderr, "tuner: warning: %s\n", p)
+		}
+	}
+	fmt.Fprintf(e.stderr, "tuner: warning: %s cannot be used: by %s, which the last run of it went by\n", path, from)
+	return last, nil
 }
 
 // endedSafely says whether systemd's account of a service's end is one in which

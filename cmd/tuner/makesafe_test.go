@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // TestAfterService goes through what systemd.exec(5) says of $SERVICE_RESULT: only an
@@ -36,6 +40,43 @@ func TestAfterService(t *testing.T) {
 		did := strings.Contains(out.String(), "actuator x: at its safe value, 0.25")
 		if did == c.nothing || strings.Contains(out.String(), "nothing to do") != c.nothing {
 			t.Errorf("%+v: %s", c, out)
+		}
+	}
+}
+
+// TestMakeSafeBesideARun: what a running tuner holds, the locks of its control state and its
+// journal, does not keep make-safe from its work, also where the file has been broken since the
+// run began.
+func TestMakeSafeBesideARun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeService(t)
+	text, err := os.ReadFile("service.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := journal.OpenControl("other.control", journal.Session{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Belongs(journal.Instrument{Config: absolute("service.toml"), Name: "bench"})
+	if err := errors.Join(c.Write(journal.ControlState{}), keepGood("other.control", text)); err != nil {
+		t.Fatal(err)
+	}
+	for _, broken := range []bool{false, true} {
+		if broken {
+			if err := os.WriteFile("service.toml", []byte("tick ="), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // it may be repeated
+			e, out, errOut, _ := testEnv("make-safe", "service.toml")
+			if code := execute(t.Context(), e); code != exitOK || !strings.Contains(out.String(), "actuator x: at its safe value, 0.25") {
+				t.Errorf("broken %v: exit code %d\n%s%s", broken, code, out, errOut)
+			}
+			if told := strings.Contains(errOut.String(), "which the last run of it went by"); told != broken {
+				t.Errorf("broken %v: %s", broken, errOut)
+			}
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (w *wiring) probe(ctx context.Context, e *env) ([]probed, error) {
 	var errs []error
 	for i, d := range w.devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
-		env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell).With("device", d.name)}
+		env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell).With("device", d.name), Looking: true}
 		rows, err := e.probeDevice(ctx, d, mine, env)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.name, err))
@@ -120,13 +120,14 @@ type readJob struct {
 func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 	ctx, cancel := context.WithTimeout(ctx, job.wait)
 	defer cancel()
-	missing := slices.Clone(job.ask)
+	missing, why := slices.Clone(job.ask), map[string]error{}
 	for len(missing) > 0 && ctx.Err() == nil {
 		begin := job.clock.Now()
 		r, err := dev.Read(ctx, missing)
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
+		maps.Copy(why, r.Missing)
 		now := job.clock.Now()
 		for i, c := range job.mine {
 			row := &job.rows[i]
@@ -150,6 +151,9 @@ func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 	for i, c := range job.mine {
 		if slices.Contains(missing, c.channel.Name) && job.rows[i].Problem == "" {
 			job.rows[i].Problem = "no value within " + duration(job.wait)
+			if err := why[c.channel.Name]; err != nil {
+				job.rows[i].Problem += ": " + err.Error()
+			}
 		}
 	}
 	return nil

@@ -219,7 +219,7 @@ func (s *session) simulated(deps *loop.Deps, env drivers.Env) (err error) {
 // real makes the devices of the file; the loop opens them.
 func (s *session) real(deps *loop.Deps, env drivers.Env) error {
 	for _, d := range s.w.devices {
-		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name)}
+		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name), Looking: s.w.opt.Mode == loop.Shadow}
 		dev, err := d.build(env)
 		if err != nil {
 			return fmt.Errorf("device %q: %w", d.name, err)

@@ -233,10 +233,20 @@ func (c *child) dismiss(grace time.Duration) error {
 		return nil
 	case <-time.After(grace):
 	}
+	if err := c.drop(grace); err != nil {
+		return err
+	}
+	return fmt.Errorf("the child did not exit within %v of the end of its input and was %w; whether it went safe is not known", grace, errKilled)
+}
+
+// drop kills the child's group while its input is still open, so that it is not asked to go
+// safe. It returns when the child is reaped, or with an error when that does not happen.
+func (c *child) drop(grace time.Duration) error {
+	c.ignore()
 	c.kill()
 	select {
 	case <-c.exited:
-		return fmt.Errorf("the child did not exit within %v of the end of its input and was %w; whether it went safe is not known", grace, errKilled)
+		return nil
 	case <-time.After(grace + 2*drainTime):
 		return fmt.Errorf("the child (process %d) was killed and does not end; it may hang in a device of the kernel", c.cmd.Process.Pid)
 	}

@@ -18,7 +18,9 @@ import (
 // child whose channels are all "r" refuses every write.
 //
 // Halt sends "safe". Close itself sends nothing, but the protocol gives the end
-// of input a meaning: the child goes safe and exits.
+// of input a meaning: the child goes safe and exits. Where nobody will write
+// (drivers.Env, Looking), it is killed instead before its input ends: to look must not
+// move anything.
 type Device struct {
 	options   Options
 	childName map[string]string // by tuner's name, for the channels that the file lists
@@ -72,7 +74,10 @@ func commandLine(command []string) string { return strings.Join(command, " ") }
 
 // LapsesOnClose implements [drivers.Lapser]: to a child, the end of its input
 // means to go safe and exit.
-func (d *Device) LapsesOnClose() bool { return true }
+func (d *Device) LapsesOnClose() bool { return !d.env.Looking }
+
+// errLooking keeps whoever only looks from moving anything.
+var errLooking = errors.New("opened to look only: nothing is written")
 
 // Read asks the child for channels; see [drivers.Device]. At is when the answer
 // came, less the age that it tells. A name that the child did not declare is an error before anything is
@@ -110,6 +115,9 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // hello, a channel that cannot be set or released, a channel that is both set
 // and released: an error before anything is sent.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	if d.env.Looking {
+		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, errLooking))
+	}
 	req := request{Op: opWrite, Values: make(map[string]float64, len(s.Values)), Dose: s.Dose}
 	for name, v := range s.Values {
 		err := d.checkValue(name, v)
@@ -191,6 +199,9 @@ func (d *Device) unknown(name string) error {
 // its input was closed, which asks it to go safe, but nobody confirms it, and
 // the error says so.
 func (d *Device) Halt(ctx context.Context) error {
+	if d.env.Looking {
+		return d.wrap(errLooking)
+	}
 	if _, err := d.ask(ctx, request{Op: opSafe}); err != nil {
 		return fmt.Errorf("safe state not confirmed: %w", err)
 	}

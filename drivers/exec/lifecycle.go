@@ -142,7 +142,11 @@ func (d *Device) dismiss(why error) {
 	c, leaving := d.child, make(chan struct{})
 	d.dead, d.leaving = why, leaving
 	go func() {
-		err := c.dismiss(d.options.ExitTimeout)
+		end := c.dismiss
+		if d.env.Looking {
+			end = c.drop
+		}
+		err := end(d.options.ExitTimeout)
 		if err != nil {
 			d.env.Log.Warn(err.Error())
 		}

@@ -72,7 +72,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err := errors.Join(ctx.Err(), d.Close()); err != nil {
 		return nil, d.wrap(err)
 	}
-	f, moved, locked, err := hold(&d.options)
+	f, moved, locked, err := hold(&d.options, d.env.Looking)
 	if err != nil {
 		return nil, d.wrap(err)
 	}

@@ -56,10 +56,10 @@ func stampOf(info fs.FileInfo) (stamp, error) {
 	return s, nil
 }
 
-// hold locks the folder and moves aside what is left of an earlier run; the names
-// of what was moved are returned. Where the file system knows no locks, locked is
+// hold locks the folder and, unless it only looks, moves aside what is left of an earlier
+// run; the names of what was moved are returned. Where the file system knows no locks, locked is
 // false.
-func hold(o *Options) (f *folder, moved []string, locked bool, err error) {
+func hold(o *Options, looking bool) (f *folder, moved []string, locked bool, err error) {
 	path := o.folder()
 	if path == "" {
 		path = "."
@@ -74,6 +74,9 @@ func hold(o *Options) (f *folder, moved []string, locked bool, err error) {
 	}
 	f = &folder{input: filepath.Join(path, o.Input), output: filepath.Join(path, o.Output), lock: lock}
 	for _, name := range []string{f.input, f.output} {
+		if looking {
+			break
+		}
 		switch err := os.Rename(name, name+".old"); {
 		case err == nil:
 			moved = append(moved, name)

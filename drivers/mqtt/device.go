@@ -38,6 +38,7 @@ type Device struct {
 	mu     sync.Mutex
 	link   *link // nil while closed
 	latest map[string]latest
+	why    map[string]error // what the last message was of channels whose last one was no data
 	acks   map[string]ack
 	status status
 	order  uint64
@@ -106,6 +107,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	}
 	d.session, d.seq, d.began, d.bad = session, 0, d.env.Clock.Now(), map[string]bool{}
 	d.mu.Lock()
+	d.why = map[string]error{}
 	d.latest, d.acks, d.status, d.news = map[string]latest{}, map[string]ack{}, status{}, make(chan struct{}, 1)
 	d.mu.Unlock()
 	l := newLink(linkSpec{
@@ -185,6 +187,12 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 	defer d.mu.Unlock()
 	for _, name := range channels {
 		last, there := d.latest[name]
+		if err := d.why[name]; !there && err != nil {
+			if r.Missing == nil {
+				r.Missing = map[string]error{}
+			}
+			r.Missing[name] = err
+		}
 		if !there {
 			continue
 		}

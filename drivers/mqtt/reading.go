@@ -124,6 +124,16 @@ func (d *Device) complain(c *channel, err error) {
 		d.env.Log.Info("readings are good again", slog.String("channel", c.Name))
 	}
 	d.bad[c.Name] = err != nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil {
+		delete(d.why, c.Name)
+		return
+	}
+	if d.why == nil {
+		d.why = map[string]error{}
+	}
+	d.why[c.Name] = fmt.Errorf("topic %s: %w", c.read, err)
 }
 
 // remember keeps the newest values and wakes who waits for them.

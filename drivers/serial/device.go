@@ -212,6 +212,12 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 			if d.link == nil || ctx.Err() != nil {
 				return drivers.Reading{}, d.wrap(errors.Join(problems...))
 			}
+			if r.Missing == nil {
+				r.Missing = map[string]error{}
+			}
+			for _, c := range batch {
+				r.Missing[c.Name] = err
+			}
 			continue
 		}
 		for name, v := range values {

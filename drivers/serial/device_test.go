@@ -2,6 +2,7 @@ package serial
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/labtuner/tuner/drivers"
@@ -21,4 +22,30 @@ func TestConforms(t *testing.T) {
 		}
 		return dev
 	})
+}
+
+// TestAnswersThatAreNoValueAreShown: what an instrument answers in place of a number comes with
+// the reading, quoted and bounded, beside the values of the other channels.
+func TestAnswersThatAreNoValueAreShown(t *testing.T) {
+	o, channels := stageOptions(filepath.Join(t.TempDir(), "stage"))
+	serve(t, Plant{Options: o, Channels: channels, Device: stagePlant(t), Env: env(t)})
+	channels[2].Read = &Read{Out: "I?", In: "%f mJ"} // it answers with a current
+	dev, err := New(o, channels, env(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	if _, err := dev.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := dev.Read(t.Context(), []string{"mx", "energy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, there := r.Values["mx"]; !there {
+		t.Errorf("the other channel has no value: %+v", r)
+	}
+	if why := r.Missing["energy"]; why == nil || !strings.Contains(why.Error(), `"I=`) || r.Missing["mx"] != nil {
+		t.Errorf("missing: %v, want what it answered", r.Missing)
+	}
 }
