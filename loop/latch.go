@@ -125,6 +125,7 @@ func (l *Loop) keep() {
 	saved := l.safety.Save()
 	l.kept = l.now()
 	state := l.controlState(saved)
+	l.markLatch(&state)
 	l.failpoint("control-changed")
 	l.desk.post(laneControl, func() func() {
 		err := l.onDisk("control state", func() error { return l.deps.Control.Write(state) })
@@ -145,6 +146,25 @@ func (l *Loop) keep() {
 			}
 		}
 	})
+}
+
+// markLatch notes at once that something is latched, on a lane that nothing else waits in:
+// a disk that is slow may take longer with the state than the process lives.
+func (l *Loop) markLatch(state *journal.ControlState) {
+	latched := len(state.Latched) > 0
+	if latched && !l.marked {
+		l.marks++
+		n := l.marks
+		l.desk.post(laneMark, func() func() {
+			err := l.deps.Control.MarkAhead(n)
+			return func() {
+				if err != nil {
+					l.event("error", EventDisk, err.Error())
+				}
+			}
+		})
+	}
+	l.marked, state.Marks = latched, l.marks
 }
 
 // keepAgain tries again to make latches and doses durable, every second.

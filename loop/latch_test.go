@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -102,4 +103,45 @@ func TestTimeOverRestarts(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
+}
+
+// TestLatchOutlivesADiskThatHangs: the control state of a trip is still being written when
+// the run has ended. The next process finds it latched all the same.
+func TestLatchOutlivesADiskThatHangs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rig.control")
+	synctest.Test(t, func(t *testing.T) {
+		hangs := make(chan struct{})
+		tr, _ := liveTrial(t, func(tr *trial) {
+			tr.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
+			began := time.Now()
+			tr.rig.aux = func() float64 {
+				if time.Since(began) > 5*time.Second {
+					return 310
+				}
+				return 300
+			}
+			tr.deps.Disk = func(what string) {
+				if what == "control state" && time.Since(began) > 4*time.Second {
+					<-hangs
+				}
+			}
+			tr.control(t, path)
+		})
+		end := tr.begin(t)
+		if _, err := end(); !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "interlock of aux") {
+			t.Errorf("the interlock is open: %v", err)
+		}
+		s, err := journal.PeekControl(path)
+		if held := Latched(s); err != nil || held == nil || !strings.Contains(held.Error(), "latched last") {
+			t.Errorf("the next process finds %+v, %v: %v", s, err, held)
+		}
+		close(hangs)
+		synctest.Wait()
+		if s, err = journal.PeekControl(path); err != nil || len(s.Latched) != 1 || s.Latched[0].Of != "aux" {
+			t.Errorf("after the write that came late it finds %+v, %v", s, err)
+		}
+		if err := tr.deps.Control.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -14,6 +14,7 @@ import (
 const (
 	laneJournal = iota
 	laneControl // latches and doses, which do not wait for the journal
+	laneMark    // that something is latched, which does not wait for latches and doses
 	laneSpace   // the free space on the disk
 	lanePolicy
 	laneDevice // and one more for each further device

@@ -82,6 +82,10 @@ type Loop struct {
 	base       time.Duration
 	durable    uint64
 	keepFailed bool
+	// marked says that what is latched has been marked ahead of its state, marks how often
+	// that was done.
+	marked bool
+	marks  uint64
 	// otherDoses are kept as they were found: of variables without a budget now.
 	otherDoses map[string]safety.DoseState
 	// commandsBefore is what earlier processes knew of commands.

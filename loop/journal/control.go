@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/labtuner/tuner/safety"
@@ -42,6 +43,8 @@ type ControlState struct {
 	Commands *CommandMemory `json:"commands,omitempty"`
 	// Instrument is what it is about; the zero one in files that do not say.
 	Instrument Instrument `json:"instrument,omitzero"`
+	// Marks counts the calls of MarkAhead that this state makes superfluous.
+	Marks uint64 `json:"-"`
 }
 
 // Instrument tells one instrument from others, whatever its run is called: what was latched
@@ -84,8 +87,11 @@ type ControlFile struct {
 	instrument *Instrument
 	// notices say what was wrong with a copy that another stood in for.
 	notices []string
-	// marked: the file markName is there.
-	marked bool
+	// mu guards the mark. marked: the file markName is there, the markCount-th of this
+	// process; covered is the newest mark that a written state knows of.
+	mu                 sync.Mutex
+	marked             bool
+	markCount, covered uint64
 	// files are replaced by tests.
 	files controlFiles
 }
@@ -221,7 +227,7 @@ func (c *ControlFile) Write(s ControlState) error {
 			Hint: "see that the disk is not full and can be written", Cause: err})
 	}
 	c.state = s
-	return c.unmark()
+	return c.unmark(s.Marks)
 }
 
 // controlMagic begins a copy; the number is the format's.

@@ -12,7 +12,8 @@ import (
 // A disk that is full takes no new control state, but it does take an empty file: a name
 // in the folder needs no block of its own. So a state with something latched that cannot be
 // written leaves PATH-latched behind, which says, by being there, that what the copies hold
-// is not all that was latched. The next state that is written replaces it.
+// is not all that was latched. The next state that is written replaces it. A disk that is
+// slow is the same: what is latched is marked at once, beside a write that may take long.
 
 // lostLatch is what a control state has latched beside its own where the mark is there.
 var lostLatch = ControlCause{Rule: safety.RuleRecord, Name: safety.RuleRecord.String(),
@@ -39,6 +40,8 @@ func (c *ControlFile) loadMark() {
 // mark notes that s, which could not be written because of err, has something latched.
 // It returns err with what the user has to know where that cannot be noted either.
 func (c *ControlFile) mark(s *ControlState, err *Error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(s.Latched) == 0 || c.marked {
 		return err
 	}
@@ -47,13 +50,37 @@ func (c *ControlFile) mark(s *ControlState, err *Error) error {
 		err.Hint = "look at the instrument before tuner is started again: nothing on the disk says that it may not; " + err.Hint
 		return err
 	}
-	c.marked = true
+	c.marked, c.markCount = true, s.Marks
 	return err
 }
 
-// unmark removes the mark when a state has been written that says it all.
-func (c *ControlFile) unmark() error {
+// MarkAhead notes that something is latched which a Write that waits, or takes long, is to
+// make durable: a process that ends before finds it latched all the same. n counts the
+// marks of this process from 1 on; a state that says by Marks that it knows of the mark
+// takes it away when it is written, also where that comes first. It may be called beside
+// Write from another goroutine.
+func (c *ControlFile) MarkAhead(n uint64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n <= c.covered {
+		return nil // written meanwhile
+	}
 	if !c.marked {
+		if err := c.files.mark(c.markName()); err != nil {
+			return &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("note that something is latched: %v", err),
+				Hint: "see that the folder can be written", Cause: err}
+		}
+	}
+	c.marked, c.markCount = true, n
+	return nil
+}
+
+// unmark removes the mark when a state has been written that knows of it.
+func (c *ControlFile) unmark(marks uint64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.covered = max(c.covered, marks)
+	if !c.marked || c.markCount > c.covered {
 		return nil
 	}
 	if err := c.files.remove(c.markName()); err != nil {

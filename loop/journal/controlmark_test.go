@@ -117,3 +117,61 @@ func TestMarkThatStays(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestMarkAhead: a latch that waits for its state to be written is one for the next process,
+// and none is left when the state has been written, whichever of the two comes first.
+func TestMarkAhead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.control")
+	c := openControl(t, path)
+	calm, tripped := controlOf(1), controlOf(2)
+	calm.Latched, calm.FirstOut, calm.Mode = nil, nil, "RUN"
+	write := func(s ControlState, marks uint64) {
+		t.Helper()
+		s.Marks = marks
+		if err := c.Write(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ahead := func(n uint64) {
+		t.Helper()
+		if err := c.MarkAhead(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	marked := func(want bool) {
+		t.Helper()
+		if _, err := os.Stat(path + "-latched"); (err == nil) != want {
+			t.Fatalf("the mark is there: %v, want %v", err == nil, want)
+		}
+	}
+	ahead(1)
+	write(calm, 0) // one from before the latch, which had to wait
+	marked(true)
+	write(tripped, 1)
+	marked(false)
+	write(tripped, 2) // the state is quicker than its mark
+	ahead(2)
+	marked(false)
+	fullFor(t, func() { // the state is not taken; its mark stays one
+		tripped.Marks = 3
+		if err := c.Write(tripped); !errors.Is(err, ErrIO) {
+			t.Errorf("a full disk: %v", err)
+		}
+	})
+	ahead(3)
+	write(calm, 3) // a person has reset it
+	marked(false)
+	ahead(4)
+	if err := c.Close(); err != nil { // and the process ends
+		t.Fatal(err)
+	}
+	c = openControl(t, path)
+	if s := c.State(); len(s.Latched) != 1 || s.Mode != "TRIPPED" {
+		t.Errorf("the next process finds %s, latched %v", s.Mode, s.Latched)
+	}
+	write(calm, 0)
+	marked(false)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

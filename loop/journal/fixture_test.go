@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // TestMain turns this test binary into a writer when a test starts it as one.
@@ -16,7 +18,7 @@ func TestMain(m *testing.M) {
 	if job := os.Getenv("JOURNAL_TEST_CHILD"); job != "" {
 		os.Exit(child(job))
 	}
-	os.Exit(m.Run())
+	os.Exit(journaltest.Main(m))
 }
 
 var nan = math.NaN()
