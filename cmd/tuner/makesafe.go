@@ -20,7 +20,7 @@ import (
 // has just died, and what is unsafe should not stay so.
 const makeSafeTime = 5 * time.Second
 
-// makeSafeGrace is for saying what has not been confirmed when that time is over.
+// makeSafeGrace is the last part of that time: for saying what has not been confirmed.
 const makeSafeGrace = time.Second
 
 func newMakeSafeCommand(e *env) *cobra.Command {
@@ -67,7 +67,7 @@ file cannot be used, and no run has left a copy.`,
 				return err
 			}
 			// A signal does not cut it short: that is what it is there for.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), e.patience(makeSafeTime))
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), e.patience(makeSafeTime-makeSafeGrace))
 			defer cancel()
 			return w.makeSafe(ctx, all, e.stdout)
 		},
@@ -134,7 +134,8 @@ func (w *wiring) makeSafe(ctx context.Context, all bool, out io.Writer) error {
 }
 
 // makeDeviceSafe opens one device, writes its fault states, waits until it tells that it
-// has them, and closes it. A device that hangs is left behind when the time is over.
+// has them, and closes it. A device that hangs is left behind when the time is over; a
+// child's input has ended then, so that it goes safe if it comes back.
 func (w *wiring) makeDeviceSafe(ctx context.Context, i int, all bool) safeReport {
 	r := safeReport{device: w.devices[i].name}
 	f := w.faultStates(i, all)
