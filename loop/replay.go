@@ -41,7 +41,7 @@ type Replay struct {
 	// Sampled derives the newest decisions and some of those before, and takes the others
 	// as recorded: see derives. The policy comes to the same state, bit for bit.
 	Sampled bool
-	// Step, if there is one, is told of every step that agrees.
+	// Step, if there is one, is told of every step that agrees, or that Teach has taught.
 	Step func(n int)
 
 	abandoned map[int]bool

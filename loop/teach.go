@@ -33,6 +33,9 @@ func (p *Replay) Teach(ctx context.Context, r *journal.Reader) error {
 		if err := p.learn(s, shots); err != nil {
 			return err
 		}
+		if p.Step != nil {
+			p.Step(s.Decision.Step)
+		}
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ what each control set cost and brought, the model, every variable, safety events
 configuration and hashes. It needs no network and no other file, and every figure in it
 can be saved as PNG or CSV. The same journal gives the same bytes, also while a run is writing it.
 
+The model is made anew from all steps on record: a run of very many takes its time, and a
+terminal shows how far it is.
+
 With --derive every decision is derived anew first, as tuner replay does, and the verdict
 stands in the report.`,
 		Args:              oneFile("a journal"),
@@ -42,7 +45,16 @@ stands in the report.`,
 			if err != nil {
 				return err
 			}
-			d, err := w.document(cmd.Context(), r, derive)
+			status, err := r.Status()
+			if err != nil {
+				return err
+			}
+			tell := newNarrator(e.stderr, e.style())
+			defer tell.close()
+			d, err := w.document(cmd.Context(), r, derive, func(n int) {
+				tell.show(fmt.Sprintf("the model learns step %d of %d", n, status.Steps))
+			})
+			tell.close()
 			if err != nil {
 				return err
 			}
@@ -65,8 +77,9 @@ stands in the report.`,
 	return cmd
 }
 
-// document is a journal as the renderer draws it, with the model that its steps give.
-func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool) (*web.Document, error) {
+// document is a journal as the renderer draws it, with the model that its steps give; step is
+// told of each as the model learns it.
+func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool, step func(n int)) (*web.Document, error) {
 	earlier, err := r.Warm()
 	if err != nil {
 		return nil, err
@@ -75,7 +88,7 @@ func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool) (
 	if err != nil {
 		return nil, err
 	}
-	replay, verdict := loop.Replay{Options: w.opt, Policy: p, Lenient: true}, ""
+	replay, verdict := loop.Replay{Options: w.opt, Policy: p, Lenient: true, Step: step}, ""
 	if derive {
 		done, err := replay.Run(ctx, r)
 		if err != nil {
