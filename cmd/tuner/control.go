@@ -113,7 +113,9 @@ a stop, a dose whose outcome is not known (it counts as delivered). Look at the
 instrument first. A reset starts nothing, and what was dosed stays booked.
 
 While a tuner runs it is asked through the broker of [mqtt], and refuses as long as the
-cause is there.
+cause is there. So it is where neither its journal nor its control state is here.
+
+Of a service, whose file is /etc/tuner/NAME.toml, it is the state in /var/lib/tuner/NAME.
 
 With --refilled VARIABLE the reservoir of that variable is full again; no tuner may run
 then.
@@ -131,7 +133,11 @@ until --doses-anew says that they are to begin anew.`,
 			if err := w.haveReservoirs(refilled); err != nil {
 				return err
 			}
-			r := resetting{w: w, journal: runJournalPath(w.cfg, e.stateDirectory(), false), refilled: refilled, anew: anew}
+			r := resetting{w: w, journal: runJournalPath(w.cfg, e.resetFolder(args[0]), false), refilled: refilled, anew: anew}
+			if r.elsewhere() && w.cfg.MQTT != nil && len(refilled) == 0 {
+				where := fmt.Sprintf("there is no control state here (%s-a), so the running tuner was asked; where none runs, reset it on the computer and in the folder of its journal", controlPath(r.journal))
+				return withHint(e.resetRunning(cmd.Context(), w.cfg, nil), where)
+			}
 			err = e.reset(r)
 			if isLocked(err) && len(refilled) == 0 {
 				return e.resetRunning(cmd.Context(), w.cfg, err)
@@ -180,7 +186,7 @@ func (e *env) reset(r resetting) (err error) {
 		}
 		if held == nil {
 			if others == 0 {
-				fmt.Fprintln(e.stdout, "nothing is latched")
+				fmt.Fprintln(e.stdout, "nothing is latched"+absentControl(path))
 			}
 			if len(r.refilled) == 0 {
 				return nil

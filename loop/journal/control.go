@@ -282,7 +282,7 @@ func (disk) replace(name string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, ownAsFolder(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(name+".new", name); err != nil {
