@@ -265,6 +265,9 @@ type Deps struct {
 	// Failpoint, if any, is called with the name of each step between intent,
 	// write and outcome; tests end the process there.
 	Failpoint func(name string)
+	// Slowness is how many times longer the watchdog waits for a tick; 0, which is as 1, in
+	// the product: a test may share its machine with much else.
+	Slowness int
 	// Disk, if any, is called before and after each write to the disk, with what is
 	// written ("record" or "control state"), on the goroutine that writes: tests let it
 	// take its time.

@@ -22,7 +22,7 @@ const (
 // watchdog halts every device by its own lane when the loop has not ticked for too
 // long. It runs on a goroutine of its own and touches nothing of the loop's.
 func (l *Loop) watchdog(asleep <-chan struct{}) {
-	limit := max(dogTicks*l.opt.Tick, dogMin)
+	limit := max(dogTicks*l.opt.Tick, dogMin) * time.Duration(max(1, l.deps.Slowness))
 	look := time.NewTicker(limit / 4)
 	defer look.Stop()
 	barked := false

@@ -130,17 +130,23 @@ name = "nutrient_pump"
 driver = "serial"
 profile = "ezo-pump"
 port = "nutrient.port"
+reply_timeout = "30s"
+write_timeout = "30s"
 
 [[device]]
 name = "acid_pump"
 driver = "serial"
 profile = "ezo-pump"
 port = "acid.port"
+reply_timeout = "30s"
+write_timeout = "30s"
 
 [[device]]
 name = "bench"
 driver = "serial"
 port = "bench.port"
+reply_timeout = "30s"
+write_timeout = "30s"
 [device.channel.growth]
 read = { out = "G", in = "%f", none = "-" }
 [device.channel.ec]

@@ -28,6 +28,7 @@ func testEnv(args ...string) (e *env, out, errOut *syncBuffer, signals chan os.S
 		lookup:     func(string) (string, bool) { return "", false },
 		random:     bytes.NewReader(make([]byte, 64)),
 		isTerminal: func(io.Writer) bool { return false },
+		slowness:   12,
 		signals:    signals}, out, errOut, signals
 }
 

@@ -82,12 +82,15 @@ name = "meter"
 driver = "serial"
 profile = "energy-meter"
 port = "meter.port"
+reply_timeout = "30s"
+write_timeout = "30s"
 
 [[device]]
 name = "stage"
 driver = "serial"
 port = "stage.port"
-reply_timeout = "10s"
+reply_timeout = "30s"
+write_timeout = "30s"
 identify = { out = "ID?", match = "^STAGE" }
 [device.channel.mx]
 read = { out = "R 1", in = "R1=%f" }

@@ -99,6 +99,8 @@ release = { topic = "greenhouse/{{.Channel}}/release" }
 confirm = { topic = "greenhouse/{{.Channel}}/taken", timeout = "1m" }
 {{end}}{{else}}driver = "serial"
 port = "greenhouse.port"
+write_timeout = "30s"
+reply_timeout = "30s"
 identify = { out = "ID?", match = "^GREENHOUSE" }
 [device.channel.area]
 read = { out = "STATE?", in = "%f;%*f;%*f;%*f;%*f;%*f", timeout = "1m" }

@@ -144,7 +144,7 @@ func (s *session) lostReader(cancel context.CancelCauseFunc) {
 // nothing is left behind when another part cannot be made.
 func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	log := newLog(s.tell)
-	deps := loop.Deps{Clock: s.clock, Log: log, Failpoint: s.env.failpoint, Watch: s.watch()}
+	deps := loop.Deps{Clock: s.clock, Log: log, Failpoint: s.env.failpoint, Slowness: s.env.slowness, Watch: s.watch()}
 	env := drivers.Env{Clock: s.clock, Log: log}
 	if s.w.opt.Mode == loop.Simulate {
 		if err := s.simulated(&deps, env); err != nil {
