@@ -129,3 +129,50 @@ serve(Old(), "old")`}
 		t.Errorf("the reading is %v old, not 60 s and at most the %v that asking took", age, took)
 	}
 }
+
+// TestPythonHelperSlips: a handler that returns what it should not, raises, prints or
+// leaves is told of in words, an answer is never mixed with what was printed, and the
+// outputs go safe whatever ends the script.
+func TestPythonHelperSlips(t *testing.T) {
+	if _, err := osexec.LookPath("python3"); err != nil {
+		t.Log("there is no python3 here; the helper was not run")
+		return
+	}
+	for body, want := range map[string]string{
+		`return None`:                   "read() returned None; return a dictionary of values by channel",
+		`return 5`:                      "read() returned 5; return a dictionary",
+		`return {"temp": None}`:         "read() gave None for channel 'temp'",
+		`return {"temp": "hot"}`:        "read() gave 'hot' for channel 'temp'; a value is a number",
+		`return {"temp": float("nan")}`: "channel 'temp' gave nan",
+		`raise ValueError("boom")`:      "ValueError: boom",
+		`sys.exit(3)`:                   "connection ended",
+		`print("by accident"); os.write(1, b"and raw\n"); return {"temp": 20}`: "",
+	} {
+		o := patient()
+		o.Base = "examples"
+		o.Command = []string{"python3", "-c", `
+import os, sys
+from tuner_exec import *
+
+class Slip(Instrument):
+    channels = [sensor("temp", "degC")]
+    def read(self, names):
+        ` + body + `
+    def safe(self):
+        log("all is off")
+
+serve(Slip(), "slip")`}
+		d, said := device(t, o)
+		if _, err := d.Open(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.Read(context.Background(), []string{"temp"})
+		if want == "" && (err != nil || r.Values["temp"] != 20) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, %v; want %q", body, r.Values, err, want)
+		}
+		_ = d.Close() // one that has left cannot be closed in order
+		if !strings.Contains(said.String(), "all is off") || want == "" && !strings.Contains(said.String(), "by accident") {
+			t.Errorf("%s: it does not say that it went safe, or what it printed:\n%s", body, said)
+		}
+	}
+}

@@ -131,7 +131,7 @@ def serve(instrument, name):
             _say(out, {"id": request["id"], **_answer(instrument, request)})
     except (_Signalled, BrokenPipeError):
         pass
-    except Exception:
+    except (Exception, SystemExit):  # a handler that calls sys.exit() still goes safe
         log(traceback.format_exc(), "E")
         status = 1
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -181,7 +181,7 @@ def _do(instrument, request):
     if op == "read":
         names = request.get("channels", [])
         _check(instrument, names, writing=False)
-        return _values(instrument.read(names), names)
+        return _values("read", instrument.read(names), names)
     if op == "write":
         values, release = request.get("values", {}), request.get("release", [])
         _check(instrument, [*values, *release], writing=True)
@@ -189,7 +189,8 @@ def _do(instrument, request):
             return _dose(instrument, values, request["dose"])
         if any(_known(instrument)[name].get("kind") == "dose" for name in values):
             raise Refused("refused", "a pump takes doses only")
-        return _values(instrument.write(values, release) or {}, None)
+        readback = instrument.write(values, release)
+        return _values("write", {} if readback is None else readback, None)
     if op == "safe":
         instrument.safe()
         return {"ok": True}
@@ -204,15 +205,24 @@ def _dose(instrument, values, ident):
     if _known(instrument)[name].get("kind") != "dose":
         raise Refused("refused", f"channel {name!r} takes no doses")
     given = instrument.dose(name, amount, ident)
-    return _values({} if given is None else {name: given}, None)
+    return _values("dose", {} if given is None else {name: given}, None)
 
 
-def _values(values, names):
+def _values(method, values, names):
     """An answer with values; those that nobody asked for are left out."""
-    chosen = {k: float(v) for k, v in values.items() if names is None or k in names}
-    for name, value in chosen.items():
-        if not math.isfinite(value):
-            raise Refused("fault", f"channel {name!r} gave {value}")
+    if not isinstance(values, dict):
+        raise Refused("fault", f"{method}() returned {values!r}; return a dictionary of values by channel")
+    chosen = {}
+    for name, value in values.items():
+        if names is not None and name not in names:
+            continue
+        try:
+            chosen[name] = float(value)
+        except (TypeError, ValueError):
+            raise Refused("fault", f"{method}() gave {value!r} for channel {name!r}; "
+                                   "a value is a number, and a channel without one is left out") from None
+        if not math.isfinite(chosen[name]):
+            raise Refused("fault", f"channel {name!r} gave {chosen[name]}")
     reply = {"ok": True, "values": chosen}
     if isinstance(values, Reading):
         reply["age_ms"] = max(0.0, 1000 * (time.monotonic() - values.taken))
