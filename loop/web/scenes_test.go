@@ -212,7 +212,7 @@ func scenes(t *testing.T) []scene {
 		c.doc.Picture.Best.Feasible, c.doc.Picture.Best.Feasibility = false, 0.31
 		c.doc.Health = examine(c.doc)
 		c.now.Constraints = []loop.ConstraintStatus{{Sensor: "pointing", Unit: "urad", Low: loop.Number(math.Inf(-1)), High: 10, Value: 12.4, Margin: -2.4}}
-		c.says = []string{"outside", "Not known to be kept"}
+		c.says = []string{"outside", "Not known to be kept", "none that was tried is known to keep them"}
 	}, func(o *loop.Options) {
 		o.Constraints = []loop.Constraint{{Sensor: 1, Low: math.Inf(-1), High: 10}}
 	})

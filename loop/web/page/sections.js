@@ -41,6 +41,7 @@ function bestSection(d) {
     h("p", null, `${o} there, by the model: ${quantity(p.best.mean, unit)} expected, ${side} ${quantity(p.best.bound, unit)} by its pessimistic bound`
       + (d.run.risk > 0 ? ` (mean ${d.run.minimize ? "plus" : "minus"} ${num(d.run.risk)} times the variance of a shot)` : "")
       + (known(p.best.noise_sd) ? `; one shot scatters by ${quantity(p.best.noise_sd, unit)} (standard deviation).` : ".")));
+  if (d.run.constraints.length && !p.best.feasible) out.push(h("p", { class: "bad" }, h("strong", null, "Careful: "), "it is not known that the constraints are kept at this setting; none that was tried is known to keep them."));
   if (p.start) out.push(h("p", null, `Starting setting, by the same model: ${quantity(p.start.mean, unit)} expected.`));
   out.push(verified(d));
   return h("section", { "aria-labelledby": "best" }, out);
