@@ -134,7 +134,7 @@ until --doses-anew says that they are to begin anew.`,
 				return err
 			}
 			r := resetting{w: w, journal: runJournalPath(w.cfg, e.resetFolder(args[0]), false), refilled: refilled, anew: anew}
-			if r.elsewhere() && w.cfg.MQTT != nil && len(refilled) == 0 {
+			if w.cfg.MQTT != nil && len(refilled) == 0 && r.elsewhere() && !e.othersLatched(controlPath(r.journal), w.instrument()) {
 				where := fmt.Sprintf("there is no control state here (%s-a), so the running tuner was asked; where none runs, reset it on the computer and in the folder of its journal", controlPath(r.journal))
 				return withHint(e.resetRunning(cmd.Context(), w.cfg, nil), where)
 			}

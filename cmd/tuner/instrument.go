@@ -119,6 +119,13 @@ func otherDoses(s sibling, away time.Duration) (remarks []string) {
 	return remarks
 }
 
+// othersLatched says that other runs of the same instrument have something latched here.
+func (e *env) othersLatched(own string, of journal.Instrument) bool {
+	return slices.ContainsFunc(e.siblings(own, of), func(s sibling) bool {
+		return s.state.Instrument.Config != "" && loop.Latched(s.state) != nil
+	})
+}
+
 // resetOthers clears what other runs of the same instrument have latched, and says so.
 func (e *env) resetOthers(own string, of journal.Instrument) (cleared int, err error) {
 	for _, s := range e.siblings(own, of) {
