@@ -370,6 +370,8 @@ func (v *witness) told(p *process, e journal.Event) {
 	switch {
 	case e.Kind == loop.EventDisk:
 		p.disk.tells(e.Message)
+	case e.Kind == "close":
+		p.disk.over.Store(true) // what is not written by now, the end tells
 	case e.Kind == "fault" || e.Kind == "interrupt":
 		v.ending = true
 	case e.Kind != loop.EventSafety:
