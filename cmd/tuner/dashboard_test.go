@@ -49,6 +49,9 @@ func (r *liveRun) start(t *testing.T) {
 	r.says.waitFor(t, "dashboard at http://"+r.address)
 }
 
+// stepsShown is how many steps the page's header tells of, 0 where it tells of none.
+const stepsShown = `parseInt((/(\d+) steps?/.exec(document.querySelector("header").textContent) || [0, "0"])[1])`
+
 // waitFor waits until an expression is true in the page.
 func waitFor(t *testing.T, b *webtest.Tab, expression string) {
 	t.Helper()
@@ -72,8 +75,8 @@ func TestDashboard(t *testing.T) {
 			waitFor(t, b, running)
 			// The objective, four variables, a slice along each of them.
 			waitFor(t, b, `document.querySelectorAll("canvas").length === 9`)
-			before := webtest.Ask[int](t, b, `parseInt(/(\d+) steps/.exec(document.querySelector("header").textContent)[1])`)
-			waitFor(t, b, fmt.Sprintf(`parseInt(/(\d+) steps/.exec(document.querySelector("header").textContent)[1]) > %d`, before))
+			before := webtest.Ask[int](t, b, stepsShown)
+			waitFor(t, b, fmt.Sprintf("%s > %d", stepsShown, before))
 			b.Shoot(t, "dashboard-"+s.Name)
 			webtest.Ask[int](t, b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }), 0`)
 			b.Fits(t)
@@ -102,10 +105,10 @@ func outlivesACrash(t *testing.T, b *webtest.Tab, run *liveRun, running string) 
 		t.Error("a killed process ended well")
 	}
 	waitFor(t, b, `document.getElementById("state").textContent.includes("connection lost")`)
-	steps := webtest.Ask[int](t, b, `parseInt(/(\d+) steps/.exec(document.querySelector("header").textContent)[1])`)
+	steps := webtest.Ask[int](t, b, stepsShown)
 	run.start(t)
 	waitFor(t, b, running)
-	waitFor(t, b, fmt.Sprintf(`parseInt(/(\d+) steps/.exec(document.querySelector("header").textContent)[1]) > %d`, steps))
+	waitFor(t, b, fmt.Sprintf("%s > %d", stepsShown, steps))
 }
 
 // refusesOtherSites opens a page of another origin, which tries to stop the run.
