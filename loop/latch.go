@@ -117,7 +117,9 @@ func ListCauses(causes []journal.ControlCause) string {
 }
 
 // keep makes latches and doses durable, on a lane of its own: a slow journal does
-// not hold it up. Output that must wait for it waits in the safety layer.
+// not hold it up. Output that must wait for it waits in the safety layer. While one state
+// is being written the next one waits, and is the newest then: a disk that hangs has one
+// state, not a queue of them.
 func (l *Loop) keep() {
 	if l.deps.Control == nil {
 		return
@@ -126,10 +128,15 @@ func (l *Loop) keep() {
 	l.kept = l.now()
 	state := l.controlState(saved)
 	l.markLatch(&state)
+	if l.keepNext = l.keeping; l.keepNext {
+		return
+	}
+	l.keeping = true
 	l.failpoint("control-changed")
 	l.desk.post(laneControl, func() func() {
 		err := l.onDisk("control state", func() error { return l.deps.Control.Write(state) })
 		return func() {
+			l.keeping = false
 			switch {
 			case err == nil:
 				l.durable = max(l.durable, saved.Generation)
@@ -143,6 +150,9 @@ func (l *Loop) keep() {
 			case !l.keepFailed:
 				l.keepFailed = true
 				l.event("error", EventDisk, err.Error())
+			}
+			if l.keepNext {
+				l.keep()
 			}
 		}
 	})

@@ -78,10 +78,12 @@ type Loop struct {
 	cameBack uint32
 	faults   safety.Causes
 	// base is the safety layer's time at start; durable the newest generation of its
-	// state that is; keepFailed that one could not be kept.
-	base       time.Duration
-	durable    uint64
-	keepFailed bool
+	// state that is; keepFailed that one could not be kept. keeping says that one is being
+	// written, keepNext that a newer one waits.
+	base              time.Duration
+	durable           uint64
+	keepFailed        bool
+	keeping, keepNext bool
 	// marked says that what is latched has been marked ahead of its state, marks how often
 	// that was done.
 	marked bool

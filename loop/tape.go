@@ -33,6 +33,9 @@ const (
 	tapeTicks = 600
 	// tapeBytesMax bounds a piece whatever the ticks hold.
 	tapeBytesMax = 64 << 10
+	// tapeOwedMax bounds the pieces that wait for a disk. Not less: an outage over a
+	// weekend should leave no gap. Not more: a board has little memory.
+	tapeOwedMax = 16 << 20
 )
 
 // tapeStart is what a session's tape begins with.
@@ -56,6 +59,8 @@ type tape struct {
 	readings []reading
 	piece    tapePiece
 	mode     safety.Mode
+	// owed are the bytes of the pieces that wait for the disk, most how many may.
+	owed, most int
 	// size is how many words a tick has, times which of them are times.
 	size  int
 	times []bool
@@ -87,7 +92,7 @@ func (l *Loop) startTape() {
 		l.event("warn", EventSafety, fmt.Sprintf("what the safety layer does is not recorded, so it cannot be replayed: %v", err))
 		return
 	}
-	l.tape = &tape{limits: &l.limits, heeds: heeded(&l.limits)}
+	l.tape = &tape{limits: &l.limits, heeds: heeded(&l.limits), most: tapeOwedMax}
 	at := l.stamp()
 	l.record("what the safety layer begins from", func(j *journal.Journal) error { return j.Tape(start, 0, at) }, nil)
 }
@@ -212,8 +217,14 @@ func (l *Loop) saveTape() {
 	if ticks == 0 {
 		return
 	}
-	at := l.stamp()
-	l.record("what the safety layer did", func(j *journal.Journal) error { return j.Tape(data, ticks, at) }, nil)
+	t, at := l.tape, l.stamp()
+	if t.owed+len(data) > t.most {
+		l.tape = nil // what follows a gap cannot be derived
+		l.event("warn", EventDisk, fmt.Sprintf("what the safety layer does is not recorded from here on until the next start: %.3g MB of it wait for the disk", float64(t.owed)/1e6))
+		return
+	}
+	t.owed += len(data)
+	l.record("what the safety layer did", func(j *journal.Journal) error { return j.Tape(data, ticks, at) }, func() { t.owed -= len(data) })
 }
 
 // inTapeTime rounds a time down to what the tape keeps.

@@ -23,7 +23,7 @@ const (
 // long. It runs on a goroutine of its own and touches nothing of the loop's.
 func (l *Loop) watchdog(asleep <-chan struct{}) {
 	limit := max(dogTicks*l.opt.Tick, dogMin) * time.Duration(max(1, l.deps.Slowness))
-	look := time.NewTicker(limit / 4)
+	look := time.NewTicker(limit * 23 / 100) // no multiple of a tick, which it would meet each time
 	defer look.Stop()
 	barked := false
 	for {

@@ -3,7 +3,6 @@ package simulator
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"sync"
@@ -22,12 +21,13 @@ type line struct {
 	carriers sync.WaitGroup
 
 	mu    sync.Mutex
-	rng   *rand.Rand
+	seed  uint64        // of the latencies
 	slow  time.Duration // added to the latency at most
 	shut  chan struct{} // closed when what was swallowed goes on; nil while it flows
 	cut   bool
 	hang  bool // new connections are taken, and nobody answers
 	pipes []net.Conn
+	ways  uint64 // of its connections, each there and back
 }
 
 // What a message takes on its way. Never nothing: on a network two things do not
@@ -38,7 +38,7 @@ const (
 )
 
 func newLine(b *broker.Virtual, seed, stream uint64) *line {
-	return &line{broker: b, rng: newRand(seed, stream)}
+	return &line{broker: b, seed: newRand(seed, stream).Uint64()}
 }
 
 var errCut = errors.New("network unreachable, as the simulation wants it")
@@ -60,7 +60,8 @@ func (l *line) dial(ctx context.Context, u *url.URL) (net.Conn, error) {
 		return nil, err
 	}
 	l.pipes = append(l.pipes, far)
-	there, back := newRand(l.rng.Uint64(), 1), newRand(l.rng.Uint64(), 2)
+	l.ways += 2
+	there, back := l.ways, l.ways+1
 	l.carriers.Go(func() { l.carry(mine, far, there) })
 	l.carriers.Go(func() { l.carry(far, mine, back) })
 	return near, nil
@@ -74,28 +75,29 @@ type packet struct {
 
 // carry brings what one end sends to the other, in order. It returns when either
 // end is closed, and closes the other.
-func (l *line) carry(from, to net.Conn, rng *rand.Rand) {
-	way := make(chan packet, 1024)
+func (l *line) carry(from, to net.Conn, way uint64) {
+	under := make(chan packet, 1024)
 	go func() {
-		defer close(way)
+		defer close(under)
 		buffer, last := make([]byte, 64<<10), time.Time{}
 		for {
 			n, err := from.Read(buffer)
 			if err != nil {
 				return
 			}
-			at := time.Now().Add(l.latency(rng))
+			at := time.Now().Add(l.latency(way))
 			if !at.After(last) {
 				at = last.Add(1)
 			}
 			last = at
-			way <- packet{append([]byte(nil), buffer[:n]...), at}
+			under <- packet{append([]byte(nil), buffer[:n]...), at}
 		}
 	}()
-	for p := range way {
+	for p := range under {
 		time.Sleep(time.Until(p.at))
 		if shut := l.swallowing(); shut != nil {
 			<-shut
+			time.Sleep(l.latency(way)) // what was kept on several ways does not come at one instant
 		}
 		if _, err := to.Write(p.bytes); err != nil {
 			break
@@ -103,15 +105,17 @@ func (l *line) carry(from, to net.Conn, rng *rand.Rand) {
 	}
 	to.Close()
 	from.Close()
-	for range way { // until the reader has noticed
+	for range under { // until the reader has noticed
 	}
 }
 
-func (l *line) latency(rng *rand.Rand) time.Duration {
+// latency of what is sent now: all that is sent at one instant takes as long, so that
+// nothing depends on which of it is first.
+func (l *line) latency(way uint64) time.Duration {
 	l.mu.Lock()
-	slow := l.slow
-	l.mu.Unlock()
-	return latencyLeast + time.Duration(rng.Int64N(int64(latencyMost-latencyLeast+slow)))
+	defer l.mu.Unlock()
+	rng := newRand(l.seed+way, uint64(time.Now().UnixNano()))
+	return latencyLeast + time.Duration(rng.Int64N(int64(latencyMost-latencyLeast+l.slow)))
 }
 
 func (l *line) swallowing() chan struct{} {
