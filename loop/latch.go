@@ -154,6 +154,7 @@ func (l *Loop) keep() {
 			if l.keepNext {
 				l.keep()
 			}
+			l.closeSettled()
 		}
 	})
 }

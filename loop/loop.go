@@ -84,6 +84,8 @@ type Loop struct {
 	durable           uint64
 	keepFailed        bool
 	keeping, keepNext bool
+	// settled says that everything is recorded and the devices are closed.
+	settled bool
 	// marked says that what is latched has been marked ahead of its state, marks how often
 	// that was done.
 	marked bool

@@ -223,9 +223,21 @@ func (l *Loop) diskWords() string {
 // owed is the error of a run that ends with records that were not written.
 func (l *Loop) owed() error {
 	r := &l.recorder
-	if len(r.queue) == 0 {
-		return nil
+	var unkept error
+	if l.keeping || l.keepFailed {
+		unkept = fmt.Errorf("%w: %w", ErrJournal, ErrUnkept)
 	}
+	if len(r.queue) == 0 {
+		return unkept
+	}
+	return errors.Join(unkept, r.owes())
+}
+
+// ErrUnkept: a run ended while its control state could not be written.
+var ErrUnkept = errors.New("the control state could not be written before the end: it says less than has been latched and dosed, so the next start may be refused until a reset")
+
+// owes says which records were not written.
+func (r *recorder) owes() error {
 	return fmt.Errorf("%w: %d records could not be written before the end, the first: %s: %w", ErrJournal, len(r.queue), r.queue[0].what, r.cause())
 }
 

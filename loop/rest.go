@@ -246,7 +246,15 @@ func (l *Loop) awaitJournal() {
 		case len(l.recorder.queue) > 0:
 			l.awaitJournal()
 		default:
-			l.enter(closed)
+			l.settled = true
+			l.closeSettled()
 		}
 	})
+}
+
+// closeSettled ends the run when the control state has been written too.
+func (l *Loop) closeSettled() {
+	if l.phase == closing && l.settled && !l.keeping {
+		l.enter(closed)
+	}
 }
