@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -38,7 +39,7 @@ type aim struct {
 	delivered, amount float64
 }
 
-func newAims(o *Options) []aim {
+func newAims(o *plan.Options) []aim {
 	aims := make([]aim, len(o.Variables))
 	for i := range aims {
 		aims[i].written = math.NaN()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -28,15 +29,15 @@ type board struct {
 	oddSensors, oddVariables []entry
 	// why says what came in place of a value last, by device and channel; a value takes it
 	// out.
-	why map[Channel]error
+	why map[plan.Channel]error
 	// low and high bound what is believed of each variable: what its device says it
 	// can have, and a tenth of that range more, because a readback has noise.
 	low, high []float64
 }
 
-func newBoard(o *Options) board {
+func newBoard(o *plan.Options) board {
 	n := len(o.Variables)
-	b := board{why: map[Channel]error{}, sensors: make([]entry, len(o.Sensors)), variables: make([]entry, n),
+	b := board{why: map[plan.Channel]error{}, sensors: make([]entry, len(o.Sensors)), variables: make([]entry, n),
 		oddSensors: make([]entry, len(o.Sensors)), oddVariables: make([]entry, n), low: make([]float64, n), high: make([]float64, n)}
 	for i := range n {
 		b.low[i], b.high[i] = math.Inf(-1), math.Inf(1)
@@ -56,7 +57,7 @@ func (b *board) believe(i int, c drivers.Channel) {
 func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 	b := &l.board
 	for name := range r.Values {
-		delete(b.why, Channel{device, name})
+		delete(b.why, plan.Channel{Device: device, Name: name})
 	}
 	for i, s := range l.opt.Sensors {
 		v, ok := r.Values[s.Channel.Name]
@@ -90,7 +91,7 @@ func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 }
 
 // answerWords says what a channel gave in place of a value, "" where it says nothing.
-func (l *Loop) answerWords(c Channel) string {
+func (l *Loop) answerWords(c plan.Channel) string {
 	if err := l.board.why[c]; err != nil {
 		return ": " + err.Error()
 	}
@@ -103,7 +104,7 @@ func (l *Loop) answerWords(c Channel) string {
 // by now, and a clock that is ahead must not make a value fresh for longer.
 func (l *Loop) handleReading(k *link, r drivers.Reading, asked time.Time) {
 	for name, err := range r.Missing {
-		l.board.why[Channel{k.lane - laneDevice, name}] = err
+		l.board.why[plan.Channel{Device: k.lane - laneDevice, Name: name}] = err
 	}
 	if len(r.Values) == 0 {
 		return

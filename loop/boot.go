@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -76,7 +77,7 @@ func (l *Loop) checkDevice(d int) error {
 
 // checkChannel refuses a channel that the device does not have, has in another
 // unit, or cannot set.
-func (l *Loop) checkChannel(c Channel, unit string, set bool) error {
+func (l *Loop) checkChannel(c plan.Channel, unit string, set bool) error {
 	if c.Device < 0 {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (l *Loop) checkChannel(c Channel, unit string, set bool) error {
 
 // checkLimits refuses limits that the device's own do not contain, and a release
 // of what cannot be released.
-func (l *Loop) checkLimits(v *Variable) error {
+func (l *Loop) checkLimits(v *plan.Variable) error {
 	k := l.links[v.Channel.Device]
 	ch := k.channels[v.Channel.Name]
 	switch {
@@ -120,9 +121,9 @@ func (l *Loop) checkLimits(v *Variable) error {
 	if ch.Lasts && v.Limits.Lease <= 0 {
 		return fmt.Errorf("channel %q of device %q keeps a setpoint only for a time: declare safety.variable.%s.lease", v.Channel.Name, k.name, v.Name)
 	}
-	if !ch.CanRelease && (v.OnRelease == Release || v.Boot == RestOff || v.OnFault == RestOff || v.Shutdown == RestOff) {
+	if !ch.CanRelease && (v.OnRelease == plan.Release || v.Boot == plan.RestOff || v.OnFault == plan.RestOff || v.Shutdown == plan.RestOff) {
 		return fmt.Errorf("channel %q of device %q cannot be released; declare on_release = %q and no \"off\" state",
-			v.Channel.Name, k.name, Hold)
+			v.Channel.Name, k.name, plan.Hold)
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (l *Loop) boot(now time.Time) {
 		}
 	}
 	switch {
-	case l.opt.Mode == Shadow:
+	case l.opt.Mode == plan.Shadow:
 		l.booted()
 		return
 	case l.waits != "":
@@ -184,7 +185,7 @@ func (l *Loop) oddWords(i int) string {
 // still come, one that says no is believed after a second.
 func (l *Loop) patience() time.Duration {
 	for i, s := range l.opt.Sensors {
-		if !l.board.sensors[i].known && (l.opt.guarded(i) || Watched(&l.opt, i)) && s.Channel.Device >= 0 {
+		if !l.board.sensors[i].known && (l.opt.Guarded(i) || plan.Watched(&l.opt, i)) && s.Channel.Device >= 0 {
 			return bootTimeout
 		}
 	}
@@ -199,7 +200,7 @@ func (l *Loop) endRefused() {
 	}
 	l.reason = reasonSafety
 	l.event("error", EventSafety, l.err.Error())
-	l.rest(func(v *Variable) RestState { return RestHold })
+	l.rest(func(v *plan.Variable) plan.RestState { return plan.RestHold })
 }
 
 // booted applies the declared boot states and begins the first step.
@@ -217,20 +218,20 @@ func (l *Loop) booted() {
 	l.known.Add(l.startSetting())
 	// What the sessions before drove is this one's to bring to rest, also if it writes
 	// nothing more: the process that drove it may have been killed.
-	l.drove = l.drove || l.opt.Mode != Shadow && l.deps.Past != nil && l.deps.Past.Steps > 0
-	if l.opt.Mode != Shadow {
+	l.drove = l.drove || l.opt.Mode != plan.Shadow && l.deps.Past != nil && l.deps.Past.Steps > 0
+	if l.opt.Mode != plan.Shadow {
 		for i := range l.opt.Variables {
 			v := &l.opt.Variables[i]
 			if !v.Actuated {
 				continue
 			}
 			switch v.Boot {
-			case RestSafe:
+			case plan.RestSafe:
 				if l.standsOutside(i) {
 					l.event("warn", EventSafety, fmt.Sprintf("variable %s%s", v.Name, l.outsideWords(i)))
 				}
 				l.aims[i].driveTo(v.Limits.Safe)
-			case RestOff:
+			case plan.RestOff:
 				l.aims[i].letGo()
 			}
 		}
@@ -248,7 +249,7 @@ func (l *Loop) startSetting() []float64 {
 		switch {
 		case !math.IsNaN(v.Start):
 			x[i] = v.Start
-		case v.Actuated && v.Boot != RestOff && e.known:
+		case v.Actuated && v.Boot != plan.RestOff && e.known:
 			x[i] = min(max(e.value, v.Low), v.High)
 		default:
 			x[i] = math.NaN()
@@ -287,7 +288,7 @@ func (l *Loop) listChannels() {
 				continue
 			}
 			k.all = append(k.all, c.Name)
-			if !slices.Contains(l.opt.Objective.Uses, i) || l.opt.guarded(i) {
+			if !slices.Contains(l.opt.Objective.Uses, i) || l.opt.Guarded(i) {
 				k.quiet = append(k.quiet, c.Name)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -20,7 +21,7 @@ func (l *Loop) causeWords(c journal.ControlCause) string {
 		}
 		return text + ": " + l.diskWords()
 	case safety.RuleStale:
-		i := slices.IndexFunc(l.opt.Sensors, func(s Sensor) bool { return s.Name == c.Of })
+		i := slices.IndexFunc(l.opt.Sensors, func(s plan.Sensor) bool { return s.Name == c.Of })
 		text = fmt.Sprintf("sensor %s has given nothing for longer than its max_age", c.Of)
 		if i >= 0 {
 			text += l.answerWords(l.opt.Sensors[i].Channel)
@@ -60,7 +61,7 @@ func (l *Loop) conditionWords(conditions []safety.Condition, sensor string) stri
 
 // readbackWords says where an actuator was sent, and where it stands now.
 func (l *Loop) readbackWords(variable string) string {
-	i := slices.IndexFunc(l.opt.Variables, func(v Variable) bool { return v.Name == variable })
+	i := slices.IndexFunc(l.opt.Variables, func(v plan.Variable) bool { return v.Name == variable })
 	if i < 0 {
 		return ""
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // The status says that the two settings are being measured in turn, which one and in which
@@ -35,7 +37,7 @@ func TestStatusTellsOfTheComparison(t *testing.T) {
 		t.Errorf("%d readings of the search; sides %v, pairs %v", before, sides, pairs)
 	}
 	c := tr.deps.Panel.Status().Comparison
-	if c == nil || c.Running || c.Verdict != VerdictBetter || c.Words != result.Verification.Words(tr.opt.Objective.Unit) || !strings.Contains(c.Words, "better") {
+	if c == nil || c.Running || c.Verdict != plan.VerdictBetter || c.Words != result.Verification.Words(tr.opt.Objective.Unit) || !strings.Contains(c.Words, "better") {
 		t.Errorf("at the end: %+v", c)
 	}
 }
@@ -45,7 +47,7 @@ func TestStatusTellsWhyNothingIsCompared(t *testing.T) {
 	tr := searched(t)
 	tr.deps.Panel = NewPanel("s")
 	tr.deps.Journal, _ = book(t, &tr.opt)
-	tr.opt.Verify = Verify{Why: "a dose cannot be taken back"}
+	tr.opt.Verify = plan.Verify{Why: "a dose cannot be taken back"}
 	if _, err := Run(context.Background(), tr.opt, tr.deps); err != nil {
 		t.Fatal(err)
 	}

@@ -2,31 +2,8 @@ package loop
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
-
-// constrained gives, for each constraint, the mean of its sensor over the shots that
-// have it, NaN where none has; nil where there is no constraint. sensors has one row
-// per shot, in their order, as the journal keeps them: the same numbers come out of a
-// journal, bit for bit.
-func (o *Options) constrained(sensors ...[]float64) []float64 {
-	if len(o.Constraints) == 0 {
-		return nil
-	}
-	out := make([]float64, len(o.Constraints))
-	for i, c := range o.Constraints {
-		sum, n := 0.0, 0
-		for _, row := range sensors {
-			if v := row[c.Sensor]; !math.IsNaN(v) {
-				sum += v
-				n++
-			}
-		}
-		out[i] = sum / float64(n) // 0/0: no data
-	}
-	return out
-}
 
 // sensorRows lists what the sensors gave at each shot of the step.
 func (s *step) sensorRows() [][]float64 {
@@ -41,7 +18,7 @@ func (s *step) sensorRows() [][]float64 {
 // over its shots, and returns how many.
 func (l *Loop) tellBroken() int {
 	var broken []string
-	for i, v := range l.opt.constrained(l.step.sensorRows()...) {
+	for i, v := range l.opt.Constrained(l.step.sensorRows()...) {
 		c := &l.opt.Constraints[i]
 		if v < c.Low || v > c.High {
 			s := &l.opt.Sensors[c.Sensor]

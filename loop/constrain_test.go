@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -36,7 +37,7 @@ func constrainedTrial(t *testing.T) *trial {
 	tr.deps.Devices[0].Device = &wobbler{rig: tr.rig}
 	// Younger than a tick: a reading that did not come is missing in its shot.
 	tr.opt.Sensors[1].MaxAge = tr.opt.Tick / 2
-	tr.opt.Constraints = []Constraint{{Sensor: 1, Low: 290, High: 305}}
+	tr.opt.Constraints = []plan.Constraint{{Sensor: 1, Low: 290, High: 305}}
 	return tr
 }
 
@@ -113,11 +114,11 @@ func shotsOf(t *testing.T, path string, steps int) []journal.Shot {
 // value, none where there was none.
 func TestConstraintOfEachShot(t *testing.T) {
 	tr := constrainedTrial(t)
-	tr.opt.Variables[0].OnRelease = Release
+	tr.opt.Variables[0].OnRelease = plan.Release
 	b := variable("b")
 	tr.rig.knobs["b"] = &knob{since: tr.clock.Now()}
 	tr.opt.Variables = append(tr.opt.Variables, b)
-	tr.opt.ControlSets = []ControlSet{{Variables: []int{1}, Cost: 1}}
+	tr.opt.ControlSets = []plan.ControlSet{{Variables: []int{1}, Cost: 1}}
 	tr.policy.proposals = []policy.Proposal{{X: []float64{math.NaN(), 3}}}
 	j, path := book(t, &tr.opt)
 	tr.deps.Journal = j
@@ -147,7 +148,7 @@ func TestWithoutConstraints(t *testing.T) {
 		t.Errorf("constrained %v, want nil", c)
 	}
 	tr = newTrial(t)
-	tr.opt.Constraints = []Constraint{{Sensor: 2}}
+	tr.opt.Constraints = []plan.Constraint{{Sensor: 2}}
 	if _, err := tr.run(t, context.Background()); err == nil || !strings.Contains(err.Error(), "constraint on a sensor") {
 		t.Errorf("error %v, want one about the sensor", err)
 	}

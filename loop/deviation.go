@@ -5,12 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
 // sensorWords says what was expected of a sensor, what it gives, and the limit between.
 func (l *Loop) sensorWords(r safety.Rule, name string) string {
-	i := slices.IndexFunc(l.opt.Sensors, func(s Sensor) bool { return s.Name == name })
+	i := slices.IndexFunc(l.opt.Sensors, func(s plan.Sensor) bool { return s.Name == name })
 	if i < 0 {
 		return ""
 	}
@@ -85,7 +86,7 @@ func (l *Loop) exposureWords(variable string) string {
 
 // overrideWords says where an actuator was sent and where it has been moved to.
 func (l *Loop) overrideWords(variable string) string {
-	i := slices.IndexFunc(l.opt.Variables, func(v Variable) bool { return v.Name == variable })
+	i := slices.IndexFunc(l.opt.Variables, func(v plan.Variable) bool { return v.Name == variable })
 	if i < 0 {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -111,7 +112,7 @@ func (l *Loop) goOn(g *giving) {
 		if l.safety.Ending {
 			rest = v.Shutdown
 		}
-		if mode >= safety.Fallback && rest == RestOff && !g.cancelled {
+		if mode >= safety.Fallback && rest == plan.RestOff && !g.cancelled {
 			g.cancelled = true
 			g.cancel() // the line must be free for the device to be stopped
 		}
@@ -243,7 +244,7 @@ func (l *Loop) letDosesEnd(limits *safety.Limits) {
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
 		if v.Dose && !l.links[v.Channel.Device].channels[v.Channel.Name].CanRelease {
-			v.OnFault, v.Shutdown = RestHold, RestHold
+			v.OnFault, v.Shutdown = plan.RestHold, plan.RestHold
 			limits.Variables[i].OnFault, limits.Variables[i].Shutdown = safety.RestHold, safety.RestHold
 		}
 	}

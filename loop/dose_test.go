@@ -14,6 +14,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -94,7 +95,7 @@ func newDosing(t *testing.T, values ...float64) *dosing {
 	t.Helper()
 	tr := newTrial(t)
 	d := &dosing{trial: tr, pump: &pump{clock: tr.clock}, path: filepath.Join(t.TempDir(), "pump.control")}
-	tr.opt = doseOptions(Simulate)
+	tr.opt = doseOptions(plan.Simulate)
 	tr.policy.proposals = proposeAll(values...)
 	tr.deps.Devices, tr.deps.Run = []Device{{"pump", d.pump}}, "run"
 	tr.control(t, d.path)
@@ -103,13 +104,13 @@ func newDosing(t *testing.T, values ...float64) *dosing {
 }
 
 // doseOptions is a run with one variable of doses, up to 5 mL by 0.1.
-func doseOptions(mode Mode) Options {
+func doseOptions(mode plan.Mode) plan.Options {
 	o := options(mode)
 	o.Objective.Shots, o.Objective.Name, o.Objective.Unit = 1, "level", "L"
-	o.Sensors = []Sensor{{Name: "level", Unit: "L", Channel: Channel{0, "level"}, Low: -1, High: 1000, MaxAge: time.Second}}
-	o.Variables = []Variable{{Name: "feed", Unit: "mL", Channel: Channel{0, "feed"}, Actuated: true, Dose: true, Low: 0, High: 5, Start: math.NaN(),
-		OnRelease: Hold, MaxAge: time.Second, Settle: time.Second, Limits: safety.VariableLimits{Dose: true, High: 5, Resolution: 0.1},
-		Boot: RestHold, OnFault: RestOff, Shutdown: RestOff}}
+	o.Sensors = []plan.Sensor{{Name: "level", Unit: "L", Channel: plan.Channel{Device: 0, Name: "level"}, Low: -1, High: 1000, MaxAge: time.Second}}
+	o.Variables = []plan.Variable{{Name: "feed", Unit: "mL", Channel: plan.Channel{Device: 0, Name: "feed"}, Actuated: true, Dose: true, Low: 0, High: 5, Start: math.NaN(),
+		OnRelease: plan.Hold, MaxAge: time.Second, Settle: time.Second, Limits: safety.VariableLimits{Dose: true, High: 5, Resolution: 0.1},
+		Boot: plan.RestHold, OnFault: plan.RestOff, Shutdown: plan.RestOff}}
 	o.Safety.Doses = []safety.DoseLimits{{Variable: 0, PerDose: 5, Hour: 20, Run: 100, MinInterval: 2 * time.Second}}
 	o.Safety.HoldMax = time.Minute
 	return o
@@ -125,8 +126,8 @@ func (d *dosing) learnt() (x []float64) {
 func TestDoseIsGivenOnceAStep(t *testing.T) {
 	d := newDosing(t, 2, 2, 0, 3.17)
 	d.policy.proposals = append(d.policy.proposals, policy.Proposal{Step: 5, ControlSet: 1, X: []float64{math.NaN()}, Work: 1})
-	d.opt.ControlSets = append(d.opt.ControlSets, ControlSet{})
-	d.opt.Stop = Stop{Steps: 5}
+	d.opt.ControlSets = append(d.opt.ControlSets, plan.ControlSet{})
+	d.opt.Stop = plan.Stop{Steps: 5}
 	d.pump.answer = func(_ context.Context, amount float64) (float64, bool, error) {
 		if s := d.deps.Control.State().Doses["feed"]; !s.Open || math.Abs(s.Total-d.pump.total()-amount) > 1e-9 {
 			t.Errorf("given %v while the disk says %+v", amount, s)
@@ -299,7 +300,7 @@ func TestKindsOfChannelsMustFit(t *testing.T) {
 func TestStopCutsARunningDose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pump{clock: RealClock{}}
-		o := doseOptions(Live)
+		o := doseOptions(plan.Live)
 		path := filepath.Join(t.TempDir(), "pump.control")
 		c, err := journal.OpenControl(path, journal.Session{})
 		if err != nil {

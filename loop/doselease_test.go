@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -42,15 +43,15 @@ func TestDoseBesideALeaseOfThreeTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, _ := liveTrial(t, func(tr *trial) {
 			b := &bench{rig: tr.rig, pump: &pump{clock: RealClock{}}}
-			dose := doseOptions(Live)
-			dose.Variables[0].Channel = Channel{0, "feed"}
+			dose := doseOptions(plan.Live)
+			dose.Variables[0].Channel = plan.Channel{Device: 0, Name: "feed"}
 			tr.opt.Variables[0].Limits.Lease = 3 * tr.opt.Tick
 			tr.opt.Variables = append(tr.opt.Variables, dose.Variables[0])
 			tr.opt.ControlSets[0].Variables = []int{0, 1}
 			tr.opt.Cost.PerMove = []float64{0, 0}
 			tr.opt.Safety.Doses = dose.Safety.Doses
 			tr.opt.Safety.Doses[0].Variable = 1
-			tr.opt.Stop = Stop{Steps: 5}
+			tr.opt.Stop = plan.Stop{Steps: 5}
 			tr.policy.propose = func(context.Context) (policy.Proposal, error) { return policy.Proposal{X: []float64{4, 2}}, nil }
 			tr.deps.Devices, tr.deps.Run = []Device{{"bench", b}}, "run"
 			var err error

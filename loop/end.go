@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -30,7 +31,7 @@ func (l *Loop) fail(err error) {
 	l.ask(safety.CommandFail)
 	l.cancelPolicy()
 	l.abandonStep("fault: " + err.Error())
-	l.rest(func(v *Variable) RestState { return v.OnFault })
+	l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 }
 
 // interrupt ends the run because the caller wants it.
@@ -40,17 +41,17 @@ func (l *Loop) interrupt() {
 	}
 	l.reason = reasonInterrupted
 	message := "stopping: actuators go to their shutdown state"
-	if l.opt.Mode == Shadow || !l.drove && l.phase <= booting {
+	if l.opt.Mode == plan.Shadow || !l.drove && l.phase <= booting {
 		message = "stopping; nothing was written"
 	}
 	l.event("info", "interrupt", message)
 	l.abandonStep(ProblemInterrupted)
 	if l.safety.Mode >= safety.Fallback { // they are on their way to their fault states
-		l.rest(func(v *Variable) RestState { return v.OnFault })
+		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}
 	l.ask(safety.CommandEnd)
-	l.rest(func(v *Variable) RestState { return v.Shutdown })
+	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
 }
 
 // finish ends the run at a stop condition: the recommendation is asked for and compared

@@ -33,6 +33,4 @@ var (
 	ErrLatched = errors.New("still latched")
 	// ErrJournal: the record could not be written.
 	ErrJournal = errors.New("journal failed")
-	// ErrOptions: the options contradict themselves or the devices.
-	ErrOptions = errors.New("options not usable")
 )

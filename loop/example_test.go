@@ -11,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -57,16 +58,16 @@ func ExampleRun() {
 		return
 	}
 	defer os.RemoveAll(folder)
-	o := loop.Options{
-		Mode: loop.Simulate, Tick: 100 * time.Millisecond,
-		Sensors:   []loop.Sensor{{Name: "light", Unit: "mW", Channel: loop.Channel{Name: "light"}, Low: 0, High: 100, MaxAge: time.Second}},
-		Objective: loop.Objective{Name: "light", Unit: "mW", Uses: []int{0}, Shots: 1, Statistic: "mean", Timeout: 5 * time.Second},
-		Variables: []loop.Variable{{Name: "voltage", Unit: "V", Channel: loop.Channel{Name: "voltage"}, Actuated: true, Low: 0, High: 12, Start: 3,
-			Tolerance: 0.01, Timeout: 10 * time.Second, MaxAge: time.Second, Settle: 200 * time.Millisecond, OnRelease: loop.Hold,
+	o := plan.Options{
+		Mode: plan.Simulate, Tick: 100 * time.Millisecond,
+		Sensors:   []plan.Sensor{{Name: "light", Unit: "mW", Channel: plan.Channel{Name: "light"}, Low: 0, High: 100, MaxAge: time.Second}},
+		Objective: plan.Objective{Name: "light", Unit: "mW", Uses: []int{0}, Shots: 1, Statistic: "mean", Timeout: 5 * time.Second},
+		Variables: []plan.Variable{{Name: "voltage", Unit: "V", Channel: plan.Channel{Name: "voltage"}, Actuated: true, Low: 0, High: 12, Start: 3,
+			Tolerance: 0.01, Timeout: 10 * time.Second, MaxAge: time.Second, Settle: 200 * time.Millisecond, OnRelease: plan.Hold,
 			Limits: safety.VariableLimits{Low: 0, High: 10, SlewUp: 4, SlewDown: 4}, // whatever is proposed: never above 10 V, never faster than 4 V/s
-			Boot:   loop.RestHold, OnFault: loop.RestSafe, Shutdown: loop.RestHold}},
-		ControlSets: []loop.ControlSet{{Variables: []int{0}}},
-		Stop:        loop.Stop{Steps: 15}, FailureLimit: 3,
+			Boot:   plan.RestHold, OnFault: plan.RestSafe, Shutdown: plan.RestHold}},
+		ControlSets: []plan.ControlSet{{Variables: []int{0}}},
+		Stop:        plan.Stop{Steps: 15}, FailureLimit: 3,
 	}
 	p, err := policy.New(policy.Spec{Kind: "irgp-ucb", Variables: []policy.Variable{{Name: "voltage", Low: 0, High: 12, Start: 3}},
 		ControlSets: []policy.ControlSet{{Controlled: []bool{true}}}, Design: "sobol", InitialSteps: 5, Beta: 2,

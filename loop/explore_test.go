@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 func TestExploreKeepsNearWhatIsKnown(t *testing.T) {
@@ -26,7 +28,7 @@ func TestThreeViolationsFallBack(t *testing.T) {
 	for _, explore := range []float64{0, 0.5} {
 		tr := newTrial(t)
 		tr.opt.Safety.Explore = explore
-		tr.opt.Constraints = []Constraint{{Sensor: 1, Low: 0, High: 305}}
+		tr.opt.Constraints = []plan.Constraint{{Sensor: 1, Low: 0, High: 305}}
 		tr.rig.aux = func() float64 { return 300 + tr.rig.position(tr.rig.knobs["a"]) } // above 5 V it is broken
 		tr.policy.proposals = proposeAll(4, 6, 6, 4, 6, 7, 8, 4, 4)
 		res, err := tr.run(t, context.Background())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -235,7 +236,7 @@ func TestFailedStepsAreTold(t *testing.T) {
 // run ahead of it.
 func TestSlowWriteDoesNotBecomeAJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr, _, err := live(t, Live, func(tr *trial) {
+		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.policy.proposals = proposeAll(9)
 			slow := true
 			tr.rig.fault = func(op string) error {
@@ -267,7 +268,7 @@ func TestSlowWriteDoesNotBecomeAJump(t *testing.T) {
 // device breaks on the way to rest.
 func TestDeviceThatFailsAtTheEndIsRevivedToo(t *testing.T) {
 	tr := newTrial(t)
-	tr.opt.Variables[0].Shutdown = RestSafe
+	tr.opt.Variables[0].Shutdown = plan.RestSafe
 	ctx, cancel := context.WithCancel(context.Background())
 	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
 		if len(tr.policy.seen) == 1 {
@@ -293,7 +294,7 @@ func TestDeviceThatFailsAtTheEndIsRevivedToo(t *testing.T) {
 // TestRefusalOnTheWayToRestIsTriedAgain: a device that is busy for a moment.
 func TestRefusalOnTheWayToRestIsTriedAgain(t *testing.T) {
 	tr := newTrial(t)
-	tr.opt.Variables[0].Shutdown = RestSafe
+	tr.opt.Variables[0].Shutdown = plan.RestSafe
 	tr.policy.proposals = proposeAll(6)
 	refusals := 0
 	tr.rig.fault = func(op string) error {
@@ -310,14 +311,14 @@ func TestRefusalOnTheWayToRestIsTriedAgain(t *testing.T) {
 }
 
 func TestMoneySaturates(t *testing.T) {
-	c := Cost{PerStep: 9e9, PerShot: 9e9}
-	if got := c.stepCost(bill{set: 9e9, shots: 10}); got != math.MaxInt64 {
+	c := plan.Cost{PerStep: 9e9, PerShot: 9e9}
+	if got := c.StepCost(plan.Bill{Set: 9e9, Shots: 10}); got != math.MaxInt64 {
 		t.Errorf("cost %d", got)
 	}
-	g := newLedger(1)
-	g.charge(0, math.MaxInt64)
-	g.charge(0, 5)
-	if g.spent != math.MaxInt64 || g.fits(1, 1e9) {
-		t.Errorf("spent %d", g.spent)
+	g := plan.NewLedger(1)
+	g.Charge(0, math.MaxInt64)
+	g.Charge(0, 5)
+	if g.Spent != math.MaxInt64 || g.Fits(1, 1e9) {
+		t.Errorf("spent %d", g.Spent)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -37,13 +38,13 @@ type consequence struct {
 }
 
 // consequenceOf is what a process makes of a journal.
-func consequenceOf(path string, o Options) (c consequence, err error) {
+func consequenceOf(path string, o plan.Options) (c consequence, err error) {
 	r, err := journal.OpenReader(path)
 	if err != nil {
 		return c, err
 	}
 	defer r.Close()
-	if c.past, err = o.Recall(r); err != nil {
+	if c.past, err = Recall(&o, r); err != nil {
 		return c, err
 	}
 	p, err := policy.New(oneKnobSpec())
@@ -78,9 +79,9 @@ func (f files) write(t *testing.T, path string) {
 
 // recordPrefixes runs to the end and gives the files as they were after each record of
 // a step's beginning and end, and what follows from each.
-func recordPrefixes(t *testing.T) (whole files, folded files, o Options, truth map[prefix]consequence) {
+func recordPrefixes(t *testing.T) (whole files, folded files, o plan.Options, truth map[prefix]consequence) {
 	tr := newTrial(t)
-	tr.opt.Stop = Stop{Steps: 10}
+	tr.opt.Stop = plan.Stop{Steps: 10}
 	p, err := policy.New(oneKnobSpec())
 	if err != nil {
 		t.Fatal(err)

@@ -1,89 +1,12 @@
 package loop
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
-
-// limitsOf gathers what the safety layer keeps to.
-func limitsOf(o *Options, start time.Time) (safety.Limits, error) {
-	s := &o.Safety
-	l := safety.Limits{Tick: o.Tick, HoldMax: s.HoldMax, Comms: s.Comms, StaleFalls: s.StaleFalls, DurableWait: max(2*o.Tick, durableWait),
-		Interlocks: s.Interlocks, Permissives: s.Permissives, Responses: s.Responses, Doses: s.Doses, Duties: s.Duties,
-		Links: make([]safety.LinkLimits, o.links())}
-	for i := range o.Variables {
-		v := &o.Variables[i]
-		limits := v.Limits
-		limits.Stepped, limits.Tolerance, limits.Timeout = v.Stepped, v.Tolerance, cmp.Or(v.Timeout, moveTimeout)
-		limits.Dose = v.Dose
-		if v.Actuated {
-			limits.OnFault, limits.Shutdown = restOf[v.OnFault], restOf[v.Shutdown]
-			l.Links[v.Channel.Device].Watched = l.Links[v.Channel.Device].Watched || v.Tolerance > 0
-		}
-		l.Variables = append(l.Variables, limits)
-	}
-	for _, d := range s.Doses {
-		if d.Variable >= 0 && d.Variable < len(o.Variables) && o.Variables[d.Variable].Actuated {
-			l.Links[o.Variables[d.Variable].Channel.Device].Doses = true
-		}
-	}
-	for i := range o.Sensors {
-		v := &o.Sensors[i]
-		limits := v.Limits
-		// Three ticks at least: a reading that comes every tick may be late, or missing
-		// once.
-		limits.Low, limits.High, limits.MaxAge = v.Low, v.High, max(v.MaxAge, 3*o.Tick)
-		limits.Watched = Watched(o, i)
-		l.Sensors = append(l.Sensors, limits)
-	}
-	for _, b := range s.Bypasses {
-		l.Bypasses = append(l.Bypasses, safety.Bypass{Rule: b.Rule, Until: min(b.Until.Sub(start), BypassMax)})
-	}
-	return l, l.Check()
-}
-
-// Watched says that silence of a sensor holds the run: the objective's own are waited
-// for instead.
-func Watched(o *Options, sensor int) bool { return !slices.Contains(o.Objective.Uses, sensor) }
-
-const (
-	// BypassMax bounds a bypass from the start of a process on. Not longer: a shift ends, and with it who knew why.
-	BypassMax = 4 * time.Hour
-	// durableWait is how long a trip's output waits for its latch to be durable. Not
-	// shorter: an SD card takes 100 ms to sync. Not longer: it is part of the time
-	// from a fault to safety.
-	durableWait = 200 * time.Millisecond
-)
-
-// restOf turns the loop's words into the safety layer's.
-var restOf = map[RestState]safety.Rest{RestHold: safety.RestHold, RestSafe: safety.RestSafe, RestOff: safety.RestOff}
-
-// links is how many devices the variables and sensors refer to.
-func (o *Options) links() int {
-	n := 0
-	for i := range o.Variables {
-		n = max(n, o.Variables[i].Channel.Device+1)
-	}
-	for i := range o.Sensors {
-		n = max(n, o.Sensors[i].Channel.Device+1)
-	}
-	return n
-}
-
-// guarded says that a rule of the safety layer needs a sensor at all times.
-func (o *Options) guarded(sensor int) bool {
-	is := func(c safety.Condition) bool { return c.Sensor == sensor }
-	if slices.ContainsFunc(o.Safety.Interlocks, is) || slices.ContainsFunc(o.Safety.Permissives, is) ||
-		slices.ContainsFunc(o.Safety.Responses, func(r safety.ResponseLimits) bool { return r.Sensor == sensor }) {
-		return true
-	}
-	return slices.ContainsFunc(o.Sensors, func(s Sensor) bool { return s.Limits.Tolerance > 0 && s.Limits.With == sensor }) ||
-		o.Sensors[sensor].Limits.Tolerance > 0
-}
 
 // safeTime is a time by the safety layer's clock, which goes on over restarts.
 // It is rounded down to what the tape keeps: nothing grows younger by it.
@@ -92,7 +15,7 @@ func (l *Loop) safeTime(t time.Time) time.Duration { return inTapeTime(l.base + 
 // guard passes one tick through the safety layer and writes what comes out. Nothing
 // reaches an actuator except from here.
 func (l *Loop) guard(now time.Time, command safety.Command) {
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == plan.Shadow {
 		return
 	}
 	in, p := l.inputs(now, command), l.proposal()

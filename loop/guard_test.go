@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -214,7 +215,7 @@ func TestLeaseIsRefreshed(t *testing.T) {
 
 func TestShutdownIsHurriedWhenSlow(t *testing.T) {
 	tr := newTrial(t)
-	tr.opt.Variables[0].Shutdown = RestSafe
+	tr.opt.Variables[0].Shutdown = plan.RestSafe
 	tr.opt.Variables[0].Limits.SlewDown = 0.1 // 80 s from 9 V to 1 V
 	tr.policy.proposals = proposeAll(9)
 	tr.opt.Objective.Timeout = time.Minute
@@ -283,7 +284,7 @@ func TestWatchdogHaltsWhenTheLoopStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		halted := time.Duration(0)
 		var began time.Time
-		tr, _, err := live(t, Live, func(tr *trial) {
+		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.policy.proposals = proposeAll(4, 6, 8)
 			tr.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
 				if began.IsZero() {
@@ -313,7 +314,7 @@ func TestWatchdogHaltsWhenTheLoopStands(t *testing.T) {
 func TestStopOvertakesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		panel, ran, before := NewPanel("test"), 0, -1
-		tr := &trial{opt: options(Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
+		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
 		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Panel: panel}

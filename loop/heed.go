@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -30,7 +31,7 @@ func (l *Loop) pulse(now time.Time) {
 	if command != safety.CommandStop {
 		return
 	}
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == plan.Shadow {
 		l.stopShadow()
 	}
 	l.answerStops()
@@ -43,7 +44,7 @@ func (l *Loop) stopShadow() {
 	}
 	l.err, l.reason = fmt.Errorf("%w: stopped: a person asked for it", ErrSafety), reasonSafety
 	l.abandonStep(l.err.Error())
-	l.rest(func(*Variable) RestState { return RestHold })
+	l.rest(func(*plan.Variable) plan.RestState { return plan.RestHold })
 }
 
 // ask queues a command of the loop's own.
@@ -53,7 +54,7 @@ func (l *Loop) ask(c safety.Command) { l.commands = append(l.commands, c) }
 func (l *Loop) heed(now time.Time) {
 	past := now.Sub(l.heeded)
 	l.heeded = now
-	if l.opt.Mode == Shadow || l.phase <= booting || l.phase >= closing {
+	if l.opt.Mode == plan.Shadow || l.phase <= booting || l.phase >= closing {
 		return
 	}
 	mode := l.safety.Mode
@@ -138,7 +139,7 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 	}
 	l.reason = reasonSafety
 	l.abandonStep(why.Error())
-	l.rest(func(v *Variable) RestState { return v.OnFault })
+	l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 }
 
 // modeWords say what a mode means for the run.

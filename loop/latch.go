@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -44,7 +45,7 @@ func (m *Machine) since(s *journal.ControlState) time.Duration {
 // anything is latched: a crash is no reset.
 func (l *Loop) restore() error {
 	l.durable = safety.Undurable
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == plan.Shadow {
 		return nil
 	}
 	if l.deps.Control == nil {
@@ -228,13 +229,13 @@ func (l *Loop) subject(r safety.Rule, i int) string {
 	}
 	switch r {
 	case safety.RuleStale, safety.RuleRange, safety.RuleSpike, safety.RuleStuck, safety.RuleDisagree:
-		return pick(mapNames(l.opt.Sensors, func(s *Sensor) string { return s.Name }))
+		return pick(mapNames(l.opt.Sensors, func(s *plan.Sensor) string { return s.Name }))
 	case safety.RuleInterlock:
 		return pick(conditions(l.limits.Interlocks))
 	case safety.RulePermissive:
 		return pick(conditions(l.limits.Permissives))
 	case safety.RuleFinite, safety.RuleAssert, safety.RuleReadback, safety.RuleOverride, safety.RuleExposure:
-		return pick(mapNames(l.opt.Variables, func(v *Variable) string { return v.Name }))
+		return pick(mapNames(l.opt.Variables, func(v *plan.Variable) string { return v.Name }))
 	case safety.RuleResponse:
 		return pick(mapNames(l.limits.Responses, func(r *safety.ResponseLimits) string { return l.opt.Variables[r.Variable].Name }))
 	case safety.RuleBudget, safety.RuleUnknownDose:

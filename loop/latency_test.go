@@ -11,6 +11,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -58,11 +59,11 @@ func loopFaults() []loopFault {
 	return []loopFault{
 		{"sensor silent: held", func(s *suffering) { s.dumb = true }, held, second + ticks(2)},
 		{"sensor out of range three times: held", func(s *suffering) { s.wrong = 5000 }, held, ticks(3 + 2)},
-		{"interlock open: safe value written", func(s *suffering) { s.wrong = 320 }, safe, ticks(2) + durableWait},
-		{"interlock silent: safe value written", func(s *suffering) { s.dumb = true }, safe, second + ticks(2) + durableWait},
+		{"interlock open: safe value written", func(s *suffering) { s.wrong = 320 }, safe, ticks(2) + plan.DurableWait},
+		{"interlock silent: safe value written", func(s *suffering) { s.dumb = true }, safe, second + ticks(2) + plan.DurableWait},
 		{"link lost: held", func(s *suffering) { s.cut = true }, held, 3*second + ticks(2)},
 		{"moved by hand: held", func(s *suffering) { s.rig.moveByHand("a") }, held, 2*second + ticks(3)},
-		{"actuator dead: safe value written", func(s *suffering) { s.deaf = true }, safe, way + 4*(2*second+ticks(1)) + ticks(2) + durableWait},
+		{"actuator dead: safe value written", func(s *suffering) { s.deaf = true }, safe, way + 4*(2*second+ticks(1)) + ticks(2) + plan.DurableWait},
 		{"policy panics for ever: safe value reached under slew", func(s *suffering) { s.panics = true }, safe, way + ticks(2)},
 		{"stop: safe value written", func(s *suffering) { s.order(CommandStop) }, safe, ticks(1)},
 	}
@@ -94,7 +95,7 @@ func (r *rig) lastWritten(name string) float64 {
 func (f *loopFault) suffer(t *testing.T, seed uint64) time.Duration {
 	t.Helper()
 	s := &suffering{trial: newTrial(t), rng: rand.New(rand.NewPCG(seed, 6)), wrong: math.NaN()}
-	s.opt.Stop, s.opt.Objective.Shots = Stop{}, 40
+	s.opt.Stop, s.opt.Objective.Shots = plan.Stop{}, 40
 	s.opt.Safety.Comms = 3 * time.Second
 	if f.name[0] == 'l' {
 		s.opt.Sensors[1].MaxAge = time.Minute // or its silence would be noticed first

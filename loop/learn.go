@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -17,11 +17,11 @@ func (l *Loop) outcome() journal.Outcome {
 	for i, p := range s.shots {
 		values[i] = p.objective
 	}
-	o := journal.Outcome{Step: s.n, X: l.achieved(), Mean: math.NaN(), Variance: variance(values), StandardError: l.statistic.standardError(values),
-		Shots: len(values), Cost: l.stepMoney(len(values)).float(), Valid: len(values) > 0 && s.problem == "",
+	o := journal.Outcome{Step: s.n, X: l.achieved(), Mean: math.NaN(), Variance: plan.Variance(values), StandardError: l.statistic.StandardError(values),
+		Shots: len(values), Cost: l.stepMoney(len(values)).Float(), Valid: len(values) > 0 && s.problem == "",
 		Problem: s.problem, At: l.stamp()}
 	if len(values) > 0 {
-		o.Mean = l.statistic.value(values)
+		o.Mean = l.statistic.Value(values)
 	}
 	return o
 }
@@ -50,66 +50,6 @@ func (l *Loop) achieved() []float64 {
 	return x
 }
 
-// concluded is a step that has ended, as the loop has it or as the journal kept it.
-type concluded struct {
-	// set is the control set that was played, -1 in shadow mode.
-	set       int
-	requested []float64
-	outcome   journal.Outcome
-	// perShot says that each shot is an observation of its own, because a variable
-	// was random.
-	perShot bool
-	shots   []journal.Shot
-}
-
-// observations is a step as the model sees it: one observation, or one per shot
-// where a variable was random.
-func (o *Options) observations(c concluded) []policy.Observation {
-	sensors := make([][]float64, len(c.shots))
-	for i := range c.shots {
-		sensors[i] = c.shots[i].Sensors
-	}
-	whole := policy.Observation{Step: c.outcome.Step, ControlSet: c.set, X: c.outcome.X, Requested: c.requested,
-		Mean: o.sense(c.outcome.Mean), Variance: c.outcome.Variance, Shots: c.outcome.Shots, Cost: c.outcome.Cost,
-		Valid: c.outcome.Valid, Constrained: o.constrained(sensors...)}
-	if !c.outcome.Valid {
-		return o.failed(whole)
-	}
-	if !c.perShot {
-		return []policy.Observation{whole}
-	}
-	out := make([]policy.Observation, len(c.shots))
-	for i, p := range c.shots {
-		out[i] = policy.Observation{Step: c.outcome.Step, ControlSet: c.set, X: p.X, Mean: o.sense(p.Objective),
-			Variance: math.NaN(), Shots: 1, Valid: true, Constrained: o.constrained(p.Sensors)}
-	}
-	out[0].Cost = c.outcome.Cost
-	return out
-}
-
-// failed is a step without data as the model sees it. Where the setting was not read, the
-// requested one stands in for it; a step of which neither is known teaches nothing.
-func (o *Options) failed(whole policy.Observation) []policy.Observation {
-	whole.X = slices.Clone(whole.X)
-	for i := range whole.X {
-		if !isFinite(whole.X[i]) {
-			whole.X[i] = whole.Requested[i]
-		}
-		if !isFinite(whole.X[i]) {
-			return nil
-		}
-	}
-	return []policy.Observation{whole}
-}
-
-// sense turns the objective so that it is maximised, and back.
-func (o *Options) sense(y float64) float64 {
-	if o.Objective.Minimize {
-		return -y
-	}
-	return y
-}
-
 // learn teaches the policy on its lane; then runs on the loop's goroutine.
 func (l *Loop) learn(observations []policy.Observation, then func()) {
 	showProgress := l.deps.Watch.Progress != nil
@@ -134,7 +74,7 @@ func (l *Loop) learn(observations []policy.Observation, then func()) {
 				return
 			}
 			l.meterModel(size)
-			l.progress.LowerBound = l.opt.sense(bound)
+			l.progress.LowerBound = l.opt.Sense(bound)
 			if recErr == nil {
 				best := l.inUsersSense(rec)
 				l.best = &best

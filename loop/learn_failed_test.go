@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // TestFailedStepWithoutReadback: a step that failed while nobody knew where the actuator
 // stood is learnt at the setting that was asked for, or not at all; a policy refuses what
 // is not finite, and then the run could not go on, nor be resumed.
 func TestFailedStepWithoutReadback(t *testing.T) {
-	o := options(Live)
+	o := options(plan.Live)
 	nan := math.NaN()
 	for _, c := range []struct{ x, requested, want float64 }{{3, 4, 3}, {nan, 4, 4}, {nan, nan, nan}} {
-		got := o.observations(concluded{requested: []float64{c.requested}, outcome: journal.Outcome{Step: 1, X: []float64{c.x}, Mean: nan, Problem: "lost"}})
+		got := o.Observations(plan.Concluded{Requested: []float64{c.requested}, Outcome: journal.Outcome{Step: 1, X: []float64{c.x}, Mean: nan, Problem: "lost"}})
 		switch {
 		case math.IsNaN(c.want):
 			if len(got) != 0 {

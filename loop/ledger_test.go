@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // TestSettingCostIsCharged: a formula over the setting is charged where the safety
@@ -13,14 +15,14 @@ import (
 func TestSettingCostIsCharged(t *testing.T) {
 	tr := newTrial(t)
 	var asked [][]float64
-	tr.opt.Cost = Cost{PerStep: 0.1, PerMove: []float64{0.2}, Setting: func(set int, x []float64) float64 {
+	tr.opt.Cost = plan.Cost{PerStep: 0.1, PerMove: []float64{0.2}, Setting: func(set int, x []float64) float64 {
 		asked = append(asked, x)
 		return math.Exp(x[0]) / 10
 	}}
 	tr.opt.ControlSets[0].Cost = 0.3
 	// 50 V is beyond the hard bound of 11 V.
 	tr.policy.proposals = proposeAll(2, 1, 50)
-	tr.opt.Stop = Stop{Cost: 5}
+	tr.opt.Stop = plan.Stop{Cost: 5}
 	res, err := tr.run(t, context.Background())
 	if err != nil || res.Steps != 2 || res.Reason != reasonCost {
 		t.Fatalf("result %+v, error %v; want two steps, as exp(11)/10 is beyond the budget", res, err)
@@ -42,7 +44,7 @@ func TestSettingCostIsCharged(t *testing.T) {
 			t.Errorf("step %d: the policy was told %v, the journal %v", i+1, o.Cost, tr.outcomes[i].Cost)
 		}
 	}
-	if asMoney(sum) != asMoney(res.Spent) || tr.outcomes[1].Spent != res.Spent {
+	if plan.AsMoney(sum) != plan.AsMoney(res.Spent) || tr.outcomes[1].Spent != res.Spent {
 		t.Errorf("the policy was told of %v, the run has spent %v", sum, res.Spent)
 	}
 }

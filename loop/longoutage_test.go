@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // longOutage is a run whose disk is full for outage in the middle of its second step, with
@@ -103,7 +104,7 @@ func TestHungControlState(t *testing.T) {
 		var hangs atomic.Bool
 		tr, _ := liveTrial(t, func(tr *trial) {
 			tr.deps.Panel.MakeReachable()
-			tr.opt.Outages = Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+			tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 			var err error
 			if tr.deps.Control, err = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{}); err != nil {
 				t.Fatal(err)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -43,10 +43,10 @@ func (p phase) String() string {
 // Loop is a run in progress. All fields belong to the goroutine that called Run,
 // except what is atomic.
 type Loop struct {
-	opt       Options
+	opt       plan.Options
 	deps      Deps
 	desk      desk
-	statistic statistic
+	statistic plan.Statistic
 
 	// deviceCtx outlives the caller's context, so that the actuators can be
 	// brought to rest; policyCtx ends with it.
@@ -118,7 +118,7 @@ type Loop struct {
 	beat   atomic.Int64
 	wall   wallWatch
 	aims   []aim
-	ledger ledger
+	ledger plan.Ledger
 	step   step
 	// startedAt is where the run started; verifying the comparison at its end.
 	// proposed says that the policy has decided a step which is not under way yet.
@@ -162,26 +162,26 @@ type Loop struct {
 	progress Progress
 }
 
-func newLoop(o Options, d Deps) (*Loop, error) {
+func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	if d.Clock == nil {
 		d.Clock = RealClock{}
 	}
-	if err := checkOptions(&o, &d); err != nil {
+	if err := checkDeps(&o, &d); err != nil {
 		return nil, err
 	}
-	statistic, err := statisticOf(o.Objective.Statistic)
+	statistic, err := plan.StatisticNamed(o.Objective.Statistic)
 	if err != nil {
 		return nil, err
 	}
 	l := &Loop{opt: o, deps: d, statistic: statistic, links: newLinks(d.Devices), board: newBoard(&o),
-		ledger: newLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now(), mishaps: mishaps{lane: lanePolicy}}
-	if l.limits, err = limitsOf(&l.opt, l.start.Round(0)); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
+		ledger: plan.NewLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now(), mishaps: mishaps{lane: lanePolicy}}
+	if l.limits, err = plan.SafetyLimits(&l.opt, l.start.Round(0)); err != nil {
+		return nil, fmt.Errorf("%w: %w", plan.ErrOptions, err)
 	}
 	if err := l.restore(); err != nil {
 		return nil, err
 	}
-	if o.Mode == Simulate {
+	if o.Mode == plan.Simulate {
 		l.desk = &virtualDesk{}
 	} else {
 		l.desk = newRealDesk()
@@ -189,26 +189,16 @@ func newLoop(o Options, d Deps) (*Loop, error) {
 	return l, nil
 }
 
-// checkOptions refuses what the loop could not run with.
-func checkOptions(o *Options, d *Deps) error {
-	switch {
-	case len(o.Variables) == 0 || len(o.Variables) > safety.MaxVariables:
-		return fmt.Errorf("%w: %d variables, need 1 to %d", ErrOptions, len(o.Variables), safety.MaxVariables)
-	case o.Tick <= 0:
-		return fmt.Errorf("%w: tick %v must be positive", ErrOptions, o.Tick)
-	case o.Objective.Shots < 1:
-		return fmt.Errorf("%w: %d shots, need at least 1", ErrOptions, o.Objective.Shots)
-	case len(o.Objective.Uses) == 0:
-		return fmt.Errorf("%w: the objective uses no sensor", ErrOptions)
-	case len(o.ControlSets) == 0:
-		return fmt.Errorf("%w: no control set", ErrOptions)
-	case slices.ContainsFunc(o.Constraints, func(c Constraint) bool { return c.Sensor < 0 || c.Sensor >= len(o.Sensors) }):
-		return fmt.Errorf("%w: a constraint on a sensor that there is not", ErrOptions)
-	case d.Policy == nil || d.Journal == nil:
-		return fmt.Errorf("%w: policy and journal are required", ErrOptions)
+// checkDeps refuses what the loop could not run with.
+func checkDeps(o *plan.Options, d *Deps) error {
+	if err := o.Check(); err != nil {
+		return err
 	}
-	if _, virtual := d.Clock.(*VirtualClock); virtual != (o.Mode == Simulate) {
-		return fmt.Errorf("%w: mode %q and clock %T do not go together", ErrOptions, o.Mode, d.Clock)
+	if d.Policy == nil || d.Journal == nil {
+		return fmt.Errorf("%w: policy and journal are required", plan.ErrOptions)
+	}
+	if _, virtual := d.Clock.(*VirtualClock); virtual != (o.Mode == plan.Simulate) {
+		return fmt.Errorf("%w: mode %q and clock %T do not go together", plan.ErrOptions, o.Mode, d.Clock)
 	}
 	return nil
 }
@@ -222,7 +212,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	defer l.cancelPolicy()
 	defer l.deps.Panel.end()
 	defer l.desk.close()
-	if l.opt.Mode == Live {
+	if l.opt.Mode == plan.Live {
 		asleep := make(chan struct{})
 		defer close(asleep)
 		go l.watchdog(asleep)
@@ -345,11 +335,11 @@ func (l *Loop) tick() {
 func (l *Loop) finished(ctx context.Context) (Result, error) {
 	l.publish(l.now())
 	r := &l.result
-	r.Reason, r.Steps, r.Spent = l.reason, l.searched(), l.ledger.spent.float()
-	r.PlaysBySet = l.ledger.plays
-	r.SpentBySet = make([]float64, len(l.ledger.bySet))
-	for i, m := range l.ledger.bySet {
-		r.SpentBySet[i] = m.float()
+	r.Reason, r.Steps, r.Spent = l.reason, l.searched(), l.ledger.Spent.Float()
+	r.PlaysBySet = l.ledger.Plays
+	r.SpentBySet = make([]float64, len(l.ledger.BySet))
+	for i, m := range l.ledger.BySet {
+		r.SpentBySet[i] = m.Float()
 	}
 	r.Elapsed = l.ran(l.now())
 	if n := l.droppedReadings.Load(); n > 0 {

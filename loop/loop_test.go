@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -72,10 +73,10 @@ func TestClampIsSeenByTheModel(t *testing.T) {
 func TestBudgetIsSpentExactly(t *testing.T) {
 	// 0.1 and 0.2 are not exact in binary: 0.1*3 + 0.2*1 = 0.5 must still fit 0.5.
 	tr := newTrial(t)
-	tr.opt.Variables = []Variable{variable("a")}
-	tr.opt.ControlSets = []ControlSet{{Variables: []int{0}, Cost: 0.1}, {Variables: []int{0}, Cost: 0.2}}
-	tr.opt.Stop = Stop{Cost: 0.5}
-	tr.opt.Cost = Cost{PerMove: []float64{0}}
+	tr.opt.Variables = []plan.Variable{variable("a")}
+	tr.opt.ControlSets = []plan.ControlSet{{Variables: []int{0}, Cost: 0.1}, {Variables: []int{0}, Cost: 0.2}}
+	tr.opt.Stop = plan.Stop{Cost: 0.5}
+	tr.opt.Cost = plan.Cost{PerMove: []float64{0}}
 	tr.policy.proposals = proposeAll(1, 1, 1, 1, 1)
 	tr.policy.proposals[3].ControlSet = 1
 	res, err := tr.run(t, context.Background())
@@ -89,7 +90,7 @@ func TestBudgetIsSpentExactly(t *testing.T) {
 
 func TestCostCountsShotsAndWay(t *testing.T) {
 	tr := newTrial(t)
-	tr.opt.Cost = Cost{PerStep: 0.5, PerShot: 2, PerMove: []float64{0.25}}
+	tr.opt.Cost = plan.Cost{PerStep: 0.5, PerShot: 2, PerMove: []float64{0.25}}
 	tr.policy.proposals = proposeAll(4, 2)
 	if _, err := tr.run(t, context.Background()); err != nil {
 		t.Fatal(err)
@@ -110,9 +111,9 @@ func TestRandomVariableMakesEachShotAnObservation(t *testing.T) {
 	tr.rig.knobs["b"].natural = func() float64 { draws++; return 5 + float64(draws%7)/10 }
 	tr.rig.meter = func(at map[string]float64) float64 { return at["b"] }
 	b := variable("b")
-	b.OnRelease = Release
+	b.OnRelease = plan.Release
 	tr.opt.Variables = append(tr.opt.Variables, b)
-	tr.opt.ControlSets = []ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}
+	tr.opt.ControlSets = []plan.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}
 	tr.policy.proposals = []policy.Proposal{{X: []float64{3, math.NaN()}}, {X: []float64{3, 7}, ControlSet: 1}}
 	if _, err := tr.run(t, context.Background()); err != nil {
 		t.Fatal(err)
@@ -175,10 +176,10 @@ func TestNormalEndGoesToTheRecommendedSetting(t *testing.T) {
 
 func TestInterruptBringsActuatorsToTheirShutdownState(t *testing.T) {
 	for _, c := range []struct {
-		state    RestState
+		state    plan.RestState
 		target   float64
 		released bool
-	}{{RestHold, 6, false}, {RestSafe, 1, false}, {RestOff, 6, true}} {
+	}{{plan.RestHold, 6, false}, {plan.RestSafe, 1, false}, {plan.RestOff, 6, true}} {
 		t.Run(string(c.state), func(t *testing.T) {
 			tr := newTrial(t)
 			tr.opt.Variables[0].Shutdown = c.state
@@ -208,12 +209,12 @@ func TestInterruptBringsActuatorsToTheirShutdownState(t *testing.T) {
 }
 
 func TestDevicesAreComparedWithTheOptions(t *testing.T) {
-	for want, change := range map[string]func(*Options){
-		`has no channel "volume"; it has a, aux, meter`:       func(o *Options) { o.Sensors[0].Channel.Name = "volume" },
-		`is in "V", the configuration says "mV"`:              func(o *Options) { o.Variables[0].Unit = "mV" },
-		`channel "aux" of device "rig" cannot be set`:         func(o *Options) { o.Variables[0].Channel.Name, o.Variables[0].Unit = "aux", "K" },
-		`options not usable: 0 shots`:                         func(o *Options) { o.Objective.Shots = 0 },
-		`statistic "mode" is not mean, median, trimmed or p0`: func(o *Options) { o.Objective.Statistic = "mode" },
+	for want, change := range map[string]func(*plan.Options){
+		`has no channel "volume"; it has a, aux, meter`:       func(o *plan.Options) { o.Sensors[0].Channel.Name = "volume" },
+		`is in "V", the configuration says "mV"`:              func(o *plan.Options) { o.Variables[0].Unit = "mV" },
+		`channel "aux" of device "rig" cannot be set`:         func(o *plan.Options) { o.Variables[0].Channel.Name, o.Variables[0].Unit = "aux", "K" },
+		`options not usable: 0 shots`:                         func(o *plan.Options) { o.Objective.Shots = 0 },
+		`statistic "mode" is not mean, median, trimmed or p0`: func(o *plan.Options) { o.Objective.Statistic = "mode" },
 	} {
 		tr := newTrial(t)
 		change(&tr.opt)

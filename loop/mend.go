@@ -11,22 +11,6 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// Outages say how long a run puts up with devices and a disk that fail.
-type Outages struct {
-	// Wait says that outages are waited out, however long: the run is held and goes on
-	// by itself. Without it, a device that must be opened again ends the run, and so
-	// do FailureLimit failed steps in a row, a fallback, and a record that cannot be
-	// written.
-	Wait bool
-	// Retries failures of a device within Window are mended without holding the run;
-	// so is one outage that is not longer than Window.
-	Retries int
-	Window  time.Duration
-	// MinFree is the free space in bytes on the journal's disk below which the run is
-	// held; 0: it is not looked at.
-	MinFree uint64
-}
-
 const (
 	// mendFirst is the wait before a device is opened again, mendMost the longest.
 	// Not shorter: a port or a child needs a moment to be gone. Not longer: an

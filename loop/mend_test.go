@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // patientTrial is a trial that waits outages out.
 func patientTrial(t *testing.T, values ...float64) *trial {
 	tr := newTrial(t)
-	tr.opt.Outages = Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+	tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 	tr.policy.proposals = proposeAll(values...)
 	tr.rig.reopen = func() error { return nil }
 	return tr

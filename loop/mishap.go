@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -75,7 +76,7 @@ func (l *Loop) failed(err error) bool {
 func (l *Loop) giveUp() {
 	err := fmt.Errorf("%w: decision of step %d: %w", ErrPolicy, l.step.n, l.mishaps.last)
 	l.mishaps.last, l.mishaps.broken = err, true
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == plan.Shadow {
 		l.fail(err)
 		return
 	}
@@ -99,7 +100,7 @@ func (l *Loop) forgive() {
 func (l *Loop) watchPolicy(now time.Time) {
 	m := &l.mishaps
 	limit := l.opt.Deadline + time.Duration(m.late+1)*policyWait
-	if l.opt.Mode == Simulate || m.rebuilding || m.count+m.late >= policyTries || now.Sub(l.since) <= limit {
+	if l.opt.Mode == plan.Simulate || m.rebuilding || m.count+m.late >= policyTries || now.Sub(l.since) <= limit {
 		return
 	}
 	m.late++

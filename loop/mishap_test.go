@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -45,8 +46,8 @@ func fragileRun(t *testing.T, fails func(asked int) error) (tr *trial, path stri
 	tr.deps.Devices = []Device{{"rig", tr.rig}}
 	tr.rig.meter = func(at map[string]float64) float64 { return -math.Pow(at["a"]-6, 2) - math.Pow(at["b"]-4, 2)/3 }
 	tr.opt.Variables = append(tr.opt.Variables, variable("b"))
-	tr.opt.ControlSets = []ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}
-	tr.opt.Stop = Stop{Steps: 12}
+	tr.opt.ControlSets = []plan.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}
+	tr.opt.Stop = plan.Stop{Steps: 12}
 	asked := 0
 	build := func() policy.Policy {
 		p, err := policy.New(replaySpec())
@@ -209,7 +210,7 @@ func TestLateDecisions(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
 			var tr *trial
-			_, res, err := live(t, Live, func(trial *trial) {
+			_, res, err := live(t, plan.Live, func(trial *trial) {
 				tr = trial
 				tr.opt.Variables[0].Limits.Lease = 3 * time.Second
 				tr.opt.Stop.Steps = 3

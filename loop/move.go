@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -27,7 +28,7 @@ func (l *Loop) move() {
 		if dest, driven := l.destination(i); driven {
 			a.driveTo(dest)
 			a.bad = !isFinite(s.decision.Requested[i]) && !math.IsNaN(s.decision.Applied[i])
-		} else if v.OnRelease == Release {
+		} else if v.OnRelease == plan.Release {
 			a.letGo()
 		}
 		if a.dest != before.dest || a.release != before.release || a.drive != before.drive {
@@ -76,7 +77,7 @@ func (l *Loop) watchMove(now time.Time) {
 // that does not follow is the safety layer's business (rule 12).
 func (l *Loop) stuckMove(i int, now time.Time) string {
 	a, v := &l.aims[i], &l.opt.Variables[i]
-	limit := cmp.Or(v.Timeout, moveTimeout) + v.Limits.Dwell + l.doseWait(i) + l.rampTime(i)
+	limit := cmp.Or(v.Timeout, plan.MoveTimeout) + v.Limits.Dwell + l.doseWait(i) + l.rampTime(i)
 	switch {
 	case a.failed:
 		return l.doseProblem(i)
@@ -89,10 +90,6 @@ func (l *Loop) stuckMove(i int, now time.Time) string {
 	}
 	return ""
 }
-
-// moveTimeout is the time that a device is given to take a setpoint where the
-// variable declares none.
-const moveTimeout = 10 * time.Second
 
 // rampTime is how long the whole hard range takes at the slower slew, twice over
 // because ticks may be late.
@@ -110,7 +107,7 @@ func (l *Loop) rampTime(i int) time.Duration {
 // or to the starting setting where that was shown to be better, so that the instrument
 // is left there; then all go to rest.
 func (l *Loop) home() {
-	if l.opt.Mode == Shadow || !l.result.HasFound {
+	if l.opt.Mode == plan.Shadow || !l.result.HasFound {
 		l.restAtEnd()
 		return
 	}
@@ -142,8 +139,8 @@ func (l *Loop) home() {
 }
 
 // canHold says that a variable stays where it is left at the end.
-func (l *Loop) canHold(v *Variable) bool {
-	return v.Actuated && !v.Dose && v.Shutdown == RestHold && !l.links[v.Channel.Device].lapses()
+func (l *Loop) canHold(v *plan.Variable) bool {
+	return v.Actuated && !v.Dose && v.Shutdown == plan.RestHold && !l.links[v.Channel.Device].lapses()
 }
 
 // homeActions lists, per device, the way to the recommended setting.
@@ -186,5 +183,5 @@ func (l *Loop) watchHoming(now time.Time) {
 // restAtEnd brings the actuators to their shutdown states.
 func (l *Loop) restAtEnd() {
 	l.ask(safety.CommandEnd)
-	l.rest(func(v *Variable) RestState { return v.Shutdown })
+	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
 }

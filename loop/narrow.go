@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -19,9 +20,6 @@ const (
 	EventNarrowed      = "narrowed"
 )
 
-// ErrNotNarrower is why a running loop refuses other options.
-var ErrNotNarrower = errors.New("a run that has begun takes narrower limits only")
-
 // Narrower brings narrower limits to a running loop, from any goroutine. A nil one
 // brings none.
 type Narrower struct{ asked chan narrowing }
@@ -30,7 +28,7 @@ type Narrower struct{ asked chan narrowing }
 func NewNarrower() *Narrower { return &Narrower{asked: make(chan narrowing)} }
 
 type narrowing struct {
-	next   *Options
+	next   *plan.Options
 	words  string
 	answer chan error
 }
@@ -42,7 +40,7 @@ type narrowing struct {
 // would not let it be, all of it is refused: the error wraps ErrNotNarrower or
 // safety.ErrLimits, and the run goes on unchanged. Else it is nil, and the change acts
 // from the next tick on: a range from the next decision.
-func (n *Narrower) Narrow(ctx context.Context, next Options, words string) error {
+func (n *Narrower) Narrow(ctx context.Context, next plan.Options, words string) error {
 	q := narrowing{&next, words, make(chan error, 1)}
 	select {
 	case n.asked <- q:
@@ -62,14 +60,14 @@ func (n *Narrower) asks() <-chan narrowing {
 // narrow answers one request, on the loop's goroutine.
 func (l *Loop) narrow(q narrowing) { q.answer <- l.narrowTo(q.next, q.words) }
 
-func (l *Loop) narrowTo(next *Options, words string) error {
+func (l *Loop) narrowTo(next *plan.Options, words string) error {
 	if l.phase >= homing {
-		return fmt.Errorf("%w: and this one is ending", ErrNotNarrower)
+		return fmt.Errorf("%w: and this one is ending", plan.ErrNotNarrower)
 	}
 	if len(next.Variables) != len(l.opt.Variables) || len(next.Sensors) != len(l.opt.Sensors) {
-		return fmt.Errorf("%w: variables or sensors are others", ErrNotNarrower)
+		return fmt.Errorf("%w: variables or sensors are others", plan.ErrNotNarrower)
 	}
-	limits, err := limitsOf(next, l.start.Round(0))
+	limits, err := plan.SafetyLimits(next, l.start.Round(0))
 	if err != nil {
 		return err
 	}
@@ -80,7 +78,7 @@ func (l *Loop) narrowTo(next *Options, words string) error {
 	if err := limits.Within(&l.limits); err != nil {
 		return err
 	}
-	if err := errors.Join(l.rangesInside(next), l.opt.Stop.outlasts(next.Stop)); err != nil {
+	if err := errors.Join(l.rangesInside(next), l.opt.Stop.Outlasts(next.Stop)); err != nil {
 		return err
 	}
 	for i := range l.aims {
@@ -99,11 +97,11 @@ func (l *Loop) narrowTo(next *Options, words string) error {
 }
 
 // rangesInside refuses ranges that reach beyond the present ones.
-func (l *Loop) rangesInside(next *Options) error {
+func (l *Loop) rangesInside(next *plan.Options) error {
 	for i := range next.Variables {
 		v, before := &next.Variables[i], l.rangeOf(i)
 		if !(v.Low >= before[0] && v.High <= before[1] && v.Low < v.High) {
-			return fmt.Errorf("%w: range [%g, %g] of variable %q is not inside [%g, %g]", ErrNotNarrower, v.Low, v.High, v.Name, before[0], before[1])
+			return fmt.Errorf("%w: range [%g, %g] of variable %q is not inside [%g, %g]", plan.ErrNotNarrower, v.Low, v.High, v.Name, before[0], before[1])
 		}
 	}
 	return nil
@@ -131,22 +129,10 @@ func (l *Loop) standsInside(i int, limits *safety.VariableLimits) error {
 	for _, x := range at {
 		if x < limits.Low || x > limits.High {
 			return fmt.Errorf("%w: variable %q is at or on its way to %g, outside [%g, %g]: narrow its range first, and its hard limits when a step has brought it inside",
-				ErrNotNarrower, l.opt.Variables[i].Name, x, limits.Low, limits.High)
+				plan.ErrNotNarrower, l.opt.Variables[i].Name, x, limits.Low, limits.High)
 		}
 	}
 	return nil
-}
-
-// outlasts refuses a stop condition that is later than the present one.
-func (s Stop) outlasts(next Stop) error {
-	later := func(what string, now, then float64) error {
-		if now > 0 && !(then > 0 && then <= now) {
-			return fmt.Errorf("%w: stop at %s %g is later than at %g", ErrNotNarrower, what, then, now)
-		}
-		return nil
-	}
-	return errors.Join(later("cost", s.Cost, next.Cost), later("step", float64(s.Steps), float64(next.Steps)),
-		later("second", s.Time.Seconds(), next.Time.Seconds()))
 }
 
 // narrowed is the message of EventNarrowed.

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
 // narrower runs a live trial in a bubble and asks for other options once as many steps
 // as ask says are over; it returns the journal's path and the answers.
-func narrower(t *testing.T, ask map[int]func(*Options)) (tr *trial, path string, answers map[int]error) {
+func narrower(t *testing.T, ask map[int]func(*plan.Options)) (tr *trial, path string, answers map[int]error) {
 	t.Helper()
-	tr = &trial{opt: options(Live), policy: &script{proposals: proposeAll(4, 9, 9, 9, 9)}}
+	tr = &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 9, 9, 9, 9)}}
 	tr.rig = newRig(RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Narrower: NewNarrower()}
@@ -75,9 +76,9 @@ func applied(t *testing.T, path string) (out []float64) {
 // the range, and a replay knows from when on.
 func TestNarrowedRange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr, path, answers := narrower(t, map[int]func(*Options){
-			1: func(o *Options) { o.Variables[0].High = 5 },
-			3: func(o *Options) { // it stands at 5 and is going there again
+		tr, path, answers := narrower(t, map[int]func(*plan.Options){
+			1: func(o *plan.Options) { o.Variables[0].High = 5 },
+			3: func(o *plan.Options) { // it stands at 5 and is going there again
 				o.Variables[0].Limits.High, o.Variables[0].Limits.SlewUp, o.Stop.Steps = 6, 1, 4
 			},
 		})
@@ -107,22 +108,22 @@ func TestNarrowedRange(t *testing.T) {
 // be kept only by a jump.
 func TestNarrowRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Options)
+		change func(*plan.Options)
 		want   string
 		is     error
 	}{
-		"range":  {func(o *Options) { o.Variables[0].High = 10.5 }, `range [0, 10.5] of variable "a" is not inside [0, 10]`, ErrNotNarrower},
-		"hard":   {func(o *Options) { o.Variables[0].Limits.High = 12 }, "hard bounds of [-1, 12] is wider than [-1, 11]", safety.ErrLimits},
-		"steps":  {func(o *Options) { o.Stop.Steps = 101 }, "stop at step 101 is later than at 100", ErrNotNarrower},
-		"no end": {func(o *Options) { o.Stop.Steps = 0 }, "stop at step 0 is later than at 100", ErrNotNarrower},
-		"jump": {func(o *Options) { o.Variables[0].High, o.Variables[0].Limits.High = 5, 6 },
-			`variable "a" is at or on its way to 9, outside [-1, 6]: narrow its range first`, ErrNotNarrower},
-		"other":    {func(o *Options) { o.Variables[0].Limits.Safe = 2 }, "something else than the tightness of a limit differs", safety.ErrLimits},
-		"unusable": {func(o *Options) { o.Variables[0].Limits.Low = 5 }, "safe value 1 lies outside [5, 11]", safety.ErrLimits},
+		"range":  {func(o *plan.Options) { o.Variables[0].High = 10.5 }, `range [0, 10.5] of variable "a" is not inside [0, 10]`, plan.ErrNotNarrower},
+		"hard":   {func(o *plan.Options) { o.Variables[0].Limits.High = 12 }, "hard bounds of [-1, 12] is wider than [-1, 11]", safety.ErrLimits},
+		"steps":  {func(o *plan.Options) { o.Stop.Steps = 101 }, "stop at step 101 is later than at 100", plan.ErrNotNarrower},
+		"no end": {func(o *plan.Options) { o.Stop.Steps = 0 }, "stop at step 0 is later than at 100", plan.ErrNotNarrower},
+		"jump": {func(o *plan.Options) { o.Variables[0].High, o.Variables[0].Limits.High = 5, 6 },
+			`variable "a" is at or on its way to 9, outside [-1, 6]: narrow its range first`, plan.ErrNotNarrower},
+		"other":    {func(o *plan.Options) { o.Variables[0].Limits.Safe = 2 }, "something else than the tightness of a limit differs", safety.ErrLimits},
+		"unusable": {func(o *plan.Options) { o.Variables[0].Limits.Low = 5 }, "safe value 1 lies outside [5, 11]", safety.ErrLimits},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tr, path, answers := narrower(t, map[int]func(*Options){1: func(o *Options) {
+				tr, path, answers := narrower(t, map[int]func(*plan.Options){1: func(o *plan.Options) {
 					o.Safety.HoldMax = time.Second // good by itself
 					c.change(o)
 				}})
@@ -144,7 +145,7 @@ func TestNarrowRefused(t *testing.T) {
 func TestNarrowOfARunThatIsOver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := NewNarrower().Narrow(ctx, Options{}, ""); !errors.Is(err, context.Canceled) {
+	if err := NewNarrower().Narrow(ctx, plan.Options{}, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("answer %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -179,7 +180,7 @@ func (l *Loop) answerStops() {
 			o.reason = "" // a stop is never refused for its arguments
 		}
 		r := Response{OK: true, Code: CodeOK, Message: "stopped: actuators go to their fault states, and the run ends"}
-		if l.opt.Mode == Shadow {
+		if l.opt.Mode == plan.Shadow {
 			r.Message = "stopped: nothing was driven, and the run ends"
 		}
 		l.publish(l.now())
@@ -200,7 +201,7 @@ func (l *Loop) obey(command string) Response {
 		return Response{Code: CodeStarting, Message: "the run is starting: its devices are being opened and read"}
 	case l.phase >= resting:
 		return Response{Code: CodeEnding, Message: "the run is ending"}
-	case l.opt.Mode == Shadow:
+	case l.opt.Mode == plan.Shadow:
 		return Response{Code: CodeDryRun, Message: fmt.Sprintf("a dry run drives nothing: there is nothing to %s", command)}
 	}
 	now := l.now()

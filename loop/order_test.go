@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -142,7 +143,7 @@ func TestResumeNamesTheSensor(t *testing.T) {
 // TestShadowTakesAStop: nothing is driven in a dry run; a stop ends it all the same.
 func TestShadowTakesAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr, _ := liveTrial(t, func(tr *trial) { tr.opt.Mode = Shadow })
+		tr, _ := liveTrial(t, func(tr *trial) { tr.opt.Mode = plan.Shadow })
 		end := tr.begin(t)
 		time.Sleep(5 * time.Second)
 		if r := ask(tr.deps.Panel, CommandPause); r.Code != CodeDryRun || !r.Status.DryRun {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -119,7 +120,7 @@ func (l *Loop) watchFallen(now time.Time) {
 	if s := l.opt.Stop.Time; s > 0 && l.ran(now) >= s {
 		l.reason = reasonTime
 		l.event("info", "stop", "stop condition reached: "+reasonTime)
-		l.rest(func(v *Variable) RestState { return v.OnFault })
+		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}
 	for i := range l.aims {
@@ -152,7 +153,7 @@ func (l *Loop) watchFallen(now time.Time) {
 func (l *Loop) watchWaiting() {
 	switch {
 	case l.spell.on, l.held:
-	case l.opt.Mode == Shadow || l.safety.Mode == safety.Run && !l.mending():
+	case l.opt.Mode == plan.Shadow || l.safety.Mode == safety.Run && !l.mending():
 		l.next()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -18,7 +19,7 @@ import (
 // the first value ends the wait.
 func TestSilentObjectiveIsWaitedOut(t *testing.T) {
 	const outage = 20 * time.Minute
-	for _, onFault := range []RestState{RestHold, RestSafe} {
+	for _, onFault := range []plan.RestState{plan.RestHold, plan.RestSafe} {
 		tr := patientTrial(t)
 		tr.opt.Variables[0].OnFault = onFault
 		n := 0
@@ -114,7 +115,7 @@ func TestStaleSensorIsWaitedOut(t *testing.T) {
 		}
 		return 300
 	})
-	tr.opt.Outages = Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+	tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 	res, err := tr.run(t, context.Background())
 	if err != nil || res.Steps != 3 || !tr.policy.seen[len(tr.policy.seen)-1].Valid {
 		t.Fatalf("result %+v, error %v", res, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -25,7 +26,7 @@ func (l *Loop) standsOutside(i int) bool {
 func (l *Loop) foundOutside(c *safety.Causes) {
 	for i := range l.aims {
 		before := l.phase == booting || l.phase == idling
-		if (before && l.opt.Variables[i].Boot == RestHold || l.cameBack&(1<<i) != 0) && l.standsOutside(i) {
+		if (before && l.opt.Variables[i].Boot == plan.RestHold || l.cameBack&(1<<i) != 0) && l.standsOutside(i) {
 			c.Add(safety.RuleOverride, i)
 			if !before {
 				l.event("warn", EventSafety, fmt.Sprintf("variable %s came back and%s; nothing is written until resume", l.opt.Variables[i].Name, l.outsideWords(i)))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // at puts the rig's knob somewhere, as a hand does.
@@ -44,9 +45,9 @@ func (tr *trial) largestStep(since time.Duration) (first, largest float64) {
 func TestStartOutsideTheHardLimits(t *testing.T) {
 	for _, c := range []struct {
 		at      float64
-		boot    RestState
+		boot    plan.RestState
 		refused bool
-	}{{13, RestHold, true}, {-1.5, RestHold, true}, {11.005, RestHold, false}, {11, RestHold, false}, {13, RestSafe, false}, {-7, RestSafe, false}} {
+	}{{13, plan.RestHold, true}, {-1.5, plan.RestHold, true}, {11.005, plan.RestHold, false}, {11, plan.RestHold, false}, {13, plan.RestSafe, false}, {-7, plan.RestSafe, false}} {
 		tr := newTrial(t)
 		tr.rig.at(c.at)
 		tr.opt.Variables[0].Boot = c.boot
@@ -206,7 +207,7 @@ func TestMovedByHandWhileFallen(t *testing.T) {
 // hard limits: the run is held, says so, and writes nothing until somebody resumes it.
 func TestDeviceComesBackOutside(t *testing.T) {
 	tr := handTrial(t)
-	tr.opt.Outages = Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+	tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 	var broke, back, resumed time.Duration
 	tr.rig.fault = func(string) error {
 		if now := tr.since(); now > 10*time.Second && back == 0 {

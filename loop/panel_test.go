@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -49,13 +50,13 @@ func commandsOf(t *testing.T, path string) (list []journal.CommandRecord) {
 
 // liveTrial is a run of the rig in real time (a bubble's) with a panel.
 func liveTrial(t *testing.T, prepare func(*trial)) (tr *trial, path string) {
-	tr = &trial{opt: options(Live), policy: &script{}}
+	tr = &trial{opt: options(plan.Live), policy: &script{}}
 	tr.rig = newRig(RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
 		return policy.Proposal{X: []float64{float64(2 + len(tr.policy.seen)%5)}}, nil
 	}
-	tr.opt.Stop = Stop{}
+	tr.opt.Stop = plan.Stop{}
 	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Panel: NewPanel("s-1")}
 	prepare(tr)
 	tr.deps.Journal, path = book(t, &tr.opt)

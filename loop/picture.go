@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -59,7 +60,7 @@ const slicePoints = 61
 
 // Draw asks a policy what it believes. It changes no decision. A policy that has seen
 // nothing valid, or that cannot be looked at, gives an empty picture.
-func Draw(o *Options, p policy.Policy) (Picture, error) {
+func Draw(o *plan.Options, p policy.Policy) (Picture, error) {
 	out := Picture{Slices: []PictureSlice{}, Sets: make([]*PicturePoint, len(o.ControlSets))}
 	rec, err := p.Recommend()
 	if errors.Is(err, policy.ErrNoData) {
@@ -68,9 +69,9 @@ func Draw(o *Options, p policy.Policy) (Picture, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Best = o.point(rec)
+	out.Best = pointOf(o, rec)
 	if !math.IsNaN(rec.Start.Mean) {
-		start := o.estimate(rec.Start)
+		start := estimateOf(o, rec.Start)
 		out.Start = &start
 	}
 	v, ok := p.(policy.Viewer)
@@ -83,14 +84,14 @@ func Draw(o *Options, p policy.Policy) (Picture, error) {
 			return out, err
 		}
 		if ok {
-			out.Sets[set] = o.point(best)
+			out.Sets[set] = pointOf(o, best)
 		}
 	}
 	for i := range o.Variables {
 		if math.IsNaN(rec.X[i]) {
 			continue
 		}
-		s, err := o.slice(v, rec, i)
+		s, err := sliceOf(o, v, rec, i)
 		if err != nil {
 			return out, err
 		}
@@ -99,8 +100,8 @@ func Draw(o *Options, p policy.Policy) (Picture, error) {
 	return out, nil
 }
 
-// slice looks along variable i through a recommended setting.
-func (o *Options) slice(v policy.Viewer, rec policy.Recommendation, i int) (PictureSlice, error) {
+// sliceOf looks along variable i through a recommended setting.
+func sliceOf(o *plan.Options, v policy.Viewer, rec policy.Recommendation, i int) (PictureSlice, error) {
 	low, high := o.Variables[i].Low, o.Variables[i].High
 	s := PictureSlice{Variable: i}
 	settings := make([][]float64, slicePoints)
@@ -114,23 +115,23 @@ func (o *Options) slice(v policy.Viewer, rec policy.Recommendation, i int) (Pict
 		return s, err
 	}
 	for _, e := range seen {
-		p := o.estimate(e)
+		p := estimateOf(o, e)
 		s.Mean, s.SD, s.NoiseSD = append(s.Mean, p.Mean), append(s.SD, p.SD), append(s.NoiseSD, p.NoiseSD)
 	}
 	return s, nil
 }
 
-// point is a recommendation in the user's sense.
-func (o *Options) point(r policy.Recommendation) *PicturePoint {
-	p := &PicturePoint{ControlSet: r.ControlSet, Feasible: r.Feasible, PictureEstimate: o.estimate(r.Estimate)}
+// pointOf is a recommendation in the user's sense.
+func pointOf(o *plan.Options, r policy.Recommendation) *PicturePoint {
+	p := &PicturePoint{ControlSet: r.ControlSet, Feasible: r.Feasible, PictureEstimate: estimateOf(o, r.Estimate)}
 	for _, x := range r.X {
 		p.X = append(p.X, journal.Number(x))
 	}
 	return p
 }
 
-// estimate turns the sign back where the user minimises.
-func (o *Options) estimate(e policy.Estimate) PictureEstimate {
-	return PictureEstimate{Mean: journal.Number(o.sense(e.Mean)), SD: journal.Number(e.SD), NoiseSD: journal.Number(e.NoiseSD),
-		Bound: journal.Number(o.sense(e.LowerBound)), Feasibility: journal.Number(e.Feasibility)}
+// estimateOf turns the sign back where the user minimises.
+func estimateOf(o *plan.Options, e policy.Estimate) PictureEstimate {
+	return PictureEstimate{Mean: journal.Number(o.Sense(e.Mean)), SD: journal.Number(e.SD), NoiseSD: journal.Number(e.NoiseSD),
+		Bound: journal.Number(o.Sense(e.LowerBound)), Feasibility: journal.Number(e.Feasibility)}
 }

@@ -1,15 +1,19 @@
 package loop
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/labtuner/tuner/loop/plan"
+)
 
 // charge books what the step cost: a comparison has an account of its own.
-func (l *Loop) charge(cost money) {
+func (l *Loop) charge(cost plan.Money) {
 	if l.step.decision.Compared.Comparison > 0 {
-		l.verifying.spent = l.verifying.spent.plus(cost)
+		l.verifying.spent = l.verifying.spent.Plus(cost)
 		l.verifying.steps++
 		return
 	}
-	l.ledger.charge(l.step.set, cost)
+	l.ledger.Charge(l.step.set, cost)
 }
 
 // wantedShots is how many shots the step takes.
@@ -22,12 +26,12 @@ func (l *Loop) wantedShots() int {
 
 // stepMoney is what the step cost with the shots that were taken; nothing in
 // shadow mode.
-func (l *Loop) stepMoney(shots int) money {
+func (l *Loop) stepMoney(shots int) plan.Money {
 	if l.step.set < 0 {
 		return 0
 	}
 	s := &l.step
-	return l.opt.Cost.stepCost(bill{set: l.opt.ControlSets[s.set].Cost, setting: s.setting, shots: shots, moved: s.moved})
+	return l.opt.Cost.StepCost(plan.Bill{Set: l.opt.ControlSets[s.set].Cost, Setting: s.setting, Shots: shots, Moved: s.moved})
 }
 
 // price asks what the setting costs: where the safety layer lets it go, not where it
@@ -37,7 +41,7 @@ func (l *Loop) price() (err error) {
 	if s.set < 0 {
 		return nil
 	}
-	if s.setting, err = l.opt.Cost.settingCost(s.set, s.decision.Applied); err != nil {
+	if s.setting, err = l.opt.Cost.SettingCost(s.set, s.decision.Applied); err != nil {
 		return fmt.Errorf("decision of step %d: %w", s.n, err)
 	}
 	return nil

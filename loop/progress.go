@@ -1,6 +1,10 @@
 package loop
 
-import "time"
+import (
+	"time"
+
+	"github.com/labtuner/tuner/loop/plan"
+)
 
 // tellProgress tells what a progress line shows when it has changed, and at
 // every tick of a real run.
@@ -9,12 +13,12 @@ func (l *Loop) tellProgress(now time.Time) {
 		return
 	}
 	p := l.progress
-	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.ledger.spent.plus(l.verifying.spent).float()
+	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.ledger.Spent.Plus(l.verifying.spent).Float()
 	p.Elapsed = l.ran(now)
 	p.Left = l.left(p.Elapsed)
 	p.Ending = l.phase >= resting
 	p.Read = p.Read || l.phase > booting && !p.Ending
-	if l.opt.Mode == Simulate && p.Step == l.progress.Step && p.Phase == l.progress.Phase {
+	if l.opt.Mode == plan.Simulate && p.Step == l.progress.Step && p.Phase == l.progress.Phase {
 		return
 	}
 	l.progress = p
@@ -34,13 +38,13 @@ func (l *Loop) left(elapsed time.Duration) time.Duration {
 	if s.Time > 0 {
 		earliest(max(s.Time-elapsed, 0))
 	}
-	if l.searched() == 0 || l.opt.Mode == Shadow {
+	if l.searched() == 0 || l.opt.Mode == plan.Shadow {
 		return left
 	}
 	if s.Steps > 0 {
 		earliest(scale(elapsed, float64(s.Steps-l.searched())/float64(l.searched())))
 	}
-	if spent := l.ledger.spent.float(); s.Cost > 0 && spent > 0 {
+	if spent := l.ledger.Spent.Float(); s.Cost > 0 && spent > 0 {
 		earliest(scale(elapsed, (s.Cost-spent)/spent))
 	}
 	return left

@@ -11,11 +11,12 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
 // live runs the trial's options with goroutines on a bubble's clock.
-func live(t *testing.T, mode Mode, prepare func(*trial)) (*trial, Result, error) {
+func live(t *testing.T, mode plan.Mode, prepare func(*trial)) (*trial, Result, error) {
 	t.Helper()
 	tr := &trial{opt: options(mode), policy: &script{}}
 	tr.rig = newRig(RealClock{}, "a")
@@ -31,7 +32,7 @@ func live(t *testing.T, mode Mode, prepare func(*trial)) (*trial, Result, error)
 
 func TestLiveRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr, res, err := live(t, Live, func(tr *trial) { tr.policy.proposals = proposeAll(4, 6) })
+		tr, res, err := live(t, plan.Live, func(tr *trial) { tr.policy.proposals = proposeAll(4, 6) })
 		if err != nil || res.Steps != 2 {
 			t.Fatalf("result %+v, error %v", res, err)
 		}
@@ -47,7 +48,7 @@ func TestLiveRun(t *testing.T) {
 // the run before that is told of.
 func TestEndWaitsForTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr := &trial{opt: options(Live), policy: &script{proposals: proposeAll(4, 6)}}
+		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6)}}
 		tr.rig = newRig(RealClock{}, "a")
 		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
 		tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }
@@ -74,8 +75,8 @@ func TestEndWaitsForTheJournal(t *testing.T) {
 
 func TestShadowWritesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr, res, err := live(t, Shadow, func(tr *trial) {
-			tr.opt.Stop = Stop{Time: 3 * time.Second, Steps: 1}
+		tr, res, err := live(t, plan.Shadow, func(tr *trial) {
+			tr.opt.Stop = plan.Stop{Time: 3 * time.Second, Steps: 1}
 			tr.rig.knobs["a"].target = 2
 			tr.policy.propose = func(context.Context) (policy.Proposal, error) {
 				return policy.Proposal{X: []float64{9}}, nil
@@ -103,7 +104,7 @@ func TestShadowWritesNothing(t *testing.T) {
 func TestSlowCallsDoNotBlockTheTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ticks := 0
-		_, res, err := live(t, Live, func(tr *trial) {
+		_, res, err := live(t, plan.Live, func(tr *trial) {
 			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 10*time.Second, 10*time.Second
 			tr.opt.Variables[0].Timeout = 30 * time.Second
 			tr.opt.Objective.Timeout = 30 * time.Second
@@ -129,7 +130,7 @@ func TestSlowCallsDoNotBlockTheTick(t *testing.T) {
 
 func TestLateDecisionIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, _, err := live(t, Live, func(tr *trial) {
+		_, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.opt.Deadline = 200 * time.Millisecond
 			tr.policy.propose = func(ctx context.Context) (policy.Proposal, error) {
 				if len(tr.policy.seen) == 1 {
@@ -154,8 +155,8 @@ func TestLateDecisionIsCut(t *testing.T) {
 func TestInterruptFinishesTheWriteInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		tr := &trial{opt: options(Live), policy: &script{proposals: proposeAll(6)}}
-		tr.opt.Variables[0].Shutdown = RestSafe
+		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(6)}}
+		tr.opt.Variables[0].Shutdown = plan.RestSafe
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
 		var once sync.Once
@@ -220,7 +221,7 @@ func (p *pushed) Close() error {
 func TestListenerIsNotPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dev *pushed
-		tr, _, err := live(t, Live, func(tr *trial) {
+		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.rig.speed = 1
 			dev = &pushed{rig: tr.rig, stop: make(chan struct{})}
 			tr.deps.Devices = []Device{{"rig", dev}}

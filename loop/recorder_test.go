@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // fullDisk limits the size of the files of this process, as a full disk does, until
@@ -111,7 +112,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 	fill, free := fullDisk(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	tr := patientTrial(t, 3, 6, 9)
-	tr.opt.Variables[0].Shutdown = RestSafe
+	tr.opt.Variables[0].Shutdown = plan.RestSafe
 	tr.deps.Failpoint = func(name string) {
 		if name == "intent-durable" && len(tr.policy.seen) == 1 {
 			fill()
@@ -210,8 +211,8 @@ func TestStoryIsBounded(t *testing.T) {
 // lease is refreshed, the run is held and says why, and goes on.
 func TestSlowDiskDelaysNoTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr := &trial{opt: options(Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
-		tr.opt.Outages = Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
+		tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 		tr.opt.Variables[0].Limits.Lease = 3 * time.Second
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -27,12 +28,12 @@ const EventAbandoned = "abandoned"
 // Replay derives the decisions of a recorded run anew, in order.
 type Replay struct {
 	// Options are the run's, made from its recorded configuration.
-	Options Options
+	Options plan.Options
 	// Policy is new, made from the same.
 	Policy policy.Policy
 	// Changed has, by its number, each later session that took over another configuration:
 	// the options that it went by and a new policy. nil: all went by the first.
-	Changed map[int]func() (Options, policy.Policy, error)
+	Changed map[int]func() (plan.Options, policy.Policy, error)
 	// Until is the last step to derive; 0: all.
 	Until int
 	// Lenient goes on after a difference: the policy is taught the rest of the run as
@@ -268,9 +269,9 @@ func (p *Replay) bounds(variable, step int) safety.VariableLimits {
 
 // learn teaches the policy what a step brought.
 func (p *Replay) learn(s journal.Step, shots []journal.Shot) error {
-	for _, o := range p.Options.observations(concluded{
-		set: p.Options.played(s.Decision.ControlSet), requested: s.Decision.Requested, outcome: s.Outcome,
-		perShot: p.Options.perShot(s.Decision.Applied), shots: shots,
+	for _, o := range p.Options.Observations(plan.Concluded{
+		Set: p.Options.Played(s.Decision.ControlSet), Requested: s.Decision.Requested, Outcome: s.Outcome,
+		PerShot: p.Options.PerShot(s.Decision.Applied), Shots: shots,
 	}) {
 		if err := p.Policy.Observe(o); err != nil {
 			return fmt.Errorf("learn step %d: %w", o.Step, err)
@@ -314,31 +315,4 @@ func parseStart(text string, n int) ([]float64, error) {
 		}
 	}
 	return x, nil
-}
-
-// played is the control set that a step of this mode plays: none where nothing is
-// driven.
-func (o *Options) played(set int) int {
-	if o.Mode == Shadow {
-		return -1
-	}
-	return set
-}
-
-// perShot says whether a step with these destinations leaves a variable random, so
-// that each of its shots is an observation of its own.
-func (o *Options) perShot(applied []float64) bool {
-	return o.Mode == Shadow || slices.ContainsFunc(o.randomIn(applied), func(random bool) bool { return random })
-}
-
-// randomIn says of each variable whether a step with these destinations leaves it
-// random.
-func (o *Options) randomIn(applied []float64) []bool {
-	random := make([]bool, len(o.Variables))
-	for i := range random {
-		v := &o.Variables[i]
-		driven := !math.IsNaN(applied[i]) || v.Actuated && v.OnRelease == Park
-		random[i] = o.Mode == Shadow || !v.Actuated || !driven && v.OnRelease == Release
-	}
-	return random
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -31,7 +32,7 @@ func TestSampledReplay(t *testing.T) {
 	spec.Kind, spec.Budget = "random", 0
 	spec.Model = policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{0.3}, Outputscale: 1, NoiseSD: 0.1, Capacity: 16}
 	tr := newTrial(t)
-	tr.opt.Stop = Stop{Steps: steps}
+	tr.opt.Stop = plan.Stop{Steps: steps}
 	tr.opt.Objective.Shots = 1
 	tr.opt.Variables[0].Settle = 0
 	tr.opt.Variables[0].Limits.SlewUp, tr.opt.Variables[0].Limits.SlewDown = 1000, 1000

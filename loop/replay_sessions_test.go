@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -16,12 +17,12 @@ func TestReplayByEachSessionsConfiguration(t *testing.T) {
 		second, third := oneKnobSpec(), oneKnobSpec()
 		second.Seed, second.InitialSteps = 99, 3
 		third.Seed, third.Beta = 98, 6
-		o.Stop = Stop{Steps: 10}
-		o.Verify = Verify{Pairs: 6, Seed: 1}
+		o.Stop = plan.Stop{Steps: 10}
+		o.Verify = plan.Verify{Pairs: 6, Seed: 1}
 		o.Variables[0].Start = 1
 		cutPath := cutAfter(t, path, o, second)
 		o3 := o
-		o3.Stop = Stop{Steps: 14}
+		o3.Stop = plan.Stop{Steps: 14}
 		o3.Verify.Seed = 2
 		_, result := resume(t, cutPath, o3, third)
 		if result.Steps != 14 || result.Verification == nil {
@@ -31,15 +32,15 @@ func TestReplayByEachSessionsConfiguration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		remake := func(o Options, spec policy.Spec) func() (Options, policy.Policy, error) {
-			return func() (Options, policy.Policy, error) { p, err := policy.New(spec); return o, p, err }
+		remake := func(o plan.Options, spec policy.Spec) func() (plan.Options, policy.Policy, error) {
+			return func() (plan.Options, policy.Policy, error) { p, err := policy.New(spec); return o, p, err }
 		}
 		r, err := journal.OpenReader(cutPath)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		replay := Replay{Options: o, Policy: first, Changed: map[int]func() (Options, policy.Policy, error){2: remake(o, second), 3: remake(o3, third)}}
+		replay := Replay{Options: o, Policy: first, Changed: map[int]func() (plan.Options, policy.Policy, error){2: remake(o, second), 3: remake(o3, third)}}
 		done, err := replay.Run(context.Background(), r)
 		if err != nil || done.First != nil || done.Steps != 14 {
 			t.Errorf("%s: %d steps derive, then %+v, %v", failpoint, done.Steps, done.First, err)
@@ -51,7 +52,7 @@ func TestReplayByEachSessionsConfiguration(t *testing.T) {
 }
 
 // cutAfter resumes a journal and interrupts it after two more steps.
-func cutAfter(t *testing.T, path string, o Options, spec policy.Spec) string {
+func cutAfter(t *testing.T, path string, o plan.Options, spec policy.Spec) string {
 	t.Helper()
 	j, err := journal.Open(path, journal.Options{})
 	if err != nil {
@@ -68,7 +69,7 @@ func cutAfter(t *testing.T, path string, o Options, spec policy.Spec) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := o.Recall(r)
+	past, err := Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -26,7 +27,7 @@ func replaySpec() policy.Spec {
 
 // recorded runs replaySpec on a rig with a step without data, and gives the journal's
 // path and the options.
-func recorded(t *testing.T, change func(*trial)) (string, Options) {
+func recorded(t *testing.T, change func(*trial)) (string, plan.Options) {
 	t.Helper()
 	tr := newTrial(t)
 	tr.rig = newRig(tr.clock, "a", "b")
@@ -46,10 +47,10 @@ func recorded(t *testing.T, change func(*trial)) (string, Options) {
 		return nil
 	}
 	b := variable("b")
-	b.OnRelease = Release
+	b.OnRelease = plan.Release
 	tr.opt.Variables = append(tr.opt.Variables, b)
-	tr.opt.ControlSets = []ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}
-	tr.opt.Stop = Stop{Steps: 20}
+	tr.opt.ControlSets = []plan.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}
+	tr.opt.Stop = plan.Stop{Steps: 20}
 	change(tr)
 	p, err := policy.New(replaySpec())
 	if err != nil {
@@ -65,7 +66,7 @@ func recorded(t *testing.T, change func(*trial)) (string, Options) {
 }
 
 // replayed derives a journal anew by the policy of spec.
-func replayed(t *testing.T, path string, o Options, spec policy.Spec, until int) Replayed {
+func replayed(t *testing.T, path string, o plan.Options, spec policy.Spec, until int) Replayed {
 	t.Helper()
 	r, err := journal.OpenReader(path)
 	if err != nil {
@@ -93,7 +94,7 @@ func TestReplayDerivesTheSame(t *testing.T) {
 		"driven and released": func(*trial) {},
 		"minimised":           func(tr *trial) { tr.opt.Objective.Minimize = true },
 		"given start":         func(tr *trial) { tr.opt.Variables[0].Start = 7.25 },
-		"parked":              func(tr *trial) { tr.opt.Variables[1].OnRelease = Park },
+		"parked":              func(tr *trial) { tr.opt.Variables[1].OnRelease = plan.Park },
 	} {
 		path, o := recorded(t, change)
 		if done := replayed(t, path, o, replaySpec(), 0); done.First != nil || done.Steps != 20 {

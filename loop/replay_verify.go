@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -16,13 +17,13 @@ type verified struct {
 	all     []journal.Comparison
 	results []journal.ComparisonResult
 	// legs by comparison, as far as the replay has come, and by which options it was made.
-	legs    map[int][]leg
-	options map[int]Options
+	legs    map[int][]plan.Leg
+	options map[int]plan.Options
 }
 
 // read takes in what the journal has of them.
 func (v *verified) read(r *journal.Reader) (err error) {
-	v.legs, v.options = map[int][]leg{}, map[int]Options{}
+	v.legs, v.options = map[int][]plan.Leg{}, map[int]plan.Options{}
 	if v.all, err = r.Comparisons(); err != nil {
 		return err
 	}
@@ -47,9 +48,9 @@ func (p *Replay) deriveLeg(ctx context.Context, s journal.Step) (*Difference, er
 		}
 	}
 	v.options[c.Number] = p.Options
-	v.legs[c.Number] = append(v.legs[c.Number], leg{Compared: d.Compared, outcome: s.Outcome,
-		abandoned: p.abandoned[d.Step] || !s.Concluded, session: s.Session})
-	if _, _, err := p.Options.pairing(c, v.legs[c.Number]); err != nil {
+	v.legs[c.Number] = append(v.legs[c.Number], plan.Leg{Compared: d.Compared, Outcome: s.Outcome,
+		Abandoned: p.abandoned[d.Step] || !s.Concluded, Session: s.Session})
+	if _, _, err := p.Options.Pairing(c, v.legs[c.Number]); err != nil {
 		return &Difference{Step: d.Step, What: "turn in the comparison", Recorded: string(d.Compared.Side), Derived: err.Error()}, nil
 	}
 	q := policy.Proposal{ControlSet: c.ControlSet, X: c.Recommended}
@@ -102,10 +103,10 @@ func (p *Replay) deriveResults() *Difference {
 		if !ok {
 			options = p.Options
 		}
-		found, err := options.compare(c, legs)
+		found, err := options.Compare(c, legs)
 		step := 0
 		if len(legs) > 0 {
-			step = legs[len(legs)-1].outcome.Step
+			step = legs[len(legs)-1].Outcome.Step
 		}
 		if err != nil {
 			return &Difference{Step: step, What: "result of the comparison", Recorded: r.Verdict, Derived: err.Error()}

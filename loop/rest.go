@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -21,7 +22,7 @@ const restConfirm = 10 * time.Second
 // restJob brings one actuator to its rest state.
 type restJob struct {
 	variable int
-	state    RestState
+	state    plan.RestState
 	done     bool
 	err      error
 	// revived says that the device was reopened and halted.
@@ -30,7 +31,7 @@ type restJob struct {
 
 // rest brings every actuator to the state that pick chooses, and confirms it. A
 // device that has failed is reopened once and brought to its own safe state.
-func (l *Loop) rest(pick func(*Variable) RestState) {
+func (l *Loop) rest(pick func(*plan.Variable) plan.RestState) {
 	l.cancelPolicy()
 	l.tellLeft()
 	l.enter(resting)
@@ -56,7 +57,7 @@ func (l *Loop) rest(pick func(*Variable) RestState) {
 // the one before was killed while it drove. Where the instrument cannot be had, that is the
 // error, after which a start may be tried again.
 func (l *Loop) tellLeft() {
-	if p := l.deps.Past; p == nil || !p.Left || l.drove || l.phase > booting || l.opt.Mode != Live || errors.Is(l.err, ErrInstrument) {
+	if p := l.deps.Past; p == nil || !p.Left || l.drove || l.phase > booting || l.opt.Mode != plan.Live || errors.Is(l.err, ErrInstrument) {
 		return
 	}
 	l.err = errors.Join(ErrLeft, l.err)
@@ -67,9 +68,9 @@ func (l *Loop) beginRest(job *restJob) {
 	v, a := &l.opt.Variables[job.variable], &l.aims[job.variable]
 	a.refused = nil
 	switch job.state {
-	case RestSafe:
+	case plan.RestSafe:
 		a.driveTo(v.Limits.Safe)
-	case RestOff:
+	case plan.RestOff:
 		a.letGo()
 	default:
 		// Left where it is: the last setpoint stands and nothing more is written.
@@ -112,9 +113,9 @@ func (l *Loop) intendRest() {
 			v := &l.opt.Variables[job.variable]
 			switch {
 			case v.Channel.Device != d:
-			case job.state == RestSafe:
+			case job.state == plan.RestSafe:
 				a.Values[v.Channel.Name] = v.Limits.Safe
-			case job.state == RestOff:
+			case job.state == plan.RestOff:
 				a.Release = append(a.Release, v.Channel.Name)
 			}
 		}
@@ -171,7 +172,7 @@ func (l *Loop) watchRestJob(job *restJob, now time.Time) {
 		if spent > reviveTimeout+restConfirm {
 			job.err, job.done = k.dead, true
 		}
-	case job.state == RestHold, l.inPlace(job.variable):
+	case job.state == plan.RestHold, l.inPlace(job.variable):
 		job.done = true
 	case a.refused != nil && spent > restTimeout:
 		job.err, job.done = a.refused, true
@@ -179,7 +180,7 @@ func (l *Loop) watchRestJob(job *restJob, now time.Time) {
 		a.refused = nil // a device may be busy for a moment: it is asked again
 	case spent > restTimeout+max(restConfirm, v.Timeout):
 		job.err, job.done = fmt.Errorf("not confirmed within %v", spent), true
-	case job.state == RestSafe && spent > restTimeout && l.safety.Mode == safety.Fallback:
+	case job.state == plan.RestSafe && spent > restTimeout && l.safety.Mode == safety.Fallback:
 		l.ask(safety.CommandHurry)
 	}
 }
@@ -190,7 +191,7 @@ func (l *Loop) rested() {
 	for _, job := range l.rests {
 		v := &l.opt.Variables[job.variable]
 		report := RestReport{Variable: v.Name, State: job.state, Dose: v.Dose, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err,
-			ByDevice: !v.Dose && job.state == RestHold && (job.revived || l.links[v.Channel.Device].lapses())}
+			ByDevice: !v.Dose && job.state == plan.RestHold && (job.revived || l.links[v.Channel.Device].lapses())}
 		l.result.Rest = append(l.result.Rest, report)
 		if job.err != nil {
 			unsafe = append(unsafe, fmt.Errorf("%s: %w", v.Name, job.err))

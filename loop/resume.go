@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -33,21 +34,21 @@ type Past struct {
 	// comparison is the last that was begun, nil: none; legs are its steps, compared says
 	// that it was ended. paid and legCount are of all comparisons.
 	comparison *journal.Comparison
-	legs       []leg
+	legs       []plan.Leg
 	compared   bool
-	paid       money
+	paid       plan.Money
 	legCount   int
 }
 
 // charge is what one step cost.
 type charge struct {
 	set  int
-	cost money
+	cost plan.Money
 }
 
 // Recall reads what an unfinished run has behind it.
-func (o *Options) Recall(r *journal.Reader) (Past, error) {
-	p, abandoned, err := o.recallStory(r)
+func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
+	p, abandoned, err := recallStory(o, r)
 	if err != nil {
 		return Past{}, err
 	}
@@ -74,7 +75,7 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 			p.addLeg(s, abandoned[s.Decision.Step])
 			continue
 		}
-		p.charges = append(p.charges, charge{o.played(s.Decision.ControlSet), asMoney(s.Outcome.Cost)})
+		p.charges = append(p.charges, charge{o.Played(s.Decision.ControlSet), plan.AsMoney(s.Outcome.Cost)})
 		p.failures++
 		if s.Outcome.Valid {
 			p.failures = 0
@@ -99,7 +100,7 @@ func (o *Options) Recall(r *journal.Reader) (Past, error) {
 const EventShutdown = "shutdown"
 
 // recallStory reads what events and comparisons tell of the past.
-func (o *Options) recallStory(r *journal.Reader) (p Past, abandoned map[int]bool, err error) {
+func recallStory(o *plan.Options, r *journal.Reader) (p Past, abandoned map[int]bool, err error) {
 	abandoned = map[int]bool{}
 	for e, err := range r.Events() {
 		if err != nil {
@@ -133,9 +134,9 @@ func (o *Options) recallStory(r *journal.Reader) (p Past, abandoned map[int]bool
 // addLeg counts a step of a comparison, and keeps it if it is of the last.
 func (p *Past) addLeg(s journal.Step, abandoned bool) {
 	p.legCount++
-	p.paid = p.paid.plus(asMoney(s.Outcome.Cost))
+	p.paid = p.paid.Plus(plan.AsMoney(s.Outcome.Cost))
 	if c := s.Decision.Compared; p.comparison != nil && c.Comparison == p.comparison.Number {
-		p.legs = append(p.legs, leg{Compared: c, outcome: s.Outcome, abandoned: abandoned, session: s.Session})
+		p.legs = append(p.legs, plan.Leg{Compared: c, Outcome: s.Outcome, Abandoned: abandoned, Session: s.Session})
 	}
 }
 
@@ -150,7 +151,7 @@ func (l *Loop) takeUp() {
 	l.steps, l.failures, l.wantBest = p.Concluded, p.failures, p.wantBest
 	l.verifying.steps, l.verifying.spent = p.legCount, p.paid
 	for _, c := range p.charges {
-		l.ledger.charge(c.set, c.cost)
+		l.ledger.Charge(c.set, c.cost)
 	}
 	if p.Open != nil {
 		l.closeUnknown(p.Open)
@@ -160,20 +161,20 @@ func (l *Loop) takeUp() {
 
 // closeUnknown concludes a step that another process began.
 func (l *Loop) closeUnknown(d *journal.Decision) {
-	set := l.opt.played(d.ControlSet)
+	set := l.opt.Played(d.ControlSet)
 	l.step = step{n: d.Step, set: set, decision: *d}
-	cost := money(0)
+	cost := plan.Money(0)
 	if set >= 0 {
-		cost = l.opt.Cost.stepCost(bill{set: l.opt.ControlSets[set].Cost, shots: l.wantedShots()})
+		cost = l.opt.Cost.StepCost(plan.Bill{Set: l.opt.ControlSets[set].Cost, Shots: l.wantedShots()})
 	}
 	l.charge(cost)
 	l.steps++
 	l.event("info", EventAbandoned, ProblemUnknown)
 	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(),
-		Cost: cost.float(), Spent: l.ledger.spent.plus(l.verifying.spent).float(), Problem: ProblemUnknown, At: l.stamp()}
+		Cost: cost.Float(), Spent: l.ledger.Spent.Plus(l.verifying.spent).Float(), Problem: ProblemUnknown, At: l.stamp()}
 	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, func() { l.failpoint("taken-up") })
 	if c := d.Compared; c.Comparison > 0 {
-		l.deps.Past.legs = append(l.deps.Past.legs, leg{Compared: c, outcome: o, abandoned: true, session: l.deps.Past.openSession})
+		l.deps.Past.legs = append(l.deps.Past.legs, plan.Leg{Compared: c, Outcome: o, Abandoned: true, Session: l.deps.Past.openSession})
 	}
 }
 

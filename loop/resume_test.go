@@ -10,15 +10,16 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
 // crash runs replaySpec and copies the journal, as a process that dies leaves it, when
 // the named failpoint is passed in step at.
-func crash(t *testing.T, failpoint string, at int) (string, Options) {
+func crash(t *testing.T, failpoint string, at int) (string, plan.Options) {
 	t.Helper()
 	tr := newTrial(t)
-	tr.opt.Stop = Stop{Steps: at + 1}
+	tr.opt.Stop = plan.Stop{Steps: at + 1}
 	p, err := policy.New(oneKnobSpec())
 	if err != nil {
 		t.Fatal(err)
@@ -59,13 +60,13 @@ func oneKnobSpec() policy.Spec {
 }
 
 // resume goes on with a journal until steps are done.
-func resume(t *testing.T, path string, o Options, spec policy.Spec) (Past, Result) {
+func resume(t *testing.T, path string, o plan.Options, spec policy.Spec) (Past, Result) {
 	t.Helper()
 	return resumeAt(t, path, o, spec, rigStart)
 }
 
 // resumeAt does so on a machine whose wall clock shows a time.
-func resumeAt(t *testing.T, path string, o Options, spec policy.Spec, wall time.Time) (Past, Result) {
+func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall time.Time) (Past, Result) {
 	t.Helper()
 	j, err := journal.Open(path, journal.Options{})
 	if err != nil {
@@ -86,7 +87,7 @@ func resumeAt(t *testing.T, path string, o Options, spec policy.Spec, wall time.
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := o.Recall(r)
+	past, err := Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestResumeDecidesAsAnybodyWould(t *testing.T) {
 	for _, failpoint := range []string{"decision-durable", "outcome-durable"} {
 		for _, at := range []int{1, 3, 5, 9} {
 			path, o := crash(t, failpoint, at)
-			o.Stop = Stop{Steps: 14}
+			o.Stop = plan.Stop{Steps: 14}
 			past, result := resume(t, path, o, oneKnobSpec())
 			open := failpoint == "decision-durable"
 			if past.Steps != at || (past.Open != nil) != open || result.Steps != 14 {
@@ -151,7 +152,7 @@ func outcomesOf(t *testing.T, path string, keep func(journal.Step) bool) []int {
 // TestResumeKeepsTheBudget: what was spent before counts, and time too.
 func TestResumeKeepsTheBudget(t *testing.T) {
 	path, o := crash(t, "outcome-durable", 6)
-	o.Stop = Stop{Cost: 9}
+	o.Stop = plan.Stop{Cost: 9}
 	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != reasonCost || result.Steps != 9 {
 		t.Errorf("with a budget of 9: ended by %q after %d steps", result.Reason, result.Steps)
 	}
@@ -160,12 +161,12 @@ func TestResumeKeepsTheBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := o.Recall(r)
+	past, err := Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Close()
-	o.Stop = Stop{Time: past.Elapsed}
+	o.Stop = plan.Stop{Time: past.Elapsed}
 	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != reasonTime || result.Steps != 6 {
 		t.Errorf("with no time left: ended by %q after %d steps", result.Reason, result.Steps)
 	}
@@ -175,7 +176,7 @@ func TestResumeKeepsTheBudget(t *testing.T) {
 // otherwise; the next step is the journal's next.
 func TestResumeByAnotherPolicy(t *testing.T) {
 	path, o := crash(t, "decision-durable", 9)
-	o.Stop = Stop{Steps: 12}
+	o.Stop = plan.Stop{Steps: 12}
 	other := oneKnobSpec()
 	other.Seed++
 	other.InitialSteps = 3
@@ -195,19 +196,19 @@ func TestElapsedOverSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := o.Recall(r)
+	first, err := Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Close()
-	o.Stop = Stop{Steps: 8}
+	o.Stop = plan.Stop{Steps: 8}
 	_, result := resume(t, path, o, oneKnobSpec())
 	r, err = journal.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	both, err := o.Recall(r)
+	both, err := Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,10 +222,10 @@ func TestElapsedOverSessions(t *testing.T) {
 // shutdown state, as the killed one would have.
 func TestResumeBringsToRestWhatAnotherSessionDrove(t *testing.T) {
 	path, o := crash(t, "decision-durable", 6)
-	o.Stop = Stop{Steps: 6} // the one in flight was the last
-	o.Variables[0].Shutdown = RestSafe
+	o.Stop = plan.Stop{Steps: 6} // the one in flight was the last
+	o.Variables[0].Shutdown = plan.RestSafe
 	_, result := resume(t, path, o, oneKnobSpec())
-	if len(result.Rest) != 1 || result.Rest[0].State != RestSafe || result.Rest[0].Err != nil {
+	if len(result.Rest) != 1 || result.Rest[0].State != plan.RestSafe || result.Rest[0].Err != nil {
 		t.Errorf("the run ended with %+v, not at the safe value", result.Rest)
 	}
 	r, err := journal.OpenReader(path)

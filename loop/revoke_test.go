@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // TestStalledLoopWritesNothingOld: the loop's goroutine stands still between a decision
@@ -14,7 +16,7 @@ func TestStalledLoopWritesNothingOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const stall = 1500 * time.Millisecond // below the watchdog's patience
 		n, late := 0, time.Duration(0)
-		tr, _, err := live(t, Live, func(tr *trial) {
+		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.policy.proposals = proposeAll(8)
 			tr.deps.Failpoint = func(name string) {
 				if name != "before-write" {
@@ -49,7 +51,7 @@ func TestStopRevokesWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stopped := time.Duration(0)
 		n := 0
-		tr, _, err := live(t, Live, func(tr *trial) {
+		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.policy.proposals = proposeAll(8)
 			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 10*time.Second, 10*time.Second
 			tr.opt.Variables[0].Timeout = 30 * time.Second

@@ -13,6 +13,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -254,30 +255,30 @@ func proposeAll(values ...float64) []policy.Proposal {
 
 // options is a run with one knob "a" (range 0 to 10 V, hard -1 to 11 V, 2 V/s)
 // and a meter.
-func options(mode Mode) Options {
-	return Options{
+func options(mode plan.Mode) plan.Options {
+	return plan.Options{
 		Mode: mode, Tick: 100 * time.Millisecond,
-		Objective: Objective{Name: "meter", Unit: "W", Sensor: 0, Uses: []int{0}, Shots: 3, Statistic: "mean", Timeout: 5 * time.Second},
-		Sensors: []Sensor{
-			{Name: "meter", Unit: "W", Channel: Channel{0, "meter"}, Low: -1000, High: 1000, MaxAge: time.Second},
-			{Name: "aux", Unit: "K", Channel: Channel{0, "aux"}, Low: 0, High: 1000, MaxAge: time.Second},
+		Objective: plan.Objective{Name: "meter", Unit: "W", Sensor: 0, Uses: []int{0}, Shots: 3, Statistic: "mean", Timeout: 5 * time.Second},
+		Sensors: []plan.Sensor{
+			{Name: "meter", Unit: "W", Channel: plan.Channel{Device: 0, Name: "meter"}, Low: -1000, High: 1000, MaxAge: time.Second},
+			{Name: "aux", Unit: "K", Channel: plan.Channel{Device: 0, Name: "aux"}, Low: 0, High: 1000, MaxAge: time.Second},
 		},
-		Variables:   []Variable{variable("a")},
-		ControlSets: []ControlSet{{Variables: []int{0}, Cost: 1}},
-		Stop:        Stop{Steps: 100}, FailureLimit: 3, Deadline: time.Second,
-		Safety: Safety{HoldMax: 30 * time.Second, Comms: 30 * time.Second},
+		Variables:   []plan.Variable{variable("a")},
+		ControlSets: []plan.ControlSet{{Variables: []int{0}, Cost: 1}},
+		Stop:        plan.Stop{Steps: 100}, FailureLimit: 3, Deadline: time.Second,
+		Safety: plan.Safety{HoldMax: 30 * time.Second, Comms: 30 * time.Second},
 	}
 }
 
-func variable(name string) Variable {
-	return Variable{Name: name, Unit: "V", Channel: Channel{0, name}, Actuated: true, Low: 0, High: 10, Start: math.NaN(),
-		Tolerance: 0.01, Timeout: 2 * time.Second, MaxAge: time.Second, Settle: 300 * time.Millisecond, OnRelease: Hold,
+func variable(name string) plan.Variable {
+	return plan.Variable{Name: name, Unit: "V", Channel: plan.Channel{Device: 0, Name: name}, Actuated: true, Low: 0, High: 10, Start: math.NaN(),
+		Tolerance: 0.01, Timeout: 2 * time.Second, MaxAge: time.Second, Settle: 300 * time.Millisecond, OnRelease: plan.Hold,
 		Limits: safety.VariableLimits{Low: -1, High: 11, SlewUp: 2, SlewDown: 2, Safe: 1},
-		Boot:   RestHold, OnFault: RestSafe, Shutdown: RestHold}
+		Boot:   plan.RestHold, OnFault: plan.RestSafe, Shutdown: plan.RestHold}
 }
 
 // book opens a journal in the test's folder.
-func book(t *testing.T, o *Options) (*journal.Journal, string) {
+func book(t *testing.T, o *plan.Options) (*journal.Journal, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.db")
 	run := journal.Run{ID: "test", Name: "rig", Mode: string(o.Mode), Policy: "script", Objective: journal.Column{Name: "meter", Unit: "W"}}
@@ -308,7 +309,7 @@ func book(t *testing.T, o *Options) (*journal.Journal, string) {
 
 // trial is a run of the rig in virtual time.
 type trial struct {
-	opt      Options
+	opt      plan.Options
 	rig      *rig
 	policy   *script
 	clock    *VirtualClock
@@ -319,7 +320,7 @@ type trial struct {
 
 func newTrial(t *testing.T) *trial {
 	clock := NewVirtualClock(rigStart)
-	tr := &trial{opt: options(Simulate), rig: newRig(clock, "a"), policy: &script{}, clock: clock}
+	tr := &trial{opt: options(plan.Simulate), rig: newRig(clock, "a"), policy: &script{}, clock: clock}
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.deps = Deps{Clock: clock, Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
 	tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }

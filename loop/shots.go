@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // shot is one value of the objective with everything of the same instant.
@@ -132,7 +133,7 @@ func (l *Loop) watchShots(now time.Time) {
 			return
 		}
 	}
-	if l.opt.Mode == Shadow && l.opt.Stop.Time > 0 && l.ran(now) >= l.opt.Stop.Time {
+	if l.opt.Mode == plan.Shadow && l.opt.Stop.Time > 0 && l.ran(now) >= l.opt.Stop.Time {
 		l.endShadow()
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -37,7 +38,7 @@ func (l *Loop) state() string {
 		return stateEnding
 	case l.phase <= booting:
 		return stateStarting
-	case l.opt.Mode == Shadow:
+	case l.opt.Mode == plan.Shadow:
 		return stateRunning
 	}
 	return modeWords[mode]
@@ -61,12 +62,12 @@ func (l *Loop) stateWords() string {
 func (l *Loop) snapshot(now time.Time, session string) *Status {
 	o := &l.opt
 	s := &Status{Session: session, Run: o.Run.ID, Name: o.Run.Name, Site: o.Run.Site, Journal: o.Run.Journal,
-		Mode: o.Mode, DryRun: o.Mode == Shadow, State: l.state(), Paused: l.safety.Paused,
+		Mode: o.Mode, DryRun: o.Mode == plan.Shadow, State: l.state(), Paused: l.safety.Paused,
 		Phase: l.phase.String(), PhaseFor: seconds(max(now.Sub(l.since), 0)),
 		Causes: l.causeList(), FirstOut: l.list(l.safety.FirstOut), Reason: l.reason,
 		Started: instant(journal.Stamp{Wall: l.start}), Ticked: instant(l.stamp()),
 		Step: l.step.n, Steps: l.searched(), Failures: l.failures, FailureLimit: o.FailureLimit,
-		Spent: Number(l.ledger.spent.float()), Budget: Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
+		Spent: Number(l.ledger.Spent.Float()), Budget: Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
 		Elapsed: seconds(l.ran(now)), TimeLimit: seconds(o.Stop.Time), Left: Number(math.NaN()),
 		Objective: ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},
 		Decision:  l.decisionStatus(), Outcome: l.outcomeStatus(), Recommended: l.recommendedStatus(), Comparison: l.comparisonStatus()}
@@ -77,7 +78,7 @@ func (l *Loop) snapshot(now time.Time, session string) *Status {
 		s.Left = seconds(left)
 	}
 	since := l.since
-	if l.phase > booting && l.phase < resting && o.Mode != Shadow {
+	if l.phase > booting && l.phase < resting && o.Mode != plan.Shadow {
 		since = now.Add(l.safety.Since - l.safeTime(now))
 	}
 	s.Since, s.For = since.Round(0).UTC(), seconds(now.Sub(since))
@@ -163,7 +164,7 @@ func (l *Loop) decisionStatus() *DecisionStatus {
 	if d == nil {
 		return nil
 	}
-	s := &DecisionStatus{Step: d.Step, ControlSet: l.opt.setNames(d.ControlSet), Requested: numbers(d.Requested), Applied: numbers(d.Applied),
+	s := &DecisionStatus{Step: d.Step, ControlSet: l.opt.SetNames(d.ControlSet), Requested: numbers(d.Requested), Applied: numbers(d.Applied),
 		Achieved: []Number{}, Clamped: []string{}, Why: json.RawMessage(d.Why), At: d.At.Wall.Round(0).UTC()}
 	if !json.Valid(s.Why) {
 		s.Why = json.RawMessage("{}")
@@ -201,19 +202,8 @@ func (l *Loop) recommendedStatus() *RecommendedStatus {
 	if b == nil {
 		return nil
 	}
-	return &RecommendedStatus{ControlSet: l.opt.setNames(b.ControlSet), Values: numbers(b.X), Mean: Number(b.Mean), Bound: Number(b.LowerBound),
+	return &RecommendedStatus{ControlSet: l.opt.SetNames(b.ControlSet), Values: numbers(b.X), Mean: Number(b.Mean), Bound: Number(b.LowerBound),
 		SD: Number(b.SD), NoiseSD: Number(b.NoiseSD), Feasible: b.Feasible}
-}
-
-// setNames lists the variables of a control set.
-func (o *Options) setNames(set int) []string {
-	names := []string{}
-	if set >= 0 && set < len(o.ControlSets) {
-		for _, i := range o.ControlSets[set].Variables {
-			names = append(names, o.Variables[i].Name)
-		}
-	}
-	return names
 }
 
 func numbers(list []float64) []Number {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // TestStatusIsWholeAndFinite: the JSON has every member at each stage of a run, and null
@@ -12,8 +14,8 @@ import (
 func TestStatusIsWholeAndFinite(t *testing.T) {
 	tr := newTrial(t)
 	tr.deps.Panel = NewPanel("s-9")
-	tr.opt.Run = RunNames{ID: "r", Name: "n", Site: "lab", Journal: "x.db"}
-	tr.opt.Constraints = []Constraint{{Sensor: 1, Low: math.Inf(-1), High: 310}}
+	tr.opt.Run = plan.RunNames{ID: "r", Name: "n", Site: "lab", Journal: "x.db"}
+	tr.opt.Constraints = []plan.Constraint{{Sensor: 1, Low: math.Inf(-1), High: 310}}
 	tr.policy.proposals = proposeAll(3, 6)
 	var first, middle map[string]any
 	read := func() (m map[string]any) {

@@ -6,27 +6,9 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
-
-// StartMode says what a run does once its actuators have been read (rule 26).
-type StartMode string
-
-// The start modes.
-const (
-	// StartNow: a person has typed the command, and that is the arm and the start.
-	StartNow StartMode = ""
-	// StartHold: read, stay still, wait for resume.
-	StartHold StartMode = "hold"
-	// StartRun: go on without a person, StartsMax times in an hour at most, and then as
-	// StartHold.
-	StartRun StartMode = "run"
-)
-
-// StartsMax is how many runs may start by themselves within an hour. Not fewer: a
-// machine that is updated restarts twice. Not more: what dies three times in an hour
-// needs somebody to look at it.
-const StartsMax = 3
 
 const startsWindow = time.Hour
 
@@ -48,12 +30,12 @@ func (l *Loop) countStart(s journal.ControlState) error {
 	}
 	l.starts = recent
 	switch {
-	case l.opt.Start == StartHold:
+	case l.opt.Start == plan.StartHold:
 		l.waits = "nothing is driven until resume"
 		return nil
-	case l.opt.Start != StartRun:
+	case l.opt.Start != plan.StartRun:
 		return nil
-	case len(recent) >= StartsMax:
+	case len(recent) >= plan.StartsMax:
 		l.waits = fmt.Sprintf("%d automatic starts within the hour: this one drives nothing until resume", len(recent))
 		return nil
 	}
@@ -117,7 +99,7 @@ const keepSoon = time.Second
 
 // keepTime makes the safety layer's time durable now and then.
 func (l *Loop) keepTime(now time.Time) {
-	if l.deps.Control == nil || l.opt.Mode != Live || l.phase <= booting || l.phase >= closing {
+	if l.deps.Control == nil || l.opt.Mode != plan.Live || l.phase <= booting || l.phase >= closing {
 		return
 	}
 	if age := now.Sub(l.kept); age >= keepEvery || age >= keepSoon && l.deps.Panel.takeUnkept() {

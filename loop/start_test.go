@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestHoldReadsAndWaitsForResume(t *testing.T) {
 	tr := newTrial(t)
 	tr.policy.proposals = proposeAll(3, 6)
-	tr.opt.Start = StartHold
+	tr.opt.Start = plan.StartHold
 	tr.opt.Safety.Permissives = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
 	tr.deps.Panel = NewPanel("test")
 	tr.deps.Control, _ = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{})
@@ -57,7 +58,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	past, err := tr.opt.Recall(r)
+	past, err := Recall(&tr.opt, r)
 	if err != nil || past.Elapsed > 30*time.Second || past.Elapsed < time.Second {
 		t.Errorf("recalled %v, error %v", past.Elapsed, err)
 	}
@@ -69,7 +70,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 func TestRestartStorm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rig.control")
 	up := 10 * time.Minute
-	start := func(mode StartMode) (drove, waited bool, kept int) {
+	start := func(mode plan.StartMode) (drove, waited bool, kept int) {
 		t.Helper()
 		tr := newTrial(t)
 		tr.policy.proposals = proposeAll(3)
@@ -95,26 +96,26 @@ func TestRestartStorm(t *testing.T) {
 		return len(tr.rig.calls("write")) > 0, tr.said("3 automatic starts within the hour: this one drives nothing until resume"), kept
 	}
 	for n := range 3 {
-		if drove, _, kept := start(StartRun); !drove || kept != n+1 {
+		if drove, _, kept := start(plan.StartRun); !drove || kept != n+1 {
 			t.Errorf("start %d: drove %v, %d starts were durable before anything was read", n+1, drove, kept)
 		}
 		up += time.Minute
 	}
-	if drove, waited, _ := start(StartRun); drove || !waited {
+	if drove, waited, _ := start(plan.StartRun); drove || !waited {
 		t.Errorf("fourth start: drove %v, said so %v", drove, waited)
 	}
-	if drove, _, _ := start(StartNow); !drove {
+	if drove, _, _ := start(plan.StartNow); !drove {
 		t.Error("a person's start was held")
 	}
 	up += 50 * time.Minute
-	if drove, _, _ := start(StartRun); drove {
+	if drove, _, _ := start(plan.StartRun); drove {
 		t.Error("the hour is not over: drove")
 	}
 	up += 10 * time.Minute
-	if drove, _, _ := start(StartRun); !drove {
+	if drove, _, _ := start(plan.StartRun); !drove {
 		t.Error("the hour is over for the first of them: did not start")
 	}
-	if drove, _, _ := start(StartHold); drove {
+	if drove, _, _ := start(plan.StartHold); drove {
 		t.Error("hold drove")
 	}
 }
@@ -123,7 +124,7 @@ func TestRestartStorm(t *testing.T) {
 // the same now and then, so that what it counts grows old after a crash.
 func TestTimeIsKept(t *testing.T) {
 	tr := newTrial(t)
-	tr.opt.Mode, tr.opt.Tick = Live, time.Second
+	tr.opt.Mode, tr.opt.Tick = plan.Live, time.Second
 	l := &Loop{opt: tr.opt, phase: measuring}
 	l.deps.Clock = tr.clock
 	l.deps.Control = tr.control(t, filepath.Join(t.TempDir(), "rig.control"))

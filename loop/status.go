@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // Number is a number of a Status. As JSON it is null where there is none (NaN) or where
@@ -46,8 +47,8 @@ type Status struct {
 	Site    string `json:"site"`
 	Journal string `json:"journal"`
 	// Mode is how it was started, DryRun says that nothing is written.
-	Mode   Mode `json:"mode"`
-	DryRun bool `json:"dry_run"`
+	Mode   plan.Mode `json:"mode"`
+	DryRun bool      `json:"dry_run"`
 	// State is one of: starting, disarmed, armed, running, held, fallen back, tripped,
 	// stopped, ending, ended. Since is when it began, Paused that a person holds it.
 	State  string    `json:"state"`

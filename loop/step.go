@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -68,11 +69,11 @@ func (l *Loop) stopReason() string {
 		return reasonBest
 	case s.Time > 0 && l.ran(l.now()) >= s.Time:
 		return reasonTime
-	case l.opt.Mode == Shadow:
+	case l.opt.Mode == plan.Shadow:
 		return ""
 	case s.Steps > 0 && l.searched() >= s.Steps:
 		return reasonSteps
-	case s.Cost > 0 && l.ledger.spent >= asMoney(s.Cost):
+	case s.Cost > 0 && l.ledger.Spent >= plan.AsMoney(s.Cost):
 		return reasonCost
 	}
 	return ""
@@ -126,7 +127,7 @@ func (l *Loop) decide() {
 // work units alone; else the deadline cuts it at a unit boundary.
 func (l *Loop) propose(p policy.Policy) (a answer) {
 	ctx, cancel := l.policyCtx, func() {}
-	if l.opt.Mode != Simulate && l.opt.Deadline > 0 {
+	if l.opt.Mode != plan.Simulate && l.opt.Deadline > 0 {
 		ctx, cancel = context.WithTimeout(ctx, l.opt.Deadline)
 	}
 	defer cancel()
@@ -162,7 +163,7 @@ func (l *Loop) decided(a answer) {
 		l.fail(err)
 		return
 	}
-	if l.opt.Mode != Shadow && !l.ledger.fits(l.stepMoney(l.wantedShots()), l.opt.Stop.Cost) {
+	if l.opt.Mode != plan.Shadow && !l.ledger.Fits(l.stepMoney(l.wantedShots()), l.opt.Stop.Cost) {
 		l.finish(reasonCost)
 		return
 	}
@@ -227,11 +228,11 @@ func (l *Loop) decisionOf(a answer) journal.Decision {
 // cast sorts the variables of the step into driven and random ones.
 func (l *Loop) cast(set int) {
 	s := &l.step
-	s.set = l.opt.played(set)
-	s.random = l.opt.randomIn(s.decision.Applied)
-	s.perShot = l.opt.perShot(s.decision.Applied)
+	s.set = l.opt.Played(set)
+	s.random = l.opt.RandomIn(s.decision.Applied)
+	s.perShot = l.opt.PerShot(s.decision.Applied)
 	s.moved = make([]float64, len(l.opt.Variables))
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == plan.Shadow {
 		return
 	}
 	for i := range l.opt.Variables {
@@ -248,7 +249,7 @@ func (l *Loop) destination(i int) (float64, bool) {
 	if applied := l.step.decision.Applied[i]; !math.IsNaN(applied) {
 		return applied, true
 	}
-	if v.Actuated && v.OnRelease == Park {
+	if v.Actuated && v.OnRelease == plan.Park {
 		return v.Limits.Safe, true
 	}
 	return math.NaN(), false
@@ -256,7 +257,7 @@ func (l *Loop) destination(i int) (float64, bool) {
 
 // intend records what is about to be done, then does it.
 func (l *Loop) intend() {
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == plan.Shadow {
 		l.measure(l.now())
 		return
 	}
@@ -296,7 +297,7 @@ func (l *Loop) actions() []journal.Action {
 			}
 			if dest, driven := l.destination(i); driven {
 				a.Values[v.Channel.Name] = dest
-			} else if v.OnRelease == Release && !l.aims[i].released {
+			} else if v.OnRelease == plan.Release && !l.aims[i].released {
 				a.Release = append(a.Release, v.Channel.Name)
 			}
 		}
@@ -313,7 +314,7 @@ func (l *Loop) conclude(problem string) {
 	s := &l.step
 	s.problem = problem
 	o := l.outcome()
-	observations := l.opt.observations(concluded{set: s.set, requested: s.decision.Requested, outcome: o, perShot: s.perShot, shots: journalShots(s)})
+	observations := l.opt.Observations(plan.Concluded{Set: s.set, Requested: s.decision.Requested, Outcome: o, PerShot: s.perShot, Shots: journalShots(s)})
 	l.settleActions(journal.Failed)
 	l.book(o)
 	if l.phase != concluding {
@@ -347,7 +348,7 @@ func (l *Loop) book(o journal.Outcome) {
 	l.forgetDoses()
 	l.steps++
 	l.charge(l.stepMoney(len(s.shots)))
-	o.Spent = l.ledger.spent.plus(l.verifying.spent).float()
+	o.Spent = l.ledger.Spent.Plus(l.verifying.spent).Float()
 	if s.decision.Compared.Comparison == 0 {
 		l.failures++
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -84,7 +85,7 @@ type tapeMemory struct {
 
 // startTape begins a session's tape.
 func (l *Loop) startTape() {
-	if l.opt.Mode == Shadow {
+	if l.opt.Mode == plan.Shadow {
 		return
 	}
 	start, err := json.Marshal(tapeStart{l.limits, l.bootedFrom})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -97,7 +98,7 @@ func TestTapeSize(t *testing.T) {
 		most  int
 	}{{"nothing changes", 0, 20 << 10}, {"noise in every reading", 0.001, 1 << 20}} {
 		tr := newTrial(t)
-		tr.opt.Stop = Stop{Time: time.Hour}
+		tr.opt.Stop = plan.Stop{Time: time.Hour}
 		tr.opt.Objective.Shots = 500
 		tr.policy.propose = func(context.Context) (policy.Proposal, error) {
 			return policy.Proposal{X: []float64{float64(len(tr.policy.seen)%5) + 2}}, nil

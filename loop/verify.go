@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -19,12 +19,12 @@ const EventVerify = "verify"
 type verifying struct {
 	running bool
 	plan    journal.Comparison
-	legs    []leg
-	turn    turn
+	legs    []plan.Leg
+	turn    plan.Turn
 	// kept says that its result is in the journal already.
 	kept bool
 	// spent by the legs of all sessions; steps counts them, those that were begun.
-	spent money
+	spent plan.Money
 	steps int
 	began time.Time
 }
@@ -32,46 +32,46 @@ type verifying struct {
 // verify measures the recommended and the starting setting in turn, then brings the
 // instrument to rest. Where that is not to be, it says why.
 func (l *Loop) verify() {
-	plan, why := l.comparison()
+	c, why := l.comparison()
 	if why != "" {
 		l.result.Unverified = why
-		if l.opt.Mode != Shadow {
+		if l.opt.Mode != plan.Shadow {
 			l.event("info", EventVerify, "the recommended setting is not compared with the starting one: "+why)
 		}
 		l.home()
 		return
 	}
 	v := &l.verifying
-	v.running, v.began, v.turn = true, l.now(), turn{pair: 1}
-	if !l.takeUpComparison(&plan) {
-		l.record("comparison", func(j *journal.Journal) error { return j.Compare(plan) }, func() { l.failpoint("comparison-durable") })
+	v.running, v.began, v.turn = true, l.now(), plan.Turn{Pair: 1}
+	if !l.takeUpComparison(&c) {
+		l.record("comparison", func(j *journal.Journal) error { return j.Compare(c) }, func() { l.failpoint("comparison-durable") })
 	}
-	v.plan = plan
-	if left := plan.Pairs + 1 - v.turn.pair; left > 0 {
+	v.plan = c
+	if left := c.Pairs + 1 - v.turn.Pair; left > 0 {
 		l.event("info", EventVerify, fmt.Sprintf("measuring the recommended and the starting setting in turn, %d pairs of steps", left))
 	}
 	l.nextLeg()
 }
 
 // takeUpComparison goes on with the last session's comparison if it was the same, and
-// gives plan its number, or a new one.
-func (l *Loop) takeUpComparison(plan *journal.Comparison) bool {
+// gives c its number, or a new one.
+func (l *Loop) takeUpComparison(c *journal.Comparison) bool {
 	v, p := &l.verifying, l.deps.Past
-	plan.Number = 1
+	c.Number = 1
 	if p == nil || p.comparison == nil {
 		return false
 	}
-	if plan.Number = p.comparison.Number + 1; !p.comparison.Same(*plan) {
+	if c.Number = p.comparison.Number + 1; !p.comparison.Same(*c) {
 		return false
 	}
-	_, t, err := l.opt.pairing(*p.comparison, p.legs)
+	_, t, err := l.opt.Pairing(*p.comparison, p.legs)
 	if err != nil { // by another seed
 		return false
 	}
-	if t.half = false; p.compared {
-		t.pair = p.comparison.Pairs + 1 // however it ended: its result stands
+	if t.Half = false; p.compared {
+		t.Pair = p.comparison.Pairs + 1 // however it ended: its result stands
 	}
-	*plan, v.legs, v.turn, v.kept = *p.comparison, p.legs, t, p.compared
+	*c, v.legs, v.turn, v.kept = *p.comparison, p.legs, t, p.compared
 	return true
 }
 
@@ -79,14 +79,14 @@ func (l *Loop) takeUpComparison(plan *journal.Comparison) bool {
 func (l *Loop) comparison() (c journal.Comparison, why string) {
 	o, found := &l.opt, &l.result.Found
 	switch {
-	case o.Mode == Shadow:
+	case o.Mode == plan.Shadow:
 		return c, "nothing is driven"
 	case o.Verify.Pairs == 0:
 		return c, cmp.Or(o.Verify.Why, "nobody asked for it")
 	case !l.result.HasFound:
 		return c, "there is none"
 	}
-	c = journal.Comparison{ControlSet: found.ControlSet, Pairs: min(o.Verify.Pairs, maxPairs), Shots: o.verifyShots(), Proposed: l.proposed,
+	c = journal.Comparison{ControlSet: found.ControlSet, Pairs: min(o.Verify.Pairs, plan.MaxPairs), Shots: o.VerifyShots(), Proposed: l.proposed,
 		Recommended: policy.NaNs(len(o.Variables)), Start: policy.NaNs(len(o.Variables)), At: l.stamp()}
 	same := true
 	for _, i := range o.ControlSets[found.ControlSet].Variables {
@@ -95,7 +95,7 @@ func (l *Loop) comparison() (c journal.Comparison, why string) {
 		if o.Verify.Same != nil && o.Verify.Same[i] {
 			c.Start[i] = found.X[i]
 		}
-		if math.IsNaN(c.Start[i]) && v.OnRelease == Hold {
+		if math.IsNaN(c.Start[i]) && v.OnRelease == plan.Hold {
 			return c, fmt.Sprintf("where %s was at the start is not known", v.Name)
 		}
 		// The range was narrowed since: nobody drives it there any more, and another
@@ -122,8 +122,8 @@ func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
 		if fits := limit / cost; fits < float64(pairs) {
 			pairs = int(fits)
 		}
-		if pairs < minPairs {
-			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", o.sum(cost), minPairs, o.sum(limit))
+		if pairs < plan.MinPairs {
+			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", o.Sum(cost), plan.MinPairs, o.Sum(limit))
 		}
 	}
 	if limit, n := o.Verify.Time, l.searched(); limit > 0 && n > 0 {
@@ -131,22 +131,17 @@ func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
 		if fits := float64(limit) / float64(max(pair, 1)); fits < float64(pairs) {
 			pairs = int(fits)
 		}
-		if pairs < minPairs {
+		if pairs < plan.MinPairs {
 			return 0, fmt.Sprintf("a pair takes about %v, so %d take longer than the %v that stop.verify_time allows",
-				pair.Round(time.Second), minPairs, limit)
+				pair.Round(time.Second), plan.MinPairs, limit)
 		}
 	}
 	return pairs, ""
 }
 
-// sum writes an amount with its unit.
-func (o *Options) sum(x float64) string {
-	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, o.Cost.Unit), " ")
-}
-
 // pairCost is what a pair costs at most.
 func (l *Loop) pairCost(c journal.Comparison) float64 {
-	o, total := &l.opt, money(0)
+	o, total := &l.opt, plan.Money(0)
 	moved := make([]float64, len(c.Start))
 	for i := range moved {
 		if way := math.Abs(c.Recommended[i] - c.Start[i]); !math.IsNaN(way) {
@@ -154,13 +149,13 @@ func (l *Loop) pairCost(c journal.Comparison) float64 {
 		}
 	}
 	for _, x := range [][]float64{c.Recommended, c.Start} {
-		setting, err := o.Cost.settingCost(c.ControlSet, x)
+		setting, err := o.Cost.SettingCost(c.ControlSet, x)
 		if err != nil {
 			setting = math.Inf(1)
 		}
-		total = total.plus(o.Cost.stepCost(bill{set: o.ControlSets[c.ControlSet].Cost, setting: setting, shots: c.Shots, moved: moved}))
+		total = total.Plus(o.Cost.StepCost(plan.Bill{Set: o.ControlSets[c.ControlSet].Cost, Setting: setting, Shots: c.Shots, Moved: moved}))
 	}
-	return total.float()
+	return total.Float()
 }
 
 // searched counts the steps that the policy decided.
@@ -169,8 +164,8 @@ func (l *Loop) searched() int { return l.steps - l.verifying.steps }
 // nextLeg begins the next step of the comparison, or ends it.
 func (l *Loop) nextLeg() {
 	v := &l.verifying
-	over := v.turn.pair > v.plan.Pairs || l.opt.FailureLimit > 0 && v.turn.failed >= l.opt.FailureLimit
-	if limit := l.opt.Verify.Time; !over && limit > 0 && !v.turn.half && l.now().Sub(v.began) >= limit {
+	over := v.turn.Pair > v.plan.Pairs || l.opt.FailureLimit > 0 && v.turn.Failed >= l.opt.FailureLimit
+	if limit := l.opt.Verify.Time; !over && limit > 0 && !v.turn.Half && l.now().Sub(v.began) >= limit {
 		l.event("info", EventVerify, fmt.Sprintf("the %v that stop.verify_time allows are over", limit))
 		over = true
 	}
@@ -179,7 +174,7 @@ func (l *Loop) nextLeg() {
 		return
 	}
 	l.step = step{n: l.steps + 1}
-	l.step.decision.Compared = v.turn.next(l.opt.Verify.Seed, v.plan.Number)
+	l.step.decision.Compared = v.turn.Next(l.opt.Verify.Seed, v.plan.Number)
 	if l.deps.BeginStep != nil {
 		l.deps.BeginStep(l.step.n)
 	}
@@ -194,8 +189,8 @@ func (l *Loop) nextLeg() {
 		l.fail(err)
 		return
 	}
-	if limit := l.opt.Verify.Cost; limit > 0 && v.spent.plus(l.stepMoney(v.plan.Shots)) > asMoney(limit) {
-		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.sum(limit)))
+	if limit := l.opt.Verify.Cost; limit > 0 && v.spent.Plus(l.stepMoney(v.plan.Shots)) > plan.AsMoney(limit) {
+		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.Sum(limit)))
 		l.verified()
 		return
 	}
@@ -205,9 +200,9 @@ func (l *Loop) nextLeg() {
 // legEnded takes in a step of the comparison, whatever became of it.
 func (l *Loop) legEnded(o journal.Outcome, abandoned bool) {
 	v := &l.verifying
-	x := leg{Compared: l.step.decision.Compared, outcome: o, abandoned: abandoned, session: -1}
+	x := plan.Leg{Compared: l.step.decision.Compared, Outcome: o, Abandoned: abandoned, Session: -1}
 	v.legs = append(v.legs, x)
-	v.turn.after(x)
+	v.turn.After(x)
 }
 
 // verified evaluates the comparison and brings the instrument to rest.
@@ -215,7 +210,7 @@ func (l *Loop) verified() {
 	v := &l.verifying
 	v.running = false
 	l.step = step{n: l.steps}
-	found, err := l.opt.compare(v.plan, v.legs)
+	found, err := l.opt.Compare(v.plan, v.legs)
 	if err != nil {
 		l.fail(fmt.Errorf("compare the recommended setting with the starting one: %w", err))
 		return
@@ -231,7 +226,7 @@ func (l *Loop) verified() {
 }
 
 // resultOf is a verification as the journal keeps it.
-func resultOf(number int, v *Verification) journal.ComparisonResult {
+func resultOf(number int, v *plan.Verification) journal.ComparisonResult {
 	nan := math.NaN()
 	r := journal.ComparisonResult{Comparison: number, Verdict: v.Verdict, Pairs: v.Pairs, Gain: nan, Low: nan, High: nan, P: nan}
 	if g := v.Gain; g != nil {
@@ -239,32 +234,4 @@ func resultOf(number int, v *Verification) journal.ComparisonResult {
 	}
 	r.Document, _ = json.Marshal(v) // of strings and Numbers, which always can be written
 	return r
-}
-
-// Words tells what came of the comparison in one line; unit is the objective's.
-func (v *Verification) Words(unit string) string {
-	g := v.Gain
-	if g == nil {
-		return fmt.Sprintf("no improvement shown: none of %d pairs of measurements gave data", v.Planned)
-	}
-	if unit == "1" {
-		unit = ""
-	}
-	quantity := func(x journal.Number) string { return strings.TrimRight(fmt.Sprintf("%.4g %s", float64(x), unit), " ") }
-	size := quantity(g.Value)
-	if v.Risk > 0 {
-		size += fmt.Sprintf(", counting %.4g times the variance of a shot", float64(v.Risk))
-	}
-	if !math.IsNaN(float64(g.Low)) {
-		size += fmt.Sprintf(" (95 %% confidence: %.4g to %s)", float64(g.Low), quantity(g.High))
-	}
-	p := fmt.Sprintf("p = %.2g, two-sided %.2g, sign-flip test on %d pairs", float64(g.P), float64(g.PTwoSided), v.Pairs)
-	switch v.Verdict {
-	case VerdictBetter:
-		return fmt.Sprintf("the recommended setting is better than the starting one by %s; %s", size, p)
-	case VerdictWorse:
-		return fmt.Sprintf("the starting setting is better: the recommended one gains %s; p = %.2g for a loss, two-sided %.2g, sign-flip test on %d pairs",
-			size, float64(g.PLess), float64(g.PTwoSided), v.Pairs)
-	}
-	return fmt.Sprintf("no improvement shown: the recommended setting gains %s; %s", size, p)
 }

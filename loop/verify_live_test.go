@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -20,7 +21,7 @@ func TestSetBestVerifies(t *testing.T) {
 		tr, path := liveTrial(t, func(tr *trial) {
 			tr.policy.found = policy.Recommendation{X: []float64{5}, Estimate: policy.Estimate{Mean: 50, SD: 1, LowerBound: 48, NoiseSD: math.NaN()}}
 			tr.opt.Variables[0].Start = 1
-			tr.opt.Verify = Verify{Pairs: 6, Seed: 3}
+			tr.opt.Verify = plan.Verify{Pairs: 6, Seed: 3}
 		})
 		p := tr.deps.Panel
 		end := tr.begin(t)
@@ -49,7 +50,7 @@ func TestSetBestVerifies(t *testing.T) {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		v := result.Verification
-		if v.Verdict != VerdictBetter || v.Pairs != 6 || math.Abs(float64(v.Gain.Value)-40) > 0.2 || tr.rig.aim("a") != 5 || result.Steps < searched {
+		if v.Verdict != plan.VerdictBetter || v.Pairs != 6 || math.Abs(float64(v.Gain.Value)-40) > 0.2 || tr.rig.aim("a") != 5 || result.Steps < searched {
 			t.Errorf("%+v, left at %v, %d steps", v, tr.rig.aim("a"), result.Steps)
 		}
 		if last := steps(t, path); len(last) != result.Steps+12 {
@@ -101,7 +102,7 @@ func TestVerifyResultStands(t *testing.T) {
 // A search that somebody has ended stays so when the process dies before the run's end.
 func TestSetBestOutlivesACrash(t *testing.T) {
 	path, o := crash(t, "outcome-durable", 6)
-	o.Stop, o.Variables[0].Start, o.Verify = Stop{Steps: 20}, 1, Verify{Pairs: 6}
+	o.Stop, o.Variables[0].Start, o.Verify = plan.Stop{Steps: 20}, 1, plan.Verify{Pairs: 6}
 	j, err := journal.Open(path, journal.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -23,8 +24,8 @@ func searched(t *testing.T) *trial {
 	tr.policy.proposals = proposeAll(3, 8, 5)
 	tr.policy.found = policy.Recommendation{X: []float64{8}, Estimate: policy.Estimate{Mean: 80, LowerBound: 79}}
 	tr.opt.Variables[0].Start = 2
-	tr.opt.Stop = Stop{Steps: 3}
-	tr.opt.Verify = Verify{Pairs: 8, Seed: 11}
+	tr.opt.Stop = plan.Stop{Steps: 3}
+	tr.opt.Verify = plan.Verify{Pairs: 8, Seed: 11}
 	return tr
 }
 
@@ -40,7 +41,7 @@ func TestVerifyMeasuresBothInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := result.Verification
-	if v == nil || v.Verdict != VerdictBetter || v.Pairs != 8 || v.Dropped != 0 || v.Steps != 16 {
+	if v == nil || v.Verdict != plan.VerdictBetter || v.Pairs != 8 || v.Dropped != 0 || v.Steps != 16 {
 		t.Fatalf("got %+v, %q", v, result.Unverified)
 	}
 	// The meter is 10 a and has no noise: the gain is 60 in each pair, to the readback's
@@ -104,8 +105,8 @@ func TestVerifyLeavesTheBetterSetting(t *testing.T) {
 		verdict  string
 		at       float64
 	}{
-		{10, false, VerdictBetter, 8}, {-10, false, VerdictWorse, 2},
-		{-10, true, VerdictBetter, 8}, {10, true, VerdictWorse, 2}, {0, false, VerdictNone, 8}, {0, true, VerdictNone, 8},
+		{10, false, plan.VerdictBetter, 8}, {-10, false, plan.VerdictWorse, 2},
+		{-10, true, plan.VerdictBetter, 8}, {10, true, plan.VerdictWorse, 2}, {0, false, plan.VerdictNone, 8}, {0, true, plan.VerdictNone, 8},
 	} {
 		tr := searched(t)
 		tr.opt.Objective.Minimize = c.minimize
@@ -118,15 +119,15 @@ func TestVerifyLeavesTheBetterSetting(t *testing.T) {
 		if v.Verdict != c.verdict || tr.last() != c.at {
 			t.Errorf("%+v: %+v, left at %v", c, v, tr.last())
 		}
-		if better := float64(v.Gain.Value) > 0; better != (c.verdict == VerdictBetter) {
+		if better := float64(v.Gain.Value) > 0; better != (c.verdict == plan.VerdictBetter) {
 			t.Errorf("%+v: gain %v", c, v.Gain.Value)
 		}
 		if got := float64(v.Recommended.Mean); math.Abs(got-8*c.slope) > 0.2 {
 			t.Errorf("%+v: the mean there is %v in the user's sense", c, got)
 		}
 		words := v.Words("W")
-		for verdict, begin := range map[string]string{VerdictBetter: "the recommended setting is better", VerdictWorse: "the starting setting is better",
-			VerdictNone: "no improvement shown"} {
+		for verdict, begin := range map[string]string{plan.VerdictBetter: "the recommended setting is better", plan.VerdictWorse: "the starting setting is better",
+			plan.VerdictNone: "no improvement shown"} {
 			if strings.HasPrefix(words, begin) != (verdict == c.verdict) {
 				t.Errorf("%+v: in words %q", c, words)
 			}
@@ -152,7 +153,7 @@ func TestVerifyDoesNotBelieveTheLuckiestReading(t *testing.T) {
 	if tr.outcomes[1].Mean < 900 {
 		t.Fatalf("the lucky step gave %v", tr.outcomes[1].Mean)
 	}
-	if v := result.Verification; v.Verdict != VerdictNone || math.Abs(float64(v.Recommended.Mean)) > 2 {
+	if v := result.Verification; v.Verdict != plan.VerdictNone || math.Abs(float64(v.Recommended.Mean)) > 2 {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -175,7 +176,7 @@ func TestVerifyOfRisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := result.Verification
-	if v.Verdict != VerdictBetter || v.SD == nil || v.SD.P > VerifyLevel || v.Mean == nil || v.Mean.Value > 0 {
+	if v.Verdict != plan.VerdictBetter || v.SD == nil || v.SD.P > plan.VerifyLevel || v.Mean == nil || v.Mean.Value > 0 {
 		t.Fatalf("got %+v, sd %+v, mean %+v", v, v.SD, v.Mean)
 	}
 	// Of 8 steps of 6 shots: a standard deviation has a relative error of 1/sqrt(80).
@@ -208,7 +209,7 @@ func TestVerifyThroughDrift(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := result.Verification; v.Verdict != VerdictNone {
+	if v := result.Verification; v.Verdict != plan.VerdictNone {
 		t.Errorf("got %s, from %+v to %+v", v.Words("W"), v.Start, v.Recommended)
 	}
 }
@@ -217,10 +218,10 @@ func TestNothingToVerify(t *testing.T) {
 	for why, change := range map[string]func(*trial){
 		"there is none":             func(tr *trial) { tr.policy.noData = true },
 		"it is the starting set":    func(tr *trial) { tr.opt.Variables[0].Start = 8 },
-		"stop.verify is 0":          func(tr *trial) { tr.opt.Verify = Verify{Why: "stop.verify is 0"} },
+		"stop.verify is 0":          func(tr *trial) { tr.opt.Verify = plan.Verify{Why: "stop.verify is 0"} },
 		"cost more than the 11":     func(tr *trial) { tr.opt.Verify.Cost = 11 }, // six pairs of steps of 1 cost 12
 		"take longer than the 10s":  func(tr *trial) { tr.opt.Verify.Time = 10 * time.Second },
-		"at the start is not known": func(tr *trial) { tr.opt.Variables[0].Start, tr.opt.Variables[0].Boot = math.NaN(), RestOff },
+		"at the start is not known": func(tr *trial) { tr.opt.Variables[0].Start, tr.opt.Variables[0].Boot = math.NaN(), plan.RestOff },
 	} {
 		tr := searched(t)
 		change(tr)
@@ -238,18 +239,18 @@ func TestNothingToVerify(t *testing.T) {
 // take place.
 func TestUnverifiable(t *testing.T) {
 	for _, c := range []struct {
-		change func(*Options)
+		change func(*plan.Options)
 		want   string
 	}{
-		{func(*Options) {}, ""},
-		{func(o *Options) { o.Verify.Cost = 12 }, ""}, // six pairs of steps of 1 cost 12
-		{func(o *Options) { o.Verify.Cost = 11.9 }, "a pair costs 2 at least, so 6 cost more than the 11.9"},
-		{func(o *Options) { o.Cost.PerShot, o.Verify.Cost, o.Objective.Shots = 1, 24, 2 }, "a pair costs 6 at least"},
-		{func(o *Options) { o.Cost.PerShot, o.Verify.Cost, o.Verify.Risk, o.Objective.Shots = 1, 35, 1, 1 }, "a pair costs 6 at least"}, // two shots for the scatter
-		{func(o *Options) { o.Verify.Time, o.Variables[0].Settle = 12*time.Second, time.Second }, ""},
-		{func(o *Options) { o.Verify.Time, o.Variables[0].Settle = 12*time.Second, 1001*time.Millisecond }, "a pair takes 2.002s to settle at least"},
-		{func(o *Options) { o.Verify.Cost, o.Verify.Time, o.Variables[0].Settle = 0, 0, time.Hour }, ""},
-		{func(o *Options) { o.Verify = Verify{Why: "stop.verify is 0"} }, "stop.verify is 0"},
+		{func(*plan.Options) {}, ""},
+		{func(o *plan.Options) { o.Verify.Cost = 12 }, ""}, // six pairs of steps of 1 cost 12
+		{func(o *plan.Options) { o.Verify.Cost = 11.9 }, "a pair costs 2 at least, so 6 cost more than the 11.9"},
+		{func(o *plan.Options) { o.Cost.PerShot, o.Verify.Cost, o.Objective.Shots = 1, 24, 2 }, "a pair costs 6 at least"},
+		{func(o *plan.Options) { o.Cost.PerShot, o.Verify.Cost, o.Verify.Risk, o.Objective.Shots = 1, 35, 1, 1 }, "a pair costs 6 at least"}, // two shots for the scatter
+		{func(o *plan.Options) { o.Verify.Time, o.Variables[0].Settle = 12*time.Second, time.Second }, ""},
+		{func(o *plan.Options) { o.Verify.Time, o.Variables[0].Settle = 12*time.Second, 1001*time.Millisecond }, "a pair takes 2.002s to settle at least"},
+		{func(o *plan.Options) { o.Verify.Cost, o.Verify.Time, o.Variables[0].Settle = 0, 0, time.Hour }, ""},
+		{func(o *plan.Options) { o.Verify = plan.Verify{Why: "stop.verify is 0"} }, "stop.verify is 0"},
 	} {
 		tr := searched(t)
 		tr.opt.Cost.PerShot = 0
@@ -286,7 +287,7 @@ func TestVerifyDropsPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := result.Verification; measured == 0 || v.Dropped != 1 || v.Pairs != 7 || v.Planned != 8 || v.Verdict != VerdictBetter {
+	if v := result.Verification; measured == 0 || v.Dropped != 1 || v.Pairs != 7 || v.Planned != 8 || v.Verdict != plan.VerdictBetter {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -301,8 +302,8 @@ func comparing(t *testing.T) *trial {
 	}
 	tr.deps.Policy = p
 	tr.opt.Variables[0].Start = 2
-	tr.opt.Stop = Stop{Steps: 6}
-	tr.opt.Verify = Verify{Pairs: 6, Seed: 5}
+	tr.opt.Stop = plan.Stop{Steps: 6}
+	tr.opt.Verify = plan.Verify{Pairs: 6, Seed: 5}
 	return tr
 }
 
@@ -338,7 +339,7 @@ func TestVerifyResumes(t *testing.T) {
 }
 
 // crashComparing copies the journal when the failpoint is passed in a leg.
-func crashComparing(t *testing.T, failpoint string, at int) (string, Options) {
+func crashComparing(t *testing.T, failpoint string, at int) (string, plan.Options) {
 	t.Helper()
 	tr := comparing(t)
 	var path string

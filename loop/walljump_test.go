@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // jumpy is the machine's clock with a wall that is set to something else meanwhile,
@@ -37,19 +38,19 @@ func TestWallClockJumpsChangeNothing(t *testing.T) {
 	}
 	var by atomic.Int64
 	jumps := []time.Duration{year, -year}
-	tr, res, err := live(t, Live, func(tr *trial) {
+	tr, res, err := live(t, plan.Live, func(tr *trial) {
 		clock := jumpy{&by}
 		tr.rig = newRig(clock, "a")
 		tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 		tr.deps.Clock, tr.deps.Devices = clock, []Device{{"rig", tr.rig}}
-		tr.opt.Tick, tr.opt.Outages = 5*time.Millisecond, Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+		tr.opt.Tick, tr.opt.Outages = 5*time.Millisecond, plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 		v := &tr.opt.Variables[0]
 		v.Settle, v.Limits.SlewUp, v.Limits.SlewDown = 10*time.Millisecond, 1000, 1000
 		for i := range tr.opt.Sensors { // the machine may be busy with other tests
 			tr.opt.Sensors[i].MaxAge = time.Minute
 		}
 		v.MaxAge, v.Timeout, tr.opt.Objective.Timeout = time.Minute, time.Minute, time.Minute
-		tr.opt.Stop = Stop{Time: 10 * time.Minute}
+		tr.opt.Stop = plan.Stop{Time: 10 * time.Minute}
 		tr.policy.proposals = proposeAll(4, 6, 8, 2, 7, 3)
 		tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 		tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) {
@@ -74,7 +75,7 @@ func TestWallClockJumpsBetweenSessions(t *testing.T) {
 	want := ""
 	for _, by := range []time.Duration{0, year, -year} {
 		path, o := crash(t, "decision-durable", 6)
-		o.Stop = Stop{Steps: 12}
+		o.Stop = plan.Stop{Steps: 12}
 		_, res := resumeAt(t, path, o, oneKnobSpec(), rigStart.Add(by))
 		r, err := journal.OpenReader(path)
 		if err != nil {
@@ -104,9 +105,9 @@ func TestWallClockJumpsBetweenSessions(t *testing.T) {
 func TestBlockedDeviceHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ticks, blocked := 0, false
-		tr, res, err := live(t, Live, func(tr *trial) {
+		tr, res, err := live(t, plan.Live, func(tr *trial) {
 			tr.policy.proposals = proposeAll(4, 6, 8)
-			tr.opt.Outages = Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+			tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 			tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 			tr.deps.Watch.Progress = func(Progress) { ticks++ }
 			tr.rig.fault = func(op string) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 func newCheckCommand(e *env) *cobra.Command {
@@ -221,9 +221,9 @@ func grid(v *configs.Variable) string {
 func (w *wiring) releaseWords(i int) string {
 	v := &w.opt.Variables[i]
 	switch v.OnRelease {
-	case loop.Hold:
+	case plan.Hold:
 		return "held"
-	case loop.Park:
+	case plan.Park:
 		return "parked at " + number(v.Limits.Safe)
 	}
 	r := &w.cfg.Variables[i].WhenRandom
@@ -237,11 +237,11 @@ func (w *wiring) releaseWords(i int) string {
 }
 
 // restWords says where a variable is left at the end of a run.
-func (w *wiring) restWords(v *loop.Variable) string {
+func (w *wiring) restWords(v *plan.Variable) string {
 	switch v.Shutdown {
-	case loop.RestSafe:
+	case plan.RestSafe:
 		return "safe, " + number(v.Limits.Safe)
-	case loop.RestOff:
+	case plan.RestOff:
 		return "let go"
 	}
 	if d := v.Channel.Device; d >= 0 && w.cfg.Devices[d].Driver == "exec" {
@@ -272,7 +272,7 @@ func (w *wiring) checkSets(t *tabwriter.Writer) {
 }
 
 // channelWords names a channel as DEVICE.CHANNEL.
-func (w *wiring) channelWords(c loop.Channel) string {
+func (w *wiring) channelWords(c plan.Channel) string {
 	if c.Device < 0 {
 		return "-"
 	}

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // doseCells are the cells of a variable of doses in the table of variables, after its
@@ -21,8 +21,8 @@ func (w *wiring) doseCells(i int) string {
 }
 
 // stopWords says what becomes of a dose that runs.
-func stopWords(r loop.RestState) string {
-	if r == loop.RestOff {
+func stopWords(r plan.RestState) string {
+	if r == plan.RestOff {
 		return "stopped, if it can be"
 	}
 	return "let end"

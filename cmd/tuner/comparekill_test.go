@@ -11,6 +11,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // compareKillPairs is how many pairs a comparison of the campaign measures.
@@ -190,9 +191,9 @@ func (c *campaign) checkVerdict(v journal.ComparisonResult, whole map[int]float6
 		}
 	}
 	p := float64(asGreat) / (1 << compareKillPairs)
-	want := loop.VerdictNone
-	if p <= loop.VerifyLevel {
-		want = loop.VerdictBetter
+	want := plan.VerdictNone
+	if p <= plan.VerifyLevel {
+		want = plan.VerdictBetter
 	}
 	gain := sum / compareKillPairs
 	if v.Pairs != compareKillPairs || math.Abs(v.Gain-gain) > 1e-9*math.Abs(gain) || math.Abs(v.P-p) > 1e-12 || v.Verdict != want {

@@ -18,6 +18,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // testEnv is an env in which nothing is real but the files.
@@ -41,7 +42,7 @@ func TestExitCodes(t *testing.T) {
 		{errors.New("x"), 1},
 		{usageError{errors.New("x")}, 3},
 		{configs.NewError(configs.Problem{What: "x"}), 3},
-		{fmt.Errorf("%w: x", loop.ErrOptions), 3},
+		{fmt.Errorf("%w: x", plan.ErrOptions), 3},
 		{fmt.Errorf("%w: %w", loop.ErrInstrument, drivers.ErrProtocol), 5},
 		{fmt.Errorf("x: %w", drivers.ErrUnavailable), 5},
 		{fmt.Errorf("%w: x", loop.ErrJournal), 6},

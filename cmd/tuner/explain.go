@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -150,7 +150,7 @@ func explainMarkdown(out io.Writer) {
 
 // checkSafety prints what the safety layer does with this file.
 func (w *wiring) checkSafety(t *tabwriter.Writer) {
-	if slices.ContainsFunc(w.opt.Variables, func(v loop.Variable) bool { return v.Actuated && !v.Dose }) {
+	if slices.ContainsFunc(w.opt.Variables, func(v plan.Variable) bool { return v.Actuated && !v.Dose }) {
 		fmt.Fprint(t, "\nactuator\tsafe value\ton a fault\tat the end\tdwell\tlease\twatched\n")
 	}
 	for i := range w.opt.Variables {
@@ -319,7 +319,7 @@ func (w *wiring) sensorLines(i int, add func(safety.Rule, string, ...any)) {
 		add(safety.RuleDisagree, "%s and %s differ by more than %s for %s", v.Name, w.opt.Sensors[v.Limits.With].Name,
 			quantity(v.Limits.Tolerance, v.Unit), duration(v.Limits.AgreeTime))
 	}
-	if !loop.Watched(&w.opt, i) {
+	if !plan.Watched(&w.opt, i) {
 		return
 	}
 	add(safety.RuleRange, "3 readings in a row of %s outside %s", v.Name, interval(v.Low, v.High))

@@ -13,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/remote"
 )
 
@@ -60,7 +61,7 @@ func exitCode(err error) int {
 		return exitUnsafe
 	case is[*journal.Error](err), errors.Is(err, loop.ErrJournal):
 		return exitJournal
-	case is[*configs.Error](err), is[usageError](err), errors.Is(err, loop.ErrOptions):
+	case is[*configs.Error](err), is[usageError](err), errors.Is(err, plan.ErrOptions):
 		return exitUsage
 	case errors.Is(err, loop.ErrSafety), errors.Is(err, loop.ErrLatched):
 		return exitStopped

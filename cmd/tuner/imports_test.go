@@ -28,9 +28,10 @@ var arrows = map[string][]string{
 	"configs":         {},
 	"loop/policy":     {"gpcore"},
 	"loop/journal":    {"loop/policy", "safety"},
-	"loop":            {"loop/policy", "loop/journal", "drivers", "safety"},
-	"loop/remote":     {"loop", "loop/journal"},
-	"loop/web":        {"loop", "loop/journal"},
+	"loop/plan":       {"loop/policy", "loop/journal", "safety"},
+	"loop":            {"loop/plan", "loop/policy", "loop/journal", "drivers", "safety"},
+	"loop/remote":     {"loop", "loop/plan", "loop/journal"},
+	"loop/web":        {"loop", "loop/plan", "loop/journal"},
 	"loop/benchmarks": {"loop/policy", "gpcore", "drivers/sim"},
 	"cmd/tuner":       {"*"},
 }

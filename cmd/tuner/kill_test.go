@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // killFile is a run that never ends by itself, on the heater of childMain, whose log is
@@ -121,7 +121,7 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 	if c.w, err = loadWiring(file, ""); err != nil {
 		t.Fatal(err)
 	}
-	c.w.opt.Mode = loop.Live
+	c.w.opt.Mode = plan.Live
 	return c
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // makeSafeTime is how long make-safe takes at most. Not more: it runs when a service
@@ -169,15 +170,15 @@ func (w *wiring) faultStates(device int, all bool) faultStates {
 			continue
 		}
 		switch {
-		case v.Dose && v.OnFault == loop.RestOff:
+		case v.Dose && v.OnFault == plan.RestOff:
 			f.set.Release = append(f.set.Release, v.Channel.Name)
 			f.words = append(f.words, fmt.Sprintf("actuator %s: no dose runs", v.Name))
 		case v.Dose: // nothing is ever given here, and a dose that runs is to end
 			f.words = append(f.words, fmt.Sprintf("actuator %s: a dose that runs is let end", v.Name))
-		case v.OnFault == loop.RestOff:
+		case v.OnFault == plan.RestOff:
 			f.set.Release = append(f.set.Release, v.Channel.Name)
 			f.words = append(f.words, fmt.Sprintf("actuator %s: let go", v.Name))
-		case v.OnFault == loop.RestSafe || all:
+		case v.OnFault == plan.RestSafe || all:
 			f.set.Values[v.Channel.Name] = v.Limits.Safe
 			if v.Tolerance > 0 {
 				f.awaited = append(f.awaited, v)

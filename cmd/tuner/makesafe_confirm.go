@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 type faultStates struct {
 	set drivers.Setpoints
 	// awaited are the variables whose value in set is to be read back.
-	awaited []loop.Variable
+	awaited []plan.Variable
 	// words say what has been done when all of it has been.
 	words []string
 }
@@ -68,15 +69,15 @@ func (f *faultStates) write(ctx context.Context, d deviceWiring) (err error) {
 // look asks a device once for the variables whose safe value it has not told since begun,
 // and returns those that are still missing. Its error comes when ctx ends, and says what
 // each of them was last read as.
-func look(ctx context.Context, dev drivers.Device, missing []loop.Variable, begun time.Time) ([]loop.Variable, error) {
-	var left []loop.Variable
+func look(ctx context.Context, dev drivers.Device, missing []plan.Variable, begun time.Time) ([]plan.Variable, error) {
+	var left []plan.Variable
 	var errs []error
 	for _, v := range missing {
 		r, err := dev.Read(ctx, []string{v.Channel.Name})
 		if r.At.Before(begun) {
 			r.Values = nil
 		}
-		if len(lacking([]loop.Variable{v}, r)) == 0 {
+		if len(lacking([]plan.Variable{v}, r)) == 0 {
 			continue
 		}
 		left = append(left, v)
@@ -94,7 +95,7 @@ func look(ctx context.Context, dev drivers.Device, missing []loop.Variable, begu
 }
 
 // unconfirmed says what is known of an actuator that was told its safe value.
-func unconfirmed(v loop.Variable, r drivers.Reading, err error) error {
+func unconfirmed(v plan.Variable, r drivers.Reading, err error) error {
 	told := fmt.Sprintf("actuator %s was told its safe value, %s", v.Name, quantity(v.Limits.Safe, v.Unit))
 	value, known := r.Values[v.Channel.Name]
 	switch {
@@ -107,7 +108,7 @@ func unconfirmed(v loop.Variable, r drivers.Reading, err error) error {
 }
 
 // lacking leaves out the variables that a reading shows at their safe value.
-func lacking(of []loop.Variable, r drivers.Reading) (left []loop.Variable) {
+func lacking(of []plan.Variable, r drivers.Reading) (left []plan.Variable) {
 	for _, v := range of {
 		if value, known := r.Values[v.Channel.Name]; !known || math.Abs(value-v.Limits.Safe) > v.Tolerance {
 			left = append(left, v)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -37,8 +37,8 @@ func (d *deafDevice) Read(context.Context, []string) (drivers.Reading, error) {
 
 // safeOf asks a device for one safe value, 2 V.
 func safeOf(ctx context.Context, d *deafDevice) error {
-	v := loop.Variable{Name: "x", Unit: "V", Tolerance: 0.1, Channel: loop.Channel{Name: "x"}, Limits: safety.VariableLimits{Safe: 2}}
-	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{"x": 2}}, awaited: []loop.Variable{v}}
+	v := plan.Variable{Name: "x", Unit: "V", Tolerance: 0.1, Channel: plan.Channel{Name: "x"}, Limits: safety.VariableLimits{Safe: 2}}
+	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{"x": 2}}, awaited: []plan.Variable{v}}
 	return f.write(ctx, deviceWiring{build: func(drivers.Env) (drivers.Device, error) { return d, nil }})
 }
 
@@ -65,8 +65,8 @@ func TestMakeSafeSaysWhatIsNotSafe(t *testing.T) {
 // TestOldReadingConfirmsNothing holds a reading from before the write against the safe
 // value: it is of no use.
 func TestOldReadingConfirmsNothing(t *testing.T) {
-	v := loop.Variable{Name: "x", Unit: "V", Tolerance: 0.1, Channel: loop.Channel{Name: "x"}, Limits: safety.VariableLimits{Safe: 2}}
-	left, err := look(t.Context(), &deafDevice{value: 2}, []loop.Variable{v}, time.Now().Add(time.Hour))
+	v := plan.Variable{Name: "x", Unit: "V", Tolerance: 0.1, Channel: plan.Channel{Name: "x"}, Limits: safety.VariableLimits{Safe: 2}}
+	left, err := look(t.Context(), &deafDevice{value: 2}, []plan.Variable{v}, time.Now().Add(time.Hour))
 	if len(left) != 1 || err != nil {
 		t.Errorf("%v is missing, %v", left, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // openPanel makes the place where commands to the run come in and its status comes out.
@@ -16,7 +17,7 @@ func (s *session) openPanel(deps *loop.Deps) error {
 		return fmt.Errorf("name the session: %w", err)
 	}
 	s.panel = loop.NewPanel(hex.EncodeToString(unique))
-	s.w.opt.Run = loop.RunNames{ID: s.run.ID, Name: s.run.Name, Site: s.run.Site, Journal: s.path}
+	s.w.opt.Run = plan.RunNames{ID: s.run.ID, Name: s.run.Name, Site: s.run.Site, Journal: s.path}
 	deps.Panel = s.panel
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // probeWait is how long a device is given for the values that are asked for. What
@@ -40,7 +41,7 @@ type probed struct {
 // wanted is one channel that the configuration reads.
 type wanted struct {
 	name, unit string
-	channel    loop.Channel
+	channel    plan.Channel
 	low, high  float64
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -75,11 +76,11 @@ func replayOf(r *journal.Reader, folder, executable string) (*loop.Replay, error
 	if err != nil {
 		return nil, err
 	}
-	replay := &loop.Replay{Changed: map[int]func() (loop.Options, policy.Policy, error){}}
+	replay := &loop.Replay{Changed: map[int]func() (plan.Options, policy.Policy, error){}}
 	for i, c := range all {
 		run := r.Run()
 		run.ConfigFile, run.ConfigText = c.File, c.Text
-		remake := func() (o loop.Options, p policy.Policy, err error) {
+		remake := func() (o plan.Options, p policy.Policy, err error) {
 			w, err := wireRun(run, folder, executable)
 			if err != nil {
 				return o, nil, fmt.Errorf("the configuration of session %d: %w", c.Session, err)
@@ -110,7 +111,7 @@ func wireRun(run journal.Run, folder, executable string) (*wiring, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.opt.Mode = loop.Mode(run.Mode)
+	w.opt.Mode = plan.Mode(run.Mode)
 	return w, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // writeReport tells in words what came of a session.
@@ -20,7 +21,7 @@ func (w *wiring) writeReport(out io.Writer, f finale, journalPath string) error 
 	w.reportCourse(b, f)
 	w.reportCost(b, f)
 	w.reportTrouble(b, f)
-	if w.opt.Mode != loop.Simulate {
+	if w.opt.Mode != plan.Simulate {
 		for _, line := range w.restLines(&f.result) {
 			fmt.Fprintln(b, line)
 		}
@@ -38,7 +39,7 @@ func (w *wiring) reportHead(b io.Writer, f finale) {
 		how = "it did not begin"
 	}
 	elapsed := duration(r.Elapsed)
-	if w.opt.Mode == loop.Simulate {
+	if w.opt.Mode == plan.Simulate {
 		elapsed = fmt.Sprintf("%s of simulated time, %s here", elapsed, duration(f.took))
 	}
 	fmt.Fprintf(b, "%s: %s by %s over %s in %s; %s\n", w.cfg.Name, modeWords(string(w.opt.Mode)),
@@ -61,8 +62,8 @@ func (w *wiring) reportFound(b io.Writer, f finale) {
 		if !math.IsNaN(found.X[i]) {
 			value = quantity(found.X[i], v.Unit)
 		} else if v.Actuated {
-			value = map[loop.ReleaseKind]string{loop.Release: "let go", loop.Park: "parked at " + quantity(v.Limits.Safe, v.Unit),
-				loop.Hold: "held where it is"}[v.OnRelease]
+			value = map[plan.ReleaseKind]string{plan.Release: "let go", plan.Park: "parked at " + quantity(v.Limits.Safe, v.Unit),
+				plan.Hold: "held where it is"}[v.OnRelease]
 		}
 		fmt.Fprintf(t, "  %s\t%s\n", v.Name, value)
 	}
@@ -122,7 +123,7 @@ func (w *wiring) reportStart(b io.Writer, f finale) {
 		return
 	}
 	fmt.Fprintf(b, "starting setting: %s expected by the same model\n", quantity(found.Start.Mean, o.Unit))
-	if w.opt.Mode == loop.Shadow {
+	if w.opt.Mode == plan.Shadow {
 		fmt.Fprintln(b, "nothing was written, so no gain is claimed")
 		return
 	}
@@ -193,7 +194,7 @@ func (w *wiring) reportCourse(b io.Writer, f finale) {
 // reportCost says what was paid for what, in the order of first use.
 func (w *wiring) reportCost(b io.Writer, f finale) {
 	r := &f.result
-	if w.opt.Mode == loop.Shadow || r.Steps == 0 {
+	if w.opt.Mode == plan.Shadow || r.Steps == 0 {
 		return
 	}
 	unit := w.opt.Cost.Unit
@@ -232,17 +233,17 @@ func (w *wiring) reportTrouble(b io.Writer, f finale) {
 // restLines says where the actuators were left, one line each.
 func (w *wiring) restLines(result *loop.Result) []string {
 	switch rest := len(result.Rest) > 0; {
-	case !rest && w.opt.Mode == loop.Live && result.Steps > 0: // a session before did
+	case !rest && w.opt.Mode == plan.Live && result.Steps > 0: // a session before did
 		return []string{"actuators: nothing was written to them by this process: they are where the one before it left them; tuner make-safe brings them to their fault states"}
 	case !rest:
 		return []string{"actuators: nothing was written to them"}
 	}
 	var lines []string
 	for _, r := range result.Rest {
-		state := map[loop.RestState]string{loop.RestHold: "left as it is", loop.RestOff: "let go",
-			loop.RestSafe: "at its safe value, " + quantity(r.Value, r.Unit)}[r.State]
+		state := map[plan.RestState]string{plan.RestHold: "left as it is", plan.RestOff: "let go",
+			plan.RestSafe: "at its safe value, " + quantity(r.Value, r.Unit)}[r.State]
 		if r.Dose {
-			state = map[loop.RestState]string{loop.RestHold: "left to end what it gives", loop.RestOff: "gives nothing"}[r.State]
+			state = map[plan.RestState]string{plan.RestHold: "left to end what it gives", plan.RestOff: "gives nothing"}[r.State]
 		}
 		if r.ByDevice {
 			state = "not held: its device brings it to its own safe state when tuner lets go of it"
@@ -261,7 +262,7 @@ func (w *wiring) nextCommand(f finale, journalPath string) string {
 	switch {
 	case f.result.Steps == 0:
 		return "tuner check --probe " + w.cfg.File
-	case w.opt.Mode == loop.Shadow && f.err == nil:
+	case w.opt.Mode == plan.Shadow && f.err == nil:
 		return "tuner run " + w.cfg.File
 	}
 	return "tuner report " + journalPath

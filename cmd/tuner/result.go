@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // resultLine is the end of a run as one line of JSON: the last line of --json,
@@ -62,7 +63,7 @@ type constraintsLine struct {
 // verifiedLine is a comparison, in words and in numbers.
 type verifiedLine struct {
 	Words string `json:"words"`
-	*loop.Verification
+	*plan.Verification
 }
 
 // baselineLine describes the starting setting, by the same model.
@@ -165,7 +166,7 @@ func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
 	}
 	for _, a := range r.Rest {
 		out := actuatorLine{Variable: a.Variable, State: string(a.State), Value: nan(), Confirmed: a.Err == nil, ByDevice: a.ByDevice}
-		if a.State == loop.RestSafe {
+		if a.State == plan.RestSafe {
 			out.Value = journal.Number(a.Value)
 		}
 		if a.Err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -41,7 +42,7 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	if deps.Policy, err = s.w.newPolicy(s.warm); err != nil {
 		return err
 	}
-	past, err := s.w.opt.Recall(r)
+	past, err := loop.Recall(&s.w.opt, r)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 		Step: func(n int) { s.tell.show(fmt.Sprintf("going on with %s: step %d of %d", s.path, n, past.Steps)) }}
 	done, err := replay.Run(ctx, r)
 	switch {
-	case ctx.Err() != nil && past.Left && s.w.opt.Mode == loop.Live:
+	case ctx.Err() != nil && past.Left && s.w.opt.Mode == plan.Live:
 		return errors.Join(loop.ErrLeft, context.Cause(ctx))
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

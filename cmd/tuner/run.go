@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 func newRunCommand(e *env) *cobra.Command {
@@ -64,9 +65,9 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if w.opt.Start, err = e.startMode(resume); err != nil {
 				return err
 			}
-			w.opt.Mode = loop.Live
+			w.opt.Mode = plan.Live
 			if shadow {
-				w.opt.Mode = loop.Shadow
+				w.opt.Mode = plan.Shadow
 			}
 			path := runJournalPath(w.cfg, e.stateDirectory(), shadow)
 			earlier, err := w.warmFor(path, fresh, warm)
@@ -111,9 +112,9 @@ func (w *wiring) refuseUnbuilt(command string) error {
 func (w *wiring) refuseLongBypass(now time.Time) error {
 	var problems []configs.Problem
 	for i, b := range w.cfg.Safety.Bypasses {
-		if left := b.Until.Sub(now); left > loop.BypassMax {
+		if left := b.Until.Sub(now); left > plan.BypassMax {
 			problems = append(problems, w.cfg.Problem(fmt.Sprintf("safety.bypass.%d.until", i+1),
-				fmt.Sprintf("%s is %s away, a bypass lasts %s at most: every restart would begin it anew", b.Until.Format(time.RFC3339), duration(left.Round(time.Minute)), duration(loop.BypassMax)),
+				fmt.Sprintf("%s is %s away, a bypass lasts %s at most: every restart would begin it anew", b.Until.Format(time.RFC3339), duration(left.Round(time.Minute)), duration(plan.BypassMax)),
 				"write an end within that time, when the work begins"))
 		}
 	}

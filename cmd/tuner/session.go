@@ -16,6 +16,7 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web"
 )
 
@@ -86,14 +87,14 @@ func (s *session) play(ctx context.Context) error {
 	ctx, readerGone := context.WithCancelCause(ctx)
 	defer readerGone(nil)
 	if s.json {
-		s.box = newOutbox(s.env.stdout, s.w.opt.Mode == loop.Simulate, func() { s.lostReader(readerGone) })
+		s.box = newOutbox(s.env.stdout, s.w.opt.Mode == plan.Simulate, func() { s.lostReader(readerGone) })
 	}
 	pages, err := s.openWeb(deps.Log)
 	if err != nil {
 		return errors.Join(err, s.journal.Close(), s.closeControl())
 	}
 	s.sayStart()
-	if s.w.opt.Mode != loop.Simulate {
+	if s.w.opt.Mode != plan.Simulate {
 		s.narrower, s.going = loop.NewNarrower(), s.w.cfg
 		deps.Narrower = s.narrower
 		over, ended := context.WithCancel(ctx)
@@ -118,7 +119,7 @@ func (s *session) play(ctx context.Context) error {
 	f.took = s.env.now().Sub(s.began)
 	s.service.close(s.lastWords(f))
 	var truthErr error
-	if s.plant != nil && s.w.opt.Mode == loop.Simulate {
+	if s.plant != nil && s.w.opt.Mode == plan.Simulate {
 		f.truth, truthErr = s.w.askPlant(s.plant, f.result)
 	}
 	line, lineErr := encodeLine(s.w.resultLine(f.result, f.truth, f.err))
@@ -133,7 +134,7 @@ var errReaderGone = errors.New("nobody reads stdout")
 // lostReader ends a simulation when stdout breaks; a run on a real instrument
 // goes on, as its journal has everything.
 func (s *session) lostReader(cancel context.CancelCauseFunc) {
-	if s.w.opt.Mode == loop.Simulate {
+	if s.w.opt.Mode == plan.Simulate {
 		cancel(errReaderGone)
 		return
 	}
@@ -146,7 +147,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	log := newLog(s.tell)
 	deps := loop.Deps{Clock: s.clock, Log: log, Failpoint: s.env.failpoint, Slowness: s.env.slowness, Watch: s.watch()}
 	env := drivers.Env{Clock: s.clock, Log: log}
-	if s.w.opt.Mode == loop.Simulate {
+	if s.w.opt.Mode == plan.Simulate {
 		if err := s.simulated(&deps, env); err != nil {
 			return deps, err
 		}
@@ -154,7 +155,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 		return deps, err
 	}
 	var err error
-	if s.w.opt.Mode == loop.Live {
+	if s.w.opt.Mode == plan.Live {
 		if err := s.openControl(&deps); err != nil {
 			return deps, err
 		}
@@ -166,7 +167,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	if s.run, err = s.describeRun(); err != nil {
 		return deps, err
 	}
-	if s.w.opt.Mode != loop.Simulate {
+	if s.w.opt.Mode != plan.Simulate {
 		if err := s.openPanel(&deps); err != nil {
 			return deps, err
 		}
@@ -184,7 +185,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 		s.tell.say("tuner: warning: %s", notice)
 	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
-	if s.w.opt.Mode != loop.Simulate {
+	if s.w.opt.Mode != plan.Simulate {
 		deps.Space = func() (uint64, error) { return journal.FreeSpace(s.path) }
 	}
 	return deps, nil
@@ -219,7 +220,7 @@ func (s *session) simulated(deps *loop.Deps, env drivers.Env) (err error) {
 // real makes the devices of the file; the loop opens them.
 func (s *session) real(deps *loop.Deps, env drivers.Env) error {
 	for _, d := range s.w.devices {
-		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name), Looking: s.w.opt.Mode == loop.Shadow}
+		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name), Looking: s.w.opt.Mode == plan.Shadow}
 		dev, err := d.build(env)
 		if err != nil {
 			return fmt.Errorf("device %q: %w", d.name, err)
@@ -279,7 +280,7 @@ func (s *session) showProgress(p loop.Progress) {
 // pace is how much of this machine's time has passed per unit of the loop's: a
 // simulation is faster than what it simulates.
 func (s *session) pace(elapsed time.Duration) float64 {
-	if s.w.opt.Mode != loop.Simulate || elapsed <= 0 {
+	if s.w.opt.Mode != plan.Simulate || elapsed <= 0 {
 		return 1
 	}
 	return float64(s.env.now().Sub(s.began)) / float64(elapsed)
@@ -300,7 +301,7 @@ func (s *session) sayEvent(e journal.Event) {
 		s.tell.say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":
 		s.tell.say("tuner: %s", e.Message)
-	case (e.Kind == "home" || e.Kind == loop.EventVerify) && s.w.opt.Mode == loop.Live:
+	case (e.Kind == "home" || e.Kind == loop.EventVerify) && s.w.opt.Mode == plan.Live:
 		s.tell.say("tuner: %s", e.Message)
 	}
 }
@@ -312,16 +313,16 @@ func (s *session) sayStart() {
 		s.tell.say("tuner: %s", r)
 	}
 	s.tell.say("tuner: %s of %s begins: %s; journal %s", modeWords(string(w.opt.Mode)), w.cfg.Name, w.stopWords(), s.path)
-	if text := w.verifyWords(); text != "" && w.opt.Mode == loop.Live {
+	if text := w.verifyWords(); text != "" && w.opt.Mode == plan.Live {
 		s.tell.say("tuner: it %s", text)
 	}
-	if w.opt.Mode != loop.Simulate {
+	if w.opt.Mode != plan.Simulate {
 		for _, d := range w.doubts {
 			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, d.Line, d.Key, doubtWords(d))
 		}
 	}
 	notes := w.inert
-	if w.opt.Mode != loop.Simulate { // on an instrument, each of them is worth a line
+	if w.opt.Mode != plan.Simulate { // on an instrument, each of them is worth a line
 		for _, n := range notes {
 			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, n.Line, n.Key, n.What)
 		}
@@ -354,7 +355,7 @@ func (s *session) describeRun() (journal.Run, error) {
 	for i, c := range w.opt.ControlSets {
 		run.ControlSets = append(run.ControlSets, journal.ControlSet{Variables: w.setNames(i), Cost: c.Cost})
 	}
-	if w.opt.Mode == loop.Simulate {
+	if w.opt.Mode == plan.Simulate {
 		// What a simulation does follows from its file alone, so its name does too.
 		run.ID = "simulate-" + w.cfg.SHA256[:16]
 		return run, nil
@@ -381,7 +382,7 @@ func bootID() string {
 // not reach a stop condition stays unfinished: it is there to be resumed.
 func (s *session) closeJournal(r loop.Result, line []byte) error {
 	var err error
-	if s.w.opt.Mode == loop.Simulate || slices.Contains([]string{"steps", "cost", "time", "set-best"}, r.Reason) {
+	if s.w.opt.Mode == plan.Simulate || slices.Contains([]string{"steps", "cost", "time", "set-best"}, r.Reason) {
 		at := journal.Stamp{Mono: r.Elapsed, Wall: s.clock.Now().Round(0)}
 		err = s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at)
 	}
@@ -392,7 +393,7 @@ func (s *session) closeJournal(r loop.Result, line []byte) error {
 // became of the actuators to stderr as well, where a person looks first.
 func (s *session) print(f finale, line []byte) error {
 	reportSeen := !s.json && s.env.isTerminal(s.env.stdout) && s.env.isTerminal(s.env.stderr)
-	if s.w.opt.Mode != loop.Simulate && f.err != nil && !reportSeen {
+	if s.w.opt.Mode != plan.Simulate && f.err != nil && !reportSeen {
 		for _, text := range s.w.restLines(&f.result) {
 			fmt.Fprintf(s.env.stderr, "tuner: %s\n", text)
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 func newSimulateCommand(e *env) *cobra.Command {
@@ -43,7 +44,7 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 			if err := w.inject(inject); err != nil {
 				return err
 			}
-			w.opt.Mode = loop.Simulate
+			w.opt.Mode = plan.Simulate
 			w.opt.Outages.Wait = false // the plant's faults count steps: while it waited, none would end
 			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(simulationStart()), warm: earlier}
 			return s.play(cmd.Context())

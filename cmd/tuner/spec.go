@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -80,7 +80,7 @@ func (w *wiring) wireFidelity() {
 // is no data.
 func (w *wiring) wireConstraints() {
 	for _, c := range w.cfg.Constraints {
-		i := slices.IndexFunc(w.opt.Sensors, func(s loop.Sensor) bool { return s.Name == c.Sensor })
+		i := slices.IndexFunc(w.opt.Sensors, func(s plan.Sensor) bool { return s.Name == c.Sensor })
 		low, high := c.Range.Lo, c.Range.Hi
 		if s := &w.opt.Sensors[i]; low <= s.Low {
 			low = math.Inf(-1)
@@ -88,7 +88,7 @@ func (w *wiring) wireConstraints() {
 		if s := &w.opt.Sensors[i]; high >= s.High {
 			high = math.Inf(1)
 		}
-		w.opt.Constraints = append(w.opt.Constraints, loop.Constraint{Sensor: i, Low: low, High: high})
+		w.opt.Constraints = append(w.opt.Constraints, plan.Constraint{Sensor: i, Low: low, High: high})
 		w.spec.Constraints = append(w.spec.Constraints, policy.Constraint{Name: c.Sensor, Low: low, High: high, Probability: orZero(c.Probability)})
 	}
 }
@@ -203,9 +203,9 @@ func (w *wiring) policyVariable(i int) policy.Variable {
 	case v.Dose:
 		// Left alone it gives nothing.
 		out.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: v.Low, SD: parkSpread * (v.High - v.Low)}
-	case v.Actuated && v.OnRelease == loop.Hold:
+	case v.Actuated && v.OnRelease == plan.Hold:
 		out.Random.Kind = policy.Held
-	case v.Actuated && v.OnRelease == loop.Park:
+	case v.Actuated && v.OnRelease == plan.Park:
 		// A parked variable stands at its safe value, within the readback tolerance.
 		out.Random = policy.Distribution{Kind: policy.TruncatedNormal,
 			Mean: min(max(v.Limits.Safe, v.Low), v.High), SD: max(v.Tolerance, parkSpread*(v.High-v.Low))}

@@ -5,20 +5,21 @@ import (
 	"io"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // startMode says how a run begins: as the flag says, else by who has started it.
-func (e *env) startMode(flag string) (loop.StartMode, error) {
+func (e *env) startMode(flag string) (plan.StartMode, error) {
 	switch flag {
 	case "":
 		if e.isService() {
-			return loop.StartHold, nil
+			return plan.StartHold, nil
 		}
-		return loop.StartNow, nil
+		return plan.StartNow, nil
 	case "hold":
-		return loop.StartHold, nil
+		return plan.StartHold, nil
 	case "run":
-		return loop.StartRun, nil
+		return plan.StartRun, nil
 	case "never":
 		return "", withHint(fmt.Errorf("%w: --resume never begins nothing; nothing was driven", loop.ErrSafety),
 			"a person begins the run by typing tuner run CONFIG")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // TestWhoStarts: a service that nobody watches holds; a person at a terminal of a
@@ -17,16 +18,16 @@ func TestWhoStarts(t *testing.T) {
 		name, flag string
 		env        map[string]string
 		terminal   bool
-		want       loop.StartMode
+		want       plan.StartMode
 	}{
-		{"typed", "", nil, true, loop.StartNow},
-		{"script", "", nil, false, loop.StartNow},
-		{"systemd", "", map[string]string{"INVOCATION_ID": "1"}, false, loop.StartHold},
-		{"notify", "", map[string]string{"NOTIFY_SOCKET": "@x"}, false, loop.StartHold},
-		{"empty", "", map[string]string{"INVOCATION_ID": ""}, false, loop.StartNow},
-		{"desktop terminal", "", map[string]string{"INVOCATION_ID": "1"}, true, loop.StartNow},
-		{"unit that runs", "run", map[string]string{"INVOCATION_ID": "1"}, false, loop.StartRun},
-		{"person who waits", "hold", nil, true, loop.StartHold},
+		{"typed", "", nil, true, plan.StartNow},
+		{"script", "", nil, false, plan.StartNow},
+		{"systemd", "", map[string]string{"INVOCATION_ID": "1"}, false, plan.StartHold},
+		{"notify", "", map[string]string{"NOTIFY_SOCKET": "@x"}, false, plan.StartHold},
+		{"empty", "", map[string]string{"INVOCATION_ID": ""}, false, plan.StartNow},
+		{"desktop terminal", "", map[string]string{"INVOCATION_ID": "1"}, true, plan.StartNow},
+		{"unit that runs", "run", map[string]string{"INVOCATION_ID": "1"}, false, plan.StartRun},
+		{"person who waits", "hold", nil, true, plan.StartHold},
 	} {
 		e := &env{stdin: strings.NewReader(""), stderr: &bytes.Buffer{}, isTerminal: func(io.Writer) bool { return c.terminal },
 			lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}

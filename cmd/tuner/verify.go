@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // verifyPairs is how many pairs compare the recommended with the starting setting where
@@ -25,7 +26,7 @@ const verifyShare = 0.1
 // wireVerify says how the recommendation is compared with the start.
 func (w *wiring) wireVerify() {
 	stop, v := &w.cfg.Stop, &w.opt.Verify
-	*v = loop.Verify{Pairs: verifyPairs, Risk: w.spec.Risk, Seed: w.spec.Seed,
+	*v = plan.Verify{Pairs: verifyPairs, Risk: w.spec.Risk, Seed: w.spec.Seed,
 		Cost: verifyShare * orZero(stop.Cost), Time: orZero(stop.Time) / 10}
 	if stop.VerifyCost != nil {
 		v.Cost = *stop.VerifyCost
@@ -53,7 +54,7 @@ func (w *wiring) wireVerify() {
 func (w *wiring) reportVerification(b io.Writer, r *loop.Result) {
 	v := r.Verification
 	switch {
-	case w.opt.Mode == loop.Shadow:
+	case w.opt.Mode == plan.Shadow:
 		return
 	case v == nil && r.Unverified != "":
 		fmt.Fprintf(b, "not measured against the starting setting: %s\n", r.Unverified)
@@ -83,16 +84,16 @@ func (w *wiring) reportVerification(b io.Writer, r *loop.Result) {
 }
 
 // steadiness tells how the scatter of a shot changed.
-func steadiness(v *loop.Verification, unit string) string {
+func steadiness(v *plan.Verification, unit string) string {
 	text := fmt.Sprintf("one shot scatters by %s (sd) there, and by %s at the start: ",
 		quantity(float64(v.Recommended.SD), unit), quantity(float64(v.Start.SD), unit))
 	p := func(which string, p float64) string {
 		return fmt.Sprintf("%s, p = %.2g, two-sided %.2g", which, p, float64(v.SD.PTwoSided))
 	}
 	switch {
-	case float64(v.SD.P) <= loop.VerifyLevel:
+	case float64(v.SD.P) <= plan.VerifyLevel:
 		return text + p("steadier", float64(v.SD.P))
-	case float64(v.SD.PLess) <= loop.VerifyLevel:
+	case float64(v.SD.PLess) <= plan.VerifyLevel:
 		return text + p("less steady", float64(v.SD.PLess))
 	}
 	return text + p("no change shown", float64(min(v.SD.P, v.SD.PLess)))

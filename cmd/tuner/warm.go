@@ -11,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -101,7 +102,7 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 	if len(problems) > 0 {
 		return s, configs.NewError(problems...)
 	}
-	if run.Mode == string(loop.Simulate) && (w.opt.Mode == loop.Live || w.opt.Mode == loop.Shadow) {
+	if run.Mode == string(plan.Simulate) && (w.opt.Mode == plan.Live || w.opt.Mode == plan.Shadow) {
 		return s, configs.NewError(configs.Problem{File: file, What: "is the journal of a simulation: what a simulated plant gave says nothing of the instrument",
 			Hint: "name journals of runs; if it is meant, export it as CSV and name that file instead"})
 	}
@@ -123,7 +124,7 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 		if !step.Concluded || !step.Outcome.Valid || abandoned[step.Decision.Step] {
 			continue
 		}
-		random := run.Mode == string(loop.Shadow)
+		random := run.Mode == string(plan.Shadow)
 		for _, i := range place {
 			random = random || math.IsNaN(step.Decision.Applied[i])
 		}

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web"
 )
 
@@ -33,7 +33,7 @@ const tokenMin = 16
 // anything is driven; nil where it asks for none.
 func (s *session) openWeb(log *slog.Logger) (*webService, error) {
 	c := s.w.cfg.Web
-	if c == nil || s.w.opt.Mode == loop.Simulate {
+	if c == nil || s.w.opt.Mode == plan.Simulate {
 		return nil, nil
 	}
 	base := filepath.Dir(s.w.cfg.File)

@@ -9,7 +9,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -24,7 +24,7 @@ const failureLimit = 10
 // it is open or running.
 type wiring struct {
 	cfg *configs.Config
-	opt loop.Options
+	opt plan.Options
 	// spec is what the policy is made of; candidates are part of it.
 	spec policy.Spec
 	// noise and setting are the formulas of policy.noise_sd and cost.formula, nil where
@@ -114,16 +114,16 @@ func (w *wiring) sharedPlant() func(drivers.Env) (*sim.Plant, error) {
 // wireOptions fills the loop's options, all but the mode.
 func (w *wiring) wireOptions() []configs.Problem {
 	cfg := w.cfg
-	w.opt = loop.Options{
+	w.opt = plan.Options{
 		Tick:         cfg.Tick,
 		Deadline:     cfg.Policy.Deadline,
 		FailureLimit: failureLimit,
-		Cost: loop.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
+		Cost: plan.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
 			PerMove: make([]float64, len(cfg.Variables))},
-		Stop: loop.Stop{Cost: orZero(cfg.Stop.Cost), Steps: orZero(cfg.Stop.Steps), Time: orZero(cfg.Stop.Time)},
+		Stop: plan.Stop{Cost: orZero(cfg.Stop.Cost), Steps: orZero(cfg.Stop.Steps), Time: orZero(cfg.Stop.Time)},
 	}
 	for _, s := range cfg.Sensors {
-		w.opt.Sensors = append(w.opt.Sensors, loop.Sensor{Name: s.Name, Unit: s.Unit,
+		w.opt.Sensors = append(w.opt.Sensors, plan.Sensor{Name: s.Name, Unit: s.Unit,
 			Channel: w.channel(s.Device, s.Channel), Low: s.Range.Lo, High: s.Range.Hi,
 			MaxAge: s.MaxAge, MaxSkew: s.MaxSkew})
 	}
@@ -135,7 +135,7 @@ func (w *wiring) wireOptions() []configs.Problem {
 	}
 	problems = append(problems, w.wireSafety()...)
 	for _, set := range cfg.Sets() {
-		w.opt.ControlSets = append(w.opt.ControlSets, loop.ControlSet{Variables: w.indices(set.Variables), Cost: set.Cost})
+		w.opt.ControlSets = append(w.opt.ControlSets, plan.ControlSet{Variables: w.indices(set.Variables), Cost: set.Cost})
 	}
 	objective, more := w.objective()
 	w.opt.Objective = objective
@@ -143,13 +143,13 @@ func (w *wiring) wireOptions() []configs.Problem {
 }
 
 // variable wires one variable.
-func (w *wiring) variable(v *configs.Variable) loop.Variable {
-	out := loop.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
+func (w *wiring) variable(v *configs.Variable) plan.Variable {
+	out := plan.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
 		Channel: w.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
 		Start: orNaN(v.Start), Resolution: orZero(v.Resolution), Stepped: len(v.Levels) > 0,
 		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
 		MaxAge: max(v.Readback.Timeout, time.Second, 10*w.cfg.Tick),
-		Settle: v.Settle, OnRelease: loop.ReleaseKind(v.OnRelease)}
+		Settle: v.Settle, OnRelease: plan.ReleaseKind(v.OnRelease)}
 	if v.Integer && out.Resolution == 0 {
 		out.Resolution = 1
 	}
@@ -170,30 +170,30 @@ func (w *wiring) variable(v *configs.Variable) loop.Variable {
 }
 
 // doseVariable fills what a variable of doses has in place of limits on a place.
-func (w *wiring) doseVariable(v *loop.Variable) {
-	v.Dose, v.OnRelease, v.Tolerance = true, loop.Hold, 0
+func (w *wiring) doseVariable(v *plan.Variable) {
+	v.Dose, v.OnRelease, v.Tolerance = true, plan.Hold, 0
 	v.Limits = safety.VariableLimits{High: v.High, Resolution: v.Resolution, Dose: true}
-	v.Boot, v.OnFault, v.Shutdown = loop.RestHold, loop.RestOff, loop.RestOff
+	v.Boot, v.OnFault, v.Shutdown = plan.RestHold, plan.RestOff, plan.RestOff
 	for _, d := range w.cfg.Safety.Doses {
 		if d.Variable == v.Name && d.OnFault == "hold" {
-			v.OnFault, v.Shutdown = loop.RestHold, loop.RestHold
+			v.OnFault, v.Shutdown = plan.RestHold, plan.RestHold
 		}
 	}
 }
 
 // restState turns the schema's word into the loop's: a variable that is only
 // read at boot is left as it is.
-func restState(word string) loop.RestState {
+func restState(word string) plan.RestState {
 	if word == "read" {
-		return loop.RestHold
+		return plan.RestHold
 	}
-	return loop.RestState(word)
+	return plan.RestState(word)
 }
 
 // objective wires the objective.
-func (w *wiring) objective() (loop.Objective, []configs.Problem) {
+func (w *wiring) objective() (plan.Objective, []configs.Problem) {
 	o := &w.cfg.Objective
-	out := loop.Objective{Name: o.Sensor, Sensor: -1, Minimize: o.Goal == "minimize", Shots: o.Shots,
+	out := plan.Objective{Name: o.Sensor, Sensor: -1, Minimize: o.Goal == "minimize", Shots: o.Shots,
 		Statistic: o.Statistic, Timeout: o.Timeout}
 	names := make([]string, len(w.cfg.Sensors))
 	for i, s := range w.cfg.Sensors {
@@ -215,9 +215,9 @@ func (w *wiring) objective() (loop.Objective, []configs.Problem) {
 
 // channel finds a channel's device; the configuration's own check has made sure
 // that there is one.
-func (w *wiring) channel(device, channel string) loop.Channel {
+func (w *wiring) channel(device, channel string) plan.Channel {
 	i := slices.IndexFunc(w.cfg.Devices, func(d configs.Device) bool { return d.Name == device })
-	return loop.Channel{Device: i, Name: channel}
+	return plan.Channel{Device: i, Name: channel}
 }
 
 // indices turns names of variables into indices.

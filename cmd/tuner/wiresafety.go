@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
 // wireSafety fills what the safety layer keeps to beside the limits of each variable.
 func (w *wiring) wireSafety() []configs.Problem {
 	s, o := &w.cfg.Safety, &w.opt
-	o.Safety = loop.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback", Explore: orZero(s.Explore),
+	o.Safety = plan.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback", Explore: orZero(s.Explore),
 		Interlocks: w.conditions(s.Interlocks), Permissives: w.conditions(s.Permissives)}
-	o.Outages = loop.Outages{Wait: s.Outage == "wait", Retries: s.Retries, Window: s.RetryWindow,
+	o.Outages = plan.Outages{Wait: s.Outage == "wait", Retries: s.Retries, Window: s.RetryWindow,
 		MinFree: uint64(w.cfg.Journal.MinFree * 1e6)}
 	for _, r := range s.Responses {
 		sensor := -1
@@ -35,7 +35,7 @@ func (w *wiring) wireSafety() []configs.Problem {
 		}
 	}
 	for _, b := range s.Bypasses {
-		o.Safety.Bypasses = append(o.Safety.Bypasses, loop.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until, Who: b.Who, Why: b.Why})
+		o.Safety.Bypasses = append(o.Safety.Bypasses, plan.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until, Who: b.Who, Why: b.Why})
 	}
 	for i := range o.Sensors {
 		w.sensorLimits(i)
@@ -107,8 +107,8 @@ func bypassWords(b configs.Bypass, now time.Time) string {
 	if left := b.Until.Sub(now); left <= 0 {
 		return fmt.Sprintf("rule %d (%s) is active again: its bypass ended at %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339))
 	}
-	if b.Until.Sub(now) > loop.BypassMax {
-		return fmt.Sprintf("rule %d (%s) would be set aside until %s, further away than %s: tuner run refuses it", b.Rule, rule.Name, b.Until.Format(time.RFC3339), duration(loop.BypassMax))
+	if b.Until.Sub(now) > plan.BypassMax {
+		return fmt.Sprintf("rule %d (%s) would be set aside until %s, further away than %s: tuner run refuses it", b.Rule, rule.Name, b.Until.Format(time.RFC3339), duration(plan.BypassMax))
 	}
 	return fmt.Sprintf("rule %d (%s) is set aside until %s, at most 4 h from the start, by %s: %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339), b.Who, b.Why)
 }
@@ -120,8 +120,8 @@ func (w *wiring) bypassDoubts(now time.Time) (out []configs.Problem) {
 		switch left := b.Until.Sub(now); {
 		case left <= 0:
 			out = append(out, w.cfg.Problem(key, "has passed: the rule is active again", "remove the section"))
-		case left > loop.BypassMax:
-			out = append(out, w.cfg.Problem(key, fmt.Sprintf("is more than %s away: tuner run refuses it", duration(loop.BypassMax)), "write an end within that time, when the work begins"))
+		case left > plan.BypassMax:
+			out = append(out, w.cfg.Problem(key, fmt.Sprintf("is more than %s away: tuner run refuses it", duration(plan.BypassMax)), "write an end within that time, when the work begins"))
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // number writes x for people: five significant digits, no exponent where none is
@@ -81,7 +82,7 @@ func count(n int, what string) string {
 func (w *wiring) stopWords() string {
 	var ends []string
 	stop := &w.opt.Stop
-	if w.opt.Mode != loop.Shadow {
+	if w.opt.Mode != plan.Shadow {
 		if stop.Steps > 0 {
 			ends = append(ends, "after "+count(stop.Steps, "step"))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 func TestNumber(t *testing.T) {
@@ -38,7 +39,7 @@ func TestDuration(t *testing.T) {
 }
 
 func TestProgressLine(t *testing.T) {
-	w := &wiring{opt: loop.Options{Objective: loop.Objective{Unit: "mJ"}, Cost: loop.Cost{Unit: "EUR"}}}
+	w := &wiring{opt: plan.Options{Objective: plan.Objective{Unit: "mJ"}, Cost: plan.Cost{Unit: "EUR"}}}
 	p := loop.Progress{Step: 12, Phase: "measuring", LowerBound: 1.90456, Spent: 4.3, Left: 192 * time.Second}
 	if got, want := w.progressLine(p, 1), "step 12, measuring, best at least 1.905 mJ, spent 4.3 EUR, 3m12s left"; got != want {
 		t.Errorf("got %q, want %q", got, want)

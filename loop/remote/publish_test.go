@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -75,17 +76,17 @@ func newStand(t *testing.T, o Options) *stand {
 	t.Helper()
 	s := &stand{link: &fakeLink{}, panel: loop.NewPanel("s-now"), path: filepath.Join(t.TempDir(), "run.db")}
 	s.panel.MakeReachable()
-	opt := loop.Options{Mode: loop.Live, Tick: 20 * time.Millisecond,
-		Objective: loop.Objective{Name: "y", Unit: "W", Sensor: 0, Uses: []int{0}, Shots: 2, Statistic: "mean", Timeout: 5 * time.Second},
-		Sensors: []loop.Sensor{{Name: "y", Unit: "W", Channel: loop.Channel{Name: "y"}, Low: -100, High: 100, MaxAge: time.Second},
-			{Name: "t", Unit: "K", Channel: loop.Channel{Name: "t"}, Low: 0, High: 1000, MaxAge: time.Second}},
-		Variables: []loop.Variable{{Name: "x", Unit: "V", Actuated: true, Channel: loop.Channel{Name: "x"}, Low: 0, High: 5, Start: 1,
-			Tolerance: 0.01, Timeout: time.Second, MaxAge: time.Second, OnRelease: loop.Hold,
+	opt := plan.Options{Mode: plan.Live, Tick: 20 * time.Millisecond,
+		Objective: plan.Objective{Name: "y", Unit: "W", Sensor: 0, Uses: []int{0}, Shots: 2, Statistic: "mean", Timeout: 5 * time.Second},
+		Sensors: []plan.Sensor{{Name: "y", Unit: "W", Channel: plan.Channel{Name: "y"}, Low: -100, High: 100, MaxAge: time.Second},
+			{Name: "t", Unit: "K", Channel: plan.Channel{Name: "t"}, Low: 0, High: 1000, MaxAge: time.Second}},
+		Variables: []plan.Variable{{Name: "x", Unit: "V", Actuated: true, Channel: plan.Channel{Name: "x"}, Low: 0, High: 5, Start: 1,
+			Tolerance: 0.01, Timeout: time.Second, MaxAge: time.Second, OnRelease: plan.Hold,
 			Limits: safety.VariableLimits{Low: 0, High: 5, SlewUp: 100, SlewDown: 100, Safe: 0.5},
-			Boot:   loop.RestHold, OnFault: loop.RestSafe, Shutdown: loop.RestHold}},
-		ControlSets: []loop.ControlSet{{Variables: []int{0}, Cost: 1}}, Deadline: time.Second, FailureLimit: 3,
-		Safety: loop.Safety{HoldMax: 30 * time.Second, Interlocks: []safety.Condition{{Sensor: 1, Low: 0, High: 350}}},
-		Run:    loop.RunNames{ID: "r-1", Name: "oven", Site: "bench"}}
+			Boot:   plan.RestHold, OnFault: plan.RestSafe, Shutdown: plan.RestHold}},
+		ControlSets: []plan.ControlSet{{Variables: []int{0}, Cost: 1}}, Deadline: time.Second, FailureLimit: 3,
+		Safety: plan.Safety{HoldMax: 30 * time.Second, Interlocks: []safety.Condition{{Sensor: 1, Low: 0, High: 350}}},
+		Run:    plan.RunNames{ID: "r-1", Name: "oven", Site: "bench"}}
 	j, err := journal.Create(s.path, journal.Run{ID: "r-1", Mode: "run", Variables: []journal.Column{{Name: "x"}}, Sensors: []journal.Column{{Name: "y"}, {Name: "t"}},
 		ControlSets: []journal.ControlSet{{Variables: []string{"x"}, Cost: 1}}}, journal.Options{})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -48,12 +48,12 @@ func newBudget(tick, long time.Duration, rng *rand.Rand) *safety.DoseLimits {
 }
 
 // addDoses adds the pump to what the loop is told.
-func (p *pace) addDoses(o *loop.Options) {
+func (p *pace) addDoses(o *plan.Options) {
 	t := p.tick
-	o.Variables = append(o.Variables, loop.Variable{Name: feed, Unit: "mL", Channel: loop.Channel{Name: feed}, Actuated: true, Dose: true,
-		Low: 0, High: doseMost, Start: math.NaN(), MaxAge: 4 * t, Timeout: 6 * t, Settle: t, OnRelease: loop.Hold, Boot: loop.RestHold,
-		OnFault: loop.RestOff, Shutdown: loop.RestOff, Limits: safety.VariableLimits{Dose: true, High: doseMost, Resolution: doseStep}})
-	o.Sensors = append(o.Sensors, loop.Sensor{Name: level, Unit: "L", Channel: loop.Channel{Name: level}, Low: 0, High: 1e9, MaxAge: 4 * t})
+	o.Variables = append(o.Variables, plan.Variable{Name: feed, Unit: "mL", Channel: plan.Channel{Name: feed}, Actuated: true, Dose: true,
+		Low: 0, High: doseMost, Start: math.NaN(), MaxAge: 4 * t, Timeout: 6 * t, Settle: t, OnRelease: plan.Hold, Boot: plan.RestHold,
+		OnFault: plan.RestOff, Shutdown: plan.RestOff, Limits: safety.VariableLimits{Dose: true, High: doseMost, Resolution: doseStep}})
+	o.Sensors = append(o.Sensors, plan.Sensor{Name: level, Unit: "L", Channel: plan.Channel{Name: level}, Low: 0, High: 1e9, MaxAge: 4 * t})
 	o.ControlSets[0].Variables = append(o.ControlSets[0].Variables, len(knobs))
 	o.Cost.PerMove = append(o.Cost.PerMove, 0)
 	o.Safety.Doses = []safety.DoseLimits{*p.budget}

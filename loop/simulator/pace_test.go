@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -46,25 +46,25 @@ const (
 )
 
 // options is what the loop is told.
-func (p *pace) options() loop.Options {
+func (p *pace) options() plan.Options {
 	t := p.tick
-	o := loop.Options{Mode: loop.Live, Tick: t, Deadline: t, FailureLimit: 10,
-		Objective: loop.Objective{Name: "energy", Unit: "mJ", Sensor: 0, Uses: []int{0}, Shots: 2, Statistic: "mean", Timeout: 20 * t},
-		Sensors: []loop.Sensor{
-			{Name: "energy", Unit: "mJ", Channel: loop.Channel{Name: "energy"}, Low: 0, High: 20, MaxAge: 4 * t},
-			{Name: "door", Unit: "1", Channel: loop.Channel{Name: "door"}, Low: 0, High: 1, MaxAge: 4 * t},
-			{Name: "coolant", Unit: "degC", Channel: loop.Channel{Name: "coolant"}, Low: 0, High: 40, MaxAge: 4 * t},
+	o := plan.Options{Mode: plan.Live, Tick: t, Deadline: t, FailureLimit: 10,
+		Objective: plan.Objective{Name: "energy", Unit: "mJ", Sensor: 0, Uses: []int{0}, Shots: 2, Statistic: "mean", Timeout: 20 * t},
+		Sensors: []plan.Sensor{
+			{Name: "energy", Unit: "mJ", Channel: plan.Channel{Name: "energy"}, Low: 0, High: 20, MaxAge: 4 * t},
+			{Name: "door", Unit: "1", Channel: plan.Channel{Name: "door"}, Low: 0, High: 1, MaxAge: 4 * t},
+			{Name: "coolant", Unit: "degC", Channel: plan.Channel{Name: "coolant"}, Low: 0, High: 40, MaxAge: 4 * t},
 		},
-		ControlSets: []loop.ControlSet{{Variables: []int{0, 1}, Cost: 1}},
-		Cost:        loop.Cost{PerMove: make([]float64, len(knobs))},
-		Safety: loop.Safety{HoldMax: 30 * t, Comms: 12 * t,
+		ControlSets: []plan.ControlSet{{Variables: []int{0, 1}, Cost: 1}},
+		Cost:        plan.Cost{PerMove: make([]float64, len(knobs))},
+		Safety: plan.Safety{HoldMax: 30 * t, Comms: 12 * t,
 			Interlocks: []safety.Condition{{Sensor: 1, Low: 0.5, High: 1}}},
-		Outages: loop.Outages{Wait: p.waits, Retries: 5, Window: 10 * t},
+		Outages: plan.Outages{Wait: p.waits, Retries: 5, Window: 10 * t},
 	}
 	for _, n := range knobs {
-		o.Variables = append(o.Variables, loop.Variable{Name: n, Unit: "V", Channel: loop.Channel{Name: n}, Actuated: true,
+		o.Variables = append(o.Variables, plan.Variable{Name: n, Unit: "V", Channel: plan.Channel{Name: n}, Actuated: true,
 			Low: rangeLow, High: rangeHigh, Start: math.NaN(), Tolerance: tolerance, Timeout: 6 * t, MaxAge: 4 * t, Settle: t,
-			OnRelease: loop.Hold, Boot: loop.RestHold, OnFault: loop.RestSafe, Shutdown: loop.RestSafe,
+			OnRelease: plan.Hold, Boot: plan.RestHold, OnFault: plan.RestSafe, Shutdown: plan.RestSafe,
 			Limits: safety.VariableLimits{Low: hardLow, High: hardHigh, SlewUp: p.slew, SlewDown: p.slew, Safe: safeValue, Lease: p.lease}})
 	}
 	if p.budget != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -113,7 +114,7 @@ func (p *process) device() (drivers.Device, error) {
 }
 
 // journal creates the run's journal, or goes on with the one that is there.
-func (p *process) journal(o *loop.Options, deps *loop.Deps) (*journal.Journal, error) {
+func (p *process) journal(o *plan.Options, deps *loop.Deps) (*journal.Journal, error) {
 	path := filepath.Join(p.folder, journalFile)
 	session := journal.Session{PID: p.number, Version: "simulation"}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -139,7 +140,7 @@ func (p *process) takeUp(ctx context.Context, to policy.Policy) (past *loop.Past
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	o := p.w.pace.options()
-	recalled, err := o.Recall(r)
+	recalled, err := loop.Recall(&o, r)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +189,7 @@ func (p *process) ask(name string) {
 }
 
 // runOf is the head of the journal.
-func runOf(o *loop.Options, w *world) journal.Run {
+func runOf(o *plan.Options, w *world) journal.Run {
 	run := journal.Run{ID: fmt.Sprintf("world-%d", w.seed), Name: "simulation", Mode: string(o.Mode), Policy: w.kind, Seed: w.seed,
 		Objective: journal.Column{Name: o.Objective.Name, Unit: o.Objective.Unit}, Start: journal.Stamp{Wall: w.began.Round(0)}}
 	for _, v := range o.Variables {

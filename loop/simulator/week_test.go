@@ -15,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -59,7 +60,7 @@ func TestWeek(t *testing.T) {
 }
 
 // weekResume measures what a resume takes.
-func weekResume(t *testing.T, path string, o loop.Options) {
+func weekResume(t *testing.T, path string, o plan.Options) {
 	began := time.Now()
 	r, err := journal.OpenReader(path)
 	if err != nil {
@@ -70,7 +71,7 @@ func weekResume(t *testing.T, path string, o loop.Options) {
 		t.Errorf("the journal is damaged: %v", damage)
 	}
 	verified := time.Now()
-	if _, err := o.Recall(r); err != nil {
+	if _, err := loop.Recall(&o, r); err != nil {
 		t.Fatal(err)
 	}
 	recalled := time.Now()
@@ -88,12 +89,12 @@ func weekResume(t *testing.T, path string, o loop.Options) {
 }
 
 // weekOptions are a loop that takes a step in four ticks of 250 ms.
-func weekOptions(steps int) loop.Options {
+func weekOptions(steps int) plan.Options {
 	p := &pace{tick: 250 * time.Millisecond, slew: 1000}
 	o := p.options()
-	o.Mode, o.Stop = loop.Simulate, loop.Stop{Steps: steps}
+	o.Mode, o.Stop = plan.Simulate, plan.Stop{Steps: steps}
 	o.Objective.Shots = 1
-	o.Outages = loop.Outages{}
+	o.Outages = plan.Outages{}
 	for i := range o.Variables {
 		o.Variables[i].Settle = 0
 	}

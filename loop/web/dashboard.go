@@ -12,6 +12,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // Dashboard is the page of a running tuner. It keeps the run's document in memory and up
@@ -31,7 +32,7 @@ type DashboardOptions struct {
 	// Open opens the run's journal for reading.
 	Open func() (*journal.Reader, error)
 	// Options are the run's, Risk its alpha.
-	Options loop.Options
+	Options plan.Options
 	Risk    float64
 	// Devices are their names, in the order of the run's.
 	Devices []string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // Document is a run as the renderer draws it. Numbers are in the user's units and sense;
@@ -165,7 +166,7 @@ type EventPart struct {
 type Source struct {
 	Reader *journal.Reader
 	// Options are the run's.
-	Options loop.Options
+	Options plan.Options
 	// Devices are their names, in the order of the run's.
 	Devices []string
 	// Risk is alpha, 0: none.
@@ -293,10 +294,10 @@ func describe(run journal.Run, status journal.Status, s Source) RunPart {
 	for _, c := range o.Constraints {
 		p.Constraints = append(p.Constraints, ConstraintPart{c.Sensor, journal.Number(c.Low), journal.Number(c.High)})
 	}
-	if o.Stop.Steps > 0 && o.Mode != loop.Shadow { // a dry run ends by time alone
+	if o.Stop.Steps > 0 && o.Mode != plan.Shadow { // a dry run ends by time alone
 		p.StopSteps = &o.Stop.Steps
 	}
-	if o.Stop.Cost > 0 && o.Mode != loop.Shadow {
+	if o.Stop.Cost > 0 && o.Mode != plan.Shadow {
 		p.StopCost = journal.Number(o.Stop.Cost)
 	}
 	if o.Stop.Time > 0 {

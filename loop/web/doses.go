@@ -1,8 +1,8 @@
 package web
 
 import (
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // DosePart is what was given through one variable of doses, in its unit.
@@ -32,7 +32,7 @@ type doseBook struct {
 }
 
 // newDoseBook opens the account of a run whose devices have these names.
-func newDoseBook(o *loop.Options, devices []string) *doseBook {
+func newDoseBook(o *plan.Options, devices []string) *doseBook {
 	b := &doseBook{parts: []DosePart{}, of: map[[2]string]int{}}
 	for i := range o.Variables {
 		v := &o.Variables[i]

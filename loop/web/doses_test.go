@@ -4,16 +4,16 @@ import (
 	"math"
 	"testing"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
 // What counts as given: all that is not known to have been refused, by the larger of what
 // was asked for and what the pump says.
 func TestDoses(t *testing.T) {
-	o := loop.Options{Variables: []loop.Variable{{Name: "mirror", Channel: loop.Channel{Device: 0, Name: "m"}},
-		{Name: "nutrient", Unit: "mL", Dose: true, Channel: loop.Channel{Device: 1, Name: "dose"}}, {Name: "acid", Unit: "mL", Dose: true, Channel: loop.Channel{Device: 2, Name: "dose"}}}}
+	o := plan.Options{Variables: []plan.Variable{{Name: "mirror", Channel: plan.Channel{Device: 0, Name: "m"}},
+		{Name: "nutrient", Unit: "mL", Dose: true, Channel: plan.Channel{Device: 1, Name: "dose"}}, {Name: "acid", Unit: "mL", Dose: true, Channel: plan.Channel{Device: 2, Name: "dose"}}}}
 	o.Safety.Doses = []safety.DoseLimits{{Variable: 1, PerDose: 12, Run: 600}, {Variable: 2}}
 	book := newDoseBook(&o, []string{"bench", "pump_n", "pump_a"})
 	dose := func(device string, amount float64, settled ...journal.Settlement) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 var began = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
@@ -24,11 +25,11 @@ func labRun() journal.Run {
 }
 
 // labOptions are the run's options, as far as pages need them.
-func labOptions() loop.Options {
-	o := loop.Options{Mode: loop.Live, Variables: []loop.Variable{
+func labOptions() plan.Options {
+	o := plan.Options{Mode: plan.Live, Variables: []plan.Variable{
 		{Name: "mirror", Unit: "mrad", Low: -2, High: 2, Start: 0, Actuated: true},
 		{Name: "pump", Unit: "A", Low: 60, High: 95, Start: math.NaN(), Actuated: true}},
-		ControlSets: []loop.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 3}}, Stop: loop.Stop{Steps: 50, Cost: 100}}
+		ControlSets: []plan.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 3}}, Stop: plan.Stop{Steps: 50, Cost: 100}}
 	o.Variables[0].Limits.Low, o.Variables[0].Limits.High = -3, 3
 	o.Variables[1].Limits.Low, o.Variables[1].Limits.High = 50, 100
 	return o

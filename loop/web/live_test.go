@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web/webtest"
 )
 
@@ -130,7 +131,7 @@ func TestLivePage(t *testing.T) {
 	s.say(t, "status", waiting)
 	wait("waiting", "waiting for Resume, dry run", "nothing is written to the instrument")
 	ended := scriptedStatus()
-	ended.State, ended.Reason, ended.Comparison = "ended", "steps", &loop.ComparisonStatus{Pair: 8, Pairs: 8, Verdict: loop.VerdictBetter, Words: "better by 3 mJ"}
+	ended.State, ended.Reason, ended.Comparison = "ended", "steps", &loop.ComparisonStatus{Pair: 8, Pairs: 8, Verdict: plan.VerdictBetter, Words: "better by 3 mJ"}
 	s.say(t, "status", ended)
 	wait("at the end", "ended: all steps are done", "Verified by re-measuring: better by 3 mJ.")
 	b.Quiet(t, s.URL)

@@ -20,12 +20,13 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // busy is a status with one of everything.
 func busy() *loop.Status {
 	nan := loop.Number(math.NaN())
-	return &loop.Status{Session: "s", Run: "r", Name: "laser", Site: "bay", Mode: loop.Live, State: "held", For: 3, Step: 8, Steps: 7, StepLimit: 50,
+	return &loop.Status{Session: "s", Run: "r", Name: "laser", Site: "bay", Mode: plan.Live, State: "held", For: 3, Step: 8, Steps: 7, StepLimit: 50,
 		Failures: 1, FailureLimit: 10, Spent: 12, Budget: 100, Elapsed: 60, Ticked: loop.Instant{Wall: began, Mono: 60},
 		Causes:      []loop.Cause{{Rule: "stale", Of: "energy", Text: "sensor energy has given nothing"}},
 		FirstOut:    []loop.Cause{{Rule: "stale", Of: "energy", Text: "sensor energy has given nothing"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // scene is a run at an instant that people may meet in front of the dashboard.
@@ -45,22 +46,22 @@ func (g stage) best(n, i int) float64 {
 	return 0.3 + 0.05*float64(i%8) + g.wander*float64(n)/float64(max(g.steps, 1))
 }
 
-func (g stage) run() (journal.Run, loop.Options) {
+func (g stage) run() (journal.Run, plan.Options) {
 	r := journal.Run{ID: "20260301T080000Z-7", Name: "pulse-energy", Site: "laser-lab-2", Mode: "run", Policy: g.policy, Version: "v0.9.0", Seed: 7, Minimize: g.minimize,
 		Start: journal.Stamp{Wall: began}, ConfigFile: "/etc/tuner/pulse-energy.toml", ConfigText: []byte("schema = 1\nname = \"pulse-energy\"\n"),
 		Objective: journal.Column{Name: "pulse_energy", Unit: "mJ"}, CostUnit: "shots", Sensors: []journal.Column{{Name: "pulse_energy", Unit: "mJ"}, {Name: "pointing", Unit: "urad"}}}
-	o := loop.Options{Mode: loop.Live, Stop: loop.Stop{Steps: 150, Cost: 2000}}
-	all := loop.ControlSet{}
+	o := plan.Options{Mode: plan.Live, Stop: plan.Stop{Steps: 150, Cost: 2000}}
+	all := plan.ControlSet{}
 	for i, name := range g.names {
 		r.Variables = append(r.Variables, journal.Column{Name: name, Unit: g.units[i]})
-		v := loop.Variable{Name: name, Unit: g.units[i], Low: -2, High: 2, Actuated: true}
+		v := plan.Variable{Name: name, Unit: g.units[i], Low: -2, High: 2, Actuated: true}
 		v.Limits.Low, v.Limits.High = -3, 3
 		o.Variables = append(o.Variables, v)
 		all.Variables = append(all.Variables, i)
 	}
-	first := loop.ControlSet{Variables: all.Variables[:1], Cost: 1}
+	first := plan.ControlSet{Variables: all.Variables[:1], Cost: 1}
 	all.Cost = 3
-	o.ControlSets = []loop.ControlSet{first, all}
+	o.ControlSets = []plan.ControlSet{first, all}
 	r.ControlSets = []journal.ControlSet{{Variables: g.names[:1], Cost: 1}, {Variables: g.names, Cost: 3}}
 	return r, o
 }
@@ -122,7 +123,7 @@ func (g stage) picture() *loop.Picture {
 }
 
 // show is the run after its steps, and the status of a tuner that runs it.
-func (g stage) show(t *testing.T, change ...func(*loop.Options)) (*Document, loop.Status) {
+func (g stage) show(t *testing.T, change ...func(*plan.Options)) (*Document, loop.Status) {
 	t.Helper()
 	run, o := g.run()
 	for _, c := range change {
@@ -139,7 +140,7 @@ func (g stage) show(t *testing.T, change ...func(*loop.Options)) (*Document, loo
 		d.addEvent(EventPart{Wall: wallMS(labStamp(k)), Level: []string{"info", "info", "warn"}[k], Kind: "run", Step: 17 * (k / 2), Message: text})
 	}
 	d.Health = examine(d)
-	s := loop.Status{Name: run.Name, Site: run.Site, Mode: loop.Live, State: "running", Phase: "measuring", PhaseFor: 1.2, Step: g.steps + 1, Steps: g.steps, StepLimit: 150, CostUnit: "shots",
+	s := loop.Status{Name: run.Name, Site: run.Site, Mode: plan.Live, State: "running", Phase: "measuring", PhaseFor: 1.2, Step: g.steps + 1, Steps: g.steps, StepLimit: 150, CostUnit: "shots",
 		Spent: loop.Number(2.5 * float64(g.steps)), Budget: 2000, Elapsed: loop.Number(5 * g.steps), TimeLimit: 28800, Left: loop.Number(5 * (150 - g.steps)),
 		Objective: loop.ObjectiveStatus{Name: "pulse_energy", Unit: "mJ", Minimize: g.minimize},
 		Causes:    []loop.Cause{}, FirstOut: []loop.Cause{}, Constraints: []loop.ConstraintStatus{}, Doses: []loop.DoseStatus{},
@@ -162,7 +163,7 @@ func cause(rule, of, text string, latched bool) []loop.Cause {
 func scenes(t *testing.T) []scene {
 	t.Helper()
 	var all []scene
-	add := func(name string, g stage, change func(*scene), options ...func(*loop.Options)) {
+	add := func(name string, g stage, change func(*scene), options ...func(*plan.Options)) {
 		d, s := g.show(t, options...)
 		c := scene{name: name, doc: d, now: s}
 		change(&c)
@@ -185,7 +186,7 @@ func scenes(t *testing.T) []scene {
 	add("stopped", bench, halted("stopped", "resting", cause("stop", "", "stop", true)))
 	add("paused", bench, func(c *scene) { c.now.State, c.now.Paused = "held", true; c.says = []string{"Paused by a person"} })
 	add("dry-run", bench, func(c *scene) {
-		c.now.DryRun, c.now.Mode, c.doc.Run.Mode = true, loop.Shadow, "shadow"
+		c.now.DryRun, c.now.Mode, c.doc.Run.Mode = true, plan.Shadow, "shadow"
 		for i := range c.now.Variables {
 			c.now.Variables[i].Setpoint, c.now.Variables[i].Driven = loop.Number(math.NaN()), false
 		}
@@ -213,8 +214,8 @@ func scenes(t *testing.T) []scene {
 		c.doc.Health = examine(c.doc)
 		c.now.Constraints = []loop.ConstraintStatus{{Sensor: "pointing", Unit: "urad", Low: loop.Number(math.Inf(-1)), High: 10, Value: 12.4, Margin: -2.4}}
 		c.says = []string{"outside", "Not known to be kept", "none that was tried is known to keep them"}
-	}, func(o *loop.Options) {
-		o.Constraints = []loop.Constraint{{Sensor: 1, Low: math.Inf(-1), High: 10}}
+	}, func(o *plan.Options) {
+		o.Constraints = []plan.Constraint{{Sensor: 1, Low: math.Inf(-1), High: 10}}
 	})
 	drifting := bench
 	drifting.policy, drifting.wander, drifting.minimize = "track", 0.3, true

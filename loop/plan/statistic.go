@@ -1,4 +1,4 @@
-package loop
+package plan
 
 import (
 	"fmt"
@@ -15,40 +15,40 @@ import (
 // each end: a fifth keeps it robust against one outlier from five shots on.
 const trimmedShare = 0.2
 
-// statistic makes a step's value of the values of its shots, and says how sure that is.
-type statistic struct {
-	// value needs one shot at least.
-	value func(v []float64) float64
-	// standardError estimates the standard deviation of value over repetitions of the
+// Statistic makes a step's value of the values of its shots, and says how sure that is.
+type Statistic struct {
+	// Value needs one shot at least.
+	Value func(v []float64) float64
+	// StandardError estimates the standard deviation of value over repetitions of the
 	// step, from its own shots; NaN for fewer than two.
-	standardError func(v []float64) float64
+	StandardError func(v []float64) float64
 }
 
-// statisticOf returns the statistic that a name stands for.
-func statisticOf(name string) (statistic, error) {
+// StatisticNamed returns the statistic that a name stands for.
+func StatisticNamed(name string) (Statistic, error) {
 	switch name {
 	case "", "mean":
-		return statistic{func(v []float64) float64 { return stat.Mean(v, nil) }, meanError}, nil
+		return Statistic{func(v []float64) float64 { return stat.Mean(v, nil) }, meanError}, nil
 	case "median":
 		return percentile(0.5), nil
 	case "trimmed":
-		return statistic{trimmedMean, trimmedError}, nil
+		return Statistic{trimmedMean, trimmedError}, nil
 	}
 	if digits, ok := strings.CutPrefix(name, "p"); ok {
 		if p, err := strconv.Atoi(digits); err == nil && p >= 0 && p <= 100 {
 			return percentile(float64(p) / 100), nil
 		}
 	}
-	return statistic{}, fmt.Errorf("%w: statistic %q is not mean, median, trimmed or p0 to p100", ErrOptions, name)
+	return Statistic{}, fmt.Errorf("%w: statistic %q is not mean, median, trimmed or p0 to p100", ErrOptions, name)
 }
 
 // meanError is s / sqrt(k).
-func meanError(v []float64) float64 { return math.Sqrt(variance(v) / float64(len(v))) }
+func meanError(v []float64) float64 { return math.Sqrt(Variance(v) / float64(len(v))) }
 
 // percentile returns the quantile for p, linear between the order statistics.
-func percentile(p float64) statistic {
-	return statistic{
-		value: func(v []float64) float64 {
+func percentile(p float64) Statistic {
+	return Statistic{
+		Value: func(v []float64) float64 {
 			s := slices.Sorted(slices.Values(v))
 			if len(s) == 0 {
 				return math.NaN()
@@ -58,7 +58,7 @@ func percentile(p float64) statistic {
 			high := min(low+1, len(s)-1)
 			return s[low] + (at-float64(low))*(s[high]-s[low])
 		},
-		standardError: func(v []float64) float64 { return quantileError(v, p) },
+		StandardError: func(v []float64) float64 { return quantileError(v, p) },
 	}
 }
 
@@ -110,8 +110,8 @@ func trimmedError(v []float64) float64 {
 	return math.Sqrt(stat.Variance(s, nil) * float64(len(s)-1) / (h * (h - 1)))
 }
 
-// variance is the unbiased sample variance, NaN for fewer than two values.
-func variance(v []float64) float64 {
+// Variance is the unbiased sample variance, NaN for fewer than two values.
+func Variance(v []float64) float64 {
 	if len(v) < 2 {
 		return math.NaN()
 	}

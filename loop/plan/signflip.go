@@ -1,4 +1,4 @@
-package loop
+package plan
 
 import (
 	"math"
@@ -8,12 +8,12 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// maxPairs bounds a sign-flip test: 2^16 sums take some milliseconds.
-const maxPairs = 16
+// MaxPairs bounds a sign-flip test: 2^16 sums take some milliseconds.
+const MaxPairs = 16
 
-// minPairs is the least for which 95 % confidence limits exist: of 2^6 equally likely
+// MinPairs is the least for which 95 % confidence limits exist: of 2^6 equally likely
 // intervals, leaving one out at each end leaves 96.9 %.
-const minPairs = 6
+const MinPairs = 6
 
 // PairedDifference is what a sample of paired differences says of their centre, in the unit
 // of what was compared.

@@ -1,4 +1,4 @@
-package loop
+package plan
 
 import (
 	"math"
@@ -11,20 +11,20 @@ import (
 func TestStatistics(t *testing.T) {
 	v := []float64{7, 1, 2, 3, 100, 4, 5, 6, 0, -50} // not in order
 	for name, want := range map[string]float64{"": 7.8, "mean": 7.8, "median": 3.5, "trimmed": 3.5, "p0": -50, "p100": 100, "p50": 3.5, "p25": 1.25, "p10": -5} {
-		s, err := statisticOf(name)
+		s, err := StatisticNamed(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.value(v); math.Abs(got-want) > 1e-12 { // rounding of a few sums
+		if got := s.Value(v); math.Abs(got-want) > 1e-12 { // rounding of a few sums
 			t.Errorf("%q of %v: %v, want %v", name, v, got, want)
 		}
 		if v[0] != 7 || v[9] != -50 {
 			t.Fatalf("%q moved the shots: %v", name, v)
 		}
-		if got := s.standardError([]float64{3}); !math.IsNaN(got) {
+		if got := s.StandardError([]float64{3}); !math.IsNaN(got) {
 			t.Errorf("%q: standard error %v of one shot", name, got)
 		}
-		if got := s.standardError([]float64{3, 3, 3}); got != 0 {
+		if got := s.StandardError([]float64{3, 3, 3}); got != 0 {
 			t.Errorf("%q: standard error %v of three equal shots", name, got)
 		}
 	}
@@ -57,7 +57,7 @@ func TestStandardErrors(t *testing.T) {
 		{"trimmed", 10, 0, 0.9, 1.1, 1.2}, {"trimmed", 10, 0.1, 0.85, 1.2, 0.3},
 		{"p25", 21, 0, 0.95, 1.2, 2.2}, {"p90", 41, 0, 0.95, 1.2, 3.2},
 	} {
-		s, err := statisticOf(c.name)
+		s, err := StatisticNamed(c.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,8 +71,8 @@ func TestStandardErrors(t *testing.T) {
 					v[k] += 10 * r.NormFloat64()
 				}
 			}
-			values[i], means[i] = s.value(v), stat.Mean(v, nil)
-			told += s.standardError(v) / repetitions
+			values[i], means[i] = s.Value(v), stat.Mean(v, nil)
+			told += s.StandardError(v) / repetitions
 		}
 		truth := stat.Variance(values, nil)
 		ratio := told / math.Sqrt(truth)

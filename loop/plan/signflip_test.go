@@ -1,4 +1,4 @@
-package loop
+package plan
 
 import (
 	"math"
@@ -32,7 +32,7 @@ func TestSignFlipOnDarwinsPlants(t *testing.T) {
 // 2.5 %, shifted by a little more, it is not.
 func TestSignFlipLimitsBelongToTheTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 1))
-	for n := minPairs; n <= 10; n++ {
+	for n := MinPairs; n <= 10; n++ {
 		d := make([]float64, n)
 		for i := range d {
 			d[i] = 1 + rng.NormFloat64()

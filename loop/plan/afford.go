@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// VerifyShots is how many shots each step of the comparison takes.
+func (o *Options) VerifyShots() int {
+	if o.Verify.Risk > 0 {
+		return max(o.Objective.Shots, 2) // one shot says nothing of its scatter
+	}
+	return o.Objective.Shots
+}
+
+// Unverifiable says why no comparison can follow the search whatever that finds, "" where
+// one may: every pair is two steps, which cost what their control set and shots cost at
+// least, and takes as long as the settling on both sides.
+func (o *Options) Unverifiable() string {
+	if o.Verify.Pairs == 0 {
+		return cmp.Or(o.Verify.Why, "nobody asked for it")
+	}
+	cost, wait := Money(math.MaxInt64), time.Duration(math.MaxInt64)
+	for i := range o.ControlSets {
+		step := o.Cost.StepCost(Bill{Set: o.ControlSets[i].Cost, Shots: o.VerifyShots()})
+		cost = min(cost, step.Plus(step))
+		settle := time.Duration(math.MaxInt64)
+		for _, v := range o.ControlSets[i].Variables { // the settings may differ in one only
+			settle = min(settle, o.Variables[v].Settle)
+		}
+		wait = min(wait, 2*settle)
+	}
+	if limit := o.Verify.Cost; limit > 0 && MinPairs*cost.Float() > limit {
+		return fmt.Sprintf("a pair costs %s at least, so %d cost more than the %s that stop.verify_cost allows", o.Sum(cost.Float()), MinPairs, o.Sum(limit))
+	}
+	if limit := o.Verify.Time; limit > 0 && wait > limit/MinPairs {
+		return fmt.Sprintf("a pair takes %v to settle at least, so %d take longer than the %v that stop.verify_time allows", wait, MinPairs, limit)
+	}
+	return ""
+}
+
+// Sum writes an amount with its unit.
+func (o *Options) Sum(x float64) string {
+	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, o.Cost.Unit), " ")
+}

@@ -1,0 +1,12 @@
+// Package plan is what a run is to do, as plain data and pure functions: nothing in it
+// has a state of its own, waits, or knows a device.
+//
+//   - [Options] describe the instrument, the objective and when to stop; [SafetyLimits]
+//     are what the safety layer keeps to.
+//   - A step's value is a [Statistic] of its shots, and [Options.Observations] are the
+//     step as the model sees it.
+//   - [Cost.StepCost] says what a step costs; a [Ledger] adds up the run, in exact
+//     billionths of the cost unit ([Money]).
+//   - [Options.Compare] evaluates the comparison of the recommended with the starting
+//     setting, by the sign-flip test.
+package plan

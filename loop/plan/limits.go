@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// SafetyLimits gathers what the safety layer keeps to.
+func SafetyLimits(o *Options, start time.Time) (safety.Limits, error) {
+	s := &o.Safety
+	l := safety.Limits{Tick: o.Tick, HoldMax: s.HoldMax, Comms: s.Comms, StaleFalls: s.StaleFalls, DurableWait: max(2*o.Tick, DurableWait),
+		Interlocks: s.Interlocks, Permissives: s.Permissives, Responses: s.Responses, Doses: s.Doses, Duties: s.Duties,
+		Links: make([]safety.LinkLimits, o.links())}
+	for i := range o.Variables {
+		v := &o.Variables[i]
+		limits := v.Limits
+		limits.Stepped, limits.Tolerance, limits.Timeout = v.Stepped, v.Tolerance, cmp.Or(v.Timeout, MoveTimeout)
+		limits.Dose = v.Dose
+		if v.Actuated {
+			limits.OnFault, limits.Shutdown = restOf[v.OnFault], restOf[v.Shutdown]
+			l.Links[v.Channel.Device].Watched = l.Links[v.Channel.Device].Watched || v.Tolerance > 0
+		}
+		l.Variables = append(l.Variables, limits)
+	}
+	for _, d := range s.Doses {
+		if d.Variable >= 0 && d.Variable < len(o.Variables) && o.Variables[d.Variable].Actuated {
+			l.Links[o.Variables[d.Variable].Channel.Device].Doses = true
+		}
+	}
+	for i := range o.Sensors {
+		v := &o.Sensors[i]
+		limits := v.Limits
+		// Three ticks at least: a reading that comes every tick may be late, or missing
+		// once.
+		limits.Low, limits.High, limits.MaxAge = v.Low, v.High, max(v.MaxAge, 3*o.Tick)
+		limits.Watched = Watched(o, i)
+		l.Sensors = append(l.Sensors, limits)
+	}
+	for _, b := range s.Bypasses {
+		l.Bypasses = append(l.Bypasses, safety.Bypass{Rule: b.Rule, Until: min(b.Until.Sub(start), BypassMax)})
+	}
+	return l, l.Check()
+}
+
+const (
+	// BypassMax bounds a bypass from the start of a process on. Not longer: a shift ends, and with it who knew why.
+	BypassMax = 4 * time.Hour
+	// DurableWait is how long a trip's output waits for its latch to be durable. Not
+	// shorter: an SD card takes 100 ms to sync. Not longer: it is part of the time
+	// from a fault to safety.
+	DurableWait = 200 * time.Millisecond
+)
+
+// restOf turns the loop's words into the safety layer's.
+var restOf = map[RestState]safety.Rest{RestHold: safety.RestHold, RestSafe: safety.RestSafe, RestOff: safety.RestOff}

@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// Mode says what the loop does to the instrument.
+type Mode string
+
+// The three modes.
+const (
+	// Simulate: a simulated plant in virtual time, as fast as the machine allows.
+	Simulate Mode = "simulate"
+	// Shadow: real sensors, no actuator is written.
+	Shadow Mode = "shadow"
+	// Live: the job.
+	Live Mode = "run"
+)
+
+// Options describes what to tune: plain data, built from a configuration file.
+// Indices point into the slices of the same Options.
+type Options struct {
+	Mode Mode
+	// Tick is the period of safety, leases and watchdog.
+	Tick time.Duration
+	// Objective is what is maximised or minimised.
+	Objective Objective
+	Sensors   []Sensor
+	Variables []Variable
+	// ControlSets in file order; ControlSets[i] is the policy's control set i.
+	ControlSets []ControlSet
+	Cost        Cost
+	// Constraints are learnt beside the objective; Constraints[i] is the policy's
+	// constraint i.
+	Constraints []Constraint
+	Stop        Stop
+	Verify      Verify
+	Safety      Safety
+	Outages     Outages
+	// Start says whether a person has begun the run.
+	Start StartMode
+	// Deadline bounds one decision in modes other than Simulate.
+	Deadline time.Duration
+	// FailureLimit failed steps in a row end the run, or hold it where outages are
+	// waited out.
+	FailureLimit int
+	// Run is who this is, for those who ask; nothing depends on it.
+	Run RunNames
+}
+
+// RunNames name a run: the journal's run and path, the configuration's name and site.
+type RunNames struct {
+	ID, Name, Site, Journal string
+}
+
+// Objective is what a shot measures.
+type Objective struct {
+	// Name is the sensor's name or the formula's text, Unit its unit.
+	Name, Unit string
+	// Sensor indexes Sensors; -1 where Formula is used.
+	Sensor int
+	// Formula computes the objective of one shot from the sensors' values in file
+	// order (NaN: no data); it is called on the loop's goroutine.
+	Formula func(sensors []float64) (float64, error)
+	// Uses indexes the sensors that the formula needs; a shot is a new value of the
+	// first of them.
+	Uses     []int
+	Minimize bool
+	// Shots is the number of replicates at one setting.
+	Shots int
+	// Statistic turns the shots' values into the step's value: "mean", "median",
+	// "trimmed" or "pNN" (percentile).
+	Statistic string
+	// Timeout is the longest wait for one shot.
+	Timeout time.Duration
+}
+
+// ControlSet is a subset of the variables with the cost of one step.
+type ControlSet struct {
+	// Variables indexes Options.Variables.
+	Variables []int
+	Cost      float64
+}
+
+// Cost is what is paid beside the control sets' own costs, in Unit.
+type Cost struct {
+	Unit             string
+	PerStep, PerShot float64
+	// PerMove has one entry per variable: cost per unit moved.
+	PerMove []float64
+	// Setting is what the setting itself costs: of a control set and its variables'
+	// destinations (NaN for those left random); nil: nothing. It is called on the
+	// loop's goroutine.
+	Setting func(controlSet int, x []float64) float64
+}
+
+// Constraint is a sensor whose value should stay within bounds. It is advice to the
+// policy: a step that breaks it is told of and stays valid.
+type Constraint struct {
+	// Sensor indexes Options.Sensors.
+	Sensor int
+	// Low and High bound what should be, in the sensor's unit; infinite: no bound.
+	Low, High float64
+}
+
+// Stop ends the run at whichever comes first; zero values do not bound.
+type Stop struct {
+	Cost  float64
+	Steps int
+	Time  time.Duration
+}
+
+// StartMode says what a run does once its actuators have been read (rule 26).
+type StartMode string
+
+// The start modes.
+const (
+	// StartNow: a person has typed the command, and that is the arm and the start.
+	StartNow StartMode = ""
+	// StartHold: read, stay still, wait for resume.
+	StartHold StartMode = "hold"
+	// StartRun: go on without a person, StartsMax times in an hour at most, and then as
+	// StartHold.
+	StartRun StartMode = "run"
+)
+
+// StartsMax is how many runs may start by themselves within an hour. Not fewer: a
+// machine that is updated restarts twice. Not more: what dies three times in an hour
+// needs somebody to look at it.
+const StartsMax = 3
+
+// Outages say how long a run puts up with devices and a disk that fail.
+type Outages struct {
+	// Wait says that outages are waited out, however long: the run is held and goes on
+	// by itself. Without it, a device that must be opened again ends the run, and so
+	// do FailureLimit failed steps in a row, a fallback, and a record that cannot be
+	// written.
+	Wait bool
+	// Retries failures of a device within Window are mended without holding the run;
+	// so is one outage that is not longer than Window.
+	Retries int
+	Window  time.Duration
+	// MinFree is the free space in bytes on the journal's disk below which the run is
+	// held; 0: it is not looked at.
+	MinFree uint64
+}
+
+// Bypass sets a rule aside until a date, at most four hours from the start. Who
+// answers for it, and Why.
+type Bypass struct {
+	Rule     safety.Rule
+	Until    time.Time
+	Who, Why string
+}
+
+// Safety holds what the safety layer keeps to beside each variable's and sensor's
+// own limits. Indices point into Options.
+type Safety struct {
+	// HoldMax is the longest hold for a fault before the fallback.
+	HoldMax time.Duration
+	// Comms is the silence of a device that counts as its loss; 0: not watched.
+	Comms time.Duration
+	// StaleFalls says that a stale sensor leads to the fallback at once.
+	StaleFalls bool
+	// Explore is how far from the nearest setting known to be safe a step may go, as a
+	// fraction of each variable's range; 0: anywhere within the limits.
+	Explore     float64
+	Interlocks  []safety.Condition
+	Permissives []safety.Condition
+	Responses   []safety.ResponseLimits
+	Doses       []safety.DoseLimits
+	Duties      []safety.DutyLimits
+	Bypasses    []Bypass
+}
+
+// links is how many devices the variables and sensors refer to.
+func (o *Options) links() int {
+	n := 0
+	for i := range o.Variables {
+		n = max(n, o.Variables[i].Channel.Device+1)
+	}
+	for i := range o.Sensors {
+		n = max(n, o.Sensors[i].Channel.Device+1)
+	}
+	return n
+}
+
+// Guarded says that a rule of the safety layer needs a sensor at all times.
+func (o *Options) Guarded(sensor int) bool {
+	is := func(c safety.Condition) bool { return c.Sensor == sensor }
+	if slices.ContainsFunc(o.Safety.Interlocks, is) || slices.ContainsFunc(o.Safety.Permissives, is) ||
+		slices.ContainsFunc(o.Safety.Responses, func(r safety.ResponseLimits) bool { return r.Sensor == sensor }) {
+		return true
+	}
+	return slices.ContainsFunc(o.Sensors, func(s Sensor) bool { return s.Limits.Tolerance > 0 && s.Limits.With == sensor }) ||
+		o.Sensors[sensor].Limits.Tolerance > 0
+}
+
+// Watched says that silence of a sensor holds the run: the objective's own are waited
+// for instead.
+func Watched(o *Options, sensor int) bool { return !slices.Contains(o.Objective.Uses, sensor) }
+
+// ErrOptions: the options contradict themselves or the devices.
+var ErrOptions = errors.New("options not usable")
+
+// Check refuses options that no loop could run with; the error wraps ErrOptions.
+func (o *Options) Check() error {
+	switch {
+	case len(o.Variables) == 0 || len(o.Variables) > safety.MaxVariables:
+		return fmt.Errorf("%w: %d variables, need 1 to %d", ErrOptions, len(o.Variables), safety.MaxVariables)
+	case o.Tick <= 0:
+		return fmt.Errorf("%w: tick %v must be positive", ErrOptions, o.Tick)
+	case o.Objective.Shots < 1:
+		return fmt.Errorf("%w: %d shots, need at least 1", ErrOptions, o.Objective.Shots)
+	case len(o.Objective.Uses) == 0:
+		return fmt.Errorf("%w: the objective uses no sensor", ErrOptions)
+	case len(o.ControlSets) == 0:
+		return fmt.Errorf("%w: no control set", ErrOptions)
+	case slices.ContainsFunc(o.Constraints, func(c Constraint) bool { return c.Sensor < 0 || c.Sensor >= len(o.Sensors) }):
+		return fmt.Errorf("%w: a constraint on a sensor that there is not", ErrOptions)
+	}
+	return nil
+}
+
+// Outlasts refuses a stop condition that is later than the present one.
+func (s Stop) Outlasts(next Stop) error {
+	later := func(what string, now, then float64) error {
+		if now > 0 && !(then > 0 && then <= now) {
+			return fmt.Errorf("%w: stop at %s %g is later than at %g", ErrNotNarrower, what, then, now)
+		}
+		return nil
+	}
+	return errors.Join(later("cost", s.Cost, next.Cost), later("step", float64(s.Steps), float64(next.Steps)),
+		later("second", s.Time.Seconds(), next.Time.Seconds()))
+}
+
+// ErrNotNarrower is why a running loop refuses other options.
+var ErrNotNarrower = errors.New("a run that has begun takes narrower limits only")

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/labtuner/tuner/safety"
+)
+
+// Channel names a channel of a device.
+type Channel struct {
+	// Device indexes Deps.Devices; -1: there is none.
+	Device int
+	Name   string
+}
+
+// Sensor is a measured quantity.
+type Sensor struct {
+	Name, Unit string
+	Channel    Channel
+	// Low and High bound what is believed, in Unit; outside is no data.
+	Low, High float64
+	// MaxAge is how long a value may stand in for the present; MaxSkew how far it
+	// may lie from the shot it is used with (0: MaxAge rules alone).
+	MaxAge, MaxSkew time.Duration
+	// Limits are the safety layer's on this sensor in time: Rate, Stuck, With,
+	// Tolerance and AgreeTime; the others follow from the fields above.
+	Limits safety.SensorLimits
+}
+
+// ReleaseKind says what an actuator does when a step leaves its variable random.
+type ReleaseKind string
+
+// The release kinds.
+const (
+	// Release: the device lets go.
+	Release ReleaseKind = "release"
+	// Park: drive to the safe value.
+	Park ReleaseKind = "park"
+	// Hold: keep the last value.
+	Hold ReleaseKind = "hold"
+)
+
+// RestState is where an actuator is brought at boot, on a fault or at shutdown.
+type RestState string
+
+// The rest states.
+const (
+	// RestHold leaves the actuator as it is (for boot: "read").
+	RestHold RestState = "hold"
+	// RestSafe drives it to its declared safe value.
+	RestSafe RestState = "safe"
+	// RestOff releases it.
+	RestOff RestState = "off"
+)
+
+// Variable is an input of the instrument.
+type Variable struct {
+	Name, Unit string
+	Channel    Channel
+	// Actuated is false for a variable without an actuator: it is always random.
+	Actuated bool
+	// Low and High bound what the policy may ask for.
+	Low, High float64
+	// Start is the starting setting, NaN: read at boot.
+	Start float64
+	// Resolution is the device's step; 0: continuous.
+	Resolution float64
+	// Stepped says that only destinations make sense (a list of levels): values on
+	// the way are not written.
+	Stepped bool
+	// Dose says that the variable is an amount, given once in each step that controls
+	// it (0: nothing is sent), and nothing in any other. Its value is what was given:
+	// what the device says, or what it was told. OnRelease is Hold.
+	Dose bool
+	// Tolerance and Timeout of the readback; Tolerance 0: the device gives none.
+	Tolerance float64
+	Timeout   time.Duration
+	// MaxAge is how long a measured value may stand in for the present.
+	MaxAge    time.Duration
+	Settle    time.Duration
+	OnRelease ReleaseKind
+	// Limits are the safety layer's, of which Low and High above are inside; what the
+	// other fields say (tolerance, rest states) is filled in from them.
+	Limits                  safety.VariableLimits
+	Boot, OnFault, Shutdown RestState
+}
+
+// MoveTimeout is the time that a device is given to take a setpoint where the
+// variable declares none.
+const MoveTimeout = 10 * time.Second

@@ -1,0 +1,162 @@
+package loop
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// Device is a device with its name.
+type Device struct {
+	Name string
+	drivers.Device
+}
+
+// Deps is what the loop uses of the world.
+type Deps struct {
+	Clock   drivers.Clock
+	Devices []Device
+	Policy  policy.Policy
+	Journal *journal.Journal
+	// Control keeps latches and doses over crashes; nil: they end with the run.
+	Control *journal.ControlFile
+	// Machine tells how long a run was away.
+	Machine Machine
+	// Run names the run; it is part of the names of its doses.
+	Run string
+	// Space tells the free bytes on the journal's disk; nil: nobody looks. It may block.
+	Space func() (uint64, error)
+	// Past is what the journal's run has behind it; nil: it begins. Policy has been
+	// brought to where the run's was, by Replay.
+	Past *Past
+	// Rebuild makes the policy anew and brings it to where the journal ends, by Replay:
+	// what has panicked cannot be asked again as it is. It runs on the policy's lane. nil:
+	// a panic is the end.
+	Rebuild func(ctx context.Context) (policy.Policy, error)
+	// Panel takes commands from other goroutines and tells them how the run stands; nil:
+	// nobody commands and nobody asks.
+	Panel *Panel
+	// Narrower brings narrower limits from other goroutines; nil: there are none.
+	Narrower *Narrower
+	Log      *slog.Logger
+	// Watch is told what happens, on the loop's goroutine; it must not block.
+	Watch Watch
+	// Stopwatch times decisions for the record; nothing depends on what it shows.
+	// nil: the real clock.
+	Stopwatch drivers.Clock
+	// Failpoint, if any, is called with the name of each step between intent,
+	// write and outcome; tests end the process there.
+	Failpoint func(name string)
+	// Slowness is how many times longer the watchdog waits for a tick; 0, which is as 1, in
+	// the product: a test may share its machine with much else.
+	Slowness int
+	// Disk, if any, is called before and after each write to the disk, with what is
+	// written ("record" or "control state"), on the goroutine that writes: tests let it
+	// take its time.
+	Disk func(what string)
+	// BeginStep, if any, is told of each step as it begins (a simulated plant's
+	// faults count steps).
+	BeginStep func(step int)
+}
+
+func (d *Deps) logger() *slog.Logger {
+	if d.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return d.Log
+}
+
+func (d *Deps) stopwatch() drivers.Clock {
+	if d.Stopwatch == nil {
+		return RealClock{}
+	}
+	return d.Stopwatch
+}
+
+// Watch is a set of callbacks; nil ones are not called.
+type Watch struct {
+	// Step: a step was concluded.
+	Step func(journal.Decision, journal.Outcome)
+	// Progress: a tick was completed that changed what a progress line shows.
+	Progress func(Progress)
+	// Event: a line of the run's story.
+	Event func(journal.Event)
+	// Meter: durations and counts.
+	Meter Meter
+}
+
+// Progress is what a progress line shows.
+type Progress struct {
+	Step  int
+	Phase string
+	// LowerBound is the recommended setting's, in the user's sense; NaN at first.
+	LowerBound float64
+	Spent      float64
+	Elapsed    time.Duration
+	// Left is the time until the earliest of the stop conditions at the present
+	// pace; negative: unknown.
+	Left time.Duration
+	// Read says that the instrument has been read and the run goes on from there;
+	// Ending that the actuators are on their way to rest.
+	Read, Ending bool
+}
+
+// Result is what a run found.
+type Result struct {
+	// Reason says why the run ended: "steps", "cost", "time", "interrupted",
+	// "fault", "no data", "safety", "set-best".
+	Reason string
+	// Steps counts those that the policy decided, and Spent is their cost.
+	Steps int
+	Spent float64
+	// SpentBySet and PlaysBySet have one entry per control set.
+	SpentBySet []float64
+	PlaysBySet []int
+	// Broken counts those of Steps whose readings broke a constraint.
+	Broken int
+	// Found is the policy's recommendation in the user's sense; valid if HasFound.
+	Found    policy.Recommendation
+	HasFound bool
+	// Verification compares it with the starting setting by measurements of both; where it
+	// is nil, Unverified says why.
+	Verification *plan.Verification
+	Unverified   string
+	Elapsed      time.Duration
+	// Rest says what became of the actuators.
+	Rest []RestReport
+}
+
+// RestReport is what became of one actuator at the end.
+type RestReport struct {
+	Variable string
+	State    plan.RestState
+	// ByDevice says that nothing is held although State is RestHold: the device has
+	// brought the actuator to its own safe state, or does when the connection ends.
+	ByDevice bool
+	// Dose says that it is a variable of doses: RestOff is that none runs any more.
+	Dose bool
+	// Value is the safe value where State is RestSafe, in Unit.
+	Value float64
+	Unit  string
+	// Err is nil where the state was confirmed.
+	Err error
+}
+
+// Run tunes until a stop condition, a fault or the end of ctx, brings the
+// actuators to their declared shutdown state and returns what was found. The
+// Result is usable whatever the error. The error wraps ErrInstrument if the
+// instrument failed, ErrSafety if the safety layer ended the run, ErrUnsafe if a shutdown state could not be confirmed (it
+// outranks the others), ErrJournal if the record could not be written; a run
+// that ctx ended returns ctx's error.
+func Run(ctx context.Context, o plan.Options, d Deps) (Result, error) {
+	l, err := newLoop(o, d)
+	if err != nil {
+		return Result{}, err
+	}
+	return l.run(ctx)
+}
