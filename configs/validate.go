@@ -153,7 +153,7 @@ func (k *checker) channel(at, device, channel string) {
 		return
 	}
 	d, _ := k.cfg.Device(device)
-	if d.Driver == "exec" || d.Driver == "sim" || d.Driver == "files" || channel == "" {
+	if d.Driver == "exec" || d.Driver == "sim" || channel == "" {
 		return
 	}
 	if _, ok := d.Channel(channel); ok {

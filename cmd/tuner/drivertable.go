@@ -31,7 +31,7 @@ type deviceWiring struct {
 	usesStdin bool
 	// port is the device file that it speaks through, broker the HOST:PORT; "" for none.
 	port, broker string
-	// address is where a device without either is: its program or its folder. topics are
+	// address is where a device without either is: its program. topics are
 	// those that setpoints of each channel go to, where there is a broker.
 	address string
 	topics  map[string]string
@@ -66,7 +66,6 @@ type wireDriver func(*configs.Device, driverContext) (deviceWiring, []configs.Pr
 func driverTable() map[string]wireDriver {
 	return map[string]wireDriver{
 		"exec":   wireExec,
-		"files":  wireFiles,
 		"mqtt":   wireMQTT,
 		"serial": wireSerial,
 		"sim":    wireSim,

@@ -14,7 +14,6 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers/exec"
-	"github.com/labtuner/tuner/drivers/files"
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/drivers/serial"
 )
@@ -211,7 +210,6 @@ func schemaDocs() []configs.KeyDoc {
 		channel any
 	}{
 		{"exec", new(exec.Default()), new(exec.ChannelOptions)},
-		{"files", new(files.Default()), new(files.ChannelOptions)},
 		{"mqtt", new(mqtt.Default()), new(mqtt.ChannelOptions)},
 		{"serial", new(serial.Default()), new(serial.ChannelOptions)},
 	} {

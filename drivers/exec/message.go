@@ -26,6 +26,8 @@ const (
 	CodeUnavailable = "unavailable"
 	CodeFault       = "fault"
 	CodeTimeout     = "timeout"
+	// CodeNoValue refuses a read: the measurement has ended without a value.
+	CodeNoValue = "no_value"
 )
 
 // maxAge bounds the age of values in an answer: what is older is no measurement
@@ -160,7 +162,7 @@ func parseRefusal(v any) (*RefusedError, error) {
 }
 
 // RefusedError is an answer in which the child said no. It wraps
-// drivers.ErrRefused.
+// drivers.ErrRefused, and drivers.ErrNoValue too where the code is CodeNoValue.
 type RefusedError struct {
 	// Op is the operation that was refused: read, write or safe.
 	Op string
@@ -182,5 +184,10 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// Unwrap gives drivers.ErrRefused.
-func (e *RefusedError) Unwrap() error { return drivers.ErrRefused }
+// Unwrap gives drivers.ErrRefused, with drivers.ErrNoValue where that is the reason.
+func (e *RefusedError) Unwrap() []error {
+	if e.Code == CodeNoValue {
+		return []error{drivers.ErrRefused, drivers.ErrNoValue}
+	}
+	return []error{drivers.ErrRefused}
+}

@@ -181,6 +181,8 @@ func refusalOf(err error) *errorMembers {
 	switch {
 	case errors.As(err, &inner): // a child behind a child
 		refusal.Code, refusal.Retry = inner.Code, inner.Retry
+	case errors.Is(err, drivers.ErrNoValue):
+		refusal.Code = CodeNoValue
 	case errors.Is(err, drivers.ErrRefused):
 		refusal.Code = CodeRefused
 	case errors.Is(err, drivers.ErrNotSent):

@@ -120,6 +120,7 @@ func TestServeErrorCodes(t *testing.T) {
 		"refused":     {&scripted{err: fmt.Errorf("x: %w", drivers.ErrRefused)}, `"code":"refused","message":"x: refused by the instrument","retry":false`},
 		"unavailable": {&scripted{err: drivers.ErrUnavailable}, `"code":"unavailable","message":"instrument unavailable","retry":true`},
 		"protocol":    {&scripted{err: drivers.ErrProtocol}, `"code":"fault"`},
+		"no value":    {&scripted{err: fmt.Errorf("%w: %w", drivers.ErrRefused, drivers.ErrNoValue)}, `"code":"no_value"`},
 		"a child's":   {&scripted{err: &RefusedError{Op: "read", Code: "homing", Retry: true}}, `"code":"homing"`},
 		"timeout":     {&scripted{block: make(chan struct{}), asked: make(chan struct{})}, `"code":"timeout","message":"context deadline exceeded","retry":true`},
 		"not finite":  {&scripted{values: map[string]float64{"temp": math.NaN()}}, `"code":"fault","message":"channel \"temp\" gave NaN`},

@@ -37,7 +37,8 @@ class Refused(Exception):
     """The instrument's no: a word for programs, a sentence for people.
 
     retry=True says that the same request may succeed later. It costs tuner a step,
-    not the connection.
+    not the connection. In read(), the code "no_value" ends the step at once: the
+    measurement is over and has no value. Where one is still to come, leave it out.
     """
 
     def __init__(self, code, message, retry=False):
