@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 
@@ -49,19 +48,19 @@ func (o *option) leaves(h *hyper, found float64) float64 {
 	return value
 }
 
-// reshaped puts the option as the search is to see it: as a logarithm where it has a
-// floor, and over the cost of the step where perCost says so. A level over a cost is
+// forSearch puts the option as the search is to see it: as a logarithm where it has a
+// floor, and over the cost of the step where costs are given (nil: they are not). A level over a cost is
 // that above the model's prior mean, which the paper's form takes as zero (Tay et al.,
 // NeurIPS 2023): no such quotient can be independent of the objective's zero, and
 // a level below it, negative, prefers dear steps.
-func (d *decision) reshaped(o option, perCost bool) option {
-	if o.floor == 0 && !perCost {
+func (o option) forSearch(costs *costModel, d *domain) option {
+	if o.floor == 0 && costs == nil {
 		return o
 	}
 	r := reshaped{inner: o.objective, offset: o.offset, floor: o.floor}
-	if perCost {
-		o.typical = d.typicalCost
-		r.price = &price{d.costs, d.domains[o.set], o.typical}
+	if costs != nil {
+		o.typical = costs.average
+		r.price = &price{costs, d, o.typical}
 		if o.unit == level {
 			o.unit = gain
 		}
@@ -94,12 +93,14 @@ func (u valueUnit) inUnits(h *hyper, value float64) float64 {
 	return value
 }
 
-// decision is what an acquirer sees of the engine in one step.
+// decision is what an acquisition sees of one step. Everything in it is read only, but
+// for the work that its searches count.
 type decision struct {
-	*engine
 	step int
-	// sets are the control sets among which the rule will choose.
-	sets []int
+	seed uint64
+	// sets are the control sets among which the rule will choose, domains those of all.
+	sets    []int
+	domains []*domain
 	// views are the posteriors to look at: one, unless the rule on priors keeps several
 	// apart.
 	views []view
@@ -107,24 +108,37 @@ type decision struct {
 	beta float64
 	// noiseBeta does so in the bound of the noise variance.
 	noiseBeta float64
-	// regions are where control sets are searched, where it is not the whole domain.
-	regions map[int]region
+	// goal is where the maximum is sought that information is about.
+	goal goal
+	// criterion is the mean-variance objective.
+	criterion *criterion
+	costs     *costModel
 	// keeper keeps the constraints; nil: there is none yet.
 	keeper *keeper
+	// incumbents are observed points with great posterior means, where searches start.
+	incumbents [][]float64
+	// played are the settings of valid steps with a control set, row after row.
+	played func(set int) []float64
+	// search maximises options beside each other. slack, in the options' own unit, is how
+	// much below the best an option may be and still matter.
+	search func(options []option, slack float64) ([]gpcore.Maximum, error)
+	lists  *listSampler
 	// units meters the work.
 	units *meter
 }
 
 // rng is the decision's random stream of one purpose.
-func (d *decision) rng(p purpose) *rand.Rand { return stream(d.spec.Seed, p, d.step) }
+func (d *decision) rng(p purpose) *rand.Rand { return stream(d.seed, p, d.step) }
 
 // substream is the decision's random stream number i of one purpose.
 func (d *decision) substream(p purpose, i int) *rand.Rand {
-	return stream(d.spec.Seed+mix(uint64(i)), p, d.step)
+	return stream(d.seed+mix(uint64(i)), p, d.step)
 }
 
 // inputs splits the coordinates of a control set.
-func (d *decision) inputs(set int) gpcore.Inputs { return d.around.inputs(d.domains[set], d.step) }
+func (d *decision) inputs(set int) gpcore.Inputs {
+	return d.criterion.around.inputs(d.domains[set], d.step)
+}
 
 // expectations makes the objectives of the decision's control sets from the same terms.
 func (d *decision) expectations(terms []gpcore.Term) ([]*gpcore.Expected, error) {
@@ -133,33 +147,4 @@ func (d *decision) expectations(terms []gpcore.Term) ([]*gpcore.Expected, error)
 		in[i] = d.inputs(set)
 	}
 	return gpcore.NewExpectations(terms, in)
-}
-
-// meter counts the work units of a decision over all of its searches. After the first
-// cut every search does one unit, which is not counted: so a decision that was cut
-// after n units repeats when it is limited to n.
-type meter struct {
-	ctx   context.Context
-	limit int // 0: none
-	done  int
-	cut   bool
-}
-
-// run lets a search work with what is left.
-func (m *meter) run(s *gpcore.Search) []gpcore.Maximum {
-	if m.limit > 0 && m.done >= m.limit || m.done > 0 && m.ctx.Err() != nil {
-		m.cut = true
-	}
-	if m.cut {
-		out, _ := s.Run(context.Background(), 1)
-		return out
-	}
-	left := 0
-	if m.limit > 0 {
-		left = m.limit - m.done
-	}
-	out, done := s.Run(m.ctx, left)
-	m.done += done
-	m.cut = s.Cut()
-	return out
 }

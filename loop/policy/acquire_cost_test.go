@@ -139,12 +139,12 @@ func TestPerCostPrefersCheapSets(t *testing.T) {
 		d, options := allOptions(t, s, 10)
 		best, want := -1, math.Inf(-1)
 		for i, o := range options {
-			o = d.reshaped(o, true)
+			o = o.forSearch(d.costs, d.domains[o.set])
 			m, err := d.search([]option{o}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := o.leaves(d.model.inForce, m[0].Value); v > want {
+			if v := o.leaves(d.criterion.model.inForce, m[0].Value); v > want {
 				best, want = i, v
 			}
 		}

@@ -48,8 +48,6 @@ func expectedImprovement(mean, sd float64) (value, byMean, bySD float64) {
 	return max(mean*below+sd*density, 0), below, density
 }
 
-func normalDensity(z float64) float64 { return math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi) }
-
 // bestMean is the greatest posterior mean of the settings that valid steps played, by
 // expectation where their control set left variables random; with constraints of those
 // settings that are probably feasible, where there are some. Where only steps without
@@ -57,7 +55,7 @@ func normalDensity(z float64) float64 { return math.Exp(-0.5*z*z) / math.Sqrt(2*
 func (d *decision) bestMean(v view) (float64, error) {
 	played := make([][]float64, len(d.domains))
 	for set := range played {
-		played[set] = d.playedPoints(set, false)
+		played[set] = d.played(set)
 	}
 	d.keeper.among(played)
 	best := math.Inf(-1)
@@ -66,7 +64,7 @@ func (d *decision) bestMean(v view) (float64, error) {
 		if len(x) == 0 {
 			continue
 		}
-		means, err := expectation(v.linear(1, 0), d.around.inputs(dom, d.step), x)
+		means, err := expectation(v.linear(1, 0), d.criterion.around.inputs(dom, d.step), x)
 		if err != nil {
 			return 0, err
 		}
@@ -76,10 +74,10 @@ func (d *decision) bestMean(v view) (float64, error) {
 		return best, nil
 	}
 	var x []float64
-	for i := range d.model.data.rows {
-		x = append(x, d.model.data.rows[i].x...)
+	for i := range d.criterion.model.data.rows {
+		x = append(x, d.criterion.model.data.rows[i].x...)
 	}
-	mean, sd := make([]float64, len(d.model.data.rows)), make([]float64, len(d.model.data.rows))
+	mean, sd := make([]float64, len(d.criterion.model.data.rows)), make([]float64, len(d.criterion.model.data.rows))
 	v.moments(mean, sd, x)
 	return mean[argmax(mean)], nil
 }

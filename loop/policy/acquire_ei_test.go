@@ -20,7 +20,7 @@ func subsetsSpec(kind string, seed uint64) Spec {
 }
 
 // allOptions prepares a decision among all control sets after n observations.
-func allOptions(t *testing.T, s Spec, n int) (*decision, []option) {
+func allOptions(t *testing.T, s Spec, n int) (*deciding, []option) {
 	t.Helper()
 	p := fresh(t, s)
 	fill(t, p, s, n, 1)
@@ -28,11 +28,13 @@ func allOptions(t *testing.T, s Spec, n int) (*decision, []option) {
 	if err := e.model.refresh(); err != nil {
 		t.Fatal(err)
 	}
-	d := &decision{engine: e, step: n + 1, views: e.model.views(n + 1), beta: 2, units: &meter{ctx: t.Context()}}
-	for i := range s.ControlSets {
-		d.sets = append(d.sets, i)
+	sets := make([]int, len(s.ControlSets))
+	for i := range sets {
+		sets[i] = i
 	}
-	options, err := e.acquire.options(d)
+	d := prepared(t, e, n+1, sets)
+	d.noiseBeta = 0
+	options, err := e.acquire.options(d.decision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +43,10 @@ func allOptions(t *testing.T, s Spec, n int) (*decision, []option) {
 
 // averaged is the mean over a fine grid of quantiles of the random variables of g at
 // all variables, controlled ones at c.
-func averaged(d *decision, set int, c []float64, g func(x []float64) float64) float64 {
+func averaged(d *deciding, set int, c []float64, g func(x []float64) float64) float64 {
 	const side = 60 // midpoints of quantiles: error about 1e-4 of smooth functions
 	dom := d.domains[set]
-	x := make([]float64, len(d.axes))
+	x := make([]float64, len(d.domains[0].axes))
 	for j, i := range dom.coords {
 		x[i] = c[j]
 	}
@@ -52,7 +54,7 @@ func averaged(d *decision, set int, c []float64, g func(x []float64) float64) fl
 	for cell := range cells {
 		k := cell
 		for _, i := range dom.random {
-			x[i] = d.around.marginals[i].quantile((float64(k%side) + 0.5) / side)
+			x[i] = d.criterion.around.marginals[i].quantile((float64(k%side) + 0.5) / side)
 			k /= side
 		}
 		sum += g(x)
@@ -83,9 +85,9 @@ func integral(low, high float64, g func(float64) float64) float64 {
 // played, not a reading.
 func TestImprovementAgainstQuadrature(t *testing.T) {
 	d, options := allOptions(t, subsetsSpec("ei-psq-per-cost", 3), 12)
-	g := d.model.f
+	g := d.criterion.model.f
 	best := math.Inf(-1)
-	for _, r := range d.model.data.rows {
+	for _, r := range d.criterion.model.data.rows {
 		dom := d.domains[r.set]
 		c := make([]float64, dom.size())
 		dom.project(c, r.x)
@@ -105,12 +107,12 @@ func TestImprovementAgainstQuadrature(t *testing.T) {
 		}
 		slopes(t, options[i], c)
 		for _, perCost := range []bool{false, true} { // a logarithm, over the cost
-			o := d.reshaped(options[i], perCost)
-			cost := 1.0
+			o, cost := options[i].forSearch(nil, nil), 1.0
 			if perCost {
+				o = options[i].forSearch(d.costs, d.domains[i])
 				cost = []float64{.1, .2, 1}[i]
 			}
-			if left := o.leaves(d.model.inForce, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
+			if left := o.leaves(d.criterion.model.inForce, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
 				t.Errorf("set %d leaves as %g, want %g", i, left, got/cost)
 			}
 			slopes(t, o, c)

@@ -22,7 +22,7 @@ type exploreNoise struct {
 const defaultExploreSteps = 10
 
 func (a exploreNoise) options(d *decision) ([]option, error) {
-	if field := d.model.v; d.step <= a.until && field != nil {
+	if field := d.criterion.model.v; d.step <= a.until && field != nil {
 		objectives, err := d.expectations([]gpcore.Term{{Process: field.gp, SD: 1}})
 		if err != nil {
 			return nil, err

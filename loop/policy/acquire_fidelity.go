@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
 	"gonum.org/v1/gonum/mat"
@@ -26,7 +25,7 @@ import (
 type multiFidelity struct{}
 
 func (multiFidelity) options(d *decision) ([]option, error) {
-	if d.spec.Fidelity == nil {
+	if d.goal.fidelity == nil {
 		return maxValueEntropy{}.options(d)
 	}
 	var out []option
@@ -54,35 +53,31 @@ func (multiFidelity) options(d *decision) ([]option, error) {
 	return out, nil
 }
 
-// goal is where the maximum is sought that information is about.
+// goal is where the maximum is sought that information is about: over every variable's
+// whole range, or over the settings at the target fidelity.
 type goal struct {
 	domain *domain
 	inputs gpcore.Inputs
+	// fidelity has the target value of each coordinate of the process, in its unit
+	// coordinates; NaN for those that are no fidelity, nil where none is.
+	fidelity []float64
 }
 
-// goal is every variable's whole range, or the settings at the target fidelity.
-func (e *engine) goal(step int) goal {
-	if e.spec.Fidelity == nil {
-		return goal{e.target, e.around.inputs(e.target, step)}
+// newGoal is the goal of a decision before a step: d is the domain of the variables that
+// are no fidelities, fidelity the target value of all, in their unit coordinates and as in
+// goal. Under drift the time is one of them: what is sought is the maximum at the step.
+func newGoal(d *domain, around *surroundings, m *modelling, fidelity []float64, step int) goal {
+	if fidelity == nil {
+		return goal{domain: d, inputs: around.inputs(d, step)}
 	}
-	in := gpcore.Inputs{Controlled: e.target.coords}
-	for _, v := range e.fidelityTarget(step) {
+	g := goal{domain: d, inputs: gpcore.Inputs{Controlled: d.coords}}
+	g.fidelity = m.point(fidelity, step)
+	for _, v := range g.fidelity {
 		if !math.IsNaN(v) {
-			in.Random = append(in.Random, gpcore.Held(v))
+			g.inputs.Random = append(g.inputs.Random, gpcore.Held(v))
 		}
 	}
-	return goal{e.target, in}
-}
-
-// fidelityTarget has the target value of each coordinate of the process, in its unit
-// coordinates; NaN for those that are no fidelity. Under drift the time is one: what is
-// sought is the maximum at the step.
-func (e *engine) fidelityTarget(step int) []float64 {
-	out := make([]float64, 0, len(e.axes)+1)
-	for i, v := range e.spec.Fidelity {
-		out = append(out, e.axes[i].unit(v))
-	}
-	return append(out, e.model.point(nil, step)...)
+	return g
 }
 
 // fidelityPart is a component with the maxima that were drawn from it.
@@ -126,7 +121,7 @@ func (d *decision) fidelityInformation(parts []fidelityPart, set int) (gpcore.Ob
 		return nil, err
 	}
 	_, coarse := shape.Rules()
-	o := &fidelityInformation{parts: parts, shape: shape, controlled: in.Controlled, nodes: coarse, target: d.fidelityTarget(d.step), noise: d.oneShot()}
+	o := &fidelityInformation{parts: parts, shape: shape, controlled: in.Controlled, nodes: coarse, target: d.goal.fidelity, noise: d.oneShot()}
 	for i := range parts[0].gp.Dim() {
 		if position(in.Controlled, i) < 0 {
 			o.random = append(o.random, i)
@@ -234,27 +229,4 @@ func (o *fidelityInformation) covariance(p *fidelityPart) float64 {
 		out -= v * k.Cov(o.at, g.X(i))
 	}
 	return out
-}
-
-// fidelities checks the target fidelity.
-func (c *checker) fidelities() {
-	s := c.spec
-	if s.Fidelity == nil {
-		return
-	}
-	if s.Acquisition != acquireMFMES {
-		c.fail("a target fidelity has no meaning for acquisition %q: use %q, or leave it out", s.Acquisition, acquireMFMES)
-	}
-	if len(s.Fidelity) != len(s.Variables) {
-		c.fail("%d target fidelities for %d variables (NaN for one that is no fidelity)", len(s.Fidelity), len(s.Variables))
-		return
-	}
-	for i, v := range s.Fidelity {
-		if r := &s.Variables[i]; !math.IsNaN(v) && !(v >= r.Low && v <= r.High) {
-			c.fail("target fidelity %g of variable %q lies outside the range [%g, %g]", v, r.Name, r.Low, r.High)
-		}
-	}
-	if open := slices.ContainsFunc(s.Fidelity, math.IsNaN); !open || !slices.ContainsFunc(s.Fidelity, finite) {
-		c.fail("of %d variables at least one must be a fidelity and one none (NaN)", len(s.Fidelity))
-	}
 }

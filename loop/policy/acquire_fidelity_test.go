@@ -83,7 +83,7 @@ func TestFidelityAtTheTarget(t *testing.T) {
 	d, options := allOptions(t, fidelitySpec(8), 12)
 	maxima, noise := maximaOf(t, d, maximaSamples), d.oneShot()
 	x := []float64{0.2, 0.7, 1}
-	mu, sd := momentsAt(d.model.f, x)
+	mu, sd := momentsAt(d.criterion.model.f, x)
 	want := 0.0
 	for _, m := range maxima {
 		v, _, _ := aboutMaximum(mu, sd, m.value, noise)

@@ -30,9 +30,9 @@ import (
 // the variables that are left random, U is the greatest over all of them; where priors are
 // kept apart, over them as well. U goes over what the rest of the budget can pay. Without
 // costs (Spec.PerCost unset) R is minimised.
-type informationDirected struct{}
+type informationDirected struct{ rho float64 }
 
-func (informationDirected) options(d *decision) ([]option, error) {
+func (a informationDirected) options(d *decision) ([]option, error) {
 	peak, err := d.peak()
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (informationDirected) options(d *decision) ([]option, error) {
 			return nil, err
 		}
 		for i, set := range d.sets {
-			r := &informationRatio{below: below[i], spread: spread[i], top: peak.value - v.offset(), beta: d.beta, rho: d.spec.Rho}
+			r := &informationRatio{below: below[i], spread: spread[i], top: peak.value - v.offset(), beta: d.beta, rho: a.rho}
 			o := option{set: set, view: v, objective: r, unit: pure, floor: leastRatio}
 			if set == peak.set && sameView(v, peak.view) {
 				o.start = peak.x
@@ -83,7 +83,7 @@ func (d *decision) peak() (peak, error) {
 		if math.IsInf(found[i].Value, -1) { // a cut search did not come to it
 			continue
 		}
-		x, err := d.payable(d.domains[o.set], found[i].X)
+		x, err := d.costs.payable(d.domains[o.set], found[i].X)
 		if err != nil {
 			continue // nothing of this control set can be paid
 		}
@@ -94,7 +94,7 @@ func (d *decision) peak() (peak, error) {
 		}
 	}
 	if math.IsInf(top.value, -1) {
-		return peak{}, d.broke()
+		return peak{}, d.costs.broke()
 	}
 	return top, nil
 }

@@ -18,11 +18,11 @@ func idsSpec(seed uint64, rho float64) Spec {
 
 // ratioAt is R at a setting of an option by its definition: from expectations of the
 // moments over the rule's nodes, one point at a time.
-func ratioAt(d *decision, o option, top float64, x []float64) (ratio, bound float64) {
+func ratioAt(d *deciding, o option, top float64, x []float64) (ratio, bound float64) {
 	r := o.objective.(*informationRatio)
 	nodes, _ := r.below.Rules()
 	dom := d.domains[o.set]
-	all := make([]float64, len(d.axes))
+	all := make([]float64, len(d.domains[0].axes))
 	for j, i := range dom.coords {
 		all[i] = x[j]
 	}
@@ -31,7 +31,7 @@ func ratioAt(d *decision, o option, top float64, x []float64) (ratio, bound floa
 		for j, i := range dom.random {
 			all[i] = nodes.X[q*len(dom.random)+j]
 		}
-		mu, s := momentsAt(d.model.f, all)
+		mu, s := momentsAt(d.criterion.model.f, all)
 		mean, sd = mean+w*mu, sd+w*s
 	}
 	return (top - mean) * (top - mean) / (sd * sd), mean + d.beta*sd
@@ -50,12 +50,15 @@ func TestInformationRatio(t *testing.T) {
 		if err := e.model.refresh(); err != nil {
 			t.Fatal(err)
 		}
-		d := e.decision(context.Background(), 15, []int{0, 1, 2})
+		d, err := e.decision(context.Background(), 15, []int{0, 1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
 		top, err := d.peak()
 		if err != nil {
 			t.Fatal(err)
 		}
-		options, err := e.acquire.options(d)
+		options, err := e.acquire.options(d.decision)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,8 +159,11 @@ func feasibleRun(t *testing.T, name string, s Spec, units int) {
 // keepsConstraint repeats the decision behind a proposal.
 func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 	t.Helper()
-	d := e.decision(context.Background(), q.Step, e.fitting())
-	options, err := e.acquire.options(d)
+	d, err := e.decision(context.Background(), q.Step, e.fitting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := e.acquire.options(d.decision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +191,7 @@ func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 			scan.Point(at, k)
 			dom.settle(at)
 			v := valuesAt(o, at)[0]
-			if c := d.costs.of(dom, at); v > 1e-60 && d.costs.affordable(dom, at) && math.Log(v/c) > value && len(d.votes[o.set].active) == 0 {
+			if c := d.costs.of(dom, at); v > 1e-60 && d.costs.affordable(dom, at) && math.Log(v/c) > value && len(e.excluded[o.set].active) == 0 {
 				t.Errorf("%s, step %d, rho %g: %v at cost %g has 1/(cost R) = %g, what was proposed %g", name, q.Step, e.spec.Rho, at, c, v/c, math.Exp(value))
 			}
 		}

@@ -24,7 +24,7 @@ type optimum struct {
 // of the decision. Where that was cut before it came to a sample, the best of the
 // observed settings with a great posterior mean stands in.
 func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
-	out, aim := make([]optimum, n), d.goal(d.step)
+	out, aim := make([]optimum, n), d.goal
 	var problems []gpcore.Problem
 	var paths []*expectedPath
 	var searched []int
@@ -54,7 +54,7 @@ func (d *decision) maxima(v view, n int, rng *rand.Rand) ([]optimum, error) {
 	if err != nil {
 		return nil, err
 	}
-	starts := d.startsIn(aim.domain, d.incumbents())
+	starts := d.startsIn(aim.domain, d.incumbents)
 	for i := range problems {
 		s.SetStarts(i, starts)
 	}

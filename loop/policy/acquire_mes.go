@@ -53,12 +53,6 @@ func (maxValueEntropy) options(d *decision) ([]option, error) {
 	return out, nil
 }
 
-// share is the component alone, with a weight.
-func (c component) share(weight float64) view {
-	c.weight = weight
-	return view{c}
-}
-
 // byComponent sorts maxima by the component that they were drawn from.
 func byComponent(maxima []optimum) [][]optimum {
 	var out [][]optimum
@@ -82,10 +76,10 @@ func byComponent(maxima []optimum) [][]optimum {
 // depends on the setting, the median of what is expected at the settings observed.
 func (d *decision) oneShot() float64 {
 	var x []float64
-	for i := range d.model.data.rows {
-		x = append(x, d.model.data.rows[i].x...)
+	for i := range d.criterion.model.data.rows {
+		x = append(x, d.criterion.model.data.rows[i].x...)
 	}
-	noise := d.model.likelyNoise(x)
+	noise := d.criterion.model.likelyNoise(x)
 	slices.Sort(noise)
 	return max(noise[len(noise)/2], leastNoise)
 }

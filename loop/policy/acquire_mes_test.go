@@ -9,7 +9,7 @@ import (
 )
 
 // maximaOf repeats the maxima that a decision's first view used.
-func maximaOf(t *testing.T, d *decision, n int) []optimum {
+func maximaOf(t *testing.T, d *deciding, n int) []optimum {
 	t.Helper()
 	m, err := d.maxima(d.views[0], n, d.substream(forSample, 0))
 	if err != nil {
@@ -28,11 +28,11 @@ func TestMaximaAreMaxima(t *testing.T) {
 	rng := d.substream(forSample, 0) // another pass over the same stream
 	scan := withCandidates(s, 3000).Candidates
 	for k, m := range maximaOf(t, d, 5) {
-		sample, err := d.sample(d.views[0], d.target, rng)
+		sample, err := d.sample(d.views[0], d.goal.domain, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := sample.over(d, d.target)
+		o, err := sample.over(d.decision, d.goal.domain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,13 +88,13 @@ func TestInformationOptions(t *testing.T) {
 				t.Errorf("%s, %d priors, set %d: %.6g, want %.6g", c.kind, len(c.priors), i, got, want)
 			}
 			slopes(t, o, settings[i])
-			slopes(t, d.reshaped(o, false), settings[i])
+			slopes(t, o.forSearch(nil, nil), settings[i])
 		}
 	}
 }
 
 // informationAt is the acquisition at a point of all coordinates by its formula.
-func informationAt(kind string, d *decision, maxima []optimum, x []float64) float64 {
+func informationAt(kind string, d *deciding, maxima []optimum, x []float64) float64 {
 	noise, sum := d.oneShot(), 0.0
 	for _, m := range maxima {
 		c := m.component
@@ -150,8 +150,11 @@ func TestInformationPerCostOfSets(t *testing.T) {
 	fill(t, p, s, 10, 1)
 	q := propose(t, p)
 	e := p.(*engine)
-	d := e.decision(t.Context(), q.Step, []int{0, 1, 2})
-	options, err := e.acquire.options(d)
+	d, err := e.decision(t.Context(), q.Step, []int{0, 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := e.acquire.options(d.decision)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,11 +179,3 @@ func (o *expectedPath) addGradient(row []float64, w float64) {
 		row[k] += w * o.grad[i]
 	}
 }
-
-// sized is s with n elements, in its own memory where that suffices.
-func sized(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	return s[:n]
-}

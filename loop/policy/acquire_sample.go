@@ -35,23 +35,12 @@ func (d *decision) sample(v view, dom *domain, rng *rand.Rand) (*sample, error) 
 	if s.f, err = g.SamplePath(rng, pathWaves); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
-	if d.alpha() > 0 && d.model.v != nil {
-		if s.v, err = d.model.v.gp.SamplePath(rng, pathWaves); err != nil {
+	if d.criterion.alpha() > 0 && d.criterion.model.v != nil {
+		if s.v, err = d.criterion.model.v.gp.SamplePath(rng, pathWaves); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
 		}
 	}
 	return s, nil
-}
-
-// pick chooses a component by the weights.
-func (v view) pick(rng *rand.Rand) component {
-	u := rng.Float64()
-	for _, c := range v {
-		if u -= c.weight; u < 0 {
-			return c
-		}
-	}
-	return v[len(v)-1] // the weights' sum is off one by rounding
 }
 
 // sampleList draws at the settings of a domain's list.
@@ -63,13 +52,13 @@ func (d *decision) sampleList(s *sample, dom *domain, rng *rand.Rand) ([]float64
 	for k := range out {
 		out[k] = s.component.scale * (out[k] + s.component.lift(dom.row(k)))
 	}
-	if alpha := d.alpha(); alpha > 0 && d.model.v != nil {
+	if alpha := d.criterion.alpha(); alpha > 0 && d.criterion.model.v != nil {
 		noise := make([]float64, len(out))
-		if err := d.lists.draw(rng, noise, d.model.v.gp, dom); err != nil {
+		if err := d.lists.draw(rng, noise, d.criterion.model.v.gp, dom); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
 		}
 		for k, v := range noise {
-			variance, _, _ := d.model.v.shotVariance(v, 0, 0)
+			variance, _, _ := d.criterion.model.v.shotVariance(v, 0, 0)
 			out[k] -= alpha * variance
 		}
 	}
@@ -79,7 +68,7 @@ func (d *decision) sampleList(s *sample, dom *domain, rng *rand.Rand) ([]float64
 // over is the sample's expectation over the variables that a domain leaves random,
 // without the component's prior mean.
 func (s *sample) over(d *decision, dom *domain) (gpcore.Objective, error) {
-	return s.through(d, goal{dom, d.around.inputs(dom, d.step)})
+	return s.through(d, goal{domain: dom, inputs: d.criterion.around.inputs(dom, d.step)})
 }
 
 // through is over for inputs of its own.
@@ -92,9 +81,9 @@ func (s *sample) through(d *decision, g goal) (gpcore.Objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.scale, offset: s.component.offset, v: s.v, alpha: d.alpha(), field: d.model.v}
+	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.scale, offset: s.component.offset, v: s.v, alpha: d.criterion.alpha(), field: d.criterion.model.v}
 	if len(g.domain.random) > 0 {
-		o.spread = d.spreadAlpha()
+		o.spread = d.criterion.spreadAlpha()
 	}
 	for i := range s.component.gp.Dim() {
 		if position(in.Controlled, i) < 0 {

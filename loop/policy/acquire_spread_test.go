@@ -15,16 +15,16 @@ func riskySets(acquisition string, seed uint64) Spec {
 
 // drawsAround draws points of all coordinates: controlled ones at c, the others from their
 // distributions.
-func drawsAround(d *decision, o option, c []float64, n int, rng *rand.Rand) []float64 {
+func drawsAround(d *deciding, o option, c []float64, n int, rng *rand.Rand) []float64 {
 	dom := d.domains[o.set]
-	x := make([]float64, 0, n*len(d.axes))
+	x := make([]float64, 0, n*len(d.domains[0].axes))
 	for range n {
-		at := make([]float64, len(d.axes))
+		at := make([]float64, len(d.domains[0].axes))
 		for j, i := range dom.coords {
 			at[i] = c[j]
 		}
 		for _, i := range dom.random {
-			at[i] = d.around.marginals[i].quantile(rng.Float64())
+			at[i] = d.criterion.around.marginals[i].quantile(rng.Float64())
 		}
 		x = append(x, at...)
 	}
@@ -56,7 +56,7 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, MeanOf: func(x []float64) float64 { return 0.5 * x[1] }}}}
 	for name, s := range map[string]Spec{"constant noise": riskySets(acquireUCB, 3), "known noise": known, "priors": priors} {
 		d, options := allOptions(t, s, 14)
-		alpha := s.Risk * d.model.inForce.scale
+		alpha := s.Risk * d.criterion.model.inForce.scale
 		for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
 			x := drawsAround(d, options[i], c, draws, rng)
 			want, wobble := 0.0, 0.0
@@ -69,10 +69,10 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 				want += q.weight * (m + d.beta*s - alpha*v)
 				wobble += q.weight * (math.Sqrt(v/draws) + alpha*v*math.Sqrt(3.0/draws))
 			}
-			if known := d.model.known; known != nil {
+			if known := d.criterion.model.known; known != nil {
 				noise := make([]float64, draws)
 				for k := range noise {
-					noise[k] = known.at(x[3*k:3*k+3]) / (d.model.inForce.scale * d.model.inForce.scale)
+					noise[k] = known.at(x[3*k:3*k+3]) / (d.criterion.model.inForce.scale * d.criterion.model.inForce.scale)
 				}
 				m, _ := momentsOfDraws(noise)
 				want -= alpha * m
@@ -92,7 +92,7 @@ func TestSpreadOfSamples(t *testing.T) {
 	const draws = 4000
 	s := riskySets(acquireTS, 5)
 	d, options := allOptions(t, s, 14)
-	alpha := s.Risk * d.model.inForce.scale
+	alpha := s.Risk * d.criterion.model.inForce.scale
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
 		f := make([]float64, draws)
@@ -126,7 +126,7 @@ func TestRiskHoldsTheSteepVariable(t *testing.T) {
 			x := append([]float64(nil), q.X...)
 			for i, v := range x {
 				if math.IsNaN(v) {
-					x[i] = p.(*engine).around.marginals[i].quantile(rng.Float64())
+					x[i] = p.(*engine).criterion.around.marginals[i].quantile(rng.Float64())
 				}
 			}
 			if q.Step > 15 && q.ControlSet == 1 { // before that the slope has to be learnt
@@ -146,7 +146,7 @@ func TestRiskHoldsTheSteepVariable(t *testing.T) {
 		e.domains[r.ControlSet].project(c, r.X)
 		want := r.Mean - s.Beta*r.SD
 		if risk > 0 {
-			want -= risk * e.spreadOf(e.model.belief(), e.domains[r.ControlSet], e.seen+1).variance(c)
+			want -= risk * e.criterion.spreadOf(e.model.belief(), e.domains[r.ControlSet], e.seen+1).variance(c)
 		}
 		if math.Abs(r.LowerBound-want) > 1e-9 {
 			t.Errorf("risk %g: lower bound %g, want %g", risk, r.LowerBound, want)

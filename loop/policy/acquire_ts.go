@@ -29,7 +29,7 @@ func (thompson) options(d *decision) ([]option, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, option{set: set, view: v, objective: d.lessKnownRisk(o, set), offset: s.component.mean})
+			out = append(out, option{set: set, view: v, objective: d.criterion.lessKnownRisk(o, d.domains[set]), offset: s.component.mean})
 		}
 	}
 	return out, nil

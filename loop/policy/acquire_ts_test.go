@@ -192,12 +192,12 @@ func TestControlSetsShareASample(t *testing.T) {
 	e := p.(*engine)
 	d, _ := decisionBefore(t, e, 13, 0)
 	d.sets = []int{0, 1, 2}
-	options, err := e.acquire.options(d)
+	options, err := e.acquire.options(d.decision)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const side = 400 // midpoints of quantiles: error below 1e-5 for smooth functions
-	m := e.around.marginals[2]
+	m := e.criterion.around.marginals[2]
 	for _, c := range [][]float64{{0.2, 0.3}, {0.9, 0.1}} {
 		want := 0.0
 		for q := range side {
@@ -250,7 +250,7 @@ func TestViewsHaveSamplesOfTheirOwn(t *testing.T) {
 	for step := range steps {
 		d, _ := decisionBefore(t, e, 8+step, 0)
 		d.views = []view{{{gp: g, mean: 1, scale: 1, weight: 0.3}, {gp: g, mean: 2, scale: 1, weight: 0.7}}, {{gp: g, mean: 1, scale: 1, weight: 1}}}
-		options, err := e.acquire.options(d)
+		options, err := e.acquire.options(d.decision)
 		if err != nil {
 			t.Fatal(err)
 		}

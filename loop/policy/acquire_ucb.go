@@ -1,7 +1,5 @@
 package policy
 
-import "github.com/labtuner/tuner/gpcore"
-
 // upperBound is the optimistic bound of the mean-variance objective,
 //
 //	a(x) = E[ mean(x, R) + beta sd(x, R) - alpha v(x, R) ] - alpha Var[ mean(x, R) ]
@@ -15,28 +13,14 @@ type upperBound struct{}
 func (upperBound) options(d *decision) ([]option, error) {
 	var out []option
 	for _, v := range d.views {
-		terms := append(v.linear(1, d.beta), d.riskTerms(d.noiseBeta)...)
+		terms := append(v.linear(1, d.beta), d.criterion.terms(d.noiseBeta)...)
 		objectives, err := d.expectations(terms)
 		if err != nil {
 			return nil, err
 		}
 		for i, set := range d.sets {
-			out = append(out, option{set: set, view: v, objective: d.lessSpread(d.lessKnownRisk(objectives[i], set), v, set), offset: v.offset()})
+			out = append(out, option{set: set, view: v, objective: d.criterion.lessSpread(d.criterion.lessKnownRisk(objectives[i], d.domains[set]), v, d.domains[set], d.step), offset: v.offset()})
 		}
 	}
 	return out, nil
-}
-
-// riskTerms are the terms of -alpha v, with v the noise variance beta standard
-// deviations below its expectation (above it for a negative beta): none without a
-// risk term, before the noise is learnt, or where it is known (see lessKnownRisk).
-func (e *engine) riskTerms(beta float64) []gpcore.Term {
-	alpha, field := e.alpha(), e.model.v
-	if alpha == 0 || field == nil {
-		return nil
-	}
-	return []gpcore.Term{{Process: field.gp, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
-		v, byMean, bySD := field.shotVariance(mu, sigma, -beta)
-		return -alpha * v, -alpha * byMean, -alpha * bySD
-	}}}
 }

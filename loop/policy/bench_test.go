@@ -105,7 +105,7 @@ func BenchmarkDecide(b *testing.B) {
 			if err := e.advance(context.Background(), j.n+1); err != nil {
 				b.Fatal(err)
 			}
-			e.refits.pending, e.refits.every = nil, math.MaxInt
+			e.model.refits.pending, e.model.refits.every = nil, math.MaxInt
 			b.ResetTimer()
 			for range b.N {
 				e.model.loaded = false

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // confidence is the confidence parameter: what multiplies the posterior standard
 // deviation in the bounds of one step's acquisition. Papers write it in two ways, as
@@ -85,80 +82,32 @@ func (c heuristic) beta(step int) float64 { return math.Sqrt(c.zeta(step)) }
 
 func (c heuristic) zeta(step int) float64 { return 0.2 * float64(c.dims) * math.Log(2*c.t(step)) }
 
-// newConfidence makes the part that the specification names.
-func newConfidence(s *Spec, m *model) confidence {
-	count, dims := counter{s.InitialSteps}, len(s.Variables)
-	finite := 0
-	if s.confidenceSetting() == settingFinite {
-		finite = s.finiteSize()
-	}
-	switch s.Confidence {
+// confidenceSpec describes a confidence parameter.
+type confidenceSpec struct {
+	word, form string // of Spec.Confidence and Spec.ConfidenceSetting
+	initial    int    // steps of the initial design
+	dims       int
+	finite     int // the number of settings where that counts, else 0
+	seed       uint64
+	// beta is the constant, delta the probability of failure, norm the bound of the
+	// objective's norm.
+	beta, delta, norm float64
+}
+
+// newConfidence makes the confidence parameter; m is the model whose bounds it is for.
+func newConfidence(s confidenceSpec, m *model) confidence {
+	count := counter{s.initial}
+	switch s.word {
 	case confidenceHeuristic:
-		return heuristic{count, dims}
+		return heuristic{count, s.dims}
 	case confidenceIRGP:
-		return irgp{counter: count, dims: dims, finite: finite, form: s.ConfidenceSetting, seed: s.Seed, model: m, noise: s.Beta}
+		return irgp{counter: count, dims: s.dims, finite: s.finite, form: s.form, seed: s.seed, model: m, noise: s.beta}
 	case confidenceRGP:
-		return rgp{heuristic: heuristic{count, dims}, finite: finite, seed: s.Seed}
+		return rgp{heuristic: heuristic{count, s.dims}, finite: s.finite, seed: s.seed}
 	case confidenceSrinivas:
-		return srinivas{counter: count, dims: dims, finite: finite, delta: s.Delta, model: m}
+		return srinivas{counter: count, dims: s.dims, finite: s.finite, delta: s.delta, model: m}
 	case confidenceData:
-		return selfNormalised{delta: s.Delta, norm: s.NormBound, model: m}
+		return selfNormalised{delta: s.delta, norm: s.norm, model: m}
 	}
-	return constant(s.Beta)
-}
-
-// confidenceSetting is the setting in force: what is named, else finite where the user
-// lists the settings. Variables with levels do not make a domain finite by themselves:
-// a device with 1000 positions is a continuous one for all that matters here, and the
-// finite forms would explore it as 1000 unrelated settings.
-func (s *Spec) confidenceSetting() string {
-	switch {
-	case s.ConfidenceSetting != "":
-		return s.ConfidenceSetting
-	case len(s.Candidates) > 0 && !s.several():
-		return settingFinite
-	}
-	return settingContinuous
-}
-
-// finiteSize is the number of settings of a finite domain that one control set of all
-// variables spans; 0 where it is not finite: then a bound over settings is none over
-// expectations.
-func (s *Spec) finiteSize() int {
-	if s.several() {
-		return 0
-	}
-	var axes []axis
-	for i := range s.Variables {
-		axes = append(axes, newAxis(&s.Variables[i]))
-	}
-	return newDomain(axes, s.ControlSets[0].Controlled, 0, s.Candidates).listed()
-}
-
-// confidence checks the confidence parameter. The rest of the specification is valid.
-func (c *checker) confidence() {
-	s := c.spec
-	if !c.oneOf("confidence", s.Confidence, Confidences()...) {
-		return
-	}
-	if !(s.Delta > 0 && s.Delta < 1) {
-		c.fail("delta %g must lie between 0 and 1, both excluded (0.05 is usual): it is a probability of failure", s.Delta)
-	}
-	if !finite(s.NormBound) || s.NormBound < 0 {
-		c.fail("norm bound %g must be finite and not negative", s.NormBound)
-	}
-	settings := map[string][]string{
-		confidenceIRGP:     {settingFinite, settingContinuous, settingTheory, settingWide},
-		confidenceRGP:      {settingFinite, settingContinuous},
-		confidenceSrinivas: {settingFinite, settingContinuous},
-	}[s.Confidence]
-	switch {
-	case s.ConfidenceSetting == "":
-	case len(settings) == 0:
-		c.fail("confidence setting %q has no meaning for confidence %q: leave it out", s.ConfidenceSetting, s.Confidence)
-	case c.oneOf(fmt.Sprintf("setting of confidence %q", s.Confidence), s.ConfidenceSetting, settings...) &&
-		s.ConfidenceSetting == settingFinite && len(c.problems) == 0 && s.finiteSize() == 0:
-		c.fail("confidence setting %q needs a finite domain: one control set that holds every variable, and candidates or at most %d settings of discrete variables; use %q",
-			settingFinite, listLimit, settingContinuous)
-	}
+	return constant(s.beta)
 }

@@ -34,30 +34,28 @@ import (
 // happen belongs to the safety layer.
 type constraint struct {
 	Constraint
-	model  *model
-	refits refits
+	model *model
+}
+
+// constraints are those of one policy.
+type constraints struct {
+	each   []*constraint
+	around *surroundings
 }
 
 // newConstraints makes the constraints of a specification; base is how the objective is
 // modelled.
-func newConstraints(s *Spec, base *modelling) ([]*constraint, error) {
-	var out []*constraint
-	for j, c := range s.Constraints {
+func newConstraints(bounds []Constraint, base *modelling, around *surroundings) (*constraints, error) {
+	out := &constraints{around: around}
+	for j, c := range bounds {
 		if c.Probability == 0 {
 			c.Probability = defaultProbability
 		}
-		m := *base
-		m.seed = mix(s.Seed + uint64(j) + 1)
-		m.learnt, m.known = false, nil
-		m.spec.Priors, m.spec.PriorRule = nil, priorsAveraged
-		if m.fixed() {
-			m.spec.Hyperparameters = hyperFit
-		}
-		model, err := newModel(&m)
+		model, err := newModel(base.beside(j))
 		if err != nil {
 			return nil, fmt.Errorf("constraint %q: %w", c.Name, err)
 		}
-		out = append(out, &constraint{c, model, refits{every: s.Model.RefitEvery, lag: s.Model.RefitLag}})
+		out.each = append(out.each, &constraint{c, model})
 	}
 	return out, nil
 }
@@ -78,52 +76,54 @@ func (c *constraint) observe(reading float64, r row) {
 	}
 }
 
-// advance passes the boundary before a step as the engine does for the objective.
-// failed tells of a fit that came to nothing, which leaves things as they are.
+// advance passes the boundary before a step as the engine does for the objective, but
+// that fits begin at once. failed tells of a fit that came to nothing, which leaves
+// things as they are.
 func (c *constraint) advance(ctx context.Context, step int, begun bool) (failed, err error) {
-	take := func() error {
-		p, err := c.refits.join(ctx, step)
-		switch {
-		case err != nil || p == nil:
-			return err
-		case p.err != nil:
-			failed = fmt.Errorf("constraint %q: %w", c.Name, p.err)
-			return nil
-		}
-		return c.model.adopt(p.hyper)
-	}
-	if err := take(); err != nil {
-		return nil, err
-	}
-	if begun && c.known() && c.model.fits() && c.refits.due(step) {
-		c.refits.launch(c.model.task(step))
-		if err := take(); err != nil {
-			return nil, err
+	told, err := c.model.takeFit(ctx, step)
+	if err == nil && begun && c.known() {
+		var second *Fit
+		if second, err = c.model.launchFit(ctx, step); second != nil {
+			told = second
 		}
 	}
-	return failed, nil
+	if told != nil && told.Err != nil {
+		failed = fmt.Errorf("constraint %q: %w", c.Name, told.Err)
+	}
+	return failed, err
 }
 
-// advanceConstraints does so for all of them.
-func (e *engine) advanceConstraints(ctx context.Context, step int) error {
+// advance passes the boundary before a step; begun says that the initial design is over.
+func (s *constraints) advance(ctx context.Context, step int, begun bool) (failed, err error) {
 	var told []error
-	for _, c := range e.constraints {
-		failed, err := c.advance(ctx, step, step > e.spec.InitialSteps)
+	for _, c := range s.each {
+		failed, err := c.advance(ctx, step, begun)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		told = append(told, failed)
 	}
-	e.failedFits = errors.Join(e.failedFits, errors.Join(told...))
-	return nil
+	return errors.Join(told...), nil
+}
+
+// startFits lets the fits that were launched at this boundary run in the background.
+func (s *constraints) startFits() {
+	for _, c := range s.each {
+		c.model.startFit()
+	}
+}
+
+// observe learns the readings that belong to an observation of the objective, one for
+// each constraint (none at all where there is none of any).
+func (s *constraints) observe(readings []float64, r row) {
+	for j, reading := range readings {
+		s.each[j].observe(reading, r)
+	}
 }
 
 // refresh brings every model up to date with the data.
-func (e *engine) refresh() error {
-	if err := e.model.refresh(); err != nil {
-		return err
-	}
-	for _, c := range e.constraints {
+func (s *constraints) refresh() error {
+	for _, c := range s.each {
 		if c.known() {
 			if err := c.model.refresh(); err != nil {
 				return fmt.Errorf("constraint %q: %w", c.Name, err)
@@ -134,9 +134,9 @@ func (e *engine) refresh() error {
 }
 
 // binding lists the constraints that count so far.
-func (e *engine) binding() []*constraint {
+func (s *constraints) binding() []*constraint {
 	var out []*constraint
-	for _, c := range e.constraints {
+	for _, c := range s.each {
 		if c.known() {
 			out = append(out, c)
 		}
@@ -245,8 +245,8 @@ func (f feasibility) least() float64 {
 
 // all is a lower bound of the probability that all constraints are kept, however they
 // depend on each other: 1 - sum of (1 - P). NaN where one does not count yet.
-func (e *engine) all(f feasibility) float64 {
-	if len(f.each) < len(e.constraints) {
+func (s *constraints) all(f feasibility) float64 {
+	if len(f.each) < len(s.each) {
 		return math.NaN()
 	}
 	p := 1.0
@@ -257,13 +257,13 @@ func (e *engine) all(f feasibility) float64 {
 }
 
 // feasibilities evaluates P at settings x of a domain. It needs what refresh does.
-func (e *engine) feasibilities(d *domain, step int, x []float64) ([]feasibility, error) {
+func (s *constraints) feasibilities(d *domain, step int, x []float64) ([]feasibility, error) {
 	if d.size() == 0 {
-		return e.feasibilityUncontrolled(d, step)
+		return s.feasibilityUncontrolled(d, step)
 	}
 	out := make([]feasibility, len(x)/d.size())
-	for _, c := range e.binding() {
-		p, err := expectation(c.terms(), e.around.inputs(d, step), x)
+	for _, c := range s.binding() {
+		p, err := expectation(c.terms(), s.around.inputs(d, step), x)
 		if err != nil {
 			return nil, err
 		}
@@ -275,14 +275,14 @@ func (e *engine) feasibilities(d *domain, step int, x []float64) ([]feasibility,
 }
 
 // feasibilityUncontrolled is that of doing nothing, as in summariseUncontrolled.
-func (e *engine) feasibilityUncontrolled(d *domain, step int) ([]feasibility, error) {
-	n := e.around.nodes(d.random)
-	all := &domain{set: -1, axes: e.axes, coords: d.random}
-	at, err := e.feasibilities(all, step, n.x)
+func (s *constraints) feasibilityUncontrolled(d *domain, step int) ([]feasibility, error) {
+	n := s.around.nodes(d.random)
+	all := &domain{set: -1, axes: d.axes, coords: d.random}
+	at, err := s.feasibilities(all, step, n.x)
 	if err != nil {
 		return nil, err
 	}
-	out := feasibility{each: make([]float64, len(e.binding()))}
+	out := feasibility{each: make([]float64, len(s.binding()))}
 	for q, f := range at {
 		for j, p := range f.each {
 			out.each[j] += n.weight[q] * p

@@ -49,28 +49,19 @@ type keeper struct {
 	edge []float64
 }
 
-// constrain prepares what keeps the constraints.
-func (d *decision) constrain() error {
-	var err error
-	d.keeper, err = d.newKeeper(d.step)
-	return err
-}
-
-// newKeeper prepares the constraints for all control sets and for the target; nil where
-// none counts yet.
-func (e *engine) newKeeper(step int) (*keeper, error) {
-	binding := e.binding()
+// newKeeper prepares the constraints for all control sets' domains and for the goal; nil
+// where none counts yet.
+func (s *constraints) newKeeper(domains []*domain, goal gpcore.Inputs, step int) (*keeper, error) {
+	binding := s.binding()
 	if len(binding) == 0 {
 		return nil, nil
 	}
-	domains := append(slices.Clone(e.domains), e.target)
-	k := &keeper{each: make([][]*gpcore.Expected, len(domains))}
-	inputs := make([]gpcore.Inputs, len(domains))
-	for set, d := range domains {
-		inputs[set] = e.around.inputs(d, step)
+	inputs := make([]gpcore.Inputs, 0, len(domains)+1)
+	for _, d := range domains {
+		inputs = append(inputs, s.around.inputs(d, step))
 	}
-	inputs[len(e.domains)] = e.goal(step).inputs
-	inputs[len(e.domains)] = e.goal(step).inputs
+	inputs = append(inputs, goal)
+	k := &keeper{each: make([][]*gpcore.Expected, len(inputs))}
 	for _, c := range binding {
 		p, err := gpcore.NewExpectations(c.terms(), inputs)
 		if err != nil {
@@ -152,68 +143,44 @@ func (k *keeper) among(settings [][]float64) {
 	}
 }
 
-// incumbents are the engine's; with constraints the best that probably keep them, where
-// the best 64 have some.
-func (d *decision) incumbents() [][]float64 {
-	if d.keeper == nil {
-		return d.engine.incumbents()
-	}
-	const looks = 64
-	points := d.ranked(looks)
-	var x []float64
-	for _, p := range points {
-		x = append(x, d.model.point(p[:d.model.dims], d.step)...)
-	}
-	keeps := slices.Repeat([]bool{true}, len(points))
-	for j, c := range d.binding() {
-		for k, p := range c.probabilities(x, len(points)) {
+// keeping says which of points of all coordinates probably keep the constraints, up to
+// the width of the edge.
+func (s *constraints) keeping(x []float64, points int) []bool {
+	keeps := slices.Repeat([]bool{true}, points)
+	for _, c := range s.binding() {
+		edge, _ := deviations(c.Probability)
+		for k, p := range c.probabilities(x, points) {
 			z, _ := deviations(p)
-			keeps[k] = keeps[k] && d.keeper.edge[j]-z <= edgeWidth
+			keeps[k] = keeps[k] && edge-z <= edgeWidth
 		}
 	}
-	var out [][]float64
-	for k, p := range points {
-		if keeps[k] && len(out) < incumbents {
-			out = append(out, p)
-		}
-	}
-	if len(out) == 0 {
-		out = points[:min(incumbents, len(points))]
-	}
-	return out
+	return keeps
 }
 
-// unpenalised is the value that was found without the penalties.
-func (k *keeper) unpenalised(o *option, found gpcore.Maximum) float64 {
-	if k == nil {
-		return found.Value
-	}
-	var v [1]float64
-	o.objective.Values(v[:], found.X)
-	return v[0]
+// found is a setting that a search found for a control set; a nil one was not come to.
+type found struct {
+	set int
+	x   []float64
 }
 
-// choosable leaves out what keeps no constraint while something else does; where nothing
-// does, all but the option nearest to it.
-func (d *decision) choosable(options []option, found []gpcore.Maximum) {
-	if d.keeper == nil || len(options) == 1 {
-		return
-	}
-	short, best := make([]float64, len(options)), math.Inf(1)
-	nearest := -1
-	for i, o := range options {
-		if short[i] = math.Inf(1); math.IsInf(found[i].Value, -1) {
+// choosable says which of settings may be chosen: those that keep the constraints up to the width
+// of the edge, and the one nearest to it, which counts where none does.
+func (k *keeper) choosable(all []found) []bool {
+	out := make([]bool, len(all))
+	short, best, nearest := 0.0, math.Inf(1), -1
+	for i, f := range all {
+		if f.x == nil {
 			continue
 		}
-		if short[i] = d.keeper.short(o.set, found[i].X); short[i] < best {
-			nearest, best = i, short[i]
+		if short = k.short(f.set, f.x); short < best {
+			nearest, best = i, short
 		}
+		out[i] = short <= edgeWidth
 	}
-	for i := range options {
-		if i != nearest && short[i] > edgeWidth {
-			found[i].Value = math.Inf(-1)
-		}
+	if nearest >= 0 {
+		out[nearest] = true
 	}
+	return out
 }
 
 // keptSlope is a kept objective with gradients and, where there are fewer nodes to go

@@ -15,7 +15,7 @@ func TestKeptGradients(t *testing.T) {
 	press(t, p, s, 14)
 	propose(t, p)
 	e := p.(*engine)
-	keeper, err := e.newKeeper(16)
+	keeper, err := keeperAt(e, 16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func TestKeptGradients(t *testing.T) {
 	}
 	// Far from the bounds, where every probability is zero, what is nearer to them costs
 	// less: 270 K are 30 K below the quantity's average.
-	e.constraints[0].Low, e.constraints[0].High = 260, 270
-	if keeper, err = e.newKeeper(16); err != nil {
+	e.constraints.each[0].Low, e.constraints.each[0].High = 260, 270
+	if keeper, err = keeperAt(e, 16); err != nil {
 		t.Fatal(err)
 	}
 	last := len(e.domains) - 1 // controls all
@@ -88,4 +88,8 @@ func compareSlopes(t *testing.T, o interface{ Dim() int }, values func(dst, x []
 			t.Errorf("at %v: slope %d is %g, of differences %g", x, i, grad[i], want)
 		}
 	}
+}
+
+func keeperAt(e *engine, step int) (*keeper, error) {
+	return e.constraints.newKeeper(e.domains, newGoal(e.target, e.criterion.around, e.model.modelling, e.fidelity(), step).inputs, step)
 }

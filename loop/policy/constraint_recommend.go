@@ -2,22 +2,22 @@ package policy
 
 import "math"
 
-// restrict leaves of the settings, which are listed for each control set, those that keep
-// every constraint with probability Phi(Beta), and says that there are some. Where there
-// are none it leaves the one whose least probability is the greatest.
-func (e *engine) restrict(settings [][]float64) (feasible bool, err error) {
-	if len(e.constraints) == 0 {
+// restrict leaves of the settings, which are listed for each of domains, those that keep
+// every constraint with probability Phi(beta) in a step, and says that there are some.
+// Where there are none it leaves the one whose least probability is the greatest.
+func (s *constraints) restrict(settings [][]float64, domains []*domain, step int, beta float64) (feasible bool, err error) {
+	if len(s.each) == 0 {
 		return true, nil
 	}
-	if len(e.binding()) == 0 { // nothing is known of them
+	if len(s.binding()) == 0 { // nothing is known of them
 		return false, nil
 	}
-	enough, most := normalCDF(e.spec.Beta), math.Inf(-1)
+	enough, most := normalCDF(beta), math.Inf(-1)
 	kept := make([][]float64, len(settings))
 	nearest, at := -1, []float64(nil)
 	for set, x := range settings {
-		d := e.domains[set]
-		each, err := e.feasibilities(d, e.seen+1, x)
+		d := domains[set]
+		each, err := s.feasibilities(d, step, x)
 		if err != nil {
 			return false, err
 		}
@@ -36,5 +36,5 @@ func (e *engine) restrict(settings [][]float64) (feasible bool, err error) {
 		kept[nearest] = at
 	}
 	copy(settings, kept)
-	return feasible && len(e.binding()) == len(e.constraints), nil
+	return feasible && len(s.binding()) == len(s.each), nil
 }

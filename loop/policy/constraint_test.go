@@ -47,7 +47,7 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 		press(t, p, s, 14)
 		propose(t, p)
 		e := p.(*engine)
-		c := e.constraints[0].model
+		c := e.constraints.each[0].model
 		rng := rand.New(rand.NewPCG(3, 3))
 		for set, d := range e.domains {
 			for range 3 {
@@ -55,7 +55,7 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 				for j := range x {
 					x[j] = rng.Float64()
 				}
-				f, err := e.feasibilities(d, 15, x)
+				f, err := e.constraints.feasibilities(d, 15, x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -65,7 +65,7 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 						all[i] = x[j]
 					}
 					for _, i := range d.random {
-						all[i] = e.around.marginals[i].quantile(rng.Float64())
+						all[i] = e.criterion.around.marginals[i].quantile(rng.Float64())
 					}
 					q := c.belief().pick(rng)
 					mu, sd := momentsAt(q.gp, all)
@@ -119,7 +119,7 @@ func TestConstraintReadings(t *testing.T) {
 	s := pressed(fixedSpec("gp-ucb", 2, 1), math.Inf(-1), 304)
 	p := fresh(t, s)
 	o := Observation{Step: 1, X: []float64{0.1, 0.2}, Variance: math.NaN(), Shots: 1, Valid: true}
-	held := func() int { return len(p.(*engine).constraints[0].model.data.rows) }
+	held := func() int { return len(p.(*engine).constraints.each[0].model.data.rows) }
 	for _, c := range []struct {
 		constrained []float64
 		valid       bool
@@ -195,7 +195,7 @@ func TestRecommendWithinConstraints(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := p.(*engine)
-		h, g := e.constraints[0].model.inForce, e.constraints[0].model.f
+		h, g := e.constraints.each[0].model.inForce, e.constraints.each[0].model.f
 		chance := func(x []float64) float64 {
 			mu, sd := momentsAt(g, x)
 			return 0.5 * math.Erfc((h.center+h.scale*mu-c.high)/(h.scale*sd*math.Sqrt2))

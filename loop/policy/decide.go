@@ -9,6 +9,22 @@ import (
 	"github.com/labtuner/tuner/gpcore"
 )
 
+// deciding is one decision under way: what the acquisition sees of it, and where control
+// sets are searched.
+type deciding struct {
+	*decision
+	// regions are where control sets are searched, where it is not the whole domain.
+	regions map[int]region
+}
+
+// region is where a control set is searched.
+func (d *deciding) region(set int) region {
+	if r, restricted := d.regions[set]; restricted {
+		return r
+	}
+	return d.domains[set].whole()
+}
+
 // decide maximises the acquisition over the eligible control sets:
 //
 //	regions -> views -> acquirer -> options -> walls -> search -> setRule
@@ -16,14 +32,14 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err := e.refresh(); err != nil {
 		return Proposal{}, err
 	}
-	d := e.decision(ctx, step, fits)
-	if err := d.constrain(); err != nil {
+	d, err := e.decision(ctx, step, fits)
+	if err != nil {
 		return Proposal{}, err
 	}
-	if err := d.narrow(); err != nil {
+	if err := e.narrow(d); err != nil {
 		return Proposal{}, err
 	}
-	options, err := d.options()
+	options, err := e.options(d)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -31,54 +47,76 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	k, x, err := d.affordable(options, found)
+	k, x, err := e.affordable(d, options, found)
 	if err != nil {
 		return Proposal{}, err
 	}
 	o := &options[k]
-	why, err := d.explain(o, x)
+	why, err := e.explain(d, o, x)
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.leaves(e.model.inForce, d.keeper.unpenalised(o, found[k]))
+	why.Value = o.leaves(e.model.inForce, unpenalised(d.keeper, o, found[k]))
 	p, err := e.priced(Proposal{ControlSet: o.set, Work: d.units.done,
 		Cut: d.units.cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
-		p.Prior = d.priorOf(options, o, p.X)
+		p.Prior = e.priorOf(step, options, o, p.X)
 	}
 	return p, err
 }
 
 // decision prepares the decision of a step among the control sets that fit.
-func (e *engine) decision(ctx context.Context, step int, fits []int) *decision {
+func (e *engine) decision(ctx context.Context, step int, fits []int) (*deciding, error) {
 	limit := e.limit
 	if limit == 0 {
 		limit = e.spec.WorkUnits
 	}
-	return &decision{engine: e, step: step, sets: e.rule.eligible(fits), views: e.model.views(step),
-		beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step), regions: map[int]region{},
-		units: &meter{ctx: ctx, limit: limit}}
+	out := &deciding{regions: map[int]region{}, decision: &decision{step: step, seed: e.spec.Seed, sets: e.rule.eligible(fits), domains: e.domains,
+		views: e.model.views(step), beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step),
+		goal: newGoal(e.target, e.criterion.around, e.model.modelling, e.fidelity(), step), criterion: e.criterion, costs: e.costs, lists: &e.lists,
+		played: func(set int) []float64 { return e.playedPoints(set, false) },
+		units:  &meter{ctx: ctx, limit: limit}}}
+	out.search = func(options []option, slack float64) ([]gpcore.Maximum, error) { return e.search(out, options, slack) }
+	var err error
+	if out.keeper, err = e.constraints.newKeeper(e.domains, out.goal.inputs, step); err != nil {
+		return nil, err
+	}
+	out.incumbents = e.feasibleIncumbents(out)
+	return out, nil
+}
+
+// fidelity is the target fidelity in unit coordinates, NaN for variables that are none;
+// nil: there is none.
+func (e *engine) fidelity() []float64 {
+	var out []float64
+	for i, v := range e.spec.Fidelity {
+		out = append(out, e.axes[i].unit(v))
+	}
+	return out
 }
 
 // options are the acquirer's, in the shape that the search looks at.
-func (d *decision) options() ([]option, error) {
-	options, err := d.acquire.options(d)
-	for i := range options {
-		options[i] = d.reshaped(options[i], d.spec.PerCost)
+func (e *engine) options(d *deciding) ([]option, error) {
+	options, err := e.acquire.options(d.decision)
+	var costs *costModel
+	if e.spec.PerCost {
+		costs = e.costs
+	}
+	for i, o := range options {
+		options[i] = o.forSearch(costs, e.domains[o.set])
 	}
 	return options, err
 }
 
-// search maximises options beside each other. slack, in the options' own unit, is how
-// much below the best an option may be and still matter.
-func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, error) {
+// search is decision.search.
+func (e *engine) search(d *deciding, options []option, slack float64) ([]gpcore.Maximum, error) {
 	problems := make([]gpcore.Problem, len(options))
-	centres := d.incumbents()
-	if d.costs.move != nil { // the cheapest place is where things are
-		centres = append(centres, d.around.last)
+	centres := slices.Clone(d.incumbents)
+	if e.costs.move != nil { // the cheapest place is where things are
+		centres = append(centres, e.costs.last)
 	}
 	for i, o := range options {
-		problems[i] = d.region(o.set).problem(d.walled(o))
+		problems[i] = d.region(o.set).problem(e.walled(d, o))
 	}
 	// The functions differ from option to option by their offsets, which the search does
 	// not know: the slack covers them.
@@ -99,11 +137,11 @@ func (d *decision) search(options []option, slack float64) ([]gpcore.Maximum, er
 
 // tried is the penalty of [Spec.Once]: far more than values of a standardised objective
 // differ by, so that a setting which was tried is left for when all were.
-func (d *decision) tried(set int) func(x []float64) float64 {
+func (e *engine) tried(set int) func(x []float64) float64 {
 	const far = 1e9
-	dom := d.domains[set]
+	dom := e.domains[set]
 	used := make(map[int]bool)
-	for _, x := range d.playedSettings(dom) {
+	for _, x := range e.playedSettings(dom) {
 		used[dom.listedAt(x)] = true
 	}
 	return func(x []float64) float64 {
@@ -116,33 +154,33 @@ func (d *decision) tried(set int) func(x []float64) float64 {
 
 // walled is the option's objective with its penalties: where constraints are not kept,
 // where steps failed, what Once forbids, and what the rest of the budget cannot pay.
-func (d *decision) walled(o option) gpcore.Objective {
-	out, v := d.keeper.keep(o.objective, o.set), d.votes[o.set]
+func (e *engine) walled(d *deciding, o option) gpcore.Objective {
+	out, v := d.keeper.keep(o.objective, o.set), e.excluded[o.set]
 	if v.decide(d.step); len(v.active) > 0 {
 		out = withPenalty(out, v.penalty)
 	}
-	if d.spec.Once {
-		out = withPenalty(out, d.tried(o.set))
+	if e.spec.Once {
+		out = withPenalty(out, e.tried(o.set))
 	}
-	if d.costs.bounded() {
-		dom := d.domains[o.set]
-		out = withPenalty(out, func(x []float64) float64 { return d.costs.wall(dom, x) })
+	if e.costs.bounded() {
+		dom := e.domains[o.set]
+		out = withPenalty(out, func(x []float64) float64 { return e.costs.wall(dom, x) })
 	}
 	return out
 }
 
 // affordable is the option that the rule chooses, with a setting that can be paid.
 // Options without one are passed over.
-func (d *decision) affordable(options []option, found []gpcore.Maximum) (k int, x []float64, err error) {
-	d.choosable(options, found)
+func (e *engine) affordable(d *deciding, options []option, found []gpcore.Maximum) (k int, x []float64, err error) {
+	chooseKept(d.keeper, options, found)
 	for dear := false; ; dear = true {
-		switch k = d.choose(options, found); {
+		switch k = e.choose(options, found); {
 		case k < 0 && dear:
-			return 0, nil, d.broke()
+			return 0, nil, e.costs.broke()
 		case k < 0:
-			return 0, nil, d.worthless()
+			return 0, nil, e.worthless()
 		}
-		x, err = d.payable(d.domains[options[k].set], found[k].X)
+		x, err = e.costs.payable(e.domains[options[k].set], found[k].X)
 		if !errors.Is(err, ErrBudget) {
 			return k, x, err
 		}
@@ -155,8 +193,8 @@ func (d *decision) affordable(options []option, found []gpcore.Maximum) (k int, 
 }
 
 // worthless is the error where no setting that was looked at has a value.
-func (d *decision) worthless() error {
-	if d.model.known != nil {
+func (e *engine) worthless() error {
+	if e.model.known != nil {
 		return errors.New("every setting that was looked at counts as infinitely noisy: give a noise variance that is finite and not negative")
 	}
 	return errors.New("no setting that was looked at has a finite value: check the objective's readings for extreme ones")
@@ -165,14 +203,14 @@ func (d *decision) worthless() error {
 // choose lets the rule take a control set by the best option of each and returns that
 // option's position, -1 where there is none. Sets to which a cut search did not come are
 // left out.
-func (d *decision) choose(options []option, found []gpcore.Maximum) int {
+func (e *engine) choose(options []option, found []gpcore.Maximum) int {
 	var sets, best []int
 	var values []float64
 	for i, o := range options {
 		if math.IsInf(found[i].Value, -1) {
 			continue
 		}
-		value := o.leaves(d.model.inForce, found[i].Value)
+		value := o.leaves(e.model.inForce, found[i].Value)
 		at := position(sets, o.set)
 		if at < 0 {
 			sets, best, values = append(sets, o.set), append(best, i), append(values, value)
@@ -183,52 +221,41 @@ func (d *decision) choose(options []option, found []gpcore.Maximum) int {
 	if len(sets) == 0 {
 		return -1
 	}
-	return best[d.rule.choose(sets, values)]
+	return best[e.rule.choose(sets, values)]
 }
 
-func position(list []int, v int) int {
-	for i, w := range list {
-		if w == v {
-			return i
+// chooseKept leaves out what keeps no constraint while something else does; where nothing
+// does, all but the option nearest to it.
+func chooseKept(k *keeper, options []option, maxima []gpcore.Maximum) {
+	if k == nil || len(options) == 1 {
+		return
+	}
+	all := make([]found, len(options))
+	for i, o := range options {
+		if all[i].set = o.set; !math.IsInf(maxima[i].Value, -1) {
+			all[i].x = maxima[i].X
 		}
 	}
-	return -1
+	for i, may := range k.choosable(all) {
+		if !may {
+			maxima[i].Value = math.Inf(-1)
+		}
+	}
 }
 
-// incumbents lists up to four observed points with the greatest posterior mean of
-// the mean-variance objective: searches start there.
-func (e *engine) incumbents() [][]float64 { return e.ranked(incumbents) }
-
-const incumbents = 4
-
-// ranked lists up to count of them, the best first.
-func (e *engine) ranked(count int) [][]float64 {
-	m := e.model
-	rows := m.data.rows
-	x := make([]float64, 0, len(rows)*m.width())
-	for i := range rows {
-		x = append(x, m.point(rows[i].x[:m.dims], e.seen+1)...)
+// unpenalised is the value that was found without the penalties.
+func unpenalised(k *keeper, o *option, found gpcore.Maximum) float64 {
+	if k == nil {
+		return found.Value
 	}
-	mean := make([]float64, len(rows))
-	m.belief().means(mean, x)
-	if alpha := e.alpha(); alpha > 0 {
-		for i, v := range m.likelyNoise(x) {
-			mean[i] -= alpha * v
-		}
-	}
-	var out [][]float64
-	for range min(count, len(rows)) {
-		k := argmax(mean)
-		mean[k] = math.Inf(-1)
-		out = append(out, rows[k].x)
-	}
-	return out
+	var v [1]float64
+	o.objective.Values(v[:], found.X)
+	return v[0]
 }
 
 // explain gives the parts of the acquisition at setting x in the users' units.
-func (d *decision) explain(o *option, x []float64) (Why, error) {
-	e := d.engine
-	parts, err := e.summarise(judgement{o.view, e.domains[o.set], e.seen + 1, d.noiseBeta}, x)
+func (e *engine) explain(d *deciding, o *option, x []float64) (Why, error) {
+	parts, err := e.criterion.summarise(judgement{o.view, e.domains[o.set], e.seen + 1, d.noiseBeta}, x)
 	if err != nil {
 		return Why{}, err
 	}
@@ -237,16 +264,16 @@ func (d *decision) explain(o *option, x []float64) (Why, error) {
 	if e.spec.Acquisition != acquireUCB || o.unit == pure { // the value is no bound
 		w.Beta = math.NaN()
 	}
-	f, err := e.feasibilities(e.domains[o.set], d.step, x)
+	f, err := e.constraints.feasibilities(e.domains[o.set], d.step, x)
 	if err != nil {
 		return Why{}, err
 	}
-	if w.Feasibility = e.all(f[0]); len(e.constraints) == 0 {
+	if w.Feasibility = e.constraints.all(f[0]); len(e.constraints.each) == 0 {
 		w.Feasibility = math.NaN()
 	}
-	if e.risk > 0 {
+	if e.criterion.risk > 0 {
 		w.NoiseVariance = h.scale * h.scale * s.risky()
-		w.Risk = e.risk * w.NoiseVariance
+		w.Risk = e.criterion.risk * w.NoiseVariance
 	}
 	return w, nil
 }

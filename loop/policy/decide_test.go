@@ -11,7 +11,7 @@ import (
 
 // decisionOf prepares the decision after n observations in control set 0, with beta 2
 // and at most units work units (0: all), and its one option.
-func decisionOf(t *testing.T, s Spec, n, shots, units int) (*decision, []option) {
+func decisionOf(t *testing.T, s Spec, n, shots, units int) (*deciding, []option) {
 	t.Helper()
 	p, err := New(s)
 	if err != nil {
@@ -21,22 +21,33 @@ func decisionOf(t *testing.T, s Spec, n, shots, units int) (*decision, []option)
 	return decisionBefore(t, p.(*engine), n+1, units)
 }
 
-func decisionBefore(t *testing.T, e *engine, step, units int) (*decision, []option) {
+func decisionBefore(t *testing.T, e *engine, step, units int) (*deciding, []option) {
 	t.Helper()
 	if err := e.model.refresh(); err != nil {
 		t.Fatal(err)
 	}
-	d := &decision{engine: e, step: step, sets: []int{0}, views: e.model.views(step), beta: 2, noiseBeta: 2,
-		units: &meter{ctx: t.Context(), limit: units}}
-	options, err := e.acquire.options(d)
+	d := prepared(t, e, step, []int{0})
+	d.units.limit = units
+	options, err := e.acquire.options(d.decision)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d, options
 }
 
+// prepared is the decision of a step among control sets with beta 2, of any length.
+func prepared(t *testing.T, e *engine, step int, sets []int) *deciding {
+	t.Helper()
+	d, err := e.decision(t.Context(), step, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.sets, d.beta, d.noiseBeta, d.units.limit = sets, 2, 2, 0
+	return d
+}
+
 // found is what the decision's search finds, as a setting and a value.
-func found(t *testing.T, d *decision, options []option) ([]float64, float64) {
+func foundBy(t *testing.T, d *deciding, options []option) ([]float64, float64) {
 	t.Helper()
 	m, err := d.search(options, 0)
 	if err != nil {
@@ -61,7 +72,7 @@ func TestSearchBeatsADenseScan(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, d := range []int{1, 2, 4} {
 			c, options := decisionOf(t, rahboSpec(d, seed), 30, 10, 0)
-			x, got := found(t, c, options)
+			x, got := foundBy(t, c, options)
 			const points = 20000
 			rng := rand.New(rand.NewPCG(seed, 5))
 			scan := make([]float64, points*d)
@@ -81,7 +92,7 @@ func TestSearchWithExpectation(t *testing.T) {
 	for seed := range uint64(3) {
 		s := growth("se", "etc-50", seed)
 		d, options := decisionOf(t, s, 40, 1, 0) // control set 0 holds two of five variables
-		_, got := found(t, d, options)
+		_, got := foundBy(t, d, options)
 		const side = 25
 		var scan []float64
 		for i := range side {
@@ -105,7 +116,7 @@ func TestSearchOfMixedVariables(t *testing.T) {
 		s.Variables[1].Levels = []float64{0, 0.1, 0.25, 0.7, 1}
 		s.Variables[2].Resolution = 0.002
 		d, options := decisionOf(t, s, 25, 10, 0)
-		x, got := found(t, d, options)
+		x, got := foundBy(t, d, options)
 		var scan []float64
 		for i := range 10 {
 			for _, l := range s.Variables[1].Levels {
@@ -134,7 +145,7 @@ func TestSearchOfAList(t *testing.T) {
 		s.Candidates = append(s.Candidates, []float64{rng.Float64(), rng.Float64()})
 	}
 	d, options := decisionOf(t, s, 20, 10, 0)
-	_, got := found(t, d, options)
+	_, got := foundBy(t, d, options)
 	values := valuesAt(options[0], d.domains[0].list)
 	if best := values[argmax(values)]; math.Abs(got-best) > 1e-12 {
 		t.Errorf("found %g, the best candidate has %g", got, best)
@@ -148,7 +159,7 @@ func TestSearchIsAnytime(t *testing.T) {
 	last := math.Inf(-1)
 	for units := 1; ; units++ {
 		d, options := decisionOf(t, s, 25, 10, units)
-		x, v := found(t, d, options)
+		x, v := foundBy(t, d, options)
 		if v < last {
 			t.Errorf("after %d units %g, one unit earlier %g", units, v, last)
 		}
@@ -171,7 +182,7 @@ func TestMeterRepeatsACut(t *testing.T) {
 			d, options := decisionOf(t, s, 15, 10, 0)
 			d.units = m
 			for range 3 {
-				_, v := found(t, d, options)
+				_, v := foundBy(t, d, options)
 				values = append(values, v)
 			}
 			return values

@@ -31,9 +31,6 @@ func (m marginal) of(last float64) gpcore.Marginal {
 	return gpcore.Uniform(0, 1)
 }
 
-// normalCDF is the standard normal distribution function.
-func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
-
 // mass is the probability that the untruncated variable falls in its range; 1 for
 // kinds that are not truncated.
 func (m marginal) mass() float64 {

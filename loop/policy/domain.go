@@ -36,24 +36,6 @@ func newDomain(axes []axis, controlled []bool, set int, candidates [][]float64) 
 	return d
 }
 
-// newTarget is the domain of all variables that are no fidelities: that of the full
-// control set, else one like it, with the candidates where they give every variable's value.
-func newTarget(s *Spec, domains []*domain, axes []axis) *domain {
-	sought := slices.Repeat([]bool{true}, len(axes))
-	for i, v := range s.Fidelity {
-		sought[i] = math.IsNaN(v)
-	}
-	if i := slices.IndexFunc(s.ControlSets, ControlSet.full); i >= 0 && s.Fidelity == nil {
-		return domains[i]
-	}
-	unknown := func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) }
-	candidates := s.Candidates
-	if slices.ContainsFunc(candidates, unknown) {
-		candidates = nil
-	}
-	return newDomain(axes, sought, -1, candidates)
-}
-
 // split sorts the variables into controlled and random ones.
 func (d *domain) split(controlled []bool) {
 	for i, c := range controlled {
@@ -244,12 +226,4 @@ func (d *domain) holds(user []float64) bool {
 	y := slices.Clone(x)
 	d.settle(y)
 	return squaredDistance(x, y) <= 1e-18
-}
-
-func squaredDistance(x, y []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += (v - y[i]) * (v - y[i])
-	}
-	return s
 }

@@ -29,41 +29,41 @@ const (
 	leastBefore = 10
 )
 
-// watchForJump looks at the readings once after each step of a hold, or of what follows
-// a search; where the objective has jumped, everything but the last step's readings is
-// forgotten and the search of the whole domain begins anew.
-func (e *engine) watchForJump() error {
-	t := e.track
-	if t == nil || !t.detect || len(e.model.data.rows) == 0 {
-		return nil
-	}
-	rows := e.model.data.rows
-	last := rows[len(rows)-1].step
-	if last <= t.checked || t.since == 0 || last < t.since+jumpWindow-1 {
-		return nil
+// looksAt says that the readings are to be looked at for a jump, which is done once
+// after each step of a hold, or of what follows a search; last is their latest step.
+func (t *tracker) looksAt(last int) bool {
+	if t == nil || !t.detect || last <= t.checked || t.since == 0 || last < t.since+jumpWindow-1 {
+		return false
 	}
 	t.checked = last
-	if err := e.model.refresh(); err != nil {
-		return err
-	}
-	all, latest, err := t.residuals(e.model.belief().likeliest(), last)
+	return true
+}
+
+// watch looks at the readings up to a step; where the objective has jumped, the search of
+// the whole domain begins anew, and everything but the last step's readings is to be
+// forgotten. c is the posterior that has learnt them.
+func (t *tracker) watch(c component, rows []row, last int) (forget bool, err error) {
+	all, latest, err := t.residuals(c, last)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if t.doubts++; !latest.low() {
 		t.doubts = 0
 	}
 	if !jumped(&all, &latest) {
-		return nil
+		return false, nil
 	}
 	t.level = math.NaN()
-	if held := e.heldReadings(last - jumpWindow + 1); held.n > 0 {
+	if held := t.heldReadings(rows, last-jumpWindow+1); held.n > 0 {
 		t.level = held.mean
 	}
 	t.begin(last)
 	t.jumped = last
-	return e.model.forget(last)
+	return true, nil
 }
+
+// jumpedAfter says that a jump was noticed after a step.
+func (t *tracker) jumpedAfter(step int) bool { return t != nil && step > 0 && t.jumped == step }
 
 // residual is how readings differ from a prediction.
 type residual struct {

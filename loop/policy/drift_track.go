@@ -15,6 +15,8 @@ type tracker struct {
 	reach  float64 // of the hold's box, as a fraction of each range; 0: by the lengthscales
 	detect bool
 	length int // of a search of the whole domain, in steps at least
+	// initial is the number of steps of the initial design.
+	initial int
 
 	from    int     // the present search covers the steps after this one
 	since   int     // the first step after it; 0: it goes on
@@ -35,13 +37,13 @@ type tracker struct {
 const searchBeta = 0.5
 
 // newTracker is nil where nothing is held and no jump looked for.
-func newTracker(s *Spec, always bool, domains []*domain) *tracker {
-	d := &s.Drift
+// always holds whether Drift says so or not; initial is the length of the initial design.
+func newTracker(d Drift, always bool, domains []*domain, initial int) *tracker {
 	if d.Hold == 0 && !d.Detect && !always {
 		return nil
 	}
 	return &tracker{hold: d.Hold > 0 || always, reach: d.Hold, detect: d.Detect,
-		length: searchSteps(domains, len(s.Variables)), from: s.InitialSteps, level: math.NaN()}
+		length: searchSteps(domains, len(domains[0].axes)), initial: initial, from: initial, level: math.NaN()}
 }
 
 // searchSteps is how long a search of the whole domain takes in d variables: 10 d^2
@@ -71,11 +73,11 @@ func (t *tracker) doubting() bool { return t.doubts > 0 && t.doubts < jumpWindow
 // designing says that a step of a search that has found nothing follows the design: the
 // first ones after a hold, as many as at the start, and every other one afterwards. The
 // bounds of an empty model are widest at the domain's corners.
-func (t *tracker) designing(step, initial int) bool {
+func (t *tracker) designing(step int) bool {
 	if t == nil || t.since > 0 || t.sighted {
 		return false
 	}
-	return step <= t.from+initial && t.from > initial || step%2 == 0
+	return step <= t.from+t.initial && t.from > t.initial || step%2 == 0
 }
 
 // begin starts a search of the whole domain after a step.
@@ -94,12 +96,11 @@ const heldSteps = 20
 // with L and s the mean and standard deviation of its last n readings, m the mean of
 // those of the design. That a model mistook noise for an optimum shows here, and that a
 // hold lost what it followed.
-func (e *engine) giveUp(step int) {
-	t := e.track
+func (t *tracker) giveUp(rows []row, step int) {
 	if t == nil || !t.holding(step) || (step-t.since)%heldSteps != 0 || step == t.since || t.blind.n == 0 {
 		return
 	}
-	held := e.heldReadings(step)
+	held := t.heldReadings(rows, step)
 	if held.n < heldSteps/2 {
 		return
 	}
@@ -122,73 +123,58 @@ func (r *running) add(v float64) {
 	r.squares += d * (v - r.mean)
 }
 
+// searching says that a search of the whole domain may end before a step.
+func (t *tracker) searching(step int) bool { return t != nil && t.since == 0 && step > t.initial }
+
+// sight is what a model that has learnt n observations says of the best of them.
+type sight struct {
+	// Mean and SD are its mean and standard deviation of each, in the standardised unit,
+	// Prior its prior mean.
+	mean, sd []float64
+	prior    float64
+	// center and scale bring the standardised unit into the objective's.
+	center, scale float64
+}
+
 // settle ends the search before a step if it has found something and has had its time,
 // or if it has found again what was held before. Something is found when one of the best
 // of the n observations lies above the prior mean by more than the best of n would by
 // chance,
 //
-//	mean - (Spec.Beta + sqrt(2 log n)) sd > prior mean,
+//	mean - (beta + sqrt(2 log n)) sd > prior mean,
 //
 // else what would be held is noise, and the search goes on; what was held is found again
 // when mean - sd reaches the average of its last readings.
-func (e *engine) settle(step int) error {
-	t := e.track
-	if t == nil || t.since > 0 || !e.ready() || step <= e.spec.InitialSteps {
-		return nil
-	}
-	if err := e.model.refresh(); err != nil {
-		return err
-	}
-	belief, h := e.model.belief(), e.model.inForce
-	chance := e.spec.Beta + math.Sqrt(2*math.Log(float64(len(e.model.data.rows))))
+func (t *tracker) settle(step, n int, beta float64, best sight) {
+	chance := beta + math.Sqrt(2*math.Log(float64(n)))
 	again := false
-	var mean, sd [1]float64
-	for _, x := range e.incumbents() {
-		belief.moments(mean[:], sd[:], e.model.point(x[:e.model.dims], step))
-		t.sighted = t.sighted || mean[0]-chance*sd[0] > belief.offset()
-		again = again || h.center+h.scale*(mean[0]-sd[0]) >= t.level
+	for i, mean := range best.mean {
+		t.sighted = t.sighted || mean-chance*best.sd[i] > best.prior
+		again = again || best.center+best.scale*(mean-best.sd[i]) >= t.level
 	}
 	if t.sighted && (again || step > t.from+t.length) {
 		t.since = step
 	}
-	return nil
 }
 
-// accompany tells the tracker and the store of a reading that is about to be learnt.
-func (e *engine) accompany(r *row) {
-	t := e.track
-	if t == nil {
+// learn takes a reading that is about to be learnt.
+func (t *tracker) learn(r *row) {
+	if t == nil || r.step > t.initial && !t.designing(r.step) {
 		return
 	}
-	e.model.data.window = t.holding(r.step)
-	if r.step <= e.spec.InitialSteps || t.designing(r.step, e.spec.InitialSteps) {
-		if t.search != t.from {
-			t.blind, t.search = running{}, t.from
-		}
-		t.blind.add(r.mean)
+	if t.search != t.from {
+		t.blind, t.search = running{}, t.from
 	}
+	t.blind.add(r.mean)
 }
 
 // heldReadings are the last readings of a hold before a step.
-func (e *engine) heldReadings(before int) running {
+func (t *tracker) heldReadings(rows []row, before int) running {
 	var out running
-	rows := e.model.data.rows
-	for i := len(rows) - 1; i >= 0 && out.n < heldSteps && rows[i].step >= e.track.since; i-- {
+	for i := len(rows) - 1; i >= 0 && out.n < heldSteps && rows[i].step >= t.since; i-- {
 		if rows[i].step < before {
 			out.add(rows[i].mean)
 		}
 	}
 	return out
-}
-
-// narrow restricts a decision that belongs to a hold, and lessens the exploration of one
-// that belongs to the search before it.
-func (d *decision) narrow() error {
-	switch {
-	case d.track.holding(d.step):
-		return d.holdRegions()
-	case d.track != nil && d.track.hold:
-		d.beta *= searchBeta
-	}
-	return nil
 }

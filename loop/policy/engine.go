@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,8 +10,8 @@ import (
 
 // engine is every policy of this package: parts, put together by New.
 //
-//	Observe -> ledger, surroundings, votes, model
-//	Propose -> refits -> design
+//	Observe -> ledger, surroundings, exclusions, model
+//	Propose -> fits -> design
 //	                  -> views -> acquirer -> search -> setRule (decide.go)
 //
 // Its state after any calls is a function of the specification and the sequence of
@@ -20,22 +21,17 @@ type engine struct {
 	axes    []axis
 	domains []*domain
 	target  *domain // of all variables: where the maximum is that steps are to tell of
-	votes   []*vote
 
-	cash  ledger
-	costs *costModel
-	// typicalCost makes values per cost of order one.
-	typicalCost float64
-	around      *surroundings
+	costs       *costModel
 	model       *model
-	lists       listSampler
-	refits      refits
-	track       *tracker // nil where nothing is held and no jump is looked for
-	constraints []*constraint
+	criterion   *criterion
+	constraints *constraints
+	confidence  confidence
+	excluded    []*exclusion // by control set
+	track       *tracker     // nil where nothing is held and no jump is looked for
 
 	acquire    acquirer
-	confidence confidence
-	risk       float64 // alpha in 1/(the objective's unit); 0: none
+	lists      listSampler
 	rule       setRule
 	fullOnly   int // the only control set that may be played, -1: all
 	design     *design
@@ -56,14 +52,14 @@ type engine struct {
 func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	fits := e.fitting()
 	if len(fits) == 0 {
-		return Proposal{}, e.broke()
+		return Proposal{}, e.costs.broke()
 	}
 	step := max(e.proposed, e.seen) + 1
 	if err := e.advance(ctx, step); err != nil {
 		return Proposal{}, fmt.Errorf("step %d: %w", step, err)
 	}
 	var p Proposal
-	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() || e.track.designing(step, e.spec.InitialSteps) {
+	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() || e.track.designing(step) {
 		var err error
 		if p, err = e.designed(step, fits); err != nil {
 			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
@@ -76,7 +72,7 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 		}
 	}
 	p.Step = step
-	p.Jump = e.track != nil && e.seen > 0 && e.track.jumped == e.seen
+	p.Jump = e.track.jumpedAfter(e.seen)
 	p.Fit, e.note = e.note, nil
 	p.FailedFits, e.failedFits = e.failedFits, nil
 	e.proposed, e.last = step, &p
@@ -96,20 +92,13 @@ func (e *engine) Skip(step int) error {
 
 // startFits lets the fits that were launched at this boundary run in the background.
 func (e *engine) startFits() {
-	e.refits.start()
-	for _, c := range e.constraints {
-		c.refits.start()
-	}
+	e.model.startFit()
+	e.constraints.startFits()
 }
 
 // fitting lists the control sets that fit what is left of the budget.
 func (e *engine) fitting() []int {
-	var fits []int
-	for i := range e.spec.ControlSets {
-		if e.cash.fits(e.spec.ControlSets[i].Cost) {
-			fits = append(fits, i)
-		}
-	}
+	fits := e.costs.fitting()
 	if e.fullOnly >= 0 {
 		fits = common([]int{e.fullOnly}, fits)
 	}
@@ -125,7 +114,7 @@ func (e *engine) SetStart(x []float64) {
 	for i := range min(len(x), len(e.spec.Variables)) {
 		e.spec.Variables[i].Start = x[i]
 		if e.seen == 0 && !math.IsNaN(x[i]) { // a held variable is there until it is measured
-			e.around.last[i] = e.axes[i].unit(x[i])
+			e.criterion.around.place(i, e.axes[i].unit(x[i]))
 		}
 	}
 }
@@ -143,11 +132,17 @@ func (e *engine) user(x []float64) []float64 {
 // valid observation, else two; with a risk term and a noise that is not known two sample
 // variances as well.
 func (e *engine) ready() bool {
-	need := 2
-	if e.model.fixed() || e.model.priors != nil && e.model.priors.sequential {
-		need = 1
+	rows := e.model.data.rows
+	return len(rows) >= e.model.leastObservations() &&
+		(e.criterion.risk == 0 || e.model.known != nil || e.spec.several() || e.model.data.spreads() >= 2)
+}
+
+// refresh brings every model up to date with the data.
+func (e *engine) refresh() error {
+	if err := e.model.refresh(); err != nil {
+		return err
 	}
-	return len(e.model.data.rows) >= need && (e.risk == 0 || e.model.known != nil || e.spec.several() || e.model.data.spreads() >= 2)
+	return e.constraints.refresh()
 }
 
 // advance passes the boundary before a step, once: a fit that is due comes into
@@ -156,22 +151,23 @@ func (e *engine) advance(ctx context.Context, step int) error {
 	if step <= e.boundary {
 		return nil
 	}
-	if err := e.advanceConstraints(ctx, step); err != nil {
+	failed, err := e.constraints.advance(ctx, step, step > e.spec.InitialSteps)
+	if err != nil {
 		return err
 	}
-	if err := e.takeFit(ctx, step); err != nil {
+	e.failedFits = errors.Join(e.failedFits, failed)
+	if err := e.tell(e.model.takeFit(ctx, step)); err != nil {
 		return err
 	}
 	if err := e.watchForJump(); err != nil {
 		return err
 	}
-	e.giveUp(step)
+	e.track.giveUp(e.model.data.rows, step)
 	if err := e.settle(step); err != nil {
 		return err
 	}
-	if e.model.fits() && !e.track.holding(step) && step > e.spec.InitialSteps && e.ready() && e.refits.due(step) {
-		e.refits.launch(e.model.task(step))
-		if err := e.takeFit(ctx, step); err != nil {
+	if !e.track.holding(step) && step > e.spec.InitialSteps && e.ready() {
+		if err := e.tell(e.model.launchFit(ctx, step)); err != nil {
 			return err
 		}
 	}
@@ -179,23 +175,12 @@ func (e *engine) advance(ctx context.Context, step int) error {
 	return nil
 }
 
-// takeFit puts the pending fit in force if it is due. A fit that failed leaves
-// things as they are and is told of.
-func (e *engine) takeFit(ctx context.Context, step int) error {
-	p, err := e.refits.join(ctx, step)
-	if err != nil || p == nil {
-		return err
+// tell keeps what is to be told of a fit, if there was one.
+func (e *engine) tell(f *Fit, err error) error {
+	if f != nil {
+		e.note = f
 	}
-	note := Fit{Err: p.err}
-	if p.err == nil {
-		if err := e.model.adopt(p.hyper); err != nil {
-			return err
-		}
-		note = p.hyper.describe()
-	}
-	note.Through = p.task.step - 1
-	e.note = &note
-	return nil
+	return err
 }
 
 // designed is a step without a model. The initial design cycles through the cheapest
@@ -220,7 +205,7 @@ func (e *engine) designed(step int, fits []int) (Proposal, error) {
 // priced completes a proposal of setting x, or of one that can be paid where x cannot.
 func (e *engine) priced(p Proposal, x []float64) (Proposal, error) {
 	d := e.domains[p.ControlSet]
-	x, err := e.payable(d, x)
+	x, err := e.costs.payable(d, x)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -247,22 +232,4 @@ func (e *engine) startsAtStart(d *domain) bool {
 }
 
 // playedSettings lists the settings of d that were tried, with or without success.
-func (e *engine) playedSettings(d *domain) [][]float64 {
-	var out [][]float64
-	v := e.votes[d.set]
-	for _, list := range [][]float64{v.valid, v.failed} {
-		for x := range slices.Chunk(list, d.size()) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// alpha is the risk factor of the standardised objective: with y = scale*z,
-// f - alpha*variance is scale*(z - alpha*scale*variance of z) and a constant.
-func (e *engine) alpha() float64 {
-	if e.model.v == nil && e.model.known == nil {
-		return 0
-	}
-	return e.risk * e.model.inForce.scale
-}
+func (e *engine) playedSettings(d *domain) [][]float64 { return e.excluded[d.set].settings() }

@@ -306,7 +306,7 @@ func TestLearntTakesFreeReadingsOnly(t *testing.T) {
 	// Set 0 leaves both alone, set 1 the last only, set 2 none; without control both
 	// are free; what a failed step measured of them is true all the same.
 	var got [][2]float64
-	for _, r := range e.around.read.rows {
+	for _, r := range e.criterion.around.read.rows {
 		got = append(got, [2]float64{r[1], r[2]})
 		if !math.IsNaN(r[0]) {
 			t.Errorf("a variable that is not learnt was recorded: %v", r)

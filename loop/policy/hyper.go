@@ -69,6 +69,20 @@ const (
 	pooledFreedom = 10
 )
 
+// beside is how the quantity of constraint number j is modelled: by the objective's rules,
+// with constant noise and hyperparameters of its own. Where those of the objective are
+// given they say nothing of it, so its are fitted.
+func (m *modelling) beside(j int) *modelling {
+	out := *m
+	out.seed = mix(m.seed + uint64(j) + 1)
+	out.learnt, out.known = false, nil
+	out.spec.Priors, out.spec.PriorRule = nil, priorsAveraged
+	if out.fixed() {
+		out.spec.Hyperparameters = hyperFit
+	}
+	return &out
+}
+
 // kernelOf makes the family that the specification names.
 func (m *modelling) kernelOf(variance float64, lengthscales []float64) gpcore.Kernel {
 	return m.timed(newKernel(m.spec.Kernel, variance, lengthscales), m.timescale())

@@ -128,57 +128,48 @@ func (r *recipe) adapt(s *Spec) {
 // random.
 func (s *Spec) several() bool { return len(s.ControlSets) != 1 || !s.ControlSets[0].full() }
 
+// acquisition is one way of choosing a setting.
+type acquisition struct {
+	name string
+	make func(s *Spec) acquirer
+}
+
+// acquisitions lists them.
+func acquisitions() []acquisition {
+	of := func(a acquirer) func(*Spec) acquirer { return func(*Spec) acquirer { return a } }
+	return []acquisition{
+		{acquireUCB, of(upperBound{})},
+		{acquireTS, of(thompson{})},
+		{acquireEI, of(improvement{})},
+		{acquirePIMS, of(improvementOverSample{})},
+		{acquireMES, of(maxValueEntropy{})},
+		{acquireJES, of(jointEntropy{})},
+		{acquireIDS, func(s *Spec) acquirer { return informationDirected{s.Rho} }},
+		{acquireMFMES, of(multiFidelity{})},
+		{acquireNothing, of(upperBound{})},
+	}
+}
+
+// acquisitionOf finds an acquisition of which there is one.
+func acquisitionOf(name string) acquisition {
+	all := acquisitions()
+	return all[slices.IndexFunc(all, func(a acquisition) bool { return a.name == name })]
+}
+
 // Kinds lists the policies that New makes.
 func Kinds() []string {
 	var out []string
 	for _, r := range recipes() {
-		if acquirerOf(r.acquisition) != nil {
-			out = append(out, r.kind)
-		}
+		out = append(out, r.kind)
 	}
 	return out
 }
 
-// Acquisitions lists the words of Spec.Acquisition:
-//
-//	"ucb"  the optimistic bound, see upperBound
-//	"ts"   a sample of the posterior, see thompson
-//	"ei"   expected improvement, see improvement
-//	"pims" probability of improvement over a sampled maximum, see improvementOverSample
-//	"mes"  max-value entropy search, see maxValueEntropy
-//	"jes"  joint entropy search, see jointEntropy
-//	"mf-mes" the same about the maximum at a target fidelity, see multiFidelity
-//	"ids"  information-directed sampling, see informationDirected
-//	"none" settings come from a design (random, sobol)
+// Acquisitions lists the words of Spec.Acquisition.
 func Acquisitions() []string {
 	var out []string
-	for _, name := range []string{acquireUCB, acquireTS, acquireEI, acquirePIMS, acquireMES, acquireJES, acquireIDS, acquireMFMES, acquireNothing} {
-		if acquirerOf(name) != nil {
-			out = append(out, name)
-		}
+	for _, a := range acquisitions() {
+		out = append(out, a.name)
 	}
 	return out
-}
-
-// acquirerOf makes the acquisition of a name; nil where there is none of that name.
-func acquirerOf(name string) acquirer {
-	switch name {
-	case acquireUCB, acquireNothing:
-		return upperBound{}
-	case acquireTS:
-		return thompson{}
-	case acquireEI:
-		return improvement{}
-	case acquirePIMS:
-		return improvementOverSample{}
-	case acquireMES:
-		return maxValueEntropy{}
-	case acquireJES:
-		return jointEntropy{}
-	case acquireIDS:
-		return informationDirected{}
-	case acquireMFMES:
-		return multiFidelity{}
-	}
-	return nil
 }

@@ -15,7 +15,8 @@ import (
 // of the sequence of observations, never of when it was asked.
 type model struct {
 	*modelling
-	data store
+	data   store
+	refits refits
 	// fitted are the hyperparameters of the latest fit, or given ones that do not
 	// depend on the data; nil: they are guessed at each load.
 	fitted *hyper
@@ -31,7 +32,8 @@ type model struct {
 }
 
 func newModel(m *modelling) (*model, error) {
-	out := &model{modelling: m, data: store{capacity: m.spec.Capacity, dims: m.dims}}
+	out := &model{modelling: m, data: store{capacity: m.spec.Capacity, dims: m.dims},
+		refits: refits{every: m.spec.RefitEvery, lag: m.spec.RefitLag}}
 	if m.competing() {
 		out.priors = newContest(m)
 		out.inForce = out.priors.hyper()
@@ -186,4 +188,28 @@ func (h *hyper) describe() Fit {
 		out.NoiseSD = h.scale * math.Sqrt(h.shotVariance)
 	}
 	return out
+}
+
+// leastObservations is how many observations a decision needs at least: one where nothing is
+// estimated from them, else two.
+func (m *model) leastObservations() int {
+	if m.fixed() || m.priors != nil && m.priors.sequential {
+		return 1
+	}
+	return 2
+}
+
+// guessed says that the noise is the median of its prior so far.
+func (m *model) guessed() bool {
+	_, freedom := pooledVariance(m.data.rows)
+	return m.v == nil && m.fitted == nil && m.fits() && freedom < pooledFreedom
+}
+
+// observedPoints are the points of the rows, one after the other, as the model takes them.
+func (m *model) observedPoints() []float64 {
+	var x []float64
+	for i := range m.data.rows {
+		x = append(x, m.data.rows[i].x...)
+	}
+	return x
 }

@@ -126,10 +126,10 @@ func TestFailedFitIsTold(t *testing.T) {
 	w.tell(t, p, &s, 6, nil)
 	e := p.(*engine)
 	before := e.model.fitted
-	e.refits.start()
+	e.model.refits.start()
 	bad := &pendingFit{task: e.model.task(7), due: 7, started: true, done: make(chan struct{}), err: context.DeadlineExceeded}
 	close(bad.done)
-	e.refits.pending = bad
+	e.model.refits.pending = bad
 	q := propose(t, p)
 	if q.Fit == nil || q.Fit.Err == nil || e.model.fitted != before {
 		t.Errorf("fit %+v", q.Fit)

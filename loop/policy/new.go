@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -122,53 +123,40 @@ func (s *Spec) complete(r recipe) {
 	s.Drift.Detect = s.Drift.Detect || r.track
 }
 
+// completeDrift names the timescale where the other words ask for one, and turns fixed
+// hyperparameters with several timescales into a prior set.
+func (s *Spec) completeDrift() {
+	d, m := &s.Drift, &s.Model
+	if !d.tracks() && (d.Hold != 0 || d.Detect) {
+		d.Timescale = []float64{defaultTimescale}
+	}
+	if len(d.Timescale) > 1 && m.Hyperparameters == hyperFixed {
+		m.Hyperparameters = hyperPriors
+		m.Priors = []Prior{{Lengthscale: m.Lengthscale, Outputscale: m.Outputscale, NoiseSD: m.NoiseSD, Mean: m.Mean}}
+	}
+}
+
 // assemble puts the parts of a valid specification together.
 func assemble(s Spec) (*engine, error) {
 	p, _ := recipeOf(s.Kind)
 	p.adapt(&s)
-	e := &engine{spec: s, cash: ledger{budget: s.Budget}, designOnly: s.Acquisition == acquireNothing,
-		refits: refits{every: s.Model.RefitEvery, lag: s.Model.RefitLag}}
+	e := &engine{spec: s, designOnly: s.Acquisition == acquireNothing}
 	for i := range s.Variables {
 		e.axes = append(e.axes, newAxis(&s.Variables[i]))
 	}
 	for i := range s.ControlSets {
 		d := newDomain(e.axes, s.ControlSets[i].Controlled, i, s.Candidates)
 		e.domains = append(e.domains, d)
-		e.votes = append(e.votes, newVote(d.size(), s.Model.Capacity))
+		e.excluded = append(e.excluded, newExclusion(d.size(), s.Model.Capacity))
 	}
 	e.target = newTarget(&e.spec, e.domains, e.axes)
-	e.around = newSurroundings(&e.spec, e.axes)
-	dims := len(s.Variables)
-	e.track = newTracker(&s, p.track, e.domains)
-	var known *noiseFunction
-	if p.noise == knownNoise {
-		known = &noiseFunction{e.axes, s.NoiseVariance}
-	}
-	var err error
-	how := &modelling{spec: s.Model, seed: s.Seed, dims: dims, beta: s.Beta, user: e.user, timescales: s.Drift.Timescale,
-		learnt: p.noise == learntNoise, known: known, raw: s.VarianceModel == varianceRaw}
-	if e.model, err = newModel(how); err != nil {
+	around := newSurroundings(s.Variables, e.axes, s.Model.Capacity, s.Drift.tracks(), s.Seed)
+	e.track = newTracker(s.Drift, p.track, e.domains, s.InitialSteps)
+	if err := e.learn(p, around); err != nil {
 		return nil, err
 	}
-	if e.constraints, err = newConstraints(&s, how); err != nil {
-		return nil, err
-	}
-	if e.model.priors != nil && s.Model.PriorRule == priorsElimination {
-		e.model.priors.trials = newElimination(&s, e.model)
-	}
-	if p.risk {
-		e.risk = s.Risk
-	}
-	e.confidence = newConfidence(&e.spec, e.model)
-	e.acquire = acquirerOf(s.Acquisition)
-	e.costs = &costModel{setting: s.SettingCost, axes: e.axes, last: e.around.last, cash: &e.cash}
-	if slices.ContainsFunc(s.MoveCost, func(v float64) bool { return v > 0 }) {
-		e.costs.move = s.MoveCost
-	}
-	for i := range s.ControlSets {
-		e.costs.sets = append(e.costs.sets, s.ControlSets[i].Cost)
-	}
-	e.typicalCost = e.costs.typical(e.domains)
+	e.costs = newCosts(&s, e.domains, around)
+	e.acquire = acquisitionOf(s.Acquisition).make(&s)
 	if e.fullOnly = -1; p.fullOnly {
 		e.fullOnly = slices.IndexFunc(s.ControlSets, ControlSet.full)
 	}
@@ -180,8 +168,70 @@ func assemble(s Spec) (*engine, error) {
 	if e.designOnly { // all steps are of one design
 		designed = s.Kind
 	}
-	e.design = newDesign(designed == designRandom, s.Seed, dims)
+	e.design = newDesign(designed == designRandom, s.Seed, len(s.Variables))
 	return e, nil
+}
+
+// learn makes what learns: the model, what is judged by it, the constraints.
+func (e *engine) learn(p recipe, around *surroundings) (err error) {
+	s := &e.spec
+	how := &modelling{spec: s.Model, seed: s.Seed, dims: len(s.Variables), beta: s.Beta, user: e.user, timescales: s.Drift.Timescale,
+		learnt: p.noise == learntNoise, raw: s.VarianceModel == varianceRaw}
+	if p.noise == knownNoise {
+		how.known = &noiseFunction{e.axes, s.NoiseVariance}
+	}
+	if e.model, err = newModel(how); err != nil {
+		return err
+	}
+	e.criterion = &criterion{model: e.model, around: around}
+	if p.risk {
+		e.criterion.risk = s.Risk
+	}
+	if e.constraints, err = newConstraints(s.Constraints, how, around); err != nil {
+		return err
+	}
+	c := confidenceSpec{initial: s.InitialSteps, dims: len(s.Variables), seed: s.Seed, word: s.Confidence, form: s.ConfidenceSetting,
+		beta: s.Beta, delta: s.Delta, norm: s.NormBound}
+	if s.confidenceSetting() == settingFinite {
+		c.finite = s.finiteSize()
+	}
+	e.confidence = newConfidence(c, e.model)
+	if s.Model.PriorRule == priorsElimination && e.model.deciding() {
+		c.word = confidenceSrinivas
+		e.model.eliminate(counter{s.InitialSteps}.t, newConfidence(c, e.model).beta, s.Delta)
+	}
+	return nil
+}
+
+// newCosts makes what says before a step what it will cost.
+func newCosts(s *Spec, domains []*domain, around *surroundings) *costModel {
+	c := &costModel{setting: s.SettingCost, axes: domains[0].axes, last: around.last, cash: &ledger{budget: s.Budget}}
+	if slices.ContainsFunc(s.MoveCost, func(v float64) bool { return v > 0 }) {
+		c.move = s.MoveCost
+	}
+	for i := range s.ControlSets {
+		c.sets = append(c.sets, s.ControlSets[i].Cost)
+	}
+	c.average = c.typical(domains)
+	return c
+}
+
+// newTarget is the domain of all variables that are no fidelities: that of the full
+// control set, else one like it, with the candidates where they give every variable's value.
+func newTarget(s *Spec, domains []*domain, axes []axis) *domain {
+	sought := slices.Repeat([]bool{true}, len(axes))
+	for i, v := range s.Fidelity {
+		sought[i] = math.IsNaN(v)
+	}
+	if i := slices.IndexFunc(s.ControlSets, ControlSet.full); i >= 0 && s.Fidelity == nil {
+		return domains[i]
+	}
+	unknown := func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) }
+	candidates := s.Candidates
+	if slices.ContainsFunc(candidates, unknown) {
+		candidates = nil
+	}
+	return newDomain(axes, sought, -1, candidates)
 }
 
 // newRule makes the schedule of control sets.

@@ -57,19 +57,20 @@ type surroundings struct {
 
 // newSurroundings draws the common random numbers of a run. A held variable that
 // was never measured is where it starts, in the middle where that is unknown.
-func newSurroundings(s *Spec, axes []axis) *surroundings {
-	d := len(s.Variables)
-	e := &surroundings{marginals: make([]marginal, d), last: make([]float64, d), read: readings{limit: s.Model.Capacity},
-		seed: stream(s.Seed, forNodes, 1).Uint64(), timed: s.Drift.tracks()}
-	for i := range s.Variables {
-		v := &s.Variables[i]
+// capacity bounds the readings of learnt distributions; timed as in the fields.
+func newSurroundings(variables []Variable, axes []axis, capacity int, timed bool, seed uint64) *surroundings {
+	d := len(variables)
+	e := &surroundings{marginals: make([]marginal, d), last: make([]float64, d), read: readings{limit: capacity},
+		seed: stream(seed, forNodes, 1).Uint64(), timed: timed}
+	for i := range variables {
+		v := &variables[i]
 		e.marginals[i] = newMarginal(v)
 		e.last[i] = 0.5
 		if !math.IsNaN(v.Start) {
 			e.last[i] = axes[i].unit(v.Start)
 		}
 	}
-	sequence := sobol.NewScrambled(d+1, stream(s.Seed, forNodes, 0))
+	sequence := sobol.NewScrambled(d+1, stream(seed, forNodes, 0))
 	for j := range sobolNodes {
 		p := make([]float64, d+1)
 		sequence.Point(p, j)
@@ -181,4 +182,31 @@ func (e *surroundings) sampled(random, learnt []int) nodes {
 		}
 	}
 	return n
+}
+
+// appendTime appends a step to each row of size values.
+func appendTime(x []float64, size, step int) []float64 {
+	var out []float64
+	for i := 0; i+size <= len(x); i += size {
+		out = append(append(out, x[i:i+size]...), float64(step))
+	}
+	return out
+}
+
+// place says where a held variable is before it was ever measured, in unit coordinates.
+func (e *surroundings) place(variable int, at float64) { e.last[variable] = at }
+
+// observe learns what the variables were at a step, in unit coordinates: those that
+// controlled does not hold did it by themselves; nil: all of them.
+func (e *surroundings) observe(x []float64, controlled []bool) {
+	copy(e.last, x)
+	reading, any := NaNs(len(x)), false
+	for i := range x {
+		if (controlled == nil || !controlled[i]) && e.marginals[i].kind == Learnt {
+			reading[i], any = x[i], true
+		}
+	}
+	if any {
+		e.read.add(reading)
+	}
 }

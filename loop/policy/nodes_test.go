@@ -11,8 +11,7 @@ func surroundingsOf(kinds ...Distribution) *surroundings {
 	for i := range kinds {
 		vars[i].Random = kinds[i]
 	}
-	s := &Spec{Variables: vars, Seed: 5, Model: Model{Capacity: 100}}
-	return newSurroundings(s, axesOf(vars))
+	return newSurroundings(vars, axesOf(vars), 100, false, 5)
 }
 
 // expect is the rule's expectation of g.

@@ -126,7 +126,7 @@ func TestKnownRiskExpectation(t *testing.T) {
 		axes = append(axes, newAxis(&s.Variables[i]))
 	}
 	d := newDomain(axes, s.ControlSets[0].Controlled, 0, nil)
-	around := newSurroundings(&s, axes)
+	around := newSurroundings(s.Variables, axes, s.Model.Capacity, false, s.Seed)
 	r := knownRisk{noise: &noiseFunction{axes, func(x []float64) float64 { return 1 + x[0]*math.Exp(2*x[1]) + x[2] }}, d: d, nodes: around.nodes(d.random)}
 	// Gauss-Legendre is exact to rounding here.
 	if got, want := r.expected([]float64{0.4}), 1.25+0.4*(math.Exp(2)-1)/2; math.Abs(got-want) > 1e-12 {

@@ -107,3 +107,15 @@ func (p *lessenedSurrogate) SurrogateGradients(dst, grad, x []float64) {
 	p.s.SurrogateGradients(dst, grad, x)
 	p.subtract(dst, grad, x)
 }
+
+// expectation evaluates E[terms] at settings x.
+func expectation(terms []gpcore.Term, in gpcore.Inputs, x []float64) ([]float64, error) {
+	e, err := gpcore.NewExpected(terms, in)
+	if err != nil {
+		return nil, err
+	}
+	e.Prepare()
+	out := make([]float64, len(x)/e.Dim())
+	e.Values(out, x)
+	return out, nil
+}

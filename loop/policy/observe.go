@@ -22,26 +22,27 @@ func (e *engine) Observe(o Observation) error {
 	}
 	r := row{x: e.model.point(x, o.Step), mean: o.Mean, variance: o.Variance, shots: o.Shots, set: o.ControlSet, step: o.Step}
 	if o.Valid { // as the step was decided, before anything of it is learnt
-		if err := e.try(o, &r); err != nil {
+		if err := e.test(o, &r); err != nil {
 			return err
 		}
 	}
 	e.seen = max(e.seen, o.Step)
-	e.cash.charge(o.Cost)
+	e.costs.cash.charge(o.Cost)
 	if o.ControlSet >= 0 && o.Step > e.counted {
 		e.counted = o.Step
 		if o.Step > e.spec.InitialSteps {
 			e.rule.played(o.ControlSet)
 		}
 	}
-	e.watch(o, x)
-	e.poll(o, x)
+	e.criterion.around.observe(x, e.controlledBy(o.ControlSet))
+	e.countFailures(o, x)
 	if o.Valid {
-		e.accompany(&r)
-		e.model.observe(r)
-		for j, reading := range o.Constrained {
-			e.constraints[j].observe(reading, r)
+		if e.track != nil {
+			e.model.data.window = e.track.holding(r.step)
+			e.track.learn(&r)
 		}
+		e.model.observe(r)
+		e.constraints.observe(o.Constrained, r)
 	}
 	return nil
 }
@@ -68,12 +69,12 @@ func (e *engine) check(o Observation) error {
 			return fail("variable %q is %g", e.spec.Variables[i].Name, v)
 		}
 	}
-	if n := len(o.Constrained); n != 0 && n != len(e.constraints) {
-		return fail("%d readings for %d constraints (NaN: no reading)", n, len(e.constraints))
+	if n := len(o.Constrained); n != 0 && n != len(e.constraints.each) {
+		return fail("%d readings for %d constraints (NaN: no reading)", n, len(e.constraints.each))
 	}
 	for j, v := range o.Constrained {
 		if math.IsInf(v, 0) {
-			return fail("constraint %q reads %g, which must be finite, or NaN where there is no reading", e.constraints[j].Name, v)
+			return fail("constraint %q reads %g, which must be finite, or NaN where there is no reading", e.constraints.each[j].Name, v)
 		}
 	}
 	if !o.Valid {
@@ -95,29 +96,22 @@ func (e *engine) check(o Observation) error {
 	return nil
 }
 
-// watch learns what the random variables did.
-func (e *engine) watch(o Observation, x []float64) {
-	copy(e.around.last, x)
-	reading, any := NaNs(len(x)), false
-	for i := range x {
-		controlled := o.ControlSet >= 0 && e.spec.ControlSets[o.ControlSet].Controlled[i]
-		if !controlled && e.around.marginals[i].kind == Learnt {
-			reading[i], any = x[i], true
-		}
+// controlledBy says which variables a control set controls; nil: none.
+func (e *engine) controlledBy(set int) []bool {
+	if set < 0 {
+		return nil
 	}
-	if any {
-		e.around.read.add(reading)
-	}
+	return e.spec.ControlSets[set].Controlled
 }
 
-// poll counts the step for or against its setting. A failed step counts against
+// countFailures counts the step for or against its setting. A failed step counts against
 // the setting that was achieved and, where it differs, the one that was asked for:
 // the device may not have moved at all.
-func (e *engine) poll(o Observation, x []float64) {
+func (e *engine) countFailures(o Observation, x []float64) {
 	if o.ControlSet < 0 {
 		return
 	}
-	d, v := e.domains[o.ControlSet], e.votes[o.ControlSet]
+	d, v := e.domains[o.ControlSet], e.excluded[o.ControlSet]
 	at := make([]float64, d.size())
 	d.project(at, x)
 	v.add(at, o.Valid, o.Step)
@@ -136,5 +130,3 @@ func (e *engine) poll(o Observation, x []float64) {
 		v.add(requested, false, o.Step)
 	}
 }
-
-func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }

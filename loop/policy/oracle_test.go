@@ -127,7 +127,7 @@ func TestRiskBoundsAgainstNumpy(t *testing.T) {
 		for k, x := range r.At {
 			for sign, want := range map[float64]float64{1: r.Optimistic[k], -1: r.Pessimistic[k]} {
 				beta := sign * r.Beta
-				v, err := expectation(append(e.model.belief().linear(1, beta), e.riskTerms(beta)...), e.around.inputs(e.domains[0], 1), x)
+				v, err := expectation(append(e.model.belief().linear(1, beta), e.criterion.terms(beta)...), e.criterion.around.inputs(e.domains[0], 1), x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -176,7 +176,7 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 			if len(d.coords) != len(k.Controlled) || d.coords[0] != k.Controlled[0] {
 				continue
 			}
-			v, err := expectation(e.model.belief().linear(1, o.Expectation.Beta), e.around.inputs(d, 1), k.At)
+			v, err := expectation(e.model.belief().linear(1, o.Expectation.Beta), e.criterion.around.inputs(d, 1), k.At)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,6 @@ package policy
 import (
 	"context"
 	"errors"
-	"math"
 )
 
 // Policy is one bandit algorithm at work on one problem. It is used from one
@@ -80,8 +79,6 @@ type Starter interface {
 
 // Errors that callers test for.
 var (
-	// ErrBudget: every control set costs more than what is left of the budget.
-	ErrBudget = errors.New("no control set fits the remaining budget")
 	// ErrObservation: the observation is not usable (wrong length, not finite).
 	ErrObservation = errors.New("unusable observation")
 	// ErrNoData: there is nothing to recommend from yet.
@@ -120,21 +117,6 @@ type Proposal struct {
 	// FailedFits, where not nil, says which fits of constraints' models failed; the
 	// hyperparameters in force before them stay.
 	FailedFits error
-}
-
-// Fit tells of a hyperparameter fit that came into force with a step.
-type Fit struct {
-	// Through is the last step whose observations the fit saw.
-	Through int
-	// Lengthscale per variable, as a fraction of its range.
-	Lengthscale []float64
-	// Outputscale is the prior variance of the objective, Mean its prior mean and
-	// NoiseSD the standard deviation of one shot (NaN where the noise depends on the
-	// setting), in the objective's unit.
-	Outputscale, Mean, NoiseSD float64
-	// Err, where not nil, says why the fit failed; the hyperparameters in force
-	// before it then stay, and the fields above describe nothing.
-	Err error
 }
 
 // Why holds the parts of the acquisition at the proposed point, in the
@@ -223,62 +205,4 @@ type Estimate struct {
 	// step that leaves variables random as well: 1 minus the sum of the probabilities
 	// that each does not. 1 without constraints, NaN before each has two readings.
 	Feasibility float64
-}
-
-// Variable is one input.
-type Variable struct {
-	Name string
-	// Low and High bound what may be proposed, in the variable's unit.
-	Low, High float64
-	// Levels, if any, are the only values that may be proposed, in growing order.
-	Levels []float64
-	// Integer restricts proposals to whole numbers.
-	Integer bool
-	// Resolution is the device's step, in the variable's unit; 0: continuous.
-	Resolution float64
-	// Start is the starting setting, NaN if the variable is random then.
-	Start float64
-	// Random says what the variable does when it is left alone.
-	Random Distribution
-}
-
-// Distribution says what a random variable does.
-type Distribution struct {
-	Kind RandomKind
-	// Mean and SD are the parameters of the normal distribution before it is
-	// truncated to the variable's range, in the variable's unit.
-	Mean, SD float64
-}
-
-// RandomKind names a family of distributions.
-type RandomKind uint8
-
-// The families.
-const (
-	// Held: the device keeps the last value; a point mass there.
-	Held RandomKind = iota
-	// Uniform over the variable's range.
-	Uniform
-	// TruncatedNormal within the variable's range.
-	TruncatedNormal
-	// Learnt from the readings taken while the variable was random, starting at
-	// uniform with the weight of ten readings.
-	Learnt
-)
-
-// ControlSet is a subset of the variables that a step can control.
-type ControlSet struct {
-	// Controlled has one entry per variable.
-	Controlled []bool
-	// Cost is what a step with this control set costs, in the file's cost unit.
-	Cost float64
-}
-
-// NaNs returns a new slice of n NaN.
-func NaNs(n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = math.NaN()
-	}
-	return x
 }

@@ -1,11 +1,6 @@
 package policy
 
-import (
-	"context"
-	"math"
-
-	"github.com/labtuner/tuner/gpcore"
-)
+import "math"
 
 // elimination is the test of PE-GP-TS and PE-GP-UCB (Sandberg and Chehreghani, arXiv
 // 2502.01226, Algorithm 1): after step t the prior p that decided it is out if the
@@ -26,9 +21,11 @@ import (
 // The last prior stays even if it fails (the paper leaves this open): what is out does
 // not learn any more, so no other could take over. [PriorReport] says so.
 type elimination struct {
-	trials  []trial // one per member
-	beta    srinivas
-	refuted bool
+	trials []trial // one per member
+	// count is t of a step, beta the confidence parameter of it.
+	count, beta func(step int) float64
+	delta       float64
+	refuted     bool
 
 	proposed, tested verdict // of the latest step that was proposed, put to the test
 }
@@ -36,13 +33,9 @@ type elimination struct {
 // verdict says which member decided a step; -1: none did.
 type verdict struct{ step, member int }
 
-func newElimination(s *Spec, m *model) *elimination {
-	q := &elimination{trials: make([]trial, len(m.priors.members))}
-	q.beta = srinivas{counter: counter{s.InitialSteps}, dims: len(s.Variables), delta: s.Delta, model: m}
-	if s.confidenceSetting() == settingFinite {
-		q.beta.finite = s.finiteSize()
-	}
-	return q
+// eliminate has the priors that compete put to the test.
+func (m *model) eliminate(count, beta func(step int) float64, delta float64) {
+	m.priors.trials = &elimination{trials: make([]trial, len(m.priors.members)), count: count, beta: beta, delta: delta}
 }
 
 // trial is what became of the steps that one prior decided, in the objective's unit.
@@ -60,9 +53,9 @@ func (q *elimination) judge(member, step int, p pair) bool {
 	r := &q.trials[member]
 	r.residuals += p.eta
 	r.noise += p.noiseVariance
-	r.width += q.beta.beta(step) * p.sigma
-	t := q.beta.t(step)
-	xi := 2 * math.Log(float64(len(q.trials))*math.Pi*math.Pi*t*t/(3*q.beta.delta)) // over sigma^2
+	r.width += q.beta(step) * p.sigma
+	t := q.count(step)
+	xi := 2 * math.Log(float64(len(q.trials))*math.Pi*math.Pi*t*t/(3*q.delta)) // over sigma^2
 	return math.Abs(r.residuals) > math.Sqrt(xi*r.noise)+r.width
 }
 
@@ -88,85 +81,41 @@ func (c *contest) foretold(i int, r *row) pair {
 	return p
 }
 
-// decider is the prior that decides a step which tries a setting (in the users' units):
-// the one whose option of that control set is greatest there.
-func (d *decision) decider(options []option, set int, user []float64) int {
-	dom := d.domains[set]
-	x := make([]float64, dom.size())
-	for j, i := range dom.coords {
-		x[j] = d.axes[i].unit(user[i])
+// eliminates says that priors are put to the test.
+func (m *model) eliminates() bool { return m.priors != nil && m.priors.trials != nil }
+
+// lastTested is the latest step of which a prior was put to the test.
+func (m *model) lastTested() int { return m.priors.trials.tested.step }
+
+// deciderOf is the member that decided a step, where it is known: of the step that was
+// proposed last, or of one of which an observation was already put to the test.
+func (m *model) deciderOf(step int) (member int, known bool) {
+	q := m.priors.trials
+	switch step {
+	case q.tested.step:
+	case q.proposed.step:
+		q.tested = q.proposed
+	default:
+		return -1, false
 	}
-	best, member := math.Inf(-1), -1
-	for _, o := range options {
-		if o.set != set {
-			continue
-		}
-		if p, ok := o.objective.(gpcore.Preparer); ok {
-			p.Prepare()
-		}
-		var v [1]float64
-		o.objective.Values(v[:], x)
-		if value := o.leaves(d.model.inForce, v[0]); value > best {
-			best, member = value, o.view[0].member
-		}
-	}
-	return member
+	return q.tested.member, true
 }
 
-// try puts the prior that decided a step to the test, before the observation r of it is
+// decidedBy says which member decided the step of an observation that is about to be put
+// to the test; -1: none did.
+func (m *model) decidedBy(step, member int) { m.priors.trials.tested = verdict{step, member} }
+
+// proposedBy says which member decided a step that is proposed.
+func (m *model) proposedBy(step, member int) { m.priors.trials.proposed = verdict{step, member} }
+
+// test puts the member that decided a step to the test, before the observation r of it is
 // learnt.
-func (e *engine) try(o Observation, r *row) error {
-	c := e.model.priors
-	if c == nil || c.trials == nil || o.ControlSet < 0 || o.Step <= e.spec.InitialSteps || e.designOnly || o.Step < c.trials.tested.step {
-		return nil
-	}
-	if err := e.model.refresh(); err != nil {
-		return err
-	}
-	q := c.trials
-	switch {
-	case o.Step == q.tested.step: // another shot of it
-	case o.Step == q.proposed.step:
-		q.tested = q.proposed
-	case !e.ready():
-		return nil
-	default:
-		member, err := e.redecide(o)
-		if err != nil {
-			return err
-		}
-		q.tested = verdict{o.Step, member}
-	}
-	member := q.tested.member
+func (m *model) test(member, step int, r *row) {
+	c := m.priors
 	if member < 0 || !c.set.Alive(member) {
-		return nil
+		return
 	}
-	if q.judge(member, o.Step, c.foretold(member, r)) && c.set.Eliminate(member) != nil {
+	if q := c.trials; q.judge(member, step, c.foretold(member, r)) && c.set.Eliminate(member) != nil {
 		q.refuted = true // it is the last
 	}
-	return nil
-}
-
-// redecide finds out who decided the step of an observation that this process did not
-// propose.
-func (e *engine) redecide(o Observation) (member int, err error) {
-	x := o.Requested
-	for _, i := range e.domains[o.ControlSet].coords {
-		if x == nil || math.IsNaN(x[i]) {
-			x = o.X
-			break
-		}
-	}
-	if err := e.refresh(); err != nil {
-		return -1, err
-	}
-	d := e.decision(context.Background(), o.Step, e.fitting())
-	if err := d.constrain(); err != nil {
-		return -1, err
-	}
-	options, err := d.options()
-	if err != nil {
-		return -1, err
-	}
-	return d.decider(options, o.ControlSet, x), nil
 }

@@ -35,26 +35,13 @@ func priorRules() []string {
 	return []string{priorsAveraged, priorsSampled, priorsGreedy, priorsElimination}
 }
 
-// priorOf is the prior that decided a step with an option's setting, in the users' units:
-// a position in Model.Priors, -1 where there is none.
-func (d *decision) priorOf(options []option, o *option, setting []float64) int {
-	c := d.model.priors
-	if c == nil || len(o.view) != 1 || c.spec.PriorRule == priorsAveraged || c.spec.PriorRule == "" {
-		return -1
-	}
-	member := o.view[0].member
-	if c.trials != nil {
-		member = d.decider(options, o.set, setting)
-		c.trials.proposed = verdict{d.step, member}
-	}
-	return c.members[member].prior
+// deciding says that each view is one prior's, which decides what is chosen by it.
+func (m *model) deciding() bool {
+	return m.priors != nil && m.spec.PriorRule != priorsAveraged && m.spec.PriorRule != ""
 }
 
-// PriorReporter is a policy whose priors may compete.
-type PriorReporter interface {
-	// Priors tells how the priors stand; nil where none compete.
-	Priors() *PriorReport
-}
+// priorOf is the position in Spec.Priors of the prior that a member belongs to.
+func (m *model) priorOf(member int) int { return m.priors.members[member].prior }
 
 // PriorReport tells how priors stand. It has one element for each of Model.Priors; one
 // where the built-in set competes.
@@ -70,14 +57,14 @@ type PriorReport struct {
 	Fit Fit
 }
 
-// Priors implements [PriorReporter].
-func (e *engine) Priors() *PriorReport {
-	c := e.model.priors
+// report tells how the priors stand; nil where none compete.
+func (m *model) report() *PriorReport {
+	c := m.priors
 	if c == nil {
 		return nil
 	}
 	n := c.members[len(c.members)-1].prior + 1
-	out := &PriorReport{Probability: make([]float64, n), Eliminated: make([]bool, n), Fit: e.model.inForce.describe()}
+	out := &PriorReport{Probability: make([]float64, n), Eliminated: make([]bool, n), Fit: m.inForce.describe()}
 	best := c.set.Best()
 	unit := c.units[best] * c.scale
 	out.Fit.Outputscale *= c.units[best] * c.units[best]
@@ -85,7 +72,6 @@ func (e *engine) Priors() *PriorReport {
 	if b := &c.members[best]; !b.follows() {
 		out.Fit.NoiseSD = unit * math.Sqrt(b.ratio)
 	}
-	out.Fit.Through = e.seen
 	p := make([]float64, len(c.members))
 	c.set.Probabilities(p)
 	for i := range out.Eliminated {

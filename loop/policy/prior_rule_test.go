@@ -74,7 +74,7 @@ func TestMixtureAgainstNumpy(t *testing.T) {
 			t.Errorf("prior %d: probability %.12f, want %.12f", i+1, got[i], want)
 		}
 	}
-	h, v := d.model.inForce, d.model.belief()
+	h, v := d.criterion.model.inForce, d.criterion.model.belief()
 	for k, x := range o.At {
 		var mean, sd [1]float64
 		v.moments(mean[:], sd[:], x)

@@ -41,7 +41,7 @@ func (e *engine) Recommend() (Recommendation, error) {
 			}
 			played[set] = append(played[set], held...)
 		}
-		feasible, err := e.restrict(played)
+		feasible, err := e.constraints.restrict(played, e.domains, e.seen+1, e.spec.Beta)
 		if err != nil {
 			return Recommendation{}, err
 		}
@@ -93,7 +93,7 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 		last = r.step
 		x := make([]float64, d.size())
 		d.project(x, r.x)
-		if reliable && e.votes[set].unreliable(x) {
+		if reliable && e.excluded[set].unreliable(x) {
 			continue
 		}
 		d.settle(x)
@@ -107,8 +107,8 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, err error) {
 	const exact = 16
 	size := d.size()
-	terms := append(e.model.belief().linear(1, -e.spec.Beta), e.riskTerms(-e.spec.Beta)...)
-	c, err := gpcore.NewExpected(terms, e.around.inputs(d, e.seen+1))
+	terms := append(e.model.belief().linear(1, -e.spec.Beta), e.criterion.terms(-e.spec.Beta)...)
+	c, err := gpcore.NewExpected(terms, e.criterion.around.inputs(d, e.seen+1))
 	if err != nil {
 		return nil, Estimate{}, err
 	}
@@ -117,9 +117,9 @@ func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, er
 	if len(quick) > exact {
 		c.SurrogateValues(quick, x)
 	}
-	if r := e.spreadOf(e.model.belief(), d, e.seen+1); r != nil {
+	if r := e.criterion.spreadOf(e.model.belief(), d, e.seen+1); r != nil {
 		for i := range quick {
-			quick[i] -= e.spreadAlpha() * r.variance(x[i*size:(i+1)*size])
+			quick[i] -= e.criterion.spreadAlpha() * r.variance(x[i*size:(i+1)*size])
 		}
 	}
 	order := make([]int, len(quick))
@@ -147,26 +147,24 @@ func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, er
 // estimates describes the objective at settings x of a domain.
 func (e *engine) estimates(d *domain, x []float64) ([]Estimate, error) {
 	beta := e.spec.Beta
-	summaries, err := e.summarise(judgement{e.model.belief(), d, e.seen + 1, -beta}, x)
+	summaries, err := e.criterion.summarise(judgement{e.model.belief(), d, e.seen + 1, -beta}, x)
 	if err != nil {
 		return nil, err
 	}
 	h := e.model.inForce
-	_, freedom := pooledVariance(e.model.data.rows)
-	guessed := e.model.v == nil && e.model.fitted == nil && e.model.fits() && freedom < pooledFreedom
-	feasible, err := e.feasibilities(d, e.seen+1, x)
+	feasible, err := e.constraints.feasibilities(d, e.seen+1, x)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Estimate, len(summaries))
 	for k, s := range summaries {
 		low := s.mean - beta*s.sd
-		if e.risk > 0 {
-			low -= e.spreadAlpha() * s.risky()
+		if e.criterion.risk > 0 {
+			low -= e.criterion.spreadAlpha() * s.risky()
 		}
 		out[k] = Estimate{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd,
-			NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*low, Feasibility: e.all(feasible[k])}
-		if guessed {
+			NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*low, Feasibility: e.constraints.all(feasible[k])}
+		if e.model.guessed() {
 			out[k].NoiseSD = math.NaN()
 		}
 	}

@@ -77,7 +77,7 @@ func TestRecommendFromADryRun(t *testing.T) {
 		if !whole && !errors.Is(err, ErrNoData) {
 			t.Errorf("nothing can be controlled as it was measured, but: %+v, %v", r, err)
 		}
-		if e := p.(*engine); e.cash.spent() != 0 || e.counted != 0 {
+		if e := p.(*engine); e.costs.cash.spent() != 0 || e.counted != 0 {
 			t.Error("steps without control counted as plays")
 		}
 	}

@@ -75,6 +75,37 @@ func (r *refits) join(ctx context.Context, step int) (*pendingFit, error) {
 	}
 }
 
+// takeFit puts the pending fit in force if it is due and tells of it; nil: there was
+// none. A fit that failed leaves things as they are.
+func (m *model) takeFit(ctx context.Context, step int) (*Fit, error) {
+	p, err := m.refits.join(ctx, step)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	note := Fit{Err: p.err}
+	if p.err == nil {
+		if err := m.adopt(p.hyper); err != nil {
+			return nil, err
+		}
+		note = p.hyper.describe()
+	}
+	note.Through = p.task.step - 1
+	return &note, nil
+}
+
+// launchFit prepares a fit before a step if one is to be, and takes it where it comes
+// into force at once.
+func (m *model) launchFit(ctx context.Context, step int) (*Fit, error) {
+	if !m.fits() || !m.refits.due(step) {
+		return nil, nil
+	}
+	m.refits.launch(m.task(step))
+	return m.takeFit(ctx, step)
+}
+
+// startFit lets the fit that was launched at this boundary run in the background.
+func (m *model) startFit() { m.refits.start() }
+
 // due says that a new fit is to be launched before step.
 func (r *refits) due(step int) bool {
 	return r.pending == nil && (r.last == 0 || step-r.last >= r.every)

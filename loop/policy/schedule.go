@@ -157,9 +157,7 @@ func (e *exploreThenCommit) played(set int) {
 	}
 }
 
-// full says that a set controls every variable.
-func (c ControlSet) full() bool { return !slices.Contains(c.Controlled, false) }
-
+// common lists what two lists of control sets share, in the order of the second.
 func common(group, fits []int) []int {
 	var out []int
 	for _, i := range fits {
@@ -168,15 +166,4 @@ func common(group, fits []int) []int {
 		}
 	}
 	return out
-}
-
-// argmax is the position of the first greatest value.
-func argmax(values []float64) int {
-	best := 0
-	for i, v := range values {
-		if v > values[best] {
-			best = i
-		}
-	}
-	return best
 }

@@ -14,6 +14,21 @@ type Size struct {
 	Refactorisations int
 }
 
+// PriorReporter is a policy whose priors may compete.
+type PriorReporter interface {
+	// Priors tells how the priors stand; nil where none compete.
+	Priors() *PriorReport
+}
+
+// Priors implements [PriorReporter].
+func (e *engine) Priors() *PriorReport {
+	r := e.model.report()
+	if r != nil {
+		r.Fit.Through = e.seen
+	}
+	return r
+}
+
 // Size implements [Sizer].
 func (e *engine) Size() Size {
 	return Size{Observations: len(e.model.data.rows), Capacity: e.model.data.capacity, Refactorisations: e.model.loads}

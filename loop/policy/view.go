@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
@@ -118,4 +120,26 @@ func (v view) moments(mean, sd, x []float64) {
 		}
 		sd[j] = math.Sqrt(max(sd[j]-mean[j]*mean[j], 0))
 	}
+}
+
+// likeliest is the component with the greatest weight.
+func (v view) likeliest() component {
+	return slices.MaxFunc(v, func(a, b component) int { return cmp.Compare(a.weight, b.weight) })
+}
+
+// share is the component alone, with a weight.
+func (c component) share(weight float64) view {
+	c.weight = weight
+	return view{c}
+}
+
+// pick chooses a component by the weights.
+func (v view) pick(rng *rand.Rand) component {
+	u := rng.Float64()
+	for _, c := range v {
+		if u -= c.weight; u < 0 {
+			return c
+		}
+	}
+	return v[len(v)-1] // the weights' sum is off one by rounding
 }

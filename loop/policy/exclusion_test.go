@@ -7,8 +7,8 @@ import (
 
 // One failure closes a ball around a setting; a valid step shrinks it; far away
 // nothing changes.
-func TestVoteExcludesABall(t *testing.T) {
-	v := newVote(2, 100)
+func TestExclusionExcludesABall(t *testing.T) {
+	v := newExclusion(2, 100)
 	at := func(dx float64) []float64 { return []float64{0.5 + dx, 0.5} }
 	if v.penalty(at(0)) != 0 {
 		t.Error("nothing failed, but there is a penalty")
@@ -38,8 +38,8 @@ func TestVoteExcludesABall(t *testing.T) {
 }
 
 // The exclusion lapses, four times later for each failure at the same place.
-func TestVoteLapses(t *testing.T) {
-	v := newVote(1, 100)
+func TestExclusionLapses(t *testing.T) {
+	v := newExclusion(1, 100)
 	x := []float64{0.3}
 	step := 10
 	for _, wait := range []int{50, 200, 800} {
@@ -56,8 +56,8 @@ func TestVoteLapses(t *testing.T) {
 	}
 }
 
-func TestVoteIsBoundedAndCounts(t *testing.T) {
-	v := newVote(2, 100)
+func TestExclusionIsBoundedAndCounts(t *testing.T) {
+	v := newExclusion(2, 100)
 	x := []float64{0.9, 0.1}
 	for i := range 500 {
 		v.add(x, false, i)

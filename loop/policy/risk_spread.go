@@ -44,7 +44,7 @@ type spreadScratch struct {
 
 // spreadOf is the spread of a view, at a step, over what a domain leaves alone; nil where
 // nothing is left alone or where risk does not count.
-func (e *engine) spreadOf(v view, d *domain, step int) *spreadRisk {
+func (e *criterion) spreadOf(v view, d *domain, step int) *spreadRisk {
 	if e.risk == 0 || len(d.random) == 0 {
 		return nil
 	}
@@ -87,18 +87,6 @@ func (r *spreadRisk) variance(c []float64) float64 {
 	return sum
 }
 
-// varianceOf is the variance of values with weights whose sum is one.
-func varianceOf(values, weight []float64) float64 {
-	mean, sum := 0.0, 0.0
-	for q, v := range values {
-		mean += weight[q] * v
-	}
-	for q, v := range values {
-		sum += weight[q] * (v - mean) * (v - mean)
-	}
-	return sum
-}
-
 // slope adds factor times the gradient of variance to grad, by central differences: they
 // take O(n) a node, a gradient from the process O(n^2).
 func (r *spreadRisk) slope(grad, c []float64, factor float64) {
@@ -114,20 +102,16 @@ func (r *spreadRisk) slope(grad, c []float64, factor float64) {
 	}
 }
 
-// lessSpread subtracts a control set's spread risk from an objective of the standardised
-// unit.
-func (d *decision) lessSpread(o gpcore.Objective, v view, set int) gpcore.Objective {
-	r := d.spreadOf(v, d.domains[set], d.step)
+// lessSpread subtracts a domain's spread risk, by a view and before a step, from an
+// objective of the standardised unit.
+func (e *criterion) lessSpread(o gpcore.Objective, v view, d *domain, step int) gpcore.Objective {
+	r := e.spreadOf(v, d, step)
 	if r == nil {
 		return o
 	}
-	alpha := d.spreadAlpha()
+	alpha := e.spreadAlpha()
 	return less(o, subtrahend{
 		value: func(c []float64) float64 { return alpha * r.variance(c) },
 		slope: func(grad, c []float64, factor float64) { r.slope(grad, c, alpha*factor) },
 	})
 }
-
-// spreadAlpha is the risk factor of the standardised objective, as alpha, which is zero
-// where nothing is known of the noise.
-func (e *engine) spreadAlpha() float64 { return e.risk * e.model.inForce.scale }

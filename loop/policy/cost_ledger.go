@@ -1,6 +1,12 @@
 package policy
 
-import "math"
+import (
+	"errors"
+	"math"
+)
+
+// ErrBudget: every control set costs more than what is left of the budget.
+var ErrBudget = errors.New("no control set fits the remaining budget")
 
 // ledger keeps what was spent. Costs are decimal numbers of a file, such as 0.1,
 // that float64 cannot hold; sums of them are off by rounding. So spending is

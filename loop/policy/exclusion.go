@@ -1,8 +1,11 @@
 package policy
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// vote remembers where a control set's steps failed, so that the same failing
+// exclusion remembers where a control set's steps failed, so that the same failing
 // setting is not proposed again. A failed step is no number: it never enters the
 // model of the objective.
 //
@@ -15,7 +18,7 @@ import "math"
 // The exclusion lapses after patience*4^(m-1) steps where m <= 9 steps have failed at that
 // place: in a finite domain, where nothing lies nearby, an accident would otherwise
 // close a setting for ever.
-type vote struct {
+type exclusion struct {
 	size  int
 	reach float64 // r
 	limit int
@@ -30,12 +33,12 @@ type vote struct {
 // patience is how many steps a first failure excludes a setting.
 const patience = 50
 
-func newVote(size, limit int) *vote {
-	return &vote{size: size, reach: 0.1 * math.Sqrt(float64(size)), limit: limit}
+func newExclusion(size, limit int) *exclusion {
+	return &exclusion{size: size, reach: 0.1 * math.Sqrt(float64(size)), limit: limit}
 }
 
 // add remembers a step at setting x; of each kind the latest limit are kept.
-func (v *vote) add(x []float64, valid bool, step int) {
+func (v *exclusion) add(x []float64, valid bool, step int) {
 	if valid {
 		v.valid = v.latest(v.valid, x)
 		return
@@ -47,15 +50,15 @@ func (v *vote) add(x []float64, valid bool, step int) {
 	v.failedAt = append(v.failedAt, step)
 }
 
-func (v *vote) latest(list, x []float64) []float64 {
+func (v *exclusion) latest(list, x []float64) []float64 {
 	if len(list) >= v.limit*v.size {
 		list = append(list[:0], list[v.size:]...)
 	}
 	return append(list, x...)
 }
 
-// decide prepares the vote for the decision of a step.
-func (v *vote) decide(step int) {
+// decide prepares it for the decision of a step.
+func (v *exclusion) decide(step int) {
 	v.active = v.active[:0]
 	for k, at := range v.failedAt {
 		failures, _ := v.around(v.failed[k*v.size : (k+1)*v.size])
@@ -65,9 +68,9 @@ func (v *vote) decide(step int) {
 	}
 }
 
-// exclusion is 0 where x may be proposed, else in (0, 1] and the greater the nearer
+// at is 0 where x may be proposed, else in (0, 1] and the greater the nearer
 // a failed step is.
-func (v *vote) exclusion(x []float64) float64 {
+func (v *exclusion) at(x []float64) float64 {
 	if len(v.active) == 0 {
 		return 0
 	}
@@ -86,7 +89,7 @@ func (v *vote) exclusion(x []float64) float64 {
 
 // around counts the steps that failed at a place and those that did not: within a
 // quarter of the reach.
-func (v *vote) around(x []float64) (failed, valid int) {
+func (v *exclusion) around(x []float64) (failed, valid int) {
 	near := v.reach * v.reach / 16
 	for i := 0; i < len(v.failed); i += v.size {
 		if squaredDistance(v.failed[i:i+v.size], x) <= near {
@@ -104,15 +107,26 @@ func (v *vote) around(x []float64) (failed, valid int) {
 // penalty is 0 where a setting may be proposed, else larger than any difference of
 // acquisition values (which are of order 1): where everything is excluded, the
 // setting farthest from failures wins.
-func (v *vote) penalty(x []float64) float64 {
-	if e := v.exclusion(x); e > 0 {
+func (v *exclusion) penalty(x []float64) float64 {
+	if e := v.at(x); e > 0 {
 		return 1e6 * (1 + e)
 	}
 	return 0
 }
 
 // unreliable says that more steps failed than succeeded at a place.
-func (v *vote) unreliable(x []float64) bool {
+func (v *exclusion) unreliable(x []float64) bool {
 	failed, valid := v.around(x)
 	return failed > valid
+}
+
+// settings lists the settings that were tried, with or without success.
+func (v *exclusion) settings() [][]float64 {
+	var out [][]float64
+	for _, list := range [][]float64{v.valid, v.failed} {
+		for x := range slices.Chunk(list, v.size) {
+			out = append(out, x)
+		}
+	}
+	return out
 }

@@ -19,52 +19,6 @@ import "github.com/labtuner/tuner/gpcore"
 //
 // Nothing is merged: readings at one setting at different times are different facts.
 
-// defaultTimescale, in steps: 500 to 2000 differed little on bumps that move by 40% of
-// the range in 1000 steps.
-const defaultTimescale = 1000
-
-// tracks says that the objective changes with time.
-func (d *Drift) tracks() bool { return len(d.Timescale) > 0 }
-
-// completeDrift names the timescale where the other words ask for one, and turns fixed
-// hyperparameters with several timescales into a prior set.
-func (s *Spec) completeDrift() {
-	d, m := &s.Drift, &s.Model
-	if !d.tracks() && (d.Hold != 0 || d.Detect) {
-		d.Timescale = []float64{defaultTimescale}
-	}
-	if len(d.Timescale) > 1 && m.Hyperparameters == hyperFixed {
-		m.Hyperparameters = hyperPriors
-		m.Priors = []Prior{{Lengthscale: m.Lengthscale, Outputscale: m.Outputscale, NoiseSD: m.NoiseSD, Mean: m.Mean}}
-	}
-}
-
-// mostTimescales bounds a prior set of timescales, which multiplies the others.
-const mostTimescales = 16
-
-// drift checks how the objective changes.
-func (c *checker) drift() {
-	d, m := &c.spec.Drift, &c.spec.Model
-	for _, t := range d.Timescale {
-		if !finite(t) || t <= 0 {
-			c.fail("timescale %g of the drift, in steps, must be positive and finite (%d is usual)", t, defaultTimescale)
-		}
-	}
-	if !(d.Hold >= 0 && d.Hold <= 1) {
-		c.fail("hold %g must lie between 0 and 1: it is a fraction of each range", d.Hold)
-	}
-	switch {
-	case len(d.Timescale) > mostTimescales:
-		c.fail("%d timescales of the drift: at most %d can compete", len(d.Timescale), mostTimescales)
-	case len(d.Timescale) > 1 && m.Hyperparameters == hyperFit:
-		c.fail("hyperparameters %q take one timescale of the drift, got %d: name one, or use hyperparameters %q, where they compete by their evidence",
-			hyperFit, len(d.Timescale), hyperPriors)
-	}
-	if c.spec.Acquisition == acquireNothing && (d.Hold != 0 || d.Detect) {
-		c.fail("kind %q follows nothing: leave out hold and detection, or use kind %q", c.spec.Kind, kindTrack)
-	}
-}
-
 // drifts says that time is a coordinate of the model.
 func (m *modelling) drifts() bool { return len(m.timescales) > 0 }
 
@@ -115,13 +69,4 @@ func (m *modelling) point(x []float64, step int) []float64 {
 		return x
 	}
 	return append(x[:len(x):len(x)], float64(step))
-}
-
-// appendTime appends a step to each row of size values.
-func appendTime(x []float64, size, step int) []float64 {
-	var out []float64
-	for i := 0; i+size <= len(x); i += size {
-		out = append(append(out, x[i:i+size]...), float64(step))
-	}
-	return out
 }

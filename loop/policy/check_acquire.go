@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // acquisitions checks what the acquisition needs, and the costs.
 func (c *checker) acquisitions() {
@@ -39,5 +42,28 @@ func (c *checker) costs() {
 		if s.ControlSets[i].Cost == 0 {
 			c.fail("control set %d is free: values per cost need a cost above 0 for each control set, or a cost of settings", i+1)
 		}
+	}
+}
+
+// fidelities checks the target fidelity.
+func (c *checker) fidelities() {
+	s := c.spec
+	if s.Fidelity == nil {
+		return
+	}
+	if s.Acquisition != acquireMFMES {
+		c.fail("a target fidelity has no meaning for acquisition %q: use %q, or leave it out", s.Acquisition, acquireMFMES)
+	}
+	if len(s.Fidelity) != len(s.Variables) {
+		c.fail("%d target fidelities for %d variables (NaN for one that is no fidelity)", len(s.Fidelity), len(s.Variables))
+		return
+	}
+	for i, v := range s.Fidelity {
+		if r := &s.Variables[i]; !math.IsNaN(v) && !(v >= r.Low && v <= r.High) {
+			c.fail("target fidelity %g of variable %q lies outside the range [%g, %g]", v, r.Name, r.Low, r.High)
+		}
+	}
+	if open := slices.ContainsFunc(s.Fidelity, math.IsNaN); !open || !slices.ContainsFunc(s.Fidelity, finite) {
+		c.fail("of %d variables at least one must be a fidelity and one none (NaN)", len(s.Fidelity))
 	}
 }

@@ -1,43 +1,10 @@
 package policy
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
 )
-
-// noiseFunction is the variance of one shot where the specification gives it, as a
-// function of the setting (RAHBO with known variance; Makarova et al., NeurIPS 2021,
-// section 4.1). Where it is not a finite number, zero or above, the setting counts as
-// infinitely noisy: it is not proposed, not recommended, and an observation there is
-// refused.
-type noiseFunction struct {
-	axes []axis
-	of   func(x []float64) float64
-}
-
-// at is the variance at a point of all unit coordinates, in squared units of the
-// objective. Safe for concurrent use.
-func (k *noiseFunction) at(unit []float64) float64 {
-	x := make([]float64, len(k.axes))
-	for i := range x {
-		x[i] = k.axes[i].user(unit[i])
-	}
-	if v := k.of(x); v >= 0 { // not NaN
-		return v
-	}
-	return math.Inf(1)
-}
-
-// refusal says why a reading at a point cannot be used; empty where it can.
-func (k *noiseFunction) refusal(x []float64) string {
-	if v := k.of(slices.Clone(x)); !finite(v) || v < 0 {
-		return fmt.Sprintf("the known noise variance there is %g, it must be finite and not negative", v)
-	}
-	return ""
-}
 
 // knownRisk is the part of the mean-variance objective that is known: as a function of
 // the controlled coordinates c of a domain
@@ -88,18 +55,18 @@ func (r *knownRisk) slope(grad, c []float64, scale float64) {
 	}
 }
 
-// knownRiskOf is the known risk of a control set; nil where there is none.
-func (e *engine) knownRiskOf(d *domain) *knownRisk {
+// knownRiskOf is the known risk of a domain; nil where there is none.
+func (e *criterion) knownRiskOf(d *domain) *knownRisk {
 	if e.model.known == nil || e.alpha() == 0 {
 		return nil
 	}
 	return &knownRisk{e.model.known, d, e.around.nodes(d.random), e.risk / e.model.inForce.scale}
 }
 
-// lessKnownRisk subtracts a control set's known risk from an objective of the
-// standardised unit. Where the noise is learnt or constant it changes nothing.
-func (e *engine) lessKnownRisk(o gpcore.Objective, set int) gpcore.Objective {
-	r := e.knownRiskOf(e.domains[set])
+// lessKnownRisk subtracts a domain's known risk from an objective of the standardised
+// unit. Where the noise is learnt or constant it changes nothing.
+func (e *criterion) lessKnownRisk(o gpcore.Objective, d *domain) gpcore.Objective {
+	r := e.knownRiskOf(d)
 	if r == nil {
 		return o
 	}

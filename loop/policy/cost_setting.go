@@ -23,6 +23,7 @@ type costModel struct {
 	axes    []axis
 	last    []float64 // unit coordinates; the surroundings'
 	cash    *ledger
+	average float64 // of settings, see typical; it makes values per cost of order one
 }
 
 // varies says that the cost depends on the setting.
@@ -131,8 +132,7 @@ func (c *costModel) typical(domains []*domain) float64 {
 // payable is setting x of a domain, or, where that cannot be paid, one that can: the
 // nearest of a list; in a box the first on the way to where the variables are, else the
 // cheapest that a search finds. ErrBudget: there is none.
-func (e *engine) payable(d *domain, x []float64) ([]float64, error) {
-	c := e.costs
+func (c *costModel) payable(d *domain, x []float64) ([]float64, error) {
 	if !c.bounded() || c.affordable(d, x) {
 		return x, nil
 	}
@@ -146,14 +146,14 @@ func (e *engine) payable(d *domain, x []float64) ([]float64, error) {
 			}
 		}
 		if math.IsInf(distance, 1) {
-			return nil, e.broke()
+			return nil, c.broke()
 		}
 		return best, nil
 	}
 	const steps = 32
 	for k := 1; k <= steps; k++ {
 		for j, i := range d.coords {
-			best[j] = x[j] + float64(k)/steps*(e.around.last[i]-x[j])
+			best[j] = x[j] + float64(k)/steps*(c.last[i]-x[j])
 		}
 		if d.settle(best); c.affordable(d, best) {
 			return best, nil
@@ -164,14 +164,25 @@ func (e *engine) payable(d *domain, x []float64) ([]float64, error) {
 		return nil, err
 	}
 	if !c.affordable(d, m.X) {
-		return nil, e.broke()
+		return nil, c.broke()
 	}
 	return m.X, nil
 }
 
 // broke is the error where nothing can be paid.
-func (e *engine) broke() error {
-	return fmt.Errorf("%w: spent %g of %g", ErrBudget, e.cash.spent(), e.cash.budget)
+func (c *costModel) broke() error {
+	return fmt.Errorf("%w: spent %g of %g", ErrBudget, c.cash.spent(), c.cash.budget)
+}
+
+// fitting lists the control sets that fit what is left of the budget.
+func (c *costModel) fitting() []int {
+	var fits []int
+	for i, cost := range c.sets {
+		if c.cash.fits(cost) {
+			fits = append(fits, i)
+		}
+	}
+	return fits
 }
 
 // thrift is minus the cost of a setting.

@@ -45,7 +45,7 @@ func (s *summary) risky() float64 {
 }
 
 // summarise evaluates settings x, one row of the domain's coordinates each.
-func (e *engine) summarise(j judgement, x []float64) ([]summary, error) {
+func (e *criterion) summarise(j judgement, x []float64) ([]summary, error) {
 	if j.domain.size() == 0 {
 		return e.summariseUncontrolled(j)
 	}
@@ -141,7 +141,7 @@ func componentMoments(c component, in gpcore.Inputs, x []float64, random bool) (
 }
 
 // addNoise adds what the noise contributes.
-func (e *engine) addNoise(j judgement, out []summary, in gpcore.Inputs, x []float64) error {
+func (e *criterion) addNoise(j judgement, out []summary, in gpcore.Inputs, x []float64) error {
 	field := e.model.v
 	if known := e.model.known; known != nil {
 		r := knownRisk{noise: known, d: j.domain, nodes: e.around.nodes(j.domain.random)}
@@ -179,23 +179,11 @@ func (e *engine) addNoise(j judgement, out []summary, in gpcore.Inputs, x []floa
 	return nil
 }
 
-// expectation evaluates E[terms] at settings x.
-func expectation(terms []gpcore.Term, in gpcore.Inputs, x []float64) ([]float64, error) {
-	e, err := gpcore.NewExpected(terms, in)
-	if err != nil {
-		return nil, err
-	}
-	e.Prepare()
-	out := make([]float64, len(x)/e.Dim())
-	e.Values(out, x)
-	return out, nil
-}
-
 // summariseUncontrolled is the summary of doing nothing: every variable is random, so
 // the nodes themselves are settings of all of them.
-func (e *engine) summariseUncontrolled(j judgement) ([]summary, error) {
+func (e *criterion) summariseUncontrolled(j judgement) ([]summary, error) {
 	n := e.around.nodes(j.domain.random)
-	all := &domain{set: -1, axes: e.axes, coords: j.domain.random}
+	all := &domain{set: -1, axes: j.domain.axes, coords: j.domain.random}
 	j.domain = all
 	each, err := e.summarise(j, n.x)
 	if err != nil {

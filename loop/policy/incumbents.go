@@ -1,0 +1,57 @@
+package policy
+
+import "math"
+
+// incumbents lists up to four observed points with the greatest posterior mean of
+// the mean-variance objective: searches start there.
+func (e *engine) incumbents() [][]float64 { return e.ranked(incumbents) }
+
+const incumbents = 4
+
+// ranked lists up to count of them, the best first.
+func (e *engine) ranked(count int) [][]float64 {
+	m := e.model
+	rows := m.data.rows
+	x := make([]float64, 0, len(rows)*m.width())
+	for i := range rows {
+		x = append(x, m.point(rows[i].x[:m.dims], e.seen+1)...)
+	}
+	mean := make([]float64, len(rows))
+	m.belief().means(mean, x)
+	if alpha := e.criterion.alpha(); alpha > 0 {
+		for i, v := range m.likelyNoise(x) {
+			mean[i] -= alpha * v
+		}
+	}
+	var out [][]float64
+	for range min(count, len(rows)) {
+		k := argmax(mean)
+		mean[k] = math.Inf(-1)
+		out = append(out, rows[k].x)
+	}
+	return out
+}
+
+// feasibleIncumbents are the incumbents of a decision; with constraints the best that
+// probably keep them, where the best 64 have some.
+func (e *engine) feasibleIncumbents(d *deciding) [][]float64 {
+	if d.keeper == nil {
+		return e.incumbents()
+	}
+	const looks = 64
+	points := e.ranked(looks)
+	var x []float64
+	for _, p := range points {
+		x = append(x, e.model.point(p[:e.model.dims], d.step)...)
+	}
+	var out [][]float64
+	for k, keeps := range e.constraints.keeping(x, len(points)) {
+		if keeps && len(out) < incumbents {
+			out = append(out, points[k])
+		}
+	}
+	if len(out) == 0 {
+		out = points[:min(incumbents, len(points))]
+	}
+	return out
+}
