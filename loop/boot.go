@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // openAll connects the devices. Nothing moves before all of them are open and
@@ -198,8 +201,8 @@ func (l *Loop) endRefused() {
 	if l.safety.Mode == safety.Stopped {
 		l.err = fmt.Errorf("%w: stopped before the start, nothing was driven", ErrSafety)
 	}
-	l.reason = reasonSafety
-	l.event("error", EventSafety, l.err.Error())
+	l.reason = control.ReasonSafety
+	l.event("error", journal.EventSafety, l.err.Error())
 	l.rest(func(v *plan.Variable) plan.RestState { return plan.RestHold })
 }
 
@@ -210,7 +213,7 @@ func (l *Loop) booted() {
 	case l.deps.Past != nil && l.deps.Past.start != nil:
 		l.startedAt = l.deps.Past.start
 	case l.deps.Past == nil && (ok || l.opt.Verify.Pairs > 0):
-		l.event("info", EventStart, formatStart(l.startedAt))
+		l.event("info", journal.EventStart, formatStart(l.startedAt))
 		if ok {
 			starter.SetStart(l.startedAt)
 		}
@@ -228,7 +231,7 @@ func (l *Loop) booted() {
 			switch v.Boot {
 			case plan.RestSafe:
 				if l.standsOutside(i) {
-					l.event("warn", EventSafety, fmt.Sprintf("variable %s%s", v.Name, l.outsideWords(i)))
+					l.event("warn", journal.EventSafety, fmt.Sprintf("variable %s%s", v.Name, l.outsideWords(i)))
 				}
 				l.aims[i].driveTo(v.Limits.Safe)
 			case plan.RestOff:

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // The status says that the two settings are being measured in turn, which one and in which
 // pair; at the end what came of it.
 func TestStatusTellsOfTheComparison(t *testing.T) {
 	tr := searched(t)
-	tr.deps.Panel = NewPanel("s")
+	tr.deps.Panel = control.NewPanel("s")
 	tr.deps.Journal, _ = book(t, &tr.opt)
 	before, sides, pairs := 0, map[string]bool{}, map[int]bool{}
 	tr.rig.meter = func(at map[string]float64) float64 {
@@ -45,7 +47,7 @@ func TestStatusTellsOfTheComparison(t *testing.T) {
 // Where nothing is compared the status says why.
 func TestStatusTellsWhyNothingIsCompared(t *testing.T) {
 	tr := searched(t)
-	tr.deps.Panel = NewPanel("s")
+	tr.deps.Panel = control.NewPanel("s")
 	tr.deps.Journal, _ = book(t, &tr.opt)
 	tr.opt.Verify = plan.Verify{Why: "a dose cannot be taken back"}
 	if _, err := Run(context.Background(), tr.opt, tr.deps); err != nil {

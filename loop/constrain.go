@@ -3,6 +3,8 @@ package loop
 import (
 	"fmt"
 	"strings"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // sensorRows lists what the sensors gave at each shot of the step.
@@ -29,11 +31,7 @@ func (l *Loop) tellBroken() int {
 		if !l.verifying.running {
 			l.result.Broken++
 		}
-		l.event("info", EventConstraint, fmt.Sprintf("step %d breaks a constraint: %s", l.step.n, strings.Join(broken, "; ")))
+		l.event("info", journal.EventConstraint, fmt.Sprintf("step %d breaks a constraint: %s", l.step.n, strings.Join(broken, "; ")))
 	}
 	return len(broken)
 }
-
-// EventConstraint is the kind of the event that tells of a step which broke a
-// constraint, one event for each such step.
-const EventConstraint = "constraint"

@@ -79,7 +79,7 @@ func TestConstraintIsLearntAsTheJournalHasIt(t *testing.T) {
 	}
 	var told []int
 	for _, e := range tr.events {
-		if e.Kind == EventConstraint {
+		if e.Kind == journal.EventConstraint {
 			told = append(told, e.Step)
 			if !strings.Contains(e.Message, "aux is ") || !strings.Contains(e.Message, "outside [290, 305]") {
 				t.Errorf("told %q", e.Message)

@@ -17,6 +17,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // pump is an instrument that adds what it is told to what it measures. It counts for
@@ -307,15 +309,14 @@ func TestStopCutsARunningDose(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		panel := NewPanel("test")
+		panel := control.NewPanel("test")
 		began := time.Now()
 		stoppedAfter := time.Duration(0)
 		p.answer = func(ctx context.Context, amount float64) (float64, bool, error) {
 			go func() {
 				time.Sleep(time.Minute)
 				stoppedAfter = time.Since(began)
-				panel.stop.Store(true)
-				panel.ring()
+				panel.AskStop()
 			}()
 			select {
 			case <-ctx.Done():

@@ -7,6 +7,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // fail ends the run because of err; the first error counts.
@@ -20,7 +22,7 @@ func (l *Loop) fail(err error) {
 	if l.phase >= resting {
 		return
 	}
-	l.reason = reasonFault
+	l.reason = control.ReasonFault
 	l.tellEvent(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
 	switch {
 	case errors.Is(err, ErrJournal):
@@ -39,13 +41,13 @@ func (l *Loop) interrupt() {
 	if l.phase >= resting {
 		return
 	}
-	l.reason = reasonInterrupted
+	l.reason = control.ReasonInterrupted
 	message := "stopping: actuators go to their shutdown state"
 	if l.opt.Mode == plan.Shadow || !l.drove && l.phase <= booting {
 		message = "stopping; nothing was written"
 	}
 	l.event("info", "interrupt", message)
-	l.abandonStep(ProblemInterrupted)
+	l.abandonStep(journal.ProblemInterrupted)
 	if l.safety.Mode >= safety.Fallback { // they are on their way to their fault states
 		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return

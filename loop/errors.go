@@ -5,17 +5,6 @@ import (
 	"fmt"
 )
 
-// Problems of steps that were ended and did not fail.
-const (
-	// ProblemInterrupted: the caller ended the run.
-	ProblemInterrupted = "interrupted"
-	// ProblemUnknown: the process ended in the middle of the step; how far the step came
-	// nobody knows.
-	ProblemUnknown = "unknown: the process ended in the middle of the step"
-	// ProblemTimeOver: a shadow run's time was over.
-	ProblemTimeOver = "the run's time was over"
-)
-
 // What Run's error wraps, so that a caller can tell what happened.
 var (
 	// ErrInstrument: a device failed or gives no data.

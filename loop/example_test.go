@@ -14,6 +14,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // lamp is an instrument of our own: a voltage that can be set, and a light meter.
@@ -86,7 +88,7 @@ func ExampleRun() {
 	clock, highest := loop.NewVirtualClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), 0.0
 	r, err := loop.Run(context.Background(), o, loop.Deps{Clock: clock, Policy: p, Journal: record,
 		Devices: []loop.Device{{Name: "lamp", Device: &lamp{clock: clock}}},
-		Watch:   loop.Watch{Step: func(_ journal.Decision, o journal.Outcome) { highest = max(highest, o.X[0]) }}})
+		Watch:   control.Watch{Step: func(_ journal.Decision, o journal.Outcome) { highest = max(highest, o.X[0]) }}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -38,7 +38,7 @@ func (l *Loop) judge(x []float64, valid bool, broken int) {
 	default:
 		if l.violations++; l.violations >= safety.ViolationsMax {
 			l.faults.Add(safety.RuleViolation, 0)
-			l.event("error", EventSafety, fmt.Sprintf("%d steps in a row broke a constraint", l.violations))
+			l.event("error", journal.EventSafety, fmt.Sprintf("%d steps in a row broke a constraint", l.violations))
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // guardedTrial is a trial whose aux sensor may be broken from the second step on.
@@ -35,7 +37,7 @@ func guardedTrial(t *testing.T, broken func(since time.Duration) float64) *trial
 // said reports whether an event of the safety layer contains words.
 func (tr *trial) said(words string) bool {
 	for _, e := range tr.events {
-		if (e.Kind == EventSafety || e.Kind == EventCommand) && strings.Contains(e.Message, words) {
+		if (e.Kind == journal.EventSafety || e.Kind == journal.EventCommand) && strings.Contains(e.Message, words) {
 			return true
 		}
 	}
@@ -313,7 +315,7 @@ func TestWatchdogHaltsWhenTheLoopStands(t *testing.T) {
 // TestStopOvertakesTheQueue: a stop acts before any of 10,000 readings that wait.
 func TestStopOvertakesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		panel, ran, before := NewPanel("test"), 0, -1
+		panel, ran, before := control.NewPanel("test"), 0, -1
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
@@ -326,13 +328,13 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 		l.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
 			// The first of those that wait asks for the stop: the others are in the
 			// loop's hands already.
-			l.desk.(*realDesk).mail.add(func() { panel.stop.Store(true) }, false)
+			l.desk.(*realDesk).mail.add(func() { panel.AskStop() }, false)
 			for range 10_000 {
 				l.desk.(*realDesk).mail.add(func() { ran++ }, false)
 			}
 		}
 		l.deps.Watch.Event = func(e journal.Event) {
-			if e.Kind == EventSafety && before < 0 {
+			if e.Kind == journal.EventSafety && before < 0 {
 				before = ran
 			}
 		}
@@ -349,18 +351,18 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 // TestPauseAndResume: a person holds the run between two steps, and lets it go on.
 func TestPauseAndResume(t *testing.T) {
 	tr := newTrial(t)
-	tr.deps.Panel = NewPanel("test")
+	tr.deps.Panel = control.NewPanel("test")
 	tr.policy.proposals = proposeAll(3, 6)
 	tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) {
 		if o.Step == 1 {
-			tr.order(CommandPause)
+			tr.order(control.CommandPause)
 		}
 	}
 	held := 0
 	tr.rig.aux = func() float64 {
 		if tr.said("paused") {
 			if held++; held == 600 { // a minute of ticks
-				tr.order(CommandResume)
+				tr.order(control.CommandResume)
 			}
 		}
 		return 300
@@ -381,13 +383,13 @@ func TestResumeAfterFallback(t *testing.T) {
 		return 300
 	})
 	tr.opt.Safety.HoldMax = 5 * time.Second
-	tr.deps.Panel = NewPanel("test")
+	tr.deps.Panel = control.NewPanel("test")
 	tr.deps.Panel.MakeReachable()
 	asked := 0
 	aux := tr.rig.aux
 	tr.rig.aux = func() float64 {
 		if asked++; tr.said("fallen back") && asked%100 == 0 {
-			tr.order(CommandResume)
+			tr.order(control.CommandResume)
 		}
 		return aux()
 	}

@@ -5,14 +5,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // nextCommand is what the safety layer is asked for in this tick: a stop overtakes
 // everything.
 func (l *Loop) nextCommand() safety.Command {
-	if l.deps.Panel.stopAsked() {
+	if l.deps.Panel.StopAsked() {
 		return safety.CommandStop
 	}
 	if len(l.commands) > 0 {
@@ -42,7 +45,7 @@ func (l *Loop) stopShadow() {
 	if l.phase >= resting {
 		return
 	}
-	l.err, l.reason = fmt.Errorf("%w: stopped: a person asked for it", ErrSafety), reasonSafety
+	l.err, l.reason = fmt.Errorf("%w: stopped: a person asked for it", ErrSafety), control.ReasonSafety
 	l.abandonStep(l.err.Error())
 	l.rest(func(*plan.Variable) plan.RestState { return plan.RestHold })
 }
@@ -121,7 +124,7 @@ func (l *Loop) letStand() {
 // by itself after an outage, when the safety layer has taken the actuators away. A
 // stop always ends the run.
 func (l *Loop) endUnsafe(mode safety.Mode) {
-	stays := mode != safety.Stopped && l.deps.Panel.isReachable() || mode == safety.Fallback && l.waitsOut()
+	stays := mode != safety.Stopped && l.deps.Panel.IsReachable() || mode == safety.Fallback && l.waitsOut()
 	if l.phase >= resting || l.phase == fallen && stays {
 		return
 	}
@@ -137,7 +140,7 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 	if l.err == nil {
 		l.err = why
 	}
-	l.reason = reasonSafety
+	l.reason = control.ReasonSafety
 	l.abandonStep(why.Error())
 	l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 }
@@ -155,18 +158,15 @@ func (l *Loop) tellMode(mode safety.Mode) {
 	}
 	switch {
 	case mode == safety.Run && before == safety.Hold:
-		l.event("info", EventSafety, "the hold is over: going on")
+		l.event("info", journal.EventSafety, "the hold is over: going on")
 	case mode == safety.Hold && l.safety.Paused:
-		l.event("info", EventSafety, "paused")
+		l.event("info", journal.EventSafety, "paused")
 	case mode == safety.Hold:
-		l.event("warn", EventSafety, "held: "+l.causes(l.safety.FirstOut))
+		l.event("warn", journal.EventSafety, "held: "+l.causes(l.safety.FirstOut))
 	case mode >= safety.Fallback && !l.safety.Ending && l.phase < resting:
-		l.event("error", EventSafety, modeWords[mode]+": "+l.story())
+		l.event("error", journal.EventSafety, modeWords[mode]+": "+l.story())
 	}
 }
-
-// EventSafety is the kind of the events that tell what the safety layer does.
-const EventSafety = "safety"
 
 // story is the first-out, and what has been latched after it.
 func (l *Loop) story() string {
@@ -200,7 +200,7 @@ func (l *Loop) tellBypasses() {
 			continue
 		}
 		l.aside |= 1 << b.Rule
-		l.event("warn", EventSafety, fmt.Sprintf("rule %d (%v) is set aside for %v by %s: %s",
+		l.event("warn", journal.EventSafety, fmt.Sprintf("rule %d (%v) is set aside for %v by %s: %s",
 			safety.About(b.Rule).Number, b.Rule, until.Round(time.Second), b.Who, b.Why))
 	}
 }
@@ -210,7 +210,7 @@ func (l *Loop) tellExpired() {
 	for r := range safety.RuleCount {
 		if l.aside.Has(r) && !l.out.Bypassed.Has(r) {
 			l.aside &^= 1 << r
-			l.event("info", EventSafety, fmt.Sprintf("rule %d (%v) holds again: its bypass has ended", safety.About(r).Number, r))
+			l.event("info", journal.EventSafety, fmt.Sprintf("rule %d (%v) holds again: its bypass has ended", safety.About(r).Number, r))
 		}
 	}
 }

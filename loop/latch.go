@@ -143,14 +143,14 @@ func (l *Loop) keep() {
 				l.durable = max(l.durable, saved.Generation)
 				if l.keepFailed {
 					l.keepFailed = false
-					l.event("info", EventDisk, "the control state can be written again")
+					l.event("info", journal.EventDisk, "the control state can be written again")
 				}
 				l.failpoint("control-durable")
 			case !l.opt.Outages.Wait:
 				l.fail(fmt.Errorf("%w: %w", ErrJournal, err))
 			case !l.keepFailed:
 				l.keepFailed = true
-				l.event("error", EventDisk, err.Error())
+				l.event("error", journal.EventDisk, err.Error())
 			}
 			if l.keepNext {
 				l.keep()
@@ -171,7 +171,7 @@ func (l *Loop) markLatch(state *journal.ControlState) {
 			err := l.deps.Control.MarkAhead(n)
 			return func() {
 				if err != nil {
-					l.event("error", EventDisk, err.Error())
+					l.event("error", journal.EventDisk, err.Error())
 				}
 			}
 		})
@@ -191,7 +191,7 @@ func (l *Loop) keepAgain(now time.Time) {
 func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
 	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
 		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
-		Doses: maps.Clone(l.otherDoses), Run: l.deps.Run, Starts: l.starts, Commands: l.deps.Panel.remembered(l.commandsBefore)}
+		Doses: maps.Clone(l.otherDoses), Run: l.deps.Run, Starts: l.starts, Commands: l.deps.Panel.Remembered(l.commandsBefore)}
 	if s.Doses == nil {
 		s.Doses = map[string]safety.DoseState{}
 	}

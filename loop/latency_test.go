@@ -14,6 +14,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 var (
@@ -65,7 +67,7 @@ func loopFaults() []loopFault {
 		{"moved by hand: held", func(s *suffering) { s.rig.moveByHand("a") }, held, 2*second + ticks(3)},
 		{"actuator dead: safe value written", func(s *suffering) { s.deaf = true }, safe, way + 4*(2*second+ticks(1)) + ticks(2) + plan.DurableWait},
 		{"policy panics for ever: safe value reached under slew", func(s *suffering) { s.panics = true }, safe, way + ticks(2)},
-		{"stop: safe value written", func(s *suffering) { s.order(CommandStop) }, safe, ticks(1)},
+		{"stop: safe value written", func(s *suffering) { s.order(control.CommandStop) }, safe, ticks(1)},
 	}
 }
 
@@ -103,7 +105,7 @@ func (f *loopFault) suffer(t *testing.T, seed uint64) time.Duration {
 	if f.name[0] == 'i' {
 		s.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 290, High: 310}}
 	}
-	s.deps.Panel = NewPanel("test")
+	s.deps.Panel = control.NewPanel("test")
 	s.rig.aux = func() float64 {
 		switch {
 		case s.dumb:
@@ -172,7 +174,7 @@ func (s *suffering) watch(f *loopFault) {
 // safetyEvents are the lines that tell what the layer did.
 func safetyEvents(all []journal.Event) (out []string) {
 	for _, e := range all {
-		if e.Kind == EventSafety {
+		if e.Kind == journal.EventSafety {
 			out = append(out, e.At.Mono.String()+" "+e.Message)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestSettingCostIsCharged: a formula over the setting is charged where the safety
@@ -24,7 +26,7 @@ func TestSettingCostIsCharged(t *testing.T) {
 	tr.policy.proposals = proposeAll(2, 1, 50)
 	tr.opt.Stop = plan.Stop{Cost: 5}
 	res, err := tr.run(t, context.Background())
-	if err != nil || res.Steps != 2 || res.Reason != reasonCost {
+	if err != nil || res.Steps != 2 || res.Reason != control.ReasonCost {
 		t.Fatalf("result %+v, error %v; want two steps, as exp(11)/10 is beyond the budget", res, err)
 	}
 	if last := asked[len(asked)-1]; len(asked) != 3 || last[0] != 11 {

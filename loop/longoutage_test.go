@@ -13,6 +13,8 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // longOutage is a run whose disk is full for outage in the middle of its second step, with
@@ -132,7 +134,7 @@ func TestHungControlState(t *testing.T) {
 			time.Sleep(10 * time.Second)
 		}
 		stopped := time.Now()
-		ask(tr.deps.Panel, CommandStop)
+		ask(tr.deps.Panel, control.CommandStop)
 		for tr.rig.aim("a") != 1 {
 			time.Sleep(10 * time.Millisecond)
 			if time.Since(stopped) > time.Minute {

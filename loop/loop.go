@@ -11,6 +11,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // phase is where the run stands; see the package comment.
@@ -159,7 +161,7 @@ type Loop struct {
 	// must not leave any more.
 	ruledAt  time.Time
 	orders   atomic.Int64
-	progress Progress
+	progress control.Progress
 }
 
 func newLoop(o plan.Options, d Deps) (*Loop, error) {
@@ -210,7 +212,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.deviceCtx = deviceCtx
 	l.policyCtx, l.cancelPolicy = context.WithCancel(ctx)
 	defer l.cancelPolicy()
-	defer l.deps.Panel.end()
+	defer l.deps.Panel.End()
 	defer l.desk.close()
 	if l.opt.Mode == plan.Live {
 		asleep := make(chan struct{})
@@ -264,7 +266,7 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 				l.stopIfAsked()
 				f()
 			}
-		case <-l.deps.Panel.rings():
+		case <-l.deps.Panel.Rings():
 			l.stopIfAsked()
 			l.takeOrders()
 		case q := <-l.deps.Narrower.asks():
@@ -277,7 +279,7 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 
 // stopIfAsked lets a stop overtake whatever else waits.
 func (l *Loop) stopIfAsked() {
-	if l.deps.Panel.stopWaits() && l.phase < closing {
+	if l.deps.Panel.StopWaits() && l.phase < closing {
 		l.pulse(l.now())
 	}
 }
@@ -348,23 +350,11 @@ func (l *Loop) finished(ctx context.Context) (Result, error) {
 	if err := l.owed(); err != nil {
 		l.err = errors.Join(l.err, err)
 	}
-	if l.err == nil && l.reason == reasonInterrupted {
+	if l.err == nil && l.reason == control.ReasonInterrupted {
 		return *r, ctx.Err()
 	}
 	return *r, l.err
 }
-
-// Why a run ended.
-const (
-	reasonSteps       = "steps"
-	reasonCost        = "cost"
-	reasonTime        = "time"
-	reasonInterrupted = "interrupted"
-	reasonFault       = "fault"
-	reasonNoData      = "no data"
-	reasonSafety      = "safety"
-	reasonBest        = "set-best"
-)
 
 // closeTimeout bounds the wait for devices to close: a child process gets 5 s to
 // go safe and exit.

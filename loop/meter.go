@@ -7,37 +7,6 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// Meter is told what those who watch over a service want to know of a run beside its
-// Status: how long things take, and how often they happen. Its functions are called on
-// the loop's goroutine and must not block; nil ones are not called.
-type Meter struct {
-	// Tick: a tick was completed, and took so long.
-	Tick func(took time.Duration)
-	// Record: something that was to be recorded became durable, so long after it was asked for.
-	Record func(took time.Duration)
-	// Trouble: a device's "read" or "write" went wrong.
-	Trouble func(device, operation string)
-	// State: the safety layer went to "held", "fallen back", "tripped" or "stopped", because
-	// of these.
-	State func(state string, because []Cause)
-	// Model: the policy has learnt, and its model is of this size.
-	Model func(ModelSize)
-	// Fit: hyperparameters came into force, or their fit failed.
-	Fit func(failed bool)
-}
-
-// ModelSize is how much a policy's model holds.
-type ModelSize = policy.Size
-
-// RuleNames lists the safety rules by the names that a Cause has.
-func RuleNames() []string {
-	names := make([]string, safety.RuleCount)
-	for r := range safety.RuleCount {
-		names[r] = r.String()
-	}
-	return names
-}
-
 // metered runs a tick and tells how long it took.
 func (l *Loop) metered(tick func()) {
 	told := l.deps.Watch.Meter.Tick

@@ -11,9 +11,6 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// EventPolicy is the kind of the events that tell of a decision that failed.
-const EventPolicy = "policy"
-
 const (
 	// policyTries decisions in a row may fail (rule 15). Not fewer: what failed once may
 	// be well from the same record. Not more: what fails from the same record three times
@@ -68,7 +65,7 @@ func (l *Loop) failed(err error) bool {
 		l.giveUp()
 		return false
 	}
-	l.event("warn", EventPolicy, fmt.Sprintf("decision of step %d failed (%d of %d in a row), the setpoints stand: %v", l.step.n, m.count, policyTries, err))
+	l.event("warn", journal.EventPolicy, fmt.Sprintf("decision of step %d failed (%d of %d in a row), the setpoints stand: %v", l.step.n, m.count, policyTries, err))
 	return true
 }
 
@@ -80,7 +77,7 @@ func (l *Loop) giveUp() {
 		l.fail(err)
 		return
 	}
-	l.event("error", EventPolicy, err.Error())
+	l.event("error", journal.EventPolicy, err.Error())
 	l.faults.Add(safety.RulePolicy, 0)
 }
 
@@ -109,7 +106,7 @@ func (l *Loop) watchPolicy(now time.Time) {
 		l.giveUp()
 		return
 	}
-	l.event("warn", EventPolicy, fmt.Sprintf("decision of step %d is late (%d of %d), the setpoints stand: %v", l.step.n, m.count+m.late, policyTries, m.last))
+	l.event("warn", journal.EventPolicy, fmt.Sprintf("decision of step %d is late (%d of %d), the setpoints stand: %v", l.step.n, m.count+m.late, policyTries, m.last))
 }
 
 // rebuild makes the policy anew from the record, as a resumed run does, and asks it
@@ -154,6 +151,6 @@ func (l *Loop) rebuilt(p policy.Policy, err error) {
 		return
 	}
 	l.deps.Policy = p
-	l.event("info", EventPolicy, fmt.Sprintf("the policy was made anew from the record of %d steps", l.steps))
+	l.event("info", journal.EventPolicy, fmt.Sprintf("the policy was made anew from the record of %d steps", l.steps))
 	l.decide()
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // fragile is a real policy that fails where a test says so. Whatever is asked of one that
@@ -114,7 +116,7 @@ func TestPanickedPolicyIsMadeAnew(t *testing.T) {
 	}
 	told := 0
 	for _, e := range tr.events {
-		if e.Kind == EventPolicy {
+		if e.Kind == journal.EventPolicy {
 			told++
 		}
 	}
@@ -244,7 +246,7 @@ func TestLateDecisions(t *testing.T) {
 func TestResumeAfterThePolicyFailed(t *testing.T) {
 	tr := newTrial(t)
 	tr.opt.Stop.Steps = 3
-	tr.deps.Panel = NewPanel("test")
+	tr.deps.Panel = control.NewPanel("test")
 	tr.deps.Panel.MakeReachable()
 	sound := &script{proposals: proposeAll(5, 5, 5, 5)}
 	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
@@ -264,7 +266,7 @@ func TestResumeAfterThePolicyFailed(t *testing.T) {
 	tr.rig.aux = func() float64 {
 		if tr.said("fallen back") {
 			if rested++; rested == 100 {
-				tr.order(CommandResume)
+				tr.order(control.CommandResume)
 			}
 		}
 		return 300

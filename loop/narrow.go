@@ -13,13 +13,6 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// The kinds of the events that tell of a configuration that was changed during a run:
-// in words, and as what Replay goes by.
-const (
-	EventConfiguration = "configuration"
-	EventNarrowed      = "narrowed"
-)
-
 // Narrower brings narrower limits to a running loop, from any goroutine. A nil one
 // brings none.
 type Narrower struct{ asked chan narrowing }
@@ -135,7 +128,7 @@ func (l *Loop) standsInside(i int, limits *safety.VariableLimits) error {
 	return nil
 }
 
-// narrowed is the message of EventNarrowed.
+// narrowed is the message of journal.EventNarrowed.
 type narrowed struct {
 	// From is the first step whose decision goes by it.
 	From int `json:"from"`
@@ -153,10 +146,10 @@ func (l *Loop) tellNarrowed(words string) error {
 	if err != nil {
 		return fmt.Errorf("record the narrower limits: %w", err)
 	}
-	l.event("info", EventConfiguration, words)
+	l.event("info", journal.EventConfiguration, words)
 	at := l.stamp()
 	l.record("event", func(j *journal.Journal) error {
-		return j.Log(journal.Event{Level: "info", Kind: EventNarrowed, Message: string(text), Step: n.From, At: at})
+		return j.Log(journal.Event{Level: "info", Kind: journal.EventNarrowed, Message: string(text), Step: n.From, At: at})
 	}, nil)
 	return nil
 }

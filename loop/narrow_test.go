@@ -88,7 +88,7 @@ func TestNarrowedRange(t *testing.T) {
 		if got := applied(t, path); !slices.Equal(got, []float64{4, 9, 5, 5}) {
 			t.Errorf("destinations %v: want two within the old range, then two within the new, and four steps", got)
 		}
-		told := slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == EventConfiguration && e.Message == "narrower" })
+		told := slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == journal.EventConfiguration && e.Message == "narrower" })
 		if !told {
 			t.Errorf("events %+v", tr.events)
 		}
@@ -133,7 +133,7 @@ func TestNarrowRefused(t *testing.T) {
 				if got := applied(t, path); !slices.Equal(got, []float64{4, 9, 9, 9, 9}) {
 					t.Errorf("destinations %v: the run is to go on unchanged", got)
 				}
-				if slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == EventConfiguration }) {
+				if slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == journal.EventConfiguration }) {
 					t.Errorf("a change is told of that was refused")
 				}
 			})

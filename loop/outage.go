@@ -5,8 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 const (
@@ -118,8 +121,8 @@ func (l *Loop) fallAsleep(why error) {
 func (l *Loop) watchFallen(now time.Time) {
 	f := &l.fallen
 	if s := l.opt.Stop.Time; s > 0 && l.ran(now) >= s {
-		l.reason = reasonTime
-		l.event("info", "stop", "stop condition reached: "+reasonTime)
+		l.reason = control.ReasonTime
+		l.event("info", "stop", "stop condition reached: "+control.ReasonTime)
 		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}
@@ -141,7 +144,7 @@ func (l *Loop) watchFallen(now time.Time) {
 		f.clear = now
 	case now.Sub(f.clear) >= steady:
 		f.clear = time.Time{}
-		l.event("info", EventSafety, "the outage is over: going on")
+		l.event("info", journal.EventSafety, "the outage is over: going on")
 		if l.spell.wait == 0 { // else the next failed step waits longer
 			l.failures = 0
 		}

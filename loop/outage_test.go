@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestSilentObjectiveIsWaitedOut: the meter has no value for 20 minutes, in which the
@@ -100,7 +102,7 @@ func TestTimeEndsAnOutage(t *testing.T) {
 		return nil
 	}
 	res, err := tr.run(t, context.Background())
-	if res.Reason != reasonTime || !errors.Is(err, ErrUnsafe) || res.Elapsed > 11*time.Minute {
+	if res.Reason != control.ReasonTime || !errors.Is(err, ErrUnsafe) || res.Elapsed > 11*time.Minute {
 		t.Errorf("result %+v, error %v", res, err)
 	}
 }

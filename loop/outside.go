@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
@@ -29,7 +30,7 @@ func (l *Loop) foundOutside(c *safety.Causes) {
 		if (before && l.opt.Variables[i].Boot == plan.RestHold || l.cameBack&(1<<i) != 0) && l.standsOutside(i) {
 			c.Add(safety.RuleOverride, i)
 			if !before {
-				l.event("warn", EventSafety, fmt.Sprintf("variable %s came back and%s; nothing is written until resume", l.opt.Variables[i].Name, l.outsideWords(i)))
+				l.event("warn", journal.EventSafety, fmt.Sprintf("variable %s came back and%s; nothing is written until resume", l.opt.Variables[i].Name, l.outsideWords(i)))
 			}
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // at puts the rig's knob somewhere, as a hand does.
@@ -104,7 +106,7 @@ func TestBootWithoutAReading(t *testing.T) {
 // handTrial is a run of one long step at 3 V, which a person can command.
 func handTrial(t *testing.T) *trial {
 	tr := newTrial(t)
-	tr.deps.Panel = NewPanel("test")
+	tr.deps.Panel = control.NewPanel("test")
 	tr.deps.Panel.MakeReachable()
 	tr.policy.proposals = proposeAll(3, 4)
 	tr.opt.Objective.Shots = 300 // half a minute at one setting
@@ -139,13 +141,13 @@ func TestMovedByHand(t *testing.T) {
 				switch {
 				case c.paused && ask == 0 && now > 8*time.Second:
 					ask++
-					tr.order(CommandPause)
+					tr.order(control.CommandPause)
 				case moved == 0 && now > 10*time.Second:
 					moved = now
 					tr.rig.at(c.to)
 				case resumed == 0 && moved > 0 && now > moved+20*time.Second:
 					resumed = now
-					tr.order(CommandResume)
+					tr.order(control.CommandResume)
 				}
 				return 300
 			}
@@ -187,7 +189,7 @@ func TestMovedByHandWhileFallen(t *testing.T) {
 			tr.rig.at(7)
 		case resumed == 0 && moved > 0 && now > moved+10*time.Second:
 			resumed = now
-			tr.order(CommandResume)
+			tr.order(control.CommandResume)
 		}
 		return 300
 	}
@@ -231,7 +233,7 @@ func TestDeviceComesBackOutside(t *testing.T) {
 	tr.rig.aux = func() float64 {
 		if now := tr.since(); back > 0 && resumed == 0 && now > back+20*time.Second {
 			resumed = now
-			tr.order(CommandResume)
+			tr.order(control.CommandResume)
 		}
 		return 300
 	}

@@ -16,19 +16,14 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // order puts a command into the panel as Do does, and returns without its answer: in
 // virtual time the loop's goroutine is the test's.
-func (tr *trial) order(command string) *order {
-	o := &order{Request: Request{Command: command, Transport: "test"}, answer: make(chan Response, 1)}
-	if r, ok := tr.deps.Panel.put(o); !ok {
-		o.answer <- r
-	}
-	if command == CommandStop {
-		tr.deps.Panel.stop.Store(true)
-	}
-	return o
+func (tr *trial) order(command string) *control.Order {
+	return tr.deps.Panel.Post(control.Request{Command: command, Transport: "test"})
 }
 
 // commands reads back what the journal has.
@@ -57,7 +52,7 @@ func liveTrial(t *testing.T, prepare func(*trial)) (tr *trial, path string) {
 		return policy.Proposal{X: []float64{float64(2 + len(tr.policy.seen)%5)}}, nil
 	}
 	tr.opt.Stop = plan.Stop{}
-	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Panel: NewPanel("s-1")}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Panel: control.NewPanel("s-1")}
 	prepare(tr)
 	tr.deps.Journal, path = book(t, &tr.opt)
 	return tr, path
@@ -82,8 +77,8 @@ func (r *rig) aim(name string) float64 {
 	return r.knobs[name].target
 }
 
-func ask(p *Panel, command string) Response {
-	return p.Do(context.Background(), Request{Command: command, Who: "anna", Transport: "mqtt", Transaction: "t-" + command})
+func ask(p *control.Panel, command string) control.Response {
+	return p.Do(context.Background(), control.Request{Command: command, Who: "anna", Transport: "mqtt", Transaction: "t-" + command})
 }
 
 // TestPanelCommands drives a run through every command, and finds each in the journal.
@@ -102,13 +97,13 @@ func TestPanelCommands(t *testing.T) {
 			t.Errorf("while it runs: %+v", s)
 		}
 		want := []struct{ command, code, state string }{
-			{"status", CodeOK, "running"}, {"resume", CodeOK, "running"}, {"reset", CodeOK, "running"},
-			{"pause", CodeOK, "held"}, {"pause", CodeOK, "held"}, {"set-best", CodeMode, "held"}, {"resume", CodeOK, "running"},
-			{"dance", CodeUnknown, "running"}, {"set-best", CodeOK, "running"},
+			{"status", control.CodeOK, "running"}, {"resume", control.CodeOK, "running"}, {"reset", control.CodeOK, "running"},
+			{"pause", control.CodeOK, "held"}, {"pause", control.CodeOK, "held"}, {"set-best", control.CodeMode, "held"}, {"resume", control.CodeOK, "running"},
+			{"dance", control.CodeUnknown, "running"}, {"set-best", control.CodeOK, "running"},
 		}
 		for _, w := range want {
 			r := ask(p, w.command)
-			if r.Code != w.code || r.OK != (w.code == CodeOK) || r.Status.State != w.state || r.Message == "" {
+			if r.Code != w.code || r.OK != (w.code == control.CodeOK) || r.Status.State != w.state || r.Message == "" {
 				t.Errorf("%s: %q (%s), %s; want %q and %s", w.command, r.Code, r.Message, r.Status.State, w.code, w.state)
 			}
 		}
@@ -119,7 +114,7 @@ func TestPanelCommands(t *testing.T) {
 		if s := p.Status(); s.State != "ended" || s.Reason != "set-best" {
 			t.Errorf("at the end: %s, %s", s.State, s.Reason)
 		}
-		if r := ask(p, "pause"); r.Code != CodeEnding {
+		if r := ask(p, "pause"); r.Code != control.CodeEnding {
 			t.Errorf("after the end: %+v", r)
 		}
 		got := commandsOf(t, path)
@@ -149,12 +144,12 @@ func TestCommandIsDurableBeforeItActs(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		hang := make(chan struct{})
 		l.desk.post(laneJournal, func() func() { <-hang; return nil })
-		answer := make(chan Response, 1)
+		answer := make(chan control.Response, 1)
 		go func() { answer <- ask(tr.deps.Panel, "pause") }()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if r := tr.deps.Panel.Do(ctx, Request{Command: CommandReset}); r.Code != CodeGivenUp {
+		if r := tr.deps.Panel.Do(ctx, control.Request{Command: control.CommandReset}); r.Code != control.CodeGivenUp {
 			t.Errorf("a caller who gives up: %+v", r)
 		}
 		time.Sleep(2 * time.Second)
@@ -165,7 +160,7 @@ func TestCommandIsDurableBeforeItActs(t *testing.T) {
 		if r := <-answer; !r.OK || r.Status.State != "held" {
 			t.Errorf("pause: %+v", r)
 		}
-		if r := ask(tr.deps.Panel, CommandStop); !r.OK || r.Status.State != "stopped" {
+		if r := ask(tr.deps.Panel, control.CommandStop); !r.OK || r.Status.State != "stopped" {
 			t.Errorf("stop: %+v, %+v", r, r.Status)
 		}
 		if err := <-ended; !errors.Is(err, ErrSafety) {
@@ -200,7 +195,7 @@ func TestStopOvertakesCommands(t *testing.T) {
 		var all sync.WaitGroup
 		for range 10_000 {
 			all.Go(func() {
-				r := ask(tr.deps.Panel, CommandResume)
+				r := ask(tr.deps.Panel, control.CommandResume)
 				mu.Lock()
 				codes[r.Code]++
 				mu.Unlock()
@@ -208,7 +203,7 @@ func TestStopOvertakesCommands(t *testing.T) {
 		}
 		synctest.Wait()
 		asked := time.Now()
-		if r := ask(tr.deps.Panel, CommandStop); !r.OK || r.Status.State != "stopped" {
+		if r := ask(tr.deps.Panel, control.CommandStop); !r.OK || r.Status.State != "stopped" {
 			t.Errorf("stop: %+v", r)
 		}
 		// No tick, no disk: at once. The safe value waits for its latch at most 200 ms.
@@ -224,7 +219,7 @@ func TestStopOvertakesCommands(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		all.Wait()
-		if n := codes[CodeBusy] + codes[CodeEnding]; n != 10_000 || codes[CodeBusy] != 10_000-panelMax {
+		if n := codes[control.CodeBusy] + codes[control.CodeEnding]; n != 10_000 || codes[control.CodeBusy] != 10_000-control.PanelMax {
 			t.Errorf("answers %v", codes)
 		}
 	})
@@ -235,14 +230,14 @@ func TestRefusalsOfTransportsAreRecorded(t *testing.T) {
 		tr, path := liveTrial(t, func(*trial) {})
 		end := tr.begin(t)
 		time.Sleep(time.Second)
-		for i := range panelMax + 36 { // before the loop looks
-			tr.deps.Panel.Refused(Request{Command: "resume", Transport: "mqtt", Transaction: fmt.Sprint(i)}, Response{Code: "expired", Message: "late"})
+		for i := range control.PanelMax + 36 { // before the loop looks
+			tr.deps.Panel.Refused(control.Request{Command: "resume", Transport: "mqtt", Transaction: fmt.Sprint(i)}, control.Response{Code: "expired", Message: "late"})
 		}
 		time.Sleep(time.Second)
-		ask(tr.deps.Panel, CommandStop)
+		ask(tr.deps.Panel, control.CommandStop)
 		end()
 		got := commandsOf(t, path)
-		if len(got) < panelMax+1 || got[0].Answer == nil || got[0].Answer.Code != "expired" || got[0].Answer.OK {
+		if len(got) < control.PanelMax+1 || got[0].Answer == nil || got[0].Answer.Code != "expired" || got[0].Answer.OK {
 			t.Errorf("%d recorded", len(got))
 		}
 		r, err := journal.OpenReader(path)
@@ -259,8 +254,8 @@ func TestRefusalsOfTransportsAreRecorded(t *testing.T) {
 				told += n
 			}
 		}
-		if len(got)+told != panelMax+36+1 {
-			t.Errorf("%d recorded and %d told of, of %d", len(got), told, panelMax+36+1)
+		if len(got)+told != control.PanelMax+36+1 {
+			t.Errorf("%d recorded and %d told of, of %d", len(got), told, control.PanelMax+36+1)
 		}
 	})
 }
@@ -282,13 +277,13 @@ func TestRefusalsBeyondTheEnd(t *testing.T) {
 		over := make(chan struct{})
 		go func() {
 			time.Sleep(2 * time.Second)
-			go ask(tr.deps.Panel, CommandStop)
+			go ask(tr.deps.Panel, control.CommandStop)
 			for {
 				select {
 				case <-over:
 					return
 				case <-time.After(time.Millisecond):
-					tr.deps.Panel.Refused(Request{Command: "resume", Transport: "mqtt"}, Response{Code: "session", Message: "guessed"})
+					tr.deps.Panel.Refused(control.Request{Command: "resume", Transport: "mqtt"}, control.Response{Code: "session", Message: "guessed"})
 				}
 			}
 		}()
@@ -319,7 +314,7 @@ func TestPanelFromEverywhere(t *testing.T) {
 				if text, err := json.Marshal(p.Status()); err != nil || len(text) == 0 {
 					t.Errorf("status: %v", err)
 				}
-				p.Refused(Request{Command: "pause"}, Response{Code: "expired"})
+				p.Refused(control.Request{Command: "pause"}, control.Response{Code: "expired"})
 				ctx, cancel := context.WithTimeout(context.Background(), 2*time.Millisecond)
 				_, _ = s.Next(ctx) // whatever there is
 				cancel()
@@ -327,7 +322,7 @@ func TestPanelFromEverywhere(t *testing.T) {
 		})
 	}
 	all.Wait()
-	ask(p, CommandStop)
+	ask(p, control.CommandStop)
 	if _, err := end(); !errors.Is(err, ErrSafety) {
 		t.Errorf("error %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // live runs the trial's options with goroutines on a bubble's clock.
@@ -117,7 +119,7 @@ func TestSlowCallsDoNotBlockTheTick(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				return policy.Proposal{X: []float64{3}}, nil
 			}
-			tr.deps.Watch.Progress = func(Progress) { ticks++ }
+			tr.deps.Watch.Progress = func(control.Progress) { ticks++ }
 		})
 		if err != nil {
 			t.Fatal(err)

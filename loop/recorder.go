@@ -41,7 +41,7 @@ type due struct {
 
 // needed reports whether a run cannot be replayed without the events of a kind: they
 // are never lost.
-func needed(kind string) bool { return kind == EventAbandoned || kind == EventStart }
+func needed(kind string) bool { return kind == journal.EventAbandoned || kind == journal.EventStart }
 
 // recorder is the queue of what is to be recorded. One record at a time is on the
 // journal's lane; one that failed stays the first.
@@ -137,7 +137,7 @@ func (l *Loop) unrecorded(d due, err error) {
 	l.refuseQueued()
 	if r.failed.IsZero() {
 		r.failed = l.now()
-		l.event("error", EventDisk, fmt.Sprintf("the record cannot be written, and nothing moves before it can: %s: %v", d.what, err))
+		l.event("error", journal.EventDisk, fmt.Sprintf("the record cannot be written, and nothing moves before it can: %s: %v", d.what, err))
 	}
 }
 
@@ -162,25 +162,22 @@ func passing(err error) bool {
 	return errors.Is(err, journal.ErrIO) || errors.Is(err, journal.ErrBusy)
 }
 
-// EventDisk is the kind of the events that tell of the disk.
-const EventDisk = "disk"
-
 // recordsAgain notes that a record was written.
 func (l *Loop) recordsAgain() {
 	r := &l.recorder
 	if !r.failed.IsZero() {
 		gone := l.now().Sub(r.failed)
 		r.failed, r.wait, r.why = time.Time{}, 0, nil
-		l.event("info", EventDisk, fmt.Sprintf("the record can be written again after %v; nothing that was due is missing", gone.Round(time.Millisecond)))
+		l.event("info", journal.EventDisk, fmt.Sprintf("the record can be written again after %v; nothing that was due is missing", gone.Round(time.Millisecond)))
 	}
 	if r.slow {
 		r.slow = false
-		l.event("info", EventDisk, fmt.Sprintf("the record was written after %v", l.now().Sub(r.since).Round(time.Millisecond)))
+		l.event("info", journal.EventDisk, fmt.Sprintf("the record was written after %v", l.now().Sub(r.since).Round(time.Millisecond)))
 	}
 	if r.lost > 0 && len(r.queue) < recordsMax/2 {
 		n := r.lost
 		r.lost = 0
-		l.event("warn", EventDisk, fmt.Sprintf("%d lines of the story were not recorded: too many waited for the disk", n))
+		l.event("warn", journal.EventDisk, fmt.Sprintf("%d lines of the story were not recorded: too many waited for the disk", n))
 	}
 }
 
@@ -190,7 +187,7 @@ func (l *Loop) watchRecorder(now time.Time) {
 	l.writeNext()
 	if r.writing && !r.slow && now.Sub(r.since) > slowRecord {
 		r.slow = true
-		l.event("warn", EventDisk, fmt.Sprintf("a record takes longer than %v: the run is held until it is written", slowRecord))
+		l.event("warn", journal.EventDisk, fmt.Sprintf("a record takes longer than %v: the run is held until it is written", slowRecord))
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // fullDisk limits the size of the files of this process, as a full disk does, until
@@ -161,7 +163,7 @@ func TestDecisionThatIsNotRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Kind == EventAbandoned {
+		if e.Kind == journal.EventAbandoned {
 			t.Errorf("of a step that is not there: %+v", e)
 		}
 	}
@@ -219,7 +221,7 @@ func TestSlowDiskDelaysNoTick(t *testing.T) {
 		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
 		tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 		ticks := 0
-		tr.deps.Watch.Progress = func(Progress) { ticks++ }
+		tr.deps.Watch.Progress = func(control.Progress) { ticks++ }
 		tr.deps.Journal, _ = book(t, &tr.opt)
 		l, err := newLoop(tr.opt, tr.deps)
 		if err != nil {

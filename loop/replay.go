@@ -16,15 +16,6 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// EventStart is the kind of the event that keeps the starting setting, a JSON list
-// with one entry for each variable, null where it is random: with it a policy can be
-// brought to where the run's was.
-const EventStart = "start-setting"
-
-// EventAbandoned is the kind of the event that tells of a step which ended before its
-// end: its outcome was not taught to the policy.
-const EventAbandoned = "abandoned"
-
 // Replay derives the decisions of a recorded run anew, in order.
 type Replay struct {
 	// Options are the run's, made from its recorded configuration.
@@ -181,15 +172,15 @@ func (p *Replay) start(r *journal.Reader) error {
 			return err
 		}
 		switch e.Kind {
-		case EventAbandoned:
+		case journal.EventAbandoned:
 			p.abandoned[e.Step] = true
-		case EventNarrowed:
+		case journal.EventNarrowed:
 			var n narrowed
 			if err := json.Unmarshal([]byte(e.Message), &n); err != nil || len(n.Ranges) != len(p.Options.Variables) || len(n.Limits.Variables) != len(n.Ranges) {
 				return fmt.Errorf("the recorded limits from step %d on cannot be read (%v)", e.Step, err)
 			}
 			p.narrowed = append(p.narrowed, n)
-		case EventStart:
+		case journal.EventStart:
 			x, err := parseStart(e.Message, len(p.Options.Variables))
 			if err != nil {
 				return err
@@ -289,7 +280,7 @@ func exactly(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// formatStart writes a starting setting as EventStart keeps it.
+// formatStart writes a starting setting as journal.EventStart keeps it.
 func formatStart(x []float64) string {
 	words := make([]string, len(x))
 	for i, v := range x {

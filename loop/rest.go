@@ -199,9 +199,9 @@ func (l *Loop) rested() {
 	}
 	if len(unsafe) > 0 {
 		l.err = errors.Join(fmt.Errorf("%w: %w", ErrUnsafe, errors.Join(unsafe...)), l.err)
-		l.event("error", EventShutdown, l.err.Error())
+		l.event("error", journal.EventShutdown, l.err.Error())
 	} else if len(l.rests) > 0 {
-		l.event("info", EventShutdown, "actuators are at rest")
+		l.event("info", journal.EventShutdown, "actuators are at rest")
 	}
 	l.closeAll()
 }

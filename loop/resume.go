@@ -7,6 +7,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Past is what an unfinished run has behind it.
@@ -87,17 +89,13 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 			return Past{}, err
 		}
 		p.Elapsed -= waitedIn(e)
-		if e.Kind == EventShutdown && e.Level == "info" {
+		if e.Kind == journal.EventShutdown && e.Level == "info" {
 			restedAt = e.Step
 		}
 	}
 	p.Left = restedAt < p.Steps
 	return p, nil
 }
-
-// EventShutdown is the kind of the event that tells, at level info, that all actuators are
-// at rest, else which are not.
-const EventShutdown = "shutdown"
 
 // recallStory reads what events and comparisons tell of the past.
 func recallStory(o *plan.Options, r *journal.Reader) (p Past, abandoned map[int]bool, err error) {
@@ -107,9 +105,9 @@ func recallStory(o *plan.Options, r *journal.Reader) (p Past, abandoned map[int]
 			return p, nil, err
 		}
 		switch e.Kind {
-		case EventAbandoned:
+		case journal.EventAbandoned:
 			abandoned[e.Step] = true
-		case EventStart:
+		case journal.EventStart:
 			if p.start, err = parseStart(e.Message, len(o.Variables)); err != nil {
 				return p, nil, err
 			}
@@ -119,7 +117,7 @@ func recallStory(o *plan.Options, r *journal.Reader) (p Past, abandoned map[int]
 		if err != nil {
 			return p, nil, err
 		}
-		p.wantBest = p.wantBest || c.Name == CommandSetBest && c.Answer != nil && c.Answer.OK
+		p.wantBest = p.wantBest || c.Name == control.CommandSetBest && c.Answer != nil && c.Answer.OK
 	}
 	all, err := r.Comparisons()
 	if err != nil || len(all) == 0 {
@@ -169,9 +167,9 @@ func (l *Loop) closeUnknown(d *journal.Decision) {
 	}
 	l.charge(cost)
 	l.steps++
-	l.event("info", EventAbandoned, ProblemUnknown)
+	l.event("info", journal.EventAbandoned, journal.ProblemUnknown)
 	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(),
-		Cost: cost.Float(), Spent: l.ledger.Spent.Plus(l.verifying.spent).Float(), Problem: ProblemUnknown, At: l.stamp()}
+		Cost: cost.Float(), Spent: l.ledger.Spent.Plus(l.verifying.spent).Float(), Problem: journal.ProblemUnknown, At: l.stamp()}
 	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, func() { l.failpoint("taken-up") })
 	if c := d.Compared; c.Comparison > 0 {
 		l.deps.Past.legs = append(l.deps.Past.legs, plan.Leg{Compared: c, Outcome: o, Abandoned: true, Session: l.deps.Past.openSession})

@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // crash runs replaySpec and copies the journal, as a process that dies leaves it, when
@@ -121,7 +123,7 @@ func TestResumeDecidesAsAnybodyWould(t *testing.T) {
 			if done := replayed(t, path, o, oneKnobSpec(), 0); done.First != nil || done.Steps != 14 {
 				t.Errorf("%s of step %d: %d steps derive, then %+v", failpoint, at, done.Steps, done.First)
 			}
-			unknown := outcomesOf(t, path, func(s journal.Step) bool { return s.Outcome.Problem == ProblemUnknown })
+			unknown := outcomesOf(t, path, func(s journal.Step) bool { return s.Outcome.Problem == journal.ProblemUnknown })
 			if want := map[bool][]int{true: {at}, false: nil}[open]; !slices.Equal(unknown, want) {
 				t.Errorf("%s of step %d: steps %v are unknown", failpoint, at, unknown)
 			}
@@ -153,7 +155,7 @@ func outcomesOf(t *testing.T, path string, keep func(journal.Step) bool) []int {
 func TestResumeKeepsTheBudget(t *testing.T) {
 	path, o := crash(t, "outcome-durable", 6)
 	o.Stop = plan.Stop{Cost: 9}
-	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != reasonCost || result.Steps != 9 {
+	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != control.ReasonCost || result.Steps != 9 {
 		t.Errorf("with a budget of 9: ended by %q after %d steps", result.Reason, result.Steps)
 	}
 	path, o = crash(t, "outcome-durable", 6)
@@ -167,7 +169,7 @@ func TestResumeKeepsTheBudget(t *testing.T) {
 	}
 	r.Close()
 	o.Stop = plan.Stop{Time: past.Elapsed}
-	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != reasonTime || result.Steps != 6 {
+	if _, result := resume(t, path, o, oneKnobSpec()); result.Reason != control.ReasonTime || result.Steps != 6 {
 		t.Errorf("with no time left: ended by %q after %d steps", result.Reason, result.Steps)
 	}
 }

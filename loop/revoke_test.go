@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestStalledLoopWritesNothingOld: the loop's goroutine stands still between a decision
@@ -55,7 +57,7 @@ func TestStopRevokesWhatWaits(t *testing.T) {
 			tr.policy.proposals = proposeAll(8)
 			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 10*time.Second, 10*time.Second
 			tr.opt.Variables[0].Timeout = 30 * time.Second
-			tr.deps.Panel = NewPanel("x")
+			tr.deps.Panel = control.NewPanel("x")
 			tr.rig.fault = func(op string) error {
 				if op == "read" {
 					time.Sleep(time.Second)
@@ -67,7 +69,7 @@ func TestStopRevokesWhatWaits(t *testing.T) {
 					return
 				}
 				if n++; n == 3 {
-					go tr.deps.Panel.Do(context.Background(), Request{Command: CommandStop, Transport: "cli"})
+					go tr.deps.Panel.Do(context.Background(), control.Request{Command: control.CommandStop, Transport: "cli"})
 					time.Sleep(time.Millisecond)
 					stopped = time.Since(rigStart)
 				}

@@ -9,6 +9,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Device is a device with its name.
@@ -40,12 +42,12 @@ type Deps struct {
 	Rebuild func(ctx context.Context) (policy.Policy, error)
 	// Panel takes commands from other goroutines and tells them how the run stands; nil:
 	// nobody commands and nobody asks.
-	Panel *Panel
+	Panel *control.Panel
 	// Narrower brings narrower limits from other goroutines; nil: there are none.
 	Narrower *Narrower
 	Log      *slog.Logger
 	// Watch is told what happens, on the loop's goroutine; it must not block.
-	Watch Watch
+	Watch control.Watch
 	// Stopwatch times decisions for the record; nothing depends on what it shows.
 	// nil: the real clock.
 	Stopwatch drivers.Clock
@@ -76,34 +78,6 @@ func (d *Deps) stopwatch() drivers.Clock {
 		return RealClock{}
 	}
 	return d.Stopwatch
-}
-
-// Watch is a set of callbacks; nil ones are not called.
-type Watch struct {
-	// Step: a step was concluded.
-	Step func(journal.Decision, journal.Outcome)
-	// Progress: a tick was completed that changed what a progress line shows.
-	Progress func(Progress)
-	// Event: a line of the run's story.
-	Event func(journal.Event)
-	// Meter: durations and counts.
-	Meter Meter
-}
-
-// Progress is what a progress line shows.
-type Progress struct {
-	Step  int
-	Phase string
-	// LowerBound is the recommended setting's, in the user's sense; NaN at first.
-	LowerBound float64
-	Spent      float64
-	Elapsed    time.Duration
-	// Left is the time until the earliest of the stop conditions at the present
-	// pace; negative: unknown.
-	Left time.Duration
-	// Read says that the instrument has been read and the run goes on from there;
-	// Ending that the actuators are on their way to rest.
-	Read, Ending bool
 }
 
 // Result is what a run found.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // shot is one value of the objective with everything of the same instant.
@@ -152,8 +154,8 @@ func (l *Loop) endShadow() {
 		l.conclude("")
 		return
 	}
-	l.abandonStep(ProblemTimeOver)
-	l.finish(reasonTime)
+	l.abandonStep(journal.ProblemTimeOver)
+	l.finish(control.ReasonTime)
 }
 
 // missing names what kept shots from being complete.

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestStatusIsWholeAndFinite: the JSON has every member at each stage of a run, and null
 // where there is no number.
 func TestStatusIsWholeAndFinite(t *testing.T) {
 	tr := newTrial(t)
-	tr.deps.Panel = NewPanel("s-9")
+	tr.deps.Panel = control.NewPanel("s-9")
 	tr.opt.Run = plan.RunNames{ID: "r", Name: "n", Site: "lab", Journal: "x.db"}
 	tr.opt.Constraints = []plan.Constraint{{Sensor: 1, Low: math.Inf(-1), High: 310}}
 	tr.policy.proposals = proposeAll(3, 6)

@@ -3,6 +3,8 @@ package loop
 import (
 	"fmt"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 const (
@@ -50,13 +52,13 @@ func (l *Loop) judgeSpace(free uint64) {
 	switch wasShort, wasLow := s.short, s.low; {
 	case free < least && !wasShort:
 		s.short, s.low = true, true
-		l.event("error", EventDisk, s.words(least)+": the run is held until there is more")
+		l.event("error", journal.EventDisk, s.words(least)+": the run is held until there is more")
 	case free >= least && wasShort:
 		s.short = false
-		l.event("info", EventDisk, fmt.Sprintf("%s are free on the disk again", megabytes(free)))
+		l.event("info", journal.EventDisk, fmt.Sprintf("%s are free on the disk again", megabytes(free)))
 	case free < spaceWarn*least && !wasLow:
 		s.low = true
-		l.event("warn", EventDisk, fmt.Sprintf("%s are free on the disk of the journal; with less than %s the run is held", megabytes(free), megabytes(least)))
+		l.event("warn", journal.EventDisk, fmt.Sprintf("%s are free on the disk of the journal; with less than %s the run is held", megabytes(free), megabytes(least)))
 	case free >= spaceWarn*least:
 		s.low = false
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestLittleSpaceWarnsThenHolds: the free space falls, and comes back.
@@ -15,7 +17,7 @@ func TestLittleSpaceWarnsThenHolds(t *testing.T) {
 	tr.opt.Objective.Shots = 200 // 20 s a step
 	tr.opt.Objective.Timeout = time.Minute
 	asked := 0
-	tr.deps.Panel = NewPanel("test")
+	tr.deps.Panel = control.NewPanel("test")
 	shown := map[string]bool{}
 	tr.rig.aux = func() float64 {
 		if s := tr.deps.Panel.Status(); s != nil {

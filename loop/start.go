@@ -12,10 +12,6 @@ import (
 
 const startsWindow = time.Hour
 
-// EventWaited is the kind of the event that says how long a run had waited for its
-// resume before its first step: that is no time of the run.
-const EventWaited = "waited"
-
 // waitedWords is the event's message.
 const waitedWords = "waited %v for the resume"
 
@@ -53,13 +49,13 @@ func (l *Loop) idle(now time.Time) {
 	l.guard(now, safety.CommandNone)
 	l.told = l.safety.Mode
 	l.enter(idling)
-	l.event("warn", EventSafety, "waiting: "+l.waits)
+	l.event("warn", journal.EventSafety, "waiting: "+l.waits)
 }
 
 // begun ends the wait.
 func (l *Loop) begun(now time.Time) {
 	l.waited, l.waits = now.Sub(l.since), ""
-	l.event("info", EventSafety, "resumed: the run begins")
+	l.event("info", journal.EventSafety, "resumed: the run begins")
 	l.booted()
 }
 
@@ -68,14 +64,14 @@ func (l *Loop) begun(now time.Time) {
 func (l *Loop) tellWaited() {
 	if l.waited > 0 && !l.toldWait {
 		l.toldWait = true
-		l.event("info", EventWaited, fmt.Sprintf(waitedWords, l.waited))
+		l.event("info", journal.EventWaited, fmt.Sprintf(waitedWords, l.waited))
 	}
 }
 
 // waitedIn is the time that an event says was waited, 0 for others.
 func waitedIn(e journal.Event) time.Duration {
 	var text string
-	if e.Kind != EventWaited {
+	if e.Kind != journal.EventWaited {
 		return 0
 	}
 	if _, err := fmt.Sscanf(e.Message, strings.Replace(waitedWords, "%v", "%s", 1), &text); err != nil {
@@ -102,7 +98,7 @@ func (l *Loop) keepTime(now time.Time) {
 	if l.deps.Control == nil || l.opt.Mode != plan.Live || l.phase <= booting || l.phase >= closing {
 		return
 	}
-	if age := now.Sub(l.kept); age >= keepEvery || age >= keepSoon && l.deps.Panel.takeUnkept() {
+	if age := now.Sub(l.kept); age >= keepEvery || age >= keepSoon && l.deps.Panel.TakeUnkept() {
 		l.keep()
 	}
 }

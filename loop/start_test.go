@@ -10,6 +10,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestHoldReadsAndWaitsForResume: a run that nobody typed reads, writes nothing, refuses
@@ -20,7 +22,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 	tr.policy.proposals = proposeAll(3, 6)
 	tr.opt.Start = plan.StartHold
 	tr.opt.Safety.Permissives = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
-	tr.deps.Panel = NewPanel("test")
+	tr.deps.Panel = control.NewPanel("test")
 	tr.deps.Control, _ = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{})
 	defer tr.deps.Control.Close()
 	reads := 0
@@ -28,7 +30,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 		reads++
 		switch reads {
 		case 100, 700:
-			tr.order(CommandResume)
+			tr.order(control.CommandResume)
 		}
 		if reads < 600 {
 			return 310

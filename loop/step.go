@@ -11,6 +11,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // step is the step in progress.
@@ -66,15 +68,15 @@ func (l *Loop) stopReason() string {
 	s := &l.opt.Stop
 	switch {
 	case l.wantBest:
-		return reasonBest
+		return control.ReasonBest
 	case s.Time > 0 && l.ran(l.now()) >= s.Time:
-		return reasonTime
+		return control.ReasonTime
 	case l.opt.Mode == plan.Shadow:
 		return ""
 	case s.Steps > 0 && l.searched() >= s.Steps:
-		return reasonSteps
+		return control.ReasonSteps
 	case s.Cost > 0 && l.ledger.Spent >= plan.AsMoney(s.Cost):
-		return reasonCost
+		return control.ReasonCost
 	}
 	return ""
 }
@@ -143,7 +145,7 @@ func (l *Loop) propose(p policy.Policy) (a answer) {
 func (l *Loop) decided(a answer) {
 	switch {
 	case errors.Is(a.err, policy.ErrBudget):
-		l.finish(reasonCost)
+		l.finish(control.ReasonCost)
 		return
 	case a.err == nil:
 		a.err = l.checkProposal(a.proposal)
@@ -164,7 +166,7 @@ func (l *Loop) decided(a answer) {
 		return
 	}
 	if l.opt.Mode != plan.Shadow && !l.ledger.Fits(l.stepMoney(l.wantedShots()), l.opt.Stop.Cost) {
-		l.finish(reasonCost)
+		l.finish(control.ReasonCost)
 		return
 	}
 	l.proposed = false
@@ -382,7 +384,7 @@ func (l *Loop) abandonStep(why string) {
 	o := l.outcome()
 	o.Valid = false
 	l.settleActions(journal.Unknown)
-	l.event("info", EventAbandoned, why)
+	l.event("info", journal.EventAbandoned, why)
 	l.book(o)
 	if l.verifying.running {
 		l.legEnded(o, true)

@@ -90,7 +90,7 @@ func (l *Loop) startTape() {
 	}
 	start, err := json.Marshal(tapeStart{l.limits, l.bootedFrom})
 	if err != nil {
-		l.event("warn", EventSafety, fmt.Sprintf("what the safety layer does is not recorded, so it cannot be replayed: %v", err))
+		l.event("warn", journal.EventSafety, fmt.Sprintf("what the safety layer does is not recorded, so it cannot be replayed: %v", err))
 		return
 	}
 	l.tape = &tape{limits: &l.limits, heeds: heeded(&l.limits), most: tapeOwedMax}
@@ -212,7 +212,7 @@ func unpack(data []byte) ([]byte, error) {
 func (l *Loop) saveTape() {
 	data, ticks, err := l.tape.take()
 	if err != nil {
-		l.event("warn", EventSafety, fmt.Sprintf("a piece of what the safety layer did is not recorded: %v", err))
+		l.event("warn", journal.EventSafety, fmt.Sprintf("a piece of what the safety layer did is not recorded: %v", err))
 		return
 	}
 	if ticks == 0 {
@@ -221,7 +221,7 @@ func (l *Loop) saveTape() {
 	t, at := l.tape, l.stamp()
 	if t.owed+len(data) > t.most {
 		l.tape = nil // what follows a gap cannot be derived
-		l.event("warn", EventDisk, fmt.Sprintf("what the safety layer does is not recorded from here on until the next start: %.3g MB of it wait for the disk", float64(t.owed)/1e6))
+		l.event("warn", journal.EventDisk, fmt.Sprintf("what the safety layer does is not recorded from here on until the next start: %.3g MB of it wait for the disk", float64(t.owed)/1e6))
 		return
 	}
 	t.owed += len(data)

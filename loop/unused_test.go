@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestDecisionOfATripIsTheNext: a trip comes while the policy decides, or makes itself
@@ -84,13 +86,13 @@ func TestDecisionOfATripIsTheNext(t *testing.T) {
 				if s := tr.deps.Panel.Status(); s.State != "tripped" || s.Steps != 2 {
 					t.Fatalf("%s after %d steps", s.State, s.Steps)
 				}
-				for _, command := range []string{CommandReset, CommandResume} {
+				for _, command := range []string{control.CommandReset, control.CommandResume} {
 					if r := ask(tr.deps.Panel, command); !r.OK {
 						t.Errorf("%s: %+v", command, r)
 					}
 				}
 				time.Sleep(time.Minute)
-				ask(tr.deps.Panel, CommandStop)
+				ask(tr.deps.Panel, control.CommandStop)
 				_, _ = end() // stopped
 				if len(decided) < 6 || !slices.Equal(decided[:6], c.want) || made != c.policiesMade {
 					t.Errorf("decided %v, want %v; %d policies were made, want %d", decided, c.want, made, c.policiesMade)

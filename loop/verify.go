@@ -12,9 +12,6 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// EventVerify is the kind of the events that tell of the comparison at the end.
-const EventVerify = "verify"
-
 // verifying is the comparison in progress.
 type verifying struct {
 	running bool
@@ -36,7 +33,7 @@ func (l *Loop) verify() {
 	if why != "" {
 		l.result.Unverified = why
 		if l.opt.Mode != plan.Shadow {
-			l.event("info", EventVerify, "the recommended setting is not compared with the starting one: "+why)
+			l.event("info", journal.EventVerify, "the recommended setting is not compared with the starting one: "+why)
 		}
 		l.home()
 		return
@@ -48,7 +45,7 @@ func (l *Loop) verify() {
 	}
 	v.plan = c
 	if left := c.Pairs + 1 - v.turn.Pair; left > 0 {
-		l.event("info", EventVerify, fmt.Sprintf("measuring the recommended and the starting setting in turn, %d pairs of steps", left))
+		l.event("info", journal.EventVerify, fmt.Sprintf("measuring the recommended and the starting setting in turn, %d pairs of steps", left))
 	}
 	l.nextLeg()
 }
@@ -166,7 +163,7 @@ func (l *Loop) nextLeg() {
 	v := &l.verifying
 	over := v.turn.Pair > v.plan.Pairs || l.opt.FailureLimit > 0 && v.turn.Failed >= l.opt.FailureLimit
 	if limit := l.opt.Verify.Time; !over && limit > 0 && !v.turn.Half && l.now().Sub(v.began) >= limit {
-		l.event("info", EventVerify, fmt.Sprintf("the %v that stop.verify_time allows are over", limit))
+		l.event("info", journal.EventVerify, fmt.Sprintf("the %v that stop.verify_time allows are over", limit))
 		over = true
 	}
 	if over {
@@ -190,7 +187,7 @@ func (l *Loop) nextLeg() {
 		return
 	}
 	if limit := l.opt.Verify.Cost; limit > 0 && v.spent.Plus(l.stepMoney(v.plan.Shots)) > plan.AsMoney(limit) {
-		l.event("info", EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.Sum(limit)))
+		l.event("info", journal.EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.Sum(limit)))
 		l.verified()
 		return
 	}
@@ -221,7 +218,7 @@ func (l *Loop) verified() {
 		r.At = l.stamp()
 		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, func() { l.failpoint("verdict-durable") })
 	}
-	l.event("info", EventVerify, found.Words(l.opt.Objective.Unit))
+	l.event("info", journal.EventVerify, found.Words(l.opt.Objective.Unit))
 	l.home()
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // set-best ends the search in the middle of a step, has both settings measured in turn
@@ -27,14 +29,14 @@ func TestSetBestVerifies(t *testing.T) {
 		end := tr.begin(t)
 		time.Sleep(30 * time.Second)
 		searched := p.Status().Steps
-		if r := ask(p, CommandSetBest); !r.OK || !strings.Contains(r.Message, "measured against the starting one") {
+		if r := ask(p, control.CommandSetBest); !r.OK || !strings.Contains(r.Message, "measured against the starting one") {
 			t.Errorf("set-best: %+v", r)
 		}
 		time.Sleep(5 * time.Second)
-		if r := ask(p, CommandSetBest); !r.OK || !strings.Contains(r.Message, "on its way") {
+		if r := ask(p, control.CommandSetBest); !r.OK || !strings.Contains(r.Message, "on its way") {
 			t.Errorf("set-best again: %+v", r)
 		}
-		if r := ask(p, CommandPause); !r.OK {
+		if r := ask(p, control.CommandPause); !r.OK {
 			t.Errorf("pause: %+v", r)
 		}
 		at := p.Status().Step
@@ -42,11 +44,11 @@ func TestSetBestVerifies(t *testing.T) {
 		if now := p.Status(); now.State != "held" || now.Step != at {
 			t.Errorf("paused in step %d: %s in step %d", at, now.State, now.Step)
 		}
-		if r := ask(p, CommandResume); !r.OK {
+		if r := ask(p, control.CommandResume); !r.OK {
 			t.Errorf("resume: %+v", r)
 		}
 		result, err := end()
-		if err != nil || result.Reason != reasonBest || result.Verification == nil {
+		if err != nil || result.Reason != control.ReasonBest || result.Verification == nil {
 			t.Fatalf("%+v, %v", result, err)
 		}
 		v := result.Verification
@@ -108,15 +110,15 @@ func TestSetBestOutlivesACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range []error{
-		j.Ordered(journal.Command{Name: CommandPause}, journal.Answer{OK: true, Code: CodeOK}),
-		j.Ordered(journal.Command{Name: CommandSetBest}, journal.Answer{OK: true, Code: CodeOK}), j.Close(),
+		j.Ordered(journal.Command{Name: control.CommandPause}, journal.Answer{OK: true, Code: control.CodeOK}),
+		j.Ordered(journal.Command{Name: control.CommandSetBest}, journal.Answer{OK: true, Code: control.CodeOK}), j.Close(),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, result := resume(t, path, o, oneKnobSpec())
-	if result.Reason != reasonBest || result.Steps != 6 || result.Verification == nil {
+	if result.Reason != control.ReasonBest || result.Steps != 6 || result.Verification == nil {
 		t.Errorf("got %+v", result)
 	}
 }

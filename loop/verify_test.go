@@ -15,6 +15,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // searched is a trial whose script plays three steps, and recommends 8 V against a start
@@ -50,7 +52,7 @@ func TestVerifyMeasuresBothInTurn(t *testing.T) {
 		t.Errorf("gain %+v, left %q at %v", v.Gain, v.Left, tr.last())
 	}
 	// The search's own numbers are as without the comparison, and the policy learnt three steps.
-	if result.Steps != 3 || result.Spent != 3 || v.Spent != 16 || len(tr.policy.seen) != 3 || result.Reason != reasonSteps {
+	if result.Steps != 3 || result.Spent != 3 || v.Spent != 16 || len(tr.policy.seen) != 3 || result.Reason != control.ReasonSteps {
 		t.Errorf("%d steps, spent %v and %v, learnt %d", result.Steps, result.Spent, v.Spent, len(tr.policy.seen))
 	}
 	sides := map[int]string{}
@@ -421,7 +423,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	var path string
 	tr.deps.Journal, path = book(t, &tr.opt)
 	result, err := Run(ctx, tr.opt, tr.deps)
-	if !errors.Is(err, context.Canceled) || result.Verification != nil || result.Reason != reasonInterrupted {
+	if !errors.Is(err, context.Canceled) || result.Verification != nil || result.Reason != control.ReasonInterrupted {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if err := tr.deps.Journal.Close(); err != nil {
@@ -434,7 +436,7 @@ func TestVerifyInterrupted(t *testing.T) {
 	if done := replayed(t, path, tr.opt, oneKnobSpec(), 0); done.First != nil {
 		t.Errorf("%d steps derive, then %+v", done.Steps, done.First)
 	}
-	if last := steps(t, path); !slices.ContainsFunc(last, func(s journal.Step) bool { return s.Outcome.Problem == ProblemInterrupted }) {
+	if last := steps(t, path); !slices.ContainsFunc(last, func(s journal.Step) bool { return s.Outcome.Problem == journal.ProblemInterrupted }) {
 		t.Error("no step was interrupted")
 	}
 }

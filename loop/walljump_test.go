@@ -10,6 +10,8 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // jumpy is the machine's clock with a wall that is set to something else meanwhile,
@@ -109,7 +111,7 @@ func TestBlockedDeviceHolds(t *testing.T) {
 			tr.policy.proposals = proposeAll(4, 6, 8)
 			tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 			tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
-			tr.deps.Watch.Progress = func(Progress) { ticks++ }
+			tr.deps.Watch.Progress = func(control.Progress) { ticks++ }
 			tr.rig.fault = func(op string) error {
 				if len(tr.policy.seen) == 1 && !blocked && op == "read" {
 					blocked = true

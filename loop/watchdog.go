@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -63,7 +64,7 @@ func (l *Loop) haltAll(limit time.Duration) {
 					}
 				}
 				l.faults.Add(safety.RuleWatchdog, 0)
-				l.event("error", EventSafety, fmt.Sprintf("the loop stood still for more than %v: device %q was halted (%v)", limit, k.name, orOK(err)))
+				l.event("error", journal.EventSafety, fmt.Sprintf("the loop stood still for more than %v: device %q was halted (%v)", limit, k.name, orOK(err)))
 			}
 		})
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // askPatience is how long a command may take altogether: to find the broker and the
@@ -36,13 +38,13 @@ type question struct {
 // newAskCommands returns pause, resume, stop and set-best.
 func newAskCommands(e *env) []*cobra.Command {
 	texts := [][3]string{
-		{loop.CommandPause, "Hold a running tuner where it is",
+		{control.CommandPause, "Hold a running tuner where it is",
 			"Every actuator stays where it is until tuner resume."},
-		{loop.CommandResume, "Let a running tuner go on",
+		{control.CommandResume, "Let a running tuner go on",
 			"Go on after a pause, a hold, a fallback or a reset, when conditions are good. Where they are\nnot, it says which interlock or sensor is the reason, and nothing changes."},
-		{loop.CommandStop, "Stop a running tuner at once",
+		{control.CommandStop, "Stop a running tuner at once",
 			"Actuators go to their on_fault states at once, before anything that waits, and the run\nends. It stays latched: tuner reset CONFIG comes before the next run."},
-		{loop.CommandSetBest, "End the search at the best setting",
+		{control.CommandSetBest, "End the search at the best setting",
 			"End the search of a running tuner as a stop condition does: at the best setting that it\ncan defend."},
 	}
 	var list []*cobra.Command
@@ -181,7 +183,7 @@ func (e *env) resetRunning(ctx context.Context, cfg *configs.Config, locked erro
 	if cfg.MQTT == nil {
 		return withHint(locked, "a running tuner is reset through a broker; without [mqtt], end it first")
 	}
-	q := question{env: e, cfg: cfg, command: loop.CommandReset}
+	q := question{env: e, cfg: cfg, command: control.CommandReset}
 	return q.ask(ctx)
 }
 

@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // compareKillPairs is how many pairs a comparison of the campaign measures.
@@ -90,7 +91,7 @@ func (c *campaign) search(setBest bool) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if err := j.Ordered(journal.Command{Name: loop.CommandSetBest}, journal.Answer{OK: true, Code: loop.CodeOK}); err != nil {
+	if err := j.Ordered(journal.Command{Name: control.CommandSetBest}, journal.Answer{OK: true, Code: control.CodeOK}); err != nil {
 		c.t.Error(err)
 	}
 	if err := j.Close(); err != nil {

@@ -29,9 +29,10 @@ var arrows = map[string][]string{
 	"loop/policy":     {"gpcore"},
 	"loop/journal":    {"loop/policy", "safety"},
 	"loop/plan":       {"loop/policy", "loop/journal", "safety"},
-	"loop":            {"loop/plan", "loop/policy", "loop/journal", "drivers", "safety"},
-	"loop/remote":     {"loop", "loop/plan", "loop/journal"},
-	"loop/web":        {"loop", "loop/plan", "loop/journal"},
+	"loop/control":    {"loop/plan", "loop/policy", "loop/journal", "safety"},
+	"loop":            {"loop/control", "loop/plan", "loop/policy", "loop/journal", "drivers", "safety"},
+	"loop/remote":     {"loop/control", "loop/plan", "loop/journal"},
+	"loop/web":        {"loop/control", "loop/plan", "loop/journal"},
 	"loop/benchmarks": {"loop/policy", "gpcore", "drivers/sim"},
 	"cmd/tuner":       {"*"},
 }

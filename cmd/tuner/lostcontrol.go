@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
 )
@@ -38,7 +37,7 @@ func lostControl(c *journal.ControlFile, journalPath string, w *wiring) (err err
 		if err != nil {
 			return err
 		}
-		if e.Kind == loop.EventSafety && e.Level == "error" && latches(e.Message) {
+		if e.Kind == journal.EventSafety && e.Level == "error" && latches(e.Message) {
 			return lost(strconv.Quote(e.Message))
 		}
 	}

@@ -26,7 +26,7 @@ func (p *manPage) section(title string) {
 // text writes running text.
 func (p *manPage) text(text string) {
 	for line := range strings.Lines(text) {
-		p.b.WriteString(control(roff(strings.TrimSpace(line))) + "\n")
+		p.b.WriteString(notRequest(roff(strings.TrimSpace(line))) + "\n")
 	}
 }
 
@@ -54,7 +54,7 @@ func (p *manPage) paragraphs(text string) {
 		}
 		p.b.WriteString(".nf\n.RS\n")
 		for line := range strings.Lines(block) {
-			p.b.WriteString(control(roff(strings.TrimSuffix(strings.TrimPrefix(line, "  "), "\n"))) + "\n")
+			p.b.WriteString(notRequest(roff(strings.TrimSuffix(strings.TrimPrefix(line, "  "), "\n"))) + "\n")
 		}
 		p.b.WriteString(".RE\n.fi\n")
 	}
@@ -66,8 +66,8 @@ func roff(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "’", `\(cq`, "α", `\(*a`).Replace(text)
 }
 
-// control keeps a line from being taken for a request.
-func control(line string) string {
+// notRequest keeps a line from being taken for a request.
+func notRequest(line string) string {
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 		return `\&` + line
 	}

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // manager is the service manager that started this process and wants to know how it
@@ -118,7 +119,7 @@ func (n *notifier) post(lines ...string) {
 }
 
 // tick is told of every tick that was completed, with the status in one line.
-func (n *notifier) tick(p loop.Progress, status func() string) {
+func (n *notifier) tick(p control.Progress, status func() string) {
 	if n == nil {
 		return
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // listener collects what a service manager hears.
@@ -59,25 +61,25 @@ func TestNotifierFollowsTheLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 		status := "step 0, booting"
-		ticks := func(count int, p loop.Progress) {
+		ticks := func(count int, p control.Progress) {
 			for range count {
 				time.Sleep(100 * time.Millisecond)
 				n.tick(p, func() string { return status })
 			}
 			synctest.Wait()
 		}
-		ticks(5, loop.Progress{})
+		ticks(5, control.Progress{})
 		if got := l.lines(); slices.Contains(got, "READY=1") {
 			t.Errorf("ready before the instrument was read: %q", got)
 		}
 		status = "step 1, measuring"
-		ticks(1, loop.Progress{Read: true})
+		ticks(1, control.Progress{Read: true})
 		if got := l.messages(); got[len(got)-1] != "READY=1\nSTATUS=step 1, measuring" {
 			t.Errorf("heard %q", got)
 		}
 		// A quarter of the watchdog's four seconds, so three signs in 3.5 s.
 		before := len(l.lines())
-		ticks(35, loop.Progress{Read: true})
+		ticks(35, control.Progress{Read: true})
 		if got := l.lines()[before:]; !slices.Equal(got, []string{"WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"}) {
 			t.Errorf("heard %q", got)
 		}
@@ -94,7 +96,7 @@ func TestNotifierFollowsTheLoop(t *testing.T) {
 			t.Errorf("heard %q", got)
 		}
 		before = len(l.lines())
-		ticks(3, loop.Progress{Read: true, Ending: true})
+		ticks(3, control.Progress{Read: true, Ending: true})
 		n.close("ended: interrupted; actuator pump: at its safe value, 60 A")
 		n.close("again")
 		if got := l.lines()[before:]; !slices.Equal(got, []string{"STOPPING=1", "WATCHDOG=1"}) {
@@ -116,7 +118,7 @@ func TestNotifierNeverWaits(t *testing.T) {
 		}
 		began := time.Now()
 		for i := range 1000 {
-			n.tick(loop.Progress{Read: true}, func() string { return strconv.Itoa(i) })
+			n.tick(control.Progress{Read: true}, func() string { return strconv.Itoa(i) })
 			time.Sleep(10 * time.Millisecond)
 		}
 		if took := time.Since(began); took != 10*time.Second {

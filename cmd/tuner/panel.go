@@ -7,6 +7,8 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // openPanel makes the place where commands to the run come in and its status comes out.
@@ -16,7 +18,7 @@ func (s *session) openPanel(deps *loop.Deps) error {
 	if _, err := io.ReadFull(s.env.random, unique); err != nil {
 		return fmt.Errorf("name the session: %w", err)
 	}
-	s.panel = loop.NewPanel(hex.EncodeToString(unique))
+	s.panel = control.NewPanel(hex.EncodeToString(unique))
 	s.w.opt.Run = plan.RunNames{ID: s.run.ID, Name: s.run.Name, Site: s.run.Site, Journal: s.path}
 	deps.Panel = s.panel
 	return nil

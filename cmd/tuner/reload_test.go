@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -72,8 +71,8 @@ func narrowedRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = told || e.Kind == loop.EventConfiguration && strings.Contains(e.Message, "variable.x.range = [0.25, 0.75]")
-		if e.Kind == loop.EventNarrowed {
+		told = told || e.Kind == journal.EventConfiguration && strings.Contains(e.Message, "variable.x.range = [0.25, 0.75]")
+		if e.Kind == journal.EventNarrowed {
 			from = e.Step
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // writeReport tells in words what came of a session.
@@ -34,7 +36,7 @@ func (w *wiring) writeReport(out io.Writer, f finale, journalPath string) error 
 // reportHead says what was done and why it ended.
 func (w *wiring) reportHead(b io.Writer, f finale) {
 	r := &f.result
-	how := loop.Endings()[r.Reason]
+	how := control.Endings()[r.Reason]
 	if how == "" {
 		how = "it did not begin"
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // session is one run of the loop, from the wiring to the last line.
@@ -42,7 +44,7 @@ type session struct {
 	run     journal.Run
 	journal *journal.Journal
 	// panel takes commands to the run and tells how it stands; nil in a simulation.
-	panel *loop.Panel
+	panel *control.Panel
 	// metrics are what Prometheus may ask for, nil without a server.
 	metrics *web.Metrics
 	// control keeps latches and doses over crashes; nil where nothing is driven.
@@ -232,8 +234,8 @@ func (s *session) real(deps *loop.Deps, env drivers.Env) error {
 
 // watch is what the session does while the loop runs: nothing that waits, outside
 // a simulation.
-func (s *session) watch() loop.Watch {
-	return loop.Watch{
+func (s *session) watch() control.Watch {
+	return control.Watch{
 		Step: func(d journal.Decision, o journal.Outcome) {
 			s.tally.add(d, o)
 			if s.box == nil {
@@ -246,7 +248,7 @@ func (s *session) watch() loop.Watch {
 			}
 			s.box.put(line)
 		},
-		Progress: func(p loop.Progress) {
+		Progress: func(p control.Progress) {
 			s.env.json.at(s.run.ID, p.Step)
 			line := func() string { return s.w.progressLine(p, s.pace(p.Elapsed)) }
 			s.tell.show(line())
@@ -269,7 +271,7 @@ func (s *session) lastWords(f finale) string {
 const progressMarks = 16
 
 // showProgress draws the progress line, with the last steps' values before it.
-func (s *session) showProgress(p loop.Progress) {
+func (s *session) showProgress(p control.Progress) {
 	line := s.w.progressLine(p, s.pace(p.Elapsed))
 	if course := sparkline(s.tally.course.newest(progressMarks), s.env.sparkLevels()); course != "" {
 		line = course + " " + line
@@ -291,17 +293,17 @@ func (s *session) pace(elapsed time.Duration) float64 {
 func (s *session) sayEvent(e journal.Event) {
 	switch {
 	case e.Kind == "recommend": // the report says that there is none
-	case e.Kind == loop.EventSafety && e.Level == "error": // at once: bringing actuators to rest may take its time
+	case e.Kind == journal.EventSafety && e.Level == "error": // at once: bringing actuators to rest may take its time
 		s.tell.say("tuner: error: %s", e.Message)
-	case e.Kind == loop.EventSafety && e.Level == "info", e.Kind == loop.EventCommand && e.Level == "info":
+	case e.Kind == journal.EventSafety && e.Level == "info", e.Kind == journal.EventCommand && e.Level == "info":
 		s.tell.say("tuner: %s", e.Message)
-	case (e.Kind == "device" || e.Kind == loop.EventDisk) && e.Level == "info":
+	case (e.Kind == "device" || e.Kind == journal.EventDisk) && e.Level == "info":
 		s.tell.say("tuner: %s", e.Message)
-	case e.Level == "warn", e.Kind == loop.EventDisk:
+	case e.Level == "warn", e.Kind == journal.EventDisk:
 		s.tell.say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":
 		s.tell.say("tuner: %s", e.Message)
-	case (e.Kind == "home" || e.Kind == loop.EventVerify) && s.w.opt.Mode == plan.Live:
+	case (e.Kind == "home" || e.Kind == journal.EventVerify) && s.w.opt.Mode == plan.Live:
 		s.tell.say("tuner: %s", e.Message)
 	}
 }

@@ -14,13 +14,14 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 func newStatusCommand(e *env) *cobra.Command {
-	q := question{env: e, command: loop.CommandStatus}
+	q := question{env: e, command: control.CommandStatus}
 	cmd := &cobra.Command{
 		Use: "status CONFIG", Short: "Show how a running tuner stands",
 		Long: `Show how a running tuner stands, as it tells its broker: whether it is there, what it does,
@@ -54,7 +55,7 @@ func (q *question) status(ctx context.Context) error {
 	if q.json {
 		return json.NewEncoder(q.env.stdout).Encode(map[string]any{"type": "status", "presence": p, "status": text})
 	}
-	var s loop.Status
+	var s control.Status
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("%w: %s: %w", drivers.ErrProtocol, c.Topics.State(), err)
 	}
@@ -64,7 +65,7 @@ func (q *question) status(ctx context.Context) error {
 }
 
 // printStatus tells a person how a run stands.
-func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
+func printStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	state := s.State
 	if s.Paused {
@@ -110,7 +111,7 @@ func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
 	t.Flush()
 	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest")
 	for i, v := range s.Variables {
-		best := loop.Number(math.NaN())
+		best := journal.Number(math.NaN())
 		if r := s.Recommended; r != nil && i < len(r.Values) {
 			best = r.Values[i]
 		}
@@ -132,7 +133,7 @@ func printStatus(out io.Writer, p remote.Presence, s *loop.Status) error {
 }
 
 // inCell is a number in a table, four digits of it.
-func inCell(x loop.Number) string {
+func inCell(x journal.Number) string {
 	if !x.Known() {
 		return "-"
 	}
@@ -140,7 +141,7 @@ func inCell(x loop.Number) string {
 }
 
 // comparisonWords tells how the re-measuring at the end stands.
-func comparisonWords(c *loop.ComparisonStatus) string {
+func comparisonWords(c *control.ComparisonStatus) string {
 	switch {
 	case c.Running:
 		which := c.Setting
@@ -155,4 +156,4 @@ func comparisonWords(c *loop.ComparisonStatus) string {
 }
 
 // span is a number of seconds as a duration.
-func span(s loop.Number) time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+func span(s journal.Number) time.Duration { return time.Duration(float64(s) * float64(time.Second)) }

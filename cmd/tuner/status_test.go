@@ -5,20 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // A status fits a narrow terminal: what may be long has lines of its own, and each number
 // has its unit beside it.
 func TestStatusAtAGlance(t *testing.T) {
-	nan := loop.Number(math.NaN())
-	s := &loop.Status{Name: "oven", Site: "lab", State: "running", Phase: "measuring", For: 62, Step: 8, Steps: 7, Spent: 12.5, Budget: 100, CostUnit: "min", Elapsed: 3600, Left: 7200,
-		Objective: loop.ObjectiveStatus{Name: "yield", Unit: "%"}, Outcome: &loop.OutcomeStatus{Mean: 71.23456},
-		Recommended: &loop.RecommendedStatus{Values: []loop.Number{181.23456, nan, 3}, Mean: 74.1, Bound: 72.9},
-		Variables: []loop.VariableStatus{{Name: "temperature", Unit: "degC", Readback: 180.98765, Setpoint: 181, Wanted: 181}, {Name: "flow", Unit: "L/min", Readback: 2.5, Setpoint: nan, Wanted: nan},
+	nan := journal.Number(math.NaN())
+	s := &control.Status{Name: "oven", Site: "lab", State: "running", Phase: "measuring", For: 62, Step: 8, Steps: 7, Spent: 12.5, Budget: 100, CostUnit: "min", Elapsed: 3600, Left: 7200,
+		Objective: control.ObjectiveStatus{Name: "yield", Unit: "%"}, Outcome: &control.OutcomeStatus{Mean: 71.23456},
+		Recommended: &control.RecommendedStatus{Values: []journal.Number{181.23456, nan, 3}, Mean: 74.1, Bound: 72.9},
+		Variables: []control.VariableStatus{{Name: "temperature", Unit: "degC", Readback: 180.98765, Setpoint: 181, Wanted: 181}, {Name: "flow", Unit: "L/min", Readback: 2.5, Setpoint: nan, Wanted: nan},
 			{Name: "pressure", Unit: "bar", Readback: 3.01, Setpoint: 3, Wanted: 3}},
-		Sensors: []loop.SensorStatus{{Name: "yield", Unit: "%", Value: 71.2, Age: 0.4, Valid: true}, {Name: "ph", Unit: "pH", Value: nan, Age: nan}}}
+		Sensors: []control.SensorStatus{{Name: "yield", Unit: "%", Value: 71.2, Age: 0.4, Valid: true}, {Name: "ph", Unit: "pH", Value: nan, Age: nan}}}
 	var b strings.Builder
 	if err := printStatus(&b, remote.Presence{}, s); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -57,7 +56,7 @@ func (t *tally) add(d journal.Decision, o journal.Outcome) {
 	if !compared && d.ControlSet >= 0 && d.ControlSet < len(t.firstStep) && t.firstStep[d.ControlSet] == 0 {
 		t.firstStep[d.ControlSet] = d.Step
 	}
-	if !o.Valid && !compared && !slices.Contains([]string{loop.ProblemInterrupted, loop.ProblemTimeOver, loop.ProblemUnknown}, o.Problem) {
+	if !o.Valid && !compared && !slices.Contains([]string{journal.ProblemInterrupted, journal.ProblemTimeOver, journal.ProblemUnknown}, o.Problem) {
 		t.failed++
 		t.addProblem(o.Problem)
 	}

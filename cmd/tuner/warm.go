@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
@@ -115,7 +114,7 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 		if err != nil {
 			return s, err
 		}
-		abandoned[e.Step] = abandoned[e.Step] || e.Kind == loop.EventAbandoned
+		abandoned[e.Step] = abandoned[e.Step] || e.Kind == journal.EventAbandoned
 	}
 	for step, err := range r.Steps() {
 		if err != nil {

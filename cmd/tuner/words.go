@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // number writes x for people: five significant digits, no exponent where none is
@@ -104,7 +105,7 @@ func (w *wiring) stopWords() string {
 
 // progressLine is what a terminal shows while the loop runs. pace is how much of
 // this machine's time passes with one unit of the loop's.
-func (w *wiring) progressLine(p loop.Progress, pace float64) string {
+func (w *wiring) progressLine(p control.Progress, pace float64) string {
 	parts := []string{"step " + strconv.Itoa(p.Step), p.Phase}
 	if !math.IsNaN(p.LowerBound) && p.Step > 0 {
 		side := "at least "

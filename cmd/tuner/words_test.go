@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 func TestNumber(t *testing.T) {
@@ -40,7 +41,7 @@ func TestDuration(t *testing.T) {
 
 func TestProgressLine(t *testing.T) {
 	w := &wiring{opt: plan.Options{Objective: plan.Objective{Unit: "mJ"}, Cost: plan.Cost{Unit: "EUR"}}}
-	p := loop.Progress{Step: 12, Phase: "measuring", LowerBound: 1.90456, Spent: 4.3, Left: 192 * time.Second}
+	p := control.Progress{Step: 12, Phase: "measuring", LowerBound: 1.90456, Spent: 4.3, Left: 192 * time.Second}
 	if got, want := w.progressLine(p, 1), "step 12, measuring, best at least 1.905 mJ, spent 4.3 EUR, 3m12s left"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -49,7 +50,7 @@ func TestProgressLine(t *testing.T) {
 	if got, want := w.progressLine(p, 0.01), "step 12, measuring, best at most 1.905 mJ, spent 4.3 EUR, 1.9s left"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := w.progressLine(loop.Progress{Phase: "opening", LowerBound: math.NaN(), Left: -1}, 1), "step 0, opening, spent 0 EUR"; got != want {
+	if got, want := w.progressLine(control.Progress{Phase: "opening", LowerBound: math.NaN(), Left: -1}, 1), "step 0, opening, spent 0 EUR"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

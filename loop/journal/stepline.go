@@ -30,6 +30,9 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
+// Known says that there is a number.
+func (n Number) Known() bool { return !math.IsNaN(float64(n)) }
+
 // StepLine is a step as one line of JSON, for the command's --json and for the
 // export alike. Values are in the units of the run's variables, objective and
 // cost, which ExportUnits gives; null is no data.

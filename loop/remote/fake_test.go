@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // fakeLink is a broker that keeps what it is given.
@@ -51,7 +51,7 @@ func (f *fakeLink) on(topic string) (list []Message) {
 type bench struct {
 	*Remote
 	clock *time.Time
-	acted []loop.Request
+	acted []control.Request
 }
 
 var testTopics = NewTopics("bench", "oven")
@@ -63,7 +63,7 @@ func newBench(t *testing.T, o Options) *bench {
 	t.Helper()
 	now := noon
 	o.Topics, o.Session, o.Commands, o.Now = testTopics, "s-now", true, func() time.Time { return now }
-	return &bench{Remote: New(o, loop.NewPanel("s-now")), clock: &now}
+	return &bench{Remote: New(o, control.NewPanel("s-now")), clock: &now}
 }
 
 // command is a payload that acts, with changes to it.
@@ -100,7 +100,7 @@ func (b *bench) verdictOf(m Message) string {
 }
 
 // work carries out what was queued, as the worker does, with the loop played by answer.
-func (b *bench) work(answer func(loop.Request) loop.Response) {
+func (b *bench) work(answer func(control.Request) control.Response) {
 	for {
 		select {
 		case in := <-b.commands:
@@ -116,8 +116,8 @@ func (b *bench) work(answer func(loop.Request) loop.Response) {
 	}
 }
 
-func yes(loop.Request) loop.Response {
-	return loop.Response{OK: true, Code: loop.CodeOK, Message: "done"}
+func yes(control.Request) control.Response {
+	return control.Response{OK: true, Code: control.CodeOK, Message: "done"}
 }
 
 // answers decodes what waits in the outbox, and empties it.

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // The codes of refusals, beside loop's.
 const (
-	codeOK        = loop.CodeOK
+	codeOK        = control.CodeOK
 	CodeRetained  = "retained"
 	CodeOversize  = "oversize"
 	CodeRate      = "rate"
@@ -58,7 +59,7 @@ type Answer struct {
 	Repeated bool      `json:"repeated,omitempty"`
 	At       time.Time `json:"at"`
 	// Data is the whole status, for the command status.
-	Data *loop.Status `json:"data,omitempty"`
+	Data *control.Status `json:"data,omitempty"`
 }
 
 // incoming is a command that came in.
@@ -105,7 +106,7 @@ func (r *Remote) admit(m Message, now time.Time) bool {
 		r.unheard = 0
 		r.o.Log.Warn("commands come faster than they are taken", slog.Int("dropped", n), slog.Int("rate", commandRate))
 		name, _ := r.o.Topics.commandOf(m.Topic)
-		r.record(loop.Request{Command: name, Transport: transport}, refusal{CodeRate, fmt.Sprintf("%d commands came faster than %d a second", n, commandRate)}, now)
+		r.record(control.Request{Command: name, Transport: transport}, refusal{CodeRate, fmt.Sprintf("%d commands came faster than %d a second", n, commandRate)}, now)
 	}
 	return true
 }
@@ -118,7 +119,7 @@ func (r *Remote) judge(m Message, now time.Time) (incoming, *refusal) {
 	switch {
 	case !known:
 		in.name = clip(strings.TrimPrefix(m.Topic, r.o.Topics.Command("")))
-		return in, refuse(loop.CodeUnknown, "there is no command %q; there are %s", in.name, strings.Join(loop.Commands(), ", "))
+		return in, refuse(control.CodeUnknown, "there is no command %q; there are %s", in.name, strings.Join(control.Commands(), ", "))
 	case m.Retained:
 		return in, refuse(CodeRetained, "a retained command is refused: it would act at every start; publish it without the retain flag")
 	case len(m.Payload) > MaxPayload:
@@ -150,7 +151,7 @@ func (r *Remote) open(in *incoming, m Message) *refusal {
 		if in.Command, err = r.o.Keys.open(m.Topic, m.Payload); err == nil {
 			in.who = in.Key
 		}
-	case r.o.Keys != nil && in.name != loop.CommandStatus:
+	case r.o.Keys != nil && in.name != control.CommandStatus:
 		return refuse(CodeUnsigned, "commands must be signed with one of the keys that the tuner knows")
 	default:
 		in.Command, err = ParseCommand(m.Payload)
@@ -204,7 +205,7 @@ func (r *Remote) repeat(in incoming) *refusal {
 func (r *Remote) timely(in *incoming, now time.Time) *refusal {
 	switch {
 	case in.Session == r.o.Session:
-	case in.Session == "" && (in.name == loop.CommandStatus || in.name == loop.CommandStop):
+	case in.Session == "" && (in.name == control.CommandStatus || in.name == control.CommandStop):
 	case in.Session == "":
 		return refuse(CodeSession, "session is missing: it stands in %s", r.o.Topics.Status())
 	default:
@@ -232,7 +233,7 @@ func (r *Remote) enqueue(in incoming) *refusal {
 	select {
 	case r.commands <- in:
 	default:
-		return refuse(loop.CodeBusy, "%d commands wait already: try again in a second; a stop is never refused", commandQueue)
+		return refuse(control.CodeBusy, "%d commands wait already: try again in a second; a stop is never refused", commandQueue)
 	}
 	r.memory.remember(in.Transaction, remembered{command: in.name, pending: true})
 	if in.who != "" {
@@ -264,15 +265,15 @@ func (r *Remote) carryOut(ctx context.Context, in incoming) {
 	r.settle(in, r.panel.Do(ctx, request(in)))
 }
 
-func request(in incoming) loop.Request {
-	return loop.Request{Command: in.name, Who: in.who, Transport: transport, Transaction: in.Transaction, Args: in.Args}
+func request(in incoming) control.Request {
+	return control.Request{Command: in.name, Who: in.who, Transport: transport, Transaction: in.Transaction, Args: in.Args}
 }
 
 // transport is this way's name in the journal.
 const transport = "mqtt"
 
 // settle remembers and sends what came of a command.
-func (r *Remote) settle(in incoming, came loop.Response) {
+func (r *Remote) settle(in incoming, came control.Response) {
 	a := r.answerOf(in, came.OK, came.Code, came.Message)
 	r.mu.Lock()
 	if in.Transaction != "" {
@@ -280,7 +281,7 @@ func (r *Remote) settle(in incoming, came loop.Response) {
 	}
 	r.panel.Remember(r.memory.keep())
 	r.mu.Unlock()
-	if in.name == loop.CommandStatus {
+	if in.name == control.CommandStatus {
 		a.Data = came.Status
 	}
 	r.answer(a)
@@ -292,7 +293,7 @@ func (r *Remote) forget(in incoming, no refusal) {
 	r.mu.Lock()
 	r.record(request(in), no, now)
 	r.mu.Unlock()
-	r.settle(in, loop.Response{Code: no.code, Message: no.message})
+	r.settle(in, control.Response{Code: no.code, Message: no.message})
 }
 
 func (r *Remote) answerOf(in incoming, ok bool, code, message string) Answer {
@@ -311,13 +312,13 @@ func (r *Remote) answerRefusal(in incoming, no refusal, now time.Time) {
 	r.mu.Lock()
 	r.record(request(in), no, now)
 	r.mu.Unlock()
-	if slices.Contains(loop.Commands(), in.name) {
+	if slices.Contains(control.Commands(), in.name) {
 		r.answer(r.answerOf(in, false, no.code, no.message))
 	}
 }
 
 // record has the journal keep a refusal; r.mu is held.
-func (r *Remote) record(q loop.Request, no refusal, now time.Time) {
+func (r *Remote) record(q control.Request, no refusal, now time.Time) {
 	r.o.Log.Warn("command refused", slog.String("command", q.Command), slog.String("code", no.code), slog.String("why", no.message))
 	if !r.audit.allow(now) {
 		r.unaudited++
@@ -327,5 +328,5 @@ func (r *Remote) record(q loop.Request, no refusal, now time.Time) {
 		r.unaudited = 0
 		no.message += fmt.Sprintf(" (and %d refusals before it were not recorded)", n)
 	}
-	r.panel.Refused(q, loop.Response{Code: no.code, Message: no.message})
+	r.panel.Refused(q, control.Response{Code: no.code, Message: no.message})
 }

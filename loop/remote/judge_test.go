@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestAttacks is the list: each message must not act, and says why.
@@ -42,8 +43,8 @@ func TestAttacks(t *testing.T) {
 		{"from the future", Message{Topic: topic, Payload: command(func(c *Command) { c.Issued = noon.Add(time.Hour) })}, CodeExpired},
 		{"wrong session", Message{Topic: topic, Payload: command(func(c *Command) { c.Session = "s-before" })}, CodeSession},
 		{"no session", Message{Topic: topic, Payload: command(func(c *Command) { c.Session = "" })}, CodeSession},
-		{"unknown command", Message{Topic: testTopics.Command("set_bounds"), Payload: command(nil)}, loop.CodeUnknown},
-		{"below a command", Message{Topic: topic + "/x", Payload: command(nil)}, loop.CodeUnknown},
+		{"unknown command", Message{Topic: testTopics.Command("set_bounds"), Payload: command(nil)}, control.CodeUnknown},
+		{"below a command", Message{Topic: topic + "/x", Payload: command(nil)}, control.CodeUnknown},
 		{"unknown field", Message{Topic: topic, Payload: []byte(`{"transaction":"t1","session":"s-now","expires_ms":5000,"force":true}`)}, CodeMalformed},
 		{"duplicate key", Message{Topic: topic, Payload: []byte(`{"transaction":"t1","session":"x","session":"s-now","expires_ms":5000}`)}, CodeMalformed},
 		{"duplicate key in args", Message{Topic: topic, Payload: []byte(`{"transaction":"t1","session":"s-now","expires_ms":5000,"args":{"reason":"a","reason":"b"}}`)}, CodeMalformed},
@@ -156,7 +157,7 @@ func TestMemoryOutlivesTheProcess(t *testing.T) {
 	if got := next.verdict("pause", command(numbered(1499))); got != "repeat" || len(next.commands) != 0 {
 		t.Errorf("a repeat after a restart: %q", got)
 	}
-	if a := next.answers(t); len(a) != 1 || !a[0].Repeated || a[0].Code != loop.CodeOK {
+	if a := next.answers(t); len(a) != 1 || !a[0].Repeated || a[0].Code != control.CodeOK {
 		t.Errorf("answers %+v", a)
 	}
 	if got := next.verdict("resume", command(numbered(1499))); got != CodeTransaction {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // section cuts the part of the page below a heading.
@@ -78,20 +78,20 @@ func TestPage(t *testing.T) {
 	listed, _, _ := strings.Cut(section(t, page, "## Topics"), "\n### ")
 	same(t, "topics", firstColumn(listed), topics)
 	same(t, "status", firstColumn(section(t, page, "### status")), tags(presence{}))
-	same(t, "state", firstColumn(section(t, page, "### state")), tags(loop.Status{}))
+	same(t, "state", firstColumn(section(t, page, "### state")), tags(control.Status{}))
 
 	commands := strings.Split(strings.TrimSpace(section(t, page, "## Commands")), "\n\n")
 	tables := slices.DeleteFunc(commands, func(s string) bool { return !strings.HasPrefix(s, "|") })
 	if len(tables) != 3 {
 		t.Fatalf("%d tables of commands, members and codes", len(tables))
 	}
-	same(t, "commands", firstColumn(tables[0]), loop.Commands())
+	same(t, "commands", firstColumn(tables[0]), control.Commands())
 	same(t, "members of a command", firstColumn(tables[1]), members)
-	same(t, "codes", firstColumn(tables[2]), slices.Concat(loop.Codes(), Codes()))
+	same(t, "codes", firstColumn(tables[2]), slices.Concat(control.Codes(), Codes()))
 
 	for what, v := range map[string]any{"telemetry": telemetry{}, "event": event{}, "answer": Answer{}, "command": wireCommand{},
-		"decision": loop.DecisionStatus{}, "variables": loop.VariableStatus{}, "sensors": loop.SensorStatus{}, "recommended": loop.RecommendedStatus{},
-		"constraints": loop.ConstraintStatus{}, "doses": loop.DoseStatus{}, "causes": loop.Cause{}} {
+		"decision": control.DecisionStatus{}, "variables": control.VariableStatus{}, "sensors": control.SensorStatus{}, "recommended": control.RecommendedStatus{},
+		"constraints": control.ConstraintStatus{}, "doses": control.DoseStatus{}, "causes": control.Cause{}} {
 		for _, name := range tags(v) {
 			if !strings.Contains(page, "`"+name+"`") {
 				t.Errorf("%s: the page lacks `%s`", what, name)

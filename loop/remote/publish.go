@@ -5,8 +5,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 const (
@@ -41,16 +42,16 @@ type presence struct {
 
 // telemetry is the payload of the telemetry topic.
 type telemetry struct {
-	Session   string                `json:"session"`
-	At        time.Time             `json:"at"`
-	Mono      loop.Number           `json:"mono_s"`
-	State     string                `json:"state"`
-	Phase     string                `json:"phase"`
-	Step      int                   `json:"step"`
-	Spent     loop.Number           `json:"spent"`
-	CostUnit  string                `json:"cost_unit"`
-	Variables []loop.VariableStatus `json:"variables"`
-	Sensors   []loop.SensorStatus   `json:"sensors"`
+	Session   string                   `json:"session"`
+	At        time.Time                `json:"at"`
+	Mono      journal.Number           `json:"mono_s"`
+	State     string                   `json:"state"`
+	Phase     string                   `json:"phase"`
+	Step      int                      `json:"step"`
+	Spent     journal.Number           `json:"spent"`
+	CostUnit  string                   `json:"cost_unit"`
+	Variables []control.VariableStatus `json:"variables"`
+	Sensors   []control.SensorStatus   `json:"sensors"`
 }
 
 // event is the payload of the event topic: a line of the run's story, or a step.
@@ -65,20 +66,20 @@ type event struct {
 	Kind    string    `json:"kind"`
 	Message string    `json:"message,omitempty"`
 	// Of a concluded step (kind "outcome"), in the user's sense and the objective's unit.
-	Mean          *loop.Number `json:"mean,omitempty"`
-	StandardError *loop.Number `json:"standard_error,omitempty"`
-	Shots         int          `json:"shots,omitempty"`
-	Valid         *bool        `json:"valid,omitempty"`
-	Cost          *loop.Number `json:"cost,omitempty"`
+	Mean          *journal.Number `json:"mean,omitempty"`
+	StandardError *journal.Number `json:"standard_error,omitempty"`
+	Shots         int             `json:"shots,omitempty"`
+	Valid         *bool           `json:"valid,omitempty"`
+	Cost          *journal.Number `json:"cost,omitempty"`
 }
 
 // kindOutcome is the kind of the event that tells of a concluded step.
 const kindOutcome = "outcome"
 
 // eventOf is news as it is told.
-func eventOf(n loop.News, seq uint64, session string) event {
+func eventOf(n control.News, seq uint64, session string) event {
 	e := event{Session: session, Seq: seq, Lost: n.Lost}
-	number := func(x float64) *loop.Number { y := loop.Number(x); return &y }
+	number := func(x float64) *journal.Number { y := journal.Number(x); return &y }
 	switch {
 	case n.Event != nil:
 		e.at(n.Event.At)
@@ -112,7 +113,7 @@ type glance struct {
 	causes       int
 }
 
-func glanceOf(s *loop.Status) glance {
+func glanceOf(s *control.Status) glance {
 	return glance{s.State, s.Phase, s.Paused, s.Step, s.Steps, len(s.Causes)}
 }
 

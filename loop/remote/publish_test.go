@@ -17,13 +17,15 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // stand is a run of a knob and a meter, with its Remote at a fake broker.
 type stand struct {
 	link  *fakeLink
 	r     *Remote
-	panel *loop.Panel
+	panel *control.Panel
 	path  string
 	hot   atomic.Bool // the interlock is open
 	end   func() error
@@ -74,7 +76,7 @@ func (w *walk) Recommend() (policy.Recommendation, error) {
 // newStand runs for real, or in a bubble's time.
 func newStand(t *testing.T, o Options) *stand {
 	t.Helper()
-	s := &stand{link: &fakeLink{}, panel: loop.NewPanel("s-now"), path: filepath.Join(t.TempDir(), "run.db")}
+	s := &stand{link: &fakeLink{}, panel: control.NewPanel("s-now"), path: filepath.Join(t.TempDir(), "run.db")}
 	s.panel.MakeReachable()
 	opt := plan.Options{Mode: plan.Live, Tick: 20 * time.Millisecond,
 		Objective: plan.Objective{Name: "y", Unit: "W", Sensor: 0, Uses: []int{0}, Shots: 2, Statistic: "mean", Timeout: 5 * time.Second},

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Options say how an instrument is told of and commanded.
@@ -60,12 +61,12 @@ const (
 // link's goroutines and never block; Run is for one of its own.
 type Remote struct {
 	o     Options
-	panel *loop.Panel
+	panel *control.Panel
 
 	stops    chan Message
 	commands chan incoming
 	out      *outbox
-	news     *loop.Subscription
+	news     *control.Subscription
 	// seq numbers the events; whoever reads news has it.
 	seq uint64
 
@@ -78,7 +79,7 @@ type Remote struct {
 }
 
 // New makes the presence of the run behind panel.
-func New(o Options, panel *loop.Panel) *Remote {
+func New(o Options, panel *control.Panel) *Remote {
 	if o.Heartbeat <= 0 {
 		o.Heartbeat = DefaultHeartbeat
 	}

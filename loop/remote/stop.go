@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Urgent takes stops, ahead of whatever waits and of the rate limit. It reports whether
@@ -16,7 +16,7 @@ import (
 // refused: it would end every run at once. One that names a session or an expiry is held to
 // them, because its sender asks for that. Anything else acts, whatever its payload is.
 func (r *Remote) Urgent(m Message) bool {
-	if name, _ := r.o.Topics.commandOf(m.Topic); name != loop.CommandStop {
+	if name, _ := r.o.Topics.commandOf(m.Topic); name != control.CommandStop {
 		return false
 	}
 	select {
@@ -40,7 +40,7 @@ func (r *Remote) carryOutStops(ctx context.Context) {
 
 func (r *Remote) stop(ctx context.Context, m Message) {
 	now := r.o.Now()
-	in := incoming{name: loop.CommandStop}
+	in := incoming{name: control.CommandStop}
 	if no := r.readStop(&in, m, now); no != nil {
 		if no.code != "" {
 			r.answerRefusal(in, *no, now)

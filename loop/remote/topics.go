@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Topics are the names of one instrument at a broker.
@@ -44,5 +44,5 @@ func (t Topics) Commands() string { return t.tree + "/cmd/+" }
 // commandOf is the command that a topic is for; ok is false where it is for none.
 func (t Topics) commandOf(topic string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(topic, t.tree+"/cmd/")
-	return name, ok && slices.Contains(loop.Commands(), name)
+	return name, ok && slices.Contains(control.Commands(), name)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // process is one process of tuner, from its start to its end: what tuner run does,
@@ -27,7 +29,7 @@ type process struct {
 	number int
 	folder string
 	line   *line
-	panel  *loop.Panel
+	panel  *control.Panel
 	cancel context.CancelFunc
 	done   chan error
 	killed atomic.Bool
@@ -47,7 +49,7 @@ const (
 // start begins a process on the files in folder.
 func (w *world) start(folder string) *process {
 	w.processes++
-	p := &process{w: w, number: w.processes, folder: folder, panel: loop.NewPanel(fmt.Sprint("process-", w.processes)), done: make(chan error, 1), freed: make(chan struct{}),
+	p := &process{w: w, number: w.processes, folder: folder, panel: control.NewPanel(fmt.Sprint("process-", w.processes)), done: make(chan error, 1), freed: make(chan struct{}),
 		line: newLine(w.broker, w.seed, uint64(100+w.processes))}
 	w.lines = append(w.lines, p.line)
 	p.disk.most.Store(int64(w.drag))
@@ -61,14 +63,14 @@ func (w *world) start(folder string) *process {
 // run is the process's main function.
 func (p *process) run(ctx context.Context) (err error) {
 	w := p.w
-	control, err := journal.OpenControl(filepath.Join(p.folder, controlFile), journal.Session{PID: p.number})
+	state, err := journal.OpenControl(filepath.Join(p.folder, controlFile), journal.Session{PID: p.number})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, control.Close()) }()
-	w.witness.booked(p, control.State())
-	defer func() { w.witness.booked(p, control.State()) }()
-	if err := loop.Latched(control.State()); err != nil {
+	defer func() { err = errors.Join(err, state.Close()) }()
+	w.witness.booked(p, state.State())
+	defer func() { w.witness.booked(p, state.State()) }()
+	if err := loop.Latched(state.State()); err != nil {
 		return err
 	}
 	inner, err := policy.New(w.spec())
@@ -77,7 +79,7 @@ func (p *process) run(ctx context.Context) (err error) {
 	}
 	o := w.pace.options()
 	p.panel.MakeReachable()
-	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: control, Panel: p.panel, Failpoint: p.failpoint, Rebuild: p.rebuild, Run: runName,
+	deps := loop.Deps{Clock: &w.wall, Policy: inner, Control: state, Panel: p.panel, Failpoint: p.failpoint, Rebuild: p.rebuild, Run: runName,
 		Disk:    func(what string) { p.disk.write(p, what) },
 		Machine: w.machine()}
 	j, err := p.journal(&o, &deps)
@@ -90,7 +92,7 @@ func (p *process) run(ctx context.Context) (err error) {
 		return err
 	}
 	deps.Policy, deps.Journal, deps.Devices = &moody{Policy: inner, w: w}, j, []loop.Device{{Name: "lab", Device: device}}
-	deps.Watch = loop.Watch{
+	deps.Watch = control.Watch{
 		Step:  func(d journal.Decision, o journal.Outcome) { w.witness.acknowledged(p, d, o) },
 		Event: func(e journal.Event) { w.witness.told(p, e) },
 	}
@@ -178,9 +180,9 @@ func (p *process) ask(name string) {
 	w := p.w
 	ctx, cancel := context.WithTimeout(context.Background(), 10*w.pace.tick+31*time.Microsecond)
 	defer cancel()
-	r := p.panel.Do(ctx, loop.Request{Command: name, Who: "somebody", Transport: "cli"})
+	r := p.panel.Do(ctx, control.Request{Command: name, Who: "somebody", Transport: "cli"})
 	w.note("process %d answers %s: %s %s", p.number, name, r.Code, r.Message)
-	if name == loop.CommandReset && !p.killed.Load() {
+	if name == control.CommandReset && !p.killed.Load() {
 		p.refused.Store(!r.OK)
 		if r.OK {
 			w.witness.reset()

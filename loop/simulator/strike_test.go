@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // strike begins a fault.
@@ -67,13 +67,13 @@ func (w *world) strikeProcess(f *fault) {
 	case f.kind == terminate:
 		p.cancel()
 	case f.kind == cmdPause:
-		p.command(loop.CommandPause)
+		p.command(control.CommandPause)
 	case f.kind == cmdResume:
-		p.command(loop.CommandResume)
+		p.command(control.CommandResume)
 	case f.kind == cmdStop:
-		p.command(loop.CommandStop)
+		p.command(control.CommandStop)
 	case f.kind == cmdReset:
-		p.command(loop.CommandReset)
+		p.command(control.CommandReset)
 	}
 }
 

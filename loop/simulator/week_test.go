@@ -17,6 +17,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 var weekSteps = flag.Int("week.steps", 1200, "steps of TestWeek, one a second of virtual time")
@@ -44,7 +46,7 @@ func TestWeek(t *testing.T) {
 	d.path, d.clock = path, clock
 	began := time.Now()
 	_, err = loop.Run(context.Background(), o, loop.Deps{Clock: clock, Policy: p, Journal: j, Devices: []loop.Device{{Name: "lab", Device: &bench{clock: clock}}},
-		Watch: loop.Watch{Step: d.step}})
+		Watch: control.Watch{Step: d.step}})
 	if err != nil {
 		t.Fatal(err)
 	}

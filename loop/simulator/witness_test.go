@@ -368,13 +368,13 @@ func (v *witness) told(p *process, e journal.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
-	case e.Kind == loop.EventDisk:
+	case e.Kind == journal.EventDisk:
 		p.disk.tells(e.Message)
 	case e.Kind == "close":
 		p.disk.over.Store(true) // what is not written by now, the end tells
 	case e.Kind == "fault" || e.Kind == "interrupt":
 		v.ending = true
-	case e.Kind != loop.EventSafety:
+	case e.Kind != journal.EventSafety:
 	case strings.HasPrefix(e.Message, "the hold is over"):
 		v.enter("run")
 	case e.Message == "paused" || strings.HasPrefix(e.Message, "held: "):

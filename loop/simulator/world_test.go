@@ -21,6 +21,8 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // world is everything that a run of tuner meets, in virtual time: a broker, an
@@ -52,7 +54,7 @@ type world struct {
 	deaths    chan *process
 	drag      time.Duration // what a write takes at most
 	// found is what the run recommends at the end.
-	found *loop.RecommendedStatus
+	found *control.RecommendedStatus
 
 	mu      sync.Mutex
 	moods   mood
@@ -346,10 +348,10 @@ func (w *world) person() {
 				break
 			}
 			w.note("a person finds it %s, resets and resumes", state)
-			w.now.command(loop.CommandReset, loop.CommandResume)
+			w.now.command(control.CommandReset, control.CommandResume)
 		case "held", "fallen back", "disarmed":
 			w.note("a person finds it %s and resumes", state)
-			w.now.command(loop.CommandResume)
+			w.now.command(control.CommandResume)
 		}
 		return
 	}

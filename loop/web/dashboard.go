@@ -10,9 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Dashboard is the page of a running tuner. It keeps the run's document in memory and up
@@ -28,7 +29,7 @@ type Dashboard struct {
 
 // DashboardOptions say which run is shown.
 type DashboardOptions struct {
-	Panel *loop.Panel
+	Panel *control.Panel
 	// Open opens the run's journal for reading.
 	Open func() (*journal.Reader, error)
 	// Options are the run's, Risk its alpha.
@@ -75,7 +76,7 @@ func (d *Dashboard) Mount(s *Server) error {
 	s.Handle("GET /api/document", http.HandlerFunc(d.serveDocument))
 	s.Handle("GET /api/stream", http.HandlerFunc(d.serveStream))
 	s.Handle("GET /api/report", http.HandlerFunc(d.serveReport))
-	for _, name := range []string{loop.CommandPause, loop.CommandResume, loop.CommandStop, loop.CommandReset} {
+	for _, name := range []string{control.CommandPause, control.CommandResume, control.CommandStop, control.CommandReset} {
 		s.Handle("POST /api/command/"+name, d.command(name))
 	}
 	return nil
@@ -141,7 +142,7 @@ func (d *Dashboard) read() (*Document, *collector, error) {
 }
 
 // take adds news to the document and tells the clients.
-func (d *Dashboard) take(n loop.News) {
+func (d *Dashboard) take(n control.News) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n.Lost > 0 {
@@ -153,7 +154,7 @@ func (d *Dashboard) take(n loop.News) {
 		return
 	}
 	switch {
-	case n.Event != nil && n.Event.Kind != loop.EventStart:
+	case n.Event != nil && n.Event.Kind != journal.EventStart:
 		e := eventPart(*n.Event)
 		d.doc.addEvent(e)
 		d.send("story", e)
@@ -167,13 +168,13 @@ func (d *Dashboard) take(n loop.News) {
 
 // update is what a browser needs to bring its document up to date.
 type update struct {
-	Step    *StepPart     `json:"step,omitempty"`
-	Total   int           `json:"total"`
-	Stride  int           `json:"stride"`
-	Sets    []SetPart     `json:"sets"`
-	Rules   []RulePart    `json:"rules"`
-	Health  []HealthPart  `json:"health"`
-	Picture *loop.Picture `json:"picture,omitempty"`
+	Step    *StepPart        `json:"step,omitempty"`
+	Total   int              `json:"total"`
+	Stride  int              `json:"stride"`
+	Sets    []SetPart        `json:"sets"`
+	Rules   []RulePart       `json:"rules"`
+	Health  []HealthPart     `json:"health"`
+	Picture *control.Picture `json:"picture,omitempty"`
 }
 
 func (d *Dashboard) renewPicture() {
@@ -238,7 +239,7 @@ func (d *Dashboard) command(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), commandWait)
 		defer cancel()
-		a := d.o.Panel.Do(ctx, loop.Request{Command: name, Who: r.RemoteAddr, Transport: "web"})
+		a := d.o.Panel.Do(ctx, control.Request{Command: name, Who: r.RemoteAddr, Transport: "web"})
 		status := http.StatusOK
 		if !a.OK {
 			status = http.StatusConflict
@@ -256,8 +257,8 @@ func (d *Dashboard) command(name string) http.Handler {
 
 // answer is what came of a command.
 type answer struct {
-	OK      bool         `json:"ok"`
-	Code    string       `json:"code"`
-	Message string       `json:"message"`
-	Status  *loop.Status `json:"status"`
+	OK      bool            `json:"ok"`
+	Code    string          `json:"code"`
+	Message string          `json:"message"`
+	Status  *control.Status `json:"status"`
 }

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Document is a run as the renderer draws it. Numbers are in the user's units and sense;
@@ -34,7 +35,7 @@ type Document struct {
 	Doses  []DosePart   `json:"doses"`
 	Health []HealthPart `json:"health"`
 	// Picture is the model; null where it was not asked for.
-	Picture *loop.Picture `json:"picture"`
+	Picture *control.Picture `json:"picture"`
 	// Result is the line that the run ended with, null while it goes on.
 	Result json.RawMessage `json:"result"`
 	// Status is the running tuner's, null in a report.
@@ -172,7 +173,7 @@ type Source struct {
 	// Risk is alpha, 0: none.
 	Risk float64
 	// Picture is the model, nil: not shown.
-	Picture *loop.Picture
+	Picture *control.Picture
 	// Concluded leaves out the step that is under way.
 	Concluded bool
 }
@@ -228,7 +229,7 @@ func (d *Document) takeStory(s Source) error {
 		if err != nil {
 			return err
 		}
-		if e.Kind == loop.EventStart {
+		if e.Kind == journal.EventStart {
 			continue
 		}
 		d.addEvent(eventPart(e))
@@ -278,7 +279,7 @@ func describe(run journal.Run, status journal.Status, s Source) RunPart {
 	p := RunPart{ID: run.ID, Name: run.Name, Site: run.Site, Mode: run.Mode, Policy: run.Policy, Version: run.Version,
 		Seed: uintText(run.Seed), Start: run.Start.Wall.UTC().Format("2006-01-02 15:04:05 UTC"), Objective: run.Objective.Name,
 		Unit: run.Objective.Unit, Minimize: run.Minimize, CostUnit: run.CostUnit, Sensors: run.Sensors, Sessions: status.Sessions,
-		Finished: status.Finished, Reason: status.Reason, Endings: loop.Endings(), Risk: journal.Number(s.Risk), StopCost: none, StopSeconds: none,
+		Finished: status.Finished, Reason: status.Reason, Endings: control.Endings(), Risk: journal.Number(s.Risk), StopCost: none, StopSeconds: none,
 		Constraints: []ConstraintPart{}, ConfigFile: run.ConfigFile, ConfigText: string(run.ConfigText), ConfigHash: hashOf(run.ConfigText)}
 	for i, v := range run.Variables {
 		part := VariablePart{Name: v.Name, Unit: v.Unit, Low: none, High: none, HardLow: none, HardHigh: none, Start: none}

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 var began = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
@@ -76,8 +77,8 @@ func labJournal(t *testing.T, steps int) *journal.Reader {
 			t.Fatal(err)
 		}
 	}
-	note(journal.Event{Level: "info", Kind: loop.EventStart, Message: "[0,null]", At: labStamp(0)})
-	note(journal.Event{Level: "warn", Kind: loop.EventSafety, Message: "held: <script>alert(1)</script>", Step: 3, At: labStamp(3)})
+	note(journal.Event{Level: "info", Kind: journal.EventStart, Message: "[0,null]", At: labStamp(0)})
+	note(journal.Event{Level: "warn", Kind: journal.EventSafety, Message: "held: <script>alert(1)</script>", Step: 3, At: labStamp(3)})
 	for n := 1; n <= steps; n++ {
 		d, o := labStep(n)
 		if err := j.Decide(d); err != nil {
@@ -110,11 +111,11 @@ func labJournal(t *testing.T, steps int) *journal.Reader {
 }
 
 // labPicture is a model of the run: a parabola along the mirror.
-func labPicture() *loop.Picture {
-	estimate := loop.PictureEstimate{Mean: 4.9, SD: 0.05, NoiseSD: 0.2, Bound: 4.8, Feasibility: none}
-	best := &loop.PicturePoint{ControlSet: 0, X: []journal.Number{0.1, none}, Feasible: true, PictureEstimate: estimate}
-	p := &loop.Picture{Best: best, Start: &loop.PictureEstimate{Mean: 2, SD: 0.1, NoiseSD: 0.2, Bound: 1.8, Feasibility: none}, Sets: []*loop.PicturePoint{best, nil}}
-	s := loop.PictureSlice{Variable: 0}
+func labPicture() *control.Picture {
+	estimate := control.PictureEstimate{Mean: 4.9, SD: 0.05, NoiseSD: 0.2, Bound: 4.8, Feasibility: none}
+	best := &control.PicturePoint{ControlSet: 0, X: []journal.Number{0.1, none}, Feasible: true, PictureEstimate: estimate}
+	p := &control.Picture{Best: best, Start: &control.PictureEstimate{Mean: 2, SD: 0.1, NoiseSD: 0.2, Bound: 1.8, Feasibility: none}, Sets: []*control.PicturePoint{best, nil}}
+	s := control.PictureSlice{Variable: 0}
 	for k := range 41 {
 		x := -2 + 0.1*float64(k)
 		s.X, s.Mean = append(s.X, journal.Number(x)), append(s.Mean, journal.Number(5-(x-0.1)*(x-0.1)))

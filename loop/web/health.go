@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // HealthPart is one check of the run, in words that a person can act on.
@@ -162,7 +162,7 @@ func progress(d *Document) HealthPart {
 }
 
 // expected is the mean-variance objective that the model expects of a setting.
-func (d *Document) expected(e *loop.PictureEstimate) float64 {
+func (d *Document) expected(e *control.PictureEstimate) float64 {
 	mean, sd := float64(e.Mean), float64(e.NoiseSD)
 	if alpha := float64(d.Run.Risk); alpha > 0 && !math.IsNaN(sd) {
 		return mean - d.sign()*alpha*sd*sd

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 func journalStep(n int) journal.Step {
@@ -122,7 +123,7 @@ func TestChecks(t *testing.T) {
 			t.Errorf("%s: %+v, want %s and %q", c.what, h, c.level, c.text)
 		}
 	}
-	empty := &Document{Picture: &loop.Picture{}}
+	empty := &Document{Picture: &control.Picture{}}
 	for _, h := range examine(empty) {
 		if h.Level != unknown && h.Name != "Constraints" {
 			t.Errorf("of nothing: %+v", h)

@@ -8,9 +8,10 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web/webtest"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // scripted is a server of the page whose stream says what a test wants.
@@ -64,11 +65,11 @@ func (s *scripted) say(t *testing.T, kind string, data any) {
 }
 
 // scriptedStatus is a run in its 30th step.
-func scriptedStatus() loop.Status {
-	return loop.Status{State: "running", Phase: "measuring", Step: 31, Steps: 30, StepLimit: 50, CostUnit: "min", Causes: []loop.Cause{}, FirstOut: []loop.Cause{},
-		Variables: []loop.VariableStatus{{Name: "mirror", Unit: "mrad", Wanted: 0.1, Setpoint: 0.1, Readback: 0.11, Driven: true}},
-		Sensors:   []loop.SensorStatus{{Name: "energy", Unit: "mJ", Value: 4, Age: 90}}, Constraints: []loop.ConstraintStatus{}, Doses: []loop.DoseStatus{},
-		Devices: []loop.DeviceStatus{{Name: "bench", Retries: 3, Window: 30}}, Disk: loop.DiskStatus{Free: 1e9, Least: 5e7}}
+func scriptedStatus() control.Status {
+	return control.Status{State: "running", Phase: "measuring", Step: 31, Steps: 30, StepLimit: 50, CostUnit: "min", Causes: []control.Cause{}, FirstOut: []control.Cause{},
+		Variables: []control.VariableStatus{{Name: "mirror", Unit: "mrad", Wanted: 0.1, Setpoint: 0.1, Readback: 0.11, Driven: true}},
+		Sensors:   []control.SensorStatus{{Name: "energy", Unit: "mJ", Value: 4, Age: 90}}, Constraints: []control.ConstraintStatus{}, Doses: []control.DoseStatus{},
+		Devices: []control.DeviceStatus{{Name: "bench", Retries: 3, Window: 30}}, Disk: control.DiskStatus{Free: 1e9, Least: 5e7}}
 }
 
 // The page loses no step between the document and the stream, and says in words how a run
@@ -106,14 +107,14 @@ func TestLivePage(t *testing.T) {
 	// A keyboard user's place in the page survives what comes every second.
 	webtest.Ask[int](t, b, `document.querySelector("[aria-label='Variables now (table)']").focus(), 0`)
 
-	status.Comparison = &loop.ComparisonStatus{Running: true, Pair: 3, Pairs: 8, Setting: "start"}
+	status.Comparison = &control.ComparisonStatus{Running: true, Pair: 3, Pairs: 8, Setting: "start"}
 	picture := labPicture()
 	s.say(t, "picture", update{Total: 31, Stride: 1, Sets: d.Sets, Rules: d.Rules, Health: d.Health, Picture: picture})
 	s.say(t, "status", status)
 	wait("while it verifies", "verifying", "Pair 3 of 8: now the starting setting", "Being verified")
 	status.Comparison = nil
-	status.Devices[0] = loop.DeviceStatus{Name: "bench", Out: true, OutFor: 12, Held: true, Failures: 3, Retries: 3, Window: 30, Trouble: "no answer within 2s"}
-	status.Disk = loop.DiskStatus{Held: true, Problem: "no space left on device", Due: 4}
+	status.Devices[0] = control.DeviceStatus{Name: "bench", Out: true, OutFor: 12, Held: true, Failures: 3, Retries: 3, Window: 30, Trouble: "no answer within 2s"}
+	status.Disk = control.DiskStatus{Held: true, Problem: "no space left on device", Due: 4}
 	status.State = "held"
 	s.say(t, "status", status)
 	wait("in trouble", "held", "Device bench fails", "no answer within 2s", "for 12 s", "The record cannot be kept", "no space left on device", "Not verified yet")
@@ -131,7 +132,7 @@ func TestLivePage(t *testing.T) {
 	s.say(t, "status", waiting)
 	wait("waiting", "waiting for Resume, dry run", "nothing is written to the instrument")
 	ended := scriptedStatus()
-	ended.State, ended.Reason, ended.Comparison = "ended", "steps", &loop.ComparisonStatus{Pair: 8, Pairs: 8, Verdict: plan.VerdictBetter, Words: "better by 3 mJ"}
+	ended.State, ended.Reason, ended.Comparison = "ended", "steps", &control.ComparisonStatus{Pair: 8, Pairs: 8, Verdict: plan.VerdictBetter, Words: "better by 3 mJ"}
 	s.say(t, "status", ended)
 	wait("at the end", "ended: all steps are done", "Verified by re-measuring: better by 3 mJ.")
 	b.Quiet(t, s.URL)

@@ -9,8 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // Metrics is what Prometheus reads of a run. What it counts it is told by the loop
@@ -32,7 +33,7 @@ type Metrics struct {
 
 // MetricsOptions are what a run is, beside its panel.
 type MetricsOptions struct {
-	Panel   *loop.Panel
+	Panel   *control.Panel
 	Devices []string
 	// Version and GoVersion are the program's.
 	Version, GoVersion string
@@ -74,7 +75,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		model:     newModelMetrics(),
 	}
 	// A counter that is there from the beginning shows its first increase.
-	for _, rule := range loop.RuleNames() {
+	for _, rule := range control.RuleNames() {
 		for _, c := range []*prometheus.CounterVec{m.trips, m.holds, m.fallbacks, m.stops} {
 			c.WithLabelValues(rule)
 		}
@@ -117,7 +118,7 @@ func newModelMetrics() *modelMetrics {
 
 // Watch adds what the metrics want to be told to a loop's watch; what was there is still
 // called.
-func (m *Metrics) Watch(w loop.Watch) loop.Watch {
+func (m *Metrics) Watch(w control.Watch) control.Watch {
 	step, event := w.Step, w.Event
 	w.Step = func(d journal.Decision, o journal.Outcome) {
 		m.decisions.Observe(d.Took.Seconds())
@@ -133,12 +134,12 @@ func (m *Metrics) Watch(w loop.Watch) loop.Watch {
 			event(e)
 		}
 	}
-	w.Meter = loop.Meter{
+	w.Meter = control.Meter{
 		Tick:    func(took time.Duration) { m.ticks.Observe(took.Seconds()) },
 		Record:  func(took time.Duration) { m.writes.Observe(took.Seconds()) },
 		Trouble: func(device, operation string) { m.troubles.WithLabelValues(device, operation).Inc() },
 		State:   m.state,
-		Model: func(s loop.ModelSize) {
+		Model: func(s control.ModelSize) {
 			m.model.observations.Set(float64(s.Observations))
 			m.model.capacity.Set(float64(s.Capacity))
 			m.model.loads.Set(float64(s.Refactorisations))
@@ -151,7 +152,7 @@ func (m *Metrics) Watch(w loop.Watch) loop.Watch {
 }
 
 // state counts what the safety layer did, once for each rule that it did it for.
-func (m *Metrics) state(state string, because []loop.Cause) {
+func (m *Metrics) state(state string, because []control.Cause) {
 	counter := map[string]*prometheus.CounterVec{"held": m.holds, "fallen back": m.fallbacks, "tripped": m.trips, "stopped": m.stops}[state]
 	if counter == nil {
 		return
@@ -181,7 +182,7 @@ const staleAfter = 10 * time.Second
 // health serves /healthz: 200 and the state while the loop ticks and nothing is wrong, 503
 // and the reason otherwise. A run that is held, waits for a person or has ended as it
 // should is well; one that fell back, tripped or stands still is not.
-func health(of func() *loop.Status, now func() time.Time) http.Handler {
+func health(of func() *control.Status, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s := of()
 		words, status := s.State, http.StatusOK

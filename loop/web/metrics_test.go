@@ -18,34 +18,35 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // busy is a status with one of everything.
-func busy() *loop.Status {
-	nan := loop.Number(math.NaN())
-	return &loop.Status{Session: "s", Run: "r", Name: "laser", Site: "bay", Mode: plan.Live, State: "held", For: 3, Step: 8, Steps: 7, StepLimit: 50,
-		Failures: 1, FailureLimit: 10, Spent: 12, Budget: 100, Elapsed: 60, Ticked: loop.Instant{Wall: began, Mono: 60},
-		Causes:      []loop.Cause{{Rule: "stale", Of: "energy", Text: "sensor energy has given nothing"}},
-		FirstOut:    []loop.Cause{{Rule: "stale", Of: "energy", Text: "sensor energy has given nothing"}},
-		Objective:   loop.ObjectiveStatus{Name: "energy", Unit: "mJ"},
-		Outcome:     &loop.OutcomeStatus{Step: 7, Mean: 4.5},
-		Recommended: &loop.RecommendedStatus{Mean: 4.8, Bound: 4.4, NoiseSD: 0.2},
-		Sensors:     []loop.SensorStatus{{Name: "energy", Unit: "mJ", Value: 4.4, Age: 2, Valid: true}, {Name: "dark", Unit: "1", Value: nan, Age: nan}},
-		Variables:   []loop.VariableStatus{{Name: "pump", Unit: "A", Readback: 70.1, Age: 0.1, Setpoint: 70}, {Name: "free", Unit: "1", Readback: nan, Age: nan, Setpoint: nan}},
-		Constraints: []loop.ConstraintStatus{{Sensor: "energy", Unit: "mJ", Margin: 0.4}, {Sensor: "energy", Unit: "mJ", Margin: -0.1}, {Sensor: "dark", Unit: "1", Margin: nan}},
-		Doses:       []loop.DoseStatus{{Variable: "pump", Unit: "A", Total: 5, Limit: 60}}}
+func busy() *control.Status {
+	nan := journal.Number(math.NaN())
+	return &control.Status{Session: "s", Run: "r", Name: "laser", Site: "bay", Mode: plan.Live, State: "held", For: 3, Step: 8, Steps: 7, StepLimit: 50,
+		Failures: 1, FailureLimit: 10, Spent: 12, Budget: 100, Elapsed: 60, Ticked: control.Instant{Wall: began, Mono: 60},
+		Causes:      []control.Cause{{Rule: "stale", Of: "energy", Text: "sensor energy has given nothing"}},
+		FirstOut:    []control.Cause{{Rule: "stale", Of: "energy", Text: "sensor energy has given nothing"}},
+		Objective:   control.ObjectiveStatus{Name: "energy", Unit: "mJ"},
+		Outcome:     &control.OutcomeStatus{Step: 7, Mean: 4.5},
+		Recommended: &control.RecommendedStatus{Mean: 4.8, Bound: 4.4, NoiseSD: 0.2},
+		Sensors:     []control.SensorStatus{{Name: "energy", Unit: "mJ", Value: 4.4, Age: 2, Valid: true}, {Name: "dark", Unit: "1", Value: nan, Age: nan}},
+		Variables:   []control.VariableStatus{{Name: "pump", Unit: "A", Readback: 70.1, Age: 0.1, Setpoint: 70}, {Name: "free", Unit: "1", Readback: nan, Age: nan, Setpoint: nan}},
+		Constraints: []control.ConstraintStatus{{Sensor: "energy", Unit: "mJ", Margin: 0.4}, {Sensor: "energy", Unit: "mJ", Margin: -0.1}, {Sensor: "dark", Unit: "1", Margin: nan}},
+		Doses:       []control.DoseStatus{{Variable: "pump", Unit: "A", Total: 5, Limit: 60}}}
 }
 
 // metered are the metrics of busy after one of everything has happened.
-func metered(t *testing.T, status func() *loop.Status) *Metrics {
+func metered(t *testing.T, status func() *control.Status) *Metrics {
 	t.Helper()
-	m := NewMetrics(MetricsOptions{Panel: loop.NewPanel("s"), Devices: []string{"meter"}, Version: "1.2", GoVersion: "go1.26",
+	m := NewMetrics(MetricsOptions{Panel: control.NewPanel("s"), Devices: []string{"meter"}, Version: "1.2", GoVersion: "go1.26",
 		Disk: func() (uint64, uint64, error) { return 5 << 30, 4096, nil }, Now: func() time.Time { return began.Add(time.Second) }})
 	passed := []string{}
-	w := m.Watch(loop.Watch{Step: func(journal.Decision, journal.Outcome) { passed = append(passed, "step") },
+	w := m.Watch(control.Watch{Step: func(journal.Decision, journal.Outcome) { passed = append(passed, "step") },
 		Event: func(journal.Event) { passed = append(passed, "event") }})
 	w.Step(labStep(6))
 	w.Step(labStep(7)) // has failed
@@ -53,9 +54,9 @@ func metered(t *testing.T, status func() *loop.Status) *Metrics {
 	w.Meter.Tick(300 * time.Microsecond)
 	w.Meter.Record(4 * time.Millisecond)
 	w.Meter.Trouble("meter", "read")
-	w.Meter.State("tripped", []loop.Cause{{Rule: "interlock", Of: "a"}, {Rule: "interlock", Of: "b"}})
-	w.Meter.State("held", []loop.Cause{{Rule: "stale", Of: "a"}})
-	w.Meter.Model(loop.ModelSize{Observations: 7, Capacity: 1024, Refactorisations: 2})
+	w.Meter.State("tripped", []control.Cause{{Rule: "interlock", Of: "a"}, {Rule: "interlock", Of: "b"}})
+	w.Meter.State("held", []control.Cause{{Rule: "stale", Of: "a"}})
+	w.Meter.Model(control.ModelSize{Observations: 7, Capacity: 1024, Refactorisations: 2})
 	w.Meter.Fit(true)
 	if !slices.Equal(passed, []string{"step", "step", "event"}) {
 		t.Errorf("the watch that was there heard %v", passed)
@@ -65,7 +66,7 @@ func metered(t *testing.T, status func() *loop.Status) *Metrics {
 }
 
 // gathererOf is the registry with a status in place of the panel's.
-func gathererOf(m *Metrics, status func() *loop.Status) *prometheus.Registry {
+func gathererOf(m *Metrics, status func() *control.Status) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(m.ticks, m.writes, m.decisions, m.steps, m.results, m.fits, m.trips, m.holds, m.fallbacks, m.stops, m.troubles, m.events,
 		m.model.observations, m.model.capacity, m.model.loads, &statusCollector{o: m.o, status: status},
@@ -125,7 +126,7 @@ func TestMetricsAreWellNamed(t *testing.T) {
 
 // TestMetricsBeforeTheFirstTick: a panel of a run that has not begun can be scraped.
 func TestMetricsBeforeTheFirstTick(t *testing.T) {
-	m := NewMetrics(MetricsOptions{Panel: loop.NewPanel("s"), Now: time.Now,
+	m := NewMetrics(MetricsOptions{Panel: control.NewPanel("s"), Now: time.Now,
 		Disk: func() (uint64, uint64, error) { return 0, 0, errors.New("no such file") }})
 	text := scrape(t, m)
 	for _, want := range []string{`tuner_state{state="starting"} 1`, "go_goroutines ", "process_resident_memory_bytes "} {
@@ -142,23 +143,23 @@ func TestMetricsBeforeTheFirstTick(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*loop.Status)
+		change func(*control.Status)
 		later  time.Duration
 		code   int
 		body   string
 	}{
-		"running":  {func(s *loop.Status) { s.State = "running" }, time.Second, 200, "running\n"},
-		"held":     {func(*loop.Status) {}, time.Second, 200, "held\n"},
-		"tripped":  {func(s *loop.Status) { s.State = "tripped" }, time.Second, 503, "tripped; sensor energy has given nothing\n"},
-		"fault":    {func(s *loop.Status) { s.State, s.Error, s.FirstOut = "ending", "no\nlight", nil }, time.Second, 503, "ending; no; light\n"},
-		"still":    {func(s *loop.Status) { s.State = "running" }, time.Minute, 503, "no tick for 1m0s\n"},
-		"starting": {func(s *loop.Status) { *s = loop.Status{State: "starting"} }, time.Minute, 200, "starting\n"},
-		"ended":    {func(s *loop.Status) { s.State = "ended" }, time.Hour, 200, "ended\n"},
+		"running":  {func(s *control.Status) { s.State = "running" }, time.Second, 200, "running\n"},
+		"held":     {func(*control.Status) {}, time.Second, 200, "held\n"},
+		"tripped":  {func(s *control.Status) { s.State = "tripped" }, time.Second, 503, "tripped; sensor energy has given nothing\n"},
+		"fault":    {func(s *control.Status) { s.State, s.Error, s.FirstOut = "ending", "no\nlight", nil }, time.Second, 503, "ending; no; light\n"},
+		"still":    {func(s *control.Status) { s.State = "running" }, time.Minute, 503, "no tick for 1m0s\n"},
+		"starting": {func(s *control.Status) { *s = control.Status{State: "starting"} }, time.Minute, 200, "starting\n"},
+		"ended":    {func(s *control.Status) { s.State = "ended" }, time.Hour, 200, "ended\n"},
 	} {
 		s := busy()
 		c.change(s)
 		w := httptest.NewRecorder()
-		health(func() *loop.Status { return s }, func() time.Time { return began.Add(c.later) }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		health(func() *control.Status { return s }, func() time.Time { return began.Add(c.later) }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 		if w.Code != c.code || w.Body.String() != c.body {
 			t.Errorf("%s: %d %q, want %d %q", name, w.Code, w.Body, c.code, c.body)
 		}

@@ -5,13 +5,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // statusCollector makes metrics of a run's status when they are asked for.
 type statusCollector struct {
 	o      MetricsOptions
-	status func() *loop.Status
+	status func() *control.Status
 }
 
 // reading is a metric of the status with its values.
@@ -45,7 +47,7 @@ func (c *statusCollector) Collect(out chan<- prometheus.Metric) {
 func one(v float64) []sample { return []sample{{v, nil}} }
 
 // known is a bound, NaN where nothing bounds.
-func known(n loop.Number) float64 {
+func known(n journal.Number) float64 {
 	if n <= 0 || math.IsInf(float64(n), 0) {
 		return math.NaN()
 	}
@@ -66,7 +68,7 @@ func (c *statusCollector) disk() []reading {
 	}
 }
 
-func (c *statusCollector) run(s *loop.Status) []reading {
+func (c *statusCollector) run(s *control.Status) []reading {
 	gauge := func(name, help string, v float64) reading { return reading{name: name, help: help, values: one(v)} }
 	flag := map[bool]float64{true: 1}
 	states := reading{name: "tuner_state", help: "1 for the state that the run is in.", labels: []string{"state"}}
@@ -80,7 +82,7 @@ func (c *statusCollector) run(s *loop.Status) []reading {
 		gauge("tuner_paused", "1 while a person holds the run.", flag[s.Paused]),
 		gauge("tuner_state_duration_seconds", "Time in the present state.", float64(s.For)),
 		gauge("tuner_step", "Number of the step under way, over all sessions.", float64(s.Step)),
-		gauge("tuner_step_limit", "Steps after which the run ends.", known(loop.Number(s.StepLimit))),
+		gauge("tuner_step_limit", "Steps after which the run ends.", known(journal.Number(s.StepLimit))),
 		gauge("tuner_failed_steps_in_a_row", "Failed steps since the last valid one.", float64(s.Failures)),
 		gauge("tuner_cost_spent", "Cost so far, in the configuration's cost unit.", float64(s.Spent)),
 		gauge("tuner_cost_budget", "Cost at which the run ends.", known(s.Budget)),
@@ -92,9 +94,9 @@ func (c *statusCollector) run(s *loop.Status) []reading {
 	return append(append(out, objectiveReadings(s)...), channelReadings(s)...)
 }
 
-func objectiveReadings(s *loop.Status) []reading {
+func objectiveReadings(s *control.Status) []reading {
 	unit := []string{"unit"}
-	value := func(name, help string, v loop.Number) reading {
+	value := func(name, help string, v journal.Number) reading {
 		return reading{name: name, help: help, labels: unit, values: []sample{{float64(v), []string{s.Objective.Unit}}}}
 	}
 	var out []reading
@@ -109,7 +111,7 @@ func objectiveReadings(s *loop.Status) []reading {
 	return out
 }
 
-func channelReadings(s *loop.Status) []reading {
+func channelReadings(s *control.Status) []reading {
 	of := func(name, help string, labels ...string) reading {
 		return reading{name: name, help: help, labels: labels}
 	}
@@ -151,7 +153,7 @@ func channelReadings(s *loop.Status) []reading {
 	for _, c := range s.Causes {
 		counts[c.Rule]++
 	}
-	for _, rule := range loop.RuleNames() {
+	for _, rule := range control.RuleNames() {
 		active.values = append(active.values, sample{counts[rule], []string{rule}})
 	}
 	return []reading{value, age, readback, setpoint, readAge, margin, dosed, limit, active}

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/web/webtest"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // reportFile writes a document's report and gives its address.
@@ -125,7 +126,7 @@ func TestReportOfNothingAndOfALot(t *testing.T) {
 		return
 	}
 	d := labDocument(t, 0)
-	d.Picture = &loop.Picture{Slices: []loop.PictureSlice{}, Sets: make([]*loop.PicturePoint, 2)}
+	d.Picture = &control.Picture{Slices: []control.PictureSlice{}, Sets: make([]*control.PicturePoint, 2)}
 	address := reportFile(t, d)
 	tab := webtest.Open(t, ctx, address, webtest.Screens()[3])
 	awaitText(t, tab, "Nothing is recommended yet", "No step is over yet.", "not finished")

@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // scene is a run at an instant that people may meet in front of the dashboard.
 type scene struct {
 	name string
 	doc  *Document
-	now  loop.Status
+	now  control.Status
 	// rarely says that other scenes show nearly the same: it is tried with TUNER_SCREENS=all.
 	rarely bool
 	// lost says that the tuner goes away.
@@ -102,16 +103,16 @@ func (g stage) step(n int) journal.Step {
 }
 
 // picture is what the model makes of it.
-func (g stage) picture() *loop.Picture {
+func (g stage) picture() *control.Picture {
 	if g.steps == 0 {
-		return &loop.Picture{Slices: []loop.PictureSlice{}, Sets: make([]*loop.PicturePoint, 2)}
+		return &control.Picture{Slices: []control.PictureSlice{}, Sets: make([]*control.PicturePoint, 2)}
 	}
-	best := &loop.PicturePoint{ControlSet: 1, Feasible: true, PictureEstimate: loop.PictureEstimate{Mean: 7.4, SD: 0.05, NoiseSD: 0.3, Bound: 7.2, Feasibility: none}}
-	p := &loop.Picture{Best: best, Start: &loop.PictureEstimate{Mean: 4.8, SD: 0.1, NoiseSD: 0.6, Bound: 4.6, Feasibility: none}, Sets: []*loop.PicturePoint{nil, best}}
+	best := &control.PicturePoint{ControlSet: 1, Feasible: true, PictureEstimate: control.PictureEstimate{Mean: 7.4, SD: 0.05, NoiseSD: 0.3, Bound: 7.2, Feasibility: none}}
+	p := &control.Picture{Best: best, Start: &control.PictureEstimate{Mean: 4.8, SD: 0.1, NoiseSD: 0.6, Bound: 4.6, Feasibility: none}, Sets: []*control.PicturePoint{nil, best}}
 	for i := range g.names {
 		at := -2 + 4*g.best(g.steps, i)
 		best.X = append(best.X, journal.Number(at))
-		s := loop.PictureSlice{Variable: i}
+		s := control.PictureSlice{Variable: i}
 		for k := range 61 {
 			x := -2 + 4*float64(k)/60
 			s.X, s.Mean = append(s.X, journal.Number(x)), append(s.Mean, journal.Number(7.4*math.Exp(-square(x-at)/4)))
@@ -123,7 +124,7 @@ func (g stage) picture() *loop.Picture {
 }
 
 // show is the run after its steps, and the status of a tuner that runs it.
-func (g stage) show(t *testing.T, change ...func(*plan.Options)) (*Document, loop.Status) {
+func (g stage) show(t *testing.T, change ...func(*plan.Options)) (*Document, control.Status) {
 	t.Helper()
 	run, o := g.run()
 	for _, c := range change {
@@ -140,23 +141,23 @@ func (g stage) show(t *testing.T, change ...func(*plan.Options)) (*Document, loo
 		d.addEvent(EventPart{Wall: wallMS(labStamp(k)), Level: []string{"info", "info", "warn"}[k], Kind: "run", Step: 17 * (k / 2), Message: text})
 	}
 	d.Health = examine(d)
-	s := loop.Status{Name: run.Name, Site: run.Site, Mode: plan.Live, State: "running", Phase: "measuring", PhaseFor: 1.2, Step: g.steps + 1, Steps: g.steps, StepLimit: 150, CostUnit: "shots",
-		Spent: loop.Number(2.5 * float64(g.steps)), Budget: 2000, Elapsed: loop.Number(5 * g.steps), TimeLimit: 28800, Left: loop.Number(5 * (150 - g.steps)),
-		Objective: loop.ObjectiveStatus{Name: "pulse_energy", Unit: "mJ", Minimize: g.minimize},
-		Causes:    []loop.Cause{}, FirstOut: []loop.Cause{}, Constraints: []loop.ConstraintStatus{}, Doses: []loop.DoseStatus{},
-		Sensors: []loop.SensorStatus{{Name: "pulse_energy", Unit: "mJ", Value: 7.31, Age: 0.1, Valid: true}, {Name: "pointing", Unit: "urad", Value: 12.4, Age: 0.4, Valid: true}},
-		Devices: []loop.DeviceStatus{{Name: "bench", Retries: 3, Window: 30}}, Disk: loop.DiskStatus{Free: 4e10, Least: 5e7}}
-	s.Decision = &loop.DecisionStatus{Step: g.steps + 1}
+	s := control.Status{Name: run.Name, Site: run.Site, Mode: plan.Live, State: "running", Phase: "measuring", PhaseFor: 1.2, Step: g.steps + 1, Steps: g.steps, StepLimit: 150, CostUnit: "shots",
+		Spent: journal.Number(2.5 * float64(g.steps)), Budget: 2000, Elapsed: journal.Number(5 * g.steps), TimeLimit: 28800, Left: journal.Number(5 * (150 - g.steps)),
+		Objective: control.ObjectiveStatus{Name: "pulse_energy", Unit: "mJ", Minimize: g.minimize},
+		Causes:    []control.Cause{}, FirstOut: []control.Cause{}, Constraints: []control.ConstraintStatus{}, Doses: []control.DoseStatus{},
+		Sensors: []control.SensorStatus{{Name: "pulse_energy", Unit: "mJ", Value: 7.31, Age: 0.1, Valid: true}, {Name: "pointing", Unit: "urad", Value: 12.4, Age: 0.4, Valid: true}},
+		Devices: []control.DeviceStatus{{Name: "bench", Retries: 3, Window: 30}}, Disk: control.DiskStatus{Free: 4e10, Least: 5e7}}
+	s.Decision = &control.DecisionStatus{Step: g.steps + 1}
 	for i, name := range g.names {
-		s.Decision.Requested = append(s.Decision.Requested, loop.Number(-2+4.2*g.best(g.steps, i)))
-		x := loop.Number(-2 + 4*g.best(g.steps, i))
-		s.Variables = append(s.Variables, loop.VariableStatus{Name: name, Unit: g.units[i], Low: -2, High: 2, Wanted: x, Setpoint: x, Readback: x + 0.003, Age: 0.1, Driven: true})
+		s.Decision.Requested = append(s.Decision.Requested, journal.Number(-2+4.2*g.best(g.steps, i)))
+		x := journal.Number(-2 + 4*g.best(g.steps, i))
+		s.Variables = append(s.Variables, control.VariableStatus{Name: name, Unit: g.units[i], Low: -2, High: 2, Wanted: x, Setpoint: x, Readback: x + 0.003, Age: 0.1, Driven: true})
 	}
 	return d, s
 }
 
-func cause(rule, of, text string, latched bool) []loop.Cause {
-	return []loop.Cause{{Rule: rule, Of: of, Text: text, Latched: latched}}
+func cause(rule, of, text string, latched bool) []control.Cause {
+	return []control.Cause{{Rule: rule, Of: of, Text: text, Latched: latched}}
 }
 
 // scenes are the states that the pages must be good in.
@@ -171,7 +172,7 @@ func scenes(t *testing.T) []scene {
 		all = append(all, c)
 	}
 	after := func(steps int) stage { g := bench; g.steps = steps; return g }
-	halted := func(state, phase string, causes []loop.Cause) func(*scene) {
+	halted := func(state, phase string, causes []control.Cause) func(*scene) {
 		return func(c *scene) {
 			c.now.State, c.now.Phase, c.now.Causes, c.now.FirstOut = state, phase, causes, causes
 			c.says = []string{causes[0].Text}
@@ -188,12 +189,12 @@ func scenes(t *testing.T) []scene {
 	add("dry-run", bench, func(c *scene) {
 		c.now.DryRun, c.now.Mode, c.doc.Run.Mode = true, plan.Shadow, "shadow"
 		for i := range c.now.Variables {
-			c.now.Variables[i].Setpoint, c.now.Variables[i].Driven = loop.Number(math.NaN()), false
+			c.now.Variables[i].Setpoint, c.now.Variables[i].Driven = journal.Number(math.NaN()), false
 		}
 		c.says = []string{"nothing is written to the instrument"}
 	})
 	add("doses", stage{names: []string{"nutrient", "acid"}, units: []string{"mL", "mL"}, steps: 30, policy: "gp-ucb"}, func(c *scene) {
-		c.now.Doses = []loop.DoseStatus{{Variable: "nutrient", Unit: "mL", Total: 231.4, Limit: 600}, {Variable: "acid", Unit: "mL", Total: 207, Limit: loop.Number(math.Inf(1)), Unknown: true}}
+		c.now.Doses = []control.DoseStatus{{Variable: "nutrient", Unit: "mL", Total: 231.4, Limit: 600}, {Variable: "acid", Unit: "mL", Total: 207, Limit: journal.Number(math.Inf(1)), Unknown: true}}
 		c.says = []string{"231.4 mL"}
 	})
 	twelve := stage{steps: 80, policy: "ucb-cvs"}
@@ -212,7 +213,7 @@ func scenes(t *testing.T) []scene {
 	add("infeasible", bench, func(c *scene) {
 		c.doc.Picture.Best.Feasible, c.doc.Picture.Best.Feasibility = false, 0.31
 		c.doc.Health = examine(c.doc)
-		c.now.Constraints = []loop.ConstraintStatus{{Sensor: "pointing", Unit: "urad", Low: loop.Number(math.Inf(-1)), High: 10, Value: 12.4, Margin: -2.4}}
+		c.now.Constraints = []control.ConstraintStatus{{Sensor: "pointing", Unit: "urad", Low: journal.Number(math.Inf(-1)), High: 10, Value: 12.4, Margin: -2.4}}
 		c.says = []string{"outside", "Not known to be kept", "none that was tried is known to keep them"}
 	}, func(o *plan.Options) {
 		o.Constraints = []plan.Constraint{{Sensor: 1, Low: math.Inf(-1), High: 10}}
@@ -221,6 +222,6 @@ func scenes(t *testing.T) []scene {
 	drifting.policy, drifting.wander, drifting.minimize = "track", 0.3, true
 	add("drift", drifting, func(c *scene) { c.now.TimeLimit = 0 })
 	add("lost", bench, func(c *scene) { c.lost = true; c.says = []string{"connection lost"} })
-	add("hundred-thousand-steps", bench.longest(), func(c *scene) { c.now.StepLimit, c.now.Left = 0, loop.Number(math.NaN()) })
+	add("hundred-thousand-steps", bench.longest(), func(c *scene) { c.now.StepLimit, c.now.Left = 0, journal.Number(math.NaN()) })
 	return all
 }

@@ -13,15 +13,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // shownRun is a dashboard of the lab's run on a real server.
 func shownRun(t *testing.T, steps int) (d *Dashboard, base string) {
 	t.Helper()
 	path := labJournal(t, steps).Path()
-	d = NewDashboard(DashboardOptions{Panel: loop.NewPanel("session"), Options: labOptions(), Now: time.Now,
+	d = NewDashboard(DashboardOptions{Panel: control.NewPanel("session"), Options: labOptions(), Now: time.Now,
 		Open: func() (*journal.Reader, error) { return journal.OpenReader(path) }})
 	s := NewServer(ServerOptions{})
 	if err := d.Mount(s); err != nil {
@@ -70,9 +71,9 @@ func next(t *testing.T, lines *bufio.Scanner, kind string) string {
 	return ""
 }
 
-func newsOf(n int) loop.News {
+func newsOf(n int) control.News {
 	d, o := labStep(n)
-	return loop.News{Decision: &d, Outcome: &o}
+	return control.News{Decision: &d, Outcome: &o}
 }
 
 // What is streamed and what is fetched anew are the same, and a step that is told twice
@@ -97,7 +98,7 @@ func TestStreamBringsTheDocumentUpToDate(t *testing.T) {
 	for n := 9; n <= 12; n++ {
 		d.take(newsOf(n))
 	}
-	d.take(loop.News{Event: &journal.Event{Level: "warn", Kind: "safety", Message: "held", Step: 12, At: labStamp(12)}})
+	d.take(control.News{Event: &journal.Event{Level: "warn", Kind: "safety", Message: "held", Step: 12, At: labStamp(12)}})
 	for n := 11; n <= 12; n++ {
 		var u update
 		if err := json.Unmarshal([]byte(next(t, lines, "step")), &u); err != nil {
@@ -114,7 +115,7 @@ func TestStreamBringsTheDocumentUpToDate(t *testing.T) {
 	if kept.Total != 12 || kept.Events[len(kept.Events)-1].Message != "held" {
 		t.Errorf("%d steps, events %+v", kept.Total, kept.Events)
 	}
-	d.take(loop.News{Lost: 3}) // then everything is read again
+	d.take(control.News{Lost: 3}) // then everything is read again
 	next(t, lines, "again")
 	if doc := fetch(); doc.Total != 10 {
 		t.Errorf("after a loss %d steps, the journal has 10", doc.Total)
@@ -158,7 +159,7 @@ func TestSlowClientIsDropped(t *testing.T) {
 		for !haveRoom(d, readers) {
 			time.Sleep(time.Millisecond)
 		}
-		d.take(loop.News{Event: &event})
+		d.take(control.News{Event: &event})
 	}
 	for range streams {
 		if n := <-got; n != messages {

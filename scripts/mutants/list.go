@@ -60,7 +60,7 @@ var mutants = []mutant{
 	{24, "record", "loop/recorder.go", `l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, d.what, err))`, "if d.then != nil {\n\t\t\td.then()\n\t\t}", "./loop", "TestJournalFailureFallsBack"},
 	{25, "clock", "loop/watchdog.go", "return jump, true", "return jump, false", "./loop", "TestWallClockJumpIsToldAndChangesNothing"},
 	{26, "start", "safety/values.go", "case in.Readback.known():\n\t\tfrom = in.Readback.Value\n\tdefault:", "default:", "./safety", "TestTakeOverWithoutABump"},
-	{26, "start", "loop/start.go", "case len(recent) >= StartsMax:", "case false:", "./loop", "TestRestartStorm"},
+	{26, "start", "loop/start.go", "case len(recent) >= plan.StartsMax:", "case false:", "./loop", "TestRestartStorm"},
 	{26, "outside", "loop/outside.go", "c.Add(safety.RuleOverride, i)", "_ = c", "./loop", "TestStartOutsideTheHardLimits"},
 	{27, "instrument", "cmd/tuner/instrument.go", "case held != nil:", "case false:", "./cmd/tuner", "TestScripts/escape"},
 	{27, "instance", "loop/journal/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB", "./loop/journal", "TestControlStateIsLocked"},

@@ -1,37 +1,12 @@
-package loop
+package control
 
 import (
 	"encoding/json"
-	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 )
-
-// Number is a number of a Status. As JSON it is null where there is none (NaN) or where
-// nothing bounds (infinite).
-type Number float64
-
-// MarshalJSON implements json.Marshaler.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if !isFinite(float64(n)) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-// UnmarshalJSON implements json.Unmarshaler: null is NaN.
-func (n *Number) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		*n = Number(math.NaN())
-		return nil
-	}
-	return json.Unmarshal(text, (*float64)(n))
-}
-
-// Known says that there is a number.
-func (n Number) Known() bool { return !math.IsNaN(float64(n)) }
 
 // Status is a run at one instant, right after a tick. It is made anew for each tick and
 // then never changed, so it may be kept and read by any goroutine; its size is bounded by
@@ -51,13 +26,13 @@ type Status struct {
 	DryRun bool      `json:"dry_run"`
 	// State is one of: starting, disarmed, armed, running, held, fallen back, tripped,
 	// stopped, ending, ended. Since is when it began, Paused that a person holds it.
-	State  string    `json:"state"`
-	Since  time.Time `json:"since"`
-	For    Number    `json:"for_s"`
-	Paused bool      `json:"paused"`
+	State  string         `json:"state"`
+	Since  time.Time      `json:"since"`
+	For    journal.Number `json:"for_s"`
+	Paused bool           `json:"paused"`
 	// Phase is where the step is (choosing, moving, settling, measuring, ...).
-	Phase    string `json:"phase"`
-	PhaseFor Number `json:"phase_for_s"`
+	Phase    string         `json:"phase"`
+	PhaseFor journal.Number `json:"phase_for_s"`
 	// Causes hold now or are latched; FirstOut came first. Reason says why the run ends or
 	// ended, and Error what went wrong; both are empty while it goes on.
 	Causes   []Cause `json:"causes"`
@@ -76,15 +51,15 @@ type Status struct {
 	Failures     int `json:"failures"`
 	FailureLimit int `json:"failure_limit"`
 	// Spent of Budget, in CostUnit; Budget and StepLimit are 0 where nothing bounds.
-	Spent     Number `json:"spent"`
-	Budget    Number `json:"budget"`
-	CostUnit  string `json:"cost_unit"`
-	StepLimit int    `json:"step_limit"`
+	Spent     journal.Number `json:"spent"`
+	Budget    journal.Number `json:"budget"`
+	CostUnit  string         `json:"cost_unit"`
+	StepLimit int            `json:"step_limit"`
 	// Elapsed over all sessions, of TimeLimit (0: none). Left is the estimated time until
 	// the earliest stop condition, null where unknown.
-	Elapsed   Number `json:"elapsed_s"`
-	TimeLimit Number `json:"time_limit_s"`
-	Left      Number `json:"left_s"`
+	Elapsed   journal.Number `json:"elapsed_s"`
+	TimeLimit journal.Number `json:"time_limit_s"`
+	Left      journal.Number `json:"left_s"`
 
 	Objective ObjectiveStatus `json:"objective"`
 	// Decision is the newest one, nil before the first; Outcome the last concluded step's.
@@ -105,8 +80,8 @@ type Status struct {
 // Instant is a time by both clocks: Wall may jump, Mono is the time since the process's
 // run began.
 type Instant struct {
-	Wall time.Time `json:"wall"`
-	Mono Number    `json:"mono_s"`
+	Wall time.Time      `json:"wall"`
+	Mono journal.Number `json:"mono_s"`
 }
 
 // Cause is a safety rule that asks for something, and the sensor, variable or device that
@@ -129,11 +104,11 @@ type ObjectiveStatus struct {
 // per variable, in their order: by the policy, after the safety layer, as read back
 // (null: random, or not there yet).
 type DecisionStatus struct {
-	Step       int      `json:"step"`
-	ControlSet []string `json:"control_set"`
-	Requested  []Number `json:"requested"`
-	Applied    []Number `json:"applied"`
-	Achieved   []Number `json:"achieved"`
+	Step       int              `json:"step"`
+	ControlSet []string         `json:"control_set"`
+	Requested  []journal.Number `json:"requested"`
+	Applied    []journal.Number `json:"applied"`
+	Achieved   []journal.Number `json:"achieved"`
 	// Clamped lists the safety rules that changed a value, as "VARIABLE: RULE".
 	Clamped []string `json:"clamped"`
 	// Why is the policy's explanation, a JSON object of numbers.
@@ -143,78 +118,96 @@ type DecisionStatus struct {
 
 // OutcomeStatus is a concluded step: the objective's statistic in the user's sense.
 type OutcomeStatus struct {
-	Step          int       `json:"step"`
-	Mean          Number    `json:"mean"`
-	StandardError Number    `json:"standard_error"`
-	Shots         int       `json:"shots"`
-	Valid         bool      `json:"valid"`
-	Problem       string    `json:"problem"`
-	Cost          Number    `json:"cost"`
-	At            time.Time `json:"at"`
+	Step          int            `json:"step"`
+	Mean          journal.Number `json:"mean"`
+	StandardError journal.Number `json:"standard_error"`
+	Shots         int            `json:"shots"`
+	Valid         bool           `json:"valid"`
+	Problem       string         `json:"problem"`
+	Cost          journal.Number `json:"cost"`
+	At            time.Time      `json:"at"`
 }
 
 // VariableStatus is where a variable stands.
 type VariableStatus struct {
-	Name string `json:"name"`
-	Unit string `json:"unit"`
-	Low  Number `json:"low"`
-	High Number `json:"high"`
+	Name string         `json:"name"`
+	Unit string         `json:"unit"`
+	Low  journal.Number `json:"low"`
+	High journal.Number `json:"high"`
 	// Readback was read Age ago; null where nothing was.
-	Readback Number `json:"readback"`
-	Age      Number `json:"age_s"`
+	Readback journal.Number `json:"readback"`
+	Age      journal.Number `json:"age_s"`
 	// Setpoint is what the device acknowledged last, null where it was let go or never set;
 	// Wanted the destination, null where it is left alone.
-	Setpoint Number `json:"setpoint"`
-	Wanted   Number `json:"wanted"`
-	Driven   bool   `json:"driven"`
-	Released bool   `json:"released"`
+	Setpoint journal.Number `json:"setpoint"`
+	Wanted   journal.Number `json:"wanted"`
+	Driven   bool           `json:"driven"`
+	Released bool           `json:"released"`
 }
 
 // SensorStatus is the last believed value of a sensor, Age old; Valid says that it is
 // young enough to be used.
 type SensorStatus struct {
-	Name  string `json:"name"`
-	Unit  string `json:"unit"`
-	Value Number `json:"value"`
-	Age   Number `json:"age_s"`
-	Valid bool   `json:"valid"`
+	Name  string         `json:"name"`
+	Unit  string         `json:"unit"`
+	Value journal.Number `json:"value"`
+	Age   journal.Number `json:"age_s"`
+	Valid bool           `json:"valid"`
 }
 
 // RecommendedStatus is the best setting that the policy can defend, in the user's sense:
 // Bound is the pessimistic one, SD the posterior standard deviation of the mean, NoiseSD
 // that of one shot. Values has one entry per variable, null where it is left random.
 type RecommendedStatus struct {
-	ControlSet []string `json:"control_set"`
-	Values     []Number `json:"values"`
-	Mean       Number   `json:"mean"`
-	Bound      Number   `json:"bound"`
-	SD         Number   `json:"sd"`
-	NoiseSD    Number   `json:"noise_sd"`
-	Feasible   bool     `json:"feasible"`
+	ControlSet []string         `json:"control_set"`
+	Values     []journal.Number `json:"values"`
+	Mean       journal.Number   `json:"mean"`
+	Bound      journal.Number   `json:"bound"`
+	SD         journal.Number   `json:"sd"`
+	NoiseSD    journal.Number   `json:"noise_sd"`
+	Feasible   bool             `json:"feasible"`
 }
 
 // ConstraintStatus is how far a constrained sensor is from its nearest bound (Margin, in
 // Unit; negative: outside).
 type ConstraintStatus struct {
-	Sensor string `json:"sensor"`
-	Unit   string `json:"unit"`
-	Low    Number `json:"low"`
-	High   Number `json:"high"`
-	Value  Number `json:"value"`
-	Margin Number `json:"margin"`
+	Sensor string         `json:"sensor"`
+	Unit   string         `json:"unit"`
+	Low    journal.Number `json:"low"`
+	High   journal.Number `json:"high"`
+	Value  journal.Number `json:"value"`
+	Margin journal.Number `json:"margin"`
 }
 
 // DoseStatus is what a dosed variable has been given, in its unit. Limit is the run's,
 // null where nothing bounds. Unknown says that nobody knows whether the last dose was given.
 type DoseStatus struct {
-	Variable string `json:"variable"`
-	Unit     string `json:"unit"`
-	Total    Number `json:"total"`
-	Limit    Number `json:"limit"`
-	Unknown  bool   `json:"unknown"`
+	Variable string         `json:"variable"`
+	Unit     string         `json:"unit"`
+	Total    journal.Number `json:"total"`
+	Limit    journal.Number `json:"limit"`
+	Unknown  bool           `json:"unknown"`
 }
 
 // instant is a journal's stamp as a status has it.
-func instant(s journal.Stamp) Instant {
-	return Instant{Wall: s.Wall.Round(0).UTC(), Mono: Number(s.Mono.Seconds())}
+func InstantOf(s journal.Stamp) Instant {
+	return Instant{Wall: s.Wall.Round(0).UTC(), Mono: journal.Number(s.Mono.Seconds())}
+}
+
+// The states beyond those of the safety layer.
+const (
+	StateStarting = "starting"
+	StateRunning  = "running"
+	StateEnding   = "ending"
+	StateEnded    = "ended"
+)
+
+func Seconds(d time.Duration) journal.Number { return journal.Number(d.Seconds()) }
+
+func Numbers(list []float64) []journal.Number {
+	out := make([]journal.Number, len(list))
+	for i, x := range list {
+		out[i] = journal.Number(x)
+	}
+	return out
 }

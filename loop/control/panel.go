@@ -1,4 +1,4 @@
-package loop
+package control
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // (the context has ended) does not act any more.
 type Panel struct {
 	reachable atomic.Bool
-	// stop asks for a stop; bell has a token when something waits.
+	// Stop asks for a stop; bell has a token when something waits.
 	stop   atomic.Bool
 	bell   chan struct{}
 	status atomic.Pointer[Status]
@@ -39,7 +39,7 @@ type Panel struct {
 	mu sync.Mutex
 	// queue holds commands in the order of their arrival, stops those stops that wait for
 	// their answer, notes what was refused before it came here.
-	queue, stops, notes []*order
+	queue, stops, notes []*Order
 	// inHand counts the commands that the loop has taken and not answered, unnoted the
 	// notes that found no room.
 	inHand, unnoted int
@@ -52,7 +52,7 @@ type Panel struct {
 // told.
 func NewPanel(session string) *Panel {
 	p := &Panel{bell: make(chan struct{}, 1), over: make(chan struct{}), easel: easel{renewed: make(chan struct{}, 1)}}
-	p.status.Store(&Status{Session: session, State: stateStarting, Phase: opening.String()})
+	p.status.Store(&Status{Session: session, State: StateStarting, Phase: "opening"})
 	return p
 }
 
@@ -128,31 +128,18 @@ func Codes() []string {
 		CodeBusy, CodeGivenUp, CodeUnrecorded, CodeUnanswered}
 }
 
-// panelMax bounds the commands that wait for their answer, the stops that do, and the
+// PanelMax bounds the commands that wait for their answer, the stops that do, and the
 // refusals that wait to be recorded. Not fewer: two people and a dashboard
 // may press at once. Not more: each must become durable before the next one acts.
-const panelMax = 64
+const PanelMax = 64
 
 // Do has the loop carry out a command and returns what came of it, or CodeGivenUp when
 // ctx ends before the command has acted. A stop acts whatever else waits and whatever
 // becomes of ctx; its answer follows.
 func (p *Panel) Do(ctx context.Context, r Request) Response {
-	o := &order{Request: r, answer: make(chan Response, 1)}
-	if r.Command == CommandStop {
-		p.stop.Store(true) // before anything that could wait
-		p.ring()
-		o.begin() // it cannot be withdrawn
-	} else if bad, ok := o.check(); !ok {
-		p.Refused(r, bad)
-		bad.Status = p.Status()
-		return bad
-	}
-	if bad, ok := p.put(o); !ok {
-		bad.Status = p.Status()
-		return bad
-	}
+	o := p.Post(r)
 	select {
-	case a := <-o.answer:
+	case a := <-o.Answer:
 		return a
 	case <-p.over:
 	case <-ctx.Done():
@@ -163,21 +150,40 @@ func (p *Panel) Do(ctx context.Context, r Request) Response {
 			return Response{Code: CodeUnanswered, Message: "the stop was given, and no answer came in time", Status: p.Status()}
 		}
 		select { // it acts already
-		case a := <-o.answer:
+		case a := <-o.Answer:
 			return a
 		case <-p.over:
 		}
 	}
 	select {
-	case a := <-o.answer:
+	case a := <-o.Answer:
 		return a
 	default:
 		return Response{Code: CodeEnding, Message: "the run has ended", Status: p.Status()}
 	}
 }
 
+// Post is Do for one who does not wait: the order's Answer takes what comes of it.
+func (p *Panel) Post(r Request) *Order {
+	o := &Order{Request: r, Answer: make(chan Response, 1)}
+	if r.Command == CommandStop {
+		p.AskStop() // before anything that could wait
+		o.Begin()   // it cannot be withdrawn
+	} else if bad, ok := o.Check(); !ok {
+		p.Refused(r, bad)
+		bad.Status = p.Status()
+		o.Reply(bad)
+		return o
+	}
+	if bad, ok := p.put(o); !ok {
+		bad.Status = p.Status()
+		o.Reply(bad)
+	}
+	return o
+}
+
 // put queues an order and wakes the loop.
-func (p *Panel) put(o *order) (Response, bool) {
+func (p *Panel) put(o *Order) (Response, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list, waiting := &p.queue, len(p.queue)+p.inHand
@@ -187,9 +193,9 @@ func (p *Panel) put(o *order) (Response, bool) {
 	switch {
 	case p.ended:
 		return Response{Code: CodeEnding, Message: "the run has ended"}, false
-	case waiting >= panelMax && o.Command == CommandStop:
+	case waiting >= PanelMax && o.Command == CommandStop:
 		return Response{OK: true, Code: CodeOK, Message: "a stop is under way"}, false
-	case waiting >= panelMax:
+	case waiting >= PanelMax:
 		return Response{Code: CodeBusy, Message: "too many commands wait: try again in a second; a stop is never refused"}, false
 	}
 	*list = append(*list, o)
@@ -206,11 +212,17 @@ func (p *Panel) Refused(r Request, because Response) {
 	if p.ended {
 		return
 	}
-	if len(p.notes) >= panelMax {
+	if len(p.notes) >= PanelMax {
 		p.unnoted++
 		return
 	}
-	p.notes = append(p.notes, &order{Request: r, refusal: &because})
+	p.notes = append(p.notes, &Order{Request: r, Refusal: &because})
+	p.ring()
+}
+
+// AskStop has the run stop, and returns at once: nobody hears what came of it.
+func (p *Panel) AskStop() {
+	p.stop.Store(true)
 	p.ring()
 }
 
@@ -240,11 +252,11 @@ func (p *Panel) Remember(m *journal.CommandMemory) {
 	p.unkept.Store(true)
 }
 
-// takeUnkept reports whether there is something to be kept, and forgets it.
-func (p *Panel) takeUnkept() bool { return p != nil && p.unkept.Swap(false) }
+// TakeUnkept reports whether there is something to be kept, and forgets it.
+func (p *Panel) TakeUnkept() bool { return p != nil && p.unkept.Swap(false) }
 
-// remembered is what a transport wants kept, or else before.
-func (p *Panel) remembered(before *journal.CommandMemory) *journal.CommandMemory {
+// Remembered is what a transport wants kept, or else before.
+func (p *Panel) Remembered(before *journal.CommandMemory) *journal.CommandMemory {
 	if p != nil {
 		if m := p.memory.Load(); m != nil {
 			return m
@@ -253,18 +265,18 @@ func (p *Panel) remembered(before *journal.CommandMemory) *journal.CommandMemory
 	return before
 }
 
-// isReachable is false for a nil panel.
-func (p *Panel) isReachable() bool { return p != nil && p.reachable.Load() }
+// IsReachable is false for a nil panel.
+func (p *Panel) IsReachable() bool { return p != nil && p.reachable.Load() }
 
-// stopAsked reports whether a stop has been asked for, and forgets it: the latch
+// StopAsked reports whether a stop has been asked for, and forgets it: the latch
 // remembers.
-func (p *Panel) stopAsked() bool { return p != nil && p.stop.Swap(false) }
+func (p *Panel) StopAsked() bool { return p != nil && p.stop.Swap(false) }
 
-// stopWaits reports the same and forgets nothing.
-func (p *Panel) stopWaits() bool { return p != nil && p.stop.Load() }
+// StopWaits reports the same and forgets nothing.
+func (p *Panel) StopWaits() bool { return p != nil && p.stop.Load() }
 
-// rings is a channel that has a token when something waits.
-func (p *Panel) rings() <-chan struct{} {
+// Rings is a channel that has a token when something waits.
+func (p *Panel) Rings() <-chan struct{} {
 	if p == nil {
 		return nil
 	}
@@ -273,7 +285,7 @@ func (p *Panel) rings() <-chan struct{} {
 
 // take empties the queue of commands and that of refusals; unnoted is how many of the
 // latter found no room.
-func (p *Panel) take() (commands, notes []*order, unnoted int) {
+func (p *Panel) TakeOrders() (commands, notes []*Order, unnoted int) {
 	if p == nil {
 		return nil, nil, 0
 	}
@@ -285,15 +297,15 @@ func (p *Panel) take() (commands, notes []*order, unnoted int) {
 	return commands, notes, unnoted
 }
 
-// answered makes room for another command.
-func (p *Panel) answered() {
+// Answered makes room for another command.
+func (p *Panel) Answered() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inHand--
 }
 
-// takeStops empties the list of stops that wait for their answer.
-func (p *Panel) takeStops() []*order {
+// TakeStops empties the list of stops that wait for their answer.
+func (p *Panel) TakeStops() []*Order {
 	if p == nil {
 		return nil
 	}
@@ -304,8 +316,8 @@ func (p *Panel) takeStops() []*order {
 	return stops
 }
 
-// end tells everybody that the run is over.
-func (p *Panel) end() {
+// End tells everybody that the run is over.
+func (p *Panel) End() {
 	if p == nil {
 		return
 	}
@@ -319,3 +331,6 @@ func (p *Panel) end() {
 	p.mu.Unlock()
 	p.overOnce.Do(func() { close(p.over) })
 }
+
+// Show replaces the status by s, which nobody changes any more.
+func (p *Panel) Show(s *Status) { p.status.Store(s) }

@@ -1,4 +1,4 @@
-package loop
+package control
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func TestSlowSubscriber(t *testing.T) {
 	p := NewPanel("s")
 	slow, fast := p.Subscribe(3), p.Subscribe(1000)
 	for i := range 10 {
-		p.tell(News{Event: &journal.Event{Step: i}})
+		p.Publish(News{Event: &journal.Event{Step: i}})
 	}
 	n, err := slow.Next(context.Background())
 	if err != nil || n.Lost != 7 || n.Event.Step != 7 {
@@ -26,7 +26,7 @@ func TestSlowSubscriber(t *testing.T) {
 		}
 	}
 	slow.Close()
-	p.tell(News{Event: &journal.Event{Step: 10}})
+	p.Publish(News{Event: &journal.Event{Step: 10}})
 	for _, want := range []int{8, 9} {
 		if n, err := slow.Next(context.Background()); err != nil || n.Event.Step != want {
 			t.Errorf("after Close: %+v, %v", n, err)
@@ -43,7 +43,7 @@ func TestSlowSubscriber(t *testing.T) {
 	if _, err := fast.Next(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("without news: %v", err)
 	}
-	p.end()
+	p.End()
 	if _, err := fast.Next(context.Background()); !errors.Is(err, ErrEnded) {
 		t.Errorf("after the end: %v", err)
 	}

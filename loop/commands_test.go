@@ -16,6 +16,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestTripIsResetAndResumed: with somebody there a tripped run stays, tells what keeps
@@ -53,15 +55,15 @@ func TestTripIsResetAndResumed(t *testing.T) {
 				t.Errorf("%s: %+v; want %s and which interlock", command, r, code)
 			}
 		}
-		refused(CommandResume, CodeLatched)
-		refused(CommandReset, CodeConditions)
+		refused(control.CommandResume, control.CodeLatched)
+		refused(control.CommandReset, control.CodeConditions)
 		open.Store(false)
 		time.Sleep(time.Second)
-		refused(CommandResume, CodeLatched)
+		refused(control.CommandResume, control.CodeLatched)
 		if at := tr.rig.aim("a"); at != 1 {
 			t.Errorf("tripped with the knob's target at %v", at)
 		}
-		if r := ask(p, CommandReset); !r.OK || r.Status.State != "disarmed" {
+		if r := ask(p, control.CommandReset); !r.OK || r.Status.State != "disarmed" {
 			t.Errorf("reset: %+v", r)
 		}
 		steps := p.Status().Steps
@@ -71,20 +73,20 @@ func TestTripIsResetAndResumed(t *testing.T) {
 		}
 		open.Store(true)
 		time.Sleep(time.Second)
-		refused(CommandResume, CodeConditions)
+		refused(control.CommandResume, control.CodeConditions)
 		if s := p.Status(); s.State != "disarmed" {
 			t.Errorf("a refused resume left it %s", s.State)
 		}
 		open.Store(false)
 		time.Sleep(time.Second)
-		if r := ask(p, CommandResume); !r.OK {
+		if r := ask(p, control.CommandResume); !r.OK {
 			t.Errorf("resume: %+v", r)
 		}
 		time.Sleep(20 * time.Second)
 		if s := p.Status(); s.State != "running" || s.Steps <= steps {
 			t.Errorf("resumed: %s, %d steps, %d before", s.State, s.Steps, steps)
 		}
-		ask(p, CommandStop)
+		ask(p, control.CommandStop)
 		if _, err := end(); !errors.Is(err, ErrSafety) {
 			t.Errorf("error %v", err)
 		}
@@ -110,10 +112,10 @@ func TestResumeNamesTheSensor(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		silent.Store(true)
 		time.Sleep(3 * time.Second)
-		if r := ask(p, CommandPause); !r.OK || !strings.Contains(r.Message, "held already") {
+		if r := ask(p, control.CommandPause); !r.OK || !strings.Contains(r.Message, "held already") {
 			t.Errorf("pause while held: %+v", r)
 		}
-		if r := ask(p, CommandResume); r.OK || r.Code != CodeConditions || !strings.Contains(r.Message, "sensor aux has given nothing") {
+		if r := ask(p, control.CommandResume); r.OK || r.Code != control.CodeConditions || !strings.Contains(r.Message, "sensor aux has given nothing") {
 			t.Errorf("resume: %+v", r)
 		}
 		silent.Store(false)
@@ -121,7 +123,7 @@ func TestResumeNamesTheSensor(t *testing.T) {
 		if s := p.Status(); s.State != "held" || !s.Paused {
 			t.Errorf("%s, paused %v: a refused resume must leave the pause", s.State, s.Paused)
 		}
-		if r := ask(p, CommandResume); !r.OK || r.Status.State != "running" {
+		if r := ask(p, control.CommandResume); !r.OK || r.Status.State != "running" {
 			t.Errorf("resume: %+v", r)
 		}
 		silent.Store(true)
@@ -129,11 +131,11 @@ func TestResumeNamesTheSensor(t *testing.T) {
 		if s := p.Status(); s.State != "fallen back" {
 			t.Errorf("state %s", s.State)
 		}
-		if r := ask(p, CommandPause); r.OK || r.Code != CodeMode {
+		if r := ask(p, control.CommandPause); r.OK || r.Code != control.CodeMode {
 			t.Errorf("pause after the fallback: %+v", r)
 		}
 		// A stop ends the run from here, too.
-		ask(p, CommandStop)
+		ask(p, control.CommandStop)
 		if _, err := end(); !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "stopped") {
 			t.Errorf("error %v", err)
 		}
@@ -146,10 +148,10 @@ func TestShadowTakesAStop(t *testing.T) {
 		tr, _ := liveTrial(t, func(tr *trial) { tr.opt.Mode = plan.Shadow })
 		end := tr.begin(t)
 		time.Sleep(5 * time.Second)
-		if r := ask(tr.deps.Panel, CommandPause); r.Code != CodeDryRun || !r.Status.DryRun {
+		if r := ask(tr.deps.Panel, control.CommandPause); r.Code != control.CodeDryRun || !r.Status.DryRun {
 			t.Errorf("pause: %+v", r)
 		}
-		if r := ask(tr.deps.Panel, CommandStop); !r.OK {
+		if r := ask(tr.deps.Panel, control.CommandStop); !r.OK {
 			t.Errorf("stop: %+v", r)
 		}
 		if _, err := end(); !errors.Is(err, ErrSafety) {
@@ -159,12 +161,12 @@ func TestShadowTakesAStop(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	p := NewPanel("s")
+	p := control.NewPanel("s")
 	for args, want := range map[string]string{
 		`{"reason":"x","speed":2}`: `unknown field "speed"`, `[1]`: "cannot unmarshal", `{} {}`: "more than one value", `{"reason":"x"`: "unexpected EOF",
 		`{"reason":"` + strings.Repeat("x", 201) + `"}`: "201 bytes",
 	} {
-		if r := p.Do(context.Background(), Request{Command: CommandPause, Args: json.RawMessage(args)}); r.Code != CodeArgs || !strings.Contains(r.Message, want) {
+		if r := p.Do(context.Background(), control.Request{Command: control.CommandPause, Args: json.RawMessage(args)}); r.Code != control.CodeArgs || !strings.Contains(r.Message, want) {
 			t.Errorf("%s: %+v, want %q", args, r, want)
 		}
 	}
@@ -179,15 +181,15 @@ func TestCommandsAreRemembered(t *testing.T) {
 	for _, remember := range []*journal.CommandMemory{first, nil} {
 		synctest.Test(t, func(t *testing.T) {
 			tr, _ := liveTrial(t, func(*trial) {})
-			control := tr.control(t, path)
-			defer control.Close()
+			state := tr.control(t, path)
+			defer state.Close()
 			end := tr.begin(t)
 			time.Sleep(5 * time.Second)
 			if remember != nil {
 				tr.deps.Panel.Remember(remember)
 			}
 			time.Sleep(2 * keepSoon)
-			again := ask(tr.deps.Panel, CommandStop)
+			again := ask(tr.deps.Panel, control.CommandStop)
 			if _, err := end(); !errors.Is(err, ErrSafety) || !again.OK {
 				t.Errorf("error %v, %+v", err, again)
 			}
@@ -221,13 +223,13 @@ func TestResetAfterTheWatchdogNeedsANewStart(t *testing.T) {
 		}
 		end := tr.begin(t)
 		time.Sleep(2 * time.Minute)
-		if s := p.Status(); s.State != "tripped" || !slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Rule == "watchdog" && c.Latched }) {
+		if s := p.Status(); s.State != "tripped" || !slices.ContainsFunc(s.Causes, func(c control.Cause) bool { return c.Rule == "watchdog" && c.Latched }) {
 			t.Errorf("the loop has stood for a minute: %s, %+v", s.State, s.FirstOut)
 		}
-		if r := ask(p, CommandReset); r.OK || r.Code != CodeLatched || !strings.Contains(r.Message, "new start of the program") {
+		if r := ask(p, control.CommandReset); r.OK || r.Code != control.CodeLatched || !strings.Contains(r.Message, "new start of the program") {
 			t.Errorf("reset: %+v", r)
 		}
-		ask(p, CommandStop)
+		ask(p, control.CommandStop)
 		if _, err := end(); !errors.Is(err, ErrSafety) {
 			t.Errorf("the run ended with %v", err)
 		}

@@ -1,4 +1,4 @@
-package loop
+package control
 
 import (
 	"context"
@@ -125,7 +125,7 @@ func (s *Subscription) wake() {
 }
 
 // tell hands news to every subscriber.
-func (p *Panel) tell(n News) {
+func (p *Panel) Publish(n News) {
 	if p == nil {
 		return
 	}
@@ -135,20 +135,4 @@ func (p *Panel) tell(n News) {
 	for _, s := range subs {
 		s.put(n)
 	}
-}
-
-// tellEvent hands an event to whoever watches.
-func (l *Loop) tellEvent(e journal.Event) {
-	if l.deps.Watch.Event != nil {
-		l.deps.Watch.Event(e)
-	}
-	l.deps.Panel.tell(News{Event: &e})
-}
-
-// tellStep hands a concluded step to whoever watches.
-func (l *Loop) tellStep(d journal.Decision, o journal.Outcome) {
-	if l.deps.Watch.Step != nil {
-		l.deps.Watch.Step(d, o)
-	}
-	l.deps.Panel.tell(News{Decision: &d, Outcome: &o})
 }

@@ -1,0 +1,246 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/control"
+)
+
+// takeOrders begins what the panel has: each command is made durable before it acts.
+func (l *Loop) takeOrders() {
+	commands, notes, unnoted := l.deps.Panel.TakeOrders()
+	for _, o := range notes {
+		l.note(o)
+	}
+	if unnoted > 0 {
+		l.event("warn", journal.EventCommand, fmt.Sprintf("%d more commands were refused than can be recorded one by one", unnoted))
+	}
+	for _, o := range commands {
+		if l.phase >= closing {
+			l.deps.Panel.Answered()
+			o.Reply(control.Response{Code: control.CodeEnding, Message: "the run is ending", Status: l.deps.Panel.Status()})
+			continue
+		}
+		l.takeOrder(o)
+	}
+}
+
+// note records what a transport has refused.
+func (l *Loop) note(o *control.Order) {
+	c, a := o.Record(l.stamp()), control.AnswerOf(*o.Refusal, l.stamp())
+	l.enqueue(due{what: "refused command", write: func(j *journal.Journal) error { return j.Ordered(c, a) }, story: true})
+}
+
+// takeOrder records an order, then carries it out.
+func (l *Loop) takeOrder(o *control.Order) {
+	c := o.Record(l.stamp())
+	var id int64
+	l.enqueue(due{what: "command " + c.Name,
+		write: func(j *journal.Journal) (err error) { id, err = j.Order(c); return err },
+		then: func() {
+			l.deps.Panel.Answered()
+			l.carryOut(o, id)
+		},
+		failed: func(err error) {
+			l.deps.Panel.Answered()
+			o.Reply(control.Response{Code: control.CodeUnrecorded, Message: fmt.Sprintf("it could not be recorded, and has not acted: %v", err), Status: l.deps.Panel.Status()})
+		}})
+}
+
+// carryOut has a recorded order act, unless its caller has given up, and records what
+// came of it.
+func (l *Loop) carryOut(o *control.Order, id int64) {
+	r := control.Response{Code: control.CodeGivenUp, Message: "the caller gave up before it acted"}
+	acts := o.Begin()
+	if acts {
+		r = l.obey(o.Command)
+		l.tellOrder(o, r)
+	}
+	a := control.AnswerOf(r, l.stamp())
+	l.record("answer to a command", func(j *journal.Journal) error { return j.Answer(id, a) }, nil)
+	if acts {
+		l.publish(l.now())
+		r.Status = l.deps.Panel.Status()
+		o.Reply(r)
+	}
+}
+
+// tellOrder adds a command to the run's story.
+func (l *Loop) tellOrder(o *control.Order, r control.Response) {
+	if o.Command == control.CommandStatus {
+		return
+	}
+	text := o.Command + " asked for by " + o.Origin()
+	if o.Reason != "" {
+		text += fmt.Sprintf(" (%q)", o.Reason)
+	}
+	l.event("info", journal.EventCommand, text+": "+r.Message)
+}
+
+// answerStops answers the stops that wait, once the safety layer has had one.
+func (l *Loop) answerStops() {
+	for _, o := range l.deps.Panel.TakeStops() {
+		if _, ok := o.Check(); !ok {
+			o.Reason = "" // a stop is never refused for its arguments
+		}
+		r := control.Response{OK: true, Code: control.CodeOK, Message: "stopped: actuators go to their fault states, and the run ends"}
+		if l.opt.Mode == plan.Shadow {
+			r.Message = "stopped: nothing was driven, and the run ends"
+		}
+		l.publish(l.now())
+		r.Status = l.deps.Panel.Status()
+		o.Reply(r)
+		c, a := o.Record(l.stamp()), control.AnswerOf(r, l.stamp())
+		l.record("stop", func(j *journal.Journal) error { return j.Ordered(c, a) }, nil)
+		l.tellOrder(o, r)
+	}
+}
+
+// obey carries out a command other than stop.
+func (l *Loop) obey(command string) control.Response {
+	switch {
+	case command == control.CommandStatus:
+		return control.Response{OK: true, Code: control.CodeOK, Message: l.stateWords()}
+	case l.phase <= booting:
+		return control.Response{Code: control.CodeStarting, Message: "the run is starting: its devices are being opened and read"}
+	case l.phase >= resting:
+		return control.Response{Code: control.CodeEnding, Message: "the run is ending"}
+	case l.opt.Mode == plan.Shadow:
+		return control.Response{Code: control.CodeDryRun, Message: fmt.Sprintf("a dry run drives nothing: there is nothing to %s", command)}
+	}
+	now := l.now()
+	switch command {
+	case control.CommandPause:
+		return l.pause(now)
+	case control.CommandResume:
+		return l.resume(now)
+	case control.CommandReset:
+		return l.reset(now)
+	default:
+		return l.setBest()
+	}
+}
+
+// done says what came of a command that was followed.
+func done(format string, args ...any) control.Response {
+	return control.Response{OK: true, Code: control.CodeOK, Message: fmt.Sprintf(format, args...)}
+}
+
+// pause holds the run where it is.
+func (l *Loop) pause(now time.Time) control.Response {
+	switch l.safety.Mode {
+	case safety.Run, safety.Hold:
+		held := l.safety.Mode == safety.Hold && !l.safety.Paused
+		l.pass(now, safety.CommandPause)
+		if l.safety.Mode != safety.Hold {
+			return control.Response{Code: control.CodeConditions, Message: modeWords[l.safety.Mode] + ": " + l.story()}
+		}
+		if held {
+			return done("paused; it was held already: %s", l.causes(l.out.Active))
+		}
+		return done("paused: every actuator stays where it is until resume")
+	default:
+		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: nothing runs that could be paused", l.stateWords())}
+	}
+}
+
+// resume goes on from a hold, a fallback or a reset, when conditions are good. What is
+// refused leaves everything as it was.
+func (l *Loop) resume(now time.Time) control.Response {
+	commands, goal := []safety.Command{safety.CommandResume}, safety.Run
+	switch l.safety.Mode {
+	case safety.Run, safety.Armed:
+		return done("the run goes on already")
+	case safety.Hold:
+	case safety.Fallback:
+		goal = safety.Armed
+	case safety.Init, safety.Idle:
+		commands, goal = append(commands, safety.CommandArm), safety.Armed
+	default:
+		return control.Response{Code: control.CodeLatched, Message: fmt.Sprintf("%s: %s: look at the instrument, then reset", modeWords[l.safety.Mode], l.story())}
+	}
+	if refused, mode := l.rehearse(now, commands...); mode != goal {
+		return control.Response{Code: control.CodeConditions, Message: l.causes(refused)}
+	}
+	l.pass(now, commands...)
+	if goal == safety.Armed {
+		return done("armed; the run goes on with a new step")
+	}
+	return done("the run goes on")
+}
+
+// reset clears a latched trip whose cause has gone. It starts nothing.
+func (l *Loop) reset(now time.Time) control.Response {
+	if l.safety.Mode < safety.Tripped {
+		if l.safety.Latched.Empty() {
+			return done("nothing is latched")
+		}
+		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: %s: resume acknowledges it", l.stateWords(), l.story())}
+	}
+	if _, mode := l.rehearse(now, safety.CommandReset); mode == safety.Idle {
+		was := l.story()
+		l.pass(now, safety.CommandReset)
+		return done("cleared: %s; resume starts the run again", was)
+	}
+	if l.out.Active.Empty() || l.needsRestart() {
+		return control.Response{Code: control.CodeLatched, Message: fmt.Sprintf("%s: that needs a new start of the program, then a reset", l.story())}
+	}
+	return control.Response{Code: control.CodeConditions, Message: l.causes(l.out.Active)}
+}
+
+// needsRestart says that something is latched which this process cannot be trusted after.
+func (l *Loop) needsRestart() bool {
+	for r, of := range l.safety.Latched {
+		if of != 0 && safety.About(safety.Rule(r)).Clear == safety.ClearRestart {
+			return true
+		}
+	}
+	return false
+}
+
+// setBest ends the search as a stop condition does: at the best setting that the policy
+// can defend.
+func (l *Loop) setBest() control.Response {
+	switch {
+	case l.safety.Mode != safety.Run:
+		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: resume first", l.stateWords())}
+	case l.reason != "" || l.wantBest:
+		return done("the run is on its way there already")
+	case l.best == nil:
+		return control.Response{Code: control.CodeConditions, Message: "no step has given data yet: there is no best setting"}
+	}
+	l.wantBest = true
+	if l.phase != concluding { // else the step is about to end by itself
+		l.abandonStep("set-best: the search ends")
+		l.next()
+	}
+	if l.opt.Verify.Pairs > 0 {
+		return done("the search ends: the best setting it can defend is measured against the starting one, then the run goes there")
+	}
+	return done("the search ends: the run goes to the best setting it can defend")
+}
+
+// rehearse asks the safety layer what commands would come to, and changes nothing: what
+// keeps the last of them from being followed, and the mode.
+func (l *Loop) rehearse(now time.Time, commands ...safety.Command) (refused safety.Causes, mode safety.Mode) {
+	state, p := l.safety, l.proposal()
+	var out safety.Output
+	for _, c := range commands {
+		in := l.inputs(now, c)
+		state, out = safety.Step(&l.limits, state, &in, &p, l.safeTime(now))
+	}
+	return out.Refused, state.Mode
+}
+
+// pass gives commands to the safety layer, and follows it.
+func (l *Loop) pass(now time.Time, commands ...safety.Command) {
+	for _, c := range commands {
+		l.guard(now, c)
+	}
+	l.heed(now)
+}

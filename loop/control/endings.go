@@ -1,0 +1,20 @@
+package control
+
+// Endings says in words, by a run's reason (Result.Reason), why it ended.
+func Endings() map[string]string {
+	return map[string]string{ReasonSteps: "all steps are done", ReasonCost: "the budget does not pay for another step",
+		ReasonTime: "its time is over", ReasonInterrupted: "it was interrupted", ReasonFault: "a fault ended it",
+		reasonNoData: "the instrument gave no data", ReasonSafety: "the safety layer ended it", ReasonBest: "a person ended the search"}
+}
+
+// Why a run ended.
+const (
+	ReasonSteps       = "steps"
+	ReasonCost        = "cost"
+	ReasonTime        = "time"
+	ReasonInterrupted = "interrupted"
+	ReasonFault       = "fault"
+	reasonNoData      = "no data"
+	ReasonSafety      = "safety"
+	ReasonBest        = "set-best"
+)

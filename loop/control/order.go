@@ -1,0 +1,98 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// Order is a request on its way through the loop.
+type Order struct {
+	Request
+	// Reason is why, for the record.
+	Reason string
+	// Answer takes one Response; nil where nobody waits.
+	Answer chan Response
+	// Refusal, if any, is what the transport has said: the order is only recorded.
+	Refusal *Response
+	// state is one of the order states: whoever changes it from waiting decides.
+	state atomic.Int32
+}
+
+const (
+	orderWaits int32 = iota
+	orderActs
+	orderGivenUp
+)
+
+func (o *Order) Begin() bool { return o.state.CompareAndSwap(orderWaits, orderActs) }
+
+func (o *Order) giveUp() bool { return o.state.CompareAndSwap(orderWaits, orderGivenUp) }
+
+func (o *Order) Reply(r Response) {
+	if o.Answer != nil {
+		o.Answer <- r // there is room for one, and there is one
+	}
+}
+
+// reasonMax bounds the text that is recorded with a command, in bytes.
+const reasonMax = 200
+
+// Check refuses what cannot be carried out whatever the run does.
+func (o *Order) Check() (Response, bool) {
+	if !slices.Contains(Commands(), o.Command) {
+		return Response{Code: CodeUnknown, Message: fmt.Sprintf("there is no command %q; there are %s", clip(o.Command), strings.Join(Commands(), ", "))}, false
+	}
+	if len(bytes.TrimSpace(o.Args)) == 0 {
+		return Response{}, true
+	}
+	var args struct {
+		Reason string `json:"reason"`
+	}
+	d := json.NewDecoder(bytes.NewReader(o.Args))
+	d.DisallowUnknownFields()
+	err := d.Decode(&args)
+	if _, end := d.Token(); err == nil && end != io.EOF {
+		err = fmt.Errorf("more than one value")
+	}
+	switch {
+	case err != nil:
+		return Response{Code: CodeArgs, Message: fmt.Sprintf("args of %s: %v; it takes {\"reason\": TEXT}", o.Command, err)}, false
+	case len(args.Reason) > reasonMax:
+		return Response{Code: CodeArgs, Message: fmt.Sprintf("args.reason has %d bytes; at most %d are kept", len(args.Reason), reasonMax)}, false
+	}
+	o.Reason = args.Reason
+	return Response{}, true
+}
+
+// clip shortens foreign text for a message.
+func clip(s string) string {
+	const most = 40
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}
+
+// Record is what the journal keeps of the order.
+func (o *Order) Record(at journal.Stamp) journal.Command {
+	return journal.Command{Name: o.Command, Who: o.Who, Transport: o.Transport, Transaction: o.Transaction, Args: string(o.Args), At: at}
+}
+
+func AnswerOf(r Response, at journal.Stamp) journal.Answer {
+	return journal.Answer{OK: r.OK, Code: r.Code, Message: r.Message, At: at}
+}
+
+// Origin is who asked, and by which way.
+func (o *Order) Origin() string {
+	if o.Who == "" {
+		return o.Transport
+	}
+	return fmt.Sprintf("%q over %s", o.Who, o.Transport)
+}

@@ -1,0 +1,47 @@
+package control
+
+import "github.com/labtuner/tuner/loop/journal"
+
+// Picture is what the model believes, as numbers that can be drawn: in the user's
+// units and sense (Bound is the pessimistic one: an upper one where the user minimises).
+type Picture struct {
+	// Best is the recommended setting; nil before the first valid step.
+	Best *PicturePoint `json:"best"`
+	// Start describes the objective at the starting setting; nil if that is not known.
+	Start *PictureEstimate `json:"start"`
+	// Slices go through the recommended setting, one for each variable it sets.
+	Slices []PictureSlice `json:"slices"`
+	// Sets has, for each control set, the best of the settings that it has played, nil
+	// where it has none.
+	Sets []*PicturePoint `json:"sets"`
+}
+
+// PictureEstimate is what the model says of the objective at one setting.
+type PictureEstimate struct {
+	Mean journal.Number `json:"mean"`
+	// SD is the standard deviation of Mean, NoiseSD that of one shot.
+	SD      journal.Number `json:"sd"`
+	NoiseSD journal.Number `json:"noise_sd"`
+	// Bound is the pessimistic bound of the (mean-variance) objective.
+	Bound journal.Number `json:"bound"`
+	// Feasibility is the probability that every constraint holds; null without any.
+	Feasibility journal.Number `json:"feasibility"`
+}
+
+// PicturePoint is a setting: null for variables that its control set leaves random.
+type PicturePoint struct {
+	ControlSet int              `json:"control_set"`
+	X          []journal.Number `json:"x"`
+	Feasible   bool             `json:"feasible"`
+	PictureEstimate
+}
+
+// PictureSlice is the model along one variable, all others at the recommended setting.
+type PictureSlice struct {
+	// Variable indexes Options.Variables.
+	Variable int              `json:"variable"`
+	X        []journal.Number `json:"x"`
+	Mean     []journal.Number `json:"mean"`
+	SD       []journal.Number `json:"sd"`
+	NoiseSD  []journal.Number `json:"noise_sd"`
+}

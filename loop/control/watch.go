@@ -1,0 +1,68 @@
+package control
+
+import (
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// Watch is a set of callbacks; nil ones are not called.
+type Watch struct {
+	// Step: a step was concluded.
+	Step func(journal.Decision, journal.Outcome)
+	// Progress: a tick was completed that changed what a progress line shows.
+	Progress func(Progress)
+	// Event: a line of the run's story.
+	Event func(journal.Event)
+	// Meter: durations and counts.
+	Meter Meter
+}
+
+// Progress is what a progress line shows.
+type Progress struct {
+	Step  int
+	Phase string
+	// LowerBound is the recommended setting's, in the user's sense; NaN at first.
+	LowerBound float64
+	Spent      float64
+	Elapsed    time.Duration
+	// Left is the time until the earliest of the stop conditions at the present
+	// pace; negative: unknown.
+	Left time.Duration
+	// Read says that the instrument has been read and the run goes on from there;
+	// Ending that the actuators are on their way to rest.
+	Read, Ending bool
+}
+
+// Meter is told what those who watch over a service want to know of a run beside its
+// Status: how long things take, and how often they happen. Its functions are called on
+// the loop's goroutine and must not block; nil ones are not called.
+type Meter struct {
+	// Tick: a tick was completed, and took so long.
+	Tick func(took time.Duration)
+	// Record: something that was to be recorded became durable, so long after it was asked for.
+	Record func(took time.Duration)
+	// Trouble: a device's "read" or "write" went wrong.
+	Trouble func(device, operation string)
+	// State: the safety layer went to "held", "fallen back", "tripped" or "stopped", because
+	// of these.
+	State func(state string, because []Cause)
+	// Model: the policy has learnt, and its model is of this size.
+	Model func(ModelSize)
+	// Fit: hyperparameters came into force, or their fit failed.
+	Fit func(failed bool)
+}
+
+// ModelSize is how much a policy's model holds.
+type ModelSize = policy.Size
+
+// RuleNames lists the safety rules by the names that a Cause has.
+func RuleNames() []string {
+	names := make([]string, safety.RuleCount)
+	for r := range safety.RuleCount {
+		names[r] = r.String()
+	}
+	return names
+}
