@@ -61,7 +61,6 @@ Start with:
 		newConfigCommand(e),
 		newExportCommand(e),
 		newReplayCommand(e),
-		newImportCommand(e),
 		newDumpCommand(e),
 		newReportCommand(e),
 		newBenchCommand(e),

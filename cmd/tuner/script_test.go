@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,9 +61,20 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
-			examples, err := filepath.Abs(filepath.Join("..", "..", "drivers", "exec", "examples"))
-			e.Setenv("EXAMPLES", examples)
-			return err
+			for name, folder := range map[string]string{"EXAMPLES": "../../drivers/exec/examples", "SCRIPTS": "../../scripts", "ARCHIVES": "testdata/archives"} {
+				path, err := filepath.Abs(folder)
+				if err != nil {
+					return err
+				}
+				e.Setenv(name, path)
+			}
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "pyyaml" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return exec.Command("python3", "-c", "import yaml").Run() == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    scriptExits,
