@@ -7,6 +7,8 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 // entry is the latest believed value of one channel.
@@ -68,7 +70,7 @@ func (l *Loop) takeReading(device int, r drivers.Reading) (renewed []int) {
 		state := &l.safety.Sensor[i]
 		sample := safety.Sample{Value: v, At: l.safeTime(r.At), Known: true}
 		*state, verdict = l.limits.Sensors[i].Take(*state, sample)
-		l.tape.heard(reading{i, sample, verdict})
+		l.trace.Heard(trace.Reading{Sensor: i, Sample: sample, Verdict: verdict})
 		if verdict == safety.Believed {
 			b.sensors[i] = entry{v, r.At, true}
 			renewed = append(renewed, i)

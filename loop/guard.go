@@ -6,11 +6,13 @@ import (
 
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 // safeTime is a time by the safety layer's clock, which goes on over restarts.
 // It is rounded down to what the tape keeps: nothing grows younger by it.
-func (l *Loop) safeTime(t time.Time) time.Duration { return inTapeTime(l.base + t.Sub(l.start)) }
+func (l *Loop) safeTime(t time.Time) time.Duration { return trace.Round(l.base + t.Sub(l.start)) }
 
 // guard passes one tick through the safety layer and writes what comes out. Nothing
 // reaches an actuator except from here.
@@ -20,15 +22,15 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	}
 	in, p := l.inputs(now, command), l.proposal()
 	generation, mode := l.safety.Generation, l.safety.Mode
-	v := verdict{now: l.safeTime(now), in: in, p: p}
-	v.out = l.safety.Advance(&l.limits, &v.in, &v.p, v.now)
-	out := v.out
+	v := trace.Tick{Now: l.safeTime(now), In: in, P: p}
+	v.Out = l.safety.Advance(&l.limits, &v.In, &v.P, v.Now)
+	out := v.Out
 	l.out, l.ruledAt = out, now
 	if l.safety.Mode != mode {
 		l.orders.Add(1)
 	}
-	if l.tape.tick(&v) {
-		l.saveTape()
+	if l.trace.Tick(&v) {
+		l.saveTrace()
 	}
 	for i := range l.aims {
 		a := &l.aims[i]
@@ -76,7 +78,7 @@ func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
 // writtenSample is what the device acknowledged last. Its time is rounded up, so that no
 // reading of the same millisecond counts as taken after it.
 func (l *Loop) writtenSample(a *aim) safety.Sample {
-	return safety.Sample{Value: a.written, At: l.safeTime(a.writtenAt.Add(tapeUnit - 1)), Known: !math.IsNaN(a.written)}
+	return safety.Sample{Value: a.written, At: l.safeTime(a.writtenAt.Add(trace.Unit - 1)), Known: !math.IsNaN(a.written)}
 }
 
 // found is what the loop itself holds against the run.

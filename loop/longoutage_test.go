@@ -15,6 +15,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 // longOutage is a run whose disk is full for outage in the middle of its second step, with
@@ -30,7 +32,7 @@ func longOutage(t *testing.T, outage time.Duration, most int) (tr *trial, path s
 	tr.deps.Failpoint = func(name string) {
 		if name == "intent-durable" && len(tr.policy.seen) == 1 && began.IsZero() {
 			began = tr.clock.Now()
-			l.tape.most = most
+			l.trace.Bound(most)
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 			fill()
@@ -40,8 +42,8 @@ func longOutage(t *testing.T, outage time.Duration, most int) (tr *trial, path s
 	tr.rig.aux = func() float64 {
 		if !began.IsZero() && !freed {
 			due = max(due, len(l.recorder.queue))
-			if l.tape != nil {
-				owed = max(owed, l.tape.owed)
+			if l.trace != nil {
+				owed = max(owed, l.trace.Waiting())
 			}
 			if tr.clock.Now().Sub(began) > outage {
 				var after runtime.MemStats
@@ -74,9 +76,9 @@ func longOutage(t *testing.T, outage time.Duration, most int) (tr *trial, path s
 // held, samples are not collected, and what waits is a piece of the tape a minute. All of
 // it is recorded afterwards, and every verdict is derived.
 func TestLongOutageKeepsTheTape(t *testing.T) {
-	_, path, due, owed, grown := longOutage(t, time.Hour, tapeOwedMax)
+	_, path, due, owed, grown := longOutage(t, time.Hour, trace.WaitingMax)
 	t.Logf("%d records waited, %d kB of tape, the heap grew by %d kB", due, owed>>10, grown>>10)
-	if due > 80 || owed > tapeOwedMax/10 || grown > 8<<20 {
+	if due > 80 || owed > trace.WaitingMax/10 || grown > 8<<20 {
 		t.Errorf("%d records and %d bytes of tape waited, the heap grew by %d bytes", due, owed, grown)
 	}
 	if v := verdictsOf(t, path, 0); v.First != nil || v.Ticks < 36_000 {

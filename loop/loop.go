@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 // phase is where the run stands; see the package comment.
@@ -108,10 +110,10 @@ type Loop struct {
 	toldWait bool
 	kept     time.Time
 	mishaps  mishaps
-	// bootedFrom is what the safety layer was; tape records what it does, nil where
+	// bootedFrom is what the safety layer was; trace records what it does, nil where
 	// nothing is driven.
 	bootedFrom safety.Saved
-	tape       *tape
+	trace      *trace.Recorder
 	// known are the settings known to be safe, violations the steps in a row that broke
 	// a constraint.
 	known      safety.Known
@@ -224,7 +226,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 		len(l.opt.Variables), len(l.opt.ControlSets)))
 	l.tellBypasses()
 	l.takeUp()
-	l.startTape()
+	l.startTrace()
 	l.openAll()
 	if d, ok := l.desk.(*virtualDesk); ok {
 		l.runVirtual(ctx, d)

@@ -210,7 +210,7 @@ func (l *Loop) rested() {
 // asked for now.
 func (l *Loop) closeAll() {
 	l.enter(closing)
-	l.saveTape()
+	l.saveTrace()
 	waiting := len(l.links) + 1
 	done := func() {
 		if waiting--; waiting == 0 {

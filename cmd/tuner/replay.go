@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 func newReplayCommand(e *env) *cobra.Command {
@@ -51,7 +53,7 @@ the rules that acted, to the last bit. A journal of an older version has none.`,
 			replay.Until, replay.Step = until, func(n int) { tell.show(fmt.Sprintf("step %d", n)) }
 			var done replayed
 			if done.Replayed, err = replay.Run(cmd.Context(), r); err == nil {
-				done.Verdicts, err = replay.Verdicts(r, until)
+				done.Verdicts, err = trace.Replay(r.Tapes(), until)
 			}
 			tell.close()
 			if err != nil {
@@ -118,7 +120,7 @@ func wireRun(run journal.Run, folder, executable string) (*wiring, error) {
 // replayed is what came of a replay.
 type replayed struct {
 	loop.Replayed
-	Verdicts loop.Verdicts `json:"verdicts"`
+	Verdicts trace.Verdicts `json:"verdicts"`
 }
 
 // tellReplay prints what came of a replay; a difference is an error.

@@ -1,9 +1,11 @@
-package loop
+package trace
 
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,28 +35,28 @@ type VerdictDifference struct {
 	Derived  string `json:"derived"`
 }
 
-// Verdicts derives every recorded verdict of the safety layer anew: from what each session
+// Replay derives every recorded verdict of the safety layer anew: from what each session
 // began from, through every reading and every tick, by safety.Step itself, and compares
 // all of what it said, bit for bit. until, if it is not 0, is the last step whose ticks
 // are looked at.
 //
-// Errors: what reading the journal gives, and a tape that cannot be read.
-func (p *Replay) Verdicts(r *journal.Reader, until int) (Verdicts, error) {
+// Errors: what reading the pieces gives, and a trace that cannot be read.
+func Replay(pieces iter.Seq2[journal.TapePiece, error], until int) (Verdicts, error) {
 	var done Verdicts
-	var session *tapeSession
-	for piece, err := range r.Tapes() {
+	var session *session
+	for piece, err := range pieces {
 		if err != nil {
 			return done, err
 		}
 		if piece.Ticks == 0 {
-			if session, err = newTapeSession(piece); err != nil {
+			if session, err = newSession(piece); err != nil {
 				return done, err
 			}
 			done.Sessions++
 			continue
 		}
 		if session == nil || session.number != piece.Session {
-			return done, fmt.Errorf("%w: session %d has no beginning", errTape, piece.Session)
+			return done, fmt.Errorf("%w: session %d has no beginning", ErrTrace, piece.Session)
 		}
 		if err := session.play(piece, until, &done); err != nil || done.First != nil {
 			return done, err
@@ -63,31 +65,31 @@ func (p *Replay) Verdicts(r *journal.Reader, until int) (Verdicts, error) {
 	return done, nil
 }
 
-// tapeSession is a session that is being replayed.
-type tapeSession struct {
+// session is a session that is being replayed.
+type session struct {
 	number, ticks int
 	limits        safety.Limits
 	state         safety.State
 }
 
-func newTapeSession(piece journal.TapePiece) (*tapeSession, error) {
-	var start tapeStart
+func newSession(piece journal.TapePiece) (*session, error) {
+	var start Start
 	if err := json.Unmarshal(piece.Data, &start); err != nil {
-		return nil, fmt.Errorf("%w: %w", errTape, err)
+		return nil, fmt.Errorf("%w: %w", ErrTrace, err)
 	}
 	if err := start.Limits.Check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errTape, err)
+		return nil, fmt.Errorf("%w: %w", ErrTrace, err)
 	}
-	return &tapeSession{number: piece.Session, limits: start.Limits, state: safety.Boot(start.Saved)}, nil
+	return &session{number: piece.Session, limits: start.Limits, state: safety.Boot(start.Saved)}, nil
 }
 
 // play derives the ticks of one piece.
-func (s *tapeSession) play(piece journal.TapePiece, until int, done *Verdicts) error {
+func (s *session) play(piece journal.TapePiece, until int, done *Verdicts) error {
 	data, err := unpack(piece.Data)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errTape, err)
+		return fmt.Errorf("%w: %w", ErrTrace, err)
 	}
-	t, memory := &tapeBytes{b: data}, tapeMemory{}
+	t, memory := &decoder{b: data}, memory{}
 	for len(t.b) > 0 && t.err == nil {
 		repeat, tick := t.uvarint(), t.b
 		for ; repeat > 0 && t.err == nil; repeat-- {
@@ -96,7 +98,7 @@ func (s *tapeSession) play(piece journal.TapePiece, until int, done *Verdicts) e
 			switch {
 			case t.err != nil:
 				return t.err
-			case until > 0 && v.p.ID > int64(until):
+			case until > 0 && v.P.ID > int64(until):
 				return nil
 			}
 			if done.First = s.derive(readings, &v); done.First != nil {
@@ -109,59 +111,59 @@ func (s *tapeSession) play(piece journal.TapePiece, until int, done *Verdicts) e
 }
 
 // read reads one tick with the readings before it.
-func (s *tapeSession) read(t *tapeBytes, m *tapeMemory) (list []reading, v verdict) {
+func (s *session) read(t *decoder, m *memory) (list []Reading, v Tick) {
 	for n := t.uvarint(); n > 0 && t.err == nil; n-- {
 		u := t.uvarint()
 		i := int(u >> 2)
 		if u>>2 >= uint64(len(s.limits.Sensors)) {
-			t.err = errTape
+			t.err = ErrTrace
 			break
 		}
 		m.sensor[i] = [2]uint64{t.time(m.sensor[i][0]), t.bits(m.sensor[i][1])}
-		list = append(list, reading{sensor: i, verdict: safety.Verdict(u & 3),
-			sample: safety.Sample{At: time.Duration(m.sensor[i][0]), Value: math.Float64frombits(m.sensor[i][1]), Known: true}})
+		list = append(list, Reading{Sensor: i, Verdict: safety.Verdict(u & 3),
+			Sample: safety.Sample{At: time.Duration(m.sensor[i][0]), Value: math.Float64frombits(m.sensor[i][1]), Known: true}})
 	}
-	layout := words{}
-	layout.tick(&s.limits, &verdict{})
+	plan := layout{}
+	plan.tick(&s.limits, &Tick{})
 	if m.words == nil {
-		m.words = make([]uint64, len(layout.list))
+		m.words = make([]uint64, len(plan.list))
 	}
 	at := uint64(0)
 	for n := t.uvarint(); n > 0 && t.err == nil; n-- {
 		at += t.uvarint()
 		if at >= uint64(len(m.words)) {
-			t.err = errTape
+			t.err = ErrTrace
 			break
 		}
-		if layout.times[at] {
+		if plan.times[at] {
 			m.words[at] = t.time(m.words[at])
 		} else {
 			m.words[at] = t.bits(m.words[at])
 		}
 		at++
 	}
-	w := words{list: m.words, reading: true}
+	w := layout{list: m.words, reading: true}
 	w.tick(&s.limits, &v)
 	return list, v
 }
 
 // derive passes one tick through the safety layer and compares.
-func (s *tapeSession) derive(readings []reading, v *verdict) *VerdictDifference {
+func (s *session) derive(readings []Reading, v *Tick) *VerdictDifference {
 	s.ticks++
 	differs := func(what string, recorded, derived any) *VerdictDifference {
-		return &VerdictDifference{Session: s.number, Tick: s.ticks, At: v.now, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
+		return &VerdictDifference{Session: s.number, Tick: s.ticks, At: v.Now, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
 	}
 	for _, r := range readings {
-		state := &s.state.Sensor[r.sensor]
+		state := &s.state.Sensor[r.Sensor]
 		var judged safety.Verdict
-		*state, judged = s.limits.Sensors[r.sensor].Take(*state, r.sample)
-		if judged != r.verdict {
-			return differs(fmt.Sprintf("verdict on a reading of sensor %d", r.sensor+1), verdictWords[r.verdict&3], verdictWords[judged&3])
+		*state, judged = s.limits.Sensors[r.Sensor].Take(*state, r.Sample)
+		if judged != r.Verdict {
+			return differs(fmt.Sprintf("verdict on a reading of sensor %d", r.Sensor+1), verdictWords[r.Verdict&3], verdictWords[judged&3])
 		}
 	}
 	var out safety.Output
-	s.state, out = safety.Step(&s.limits, s.state, &v.in, &v.p, v.now)
-	what, recorded, derived := differ(&v.out, &out, &s.limits)
+	s.state, out = safety.Step(&s.limits, s.state, &v.In, &v.P, v.Now)
+	what, recorded, derived := differ(&v.Out, &out, &s.limits)
 	if what == "" {
 		return nil
 	}
@@ -192,11 +194,11 @@ func differ(a, b *safety.Output, l *safety.Limits) (what string, x, y any) {
 		case a.Write[i] != b.Write[i]:
 			return of("whether to write a setpoint"), a.Write[i], b.Write[i]
 		case !same(a.Setpoint[i], b.Setpoint[i]):
-			return of("setpoint"), exactly(a.Setpoint[i]), exactly(b.Setpoint[i])
+			return of("setpoint"), shortest(a.Setpoint[i]), shortest(b.Setpoint[i])
 		case a.Release[i] != b.Release[i]:
 			return of("release"), a.Release[i], b.Release[i]
 		case !same(a.Destination[i], b.Destination[i]):
-			return of("destination"), exactly(a.Destination[i]), exactly(b.Destination[i])
+			return of("destination"), shortest(a.Destination[i]), shortest(b.Destination[i])
 		case a.Arrived[i] != b.Arrived[i], a.Failed[i] != b.Failed[i]:
 			return of("arrival"), [2]bool{a.Arrived[i], a.Failed[i]}, [2]bool{b.Arrived[i], b.Failed[i]}
 		case a.Reasons[i] != b.Reasons[i]:
@@ -215,4 +217,12 @@ func ruleNames(c safety.Causes) string {
 		}
 	}
 	return "[" + strings.Join(out, " ") + "]"
+}
+
+// shortest writes a number with as many digits as tell it from all others.
+func shortest(x float64) string {
+	if math.IsNaN(x) {
+		return "none"
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }

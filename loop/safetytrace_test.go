@@ -1,12 +1,16 @@
 package loop
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	"errors"
+	"io"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,17 +19,19 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 // verdictsOf replays the tape of a journal.
-func verdictsOf(t *testing.T, path string, until int) Verdicts {
+func verdictsOf(t *testing.T, path string, until int) trace.Verdicts {
 	t.Helper()
 	r, err := journal.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	done, err := (&Replay{}).Verdicts(r, until)
+	done, err := trace.Replay(r.Tapes(), until)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,104 +173,12 @@ func TestVerdictsDiffer(t *testing.T) {
 			t.Fatalf("%s is not in %s", c.old, text)
 		}
 		start.Data = []byte(text)
-		s, err := newTapeSession(start)
+		done, err := trace.Replay(listed(append([]journal.TapePiece{start}, pieces[1:]...)...), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var done Verdicts
-		for _, p := range pieces[1:] {
-			if err := s.play(p, 0, &done); err != nil {
-				t.Fatal(err)
-			}
-			if done.First != nil {
-				break
-			}
-		}
 		if done.First == nil || !strings.HasSuffix(done.First.What, c.want) {
 			t.Errorf("%s for %s: %+v, want a difference of %q", c.new, c.old, done.First, c.want)
-		}
-	}
-}
-
-// TestWordsHoldEverything: whatever is in the inputs, the proposal and the output of a
-// driven variable or a watched link comes back from the words, field by field: one that
-// is added to the layer and not to the tape fails here.
-func TestWordsHoldEverything(t *testing.T) {
-	l := safety.Limits{Comms: time.Second}
-	for range safety.MaxVariables {
-		l.Variables = append(l.Variables, safety.VariableLimits{OnFault: safety.RestHold})
-	}
-	for range safety.MaxLinks {
-		l.Links = append(l.Links, safety.LinkLimits{Watched: true})
-	}
-	rng := rand.New(rand.NewPCG(3, 4))
-	var v verdict
-	v.now = time.Duration(rng.Int64())
-	for _, part := range []any{&v.in, &v.p, &v.out} {
-		fill(reflect.ValueOf(part).Elem(), rng)
-	}
-	v.in.Command, v.out.Mode = 3, 5
-	for i := range v.in.Variable {
-		v.in.Variable[i].Dose = safety.DoseOutcome(rng.IntN(3))
-	}
-	w := words{}
-	want := v // the walk writes back what it reads
-	w.tick(&l, &v)
-	var got verdict
-	back := words{list: w.list, reading: true}
-	back.tick(&l, &got)
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("came back as\n%+v\nwant\n%+v", got, want)
-	}
-}
-
-// fill sets every field there is.
-func fill(v reflect.Value, rng *rand.Rand) {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), rng)
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			fill(v.Index(i), rng)
-		}
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Float64:
-		v.SetFloat(rng.NormFloat64())
-	case reflect.Int64:
-		v.SetInt(rng.Int64())
-	case reflect.Uint64:
-		v.SetUint(rng.Uint64())
-	case reflect.Uint32:
-		v.SetUint(uint64(rng.Uint32()))
-	case reflect.Uint8:
-		v.SetUint(1)
-	default:
-		panic("fill: " + v.Kind().String())
-	}
-}
-
-// TestTapeCode: any words come back, whatever they were before, and any bytes are either
-// read or refused.
-func TestTapeCode(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	for range 20000 {
-		a, b := rng.Uint64()>>rng.IntN(64), rng.Uint64()<<rng.IntN(64)
-		if rng.IntN(3) == 0 {
-			b = a + uint64(rng.IntN(1000))*tapeUnit
-		}
-		buf := appendBits(appendTime(nil, b, a), a, b)
-		in := tapeBytes{b: buf}
-		if gotTime, gotBits := in.time(a), in.bits(b); gotTime != b || gotBits != a || in.err != nil || len(in.b) != 0 {
-			t.Fatalf("%x and %x came back as %x and %x, %v", b, a, gotTime, gotBits, in.err)
-		}
-		bad := tapeBytes{b: buf[:rng.IntN(len(buf))]}
-		bad.time(a)
-		bad.bits(b)
-		if bad.err == nil {
-			t.Fatalf("%x was read", bad.b)
 		}
 	}
 }
@@ -280,6 +194,7 @@ func TestGarbledTape(t *testing.T) {
 	defer r.Close()
 	rng := rand.New(rand.NewPCG(7, 8))
 	var start journal.TapePiece
+	refused, differ := 0, 0
 	for p, err := range r.Tapes() {
 		if err != nil {
 			t.Fatal(err)
@@ -288,51 +203,50 @@ func TestGarbledTape(t *testing.T) {
 			start = p
 			continue
 		}
-		plain, err := unpack(p.Data)
+		plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(p.Data)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 100 {
-			s, err := newTapeSession(start)
-			if err != nil {
-				t.Fatal(err)
-			}
-			garbled := append([]byte(nil), plain...)
+			garbled := slices.Clone(plain)
 			garbled[rng.IntN(len(garbled))] ^= 1 << rng.IntN(8)
-			b, m := &tapeBytes{b: garbled}, tapeMemory{}
-			for n := 0; len(b.b) > 0 && b.err == nil && n < 1000; n++ {
-				b.uvarint()
-				list, v := s.read(b, &m)
-				s.derive(list, &v)
+			p.Data = deflated(t, garbled)
+			switch done, err := trace.Replay(listed(start, p), 0); {
+			case err != nil:
+				refused++
+			case done.First != nil:
+				differ++
+			}
+		}
+	}
+	if refused == 0 || differ == 0 {
+		t.Errorf("%d garbled pieces were refused and %d differ, want some of each", refused, differ)
+	}
+}
+
+// listed goes through pieces as a journal's reader does.
+func listed(pieces ...journal.TapePiece) iter.Seq2[journal.TapePiece, error] {
+	return func(yield func(journal.TapePiece, error) bool) {
+		for _, p := range pieces {
+			if !yield(p, nil) {
+				return
 			}
 		}
 	}
 }
 
-// BenchmarkTape is what the record of one tick costs, of four driven variables and as many
-// sensors that say something else each time, packed once a minute.
-func BenchmarkTape(b *testing.B) {
-	l := safety.Limits{Comms: time.Second}
-	for range 4 {
-		l.Variables = append(l.Variables, safety.VariableLimits{OnFault: safety.RestHold})
-		l.Sensors = append(l.Sensors, safety.SensorLimits{Watched: true})
-		l.Links = append(l.Links, safety.LinkLimits{Watched: true})
+func deflated(t *testing.T, plain []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(plain)
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	tape := &tape{limits: &l, heeds: heeded(&l)}
-	var v verdict
-	b.ReportAllocs()
-	for b.Loop() {
-		v.now += 100 * time.Millisecond
-		for i := range 4 {
-			now := safety.Sample{Value: rng.Float64(), At: v.now, Known: true}
-			v.in.Variable[i].Readback, v.in.Heard[i] = now, now
-			tape.heard(reading{i, now, safety.Believed})
-		}
-		if tape.tick(&v) {
-			if _, _, err := tape.take(); err != nil {
-				b.Fatal(err)
-			}
-		}
+	if err == nil {
+		err = w.Close()
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -1,4 +1,4 @@
-package loop
+package trace
 
 import (
 	"math"
@@ -7,24 +7,24 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// verdict is one tick of the safety layer: what it was told, and what it said.
-type verdict struct {
-	now time.Duration
-	in  safety.Inputs
-	p   safety.Proposal
-	out safety.Output
+// Tick is one tick of the safety layer: what it was told, and what it said.
+type Tick struct {
+	Now time.Duration
+	In  safety.Inputs
+	P   safety.Proposal
+	Out safety.Output
 }
 
-// words is a verdict as a list of 64-bit words, of which the place of each follows from
+// layout is a tick as a list of 64-bit words, of which the place of each follows from
 // the limits alone. One walk writes the list and reads it back.
-type words struct {
+type layout struct {
 	list    []uint64
 	times   []bool // which of them are times
 	reading bool
 	at      int
 }
 
-func (w *words) word(v uint64, isTime bool) uint64 {
+func (w *layout) word(v uint64, isTime bool) uint64 {
 	if w.reading {
 		v = w.list[w.at]
 		w.at++
@@ -34,16 +34,16 @@ func (w *words) word(v uint64, isTime bool) uint64 {
 	return v
 }
 
-func (w *words) time(d *time.Duration) { *d = time.Duration(w.word(uint64(*d), true)) }
-func (w *words) float(x *float64)      { *x = math.Float64frombits(w.word(math.Float64bits(*x), false)) }
-func (w *words) count(n *uint64)       { *n = w.word(*n, false) }
-func (w *words) number(n *int64)       { *n = int64(w.word(uint64(*n), false)) }
-func (w *words) reasons(r *safety.Reasons) {
+func (w *layout) time(d *time.Duration) { *d = time.Duration(w.word(uint64(*d), true)) }
+func (w *layout) float(x *float64)      { *x = math.Float64frombits(w.word(math.Float64bits(*x), false)) }
+func (w *layout) count(n *uint64)       { *n = w.word(*n, false) }
+func (w *layout) number(n *int64)       { *n = int64(w.word(uint64(*n), false)) }
+func (w *layout) reasons(r *safety.Reasons) {
 	*r = safety.Reasons(w.word(uint64(*r), false))
 }
 
 // flags packs truths into one word.
-func (w *words) flags(list ...*bool) {
+func (w *layout) flags(list ...*bool) {
 	var v uint64
 	for i, b := range list {
 		if *b {
@@ -56,33 +56,33 @@ func (w *words) flags(list ...*bool) {
 	}
 }
 
-func (w *words) causes(c *safety.Causes) {
+func (w *layout) causes(c *safety.Causes) {
 	for r := range c {
 		c[r] = uint32(w.word(uint64(c[r]), false))
 	}
 }
 
 // sample leaves the flag that says whether it is known to its caller.
-func (w *words) sample(s *safety.Sample) {
+func (w *layout) sample(s *safety.Sample) {
 	w.float(&s.Value)
 	w.time(&s.At)
 }
 
-// tick walks through a verdict: everything that Step looks at under these limits, and
+// tick walks through a tick: everything that Step looks at under these limits, and
 // all that it says.
-func (w *words) tick(l *safety.Limits, v *verdict) {
-	w.time(&v.now)
-	command, mode := uint64(v.in.Command), uint64(v.out.Mode)
+func (w *layout) tick(l *safety.Limits, v *Tick) {
+	w.time(&v.Now)
+	command, mode := uint64(v.In.Command), uint64(v.Out.Mode)
 	w.count(&command)
 	w.count(&mode)
-	v.in.Command, v.out.Mode = safety.Command(command), safety.Mode(mode)
-	w.flags(&v.in.Ready)
-	w.count(&v.in.Durable)
-	w.causes(&v.in.Faults)
-	w.causes(&v.out.Active)
-	w.causes(&v.out.Refused)
-	w.reasons(&v.out.Bypassed)
-	w.number(&v.p.ID)
+	v.In.Command, v.Out.Mode = safety.Command(command), safety.Mode(mode)
+	w.flags(&v.In.Ready)
+	w.count(&v.In.Durable)
+	w.causes(&v.In.Faults)
+	w.causes(&v.Out.Active)
+	w.causes(&v.Out.Refused)
+	w.reasons(&v.Out.Bypassed)
+	w.number(&v.P.ID)
 	for i := range l.Variables {
 		if l.Variables[i].OnFault != safety.RestNone {
 			w.variable(i, v)
@@ -90,14 +90,14 @@ func (w *words) tick(l *safety.Limits, v *verdict) {
 	}
 	for d := range l.Links {
 		if l.Links[d].Watched && l.Comms > 0 {
-			w.flags(&v.in.Heard[d].Known)
-			w.sample(&v.in.Heard[d])
+			w.flags(&v.In.Heard[d].Known)
+			w.sample(&v.In.Heard[d])
 		}
 	}
 }
 
-func (w *words) variable(i int, v *verdict) {
-	in, out, p := &v.in.Variable[i], &v.out, &v.p
+func (w *layout) variable(i int, v *Tick) {
+	in, out, p := &v.In.Variable[i], &v.Out, &v.P
 	w.flags(&in.Readback.Known, &in.Written.Known, &in.CanWrite, &in.Lost, &in.Released, &in.Silent,
 		&p.Drive[i], &p.Release[i], &out.Write[i], &out.Release[i], &out.Arrived[i], &out.Failed[i])
 	w.sample(&in.Readback)
@@ -113,8 +113,8 @@ func (w *words) variable(i int, v *verdict) {
 	w.reasons(&out.Reasons[i])
 }
 
-// heeded says which sensors a rule looks at: what the others say changes no verdict.
-func heeded(l *safety.Limits) []bool {
+// watched says which sensors a rule looks at: what the others say changes no verdict.
+func watched(l *safety.Limits) []bool {
 	out := make([]bool, len(l.Sensors))
 	for i := range l.Sensors {
 		s := &l.Sensors[i]

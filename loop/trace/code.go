@@ -1,4 +1,4 @@
-package loop
+package trace
 
 import (
 	"encoding/binary"
@@ -6,17 +6,17 @@ import (
 	"math/bits"
 )
 
-// errTape: the bytes are no tape.
-var errTape = errors.New("the record of the safety layer's ticks cannot be read")
+// ErrTrace: the bytes are no trace.
+var ErrTrace = errors.New("the record of the safety layer's ticks cannot be read")
 
-// tapeUnit is what times are whole numbers of, where they are.
-const tapeUnit = 1_000_000 // ns
+// Unit is what times are whole numbers of, where they are.
+const Unit = 1_000_000 // ns
 
 // appendTime appends how much a time has grown: in milliseconds where that is exact.
 func appendTime(b []byte, now, before uint64) []byte {
 	d := int64(now - before)
-	if d%tapeUnit == 0 {
-		return binary.AppendUvarint(b, zigzag(d/tapeUnit)<<1)
+	if d%Unit == 0 {
+		return binary.AppendUvarint(b, zigzag(d/Unit)<<1)
 	}
 	// Two words, so that no bit of a large difference is lost.
 	return binary.AppendUvarint(binary.AppendUvarint(b, 1), zigzag(d))
@@ -43,39 +43,39 @@ func zigzag(d int64) uint64 { return uint64(d<<1) ^ uint64(d>>63) }
 
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
-// tapeBytes reads what the functions above have written; the first thing that cannot be
+// decoder reads what the functions above have written; the first thing that cannot be
 // read is kept.
-type tapeBytes struct {
+type decoder struct {
 	b   []byte
 	err error
 }
 
-func (t *tapeBytes) uvarint() uint64 {
+func (t *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(t.b)
 	if n <= 0 {
-		t.b, t.err = nil, errTape
+		t.b, t.err = nil, ErrTrace
 		return 0
 	}
 	t.b = t.b[n:]
 	return v
 }
 
-func (t *tapeBytes) time(before uint64) uint64 {
+func (t *decoder) time(before uint64) uint64 {
 	u := t.uvarint()
 	if u&1 == 0 {
-		return before + uint64(unzigzag(u>>1)*tapeUnit)
+		return before + uint64(unzigzag(u>>1)*Unit)
 	}
 	return before + uint64(unzigzag(t.uvarint()))
 }
 
-func (t *tapeBytes) bits(before uint64) uint64 {
+func (t *decoder) bits(before uint64) uint64 {
 	if len(t.b) == 0 {
-		t.err = errTape
+		t.err = ErrTrace
 		return 0
 	}
 	skip, n := int(t.b[0]>>4), int(t.b[0]&15)
 	if skip+n > 8 || len(t.b) < 1+n {
-		t.b, t.err = nil, errTape
+		t.b, t.err = nil, ErrTrace
 		return 0
 	}
 	var d uint64
