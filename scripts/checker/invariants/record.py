@@ -1,0 +1,113 @@
+"""A run as the invariants see it: the trace cut into sessions, the journals, and what was withheld."""
+
+import bisect
+
+
+class Verdict:
+    """What one invariant says of one run: how often it was judged, and what was wrong."""
+
+    def __init__(self):
+        self.judged, self.findings = 0, []
+
+    def hold(self, true, text, t=None):
+        self.judged += 1
+        if not true:
+            self.findings.append((t, text))
+
+
+class Session:
+    def __init__(self, number, start):
+        self.n, self.start, self.end, self.events, self.code, self.exit = number, start, None, [], None, None
+
+
+class Record:
+    def __init__(self, plan, trace, journals):
+        self.plan, self.events, self.journals = plan, trace.events, journals
+        self.sessions, now = [], None
+        for e in self.events:
+            if e["k"] == "start":
+                now = Session(e["session"], e["t"])
+                self.sessions.append(now)
+            if now is not None:
+                now.events.append(e)
+            if e["k"] == "exit":
+                now.end, now.code, now.exit = e.get("ended", e["t"]), e["code"], e
+        self.stalls = [(e["since"], e["t"], e["lost"]) for e in self.events if e["k"] == "stall"]
+        self.stall_starts = [s[0] for s in self.stalls]
+        self.pauses = self._pauses()
+        self.faults = self._windows("fault", "fault-end")
+        self.knobs = [v for v in plan.variables if not v["dose"]]
+        self.final = next((j for j in reversed(journals) if j and "error" not in j), None)
+        self.gone = any(e["k"] == "journal-gone" for e in self.events)
+        self.t0 = self.events[0]["t"] if self.events else 0.0
+
+    def of(self, *kinds, since=None, until=None, **match):
+        for e in self.events:
+            if e["k"] in kinds and (since is None or e["t"] >= since) and (until is None or e["t"] <= until):
+                if all(e.get(k) == v for k, v in match.items()):
+                    yield e
+
+    def _windows(self, begin, end):
+        windows, open_ = [], None
+        for e in self.events:
+            if e["k"] == begin:
+                open_ = e
+            elif e["k"] == end and open_:
+                windows.append((open_["t"], e["t"], open_["name"]))
+                open_ = None
+        if open_:
+            windows.append((open_["t"], self.events[-1]["t"], open_["name"]))
+        return windows
+
+    def _pauses(self):
+        """Times between SIGSTOP and SIGCONT."""
+        pauses, since = [], None
+        for e in self.events:
+            if e["k"] == "signal" and e["signal"] == "SIGSTOP":
+                since = since or e["t"]
+            elif since and (e["k"] == "signal" and e["signal"] in ("SIGCONT", "SIGKILL") or e["k"] == "exit"):
+                pauses.append((since, e["t"]))
+                since = None
+        return pauses
+
+    def lost(self, since, until):
+        """Seconds within a window that the machine withheld, or in which the program was stopped."""
+        total = 0.0
+        at = max(0, bisect.bisect_left(self.stall_starts, since - 2.0))
+        for begin, end, lost in self.stalls[at:]:
+            if begin > until:
+                break
+            if end > since:
+                total += lost
+        for begin, end in self.pauses:
+            total += max(0.0, min(end, until) - max(begin, since))
+        return total
+
+    def fault_between(self, since, until, but=()):
+        return [name for begin, end, name in self.faults if end >= since and begin <= until and name not in but]
+
+    def quiet(self, since, until, but=()):
+        """No fault within the window, nor just before it."""
+        return not self.fault_between(since - 0.5, until, but)
+
+    def begun(self, session, t):
+        """Whether anything has happened in a session by t that may bring an actuator to its safe value."""
+        for e in session.events:
+            if e["t"] > t:
+                return False
+            if e["k"] in ("fault", "signal", "order", "closing", "command", "door"):
+                return True
+            if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result":
+                return True
+        return False
+
+    def faulty_step(self, step):
+        """Whether anything went wrong while a step or the one before it was made."""
+        told = {e["doc"]["n"]: e["t"] for e in self.events if e["k"] == "out" and (e.get("doc") or {}).get("type") == "step"}
+        return step not in told or step - 1 not in told or not self.quiet(told.get(step - 2, told[step - 1] - 3), told[step])
+
+    def session_at(self, t):
+        return next((s for s in self.sessions if s.start <= t and (s.end is None or t <= s.end + 0.5)), None)
+
+    def when(self, t):
+        return f"{t - self.t0:.3f} s"

@@ -1,0 +1,276 @@
+"""Trips, stops and holds: in time, for good, and as the last message."""
+
+from .record import Verdict
+
+BOUND = 0.4     # s: published for an open interlock at ticks up to 100 ms
+
+
+def state_before(session, k, t):
+    """The newest thing said to a knob before t: a value, "off", or None."""
+    last = None
+    for e in session.events:
+        if e["t"] > t:
+            break
+        if e.get("ch") == k["ch"] and e["k"] in ("set", "release"):
+            last = e["value"] if e["k"] == "set" else "off"
+        if e["k"] == "self-safe":
+            last = k["safe"]
+    return last
+
+
+def is_safe(k, said):
+    """Whether that is the knob's state on a fault."""
+    if k["on_fault"] == "hold":
+        return True
+    if k["on_fault"] == "off":
+        return said == "off" or not isinstance(said, str) and said is not None and abs(said - k["safe"]) < 2e-3 + (k["resolution"] or 0)
+    return said not in (None, "off") and abs(said - k["safe"]) < 2e-3 + (k["resolution"] or 0)
+
+
+def causes(rec, session):
+    """Moments at which the run had to trip: (time by which the program was told, how long it may take, why)."""
+    for opening in [e for e in session.events if e["k"] == "door" and e["open"]]:
+        closing = next((e["t"] for e in session.events if e["k"] == "door" and not e["open"] and e["t"] > opening["t"]), session.end or 1e18)
+        told = next((e for e in session.events if e["k"] == "served" and e["ch"] == "door" and e["value"] == 0.0 and e.get("good")
+                     and opening["t"] <= e["t"] < closing), None)
+        if told and closing - told["t"] > 0.5:
+            yield told["t"], BOUND, "an open interlock"
+    for silent in [e for e in session.events if e["k"] == "door-silent" and e["silent"]]:
+        heard = next((e for e in session.events if e["k"] == "door-silent" and not e["silent"] and e["t"] > silent["t"]), None)
+        last = max((e["t"] for e in session.events if e["k"] == "served" and e["ch"] == "door" and e["t"] <= silent["t"] + 0.05), default=None)
+        age = rec.plan.max_age["door"]
+        if heard and last and heard["t"] - last > age + BOUND + 0.1:
+            yield last + age + 2 * rec.plan.tick, BOUND, "a silent interlock"
+    for stop in [e for e in session.events if e["k"] == "command" and e["command"] == "stop" and not e["retained"]]:
+        yield stop["t"], BOUND, "a stop"
+
+
+def running(rec, session, t):
+    """Whether the run was driving at t: something had been set, and nothing had ended or tripped it."""
+    if session.end is not None and session.end <= t + 0.05:
+        return False
+    driven = False
+    for e in session.events:
+        if e["t"] >= t:
+            break
+        if e["k"] == "set":
+            driven = True
+        if e["k"] in ("closing", "overdue") or e["k"] == "signal" and e["signal"] not in ("SIGCONT", "SIGSTOP"):
+            return False
+        if e["k"] == "err" and ("tripped" in e["line"] or "stopping" in e["line"] or "fall" in e["line"] or "asked for by mqtt" in e["line"] and "reset" in e["line"]):
+            driven = False
+        if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result":
+            return False
+        if e["k"] == "command" and e["command"] == "stop":
+            return False
+    return driven
+
+
+def links(rec, device, since, until):
+    """Whether the way to a device was open at `since`, and the first time in the window at which it was made anew after a cut."""
+    up, again = device != "mqtt", None
+    for e in rec.of("link", until=until, link=device):
+        if e["t"] <= since:
+            up = e["up"]
+        elif e["up"]:
+            again, up = e["t"], True
+        else:
+            again, up = None, False
+    return up, again
+
+
+def busy(rec, device, since, until):
+    """Until when the request that was under way at `since` lasted, and one more that may have been begun before the tick."""
+    if device == "mqtt":
+        return since
+    end = since
+    for e in rec.of("ask", since=since - 5, until=since + 0.25, dev=device):
+        over = e.get("until") or min(e["t"] + rec.plan.reply_timeout + 0.3, until)
+        if over > since:
+            end = max(end, min(over, e["t"] + rec.plan.reply_timeout + 0.3))
+    return end
+
+
+def safe_in_time(rec):
+    """After an open or silent interlock, or a stop, the safe value is on the wire within the published bound:
+    0.4 s over an open MQTT connection; on a line or a child, after the request under way."""
+    v = Verdict()
+    device = rec.plan.driver["act"]
+    for session in rec.sessions:
+        for told, bound, why in causes(rec, session):
+            if not running(rec, session, told):
+                continue
+            for k in rec.knobs:
+                if k["on_fault"] == "hold" or state_before(session, k, told) is None:
+                    continue
+                begin = busy(rec, device, told, told + 3)
+                up, again = links(rec, device, told, begin + bound)
+                if not up and again is None or device != "mqtt" and device_ill(rec, session, device, told, begin + bound):
+                    continue
+                begin = max(begin, again or 0)
+                limit = begin + bound + rec.lost(told - 0.2, begin + bound + 0.3)
+                if session.end and session.end < limit or any(e["k"] in ("signal",) and told < e["t"] < limit and e["signal"] in ("SIGKILL", "SIGSTOP") for e in session.events):
+                    continue
+                if links(rec, device, told, limit)[1] not in (again,) or not links(rec, device, told, limit)[0]:
+                    continue    # cut again within the window: judged at the next opening
+                said = state_before(session, k, limit)
+                first = next((e["t"] for e in session.events if e["t"] > told and e.get("ch") == k["ch"] and e["k"] in ("set", "release")
+                              and is_safe(k, e["value"] if e["k"] == "set" else "off")), None)
+                v.hold(is_safe(k, said), f"{k['ch']} was not at its {k['on_fault']} state {limit - told:.2f} s after {why}"
+                       + (f" (it came after {first - told:.2f} s)" if first else " (it never came)"), told)
+    return v
+
+
+def device_ill(rec, session, device, since, until):
+    """A child or a line that did not answer in time cannot be told anything before it is open again."""
+    if device == "exec":
+        return any(e["t"] > since - 3 for e in rec.of("link", link="exec", until=until) if not e["up"])
+    return any(e.get("until") is None or e["until"] - e["t"] > rec.plan.reply_timeout for e in rec.of("ask", since=since - 3, until=until, dev=device)) \
+        or any(not e["up"] for e in rec.of("link", link=device, since=since - 3, until=until))
+
+
+def stays_safe(rec):
+    """What a trip or a stop has brought to safety stays there: the last message that each device sees is the safe one,
+    until somebody has said reset and resume. A restart is no reset."""
+    v = Verdict()
+    latched = None
+    for session in rec.sessions:
+        if latched:
+            freed = any(e["code"] == 0 and e["args"][0] == "reset" for e in rec.of("cli", since=latched, until=session.start))
+            if not freed and session.end:
+                drove = [e for e in session.events if e["k"] in ("set", "dose") and not (e["k"] == "set" and any(k["ch"] == e["ch"] and is_safe(dict(k, on_fault="safe"), e["value"]) for k in rec.knobs))]
+                v.hold(not drove, "a restart drove although nobody had reset the trip", drove[0]["t"] if drove else None)
+                v.hold(session.code not in (0, 130) or not session.events, f"a restart after a trip that nobody had reset ended with {session.code}", session.end)
+                continue
+            latched = None
+        for told, bound, why in causes(rec, session):
+            if not running(rec, session, told):
+                continue
+            settled = told + bound + 0.3 + rec.lost(told - 0.2, told + bound + 0.5)
+            if rec.plan.driver["act"] != "mqtt":
+                settled = max(settled, busy(rec, rec.plan.driver["act"], told, told + 3) + bound)
+            if session.end and session.end < told + 0.05:
+                continue
+            tripped = next((e["t"] for e in session.events if e["k"] == "err" and e["t"] >= told - 0.1 and ("tripped" in e["line"] or "stop" in e["line"])), None)
+            if tripped is None:
+                continue
+            latched = told
+            reset = next((e["t"] for e in session.events if e["k"] == "order" and e["command"] == "reset" and e["t"] > told), session.end or 1e18)
+            for k in rec.knobs:
+                if k["on_fault"] == "hold" or state_before(session, k, told) is None:
+                    continue
+                wrong = [e for e in session.events if e["k"] == "set" and e["ch"] == k["ch"] and settled < e["t"] < reset
+                         and not is_safe(dict(k, on_fault="safe"), e["value"])]
+                v.hold(not wrong, f"{k['ch']} was set to {wrong[0]['value'] if wrong else ''} {(wrong[0]['t'] - told) if wrong else 0:.2f} s after {why}", wrong[0]["t"] if wrong else None)
+                end = min(reset, (session.end or 1e18) + 0.2)
+                acted = None
+                for e in session.events + ([] if not session.exit else [session.exit]):
+                    if e["t"] < end and e.get("ch") == k["ch"] and e["k"] in ("took", "let-go"):
+                        acted = e["value"] if e["k"] == "took" else "off"
+                    if e["t"] < end and (e["k"] == "self-safe" or e["k"] == "lapsed" and e["ch"] == k["ch"]):
+                        acted = k["safe"]
+                up, _ = links(rec, rec.plan.driver["act"], told, end)
+                if up and acted is not None and end - told > 2.5 and not device_ill(rec, session, rec.plan.driver["act"], told, end) and reached(rec, k, session, told, end):
+                    v.hold(is_safe(k, acted), f"the last that {k['ch']} saw after {why} was {acted}", told)
+            if any(e["k"] == "answer" and e.get("command") == "reset" and e["ok"] and e["t"] > told for e in session.events):
+                latched = None
+    return v
+
+
+def reached(rec, k, session, since, until):
+    """Whether the safe value, once it was on the wire, was passed on: nothing stalled or cut it on its way to the device."""
+    return not any(e["t"] > since - 0.1 and e["t"] < until and e["k"] in ("stalled",) for e in session.events) \
+        and not any(not e["up"] and since - 0.1 < e["t"] < until - 0.1 for e in session.events if e["k"] == "link")
+
+
+def at_rest(rec):
+    """A run that ends with 0, 4 or 130 has left every actuator that it drove in the state that the file declares."""
+    v = Verdict()
+    for session in rec.sessions:
+        if session.code not in (0, 4, 130) or session.exit is None:
+            continue
+        driven = {e["ch"] for e in session.events if e["k"] in ("set", "release")}
+        if any(e["k"] == "hand" and e["t"] > session.end - 4 for e in session.events):
+            continue
+        for k in rec.knobs:
+            wanted = k["on_fault"] if session.code == 4 else k["shutdown"]
+            if k["ch"] not in driven or wanted != "safe":
+                continue
+            knob = session.exit["knobs"][k["ch"]]
+            v.hold(abs(knob - k["safe"]) <= k["tolerance"] + 1e-6,
+                   f"exit code {session.code}, and {k['ch']} stands at {knob}, its safe value is {k['safe']}", session.end)
+    return v
+
+
+def holds(rec):
+    """While a sensor that must be heard is silent or impossible, and while somebody has paused the run, no knob gets a new
+    destination: what is said is the value that stands, or is on its way to safety."""
+    v = Verdict()
+    for session in rec.sessions:
+        for since, until, why in hold_windows(rec, session):
+            since += rec.lost(since - 0.3, since + 0.2)
+            for k in rec.knobs:
+                said = [e["value"] for e in session.events if e["k"] == "set" and e["ch"] == k["ch"] and since < e["t"] < until]
+                stood = state_before(session, k, since)
+                if stood in (None, "off") or until - since < 0.3 or not running(rec, session, since):
+                    continue
+                path = [stood] + said
+                moved_off = [b for a, b in zip(path, path[1:]) if abs(b - a) > 1e-9 and abs(b - k["safe"]) > abs(a - k["safe"]) + 1e-9]
+                backs = readbacks_near(session, k["ch"], since - 1, until)
+                moved_off = [b for b in moved_off if all(abs(b - r) > k["tolerance"] + (k["resolution"] or 0) for r in backs)]
+                v.hold(not moved_off, f"{k['ch']} was set to {moved_off[0] if moved_off else ''} while {why}", since)
+            doses = [e for e in session.events if e["k"] == "dose" and since < e["t"] < until]
+            if rec.plan.doses and until - since > 0.3:
+                v.hold(not doses, f"a dose was given while {why}", since)
+    return v
+
+
+def readbacks_near(session, ch, since, until):
+    return [e["value"] for e in session.events if e["k"] == "served" and e["ch"] == ch and since <= e["t"] <= until and isinstance(e["value"], (int, float))]
+
+
+def hold_windows(rec, session):
+    margin = 3 * rec.plan.tick + 0.15
+    for e in session.events:
+        if e["k"] == "answer" and e.get("command") == "pause" and e["ok"] and not e.get("repeated"):
+            end = next((x["t"] for x in session.events if x["k"] == "order" and x["t"] > e["t"]), session.end or 1e18)
+            yield e["t"] + margin, end, "somebody had paused the run"
+    heard = [e for e in session.events if e["k"] == "served" and e["ch"] == "aux" and e.get("good")]
+    stops = [e["t"] for e in session.events if e["k"] in ("exit", "closing")] or [rec.events[-1]["t"]]
+    limit = max(rec.plan.max_age["aux"], 3 * rec.plan.tick)
+    for a, b in zip(heard, heard[1:] + [None]):
+        end = b["t"] if b else stops[0]
+        if end - a["t"] > limit + margin + 0.3:
+            yield a["t"] + limit + margin - a.get("age", 0.0), end, "sensor aux was silent"
+    run = []
+    for e in [e for e in session.events if e["k"] == "served" and e["ch"] == "aux" and isinstance(e["value"], (int, float))]:
+        low, high = rec.plan.ranges["aux"]
+        if low <= e["value"] <= high:
+            if len(run) >= 4:
+                yield run[2] + margin, e["t"], "sensor aux gave impossible values"
+            run = []
+        else:
+            run.append(e["t"])
+
+
+def must_trip(rec):
+    """A setpoint that does not show in its readback trips after three repeats; a dose that shows nowhere trips when its response is due."""
+    v = Verdict()
+    for session in rec.sessions:
+        for begin, end, name in rec.faults:
+            if not (session.start < begin and (session.end is None or begin < session.end)):
+                continue
+            if name == "dry_pump":
+                doses = [e for e in session.events if e["k"] == "dosed" and begin < e["t"] < end and e["amount"] >= 1.0]
+                due = doses[0]["t"] + 3.0 + 1.0 + rec.lost(begin, end) if doses else None
+            elif name == "knob_stuck" and end - begin > 6.5:
+                stuck = next((e for e in session.events if e["k"] == "stuck" and e["t"] >= begin), None)
+                moves = [e for e in session.events if e["k"] == "set" and stuck and e["ch"] == stuck["ch"] and begin < e["t"] < end and abs(e["value"] - stuck["value"]) > 0.05 * abs(stuck["span"])]
+                due = moves[0]["t"] + 5.5 + rec.lost(begin, end) if moves else None
+            else:
+                continue
+            if due is None or due > min(end, session.end or 1e18) and not (session.end and session.end < end):
+                continue
+            reacted = [e for e in session.events if e["k"] == "err" and begin < e["t"] <= due + 0.5 and ("tripped" in e["line"] or "held" in e["line"] or "fall" in e["line"] or "stopp" in e["line"])]
+            v.hold(bool(reacted), f"{name}: the run went on", begin)
+    return v
