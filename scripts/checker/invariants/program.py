@@ -169,6 +169,41 @@ def first_read(rec):
                 seen.add(e["ch"])
             if e["k"] == "set" and e["ch"] not in {x["ch"] for x in session.events if x["k"] == "set" and x["t"] < e["t"]}:
                 v.hold(e["ch"] in seen and "door" in seen, f"{e['ch']} was driven before it and the interlock had been read", e["t"])
+                door = [x["value"] for x in session.events if x["k"] == "served" and x["ch"] == "door" and x.get("good") and x["t"] < e["t"]]
+                first = not any(x["k"] in ("set", "dose") for x in session.events if x["t"] < e["t"])
+                if first and door:
+                    v.hold(door[-1] >= 0.5 or door[-2:] == [1.0, 0.0], f"{e['ch']} was driven with the interlock open", e["t"])
+                aux = [x["value"] for x in session.events if x["k"] == "served" and x["ch"] == "aux" and x.get("good") and x["t"] < e["t"]]
+                if first and rec.plan.permissive and aux:
+                    v.hold(any(0 <= a <= 50 for a in aux[-3:]), f"{e['ch']} was driven, and the permissive was not there: {aux[-3:]}", e["t"])
+                back = [x["value"] for x in session.events if x["k"] == "served" and x["ch"] == e["ch"] and x["t"] < e["t"]]
+                k = next(k for k in rec.knobs if k["ch"] == e["ch"])
+                if first and back:
+                    v.hold(k["hard"][0] - k["tolerance"] <= back[-1] <= k["hard"][1] + k["tolerance"], f"{e['ch']} was driven from {back[-1]}, outside its limits", e["t"])
+    return v
+
+
+def waits(rec):
+    """A run that was started with --resume hold drives nothing before somebody has said resume."""
+    v = Verdict()
+    for session in rec.sessions:
+        args = next(e["args"] for e in session.events if e["k"] == "start")
+        if "--resume" not in args:
+            continue
+        resumed = next((e["t"] for e in session.events if e["k"] == "order" and e["command"] == "resume"), 1e18)
+        early = [e for e in session.events if e["k"] in ("set", "dose") and e["t"] < resumed]
+        v.hold(not early, "it drove before anybody had said resume", early[0]["t"] if early else None)
+    return v
+
+
+def alone(rec):
+    """A second process of the same file ends with 6 and drives nothing."""
+    v = Verdict()
+    for e in rec.of("cli"):
+        if e["args"][0] == "run":
+            session = rec.session_at(e["t"] - 0.05)
+            if session and (session.end is None or session.end > e["t"]):
+                v.hold(e["code"] == 6, f"a second process ended with {e['code']}: {e['out'][-300:]}", e["t"])
     return v
 
 

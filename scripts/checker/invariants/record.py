@@ -32,6 +32,9 @@ class Record:
                 now.events.append(e)
             if e["k"] == "exit":
                 now.end, now.code, now.exit = e.get("ended", e["t"]), e["code"], e
+            if now is not None and now.end is not None and e["k"] == "journal":
+                now = None      # what follows belongs to no session
+        self.times = [e["t"] for e in self.events]
         self.stalls = [(e["since"], e["t"], e["lost"]) for e in self.events if e["k"] == "stall"]
         self.stall_starts = [s[0] for s in self.stalls]
         self.pauses = self._pauses()
@@ -42,8 +45,10 @@ class Record:
         self.t0 = self.events[0]["t"] if self.events else 0.0
 
     def of(self, *kinds, since=None, until=None, **match):
-        for e in self.events:
-            if e["k"] in kinds and (since is None or e["t"] >= since) and (until is None or e["t"] <= until):
+        first = 0 if since is None else bisect.bisect_left(self.times, since)
+        last = len(self.times) if until is None else bisect.bisect_right(self.times, until)
+        for e in self.events[first:last]:
+            if e["k"] in kinds:
                 if all(e.get(k) == v for k, v in match.items()):
                     yield e
 
@@ -100,6 +105,10 @@ class Record:
             if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result":
                 return True
         return False
+
+    def driver_busy(self):
+        """Whether a silent sensor keeps the actuators' own line busy."""
+        return self.plan.driver["act"] == self.plan.driver["sense"] == "serial"
 
     def faulty_step(self, step):
         """Whether anything went wrong while a step or the one before it was made."""

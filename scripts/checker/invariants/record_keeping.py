@@ -1,6 +1,8 @@
 """What the journal must say: intents first, nothing lost, true measurements, right sums."""
 
+import json
 import math
+import statistics
 
 from .record import Verdict
 from .setpoints import changes, readbacks
@@ -159,9 +161,9 @@ def measured(rec):
         v.hold(row["recorded"] == len(by_step.get(row["step"], [])), f"step {row['step']}: {row['recorded']} shots are said, {len(by_step.get(row['step'], []))} recorded")
         if not row["valid"] or row["mean"] is None or len(values) != row["shots"]:
             continue
-        mean = math.fsum(values) / len(values)
+        mean = math.fsum(values) / len(values) if rec.plan.statistic == "mean" else statistics.median(values)
         v.hold(abs(row["mean"] - mean) <= 1e-9 * max(1, abs(mean)), f"step {row['step']}: mean {row['mean']}, its shots give {mean}")
-        if len(values) > 1 and row["variance"] is not None:
+        if len(values) > 1 and row["variance"] is not None and rec.plan.statistic == "mean":
             variance = math.fsum((x - mean) ** 2 for x in values) / (len(values) - 1)
             v.hold(abs(row["variance"] - variance) <= 1e-6 * max(1e-9, variance), f"step {row['step']}: variance {row['variance']}, its shots give {variance}")
         v.hold(row["shots"] <= rec.plan.shots, f"step {row['step']}: {row['shots']} shots")
@@ -191,6 +193,43 @@ def settled(rec, v, shot, served):
            f"step {shot['step']}: a shot was taken {taken - change['t']:.3f} s after {change['ch']} was set, which settles in {k['settle']} s", served["t"])
 
 
+def taken(rec):
+    """No shot counts before the device has taken the setpoint: it was not refused, and where the device confirms, this very message was confirmed."""
+    v = Verdict()
+    if not rec.final:
+        return v
+    valid = {r["step"] for r in rec.final["outcome"] if r["valid"]}
+    served = {round(e["value"], 9): e for e in rec.of("served", ch="power") if isinstance(e["value"], (int, float))}
+    for shot in rec.final["shot"]:
+        e = served.get(round(shot["objective"], 9)) if shot["objective"] is not None else None
+        session = e and rec.session_at(e["t"])
+        if shot["step"] not in valid or not session:
+            continue
+        last = {}
+        begun = max([x["t"] for x in session.events if x["k"] == "out" and (x.get("doc") or {}).get("type") == "step" and x["t"] < e["t"] - 0.05], default=0.0)
+        for x in session.events:
+            if x["t"] >= e["t"]:
+                break
+            if x["k"] == "set" and (x["ch"] not in last or last[x["ch"]]["value"] != x["value"]) or x["k"] == "dose" and x["t"] > begun:
+                last[x["ch"]] = x
+        for ch, x in last.items():
+            done = "dosed" if x["k"] == "dose" else "took"
+            v.hold(any(rec.of(done, "dose-again", "self-safe", "lapsed", since=x["t"] - 0.001, until=e["t"] + 0.001)),
+                   f"step {shot['step']}: a shot counts, and {ch} = {x['value']} was never taken by the device", e["t"])
+            if rec.plan.confirm and x.get("seq"):
+                v.hold(any(confirms(m, x) for m in rec.of("told", since=x["t"], until=e["t"] + 0.001) if f"/{ch}/" in m["topic"]),
+                       f"step {shot['step']}: a shot counts, and the device had not confirmed message {x['seq']} of {ch}", e["t"])
+    return v
+
+
+def confirms(message, setpoint):
+    try:
+        said = json.loads(message["payload"])
+    except ValueError:
+        return False
+    return said.get("session") == setpoint["session"] and said.get("seq") == setpoint["seq"] and "error" not in said
+
+
 def achieved(rec):
     """Of a valid step, a controlled knob's x is a readback that the instrument gave, within its tolerance of what was applied;
     a dose's is what was given."""
@@ -207,6 +246,8 @@ def achieved(rec):
             continue
         if k["dose"]:
             v.hold(row["x"] == 0 or any(abs(e["amount"] - row["x"]) < 0.0051 for e in rec.of("dosed", ch=k["ch"])), f"step {row['step']}: {k['name']} was never given as {row['x']}")
+            continue
+        if rec.faulty_step(row["step"]):
             continue
         v.hold(abs(row["x"] - wanted) <= k["tolerance"] + (k["resolution"] or 0) + 1e-6, f"step {row['step']}: {k['name']} = {row['x']} counts as {wanted}")
         v.hold(round(row["x"], 6) in said[k["ch"]], f"step {row['step']}: {k['name']} = {row['x']} was never read")
@@ -302,6 +343,40 @@ def doses(rec):
             booked = [x for x in intents_of(rec.final, rec.plan.driver["act"], k["ch"]) if x]
             v.hold(len(booked) >= len(given) or rec.gone, f"{len(given)} doses were sent on {k['ch']}, {len(booked)} are on record")
     return v
+
+
+def dose_unknown(rec):
+    """A dose without an answer holds the run: no other is given before somebody has looked. What is booked is never less than what was given."""
+    v = Verdict()
+    if not rec.plan.doses:
+        return v
+    device = rec.plan.driver["act"]
+    wait = {"exec": 2.0, "mqtt": rec.plan.confirm_timeout, "serial": rec.plan.reply_timeout}[device]
+    for session in rec.sessions:
+        given = [e for e in session.events if e["k"] == "dose"]
+        for a, b in zip(given, given[1:]):
+            if device == "mqtt":
+                answered = [e["t"] for e in rec.of("told", since=a["t"], until=b["t"]) if confirms_any(e, a)]
+            else:
+                answered = [e["until"] for e in rec.of("ask", since=a["t"] - 0.01, until=a["t"] + 0.01, dev=device) if e.get("until") and e["until"] <= b["t"]]
+            known = answered and answered[0] - a["t"] <= wait + 0.3
+            looked = any(e["k"] in ("order", "command") and e["command"] in ("resume", "reset") and a["t"] < e["t"] < b["t"] for e in session.events)
+            v.hold(bool(known) or looked, f"after a dose on {a['ch']} without an answer the next one was given", b["t"])
+        for e in [e for e in session.events if e["k"] == "state" and e.get("doses")]:
+            for one in e["doses"]:
+                k = next((k for k in rec.plan.variables if k["name"] == one["variable"]), None)
+                sent = sum(d["value"] for d in rec.of("dose", until=e["t"] - 1.0) if k and d["ch"] == k["ch"])
+                if k and one.get("total") is not None and not session.end or k and e["t"] < (session.end or 1e18):
+                    v.hold(one["total"] >= sent - 0.011, f"{sent:.2f} were sent on {k['ch']}, and {one['total']} are booked", e["t"])
+    return v
+
+
+def confirms_any(message, dose):
+    try:
+        said = json.loads(message["payload"])
+    except ValueError:
+        return False
+    return said.get("session") == dose["session"] and said.get("seq") == dose["seq"]
 
 
 def dose_in_flight(rec):

@@ -196,6 +196,8 @@ def at_rest(rec):
             wanted = k["on_fault"] if session.code == 4 else k["shutdown"]
             if k["ch"] not in driven or wanted != "safe":
                 continue
+            if k["on_fault"] == "off" and k["ch"] in session.exit["released"]:
+                continue    # it had fallen back, and was let go
             knob = session.exit["knobs"][k["ch"]]
             v.hold(abs(knob - k["safe"]) <= k["tolerance"] + 1e-6,
                    f"exit code {session.code}, and {k['ch']} stands at {knob}, its safe value is {k['safe']}", session.end)
@@ -229,6 +231,64 @@ def readbacks_near(session, ch, since, until):
     return [e["value"] for e in session.events if e["k"] == "served" and e["ch"] == ch and since <= e["t"] <= until and isinstance(e["value"], (int, float))]
 
 
+def falls_back(rec):
+    """A hold that lasts longer than hold_max becomes a fallback: every knob is at its fault state, at its slew."""
+    v = Verdict()
+    for session in rec.sessions:
+        for begin, end, name in rec.faults:
+            heard = [e["t"] for e in session.events if e["k"] == "served" and e["ch"] == "aux" and begin - 5 < e["t"] <= begin + 0.1]
+            if name != "long_silence" or not heard or not running(rec, session, begin + 1.0) or rec.driver_busy():
+                continue
+            for k in rec.knobs:
+                stood = state_before(session, k, begin + 1.0)
+                if k["on_fault"] != "safe" or stood in (None, "off"):
+                    continue
+                way = abs(stood - k["safe"]) / k["slew"]
+                ticks = way / rec.plan.tick + 4
+                due = heard[-1] + rec.plan.max_age["aux"] + rec.plan.hold_max + way * 1.3 + (k["dwell"] or 0.0) * (1 + way / max(k["dwell"] or 1.0, rec.plan.tick)) + 0.6
+                due += rec.lost(heard[-1], due) + ticks * 0.02
+                if due > min(end, session.end or 1e18):
+                    continue
+                v.hold(is_safe(k, state_before(session, k, due)), f"{k['ch']} was not at its safe value {due - heard[-1]:.1f} s after sensor aux fell silent, hold_max is {rec.plan.hold_max} s", due)
+    return v
+
+
+def exposure(rec):
+    """A knob is above its exposure's value for no longer than the exposure's time, and the way down."""
+    v = Verdict()
+    limit = rec.plan.exposure
+    if not limit:
+        return v
+    k = next(k for k in rec.knobs if k["ch"] == limit["ch"])
+    for session in rec.sessions:
+        since = None
+        for e in session.events:
+            if e["k"] not in ("set", "took", "lapsed", "self-safe", "exit") or e.get("ch", k["ch"]) != k["ch"] or e["k"] == "set":
+                continue
+            above = e["k"] == "took" and e["value"] > limit["above"] + k["tolerance"]
+            if since is None and above:
+                since = e["t"]
+            elif since is not None and not above:
+                way = (k["hard"][1] - limit["above"]) / k["slew"]
+                allowed = limit["time"] + 3 * rec.plan.tick + 1.3 * way + 2 * (k["dwell"] or 0.0) + 0.4 + rec.lost(since, e["t"]) + rec.plan.confirm_timeout * bool(rec.plan.confirm)
+                if not rec.fault_between(since, e["t"], ("exposed", "sensor_silent", "sensor_out_of_range", "pause_resume", "bad_commands", "second_instance", "nothing", "long_silence")):
+                    v.hold(e["t"] - since <= allowed, f"{k['ch']} was above {limit['above']} for {e['t'] - since:.2f} s, {limit['time']} s are allowed", e["t"])
+                since = None
+    return v
+
+
+def make_safe(rec):
+    """make-safe that ends with 0 has brought every actuator to its on_fault state."""
+    v = Verdict()
+    for e in rec.of("after-make-safe"):
+        command = [c for c in rec.of("cli", until=e["t"]) if c["args"][0] == "make-safe"][-1]
+        v.hold(command["code"] in (0, 7), f"make-safe ended with {command['code']}: {command['out'][-200:]}", e["t"])
+        for k in rec.knobs:
+            if command["code"] == 0 and k["on_fault"] == "safe":
+                v.hold(abs(e["knobs"][k["ch"]] - k["safe"]) <= k["tolerance"] + 1e-6, f"make-safe ended with 0, and {k['ch']} stands at {e['knobs'][k['ch']]}", e["t"])
+    return v
+
+
 def hold_windows(rec, session):
     margin = 3 * rec.plan.tick + 0.15
     for e in session.events:
@@ -242,6 +302,8 @@ def hold_windows(rec, session):
         end = b["t"] if b else stops[0]
         if end - a["t"] > limit + margin + 0.3:
             yield a["t"] + limit + margin - a.get("age", 0.0), end, "sensor aux was silent"
+    if rec.plan.rate or rec.plan.stuck_readings:
+        yield from lies(rec, session, margin)
     run = []
     for e in [e for e in session.events if e["k"] == "served" and e["ch"] == "aux" and isinstance(e["value"], (int, float))]:
         low, high = rec.plan.ranges["aux"]
@@ -251,6 +313,25 @@ def hold_windows(rec, session):
             run = []
         else:
             run.append(e["t"])
+
+
+def lies(rec, session, margin):
+    """Windows in which aux repeats itself while a knob moves, or jumps faster than its rate."""
+    readings = [e for e in session.events if e["k"] == "served" and e["ch"] == "aux" and isinstance(e["value"], (int, float))]
+    same, wild = [], []
+    for a, b in zip(readings, readings[1:]):
+        same = same + [b["t"]] if a["value"] == b["value"] else []
+        jump = rec.plan.rate and abs(a["value"] - b["value"]) > 3 * rec.plan.rate * max(b["t"] - a["t"], 0.05) + 5
+        wild = wild + [b["t"]] if jump else []
+        count = rec.plan.stuck_readings
+        if count and len(same) > count + 2:
+            moved = {e["value"] for e in session.events if e["k"] == "set" and same[0] < e["t"] < same[-1 - 0]}
+            if len(moved) > 1 and len(same) > 3 * count:
+                yield same[-1] + margin, same[-1] + margin + 0.35, "sensor aux repeated itself"
+                same = []
+        if len(wild) > 6:
+            yield wild[-1] + margin, wild[-1] + margin + 0.35, "sensor aux jumped"
+            wild = []
 
 
 def must_trip(rec):

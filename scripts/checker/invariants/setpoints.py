@@ -128,7 +128,9 @@ def lease(rec):
     for session, k, before, e in changes(rec):
         if not k["lease"]:
             continue
-        if e.get("for_ms") is not None or k["lasts"] and e["dev"] in ("exec", "mqtt") and not rec.plan.number_format:
+        if abs(e["value"] - k["safe"]) < 1e-3 + (k["resolution"] or 0):
+            pass    # a halt's safe value stands for ever
+        elif e.get("for_ms") is not None or k["lasts"] and e["dev"] in ("exec", "mqtt") and not rec.plan.number_format:
             v.hold(e.get("for_ms") == k["lease"] * 1000, f"a setpoint of {k['ch']} says that it lasts {e.get('for_ms')} ms, its lease is {k['lease']} s", e["t"])
         if before is None or rec.fault_between(before["t"] - 1, e["t"], held) or any(x["k"] == "answer" and x.get("state") in ("tripped", "stopped")
                                                                                     for x in session.events):
@@ -175,7 +177,7 @@ def age(rec):
         made = e["t"] - e["sent_ms"] / 1e3
         base[e["session"]] = min(base.get(e["session"], made), made)
         late = made - base[e["session"]]
-        v.hold(late <= rec.plan.ttl + 0.05 + rec.lost(e["t"] - late, e["t"]) - sum(p[1] - p[0] for p in rec.pauses if p[1] > e["t"] - late and p[0] < e["t"]),
+        v.hold(late <= rec.plan.ttl + 0.05 + sum(s[2] for s in rec.stalls if s[1] > e["t"] - late and s[0] < e["t"]),
                f"a setpoint of {e['ch']} left {late:.3f} s after it was made", e["t"])
         v.hold(e["ttl_ms"] == rec.plan.ttl * 1000, f"a setpoint says ttl {e['ttl_ms']} ms, the file {rec.plan.ttl} s", e["t"])
         key = (e["session"], e["ch"])

@@ -24,6 +24,15 @@ class Bench:
     def by_channel(self, ch):
         return next((v for v in self.plan.variables if v["ch"] == ch), None)
 
+    def inward(self, ch, said):
+        """A number of the device's own units in the units of the file."""
+        v = self.by_channel(ch)
+        return said if v is None or v["dose"] else v["scale"] * said + v["offset"]
+
+    def outward(self, ch, value):
+        v = self.by_channel(ch)
+        return value if v is None or v["dose"] or isinstance(value, str) else (value - v["offset"]) / v["scale"]
+
     def read(self, ch):
         """The channel's value now, or None where it says nothing."""
         if ch in self.silent:

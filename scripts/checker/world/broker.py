@@ -68,8 +68,9 @@ class Proxy:
             return
         conn = Conn(self, writer, up_writer)
         self.conns.append(conn)
-        pumps = [asyncio.ensure_future(conn.pump("out", reader, up_writer)),
-                 asyncio.ensure_future(conn.pump("in", up_reader, writer))]
+        out, back = asyncio.Queue(), asyncio.Queue()
+        pumps = [asyncio.ensure_future(conn.take("out", reader, out)), asyncio.ensure_future(conn.pass_on("out", out, up_writer)),
+                 asyncio.ensure_future(conn.take("in", up_reader, back)), asyncio.ensure_future(conn.pass_on("in", back, writer))]
         await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
         conn.cut(False)
         for pump in pumps:
@@ -97,34 +98,45 @@ class Conn:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort() if reset else writer.close()
 
-    async def pump(self, way, reader, writer):
-        packets, held = wire.Packets(), []
+    async def take(self, way, reader, queue):
+        """Reads what comes; what the program says is on record at once, whatever becomes of it."""
+        packets = wire.Packets()
         try:
             while data := await reader.read(65536):
                 for one in packets.feed(data):
                     if way == "out":
                         self._note(way, one)
-                    while (self.proxy.stall_out if way == "out" else self.proxy.stall_in) and self.alive:
-                        await asyncio.sleep(0.02)
-                    if self.proxy.delay:
-                        await asyncio.sleep(self.proxy.delay)
-                    if not self.alive:
-                        return
-                    if self.proxy.half == way and wire.kind(one) == wire.PUBLISH:
-                        self.proxy.half = ""
-                        writer.write(one[:max(1, len(one) // 2)])
-                        await asyncio.sleep(0.05)
-                        self.cut(True)
-                        return
-                    if self.proxy.swap and wire.kind(one) == wire.PUBLISH and not held:
-                        self.proxy.swap -= 1
-                        held.append(one)
-                        continue
-                    for ready in [one] + held:
-                        writer.write(ready)
-                        if way == "in":
-                            self._note(way, ready)
-                    held.clear()
+                    queue.put_nowait(one)
+        except (OSError, asyncio.CancelledError):
+            pass
+
+    async def pass_on(self, way, queue, writer):
+        """Writes it to the other side, late, in another order, by half or not at all."""
+        held = []
+        try:
+            while True:
+                one = await queue.get()
+                while (self.proxy.stall_out if way == "out" else self.proxy.stall_in) and self.alive:
+                    await asyncio.sleep(0.02)
+                if self.proxy.delay:
+                    await asyncio.sleep(self.proxy.delay)
+                if not self.alive:
+                    return
+                if self.proxy.half == way and wire.kind(one) == wire.PUBLISH:
+                    self.proxy.half = ""
+                    writer.write(one[:max(1, len(one) // 2)])
+                    await asyncio.sleep(0.05)
+                    self.cut(True)
+                    return
+                if self.proxy.swap and wire.kind(one) == wire.PUBLISH and not held:
+                    self.proxy.swap -= 1
+                    held.append(one)
+                    continue
+                for ready in [one] + held:
+                    writer.write(ready)
+                    if way == "in":
+                        self._note(way, ready)
+                held.clear()
         except (OSError, asyncio.CancelledError):
             pass
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 
 class ExecDevice:
@@ -83,6 +84,8 @@ class ExecDevice:
         line = json.dumps(answer)
         if self.wrong:
             line, served = self.mistaken(answer), [dict(s, good=False) for s in served]
+        if time.monotonic() - note["t"] > self.plan.reply_timeout + 0.15:
+            served = [dict(s, good=False, raw="too late") for s in served]
         for one in served:
             self.trace.add("served", dev="exec", **one)
         note["until"] = self.trace.add("answered", dev="exec", id=request["id"])["t"]

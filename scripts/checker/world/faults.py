@@ -32,6 +32,9 @@ class Script:
         self.refusals = 0
 
     async def play(self):
+        if "--resume" in self.run.trace.of("start")[-1]["args"]:
+            await asyncio.sleep(1.5)
+            await self.acknowledge()
         await self.settled()
         while self.run.running() and time.monotonic() < self.end - 2:
             await asyncio.sleep(self.random.uniform(0.1, 1.2))
@@ -112,6 +115,10 @@ class Script:
             await self.after_the_end()
             return False
         killed = code in (-signal.SIGKILL, None)
+        if killed and r.random() < 0.3:
+            await run.command_line("make-safe", str(run.config))
+            run.trace.add("after-make-safe", knobs=dict(run.bench.knobs), released=sorted(run.bench.released))
+        await self.odd_start()
         if code in (4, 7) or killed and run.plan.doses or self.refusals:
             if r.random() < 0.5 and not self.refusals and not killed:
                 self.refusals += 1
@@ -139,6 +146,31 @@ class Script:
                 if found and "error" not in found:
                     steps |= {row["step"] for row in found["outcome"]}
         self.run.trace.add("rescued", steps=sorted(steps), files=sorted(p.name for p in self.run.journal.parent.iterdir()))
+
+    async def odd_start(self):
+        """Sometimes the next start finds something that forbids it to drive."""
+        run, r = self.run, self.random
+        kind = r.choice(["", "", "", "door", "aux", "outside"])
+        knobs = [v for v in run.plan.variables if not v["dose"]]
+        if kind == "door":
+            run.bench.door = 0.0
+        elif kind == "aux" and run.plan.permissive:
+            run.bench.aux = 55.0
+        elif kind == "outside" and knobs:
+            v = r.choice(knobs)
+            run.bench.knobs[v["ch"]] = v["hard"][1] + 0.2 * (v["hard"][1] - v["hard"][0])
+        else:
+            return
+        run.trace.add("odd-start", what=kind)
+        asyncio.ensure_future(self.even_again(kind))
+
+    async def even_again(self, kind):
+        await asyncio.sleep(2.0)
+        self.run.bench.door, self.run.bench.aux = 1.0, 20.0
+        for v in self.run.plan.variables:
+            if kind == "outside" and not v["dose"] and self.run.bench.knobs[v["ch"]] > v["hard"][1]:
+                self.run.bench.knobs[v["ch"]] = v["begin"]
+                self.run.trace.add("hand", ch=v["ch"], value=v["begin"])
 
     def finished(self):
         last = self.run.journals[-1]
@@ -354,6 +386,9 @@ class Script:
                 one.refuse = True
         await asyncio.sleep(self.random.choice([0.4, 1.5]))
 
+    async def exposed(self):
+        await asyncio.sleep(4.0)
+
     # Lines and children.
 
     def line(self):
@@ -416,8 +451,36 @@ class Script:
     # Sensors and actuators.
 
     async def sensor_silent(self):
-        self.run.bench.silent.add(self.random.choice(["power", "aux"]))
-        await asyncio.sleep(self.random.choice([1.5, 3.0]))
+        self.run.bench.silent.add(self.random.choice(["power", "aux", "aux"]))
+        await asyncio.sleep(self.random.choice([1.5, 2.5]))
+
+    async def long_silence(self):
+        """Held for longer than hold_max: the run falls back."""
+        plan = self.run.plan
+        self.run.bench.silent.add("aux")
+        ways = [(v["range"][1] - v["range"][0]) / v["slew"] * (1 + 4 * bool(v["dwell"])) for v in plan.variables if not v["dose"]]
+        await asyncio.sleep(1.0 + plan.hold_max + max(ways, default=0.0) + 1.6)
+
+    async def sensor_frozen(self):
+        """The same number, bit for bit, while the knobs move."""
+        self.run.bench.spoil, self.run.bench.spoil_ch = (lambda value: 20.015625), "aux"
+        self.run.trace.add("frozen", ch="aux")
+        await asyncio.sleep(2.5)
+
+    async def sensor_spikes(self):
+        """Jumps that the rate does not allow."""
+        sign = [1]
+
+        def spike(value):
+            sign[0] = -sign[0]
+            return value + 25.0 * sign[0]
+        self.run.bench.spoil, self.run.bench.spoil_ch = spike, "aux"
+        await asyncio.sleep(2.0)
+
+    async def second_instance(self):
+        """Another process of the same file: refused, and nothing is driven by it."""
+        run = self.run
+        await run.command_line("run", str(run.config), "--json")
 
     async def sensor_out_of_range(self):
         self.run.bench.spoil, self.run.bench.spoil_ch = (lambda value: 5000.0), self.random.choice(["power", "aux"])
@@ -776,7 +839,10 @@ FAULTS = [
     ("confirm_late", _confirm), ("confirm_lost", _confirm), ("confirm_wrong", _confirm), ("device_refuses", _always),
     ("unplugged", _line), ("garbled", _line), ("mute", _line), ("late_answers", _both(lambda p, r: _line(p, r) or _exec(p, r))), ("extra_lines", _line),
     ("twin", _twin), ("twin", _twin), ("child_dies", _exec), ("child_dies_at_setpoint", _both(_exec, _knobs)), ("child_hangs", _exec), ("child_wrong", _exec), ("old_values", _exec),
-    ("sensor_silent", _always), ("sensor_out_of_range", _always), ("knob_stuck", _knobs), ("moved_by_hand", _knobs),
+    ("sensor_silent", _always), ("long_silence", _knobs),
+    ("sensor_frozen", _both(_knobs, lambda p, r: p.stuck_readings)), ("sensor_spikes", lambda p, r: p.rate), ("second_instance", _always),
+    ("exposed", lambda p, r: p.exposure),
+    ("sensor_out_of_range", _always), ("knob_stuck", _knobs), ("moved_by_hand", _knobs),
     ("dry_pump", _dose), ("dose_late", _dose),
     ("pause_resume", _commands), ("stop_command", _commands), ("bad_commands", _commands), ("set_best", _commands),
     ("journal_deleted", _no_disk), ("journal_replaced", _no_disk),

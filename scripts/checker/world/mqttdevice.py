@@ -33,6 +33,7 @@ class MqttDevice:
             return
         value = self.bench.read(ch)
         if value is not None:
+            value = self.bench.outward(ch, value)
             self.client.say(f"bench/{ch}", json.dumps({"value": value}) if not isinstance(value, str) else value, retain)
 
     def heard(self, topic, payload, retained):
@@ -41,7 +42,7 @@ class MqttDevice:
             return
         if self.plan.number_format:
             if payload != b"off":
-                self.bench.write(ch, float(payload))
+                self.bench.write(ch, self.bench.inward(ch, float(payload)))
             else:
                 self.bench.release(ch)
             return
@@ -60,7 +61,7 @@ class MqttDevice:
         elif "dose" in message:
             answer["delivered"] = self.bench.dose(ch, message["value"], message["dose"])
         else:
-            self.bench.write(ch, message["value"], message.get("for_ms"))
+            self.bench.write(ch, self.bench.inward(ch, message["value"]), message.get("for_ms"))
         if self.plan.confirm and not self.confirm_off:
             if self.wrong_confirm:
                 answer["seq"] += 1000

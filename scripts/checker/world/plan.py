@@ -39,7 +39,12 @@ class Plan:
         self.ttl = r.choice([1.0, 3.0])
         self.minimum_free = 50
         self.faultfs = r.random() < 0.25
-        self.permissive = r.random() < 0.3
+        self.permissive = r.random() < 0.4
+        self.goal = r.choice(["maximize", "maximize", "minimize"])
+        self.statistic = "median" if r.random() < 0.15 and self.policy["kind"] != "rahbo" and self.shots > 1 else "mean"
+        self.rate = 20.0 if r.random() < 0.4 else None     # of sensor aux, a second
+        self.bare = self.driver["act"] == "serial" and r.random() < 0.6    # answers do not name their channel
+        self.exposure = self._exposure() if r.random() < 0.15 else None
 
     def _drivers(self):
         """Which driver carries the actuators, the objective, and the interlock."""
@@ -74,7 +79,9 @@ class Plan:
                 shutdown=r.choice(["safe", "safe", "hold"]),
                 lease=r.choice([None, 1.5, 1.5, 3.0]), lasts=r.random() < 0.6,
                 tolerance=0.002 * span + 0.001, settle=r.choice([0.0, 0.1, 0.3]), timeout=1.0,
-                dwell=r.choice([None, None, 0.3]), on_release="hold"))
+                dwell=r.choice([None, None, 0.3]), on_release="hold", scale=1.0, offset=0.0))
+            if self.driver["act"] in ("mqtt", "serial") and r.random() < 0.3:   # the device counts in other units
+                result[-1].update(scale=r.choice([0.5, 2.0, -1.0]), offset=r.choice([0.0, 4.0]))
         if self.doses:
             for ch in ("feed", "acid")[:r.choice([1, 1, 2])]:
                 result.append(dict(
@@ -82,6 +89,14 @@ class Plan:
                     per_dose=5.0, hour=r.choice([1000.0, 30.0]), run=r.choice([1000.0, 25.0, 50.0]), min_interval=r.choice([0.3, 1.0]),
                     settle=0.1, safe=0.0))
         return result
+
+    def _exposure(self):
+        """One knob may be above a value for a limited time in a row."""
+        for v in self.variables:
+            low, high = v["range"]
+            if not v["dose"] and v["on_fault"] == "safe":
+                return dict(name=v["name"], ch=v["ch"], above=round(max(low + 0.5 * (high - low), v["safe"] + 0.02 * (high - low)), 3), time=1.5)
+        return None
 
     def _sets(self):
         """Control sets: all variables, or some with costs, the others random."""
@@ -139,7 +154,8 @@ class Plan:
 
     def toml(self, ports, commands_port):
         out = [f'schema = 1\nname = "{self.name}"\nseed = {self.seed % 1000 + 1}\ntick = "{int(self.tick * 1000)}ms"\n']
-        out.append(f'[objective]\nsensor = "power"\nshots = {self.shots}\ntimeout = "{self.objective_timeout}s"')
+        out.append(f'[objective]\nsensor = "power"\nshots = {self.shots}\ntimeout = "{self.objective_timeout}s"\n'
+                   f'goal = "{self.goal}"\nstatistic = "{self.statistic}"')
         for s in self.sensors():
             low, high = self.ranges[s]
             out.append(f'[[sensor]]\nname = "{s}"\nunit = "1"\ndevice = "{self.device_of(s)}"\nchannel = "{s}"\n'
@@ -209,8 +225,12 @@ class Plan:
                 text += f'\nlease = "{int(v["lease"] * 1000)}ms"'
             if v["dwell"]:
                 text += f'\ndwell = "{int(v["dwell"] * 1000)}ms"'
+            if self.exposure and self.exposure["ch"] == v["ch"]:
+                text += f'\nexposure = {{ above = {self.exposure["above"]}, time = "{self.exposure["time"]}s" }}'
             out.append(text)
         out.append('[[safety.interlock]]\nsensor = "door"\nrange = [0.5, 1.0]')
+        if self.rate or self.stuck_readings:
+            out.append("[safety.sensor.aux]" + (f"\nrate = {self.rate}" if self.rate else "") + (f"\nstuck = {self.stuck_readings}" if self.stuck_readings else ""))
         if self.permissive:
             out.append('[[safety.permissive]]\nsensor = "aux"\nrange = [0.0, 50.0]')
         return out
@@ -226,6 +246,7 @@ class Plan:
                 continue
             if not v["dose"]:
                 text += f'read = {{ topic = "bench/{ch}", path = "value" }}\nsafe = {v["safe"]}\nsafe_tolerance = {v["tolerance"]}\n'
+                text += f'scale = {v["scale"]}\noffset = {v["offset"]}\n'
                 text += f'min = {v["hard"][0]}\nmax = {v["hard"][1]}\n'
             more = ', format = "number"' if self.number_format else ""
             if v.get("lasts") and v["lease"] and not self.number_format:
@@ -254,8 +275,9 @@ class Plan:
             if v and v["dose"]:
                 text += f'dose = true\nwrite = {{ out = "D {ch} %.2f", ack = "^OK$" }}\nrelease = {{ out = "X {ch}", ack = "^OK$" }}'
                 continue
-            text += f'read = {{ out = "R {ch}", in = "{ch}=%f" }}'
+            text += f'read = {{ out = "R {ch}", in = "{"" if self.bare else ch + "="}%f" }}'
             if v:
+                text += f'\nscale = {v["scale"]}\noffset = {v["offset"]}'
                 text += f'\nwrite = {{ out = "M {ch} %.3f", ack = "^OK$" }}\nsafe = {v["safe"]}\nsafe_tolerance = {v["tolerance"]}'
         return text
 

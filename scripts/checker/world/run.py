@@ -103,7 +103,7 @@ class Run:
         if way == "in":
             if len(parts) == 2:
                 self.trace.add("served", dev="mqtt", conn=conn, ch=ch, raw=payload.decode(errors="replace")[:80], retained=retained,
-                               **self.value_of(payload, retained))
+                               **self.value_of(ch, payload, retained))
             else:
                 self.trace.add("told", dev="mqtt", conn=conn, topic=topic, payload=payload.decode(errors="replace"))
             return
@@ -115,9 +115,11 @@ class Run:
         elif parts[2] == "set":
             self.seen_setpoint(ch, conn, payload, retained)
 
-    def value_of(self, payload, retained):
+    def value_of(self, ch, payload, retained):
         try:
             value = json.loads(payload)["value"]
+            if isinstance(value, (int, float)):
+                value = self.bench.inward(ch, value)
             good = not retained and isinstance(value, (int, float)) and value == value and abs(value) < 1e300
             return dict(value=value, good=good)
         except (ValueError, KeyError, TypeError):
@@ -132,7 +134,7 @@ class Run:
             return
         kind = "dose" if v["dose"] else "set"
         more = {k: message.get(k) for k in ("seq", "ttl_ms", "session", "sent_ms", "for_ms") if not self.plan.number_format}
-        self.trace.add(kind, dev="mqtt", ch=ch, value=message["value"], conn=conn, name=message.get("dose"), retained=retained, **more)
+        self.trace.add(kind, dev="mqtt", ch=ch, value=self.bench.inward(ch, message["value"]), conn=conn, name=message.get("dose"), retained=retained, **more)
 
     def seen_commands(self, way, conn, topic, payload, retained):
         parts = topic.split("/")
@@ -294,7 +296,8 @@ class Run:
         end = time.monotonic() + self.seconds
         script = faults.Script(self, end)
         while time.monotonic() < end and self.session < 40:
-            await self.begin()
+            waits = self.plan.commands and script.random.random() < 0.25
+            await self.begin(*(["--resume", "hold"] if waits else []))
             task = asyncio.ensure_future(script.play())
             gone = asyncio.ensure_future(self.process.wait())
             await asyncio.wait([task, gone], timeout=max(1.0, end - time.monotonic()), return_when=asyncio.FIRST_COMPLETED)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 import tty
 
 
@@ -69,6 +70,8 @@ class SerialDevice:
         if master != self.master or master is None:
             return
         if note:
+            if time.monotonic() - request["t"] > self.plan.reply_timeout + 0.15:
+                note = dict(note, good=False, raw="too late")
             self.trace.add("served", dev=self.name, **note)
         request["until"] = self.trace.add("answered", dev=self.name, line=answer)["t"]
         try:
@@ -93,13 +96,16 @@ class SerialDevice:
             value = self.bench.read(ch)
             if value is None:
                 return None, None
-            return (f"{ch}={value}" if isinstance(value, str) else f"{ch}={value:.9f}"), dict(ch=ch, value=value, good=True)
+            said = self.bench.outward(ch, value)
+            name = "" if self.plan.bare and self.name == "serial" else f"{ch}="
+            return (f"{name}{said:.9f}", dict(ch=ch, value=self.bench.inward(ch, float(f"{said:.9f}")), good=True))
         try:
             if words[0] == "M":
-                self.trace.add("set", dev=self.name, ch=ch, value=float(words[2]), conn=0)
+                value = self.bench.inward(ch, float(words[2]))
+                self.trace.add("set", dev=self.name, ch=ch, value=value, conn=0)
                 if self.refuse:
                     return "ERR", None
-                self.bench.write(ch, float(words[2]))
+                self.bench.write(ch, value)
                 return "OK", None
             if words[0] == "D":
                 self.trace.add("dose", dev=self.name, ch=ch, value=float(words[2]), name=None, conn=0)
