@@ -194,10 +194,8 @@ def at_rest(rec):
             continue
         for k in rec.knobs:
             wanted = k["on_fault"] if session.code == 4 else k["shutdown"]
-            if k["ch"] not in driven or wanted != "safe":
-                continue
-            if k["on_fault"] == "off" and k["ch"] in session.exit["released"]:
-                continue    # it had fallen back, and was let go
+            if k["ch"] not in driven or wanted != "safe" or k["on_fault"] != "safe" and not rec.quiet(session.start, session.end, but=("terminate", "kill")):
+                continue    # what had fallen back stays in its fault state
             knob = session.exit["knobs"][k["ch"]]
             v.hold(abs(knob - k["safe"]) <= k["tolerance"] + 1e-6,
                    f"exit code {session.code}, and {k['ch']} stands at {knob}, its safe value is {k['safe']}", session.end)

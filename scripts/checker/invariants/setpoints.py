@@ -63,7 +63,7 @@ def waited(rec, k, before, e):
     wait = (k["dwell"] or 0.0) + under_way(rec, k, before["t"] - 0.05, e["t"])
     if rec.plan.confirm:
         wait += rec.plan.confirm_timeout if rec.fault_between(before["t"] - 1, e["t"], CALM) else answered(rec, e)
-    return max(allowed, min(e["t"] - before["t"], wait) + allowed)
+    return max(allowed, min(e["t"] - before["t"] + rec.lost(before["t"] - 0.5, e["t"]), wait) + allowed)
 
 
 def answered(rec, e):

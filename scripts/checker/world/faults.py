@@ -7,8 +7,6 @@ import random
 import shutil
 import signal
 import time
-from pathlib import Path
-
 from trace import Trace
 from .bench import Bench
 from .execdevice import ExecDevice
@@ -19,9 +17,6 @@ from .mqttwire import Client
 
 def a_step(event):
     return (event.get("doc") or {}).get("type") == "step"
-
-
-FAULTFS = Path(__file__).resolve().parent.parent / "faultfs" / "faultfs"
 
 
 class Script:
@@ -92,6 +87,8 @@ class Script:
                     line.plug()
         if run.stopped:
             run.signal(signal.SIGCONT)
+        if hasattr(run, "broker") and run.broker.process.returncode is not None:
+            await run.broker.start()
         if run.disk:
             await run.disk.heal()
 
@@ -737,7 +734,7 @@ class Disk:
     async def mount(self):
         self.mountpoint.mkdir()
         self.backing.mkdir()
-        self.process = await asyncio.create_subprocess_exec(str(FAULTFS), str(self.mountpoint), str(self.backing), "--control", str(self.control))
+        self.process = await asyncio.create_subprocess_exec(str(self.run.faultfs), str(self.mountpoint), str(self.backing), "--control", str(self.control))
         for _ in range(200):
             if os.path.ismount(self.mountpoint) and self.control.exists():
                 return
@@ -748,7 +745,7 @@ class Disk:
         self.sick = self.sick or not command.endswith("off")
         reader, writer = await asyncio.open_unix_connection(str(self.control))
         writer.write(command.encode() + b"\n")
-        answer = await asyncio.wait_for(reader.readline(), 20)
+        answer = await asyncio.wait_for(reader.readline(), 70)
         writer.close()
         self.run.trace.add("disk", command=command, answer=answer.decode(errors="replace").strip())
 
@@ -760,7 +757,8 @@ class Disk:
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(20)
             s.connect(str(self.control))
-            s.sendall(b"crash\n")
+            seed = self.run.random.choice(["", " 1", " 2", " 3", " 4"])
+            s.sendall(f"crash{seed}\n".encode())
             self.run.trace.add("disk", command="crash", answer=s.recv(200).decode(errors="replace").strip())
 
     async def heal(self):
@@ -770,11 +768,10 @@ class Disk:
             self.sick = False
 
     async def unmount(self):
-        process = await asyncio.create_subprocess_exec("fusermount3", "-u", "-z", str(self.mountpoint))
-        await process.wait()
         if self.process.returncode is None:
+            self.process.terminate()
             try:
-                await asyncio.wait_for(self.process.wait(), 3)
+                await asyncio.wait_for(self.process.wait(), 5)
             except asyncio.TimeoutError:
                 self.process.kill()
                 await self.process.wait()

@@ -24,9 +24,9 @@ HERE = Path(__file__).resolve().parent
 
 
 class Run:
-    def __init__(self, seed, seconds, tuner, folder, family=None, only=None):
+    def __init__(self, seed, seconds, tuner, folder, family=None, only=None, faultfs=None):
         self.plan, self.seconds, self.tuner, self.folder = Plan(seed, family), seconds, tuner, Path(folder)
-        self.only = only
+        self.only, self.faultfs = only, faultfs
         self.random = random.Random(seed * 104729 + 5)
         self.trace = tracing.Trace()
         self.bench = Bench(self.plan, self.trace)
@@ -46,7 +46,7 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True)
         self.home = folder / "run"
         self.home.mkdir()
-        if plan.faultfs and faults.FAULTFS.exists():
+        if plan.faultfs and self.faultfs:
             self.disk = faults.Disk(self)
             await self.disk.mount()
         uses_mqtt = "mqtt" in plan.driver.values()
