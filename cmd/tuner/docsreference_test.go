@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers/exec"
+	"github.com/labtuner/tuner/drivers/mqtt"
+	"github.com/labtuner/tuner/drivers/serial"
 )
 
 const (
@@ -254,3 +257,71 @@ func TestEnvironmentIsDocumented(t *testing.T) {
 }
 
 var environmentAsked = regexp.MustCompile(`\b(?:lookup|set)\("([A-Z_]{4,})"\)`)
+
+// schemaDocs document every key that a file may have, those of the drivers last.
+func schemaDocs() []configs.KeyDoc {
+	docs := configs.Reference()
+	for _, d := range []struct {
+		name    string
+		options any
+		channel any
+	}{
+		{"exec", new(exec.Default()), new(exec.ChannelOptions)},
+		{"mqtt", new(mqtt.Default()), new(mqtt.ChannelOptions)},
+		{"serial", new(serial.Default()), new(serial.ChannelOptions)},
+	} {
+		docs = append(docs, configs.ReferenceOf(`[[device]] with driver = "`+d.name+`"`, d.options)...)
+		docs = append(docs, configs.ReferenceOf(`[device.channel.NAME] with driver = "`+d.name+`"`, d.channel)...)
+	}
+	return docs
+}
+
+// environmentVariables are the variables that the program looks at, with what they say.
+func environmentVariables() [][2]string {
+	return [][2]string{
+		{"STATE_DIRECTORY", "where the journal and the control state are kept if the file does not say; set by StateDirectory= of systemd."},
+		{"CREDENTIALS_DIRECTORY", "where keys that end in _credential look; set by LoadCredential= of systemd."},
+		{"NOTIFY_SOCKET, WATCHDOG_USEC", "how tuner run tells systemd that it is ready and alive."},
+		{"INVOCATION_ID", "set by systemd: where it or NOTIFY_SOCKET is set and no terminal is there, nobody typed the command, and --resume decides."},
+		{"SERVICE_RESULT, EXIT_CODE, EXIT_STATUS", "set by systemd for ExecStopPost=: how the service ended, for tuner make-safe --after-service."},
+		{"GOGC", "by how many percent the heap grows before it is collected; tuner run takes 25 where it is not set."},
+		{"JOURNAL_STREAM", "set by systemd: where it names stderr, lines bear a priority for the journal."},
+		{"NO_COLOR", "no colors on a terminal."},
+		{"TERM", "where it is dumb, no line is written over itself, and none in colors."},
+		{"XDG_STATE_HOME", "under it, in tuner/instruments, tuner run notes where it keeps the control state of which instrument, so that a trip is known under another name too; where it is not set, under ~/.local/state."},
+		{"HOME", "its folder is written as ~ in what tuner dump gives; see XDG_STATE_HOME."},
+	}
+}
+
+// exitStatus is an exit code with what it means.
+type exitStatus struct {
+	code  int
+	means string
+}
+
+func exitStatuses() []exitStatus {
+	return []exitStatus{
+		{exitOK, "Ok."},
+		{exitFailure, "Failure."},
+		{exitUsage, "Usage or configuration."},
+		{exitStopped, "Stopped by the safety layer, safe state reached."},
+		{exitInstrument, "Instrument unavailable."},
+		{exitJournal, "Journal locked or corrupt."},
+		{exitUnsafe, "Safe state not confirmed."},
+		{exitInterrupted, "Interrupted, safe state reached."},
+	}
+}
+
+// listed are the subcommands that help shows, without cobra's own help.
+func listed(c *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool { return !s.IsAvailableCommand() })
+}
+
+// sentence begins with a capital letter, unless a name stands first, and ends with a
+// full stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}

@@ -66,7 +66,6 @@ Start with:
 		newBenchCommand(e),
 		newVersionCommand(e),
 		newThisComputerCommand(e),
-		newManCommand(e),
 	)
 	root.AddCommand(newAskCommands(e)...)
 	return root
