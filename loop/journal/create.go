@@ -59,7 +59,7 @@ func createLocked(path string, run Run, s Session, opts Options) (*Journal, erro
 	if err := build(path, run, s); err != nil {
 		return nil, err
 	}
-	j, err := attach(path, s, opts, migration{from: schemaVersion})
+	j, err := attach(path, s, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -66,10 +66,8 @@
 //
 // The file's user_version is its schema's: 1 and 2 are known, and the tables marked (2)
 // came with 2. A Reader reads every version up to its own, where tables of later ones
-// are as good as empty, and never changes the file. A process that opens an older file
-// to write brings it to the newest version first, in one transaction that only adds
-// tables and replaces the view, and records that as an event. A newer version than its
-// own is refused.
+// are as good as empty, and never changes the file. Files of the newest version only are
+// written to. A newer version than its own is refused.
 //
 // NULL in a number's place is no data (NaN in Go). Minus zero is kept as zero.
 // Text that is not UTF-8, or holds NUL, has U+FFFD in their place.

@@ -89,7 +89,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	}
 	err = r.trustworthy()
 	status, serr := r.Status()
-	version, run, lost := r.Version(), r.Run(), opts.logMissing && r.keepsLog()
+	version, lost := r.Version(), opts.logMissing && r.keepsLog()
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
@@ -101,15 +101,20 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps-status.Compared, status.Reason),
 			Hint:   "export it, or begin a new run with --new or in another file"}
 	}
+	if version != schemaVersion {
+		return nil, &Error{Err: ErrVersion, Path: path,
+			Detail: fmt.Sprintf("its schema is version %d, and a run goes on with version %d only", version, schemaVersion),
+			Hint:   "end it with the version of tuner that made it, or begin a new run with --new; --warm-start takes over what this one measured"}
+	}
 	s.Number = status.Sessions + 1
-	j, err := attach(path, s, opts, migration{version, run.Variables})
+	j, err := attach(path, s, opts)
 	if err != nil {
 		return nil, err
 	}
 	if lost {
 		j.notices = append(j.notices, logMissingWords(path))
 	}
-	if err := errors.Join(j.commit("the session", sessionRow(s)), j.tellMigration(version, s.Start), j.tell(s.Start)); err != nil {
+	if err := errors.Join(j.commit("the session", sessionRow(s)), j.tell(s.Start)); err != nil {
 		return nil, errors.Join(err, j.w.close())
 	}
 	return j, nil
@@ -153,8 +158,8 @@ func present(path string) error {
 }
 
 // attach connects to a sound journal for writing, in the mode that its file
-// system bears, brings it to the newest schema, and finds out where it stands.
-func attach(path string, s Session, opts Options, m migration) (*Journal, error) {
+// system bears, and finds out where it stands.
+func attach(path string, s Session, opts Options) (*Journal, error) {
 	look := opts.FileSystem
 	if look == nil {
 		look = LocateFileSystem
@@ -172,7 +177,7 @@ func attach(path string, s Session, opts Options, m migration) (*Journal, error)
 		return nil, fault(path, "open it for writing", err)
 	}
 	j := &Journal{path: path, w: w, wal: a == writeWAL, session: s.Number}
-	for _, begin := range []func() error{func() error { return m.run(w) }, w.prepare, j.load} {
+	for _, begin := range []func() error{w.prepare, j.load} {
 		if err := begin(); err != nil {
 			return nil, errors.Join(fault(path, "open it for writing", err), w.close())
 		}

@@ -39,16 +39,7 @@ type definition struct {
 // children.
 func definitions(version int) []definition {
 	var defs []definition
-	for v := 1; v <= version; v++ {
-		defs = append(defs, added(v)...)
-	}
-	return defs
-}
-
-// added lists the tables that a version added.
-func added(version int) []definition {
-	var defs []definition
-	for s := range strings.SplitSeq([...]string{schema1, schema2}[version-1], ";\n") {
+	for s := range strings.SplitSeq(strings.Join([]string{schema1, schema2}[:version], ""), ";\n") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}

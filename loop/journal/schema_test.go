@@ -8,7 +8,7 @@ import (
 )
 
 // The schema of a version never changes once files of it exist: a change asks for
-// a new version, with a migration. Version 2 is in no release yet; when it is, it gets
+// a new version. Version 2 is in no release yet; when it is, it gets
 // its own file here.
 func TestSchemaIsOfItsVersion(t *testing.T) {
 	golden(t, "schema-v1.sql", []byte(schema1))
