@@ -15,6 +15,8 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // openAll connects the devices. Nothing moves before all of them are open and
@@ -210,10 +212,10 @@ func (l *Loop) endRefused() {
 func (l *Loop) booted() {
 	l.startedAt = l.startSetting()
 	switch starter, ok := l.deps.Policy.(policy.Starter); {
-	case l.deps.Past != nil && l.deps.Past.start != nil:
-		l.startedAt = l.deps.Past.start
+	case l.deps.Past != nil && l.deps.Past.Start != nil:
+		l.startedAt = l.deps.Past.Start
 	case l.deps.Past == nil && (ok || l.opt.Verify.Pairs > 0):
-		l.event("info", journal.EventStart, formatStart(l.startedAt))
+		l.event("info", journal.EventStart, replay.FormatStart(l.startedAt))
 		if ok {
 			starter.SetStart(l.startedAt)
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // rounds is JOURNAL_ROUNDS, or a few.
@@ -33,7 +35,7 @@ func rounds(t *testing.T, few int) int {
 type prefix struct{ steps, concluded int }
 
 type consequence struct {
-	past Past
+	past replay.Past
 	next policy.Proposal
 }
 
@@ -44,14 +46,14 @@ func consequenceOf(path string, o plan.Options) (c consequence, err error) {
 		return c, err
 	}
 	defer r.Close()
-	if c.past, err = Recall(&o, r); err != nil {
+	if c.past, err = replay.Recall(&o, r); err != nil {
 		return c, err
 	}
 	p, err := policy.New(oneKnobSpec())
 	if err != nil {
 		return c, err
 	}
-	replay := Replay{Options: o, Policy: p}
+	replay := replay.Decisions{Options: o, Policy: p}
 	if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil {
 		return c, fmt.Errorf("it does not derive: %+v, %w", done.First, err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // fragile is a real policy that fails where a test says so. Whatever is asked of one that
@@ -69,7 +71,7 @@ func fragileRun(t *testing.T, fails func(asked int) error) (tr *trial, path stri
 			return nil, err
 		}
 		defer r.Close()
-		replay := Replay{Options: tr.opt, Policy: p, Lenient: true}
+		replay := replay.Decisions{Options: tr.opt, Policy: p, Lenient: true}
 		_, err = replay.Run(ctx, r)
 		return p, err
 	}

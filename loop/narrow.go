@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -128,17 +127,8 @@ func (l *Loop) standsInside(i int, limits *safety.VariableLimits) error {
 	return nil
 }
 
-// narrowed is the message of journal.EventNarrowed.
-type narrowed struct {
-	// From is the first step whose decision goes by it.
-	From int `json:"from"`
-	// Ranges are what decisions may ask of each variable; Limits what the safety layer keeps to.
-	Ranges [][2]float64  `json:"ranges"`
-	Limits safety.Limits `json:"limits"`
-}
-
 func (l *Loop) tellNarrowed(words string) error {
-	n := narrowed{From: l.steps + 1, Ranges: l.ranges, Limits: l.limits}
+	n := plan.Narrowed{From: l.steps + 1, Ranges: l.ranges, Limits: l.limits}
 	if l.step.open { // its decision has been made
 		n.From++
 	}
@@ -154,18 +144,11 @@ func (l *Loop) tellNarrowed(words string) error {
 	return nil
 }
 
-// within clamps a destination to a range that was narrowed during the run.
-func within(v *safety.VariableLimits, to [2]float64) safety.VariableLimits {
-	b := *v
-	b.Low, b.High = math.Max(v.Low, to[0]), math.Min(v.High, to[1])
-	return b
-}
-
 // bounds are what decisions about a variable keep to: the hard bounds, and a range
 // that was narrowed since the policy learnt of it.
 func (l *Loop) bounds(i int) safety.VariableLimits {
 	if l.ranges == nil {
 		return l.limits.Variables[i]
 	}
-	return within(&l.limits.Variables[i], l.ranges[i])
+	return plan.Within(&l.limits.Variables[i], l.ranges[i])
 }

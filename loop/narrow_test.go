@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // narrower runs a live trial in a bubble and asks for other options once as many steps
@@ -97,7 +99,7 @@ func TestNarrowedRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		replay := Replay{Options: tr.opt, Policy: &script{proposals: proposeAll(4, 9, 9, 9)}}
+		replay := replay.Decisions{Options: tr.opt, Policy: &script{proposals: proposeAll(4, 9, 9, 9)}}
 		if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil || done.Steps != 4 {
 			t.Errorf("replay: %+v, first difference %+v, %v", done, done.First, err)
 		}

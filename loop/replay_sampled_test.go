@@ -2,11 +2,14 @@ package loop
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // counted counts what a policy is asked for.
@@ -27,7 +30,7 @@ func (c *counted) Skip(step int) error { return c.Policy.(policy.Skipper).Skip(s
 // TestSampledReplay: of a long run the newest decisions are derived, and
 // the next one is that of a policy that has derived all, bit for bit.
 func TestSampledReplay(t *testing.T) {
-	const steps = sampleNewest + 50
+	const steps = replay.SampleNewest + 50
 	spec := oneKnobSpec()
 	spec.Kind, spec.Budget = "random", 0
 	spec.Model = policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{0.3}, Outputscale: 1, NoiseSD: 0.1, Capacity: 16}
@@ -58,19 +61,19 @@ func TestSampledReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &counted{Policy: p}
-		replay := Replay{Options: tr.opt, Policy: c, Sampled: sampled}
-		done, err := replay.Run(context.Background(), r)
+		derived := replay.Decisions{Options: tr.opt, Policy: c, Sampled: sampled}
+		done, err := derived.Run(context.Background(), r)
 		if err != nil || done.First != nil || done.Steps+done.Skipped != steps {
 			t.Fatalf("sampled %v: %+v, %+v, %v", sampled, done, done.First, err)
 		}
-		if want := map[bool]int{false: steps, true: sampleNewest}[sampled]; c.asked != want {
+		if want := map[bool]int{false: steps, true: replay.SampleNewest}[sampled]; c.asked != want {
 			t.Errorf("sampled %v: %d decisions were derived, want %d", sampled, c.asked, want)
 		}
 		if next[sampled], err = p.Propose(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a, b := next[false], next[true]; a.Step != b.Step || exactly(a.X[0]) != exactly(b.X[0]) {
+	if a, b := next[false], next[true]; a.Step != b.Step || math.Float64bits(a.X[0]) != math.Float64bits(b.X[0]) {
 		t.Errorf("the next decision is %+v after all, %+v after some", a, b)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // TestReplayByEachSessionsConfiguration: a run that was resumed by another configuration,
@@ -40,7 +42,7 @@ func TestReplayByEachSessionsConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		replay := Replay{Options: o, Policy: first, Changed: map[int]func() (plan.Options, policy.Policy, error){2: remake(o, second), 3: remake(o3, third)}}
+		replay := replay.Decisions{Options: o, Policy: first, Changed: map[int]func() (plan.Options, policy.Policy, error){2: remake(o, second), 3: remake(o3, third)}}
 		done, err := replay.Run(context.Background(), r)
 		if err != nil || done.First != nil || done.Steps != 14 {
 			t.Errorf("%s: %d steps derive, then %+v, %v", failpoint, done.Steps, done.First, err)
@@ -69,11 +71,11 @@ func cutAfter(t *testing.T, path string, o plan.Options, spec policy.Spec) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := Recall(&o, r)
+	past, err := replay.Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay := Replay{Options: o, Policy: p, Lenient: true}
+	replay := replay.Decisions{Options: o, Policy: p, Lenient: true}
 	if _, err := replay.Run(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}

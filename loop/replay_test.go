@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // replaySpec is a policy over two knobs, one of which the cheaper control set leaves
@@ -66,7 +68,7 @@ func recorded(t *testing.T, change func(*trial)) (string, plan.Options) {
 }
 
 // replayed derives a journal anew by the policy of spec.
-func replayed(t *testing.T, path string, o plan.Options, spec policy.Spec, until int) Replayed {
+func replayed(t *testing.T, path string, o plan.Options, spec policy.Spec, until int) replay.Replayed {
 	t.Helper()
 	r, err := journal.OpenReader(path)
 	if err != nil {
@@ -78,7 +80,7 @@ func replayed(t *testing.T, path string, o plan.Options, spec policy.Spec, until
 		t.Fatal(err)
 	}
 	var told []int
-	replay := Replay{Options: o, Policy: p, Until: until, Step: func(n int) { told = append(told, n) }}
+	replay := replay.Decisions{Options: o, Policy: p, Until: until, Step: func(n int) { told = append(told, n) }}
 	done, err := replay.Run(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -158,23 +160,5 @@ func TestReplayOfAnUnfinishedRun(t *testing.T) {
 	}
 	if done := replayed(t, filepath.Clean(path), tr.opt, spec, 0); done.First != nil || done.Steps < 7 {
 		t.Errorf("%d steps agree, then %+v", done.Steps, done.First)
-	}
-}
-
-func TestStartSettingRoundTrip(t *testing.T) {
-	x := []float64{0.1, math.NaN(), -1e-300, 3}
-	got, err := parseStart(formatStart(x), len(x))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range x {
-		if exactly(got[i]) != exactly(x[i]) {
-			t.Errorf("%v became %v", x, got)
-		}
-	}
-	for _, text := range []string{"", "[1]", "{}", "[1,2,3,nan]"} {
-		if _, err := parseStart(text, 4); err == nil {
-			t.Errorf("%q was read", text)
-		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // crash runs replaySpec and copies the journal, as a process that dies leaves it, when
@@ -62,13 +64,13 @@ func oneKnobSpec() policy.Spec {
 }
 
 // resume goes on with a journal until steps are done.
-func resume(t *testing.T, path string, o plan.Options, spec policy.Spec) (Past, Result) {
+func resume(t *testing.T, path string, o plan.Options, spec policy.Spec) (replay.Past, Result) {
 	t.Helper()
 	return resumeAt(t, path, o, spec, rigStart)
 }
 
 // resumeAt does so on a machine whose wall clock shows a time.
-func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall time.Time) (Past, Result) {
+func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall time.Time) (replay.Past, Result) {
 	t.Helper()
 	j, err := journal.Open(path, journal.Options{})
 	if err != nil {
@@ -89,11 +91,11 @@ func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall 
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := Recall(&o, r)
+	past, err := replay.Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay := Replay{Options: o, Policy: p, Lenient: true}
+	replay := replay.Decisions{Options: o, Policy: p, Lenient: true}
 	if _, err := replay.Run(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +165,7 @@ func TestResumeKeepsTheBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := Recall(&o, r)
+	past, err := replay.Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +200,7 @@ func TestElapsedOverSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := Recall(&o, r)
+	first, err := replay.Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func TestElapsedOverSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	both, err := Recall(&o, r)
+	both, err := replay.Recall(&o, r)
 	if err != nil {
 		t.Fatal(err)
 	}

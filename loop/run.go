@@ -11,6 +11,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // Device is a device with its name.
@@ -35,7 +37,7 @@ type Deps struct {
 	Space func() (uint64, error)
 	// Past is what the journal's run has behind it; nil: it begins. Policy has been
 	// brought to where the run's was, by Replay.
-	Past *Past
+	Past *replay.Past
 	// Rebuild makes the policy anew and brings it to where the journal ends, by Replay:
 	// what has panicked cannot be asked again as it is. It runs on the policy's lane. nil:
 	// a panic is the end.

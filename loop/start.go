@@ -2,18 +2,16 @@ package loop
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 const startsWindow = time.Hour
-
-// waitedWords is the event's message.
-const waitedWords = "waited %v for the resume"
 
 // countStart decides whether the run may begin by itself. A start that may is durable
 // before it acts: a process that dies at once is counted too.
@@ -64,24 +62,8 @@ func (l *Loop) begun(now time.Time) {
 func (l *Loop) tellWaited() {
 	if l.waited > 0 && !l.toldWait {
 		l.toldWait = true
-		l.event("info", journal.EventWaited, fmt.Sprintf(waitedWords, l.waited))
+		l.event("info", journal.EventWaited, fmt.Sprintf(replay.WaitedWords, l.waited))
 	}
-}
-
-// waitedIn is the time that an event says was waited, 0 for others.
-func waitedIn(e journal.Event) time.Duration {
-	var text string
-	if e.Kind != journal.EventWaited {
-		return 0
-	}
-	if _, err := fmt.Sscanf(e.Message, strings.Replace(waitedWords, "%v", "%s", 1), &text); err != nil {
-		return 0
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0
-	}
-	return d
 }
 
 // keepEvery is how often the control state is written though nothing in it has changed:

@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // TestHoldReadsAndWaitsForResume: a run that nobody typed reads, writes nothing, refuses
@@ -60,7 +62,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	past, err := Recall(&tr.opt, r)
+	past, err := replay.Recall(&tr.opt, r)
 	if err != nil || past.Elapsed > 30*time.Second || past.Elapsed < time.Second {
 		t.Errorf("recalled %v, error %v", past.Elapsed, err)
 	}

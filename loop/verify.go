@@ -2,7 +2,6 @@ package loop
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -55,20 +54,20 @@ func (l *Loop) verify() {
 func (l *Loop) takeUpComparison(c *journal.Comparison) bool {
 	v, p := &l.verifying, l.deps.Past
 	c.Number = 1
-	if p == nil || p.comparison == nil {
+	if p == nil || p.Comparison == nil {
 		return false
 	}
-	if c.Number = p.comparison.Number + 1; !p.comparison.Same(*c) {
+	if c.Number = p.Comparison.Number + 1; !p.Comparison.Same(*c) {
 		return false
 	}
-	_, t, err := l.opt.Pairing(*p.comparison, p.legs)
+	_, t, err := l.opt.Pairing(*p.Comparison, p.Legs)
 	if err != nil { // by another seed
 		return false
 	}
-	if t.Half = false; p.compared {
-		t.Pair = p.comparison.Pairs + 1 // however it ended: its result stands
+	if t.Half = false; p.Compared {
+		t.Pair = p.Comparison.Pairs + 1 // however it ended: its result stands
 	}
-	*c, v.legs, v.turn, v.kept = *p.comparison, p.legs, t, p.compared
+	*c, v.legs, v.turn, v.kept = *p.Comparison, p.Legs, t, p.Compared
 	return true
 }
 
@@ -214,21 +213,10 @@ func (l *Loop) verified() {
 	}
 	l.result.Verification = &found
 	if !v.kept {
-		r := resultOf(v.plan.Number, &found)
+		r := plan.ResultOf(v.plan.Number, &found)
 		r.At = l.stamp()
 		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, func() { l.failpoint("verdict-durable") })
 	}
 	l.event("info", journal.EventVerify, found.Words(l.opt.Objective.Unit))
 	l.home()
-}
-
-// resultOf is a verification as the journal keeps it.
-func resultOf(number int, v *plan.Verification) journal.ComparisonResult {
-	nan := math.NaN()
-	r := journal.ComparisonResult{Comparison: number, Verdict: v.Verdict, Pairs: v.Pairs, Gain: nan, Low: nan, High: nan, P: nan}
-	if g := v.Gain; g != nil {
-		r.Gain, r.Low, r.High, r.P = float64(g.Value), float64(g.Low), float64(g.High), float64(g.P)
-	}
-	r.Document, _ = json.Marshal(v) // of strings and Numbers, which always can be written
-	return r
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/web"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 func newReportCommand(e *env) *cobra.Command {
@@ -88,7 +90,7 @@ func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool, s
 	if err != nil {
 		return nil, err
 	}
-	replay, verdict := loop.Replay{Options: w.opt, Policy: p, Lenient: true, Step: step}, ""
+	replay, verdict := replay.Decisions{Options: w.opt, Policy: p, Lenient: true, Step: step}, ""
 	if derive {
 		done, err := replay.Run(ctx, r)
 		if err != nil {

@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // expectation is what must be decided next by any process that is given the journal as it
@@ -73,7 +74,7 @@ func (c *campaign) derive(dir string) *expectation {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	replay := loop.Replay{Options: c.w.opt, Policy: p}
+	replay := replay.Decisions{Options: c.w.opt, Policy: p}
 	if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil {
 		c.t.Fatalf("what was recorded does not derive: %+v, %v", done.First, err)
 	}

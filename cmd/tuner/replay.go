@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/trace"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 func newReplayCommand(e *env) *cobra.Command {
@@ -69,7 +70,7 @@ the rules that acted, to the last bit. A journal of an older version has none.`,
 }
 
 // replayOf prepares the replay of a journal, by the configurations that it holds.
-func replayOf(r *journal.Reader, folder, executable string) (*loop.Replay, error) {
+func replayOf(r *journal.Reader, folder, executable string) (*replay.Decisions, error) {
 	all, err := r.Configurations()
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func replayOf(r *journal.Reader, folder, executable string) (*loop.Replay, error
 	if err != nil {
 		return nil, err
 	}
-	replay := &loop.Replay{Changed: map[int]func() (plan.Options, policy.Policy, error){}}
+	replay := &replay.Decisions{Changed: map[int]func() (plan.Options, policy.Policy, error){}}
 	for i, c := range all {
 		run := r.Run()
 		run.ConfigFile, run.ConfigText = c.File, c.Text
@@ -119,7 +120,7 @@ func wireRun(run journal.Run, folder, executable string) (*wiring, error) {
 
 // replayed is what came of a replay.
 type replayed struct {
-	loop.Replayed
+	replay.Replayed
 	Verdicts trace.Verdicts `json:"verdicts"`
 }
 

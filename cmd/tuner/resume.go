@@ -11,6 +11,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // takeUp opens the journal of an unfinished run, brings the policy to where the run's
@@ -42,11 +44,11 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	if deps.Policy, err = s.w.newPolicy(s.warm); err != nil {
 		return err
 	}
-	past, err := loop.Recall(&s.w.opt, r)
+	past, err := replay.Recall(&s.w.opt, r)
 	if err != nil {
 		return err
 	}
-	replay := loop.Replay{Options: s.w.opt, Policy: deps.Policy, Lenient: true, Sampled: true,
+	replay := replay.Decisions{Options: s.w.opt, Policy: deps.Policy, Lenient: true, Sampled: true,
 		Step: func(n int) { s.tell.show(fmt.Sprintf("going on with %s: step %d of %d", s.path, n, past.Steps)) }}
 	done, err := replay.Run(ctx, r)
 	switch {
@@ -80,7 +82,7 @@ func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	replay := loop.Replay{Options: s.w.opt, Policy: p, Lenient: true, Sampled: true}
+	replay := replay.Decisions{Options: s.w.opt, Policy: p, Lenient: true, Sampled: true}
 	if _, err := replay.Run(ctx, r); err != nil {
 		return nil, fmt.Errorf("replay %s: %w", s.path, err)
 	}
@@ -124,8 +126,8 @@ func (s *session) recount(r *journal.Reader) error {
 
 // resumption is what there is to tell of a run that goes on.
 type resumption struct {
-	past    loop.Past
-	done    loop.Replayed
+	past    replay.Past
+	done    replay.Replayed
 	changed bool
 	now     journal.Run
 }

@@ -5,9 +5,10 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // inspect sees that a journal is sound and holds every step that was told of, as it
@@ -95,7 +96,7 @@ func (v *witness) replay(r *journal.Reader) {
 		v.violation("policy: %v", err)
 		return
 	}
-	replay := loop.Replay{Options: v.w.pace.options(), Policy: p}
+	replay := replay.Decisions{Options: v.w.pace.options(), Policy: p}
 	done, err := replay.Run(context.Background(), r)
 	if err != nil || done.First != nil {
 		v.violation("replay after %d steps: %+v, %v", done.Steps, done.First, err)

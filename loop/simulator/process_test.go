@@ -18,6 +18,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 // process is one process of tuner, from its start to its end: what tuner run does,
@@ -135,18 +137,18 @@ func (p *process) journal(o *plan.Options, deps *loop.Deps) (*journal.Journal, e
 }
 
 // takeUp brings a policy to where the run's was.
-func (p *process) takeUp(ctx context.Context, to policy.Policy) (past *loop.Past, err error) {
+func (p *process) takeUp(ctx context.Context, to policy.Policy) (past *replay.Past, err error) {
 	r, err := journal.OpenReader(filepath.Join(p.folder, journalFile))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	o := p.w.pace.options()
-	recalled, err := loop.Recall(&o, r)
+	recalled, err := replay.Recall(&o, r)
 	if err != nil {
 		return nil, err
 	}
-	replay := loop.Replay{Options: o, Policy: to, Lenient: true, Sampled: true}
+	replay := replay.Decisions{Options: o, Policy: to, Lenient: true, Sampled: true}
 	done, err := replay.Run(ctx, r)
 	if err != nil {
 		return nil, err

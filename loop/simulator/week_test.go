@@ -19,6 +19,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/replay"
 )
 
 var weekSteps = flag.Int("week.steps", 1200, "steps of TestWeek, one a second of virtual time")
@@ -73,7 +75,7 @@ func weekResume(t *testing.T, path string, o plan.Options) {
 		t.Errorf("the journal is damaged: %v", damage)
 	}
 	verified := time.Now()
-	if _, err := loop.Recall(&o, r); err != nil {
+	if _, err := replay.Recall(&o, r); err != nil {
 		t.Fatal(err)
 	}
 	recalled := time.Now()
@@ -81,7 +83,7 @@ func weekResume(t *testing.T, path string, o plan.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay := loop.Replay{Options: o, Policy: p, Lenient: true, Sampled: true}
+	replay := replay.Decisions{Options: o, Policy: p, Lenient: true, Sampled: true}
 	done, err := replay.Run(context.Background(), r)
 	if err != nil || done.First != nil {
 		t.Errorf("replay: %+v, %+v, %v", done, done.First, err)

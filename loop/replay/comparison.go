@@ -1,4 +1,4 @@
-package loop
+package replay
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func (v *verified) read(r *journal.Reader) (err error) {
 
 // deriveLeg derives a step of a comparison and, with its first, the two settings. The
 // policy of a lenient replay is only to learn, and it learns nothing here.
-func (p *Replay) deriveLeg(ctx context.Context, s journal.Step) (*Difference, error) {
+func (p *Decisions) deriveLeg(ctx context.Context, s journal.Step) (*Difference, error) {
 	d, v := &s.Decision, &p.verified
 	if p.Lenient {
 		return nil, nil
@@ -61,7 +61,7 @@ func (p *Replay) deriveLeg(ctx context.Context, s journal.Step) (*Difference, er
 }
 
 // deriveSides derives the settings that are compared.
-func (p *Replay) deriveSides(ctx context.Context, step int, c journal.Comparison) (*Difference, error) {
+func (p *Decisions) deriveSides(ctx context.Context, step int, c journal.Comparison) (*Difference, error) {
 	if c.Proposed {
 		if _, err := p.Policy.Propose(ctx); err != nil && !errors.Is(err, policy.ErrBudget) {
 			return nil, fmt.Errorf("derive the decision before step %d, which was not played: %w", step, err)
@@ -93,7 +93,7 @@ func (p *Replay) deriveSides(ctx context.Context, step int, c journal.Comparison
 }
 
 // deriveResults derives what came of the comparisons.
-func (p *Replay) deriveResults() *Difference {
+func (p *Decisions) deriveResults() *Difference {
 	for _, r := range p.verified.results {
 		if r.Comparison > len(p.verified.all) {
 			return &Difference{What: "result of a comparison", Recorded: fmt.Sprint(r.Comparison), Derived: "none"}
@@ -111,7 +111,7 @@ func (p *Replay) deriveResults() *Difference {
 		if err != nil {
 			return &Difference{Step: step, What: "result of the comparison", Recorded: r.Verdict, Derived: err.Error()}
 		}
-		if derived := resultOf(r.Comparison, &found); !bytes.Equal(derived.Document, r.Document) {
+		if derived := plan.ResultOf(r.Comparison, &found); !bytes.Equal(derived.Document, r.Document) {
 			return &Difference{Step: step, What: "result of the comparison", Recorded: string(r.Document), Derived: string(derived.Document)}
 		}
 	}

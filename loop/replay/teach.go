@@ -1,4 +1,4 @@
-package loop
+package replay
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // that of the observations.
 //
 // Errors: what reading the journal gives, and a policy that refuses what was recorded.
-func (p *Replay) Teach(ctx context.Context, r *journal.Reader) error {
+func (p *Decisions) Teach(ctx context.Context, r *journal.Reader) error {
 	if err := p.start(r); err != nil {
 		return err
 	}

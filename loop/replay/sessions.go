@@ -1,4 +1,4 @@
-package loop
+package replay
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // takeOver goes on by the configuration of the session that a step is of, as that session
 // did when it resumed the run: a new policy is taught the steps before.
-func (p *Replay) takeOver(ctx context.Context, r *journal.Reader, s journal.Step) error {
+func (p *Decisions) takeOver(ctx context.Context, r *journal.Reader, s journal.Step) error {
 	if p.Lenient || s.Session == p.session {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (p *Replay) takeOver(ctx context.Context, r *journal.Reader, s journal.Step
 		}
 		return nil
 	}
-	past := Replay{Options: p.Options, Policy: p.Policy, Until: before, Lenient: true}
+	past := Decisions{Options: p.Options, Policy: p.Policy, Until: before, Lenient: true}
 	if _, err := past.Run(ctx, r); err != nil {
 		return fmt.Errorf("teach session %d the steps up to %d: %w", newest, before, err)
 	}

@@ -1,4 +1,4 @@
-package loop
+package replay
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 )
 
 // Replay derives the decisions of a recorded run anew, in order.
-type Replay struct {
+type Decisions struct {
 	// Options are the run's, made from its recorded configuration.
 	Options plan.Options
 	// Policy is new, made from the same.
@@ -39,7 +39,7 @@ type Replay struct {
 	abandoned map[int]bool
 	session   int // of the last step
 	// narrowed are the changes of limits during the run, in order.
-	narrowed []narrowed
+	narrowed []plan.Narrowed
 	verified verified
 }
 
@@ -72,7 +72,7 @@ type Replayed struct {
 //
 // Errors: what reading the journal gives, a policy that refuses what was recorded, and the
 // cause of ctx's end.
-func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
+func (p *Decisions) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 	var done Replayed
 	if limiter, ok := p.Policy.(policy.WorkLimiter); ok {
 		defer limiter.LimitWork(0) // the last decision's cut is not the next one's
@@ -120,7 +120,7 @@ func (p *Replay) Run(ctx context.Context, r *journal.Reader) (Replayed, error) {
 
 // check derives a decision, or takes it as recorded where it is not of the sample or where
 // the run has decided otherwise before. last is the run's last step.
-func (p *Replay) check(ctx context.Context, s journal.Step, last int, done *Replayed) (err error) {
+func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *Replayed) (err error) {
 	n, compared := s.Decision.Step, s.Decision.Compared.Comparison > 0
 	skipper, skips := p.Policy.(policy.Skipper)
 	agreed := &done.Steps
@@ -148,16 +148,16 @@ func (p *Replay) check(ctx context.Context, s journal.Step, last int, done *Repl
 // decision, damage of the record is noticed by its checksums. Not more: a week of steps
 // is resumed in minutes, not in the hours that its decisions took.
 const (
-	sampleNewest = 100
+	SampleNewest = 100
 	sampleEvery  = 1000
 )
 
 // derives reports whether the decision of a step is derived, of a run of last steps.
-func (p *Replay) derives(step, last int) bool {
-	return !p.Sampled || step > last-sampleNewest || step%sampleEvery == 0
+func (p *Decisions) derives(step, last int) bool {
+	return !p.Sampled || step > last-SampleNewest || step%sampleEvery == 0
 }
 
-func (p *Replay) tell(step int) {
+func (p *Decisions) tell(step int) {
 	if p.Step != nil {
 		p.Step(step)
 	}
@@ -165,7 +165,7 @@ func (p *Replay) tell(step int) {
 
 // start reads the run's story: the setting that it began with, which the policy is
 // given, and which steps were abandoned.
-func (p *Replay) start(r *journal.Reader) error {
+func (p *Decisions) start(r *journal.Reader) error {
 	p.abandoned = map[int]bool{}
 	for e, err := range r.Events() {
 		if err != nil {
@@ -175,13 +175,13 @@ func (p *Replay) start(r *journal.Reader) error {
 		case journal.EventAbandoned:
 			p.abandoned[e.Step] = true
 		case journal.EventNarrowed:
-			var n narrowed
+			var n plan.Narrowed
 			if err := json.Unmarshal([]byte(e.Message), &n); err != nil || len(n.Ranges) != len(p.Options.Variables) || len(n.Limits.Variables) != len(n.Ranges) {
 				return fmt.Errorf("the recorded limits from step %d on cannot be read (%v)", e.Step, err)
 			}
 			p.narrowed = append(p.narrowed, n)
 		case journal.EventStart:
-			x, err := parseStart(e.Message, len(p.Options.Variables))
+			x, err := ParseStart(e.Message, len(p.Options.Variables))
 			if err != nil {
 				return err
 			}
@@ -195,7 +195,7 @@ func (p *Replay) start(r *journal.Reader) error {
 }
 
 // derive proposes and compares.
-func (p *Replay) derive(ctx context.Context, d journal.Decision) (*Difference, error) {
+func (p *Decisions) derive(ctx context.Context, d journal.Decision) (*Difference, error) {
 	if limiter, ok := p.Policy.(policy.WorkLimiter); ok {
 		limiter.LimitWork(0)
 		if d.Cut {
@@ -215,7 +215,7 @@ func (p *Replay) derive(ctx context.Context, d journal.Decision) (*Difference, e
 }
 
 // compare gives the first difference between what was recorded and what is proposed.
-func (p *Replay) compare(d journal.Decision, q policy.Proposal) *Difference {
+func (p *Decisions) compare(d journal.Decision, q policy.Proposal) *Difference {
 	differs := func(what string, recorded, derived any) *Difference {
 		return &Difference{Step: d.Step, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
 	}
@@ -249,17 +249,17 @@ func (p *Replay) compare(d journal.Decision, q policy.Proposal) *Difference {
 }
 
 // bounds are what the decision of a step kept to.
-func (p *Replay) bounds(variable, step int) safety.VariableLimits {
+func (p *Decisions) bounds(variable, step int) safety.VariableLimits {
 	for _, n := range slices.Backward(p.narrowed) {
 		if step >= n.From {
-			return within(&n.Limits.Variables[variable], n.Ranges[variable])
+			return plan.Within(&n.Limits.Variables[variable], n.Ranges[variable])
 		}
 	}
 	return p.Options.Variables[variable].Limits
 }
 
 // learn teaches the policy what a step brought.
-func (p *Replay) learn(s journal.Step, shots []journal.Shot) error {
+func (p *Decisions) learn(s journal.Step, shots []journal.Shot) error {
 	for _, o := range p.Options.Observations(plan.Concluded{
 		Set: p.Options.Played(s.Decision.ControlSet), Requested: s.Decision.Requested, Outcome: s.Outcome,
 		PerShot: p.Options.PerShot(s.Decision.Applied), Shots: shots,
@@ -280,8 +280,8 @@ func exactly(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// formatStart writes a starting setting as journal.EventStart keeps it.
-func formatStart(x []float64) string {
+// FormatStart writes a starting setting as journal.EventStart keeps it.
+func FormatStart(x []float64) string {
 	words := make([]string, len(x))
 	for i, v := range x {
 		words[i] = "null"
@@ -292,8 +292,8 @@ func formatStart(x []float64) string {
 	return "[" + strings.Join(words, ",") + "]"
 }
 
-// parseStart reads it back.
-func parseStart(text string, n int) ([]float64, error) {
+// ParseStart reads it back.
+func ParseStart(text string, n int) ([]float64, error) {
 	var list []*float64
 	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) != n {
 		return nil, fmt.Errorf("the recorded starting setting %q is not a list of %d numbers", text, n)
