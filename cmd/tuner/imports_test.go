@@ -26,7 +26,6 @@ var arrows = map[string][]string{
 	"safety":          {},
 	"drivers":         {},
 	"configs":         {},
-	"loop/policy":     {"gpcore"},
 	"loop/journal":    {"loop/policy", "safety"},
 	"loop/plan":       {"loop/policy", "loop/journal", "safety"},
 	"loop/trace":      {"loop/journal", "safety"},
@@ -37,6 +36,19 @@ var arrows = map[string][]string{
 	"loop/web":        {"loop/control", "loop/plan", "loop/journal"},
 	"loop/benchmarks": {"loop/policy", "gpcore", "drivers/sim"},
 	"cmd/tuner":       {"*"},
+
+	// Decisions: what is below is for loop/policy alone.
+	"loop/policy": {"gpcore", "loop/policy/acquisition", "loop/policy/confidence", "loop/policy/constraint", "loop/policy/cost", "loop/policy/drift",
+		"loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/acquisition": {"gpcore", "loop/policy/constraint", "loop/policy/cost", "loop/policy/model", "loop/policy/risk", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/confidence":  {"gpcore", "loop/policy/model", "loop/policy/internal"},
+	"loop/policy/constraint":  {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/cost":        {"gpcore", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/drift":       {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/internal":    {"loop/policy/model"}, // policytest alone, for tests
+	"loop/policy/model":       {"gpcore", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/risk":        {"gpcore", "loop/policy/model", "loop/policy/space", "loop/policy/internal"},
+	"loop/policy/space":       {"gpcore", "loop/policy/internal"},
 }
 
 func TestImportsFollowTheHouse(t *testing.T) {

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // pricedSpec has one control set of two variables, a cost that grows with the first, and
@@ -24,7 +28,7 @@ func TestCostsAddUp(t *testing.T) {
 	p := fresh(t, s)
 	observe(t, p, Observation{Step: 1, X: []float64{4, 0.25}, Mean: 1, Variance: math.NaN(), Shots: 1, Valid: true})
 	e := p.(*engine)
-	if got, want := e.costs.of(e.domains[0], []float64{0.7, 0.5}), 0.5+math.Exp(2.1)+0.2*3+3*0.25; math.Abs(got-want) > 1e-12 {
+	if got, want := e.costs.Of(e.domains[0], []float64{0.7, 0.5}), 0.5+math.Exp(2.1)+0.2*3+3*0.25; math.Abs(got-want) > 1e-12 {
 		t.Errorf("cost %g, want %g", got, want)
 	}
 	q := propose(t, p)
@@ -41,7 +45,7 @@ func TestRandomVariablesDoNotMove(t *testing.T) {
 	p := fresh(t, s)
 	observe(t, p, Observation{Step: 1, X: []float64{0.5, 0.5, 0.5}, Mean: 1, Variance: math.NaN(), Shots: 1, Valid: true})
 	e := p.(*engine)
-	if got, want := e.costs.of(e.domains[0], []float64{0.75}), 0.1+0.25; math.Abs(got-want) > 1e-12 {
+	if got, want := e.costs.Of(e.domains[0], []float64{0.75}), 0.1+0.25; math.Abs(got-want) > 1e-12 {
 		t.Errorf("cost %g, want %g", got, want)
 	}
 }
@@ -60,7 +64,7 @@ func TestDearSettingsAreNeverProposed(t *testing.T) {
 		steps := 0
 		for {
 			q, err := p.Propose(context.Background())
-			if errors.Is(err, ErrBudget) {
+			if errors.Is(err, cost.ErrBudget) {
 				break
 			}
 			if err != nil {
@@ -115,7 +119,7 @@ func TestFullQueriesOnly(t *testing.T) {
 		}
 		p := fresh(t, s)
 		observe(t, p, Observation{Step: 1, ControlSet: 2, X: []float64{0, 0, 0}, Variance: math.NaN(), Shots: 1, Cost: 5.6, Valid: true})
-		if q, err := p.Propose(context.Background()); !errors.Is(err, ErrBudget) {
+		if q, err := p.Propose(context.Background()); !errors.Is(err, cost.ErrBudget) {
 			t.Errorf("%s: 0.9 is left for a cost of 1, but %+v (%v)", kind, q, err)
 		}
 		s.ControlSets = s.ControlSets[:2]
@@ -135,16 +139,16 @@ func TestPerCostPrefersCheapSets(t *testing.T) {
 		fill(t, p, s, 10, 1)
 		q := propose(t, p)
 		e := p.(*engine)
-		e.model.loaded = false
+		e.model.Loaded = false
 		d, options := allOptions(t, s, 10)
 		best, want := -1, math.Inf(-1)
 		for i, o := range options {
-			o = o.forSearch(d.costs, d.domains[o.set])
-			m, err := d.search([]option{o}, 0)
+			o = o.ForSearch(d.Costs, d.Domains[o.Set])
+			m, err := d.Search([]acquisition.Option{o}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := o.leaves(d.criterion.model.inForce, m[0].Value); v > want {
+			if v := o.Leaves(d.Criterion.Model.InForce, m[0].Value); v > want {
 				best, want = i, v
 			}
 		}
@@ -158,7 +162,7 @@ func TestNewRefusesCosts(t *testing.T) {
 	priced := subsetsSpec("ucb-psq-per-cost", 1)
 	refused(t, []refusal{
 		{`control set 1 is free: values per cost need a cost above 0`, priced, func(s *Spec) {
-			s.ControlSets = append([]ControlSet(nil), s.ControlSets...)
+			s.ControlSets = append([]space.ControlSet(nil), s.ControlSets...)
 			s.ControlSets[0].Cost = 0
 		}},
 		{`2 costs of movement for 3 variables`, priced, func(s *Spec) { s.MoveCost = []float64{1, 2} }},
@@ -178,7 +182,7 @@ func TestETCAdaPaysFortyTwoFullPlays(t *testing.T) {
 	plays := map[float64]int{}
 	for {
 		q, err := p.Propose(context.Background())
-		if errors.Is(err, ErrBudget) {
+		if errors.Is(err, cost.ErrBudget) {
 			break
 		}
 		if err != nil {

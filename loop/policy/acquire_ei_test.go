@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // subsetsSpec has three variables, control sets {0}, {0,1} and {0,1,2}, given
@@ -12,20 +16,20 @@ import (
 func subsetsSpec(kind string, seed uint64) Spec {
 	s := cvsSpec()
 	s.Kind, s.Schedule, s.Seed = kind, "", seed
-	s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.3, .4, .5}, Outputscale: 1, NoiseSD: 0.1}
+	s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.3, .4, .5}, Outputscale: 1, NoiseSD: 0.1}
 	for i := range s.Variables {
-		s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: 0.5, SD: 0.15}
+		s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.5, SD: 0.15}
 	}
 	return s
 }
 
 // allOptions prepares a decision among all control sets after n observations.
-func allOptions(t *testing.T, s Spec, n int) (*deciding, []option) {
+func allOptions(t *testing.T, s Spec, n int) (*deciding, []acquisition.Option) {
 	t.Helper()
 	p := fresh(t, s)
 	fill(t, p, s, n, 1)
 	e := p.(*engine)
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		t.Fatal(err)
 	}
 	sets := make([]int, len(s.ControlSets))
@@ -33,8 +37,8 @@ func allOptions(t *testing.T, s Spec, n int) (*deciding, []option) {
 		sets[i] = i
 	}
 	d := prepared(t, e, n+1, sets)
-	d.noiseBeta = 0
-	options, err := e.acquire.options(d.decision)
+	d.NoiseBeta = 0
+	options, err := e.acquire.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,16 +49,16 @@ func allOptions(t *testing.T, s Spec, n int) (*deciding, []option) {
 // all variables, controlled ones at c.
 func averaged(d *deciding, set int, c []float64, g func(x []float64) float64) float64 {
 	const side = 60 // midpoints of quantiles: error about 1e-4 of smooth functions
-	dom := d.domains[set]
-	x := make([]float64, len(d.domains[0].axes))
-	for j, i := range dom.coords {
+	dom := d.Domains[set]
+	x := make([]float64, len(d.Domains[0].Axes))
+	for j, i := range dom.Coords {
 		x[i] = c[j]
 	}
-	sum, cells := 0.0, int(math.Pow(side, float64(len(dom.random))))
+	sum, cells := 0.0, int(math.Pow(side, float64(len(dom.Random))))
 	for cell := range cells {
 		k := cell
-		for _, i := range dom.random {
-			x[i] = d.criterion.around.marginals[i].quantile((float64(k%side) + 0.5) / side)
+		for _, i := range dom.Random {
+			x[i] = d.Criterion.Environment.Marginals[i].Quantile((float64(k%side) + 0.5) / side)
 			k /= side
 		}
 		sum += g(x)
@@ -85,20 +89,20 @@ func integral(low, high float64, g func(float64) float64) float64 {
 // played, not a reading.
 func TestImprovementAgainstQuadrature(t *testing.T) {
 	d, options := allOptions(t, subsetsSpec("ei-psq-per-cost", 3), 12)
-	g := d.criterion.model.f
+	g := d.Criterion.Model.GP
 	best := math.Inf(-1)
-	for _, r := range d.criterion.model.data.rows {
-		dom := d.domains[r.set]
-		c := make([]float64, dom.size())
-		dom.project(c, r.x)
-		best = max(best, averaged(d, r.set, c, func(x []float64) float64 { mu, _ := momentsAt(g, x); return mu }))
+	for _, r := range d.Criterion.Model.Data.Rows {
+		dom := d.Domains[r.Set]
+		c := make([]float64, dom.Size())
+		dom.Project(c, r.X)
+		best = max(best, averaged(d, r.Set, c, func(x []float64) float64 { mu, _ := momentsAt(g, x); return mu }))
 	}
 	for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
 		want := averaged(d, i, c, func(x []float64) float64 {
 			mu, sd := momentsAt(g, x)
 			low := max(best, mu-10*sd) // the improvement has a kink at best
 			return integral(low, max(mu+10*sd, low), func(f float64) float64 {
-				return (f - best) * normalDensity((f-mu)/sd) / sd
+				return (f - best) * num.NormalDensity((f-mu)/sd) / sd
 			})
 		})
 		got := valuesAt(options[i], c)[0]
@@ -107,12 +111,12 @@ func TestImprovementAgainstQuadrature(t *testing.T) {
 		}
 		slopes(t, options[i], c)
 		for _, perCost := range []bool{false, true} { // a logarithm, over the cost
-			o, cost := options[i].forSearch(nil, nil), 1.0
+			o, cost := options[i].ForSearch(nil, nil), 1.0
 			if perCost {
-				o = options[i].forSearch(d.costs, d.domains[i])
+				o = options[i].ForSearch(d.Costs, d.Domains[i])
 				cost = []float64{.1, .2, 1}[i]
 			}
-			if left := o.leaves(d.criterion.model.inForce, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
+			if left := o.Leaves(d.Criterion.Model.InForce, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
 				t.Errorf("set %d leaves as %g, want %g", i, left, got/cost)
 			}
 			slopes(t, o, c)
@@ -124,12 +128,12 @@ func TestImprovementAgainstQuadrature(t *testing.T) {
 // the asymptotic series phi(z) (1/z^2 - 3/z^4 + 15/z^6 - 105/z^8).
 func TestImprovementInTheTail(t *testing.T) {
 	for _, z := range []float64{-12, -20, -35} {
-		want := normalDensity(z) * (1/(z*z) - 3/math.Pow(z, 4) + 15/math.Pow(z, 6) - 105/math.Pow(z, 8))
-		if got, _, _ := expectedImprovement(z, 1); math.Abs(got/want-1) > 1e-4 {
+		want := num.NormalDensity(z) * (1/(z*z) - 3/math.Pow(z, 4) + 15/math.Pow(z, 6) - 105/math.Pow(z, 8))
+		if got, _, _ := acquisition.ExpectedImprovement(z, 1); math.Abs(got/want-1) > 1e-4 {
 			t.Errorf("z = %g: %g, the series gives %g", z, got, want)
 		}
 	}
-	if v, _, _ := expectedImprovement(-1, 1e-300); v != 0 {
+	if v, _, _ := acquisition.ExpectedImprovement(-1, 1e-300); v != 0 {
 		t.Errorf("no chance gives %g", v)
 	}
 }

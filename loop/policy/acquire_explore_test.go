@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // RAHBO-US's first stage goes where the noise process is least known, whatever the
@@ -24,12 +26,12 @@ func TestNoiseIsExploredFirst(t *testing.T) {
 				}
 			}
 			mean, variance := make([]float64, 41*41), make([]float64, 41*41)
-			r.v.gp.Predict(mean, variance, at)
-			most := variance[argmax(variance)]
+			r.Noise.GP.Predict(mean, variance, at)
+			most := variance[num.Argmax(variance)]
 			var m, v [1]float64
-			r.v.gp.Predict(m[:], v[:], q.X)
-			expected, _, _ := r.v.shotVariance(m[0], 0, 0)
-			expected *= r.inForce.scale * r.inForce.scale
+			r.Noise.GP.Predict(m[:], v[:], q.X)
+			expected, _, _ := r.Noise.ShotVariance(m[0], 0, 0)
+			expected *= r.InForce.Scale * r.InForce.Scale
 			switch first := step <= 5+6; {
 			case first && v[0] < 0.97*most: // a plateau of several corners: the search is global, not exact
 				t.Errorf("step %d: the noise's variance is %g at %v, %g elsewhere", step, v[0], q.X, most)

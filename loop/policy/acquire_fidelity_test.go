@@ -6,6 +6,9 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // fidelitySpec has three variables of which the last is a fidelity with target 1.
@@ -22,9 +25,9 @@ func informationOfPair(mean []float64, cov [][]float64, noise, bound float64) fl
 	root, sd := math.Sqrt(total), math.Sqrt(cov[1][1])
 	slope := cov[0][1] / total
 	leak := math.Sqrt(cov[1][1] - slope*cov[0][1]) // sd of f(x') given y
-	below := normalCDF((bound - mean[1]) / sd)
+	below := num.NormalCDF((bound - mean[1]) / sd)
 	left := integral(mean[0]-12*root, mean[0]+12*root, func(y float64) float64 {
-		p := normalDensity((y-mean[0])/root) / root * normalCDF((bound-mean[1]-slope*(y-mean[0]))/leak) / below
+		p := num.NormalDensity((y-mean[0])/root) / root * num.NormalCDF((bound-mean[1]-slope*(y-mean[0]))/leak) / below
 		if p > 0 {
 			return -p * math.Log(p)
 		}
@@ -38,36 +41,36 @@ func informationOfPair(mean []float64, cov [][]float64, noise, bound float64) fl
 // random. The maxima are those of samples at the target.
 func TestFidelityInformation(t *testing.T) {
 	priors := fidelitySpec(6)
-	priors.Model = Model{Kernel: "se", Hyperparameters: "priors", Priors: []Prior{
+	priors.Model = model.Spec{Kernel: "se", Hyperparameters: "priors", Priors: []model.Prior{
 		{Kernel: "se", Lengthscale: []float64{.3, .4, .5}, Outputscale: 4, NoiseSD: 0.1, Mean: 1},
 		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, Mean: -1,
 			MeanOf: func(x []float64) float64 { return 0.3 * x[0] * x[2] }}}}
 	for name, s := range map[string]Spec{"given": fidelitySpec(6), "priors": priors} {
 		d, options := allOptions(t, s, 12)
-		maxima, noise := maximaOf(t, d, maximaSamples), d.oneShot()
+		maxima, noise := maximaOf(t, d, acquisition.MaximaSamples), d.OneShot()
 		for _, m := range maxima {
-			if m.x[2] != 1 {
-				t.Fatalf("%s: a maximum was sought at %v", name, m.x)
+			if m.X[2] != 1 {
+				t.Fatalf("%s: a maximum was sought at %v", name, m.X)
 			}
 		}
 		for i, c := range [][]float64{{0.3}, {0.35, 0.6}, {0.3, 0.6, 0.2}, {0.7, 0.1, 1}} {
 			o := options[min(i, 2)]
-			f := o.objective.(*fidelityInformation)
+			f := o.Objective.(*acquisition.FidelityInformation)
 			want, x := 0.0, make([]float64, 3)
 			copy(x, c)
-			for q, w := range f.nodes.Weight {
-				copy(x[len(c):], f.nodes.X[q*len(f.random):(q+1)*len(f.random)])
+			for q, w := range f.Nodes.Weight {
+				copy(x[len(c):], f.Nodes.X[q*len(f.Random):(q+1)*len(f.Random)])
 				for _, m := range maxima {
-					b := m.component
+					b := m.Component
 					at := []float64{x[0], x[1], 1}
-					mean, cov := posterior(b.gp, [][]float64{x, at})
+					mean, cov := posterior(b.GP, [][]float64{x, at})
 					for k, p := range [][]float64{x, at} {
-						mean[k] = b.mean + b.scale*(mean[k]+b.lift(p))
+						mean[k] = b.Mean + b.Scale*(mean[k]+b.Lift(p))
 						for l := range cov[k] {
-							cov[k][l] *= b.scale * b.scale
+							cov[k][l] *= b.Scale * b.Scale
 						}
 					}
-					want += w * informationOfPair(mean, cov, noise, m.value) / float64(len(maxima))
+					want += w * informationOfPair(mean, cov, noise, m.Value) / float64(len(maxima))
 				}
 			}
 			if got := valuesAt(o, c)[0]; math.Abs(got-want) > 1e-5*(1+want) { // the quadrature's own error
@@ -81,12 +84,12 @@ func TestFidelityInformation(t *testing.T) {
 // fidelity the acquisition is that.
 func TestFidelityAtTheTarget(t *testing.T) {
 	d, options := allOptions(t, fidelitySpec(8), 12)
-	maxima, noise := maximaOf(t, d, maximaSamples), d.oneShot()
+	maxima, noise := maximaOf(t, d, acquisition.MaximaSamples), d.OneShot()
 	x := []float64{0.2, 0.7, 1}
-	mu, sd := momentsAt(d.criterion.model.f, x)
+	mu, sd := momentsAt(d.Criterion.Model.GP, x)
 	want := 0.0
 	for _, m := range maxima {
-		v, _, _ := aboutMaximum(mu, sd, m.value, noise)
+		v, _, _ := acquisition.AboutMaximum(mu, sd, m.Value, noise)
 		want += v / float64(len(maxima))
 	}
 	if got := valuesAt(options[2], x)[0]; math.Abs(got-want) > 1e-7 {
@@ -95,8 +98,8 @@ func TestFidelityAtTheTarget(t *testing.T) {
 	s := fidelitySpec(8)
 	s.Fidelity = nil
 	_, options = allOptions(t, s, 12)
-	if _, ok := options[0].objective.(*gpcore.Expected); !ok {
-		t.Errorf("without a fidelity the objective is %T", options[0].objective)
+	if _, ok := options[0].Objective.(*gpcore.Expected); !ok {
+		t.Errorf("without a fidelity the objective is %T", options[0].Objective)
 	}
 }
 
@@ -125,7 +128,7 @@ func TestFidelitySpendsLittle(t *testing.T) {
 	if cheap < total*2/3 {
 		t.Errorf("%d of %d steps were cheap", cheap, total)
 	}
-	g := p.(*engine).model.f
+	g := p.(*engine).model.GP
 	best, at := math.Inf(-1), []float64{0, 0, 1}
 	scan, x := sobol.New(2), make([]float64, 2)
 	for k := range 2000 {

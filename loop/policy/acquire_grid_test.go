@@ -4,6 +4,12 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/confidence"
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // gridWord is one word of a part: its name, and what it does to a specification.
@@ -18,29 +24,29 @@ func gridParts() [][]gridWord {
 	for _, a := range []string{acquireUCB, acquireTS, acquireEI, acquirePIMS, acquireMES, acquireJES, acquireIDS} {
 		acquisitions = append(acquisitions, gridWord{a, func(s *Spec) { s.Acquisition, s.Rho = a, 2 }})
 	}
-	for _, c := range Confidences() {
+	for _, c := range confidence.Words() {
 		confidences = append(confidences, gridWord{c, func(s *Spec) { s.Confidence = c }})
 	}
-	model := func(hyperparameters, rule string) func(*Spec) {
+	how := func(hyperparameters, rule string) func(*Spec) {
 		return func(s *Spec) { s.Model.Hyperparameters, s.Model.PriorRule = hyperparameters, rule }
 	}
 	given := func(s *Spec) {
-		s.Model = Model{Kernel: "se", Hyperparameters: hyperFixed, Lengthscale: []float64{.3, .4}, Outputscale: 1, NoiseSD: 0.1}
+		s.Model = model.Spec{Kernel: "se", Hyperparameters: model.HyperFixed, Lengthscale: []float64{.3, .4}, Outputscale: 1, NoiseSD: 0.1}
 	}
 	stated := func(s *Spec) {
-		s.Model = Model{Kernel: "se", Hyperparameters: hyperPriors, PriorRule: priorsAveraged, Priors: []Prior{
+		s.Model = model.Spec{Kernel: "se", Hyperparameters: model.HyperPriors, PriorRule: model.PriorsAveraged, Priors: []model.Prior{
 			{Lengthscale: []float64{.2}, Outputscale: 2, NoiseSD: 0.1, Mean: 0.5},
 			{Kernel: "rq", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.3, MeanOf: func(x []float64) float64 { return x[0] - x[1] }}}}
 	}
-	priors := []gridWord{{"given", given}, {"fit", model(hyperFit, "")}, {"averaged", model(hyperPriors, priorsAveraged)},
-		{"sampled", model(hyperPriors, priorsSampled)}, {"greedy", model(hyperPriors, priorsGreedy)},
-		{"elimination", model(hyperPriors, priorsElimination)}, {"stated", stated}}
-	several := func(kind RandomKind) func(*Spec) {
+	priors := []gridWord{{"given", given}, {"fit", how(model.HyperFit, "")}, {"averaged", how(model.HyperPriors, model.PriorsAveraged)},
+		{"sampled", how(model.HyperPriors, model.PriorsSampled)}, {"greedy", how(model.HyperPriors, model.PriorsGreedy)},
+		{"elimination", how(model.HyperPriors, model.PriorsElimination)}, {"stated", stated}}
+	several := func(kind space.RandomKind) func(*Spec) {
 		return func(s *Spec) {
 			s.Kind, s.Schedule = kindUCBCVS, scheduleNone
 			s.ControlSets = sets(2, []float64{.1, .3, 1}, []int{0}, []int{1}, []int{0, 1})
 			for i := range s.Variables {
-				s.Variables[i].Random = Distribution{Kind: kind, Mean: 0.5, SD: 0.2}
+				s.Variables[i].Random = space.Distribution{Kind: kind, Mean: 0.5, SD: 0.2}
 			}
 		}
 	}
@@ -49,9 +55,9 @@ func gridParts() [][]gridWord {
 			s.Candidates = append(s.Candidates, []float64{float64(k%6) / 5, float64(k/6) / 4})
 		}
 	}
-	control := []gridWord{{"one set", func(*Spec) {}}, {"list", list}, {"sets", several(TruncatedNormal)}, {"sets, learnt", several(Learnt)},
-		{"sets, held", several(Held)}, {"listed sets", func(s *Spec) { list(s); several(Uniform)(s) }},
-		{"dear sets", func(s *Spec) { several(Uniform)(s); s.PerCost, s.MoveCost = true, []float64{1, 0.1} }}}
+	control := []gridWord{{"one set", func(*Spec) {}}, {"list", list}, {"sets", several(space.TruncatedNormal)}, {"sets, learnt", several(space.Learnt)},
+		{"sets, held", several(space.Held)}, {"listed sets", func(s *Spec) { list(s); several(space.Uniform)(s) }},
+		{"dear sets", func(s *Spec) { several(space.Uniform)(s); s.PerCost, s.MoveCost = true, []float64{1, 0.1} }}}
 	noise := []gridWord{{"constant", func(*Spec) {}}, {"learnt", func(s *Spec) {
 		switch averse := s.Acquisition == acquireUCB || s.Acquisition == acquireTS; {
 		case averse:
@@ -64,7 +70,7 @@ func gridParts() [][]gridWord {
 		}
 	}}, {"known", func(s *Spec) { s.NoiseVariance = func(x []float64) float64 { return 0.01 + 0.05*x[0] } }}}
 	time := []gridWord{{"still", func(*Spec) {}}, {"drifting", func(s *Spec) { s.Drift.Timescale = []float64{40} }}, {"still", func(*Spec) {}}}
-	bounds := []gridWord{{"free", func(*Spec) {}}, {"bounded", func(s *Spec) { s.Constraints = []Constraint{{Name: "a", Low: -0.4, High: math.Inf(1)}} }}}
+	bounds := []gridWord{{"free", func(*Spec) {}}, {"bounded", func(s *Spec) { s.Constraints = []constraint.Spec{{Name: "a", Low: -0.4, High: math.Inf(1)}} }}}
 	return [][]gridWord{acquisitions, priors, confidences, control, noise, time, bounds}
 }
 
@@ -77,7 +83,7 @@ func TestAnyPartGoesWithAnyOther(t *testing.T) {
 	for a := range 7 {
 		for b := range 7 {
 			s := fixedSpec(kindGPUCB, 2, uint64(7*a+b))
-			s.Model, s.InitialSteps, s.Budget, s.WorkUnits = Model{Kernel: "se"}, 3, 40, 14
+			s.Model, s.InitialSteps, s.Budget, s.WorkUnits = model.Spec{Kernel: "se"}, 3, 40, 14
 			name := ""
 			// Of the parts, control sets come before the noise, whose words depend on them.
 			for k, level := range []int{a, b, (a + b) % 7, (a + 2*b) % 7, (a + 3*b) % 7, (a + 4*b) % 7, (a + 5*b) % 7} {
@@ -113,7 +119,7 @@ func gridRun(t *testing.T, name string, s Spec) {
 		left -= q.Cost
 	}
 	r, err := p.Recommend()
-	if err != nil || !finite(r.LowerBound) || !(r.SD >= 0) {
+	if err != nil || !num.Finite(r.LowerBound) || !(r.SD >= 0) {
 		t.Errorf("%s: recommends %+v, %v", name, r, err)
 	}
 	again := fresh(t, s)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/cost"
 )
 
 // idsSpec chooses among control sets with costs.
@@ -18,23 +20,23 @@ func idsSpec(seed uint64, rho float64) Spec {
 
 // ratioAt is R at a setting of an option by its definition: from expectations of the
 // moments over the rule's nodes, one point at a time.
-func ratioAt(d *deciding, o option, top float64, x []float64) (ratio, bound float64) {
-	r := o.objective.(*informationRatio)
-	nodes, _ := r.below.Rules()
-	dom := d.domains[o.set]
-	all := make([]float64, len(d.domains[0].axes))
-	for j, i := range dom.coords {
+func ratioAt(d *deciding, o acquisition.Option, top float64, x []float64) (ratio, bound float64) {
+	r := o.Objective.(*acquisition.InformationRatio)
+	nodes, _ := r.Below.Rules()
+	dom := d.Domains[o.Set]
+	all := make([]float64, len(d.Domains[0].Axes))
+	for j, i := range dom.Coords {
 		all[i] = x[j]
 	}
 	mean, sd := 0.0, 0.0
 	for q, w := range nodes.Weight {
-		for j, i := range dom.random {
-			all[i] = nodes.X[q*len(dom.random)+j]
+		for j, i := range dom.Random {
+			all[i] = nodes.X[q*len(dom.Random)+j]
 		}
-		mu, s := momentsAt(d.criterion.model.f, all)
+		mu, s := momentsAt(d.Criterion.Model.GP, all)
 		mean, sd = mean+w*mu, sd+w*s
 	}
-	return (top - mean) * (top - mean) / (sd * sd), mean + d.beta*sd
+	return (top - mean) * (top - mean) / (sd * sd), mean + d.Beta*sd
 }
 
 // The identity R(argmax UCB) = beta_t, in every form of the confidence parameter; R is
@@ -47,29 +49,29 @@ func TestInformationRatio(t *testing.T) {
 		p := fresh(t, s)
 		fill(t, p, s, 14, 1)
 		e := p.(*engine)
-		if err := e.model.refresh(); err != nil {
+		if err := e.model.Refresh(); err != nil {
 			t.Fatal(err)
 		}
 		d, err := e.decision(context.Background(), 15, []int{0, 1, 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		top, err := d.peak()
+		top, err := d.Peak()
 		if err != nil {
 			t.Fatal(err)
 		}
-		options, err := e.acquire.options(d.decision)
+		options, err := e.acquire.Options(d.Decision)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if options[0].set != top.set || options[0].start == nil {
-			t.Errorf("beta %g: the option of the greatest bound, of set %d, is not the first", beta, top.set)
+		if options[0].Set != top.Set || options[0].Start == nil {
+			t.Errorf("beta %g: the option of the greatest bound, of set %d, is not the first", beta, top.Set)
 		}
 		// E[mu] in closed form and by 128 nodes agree to about 1e-4.
-		if got, _ := ratioAt(d, options[0], top.value, top.x); math.Abs(got/(beta*beta)-1) > 5e-3/beta {
+		if got, _ := ratioAt(d, options[0], top.Value, top.X); math.Abs(got/(beta*beta)-1) > 5e-3/beta {
 			t.Errorf("beta %g: R at the greatest bound is %.6f, want %.6f", beta, got, beta*beta)
 		}
-		if got := 1 / valuesAt(options[0], top.x)[0]; math.Abs(got/(beta*beta)-1) > 1e-6 {
+		if got := 1 / valuesAt(options[0], top.X)[0]; math.Abs(got/(beta*beta)-1) > 1e-6 {
 			t.Errorf("beta %g: the objective takes R at the greatest bound for %.9f, want %.9f", beta, got, beta*beta)
 		}
 		kept := 0
@@ -78,10 +80,10 @@ func TestInformationRatio(t *testing.T) {
 		for k := range 200 {
 			scan.Point(u, k)
 			for _, o := range options {
-				x := u[:d.domains[o.set].size()]
-				ratio, bound := ratioAt(d, o, top.value, x)
-				if bound > top.value+2e-3 {
-					t.Fatalf("beta %g: the bound at %v is %g, above its maximum %g", beta, x, bound, top.value)
+				x := u[:d.Domains[o.Set].Size()]
+				ratio, bound := ratioAt(d, o, top.Value, x)
+				if bound > top.Value+2e-3 {
+					t.Fatalf("beta %g: the bound at %v is %g, above its maximum %g", beta, x, bound, top.Value)
 				}
 				got := valuesAt(o, x)[0]
 				switch edge := ratio / (s.Rho * beta * beta); {
@@ -92,7 +94,7 @@ func TestInformationRatio(t *testing.T) {
 						t.Errorf("beta %g, %v: 1/R is %g, want %g", beta, x, got, 1/ratio)
 					}
 					slopes(t, o, x)
-				case got > 2*forbidden/ratio:
+				case got > 2*acquisition.Forbidden/ratio:
 					t.Errorf("beta %g, %v: R is %g times the most that is allowed, but the objective is %g", beta, x, edge, got)
 				}
 			}
@@ -135,7 +137,7 @@ func feasibleRun(t *testing.T, name string, s Spec, units int) {
 	for range 12 {
 		e.LimitWork(units)
 		q, err := p.Propose(context.Background())
-		if errors.Is(err, ErrBudget) {
+		if errors.Is(err, cost.ErrBudget) {
 			return
 		}
 		if err != nil {
@@ -163,35 +165,35 @@ func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := e.acquire.options(d.decision)
+	options, err := e.acquire.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range options {
-		if o.set != q.ControlSet {
+		if o.Set != q.ControlSet {
 			continue
 		}
-		dom := d.domains[o.set]
-		x := make([]float64, dom.size())
-		for j, i := range dom.coords {
-			x[j] = e.axes[i].unit(q.X[i])
+		dom := d.Domains[o.Set]
+		x := make([]float64, dom.Size())
+		for j, i := range dom.Coords {
+			x[j] = e.axes[i].Unit(q.X[i])
 		}
 		chosen := valuesAt(o, x)[0]
-		if chosen < leastRatio || chosen <= 10*forbidden {
+		if chosen < acquisition.LeastRatio || chosen <= 10*acquisition.Forbidden {
 			t.Errorf("%s, step %d: %v breaks the constraint (rho %g)", name, q.Step, q.X, e.spec.Rho)
 		}
 		if e.limit > 0 {
 			return
 		}
 		// 2% for the search's tolerance at the constraint's edge.
-		value := math.Log(chosen/d.costs.of(dom, x)) + 0.02
-		scan := sobol.New(dom.size())
-		at := make([]float64, dom.size())
+		value := math.Log(chosen/d.Costs.Of(dom, x)) + 0.02
+		scan := sobol.New(dom.Size())
+		at := make([]float64, dom.Size())
 		for k := range 300 {
 			scan.Point(at, k)
-			dom.settle(at)
+			dom.Settle(at)
 			v := valuesAt(o, at)[0]
-			if c := d.costs.of(dom, at); v > 1e-60 && d.costs.affordable(dom, at) && math.Log(v/c) > value && len(e.excluded[o.set].active) == 0 {
+			if c := d.Costs.Of(dom, at); v > 1e-60 && d.Costs.Affordable(dom, at) && math.Log(v/c) > value && len(e.excluded[o.Set].active) == 0 {
 				t.Errorf("%s, step %d, rho %g: %v at cost %g has 1/(cost R) = %g, what was proposed %g", name, q.Step, e.spec.Rho, at, c, v/c, math.Exp(value))
 			}
 		}

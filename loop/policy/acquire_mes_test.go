@@ -6,12 +6,15 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // maximaOf repeats the maxima that a decision's first view used.
-func maximaOf(t *testing.T, d *deciding, n int) []optimum {
+func maximaOf(t *testing.T, d *deciding, n int) []acquisition.Optimum {
 	t.Helper()
-	m, err := d.maxima(d.views[0], n, d.substream(forSample, 0))
+	m, err := d.Maxima(d.Views[0], n, d.Substream(num.ForSample, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,23 +28,23 @@ func TestMaximaAreMaxima(t *testing.T) {
 	p := fresh(t, s)
 	observeAt(t, p, s, 10)
 	d, _ := decisionBefore(t, p.(*engine), 11, 0)
-	rng := d.substream(forSample, 0) // another pass over the same stream
+	rng := d.Substream(num.ForSample, 0) // another pass over the same stream
 	scan := withCandidates(s, 3000).Candidates
 	for k, m := range maximaOf(t, d, 5) {
-		sample, err := d.sample(d.views[0], d.goal.domain, rng)
+		sample, err := d.Sample(d.Views[0], d.Goal.Domain, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := sample.over(d.decision, d.goal.domain)
+		o, err := sample.Over(d.Decision, d.Goal.Domain)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := valuesAt(option{objective: o}, m.x)[0]; math.Abs(v-m.value) > 1e-9 {
-			t.Errorf("sample %d is %.6f at its maximum, not %.6f", k, v, m.value)
+		if v := valuesAt(acquisition.Option{Objective: o}, m.X)[0]; math.Abs(v-m.Value) > 1e-9 {
+			t.Errorf("sample %d is %.6f at its maximum, not %.6f", k, v, m.Value)
 		}
 		worst := 0.0
 		for _, x := range scan {
-			worst = max(worst, valuesAt(option{objective: o}, x)[0]-m.value)
+			worst = max(worst, valuesAt(acquisition.Option{Objective: o}, x)[0]-m.Value)
 		}
 		if worst > 0.02 { // a sample's maximum need not be exact
 			t.Errorf("sample %d: a scattered setting is %.4f above the maximum found", k, worst)
@@ -55,29 +58,29 @@ func TestMaximaAreMaxima(t *testing.T) {
 // own.
 func TestInformationOptions(t *testing.T) {
 	settings := [][]float64{{0.3}, {0.35, 0.6}, {0.3, 0.6, 0.9}}
-	priors := []Prior{
+	priors := []model.Prior{
 		{Kernel: "se", Lengthscale: []float64{.3, .4, .5}, Outputscale: 4, NoiseSD: 0.1, Mean: 1},
 		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, Mean: -1,
 			MeanOf: func(x []float64) float64 { return 0.3 * x[0] * x[1] }},
 	}
 	for _, c := range []struct {
 		kind   string
-		priors []Prior
+		priors []model.Prior
 	}{{kind: "mes"}, {kind: "jes"}, {kind: "pims"}, {"mes", priors}, {"jes", priors}} {
 		s := subsetsSpec("ucb-psq-per-cost", 9)
 		s.Acquisition = c.kind
 		if c.priors != nil {
-			s.Model = Model{Kernel: "se", Hyperparameters: "priors", Priors: c.priors}
+			s.Model = model.Spec{Kernel: "se", Hyperparameters: "priors", Priors: c.priors}
 		}
 		d, options := allOptions(t, s, 12)
-		count := maximaSamples
+		count := acquisition.MaximaSamples
 		if c.kind == "pims" {
 			count = 1
 		}
 		maxima := maximaOf(t, d, count)
 		for i, o := range options {
 			got, want := valuesAt(o, settings[i])[0], 0.0
-			nodes, _ := o.objective.(*gpcore.Expected).Rules()
+			nodes, _ := o.Objective.(*gpcore.Expected).Rules()
 			x := append([]float64(nil), 0, 0, 0)
 			copy(x, settings[i])
 			for q, w := range nodes.Weight {
@@ -88,33 +91,33 @@ func TestInformationOptions(t *testing.T) {
 				t.Errorf("%s, %d priors, set %d: %.6g, want %.6g", c.kind, len(c.priors), i, got, want)
 			}
 			slopes(t, o, settings[i])
-			slopes(t, o.forSearch(nil, nil), settings[i])
+			slopes(t, o.ForSearch(nil, nil), settings[i])
 		}
 	}
 }
 
 // informationAt is the acquisition at a point of all coordinates by its formula.
-func informationAt(kind string, d *deciding, maxima []optimum, x []float64) float64 {
-	noise, sum := d.oneShot(), 0.0
+func informationAt(kind string, d *deciding, maxima []acquisition.Optimum, x []float64) float64 {
+	noise, sum := d.OneShot(), 0.0
 	for _, m := range maxima {
-		c := m.component
+		c := m.Component
 		inUnits := func(x []float64) (mu, sd float64) {
-			mu, sd = momentsAt(c.gp, x)
-			return c.mean + c.scale*(mu+c.lift(x)), c.scale * sd
+			mu, sd = momentsAt(c.GP, x)
+			return c.Mean + c.Scale*(mu+c.Lift(x)), c.Scale * sd
 		}
 		mu, sd := inUnits(x)
 		switch kind {
 		case "pims":
-			return normalCDF((mu - m.value) / sd)
+			return num.NormalCDF((mu - m.Value) / sd)
 		case "mes":
-			v, _, _ := aboutMaximum(mu, sd, m.value, noise)
+			v, _, _ := acquisition.AboutMaximum(mu, sd, m.Value, noise)
 			sum += v / float64(len(maxima))
 		case "jes":
 			// Moments with (x*, f*) as an exact observation, from the joint posterior.
-			_, cov := posterior(c.gp, [][]float64{x, m.x})
-			at, _ := inUnits(m.x)
-			q := cov[0][1] / (cov[1][1] + leastNoise)
-			w, _, _ := cutEntropy(mu+q*(m.value-at), c.scale*math.Sqrt(max(cov[0][0]-q*cov[0][1], 1e-12)), m.value, noise)
+			_, cov := posterior(c.GP, [][]float64{x, m.X})
+			at, _ := inUnits(m.X)
+			q := cov[0][1] / (cov[1][1] + model.LeastNoise)
+			w, _, _ := acquisition.CutEntropy(mu+q*(m.Value-at), c.Scale*math.Sqrt(max(cov[0][0]-q*cov[0][1], 1e-12)), m.Value, noise)
 			sum += (0.5*math.Log(sd*sd+noise) - w) / float64(len(maxima))
 		}
 	}
@@ -130,11 +133,11 @@ func TestInformationOfListedSettings(t *testing.T) {
 		observeAt(t, p, s, 5)
 		q := propose(t, p)
 		d, options := decisionBefore(t, p.(*engine), q.Step, 0)
-		values := valuesAt(options[0], d.domains[0].list)
-		if k := argmax(values); q.X[0] != s.Candidates[k][0] || q.X[1] != s.Candidates[k][1] {
+		values := valuesAt(options[0], d.Domains[0].List)
+		if k := num.Argmax(values); q.X[0] != s.Candidates[k][0] || q.X[1] != s.Candidates[k][1] {
 			t.Errorf("%s: proposed %v, the best is %v", kind, q.X, s.Candidates[k])
 		}
-		if value := values[argmax(values)]; math.Abs(q.Why.Value-value) > 1e-9 {
+		if value := values[num.Argmax(values)]; math.Abs(q.Why.Value-value) > 1e-9 {
 			t.Errorf("%s: value %g, want %g", kind, q.Why.Value, value)
 		}
 	}
@@ -154,16 +157,16 @@ func TestInformationPerCostOfSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := e.acquire.options(d.decision)
+	options, err := e.acquire.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
 	scan, u := sobol.New(3), make([]float64, 3)
 	for _, o := range options {
-		size, cost := d.domains[o.set].size(), s.ControlSets[o.set].Cost
-		if o.set == q.ControlSet {
+		size, cost := d.Domains[o.Set].Size(), s.ControlSets[o.Set].Cost
+		if o.Set == q.ControlSet {
 			x := make([]float64, size)
-			d.domains[o.set].project(x, q.X)
+			d.Domains[o.Set].Project(x, q.X)
 			if got := valuesAt(o, x)[0] / cost; math.Abs(got-q.Why.Value) > 1e-9*got {
 				t.Errorf("the proposal tells %g per unit of cost, and says %g", got, q.Why.Value)
 			}
@@ -171,7 +174,7 @@ func TestInformationPerCostOfSets(t *testing.T) {
 		for k := range 300 {
 			scan.Point(u, k)
 			if got := valuesAt(o, u[:size])[0] / cost; got > 1.01*q.Why.Value { // the search's tolerance
-				t.Errorf("set %d at %v tells %g per unit of cost, the proposal %g", o.set, u[:size], got, q.Why.Value)
+				t.Errorf("set %d at %v tells %g per unit of cost, the proposal %g", o.Set, u[:size], got, q.Why.Value)
 			}
 		}
 	}

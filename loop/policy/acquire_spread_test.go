@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // riskySets is a choice of control sets with a risk term.
@@ -15,16 +18,16 @@ func riskySets(acquisition string, seed uint64) Spec {
 
 // drawsAround draws points of all coordinates: controlled ones at c, the others from their
 // distributions.
-func drawsAround(d *deciding, o option, c []float64, n int, rng *rand.Rand) []float64 {
-	dom := d.domains[o.set]
-	x := make([]float64, 0, n*len(d.domains[0].axes))
+func drawsAround(d *deciding, o acquisition.Option, c []float64, n int, rng *rand.Rand) []float64 {
+	dom := d.Domains[o.Set]
+	x := make([]float64, 0, n*len(d.Domains[0].Axes))
 	for range n {
-		at := make([]float64, len(d.domains[0].axes))
-		for j, i := range dom.coords {
+		at := make([]float64, len(d.Domains[0].Axes))
+		for j, i := range dom.Coords {
 			at[i] = c[j]
 		}
-		for _, i := range dom.random {
-			at[i] = d.criterion.around.marginals[i].quantile(rng.Float64())
+		for _, i := range dom.Random {
+			at[i] = d.Criterion.Environment.Marginals[i].Quantile(rng.Float64())
 		}
 		x = append(x, at...)
 	}
@@ -51,33 +54,33 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 	known := riskySets(acquireUCB, 3)
 	known.NoiseVariance = func(x []float64) float64 { return 0.05 + 0.2*x[2]*x[2] }
 	priors := riskySets(acquireUCB, 3)
-	priors.Model = Model{Kernel: "se", Hyperparameters: "priors", Priors: []Prior{
+	priors.Model = model.Spec{Kernel: "se", Hyperparameters: "priors", Priors: []model.Prior{
 		{Lengthscale: []float64{.3, .4, .5}, Outputscale: 4, NoiseSD: 0.1, Mean: 1},
 		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, MeanOf: func(x []float64) float64 { return 0.5 * x[1] }}}}
 	for name, s := range map[string]Spec{"constant noise": riskySets(acquireUCB, 3), "known noise": known, "priors": priors} {
 		d, options := allOptions(t, s, 14)
-		alpha := s.Risk * d.criterion.model.inForce.scale
+		alpha := s.Risk * d.Criterion.Model.InForce.Scale
 		for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
 			x := drawsAround(d, options[i], c, draws, rng)
 			want, wobble := 0.0, 0.0
 			mu, sd := make([]float64, draws), make([]float64, draws)
-			for _, q := range d.views[0] {
-				one := q.share(1)
-				one.moments(mu, sd, x)
+			for _, q := range d.Views[0] {
+				one := q.Share(1)
+				one.Moments(mu, sd, x)
 				m, v := momentsOfDraws(mu)
 				s, _ := momentsOfDraws(sd)
-				want += q.weight * (m + d.beta*s - alpha*v)
-				wobble += q.weight * (math.Sqrt(v/draws) + alpha*v*math.Sqrt(3.0/draws))
+				want += q.Weight * (m + d.Beta*s - alpha*v)
+				wobble += q.Weight * (math.Sqrt(v/draws) + alpha*v*math.Sqrt(3.0/draws))
 			}
-			if known := d.criterion.model.known; known != nil {
+			if known := d.Criterion.Model.Known; known != nil {
 				noise := make([]float64, draws)
 				for k := range noise {
-					noise[k] = known.at(x[3*k:3*k+3]) / (d.criterion.model.inForce.scale * d.criterion.model.inForce.scale)
+					noise[k] = known.At(x[3*k:3*k+3]) / (d.Criterion.Model.InForce.Scale * d.Criterion.Model.InForce.Scale)
 				}
 				m, _ := momentsOfDraws(noise)
 				want -= alpha * m
 			}
-			got := valuesAt(options[i], c)[0] + options[i].offset
+			got := valuesAt(options[i], c)[0] + options[i].Offset
 			// Five standard errors of the draws, and 1% for rules of 24 or 128 nodes.
 			if math.Abs(got-want) > 5*wobble+0.01*math.Abs(want)+0.002 {
 				t.Errorf("%s, set %d: %.5f, Monte Carlo says %.5f (standard error %.5f)", name, i, got, want, wobble)
@@ -92,11 +95,11 @@ func TestSpreadOfSamples(t *testing.T) {
 	const draws = 4000
 	s := riskySets(acquireTS, 5)
 	d, options := allOptions(t, s, 14)
-	alpha := s.Risk * d.criterion.model.inForce.scale
+	alpha := s.Risk * d.Criterion.Model.InForce.Scale
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
 		f := make([]float64, draws)
-		options[2].objective.Values(f, drawsAround(d, options[i], c, draws, rng)) // the full set's: the sample itself
+		options[2].Objective.Values(f, drawsAround(d, options[i], c, draws, rng)) // the full set's: the sample itself
 		m, v := momentsOfDraws(f)
 		se := math.Sqrt(v/draws) + alpha*v*math.Sqrt(3.0/draws)
 		if got, want := valuesAt(options[i], c)[0], m-alpha*v; math.Abs(got-want) > 5*se+0.01*math.Abs(want)+1e-9 {
@@ -126,7 +129,7 @@ func TestRiskHoldsTheSteepVariable(t *testing.T) {
 			x := append([]float64(nil), q.X...)
 			for i, v := range x {
 				if math.IsNaN(v) {
-					x[i] = p.(*engine).criterion.around.marginals[i].quantile(rng.Float64())
+					x[i] = p.(*engine).criterion.Environment.Marginals[i].Quantile(rng.Float64())
 				}
 			}
 			if q.Step > 15 && q.ControlSet == 1 { // before that the slope has to be learnt
@@ -142,11 +145,11 @@ func TestRiskHoldsTheSteepVariable(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := p.(*engine)
-		c := make([]float64, e.domains[r.ControlSet].size())
-		e.domains[r.ControlSet].project(c, r.X)
+		c := make([]float64, e.domains[r.ControlSet].Size())
+		e.domains[r.ControlSet].Project(c, r.X)
 		want := r.Mean - s.Beta*r.SD
 		if risk > 0 {
-			want -= risk * e.criterion.spreadOf(e.model.belief(), e.domains[r.ControlSet], e.seen+1).variance(c)
+			want -= risk * e.criterion.SpreadOf(e.model.Belief(), e.domains[r.ControlSet], e.seen+1).Variance(c)
 		}
 		if math.Abs(r.LowerBound-want) > 1e-9 {
 			t.Errorf("risk %g: lower bound %g, want %g", risk, r.LowerBound, want)

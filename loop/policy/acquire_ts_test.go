@@ -6,16 +6,19 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // fixedSpec is a problem of d continuous variables with given hyperparameters.
 func fixedSpec(kind string, d int, seed uint64) Spec {
 	s := Spec{Kind: kind, Variables: box(d), Confidence: "constant", Beta: 2, Design: "sobol", InitialSteps: 2, Seed: seed,
-		Model: Model{Kernel: "se", Hyperparameters: "fixed", Outputscale: 1, NoiseSD: 0.1}}
+		Model: model.Spec{Kernel: "se", Hyperparameters: "fixed", Outputscale: 1, NoiseSD: 0.1}}
 	for range d {
 		s.Model.Lengthscale = append(s.Model.Lengthscale, 0.3)
 	}
-	s.ControlSets = []ControlSet{{Controlled: make([]bool, d), Cost: 1}}
+	s.ControlSets = []space.ControlSet{{Controlled: make([]bool, d), Cost: 1}}
 	for i := range d {
 		s.ControlSets[0].Controlled[i] = true
 	}
@@ -150,9 +153,9 @@ func TestSamplesAtCandidates(t *testing.T) {
 		var draws [][]float64
 		for step := range count {
 			_, o := decisionBefore(t, e, 8+step, 0)
-			draws = append(draws, valuesAt(o[0], e.domains[0].list))
+			draws = append(draws, valuesAt(o[0], e.domains[0].List))
 		}
-		mean, cov := posterior(e.model.f, s.Candidates)
+		mean, cov := posterior(e.model.GP, s.Candidates)
 		agree(t, map[bool]string{false: "at candidates", true: "one off"}[off], draws, mean, cov, 0)
 	}
 }
@@ -173,7 +176,7 @@ func TestPathsAreTheSamePosterior(t *testing.T) {
 		_, o := decisionBefore(t, p.(*engine), 8+step, 0)
 		draws = append(draws, valuesAt(o[0], flat))
 	}
-	mean, cov := posterior(p.(*engine).model.f, points)
+	mean, cov := posterior(p.(*engine).model.GP, points)
 	agree(t, "paths", draws, mean, cov, 0)
 }
 
@@ -183,25 +186,25 @@ func TestPathsAreTheSamePosterior(t *testing.T) {
 func TestControlSetsShareASample(t *testing.T) {
 	s := cvsSpec()
 	s.Kind, s.Schedule = "ts-psq", ""
-	s.Model = Model{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .4, .5}, Outputscale: 1, NoiseSD: 0.1}
+	s.Model = model.Spec{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .4, .5}, Outputscale: 1, NoiseSD: 0.1}
 	for i := range s.Variables {
-		s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: 0.5, SD: 0.15}
+		s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.5, SD: 0.15}
 	}
 	p := fresh(t, s)
 	fill(t, p, s, 12, 1)
 	e := p.(*engine)
 	d, _ := decisionBefore(t, e, 13, 0)
-	d.sets = []int{0, 1, 2}
-	options, err := e.acquire.options(d.decision)
+	d.Sets = []int{0, 1, 2}
+	options, err := e.acquire.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const side = 400 // midpoints of quantiles: error below 1e-5 for smooth functions
-	m := e.criterion.around.marginals[2]
+	m := e.criterion.Environment.Marginals[2]
 	for _, c := range [][]float64{{0.2, 0.3}, {0.9, 0.1}} {
 		want := 0.0
 		for q := range side {
-			r := m.quantile((float64(q) + 0.5) / side)
+			r := m.Quantile((float64(q) + 0.5) / side)
 			want += valuesAt(options[2], []float64{c[0], c[1], r})[0] / side
 		}
 		if got := valuesAt(options[1], c)[0]; math.Abs(got-want) > 2e-3 {
@@ -214,16 +217,16 @@ func TestControlSetsShareASample(t *testing.T) {
 }
 
 // slopes compares an option's gradient with central differences.
-func slopes(t *testing.T, o option, x []float64) {
+func slopes(t *testing.T, o acquisition.Option, x []float64) {
 	t.Helper()
-	g, ok := o.objective.(gpcore.Differentiable)
+	g, ok := o.Objective.(gpcore.Differentiable)
 	if !ok {
-		t.Fatalf("option of set %d has no gradient", o.set)
+		t.Fatalf("option of set %d has no gradient", o.Set)
 	}
 	value, grad := make([]float64, 1), make([]float64, len(x))
 	g.Gradients(value, grad, x)
 	if v := valuesAt(o, x)[0]; math.Abs(v-value[0]) > 1e-9*(1+math.Abs(v)) {
-		t.Errorf("set %d: value %.12g beside the gradient, %.12g alone", o.set, value[0], v)
+		t.Errorf("set %d: value %.12g beside the gradient, %.12g alone", o.Set, value[0], v)
 	}
 	const h = 1e-5
 	for i := range x {
@@ -232,7 +235,7 @@ func slopes(t *testing.T, o option, x []float64) {
 		down[i] -= h
 		want := (valuesAt(o, up)[0] - valuesAt(o, down)[0]) / (2 * h)
 		if math.Abs(want-grad[i]) > 1e-4*(1+math.Abs(want)) { // differences lose five digits
-			t.Errorf("set %d: slope %d is %.8g, differences say %.8g", o.set, i, grad[i], want)
+			t.Errorf("set %d: slope %d is %.8g, differences say %.8g", o.Set, i, grad[i], want)
 		}
 	}
 }
@@ -244,20 +247,20 @@ func TestViewsHaveSamplesOfTheirOwn(t *testing.T) {
 	p := fresh(t, s)
 	observeAt(t, p, s, 4)
 	e := p.(*engine)
-	g := e.model.f
+	g := e.model.GP
 	first := 0
 	const steps = 2000
 	for step := range steps {
 		d, _ := decisionBefore(t, e, 8+step, 0)
-		d.views = []view{{{gp: g, mean: 1, scale: 1, weight: 0.3}, {gp: g, mean: 2, scale: 1, weight: 0.7}}, {{gp: g, mean: 1, scale: 1, weight: 1}}}
-		options, err := e.acquire.options(d.decision)
+		d.Views = []model.View{{{GP: g, Mean: 1, Scale: 1, Weight: 0.3}, {GP: g, Mean: 2, Scale: 1, Weight: 0.7}}, {{GP: g, Mean: 1, Scale: 1, Weight: 1}}}
+		options, err := e.acquire.Options(d.Decision)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if options[0].offset == 1 {
+		if options[0].Offset == 1 {
 			first++
 		}
-		a, b := valuesAt(options[0], e.domains[0].list), valuesAt(options[1], e.domains[0].list)
+		a, b := valuesAt(options[0], e.domains[0].List), valuesAt(options[1], e.domains[0].List)
 		if a[0] == b[0] {
 			t.Fatal("two views share a sample")
 		}

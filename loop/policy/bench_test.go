@@ -6,22 +6,25 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // box is d continuous variables on [0, 1] that are uniform when left alone.
-func box(d int) []Variable {
-	out := make([]Variable, d)
+func box(d int) []space.Variable {
+	out := make([]space.Variable, d)
 	for i := range out {
-		out[i] = Variable{Name: fmt.Sprintf("x%d", i), High: 1, Start: math.NaN(), Random: Distribution{Kind: Uniform}}
+		out[i] = space.Variable{Name: fmt.Sprintf("x%d", i), High: 1, Start: math.NaN(), Random: space.Distribution{Kind: space.Uniform}}
 	}
 	return out
 }
 
 // sets makes control sets of d variables from lists of controlled ones.
-func sets(d int, costs []float64, lists ...[]int) []ControlSet {
-	out := make([]ControlSet, len(lists))
+func sets(d int, costs []float64, lists ...[]int) []space.ControlSet {
+	out := make([]space.ControlSet, len(lists))
 	for i, list := range lists {
-		out[i] = ControlSet{Controlled: make([]bool, d), Cost: costs[i]}
+		out[i] = space.ControlSet{Controlled: make([]bool, d), Cost: costs[i]}
 		for _, j := range list {
 			out[i].Controlled[j] = true
 		}
@@ -29,7 +32,7 @@ func sets(d int, costs []float64, lists ...[]int) []ControlSet {
 	return out
 }
 
-func full(d int) []ControlSet {
+func full(d int) []space.ControlSet {
 	all := make([]int, d)
 	for i := range all {
 		all[i] = i
@@ -40,17 +43,17 @@ func full(d int) []ControlSet {
 func rahboSpec(d int, seed uint64) Spec {
 	return Spec{Kind: "rahbo", Variables: box(d), ControlSets: full(d), Risk: 1, Confidence: "irgp", Beta: 2,
 		VarianceModel: "log", Design: "sobol", InitialSteps: 10, Seed: seed,
-		Model: Model{Kernel: "matern52", Hyperparameters: "fit"}}
+		Model: model.Spec{Kernel: "matern52", Hyperparameters: "fit"}}
 }
 
 // growth is the five-variable problem of the papers' plant: seven control sets.
 func growth(kernel string, schedule string, seed uint64) Spec {
 	s := Spec{Kind: "ucb-cvs", Variables: box(5), Confidence: "constant", Beta: 2, Schedule: schedule,
-		Design: "random", InitialSteps: 5, Seed: seed, Model: Model{Kernel: kernel, Hyperparameters: "fit"}}
+		Design: "random", InitialSteps: 5, Seed: seed, Model: model.Spec{Kernel: kernel, Hyperparameters: "fit"}}
 	s.ControlSets = sets(5, []float64{.1, .1, .1, .2, .2, .2, 1},
 		[]int{0, 1}, []int{2, 3}, []int{3, 4}, []int{0, 1, 2}, []int{1, 2, 3}, []int{2, 3, 4}, []int{0, 1, 2, 3, 4})
 	for i := range s.Variables {
-		s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: 0.5, SD: 0.2}
+		s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.5, SD: 0.2}
 	}
 	return s
 }
@@ -105,10 +108,10 @@ func BenchmarkDecide(b *testing.B) {
 			if err := e.advance(context.Background(), j.n+1); err != nil {
 				b.Fatal(err)
 			}
-			e.model.refits.pending, e.model.refits.every = nil, math.MaxInt
+			e.model.Refits.Pending, e.model.Refits.Every = nil, math.MaxInt
 			b.ResetTimer()
 			for range b.N {
-				e.model.loaded = false
+				e.model.Loaded = false
 				if _, err := p.Propose(context.Background()); err != nil {
 					b.Fatal(err)
 				}

@@ -7,6 +7,10 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // checker collects what is wrong with a specification.
@@ -43,7 +47,7 @@ func validate(s *Spec) []error {
 	c.model()
 	c.drift()
 	c.constraints()
-	if !finite(s.Beta) || s.Beta <= 0 {
+	if !num.Finite(s.Beta) || s.Beta <= 0 {
 		c.fail("beta %g must be positive and finite (2 is usual): it sets the lower bound of every recommendation", s.Beta)
 	}
 	if s.InitialSteps < 0 {
@@ -74,15 +78,15 @@ func (c *checker) variables() {
 	}
 }
 
-func (c *checker) variable(v *Variable) {
+func (c *checker) variable(v *space.Variable) {
 	switch {
-	case !finite(v.Low) || !finite(v.High) || !finite(v.High-v.Low):
+	case !num.Finite(v.Low) || !num.Finite(v.High) || !num.Finite(v.High-v.Low):
 		c.fail("variable %q: range [%g, %g] must be finite", v.Name, v.Low, v.High)
 		return
 	case v.Low >= v.High:
 		c.fail("variable %q: range [%g, %g] must have its low end below its high end", v.Name, v.Low, v.High)
 		return
-	case !finite(v.Resolution) || v.Resolution < 0:
+	case !num.Finite(v.Resolution) || v.Resolution < 0:
 		c.fail("variable %q: resolution %g must be finite and not negative", v.Name, v.Resolution)
 		return
 	case v.Integer && v.Resolution != math.Floor(v.Resolution):
@@ -102,19 +106,19 @@ func (c *checker) variable(v *Variable) {
 			c.fail("variable %q: level %g of an integer must be a whole number", v.Name, l)
 		}
 	}
-	if a := newAxis(v); len(v.Levels) == 0 && a.step > 0 && a.first > a.last {
-		c.fail("variable %q: no multiple of %g lies in the range [%g, %g]", v.Name, a.step, v.Low, v.High)
+	if a := space.NewAxis(v); len(v.Levels) == 0 && a.Step > 0 && a.First > a.Last {
+		c.fail("variable %q: no multiple of %g lies in the range [%g, %g]", v.Name, a.Step, v.Low, v.High)
 	}
 	c.distribution(v)
 }
 
-func (c *checker) distribution(v *Variable) {
+func (c *checker) distribution(v *space.Variable) {
 	switch r := v.Random; r.Kind {
-	case Held, Uniform, Learnt:
-	case TruncatedNormal:
-		if !finite(r.Mean) || !finite(r.SD) || r.SD <= 0 {
+	case space.Held, space.Uniform, space.Learnt:
+	case space.TruncatedNormal:
+		if !num.Finite(r.Mean) || !num.Finite(r.SD) || r.SD <= 0 {
 			c.fail("variable %q: normal distribution with mean %g and sd %g: both must be finite, the sd positive", v.Name, r.Mean, r.SD)
-		} else if m := newMarginal(v).mass(); !(m > 1e-12) {
+		} else if m := space.NewMarginal(v).Mass(); !(m > 1e-12) {
 			c.fail("variable %q: normal distribution with mean %g and sd %g practically never falls in the range [%g, %g]",
 				v.Name, r.Mean, r.SD, v.Low, v.High)
 		}
@@ -135,7 +139,7 @@ func (c *checker) controlSets() {
 		case !slices.Contains(s.Controlled, true):
 			c.fail("control set %d controls no variable", i+1)
 		}
-		if !finite(s.Cost) || s.Cost < 0 {
+		if !num.Finite(s.Cost) || s.Cost < 0 {
 			c.fail("control set %d: cost %g must be finite and not negative", i+1, s.Cost)
 		}
 		for j := range i {
@@ -173,7 +177,7 @@ func (c *checker) candidates() {
 
 func (c *checker) budget() {
 	b := c.spec.Budget
-	if !finite(b) || b < 0 {
+	if !num.Finite(b) || b < 0 {
 		c.fail("budget %g must be finite and not negative (0: no bound)", b)
 		return
 	}
@@ -181,7 +185,7 @@ func (c *checker) budget() {
 	for _, s := range c.spec.ControlSets {
 		least = min(least, s.Cost)
 	}
-	if l := (ledger{budget: b}); !l.fits(least) {
+	if l := (cost.Ledger{Budget: b}); !l.Fits(least) {
 		c.fail("budget %g is below %g, the cost of the cheapest control set: raise it", b, least)
 	}
 }
@@ -210,7 +214,7 @@ func (c *checker) parts() {
 			c.fail("schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)
 		}
 		for _, v := range s.Epsilon {
-			if !finite(v) || v < 0 {
+			if !num.Finite(v) || v < 0 {
 				c.fail("epsilon %g must be finite and not negative", v)
 			}
 		}
@@ -219,7 +223,7 @@ func (c *checker) parts() {
 
 func (c *checker) model() {
 	m := &c.spec.Model
-	c.oneOf("kernel", m.Kernel, Kernels()...)
+	c.oneOf("kernel", m.Kernel, model.Kernels()...)
 	c.priors()
 	for _, n := range []struct {
 		what         string
@@ -232,24 +236,24 @@ func (c *checker) model() {
 	if m.RefitLag > m.RefitEvery {
 		c.fail("refit lag %d must not exceed refit every %d: a fit has to end before the next", m.RefitLag, m.RefitEvery)
 	}
-	if !c.oneOf("hyperparameters", m.Hyperparameters, hyperFit, hyperPriors, hyperFixed) || m.Hyperparameters != hyperFixed {
+	if !c.oneOf("hyperparameters", m.Hyperparameters, model.HyperFit, model.HyperPriors, model.HyperFixed) || m.Hyperparameters != model.HyperFixed {
 		return
 	}
 	if len(m.Lengthscale) != len(c.spec.Variables) {
 		c.fail("%d fixed lengthscales for %d variables", len(m.Lengthscale), len(c.spec.Variables))
 	}
 	for _, l := range m.Lengthscale {
-		if !finite(l) || l <= 0 {
+		if !num.Finite(l) || l <= 0 {
 			c.fail("fixed lengthscale %g must be positive and finite", l)
 		}
 	}
-	if !finite(m.Outputscale) || m.Outputscale <= 0 {
+	if !num.Finite(m.Outputscale) || m.Outputscale <= 0 {
 		c.fail("fixed outputscale %g must be positive and finite", m.Outputscale)
 	}
-	if !finite(m.NoiseSD) || m.NoiseSD < 0 {
+	if !num.Finite(m.NoiseSD) || m.NoiseSD < 0 {
 		c.fail("fixed noise sd %g must be finite and not negative", m.NoiseSD)
 	}
-	if !finite(m.Mean) {
+	if !num.Finite(m.Mean) {
 		c.fail("fixed mean %g must be finite", m.Mean)
 	}
 }

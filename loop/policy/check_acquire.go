@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // acquisitions checks what the acquisition needs, and the costs.
@@ -14,7 +16,7 @@ func (c *checker) acquisitions() {
 	if s.PerCost && s.Schedule == scheduleEpsilon {
 		c.fail("values per cost and schedule %q both weigh costs: use one of them", s.Schedule)
 	}
-	if s.Acquisition == acquireIDS && !(finite(s.Rho) && s.Rho >= 1) {
+	if s.Acquisition == acquireIDS && !(num.Finite(s.Rho) && s.Rho >= 1) {
 		c.fail("rho %g must be finite and at least 1 (2 is usual): a step may have so many times the best information ratio", s.Rho)
 	}
 	if len(c.problems) == 0 {
@@ -31,7 +33,7 @@ func (c *checker) costs() {
 		c.fail("%d costs of movement for %d variables", n, len(s.Variables))
 	}
 	for i, v := range s.MoveCost {
-		if !finite(v) || v < 0 {
+		if !num.Finite(v) || v < 0 {
 			c.fail("cost %g per unit that variable %d moves must be finite and not negative", v, i+1)
 		}
 	}
@@ -63,7 +65,7 @@ func (c *checker) fidelities() {
 			c.fail("target fidelity %g of variable %q lies outside the range [%g, %g]", v, r.Name, r.Low, r.High)
 		}
 	}
-	if open := slices.ContainsFunc(s.Fidelity, math.IsNaN); !open || !slices.ContainsFunc(s.Fidelity, finite) {
+	if open := slices.ContainsFunc(s.Fidelity, math.IsNaN); !open || !slices.ContainsFunc(s.Fidelity, num.Finite) {
 		c.fail("of %d variables at least one must be a fidelity and one none (NaN)", len(s.Fidelity))
 	}
 }

@@ -1,6 +1,12 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/labtuner/tuner/loop/policy/confidence"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
 
 // confidenceSetting is the setting in force: what is named, else finite where the user
 // lists the settings. Variables with levels do not make a domain finite by themselves:
@@ -11,9 +17,18 @@ func (s *Spec) confidenceSetting() string {
 	case s.ConfidenceSetting != "":
 		return s.ConfidenceSetting
 	case len(s.Candidates) > 0 && !s.several():
-		return settingFinite
+		return confidence.SettingFinite
 	}
-	return settingContinuous
+	return confidence.SettingContinuous
+}
+
+// settings is |X| of the confidence parameter: the number of settings where that counts,
+// else 0.
+func (s *Spec) settings() int {
+	if s.confidenceSetting() == confidence.SettingFinite {
+		return s.finiteSize()
+	}
+	return 0
 }
 
 // finiteSize is the number of settings of a finite domain that one control set of all
@@ -23,37 +38,37 @@ func (s *Spec) finiteSize() int {
 	if s.several() {
 		return 0
 	}
-	var axes []axis
+	var axes []space.Axis
 	for i := range s.Variables {
-		axes = append(axes, newAxis(&s.Variables[i]))
+		axes = append(axes, space.NewAxis(&s.Variables[i]))
 	}
-	return newDomain(axes, s.ControlSets[0].Controlled, 0, s.Candidates).listed()
+	return space.NewDomain(axes, s.ControlSets[0].Controlled, 0, s.Candidates).Listed()
 }
 
 // confidence checks the confidence parameter. The rest of the specification is valid.
 func (c *checker) confidence() {
 	s := c.spec
-	if !c.oneOf("confidence", s.Confidence, Confidences()...) {
+	if !c.oneOf("confidence", s.Confidence, confidence.Words()...) {
 		return
 	}
 	if !(s.Delta > 0 && s.Delta < 1) {
 		c.fail("delta %g must lie between 0 and 1, both excluded (0.05 is usual): it is a probability of failure", s.Delta)
 	}
-	if !finite(s.NormBound) || s.NormBound < 0 {
+	if !num.Finite(s.NormBound) || s.NormBound < 0 {
 		c.fail("norm bound %g must be finite and not negative", s.NormBound)
 	}
 	settings := map[string][]string{
-		confidenceIRGP:     {settingFinite, settingContinuous, settingTheory, settingWide},
-		confidenceRGP:      {settingFinite, settingContinuous},
-		confidenceSrinivas: {settingFinite, settingContinuous},
+		confidence.IRGP:     {confidence.SettingFinite, confidence.SettingContinuous, confidence.SettingTheory, confidence.SettingWide},
+		confidence.RGP:      {confidence.SettingFinite, confidence.SettingContinuous},
+		confidence.Srinivas: {confidence.SettingFinite, confidence.SettingContinuous},
 	}[s.Confidence]
 	switch {
 	case s.ConfidenceSetting == "":
 	case len(settings) == 0:
 		c.fail("confidence setting %q has no meaning for confidence %q: leave it out", s.ConfidenceSetting, s.Confidence)
 	case c.oneOf(fmt.Sprintf("setting of confidence %q", s.Confidence), s.ConfidenceSetting, settings...) &&
-		s.ConfidenceSetting == settingFinite && len(c.problems) == 0 && s.finiteSize() == 0:
+		s.ConfidenceSetting == confidence.SettingFinite && len(c.problems) == 0 && s.finiteSize() == 0:
 		c.fail("confidence setting %q needs a finite domain: one control set that holds every variable, and candidates or at most %d settings of discrete variables; use %q",
-			settingFinite, listLimit, settingContinuous)
+			confidence.SettingFinite, space.ListLimit, confidence.SettingContinuous)
 	}
 }

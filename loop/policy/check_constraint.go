@@ -1,6 +1,10 @@
 package policy
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/constraint"
+)
 
 // constraints checks the bounds.
 func (c *checker) constraints() {
@@ -12,7 +16,7 @@ func (c *checker) constraints() {
 		case math.IsNaN(q.Low) || math.IsNaN(q.High) || q.Low >= q.High || math.IsInf(q.Low, 1) || math.IsInf(q.High, -1):
 			c.fail("constraint %q: range [%g, %g] must have its low end below its high end (an infinite end: no bound)", q.Name, q.Low, q.High)
 		case !(q.Probability >= 0 && q.Probability < 1):
-			c.fail("constraint %q: probability %g must be at least 0 and below 1 (0: %g)", q.Name, q.Probability, defaultProbability)
+			c.fail("constraint %q: probability %g must be at least 0 and below 1 (0: %g)", q.Name, q.Probability, constraint.DefaultProbability)
 		}
 		seen[q.Name] = true
 	}

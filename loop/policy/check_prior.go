@@ -1,6 +1,11 @@
 package policy
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+)
 
 // mostPriors bounds a set: each prior has a factor of its own in memory, and several
 // where it leaves something open.
@@ -10,11 +15,11 @@ const mostPriors = 64
 func (c *checker) priors() {
 	m := &c.spec.Model
 	if m.PriorRule != "" {
-		c.oneOf("prior rule", m.PriorRule, priorRules()...)
+		c.oneOf("prior rule", m.PriorRule, model.PriorRules()...)
 	}
-	if m.Hyperparameters != hyperPriors {
+	if m.Hyperparameters != model.HyperPriors {
 		if m.PriorRule != "" {
-			c.fail("prior rule %q has no effect with hyperparameters %q: use hyperparameters %q, where priors compete", m.PriorRule, m.Hyperparameters, hyperPriors)
+			c.fail("prior rule %q has no effect with hyperparameters %q: use hyperparameters %q, where priors compete", m.PriorRule, m.Hyperparameters, model.HyperPriors)
 		}
 		return
 	}
@@ -29,9 +34,9 @@ func (c *checker) priors() {
 	}
 }
 
-func (c *checker) prior(n int, p *Prior) {
+func (c *checker) prior(n int, p *model.Prior) {
 	if p.Kernel != "" && p.Custom == nil {
-		c.oneOf("kernel", p.Kernel, Kernels()...)
+		c.oneOf("kernel", p.Kernel, model.Kernels()...)
 	}
 	if dims := len(c.spec.Variables); p.Custom != nil {
 		if d := p.Custom.Dim(); d != dims {
@@ -41,20 +46,20 @@ func (c *checker) prior(n int, p *Prior) {
 		c.fail("prior %d: %d lengthscales for %d variables: give one for all, one for each, or none", n, l, dims)
 	}
 	for _, l := range p.Lengthscale {
-		if !finite(l) || l <= 0 {
+		if !num.Finite(l) || l <= 0 {
 			c.fail("prior %d: lengthscale %g must be positive and finite", n, l)
 		}
 	}
-	if v := p.Outputscale; p.Custom == nil && !math.IsNaN(v) && (!finite(v) || v <= 0) {
+	if v := p.Outputscale; p.Custom == nil && !math.IsNaN(v) && (!num.Finite(v) || v <= 0) {
 		c.fail("prior %d: outputscale %g must be positive and finite, or NaN: estimated", n, v)
 	}
-	if v := p.NoiseSD; !math.IsNaN(v) && (!finite(v) || v < 0) {
+	if v := p.NoiseSD; !math.IsNaN(v) && (!num.Finite(v) || v < 0) {
 		c.fail("prior %d: noise sd %g must be finite and not negative, or NaN: estimated", n, v)
 	}
 	if math.IsInf(p.Mean, 0) {
 		c.fail("prior %d: mean %g must be finite, or NaN: estimated", n, p.Mean)
 	}
-	if !finite(p.Weight) || p.Weight < 0 {
+	if !num.Finite(p.Weight) || p.Weight < 0 {
 		c.fail("prior %d: weight %g must be finite and not negative", n, p.Weight)
 	}
 }

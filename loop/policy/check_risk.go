@@ -1,10 +1,16 @@
 package policy
 
+import (
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+)
+
 // risk checks the risk term and where the noise comes from.
 func (c *checker) risk(p recipe) {
 	s := c.spec
 	switch {
-	case !finite(s.Risk) || s.Risk < 0:
+	case !num.Finite(s.Risk) || s.Risk < 0:
 		c.fail("risk %g must be finite and not negative", s.Risk)
 	case s.Risk > 0 && !p.risk:
 		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
@@ -13,7 +19,7 @@ func (c *checker) risk(p recipe) {
 		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
 	}
 	if s.ExploreSteps < 0 {
-		c.fail("explore steps %d must not be negative (0: %d)", s.ExploreSteps, defaultExploreSteps)
+		c.fail("explore steps %d must not be negative (0: %d)", s.ExploreSteps, acquisition.DefaultExploreSteps)
 	}
 	switch {
 	case p.noise != knownNoise:
@@ -25,7 +31,7 @@ func (c *checker) risk(p recipe) {
 }
 
 // knownNoise tries the function at every candidate, else in the middle of the domain:
-// what is wrong everywhere shows at once. Elsewhere see noiseFunction.
+// what is wrong everywhere shows at once. Elsewhere see NoiseFunction.
 func (c *checker) knownNoise() {
 	settings := c.spec.Candidates
 	if len(settings) == 0 || c.spec.several() {
@@ -35,9 +41,9 @@ func (c *checker) knownNoise() {
 		}
 		settings = [][]float64{middle}
 	}
-	known := noiseFunction{of: c.spec.NoiseVariance}
+	known := model.NoiseFunction{Of: c.spec.NoiseVariance}
 	for _, x := range settings {
-		if why := known.refusal(x); why != "" {
+		if why := known.Refusal(x); why != "" {
 			c.fail("noise variance at %v: %s", x, why)
 			return
 		}

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/constraint"
 )
 
 // A kept objective's gradients, its surrogate's too, are those of finite differences,
@@ -23,7 +26,7 @@ func TestKeptGradients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	short, partly := 0, 0
 	for _, o := range options {
-		kept := keeper.keep(o.objective, o.set).(*keptSlope)
+		kept := keeper.Keep(o.Objective, o.Set).(*constraint.KeptSlope)
 		kept.Prepare()
 		for range 40 {
 			x := make([]float64, kept.Dim())
@@ -31,12 +34,12 @@ func TestKeptGradients(t *testing.T) {
 				x[j] = 0.02 + 0.96*rng.Float64()
 			}
 			var inner, p [1]float64
-			o.objective.Values(inner[:], x)
-			keeper.each[o.set][0].Values(p[:], x)
-			cost, _ := shortPenalty(1.6448536269514722 + math.Sqrt2*math.Erfinv(1-2*p[0])) // Phi^-1(0.95) - Phi^-1(P)
+			o.Objective.Values(inner[:], x)
+			keeper.Each[o.Set][0].Values(p[:], x)
+			cost, _ := constraint.ShortPenalty(1.6448536269514722 + math.Sqrt2*math.Erfinv(1-2*p[0])) // Phi^-1(0.95) - Phi^-1(P)
 			if short++; cost == 0 {
 				short--
-			} else if cost < edgeWeight*edgeWidth*edgeWidth {
+			} else if cost < constraint.EdgeWeight*constraint.EdgeWidth*constraint.EdgeWidth {
 				partly++
 			}
 			compareSlopes(t, kept, kept.Values, kept.Gradients, x)
@@ -45,7 +48,7 @@ func TestKeptGradients(t *testing.T) {
 			kept.Values(got[:], x)
 			// 1-2P keeps 16-k digits of a P of 10^-k.
 			if tolerance := 1e-6 * (1 + cost); p[0] > 1e-8 && math.Abs(inner[0]-cost-got[0]) > tolerance {
-				t.Errorf("control set %d at %v, probability %g: %g, want %g - %g", o.set, x, p[0], got[0], inner[0], cost)
+				t.Errorf("control set %d at %v, probability %g: %g, want %g - %g", o.Set, x, p[0], got[0], inner[0], cost)
 			}
 		}
 	}
@@ -54,16 +57,16 @@ func TestKeptGradients(t *testing.T) {
 	}
 	// Far from the bounds, where every probability is zero, what is nearer to them costs
 	// less: 270 K are 30 K below the quantity's average.
-	e.constraints.each[0].Low, e.constraints.each[0].High = 260, 270
+	e.constraints.Each[0].Low, e.constraints.Each[0].High = 260, 270
 	if keeper, err = keeperAt(e, 16); err != nil {
 		t.Fatal(err)
 	}
 	last := len(e.domains) - 1 // controls all
-	kept := keeper.keep(options[last].objective, last).(*keptSlope)
+	kept := keeper.Keep(options[last].Objective, last).(*constraint.KeptSlope)
 	kept.Prepare()
 	low, high := []float64{0.2, 0.8, 0.5}, []float64{0.8, 0.2, 0.5}
 	compareSlopes(t, kept, kept.Values, kept.Gradients, low)
-	if a, b := keeper.short(last, low), keeper.short(last, high); !(a < b) || a < 10 {
+	if a, b := keeper.Short(last, low), keeper.Short(last, high); !(a < b) || a < 10 {
 		t.Errorf("short by %g at the lower temperature, by %g at the higher", a, b)
 	}
 }
@@ -90,6 +93,6 @@ func compareSlopes(t *testing.T, o interface{ Dim() int }, values func(dst, x []
 	}
 }
 
-func keeperAt(e *engine, step int) (*keeper, error) {
-	return e.constraints.newKeeper(e.domains, newGoal(e.target, e.criterion.around, e.model.modelling, e.fidelity(), step).inputs, step)
+func keeperAt(e *engine, step int) (*constraint.Keeper, error) {
+	return e.constraints.NewKeeper(e.domains, acquisition.NewGoal(e.target, e.criterion.Environment, e.model.Rules, e.fidelity(), step).Inputs, step)
 }

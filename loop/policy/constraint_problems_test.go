@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // bounded is a test problem on the unit square: an objective to be maximised and
@@ -43,9 +46,9 @@ func corner() bounded {
 func (b *bounded) spec(kind string, seed uint64) Spec {
 	s := Spec{Kind: kind, Variables: box(2), ControlSets: sets(2, []float64{1}, []int{0, 1}),
 		Confidence: "irgp", Beta: 2, Design: "sobol", InitialSteps: 8, Seed: seed,
-		Model: Model{Kernel: "matern52", Hyperparameters: "fit"}}
+		Model: model.Spec{Kernel: "matern52", Hyperparameters: "fit"}}
 	for range b.g {
-		s.Constraints = append(s.Constraints, Constraint{Name: string(rune('a' + len(s.Constraints))), Low: math.Inf(-1), High: 0})
+		s.Constraints = append(s.Constraints, constraint.Spec{Name: string(rune('a' + len(s.Constraints))), Low: math.Inf(-1), High: 0})
 	}
 	return s
 }

@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // pressed is a specification with a constraint, and a history of n readings of
 // 300 + 10 x0 - 6 x1 x1 K, with noise of 0.3 K, of which every fifth is missing.
 func pressed(s Spec, low, high float64) Spec {
-	s.Constraints = []Constraint{{Name: "temp", Low: low, High: high}}
+	s.Constraints = []constraint.Spec{{Name: "temp", Low: low, High: high}}
 	return s
 }
 
@@ -42,35 +46,35 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 	const draws = 40000
 	for _, hyper := range []string{"fit", "priors"} {
 		s := pressed(subsetsSpec("ucb-psq", 41), 299, 304)
-		s.Model = Model{Kernel: "matern52", Hyperparameters: hyper}
+		s.Model = model.Spec{Kernel: "matern52", Hyperparameters: hyper}
 		p := fresh(t, s)
 		press(t, p, s, 14)
 		propose(t, p)
 		e := p.(*engine)
-		c := e.constraints.each[0].model
+		c := e.constraints.Each[0].Model
 		rng := rand.New(rand.NewPCG(3, 3))
 		for set, d := range e.domains {
 			for range 3 {
-				x := make([]float64, d.size())
+				x := make([]float64, d.Size())
 				for j := range x {
 					x[j] = rng.Float64()
 				}
-				f, err := e.constraints.feasibilities(d, 15, x)
+				f, err := e.constraints.Feasibilities(d, 15, x)
 				if err != nil {
 					t.Fatal(err)
 				}
 				inside, all := 0, make([]float64, len(e.axes))
 				for range draws {
-					for j, i := range d.coords {
+					for j, i := range d.Coords {
 						all[i] = x[j]
 					}
-					for _, i := range d.random {
-						all[i] = e.criterion.around.marginals[i].quantile(rng.Float64())
+					for _, i := range d.Random {
+						all[i] = e.criterion.Environment.Marginals[i].Quantile(rng.Float64())
 					}
-					q := c.belief().pick(rng)
-					mu, sd := momentsAt(q.gp, all)
-					z := q.mean + q.scale*(mu+sd*rng.NormFloat64())
-					if y := c.inForce.center + c.inForce.scale*z; y >= 299 && y <= 304 {
+					q := c.Belief().Pick(rng)
+					mu, sd := momentsAt(q.GP, all)
+					z := q.Mean + q.Scale*(mu+sd*rng.NormFloat64())
+					if y := c.InForce.Center + c.InForce.Scale*z; y >= 299 && y <= 304 {
 						inside++
 					}
 				}
@@ -78,10 +82,10 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 				// Four standard errors of the draws, and what 8 Gauss nodes miss of a
 				// probability that is nearly a step in a random variable.
 				tolerance := 4 * math.Sqrt(0.25/draws)
-				if len(d.random) > 0 {
+				if len(d.Random) > 0 {
 					tolerance += 0.02
 				}
-				if got := f[0].least(); math.Abs(got-want) > tolerance {
+				if got := f[0].Least(); math.Abs(got-want) > tolerance {
 					t.Errorf("%s, control set %d at %v: probability %.4f, of the draws %.4f", hyper, set, x, got, want)
 				}
 			}
@@ -97,13 +101,13 @@ func TestMassBetween(t *testing.T) {
 		{-1, 1, 0.6826894921370859}, {-inf, 0, 0.5}, {8, inf, 6.220960574271785e-16}, {-inf, -8, 6.220960574271785e-16},
 		{8, 9, 6.219832001225e-16}, {-inf, inf, 1},
 	} { // of the standard normal; Q(8) and Q(8)-Q(9) from Abramowitz and Stegun's expansion 26.2.12
-		if got, _, _ := massBetween(c.low, c.high, 0, 1); math.Abs(got-c.want) > 1e-6*c.want {
+		if got, _, _ := constraint.MassBetween(c.low, c.high, 0, 1); math.Abs(got-c.want) > 1e-6*c.want {
 			t.Errorf("[%g, %g]: %.15g, want %.15g", c.low, c.high, got, c.want)
 		}
 		for _, mean := range []float64{-0.3, 0.8} {
 			const sd, h = 1.3, 1e-6
-			at := func(mean, sd float64) float64 { v, _, _ := massBetween(c.low, c.high, mean, sd); return v }
-			_, byMean, bySD := massBetween(c.low, c.high, mean, sd)
+			at := func(mean, sd float64) float64 { v, _, _ := constraint.MassBetween(c.low, c.high, mean, sd); return v }
+			_, byMean, bySD := constraint.MassBetween(c.low, c.high, mean, sd)
 			wantMean := (at(mean+h, sd) - at(mean-h, sd)) / (2 * h)
 			wantSD := (at(mean, sd+h) - at(mean, sd-h)) / (2 * h)
 			if math.Abs(byMean-wantMean) > 1e-8 || math.Abs(bySD-wantSD) > 1e-8 {
@@ -119,7 +123,7 @@ func TestConstraintReadings(t *testing.T) {
 	s := pressed(fixedSpec("gp-ucb", 2, 1), math.Inf(-1), 304)
 	p := fresh(t, s)
 	o := Observation{Step: 1, X: []float64{0.1, 0.2}, Variance: math.NaN(), Shots: 1, Valid: true}
-	held := func() int { return len(p.(*engine).constraints.each[0].model.data.rows) }
+	held := func() int { return len(p.(*engine).constraints.Each[0].Model.Data.Rows) }
 	for _, c := range []struct {
 		constrained []float64
 		valid       bool
@@ -134,12 +138,12 @@ func TestConstraintReadings(t *testing.T) {
 		{[]float64{301}, true, 1, ""},
 	} {
 		o.Constrained, o.Valid = c.constrained, c.valid
-		rows := len(p.(*engine).model.data.rows)
+		rows := len(p.(*engine).model.Data.Rows)
 		err := p.Observe(o)
 		if c.refused == "" && err != nil || c.refused != "" && (!errors.Is(err, ErrObservation) || !strings.Contains(err.Error(), c.refused)) {
 			t.Errorf("%v: error %v, want %q", c.constrained, err, c.refused)
 		}
-		if got := len(p.(*engine).model.data.rows); err != nil && got != rows {
+		if got := len(p.(*engine).model.Data.Rows); err != nil && got != rows {
 			t.Errorf("%v: refused, and %d rows became %d", c.constrained, rows, got)
 		}
 		if held() != c.held {
@@ -195,28 +199,28 @@ func TestRecommendWithinConstraints(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := p.(*engine)
-		h, g := e.constraints.each[0].model.inForce, e.constraints.each[0].model.f
+		h, g := e.constraints.Each[0].Model.InForce, e.constraints.Each[0].Model.GP
 		chance := func(x []float64) float64 {
 			mu, sd := momentsAt(g, x)
-			return 0.5 * math.Erfc((h.center+h.scale*mu-c.high)/(h.scale*sd*math.Sqrt2))
+			return 0.5 * math.Erfc((h.Center+h.Scale*mu-c.high)/(h.Scale*sd*math.Sqrt2))
 		}
-		bound := func(x []float64) float64 { mu, sd := momentsAt(e.model.f, x); return mu - s.Beta*sd }
+		bound := func(x []float64) float64 { mu, sd := momentsAt(e.model.GP, x); return mu - s.Beta*sd }
 		if r.Feasible != c.feasible || math.Abs(r.Feasibility-chance(r.X)) > 1e-9 {
 			t.Errorf("at most %g: feasible %v, want %v; probability %g, recomputed %g", c.high, r.Feasible, c.feasible, r.Feasibility, chance(r.X))
 		}
 		if c.feasible && r.Feasibility < 0.977 { // Phi(2)
 			t.Errorf("recommended with probability %g", r.Feasibility)
 		}
-		for _, q := range e.model.data.rows {
-			mean, _ := momentsAt(g, q.x)
+		for _, q := range e.model.Data.Rows {
+			mean, _ := momentsAt(g, q.X)
 			nearest, _ := momentsAt(g, r.X)
 			better := mean < nearest-1e-9 // all chances are zero: the one least above the bound
 			if c.feasible {
-				better = chance(q.x) >= 0.978 && bound(q.x) > bound(r.X)+1e-9
+				better = chance(q.X) >= 0.978 && bound(q.X) > bound(r.X)+1e-9
 			}
 			if better {
 				t.Errorf("at most %g: %v has bound %g and probability %g; recommended %v only %g and %g", c.high,
-					q.x, bound(q.x), chance(q.x), r.X, bound(r.X), chance(r.X))
+					q.X, bound(q.X), chance(q.X), r.X, bound(r.X), chance(r.X))
 			}
 		}
 	}
@@ -337,12 +341,12 @@ func (b *bounded) kindSpec(kind string, seed uint64) Spec {
 	if r.priorRule != "" {
 		s.Model.Hyperparameters = "priors"
 		n := math.NaN()
-		s.Model.Priors = []Prior{{Lengthscale: []float64{0.2}, Outputscale: 1, NoiseSD: 0.05, Mean: n}, {Lengthscale: []float64{0.5}, Outputscale: n, NoiseSD: n, Mean: n}}
+		s.Model.Priors = []model.Prior{{Lengthscale: []float64{0.2}, Outputscale: 1, NoiseSD: 0.05, Mean: n}, {Lengthscale: []float64{0.5}, Outputscale: n, NoiseSD: n, Mean: n}}
 	}
 	if r.subsets && r.acquisition != acquireNothing {
 		s.ControlSets = sets(2, []float64{0.2, 1}, []int{0}, []int{0, 1})
 		for i := range s.Variables {
-			s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: 0.3, SD: 0.1}
+			s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.3, SD: 0.1}
 		}
 		if kind == kindUCBCVS {
 			s.Schedule = scheduleETCAda
@@ -355,8 +359,10 @@ func TestConstraintsAreChecked(t *testing.T) {
 	s := pressed(fixedSpec("gp-ucb", 2, 1), math.Inf(-1), 3)
 	refused(t, []refusal{
 		{`constraint "temp" is named twice: give each bounded quantity one range`, s, func(s *Spec) { s.Constraints = append(slices.Clone(s.Constraints), s.Constraints[0]) }},
-		{`constraint "temp": range [3, 3] must have its low end below its high end (an infinite end: no bound)`, s, func(s *Spec) { s.Constraints = []Constraint{{"temp", 3, 3, 0}} }},
-		{`constraint "temp": range [NaN, 3] must`, s, func(s *Spec) { s.Constraints = []Constraint{{"temp", math.NaN(), 3, 0}} }},
-		{`constraint "temp": probability 1 must be at least 0 and below 1 (0: 0.95)`, s, func(s *Spec) { s.Constraints = []Constraint{{"temp", 0, 3, 1}} }},
+		{`constraint "temp": range [3, 3] must have its low end below its high end (an infinite end: no bound)`, s, func(s *Spec) { s.Constraints = []constraint.Spec{{Name: "temp", Low: 3, High: 3, Probability: 0}} }},
+		{`constraint "temp": range [NaN, 3] must`, s, func(s *Spec) {
+			s.Constraints = []constraint.Spec{{Name: "temp", Low: math.NaN(), High: 3, Probability: 0}}
+		}},
+		{`constraint "temp": probability 1 must be at least 0 and below 1 (0: 0.95)`, s, func(s *Spec) { s.Constraints = []constraint.Spec{{Name: "temp", Low: 0, High: 3, Probability: 1}} }},
 	})
 }

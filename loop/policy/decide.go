@@ -7,22 +7,29 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/confidence"
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/risk"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // deciding is one decision under way: what the acquisition sees of it, and where control
 // sets are searched.
 type deciding struct {
-	*decision
+	*acquisition.Decision
 	// regions are where control sets are searched, where it is not the whole domain.
-	regions map[int]region
+	regions map[int]space.Region
 }
 
 // region is where a control set is searched.
-func (d *deciding) region(set int) region {
+func (d *deciding) region(set int) space.Region {
 	if r, restricted := d.regions[set]; restricted {
 		return r
 	}
-	return d.domains[set].whole()
+	return d.Domains[set].Whole()
 }
 
 // decide maximises the acquisition over the eligible control sets:
@@ -43,7 +50,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	found, err := d.search(options, e.rule.slack()/e.model.inForce.scale)
+	found, err := d.Search(options, e.rule.slack()/e.model.InForce.Scale)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -56,9 +63,9 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.leaves(e.model.inForce, unpenalised(d.keeper, o, found[k]))
-	p, err := e.priced(Proposal{ControlSet: o.set, Work: d.units.done,
-		Cut: d.units.cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
+	why.Value = o.Leaves(e.model.InForce, unpenalised(d.Keeper, o, found[k]))
+	p, err := e.priced(Proposal{ControlSet: o.Set, Work: d.Units.Done,
+		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
 		p.Prior = e.priorOf(step, options, o, p.X)
 	}
@@ -71,17 +78,19 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*deciding,
 	if limit == 0 {
 		limit = e.spec.WorkUnits
 	}
-	out := &deciding{regions: map[int]region{}, decision: &decision{step: step, seed: e.spec.Seed, sets: e.rule.eligible(fits), domains: e.domains,
-		views: e.model.views(step), beta: e.confidence.beta(step), noiseBeta: noiseBeta(e.confidence, step),
-		goal: newGoal(e.target, e.criterion.around, e.model.modelling, e.fidelity(), step), criterion: e.criterion, costs: e.costs, lists: &e.lists,
-		played: func(set int) []float64 { return e.playedPoints(set, false) },
-		units:  &meter{ctx: ctx, limit: limit}}}
-	out.search = func(options []option, slack float64) ([]gpcore.Maximum, error) { return e.search(out, options, slack) }
+	out := &deciding{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.rule.eligible(fits), Domains: e.domains,
+		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
+		Goal: acquisition.NewGoal(e.target, e.criterion.Environment, e.model.Rules, e.fidelity(), step), Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
+		Played: func(set int) []float64 { return e.playedPoints(set, false) },
+		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
+	out.Search = func(options []acquisition.Option, slack float64) ([]gpcore.Maximum, error) {
+		return e.search(out, options, slack)
+	}
 	var err error
-	if out.keeper, err = e.constraints.newKeeper(e.domains, out.goal.inputs, step); err != nil {
+	if out.Keeper, err = e.constraints.NewKeeper(e.domains, out.Goal.Inputs, step); err != nil {
 		return nil, err
 	}
-	out.incumbents = e.feasibleIncumbents(out)
+	out.Incumbents = e.feasibleIncumbents(out)
 	return out, nil
 }
 
@@ -90,49 +99,49 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*deciding,
 func (e *engine) fidelity() []float64 {
 	var out []float64
 	for i, v := range e.spec.Fidelity {
-		out = append(out, e.axes[i].unit(v))
+		out = append(out, e.axes[i].Unit(v))
 	}
 	return out
 }
 
 // options are the acquirer's, in the shape that the search looks at.
-func (e *engine) options(d *deciding) ([]option, error) {
-	options, err := e.acquire.options(d.decision)
-	var costs *costModel
+func (e *engine) options(d *deciding) ([]acquisition.Option, error) {
+	options, err := e.acquire.Options(d.Decision)
+	var costs *cost.Model
 	if e.spec.PerCost {
 		costs = e.costs
 	}
 	for i, o := range options {
-		options[i] = o.forSearch(costs, e.domains[o.set])
+		options[i] = o.ForSearch(costs, e.domains[o.Set])
 	}
 	return options, err
 }
 
 // search is decision.search.
-func (e *engine) search(d *deciding, options []option, slack float64) ([]gpcore.Maximum, error) {
+func (e *engine) search(d *deciding, options []acquisition.Option, slack float64) ([]gpcore.Maximum, error) {
 	problems := make([]gpcore.Problem, len(options))
-	centres := slices.Clone(d.incumbents)
-	if e.costs.move != nil { // the cheapest place is where things are
-		centres = append(centres, e.costs.last)
+	centres := slices.Clone(d.Incumbents)
+	if e.costs.Move != nil { // the cheapest place is where things are
+		centres = append(centres, e.costs.Last)
 	}
 	for i, o := range options {
-		problems[i] = d.region(o.set).problem(e.walled(d, o))
+		problems[i] = d.region(o.Set).Problem(e.walled(d, o))
 	}
 	// The functions differ from option to option by their offsets, which the search does
 	// not know: the slack covers them.
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, o := range options {
-		low, high = min(low, o.offset), max(high, o.offset)
+		low, high = min(low, o.Offset), max(high, o.Offset)
 	}
-	s, err := gpcore.NewSearch(problems, gpcore.Options{Seed: d.rng(forScreening).Uint64(), Slack: slack + high - low})
+	s, err := gpcore.NewSearch(problems, gpcore.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: slack + high - low})
 	if err != nil {
 		return nil, err
 	}
 	for i, o := range options {
-		starts := append(slices.Clone(d.region(o.set).centre), d.startsIn(d.domains[o.set], centres)...)
-		s.SetStarts(i, append(starts, o.start...))
+		starts := append(slices.Clone(d.region(o.Set).Centre), d.StartsIn(d.Domains[o.Set], centres)...)
+		s.SetStarts(i, append(starts, o.Start...))
 	}
-	return d.units.run(s), nil
+	return d.Units.Run(s), nil
 }
 
 // tried is the penalty of [Spec.Once]: far more than values of a standardised objective
@@ -142,10 +151,10 @@ func (e *engine) tried(set int) func(x []float64) float64 {
 	dom := e.domains[set]
 	used := make(map[int]bool)
 	for _, x := range e.playedSettings(dom) {
-		used[dom.listedAt(x)] = true
+		used[dom.ListedAt(x)] = true
 	}
 	return func(x []float64) float64 {
-		if used[dom.listedAt(x)] {
+		if used[dom.ListedAt(x)] {
 			return far
 		}
 		return 0
@@ -154,38 +163,38 @@ func (e *engine) tried(set int) func(x []float64) float64 {
 
 // walled is the option's objective with its penalties: where constraints are not kept,
 // where steps failed, what Once forbids, and what the rest of the budget cannot pay.
-func (e *engine) walled(d *deciding, o option) gpcore.Objective {
-	out, v := d.keeper.keep(o.objective, o.set), e.excluded[o.set]
-	if v.decide(d.step); len(v.active) > 0 {
-		out = withPenalty(out, v.penalty)
+func (e *engine) walled(d *deciding, o acquisition.Option) gpcore.Objective {
+	out, v := d.Keeper.Keep(o.Objective, o.Set), e.excluded[o.Set]
+	if v.decide(d.Step); len(v.active) > 0 {
+		out = space.WithPenalty(out, v.penalty)
 	}
 	if e.spec.Once {
-		out = withPenalty(out, e.tried(o.set))
+		out = space.WithPenalty(out, e.tried(o.Set))
 	}
-	if e.costs.bounded() {
-		dom := e.domains[o.set]
-		out = withPenalty(out, func(x []float64) float64 { return e.costs.wall(dom, x) })
+	if e.costs.Bounded() {
+		dom := e.domains[o.Set]
+		out = space.WithPenalty(out, func(x []float64) float64 { return e.costs.Wall(dom, x) })
 	}
 	return out
 }
 
 // affordable is the option that the rule chooses, with a setting that can be paid.
 // Options without one are passed over.
-func (e *engine) affordable(d *deciding, options []option, found []gpcore.Maximum) (k int, x []float64, err error) {
-	chooseKept(d.keeper, options, found)
+func (e *engine) affordable(d *deciding, options []acquisition.Option, found []gpcore.Maximum) (k int, x []float64, err error) {
+	chooseKept(d.Keeper, options, found)
 	for dear := false; ; dear = true {
 		switch k = e.choose(options, found); {
 		case k < 0 && dear:
-			return 0, nil, e.costs.broke()
+			return 0, nil, e.costs.Broke()
 		case k < 0:
 			return 0, nil, e.worthless()
 		}
-		x, err = e.costs.payable(e.domains[options[k].set], found[k].X)
-		if !errors.Is(err, ErrBudget) {
+		x, err = e.costs.Payable(e.domains[options[k].Set], found[k].X)
+		if !errors.Is(err, cost.ErrBudget) {
 			return k, x, err
 		}
 		for i := range options {
-			if options[i].set == options[k].set {
+			if options[i].Set == options[k].Set {
 				found[i].Value = math.Inf(-1)
 			}
 		}
@@ -194,7 +203,7 @@ func (e *engine) affordable(d *deciding, options []option, found []gpcore.Maximu
 
 // worthless is the error where no setting that was looked at has a value.
 func (e *engine) worthless() error {
-	if e.model.known != nil {
+	if e.model.Known != nil {
 		return errors.New("every setting that was looked at counts as infinitely noisy: give a noise variance that is finite and not negative")
 	}
 	return errors.New("no setting that was looked at has a finite value: check the objective's readings for extreme ones")
@@ -203,17 +212,17 @@ func (e *engine) worthless() error {
 // choose lets the rule take a control set by the best option of each and returns that
 // option's position, -1 where there is none. Sets to which a cut search did not come are
 // left out.
-func (e *engine) choose(options []option, found []gpcore.Maximum) int {
+func (e *engine) choose(options []acquisition.Option, found []gpcore.Maximum) int {
 	var sets, best []int
 	var values []float64
 	for i, o := range options {
 		if math.IsInf(found[i].Value, -1) {
 			continue
 		}
-		value := o.leaves(e.model.inForce, found[i].Value)
-		at := position(sets, o.set)
+		value := o.Leaves(e.model.InForce, found[i].Value)
+		at := num.Position(sets, o.Set)
 		if at < 0 {
-			sets, best, values = append(sets, o.set), append(best, i), append(values, value)
+			sets, best, values = append(sets, o.Set), append(best, i), append(values, value)
 		} else if value > values[at] {
 			best[at], values[at] = i, value
 		}
@@ -226,17 +235,17 @@ func (e *engine) choose(options []option, found []gpcore.Maximum) int {
 
 // chooseKept leaves out what keeps no constraint while something else does; where nothing
 // does, all but the option nearest to it.
-func chooseKept(k *keeper, options []option, maxima []gpcore.Maximum) {
+func chooseKept(k *constraint.Keeper, options []acquisition.Option, maxima []gpcore.Maximum) {
 	if k == nil || len(options) == 1 {
 		return
 	}
-	all := make([]found, len(options))
+	all := make([]constraint.Candidate, len(options))
 	for i, o := range options {
-		if all[i].set = o.set; !math.IsInf(maxima[i].Value, -1) {
-			all[i].x = maxima[i].X
+		if all[i].Set = o.Set; !math.IsInf(maxima[i].Value, -1) {
+			all[i].X = maxima[i].X
 		}
 	}
-	for i, may := range k.choosable(all) {
+	for i, may := range k.Choosable(all) {
 		if !may {
 			maxima[i].Value = math.Inf(-1)
 		}
@@ -244,36 +253,36 @@ func chooseKept(k *keeper, options []option, maxima []gpcore.Maximum) {
 }
 
 // unpenalised is the value that was found without the penalties.
-func unpenalised(k *keeper, o *option, found gpcore.Maximum) float64 {
+func unpenalised(k *constraint.Keeper, o *acquisition.Option, found gpcore.Maximum) float64 {
 	if k == nil {
 		return found.Value
 	}
 	var v [1]float64
-	o.objective.Values(v[:], found.X)
+	o.Objective.Values(v[:], found.X)
 	return v[0]
 }
 
 // explain gives the parts of the acquisition at setting x in the users' units.
-func (e *engine) explain(d *deciding, o *option, x []float64) (Why, error) {
-	parts, err := e.criterion.summarise(judgement{o.view, e.domains[o.set], e.seen + 1, d.noiseBeta}, x)
+func (e *engine) explain(d *deciding, o *acquisition.Option, x []float64) (Why, error) {
+	parts, err := e.criterion.Summarise(risk.Judgement{View: o.View, Domain: e.domains[o.Set], Step: e.seen + 1, Beta: d.NoiseBeta}, x)
 	if err != nil {
 		return Why{}, err
 	}
-	s, h := parts[0], e.model.inForce
-	w := Why{Mean: h.center + h.scale*s.mean, SD: h.scale * s.within, Beta: d.beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
-	if e.spec.Acquisition != acquireUCB || o.unit == pure { // the value is no bound
+	s, h := parts[0], e.model.InForce
+	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
+	if e.spec.Acquisition != acquireUCB || o.Unit == acquisition.Pure { // the value is no bound
 		w.Beta = math.NaN()
 	}
-	f, err := e.constraints.feasibilities(e.domains[o.set], d.step, x)
+	f, err := e.constraints.Feasibilities(e.domains[o.Set], d.Step, x)
 	if err != nil {
 		return Why{}, err
 	}
-	if w.Feasibility = e.constraints.all(f[0]); len(e.constraints.each) == 0 {
+	if w.Feasibility = e.constraints.All(f[0]); len(e.constraints.Each) == 0 {
 		w.Feasibility = math.NaN()
 	}
-	if e.criterion.risk > 0 {
-		w.NoiseVariance = h.scale * h.scale * s.risky()
-		w.Risk = e.criterion.risk * w.NoiseVariance
+	if e.criterion.Risk > 0 {
+		w.NoiseVariance = h.Scale * h.Scale * s.Risky()
+		w.Risk = e.criterion.Risk * w.NoiseVariance
 	}
 	return w, nil
 }

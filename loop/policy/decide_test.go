@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // decisionOf prepares the decision after n observations in control set 0, with beta 2
 // and at most units work units (0: all), and its one option.
-func decisionOf(t *testing.T, s Spec, n, shots, units int) (*deciding, []option) {
+func decisionOf(t *testing.T, s Spec, n, shots, units int) (*deciding, []acquisition.Option) {
 	t.Helper()
 	p, err := New(s)
 	if err != nil {
@@ -21,14 +23,14 @@ func decisionOf(t *testing.T, s Spec, n, shots, units int) (*deciding, []option)
 	return decisionBefore(t, p.(*engine), n+1, units)
 }
 
-func decisionBefore(t *testing.T, e *engine, step, units int) (*deciding, []option) {
+func decisionBefore(t *testing.T, e *engine, step, units int) (*deciding, []acquisition.Option) {
 	t.Helper()
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		t.Fatal(err)
 	}
 	d := prepared(t, e, step, []int{0})
-	d.units.limit = units
-	options, err := e.acquire.options(d.decision)
+	d.Units.Limit = units
+	options, err := e.acquire.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +44,14 @@ func prepared(t *testing.T, e *engine, step int, sets []int) *deciding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.sets, d.beta, d.noiseBeta, d.units.limit = sets, 2, 2, 0
+	d.Sets, d.Beta, d.NoiseBeta, d.Units.Limit = sets, 2, 2, 0
 	return d
 }
 
 // found is what the decision's search finds, as a setting and a value.
-func foundBy(t *testing.T, d *deciding, options []option) ([]float64, float64) {
+func foundBy(t *testing.T, d *deciding, options []acquisition.Option) ([]float64, float64) {
 	t.Helper()
-	m, err := d.search(options, 0)
+	m, err := d.Search(options, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,12 +59,12 @@ func foundBy(t *testing.T, d *deciding, options []option) ([]float64, float64) {
 }
 
 // valuesAt evaluates an option's objective.
-func valuesAt(o option, x []float64) []float64 {
-	if p, ok := o.objective.(gpcore.Preparer); ok {
+func valuesAt(o acquisition.Option, x []float64) []float64 {
+	if p, ok := o.Objective.(gpcore.Preparer); ok {
 		p.Prepare()
 	}
-	out := make([]float64, len(x)/o.objective.Dim())
-	o.objective.Values(out, x)
+	out := make([]float64, len(x)/o.Objective.Dim())
+	o.Objective.Values(out, x)
 	return out
 }
 
@@ -80,7 +82,7 @@ func TestSearchBeatsADenseScan(t *testing.T) {
 				scan[i] = rng.Float64()
 			}
 			values := valuesAt(options[0], scan)
-			if best := values[argmax(values)]; got < best-1e-6 {
+			if best := values[num.Argmax(values)]; got < best-1e-6 {
 				t.Errorf("seed %d, %d-D: found %.6f at %v, the scan %.6f", seed, d, got, x, best)
 			}
 		}
@@ -101,7 +103,7 @@ func TestSearchWithExpectation(t *testing.T) {
 			}
 		}
 		values := valuesAt(options[0], scan)
-		if best := values[argmax(values)]; got < best-1e-3 {
+		if best := values[num.Argmax(values)]; got < best-1e-3 {
 			t.Errorf("seed %d: found %.5f, the scan %.5f", seed, got, best)
 		}
 	}
@@ -127,10 +129,10 @@ func TestSearchOfMixedVariables(t *testing.T) {
 		}
 		values := valuesAt(options[0], scan)
 		// Rounding to the nearest of 501 values may miss the best of two neighbours.
-		if best := values[argmax(values)]; got < best-1e-4 {
+		if best := values[num.Argmax(values)]; got < best-1e-4 {
 			t.Errorf("seed %d: found %.6f at %v, the scan %.6f", seed, got, x, best)
 		}
-		p := d.domains[0].proposal(x)
+		p := d.Domains[0].Proposal(x)
 		if p[0] != math.Round(p[0]) || math.Abs(p[2]*500-math.Round(p[2]*500)) > 1e-9 {
 			t.Errorf("seed %d: proposal %v", seed, p)
 		}
@@ -146,8 +148,8 @@ func TestSearchOfAList(t *testing.T) {
 	}
 	d, options := decisionOf(t, s, 20, 10, 0)
 	_, got := foundBy(t, d, options)
-	values := valuesAt(options[0], d.domains[0].list)
-	if best := values[argmax(values)]; math.Abs(got-best) > 1e-12 {
+	values := valuesAt(options[0], d.Domains[0].List)
+	if best := values[num.Argmax(values)]; math.Abs(got-best) > 1e-12 {
 		t.Errorf("found %g, the best candidate has %g", got, best)
 	}
 }
@@ -164,10 +166,10 @@ func TestSearchIsAnytime(t *testing.T) {
 			t.Errorf("after %d units %g, one unit earlier %g", units, v, last)
 		}
 		last = v
-		if p := d.domains[0].proposal(x); p[1] != 0 && p[1] != 0.3 && p[1] != 0.6 && p[1] != 1 {
+		if p := d.Domains[0].Proposal(x); p[1] != 0 && p[1] != 0.3 && p[1] != 0.6 && p[1] != 1 {
 			t.Errorf("after %d units: proposal %v", units, p)
 		}
-		if d.units.done < units {
+		if d.Units.Done < units {
 			break
 		}
 	}
@@ -178,20 +180,20 @@ func TestSearchIsAnytime(t *testing.T) {
 func TestMeterRepeatsACut(t *testing.T) {
 	s := rahboSpec(2, 4)
 	for calls := range 12 {
-		play := func(m *meter) (values []float64) {
+		play := func(m *acquisition.Meter) (values []float64) {
 			d, options := decisionOf(t, s, 15, 10, 0)
-			d.units = m
+			d.Units = m
 			for range 3 {
 				_, v := foundBy(t, d, options)
 				values = append(values, v)
 			}
 			return values
 		}
-		cut := &meter{ctx: newCountdown(9 * calls)}
+		cut := &acquisition.Meter{Ctx: newCountdown(9 * calls)}
 		a := play(cut)
-		again := &meter{ctx: t.Context(), limit: cut.done}
-		if b := play(again); !slices.Equal(a, b) || cut.done != again.done {
-			t.Errorf("cut after %d units: %v, repeated %v with %d", cut.done, a, b, again.done)
+		again := &acquisition.Meter{Ctx: t.Context(), Limit: cut.Done}
+		if b := play(again); !slices.Equal(a, b) || cut.Done != again.Done {
+			t.Errorf("cut after %d units: %v, repeated %v with %d", cut.Done, a, b, again.Done)
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // design chooses settings without a model: the initial steps, and all steps of the
@@ -18,7 +21,7 @@ type design struct {
 }
 
 func newDesign(random bool, seed uint64, dims int) *design {
-	return &design{random: random, seed: seed, dims: dims, sequence: sobol.NewScrambled(dims, stream(seed, forDesign, 0))}
+	return &design{random: random, seed: seed, dims: dims, sequence: sobol.NewScrambled(dims, num.Stream(seed, num.ForDesign, 0))}
 }
 
 // point is the step's design point for all variables, in unit coordinates.
@@ -28,7 +31,7 @@ func (g *design) point(step int) []float64 {
 		g.sequence.Point(x, step-1)
 		return x
 	}
-	rng := stream(g.seed, forDesign, step)
+	rng := num.Stream(g.seed, num.ForDesign, step)
 	for i := range x {
 		x[i] = rng.Float64()
 	}
@@ -37,44 +40,44 @@ func (g *design) point(step int) []float64 {
 
 // setting is the step's setting in domain d. In a finite domain it is the one
 // nearest to the design point among those not in played, while there are any.
-func (g *design) setting(d *domain, step int, played [][]float64) []float64 {
-	x := make([]float64, d.size())
-	d.project(x, g.point(step))
-	n := d.listed()
+func (g *design) setting(d *space.Domain, step int, played [][]float64) []float64 {
+	x := make([]float64, d.Size())
+	d.Project(x, g.point(step))
+	n := d.Listed()
 	if n == 0 {
-		d.settle(x)
+		d.Settle(x)
 		return x
 	}
 	used := make([]bool, n)
 	for _, p := range played {
-		used[d.nearestListed(p)] = true
+		used[d.NearestListed(p)] = true
 	}
 	if !slices.Contains(used, false) {
 		clear(used)
 	}
 	best, distance := 0, math.Inf(1)
-	rng := stream(g.seed, forSets, step)
+	rng := num.Stream(g.seed, num.ForSets, step)
 	for k, u := range used {
 		q := rng.Float64() // the nearest to a uniform point is not a uniform choice in a list
 		if !g.random {
-			q = squaredDistance(d.row(k), x)
+			q = num.SquaredDistance(d.Row(k), x)
 		}
 		if !u && q < distance {
 			best, distance = k, q
 		}
 	}
-	return slices.Clone(d.row(best))
+	return slices.Clone(d.Row(best))
 }
 
 // cheapest lists the sets of least cost, in their order.
-func cheapest(sets []ControlSet, fits []int) []int {
+func cheapest(sets []space.ControlSet, fits []int) []int {
 	least := math.Inf(1)
 	for _, i := range fits {
 		least = min(least, sets[i].Cost)
 	}
 	var out []int
 	for _, i := range fits {
-		if sameCost(sets[i].Cost, least) {
+		if cost.SameCost(sets[i].Cost, least) {
 			out = append(out, i)
 		}
 	}

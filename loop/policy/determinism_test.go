@@ -11,6 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // story is a small world: what a proposal brings depends on the proposal and the
@@ -98,18 +101,18 @@ func casts() map[string]Spec {
 	learnt := cvsSpec()
 	learnt.Seed, learnt.Confidence, learnt.Model.Capacity, learnt.Model.RefitLag = 23, "irgp", 15, 2
 	for i := range learnt.Variables {
-		learnt.Variables[i].Random.Kind = Learnt
+		learnt.Variables[i].Random.Kind = space.Learnt
 	}
 	epsilon := cvsSpec()
 	epsilon.Seed, epsilon.Schedule, epsilon.Epsilon = 24, "epsilon", []float64{0.1, 0.01}
-	epsilon.Model = Model{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .3, .3}, Outputscale: 1, NoiseSD: 0.1}
+	epsilon.Model = model.Spec{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .3, .3}, Outputscale: 1, NoiseSD: 0.1}
 	blind := cvsSpec()
 	blind.Kind, blind.Seed = "sobol", 25
 	listed := withCandidates(fixedSpec("ts", 2, 26), 40)
 	psq := cvsSpec()
 	psq.Kind, psq.Seed, psq.Schedule = "ts-psq", 27, ""
 	for i := range psq.Variables {
-		psq.Variables[i].Random.Kind = Uniform
+		psq.Variables[i].Random.Kind = space.Uniform
 	}
 	out := map[string]Spec{"ts listed": listed, "ts-psq": psq, "rahbo mixed": mixed, "rahbo raw, full": raw, "ucb-cvs learnt, full": learnt, "ucb-cvs epsilon": epsilon, "sobol": blind}
 	maps.Copy(out, riskCasts())
@@ -301,8 +304,8 @@ func TestCutDecisionsRepeat(t *testing.T) {
 }
 
 // stated says that a prior is given in the objective's unit.
-func stated(priors []Prior) bool {
-	return slices.ContainsFunc(priors, func(p Prior) bool { return !math.IsNaN(p.Outputscale) })
+func stated(priors []model.Prior) bool {
+	return slices.ContainsFunc(priors, func(p model.Prior) bool { return !math.IsNaN(p.Outputscale) })
 }
 
 // Units of the objective do not matter: by a power of two, to the bit; by another

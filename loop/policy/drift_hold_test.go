@@ -5,6 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // around keeps what may be proposed within reach, and at least the neighbours of the
@@ -14,26 +18,26 @@ func TestAroundABox(t *testing.T) {
 	vars[1].Resolution = 0.01
 	vars[2].Levels = []float64{0, 0.1, 0.4, 0.5, 1}
 	vars[3].Low, vars[3].High, vars[3].Integer = 0, 20, true
-	var axes []axis
+	var axes []space.Axis
 	for i := range vars {
-		axes = append(axes, newAxis(&vars[i]))
+		axes = append(axes, space.NewAxis(&vars[i]))
 	}
-	d := newDomain(axes, []bool{true, true, true, true}, 0, nil)
-	r := d.around([]float64{0.02, 0.5, 0.41, 0.25}, []float64{0.05, 0.045, 0.05, 0.2})
-	if a := r.axes[0]; a.Low != 0 || math.Abs(a.High-0.07) > 1e-12 {
+	d := space.NewDomain(axes, []bool{true, true, true, true}, 0, nil)
+	r := d.Around([]float64{0.02, 0.5, 0.41, 0.25}, []float64{0.05, 0.045, 0.05, 0.2})
+	if a := r.Axes[0]; a.Low != 0 || math.Abs(a.High-0.07) > 1e-12 {
 		t.Errorf("a continuous coordinate: %+v, want 0 to 0.07", a)
 	}
-	if a := r.axes[1]; math.Abs(a.Low-0.46) > 1e-12 || math.Abs(a.High-0.54) > 1e-12 {
+	if a := r.Axes[1]; math.Abs(a.Low-0.46) > 1e-12 || math.Abs(a.High-0.54) > 1e-12 {
 		t.Errorf("a resolution of 0.01: %+v, want 0.46 to 0.54", a)
 	}
-	if a := r.axes[2]; !slices.Equal(a.Levels, []float64{0.4, 0.5}) {
+	if a := r.Axes[2]; !slices.Equal(a.Levels, []float64{0.4, 0.5}) {
 		t.Errorf("levels: %v, want the centre's neighbours 0.4 and 0.5", a.Levels)
 	}
-	if a := r.axes[3]; !slices.Equal(a.Levels, []float64{0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45}) {
+	if a := r.Axes[3]; !slices.Equal(a.Levels, []float64{0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45}) {
 		t.Errorf("integers: %v, want 1 to 9 of 20", a.Levels)
 	}
-	if r := d.around([]float64{0, 0, 0, 0}, []float64{0.005, 0.005, 0.005, 0.005}); r.axes[1].High != 0.01 || !slices.Equal(r.axes[2].Levels, []float64{0, 0.1}) {
-		t.Errorf("too small a reach: %+v, want a step each way", r.axes)
+	if r := d.Around([]float64{0, 0, 0, 0}, []float64{0.005, 0.005, 0.005, 0.005}); r.Axes[1].High != 0.01 || !slices.Equal(r.Axes[2].Levels, []float64{0, 0.1}) {
+		t.Errorf("too small a reach: %+v, want a step each way", r.Axes)
 	}
 }
 
@@ -43,12 +47,12 @@ func TestAroundAList(t *testing.T) {
 	d := fresh(t, s).(*engine).domains[0]
 	centre, reach := []float64{0.4, 0.6}, []float64{0.2, 0.1}
 	var want []float64
-	for k := range d.listed() {
-		if x := d.row(k); math.Abs(x[0]-0.4) <= 0.2 && math.Abs(x[1]-0.6) <= 0.1 {
+	for k := range d.Listed() {
+		if x := d.Row(k); math.Abs(x[0]-0.4) <= 0.2 && math.Abs(x[1]-0.6) <= 0.1 {
 			want = append(want, x...)
 		}
 	}
-	got := d.around(centre, reach).list
+	got := d.Around(centre, reach).List
 	has := func(list, x []float64) bool {
 		for row := range slices.Chunk(list, 2) {
 			if slices.Equal(row, x) {
@@ -67,7 +71,7 @@ func TestAroundAList(t *testing.T) {
 			t.Errorf("%v is out of reach", x)
 		}
 	}
-	if few := d.around(centre, []float64{1e-6, 1e-6}).list; len(few) != 10 {
+	if few := d.Around(centre, []float64{1e-6, 1e-6}).List; len(few) != 10 {
 		t.Errorf("%d settings in too small a reach, want 5", len(few)/2)
 	}
 }
@@ -108,7 +112,7 @@ func crawl() drifting {
 func trackSpec(seed uint64) Spec {
 	s := fixedSpec("track", 2, seed)
 	s.InitialSteps, s.Drift.Timescale = 8, []float64{500}
-	s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Outputscale: 1, NoiseSD: 0.03, Lengthscale: []float64{0.1, 0.1}, Capacity: 64}
+	s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Outputscale: 1, NoiseSD: 0.03, Lengthscale: []float64{0.1, 0.1}, Capacity: 64}
 	return s
 }
 
@@ -136,7 +140,7 @@ func TestHoldFollows(t *testing.T) {
 		s := trackSpec(seed)
 		d, p := crawl(), fresh(t, s)
 		all := d.play(t, p, &s, 200)
-		reach := p.(*engine).track.widths(p.(*engine).model.belief(), 2)
+		reach := p.(*engine).track.Widths(p.(*engine).model.Belief(), 2)
 		if want := 0.17 * 0.1; math.Abs(reach[0]-want) > 1e-12 {
 			t.Errorf("reach %v, want %g", reach, want)
 		}
@@ -173,7 +177,7 @@ func TestNothingToHold(t *testing.T) {
 	all := d.play(t, fresh(t, s), &s, 90)
 	var far float64
 	for i := 60; i < len(all); i++ {
-		far = max(far, squaredDistance(all[i].X, all[i-1].X))
+		far = max(far, num.SquaredDistance(all[i].X, all[i-1].X))
 	}
 	if far < 0.25 {
 		t.Errorf("after 90 steps without anything to hold, steps are at most %g of the range", math.Sqrt(far))
@@ -221,7 +225,7 @@ func TestHoldIsGivenUp(t *testing.T) {
 	all := d.play(t, fresh(t, s), &s, 160)
 	var far float64
 	for i := 130; i < len(all); i++ {
-		far = max(far, squaredDistance(all[i].X, all[i-1].X))
+		far = max(far, num.SquaredDistance(all[i].X, all[i-1].X))
 	}
 	if far < 0.25 {
 		t.Errorf("long after the optimum is gone, steps are at most %g of the range", math.Sqrt(far))

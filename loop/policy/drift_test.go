@@ -6,7 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
+	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/internal/policytest"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // driftCasts are the specifications of drifting objectives that the tests of determinism
@@ -14,73 +17,34 @@ import (
 // few settings no longer than to try each twice.
 func driftCasts() map[string]Spec {
 	fitted := fixedSpec("track", 1, 41)
-	fitted.Model, fitted.Drift.Timescale = Model{Kernel: "matern52", Hyperparameters: "fit", Capacity: 12}, []float64{50}
+	fitted.Model, fitted.Drift.Timescale = model.Spec{Kernel: "matern52", Hyperparameters: "fit", Capacity: 12}, []float64{50}
 	set := fixedSpec("track", 1, 42)
-	set.Drift = Drift{Timescale: []float64{20, 100}, Hold: 0.1}
+	set.Drift = drift.Spec{Timescale: []float64{20, 100}, Hold: 0.1}
 	listed := withCandidates(fixedSpec("track", 2, 43), 5)
 	subsets := fixedSpec("track", 2, 44)
 	subsets.ControlSets = sets(2, []float64{0.1, 1}, []int{0}, []int{0, 1})
 	for i := range subsets.Variables {
-		subsets.Variables[i].Levels, subsets.Variables[i].Random.Kind = []float64{0.2, 0.8}, Learnt
+		subsets.Variables[i].Levels, subsets.Variables[i].Random.Kind = []float64{0.2, 0.8}, space.Learnt
 	}
 	sampled := fixedSpec("ts", 2, 45)
 	sampled.Drift.Timescale = []float64{30}
 	risky := rahboSpec(1, 46)
-	risky.InitialSteps, risky.Drift = 4, Drift{Hold: 0.05, Detect: true}
+	risky.InitialSteps, risky.Drift = 4, drift.Spec{Hold: 0.05, Detect: true}
 	return map[string]Spec{"track fit": fitted, "track several timescales": set, "track listed": listed,
 		"track subsets": subsets, "ts drifting": sampled, "rahbo held": risky}
 }
 
-// reading is one observation of a drifting objective.
-type reading struct {
-	x    []float64
-	step int
-	y    float64
-}
-
-// directly is the posterior of readings by the formulas, with the dense covariance
-//
-//	outputscale exp(-|x-x'|^2/(2 l^2)) exp(-|t-t'|/timescale)
-//
-// and its log evidence.
-func (m Model) directly(readings []reading, timescale float64, at reading) (mean, sd, evidence float64) {
-	k := func(a, b reading) float64 {
-		s := 0.0
-		for i := range a.x {
-			s += (a.x[i] - b.x[i]) * (a.x[i] - b.x[i]) / (m.Lengthscale[i] * m.Lengthscale[i])
-		}
-		return m.Outputscale * math.Exp(-s/2) * math.Exp(-math.Abs(float64(a.step-b.step))/timescale)
-	}
-	n := len(readings)
-	covariance, y, cross := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-	for i, a := range readings {
-		for j := range i + 1 {
-			covariance.SetSym(i, j, k(a, readings[j]))
-		}
-		covariance.SetSym(i, i, m.Outputscale+m.NoiseSD*m.NoiseSD)
-		y.SetVec(i, a.y-m.Mean)
-		cross.SetVec(i, k(a, at))
-	}
-	var c mat.Cholesky
-	c.Factorize(covariance)
-	var weights, solved mat.VecDense
-	_ = c.SolveVecTo(&weights, y)
-	_ = c.SolveVecTo(&solved, cross)
-	evidence = -mat.Dot(y, &weights)/2 - c.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi)
-	return m.Mean + mat.Dot(cross, &weights), math.Sqrt(m.Outputscale - mat.Dot(cross, &solved)), evidence
-}
-
 // scattered gives a policy n readings of noise at scattered settings.
-func scattered(t *testing.T, p Policy, dims, n int, seed uint64) []reading {
+func scattered(t *testing.T, p Policy, dims, n int, seed uint64) []policytest.Reading {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 3))
-	var out []reading
+	var out []policytest.Reading
 	for step := 1; step <= n; step++ {
-		r := reading{x: make([]float64, dims), step: step, y: rng.NormFloat64()}
-		for i := range r.x {
-			r.x[i] = rng.Float64()
+		r := policytest.Reading{X: make([]float64, dims), Step: step, Y: rng.NormFloat64()}
+		for i := range r.X {
+			r.X[i] = rng.Float64()
 		}
-		if err := p.Observe(Observation{Step: step, X: r.x, Mean: r.y, Variance: math.NaN(), Shots: 1, Valid: true}); err != nil {
+		if err := p.Observe(Observation{Step: step, X: r.X, Mean: r.Y, Variance: math.NaN(), Shots: 1, Valid: true}); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, r)
@@ -103,7 +67,7 @@ func TestDriftingPosterior(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, sd, _ := s.Model.directly(readings, 15, reading{x: setting, step: 31})
+		mean, sd, _ := policytest.Directly(s.Model, readings, 15, policytest.Reading{X: setting, Step: 31})
 		// Two solutions of a well-conditioned system of 30 observations.
 		if math.Abs(got[0].Mean-mean) > 1e-10 || math.Abs(got[0].SD-sd) > 1e-10 {
 			t.Errorf("seed %d: %.12f +- %.12f, want %.12f +- %.12f", seed, got[0].Mean, got[0].SD, mean, sd)
@@ -120,11 +84,11 @@ func TestTimescalesCompete(t *testing.T) {
 		p := fresh(t, s)
 		readings := scattered(t, p, 2, 25, seed)
 		e := p.(*engine)
-		at := reading{x: []float64{0.3, 0.6}, step: 26}
+		at := policytest.Reading{X: []float64{0.3, 0.6}, Step: 26}
 		weights, total, top := make([]float64, 3), 0.0, math.Inf(-1)
 		means, sds := make([]float64, 3), make([]float64, 3)
 		for i, tau := range timescales {
-			means[i], sds[i], weights[i] = s.Model.directly(readings, tau, at)
+			means[i], sds[i], weights[i] = policytest.Directly(s.Model, readings, tau, at)
 			top = max(top, weights[i])
 		}
 		for i := range weights {
@@ -136,7 +100,7 @@ func TestTimescalesCompete(t *testing.T) {
 			mean += w / total * means[i]
 			second += w / total * (sds[i]*sds[i] + means[i]*means[i])
 		}
-		got, err := e.estimates(e.domains[0], at.x)
+		got, err := e.estimates(e.domains[0], at.X)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +137,7 @@ func TestNewRefusesDrifts(t *testing.T) {
 		{`hold 1.5 must lie between 0 and 1`, fixedSpec("track", 2, 1), func(s *Spec) { s.Drift.Hold = 1.5 }},
 		{`hold NaN must lie`, fixedSpec("track", 2, 1), func(s *Spec) { s.Drift.Hold = math.NaN() }},
 		{`hyperparameters "fit" take one timescale of the drift, got 2`, fixedSpec("track", 2, 1), func(s *Spec) {
-			s.Drift.Timescale, s.Model = []float64{10, 20}, Model{Kernel: "se", Hyperparameters: "fit"}
+			s.Drift.Timescale, s.Model = []float64{10, 20}, model.Spec{Kernel: "se", Hyperparameters: "fit"}
 		}},
 		{`kind "random" follows nothing`, rahboSpec(2, 1), func(s *Spec) { s.Kind, s.Risk, s.Drift.Detect = "random", 0, true }},
 	})

@@ -5,58 +5,60 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // decider is the member of the priors that compete which decides a step that tries a
 // setting (in the users' units): the one whose option of that control set is greatest
 // there.
-func (e *engine) decider(options []option, set int, user []float64) int {
+func (e *engine) decider(options []acquisition.Option, set int, user []float64) int {
 	dom := e.domains[set]
-	x := make([]float64, dom.size())
-	for j, i := range dom.coords {
-		x[j] = e.axes[i].unit(user[i])
+	x := make([]float64, dom.Size())
+	for j, i := range dom.Coords {
+		x[j] = e.axes[i].Unit(user[i])
 	}
 	best, member := math.Inf(-1), -1
 	for _, o := range options {
-		if o.set != set {
+		if o.Set != set {
 			continue
 		}
-		if p, ok := o.objective.(gpcore.Preparer); ok {
+		if p, ok := o.Objective.(gpcore.Preparer); ok {
 			p.Prepare()
 		}
 		var v [1]float64
-		o.objective.Values(v[:], x)
-		if value := o.leaves(e.model.inForce, v[0]); value > best {
-			best, member = value, o.view[0].member
+		o.Objective.Values(v[:], x)
+		if value := o.Leaves(e.model.InForce, v[0]); value > best {
+			best, member = value, o.View[0].Member
 		}
 	}
 	return member
 }
 
-// priorOf is the prior that decided a step with an option's setting, in the users' units:
+// PriorOf is the prior that decided a step with an option's setting, in the users' units:
 // a position in Model.Priors, -1 where there is none.
-func (e *engine) priorOf(step int, options []option, o *option, setting []float64) int {
-	if !e.model.deciding() || len(o.view) != 1 {
+func (e *engine) priorOf(step int, options []acquisition.Option, o *acquisition.Option, setting []float64) int {
+	if !e.model.Deciding() || len(o.View) != 1 {
 		return -1
 	}
-	member := o.view[0].member
-	if e.model.eliminates() {
-		member = e.decider(options, o.set, setting)
-		e.model.proposedBy(step, member)
+	member := o.View[0].Member
+	if e.model.Eliminates() {
+		member = e.decider(options, o.Set, setting)
+		e.model.ProposedBy(step, member)
 	}
-	return e.model.priorOf(member)
+	return e.model.PriorOf(member)
 }
 
 // test puts the prior that decided a step to the test, before the observation r of it is
 // learnt.
-func (e *engine) test(o Observation, r *row) error {
-	if !e.model.eliminates() || o.ControlSet < 0 || o.Step <= e.spec.InitialSteps || e.designOnly || o.Step < e.model.lastTested() {
+func (e *engine) test(o Observation, r *model.Row) error {
+	if !e.model.Eliminates() || o.ControlSet < 0 || o.Step <= e.spec.InitialSteps || e.designOnly || o.Step < e.model.LastTested() {
 		return nil
 	}
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		return err
 	}
-	member, known := e.model.deciderOf(o.Step)
+	member, known := e.model.DeciderOf(o.Step)
 	if !known {
 		if !e.ready() {
 			return nil
@@ -65,9 +67,9 @@ func (e *engine) test(o Observation, r *row) error {
 		if member, err = e.redecide(o); err != nil {
 			return err
 		}
-		e.model.decidedBy(o.Step, member)
+		e.model.DecidedBy(o.Step, member)
 	}
-	e.model.test(member, o.Step, r)
+	e.model.Test(member, o.Step, r)
 	return nil
 }
 
@@ -75,7 +77,7 @@ func (e *engine) test(o Observation, r *row) error {
 // propose.
 func (e *engine) redecide(o Observation) (member int, err error) {
 	x := o.Requested
-	for _, i := range e.domains[o.ControlSet].coords {
+	for _, i := range e.domains[o.ControlSet].Coords {
 		if x == nil || math.IsNaN(x[i]) {
 			x = o.X
 			break

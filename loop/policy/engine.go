@@ -6,11 +6,20 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/confidence"
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/risk"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // engine is every policy of this package: parts, put together by New.
 //
-//	Observe -> ledger, surroundings, exclusions, model
+//	Observe -> ledger, environment, exclusions, model
 //	Propose -> fits -> design
 //	                  -> views -> acquirer -> search -> setRule (decide.go)
 //
@@ -18,20 +27,20 @@ import (
 // observations, beside the number of the last proposal.
 type engine struct {
 	spec    Spec
-	axes    []axis
-	domains []*domain
-	target  *domain // of all variables: where the maximum is that steps are to tell of
+	axes    []space.Axis
+	domains []*space.Domain
+	target  *space.Domain // of all variables: where the maximum is that steps are to tell of
 
-	costs       *costModel
-	model       *model
-	criterion   *criterion
-	constraints *constraints
-	confidence  confidence
-	excluded    []*exclusion // by control set
-	track       *tracker     // nil where nothing is held and no jump is looked for
+	costs       *cost.Model
+	model       *model.Model
+	criterion   *risk.Criterion
+	constraints *constraint.Set
+	confidence  confidence.Parameter
+	excluded    []*exclusion   // by control set
+	track       *drift.Tracker // nil where nothing is held and no jump is looked for
 
-	acquire    acquirer
-	lists      listSampler
+	acquire    acquisition.Function
+	lists      acquisition.ListSampler
 	rule       setRule
 	fullOnly   int // the only control set that may be played, -1: all
 	design     *design
@@ -42,8 +51,8 @@ type engine struct {
 	boundary int // the last step boundary that was passed
 	counted  int // the last step that counted as a play
 	last     *Proposal
-	limit    int  // LimitWork
-	note     *Fit // not yet told
+	limit    int        // LimitWork
+	note     *model.Fit // not yet told
 	// failedFits of constraints that were not yet told; nil: none.
 	failedFits error
 }
@@ -52,14 +61,14 @@ type engine struct {
 func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 	fits := e.fitting()
 	if len(fits) == 0 {
-		return Proposal{}, e.costs.broke()
+		return Proposal{}, e.costs.Broke()
 	}
 	step := max(e.proposed, e.seen) + 1
 	if err := e.advance(ctx, step); err != nil {
 		return Proposal{}, fmt.Errorf("step %d: %w", step, err)
 	}
 	var p Proposal
-	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() || e.track.designing(step) {
+	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() || e.track.Designing(step) {
 		var err error
 		if p, err = e.designed(step, fits); err != nil {
 			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
@@ -72,7 +81,7 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 		}
 	}
 	p.Step = step
-	p.Jump = e.track.jumpedAfter(e.seen)
+	p.Jump = e.track.JumpedAfter(e.seen)
 	p.Fit, e.note = e.note, nil
 	p.FailedFits, e.failedFits = e.failedFits, nil
 	e.proposed, e.last = step, &p
@@ -90,15 +99,15 @@ func (e *engine) Skip(step int) error {
 	return nil
 }
 
-// startFits lets the fits that were launched at this boundary run in the background.
+// StartFits lets the fits that were launched at this boundary run in the background.
 func (e *engine) startFits() {
-	e.model.startFit()
-	e.constraints.startFits()
+	e.model.StartFit()
+	e.constraints.StartFits()
 }
 
 // fitting lists the control sets that fit what is left of the budget.
 func (e *engine) fitting() []int {
-	fits := e.costs.fitting()
+	fits := e.costs.Fitting()
 	if e.fullOnly >= 0 {
 		fits = common([]int{e.fullOnly}, fits)
 	}
@@ -114,7 +123,7 @@ func (e *engine) SetStart(x []float64) {
 	for i := range min(len(x), len(e.spec.Variables)) {
 		e.spec.Variables[i].Start = x[i]
 		if e.seen == 0 && !math.IsNaN(x[i]) { // a held variable is there until it is measured
-			e.criterion.around.place(i, e.axes[i].unit(x[i]))
+			e.criterion.Environment.Place(i, e.axes[i].Unit(x[i]))
 		}
 	}
 }
@@ -123,7 +132,7 @@ func (e *engine) SetStart(x []float64) {
 func (e *engine) user(x []float64) []float64 {
 	out := make([]float64, len(e.axes))
 	for i := range out {
-		out[i] = e.axes[i].user(x[i])
+		out[i] = e.axes[i].User(x[i])
 	}
 	return out
 }
@@ -132,17 +141,17 @@ func (e *engine) user(x []float64) []float64 {
 // valid observation, else two; with a risk term and a noise that is not known two sample
 // variances as well.
 func (e *engine) ready() bool {
-	rows := e.model.data.rows
-	return len(rows) >= e.model.leastObservations() &&
-		(e.criterion.risk == 0 || e.model.known != nil || e.spec.several() || e.model.data.spreads() >= 2)
+	rows := e.model.Data.Rows
+	return len(rows) >= e.model.LeastObservations() &&
+		(e.criterion.Risk == 0 || e.model.Known != nil || e.spec.several() || e.model.Data.Spreads() >= 2)
 }
 
 // refresh brings every model up to date with the data.
 func (e *engine) refresh() error {
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		return err
 	}
-	return e.constraints.refresh()
+	return e.constraints.Refresh()
 }
 
 // advance passes the boundary before a step, once: a fit that is due comes into
@@ -151,23 +160,23 @@ func (e *engine) advance(ctx context.Context, step int) error {
 	if step <= e.boundary {
 		return nil
 	}
-	failed, err := e.constraints.advance(ctx, step, step > e.spec.InitialSteps)
+	failed, err := e.constraints.Advance(ctx, step, step > e.spec.InitialSteps)
 	if err != nil {
 		return err
 	}
 	e.failedFits = errors.Join(e.failedFits, failed)
-	if err := e.tell(e.model.takeFit(ctx, step)); err != nil {
+	if err := e.tell(e.model.TakeFit(ctx, step)); err != nil {
 		return err
 	}
 	if err := e.watchForJump(); err != nil {
 		return err
 	}
-	e.track.giveUp(e.model.data.rows, step)
+	e.track.GiveUp(e.model.Data.Rows, step)
 	if err := e.settle(step); err != nil {
 		return err
 	}
-	if !e.track.holding(step) && step > e.spec.InitialSteps && e.ready() {
-		if err := e.tell(e.model.launchFit(ctx, step)); err != nil {
+	if !e.track.Holding(step) && step > e.spec.InitialSteps && e.ready() {
+		if err := e.tell(e.model.LaunchFit(ctx, step)); err != nil {
 			return err
 		}
 	}
@@ -176,7 +185,7 @@ func (e *engine) advance(ctx context.Context, step int) error {
 }
 
 // tell keeps what is to be told of a fit, if there was one.
-func (e *engine) tell(f *Fit, err error) error {
+func (e *engine) tell(f *model.Fit, err error) error {
 	if f != nil {
 		e.note = f
 	}
@@ -191,11 +200,11 @@ func (e *engine) designed(step int, fits []int) (Proposal, error) {
 		sets = cheapest(e.spec.ControlSets, fits)
 	}
 	d := e.domains[sets[(step-1)%len(sets)]]
-	p := Proposal{ControlSet: d.set, Prior: -1, Why: unexplained()}
+	p := Proposal{ControlSet: d.Set, Prior: -1, Why: unexplained()}
 	if step == 1 && e.spec.InitialSteps > 0 && e.startsAtStart(d) {
-		x := make([]float64, d.size())
-		for j, i := range d.coords {
-			x[j] = e.axes[i].unit(e.spec.Variables[i].Start)
+		x := make([]float64, d.Size())
+		for j, i := range d.Coords {
+			x[j] = e.axes[i].Unit(e.spec.Variables[i].Start)
 		}
 		return e.priced(p, x)
 	}
@@ -205,20 +214,20 @@ func (e *engine) designed(step int, fits []int) (Proposal, error) {
 // priced completes a proposal of setting x, or of one that can be paid where x cannot.
 func (e *engine) priced(p Proposal, x []float64) (Proposal, error) {
 	d := e.domains[p.ControlSet]
-	x, err := e.costs.payable(d, x)
+	x, err := e.costs.Payable(d, x)
 	if err != nil {
 		return Proposal{}, err
 	}
-	p.Cost, err = e.costs.check(d, x)
-	p.X = d.proposal(x)
+	p.Cost, err = e.costs.Check(d, x)
+	p.X = d.Proposal(x)
 	return p, err
 }
 
 // startsAtStart says whether the first step is the starting setting: there is one
 // control set, it holds every variable, and the start is known and, in a finite
 // domain, one of its settings.
-func (e *engine) startsAtStart(d *domain) bool {
-	if len(e.domains) != 1 || len(d.random) > 0 {
+func (e *engine) startsAtStart(d *space.Domain) bool {
+	if len(e.domains) != 1 || len(d.Random) > 0 {
 		return false
 	}
 	start := make([]float64, len(e.axes))
@@ -228,8 +237,8 @@ func (e *engine) startsAtStart(d *domain) bool {
 			return false
 		}
 	}
-	return d.listed() == 0 || d.holds(start)
+	return d.Listed() == 0 || d.Holds(start)
 }
 
 // playedSettings lists the settings of d that were tried, with or without success.
-func (e *engine) playedSettings(d *domain) [][]float64 { return e.excluded[d.set].settings() }
+func (e *engine) playedSettings(d *space.Domain) [][]float64 { return e.excluded[d.Set].settings() }

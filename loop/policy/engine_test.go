@@ -8,6 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 func propose(t *testing.T, p Policy) Proposal {
@@ -94,7 +99,7 @@ func TestBudgetLeavesSetsOut(t *testing.T) {
 			observe(t, p, o)
 		}
 	}
-	if !errors.Is(err, ErrBudget) || s.Budget-spent > 0.1 {
+	if !errors.Is(err, cost.ErrBudget) || s.Budget-spent > 0.1 {
 		t.Errorf("ended with %v at %g of %g", err, spent, s.Budget)
 	}
 	if _, err := p.Recommend(); err != nil {
@@ -120,7 +125,7 @@ func TestFailedSettingsAreAvoided(t *testing.T) {
 		var failed [][]float64
 		for step := 1; step <= 40; step++ {
 			q := propose(t, p)
-			if slices.ContainsFunc(failed, func(f []float64) bool { return squaredDistance(f, q.X) < 1e-12 }) {
+			if slices.ContainsFunc(failed, func(f []float64) bool { return num.SquaredDistance(f, q.X) < 1e-12 }) {
 				t.Errorf("step %d: %v failed before", step, q.X)
 			}
 			o := Observation{Step: q.Step, X: q.X, Shots: 4, Valid: !bad(q.X), Mean: q.X[0] + q.X[1] + 0.01*rng.NormFloat64(),
@@ -161,7 +166,7 @@ func TestUnreachableSettingIsAvoided(t *testing.T) {
 			o.Requested = first.X
 		}
 		observe(t, p, o)
-		if again := propose(t, p); squaredDistance(again.X, first.X) < 1e-4 {
+		if again := propose(t, p); num.SquaredDistance(again.X, first.X) < 1e-4 {
 			t.Errorf("told %v: %v was proposed again", told, again.X)
 		}
 	}
@@ -258,8 +263,8 @@ func TestCancelledContext(t *testing.T) {
 	if q.Work != 1 || !q.Cut {
 		t.Errorf("%d units, cut %v", q.Work, q.Cut)
 	}
-	r := refits{every: 5, lag: 1, pending: &pendingFit{due: 3, started: true, done: make(chan struct{})}}
-	if _, err := r.join(ctx, 3); !errors.Is(err, context.Canceled) || r.pending == nil {
+	r := model.Refits{Every: 5, Lag: 1, Pending: &model.PendingFit{Due: 3, Started: true, Done: make(chan struct{})}}
+	if _, err := r.Join(ctx, 3); !errors.Is(err, context.Canceled) || r.Pending == nil {
 		t.Errorf("joined a fit that has not ended: %v", err)
 	}
 }
@@ -283,7 +288,7 @@ func TestBaselines(t *testing.T) {
 			t.Errorf("%s: cells %v", kind, cells)
 		}
 		r, err := p.Recommend()
-		if err != nil || squaredDistance(r.X, []float64{0.7, 0.7}) > 0.1 {
+		if err != nil || num.SquaredDistance(r.X, []float64{0.7, 0.7}) > 0.1 {
 			t.Errorf("%s: recommended %v (%v)", kind, r.X, err)
 		}
 	}
@@ -293,7 +298,7 @@ func TestBaselines(t *testing.T) {
 // others.
 func TestLearntTakesFreeReadingsOnly(t *testing.T) {
 	s := cvsSpec()
-	s.Variables[1].Random.Kind, s.Variables[2].Random.Kind = Learnt, Learnt
+	s.Variables[1].Random.Kind, s.Variables[2].Random.Kind = space.Learnt, space.Learnt
 	p := fresh(t, s)
 	for i, c := range []struct {
 		set   int
@@ -306,7 +311,7 @@ func TestLearntTakesFreeReadingsOnly(t *testing.T) {
 	// Set 0 leaves both alone, set 1 the last only, set 2 none; without control both
 	// are free; what a failed step measured of them is true all the same.
 	var got [][2]float64
-	for _, r := range e.criterion.around.read.rows {
+	for _, r := range e.criterion.Environment.Read.Rows {
 		got = append(got, [2]float64{r[1], r[2]})
 		if !math.IsNaN(r[0]) {
 			t.Errorf("a variable that is not learnt was recorded: %v", r)

@@ -3,6 +3,8 @@ package policy
 import (
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // exclusion remembers where a control set's steps failed, so that the same failing
@@ -76,10 +78,10 @@ func (v *exclusion) at(x []float64) float64 {
 	}
 	nearest, most := math.Inf(1), 0.0
 	for i := 0; i < len(v.valid); i += v.size {
-		nearest = min(nearest, squaredDistance(v.valid[i:i+v.size], x))
+		nearest = min(nearest, num.SquaredDistance(v.valid[i:i+v.size], x))
 	}
 	for _, k := range v.active {
-		q := squaredDistance(v.failed[k*v.size:(k+1)*v.size], x)
+		q := num.SquaredDistance(v.failed[k*v.size:(k+1)*v.size], x)
 		if q < v.reach*v.reach && 4*nearest > q {
 			most = max(most, 1-math.Sqrt(q)/v.reach)
 		}
@@ -92,12 +94,12 @@ func (v *exclusion) at(x []float64) float64 {
 func (v *exclusion) around(x []float64) (failed, valid int) {
 	near := v.reach * v.reach / 16
 	for i := 0; i < len(v.failed); i += v.size {
-		if squaredDistance(v.failed[i:i+v.size], x) <= near {
+		if num.SquaredDistance(v.failed[i:i+v.size], x) <= near {
 			failed++
 		}
 	}
 	for i := 0; i < len(v.valid); i += v.size {
-		if squaredDistance(v.valid[i:i+v.size], x) <= near {
+		if num.SquaredDistance(v.valid[i:i+v.size], x) <= near {
 			valid++
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 var (
@@ -115,7 +117,7 @@ func (a *awkward) play(steps int) error {
 		if q.Fit != nil && q.Fit.Err != nil {
 			return fmt.Errorf("step %d: fit: %w", q.Step, q.Fit.Err)
 		}
-		if q.Work > 0 && !finite(q.Why.Value+q.Why.Mean+q.Why.SD) {
+		if q.Work > 0 && !num.Finite(q.Why.Value+q.Why.Mean+q.Why.SD) {
 			return fmt.Errorf("step %d: %+v", q.Step, q.Why)
 		}
 		mean, variance := n.shots(q.X, a.shots, rng)
@@ -127,7 +129,7 @@ func (a *awkward) play(steps int) error {
 	if err != nil {
 		return fmt.Errorf("recommend: %w", err)
 	}
-	if !finite(r.Mean + r.SD + r.LowerBound) {
+	if !num.Finite(r.Mean + r.SD + r.LowerBound) {
 		return fmt.Errorf("recommended %+v", r)
 	}
 	return nil

@@ -5,45 +5,48 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
 // watchForJump looks at the readings once after each step; where the objective has
 // jumped, what was learnt before is forgotten.
 func (e *engine) watchForJump() error {
-	rows := e.model.data.rows
+	rows := e.model.Data.Rows
 	if len(rows) == 0 {
 		return nil
 	}
-	last := rows[len(rows)-1].step
-	if !e.track.looksAt(last) {
+	last := rows[len(rows)-1].Step
+	if !e.track.LooksAt(last) {
 		return nil
 	}
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		return err
 	}
-	forget, err := e.track.watch(e.model.belief().likeliest(), rows, last)
+	forget, err := e.track.Watch(e.model.Belief().Likeliest(), rows, last)
 	if err != nil || !forget {
 		return err
 	}
-	return e.model.forget(last)
+	return e.model.Forget(last)
 }
 
 // settle lets the tracker end a search before a step.
 func (e *engine) settle(step int) error {
-	if !e.track.searching(step) || !e.ready() {
+	if !e.track.Searching(step) || !e.ready() {
 		return nil
 	}
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		return err
 	}
-	belief, h := e.model.belief(), e.model.inForce
-	seen := sight{prior: belief.offset(), center: h.center, scale: h.scale}
+	belief, h := e.model.Belief(), e.model.InForce
+	seen := drift.Incumbents{Prior: belief.Offset(), Center: h.Center, Scale: h.Scale}
 	var mean, sd [1]float64
 	for _, x := range e.incumbents() {
-		belief.moments(mean[:], sd[:], e.model.point(x[:e.model.dims], step))
-		seen.mean, seen.sd = append(seen.mean, mean[0]), append(seen.sd, sd[0])
+		belief.Moments(mean[:], sd[:], e.model.Point(x[:e.model.Dims], step))
+		seen.Mean, seen.Sd = append(seen.Mean, mean[0]), append(seen.Sd, sd[0])
 	}
-	e.track.settle(step, len(e.model.data.rows), e.spec.Beta, seen)
+	e.track.Settle(step, len(e.model.Data.Rows), e.spec.Beta, seen)
 	return nil
 }
 
@@ -51,10 +54,10 @@ func (e *engine) settle(step int) error {
 // that belongs to the search before it.
 func (e *engine) narrow(d *deciding) error {
 	switch {
-	case e.track.holding(d.step):
+	case e.track.Holding(d.Step):
 		return e.holdRegions(d)
-	case e.track != nil && e.track.hold:
-		d.beta *= searchBeta
+	case e.track != nil && e.track.Hold:
+		d.Beta *= drift.SearchBeta
 	}
 	return nil
 }
@@ -67,29 +70,29 @@ func (e *engine) narrow(d *deciding) error {
 // at the present, within reach of where the hold has been (of the whole domain when it
 // begins). Where the latest readings are in doubt, the hold stays where it was.
 func (e *engine) holdRegions(d *deciding) error {
-	reach := e.track.widths(e.model.belief(), e.model.dims)
-	terms := append(e.model.belief().linear(1, 0), e.criterion.terms(0)...)
-	objectives, err := d.expectations(terms)
+	reach := e.track.Widths(e.model.Belief(), e.model.Dims)
+	terms := append(e.model.Belief().Linear(1, 0), e.criterion.Terms(0)...)
+	objectives, err := d.Expectations(terms)
 	if err != nil {
 		return err
 	}
-	var moving []option
-	for i, set := range d.sets {
+	var moving []acquisition.Option
+	for i, set := range d.Sets {
 		dom := e.domains[set]
-		r, fixed := e.track.region(e.model.data.rows, dom, reach)
+		r, fixed := e.track.Region(e.model.Data.Rows, dom, reach)
 		if d.regions[set] = r; !fixed {
-			moving = append(moving, option{set: set, objective: e.criterion.lessKnownRisk(objectives[i], dom)})
+			moving = append(moving, acquisition.Option{Set: set, Objective: e.criterion.LessKnownRisk(objectives[i], dom)})
 		}
 	}
 	if len(moving) == 0 {
 		return nil
 	}
-	found, err := d.search(moving, math.Inf(1))
+	found, err := d.Search(moving, math.Inf(1))
 	if err != nil {
 		return err
 	}
 	for i, o := range moving {
-		d.regions[o.set] = e.domains[o.set].around(found[i].X, reach)
+		d.regions[o.Set] = e.domains[o.Set].Around(found[i].X, reach)
 	}
 	return nil
 }
@@ -99,25 +102,25 @@ func (e *engine) holdRegions(d *deciding) error {
 // where steps failed there. The readings surround it, so it is known better than where
 // they were taken.
 func (e *engine) heldPoint(set int) ([]float64, error) {
-	if !e.track.holding(e.seen + 1) {
+	if !e.track.Holding(e.seen + 1) {
 		return nil, nil
 	}
 	d := e.domains[set]
-	anchor := e.track.anchor(e.model.data.rows, d)
+	anchor := e.track.Anchor(e.model.Data.Rows, d)
 	if anchor == nil {
 		return nil, nil
 	}
-	terms := append(e.model.belief().linear(1, -e.spec.Beta), e.criterion.terms(-e.spec.Beta)...)
-	c, err := gpcore.NewExpected(terms, e.criterion.around.inputs(d, e.seen+1))
+	terms := append(e.model.Belief().Linear(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
+	c, err := gpcore.NewExpected(terms, e.criterion.Environment.Inputs(d, e.seen+1))
 	if err != nil {
 		return nil, err
 	}
-	r := d.around(anchor, e.track.widths(e.model.belief(), e.model.dims))
-	m, err := gpcore.Maximize(context.Background(), r.problem(e.criterion.lessKnownRisk(c, d)),
-		gpcore.Options{Seed: stream(e.spec.Seed, forScreening, e.seen+1).Uint64()})
+	r := d.Around(anchor, e.track.Widths(e.model.Belief(), e.model.Dims))
+	m, err := gpcore.Maximize(context.Background(), r.Problem(e.criterion.LessKnownRisk(c, d)),
+		gpcore.Options{Seed: num.Stream(e.spec.Seed, num.ForScreening, e.seen+1).Uint64()})
 	if err != nil || e.excluded[set].unreliable(m.X) {
 		return nil, err
 	}
-	d.settle(m.X)
+	d.Settle(m.X)
 	return m.X, nil
 }

@@ -1,6 +1,10 @@
 package policy
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+)
 
 // incumbents lists up to four observed points with the greatest posterior mean of
 // the mean-variance objective: searches start there.
@@ -11,23 +15,23 @@ const incumbents = 4
 // ranked lists up to count of them, the best first.
 func (e *engine) ranked(count int) [][]float64 {
 	m := e.model
-	rows := m.data.rows
-	x := make([]float64, 0, len(rows)*m.width())
+	rows := m.Data.Rows
+	x := make([]float64, 0, len(rows)*m.Width())
 	for i := range rows {
-		x = append(x, m.point(rows[i].x[:m.dims], e.seen+1)...)
+		x = append(x, m.Point(rows[i].X[:m.Dims], e.seen+1)...)
 	}
 	mean := make([]float64, len(rows))
-	m.belief().means(mean, x)
-	if alpha := e.criterion.alpha(); alpha > 0 {
-		for i, v := range m.likelyNoise(x) {
+	m.Belief().Means(mean, x)
+	if alpha := e.criterion.Alpha(); alpha > 0 {
+		for i, v := range m.LikelyNoise(x) {
 			mean[i] -= alpha * v
 		}
 	}
 	var out [][]float64
 	for range min(count, len(rows)) {
-		k := argmax(mean)
+		k := num.Argmax(mean)
 		mean[k] = math.Inf(-1)
-		out = append(out, rows[k].x)
+		out = append(out, rows[k].X)
 	}
 	return out
 }
@@ -35,17 +39,17 @@ func (e *engine) ranked(count int) [][]float64 {
 // feasibleIncumbents are the incumbents of a decision; with constraints the best that
 // probably keep them, where the best 64 have some.
 func (e *engine) feasibleIncumbents(d *deciding) [][]float64 {
-	if d.keeper == nil {
+	if d.Keeper == nil {
 		return e.incumbents()
 	}
 	const looks = 64
 	points := e.ranked(looks)
 	var x []float64
 	for _, p := range points {
-		x = append(x, e.model.point(p[:e.model.dims], d.step)...)
+		x = append(x, e.model.Point(p[:e.model.Dims], d.Step)...)
 	}
 	var out [][]float64
-	for k, keeps := range e.constraints.keeping(x, len(points)) {
+	for k, keeps := range e.constraints.Keeping(x, len(points)) {
 		if keeps && len(out) < incumbents {
 			out = append(out, points[k])
 		}

@@ -1,6 +1,12 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/confidence"
+	"github.com/labtuner/tuner/loop/policy/model"
+)
 
 // recipe is the combination of parts that a kind stands for. Spec's own fields, where
 // they are set, replace its words.
@@ -34,10 +40,10 @@ func recipes() []recipe {
 	const ucb, ts, ei = acquireUCB, acquireTS, acquireEI
 	return []recipe{
 		// Makarova et al., NeurIPS 2021.
-		{kind: kindRAHBO, acquisition: ucb, form: settingWide, noise: learntNoise, risk: true},
-		{kind: "rahbo-known-variance", acquisition: ucb, form: settingWide, noise: knownNoise, risk: true},
-		{kind: "rahbo-us", acquisition: ucb, form: settingWide, noise: learntNoise, risk: true, explore: true},
-		{kind: "gp-ucb-heteroscedastic", acquisition: ucb, form: settingWide, noise: learntNoise},
+		{kind: kindRAHBO, acquisition: ucb, form: confidence.SettingWide, noise: learntNoise, risk: true},
+		{kind: "rahbo-known-variance", acquisition: ucb, form: confidence.SettingWide, noise: knownNoise, risk: true},
+		{kind: "rahbo-us", acquisition: ucb, form: confidence.SettingWide, noise: learntNoise, risk: true, explore: true},
+		{kind: "gp-ucb-heteroscedastic", acquisition: ucb, form: confidence.SettingWide, noise: learntNoise},
 		// Tay et al., NeurIPS 2023.
 		{kind: kindUCBCVS, acquisition: ucb, subsets: true},
 		{kind: "ucb-cvs-etc-50", acquisition: ucb, schedule: scheduleETC50, subsets: true},
@@ -51,7 +57,7 @@ func recipes() []recipe {
 		{kind: "ei-psq-per-cost", acquisition: ei, subsets: true, perCost: true},
 		// Takeno et al., arXiv 2409.00979.
 		{kind: kindGPUCB, acquisition: ucb},
-		{kind: "irgp-ucb", acquisition: ucb, confidence: confidenceIRGP},
+		{kind: "irgp-ucb", acquisition: ucb, confidence: confidence.IRGP},
 		{kind: "rgp-ucb", acquisition: ucb, confidence: "rgp"},
 		{kind: "ts", acquisition: ts},
 		{kind: "ei", acquisition: ei},
@@ -63,10 +69,10 @@ func recipes() []recipe {
 		{kind: "ei-per-cost", acquisition: ei, perCost: true},
 		{kind: "multi-fidelity-mes", acquisition: acquireMFMES, perCost: true, subsets: true},
 		// Sandberg and Chehreghani, arXiv 2502.01226.
-		{kind: "hp-gp-ts", acquisition: ts, priorRule: priorsSampled},
-		{kind: "map-gp-ts", acquisition: ts, priorRule: priorsGreedy},
-		{kind: "pe-gp-ts", acquisition: ts, priorRule: priorsElimination},
-		{kind: "pe-gp-ucb", acquisition: ucb, priorRule: priorsElimination},
+		{kind: "hp-gp-ts", acquisition: ts, priorRule: model.PriorsSampled},
+		{kind: "map-gp-ts", acquisition: ts, priorRule: model.PriorsGreedy},
+		{kind: "pe-gp-ts", acquisition: ts, priorRule: model.PriorsElimination},
+		{kind: "pe-gp-ucb", acquisition: ucb, priorRule: model.PriorsElimination},
 		{kind: "gp-ts", acquisition: ts},
 		// Ours.
 		{kind: kindTrack, acquisition: ucb, track: true, subsets: true},
@@ -87,14 +93,6 @@ const (
 	acquireIDS     = "ids"
 	acquireMFMES   = "mf-mes"
 	acquireNothing = "none" // settings come from a design
-)
-
-// Rules on priors.
-const (
-	priorsAveraged    = "averaged"
-	priorsSampled     = "sampled"
-	priorsGreedy      = "greedy"
-	priorsElimination = "elimination"
 )
 
 // recipeOf finds a kind.
@@ -126,34 +124,36 @@ func (r *recipe) adapt(s *Spec) {
 
 // several says that there is a choice of control sets, or that one leaves variables
 // random.
-func (s *Spec) several() bool { return len(s.ControlSets) != 1 || !s.ControlSets[0].full() }
+func (s *Spec) several() bool { return len(s.ControlSets) != 1 || !s.ControlSets[0].Full() }
 
-// acquisition is one way of choosing a setting.
-type acquisition struct {
+// Acquisition is one way of choosing a setting.
+type Acquisition struct {
 	name string
-	make func(s *Spec) acquirer
+	make func(s *Spec) acquisition.Function
 }
 
 // acquisitions lists them.
-func acquisitions() []acquisition {
-	of := func(a acquirer) func(*Spec) acquirer { return func(*Spec) acquirer { return a } }
-	return []acquisition{
-		{acquireUCB, of(upperBound{})},
-		{acquireTS, of(thompson{})},
-		{acquireEI, of(improvement{})},
-		{acquirePIMS, of(improvementOverSample{})},
-		{acquireMES, of(maxValueEntropy{})},
-		{acquireJES, of(jointEntropy{})},
-		{acquireIDS, func(s *Spec) acquirer { return informationDirected{s.Rho} }},
-		{acquireMFMES, of(multiFidelity{})},
-		{acquireNothing, of(upperBound{})},
+func acquisitions() []Acquisition {
+	of := func(a acquisition.Function) func(*Spec) acquisition.Function {
+		return func(*Spec) acquisition.Function { return a }
+	}
+	return []Acquisition{
+		{acquireUCB, of(acquisition.UpperBound{})},
+		{acquireTS, of(acquisition.Thompson{})},
+		{acquireEI, of(acquisition.Improvement{})},
+		{acquirePIMS, of(acquisition.ImprovementOverSample{})},
+		{acquireMES, of(acquisition.MaxValueEntropy{})},
+		{acquireJES, of(acquisition.JointEntropy{})},
+		{acquireIDS, func(s *Spec) acquisition.Function { return acquisition.InformationDirected{Rho: s.Rho} }},
+		{acquireMFMES, of(acquisition.MultiFidelity{})},
+		{acquireNothing, of(acquisition.UpperBound{})},
 	}
 }
 
 // acquisitionOf finds an acquisition of which there is one.
-func acquisitionOf(name string) acquisition {
+func acquisitionOf(name string) Acquisition {
 	all := acquisitions()
-	return all[slices.IndexFunc(all, func(a acquisition) bool { return a.name == name })]
+	return all[slices.IndexFunc(all, func(a Acquisition) bool { return a.name == name })]
 }
 
 // Kinds lists the policies that New makes.

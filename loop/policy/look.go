@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"math"
+
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // Viewer is a policy whose model can be looked at. Looking changes no decision: the
@@ -25,13 +27,13 @@ func (e *engine) Look(controlSet int, x [][]float64) ([]Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]float64, 0, len(x)*d.size())
+	rows := make([]float64, 0, len(x)*d.Size())
 	for k := range x {
 		if len(x[k]) != len(e.axes) {
 			return nil, fmt.Errorf("setting %d has %d values for %d variables", k, len(x[k]), len(e.axes))
 		}
-		for _, i := range d.coords {
-			u := e.axes[i].unit(x[k][i])
+		for _, i := range d.Coords {
+			u := e.axes[i].Unit(x[k][i])
 			if math.IsNaN(u) {
 				return nil, fmt.Errorf("setting %d has no value for variable %d, which control set %d holds", k, i, controlSet)
 			}
@@ -41,7 +43,7 @@ func (e *engine) Look(controlSet int, x [][]float64) ([]Estimate, error) {
 	if len(x) == 0 {
 		return nil, nil
 	}
-	if d.size() == 0 { // nothing is controlled: one estimate stands for all
+	if d.Size() == 0 { // nothing is controlled: one estimate stands for all
 		one, err := e.estimates(d, nil)
 		if err != nil {
 			return nil, err
@@ -66,11 +68,11 @@ func (e *engine) BestOf(controlSet int) (Recommendation, bool, error) {
 }
 
 // lookAt is the domain of a control set, with the model ready to be asked.
-func (e *engine) lookAt(controlSet int) (*domain, error) {
+func (e *engine) lookAt(controlSet int) (*space.Domain, error) {
 	if controlSet < 0 || controlSet >= len(e.domains) {
 		return nil, fmt.Errorf("there is no control set %d, they are 0 to %d", controlSet, len(e.domains)-1)
 	}
-	if len(e.model.data.rows) == 0 {
+	if len(e.model.Data.Rows) == 0 {
 		return nil, ErrNoData
 	}
 	return e.domains[controlSet], e.refresh()

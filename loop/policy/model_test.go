@@ -5,18 +5,20 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // Observations that entered one by one, with replacements at capacity, give the
 // posterior of loading the same rows at once.
 func TestModelFollowsItsData(t *testing.T) {
 	s := cvsSpec()
-	s.Model = Model{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .4, .5}, Outputscale: 2, NoiseSD: 0.1, Capacity: 25}
+	s.Model = model.Spec{Kernel: "matern52", Hyperparameters: "fixed", Lengthscale: []float64{.3, .4, .5}, Outputscale: 2, NoiseSD: 0.1, Capacity: 25}
 	p := fresh(t, s)
 	fill(t, p, s, 60, 1)
 	m := p.(*engine).model
-	if !m.loaded || m.f.Len() != 25 || len(m.data.rows) != 25 {
-		t.Fatalf("loaded %v, %d observations in the process, %d rows", m.loaded, m.f.Len(), len(m.data.rows))
+	if !m.Loaded || m.GP.Len() != 25 || len(m.Data.Rows) != 25 {
+		t.Fatalf("loaded %v, %d observations in the process, %d rows", m.Loaded, m.GP.Len(), len(m.Data.Rows))
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := make([]float64, 3*50)
@@ -24,13 +26,13 @@ func TestModelFollowsItsData(t *testing.T) {
 		x[i] = rng.Float64()
 	}
 	mean, variance := make([]float64, 50), make([]float64, 50)
-	m.f.Predict(mean, variance, x)
-	m.loaded = false
-	if err := m.refresh(); err != nil {
+	m.GP.Predict(mean, variance, x)
+	m.Loaded = false
+	if err := m.Refresh(); err != nil {
 		t.Fatal(err)
 	}
 	again, spread := make([]float64, 50), make([]float64, 50)
-	m.f.Predict(again, spread, x)
+	m.GP.Predict(again, spread, x)
 	for i := range mean {
 		// Noise 0.005 of the variance: a condition number near 5000.
 		if math.Abs(mean[i]-again[i]) > 1e-10 || math.Abs(variance[i]-spread[i]) > 1e-10 {
@@ -78,7 +80,7 @@ func TestFitFindsTheNoise(t *testing.T) {
 		x := []float64{rng.Float64(), rng.Float64(), rng.Float64()}
 		observe(t, p, Observation{Step: step, X: x, Mean: 50 + 20*math.Sin(6*x[1]) + 2*rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Valid: true})
 	}
-	h := p.(*engine).model.fitted.describe()
+	h := p.(*engine).model.Fitted.Describe()
 	// 75 observations: the relative standard error of a standard deviation is 8%, and
 	// the prior (median 0.1 of the spread, here 1.4) pulls down.
 	if h.NoiseSD < 1.3 || h.NoiseSD > 2.5 {
@@ -125,13 +127,13 @@ func TestFailedFitIsTold(t *testing.T) {
 	w := story{scale: 1, shots: 5}
 	w.tell(t, p, &s, 6, nil)
 	e := p.(*engine)
-	before := e.model.fitted
-	e.model.refits.start()
-	bad := &pendingFit{task: e.model.task(7), due: 7, started: true, done: make(chan struct{}), err: context.DeadlineExceeded}
-	close(bad.done)
-	e.model.refits.pending = bad
+	before := e.model.Fitted
+	e.model.Refits.Start()
+	bad := &model.PendingFit{Task: e.model.Task(7), Due: 7, Started: true, Done: make(chan struct{}), Err: context.DeadlineExceeded}
+	close(bad.Done)
+	e.model.Refits.Pending = bad
 	q := propose(t, p)
-	if q.Fit == nil || q.Fit.Err == nil || e.model.fitted != before {
+	if q.Fit == nil || q.Fit.Err == nil || e.model.Fitted != before {
 		t.Errorf("fit %+v", q.Fit)
 	}
 }

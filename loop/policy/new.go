@@ -5,6 +5,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/policy/acquisition"
+	"github.com/labtuner/tuner/loop/policy/confidence"
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/risk"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // Names that a specification uses.
@@ -27,10 +36,6 @@ const (
 
 	designSobol  = "sobol"
 	designRandom = "random"
-
-	hyperFit    = "fit"
-	hyperPriors = "priors"
-	hyperFixed  = "fixed"
 )
 
 // Defaults of fields that may be zero.
@@ -71,7 +76,7 @@ func New(s Spec) (Policy, error) {
 		s.complete(r)
 	}
 	s.completeDrift()
-	if s.Model.Capacity == 0 && s.Model.Hyperparameters == hyperPriors {
+	if s.Model.Capacity == 0 && s.Model.Hyperparameters == model.HyperPriors {
 		s.Model.Capacity = priorsCapacity
 	}
 	if s.Model.Capacity == 0 {
@@ -101,7 +106,7 @@ func (s *Spec) complete(r recipe) {
 	if s.Confidence == "" || r.confidence != "" {
 		s.Confidence = r.confidence
 	}
-	if s.ConfidenceSetting == "" && s.Confidence == confidenceIRGP && len(s.Candidates) == 0 {
+	if s.ConfidenceSetting == "" && s.Confidence == confidence.IRGP && len(s.Candidates) == 0 {
 		s.ConfidenceSetting = r.form
 	}
 	if r.schedule != "" {
@@ -115,7 +120,7 @@ func (s *Spec) complete(r recipe) {
 		s.Delta = defaultDelta
 	}
 	if s.ExploreSteps == 0 {
-		s.ExploreSteps = defaultExploreSteps
+		s.ExploreSteps = acquisition.DefaultExploreSteps
 	}
 	if s.NormBound == 0 {
 		s.NormBound = defaultNormBound
@@ -127,12 +132,12 @@ func (s *Spec) complete(r recipe) {
 // hyperparameters with several timescales into a prior set.
 func (s *Spec) completeDrift() {
 	d, m := &s.Drift, &s.Model
-	if !d.tracks() && (d.Hold != 0 || d.Detect) {
-		d.Timescale = []float64{defaultTimescale}
+	if !d.Tracks() && (d.Hold != 0 || d.Detect) {
+		d.Timescale = []float64{drift.DefaultTimescale}
 	}
-	if len(d.Timescale) > 1 && m.Hyperparameters == hyperFixed {
-		m.Hyperparameters = hyperPriors
-		m.Priors = []Prior{{Lengthscale: m.Lengthscale, Outputscale: m.Outputscale, NoiseSD: m.NoiseSD, Mean: m.Mean}}
+	if len(d.Timescale) > 1 && m.Hyperparameters == model.HyperFixed {
+		m.Hyperparameters = model.HyperPriors
+		m.Priors = []model.Prior{{Lengthscale: m.Lengthscale, Outputscale: m.Outputscale, NoiseSD: m.NoiseSD, Mean: m.Mean}}
 	}
 }
 
@@ -142,26 +147,26 @@ func assemble(s Spec) (*engine, error) {
 	p.adapt(&s)
 	e := &engine{spec: s, designOnly: s.Acquisition == acquireNothing}
 	for i := range s.Variables {
-		e.axes = append(e.axes, newAxis(&s.Variables[i]))
+		e.axes = append(e.axes, space.NewAxis(&s.Variables[i]))
 	}
 	for i := range s.ControlSets {
-		d := newDomain(e.axes, s.ControlSets[i].Controlled, i, s.Candidates)
+		d := space.NewDomain(e.axes, s.ControlSets[i].Controlled, i, s.Candidates)
 		e.domains = append(e.domains, d)
-		e.excluded = append(e.excluded, newExclusion(d.size(), s.Model.Capacity))
+		e.excluded = append(e.excluded, newExclusion(d.Size(), s.Model.Capacity))
 	}
 	e.target = newTarget(&e.spec, e.domains, e.axes)
-	around := newSurroundings(s.Variables, e.axes, s.Model.Capacity, s.Drift.tracks(), s.Seed)
-	e.track = newTracker(s.Drift, p.track, e.domains, s.InitialSteps)
+	around := space.NewEnvironment(s.Variables, e.axes, s.Model.Capacity, s.Drift.Tracks(), s.Seed)
+	e.track = drift.New(s.Drift, p.track, e.domains, s.InitialSteps)
 	if err := e.learn(p, around); err != nil {
 		return nil, err
 	}
 	e.costs = newCosts(&s, e.domains, around)
 	e.acquire = acquisitionOf(s.Acquisition).make(&s)
 	if e.fullOnly = -1; p.fullOnly {
-		e.fullOnly = slices.IndexFunc(s.ControlSets, ControlSet.full)
+		e.fullOnly = slices.IndexFunc(s.ControlSets, space.ControlSet.Full)
 	}
 	if p.explore {
-		e.acquire = exploreNoise{until: s.InitialSteps + s.ExploreSteps}
+		e.acquire = acquisition.ExploreNoise{Until: s.InitialSteps + s.ExploreSteps}
 	}
 	e.rule = newRule(&s)
 	designed := s.Design
@@ -173,57 +178,54 @@ func assemble(s Spec) (*engine, error) {
 }
 
 // learn makes what learns: the model, what is judged by it, the constraints.
-func (e *engine) learn(p recipe, around *surroundings) (err error) {
+func (e *engine) learn(p recipe, around *space.Environment) (err error) {
 	s := &e.spec
-	how := &modelling{spec: s.Model, seed: s.Seed, dims: len(s.Variables), beta: s.Beta, user: e.user, timescales: s.Drift.Timescale,
-		learnt: p.noise == learntNoise, raw: s.VarianceModel == varianceRaw}
+	how := &model.Rules{Spec: s.Model, Seed: s.Seed, Dims: len(s.Variables), Beta: s.Beta, User: e.user, Timescales: s.Drift.Timescale,
+		Learnt: p.noise == learntNoise, Raw: s.VarianceModel == varianceRaw}
 	if p.noise == knownNoise {
-		how.known = &noiseFunction{e.axes, s.NoiseVariance}
+		how.Known = &model.NoiseFunction{Axes: e.axes, Of: s.NoiseVariance}
 	}
-	if e.model, err = newModel(how); err != nil {
+	if e.model, err = model.New(how); err != nil {
 		return err
 	}
-	e.criterion = &criterion{model: e.model, around: around}
+	e.criterion = &risk.Criterion{Model: e.model, Environment: around}
 	if p.risk {
-		e.criterion.risk = s.Risk
+		e.criterion.Risk = s.Risk
 	}
-	if e.constraints, err = newConstraints(s.Constraints, how, around); err != nil {
+	if e.constraints, err = constraint.New(s.Constraints, how, around); err != nil {
 		return err
 	}
-	c := confidenceSpec{initial: s.InitialSteps, dims: len(s.Variables), seed: s.Seed, word: s.Confidence, form: s.ConfidenceSetting,
-		beta: s.Beta, delta: s.Delta, norm: s.NormBound}
-	if s.confidenceSetting() == settingFinite {
-		c.finite = s.finiteSize()
-	}
-	e.confidence = newConfidence(c, e.model)
-	if s.Model.PriorRule == priorsElimination && e.model.deciding() {
-		c.word = confidenceSrinivas
-		e.model.eliminate(counter{s.InitialSteps}.t, newConfidence(c, e.model).beta, s.Delta)
+	c := confidence.Spec{Initial: s.InitialSteps, Dims: len(s.Variables), Seed: s.Seed, Word: s.Confidence, Form: s.ConfidenceSetting,
+		Beta: s.Beta, Delta: s.Delta, Norm: s.NormBound, Finite: s.settings()}
+	e.confidence = confidence.New(c, e.model)
+	if s.Model.PriorRule == model.PriorsElimination && e.model.Deciding() {
+		c.Word = confidence.Srinivas
+		e.model.Eliminate(c.Count, confidence.New(c, e.model).Beta, s.Delta)
 	}
 	return nil
 }
 
 // newCosts makes what says before a step what it will cost.
-func newCosts(s *Spec, domains []*domain, around *surroundings) *costModel {
-	c := &costModel{setting: s.SettingCost, axes: domains[0].axes, last: around.last, cash: &ledger{budget: s.Budget}}
+func newCosts(s *Spec, domains []*space.Domain, around *space.Environment) *cost.Model {
+	c := &cost.Model{Setting: s.SettingCost, Axes: domains[0].Axes, Last: around.Last, Cash: &cost.Ledger{Budget: s.Budget}}
 	if slices.ContainsFunc(s.MoveCost, func(v float64) bool { return v > 0 }) {
-		c.move = s.MoveCost
+		c.Move = s.MoveCost
 	}
 	for i := range s.ControlSets {
-		c.sets = append(c.sets, s.ControlSets[i].Cost)
+		c.Sets = append(c.Sets, s.ControlSets[i].Cost)
 	}
-	c.average = c.typical(domains)
+	c.Average = c.Typical(domains)
 	return c
 }
 
 // newTarget is the domain of all variables that are no fidelities: that of the full
 // control set, else one like it, with the candidates where they give every variable's value.
-func newTarget(s *Spec, domains []*domain, axes []axis) *domain {
+func newTarget(s *Spec, domains []*space.Domain, axes []space.Axis) *space.Domain {
 	sought := slices.Repeat([]bool{true}, len(axes))
 	for i, v := range s.Fidelity {
 		sought[i] = math.IsNaN(v)
 	}
-	if i := slices.IndexFunc(s.ControlSets, ControlSet.full); i >= 0 && s.Fidelity == nil {
+	if i := slices.IndexFunc(s.ControlSets, space.ControlSet.Full); i >= 0 && s.Fidelity == nil {
 		return domains[i]
 	}
 	unknown := func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) }
@@ -231,7 +233,7 @@ func newTarget(s *Spec, domains []*domain, axes []axis) *domain {
 	if slices.ContainsFunc(candidates, unknown) {
 		candidates = nil
 	}
-	return newDomain(axes, sought, -1, candidates)
+	return space.NewDomain(axes, sought, -1, candidates)
 }
 
 // newRule makes the schedule of control sets.

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/risk"
+	"github.com/labtuner/tuner/loop/policy/space"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -19,7 +22,7 @@ func growing(x []float64) float64 { return 0.02 + 0.5*x[0]*x[0] + 0.1*x[1] }
 // knownSpec has fixed hyperparameters, so that everything can be computed by hand.
 func knownSpec() Spec {
 	return Spec{Kind: "rahbo-known-variance", Variables: box(2), ControlSets: full(2), Risk: 0.7, Confidence: "constant", Beta: 2,
-		NoiseVariance: growing, Design: "sobol", Model: Model{Kernel: "se", Hyperparameters: "fixed",
+		NoiseVariance: growing, Design: "sobol", Model: model.Spec{Kernel: "se", Hyperparameters: "fixed",
 			Lengthscale: []float64{0.3, 0.4}, Outputscale: 4, Mean: 1.5}}
 }
 
@@ -65,7 +68,7 @@ func TestKnownVarianceAgainstDirectEvaluation(t *testing.T) {
 	o := options[0]
 	for range 6 {
 		at := []float64{rng.Float64(), rng.Float64()}
-		got := o.unit.inUnits(e.model.inForce, valuesAt(o, at)[0]+o.offset)
+		got := o.Unit.InUnits(e.model.InForce, valuesAt(o, at)[0]+o.Offset)
 		// Condition number near 1e4.
 		if want := denseBound(x, y, shots, at, 2); math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
 			t.Errorf("seed %d, acquisition at %v: %.12f, want %.12f", seed, at, got, want)
@@ -97,7 +100,7 @@ func TestKnownRiskSlopes(t *testing.T) {
 		observe(t, p, Observation{Step: i + 1, X: []float64{rng.Float64(), rng.Float64()}, Mean: rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Valid: true})
 	}
 	_, options := decisionBefore(t, p.(*engine), 9, 0)
-	o := options[0].objective.(gpcore.Differentiable)
+	o := options[0].Objective.(gpcore.Differentiable)
 	for _, x := range [][]float64{{0.3, 0.8}, {1, 0.2}} {
 		var v [1]float64
 		var grad [2]float64
@@ -119,17 +122,17 @@ func TestKnownRiskSlopes(t *testing.T) {
 // The expectation of a known variance over a uniform and a held variable.
 func TestKnownRiskExpectation(t *testing.T) {
 	s := Spec{Variables: box(3), ControlSets: sets(3, []float64{1}, []int{0})}
-	s.Variables[2].Random = Distribution{Kind: Held}
+	s.Variables[2].Random = space.Distribution{Kind: space.Held}
 	s.Variables[2].Start = 0.25
-	var axes []axis
+	var axes []space.Axis
 	for i := range s.Variables {
-		axes = append(axes, newAxis(&s.Variables[i]))
+		axes = append(axes, space.NewAxis(&s.Variables[i]))
 	}
-	d := newDomain(axes, s.ControlSets[0].Controlled, 0, nil)
-	around := newSurroundings(s.Variables, axes, s.Model.Capacity, false, s.Seed)
-	r := knownRisk{noise: &noiseFunction{axes, func(x []float64) float64 { return 1 + x[0]*math.Exp(2*x[1]) + x[2] }}, d: d, nodes: around.nodes(d.random)}
+	d := space.NewDomain(axes, s.ControlSets[0].Controlled, 0, nil)
+	around := space.NewEnvironment(s.Variables, axes, s.Model.Capacity, false, s.Seed)
+	r := risk.KnownRisk{Noise: &model.NoiseFunction{Axes: axes, Of: func(x []float64) float64 { return 1 + x[0]*math.Exp(2*x[1]) + x[2] }}, D: d, Nodes: around.Nodes(d.Random)}
 	// Gauss-Legendre is exact to rounding here.
-	if got, want := r.expected([]float64{0.4}), 1.25+0.4*(math.Exp(2)-1)/2; math.Abs(got-want) > 1e-12 {
+	if got, want := r.Expected([]float64{0.4}), 1.25+0.4*(math.Exp(2)-1)/2; math.Abs(got-want) > 1e-12 {
 		t.Errorf("%.15f, want %.15f", got, want)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // Observe implements [Policy].
@@ -18,31 +21,31 @@ func (e *engine) Observe(o Observation) error {
 	}
 	x := make([]float64, len(o.X))
 	for i, v := range o.X {
-		x[i] = e.axes[i].unit(v)
+		x[i] = e.axes[i].Unit(v)
 	}
-	r := row{x: e.model.point(x, o.Step), mean: o.Mean, variance: o.Variance, shots: o.Shots, set: o.ControlSet, step: o.Step}
+	r := model.Row{X: e.model.Point(x, o.Step), Mean: o.Mean, Variance: o.Variance, Shots: o.Shots, Set: o.ControlSet, Step: o.Step}
 	if o.Valid { // as the step was decided, before anything of it is learnt
 		if err := e.test(o, &r); err != nil {
 			return err
 		}
 	}
 	e.seen = max(e.seen, o.Step)
-	e.costs.cash.charge(o.Cost)
+	e.costs.Cash.Charge(o.Cost)
 	if o.ControlSet >= 0 && o.Step > e.counted {
 		e.counted = o.Step
 		if o.Step > e.spec.InitialSteps {
 			e.rule.played(o.ControlSet)
 		}
 	}
-	e.criterion.around.observe(x, e.controlledBy(o.ControlSet))
+	e.criterion.Environment.Observe(x, e.controlledBy(o.ControlSet))
 	e.countFailures(o, x)
 	if o.Valid {
 		if e.track != nil {
-			e.model.data.window = e.track.holding(r.step)
-			e.track.learn(&r)
+			e.model.Data.Window = e.track.Holding(r.Step)
+			e.track.Learn(&r)
 		}
-		e.model.observe(r)
-		e.constraints.observe(o.Constrained, r)
+		e.model.Observe(r)
+		e.constraints.Observe(o.Constrained, r)
 	}
 	return nil
 }
@@ -61,32 +64,32 @@ func (e *engine) check(o Observation) error {
 		return fail("%d values for %d variables", len(o.X), len(e.axes))
 	case o.Requested != nil && len(o.Requested) != len(e.axes):
 		return fail("%d requested values for %d variables", len(o.Requested), len(e.axes))
-	case !finite(o.Cost) || o.Cost < 0:
+	case !num.Finite(o.Cost) || o.Cost < 0:
 		return fail("cost %g must be finite and not negative", o.Cost)
 	}
 	for i, v := range o.X {
-		if !finite(v) {
+		if !num.Finite(v) {
 			return fail("variable %q is %g", e.spec.Variables[i].Name, v)
 		}
 	}
-	if n := len(o.Constrained); n != 0 && n != len(e.constraints.each) {
-		return fail("%d readings for %d constraints (NaN: no reading)", n, len(e.constraints.each))
+	if n := len(o.Constrained); n != 0 && n != len(e.constraints.Each) {
+		return fail("%d readings for %d constraints (NaN: no reading)", n, len(e.constraints.Each))
 	}
 	for j, v := range o.Constrained {
 		if math.IsInf(v, 0) {
-			return fail("constraint %q reads %g, which must be finite, or NaN where there is no reading", e.constraints.each[j].Name, v)
+			return fail("constraint %q reads %g, which must be finite, or NaN where there is no reading", e.constraints.Each[j].Name, v)
 		}
 	}
 	if !o.Valid {
 		return nil
 	}
-	if known := e.model.known; known != nil {
-		if why := known.refusal(o.X); why != "" {
+	if known := e.model.Known; known != nil {
+		if why := known.Refusal(o.X); why != "" {
 			return fail("%s", why)
 		}
 	}
 	switch {
-	case !finite(o.Mean):
+	case !num.Finite(o.Mean):
 		return fail("mean %g", o.Mean)
 	case o.Shots < 1:
 		return fail("%d shots behind a valid mean", o.Shots)
@@ -112,8 +115,8 @@ func (e *engine) countFailures(o Observation, x []float64) {
 		return
 	}
 	d, v := e.domains[o.ControlSet], e.excluded[o.ControlSet]
-	at := make([]float64, d.size())
-	d.project(at, x)
+	at := make([]float64, d.Size())
+	d.Project(at, x)
 	v.add(at, o.Valid, o.Step)
 	asked := o.Requested
 	if asked == nil && e.last != nil && e.last.Step == o.Step && e.last.ControlSet == o.ControlSet {
@@ -122,11 +125,11 @@ func (e *engine) countFailures(o Observation, x []float64) {
 	if o.Valid || asked == nil {
 		return
 	}
-	requested := make([]float64, d.size())
-	for j, i := range d.coords {
-		requested[j] = e.axes[i].unit(asked[i])
+	requested := make([]float64, d.Size())
+	for j, i := range d.Coords {
+		requested[j] = e.axes[i].Unit(asked[i])
 	}
-	if !slices.ContainsFunc(requested, math.IsNaN) && squaredDistance(requested, at) > v.reach*v.reach/16 {
+	if !slices.ContainsFunc(requested, math.IsNaN) && num.SquaredDistance(requested, at) > v.reach*v.reach/16 {
 		v.add(requested, false, o.Step)
 	}
 }

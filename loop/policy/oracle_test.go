@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // oracleJSON is the output of scripts/policy_oracle.py: numpy and scipy.
@@ -44,10 +44,7 @@ type priorOracle struct {
 
 type oracle struct {
 	Priors      priorOracle
-	Quantiles   [][4]float64
-	Gammas      [][3]float64
 	Log, Raw    riskOracle
-	Confidences []confidenceOracle
 	Expectation struct {
 		Lengthscale   []float64
 		NoiseVariance float64 `json:"noise_variance"`
@@ -72,38 +69,11 @@ func numbers(t *testing.T) *oracle {
 	return &o
 }
 
-func TestQuantilesAgainstScipy(t *testing.T) {
-	for _, q := range numbers(t).Quantiles {
-		m := marginal{kind: TruncatedNormal, mean: q[0], sd: q[1]}
-		// Both sides invert the normal distribution function, each to about 1e-13
-		// relative; far tails lose some digits in differences.
-		if got := m.quantile(q[2]); math.Abs(got-q[3]) > 1e-9 {
-			t.Errorf("normal(%g, %g) cut to [0, 1] at %g: %.12f, want %.12f", q[0], q[1], q[2], got, q[3])
-		}
-	}
-}
-
-func TestGammaFunctionsAgainstScipy(t *testing.T) {
-	for _, g := range numbers(t).Gammas {
-		// gonum's digamma is good to about 5e-11: nothing beside a sampling noise of 0.1.
-		if got := mathext.Digamma(g[0]); math.Abs(got-g[1]) > 1e-10 {
-			t.Errorf("digamma(%g) = %.16g, want %.16g", g[0], got, g[1])
-		}
-		if got := trigamma(g[0]); math.Abs(got-g[2]) > 1e-13*(1+g[2]) {
-			t.Errorf("trigamma(%g) = %.16g, want %.16g", g[0], got, g[2])
-		}
-	}
-	// pi^2/6 and pi^2/2 are the textbook values at 1 and 1/2.
-	if d := trigamma(1) - math.Pi*math.Pi/6; math.Abs(d) > 1e-15 {
-		t.Errorf("trigamma(1) is off by %g", d)
-	}
-}
-
 // riskEngine is a policy with the oracle's observations.
 func riskEngine(t *testing.T, name string, r riskOracle, edit func(*Spec)) *engine {
 	t.Helper()
 	s := Spec{Kind: "rahbo", Variables: box(2), ControlSets: full(2), Risk: r.Alpha, Confidence: "constant",
-		Beta: r.Beta, VarianceModel: name, Design: "sobol", Model: Model{Kernel: "matern52", Hyperparameters: "fixed",
+		Beta: r.Beta, VarianceModel: name, Design: "sobol", Model: model.Spec{Kernel: "matern52", Hyperparameters: "fixed",
 			Lengthscale: r.Lengthscale, Outputscale: r.Outputscale, Mean: r.Mean}}
 	if edit != nil {
 		edit(&s)
@@ -113,7 +83,7 @@ func riskEngine(t *testing.T, name string, r riskOracle, edit func(*Spec)) *engi
 		observe(t, p, Observation{Step: i + 1, X: r.X[i], Mean: r.Y[i], Variance: r.S2[i], Shots: r.Shots[i], Valid: true})
 	}
 	e := p.(*engine)
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -127,13 +97,13 @@ func TestRiskBoundsAgainstNumpy(t *testing.T) {
 		for k, x := range r.At {
 			for sign, want := range map[float64]float64{1: r.Optimistic[k], -1: r.Pessimistic[k]} {
 				beta := sign * r.Beta
-				v, err := expectation(append(e.model.belief().linear(1, beta), e.criterion.terms(beta)...), e.criterion.around.inputs(e.domains[0], 1), x)
+				v, err := space.Expectation(append(e.model.Belief().Linear(1, beta), e.criterion.Terms(beta)...), e.criterion.Environment.Inputs(e.domains[0], 1), x)
 				if err != nil {
 					t.Fatal(err)
 				}
-				h := e.model.inForce
+				h := e.model.InForce
 				// 14 points with a condition number near 100: rounding is near 1e-13.
-				if got := h.center + h.scale*v[0]; math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
+				if got := h.Center + h.Scale*v[0]; math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
 					t.Errorf("%s, beta %+g at %v: %.12f, want %.12f", name, sign*r.Beta, x, got, want)
 				}
 			}
@@ -145,11 +115,11 @@ func expectationEngine(t *testing.T, o *oracle) *engine {
 	t.Helper()
 	q := &o.Expectation
 	s := Spec{Kind: "ucb-cvs", Variables: box(3), Confidence: "constant", Beta: q.Beta, Schedule: "etc-50", Design: "random",
-		Model: Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: q.Lengthscale, Outputscale: 1,
+		Model: model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: q.Lengthscale, Outputscale: 1,
 			NoiseSD: math.Sqrt(q.NoiseVariance)}}
 	s.ControlSets = sets(3, []float64{1, 1, 1}, []int{0, 1}, []int{2}, []int{0})
 	for i := range s.Variables {
-		s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: q.Normal[i][0], SD: q.Normal[i][1]}
+		s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: q.Normal[i][0], SD: q.Normal[i][1]}
 	}
 	p, err := New(s)
 	if err != nil {
@@ -161,7 +131,7 @@ func expectationEngine(t *testing.T, o *oracle) *engine {
 		}
 	}
 	e := p.(*engine)
-	if err := e.model.refresh(); err != nil {
+	if err := e.model.Refresh(); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -173,10 +143,10 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 	e := expectationEngine(t, o)
 	for _, k := range o.Expectation.Cases {
 		for _, d := range e.domains {
-			if len(d.coords) != len(k.Controlled) || d.coords[0] != k.Controlled[0] {
+			if len(d.Coords) != len(k.Controlled) || d.Coords[0] != k.Controlled[0] {
 				continue
 			}
-			v, err := expectation(e.model.belief().linear(1, o.Expectation.Beta), e.criterion.around.inputs(d, 1), k.At)
+			v, err := space.Expectation(e.model.Belief().Linear(1, o.Expectation.Beta), e.criterion.Environment.Inputs(d, 1), k.At)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +154,7 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 			// 0.5/sqrt(1024) = 0.016; gpcore promises to be as good. One random
 			// variable is much easier.
 			tolerance := 2e-3
-			if len(d.random) > 1 {
+			if len(d.Random) > 1 {
 				tolerance = 0.016
 			}
 			t.Logf("controlled %v: error %.2g", k.Controlled, v[0]-k.Value)
@@ -201,7 +171,7 @@ func TestSlopes(t *testing.T) {
 		s := rahboSpec(2, 3)
 		s.VarianceModel = model
 		_, options := decisionOf(t, s, 20, 10, 0)
-		o := options[0].objective.(gpcore.Differentiable)
+		o := options[0].Objective.(gpcore.Differentiable)
 		for _, x := range [][]float64{{0.3, 0.8}, {0.52, 0.49}} {
 			var v [1]float64
 			var grad [2]float64

@@ -15,12 +15,14 @@
 //
 // # Parts
 //
-// A policy is a combination of parts, each in a file of its own: the confidence
-// parameter, the risk term (link, noise field), the surroundings (what random
-// variables do) with the nodes of expectations over them, the schedule of control
-// sets, the initial design, the model with its schedule of fits, the vote on failed
-// settings, and the search that maximises the criterion. [New] puts them together
-// under the name of a kind.
+// A policy is a combination of parts, each in a room of its own, which is given what it
+// needs and returns values: what may be proposed and what random variables do (space), the
+// posterior with its priors, fits and noise (model), the confidence parameter (confidence),
+// the mean-variance criterion (risk), learnt constraints (constraint), what steps cost
+// (cost), the phases of a drifting objective (drift), and the function that a decision
+// maximises (acquisition). Here are the schedule of control sets, the initial design, the
+// exclusion of failed settings, and the step that uses them all. kinds.go names the
+// combinations; [New] puts one together.
 //
 // # Determinism
 //
@@ -35,6 +37,8 @@ package policy
 import (
 	"context"
 	"errors"
+
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // Policy is one bandit algorithm at work on one problem. It is used from one
@@ -113,7 +117,7 @@ type Proposal struct {
 	// Why explains the choice.
 	Why Why
 	// Fit, where not nil, tells of a hyperparameter fit that ended at this step.
-	Fit *Fit
+	Fit *model.Fit
 	// FailedFits, where not nil, says which fits of constraints' models failed; the
 	// hyperparameters in force before them stay.
 	FailedFits error

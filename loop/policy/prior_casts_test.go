@@ -1,11 +1,16 @@
 package policy
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
 
 // wrongPriors are given in full; the first two expect far less than the stories tell,
 // so the test of elimination finds them out.
-func wrongPriors() []Prior {
-	return []Prior{
+func wrongPriors() []model.Prior {
+	return []model.Prior{
 		{Kernel: "linear", Lengthscale: []float64{1}, Outputscale: 1e-4, NoiseSD: 0.02, Mean: 0.5},
 		{Kernel: "periodic", Lengthscale: []float64{0.5}, Outputscale: 1e-4, NoiseSD: 0.02, Mean: 0.5},
 		{Kernel: "se", Lengthscale: []float64{0.4}, Outputscale: 0.25, NoiseSD: 0.05, Mean: -0.2, Weight: 2},
@@ -17,7 +22,7 @@ func wrongPriors() []Prior {
 // samples and improvements, risk, random variables, and each rule on priors.
 func priorCasts() map[string]Spec {
 	nan := math.NaN()
-	compete := func(s Spec, rule string, priors []Prior) Spec {
+	compete := func(s Spec, rule string, priors []model.Prior) Spec {
 		s.Model.Hyperparameters, s.Model.PriorRule, s.Model.Priors = "priors", rule, priors
 		return s
 	}
@@ -26,9 +31,9 @@ func priorCasts() map[string]Spec {
 	sets := compete(cvsSpec(), "sampled", nil)
 	sets.Seed, sets.Model.Capacity = 42, 16
 	for i := range sets.Variables {
-		sets.Variables[i].Random.Kind = Learnt
+		sets.Variables[i].Random.Kind = space.Learnt
 	}
-	open := []Prior{
+	open := []model.Prior{
 		{Kernel: "se", Lengthscale: []float64{0.3}, Outputscale: nan, NoiseSD: nan, Mean: nan},
 		{Kernel: "matern32", Lengthscale: []float64{0.2, 0.5}, Outputscale: nan, NoiseSD: nan, Mean: nan},
 	}

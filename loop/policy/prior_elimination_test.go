@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // conditional is the mean and the variance of a zero-mean process at a point given
@@ -38,7 +39,7 @@ func conditional(k gpcore.Kernel, x [][]float64, y []float64, noise float64, at 
 // trialOf is the direct computation of one prior's test.
 type trialOf struct {
 	kernel         gpcore.Kernel
-	prior          Prior
+	prior          model.Prior
 	sum, width     float64
 	decided        int
 	out            bool
@@ -51,14 +52,14 @@ func TestEliminationAgainstAlgorithm1(t *testing.T) {
 	const candidates, steps, delta, noise = 40, 40, 0.05, 0.1
 	s := withCandidates(fixedSpec("pe-gp-ucb", 1, 50), candidates)
 	s.Confidence, s.Delta, s.InitialSteps = "srinivas", delta, 1
-	s.Model = Model{Kernel: "se", Hyperparameters: "priors"}
+	s.Model = model.Spec{Kernel: "se", Hyperparameters: "priors"}
 	priors := []trialOf{ // two expect too much, with certainty
 		{kernel: gpcore.SquaredExponential(0.04, []float64{0.8})},
 		{kernel: gpcore.SquaredExponential(1, []float64{0.15})},
 		{kernel: gpcore.Matern32(0.01, []float64{0.3})},
 	}
 	for i := range priors {
-		p := Prior{Custom: priors[i].kernel, NoiseSD: noise, Mean: []float64{6, 0, 7}[i]}
+		p := model.Prior{Custom: priors[i].kernel, NoiseSD: noise, Mean: []float64{6, 0, 7}[i]}
 		priors[i].prior = p
 		s.Model.Priors = append(s.Model.Priors, p)
 	}
@@ -131,9 +132,9 @@ func TestAllPriorsEliminated(t *testing.T) {
 	for _, kind := range []string{"pe-gp-ucb", "pe-gp-ts"} {
 		s := withCandidates(fixedSpec(kind, 1, 51), 30)
 		s.Confidence, s.InitialSteps = "srinivas", 1
-		s.Model = Model{Kernel: "se", Hyperparameters: "priors"}
+		s.Model = model.Spec{Kernel: "se", Hyperparameters: "priors"}
 		for _, mean := range []float64{0, 3} {
-			s.Model.Priors = append(s.Model.Priors, Prior{Lengthscale: []float64{5}, Outputscale: 1e-4, NoiseSD: 0.1, Mean: mean})
+			s.Model.Priors = append(s.Model.Priors, model.Prior{Lengthscale: []float64{5}, Outputscale: 1e-4, NoiseSD: 0.1, Mean: mean})
 		}
 		p := fresh(t, s)
 		for step := 1; step <= 20; step++ {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // What observations, one by one, have made of the priors is what loading them anew makes:
@@ -13,7 +15,7 @@ func TestContestFollowsItsData(t *testing.T) {
 	for name, s := range map[string]Spec{"constant noise": priorSpec("averaged", nil), "given": priorSpec("averaged", threePriors()), "learnt noise": rahboSpec(2, 60)} {
 		shots := 1
 		if name == "learnt noise" {
-			s.Model = Model{Kernel: "matern52", Hyperparameters: "priors"}
+			s.Model = model.Spec{Kernel: "matern52", Hyperparameters: "priors"}
 			shots = 5
 		}
 		s.Model.Capacity = 24
@@ -30,13 +32,13 @@ func TestContestFollowsItsData(t *testing.T) {
 			x[i] = rng.Float64()
 		}
 		mean, sd, again, spread := make([]float64, 30), make([]float64, 30), make([]float64, 30), make([]float64, 30)
-		m.belief().moments(mean, sd, x)
+		m.Belief().Moments(mean, sd, x)
 		before := p.(PriorReporter).Priors()
 		var noise []float64
-		if m.v != nil {
-			noise = m.priors.noise.bounds(m.data.rows, 1)
+		if m.Noise != nil {
+			noise = m.Priors.Noise.Bounds(m.Data.Rows, 1)
 			want := make([]float64, len(noise))
-			m.v.ofMeans(want, m.data.rows, s.Beta)
+			m.Noise.OfMeans(want, m.Data.Rows, s.Beta)
 			for k := range want {
 				// Two ways to the same number; targets of order one with noise near 0.25.
 				if math.Abs(noise[k]-want[k]) > 1e-9*want[k] {
@@ -44,11 +46,11 @@ func TestContestFollowsItsData(t *testing.T) {
 				}
 			}
 		}
-		m.priors.broken = true
-		if err := m.refresh(); err != nil {
+		m.Priors.Broken = true
+		if err := m.Refresh(); err != nil {
 			t.Fatal(err)
 		}
-		m.belief().moments(again, spread, x)
+		m.Belief().Moments(again, spread, x)
 		for k := range mean {
 			// The least noise is 1e-4 of the variance: condition numbers near 1e5.
 			if math.Abs(mean[k]-again[k]) > 1e-8 || math.Abs(sd[k]-spread[k]) > 1e-8 {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // A prior is drawn as often as the hyperposterior says (HP-GP-TS), the most probable
@@ -14,18 +16,18 @@ func TestRulesFollowTheHyperposterior(t *testing.T) {
 	s := priorSpec("sampled", threePriors())
 	p := fresh(t, s)
 	told(t, p, 4, 1)
-	c := p.(*engine).model.priors
+	c := p.(*engine).model.Priors
 	probability := p.(PriorReporter).Priors().Probability
-	if probability[argmax(probability)] > 0.95 {
+	if probability[num.Argmax(probability)] > 0.95 {
 		t.Fatalf("the data decide already: %v", probability)
 	}
 	count := make([]float64, len(probability))
 	for step := range draws {
-		v := c.views(step + 1)
-		if len(v) != 1 || len(v[0]) != 1 || v[0][0].weight != 1 {
+		v := c.Views(step + 1)
+		if len(v) != 1 || len(v[0]) != 1 || v[0][0].Weight != 1 {
 			t.Fatalf("sampled: %d views", len(v))
 		}
-		count[v[0][0].member]++
+		count[v[0][0].Member]++
 	}
 	for i, n := range count {
 		want := probability[i]
@@ -33,22 +35,22 @@ func TestRulesFollowTheHyperposterior(t *testing.T) {
 			t.Errorf("seed %d: prior %d drawn %g of %d times, probability %g: %.1f standard errors", s.Seed, i+1, n, draws, want, e)
 		}
 	}
-	c.spec.PriorRule = "greedy"
-	if v := c.views(7); len(v) != 1 || v[0][0].member != argmax(probability) {
+	c.Spec.PriorRule = "greedy"
+	if v := c.Views(7); len(v) != 1 || v[0][0].Member != num.Argmax(probability) {
 		t.Errorf("greedy: %+v, probabilities %v", v, probability)
 	}
-	c.spec.PriorRule = "elimination"
-	if v := c.views(7); len(v) != 3 {
+	c.Spec.PriorRule = "elimination"
+	if v := c.Views(7); len(v) != 3 {
 		t.Errorf("elimination: %d views of 3 priors", len(v))
 	}
-	c.spec.PriorRule = "averaged"
-	v := c.views(7)
+	c.Spec.PriorRule = "averaged"
+	v := c.Views(7)
 	if len(v) != 1 {
 		t.Fatalf("averaged: %d views", len(v))
 	}
 	for _, q := range v[0] { // three of them, less than 1e-4 of the probability is left out
-		if math.Abs(q.weight-probability[q.member]) > 3e-4 {
-			t.Errorf("averaged: weight %g of prior %d, probability %g", q.weight, q.member+1, probability[q.member])
+		if math.Abs(q.Weight-probability[q.Member]) > 3e-4 {
+			t.Errorf("averaged: weight %g of prior %d, probability %g", q.Weight, q.Member+1, probability[q.Member])
 		}
 	}
 }
@@ -60,7 +62,7 @@ func TestMixtureAgainstNumpy(t *testing.T) {
 	s := priorSpec("averaged", nil)
 	s.Beta = o.Beta
 	for _, q := range o.Priors {
-		s.Model.Priors = append(s.Model.Priors, Prior{Kernel: q.Kernel, Lengthscale: q.Lengthscale,
+		s.Model.Priors = append(s.Model.Priors, model.Prior{Kernel: q.Kernel, Lengthscale: q.Lengthscale,
 			Outputscale: q.Outputscale, NoiseSD: q.NoiseSD, Mean: q.Mean, Weight: q.Weight})
 	}
 	p := fresh(t, s)
@@ -74,13 +76,13 @@ func TestMixtureAgainstNumpy(t *testing.T) {
 			t.Errorf("prior %d: probability %.12f, want %.12f", i+1, got[i], want)
 		}
 	}
-	h, v := d.criterion.model.inForce, d.criterion.model.belief()
+	h, v := d.Criterion.Model.InForce, d.Criterion.Model.Belief()
 	for k, x := range o.At {
 		var mean, sd [1]float64
-		v.moments(mean[:], sd[:], x)
-		upper := options[0].leaves(h, valuesAt(options[0], x)[0])
-		for what, pair := range map[string][2]float64{"mean": {h.center + h.scale*mean[0], o.Mean[k]},
-			"sd": {h.scale * sd[0], o.SD[k]}, "averaged bound": {upper, o.Upper[k]}} {
+		v.Moments(mean[:], sd[:], x)
+		upper := options[0].Leaves(h, valuesAt(options[0], x)[0])
+		for what, pair := range map[string][2]float64{"mean": {h.Center + h.Scale*mean[0], o.Mean[k]},
+			"sd": {h.Scale * sd[0], o.SD[k]}, "averaged bound": {upper, o.Upper[k]}} {
 			// Nine observations, no component below the weight at which one is left out:
 			// rounding of condition numbers near 100.
 			if math.Abs(pair[0]-pair[1]) > 1e-10*(1+math.Abs(pair[1])) {

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // threePriors are given in full: the sequential hyperposterior.
-func threePriors() []Prior {
-	return []Prior{
+func threePriors() []model.Prior {
+	return []model.Prior{
 		{Kernel: "se", Lengthscale: []float64{0.2}, Outputscale: 4, NoiseSD: 0.3, Mean: 1, Weight: 2},
 		{Kernel: "matern32", Lengthscale: []float64{0.3, 0.6}, Outputscale: 1, NoiseSD: 0.5, Mean: -1, Weight: 1},
 		{Kernel: "rq", Lengthscale: []float64{0.4}, Outputscale: 9, NoiseSD: 0.2, Weight: 0.5,
@@ -20,9 +21,9 @@ func threePriors() []Prior {
 	}
 }
 
-func priorSpec(rule string, priors []Prior) Spec {
+func priorSpec(rule string, priors []model.Prior) Spec {
 	return Spec{Kind: "gp-ucb", Variables: box(2), ControlSets: full(2), Confidence: "constant", Beta: 2, Design: "sobol",
-		InitialSteps: 2, Seed: 5, Model: Model{Kernel: "matern52", Hyperparameters: "priors", Priors: priors, PriorRule: rule}}
+		InitialSteps: 2, Seed: 5, Model: model.Spec{Kernel: "matern52", Hyperparameters: "priors", Priors: priors, PriorRule: rule}}
 }
 
 // dense is the log density of y under a Gaussian process, by elimination without pivots.
@@ -115,15 +116,15 @@ func TestHyperposteriorAtCapacity(t *testing.T) {
 	s.Model.Capacity = 8
 	p := fresh(t, s)
 	x, y, _ := told(t, p, 25, 1)
-	held := store{capacity: 8, dims: 2}
+	held := model.Store{Capacity: 8, Dims: 2}
 	logs := []float64{math.Log(2), 0}
 	kernels := []gpcore.Kernel{gpcore.SquaredExponential(4, []float64{0.2, 0.2}), gpcore.Matern32(1, []float64{0.3, 0.6})}
 	for k := range y {
-		held.add(row{x: x[k], mean: y[k], shots: 1})
+		held.Add(model.Row{X: x[k], Mean: y[k], Shots: 1})
 		var at [][]float64
 		var all []float64
-		for _, r := range held.rows {
-			at, all = append(at, r.x), append(all, r.mean)
+		for _, r := range held.Rows {
+			at, all = append(at, r.X), append(all, r.Mean)
 		}
 		n := len(all)
 		for i, q := range s.Model.Priors {
@@ -141,7 +142,7 @@ func TestHyperposteriorAtCapacity(t *testing.T) {
 // by brute force, the mean as a part of the kernel and the scale on a fine grid.
 func TestEstimatedPriorsAgainstQuadrature(t *testing.T) {
 	nan := math.NaN()
-	s := priorSpec("averaged", []Prior{
+	s := priorSpec("averaged", []model.Prior{
 		{Kernel: "se", Lengthscale: []float64{0.3}, Outputscale: nan, NoiseSD: nan, Mean: nan},
 		{Kernel: "matern52", Lengthscale: []float64{0.2}, Outputscale: 4, NoiseSD: 0.4, Mean: nan},
 		{Kernel: "matern32", Lengthscale: []float64{0.5}, Outputscale: 4, NoiseSD: 0.4, Mean: 2},
@@ -202,31 +203,31 @@ func momentsOf(y []float64) (mean, sd float64) {
 // What is wrong with priors is named.
 func TestPriorsAreChecked(t *testing.T) {
 	nan := math.NaN()
-	good := Prior{Lengthscale: []float64{0.3}, Outputscale: nan, NoiseSD: nan, Mean: nan}
-	with := func(f func(p *Prior)) []Prior { p := good; f(&p); return []Prior{good, p} }
+	good := model.Prior{Lengthscale: []float64{0.3}, Outputscale: nan, NoiseSD: nan, Mean: nan}
+	with := func(f func(p *model.Prior)) []model.Prior { p := good; f(&p); return []model.Prior{good, p} }
 	for name, k := range map[string]struct {
 		rule   string
-		priors []Prior
+		priors []model.Prior
 		want   string
 	}{
-		"empty":             {"averaged", []Prior{}, "list of priors is empty"},
-		"rule":              {"best", []Prior{good}, `prior rule "best" is not known`},
-		"kernel":            {"", with(func(p *Prior) { p.Kernel = "cosine" }), `kernel "cosine" is not known`},
-		"lengthscale":       {"", with(func(p *Prior) { p.Lengthscale = []float64{0} }), "prior 2: lengthscale 0 must be positive"},
-		"lengthscales":      {"", with(func(p *Prior) { p.Lengthscale = []float64{1, 1, 1} }), "prior 2: 3 lengthscales for 2 variables"},
-		"outputscale":       {"", with(func(p *Prior) { p.Outputscale = 0 }), "prior 2: outputscale 0 must be positive"},
-		"noise":             {"", with(func(p *Prior) { p.NoiseSD = -1 }), "prior 2: noise sd -1"},
-		"mean":              {"", with(func(p *Prior) { p.Mean = math.Inf(1) }), "prior 2: mean +Inf"},
-		"weight":            {"", with(func(p *Prior) { p.Weight = nan }), "prior 2: weight NaN"},
-		"weight below zero": {"", with(func(p *Prior) { p.Weight = -1 }), "prior 2: weight -1"},
-		"custom":            {"", with(func(p *Prior) { p.Custom = gpcore.Linear([]float64{1}) }), "prior 2: the kernel is for 1 variables, there are 2"},
+		"empty":             {"averaged", []model.Prior{}, "list of priors is empty"},
+		"rule":              {"best", []model.Prior{good}, `prior rule "best" is not known`},
+		"kernel":            {"", with(func(p *model.Prior) { p.Kernel = "cosine" }), `kernel "cosine" is not known`},
+		"lengthscale":       {"", with(func(p *model.Prior) { p.Lengthscale = []float64{0} }), "prior 2: lengthscale 0 must be positive"},
+		"lengthscales":      {"", with(func(p *model.Prior) { p.Lengthscale = []float64{1, 1, 1} }), "prior 2: 3 lengthscales for 2 variables"},
+		"outputscale":       {"", with(func(p *model.Prior) { p.Outputscale = 0 }), "prior 2: outputscale 0 must be positive"},
+		"noise":             {"", with(func(p *model.Prior) { p.NoiseSD = -1 }), "prior 2: noise sd -1"},
+		"mean":              {"", with(func(p *model.Prior) { p.Mean = math.Inf(1) }), "prior 2: mean +Inf"},
+		"weight":            {"", with(func(p *model.Prior) { p.Weight = nan }), "prior 2: weight NaN"},
+		"weight below zero": {"", with(func(p *model.Prior) { p.Weight = -1 }), "prior 2: weight -1"},
+		"custom":            {"", with(func(p *model.Prior) { p.Custom = gpcore.Linear([]float64{1}) }), "prior 2: the kernel is for 1 variables, there are 2"},
 	} {
 		_, err := New(priorSpec(k.rule, k.priors))
 		if err == nil || !strings.Contains(err.Error(), k.want) {
 			t.Errorf("%s: %v, want %q", name, err, k.want)
 		}
 	}
-	zero := []Prior{good, good}
+	zero := []model.Prior{good, good}
 	if p := fresh(t, priorSpec("", zero)).(PriorReporter).Priors().Probability; p[0] != 0.5 || p[1] != 0.5 {
 		t.Errorf("weights of zero count as one: %v", p)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/risk"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // Recommend implements [Policy]: of the settings that were played, and in a hold of those
@@ -23,7 +25,7 @@ import (
 // objective, the bound is safe there too. Cost: a few expectations for each played
 // setting.
 func (e *engine) Recommend() (Recommendation, error) {
-	if len(e.model.data.rows) == 0 {
+	if len(e.model.Data.Rows) == 0 {
 		return Recommendation{}, ErrNoData
 	}
 	if err := e.refresh(); err != nil {
@@ -41,7 +43,7 @@ func (e *engine) Recommend() (Recommendation, error) {
 			}
 			played[set] = append(played[set], held...)
 		}
-		feasible, err := e.constraints.restrict(played, e.domains, e.seen+1, e.spec.Beta)
+		feasible, err := e.constraints.Restrict(played, e.domains, e.seen+1, e.spec.Beta)
 		if err != nil {
 			return Recommendation{}, err
 		}
@@ -71,7 +73,7 @@ func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, 
 		}
 		if !found || estimate.LowerBound > best.LowerBound {
 			found = true
-			best = Recommendation{ControlSet: set, X: e.domains[set].proposal(at), Estimate: estimate}
+			best = Recommendation{ControlSet: set, X: e.domains[set].Proposal(at), Estimate: estimate}
 		}
 	}
 	return best, found, nil
@@ -85,18 +87,18 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 	d := e.domains[set]
 	var out []float64
 	last := 0
-	for i := range e.model.data.rows {
-		r := &e.model.data.rows[i]
-		if r.set != set && (r.set >= 0 || len(d.random) > 0) || r.set == set && r.step == last {
+	for i := range e.model.Data.Rows {
+		r := &e.model.Data.Rows[i]
+		if r.Set != set && (r.Set >= 0 || len(d.Random) > 0) || r.Set == set && r.Step == last {
 			continue
 		}
-		last = r.step
-		x := make([]float64, d.size())
-		d.project(x, r.x)
+		last = r.Step
+		x := make([]float64, d.Size())
+		d.Project(x, r.X)
 		if reliable && e.excluded[set].unreliable(x) {
 			continue
 		}
-		d.settle(x)
+		d.Settle(x)
 		out = append(out, x...)
 	}
 	return out
@@ -104,11 +106,11 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 
 // safest ranks settings x of a domain by a quick form of the lower bound, estimates the
 // best sixteen in full, and returns the one with the greatest bound.
-func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, err error) {
+func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estimate, err error) {
 	const exact = 16
-	size := d.size()
-	terms := append(e.model.belief().linear(1, -e.spec.Beta), e.criterion.terms(-e.spec.Beta)...)
-	c, err := gpcore.NewExpected(terms, e.criterion.around.inputs(d, e.seen+1))
+	size := d.Size()
+	terms := append(e.model.Belief().Linear(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
+	c, err := gpcore.NewExpected(terms, e.criterion.Environment.Inputs(d, e.seen+1))
 	if err != nil {
 		return nil, Estimate{}, err
 	}
@@ -117,9 +119,9 @@ func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, er
 	if len(quick) > exact {
 		c.SurrogateValues(quick, x)
 	}
-	if r := e.criterion.spreadOf(e.model.belief(), d, e.seen+1); r != nil {
+	if r := e.criterion.SpreadOf(e.model.Belief(), d, e.seen+1); r != nil {
 		for i := range quick {
-			quick[i] -= e.criterion.spreadAlpha() * r.variance(x[i*size:(i+1)*size])
+			quick[i] -= e.criterion.SpreadAlpha() * r.Variance(x[i*size:(i+1)*size])
 		}
 	}
 	order := make([]int, len(quick))
@@ -145,26 +147,26 @@ func (e *engine) safest(d *domain, x []float64) (at []float64, best Estimate, er
 }
 
 // estimates describes the objective at settings x of a domain.
-func (e *engine) estimates(d *domain, x []float64) ([]Estimate, error) {
+func (e *engine) estimates(d *space.Domain, x []float64) ([]Estimate, error) {
 	beta := e.spec.Beta
-	summaries, err := e.criterion.summarise(judgement{e.model.belief(), d, e.seen + 1, -beta}, x)
+	summaries, err := e.criterion.Summarise(risk.Judgement{View: e.model.Belief(), Domain: d, Step: e.seen + 1, Beta: -beta}, x)
 	if err != nil {
 		return nil, err
 	}
-	h := e.model.inForce
-	feasible, err := e.constraints.feasibilities(d, e.seen+1, x)
+	h := e.model.InForce
+	feasible, err := e.constraints.Feasibilities(d, e.seen+1, x)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Estimate, len(summaries))
 	for k, s := range summaries {
-		low := s.mean - beta*s.sd
-		if e.criterion.risk > 0 {
-			low -= e.criterion.spreadAlpha() * s.risky()
+		low := s.Mean - beta*s.Sd
+		if e.criterion.Risk > 0 {
+			low -= e.criterion.SpreadAlpha() * s.Risky()
 		}
-		out[k] = Estimate{Mean: h.center + h.scale*s.mean, SD: h.scale * s.sd,
-			NoiseSD: h.scale * math.Sqrt(s.shot), LowerBound: h.center + h.scale*low, Feasibility: e.constraints.all(feasible[k])}
-		if e.model.guessed() {
+		out[k] = Estimate{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Sd,
+			NoiseSD: h.Scale * math.Sqrt(s.Shot), LowerBound: h.Center + h.Scale*low, Feasibility: e.constraints.All(feasible[k])}
+		if e.model.Guessed() {
 			out[k].NoiseSD = math.NaN()
 		}
 	}
@@ -179,11 +181,11 @@ func (e *engine) startEstimate() (Estimate, error) {
 	for i := range known {
 		if start := e.spec.Variables[i].Start; !math.IsNaN(start) {
 			known[i] = true
-			x = append(x, e.axes[i].unit(start))
+			x = append(x, e.axes[i].Unit(start))
 		}
 	}
-	d := &domain{set: -1, axes: e.axes}
-	d.split(known)
+	d := &space.Domain{Set: -1, Axes: e.axes}
+	d.Split(known)
 	out, err := e.estimates(d, x)
 	if err != nil {
 		return Estimate{}, err

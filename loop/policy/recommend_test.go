@@ -4,6 +4,9 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // The recommendation is Corollary 1.1's: no played setting has a greater pessimistic
@@ -19,21 +22,21 @@ func TestRecommendIsCorollary1(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := p.(*engine)
-	h := e.model.inForce
+	h := e.model.InForce
 	bound := func(x []float64) float64 {
 		var mean, variance, noise, spread [1]float64
-		e.model.f.Predict(mean[:], variance[:], x)
-		e.model.v.gp.Predict(noise[:], spread[:], x)
-		v := math.Exp(e.model.v.hyper.mean + noise[0] + s.Beta*math.Sqrt(spread[0]))
-		return h.center + h.scale*(mean[0]-s.Beta*math.Sqrt(variance[0])) - s.Risk*h.scale*h.scale*v
+		e.model.GP.Predict(mean[:], variance[:], x)
+		e.model.Noise.GP.Predict(noise[:], spread[:], x)
+		v := math.Exp(e.model.Noise.Hyper.Mean + noise[0] + s.Beta*math.Sqrt(spread[0]))
+		return h.Center + h.Scale*(mean[0]-s.Beta*math.Sqrt(variance[0])) - s.Risk*h.Scale*h.Scale*v
 	}
 	// One bit of rounding in different orders of summation.
 	if got := bound(r.X); math.Abs(got-r.LowerBound) > 1e-9 {
 		t.Errorf("lower bound %g, recomputed %g", r.LowerBound, got)
 	}
-	for _, q := range e.model.data.rows {
-		if b := bound(q.x); b > r.LowerBound+1e-9 {
-			t.Errorf("played %v has bound %g, recommended %v only %g", q.x, b, r.X, r.LowerBound)
+	for _, q := range e.model.Data.Rows {
+		if b := bound(q.X); b > r.LowerBound+1e-9 {
+			t.Errorf("played %v has bound %g, recommended %v only %g", q.X, b, r.X, r.LowerBound)
 		}
 	}
 	if r.SD <= 0 || r.LowerBound >= r.Mean-s.Beta*r.SD || r.NoiseSD <= 0 {
@@ -77,7 +80,7 @@ func TestRecommendFromADryRun(t *testing.T) {
 		if !whole && !errors.Is(err, ErrNoData) {
 			t.Errorf("nothing can be controlled as it was measured, but: %+v, %v", r, err)
 		}
-		if e := p.(*engine); e.costs.cash.spent() != 0 || e.counted != 0 {
+		if e := p.(*engine); e.costs.Cash.Spent() != 0 || e.counted != 0 {
 			t.Error("steps without control counted as plays")
 		}
 	}
@@ -87,7 +90,7 @@ func TestRecommendFromADryRun(t *testing.T) {
 // plain average over a fine grid is the oracle.
 func TestStartEstimate(t *testing.T) {
 	s := cvsSpec()
-	s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.4, .4, .4}, Outputscale: 4, NoiseSD: 0.1, Mean: 2}
+	s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.4, .4, .4}, Outputscale: 4, NoiseSD: 0.1, Mean: 2}
 	s.Variables[0].Start, s.Variables[2].Start = 0.2, 0.9 // x1 is random: uniform
 	p := fresh(t, s)
 	fill(t, p, s, 30, 1)
@@ -100,7 +103,7 @@ func TestStartEstimate(t *testing.T) {
 	mean, square, sd := 0.0, 0.0, 0.0
 	for i := range n {
 		var m, v [1]float64
-		e.model.f.Predict(m[:], v[:], []float64{0.2, (float64(i) + 0.5) / n, 0.9})
+		e.model.GP.Predict(m[:], v[:], []float64{0.2, (float64(i) + 0.5) / n, 0.9})
 		mean += m[0] / n
 		square += m[0] * m[0] / n
 		sd += math.Sqrt(v[0]) / n
@@ -125,9 +128,9 @@ func TestHeldVariableInRecommendation(t *testing.T) {
 	s.ControlSets = s.ControlSets[:1] // only x0
 	s.ControlSets[0].Cost = 0
 	for i := range s.Variables {
-		s.Variables[i].Random.Kind = Held
+		s.Variables[i].Random.Kind = space.Held
 	}
-	s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.4, .4, .4}, Outputscale: 1, NoiseSD: 0.1}
+	s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{.4, .4, .4}, Outputscale: 1, NoiseSD: 0.1}
 	p := fresh(t, s)
 	fill(t, p, s, 20, 1)
 	last := []float64{0.4, 0.33, 0.77}
@@ -138,7 +141,7 @@ func TestHeldVariableInRecommendation(t *testing.T) {
 	}
 	var m, v [1]float64
 	e := p.(*engine)
-	e.model.f.Predict(m[:], v[:], []float64{r.X[0], 0.33, 0.77})
+	e.model.GP.Predict(m[:], v[:], []float64{r.X[0], 0.33, 0.77})
 	if math.Abs(m[0]-r.Mean) > 1e-12 || !math.IsNaN(r.X[1]) {
 		t.Errorf("recommended %v with mean %g, want %g", r.X, r.Mean, m[0])
 	}

@@ -3,6 +3,10 @@ package policy
 import (
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // setRule decides among control sets. Indices are those of Spec.ControlSets; fits
@@ -24,7 +28,7 @@ type setRule interface {
 type greatest struct{}
 
 func (greatest) eligible(fits []int) []int            { return fits }
-func (greatest) choose(_ []int, values []float64) int { return argmax(values) }
+func (greatest) choose(_ []int, values []float64) int { return num.Argmax(values) }
 func (greatest) slack() float64                       { return 0 }
 func (greatest) played(int)                           {}
 
@@ -45,7 +49,7 @@ func (e *epsilonSchedule) eligible(fits []int) []int { return fits }
 
 func (e *epsilonSchedule) choose(sets []int, values []float64) int {
 	epsilon := e.slack()
-	greatest := values[argmax(values)]
+	greatest := values[num.Argmax(values)]
 	near := func(k int) bool { return values[k]+epsilon >= greatest }
 	cheapest := math.Inf(1)
 	for k, set := range sets {
@@ -55,7 +59,7 @@ func (e *epsilonSchedule) choose(sets []int, values []float64) int {
 	}
 	best := -1
 	for k, set := range sets {
-		if near(k) && sameCost(e.costs[set], cheapest) && (best < 0 || values[k] > values[best]) {
+		if near(k) && cost.SameCost(e.costs[set], cheapest) && (best < 0 || values[k] > values[best]) {
 			best = k
 		}
 	}
@@ -89,8 +93,8 @@ const (
 // newExploreThenCommit groups the control sets by cost. The full set, sets that
 // cost as much or more, and (without a full set) the dearest group are left for
 // the end. plays 0 stands for ETC-Ada.
-func newExploreThenCommit(sets []ControlSet, plays int) *exploreThenCommit {
-	e := &exploreThenCommit{full: slices.IndexFunc(sets, ControlSet.full)}
+func newExploreThenCommit(sets []space.ControlSet, plays int) *exploreThenCommit {
+	e := &exploreThenCommit{full: slices.IndexFunc(sets, space.ControlSet.Full)}
 	dearest := 0.0
 	for _, s := range sets {
 		dearest = max(dearest, s.Cost)
@@ -113,17 +117,17 @@ func newExploreThenCommit(sets []ControlSet, plays int) *exploreThenCommit {
 		return 0
 	})
 	for _, i := range order {
-		cost, last := sets[i].Cost, len(e.groups)-1
-		if cost >= limit || sameCost(cost, limit) {
+		each, last := sets[i].Cost, len(e.groups)-1
+		if each >= limit || cost.SameCost(each, limit) {
 			continue
 		}
-		if last >= 0 && sameCost(cost, sets[e.groups[last][0]].Cost) {
+		if last >= 0 && cost.SameCost(each, sets[e.groups[last][0]].Cost) {
 			e.groups[last] = append(e.groups[last], i)
 			continue
 		}
 		n := plays
 		if plays == 0 { // a free group gets as many plays as one of a thousandth of the dearest cost
-			n = int(etcAda*dearest/max(cost, dearest/1000) + costTolerance)
+			n = int(etcAda*dearest/max(each, dearest/1000) + cost.CostTolerance)
 		}
 		e.groups, e.left = append(e.groups, []int{i}), append(e.left, n)
 	}
@@ -145,7 +149,7 @@ func (e *exploreThenCommit) eligible(fits []int) []int {
 	return fits
 }
 
-func (e *exploreThenCommit) choose(_ []int, values []float64) int { return argmax(values) }
+func (e *exploreThenCommit) choose(_ []int, values []float64) int { return num.Argmax(values) }
 
 func (e *exploreThenCommit) slack() float64 { return 0 }
 

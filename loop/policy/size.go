@@ -1,5 +1,9 @@
 package policy
 
+import (
+	"github.com/labtuner/tuner/loop/policy/model"
+)
+
 // Sizer is a policy that can tell how large its model is.
 type Sizer interface {
 	Size() Size
@@ -17,12 +21,12 @@ type Size struct {
 // PriorReporter is a policy whose priors may compete.
 type PriorReporter interface {
 	// Priors tells how the priors stand; nil where none compete.
-	Priors() *PriorReport
+	Priors() *model.PriorReport
 }
 
 // Priors implements [PriorReporter].
-func (e *engine) Priors() *PriorReport {
-	r := e.model.report()
+func (e *engine) Priors() *model.PriorReport {
+	r := e.model.Report()
 	if r != nil {
 		r.Fit.Through = e.seen
 	}
@@ -31,5 +35,5 @@ func (e *engine) Priors() *PriorReport {
 
 // Size implements [Sizer].
 func (e *engine) Size() Size {
-	return Size{Observations: len(e.model.data.rows), Capacity: e.model.data.capacity, Refactorisations: e.model.loads}
+	return Size{Observations: len(e.model.Data.Rows), Capacity: e.model.Data.Capacity, Refactorisations: e.model.Loads}
 }

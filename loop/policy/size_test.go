@@ -4,14 +4,17 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // TestSize: the size grows by one with every observation, and what is computed from
 // scratch is counted.
 func TestSize(t *testing.T) {
-	axis := Variable{Name: "a", Low: 0, High: 1, Start: math.NaN()}
+	axis := space.Variable{Name: "a", Low: 0, High: 1, Start: math.NaN()}
 	p, err := New(Spec{Kind: "gp-ucb", Seed: 1, InitialSteps: 2, Design: "sobol", Confidence: "constant", Beta: 2,
-		Model: Model{Kernel: "se", Capacity: 16, Hyperparameters: "fit"}, Variables: []Variable{axis}, ControlSets: []ControlSet{{Controlled: []bool{true}, Cost: 1}}})
+		Model: model.Spec{Kernel: "se", Capacity: 16, Hyperparameters: "fit"}, Variables: []space.Variable{axis}, ControlSets: []space.ControlSet{{Controlled: []bool{true}, Cost: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,22 @@
 package policy
 
+import (
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
 // Spec describes a problem and the policy that is to solve it. It is plain data:
 // a configuration file, a benchmark and a test all build one.
 type Spec struct {
 	// Kind is the policy's name, as a configuration file writes it: see [Kinds].
 	Kind string
 	// Variables in file order.
-	Variables []Variable
+	Variables []space.Variable
 	// ControlSets in file order; one that holds every variable if the user named
 	// none.
-	ControlSets []ControlSet
+	ControlSets []space.ControlSet
 	// Candidates, if any, are the only settings that may be proposed: one row per
 	// candidate, one value per variable.
 	Candidates [][]float64
@@ -74,16 +81,16 @@ type Spec struct {
 	// MoveCost is the cost per unit moved, one value per variable; nil: nothing.
 	MoveCost []float64
 	// Constraints that steps should keep.
-	Constraints []Constraint
+	Constraints []constraint.Spec
 	// Drift says that the objective changes with time.
-	Drift Drift
+	Drift drift.Spec
 
 	// Design of the initial steps: "sobol" or "random".
 	Design string
 	// InitialSteps is the number of initial steps.
 	InitialSteps int
 
-	Model Model
+	Model model.Spec
 
 	// Seed determines every random choice.
 	Seed uint64

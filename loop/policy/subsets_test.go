@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // hartmann is the three-dimensional Hartmann function on the unit cube, greatest
@@ -35,11 +39,11 @@ const hartmannMax = 3.86278
 // (variance 0.02).
 func moderate(seed uint64, budget float64) Spec {
 	s := Spec{Kind: "ucb-cvs", Variables: box(3), Confidence: "constant", Beta: 2, Schedule: "etc-ada", Budget: budget,
-		Design: "random", InitialSteps: 5, Seed: seed, Model: Model{Kernel: "se", Hyperparameters: "fit", Capacity: 256}}
+		Design: "random", InitialSteps: 5, Seed: seed, Model: model.Spec{Kernel: "se", Hyperparameters: "fit", Capacity: 256}}
 	s.ControlSets = sets(3, []float64{.1, .1, .1, .2, .2, .2, 1},
 		[]int{0}, []int{1}, []int{2}, []int{0, 1}, []int{0, 2}, []int{1, 2}, []int{0, 1, 2})
 	for i := range s.Variables {
-		s.Variables[i].Random = Distribution{Kind: TruncatedNormal, Mean: 0.5, SD: 0.141821}
+		s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.5, SD: 0.141821}
 	}
 	return s
 }
@@ -61,24 +65,24 @@ func playHartmann(t testing.TB, s Spec, maxSteps int) subsetRun {
 		t.Fatal(err)
 	}
 	nature := rand.New(rand.NewPCG(s.Seed, 77))
-	left := newMarginal(&s.Variables[0])
+	left := space.NewMarginal(&s.Variables[0])
 	draw := func(x []float64) []float64 {
 		out := append([]float64(nil), x...)
 		for i, v := range out {
 			if math.IsNaN(v) {
-				out[i] = left.quantile(nature.Float64())
+				out[i] = left.Quantile(nature.Float64())
 			}
 		}
 		return out
 	}
 	// The true expectation by 4096 scrambled Sobol points, of error below 0.001.
 	truth := func(x []float64) float64 {
-		sequence, sum := sobol.NewScrambled(3, stream(1, forNodes, 9)), 0.0
+		sequence, sum := sobol.NewScrambled(3, num.Stream(1, num.ForNodes, 9)), 0.0
 		u := make([]float64, 3)
 		for i := range 4096 {
 			sequence.Point(u, i)
 			for j := range u {
-				if u[j] = left.quantile(u[j]); !math.IsNaN(x[j]) {
+				if u[j] = left.Quantile(u[j]); !math.IsNaN(x[j]) {
 					u[j] = x[j]
 				}
 			}
@@ -89,7 +93,7 @@ func playHartmann(t testing.TB, s Spec, maxSteps int) subsetRun {
 	var r subsetRun
 	for len(r.sets) < maxSteps {
 		q, err := p.Propose(context.Background())
-		if errors.Is(err, ErrBudget) {
+		if errors.Is(err, cost.ErrBudget) {
 			break
 		}
 		if err != nil {

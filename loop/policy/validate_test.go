@@ -4,12 +4,15 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // cvsSpec is a small valid problem with subsets.
 func cvsSpec() Spec {
 	s := Spec{Kind: "ucb-cvs", Variables: box(3), Confidence: "constant", Beta: 2, Schedule: "etc-ada", Design: "random",
-		InitialSteps: 3, Model: Model{Kernel: "se", Hyperparameters: "fit"}}
+		InitialSteps: 3, Model: model.Spec{Kernel: "se", Hyperparameters: "fit"}}
 	s.ControlSets = sets(3, []float64{.1, .2, 1}, []int{0}, []int{0, 1}, []int{0, 1, 2})
 	return s
 }
@@ -78,10 +81,10 @@ func TestNewRefusesVariables(t *testing.T) {
 		{`variable "x0": level NaN lies outside`, rahboSpec(2, 1), func(s *Spec) { s.Variables[0].Levels = []float64{nan} }},
 		{`variable "x0": level 0.5 follows 0.5, but levels must grow`, rahboSpec(2, 1), func(s *Spec) { s.Variables[0].Levels = []float64{0.5, 0.5} }},
 		{`variable "x1": normal distribution with mean 0.5 and sd 0`, cvsSpec(), func(s *Spec) {
-			s.Variables[1].Random = Distribution{Kind: TruncatedNormal, Mean: 0.5}
+			s.Variables[1].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.5}
 		}},
 		{`variable "x1": normal distribution with mean 9 and sd 0.5 practically never falls in the range [0, 1]`, cvsSpec(), func(s *Spec) {
-			s.Variables[1].Random = Distribution{Kind: TruncatedNormal, Mean: 9, SD: 0.5}
+			s.Variables[1].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 9, SD: 0.5}
 		}},
 		{`variable "x1": random kind 9 is not known`, cvsSpec(), func(s *Spec) { s.Variables[1].Random.Kind = 9 }},
 	})
@@ -115,19 +118,19 @@ func TestNewRefusesModels(t *testing.T) {
 		{`capacity 1 must be at least 2`, rahboSpec(2, 1), func(s *Spec) { s.Model.Capacity = 1 }},
 		{`refit lag 7 must not exceed refit every 5`, rahboSpec(2, 1), func(s *Spec) { s.Model.RefitLag = 7 }},
 		{`1 fixed lengthscales for 2 variables`, rahboSpec(2, 1), func(s *Spec) {
-			s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1}, Outputscale: 1}
+			s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1}, Outputscale: 1}
 		}},
 		{`fixed lengthscale 0 must be positive`, rahboSpec(2, 1), func(s *Spec) {
-			s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 0}, Outputscale: 1}
+			s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 0}, Outputscale: 1}
 		}},
 		{`fixed outputscale 0 must be positive`, rahboSpec(2, 1), func(s *Spec) {
-			s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 1}}
+			s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 1}}
 		}},
 		{`fixed noise sd NaN must be finite`, rahboSpec(2, 1), func(s *Spec) {
-			s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 1}, Outputscale: 1, NoiseSD: nan}
+			s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 1}, Outputscale: 1, NoiseSD: nan}
 		}},
 		{`fixed mean NaN must be finite`, rahboSpec(2, 1), func(s *Spec) {
-			s.Model = Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 1}, Outputscale: 1, Mean: nan}
+			s.Model = model.Spec{Kernel: "se", Hyperparameters: "fixed", Lengthscale: []float64{1, 1}, Outputscale: 1, Mean: nan}
 		}},
 	})
 }

@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"math"
+
+	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // Warmer is a policy that can be told what was observed before its first step.
@@ -17,7 +19,7 @@ type Warmer interface {
 
 // Warm implements [Warmer].
 func (e *engine) Warm(observations []Observation) error {
-	if e.seen > 0 || e.proposed > 0 || len(e.model.data.rows) > 0 {
+	if e.seen > 0 || e.proposed > 0 || len(e.model.Data.Rows) > 0 {
 		return fmt.Errorf("%w: the first step has begun", ErrObservation)
 	}
 	if len(e.spec.Drift.Timescale) > 0 && len(observations) > 0 {
@@ -32,13 +34,13 @@ func (e *engine) Warm(observations []Observation) error {
 	for _, o := range observations {
 		x := make([]float64, len(o.X))
 		for i, v := range o.X {
-			x[i] = e.axes[i].unit(v)
+			x[i] = e.axes[i].Unit(v)
 		}
 		variance := o.Variance
 		if o.Shots < 2 {
 			variance = math.NaN()
 		}
-		e.model.observe(row{x: e.model.point(x, 0), mean: o.Mean, variance: variance, shots: o.Shots, set: -1})
+		e.model.Observe(model.Row{X: e.model.Point(x, 0), Mean: o.Mean, Variance: variance, Shots: o.Shots, Set: -1})
 	}
 	return nil
 }

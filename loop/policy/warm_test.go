@@ -6,17 +6,21 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // bowl is the objective of these tests: its maximum of 5 is at (6, 3).
 func bowl(x []float64) float64 { return 5 - math.Pow(x[0]-6, 2)/4 - math.Pow(x[1]-3, 2)/4 }
 
 func warmSpec(kind string) Spec {
-	v := Variable{Name: "a", Low: 0, High: 10, Start: math.NaN()}
+	v := space.Variable{Name: "a", Low: 0, High: 10, Start: math.NaN()}
 	w := v
 	w.Name = "b"
-	return Spec{Kind: kind, Seed: 3, Variables: []Variable{v, w}, ControlSets: []ControlSet{{Controlled: []bool{true, true}, Cost: 1}},
-		Confidence: "constant", Beta: 2, Design: "sobol", Schedule: "etc-ada", Model: Model{Kernel: "matern52", Hyperparameters: "fit"}, Risk: map[bool]float64{true: 0.5}[kind == "rahbo"]}
+	return Spec{Kind: kind, Seed: 3, Variables: []space.Variable{v, w}, ControlSets: []space.ControlSet{{Controlled: []bool{true, true}, Cost: 1}},
+		Confidence: "constant", Beta: 2, Design: "sobol", Schedule: "etc-ada", Model: model.Spec{Kernel: "matern52", Hyperparameters: "fit"}, Risk: map[bool]float64{true: 0.5}[kind == "rahbo"]}
 }
 
 // earlier is a grid of observations of the bowl.
@@ -71,7 +75,7 @@ func TestWarmCountsNoSteps(t *testing.T) {
 		}
 		for {
 			q, err := p.Propose(context.Background())
-			if errors.Is(err, ErrBudget) {
+			if errors.Is(err, cost.ErrBudget) {
 				return initial, x
 			}
 			if err == nil {

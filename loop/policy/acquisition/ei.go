@@ -1,0 +1,89 @@
+package acquisition
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// Improvement is expected improvement. With b the best value so far,
+//
+//	a_i(c) = E_R[ (mu - b) Phi((mu - b)/s) + s phi((mu - b)/s) ],   mu, s at (c, R),
+//
+// the expected gain over b of the objective at (c, R), averaged over control set i's
+// random variables R; without R it is the textbook's (Jones, Schonlau and Welch, J.
+// Global Optim. 13 (1998), eq. 15). Data are noisy, so b is no reading: it is the
+// greatest posterior mean of the settings played, for control sets that leave variables
+// random the greatest expectation E_R[mu]. The search works on the logarithm.
+//
+// EI-PSQ of Tay et al. (NeurIPS 2023) takes the full control set alone, its form per
+// unit cost the greatest a_i/cost_i; EI per cost (Paria et al.) divides by the cost of
+// the setting.
+type Improvement struct{}
+
+func (Improvement) Options(d *Decision) ([]Option, error) {
+	var out []Option
+	for _, v := range d.Views {
+		best, err := d.bestMean(v)
+		if err != nil {
+			return nil, err
+		}
+		objectives, err := d.Expectations(v.Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+			return ExpectedImprovement(mu-best, sigma)
+		}))
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.Sets {
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: gain, floor: leastImprovement})
+		}
+	}
+	return out, nil
+}
+
+// leastImprovement ends the logarithm where numbers end.
+const leastImprovement = 1e-300
+
+// ExpectedImprovement is E[max(X, 0)] for a normal X, and its derivatives by mean and
+// standard deviation.
+func ExpectedImprovement(mean, sd float64) (value, byMean, bySD float64) {
+	z := mean / sd
+	below, density := num.NormalCDF(z), num.NormalDensity(z)
+	return max(mean*below+sd*density, 0), below, density
+}
+
+// bestMean is the greatest posterior mean of the settings that valid steps played, by
+// expectation where their control set left variables random; with constraints of those
+// settings that are probably feasible, where there are some. Where only steps without
+// control were seen it is that at their values.
+func (d *Decision) bestMean(v model.View) (float64, error) {
+	played := make([][]float64, len(d.Domains))
+	for set := range played {
+		played[set] = d.Played(set)
+	}
+	d.Keeper.Among(played)
+	best := math.Inf(-1)
+	for set, dom := range d.Domains {
+		x := played[set]
+		if len(x) == 0 {
+			continue
+		}
+		means, err := space.Expectation(v.Linear(1, 0), d.Criterion.Environment.Inputs(dom, d.Step), x)
+		if err != nil {
+			return 0, err
+		}
+		best = max(best, means[num.Argmax(means)]+v.Offset())
+	}
+	if !math.IsInf(best, -1) {
+		return best, nil
+	}
+	var x []float64
+	for i := range d.Criterion.Model.Data.Rows {
+		x = append(x, d.Criterion.Model.Data.Rows[i].X...)
+	}
+	mean, sd := make([]float64, len(d.Criterion.Model.Data.Rows)), make([]float64, len(d.Criterion.Model.Data.Rows))
+	v.Moments(mean, sd, x)
+	return mean[num.Argmax(mean)], nil
+}

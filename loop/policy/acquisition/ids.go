@@ -1,0 +1,213 @@
+package acquisition
+
+import (
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+)
+
+// InformationDirected is cost-aware information-directed sampling, CostIDS (Paria et
+// al.). With beta = sqrt(beta_t) the confidence parameter, U the greatest optimistic
+// bound and lambda the cost of a step,
+//
+//	U      = max over x of mu(x) + beta s(x)
+//	R(x)   = (U - mu(x))^2 / s(x)^2                       information ratio
+//	x_t    = argmin lambda(x) R(x)  subject to  R(x) <= rho R*,   R* = min over x of R(x)
+//
+// with mu and s the posterior mean and standard deviation (their sections 3 and 4; the
+// 1/t^2 that their analysis adds to U is left out, as in their experiments). Since U is
+// nowhere below the bound, U - mu >= beta s: so R >= beta_t everywhere, with equality
+// where the bound is greatest, R* = beta_t needs no search of its own, and the constraint
+// reads
+//
+//	mu(x) + sqrt(rho) beta s(x) >= U.
+//
+// It always holds where U was found, which is where the search for x_t begins. With rho
+// 1, or where all steps cost the same, the step is GP-UCB's.
+//
+// Our choice, the paper has neither: with control sets mu and s are the expectations over
+// the variables that are left random, U is the greatest over all of them; where priors are
+// kept apart, over them as well. U goes over what the rest of the budget can pay. Without
+// costs (Spec.PerCost unset) R is minimised.
+type InformationDirected struct{ Rho float64 }
+
+func (a InformationDirected) Options(d *Decision) ([]Option, error) {
+	peak, err := d.Peak()
+	if err != nil {
+		return nil, err
+	}
+	var out []Option
+	for _, v := range d.Views {
+		below, err := d.Expectations(v.Linear(1, -1))
+		if err != nil {
+			return nil, err
+		}
+		spread, err := d.Expectations(v.Linear(0, -1)) // above zero, gpcore would prepare a bound in O(n^3)
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.Sets {
+			r := &InformationRatio{Below: below[i], spread: spread[i], top: peak.Value - v.Offset(), beta: d.Beta, rho: a.Rho}
+			o := Option{Set: set, View: v, Objective: r, Unit: Pure, floor: LeastRatio}
+			if set == peak.Set && sameView(v, peak.view) {
+				o.Start = peak.X
+				out = slices.Insert(out, 0, o) // a decision that is cut looks at the first
+				continue
+			}
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// peak is where the optimistic bound is greatest among settings that can be paid.
+type peak struct {
+	Set   int
+	view  model.View
+	X     []float64
+	Value float64 // of the standardised objective
+}
+
+func (d *Decision) Peak() (peak, error) {
+	options, err := UpperBound{}.Options(d)
+	if err != nil {
+		return peak{}, err
+	}
+	found, err := d.Search(options, 0)
+	if err != nil {
+		return peak{}, err
+	}
+	top := peak{Value: math.Inf(-1)}
+	for i, o := range options {
+		if math.IsInf(found[i].Value, -1) { // a cut search did not come to it
+			continue
+		}
+		x, err := d.Costs.Payable(d.Domains[o.Set], found[i].X)
+		if err != nil {
+			continue // nothing of this control set can be paid
+		}
+		var value [1]float64
+		o.Objective.Values(value[:], x)
+		if v := value[0] + o.Offset; v > top.Value {
+			top = peak{o.Set, o.View, slices.Clone(x), v}
+		}
+	}
+	if math.IsInf(top.Value, -1) {
+		return peak{}, d.Costs.Broke()
+	}
+	return top, nil
+}
+
+// sameView says that two views are of the same processes.
+func sameView(a, b model.View) bool {
+	return slices.EqualFunc(a, b, func(x, y model.Component) bool { return x.GP == y.GP })
+}
+
+const (
+	// LeastRatio ends the logarithm of an inverse ratio.
+	LeastRatio = 1e-300
+	// forbidden takes an inverse ratio that breaks the constraint below all that keep it,
+	// whatever they cost: costs differ by less than a factor of 1e100.
+	Forbidden = 1e-100
+	// ratioSlack is what the constraint forgives, in standard deviations of the objective
+	// and as a fraction: the rounding of U.
+	ratioSlack = 1e-9
+)
+
+// InformationRatio is 1/R(x) where the constraint holds and next to nothing elsewhere.
+type InformationRatio struct {
+	Below, spread  *gpcore.Expected // E[mu - s] and -E[s], without the views' prior means
+	top, beta, rho float64
+	s, slope       []float64 // scratch
+}
+
+// parts are the inverse ratio, and its derivatives by E[mu] and E[s].
+func (r *InformationRatio) parts(mu, s float64) (value, byMu, bySD float64) {
+	gap := r.top - mu
+	if least := r.beta * s; gap <= least { // the search for U stopped short of x
+		gap = least
+	}
+	gap = max(gap, 1e-9)
+	value = s * s / (gap * gap)
+	byMu, bySD = 2*value/gap, 2*s/(gap*gap)
+	if !r.permits(mu, s) {
+		return Forbidden * value, Forbidden * byMu, Forbidden * bySD
+	}
+	return value, byMu, bySD
+}
+
+// permits is the constraint.
+func (r *InformationRatio) permits(mu, s float64) bool {
+	return r.top-mu <= math.Sqrt(r.rho)*r.beta*s*(1+ratioSlack)+ratioSlack
+}
+
+// Dim implements [gpcore.Objective].
+func (r *InformationRatio) Dim() int { return r.Below.Dim() }
+
+// Values implements [gpcore.Objective].
+func (r *InformationRatio) Values(dst, x []float64) {
+	r.values(dst, x, r.Below.Values, r.spread.Values)
+}
+
+// Fork implements [gpcore.Objective].
+func (r *InformationRatio) Fork() gpcore.Objective {
+	return &InformationRatio{Below: r.Below.Fork().(*gpcore.Expected), spread: r.spread.Fork().(*gpcore.Expected),
+		top: r.top, beta: r.beta, rho: r.rho}
+}
+
+// Prepare implements [gpcore.Preparer].
+func (r *InformationRatio) Prepare() {
+	r.Below.Prepare()
+	r.spread.Prepare()
+}
+
+// Scales implements [gpcore.Scaled].
+func (r *InformationRatio) Scales(dst []float64) bool { return r.Below.Scales(dst) }
+
+// Gradients implements [gpcore.Differentiable].
+func (r *InformationRatio) Gradients(dst, grad, x []float64) {
+	r.gradients(graded{dst, grad}, x, r.Below.Gradients, r.spread.Gradients)
+}
+
+// Surrogate implements [gpcore.Surrogated]: fewer nodes.
+func (r *InformationRatio) Surrogate() gpcore.SurrogateKind { return r.Below.Surrogate() }
+
+// SurrogateValues implements [gpcore.Surrogated].
+func (r *InformationRatio) SurrogateValues(dst, x []float64) {
+	r.values(dst, x, r.Below.SurrogateValues, r.spread.SurrogateValues)
+}
+
+// SurrogateGradients implements [gpcore.Surrogated].
+func (r *InformationRatio) SurrogateGradients(dst, grad, x []float64) {
+	r.gradients(graded{dst, grad}, x, r.Below.SurrogateGradients, r.spread.SurrogateGradients)
+}
+
+// values are those of the ratio from the two expectations'.
+func (r *InformationRatio) values(dst, x []float64, below, spread func(dst, x []float64)) {
+	r.s = num.Sized(r.s, len(dst))
+	below(dst, x)
+	spread(r.s, x)
+	for j, s := range r.s {
+		dst[j], _, _ = r.parts(dst[j]-s, -s)
+	}
+}
+
+// graded are values with gradients.
+type graded struct{ value, grad []float64 }
+
+// gradients does the same with gradients.
+func (r *InformationRatio) gradients(out graded, x []float64, below, spread func(dst, grad, x []float64)) {
+	r.s, r.slope = num.Sized(r.s, len(out.value)), num.Sized(r.slope, len(out.grad))
+	below(out.value, out.grad, x)
+	spread(r.s, r.slope, x)
+	for j, s := range r.s {
+		value, byMu, bySD := r.parts(out.value[j]-s, -s)
+		out.value[j] = value
+		for i := j * r.Dim(); i < (j+1)*r.Dim(); i++ {
+			out.grad[i] = byMu*(out.grad[i]-r.slope[i]) - bySD*r.slope[i]
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package acquisition
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// MaximaSamples is the number of sampled maxima behind an information, as in the
+// experiments of Takeno et al. (arXiv 2409.00979).
+const MaximaSamples = 10
+
+// Optimum is the maximum of a posterior sample over the settings of all variables.
+type Optimum struct {
+	Component model.Component
+	X         []float64 // every coordinate of the process
+	Value     float64   // of the objective: with the component's prior mean
+}
+
+// Maxima draws samples of a view and maximises each where the goal lies, with
+// constraints over what probably keeps them: exactly where
+// its settings are listed, else by a search of its own, which is metered with the others
+// of the decision. Where that was cut before it came to a sample, the best of the
+// observed settings with a great posterior mean stands in.
+func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error) {
+	out, aim := make([]Optimum, n), d.Goal
+	var problems []gpcore.Problem
+	var paths []*expectedPath
+	var searched []int
+	for i := range out {
+		s, err := d.Sample(v, aim.Domain, rng)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Component = s.component
+		if s.table != nil {
+			k := num.Argmax(d.Keeper.Penalise(s.table, aim.Domain.List))
+			out[i].X, out[i].Value = aim.Domain.Row(k), s.table[k]+s.component.Mean
+			continue
+		}
+		o, err := s.through(d, aim)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, gpcore.Problem{Objective: d.Keeper.KeepTarget(o), Axes: aim.Domain.ProblemAxes(), List: aim.Domain.List,
+			Screen: screenOfMaxima(aim.Domain.Size()), Climbs: 6})
+		paths, searched = append(paths, o.(*expectedPath)), append(searched, i)
+	}
+	if len(problems) == 0 {
+		return out, nil
+	}
+	s, err := gpcore.NewSearch(problems, gpcore.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: math.Inf(1)})
+	if err != nil {
+		return nil, err
+	}
+	starts := d.StartsIn(aim.Domain, d.Incumbents)
+	for i := range problems {
+		s.SetStarts(i, starts)
+	}
+	for k, m := range d.Units.Run(s) {
+		i, o := searched[k], paths[k]
+		x, value := m.X, m.Value
+		switch {
+		case math.IsInf(value, -1):
+			x, value = best(o, starts)
+		case d.Keeper != nil: // without the penalty
+			x, value = best(o, x)
+		}
+		full, _ := o.shape.Rules()
+		out[i].X, out[i].Value = append([]float64(nil), o.points(&full, x)...), value+out[i].Component.Mean
+	}
+	return out, nil
+}
+
+// screenOfMaxima is how many points are screened for a sample's maximum: fewer than for
+// a decision, since an error of one of ten samples counts little.
+func screenOfMaxima(dims int) int { return 120 << min(dims-1, 4) }
+
+// best is the best of the rows of x.
+func best(o gpcore.Objective, x []float64) (at []float64, value float64) {
+	size := o.Dim()
+	values := make([]float64, len(x)/size)
+	o.Values(values, x)
+	k := num.Argmax(values)
+	return x[k*size : (k+1)*size], values[k]
+}
+
+// StartsIn lists points of all variables as settings of a domain, row after row.
+func (d *Decision) StartsIn(dom *space.Domain, points [][]float64) []float64 {
+	out := make([]float64, 0, len(points)*dom.Size())
+	for _, x := range points {
+		at := make([]float64, dom.Size())
+		dom.Project(at, x)
+		dom.Settle(at)
+		out = append(out, at...)
+	}
+	return out
+}
+
+// ImprovementOverSample is PIMS, the probability of improvement from max sampling
+// (Takeno et al., ICML 2024; arXiv 2311.03760, eq. 4): with f* the maximum of one sample,
+//
+//	a_i(c) = E_R[ Phi((mu - f*)/s) ],   mu, s at (c, R),
+//
+// over control set i's random variables R. The search works on the logarithm.
+type ImprovementOverSample struct{}
+
+func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
+	var out []Option
+	for i, v := range d.Views {
+		m, err := d.Maxima(v, 1, d.Substream(num.ForSample, i))
+		if err != nil {
+			return nil, err
+		}
+		target := m[0].Value
+		objectives, err := d.Expectations(v.Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+			z := (mu - target) / sigma
+			p := num.NormalDensity(z) / sigma
+			return num.NormalCDF(z), p, -z * p
+		}))
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.Sets {
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Pure, floor: leastImprovement})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,187 @@
+package acquisition
+
+import (
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+)
+
+// MaxValueEntropy is max-value entropy search: the mean, over ten sampled maxima f*, of
+// the information that a reading y holds about the maximum,
+//
+//	a_i(c) = E_R[ mean over f* of I(f*; y(c, R)) ],
+//
+// over control set i's random variables R, with I as in channel.information (Wang and
+// Jegelka, ICML 2017, with the noise of y as in Takeno et al., ICML 2020). f* is the
+// maximum over the settings of all variables, and R is measured with y, so the
+// expectation is exactly what a step with control set i tells about that maximum; over
+// its cost (Spec.PerCost) this is the information per unit cost over control sets that
+// Tay et al. (NeurIPS 2023, section 6) name as future work. Each f* is judged by the
+// component of the view that it was drawn from.
+type MaxValueEntropy struct{}
+
+// leastInformation ends the logarithm above the rounding of an information.
+const leastInformation = 1e-13
+
+func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
+	var out []Option
+	noise := d.OneShot()
+	for i, v := range d.Views {
+		maxima, err := d.Maxima(v, MaximaSamples, d.Substream(num.ForSample, i))
+		if err != nil {
+			return nil, err
+		}
+		var terms []gpcore.Term
+		for _, group := range byComponent(maxima) {
+			terms = append(terms, group[0].Component.Share(1/float64(len(maxima))).Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+				for k := range group {
+					v, m, s := AboutMaximum(mu, sigma, group[k].Value, noise)
+					value, byMu, bySigma = value+v, byMu+m, bySigma+s
+				}
+				return value, byMu, bySigma
+			})...)
+		}
+		objectives, err := d.Expectations(terms)
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.Sets {
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Pure, floor: leastInformation})
+		}
+	}
+	return out, nil
+}
+
+// byComponent sorts maxima by the component that they were drawn from.
+func byComponent(maxima []Optimum) [][]Optimum {
+	var out [][]Optimum
+	for _, m := range maxima {
+		at := -1
+		for k := range out {
+			if out[k][0].Component.GP == m.Component.GP {
+				at = k
+			}
+		}
+		if at < 0 {
+			out = append(out, []Optimum{m})
+			continue
+		}
+		out[at] = append(out[at], m)
+	}
+	return out
+}
+
+// OneShot is the noise variance of one shot that an information counts with: where it
+// depends on the setting, the median of what is expected at the settings observed.
+func (d *Decision) OneShot() float64 {
+	var x []float64
+	for i := range d.Criterion.Model.Data.Rows {
+		x = append(x, d.Criterion.Model.Data.Rows[i].X...)
+	}
+	noise := d.Criterion.Model.LikelyNoise(x)
+	slices.Sort(noise)
+	return max(noise[len(noise)/2], model.LeastNoise)
+}
+
+// JointEntropy is joint entropy search (Hvarfner, Hutter and Nardi, NeurIPS 2022): the
+// mean, over ten samples with maximum f* at x*, of what the pair (x*, f*) takes off the
+// entropy of a reading,
+//
+//	a_i(c) = E_R[ log(s^2 + v)/2 - mean over samples of log(w_k^2 + v)/2 ],
+//	w_k^2 = s_k^2 (1 - gamma h - h^2),  gamma = (f* - mu_k)/s_k,  h = phi(gamma)/Phi(gamma),
+//
+// with s the standard deviation of f, v the noise variance, mu_k and s_k the moments of
+// the process that has (x*, f*) as an observation, cut at f* (their eqs. 8 to 10, which
+// match moments).
+type JointEntropy struct{}
+
+func (JointEntropy) Options(d *Decision) ([]Option, error) {
+	var out []Option
+	noise := d.OneShot()
+	for i, v := range d.Views {
+		maxima, err := d.Maxima(v, MaximaSamples, d.Substream(num.ForSample, i))
+		if err != nil {
+			return nil, err
+		}
+		terms, err := jointTerms(maxima, noise)
+		if err != nil {
+			return nil, err
+		}
+		objectives, err := d.Expectations(terms)
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.Sets {
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Pure})
+		}
+	}
+	return out, nil
+}
+
+// jointTerms are the entropy before and, negative, those after each pair.
+func jointTerms(maxima []Optimum, noise float64) ([]gpcore.Term, error) {
+	var terms []gpcore.Term
+	n := float64(len(maxima))
+	for _, group := range byComponent(maxima) {
+		c := group[0].Component
+		terms = append(terms, c.Share(float64(len(group))/n).Of(func(_, sigma float64) (value, byMu, bySigma float64) {
+			total := sigma*sigma + noise
+			return 0.5 * math.Log(total), 0, sigma / total
+		})...)
+		copied, err := copyOf(c.GP)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range group {
+			after := c
+			if after.GP, err = conditioned(copied, m.X, (m.Value-c.Mean)/c.Scale-c.Lift(m.X)); err != nil {
+				return nil, err
+			}
+			terms = append(terms, after.Share(-1/n).Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+				return CutEntropy(mu, sigma, m.Value, noise)
+			})...)
+		}
+	}
+	return terms, nil
+}
+
+// CutEntropy is log(w^2 + noise)/2 with w^2 the variance of a normal that is cut at a
+// bound, and its derivatives.
+func CutEntropy(mean, sd, bound, noise float64) (value, byMean, bySD float64) {
+	const far = -200 // below, nothing is left of the digits
+	gamma := max((bound-mean)/sd, far)
+	h := math.Exp(-0.5*gamma*gamma - logRoot2Pi - logNormalCDF(gamma))
+	slope := -h * (gamma + h)
+	left, byGamma := max(1-gamma*h-h*h, 0), -h-gamma*slope-2*h*slope
+	total := sd*sd*left + noise
+	return 0.5 * math.Log(total), -0.5 * sd * byGamma / total, (sd*left - 0.5*sd*gamma*byGamma) / total
+}
+
+// copyOf is a process with the same observations and room for one more. O(n^3/3).
+func copyOf(g *gpcore.GP) (*gpcore.GP, error) {
+	n := g.Len()
+	x := make([]float64, 0, n*g.Dim())
+	y, noise := make([]float64, n), make([]float64, n)
+	for i := range n {
+		x = append(x, g.X(i)...)
+		y[i], noise[i] = g.Target(i), g.NoiseVariance(i)
+	}
+	out := gpcore.New(g.Kernel(), n+1)
+	return out, model.LoadRobustly(out, x, y, noise)
+}
+
+// conditioned is a copy of a process that has seen the value y at x without noise, but
+// for what a factor needs. O(n^2).
+func conditioned(g *gpcore.GP, x []float64, y float64) (*gpcore.GP, error) {
+	out := g.Clone()
+	var err error
+	for noise := model.LeastNoise; noise < 0.1; noise *= 100 {
+		if err = out.Append(x, y, noise); err == nil {
+			return out, nil
+		}
+	}
+	return nil, err
+}

@@ -1,0 +1,185 @@
+package acquisition
+
+import (
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+)
+
+// expectedPath is the expectation of a sample over the random variables R,
+//
+//	a(c) = E_R[ g - alpha variance(v(c, R)) ] - spread Var_R[ g ],   g = scale (f(c, R) + offset(c, R)),
+//
+// with f a path of the objective's process and v one of the noise process, over the nodes of
+// gpcore's expectations; v is nil, and spread zero, without a risk term. Cost of a point: O(nodes (n +
+// waves d)).
+type expectedPath struct {
+	shape              *gpcore.Expected // knows nodes and lengthscales
+	controlled, random []int
+	f, v               *gpcore.Path
+	scale              float64                         // of f's unit
+	offset             func(grad, x []float64) float64 // of f; nil: none
+	alpha, spread      float64
+	field              *model.NoiseField
+
+	x, value, noise, grad, slope, sum, cross []float64 // scratch
+}
+
+// Dim implements [gpcore.Objective].
+func (o *expectedPath) Dim() int { return len(o.controlled) }
+
+// Fork implements [gpcore.Objective].
+func (o *expectedPath) Fork() gpcore.Objective {
+	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field}
+	if o.v != nil {
+		f.v = o.v.Fork()
+	}
+	return f
+}
+
+// Scales implements [gpcore.Scaled].
+func (o *expectedPath) Scales(dst []float64) bool { return o.shape.Scales(dst) }
+
+// Surrogate implements [gpcore.Surrogated]: fewer nodes.
+func (o *expectedPath) Surrogate() gpcore.SurrogateKind {
+	if full, coarse := o.shape.Rules(); len(coarse.Weight) < len(full.Weight) {
+		return gpcore.Approximation
+	}
+	return gpcore.NoSurrogate
+}
+
+// Values implements [gpcore.Objective].
+func (o *expectedPath) Values(dst, x []float64) {
+	full, _ := o.shape.Rules()
+	o.values(&full, dst, x)
+}
+
+// Gradients implements [gpcore.Differentiable].
+func (o *expectedPath) Gradients(dst, grad, x []float64) {
+	full, _ := o.shape.Rules()
+	o.gradients(&full, dst, grad, x)
+}
+
+// SurrogateValues implements [gpcore.Surrogated].
+func (o *expectedPath) SurrogateValues(dst, x []float64) {
+	_, coarse := o.shape.Rules()
+	o.values(&coarse, dst, x)
+}
+
+// SurrogateGradients implements [gpcore.Surrogated].
+func (o *expectedPath) SurrogateGradients(dst, grad, x []float64) {
+	_, coarse := o.shape.Rules()
+	o.gradients(&coarse, dst, grad, x)
+}
+
+// points writes the points of all coordinates behind settings x, the nodes of the first
+// setting first.
+func (o *expectedPath) points(n *gpcore.Nodes, x []float64) []float64 {
+	c, r := len(o.controlled), len(o.random)
+	o.x = o.x[:0]
+	for row := 0; row < len(x); row += c {
+		for q := range n.Weight {
+			at := len(o.x)
+			for range c + r {
+				o.x = append(o.x, 0)
+			}
+			for j, i := range o.controlled {
+				o.x[at+i] = x[row+j]
+			}
+			for j, i := range o.random {
+				o.x[at+i] = n.X[q*r+j]
+			}
+		}
+	}
+	return o.x
+}
+
+func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
+	points, count := o.points(n, x), len(n.Weight)
+	o.value = num.Sized(o.value, len(dst)*count)
+	o.f.Values(o.value, points)
+	d := len(points) / max(len(o.value), 1)
+	for k := range o.value {
+		if o.offset != nil {
+			o.value[k] += o.offset(nil, points[k*d:(k+1)*d])
+		}
+		o.value[k] *= o.scale
+	}
+	for j := range dst {
+		dst[j] = 0
+		if o.spread > 0 {
+			dst[j] = -o.spread * num.VarianceOf(o.value[j*count:(j+1)*count], n.Weight)
+		}
+	}
+	if o.v != nil {
+		o.noise = num.Sized(o.noise, len(o.value))
+		o.v.Values(o.noise, points)
+		for k, v := range o.noise {
+			variance, _, _ := o.field.ShotVariance(v, 0, 0)
+			o.value[k] -= o.alpha * variance
+		}
+	}
+	for j := range dst {
+		for q, w := range n.Weight {
+			dst[j] += w * o.value[j*count+q]
+		}
+	}
+}
+
+func (o *expectedPath) gradients(n *gpcore.Nodes, dst, grad, x []float64) {
+	points, c, count := o.points(n, x), len(o.controlled), len(n.Weight)
+	d := c + len(o.random)
+	o.grad, o.sum, o.cross, o.value = num.Sized(o.grad, d), num.Sized(o.sum, c), num.Sized(o.cross, c), num.Sized(o.value, count)
+	clear(dst)
+	clear(grad)
+	for j := range dst {
+		row := grad[j*c : (j+1)*c]
+		clear(o.sum)
+		clear(o.cross)
+		for q, w := range n.Weight {
+			at := j*count + q
+			p := points[at*d : (at+1)*d]
+			o.value[q] = o.of(p, w)
+			dst[j] += w * o.value[q]
+			if o.v != nil {
+				variance, slope, _ := o.field.ShotVariance(o.v.Gradient(o.grad, p), 0, 0)
+				dst[j] -= w * o.alpha * variance
+				o.addGradient(row, -w*o.alpha*slope)
+			}
+		}
+		if o.spread > 0 {
+			dst[j] -= o.spread * num.VarianceOf(o.value, n.Weight)
+		}
+		mean := 0.0
+		for q, w := range n.Weight {
+			mean += w * o.value[q]
+		}
+		for k := range row {
+			row[k] += o.sum[k] - 2*o.spread*(o.cross[k]-mean*o.sum[k])
+		}
+	}
+}
+
+// of is g at a point of all coordinates; it adds w times its slopes to sum, and w g times
+// them to cross.
+func (o *expectedPath) of(p []float64, w float64) float64 {
+	value := o.f.Gradient(o.grad, p)
+	if o.offset != nil {
+		o.slope = append(o.slope[:0], o.grad...)
+		value += o.offset(o.grad, p)
+		for i, v := range o.slope {
+			o.grad[i] += v
+		}
+	}
+	value *= o.scale
+	o.addGradient(o.sum, w*o.scale)
+	o.addGradient(o.cross, w*o.scale*value)
+	return value
+}
+
+// addGradient adds w times the controlled part of the last gradient.
+func (o *expectedPath) addGradient(row []float64, w float64) {
+	for k, i := range o.controlled {
+		row[k] += w * o.grad[i]
+	}
+}

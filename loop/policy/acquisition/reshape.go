@@ -1,0 +1,137 @@
+package acquisition
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/cost"
+)
+
+// reshaped is a growing function of an objective over its cost: with a(x) the inner
+// value plus the offset and c(x) the cost over a typical one,
+//
+//	a/c,   or, where floor is positive,   log max(a, floor) - log c.
+//
+// An acquisition that falls by orders of magnitude, as an improvement does, is climbed
+// in its logarithm: a search's tolerances are relative to 1. Upper bounds stay upper
+// bounds. What the inner objective can, the result can.
+type reshaped struct {
+	inner  gpcore.Objective
+	offset float64
+	floor  float64
+	price  *cost.Price // nil: c = 1
+}
+
+func reshape(r reshaped) gpcore.Objective {
+	switch inner := r.inner.(type) {
+	case gpcore.Surrogated:
+		return &reshapedSurrogate{reshapedSlope{r, inner}, inner}
+	case gpcore.Differentiable:
+		return &reshapedSlope{r, inner}
+	}
+	return &r
+}
+
+// Dim implements [gpcore.Objective].
+func (r *reshaped) Dim() int { return r.inner.Dim() }
+
+// Values implements [gpcore.Objective].
+func (r *reshaped) Values(dst, x []float64) {
+	r.inner.Values(dst, x)
+	r.values(dst, x)
+}
+
+// Fork implements [gpcore.Objective].
+func (r *reshaped) Fork() gpcore.Objective {
+	f := *r
+	f.inner = r.inner.Fork()
+	return reshape(f)
+}
+
+// Prepare implements [gpcore.Preparer].
+func (r *reshaped) Prepare() {
+	if q, ok := r.inner.(gpcore.Preparer); ok {
+		q.Prepare()
+	}
+}
+
+// Scales implements [gpcore.Scaled].
+func (r *reshaped) Scales(dst []float64) bool {
+	s, ok := r.inner.(gpcore.Scaled)
+	return ok && s.Scales(dst)
+}
+
+// values turns inner values into those of the result.
+func (r *reshaped) values(dst, x []float64) {
+	size := r.Dim()
+	for j := range dst {
+		c := 1.0
+		if r.price != nil {
+			c = r.price.At(x[j*size : (j+1)*size])
+		}
+		a := dst[j] + r.offset
+		if dst[j] = a / c; r.floor > 0 {
+			dst[j] = math.Log(max(a, r.floor)) - math.Log(c)
+		}
+	}
+}
+
+// gradients does the same with inner gradients.
+func (r *reshaped) gradients(dst, grad, x []float64) {
+	size := r.Dim()
+	slope := make([]float64, size)
+	for j := range dst {
+		c := 1.0
+		if r.price != nil {
+			c = r.price.Gradient(slope, x[j*size:(j+1)*size])
+		}
+		a, g := dst[j]+r.offset, grad[j*size:(j+1)*size]
+		dst[j] = a / c
+		if r.floor > 0 {
+			dst[j] = math.Log(max(a, r.floor)) - math.Log(c)
+		}
+		for i := range g {
+			switch {
+			case r.floor == 0:
+				g[i] = g[i]/c - a*slope[i]/(c*c)
+			case a > r.floor:
+				g[i] = g[i]/a - slope[i]/c
+			default:
+				g[i] = -slope[i] / c
+			}
+		}
+	}
+}
+
+// reshapedSlope has gradients.
+type reshapedSlope struct {
+	reshaped
+	d gpcore.Differentiable
+}
+
+// Gradients implements [gpcore.Differentiable].
+func (r *reshapedSlope) Gradients(dst, grad, x []float64) {
+	r.d.Gradients(dst, grad, x)
+	r.gradients(dst, grad, x)
+}
+
+// reshapedSurrogate has a surrogate as well.
+type reshapedSurrogate struct {
+	reshapedSlope
+	s gpcore.Surrogated
+}
+
+// Surrogate implements [gpcore.Surrogated].
+func (r *reshapedSurrogate) Surrogate() gpcore.SurrogateKind { return r.s.Surrogate() }
+
+// SurrogateValues implements [gpcore.Surrogated].
+func (r *reshapedSurrogate) SurrogateValues(dst, x []float64) {
+	r.s.SurrogateValues(dst, x)
+	r.values(dst, x)
+}
+
+// SurrogateGradients implements [gpcore.Surrogated].
+func (r *reshapedSurrogate) SurrogateGradients(dst, grad, x []float64) {
+	r.s.SurrogateGradients(dst, grad, x)
+	r.gradients(dst, grad, x)
+}

@@ -1,0 +1,117 @@
+package acquisition
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// Sample is one draw of the mean-variance objective's posterior: the same function for
+// every control set. Where every variable is controlled and the settings are listed it
+// is drawn exactly, at those settings; else it is a path of random waves, corrected by
+// the data (gpcore.Path), which exists everywhere. With a risk term and a learnt noise
+// the noise process is drawn as well.
+type Sample struct {
+	component model.Component
+	table     []float64 // at the settings of the only domain's list
+	f, v      *gpcore.Path
+}
+
+// pathWaves makes the prior part of a path err by about 3% of its standard deviation.
+const pathWaves = 1000
+
+// Sample draws from a view. Of several components it takes one by the weights, which
+// is a draw of their mixture. dom is the only domain where it will be looked at, nil
+// where there are several.
+func (d *Decision) Sample(v model.View, dom *space.Domain, rng *rand.Rand) (*Sample, error) {
+	s := &Sample{component: v.Pick(rng)}
+	g := s.component.GP
+	var err error
+	if dom != nil && dom.Listed() > 0 && dom.Size() == g.Dim() {
+		s.table, err = d.sampleList(s, dom, rng)
+		return s, err
+	}
+	if s.f, err = g.SamplePath(rng, pathWaves); err != nil {
+		return nil, fmt.Errorf("posterior sample: %w", err)
+	}
+	if d.Criterion.Alpha() > 0 && d.Criterion.Model.Noise != nil {
+		if s.v, err = d.Criterion.Model.Noise.GP.SamplePath(rng, pathWaves); err != nil {
+			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// sampleList draws at the settings of a domain's list.
+func (d *Decision) sampleList(s *Sample, dom *space.Domain, rng *rand.Rand) ([]float64, error) {
+	out := make([]float64, dom.Listed())
+	if err := d.Lists.draw(rng, out, s.component.GP, dom); err != nil {
+		return nil, fmt.Errorf("posterior sample: %w", err)
+	}
+	for k := range out {
+		out[k] = s.component.Scale * (out[k] + s.component.Lift(dom.Row(k)))
+	}
+	if alpha := d.Criterion.Alpha(); alpha > 0 && d.Criterion.Model.Noise != nil {
+		noise := make([]float64, len(out))
+		if err := d.Lists.draw(rng, noise, d.Criterion.Model.Noise.GP, dom); err != nil {
+			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
+		}
+		for k, v := range noise {
+			variance, _, _ := d.Criterion.Model.Noise.ShotVariance(v, 0, 0)
+			out[k] -= alpha * variance
+		}
+	}
+	return out, nil
+}
+
+// Over is the sample's expectation over the variables that a domain leaves random,
+// without the component's prior mean.
+func (s *Sample) Over(d *Decision, dom *space.Domain) (gpcore.Objective, error) {
+	return s.through(d, Goal{Domain: dom, Inputs: d.Criterion.Environment.Inputs(dom, d.Step)})
+}
+
+// through is over for inputs of its own.
+func (s *Sample) through(d *Decision, g Goal) (gpcore.Objective, error) {
+	if s.table != nil {
+		return &tabulated{g.Domain, s.table}, nil
+	}
+	in := g.Inputs
+	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: s.component.GP, Mean: 1}}, in)
+	if err != nil {
+		return nil, err
+	}
+	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.Scale, offset: s.component.Offset, v: s.v, alpha: d.Criterion.Alpha(), field: d.Criterion.Model.Noise}
+	if len(g.Domain.Random) > 0 {
+		o.spread = d.Criterion.SpreadAlpha()
+	}
+	for i := range s.component.GP.Dim() {
+		if num.Position(in.Controlled, i) < 0 {
+			o.random = append(o.random, i)
+		}
+	}
+	return o, nil
+}
+
+// tabulated is a function that is known at a domain's listed settings.
+type tabulated struct {
+	domain *space.Domain
+	values []float64
+}
+
+// Dim implements [gpcore.Objective].
+func (t *tabulated) Dim() int { return t.domain.Size() }
+
+// Values implements [gpcore.Objective].
+func (t *tabulated) Values(dst, x []float64) {
+	size := t.Dim()
+	for j := range dst {
+		dst[j] = t.values[t.domain.ListedAt(x[j*size:(j+1)*size])]
+	}
+}
+
+// Fork implements [gpcore.Objective].
+func (t *tabulated) Fork() gpcore.Objective { return t }

@@ -1,0 +1,26 @@
+package acquisition
+
+// UpperBound is the optimistic bound of the mean-variance objective,
+//
+//	a(x) = E[ mean(x, R) + beta sd(x, R) - alpha v(x, R) ] - alpha Var[ mean(x, R) ]
+//
+// over the random variables R (for the last term see spreadRisk), with v the lower bound of the noise variance, or the
+// variance itself where it is known. It is
+// GP-UCB's acquisition (alpha = 0, no R), RAHBO's (alpha > 0; Makarova et al., NeurIPS
+// 2021, eq. 8) and UCB-CVS's (R; Tay et al., NeurIPS 2023, Algorithm 1).
+type UpperBound struct{}
+
+func (UpperBound) Options(d *Decision) ([]Option, error) {
+	var out []Option
+	for _, v := range d.Views {
+		terms := append(v.Linear(1, d.Beta), d.Criterion.Terms(d.NoiseBeta)...)
+		objectives, err := d.Expectations(terms)
+		if err != nil {
+			return nil, err
+		}
+		for i, set := range d.Sets {
+			out = append(out, Option{Set: set, View: v, Objective: d.Criterion.LessSpread(d.Criterion.LessKnownRisk(objectives[i], d.Domains[set]), v, d.Domains[set], d.Step), Offset: v.Offset()})
+		}
+	}
+	return out, nil
+}

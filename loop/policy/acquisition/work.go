@@ -1,0 +1,36 @@
+package acquisition
+
+import (
+	"context"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// Meter counts the work units of a decision over all of its searches. After the first
+// cut every search does one unit, which is not counted: so a decision that was cut
+// after n units repeats when it is limited to n.
+type Meter struct {
+	Ctx   context.Context
+	Limit int // 0: none
+	Done  int
+	Cut   bool
+}
+
+// Run lets a search work with what is left.
+func (m *Meter) Run(s *gpcore.Search) []gpcore.Maximum {
+	if m.Limit > 0 && m.Done >= m.Limit || m.Done > 0 && m.Ctx.Err() != nil {
+		m.Cut = true
+	}
+	if m.Cut {
+		out, _ := s.Run(context.Background(), 1)
+		return out
+	}
+	left := 0
+	if m.Limit > 0 {
+		left = m.Limit - m.Done
+	}
+	out, done := s.Run(m.Ctx, left)
+	m.Done += done
+	m.Cut = s.Cut()
+	return out
+}

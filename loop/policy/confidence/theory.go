@@ -1,0 +1,102 @@
+package confidence
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/model"
+)
+
+// srinivas is GP-UCB's confidence parameter of Srinivas et al. (IEEE Trans. Inf. Theory
+// 58 (2012) 3250, Theorems 1 and 2):
+//
+//	finite:     zeta_t = 2 log(|X| t^2 pi^2 / (6 delta))
+//	continuous: zeta_t = 2 log(2 pi^2 t^2 / (3 delta))
+//	                   + 2 d log(t^2 d b r sqrt(log(4 d a / delta)))
+//
+// with r = 1 for the unit cube and a, b of smoothness. The second term, the logarithm of
+// the size of a grid, is taken as zero where it would be negative. Both hold for a
+// function drawn from the prior that the model has; they say nothing about a prior that
+// was fitted.
+type srinivas struct {
+	counter
+	dims   int
+	finite int // |X|; 0: not finite
+	delta  float64
+	belief func() model.View
+}
+
+func (c srinivas) Beta(step int) float64 { return math.Sqrt(c.zeta(step)) }
+
+func (c srinivas) zeta(step int) float64 {
+	t, d := c.t(step), float64(c.dims)
+	if c.finite > 0 {
+		return 2 * math.Log(float64(c.finite)*t*t*math.Pi*math.Pi/(6*c.delta))
+	}
+	a, b := smoothness(c.belief())
+	grid := t * t * d * b * math.Sqrt(math.Log(4*d*a/c.delta))
+	return 2*math.Log(2*math.Pi*math.Pi*t*t/(3*c.delta)) + 2*d*max(math.Log(grid), 0)
+}
+
+// smoothness are the constants a and b of P(sup |df/dx_j| > L) <= a exp(-(L/b)^2), for
+// a function of prior variance one, which the papers leave to the reader. Here a = 1
+// and b = sqrt(2)/l, with l the least lengthscale in force: then the bound is the tail
+// of the derivative at one place, whose variance is 1/l^2 for a squared exponential. A
+// period P counts as a lengthscale P/(2 pi); a kernel with neither, as the whole range.
+func smoothness(v model.View) (a, b float64) {
+	least := 1.0
+	for _, c := range v {
+		if c.GP == nil { // nothing was observed yet
+			continue
+		}
+		k := c.GP.Kernel()
+		logs := k.Params(nil)
+		for i, kind := range k.Kinds(nil) {
+			switch kind {
+			case gpcore.Lengthscale:
+				least = min(least, math.Exp(logs[i]))
+			case gpcore.Period:
+				least = min(least, math.Exp(logs[i])/(2*math.Pi))
+			}
+		}
+	}
+	return 1, math.Sqrt2 / least
+}
+
+// selfNormalised is the data-dependent parameter of RAHBO's Lemma 1 (Makarova et al.,
+// NeurIPS 2021, after Kirschner and Krause, COLT 2018, Lemma 7) with lambda = 1:
+//
+//	beta_t = sqrt(2 log( det(S + K)^(1/2) / (delta det(S)^(1/2)) )) + B
+//	       = sqrt(log det(I + S^-1 K) - 2 log delta) + B
+//
+// K is the kernel's matrix of the observations that the model holds, S the diagonal of
+// the noise variances of their means as the model takes them, and B = Spec.NormBound
+// bounds the objective's norm in the kernel's own space: a function of norm B is at most
+// B prior standard deviations high. Nothing in the data bounds it, so it has to be
+// given; 1 is taken where it is not. The bound of the noise variance has the parameter of
+// its own process, with the same B. Where priors compete, the greatest of theirs counts.
+type selfNormalised struct {
+	delta, norm float64
+	model       *model.Model
+}
+
+func (c selfNormalised) Beta(int) float64 {
+	gain := 0.0
+	for _, p := range c.model.Belief() {
+		gain = max(gain, p.GP.InformationGain())
+	}
+	return c.of(gain)
+}
+
+// NoiseBeta implements noiseConfidence.
+func (c selfNormalised) NoiseBeta(step int) float64 {
+	if c.model.Noise == nil {
+		return c.Beta(step)
+	}
+	return c.of(c.model.Noise.GP.InformationGain())
+}
+
+// of is the parameter at an information gain in nats.
+func (c selfNormalised) of(gain float64) float64 {
+	return math.Sqrt(2*gain-2*math.Log(c.delta)) + c.norm
+}

@@ -1,0 +1,318 @@
+package constraint
+
+import (
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// kept is an objective within constraints: less a penalty of the shortfall
+//
+//	s(x) = Phi^-1(Probability) - Phi^-1(P(x)),
+//
+// the standard deviations that a setting is short of the probability asked for, for each
+// constraint. The penalty is 1000 s^2 up to a quarter and rises by 10^6 s from there.
+// The first part is smooth, so that a search follows the edge on which a constrained
+// optimum lies, and misses the edge by |slope of the objective|/2000 in s; the second
+// outweighs any difference of acquisition values (which are of order 1, logarithms of
+// order 100), so that where nothing is feasible the setting nearest to it wins.
+type kept struct {
+	inner gpcore.Objective
+	each  []*gpcore.Expected // P of each binding constraint
+	edge  []float64          // Phi^-1(Probability) of each
+
+	p, slope []float64 // scratch
+}
+
+// Form of the penalty.
+const (
+	EdgeWeight = 1e3
+	EdgeWidth  = 0.25
+	wallSlope  = 1e6
+)
+
+// ShortPenalty is the penalty of a shortfall and its derivative.
+func ShortPenalty(s float64) (value, slope float64) {
+	switch {
+	case !(s > 0):
+		return 0, 0
+	case s <= EdgeWidth:
+		return EdgeWeight * s * s, 2 * EdgeWeight * s
+	}
+	return EdgeWeight*EdgeWidth*EdgeWidth + wallSlope*(s-EdgeWidth), wallSlope
+}
+
+// Keeper makes the objectives of a decision keep its constraints.
+type Keeper struct {
+	Each [][]*gpcore.Expected // by control set, and of the target behind them
+	edge []float64
+}
+
+// NewKeeper prepares the constraints for all control sets' domains and for the goal; nil
+// where none counts yet.
+func (s *Set) NewKeeper(domains []*space.Domain, goal gpcore.Inputs, step int) (*Keeper, error) {
+	binding := s.binding()
+	if len(binding) == 0 {
+		return nil, nil
+	}
+	inputs := make([]gpcore.Inputs, 0, len(domains)+1)
+	for _, d := range domains {
+		inputs = append(inputs, s.environment.Inputs(d, step))
+	}
+	inputs = append(inputs, goal)
+	k := &Keeper{Each: make([][]*gpcore.Expected, len(inputs))}
+	for _, c := range binding {
+		p, err := gpcore.NewExpectations(c.terms(), inputs)
+		if err != nil {
+			return nil, err
+		}
+		for set := range p {
+			p[set].Prepare()
+			k.Each[set] = append(k.Each[set], p[set])
+		}
+		edge, _ := deviations(c.Probability)
+		k.edge = append(k.edge, edge)
+	}
+	return k, nil
+}
+
+// Keep limits an objective of a control set.
+func (k *Keeper) Keep(o gpcore.Objective, set int) gpcore.Objective {
+	if k == nil {
+		return o
+	}
+	return keptOf(kept{inner: o, each: k.Each[set], edge: k.edge})
+}
+
+// KeepTarget limits one of the target.
+func (k *Keeper) KeepTarget(o gpcore.Objective) gpcore.Objective {
+	if k == nil {
+		return o
+	}
+	return k.Keep(o, len(k.Each)-1)
+}
+
+// Penalise takes the penalties at listed settings of the target off values.
+func (k *Keeper) Penalise(values, list []float64) []float64 {
+	if k == nil {
+		return values
+	}
+	out := slices.Clone(values)
+	p := make([]float64, len(values))
+	for j, e := range k.Each[len(k.Each)-1] {
+		e.Values(p, list)
+		for i := range out {
+			z, _ := deviations(p[i])
+			cost, _ := ShortPenalty(k.edge[j] - z)
+			out[i] -= cost
+		}
+	}
+	return out
+}
+
+// Short is the greatest shortfall at one setting of a control set, at least 0.
+func (k *Keeper) Short(set int, x []float64) float64 {
+	s := 0.0
+	for j, e := range k.Each[set] {
+		var p [1]float64
+		e.Values(p[:], x)
+		z, _ := deviations(p[0])
+		s = max(s, k.edge[j]-z)
+	}
+	return s
+}
+
+// Among leaves of settings, which are listed for each control set, those that keep the
+// constraints up to the width of the edge; all of them where none does.
+func (k *Keeper) Among(settings [][]float64) {
+	if k == nil {
+		return
+	}
+	kept, some := make([][]float64, len(settings)), false
+	for set, x := range settings {
+		size := k.Each[set][0].Dim()
+		for i := 0; i < len(x); i += size {
+			if row := x[i : i+size]; k.Short(set, row) <= EdgeWidth {
+				kept[set], some = append(kept[set], row...), true
+			}
+		}
+	}
+	if some {
+		copy(settings, kept)
+	}
+}
+
+// Keeping says which of points of all coordinates probably keep the constraints, up to
+// the width of the edge.
+func (s *Set) Keeping(x []float64, points int) []bool {
+	keeps := slices.Repeat([]bool{true}, points)
+	for _, c := range s.binding() {
+		edge, _ := deviations(c.Probability)
+		for k, p := range c.probabilities(x, points) {
+			z, _ := deviations(p)
+			keeps[k] = keeps[k] && edge-z <= EdgeWidth
+		}
+	}
+	return keeps
+}
+
+// Candidate is a setting that a search found for a control set; a nil one was not come to.
+type Candidate struct {
+	Set int
+	X   []float64
+}
+
+// Choosable says which of settings may be chosen: those that keep the constraints up to the width
+// of the edge, and the one nearest to it, which counts where none does.
+func (k *Keeper) Choosable(all []Candidate) []bool {
+	out := make([]bool, len(all))
+	short, best, nearest := 0.0, math.Inf(1), -1
+	for i, f := range all {
+		if f.X == nil {
+			continue
+		}
+		if short = k.Short(f.Set, f.X); short < best {
+			nearest, best = i, short
+		}
+		out[i] = short <= EdgeWidth
+	}
+	if nearest >= 0 {
+		out[nearest] = true
+	}
+	return out
+}
+
+// KeptSlope is a kept objective with gradients and, where there are fewer nodes to go
+// by, a surrogate.
+type KeptSlope struct {
+	kept
+	d gpcore.Differentiable
+	s gpcore.Surrogated // nil where the inner objective has none
+}
+
+func keptOf(k kept) gpcore.Objective {
+	d, ok := k.inner.(gpcore.Differentiable)
+	if !ok {
+		return &k
+	}
+	s, _ := k.inner.(gpcore.Surrogated)
+	return &KeptSlope{k, d, s}
+}
+
+// Dim implements [gpcore.Objective].
+func (k *kept) Dim() int { return k.inner.Dim() }
+
+// Fork implements [gpcore.Objective].
+func (k *kept) Fork() gpcore.Objective {
+	f := kept{inner: k.inner.Fork(), edge: k.edge}
+	for _, e := range k.each {
+		f.each = append(f.each, e.Fork().(*gpcore.Expected))
+	}
+	return keptOf(f)
+}
+
+// Prepare implements [gpcore.Preparer].
+func (k *kept) Prepare() {
+	if q, ok := k.inner.(gpcore.Preparer); ok {
+		q.Prepare()
+	}
+}
+
+// Scales implements [gpcore.Scaled]: the least of all.
+func (k *kept) Scales(dst []float64) bool {
+	s, ok := k.inner.(gpcore.Scaled)
+	if !ok || !s.Scales(dst) {
+		return false
+	}
+	own := make([]float64, len(dst))
+	for _, e := range k.each {
+		if e.Scales(own) {
+			for i, v := range own {
+				dst[i] = min(dst[i], v)
+			}
+		}
+	}
+	return true
+}
+
+// Values implements [gpcore.Objective].
+func (k *kept) Values(dst, x []float64) {
+	k.inner.Values(dst, x)
+	k.subtract((*gpcore.Expected).Values, dst, x)
+}
+
+// subtract takes the penalties off values.
+func (k *kept) subtract(values func(e *gpcore.Expected, dst, x []float64), dst, x []float64) {
+	k.p = num.Sized(k.p, len(dst))
+	for j, e := range k.each {
+		values(e, k.p, x)
+		for i, p := range k.p {
+			z, _ := deviations(p)
+			cost, _ := ShortPenalty(k.edge[j] - z)
+			dst[i] -= cost
+		}
+	}
+}
+
+// subtractSlopes takes them off values and gradients: with z = Phi^-1(P) the slope of the
+// shortfall is -(slope of P)/phi(z).
+func (k *kept) subtractSlopes(gradients func(e *gpcore.Expected, dst, grad, x []float64), dst, grad, x []float64) {
+	k.p, k.slope = num.Sized(k.p, len(dst)), num.Sized(k.slope, len(x))
+	d := k.Dim()
+	for j, e := range k.each {
+		gradients(e, k.p, k.slope, x)
+		for i, p := range k.p {
+			z, byP := deviations(p)
+			cost, byShort := ShortPenalty(k.edge[j] - z)
+			dst[i] -= cost
+			f := byShort * byP
+			if f == 0 {
+				continue
+			}
+			for q := i * d; q < (i+1)*d; q++ {
+				grad[q] += f * k.slope[q]
+			}
+		}
+	}
+}
+
+// Gradients implements [gpcore.Differentiable].
+func (k *KeptSlope) Gradients(dst, grad, x []float64) {
+	k.d.Gradients(dst, grad, x)
+	k.subtractSlopes((*gpcore.Expected).Gradients, dst, grad, x)
+}
+
+// Surrogate implements [gpcore.Surrogated]: an upper bound of the inner objective is none
+// of the kept one where the constraints are taken at fewer nodes.
+func (k *KeptSlope) Surrogate() gpcore.SurrogateKind {
+	switch {
+	case k.each[0].Surrogate() != gpcore.NoSurrogate:
+		return gpcore.Approximation
+	case k.s != nil:
+		return k.s.Surrogate()
+	}
+	return gpcore.NoSurrogate
+}
+
+// SurrogateValues implements [gpcore.Surrogated].
+func (k *KeptSlope) SurrogateValues(dst, x []float64) {
+	if k.s != nil && k.s.Surrogate() != gpcore.NoSurrogate {
+		k.s.SurrogateValues(dst, x)
+	} else {
+		k.inner.Values(dst, x)
+	}
+	k.subtract((*gpcore.Expected).SurrogateValues, dst, x)
+}
+
+// SurrogateGradients implements [gpcore.Surrogated].
+func (k *KeptSlope) SurrogateGradients(dst, grad, x []float64) {
+	if k.s != nil && k.s.Surrogate() != gpcore.NoSurrogate {
+		k.s.SurrogateGradients(dst, grad, x)
+	} else {
+		k.d.Gradients(dst, grad, x)
+	}
+	k.subtractSlopes((*gpcore.Expected).SurrogateGradients, dst, grad, x)
+}

@@ -1,0 +1,207 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// Model says before a step what it will cost:
+//
+//	cost(i, x) = cost of control set i + SettingCost(i, x) + sum over j of MoveCost_j |x_j - last_j|,
+//
+// where j goes over the variables that set i controls and last_j is where variable j was
+// last measured. It is safe for concurrent use while nothing is observed.
+type Model struct {
+	Sets    []float64
+	Setting func(set int, x []float64) float64 // nil: nothing
+	Move    []float64                          // nil: nothing
+	Axes    []space.Axis
+	Last    []float64 // unit coordinates; the environment's
+	Cash    *Ledger
+	Average float64 // of settings, see typical; it makes values per cost of order one
+}
+
+// varies says that the cost depends on the setting.
+func (c *Model) varies() bool { return c.Setting != nil || c.Move != nil }
+
+// Of is the cost of setting x of a domain, in its coordinates. It may be what a
+// SettingCost returned by mistake: negative or not a number.
+func (c *Model) Of(d *space.Domain, x []float64) float64 {
+	if !c.varies() {
+		return c.Sets[d.Set]
+	}
+	return c.price(d, d.Proposal(x))
+}
+
+// price is the cost of a setting in the users' units, NaN for variables left random.
+func (c *Model) price(d *space.Domain, user []float64) float64 {
+	sum := c.Sets[d.Set]
+	if c.Setting != nil {
+		sum += c.Setting(d.Set, user)
+	}
+	if c.Move != nil {
+		for _, i := range d.Coords {
+			sum += c.Move[i] * math.Abs(user[i]-c.Axes[i].User(c.Last[i]))
+		}
+	}
+	return sum
+}
+
+// Affordable says whether setting x can be paid.
+func (c *Model) Affordable(d *space.Domain, x []float64) bool { return c.Cash.affords(c.Of(d, x)) }
+
+// Wall is a penalty on settings that cannot be paid, like that of failed settings: the dearer the
+// greater.
+func (c *Model) Wall(d *space.Domain, x []float64) float64 {
+	cost := c.Of(d, x)
+	switch {
+	case c.Cash.affords(cost):
+		return 0
+	case math.IsNaN(cost):
+		return 4e6
+	}
+	left := max(c.Cash.Budget-c.Cash.Spent(), 0)
+	return 1e6 * (1 + 2*(1-left/max(cost, left)))
+}
+
+// Bounded says that some settings of a set that fits may be too dear.
+func (c *Model) Bounded() bool { return c.varies() && c.Cash.Budget > 0 }
+
+// gradient sets grad to the slopes of the cost at x, by central differences, and
+// returns the cost.
+func (c *Model) gradient(d *space.Domain, grad, x []float64) float64 {
+	const h = 1e-6 // of the range
+	at := slices.Clone(x)
+	for i, v := range x {
+		at[i] = min(v+h, 1)
+		up, span := c.smooth(d, at), at[i]
+		at[i] = max(v-h, 0)
+		grad[i] = (up - c.smooth(d, at)) / (span - at[i])
+		at[i] = v
+	}
+	return c.Of(d, x)
+}
+
+// smooth is the cost without rounding to the values that may be proposed.
+func (c *Model) smooth(d *space.Domain, x []float64) float64 {
+	user := num.NaNs(len(c.Axes))
+	for j, i := range d.Coords {
+		user[i] = c.Axes[i].User(x[j])
+	}
+	return c.price(d, user)
+}
+
+// Check refuses a cost that is none, naming the setting.
+func (c *Model) Check(d *space.Domain, x []float64) (float64, error) {
+	user := d.Proposal(x)
+	if c.Setting != nil {
+		if own := c.Setting(d.Set, user); !num.Finite(own) || own < 0 {
+			return 0, fmt.Errorf("setting %v of control set %d costs %g, which must be finite and not negative: correct the cost of settings",
+				user, d.Set+1, own)
+		}
+	}
+	return c.price(d, user), nil
+}
+
+// Typical is a cost to divide by, so that values per cost are of order one: the mean
+// over sixteen Sobol points of each set's domain.
+func (c *Model) Typical(domains []*space.Domain) float64 {
+	const points = 16
+	sum, n := 0.0, 0
+	for _, d := range domains {
+		sequence, x := sobol.New(d.Size()), make([]float64, d.Size())
+		for k := range points {
+			sequence.Point(x, k)
+			d.Settle(x)
+			if cost := c.Of(d, x); num.Finite(cost) && cost > 0 {
+				sum, n = sum+cost, n+1
+			}
+		}
+	}
+	if n == 0 {
+		return 1
+	}
+	return sum / float64(n)
+}
+
+// Payable is setting x of a domain, or, where that cannot be paid, one that can: the
+// nearest of a list; in a box the first on the way to where the variables are, else the
+// cheapest that a search finds. ErrBudget: there is none.
+func (c *Model) Payable(d *space.Domain, x []float64) ([]float64, error) {
+	if !c.Bounded() || c.Affordable(d, x) {
+		return x, nil
+	}
+	best := slices.Clone(x)
+	if d.Listed() > 0 {
+		distance := math.Inf(1)
+		for k := range d.Listed() {
+			if q := num.SquaredDistance(d.Row(k), x); q < distance && c.Affordable(d, d.Row(k)) {
+				distance = q
+				copy(best, d.Row(k))
+			}
+		}
+		if math.IsInf(distance, 1) {
+			return nil, c.Broke()
+		}
+		return best, nil
+	}
+	const steps = 32
+	for k := 1; k <= steps; k++ {
+		for j, i := range d.Coords {
+			best[j] = x[j] + float64(k)/steps*(c.Last[i]-x[j])
+		}
+		if d.Settle(best); c.Affordable(d, best) {
+			return best, nil
+		}
+	}
+	m, err := gpcore.Maximize(context.Background(), gpcore.Problem{Objective: thrift{c, d}, Axes: d.ProblemAxes()}, gpcore.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if !c.Affordable(d, m.X) {
+		return nil, c.Broke()
+	}
+	return m.X, nil
+}
+
+// Broke is the error where nothing can be paid.
+func (c *Model) Broke() error {
+	return fmt.Errorf("%w: spent %g of %g", ErrBudget, c.Cash.Spent(), c.Cash.Budget)
+}
+
+// Fitting lists the control sets that fit what is left of the budget.
+func (c *Model) Fitting() []int {
+	var fits []int
+	for i, cost := range c.Sets {
+		if c.Cash.Fits(cost) {
+			fits = append(fits, i)
+		}
+	}
+	return fits
+}
+
+// thrift is minus the cost of a setting.
+type thrift struct {
+	costs  *Model
+	domain *space.Domain
+}
+
+// Dim implements [gpcore.Objective].
+func (t thrift) Dim() int { return t.domain.Size() }
+
+// Values implements [gpcore.Objective].
+func (t thrift) Values(dst, x []float64) {
+	for j := range dst {
+		dst[j] = -t.costs.Of(t.domain, x[j*t.Dim():(j+1)*t.Dim()])
+	}
+}
+
+// Fork implements [gpcore.Objective].
+func (t thrift) Fork() gpcore.Objective { return t }

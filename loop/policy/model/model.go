@@ -1,0 +1,215 @@
+package model
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// Model is the posterior of the standardised objective, and of its noise where
+// that is learnt.
+//
+// Where the noise is constant, observations enter one by one in O(n^2). Where it
+// is learnt, each new observation moves all noise variances, so the model is
+// loaded anew, O(n^3/3), when it is next used. Either way its bits are a function
+// of the sequence of observations, never of when it was asked.
+type Model struct {
+	*Rules
+	Data   Store
+	Refits Refits
+	// fitted are the hyperparameters of the latest fit, or given ones that do not
+	// depend on the data; nil: they are guessed at each load.
+	Fitted *Hyper
+
+	InForce *Hyper // what f and v were loaded with
+	GP      *gpcore.GP
+	Noise   *NoiseField // nil where the noise is constant
+	Loaded  bool        // f and v hold exactly data
+	Loads   int         // how often they were computed from scratch
+
+	// priors stand in for fitted and f where priors compete; nil where not.
+	Priors *priorSet
+}
+
+func New(m *Rules) (*Model, error) {
+	out := &Model{Rules: m, Data: Store{Capacity: m.Spec.Capacity, Dims: m.Dims},
+		Refits: Refits{Every: m.Spec.RefitEvery, Lag: m.Spec.RefitLag}}
+	if m.competing() {
+		out.Priors = newPriorSet(m)
+		out.InForce = out.Priors.hyper()
+		return out, nil
+	}
+	if m.fixed() && !m.Learnt { // from the first observation on, each enters by itself
+		return out, out.adopt(m.guess(nil))
+	}
+	return out, nil
+}
+
+// Observe learns a row.
+func (m *Model) Observe(r Row) {
+	left := m.Data.Add(r)
+	if m.Priors != nil {
+		m.Priors.observe(m.Data.Rows, left)
+		m.takePriors()
+		return
+	}
+	if !m.Loaded || m.Fitted == nil || m.Noise != nil {
+		m.Loaded = false
+		return
+	}
+	h := m.InForce
+	noise := [1]float64{}
+	h.noiseOfMeans(noise[:], []Row{r})
+	z := (r.Mean - h.Center) / h.Scale
+	var err error
+	if left >= 0 {
+		err = m.GP.Replace(left, r.X, z, noise[0])
+	} else {
+		err = m.GP.Append(r.X, z, noise[0])
+	}
+	// Numerical trouble of an update is not the observation's fault: the next load
+	// starts from scratch and reports what it cannot mend.
+	m.Loaded = err == nil
+}
+
+// Forget drops the observations before a step.
+func (m *Model) Forget(from int) error {
+	m.Data.forget(from)
+	m.Loaded = false
+	if m.Priors != nil {
+		m.Priors.Broken = true
+		m.Priors.standardise(m.Data.Rows)
+	} else if m.Fitted == nil {
+		return nil
+	}
+	return m.Refresh()
+}
+
+// adopt puts fitted hyperparameters in force.
+func (m *Model) adopt(h *Hyper) error {
+	m.Fitted, m.Loaded = h, false
+	return m.Refresh()
+}
+
+// Refresh brings the processes up to date with the data.
+func (m *Model) Refresh() error {
+	if m.Priors != nil {
+		if m.Priors.Broken {
+			m.Loads++
+		}
+		if err := m.Priors.repair(m.Data.Rows); err != nil {
+			return err
+		}
+		m.takePriors()
+		return nil
+	}
+	if m.Loaded {
+		return nil
+	}
+	h := m.Fitted
+	if h == nil {
+		h = m.guess(m.Data.Rows)
+	}
+	if m.GP == nil {
+		m.GP = gpcore.New(h.kernel, m.Data.Capacity)
+	} else if h != m.InForce {
+		if err := Reset(m.GP, h.kernel); err != nil {
+			return err
+		}
+	}
+	m.InForce = h
+	if err := m.load(h); err != nil {
+		return err
+	}
+	m.Loaded = true
+	return nil
+}
+
+func (m *Model) load(h *Hyper) error {
+	m.Loads++
+	rows := m.Data.Rows
+	noise := make([]float64, len(rows))
+	if h.noise == nil {
+		m.Noise = nil
+		h.noiseOfMeans(noise, rows)
+	} else {
+		if m.Noise == nil {
+			m.Noise = newNoiseField(h.noise, m.Data.Capacity)
+		}
+		if err := m.Noise.load(h.noise, rows, h.Scale); err != nil {
+			return err
+		}
+		m.Noise.OfMeans(noise, rows, m.Beta)
+	}
+	x := make([]float64, 0, len(rows)*m.Dims)
+	z := make([]float64, len(rows))
+	for i := range rows {
+		x = append(x, rows[i].X...)
+		z[i] = (rows[i].Mean - h.Center) / h.Scale
+	}
+	return LoadRobustly(m.GP, x, z, noise)
+}
+
+// takePriors puts in force what the set of priors says.
+func (m *Model) takePriors() {
+	m.InForce = m.Priors.hyper()
+	if m.Priors.Noise != nil {
+		m.Noise = m.Priors.Noise.field
+	}
+}
+
+// Views are the posteriors that the decision of a step looks at.
+func (m *Model) Views(step int) []View {
+	if m.Priors != nil {
+		return m.Priors.Views(step)
+	}
+	return []View{m.Belief()}
+}
+
+// Belief is the posterior by which settings are judged: where priors compete their
+// average, whatever the rule by which they decide.
+func (m *Model) Belief() View {
+	if m.Priors != nil {
+		return m.Priors.averaged()
+	}
+	return View{{GP: m.GP, Scale: 1, Weight: 1}}
+}
+
+// Task describes a fit on the present data.
+func (m *Model) Task(step int) *FitTask {
+	return &FitTask{Rules: m.Rules, rows: thinned(m.Data.Rows, fitLimit), start: m.Fitted, step: step}
+}
+
+// Describe tells of fitted hyperparameters in the users' units.
+func (h *Hyper) Describe() Fit {
+	variance, lengthscales := DescribeKernel(h.kernel)
+	out := Fit{Mean: h.Center, NoiseSD: math.NaN(), Outputscale: variance * h.Scale * h.Scale, Lengthscale: lengthscales}
+	if h.noise == nil && h.known == nil {
+		out.NoiseSD = h.Scale * math.Sqrt(h.ShotVariance)
+	}
+	return out
+}
+
+// LeastObservations is how many observations a decision needs at least: one where nothing is
+// estimated from them, else two.
+func (m *Model) LeastObservations() int {
+	if m.fixed() || m.Priors != nil && m.Priors.sequential {
+		return 1
+	}
+	return 2
+}
+
+// Guessed says that the noise is the median of its prior so far.
+func (m *Model) Guessed() bool {
+	_, freedom := pooledVariance(m.Data.Rows)
+	return m.Noise == nil && m.Fitted == nil && m.fits() && freedom < pooledFreedom
+}
+
+// observedPoints are the points of the rows, one after the other, as the model takes them.
+func (m *Model) observedPoints() []float64 {
+	var x []float64
+	for i := range m.Data.Rows {
+		x = append(x, m.Data.Rows[i].X...)
+	}
+	return x
+}

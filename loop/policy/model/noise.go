@@ -1,0 +1,123 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// NoiseField is the Gaussian process of the noise with the rows it has learnt.
+type NoiseField struct {
+	Hyper *noiseHyper
+	GP    *gpcore.GP
+	// low and high clip the bound that enters the objective's model: a thousandth of
+	// the median sample variance, and the largest one (rho_max^2 of the paper).
+	low, high float64
+}
+
+// newNoiseField makes an empty field.
+func newNoiseField(h *noiseHyper, capacity int) *NoiseField {
+	return &NoiseField{Hyper: h, GP: gpcore.New(h.kernel, capacity)}
+}
+
+// load learns the rows that tell something about the noise; scale is the
+// objective's. O(n^3/3).
+func (v *NoiseField) load(h *noiseHyper, rows []Row, scale float64) error {
+	if h != v.Hyper {
+		if err := Reset(v.GP, h.kernel); err != nil {
+			return err
+		}
+		v.Hyper = h
+	}
+	var x, y, noise []float64
+	for i := range rows {
+		if r := &rows[i]; r.spread() {
+			target, variance := h.link.target(r.Variance/(scale*scale), r.Shots)
+			x, y, noise = append(x, r.X...), append(y, target-h.Mean), append(noise, variance+h.extra)
+		}
+	}
+	v.limit(rows, scale)
+	return LoadRobustly(v.GP, x, y, noise)
+}
+
+// limit takes the clips from the rows, of which one at least has a sample variance.
+func (v *NoiseField) limit(rows []Row, scale float64) {
+	variances := sampleVariances(rows)
+	s2 := scale * scale
+	v.low = max(1e-3*typical(variances)/s2, 1e-2*LeastNoise)
+	v.high = max(variances[len(variances)-1]/s2, v.low)
+}
+
+// ShotVariance is the variance of one shot where the process has the given
+// posterior mean and standard deviation, taken beta standard deviations above the
+// mean (below it for a negative beta), and its derivatives by both.
+func (v *NoiseField) ShotVariance(mean, sd, beta float64) (value, byMean, bySD float64) {
+	value, slope := v.Hyper.link.variance(v.Hyper.Mean + mean + beta*sd)
+	return value, slope, beta * slope
+}
+
+// OfMeans sets dst[i] to the noise variance of the mean of row i: the clipped upper
+// bound of one shot's, divided by the number of shots.
+func (v *NoiseField) OfMeans(dst []float64, rows []Row, beta float64) {
+	d := v.GP.Dim()
+	x := make([]float64, 0, len(rows)*d)
+	for i := range rows {
+		x = append(x, rows[i].X...)
+	}
+	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
+	v.GP.Predict(mean, variance, x)
+	for i := range rows {
+		upper, _, _ := v.ShotVariance(mean[i], math.Sqrt(variance[i]), beta)
+		dst[i] = min(max(upper, v.low), v.high) / float64(rows[i].Shots)
+	}
+}
+
+// LikelyNoise lists the expected variance of one shot of z at points of all coordinates,
+// row after row.
+func (m *Model) LikelyNoise(x []float64) []float64 {
+	d := m.Width()
+	out := make([]float64, len(x)/d)
+	if m.Noise == nil {
+		for i := range out {
+			out[i] = m.InForce.shotNoise(x[i*d : (i+1)*d])
+		}
+		return out
+	}
+	m.Noise.GP.Predict(out, nil, x)
+	for i := range out {
+		out[i], _, _ = m.Noise.ShotVariance(out[i], 0, 0)
+	}
+	return out
+}
+
+// Reset empties g and gives it another kernel.
+func Reset(g *gpcore.GP, k gpcore.Kernel) error {
+	if err := g.Load(nil, nil, nil); err != nil {
+		return fmt.Errorf("empty the model: %w", err)
+	}
+	if err := g.SetKernel(k); err != nil {
+		return fmt.Errorf("change the kernel: %w", err)
+	}
+	return nil
+}
+
+// LoadRobustly loads observations; where the covariance is numerically singular,
+// it adds noise in growing steps up to a hundredth of the kernel's variance.
+func LoadRobustly(g *gpcore.GP, x, y, noise []float64) error {
+	err := g.Load(x, y, noise)
+	if err == nil || len(x) == 0 {
+		return err
+	}
+	variance := g.Kernel().Variance(x[:g.Dim()])
+	raised := make([]float64, len(noise))
+	for jitter := 1e-8; jitter <= 1.1e-2; jitter *= 10 {
+		for i, s := range noise {
+			raised[i] = s + jitter*variance
+		}
+		if err = g.Load(x, y, raised); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("model of %d observations: %w", len(y), err)
+}

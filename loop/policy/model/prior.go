@@ -1,0 +1,170 @@
+package model
+
+import (
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// member is one fully stated prior of a set. A prior of the specification that
+// leaves something to be estimated stands for several members, which compete like
+// priors of their own.
+//
+// A member's process has a kernel of variance one (a custom kernel: as it is) and works
+// in the member's own unit of the objective,
+//
+//	y = mean + meanOf(x) + unit * process(x) + noise,
+//
+// so that neither the standardisation of the objective nor an estimated output scale
+// ever touches the factor of its covariance: they only rescale targets, in O(n^2).
+type member struct {
+	prior  int // index into Model.Priors
+	weight float64
+	kernel gpcore.Kernel
+	// unit is the process's unit in the objective's; 0: estimated. Then amplitude is
+	// its ratio to the standard deviation of the data, and 0 says that the evidence
+	// decides in closed form.
+	unit, amplitude float64
+	// mean is the prior mean in the objective's unit; NaN: estimated.
+	mean   float64
+	meanOf func(x []float64) float64 // of unit coordinates; nil: zero
+	// ratio is the noise variance of one shot in squared process's units; NaN: it
+	// follows from rowNoise and the unit.
+	ratio float64
+	// ShotVariance is the given noise variance of one shot in squared units of the
+	// objective; NaN: it is learnt, or ratio says it.
+	shotVariance float64
+}
+
+// follows says that the member's noise variances move with the data.
+func (b *member) follows() bool { return math.IsNaN(b.ratio) }
+
+// rung is one value of a hyperparameter with its prior weight.
+type rung struct{ value, weight float64 }
+
+// levels discretises a log-normal prior at so many standard deviations from its median,
+// weighted by its density there.
+func levels(median, logSD float64, at ...float64) []rung {
+	out := make([]rung, len(at))
+	for i, q := range at {
+		out[i] = rung{median * math.Exp(logSD*q), math.Exp(-q * q / 2)}
+	}
+	return out
+}
+
+// The built-in set discretises the priors of the fits (hyper.go): 4 lengthscales from
+// 0.1 to 0.86 of the range, the same for all variables; 3 noise variances from 0.001 to
+// 0.095 of the objective's prior variance, which then follows in closed form; where the
+// noise is learnt or known, 2 prior variances instead, that of the data and 5 times it,
+// because data gathered near an optimum spread less than the objective does.
+func lengthscaleLevels() []rung {
+	return levels(lengthscaleMedian, lengthscaleLogSD, -1.5, -0.5, 0.5, 1.5)
+}
+
+func noiseLevels() []rung { return levels(noiseMedian, noiseLogSD, -1.5, 0, 1.5) }
+
+func amplitudeLevels() []rung {
+	out := levels(1, outputLogSD, 0, 0.8)
+	for i := range out {
+		out[i].value = math.Sqrt(out[i].value)
+	}
+	return out
+}
+
+// builtIn is the set of a specification that names none: one prior with everything to
+// be estimated.
+func builtIn() []Prior {
+	return []Prior{{Outputscale: math.NaN(), NoiseSD: math.NaN(), Mean: math.NaN()}}
+}
+
+// members states the priors of the specification fully.
+func (m *Rules) members() []member {
+	priors := m.Spec.Priors
+	if len(priors) == 0 {
+		priors = builtIn()
+	}
+	var out []member
+	for i := range priors {
+		kernels, unit := m.kernelsOf(&priors[i])
+		for _, k := range kernels {
+			k.prior, k.unit, k.mean = i, unit, priors[i].Mean
+			if of := priors[i].MeanOf; of != nil {
+				k.meanOf = func(x []float64) float64 { return of(m.User(x)) }
+			}
+			if priors[i].Weight > 0 {
+				k.weight *= priors[i].Weight
+			}
+			for _, timely := range m.withTime(k) {
+				out = append(out, m.withNoise(timely, priors[i].NoiseSD)...)
+			}
+		}
+	}
+	return out
+}
+
+// kernelsOf lists a member for each kernel that the prior leaves open, with its weight
+// within the prior, and the process's unit (0: estimated).
+func (m *Rules) kernelsOf(p *Prior) (out []member, unit float64) {
+	if p.Custom != nil {
+		return []member{{kernel: p.Custom, weight: 1}}, 1
+	}
+	if !math.IsNaN(p.Outputscale) {
+		unit = math.Sqrt(p.Outputscale)
+	}
+	name := p.Kernel
+	if name == "" {
+		name = m.Spec.Kernel
+	}
+	switch len(p.Lengthscale) {
+	case 0:
+		all := lengthscaleLevels()
+		for _, l := range all {
+			k := newKernel(name, 1, slices.Repeat([]float64{l.value}, m.Dims))
+			out = append(out, member{kernel: k, weight: l.weight / total(all)})
+		}
+	case 1:
+		out = []member{{kernel: newKernel(name, 1, slices.Repeat(p.Lengthscale, m.Dims)), weight: 1}}
+	default:
+		out = []member{{kernel: newKernel(name, 1, p.Lengthscale), weight: 1}}
+	}
+	return out, unit
+}
+
+// withNoise lists a member for each noise or output scale that is left open.
+func (m *Rules) withNoise(b member, noiseSD float64) []member {
+	b.ratio, b.shotVariance = math.NaN(), math.NaN()
+	given := !math.IsNaN(noiseSD)
+	moving := m.Learnt || m.Known != nil
+	if given && !moving {
+		b.shotVariance = noiseSD * noiseSD
+	}
+	var open []rung
+	set := func(c *member, v float64) { c.ratio = v }
+	switch {
+	case b.unit > 0 && moving:
+		return []member{b}
+	case b.unit > 0 && given:
+		b.ratio = max(b.shotVariance/(b.unit*b.unit), LeastNoise)
+		return []member{b}
+	case given || moving:
+		open, set = amplitudeLevels(), func(c *member, v float64) { c.amplitude = v }
+	default:
+		open = noiseLevels()
+	}
+	out := make([]member, len(open))
+	for i, l := range open {
+		out[i] = b
+		out[i].weight *= l.weight / total(open)
+		set(&out[i], l.value)
+	}
+	return out
+}
+
+func total(all []rung) float64 {
+	sum := 0.0
+	for _, l := range all {
+		sum += l.weight
+	}
+	return sum
+}

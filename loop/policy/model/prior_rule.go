@@ -1,0 +1,92 @@
+package model
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+)
+
+// Views are the posteriors that the decision of a step looks at:
+//
+//	"averaged"     one, the mixture of all priors by their probabilities
+//	"sampled"      one, of a prior drawn with its probability (HP-GP-TS: Sandberg and
+//	               Chehreghani, arXiv 2502.01226, Algorithm 2)
+//	"greedy"       one, of the most probable prior (MAP-GP-TS of the same)
+//	"elimination"  one of each prior that is left (PE-GP-TS of the same, Algorithm 1;
+//	               PE-GP-UCB): the decision takes the greatest value over priors and
+//	               settings
+func (c *priorSet) Views(step int) []View {
+	alone := func(i int) View { return View{c.component(i, 1)} }
+	switch c.Spec.PriorRule {
+	case PriorsSampled:
+		return []View{alone(c.set.Draw(num.Stream(c.Seed, num.ForPriors, step)))}
+	case PriorsGreedy:
+		return []View{alone(c.set.Best())}
+	case PriorsElimination:
+		var out []View
+		for i := range c.members {
+			if c.set.Alive(i) {
+				out = append(out, alone(i))
+			}
+		}
+		return out
+	}
+	return []View{c.averaged()}
+}
+
+// PriorRules lists the words of Model.PriorRule.
+func PriorRules() []string {
+	return []string{PriorsAveraged, PriorsSampled, PriorsGreedy, PriorsElimination}
+}
+
+// Deciding says that each view is one prior's, which decides what is chosen by it.
+func (m *Model) Deciding() bool {
+	return m.Priors != nil && m.Spec.PriorRule != PriorsAveraged && m.Spec.PriorRule != ""
+}
+
+// PriorOf is the position in Spec.Priors of the prior that a member belongs to.
+func (m *Model) PriorOf(member int) int { return m.Priors.members[member].prior }
+
+// PriorReport tells how priors stand. It has one element for each of Model.Priors; one
+// where the built-in set competes.
+type PriorReport struct {
+	// Probability of each prior given the data, 0 where it was eliminated.
+	Probability []float64
+	// Eliminated says which priors were found wrong.
+	Eliminated []bool
+	// Refuted says that the last prior left failed its test as well: none of them
+	// describes the objective. It stays in force.
+	Refuted bool
+	// Fit describes the most probable hyperparameters.
+	Fit Fit
+}
+
+// Report tells how the priors stand; nil where none compete.
+func (m *Model) Report() *PriorReport {
+	c := m.Priors
+	if c == nil {
+		return nil
+	}
+	n := c.members[len(c.members)-1].prior + 1
+	out := &PriorReport{Probability: make([]float64, n), Eliminated: make([]bool, n), Fit: m.InForce.Describe()}
+	best := c.set.Best()
+	unit := c.units[best] * c.scale
+	out.Fit.Outputscale *= c.units[best] * c.units[best]
+	out.Fit.Mean = c.center + c.scale*c.means[best]
+	if b := &c.members[best]; !b.follows() {
+		out.Fit.NoiseSD = unit * math.Sqrt(b.ratio)
+	}
+	p := make([]float64, len(c.members))
+	c.set.Probabilities(p)
+	for i := range out.Eliminated {
+		out.Eliminated[i] = true
+	}
+	for i, v := range p {
+		out.Probability[c.members[i].prior] += v
+		if c.set.Alive(i) {
+			out.Eliminated[c.members[i].prior] = false
+		}
+	}
+	out.Refuted = c.trials != nil && c.trials.refuted
+	return out
+}

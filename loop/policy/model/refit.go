@@ -1,0 +1,112 @@
+package model
+
+import (
+	"context"
+	"errors"
+)
+
+// Refits runs the hyperparameter fits on a schedule of steps. A fit is launched at
+// the boundary before a step, with the observations known then; it runs on a
+// goroutine of its own while the step is decided and measured, and comes into force
+// lag boundaries later, where the caller waits for it. So neither its data nor the
+// step at which it is used depends on how long it takes. The first fit comes into
+// force at once: it has only the initial design to look at.
+type Refits struct {
+	Every, Lag int
+	last       int // boundary of the latest launch; 0: none yet
+	Pending    *PendingFit
+}
+
+// PendingFit is a fit under way or about to start.
+type PendingFit struct {
+	Task    *FitTask
+	Due     int // the step at which it comes into force
+	Started bool
+	Done    chan struct{}
+	hyper   *Hyper
+	Err     error
+}
+
+// launch prepares a fit without starting it.
+func (r *Refits) launch(t *FitTask) {
+	due := t.step + r.Lag
+	if r.last == 0 {
+		due = t.step
+	}
+	r.last = t.step
+	r.Pending = &PendingFit{Task: t, Due: due, Done: make(chan struct{})}
+}
+
+// Start begins the pending fit, if any. The goroutine ends by itself: a fit's work
+// is bounded.
+func (r *Refits) Start() {
+	p := r.Pending
+	if p == nil || p.Started {
+		return
+	}
+	p.Started = true
+	go func() {
+		defer close(p.Done)
+		p.hyper, p.Err = p.Task.run(context.Background())
+	}()
+}
+
+// Join waits for the pending fit if it is due at step. A deadline does not end the
+// wait, because what comes into force when must not depend on the clock, and a
+// fit's work is bounded; a cancellation does, and leaves the fit pending.
+func (r *Refits) Join(ctx context.Context, step int) (*PendingFit, error) {
+	p := r.Pending
+	if p == nil || step < p.Due {
+		return nil, nil
+	}
+	r.Start()
+	ended := ctx.Done()
+	for {
+		select {
+		case <-p.Done:
+			r.Pending = nil
+			return p, nil
+		case <-ended:
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil, ctx.Err()
+			}
+			ended = nil
+		}
+	}
+}
+
+// TakeFit puts the pending fit in force if it is due and tells of it; nil: there was
+// none. A fit that failed leaves things as they are.
+func (m *Model) TakeFit(ctx context.Context, step int) (*Fit, error) {
+	p, err := m.Refits.Join(ctx, step)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	note := Fit{Err: p.Err}
+	if p.Err == nil {
+		if err := m.adopt(p.hyper); err != nil {
+			return nil, err
+		}
+		note = p.hyper.Describe()
+	}
+	note.Through = p.Task.step - 1
+	return &note, nil
+}
+
+// LaunchFit prepares a fit before a step if one is to be, and takes it where it comes
+// into force at once.
+func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
+	if !m.fits() || !m.Refits.due(step) {
+		return nil, nil
+	}
+	m.Refits.launch(m.Task(step))
+	return m.TakeFit(ctx, step)
+}
+
+// StartFit lets the fit that was launched at this boundary run in the background.
+func (m *Model) StartFit() { m.Refits.Start() }
+
+// due says that a new fit is to be launched before step.
+func (r *Refits) due(step int) bool {
+	return r.Pending == nil && (r.last == 0 || step-r.last >= r.Every)
+}

@@ -1,0 +1,145 @@
+package model
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// View is one posterior of the standardised objective: a mixture of processes. With
+// given or fitted hyperparameters it has one component; priors that are averaged give
+// one for each.
+type View []Component
+
+// Component is one process of a mixture: the objective is mean + scale*(process + offset).
+type Component struct {
+	GP     *gpcore.GP
+	Mean   float64
+	Scale  float64
+	Weight float64 // the components' weights sum to one
+	Member int     // of the set of priors that compete, where there is one
+	// offset is a prior mean that depends on the point, as in gpcore.Term; nil: none.
+	Offset func(grad, x []float64) float64
+}
+
+// Lift is the offset at a point of all coordinates.
+func (c *Component) Lift(x []float64) float64 {
+	if c.Offset == nil {
+		return 0
+	}
+	return c.Offset(nil, x)
+}
+
+// knows says that the process's observations are at exactly the points x, in this order.
+func (c *Component) knows(x []float64) bool {
+	d := c.GP.Dim()
+	if c.GP.Len()*d != len(x) {
+		return false
+	}
+	for i := range c.GP.Len() {
+		if !slices.Equal(c.GP.X(i), x[i*d:(i+1)*d]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Offset is the part of the view's mean that no process knows.
+func (v View) Offset() float64 {
+	sum := 0.0
+	for _, c := range v {
+		sum += c.Weight * c.Mean
+	}
+	return sum
+}
+
+// Linear lists the terms of E[a*mean + b*sd], averaged over the components.
+func (v View) Linear(a, b float64) []gpcore.Term {
+	out := make([]gpcore.Term, len(v))
+	for i, c := range v {
+		out[i] = gpcore.Term{Process: c.GP, Mean: c.Weight * c.Scale * a, SD: c.Weight * c.Scale * b, Offset: c.Offset}
+	}
+	return out
+}
+
+// Of lists the terms of a function of the mean (the prior's included) and the standard
+// deviation, averaged over the components: of an improvement or an information, say.
+func (v View) Of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []gpcore.Term {
+	out := make([]gpcore.Term, len(v))
+	for i, c := range v {
+		out[i] = gpcore.Term{Process: c.GP, Offset: c.Offset, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+			value, byMu, bySigma = f(c.Mean+c.Scale*mu, c.Scale*sigma)
+			return c.Weight * value, c.Weight * c.Scale * byMu, c.Weight * c.Scale * bySigma
+		}}
+	}
+	return out
+}
+
+// Means are the mixture's means at points x of all coordinates, row after row: O(n)
+// each, O(1) where they are the observations that a process holds.
+func (v View) Means(mean, x []float64) {
+	clear(mean)
+	m := make([]float64, len(mean))
+	d := len(x) / max(len(mean), 1)
+	for _, c := range v {
+		if c.knows(x) {
+			c.GP.FittedMeans(m)
+		} else {
+			c.GP.Predict(m, nil, x)
+		}
+		for j := range m {
+			mean[j] += c.Weight * (c.Mean + c.Scale*(m[j]+c.Lift(x[j*d:(j+1)*d])))
+		}
+	}
+}
+
+// Moments are the mixture's mean and standard deviation at points x of all
+// coordinates, row after row: the variance is the mean of the variances plus the
+// variance of the means.
+func (v View) Moments(mean, sd, x []float64) {
+	clear(mean)
+	clear(sd)
+	m, s := make([]float64, len(mean)), make([]float64, len(mean))
+	d := len(x) / max(len(mean), 1)
+	for _, c := range v {
+		c.GP.Predict(m, s, x)
+		for j := range m {
+			mu := c.Mean + c.Scale*(m[j]+c.Lift(x[j*d:(j+1)*d]))
+			s[j] *= c.Scale * c.Scale
+			mean[j] += c.Weight * mu
+			sd[j] += c.Weight * (s[j] + mu*mu)
+		}
+	}
+	for j := range sd {
+		if len(v) == 1 { // without the cancellation
+			sd[j] = math.Sqrt(s[j])
+			continue
+		}
+		sd[j] = math.Sqrt(max(sd[j]-mean[j]*mean[j], 0))
+	}
+}
+
+// Likeliest is the component with the greatest weight.
+func (v View) Likeliest() Component {
+	return slices.MaxFunc(v, func(a, b Component) int { return cmp.Compare(a.Weight, b.Weight) })
+}
+
+// Share is the component alone, with a weight.
+func (c Component) Share(weight float64) View {
+	c.Weight = weight
+	return View{c}
+}
+
+// Pick chooses a component by the weights.
+func (v View) Pick(rng *rand.Rand) Component {
+	u := rng.Float64()
+	for _, c := range v {
+		if u -= c.Weight; u < 0 {
+			return c
+		}
+	}
+	return v[len(v)-1] // the weights' sum is off one by rounding
+}

@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"github.com/labtuner/tuner/loop/policy/confidence"
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/cost"
+	"github.com/labtuner/tuner/loop/policy/drift"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// The plain data of a specification and of what a policy tells, which the rooms define.
+type (
+	// Variable is one input.
+	Variable = space.Variable
+	// Distribution says what a random variable does.
+	Distribution = space.Distribution
+	// RandomKind names a family of distributions.
+	RandomKind = space.RandomKind
+	// ControlSet is a subset of the variables that a step can control.
+	ControlSet = space.ControlSet
+	// Model describes the Gaussian process.
+	Model = model.Spec
+	// Prior is one hypothesis about the objective.
+	Prior = model.Prior
+	// Fit tells of a hyperparameter fit that came into force with a step.
+	Fit = model.Fit
+	// PriorReport tells how priors that compete stand.
+	PriorReport = model.PriorReport
+	// Constraint is a bound on a measured quantity, which is learnt: advice, not safety.
+	Constraint = constraint.Spec
+	// Drift says how the objective changes with time.
+	Drift = drift.Spec
+)
+
+// The families of distributions: see space.
+const (
+	Held            = space.Held
+	Uniform         = space.Uniform
+	TruncatedNormal = space.TruncatedNormal
+	Learnt          = space.Learnt
+)
+
+// ErrBudget: every control set costs more than what is left of the budget.
+var ErrBudget = cost.ErrBudget
+
+// Kernels lists the words of Model.Kernel and Prior.Kernel: see model.Kernels.
+func Kernels() []string { return model.Kernels() }
+
+// Confidences lists the words of Spec.Confidence: see confidence.Words.
+func Confidences() []string { return confidence.Words() }
+
+// NaNs returns a new slice of n NaN.
+func NaNs(n int) []float64 { return num.NaNs(n) }

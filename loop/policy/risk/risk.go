@@ -1,0 +1,44 @@
+package risk
+
+import (
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// Criterion is the mean-variance objective f - risk*variance of Makarova et al. (NeurIPS
+// 2021) as the model sees it: what an acquisition and a recommendation take off the
+// objective.
+type Criterion struct {
+	Model       *model.Model
+	Environment *space.Environment
+	Risk        float64 // alpha in 1/(the objective's unit); 0: none
+}
+
+// Alpha is the risk factor of the standardised objective: with y = scale*z,
+// f - alpha*variance is scale*(z - alpha*scale*variance of z) and a constant. It is 0
+// where nothing is known of the noise.
+func (e *Criterion) Alpha() float64 {
+	if e.Model.Noise == nil && e.Model.Known == nil {
+		return 0
+	}
+	return e.Risk * e.Model.InForce.Scale
+}
+
+// SpreadAlpha is the risk factor of the standardised objective for what random variables
+// add to the variance, which counts where the noise is constant as well.
+func (e *Criterion) SpreadAlpha() float64 { return e.Risk * e.Model.InForce.Scale }
+
+// Terms are the terms of -alpha v, with v the noise variance beta standard
+// deviations below its expectation (above it for a negative beta): none without a
+// risk term, before the noise is learnt, or where it is known (see LessKnownRisk).
+func (e *Criterion) Terms(beta float64) []gpcore.Term {
+	alpha, field := e.Alpha(), e.Model.Noise
+	if alpha == 0 || field == nil {
+		return nil
+	}
+	return []gpcore.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+		v, byMean, bySD := field.ShotVariance(mu, sigma, -beta)
+		return -alpha * v, -alpha * byMean, -alpha * bySD
+	}}}
+}

@@ -1,0 +1,208 @@
+package risk
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
+)
+
+// Judgement says how settings are looked at: by which posterior, with which variables
+// left random, before which step, and how many standard deviations off the noise
+// variance's expectation its bound lies (below for positive beta).
+type Judgement struct {
+	View   model.View
+	Domain *space.Domain
+	Step   int
+	Beta   float64
+}
+
+// Summary has the expectations at one setting over the variables left random, of the
+// standardised objective.
+type Summary struct {
+	Mean float64 // E[mean]
+	// sd is E[sd]; with several components the standard deviation of their mixture.
+	Sd float64
+	// within is E[sd] with several components too: their average, which a confidence
+	// bound averaged over them has.
+	Within float64
+	// bound is E[v], the noise variance's bound that enters the criterion; NaN where the
+	// noise is constant.
+	bound float64
+	// spread is the variance of the mean over the random variables, where risk counts.
+	spread float64
+	// shot is the variance of one shot: that of the mean over the random variables
+	// plus the expected noise.
+	Shot float64
+}
+
+// Risky is the variance that enters the criterion: the noise's bound, unless the noise is
+// constant, and the spread.
+func (s *Summary) Risky() float64 {
+	if math.IsNaN(s.bound) {
+		return s.spread
+	}
+	return s.bound + s.spread
+}
+
+// Summarise evaluates settings x, one row of the domain's coordinates each.
+func (e *Criterion) Summarise(j Judgement, x []float64) ([]Summary, error) {
+	if j.Domain.Size() == 0 {
+		return e.summariseUncontrolled(j)
+	}
+	in, err := shared(e.Environment.Inputs(j.Domain, j.Step), j.View)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Summary, len(x)/j.Domain.Size())
+	moments := make([][]Summary, len(j.View)) // of each component; shot is the mean's variance
+	for i, c := range j.View {
+		m, err := componentMoments(c, in, x, len(j.Domain.Random) > 0)
+		if err != nil {
+			return nil, err
+		}
+		moments[i] = m
+		for k := range out {
+			out[k].Mean += c.Weight * m[k].Mean
+			out[k].Within += c.Weight * m[k].Sd
+			out[k].Shot += c.Weight * m[k].Shot
+		}
+	}
+	for k := range out {
+		variance := 0.0
+		for i, c := range j.View {
+			d := moments[i][k].Mean - out[k].Mean
+			variance += c.Weight * (moments[i][k].Sd*moments[i][k].Sd + d*d)
+		}
+		out[k].Sd = math.Sqrt(variance)
+		if len(j.View) == 1 { // without the rounding of the square's root
+			out[k].Sd = moments[0][k].Sd
+		}
+	}
+	if r := e.SpreadOf(j.View, j.Domain, j.Step); r != nil {
+		size := j.Domain.Size()
+		for k := range out {
+			out[k].spread = r.Variance(x[k*size : (k+1)*size])
+		}
+	}
+	return out, e.addNoise(j, out, in, x)
+}
+
+// shared has the components of a mixture take the expectations over the same nodes, those
+// for the first one: choosing nodes costs more than an expectation. A single process
+// keeps its own, which spares it nodes for what has a closed form.
+func shared(in gpcore.Inputs, v model.View) (gpcore.Inputs, error) {
+	if len(v) == 1 || len(in.Random) == 0 {
+		return in, nil
+	}
+	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: v[0].GP, Mean: 1}}, in)
+	if err != nil {
+		return in, err
+	}
+	full, _ := shape.Rules()
+	in.Random, in.Nodes = nil, &full
+	return in, nil
+}
+
+// componentMoments has one component's E[mean], E[sd] and, where there are any, the
+// variance of its mean over the random variables.
+func componentMoments(c model.Component, in gpcore.Inputs, x []float64, random bool) ([]Summary, error) {
+	out := make([]Summary, len(x)/len(in.Controlled))
+	// Negative coefficients of the standard deviation have no Jensen bound, which takes
+	// O(n^3) to prepare and is of no use here.
+	sd, err := space.Expectation([]gpcore.Term{{Process: c.GP, SD: -1}}, in, x)
+	if err != nil {
+		return nil, err
+	}
+	lower, err := space.Expectation([]gpcore.Term{{Process: c.GP, Mean: 1, SD: -1, Offset: c.Offset}}, in, x)
+	if err != nil {
+		return nil, err
+	}
+	for k := range out {
+		out[k].Sd = -sd[k]
+		out[k].Mean = lower[k] - sd[k]
+	}
+	if random {
+		square, err := space.Expectation([]gpcore.Term{{Process: c.GP, Offset: c.Offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
+			return mu * mu, 2 * mu, 0
+		}}}, in, x)
+		if err != nil {
+			return nil, err
+		}
+		for k := range out {
+			out[k].Shot = max(square[k]-out[k].Mean*out[k].Mean, 0)
+		}
+	}
+	for k := range out {
+		out[k].Mean = c.Mean + c.Scale*out[k].Mean
+		out[k].Sd *= c.Scale
+		out[k].Shot *= c.Scale * c.Scale
+	}
+	return out, nil
+}
+
+// addNoise adds what the noise contributes.
+func (e *Criterion) addNoise(j Judgement, out []Summary, in gpcore.Inputs, x []float64) error {
+	field := e.Model.Noise
+	if known := e.Model.Known; known != nil {
+		r := KnownRisk{Noise: known, D: j.Domain, Nodes: e.Environment.Nodes(j.Domain.Random)}
+		scale, size := e.Model.InForce.Scale, j.Domain.Size()
+		for k := range out {
+			out[k].bound = r.Expected(x[k*size:(k+1)*size]) / (scale * scale)
+			out[k].Shot += out[k].bound
+		}
+		return nil
+	}
+	if field == nil {
+		for k := range out {
+			out[k].bound = math.NaN()
+			out[k].Shot += e.Model.InForce.ShotVariance
+		}
+		return nil
+	}
+	expected := func(beta float64) ([]float64, error) {
+		return space.Expectation([]gpcore.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+			return field.ShotVariance(mu, sigma, -beta)
+		}}}, in, x)
+	}
+	bound, err := expected(j.Beta)
+	if err != nil {
+		return err
+	}
+	likely, err := expected(0)
+	if err != nil {
+		return err
+	}
+	for k := range out {
+		out[k].bound = bound[k]
+		out[k].Shot += likely[k]
+	}
+	return nil
+}
+
+// summariseUncontrolled is the summary of doing nothing: every variable is random, so
+// the nodes themselves are settings of all of them.
+func (e *Criterion) summariseUncontrolled(j Judgement) ([]Summary, error) {
+	n := e.Environment.Nodes(j.Domain.Random)
+	all := &space.Domain{Set: -1, Axes: j.Domain.Axes, Coords: j.Domain.Random}
+	j.Domain = all
+	each, err := e.Summarise(j, n.X)
+	if err != nil {
+		return nil, err
+	}
+	var out Summary
+	square := 0.0
+	for q, s := range each {
+		w := n.Weight[q]
+		out.Mean += w * s.Mean
+		out.Sd += w * s.Sd
+		out.Within += w * s.Within
+		out.bound += w * s.bound
+		out.Shot += w * s.Shot
+		square += w * s.Mean * s.Mean
+	}
+	out.spread = max(square-out.Mean*out.Mean, 0)
+	out.Shot += out.spread
+	return []Summary{out}, nil
+}
