@@ -23,6 +23,9 @@ type Setting struct {
 	Origin string
 }
 
+// Written says that the file has the key.
+func (s Setting) Written() bool { return s.Origin != originDefault }
+
 // Effective lists every key that has a value, with where the value comes from:
 // first those of the schema, in its order, repeated sections in file order. The
 // keys of a device are the file's until Device.Decode has been called, and with

@@ -46,9 +46,6 @@ With --effective every key is printed with its value and where that comes from.`
 			var readings []probed
 			var probeErr error
 			if probe {
-				if err := w.refuseUnbuilt("check --probe"); err != nil {
-					return err
-				}
 				readings, probeErr = w.probe(cmd.Context(), e)
 			}
 			if asJSON {
@@ -124,21 +121,10 @@ func (w *wiring) checkText(out io.Writer, readings []probed, effective bool) err
 	if readings != nil {
 		printProbe(t, readings)
 	}
-	if len(w.inert) > 0 {
-		fmt.Fprintln(t, "\nread, but not acted on as written:")
-		for _, n := range w.inert {
-			fmt.Fprintf(t, "  line %d\t%s\t%s\n", n.Line, n.Key, n.What)
-		}
-	}
 	if doubts := append(w.bypassDoubts(time.Now()), w.doubts...); len(doubts) > 0 {
 		fmt.Fprintln(t, "\nwarnings: legal, but is it meant?")
 		for _, d := range doubts {
 			fmt.Fprintf(t, "  line %d\t%s\t%s\n", d.Line, d.Key, doubtWords(d))
-		}
-	}
-	for _, d := range w.devices {
-		if d.build == nil {
-			fmt.Fprintf(t, "\ndevice %s: driver %q is not in this version: its keys are not checked and tuner run refuses it\n", d.name, d.driver)
 		}
 	}
 	if effective {
@@ -301,13 +287,11 @@ func (w *wiring) checkJSON(out io.Writer, readings []probed, effective bool) err
 		Plant       []string      `json:"plant,omitempty"`
 		WarmStart   []string      `json:"warm_start,omitempty"`
 		ControlSets []set         `json:"control_sets"`
-		Inert       []note        `json:"inert"`
 		Warnings    []note        `json:"warnings"`
 		Probe       []probed      `json:"probe,omitempty"`
 		Effective   []settingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.cfg.File, Name: w.cfg.Name, Site: w.cfg.Site, Objective: w.objectiveWords(),
-		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), MQTT: w.mqttWords(), Plant: w.plantNotes, WarmStart: w.warmNotes,
-		Inert: orEmpty(w.inert), Probe: readings}
+		Policy: w.policyWords(), Model: w.modelWords(), Run: w.stopWords(), Verify: w.verifyWords(), MQTT: w.mqttWords(), Plant: w.plantNotes, WarmStart: w.warmNotes, Probe: readings}
 	doc.Warnings = []note{}
 	for _, d := range append(w.bypassDoubts(time.Now()), w.doubts...) {
 		doc.Warnings = append(doc.Warnings, note{d.Line, d.Key, doubtWords(d)})
@@ -330,11 +314,4 @@ type settingLine struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
-}
-
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -21,8 +21,7 @@ import (
 // deviceWiring is one [[device]] of the file, ready to be made.
 type deviceWiring struct {
 	name, driver string
-	// build makes the device; nothing is opened. It is nil for a driver that this
-	// version knows by name only.
+	// build makes the device; nothing is opened.
 	build func(drivers.Env) (drivers.Device, error)
 	// serve answers in the device's place with another device, until ctx ends.
 	serve func(ctx context.Context, s serving) error

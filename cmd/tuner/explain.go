@@ -98,9 +98,9 @@ func explainRules(t *tabwriter.Writer, why bool) {
 	fmt.Fprint(t, "rule\tname\twhat it does\treaction\tcleared\thome\n")
 	for _, r := range rulesInOrder() {
 		i := safety.About(r)
-		fmt.Fprintf(t, "%d\t%s\t%s\t%v\t%v\t%s\n", i.Number, i.Name, i.Does, i.Reaction, cleared(i), homeWords(i))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%v\t%v\t%s\n", i.Number, i.Name, i.Does, i.Reaction, cleared(i), i.Home)
 		if why {
-			fmt.Fprintf(t, "\t\tdefault %s: %s\t\t\t\n\t\tlearnt from %s; shown by %s\t\t\t\n", i.Default, i.Why, i.Precedent, testWords(i))
+			fmt.Fprintf(t, "\t\tdefault %s: %s\t\t\t\n\t\tlearnt from %s; shown by %s\t\t\t\n", i.Default, i.Why, i.Precedent, i.Test)
 		}
 	}
 }
@@ -124,26 +124,11 @@ func cleared(i safety.Info) string {
 	return i.Clear.String()
 }
 
-func homeWords(i safety.Info) string {
-	if i.Home == "none" {
-		return "not in this version"
-	}
-	return i.Home
-}
-
-func testWords(i safety.Info) string {
-	if i.Test == "" {
-		return "nothing"
-	}
-	return i.Test
-}
-
-// explainMarkdown prints the rule table for docs/safety.md.
 func explainMarkdown(out io.Writer) {
 	fmt.Fprint(out, "| # | name | what it does | home | default | why not smaller or larger | reaction | cleared | learnt from | test |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rulesInOrder() {
 		i := safety.About(r)
-		cells := []string{fmt.Sprint(i.Number), i.Name, i.Does, homeWords(i), i.Default, i.Why, i.Reaction.String(), cleared(i), i.Precedent, i.Test}
+		cells := []string{fmt.Sprint(i.Number), i.Name, i.Does, i.Home, i.Default, i.Why, i.Reaction.String(), cleared(i), i.Precedent, i.Test}
 		fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
 	}
 }

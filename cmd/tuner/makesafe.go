@@ -64,9 +64,6 @@ file cannot be used, and no run has left a copy.`,
 			if err != nil {
 				return err
 			}
-			if err := w.refuseUnbuilt("make-safe"); err != nil {
-				return err
-			}
 			// A signal does not cut it short: that is what it is there for.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), e.patience(makeSafeTime-makeSafeGrace))
 			defer cancel()

@@ -71,7 +71,7 @@ func (w *wiring) servedDevices(name string) ([]deviceWiring, error) {
 		if d.serve == nil {
 			return nil, configError(w, "device."+d.name+".driver",
 				fmt.Sprintf("driver %q has nothing to serve: its plant is within the process that reads it", d.driver),
-				"tuner run and simulate take it as it is; serial, mqtt, files and exec devices can be served, one of several by --device NAME")
+				"tuner run and simulate take it as it is; serial, mqtt and exec devices can be served, one of several by --device NAME")
 		}
 		if d.usesStdin {
 			onStdin++

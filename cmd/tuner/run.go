@@ -53,9 +53,6 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if err != nil {
 				return err
 			}
-			if err := w.refuseUnbuilt("run"); err != nil {
-				return err
-			}
 			if err := w.refuseLongBypass(e.now()); err != nil {
 				return err
 			}
@@ -92,19 +89,6 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	cmd.Flags().StringVar(&format, "log-format", "text", "narration on stderr as text or json, a line each with the run and the step")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd
-}
-
-// refuseUnbuilt refuses devices whose driver this version knows by name only.
-func (w *wiring) refuseUnbuilt(command string) error {
-	var problems []configs.Problem
-	for _, d := range w.devices {
-		if d.build == nil {
-			problems = append(problems, w.cfg.Problem("device."+d.name+".driver",
-				`driver "`+d.driver+`" is not in this version: tuner `+command+" cannot reach the device",
-				"tuner simulate and tuner check take the file as it is"))
-		}
-	}
-	return configs.NewError(problems...)
 }
 
 // refuseLongBypass refuses a bypass that ends later than one may last: each start of a

@@ -323,18 +323,6 @@ func (s *session) sayStart() {
 			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, d.Line, d.Key, doubtWords(d))
 		}
 	}
-	notes := w.inert
-	if w.opt.Mode != plan.Simulate { // on an instrument, each of them is worth a line
-		for _, n := range notes {
-			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, n.Line, n.Key, n.What)
-		}
-	} else if len(notes) > 0 {
-		keys := make([]string, len(notes))
-		for i, n := range notes {
-			keys[i] = n.Key
-		}
-		s.tell.say("tuner: warning: read, but not acted on as written: %s; tuner check says more", strings.Join(keys, ", "))
-	}
 }
 
 // describeRun is the head of the journal.

@@ -57,8 +57,7 @@ func (w *wiring) wirePolicy() []configs.Problem {
 	}
 	w.wireConstraints()
 	w.wireVerify()
-	problems := w.wireWords(parts)
-	problems = append(problems, w.wireFormulas()...)
+	problems := w.wireFormulas()
 	problems = append(problems, w.wireModel()...)
 	return append(problems, w.wireCandidates()...)
 }
@@ -91,20 +90,6 @@ func (w *wiring) wireConstraints() {
 		w.opt.Constraints = append(w.opt.Constraints, plan.Constraint{Sensor: i, Low: low, High: high})
 		w.spec.Constraints = append(w.spec.Constraints, policy.Constraint{Name: c.Sensor, Low: low, High: high, Probability: orZero(c.Probability)})
 	}
-}
-
-// wireWords refuses the words that this version does not have.
-func (w *wiring) wireWords(parts configs.Parts) []configs.Problem {
-	var problems []configs.Problem
-	check := func(key, word string, have []string) {
-		if word != "" && !slices.Contains(have, word) {
-			problems = append(problems, w.cfg.Problem(key, fmt.Sprintf("%q is not in this version", word), "it has "+strings.Join(have, ", ")))
-		}
-	}
-	check("policy.kind", parts.Kind, policy.Kinds())
-	check("policy.acquisition", w.spec.Acquisition, policy.Acquisitions())
-	check("policy.confidence", w.spec.Confidence, policy.Confidences())
-	return problems
 }
 
 // wireFormulas compiles what depends on the setting.

@@ -34,7 +34,7 @@ const competingCapacity = 512
 
 // written says that the file has a key.
 func (w *wiring) written(key string) bool {
-	return slices.ContainsFunc(w.cfg.Effective(), func(s configs.Setting) bool { return s.Key == key && s.Origin != originDefault })
+	return slices.ContainsFunc(w.cfg.Effective(), func(s configs.Setting) bool { return s.Key == key && s.Written() })
 }
 
 // competing is one of several priors; what the file leaves out is estimated.
@@ -69,6 +69,6 @@ func (w *wiring) fixedModel(prior *configs.Prior) []configs.Problem {
 	}
 	slices.Sort(missing)
 	return []configs.Problem{w.cfg.Problem("model.hyperparameters",
-		fmt.Sprintf(`"fixed" needs %s in the entry of policy.priors: this version estimates nothing beside fixed values`, strings.Join(missing, ", ")),
+		fmt.Sprintf(`"fixed" needs %s in the entry of policy.priors: beside fixed values nothing is estimated`, strings.Join(missing, ", ")),
 		`add them, or write hyperparameters = "fit"`)}
 }

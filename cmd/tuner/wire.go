@@ -38,8 +38,6 @@ type wiring struct {
 	plantNotes []string
 	// warmNotes say in words what was taken from earlier runs.
 	warmNotes []string
-	// inert says what the file asks for and this version does not act on.
-	inert []note
 	// doubts are what is legal in its safety and looks like a slip.
 	doubts []configs.Problem
 }
@@ -92,7 +90,6 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	if err := configs.NewError(problems...); err != nil {
 		return nil, err
 	}
-	w.findInert()
 	w.doubts = cfg.Doubts()
 	return w, nil
 }
