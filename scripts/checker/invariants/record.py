@@ -95,6 +95,21 @@ class Record:
         """No fault within the window, nor just before it."""
         return not self.fault_between(since - 0.5, until, but)
 
+    def may_jump(self, session, t):
+        """Whether a safe value may come at once: something has tripped or halted the run, somebody has stopped it, or its end had to hurry."""
+        for e in session.events:
+            if e["t"] > t + 1.5 + self.lost(t, t + 1.5):
+                break
+            if e["k"] == "err" and any(w in e["line"] for w in ("tripped", "halted", "stopped", "latched", "watchdog")):
+                return True
+            if e["k"] == "command" and e["command"] == "stop":
+                return True
+            if e["k"] in ("signal", "closing") and e["t"] < t - 9.0:
+                return True
+            if e["k"] == "link" and not e["up"] and t - 4 < e["t"] <= t:
+                return True     # what comes back is brought to safety by its driver
+        return False
+
     def begun(self, session, t):
         """Whether anything has happened in a session by t that may bring an actuator to its safe value."""
         for e in session.events:

@@ -118,6 +118,15 @@ def acknowledged(rec):
 TAIL = {"action": 3, "decision": 2, "outcome": 1, "event": 4, "session": 1, "run": 0, "config": 1, "command": 2, "command_answer": 2}
 
 
+def told_late(rec):
+    """At the moment at which a step is told of it is on record."""
+    v = Verdict()
+    for e in rec.of("out"):
+        if (e.get("doc") or {}).get("type") == "step" and e.get("recorded") is not None and not rec.gone:
+            v.hold(e["recorded"], f"step {e['doc']['n']} was told of before it was on record", e["t"])
+    return v
+
+
 def row_key(row):
     return tuple(row.items())
 
@@ -153,7 +162,7 @@ def measured(rec):
         v.hold(bool(source), f"step {shot['step']}: {shot['objective']} was never said by the instrument")
         if not source:
             continue
-        e = source[-1]
+        e = next((s for s in source if s.get("good")), source[-1])
         v.hold(any(s.get("good") for s in source), f"step {shot['step']}: {shot['objective']} is no measurement ({e.get('raw', '')})", e["t"])
         low, high = rec.plan.ranges["power"]
         v.hold(low <= shot["objective"] <= high, f"step {shot['step']}: {shot['objective']} is out of range", e["t"])
@@ -178,7 +187,7 @@ def measured(rec):
 
 
 def settled(rec, v, shot, served):
-    """The shot's value was taken after the last change of a knob, and that knob's settle time."""
+    """The shot's value was taken after the last change of a knob had arrived, and that knob's settle time."""
     session = rec.session_at(served["t"])
     if session is None:
         return
@@ -191,13 +200,13 @@ def settled(rec, v, shot, served):
         if e["k"] == "set" and values.get(e["ch"]) != e["value"]:
             values[e["ch"]] = e["value"]
             change = e
-        if e["k"] == "dose":
+        if e["k"] in ("dose", "arrived"):
             change = e
     if change is None:
         return
     k = next(k for k in rec.plan.variables if k["ch"] == change["ch"])
     v.hold(taken - change["t"] >= k["settle"] - 0.03 - rec.lost(change["t"] - 0.1, served["t"] + 0.05),
-           f"step {shot['step']}: a shot was taken {taken - change['t']:.3f} s after {change['ch']} was set, which settles in {k['settle']} s", served["t"])
+           f"step {shot['step']}: a shot was taken {taken - change['t']:.3f} s after {change['ch']} {'had arrived' if change['k'] == 'arrived' else 'was set'}, which settles in {k['settle']} s", served["t"])
 
 
 def taken(rec):
@@ -206,7 +215,10 @@ def taken(rec):
     if not rec.final:
         return v
     valid = {r["step"] for r in rec.final["outcome"] if r["valid"]}
-    served = {round(e["value"], 9): e for e in rec.of("served", ch="power") if isinstance(e["value"], (int, float))}
+    served = {}
+    for e in rec.of("served", ch="power"):
+        if isinstance(e["value"], (int, float)):
+            served.setdefault(round(e["value"], 9), e)
     for shot in rec.final["shot"]:
         e = served.get(round(shot["objective"], 9)) if shot["objective"] is not None else None
         session = e and rec.session_at(e["t"])
@@ -220,6 +232,10 @@ def taken(rec):
             if x["k"] == "set" and (x["ch"] not in last or last[x["ch"]]["value"] != x["value"]) or x["k"] == "dose" and x["t"] > begun:
                 last[x["ch"]] = x
         for ch, x in last.items():
+            k = next(k for k in rec.plan.variables if k["ch"] == ch)
+            there = readbacks(session, ch, x["t"] - 0.6, x["t"])
+            if x["k"] == "set" and there and abs(there[-1] - x["value"]) <= k["tolerance"]:
+                continue    # it stood there already
             done = "dosed" if x["k"] == "dose" else "took"
             v.hold(any(rec.of(done, "dose-again", "self-safe", "lapsed", since=x["t"] - 0.001, until=e["t"] + 0.001)),
                    f"step {shot['step']}: a shot counts, and {ch} = {x['value']} was never taken by the device", e["t"])
@@ -389,9 +405,18 @@ def confirms_any(message, dose):
 def dose_in_flight(rec):
     """After a kill within a dose the next run is refused until somebody has said reset: no dose follows."""
     v = Verdict()
+    device = rec.plan.driver["act"]
     for a, b in zip(rec.sessions, rec.sessions[1:]):
         sent = [e for e in a.events if e["k"] == "dose"]
-        if a.code != -9 or not sent or sent[-1]["t"] < a.end - 0.02:
+        kill = next((e["t"] for e in a.events if e["k"] == "signal" and e["signal"] == "SIGKILL"), None)
+        if a.code != -9 or not sent or kill is None:
+            continue
+        last = sent[-1]
+        if device == "mqtt":
+            known = any(confirms_any(e, last) for e in rec.of("told", since=last["t"], until=kill + 0.05))
+        else:
+            known = any(e.get("until") and e["until"] < kill + 0.05 for e in rec.of("ask", since=last["t"] - 0.01, until=last["t"] + 0.01, dev=device))
+        if known:
             continue
         if any(e["code"] == 0 and e["args"][0] == "reset" for e in rec.of("cli", since=a.end, until=b.start)):
             continue

@@ -80,7 +80,7 @@ def slew(rec):
     for session, k, before, e in changes(rec):
         step = waited(rec, k, before, e) * k["slew"] + (k["resolution"] or 0) + k["tolerance"] + 1e-6
         bases = ([before["value"]] if before else []) + readbacks(session, k["ch"], e["t"] - 4.0, e["t"])
-        if not bases or abs(e["value"] - k["safe"]) < 1e-3 + (k["resolution"] or 0) and rec.begun(session, e["t"]):
+        if not bases or abs(e["value"] - k["safe"]) < 1e-3 + (k["resolution"] or 0) and rec.may_jump(session, e["t"]):
             continue
         nearest = min(abs(e["value"] - b) for b in bases)
         if nearest == 0 and before:

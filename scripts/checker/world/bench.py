@@ -3,6 +3,7 @@
 Every value of the objective is unlike every other one, so that a number in the journal can be
 traced to the one moment at which it was served."""
 
+import asyncio
 import random
 import time
 
@@ -13,6 +14,8 @@ class Bench:
         self.random = random.Random(plan.seed * 7919 + 1)
         self.knobs = {v["ch"]: v["begin"] for v in plan.variables if not v["dose"]}
         self.released = set()
+        self.void = {}          # channel -> setpoints up to this number act no more
+        self.writes = {}        # channel -> how many setpoints it has had
         self.doses = {}
         self.ec, self.door, self.aux = 1.0, 1.0, 20.0
         self.spoil, self.spoil_ch = None, "power"  # function of a value: what is said in its place
@@ -83,11 +86,24 @@ class Bench:
     def write(self, ch, value, for_ms=None):
         """A setpoint reaches the device."""
         self.released.discard(ch)
-        if ch not in self.stuck:
-            self.knobs[ch] = value
+        self.writes[ch] = self.writes.get(ch, 0) + 1
         if for_ms:
             self.expire[ch] = time.monotonic() + for_ms / 1e3
         self.trace.add("took", ch=ch, value=value)
+        lag = self.by_channel(ch)["lag"]
+        if ch in self.stuck or value == self.knobs[ch]:
+            return
+        if lag:
+            asyncio.get_running_loop().call_later(lag, self.arrive, ch, value, self.writes[ch])
+        else:
+            self.arrive(ch, value, self.writes[ch])
+
+    def arrive(self, ch, value, number):
+        """The knob is there, unless it was told something else or let go meanwhile: it follows each setpoint after its lag."""
+        if number <= self.void.get(ch, 0) or ch in self.released:
+            return
+        self.knobs[ch] = value
+        self.trace.add("arrived", ch=ch, value=value)
 
     def release(self, ch):
         self.expire.pop(ch, None)
@@ -98,6 +114,7 @@ class Bench:
 
     def safe(self):
         """The device goes safe by itself."""
+        self.void = dict(self.writes)
         for v in self.plan.variables:
             if not v["dose"]:
                 self.released.discard(v["ch"])

@@ -56,6 +56,15 @@ class Live:
             self.close()
             return None
 
+    def outcome(self, step):
+        """Whether a step's outcome is on record; None where it cannot be read."""
+        try:
+            self._open()
+            return self.db.execute("SELECT 1 FROM outcome WHERE step = ?", (step,)).fetchone() is not None
+        except (sqlite3.Error, OSError):
+            self.close()
+            return None
+
     def close(self):
         if self.db:
             self.db.close()

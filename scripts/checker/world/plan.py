@@ -38,7 +38,7 @@ class Plan:
         self.ranges = {"power": (-100.0, 100.0), "door": (0.0, 1.0), "aux": (-10.0, 60.0), "ec": (0.0, 100.0)}
         self.ttl = r.choice([1.0, 3.0])
         self.minimum_free = 50
-        self.faultfs = r.random() < 0.25
+        self.faultfs = r.random() < 0.35
         self.permissive = r.random() < 0.4
         self.goal = r.choice(["maximize", "maximize", "minimize"])
         self.statistic = "median" if r.random() < 0.15 and self.policy["kind"] != "rahbo" and self.shots > 1 else "mean"
@@ -79,7 +79,7 @@ class Plan:
                 shutdown=r.choice(["safe", "safe", "hold"]),
                 lease=r.choice([None, 1.5, 1.5, 3.0]), lasts=r.random() < 0.6,
                 tolerance=0.002 * span + 0.001, settle=r.choice([0.0, 0.1, 0.3]), timeout=1.0,
-                dwell=r.choice([None, None, 0.3]), on_release="hold", scale=1.0, offset=0.0))
+                dwell=r.choice([None, None, 0.3]), on_release="hold", scale=1.0, offset=0.0, lag=r.choice([0.0, 0.0, 0.25])))
             if self.driver["act"] in ("mqtt", "serial") and r.random() < 0.3:   # the device counts in other units
                 result[-1].update(scale=r.choice([0.5, 2.0, -1.0]), offset=r.choice([0.0, 4.0]))
         if self.doses:

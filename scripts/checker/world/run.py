@@ -198,6 +198,8 @@ class Run:
             event = add(kind, **data)
             if kind in ("set", "dose") and not self.blind():
                 event["intents"] = self.live.intents(data["dev"], data["ch"])
+            if kind == "out" and faults.a_step(event) and not self.blind():
+                event["recorded"] = self.live.outcome(event["doc"]["n"])
             for want in list(self.on_event):
                 if want[0] == kind and want[1](event):
                     self.on_event.remove(want)
