@@ -3,6 +3,8 @@ package loop
 import (
 	"context"
 	"errors"
+	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,13 +15,15 @@ import (
 )
 
 // TestStalledLoopWritesNothingOld: the loop's goroutine stands still between a decision
-// and its write; what was decided then does not leave afterwards.
+// and its write; what was decided then does not leave afterwards. Readings stay fresh long
+// enough that nothing but the age of the decision keeps it back.
 func TestStalledLoopWritesNothingOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const stall = 1500 * time.Millisecond // below the watchdog's patience
 		n, late := 0, time.Duration(0)
 		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.policy.proposals = proposeAll(8)
+			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 10*time.Second, 10*time.Second
 			tr.deps.Failpoint = func(name string) {
 				if name != "before-write" {
 					return
@@ -36,13 +40,73 @@ func TestStalledLoopWritesNothingOld(t *testing.T) {
 		if late == 0 {
 			t.Fatal("the loop was never stalled")
 		}
+		before, after := math.NaN(), []call{}
 		for _, c := range tr.rig.calls("write") {
-			if c.at > late-stall && c.at <= late {
-				t.Errorf("%v V left at %v, after a stall of %v", c.values["a"], c.at, stall)
+			if c.at < late {
+				before = c.values["a"]
+			} else {
+				after = append(after, c)
 			}
 		}
-		if got := tr.rig.knobs["a"].target; got != 8 {
-			t.Errorf("left at %v V, want 8 V: the way goes on after the stall", got)
+		// What was decided before the stall is one tick further up the ramp; what is decided
+		// after it is two, as far as slew lets a long tick count.
+		old := before + tr.opt.Variables[0].Limits.SlewUp*tr.opt.Tick.Seconds()
+		for _, c := range after {
+			if math.Abs(c.values["a"]-old) < 1e-9 { // the ramp's sums round
+				t.Errorf("%v V left %v after a stall of %v; it was decided before", c.values["a"], c.at-late, stall)
+			}
+		}
+		if len(after) == 0 || math.IsNaN(before) || tr.rig.knobs["a"].target != 8 {
+			t.Errorf("%d writes after %v V, left at %v V, want 8 V: the way goes on after the stall", len(after), before, tr.rig.knobs["a"].target)
+		}
+	})
+}
+
+// TestWatchdogRevokesWhatWaits: a setpoint waits behind a slow reading when the loop stands
+// still; the watchdog halts the device behind them, and the setpoint does not leave first.
+func TestWatchdogRevokesWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const stall = 20 * time.Second
+		n, stalled, waits := 0, time.Duration(0), false
+		tr, _, err := live(t, Live, func(tr *trial) {
+			tr.policy.proposals = proposeAll(8)
+			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 30*time.Second, 30*time.Second
+			tr.opt.Variables[0].Timeout = time.Minute
+			tr.rig.fault = func(op string) error {
+				if op == "read" {
+					time.Sleep(5 * time.Second) // longer than the watchdog's patience
+				}
+				return nil
+			}
+			tr.deps.Failpoint = func(name string) {
+				if name == "before-write" {
+					n++
+				}
+			}
+			// When the tick of the third setpoint tells its progress, that setpoint waits in
+			// the lane of the device, behind a reading.
+			tr.deps.Watch.Progress = func(Progress) {
+				if n < 3 || waits {
+					return
+				}
+				waits, stalled = true, time.Since(rigStart)
+				time.Sleep(stall)
+			}
+		})
+		if !waits || !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "watchdog") {
+			t.Fatalf("stalled: %v, error %v", waits, err)
+		}
+		halts := tr.rig.calls("halt")
+		if len(halts) == 0 || halts[0].at >= stalled+stall {
+			t.Fatalf("the watchdog did not halt while the loop stood: %+v", halts)
+		}
+		for _, c := range tr.rig.calls("write") {
+			if c.at > stalled && c.at < stalled+stall {
+				t.Errorf("%v V left %v into the stall; the watchdog halted the device after %v", c.values["a"], c.at-stalled, halts[0].at-stalled)
+			}
+		}
+		if got := tr.rig.knobs["a"].target; got != 1 {
+			t.Errorf("left at %v V, want the safe 1 V", got)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/intenttest"
 )
 
 // feedKillFile is a run of doses that never ends by itself, on the pump of pumpMain, whose
@@ -115,23 +115,13 @@ func (c *campaign) checkIntents(point string, given []heardDose) {
 	if len(given) == 0 {
 		return
 	}
-	r, err := journal.OpenReader(filepath.Join(c.dir, "kill.db"))
+	intents, err := intenttest.ReadIntents(filepath.Join(c.dir, "kill.db"))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	defer r.Close()
-	intended := map[string]float64{}
-	for a, err := range r.AllActions() {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if a.Kind == "dose" {
-			intended[fmt.Sprintf("%s-%d", r.Run().ID, a.ID)] = a.Values["feed"]
-		}
-	}
 	for _, d := range given {
-		if amount, there := intended[d.name]; !there || amount != d.amount {
-			c.t.Errorf("%s: the pump was given %g mL as %q, and on record is %g, %v", point, d.amount, d.name, amount, there)
+		if err := intents.Dose(d.name, "feed", d.amount); err != nil {
+			c.t.Errorf("%s: the pump: %v", point, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/intenttest"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -72,6 +73,9 @@ reply_timeout = "1m"
 start_timeout = "1m"
 exit_timeout = "1m"
 `
+
+// heaterSafe is the safe value of killFile.
+const heaterSafe = 1.0
 
 // victim is what a campaign kills.
 type victim struct {
@@ -320,24 +324,14 @@ func (c *campaign) checkSteps(r *journal.Reader) (last int) {
 	return last
 }
 
-// checkWitness wants an intent on record for everything that the instrument was told,
-// but what does not move it: the way to a destination begins where the actuator stands.
+// checkWitness wants an intent on record for everything that the instrument was told and
+// that has to wait for one, but what does not move it: the way to a destination begins
+// where the actuator stands.
 func (c *campaign) checkWitness(string) {
 	c.t.Helper()
-	r, err := journal.OpenReader(filepath.Join(c.dir, "kill.db"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
+	intents, err := intenttest.ReadIntents(filepath.Join(c.dir, "kill.db"))
 	if err != nil {
 		c.t.Fatal(err)
-	}
-	defer r.Close()
-	intended := map[float64]bool{}
-	for a, err := range r.AllActions() {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		intended[a.Values["power"]] = true
 	}
 	log, err := os.ReadFile(filepath.Join(c.dir, c.log))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -355,10 +349,11 @@ func (c *campaign) checkWitness(string) {
 		case "no-such-operation": // a new child has begun, as it does
 			c.power = 0
 		case "write":
-			if v := told.Values["power"]; !intended[v] && v != c.power {
-				c.t.Errorf("the heater was told %v W, and no intent of that is on record", v)
+			v := told.Values["power"]
+			if err := intents.Setpoint("power", v, heaterSafe); err != nil && v != c.power {
+				c.t.Errorf("the heater: %v", err)
 			}
-			c.power = told.Values["power"]
+			c.power = v
 		}
 	}
 	c.heard = len(log)

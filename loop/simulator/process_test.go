@@ -194,7 +194,7 @@ func (p *process) ask(name string) {
 
 // runOf is the head of the journal.
 func runOf(o *plan.Options, w *world) journal.Run {
-	run := journal.Run{ID: fmt.Sprintf("world-%d", w.seed), Name: "simulation", Mode: string(o.Mode), Policy: w.kind, Seed: w.seed,
+	run := journal.Run{ID: runName, Name: "simulation", Mode: string(o.Mode), Policy: w.kind, Seed: w.seed,
 		Objective: journal.Column{Name: o.Objective.Name, Unit: o.Objective.Unit}, Start: journal.Stamp{Wall: w.began.Round(0)}}
 	for _, v := range o.Variables {
 		run.Variables = append(run.Variables, journal.Column{Name: v.Name, Unit: v.Unit})

@@ -27,6 +27,8 @@ var mutants = []mutant{
 	{15, "policy", "loop/mishap.go", `err = fmt.Errorf("%w: %v", errPanicked, r)`, "_ = r", "./loop", "TestPanickingPolicyIsIsolated"},
 	{15, "policy", "loop/mishap.go", "m.count, m.last, m.broken = m.count+1, err, true", "m.count, m.last = m.count+1, err", "./loop", "TestPanickedPolicyIsMadeAnew"},
 	{16, "watchdog", "loop/watchdog.go", "l.haltAll(limit)\n", "_ = limit\n", "./loop", "TestWatchdogHaltsWhenTheLoopStands"},
+	{16, "halt-revokes", "loop/watchdog.go", "l.orders.Add(1) // what was decided before must not follow the halt", "", "./loop", "TestWatchdogRevokesWhatWaits"},
+	{16, "late-write", "loop/aim.go", "if l.tooLate() {", "if false {", "./loop", "TestStalledLoopWritesNothingOld"},
 	{17, "lease", "safety/values.go", "return l.Lease > 0 &&", "return l.Lease < 0 &&", "./safety", "TestDwellAndLease"},
 	{17, "lease", "loop/aim.go", "s.For[c.Name] = lease", "_ = lease", "./loop", "TestSetpointsLastForTheLease"},
 	{18, "comms", "safety/watch.go", "if x.l.Comms > 0 && x.l.Links[d].Watched", "if false && x.l.Links[d].Watched", "./safety", "TestCommsLoss"},
