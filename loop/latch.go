@@ -160,6 +160,15 @@ func (l *Loop) keep() {
 	})
 }
 
+// markUnderway has the control state say once in a process that there is a run with a step:
+// a start that finds no journal then knows that there was one.
+func (l *Loop) markUnderway() {
+	if !l.underway {
+		l.underway = true
+		l.keep()
+	}
+}
+
 // markLatch notes at once that something is latched, on a lane that nothing else waits in:
 // a disk that is slow may take longer with the state than the process lives.
 func (l *Loop) markLatch(state *journal.ControlState) {
@@ -191,7 +200,7 @@ func (l *Loop) keepAgain(now time.Time) {
 func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
 	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
 		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
-		Doses: maps.Clone(l.otherDoses), Run: l.deps.Run, Starts: l.starts, Commands: l.deps.Panel.Remembered(l.commandsBefore)}
+		Doses: maps.Clone(l.otherDoses), Run: l.deps.Run, Underway: l.underway || l.steps > 0, Starts: l.starts, Commands: l.deps.Panel.Remembered(l.commandsBefore)}
 	if s.Doses == nil {
 		s.Doses = map[string]safety.DoseState{}
 	}

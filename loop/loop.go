@@ -96,6 +96,8 @@ type Loop struct {
 	marks  uint64
 	// otherDoses are kept as they were found: of variables without a budget now.
 	otherDoses map[string]safety.DoseState
+	// underway says that the control state has been told of the run.
+	underway bool
 	// commandsBefore is what earlier processes knew of commands.
 	commandsBefore *journal.CommandMemory
 	// held says that the step's clocks stand still; heeded is the last tick's time.
@@ -137,9 +139,11 @@ type Loop struct {
 	giving []*giving
 	// painting is what is known of the pictures that are drawn for those who watch.
 	painting painting
-	// recorder queues what is to be recorded; space is that on the disk.
+	// recorder queues what is to be recorded; space is that on the disk, files where the
+	// record is.
 	recorder recorder
 	space    space
+	files    whereabouts
 	// drove says that something was written to an actuator.
 	drove bool
 
@@ -299,6 +303,7 @@ func (l *Loop) tick() {
 	l.takeOrders()
 	l.watchRecorder(now)
 	l.watchSpace(now)
+	l.watchFiles(now)
 	l.keepAgain(now)
 	l.mendAll(now)
 	l.watchSpell(now)

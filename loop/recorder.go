@@ -96,7 +96,9 @@ func (l *Loop) writeNext() {
 	first := r.queue[0]
 	l.desk.post(laneJournal, func() func() {
 		err := l.onDisk("record", func() error { return first.write(l.deps.Journal) })
+		heard := l.hearOfJournal()
 		return func() {
+			heard() // before this record is taken for done: what it tells waits behind it
 			r.writing = false
 			if err != nil {
 				l.unrecorded(first, err)
@@ -156,10 +158,10 @@ func (l *Loop) refuseQueued() {
 	r.queue = kept
 }
 
-// passing reports whether an error of the journal may go away: the disk's, or that of
-// another program that has the file.
+// passing reports whether an error of the journal may go away: the disk's, that of
+// another program that has the file, or that of a file that was moved.
 func passing(err error) bool {
-	return errors.Is(err, journal.ErrIO) || errors.Is(err, journal.ErrBusy)
+	return errors.Is(err, journal.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrMoved)
 }
 
 // recordsAgain notes that a record was written.
@@ -201,12 +203,14 @@ func (l *Loop) unrecordable(c *safety.Causes) {
 // diskHolds reports whether the run is held for the disk.
 func (l *Loop) diskHolds() bool {
 	r := &l.recorder
-	return !r.failed.IsZero() || r.slow || l.space.short || l.keepFailed
+	return !r.failed.IsZero() || r.slow || l.space.short || l.keepFailed || l.files.words() != ""
 }
 
 // diskWords say why.
 func (l *Loop) diskWords() string {
 	switch r := &l.recorder; {
+	case l.files.words() != "":
+		return l.files.words()
 	case r.why != nil:
 		return r.why.Error()
 	case r.slow:

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestStalledLoopWritesNothingOld: the loop's goroutine stands still between a decision
@@ -68,7 +68,7 @@ func TestWatchdogRevokesWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const stall = 20 * time.Second
 		n, stalled, waits := 0, time.Duration(0), false
-		tr, _, err := live(t, Live, func(tr *trial) {
+		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.policy.proposals = proposeAll(8)
 			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 30*time.Second, 30*time.Second
 			tr.opt.Variables[0].Timeout = time.Minute
@@ -85,7 +85,7 @@ func TestWatchdogRevokesWhatWaits(t *testing.T) {
 			}
 			// When the tick of the third setpoint tells its progress, that setpoint waits in
 			// the lane of the device, behind a reading.
-			tr.deps.Watch.Progress = func(Progress) {
+			tr.deps.Watch.Progress = func(control.Progress) {
 				if n < 3 || waits {
 					return
 				}

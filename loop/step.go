@@ -182,6 +182,7 @@ func (l *Loop) openStep() {
 	l.enqueue(due{what: "decision", write: func(j *journal.Journal) error { return j.Decide(decision) }, then: func() {
 		if l.phase == recording && l.step.n == decision.Step {
 			l.failpoint("decision-durable")
+			l.markUnderway()
 			l.intend()
 		}
 	}, lost: func(error) {

@@ -94,6 +94,17 @@ func (s *session) ownControl(to journal.Instrument, machine loop.Machine) error 
 	return s.control.Write(state)
 }
 
+// clearUnderway has the control state say that the run has come to its end: a start that
+// finds no journal then begins a new one.
+func (s *session) clearUnderway() error {
+	if s.control == nil || !s.control.State().Underway {
+		return nil
+	}
+	state := s.control.State()
+	state.Underway = false
+	return s.control.Write(state)
+}
+
 // closeControl lets go of the control state.
 func (s *session) closeControl() error {
 	if s.control == nil {

@@ -94,8 +94,15 @@ type prepared struct {
 // silently, but a journal without a single step, as a run leaves it whose instrument
 // did not answer, holds nothing to keep.
 func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err error) {
+	done, err := takeRescued(path, fresh, now)
+	if err != nil {
+		return p, err
+	}
+	defer func() { p.done = joinWords(done, p.done) }()
 	old, err := lookAt(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && !fresh:
+		return p, refuseLostJournal(path)
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
 	case err != nil && !fresh:

@@ -24,7 +24,7 @@ func (s *session) openMetrics(deps *loop.Deps) {
 		names[i] = d.name
 	}
 	s.metrics = web.NewMetrics(web.MetricsOptions{Panel: s.panel, Devices: names, Version: buildVersion(), GoVersion: runtime.Version(),
-		Disk: func() (uint64, uint64, error) { return diskOf(s.path) }, Now: s.env.now})
+		Disk: func() (uint64, uint64, error) { return diskOf(s.journal.Path()) }, Now: s.env.now})
 	deps.Watch = s.metrics.Watch(deps.Watch)
 }
 

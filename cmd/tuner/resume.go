@@ -77,7 +77,7 @@ func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
 	if p, err = s.w.newPolicy(s.warm); err != nil {
 		return nil, err
 	}
-	r, err := journal.OpenReader(s.path)
+	r, err := journal.OpenReader(s.journal.Path())
 	if err != nil {
 		return nil, err
 	}

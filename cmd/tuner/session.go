@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -188,7 +189,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
 	if s.w.opt.Mode != plan.Simulate {
-		deps.Space = func() (uint64, error) { return journal.FreeSpace(s.path) }
+		deps.Space = func() (uint64, error) { return journal.FreeSpace(filepath.Dir(s.path)) }
 	}
 	return deps, nil
 }
@@ -374,9 +375,24 @@ func (s *session) closeJournal(r loop.Result, line []byte) error {
 	var err error
 	if s.w.opt.Mode == plan.Simulate || slices.Contains([]string{"steps", "cost", "time", "set-best"}, r.Reason) {
 		at := journal.Stamp{Mono: r.Elapsed, Wall: s.clock.Now().Round(0)}
-		err = s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at)
+		finish := func() error { return s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at) }
+		if err = finish(); errors.Is(err, journal.ErrMoved) {
+			err = finish() // the journal has lost its name: it is put right first
+		}
 	}
-	return errors.Join(err, s.journal.Close())
+	ended := err == nil && s.journal.Finished()
+	err = errors.Join(err, s.journal.Close())
+	for _, n := range s.journal.News() {
+		s.tell.say("tuner: warning: %s", n.Message)
+	}
+	if at := s.journal.Path(); at != s.path && absolute(at) != absolute(s.path) {
+		s.tell.say("tuner: warning: the record of this run is in %s: move what stands at %s away, and the next start puts it back there", at, s.path)
+		s.path = at
+	}
+	if ended && err == nil {
+		err = s.clearUnderway()
+	}
+	return err
 }
 
 // print writes the result to stdout, and after a failure or an interrupt what

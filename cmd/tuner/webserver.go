@@ -53,7 +53,7 @@ func (s *session) openWeb(log *slog.Logger) (*webService, error) {
 		return nil, configError(s.w, "web.listen", err.Error(), "HOST:PORT")
 	}
 	service := &webService{server: web.NewServer(web.ServerOptions{Hosts: append([]string{host}, c.Hosts...), Token: token, TLS: security, Log: log})}
-	service.dashboard = web.NewDashboard(web.DashboardOptions{Panel: s.panel, Open: func() (*journal.Reader, error) { return journal.OpenReader(s.path) },
+	service.dashboard = web.NewDashboard(web.DashboardOptions{Panel: s.panel, Open: func() (*journal.Reader, error) { return journal.OpenReader(s.journal.Path()) },
 		Options: s.w.opt, Devices: s.w.deviceNames(), Risk: s.w.spec.Risk, Now: s.env.now, Log: log})
 	if err := service.dashboard.Mount(service.server); err != nil {
 		return nil, err

@@ -41,6 +41,8 @@ type ControlState struct {
 	Starts []time.Duration `json:"starts_ns,omitempty"`
 	// Commands are those that were answered, nil where none was.
 	Commands *CommandMemory `json:"commands,omitempty"`
+	// Underway says that a run has made a step and has not come to its end: there is a journal.
+	Underway bool `json:"underway,omitempty"`
 	// Instrument is what it is about; the zero one in files that do not say.
 	Instrument Instrument `json:"instrument,omitzero"`
 	// Marks counts the calls of MarkAhead that this state makes superfluous.
@@ -80,11 +82,14 @@ var ErrControl = errors.New("control state is lost")
 // turn: each is written beside, synced and renamed, so that whatever happens one
 // of them is whole. It is locked: one process keeps it.
 type ControlFile struct {
-	path  string
-	lock  *lockFile
-	state ControlState
+	path   string
+	lock   *lockFile
+	holder Session // of the lock
+	state  ControlState
 	// instrument is what the next state is about, nil: what the last one was.
 	instrument *Instrument
+	// copies are the files of the two copies as this process has read or written them.
+	copies [2]fileID
 	// notices say what was wrong with a copy that another stood in for.
 	notices []string
 	// mu guards the mark. marked: the file markName is there, the markCount-th of this
@@ -102,6 +107,7 @@ type controlFiles interface {
 	replace(name string, data []byte) error
 	mark(name string) error
 	remove(name string) error
+	identify(name string) (fileID, error)
 }
 
 // OpenControl locks and reads the control state at path; a state that there is not
@@ -120,7 +126,7 @@ func OpenControl(path string, s Session) (*ControlFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &ControlFile{path: path, lock: l, files: disk{}}
+	c := &ControlFile{path: path, lock: l, holder: s, files: disk{}}
 	return c, c.load()
 }
 
@@ -140,6 +146,50 @@ func (c *ControlFile) State() ControlState { return c.state }
 
 // Notices say what was wrong with a copy that the other stood in for.
 func (c *ControlFile) Notices() []string { return c.notices }
+
+// Look sees whether the copies still are the files that this process has read or written,
+// and the lock is its own. Where they are not, the state is written anew, to both copies: an
+// older one that was put in their place must not be believed. It says what it found, "" if
+// nothing. It is called by the goroutine that calls Write.
+func (c *ControlFile) Look() (found string, err error) {
+	if c.state.Generation == 0 {
+		return "", nil // nothing was written yet
+	}
+	for g, want := range c.copies {
+		id, err := c.files.identify(c.copyName(uint64(g)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("look whether the control state is still there: %v", err),
+				Hint: "see that its folder can be read", Cause: err}
+		}
+		if id != want { // one that is missing has no identity
+			found = fmt.Sprintf("%q was deleted or replaced under the run", c.copyName(uint64(g)))
+		}
+	}
+	if found != "" {
+		for range c.copies {
+			s := c.state
+			s.Marks = c.covered
+			if err := c.Write(s); err != nil {
+				return found, err
+			}
+		}
+	}
+	return found, c.keepLock()
+}
+
+// keepLock takes the lock again where its file was deleted.
+func (c *ControlFile) keepLock() error {
+	if same, err := isCurrent(c.lock.file, c.path+".lock"); same || err != nil {
+		return err
+	}
+	l, err := lock(c.path, c.holder)
+	if err != nil {
+		return err
+	}
+	_ = c.lock.file.Close() // its file has no name any more
+	c.lock = l
+	return nil
+}
 
 // Belongs says what instrument the states are about that are written from now on.
 func (c *ControlFile) Belongs(to Instrument) { c.instrument = &to }
@@ -182,6 +232,9 @@ func (c *ControlFile) load() error {
 			continue
 		}
 		found++
+		if id, err := c.files.identify(name); err == nil {
+			c.copies[g] = id
+		}
 		var s ControlState
 		if err == nil {
 			s, err = decodeControl(data)
@@ -222,7 +275,11 @@ func (c *ControlFile) Write(s ControlState) error {
 	if err != nil {
 		return err
 	}
-	if err := c.files.replace(c.copyName(s.Generation), data); err != nil {
+	name := c.copyName(s.Generation)
+	if err = c.files.replace(name, data); err == nil {
+		c.copies[s.Generation%2], err = c.files.identify(name)
+	}
+	if err != nil {
 		return c.mark(&s, &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("write the control state: %v", err),
 			Hint: "see that the disk is not full and can be written", Cause: err})
 	}
@@ -271,6 +328,17 @@ func decodeControl(data []byte) (s ControlState, err error) {
 
 // disk is the real one.
 type disk struct{}
+
+// identify tells one content of a name from the next: the copies are not open.
+func (disk) identify(name string) (id fileID, err error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return id, err
+	}
+	id = identityOf(info)
+	id.changed = info.ModTime().UnixNano()
+	return id, nil
+}
 
 func (disk) read(name string) ([]byte, error) { return os.ReadFile(name) }
 

@@ -17,6 +17,8 @@ type Options struct {
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (FileSystem, error)
 
+	// identify finds out which file stands at a name; nil asks the kernel.
+	identify func(name string) (fileID, error)
 	// logMissing says that the log of a process that was killed is not there.
 	logMissing bool
 }

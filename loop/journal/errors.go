@@ -23,6 +23,8 @@ var (
 	ErrVersion = errors.New("has an unknown version")
 	// ErrIO: the disk or the operating system refused.
 	ErrIO = errors.New("cannot be read or written")
+	// ErrMoved: the open files do not stand at their names any more.
+	ErrMoved = errors.New("is no longer at its name")
 	// ErrBusy: another program, not a tuner, holds the file for writing.
 	ErrBusy = errors.New("is in use")
 	// ErrClosed: the journal was closed by this process.

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -22,4 +23,12 @@ func syncFolder(path string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// renameUnlessThere looks first: between the look and the renaming somebody may be faster.
+func renameUnlessThere(from, to string) error {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(&os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}, err)
+	}
+	return os.Rename(from, to)
 }

@@ -1,10 +1,13 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // unsharedMemory lists statfs(2) types on which a mapped -shm file is not safe.
@@ -56,4 +59,16 @@ func ownAsFolder(f *os.File) error {
 		return err
 	}
 	return f.Chown(int(st.Uid), int(st.Gid))
+}
+
+// renameNew renames a file to a name that nothing has yet.
+func renameNew(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // the file system does not know how
+		return renameUnlessThere(from, to)
+	}
+	if err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
 }

@@ -17,3 +17,6 @@ func LocateFileSystem(string) (FileSystem, error) {
 
 // ownAsFolder leaves a file to who has made it: tuner is a service on Linux only.
 func ownAsFolder(*os.File) error { return nil }
+
+// renameNew renames a file to a name that nothing has yet.
+func renameNew(from, to string) error { return renameUnlessThere(from, to) }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // Journal is a journal open for writing. It belongs to one goroutine. Each
@@ -17,14 +18,26 @@ import (
 // was, and the call may be repeated: the file is then opened again first, and must
 // hold what was acknowledged.
 type Journal struct {
-	path    string
-	lock    *lockFile
-	w       *writer
+	// path is where the journal is now, home where it belongs: they differ while a rescued
+	// copy cannot take its name.
+	path, home string
+	shown      atomic.Pointer[string] // path, for other goroutines
+	lock       *lockFile
+	holder     Session // of the lock
+	// w is the connection; nil: there is none after a failure.
+	w *writer
+	// files are those that w has open, by identify.
+	files    parts
+	identify func(name string) (fileID, error)
+	// held and news are for who runs; see Look.
+	held    string
+	news    []News
 	wal     bool
 	session int
 	notices []string
 
 	// The shape of the run.
+	run         string // its id
 	variables   map[string]int
 	sensors     int
 	controlSets int
@@ -172,11 +185,20 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	if !fsys.SharedMemory {
 		a = writeRollback
 	}
+	seen := opts.identify
+	if seen == nil {
+		seen = identify
+	}
+	before, err := seen(path)
+	if err != nil {
+		return nil, fault(path, "look at it", err)
+	}
 	w, err := connect(path, a)
 	if err != nil {
 		return nil, fault(path, "open it for writing", err)
 	}
-	j := &Journal{path: path, w: w, wal: a == writeWAL, session: s.Number}
+	j := &Journal{home: path, w: w, wal: a == writeWAL, session: s.Number, holder: s, identify: seen}
+	j.goTo(path)
 	for _, begin := range []func() error{w.prepare, j.load} {
 		if err := begin(); err != nil {
 			return nil, errors.Join(fault(path, "open it for writing", err), w.close())
@@ -184,6 +206,13 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	}
 	if err := j.checkMode(fsys); err != nil {
 		return nil, errors.Join(err, w.close())
+	}
+	// What stands at the name now is what was opened, unless somebody was faster.
+	if j.files, err = j.look(); err != nil {
+		return nil, errors.Join(fault(path, "look at it", err), w.close())
+	}
+	if j.files.main != before {
+		return nil, errors.Join(j.moved(nameTaken), w.close())
 	}
 	return j, nil
 }
@@ -215,9 +244,9 @@ func (j *Journal) load() error {
 		(SELECT count(*) FROM shot WHERE step = (SELECT max(step) FROM decision)),
 		(SELECT ifnull(max(id), 0) FROM action), (SELECT ifnull(max(id), 0) FROM event),
 		(SELECT ifnull(max(id), 0) FROM command), (SELECT ifnull(max(id), 0) FROM tape),
-		EXISTS (SELECT 1 FROM result) FROM run`)
+		EXISTS (SELECT 1 FROM result), uid FROM run`)
 	if err := row.Scan(&variables, &j.sensors, &j.controlSets, &decided, &concluded,
-		&j.shots, &j.actions, &j.events, &j.commands, &j.tapes, &j.finished); err != nil {
+		&j.shots, &j.actions, &j.events, &j.commands, &j.tapes, &j.finished, &j.run); err != nil {
 		return err
 	}
 	j.step, j.open = int(decided.Int64), decided.Int64 > concluded.Int64
@@ -242,6 +271,9 @@ func (j *Journal) load() error {
 // usually there are none.
 func (j *Journal) Notices() []string { return j.notices }
 
+// Finished is whether the run has its result.
+func (j *Journal) Finished() bool { return j.finished }
+
 // Session is the number of this session of the run, 1 for a new one.
 func (j *Journal) Session() int { return j.session }
 
@@ -253,11 +285,14 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.closed = true
-	if err := j.mend(); err != nil { // there is no connection to close
+	err := j.putRight() // else what was written to a file without a name would end here
+	if err == nil {
+		err = j.mend()
+	}
+	if j.w == nil { // there is no connection to close
 		return errors.Join(err, j.lock.release())
 	}
-	err := j.fold()
-	return errors.Join(fault(j.path, "close it", errors.Join(err, j.w.close())), j.lock.release())
+	return errors.Join(err, fault(j.path, "close it", errors.Join(j.fold(), j.w.close())), j.lock.release())
 }
 
 // fold moves the write-ahead log into the database, and leaves a finished run in

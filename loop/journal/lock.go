@@ -35,7 +35,7 @@ func lock(path string, s Session) (*lockFile, error) {
 			return nil, &Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("make the lock file: %v", err),
 				Hint: "see that the folder exists and can be written", Cause: err}
 		}
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if err := tryLock(f); err != nil {
 			locked := lockedBy(path, f)
 			f.Close()
 			if !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -60,6 +60,33 @@ func lock(path string, s Session) (*lockFile, error) {
 		}
 		return l, nil
 	}
+}
+
+// lockPatience is how long a lock is waited for whose holder is dead: a child that it was
+// about to start has the lock, too, until it runs its own program. lockAgain is the time
+// between two attempts.
+const (
+	lockPatience = 2 * time.Second
+	lockAgain    = 5 * time.Millisecond
+)
+
+// tryLock takes the lock, or gives EWOULDBLOCK where a process has it.
+func tryLock(f *os.File) error {
+	for range lockPatience / lockAgain {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || !holderDead(f) {
+			return err
+		}
+		time.Sleep(lockAgain)
+	}
+	return syscall.EWOULDBLOCK
+}
+
+// holderDead reports whether the process of this computer that signed a lock is no more.
+func holderDead(f *os.File) bool {
+	h := readHolder(f)
+	host, err := os.Hostname()
+	return h.pid > 0 && err == nil && h.host == host && errors.Is(syscall.Kill(h.pid, 0), syscall.ESRCH)
 }
 
 // isCurrent says whether name still is the file f.
@@ -91,39 +118,61 @@ func (l *lockFile) sign(s Session) error {
 	return err
 }
 
-// signature reads who holds the lock.
-func signature(f *os.File) string {
+// holder is who signed a lock.
+type holder struct {
+	pid         int
+	host, since string
+}
+
+// readHolder reads who holds the lock.
+func readHolder(f *os.File) (h holder) {
 	b := make([]byte, 256)
 	n, _ := f.ReadAt(b, 0) // a short file gives an error with what there is
-	var pid int
-	var since, host string
 	for line := range strings.Lines(string(b[:n])) {
-		if _, err := fmt.Sscanf(line, "pid %d\n", &pid); err == nil {
+		line = strings.TrimSpace(line)
+		if _, err := fmt.Sscanf(line, "pid %d", &h.pid); err == nil {
 			continue
 		}
 		if s, ok := strings.CutPrefix(line, "since "); ok {
-			since = " since " + strings.TrimSpace(s)
+			h.since = s
 		}
 		if s, ok := strings.CutPrefix(line, "host "); ok {
-			host = " on " + strings.TrimSpace(s)
+			h.host = s
 		}
 	}
-	if pid == 0 {
-		return "another process"
-	}
-	return fmt.Sprintf("process %d%s%s", pid, host, since)
+	return h
 }
 
-// Unlocked returns nil if the journal at path may be written: no process writes it, else
+// signature says who holds the lock.
+func signature(f *os.File) string {
+	h := readHolder(f)
+	if h.pid == 0 {
+		return "another process"
+	}
+	text := fmt.Sprintf("process %d", h.pid)
+	if h.host != "" {
+		text += " on " + h.host
+	}
+	if h.since != "" {
+		text += " since " + h.since
+	}
+	return text
+}
+
+// Unlocked returns nil if the journal at path, which need not be there, may be written: no process writes it, else
 // the error is an ErrLocked that names the process, and the file has one name. Nothing is
 // recorded, and what a process left that was killed stays.
 func Unlocked(path string) error {
 	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		real = path
+	case err != nil:
 		return fault(path, "find the file", err)
-	}
-	if err := oneName(real); err != nil {
-		return err
+	default:
+		if err := oneName(real); err != nil {
+			return err
+		}
 	}
 	f, err := os.OpenFile(real+".lock", os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +182,7 @@ func Unlocked(path string) error {
 		return fault(path, "look at the lock file", err)
 	}
 	defer f.Close() // lets go of the lock
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+	if err := tryLock(f); errors.Is(err, syscall.EWOULDBLOCK) {
 		return lockedBy(path, f)
 	}
 	return nil // what else can be wrong with it, who takes it is told
@@ -160,7 +209,18 @@ func oneName(real string) error {
 }
 
 // release removes the file, then lets go of it: in this order nobody can lock a
-// file that is about to vanish without noticing.
+// file that is about to vanish without noticing. A file of that name which is another's
+// stays; one that was moved with its folder is removed where it is now.
 func (l *lockFile) release() error {
-	return errors.Join(removeIfThere(l.file.Name()), l.file.Close())
+	name := l.file.Name()
+	if same, err := isCurrent(l.file, name); err != nil || !same {
+		name = ""
+		if info, err := l.file.Stat(); err == nil {
+			name = nameOf(identityOf(info))
+		}
+	}
+	if name == "" {
+		return l.file.Close()
+	}
+	return errors.Join(removeIfThere(name), l.file.Close())
 }

@@ -23,27 +23,23 @@ type doubt struct {
 // is written and synced again is durable. Then the file must hold what was
 // acknowledged, and at most the failed transaction beside it.
 func (j *Journal) mend() error {
-	if j.doubt == nil || j.doubt.checked {
+	if j.w != nil && (j.doubt == nil || j.doubt.checked) {
 		return nil
 	}
-	if j.w != nil {
-		_ = j.w.close() // its error is the disk's, which has been told
-		j.w = nil
+	if j.w == nil {
+		return j.reconnect()
 	}
-	a := writeRollback
-	if j.wal {
-		a = writeWAL
+	switch l, err := j.lost(); {
+	case err != nil:
+		return err
+	case l != whole: // what is open is all there is of it
+		err := j.putRight()
+		j.held = j.heldWords(err)
+		return err
 	}
-	w, err := connect(j.path, a)
-	if err != nil {
-		return fault(j.path, "open it again", err)
-	}
-	if err := j.inspect(w); err != nil {
-		_ = w.close() // the first error is the one that matters
-		return fault(j.path, "open it again", err)
-	}
-	j.w, j.doubt.checked = w, true
-	return nil
+	_ = j.w.close() // its error is the disk's, which has been told
+	j.w = nil
+	return j.reconnect()
 }
 
 // inspect compares what the file holds with what was acknowledged.
@@ -56,7 +52,7 @@ func (j *Journal) inspect(w *writer) error {
 			return err
 		}
 	}
-	if j.doubt.disk {
+	if j.doubt != nil && j.doubt.disk {
 		if err := verifyFile(j.path); err != nil {
 			return err
 		}
@@ -65,11 +61,15 @@ func (j *Journal) inspect(w *writer) error {
 	if err := there.load(); err != nil {
 		return err
 	}
-	var err error
-	if j.doubt.found, err = w.holds(j.doubt.first); err != nil {
-		return err
+	found := false
+	if j.doubt != nil {
+		var err error
+		if found, err = w.holds(j.doubt.first); err != nil {
+			return err
+		}
+		j.doubt.found = found
 	}
-	if !j.doubt.found && there.position() != j.position() {
+	if !found && there.position() != j.position() {
 		return &Error{Err: ErrCorrupt, Path: j.path, Detail: fmt.Sprintf("after a failure of the disk it stands at %+v, and %+v was acknowledged", there.position(), j.position()), Hint: hintDamaged}
 	}
 	return nil

@@ -17,6 +17,9 @@ func (j *Journal) commit(what string, rows ...row) error {
 		return err
 	}
 	err := fault(j.path, "record "+what, j.w.commit(rows))
+	if err == nil {
+		err = j.stillThere()
+	}
 	if err != nil {
 		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, ErrIO) && resultCode(err)&0xff == sqliteIOErr}
 	}

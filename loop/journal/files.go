@@ -1,0 +1,182 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// SQLite writes to the files that it has opened, whatever becomes of their names: a journal
+// that is deleted or replaced under a run would be written to the end, and be gone with the
+// process. So the names are compared with the open files after every record, before it
+// counts as durable, and whenever Look is called.
+
+// fileID tells a file from every other on this computer, as long as it is open. A file that
+// is not open may have left its number to another: its time of change is then a part of it.
+type fileID struct {
+	device, inode uint64
+	changed       int64
+}
+
+// identify looks at what stands at a name; a symbolic link is a file of its own.
+func identify(name string) (id fileID, err error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return id, err
+	}
+	return identityOf(info), nil
+}
+
+func identityOf(info fs.FileInfo) fileID {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}
+	}
+	return fileID{device: uint64(st.Dev), inode: uint64(st.Ino)}
+}
+
+// parts are the files that a connection has open: the journal itself, and with a log that
+// and its index.
+type parts struct {
+	main, wal, shm fileID
+	// mode is the journal's, which a copy takes over.
+	mode fs.FileMode
+}
+
+// look finds out which files stand at a journal's name now.
+func (j *Journal) look() (p parts, err error) {
+	info, err := os.Lstat(j.path)
+	if err != nil {
+		return p, err
+	}
+	p.mode = info.Mode()
+	if p.main, err = j.identify(j.path); err != nil || !j.wal {
+		return p, err
+	}
+	// A log that is not there has no identity: that differs from every open one.
+	for name, id := range map[string]*fileID{j.path + "-wal": &p.wal, j.path + "-shm": &p.shm} {
+		if *id, err = j.identify(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// loss is what has become of a journal's name.
+type loss int
+
+const (
+	whole     loss = iota // nothing
+	logGone               // the journal is there, its log or the index of that is not
+	nameFree              // nothing stands at the name
+	nameTaken             // something else does
+	noFolder              // nor is the folder there
+)
+
+// lost compares the names with the open files.
+func (j *Journal) lost() (loss, error) {
+	now, err := j.look()
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		if !isFolder(filepath.Dir(j.path)) {
+			return noFolder, nil
+		}
+		return nameFree, nil
+	case err != nil:
+		return whole, &Error{Err: ErrIO, Path: j.path, Detail: fmt.Sprintf("look whether it is still there: %v", err),
+			Hint: "see that its folder can be read", Cause: err}
+	case now.main != j.files.main:
+		return nameTaken, nil
+	case j.wal && (now.wal != j.files.wal || now.shm != j.files.shm):
+		return logGone, nil
+	}
+	return whole, nil
+}
+
+// stillThere returns an error that wraps ErrMoved where the open files do not stand at
+// their names any more: what was written to them is not durable.
+func (j *Journal) stillThere() error {
+	l, err := j.lost()
+	if err != nil || l == whole {
+		return err
+	}
+	return j.moved(l)
+}
+
+// moved says what has happened to the journal, and what a person can do where the run
+// cannot help itself.
+func (j *Journal) moved(l loss) *Error {
+	e := &Error{Err: ErrMoved, Path: j.path, Detail: j.lossWords(l)}
+	switch l {
+	case noFolder:
+		e.Hint = fmt.Sprintf("give the folder its name %q back, and the run goes on by itself; or end the run and start it where the folder is now", filepath.Dir(j.path))
+	case nameTaken:
+		e.Hint = "move what stands there away, and the run goes on by itself"
+	}
+	return e
+}
+
+// lossWords say what has happened.
+func (j *Journal) lossWords(l loss) string {
+	switch l {
+	case logGone:
+		return "its log (" + filepath.Base(j.path) + "-wal, -shm) was deleted or replaced while the run writes it"
+	case noFolder:
+		return "its folder was deleted or renamed while the run writes it" + j.nowAt()
+	case nameTaken:
+		return "it was replaced by " + kindOf(j.path) + " while the run writes it" + j.nowAt()
+	}
+	if at := j.nowAt(); at != "" {
+		return "it was moved while the run writes it" + at
+	}
+	return "it was deleted while the run writes it"
+}
+
+// nowAt says where the open journal is now, "" where it has no name or nobody knows.
+func (j *Journal) nowAt() string {
+	if name := nameOf(j.files.main); name != "" && name != j.path {
+		return fmt.Sprintf("; it is at %q now", name)
+	}
+	return ""
+}
+
+// kindOf says in words what stands at a name.
+func kindOf(name string) string {
+	info, err := os.Lstat(name)
+	switch {
+	case err != nil:
+		return "something that cannot be looked at"
+	case info.IsDir():
+		return "a folder"
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case info.Size() == 0:
+		return "an empty file"
+	}
+	return "another file"
+}
+
+// nameOf finds the present name of a file that this process has open, "" where it has none
+// or the system does not say.
+func nameOf(id fileID) string {
+	const open = "/proc/self/fd"
+	entries, err := os.ReadDir(open)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		link := filepath.Join(open, e.Name())
+		info, err := os.Stat(link) // of the open file itself, without opening it again
+		if err != nil || identityOf(info) != id {
+			continue
+		}
+		if name, err := os.Readlink(link); err == nil && !strings.HasSuffix(name, " (deleted)") {
+			return name
+		}
+	}
+	return ""
+}

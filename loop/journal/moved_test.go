@@ -1,0 +1,263 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRecordOfADeletedJournalIsNotDurable: the record after the deletion is refused, then
+// taken once, and everything is in the journal at its name.
+func TestRecordOfADeletedJournalIsNotDurable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.db")
+	run := Run{ID: "r", Name: "oven", Variables: []Column{{Name: "power"}}, ControlSets: []ControlSet{{Variables: []string{"power"}}}}
+	j, err := Create(path, run, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := 1; step <= 3; step++ {
+		d := Decision{Step: step, Requested: []float64{1}, Applied: []float64{1}}
+		if step == 2 {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Decide(d); !errors.Is(err, ErrMoved) {
+				t.Fatalf("a record of a deleted journal: %v", err)
+			}
+			if err := j.Look(); err != nil || j.Held() != "" {
+				t.Fatalf("%v, held for %q", err, j.Held())
+			}
+		}
+		if err := j.Decide(d); err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		if err := j.Conclude(Outcome{Step: step, X: []float64{1}, Valid: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if st, err := r.Status(); err != nil || st.Concluded != 3 || r.Verify() != nil {
+		t.Errorf("%+v, %v", st, err)
+	}
+}
+
+// lostJournal makes a journal of one concluded step in a folder of its own.
+func lostJournal(t *testing.T, opts Options) (j *Journal, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "run.db")
+	run := Run{ID: "r", Name: "oven", Variables: []Column{{Name: "power"}}, ControlSets: []ControlSet{{Variables: []string{"power"}}}}
+	j, err := Create(path, run, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	oneStep(t, j, 1)
+	return j, path
+}
+
+func oneStep(t *testing.T, j *Journal, step int) {
+	t.Helper()
+	if err := errors.Join(j.Decide(Decision{Step: step, Requested: []float64{1}, Applied: []float64{1}}),
+		j.Conclude(Outcome{Step: step, X: []float64{1}, Valid: true})); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hasSteps wants a sound journal of so many steps.
+func hasSteps(t *testing.T, path string, want int) {
+	t.Helper()
+	r, err := OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if st, err := r.Status(); err != nil || st.Concluded != want || r.Verify() != nil {
+		t.Errorf("%s: %+v, %v, want %d steps", path, st, err, want)
+	}
+}
+
+func mustDo(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRescueNeverOverwrites: a copy of an earlier rescue stays as it is, and so does what
+// stands at the journal's name.
+func TestRescueNeverOverwrites(t *testing.T) {
+	j, path := lostJournal(t, Options{})
+	first, second := filepath.Join(filepath.Dir(path), "run.rescued.db"), filepath.Join(filepath.Dir(path), "run.rescued-2.db")
+	mustDo(t, os.Remove(path), os.WriteFile(path, []byte("a note"), 0o600), os.WriteFile(first, []byte("earlier"), 0o600), j.Look())
+	if j.Path() != second || !strings.Contains(j.Held(), "another file stands at the journal's name") {
+		t.Fatalf("it is at %q, held for %q", j.Path(), j.Held())
+	}
+	oneStep(t, j, 2)
+	// The copy itself loses its name.
+	mustDo(t, os.Remove(second), j.Look())
+	oneStep(t, j, 3)
+	hasSteps(t, j.Path(), 3)
+	for name, want := range map[string]string{path: "a note", first: "earlier"} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
+	}
+	mustDo(t, os.Remove(path), j.Look())
+	if j.Path() != path || j.Held() != "" {
+		t.Errorf("it is at %q, held for %q", j.Path(), j.Held())
+	}
+	hasSteps(t, path, 3)
+	if names, err := Rescued(path); err != nil || len(names) != 1 || names[0] != first {
+		t.Errorf("copies %v, %v", names, err)
+	}
+}
+
+// TestForeignLogIsLeftAlone: another database's log at the journal's name is neither played
+// into the journal nor removed.
+func TestForeignLogIsLeftAlone(t *testing.T) {
+	j, path := lostJournal(t, Options{})
+	mustDo(t, os.Remove(path+"-wal"), os.WriteFile(path+"-wal", []byte("of another database"), 0o600))
+	if err := j.Look(); !errors.Is(err, ErrMoved) || !strings.Contains(j.Held(), "another log stands at") {
+		t.Fatalf("%v, held for %q", err, j.Held())
+	}
+	if err := j.Log(Event{Level: "info"}); !errors.Is(err, ErrMoved) {
+		t.Errorf("a record beside another log: %v", err)
+	}
+	if got, err := os.ReadFile(path + "-wal"); err != nil || string(got) != "of another database" {
+		t.Errorf("the other log holds %q, %v", got, err)
+	}
+	mustDo(t, os.Remove(path+"-wal"), j.Look())
+	oneStep(t, j, 2)
+	hasSteps(t, path, 2)
+}
+
+// TestRescueWaitsForTheDisk: a copy that cannot be written is tried again, and nothing of
+// the attempt is left.
+func TestRescueWaitsForTheDisk(t *testing.T) {
+	j, path := lostJournal(t, Options{})
+	mustDo(t, os.Remove(path))
+	fullFor(t, func() {
+		if err := j.Look(); !errors.Is(err, ErrMoved) || !strings.Contains(j.Held(), "it cannot be copied") {
+			t.Errorf("a full disk: %v, held for %q", err, j.Held())
+		}
+	})
+	mustDo(t, j.Look())
+	oneStep(t, j, 2)
+	hasSteps(t, path, 2)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	for _, e := range entries {
+		if strings.Contains(e.Name(), ".new") || strings.Contains(e.Name(), rescued) {
+			t.Errorf("%s is left, %v", e.Name(), err)
+		}
+	}
+}
+
+// TestNewInodeNumberOnANetwork: where processes share no memory, a file of another number
+// that holds the run to the last record is the journal; one that does not is another.
+func TestNewInodeNumberOnANetwork(t *testing.T) {
+	mounts := uint64(0)
+	opts := Options{FileSystem: func(string) (FileSystem, error) { return FileSystem{Name: "nfs"}, nil },
+		identify: func(name string) (fileID, error) {
+			id, err := identify(name)
+			id.device += mounts
+			return id, err
+		}}
+	j, path := lostJournal(t, opts)
+	mounts++
+	mustDo(t, j.Look())
+	if n := j.News(); len(n) != 1 || !strings.Contains(n[0].Message, "another inode number") || j.Path() != path || j.Held() != "" {
+		t.Errorf("%+v, at %q, held for %q", n, j.Path(), j.Held())
+	}
+	oneStep(t, j, 2)
+	hasSteps(t, path, 2)
+	// An older state of the same run is not the journal.
+	old, err := os.ReadFile(path)
+	mustDo(t, err)
+	oneStep(t, j, 3)
+	mustDo(t, os.Remove(path), os.WriteFile(path, old, 0o600), j.Look())
+	if j.Held() == "" || j.Path() == path {
+		t.Errorf("an older file was taken for the journal: at %q", j.Path())
+	}
+	hasSteps(t, j.Path(), 3)
+	hasSteps(t, path, 2)
+}
+
+// TestOtherNamesAreNoLoss: a hard link that is made under the run, and a link that leads to
+// the journal and goes, change nothing.
+func TestOtherNamesAreNoLoss(t *testing.T) {
+	j, path := lostJournal(t, Options{})
+	mustDo(t, os.Link(path, path+".link"), os.Symlink(path, path+".symlink"), j.Look(), os.Remove(path+".symlink"), j.Look())
+	if j.Held() != "" || len(j.News()) > 0 {
+		t.Errorf("held for %q", j.Held())
+	}
+	oneStep(t, j, 2)
+	hasSteps(t, path, 2)
+}
+
+// TestDeletedLockIsTakenAgain: no second process takes the lock whose file was deleted.
+func TestDeletedLockIsTakenAgain(t *testing.T) {
+	j, path := lostJournal(t, Options{})
+	mustDo(t, os.Remove(path+".lock"), j.Look())
+	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) {
+		t.Errorf("a second writer: %v", err)
+	}
+}
+
+// TestLostControlStateIsWrittenAnew: whatever stands at its names by then.
+func TestLostControlStateIsWrittenAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.control")
+	c := openControl(t, path)
+	defer c.Close()
+	mustDo(t, c.Write(controlOf(1)))
+	older, err := os.ReadFile(path + "-b")
+	mustDo(t, err)
+	for range 20 { // newer by far than what is put in its place
+		mustDo(t, c.Write(controlOf(2)))
+	}
+	if found, err := c.Look(); found != "" || err != nil {
+		t.Fatalf("nothing happened: %q, %v", found, err)
+	}
+	mustDo(t, os.Remove(path+"-a"), os.WriteFile(path+"-b", older, 0o600))
+	if found, err := c.Look(); found == "" || err != nil {
+		t.Fatalf("a copy deleted, the other replaced: %q, %v", found, err)
+	}
+	s, err := PeekControl(path)
+	if err != nil || s.Doses["calcium"].Total != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if found, err := c.Look(); found != "" || err != nil {
+		t.Errorf("it was mended: %q, %v", found, err)
+	}
+}
+
+// TestLockOfTheDeadIsWaitedFor: a lock that a child of a dead process still has is waited
+// for, one of a live process is not.
+func TestLockOfTheDeadIsWaitedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.db")
+	dead := exec.Command("true")
+	mustDo(t, dead.Run())
+	l, err := lock(path, Session{PID: dead.Process.Pid})
+	mustDo(t, err)
+	released := make(chan error)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		released <- l.file.Close()
+	}()
+	again, err := lock(path, Session{PID: os.Getpid()})
+	mustDo(t, err, <-released)
+	if _, err := lock(path, Session{}); !errors.Is(err, ErrLocked) {
+		t.Errorf("of a live process: %v", err)
+	}
+	mustDo(t, again.release())
+}
