@@ -11,7 +11,6 @@ import (
 
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
-
 )
 
 // TestStalledLoopWritesNothingOld: the loop's goroutine stands still between a decision
