@@ -27,24 +27,20 @@ const haltTime = 2 * time.Second
 // may return while a read of in still blocks; the goroutine of that read ends
 // with it. A program that serves on its standard output should ignore SIGPIPE:
 // a host that died must not end it before dev is halted.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, name string, dev drivers.Device) (err error) {
-	channels, err := dev.Open(ctx)
-	if err != nil {
-		return fmt.Errorf("exec: open %s: %w", name, errors.Join(err, dev.Close()))
-	}
-	s := &server{dev: dev, out: out, channels: channels}
-	defer func() {
-		// The caller's context may be over; going safe must not be.
-		halting, cancel := context.WithTimeout(context.WithoutCancel(ctx), haltTime)
+func Serve(ctx context.Context, in io.Reader, out io.Writer, name string, dev drivers.Device) error {
+	err := drivers.Play(ctx, dev, haltTime, func(channels []drivers.Channel) error {
+		s := &server{dev: dev, out: out, channels: channels}
+		if err := s.hello(name); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		err = errors.Join(err, s.halt(halting), dev.Close())
-	}()
-	if err := s.hello(name); err != nil {
-		return err
+		return s.run(ctx, listenTo(ctx, in, cancel))
+	})
+	if err != nil {
+		return fmt.Errorf("exec: %s: %w", name, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	return s.run(ctx, listenTo(ctx, in, cancel))
+	return nil
 }
 
 // incoming is what listenTo delivers: a line, or why there are no more.
@@ -100,7 +96,7 @@ func (s *server) run(ctx context.Context, requests <-chan incoming) error {
 		case errors.Is(r.err, io.EOF):
 			return nil
 		case r.err != nil:
-			return fmt.Errorf("exec: input: %w", r.err)
+			return fmt.Errorf("input: %w", r.err)
 		}
 		if err := s.answer(ctx, r.line); err != nil {
 			return err
@@ -170,17 +166,17 @@ func known(v float64) *float64 {
 func (s *server) write(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("exec: %w", err)
+		return err
 	}
 	line = append(line, '\n')
 	if len(line) > wire.MaxLine {
-		return fmt.Errorf("exec: a line of %d bytes is longer than the %d that %s allows", len(line), wire.MaxLine, Protocol)
+		return fmt.Errorf("a line of %d bytes is longer than the %d that %s allows", len(line), wire.MaxLine, Protocol)
 	}
 	if simulated, ok := s.dev.(drivers.Spoiler); ok {
 		line = simulated.Spoil(line)
 	}
 	if _, err := s.out.Write(line); err != nil {
-		return fmt.Errorf("exec: output: %w", err)
+		return fmt.Errorf("output: %w", err)
 	}
 	return nil
 }

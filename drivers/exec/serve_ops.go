@@ -26,7 +26,7 @@ const maxMessage = 1000
 func (s *server) answer(ctx context.Context, line []byte) error {
 	object, err := wire.Object(line)
 	if err != nil {
-		return fmt.Errorf("exec: request: %w", err)
+		return fmt.Errorf("request: %w", err)
 	}
 	id, ok := object["id"].(float64)
 	if !ok {

@@ -110,7 +110,7 @@ func TestServeChecksTheDevice(t *testing.T) {
 			c[1].Channel = "b"
 			return c
 		},
-		`channel "area" has a write topic, but the served device can only read it`: func(c []ChannelOptions) []ChannelOptions {
+		`channel "area" is to be written, but the served device can only read it`: func(c []ChannelOptions) []ChannelOptions {
 			c[1].Write = &WriteTopic{Topic: "w"}
 			return c
 		},

@@ -42,28 +42,25 @@ const haltTime = 5 * time.Second
 // is then what Halt said, or nil. It waits for a broker that is not there, at the
 // start as later, with a line in the log; what waiting does not cure, such as a
 // login that is refused, is an error.
-func Serve(ctx context.Context, p Plant) (err error) {
+func Serve(ctx context.Context, p Plant) error {
 	s, err := newServer(p)
 	if err != nil {
 		return fmt.Errorf("mqtt: %w", err)
 	}
-	offered, err := p.Device.Open(ctx)
-	if err != nil {
-		return fmt.Errorf("mqtt: open the served device: %w", errors.Join(err, p.Device.Close()))
-	}
-	defer func() {
-		// The caller's context is over; going safe must not be.
-		halting, cancel := context.WithTimeout(context.WithoutCancel(ctx), haltTime)
-		defer cancel()
-		if actuator, ok := p.Device.(drivers.Actuator); ok {
-			err = errors.Join(err, actuator.Halt(halting))
+	err = drivers.Play(ctx, p.Device, haltTime, func(offered []drivers.Channel) error {
+		for _, o := range offered {
+			s.offered[o.Name] = o
 		}
-		err = errors.Join(err, p.Device.Close())
-	}()
-	if err := s.checkOffer(offered); err != nil {
-		return fmt.Errorf("mqtt: %w", err)
-	}
-	if err := s.run(ctx); err != nil {
+		promised := make([]drivers.Channel, len(s.channels))
+		for i, c := range s.channels {
+			promised[i] = c.Channel
+		}
+		if err := drivers.Lacking(p.Device, offered, promised); err != nil {
+			return err
+		}
+		return s.run(ctx)
+	})
+	if err != nil {
 		return fmt.Errorf("mqtt %q: %w", s.options.Broker, err)
 	}
 	return nil
@@ -92,8 +89,6 @@ func newServer(p Plant) (*server, error) {
 		return nil, err
 	case p.Options.checkTopics(channels) != nil:
 		return nil, p.Options.checkTopics(channels)
-	case p.Device == nil:
-		return nil, errors.New("there is no device to serve")
 	case p.Period <= 0:
 		return nil, fmt.Errorf("the period is %v and must be above 0s", p.Period)
 	case p.Env.Clock == nil:
@@ -127,31 +122,6 @@ func newServer(p Plant) (*server, error) {
 		}
 	}
 	return s, nil
-}
-
-// checkOffer checks that the device has what the topics promise.
-func (s *server) checkOffer(offered []drivers.Channel) error {
-	var problems []error
-	for _, o := range offered {
-		s.offered[o.Name] = o
-	}
-	for _, c := range s.channels {
-		i := slices.IndexFunc(offered, func(o drivers.Channel) bool { return o.Name == c.Name })
-		switch {
-		case i < 0:
-			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.Name))
-		case c.write != "" && offered[i].Access != drivers.ReadWrite:
-			problems = append(problems, fmt.Errorf("channel %q has a write topic, but the served device can only read it", c.Name))
-		case c.Dose != offered[i].Dose:
-			problems = append(problems, fmt.Errorf("channel %q has dose = %v, and the served device says %v", c.Name, c.Dose, offered[i].Dose))
-		case c.release != "" && !offered[i].CanRelease:
-			problems = append(problems, fmt.Errorf("channel %q has a release topic, but the served device cannot release it", c.Name))
-		}
-	}
-	if _, ok := s.device.(drivers.Actuator); !ok && len(s.inlets) > 0 {
-		problems = append(problems, errors.New("the served device can only be read, but there are write topics"))
-	}
-	return errors.Join(problems...)
 }
 
 // run connects and serves until ctx ends.
@@ -276,7 +246,7 @@ func (s *server) take(ctx context.Context, l *link, m message) error {
 			write.For = map[string]time.Duration{in.channel.Name: time.Duration(set.ForMS) * time.Millisecond}
 		}
 	}
-	// checkOffer saw to it that a device with inlets is an Actuator.
+	// drivers.Lacking saw to it that a device with inlets is an Actuator.
 	given, err = s.device.(drivers.Actuator).Write(ctx, write)
 	if err == nil {
 		in.took(set)

@@ -44,7 +44,7 @@ type instrument interface {
 // for which the answer waits up to four fifths of the reply timeout; where none
 // comes there is no answer. A channel with read.none answers at once, with it
 // where there was no shot since the question before.
-func Serve(ctx context.Context, p Plant) (err error) {
+func Serve(ctx context.Context, p Plant) error {
 	if p.Env.Log == nil {
 		p.Env.Log = slog.New(slog.DiscardHandler)
 	}
@@ -53,33 +53,24 @@ func Serve(ctx context.Context, p Plant) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.Device == nil {
-		return errors.New("serial: there is no device to serve")
-	}
-	offered, err := p.Device.Open(ctx)
-	if err != nil {
-		return fmt.Errorf("serial: open the served device: %w", errors.Join(err, p.Device.Close()))
-	}
-	defer func() {
-		// The caller's context is over; going safe must not be.
-		halting, cancel := context.WithTimeout(context.WithoutCancel(ctx), haltTime)
-		defer cancel()
-		if actuator, ok := p.Device.(drivers.Actuator); ok {
-			err = errors.Join(err, actuator.Halt(halting))
+	err = drivers.Play(ctx, p.Device, haltTime, func(offered []drivers.Channel) error {
+		promised := make([]drivers.Channel, len(described.channels))
+		for i, c := range described.channels {
+			promised[i] = c.Channel
 		}
-		err = errors.Join(err, p.Device.Close())
-	}()
-	if err := described.checkOffer(p.Device, offered); err != nil {
-		return fmt.Errorf("serial: %w", err)
-	}
-	in, err := described.instrument(p.Device)
+		if err := drivers.Lacking(p.Device, offered, promised); err != nil {
+			return err
+		}
+		in, err := described.instrument(p.Device)
+		if err != nil {
+			return err
+		}
+		if simulated, ok := p.Device.(drivers.Spoiler); ok {
+			in = spoilt{in, simulated}
+		}
+		return serveOn(ctx, described.opt.Path(), in)
+	})
 	if err != nil {
-		return fmt.Errorf("serial: %w", err)
-	}
-	if simulated, ok := p.Device.(drivers.Spoiler); ok {
-		in = spoilt{in, simulated}
-	}
-	if err := serveOn(ctx, described.opt.Path(), in); err != nil {
 		return described.wrap(err)
 	}
 	return nil
@@ -109,30 +100,6 @@ func (s spoilt) hear(ctx context.Context, text []byte) ([]byte, error) {
 		said = s.wire.Spoil(said)
 	}
 	return said, err
-}
-
-// checkOffer checks that the device has what the description promises.
-func (d *Device) checkOffer(dev drivers.Device, offered []drivers.Channel) error {
-	by := map[string]drivers.Channel{}
-	for _, o := range offered {
-		by[o.Name] = o
-	}
-	_, canSet := dev.(drivers.Actuator)
-	var problems []error
-	for _, c := range d.channels {
-		o, there := by[c.Name]
-		switch {
-		case !there:
-			problems = append(problems, fmt.Errorf("the served device has no channel %q", c.Name))
-		case c.Access == drivers.ReadWrite && (!canSet || o.Access != drivers.ReadWrite):
-			problems = append(problems, fmt.Errorf("channel %q has write, but the served device can only read it", c.Name))
-		case c.Dose != o.Dose:
-			problems = append(problems, fmt.Errorf("channel %q has dose = %v, and the served device says %v", c.Name, c.Dose, o.Dose))
-		case c.CanRelease && !o.CanRelease:
-			problems = append(problems, fmt.Errorf("channel %q has release, but the served device cannot release it", c.Name))
-		}
-	}
-	return errors.Join(problems...)
 }
 
 // serveOn makes the port and lets the instrument answer on it until ctx ends.
