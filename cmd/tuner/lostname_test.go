@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
 )
@@ -227,7 +228,12 @@ func TestJournalReplacedUnderTheRun(t *testing.T) {
 			r.must(os.Remove(r.path("data/kill.db")), os.Rename(r.path("intruder"), r.path("data/kill.db")))
 			r.standsStill()
 			r.says.waitFor(t, c.kind)
-			r.says.waitFor(t, "move what stands there away, and the run goes on by itself")
+			r.says.waitFor(t, "the run is held: "+c.kind)
+			before := r.writes()
+			time.Sleep(1500 * time.Millisecond) // steps take a hundredth of that
+			if n := r.writes() - before; n > 1 {
+				t.Errorf("%d writes while something else stands at the journal's name", n)
+			}
 			r.must(os.Rename(r.path("data/kill.db"), r.path("intruder")))
 			r.ends(exitOK)
 			r.whole(0)
