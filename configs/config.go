@@ -27,6 +27,7 @@ type Config struct {
 	MQTT        *MQTT        `toml:"mqtt" doc:"commands and status of the tuner itself; absent: off"`
 	Journal     Journal      `toml:"journal" doc:"the durable run log"`
 	Web         *Web         `toml:"web" doc:"the dashboard; absent: off"`
+	Socket      *Socket      `toml:"socket" doc:"the Unix socket by which this computer's users command the run; absent: its own user and root alone"`
 
 	// File is the name of the file as given to Load or Parse.
 	File string `toml:"-"`
@@ -215,6 +216,14 @@ type Secret struct {
 type Journal struct {
 	Path    string  `toml:"path" doc:"the journal's file; absent: NAME.db in $STATE_DIRECTORY, else in the working folder"`
 	MinFree float64 `toml:"min_free" unit:"MB" bound:">= 0, <= 10000000" doc:"the free space on the journal's disk below which the run is held; twice as much is worth a warning; 0: it is not looked at"`
+	Mode    string  `toml:"mode" enum:"0600,0640,0644" doc:"who may read a new journal: 0600 its user alone, 0640 also the user's group, 0644 everybody; one that is there keeps its mode"`
+}
+
+// Socket says who beside the run's own user may command it from this computer.
+type Socket struct {
+	Folder string `toml:"folder" doc:"where the socket is; absent: $RUNTIME_DIRECTORY, else tuner in $XDG_RUNTIME_DIR, else tuner-UID in the temporary folder, where other users do not get in"`
+	Owner  string `toml:"owner" doc:"a user, by name or number, who may command; only root can give it away"`
+	Group  string `toml:"group" doc:"a group, by name or number, whose members may command"`
 }
 
 // Web is the dashboard.
@@ -230,7 +239,7 @@ type Web struct {
 // Token names where a token is kept; at most one of its keys is set. The token itself
 // never stands in the file.
 type Token struct {
-	TokenFile       string `toml:"token_file" doc:"a file that holds the token, which a browser must show; beyond this computer it is required"`
+	TokenFile       string `toml:"token_file" doc:"a file that holds the token, which a browser must show; beyond this computer it is required; none is named: the page is read by everybody here, and tuner run makes a token for commands"`
 	TokenCredential string `toml:"token_credential" doc:"a systemd credential (LoadCredential=) that holds it"`
 	TokenEnv        string `toml:"token_env" doc:"an environment variable that holds it"`
 }

@@ -138,6 +138,8 @@ func (j *Journal) SetDefaults() {
 	// Not less: the end of a run, its log and a report need room. Not more: an SD card
 	// of a small board has little.
 	j.MinFree = 50
+	// What was measured is its owner's to show.
+	j.Mode = "0600"
 }
 
 // SetDefaults sets the defaults of one [safety.variable.X].

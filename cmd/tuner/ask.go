@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,10 +15,11 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/remote"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/local"
+	"github.com/labtuner/tuner/loop/remote"
+	"github.com/labtuner/tuner/loop/web"
 )
 
 // askPatience is how long a command may take altogether: to find the broker and the
@@ -26,7 +28,10 @@ const askPatience = 20 * time.Second
 
 // question is one command line that asks a running tuner.
 type question struct {
-	env     *env
+	env *env
+	// run is the one on this computer that is asked, nil where there is none; cfg is the file
+	// whose broker is asked then, nil where the run was named or its file is broken now.
+	run     *local.Run
 	cfg     *configs.Config
 	command string
 	reason  string
@@ -56,19 +61,24 @@ func newAskCommands(e *env) []*cobra.Command {
 
 const askWords = `
 
-The tuner is reached through the broker of the file's [mqtt], with the same login; the
-command is signed where the file has command_keys_file.
+A run on this computer is reached by its socket, which takes commands from its user and
+root, and from whom [socket] of its file names; it may also be named by its name, without
+a file. A run elsewhere is reached through the broker of the file's [mqtt], with the same
+login; the command is signed where the file has command_keys_file.
 
-Exit codes: 0 the tuner has done it, 1 it has refused, 3 the file, 5 no broker, no tuner
+Exit codes: 0 the tuner has done it, 1 it has refused, 3 the file, 5 no tuner, no broker
 or no answer.`
+
+// askArgument is what names a run on the command line.
+const askArgument = "a configuration file or the name of a run"
 
 func newAskCommand(e *env, name, short, long string) *cobra.Command {
 	q := question{env: e, command: name}
 	cmd := &cobra.Command{
-		Use: name + " CONFIG", Short: short, Long: long + askWords,
-		Args: oneFile("a configuration file"), ValidArgsFunction: completeFiles("toml"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if q.cfg, err = configs.Load(args[0]); err != nil {
+		Use: name + " CONFIG|NAME", Short: short, Long: long + askWords,
+		Args: oneFile(askArgument), ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := q.find(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			return q.ask(cmd.Context())
@@ -87,7 +97,8 @@ func (q *question) flags(cmd *cobra.Command) {
 // reach connects to the broker and finds the tuner there.
 func (q *question) reach(ctx context.Context, c *remote.Caller) (*mqtt.Client, remote.Presence, error) {
 	if q.cfg.MQTT == nil {
-		return nil, remote.Presence{}, configs.NewError(q.cfg.Problem("mqtt", errNoBroker.Error(), "write [mqtt] with broker = \"tcp://127.0.0.1:1883\""))
+		return nil, remote.Presence{}, withHint(fmt.Errorf("%w: %w: no run of %s is on this computer, and it names no broker to look elsewhere", drivers.ErrUnavailable, remote.ErrNobody, q.cfg.File),
+			"tuner run "+q.cfg.File+" begins one")
 	}
 	o := q.env.brokerOptions(q.cfg)
 	o.ClientID = "" // that is the running tuner's
@@ -126,34 +137,59 @@ func (q *question) signer() (*remote.Key, error) {
 func (q *question) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, q.env.patience(askPatience))
 	defer cancel()
-	c := remote.NewCaller(remote.NewTopics(q.cfg.Site, q.cfg.Name))
-	var err error
-	if c.Key, err = q.signer(); err != nil {
-		return err
-	}
-	client, p, err := q.reach(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	if !p.Commands {
-		return withHint(refusedError{remote.Answer{Command: q.command, Code: "off", Message: "the running tuner takes no commands"}},
-			"write commands = true under [mqtt], and start it again")
-	}
 	var args json.RawMessage
+	var err error
 	if q.reason != "" {
 		if args, err = json.Marshal(map[string]string{"reason": q.reason}); err != nil {
 			return err
 		}
 	}
-	a, err := c.Ask(ctx, mqttLink{client}, p, q.command, args)
-	switch {
-	case errors.Is(err, remote.ErrNoAnswer):
-		return withHint(fmt.Errorf("%w: %w", drivers.ErrUnavailable, err), "look at the broker's access rules, and at tuner status "+q.cfg.File)
-	case err != nil:
+	var a remote.Answer
+	if q.run != nil {
+		a, err = q.askHere(ctx, args)
+	} else {
+		a, err = q.askElsewhere(ctx, args)
+	}
+	if err != nil {
 		return err
 	}
 	return q.print(a)
+}
+
+// askHere asks by the run's socket.
+func (q *question) askHere(ctx context.Context, args json.RawMessage) (remote.Answer, error) {
+	a, err := q.run.Command(ctx, q.command, web.Order{Transaction: rand.Text(), Args: args})
+	if err != nil {
+		return remote.Answer{}, withHint(fmt.Errorf("%w: %w: %w", drivers.ErrUnavailable, remote.ErrNoAnswer, err), "whether it has acted is in the journal, "+q.run.Identity.Journal)
+	}
+	state := ""
+	if a.Status != nil {
+		state = a.Status.State
+	}
+	return remote.Answer{Transaction: a.Transaction, Session: a.Session, Command: a.Command, OK: a.OK, Code: a.Code, Message: a.Message,
+		State: state, At: q.env.now().Round(0).UTC()}, nil
+}
+
+// askElsewhere asks through the broker of the file.
+func (q *question) askElsewhere(ctx context.Context, args json.RawMessage) (a remote.Answer, err error) {
+	c := remote.NewCaller(remote.NewTopics(q.cfg.Site, q.cfg.Name))
+	if c.Key, err = q.signer(); err != nil {
+		return a, err
+	}
+	client, p, err := q.reach(ctx, c)
+	if err != nil {
+		return a, err
+	}
+	defer client.Close()
+	if !p.Commands {
+		return a, withHint(refusedError{remote.Answer{Command: q.command, Code: "off", Message: "the running tuner takes no commands"}},
+			"write commands = true under [mqtt], and start it again")
+	}
+	a, err = c.Ask(ctx, mqttLink{client}, p, q.command, args)
+	if errors.Is(err, remote.ErrNoAnswer) {
+		return a, withHint(fmt.Errorf("%w: %w", drivers.ErrUnavailable, err), "look at the broker's access rules, and at tuner status "+q.cfg.File)
+	}
+	return a, err
 }
 
 // print tells the answer.
@@ -181,7 +217,7 @@ func (q *question) print(a remote.Answer) error {
 // resetRunning resets the tuner that keeps the control state.
 func (e *env) resetRunning(ctx context.Context, cfg *configs.Config, locked error) error {
 	if cfg.MQTT == nil {
-		return withHint(locked, "a running tuner is reset through a broker; without [mqtt], end it first")
+		return withHint(locked, "a running tuner is reset by its socket or through a broker: ask as its user, or end it first")
 	}
 	q := question{env: e, cfg: cfg, command: control.CommandReset}
 	return q.ask(ctx)

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // controlPath is where the control state of a journal's instrument lies. A new
@@ -117,14 +119,15 @@ func newResetCommand(e *env) *cobra.Command {
 	var refilled []string
 	var anew bool
 	cmd := &cobra.Command{
-		Use:   "reset CONFIG",
+		Use:   "reset CONFIG|NAME",
 		Short: "Clear what the safety layer has latched",
 		Long: `Clear what the safety layer has latched, so that tuner run may begin again: a trip,
 a stop, a dose whose outcome is not known (it counts as delivered). Look at the
 instrument first. A reset starts nothing, and what was dosed stays booked.
 
-While a tuner runs it is asked through the broker of [mqtt], and refuses as long as the
-cause is there. So it is where neither its journal nor its control state is here.
+While a tuner runs it is asked, by its socket or through the broker of [mqtt], and refuses
+as long as the cause is there. So it is where neither its journal nor its control state is
+here.
 
 Of a service, whose file is /etc/tuner/NAME.toml, it is the state in /var/lib/tuner/NAME.
 
@@ -134,9 +137,20 @@ then.
 Where both copies of the control state are damaged, what was dosed is taken from the
 journal. Where it is not there either, and the file has budgets, the reset is refused
 until --doses-anew says that they are to begin anew.`,
-		Args:              oneFile("a configuration file"),
+		Args:              oneFile(askArgument),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(refilled) == 0 && !anew {
+				// What keeps a run from being found is told by what follows, of a file.
+				q := question{env: e, command: control.CommandReset}
+				err := q.find(cmd.Context(), args[0])
+				if q.run != nil && q.run.Identity.Mode == plan.Live {
+					return q.ask(cmd.Context())
+				}
+				if err != nil && !isFile(args[0]) {
+					return err
+				}
+			}
 			w, err := loadWiring(args[0], e.executable)
 			if err != nil {
 				return err

@@ -49,6 +49,12 @@ func (r *liveRun) start(t *testing.T) {
 	r.says.waitFor(t, "dashboard at http://"+r.address)
 }
 
+// link is the address that takes commands.
+func (r *liveRun) link(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(readFile(t, filepath.Join(r.dir, "service.link")))
+}
+
 // stepsShown is how many steps the page's header tells of, 0 where it tells of none.
 const stepsShown = `parseInt((/(\d+) steps?/.exec(document.querySelector("header").textContent) || [0, "0"])[1])`
 
@@ -58,8 +64,8 @@ func waitFor(t *testing.T, b *webtest.Tab, expression string) {
 	waitUntil(t, func() bool { return webtest.Ask[bool](t, b, expression) })
 }
 
-// The dashboard of a real run in a real browser: on four screens, through a crash of the
-// tuner, against another site, and stopped by the keyboard.
+// The dashboard of a real run in a real browser: to read only, then on four screens by the
+// link, through a crash of the tuner, against another site, and stopped by the keyboard.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	chromium := webtest.Browser(t)
@@ -69,9 +75,11 @@ func TestDashboard(t *testing.T) {
 	run := startLive(t)
 	origin := "http://" + run.address
 	running := `document.getElementById("state").textContent === "running"`
+	// In a test of its own, whose tabs are closed then: a browser has six connections to a server.
+	t.Run("read-only", func(t *testing.T) { readsOnly(t, chromium, run, running) })
 	for _, s := range webtest.Screens() {
 		t.Run(s.Name, func(t *testing.T) {
-			b := webtest.Open(t, chromium, origin+"/", s)
+			b := webtest.Open(t, chromium, run.link(t), s)
 			waitFor(t, b, running)
 			// The objective, four variables, a slice along each of them.
 			waitFor(t, b, `document.querySelectorAll("canvas").length === 9`)
@@ -84,8 +92,9 @@ func TestDashboard(t *testing.T) {
 			b.Quiet(t, origin)
 		})
 	}
-	b := webtest.Open(t, chromium, origin+"/", webtest.Screens()[0])
+	b := webtest.Open(t, chromium, origin+"/", webtest.Screens()[0]) // this browser has had the link
 	waitFor(t, b, running)
+	waitFor(t, b, mayCommand)
 	outlivesACrash(t, b, run, running)
 	refusesOtherSites(t, chromium, run)
 	if !webtest.Ask[bool](t, b, running) {
@@ -109,6 +118,51 @@ func outlivesACrash(t *testing.T, b *webtest.Tab, run *liveRun, running string) 
 	run.start(t)
 	waitFor(t, b, running)
 	waitFor(t, b, fmt.Sprintf("%s > %d", stepsShown, steps))
+	waitFor(t, b, mayCommand)
+}
+
+// mayCommand is that the page has its buttons, onlyReads that it has none and says so.
+const (
+	mayCommand = `document.getElementById("read-only")?.hidden && ["pause", "resume", "stop"].every((name) => !document.getElementById("button-" + name).hidden)`
+	onlyReads  = `document.getElementById("read-only")?.innerText.includes("Read-only") && [...document.querySelectorAll("header button")].every((b) => b.hidden)`
+)
+
+// readsOnly opens the page without the link: it shows the run, says that it takes no commands,
+// and takes none. The link lets the same page command, and leaves no token in its address.
+func readsOnly(t *testing.T, chromium context.Context, run *liveRun, running string) {
+	t.Helper()
+	for _, s := range webtest.Screens()[1:3] {
+		b := webtest.Open(t, chromium, "http://"+run.address+"/", s)
+		waitFor(t, b, running)
+		waitFor(t, b, onlyReads)
+		b.Fits(t)
+		b.Accessible(t)
+		b.Quiet(t, "http://"+run.address)
+		b.Shoot(t, "dashboard-read-only-"+s.Name)
+	}
+	b := webtest.Open(t, chromium, "http://"+run.address+"/#token=00000000000000000000000000000000", webtest.Screens()[0])
+	waitFor(t, b, onlyReads) // with a token of another time as well
+	b.Do(t, chromedp.KeyEvent("s", chromedp.KeyModifiers(chromedp.ModifierAlt)))
+	if got := webtest.Ask[int](t, b, `fetch("api/command/stop", {method: "POST"}).then((r) => r.status)`); got != http.StatusUnauthorized {
+		t.Errorf("a stop without the token: %d", got)
+	}
+	before := webtest.Ask[int](t, b, stepsShown)
+	waitFor(t, b, fmt.Sprintf("%s > %d && %s", stepsShown, before, running))
+	_, token, _ := strings.Cut(run.link(t), "#")
+	webtest.Ask[int](t, b, fmt.Sprintf(`location.hash = %q, 0`, token))
+	waitFor(t, b, mayCommand)
+	if got := webtest.Ask[string](t, b, `location.href`); got != "http://"+run.address+"/" {
+		t.Errorf("the address is %s", got)
+	}
+	if got := webtest.Ask[int](t, b, `document.getElementById("button-pause").click(), 0`); got != 0 {
+		t.Error(got)
+	}
+	waitFor(t, b, `document.getElementById("state").textContent === "paused"`)
+	webtest.Ask[int](t, b, `document.getElementById("button-resume").click(), 0`)
+	waitFor(t, b, running)
+	if says := run.says.String(); strings.Contains(says, token[len("token="):]) || !strings.Contains(says, `pause asked for by "127.0.0.1:`) {
+		t.Errorf("it says %s", says)
+	}
 }
 
 // refusesOtherSites opens a page of another origin, which tries to stop the run.
@@ -149,6 +203,9 @@ func stopsByKeyboard(t *testing.T, b *webtest.Tab, run *liveRun) {
 	err := run.command.Wait()
 	if code := run.command.ProcessState.ExitCode(); code != 4 {
 		t.Errorf("the run ended with %v (exit code %d), want 4: stopped by the safety layer, safe state reached\n%s", err, code, run.says.String())
+	}
+	if _, err := os.Lstat(filepath.Join(run.dir, "service.link")); err == nil {
+		t.Error("the link outlives the run")
 	}
 	if !strings.Contains(run.says.String(), "stopped by the safety layer: stopped: stop") {
 		t.Errorf("it says %s", run.says.String())

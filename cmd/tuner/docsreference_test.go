@@ -280,6 +280,8 @@ func schemaDocs() []configs.KeyDoc {
 func environmentVariables() [][2]string {
 	return [][2]string{
 		{"STATE_DIRECTORY", "where the journal and the control state are kept if the file does not say; set by StateDirectory= of systemd."},
+		{"RUNTIME_DIRECTORY", "where tuner run puts the socket by which it is commanded; set by RuntimeDirectory= of systemd."},
+		{"XDG_RUNTIME_DIR, TMPDIR", "where that socket is otherwise: in tuner under the first, where that is the user's, else in tuner-UID under the second, else under /tmp."},
 		{"CREDENTIALS_DIRECTORY", "where keys that end in _credential look; set by LoadCredential= of systemd."},
 		{"NOTIFY_SOCKET, WATCHDOG_USEC", "how tuner run tells systemd that it is ready and alive."},
 		{"INVOCATION_ID", "set by systemd: where it or NOTIFY_SOCKET is set and no terminal is there, nobody typed the command, and --resume decides."},

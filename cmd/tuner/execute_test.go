@@ -26,11 +26,19 @@ func testEnv(args ...string) (e *env, out, errOut *syncBuffer, signals chan os.S
 	out, errOut, signals = &syncBuffer{}, &syncBuffer{}, make(chan os.Signal, 4)
 	return &env{stdin: strings.NewReader(""), stdout: out, stderr: errOut, args: args,
 		now:        func() time.Time { return time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC) },
-		lookup:     func(string) (string, bool) { return "", false },
+		lookup:     testLookup,
 		random:     bytes.NewReader(make([]byte, 64)),
 		isTerminal: func(io.Writer) bool { return false },
 		slowness:   12,
 		signals:    signals}, out, errOut, signals
+}
+
+// testLookup finds the one variable that keeps sockets out of the computer's own folder.
+func testLookup(name string) (string, bool) {
+	if name == "XDG_RUNTIME_DIR" {
+		return os.LookupEnv(name)
+	}
+	return "", false
 }
 
 func TestExitCodes(t *testing.T) {

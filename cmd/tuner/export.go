@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -99,14 +100,18 @@ func (c contextWriter) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// writeFile writes a file under a name of its own and renames it when it is
-// complete, so that nobody takes half an export for a whole one.
+// writeFile writes a file that a person has asked for under a name of its own and renames it
+// when it is complete, so that nobody takes half an export for a whole one. One that is
+// replaced leaves its mode; a new one has what the umask leaves.
 func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(f.Chmod(0o644), write(f), f.Close())
+	if info, there := os.Stat(path); there == nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	err = errors.Join(err, write(f), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

@@ -34,6 +34,7 @@ var arrows = map[string][]string{
 	"loop":            {"loop/control", "loop/replay", "loop/trace", "loop/plan", "loop/policy", "loop/journal", "drivers", "safety"},
 	"loop/remote":     {"loop/control", "loop/plan", "loop/journal"},
 	"loop/web":        {"loop/control", "loop/plan", "loop/journal"},
+	"loop/local":      {"loop/web"},
 	"loop/benchmarks": {"loop/policy", "gpcore", "drivers/sim"},
 	"cmd/tuner":       {"*"},
 

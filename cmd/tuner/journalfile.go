@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -267,4 +268,13 @@ func modeWords(mode string) string {
 		return "dry run"
 	}
 	return "run"
+}
+
+// journalMode is that of a new journal.
+func (w *wiring) journalMode() fs.FileMode {
+	mode, err := strconv.ParseUint(w.cfg.Journal.Mode, 8, 9)
+	if err != nil {
+		return 0 // the configuration's check has said so
+	}
+	return fs.FileMode(mode)
 }

@@ -40,7 +40,7 @@ func (e *env) noteControl(path string) {
 		if there, err := readNote(note); err == nil && there == path {
 			return
 		}
-		if os.MkdirAll(dir, 0o755) == nil && os.WriteFile(note, []byte(path+"\n"), 0o644) == nil {
+		if os.MkdirAll(dir, 0o700) == nil && os.WriteFile(note, []byte(path+"\n"), 0o600) == nil {
 			return
 		}
 	}

@@ -41,11 +41,12 @@ func TestBrokerDiesAndComesBack(t *testing.T) {
 	b := broker.Start(t)
 	dir := oven(t, fmt.Sprintf("broker = %q\ncommands = true\nheartbeat = \"1s\"\n", b.URL))
 	run := startTuner(t, dir, "run", "oven.toml")
-	awaitState(t, dir, "running")
-	before, _, _ := tell(t, dir, "status", "oven.toml", "--json")
+	far := elsewhere(t, dir)
+	awaitState(t, far, "running")
+	before, _, _ := tell(t, far, "status", "oven.toml", "--json")
 	b.Stop()
 	run.says.waitFor(t, "connection to the broker lost")
-	pause := tunerCommand(t, dir, "pause", "oven.toml")
+	pause := tunerCommand(t, far, "pause", "oven.toml")
 	pause.Env = append(os.Environ(), testHasty+"=yes")
 	if out, err := pause.CombinedOutput(); codeOf(err) != exitInstrument || !strings.Contains(string(out), "connection refused") {
 		t.Errorf("without a broker: %v\n%s", err, out)
@@ -63,14 +64,14 @@ func TestBrokerDiesAndComesBack(t *testing.T) {
 	if err := p.Publish(t.Context(), mqtt.Message{Topic: "tuner/bench/oven/cmd/stop", Payload: []byte("now"), QoS: 1, Retained: true}); err != nil {
 		t.Fatal(err)
 	}
-	awaitState(t, dir, "running")
+	awaitState(t, far, "running")
 	for _, name := range []string{"pause", "stop"} {
 		run.says.waitFor(t, "command="+name+" code=retained")
 	}
-	if out, errs, code := tell(t, dir, "pause", "oven.toml"); code != 0 {
+	if out, errs, code := tell(t, far, "pause", "oven.toml"); code != 0 {
 		t.Errorf("pause after it: %d\n%s%s", code, out, errs)
 	}
-	if out, errs, code := tell(t, dir, "stop", "oven.toml"); code != 0 {
+	if out, errs, code := tell(t, far, "stop", "oven.toml"); code != 0 {
 		t.Errorf("stop after it: %d\n%s%s", code, out, errs)
 	}
 	if code := run.exits(t); code != 4 {
@@ -85,7 +86,7 @@ func TestStopUnderFlood(t *testing.T) {
 	b := broker.Start(t)
 	dir := oven(t, fmt.Sprintf("broker = %q\ncommands = true\nheartbeat = \"1s\"\n", b.URL))
 	run := startTuner(t, dir, "run", "oven.toml")
-	awaitState(t, dir, "running")
+	awaitState(t, elsewhere(t, dir), "running")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var sent atomic.Int64

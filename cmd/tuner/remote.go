@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -160,8 +159,6 @@ func (w *wiring) mqttWords() string {
 	}
 	return strings.Join(words, "; ")
 }
-
-var errNoBroker = errors.New("the file has no [mqtt]: a running tuner is reached through a broker")
 
 // refusedError is a command that the running tuner has refused.
 type refusedError struct{ remote.Answer }

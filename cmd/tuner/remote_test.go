@@ -126,6 +126,23 @@ func awaitState(t *testing.T, dir, want string) {
 	t.Fatalf("not %q within %v:\n%s%s", want, patience, out, errs)
 }
 
+// elsewhere copies a configuration to a folder of its own, as on another computer: by it the
+// run is not found on this one, and is asked through its broker.
+func elsewhere(t *testing.T, dir string) string {
+	t.Helper()
+	far := t.TempDir()
+	for _, name := range []string{"oven.toml", "keys"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue // not every oven has keys
+		}
+		if err := os.WriteFile(filepath.Join(far, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return far
+}
+
 // TestCommandsOverMQTT drives a run through every command line, over a real broker.
 func TestCommandsOverMQTT(t *testing.T) {
 	t.Parallel()
@@ -137,17 +154,18 @@ func TestCommandsOverMQTT(t *testing.T) {
 		t.Errorf("without a tuner: %d\n%s", code, errs)
 	}
 	run := startTuner(t, dir, "run", "oven.toml")
-	awaitState(t, dir, "running")
-	out, errs, code := tell(t, dir, "pause", "oven.toml", "--reason", "lunch")
+	far := elsewhere(t, dir)
+	awaitState(t, far, "running")
+	out, errs, code := tell(t, far, "pause", "oven.toml", "--reason", "lunch")
 	if code != 0 || out != "pause: paused: every actuator stays where it is until resume\n" {
 		t.Errorf("pause: %d\n%s%s", code, out, errs)
 	}
-	awaitState(t, dir, "held, paused")
-	out, errs, code = tell(t, dir, "set-best", "oven.toml")
+	awaitState(t, far, "held, paused")
+	out, errs, code = tell(t, far, "set-best", "oven.toml")
 	if code != 1 || !strings.Contains(errs, "tuner: error: set-best was refused (mode): paused: resume first") {
 		t.Errorf("set-best: %d\n%s%s", code, out, errs)
 	}
-	out, _, code = tell(t, dir, "status", "oven.toml", "--json")
+	out, _, code = tell(t, far, "status", "oven.toml", "--json")
 	var doc struct {
 		Type     string
 		Presence struct{ State, Session string }
@@ -160,20 +178,20 @@ func TestCommandsOverMQTT(t *testing.T) {
 		doc.Presence.State != "online" || doc.Presence.Session != doc.Status.Session {
 		t.Errorf("status --json: %v, %d\n%s", err, code, out)
 	}
-	if out, _, code = tell(t, dir, "reset", "oven.toml"); code != 0 || out != "reset: nothing is latched\n" {
+	if out, _, code = tell(t, far, "reset", "oven.toml"); code != 0 || out != "reset: nothing is latched\n" {
 		t.Errorf("reset: %d\n%s", code, out)
 	}
-	if out, _, code = tell(t, dir, "resume", "oven.toml", "--json"); code != 0 || !strings.Contains(out, `"ok":true`) {
+	if out, _, code = tell(t, far, "resume", "oven.toml", "--json"); code != 0 || !strings.Contains(out, `"ok":true`) {
 		t.Errorf("resume: %d\n%s", code, out)
 	}
-	awaitState(t, dir, "running")
-	if out, errs, code = tell(t, dir, "stop", "oven.toml"); code != 0 || !strings.Contains(out, "stop: stopped") {
+	awaitState(t, far, "running")
+	if out, errs, code = tell(t, far, "stop", "oven.toml"); code != 0 || !strings.Contains(out, "stop: stopped") {
 		t.Errorf("stop: %d\n%s%s", code, out, errs)
 	}
 	if code := run.exits(t); code != 4 {
 		t.Errorf("the run ended with %d, want 4", code)
 	}
-	if _, errs, code = tell(t, dir, "status", "oven.toml"); code != 5 || !strings.Contains(errs, `no tuner is online: its last word is "offline"`) {
+	if _, errs, code = tell(t, far, "status", "oven.toml"); code != 5 || !strings.Contains(errs, `no tuner is online: its last word is "offline"`) {
 		t.Errorf("after the end: %d\n%s", code, errs)
 	}
 	if out, _, code = tell(t, dir, "reset", "oven.toml"); code != 0 || !strings.Contains(out, "cleared: stopped") {
@@ -259,7 +277,8 @@ func TestSignedCommands(t *testing.T) {
 	}
 	dir := with(keys("bob", "b") + keys("anna", "a"))
 	run := startTuner(t, dir, "run", "oven.toml")
-	awaitState(t, dir, "running")
+	far := elsewhere(t, dir)
+	awaitState(t, far, "running")
 	for what, c := range map[string]struct{ dir, code string }{
 		"unsigned": {oven(t, section), "unsigned"}, "a wrong key": {with(keys("anna", "c")), "signature"}, "nobody's key": {with(keys("eve", "e")), "signature"},
 	} {
@@ -270,10 +289,10 @@ func TestSignedCommands(t *testing.T) {
 	if out, errs, code := tell(t, with(keys("anna", "a")), "pause", "oven.toml"); code != 0 {
 		t.Errorf("anna's pause: %d\n%s%s", code, out, errs)
 	}
-	if _, errs, code := tell(t, dir, "resume", "oven.toml", "--key", "carl"); code != 3 || !strings.Contains(errs, `--key "carl"`) {
+	if _, errs, code := tell(t, far, "resume", "oven.toml", "--key", "carl"); code != 3 || !strings.Contains(errs, `--key "carl"`) {
 		t.Errorf("no such key: %d\n%s", code, errs)
 	}
-	if out, errs, code := tell(t, dir, "resume", "oven.toml", "--key", "anna"); code != 0 {
+	if out, errs, code := tell(t, far, "resume", "oven.toml", "--key", "anna"); code != 0 {
 		t.Errorf("resume: %d\n%s%s", code, out, errs)
 	}
 	if out, errs, code := tell(t, oven(t, section), "stop", "oven.toml"); code != 0 {

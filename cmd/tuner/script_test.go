@@ -48,6 +48,7 @@ func (m ownState) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	os.Setenv("XDG_STATE_HOME", dir)
+	os.Setenv("XDG_RUNTIME_DIR", dir)
 	return m.M.Run()
 }
 

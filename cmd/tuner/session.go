@@ -92,7 +92,7 @@ func (s *session) play(ctx context.Context) error {
 	if s.json {
 		s.box = newOutbox(s.env.stdout, s.w.opt.Mode == plan.Simulate, func() { s.lostReader(readerGone) })
 	}
-	pages, err := s.openWeb(deps.Log)
+	doors, err := s.openDoors(deps.Log)
 	if err != nil {
 		return errors.Join(err, s.journal.Close(), s.closeControl())
 	}
@@ -106,13 +106,13 @@ func (s *session) play(ctx context.Context) error {
 	}
 	there, err := s.appear(deps.Log)
 	if err != nil {
-		return errors.Join(err, pages.stop(), s.journal.Close(), s.closeControl())
+		return errors.Join(err, doors.stop(), s.journal.Close(), s.closeControl())
 	}
-	if pages != nil {
+	if s.w.cfg.Web != nil && doors != nil {
 		s.panel.MakeReachable()
-		s.tell.say("tuner: dashboard at %s", pages.address)
-		pages.start(ctx)
+		s.tell.say("tuner: dashboard at %s", doors.words(s.env.isTerminal(s.env.stderr)))
 	}
+	doors.start(ctx)
 	f := finale{tally: &s.tally, levels: s.env.sparkLevels()}
 	f.result, f.err = loop.Run(ctx, s.w.opt, deps)
 	there.leave()
@@ -126,7 +126,7 @@ func (s *session) play(ctx context.Context) error {
 		f.truth, truthErr = s.w.askPlant(s.plant, f.result)
 	}
 	line, lineErr := encodeLine(s.w.resultLine(f.result, f.truth, f.err))
-	closeErr := errors.Join(pages.stop(), s.closeJournal(f.result, line))
+	closeErr := errors.Join(doors.stop(), s.closeJournal(f.result, line))
 	s.tell.close()
 	return errors.Join(f.err, truthErr, lineErr, closeErr, s.closeControl(), s.print(f, line))
 }
@@ -196,7 +196,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 
 // begin makes the journal of a new run.
 func (s *session) begin() (err error) {
-	if s.journal, err = journal.Create(s.path, s.run, journal.Options{}); err != nil {
+	if s.journal, err = journal.Create(s.path, s.run, journal.Options{Mode: s.w.journalMode()}); err != nil {
 		return err
 	}
 	for _, source := range s.warm {

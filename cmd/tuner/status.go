@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
@@ -23,12 +22,12 @@ import (
 func newStatusCommand(e *env) *cobra.Command {
 	q := question{env: e, command: control.CommandStatus}
 	cmd := &cobra.Command{
-		Use: "status CONFIG", Short: "Show how a running tuner stands",
-		Long: `Show how a running tuner stands, as it tells its broker: whether it is there, what it does,
-why it holds, what it has found. That needs no right to command.` + askWords,
-		Args: oneFile("a configuration file"), ValidArgsFunction: completeFiles("toml"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if q.cfg, err = configs.Load(args[0]); err != nil {
+		Use: "status CONFIG|NAME", Short: "Show how a running tuner stands",
+		Long: `Show how a running tuner stands: whether it is there, what it does, why it holds, what it
+has found. Through a broker that needs no right to command.` + askWords,
+		Args: oneFile(askArgument), ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := q.find(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			return q.status(cmd.Context())
@@ -42,26 +41,54 @@ why it holds, what it has found. That needs no right to command.` + askWords,
 func (q *question) status(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, q.env.patience(askPatience))
 	defer cancel()
+	read := q.stateElsewhere
+	if q.run != nil {
+		read = q.stateHere
+	}
+	presence, text, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	if q.json {
+		return json.NewEncoder(q.env.stdout).Encode(map[string]any{"type": "status", "presence": presence, "status": text})
+	}
+	var s control.Status
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("%w: the run's state: %w", drivers.ErrProtocol, err)
+	}
+	// Until its loop has begun, a tuner tells of no name.
+	if q.run != nil {
+		s.Name, s.Site = q.run.Identity.Name, q.run.Identity.Site
+	} else {
+		s.Name, s.Site = cmp.Or(s.Name, q.cfg.Name), cmp.Or(s.Site, q.cfg.Site)
+	}
+	return printStatus(q.env.stdout, presence, &s)
+}
+
+// stateHere reads the state by the run's socket.
+func (q *question) stateHere(ctx context.Context) (remote.Presence, json.RawMessage, error) {
+	i := q.run.Identity
+	p := remote.Presence{State: "online", Session: i.Session, Heartbeat: q.env.now().Round(0).UTC(), Version: i.Version, Run: i.Run, Mode: string(i.Mode), Commands: true}
+	text, err := q.run.Status(ctx)
+	if err != nil {
+		err = fmt.Errorf("%w: %w: %w", drivers.ErrUnavailable, remote.ErrNoAnswer, err)
+	}
+	return p, text, err
+}
+
+// stateElsewhere reads it at the broker of the file.
+func (q *question) stateElsewhere(ctx context.Context) (remote.Presence, json.RawMessage, error) {
 	c := remote.NewCaller(remote.NewTopics(q.cfg.Site, q.cfg.Name))
 	client, p, err := q.reach(ctx, c)
 	if err != nil {
-		return err
+		return p, nil, err
 	}
 	defer client.Close()
 	text, err := c.State(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+		err = fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
 	}
-	if q.json {
-		return json.NewEncoder(q.env.stdout).Encode(map[string]any{"type": "status", "presence": p, "status": text})
-	}
-	var s control.Status
-	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("%w: %s: %w", drivers.ErrProtocol, c.Topics.State(), err)
-	}
-	// Until its loop has begun, a tuner tells of no name.
-	s.Name, s.Site = cmp.Or(s.Name, q.cfg.Name), cmp.Or(s.Site, q.cfg.Site)
-	return printStatus(q.env.stdout, p, &s)
+	return p, text, err
 }
 
 // printStatus tells a person how a run stands.

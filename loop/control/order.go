@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -69,6 +70,23 @@ func (o *Order) Check() (Response, bool) {
 	}
 	o.Reason = args.Reason
 	return Response{}, true
+}
+
+// TransactionMax bounds the sender's name for a command, in bytes.
+const TransactionMax = 64
+
+// CheckTransaction refuses a name that could not be told from another, or shown.
+func CheckTransaction(name string) error {
+	if name == "" {
+		return errors.New("transaction is missing: a name of your own for this command, such as a UUID")
+	}
+	bad := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == ':')
+	}
+	if len(name) > TransactionMax || strings.ContainsFunc(name, bad) {
+		return fmt.Errorf("transaction is %q and must be 1 to %d letters, digits and -_.:", clip(name), TransactionMax)
+	}
+	return nil
 }
 
 // clip shortens foreign text for a message.

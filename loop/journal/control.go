@@ -343,14 +343,19 @@ func (disk) identify(name string) (id fileID, err error) {
 func (disk) read(name string) ([]byte, error) { return os.ReadFile(name) }
 
 // replace writes beside, syncs, renames and syncs the folder: at no time is there a
-// half-written file of that name.
+// half-written file of that name. The file keeps the mode that it has; a new one is its
+// user's alone.
 func (disk) replace(name string, data []byte) error {
-	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	mode := os.FileMode(0o600)
+	if info, err := os.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, ownAsFolder(f), f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, f.Chmod(mode), ownAsFolder(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(name+".new", name); err != nil {

@@ -93,7 +93,7 @@ func (c *ControlFile) unmark(marks uint64) error {
 
 // mark makes an empty file.
 func (disk) mark(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,9 @@ type Options struct {
 	// Session describes the writing process. Create takes Version, BootID and
 	// Start from the run.
 	Session Session
+	// Mode is that of a new journal's file; 0 is 0600. SQLite gives the files that it keeps
+	// beside it the same. A journal that is there keeps its own.
+	Mode fs.FileMode
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
 	FileSystem func(path string) (FileSystem, error)
 
@@ -58,7 +61,7 @@ func createLocked(path string, run Run, s Session, opts Options) (*Journal, erro
 	if err := absent(path); err != nil {
 		return nil, err
 	}
-	if err := build(path, run, s); err != nil {
+	if err := build(path, run, s, opts.Mode); err != nil {
 		return nil, err
 	}
 	j, err := attach(path, s, opts)
@@ -91,7 +94,7 @@ func absent(path string) error {
 
 // build writes the whole new journal under another name, then gives it its own,
 // so that a journal without a run is never seen.
-func build(path string, run Run, s Session) error {
+func build(path string, run Run, s Session, mode fs.FileMode) error {
 	draft := path + ".new"
 	remove := func() error {
 		return errors.Join(removeIfThere(draft), removeIfThere(draft+"-journal"))
@@ -100,6 +103,9 @@ func build(path string, run Run, s Session) error {
 		return errors.Join(fault(path, "make it", err), remove())
 	}
 	if err := remove(); err != nil { // a crash in the middle of build left it
+		return fail(err)
+	}
+	if err := makeFile(draft, mode); err != nil { // SQLite's own would be everybody's to read
 		return fail(err)
 	}
 	w, err := connect(draft, createFile)
@@ -116,6 +122,18 @@ func build(path string, run Run, s Session) error {
 		return fault(path, fmt.Sprintf("sync folder %q", filepath.Dir(path)), err)
 	}
 	return nil
+}
+
+// makeFile makes an empty file with a mode, whatever the umask is.
+func makeFile(name string, mode fs.FileMode) error {
+	if mode == 0 {
+		mode = 0o600
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(mode), f.Close())
 }
 
 func removeIfThere(name string) error {

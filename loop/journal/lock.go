@@ -30,7 +30,7 @@ type lockFile struct {
 func lock(path string, s Session) (*lockFile, error) {
 	name := path + ".lock"
 	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, &Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("make the lock file: %v", err),
 				Hint: "see that the folder exists and can be written", Cause: err}

@@ -247,6 +247,9 @@ func (j *Journal) copyOut() (name string, err error) {
 	if err := removeIfThere(draft); err != nil { // a crash in the middle of copyOut left it
 		return "", err
 	}
+	if err := makeFile(draft, 0); err != nil { // SQLite's own would be everybody's to read while it grows
+		return "", err
+	}
 	if _, err := j.w.conn.ExecContext(context.Background(), "VACUUM INTO ?", draft); err != nil {
 		return "", errors.Join(err, removeIfThere(draft))
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 const (
@@ -17,8 +19,8 @@ const (
 	MaxPayload = 4096
 	// MaxExpiry bounds a command's life.
 	MaxExpiry = time.Hour
-	// transactionMax bounds the sender's name for a command.
-	transactionMax = 64
+	// transactionMax bounds every name in a command.
+	transactionMax = control.TransactionMax
 	// depthMax bounds nesting: args is an object of an object.
 	depthMax = 4
 )
@@ -86,7 +88,7 @@ func ParseCommand(payload []byte) (Command, error) {
 		return Command{}, err
 	}
 	c := Command{Transaction: w.Transaction, Session: w.Session, Args: w.Args, Key: w.Key, Seq: w.Seq}
-	if err := checkTransaction(w.Transaction); err != nil {
+	if err := control.CheckTransaction(w.Transaction); err != nil {
 		return Command{}, err
 	}
 	switch {
@@ -106,21 +108,6 @@ func ParseCommand(payload []byte) (Command, error) {
 		c.Issued = at
 	}
 	return c, nil
-}
-
-// checkTransaction refuses a name that could not be told from another, or shown.
-func checkTransaction(name string) error {
-	if name == "" {
-		return errors.New("transaction is missing: a name of your own for this command, such as a UUID")
-	}
-	fine := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == ':'
-	}
-	bad := func(r rune) bool { return !fine(r) }
-	if len(name) > transactionMax || slices.ContainsFunc([]rune(name), bad) {
-		return fmt.Errorf("transaction is %q and must be 1 to %d letters, digits and -_.:", clip(name), transactionMax)
-	}
-	return nil
 }
 
 // checkJSON refuses what the decoder would let pass: members twice or in other letters,

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 func TestParseCommand(t *testing.T) {
@@ -49,7 +51,7 @@ func FuzzParseCommand(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(text) > MaxPayload || checkTransaction(c.Transaction) != nil || c.Expires <= 0 || c.Expires > MaxExpiry {
+		if len(text) > MaxPayload || control.CheckTransaction(c.Transaction) != nil || c.Expires <= 0 || c.Expires > MaxExpiry {
 			t.Fatalf("accepted %+v", c)
 		}
 		// Exactly one object, each member once: a decoder that keeps the last one and one

@@ -175,7 +175,7 @@ func looseTransaction(payload []byte) string {
 	var loose struct {
 		Transaction string `json:"transaction"`
 	}
-	if json.Unmarshal(payload, &loose) != nil || checkTransaction(loose.Transaction) != nil {
+	if json.Unmarshal(payload, &loose) != nil || control.CheckTransaction(loose.Transaction) != nil {
 		return ""
 	}
 	return loose.Transaction

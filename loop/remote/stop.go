@@ -69,7 +69,7 @@ func (r *Remote) readStop(in *incoming, m Message, now time.Time) *refusal {
 			return nil
 		}
 		in.Session = loose.Session
-		if checkTransaction(loose.Transaction) == nil {
+		if control.CheckTransaction(loose.Transaction) == nil {
 			in.Transaction = loose.Transaction
 		}
 		if loose.ExpiresMS != nil && *loose.ExpiresMS > 0 && *loose.ExpiresMS <= MaxExpiry.Milliseconds() {

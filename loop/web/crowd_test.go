@@ -19,7 +19,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	s := NewServer(ServerOptions{})
+	s := NewServer(ServerOptions{ReadByAll: true})
 	s.Handle("GET /", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "here") }))
 	go func() { served <- s.Serve(ctx, listener) }()
 	defer func() {
@@ -74,7 +74,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 // A connection whose request is refused is not kept: a stranger would hold it for minutes.
 func TestRefusedConnectionsAreClosed(t *testing.T) {
-	s := NewServer(ServerOptions{Token: "a token of the test"})
+	s := NewServer(ServerOptions{Token: testToken})
 	for host, want := range map[string]int{"localhost": http.StatusUnauthorized, "evil.example": http.StatusMisdirectedRequest} {
 		answer := ask(t, s, host)
 		if answer.StatusCode != want || !answer.Close {

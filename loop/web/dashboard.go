@@ -30,6 +30,8 @@ type Dashboard struct {
 // DashboardOptions say which run is shown.
 type DashboardOptions struct {
 	Panel *control.Panel
+	// Identity says which run it is.
+	Identity Identity
 	// Open opens the run's journal for reading.
 	Open func() (*journal.Reader, error)
 	// Options are the run's, Risk its alpha.
@@ -61,22 +63,37 @@ func NewDashboard(o DashboardOptions) *Dashboard {
 //
 //	GET  /                      the page
 //	GET  /page/FILE             its parts
+//	GET  /api/access            who asks, and whether they may command (Visitor)
+//	GET  /api/run               which run it is (Identity)
+//	GET  /api/status            how it stands (control.Status)
 //	GET  /api/document          the run, JSON (Document)
 //	GET  /api/stream            what is new, server-sent events
 //	GET  /api/report            the run as one HTML file
-//	POST /api/command/COMMAND   pause, resume, stop or reset
+//	POST /api/command/COMMAND   one of control.Commands; the body is empty or an Order
 func (d *Dashboard) Mount(s *Server) error {
 	files, err := fs.Sub(pageFiles, "page")
 	if err != nil {
 		return err
 	}
-	s.Handle("GET /page/", http.StripPrefix("/page/", http.FileServerFS(files)))
-	s.Handle("GET /{$}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "dashboard.html") }))
-	s.Handle("GET /favicon.ico", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "icon.svg") }))
+	list, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return err
+	}
+	file := func(name string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
+	}
+	for _, f := range list { // each by its name: a folder would be listed
+		s.Handle("GET /page/"+f.Name(), file(f.Name()))
+	}
+	s.Handle("GET /{$}", file("dashboard.html"))
+	s.Handle("GET /favicon.ico", file("icon.svg"))
+	s.Handle("GET /api/access", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.writeJSON(w, http.StatusOK, VisitorOf(r)) }))
+	s.Handle("GET /api/run", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { d.writeJSON(w, http.StatusOK, d.o.Identity) }))
+	s.Handle("GET /api/status", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { d.writeJSON(w, http.StatusOK, d.o.Panel.Status()) }))
 	s.Handle("GET /api/document", http.HandlerFunc(d.serveDocument))
 	s.Handle("GET /api/stream", http.HandlerFunc(d.serveStream))
 	s.Handle("GET /api/report", http.HandlerFunc(d.serveReport))
-	for _, name := range []string{control.CommandPause, control.CommandResume, control.CommandStop, control.CommandReset} {
+	for _, name := range control.Commands() {
 		s.Handle("POST /api/command/"+name, d.command(name))
 	}
 	return nil
@@ -234,31 +251,14 @@ func (d *Dashboard) write(w http.ResponseWriter, text []byte) {
 	}
 }
 
-// command carries out a command of the page.
-func (d *Dashboard) command(name string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), commandWait)
-		defer cancel()
-		a := d.o.Panel.Do(ctx, control.Request{Command: name, Who: r.RemoteAddr, Transport: "web"})
-		status := http.StatusOK
-		if !a.OK {
-			status = http.StatusConflict
-		}
-		text, err := json.Marshal(answer{a.OK, a.Code, a.Message, a.Status})
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		d.write(w, text)
-	})
-}
-
-// answer is what came of a command.
-type answer struct {
-	OK      bool            `json:"ok"`
-	Code    string          `json:"code"`
-	Message string          `json:"message"`
-	Status  *control.Status `json:"status"`
+// writeJSON answers with v.
+func (d *Dashboard) writeJSON(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	d.write(w, text)
 }

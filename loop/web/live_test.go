@@ -33,6 +33,7 @@ func newScripted(t *testing.T) *scripted {
 	mux := http.NewServeMux()
 	mux.Handle("/page/", http.StripPrefix("/page/", http.FileServerFS(files)))
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "dashboard.html") })
+	mux.HandleFunc("/api/access", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"commands": true}`) })
 	mux.HandleFunc("/api/document", func(w http.ResponseWriter, r *http.Request) {
 		s.asked <- true
 		w.Write(<-s.answer)

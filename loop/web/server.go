@@ -13,8 +13,10 @@ import (
 	"time"
 )
 
-// Server serves pages and whatever else is mounted on it. It answers only requests that
-// name this computer (or a host of ServerOptions) and, where there is a token, show it.
+// Server serves pages and whatever else is mounted on it, by two doors: Serve over the
+// network, to requests that name this computer (or a host of ServerOptions), and ServeSocket
+// on a Unix socket, to whoever its file lets in. Nothing changes state but by POST, and
+// admits alone decides who may.
 type Server struct {
 	o   ServerOptions
 	mux *http.ServeMux
@@ -26,9 +28,11 @@ type ServerOptions struct {
 	// addresses. A page of another site that has its name point here (DNS rebinding) names
 	// that site, and is refused.
 	Hosts []string
-	// Token, where not empty, must be shown: as "Authorization: Bearer TOKEN", or once as
-	// /?token=TOKEN, which leaves a cookie.
+	// Token must be shown over the network by whoever commands: as "Authorization: Bearer
+	// TOKEN", or once as /?token=TOKEN, which leaves a cookie. Empty: nobody commands there.
 	Token string
+	// ReadByAll says that what is only read is shown without the token.
+	ReadByAll bool
 	// TLS, where not nil, is the server's certificate.
 	TLS *tls.Config
 	Log *slog.Logger
@@ -58,17 +62,53 @@ func NewServer(o ServerOptions) *Server {
 // Handle mounts a handler, as http.ServeMux does. Call it before Serve.
 func (s *Server) Handle(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
 
-// Serve answers on listener until ctx ends, and closes it.
+// Visitor is who makes a request, as its door has found.
+type Visitor struct {
+	// Who and Transport are for the record: by address over the network ("web"), by user and
+	// process on the socket ("socket").
+	Who       string `json:"who"`
+	Transport string `json:"transport"`
+	// Commands says that the visitor may command.
+	Commands bool `json:"commands"`
+}
+
+// visitorKey is where a request's context holds its Visitor.
+type visitorKey struct{}
+
+// VisitorOf is who makes a request that a Server has admitted.
+func VisitorOf(r *http.Request) Visitor {
+	v, _ := r.Context().Value(visitorKey{}).(Visitor)
+	return v
+}
+
+// Serve answers on a listener of the network until ctx ends, and closes it.
 //
 // Errors: the listener's.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	h := &http.Server{Handler: s.guarded(), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: headerMax, ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug), TLSConfig: s.o.TLS,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
+	return s.serve(ctx, listener, &http.Server{Handler: s.guarded(), TLSConfig: s.o.TLS})
+}
+
+// ServeSocket does the same on a Unix socket. Whoever the file lets in may command; who says
+// for the record who that is.
+func (s *Server) ServeSocket(ctx context.Context, listener net.Listener, who func(net.Conn) string) error {
+	return s.serve(ctx, listener, &http.Server{Handler: s.admitted(),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if g, ok := c.(*guest); ok {
+				c = g.Conn
+			}
+			return context.WithValue(ctx, visitorKey{}, Visitor{Who: who(c), Transport: "socket", Commands: true})
+		}})
+}
+
+// serve answers on listener until ctx ends, and closes it.
+func (s *Server) serve(ctx context.Context, listener net.Listener, h *http.Server) error {
+	h.ReadHeaderTimeout, h.ReadTimeout, h.WriteTimeout, h.IdleTimeout, h.MaxHeaderBytes = headerTimeout, headerTimeout, writeTimeout, idleTimeout, headerMax
+	h.ErrorLog = slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug)
+	h.BaseContext = func(net.Listener) context.Context { return ctx }
 	listener = newCrowd(listener, connectionsMax)
 	done := make(chan error, 1)
 	go func() {
-		if s.o.TLS != nil {
+		if h.TLSConfig != nil {
 			done <- h.ServeTLS(listener, "", "")
 			return
 		}
@@ -92,10 +132,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// guarded is what every request passes.
+// guarded is what every request over the network passes first.
 func (s *Server) guarded() http.Handler {
 	cross := http.NewCrossOriginProtection()
-	inner := cross.Handler(s.mux)
+	inner := cross.Handler(s.admitted())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		if !s.knows(r.Host) {
@@ -106,15 +146,37 @@ func (s *Server) guarded() http.Handler {
 		if s.signIn(w, r) {
 			return
 		}
+		v := Visitor{Who: r.RemoteAddr, Transport: "web", Commands: s.showsToken(r)}
+		inner.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
+	})
+}
+
+// admitted is what every request passes, by either door.
+func (s *Server) admitted() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.admits(r) {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("WWW-Authenticate", `Bearer realm="tuner"`)
-			http.Error(w, "a token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			http.Error(w, s.refusal(), http.StatusUnauthorized)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, bodyMax)
-		inner.ServeHTTP(w, r)
+		s.mux.ServeHTTP(w, r)
 	})
+}
+
+// admits decides who may command, and who may read.
+func (s *Server) admits(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return VisitorOf(r).Commands || reads && s.o.ReadByAll
+}
+
+// refusal says what a visitor who is not admitted needs.
+func (s *Server) refusal() string {
+	if s.o.ReadByAll {
+		return "this page only shows the run: commands need the token, which is in the link that tuner run has made"
+	}
+	return "a token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN"
 }
 
 // harden tells the browser to load nothing from elsewhere, and to show the page in no
@@ -142,10 +204,10 @@ func (s *Server) knows(hostPort string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// admits says that a request shows the token, where there is one.
-func (s *Server) admits(r *http.Request) bool {
+// showsToken says that a request shows the token, where there is one.
+func (s *Server) showsToken(r *http.Request) bool {
 	if s.o.Token == "" {
-		return true
+		return false
 	}
 	if shown, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return same(shown, s.o.Token)

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"testing"
 )
+
+// testToken is what tests show to command.
+const testToken = "a token of the test"
 
 // serve starts a server on loopback, with a page that tells the method, and gives its
 // address.
@@ -76,7 +80,7 @@ func (c call) make(t *testing.T, base string) *http.Response {
 // Who is answered: loopback names and those of the file. A page of another site can
 // neither have its name point here (DNS rebinding) nor post (cross-site request).
 func TestServerRefusesOtherSites(t *testing.T) {
-	base := serve(t, ServerOptions{Hosts: []string{"bench.lab"}})
+	base := serve(t, ServerOptions{Hosts: []string{"bench.lab"}, Token: testToken})
 	for _, c := range []call{
 		{"by address", "GET", "/", "", nil, "", 200},
 		{"by name", "GET", "/", "localhost:8420", nil, "", 200},
@@ -94,6 +98,11 @@ func TestServerRefusesOtherSites(t *testing.T) {
 		{"post of another port here", "POST", "/", "", map[string]string{"Origin": "http://127.0.0.1:1"}, "x", 403},
 		{"a long body", "POST", "/", "", nil, strings.Repeat("x", bodyMax+1), 413},
 	} {
+		c.header = maps.Clone(c.header)
+		if c.header == nil {
+			c.header = map[string]string{}
+		}
+		c.header["Authorization"] = "Bearer " + testToken
 		a := c.make(t, base)
 		if policy := a.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s: content security policy %q", c.what, policy)

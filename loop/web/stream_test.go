@@ -24,7 +24,7 @@ func shownRun(t *testing.T, steps int) (d *Dashboard, base string) {
 	path := labJournal(t, steps).Path()
 	d = NewDashboard(DashboardOptions{Panel: control.NewPanel("session"), Options: labOptions(), Now: time.Now,
 		Open: func() (*journal.Reader, error) { return journal.OpenReader(path) }})
-	s := NewServer(ServerOptions{})
+	s := NewServer(ServerOptions{Token: testToken, ReadByAll: true})
 	if err := d.Mount(s); err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +215,13 @@ func TestCommandsAnswer(t *testing.T) {
 	for _, c := range []struct {
 		path   string
 		status int
-	}{{"pause", 409}, {"set-best", 404}, {"nothing", 404}} {
-		answer, err := (&http.Client{Timeout: 4 * commandWait}).Post(fmt.Sprintf("%s/api/command/%s", base, c.path), "", nil)
+	}{{"pause", 409}, {"set-best", 409}, {"nothing", 404}} {
+		q, err := http.NewRequest(http.MethodPost, fmt.Sprintf("%s/api/command/%s", base, c.path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer "+testToken)
+		answer, err := (&http.Client{Timeout: 4 * commandWait}).Do(q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,11 @@
 "use strict";
 // The dashboard: fetches the document, keeps it up to date from the server's stream, and
-// has the buttons that stop, pause and resume.
+// has the buttons that stop, pause and resume, for whoever came by the link with the token.
+//
+// The token is kept by the browser for this very address and port alone, which a cookie
+// would not be, and is sent with commands, and to ask whether they would be taken.
+
+const tokenMark = "#token=", tokenKey = "tuner-token";
 
 const stateLevels = { running: "good", armed: "watch", disarmed: "watch", starting: "watch", ending: "watch", ended: "unknown", held: "watch",
   "fallen back": "bad", tripped: "bad", stopped: "bad" };
@@ -9,11 +14,38 @@ class Live {
   constructor(page) {
     this.page = page;
     this.dirty = false;
+    this.commands = false;
     setInterval(() => this.refresh(), 1000);
   }
 
   start() {
+    this.takeToken();
+    addEventListener("hashchange", () => {
+      this.takeToken();
+      this.load();
+    });
     this.listen();
+  }
+
+  // takeToken keeps the token of the link, and leaves the address without it.
+  takeToken() {
+    if (!location.hash.startsWith(tokenMark)) return;
+    localStorage.setItem(tokenKey, location.hash.slice(tokenMark.length));
+    history.replaceState(null, "", location.pathname);
+  }
+
+  // shown is what a request shows of the token.
+  shown() {
+    const token = localStorage.getItem(tokenKey);
+    return token ? { headers: { Authorization: "Bearer " + token } } : {};
+  }
+
+  // access asks the server whether commands are taken from this page.
+  async access() {
+    const answer = await fetch("api/access", this.shown());
+    if (!answer.ok) throw new Error(await answer.text());
+    this.commands = (await answer.json()).commands;
+    if (!this.commands) localStorage.removeItem(tokenKey); // of a process that has ended
   }
 
   // load fetches the run. What the stream brings meanwhile waits and is added afterwards,
@@ -22,6 +54,7 @@ class Live {
     const waiting = (this.waiting = []);
     let fresh;
     try {
+      await this.access();
       const answer = await fetch("api/document");
       if (!answer.ok) throw new Error(await answer.text());
       fresh = await answer.json();
@@ -38,6 +71,7 @@ class Live {
     this.dirty = false;
     this.page.show(this.document);
     this.buttons();
+    this.allow();
     this.status(this.document.status);
   }
 
@@ -117,7 +151,7 @@ class Live {
     this.stop.disabled = s.state === "ended" || s.state === "stopped"; // while it comes to rest, a stop still asks for the safe states
     this.pause.disabled = over || s.state !== "running" || s.dry_run;
     this.resume.disabled = over || !["held", "fallen back", "disarmed", "armed"].includes(s.state) || s.dry_run;
-    this.reset.hidden = !["tripped", "stopped"].includes(s.state);
+    this.reset.hidden = !this.commands || !["tripped", "stopped"].includes(s.state);
     const alarm = notices(s).filter(([kind]) => kind === "bad").map(([, heading]) => heading).join("; ");
     if (this.alarm.textContent !== alarm) this.alarm.textContent = alarm; // without the times, which change every second
     this.page.replace("alarms", h("div", null, notices(s).map(notice)));
@@ -136,19 +170,30 @@ class Live {
     this.stop = make("stop", "Stop to safe", { class: "stop", "aria-keyshortcuts": "Alt+S", title: "Brings every actuator to its safe state at once (Alt+S)" });
     this.answer = h("span", { role: "status", id: "answer" });
     this.alarm = h("span", { class: "heard", role: "alert", id: "alarm" });
-    this.page.parts.actions.append(this.alarm, this.pause, this.resume, this.stop, this.reset, this.answer);
+    this.readOnly = h("span", { id: "read-only", hidden: "" }, "Read-only: commands need the link that tuner run has made");
+    this.page.parts.actions.append(this.alarm, this.pause, this.resume, this.stop, this.reset, this.readOnly, this.answer);
     document.addEventListener("keydown", (e) => {
       if (e.altKey && !e.ctrlKey && !e.metaKey && e.code === "KeyS") {
         e.preventDefault();
-        if (!this.stop.disabled) this.command("stop");
+        if (this.commands && !this.stop.disabled) this.command("stop");
       }
     });
+  }
+
+  // allow shows what may be pressed, or that nothing may.
+  allow() {
+    for (const button of [this.pause, this.resume, this.stop]) button.hidden = !this.commands;
+    this.readOnly.hidden = this.commands;
   }
 
   async command(name) {
     this.answer.textContent = name + " ...";
     try {
-      const r = await fetch("api/command/" + name, { method: "POST" });
+      const r = await fetch("api/command/" + name, { method: "POST", ...this.shown() });
+      if (r.status === 401) {
+        this.load(); // shows what may be done now
+        throw new Error(await r.text());
+      }
       const a = await r.json();
       this.answer.textContent = a.ok ? name + ": done" : `${name} refused: ${a.message}`;
       this.status(a.status);
