@@ -3,6 +3,8 @@ package gpcore
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // Nothing that a control loop does every step may allocate, with any kernel of this
@@ -23,7 +25,7 @@ func TestNoAllocations(t *testing.T) {
 		mean, variance := make([]float64, 30), make([]float64, 30)
 		dm, dv := make([]float64, 90), make([]float64, 90)
 		y := make([]float64, n) // scratch
-		noise := constant(n, 0.1)
+		noise := vec.Constant(n, 0.1)
 		_ = g.SetNoises(noise) // takes the second factor
 		r := g.Reader()
 		r.PredictGrads(mean, variance, dm, dv, x) // takes its scratch
@@ -73,17 +75,17 @@ func TestNoAllocationsAround(t *testing.T) {
 		}
 	}
 	g := worldOf(t, cube(), n, 1e-2, 1)
-	path, err := g.SamplePath(rng, 100)
+	path, err := NewPath(g, rng, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := NewFinite(cube(), g.points.x[:3*n])
+	list, err := NewFinite(cube(), g.m.points.x[:3*n])
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := g.Watch(point(rng, 300))
+	w := NewWatch(g, point(rng, 300))
 	w.Update()
-	x, v, grad, noise, at := point(rng, 30), make([]float64, 10), make([]float64, 3), constant(n, 1e-2), make([]int, n)
+	x, v, grad, noise, at := point(rng, 30), make([]float64, 10), make([]float64, 3), vec.Constant(n, 1e-2), make([]int, n)
 	for i := range at {
 		at[i] = i
 	}

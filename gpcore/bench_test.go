@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // Run with
@@ -22,7 +24,7 @@ func full(b *testing.B, k Kernel, n int) (*GP, [][]float64) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	g := New(k, n)
-	x, y, noise := make([]float64, 0, n*k.Dim()), make([]float64, n), constant(n, 0.01)
+	x, y, noise := make([]float64, 0, n*k.Dim()), make([]float64, n), vec.Constant(n, 0.01)
 	for i := range n {
 		x = append(x, point(rng, k.Dim())...)
 		y[i] = math.Sin(3*x[i*k.Dim()]) + 0.1*rng.NormFloat64()
@@ -86,7 +88,7 @@ func BenchmarkNoise(b *testing.B) {
 // All noises at once, exactly.
 func BenchmarkNoises(b *testing.B) {
 	forSizes(b, func(b *testing.B, g *GP, _ [][]float64) {
-		noise := constant(g.Len(), 0.011)
+		noise := vec.Constant(g.Len(), 0.011)
 		_ = g.SetNoises(noise)
 		for b.Loop() {
 			if err := g.SetNoises(noise); err != nil {

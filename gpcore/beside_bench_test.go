@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/internal/vec/peak"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/labtuner/tuner/gpcore/internal/vec"
-	"github.com/labtuner/tuner/gpcore/internal/vec/peak"
 )
 
 // BenchmarkBeside is one half of scripts/compare: the jobs of this package and of

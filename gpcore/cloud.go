@@ -1,5 +1,7 @@
 package gpcore
 
+import "github.com/labtuner/tuner/gpcore/internal/vec"
+
 // cloud holds the points of a process three times: as given, and embedded both as
 // rows and as lanes, so that either side of a covariance panel can be the data.
 type cloud struct {
@@ -18,7 +20,7 @@ func newCloud(d, capacity int, e compiled) *cloud {
 		d: d, width: w, cap: capacity, widths: e.widths,
 		x: make([]float64, capacity*d), rows: make([]float64, capacity*w),
 		prior:  make([]float64, capacity),
-		blocks: make([]float64, up24(capacity)*w), point: make([]float64, w),
+		blocks: make([]float64, vec.Up24(capacity)*w), point: make([]float64, w),
 	}
 }
 

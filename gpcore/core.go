@@ -15,7 +15,7 @@ type core struct {
 	points *cloud
 	f      *factor
 
-	k, l, u []float64 // kernel vector and its solves, up24(cap)
+	k, l, u []float64 // kernel vector and its solves, vec.Up24(cap)
 	t, cs   []float64 // carried row; rotation or rank-one coefficients
 	point   []float64 // embedded new point
 	job     panel
@@ -24,7 +24,7 @@ type core struct {
 // newCore makes a core on the memory of f, which is emptied.
 func newCore(k Kernel, f *factor, capacity int) *core {
 	f.reset()
-	e, n := compile(k, capacity), up24(capacity)
+	e, n := compile(k, capacity), vec.Up24(capacity)
 	v := make([]float64, 7*n)
 	c := &core{kernel: k, eval: e, f: f, points: newCloud(k.Dim(), capacity, e), point: make([]float64, e.width)}
 	c.k, c.l, c.u, c.t, c.cs = v[:n], v[n:2*n], v[2*n:3*n], v[3*n:4*n], v[4*n:]
@@ -61,6 +61,19 @@ func (c *core) entry(x []float64, y, noise float64) (entry, error) {
 }
 
 func (c *core) removal() removal { return removal{cs: c.cs, t: c.t} }
+
+// prepareAppend does all of adding an observation with checked numbers that can fail,
+// and changes nothing. s is its pivot.
+func (c *core) prepareAppend(x []float64, y, noise float64) (e entry, s float64, err error) {
+	if e, err = c.entry(x, y, noise); err != nil {
+		return entry{}, 0, err
+	}
+	s, ok := c.f.pivot(e)
+	if !ok {
+		return entry{}, 0, ErrNotPositiveDefinite
+	}
+	return e, s, nil
+}
 
 // append adds an observation that has been prepared and whose pivot is s.
 func (c *core) append(x []float64, e entry, s float64) {
@@ -148,10 +161,19 @@ func (c *core) residual(i int) float64 {
 	return math.Abs(s) / scale
 }
 
-// whiten sets c.l to W k for the embedded c.point.
-func (c *core) whiten() {
+// nearest is the observation nearest to x other than except, and its distance
+// (see MemoryRule.Near); -1 if there is none. O(n).
+func (c *core) nearest(x []float64, except int) (at int, distance float64) {
+	c.eval.embed(c.point, x)
+	prior := c.eval.prior(c.point)
 	c.covariances()
-	for r := 0; r < c.f.n; r += vec.Rows {
-		vec.Dots8(c.l[r:r+8], c.f.w[r*c.f.ld:], c.f.ld, c.k[:r+8])
+	at, lowest := -1, math.Inf(1)
+	for j, k := range c.k[:c.f.n] {
+		p := c.points.prior[j]
+		d := (prior + p - 2*k) / max(prior, p)
+		if j != except && d < lowest {
+			at, lowest = j, d
+		}
 	}
+	return at, math.Sqrt(max(lowest, 0))
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // Without observations every method answers for the prior.
@@ -47,10 +49,10 @@ func TestNoObservations(t *testing.T) {
 		if done, err := g.Rebuild(24); !done || err != nil {
 			t.Error(done, err)
 		}
-		if err := g.SampleJoint(rng, mean, x); err != nil {
+		if err := DrawJoint(g, rng, mean, x); err != nil {
 			t.Error(err)
 		}
-		if err := g.SampleJoint(rng, nil, nil); err != nil {
+		if err := DrawJoint(g, rng, nil, nil); err != nil {
 			t.Error(err)
 		}
 		if err := g.Remove(0); err != ErrIndex {
@@ -105,8 +107,8 @@ func TestConstantTargets(t *testing.T) {
 			t.Errorf("targets %g: mean %g", y, r.Mean)
 		}
 		g := New(r.Kernel, 30)
-		noise := constant(30, r.NoiseVariance)
-		residual := constant(30, y-r.Mean)
+		noise := vec.Constant(30, r.NoiseVariance)
+		residual := vec.Constant(30, y-r.Mean)
 		if err := g.Load(p.X, residual, noise); err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +159,7 @@ func TestFarPoints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, v := range state(g) {
+		for _, v := range snapshot(g) {
 			if !finite(v) {
 				t.Fatal("not finite")
 			}

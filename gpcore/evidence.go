@@ -3,6 +3,7 @@ package gpcore
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
@@ -17,7 +18,7 @@ type evidence struct {
 	free   []int       // indices into logs
 	priors []LogNormal // of the free parameters
 
-	g           *GP
+	m           *model
 	noise       []float64
 	ones, resid []float64 // W 1 and W (y - mean), then K^-1 (y - mean)
 	v, u        []float64 // panels for K^-1
@@ -60,22 +61,14 @@ func newEvidence(p FitProblem) (*evidence, error) {
 			return nil, &ValueError{nameSD, 0, prior.SD}
 		}
 	}
-	e.g = New(p.Kernel, n)
-	if err := e.g.Load(p.X, p.Y, constant(n, 1+e.g.kernel.Variance(p.X[:d]))); err != nil {
+	e.m = newModel(p.Kernel, n)
+	if err := e.m.load(p.X, p.Y, vec.Constant(n, 1+e.m.kernel.Variance(p.X[:d]))); err != nil {
 		return nil, err
 	}
-	c := up24(n)
+	c := vec.Up24(n)
 	e.noise, e.ones, e.resid = make([]float64, n), make([]float64, c), make([]float64, c)
 	e.v, e.u = make([]float64, c*lanes), make([]float64, c*lanes)
 	return e, nil
-}
-
-func constant(n int, v float64) []float64 {
-	s := make([]float64, n)
-	for i := range s {
-		s[i] = v
-	}
-	return s
 }
 
 // start are the free parameters as the problem gives them.
@@ -123,7 +116,7 @@ func (e *evidence) value(v []float64) float64 {
 		e.noise[i] = s + extra
 	}
 	k := e.p.Kernel.WithParams(e.logs)
-	if e.g.refit(k, e.noise) != nil {
+	if e.m.refit(k, e.noise) != nil {
 		return math.Inf(-1)
 	}
 	mean, ll := e.profile()
@@ -143,7 +136,7 @@ func (e *evidence) value(v []float64) float64 {
 // profile returns the most probable constant mean and the log marginal likelihood
 // there with the mean's prior, and leaves W (y - mean) in e.resid.
 func (e *evidence) profile() (mean, ll float64) {
-	f := e.g.f
+	f := e.m.f
 	copy(e.resid, f.b[:e.n])
 	if e.p.MeanSD > 0 {
 		for k := range e.n {
@@ -169,7 +162,7 @@ func (e *evidence) profile() (mean, ll float64) {
 
 // gradient sets g to the derivative of value at v.
 func (e *evidence) gradient(g, v []float64) {
-	if !e.valid || !equal(e.at, v) {
+	if !e.valid || !slices.Equal(e.at, v) {
 		if math.IsInf(e.value(v), -1) {
 			for i := range g {
 				g[i] = math.NaN() // ends the search
@@ -177,8 +170,8 @@ func (e *evidence) gradient(g, v []float64) {
 			return
 		}
 	}
-	f := e.g.f
-	alpha := make([]float64, up8(e.n))
+	f := e.m.f
+	alpha := make([]float64, vec.Up8(e.n))
 	for r := 0; r < e.n; r += vec.Rows {
 		vec.Axpys8(alpha[:r+8], f.w[r*f.ld:], f.ld, e.resid[r:r+8])
 	}
@@ -186,7 +179,7 @@ func (e *evidence) gradient(g, v []float64) {
 	for c := 0; c < e.n; c += lanes {
 		trace += e.weigh(c, alpha)
 		p := e.columns(c)
-		e.g.eval.hyper(&p, e.u[c*lanes:], sum)
+		e.m.eval.hyper(&p, e.u[c*lanes:], sum)
 	}
 	for i, q := range e.free {
 		g[i] = sum[q]
@@ -225,29 +218,17 @@ func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
 
 // columns is the job of rows c..n-1 against points c..c+23.
 func (e *evidence) columns(c int) panel {
-	p := e.g.points
+	p := e.m.points
 	return panel{rows: p.rows, rowCap: p.cap, first: c, lane: p.blocks[c*p.width : (c+lanes)*p.width], n: e.n - c}
 }
 
 // inverseColumns sets rows c.. of e.u to columns c..c+23 of K^-1 = W^T W.
 func (e *evidence) inverseColumns(c int) {
-	f := e.g.f
-	for k := c; k < up8(e.n); k++ {
+	f := e.m.f
+	for k := c; k < vec.Up8(e.n); k++ {
 		copy(e.v[k*lanes:(k+1)*lanes], f.w[k*f.ld+c:])
 	}
 	for r := c; r < e.n; r += vec.Rows {
-		vec.TileT(e.u[r*lanes:], f.w[r*f.ld+r:], f.ld, e.v[r*lanes:], up8(e.n)-r)
+		vec.TileT(e.u[r*lanes:], f.w[r*f.ld+r:], f.ld, e.v[r*lanes:], vec.Up8(e.n)-r)
 	}
-}
-
-func equal(a, b []float64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

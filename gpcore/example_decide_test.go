@@ -79,9 +79,9 @@ func ExampleNewSearch() {
 }
 
 // Posterior at two settings, brought up to date after a reading at O(n) each.
-func ExampleGP_Watch() {
+func ExampleWatch() {
 	g := readings()
-	w := g.Watch([]float64{0.6, 0.3, 0.1, 0.9})
+	w := gpcore.NewWatch(g, []float64{0.6, 0.3, 0.1, 0.9})
 	w.Update()
 	if err := g.Append([]float64{0.1, 0.9}, 0.2, 1e-4); err != nil {
 		fmt.Println(err)

@@ -128,10 +128,10 @@ func ExamplePriorSet() {
 
 // Thompson sampling over a function's whole domain: a draw that can be evaluated
 // and differentiated anywhere.
-func ExampleGP_SamplePath() {
+func ExamplePath() {
 	g := gpcore.New(gpcore.Matern52(1, []float64{0.3}), 10)
 	_ = g.Append([]float64{0.5}, 2, 1e-6)
-	p, err := g.SamplePath(rand.New(rand.NewPCG(1, 2)), 500)
+	p, err := gpcore.NewPath(g, rand.New(rand.NewPCG(1, 2)), 500)
 	if err != nil {
 		fmt.Println(err)
 		return

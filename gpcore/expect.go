@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // Inputs splits the coordinates of a point into those that a step sets and those that
@@ -54,15 +56,15 @@ type Term struct {
 // An Expected is an [Objective]. It is not safe for concurrent use; see Fork. Prepare
 // must be called once after each change of a process, before anything else.
 type Expected struct {
-	*setting
+	*controlSet
 	s *expectScratch
 }
 
-// setting is what all forks of an Expected share.
-type setting struct {
+// controlSet is what all forks of an Expected share.
+type controlSet struct {
 	terms  []Term
 	share  []*sharedTerm // one per term, shared between control sets
-	facets []*facet      // this control set's view of each term
+	forms  []*separable  // this control set's view of each term
 	in     Inputs
 	random []int // coordinates
 	d      int
@@ -86,12 +88,12 @@ func NewExpectations(terms []Term, sets []Inputs) ([]*Expected, error) {
 		if t.Of == nil && (!finite(t.Mean) || !finite(t.SD)) {
 			return nil, fmt.Errorf("gpcore: term %d has coefficients %g and %g, which must be finite", i, t.Mean, t.SD)
 		}
-		share = append(share, &sharedTerm{g: t.Process})
+		share = append(share, &sharedTerm{m: t.Process.m})
 	}
 	scratch := newExpectScratch(terms)
 	out := make([]*Expected, len(sets))
 	for i, in := range sets {
-		s, err := newSetting(terms, share, in)
+		s, err := newControlSet(terms, share, in)
 		if err != nil {
 			return nil, fmt.Errorf("control set %d: %w", i, err)
 		}
@@ -109,8 +111,8 @@ func NewExpected(terms []Term, in Inputs) (*Expected, error) {
 	return e[0], nil
 }
 
-func newSetting(terms []Term, share []*sharedTerm, in Inputs) (*setting, error) {
-	s := &setting{terms: slices.Clone(terms), share: share, in: in, d: terms[0].Process.Dim()}
+func newControlSet(terms []Term, share []*sharedTerm, in Inputs) (*controlSet, error) {
+	s := &controlSet{terms: slices.Clone(terms), share: share, in: in, d: terms[0].Process.Dim()}
 	s.in.Controlled, s.in.Random = slices.Clone(in.Controlled), slices.Clone(in.Random)
 	if err := s.split(); err != nil {
 		return nil, err
@@ -125,7 +127,7 @@ func newSetting(terms []Term, share []*sharedTerm, in Inputs) (*setting, error) 
 		s.choose()
 	}
 	for i := range terms {
-		s.facets = append(s.facets, &facet{})
+		s.forms = append(s.forms, &separable{})
 		for j, m := range s.in.Random {
 			share[i].want(s.random[j], m)
 		}
@@ -134,7 +136,7 @@ func newSetting(terms []Term, share []*sharedTerm, in Inputs) (*setting, error) 
 }
 
 // split checks the inputs and lists the random coordinates.
-func (s *setting) split() error {
+func (s *controlSet) split() error {
 	at := -1
 	for _, i := range s.in.Controlled {
 		if i <= at || i >= s.d {
@@ -164,8 +166,8 @@ func (s *setting) split() error {
 }
 
 // choose takes the rule for the random coordinates that suits the kernel.
-func (s *setting) choose() {
-	s.chosen = s.terms[0].Process.version
+func (s *controlSet) choose() {
+	s.chosen = s.terms[0].Process.m.version
 	if len(s.random) == 0 {
 		s.nodes = Nodes{Weight: []float64{1}}
 		s.coarse = s.nodes
@@ -178,19 +180,14 @@ func (s *setting) choose() {
 
 // lengthscales of the random coordinates in the first process, ones where its kernel
 // has none of its own.
-func (s *setting) lengthscales() []float64 {
-	out := constant(len(s.random), 1)
-	if k, ok := s.terms[0].Process.kernel.(*stationary); ok {
+func (s *controlSet) lengthscales() []float64 {
+	out := vec.Constant(len(s.random), 1)
+	if l, ok := Lengthscales(s.terms[0].Process.Kernel()); ok {
 		for j, i := range s.random {
-			out[j] = k.lengthscale[i]
+			out[j] = l[i]
 		}
 	}
 	return out
-}
-
-func isGaussian(k Kernel) bool {
-	s, ok := k.(*stationary)
-	return ok && s.family == gaussian
 }
 
 // Dim is the number of controlled coordinates.
@@ -206,10 +203,18 @@ func (e *Expected) Rules() (full, coarse Nodes) { return e.nodes, e.coarse }
 
 // Fork is the same function with scratch of its own. Forks share what Prepare makes,
 // so only one of them needs preparing; meanwhile no other may be used.
-func (e *Expected) Fork() Objective { return &Expected{e.setting, newExpectScratch(e.terms)} }
+func (e *Expected) Fork() Objective { return &Expected{e.controlSet, newExpectScratch(e.terms)} }
 
-// fork is Fork with the scratch of another of the same terms.
-func (e *Expected) fork(s *expectScratch) *Expected { return &Expected{e.setting, s} }
+// ForkBeside is Fork with the scratch of other, a fork of an expectation of the same terms
+// from one call of NewExpectations: the two must not be used at once. Nil where other is
+// no such expectation.
+func (e *Expected) ForkBeside(other Objective) Objective {
+	o, ok := other.(*Expected)
+	if !ok || o.share[0] != e.share[0] {
+		return nil
+	}
+	return &Expected{e.controlSet, o.s}
+}
 
 // SetTerm changes the coefficients of a linear term: the next step's confidence
 // parameter, say. It panics for a term with a function of its own. Forks follow.
@@ -224,14 +229,14 @@ func (e *Expected) SetTerm(i int, mean, sd float64) {
 // for points that are new; the Jensen bound takes O(n^3) multiplications once for all
 // control sets of a process, and O(n^2) a node for each.
 func (e *Expected) Prepare() {
-	e.prepareShared()
-	e.prepareOwn()
+	e.PrepareGroup()
+	e.PrepareOwn()
 }
 
-// prepareShared is the part that control sets have in common: cheap where one of them
-// has done it since the last change.
-func (e *Expected) prepareShared() {
-	if e.in.Nodes == nil && e.chosen != e.terms[0].Process.version {
+// PrepareGroup is the part of Prepare that control sets have in common: cheap where one of
+// them has done it since the last change.
+func (e *Expected) PrepareGroup() {
+	if e.in.Nodes == nil && e.chosen != e.terms[0].Process.m.version {
 		e.choose()
 	}
 	for _, t := range e.share {
@@ -242,22 +247,22 @@ func (e *Expected) prepareShared() {
 	}
 }
 
-// prepareOwn is the part of this control set alone.
-func (e *Expected) prepareOwn() {
-	for i, f := range e.facets {
-		f.prepare(e.setting, i)
+// PrepareOwn is the part of Prepare of this control set alone.
+func (e *Expected) PrepareOwn() {
+	for i, f := range e.forms {
+		f.prepare(e.controlSet, i)
 		if e.boundable() {
-			f.prepareBound(e.setting, i)
+			f.prepareBound(e.controlSet, i)
 		}
 	}
 }
 
 // boundable says that Jensen's inequality bounds the expectation: there is one to take,
 // and every term is an optimistic one of a squared exponential.
-func (s *setting) boundable() bool {
+func (s *controlSet) boundable() bool {
 	for i := range s.terms {
 		t := &s.terms[i]
-		if t.Of != nil || t.Offset != nil || t.SD < 0 || !isGaussian(t.Process.kernel) {
+		if t.Of != nil || t.Offset != nil || t.SD < 0 || !IsSquaredExponential(t.Process.Kernel()) {
 			return false
 		}
 	}
@@ -276,13 +281,13 @@ func (e *Expected) Gradients(dst, grad, x []float64) { e.evaluate(&e.nodes, dst,
 // processes differ; false where a kernel has none.
 func (e *Expected) Scales(dst []float64) bool {
 	for i := range e.terms {
-		k, ok := e.terms[i].Process.kernel.(*stationary)
+		l, ok := Lengthscales(e.terms[i].Process.Kernel())
 		if !ok {
 			return false
 		}
 		for j, c := range e.in.Controlled {
-			if i == 0 || k.lengthscale[c] < dst[j] {
-				dst[j] = k.lengthscale[c]
+			if i == 0 || l[c] < dst[j] {
+				dst[j] = l[c]
 			}
 		}
 	}

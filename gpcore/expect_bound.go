@@ -6,19 +6,6 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// A SurrogateKind says what stands in for an objective while a search screens and
-// climbs.
-type SurrogateKind int
-
-const (
-	// NoSurrogate: the objective itself is cheap.
-	NoSurrogate SurrogateKind = iota
-	// Approximation is near the objective, on either side.
-	Approximation
-	// UpperBound is nowhere below the objective.
-	UpperBound
-)
-
 // Surrogate is the upper bound by Jensen's inequality where it exists,
 //
 //	U(c) = sum over terms of Mean*E[mu] + SD*sqrt(E[sigma^2])  >=  a(c),
@@ -56,7 +43,7 @@ func (e *Expected) SurrogateGradients(dst, grad, x []float64) {
 	clear(dst)
 	clear(grad)
 	for i := range e.terms {
-		t, f := &e.terms[i], e.facets[i]
+		t, f := &e.terms[i], e.forms[i]
 		for base := 0; base < len(dst); {
 			m := min(lanes, len(dst)-base)
 			if grad != nil && m < few {
@@ -74,14 +61,14 @@ func (e *Expected) SurrogateGradients(dst, grad, x []float64) {
 
 // addBound adds a*sqrt(E[sigma^2]) at the points whose factors are in the panel b:
 // with Q the lower triangle, q = c^T Q c and its gradient (Q + Q^T) c.
-func (e *Expected) addBound(f *facet, a float64, base, m int, dst, grad []float64) {
+func (e *Expected) addBound(f *separable, a float64, base, m int, dst, grad []float64) {
 	s, n, ld := e.s, f.n, f.boundLd
 	for r := 0; r < n; r += vec.Rows {
 		vec.Tile(s.v[r*lanes:], f.bound[r*ld:], ld, s.b, r+vec.Rows)
 	}
 	if grad != nil {
 		for r := 0; r < n; r += vec.Rows {
-			vec.TileT(s.u[r*lanes:], f.bound[r*ld+r:], ld, s.b[r*lanes:], up8(n)-r)
+			vec.TileT(s.u[r*lanes:], f.bound[r*ld+r:], ld, s.b[r*lanes:], vec.Up8(n)-r)
 		}
 		vec.Axpy(s.u[:n*lanes], 1, s.v)
 		vec.Multiply(s.u[:n*lanes], s.b)
@@ -108,9 +95,9 @@ func (e *Expected) addBound(f *facet, a float64, base, m int, dst, grad []float6
 }
 
 // singleBound adds one point with its gradient, by products of Q with one vector.
-func (e *Expected) singleBound(f *facet, t *Term, at int, dst, grad, x []float64) {
+func (e *Expected) singleBound(f *separable, t *Term, at int, dst, grad, x []float64) {
 	s, n, ld, dc := e.s, f.n, f.boundLd, f.dc
-	c, v, u := s.b[:up8(n)], s.v[:up8(n)], s.u[:up8(n)]
+	c, v, u := s.b[:vec.Up8(n)], s.v[:vec.Up8(n)], s.u[:vec.Up8(n)]
 	row, g := x[at*dc:(at+1)*dc], grad[at*dc:(at+1)*dc]
 	z := s.lane[:dc]
 	for k := range z {
@@ -123,7 +110,7 @@ func (e *Expected) singleBound(f *facet, t *Term, at int, dst, grad, x []float64
 		}
 		vec.Gaussian(&s.job)
 	}
-	clear(s.b[n:up24(n)])
+	clear(s.b[n:vec.Up24(n)])
 	clear(u)
 	for r := 0; r < n; r += vec.Rows {
 		vec.Dots8(v[r:r+8], f.bound[r*ld:], ld, c[:r+8])

@@ -8,7 +8,7 @@ import (
 
 // expectScratch is the memory of one worker, for any control set of the same terms.
 type expectScratch struct {
-	readers    []*Reader // one per term
+	readers    []*view   // one per term
 	b, v, u    []float64 // panels
 	full       []float64 // 24 x d points
 	mean, vari [lanes]float64
@@ -19,9 +19,7 @@ type expectScratch struct {
 	lane       []float64 // up to d x 24
 	moments    []float64 // d x 24
 	embedded   []float64 // width x 24
-	sum        [lanes]float64
-	self       panel
-	rows       []float64
+	sum, q     [lanes]float64
 	twice      [lanes * lanes]float64
 	job        vec.Pairs
 	ones       []float64
@@ -36,21 +34,21 @@ func newExpectScratch(terms []Term) *expectScratch {
 	}
 	capacity := 0
 	for i := range terms {
-		var r *Reader
+		var r *view
 		for j := range i {
 			if terms[j].Process == terms[i].Process {
 				r = s.readers[j]
 			}
 		}
 		if r == nil {
-			r = terms[i].Process.Reader()
+			r = newView(terms[i].Process.m)
 		}
 		s.readers = append(s.readers, r)
 		capacity = max(capacity, terms[i].Process.Cap())
 	}
-	n := up24(capacity)
+	n := vec.Up24(capacity)
 	s.b, s.v, s.u = make([]float64, n*lanes), make([]float64, n*lanes), make([]float64, n*lanes)
-	s.ones = constant(n, 1)
+	s.ones = vec.Constant(n, 1)
 	return s
 }
 
@@ -64,7 +62,7 @@ func (e *Expected) evaluate(nodes *Nodes, dst, grad, x []float64) {
 	clear(dst)
 	clear(grad)
 	for i := range e.terms {
-		t, f := &e.terms[i], e.facets[i]
+		t, f := &e.terms[i], e.forms[i]
 		if f.closed && t.Mean != 0 {
 			e.closedMeans(f, t.Mean, dst, grad, x)
 		}
@@ -86,11 +84,11 @@ func (e *Expected) overNodes(i int, nodes *Nodes, dst, grad, x []float64) {
 		}
 		switch {
 		case grad == nil:
-			r.Predict(s.mean[:m], s.vari[:m], s.full[:m*d])
+			r.predict(s.mean[:m], s.vari[:m], s.full[:m*d])
 			for l := range m {
 				dst[(base+l)/q] += e.weigh(i, l, nodes.Weight[(base+l)%q])
 			}
-		case m < few && e.facets[i].gaussian:
+		case m < few && e.forms[i].gaussian:
 			e.gaussianFew(i, nodes, base, m, dst, grad)
 		case m < few:
 			for l := range m {
@@ -143,7 +141,7 @@ func (e *Expected) weigh(i, l int, w float64) float64 {
 		return w * v
 	}
 	mean := t.Mean
-	if e.facets[i].closed {
+	if e.forms[i].closed {
 		mean = 0
 	}
 	s.byMu[l], s.byVar[l] = w*mean, w*t.SD/(2*sd)
@@ -152,13 +150,13 @@ func (e *Expected) weigh(i, l int, w float64) float64 {
 
 // prior is k(x, x) of term i at lane l.
 func (e *Expected) prior(i, l int) float64 {
-	return e.terms[i].Process.kernel.Variance(e.s.full[l*e.d : (l+1)*e.d])
+	return e.terms[i].Process.Kernel().Variance(e.s.full[l*e.d : (l+1)*e.d])
 }
 
 // singleGradient adds one pair; few of them cost less one by one.
 func (e *Expected) singleGradient(i, l, at int, w float64, dst, grad []float64) {
 	s, r, d, dc := e.s, e.s.readers[i], e.d, e.Dim()
-	s.mean[l], s.vari[l] = r.PredictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
+	s.mean[l], s.vari[l] = r.predictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
 	dst[at] += e.weigh(i, l, w)
 	for k, c := range e.in.Controlled {
 		grad[at*dc+k] += float64(s.byMu[l]*s.dMean[c]) + float64(s.byVar[l]*s.dVar[c])
@@ -166,7 +164,7 @@ func (e *Expected) singleGradient(i, l, at int, w float64, dst, grad []float64) 
 }
 
 // closedMeans adds a*E[mu] by the closed form.
-func (e *Expected) closedMeans(f *facet, a float64, dst, grad, x []float64) {
+func (e *Expected) closedMeans(f *separable, a float64, dst, grad, x []float64) {
 	for base := 0; base < len(dst); base += lanes {
 		m := min(lanes, len(dst)-base)
 		b := e.factors(f, x[base*f.dc:], m)
@@ -176,7 +174,7 @@ func (e *Expected) closedMeans(f *facet, a float64, dst, grad, x []float64) {
 
 // factors fills a panel with c_j at m points and the scratch's sums with
 // sum over j of mean_j c_j.
-func (e *Expected) factors(f *facet, x []float64, m int) []float64 {
+func (e *Expected) factors(f *separable, x []float64, m int) []float64 {
 	s := e.s
 	b := s.b
 	for k, c := range f.scale {
@@ -189,14 +187,14 @@ func (e *Expected) factors(f *facet, x []float64, m int) []float64 {
 		Out: b, Weights: f.mean, Sum: s.sum[:],
 	}
 	vec.Gaussian(&s.job)
-	clear(b[f.n*lanes : up8(f.n)*lanes])
+	clear(b[f.n*lanes : vec.Up8(f.n)*lanes])
 	return b
 }
 
 // addMeans adds a times the lanes' sums, and their gradients: with the factors c_j in
 // panel b, the derivative of sum_j mean_j c_j by a scaled coordinate z is
 // -2 ln2 (z sum_j mean_j c_j - sum_j mean_j row_j c_j).
-func (e *Expected) addMeans(f *facet, b []float64, a float64, base, m int, dst, grad []float64) {
+func (e *Expected) addMeans(f *separable, b []float64, a float64, base, m int, dst, grad []float64) {
 	s := e.s
 	for l := range m {
 		dst[base+l] += a * s.sum[l]

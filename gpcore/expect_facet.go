@@ -7,12 +7,12 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// facet is one control set's view of one process with a squared exponential kernel:
+// separable is one control set's view of one process with a squared exponential kernel:
 //
 //	k(x_j, (c, r)) = variance * c_j(c) * s_j(r),
 //
 // c_j the factor of the controlled coordinates and s_j that of the random ones.
-type facet struct {
+type separable struct {
 	gaussian bool // the process has such a kernel; else nothing else is filled
 	closed   bool // the term is linear, E[mu] = sum over j of mean_j c_j: taken beforehand
 	n, dc    int
@@ -38,18 +38,18 @@ type facet struct {
 	job     vec.Pairs
 }
 
-// prepare takes up term i of a setting.
-func (f *facet) prepare(s *setting, i int) {
+// prepare takes up term i of a control set.
+func (f *separable) prepare(s *controlSet, i int) {
 	t := s.share[i]
-	f.gaussian = t.kernel != nil
+	f.gaussian = t.gaussian
 	f.closed = f.gaussian && len(s.random) > 0 && s.terms[i].Of == nil && s.terms[i].Offset == nil
 	if !f.gaussian {
 		return
 	}
 	n := t.n
-	f.n, f.dc, f.variance = n, len(s.in.Controlled), t.priorVariance()
+	f.n, f.dc, f.variance = n, len(s.in.Controlled), t.variance
 	f.embed(s, t)
-	f.mean, f.meanRows = grown(f.mean, n), grown(f.meanRows, n*f.dc)
+	f.mean, f.meanRows = vec.Grown(f.mean, n), vec.Grown(f.meanRows, n*f.dc)
 	copy(f.mean, t.alpha)
 	if f.closed {
 		f.expectMean(s, t)
@@ -61,10 +61,10 @@ func (f *facet) prepare(s *setting, i int) {
 }
 
 // embed stores the controlled coordinates of the points, scaled.
-func (f *facet) embed(s *setting, t *sharedTerm) {
+func (f *separable) embed(s *controlSet, t *sharedTerm) {
 	n, dc := f.n, f.dc
-	f.scale, f.rows = grown(f.scale, dc), grown(f.rows, n*dc)
-	f.columns, f.blocks = grown(f.columns, n*dc), grown(f.blocks, up24(n)*dc)
+	f.scale, f.rows = vec.Grown(f.scale, dc), vec.Grown(f.rows, n*dc)
+	f.columns, f.blocks = vec.Grown(f.columns, n*dc), vec.Grown(f.blocks, vec.Up24(n)*dc)
 	for k, c := range s.in.Controlled {
 		f.scale[k] = t.gaussianScale(c)
 		for j := range n {
@@ -77,7 +77,7 @@ func (f *facet) embed(s *setting, t *sharedTerm) {
 
 // expectMean multiplies mean by variance*E[s_j]: products of one-dimensional factors
 // where the coordinates are independent, else the average over the nodes.
-func (f *facet) expectMean(s *setting, t *sharedTerm) {
+func (f *separable) expectMean(s *controlSet, t *sharedTerm) {
 	for j := range f.mean {
 		f.mean[j] *= f.variance
 	}
@@ -89,7 +89,7 @@ func (f *facet) expectMean(s *setting, t *sharedTerm) {
 	}
 	q := len(s.nodes.Weight)
 	f.scaleNodes(s, t)
-	f.halves = grown(f.halves, q*lanes)
+	f.halves = vec.Grown(f.halves, q*lanes)
 	var sum [lanes]float64
 	for b := 0; b < f.n; b += lanes {
 		f.loadLanes(s, t, b)
@@ -102,23 +102,14 @@ func (f *facet) expectMean(s *setting, t *sharedTerm) {
 	}
 }
 
-// grown returns a slice of n elements, the old one where it is large enough. A new
-// one has room to grow.
-func grown(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n, n+n/4+lanes)
-	}
-	return s[:n]
-}
-
 // prepareBound fills the bound's matrix, tile by tile: the expectation of s s^T is a
 // product of the halves, its tile is multiplied with that of K^-1.
-func (f *facet) prepareBound(s *setting, i int) {
+func (f *separable) prepareBound(s *controlSet, i int) {
 	t, q := s.share[i], len(s.nodes.Weight)
-	rows := up8(f.n)
-	if f.boundLd < up24(f.n)+8 || len(f.bound) < rows*f.boundLd {
+	rows := vec.Up8(f.n)
+	if f.boundLd < vec.Up24(f.n)+8 || len(f.bound) < rows*f.boundLd {
 		f.boundLd = stride(f.n + f.n/4)
-		f.bound = make([]float64, (up8(f.n+f.n/4)+8)*f.boundLd)
+		f.bound = make([]float64, (vec.Up8(f.n+f.n/4)+8)*f.boundLd)
 	}
 	f.fillHalves(s, t)
 	for r := 0; r < rows; r += vec.Rows {
@@ -133,17 +124,17 @@ func (f *facet) prepareBound(s *setting, i int) {
 		}
 		for k := r; k < r+vec.Rows; k++ {
 			f.bound[k*f.boundLd+k] /= 2
-			clear(f.bound[k*f.boundLd+k+1 : k*f.boundLd+up24(r+vec.Rows)])
+			clear(f.bound[k*f.boundLd+k+1 : k*f.boundLd+vec.Up24(r+vec.Rows)])
 		}
 	}
 }
 
 // fillHalves evaluates sqrt(2 w_q)*variance*s_j(r_q) with nodes as rows and points as
 // lanes.
-func (f *facet) fillHalves(s *setting, t *sharedTerm) {
-	q, blocks := len(s.nodes.Weight), up24(f.n)/lanes
+func (f *separable) fillHalves(s *controlSet, t *sharedTerm) {
+	q, blocks := len(s.nodes.Weight), vec.Up24(f.n)/lanes
 	f.scaleNodes(s, t)
-	f.halves = grown(f.halves, blocks*q*lanes)
+	f.halves = vec.Grown(f.halves, blocks*q*lanes)
 	for b := range blocks {
 		f.loadLanes(s, t, b*lanes)
 		f.job = vec.Pairs{
@@ -156,11 +147,11 @@ func (f *facet) fillHalves(s *setting, t *sharedTerm) {
 
 // scaleNodes stores the nodes, scaled. The square root of a weight is one more
 // coordinate, 2^(-a^2) with a^2 = log2(sqrt(largest/w_q)), which the points have at zero.
-func (f *facet) scaleNodes(s *setting, t *sharedTerm) {
+func (f *separable) scaleNodes(s *controlSet, t *sharedTerm) {
 	dr, q := len(s.random), len(s.nodes.Weight)
 	f.largest = slices.Max(s.nodes.Weight)
-	f.nodes, f.lane = grown(f.nodes, q*(dr+1)), grown(f.lane, (dr+1)*lanes)
-	f.weights = grown(f.weights, q)
+	f.nodes, f.lane = vec.Grown(f.nodes, q*(dr+1)), vec.Grown(f.lane, (dr+1)*lanes)
+	f.weights = vec.Grown(f.weights, q)
 	clear(f.lane)
 	for k, w := range s.nodes.Weight {
 		row := f.nodes[k*(dr+1) : (k+1)*(dr+1)]
@@ -173,7 +164,7 @@ func (f *facet) scaleNodes(s *setting, t *sharedTerm) {
 }
 
 // loadLanes makes points b..b+23 the lanes.
-func (f *facet) loadLanes(s *setting, t *sharedTerm, b int) {
+func (f *separable) loadLanes(s *controlSet, t *sharedTerm, b int) {
 	for j, c := range s.random {
 		scale := t.gaussianScale(c)
 		for l := range min(lanes, f.n-b) {

@@ -9,38 +9,20 @@ import (
 // few points or less are solved for one by one, because a panel costs as much as few of
 // them; but together, so that the factor passes through the caches once.
 
-// solveMany is [factor.solve] for m vectors that lie one after the other, up24(cap)
-// apart; q[i] is the squared norm of W k_i.
-func (f *factor) solveMany(q, k, l, u []float64, m, stride int) {
-	for i := range m {
-		clear(u[i*stride : i*stride+up8(f.n)])
-	}
-	for r := 0; r < f.n; r += vec.Rows {
-		for i := range m {
-			at := i * stride
-			f.fold(r, k[at:at+stride], l[at:at+stride], u[at:at+stride])
-		}
-	}
-	for i := range m {
-		v := l[i*stride : i*stride+f.n]
-		q[i] = vec.Dot(v, v)
-	}
-}
-
 // gaussianFew adds m < few pairs of points and nodes of a squared exponential.
 func (e *Expected) gaussianFew(i int, nodes *Nodes, base, m int, dst, grad []float64) {
-	s, r, f, q := e.s, e.s.readers[i], e.facets[i], len(nodes.Weight)
-	fac, n, stride := r.g.f, f.n, len(s.b)/lanes
+	s, r, f, q := e.s, e.s.readers[i], e.forms[i], len(nodes.Weight)
+	fac, n, stride := r.m.f, f.n, len(s.b)/lanes
 	r.follow()
 	for l := range m {
 		r.single(s.full[l*e.d:(l+1)*e.d], false)
 		copy(s.b[l*stride:(l+1)*stride], r.k)
 	}
-	fac.solveMany(r.q[:], s.b, s.v, s.u, m, stride)
+	fac.solveMany(s.q[:], s.b, s.v, s.u, m, stride)
 	for l := range m {
 		k, u := s.b[l*stride:l*stride+n], s.u[l*stride:l*stride+n]
 		at := (base + l) / q
-		s.mean[l], s.vari[l] = vec.Dot(k, fac.alpha), max(r.prior[0]-r.q[l], 0)
+		s.mean[l], s.vari[l] = vec.Dot(k, fac.alpha), max(r.prior[0]-s.q[l], 0)
 		dst[at] += e.weigh(i, l, nodes.Weight[(base+l)%q])
 		vec.Multiply(u, k)
 		sum := vec.Dot(u, s.ones)

@@ -3,6 +3,7 @@ package gpcore
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 )
@@ -32,7 +33,7 @@ func (m Marginal) gauss(n int) (node, weight []float64) {
 		x[i] = (x[i] - center) / half
 	}
 	jacobi := mat.NewSymDense(n, nil)
-	was, is := make([]float64, fine), constant(fine, 1)
+	was, is := make([]float64, fine), vec.Constant(fine, 1)
 	normWas, beta := 0.0, 0.0
 	for k := range n {
 		norm, moment := 0.0, 0.0
@@ -69,7 +70,7 @@ func (m Marginal) gauss(n int) (node, weight []float64) {
 
 // midpoints are the quantiles of equal probabilities.
 func (m Marginal) midpoints(n int) (node, weight []float64) {
-	node, weight = make([]float64, n), constant(n, 1/float64(n))
+	node, weight = make([]float64, n), vec.Constant(n, 1/float64(n))
 	for i := range node {
 		node[i] = m.quantile((float64(i) + 0.5) / float64(n))
 	}

@@ -10,22 +10,22 @@ import (
 // V = W B, U = W^T V = K^-1 B, sigma^2 = k(x,x) - |V|^2 by columns.
 func (e *Expected) panelGradients(i int, nodes *Nodes, base, m int, dst, grad []float64) {
 	s, r, q := e.s, e.s.readers[i], len(nodes.Weight)
-	f := r.g.f
+	f := r.m.f
 	r.follow()
 	r.load(s.full, m)
 	r.covariances()
 	f.mulW(s.v, r.b, f.n)
 	f.mulWT(s.u, s.v, f.n)
-	vec.SumSquares(r.q[:], s.v, f.n)
+	vec.SumSquares(s.q[:], s.v, f.n)
 	means := false
 	clear(s.byMu[:])
 	clear(s.byVar[:])
 	for l := range m {
-		s.mean[l], s.vari[l] = r.sum[l], max(r.prior[l]-r.q[l], 0)
+		s.mean[l], s.vari[l] = r.sum[l], max(r.prior[l]-s.q[l], 0)
 		dst[(base+l)/q] += e.weigh(i, l, nodes.Weight[(base+l)%q])
 		means = means || s.byMu[l] != 0
 	}
-	if e.facets[i].gaussian {
+	if e.forms[i].gaussian {
 		e.gaussianSlopes(i, means, q, base, m, grad)
 		return
 	}
@@ -35,7 +35,7 @@ func (e *Expected) panelGradients(i int, nodes *Nodes, base, m int, dst, grad []
 // gaussianSlopes adds the gradients of a squared exponential: the covariances are
 // their own slopes, and only controlled coordinates are looked at.
 func (e *Expected) gaussianSlopes(i int, means bool, q, base, m int, grad []float64) {
-	s, r, f := e.s, e.s.readers[i], e.facets[i]
+	s, r, f := e.s, e.s.readers[i], e.forms[i]
 	for k, c := range e.in.Controlled {
 		copy(s.lane[k*lanes:(k+1)*lanes], r.lane[c*lanes:(c+1)*lanes])
 	}
@@ -63,7 +63,7 @@ func (e *Expected) gaussianSlopes(i int, means bool, q, base, m int, grad []floa
 // sum over j of (byMu alpha_j - 2 byVar u_j) k(x_j, lane) + byVar k(lane, lane).
 func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
 	s, r, dc := e.s, e.s.readers[i], e.Dim()
-	f := r.g.f
+	f := r.m.f
 	var twice [lanes]float64
 	for l, v := range s.byVar {
 		twice[l] = -2 * v
@@ -74,13 +74,15 @@ func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
 			row[l] = float64(row[l]*twice[l]) + float64(a*s.byMu[l])
 		}
 	}
-	s.embedded, s.rows = grown(s.embedded, r.eval.width*lanes), grown(s.rows, r.eval.width*lanes)
+	s.embedded = vec.Grown(s.embedded, r.eval.width*lanes)
 	clear(s.embedded)
 	clear(s.moments)
-	r.job.weights = nil
-	r.eval.gradient(&r.job, s.u, s.embedded)
-	if _, ok := e.terms[i].Process.kernel.(*stationary); !ok {
-		e.priorSlopes(r, m)
+	r.slopes(s.u, s.embedded)
+	if _, constant := Lengthscales(e.terms[i].Process.Kernel()); !constant { // k(x, x) varies
+		for l, v := range s.byVar {
+			s.twice[l*lanes+l] = 2 * v
+		}
+		r.selfSlopes(s.twice[:], m, s.embedded)
 	}
 	r.eval.pull(s.moments, s.embedded, r.lane)
 	for k, c := range e.in.Controlled {
@@ -88,23 +90,4 @@ func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
 			grad[(base+l)/q*dc+k] += s.moments[c*lanes+l]
 		}
 	}
-}
-
-// priorSlopes adds the derivatives of byVar k(x, x), which depends on x twice: the lanes
-// against themselves, weighted by twice byVar.
-func (e *Expected) priorSlopes(r *Reader, m int) {
-	s, o := e.s, 0
-	for _, width := range r.eval.widths {
-		for l := range lanes {
-			for k := range width {
-				s.rows[o*lanes+l*width+k] = r.lane[(o+k)*lanes+l]
-			}
-		}
-		o += width
-	}
-	for l, v := range s.byVar {
-		s.twice[l*lanes+l] = 2 * v
-	}
-	s.self = panel{rows: s.rows, rowCap: lanes, lane: r.lane, n: m}
-	r.eval.gradient(&s.self, s.twice[:], s.embedded)
 }

@@ -150,7 +150,7 @@ func (n Nodes) discrepancy(m []Marginal, lengthscale []float64) float64 {
 // sobolNodes maps scrambled Sobol points by the quantiles.
 func sobolNodes(m []Marginal, free []int, seed uint64, points int) Nodes {
 	s := sobol.NewOwen(len(free), seed)
-	n := Nodes{Weight: constant(points, 1/float64(points))}
+	n := Nodes{Weight: vec.Constant(points, 1/float64(points))}
 	u := make([]float64, len(free))
 	for q := range points {
 		s.Point(u, q)
@@ -173,7 +173,7 @@ func (n Nodes) checked(d int) (Nodes, error) {
 	count := len(n.Weight)
 	if n.Weight == nil && d > 0 {
 		count = len(n.X) / d
-		n.Weight = constant(count, 1)
+		n.Weight = vec.Constant(count, 1)
 	}
 	if count == 0 || len(n.X) != count*d {
 		return Nodes{}, errors.New("gpcore: nodes need one row of the random coordinates for each weight, at least one")

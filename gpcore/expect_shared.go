@@ -10,11 +10,13 @@ import (
 // closed-form factors of its points and, as scratch of one decision, the inverse of
 // its covariance matrix.
 type sharedTerm struct {
-	g       *GP
-	kernel  *stationary // nil unless it is a squared exponential
-	version uint64
-	ready   bool
-	n       int
+	m           *model
+	gaussian    bool    // the kernel is a squared exponential
+	variance    float64 // k(x, x), and the lengthscales, where it is
+	lengthscale []float64
+	version     uint64
+	ready       bool
+	n           int
 
 	x, noise, alpha []float64 // as at the last sync
 	source          []int     // where point i was before the last sync; -1: it is new
@@ -51,21 +53,21 @@ func (t *sharedTerm) factor(coord int, m Marginal) *coordFactor {
 // sync takes up the process as it is. Nothing is done where it is as it was at the
 // last sync. O(n d) comparisons, and the factors of new points.
 func (t *sharedTerm) sync() {
-	g, f := t.g, t.g.f
-	n, d := f.n, g.points.d
-	x, noise, alpha := g.points.x[:n*d], f.noise[:n], f.alpha[:n]
-	sameKernel := t.ready && t.version == g.version
+	m, f := t.m, t.m.f
+	n, d := f.n, m.points.d
+	x, noise, alpha := m.points.x[:n*d], f.noise[:n], f.alpha[:n]
+	sameKernel := t.ready && t.version == m.version
 	if sameKernel && t.n == n && slices.Equal(t.x, x) && slices.Equal(t.noise, noise) && slices.Equal(t.alpha, alpha) {
 		return
 	}
-	t.kernel = nil
-	if isGaussian(g.kernel) {
-		t.kernel = g.kernel.(*stationary)
+	if t.gaussian = IsSquaredExponential(m.kernel); t.gaussian {
+		t.variance = m.kernel.Variance(nil)
+		t.lengthscale, _ = Lengthscales(m.kernel)
 	}
 	t.trace(x, d, sameKernel)
 	t.x, t.noise, t.alpha = append(t.x[:0], x...), append(t.noise[:0], noise...), append(t.alpha[:0], alpha...)
-	t.version, t.n, t.ready, t.inverted = g.version, n, true, false
-	if t.kernel == nil {
+	t.version, t.n, t.ready, t.inverted = m.version, n, true, false
+	if !t.gaussian {
 		return
 	}
 	for _, c := range t.factors {
@@ -100,7 +102,7 @@ func (c *coordFactor) follow(t *sharedTerm, d int) {
 			c.v = append(c.v, c.old[from])
 			continue
 		}
-		c.v = append(c.v, c.m.gaussianFactor(t.x[i*d+c.coord], t.kernel.lengthscale[c.coord]))
+		c.v = append(c.v, c.m.gaussianFactor(t.x[i*d+c.coord], t.lengthscale[c.coord]))
 	}
 }
 
@@ -111,8 +113,8 @@ func (t *sharedTerm) invert() {
 	if t.inverted {
 		return
 	}
-	f, n := t.g.f, t.n
-	rows := up8(n)
+	f, n := t.m.f, t.n
+	rows := vec.Up8(n)
 	if need := tilesBefore(rows) * tileSize; len(t.inverse) < need {
 		t.inverse = make([]float64, need+need/4)
 		t.columns = make([]float64, (rows+rows/4+lanes)*lanes)
@@ -139,11 +141,8 @@ func tilesBefore(r int) int {
 	return 3*full*(full+1)/2 + rest*(full+1)
 }
 
-// priorVariance is k(x, x) of the squared exponential.
-func (t *sharedTerm) priorVariance() float64 { return t.kernel.variance }
-
 // gaussianScale is by what a coordinate is multiplied so that the squared exponential is
 // 2^(-squared distance).
 func (t *sharedTerm) gaussianScale(coord int) float64 {
-	return vec.GaussianScale / t.kernel.lengthscale[coord]
+	return vec.GaussianScale / t.lengthscale[coord]
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // worldOf is a process of n points, half of them clustered, with targets drawn from a
@@ -128,7 +130,7 @@ func TestExpectedMeanIsClosedForm(t *testing.T) {
 		}
 		e.Prepare()
 		for _, p := range []float64{0, 0.31, 0.8} {
-			x := constant(e.Dim(), p)
+			x := vec.Constant(e.Dim(), p)
 			got := make([]float64, 1)
 			e.Values(got, x)
 			want, _, _ := dense(g, c.in, c.density, c.low, c.high, x, 60)
@@ -187,7 +189,7 @@ func beatsSampling(t *testing.T, l float64, random int) {
 func referenceDeviation(e *Expected, g *GP, c []float64) (mean, variance float64) {
 	var n Nodes
 	if dr := len(e.random); dr <= 3 {
-		n = nodeRule{gauss: [3][]int{{40}, {24, 24}, {20, 20, 20}}}.nodes(e.in.Random, constant(dr, 1), 0)
+		n = nodeRule{gauss: [3][]int{{40}, {24, 24}, {20, 20, 20}}}.nodes(e.in.Random, vec.Constant(dr, 1), 0)
 	} else {
 		free := []int{0, 1, 2, 3, 4}[:dr]
 		n = sobolNodes(e.in.Random, free, 99, 16384)

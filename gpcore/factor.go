@@ -25,15 +25,11 @@ type factor struct {
 	peak     float64 // largest |alpha_i| since b and alpha were last computed whole
 }
 
-// up8 and up24 round up to whole tiles and whole panels.
-func up8(n int) int  { return (n + 7) &^ 7 }
-func up24(n int) int { return (n + 23) / 24 * 24 }
-
 // stride is the row length of W: a whole number of tiles plus a pad of 64, so
 // that eight rows side by side do not fall on the same cache sets, and never a
 // multiple of 4 KiB (512 elements).
 func stride(capacity int) int {
-	ld := up8(capacity) + 64
+	ld := vec.Up8(capacity) + 64
 	if ld%512 == 0 {
 		ld += 8
 	}
@@ -42,7 +38,7 @@ func stride(capacity int) int {
 
 // newFactor allocates everything for capacity observations in one piece.
 func newFactor(capacity int) *factor {
-	ld, c := stride(capacity), up8(capacity)+8
+	ld, c := stride(capacity), vec.Up8(capacity)+8
 	store := make([]float64, c*ld+5*c)
 	cut := func(n int) []float64 {
 		s := store[:n:n]
@@ -79,9 +75,9 @@ func (f *factor) reset() {
 func (f *factor) row(k int) []float64 { return f.w[k*f.ld : k*f.ld+k+1] }
 
 // solve sets l = W k and u = W^T l = K^-1 k in one pass over W, and returns
-// |l|^2 = k^T K^-1 k. k, l and u have up8(n) elements, k zero from n on.
+// |l|^2 = k^T K^-1 k. k, l and u have vec.Up8(n) elements, k zero from n on.
 func (f *factor) solve(k, l, u []float64) float64 {
-	clear(u[:up8(f.n)])
+	clear(u[:vec.Up8(f.n)])
 	for r := 0; r < f.n; r += vec.Rows {
 		f.fold(r, k, l, u)
 	}
@@ -93,6 +89,24 @@ func (f *factor) fold(r int, k, l, u []float64) {
 	w := f.w[r*f.ld:]
 	vec.Dots8(l[r:r+8], w, f.ld, k[:r+8])
 	vec.Axpys8(u[:r+8], w, f.ld, l[r:r+8])
+}
+
+// solveMany is [factor.solve] for m vectors that lie one after the other, vec.Up24(cap)
+// apart; q[i] is the squared norm of W k_i.
+func (f *factor) solveMany(q, k, l, u []float64, m, stride int) {
+	for i := range m {
+		clear(u[i*stride : i*stride+vec.Up8(f.n)])
+	}
+	for r := 0; r < f.n; r += vec.Rows {
+		for i := range m {
+			at := i * stride
+			f.fold(r, k[at:at+stride], l[at:at+stride], u[at:at+stride])
+		}
+	}
+	for i := range m {
+		v := l[i*stride : i*stride+f.n]
+		q[i] = vec.Dot(v, v)
+	}
 }
 
 // finishAlpha recomputes alpha = W^T b.

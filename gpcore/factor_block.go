@@ -11,22 +11,20 @@ const lanes = vec.Lanes
 // block are up to 24 new observations and the scratch to append them.
 type block struct {
 	m     int       // how many, 1..24
-	cross []float64 // n x 24 covariances with the observations held, rows padded to up8(n) with zeros
+	cross []float64 // n x 24 covariances with the observations held, rows padded to vec.Up8(n) with zeros
 	self  []float64 // 24 x 24 covariances among the new ones, without noise
 	y     []float64
 	noise []float64
 	prior [lanes]float64 // k(x, x)
 
-	v, u []float64 // up8(n) x 24 scratch
-	lane []float64 // embedding of the new ones, and a job to fill cross and self
-	job  panel
+	v, u []float64              // up8(n) x 24 scratch
 	inv  [lanes * lanes]float64 // transpose of L^-1, L the factor of self
 	rows [lanes * lanes]float64 // L^-1
 	tile [vec.Rows * lanes]float64
 }
 
 func newBlock(capacity int) *block {
-	c := up24(capacity) * lanes
+	c := vec.Up24(capacity) * lanes
 	return &block{
 		cross: make([]float64, c), self: make([]float64, lanes*lanes),
 		v: make([]float64, c), u: make([]float64, c),
@@ -157,7 +155,7 @@ func (f *factor) writeBlock(p *block) {
 }
 
 // mulW sets v = W c for the first n rows (a multiple of 8 is computed), c with
-// zeros in rows n..up8(n)-1.
+// zeros in rows n..vec.Up8(n)-1.
 func (f *factor) mulW(v, c []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
 		vec.Tile(v[r*lanes:], f.w[r*f.ld:], f.ld, c, r+vec.Rows)
@@ -167,7 +165,7 @@ func (f *factor) mulW(v, c []float64, n int) {
 // mulWT sets u = W^T v for the first n rows.
 func (f *factor) mulWT(u, v []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
-		vec.TileT(u[r*lanes:], f.w[r*f.ld+r:], f.ld, v[r*lanes:], up8(n)-r)
+		vec.TileT(u[r*lanes:], f.w[r*f.ld+r:], f.ld, v[r*lanes:], vec.Up8(n)-r)
 	}
 }
 

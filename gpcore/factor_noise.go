@@ -28,7 +28,7 @@ func (f *factor) ratio(i int, delta float64) float64 {
 //
 // and z ends as K^-1 e_i, from which alpha' = alpha - delta*alpha_i/(1+delta*z_i) z
 // (Sherman & Morrison). The ratio must be within noiseStep. abg has room for 3
-// values a row, z for up8(n).
+// values a row, z for vec.Up8(n).
 func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
 	n, ld := f.n, f.ld
 	delta := noise - f.noise[i]
@@ -41,7 +41,7 @@ func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
 		o[0], o[1], o[2] = a, -float64(float64(a*delta)*w)/s, w
 		s = next
 	}
-	clear(z[:up8(n)])
+	clear(z[:vec.Up8(n)])
 	for k := i; k < n; k += 4 {
 		m := min(4, n-k)
 		vec.RankOne(z[:k+m], f.w[k*ld:], ld, abg[3*(k-i):3*(k-i+m)])

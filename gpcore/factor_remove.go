@@ -30,7 +30,7 @@ func (f *factor) plan(r *removal, i int) {
 		r.cs[2*(k-i-1)+1] = tau * inv
 		tau = rho
 	}
-	clear(r.t[:up8(f.n)])
+	clear(r.t[:vec.Up8(f.n)])
 	copy(r.t[:i], f.w[i*f.ld:i*f.ld+i])
 }
 

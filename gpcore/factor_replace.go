@@ -31,7 +31,7 @@ func (f *factor) replace(r *removal, i int, e entry, s float64) {
 	f.plan(r, i)
 	copy(e.k[i:n-1], e.k[i+1:n])
 	e.k[n-1] = 0
-	clear(e.u[:up8(n)])
+	clear(e.u[:vec.Up8(n)])
 	done := 0
 	fold := func(upto int) {
 		for ; done+vec.Rows <= upto; done += vec.Rows {
@@ -45,7 +45,7 @@ func (f *factor) replace(r *removal, i int, e entry, s float64) {
 		fold(k + m - 1)
 	}
 	f.shrink(r)
-	fold(up8(n - 1))
+	fold(vec.Up8(n - 1))
 	l := e.scratchL[:n-1]
 	d := e.prior + e.noise
 	if p := d - vec.Dot(l, l); pivotOK(p, e.noise, d, n) {

@@ -21,7 +21,8 @@ type Finite struct {
 	r      []float64 // m x rank: the prior covariance is R R^T
 	rank   int
 	z, f   []float64
-	delta  []float64
+	c      correction
+	prior  []float64 // of the draw at the observations
 }
 
 // NewFinite prepares m candidates, x m x d row-major, by a pivoted Cholesky
@@ -105,12 +106,12 @@ func (s *Finite) at(i int) []float64 {
 // at[i] is the candidate of observation i. The kernel must be that of g. O(m rank +
 // n^2 + n m). It returns ErrShape where at does not fit the observations.
 func (s *Finite) Draw(rng *rand.Rand, dst []float64, g *GP, at []int) error {
-	n := g.f.n
-	if len(dst) != len(s.f) || len(at) != n || g.points.d != s.kernel.Dim() {
+	n := g.Len()
+	if len(dst) != len(s.f) || len(at) != n || g.Dim() != s.kernel.Dim() {
 		return ErrShape
 	}
 	for i, c := range at {
-		if c < 0 || c >= len(s.f) || !slices.Equal(s.at(c), g.points.at(i)) {
+		if c < 0 || c >= len(s.f) || !slices.Equal(s.at(c), g.X(i)) {
 			return ErrShape
 		}
 	}
@@ -120,43 +121,14 @@ func (s *Finite) Draw(rng *rand.Rand, dst []float64, g *GP, at []int) error {
 	for i := range s.f {
 		s.f[i] = vec.Dot(s.r[i*s.rank:(i+1)*s.rank], s.z)
 	}
-	s.delta = resize(s.delta, n)
+	s.prior = vec.Grown(s.prior, n)
 	for i, c := range at {
-		s.delta[i] = s.f[c]
+		s.prior[i] = s.f[c]
 	}
-	v := g.correction(rng, s.delta)
-	g.self.combine(dst, v, s.x)
+	v := s.c.draw(rng, g.m.f, s.prior)
+	g.m.self.combine(dst, v, s.x)
 	for i, f := range s.f {
 		dst[i] += f
 	}
 	return nil
-}
-
-// correction returns K^-1 (y - prior - e) with e drawn from the noise, where prior
-// are the values of a prior draw at the observations. The result is the core's
-// scratch.
-func (g *GP) correction(rng *rand.Rand, prior []float64) []float64 {
-	n := g.f.n
-	for i := range n {
-		g.k[i] = g.f.y[i] - prior[i] - math.Sqrt(g.f.noise[i])*rng.NormFloat64()
-	}
-	clear(g.k[n:])
-	g.f.solve(g.k, g.l, g.u)
-	return g.u[:n]
-}
-
-// combine sets dst[j] to sum over i of v_i k(X_i, x_j).
-func (r *Reader) combine(dst, v, x []float64) {
-	r.follow()
-	d, c := r.g.points.d, r.g.points
-	for j := 0; j < len(dst); j += lanes {
-		m := min(lanes, len(dst)-j)
-		r.load(x[j*d:], m)
-		r.job = panel{
-			rows: c.rows, rowCap: c.cap, lane: r.lane, n: r.g.f.n, out: r.b,
-			weights: v, sum: r.sum[:],
-		}
-		r.eval.panel(&r.job)
-		copy(dst[j:j+m], r.sum[:])
-	}
 }

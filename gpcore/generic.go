@@ -71,7 +71,7 @@ func (e *generic) rowGradient(p *panel, w, g []float64) {
 func (e *generic) hyper(p *panel, w, g []float64) {
 	d := len(e.y)
 	rows := p.leaf(e.offset, d)
-	e.h = resize(e.h, e.k.NumParams())
+	e.h = vec.Grown(e.h, e.k.NumParams())
 	for j := range lanes {
 		y := e.lane(p, j)
 		for k := range p.n {

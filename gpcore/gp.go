@@ -9,12 +9,8 @@ package gpcore
 // nothing. A method that returns an error has changed nothing. A GP is not safe
 // for concurrent use; see [GP.Reader].
 type GP struct {
-	*core
-	spare   *factor // memory for the next factorisation
-	blk     *block
+	m       *model
 	rebuild rebuild
-	version uint64 // counts changes of kernel
-	self    *Reader
 	audited int // where the next Audit looks
 }
 
@@ -25,33 +21,31 @@ func New(k Kernel, capacity int) *GP {
 	if capacity <= 0 {
 		panic("gpcore: capacity must be positive")
 	}
-	g := &GP{core: newCore(k, newFactor(capacity), capacity)}
-	g.self = g.Reader()
-	return g
+	return &GP{m: newModel(k, capacity)}
 }
 
 // Len is the number of observations held.
-func (g *GP) Len() int { return g.f.n }
+func (g *GP) Len() int { return g.m.f.n }
 
 // Cap is the number of observations that can be held.
-func (g *GP) Cap() int { return g.points.cap }
+func (g *GP) Cap() int { return g.m.points.cap }
 
 // Dim is the number of coordinates of a point.
-func (g *GP) Dim() int { return g.points.d }
+func (g *GP) Dim() int { return g.m.points.d }
 
 // Kernel is the covariance function in use.
-func (g *GP) Kernel() Kernel { return g.kernel }
+func (g *GP) Kernel() Kernel { return g.m.kernel }
 
 // X is the point of observation i. It aliases the process's memory: read only,
 // valid until the next change. Like Target and NoiseVariance it panics where there
 // is no observation i.
-func (g *GP) X(i int) []float64 { g.mustHold(i); return g.points.at(i) }
+func (g *GP) X(i int) []float64 { g.mustHold(i); return g.m.points.at(i) }
 
 // Target is y_i.
-func (g *GP) Target(i int) float64 { g.mustHold(i); return g.f.y[i] }
+func (g *GP) Target(i int) float64 { g.mustHold(i); return g.m.f.y[i] }
 
 // NoiseVariance is the noise variance of observation i.
-func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.f.noise[i] }
+func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.m.f.noise[i] }
 
 func (g *GP) mustHold(i int) {
 	if !g.holds(i) {
@@ -59,25 +53,24 @@ func (g *GP) mustHold(i int) {
 	}
 }
 
-func (g *GP) holds(i int) bool { return i >= 0 && i < g.f.n }
+func (g *GP) holds(i int) bool { return i >= 0 && i < g.m.f.n }
 
 // LogLikelihood is the log marginal likelihood
 // -y^T K^-1 y/2 - log det K/2 - n/2 log(2 pi), K with its noise. O(n).
 // Rasmussen & Williams (2006), eq. 2.30.
-func (g *GP) LogLikelihood() float64 { return g.f.logLikelihood() }
+func (g *GP) LogLikelihood() float64 { return g.m.f.logLikelihood() }
 
 // Clone is an independent copy with the same capacity, in memory of its own, O(Cap^2). A
 // rebuild in progress is not copied.
 func (g *GP) Clone() *GP {
-	c := New(g.kernel, g.points.cap)
-	c.f.copyFrom(g.f)
-	c.points.copyFrom(g.points)
+	c := New(g.m.kernel, g.m.points.cap)
+	c.m.copyFrom(g.m)
 	return c
 }
 
 // check refuses numbers that no observation can have.
 func (g *GP) check(x []float64, y, noise float64) error {
-	if len(x) != g.points.d {
+	if len(x) != g.m.points.d {
 		panic("gpcore: point has the wrong number of coordinates")
 	}
 	if err := checkFinite(nameX, x); err != nil {
@@ -92,7 +85,7 @@ func (g *GP) check(x []float64, y, noise float64) error {
 // Append adds an observation at x (d coordinates). O(n^2). It returns ErrFull,
 // ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) Append(x []float64, y, noiseVariance float64) error {
-	if g.f.n == g.points.cap {
+	if g.m.f.n == g.m.points.cap {
 		return ErrFull
 	}
 	e, s, err := g.prepareAppend(x, y, noiseVariance)
@@ -108,19 +101,11 @@ func (g *GP) prepareAppend(x []float64, y, noise float64) (entry, float64, error
 	if err := g.check(x, y, noise); err != nil {
 		return entry{}, 0, err
 	}
-	e, err := g.entry(x, y, noise)
-	if err != nil {
-		return entry{}, 0, err
-	}
-	s, ok := g.f.pivot(e)
-	if !ok {
-		return entry{}, 0, ErrNotPositiveDefinite
-	}
-	return e, s, nil
+	return g.m.prepareAppend(x, y, noise)
 }
 
 func (g *GP) commitAppend(x []float64, e entry, s float64) {
-	g.core.append(x, e, s)
+	g.m.append(x, e, s)
 	g.rebuild.appended(g, x, e.noise)
 }
 
@@ -130,9 +115,9 @@ func (g *GP) Remove(i int) error {
 	if !g.holds(i) {
 		return ErrIndex
 	}
-	n, r := g.f.n, g.removal()
-	g.f.remove(&r, i)
-	g.points.remove(i, n)
+	n, r := g.m.f.n, g.m.removal()
+	g.m.f.remove(&r, i)
+	g.m.points.remove(i, n)
 	g.rebuild.removed(i, n)
 	return nil
 }
@@ -146,7 +131,7 @@ func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
 	if err := g.check(x, y, noiseVariance); err != nil {
 		return err
 	}
-	e, s, err := g.prepareReplace(i, x, y, noiseVariance)
+	e, s, err := g.m.prepareReplace(i, x, y, noiseVariance)
 	if err != nil {
 		return err
 	}
@@ -155,8 +140,8 @@ func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
 }
 
 func (g *GP) commitReplace(i int, x []float64, e entry, s float64) {
-	g.core.replace(i, x, e, s)
-	g.rebuild.removed(i, g.f.n)
+	g.m.replace(i, x, e, s)
+	g.rebuild.removed(i, g.m.f.n)
 	g.rebuild.appended(g, x, e.noise)
 }
 
@@ -169,20 +154,20 @@ func (g *GP) SetTarget(i int, y float64) error {
 	if err := checkTarget(i, y); err != nil {
 		return err
 	}
-	g.f.setTarget(i, y)
+	g.m.f.setTarget(i, y)
 	return nil
 }
 
 // SetTargets changes every target; y has Len elements. O(n^2); the factor stays. It
 // returns ErrShape or a *ValueError.
 func (g *GP) SetTargets(y []float64) error {
-	if len(y) != g.f.n {
+	if len(y) != g.m.f.n {
 		return ErrShape
 	}
 	if err := checkTargets(y); err != nil {
 		return err
 	}
-	g.f.setTargets(y)
+	g.m.f.setTargets(y)
 	return nil
 }
 
@@ -197,7 +182,7 @@ func (g *GP) SetNoise(i int, noiseVariance float64) error {
 	if err := checkNoiseAt(i, noiseVariance); err != nil {
 		return err
 	}
-	n, err := g.prepareNoise(i, noiseVariance)
+	n, err := g.m.prepareNoise(i, noiseVariance)
 	if err != nil {
 		return err
 	}
@@ -206,26 +191,26 @@ func (g *GP) SetNoise(i int, noiseVariance float64) error {
 }
 
 func (g *GP) commitNoise(n noiseChange) {
-	g.applyNoise(n)
+	g.m.applyNoise(n)
 	g.rebuild.noiseSet(n.i, n.noise)
 }
 
 // Weights sets dst to K^-1 y, K with its noise; dst has Len elements. O(n).
 func (g *GP) Weights(dst []float64) {
-	if len(dst) != g.f.n {
+	if len(dst) != g.m.f.n {
 		panic("gpcore: Weights needs one element per observation")
 	}
-	copy(dst, g.f.alpha)
+	copy(dst, g.m.f.alpha)
 }
 
 // FittedMeans sets dst[i] to the posterior mean at the point of observation i,
 // y_i - noise_i*alpha_i; dst has Len elements. O(n).
 func (g *GP) FittedMeans(dst []float64) {
-	if len(dst) != g.f.n {
+	if len(dst) != g.m.f.n {
 		panic("gpcore: FittedMeans needs one element per observation")
 	}
 	for i := range dst {
-		dst[i] = g.f.y[i] - g.f.noise[i]*g.f.alpha[i]
+		dst[i] = g.m.f.y[i] - g.m.f.noise[i]*g.m.f.alpha[i]
 	}
 }
 
@@ -234,11 +219,11 @@ func (g *GP) FittedMeans(dst []float64) {
 // of y_i. Both have Len elements. O(n); O(n^2) after a refactorisation.
 // Rasmussen & Williams (2006), eq. 5.12.
 func (g *GP) LeaveOneOut(mean, variance []float64) {
-	if len(mean) != g.f.n || len(variance) != g.f.n {
+	if len(mean) != g.m.f.n || len(variance) != g.m.f.n {
 		panic("gpcore: LeaveOneOut needs one element per observation")
 	}
-	for i, q := range g.f.inverseDiagonal() {
-		mean[i], variance[i] = g.f.y[i]-g.f.alpha[i]/q, 1/q
+	for i, q := range g.m.f.inverseDiagonal() {
+		mean[i], variance[i] = g.m.f.y[i]-g.m.f.alpha[i]/q, 1/q
 	}
 }
 
@@ -247,10 +232,10 @@ func (g *GP) LeaveOneOut(mean, variance []float64) {
 // times the square root of n where all is well, whatever the noise; above 1e-8
 // call [GP.Refresh]. O(n). A process without observations has residual zero.
 func (g *GP) Audit() (i int, residual float64) {
-	if g.f.n == 0 {
+	if g.m.f.n == 0 {
 		return 0, 0
 	}
-	i = g.audited % g.f.n
+	i = g.audited % g.m.f.n
 	g.audited = i + 1
-	return i, g.residual(i)
+	return i, g.m.residual(i)
 }

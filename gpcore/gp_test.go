@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -80,11 +81,11 @@ func compare(t *testing.T, g *GP, rng *rand.Rand) {
 	}
 }
 
-// state is a copy of everything that an operation might change.
-func state(g *GP) []float64 {
+// snapshot is a copy of everything that an operation might change.
+func snapshot(g *GP) []float64 {
 	var s []float64
-	s = append(s, float64(g.f.n))
-	for _, v := range [][]float64{g.f.w, g.f.b, g.f.alpha, g.f.y, g.f.noise, g.f.inv, g.points.x, g.points.rows, g.points.blocks, g.points.prior} {
+	s = append(s, float64(g.m.f.n))
+	for _, v := range [][]float64{g.m.f.w, g.m.f.b, g.m.f.alpha, g.m.f.y, g.m.f.noise, g.m.f.inv, g.m.points.x, g.m.points.rows, g.m.points.blocks, g.m.points.prior} {
 		s = append(s, v...)
 	}
 	return s
@@ -148,16 +149,16 @@ func TestChurn(t *testing.T) {
 				compare(t, g, rng)
 				must(g.SetTargets(point(rng, g.Len())))
 				compare(t, g, rng)
-				checkPadding(t, g.f)
+				checkPadding(t, g.m.f)
 			}
 			ll := g.LogLikelihood()
-			must(g.SetNoises(slices.Clone(g.f.noise[:g.Len()])))
+			must(g.SetNoises(slices.Clone(g.m.f.noise[:g.Len()])))
 			compare(t, g, rng)
-			checkPadding(t, g.f)
+			checkPadding(t, g.m.f)
 			if !agree(ll, g.LogLikelihood(), 1e-9) {
 				t.Fatal(ll, g.LogLikelihood())
 			}
-			if c := g.Clone(); !sameBits(state(c), state(g)) {
+			if c := g.Clone(); !sameBits(snapshot(c), snapshot(g)) {
 				t.Fatal("clone differs")
 			}
 			must(g.SetKernel(Matern52(1, []float64{0.5, 0.2, 0.9})))
@@ -172,7 +173,7 @@ func TestChurn(t *testing.T) {
 // tile out of the row.
 func TestStrideIsNeverWholePages(t *testing.T) {
 	for capacity := 1; capacity <= 5000; capacity++ {
-		if ld := stride(capacity); ld%512 == 0 || ld%8 != 0 || ld < up8(capacity)+8 {
+		if ld := stride(capacity); ld%512 == 0 || ld%8 != 0 || ld < vec.Up8(capacity)+8 {
 			t.Fatalf("capacity %d: stride %d", capacity, ld)
 		}
 	}

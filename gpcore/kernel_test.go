@@ -55,7 +55,7 @@ func TestPanelsAgreeWithCov(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := g.Reader()
+		r := newView(g.m)
 		x := make([]float64, 0, 3*lanes)
 		for range lanes {
 			x = append(x, point(rng, 3)...)

@@ -28,33 +28,25 @@ import (
 // on the number of workers. So a number of units says exactly what was done.
 type Search struct {
 	o        Options
-	problems []*pursuit
+	problems []*state
 	workers  []*searchWorker
 	out      []Maximum
 	queue    []int // problems whose next climb belongs to the wave
 	chunks   []chunkOf
 
-	ctx     context.Context
-	limit   int // units, 0: no limit
-	done    int
-	cut     bool
-	prepare func(w *searchWorker, i int)
-	screen  func(w *searchWorker, i int)
-	climb   func(w *searchWorker, i int)
-	refine  func(w *searchWorker, i int)
-	discern func(w *searchWorker, i int)
+	ctx      context.Context
+	limit    int // units, 0: no limit
+	done     int
+	cut      bool
+	prepare  func(w *searchWorker, i int)
+	screen   func(w *searchWorker, i int)
+	climb    func(w *searchWorker, i int)
+	refine   func(w *searchWorker, i int)
+	discrete func(w *searchWorker, i int)
 }
 
 // chunkOf is one unit of screening.
 type chunkOf struct{ problem, from, to int }
-
-// searchWorker has what one goroutine needs.
-type searchWorker struct {
-	forks     []fork // one per problem
-	ascent    ascent
-	neighbour []float64
-	value     []float64
-}
 
 // NewSearch prepares a search: it makes the screening points and takes the memory. It
 // returns an error for problems that do not fit their objectives.
@@ -70,17 +62,17 @@ func NewSearch(problems []Problem, o Options) (*Search, error) {
 		if err := problems[i].check(); err != nil {
 			return nil, fmt.Errorf("problem %d: %w", i, err)
 		}
-		q := newPursuit(problems[i], splitmix.Mix(o.Seed+uint64(i)))
+		q := newState(problems[i], splitmix.Mix(o.Seed+uint64(i)))
 		s.problems = append(s.problems, q)
-		for from := 0; from < len(q.screened); from += screenUnit {
-			s.chunks = append(s.chunks, chunkOf{i, from, min(from+screenUnit, len(q.screened))})
+		for from := 0; from < len(q.values); from += screenUnit {
+			s.chunks = append(s.chunks, chunkOf{i, from, min(from+screenUnit, len(q.values))})
 		}
 	}
 	for range o.workers() {
 		s.workers = append(s.workers, s.newWorker())
 	}
 	s.queue = make([]int, 0, len(problems))
-	s.prepare, s.screen, s.climb, s.refine, s.discern = s.prepareUnit, s.screenUnit, s.climbUnit, s.refineUnit, s.discernUnit
+	s.prepare, s.screen, s.climb, s.refine, s.discrete = s.prepareUnit, s.screenUnit, s.climbUnit, s.refineUnit, s.discreteUnit
 	return s, nil
 }
 
@@ -95,13 +87,13 @@ func (s *Search) SetStarts(problem int, x []float64) {
 	for k := 0; k < len(x); k += q.d {
 		row := q.starts[k : k+q.d]
 		if q.listed {
-			copy(row, q.nearestListed(row))
+			copy(row, q.nearest(row, q.points))
 			continue
 		}
 		for i := range row {
 			row[i] = min(max(row[i], q.box.low[i]), q.box.high[i])
 		}
-		q.settleSteps(row)
+		q.snapSteps(row)
 	}
 }
 
@@ -130,7 +122,7 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 		}
 		s.phase(len(s.queue), s.refine)
 	}
-	s.phase(len(s.problems), s.discern)
+	s.phase(len(s.problems), s.discrete)
 	for i, q := range s.problems {
 		s.conclude(i, q)
 	}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // bumps is a function with known maxima: a sum of Gaussians, without gradients.
@@ -110,7 +112,7 @@ func TestMaximizeMixed(t *testing.T) {
 // On a list with an upper bound the result is the list's best, and only few settings
 // were looked at with the objective itself.
 func TestMaximizeList(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, constant(3, 0.3)), 60, 1e-2, 3)
+	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
 	in := Inputs{Controlled: []int{0, 2}, Random: []Marginal{papersNormal()}}
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := point(rng, 2*500)
@@ -137,7 +139,7 @@ func TestMaximizeList(t *testing.T) {
 // The same seed gives the same bits on any number of workers, and after any number of
 // units.
 func TestSearchIsDeterministic(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, constant(3, 0.3)), 60, 1e-2, 3)
+	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
 	for _, slack := range []float64{0, 0.1, math.Inf(1)} {
 		run := func(workers, units int) ([]float64, int) {
 			s, err := NewSearch(cvsProblems(t, g, papersNormal()), Options{Seed: 7, Slack: slack, Workers: workers})
@@ -173,7 +175,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 // A search that is cut holds something that may be chosen, with its true value, from the
 // first unit on; and more work never makes it worse.
 func TestSearchIsAnytime(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, constant(3, 0.3)), 40, 1e-2, 5)
+	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
 	problems := cvsProblems(t, g, papersNormal())
 	for i := range problems {
 		problems[i].Axes[0] = Axis{Low: 0, High: 1, Step: 0.001}
@@ -184,7 +186,7 @@ func TestSearchIsAnytime(t *testing.T) {
 	}
 	s.SetStarts(0, []float64{0.3337, 0.9})
 	_, total := s.Run(context.Background(), 0)
-	before := constant(len(problems), math.Inf(-1))
+	before := vec.Constant(len(problems), math.Inf(-1))
 	value := make([]float64, 1)
 	for units := 1; units <= total; units++ {
 		m, done := s.Run(context.Background(), units)
@@ -224,7 +226,7 @@ func TestSearchIsAnytime(t *testing.T) {
 
 // A decision allocates nothing after the first, with one worker.
 func TestSearchAllocatesNothing(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, constant(3, 0.3)), 40, 1e-2, 5)
+	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
 	s, err := NewSearch(cvsProblems(t, g, papersNormal()), Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -20,10 +20,11 @@ import (
 // Covariances of the points with the observations are kept as long as these stay, where
 // they take no more than 64 MiB; else they are evaluated at each update.
 type Watch struct {
-	g    *GP
+	m    *model
+	d    int
 	x    []float64 // m x d
 	lane []float64 // embedded, [panel][width][24]
-	m    int
+	size int       // number of points
 	mean []float64
 	q    []float64 // k^T K^-1 k
 	prio []float64 // k(x, x)
@@ -39,14 +40,15 @@ type Watch struct {
 	gone    []float64 // embedding of the observation removed
 	k, l    []float64
 	store   covariances
-	reader  *Reader
+	reader  *view
 	own     watchScratch
 }
 
 // watchScratch is one worker's.
 type watchScratch struct {
-	mean, sum [lanes]float64
-	dots      [maxRankOne][lanes]float64
+	mean, sum, q [lanes]float64
+	dots         [maxRankOne][lanes]float64
+	job          panel
 }
 
 // rankOne is the change c (v^T k + tau k_gone)^2 of k^T K^-1 k, k_gone the covariance
@@ -59,16 +61,16 @@ type rankOne struct {
 
 const maxRankOne = 5
 
-// Watch makes a watch of the rows of x, d coordinates each. It takes 8(d+4) bytes a point
+// NewWatch makes a watch of g at the rows of x, d coordinates each. It takes 8(d+4) bytes a point
 // and some 100 Cap, and, where that is no more than 64 MiB, 8 Cap a point; nothing is
 // computed before the first Update.
-func (g *GP) Watch(x []float64) *Watch {
-	d := g.points.d
+func NewWatch(g *GP, x []float64) *Watch {
+	d := g.Dim()
 	if len(x)%d != 0 {
-		panic("gpcore: Watch needs d coordinates for each point")
+		panic("gpcore: a watch needs d coordinates for each point")
 	}
-	m, n := len(x)/d, up24(g.points.cap)
-	w := &Watch{g: g, x: slices.Clone(x), m: m, reader: g.Reader()}
+	m, n := len(x)/d, vec.Up24(g.Cap())
+	w := &Watch{m: g.m, d: d, x: slices.Clone(x), size: m, reader: newView(g.m)}
 	v := make([]float64, 3*m+(2+2*maxRankOne)*n)
 	cut := func(k int) []float64 {
 		s := v[:k:k]
@@ -81,7 +83,7 @@ func (g *GP) Watch(x []float64) *Watch {
 		w.terms[i].v, w.terms[i].placed = cut(n), cut(n)
 	}
 	w.terms = w.terms[:0]
-	w.store = newCovariances((m+lanes-1)/lanes, g.points.cap)
+	w.store = newCovariances((m+lanes-1)/lanes, g.Cap())
 	return w
 }
 
@@ -89,8 +91,8 @@ func (g *GP) Watch(x []float64) *Watch {
 // at the points; they are valid until the next Update.
 func (w *Watch) Update() (mean, variance []float64) {
 	w.sync()
-	w.update(w.reader, &w.own, 0, w.m)
-	w.vari = grown(w.vari, w.m)
+	w.update(w.reader, &w.own, 0, w.size)
+	w.vari = vec.Grown(w.vari, w.size)
 	for i := range w.vari {
 		w.vari[i] = w.variance(i)
 	}
@@ -101,32 +103,32 @@ func (w *Watch) variance(i int) float64 { return max(w.prio[i]-w.q[i], 0) }
 
 // sync finds out what has changed and prepares the terms of rank one.
 func (w *Watch) sync() {
-	g, f := w.g, w.g.f
-	n, d := f.n, g.points.d
+	f := w.m.f
+	n, x := f.n, w.m.points.x[:f.n*w.d]
 	w.reader.follow()
 	w.terms = w.terms[:0]
-	if !w.ready || w.version != g.version {
+	if !w.ready || w.version != w.m.version {
 		w.embed()
 		w.fresh = true
 	} else {
-		w.fresh = !w.compare(g.points.x[:n*d], f.noise[:n])
+		w.fresh = !w.compare(x, f.noise[:n])
 		w.turn++
 	}
 	if w.fresh {
 		w.store.refill(n)
 	}
 	w.store.place(f.alpha[:n], w.terms)
-	w.ready, w.version = true, g.version
-	w.held, w.noise = append(w.held[:0], g.points.x[:n*d]...), append(w.noise[:0], f.noise[:n]...)
+	w.ready, w.version = true, w.m.version
+	w.held, w.noise = append(w.held[:0], x...), append(w.noise[:0], f.noise[:n]...)
 }
 
 // embed makes the lanes for a new kernel.
 func (w *Watch) embed() {
-	r, d := w.reader, w.g.points.d
+	r, d := w.reader, w.d
 	width := r.eval.width
-	w.lane = grown(w.lane, up24(w.m)*width)
-	for base := 0; base < w.m; base += lanes {
-		k := min(lanes, w.m-base)
+	w.lane = vec.Grown(w.lane, vec.Up24(w.size)*width)
+	for base := 0; base < w.size; base += lanes {
+		k := min(lanes, w.size-base)
 		r.load(w.x[base*d:], k)
 		copy(w.lane[base*width:(base+lanes)*width], r.lane)
 		copy(w.prio[base:base+k], r.prior[:k])
@@ -135,7 +137,7 @@ func (w *Watch) embed() {
 
 // compare finds the terms between what was held and what is; false: there are too many.
 func (w *Watch) compare(x, noise []float64) bool {
-	d := w.g.points.d
+	d := w.d
 	was, is := len(w.noise), len(noise)
 	same := func(i, j int) bool { return slices.Equal(w.held[i*d:(i+1)*d], x[j*d:(j+1)*d]) }
 	stay := 0
@@ -178,7 +180,7 @@ func (w *Watch) compare(x, noise []float64) bool {
 	w.store.follow(removed, is-kept)
 	for j := kept; j < is; j++ {
 		t := w.next()
-		copy(t.v, w.g.f.row(j))
+		copy(t.v, w.m.f.row(j))
 		t.c = 1
 	}
 	return true
@@ -197,8 +199,7 @@ func (w *Watch) next() *rankOne {
 // appending it to the kept ones, the first of the factor, would have added: with
 // l = W k and s = k(x,x) + noise - |l|^2, v = (-W^T l, 1)/sqrt(s).
 func (w *Watch) removalTerm(i, kept int) bool {
-	g, r, d := w.g, w.reader, w.g.points.d
-	f := g.f
+	f, r, d := w.m.f, w.reader, w.d
 	r.load(w.held[i*d:(i+1)*d], 1)
 	w.gone = append(w.gone[:0], r.point...)
 	r.covariances()
@@ -229,7 +230,7 @@ func (w *Watch) removalTerm(i, kept int) bool {
 // noiseTerms are those of changed noise variances: with z = K^-1 e_i of the new K, a
 // change by delta is c = -delta/(1 - delta z_i). Several are undone one after the other.
 func (w *Watch) noiseTerms(noise []float64) bool {
-	f := w.g.f
+	f := w.m.f
 	for i, v := range noise {
 		delta := v - w.noise[i]
 		if delta == 0 {
@@ -261,37 +262,37 @@ func (w *Watch) noiseTerms(noise []float64) bool {
 const watchRows = 64
 
 // update computes the points from..to-1, from a multiple of 24, by means of a reader.
-func (w *Watch) update(r *Reader, s *watchScratch, from, to int) {
+func (w *Watch) update(r *view, s *watchScratch, from, to int) {
 	r.follow()
-	panels := (w.m + lanes - 1) / lanes
+	panels := (w.size + lanes - 1) / lanes
 	for base := from; base < to; base += lanes {
 		if w.fresh || base/lanes == w.turn%panels {
-			w.afresh(r, base)
+			w.afresh(r, s, base)
 			continue
 		}
 		w.follow(r, s, base)
 	}
 }
 
-func (w *Watch) afresh(r *Reader, base int) {
-	width, k := r.eval.width, min(lanes, w.m-base)
+func (w *Watch) afresh(r *view, s *watchScratch, base int) {
+	width, k := r.eval.width, min(lanes, w.size-base)
 	copy(r.lane, w.lane[base*width:(base+lanes)*width])
 	r.covariances()
-	w.g.f.squares(r.q[:], r.b)
+	w.m.f.squares(s.q[:], r.b)
 	copy(w.mean[base:base+k], r.sum[:])
-	copy(w.q[base:base+k], r.q[:])
+	copy(w.q[base:base+k], s.q[:k])
 	w.store.take(base/lanes, r.b)
 }
 
 // follow updates a panel by the terms of rank one.
-func (w *Watch) follow(r *Reader, s *watchScratch, base int) {
+func (w *Watch) follow(r *view, s *watchScratch, base int) {
 	width := r.eval.width
-	lane, k := w.lane[base*width:(base+lanes)*width], min(lanes, w.m-base)
+	lane, k := w.lane[base*width:(base+lanes)*width], min(lanes, w.size-base)
 	s.mean = [lanes]float64{}
 	s.dots = [maxRankOne][lanes]float64{}
 	if len(w.terms) > 0 && w.terms[0].tau != 0 {
-		r.job = panel{rows: w.gone, rowCap: 1, lane: lane, n: 1, out: r.b}
-		r.eval.panel(&r.job)
+		s.job = panel{rows: w.gone, rowCap: 1, lane: lane, n: 1, out: r.b}
+		r.eval.panel(&s.job)
 		for l := range lanes {
 			s.dots[0][l] = w.terms[0].tau * r.b[l]
 		}
@@ -311,13 +312,13 @@ func (w *Watch) follow(r *Reader, s *watchScratch, base int) {
 
 // combineKept adds up the means and the terms' products with the covariances in the
 // store, after those of new observations have come in.
-func (w *Watch) combineKept(r *Reader, s *watchScratch, base int, lane []float64) {
-	st, c := &w.store, w.g.points
+func (w *Watch) combineKept(r *view, s *watchScratch, base int, lane []float64) {
+	st, c := &w.store, w.m.points
 	all := st.panel(base / lanes)
 	for i, at := range st.newcomers {
-		j := w.g.f.n - len(st.newcomers) + i
-		r.job = panel{rows: c.rows, rowCap: c.cap, first: j, lane: lane, n: 1, out: all[at*lanes : (at+1)*lanes]}
-		r.eval.panel(&r.job)
+		j := w.m.f.n - len(st.newcomers) + i
+		s.job = panel{rows: c.rows, rowCap: c.cap, first: j, lane: lane, n: 1, out: all[at*lanes : (at+1)*lanes]}
+		r.eval.panel(&s.job)
 	}
 	for first := 0; first < st.used; first += watchRows {
 		last := min(first+watchRows, st.used)
@@ -330,13 +331,13 @@ func (w *Watch) combineKept(r *Reader, s *watchScratch, base int, lane []float64
 }
 
 // combineAnew does the same where nothing is kept.
-func (w *Watch) combineAnew(r *Reader, s *watchScratch, lane []float64) {
-	c, n := w.g.points, w.g.f.n
+func (w *Watch) combineAnew(r *view, s *watchScratch, lane []float64) {
+	c, n := w.m.points, w.m.f.n
 	for first := 0; first < n; first += watchRows {
 		last := min(first+watchRows, n)
-		r.job = panel{rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: last - first, out: r.b}
-		r.eval.panel(&r.job)
-		addCombined(&s.mean, s, w.g.f.alpha[first:last], r.b)
+		s.job = panel{rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: last - first, out: r.b}
+		r.eval.panel(&s.job)
+		addCombined(&s.mean, s, w.m.f.alpha[first:last], r.b)
 		for i := range w.terms {
 			addCombined(&s.dots[i], s, w.terms[i].v[first:last], r.b)
 		}

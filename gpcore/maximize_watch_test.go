@@ -25,7 +25,7 @@ func watchFollows(t *testing.T, kept bool) {
 			}
 		}
 		x := point(rng, 3*100)
-		w := g.Watch(x)
+		w := NewWatch(g, x)
 		if !kept {
 			w.store = newCovariances(1<<30, 40)
 		}
@@ -100,7 +100,7 @@ func firstError(e ...error) error {
 // A watch of an empty process is the prior.
 func TestWatchOfNothing(t *testing.T) {
 	g := New(Matern52(2, []float64{1}), 5)
-	w := g.Watch([]float64{0, 1, 2})
+	w := NewWatch(g, []float64{0, 1, 2})
 	for range 2 {
 		mean, variance := w.Update()
 		if mean[1] != 0 || variance[1] != 2 {
@@ -129,14 +129,14 @@ func TestCutSearchKeepsNoStalePoints(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(91, 92))
 	q := s.problems[0]
-	want := make([]float64, len(q.screened))
+	want := make([]float64, len(q.values))
 	for step, units := range []int{0, 0, 1, 0, 2, 0, 3, 2, 0, 0} {
 		if err := g.Replace(0, point(rng, 3), rng.NormFloat64(), 1e-2); err != nil {
 			t.Fatal(err)
 		}
 		s.Run(context.Background(), units)
 		e.Values(want[:q.inUse], q.points[:3*q.inUse])
-		for k, v := range q.screened[:q.inUse] {
+		for k, v := range q.values[:q.inUse] {
 			// Minus infinity is a point that was not come to; 1e-10 as in TestWatchFollows.
 			if !math.IsInf(v, -1) && !(math.Abs(v-want[k]) <= 1e-10) {
 				t.Fatalf("step %d of %d units, point %d: %g, want %g", step, units, k, v, want[k])

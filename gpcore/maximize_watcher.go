@@ -4,15 +4,18 @@ import "slices"
 
 // watcher is the watches of all terms of an expectation without random coordinates.
 type watcher struct {
-	s       *setting
+	s       *controlSet
 	watches []*Watch
 	offsets [][]float64 // of each term at the points; nil: it has none
 }
 
-func (s *setting) watchable() bool { return len(s.random) == 0 }
-
-// watcher watches points for every process of the terms.
-func (s *setting) watcher(x []float64) *watcher {
+// Watch keeps what it knows of the rows of x from one search to the next, for an
+// expectation that controls every coordinate; nil for others.
+func (e *Expected) Watch(x []float64) Watched {
+	s := e.controlSet
+	if len(s.random) > 0 {
+		return nil
+	}
 	w := &watcher{s: s}
 	for i, t := range s.terms {
 		var have *Watch
@@ -22,7 +25,7 @@ func (s *setting) watcher(x []float64) *watcher {
 			}
 		}
 		if have == nil {
-			have = t.Process.Watch(x)
+			have = NewWatch(t.Process, x)
 		}
 		w.watches = append(w.watches, have)
 		var offsets []float64
@@ -36,7 +39,8 @@ func (s *setting) watcher(x []float64) *watcher {
 	return w
 }
 
-func (w *watcher) sync() {
+// Sync takes up what has changed in the processes.
+func (w *watcher) Sync() {
 	for i, v := range w.watches {
 		if slices.Index(w.watches, v) == i { // once where terms share a process
 			v.sync()
@@ -44,16 +48,21 @@ func (w *watcher) sync() {
 	}
 }
 
-func (w *watcher) update(s *expectScratch, from, to int) {
-	for i, v := range w.watches {
-		if slices.Index(w.watches, v) == i {
-			v.update(s.readers[i], &s.watch, from, to)
-		}
+// Forget has all points computed afresh at the next Sync.
+func (w *watcher) Forget() {
+	for _, v := range w.watches {
+		v.ready = false
 	}
 }
 
-// values sets dst to the sum of the terms at points from..to-1.
-func (w *watcher) values(dst []float64, from, to int) {
+// Values sets dst to the sum of the terms at points from..to-1.
+func (w *watcher) Values(dst []float64, fork Objective, from, to int) {
+	s := fork.(*Expected).s
+	for i, v := range w.watches {
+		if slices.Index(w.watches, v) == i { // once where terms share a process
+			v.update(s.readers[i], &s.watch, from, to)
+		}
+	}
 	clear(dst)
 	for i := range w.s.terms {
 		t, v := &w.s.terms[i], w.watches[i]

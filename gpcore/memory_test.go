@@ -156,7 +156,7 @@ func TestMemoryRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := state(g)
+	before := snapshot(g)
 	if _, err := m.Add([]float64{math.NaN()}, 1, 0.1); err == nil {
 		t.Error("NaN was taken")
 	}
@@ -164,7 +164,7 @@ func TestMemoryRefuses(t *testing.T) {
 	if _, err := m.Add([]float64{m.Observation(1 - m.least()).X[0]}, 1, 0); err != ErrNotPositiveDefinite {
 		t.Error(err)
 	}
-	if !sameBits(before, state(g)) || m.Len() != 2 || m.Readings() != 2 {
+	if !sameBits(before, snapshot(g)) || m.Len() != 2 || m.Readings() != 2 {
 		t.Error("a refused reading changed the memory")
 	}
 	// Without noise, two readings of one setting are their mean.

@@ -21,14 +21,14 @@ func bigFloat(v float64) *big.Float { return new(big.Float).SetPrec(oracleBits).
 // gram is the covariance of the data by the process's own panels.
 func gram(g *GP) [][]float64 {
 	n, d := g.Len(), g.Dim()
-	r := g.Reader()
+	r := newView(g.m)
 	k := make([][]float64, n)
 	for i := range k {
 		k[i] = make([]float64, n)
 	}
 	for c := 0; c < n; c += lanes {
 		m := min(lanes, n-c)
-		r.load(g.points.x[c*d:], m)
+		r.load(g.m.points.x[c*d:], m)
 		r.covariances()
 		for i := range n {
 			copy(k[i][c:c+m], r.b[i*lanes:])
@@ -96,7 +96,7 @@ func (o *oracle) solve(b []float64) []*big.Float {
 // predict is the posterior at each point.
 func (o *oracle) predict(g *GP, x []float64) (mean, variance []float64) {
 	d := g.Dim()
-	r := g.Reader()
+	r := newView(g.m)
 	t := new(big.Float).SetPrec(oracleBits)
 	k := make([]float64, o.n)
 	for ; len(x) > 0; x = x[d:] {

@@ -30,18 +30,18 @@ type Path struct {
 	job                  panel
 }
 
-// SamplePath draws a path of the given number of waves; 1000 are usual. O(n^2 +
+// NewPath draws a path of g made of the given number of waves; 1000 are usual. O(n^2 +
 // waves*n*d); allocates O(n + waves*d). It panics unless waves is positive, and
 // returns ErrNoSpectrum for kernels from outside this package.
-func (g *GP) SamplePath(rng *rand.Rand, waves int) (*Path, error) {
+func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 	if waves <= 0 {
 		panic("gpcore: a path needs at least one wave")
 	}
-	n, capacity := g.f.n, max(g.f.n, 1)
-	p := &Path{d: g.points.d, kernel: g.kernel, eval: compile(g.kernel, capacity), n: n}
+	n, capacity := g.m.f.n, max(g.m.f.n, 1)
+	p := &Path{d: g.m.points.d, kernel: g.m.kernel, eval: compile(g.m.kernel, capacity), n: n}
 	width := p.eval.width
 	p.points = newCloud(p.d, capacity, p.eval)
-	copy(p.points.x, g.points.x[:n*p.d])
+	copy(p.points.x, g.m.points.x[:n*p.d])
 	p.points.embed(p.eval, n)
 	omega := make([]float64, waves*width)
 	p.waves, p.w = make([]wave, waves), make([]float64, 2*waves)
@@ -60,14 +60,15 @@ func (g *GP) SamplePath(rng *rand.Rand, waves int) (*Path, error) {
 		p.eval.embed(p.point, p.points.at(i))
 		prior[i] = p.prior(p.point)
 	}
-	p.v = append(make([]float64, 0, capacity), g.correction(rng, prior)...)
+	var c correction
+	p.v = append(make([]float64, 0, capacity), c.draw(rng, g.m.f, prior)...)
 	return p, nil
 }
 
 func (p *Path) takeScratch() {
 	width := p.eval.width
 	p.point, p.lane = make([]float64, width), make([]float64, width*lanes)
-	p.b, p.e, p.x = make([]float64, up24(max(p.n, 1))*lanes), make([]float64, width*lanes), make([]float64, p.d*lanes)
+	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*lanes), make([]float64, width*lanes), make([]float64, p.d*lanes)
 }
 
 // Fork is the same function with scratch of its own, for another goroutine.

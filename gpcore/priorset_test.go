@@ -120,7 +120,7 @@ func TestPriorSetFailsAsAWhole(t *testing.T) {
 		{Kernel: SquaredExponential(1, []float64{1e9})}, // all points are one
 	}, 4)
 	snapshot := func() []float64 {
-		return slices.Concat(state(s.Member(0)), state(s.Member(1)), s.evidence)
+		return slices.Concat(snapshot(s.Member(0)), snapshot(s.Member(1)), s.evidence)
 	}
 	if err := s.Append([]float64{0}, 1, 0.1); err != nil {
 		t.Fatal(err)
@@ -203,14 +203,14 @@ func TestPriorSetTargetIsWholeOrNot(t *testing.T) {
 	if err := s.Append([]float64{0, 0, 0}, 1, 0.1); err != nil {
 		t.Fatal(err)
 	}
-	before := [][]float64{state(s.Member(0)), state(s.Member(1))}
+	before := [][]float64{snapshot(s.Member(0)), snapshot(s.Member(1))}
 	for _, y := range []float64{0.5e100, 1e101, math.NaN()} {
 		var bad *ValueError
 		if err := s.SetTarget(0, y); !errors.As(err, &bad) {
 			t.Errorf("target %g: %v", y, err)
 		}
 		for i, was := range before {
-			if !sameBits(was, state(s.Member(i))) {
+			if !sameBits(was, snapshot(s.Member(i))) {
 				t.Errorf("target %g was refused and changed prior %d", y, i)
 			}
 		}

@@ -18,8 +18,8 @@ func (s *PriorSet) each(f func(i int, g *GP, p Prior) error) error {
 // scored adds the predictive density of the last observation of g, just put in, to
 // the evidence: with b and W of its row, -b^2/2 + log W - log(2 pi)/2.
 func (s *PriorSet) scored(i int, g *GP) {
-	n := g.f.n - 1
-	b, w := g.f.b[n], g.f.w[n*g.f.ld+n]
+	n := g.m.f.n - 1
+	b, w := g.m.f.b[n], g.m.f.w[n*g.m.f.ld+n]
 	s.evidence[i] += -0.5*b*b + math.Log(w) - 0.5*math.Log(2*math.Pi)
 }
 
@@ -56,7 +56,7 @@ func (s *PriorSet) mustHaveEach(each []Reading) {
 
 func (s *PriorSet) append(x []float64, reading func(i int) Reading) error {
 	err := s.each(func(i int, g *GP, _ Prior) (err error) {
-		if g.f.n == g.points.cap {
+		if g.m.f.n == g.m.points.cap {
 			return ErrFull
 		}
 		c, r := &s.pending[i], reading(i)
@@ -96,7 +96,7 @@ func (s *PriorSet) replace(i int, x []float64, reading func(m int) Reading) erro
 		if err := g.check(x, r.Target, r.NoiseVariance); err != nil {
 			return err
 		}
-		c.e, c.s, err = g.prepareReplace(i, x, r.Target, r.NoiseVariance)
+		c.e, c.s, err = g.m.prepareReplace(i, x, r.Target, r.NoiseVariance)
 		return err
 	})
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *PriorSet) SetNoise(i int, noiseVariance float64) error {
 		return err
 	}
 	err := s.each(func(m int, g *GP, p Prior) (err error) {
-		s.pending[m].n, err = g.prepareNoise(i, noiseVariance+p.NoiseVariance)
+		s.pending[m].n, err = g.m.prepareNoise(i, noiseVariance+p.NoiseVariance)
 		return err
 	})
 	if err != nil {

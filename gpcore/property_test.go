@@ -7,19 +7,20 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"pgregory.net/rapid"
 )
 
-// model is the plain list of observations that a process must be equivalent to.
-type model struct {
+// plain is the list of observations that a process must be equivalent to.
+type plain struct {
 	x        [][]float64
 	y, noise []float64
 }
 
-// machine drives a process and its model through the same random operations.
+// machine drives a process and its plain list through the same random operations.
 type machine struct {
 	g       *GP
-	m       model
+	m       plain
 	kernels []Kernel // of one dimension
 	noise   *rapid.Generator[float64]
 	slack   float64
@@ -53,13 +54,13 @@ func drawTarget(t *rapid.T) float64 {
 // do applies an operation; if it fails, nothing may have changed and the reason
 // must be one that the documentation allows for finite input.
 func (s *machine) do(t *rapid.T, op func() error, apply func()) {
-	before := state(s.g)
+	before := snapshot(s.g)
 	switch err := op(); {
 	case err == nil:
 		apply()
 	case errors.Is(err, ErrNotPositiveDefinite) && !s.vouched,
 		errors.Is(err, ErrFull) && s.g.Len() == s.g.Cap(), errors.Is(err, ErrIndex) && s.g.Len() == 0:
-		if !sameBits(before, state(s.g)) {
+		if !sameBits(before, snapshot(s.g)) {
 			t.Fatalf("%v changed the process", err)
 		}
 	default:
@@ -69,11 +70,11 @@ func (s *machine) do(t *rapid.T, op func() error, apply func()) {
 
 func (s *machine) index(t *rapid.T) int { return rapid.IntRange(0, max(len(s.m.y)-1, 0)).Draw(t, "i") }
 
-func (m *model) remove(i int) {
+func (m *plain) remove(i int) {
 	m.x, m.y, m.noise = slices.Delete(m.x, i, i+1), slices.Delete(m.y, i, i+1), slices.Delete(m.noise, i, i+1)
 }
 
-func (m *model) append(x []float64, y, noise float64) {
+func (m *plain) append(x []float64, y, noise float64) {
 	m.x, m.y, m.noise = append(m.x, slices.Clone(x)), append(m.y, y), append(m.noise, noise)
 }
 
@@ -161,7 +162,7 @@ func (s *machine) SetKernel(t *rapid.T) {
 
 func (s *machine) Load(t *rapid.T) {
 	n := rapid.IntRange(0, s.g.Cap()).Draw(t, "n")
-	m := model{noise: s.drawNoises(t, n)}
+	m := plain{noise: s.drawNoises(t, n)}
 	var flat []float64
 	for range n {
 		x := s.drawPoint(t)
@@ -185,7 +186,7 @@ func (s *machine) StartRebuild(t *rapid.T) {
 
 // Rebuild changes nothing until it is done; if it fails, it is over.
 func (s *machine) Rebuild(t *rapid.T) {
-	before, done := state(s.g), false
+	before, done := snapshot(s.g), false
 	s.do(t, func() (err error) {
 		done, err = s.g.Rebuild(rapid.IntRange(1, 8).Draw(t, "rows"))
 		if err != nil {
@@ -194,7 +195,7 @@ func (s *machine) Rebuild(t *rapid.T) {
 		return err
 	}, func() {
 		if s.next == nil || !done {
-			if done != (s.next == nil) || !sameBits(before, state(s.g)) {
+			if done != (s.next == nil) || !sameBits(before, snapshot(s.g)) {
 				t.Fatalf("a rebuild that is not over: done %v, or it changed the process", done)
 			}
 			return
@@ -216,12 +217,12 @@ func (s *machine) Check(t *rapid.T) {
 			t.Fatalf("observation %d is not the one put there", i)
 		}
 	}
-	for _, v := range state(s.g) {
+	for _, v := range snapshot(s.g) {
 		if !finite(v) {
 			t.Fatal("not finite")
 		}
 	}
-	checkPadding(t, s.g.f)
+	checkPadding(t, s.g.m.f)
 	var x []float64
 	for i := range min(n, 3) {
 		x = append(x, s.m.x[n-1-i]...)
@@ -260,12 +261,13 @@ func (s *machine) Check(t *rapid.T) {
 // weights are the sums of absolute values of K^-1 k(x) and of K^-1 y.
 func (s *machine) weights(x []float64) (u, alpha float64) {
 	g := s.g
-	g.eval.embed(g.point, x)
-	g.covariances()
-	g.f.solve(g.k, g.l, g.u)
+	view, solved := g.m.self, make([]float64, vec.Up24(g.Cap()))
+	view.follow()
+	view.single(x, false)
+	g.m.f.solve(view.k, view.l, solved)
 	for i := range g.Len() {
-		u += math.Abs(g.u[i])
-		alpha += math.Abs(g.f.alpha[i])
+		u += math.Abs(solved[i])
+		alpha += math.Abs(g.m.f.alpha[i])
 	}
 	return u, alpha
 }
@@ -309,7 +311,7 @@ func TestBadValuesAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := state(g)
+	before := snapshot(g)
 	for i, c := range []struct {
 		err  error
 		want string
@@ -339,7 +341,7 @@ func TestBadValuesAreNamed(t *testing.T) {
 			t.Errorf("case %d: %q, want %q", i, c.err, c.want)
 		}
 	}
-	if !sameBits(before, state(g)) {
+	if !sameBits(before, snapshot(g)) {
 		t.Error("a refused value changed the process")
 	}
 	// A kernel that overflows is refused as well.

@@ -6,7 +6,7 @@ package gpcore
 type rebuild struct {
 	to    *core // nil: no rebuild
 	noise []float64
-	self  *Reader
+	self  *view
 	err   error // why the rebuild cannot be finished
 }
 
@@ -16,22 +16,20 @@ type rebuild struct {
 // go and change. A rebuild already in progress is abandoned. Allocates O(Cap), at
 // the first use O(Cap^2). It returns ErrShape or a *ValueError.
 func (g *GP) StartRebuild(k Kernel, noiseVariance []float64) error {
-	n := g.f.n
-	if k.Dim() != g.points.d || (noiseVariance != nil && len(noiseVariance) != n) {
+	n := g.m.f.n
+	if k.Dim() != g.m.points.d || (noiseVariance != nil && len(noiseVariance) != n) {
 		return ErrShape
 	}
 	if noiseVariance == nil {
-		noiseVariance = g.f.noise[:n]
+		noiseVariance = g.m.f.noise[:n]
 	}
 	if err := checkNoise(noiseVariance); err != nil {
 		return err
 	}
-	c := newCore(k, g.takeSpare(), g.points.cap)
-	copy(c.points.x, g.points.x)
-	c.points.embed(c.eval, n)
-	r := rebuild{to: c, noise: make([]float64, g.points.cap), self: g.Reader()}
+	g.AbandonRebuild()
+	r := rebuild{to: g.m.shadow(k), noise: make([]float64, g.m.points.cap), self: newView(g.m)}
 	copy(r.noise, noiseVariance)
-	r.self.take(k, g.version+1)
+	r.self.take(k, g.m.version+1)
 	g.rebuild = r
 	return nil
 }
@@ -47,11 +45,11 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 	if r.to == nil {
 		return true, nil
 	}
-	n := g.f.n
+	n := g.m.f.n
 	for rows > 0 && r.to.f.n < n && r.err == nil {
 		at := r.to.f.n
 		m := min(rows, lanes, n-at)
-		r.err = g.extend(r.to, g.f.y[at:at+m], r.noise[at:at+m])
+		r.err = g.m.extend(r.to, g.m.f.y[at:at+m], r.noise[at:at+m])
 		rows -= m
 	}
 	if r.err != nil {
@@ -62,12 +60,10 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 	if r.to.f.n < n {
 		return false, nil
 	}
-	r.to.f.setTargets(g.f.y[:n])
+	r.to.f.setTargets(g.m.f.y[:n])
 	to, self := r.to, r.self
 	g.rebuild = rebuild{}
-	g.adopt(to)
-	g.version++
-	g.self = self
+	g.m.replaceKernel(to, self)
 	return true, nil
 }
 
@@ -77,7 +73,7 @@ func (g *GP) Rebuilding() (done, total int) {
 	if g.rebuild.to == nil {
 		return 0, 0
 	}
-	return g.rebuild.to.f.n, g.f.n
+	return g.rebuild.to.f.n, g.m.f.n
 }
 
 // AbandonRebuild ends a rebuild without effect.
@@ -88,7 +84,7 @@ func (r *rebuild) appended(g *GP, x []float64, noise float64) {
 	if r.to == nil {
 		return
 	}
-	i := g.f.n - 1
+	i := g.m.f.n - 1
 	r.to.eval.embed(r.to.point, x)
 	r.to.points.set(i, x, r.to.point, r.to.eval.prior(r.to.point))
 	r.noise[i] = noise

@@ -67,11 +67,11 @@ func TestRebuildFollowsChanges(t *testing.T) {
 		if steps < 3 {
 			t.Fatalf("rebuilt in %d steps", steps)
 		}
-		if !slices.Equal(r.expect, g.f.noise[:g.Len()]) || g.Kernel() != k {
+		if !slices.Equal(r.expect, g.m.f.noise[:g.Len()]) || g.Kernel() != k {
 			t.Fatal("noises or kernel after the rebuild are not the expected ones")
 		}
 		compare(t, g, r.rng)
-		checkPadding(t, g.f)
+		checkPadding(t, g.m.f)
 		mean, want := make([]float64, 1), make([]float64, 1)
 		reader.Predict(mean, nil, []float64{0.4, 0.6})
 		g.Predict(want, nil, []float64{0.4, 0.6})
@@ -112,7 +112,7 @@ func TestRebuildFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := state(g)
+	before := snapshot(g)
 	// With this lengthscale and no noise all points are one.
 	if err := g.StartRebuild(SquaredExponential(1, []float64{1e9}), make([]float64, 40)); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestRebuildFails(t *testing.T) {
 	if a, b := g.Rebuilding(); a != 0 || b != 0 {
 		t.Fatal("a failed rebuild goes on")
 	}
-	if !sameBits(before, state(g)) {
+	if !sameBits(before, snapshot(g)) {
 		t.Fatal("a failed rebuild changed the process")
 	}
 	if done, err := g.Rebuild(24); !done || err != nil {

@@ -14,11 +14,11 @@ type Joint struct {
 	l    []float64 // m x m lower semi-Cholesky factor of the posterior covariance
 }
 
-// Joint computes the joint posterior at m points, x m x d row-major: exact, with
+// NewJoint computes the joint posterior of g at m points, x m x d row-major: exact, with
 // directions of variance below 1e-12 of the prior left out. O(n^2 m + n m^2 + m^3);
 // allocates O(m^2 + n m). It returns ErrShape or a *ValueError.
-func (g *GP) Joint(x []float64) (*Joint, error) {
-	d, n := g.points.d, g.f.n
+func NewJoint(g *GP, x []float64) (*Joint, error) {
+	d, n := g.Dim(), g.Len()
 	if len(x)%d != 0 {
 		return nil, ErrShape
 	}
@@ -28,17 +28,17 @@ func (g *GP) Joint(x []float64) (*Joint, error) {
 	m := len(x) / d
 	j := &Joint{mean: make([]float64, m), l: make([]float64, m*m)}
 	g.Predict(j.mean, nil, x)
+	view := g.m.self
 	// Row i of v is W k_i, so that the covariance is k_ij - v_i . v_j.
 	v, prior := make([]float64, m*n), make([]float64, m)
 	for i := range m {
 		xi := x[i*d : (i+1)*d]
-		g.eval.embed(g.point, xi)
-		prior[i] = g.eval.prior(g.point)
-		g.whiten()
+		view.single(xi, true)
+		prior[i] = view.prior[0]
 		vi := v[i*n : (i+1)*n]
-		copy(vi, g.l[:n])
+		copy(vi, view.l[:n])
 		for q := range i {
-			j.l[i*m+q] = g.kernel.Cov(xi, x[q*d:(q+1)*d]) - vec.Dot(vi, v[q*n:(q+1)*n])
+			j.l[i*m+q] = g.Kernel().Cov(xi, x[q*d:(q+1)*d]) - vec.Dot(vi, v[q*n:(q+1)*n])
 		}
 		j.l[i*m+i] = prior[i] - vec.Dot(vi, vi)
 	}
@@ -63,15 +63,15 @@ func (j *Joint) Draw(rng *rand.Rand, dst []float64) {
 	}
 }
 
-// SampleJoint sets dst to one draw from the joint posterior of f at m points: x is
-// m x d row-major, dst has m elements. Cost and errors are those of [GP.Joint]; for
+// DrawJoint sets dst to one draw from the joint posterior of f at m points: x is
+// m x d row-major, dst has m elements. Cost and errors are those of [NewJoint]; for
 // many draws at the same points use that, for draws as a function of x
-// [GP.SamplePath], for a fixed set of candidates [Finite].
-func (g *GP) SampleJoint(rng *rand.Rand, dst, x []float64) error {
-	if len(x) != len(dst)*g.points.d {
+// [NewPath], for a fixed set of candidates [Finite].
+func DrawJoint(g *GP, rng *rand.Rand, dst, x []float64) error {
+	if len(x) != len(dst)*g.Dim() {
 		return ErrShape
 	}
-	j, err := g.Joint(x)
+	j, err := NewJoint(g, x)
 	if err != nil {
 		return err
 	}

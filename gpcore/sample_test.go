@@ -36,19 +36,18 @@ func (s *moments) check(t *testing.T, g *GP, x []float64, slack float64) {
 	mean, variance := make([]float64, m), make([]float64, m)
 	g.Predict(mean, variance, x)
 	for i := range m {
-		g.eval.embed(g.point, x[i*d:(i+1)*d])
-		g.whiten()
-		vi := append([]float64(nil), g.l[:g.Len()]...)
+		view := g.m.self
+		view.single(x[i*d:(i+1)*d], true)
+		vi := append([]float64(nil), view.l[:g.Len()]...)
 		mi := s.sum[i] / s.n
 		if se := math.Sqrt(variance[i] / s.n); math.Abs(mi-mean[i]) > 5*se+slack+1e-6 {
 			t.Errorf("mean %d of draws %g, want %g (SE %g)", i, mi, mean[i], se)
 		}
 		for j := range i + 1 {
-			g.eval.embed(g.point, x[j*d:(j+1)*d])
-			g.whiten()
+			view.single(x[j*d:(j+1)*d], true)
 			c := g.Kernel().Cov(x[i*d:(i+1)*d], x[j*d:(j+1)*d])
 			for k, v := range vi {
-				c -= v * g.l[k]
+				c -= v * view.l[k]
 			}
 			got := s.square[i*m+j]/s.n - mi*s.sum[j]/s.n
 			if se := math.Sqrt(2 * variance[i] * variance[j] / s.n); math.Abs(got-c) > 5*se+slack+1e-6 {
@@ -79,7 +78,7 @@ func TestJointDraws(t *testing.T) {
 	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
 		g, x, at := samplingProblem(t, k, 0.3)
 		some := x[8*3 : 16*3]
-		j, err := g.Joint(some)
+		j, err := NewJoint(g, some)
 		if err != nil || j.Len() != 8 {
 			t.Fatal(err)
 		}
@@ -112,7 +111,7 @@ func TestJointOfNearlyDeterminedPoints(t *testing.T) {
 		x[i] = float64(i) / 300
 	}
 	for range 5 {
-		if err := g.SampleJoint(rng, v, x); err != nil {
+		if err := DrawJoint(g, rng, v, x); err != nil {
 			t.Fatal(err)
 		}
 		if math.Abs(v[150]-1) > 1e-3 {
@@ -140,7 +139,7 @@ func TestWavesHaveTheKernel(t *testing.T) {
 	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
 		g := New(k, 1)
 		const waves = 24000 // a multiple of every number of strata here
-		p, err := g.SamplePath(rng, waves)
+		p, err := NewPath(g, rng, waves)
 		if _, ok := k.(foreign); ok || err != nil {
 			if !errors.Is(err, ErrNoSpectrum) {
 				t.Fatal(err)
@@ -181,7 +180,7 @@ func TestPaths(t *testing.T) {
 		var m moments
 		v := make([]float64, 5)
 		for range 1500 {
-			p, err := g.SamplePath(rng, 96)
+			p, err := NewPath(g, rng, 96)
 			if errors.Is(err, ErrNoSpectrum) {
 				return
 			}
@@ -193,7 +192,7 @@ func TestPaths(t *testing.T) {
 		}
 		// With w independent between draws the covariance is unbiased, so no slack.
 		m.check(t, g, some, 0)
-		p, _ := g.SamplePath(rng, 96)
+		p, _ := NewPath(g, rng, 96)
 		grad := make([]float64, 3)
 		var one [1]float64
 		for range 10 {
@@ -226,7 +225,7 @@ func TestPaths(t *testing.T) {
 func TestPathsInterpolate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(55, 56))
 	g, x, at := samplingProblem(t, Matern52(1, []float64{0.3, 0.3, 0.3}), 1e-12)
-	p, err := g.SamplePath(rng, 200)
+	p, err := NewPath(g, rng, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +250,7 @@ func TestPathsInterpolate(t *testing.T) {
 	if err := f.Draw(rng, make([]float64, 40), g, at); err != ErrShape {
 		t.Error("observations that are not the candidates named were accepted")
 	}
-	if _, err := g.Joint([]float64{1, math.NaN(), 1}); err == nil {
+	if _, err := NewJoint(g, []float64{1, math.NaN(), 1}); err == nil {
 		t.Error("NaN was accepted")
 	}
 }

@@ -79,7 +79,7 @@ func (c *sklearnCase) check(t *testing.T) {
 	m := len(c.Mean)
 	mean, variance := make([]float64, m), make([]float64, m)
 	g.Predict(mean, variance, c.Test)
-	j, err := g.Joint(c.Test)
+	j, err := NewJoint(g, c.Test)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoSpectrum says that a kernel from outside this package has no known spectrum.
-var ErrNoSpectrum = errors.New("gpcore: this kernel has no known spectrum; draw with SampleJoint instead")
+var ErrNoSpectrum = errors.New("gpcore: this kernel has no known spectrum; draw with DrawJoint instead")
 
 // wave is a random function of embedded points e whose covariance, on average
 // over waves, is the kernel:

@@ -196,3 +196,18 @@ func (k *stationary) ParamGradient(dst, x, y []float64) {
 		dst[1+len(k.lengthscale)] = k.variance * f * a * (q/(1+q) - math.Log1p(q))
 	}
 }
+
+// Lengthscales are those of a kernel of scaled distances, one per coordinate; ok is false
+// for other kernels. They alias the kernel: read only.
+func Lengthscales(k Kernel) (lengthscales []float64, ok bool) {
+	if s, ok := k.(*stationary); ok {
+		return s.lengthscale, true
+	}
+	return nil, false
+}
+
+// IsSquaredExponential says whether k is a [SquaredExponential].
+func IsSquaredExponential(k Kernel) bool {
+	s, ok := k.(*stationary)
+	return ok && s.family == gaussian
+}

@@ -50,7 +50,7 @@ func life(t *testing.T, k Kernel) []float64 {
 	for range n {
 		must(g.Append(point(rng, 3), rng.NormFloat64(), 0.01+0.1*rng.Float64()))
 	}
-	w := g.Watch(point(rng, 3*50))
+	w := NewWatch(g, point(rng, 3*50))
 	var out []float64
 	for range 10 {
 		must(g.Replace(rng.IntN(n), point(rng, 3), rng.NormFloat64(), 0.05))
@@ -64,10 +64,10 @@ func life(t *testing.T, k Kernel) []float64 {
 	mean, variance, dm, dv := make([]float64, m), make([]float64, m), make([]float64, 3*m), make([]float64, 3*m)
 	x := point(rng, 3*m)
 	g.Reader().PredictGrads(mean, variance, dm, dv, x)
-	out = slices.Concat(out, state(g), mean, variance, dm, dv)
+	out = slices.Concat(out, snapshot(g), mean, variance, dm, dv)
 	must(g.Refresh())
-	must(g.SampleJoint(rng, mean, x))
-	out = slices.Concat(out, state(g), mean, []float64{g.LogLikelihood()})
+	must(DrawJoint(g, rng, mean, x))
+	out = slices.Concat(out, snapshot(g), mean, []float64{g.LogLikelihood()})
 	e, err := NewExpected([]Term{{Process: g, Mean: 1, SD: 2}}, Inputs{Controlled: []int{0, 2}, Random: []Marginal{papersNormal()}})
 	must(err)
 	best, err := Maximize(context.Background(), Problem{Objective: e, Axes: unitBox(2), Screen: 96, Climbs: 3}, Options{Seed: 1})

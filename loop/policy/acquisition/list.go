@@ -34,7 +34,7 @@ func (l *ListSampler) draw(rng *rand.Rand, dst []float64, g *gpcore.GP, dom *spa
 	for i := range at {
 		k, ok := dom.Find(g.X(i))
 		if !ok {
-			return g.SampleJoint(rng, dst, dom.List)
+			return gpcore.DrawJoint(g, rng, dst, dom.List)
 		}
 		at[i] = k
 	}

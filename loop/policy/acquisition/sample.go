@@ -35,11 +35,11 @@ func (d *Decision) Sample(v model.View, dom *space.Domain, rng *rand.Rand) (*Sam
 		s.table, err = d.sampleList(s, dom, rng)
 		return s, err
 	}
-	if s.f, err = g.SamplePath(rng, pathWaves); err != nil {
+	if s.f, err = gpcore.NewPath(g, rng, pathWaves); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
 	if d.Criterion.Alpha() > 0 && d.Criterion.Model.Noise != nil {
-		if s.v, err = d.Criterion.Model.Noise.GP.SamplePath(rng, pathWaves); err != nil {
+		if s.v, err = gpcore.NewPath(d.Criterion.Model.Noise.GP, rng, pathWaves); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
 		}
 	}

@@ -1,0 +1,25 @@
+package gpcore
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// correction turns a draw of the prior into one of the posterior (Matheron's rule). It
+// holds scratch.
+type correction struct{ k, l, u []float64 }
+
+// draw returns K^-1 (y - prior - e) with e drawn from the noise, where prior are the
+// values of a prior draw at the observations. The result is valid until the next draw.
+func (c *correction) draw(rng *rand.Rand, f *factor, prior []float64) []float64 {
+	size := vec.Up8(f.n)
+	c.k, c.l, c.u = vec.Grown(c.k, size), vec.Grown(c.l, size), vec.Grown(c.u, size)
+	for i := range f.n {
+		c.k[i] = f.y[i] - prior[i] - math.Sqrt(f.noise[i])*rng.NormFloat64()
+	}
+	clear(c.k[f.n:])
+	f.solve(c.k, c.l, c.u)
+	return c.u[:f.n]
+}

@@ -1,0 +1,81 @@
+package gpcore
+
+import "github.com/labtuner/tuner/gpcore/internal/vec"
+
+// filling computes the covariances of up to 24 new observations for the factor.
+type filling struct {
+	block *block
+	lane  []float64 // embedding of the new observations
+	job   panel
+}
+
+// factorise fills the empty factor of c with y and noise at its first points.
+func (m *model) factorise(c *core, y, noise []float64) error {
+	for n := 0; n < len(y); n += lanes {
+		k := min(lanes, len(y)-n)
+		if err := m.extend(c, y[n:n+k], noise[n:n+k]); err != nil {
+			return err
+		}
+	}
+	c.f.finishAlpha()
+	return nil
+}
+
+// extend adds the next len(y) <= 24 points of c to its factor. alpha is stale
+// afterwards. On error the factor is as it was.
+func (m *model) extend(c *core, y, noise []float64) error {
+	if m.fill == nil {
+		m.fill = &filling{block: newBlock(c.points.cap)}
+	}
+	s, b, n, p := m.fill, m.fill.block, c.f.n, c.points
+	b.m, b.y, b.noise = len(y), y, noise
+	s.lane = vec.Grown(s.lane, p.width*lanes)
+	for i := range lanes {
+		c.eval.embed(c.point, p.at(n+min(i, b.m-1)))
+		for q, v := range c.point {
+			s.lane[q*lanes+i] = v
+		}
+	}
+	s.job = panel{rows: p.rows, rowCap: p.cap, lane: s.lane, n: n, out: b.cross}
+	c.eval.panel(&s.job)
+	clear(b.cross[n*lanes : vec.Up8(n)*lanes])
+	if err := checkPanel(b.cross[:n*lanes]); err != nil {
+		return err
+	}
+	for i := range b.m {
+		c.eval.embed(c.point, p.at(n+i))
+		b.prior[i] = p.prior[n+i]
+		s.job = panel{rows: c.point, rowCap: 1, lane: s.lane, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
+		c.eval.panel(&s.job)
+		b.self[i*lanes+i] = b.prior[i]
+	}
+	if err := checkPanel(b.self[:b.m*lanes]); err != nil {
+		return err
+	}
+	if !c.f.appendBlock(b) {
+		return ErrNotPositiveDefinite
+	}
+	return nil
+}
+
+// nothing are the weights with which a sum is zero where all is finite, else NaN.
+var nothing [8 * lanes]float64
+
+// checkPanel refuses a panel of covariances that are not all finite.
+func checkPanel(p []float64) error {
+	sum := 0.0
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), len(nothing))
+		sum += vec.Dot(rest[:n], nothing[:])
+		rest = rest[n:]
+	}
+	if sum == 0 {
+		return nil
+	}
+	for k, v := range p {
+		if !finite(v) {
+			return &ValueError{nameCov, k / lanes, v}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package gpcore
+
+import "github.com/labtuner/tuner/gpcore/internal/vec"
+
+// gradients is the scratch for derivatives.
+type gradients struct {
+	u     []float64              // K^-1 k of one point
+	one   [lanes]float64         // weights of a block
+	v, w  []float64              // panels
+	e     []float64              // derivatives by embedded coordinates, width x 24
+	x     []float64              // by the points' coordinates, d x 24
+	row   []float64              // by one embedded point
+	twice [lanes * lanes]float64 // the identity times two
+}
+
+func (r *view) gradients() *gradients {
+	if r.grad == nil {
+		c, d := vec.Up24(r.m.points.cap), r.m.points.d
+		panels := make([]float64, 2*c*lanes)
+		r.grad = &gradients{
+			u: make([]float64, c), v: panels[:c*lanes], w: panels[c*lanes:],
+			e: make([]float64, r.eval.width*lanes), x: make([]float64, d*lanes),
+			row: make([]float64, r.eval.width),
+		}
+		for i := range lanes {
+			r.grad.twice[i*lanes+i] = 2
+		}
+	}
+	return r.grad
+}
+
+// predictGrad returns mean and variance at one point and sets their derivatives.
+func (r *view) predictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
+	r.follow()
+	f := r.m.f
+	s := r.gradients()
+	r.single(x, false)
+	q := f.solve(r.k, r.l, s.u)
+	mean = vec.Dot(r.k[:f.n], f.alpha)
+	r.deriveRow(dMean, f.alpha, 1)
+	r.deriveRow(dVariance, s.u, -2)
+	return mean, max(r.prior[0]-q, 0)
+}
+
+// deriveRow sets dst (d elements) to the derivatives of
+// scale * sum over k of w[k]*k(x, X_k) at the point of single, for scale -2 with
+// those of k(x, x).
+func (r *view) deriveRow(dst, w []float64, scale float64) {
+	s, f, c := r.grad, r.m.f, r.m.points
+	row := s.row
+	clear(row)
+	r.job = panel{rows: r.point, rowCap: 1, n: 1}
+	for b := 0; b < f.n; b += lanes {
+		m := min(lanes, f.n-b)
+		copy(s.one[:], w[b:b+m])
+		clear(s.one[m:])
+		r.job.lane = c.blocks[b*c.width : (b+lanes)*c.width]
+		r.eval.rowGradient(&r.job, s.one[:], row)
+	}
+	for i, v := range r.point {
+		row[i] *= scale
+		r.lane[i*lanes] = v
+	}
+	if scale == -2 {
+		// k(x, x) depends on x twice: lane 0 is the point itself.
+		s.one = [lanes]float64{2}
+		r.job.lane = r.lane
+		r.eval.rowGradient(&r.job, s.one[:], row)
+	}
+	clear(s.e)
+	clear(s.x)
+	for i, v := range row {
+		s.e[i*lanes] = v
+	}
+	r.eval.pull(s.x, s.e, r.lane)
+	for i := range dst {
+		dst[i] = s.x[i*lanes]
+	}
+}
+
+// predictGrads is predictGrad at len(mean) points, 24 at a time.
+func (r *view) predictGrads(mean, variance, dMean, dVariance, x []float64) {
+	r.follow()
+	f, d := r.m.f, r.m.points.d
+	s := r.gradients()
+	for j := 0; j < len(mean); j += lanes {
+		m := min(lanes, len(mean)-j)
+		r.load(x[j*d:], m)
+		r.covariances()
+		f.mulW(s.v, r.b, f.n)
+		f.mulWT(s.w, s.v, f.n)
+		vec.SumSquares(r.q[:], s.v, f.n)
+		for i := range s.w[:f.n*lanes] {
+			s.w[i] *= -2
+		}
+		r.derive(dVariance[j*d:(j+m)*d], s.w, m, true)
+		for k, a := range f.alpha[:f.n] {
+			for i := range lanes {
+				s.w[k*lanes+i] = a
+			}
+		}
+		r.derive(dMean[j*d:(j+m)*d], s.w, m, false)
+		for i := range m {
+			mean[j+i], variance[j+i] = r.sum[i], max(r.prior[i]-r.q[i], 0)
+		}
+	}
+}
+
+// derive sets dst (m x d) to the derivatives of
+// sum over k of w[k*24+j]*k(X_k, lane j), plus those of k(x, x) where asked.
+func (r *view) derive(dst, w []float64, m int, withPrior bool) {
+	s := r.grad
+	clear(s.e)
+	clear(s.x)
+	r.slopes(w, s.e)
+	if withPrior {
+		r.selfSlopes(s.twice[:], m, s.e)
+	}
+	r.eval.pull(s.x, s.e, r.lane)
+	d := r.m.points.d
+	for j := range m {
+		for i := range d {
+			dst[j*d+i] = s.x[i*lanes+j]
+		}
+	}
+}
+
+// slopes adds to e (width x 24) the derivatives of sum over k of w[k*24+j]*k(X_k, lane j)
+// by the embeddings of the lanes, after covariances.
+func (r *view) slopes(w, e []float64) {
+	r.job.weights = nil
+	r.eval.gradient(&r.job, w, e)
+}
+
+// selfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
+// twice, so with 2 c_j on the diagonal of w it adds the derivatives of c_j*k(x_j, x_j).
+func (r *view) selfSlopes(w []float64, m int, e []float64) {
+	r.rows = vec.Grown(r.rows, r.eval.width*lanes)
+	o := 0
+	for _, width := range r.eval.widths {
+		for i := range lanes {
+			for q := range width {
+				r.rows[o*lanes+i*width+q] = r.lane[(o+q)*lanes+i]
+			}
+		}
+		o += width
+	}
+	r.self = panel{rows: r.rows, rowCap: lanes, lane: r.lane, n: m}
+	r.eval.gradient(&r.self, w, e)
+}
