@@ -60,7 +60,7 @@ func BenchmarkBeside(b *testing.B) {
 
 // besideCandidates is the number of right-hand sides of the batched quadratic form: 21
 // panels.
-const besideCandidates = 21 * lanes
+const besideCandidates = 21 * vec.Lanes
 
 // task is a piece of work to time. What prepares it, where not nil, is not timed.
 type task struct{ prepare, run func() }
@@ -145,15 +145,15 @@ func besideQuadratic(b *testing.B, tier vec.Tier, n int) {
 	for i := range panels {
 		panels[i] = rng.NormFloat64()
 	}
-	q := make([]float64, lanes)
+	q := make([]float64, vec.Lanes)
 	loop, ok := peak.For(tier.String())
 	if !ok {
 		b.Fatalf("no loop for the peak of %v", tier)
 	}
 	const rounds = 4000
 	best := fastest(b, task{run: func() {
-		for p := 0; p < len(panels); p += n * lanes {
-			f.squares(q, panels[p:p+n*lanes])
+		for p := 0; p < len(panels); p += n * vec.Lanes {
+			f.squares(q, panels[p:p+n*vec.Lanes])
 		}
 	}}, task{run: func() { loop.Run(rounds) }})
 	rate := float64(n) * float64(n) * besideCandidates / best[0]
@@ -266,15 +266,15 @@ func besidePairData(n int) *vec.Pairs {
 		}
 		return s
 	}
-	return &vec.Pairs{Rows: normal(n * d), Lanes: normal(d * lanes), N: n, D: d, Variance: 1,
-		Out: make([]float64, n*lanes), Weights: normal(n), Sum: make([]float64, lanes)}
+	return &vec.Pairs{Rows: normal(n * d), Lanes: normal(d * vec.Lanes), N: n, D: d, Variance: 1,
+		Out: make([]float64, n*vec.Lanes), Weights: normal(n), Sum: make([]float64, vec.Lanes)}
 }
 
 // Covariances of n points with 24 candidates, d = 3, and the candidates' means.
 func besidePairs(b *testing.B, n int) {
 	p := besidePairData(n)
 	us := inMicroseconds(b, task{run: func() { vec.Gaussian(p) }})
-	b.ReportMetric(1000*us/float64(n*lanes), "ns/pair")
+	b.ReportMetric(1000*us/float64(n*vec.Lanes), "ns/pair")
 }
 
 var besideSink float64 // keeps the compiler from dropping the exponentials
@@ -294,5 +294,5 @@ func besideExp(b *testing.B, n int) {
 		}
 		besideSink = s
 	}})
-	b.ReportMetric(1000*us/float64(n*lanes), "ns/pair")
+	b.ReportMetric(1000*us/float64(n*vec.Lanes), "ns/pair")
 }

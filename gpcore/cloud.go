@@ -44,9 +44,9 @@ func (c *cloud) set(i int, x, e []float64, prior float64) {
 		copy(c.rows[o*c.cap+i*w:], e[o:o+w])
 		o += w
 	}
-	block := c.blocks[i/lanes*lanes*c.width:]
+	block := c.blocks[i/vec.Lanes*vec.Lanes*c.width:]
 	for q, v := range e {
-		block[q*lanes+i%lanes] = v
+		block[q*vec.Lanes+i%vec.Lanes] = v
 	}
 }
 
@@ -66,15 +66,15 @@ func (c *cloud) remove(i, n int) {
 // shiftLanes moves the lanes after i up by one: within each block, and from the first
 // lane of the next block to the last of the one before.
 func (c *cloud) shiftLanes(i, n int) {
-	size := c.width * lanes
-	for b := i / lanes; b*lanes < n; b++ {
-		block, from := c.blocks[b*size:(b+1)*size], max(i-b*lanes, 0)
+	size := c.width * vec.Lanes
+	for b := i / vec.Lanes; b*vec.Lanes < n; b++ {
+		block, from := c.blocks[b*size:(b+1)*size], max(i-b*vec.Lanes, 0)
 		next := c.blocks[(b+1)*size:]
-		for q := 0; q < size; q += lanes {
-			row := block[q : q+lanes]
+		for q := 0; q < size; q += vec.Lanes {
+			row := block[q : q+vec.Lanes]
 			copy(row[from:], row[from+1:])
 			if len(next) > 0 {
-				row[lanes-1] = next[q]
+				row[vec.Lanes-1] = next[q]
 			}
 		}
 	}

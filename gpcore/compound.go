@@ -172,7 +172,7 @@ func (e *folded) fill(p *panel) {
 
 func (e *folded) panel(p *panel) {
 	e.fill(p)
-	n := p.n * lanes
+	n := p.n * vec.Lanes
 	copy(p.out[:n], e.values[0])
 	for _, v := range e.values[1:] {
 		if e.product {
@@ -196,7 +196,7 @@ func (e *folded) outer(p *panel, w []float64, f func(i int, part evaluator, w []
 		return
 	}
 	e.fill(p)
-	n := p.n * lanes
+	n := p.n * vec.Lanes
 	for i, part := range e.parts {
 		copy(e.weight[:n], w)
 		for j, v := range e.values {

@@ -3,6 +3,7 @@ package gpcore
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -35,10 +36,10 @@ func newCore(k Kernel, f *factor, capacity int) *core {
 // the embedded c.point. False: one of them is not finite.
 func (c *core) covariances() bool {
 	n, w := c.f.n, c.points.width
-	for b := 0; b < n; b += lanes {
+	for b := 0; b < n; b += vec.Lanes {
 		c.job = panel{
-			rows: c.point, rowCap: 1, lane: c.points.blocks[b*w : (b+lanes)*w],
-			n: 1, out: c.k[b : b+lanes],
+			rows: c.point, rowCap: 1, lane: c.points.blocks[b*w : (b+vec.Lanes)*w],
+			n: 1, out: c.k[b : b+vec.Lanes],
 		}
 		c.eval.panel(&c.job)
 	}
@@ -54,8 +55,8 @@ func (c *core) covariances() bool {
 func (c *core) entry(x []float64, y, noise float64) (entry, error) {
 	c.eval.embed(c.point, x)
 	prior := c.eval.prior(c.point)
-	if !c.covariances() || !finite(prior) {
-		return entry{}, &ValueError{nameCov, 0, math.NaN()}
+	if !c.covariances() || !check.IsFinite(prior) {
+		return entry{}, &ValueError{What: check.NameCov, Index: 0, Value: math.NaN()}
 	}
 	return entry{k: c.k, prior: prior, y: y, noise: noise, scratchL: c.l, u: c.u}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -103,7 +104,7 @@ func TestConstantTargets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(r.Mean-y) > 0.01*(1+y) || !finite(r.LogPosterior) {
+		if math.Abs(r.Mean-y) > 0.01*(1+y) || !check.IsFinite(r.LogPosterior) {
 			t.Errorf("targets %g: mean %g", y, r.Mean)
 		}
 		g := New(r.Kernel, 30)
@@ -123,7 +124,7 @@ func TestConstantTargets(t *testing.T) {
 // A fit of one observation, and one that has nothing to work with.
 func TestFitOfLittle(t *testing.T) {
 	p := fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 1, 2)
-	if r, err := Fit(context.Background(), p); err != nil || !finite(r.LogPosterior) {
+	if r, err := Fit(context.Background(), p); err != nil || !check.IsFinite(r.LogPosterior) {
 		t.Error(r, err)
 	}
 	p = fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
@@ -160,7 +161,7 @@ func TestFarPoints(t *testing.T) {
 			}
 		}
 		for _, v := range snapshot(g) {
-			if !finite(v) {
+			if !check.IsFinite(v) {
 				t.Fatal("not finite")
 			}
 		}

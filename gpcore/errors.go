@@ -1,102 +1,21 @@
 package gpcore
 
-import (
-	"errors"
-	"fmt"
-	"math"
+import "github.com/labtuner/tuner/gpcore/internal/check"
+
+// What data can cause, of every room of gpcore. ErrFull says that the process holds as
+// many observations as its capacity, ErrIndex that no observation has this index, and
+// ErrShape that slices do not have the lengths that belong together.
+//
+// ErrNotPositiveDefinite says that the covariance matrix with its noise is not positive
+// definite in float64 arithmetic: points coincide (nearly) and their noise variance is
+// zero or too small beside the kernel's variance.
+var (
+	ErrFull                = check.ErrFull
+	ErrNotPositiveDefinite = check.ErrNotPositiveDefinite
+	ErrIndex               = check.ErrIndex
+	ErrShape               = check.ErrShape
 )
 
-// ErrFull says that the process holds as many observations as its capacity.
-var ErrFull = errors.New("gpcore: capacity reached; remove or replace an observation first")
-
-// ErrNotPositiveDefinite says that the covariance matrix with its noise is not
-// positive definite in float64 arithmetic: points coincide (nearly) and their
-// noise variance is zero or too small beside the kernel's variance.
-var ErrNotPositiveDefinite = errors.New("gpcore: covariance matrix is not positive definite; raise the noise variance or merge coinciding points")
-
-// ErrIndex says that an observation's index is out of range.
-var ErrIndex = errors.New("gpcore: no observation has this index")
-
-// ErrShape says that slices do not have the lengths that belong together.
-var ErrShape = errors.New("gpcore: lengths of the slices do not agree")
-
-// ValueError names a number that cannot be used.
-type ValueError struct {
-	What  string  // "x", "y", "noise variance", "covariance", "list" or "prior SD"
-	Index int     // position in the slice or, for a scalar, 0
-	Value float64 // the number itself
-}
-
-// Error names the number, its place and what it must be.
-func (e *ValueError) Error() string {
-	want := "must be finite"
-	switch {
-	case e.What == nameY && finite(e.Value):
-		want = fmt.Sprintf("must be within %g of zero", largestTarget)
-	case e.What == nameNoise && finite(e.Value) && e.Value > 0:
-		want = fmt.Sprintf("must be at most %g", largestNoise)
-	case e.What == nameNoise:
-		want = "must be finite and not negative"
-	case e.What == nameSD:
-		want = "must be positive and finite"
-	}
-	return fmt.Sprintf("gpcore: %s[%d] = %g %s", e.What, e.Index, e.Value, want)
-}
-
-const (
-	nameX     = "x"
-	nameY     = "y"
-	nameNoise = "noise variance"
-	nameCov   = "covariance"
-	nameSD    = "prior SD"
-)
-
-// largestTarget and largestNoise bound what can be computed with: squares of whitened
-// targets, and reciprocals of noises, must neither overflow nor lose digits.
-const (
-	largestTarget = 1e100
-	largestNoise  = 1e300
-)
-
-func checkTarget(i int, v float64) error {
-	if !(math.Abs(v) <= largestTarget) {
-		return &ValueError{nameY, i, v}
-	}
-	return nil
-}
-
-func checkTargets(y []float64) error {
-	for i, v := range y {
-		if err := checkTarget(i, v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
-
-func checkFinite(what string, v []float64) error {
-	for i, e := range v {
-		if !finite(e) {
-			return &ValueError{what, i, e}
-		}
-	}
-	return nil
-}
-
-func checkNoise(v []float64) error {
-	for i, e := range v {
-		if err := checkNoiseAt(i, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkNoiseAt(i int, v float64) error {
-	if !(v >= 0 && v <= largestNoise) {
-		return &ValueError{nameNoise, i, v}
-	}
-	return nil
-}
+// ValueError names a number that cannot be used: what it is (What), its position in the
+// slice or 0 for a scalar (Index), and the number itself (Value).
+type ValueError = check.ValueError

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -35,7 +36,7 @@ func newEvidence(p FitProblem) (*evidence, error) {
 	if n == 0 || len(p.X) != n*d || len(p.NoiseVariance) != n {
 		return nil, ErrShape
 	}
-	for _, err := range []error{checkFinite(nameX, p.X), checkTargets(p.Y), checkNoise(p.NoiseVariance)} {
+	for _, err := range []error{check.Finite(check.NameX, p.X), check.Targets(p.Y), check.Noises(p.NoiseVariance)} {
 		if err != nil {
 			return nil, err
 		}
@@ -57,8 +58,8 @@ func newEvidence(p FitProblem) (*evidence, error) {
 		e.priors = append(e.priors, *p.Noise)
 	}
 	for _, prior := range e.priors {
-		if !finite(prior.Mean) || !finite(prior.SD) || prior.SD <= 0 {
-			return nil, &ValueError{nameSD, 0, prior.SD}
+		if !check.IsFinite(prior.Mean) || !check.IsFinite(prior.SD) || prior.SD <= 0 {
+			return nil, &ValueError{What: check.NameSD, Index: 0, Value: prior.SD}
 		}
 	}
 	e.m = newModel(p.Kernel, n)
@@ -67,7 +68,7 @@ func newEvidence(p FitProblem) (*evidence, error) {
 	}
 	c := vec.Up24(n)
 	e.noise, e.ones, e.resid = make([]float64, n), make([]float64, c), make([]float64, c)
-	e.v, e.u = make([]float64, c*lanes), make([]float64, c*lanes)
+	e.v, e.u = make([]float64, c*vec.Lanes), make([]float64, c*vec.Lanes)
 	return e, nil
 }
 
@@ -176,10 +177,10 @@ func (e *evidence) gradient(g, v []float64) {
 		vec.Axpys8(alpha[:r+8], f.w[r*f.ld:], f.ld, e.resid[r:r+8])
 	}
 	sum, trace := make([]float64, len(e.logs)), 0.0
-	for c := 0; c < e.n; c += lanes {
+	for c := 0; c < e.n; c += vec.Lanes {
 		trace += e.weigh(c, alpha)
 		p := e.columns(c)
-		e.m.eval.hyper(&p, e.u[c*lanes:], sum)
+		e.m.eval.hyper(&p, e.u[c*vec.Lanes:], sum)
 	}
 	for i, q := range e.free {
 		g[i] = sum[q]
@@ -200,7 +201,7 @@ func (e *evidence) gradient(g, v []float64) {
 func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
 	e.inverseColumns(c)
 	for i := c; i < e.n; i++ {
-		u := e.u[i*lanes : (i+1)*lanes]
+		u := e.u[i*vec.Lanes : (i+1)*vec.Lanes]
 		for j := range u {
 			if c+j > i {
 				u[j] = 0
@@ -208,7 +209,7 @@ func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
 			}
 			u[j] = float64(alpha[i]*alpha[c+j]) - u[j]
 		}
-		if i < c+lanes {
+		if i < c+vec.Lanes {
 			u[i-c] /= 2
 			trace += u[i-c]
 		}
@@ -219,16 +220,16 @@ func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
 // columns is the job of rows c..n-1 against points c..c+23.
 func (e *evidence) columns(c int) panel {
 	p := e.m.points
-	return panel{rows: p.rows, rowCap: p.cap, first: c, lane: p.blocks[c*p.width : (c+lanes)*p.width], n: e.n - c}
+	return panel{rows: p.rows, rowCap: p.cap, first: c, lane: p.blocks[c*p.width : (c+vec.Lanes)*p.width], n: e.n - c}
 }
 
 // inverseColumns sets rows c.. of e.u to columns c..c+23 of K^-1 = W^T W.
 func (e *evidence) inverseColumns(c int) {
 	f := e.m.f
 	for k := c; k < vec.Up8(e.n); k++ {
-		copy(e.v[k*lanes:(k+1)*lanes], f.w[k*f.ld+c:])
+		copy(e.v[k*vec.Lanes:(k+1)*vec.Lanes], f.w[k*f.ld+c:])
 	}
 	for r := c; r < e.n; r += vec.Rows {
-		vec.TileT(e.u[r*lanes:], f.w[r*f.ld+r:], f.ld, e.v[r*lanes:], vec.Up8(e.n)-r)
+		vec.TileT(e.u[r*vec.Lanes:], f.w[r*f.ld+r:], f.ld, e.v[r*vec.Lanes:], vec.Up8(e.n)-r)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -85,7 +86,7 @@ func NewExpectations(terms []Term, sets []Inputs) ([]*Expected, error) {
 		if t.Process == nil || t.Process.Dim() != terms[0].Process.Dim() {
 			return nil, fmt.Errorf("gpcore: term %d needs a process with as many coordinates as the others", i)
 		}
-		if t.Of == nil && (!finite(t.Mean) || !finite(t.SD)) {
+		if t.Of == nil && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
 			return nil, fmt.Errorf("gpcore: term %d has coefficients %g and %g, which must be finite", i, t.Mean, t.SD)
 		}
 		share = append(share, &sharedTerm{m: t.Process.m})

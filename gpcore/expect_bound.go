@@ -45,7 +45,7 @@ func (e *Expected) SurrogateGradients(dst, grad, x []float64) {
 	for i := range e.terms {
 		t, f := &e.terms[i], e.forms[i]
 		for base := 0; base < len(dst); {
-			m := min(lanes, len(dst)-base)
+			m := min(vec.Lanes, len(dst)-base)
 			if grad != nil && m < few {
 				e.singleBound(f, t, base, dst, grad, x)
 				base++
@@ -64,16 +64,16 @@ func (e *Expected) SurrogateGradients(dst, grad, x []float64) {
 func (e *Expected) addBound(f *separable, a float64, base, m int, dst, grad []float64) {
 	s, n, ld := e.s, f.n, f.boundLd
 	for r := 0; r < n; r += vec.Rows {
-		vec.Tile(s.v[r*lanes:], f.bound[r*ld:], ld, s.b, r+vec.Rows)
+		vec.Tile(s.v[r*vec.Lanes:], f.bound[r*ld:], ld, s.b, r+vec.Rows)
 	}
 	if grad != nil {
 		for r := 0; r < n; r += vec.Rows {
-			vec.TileT(s.u[r*lanes:], f.bound[r*ld+r:], ld, s.b[r*lanes:], vec.Up8(n)-r)
+			vec.TileT(s.u[r*vec.Lanes:], f.bound[r*ld+r:], ld, s.b[r*vec.Lanes:], vec.Up8(n)-r)
 		}
-		vec.Axpy(s.u[:n*lanes], 1, s.v)
-		vec.Multiply(s.u[:n*lanes], s.b)
+		vec.Axpy(s.u[:n*vec.Lanes], 1, s.v)
+		vec.Multiply(s.u[:n*vec.Lanes], s.b)
 	}
-	vec.Multiply(s.v[:n*lanes], s.b)
+	vec.Multiply(s.v[:n*vec.Lanes], s.b)
 	vec.Combine(s.sum[:], s.ones[:n], s.v)
 	for l := range m {
 		s.vari[l] = deviation(f.variance-s.sum[l], f.variance)
@@ -83,13 +83,13 @@ func (e *Expected) addBound(f *separable, a float64, base, m int, dst, grad []fl
 		return
 	}
 	s.job = vec.Pairs{Rows: f.rows, Lanes: s.lane, N: n, D: f.dc}
-	moments := s.moments[:f.dc*lanes]
+	moments := s.moments[:f.dc*vec.Lanes]
 	clear(moments)
 	vec.Moments(moments, s.u, &s.job)
 	for k, c := range f.scale {
 		for l := range m {
 			// d sqrt(v - q) = -dq/(2 sd), dq = -2 ln2 * scale * moment.
-			grad[(base+l)*f.dc+k] += a * math.Ln2 * c * moments[k*lanes+l] / s.vari[l]
+			grad[(base+l)*f.dc+k] += a * math.Ln2 * c * moments[k*vec.Lanes+l] / s.vari[l]
 		}
 	}
 }
@@ -103,10 +103,10 @@ func (e *Expected) singleBound(f *separable, t *Term, at int, dst, grad, x []flo
 	for k := range z {
 		z[k] = row[k] * f.scale[k]
 	}
-	for b := 0; b < n; b += lanes {
+	for b := 0; b < n; b += vec.Lanes {
 		s.job = vec.Pairs{
-			Rows: z, Lanes: f.blocks[b*dc : (b+lanes)*dc], N: 1, D: dc, Variance: 1,
-			Out: s.b[b : b+lanes],
+			Rows: z, Lanes: f.blocks[b*dc : (b+vec.Lanes)*dc], N: 1, D: dc, Variance: 1,
+			Out: s.b[b : b+vec.Lanes],
 		}
 		vec.Gaussian(&s.job)
 	}

@@ -11,16 +11,16 @@ type expectScratch struct {
 	readers    []*view   // one per term
 	b, v, u    []float64 // panels
 	full       []float64 // 24 x d points
-	mean, vari [lanes]float64
-	byMu       [lanes]float64 // derivative of the criterion by a lane's mean
-	byVar      [lanes]float64 // and by its variance
-	dMean      []float64      // d
+	mean, vari [vec.Lanes]float64
+	byMu       [vec.Lanes]float64 // derivative of the criterion by a lane's mean
+	byVar      [vec.Lanes]float64 // and by its variance
+	dMean      []float64          // d
 	dVar       []float64
 	lane       []float64 // up to d x 24
 	moments    []float64 // d x 24
 	embedded   []float64 // width x 24
-	sum, q     [lanes]float64
-	twice      [lanes * lanes]float64
+	sum, q     [vec.Lanes]float64
+	twice      [vec.Lanes * vec.Lanes]float64
 	job        vec.Pairs
 	ones       []float64
 	watch      watchScratch
@@ -29,8 +29,8 @@ type expectScratch struct {
 func newExpectScratch(terms []Term) *expectScratch {
 	d := terms[0].Process.Dim()
 	s := &expectScratch{
-		full: make([]float64, lanes*d), dMean: make([]float64, d), dVar: make([]float64, d),
-		lane: make([]float64, d*lanes), moments: make([]float64, d*lanes),
+		full: make([]float64, vec.Lanes*d), dMean: make([]float64, d), dVar: make([]float64, d),
+		lane: make([]float64, d*vec.Lanes), moments: make([]float64, d*vec.Lanes),
 	}
 	capacity := 0
 	for i := range terms {
@@ -47,7 +47,7 @@ func newExpectScratch(terms []Term) *expectScratch {
 		capacity = max(capacity, terms[i].Process.Cap())
 	}
 	n := vec.Up24(capacity)
-	s.b, s.v, s.u = make([]float64, n*lanes), make([]float64, n*lanes), make([]float64, n*lanes)
+	s.b, s.v, s.u = make([]float64, n*vec.Lanes), make([]float64, n*vec.Lanes), make([]float64, n*vec.Lanes)
 	s.ones = vec.Constant(n, 1)
 	return s
 }
@@ -77,8 +77,8 @@ func (e *Expected) evaluate(nodes *Nodes, dst, grad, x []float64) {
 func (e *Expected) overNodes(i int, nodes *Nodes, dst, grad, x []float64) {
 	s, r, q, d := e.s, e.s.readers[i], len(nodes.Weight), e.d
 	total := len(dst) * q
-	for base := 0; base < total; base += lanes {
-		m := min(lanes, total-base)
+	for base := 0; base < total; base += vec.Lanes {
+		m := min(vec.Lanes, total-base)
 		for l := range m {
 			e.place(s.full[l*d:(l+1)*d], x, nodes, base+l)
 		}
@@ -165,8 +165,8 @@ func (e *Expected) singleGradient(i, l, at int, w float64, dst, grad []float64) 
 
 // closedMeans adds a*E[mu] by the closed form.
 func (e *Expected) closedMeans(f *separable, a float64, dst, grad, x []float64) {
-	for base := 0; base < len(dst); base += lanes {
-		m := min(lanes, len(dst)-base)
+	for base := 0; base < len(dst); base += vec.Lanes {
+		m := min(vec.Lanes, len(dst)-base)
 		b := e.factors(f, x[base*f.dc:], m)
 		e.addMeans(f, b, a, base, m, dst, grad)
 	}
@@ -178,8 +178,8 @@ func (e *Expected) factors(f *separable, x []float64, m int) []float64 {
 	s := e.s
 	b := s.b
 	for k, c := range f.scale {
-		for l := range lanes {
-			s.lane[k*lanes+l] = x[min(l, m-1)*f.dc+k] * c
+		for l := range vec.Lanes {
+			s.lane[k*vec.Lanes+l] = x[min(l, m-1)*f.dc+k] * c
 		}
 	}
 	s.job = vec.Pairs{
@@ -187,7 +187,7 @@ func (e *Expected) factors(f *separable, x []float64, m int) []float64 {
 		Out: b, Weights: f.mean, Sum: s.sum[:],
 	}
 	vec.Gaussian(&s.job)
-	clear(b[f.n*lanes : vec.Up8(f.n)*lanes])
+	clear(b[f.n*vec.Lanes : vec.Up8(f.n)*vec.Lanes])
 	return b
 }
 
@@ -205,7 +205,7 @@ func (e *Expected) addMeans(f *separable, b []float64, a float64, base, m int, d
 	for k, c := range f.scale {
 		vec.Combine(s.mean[:], f.meanRows[k*f.n:(k+1)*f.n], b)
 		for l := range m {
-			grad[(base+l)*f.dc+k] -= a * 2 * math.Ln2 * c * (s.lane[k*lanes+l]*s.sum[l] - s.mean[l])
+			grad[(base+l)*f.dc+k] -= a * 2 * math.Ln2 * c * (s.lane[k*vec.Lanes+l]*s.sum[l] - s.mean[l])
 		}
 	}
 }

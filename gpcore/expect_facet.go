@@ -70,7 +70,7 @@ func (f *separable) embed(s *controlSet, t *sharedTerm) {
 		for j := range n {
 			v := t.x[j*s.d+c] * f.scale[k]
 			f.rows[j*dc+k], f.columns[k*n+j] = v, v
-			f.blocks[(j/lanes*dc+k)*lanes+j%lanes] = v
+			f.blocks[(j/vec.Lanes*dc+k)*vec.Lanes+j%vec.Lanes] = v
 		}
 	}
 }
@@ -89,16 +89,16 @@ func (f *separable) expectMean(s *controlSet, t *sharedTerm) {
 	}
 	q := len(s.nodes.Weight)
 	f.scaleNodes(s, t)
-	f.halves = vec.Grown(f.halves, q*lanes)
-	var sum [lanes]float64
-	for b := 0; b < f.n; b += lanes {
+	f.halves = vec.Grown(f.halves, q*vec.Lanes)
+	var sum [vec.Lanes]float64
+	for b := 0; b < f.n; b += vec.Lanes {
 		f.loadLanes(s, t, b)
 		f.job = vec.Pairs{
 			Rows: f.nodes, Lanes: f.lane, N: q, D: len(s.random) + 1, Variance: 1,
-			Out: f.halves[:q*lanes], Weights: f.weights, Sum: sum[:],
+			Out: f.halves[:q*vec.Lanes], Weights: f.weights, Sum: sum[:],
 		}
 		vec.Gaussian(&f.job)
-		vec.Multiply(f.mean[b:min(b+lanes, f.n)], sum[:])
+		vec.Multiply(f.mean[b:min(b+vec.Lanes, f.n)], sum[:])
 	}
 }
 
@@ -113,13 +113,13 @@ func (f *separable) prepareBound(s *controlSet, i int) {
 	}
 	f.fillHalves(s, t)
 	for r := 0; r < rows; r += vec.Rows {
-		left := f.halves[r/lanes*q*lanes+r%lanes:]
+		left := f.halves[r/vec.Lanes*q*vec.Lanes+r%vec.Lanes:]
 		inverse := t.inverse[tilesBefore(r)*tileSize:]
-		for b := 0; b*lanes <= r; b++ {
-			vec.TileT(f.tile[:], left, lanes, f.halves[b*q*lanes:], q)
+		for b := 0; b*vec.Lanes <= r; b++ {
+			vec.TileT(f.tile[:], left, vec.Lanes, f.halves[b*q*vec.Lanes:], q)
 			vec.Multiply(f.tile[:], inverse[b*tileSize:(b+1)*tileSize])
 			for k := range vec.Rows {
-				copy(f.bound[(r+k)*f.boundLd+b*lanes:], f.tile[k*lanes:(k+1)*lanes])
+				copy(f.bound[(r+k)*f.boundLd+b*vec.Lanes:], f.tile[k*vec.Lanes:(k+1)*vec.Lanes])
 			}
 		}
 		for k := r; k < r+vec.Rows; k++ {
@@ -132,14 +132,14 @@ func (f *separable) prepareBound(s *controlSet, i int) {
 // fillHalves evaluates sqrt(2 w_q)*variance*s_j(r_q) with nodes as rows and points as
 // lanes.
 func (f *separable) fillHalves(s *controlSet, t *sharedTerm) {
-	q, blocks := len(s.nodes.Weight), vec.Up24(f.n)/lanes
+	q, blocks := len(s.nodes.Weight), vec.Up24(f.n)/vec.Lanes
 	f.scaleNodes(s, t)
-	f.halves = vec.Grown(f.halves, blocks*q*lanes)
+	f.halves = vec.Grown(f.halves, blocks*q*vec.Lanes)
 	for b := range blocks {
-		f.loadLanes(s, t, b*lanes)
+		f.loadLanes(s, t, b*vec.Lanes)
 		f.job = vec.Pairs{
 			Rows: f.nodes, Lanes: f.lane, N: q, D: len(s.random) + 1,
-			Variance: f.variance * math.Sqrt(2*f.largest), Out: f.halves[b*q*lanes : (b+1)*q*lanes],
+			Variance: f.variance * math.Sqrt(2*f.largest), Out: f.halves[b*q*vec.Lanes : (b+1)*q*vec.Lanes],
 		}
 		vec.Gaussian(&f.job)
 	}
@@ -150,7 +150,7 @@ func (f *separable) fillHalves(s *controlSet, t *sharedTerm) {
 func (f *separable) scaleNodes(s *controlSet, t *sharedTerm) {
 	dr, q := len(s.random), len(s.nodes.Weight)
 	f.largest = slices.Max(s.nodes.Weight)
-	f.nodes, f.lane = vec.Grown(f.nodes, q*(dr+1)), vec.Grown(f.lane, (dr+1)*lanes)
+	f.nodes, f.lane = vec.Grown(f.nodes, q*(dr+1)), vec.Grown(f.lane, (dr+1)*vec.Lanes)
 	f.weights = vec.Grown(f.weights, q)
 	clear(f.lane)
 	for k, w := range s.nodes.Weight {
@@ -167,8 +167,8 @@ func (f *separable) scaleNodes(s *controlSet, t *sharedTerm) {
 func (f *separable) loadLanes(s *controlSet, t *sharedTerm, b int) {
 	for j, c := range s.random {
 		scale := t.gaussianScale(c)
-		for l := range min(lanes, f.n-b) {
-			f.lane[j*lanes+l] = t.x[(b+l)*s.d+c] * scale
+		for l := range min(vec.Lanes, f.n-b) {
+			f.lane[j*vec.Lanes+l] = t.x[(b+l)*s.d+c] * scale
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // gaussianFew adds m < few pairs of points and nodes of a squared exponential.
 func (e *Expected) gaussianFew(i int, nodes *Nodes, base, m int, dst, grad []float64) {
 	s, r, f, q := e.s, e.s.readers[i], e.forms[i], len(nodes.Weight)
-	fac, n, stride := r.m.f, f.n, len(s.b)/lanes
+	fac, n, stride := r.m.f, f.n, len(s.b)/vec.Lanes
 	r.follow()
 	for l := range m {
 		r.single(s.full[l*e.d:(l+1)*e.d], false)

@@ -37,11 +37,11 @@ func (e *Expected) panelGradients(i int, nodes *Nodes, base, m int, dst, grad []
 func (e *Expected) gaussianSlopes(i int, means bool, q, base, m int, grad []float64) {
 	s, r, f := e.s, e.s.readers[i], e.forms[i]
 	for k, c := range e.in.Controlled {
-		copy(s.lane[k*lanes:(k+1)*lanes], r.lane[c*lanes:(c+1)*lanes])
+		copy(s.lane[k*vec.Lanes:(k+1)*vec.Lanes], r.lane[c*vec.Lanes:(c+1)*vec.Lanes])
 	}
-	vec.Multiply(s.u[:f.n*lanes], r.b)
+	vec.Multiply(s.u[:f.n*vec.Lanes], r.b)
 	s.job = vec.Pairs{Rows: f.rows, Lanes: s.lane, N: f.n, D: f.dc}
-	moments := s.moments[:f.dc*lanes]
+	moments := s.moments[:f.dc*vec.Lanes]
 	clear(moments)
 	vec.Moments(moments, s.u, &s.job)
 	for k, c := range f.scale {
@@ -50,9 +50,9 @@ func (e *Expected) gaussianSlopes(i int, means bool, q, base, m int, grad []floa
 			vec.Combine(s.sum[:], f.meanRows[k*f.n:(k+1)*f.n], r.b)
 		}
 		for l := range m {
-			v := 4 * math.Ln2 * s.byVar[l] * moments[k*lanes+l]
+			v := 4 * math.Ln2 * s.byVar[l] * moments[k*vec.Lanes+l]
 			if means {
-				v -= 2 * math.Ln2 * s.byMu[l] * (s.lane[k*lanes+l]*r.sum[l] - s.sum[l])
+				v -= 2 * math.Ln2 * s.byMu[l] * (s.lane[k*vec.Lanes+l]*r.sum[l] - s.sum[l])
 			}
 			grad[(base+l)/q*f.dc+k] += c * v
 		}
@@ -64,30 +64,30 @@ func (e *Expected) gaussianSlopes(i int, means bool, q, base, m int, grad []floa
 func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
 	s, r, dc := e.s, e.s.readers[i], e.Dim()
 	f := r.m.f
-	var twice [lanes]float64
+	var twice [vec.Lanes]float64
 	for l, v := range s.byVar {
 		twice[l] = -2 * v
 	}
 	for j, a := range f.alpha[:f.n] {
-		row := s.u[j*lanes : (j+1)*lanes]
+		row := s.u[j*vec.Lanes : (j+1)*vec.Lanes]
 		for l := range row {
 			row[l] = float64(row[l]*twice[l]) + float64(a*s.byMu[l])
 		}
 	}
-	s.embedded = vec.Grown(s.embedded, r.eval.width*lanes)
+	s.embedded = vec.Grown(s.embedded, r.eval.width*vec.Lanes)
 	clear(s.embedded)
 	clear(s.moments)
 	r.slopes(s.u, s.embedded)
 	if _, constant := Lengthscales(e.terms[i].Process.Kernel()); !constant { // k(x, x) varies
 		for l, v := range s.byVar {
-			s.twice[l*lanes+l] = 2 * v
+			s.twice[l*vec.Lanes+l] = 2 * v
 		}
 		r.selfSlopes(s.twice[:], m, s.embedded)
 	}
 	r.eval.pull(s.moments, s.embedded, r.lane)
 	for k, c := range e.in.Controlled {
 		for l := range m {
-			grad[(base+l)/q*dc+k] += s.moments[c*lanes+l]
+			grad[(base+l)/q*dc+k] += s.moments[c*vec.Lanes+l]
 		}
 	}
 }

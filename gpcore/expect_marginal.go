@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"gonum.org/v1/gonum/mathext"
 )
@@ -48,11 +49,11 @@ func (m Marginal) check() error {
 	switch {
 	case m.kind == 0:
 		return fmt.Errorf("gpcore: a random coordinate has no distribution; use Uniform, TruncatedNormal or Held")
-	case !finite(m.mean) || !finite(m.low) || !finite(m.high):
+	case !check.IsFinite(m.mean) || !check.IsFinite(m.low) || !check.IsFinite(m.high):
 		return fmt.Errorf("gpcore: distribution with mean %g on [%g, %g] must be finite", m.mean, m.low, m.high)
 	case m.kind != held && !(m.low < m.high):
 		return fmt.Errorf("gpcore: distribution on [%g, %g] needs low < high", m.low, m.high)
-	case m.kind == truncatedNormal && !(m.sd > 0 && finite(m.sd)):
+	case m.kind == truncatedNormal && !(m.sd > 0 && check.IsFinite(m.sd)):
 		return fmt.Errorf("gpcore: truncated normal needs a positive standard deviation, not %g", m.sd)
 	case m.kind == truncatedNormal && m.mass() < 1e-200:
 		return fmt.Errorf("gpcore: normal with mean %g and standard deviation %g has no mass on [%g, %g]; widen it or use Uniform", m.mean, m.sd, m.low, m.high)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/sobol"
 )
@@ -178,13 +179,13 @@ func (n Nodes) checked(d int) (Nodes, error) {
 	if count == 0 || len(n.X) != count*d {
 		return Nodes{}, errors.New("gpcore: nodes need one row of the random coordinates for each weight, at least one")
 	}
-	if err := checkFinite(nameX, n.X); err != nil {
+	if err := check.Finite(check.NameX, n.X); err != nil {
 		return Nodes{}, err
 	}
 	var out Nodes
 	sum := 0.0
 	for q, w := range n.Weight {
-		if !finite(w) || w < 0 {
+		if !check.IsFinite(w) || w < 0 {
 			return Nodes{}, errors.New("gpcore: weights of nodes must be finite and not negative")
 		}
 		if w > 0 {

@@ -117,27 +117,27 @@ func (t *sharedTerm) invert() {
 	rows := vec.Up8(n)
 	if need := tilesBefore(rows) * tileSize; len(t.inverse) < need {
 		t.inverse = make([]float64, need+need/4)
-		t.columns = make([]float64, (rows+rows/4+lanes)*lanes)
+		t.columns = make([]float64, (rows+rows/4+vec.Lanes)*vec.Lanes)
 	}
-	for c := 0; c < n; c += lanes {
+	for c := 0; c < n; c += vec.Lanes {
 		// Columns c..c+23 of W, from row c on: above it they are zero.
 		for k := c; k < rows; k++ {
-			copy(t.columns[k*lanes:(k+1)*lanes], f.w[k*f.ld+c:k*f.ld+c+lanes])
+			copy(t.columns[k*vec.Lanes:(k+1)*vec.Lanes], f.w[k*f.ld+c:k*f.ld+c+vec.Lanes])
 		}
 		for r := c; r < rows; r += vec.Rows {
-			at := (tilesBefore(r) + c/lanes) * tileSize
-			vec.TileT(t.inverse[at:at+tileSize], f.w[r*f.ld+r:], f.ld, t.columns[r*lanes:], rows-r)
+			at := (tilesBefore(r) + c/vec.Lanes) * tileSize
+			vec.TileT(t.inverse[at:at+tileSize], f.w[r*f.ld+r:], f.ld, t.columns[r*vec.Lanes:], rows-r)
 		}
 	}
 	t.inverted = true
 }
 
-const tileSize = vec.Rows * lanes
+const tileSize = vec.Rows * vec.Lanes
 
 // tilesBefore is the number of tiles in the rows of tiles above row r, a multiple of 8.
 func tilesBefore(r int) int {
-	full := r / lanes // whole blocks of 24 rows: three rows of b+1 tiles for block b
-	rest := (r - full*lanes) / vec.Rows
+	full := r / vec.Lanes // whole blocks of 24 rows: three rows of b+1 tiles for block b
+	rest := (r - full*vec.Lanes) / vec.Rows
 	return 3*full*(full+1)/2 + rest*(full+1)
 }
 

@@ -6,8 +6,6 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-const lanes = vec.Lanes
-
 // block are up to 24 new observations and the scratch to append them.
 type block struct {
 	m     int       // how many, 1..24
@@ -15,18 +13,18 @@ type block struct {
 	self  []float64 // 24 x 24 covariances among the new ones, without noise
 	y     []float64
 	noise []float64
-	prior [lanes]float64 // k(x, x)
+	prior [vec.Lanes]float64 // k(x, x)
 
-	v, u []float64              // up8(n) x 24 scratch
-	inv  [lanes * lanes]float64 // transpose of L^-1, L the factor of self
-	rows [lanes * lanes]float64 // L^-1
-	tile [vec.Rows * lanes]float64
+	v, u []float64                      // up8(n) x 24 scratch
+	inv  [vec.Lanes * vec.Lanes]float64 // transpose of L^-1, L the factor of self
+	rows [vec.Lanes * vec.Lanes]float64 // L^-1
+	tile [vec.Rows * vec.Lanes]float64
 }
 
 func newBlock(capacity int) *block {
-	c := vec.Up24(capacity) * lanes
+	c := vec.Up24(capacity) * vec.Lanes
 	return &block{
-		cross: make([]float64, c), self: make([]float64, lanes*lanes),
+		cross: make([]float64, c), self: make([]float64, vec.Lanes*vec.Lanes),
 		v: make([]float64, c), u: make([]float64, c),
 	}
 }
@@ -40,11 +38,11 @@ func (f *factor) appendBlock(p *block) bool {
 	f.mulW(p.v, p.cross, n)
 	f.mulWT(p.u, p.v, n)
 	for c := 0; c < p.m; c += vec.Rows {
-		vec.TileT(p.tile[:], p.v[c:], lanes, p.v, n)
+		vec.TileT(p.tile[:], p.v[c:], vec.Lanes, p.v, n)
 		for i := range min(vec.Rows, p.m-c) {
-			s := p.self[(c+i)*lanes : (c+i)*lanes+p.m]
+			s := p.self[(c+i)*vec.Lanes : (c+i)*vec.Lanes+p.m]
 			for j := range s {
-				s[j] -= p.tile[i*lanes+j]
+				s[j] -= p.tile[i*vec.Lanes+j]
 			}
 		}
 	}
@@ -61,7 +59,7 @@ func (f *factor) appendBlock(p *block) bool {
 func (p *block) invert(n int) bool {
 	s, m := p.self, p.m
 	for i := range m {
-		row := s[i*lanes : i*lanes+m]
+		row := s[i*vec.Lanes : i*vec.Lanes+m]
 		d := row[i] + p.noise[i]
 		if !pivotOK(d, p.noise[i], p.prior[i]+p.noise[i], n+i) {
 			return false
@@ -72,7 +70,7 @@ func (p *block) invert(n int) bool {
 		}
 		row[i] = math.Sqrt(d)
 		for k := i + 1; k < m; k++ {
-			subtract(s[k*lanes+k:k*lanes+m], row[k], row[k:])
+			subtract(s[k*vec.Lanes+k:k*vec.Lanes+m], row[k], row[k:])
 		}
 	}
 	p.invertTriangle()
@@ -86,25 +84,25 @@ func (p *block) invertTriangle() {
 	s, m := p.self, p.m
 	clear(p.rows[:])
 	for c := 0; c < m; c += vec.Rows {
-		vec.TileT(p.tile[:], s[c:], lanes, p.rows[:], c)
+		vec.TileT(p.tile[:], s[c:], vec.Lanes, p.rows[:], c)
 		for i := c; i < min(c+vec.Rows, m); i++ {
-			row := p.rows[i*lanes : i*lanes+i+1]
+			row := p.rows[i*vec.Lanes : i*vec.Lanes+i+1]
 			for j := range c {
-				row[j] = 0 - p.tile[(i-c)*lanes+j] // zero stays positive
+				row[j] = 0 - p.tile[(i-c)*vec.Lanes+j] // zero stays positive
 			}
 			for q := c; q < i; q++ {
-				subtract(row[:q+1], s[q*lanes+i], p.rows[q*lanes:])
+				subtract(row[:q+1], s[q*vec.Lanes+i], p.rows[q*vec.Lanes:])
 			}
 			row[i] = 1
 			for j := range row {
-				row[j] /= s[i*lanes+i]
+				row[j] /= s[i*vec.Lanes+i]
 			}
 		}
 	}
 	clear(p.inv[:])
 	for i := range m {
-		for j, v := range p.rows[i*lanes : i*lanes+i+1] {
-			p.inv[j*lanes+i] = v
+		for j, v := range p.rows[i*vec.Lanes : i*vec.Lanes+i+1] {
+			p.inv[j*vec.Lanes+i] = v
 		}
 	}
 }
@@ -127,17 +125,17 @@ func (f *factor) writeBlock(p *block) {
 	n, ld := f.n, f.ld
 	for r := 0; r < n; r += vec.Rows {
 		// Rows of u times Li^T: element (q, i) is (Li V^T W)[i][r+q].
-		vec.Tile(p.tile[:], p.u[r*lanes:], lanes, p.inv[:], lanes)
+		vec.Tile(p.tile[:], p.u[r*vec.Lanes:], vec.Lanes, p.inv[:], vec.Lanes)
 		for i := range p.m {
 			if r+vec.Rows <= n {
 				dst, t := (*[vec.Rows]float64)(f.w[(n+i)*ld+r:]), p.tile[i:]
-				dst[0], dst[1], dst[2], dst[3] = -t[0], -t[lanes], -t[2*lanes], -t[3*lanes]
-				dst[4], dst[5], dst[6], dst[7] = -t[4*lanes], -t[5*lanes], -t[6*lanes], -t[7*lanes]
+				dst[0], dst[1], dst[2], dst[3] = -t[0], -t[vec.Lanes], -t[2*vec.Lanes], -t[3*vec.Lanes]
+				dst[4], dst[5], dst[6], dst[7] = -t[4*vec.Lanes], -t[5*vec.Lanes], -t[6*vec.Lanes], -t[7*vec.Lanes]
 				continue
 			}
 			dst := f.w[(n+i)*ld+r : (n+i)*ld+n]
 			for q := range dst {
-				dst[q] = -p.tile[q*lanes+i]
+				dst[q] = -p.tile[q*vec.Lanes+i]
 			}
 		}
 	}
@@ -146,7 +144,7 @@ func (f *factor) writeBlock(p *block) {
 	for i := range p.m {
 		row := f.w[(n+i)*ld : (n+i)*ld+n+i+1]
 		for j := range i + 1 {
-			row[n+j] = p.inv[j*lanes+i]
+			row[n+j] = p.inv[j*vec.Lanes+i]
 		}
 		f.b[n+i] = vec.Dot(row, f.y)
 	}
@@ -158,20 +156,20 @@ func (f *factor) writeBlock(p *block) {
 // zeros in rows n..vec.Up8(n)-1.
 func (f *factor) mulW(v, c []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
-		vec.Tile(v[r*lanes:], f.w[r*f.ld:], f.ld, c, r+vec.Rows)
+		vec.Tile(v[r*vec.Lanes:], f.w[r*f.ld:], f.ld, c, r+vec.Rows)
 	}
 }
 
 // mulWT sets u = W^T v for the first n rows.
 func (f *factor) mulWT(u, v []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
-		vec.TileT(u[r*lanes:], f.w[r*f.ld+r:], f.ld, v[r*lanes:], vec.Up8(n)-r)
+		vec.TileT(u[r*vec.Lanes:], f.w[r*f.ld+r:], f.ld, v[r*vec.Lanes:], vec.Up8(n)-r)
 	}
 }
 
 // squares sets q[j] to the squared norm of column j of W c.
 func (f *factor) squares(q, c []float64) {
-	clear(q[:lanes])
+	clear(q[:vec.Lanes])
 	for r := 0; r < f.n; r += vec.Rows {
 		vec.TileSquares(q, f.w[r*f.ld:], f.ld, c, r+vec.Rows)
 	}

@@ -1,6 +1,9 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/vec"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
 
 // filling computes the covariances of up to 24 new observations for the factor.
 type filling struct {
@@ -11,8 +14,8 @@ type filling struct {
 
 // factorise fills the empty factor of c with y and noise at its first points.
 func (m *model) factorise(c *core, y, noise []float64) error {
-	for n := 0; n < len(y); n += lanes {
-		k := min(lanes, len(y)-n)
+	for n := 0; n < len(y); n += vec.Lanes {
+		k := min(vec.Lanes, len(y)-n)
 		if err := m.extend(c, y[n:n+k], noise[n:n+k]); err != nil {
 			return err
 		}
@@ -29,27 +32,27 @@ func (m *model) extend(c *core, y, noise []float64) error {
 	}
 	s, b, n, p := m.fill, m.fill.block, c.f.n, c.points
 	b.m, b.y, b.noise = len(y), y, noise
-	s.lane = vec.Grown(s.lane, p.width*lanes)
-	for i := range lanes {
+	s.lane = vec.Grown(s.lane, p.width*vec.Lanes)
+	for i := range vec.Lanes {
 		c.eval.embed(c.point, p.at(n+min(i, b.m-1)))
 		for q, v := range c.point {
-			s.lane[q*lanes+i] = v
+			s.lane[q*vec.Lanes+i] = v
 		}
 	}
 	s.job = panel{rows: p.rows, rowCap: p.cap, lane: s.lane, n: n, out: b.cross}
 	c.eval.panel(&s.job)
-	clear(b.cross[n*lanes : vec.Up8(n)*lanes])
-	if err := checkPanel(b.cross[:n*lanes]); err != nil {
+	clear(b.cross[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
+	if err := checkPanel(b.cross[:n*vec.Lanes]); err != nil {
 		return err
 	}
 	for i := range b.m {
 		c.eval.embed(c.point, p.at(n+i))
 		b.prior[i] = p.prior[n+i]
-		s.job = panel{rows: c.point, rowCap: 1, lane: s.lane, n: 1, out: b.self[i*lanes : (i+1)*lanes]}
+		s.job = panel{rows: c.point, rowCap: 1, lane: s.lane, n: 1, out: b.self[i*vec.Lanes : (i+1)*vec.Lanes]}
 		c.eval.panel(&s.job)
-		b.self[i*lanes+i] = b.prior[i]
+		b.self[i*vec.Lanes+i] = b.prior[i]
 	}
-	if err := checkPanel(b.self[:b.m*lanes]); err != nil {
+	if err := checkPanel(b.self[:b.m*vec.Lanes]); err != nil {
 		return err
 	}
 	if !c.f.appendBlock(b) {
@@ -59,7 +62,7 @@ func (m *model) extend(c *core, y, noise []float64) error {
 }
 
 // nothing are the weights with which a sum is zero where all is finite, else NaN.
-var nothing [8 * lanes]float64
+var nothing [8 * vec.Lanes]float64
 
 // checkPanel refuses a panel of covariances that are not all finite.
 func checkPanel(p []float64) error {
@@ -73,8 +76,8 @@ func checkPanel(p []float64) error {
 		return nil
 	}
 	for k, v := range p {
-		if !finite(v) {
-			return &ValueError{nameCov, k / lanes, v}
+		if !check.IsFinite(v) {
+			return &ValueError{What: check.NameCov, Index: k / vec.Lanes, Value: v}
 		}
 	}
 	return nil

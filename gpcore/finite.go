@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -34,7 +35,7 @@ func NewFinite(k Kernel, x []float64) (*Finite, error) {
 	if len(x) == 0 || len(x)%d != 0 {
 		return nil, ErrShape
 	}
-	if err := checkFinite(nameX, x); err != nil {
+	if err := check.Finite(check.NameX, x); err != nil {
 		return nil, err
 	}
 	m := len(x) / d
@@ -42,8 +43,8 @@ func NewFinite(k Kernel, x []float64) (*Finite, error) {
 	left := make([]float64, m) // variance not yet explained
 	for i := range left {
 		left[i] = k.Variance(s.at(i))
-		if !finite(left[i]) {
-			return nil, &ValueError{nameCov, i, left[i]}
+		if !check.IsFinite(left[i]) {
+			return nil, &ValueError{What: check.NameCov, Index: i, Value: left[i]}
 		}
 	}
 	limit := 1e-12 * slices.Max(left)

@@ -24,7 +24,7 @@ func (e *generic) prior(x []float64) float64 {
 // lane gathers lane j.
 func (e *generic) lane(p *panel, j int) []float64 {
 	for i := range e.y {
-		e.y[i] = p.lane[(e.offset+i)*lanes+j]
+		e.y[i] = p.lane[(e.offset+i)*vec.Lanes+j]
 	}
 	return e.y
 }
@@ -32,10 +32,10 @@ func (e *generic) lane(p *panel, j int) []float64 {
 func (e *generic) panel(p *panel) {
 	d := len(e.y)
 	rows := p.leaf(e.offset, d)
-	for j := range lanes {
+	for j := range vec.Lanes {
 		y := e.lane(p, j)
 		for k := range p.n {
-			p.out[k*lanes+j] = e.k.Cov(rows[k*d:k*d+d], y)
+			p.out[k*vec.Lanes+j] = e.k.Cov(rows[k*d:k*d+d], y)
 		}
 	}
 	p.combine()
@@ -44,15 +44,15 @@ func (e *generic) panel(p *panel) {
 func (e *generic) gradient(p *panel, w, g []float64) {
 	d := len(e.y)
 	rows := p.leaf(e.offset, d)
-	for j := range lanes {
+	for j := range vec.Lanes {
 		y := e.lane(p, j)
 		for k := range p.n {
-			if w[k*lanes+j] == 0 {
+			if w[k*vec.Lanes+j] == 0 {
 				continue
 			}
 			e.k.Gradient(e.g, y, rows[k*d:k*d+d])
 			for i, v := range e.g {
-				g[(e.offset+i)*lanes+j] += float64(w[k*lanes+j] * v)
+				g[(e.offset+i)*vec.Lanes+j] += float64(w[k*vec.Lanes+j] * v)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func (e *generic) gradient(p *panel, w, g []float64) {
 
 func (e *generic) rowGradient(p *panel, w, g []float64) {
 	row := p.leaf(e.offset, len(e.y))[:len(e.y)]
-	for j := range lanes {
+	for j := range vec.Lanes {
 		if w[j] != 0 {
 			e.k.Gradient(e.g, row, e.lane(p, j))
 			vec.Axpy(g[e.offset:e.offset+len(e.g)], w[j], e.g)
@@ -72,10 +72,10 @@ func (e *generic) hyper(p *panel, w, g []float64) {
 	d := len(e.y)
 	rows := p.leaf(e.offset, d)
 	e.h = vec.Grown(e.h, e.k.NumParams())
-	for j := range lanes {
+	for j := range vec.Lanes {
 		y := e.lane(p, j)
 		for k := range p.n {
-			if v := w[k*lanes+j]; v != 0 {
+			if v := w[k*vec.Lanes+j]; v != 0 {
 				e.k.ParamGradient(e.h, rows[k*d:k*d+d], y)
 				vec.Axpy(g[:len(e.h)], v, e.h)
 			}
@@ -84,8 +84,8 @@ func (e *generic) hyper(p *panel, w, g []float64) {
 }
 
 func (e *generic) pull(dst, g, _ []float64) {
-	o := e.offset * lanes
-	for i := range len(e.y) * lanes {
+	o := e.offset * vec.Lanes
+	for i := range len(e.y) * vec.Lanes {
 		dst[i] += g[o+i]
 	}
 }

@@ -1,5 +1,7 @@
 package gpcore
 
+import "github.com/labtuner/tuner/gpcore/internal/check"
+
 // GP is an exact Gaussian process with zero prior mean on at most Cap
 // observations, each with a noise variance of its own:
 //
@@ -73,13 +75,13 @@ func (g *GP) check(x []float64, y, noise float64) error {
 	if len(x) != g.m.points.d {
 		panic("gpcore: point has the wrong number of coordinates")
 	}
-	if err := checkFinite(nameX, x); err != nil {
+	if err := check.Finite(check.NameX, x); err != nil {
 		return err
 	}
-	if err := checkTarget(0, y); err != nil {
+	if err := check.Target(0, y); err != nil {
 		return err
 	}
-	return checkNoiseAt(0, noise)
+	return check.Noise(0, noise)
 }
 
 // Append adds an observation at x (d coordinates). O(n^2). It returns ErrFull,
@@ -151,7 +153,7 @@ func (g *GP) SetTarget(i int, y float64) error {
 	if !g.holds(i) {
 		return ErrIndex
 	}
-	if err := checkTarget(i, y); err != nil {
+	if err := check.Target(i, y); err != nil {
 		return err
 	}
 	g.m.f.setTarget(i, y)
@@ -164,7 +166,7 @@ func (g *GP) SetTargets(y []float64) error {
 	if len(y) != g.m.f.n {
 		return ErrShape
 	}
-	if err := checkTargets(y); err != nil {
+	if err := check.Targets(y); err != nil {
 		return err
 	}
 	g.m.f.setTargets(y)
@@ -179,7 +181,7 @@ func (g *GP) SetNoise(i int, noiseVariance float64) error {
 	if !g.holds(i) {
 		return ErrIndex
 	}
-	if err := checkNoiseAt(i, noiseVariance); err != nil {
+	if err := check.Noise(i, noiseVariance); err != nil {
 		return err
 	}
 	n, err := g.m.prepareNoise(i, noiseVariance)

@@ -97,7 +97,7 @@ func (e *inner) prior(x []float64) float64 {
 
 func (e *inner) panel(p *panel) {
 	e.job = vec.Pairs{
-		Rows: p.leaf(e.offset, len(e.scale)), Lanes: p.lane[e.offset*lanes:], N: p.n, D: len(e.scale),
+		Rows: p.leaf(e.offset, len(e.scale)), Lanes: p.lane[e.offset*vec.Lanes:], N: p.n, D: len(e.scale),
 		Variance: 1, Out: p.out, Weights: p.weights, Sum: p.sum,
 	}
 	vec.Inner(&e.job)
@@ -107,16 +107,16 @@ func (e *inner) gradient(p *panel, w, g []float64) {
 	d := len(e.scale)
 	rows := p.leaf(e.offset, d)
 	for i := range d {
-		gi := g[(e.offset+i)*lanes : (e.offset+i+1)*lanes]
+		gi := g[(e.offset+i)*vec.Lanes : (e.offset+i+1)*vec.Lanes]
 		for k := range p.n {
-			vec.Axpy(gi, rows[k*d+i], w[k*lanes:])
+			vec.Axpy(gi, rows[k*d+i], w[k*vec.Lanes:])
 		}
 	}
 }
 
 func (e *inner) rowGradient(p *panel, w, g []float64) {
 	for i := range e.scale {
-		g[e.offset+i] += vec.Dot(w[:lanes], p.lane[(e.offset+i)*lanes:])
+		g[e.offset+i] += vec.Dot(w[:vec.Lanes], p.lane[(e.offset+i)*vec.Lanes:])
 	}
 }
 
@@ -124,16 +124,16 @@ func (e *inner) hyper(p *panel, w, g []float64) {
 	d := len(e.scale)
 	rows := p.leaf(e.offset, d)
 	for i := range d {
-		lane := p.lane[(e.offset+i)*lanes : (e.offset+i+1)*lanes]
+		lane := p.lane[(e.offset+i)*vec.Lanes : (e.offset+i+1)*vec.Lanes]
 		for k := range p.n {
-			g[i] += float64(rows[k*d+i] * vec.Dot(lane, w[k*lanes:]))
+			g[i] += float64(rows[k*d+i] * vec.Dot(lane, w[k*vec.Lanes:]))
 		}
 	}
 }
 
 func (e *inner) pull(dst, g, _ []float64) {
 	for i, c := range e.scale {
-		vec.Axpy(dst[i*lanes:(i+1)*lanes], c, g[(e.offset+i)*lanes:])
+		vec.Axpy(dst[i*vec.Lanes:(i+1)*vec.Lanes], c, g[(e.offset+i)*vec.Lanes:])
 	}
 }
 
@@ -174,13 +174,13 @@ func (k *level) WithParams(logs []float64) Kernel {
 }
 
 func (k *level) hyper(p *panel, w, g []float64) {
-	for _, v := range w[:p.n*lanes] {
+	for _, v := range w[:p.n*vec.Lanes] {
 		g[0] += float64(k.variance * v)
 	}
 }
 
 func (k *level) panel(p *panel) {
-	for i := range p.out[:p.n*lanes] {
+	for i := range p.out[:p.n*vec.Lanes] {
 		p.out[i] = k.variance
 	}
 	p.combine()

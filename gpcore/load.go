@@ -1,5 +1,7 @@
 package gpcore
 
+import "github.com/labtuner/tuner/gpcore/internal/check"
+
 // Load replaces all observations: x is n x d row-major, y and noiseVariance have n
 // elements. O(n^3/3) operations, in blocks of 24. The first call of a method that
 // refactorises (Load, SetNoises, SetKernel, Refresh, StartRebuild) allocates a
@@ -13,7 +15,7 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 	if n > g.m.points.cap {
 		return ErrFull
 	}
-	for _, err := range []error{checkFinite(nameX, x), checkTargets(y), checkNoise(noiseVariance)} {
+	for _, err := range []error{check.Finite(check.NameX, x), check.Targets(y), check.Noises(noiseVariance)} {
 		if err != nil {
 			return err
 		}
@@ -30,7 +32,7 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 	if len(noiseVariance) != n {
 		return ErrShape
 	}
-	if err := checkNoise(noiseVariance); err != nil {
+	if err := check.Noises(noiseVariance); err != nil {
 		return err
 	}
 	g.AbandonRebuild()

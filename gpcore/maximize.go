@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+
+	"github.com/labtuner/tuner/gpcore/internal/check"
 )
 
 // Problem is one function with its domain.
@@ -110,7 +112,7 @@ func (p *Problem) check() error {
 		if len(p.Axes) > 0 || len(p.List) == 0 || len(p.List)%d != 0 {
 			return fmt.Errorf("gpcore: a list needs rows of %d coordinates, and no axes beside it", d)
 		}
-		return checkFinite("list", p.List)
+		return check.Finite("list", p.List)
 	}
 	if len(p.Axes) != d {
 		return fmt.Errorf("gpcore: %d coordinates need as many axes, not %d", d, len(p.Axes))

@@ -1,6 +1,10 @@
 package gpcore
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/check"
+)
 
 // climber is a local search from one start: projected quasi-Newton ascent in a box
 // (BFGS with backtracking; Nocedal & Wright 2006, section 6.1, projected as in Bertsekas
@@ -104,7 +108,7 @@ func (c *climber) receive(v float64, grad []float64, b *box, tol float64) {
 func (c *climber) backtrack(v float64, b *box) {
 	c.backs++
 	t := 0.3
-	if finite(v) && c.promise > 0 {
+	if check.IsFinite(v) && c.promise > 0 {
 		t = min(max(c.promise/(2*(c.promise+c.value-v)), 0.1), 0.5)
 	}
 	c.step *= t
@@ -171,7 +175,7 @@ func (c *climber) propose(b *box, tol float64) {
 		return
 	}
 	c.reset(b)
-	if slope = c.newton(b); !(slope > 0) || !finite(slope) || !c.along(b) {
+	if slope = c.newton(b); !(slope > 0) || !check.IsFinite(slope) || !c.along(b) {
 		c.done = true
 	}
 }

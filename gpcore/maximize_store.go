@@ -1,6 +1,10 @@
 package gpcore
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
 
 // covariances are those of watched points with the observations, kept from update to
 // update. Each observation has a place for as long as it stays, since its index changes
@@ -20,10 +24,10 @@ const mostKept = 1 << 23
 
 func newCovariances(panels, capacity int) covariances {
 	s := covariances{places: capacity}
-	if panels == 0 || panels > mostKept/(lanes*capacity) {
+	if panels == 0 || panels > mostKept/(vec.Lanes*capacity) {
 		return s
 	}
-	s.kept = make([]float64, panels*capacity*lanes)
+	s.kept = make([]float64, panels*capacity*vec.Lanes)
 	s.of, s.free, s.newcomers = make([]int, 0, capacity), make([]int, 0, capacity), make([]int, 0, maxRankOne)
 	s.alpha = make([]float64, capacity)
 	return s
@@ -31,7 +35,7 @@ func newCovariances(panels, capacity int) covariances {
 
 // panel are the covariances of panel i.
 func (s *covariances) panel(i int) []float64 {
-	return s.kept[i*s.places*lanes : (i+1)*s.places*lanes]
+	return s.kept[i*s.places*vec.Lanes : (i+1)*s.places*vec.Lanes]
 }
 
 // take stores a panel in which the rows are the observations in their order.
@@ -41,7 +45,7 @@ func (s *covariances) take(i int, b []float64) {
 	}
 	p := s.panel(i)
 	for j, at := range s.of {
-		copy(p[at*lanes:(at+1)*lanes], b[j*lanes:(j+1)*lanes])
+		copy(p[at*vec.Lanes:(at+1)*vec.Lanes], b[j*vec.Lanes:(j+1)*vec.Lanes])
 	}
 }
 

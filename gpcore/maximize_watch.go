@@ -46,8 +46,8 @@ type Watch struct {
 
 // watchScratch is one worker's.
 type watchScratch struct {
-	mean, sum, q [lanes]float64
-	dots         [maxRankOne][lanes]float64
+	mean, sum, q [vec.Lanes]float64
+	dots         [maxRankOne][vec.Lanes]float64
 	job          panel
 }
 
@@ -83,7 +83,7 @@ func NewWatch(g *GP, x []float64) *Watch {
 		w.terms[i].v, w.terms[i].placed = cut(n), cut(n)
 	}
 	w.terms = w.terms[:0]
-	w.store = newCovariances((m+lanes-1)/lanes, g.Cap())
+	w.store = newCovariances((m+vec.Lanes-1)/vec.Lanes, g.Cap())
 	return w
 }
 
@@ -127,10 +127,10 @@ func (w *Watch) embed() {
 	r, d := w.reader, w.d
 	width := r.eval.width
 	w.lane = vec.Grown(w.lane, vec.Up24(w.size)*width)
-	for base := 0; base < w.size; base += lanes {
-		k := min(lanes, w.size-base)
+	for base := 0; base < w.size; base += vec.Lanes {
+		k := min(vec.Lanes, w.size-base)
 		r.load(w.x[base*d:], k)
-		copy(w.lane[base*width:(base+lanes)*width], r.lane)
+		copy(w.lane[base*width:(base+vec.Lanes)*width], r.lane)
 		copy(w.prio[base:base+k], r.prior[:k])
 	}
 }
@@ -205,7 +205,7 @@ func (w *Watch) removalTerm(i, kept int) bool {
 	r.covariances()
 	clear(w.k)
 	for j := range kept {
-		w.k[j] = r.b[j*lanes]
+		w.k[j] = r.b[j*vec.Lanes]
 	}
 	t := w.next()
 	for row := 0; row < kept; row += vec.Rows {
@@ -264,9 +264,9 @@ const watchRows = 64
 // update computes the points from..to-1, from a multiple of 24, by means of a reader.
 func (w *Watch) update(r *view, s *watchScratch, from, to int) {
 	r.follow()
-	panels := (w.size + lanes - 1) / lanes
-	for base := from; base < to; base += lanes {
-		if w.fresh || base/lanes == w.turn%panels {
+	panels := (w.size + vec.Lanes - 1) / vec.Lanes
+	for base := from; base < to; base += vec.Lanes {
+		if w.fresh || base/vec.Lanes == w.turn%panels {
 			w.afresh(r, s, base)
 			continue
 		}
@@ -275,25 +275,25 @@ func (w *Watch) update(r *view, s *watchScratch, from, to int) {
 }
 
 func (w *Watch) afresh(r *view, s *watchScratch, base int) {
-	width, k := r.eval.width, min(lanes, w.size-base)
-	copy(r.lane, w.lane[base*width:(base+lanes)*width])
+	width, k := r.eval.width, min(vec.Lanes, w.size-base)
+	copy(r.lane, w.lane[base*width:(base+vec.Lanes)*width])
 	r.covariances()
 	w.m.f.squares(s.q[:], r.b)
 	copy(w.mean[base:base+k], r.sum[:])
 	copy(w.q[base:base+k], s.q[:k])
-	w.store.take(base/lanes, r.b)
+	w.store.take(base/vec.Lanes, r.b)
 }
 
 // follow updates a panel by the terms of rank one.
 func (w *Watch) follow(r *view, s *watchScratch, base int) {
 	width := r.eval.width
-	lane, k := w.lane[base*width:(base+lanes)*width], min(lanes, w.size-base)
-	s.mean = [lanes]float64{}
-	s.dots = [maxRankOne][lanes]float64{}
+	lane, k := w.lane[base*width:(base+vec.Lanes)*width], min(vec.Lanes, w.size-base)
+	s.mean = [vec.Lanes]float64{}
+	s.dots = [maxRankOne][vec.Lanes]float64{}
 	if len(w.terms) > 0 && w.terms[0].tau != 0 {
 		s.job = panel{rows: w.gone, rowCap: 1, lane: lane, n: 1, out: r.b}
 		r.eval.panel(&s.job)
-		for l := range lanes {
+		for l := range vec.Lanes {
 			s.dots[0][l] = w.terms[0].tau * r.b[l]
 		}
 	}
@@ -314,15 +314,15 @@ func (w *Watch) follow(r *view, s *watchScratch, base int) {
 // store, after those of new observations have come in.
 func (w *Watch) combineKept(r *view, s *watchScratch, base int, lane []float64) {
 	st, c := &w.store, w.m.points
-	all := st.panel(base / lanes)
+	all := st.panel(base / vec.Lanes)
 	for i, at := range st.newcomers {
 		j := w.m.f.n - len(st.newcomers) + i
-		s.job = panel{rows: c.rows, rowCap: c.cap, first: j, lane: lane, n: 1, out: all[at*lanes : (at+1)*lanes]}
+		s.job = panel{rows: c.rows, rowCap: c.cap, first: j, lane: lane, n: 1, out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
 		r.eval.panel(&s.job)
 	}
 	for first := 0; first < st.used; first += watchRows {
 		last := min(first+watchRows, st.used)
-		b := all[first*lanes : last*lanes]
+		b := all[first*vec.Lanes : last*vec.Lanes]
 		addCombined(&s.mean, s, st.alpha[first:last], b)
 		for i := range w.terms {
 			addCombined(&s.dots[i], s, w.terms[i].placed[first:last], b)
@@ -345,7 +345,7 @@ func (w *Watch) combineAnew(r *view, s *watchScratch, lane []float64) {
 }
 
 // addCombined adds the weighted sum of the rows of a panel to 24 sums.
-func addCombined(to *[lanes]float64, s *watchScratch, weights, b []float64) {
+func addCombined(to *[vec.Lanes]float64, s *watchScratch, weights, b []float64) {
 	vec.Combine(s.sum[:], weights, b)
 	for l, v := range &s.sum {
 		to[l] += v

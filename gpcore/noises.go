@@ -1,6 +1,10 @@
 package gpcore
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/check"
+)
 
 // NoiseRule says how [GP.TrackNoises] follows noise variances that all move.
 type NoiseRule struct {
@@ -41,7 +45,7 @@ func (g *GP) TrackNoises(want []float64, rule NoiseRule) (NoiseReport, error) {
 	if len(want) != n {
 		return NoiseReport{}, ErrShape
 	}
-	if err := checkNoise(want); err != nil {
+	if err := check.Noises(want); err != nil {
 		return NoiseReport{}, err
 	}
 	if n <= rule.Exact {

@@ -3,6 +3,8 @@ package gpcore
 import (
 	"math"
 	"math/big"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // oracle is the posterior of a process's data by a Cholesky factorisation in 160
@@ -26,12 +28,12 @@ func gram(g *GP) [][]float64 {
 	for i := range k {
 		k[i] = make([]float64, n)
 	}
-	for c := 0; c < n; c += lanes {
-		m := min(lanes, n-c)
+	for c := 0; c < n; c += vec.Lanes {
+		m := min(vec.Lanes, n-c)
 		r.load(g.m.points.x[c*d:], m)
 		r.covariances()
 		for i := range n {
-			copy(k[i][c:c+m], r.b[i*lanes:])
+			copy(k[i][c:c+m], r.b[i*vec.Lanes:])
 		}
 	}
 	for i := range k {
@@ -103,7 +105,7 @@ func (o *oracle) predict(g *GP, x []float64) (mean, variance []float64) {
 		r.load(x[:d], 1)
 		r.covariances()
 		for i := range k {
-			k[i] = r.b[i*lanes]
+			k[i] = r.b[i*vec.Lanes]
 		}
 		v := o.solve(k)
 		m, q := bigFloat(0), bigFloat(r.prior[0])

@@ -75,7 +75,7 @@ func (b *builder) leaf(w int) int {
 
 // scratch is a panel's worth of memory.
 func (b *builder) scratch() []float64 {
-	return make([]float64, vec.Up24(b.capacity)*lanes)
+	return make([]float64, vec.Up24(b.capacity)*vec.Lanes)
 }
 
 // child prepares any kernel: its own way, or pair by pair.

@@ -26,7 +26,7 @@ type Path struct {
 	w      []float64 // two normals a wave, over sqrt(waves)
 
 	point, lane, b, e, x []float64
-	sum                  [lanes]float64
+	sum                  [vec.Lanes]float64
 	job                  panel
 }
 
@@ -67,8 +67,8 @@ func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 
 func (p *Path) takeScratch() {
 	width := p.eval.width
-	p.point, p.lane = make([]float64, width), make([]float64, width*lanes)
-	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*lanes), make([]float64, width*lanes), make([]float64, p.d*lanes)
+	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
+	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
 }
 
 // Fork is the same function with scratch of its own, for another goroutine.
@@ -121,12 +121,12 @@ func (p *Path) priorGradient(g, e []float64) {
 // load embeds m points as lanes and sets up the job; the lanes left over repeat the
 // last point.
 func (p *Path) load(x []float64, m int) {
-	for i := range lanes {
+	for i := range vec.Lanes {
 		if i < m {
 			p.eval.embed(p.point, x[i*p.d:(i+1)*p.d])
 		}
 		for q, v := range p.point {
-			p.lane[q*lanes+i] = v
+			p.lane[q*vec.Lanes+i] = v
 		}
 	}
 	p.job = panel{rows: p.points.rows, rowCap: p.points.cap, lane: p.lane, n: p.n, out: p.b, weights: p.v, sum: p.sum[:]}
@@ -138,8 +138,8 @@ func (p *Path) Values(dst, x []float64) {
 	if len(x) != len(dst)*p.d {
 		panic("gpcore: Values needs d coordinates for each value")
 	}
-	for j := 0; j < len(dst); j += lanes {
-		m := min(lanes, len(dst)-j)
+	for j := 0; j < len(dst); j += vec.Lanes {
+		m := min(vec.Lanes, len(dst)-j)
 		p.load(x[j*p.d:], m)
 		p.eval.panel(&p.job)
 		for i := range m {
@@ -159,9 +159,9 @@ func (p *Path) Gradient(grad, x []float64) float64 {
 	p.eval.panel(&p.job)
 	value := p.sum[0] + p.prior(p.point)
 	// The panel has been used; it now holds the weights of lane 0.
-	clear(p.b[:p.n*lanes])
+	clear(p.b[:p.n*vec.Lanes])
 	for i, v := range p.v {
-		p.b[i*lanes] = v
+		p.b[i*vec.Lanes] = v
 	}
 	clear(p.e)
 	clear(p.x)
@@ -169,11 +169,11 @@ func (p *Path) Gradient(grad, x []float64) float64 {
 	g := make([]float64, len(p.point))
 	p.priorGradient(g, p.point)
 	for q, v := range g {
-		p.e[q*lanes] += v
+		p.e[q*vec.Lanes] += v
 	}
 	p.eval.pull(p.x, p.e, p.lane)
 	for i := range grad {
-		grad[i] = p.x[i*lanes]
+		grad[i] = p.x[i*vec.Lanes]
 	}
 	return value
 }

@@ -128,10 +128,10 @@ func (w *wound) hyper(p *panel, weights, g []float64) { w.plain.hyper(p, weights
 
 func (w *wound) pull(dst, g, lane []float64) {
 	for i, t := range w.turn {
-		o := (w.offset + 2*i) * lanes
-		for j := range lanes {
-			cos, sin := lane[o+j], lane[o+lanes+j]
-			dst[i*lanes+j] += t * (cos*g[o+lanes+j] - sin*g[o+j])
+		o := (w.offset + 2*i) * vec.Lanes
+		for j := range vec.Lanes {
+			cos, sin := lane[o+j], lane[o+vec.Lanes+j]
+			dst[i*vec.Lanes+j] += t * (cos*g[o+vec.Lanes+j] - sin*g[o+j])
 		}
 	}
 }

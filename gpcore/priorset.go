@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -61,7 +62,7 @@ func NewPriorSet(priors []Prior, capacity int) *PriorSet {
 		if p.Kernel.Dim() != priors[0].Kernel.Dim() {
 			panic("gpcore: the kernels of a prior set must have one dimension")
 		}
-		if !finite(p.Mean) || checkNoiseAt(0, p.NoiseVariance) != nil || checkNoiseAt(0, p.Weight) != nil {
+		if !check.IsFinite(p.Mean) || check.Noise(0, p.NoiseVariance) != nil || check.Noise(0, p.Weight) != nil {
 			panic("gpcore: a prior's mean, noise variance and weight must be finite, the latter two not negative")
 		}
 		if p.Weight == 0 {
@@ -131,7 +132,7 @@ func (s *PriorSet) LogEvidence(i int) float64 { return s.evidence[i] }
 // by more than the data (a mean or a noise that is estimated) and judge it by what it
 // holds. It panics unless v is finite.
 func (s *PriorSet) SetLogEvidence(i int, v float64) {
-	if !finite(v) {
+	if !check.IsFinite(v) {
 		panic("gpcore: a log evidence must be finite")
 	}
 	s.evidence[i] = v

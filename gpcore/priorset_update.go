@@ -1,6 +1,10 @@
 package gpcore
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/check"
+)
 
 // each runs f on every prior that is left and stops at the first error.
 func (s *PriorSet) each(f func(i int, g *GP, p Prior) error) error {
@@ -123,9 +127,9 @@ func (s *PriorSet) SetTarget(i int, y float64) error {
 	if !s.lead().holds(i) {
 		return ErrIndex
 	}
-	err := s.each(func(_ int, _ *GP, p Prior) error { return checkTarget(i, y-p.Mean) })
+	err := s.each(func(_ int, _ *GP, p Prior) error { return check.Target(i, y-p.Mean) })
 	if err == nil {
-		err = checkTarget(i, y)
+		err = check.Target(i, y)
 	}
 	if err != nil {
 		return err
@@ -139,7 +143,7 @@ func (s *PriorSet) SetNoise(i int, noiseVariance float64) error {
 	if !s.lead().holds(i) {
 		return ErrIndex
 	}
-	if err := checkNoiseAt(i, noiseVariance); err != nil {
+	if err := check.Noise(i, noiseVariance); err != nil {
 		return err
 	}
 	err := s.each(func(m int, g *GP, p Prior) (err error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"pgregory.net/rapid"
 )
@@ -218,7 +219,7 @@ func (s *machine) Check(t *rapid.T) {
 		}
 	}
 	for _, v := range snapshot(s.g) {
-		if !finite(v) {
+		if !check.IsFinite(v) {
 			t.Fatal("not finite")
 		}
 	}

@@ -25,7 +25,7 @@ type radial struct {
 // constant by which coordinates over lengthscales are multiplied.
 func radialOf(k *stationary, b *builder) (*radial, float64) {
 	d := len(k.lengthscale)
-	r := &radial{family: k.family, offset: b.leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.scratch(), moments: make([]float64, d*lanes)}
+	r := &radial{family: k.family, offset: b.leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.scratch(), moments: make([]float64, d*vec.Lanes)}
 	switch k.family {
 	case gaussian:
 		r.fill = func(_ *radial, p *vec.Pairs) { vec.Gaussian(p) }
@@ -62,7 +62,7 @@ func (r *radial) panel(p *panel) {
 // pairs sets up r.job without weights.
 func (r *radial) pairs(p *panel, out []float64) {
 	r.job = vec.Pairs{
-		Rows: p.leaf(r.offset, r.d), Lanes: p.lane[r.offset*lanes:],
+		Rows: p.leaf(r.offset, r.d), Lanes: p.lane[r.offset*vec.Lanes:],
 		N: p.n, D: r.d, Variance: r.variance, Out: out,
 	}
 }
@@ -71,7 +71,7 @@ func (r *radial) pairs(p *panel, out []float64) {
 func (r *radial) slopes(p *panel, w []float64) []float64 {
 	r.pairs(p, r.tmp)
 	r.slope(r, &r.job)
-	s := r.tmp[:p.n*lanes]
+	s := r.tmp[:p.n*vec.Lanes]
 	vec.Multiply(s, w)
 	return s
 }
@@ -82,7 +82,7 @@ func (r *radial) gradient(p *panel, w, g []float64) {
 	s := r.slopes(p, w)
 	clear(r.moments)
 	vec.Moments(r.moments, s, &r.job)
-	vec.Axpy(g[r.offset*lanes:(r.offset+r.d)*lanes], 2*r.slopeFactor, r.moments)
+	vec.Axpy(g[r.offset*vec.Lanes:(r.offset+r.d)*vec.Lanes], 2*r.slopeFactor, r.moments)
 }
 
 // rowGradient: the other way round.
@@ -92,7 +92,7 @@ func (r *radial) rowGradient(p *panel, w, g []float64) {
 	vec.Moments(r.moments, s, &r.job)
 	for i := range r.d {
 		sum := 0.0
-		for _, v := range r.moments[i*lanes : (i+1)*lanes] {
+		for _, v := range r.moments[i*vec.Lanes : (i+1)*vec.Lanes] {
 			sum += v
 		}
 		g[r.offset+i] -= float64(2 * r.slopeFactor * sum)
@@ -102,7 +102,7 @@ func (r *radial) rowGradient(p *panel, w, g []float64) {
 // exponentialSlope fills exp(-u)/u, u = sqrt(q), and zero at the kink.
 func (r *radial) exponentialSlope(p *vec.Pairs) {
 	vec.Distances(p)
-	for i, v := range p.Out[:p.N*lanes] {
+	for i, v := range p.Out[:p.N*vec.Lanes] {
 		if v == 0 {
 			continue
 		}
@@ -116,7 +116,7 @@ func (r *radial) power(p *vec.Pairs, exponent float64) {
 	v := p.Variance
 	p.Variance = 1
 	vec.Distances(p)
-	for i, q := range p.Out[:p.N*lanes] {
+	for i, q := range p.Out[:p.N*vec.Lanes] {
 		p.Out[i] = v * vec.Exp(exponent*math.Log1p(q))
 	}
 	p.Variance = v
@@ -149,7 +149,7 @@ func (s *scaled) embed(dst, x []float64) {
 // hyper: variance, lengthscales and, for the rational quadratic, the shape. As q
 // is a sum of (x_i/l_i)^2, the derivative by log l_i is -2 q_i f'(q).
 func (s *scaled) hyper(p *panel, w, g []float64) {
-	n := p.n * lanes
+	n := p.n * vec.Lanes
 	r := s.radial
 	d := r.d
 	r.pairs(p, r.tmp)
@@ -160,11 +160,11 @@ func (s *scaled) hyper(p *panel, w, g []float64) {
 	}
 	slopes, rows := r.slopes(p, w), p.leaf(r.offset, d)
 	for i := range d {
-		lane := p.lane[(r.offset+i)*lanes : (r.offset+i+1)*lanes]
+		lane := p.lane[(r.offset+i)*vec.Lanes : (r.offset+i+1)*vec.Lanes]
 		sum := 0.0
 		for k := range p.n {
 			x := rows[k*d+i]
-			for j, v := range slopes[k*lanes : (k+1)*lanes] {
+			for j, v := range slopes[k*vec.Lanes : (k+1)*vec.Lanes] {
 				t := lane[j] - x
 				sum += float64(v * float64(t*t))
 			}
@@ -179,7 +179,7 @@ func (r *radial) hyperShape(p *panel, w []float64) float64 {
 	v, a, sum := r.variance, r.shape, 0.0
 	r.job.Variance = 1
 	vec.Distances(&r.job)
-	for i, q := range r.tmp[:p.n*lanes] {
+	for i, q := range r.tmp[:p.n*vec.Lanes] {
 		l := math.Log1p(q)
 		sum += float64(w[i] * vec.Exp(-a*l) * (q/(1+q) - l))
 	}
@@ -188,8 +188,8 @@ func (r *radial) hyperShape(p *panel, w []float64) float64 {
 
 func (s *scaled) pull(dst, g, _ []float64) {
 	for i, c := range s.scale {
-		for j, v := range g[(s.offset+i)*lanes : (s.offset+i+1)*lanes] {
-			dst[i*lanes+j] += float64(c * v)
+		for j, v := range g[(s.offset+i)*vec.Lanes : (s.offset+i+1)*vec.Lanes] {
+			dst[i*vec.Lanes+j] += float64(c * v)
 		}
 	}
 }

@@ -1,5 +1,10 @@
 package gpcore
 
+import (
+	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
 // rebuild is a factorisation in progress beside the process's own: a core with
 // another kernel or other noises that follows every change of the observations.
 // Its factor covers the first to.f.n of them.
@@ -23,7 +28,7 @@ func (g *GP) StartRebuild(k Kernel, noiseVariance []float64) error {
 	if noiseVariance == nil {
 		noiseVariance = g.m.f.noise[:n]
 	}
-	if err := checkNoise(noiseVariance); err != nil {
+	if err := check.Noises(noiseVariance); err != nil {
 		return err
 	}
 	g.AbandonRebuild()
@@ -48,7 +53,7 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 	n := g.m.f.n
 	for rows > 0 && r.to.f.n < n && r.err == nil {
 		at := r.to.f.n
-		m := min(rows, lanes, n-at)
+		m := min(rows, vec.Lanes, n-at)
 		r.err = g.m.extend(r.to, g.m.f.y[at:at+m], r.noise[at:at+m])
 		rows -= m
 	}

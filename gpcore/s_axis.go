@@ -3,6 +3,8 @@ package gpcore
 import (
 	"fmt"
 	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/check"
 )
 
 // Axis is the range of one coordinate. At most one of Step and Levels is set; without
@@ -19,16 +21,16 @@ type Axis struct {
 func (a *Axis) check() error {
 	if len(a.Levels) > 0 {
 		for i, v := range a.Levels {
-			if !finite(v) || !finite(v-a.Levels[0]) || i > 0 && v <= a.Levels[i-1] {
+			if !check.IsFinite(v) || !check.IsFinite(v-a.Levels[0]) || i > 0 && v <= a.Levels[i-1] {
 				return fmt.Errorf("gpcore: levels must be finite, as their range, and ascending; level %d is %g", i, v)
 			}
 		}
 		return nil
 	}
-	if !finite(a.Low) || !finite(a.High) || a.Low > a.High || !finite(a.High-a.Low) {
+	if !check.IsFinite(a.Low) || !check.IsFinite(a.High) || a.Low > a.High || !check.IsFinite(a.High-a.Low) {
 		return fmt.Errorf("gpcore: range [%g, %g] must be finite with low <= high", a.Low, a.High)
 	}
-	if !finite(a.Step) || a.Step < 0 {
+	if !check.IsFinite(a.Step) || a.Step < 0 {
 		return fmt.Errorf("gpcore: step %g must be finite and not negative", a.Step)
 	}
 	if a.Step > 0 && (a.High-a.Low)/a.Step > mostSteps {

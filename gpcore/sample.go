@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -22,7 +23,7 @@ func NewJoint(g *GP, x []float64) (*Joint, error) {
 	if len(x)%d != 0 {
 		return nil, ErrShape
 	}
-	if err := checkFinite(nameX, x); err != nil {
+	if err := check.Finite(check.NameX, x); err != nil {
 		return nil, err
 	}
 	m := len(x) / d

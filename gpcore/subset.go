@@ -140,7 +140,7 @@ type picked struct {
 }
 
 func (k *subset) compile(b *builder) evaluator {
-	return &picked{b.child(k.part), k, make([]float64, 0, len(k.coords)), make([]float64, len(k.coords)*lanes)}
+	return &picked{b.child(k.part), k, make([]float64, 0, len(k.coords)), make([]float64, len(k.coords)*vec.Lanes)}
 }
 
 func (e *picked) embed(dst, x []float64) {
@@ -151,8 +151,8 @@ func (e *picked) pull(dst, g, lane []float64) {
 	clear(e.part)
 	e.evaluator.pull(e.part, g, lane)
 	for i, c := range e.k.coords {
-		for j, v := range e.part[i*lanes : (i+1)*lanes] {
-			dst[c*lanes+j] += v
+		for j, v := range e.part[i*vec.Lanes : (i+1)*vec.Lanes] {
+			dst[c*vec.Lanes+j] += v
 		}
 	}
 }

@@ -10,10 +10,10 @@ type view struct {
 	eval    compiled
 	point   []float64 // embedding of one point
 	lane    []float64 // width x 24 embedded candidates
-	prior   [lanes]float64
+	prior   [vec.Lanes]float64
 	b       []float64 // vec.Up24(cap) x 24 covariances of the data with the lanes
 	k, l    []float64 // vec.Up24(cap): covariances of the data with one point, and W times them
-	sum, q  [lanes]float64
+	sum, q  [vec.Lanes]float64
 	job     panel
 	self    panel      // the lanes against themselves
 	rows    []float64  // the lanes as rows
@@ -23,8 +23,8 @@ type view struct {
 // newView makes a view with scratch of its own.
 func newView(m *model) *view {
 	n := vec.Up24(m.points.cap)
-	v := make([]float64, (lanes+2)*n)
-	r := &view{m: m, b: v[:lanes*n], k: v[lanes*n : (lanes+1)*n], l: v[(lanes+1)*n:]}
+	v := make([]float64, (vec.Lanes+2)*n)
+	r := &view{m: m, b: v[:vec.Lanes*n], k: v[vec.Lanes*n : (vec.Lanes+1)*n], l: v[(vec.Lanes+1)*n:]}
 	r.take(m.kernel, m.version)
 	return r
 }
@@ -33,7 +33,7 @@ func newView(m *model) *view {
 func (r *view) take(k Kernel, version uint64) {
 	r.version = version
 	r.eval = compile(k, r.m.points.cap)
-	r.point, r.lane = make([]float64, r.eval.width), make([]float64, r.eval.width*lanes)
+	r.point, r.lane = make([]float64, r.eval.width), make([]float64, r.eval.width*vec.Lanes)
 	r.grad = nil
 }
 
@@ -49,7 +49,7 @@ func (r *view) predict(mean, variance, x []float64) {
 	r.follow()
 	d := r.m.points.d
 	for j := 0; j < len(mean); {
-		m := min(lanes, len(mean)-j)
+		m := min(vec.Lanes, len(mean)-j)
 		if m < few {
 			mean[j], r.q[0] = r.one(x[j*d:(j+1)*d], variance != nil)
 			m = 1
@@ -86,10 +86,10 @@ func (r *view) single(x []float64, squares bool) float64 {
 	f, c := r.m.f, r.m.points
 	r.eval.embed(r.point, x)
 	r.prior[0] = r.eval.prior(r.point)
-	for b := 0; b < f.n; b += lanes {
+	for b := 0; b < f.n; b += vec.Lanes {
 		r.job = panel{
-			rows: r.point, rowCap: 1, lane: c.blocks[b*c.width : (b+lanes)*c.width],
-			n: 1, out: r.k[b : b+lanes],
+			rows: r.point, rowCap: 1, lane: c.blocks[b*c.width : (b+vec.Lanes)*c.width],
+			n: 1, out: r.k[b : b+vec.Lanes],
 		}
 		r.eval.panel(&r.job)
 	}
@@ -106,13 +106,13 @@ func (r *view) single(x []float64, squares bool) float64 {
 // load embeds m points as lanes; the lanes that are left repeat the last point.
 func (r *view) load(x []float64, m int) {
 	d := r.m.points.d
-	for i := range lanes {
+	for i := range vec.Lanes {
 		if i < m {
 			r.eval.embed(r.point, x[i*d:(i+1)*d])
 			r.prior[i] = r.eval.prior(r.point)
 		}
 		for q, v := range r.point {
-			r.lane[q*lanes+i] = v
+			r.lane[q*vec.Lanes+i] = v
 		}
 	}
 }
@@ -126,15 +126,15 @@ func (r *view) covariances() {
 		weights: r.m.f.alpha, sum: r.sum[:],
 	}
 	r.eval.panel(&r.job)
-	clear(r.b[n*lanes : vec.Up8(n)*lanes])
+	clear(r.b[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
 }
 
 // combine sets dst[j] to sum over i of v_i k(X_i, x_j).
 func (r *view) combine(dst, v, x []float64) {
 	r.follow()
 	d, c := r.m.points.d, r.m.points
-	for j := 0; j < len(dst); j += lanes {
-		m := min(lanes, len(dst)-j)
+	for j := 0; j < len(dst); j += vec.Lanes {
+		m := min(vec.Lanes, len(dst)-j)
 		r.load(x[j*d:], m)
 		r.job = panel{
 			rows: c.rows, rowCap: c.cap, lane: r.lane, n: r.m.f.n, out: r.b,

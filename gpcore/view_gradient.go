@@ -4,26 +4,26 @@ import "github.com/labtuner/tuner/gpcore/internal/vec"
 
 // gradients is the scratch for derivatives.
 type gradients struct {
-	u     []float64              // K^-1 k of one point
-	one   [lanes]float64         // weights of a block
-	v, w  []float64              // panels
-	e     []float64              // derivatives by embedded coordinates, width x 24
-	x     []float64              // by the points' coordinates, d x 24
-	row   []float64              // by one embedded point
-	twice [lanes * lanes]float64 // the identity times two
+	u     []float64                      // K^-1 k of one point
+	one   [vec.Lanes]float64             // weights of a block
+	v, w  []float64                      // panels
+	e     []float64                      // derivatives by embedded coordinates, width x 24
+	x     []float64                      // by the points' coordinates, d x 24
+	row   []float64                      // by one embedded point
+	twice [vec.Lanes * vec.Lanes]float64 // the identity times two
 }
 
 func (r *view) gradients() *gradients {
 	if r.grad == nil {
 		c, d := vec.Up24(r.m.points.cap), r.m.points.d
-		panels := make([]float64, 2*c*lanes)
+		panels := make([]float64, 2*c*vec.Lanes)
 		r.grad = &gradients{
-			u: make([]float64, c), v: panels[:c*lanes], w: panels[c*lanes:],
-			e: make([]float64, r.eval.width*lanes), x: make([]float64, d*lanes),
+			u: make([]float64, c), v: panels[:c*vec.Lanes], w: panels[c*vec.Lanes:],
+			e: make([]float64, r.eval.width*vec.Lanes), x: make([]float64, d*vec.Lanes),
 			row: make([]float64, r.eval.width),
 		}
-		for i := range lanes {
-			r.grad.twice[i*lanes+i] = 2
+		for i := range vec.Lanes {
+			r.grad.twice[i*vec.Lanes+i] = 2
 		}
 	}
 	return r.grad
@@ -50,31 +50,31 @@ func (r *view) deriveRow(dst, w []float64, scale float64) {
 	row := s.row
 	clear(row)
 	r.job = panel{rows: r.point, rowCap: 1, n: 1}
-	for b := 0; b < f.n; b += lanes {
-		m := min(lanes, f.n-b)
+	for b := 0; b < f.n; b += vec.Lanes {
+		m := min(vec.Lanes, f.n-b)
 		copy(s.one[:], w[b:b+m])
 		clear(s.one[m:])
-		r.job.lane = c.blocks[b*c.width : (b+lanes)*c.width]
+		r.job.lane = c.blocks[b*c.width : (b+vec.Lanes)*c.width]
 		r.eval.rowGradient(&r.job, s.one[:], row)
 	}
 	for i, v := range r.point {
 		row[i] *= scale
-		r.lane[i*lanes] = v
+		r.lane[i*vec.Lanes] = v
 	}
 	if scale == -2 {
 		// k(x, x) depends on x twice: lane 0 is the point itself.
-		s.one = [lanes]float64{2}
+		s.one = [vec.Lanes]float64{2}
 		r.job.lane = r.lane
 		r.eval.rowGradient(&r.job, s.one[:], row)
 	}
 	clear(s.e)
 	clear(s.x)
 	for i, v := range row {
-		s.e[i*lanes] = v
+		s.e[i*vec.Lanes] = v
 	}
 	r.eval.pull(s.x, s.e, r.lane)
 	for i := range dst {
-		dst[i] = s.x[i*lanes]
+		dst[i] = s.x[i*vec.Lanes]
 	}
 }
 
@@ -83,20 +83,20 @@ func (r *view) predictGrads(mean, variance, dMean, dVariance, x []float64) {
 	r.follow()
 	f, d := r.m.f, r.m.points.d
 	s := r.gradients()
-	for j := 0; j < len(mean); j += lanes {
-		m := min(lanes, len(mean)-j)
+	for j := 0; j < len(mean); j += vec.Lanes {
+		m := min(vec.Lanes, len(mean)-j)
 		r.load(x[j*d:], m)
 		r.covariances()
 		f.mulW(s.v, r.b, f.n)
 		f.mulWT(s.w, s.v, f.n)
 		vec.SumSquares(r.q[:], s.v, f.n)
-		for i := range s.w[:f.n*lanes] {
+		for i := range s.w[:f.n*vec.Lanes] {
 			s.w[i] *= -2
 		}
 		r.derive(dVariance[j*d:(j+m)*d], s.w, m, true)
 		for k, a := range f.alpha[:f.n] {
-			for i := range lanes {
-				s.w[k*lanes+i] = a
+			for i := range vec.Lanes {
+				s.w[k*vec.Lanes+i] = a
 			}
 		}
 		r.derive(dMean[j*d:(j+m)*d], s.w, m, false)
@@ -120,7 +120,7 @@ func (r *view) derive(dst, w []float64, m int, withPrior bool) {
 	d := r.m.points.d
 	for j := range m {
 		for i := range d {
-			dst[j*d+i] = s.x[i*lanes+j]
+			dst[j*d+i] = s.x[i*vec.Lanes+j]
 		}
 	}
 }
@@ -135,16 +135,16 @@ func (r *view) slopes(w, e []float64) {
 // selfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
 // twice, so with 2 c_j on the diagonal of w it adds the derivatives of c_j*k(x_j, x_j).
 func (r *view) selfSlopes(w []float64, m int, e []float64) {
-	r.rows = vec.Grown(r.rows, r.eval.width*lanes)
+	r.rows = vec.Grown(r.rows, r.eval.width*vec.Lanes)
 	o := 0
 	for _, width := range r.eval.widths {
-		for i := range lanes {
+		for i := range vec.Lanes {
 			for q := range width {
-				r.rows[o*lanes+i*width+q] = r.lane[(o+q)*lanes+i]
+				r.rows[o*vec.Lanes+i*width+q] = r.lane[(o+q)*vec.Lanes+i]
 			}
 		}
 		o += width
 	}
-	r.self = panel{rows: r.rows, rowCap: lanes, lane: r.lane, n: m}
+	r.self = panel{rows: r.rows, rowCap: vec.Lanes, lane: r.lane, n: m}
 	r.eval.gradient(&r.self, w, e)
 }
