@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/internal/vec/peak"
 	"gonum.org/v1/gonum/blas"
@@ -134,11 +135,11 @@ func quadraticParties() map[string]func(*testing.B, int) {
 func besideQuadratic(b *testing.B, tier vec.Tier, n int) {
 	defer vec.Use(tier)()
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
-	f := newFactor(n)
-	f.n = n
+	f := factor.New(n)
+	f.N = n
 	for k := range n {
 		for j := range k + 1 {
-			f.w[k*f.ld+j] = rng.NormFloat64()
+			f.W[k*f.Stride+j] = rng.NormFloat64()
 		}
 	}
 	panels := make([]float64, n*besideCandidates)
@@ -153,7 +154,7 @@ func besideQuadratic(b *testing.B, tier vec.Tier, n int) {
 	const rounds = 4000
 	best := fastest(b, task{run: func() {
 		for p := 0; p < len(panels); p += n * vec.Lanes {
-			f.squares(q, panels[p:p+n*vec.Lanes])
+			f.Squares(q, panels[p:p+n*vec.Lanes])
 		}
 	}}, task{run: func() { loop.Run(rounds) }})
 	rate := float64(n) * float64(n) * besideCandidates / best[0]

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -14,7 +15,7 @@ type core struct {
 	kernel Kernel
 	eval   compiled
 	points *cloud
-	f      *factor
+	f      *factor.Factor
 
 	k, l, u []float64 // kernel vector and its solves, vec.Up24(cap)
 	t, cs   []float64 // carried row; rotation or rank-one coefficients
@@ -23,8 +24,8 @@ type core struct {
 }
 
 // newCore makes a core on the memory of f, which is emptied.
-func newCore(k Kernel, f *factor, capacity int) *core {
-	f.reset()
+func newCore(k Kernel, f *factor.Factor, capacity int) *core {
+	f.Reset()
 	e, n := compile(k, capacity), vec.Up24(capacity)
 	v := make([]float64, 7*n)
 	c := &core{kernel: k, eval: e, f: f, points: newCloud(k.Dim(), capacity, e), point: make([]float64, e.width)}
@@ -35,7 +36,7 @@ func newCore(k Kernel, f *factor, capacity int) *core {
 // covariances fills c.k with k(x, x_j) of the first f.n points, zero-padded, from
 // the embedded c.point. False: one of them is not finite.
 func (c *core) covariances() bool {
-	n, w := c.f.n, c.points.width
+	n, w := c.f.N, c.points.width
 	for b := 0; b < n; b += vec.Lanes {
 		c.job = panel{
 			rows: c.point, rowCap: 1, lane: c.points.blocks[b*w : (b+vec.Lanes)*w],
@@ -52,44 +53,44 @@ func (c *core) covariances() bool {
 }
 
 // entry prepares an observation with checked numbers for the factor.
-func (c *core) entry(x []float64, y, noise float64) (entry, error) {
+func (c *core) entry(x []float64, y, noise float64) (factor.Entry, error) {
 	c.eval.embed(c.point, x)
 	prior := c.eval.prior(c.point)
 	if !c.covariances() || !check.IsFinite(prior) {
-		return entry{}, &ValueError{What: check.NameCov, Index: 0, Value: math.NaN()}
+		return factor.Entry{}, &ValueError{What: check.NameCov, Index: 0, Value: math.NaN()}
 	}
-	return entry{k: c.k, prior: prior, y: y, noise: noise, scratchL: c.l, u: c.u}, nil
+	return factor.Entry{K: c.k, Prior: prior, Y: y, Noise: noise, ScratchL: c.l, U: c.u}, nil
 }
 
-func (c *core) removal() removal { return removal{cs: c.cs, t: c.t} }
+func (c *core) removal() factor.Removal { return factor.Removal{CS: c.cs, T: c.t} }
 
 // prepareAppend does all of adding an observation with checked numbers that can fail,
 // and changes nothing. s is its pivot.
-func (c *core) prepareAppend(x []float64, y, noise float64) (e entry, s float64, err error) {
+func (c *core) prepareAppend(x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
 	if e, err = c.entry(x, y, noise); err != nil {
-		return entry{}, 0, err
+		return factor.Entry{}, 0, err
 	}
-	s, ok := c.f.pivot(e)
+	s, ok := c.f.Pivot(e)
 	if !ok {
-		return entry{}, 0, ErrNotPositiveDefinite
+		return factor.Entry{}, 0, ErrNotPositiveDefinite
 	}
 	return e, s, nil
 }
 
 // append adds an observation that has been prepared and whose pivot is s.
-func (c *core) append(x []float64, e entry, s float64) {
-	n := c.f.n
-	c.f.commit(e, s)
-	c.points.set(n, x, c.point, e.prior)
+func (c *core) append(x []float64, e factor.Entry, s float64) {
+	n := c.f.N
+	c.f.Commit(e, s)
+	c.points.set(n, x, c.point, e.Prior)
 }
 
 // prepareReplace does all of a replacement of i that can fail. On error nothing has
 // changed.
-func (c *core) prepareReplace(i int, x []float64, y, noise float64) (e entry, s float64, err error) {
+func (c *core) prepareReplace(i int, x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
 	if e, err = c.entry(x, y, noise); err != nil {
 		return e, 0, err
 	}
-	s, ok := c.f.replaceable(i, e)
+	s, ok := c.f.Replaceable(i, e)
 	if !ok {
 		return e, 0, ErrNotPositiveDefinite
 	}
@@ -97,11 +98,11 @@ func (c *core) prepareReplace(i int, x []float64, y, noise float64) (e entry, s 
 }
 
 // replace replaces i by what prepareReplace prepared.
-func (c *core) replace(i int, x []float64, e entry, s float64) {
-	n, r := c.f.n, c.removal()
-	c.f.replace(&r, i, e, s)
+func (c *core) replace(i int, x []float64, e factor.Entry, s float64) {
+	n, r := c.f.N, c.removal()
+	c.f.Replace(&r, i, e, s)
 	c.points.remove(i, n)
-	c.points.set(n-1, x, c.point, e.prior)
+	c.points.set(n-1, x, c.point, e.Prior)
 }
 
 // noiseChange is a change of one noise variance that cannot fail any more.
@@ -109,7 +110,7 @@ type noiseChange struct {
 	i       int
 	noise   float64
 	rankOne bool
-	e       entry
+	e       factor.Entry
 	s       float64
 }
 
@@ -117,20 +118,20 @@ type noiseChange struct {
 // changed.
 func (c *core) prepareNoise(i int, noise float64) (n noiseChange, err error) {
 	n.i, n.noise = i, noise
-	q := c.f.ratio(i, noise-c.f.noise[i])
-	if n.rankOne = q > 1.0/noiseStep && q < noiseStep; !n.rankOne {
-		n.e, n.s, err = c.prepareReplace(i, c.points.at(i), c.f.y[i], noise)
+	q := c.f.Ratio(i, noise-c.f.Noise[i])
+	if n.rankOne = q > 1.0/factor.NoiseStep && q < factor.NoiseStep; !n.rankOne {
+		n.e, n.s, err = c.prepareReplace(i, c.points.at(i), c.f.Y[i], noise)
 	}
 	return n, err
 }
 
 func (c *core) applyNoise(n noiseChange) {
 	if n.rankOne {
-		c.f.shiftNoise(n.i, n.noise, c.cs, c.t)
+		c.f.ShiftNoise(n.i, n.noise, c.cs, c.t)
 		return
 	}
 	r := c.removal()
-	c.f.renew(&r, n.i, n.e, n.s)
+	c.f.Renew(&r, n.i, n.e, n.s)
 }
 
 // setNoise changes the noise variance of observation i. On error nothing has
@@ -149,10 +150,10 @@ func (c *core) residual(i int) float64 {
 	f := c.f
 	c.eval.embed(c.point, c.points.at(i))
 	c.covariances()
-	a := f.noise[i] * f.alpha[i]
-	s, scale := f.y[i]-a, math.Abs(f.y[i])+math.Abs(a)
-	for j, k := range c.k[:f.n] {
-		t := k * f.alpha[j]
+	a := f.Noise[i] * f.Alpha[i]
+	s, scale := f.Y[i]-a, math.Abs(f.Y[i])+math.Abs(a)
+	for j, k := range c.k[:f.N] {
+		t := k * f.Alpha[j]
 		s -= t
 		scale += math.Abs(t)
 	}
@@ -169,7 +170,7 @@ func (c *core) nearest(x []float64, except int) (at int, distance float64) {
 	prior := c.eval.prior(c.point)
 	c.covariances()
 	at, lowest := -1, math.Inf(1)
-	for j, k := range c.k[:c.f.n] {
+	for j, k := range c.k[:c.f.N] {
 		p := c.points.prior[j]
 		d := (prior + p - 2*k) / max(prior, p)
 		if j != except && d < lowest {

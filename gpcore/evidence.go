@@ -138,25 +138,25 @@ func (e *evidence) value(v []float64) float64 {
 // there with the mean's prior, and leaves W (y - mean) in e.resid.
 func (e *evidence) profile() (mean, ll float64) {
 	f := e.m.f
-	copy(e.resid, f.b[:e.n])
+	copy(e.resid, f.B[:e.n])
 	if e.p.MeanSD > 0 {
 		for k := range e.n {
 			s := 0.0
-			for _, w := range f.row(k) {
+			for _, w := range f.Row(k) {
 				s += w
 			}
 			e.ones[k] = s
 		}
 		o := e.ones[:e.n]
 		precision := 1 / (e.p.MeanSD * e.p.MeanSD)
-		mean = vec.Dot(o, f.b) / (vec.Dot(o, o) + precision)
+		mean = vec.Dot(o, f.B) / (vec.Dot(o, o) + precision)
 		vec.Axpy(e.resid[:e.n], -mean, o)
 		ll = -0.5 * mean * mean * precision
 	}
 	r := e.resid[:e.n]
 	ll -= 0.5*vec.Dot(r, r) + 0.5*float64(e.n)*math.Log(2*math.Pi)
 	for k := range e.n {
-		ll += math.Log(f.w[k*f.ld+k])
+		ll += math.Log(f.W[k*f.Stride+k])
 	}
 	return mean, ll
 }
@@ -174,7 +174,7 @@ func (e *evidence) gradient(g, v []float64) {
 	f := e.m.f
 	alpha := make([]float64, vec.Up8(e.n))
 	for r := 0; r < e.n; r += vec.Rows {
-		vec.Axpys8(alpha[:r+8], f.w[r*f.ld:], f.ld, e.resid[r:r+8])
+		vec.Axpys8(alpha[:r+8], f.W[r*f.Stride:], f.Stride, e.resid[r:r+8])
 	}
 	sum, trace := make([]float64, len(e.logs)), 0.0
 	for c := 0; c < e.n; c += vec.Lanes {
@@ -227,9 +227,9 @@ func (e *evidence) columns(c int) panel {
 func (e *evidence) inverseColumns(c int) {
 	f := e.m.f
 	for k := c; k < vec.Up8(e.n); k++ {
-		copy(e.v[k*vec.Lanes:(k+1)*vec.Lanes], f.w[k*f.ld+c:])
+		copy(e.v[k*vec.Lanes:(k+1)*vec.Lanes], f.W[k*f.Stride+c:])
 	}
 	for r := c; r < e.n; r += vec.Rows {
-		vec.TileT(e.u[r*vec.Lanes:], f.w[r*f.ld+r:], f.ld, e.v[r*vec.Lanes:], vec.Up8(e.n)-r)
+		vec.TileT(e.u[r*vec.Lanes:], f.W[r*f.Stride+r:], f.Stride, e.v[r*vec.Lanes:], vec.Up8(e.n)-r)
 	}
 }

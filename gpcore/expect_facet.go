@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -108,7 +109,7 @@ func (f *separable) prepareBound(s *controlSet, i int) {
 	t, q := s.share[i], len(s.nodes.Weight)
 	rows := vec.Up8(f.n)
 	if f.boundLd < vec.Up24(f.n)+8 || len(f.bound) < rows*f.boundLd {
-		f.boundLd = stride(f.n + f.n/4)
+		f.boundLd = factor.Stride(f.n + f.n/4)
 		f.bound = make([]float64, (vec.Up8(f.n+f.n/4)+8)*f.boundLd)
 	}
 	f.fillHalves(s, t)

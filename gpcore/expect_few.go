@@ -18,11 +18,11 @@ func (e *Expected) gaussianFew(i int, nodes *Nodes, base, m int, dst, grad []flo
 		r.single(s.full[l*e.d:(l+1)*e.d], false)
 		copy(s.b[l*stride:(l+1)*stride], r.k)
 	}
-	fac.solveMany(s.q[:], s.b, s.v, s.u, m, stride)
+	fac.SolveMany(s.q[:], s.b, s.v, s.u, m, stride)
 	for l := range m {
 		k, u := s.b[l*stride:l*stride+n], s.u[l*stride:l*stride+n]
 		at := (base + l) / q
-		s.mean[l], s.vari[l] = vec.Dot(k, fac.alpha), max(r.prior[0]-s.q[l], 0)
+		s.mean[l], s.vari[l] = vec.Dot(k, fac.Alpha), max(r.prior[0]-s.q[l], 0)
 		dst[at] += e.weigh(i, l, nodes.Weight[(base+l)%q])
 		vec.Multiply(u, k)
 		sum := vec.Dot(u, s.ones)

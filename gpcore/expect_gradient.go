@@ -14,9 +14,9 @@ func (e *Expected) panelGradients(i int, nodes *Nodes, base, m int, dst, grad []
 	r.follow()
 	r.load(s.full, m)
 	r.covariances()
-	f.mulW(s.v, r.b, f.n)
-	f.mulWT(s.u, s.v, f.n)
-	vec.SumSquares(s.q[:], s.v, f.n)
+	f.MulW(s.v, r.b, f.N)
+	f.MulWT(s.u, s.v, f.N)
+	vec.SumSquares(s.q[:], s.v, f.N)
 	means := false
 	clear(s.byMu[:])
 	clear(s.byVar[:])
@@ -68,7 +68,7 @@ func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
 	for l, v := range s.byVar {
 		twice[l] = -2 * v
 	}
-	for j, a := range f.alpha[:f.n] {
+	for j, a := range f.Alpha[:f.N] {
 		row := s.u[j*vec.Lanes : (j+1)*vec.Lanes]
 		for l := range row {
 			row[l] = float64(row[l]*twice[l]) + float64(a*s.byMu[l])

@@ -54,8 +54,8 @@ func (t *sharedTerm) factor(coord int, m Marginal) *coordFactor {
 // last sync. O(n d) comparisons, and the factors of new points.
 func (t *sharedTerm) sync() {
 	m, f := t.m, t.m.f
-	n, d := f.n, m.points.d
-	x, noise, alpha := m.points.x[:n*d], f.noise[:n], f.alpha[:n]
+	n, d := f.N, m.points.d
+	x, noise, alpha := m.points.x[:n*d], f.Noise[:n], f.Alpha[:n]
 	sameKernel := t.ready && t.version == m.version
 	if sameKernel && t.n == n && slices.Equal(t.x, x) && slices.Equal(t.noise, noise) && slices.Equal(t.alpha, alpha) {
 		return
@@ -122,11 +122,11 @@ func (t *sharedTerm) invert() {
 	for c := 0; c < n; c += vec.Lanes {
 		// Columns c..c+23 of W, from row c on: above it they are zero.
 		for k := c; k < rows; k++ {
-			copy(t.columns[k*vec.Lanes:(k+1)*vec.Lanes], f.w[k*f.ld+c:k*f.ld+c+vec.Lanes])
+			copy(t.columns[k*vec.Lanes:(k+1)*vec.Lanes], f.W[k*f.Stride+c:k*f.Stride+c+vec.Lanes])
 		}
 		for r := c; r < rows; r += vec.Rows {
 			at := (tilesBefore(r) + c/vec.Lanes) * tileSize
-			vec.TileT(t.inverse[at:at+tileSize], f.w[r*f.ld+r:], f.ld, t.columns[r*vec.Lanes:], rows-r)
+			vec.TileT(t.inverse[at:at+tileSize], f.W[r*f.Stride+r:], f.Stride, t.columns[r*vec.Lanes:], rows-r)
 		}
 	}
 	t.inverted = true

@@ -2,12 +2,13 @@ package gpcore
 
 import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // filling computes the covariances of up to 24 new observations for the factor.
 type filling struct {
-	block *block
+	block *factor.Block
 	lane  []float64 // embedding of the new observations
 	job   panel
 }
@@ -20,7 +21,7 @@ func (m *model) factorise(c *core, y, noise []float64) error {
 			return err
 		}
 	}
-	c.f.finishAlpha()
+	c.f.FinishAlpha()
 	return nil
 }
 
@@ -28,34 +29,34 @@ func (m *model) factorise(c *core, y, noise []float64) error {
 // afterwards. On error the factor is as it was.
 func (m *model) extend(c *core, y, noise []float64) error {
 	if m.fill == nil {
-		m.fill = &filling{block: newBlock(c.points.cap)}
+		m.fill = &filling{block: factor.NewBlock(c.points.cap)}
 	}
-	s, b, n, p := m.fill, m.fill.block, c.f.n, c.points
-	b.m, b.y, b.noise = len(y), y, noise
+	s, b, n, p := m.fill, m.fill.block, c.f.N, c.points
+	b.M, b.Y, b.Noise = len(y), y, noise
 	s.lane = vec.Grown(s.lane, p.width*vec.Lanes)
 	for i := range vec.Lanes {
-		c.eval.embed(c.point, p.at(n+min(i, b.m-1)))
+		c.eval.embed(c.point, p.at(n+min(i, b.M-1)))
 		for q, v := range c.point {
 			s.lane[q*vec.Lanes+i] = v
 		}
 	}
-	s.job = panel{rows: p.rows, rowCap: p.cap, lane: s.lane, n: n, out: b.cross}
+	s.job = panel{rows: p.rows, rowCap: p.cap, lane: s.lane, n: n, out: b.Cross}
 	c.eval.panel(&s.job)
-	clear(b.cross[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
-	if err := checkPanel(b.cross[:n*vec.Lanes]); err != nil {
+	clear(b.Cross[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
+	if err := checkPanel(b.Cross[:n*vec.Lanes]); err != nil {
 		return err
 	}
-	for i := range b.m {
+	for i := range b.M {
 		c.eval.embed(c.point, p.at(n+i))
-		b.prior[i] = p.prior[n+i]
-		s.job = panel{rows: c.point, rowCap: 1, lane: s.lane, n: 1, out: b.self[i*vec.Lanes : (i+1)*vec.Lanes]}
+		b.Prior[i] = p.prior[n+i]
+		s.job = panel{rows: c.point, rowCap: 1, lane: s.lane, n: 1, out: b.Self[i*vec.Lanes : (i+1)*vec.Lanes]}
 		c.eval.panel(&s.job)
-		b.self[i*vec.Lanes+i] = b.prior[i]
+		b.Self[i*vec.Lanes+i] = b.Prior[i]
 	}
-	if err := checkPanel(b.self[:b.m*vec.Lanes]); err != nil {
+	if err := checkPanel(b.Self[:b.M*vec.Lanes]); err != nil {
 		return err
 	}
-	if !c.f.appendBlock(b) {
+	if !c.f.AppendBlock(b) {
 		return ErrNotPositiveDefinite
 	}
 	return nil

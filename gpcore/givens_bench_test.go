@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/internal/factor"
 )
 
 // givens is the textbook's way to hold the same process in plain Go, the comparator of
@@ -22,7 +24,7 @@ type givens struct {
 
 func newGivens(capacity int) *givens {
 	v := func(n int) []float64 { return make([]float64, n) }
-	ld := stride(capacity)
+	ld := factor.Stride(capacity)
 	return &givens{ld: ld, l: v(ld * ld), x: v(3 * capacity), y: v(capacity), b: v(capacity),
 		alpha: v(capacity), k: v(capacity), carry: v(capacity), lengthscale: 0.3}
 }
@@ -163,8 +165,8 @@ func TestGivensIsTheSameProcess(t *testing.T) {
 	}
 	for i := range n {
 		// Both are exact but for rounding, some 1e-16 times the condition 1e3.
-		if d := math.Abs(f.alpha[i] - g.m.f.alpha[i]); d > 1e-10*(1+math.Abs(f.alpha[i])) {
-			t.Errorf("alpha[%d] is %g, the package's %g", i, f.alpha[i], g.m.f.alpha[i])
+		if d := math.Abs(f.alpha[i] - g.m.f.Alpha[i]); d > 1e-10*(1+math.Abs(f.alpha[i])) {
+			t.Errorf("alpha[%d] is %g, the package's %g", i, f.alpha[i], g.m.f.Alpha[i])
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/check"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/factor"
+)
 
 // GP is an exact Gaussian process with zero prior mean on at most Cap
 // observations, each with a noise variance of its own:
@@ -27,7 +30,7 @@ func New(k Kernel, capacity int) *GP {
 }
 
 // Len is the number of observations held.
-func (g *GP) Len() int { return g.m.f.n }
+func (g *GP) Len() int { return g.m.f.N }
 
 // Cap is the number of observations that can be held.
 func (g *GP) Cap() int { return g.m.points.cap }
@@ -44,10 +47,10 @@ func (g *GP) Kernel() Kernel { return g.m.kernel }
 func (g *GP) X(i int) []float64 { g.mustHold(i); return g.m.points.at(i) }
 
 // Target is y_i.
-func (g *GP) Target(i int) float64 { g.mustHold(i); return g.m.f.y[i] }
+func (g *GP) Target(i int) float64 { g.mustHold(i); return g.m.f.Y[i] }
 
 // NoiseVariance is the noise variance of observation i.
-func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.m.f.noise[i] }
+func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.m.f.Noise[i] }
 
 func (g *GP) mustHold(i int) {
 	if !g.holds(i) {
@@ -55,12 +58,12 @@ func (g *GP) mustHold(i int) {
 	}
 }
 
-func (g *GP) holds(i int) bool { return i >= 0 && i < g.m.f.n }
+func (g *GP) holds(i int) bool { return i >= 0 && i < g.m.f.N }
 
 // LogLikelihood is the log marginal likelihood
 // -y^T K^-1 y/2 - log det K/2 - n/2 log(2 pi), K with its noise. O(n).
 // Rasmussen & Williams (2006), eq. 2.30.
-func (g *GP) LogLikelihood() float64 { return g.m.f.logLikelihood() }
+func (g *GP) LogLikelihood() float64 { return g.m.f.LogLikelihood() }
 
 // Clone is an independent copy with the same capacity, in memory of its own, O(Cap^2). A
 // rebuild in progress is not copied.
@@ -87,7 +90,7 @@ func (g *GP) check(x []float64, y, noise float64) error {
 // Append adds an observation at x (d coordinates). O(n^2). It returns ErrFull,
 // ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) Append(x []float64, y, noiseVariance float64) error {
-	if g.m.f.n == g.m.points.cap {
+	if g.m.f.N == g.m.points.cap {
 		return ErrFull
 	}
 	e, s, err := g.prepareAppend(x, y, noiseVariance)
@@ -99,16 +102,16 @@ func (g *GP) Append(x []float64, y, noiseVariance float64) error {
 }
 
 // prepareAppend does all of Append that can fail, and changes nothing.
-func (g *GP) prepareAppend(x []float64, y, noise float64) (entry, float64, error) {
+func (g *GP) prepareAppend(x []float64, y, noise float64) (factor.Entry, float64, error) {
 	if err := g.check(x, y, noise); err != nil {
-		return entry{}, 0, err
+		return factor.Entry{}, 0, err
 	}
 	return g.m.prepareAppend(x, y, noise)
 }
 
-func (g *GP) commitAppend(x []float64, e entry, s float64) {
+func (g *GP) commitAppend(x []float64, e factor.Entry, s float64) {
 	g.m.append(x, e, s)
-	g.rebuild.appended(g, x, e.noise)
+	g.rebuild.appended(g, x, e.Noise)
 }
 
 // Remove takes observation i out; later ones move up by one. O(n^2). It returns
@@ -117,8 +120,8 @@ func (g *GP) Remove(i int) error {
 	if !g.holds(i) {
 		return ErrIndex
 	}
-	n, r := g.m.f.n, g.m.removal()
-	g.m.f.remove(&r, i)
+	n, r := g.m.f.N, g.m.removal()
+	g.m.f.Remove(&r, i)
 	g.m.points.remove(i, n)
 	g.rebuild.removed(i, n)
 	return nil
@@ -141,10 +144,10 @@ func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
 	return nil
 }
 
-func (g *GP) commitReplace(i int, x []float64, e entry, s float64) {
+func (g *GP) commitReplace(i int, x []float64, e factor.Entry, s float64) {
 	g.m.replace(i, x, e, s)
-	g.rebuild.removed(i, g.m.f.n)
-	g.rebuild.appended(g, x, e.noise)
+	g.rebuild.removed(i, g.m.f.N)
+	g.rebuild.appended(g, x, e.Noise)
 }
 
 // SetTarget changes y_i. O(n^2); the factor stays. It returns ErrIndex or a
@@ -156,20 +159,20 @@ func (g *GP) SetTarget(i int, y float64) error {
 	if err := check.Target(i, y); err != nil {
 		return err
 	}
-	g.m.f.setTarget(i, y)
+	g.m.f.SetTarget(i, y)
 	return nil
 }
 
 // SetTargets changes every target; y has Len elements. O(n^2); the factor stays. It
 // returns ErrShape or a *ValueError.
 func (g *GP) SetTargets(y []float64) error {
-	if len(y) != g.m.f.n {
+	if len(y) != g.m.f.N {
 		return ErrShape
 	}
 	if err := check.Targets(y); err != nil {
 		return err
 	}
-	g.m.f.setTargets(y)
+	g.m.f.SetTargets(y)
 	return nil
 }
 
@@ -199,20 +202,20 @@ func (g *GP) commitNoise(n noiseChange) {
 
 // Weights sets dst to K^-1 y, K with its noise; dst has Len elements. O(n).
 func (g *GP) Weights(dst []float64) {
-	if len(dst) != g.m.f.n {
+	if len(dst) != g.m.f.N {
 		panic("gpcore: Weights needs one element per observation")
 	}
-	copy(dst, g.m.f.alpha)
+	copy(dst, g.m.f.Alpha)
 }
 
 // FittedMeans sets dst[i] to the posterior mean at the point of observation i,
 // y_i - noise_i*alpha_i; dst has Len elements. O(n).
 func (g *GP) FittedMeans(dst []float64) {
-	if len(dst) != g.m.f.n {
+	if len(dst) != g.m.f.N {
 		panic("gpcore: FittedMeans needs one element per observation")
 	}
 	for i := range dst {
-		dst[i] = g.m.f.y[i] - g.m.f.noise[i]*g.m.f.alpha[i]
+		dst[i] = g.m.f.Y[i] - g.m.f.Noise[i]*g.m.f.Alpha[i]
 	}
 }
 
@@ -221,11 +224,11 @@ func (g *GP) FittedMeans(dst []float64) {
 // of y_i. Both have Len elements. O(n); O(n^2) after a refactorisation.
 // Rasmussen & Williams (2006), eq. 5.12.
 func (g *GP) LeaveOneOut(mean, variance []float64) {
-	if len(mean) != g.m.f.n || len(variance) != g.m.f.n {
+	if len(mean) != g.m.f.N || len(variance) != g.m.f.N {
 		panic("gpcore: LeaveOneOut needs one element per observation")
 	}
-	for i, q := range g.m.f.inverseDiagonal() {
-		mean[i], variance[i] = g.m.f.y[i]-g.m.f.alpha[i]/q, 1/q
+	for i, q := range g.m.f.InverseDiagonal() {
+		mean[i], variance[i] = g.m.f.Y[i]-g.m.f.Alpha[i]/q, 1/q
 	}
 }
 
@@ -234,10 +237,10 @@ func (g *GP) LeaveOneOut(mean, variance []float64) {
 // times the square root of n where all is well, whatever the noise; above 1e-8
 // call [GP.Refresh]. O(n). A process without observations has residual zero.
 func (g *GP) Audit() (i int, residual float64) {
-	if g.m.f.n == 0 {
+	if g.m.f.N == 0 {
 		return 0, 0
 	}
-	i = g.audited % g.m.f.n
+	i = g.audited % g.m.f.N
 	g.audited = i + 1
 	return i, g.m.residual(i)
 }

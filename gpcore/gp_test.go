@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"gonum.org/v1/gonum/mat"
 )
@@ -84,8 +85,8 @@ func compare(t *testing.T, g *GP, rng *rand.Rand) {
 // snapshot is a copy of everything that an operation might change.
 func snapshot(g *GP) []float64 {
 	var s []float64
-	s = append(s, float64(g.m.f.n))
-	for _, v := range [][]float64{g.m.f.w, g.m.f.b, g.m.f.alpha, g.m.f.y, g.m.f.noise, g.m.f.inv, g.m.points.x, g.m.points.rows, g.m.points.blocks, g.m.points.prior} {
+	s = append(s, float64(g.m.f.N))
+	for _, v := range [][]float64{g.m.f.W, g.m.f.B, g.m.f.Alpha, g.m.f.Y, g.m.f.Noise, g.m.f.Inv, g.m.points.x, g.m.points.rows, g.m.points.blocks, g.m.points.prior} {
 		s = append(s, v...)
 	}
 	return s
@@ -102,18 +103,18 @@ type failer interface {
 }
 
 // checkPadding fails where W or a vector holds something outside its triangle.
-func checkPadding(t failer, f *factor) {
+func checkPadding(t failer, f *factor.Factor) {
 	t.Helper()
-	for k := range len(f.w) / f.ld {
-		for j, v := range f.w[k*f.ld : (k+1)*f.ld] {
-			if (k >= f.n || j > k) && v != 0 {
-				t.Fatalf("n=%d: W[%d][%d] = %g outside the triangle", f.n, k, j, v)
+	for k := range len(f.W) / f.Stride {
+		for j, v := range f.W[k*f.Stride : (k+1)*f.Stride] {
+			if (k >= f.N || j > k) && v != 0 {
+				t.Fatalf("n=%d: W[%d][%d] = %g outside the triangle", f.N, k, j, v)
 			}
 		}
 	}
-	for j := f.n; j < len(f.b); j++ {
-		if f.b[j] != 0 || f.alpha[j] != 0 {
-			t.Fatalf("n=%d: b or alpha not zero at %d", f.n, j)
+	for j := f.N; j < len(f.B); j++ {
+		if f.B[j] != 0 || f.Alpha[j] != 0 {
+			t.Fatalf("n=%d: b or alpha not zero at %d", f.N, j)
 		}
 	}
 }
@@ -152,7 +153,7 @@ func TestChurn(t *testing.T) {
 				checkPadding(t, g.m.f)
 			}
 			ll := g.LogLikelihood()
-			must(g.SetNoises(slices.Clone(g.m.f.noise[:g.Len()])))
+			must(g.SetNoises(slices.Clone(g.m.f.Noise[:g.Len()])))
 			compare(t, g, rng)
 			checkPadding(t, g.m.f)
 			if !agree(ll, g.LogLikelihood(), 1e-9) {
@@ -173,7 +174,7 @@ func TestChurn(t *testing.T) {
 // tile out of the row.
 func TestStrideIsNeverWholePages(t *testing.T) {
 	for capacity := 1; capacity <= 5000; capacity++ {
-		if ld := stride(capacity); ld%512 == 0 || ld%8 != 0 || ld < vec.Up8(capacity)+8 {
+		if ld := factor.Stride(capacity); ld%512 == 0 || ld%8 != 0 || ld < vec.Up8(capacity)+8 {
 			t.Fatalf("capacity %d: stride %d", capacity, ld)
 		}
 	}

@@ -28,7 +28,7 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 // allocates at the first call only. A rebuild in progress is abandoned, also where the
 // call fails. It returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetNoises(noiseVariance []float64) error {
-	n := g.m.f.n
+	n := g.m.f.N
 	if len(noiseVariance) != n {
 		return ErrShape
 	}
@@ -43,7 +43,7 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 // necessary; it is the answer to a bad [GP.Audit]. It returns ErrNotPositiveDefinite
 // where the observations were taken up at the edge of what rounding allows; then nothing
 // has changed.
-func (g *GP) Refresh() error { return g.SetNoises(g.m.f.noise[:g.m.f.n]) }
+func (g *GP) Refresh() error { return g.SetNoises(g.m.f.Noise[:g.m.f.N]) }
 
 // SetKernel refactorises with another kernel of the same dimension, O(n^3/3).
 // Readers follow at their next use. A rebuild in progress is abandoned.
@@ -54,5 +54,5 @@ func (g *GP) SetKernel(k Kernel) error {
 		return ErrShape
 	}
 	g.AbandonRebuild()
-	return g.m.refit(k, g.m.f.noise[:g.m.f.n])
+	return g.m.refit(k, g.m.f.Noise[:g.m.f.N])
 }

@@ -104,22 +104,22 @@ func (w *Watch) variance(i int) float64 { return max(w.prio[i]-w.q[i], 0) }
 // sync finds out what has changed and prepares the terms of rank one.
 func (w *Watch) sync() {
 	f := w.m.f
-	n, x := f.n, w.m.points.x[:f.n*w.d]
+	n, x := f.N, w.m.points.x[:f.N*w.d]
 	w.reader.follow()
 	w.terms = w.terms[:0]
 	if !w.ready || w.version != w.m.version {
 		w.embed()
 		w.fresh = true
 	} else {
-		w.fresh = !w.compare(x, f.noise[:n])
+		w.fresh = !w.compare(x, f.Noise[:n])
 		w.turn++
 	}
 	if w.fresh {
 		w.store.refill(n)
 	}
-	w.store.place(f.alpha[:n], w.terms)
+	w.store.place(f.Alpha[:n], w.terms)
 	w.ready, w.version = true, w.m.version
-	w.held, w.noise = append(w.held[:0], x...), append(w.noise[:0], f.noise[:n]...)
+	w.held, w.noise = append(w.held[:0], x...), append(w.noise[:0], f.Noise[:n]...)
 }
 
 // embed makes the lanes for a new kernel.
@@ -180,7 +180,7 @@ func (w *Watch) compare(x, noise []float64) bool {
 	w.store.follow(removed, is-kept)
 	for j := kept; j < is; j++ {
 		t := w.next()
-		copy(t.v, w.m.f.row(j))
+		copy(t.v, w.m.f.Row(j))
 		t.c = 1
 	}
 	return true
@@ -210,11 +210,11 @@ func (w *Watch) removalTerm(i, kept int) bool {
 	t := w.next()
 	for row := 0; row < kept; row += vec.Rows {
 		l := w.l[row : row+vec.Rows]
-		vec.Dots8(l, f.w[row*f.ld:], f.ld, w.k[:row+vec.Rows])
+		vec.Dots8(l, f.W[row*f.Stride:], f.Stride, w.k[:row+vec.Rows])
 		if kept-row < vec.Rows { // rows of later observations
 			clear(l[kept-row:])
 		}
-		vec.Axpys8(t.v[:row+vec.Rows], f.w[row*f.ld:], f.ld, l)
+		vec.Axpys8(t.v[:row+vec.Rows], f.W[row*f.Stride:], f.Stride, l)
 	}
 	s := r.prior[0] + w.noise[i] - vec.Dot(w.l[:kept], w.l[:kept])
 	if !(s > 1e-9*r.prior[0]) {
@@ -237,16 +237,16 @@ func (w *Watch) noiseTerms(noise []float64) bool {
 			continue
 		}
 		t := w.next()
-		for row := i &^ (vec.Rows - 1); row < f.n; row += vec.Rows {
+		for row := i &^ (vec.Rows - 1); row < f.N; row += vec.Rows {
 			l := w.l[:vec.Rows]
 			for q := range l {
-				l[q] = f.w[(row+q)*f.ld+i]
+				l[q] = f.W[(row+q)*f.Stride+i]
 			}
-			vec.Axpys8(t.v[:row+vec.Rows], f.w[row*f.ld:], f.ld, l)
+			vec.Axpys8(t.v[:row+vec.Rows], f.W[row*f.Stride:], f.Stride, l)
 		}
 		for k := range w.terms[:len(w.terms)-1] {
 			o := &w.terms[k]
-			vec.Axpy(t.v[:f.n], -o.c*o.v[i], o.v)
+			vec.Axpy(t.v[:f.N], -o.c*o.v[i], o.v)
 		}
 		s := 1 - delta*t.v[i]
 		if !(s > 1e-9) {
@@ -278,7 +278,7 @@ func (w *Watch) afresh(r *view, s *watchScratch, base int) {
 	width, k := r.eval.width, min(vec.Lanes, w.size-base)
 	copy(r.lane, w.lane[base*width:(base+vec.Lanes)*width])
 	r.covariances()
-	w.m.f.squares(s.q[:], r.b)
+	w.m.f.Squares(s.q[:], r.b)
 	copy(w.mean[base:base+k], r.sum[:])
 	copy(w.q[base:base+k], s.q[:k])
 	w.store.take(base/vec.Lanes, r.b)
@@ -316,7 +316,7 @@ func (w *Watch) combineKept(r *view, s *watchScratch, base int, lane []float64) 
 	st, c := &w.store, w.m.points
 	all := st.panel(base / vec.Lanes)
 	for i, at := range st.newcomers {
-		j := w.m.f.n - len(st.newcomers) + i
+		j := w.m.f.N - len(st.newcomers) + i
 		s.job = panel{rows: c.rows, rowCap: c.cap, first: j, lane: lane, n: 1, out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
 		r.eval.panel(&s.job)
 	}
@@ -332,12 +332,12 @@ func (w *Watch) combineKept(r *view, s *watchScratch, base int, lane []float64) 
 
 // combineAnew does the same where nothing is kept.
 func (w *Watch) combineAnew(r *view, s *watchScratch, lane []float64) {
-	c, n := w.m.points, w.m.f.n
+	c, n := w.m.points, w.m.f.N
 	for first := 0; first < n; first += watchRows {
 		last := min(first+watchRows, n)
 		s.job = panel{rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: last - first, out: r.b}
 		r.eval.panel(&s.job)
-		addCombined(&s.mean, s, w.m.f.alpha[first:last], r.b)
+		addCombined(&s.mean, s, w.m.f.Alpha[first:last], r.b)
 		for i := range w.terms {
 			addCombined(&s.dots[i], s, w.terms[i].v[first:last], r.b)
 		}

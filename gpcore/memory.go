@@ -232,8 +232,8 @@ func (m *Memory) displace(r reading) (Change, error) {
 func (m *Memory) least() int {
 	g := m.s.lead()
 	at, lowest := 0, math.Inf(1)
-	for i, q := range g.m.f.inverseDiagonal() {
-		noise := g.m.f.noise[i]
+	for i, q := range g.m.f.InverseDiagonal() {
+		noise := g.m.f.Noise[i]
 		// The small term keeps observations without noise comparable.
 		if v := (1/q - noise) / (noise + 1e-12*g.m.points.prior[i]); v < lowest {
 			at, lowest = i, v

@@ -14,12 +14,12 @@ func weight(held, noise float64) float64 {
 // merged is the weighted mean of y_j and y, and its noise variance. With them in
 // place of two observations at one setting, the posterior is the same.
 func (g *GP) merged(j int, y, noise float64) (mean, variance float64) {
-	share := weight(g.m.f.noise[j], noise)
-	return g.m.f.y[j] + share*(y-g.m.f.y[j]), share * noise
+	share := weight(g.m.f.Noise[j], noise)
+	return g.m.f.Y[j] + share*(y-g.m.f.Y[j]), share * noise
 }
 
 func (g *GP) lead() *GP            { return g }
-func (g *GP) target(i int) float64 { return g.m.f.y[i] }
+func (g *GP) target(i int) float64 { return g.m.f.Y[i] }
 
 func (g *GP) merge(j int, _ []float64, y, noise float64) error {
 	mean, variance := g.merged(j, y, noise)
@@ -28,7 +28,7 @@ func (g *GP) merge(j int, _ []float64, y, noise float64) error {
 		return err
 	}
 	g.commitNoise(n)
-	g.m.f.setTarget(j, mean)
+	g.m.f.SetTarget(j, mean)
 	return nil
 }
 
@@ -39,7 +39,7 @@ func (g *GP) join(j int, at []float64, r reading) error {
 
 func (s *PriorSet) target(i int) float64 {
 	b := s.Best()
-	return s.members[b].m.f.y[i] + s.priors[b].Mean
+	return s.members[b].m.f.Y[i] + s.priors[b].Mean
 }
 
 // learn adds the predictive density of a reading to the evidence. It must come
@@ -71,7 +71,7 @@ func (s *PriorSet) merge(j int, x []float64, y, noise float64) error {
 	return s.each(func(i int, g *GP, p Prior) error {
 		mean, _ := g.merged(j, y-p.Mean, noise+p.NoiseVariance)
 		g.commitNoise(s.pending[i].n)
-		g.m.f.setTarget(j, mean)
+		g.m.f.SetTarget(j, mean)
 		return nil
 	})
 }

@@ -1,5 +1,7 @@
 package gpcore
 
+import "github.com/labtuner/tuner/gpcore/internal/factor"
+
 // model is the state of a process: a core, which is replaced as a whole where a
 // factorisation goes into fresh memory, a view of it, and the memory of the next
 // factorisation.
@@ -7,13 +9,13 @@ type model struct {
 	*core
 	version uint64 // counts changes of kernel
 	self    *view  // for callers that have none of their own
-	spare   *factor
+	spare   *factor.Factor
 	fill    *filling
 }
 
 // newModel makes a model without observations.
 func newModel(k Kernel, capacity int) *model {
-	m := &model{core: newCore(k, newFactor(capacity), capacity)}
+	m := &model{core: newCore(k, factor.New(capacity), capacity)}
 	m.self = newView(m)
 	return m
 }
@@ -21,7 +23,7 @@ func newModel(k Kernel, capacity int) *model {
 // copyFrom copies the observations and the factor of o, which has the same kernel and
 // capacity.
 func (m *model) copyFrom(o *model) {
-	m.f.copyFrom(o.f)
+	m.f.CopyFrom(o.f)
 	m.points.copyFrom(o.points)
 }
 
@@ -41,9 +43,9 @@ func (m *model) load(x, y, noise []float64) error {
 func (m *model) setNoises(noise []float64) error {
 	// The same points and kernel serve; only the factor is new.
 	s, old := m.takeSpare(), m.f
-	s.reset()
+	s.Reset()
 	m.f = s
-	if err := m.factorise(m.core, old.y[:old.n], noise); err != nil {
+	if err := m.factorise(m.core, old.Y[:old.N], noise); err != nil {
 		m.f, m.spare = old, s
 		return err
 	}
@@ -54,9 +56,9 @@ func (m *model) setNoises(noise []float64) error {
 // refit refactorises with another kernel and other noise variances. On error nothing
 // has changed.
 func (m *model) refit(k Kernel, noise []float64) error {
-	n := m.f.n
+	n := m.f.N
 	c := m.shadow(k)
-	if err := m.factorise(c, m.f.y[:n], noise); err != nil {
+	if err := m.factorise(c, m.f.Y[:n], noise); err != nil {
 		return err
 	}
 	m.adopt(c)
@@ -69,14 +71,14 @@ func (m *model) refit(k Kernel, noise []float64) error {
 func (m *model) shadow(k Kernel) *core {
 	c := newCore(k, m.takeSpare(), m.points.cap)
 	copy(c.points.x, m.points.x)
-	c.points.embed(c.eval, m.f.n)
+	c.points.embed(c.eval, m.f.N)
 	return c
 }
 
 // takeSpare is the memory for a factorisation.
-func (m *model) takeSpare() *factor {
+func (m *model) takeSpare() *factor.Factor {
 	if m.spare == nil {
-		m.spare = newFactor(m.points.cap)
+		m.spare = factor.New(m.points.cap)
 	}
 	return m.spare
 }

@@ -128,8 +128,8 @@ func TestAuditSeesDamage(t *testing.T) {
 	if w := round(); w > 1e-13 {
 		t.Errorf("residual %g of a sound factor", w)
 	}
-	g.m.f.w[20*g.m.f.ld+7] *= 1.001
-	g.m.f.finishTargets(0)
+	g.m.f.W[20*g.m.f.Stride+7] *= 1.001
+	g.m.f.FinishTargets(0)
 	if w := round(); w < 1e-8 {
 		t.Errorf("residual %g of a damaged factor", w)
 	}

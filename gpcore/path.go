@@ -37,7 +37,7 @@ func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 	if waves <= 0 {
 		panic("gpcore: a path needs at least one wave")
 	}
-	n, capacity := g.m.f.n, max(g.m.f.n, 1)
+	n, capacity := g.m.f.N, max(g.m.f.N, 1)
 	p := &Path{d: g.m.points.d, kernel: g.m.kernel, eval: compile(g.m.kernel, capacity), n: n}
 	width := p.eval.width
 	p.points = newCloud(p.d, capacity, p.eval)

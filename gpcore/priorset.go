@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -39,7 +40,7 @@ type PriorSet struct {
 
 // pending is a prepared change of one member.
 type pending struct {
-	e entry
+	e factor.Entry
 	s float64
 	n noiseChange
 }

@@ -22,8 +22,8 @@ func (s *PriorSet) each(f func(i int, g *GP, p Prior) error) error {
 // scored adds the predictive density of the last observation of g, just put in, to
 // the evidence: with b and W of its row, -b^2/2 + log W - log(2 pi)/2.
 func (s *PriorSet) scored(i int, g *GP) {
-	n := g.m.f.n - 1
-	b, w := g.m.f.b[n], g.m.f.w[n*g.m.f.ld+n]
+	n := g.m.f.N - 1
+	b, w := g.m.f.B[n], g.m.f.W[n*g.m.f.Stride+n]
 	s.evidence[i] += -0.5*b*b + math.Log(w) - 0.5*math.Log(2*math.Pi)
 }
 
@@ -60,7 +60,7 @@ func (s *PriorSet) mustHaveEach(each []Reading) {
 
 func (s *PriorSet) append(x []float64, reading func(i int) Reading) error {
 	err := s.each(func(i int, g *GP, _ Prior) (err error) {
-		if g.m.f.n == g.m.points.cap {
+		if g.m.f.N == g.m.points.cap {
 			return ErrFull
 		}
 		c, r := &s.pending[i], reading(i)

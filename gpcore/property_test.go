@@ -265,10 +265,10 @@ func (s *machine) weights(x []float64) (u, alpha float64) {
 	view, solved := g.m.self, make([]float64, vec.Up24(g.Cap()))
 	view.follow()
 	view.single(x, false)
-	g.m.f.solve(view.k, view.l, solved)
+	g.m.f.Solve(view.k, view.l, solved)
 	for i := range g.Len() {
 		u += math.Abs(solved[i])
-		alpha += math.Abs(g.m.f.alpha[i])
+		alpha += math.Abs(g.m.f.Alpha[i])
 	}
 	return u, alpha
 }

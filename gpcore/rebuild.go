@@ -21,12 +21,12 @@ type rebuild struct {
 // go and change. A rebuild already in progress is abandoned. Allocates O(Cap), at
 // the first use O(Cap^2). It returns ErrShape or a *ValueError.
 func (g *GP) StartRebuild(k Kernel, noiseVariance []float64) error {
-	n := g.m.f.n
+	n := g.m.f.N
 	if k.Dim() != g.m.points.d || (noiseVariance != nil && len(noiseVariance) != n) {
 		return ErrShape
 	}
 	if noiseVariance == nil {
-		noiseVariance = g.m.f.noise[:n]
+		noiseVariance = g.m.f.Noise[:n]
 	}
 	if err := check.Noises(noiseVariance); err != nil {
 		return err
@@ -50,11 +50,11 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 	if r.to == nil {
 		return true, nil
 	}
-	n := g.m.f.n
-	for rows > 0 && r.to.f.n < n && r.err == nil {
-		at := r.to.f.n
+	n := g.m.f.N
+	for rows > 0 && r.to.f.N < n && r.err == nil {
+		at := r.to.f.N
 		m := min(rows, vec.Lanes, n-at)
-		r.err = g.m.extend(r.to, g.m.f.y[at:at+m], r.noise[at:at+m])
+		r.err = g.m.extend(r.to, g.m.f.Y[at:at+m], r.noise[at:at+m])
 		rows -= m
 	}
 	if r.err != nil {
@@ -62,10 +62,10 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 		g.AbandonRebuild()
 		return false, err
 	}
-	if r.to.f.n < n {
+	if r.to.f.N < n {
 		return false, nil
 	}
-	r.to.f.setTargets(g.m.f.y[:n])
+	r.to.f.SetTargets(g.m.f.Y[:n])
 	to, self := r.to, r.self
 	g.rebuild = rebuild{}
 	g.m.replaceKernel(to, self)
@@ -78,7 +78,7 @@ func (g *GP) Rebuilding() (done, total int) {
 	if g.rebuild.to == nil {
 		return 0, 0
 	}
-	return g.rebuild.to.f.n, g.m.f.n
+	return g.rebuild.to.f.N, g.m.f.N
 }
 
 // AbandonRebuild ends a rebuild without effect.
@@ -89,7 +89,7 @@ func (r *rebuild) appended(g *GP, x []float64, noise float64) {
 	if r.to == nil {
 		return
 	}
-	i := g.m.f.n - 1
+	i := g.m.f.N - 1
 	r.to.eval.embed(r.to.point, x)
 	r.to.points.set(i, x, r.to.point, r.to.eval.prior(r.to.point))
 	r.noise[i] = noise
@@ -100,9 +100,9 @@ func (r *rebuild) removed(i, n int) {
 	if r.to == nil {
 		return
 	}
-	if i < r.to.f.n {
+	if i < r.to.f.N {
 		c := r.to.removal()
-		r.to.f.remove(&c, i)
+		r.to.f.Remove(&c, i)
 	}
 	r.to.points.remove(i, n)
 	copy(r.noise[i:n-1], r.noise[i+1:n])
@@ -115,7 +115,7 @@ func (r *rebuild) noiseSet(i int, noise float64) {
 		return
 	}
 	r.noise[i] = noise
-	if i < r.to.f.n && r.err == nil {
+	if i < r.to.f.N && r.err == nil {
 		r.err = r.to.setNoise(i, noise)
 	}
 }

@@ -67,7 +67,7 @@ func TestRebuildFollowsChanges(t *testing.T) {
 		if steps < 3 {
 			t.Fatalf("rebuilt in %d steps", steps)
 		}
-		if !slices.Equal(r.expect, g.m.f.noise[:g.Len()]) || g.Kernel() != k {
+		if !slices.Equal(r.expect, g.m.f.Noise[:g.Len()]) || g.Kernel() != k {
 			t.Fatal("noises or kernel after the rebuild are not the expected ones")
 		}
 		compare(t, g, r.rng)

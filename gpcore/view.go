@@ -58,7 +58,7 @@ func (r *view) predict(mean, variance, x []float64) {
 			r.covariances()
 			copy(mean[j:j+m], r.sum[:])
 			if variance != nil {
-				r.m.f.squares(r.q[:], r.b)
+				r.m.f.Squares(r.q[:], r.b)
 			}
 		}
 		for i := range m {
@@ -73,7 +73,7 @@ func (r *view) predict(mean, variance, x []float64) {
 // one is the mean at one point and, where asked for, k^T K^-1 k.
 func (r *view) one(x []float64, squares bool) (mean, q float64) {
 	q = r.single(x, squares)
-	return vec.Dot(r.k[:r.m.f.n], r.m.f.alpha), q
+	return vec.Dot(r.k[:r.m.f.N], r.m.f.Alpha), q
 }
 
 // few is the number of points from which a panel of 24 costs less than as many
@@ -86,21 +86,21 @@ func (r *view) single(x []float64, squares bool) float64 {
 	f, c := r.m.f, r.m.points
 	r.eval.embed(r.point, x)
 	r.prior[0] = r.eval.prior(r.point)
-	for b := 0; b < f.n; b += vec.Lanes {
+	for b := 0; b < f.N; b += vec.Lanes {
 		r.job = panel{
 			rows: r.point, rowCap: 1, lane: c.blocks[b*c.width : (b+vec.Lanes)*c.width],
 			n: 1, out: r.k[b : b+vec.Lanes],
 		}
 		r.eval.panel(&r.job)
 	}
-	clear(r.k[f.n:])
+	clear(r.k[f.N:])
 	if !squares {
 		return 0
 	}
-	for i := 0; i < f.n; i += vec.Rows {
-		vec.Dots8(r.l[i:i+8], f.w[i*f.ld:], f.ld, r.k[:i+8])
+	for i := 0; i < f.N; i += vec.Rows {
+		vec.Dots8(r.l[i:i+8], f.W[i*f.Stride:], f.Stride, r.k[:i+8])
 	}
-	return vec.Dot(r.l[:f.n], r.l[:f.n])
+	return vec.Dot(r.l[:f.N], r.l[:f.N])
 }
 
 // load embeds m points as lanes; the lanes that are left repeat the last point.
@@ -120,10 +120,10 @@ func (r *view) load(x []float64, m int) {
 // covariances fills r.b with the data against the lanes, zero-padded to whole
 // tiles, and r.sum with the posterior means.
 func (r *view) covariances() {
-	c, n := r.m.points, r.m.f.n
+	c, n := r.m.points, r.m.f.N
 	r.job = panel{
 		rows: c.rows, rowCap: c.cap, lane: r.lane, n: n, out: r.b,
-		weights: r.m.f.alpha, sum: r.sum[:],
+		weights: r.m.f.Alpha, sum: r.sum[:],
 	}
 	r.eval.panel(&r.job)
 	clear(r.b[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
@@ -137,7 +137,7 @@ func (r *view) combine(dst, v, x []float64) {
 		m := min(vec.Lanes, len(dst)-j)
 		r.load(x[j*d:], m)
 		r.job = panel{
-			rows: c.rows, rowCap: c.cap, lane: r.lane, n: r.m.f.n, out: r.b,
+			rows: c.rows, rowCap: c.cap, lane: r.lane, n: r.m.f.N, out: r.b,
 			weights: v, sum: r.sum[:],
 		}
 		r.eval.panel(&r.job)

@@ -35,9 +35,9 @@ func (r *view) predictGrad(x, dMean, dVariance []float64) (mean, variance float6
 	f := r.m.f
 	s := r.gradients()
 	r.single(x, false)
-	q := f.solve(r.k, r.l, s.u)
-	mean = vec.Dot(r.k[:f.n], f.alpha)
-	r.deriveRow(dMean, f.alpha, 1)
+	q := f.Solve(r.k, r.l, s.u)
+	mean = vec.Dot(r.k[:f.N], f.Alpha)
+	r.deriveRow(dMean, f.Alpha, 1)
 	r.deriveRow(dVariance, s.u, -2)
 	return mean, max(r.prior[0]-q, 0)
 }
@@ -50,8 +50,8 @@ func (r *view) deriveRow(dst, w []float64, scale float64) {
 	row := s.row
 	clear(row)
 	r.job = panel{rows: r.point, rowCap: 1, n: 1}
-	for b := 0; b < f.n; b += vec.Lanes {
-		m := min(vec.Lanes, f.n-b)
+	for b := 0; b < f.N; b += vec.Lanes {
+		m := min(vec.Lanes, f.N-b)
 		copy(s.one[:], w[b:b+m])
 		clear(s.one[m:])
 		r.job.lane = c.blocks[b*c.width : (b+vec.Lanes)*c.width]
@@ -87,14 +87,14 @@ func (r *view) predictGrads(mean, variance, dMean, dVariance, x []float64) {
 		m := min(vec.Lanes, len(mean)-j)
 		r.load(x[j*d:], m)
 		r.covariances()
-		f.mulW(s.v, r.b, f.n)
-		f.mulWT(s.w, s.v, f.n)
-		vec.SumSquares(r.q[:], s.v, f.n)
-		for i := range s.w[:f.n*vec.Lanes] {
+		f.MulW(s.v, r.b, f.N)
+		f.MulWT(s.w, s.v, f.N)
+		vec.SumSquares(r.q[:], s.v, f.N)
+		for i := range s.w[:f.N*vec.Lanes] {
 			s.w[i] *= -2
 		}
 		r.derive(dVariance[j*d:(j+m)*d], s.w, m, true)
-		for k, a := range f.alpha[:f.n] {
+		for k, a := range f.Alpha[:f.N] {
 			for i := range vec.Lanes {
 				s.w[k*vec.Lanes+i] = a
 			}

@@ -1,3 +1,5 @@
+// Package check refuses numbers that no observation, point or kernel can have, and names
+// them; its errors are those of every room of gpcore.
 package check
 
 import (
@@ -6,19 +8,13 @@ import (
 	"math"
 )
 
-// ErrFull says that the process holds as many observations as its capacity.
-var ErrFull = errors.New("gpcore: capacity reached; remove or replace an observation first")
-
-// ErrNotPositiveDefinite says that the covariance matrix with its noise is not
-// positive definite in float64 arithmetic: points coincide (nearly) and their
-// noise variance is zero or too small beside the kernel's variance.
-var ErrNotPositiveDefinite = errors.New("gpcore: covariance matrix is not positive definite; raise the noise variance or merge coinciding points")
-
-// ErrIndex says that an observation's index is out of range.
-var ErrIndex = errors.New("gpcore: no observation has this index")
-
-// ErrShape says that slices do not have the lengths that belong together.
-var ErrShape = errors.New("gpcore: lengths of the slices do not agree")
+// What data can cause; package gpcore explains them.
+var (
+	ErrFull                = errors.New("gpcore: capacity reached; remove or replace an observation first")
+	ErrNotPositiveDefinite = errors.New("gpcore: covariance matrix is not positive definite; raise the noise variance or merge coinciding points")
+	ErrIndex               = errors.New("gpcore: no observation has this index")
+	ErrShape               = errors.New("gpcore: lengths of the slices do not agree")
+)
 
 // ValueError names a number that cannot be used.
 type ValueError struct {

@@ -1,4 +1,4 @@
-package gpcore
+package factor
 
 import (
 	"math"
@@ -15,20 +15,20 @@ import (
 // stream of rotations or rank-one steps over the rows, so rounding errors do not
 // pile up with the number of updates (Golub & Van Loan, section 6.5, on
 // downdating by rotations).
-type factor struct {
-	n, ld    int
-	w        []float64 // (capacity rounded up + 8) rows of ld
-	b, alpha []float64
-	y, noise []float64
-	inv      []float64 // diagonal of K^-1: the squared norms of the columns of W
-	invStale bool
-	peak     float64 // largest |alpha_i| since b and alpha were last computed whole
+type Factor struct {
+	N, Stride int
+	W         []float64 // (capacity rounded up + 8) rows of ld
+	B, Alpha  []float64
+	Y, Noise  []float64
+	Inv       []float64 // diagonal of K^-1: the squared norms of the columns of W
+	invStale  bool
+	peak      float64 // largest |alpha_i| since b and alpha were last computed whole
 }
 
 // stride is the row length of W: a whole number of tiles plus a pad of 64, so
 // that eight rows side by side do not fall on the same cache sets, and never a
 // multiple of 4 KiB (512 elements).
-func stride(capacity int) int {
+func Stride(capacity int) int {
 	ld := vec.Up8(capacity) + 64
 	if ld%512 == 0 {
 		ld += 8
@@ -37,83 +37,83 @@ func stride(capacity int) int {
 }
 
 // newFactor allocates everything for capacity observations in one piece.
-func newFactor(capacity int) *factor {
-	ld, c := stride(capacity), vec.Up8(capacity)+8
+func New(capacity int) *Factor {
+	ld, c := Stride(capacity), vec.Up8(capacity)+8
 	store := make([]float64, c*ld+5*c)
 	cut := func(n int) []float64 {
 		s := store[:n:n]
 		store = store[n:]
 		return s
 	}
-	f := &factor{ld: ld}
-	f.w, f.b, f.alpha, f.y, f.noise, f.inv = cut(c*ld), cut(c), cut(c), cut(c), cut(c), cut(c)
+	f := &Factor{Stride: ld}
+	f.W, f.B, f.Alpha, f.Y, f.Noise, f.Inv = cut(c*ld), cut(c), cut(c), cut(c), cut(c), cut(c)
 	return f
 }
 
-func (f *factor) copyFrom(g *factor) {
-	f.n = g.n
-	copy(f.w, g.w)
-	copy(f.b, g.b)
-	copy(f.alpha, g.alpha)
-	copy(f.y, g.y)
-	copy(f.noise, g.noise)
-	copy(f.inv, g.inv)
+func (f *Factor) CopyFrom(g *Factor) {
+	f.N = g.N
+	copy(f.W, g.W)
+	copy(f.B, g.B)
+	copy(f.Alpha, g.Alpha)
+	copy(f.Y, g.Y)
+	copy(f.Noise, g.Noise)
+	copy(f.Inv, g.Inv)
 	f.invStale, f.peak = g.invStale, g.peak
 }
 
 // reset makes f the factor of no observations.
-func (f *factor) reset() {
-	for k := range f.n {
-		clear(f.w[k*f.ld : k*f.ld+k+1])
+func (f *Factor) Reset() {
+	for k := range f.N {
+		clear(f.W[k*f.Stride : k*f.Stride+k+1])
 	}
-	clear(f.b[:f.n])
-	clear(f.alpha[:f.n])
-	f.n, f.invStale, f.peak = 0, false, 0
+	clear(f.B[:f.N])
+	clear(f.Alpha[:f.N])
+	f.N, f.invStale, f.peak = 0, false, 0
 }
 
 // row is row k of W up to and with its diagonal element.
-func (f *factor) row(k int) []float64 { return f.w[k*f.ld : k*f.ld+k+1] }
+func (f *Factor) Row(k int) []float64 { return f.W[k*f.Stride : k*f.Stride+k+1] }
 
 // solve sets l = W k and u = W^T l = K^-1 k in one pass over W, and returns
 // |l|^2 = k^T K^-1 k. k, l and u have vec.Up8(n) elements, k zero from n on.
-func (f *factor) solve(k, l, u []float64) float64 {
-	clear(u[:vec.Up8(f.n)])
-	for r := 0; r < f.n; r += vec.Rows {
+func (f *Factor) Solve(k, l, u []float64) float64 {
+	clear(u[:vec.Up8(f.N)])
+	for r := 0; r < f.N; r += vec.Rows {
 		f.fold(r, k, l, u)
 	}
-	return vec.Dot(l[:f.n], l[:f.n])
+	return vec.Dot(l[:f.N], l[:f.N])
 }
 
 // fold is the share of rows r..r+7 in solve.
-func (f *factor) fold(r int, k, l, u []float64) {
-	w := f.w[r*f.ld:]
-	vec.Dots8(l[r:r+8], w, f.ld, k[:r+8])
-	vec.Axpys8(u[:r+8], w, f.ld, l[r:r+8])
+func (f *Factor) fold(r int, k, l, u []float64) {
+	w := f.W[r*f.Stride:]
+	vec.Dots8(l[r:r+8], w, f.Stride, k[:r+8])
+	vec.Axpys8(u[:r+8], w, f.Stride, l[r:r+8])
 }
 
 // solveMany is [factor.solve] for m vectors that lie one after the other, vec.Up24(cap)
 // apart; q[i] is the squared norm of W k_i.
-func (f *factor) solveMany(q, k, l, u []float64, m, stride int) {
+func (f *Factor) SolveMany(q, k, l, u []float64, m, stride int) {
 	for i := range m {
-		clear(u[i*stride : i*stride+vec.Up8(f.n)])
+		clear(u[i*stride : i*stride+vec.Up8(f.N)])
 	}
-	for r := 0; r < f.n; r += vec.Rows {
+	for r := 0; r < f.N; r += vec.Rows {
 		for i := range m {
 			at := i * stride
 			f.fold(r, k[at:at+stride], l[at:at+stride], u[at:at+stride])
 		}
 	}
 	for i := range m {
-		v := l[i*stride : i*stride+f.n]
+		v := l[i*stride : i*stride+f.N]
 		q[i] = vec.Dot(v, v)
 	}
 }
 
 // finishAlpha recomputes alpha = W^T b.
-func (f *factor) finishAlpha() {
-	clear(f.alpha)
-	for r := 0; r < f.n; r += vec.Rows {
-		vec.Axpys8(f.alpha[:r+8], f.w[r*f.ld:], f.ld, f.b[r:r+8])
+func (f *Factor) FinishAlpha() {
+	clear(f.Alpha)
+	for r := 0; r < f.N; r += vec.Rows {
+		vec.Axpys8(f.Alpha[:r+8], f.W[r*f.Stride:], f.Stride, f.B[r:r+8])
 	}
 }
 
@@ -122,12 +122,12 @@ func (f *factor) finishAlpha() {
 // contradict each other at one point with little noise, make both large for as long as
 // they are held, and what is left when they go must not keep that rounding. O(n),
 // rarely O(n^2).
-func (f *factor) addAlpha(a float64, z []float64) {
-	f.peak = max(f.peak, largest(f.alpha[:f.n]))
-	vec.Axpy(f.alpha[:f.n], a, z)
-	if !(f.peak <= 16*largest(f.alpha[:f.n])) { // NaN, too, must not stay
-		f.finishTargets(0)
-		f.peak = largest(f.alpha[:f.n])
+func (f *Factor) addAlpha(a float64, z []float64) {
+	f.peak = max(f.peak, largest(f.Alpha[:f.N]))
+	vec.Axpy(f.Alpha[:f.N], a, z)
+	if !(f.peak <= 16*largest(f.Alpha[:f.N])) { // NaN, too, must not stay
+		f.FinishTargets(0)
+		f.peak = largest(f.Alpha[:f.N])
 	}
 }
 
@@ -142,33 +142,33 @@ func largest(v []float64) float64 {
 }
 
 // setTarget changes y_i. O(n^2).
-func (f *factor) setTarget(i int, y float64) {
-	f.y[i] = y
-	f.finishTargets(i)
+func (f *Factor) SetTarget(i int, y float64) {
+	f.Y[i] = y
+	f.FinishTargets(i)
 }
 
 // setTargets changes all of y: b = W y, alpha = W^T b. O(n^2).
-func (f *factor) setTargets(y []float64) {
-	copy(f.y, y)
-	f.finishTargets(0)
+func (f *Factor) SetTargets(y []float64) {
+	copy(f.Y, y)
+	f.FinishTargets(0)
 }
 
 // finishTargets recomputes b from row i on, and alpha.
-func (f *factor) finishTargets(i int) {
-	for k := i; k < f.n; k++ {
-		f.b[k] = vec.Dot(f.row(k), f.y)
+func (f *Factor) FinishTargets(i int) {
+	for k := i; k < f.N; k++ {
+		f.B[k] = vec.Dot(f.Row(k), f.Y)
 	}
-	f.finishAlpha()
+	f.FinishAlpha()
 }
 
 // inverseDiagonal is the diagonal of K^-1. Updates keep it in O(n); it is recomputed,
 // O(n^2), after a block append or where an update cancelled most of it.
-func (f *factor) inverseDiagonal() []float64 {
-	d := f.inv[:f.n]
+func (f *Factor) InverseDiagonal() []float64 {
+	d := f.Inv[:f.N]
 	if f.invStale {
 		clear(d)
-		for k := range f.n {
-			for j, v := range f.row(k) {
+		for k := range f.N {
+			for j, v := range f.Row(k) {
 				d[j] = math.FMA(v, v, d[j])
 			}
 		}
@@ -178,21 +178,21 @@ func (f *factor) inverseDiagonal() []float64 {
 }
 
 // addInverse adds a*z_j^2 to the diagonal of K^-1.
-func (f *factor) addInverse(a float64, z []float64) {
-	for j, was := range f.inv[:f.n] {
+func (f *Factor) addInverse(a float64, z []float64) {
+	for j, was := range f.Inv[:f.N] {
 		v := math.FMA(float64(a*z[j]), z[j], was)
-		f.inv[j] = v
+		f.Inv[j] = v
 		f.invStale = f.invStale || v < was/16
 	}
 }
 
 // logLikelihood is -|b|^2/2 + sum log W_kk - n/2 log(2 pi). O(n).
-func (f *factor) logLikelihood() float64 {
-	s := -0.5 * vec.Dot(f.b[:f.n], f.b[:f.n])
-	for k := range f.n {
-		s += math.Log(f.w[k*f.ld+k])
+func (f *Factor) LogLikelihood() float64 {
+	s := -0.5 * vec.Dot(f.B[:f.N], f.B[:f.N])
+	for k := range f.N {
+		s += math.Log(f.W[k*f.Stride+k])
 	}
-	return s - 0.5*float64(f.n)*math.Log(2*math.Pi)
+	return s - 0.5*float64(f.N)*math.Log(2*math.Pi)
 }
 
 // pivotOK says whether s, the computed square of a new diagonal element of L, can

@@ -1,4 +1,4 @@
-package gpcore
+package factor
 
 import (
 	"math"
@@ -8,13 +8,13 @@ import (
 
 // noiseStep bounds the factor by which one rank-one change may scale the
 // determinant of K. The change loses about as many digits as this factor has.
-const noiseStep = 64
+const NoiseStep = 64
 
 // ratio is det(K + delta e_i e_i^T)/det(K) = 1 + delta*(K^-1)_ii. O(n).
-func (f *factor) ratio(i int, delta float64) float64 {
+func (f *Factor) Ratio(i int, delta float64) float64 {
 	q := 0.0
-	for k := i; k < f.n; k++ {
-		w := f.w[k*f.ld+i]
+	for k := i; k < f.N; k++ {
+		w := f.W[k*f.Stride+i]
 		q = math.FMA(w, w, q)
 	}
 	return math.FMA(delta, q, 1)
@@ -29,12 +29,12 @@ func (f *factor) ratio(i int, delta float64) float64 {
 // and z ends as K^-1 e_i, from which alpha' = alpha - delta*alpha_i/(1+delta*z_i) z
 // (Sherman & Morrison). The ratio must be within noiseStep. abg has room for 3
 // values a row, z for vec.Up8(n).
-func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
-	n, ld := f.n, f.ld
-	delta := noise - f.noise[i]
+func (f *Factor) ShiftNoise(i int, noise float64, abg, z []float64) {
+	n, ld := f.N, f.Stride
+	delta := noise - f.Noise[i]
 	s := 1.0
 	for k := i; k < n; k++ {
-		w := f.w[k*ld+i]
+		w := f.W[k*ld+i]
 		next := math.FMA(float64(delta*w), w, s)
 		a := math.Sqrt(s / next)
 		o := abg[3*(k-i) : 3*(k-i)+3]
@@ -44,39 +44,39 @@ func (f *factor) shiftNoise(i int, noise float64, abg, z []float64) {
 	clear(z[:vec.Up8(n)])
 	for k := i; k < n; k += 4 {
 		m := min(4, n-k)
-		vec.RankOne(z[:k+m], f.w[k*ld:], ld, abg[3*(k-i):3*(k-i+m)])
+		vec.RankOne(z[:k+m], f.W[k*ld:], ld, abg[3*(k-i):3*(k-i+m)])
 	}
 	zb := 0.0
 	for k := i; k < n; k++ {
 		o := abg[3*(k-i) : 3*(k-i)+3]
-		bk := f.b[k]
-		f.b[k] = math.FMA(o[0], bk, float64(o[1]*zb))
+		bk := f.B[k]
+		f.B[k] = math.FMA(o[0], bk, float64(o[1]*zb))
 		zb = math.FMA(o[2], bk, zb)
 	}
-	f.noise[i] = noise
+	f.Noise[i] = noise
 	g := -delta / math.FMA(delta, z[i], 1)
-	f.addAlpha(g*f.alpha[i], z)
+	f.addAlpha(g*f.Alpha[i], z)
 	f.addInverse(g, z)
 }
 
 // renew takes observation i out and puts e in at the same place: the way to
 // change a noise by orders of magnitude, where a rank-one change would cancel.
 // Arguments as for replace, at about twice its cost.
-func (f *factor) renew(r *removal, i int, e entry, s float64) {
-	f.replace(r, i, e, s)
-	f.moveLast(i, r.t)
+func (f *Factor) Renew(r *Removal, i int, e Entry, s float64) {
+	f.Replace(r, i, e, s)
+	f.moveLast(i, r.T)
 }
 
 // moveLast makes the last observation the i-th: the rows from i on move down and
 // right by one, each rotated with the former last row, the carried row t, so that
 // its element above the new diagonal vanishes. O(n^2 - i^2).
-func (f *factor) moveLast(i int, t []float64) {
-	n, ld := f.n, f.ld
+func (f *Factor) moveLast(i int, t []float64) {
+	n, ld := f.N, f.Stride
 	last := n - 1
-	copy(t[:n], f.row(last))
-	tb := f.b[last]
+	copy(t[:n], f.Row(last))
+	tb := f.B[last]
 	for k := last - 1; k >= i; k-- {
-		src, dst := f.w[k*ld:], f.w[(k+1)*ld:(k+1)*ld+k+2]
+		src, dst := f.W[k*ld:], f.W[(k+1)*ld:(k+1)*ld+k+2]
 		rho := math.Hypot(t[k], src[k])
 		cs := [2]float64{-t[k] / rho, src[k] / rho}
 		// The new row k+1 in old column order, then its columns from i on move
@@ -87,15 +87,15 @@ func (f *factor) moveLast(i int, t []float64) {
 		copy(dst[i+1:], dst[i:k+1])
 		dst[i] = fill
 		t[last] *= cs[1]
-		bk := f.b[k]
-		f.b[k+1] = math.FMA(-cs[0], tb, float64(cs[1]*bk))
+		bk := f.B[k]
+		f.B[k+1] = math.FMA(-cs[0], tb, float64(cs[1]*bk))
 		tb = math.FMA(cs[1], tb, float64(cs[0]*bk))
 	}
-	row := f.w[i*ld : i*ld+i+1]
+	row := f.W[i*ld : i*ld+i+1]
 	copy(row[:i], t)
 	row[i] = t[last]
-	f.b[i] = tb
-	for _, s := range [][]float64{f.alpha, f.y, f.noise, f.inv} {
+	f.B[i] = tb
+	for _, s := range [][]float64{f.Alpha, f.Y, f.Noise, f.Inv} {
 		v := s[last]
 		copy(s[i+1:n], s[i:last])
 		s[i] = v

@@ -1,4 +1,4 @@
-package gpcore
+package factor
 
 import (
 	"math"
@@ -7,13 +7,13 @@ import (
 )
 
 // block are up to 24 new observations and the scratch to append them.
-type block struct {
-	m     int       // how many, 1..24
-	cross []float64 // n x 24 covariances with the observations held, rows padded to vec.Up8(n) with zeros
-	self  []float64 // 24 x 24 covariances among the new ones, without noise
-	y     []float64
-	noise []float64
-	prior [vec.Lanes]float64 // k(x, x)
+type Block struct {
+	M     int       // how many, 1..24
+	Cross []float64 // n x 24 covariances with the observations held, rows padded to vec.Up8(n) with zeros
+	Self  []float64 // 24 x 24 covariances among the new ones, without noise
+	Y     []float64
+	Noise []float64
+	Prior [vec.Lanes]float64 // k(x, x)
 
 	v, u []float64                      // up8(n) x 24 scratch
 	inv  [vec.Lanes * vec.Lanes]float64 // transpose of L^-1, L the factor of self
@@ -21,10 +21,10 @@ type block struct {
 	tile [vec.Rows * vec.Lanes]float64
 }
 
-func newBlock(capacity int) *block {
+func NewBlock(capacity int) *Block {
 	c := vec.Up24(capacity) * vec.Lanes
-	return &block{
-		cross: make([]float64, c), self: make([]float64, vec.Lanes*vec.Lanes),
+	return &Block{
+		Cross: make([]float64, c), Self: make([]float64, vec.Lanes*vec.Lanes),
 		v: make([]float64, c), u: make([]float64, c),
 	}
 }
@@ -33,14 +33,14 @@ func newBlock(capacity int) *block {
 // Li = chol(S)^-1, the new rows are (-Li V^T W, Li). False: S is not positive
 // definite, nothing has changed. alpha is left stale: call finishAlpha when all
 // blocks are in. 2*24*n^2 operations and O(n).
-func (f *factor) appendBlock(p *block) bool {
-	n := f.n
-	f.mulW(p.v, p.cross, n)
-	f.mulWT(p.u, p.v, n)
-	for c := 0; c < p.m; c += vec.Rows {
+func (f *Factor) AppendBlock(p *Block) bool {
+	n := f.N
+	f.MulW(p.v, p.Cross, n)
+	f.MulWT(p.u, p.v, n)
+	for c := 0; c < p.M; c += vec.Rows {
 		vec.TileT(p.tile[:], p.v[c:], vec.Lanes, p.v, n)
-		for i := range min(vec.Rows, p.m-c) {
-			s := p.self[(c+i)*vec.Lanes : (c+i)*vec.Lanes+p.m]
+		for i := range min(vec.Rows, p.M-c) {
+			s := p.Self[(c+i)*vec.Lanes : (c+i)*vec.Lanes+p.M]
 			for j := range s {
 				s[j] -= p.tile[i*vec.Lanes+j]
 			}
@@ -56,12 +56,12 @@ func (f *factor) appendBlock(p *block) bool {
 // invert replaces the upper triangle of self by the transpose of its Cholesky factor L
 // and sets inv to that of L^-1, zero beyond m. Row after row is subtracted from the later
 // ones (Golub & Van Loan, section 4.2.5), so that the inner loops are vectors.
-func (p *block) invert(n int) bool {
-	s, m := p.self, p.m
+func (p *Block) invert(n int) bool {
+	s, m := p.Self, p.M
 	for i := range m {
 		row := s[i*vec.Lanes : i*vec.Lanes+m]
-		d := row[i] + p.noise[i]
-		if !pivotOK(d, p.noise[i], p.prior[i]+p.noise[i], n+i) {
+		d := row[i] + p.Noise[i]
+		if !pivotOK(d, p.Noise[i], p.Prior[i]+p.Noise[i], n+i) {
 			return false
 		}
 		scale := 1 / math.Sqrt(d)
@@ -80,8 +80,8 @@ func (p *block) invert(n int) bool {
 // invertTriangle sets inv from the factor in self, by forward substitution of the identity:
 // row i of L^-1 is e_i less the sum of L_ip times row p over p < i, divided by L_ii. Of
 // that sum, rows of earlier tiles are one product.
-func (p *block) invertTriangle() {
-	s, m := p.self, p.m
+func (p *Block) invertTriangle() {
+	s, m := p.Self, p.M
 	clear(p.rows[:])
 	for c := 0; c < m; c += vec.Rows {
 		vec.TileT(p.tile[:], s[c:], vec.Lanes, p.rows[:], c)
@@ -121,56 +121,56 @@ func subtract(y []float64, a float64, x []float64) {
 }
 
 // writeBlock writes the rows of an inverted block and their elements of b.
-func (f *factor) writeBlock(p *block) {
-	n, ld := f.n, f.ld
+func (f *Factor) writeBlock(p *Block) {
+	n, ld := f.N, f.Stride
 	for r := 0; r < n; r += vec.Rows {
 		// Rows of u times Li^T: element (q, i) is (Li V^T W)[i][r+q].
 		vec.Tile(p.tile[:], p.u[r*vec.Lanes:], vec.Lanes, p.inv[:], vec.Lanes)
-		for i := range p.m {
+		for i := range p.M {
 			if r+vec.Rows <= n {
-				dst, t := (*[vec.Rows]float64)(f.w[(n+i)*ld+r:]), p.tile[i:]
+				dst, t := (*[vec.Rows]float64)(f.W[(n+i)*ld+r:]), p.tile[i:]
 				dst[0], dst[1], dst[2], dst[3] = -t[0], -t[vec.Lanes], -t[2*vec.Lanes], -t[3*vec.Lanes]
 				dst[4], dst[5], dst[6], dst[7] = -t[4*vec.Lanes], -t[5*vec.Lanes], -t[6*vec.Lanes], -t[7*vec.Lanes]
 				continue
 			}
-			dst := f.w[(n+i)*ld+r : (n+i)*ld+n]
+			dst := f.W[(n+i)*ld+r : (n+i)*ld+n]
 			for q := range dst {
 				dst[q] = -p.tile[q*vec.Lanes+i]
 			}
 		}
 	}
-	copy(f.y[n:], p.y[:p.m])
-	copy(f.noise[n:], p.noise[:p.m])
-	for i := range p.m {
-		row := f.w[(n+i)*ld : (n+i)*ld+n+i+1]
+	copy(f.Y[n:], p.Y[:p.M])
+	copy(f.Noise[n:], p.Noise[:p.M])
+	for i := range p.M {
+		row := f.W[(n+i)*ld : (n+i)*ld+n+i+1]
 		for j := range i + 1 {
 			row[n+j] = p.inv[j*vec.Lanes+i]
 		}
-		f.b[n+i] = vec.Dot(row, f.y)
+		f.B[n+i] = vec.Dot(row, f.Y)
 	}
-	f.n = n + p.m
+	f.N = n + p.M
 	f.invStale = true
 }
 
 // mulW sets v = W c for the first n rows (a multiple of 8 is computed), c with
 // zeros in rows n..vec.Up8(n)-1.
-func (f *factor) mulW(v, c []float64, n int) {
+func (f *Factor) MulW(v, c []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
-		vec.Tile(v[r*vec.Lanes:], f.w[r*f.ld:], f.ld, c, r+vec.Rows)
+		vec.Tile(v[r*vec.Lanes:], f.W[r*f.Stride:], f.Stride, c, r+vec.Rows)
 	}
 }
 
 // mulWT sets u = W^T v for the first n rows.
-func (f *factor) mulWT(u, v []float64, n int) {
+func (f *Factor) MulWT(u, v []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
-		vec.TileT(u[r*vec.Lanes:], f.w[r*f.ld+r:], f.ld, v[r*vec.Lanes:], vec.Up8(n)-r)
+		vec.TileT(u[r*vec.Lanes:], f.W[r*f.Stride+r:], f.Stride, v[r*vec.Lanes:], vec.Up8(n)-r)
 	}
 }
 
 // squares sets q[j] to the squared norm of column j of W c.
-func (f *factor) squares(q, c []float64) {
+func (f *Factor) Squares(q, c []float64) {
 	clear(q[:vec.Lanes])
-	for r := 0; r < f.n; r += vec.Rows {
-		vec.TileSquares(q, f.w[r*f.ld:], f.ld, c, r+vec.Rows)
+	for r := 0; r < f.N; r += vec.Rows {
+		vec.TileSquares(q, f.W[r*f.Stride:], f.Stride, c, r+vec.Rows)
 	}
 }
