@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Nothing that a control loop does every step may allocate, with any kernel of this
 // package.
 func TestNoAllocations(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		const n = 50
 		g := New(k, n)
 		for range n {
@@ -61,7 +62,7 @@ func TestNoAllocations(t *testing.T) {
 func TestNoAllocationsAround(t *testing.T) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	const n = 50
-	priors := []Prior{{Kernel: cube(), NoiseVariance: 1e-2}, {Kernel: Matern52(1, []float64{0.3, 0.3, 0.3}), NoiseVariance: 1e-2}}
+	priors := []Prior{{Kernel: cube(), NoiseVariance: 1e-2}, {Kernel: kernels.Matern52(1, []float64{0.3, 0.3, 0.3}), NoiseVariance: 1e-2}}
 	s := NewPriorSet(priors, n)
 	for range n {
 		if err := s.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Run with
@@ -20,7 +21,7 @@ import (
 var benchSizes = []int{64, 128, 256, 512, 1024, 2048}
 
 // full is a process at capacity n, and points to feed it with.
-func full(b *testing.B, k Kernel, n int) (*GP, [][]float64) {
+func full(b *testing.B, k kernels.Kernel, n int) (*GP, [][]float64) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	g := New(k, n)
@@ -39,7 +40,7 @@ func full(b *testing.B, k Kernel, n int) (*GP, [][]float64) {
 	return g, fresh
 }
 
-func cube() Kernel { return SquaredExponential(1, []float64{0.3, 0.3, 0.3}) }
+func cube() kernels.Kernel { return kernels.SquaredExponential(1, []float64{0.3, 0.3, 0.3}) }
 
 func forSizes(b *testing.B, run func(b *testing.B, g *GP, x [][]float64)) {
 	for _, n := range benchSizes {
@@ -128,7 +129,7 @@ func BenchmarkPredict(b *testing.B) {
 func BenchmarkPredictMatern(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("points=240/n=%d", n), func(b *testing.B) {
-			g, x := full(b, Matern52(1, []float64{0.3, 0.3, 0.3}), n)
+			g, x := full(b, kernels.Matern52(1, []float64{0.3, 0.3, 0.3}), n)
 			at, mean, variance := flat(x, 240), make([]float64, 240), make([]float64, 240)
 			for b.Loop() {
 				g.Predict(mean, variance, at)
@@ -184,7 +185,7 @@ func BenchmarkMemory(b *testing.B) {
 func BenchmarkFit(b *testing.B) {
 	for _, n := range []int{50, 150, 500} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			p := fitProblem(Matern52(1, []float64{0.3, 0.5, 0.5}), n, 1)
+			p := fitProblem(kernels.Matern52(1, []float64{0.3, 0.5, 0.5}), n, 1)
 			p.Starts = 0
 			evaluations := 0
 			for b.Loop() {

@@ -1,6 +1,9 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/vec"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
 
 // cloud holds the points of a process three times: as given, and embedded both as
 // rows and as lanes, so that either side of a covariance panel can be the data.
@@ -14,10 +17,10 @@ type cloud struct {
 	point         []float64 // scratch, width
 }
 
-func newCloud(d, capacity int, e compiled) *cloud {
-	w := e.width
+func newCloud(d, capacity int, e panels.Compiled) *cloud {
+	w := e.Width
 	return &cloud{
-		d: d, width: w, cap: capacity, widths: e.widths,
+		d: d, width: w, cap: capacity, widths: e.Widths,
 		x: make([]float64, capacity*d), rows: make([]float64, capacity*w),
 		prior:  make([]float64, capacity),
 		blocks: make([]float64, vec.Up24(capacity)*w), point: make([]float64, w),
@@ -81,9 +84,9 @@ func (c *cloud) shiftLanes(i, n int) {
 }
 
 // embed recomputes the embedding of the first n points.
-func (c *cloud) embed(e compiled, n int) {
+func (c *cloud) embed(e panels.Compiled, n int) {
 	for i := range n {
-		e.embed(c.point, c.at(i))
-		c.set(i, c.at(i), c.point, e.prior(c.point))
+		e.Embed(c.point, c.at(i))
+		c.set(i, c.at(i), c.point, e.Prior(c.point))
 	}
 }

@@ -5,30 +5,32 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // core is a kernel, the points embedded for it, and the factor of their
 // covariances: one consistent model, with the scratch to change it. While a
 // process is rebuilt, the factor holds only the first f.n of the points.
 type core struct {
-	kernel Kernel
-	eval   compiled
+	kernel kernels.Kernel
+	eval   panels.Compiled
 	points *cloud
 	f      *factor.Factor
 
 	k, l, u []float64 // kernel vector and its solves, vec.Up24(cap)
 	t, cs   []float64 // carried row; rotation or rank-one coefficients
 	point   []float64 // embedded new point
-	job     panel
+	job     panels.Panel
 }
 
 // newCore makes a core on the memory of f, which is emptied.
-func newCore(k Kernel, f *factor.Factor, capacity int) *core {
+func newCore(k kernels.Kernel, f *factor.Factor, capacity int) *core {
 	f.Reset()
-	e, n := compile(k, capacity), vec.Up24(capacity)
+	e, n := panels.Compile(k, capacity), vec.Up24(capacity)
 	v := make([]float64, 7*n)
-	c := &core{kernel: k, eval: e, f: f, points: newCloud(k.Dim(), capacity, e), point: make([]float64, e.width)}
+	c := &core{kernel: k, eval: e, f: f, points: newCloud(k.Dim(), capacity, e), point: make([]float64, e.Width)}
 	c.k, c.l, c.u, c.t, c.cs = v[:n], v[n:2*n], v[2*n:3*n], v[3*n:4*n], v[4*n:]
 	return c
 }
@@ -38,11 +40,11 @@ func newCore(k Kernel, f *factor.Factor, capacity int) *core {
 func (c *core) covariances() bool {
 	n, w := c.f.N, c.points.width
 	for b := 0; b < n; b += vec.Lanes {
-		c.job = panel{
-			rows: c.point, rowCap: 1, lane: c.points.blocks[b*w : (b+vec.Lanes)*w],
-			n: 1, out: c.k[b : b+vec.Lanes],
+		c.job = panels.Panel{
+			Rows: c.point, RowCap: 1, Lane: c.points.blocks[b*w : (b+vec.Lanes)*w],
+			N: 1, Out: c.k[b : b+vec.Lanes],
 		}
-		c.eval.panel(&c.job)
+		c.eval.Fill(&c.job)
 	}
 	clear(c.k[n:])
 	s := 0.0
@@ -54,8 +56,8 @@ func (c *core) covariances() bool {
 
 // entry prepares an observation with checked numbers for the factor.
 func (c *core) entry(x []float64, y, noise float64) (factor.Entry, error) {
-	c.eval.embed(c.point, x)
-	prior := c.eval.prior(c.point)
+	c.eval.Embed(c.point, x)
+	prior := c.eval.Prior(c.point)
 	if !c.covariances() || !check.IsFinite(prior) {
 		return factor.Entry{}, &ValueError{What: check.NameCov, Index: 0, Value: math.NaN()}
 	}
@@ -148,7 +150,7 @@ func (c *core) setNoise(i int, noise float64) error {
 // sum of the absolute terms.
 func (c *core) residual(i int) float64 {
 	f := c.f
-	c.eval.embed(c.point, c.points.at(i))
+	c.eval.Embed(c.point, c.points.at(i))
 	c.covariances()
 	a := f.Noise[i] * f.Alpha[i]
 	s, scale := f.Y[i]-a, math.Abs(f.Y[i])+math.Abs(a)
@@ -166,8 +168,8 @@ func (c *core) residual(i int) float64 {
 // nearest is the observation nearest to x other than except, and its distance
 // (see MemoryRule.Near); -1 if there is none. O(n).
 func (c *core) nearest(x []float64, except int) (at int, distance float64) {
-	c.eval.embed(c.point, x)
-	prior := c.eval.prior(c.point)
+	c.eval.Embed(c.point, x)
+	prior := c.eval.Prior(c.point)
 	c.covariances()
 	at, lowest := -1, math.Inf(1)
 	for j, k := range c.k[:c.f.N] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Decisions as scripts/compare times them: each after a step that changed the data, on
@@ -48,15 +49,15 @@ func besideUCB(b *testing.B, n int) {
 
 // The job that plain numpy does: the maximum of every control set.
 func besideCVS(b *testing.B, d, n int) {
-	g := worldOf(b, SquaredExponential(1, vec.Constant(d, 0.3)), n, 1e-2, 1)
+	g := worldOf(b, kernels.SquaredExponential(1, vec.Constant(d, 0.3)), n, 1e-2, 1)
 	besideSearch(b, cvsProblems(b, g, TruncatedNormal(0.5, 0.2, 0, 1)), newcomers(b, g))
 }
 
 // mean + 2 sd of one process less the variance that another, of log variances, says at
 // the least.
 func besideRAHBO(b *testing.B, n int, noises bool) {
-	g := worldOf(b, SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
-	v := worldOf(b, SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
+	g := worldOf(b, kernels.SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
+	v := worldOf(b, kernels.SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
 	risk := func(mu, sigma float64) (value, byMu, bySigma float64) {
 		value = 0.01 * math.Exp(mu-2*sigma)
 		return -value, -value, 2 * value

@@ -9,11 +9,12 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Without observations every method answers for the prior.
 func TestNoObservations(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g := New(k, 5)
 		x := make([]float64, 0, 90)
 		for range 30 {
@@ -66,7 +67,7 @@ func TestNoObservations(t *testing.T) {
 // A process of capacity one forgets and learns for ever.
 func TestCapacityOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
-	g := New(Matern52(2, []float64{0.5}), 1)
+	g := New(kernels.Matern52(2, []float64{0.5}), 1)
 	if err := g.Append([]float64{0}, 3, 0.5); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestCapacityOne(t *testing.T) {
 			t.Fatal(m, v)
 		}
 	}
-	m := NewMemory(New(Matern52(2, []float64{0.5}), 1), DefaultMemoryRule())
+	m := NewMemory(New(kernels.Matern52(2, []float64{0.5}), 1), DefaultMemoryRule())
 	for i := range 20 {
 		if _, err := m.Add([]float64{float64(i % 3)}, 1, 0.1); err != nil {
 			t.Fatal(err)
@@ -95,7 +96,7 @@ func TestCapacityOne(t *testing.T) {
 // Constant targets, zero included, are fitted and followed.
 func TestConstantTargets(t *testing.T) {
 	for _, y := range []float64{0, 7} {
-		p := fitProblem(Matern52(1, []float64{0.3, 0.3}), 30, 1)
+		p := fitProblem(kernels.Matern52(1, []float64{0.3, 0.3}), 30, 1)
 		for i := range p.Y {
 			p.Y[i] = y
 		}
@@ -123,11 +124,11 @@ func TestConstantTargets(t *testing.T) {
 
 // A fit of one observation, and one that has nothing to work with.
 func TestFitOfLittle(t *testing.T) {
-	p := fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 1, 2)
+	p := fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 1, 2)
 	if r, err := Fit(context.Background(), p); err != nil || !check.IsFinite(r.LogPosterior) {
 		t.Error(r, err)
 	}
-	p = fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
+	p = fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
 	p.Noise = nil
 	for i := range 6 {
 		p.X[2*i], p.X[2*i+1], p.NoiseVariance[i] = 0.5, 0.5, 0
@@ -143,7 +144,7 @@ func TestFitOfLittle(t *testing.T) {
 		func(p *FitProblem) { p.Variance.SD = 0 },
 		func(p *FitProblem) { p.Noise.Mean = math.NaN() },
 	} {
-		p := fitProblem(SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
+		p := fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
 		bad(&p)
 		if _, err := Fit(context.Background(), p); err == nil {
 			t.Error("a bad problem was fitted")
@@ -153,7 +154,7 @@ func TestFitOfLittle(t *testing.T) {
 
 // Far apart points are independent, and nothing underflows into trouble.
 func TestFarPoints(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g := New(k, 3)
 		for i := range 3 {
 			if err := g.Append([]float64{1e6 * float64(i), 0, -1e6 * float64(i)}, 1, 0.1); err != nil {

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // evidence is the objective of a fit: log marginal likelihood plus log prior as a
@@ -45,11 +47,11 @@ func newEvidence(p FitProblem) (*evidence, error) {
 	for i, kind := range p.Kernel.Kinds(nil) {
 		prior := LogNormal{e.logs[i], 1}
 		switch kind {
-		case Timescale:
+		case kernels.Timescale:
 			continue
-		case OutputVariance:
+		case kernels.OutputVariance:
 			prior = p.Variance
-		case Lengthscale:
+		case kernels.Lengthscale:
 			prior = p.Lengthscale
 		}
 		e.free, e.priors = append(e.free, i), append(e.priors, prior)
@@ -180,7 +182,7 @@ func (e *evidence) gradient(g, v []float64) {
 	for c := 0; c < e.n; c += vec.Lanes {
 		trace += e.weigh(c, alpha)
 		p := e.columns(c)
-		e.m.eval.hyper(&p, e.u[c*vec.Lanes:], sum)
+		e.m.eval.HyperGradient(&p, e.u[c*vec.Lanes:], sum)
 	}
 	for i, q := range e.free {
 		g[i] = sum[q]
@@ -218,9 +220,9 @@ func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
 }
 
 // columns is the job of rows c..n-1 against points c..c+23.
-func (e *evidence) columns(c int) panel {
+func (e *evidence) columns(c int) panels.Panel {
 	p := e.m.points
-	return panel{rows: p.rows, rowCap: p.cap, first: c, lane: p.blocks[c*p.width : (c+vec.Lanes)*p.width], n: e.n - c}
+	return panels.Panel{Rows: p.rows, RowCap: p.cap, First: c, Lane: p.blocks[c*p.width : (c+vec.Lanes)*p.width], N: e.n - c}
 }
 
 // inverseColumns sets rows c.. of e.u to columns c..c+23 of K^-1 = W^T W.

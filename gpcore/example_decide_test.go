@@ -6,11 +6,12 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // readings is a process of two coordinates that has seen a hill near (0.6, 0.3).
 func readings() *gpcore.GP {
-	g := gpcore.New(gpcore.SquaredExponential(1, []float64{0.3, 0.3}), 100)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 100)
 	for i := range 36 {
 		x := []float64{float64(i%6) / 5, float64(i/6) / 5}
 		a, b := (x[0]-0.6)/0.3, (x[1]-0.3)/0.3

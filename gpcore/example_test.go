@@ -7,12 +7,13 @@ import (
 	"math/rand/v2"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Three readings of a function, each with its own noise, and what they say about
 // a point between them and one beside them.
 func Example() {
-	g := gpcore.New(gpcore.SquaredExponential(1, []float64{0.3}), 100)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.3}), 100)
 	for _, o := range []struct{ x, y, noise float64 }{{0.1, 0.5, 0.01}, {0.3, 0.9, 0.01}, {0.5, 0.7, 0.04}} {
 		if err := g.Append([]float64{o.x}, o.y, o.noise); err != nil {
 			fmt.Println(err)
@@ -31,7 +32,7 @@ func Example() {
 
 // At capacity, a new observation takes the place of an old one in one pass.
 func ExampleGP_Replace() {
-	g := gpcore.New(gpcore.Matern52(1, []float64{0.5}), 2)
+	g := gpcore.New(kernels.Matern52(1, []float64{0.5}), 2)
 	fmt.Println(g.Append([]float64{0}, 1, 0.1))
 	fmt.Println(g.Append([]float64{1}, 2, 0.1))
 	fmt.Println(g.Append([]float64{2}, 3, 0.1))
@@ -45,7 +46,7 @@ func ExampleGP_Replace() {
 
 // A gradient step uphill on the posterior mean.
 func ExampleGP_PredictGrad() {
-	g := gpcore.New(gpcore.SquaredExponential(1, []float64{1, 1}), 10)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{1, 1}), 10)
 	_ = g.Append([]float64{0, 0}, 1, 0.01)
 	dMean, dVariance := make([]float64, 2), make([]float64, 2)
 	mean, _ := g.PredictGrad([]float64{0.5, 0}, dMean, dVariance)
@@ -57,12 +58,12 @@ func ExampleGP_PredictGrad() {
 // until the new one is ready.
 func ExampleGP_StartRebuild() {
 	rng := rand.New(rand.NewPCG(1, 1))
-	g := gpcore.New(gpcore.SquaredExponential(1, []float64{0.2}), 100)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.2}), 100)
 	for range 100 {
 		x := rng.Float64()
 		_ = g.Append([]float64{x}, math.Sin(6*x), 0.01)
 	}
-	_ = g.StartRebuild(gpcore.SquaredExponential(1, []float64{0.4}), nil)
+	_ = g.StartRebuild(kernels.SquaredExponential(1, []float64{0.4}), nil)
 	for steps := 1; ; steps++ {
 		x := rng.Float64()
 		_ = g.Replace(0, []float64{x}, math.Sin(6*x), 0.01) // the run goes on
@@ -76,7 +77,7 @@ func ExampleGP_StartRebuild() {
 
 // Noises that are re-estimated at every step, followed within a certificate.
 func ExampleGP_TrackNoises() {
-	g := gpcore.New(gpcore.SquaredExponential(1, []float64{0.3}), 10)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.3}), 10)
 	for i := range 5 {
 		_ = g.Append([]float64{float64(i) / 5}, 1, 0.10)
 	}
@@ -89,7 +90,7 @@ func ExampleGP_TrackNoises() {
 // Readings at one setting become one observation; when full, what the others know
 // best leaves.
 func ExampleMemory() {
-	m := gpcore.NewMemory(gpcore.New(gpcore.SquaredExponential(1, []float64{1}), 3), gpcore.DefaultMemoryRule())
+	m := gpcore.NewMemory(gpcore.New(kernels.SquaredExponential(1, []float64{1}), 3), gpcore.DefaultMemoryRule())
 	for _, x := range []float64{0, 2, 2, 2.4, 7} {
 		c, err := m.Add([]float64{x}, x, 0.1)
 		if err != nil {
@@ -113,8 +114,8 @@ func ExampleMemory() {
 // Two hypotheses about the lengthscale, weighted by how well they predicted.
 func ExamplePriorSet() {
 	s := gpcore.NewPriorSet([]gpcore.Prior{
-		{Kernel: gpcore.Matern52(1, []float64{0.1}), NoiseVariance: 0.01},
-		{Kernel: gpcore.Matern52(1, []float64{1}), NoiseVariance: 0.01},
+		{Kernel: kernels.Matern52(1, []float64{0.1}), NoiseVariance: 0.01},
+		{Kernel: kernels.Matern52(1, []float64{1}), NoiseVariance: 0.01},
 	}, 100)
 	for i := range 10 {
 		x := float64(i) / 10
@@ -129,7 +130,7 @@ func ExamplePriorSet() {
 // Thompson sampling over a function's whole domain: a draw that can be evaluated
 // and differentiated anywhere.
 func ExamplePath() {
-	g := gpcore.New(gpcore.Matern52(1, []float64{0.3}), 10)
+	g := gpcore.New(kernels.Matern52(1, []float64{0.3}), 10)
 	_ = g.Append([]float64{0.5}, 2, 1e-6)
 	p, err := gpcore.NewPath(g, rand.New(rand.NewPCG(1, 2)), 500)
 	if err != nil {
@@ -144,7 +145,7 @@ func ExamplePath() {
 
 // Draws on a fixed set of candidates.
 func ExampleFinite() {
-	k := gpcore.SquaredExponential(1, []float64{0.3})
+	k := kernels.SquaredExponential(1, []float64{0.3})
 	x := []float64{0, 0.25, 0.5, 0.75, 1}
 	f, err := gpcore.NewFinite(k, x)
 	if err != nil {
@@ -162,7 +163,7 @@ func ExampleFinite() {
 // Hyperparameters, the mean and the noise from data.
 func ExampleFit() {
 	p := gpcore.FitProblem{
-		Kernel:      gpcore.SquaredExponential(1, []float64{0.5}),
+		Kernel:      kernels.SquaredExponential(1, []float64{0.5}),
 		Variance:    gpcore.LogNormal{Mean: 0, SD: 2},
 		Lengthscale: gpcore.LogNormal{Mean: math.Log(0.3), SD: 0.7},
 		Noise:       &gpcore.LogNormal{Mean: math.Log(0.01), SD: 2},

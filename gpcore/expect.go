@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Inputs splits the coordinates of a point into those that a step sets and those that
@@ -183,7 +184,7 @@ func (s *controlSet) choose() {
 // has none of its own.
 func (s *controlSet) lengthscales() []float64 {
 	out := vec.Constant(len(s.random), 1)
-	if l, ok := Lengthscales(s.terms[0].Process.Kernel()); ok {
+	if l, ok := kernels.Lengthscales(s.terms[0].Process.Kernel()); ok {
 		for j, i := range s.random {
 			out[j] = l[i]
 		}
@@ -263,7 +264,7 @@ func (e *Expected) PrepareOwn() {
 func (s *controlSet) boundable() bool {
 	for i := range s.terms {
 		t := &s.terms[i]
-		if t.Of != nil || t.Offset != nil || t.SD < 0 || !IsSquaredExponential(t.Process.Kernel()) {
+		if t.Of != nil || t.Offset != nil || t.SD < 0 || !kernels.IsSquaredExponential(t.Process.Kernel()) {
 			return false
 		}
 	}
@@ -282,7 +283,7 @@ func (e *Expected) Gradients(dst, grad, x []float64) { e.evaluate(&e.nodes, dst,
 // processes differ; false where a kernel has none.
 func (e *Expected) Scales(dst []float64) bool {
 	for i := range e.terms {
-		l, ok := Lengthscales(e.terms[i].Process.Kernel())
+		l, ok := kernels.Lengthscales(e.terms[i].Process.Kernel())
 		if !ok {
 			return false
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // panelGradients adds m pairs of points and nodes, from pair base on, in one panel:
@@ -74,17 +75,17 @@ func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
 			row[l] = float64(row[l]*twice[l]) + float64(a*s.byMu[l])
 		}
 	}
-	s.embedded = vec.Grown(s.embedded, r.eval.width*vec.Lanes)
+	s.embedded = vec.Grown(s.embedded, r.eval.Width*vec.Lanes)
 	clear(s.embedded)
 	clear(s.moments)
 	r.slopes(s.u, s.embedded)
-	if _, constant := Lengthscales(e.terms[i].Process.Kernel()); !constant { // k(x, x) varies
+	if _, constant := kernels.Lengthscales(e.terms[i].Process.Kernel()); !constant { // k(x, x) varies
 		for l, v := range s.byVar {
 			s.twice[l*vec.Lanes+l] = 2 * v
 		}
 		r.selfSlopes(s.twice[:], m, s.embedded)
 	}
-	r.eval.pull(s.moments, s.embedded, r.lane)
+	r.eval.Pull(s.moments, s.embedded, r.lane)
 	for k, c := range e.in.Controlled {
 		for l := range m {
 			grad[(base+l)/q*dc+k] += s.moments[c*vec.Lanes+l]

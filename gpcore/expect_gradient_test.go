@@ -5,15 +5,17 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // expectCases are criteria of every kind of kernel, term and rule.
 func expectCases(t *testing.T) map[string]*Expected {
 	t.Helper()
 	l := lengthscales(3, 0.4)
-	se := worldOf(t, SquaredExponential(1.3, l), 45, 1e-2, 1)
-	matern := worldOf(t, Matern52(0.8, l), 45, 1e-2, 2)
-	mixed := worldOf(t, Sum(SquaredExponential(1, l), Linear([]float64{0.3, 0.2, 0.5})), 45, 1e-2, 3)
+	se := worldOf(t, kernels.SquaredExponential(1.3, l), 45, 1e-2, 1)
+	matern := worldOf(t, kernels.Matern52(0.8, l), 45, 1e-2, 2)
+	mixed := worldOf(t, kernels.Sum(kernels.SquaredExponential(1, l), kernels.Linear([]float64{0.3, 0.2, 0.5})), 45, 1e-2, 3)
 	rng := rand.New(rand.NewPCG(4, 4))
 	readings := &Nodes{}
 	for range 30 {
@@ -162,7 +164,7 @@ func TestJensenBound(t *testing.T) {
 
 // After changes of the process, what Prepare keeps equals what it would make afresh.
 func TestPrepareFollowsChanges(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, lengthscales(3, 0.3)), 40, 1e-2, 8)
+	g := worldOf(t, kernels.SquaredExponential(1, lengthscales(3, 0.3)), 40, 1e-2, 8)
 	in := Inputs{Controlled: []int{1}, Random: []Marginal{papersNormal(), Uniform(0, 1)}}
 	terms := []Term{{Process: g, Mean: 1, SD: 2}}
 	e, err := NewExpected(terms, in)
@@ -179,9 +181,9 @@ func TestPrepareFollowsChanges(t *testing.T) {
 		func() error { return g.Append(point(rng, 3), -1, 0.01) },
 		func() error { return g.SetNoise(5, 0.3) },
 		func() error { return g.SetTarget(5, 2) },
-		func() error { return g.SetKernel(SquaredExponential(2, lengthscales(3, 0.2))) },
-		func() error { return g.SetKernel(Matern52(2, lengthscales(3, 0.2))) },
-		func() error { return g.SetKernel(SquaredExponential(1, lengthscales(3, 0.05))) },
+		func() error { return g.SetKernel(kernels.SquaredExponential(2, lengthscales(3, 0.2))) },
+		func() error { return g.SetKernel(kernels.Matern52(2, lengthscales(3, 0.2))) },
+		func() error { return g.SetKernel(kernels.SquaredExponential(1, lengthscales(3, 0.05))) },
 	} {
 		if err := change(); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // sharedTerm is what the control sets of one criterion share about one process: the
@@ -60,9 +61,9 @@ func (t *sharedTerm) sync() {
 	if sameKernel && t.n == n && slices.Equal(t.x, x) && slices.Equal(t.noise, noise) && slices.Equal(t.alpha, alpha) {
 		return
 	}
-	if t.gaussian = IsSquaredExponential(m.kernel); t.gaussian {
+	if t.gaussian = kernels.IsSquaredExponential(m.kernel); t.gaussian {
 		t.variance = m.kernel.Variance(nil)
-		t.lengthscale, _ = Lengthscales(m.kernel)
+		t.lengthscale, _ = kernels.Lengthscales(m.kernel)
 	}
 	t.trace(x, d, sameKernel)
 	t.x, t.noise, t.alpha = append(t.x[:0], x...), append(t.noise[:0], noise...), append(t.alpha[:0], alpha...)

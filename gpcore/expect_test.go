@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // worldOf is a process of n points, half of them clustered, with targets drawn from a
 // smooth function.
-func worldOf(t testing.TB, k Kernel, n int, noise float64, seed uint64) *GP {
+func worldOf(t testing.TB, k kernels.Kernel, n int, noise float64, seed uint64) *GP {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 77))
 	d := k.Dim()
@@ -111,7 +112,7 @@ func normalDensity(m, s float64) func(float64) float64 {
 func evenly(float64) float64 { return 1 }
 
 func TestExpectedMeanIsClosedForm(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1.7, lengthscales(3, 0.2)), 40, 1e-2, 1)
+	g := worldOf(t, kernels.SquaredExponential(1.7, lengthscales(3, 0.2)), 40, 1e-2, 1)
 	for _, c := range []struct {
 		in        Inputs
 		density   []func(float64) float64
@@ -154,7 +155,7 @@ func TestExpectedDeviationBeatsSampling(t *testing.T) {
 
 func beatsSampling(t *testing.T, l float64, random int) {
 	d := random + 1
-	g := worldOf(t, SquaredExponential(1, lengthscales(d, l)), 100, 1e-2, 3)
+	g := worldOf(t, kernels.SquaredExponential(1, lengthscales(d, l)), 100, 1e-2, 3)
 	in := Inputs{Controlled: []int{random / 2}}
 	for range random {
 		in.Random = append(in.Random, papersNormal())

@@ -3,6 +3,7 @@ package gpcore
 import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -10,7 +11,7 @@ import (
 type filling struct {
 	block *factor.Block
 	lane  []float64 // embedding of the new observations
-	job   panel
+	job   panels.Panel
 }
 
 // factorise fills the empty factor of c with y and noise at its first points.
@@ -35,22 +36,22 @@ func (m *model) extend(c *core, y, noise []float64) error {
 	b.M, b.Y, b.Noise = len(y), y, noise
 	s.lane = vec.Grown(s.lane, p.width*vec.Lanes)
 	for i := range vec.Lanes {
-		c.eval.embed(c.point, p.at(n+min(i, b.M-1)))
+		c.eval.Embed(c.point, p.at(n+min(i, b.M-1)))
 		for q, v := range c.point {
 			s.lane[q*vec.Lanes+i] = v
 		}
 	}
-	s.job = panel{rows: p.rows, rowCap: p.cap, lane: s.lane, n: n, out: b.Cross}
-	c.eval.panel(&s.job)
+	s.job = panels.Panel{Rows: p.rows, RowCap: p.cap, Lane: s.lane, N: n, Out: b.Cross}
+	c.eval.Fill(&s.job)
 	clear(b.Cross[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
 	if err := checkPanel(b.Cross[:n*vec.Lanes]); err != nil {
 		return err
 	}
 	for i := range b.M {
-		c.eval.embed(c.point, p.at(n+i))
+		c.eval.Embed(c.point, p.at(n+i))
 		b.Prior[i] = p.prior[n+i]
-		s.job = panel{rows: c.point, rowCap: 1, lane: s.lane, n: 1, out: b.Self[i*vec.Lanes : (i+1)*vec.Lanes]}
-		c.eval.panel(&s.job)
+		s.job = panels.Panel{Rows: c.point, RowCap: 1, Lane: s.lane, N: 1, Out: b.Self[i*vec.Lanes : (i+1)*vec.Lanes]}
+		c.eval.Fill(&s.job)
 		b.Self[i*vec.Lanes+i] = b.Prior[i]
 	}
 	if err := checkPanel(b.Self[:b.M*vec.Lanes]); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Finite draws from the posterior on a fixed set of candidates, exactly and fast:
@@ -17,7 +18,7 @@ import (
 //
 // It needs every observation to be at a candidate.
 type Finite struct {
-	kernel Kernel
+	kernel kernels.Kernel
 	x      []float64 // m x d
 	r      []float64 // m x rank: the prior covariance is R R^T
 	rank   int
@@ -30,7 +31,7 @@ type Finite struct {
 // factorisation of the prior covariance, up to the rank at which the variance left
 // is below 1e-12 of the largest. O(m^2 rank), memory O(m rank). It returns ErrShape
 // or a *ValueError.
-func NewFinite(k Kernel, x []float64) (*Finite, error) {
+func NewFinite(k kernels.Kernel, x []float64) (*Finite, error) {
 	d := k.Dim()
 	if len(x) == 0 || len(x)%d != 0 {
 		return nil, ErrShape

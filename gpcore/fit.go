@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/optimize"
 )
 
@@ -27,7 +28,7 @@ type FitProblem struct {
 	// Kernel is the family and the first start. Hyperparameters of kind
 	// OutputVariance and Lengthscale get the priors below; Timescale is held; the
 	// others get a prior around the given value with SD 1 of the logarithm.
-	Kernel Kernel
+	Kernel kernels.Kernel
 	// X is n x d row-major, Y and NoiseVariance (the known part, per observation)
 	// have n elements.
 	X, Y, NoiseVariance []float64
@@ -45,7 +46,7 @@ type FitProblem struct {
 
 // FitResult is the best point that a fit has seen.
 type FitResult struct {
-	Kernel        Kernel
+	Kernel        kernels.Kernel
 	Mean          float64 // constant mean to subtract from y; 0 unless MeanSD > 0
 	NoiseVariance float64 // extra noise variance to add; 0 unless Noise was given
 	// LogPosterior is the log marginal likelihood plus the log prior density of the

@@ -5,9 +5,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
-func fitProblem(k Kernel, n int, seed uint64) FitProblem {
+func fitProblem(k kernels.Kernel, n int, seed uint64) FitProblem {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	d := k.Dim()
 	p := FitProblem{
@@ -26,7 +28,7 @@ func fitProblem(k Kernel, n int, seed uint64) FitProblem {
 // The gradient against central differences; the step 1e-5 leaves an error near
 // 1e-5^2 relative to third derivatives, and rounding near 1e-16/1e-5*|value|.
 func TestEvidenceGradient(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, _ *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, _ *rand.Rand) {
 		e, err := newEvidence(fitProblem(k, 37, 3))
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +50,7 @@ func TestEvidenceGradient(t *testing.T) {
 }
 
 func TestFitFindsAStationaryPoint(t *testing.T) {
-	p := fitProblem(Matern52(1, []float64{0.3, 0.5}), 60, 5)
+	p := fitProblem(kernels.Matern52(1, []float64{0.3, 0.5}), 60, 5)
 	r, err := Fit(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)

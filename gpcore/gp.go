@@ -3,6 +3,7 @@ package gpcore
 import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // GP is an exact Gaussian process with zero prior mean on at most Cap
@@ -22,7 +23,7 @@ type GP struct {
 // New makes a process without observations. All memory that the O(n^2) methods
 // need is taken here: 8*capacity^2 bytes and O(capacity). It panics unless
 // capacity is positive.
-func New(k Kernel, capacity int) *GP {
+func New(k kernels.Kernel, capacity int) *GP {
 	if capacity <= 0 {
 		panic("gpcore: capacity must be positive")
 	}
@@ -39,7 +40,7 @@ func (g *GP) Cap() int { return g.m.points.cap }
 func (g *GP) Dim() int { return g.m.points.d }
 
 // Kernel is the covariance function in use.
-func (g *GP) Kernel() Kernel { return g.m.kernel }
+func (g *GP) Kernel() kernels.Kernel { return g.m.kernel }
 
 // X is the point of observation i. It aliases the process's memory: read only,
 // valid until the next change. Like Target and NoiseVariance it panics where there

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -120,7 +121,7 @@ func checkPadding(t failer, f *factor.Factor) {
 }
 
 func TestChurn(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -162,7 +163,7 @@ func TestChurn(t *testing.T) {
 			if c := g.Clone(); !sameBits(snapshot(c), snapshot(g)) {
 				t.Fatal("clone differs")
 			}
-			must(g.SetKernel(Matern52(1, []float64{0.5, 0.2, 0.9})))
+			must(g.SetKernel(kernels.Matern52(1, []float64{0.5, 0.2, 0.9})))
 			compare(t, g, rng)
 			must(g.SetKernel(k))
 			compare(t, g, rng)

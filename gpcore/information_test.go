@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestInformationGain(t *testing.T) {
 	const seed, n = 11, 30
 	rng := rand.New(rand.NewPCG(seed, 0))
-	kernel := Matern52(1.7, []float64{0.3, 0.6})
+	kernel := kernels.Matern52(1.7, []float64{0.3, 0.6})
 	g := New(kernel, n)
 	if got := g.InformationGain(); got != 0 {
 		t.Errorf("without observations: %g", got)

@@ -8,35 +8,36 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/mat"
 )
 
 // foreign hides a kernel's own vector code, as a kernel from another package.
-type foreign struct{ Kernel }
+type foreign struct{ kernels.Kernel }
 
 // zoo is every kernel and some compounds, all of three coordinates.
-func zoo() map[string]Kernel {
+func zoo() map[string]kernels.Kernel {
 	l := []float64{0.3, 0.5, 1.1}
-	se, m5 := SquaredExponential(1.5, l), Matern52(0.7, l)
-	return map[string]Kernel{
+	se, m5 := kernels.SquaredExponential(1.5, l), kernels.Matern52(0.7, l)
+	return map[string]kernels.Kernel{
 		"squared exponential": se,
 		"matern 5/2":          m5,
-		"matern 3/2":          Matern32(1.2, l),
-		"rational quadratic":  RationalQuadratic(0.8, 0.5, l),
-		"periodic":            Periodic(1.3, []float64{0.7, 1.1, 0.4}, []float64{0.8, 1.5, 2}),
-		"linear":              Linear([]float64{0.5, 1, 2}),
-		"constant":            Constant(0.6, 3),
-		"sum":                 Sum(se, Linear([]float64{0.5, 1, 2}), Constant(0.6, 3)),
-		"product":             Product(m5, Periodic(1.3, []float64{0.7, 1.1, 0.4}, []float64{0.8, 1.5, 2})),
-		"product with linear": Product(Sum(se, Constant(1, 3)), Linear([]float64{0.5, 1, 2}), m5),
-		"on":                  Sum(On(Matern52(1, []float64{0.4, 0.6}), 3, 2, 0), On(Matern32(1, []float64{0.5}), 3, 1)),
-		"drifting":            Drifting(Matern52(1, []float64{0.4, 0.6}), 0.8),
-		"foreign":             foreign{Matern32(1.2, l)},
-		"sum with foreign":    Sum(foreign{se}, m5),
+		"matern 3/2":          kernels.Matern32(1.2, l),
+		"rational quadratic":  kernels.RationalQuadratic(0.8, 0.5, l),
+		"periodic":            kernels.Periodic(1.3, []float64{0.7, 1.1, 0.4}, []float64{0.8, 1.5, 2}),
+		"linear":              kernels.Linear([]float64{0.5, 1, 2}),
+		"constant":            kernels.Constant(0.6, 3),
+		"sum":                 kernels.Sum(se, kernels.Linear([]float64{0.5, 1, 2}), kernels.Constant(0.6, 3)),
+		"product":             kernels.Product(m5, kernels.Periodic(1.3, []float64{0.7, 1.1, 0.4}, []float64{0.8, 1.5, 2})),
+		"product with linear": kernels.Product(kernels.Sum(se, kernels.Constant(1, 3)), kernels.Linear([]float64{0.5, 1, 2}), m5),
+		"on":                  kernels.Sum(kernels.On(kernels.Matern52(1, []float64{0.4, 0.6}), 3, 2, 0), kernels.On(kernels.Matern32(1, []float64{0.5}), 3, 1)),
+		"drifting":            kernels.Drifting(kernels.Matern52(1, []float64{0.4, 0.6}), 0.8),
+		"foreign":             foreign{kernels.Matern32(1.2, l)},
+		"sum with foreign":    kernels.Sum(foreign{se}, m5),
 	}
 }
 
-func forEachKernel(t *testing.T, f func(t *testing.T, k Kernel, rng *rand.Rand)) {
+func forEachKernel(t *testing.T, f func(t *testing.T, k kernels.Kernel, rng *rand.Rand)) {
 	for name, k := range zoo() {
 		t.Run(name, func(t *testing.T) { f(t, k, rand.New(rand.NewPCG(11, 12))) })
 	}
@@ -48,7 +49,7 @@ func agree(a, b, tol float64) bool {
 }
 
 func TestPanelsAgreeWithCov(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		const n = 31
 		g := New(k, n)
 		for range n {
@@ -80,7 +81,7 @@ func TestPanelsAgreeWithCov(t *testing.T) {
 }
 
 func TestKernelsArePositiveDefinite(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		const n = 40
 		x := make([][]float64, n)
 		m := mat.NewSymDense(n, nil)
@@ -105,7 +106,7 @@ func TestKernelsArePositiveDefinite(t *testing.T) {
 }
 
 func TestParamsRoundTrip(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		logs := k.Params(nil)
 		if len(logs) != k.NumParams() || len(k.Kinds(nil)) != k.NumParams() {
 			t.Fatal("counts disagree")
@@ -124,7 +125,7 @@ func TestParamsRoundTrip(t *testing.T) {
 // of the third derivatives (up to 1e3 here) plus 1e-16/1e-5 of rounding.
 func TestKernelGradients(t *testing.T) {
 	const h, tol = 1e-5, 1e-6
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		for range 20 {
 			x, y := point(rng, 3), point(rng, 3)
 			g := make([]float64, 3)
@@ -157,7 +158,7 @@ func TestKernelGradients(t *testing.T) {
 // The posterior's derivatives against central differences, single and batched.
 func TestPredictGrad(t *testing.T) {
 	const h, tol = 1e-5, 1e-5
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g := New(k, 40)
 		for n := range 29 {
 			if n > 0 {
@@ -205,20 +206,20 @@ func TestPredictGrad(t *testing.T) {
 
 func TestConstructorsRefuse(t *testing.T) {
 	for i, f := range []func(){
-		func() { SquaredExponential(0, []float64{1}) },
-		func() { Matern52(1, nil) },
-		func() { Matern32(1, []float64{-1}) },
-		func() { RationalQuadratic(1, math.NaN(), []float64{1}) },
-		func() { Periodic(1, []float64{1}, nil) },
-		func() { Linear([]float64{math.Inf(1)}) },
-		func() { Constant(1, 0) },
-		func() { Sum() },
-		func() { Product(Constant(1, 1), Constant(1, 2)) },
-		func() { On(Constant(1, 1), 2, 2) },
-		func() { On(Constant(1, 2), 2, 1, 1) },
-		func() { Drift(0) },
-		func() { Matern52(1, []float64{1}).WithParams([]float64{1}) },
-		func() { New(Constant(1, 1), 0) },
+		func() { kernels.SquaredExponential(0, []float64{1}) },
+		func() { kernels.Matern52(1, nil) },
+		func() { kernels.Matern32(1, []float64{-1}) },
+		func() { kernels.RationalQuadratic(1, math.NaN(), []float64{1}) },
+		func() { kernels.Periodic(1, []float64{1}, nil) },
+		func() { kernels.Linear([]float64{math.Inf(1)}) },
+		func() { kernels.Constant(1, 0) },
+		func() { kernels.Sum() },
+		func() { kernels.Product(kernels.Constant(1, 1), kernels.Constant(1, 2)) },
+		func() { kernels.On(kernels.Constant(1, 1), 2, 2) },
+		func() { kernels.On(kernels.Constant(1, 2), 2, 1, 1) },
+		func() { kernels.Drift(0) },
+		func() { kernels.Matern52(1, []float64{1}).WithParams([]float64{1}) },
+		func() { New(kernels.Constant(1, 1), 0) },
 	} {
 		func() {
 			defer func() {

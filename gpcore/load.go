@@ -1,6 +1,9 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/check"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/kernels"
+)
 
 // Load replaces all observations: x is n x d row-major, y and noiseVariance have n
 // elements. O(n^3/3) operations, in blocks of 24. The first call of a method that
@@ -49,7 +52,7 @@ func (g *GP) Refresh() error { return g.SetNoises(g.m.f.Noise[:g.m.f.N]) }
 // Readers follow at their next use. A rebuild in progress is abandoned.
 // [GP.StartRebuild] does the same spread over many steps. It allocates O(Cap), at the
 // first use O(Cap^2), and returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
-func (g *GP) SetKernel(k Kernel) error {
+func (g *GP) SetKernel(k kernels.Kernel) error {
 	if k.Dim() != g.m.points.d {
 		return ErrShape
 	}

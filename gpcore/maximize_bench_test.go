@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Decisions. Run with one thread:
@@ -107,7 +108,7 @@ func search(b *testing.B, o Options, p ...Problem) *Search {
 // set's acquisition, or only the best of all.
 func decideCVS(b *testing.B, d, n int, slack float64) {
 	const noise = 1e-2
-	g := worldOf(b, SquaredExponential(1, vec.Constant(d, 0.3)), n, noise, 1)
+	g := worldOf(b, kernels.SquaredExponential(1, vec.Constant(d, 0.3)), n, noise, 1)
 	p := cvsProblems(b, g, TruncatedNormal(0.5, 0.2, 0, 1))
 	s := search(b, Options{Seed: 1, Slack: slack, Workers: 1}, p...)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -142,8 +143,8 @@ func decideUCB(b *testing.B, n int) {
 // objective's, as the paper does every step, and maximises
 // mean + 2 sd - exp(lower bound of the log variance) in two dimensions.
 func decideRAHBO(b *testing.B, n int) {
-	g := worldOf(b, SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
-	v := worldOf(b, SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
+	g := worldOf(b, kernels.SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
+	v := worldOf(b, kernels.SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
 	risk := func(mu, sigma float64) (value, byMu, bySigma float64) {
 		value = 0.01 * math.Exp(mu-2*sigma)
 		return -value, -value, 2 * value

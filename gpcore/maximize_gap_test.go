@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
@@ -79,7 +80,7 @@ func TestDecisionGap(t *testing.T) {
 		l, noise    float64
 	}{{3, 100, 4, 0.3, 1e-2}, {3, 100, 2, 0.3, 1e-4}, {3, 60, 2, 0.15, 1e-2}, {5, 100, 1, 0.3, 1e-2}, {5, 80, 1, 0.2, 1e-2}} {
 		for seed := range uint64(c.seeds) {
-			g := worldOf(t, SquaredExponential(1, vec.Constant(c.d, c.l)), c.n, c.noise, seed)
+			g := worldOf(t, kernels.SquaredExponential(1, vec.Constant(c.d, c.l)), c.n, c.noise, seed)
 			p := cvsProblems(t, g, TruncatedNormal(0.5, 0.2, 0, 1))
 			each, err := NewSearch(p, Options{Seed: 1, Slack: math.Inf(1)})
 			if err != nil {

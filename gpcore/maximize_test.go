@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // bumps is a function with known maxima: a sum of Gaussians, without gradients.
@@ -112,7 +113,7 @@ func TestMaximizeMixed(t *testing.T) {
 // On a list with an upper bound the result is the list's best, and only few settings
 // were looked at with the objective itself.
 func TestMaximizeList(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
+	g := worldOf(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
 	in := Inputs{Controlled: []int{0, 2}, Random: []Marginal{papersNormal()}}
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := point(rng, 2*500)
@@ -139,7 +140,7 @@ func TestMaximizeList(t *testing.T) {
 // The same seed gives the same bits on any number of workers, and after any number of
 // units.
 func TestSearchIsDeterministic(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
+	g := worldOf(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
 	for _, slack := range []float64{0, 0.1, math.Inf(1)} {
 		run := func(workers, units int) ([]float64, int) {
 			s, err := NewSearch(cvsProblems(t, g, papersNormal()), Options{Seed: 7, Slack: slack, Workers: workers})
@@ -175,7 +176,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 // A search that is cut holds something that may be chosen, with its true value, from the
 // first unit on; and more work never makes it worse.
 func TestSearchIsAnytime(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
+	g := worldOf(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
 	problems := cvsProblems(t, g, papersNormal())
 	for i := range problems {
 		problems[i].Axes[0] = Axis{Low: 0, High: 1, Step: 0.001}
@@ -226,7 +227,7 @@ func TestSearchIsAnytime(t *testing.T) {
 
 // A decision allocates nothing after the first, with one worker.
 func TestSearchAllocatesNothing(t *testing.T) {
-	g := worldOf(t, SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
+	g := worldOf(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
 	s, err := NewSearch(cvsProblems(t, g, papersNormal()), Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)

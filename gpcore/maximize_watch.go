@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -48,7 +49,7 @@ type Watch struct {
 type watchScratch struct {
 	mean, sum, q [vec.Lanes]float64
 	dots         [maxRankOne][vec.Lanes]float64
-	job          panel
+	job          panels.Panel
 }
 
 // rankOne is the change c (v^T k + tau k_gone)^2 of k^T K^-1 k, k_gone the covariance
@@ -125,7 +126,7 @@ func (w *Watch) sync() {
 // embed makes the lanes for a new kernel.
 func (w *Watch) embed() {
 	r, d := w.reader, w.d
-	width := r.eval.width
+	width := r.eval.Width
 	w.lane = vec.Grown(w.lane, vec.Up24(w.size)*width)
 	for base := 0; base < w.size; base += vec.Lanes {
 		k := min(vec.Lanes, w.size-base)
@@ -275,7 +276,7 @@ func (w *Watch) update(r *view, s *watchScratch, from, to int) {
 }
 
 func (w *Watch) afresh(r *view, s *watchScratch, base int) {
-	width, k := r.eval.width, min(vec.Lanes, w.size-base)
+	width, k := r.eval.Width, min(vec.Lanes, w.size-base)
 	copy(r.lane, w.lane[base*width:(base+vec.Lanes)*width])
 	r.covariances()
 	w.m.f.Squares(s.q[:], r.b)
@@ -286,13 +287,13 @@ func (w *Watch) afresh(r *view, s *watchScratch, base int) {
 
 // follow updates a panel by the terms of rank one.
 func (w *Watch) follow(r *view, s *watchScratch, base int) {
-	width := r.eval.width
+	width := r.eval.Width
 	lane, k := w.lane[base*width:(base+vec.Lanes)*width], min(vec.Lanes, w.size-base)
 	s.mean = [vec.Lanes]float64{}
 	s.dots = [maxRankOne][vec.Lanes]float64{}
 	if len(w.terms) > 0 && w.terms[0].tau != 0 {
-		s.job = panel{rows: w.gone, rowCap: 1, lane: lane, n: 1, out: r.b}
-		r.eval.panel(&s.job)
+		s.job = panels.Panel{Rows: w.gone, RowCap: 1, Lane: lane, N: 1, Out: r.b}
+		r.eval.Fill(&s.job)
 		for l := range vec.Lanes {
 			s.dots[0][l] = w.terms[0].tau * r.b[l]
 		}
@@ -317,8 +318,8 @@ func (w *Watch) combineKept(r *view, s *watchScratch, base int, lane []float64) 
 	all := st.panel(base / vec.Lanes)
 	for i, at := range st.newcomers {
 		j := w.m.f.N - len(st.newcomers) + i
-		s.job = panel{rows: c.rows, rowCap: c.cap, first: j, lane: lane, n: 1, out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
-		r.eval.panel(&s.job)
+		s.job = panels.Panel{Rows: c.rows, RowCap: c.cap, First: j, Lane: lane, N: 1, Out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
+		r.eval.Fill(&s.job)
 	}
 	for first := 0; first < st.used; first += watchRows {
 		last := min(first+watchRows, st.used)
@@ -335,8 +336,8 @@ func (w *Watch) combineAnew(r *view, s *watchScratch, lane []float64) {
 	c, n := w.m.points, w.m.f.N
 	for first := 0; first < n; first += watchRows {
 		last := min(first+watchRows, n)
-		s.job = panel{rows: c.rows, rowCap: c.cap, first: first, lane: lane, n: last - first, out: r.b}
-		r.eval.panel(&s.job)
+		s.job = panels.Panel{Rows: c.rows, RowCap: c.cap, First: first, Lane: lane, N: last - first, Out: r.b}
+		r.eval.Fill(&s.job)
 		addCombined(&s.mean, s, w.m.f.Alpha[first:last], r.b)
 		for i := range w.terms {
 			addCombined(&s.dots[i], s, w.terms[i].v[first:last], r.b)

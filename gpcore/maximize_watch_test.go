@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // After any sequence of changes a watch equals a prediction, for every kind of kernel;
@@ -17,7 +19,7 @@ func TestWatchFollows(t *testing.T) {
 }
 
 func watchFollows(t *testing.T, kept bool) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g := New(k, 40)
 		for range 30 {
 			if err := g.Append(point(rng, 3), rng.NormFloat64(), 0.05); err != nil {
@@ -77,7 +79,7 @@ func watchFollows(t *testing.T, kept bool) {
 				}
 			}
 		}
-		if err := g.SetKernel(SquaredExponential(1, []float64{0.2, 0.3, 0.4})); err != nil {
+		if err := g.SetKernel(kernels.SquaredExponential(1, []float64{0.2, 0.3, 0.4})); err != nil {
 			t.Fatal(err)
 		}
 		gm, _ := w.Update()
@@ -99,7 +101,7 @@ func firstError(e ...error) error {
 
 // A watch of an empty process is the prior.
 func TestWatchOfNothing(t *testing.T) {
-	g := New(Matern52(2, []float64{1}), 5)
+	g := New(kernels.Matern52(2, []float64{1}), 5)
 	w := NewWatch(g, []float64{0, 1, 2})
 	for range 2 {
 		mean, variance := w.Update()

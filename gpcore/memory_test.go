@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Merged replicates give the posterior that all readings give.
 func TestMemoryMergesWithoutLoss(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
-	k := Matern52(1, []float64{0.3, 0.3})
+	k := kernels.Matern52(1, []float64{0.3, 0.3})
 	all, g := New(k, 300), New(k, 20)
 	m := NewMemory(g, DefaultMemoryRule())
 	var settings [][]float64
@@ -65,7 +67,7 @@ func TestMemoryDropsTheRedundant(t *testing.T) {
 	for _, drift := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(33, 34))
 		const n = 15
-		g := New(SquaredExponential(1, []float64{0.4, 0.4}), n)
+		g := New(kernels.SquaredExponential(1, []float64{0.4, 0.4}), n)
 		m := NewMemory(g, MemoryRule{Drift: drift})
 		for step := range 80 {
 			want := Observation{}
@@ -113,7 +115,7 @@ func TestMemoryDropsTheRedundant(t *testing.T) {
 }
 
 func TestMemoryJoinsNearWhenFull(t *testing.T) {
-	g := New(SquaredExponential(1, []float64{1}), 3)
+	g := New(kernels.SquaredExponential(1, []float64{1}), 3)
 	m := NewMemory(g, MemoryRule{Near: 0.1})
 	for i := range 3 {
 		if c, err := m.Add([]float64{float64(i)}, float64(i), 0.3); err != nil || c.Kind != Appended {
@@ -135,7 +137,7 @@ func TestMemoryJoinsNearWhenFull(t *testing.T) {
 }
 
 func TestMemoryUnderDriftKeepsReplicatesApart(t *testing.T) {
-	g := New(Drifting(SquaredExponential(1, []float64{1}), 10), 6)
+	g := New(kernels.Drifting(kernels.SquaredExponential(1, []float64{1}), 10), 6)
 	m := NewMemory(g, MemoryRule{Drift: true, Near: 0.1})
 	for i := range 30 {
 		c, err := m.Add([]float64{0.5, float64(i) / 100}, 1, 0.01)
@@ -149,7 +151,7 @@ func TestMemoryUnderDriftKeepsReplicatesApart(t *testing.T) {
 }
 
 func TestMemoryRefuses(t *testing.T) {
-	g := New(SquaredExponential(1, []float64{1}), 2)
+	g := New(kernels.SquaredExponential(1, []float64{1}), 2)
 	m := NewMemory(g, MemoryRule{Drift: true})
 	for i := range 2 {
 		if _, err := m.Add([]float64{float64(2 * i)}, 1, 0); err != nil {
@@ -168,7 +170,7 @@ func TestMemoryRefuses(t *testing.T) {
 		t.Error("a refused reading changed the memory")
 	}
 	// Without noise, two readings of one setting are their mean.
-	m = NewMemory(New(SquaredExponential(1, []float64{1}), 2), DefaultMemoryRule())
+	m = NewMemory(New(kernels.SquaredExponential(1, []float64{1}), 2), DefaultMemoryRule())
 	for i := range 2 {
 		if _, err := m.Add([]float64{1}, float64(i), 0); err != nil {
 			t.Fatal(err)
@@ -199,14 +201,14 @@ func TestMemoryRuleInWords(t *testing.T) {
 
 func TestMemoryAllocatesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 36))
-	k := Matern52(1, []float64{0.3, 0.3})
+	k := kernels.Matern52(1, []float64{0.3, 0.3})
 	var x [][]float64
 	for range 100 {
 		x = append(x, point(rng, 2))
 	}
 	for name, s := range map[string]Store{
 		"process":   New(k, 40),
-		"prior set": NewPriorSet([]Prior{{Kernel: k}, {Kernel: SquaredExponential(2, []float64{0.2, 0.5}), Mean: 1}}, 40),
+		"prior set": NewPriorSet([]Prior{{Kernel: k}, {Kernel: kernels.SquaredExponential(2, []float64{0.2, 0.5}), Mean: 1}}, 40),
 	} {
 		m := NewMemory(s, DefaultMemoryRule())
 		i := 0

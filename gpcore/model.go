@@ -1,6 +1,9 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/factor"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/kernels"
+)
 
 // model is the state of a process: a core, which is replaced as a whole where a
 // factorisation goes into fresh memory, a view of it, and the memory of the next
@@ -14,7 +17,7 @@ type model struct {
 }
 
 // newModel makes a model without observations.
-func newModel(k Kernel, capacity int) *model {
+func newModel(k kernels.Kernel, capacity int) *model {
 	m := &model{core: newCore(k, factor.New(capacity), capacity)}
 	m.self = newView(m)
 	return m
@@ -55,7 +58,7 @@ func (m *model) setNoises(noise []float64) error {
 
 // refit refactorises with another kernel and other noise variances. On error nothing
 // has changed.
-func (m *model) refit(k Kernel, noise []float64) error {
+func (m *model) refit(k kernels.Kernel, noise []float64) error {
 	n := m.f.N
 	c := m.shadow(k)
 	if err := m.factorise(c, m.f.Y[:n], noise); err != nil {
@@ -68,7 +71,7 @@ func (m *model) refit(k Kernel, noise []float64) error {
 
 // shadow is another core, in the spare memory, with the same points embedded for kernel
 // k and no rows factorised.
-func (m *model) shadow(k Kernel) *core {
+func (m *model) shadow(k kernels.Kernel) *core {
 	c := newCore(k, m.takeSpare(), m.points.cap)
 	copy(c.points.x, m.points.x)
 	c.points.embed(c.eval, m.f.N)

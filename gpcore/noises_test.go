@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // The certificate holds at every point and is not idle: after the updates the
@@ -12,7 +14,7 @@ func TestTrackNoisesCertificate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	rule := NoiseRule{Exact: 0, Tau: 0.05, Max: 6}
 	const n = 60
-	g := New(Matern52(1, []float64{0.3, 0.3}), n)
+	g := New(kernels.Matern52(1, []float64{0.3, 0.3}), n)
 	want := make([]float64, n)
 	for i := range n {
 		want[i] = 0.01 + 0.1*rng.Float64()
@@ -72,7 +74,7 @@ func TestTrackNoisesCertificate(t *testing.T) {
 func TestLeaveOneOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
 	const n = 30
-	g := New(SquaredExponential(1, []float64{0.3, 0.3}), n)
+	g := New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), n)
 	for range n {
 		if err := g.Append(point(rng, 2), rng.NormFloat64(), 0.05); err != nil {
 			t.Fatal(err)
@@ -105,7 +107,7 @@ func TestLeaveOneOut(t *testing.T) {
 func TestAuditSeesDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	const n = 40
-	g := New(SquaredExponential(1, []float64{0.3, 0.3}), n)
+	g := New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), n)
 	if _, r := g.Audit(); r != 0 {
 		t.Fatal("an empty process has a residual")
 	}

@@ -1,11 +1,17 @@
 package gpcore
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
+
+// ErrNoSpectrum says that a kernel from outside this package has no known spectrum.
+var ErrNoSpectrum = errors.New("gpcore: this kernel has no known spectrum; draw with DrawJoint instead")
 
 // Path is one draw of the whole function from the posterior (Wilson et al. 2021):
 // a prior draw made of random waves plus the correction that the data ask for,
@@ -17,17 +23,17 @@ import (
 // safe for concurrent use.
 type Path struct {
 	d      int
-	kernel Kernel
-	eval   compiled
+	kernel kernels.Kernel
+	eval   panels.Compiled
 	points *cloud
 	n      int
 	v      []float64
-	waves  []wave
+	waves  []panels.Wave
 	w      []float64 // two normals a wave, over sqrt(waves)
 
 	point, lane, b, e, x []float64
 	sum                  [vec.Lanes]float64
-	job                  panel
+	job                  panels.Panel
 }
 
 // NewPath draws a path of g made of the given number of waves; 1000 are usual. O(n^2 +
@@ -38,18 +44,18 @@ func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 		panic("gpcore: a path needs at least one wave")
 	}
 	n, capacity := g.m.f.N, max(g.m.f.N, 1)
-	p := &Path{d: g.m.points.d, kernel: g.m.kernel, eval: compile(g.m.kernel, capacity), n: n}
-	width := p.eval.width
+	p := &Path{d: g.m.points.d, kernel: g.m.kernel, eval: panels.Compile(g.m.kernel, capacity), n: n}
+	width := p.eval.Width
 	p.points = newCloud(p.d, capacity, p.eval)
 	copy(p.points.x, g.m.points.x[:n*p.d])
 	p.points.embed(p.eval, n)
 	omega := make([]float64, waves*width)
-	p.waves, p.w = make([]wave, waves), make([]float64, 2*waves)
+	p.waves, p.w = make([]panels.Wave, waves), make([]float64, 2*waves)
 	for i := range p.waves {
 		w := &p.waves[i]
-		w.amplitude, w.omega = 1/math.Sqrt(float64(waves)), omega[i*width:(i+1)*width]
-		waveOf(p.eval.evaluator, w, rng, i)
-		if math.IsNaN(w.amplitude) {
+		w.Amplitude, w.Omega = 1/math.Sqrt(float64(waves)), omega[i*width:(i+1)*width]
+		panels.WaveOf(p.eval.Evaluator, w, rng, i)
+		if math.IsNaN(w.Amplitude) {
 			return nil, ErrNoSpectrum
 		}
 		p.w[2*i], p.w[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
@@ -57,7 +63,7 @@ func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 	p.takeScratch()
 	prior := make([]float64, n)
 	for i := range prior {
-		p.eval.embed(p.point, p.points.at(i))
+		p.eval.Embed(p.point, p.points.at(i))
 		prior[i] = p.prior(p.point)
 	}
 	var c correction
@@ -66,7 +72,7 @@ func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 }
 
 func (p *Path) takeScratch() {
-	width := p.eval.width
+	width := p.eval.Width
 	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
 	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
 }
@@ -74,7 +80,7 @@ func (p *Path) takeScratch() {
 // Fork is the same function with scratch of its own, for another goroutine.
 func (p *Path) Fork() *Path {
 	f := *p
-	f.eval = compile(p.kernel, max(p.n, 1))
+	f.eval = panels.Compile(p.kernel, max(p.n, 1))
 	f.takeScratch()
 	return &f
 }
@@ -84,11 +90,11 @@ func (p *Path) prior(e []float64) float64 {
 	s := 0.0
 	for i := range p.waves {
 		w := &p.waves[i]
-		a := w.amplitude
-		for _, q := range w.linear {
+		a := w.Amplitude
+		for _, q := range w.Linear {
 			a *= e[q]
 		}
-		sin, cos := math.Sincos(vec.Dot(w.omega, e))
+		sin, cos := math.Sincos(vec.Dot(w.Omega, e))
 		s += a * (p.w[2*i]*cos + p.w[2*i+1]*sin)
 	}
 	return s
@@ -99,16 +105,16 @@ func (p *Path) priorGradient(g, e []float64) {
 	clear(g)
 	for i := range p.waves {
 		w := &p.waves[i]
-		a := w.amplitude
-		for _, q := range w.linear {
+		a := w.Amplitude
+		for _, q := range w.Linear {
 			a *= e[q]
 		}
-		sin, cos := math.Sincos(vec.Dot(w.omega, e))
+		sin, cos := math.Sincos(vec.Dot(w.Omega, e))
 		value := p.w[2*i]*cos + p.w[2*i+1]*sin
-		vec.Axpy(g, a*(p.w[2*i+1]*cos-p.w[2*i]*sin), w.omega)
-		for j, q := range w.linear {
-			others := w.amplitude
-			for k, o := range w.linear {
+		vec.Axpy(g, a*(p.w[2*i+1]*cos-p.w[2*i]*sin), w.Omega)
+		for j, q := range w.Linear {
+			others := w.Amplitude
+			for k, o := range w.Linear {
 				if k != j {
 					others *= e[o]
 				}
@@ -123,13 +129,13 @@ func (p *Path) priorGradient(g, e []float64) {
 func (p *Path) load(x []float64, m int) {
 	for i := range vec.Lanes {
 		if i < m {
-			p.eval.embed(p.point, x[i*p.d:(i+1)*p.d])
+			p.eval.Embed(p.point, x[i*p.d:(i+1)*p.d])
 		}
 		for q, v := range p.point {
 			p.lane[q*vec.Lanes+i] = v
 		}
 	}
-	p.job = panel{rows: p.points.rows, rowCap: p.points.cap, lane: p.lane, n: p.n, out: p.b, weights: p.v, sum: p.sum[:]}
+	p.job = panels.Panel{Rows: p.points.rows, RowCap: p.points.cap, Lane: p.lane, N: p.n, Out: p.b, Weights: p.v, Sum: p.sum[:]}
 }
 
 // Values sets dst[j] to the function at point j; x is m x d row-major. O(n +
@@ -141,9 +147,9 @@ func (p *Path) Values(dst, x []float64) {
 	for j := 0; j < len(dst); j += vec.Lanes {
 		m := min(vec.Lanes, len(dst)-j)
 		p.load(x[j*p.d:], m)
-		p.eval.panel(&p.job)
+		p.eval.Fill(&p.job)
 		for i := range m {
-			p.eval.embed(p.point, x[(j+i)*p.d:(j+i+1)*p.d])
+			p.eval.Embed(p.point, x[(j+i)*p.d:(j+i+1)*p.d])
 			dst[j+i] = p.sum[i] + p.prior(p.point)
 		}
 	}
@@ -156,7 +162,7 @@ func (p *Path) Gradient(grad, x []float64) float64 {
 		panic("gpcore: Gradient needs d coordinates and d derivatives")
 	}
 	p.load(x, 1)
-	p.eval.panel(&p.job)
+	p.eval.Fill(&p.job)
 	value := p.sum[0] + p.prior(p.point)
 	// The panel has been used; it now holds the weights of lane 0.
 	clear(p.b[:p.n*vec.Lanes])
@@ -165,13 +171,13 @@ func (p *Path) Gradient(grad, x []float64) float64 {
 	}
 	clear(p.e)
 	clear(p.x)
-	p.eval.gradient(&p.job, p.b, p.e)
+	p.eval.LaneGradient(&p.job, p.b, p.e)
 	g := make([]float64, len(p.point))
 	p.priorGradient(g, p.point)
 	for q, v := range g {
 		p.e[q*vec.Lanes] += v
 	}
-	p.eval.pull(p.x, p.e, p.lane)
+	p.eval.Pull(p.x, p.e, p.lane)
 	for i := range grad {
 		grad[i] = p.x[i*vec.Lanes]
 	}

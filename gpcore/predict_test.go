@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Several readers at once see what one sees.
 func TestReadersRunConcurrently(t *testing.T) {
 	rng := rand.New(rand.NewPCG(63, 64))
-	g := New(Sum(cube(), Constant(0.5, 3)), 50)
+	g := New(kernels.Sum(cube(), kernels.Constant(0.5, 3)), 50)
 	for range 50 {
 		if err := g.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
 			t.Fatal(err)

@@ -8,12 +8,13 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Prior is one hypothesis about the function: a kernel with its hyperparameters, a
 // constant mean and a noise variance that is added to each observation's own.
 type Prior struct {
-	Kernel        Kernel
+	Kernel        kernels.Kernel
 	Mean          float64
 	NoiseVariance float64
 	Weight        float64 // prior probability, up to a common factor; 0 counts as 1

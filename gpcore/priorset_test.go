@@ -6,14 +6,16 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 func threePriors() []Prior {
 	l := []float64{0.3, 0.3}
 	return []Prior{
-		{Kernel: SquaredExponential(1, l), NoiseVariance: 0.01},
-		{Kernel: Matern32(2, l), Mean: 1, NoiseVariance: 0.02, Weight: 0.5},
-		{Kernel: Linear([]float64{1, 1}), Mean: -1, NoiseVariance: 0.5},
+		{Kernel: kernels.SquaredExponential(1, l), NoiseVariance: 0.01},
+		{Kernel: kernels.Matern32(2, l), Mean: 1, NoiseVariance: 0.02, Weight: 0.5},
+		{Kernel: kernels.Linear([]float64{1, 1}), Mean: -1, NoiseVariance: 0.5},
 	}
 }
 
@@ -116,8 +118,8 @@ func TestPriorSetElimination(t *testing.T) {
 // A change that one member cannot make is made by none.
 func TestPriorSetFailsAsAWhole(t *testing.T) {
 	s := NewPriorSet([]Prior{
-		{Kernel: Matern32(1, []float64{0.1})},
-		{Kernel: SquaredExponential(1, []float64{1e9})}, // all points are one
+		{Kernel: kernels.Matern32(1, []float64{0.1})},
+		{Kernel: kernels.SquaredExponential(1, []float64{1e9})}, // all points are one
 	}, 4)
 	snapshot := func() []float64 {
 		return slices.Concat(snapshot(s.Member(0)), snapshot(s.Member(1)), s.evidence)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"pgregory.net/rapid"
 )
 
@@ -22,12 +23,12 @@ type plain struct {
 type machine struct {
 	g       *GP
 	m       plain
-	kernels []Kernel // of one dimension
+	kernels []kernels.Kernel // of one dimension
 	noise   *rapid.Generator[float64]
 	slack   float64
 	vouched bool // noises are such that no covariance matrix may be refused
 	// A rebuild under way: the kernel and the noises that it must end with.
-	next    Kernel // nil: none
+	next    kernels.Kernel // nil: none
 	pending []float64
 }
 
@@ -291,7 +292,7 @@ func TestAnySequence(t *testing.T) {
 			d := rapid.IntRange(1, 2).Draw(t, "d")
 			capacity := rapid.SampledFrom([]int{1, 2, 9, 26}).Draw(t, "capacity")
 			l := []float64{0.3, 0.5}[:d]
-			kernels := []Kernel{SquaredExponential(1, l), Matern52(1, l)}
+			kernels := []kernels.Kernel{kernels.SquaredExponential(1, l), kernels.Matern52(1, l)}
 			k := rapid.SampledFrom(kernels).Draw(t, "kernel")
 			s := &machine{g: New(k, capacity), kernels: kernels, noise: c.noise, slack: c.slack, vouched: c.vouched}
 			t.Repeat(map[string]func(*rapid.T){
@@ -304,7 +305,7 @@ func TestAnySequence(t *testing.T) {
 }
 
 func TestBadValuesAreNamed(t *testing.T) {
-	k := SquaredExponential(1, []float64{1, 1})
+	k := kernels.SquaredExponential(1, []float64{1, 1})
 	nan, inf := math.NaN(), math.Inf(1)
 	g := New(k, 4)
 	for i := range 3 {
@@ -336,7 +337,7 @@ func TestBadValuesAreNamed(t *testing.T) {
 		{g.Remove(3), ErrIndex.Error()},
 		{g.Remove(-1), ErrIndex.Error()},
 		{g.Replace(3, []float64{0, 0}, 1, 1), ErrIndex.Error()},
-		{g.SetKernel(SquaredExponential(1, []float64{1})), ErrShape.Error()},
+		{g.SetKernel(kernels.SquaredExponential(1, []float64{1})), ErrShape.Error()},
 	} {
 		if fmt.Sprint(c.err) != c.want {
 			t.Errorf("case %d: %q, want %q", i, c.err, c.want)
@@ -346,7 +347,7 @@ func TestBadValuesAreNamed(t *testing.T) {
 		t.Error("a refused value changed the process")
 	}
 	// A kernel that overflows is refused as well.
-	lin := New(Linear([]float64{1e200}), 3)
+	lin := New(kernels.Linear([]float64{1e200}), 3)
 	if err := lin.Append([]float64{1e80}, 1, 1); err == nil {
 		t.Error("an infinite covariance was accepted")
 	}

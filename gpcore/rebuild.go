@@ -3,6 +3,7 @@ package gpcore
 import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // rebuild is a factorisation in progress beside the process's own: a core with
@@ -20,7 +21,7 @@ type rebuild struct {
 // Meanwhile the process works on with the old ones, and observations may come,
 // go and change. A rebuild already in progress is abandoned. Allocates O(Cap), at
 // the first use O(Cap^2). It returns ErrShape or a *ValueError.
-func (g *GP) StartRebuild(k Kernel, noiseVariance []float64) error {
+func (g *GP) StartRebuild(k kernels.Kernel, noiseVariance []float64) error {
 	n := g.m.f.N
 	if k.Dim() != g.m.points.d || (noiseVariance != nil && len(noiseVariance) != n) {
 		return ErrShape
@@ -90,8 +91,8 @@ func (r *rebuild) appended(g *GP, x []float64, noise float64) {
 		return
 	}
 	i := g.m.f.N - 1
-	r.to.eval.embed(r.to.point, x)
-	r.to.points.set(i, x, r.to.point, r.to.eval.prior(r.to.point))
+	r.to.eval.Embed(r.to.point, x)
+	r.to.points.set(i, x, r.to.point, r.to.eval.Prior(r.to.point))
 	r.noise[i] = noise
 }
 

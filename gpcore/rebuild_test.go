@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // rebuildRun is a process under rebuild and the noises that it must end with.
@@ -42,7 +44,7 @@ func (r *rebuildRun) disturb() error {
 // whatever happens to the observations meanwhile.
 func TestRebuildFollowsChanges(t *testing.T) {
 	for seed := range uint64(30) {
-		r := &rebuildRun{g: New(SquaredExponential(1, []float64{0.3, 0.3}), 90), rng: rand.New(rand.NewPCG(seed, 5))}
+		r := &rebuildRun{g: New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 90), rng: rand.New(rand.NewPCG(seed, 5))}
 		g := r.g
 		for range 70 {
 			v := r.noise()
@@ -58,7 +60,7 @@ func TestRebuildFollowsChanges(t *testing.T) {
 			}
 			noises = slices.Clone(r.expect)
 		}
-		k := Drifting(Matern32(0.8, []float64{0.5}), 0.7)
+		k := kernels.Drifting(kernels.Matern32(0.8, []float64{0.5}), 0.7)
 		if err := g.StartRebuild(k, noises); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,7 @@ func (r *rebuildRun) run(t *testing.T) (steps int) {
 }
 
 func TestRebuildFails(t *testing.T) {
-	g := New(SquaredExponential(1, []float64{0.3}), 40)
+	g := New(kernels.SquaredExponential(1, []float64{0.3}), 40)
 	for i := range 40 {
 		if err := g.Append([]float64{float64(i)}, 1, 0.01); err != nil {
 			t.Fatal(err)
@@ -114,7 +116,7 @@ func TestRebuildFails(t *testing.T) {
 	}
 	before := snapshot(g)
 	// With this lengthscale and no noise all points are one.
-	if err := g.StartRebuild(SquaredExponential(1, []float64{1e9}), make([]float64, 40)); err != nil {
+	if err := g.StartRebuild(kernels.SquaredExponential(1, []float64{1e9}), make([]float64, 40)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.Rebuild(24); err != ErrNotPositiveDefinite {
@@ -129,10 +131,10 @@ func TestRebuildFails(t *testing.T) {
 	if done, err := g.Rebuild(24); !done || err != nil {
 		t.Fatal("without a rebuild there is nothing to do")
 	}
-	if err := g.StartRebuild(Constant(1, 2), nil); err != ErrShape {
+	if err := g.StartRebuild(kernels.Constant(1, 2), nil); err != ErrShape {
 		t.Fatal(err)
 	}
-	if err := g.StartRebuild(Constant(1, 1), []float64{1}); err != ErrShape {
+	if err := g.StartRebuild(kernels.Constant(1, 1), []float64{1}); err != ErrShape {
 		t.Fatal(err)
 	}
 }

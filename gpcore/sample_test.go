@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // moments collects the mean and covariance of draws of m values.
@@ -58,7 +60,7 @@ func (s *moments) check(t *testing.T, g *GP, x []float64, slack float64) {
 }
 
 // samplingProblem is a process with data at the first 12 of 40 points.
-func samplingProblem(t *testing.T, k Kernel, noise float64) (g *GP, x []float64, at []int) {
+func samplingProblem(t *testing.T, k kernels.Kernel, noise float64) (g *GP, x []float64, at []int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(51, 52))
 	g = New(k, 12)
@@ -75,7 +77,7 @@ func samplingProblem(t *testing.T, k Kernel, noise float64) (g *GP, x []float64,
 }
 
 func TestJointDraws(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g, x, at := samplingProblem(t, k, 0.3)
 		some := x[8*3 : 16*3]
 		j, err := NewJoint(g, some)
@@ -104,7 +106,7 @@ func TestJointDraws(t *testing.T) {
 // Many points closer than rounding can tell apart: draws are finite and smooth.
 func TestJointOfNearlyDeterminedPoints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
-	g := New(SquaredExponential(1, []float64{1}), 3)
+	g := New(kernels.SquaredExponential(1, []float64{1}), 3)
 	_ = g.Append([]float64{0.5}, 1, 1e-10)
 	x, v := make([]float64, 300), make([]float64, 300)
 	for i := range x {
@@ -136,7 +138,7 @@ func TestJointOfNearlyDeterminedPoints(t *testing.T) {
 // The average over waves of amplitude(x)*amplitude(y)*cos(omega.(x-y)) is the
 // kernel: checked within five standard errors of that average.
 func TestWavesHaveTheKernel(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g := New(k, 1)
 		const waves = 24000 // a multiple of every number of strata here
 		p, err := NewPath(g, rng, waves)
@@ -146,19 +148,19 @@ func TestWavesHaveTheKernel(t *testing.T) {
 			}
 			return
 		}
-		ex, ey := make([]float64, p.eval.width), make([]float64, p.eval.width)
+		ex, ey := make([]float64, p.eval.Width), make([]float64, p.eval.Width)
 		for range 5 {
 			x, y := point(rng, 3), point(rng, 3)
-			p.eval.embed(ex, x)
-			p.eval.embed(ey, y)
+			p.eval.Embed(ex, x)
+			p.eval.Embed(ey, y)
 			sum, square := 0.0, 0.0
 			for i := range p.waves {
 				w := &p.waves[i]
-				a, phase := w.amplitude*w.amplitude*waves, 0.0
-				for _, q := range w.linear {
+				a, phase := w.Amplitude*w.Amplitude*waves, 0.0
+				for _, q := range w.Linear {
 					a *= ex[q] * ey[q]
 				}
-				for q, o := range w.omega {
+				for q, o := range w.Omega {
 					phase += o * (ex[q] - ey[q])
 				}
 				c := a * math.Cos(phase)
@@ -174,7 +176,7 @@ func TestWavesHaveTheKernel(t *testing.T) {
 }
 
 func TestPaths(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, rng *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g, x, _ := samplingProblem(t, k, 0.3)
 		some := x[9*3 : 14*3]
 		var m moments
@@ -224,7 +226,7 @@ func TestPaths(t *testing.T) {
 // what happens to the process.
 func TestPathsInterpolate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(55, 56))
-	g, x, at := samplingProblem(t, Matern52(1, []float64{0.3, 0.3, 0.3}), 1e-12)
+	g, x, at := samplingProblem(t, kernels.Matern52(1, []float64{0.3, 0.3, 0.3}), 1e-12)
 	p, err := NewPath(g, rng, 200)
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +241,7 @@ func TestPathsInterpolate(t *testing.T) {
 	}
 	w := make([]float64, 12)
 	_ = g.Remove(3)
-	_ = g.SetKernel(Matern32(2, []float64{1, 1, 1}))
+	_ = g.SetKernel(kernels.Matern32(2, []float64{1, 1, 1}))
 	p.Values(w, x[:36])
 	for i := range v {
 		if v[i] != w[i] {
@@ -252,26 +254,5 @@ func TestPathsInterpolate(t *testing.T) {
 	}
 	if _, err := NewJoint(g, []float64{1, math.NaN(), 1}); err == nil {
 		t.Error("NaN was accepted")
-	}
-}
-
-// Shapes of the gamma variates: mean and variance are both the shape; five
-// standard errors of 20000 draws.
-func TestGammaVariates(t *testing.T) {
-	rng := rand.New(rand.NewPCG(57, 58))
-	for _, shape := range []float64{0.3, 0.5, 1, 4.5} {
-		const n = 20000
-		s, q := 0.0, 0.0
-		for range n {
-			v := gamma(rng, shape)
-			s, q = s+v, q+v*v
-		}
-		mean := s / n
-		variance := q/n - mean*mean
-		// Fourth central moment of the gamma distribution: 3a^2 + 6a.
-		seMean, seVar := math.Sqrt(shape/n), math.Sqrt((2*shape*shape+6*shape)/n)
-		if math.Abs(mean-shape) > 5*seMean || math.Abs(variance-shape) > 5*seVar {
-			t.Errorf("shape %g: mean %g, variance %g", shape, mean, variance)
-		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // sklearnCase is one problem solved by scikit-learn (scripts/gpcore_oracle.py).
@@ -22,26 +24,26 @@ type sklearnCase struct {
 	Gradient          []*float64
 }
 
-func (c *sklearnCase) kernel(t *testing.T) Kernel {
+func (c *sklearnCase) kernel(t *testing.T) kernels.Kernel {
 	k := c.Kernel
 	switch k.Family {
 	case "se":
-		return SquaredExponential(k.Variance, k.Lengthscales)
+		return kernels.SquaredExponential(k.Variance, k.Lengthscales)
 	case "matern52":
-		return Matern52(k.Variance, k.Lengthscales)
+		return kernels.Matern52(k.Variance, k.Lengthscales)
 	case "matern32":
-		return Matern32(k.Variance, k.Lengthscales)
+		return kernels.Matern32(k.Variance, k.Lengthscales)
 	case "rq":
-		return RationalQuadratic(k.Variance, k.Shape, k.Lengthscales)
+		return kernels.RationalQuadratic(k.Variance, k.Shape, k.Lengthscales)
 	case "linear":
-		return Linear(k.Variances)
+		return kernels.Linear(k.Variances)
 	case "periodic":
-		return Periodic(k.Variance, k.Periods, k.Softness)
+		return kernels.Periodic(k.Variance, k.Periods, k.Softness)
 	case "drift":
-		return Drift(k.Timescale)
+		return kernels.Drift(k.Timescale)
 	case "compound":
-		return Sum(Product(SquaredExponential(k.Variance, k.Lengthscales), Matern32(1, k.Lengthscales)),
-			Matern52(k.Variances[0], k.Lengthscales))
+		return kernels.Sum(kernels.Product(kernels.SquaredExponential(k.Variance, k.Lengthscales), kernels.Matern32(1, k.Lengthscales)),
+			kernels.Matern52(k.Variances[0], k.Lengthscales))
 	}
 	t.Fatalf("unknown family %q", k.Family)
 	return nil
@@ -106,7 +108,7 @@ func (c *sklearnCase) check(t *testing.T) {
 
 // checkGradient compares the gradient of a fit's objective under priors so wide
 // that they have no slope. Drift's timescale is held in a fit: it has none.
-func (c *sklearnCase) checkGradient(t *testing.T, k Kernel) {
+func (c *sklearnCase) checkGradient(t *testing.T, k kernels.Kernel) {
 	flat := LogNormal{0, 1e12}
 	e, err := newEvidence(FitProblem{Kernel: k, X: c.X, Y: c.Y, NoiseVariance: c.Noise, Variance: flat, Lengthscale: flat})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // TestMain runs the tests on the tier of vector instructions that TUNER_VEC_TIER names,
@@ -36,7 +37,7 @@ func TestTierIsTheOneAskedFor(t *testing.T) {
 
 // life is some of everything that a process is used for; it returns all numbers that came
 // out.
-func life(t *testing.T, k Kernel) []float64 {
+func life(t *testing.T, k kernels.Kernel) []float64 {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -77,7 +78,7 @@ func life(t *testing.T, k Kernel) []float64 {
 
 // What a process computes has the same bits on every tier that the processor has.
 func TestResultsAreTheSameOnEveryTier(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k Kernel, _ *rand.Rand) {
+	forEachKernel(t, func(t *testing.T, k kernels.Kernel, _ *rand.Rand) {
 		defer vec.Use(vec.Reference)()
 		want := life(t, k)
 		for _, tier := range vec.Tiers()[1:] {

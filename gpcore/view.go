@@ -1,23 +1,27 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/vec"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
+)
 
 // view reads a model with scratch of its own. Several views of one model may be used
 // concurrently between its changes.
 type view struct {
 	m       *model
 	version uint64
-	eval    compiled
+	eval    panels.Compiled
 	point   []float64 // embedding of one point
 	lane    []float64 // width x 24 embedded candidates
 	prior   [vec.Lanes]float64
 	b       []float64 // vec.Up24(cap) x 24 covariances of the data with the lanes
 	k, l    []float64 // vec.Up24(cap): covariances of the data with one point, and W times them
 	sum, q  [vec.Lanes]float64
-	job     panel
-	self    panel      // the lanes against themselves
-	rows    []float64  // the lanes as rows
-	grad    *gradients // taken at the first use
+	job     panels.Panel
+	self    panels.Panel // the lanes against themselves
+	rows    []float64    // the lanes as rows
+	grad    *gradients   // taken at the first use
 }
 
 // newView makes a view with scratch of its own.
@@ -30,10 +34,10 @@ func newView(m *model) *view {
 }
 
 // take prepares for kernel k, which is the process's since the given version.
-func (r *view) take(k Kernel, version uint64) {
+func (r *view) take(k kernels.Kernel, version uint64) {
 	r.version = version
-	r.eval = compile(k, r.m.points.cap)
-	r.point, r.lane = make([]float64, r.eval.width), make([]float64, r.eval.width*vec.Lanes)
+	r.eval = panels.Compile(k, r.m.points.cap)
+	r.point, r.lane = make([]float64, r.eval.Width), make([]float64, r.eval.Width*vec.Lanes)
 	r.grad = nil
 }
 
@@ -84,14 +88,14 @@ const few = 8
 // r.prior[0]; with squares it also sets r.l = W k and returns |W k|^2.
 func (r *view) single(x []float64, squares bool) float64 {
 	f, c := r.m.f, r.m.points
-	r.eval.embed(r.point, x)
-	r.prior[0] = r.eval.prior(r.point)
+	r.eval.Embed(r.point, x)
+	r.prior[0] = r.eval.Prior(r.point)
 	for b := 0; b < f.N; b += vec.Lanes {
-		r.job = panel{
-			rows: r.point, rowCap: 1, lane: c.blocks[b*c.width : (b+vec.Lanes)*c.width],
-			n: 1, out: r.k[b : b+vec.Lanes],
+		r.job = panels.Panel{
+			Rows: r.point, RowCap: 1, Lane: c.blocks[b*c.width : (b+vec.Lanes)*c.width],
+			N: 1, Out: r.k[b : b+vec.Lanes],
 		}
-		r.eval.panel(&r.job)
+		r.eval.Fill(&r.job)
 	}
 	clear(r.k[f.N:])
 	if !squares {
@@ -108,8 +112,8 @@ func (r *view) load(x []float64, m int) {
 	d := r.m.points.d
 	for i := range vec.Lanes {
 		if i < m {
-			r.eval.embed(r.point, x[i*d:(i+1)*d])
-			r.prior[i] = r.eval.prior(r.point)
+			r.eval.Embed(r.point, x[i*d:(i+1)*d])
+			r.prior[i] = r.eval.Prior(r.point)
 		}
 		for q, v := range r.point {
 			r.lane[q*vec.Lanes+i] = v
@@ -121,11 +125,11 @@ func (r *view) load(x []float64, m int) {
 // tiles, and r.sum with the posterior means.
 func (r *view) covariances() {
 	c, n := r.m.points, r.m.f.N
-	r.job = panel{
-		rows: c.rows, rowCap: c.cap, lane: r.lane, n: n, out: r.b,
-		weights: r.m.f.Alpha, sum: r.sum[:],
+	r.job = panels.Panel{
+		Rows: c.rows, RowCap: c.cap, Lane: r.lane, N: n, Out: r.b,
+		Weights: r.m.f.Alpha, Sum: r.sum[:],
 	}
-	r.eval.panel(&r.job)
+	r.eval.Fill(&r.job)
 	clear(r.b[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
 }
 
@@ -136,11 +140,11 @@ func (r *view) combine(dst, v, x []float64) {
 	for j := 0; j < len(dst); j += vec.Lanes {
 		m := min(vec.Lanes, len(dst)-j)
 		r.load(x[j*d:], m)
-		r.job = panel{
-			rows: c.rows, rowCap: c.cap, lane: r.lane, n: r.m.f.N, out: r.b,
-			weights: v, sum: r.sum[:],
+		r.job = panels.Panel{
+			Rows: c.rows, RowCap: c.cap, Lane: r.lane, N: r.m.f.N, Out: r.b,
+			Weights: v, Sum: r.sum[:],
 		}
-		r.eval.panel(&r.job)
+		r.eval.Fill(&r.job)
 		copy(dst[j:j+m], r.sum[:])
 	}
 }

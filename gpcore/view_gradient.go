@@ -1,6 +1,9 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/vec"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
 
 // gradients is the scratch for derivatives.
 type gradients struct {
@@ -19,8 +22,8 @@ func (r *view) gradients() *gradients {
 		panels := make([]float64, 2*c*vec.Lanes)
 		r.grad = &gradients{
 			u: make([]float64, c), v: panels[:c*vec.Lanes], w: panels[c*vec.Lanes:],
-			e: make([]float64, r.eval.width*vec.Lanes), x: make([]float64, d*vec.Lanes),
-			row: make([]float64, r.eval.width),
+			e: make([]float64, r.eval.Width*vec.Lanes), x: make([]float64, d*vec.Lanes),
+			row: make([]float64, r.eval.Width),
 		}
 		for i := range vec.Lanes {
 			r.grad.twice[i*vec.Lanes+i] = 2
@@ -49,13 +52,13 @@ func (r *view) deriveRow(dst, w []float64, scale float64) {
 	s, f, c := r.grad, r.m.f, r.m.points
 	row := s.row
 	clear(row)
-	r.job = panel{rows: r.point, rowCap: 1, n: 1}
+	r.job = panels.Panel{Rows: r.point, RowCap: 1, N: 1}
 	for b := 0; b < f.N; b += vec.Lanes {
 		m := min(vec.Lanes, f.N-b)
 		copy(s.one[:], w[b:b+m])
 		clear(s.one[m:])
-		r.job.lane = c.blocks[b*c.width : (b+vec.Lanes)*c.width]
-		r.eval.rowGradient(&r.job, s.one[:], row)
+		r.job.Lane = c.blocks[b*c.width : (b+vec.Lanes)*c.width]
+		r.eval.RowGradient(&r.job, s.one[:], row)
 	}
 	for i, v := range r.point {
 		row[i] *= scale
@@ -64,15 +67,15 @@ func (r *view) deriveRow(dst, w []float64, scale float64) {
 	if scale == -2 {
 		// k(x, x) depends on x twice: lane 0 is the point itself.
 		s.one = [vec.Lanes]float64{2}
-		r.job.lane = r.lane
-		r.eval.rowGradient(&r.job, s.one[:], row)
+		r.job.Lane = r.lane
+		r.eval.RowGradient(&r.job, s.one[:], row)
 	}
 	clear(s.e)
 	clear(s.x)
 	for i, v := range row {
 		s.e[i*vec.Lanes] = v
 	}
-	r.eval.pull(s.x, s.e, r.lane)
+	r.eval.Pull(s.x, s.e, r.lane)
 	for i := range dst {
 		dst[i] = s.x[i*vec.Lanes]
 	}
@@ -116,7 +119,7 @@ func (r *view) derive(dst, w []float64, m int, withPrior bool) {
 	if withPrior {
 		r.selfSlopes(s.twice[:], m, s.e)
 	}
-	r.eval.pull(s.x, s.e, r.lane)
+	r.eval.Pull(s.x, s.e, r.lane)
 	d := r.m.points.d
 	for j := range m {
 		for i := range d {
@@ -128,16 +131,16 @@ func (r *view) derive(dst, w []float64, m int, withPrior bool) {
 // slopes adds to e (width x 24) the derivatives of sum over k of w[k*24+j]*k(X_k, lane j)
 // by the embeddings of the lanes, after covariances.
 func (r *view) slopes(w, e []float64) {
-	r.job.weights = nil
-	r.eval.gradient(&r.job, w, e)
+	r.job.Weights = nil
+	r.eval.LaneGradient(&r.job, w, e)
 }
 
 // selfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
 // twice, so with 2 c_j on the diagonal of w it adds the derivatives of c_j*k(x_j, x_j).
 func (r *view) selfSlopes(w []float64, m int, e []float64) {
-	r.rows = vec.Grown(r.rows, r.eval.width*vec.Lanes)
+	r.rows = vec.Grown(r.rows, r.eval.Width*vec.Lanes)
 	o := 0
-	for _, width := range r.eval.widths {
+	for _, width := range r.eval.Widths {
 		for i := range vec.Lanes {
 			for q := range width {
 				r.rows[o*vec.Lanes+i*width+q] = r.lane[(o+q)*vec.Lanes+i]
@@ -145,6 +148,6 @@ func (r *view) selfSlopes(w []float64, m int, e []float64) {
 		}
 		o += width
 	}
-	r.self = panel{rows: r.rows, rowCap: vec.Lanes, lane: r.lane, n: m}
-	r.eval.gradient(&r.self, w, e)
+	r.self = panels.Panel{Rows: r.rows, RowCap: vec.Lanes, Lane: r.lane, N: m}
+	r.eval.LaneGradient(&r.self, w, e)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // airfoilFamily is the self-noise of an airfoil in a wind tunnel over frequency, angle,
@@ -79,7 +80,7 @@ func loadAirfoil() (airfoilModel, error) {
 			}
 		}
 	}
-	g := gpcore.New(gpcore.Matern52(hyper.Outputscale, hyper.Lengthscale), len(y))
+	g := gpcore.New(kernels.Matern52(hyper.Outputscale, hyper.Lengthscale), len(y))
 	if err := g.Load(x, y, noise); err != nil {
 		return airfoilModel{}, fmt.Errorf("airfoil: %w", err)
 	}

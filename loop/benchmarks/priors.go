@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -33,7 +34,7 @@ type prior struct {
 	name string
 	// kernel makes the covariance over x/unit: unit 1 for x itself, 20 for coordinates
 	// that go from 0 to 1.
-	kernel func(unit float64) gpcore.Kernel
+	kernel func(unit float64) kernels.Kernel
 	mean   func(x float64) float64 // nil: zero
 }
 

@@ -3,7 +3,7 @@ package benchmarks
 import (
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // priorsHill has five priors with the squared exponential of lengthscale 1 that differ
@@ -16,7 +16,7 @@ func priorsHill() *Experiment {
 }
 
 func hillPriors() []prior {
-	kernel := func(unit float64) gpcore.Kernel { return gpcore.SquaredExponential(1, []float64{1 / unit}) }
+	kernel := func(unit float64) kernels.Kernel { return kernels.SquaredExponential(1, []float64{1 / unit}) }
 	out := []prior{{name: "hills", kernel: kernel, mean: hills(-1)}}
 	for _, doubled := range []int{1, 3, 6, 8} {
 		out = append(out, prior{name: "hill-" + number(float64(doubled)+0.5), kernel: kernel, mean: hills(doubled)})

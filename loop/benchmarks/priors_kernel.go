@@ -1,6 +1,6 @@
 package benchmarks
 
-import "github.com/labtuner/tuner/gpcore"
+import "github.com/labtuner/tuner/gpcore/kernels"
 
 // priorsKernel has six priors of mean zero and lengthscale 1: squared exponential,
 // Matern 5/2 and 3/2, periodic with period 5, linear (variance 0.05^2, so that
@@ -14,13 +14,13 @@ func priorsKernel() *Experiment {
 func kernelPriors() []prior {
 	one := func(unit float64) []float64 { return []float64{1 / unit} }
 	return []prior{
-		{name: "se", kernel: func(unit float64) gpcore.Kernel { return gpcore.SquaredExponential(1, one(unit)) }},
-		{name: "matern52", kernel: func(unit float64) gpcore.Kernel { return gpcore.Matern52(1, one(unit)) }},
-		{name: "matern32", kernel: func(unit float64) gpcore.Kernel { return gpcore.Matern32(1, one(unit)) }},
-		{name: "periodic", kernel: func(unit float64) gpcore.Kernel {
-			return gpcore.Periodic(1, []float64{5 / unit}, []float64{1})
+		{name: "se", kernel: func(unit float64) kernels.Kernel { return kernels.SquaredExponential(1, one(unit)) }},
+		{name: "matern52", kernel: func(unit float64) kernels.Kernel { return kernels.Matern52(1, one(unit)) }},
+		{name: "matern32", kernel: func(unit float64) kernels.Kernel { return kernels.Matern32(1, one(unit)) }},
+		{name: "periodic", kernel: func(unit float64) kernels.Kernel {
+			return kernels.Periodic(1, []float64{5 / unit}, []float64{1})
 		}},
-		{name: "linear", kernel: func(unit float64) gpcore.Kernel { return gpcore.Linear([]float64{0.05 * 0.05 * unit * unit}) }},
-		{name: "rational-quadratic", kernel: func(unit float64) gpcore.Kernel { return gpcore.RationalQuadratic(1, 0.5, one(unit)) }},
+		{name: "linear", kernel: func(unit float64) kernels.Kernel { return kernels.Linear([]float64{0.05 * 0.05 * unit * unit}) }},
+		{name: "rational-quadratic", kernel: func(unit float64) kernels.Kernel { return kernels.RationalQuadratic(1, 0.5, one(unit)) }},
 	}
 }

@@ -1,6 +1,6 @@
 package benchmarks
 
-import "github.com/labtuner/tuner/gpcore"
+import "github.com/labtuner/tuner/gpcore/kernels"
 
 // priorsLengthscale has four priors: squared exponentials of mean zero with the
 // lengthscales 4, 2, 1 and 1/2.
@@ -11,8 +11,8 @@ func priorsLengthscale() *Experiment {
 func lengthscalePriors() []prior {
 	var out []prior
 	for _, l := range []float64{4, 2, 1, 0.5} {
-		out = append(out, prior{name: "se-" + number(l), kernel: func(unit float64) gpcore.Kernel {
-			return gpcore.SquaredExponential(1, []float64{l / unit})
+		out = append(out, prior{name: "se-" + number(l), kernel: func(unit float64) kernels.Kernel {
+			return kernels.SquaredExponential(1, []float64{l / unit})
 		}})
 	}
 	return out

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
 // conditional is the mean and the variance of a zero-mean process at a point given
 // noisy values elsewhere, by elimination without pivots.
-func conditional(k gpcore.Kernel, x [][]float64, y []float64, noise float64, at []float64) (mean, variance float64) {
+func conditional(k kernels.Kernel, x [][]float64, y []float64, noise float64, at []float64) (mean, variance float64) {
 	n := len(y)
 	points := append(append([][]float64{}, x...), at)
 	a := make([][]float64, n+1)
@@ -38,7 +38,7 @@ func conditional(k gpcore.Kernel, x [][]float64, y []float64, noise float64, at 
 
 // trialOf is the direct computation of one prior's test.
 type trialOf struct {
-	kernel         gpcore.Kernel
+	kernel         kernels.Kernel
 	prior          model.Prior
 	sum, width     float64
 	decided        int
@@ -54,9 +54,9 @@ func TestEliminationAgainstAlgorithm1(t *testing.T) {
 	s.Confidence, s.Delta, s.InitialSteps = "srinivas", delta, 1
 	s.Model = model.Spec{Kernel: "se", Hyperparameters: "priors"}
 	priors := []trialOf{ // two expect too much, with certainty
-		{kernel: gpcore.SquaredExponential(0.04, []float64{0.8})},
-		{kernel: gpcore.SquaredExponential(1, []float64{0.15})},
-		{kernel: gpcore.Matern32(0.01, []float64{0.3})},
+		{kernel: kernels.SquaredExponential(0.04, []float64{0.8})},
+		{kernel: kernels.SquaredExponential(1, []float64{0.15})},
+		{kernel: kernels.Matern32(0.01, []float64{0.3})},
 	}
 	for i := range priors {
 		p := model.Prior{Custom: priors[i].kernel, NoiseSD: noise, Mean: []float64{6, 0, 7}[i]}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
@@ -110,6 +110,6 @@ func TestPriorsWithKnownNoise(t *testing.T) {
 		return out
 	}
 	checkProbabilities(t, p, []float64{
-		math.Log(2) + dense(gpcore.SquaredExponential(4, []float64{0.2, 0.2}), x, rest(1), noise),
-		dense(gpcore.Matern32(1, []float64{0.3, 0.6}), x, rest(-1), noise)})
+		math.Log(2) + dense(kernels.SquaredExponential(4, []float64{0.2, 0.2}), x, rest(1), noise),
+		dense(kernels.Matern32(1, []float64{0.3, 0.6}), x, rest(-1), noise)})
 }

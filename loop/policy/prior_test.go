@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
@@ -27,7 +27,7 @@ func priorSpec(rule string, priors []model.Prior) Spec {
 }
 
 // dense is the log density of y under a Gaussian process, by elimination without pivots.
-func dense(k gpcore.Kernel, x [][]float64, y, noise []float64) float64 {
+func dense(k kernels.Kernel, x [][]float64, y, noise []float64) float64 {
 	n := len(y)
 	a := make([][]float64, n)
 	for i := range a {
@@ -87,7 +87,7 @@ func TestHyperposteriorAgainstEvidence(t *testing.T) {
 				r[k] -= q.MeanOf(x[k])
 			}
 		}
-		k := []gpcore.Kernel{gpcore.SquaredExponential(4, l), gpcore.Matern32(1, l), gpcore.RationalQuadratic(9, 0.5, l)}[i]
+		k := []kernels.Kernel{kernels.SquaredExponential(4, l), kernels.Matern32(1, l), kernels.RationalQuadratic(9, 0.5, l)}[i]
 		logs = append(logs, dense(k, x, r, noise)+math.Log(q.Weight))
 	}
 	checkProbabilities(t, p, logs)
@@ -118,7 +118,7 @@ func TestHyperposteriorAtCapacity(t *testing.T) {
 	x, y, _ := told(t, p, 25, 1)
 	held := model.Store{Capacity: 8, Dims: 2}
 	logs := []float64{math.Log(2), 0}
-	kernels := []gpcore.Kernel{gpcore.SquaredExponential(4, []float64{0.2, 0.2}), gpcore.Matern32(1, []float64{0.3, 0.6})}
+	kernels := []kernels.Kernel{kernels.SquaredExponential(4, []float64{0.2, 0.2}), kernels.Matern32(1, []float64{0.3, 0.6})}
 	for k := range y {
 		held.Add(model.Row{X: x[k], Mean: y[k], Shots: 1})
 		var at [][]float64
@@ -154,8 +154,8 @@ func TestEstimatedPriorsAgainstQuadrature(t *testing.T) {
 	for k := range y {
 		z[k] = (y[k] - center) / scale
 	}
-	shifted := func(k gpcore.Kernel, variance float64) gpcore.Kernel {
-		return gpcore.Sum(k, gpcore.Constant(variance, 2))
+	shifted := func(k kernels.Kernel, variance float64) kernels.Kernel {
+		return kernels.Sum(k, kernels.Constant(variance, 2))
 	}
 	constantly := func(v float64) []float64 { return slices.Repeat([]float64{v}, len(y)) }
 	// First prior: three noise ratios, each integrated over a^2 = exp(g).
@@ -168,17 +168,17 @@ func TestEstimatedPriorsAgainstQuadrature(t *testing.T) {
 			v := math.Exp(g)
 			// Inverse gamma(1/2, 1/2) of v, times dv/dg = v.
 			logPrior := 0.5*math.Log(0.5) - 0.5*math.Log(math.Pi) - 0.5*g - 0.5/v
-			l := dense(shifted(gpcore.SquaredExponential(v, []float64{0.3, 0.3}), v), x, z, constantly(v*ratio))
+			l := dense(shifted(kernels.SquaredExponential(v, []float64{0.3, 0.3}), v), x, z, constantly(v*ratio))
 			first = logAdd(first, l+logPrior+math.Log(step)+math.Log(w))
 		}
 	}
 	u := 4 / (scale * scale)
 	noise := constantly(0.16 / (scale * scale))
-	second := dense(shifted(gpcore.Matern52(u, []float64{0.2, 0.2}), u), x, z, noise)
+	second := dense(shifted(kernels.Matern52(u, []float64{0.2, 0.2}), u), x, z, noise)
 	for k := range z {
 		z[k] = (y[k] - 2) / scale
 	}
-	third := dense(gpcore.Matern32(u, []float64{0.5, 0.5}), x, z, noise)
+	third := dense(kernels.Matern32(u, []float64{0.5, 0.5}), x, z, noise)
 	// The trapezoidal rule converges exponentially here: nothing is left at 1e-9.
 	checkProbabilities(t, p, []float64{first - math.Log(weights), second, third})
 }
@@ -220,7 +220,7 @@ func TestPriorsAreChecked(t *testing.T) {
 		"mean":              {"", with(func(p *model.Prior) { p.Mean = math.Inf(1) }), "prior 2: mean +Inf"},
 		"weight":            {"", with(func(p *model.Prior) { p.Weight = nan }), "prior 2: weight NaN"},
 		"weight below zero": {"", with(func(p *model.Prior) { p.Weight = -1 }), "prior 2: weight -1"},
-		"custom":            {"", with(func(p *model.Prior) { p.Custom = gpcore.Linear([]float64{1}) }), "prior 2: the kernel is for 1 variables, there are 2"},
+		"custom":            {"", with(func(p *model.Prior) { p.Custom = kernels.Linear([]float64{1}) }), "prior 2: the kernel is for 1 variables, there are 2"},
 	} {
 		_, err := New(priorSpec(k.rule, k.priors))
 		if err == nil || !strings.Contains(err.Error(), k.want) {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -18,7 +19,7 @@ type ListSampler struct{ kept []keptList }
 // keptList is the prior's factor at the list of a domain.
 type keptList struct {
 	gp     *gpcore.GP
-	kernel gpcore.Kernel
+	kernel kernels.Kernel
 	domain *space.Domain
 	prior  *gpcore.Finite
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
@@ -30,7 +31,7 @@ func smooth(d int) func() model.View {
 	for i := range l {
 		l[i] = 0.2 * float64(i+1) // the least counts
 	}
-	v := model.View{{GP: gpcore.New(gpcore.SquaredExponential(3, l), 2), Scale: 1, Weight: 1}}
+	v := model.View{{GP: gpcore.New(kernels.SquaredExponential(3, l), 2), Scale: 1, Weight: 1}}
 	return func() model.View { return v }
 }
 

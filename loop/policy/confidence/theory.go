@@ -3,7 +3,7 @@ package confidence
 import (
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
@@ -53,9 +53,9 @@ func smoothness(v model.View) (a, b float64) {
 		logs := k.Params(nil)
 		for i, kind := range k.Kinds(nil) {
 			switch kind {
-			case gpcore.Lengthscale:
+			case kernels.Lengthscale:
 				least = min(least, math.Exp(logs[i]))
-			case gpcore.Period:
+			case kernels.Period:
 				least = min(least, math.Exp(logs[i])/(2*math.Pi))
 			}
 		}

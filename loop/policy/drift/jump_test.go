@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/internal/policytest"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -60,7 +61,7 @@ func (h *heldStretch) draw(rng *rand.Rand) {
 // process has learnt the stretch.
 func (h *heldStretch) process(t *testing.T) *gpcore.GP {
 	t.Helper()
-	g := gpcore.New(gpcore.Drifting(gpcore.SquaredExponential(h.model.Outputscale, h.model.Lengthscale), h.timescale), 64)
+	g := gpcore.New(kernels.Drifting(kernels.SquaredExponential(h.model.Outputscale, h.model.Lengthscale), h.timescale), 64)
 	for _, r := range h.readings {
 		if err := g.Append(append(r.X[:2:2], float64(r.Step)), r.Y, h.model.NoiseSD*h.model.NoiseSD); err != nil {
 			t.Fatal(err)

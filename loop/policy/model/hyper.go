@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
@@ -12,7 +12,7 @@ import (
 // model works on the standardised objective z: y = center + scale*z.
 type Hyper struct {
 	Center, Scale float64
-	kernel        gpcore.Kernel // of z
+	kernel        kernels.Kernel // of z
 	// ShotVariance is the variance of one shot of z where the noise is constant.
 	ShotVariance float64
 	// known is that variance at a point where it is known, in squared units of the
@@ -26,7 +26,7 @@ type Hyper struct {
 type noiseHyper struct {
 	link   link
 	Mean   float64 // prior mean
-	kernel gpcore.Kernel
+	kernel kernels.Kernel
 	extra  float64 // sampling variance of a target, where the link does not know it
 }
 
@@ -85,7 +85,7 @@ func (m *Rules) Beside(j int) *Rules {
 }
 
 // kernelOf makes the family that the specification names.
-func (m *Rules) kernelOf(variance float64, lengthscales []float64) gpcore.Kernel {
+func (m *Rules) kernelOf(variance float64, lengthscales []float64) kernels.Kernel {
 	return m.timed(newKernel(m.Spec.Kernel, variance, lengthscales), m.timescale())
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
@@ -36,29 +36,29 @@ func Kernels() []string {
 }
 
 // newKernel makes the kernel of a name for unit coordinates.
-func newKernel(name string, variance float64, lengthscales []float64) gpcore.Kernel {
+func newKernel(name string, variance float64, lengthscales []float64) kernels.Kernel {
 	switch name {
 	case kernelSE:
-		return gpcore.SquaredExponential(variance, lengthscales)
+		return kernels.SquaredExponential(variance, lengthscales)
 	case kernelMatern32:
-		return gpcore.Matern32(variance, lengthscales)
+		return kernels.Matern32(variance, lengthscales)
 	case kernelRQ:
-		return gpcore.RationalQuadratic(variance, rqShape, lengthscales)
+		return kernels.RationalQuadratic(variance, rqShape, lengthscales)
 	case kernelPeriodic:
 		softness := make([]float64, len(lengthscales))
 		for i := range softness {
 			softness[i] = 1
 		}
-		return gpcore.Periodic(variance, lengthscales, softness)
+		return kernels.Periodic(variance, lengthscales, softness)
 	case kernelLinear:
 		slopes := make([]float64, len(lengthscales))
 		for i, l := range lengthscales {
 			slopes[i] = variance / (l * l)
 		}
 		// A little of a constant, so that the variance vanishes nowhere.
-		return gpcore.Sum(gpcore.Linear(slopes), gpcore.Constant(LeastNoise*variance, len(slopes)))
+		return kernels.Sum(kernels.Linear(slopes), kernels.Constant(LeastNoise*variance, len(slopes)))
 	}
-	return gpcore.Matern52(variance, lengthscales)
+	return kernels.Matern52(variance, lengthscales)
 }
 
 // noiseKernel is the kernel of the noise process: the objective's family where that has
@@ -75,17 +75,17 @@ func noiseKernel(name string) string {
 // (periods, where it is periodic). For "linear" the variance is that of the steepest
 // coordinate over its range, and a lengthscale is the distance over which a coordinate
 // does as much.
-func DescribeKernel(k gpcore.Kernel) (variance float64, lengthscales []float64) {
+func DescribeKernel(k kernels.Kernel) (variance float64, lengthscales []float64) {
 	logs, kinds, d := k.Params(nil), k.Kinds(nil), k.Dim()
 	for i, kind := range kinds {
-		if kind == gpcore.Lengthscale || kind == gpcore.Period {
+		if kind == kernels.Lengthscale || kind == kernels.Period {
 			lengthscales = append(lengthscales, math.Exp(logs[i]))
 		}
 	}
 	if len(lengthscales) > 0 {
 		return math.Exp(logs[0]), lengthscales
 	}
-	if slices.Contains(kinds, gpcore.Timescale) { // the last coordinate is time
+	if slices.Contains(kinds, kernels.Timescale) { // the last coordinate is time
 		d--
 	}
 	slopes := logs[:min(d, len(logs))]

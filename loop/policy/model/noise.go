@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // NoiseField is the Gaussian process of the noise with the rows it has learnt.
@@ -92,7 +93,7 @@ func (m *Model) LikelyNoise(x []float64) []float64 {
 }
 
 // Reset empties g and gives it another kernel.
-func Reset(g *gpcore.GP, k gpcore.Kernel) error {
+func Reset(g *gpcore.GP, k kernels.Kernel) error {
 	if err := g.Load(nil, nil, nil); err != nil {
 		return fmt.Errorf("empty the model: %w", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // member is one fully stated prior of a set. A prior of the specification that
@@ -21,7 +21,7 @@ import (
 type member struct {
 	prior  int // index into Model.Priors
 	weight float64
-	kernel gpcore.Kernel
+	kernel kernels.Kernel
 	// unit is the process's unit in the objective's; 0: estimated. Then amplitude is
 	// its ratio to the standard deviation of the data, and 0 says that the evidence
 	// decides in closed form.

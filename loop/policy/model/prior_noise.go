@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // noisePriors is the process of the learnt noise with priors that compete: of the
@@ -21,7 +22,7 @@ type noisePriors struct {
 }
 
 type noiseMember struct {
-	kernel gpcore.Kernel
+	kernel kernels.Kernel
 	weight float64
 }
 

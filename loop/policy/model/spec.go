@@ -1,6 +1,6 @@
 package model
 
-import "github.com/labtuner/tuner/gpcore"
+import "github.com/labtuner/tuner/gpcore/kernels"
 
 // Spec describes the Gaussian process.
 type Spec struct {
@@ -38,7 +38,7 @@ type Prior struct {
 	// Kernel is as in Model; empty: the model's. Custom, where not nil, replaces it and
 	// its hyperparameters: a kernel of unit coordinates in squared units of the objective.
 	Kernel string
-	Custom gpcore.Kernel
+	Custom kernels.Kernel
 	// Lengthscale is one for all variables, or one per variable, as a fraction of the
 	// range; for "periodic" the period.
 	Lengthscale []float64

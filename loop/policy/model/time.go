@@ -1,6 +1,6 @@
 package model
 
-import "github.com/labtuner/tuner/gpcore"
+import "github.com/labtuner/tuner/gpcore/kernels"
 
 // A drifting objective is a process in the variables and in time with the kernel
 //
@@ -41,11 +41,11 @@ func (m *Rules) timescale() float64 {
 }
 
 // timed is a kernel of the variables multiplied with the kernel of time under drift.
-func (m *Rules) timed(k gpcore.Kernel, timescale float64) gpcore.Kernel {
+func (m *Rules) timed(k kernels.Kernel, timescale float64) kernels.Kernel {
 	if !m.drifts() {
 		return k
 	}
-	return gpcore.Drifting(k, timescale)
+	return kernels.Drifting(k, timescale)
 }
 
 // withTime states a prior's member for each timescale.

@@ -1,8 +1,9 @@
-package gpcore
+package kernels
 
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -98,35 +99,37 @@ func (k *periodic) ParamGradient(dst, x, y []float64) {
 // so a squared exponential of cosine and sine is what it needs.
 type wound struct {
 	*radial
-	turn, scale []float64 // 2 pi/period; radius of the circle
-	plain       *generic  // the points as they are, for the derivative by the period
+	turn, scale []float64       // 2 pi/period; radius of the circle
+	plain       *panels.Generic // the points as they are, for the derivative by the period
 }
 
-func (k *periodic) compile(b *builder) evaluator {
+func (k *periodic) Compile(b *panels.Builder) panels.Evaluator {
 	d := len(k.period)
 	ones := make([]float64, 2*d)
 	for i := range ones {
 		ones[i] = 1
 	}
 	r, c := radialOf(newStationary(gaussian, k.variance, ones, 0), b)
-	w := &wound{r, make([]float64, d), make([]float64, d), newGeneric(k, b)}
+	w := &wound{r, make([]float64, d), make([]float64, d), panels.NewGeneric(k, b)}
 	for i, p := range k.period {
 		w.turn[i], w.scale[i] = 2*math.Pi/p, c/math.Sqrt(k.softness[i])
 	}
 	return w
 }
 
-func (w *wound) embed(dst, x []float64) {
+func (w *wound) Embed(dst, x []float64) {
 	for i, t := range w.turn {
 		sin, cos := math.Sincos(t * x[i])
 		dst[w.offset+2*i], dst[w.offset+2*i+1] = w.scale[i]*cos, w.scale[i]*sin
 	}
-	w.plain.embed(dst, x)
+	w.plain.Embed(dst, x)
 }
 
-func (w *wound) hyper(p *panel, weights, g []float64) { w.plain.hyper(p, weights, g) }
+func (w *wound) HyperGradient(p *panels.Panel, weights, g []float64) {
+	w.plain.HyperGradient(p, weights, g)
+}
 
-func (w *wound) pull(dst, g, lane []float64) {
+func (w *wound) Pull(dst, g, lane []float64) {
 	for i, t := range w.turn {
 		o := (w.offset + 2*i) * vec.Lanes
 		for j := range vec.Lanes {

@@ -1,8 +1,9 @@
-package gpcore
+package kernels
 
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -23,9 +24,9 @@ type radial struct {
 
 // radialOf is the evaluator of a family on d embedded coordinates and the
 // constant by which coordinates over lengthscales are multiplied.
-func radialOf(k *stationary, b *builder) (*radial, float64) {
+func radialOf(k *stationary, b *panels.Builder) (*radial, float64) {
 	d := len(k.lengthscale)
-	r := &radial{family: k.family, offset: b.leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.scratch(), moments: make([]float64, d*vec.Lanes)}
+	r := &radial{family: k.family, offset: b.Leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.Scratch(), moments: make([]float64, d*vec.Lanes)}
 	switch k.family {
 	case gaussian:
 		r.fill = func(_ *radial, p *vec.Pairs) { vec.Gaussian(p) }
@@ -51,34 +52,34 @@ func radialOf(k *stationary, b *builder) (*radial, float64) {
 	panic("gpcore: unknown kernel family")
 }
 
-func (r *radial) prior([]float64) float64 { return r.variance }
+func (r *radial) Prior([]float64) float64 { return r.variance }
 
-func (r *radial) panel(p *panel) {
-	r.pairs(p, p.out)
-	r.job.Weights, r.job.Sum = p.weights, p.sum
+func (r *radial) Fill(p *panels.Panel) {
+	r.pairs(p, p.Out)
+	r.job.Weights, r.job.Sum = p.Weights, p.Sum
 	r.fill(r, &r.job)
 }
 
 // pairs sets up r.job without weights.
-func (r *radial) pairs(p *panel, out []float64) {
+func (r *radial) pairs(p *panels.Panel, out []float64) {
 	r.job = vec.Pairs{
-		Rows: p.leaf(r.offset, r.d), Lanes: p.lane[r.offset*vec.Lanes:],
-		N: p.n, D: r.d, Variance: r.variance, Out: out,
+		Rows: p.Leaf(r.offset, r.d), Lanes: p.Lane[r.offset*vec.Lanes:],
+		N: p.N, D: r.d, Variance: r.variance, Out: out,
 	}
 }
 
 // slopes fills and returns S = w o f'(q)/slopeFactor.
-func (r *radial) slopes(p *panel, w []float64) []float64 {
+func (r *radial) slopes(p *panels.Panel, w []float64) []float64 {
 	r.pairs(p, r.tmp)
 	r.slope(r, &r.job)
-	s := r.tmp[:p.n*vec.Lanes]
+	s := r.tmp[:p.N*vec.Lanes]
 	vec.Multiply(s, w)
 	return s
 }
 
 // gradient: the derivative by coordinate i of lane j is
 // 2 sum over k of S_kj (lane_ij - row_ki).
-func (r *radial) gradient(p *panel, w, g []float64) {
+func (r *radial) LaneGradient(p *panels.Panel, w, g []float64) {
 	s := r.slopes(p, w)
 	clear(r.moments)
 	vec.Moments(r.moments, s, &r.job)
@@ -86,7 +87,7 @@ func (r *radial) gradient(p *panel, w, g []float64) {
 }
 
 // rowGradient: the other way round.
-func (r *radial) rowGradient(p *panel, w, g []float64) {
+func (r *radial) RowGradient(p *panels.Panel, w, g []float64) {
 	s := r.slopes(p, w)
 	clear(r.moments)
 	vec.Moments(r.moments, s, &r.job)
@@ -131,7 +132,7 @@ type scaled struct {
 	scale []float64
 }
 
-func (k *stationary) compile(b *builder) evaluator {
+func (k *stationary) Compile(b *panels.Builder) panels.Evaluator {
 	r, c := radialOf(k, b)
 	s := &scaled{r, make([]float64, r.d)}
 	for i, l := range k.lengthscale {
@@ -140,7 +141,7 @@ func (k *stationary) compile(b *builder) evaluator {
 	return s
 }
 
-func (s *scaled) embed(dst, x []float64) {
+func (s *scaled) Embed(dst, x []float64) {
 	for i, c := range s.scale {
 		dst[s.offset+i] = x[i] * c
 	}
@@ -148,8 +149,8 @@ func (s *scaled) embed(dst, x []float64) {
 
 // hyper: variance, lengthscales and, for the rational quadratic, the shape. As q
 // is a sum of (x_i/l_i)^2, the derivative by log l_i is -2 q_i f'(q).
-func (s *scaled) hyper(p *panel, w, g []float64) {
-	n := p.n * vec.Lanes
+func (s *scaled) HyperGradient(p *panels.Panel, w, g []float64) {
+	n := p.N * vec.Lanes
 	r := s.radial
 	d := r.d
 	r.pairs(p, r.tmp)
@@ -158,11 +159,11 @@ func (s *scaled) hyper(p *panel, w, g []float64) {
 	if r.family == rationalQuadratic {
 		g[1+d] += r.hyperShape(p, w)
 	}
-	slopes, rows := r.slopes(p, w), p.leaf(r.offset, d)
+	slopes, rows := r.slopes(p, w), p.Leaf(r.offset, d)
 	for i := range d {
-		lane := p.lane[(r.offset+i)*vec.Lanes : (r.offset+i+1)*vec.Lanes]
+		lane := p.Lane[(r.offset+i)*vec.Lanes : (r.offset+i+1)*vec.Lanes]
 		sum := 0.0
-		for k := range p.n {
+		for k := range p.N {
 			x := rows[k*d+i]
 			for j, v := range slopes[k*vec.Lanes : (k+1)*vec.Lanes] {
 				t := lane[j] - x
@@ -174,19 +175,19 @@ func (s *scaled) hyper(p *panel, w, g []float64) {
 }
 
 // hyperShape is the derivative by log a of (1+q)^(-a) with q proportional to 1/a.
-func (r *radial) hyperShape(p *panel, w []float64) float64 {
+func (r *radial) hyperShape(p *panels.Panel, w []float64) float64 {
 	r.pairs(p, r.tmp)
 	v, a, sum := r.variance, r.shape, 0.0
 	r.job.Variance = 1
 	vec.Distances(&r.job)
-	for i, q := range r.tmp[:p.n*vec.Lanes] {
+	for i, q := range r.tmp[:p.N*vec.Lanes] {
 		l := math.Log1p(q)
 		sum += float64(w[i] * vec.Exp(-a*l) * (q/(1+q) - l))
 	}
 	return v * a * sum
 }
 
-func (s *scaled) pull(dst, g, _ []float64) {
+func (s *scaled) Pull(dst, g, _ []float64) {
 	for i, c := range s.scale {
 		for j, v := range g[(s.offset+i)*vec.Lanes : (s.offset+i+1)*vec.Lanes] {
 			dst[i*vec.Lanes+j] += float64(c * v)

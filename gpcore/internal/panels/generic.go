@@ -1,52 +1,52 @@
-package gpcore
+package panels
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
 // generic evaluates a foreign kernel pair by pair; the embedding is the point.
-type generic struct {
-	k      Kernel
+type Generic struct {
+	k      Pairwise
 	offset int
 	y, g   []float64
 	h      []float64 // derivatives by hyperparameters
 }
 
-func newGeneric(k Kernel, b *builder) *generic {
+func NewGeneric(k Pairwise, b *Builder) *Generic {
 	d := k.Dim()
-	return &generic{k: k, offset: b.leaf(d), y: make([]float64, d), g: make([]float64, d)}
+	return &Generic{k: k, offset: b.Leaf(d), y: make([]float64, d), g: make([]float64, d)}
 }
 
-func (e *generic) embed(dst, x []float64) { copy(dst[e.offset:], x) }
+func (e *Generic) Embed(dst, x []float64) { copy(dst[e.offset:], x) }
 
-func (e *generic) prior(x []float64) float64 {
+func (e *Generic) Prior(x []float64) float64 {
 	return e.k.Variance(x[e.offset : e.offset+len(e.y)])
 }
 
 // lane gathers lane j.
-func (e *generic) lane(p *panel, j int) []float64 {
+func (e *Generic) lane(p *Panel, j int) []float64 {
 	for i := range e.y {
-		e.y[i] = p.lane[(e.offset+i)*vec.Lanes+j]
+		e.y[i] = p.Lane[(e.offset+i)*vec.Lanes+j]
 	}
 	return e.y
 }
 
-func (e *generic) panel(p *panel) {
+func (e *Generic) Fill(p *Panel) {
 	d := len(e.y)
-	rows := p.leaf(e.offset, d)
+	rows := p.Leaf(e.offset, d)
 	for j := range vec.Lanes {
 		y := e.lane(p, j)
-		for k := range p.n {
-			p.out[k*vec.Lanes+j] = e.k.Cov(rows[k*d:k*d+d], y)
+		for k := range p.N {
+			p.Out[k*vec.Lanes+j] = e.k.Cov(rows[k*d:k*d+d], y)
 		}
 	}
-	p.combine()
+	p.Combine()
 }
 
-func (e *generic) gradient(p *panel, w, g []float64) {
+func (e *Generic) LaneGradient(p *Panel, w, g []float64) {
 	d := len(e.y)
-	rows := p.leaf(e.offset, d)
+	rows := p.Leaf(e.offset, d)
 	for j := range vec.Lanes {
 		y := e.lane(p, j)
-		for k := range p.n {
+		for k := range p.N {
 			if w[k*vec.Lanes+j] == 0 {
 				continue
 			}
@@ -58,8 +58,8 @@ func (e *generic) gradient(p *panel, w, g []float64) {
 	}
 }
 
-func (e *generic) rowGradient(p *panel, w, g []float64) {
-	row := p.leaf(e.offset, len(e.y))[:len(e.y)]
+func (e *Generic) RowGradient(p *Panel, w, g []float64) {
+	row := p.Leaf(e.offset, len(e.y))[:len(e.y)]
 	for j := range vec.Lanes {
 		if w[j] != 0 {
 			e.k.Gradient(e.g, row, e.lane(p, j))
@@ -68,13 +68,13 @@ func (e *generic) rowGradient(p *panel, w, g []float64) {
 	}
 }
 
-func (e *generic) hyper(p *panel, w, g []float64) {
+func (e *Generic) HyperGradient(p *Panel, w, g []float64) {
 	d := len(e.y)
-	rows := p.leaf(e.offset, d)
+	rows := p.Leaf(e.offset, d)
 	e.h = vec.Grown(e.h, e.k.NumParams())
 	for j := range vec.Lanes {
 		y := e.lane(p, j)
-		for k := range p.n {
+		for k := range p.N {
 			if v := w[k*vec.Lanes+j]; v != 0 {
 				e.k.ParamGradient(e.h, rows[k*d:k*d+d], y)
 				vec.Axpy(g[:len(e.h)], v, e.h)
@@ -83,7 +83,7 @@ func (e *generic) hyper(p *panel, w, g []float64) {
 	}
 }
 
-func (e *generic) pull(dst, g, _ []float64) {
+func (e *Generic) Pull(dst, g, _ []float64) {
 	o := e.offset * vec.Lanes
 	for i := range len(e.y) * vec.Lanes {
 		dst[i] += g[o+i]

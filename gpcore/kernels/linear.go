@@ -1,8 +1,9 @@
-package gpcore
+package kernels
 
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -76,62 +77,62 @@ type inner struct {
 	job    vec.Pairs
 }
 
-func (k *linear) compile(b *builder) evaluator {
-	e := &inner{offset: b.leaf(len(k.variance)), scale: make([]float64, len(k.variance))}
+func (k *linear) Compile(b *panels.Builder) panels.Evaluator {
+	e := &inner{offset: b.Leaf(len(k.variance)), scale: make([]float64, len(k.variance))}
 	for i, v := range k.variance {
 		e.scale[i] = math.Sqrt(v)
 	}
 	return e
 }
 
-func (e *inner) embed(dst, x []float64) {
+func (e *inner) Embed(dst, x []float64) {
 	for i, c := range e.scale {
 		dst[e.offset+i] = c * x[i]
 	}
 }
 
-func (e *inner) prior(x []float64) float64 {
+func (e *inner) Prior(x []float64) float64 {
 	x = x[e.offset : e.offset+len(e.scale)]
 	return vec.Dot(x, x)
 }
 
-func (e *inner) panel(p *panel) {
+func (e *inner) Fill(p *panels.Panel) {
 	e.job = vec.Pairs{
-		Rows: p.leaf(e.offset, len(e.scale)), Lanes: p.lane[e.offset*vec.Lanes:], N: p.n, D: len(e.scale),
-		Variance: 1, Out: p.out, Weights: p.weights, Sum: p.sum,
+		Rows: p.Leaf(e.offset, len(e.scale)), Lanes: p.Lane[e.offset*vec.Lanes:], N: p.N, D: len(e.scale),
+		Variance: 1, Out: p.Out, Weights: p.Weights, Sum: p.Sum,
 	}
 	vec.Inner(&e.job)
 }
 
-func (e *inner) gradient(p *panel, w, g []float64) {
+func (e *inner) LaneGradient(p *panels.Panel, w, g []float64) {
 	d := len(e.scale)
-	rows := p.leaf(e.offset, d)
+	rows := p.Leaf(e.offset, d)
 	for i := range d {
 		gi := g[(e.offset+i)*vec.Lanes : (e.offset+i+1)*vec.Lanes]
-		for k := range p.n {
+		for k := range p.N {
 			vec.Axpy(gi, rows[k*d+i], w[k*vec.Lanes:])
 		}
 	}
 }
 
-func (e *inner) rowGradient(p *panel, w, g []float64) {
+func (e *inner) RowGradient(p *panels.Panel, w, g []float64) {
 	for i := range e.scale {
-		g[e.offset+i] += vec.Dot(w[:vec.Lanes], p.lane[(e.offset+i)*vec.Lanes:])
+		g[e.offset+i] += vec.Dot(w[:vec.Lanes], p.Lane[(e.offset+i)*vec.Lanes:])
 	}
 }
 
-func (e *inner) hyper(p *panel, w, g []float64) {
+func (e *inner) HyperGradient(p *panels.Panel, w, g []float64) {
 	d := len(e.scale)
-	rows := p.leaf(e.offset, d)
+	rows := p.Leaf(e.offset, d)
 	for i := range d {
-		lane := p.lane[(e.offset+i)*vec.Lanes : (e.offset+i+1)*vec.Lanes]
-		for k := range p.n {
+		lane := p.Lane[(e.offset+i)*vec.Lanes : (e.offset+i+1)*vec.Lanes]
+		for k := range p.N {
 			g[i] += float64(rows[k*d+i] * vec.Dot(lane, w[k*vec.Lanes:]))
 		}
 	}
 }
 
-func (e *inner) pull(dst, g, _ []float64) {
+func (e *inner) Pull(dst, g, _ []float64) {
 	for i, c := range e.scale {
 		vec.Axpy(dst[i*vec.Lanes:(i+1)*vec.Lanes], c, g[(e.offset+i)*vec.Lanes:])
 	}
@@ -153,35 +154,35 @@ func Constant(variance float64, d int) Kernel {
 	return &level{variance, d}
 }
 
-func (k *level) Dim() int                             { return k.d }
-func (k *level) Cov(_, _ []float64) float64           { return k.variance }
-func (k *level) Variance([]float64) float64           { return k.variance }
-func (k *level) NumParams() int                       { return 1 }
-func (k *level) Params(dst []float64) []float64       { return append(dst, math.Log(k.variance)) }
-func (k *level) Kinds(dst []ParamKind) []ParamKind    { return append(dst, OutputVariance) }
-func (k *level) Gradient(dst, _, _ []float64)         { clear(dst[:k.d]) }
-func (k *level) ParamGradient(dst, _, _ []float64)    { dst[0] = k.variance }
-func (k *level) compile(*builder) evaluator           { return k }
-func (k *level) prior([]float64) float64              { return k.variance }
-func (k *level) embed(_, _ []float64)                 {}
-func (k *level) gradient(_ *panel, _, _ []float64)    {}
-func (k *level) rowGradient(_ *panel, _, _ []float64) {}
-func (k *level) pull(_, _, _ []float64)               {}
+func (k *level) Dim() int                                     { return k.d }
+func (k *level) Cov(_, _ []float64) float64                   { return k.variance }
+func (k *level) Variance([]float64) float64                   { return k.variance }
+func (k *level) NumParams() int                               { return 1 }
+func (k *level) Params(dst []float64) []float64               { return append(dst, math.Log(k.variance)) }
+func (k *level) Kinds(dst []ParamKind) []ParamKind            { return append(dst, OutputVariance) }
+func (k *level) Gradient(dst, _, _ []float64)                 { clear(dst[:k.d]) }
+func (k *level) ParamGradient(dst, _, _ []float64)            { dst[0] = k.variance }
+func (k *level) Compile(*panels.Builder) panels.Evaluator     { return k }
+func (k *level) Prior([]float64) float64                      { return k.variance }
+func (k *level) Embed(_, _ []float64)                         {}
+func (k *level) LaneGradient(_ *panels.Panel, _, _ []float64) {}
+func (k *level) RowGradient(_ *panels.Panel, _, _ []float64)  {}
+func (k *level) Pull(_, _, _ []float64)                       {}
 
 func (k *level) WithParams(logs []float64) Kernel {
 	mustCount(logs, 1)
 	return Constant(vec.Exp(logs[0]), k.d)
 }
 
-func (k *level) hyper(p *panel, w, g []float64) {
-	for _, v := range w[:p.n*vec.Lanes] {
+func (k *level) HyperGradient(p *panels.Panel, w, g []float64) {
+	for _, v := range w[:p.N*vec.Lanes] {
 		g[0] += float64(k.variance * v)
 	}
 }
 
-func (k *level) panel(p *panel) {
-	for i := range p.out[:p.n*vec.Lanes] {
-		p.out[i] = k.variance
+func (k *level) Fill(p *panels.Panel) {
+	for i := range p.Out[:p.N*vec.Lanes] {
+		p.Out[i] = k.variance
 	}
-	p.combine()
+	p.Combine()
 }

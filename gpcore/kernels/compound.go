@@ -1,6 +1,9 @@
-package gpcore
+package kernels
 
-import "github.com/labtuner/tuner/gpcore/internal/vec"
+import (
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
 
 // compound is a sum or a product of kernels on the same points.
 type compound struct {
@@ -126,69 +129,69 @@ func (k *compound) ParamGradient(dst, x, y []float64) {
 // folded evaluates a compound: the panels of its parts, added or multiplied.
 type folded struct {
 	product bool
-	parts   []evaluator
+	parts   []panels.Evaluator
 	values  [][]float64 // panels of the parts
 	params  []int       // where the hyperparameters of each part start, and the end
 	weight  []float64
-	job     panel
+	job     panels.Panel
 }
 
-func (k *compound) compile(b *builder) evaluator {
-	e := &folded{product: k.product, weight: b.scratch(), params: []int{0}}
+func (k *compound) Compile(b *panels.Builder) panels.Evaluator {
+	e := &folded{product: k.product, weight: b.Scratch(), params: []int{0}}
 	for _, p := range k.parts {
 		e.params = append(e.params, e.params[len(e.params)-1]+p.NumParams())
-		e.parts = append(e.parts, b.child(p))
-		e.values = append(e.values, b.scratch())
+		e.parts = append(e.parts, b.Child(p))
+		e.values = append(e.values, b.Scratch())
 	}
 	return e
 }
 
-func (e *folded) embed(dst, x []float64) {
+func (e *folded) Embed(dst, x []float64) {
 	for _, p := range e.parts {
-		p.embed(dst, x)
+		p.Embed(dst, x)
 	}
 }
 
-func (e *folded) prior(x []float64) float64 {
-	v := e.parts[0].prior(x)
+func (e *folded) Prior(x []float64) float64 {
+	v := e.parts[0].Prior(x)
 	for _, p := range e.parts[1:] {
 		if e.product {
-			v *= p.prior(x)
+			v *= p.Prior(x)
 		} else {
-			v += p.prior(x)
+			v += p.Prior(x)
 		}
 	}
 	return v
 }
 
 // fill evaluates the parts.
-func (e *folded) fill(p *panel) {
+func (e *folded) fill(p *panels.Panel) {
 	for i, part := range e.parts {
 		e.job = *p
-		e.job.weights, e.job.out = nil, e.values[i]
-		part.panel(&e.job)
+		e.job.Weights, e.job.Out = nil, e.values[i]
+		part.Fill(&e.job)
 	}
 }
 
-func (e *folded) panel(p *panel) {
+func (e *folded) Fill(p *panels.Panel) {
 	e.fill(p)
-	n := p.n * vec.Lanes
-	copy(p.out[:n], e.values[0])
+	n := p.N * vec.Lanes
+	copy(p.Out[:n], e.values[0])
 	for _, v := range e.values[1:] {
 		if e.product {
-			vec.Multiply(p.out[:n], v)
+			vec.Multiply(p.Out[:n], v)
 		} else {
 			for i, t := range v[:n] {
-				p.out[i] += t
+				p.Out[i] += t
 			}
 		}
 	}
-	p.combine()
+	p.Combine()
 }
 
 // outer calls f for each part with what w is for it: in a product, w times the
 // values of the other parts.
-func (e *folded) outer(p *panel, w []float64, f func(i int, part evaluator, w []float64)) {
+func (e *folded) outer(p *panels.Panel, w []float64, f func(i int, part panels.Evaluator, w []float64)) {
 	if !e.product {
 		for i, part := range e.parts {
 			f(i, part, w)
@@ -196,7 +199,7 @@ func (e *folded) outer(p *panel, w []float64, f func(i int, part evaluator, w []
 		return
 	}
 	e.fill(p)
-	n := p.n * vec.Lanes
+	n := p.N * vec.Lanes
 	for i, part := range e.parts {
 		copy(e.weight[:n], w)
 		for j, v := range e.values {
@@ -208,22 +211,22 @@ func (e *folded) outer(p *panel, w []float64, f func(i int, part evaluator, w []
 	}
 }
 
-func (e *folded) gradient(p *panel, w, g []float64) {
-	e.outer(p, w, func(_ int, part evaluator, w []float64) { part.gradient(p, w, g) })
+func (e *folded) LaneGradient(p *panels.Panel, w, g []float64) {
+	e.outer(p, w, func(_ int, part panels.Evaluator, w []float64) { part.LaneGradient(p, w, g) })
 }
 
-func (e *folded) rowGradient(p *panel, w, g []float64) {
-	e.outer(p, w, func(_ int, part evaluator, w []float64) { part.rowGradient(p, w, g) })
+func (e *folded) RowGradient(p *panels.Panel, w, g []float64) {
+	e.outer(p, w, func(_ int, part panels.Evaluator, w []float64) { part.RowGradient(p, w, g) })
 }
 
-func (e *folded) hyper(p *panel, w, g []float64) {
-	e.outer(p, w, func(i int, part evaluator, w []float64) {
-		part.hyper(p, w, g[e.params[i]:e.params[i+1]])
+func (e *folded) HyperGradient(p *panels.Panel, w, g []float64) {
+	e.outer(p, w, func(i int, part panels.Evaluator, w []float64) {
+		part.HyperGradient(p, w, g[e.params[i]:e.params[i+1]])
 	})
 }
 
-func (e *folded) pull(dst, g, lane []float64) {
+func (e *folded) Pull(dst, g, lane []float64) {
 	for _, p := range e.parts {
-		p.pull(dst, g, lane)
+		p.Pull(dst, g, lane)
 	}
 }

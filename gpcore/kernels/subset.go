@@ -1,9 +1,10 @@
-package gpcore
+package kernels
 
 import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -55,22 +56,22 @@ func Drifting(k Kernel, timescale float64) Kernel {
 	return Product(On(k, d+1, space...), On(Drift(timescale), d+1, d))
 }
 
-func (k *drift) compile(b *builder) evaluator {
-	return &timed{k.stationary.compile(b)}
+func (k *drift) Compile(b *panels.Builder) panels.Evaluator {
+	return &timed{k.stationary.Compile(b)}
 }
 
 // timed evaluates a drift: an exponential without the variance among its
 // hyperparameters.
-type timed struct{ evaluator }
+type timed struct{ panels.Evaluator }
 
-func (e *timed) hyper(p *panel, w, g []float64) {
+func (e *timed) HyperGradient(p *panels.Panel, w, g []float64) {
 	var both [2]float64
-	e.evaluator.hyper(p, w, both[:])
+	e.Evaluator.HyperGradient(p, w, both[:])
 	g[0] += both[1]
 }
 
-func (e *timed) wave(w *wave, rng *rand.Rand, stratum int) int {
-	return waveOf(e.evaluator, w, rng, stratum)
+func (e *timed) Wave(w *panels.Wave, rng *rand.Rand, stratum int) int {
+	return panels.WaveOf(e.Evaluator, w, rng, stratum)
 }
 
 // drift is a one-dimensional exponential whose only hyperparameter is its
@@ -133,23 +134,23 @@ func (k *subset) ParamGradient(dst, x, y []float64) {
 
 // picked evaluates a subset.
 type picked struct {
-	evaluator
+	panels.Evaluator
 	k    *subset
 	x    []float64
 	part []float64 // derivatives by the picked coordinates, d x 24
 }
 
-func (k *subset) compile(b *builder) evaluator {
-	return &picked{b.child(k.part), k, make([]float64, 0, len(k.coords)), make([]float64, len(k.coords)*vec.Lanes)}
+func (k *subset) Compile(b *panels.Builder) panels.Evaluator {
+	return &picked{b.Child(k.part), k, make([]float64, 0, len(k.coords)), make([]float64, len(k.coords)*vec.Lanes)}
 }
 
-func (e *picked) embed(dst, x []float64) {
-	e.evaluator.embed(dst, e.k.pick(e.x[:0], x))
+func (e *picked) Embed(dst, x []float64) {
+	e.Evaluator.Embed(dst, e.k.pick(e.x[:0], x))
 }
 
-func (e *picked) pull(dst, g, lane []float64) {
+func (e *picked) Pull(dst, g, lane []float64) {
 	clear(e.part)
-	e.evaluator.pull(e.part, g, lane)
+	e.Evaluator.Pull(e.part, g, lane)
 	for i, c := range e.k.coords {
 		for j, v := range e.part[i*vec.Lanes : (i+1)*vec.Lanes] {
 			dst[c*vec.Lanes+j] += v

@@ -1,4 +1,4 @@
-package gpcore
+package kernels
 
 // ParamKind says what a hyperparameter measures, so that a fit can choose its
 // prior.

@@ -1,4 +1,4 @@
-package gpcore
+package kernels
 
 import (
 	"math"

@@ -1,0 +1,54 @@
+package panels
+
+import "github.com/labtuner/tuner/gpcore/internal/vec"
+
+// evaluator is a kernel, or a part of one, prepared for panels of 24. Each leaf
+// embeds a point into coordinates of its own (scaled by its lengthscales, say),
+// at an offset of its own in the point's whole embedding. Evaluators hold scratch
+// and are not safe for concurrent use.
+type Evaluator interface {
+	// embed writes its coordinates of x into the whole embedding dst.
+	Embed(dst, x []float64)
+	// prior is k(x, x) of the point with the whole embedding e.
+	Prior(e []float64) float64
+	// panel fills p.out, and p.sum where p.weights is not nil.
+	Fill(p *Panel)
+	// gradient adds to g (width x 24) the derivatives of
+	// sum over rows k of w[k*24+j]*k(row k, lane j) by the embedding of lane j.
+	LaneGradient(p *Panel, w, g []float64)
+	// rowGradient adds to g (width) the derivatives of
+	// sum over lanes of w[j]*k(row 0, lane j) by the embedding of the row.
+	RowGradient(p *Panel, w, g []float64)
+	// hyper adds to g the derivatives of sum over k, j of w[k*24+j]*k(row k, lane j)
+	// by the logarithms of the hyperparameters.
+	HyperGradient(p *Panel, w, g []float64)
+	// pull adds to dst (d x 24) the derivatives g by embedded coordinates of the
+	// lanes, taken back to the coordinates of the points.
+	Pull(dst, g, lane []float64)
+}
+
+// panel is one job of an evaluator: n points as rows against 24 lanes. Rows are
+// stored leaf after leaf: the leaf whose coordinates start at o has its n rows
+// from rows[o*rowCap] on, and the job starts at row first. lane is width x 24.
+type Panel struct {
+	Rows    []float64
+	RowCap  int
+	First   int
+	Lane    []float64
+	N       int
+	Out     []float64 // n x 24
+	Weights []float64 // n, or nil
+	Sum     []float64 // 24: weights . out
+}
+
+// leaf is the rows of the leaf at this offset with w coordinates.
+func (p *Panel) Leaf(offset, w int) []float64 {
+	return p.Rows[offset*p.RowCap+p.First*w:]
+}
+
+// combine sums the lanes for evaluators that do not do it while they fill.
+func (p *Panel) Combine() {
+	if p.Weights != nil {
+		vec.Combine(p.Sum, p.Weights[:p.N], p.Out)
+	}
+}
