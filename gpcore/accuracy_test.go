@@ -36,7 +36,7 @@ func TestErrorsDoNotGrow(t *testing.T) {
 						means, variances = append(means, a.mean/b.mean), append(variances, a.variance/b.variance)
 						held, fresh = held.or(a), fresh.or(b)
 					}
-					checkPadding(t, w.g.m.f)
+					checkPadding(t, w.g.m.Factor)
 				}
 				slices.Sort(means)
 				slices.Sort(variances)

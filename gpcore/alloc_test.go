@@ -80,7 +80,7 @@ func TestNoAllocationsAround(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := NewFinite(cube(), g.m.points.x[:3*n])
+	list, err := NewFinite(cube(), g.m.Points.X[:3*n])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
@@ -21,7 +22,7 @@ type evidence struct {
 	free   []int       // indices into logs
 	priors []LogNormal // of the free parameters
 
-	m           *model
+	m           *model.Model
 	noise       []float64
 	ones, resid []float64 // W 1 and W (y - mean), then K^-1 (y - mean)
 	v, u        []float64 // panels for K^-1
@@ -64,8 +65,8 @@ func newEvidence(p FitProblem) (*evidence, error) {
 			return nil, &ValueError{What: check.NameSD, Index: 0, Value: prior.SD}
 		}
 	}
-	e.m = newModel(p.Kernel, n)
-	if err := e.m.load(p.X, p.Y, vec.Constant(n, 1+e.m.kernel.Variance(p.X[:d]))); err != nil {
+	e.m = model.New(p.Kernel, n)
+	if err := e.m.Load(p.X, p.Y, vec.Constant(n, 1+e.m.Kernel.Variance(p.X[:d]))); err != nil {
 		return nil, err
 	}
 	c := vec.Up24(n)
@@ -119,7 +120,7 @@ func (e *evidence) value(v []float64) float64 {
 		e.noise[i] = s + extra
 	}
 	k := e.p.Kernel.WithParams(e.logs)
-	if e.m.refit(k, e.noise) != nil {
+	if e.m.Refit(k, e.noise) != nil {
 		return math.Inf(-1)
 	}
 	mean, ll := e.profile()
@@ -139,7 +140,7 @@ func (e *evidence) value(v []float64) float64 {
 // profile returns the most probable constant mean and the log marginal likelihood
 // there with the mean's prior, and leaves W (y - mean) in e.resid.
 func (e *evidence) profile() (mean, ll float64) {
-	f := e.m.f
+	f := e.m.Factor
 	copy(e.resid, f.B[:e.n])
 	if e.p.MeanSD > 0 {
 		for k := range e.n {
@@ -173,7 +174,7 @@ func (e *evidence) gradient(g, v []float64) {
 			return
 		}
 	}
-	f := e.m.f
+	f := e.m.Factor
 	alpha := make([]float64, vec.Up8(e.n))
 	for r := 0; r < e.n; r += vec.Rows {
 		vec.Axpys8(alpha[:r+8], f.W[r*f.Stride:], f.Stride, e.resid[r:r+8])
@@ -182,7 +183,7 @@ func (e *evidence) gradient(g, v []float64) {
 	for c := 0; c < e.n; c += vec.Lanes {
 		trace += e.weigh(c, alpha)
 		p := e.columns(c)
-		e.m.eval.HyperGradient(&p, e.u[c*vec.Lanes:], sum)
+		e.m.Eval.HyperGradient(&p, e.u[c*vec.Lanes:], sum)
 	}
 	for i, q := range e.free {
 		g[i] = sum[q]
@@ -221,13 +222,13 @@ func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
 
 // columns is the job of rows c..n-1 against points c..c+23.
 func (e *evidence) columns(c int) panels.Panel {
-	p := e.m.points
-	return panels.Panel{Rows: p.rows, RowCap: p.cap, First: c, Lane: p.blocks[c*p.width : (c+vec.Lanes)*p.width], N: e.n - c}
+	p := e.m.Points
+	return panels.Panel{Rows: p.Rows, RowCap: p.Cap, First: c, Lane: p.Blocks[c*p.Width : (c+vec.Lanes)*p.Width], N: e.n - c}
 }
 
 // inverseColumns sets rows c.. of e.u to columns c..c+23 of K^-1 = W^T W.
 func (e *evidence) inverseColumns(c int) {
-	f := e.m.f
+	f := e.m.Factor
 	for k := c; k < vec.Up8(e.n); k++ {
 		copy(e.v[k*vec.Lanes:(k+1)*vec.Lanes], f.W[k*f.Stride+c:])
 	}

@@ -169,7 +169,7 @@ func (s *controlSet) split() error {
 
 // choose takes the rule for the random coordinates that suits the kernel.
 func (s *controlSet) choose() {
-	s.chosen = s.terms[0].Process.m.version
+	s.chosen = s.terms[0].Process.m.Version
 	if len(s.random) == 0 {
 		s.nodes = Nodes{Weight: []float64{1}}
 		s.coarse = s.nodes
@@ -238,7 +238,7 @@ func (e *Expected) Prepare() {
 // PrepareGroup is the part of Prepare that control sets have in common: cheap where one of
 // them has done it since the last change.
 func (e *Expected) PrepareGroup() {
-	if e.in.Nodes == nil && e.chosen != e.terms[0].Process.m.version {
+	if e.in.Nodes == nil && e.chosen != e.terms[0].Process.m.Version {
 		e.choose()
 	}
 	for _, t := range e.share {

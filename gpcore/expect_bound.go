@@ -3,6 +3,7 @@ package gpcore
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -46,7 +47,7 @@ func (e *Expected) SurrogateGradients(dst, grad, x []float64) {
 		t, f := &e.terms[i], e.forms[i]
 		for base := 0; base < len(dst); {
 			m := min(vec.Lanes, len(dst)-base)
-			if grad != nil && m < few {
+			if grad != nil && m < model.Few {
 				e.singleBound(f, t, base, dst, grad, x)
 				base++
 				continue

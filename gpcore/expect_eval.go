@@ -3,14 +3,15 @@ package gpcore
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // expectScratch is the memory of one worker, for any control set of the same terms.
 type expectScratch struct {
-	readers    []*view   // one per term
-	b, v, u    []float64 // panels
-	full       []float64 // 24 x d points
+	readers    []*model.View // one per term
+	b, v, u    []float64     // panels
+	full       []float64     // 24 x d points
 	mean, vari [vec.Lanes]float64
 	byMu       [vec.Lanes]float64 // derivative of the criterion by a lane's mean
 	byVar      [vec.Lanes]float64 // and by its variance
@@ -34,14 +35,14 @@ func newExpectScratch(terms []Term) *expectScratch {
 	}
 	capacity := 0
 	for i := range terms {
-		var r *view
+		var r *model.View
 		for j := range i {
 			if terms[j].Process == terms[i].Process {
 				r = s.readers[j]
 			}
 		}
 		if r == nil {
-			r = newView(terms[i].Process.m)
+			r = model.NewView(terms[i].Process.m)
 		}
 		s.readers = append(s.readers, r)
 		capacity = max(capacity, terms[i].Process.Cap())
@@ -84,13 +85,13 @@ func (e *Expected) overNodes(i int, nodes *Nodes, dst, grad, x []float64) {
 		}
 		switch {
 		case grad == nil:
-			r.predict(s.mean[:m], s.vari[:m], s.full[:m*d])
+			r.Predict(s.mean[:m], s.vari[:m], s.full[:m*d])
 			for l := range m {
 				dst[(base+l)/q] += e.weigh(i, l, nodes.Weight[(base+l)%q])
 			}
-		case m < few && e.forms[i].gaussian:
+		case m < model.Few && e.forms[i].gaussian:
 			e.gaussianFew(i, nodes, base, m, dst, grad)
-		case m < few:
+		case m < model.Few:
 			for l := range m {
 				e.singleGradient(i, l, (base+l)/q, nodes.Weight[(base+l)%q], dst, grad)
 			}
@@ -156,7 +157,7 @@ func (e *Expected) prior(i, l int) float64 {
 // singleGradient adds one pair; few of them cost less one by one.
 func (e *Expected) singleGradient(i, l, at int, w float64, dst, grad []float64) {
 	s, r, d, dc := e.s, e.s.readers[i], e.d, e.Dim()
-	s.mean[l], s.vari[l] = r.predictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
+	s.mean[l], s.vari[l] = r.PredictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
 	dst[at] += e.weigh(i, l, w)
 	for k, c := range e.in.Controlled {
 		grad[at*dc+k] += float64(s.byMu[l]*s.dMean[c]) + float64(s.byVar[l]*s.dVar[c])

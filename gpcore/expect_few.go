@@ -12,17 +12,17 @@ import (
 // gaussianFew adds m < few pairs of points and nodes of a squared exponential.
 func (e *Expected) gaussianFew(i int, nodes *Nodes, base, m int, dst, grad []float64) {
 	s, r, f, q := e.s, e.s.readers[i], e.forms[i], len(nodes.Weight)
-	fac, n, stride := r.m.f, f.n, len(s.b)/vec.Lanes
-	r.follow()
+	fac, n, stride := r.Model.Factor, f.n, len(s.b)/vec.Lanes
+	r.Follow()
 	for l := range m {
-		r.single(s.full[l*e.d:(l+1)*e.d], false)
-		copy(s.b[l*stride:(l+1)*stride], r.k)
+		r.Single(s.full[l*e.d:(l+1)*e.d], false)
+		copy(s.b[l*stride:(l+1)*stride], r.K)
 	}
 	fac.SolveMany(s.q[:], s.b, s.v, s.u, m, stride)
 	for l := range m {
 		k, u := s.b[l*stride:l*stride+n], s.u[l*stride:l*stride+n]
 		at := (base + l) / q
-		s.mean[l], s.vari[l] = vec.Dot(k, fac.Alpha), max(r.prior[0]-s.q[l], 0)
+		s.mean[l], s.vari[l] = vec.Dot(k, fac.Alpha), max(r.Prior[0]-s.q[l], 0)
 		dst[at] += e.weigh(i, l, nodes.Weight[(base+l)%q])
 		vec.Multiply(u, k)
 		sum := vec.Dot(u, s.ones)

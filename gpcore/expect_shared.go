@@ -3,6 +3,7 @@ package gpcore
 import (
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -11,7 +12,7 @@ import (
 // closed-form factors of its points and, as scratch of one decision, the inverse of
 // its covariance matrix.
 type sharedTerm struct {
-	m           *model
+	m           *model.Model
 	gaussian    bool    // the kernel is a squared exponential
 	variance    float64 // k(x, x), and the lengthscales, where it is
 	lengthscale []float64
@@ -54,20 +55,20 @@ func (t *sharedTerm) factor(coord int, m Marginal) *coordFactor {
 // sync takes up the process as it is. Nothing is done where it is as it was at the
 // last sync. O(n d) comparisons, and the factors of new points.
 func (t *sharedTerm) sync() {
-	m, f := t.m, t.m.f
-	n, d := f.N, m.points.d
-	x, noise, alpha := m.points.x[:n*d], f.Noise[:n], f.Alpha[:n]
-	sameKernel := t.ready && t.version == m.version
+	m, f := t.m, t.m.Factor
+	n, d := f.N, m.Points.D
+	x, noise, alpha := m.Points.X[:n*d], f.Noise[:n], f.Alpha[:n]
+	sameKernel := t.ready && t.version == m.Version
 	if sameKernel && t.n == n && slices.Equal(t.x, x) && slices.Equal(t.noise, noise) && slices.Equal(t.alpha, alpha) {
 		return
 	}
-	if t.gaussian = kernels.IsSquaredExponential(m.kernel); t.gaussian {
-		t.variance = m.kernel.Variance(nil)
-		t.lengthscale, _ = kernels.Lengthscales(m.kernel)
+	if t.gaussian = kernels.IsSquaredExponential(m.Kernel); t.gaussian {
+		t.variance = m.Kernel.Variance(nil)
+		t.lengthscale, _ = kernels.Lengthscales(m.Kernel)
 	}
 	t.trace(x, d, sameKernel)
 	t.x, t.noise, t.alpha = append(t.x[:0], x...), append(t.noise[:0], noise...), append(t.alpha[:0], alpha...)
-	t.version, t.n, t.ready, t.inverted = m.version, n, true, false
+	t.version, t.n, t.ready, t.inverted = m.Version, n, true, false
 	if !t.gaussian {
 		return
 	}
@@ -114,7 +115,7 @@ func (t *sharedTerm) invert() {
 	if t.inverted {
 		return
 	}
-	f, n := t.m.f, t.n
+	f, n := t.m.Factor, t.n
 	rows := vec.Up8(n)
 	if need := tilesBefore(rows) * tileSize; len(t.inverse) < need {
 		t.inverse = make([]float64, need+need/4)

@@ -127,8 +127,8 @@ func (s *Finite) Draw(rng *rand.Rand, dst []float64, g *GP, at []int) error {
 	for i, c := range at {
 		s.prior[i] = s.f[c]
 	}
-	v := s.c.draw(rng, g.m.f, s.prior)
-	g.m.self.combine(dst, v, s.x)
+	v := s.c.draw(rng, g.m.Factor, s.prior)
+	g.m.Self.Combine(dst, v, s.x)
 	for i, f := range s.f {
 		dst[i] += f
 	}

@@ -165,8 +165,8 @@ func TestGivensIsTheSameProcess(t *testing.T) {
 	}
 	for i := range n {
 		// Both are exact but for rounding, some 1e-16 times the condition 1e3.
-		if d := math.Abs(f.alpha[i] - g.m.f.Alpha[i]); d > 1e-10*(1+math.Abs(f.alpha[i])) {
-			t.Errorf("alpha[%d] is %g, the package's %g", i, f.alpha[i], g.m.f.Alpha[i])
+		if d := math.Abs(f.alpha[i] - g.m.Factor.Alpha[i]); d > 1e-10*(1+math.Abs(f.alpha[i])) {
+			t.Errorf("alpha[%d] is %g, the package's %g", i, f.alpha[i], g.m.Factor.Alpha[i])
 		}
 	}
 }

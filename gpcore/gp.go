@@ -3,6 +3,7 @@ package gpcore
 import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
@@ -15,7 +16,7 @@ import (
 // nothing. A method that returns an error has changed nothing. A GP is not safe
 // for concurrent use; see [GP.Reader].
 type GP struct {
-	m       *model
+	m       *model.Model
 	rebuild rebuild
 	audited int // where the next Audit looks
 }
@@ -27,31 +28,31 @@ func New(k kernels.Kernel, capacity int) *GP {
 	if capacity <= 0 {
 		panic("gpcore: capacity must be positive")
 	}
-	return &GP{m: newModel(k, capacity)}
+	return &GP{m: model.New(k, capacity)}
 }
 
 // Len is the number of observations held.
-func (g *GP) Len() int { return g.m.f.N }
+func (g *GP) Len() int { return g.m.Factor.N }
 
 // Cap is the number of observations that can be held.
-func (g *GP) Cap() int { return g.m.points.cap }
+func (g *GP) Cap() int { return g.m.Points.Cap }
 
 // Dim is the number of coordinates of a point.
-func (g *GP) Dim() int { return g.m.points.d }
+func (g *GP) Dim() int { return g.m.Points.D }
 
 // Kernel is the covariance function in use.
-func (g *GP) Kernel() kernels.Kernel { return g.m.kernel }
+func (g *GP) Kernel() kernels.Kernel { return g.m.Kernel }
 
 // X is the point of observation i. It aliases the process's memory: read only,
 // valid until the next change. Like Target and NoiseVariance it panics where there
 // is no observation i.
-func (g *GP) X(i int) []float64 { g.mustHold(i); return g.m.points.at(i) }
+func (g *GP) X(i int) []float64 { g.mustHold(i); return g.m.Points.At(i) }
 
 // Target is y_i.
-func (g *GP) Target(i int) float64 { g.mustHold(i); return g.m.f.Y[i] }
+func (g *GP) Target(i int) float64 { g.mustHold(i); return g.m.Factor.Y[i] }
 
 // NoiseVariance is the noise variance of observation i.
-func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.m.f.Noise[i] }
+func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.m.Factor.Noise[i] }
 
 func (g *GP) mustHold(i int) {
 	if !g.holds(i) {
@@ -59,24 +60,24 @@ func (g *GP) mustHold(i int) {
 	}
 }
 
-func (g *GP) holds(i int) bool { return i >= 0 && i < g.m.f.N }
+func (g *GP) holds(i int) bool { return i >= 0 && i < g.m.Factor.N }
 
 // LogLikelihood is the log marginal likelihood
 // -y^T K^-1 y/2 - log det K/2 - n/2 log(2 pi), K with its noise. O(n).
 // Rasmussen & Williams (2006), eq. 2.30.
-func (g *GP) LogLikelihood() float64 { return g.m.f.LogLikelihood() }
+func (g *GP) LogLikelihood() float64 { return g.m.Factor.LogLikelihood() }
 
 // Clone is an independent copy with the same capacity, in memory of its own, O(Cap^2). A
 // rebuild in progress is not copied.
 func (g *GP) Clone() *GP {
-	c := New(g.m.kernel, g.m.points.cap)
-	c.m.copyFrom(g.m)
+	c := New(g.m.Kernel, g.m.Points.Cap)
+	c.m.CopyFrom(g.m)
 	return c
 }
 
 // check refuses numbers that no observation can have.
 func (g *GP) check(x []float64, y, noise float64) error {
-	if len(x) != g.m.points.d {
+	if len(x) != g.m.Points.D {
 		panic("gpcore: point has the wrong number of coordinates")
 	}
 	if err := check.Finite(check.NameX, x); err != nil {
@@ -91,7 +92,7 @@ func (g *GP) check(x []float64, y, noise float64) error {
 // Append adds an observation at x (d coordinates). O(n^2). It returns ErrFull,
 // ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) Append(x []float64, y, noiseVariance float64) error {
-	if g.m.f.N == g.m.points.cap {
+	if g.m.Factor.N == g.m.Points.Cap {
 		return ErrFull
 	}
 	e, s, err := g.prepareAppend(x, y, noiseVariance)
@@ -107,11 +108,11 @@ func (g *GP) prepareAppend(x []float64, y, noise float64) (factor.Entry, float64
 	if err := g.check(x, y, noise); err != nil {
 		return factor.Entry{}, 0, err
 	}
-	return g.m.prepareAppend(x, y, noise)
+	return g.m.PrepareAppend(x, y, noise)
 }
 
 func (g *GP) commitAppend(x []float64, e factor.Entry, s float64) {
-	g.m.append(x, e, s)
+	g.m.Append(x, e, s)
 	g.rebuild.appended(g, x, e.Noise)
 }
 
@@ -121,9 +122,9 @@ func (g *GP) Remove(i int) error {
 	if !g.holds(i) {
 		return ErrIndex
 	}
-	n, r := g.m.f.N, g.m.removal()
-	g.m.f.Remove(&r, i)
-	g.m.points.remove(i, n)
+	n, r := g.m.Factor.N, g.m.Removal()
+	g.m.Factor.Remove(&r, i)
+	g.m.Points.Remove(i, n)
 	g.rebuild.removed(i, n)
 	return nil
 }
@@ -137,7 +138,7 @@ func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
 	if err := g.check(x, y, noiseVariance); err != nil {
 		return err
 	}
-	e, s, err := g.m.prepareReplace(i, x, y, noiseVariance)
+	e, s, err := g.m.PrepareReplace(i, x, y, noiseVariance)
 	if err != nil {
 		return err
 	}
@@ -146,8 +147,8 @@ func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
 }
 
 func (g *GP) commitReplace(i int, x []float64, e factor.Entry, s float64) {
-	g.m.replace(i, x, e, s)
-	g.rebuild.removed(i, g.m.f.N)
+	g.m.Replace(i, x, e, s)
+	g.rebuild.removed(i, g.m.Factor.N)
 	g.rebuild.appended(g, x, e.Noise)
 }
 
@@ -160,20 +161,20 @@ func (g *GP) SetTarget(i int, y float64) error {
 	if err := check.Target(i, y); err != nil {
 		return err
 	}
-	g.m.f.SetTarget(i, y)
+	g.m.Factor.SetTarget(i, y)
 	return nil
 }
 
 // SetTargets changes every target; y has Len elements. O(n^2); the factor stays. It
 // returns ErrShape or a *ValueError.
 func (g *GP) SetTargets(y []float64) error {
-	if len(y) != g.m.f.N {
+	if len(y) != g.m.Factor.N {
 		return ErrShape
 	}
 	if err := check.Targets(y); err != nil {
 		return err
 	}
-	g.m.f.SetTargets(y)
+	g.m.Factor.SetTargets(y)
 	return nil
 }
 
@@ -188,7 +189,7 @@ func (g *GP) SetNoise(i int, noiseVariance float64) error {
 	if err := check.Noise(i, noiseVariance); err != nil {
 		return err
 	}
-	n, err := g.m.prepareNoise(i, noiseVariance)
+	n, err := g.m.PrepareNoise(i, noiseVariance)
 	if err != nil {
 		return err
 	}
@@ -196,27 +197,27 @@ func (g *GP) SetNoise(i int, noiseVariance float64) error {
 	return nil
 }
 
-func (g *GP) commitNoise(n noiseChange) {
-	g.m.applyNoise(n)
-	g.rebuild.noiseSet(n.i, n.noise)
+func (g *GP) commitNoise(n model.NoiseChange) {
+	g.m.ApplyNoise(n)
+	g.rebuild.noiseSet(n.Index, n.Noise)
 }
 
 // Weights sets dst to K^-1 y, K with its noise; dst has Len elements. O(n).
 func (g *GP) Weights(dst []float64) {
-	if len(dst) != g.m.f.N {
+	if len(dst) != g.m.Factor.N {
 		panic("gpcore: Weights needs one element per observation")
 	}
-	copy(dst, g.m.f.Alpha)
+	copy(dst, g.m.Factor.Alpha)
 }
 
 // FittedMeans sets dst[i] to the posterior mean at the point of observation i,
 // y_i - noise_i*alpha_i; dst has Len elements. O(n).
 func (g *GP) FittedMeans(dst []float64) {
-	if len(dst) != g.m.f.N {
+	if len(dst) != g.m.Factor.N {
 		panic("gpcore: FittedMeans needs one element per observation")
 	}
 	for i := range dst {
-		dst[i] = g.m.f.Y[i] - g.m.f.Noise[i]*g.m.f.Alpha[i]
+		dst[i] = g.m.Factor.Y[i] - g.m.Factor.Noise[i]*g.m.Factor.Alpha[i]
 	}
 }
 
@@ -225,11 +226,11 @@ func (g *GP) FittedMeans(dst []float64) {
 // of y_i. Both have Len elements. O(n); O(n^2) after a refactorisation.
 // Rasmussen & Williams (2006), eq. 5.12.
 func (g *GP) LeaveOneOut(mean, variance []float64) {
-	if len(mean) != g.m.f.N || len(variance) != g.m.f.N {
+	if len(mean) != g.m.Factor.N || len(variance) != g.m.Factor.N {
 		panic("gpcore: LeaveOneOut needs one element per observation")
 	}
-	for i, q := range g.m.f.InverseDiagonal() {
-		mean[i], variance[i] = g.m.f.Y[i]-g.m.f.Alpha[i]/q, 1/q
+	for i, q := range g.m.Factor.InverseDiagonal() {
+		mean[i], variance[i] = g.m.Factor.Y[i]-g.m.Factor.Alpha[i]/q, 1/q
 	}
 }
 
@@ -238,10 +239,14 @@ func (g *GP) LeaveOneOut(mean, variance []float64) {
 // times the square root of n where all is well, whatever the noise; above 1e-8
 // call [GP.Refresh]. O(n). A process without observations has residual zero.
 func (g *GP) Audit() (i int, residual float64) {
-	if g.m.f.N == 0 {
+	if g.m.Factor.N == 0 {
 		return 0, 0
 	}
-	i = g.audited % g.m.f.N
+	i = g.audited % g.m.Factor.N
 	g.audited = i + 1
-	return i, g.m.residual(i)
+	return i, g.m.Residual(i)
 }
+
+// Model is what the rooms of gpcore above this one read: kernel, points and factor. Its
+// type is internal to gpcore; nothing but the process may change it.
+func (g *GP) Model() *model.Model { return g.m }

@@ -86,8 +86,8 @@ func compare(t *testing.T, g *GP, rng *rand.Rand) {
 // snapshot is a copy of everything that an operation might change.
 func snapshot(g *GP) []float64 {
 	var s []float64
-	s = append(s, float64(g.m.f.N))
-	for _, v := range [][]float64{g.m.f.W, g.m.f.B, g.m.f.Alpha, g.m.f.Y, g.m.f.Noise, g.m.f.Inv, g.m.points.x, g.m.points.rows, g.m.points.blocks, g.m.points.prior} {
+	s = append(s, float64(g.m.Factor.N))
+	for _, v := range [][]float64{g.m.Factor.W, g.m.Factor.B, g.m.Factor.Alpha, g.m.Factor.Y, g.m.Factor.Noise, g.m.Factor.Inv, g.m.Points.X, g.m.Points.Rows, g.m.Points.Blocks, g.m.Points.Prior} {
 		s = append(s, v...)
 	}
 	return s
@@ -151,12 +151,12 @@ func TestChurn(t *testing.T) {
 				compare(t, g, rng)
 				must(g.SetTargets(point(rng, g.Len())))
 				compare(t, g, rng)
-				checkPadding(t, g.m.f)
+				checkPadding(t, g.m.Factor)
 			}
 			ll := g.LogLikelihood()
-			must(g.SetNoises(slices.Clone(g.m.f.Noise[:g.Len()])))
+			must(g.SetNoises(slices.Clone(g.m.Factor.Noise[:g.Len()])))
 			compare(t, g, rng)
-			checkPadding(t, g.m.f)
+			checkPadding(t, g.m.Factor)
 			if !agree(ll, g.LogLikelihood(), 1e-9) {
 				t.Fatal(ll, g.LogLikelihood())
 			}

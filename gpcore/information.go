@@ -11,8 +11,8 @@ import "math"
 // Inf. Theory 58 (2012) 3250, eq. 7). Infinite where a noise variance is zero. O(n).
 func (g *GP) InformationGain() float64 {
 	gain := 0.0
-	for k := range g.m.f.N { // log det K = -2 sum log W_kk
-		gain -= math.Log(g.m.f.W[k*g.m.f.Stride+k])
+	for k := range g.m.Factor.N { // log det K = -2 sum log W_kk
+		gain -= math.Log(g.m.Factor.W[k*g.m.Factor.Stride+k])
 	}
 	for i := range g.Len() {
 		gain -= 0.5 * math.Log(g.NoiseVariance(i))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/mat"
@@ -57,22 +58,22 @@ func TestPanelsAgreeWithCov(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := newView(g.m)
+		r := model.NewView(g.m)
 		x := make([]float64, 0, 3*vec.Lanes)
 		for range vec.Lanes {
 			x = append(x, point(rng, 3)...)
 		}
 		copy(x[:3], g.X(7)) // a pair at distance zero
-		r.load(x, vec.Lanes)
-		r.covariances()
+		r.Load(x, vec.Lanes)
+		r.Covariances()
 		for j := range vec.Lanes {
 			xj := x[3*j : 3*j+3]
 			// The embedding rounds coordinates: a few parts in 1e16 of the exponent.
-			if want := k.Variance(xj); !agree(r.prior[j], want, 1e-14) || !agree(want, k.Cov(xj, xj), 1e-14) {
-				t.Fatalf("variance %g, want %g", r.prior[j], want)
+			if want := k.Variance(xj); !agree(r.Prior[j], want, 1e-14) || !agree(want, k.Cov(xj, xj), 1e-14) {
+				t.Fatalf("variance %g, want %g", r.Prior[j], want)
 			}
 			for i := range n {
-				if got, want := r.b[i*vec.Lanes+j], k.Cov(xj, g.X(i)); !agree(got, want, 1e-14) {
+				if got, want := r.B[i*vec.Lanes+j], k.Cov(xj, g.X(i)); !agree(got, want, 1e-14) {
 					t.Fatalf("pair %d, %d: %g, want %g", i, j, got, want)
 				}
 			}

@@ -11,11 +11,11 @@ import (
 // second factor. A rebuild in progress is abandoned. It returns ErrFull, ErrShape,
 // ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) Load(x, y, noiseVariance []float64) error {
-	n, d := len(y), g.m.points.d
+	n, d := len(y), g.m.Points.D
 	if len(x) != n*d || len(noiseVariance) != n {
 		return ErrShape
 	}
-	if n > g.m.points.cap {
+	if n > g.m.Points.Cap {
 		return ErrFull
 	}
 	for _, err := range []error{check.Finite(check.NameX, x), check.Targets(y), check.Noises(noiseVariance)} {
@@ -24,14 +24,14 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 		}
 	}
 	g.AbandonRebuild()
-	return g.m.load(x, y, noiseVariance)
+	return g.m.Load(x, y, noiseVariance)
 }
 
 // SetNoises changes every noise variance by an exact refactorisation, O(n^3/3); it
 // allocates at the first call only. A rebuild in progress is abandoned, also where the
 // call fails. It returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetNoises(noiseVariance []float64) error {
-	n := g.m.f.N
+	n := g.m.Factor.N
 	if len(noiseVariance) != n {
 		return ErrShape
 	}
@@ -39,23 +39,23 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 		return err
 	}
 	g.AbandonRebuild()
-	return g.m.setNoises(noiseVariance)
+	return g.m.SetNoises(noiseVariance)
 }
 
 // Refresh refactorises what is held, O(n^3/3). No sequence of updates makes it
 // necessary; it is the answer to a bad [GP.Audit]. It returns ErrNotPositiveDefinite
 // where the observations were taken up at the edge of what rounding allows; then nothing
 // has changed.
-func (g *GP) Refresh() error { return g.SetNoises(g.m.f.Noise[:g.m.f.N]) }
+func (g *GP) Refresh() error { return g.SetNoises(g.m.Factor.Noise[:g.m.Factor.N]) }
 
 // SetKernel refactorises with another kernel of the same dimension, O(n^3/3).
 // Readers follow at their next use. A rebuild in progress is abandoned.
 // [GP.StartRebuild] does the same spread over many steps. It allocates O(Cap), at the
 // first use O(Cap^2), and returns ErrShape, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetKernel(k kernels.Kernel) error {
-	if k.Dim() != g.m.points.d {
+	if k.Dim() != g.m.Points.D {
 		return ErrShape
 	}
 	g.AbandonRebuild()
-	return g.m.refit(k, g.m.f.Noise[:g.m.f.N])
+	return g.m.Refit(k, g.m.Factor.Noise[:g.m.Factor.N])
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
@@ -21,7 +22,7 @@ import (
 // Covariances of the points with the observations are kept as long as these stay, where
 // they take no more than 64 MiB; else they are evaluated at each update.
 type Watch struct {
-	m    *model
+	m    *model.Model
 	d    int
 	x    []float64 // m x d
 	lane []float64 // embedded, [panel][width][24]
@@ -41,7 +42,7 @@ type Watch struct {
 	gone    []float64 // embedding of the observation removed
 	k, l    []float64
 	store   covariances
-	reader  *view
+	reader  *model.View
 	own     watchScratch
 }
 
@@ -71,7 +72,7 @@ func NewWatch(g *GP, x []float64) *Watch {
 		panic("gpcore: a watch needs d coordinates for each point")
 	}
 	m, n := len(x)/d, vec.Up24(g.Cap())
-	w := &Watch{m: g.m, d: d, x: slices.Clone(x), size: m, reader: newView(g.m)}
+	w := &Watch{m: g.m, d: d, x: slices.Clone(x), size: m, reader: model.NewView(g.m)}
 	v := make([]float64, 3*m+(2+2*maxRankOne)*n)
 	cut := func(k int) []float64 {
 		s := v[:k:k]
@@ -104,11 +105,11 @@ func (w *Watch) variance(i int) float64 { return max(w.prio[i]-w.q[i], 0) }
 
 // sync finds out what has changed and prepares the terms of rank one.
 func (w *Watch) sync() {
-	f := w.m.f
-	n, x := f.N, w.m.points.x[:f.N*w.d]
-	w.reader.follow()
+	f := w.m.Factor
+	n, x := f.N, w.m.Points.X[:f.N*w.d]
+	w.reader.Follow()
 	w.terms = w.terms[:0]
-	if !w.ready || w.version != w.m.version {
+	if !w.ready || w.version != w.m.Version {
 		w.embed()
 		w.fresh = true
 	} else {
@@ -119,20 +120,20 @@ func (w *Watch) sync() {
 		w.store.refill(n)
 	}
 	w.store.place(f.Alpha[:n], w.terms)
-	w.ready, w.version = true, w.m.version
+	w.ready, w.version = true, w.m.Version
 	w.held, w.noise = append(w.held[:0], x...), append(w.noise[:0], f.Noise[:n]...)
 }
 
 // embed makes the lanes for a new kernel.
 func (w *Watch) embed() {
 	r, d := w.reader, w.d
-	width := r.eval.Width
+	width := r.Eval.Width
 	w.lane = vec.Grown(w.lane, vec.Up24(w.size)*width)
 	for base := 0; base < w.size; base += vec.Lanes {
 		k := min(vec.Lanes, w.size-base)
-		r.load(w.x[base*d:], k)
-		copy(w.lane[base*width:(base+vec.Lanes)*width], r.lane)
-		copy(w.prio[base:base+k], r.prior[:k])
+		r.Load(w.x[base*d:], k)
+		copy(w.lane[base*width:(base+vec.Lanes)*width], r.Lane)
+		copy(w.prio[base:base+k], r.Prior[:k])
 	}
 }
 
@@ -181,7 +182,7 @@ func (w *Watch) compare(x, noise []float64) bool {
 	w.store.follow(removed, is-kept)
 	for j := kept; j < is; j++ {
 		t := w.next()
-		copy(t.v, w.m.f.Row(j))
+		copy(t.v, w.m.Factor.Row(j))
 		t.c = 1
 	}
 	return true
@@ -200,13 +201,13 @@ func (w *Watch) next() *rankOne {
 // appending it to the kept ones, the first of the factor, would have added: with
 // l = W k and s = k(x,x) + noise - |l|^2, v = (-W^T l, 1)/sqrt(s).
 func (w *Watch) removalTerm(i, kept int) bool {
-	f, r, d := w.m.f, w.reader, w.d
-	r.load(w.held[i*d:(i+1)*d], 1)
-	w.gone = append(w.gone[:0], r.point...)
-	r.covariances()
+	f, r, d := w.m.Factor, w.reader, w.d
+	r.Load(w.held[i*d:(i+1)*d], 1)
+	w.gone = append(w.gone[:0], r.Point...)
+	r.Covariances()
 	clear(w.k)
 	for j := range kept {
-		w.k[j] = r.b[j*vec.Lanes]
+		w.k[j] = r.B[j*vec.Lanes]
 	}
 	t := w.next()
 	for row := 0; row < kept; row += vec.Rows {
@@ -217,8 +218,8 @@ func (w *Watch) removalTerm(i, kept int) bool {
 		}
 		vec.Axpys8(t.v[:row+vec.Rows], f.W[row*f.Stride:], f.Stride, l)
 	}
-	s := r.prior[0] + w.noise[i] - vec.Dot(w.l[:kept], w.l[:kept])
-	if !(s > 1e-9*r.prior[0]) {
+	s := r.Prior[0] + w.noise[i] - vec.Dot(w.l[:kept], w.l[:kept])
+	if !(s > 1e-9*r.Prior[0]) {
 		return false
 	}
 	t.tau, t.c = 1/math.Sqrt(s), -1
@@ -231,7 +232,7 @@ func (w *Watch) removalTerm(i, kept int) bool {
 // noiseTerms are those of changed noise variances: with z = K^-1 e_i of the new K, a
 // change by delta is c = -delta/(1 - delta z_i). Several are undone one after the other.
 func (w *Watch) noiseTerms(noise []float64) bool {
-	f := w.m.f
+	f := w.m.Factor
 	for i, v := range noise {
 		delta := v - w.noise[i]
 		if delta == 0 {
@@ -263,8 +264,8 @@ func (w *Watch) noiseTerms(noise []float64) bool {
 const watchRows = 64
 
 // update computes the points from..to-1, from a multiple of 24, by means of a reader.
-func (w *Watch) update(r *view, s *watchScratch, from, to int) {
-	r.follow()
+func (w *Watch) update(r *model.View, s *watchScratch, from, to int) {
+	r.Follow()
 	panels := (w.size + vec.Lanes - 1) / vec.Lanes
 	for base := from; base < to; base += vec.Lanes {
 		if w.fresh || base/vec.Lanes == w.turn%panels {
@@ -275,27 +276,27 @@ func (w *Watch) update(r *view, s *watchScratch, from, to int) {
 	}
 }
 
-func (w *Watch) afresh(r *view, s *watchScratch, base int) {
-	width, k := r.eval.Width, min(vec.Lanes, w.size-base)
-	copy(r.lane, w.lane[base*width:(base+vec.Lanes)*width])
-	r.covariances()
-	w.m.f.Squares(s.q[:], r.b)
-	copy(w.mean[base:base+k], r.sum[:])
+func (w *Watch) afresh(r *model.View, s *watchScratch, base int) {
+	width, k := r.Eval.Width, min(vec.Lanes, w.size-base)
+	copy(r.Lane, w.lane[base*width:(base+vec.Lanes)*width])
+	r.Covariances()
+	w.m.Factor.Squares(s.q[:], r.B)
+	copy(w.mean[base:base+k], r.Sum[:])
 	copy(w.q[base:base+k], s.q[:k])
-	w.store.take(base/vec.Lanes, r.b)
+	w.store.take(base/vec.Lanes, r.B)
 }
 
 // follow updates a panel by the terms of rank one.
-func (w *Watch) follow(r *view, s *watchScratch, base int) {
-	width := r.eval.Width
+func (w *Watch) follow(r *model.View, s *watchScratch, base int) {
+	width := r.Eval.Width
 	lane, k := w.lane[base*width:(base+vec.Lanes)*width], min(vec.Lanes, w.size-base)
 	s.mean = [vec.Lanes]float64{}
 	s.dots = [maxRankOne][vec.Lanes]float64{}
 	if len(w.terms) > 0 && w.terms[0].tau != 0 {
-		s.job = panels.Panel{Rows: w.gone, RowCap: 1, Lane: lane, N: 1, Out: r.b}
-		r.eval.Fill(&s.job)
+		s.job = panels.Panel{Rows: w.gone, RowCap: 1, Lane: lane, N: 1, Out: r.B}
+		r.Eval.Fill(&s.job)
 		for l := range vec.Lanes {
-			s.dots[0][l] = w.terms[0].tau * r.b[l]
+			s.dots[0][l] = w.terms[0].tau * r.B[l]
 		}
 	}
 	if w.store.kept != nil {
@@ -313,13 +314,13 @@ func (w *Watch) follow(r *view, s *watchScratch, base int) {
 
 // combineKept adds up the means and the terms' products with the covariances in the
 // store, after those of new observations have come in.
-func (w *Watch) combineKept(r *view, s *watchScratch, base int, lane []float64) {
-	st, c := &w.store, w.m.points
+func (w *Watch) combineKept(r *model.View, s *watchScratch, base int, lane []float64) {
+	st, c := &w.store, w.m.Points
 	all := st.panel(base / vec.Lanes)
 	for i, at := range st.newcomers {
-		j := w.m.f.N - len(st.newcomers) + i
-		s.job = panels.Panel{Rows: c.rows, RowCap: c.cap, First: j, Lane: lane, N: 1, Out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
-		r.eval.Fill(&s.job)
+		j := w.m.Factor.N - len(st.newcomers) + i
+		s.job = panels.Panel{Rows: c.Rows, RowCap: c.Cap, First: j, Lane: lane, N: 1, Out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
+		r.Eval.Fill(&s.job)
 	}
 	for first := 0; first < st.used; first += watchRows {
 		last := min(first+watchRows, st.used)
@@ -332,15 +333,15 @@ func (w *Watch) combineKept(r *view, s *watchScratch, base int, lane []float64) 
 }
 
 // combineAnew does the same where nothing is kept.
-func (w *Watch) combineAnew(r *view, s *watchScratch, lane []float64) {
-	c, n := w.m.points, w.m.f.N
+func (w *Watch) combineAnew(r *model.View, s *watchScratch, lane []float64) {
+	c, n := w.m.Points, w.m.Factor.N
 	for first := 0; first < n; first += watchRows {
 		last := min(first+watchRows, n)
-		s.job = panels.Panel{Rows: c.rows, RowCap: c.cap, First: first, Lane: lane, N: last - first, Out: r.b}
-		r.eval.Fill(&s.job)
-		addCombined(&s.mean, s, w.m.f.Alpha[first:last], r.b)
+		s.job = panels.Panel{Rows: c.Rows, RowCap: c.Cap, First: first, Lane: lane, N: last - first, Out: r.B}
+		r.Eval.Fill(&s.job)
+		addCombined(&s.mean, s, w.m.Factor.Alpha[first:last], r.B)
 		for i := range w.terms {
-			addCombined(&s.dots[i], s, w.terms[i].v[first:last], r.b)
+			addCombined(&s.dots[i], s, w.terms[i].v[first:last], r.B)
 		}
 	}
 }

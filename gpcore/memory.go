@@ -145,7 +145,7 @@ func (m *Memory) Add(x []float64, y, noiseVariance float64) (Change, error) {
 	if err := g.check(x, y, noiseVariance); err != nil {
 		return Change{}, err
 	}
-	j, distance := g.m.nearest(x, -1)
+	j, distance := g.m.Nearest(x, -1)
 	full := g.Len() == g.Cap()
 	if !m.rule.Drift && j >= 0 {
 		if distance <= replicate {
@@ -232,14 +232,14 @@ func (m *Memory) displace(r reading) (Change, error) {
 func (m *Memory) least() int {
 	g := m.s.lead()
 	at, lowest := 0, math.Inf(1)
-	for i, q := range g.m.f.InverseDiagonal() {
-		noise := g.m.f.Noise[i]
+	for i, q := range g.m.Factor.InverseDiagonal() {
+		noise := g.m.Factor.Noise[i]
 		// The small term keeps observations without noise comparable.
-		if v := (1/q - noise) / (noise + 1e-12*g.m.points.prior[i]); v < lowest {
+		if v := (1/q - noise) / (noise + 1e-12*g.m.Points.Prior[i]); v < lowest {
 			at, lowest = i, v
 		}
 	}
-	if j, _ := g.m.nearest(g.X(at), at); j >= 0 && m.last[j] < m.last[at] {
+	if j, _ := g.m.Nearest(g.X(at), at); j >= 0 && m.last[j] < m.last[at] {
 		return j
 	}
 	return at

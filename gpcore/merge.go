@@ -14,21 +14,21 @@ func weight(held, noise float64) float64 {
 // merged is the weighted mean of y_j and y, and its noise variance. With them in
 // place of two observations at one setting, the posterior is the same.
 func (g *GP) merged(j int, y, noise float64) (mean, variance float64) {
-	share := weight(g.m.f.Noise[j], noise)
-	return g.m.f.Y[j] + share*(y-g.m.f.Y[j]), share * noise
+	share := weight(g.m.Factor.Noise[j], noise)
+	return g.m.Factor.Y[j] + share*(y-g.m.Factor.Y[j]), share * noise
 }
 
 func (g *GP) lead() *GP            { return g }
-func (g *GP) target(i int) float64 { return g.m.f.Y[i] }
+func (g *GP) target(i int) float64 { return g.m.Factor.Y[i] }
 
 func (g *GP) merge(j int, _ []float64, y, noise float64) error {
 	mean, variance := g.merged(j, y, noise)
-	n, err := g.m.prepareNoise(j, variance)
+	n, err := g.m.PrepareNoise(j, variance)
 	if err != nil {
 		return err
 	}
 	g.commitNoise(n)
-	g.m.f.SetTarget(j, mean)
+	g.m.Factor.SetTarget(j, mean)
 	return nil
 }
 
@@ -39,7 +39,7 @@ func (g *GP) join(j int, at []float64, r reading) error {
 
 func (s *PriorSet) target(i int) float64 {
 	b := s.Best()
-	return s.members[b].m.f.Y[i] + s.priors[b].Mean
+	return s.members[b].m.Factor.Y[i] + s.priors[b].Mean
 }
 
 // learn adds the predictive density of a reading to the evidence. It must come
@@ -61,7 +61,7 @@ func (s *PriorSet) learn(r reading) {
 func (s *PriorSet) merge(j int, x []float64, y, noise float64) error {
 	err := s.each(func(i int, g *GP, p Prior) (err error) {
 		_, variance := g.merged(j, y-p.Mean, noise+p.NoiseVariance)
-		s.pending[i].n, err = g.m.prepareNoise(j, variance)
+		s.pending[i].n, err = g.m.PrepareNoise(j, variance)
 		return err
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *PriorSet) merge(j int, x []float64, y, noise float64) error {
 	return s.each(func(i int, g *GP, p Prior) error {
 		mean, _ := g.merged(j, y-p.Mean, noise+p.NoiseVariance)
 		g.commitNoise(s.pending[i].n)
-		g.m.f.SetTarget(j, mean)
+		g.m.Factor.SetTarget(j, mean)
 		return nil
 	})
 }
@@ -80,7 +80,7 @@ func (s *PriorSet) join(j int, at []float64, r reading) error {
 	err := s.each(func(i int, g *GP, p Prior) (err error) {
 		mean, variance := g.merged(j, r.y-p.Mean, r.noise+p.NoiseVariance)
 		c := &s.pending[i]
-		c.e, c.s, err = g.m.prepareReplace(j, at, mean, variance)
+		c.e, c.s, err = g.m.PrepareReplace(j, at, mean, variance)
 		return err
 	})
 	if err != nil {

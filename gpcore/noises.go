@@ -41,7 +41,7 @@ type NoiseReport struct {
 // *ValueError and has changed nothing, or ErrNotPositiveDefinite where an update
 // failed; the updates before it then stand, and the report is of what is held.
 func (g *GP) TrackNoises(want []float64, rule NoiseRule) (NoiseReport, error) {
-	n := g.m.f.N
+	n := g.m.Factor.N
 	if len(want) != n {
 		return NoiseReport{}, ErrShape
 	}
@@ -84,7 +84,7 @@ func noiseRatio(want, held float64) float64 {
 func (g *GP) farthest(want []float64, tau float64) int {
 	at, worst := -1, 1.0
 	for i, w := range want {
-		q := noiseRatio(w, g.m.f.Noise[i])
+		q := noiseRatio(w, g.m.Factor.Noise[i])
 		if math.Abs(q-1) <= tau {
 			continue
 		}
@@ -98,7 +98,7 @@ func (g *GP) farthest(want []float64, tau float64) int {
 func (g *GP) certify(want []float64, tau float64) NoiseReport {
 	lo, hi, pending := 1.0, 1.0, 0
 	for i, w := range want {
-		q := noiseRatio(w, g.m.f.Noise[i])
+		q := noiseRatio(w, g.m.Factor.Noise[i])
 		lo, hi = min(lo, q), max(hi, q)
 		if math.Abs(q-1) > tau {
 			pending++

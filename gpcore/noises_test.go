@@ -130,8 +130,8 @@ func TestAuditSeesDamage(t *testing.T) {
 	if w := round(); w > 1e-13 {
 		t.Errorf("residual %g of a sound factor", w)
 	}
-	g.m.f.W[20*g.m.f.Stride+7] *= 1.001
-	g.m.f.FinishTargets(0)
+	g.m.Factor.W[20*g.m.Factor.Stride+7] *= 1.001
+	g.m.Factor.FinishTargets(0)
 	if w := round(); w < 1e-8 {
 		t.Errorf("residual %g of a damaged factor", w)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -23,17 +24,17 @@ func bigFloat(v float64) *big.Float { return new(big.Float).SetPrec(oracleBits).
 // gram is the covariance of the data by the process's own panels.
 func gram(g *GP) [][]float64 {
 	n, d := g.Len(), g.Dim()
-	r := newView(g.m)
+	r := model.NewView(g.m)
 	k := make([][]float64, n)
 	for i := range k {
 		k[i] = make([]float64, n)
 	}
 	for c := 0; c < n; c += vec.Lanes {
 		m := min(vec.Lanes, n-c)
-		r.load(g.m.points.x[c*d:], m)
-		r.covariances()
+		r.Load(g.m.Points.X[c*d:], m)
+		r.Covariances()
 		for i := range n {
-			copy(k[i][c:c+m], r.b[i*vec.Lanes:])
+			copy(k[i][c:c+m], r.B[i*vec.Lanes:])
 		}
 	}
 	for i := range k {
@@ -98,17 +99,17 @@ func (o *oracle) solve(b []float64) []*big.Float {
 // predict is the posterior at each point.
 func (o *oracle) predict(g *GP, x []float64) (mean, variance []float64) {
 	d := g.Dim()
-	r := newView(g.m)
+	r := model.NewView(g.m)
 	t := new(big.Float).SetPrec(oracleBits)
 	k := make([]float64, o.n)
 	for ; len(x) > 0; x = x[d:] {
-		r.load(x[:d], 1)
-		r.covariances()
+		r.Load(x[:d], 1)
+		r.Covariances()
 		for i := range k {
-			k[i] = r.b[i*vec.Lanes]
+			k[i] = r.B[i*vec.Lanes]
 		}
 		v := o.solve(k)
-		m, q := bigFloat(0), bigFloat(r.prior[0])
+		m, q := bigFloat(0), bigFloat(r.Prior[0])
 		for i := range v {
 			m.Add(m, t.Mul(v[i], o.vy[i]))
 			q.Sub(q, t.Mul(v[i], v[i]))

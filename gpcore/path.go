@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/panels"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
@@ -25,7 +26,7 @@ type Path struct {
 	d      int
 	kernel kernels.Kernel
 	eval   panels.Compiled
-	points *cloud
+	points *model.Points
 	n      int
 	v      []float64
 	waves  []panels.Wave
@@ -43,12 +44,12 @@ func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 	if waves <= 0 {
 		panic("gpcore: a path needs at least one wave")
 	}
-	n, capacity := g.m.f.N, max(g.m.f.N, 1)
-	p := &Path{d: g.m.points.d, kernel: g.m.kernel, eval: panels.Compile(g.m.kernel, capacity), n: n}
+	n, capacity := g.m.Factor.N, max(g.m.Factor.N, 1)
+	p := &Path{d: g.m.Points.D, kernel: g.m.Kernel, eval: panels.Compile(g.m.Kernel, capacity), n: n}
 	width := p.eval.Width
-	p.points = newCloud(p.d, capacity, p.eval)
-	copy(p.points.x, g.m.points.x[:n*p.d])
-	p.points.embed(p.eval, n)
+	p.points = model.NewPoints(p.d, capacity, p.eval)
+	copy(p.points.X, g.m.Points.X[:n*p.d])
+	p.points.Embed(p.eval, n)
 	omega := make([]float64, waves*width)
 	p.waves, p.w = make([]panels.Wave, waves), make([]float64, 2*waves)
 	for i := range p.waves {
@@ -63,11 +64,11 @@ func NewPath(g *GP, rng *rand.Rand, waves int) (*Path, error) {
 	p.takeScratch()
 	prior := make([]float64, n)
 	for i := range prior {
-		p.eval.Embed(p.point, p.points.at(i))
+		p.eval.Embed(p.point, p.points.At(i))
 		prior[i] = p.prior(p.point)
 	}
 	var c correction
-	p.v = append(make([]float64, 0, capacity), c.draw(rng, g.m.f, prior)...)
+	p.v = append(make([]float64, 0, capacity), c.draw(rng, g.m.Factor, prior)...)
 	return p, nil
 }
 
@@ -135,7 +136,7 @@ func (p *Path) load(x []float64, m int) {
 			p.lane[q*vec.Lanes+i] = v
 		}
 	}
-	p.job = panels.Panel{Rows: p.points.rows, RowCap: p.points.cap, Lane: p.lane, N: p.n, Out: p.b, Weights: p.v, Sum: p.sum[:]}
+	p.job = panels.Panel{Rows: p.points.Rows, RowCap: p.points.Cap, Lane: p.lane, N: p.n, Out: p.b, Weights: p.v, Sum: p.sum[:]}
 }
 
 // Values sets dst[j] to the function at point j; x is m x d row-major. O(n +

@@ -1,14 +1,16 @@
 package gpcore
 
+import "github.com/labtuner/tuner/gpcore/internal/model"
+
 // Reader is a read-only view of a process with scratch of its own. Several
 // readers of one process may run concurrently between its changes; a change must
 // not overlap a read.
-type Reader struct{ v *view }
+type Reader struct{ v *model.View }
 
 // Reader makes a view. It takes some 400 bytes for each observation of capacity (a
 // sum or product of kernels 200 more for each part), and at the first gradient 400
 // more.
-func (g *GP) Reader() *Reader { return &Reader{newView(g.m)} }
+func (g *GP) Reader() *Reader { return &Reader{model.NewView(g.m)} }
 
 // Predict sets mean[j] and variance[j] to the posterior mean and variance of f at
 // point j: k^T K^-1 y and k(x,x) - k^T K^-1 k, without observation noise, the
@@ -16,16 +18,16 @@ func (g *GP) Reader() *Reader { return &Reader{newView(g.m)} }
 // too or is nil (then only O(n) a point). O(n^2) a point; 24 at a time cost several
 // times less each, and may differ in the last bits from one alone. Rasmussen &
 // Williams (2006), eqs. 2.23 and 2.24.
-func (g *GP) Predict(mean, variance, x []float64) { predict(g.m.self, mean, variance, x) }
+func (g *GP) Predict(mean, variance, x []float64) { predict(g.m.Self, mean, variance, x) }
 
 // Predict is [GP.Predict] with the reader's scratch.
 func (r *Reader) Predict(mean, variance, x []float64) { predict(r.v, mean, variance, x) }
 
-func predict(v *view, mean, variance, x []float64) {
-	if len(x) != len(mean)*v.m.points.d || (variance != nil && len(variance) != len(mean)) {
+func predict(v *model.View, mean, variance, x []float64) {
+	if len(x) != len(mean)*v.Model.Points.D || (variance != nil && len(variance) != len(mean)) {
 		panic("gpcore: Predict needs d coordinates for each mean and variance")
 	}
-	v.predict(mean, variance, x)
+	v.Predict(mean, variance, x)
 }
 
 // PredictGrad returns the posterior mean and variance of f at one point and sets
@@ -33,7 +35,7 @@ func predict(v *view, mean, variance, x []float64) {
 // The variance is clamped at zero, its derivative is that of the unclamped one.
 // O(n^2).
 func (g *GP) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	return predictGrad(g.m.self, x, dMean, dVariance)
+	return predictGrad(g.m.Self, x, dMean, dVariance)
 }
 
 // PredictGrad is [GP.PredictGrad] with the reader's scratch.
@@ -41,19 +43,19 @@ func (r *Reader) PredictGrad(x, dMean, dVariance []float64) (mean, variance floa
 	return predictGrad(r.v, x, dMean, dVariance)
 }
 
-func predictGrad(v *view, x, dMean, dVariance []float64) (mean, variance float64) {
-	if d := v.m.points.d; len(x) != d || len(dMean) != d || len(dVariance) != d {
+func predictGrad(v *model.View, x, dMean, dVariance []float64) (mean, variance float64) {
+	if d := v.Model.Points.D; len(x) != d || len(dMean) != d || len(dVariance) != d {
 		panic("gpcore: PredictGrad needs d coordinates and two gradients of d")
 	}
-	return v.predictGrad(x, dMean, dVariance)
+	return v.PredictGrad(x, dMean, dVariance)
 }
 
 // PredictGrads is PredictGrad at m points: mean and variance have m elements,
 // dMean and dVariance m x d, x is m x d row-major. O(n^2) a point, 24 at a time:
 // several times cheaper than m single calls.
 func (r *Reader) PredictGrads(mean, variance, dMean, dVariance, x []float64) {
-	if d := r.v.m.points.d; len(x) != len(mean)*d || len(variance) != len(mean) || len(dMean) != len(x) || len(dVariance) != len(x) {
+	if d := r.v.Model.Points.D; len(x) != len(mean)*d || len(variance) != len(mean) || len(dMean) != len(x) || len(dVariance) != len(x) {
 		panic("gpcore: PredictGrads needs d coordinates, two gradients, mean and variance for each point")
 	}
-	r.v.predictGrads(mean, variance, dMean, dVariance, x)
+	r.v.PredictGrads(mean, variance, dMean, dVariance, x)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -43,7 +44,7 @@ type PriorSet struct {
 type pending struct {
 	e factor.Entry
 	s float64
-	n noiseChange
+	n model.NoiseChange
 }
 
 // ErrLastPrior says that the only prior left cannot be eliminated.

@@ -22,8 +22,8 @@ func (s *PriorSet) each(f func(i int, g *GP, p Prior) error) error {
 // scored adds the predictive density of the last observation of g, just put in, to
 // the evidence: with b and W of its row, -b^2/2 + log W - log(2 pi)/2.
 func (s *PriorSet) scored(i int, g *GP) {
-	n := g.m.f.N - 1
-	b, w := g.m.f.B[n], g.m.f.W[n*g.m.f.Stride+n]
+	n := g.m.Factor.N - 1
+	b, w := g.m.Factor.B[n], g.m.Factor.W[n*g.m.Factor.Stride+n]
 	s.evidence[i] += -0.5*b*b + math.Log(w) - 0.5*math.Log(2*math.Pi)
 }
 
@@ -60,7 +60,7 @@ func (s *PriorSet) mustHaveEach(each []Reading) {
 
 func (s *PriorSet) append(x []float64, reading func(i int) Reading) error {
 	err := s.each(func(i int, g *GP, _ Prior) (err error) {
-		if g.m.f.N == g.m.points.cap {
+		if g.m.Factor.N == g.m.Points.Cap {
 			return ErrFull
 		}
 		c, r := &s.pending[i], reading(i)
@@ -100,7 +100,7 @@ func (s *PriorSet) replace(i int, x []float64, reading func(m int) Reading) erro
 		if err := g.check(x, r.Target, r.NoiseVariance); err != nil {
 			return err
 		}
-		c.e, c.s, err = g.m.prepareReplace(i, x, r.Target, r.NoiseVariance)
+		c.e, c.s, err = g.m.PrepareReplace(i, x, r.Target, r.NoiseVariance)
 		return err
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *PriorSet) SetNoise(i int, noiseVariance float64) error {
 		return err
 	}
 	err := s.each(func(m int, g *GP, p Prior) (err error) {
-		s.pending[m].n, err = g.m.prepareNoise(i, noiseVariance+p.NoiseVariance)
+		s.pending[m].n, err = g.m.PrepareNoise(i, noiseVariance+p.NoiseVariance)
 		return err
 	})
 	if err != nil {

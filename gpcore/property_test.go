@@ -224,7 +224,7 @@ func (s *machine) Check(t *rapid.T) {
 			t.Fatal("not finite")
 		}
 	}
-	checkPadding(t, s.g.m.f)
+	checkPadding(t, s.g.m.Factor)
 	var x []float64
 	for i := range min(n, 3) {
 		x = append(x, s.m.x[n-1-i]...)
@@ -263,13 +263,13 @@ func (s *machine) Check(t *rapid.T) {
 // weights are the sums of absolute values of K^-1 k(x) and of K^-1 y.
 func (s *machine) weights(x []float64) (u, alpha float64) {
 	g := s.g
-	view, solved := g.m.self, make([]float64, vec.Up24(g.Cap()))
-	view.follow()
-	view.single(x, false)
-	g.m.f.Solve(view.k, view.l, solved)
+	view, solved := g.m.Self, make([]float64, vec.Up24(g.Cap()))
+	view.Follow()
+	view.Single(x, false)
+	g.m.Factor.Solve(view.K, view.L, solved)
 	for i := range g.Len() {
 		u += math.Abs(solved[i])
-		alpha += math.Abs(g.m.f.Alpha[i])
+		alpha += math.Abs(g.m.Factor.Alpha[i])
 	}
 	return u, alpha
 }

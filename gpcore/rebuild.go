@@ -2,6 +2,7 @@ package gpcore
 
 import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -10,9 +11,9 @@ import (
 // another kernel or other noises that follows every change of the observations.
 // Its factor covers the first to.f.n of them.
 type rebuild struct {
-	to    *core // nil: no rebuild
+	to    *model.Core // nil: no rebuild
 	noise []float64
-	self  *view
+	self  *model.View
 	err   error // why the rebuild cannot be finished
 }
 
@@ -22,20 +23,20 @@ type rebuild struct {
 // go and change. A rebuild already in progress is abandoned. Allocates O(Cap), at
 // the first use O(Cap^2). It returns ErrShape or a *ValueError.
 func (g *GP) StartRebuild(k kernels.Kernel, noiseVariance []float64) error {
-	n := g.m.f.N
-	if k.Dim() != g.m.points.d || (noiseVariance != nil && len(noiseVariance) != n) {
+	n := g.m.Factor.N
+	if k.Dim() != g.m.Points.D || (noiseVariance != nil && len(noiseVariance) != n) {
 		return ErrShape
 	}
 	if noiseVariance == nil {
-		noiseVariance = g.m.f.Noise[:n]
+		noiseVariance = g.m.Factor.Noise[:n]
 	}
 	if err := check.Noises(noiseVariance); err != nil {
 		return err
 	}
 	g.AbandonRebuild()
-	r := rebuild{to: g.m.shadow(k), noise: make([]float64, g.m.points.cap), self: newView(g.m)}
+	r := rebuild{to: g.m.Shadow(k), noise: make([]float64, g.m.Points.Cap), self: model.NewView(g.m)}
 	copy(r.noise, noiseVariance)
-	r.self.take(k, g.m.version+1)
+	r.self.Take(k, g.m.Version+1)
 	g.rebuild = r
 	return nil
 }
@@ -51,11 +52,11 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 	if r.to == nil {
 		return true, nil
 	}
-	n := g.m.f.N
-	for rows > 0 && r.to.f.N < n && r.err == nil {
-		at := r.to.f.N
+	n := g.m.Factor.N
+	for rows > 0 && r.to.Factor.N < n && r.err == nil {
+		at := r.to.Factor.N
 		m := min(rows, vec.Lanes, n-at)
-		r.err = g.m.extend(r.to, g.m.f.Y[at:at+m], r.noise[at:at+m])
+		r.err = g.m.Extend(r.to, g.m.Factor.Y[at:at+m], r.noise[at:at+m])
 		rows -= m
 	}
 	if r.err != nil {
@@ -63,13 +64,13 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 		g.AbandonRebuild()
 		return false, err
 	}
-	if r.to.f.N < n {
+	if r.to.Factor.N < n {
 		return false, nil
 	}
-	r.to.f.SetTargets(g.m.f.Y[:n])
+	r.to.Factor.SetTargets(g.m.Factor.Y[:n])
 	to, self := r.to, r.self
 	g.rebuild = rebuild{}
-	g.m.replaceKernel(to, self)
+	g.m.ReplaceKernel(to, self)
 	return true, nil
 }
 
@@ -79,7 +80,7 @@ func (g *GP) Rebuilding() (done, total int) {
 	if g.rebuild.to == nil {
 		return 0, 0
 	}
-	return g.rebuild.to.f.N, g.m.f.N
+	return g.rebuild.to.Factor.N, g.m.Factor.N
 }
 
 // AbandonRebuild ends a rebuild without effect.
@@ -90,9 +91,9 @@ func (r *rebuild) appended(g *GP, x []float64, noise float64) {
 	if r.to == nil {
 		return
 	}
-	i := g.m.f.N - 1
-	r.to.eval.Embed(r.to.point, x)
-	r.to.points.set(i, x, r.to.point, r.to.eval.Prior(r.to.point))
+	i := g.m.Factor.N - 1
+	r.to.Eval.Embed(r.to.Point, x)
+	r.to.Points.Set(i, x, r.to.Point, r.to.Eval.Prior(r.to.Point))
 	r.noise[i] = noise
 }
 
@@ -101,11 +102,11 @@ func (r *rebuild) removed(i, n int) {
 	if r.to == nil {
 		return
 	}
-	if i < r.to.f.N {
-		c := r.to.removal()
-		r.to.f.Remove(&c, i)
+	if i < r.to.Factor.N {
+		c := r.to.Removal()
+		r.to.Factor.Remove(&c, i)
 	}
-	r.to.points.remove(i, n)
+	r.to.Points.Remove(i, n)
 	copy(r.noise[i:n-1], r.noise[i+1:n])
 }
 
@@ -116,7 +117,7 @@ func (r *rebuild) noiseSet(i int, noise float64) {
 		return
 	}
 	r.noise[i] = noise
-	if i < r.to.f.N && r.err == nil {
-		r.err = r.to.setNoise(i, noise)
+	if i < r.to.Factor.N && r.err == nil {
+		r.err = r.to.SetNoise(i, noise)
 	}
 }

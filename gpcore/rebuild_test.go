@@ -69,11 +69,11 @@ func TestRebuildFollowsChanges(t *testing.T) {
 		if steps < 3 {
 			t.Fatalf("rebuilt in %d steps", steps)
 		}
-		if !slices.Equal(r.expect, g.m.f.Noise[:g.Len()]) || g.Kernel() != k {
+		if !slices.Equal(r.expect, g.m.Factor.Noise[:g.Len()]) || g.Kernel() != k {
 			t.Fatal("noises or kernel after the rebuild are not the expected ones")
 		}
 		compare(t, g, r.rng)
-		checkPadding(t, g.m.f)
+		checkPadding(t, g.m.Factor)
 		mean, want := make([]float64, 1), make([]float64, 1)
 		reader.Predict(mean, nil, []float64{0.4, 0.6})
 		g.Predict(want, nil, []float64{0.4, 0.6})

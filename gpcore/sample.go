@@ -29,15 +29,15 @@ func NewJoint(g *GP, x []float64) (*Joint, error) {
 	m := len(x) / d
 	j := &Joint{mean: make([]float64, m), l: make([]float64, m*m)}
 	g.Predict(j.mean, nil, x)
-	view := g.m.self
+	view := g.m.Self
 	// Row i of v is W k_i, so that the covariance is k_ij - v_i . v_j.
 	v, prior := make([]float64, m*n), make([]float64, m)
 	for i := range m {
 		xi := x[i*d : (i+1)*d]
-		view.single(xi, true)
-		prior[i] = view.prior[0]
+		view.Single(xi, true)
+		prior[i] = view.Prior[0]
 		vi := v[i*n : (i+1)*n]
-		copy(vi, view.l[:n])
+		copy(vi, view.L[:n])
 		for q := range i {
 			j.l[i*m+q] = g.Kernel().Cov(xi, x[q*d:(q+1)*d]) - vec.Dot(vi, v[q*n:(q+1)*n])
 		}

@@ -38,18 +38,18 @@ func (s *moments) check(t *testing.T, g *GP, x []float64, slack float64) {
 	mean, variance := make([]float64, m), make([]float64, m)
 	g.Predict(mean, variance, x)
 	for i := range m {
-		view := g.m.self
-		view.single(x[i*d:(i+1)*d], true)
-		vi := append([]float64(nil), view.l[:g.Len()]...)
+		view := g.m.Self
+		view.Single(x[i*d:(i+1)*d], true)
+		vi := append([]float64(nil), view.L[:g.Len()]...)
 		mi := s.sum[i] / s.n
 		if se := math.Sqrt(variance[i] / s.n); math.Abs(mi-mean[i]) > 5*se+slack+1e-6 {
 			t.Errorf("mean %d of draws %g, want %g (SE %g)", i, mi, mean[i], se)
 		}
 		for j := range i + 1 {
-			view.single(x[j*d:(j+1)*d], true)
+			view.Single(x[j*d:(j+1)*d], true)
 			c := g.Kernel().Cov(x[i*d:(i+1)*d], x[j*d:(j+1)*d])
 			for k, v := range vi {
-				c -= v * view.l[k]
+				c -= v * view.L[k]
 			}
 			got := s.square[i*m+j]/s.n - mi*s.sum[j]/s.n
 			if se := math.Sqrt(2 * variance[i] * variance[j] / s.n); math.Abs(got-c) > 5*se+slack+1e-6 {

@@ -1,4 +1,4 @@
-package gpcore
+package model
 
 import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
@@ -15,50 +15,50 @@ type filling struct {
 }
 
 // factorise fills the empty factor of c with y and noise at its first points.
-func (m *model) factorise(c *core, y, noise []float64) error {
+func (m *Model) factorise(c *Core, y, noise []float64) error {
 	for n := 0; n < len(y); n += vec.Lanes {
 		k := min(vec.Lanes, len(y)-n)
-		if err := m.extend(c, y[n:n+k], noise[n:n+k]); err != nil {
+		if err := m.Extend(c, y[n:n+k], noise[n:n+k]); err != nil {
 			return err
 		}
 	}
-	c.f.FinishAlpha()
+	c.Factor.FinishAlpha()
 	return nil
 }
 
 // extend adds the next len(y) <= 24 points of c to its factor. alpha is stale
 // afterwards. On error the factor is as it was.
-func (m *model) extend(c *core, y, noise []float64) error {
+func (m *Model) Extend(c *Core, y, noise []float64) error {
 	if m.fill == nil {
-		m.fill = &filling{block: factor.NewBlock(c.points.cap)}
+		m.fill = &filling{block: factor.NewBlock(c.Points.Cap)}
 	}
-	s, b, n, p := m.fill, m.fill.block, c.f.N, c.points
+	s, b, n, p := m.fill, m.fill.block, c.Factor.N, c.Points
 	b.M, b.Y, b.Noise = len(y), y, noise
-	s.lane = vec.Grown(s.lane, p.width*vec.Lanes)
+	s.lane = vec.Grown(s.lane, p.Width*vec.Lanes)
 	for i := range vec.Lanes {
-		c.eval.Embed(c.point, p.at(n+min(i, b.M-1)))
-		for q, v := range c.point {
+		c.Eval.Embed(c.Point, p.At(n+min(i, b.M-1)))
+		for q, v := range c.Point {
 			s.lane[q*vec.Lanes+i] = v
 		}
 	}
-	s.job = panels.Panel{Rows: p.rows, RowCap: p.cap, Lane: s.lane, N: n, Out: b.Cross}
-	c.eval.Fill(&s.job)
+	s.job = panels.Panel{Rows: p.Rows, RowCap: p.Cap, Lane: s.lane, N: n, Out: b.Cross}
+	c.Eval.Fill(&s.job)
 	clear(b.Cross[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
 	if err := checkPanel(b.Cross[:n*vec.Lanes]); err != nil {
 		return err
 	}
 	for i := range b.M {
-		c.eval.Embed(c.point, p.at(n+i))
-		b.Prior[i] = p.prior[n+i]
-		s.job = panels.Panel{Rows: c.point, RowCap: 1, Lane: s.lane, N: 1, Out: b.Self[i*vec.Lanes : (i+1)*vec.Lanes]}
-		c.eval.Fill(&s.job)
+		c.Eval.Embed(c.Point, p.At(n+i))
+		b.Prior[i] = p.Prior[n+i]
+		s.job = panels.Panel{Rows: c.Point, RowCap: 1, Lane: s.lane, N: 1, Out: b.Self[i*vec.Lanes : (i+1)*vec.Lanes]}
+		c.Eval.Fill(&s.job)
 		b.Self[i*vec.Lanes+i] = b.Prior[i]
 	}
 	if err := checkPanel(b.Self[:b.M*vec.Lanes]); err != nil {
 		return err
 	}
-	if !c.f.AppendBlock(b) {
-		return ErrNotPositiveDefinite
+	if !c.Factor.AppendBlock(b) {
+		return check.ErrNotPositiveDefinite
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func checkPanel(p []float64) error {
 	}
 	for k, v := range p {
 		if !check.IsFinite(v) {
-			return &ValueError{What: check.NameCov, Index: k / vec.Lanes, Value: v}
+			return &check.ValueError{What: check.NameCov, Index: k / vec.Lanes, Value: v}
 		}
 	}
 	return nil

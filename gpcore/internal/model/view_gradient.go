@@ -1,4 +1,4 @@
-package gpcore
+package model
 
 import (
 	"github.com/labtuner/tuner/gpcore/internal/panels"
@@ -16,14 +16,14 @@ type gradients struct {
 	twice [vec.Lanes * vec.Lanes]float64 // the identity times two
 }
 
-func (r *view) gradients() *gradients {
+func (r *View) gradients() *gradients {
 	if r.grad == nil {
-		c, d := vec.Up24(r.m.points.cap), r.m.points.d
+		c, d := vec.Up24(r.Model.Points.Cap), r.Model.Points.D
 		panels := make([]float64, 2*c*vec.Lanes)
 		r.grad = &gradients{
 			u: make([]float64, c), v: panels[:c*vec.Lanes], w: panels[c*vec.Lanes:],
-			e: make([]float64, r.eval.Width*vec.Lanes), x: make([]float64, d*vec.Lanes),
-			row: make([]float64, r.eval.Width),
+			e: make([]float64, r.Eval.Width*vec.Lanes), x: make([]float64, d*vec.Lanes),
+			row: make([]float64, r.Eval.Width),
 		}
 		for i := range vec.Lanes {
 			r.grad.twice[i*vec.Lanes+i] = 2
@@ -33,64 +33,64 @@ func (r *view) gradients() *gradients {
 }
 
 // predictGrad returns mean and variance at one point and sets their derivatives.
-func (r *view) predictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	r.follow()
-	f := r.m.f
+func (r *View) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
+	r.Follow()
+	f := r.Model.Factor
 	s := r.gradients()
-	r.single(x, false)
-	q := f.Solve(r.k, r.l, s.u)
-	mean = vec.Dot(r.k[:f.N], f.Alpha)
+	r.Single(x, false)
+	q := f.Solve(r.K, r.L, s.u)
+	mean = vec.Dot(r.K[:f.N], f.Alpha)
 	r.deriveRow(dMean, f.Alpha, 1)
 	r.deriveRow(dVariance, s.u, -2)
-	return mean, max(r.prior[0]-q, 0)
+	return mean, max(r.Prior[0]-q, 0)
 }
 
 // deriveRow sets dst (d elements) to the derivatives of
 // scale * sum over k of w[k]*k(x, X_k) at the point of single, for scale -2 with
 // those of k(x, x).
-func (r *view) deriveRow(dst, w []float64, scale float64) {
-	s, f, c := r.grad, r.m.f, r.m.points
+func (r *View) deriveRow(dst, w []float64, scale float64) {
+	s, f, c := r.grad, r.Model.Factor, r.Model.Points
 	row := s.row
 	clear(row)
-	r.job = panels.Panel{Rows: r.point, RowCap: 1, N: 1}
+	r.job = panels.Panel{Rows: r.Point, RowCap: 1, N: 1}
 	for b := 0; b < f.N; b += vec.Lanes {
 		m := min(vec.Lanes, f.N-b)
 		copy(s.one[:], w[b:b+m])
 		clear(s.one[m:])
-		r.job.Lane = c.blocks[b*c.width : (b+vec.Lanes)*c.width]
-		r.eval.RowGradient(&r.job, s.one[:], row)
+		r.job.Lane = c.Blocks[b*c.Width : (b+vec.Lanes)*c.Width]
+		r.Eval.RowGradient(&r.job, s.one[:], row)
 	}
-	for i, v := range r.point {
+	for i, v := range r.Point {
 		row[i] *= scale
-		r.lane[i*vec.Lanes] = v
+		r.Lane[i*vec.Lanes] = v
 	}
 	if scale == -2 {
 		// k(x, x) depends on x twice: lane 0 is the point itself.
 		s.one = [vec.Lanes]float64{2}
-		r.job.Lane = r.lane
-		r.eval.RowGradient(&r.job, s.one[:], row)
+		r.job.Lane = r.Lane
+		r.Eval.RowGradient(&r.job, s.one[:], row)
 	}
 	clear(s.e)
 	clear(s.x)
 	for i, v := range row {
 		s.e[i*vec.Lanes] = v
 	}
-	r.eval.Pull(s.x, s.e, r.lane)
+	r.Eval.Pull(s.x, s.e, r.Lane)
 	for i := range dst {
 		dst[i] = s.x[i*vec.Lanes]
 	}
 }
 
 // predictGrads is predictGrad at len(mean) points, 24 at a time.
-func (r *view) predictGrads(mean, variance, dMean, dVariance, x []float64) {
-	r.follow()
-	f, d := r.m.f, r.m.points.d
+func (r *View) PredictGrads(mean, variance, dMean, dVariance, x []float64) {
+	r.Follow()
+	f, d := r.Model.Factor, r.Model.Points.D
 	s := r.gradients()
 	for j := 0; j < len(mean); j += vec.Lanes {
 		m := min(vec.Lanes, len(mean)-j)
-		r.load(x[j*d:], m)
-		r.covariances()
-		f.MulW(s.v, r.b, f.N)
+		r.Load(x[j*d:], m)
+		r.Covariances()
+		f.MulW(s.v, r.B, f.N)
 		f.MulWT(s.w, s.v, f.N)
 		vec.SumSquares(r.q[:], s.v, f.N)
 		for i := range s.w[:f.N*vec.Lanes] {
@@ -104,23 +104,23 @@ func (r *view) predictGrads(mean, variance, dMean, dVariance, x []float64) {
 		}
 		r.derive(dMean[j*d:(j+m)*d], s.w, m, false)
 		for i := range m {
-			mean[j+i], variance[j+i] = r.sum[i], max(r.prior[i]-r.q[i], 0)
+			mean[j+i], variance[j+i] = r.Sum[i], max(r.Prior[i]-r.q[i], 0)
 		}
 	}
 }
 
 // derive sets dst (m x d) to the derivatives of
 // sum over k of w[k*24+j]*k(X_k, lane j), plus those of k(x, x) where asked.
-func (r *view) derive(dst, w []float64, m int, withPrior bool) {
+func (r *View) derive(dst, w []float64, m int, withPrior bool) {
 	s := r.grad
 	clear(s.e)
 	clear(s.x)
-	r.slopes(w, s.e)
+	r.Slopes(w, s.e)
 	if withPrior {
-		r.selfSlopes(s.twice[:], m, s.e)
+		r.SelfSlopes(s.twice[:], m, s.e)
 	}
-	r.eval.Pull(s.x, s.e, r.lane)
-	d := r.m.points.d
+	r.Eval.Pull(s.x, s.e, r.Lane)
+	d := r.Model.Points.D
 	for j := range m {
 		for i := range d {
 			dst[j*d+i] = s.x[i*vec.Lanes+j]
@@ -130,24 +130,24 @@ func (r *view) derive(dst, w []float64, m int, withPrior bool) {
 
 // slopes adds to e (width x 24) the derivatives of sum over k of w[k*24+j]*k(X_k, lane j)
 // by the embeddings of the lanes, after covariances.
-func (r *view) slopes(w, e []float64) {
+func (r *View) Slopes(w, e []float64) {
 	r.job.Weights = nil
-	r.eval.LaneGradient(&r.job, w, e)
+	r.Eval.LaneGradient(&r.job, w, e)
 }
 
 // selfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
 // twice, so with 2 c_j on the diagonal of w it adds the derivatives of c_j*k(x_j, x_j).
-func (r *view) selfSlopes(w []float64, m int, e []float64) {
-	r.rows = vec.Grown(r.rows, r.eval.Width*vec.Lanes)
+func (r *View) SelfSlopes(w []float64, m int, e []float64) {
+	r.rows = vec.Grown(r.rows, r.Eval.Width*vec.Lanes)
 	o := 0
-	for _, width := range r.eval.Widths {
+	for _, width := range r.Eval.Widths {
 		for i := range vec.Lanes {
 			for q := range width {
-				r.rows[o*vec.Lanes+i*width+q] = r.lane[(o+q)*vec.Lanes+i]
+				r.rows[o*vec.Lanes+i*width+q] = r.Lane[(o+q)*vec.Lanes+i]
 			}
 		}
 		o += width
 	}
-	r.self = panels.Panel{Rows: r.rows, RowCap: vec.Lanes, Lane: r.lane, N: m}
-	r.eval.LaneGradient(&r.self, w, e)
+	r.self = panels.Panel{Rows: r.rows, RowCap: vec.Lanes, Lane: r.Lane, N: m}
+	r.Eval.LaneGradient(&r.self, w, e)
 }

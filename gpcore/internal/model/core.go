@@ -1,4 +1,4 @@
-package gpcore
+package model
 
 import (
 	"math"
@@ -13,38 +13,38 @@ import (
 // core is a kernel, the points embedded for it, and the factor of their
 // covariances: one consistent model, with the scratch to change it. While a
 // process is rebuilt, the factor holds only the first f.n of the points.
-type core struct {
-	kernel kernels.Kernel
-	eval   panels.Compiled
-	points *cloud
-	f      *factor.Factor
+type Core struct {
+	Kernel kernels.Kernel
+	Eval   panels.Compiled
+	Points *Points
+	Factor *factor.Factor
 
 	k, l, u []float64 // kernel vector and its solves, vec.Up24(cap)
 	t, cs   []float64 // carried row; rotation or rank-one coefficients
-	point   []float64 // embedded new point
+	Point   []float64 // embedded new point
 	job     panels.Panel
 }
 
 // newCore makes a core on the memory of f, which is emptied.
-func newCore(k kernels.Kernel, f *factor.Factor, capacity int) *core {
+func newCore(k kernels.Kernel, f *factor.Factor, capacity int) *Core {
 	f.Reset()
 	e, n := panels.Compile(k, capacity), vec.Up24(capacity)
 	v := make([]float64, 7*n)
-	c := &core{kernel: k, eval: e, f: f, points: newCloud(k.Dim(), capacity, e), point: make([]float64, e.Width)}
+	c := &Core{Kernel: k, Eval: e, Factor: f, Points: NewPoints(k.Dim(), capacity, e), Point: make([]float64, e.Width)}
 	c.k, c.l, c.u, c.t, c.cs = v[:n], v[n:2*n], v[2*n:3*n], v[3*n:4*n], v[4*n:]
 	return c
 }
 
 // covariances fills c.k with k(x, x_j) of the first f.n points, zero-padded, from
 // the embedded c.point. False: one of them is not finite.
-func (c *core) covariances() bool {
-	n, w := c.f.N, c.points.width
+func (c *Core) covariances() bool {
+	n, w := c.Factor.N, c.Points.Width
 	for b := 0; b < n; b += vec.Lanes {
 		c.job = panels.Panel{
-			Rows: c.point, RowCap: 1, Lane: c.points.blocks[b*w : (b+vec.Lanes)*w],
+			Rows: c.Point, RowCap: 1, Lane: c.Points.Blocks[b*w : (b+vec.Lanes)*w],
 			N: 1, Out: c.k[b : b+vec.Lanes],
 		}
-		c.eval.Fill(&c.job)
+		c.Eval.Fill(&c.job)
 	}
 	clear(c.k[n:])
 	s := 0.0
@@ -55,62 +55,62 @@ func (c *core) covariances() bool {
 }
 
 // entry prepares an observation with checked numbers for the factor.
-func (c *core) entry(x []float64, y, noise float64) (factor.Entry, error) {
-	c.eval.Embed(c.point, x)
-	prior := c.eval.Prior(c.point)
+func (c *Core) entry(x []float64, y, noise float64) (factor.Entry, error) {
+	c.Eval.Embed(c.Point, x)
+	prior := c.Eval.Prior(c.Point)
 	if !c.covariances() || !check.IsFinite(prior) {
-		return factor.Entry{}, &ValueError{What: check.NameCov, Index: 0, Value: math.NaN()}
+		return factor.Entry{}, &check.ValueError{What: check.NameCov, Index: 0, Value: math.NaN()}
 	}
 	return factor.Entry{K: c.k, Prior: prior, Y: y, Noise: noise, ScratchL: c.l, U: c.u}, nil
 }
 
-func (c *core) removal() factor.Removal { return factor.Removal{CS: c.cs, T: c.t} }
+func (c *Core) Removal() factor.Removal { return factor.Removal{CS: c.cs, T: c.t} }
 
 // prepareAppend does all of adding an observation with checked numbers that can fail,
 // and changes nothing. s is its pivot.
-func (c *core) prepareAppend(x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
+func (c *Core) PrepareAppend(x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
 	if e, err = c.entry(x, y, noise); err != nil {
 		return factor.Entry{}, 0, err
 	}
-	s, ok := c.f.Pivot(e)
+	s, ok := c.Factor.Pivot(e)
 	if !ok {
-		return factor.Entry{}, 0, ErrNotPositiveDefinite
+		return factor.Entry{}, 0, check.ErrNotPositiveDefinite
 	}
 	return e, s, nil
 }
 
 // append adds an observation that has been prepared and whose pivot is s.
-func (c *core) append(x []float64, e factor.Entry, s float64) {
-	n := c.f.N
-	c.f.Commit(e, s)
-	c.points.set(n, x, c.point, e.Prior)
+func (c *Core) Append(x []float64, e factor.Entry, s float64) {
+	n := c.Factor.N
+	c.Factor.Commit(e, s)
+	c.Points.Set(n, x, c.Point, e.Prior)
 }
 
 // prepareReplace does all of a replacement of i that can fail. On error nothing has
 // changed.
-func (c *core) prepareReplace(i int, x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
+func (c *Core) PrepareReplace(i int, x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
 	if e, err = c.entry(x, y, noise); err != nil {
 		return e, 0, err
 	}
-	s, ok := c.f.Replaceable(i, e)
+	s, ok := c.Factor.Replaceable(i, e)
 	if !ok {
-		return e, 0, ErrNotPositiveDefinite
+		return e, 0, check.ErrNotPositiveDefinite
 	}
 	return e, s, nil
 }
 
 // replace replaces i by what prepareReplace prepared.
-func (c *core) replace(i int, x []float64, e factor.Entry, s float64) {
-	n, r := c.f.N, c.removal()
-	c.f.Replace(&r, i, e, s)
-	c.points.remove(i, n)
-	c.points.set(n-1, x, c.point, e.Prior)
+func (c *Core) Replace(i int, x []float64, e factor.Entry, s float64) {
+	n, r := c.Factor.N, c.Removal()
+	c.Factor.Replace(&r, i, e, s)
+	c.Points.Remove(i, n)
+	c.Points.Set(n-1, x, c.Point, e.Prior)
 }
 
 // noiseChange is a change of one noise variance that cannot fail any more.
-type noiseChange struct {
-	i       int
-	noise   float64
+type NoiseChange struct {
+	Index   int
+	Noise   float64
 	rankOne bool
 	e       factor.Entry
 	s       float64
@@ -118,39 +118,39 @@ type noiseChange struct {
 
 // prepareNoise does all of a change of noise that can fail. On error nothing has
 // changed.
-func (c *core) prepareNoise(i int, noise float64) (n noiseChange, err error) {
-	n.i, n.noise = i, noise
-	q := c.f.Ratio(i, noise-c.f.Noise[i])
+func (c *Core) PrepareNoise(i int, noise float64) (n NoiseChange, err error) {
+	n.Index, n.Noise = i, noise
+	q := c.Factor.Ratio(i, noise-c.Factor.Noise[i])
 	if n.rankOne = q > 1.0/factor.NoiseStep && q < factor.NoiseStep; !n.rankOne {
-		n.e, n.s, err = c.prepareReplace(i, c.points.at(i), c.f.Y[i], noise)
+		n.e, n.s, err = c.PrepareReplace(i, c.Points.At(i), c.Factor.Y[i], noise)
 	}
 	return n, err
 }
 
-func (c *core) applyNoise(n noiseChange) {
+func (c *Core) ApplyNoise(n NoiseChange) {
 	if n.rankOne {
-		c.f.ShiftNoise(n.i, n.noise, c.cs, c.t)
+		c.Factor.ShiftNoise(n.Index, n.Noise, c.cs, c.t)
 		return
 	}
-	r := c.removal()
-	c.f.Renew(&r, n.i, n.e, n.s)
+	r := c.Removal()
+	c.Factor.Renew(&r, n.Index, n.e, n.s)
 }
 
 // setNoise changes the noise variance of observation i. On error nothing has
 // changed.
-func (c *core) setNoise(i int, noise float64) error {
-	n, err := c.prepareNoise(i, noise)
+func (c *Core) SetNoise(i int, noise float64) error {
+	n, err := c.PrepareNoise(i, noise)
 	if err == nil {
-		c.applyNoise(n)
+		c.ApplyNoise(n)
 	}
 	return err
 }
 
 // residual is what is left of y_i - k_i . alpha - noise_i*alpha_i, relative to the
 // sum of the absolute terms.
-func (c *core) residual(i int) float64 {
-	f := c.f
-	c.eval.Embed(c.point, c.points.at(i))
+func (c *Core) Residual(i int) float64 {
+	f := c.Factor
+	c.Eval.Embed(c.Point, c.Points.At(i))
 	c.covariances()
 	a := f.Noise[i] * f.Alpha[i]
 	s, scale := f.Y[i]-a, math.Abs(f.Y[i])+math.Abs(a)
@@ -167,13 +167,13 @@ func (c *core) residual(i int) float64 {
 
 // nearest is the observation nearest to x other than except, and its distance
 // (see MemoryRule.Near); -1 if there is none. O(n).
-func (c *core) nearest(x []float64, except int) (at int, distance float64) {
-	c.eval.Embed(c.point, x)
-	prior := c.eval.Prior(c.point)
+func (c *Core) Nearest(x []float64, except int) (at int, distance float64) {
+	c.Eval.Embed(c.Point, x)
+	prior := c.Eval.Prior(c.Point)
 	c.covariances()
 	at, lowest := -1, math.Inf(1)
-	for j, k := range c.k[:c.f.N] {
-		p := c.points.prior[j]
+	for j, k := range c.k[:c.Factor.N] {
+		p := c.Points.Prior[j]
 		d := (prior + p - 2*k) / max(prior, p)
 		if j != except && d < lowest {
 			at, lowest = j, d

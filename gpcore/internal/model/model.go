@@ -1,4 +1,4 @@
-package gpcore
+package model
 
 import (
 	"github.com/labtuner/tuner/gpcore/internal/factor"
@@ -8,33 +8,33 @@ import (
 // model is the state of a process: a core, which is replaced as a whole where a
 // factorisation goes into fresh memory, a view of it, and the memory of the next
 // factorisation.
-type model struct {
-	*core
-	version uint64 // counts changes of kernel
-	self    *view  // for callers that have none of their own
+type Model struct {
+	*Core
+	Version uint64 // counts changes of kernel
+	Self    *View  // for callers that have none of their own
 	spare   *factor.Factor
 	fill    *filling
 }
 
 // newModel makes a model without observations.
-func newModel(k kernels.Kernel, capacity int) *model {
-	m := &model{core: newCore(k, factor.New(capacity), capacity)}
-	m.self = newView(m)
+func New(k kernels.Kernel, capacity int) *Model {
+	m := &Model{Core: newCore(k, factor.New(capacity), capacity)}
+	m.Self = NewView(m)
 	return m
 }
 
 // copyFrom copies the observations and the factor of o, which has the same kernel and
 // capacity.
-func (m *model) copyFrom(o *model) {
-	m.f.CopyFrom(o.f)
-	m.points.copyFrom(o.points)
+func (m *Model) CopyFrom(o *Model) {
+	m.Factor.CopyFrom(o.Factor)
+	m.Points.CopyFrom(o.Points)
 }
 
 // load replaces all observations by checked ones. On error nothing has changed.
-func (m *model) load(x, y, noise []float64) error {
-	c := newCore(m.kernel, m.takeSpare(), m.points.cap)
-	copy(c.points.x, x)
-	c.points.embed(c.eval, len(y))
+func (m *Model) Load(x, y, noise []float64) error {
+	c := newCore(m.Kernel, m.takeSpare(), m.Points.Cap)
+	copy(c.Points.X, x)
+	c.Points.Embed(c.Eval, len(y))
 	if err := m.factorise(c, y, noise); err != nil {
 		return err
 	}
@@ -43,13 +43,13 @@ func (m *model) load(x, y, noise []float64) error {
 }
 
 // setNoises refactorises with other noise variances. On error nothing has changed.
-func (m *model) setNoises(noise []float64) error {
+func (m *Model) SetNoises(noise []float64) error {
 	// The same points and kernel serve; only the factor is new.
-	s, old := m.takeSpare(), m.f
+	s, old := m.takeSpare(), m.Factor
 	s.Reset()
-	m.f = s
-	if err := m.factorise(m.core, old.Y[:old.N], noise); err != nil {
-		m.f, m.spare = old, s
+	m.Factor = s
+	if err := m.factorise(m.Core, old.Y[:old.N], noise); err != nil {
+		m.Factor, m.spare = old, s
 		return err
 	}
 	m.spare = old
@@ -58,43 +58,43 @@ func (m *model) setNoises(noise []float64) error {
 
 // refit refactorises with another kernel and other noise variances. On error nothing
 // has changed.
-func (m *model) refit(k kernels.Kernel, noise []float64) error {
-	n := m.f.N
-	c := m.shadow(k)
-	if err := m.factorise(c, m.f.Y[:n], noise); err != nil {
+func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
+	n := m.Factor.N
+	c := m.Shadow(k)
+	if err := m.factorise(c, m.Factor.Y[:n], noise); err != nil {
 		return err
 	}
 	m.adopt(c)
-	m.version++ // views take the kernel up at their next use
+	m.Version++ // views take the kernel up at their next use
 	return nil
 }
 
 // shadow is another core, in the spare memory, with the same points embedded for kernel
 // k and no rows factorised.
-func (m *model) shadow(k kernels.Kernel) *core {
-	c := newCore(k, m.takeSpare(), m.points.cap)
-	copy(c.points.x, m.points.x)
-	c.points.embed(c.eval, m.f.N)
+func (m *Model) Shadow(k kernels.Kernel) *Core {
+	c := newCore(k, m.takeSpare(), m.Points.Cap)
+	copy(c.Points.X, m.Points.X)
+	c.Points.Embed(c.Eval, m.Factor.N)
 	return c
 }
 
 // takeSpare is the memory for a factorisation.
-func (m *model) takeSpare() *factor.Factor {
+func (m *Model) takeSpare() *factor.Factor {
 	if m.spare == nil {
-		m.spare = factor.New(m.points.cap)
+		m.spare = factor.New(m.Points.Cap)
 	}
 	return m.spare
 }
 
 // adopt makes c the core; the old one's factor is the next spare.
-func (m *model) adopt(c *core) {
-	m.spare = m.f
-	m.core = c
+func (m *Model) adopt(c *Core) {
+	m.spare = m.Factor
+	m.Core = c
 }
 
 // replaceKernel adopts a shadow that is whole, and the view that was made for it.
-func (m *model) replaceKernel(c *core, self *view) {
+func (m *Model) ReplaceKernel(c *Core, self *View) {
 	m.adopt(c)
-	m.version++
-	m.self = self
+	m.Version++
+	m.Self = self
 }

@@ -1,0 +1,150 @@
+package model
+
+import (
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
+)
+
+// view reads a model with scratch of its own. Several views of one model may be used
+// concurrently between its changes.
+type View struct {
+	Model   *Model
+	version uint64
+	Eval    panels.Compiled
+	Point   []float64 // embedding of one point
+	Lane    []float64 // width x 24 embedded candidates
+	Prior   [vec.Lanes]float64
+	B       []float64 // vec.Up24(cap) x 24 covariances of the data with the lanes
+	K, L    []float64 // vec.Up24(cap): covariances of the data with one point, and W times them
+	Sum, q  [vec.Lanes]float64
+	job     panels.Panel
+	self    panels.Panel // the lanes against themselves
+	rows    []float64    // the lanes as rows
+	grad    *gradients   // taken at the first use
+}
+
+// newView makes a view with scratch of its own.
+func NewView(m *Model) *View {
+	n := vec.Up24(m.Points.Cap)
+	v := make([]float64, (vec.Lanes+2)*n)
+	r := &View{Model: m, B: v[:vec.Lanes*n], K: v[vec.Lanes*n : (vec.Lanes+1)*n], L: v[(vec.Lanes+1)*n:]}
+	r.Take(m.Kernel, m.Version)
+	return r
+}
+
+// take prepares for kernel k, which is the process's since the given version.
+func (r *View) Take(k kernels.Kernel, version uint64) {
+	r.version = version
+	r.Eval = panels.Compile(k, r.Model.Points.Cap)
+	r.Point, r.Lane = make([]float64, r.Eval.Width), make([]float64, r.Eval.Width*vec.Lanes)
+	r.grad = nil
+}
+
+// follow takes up a kernel that was changed since the last use.
+func (r *View) Follow() {
+	if r.version != r.Model.Version {
+		r.Take(r.Model.Kernel, r.Model.Version)
+	}
+}
+
+// predict sets means and, where not nil, variances, 24 points at a time.
+func (r *View) Predict(mean, variance, x []float64) {
+	r.Follow()
+	d := r.Model.Points.D
+	for j := 0; j < len(mean); {
+		m := min(vec.Lanes, len(mean)-j)
+		if m < Few {
+			mean[j], r.q[0] = r.one(x[j*d:(j+1)*d], variance != nil)
+			m = 1
+		} else {
+			r.Load(x[j*d:], m)
+			r.Covariances()
+			copy(mean[j:j+m], r.Sum[:])
+			if variance != nil {
+				r.Model.Factor.Squares(r.q[:], r.B)
+			}
+		}
+		for i := range m {
+			if variance != nil {
+				variance[j+i] = max(r.Prior[i]-r.q[i], 0)
+			}
+		}
+		j += m
+	}
+}
+
+// one is the mean at one point and, where asked for, k^T K^-1 k.
+func (r *View) one(x []float64, squares bool) (mean, q float64) {
+	q = r.Single(x, squares)
+	return vec.Dot(r.K[:r.Model.Factor.N], r.Model.Factor.Alpha), q
+}
+
+// few is the number of points from which a panel of 24 costs less than as many
+// single predictions.
+const Few = 8
+
+// single sets r.k to the covariances of the data with one point, zero-padded, and
+// r.prior[0]; with squares it also sets r.l = W k and returns |W k|^2.
+func (r *View) Single(x []float64, squares bool) float64 {
+	f, c := r.Model.Factor, r.Model.Points
+	r.Eval.Embed(r.Point, x)
+	r.Prior[0] = r.Eval.Prior(r.Point)
+	for b := 0; b < f.N; b += vec.Lanes {
+		r.job = panels.Panel{
+			Rows: r.Point, RowCap: 1, Lane: c.Blocks[b*c.Width : (b+vec.Lanes)*c.Width],
+			N: 1, Out: r.K[b : b+vec.Lanes],
+		}
+		r.Eval.Fill(&r.job)
+	}
+	clear(r.K[f.N:])
+	if !squares {
+		return 0
+	}
+	for i := 0; i < f.N; i += vec.Rows {
+		vec.Dots8(r.L[i:i+8], f.W[i*f.Stride:], f.Stride, r.K[:i+8])
+	}
+	return vec.Dot(r.L[:f.N], r.L[:f.N])
+}
+
+// load embeds m points as lanes; the lanes that are left repeat the last point.
+func (r *View) Load(x []float64, m int) {
+	d := r.Model.Points.D
+	for i := range vec.Lanes {
+		if i < m {
+			r.Eval.Embed(r.Point, x[i*d:(i+1)*d])
+			r.Prior[i] = r.Eval.Prior(r.Point)
+		}
+		for q, v := range r.Point {
+			r.Lane[q*vec.Lanes+i] = v
+		}
+	}
+}
+
+// covariances fills r.b with the data against the lanes, zero-padded to whole
+// tiles, and r.sum with the posterior means.
+func (r *View) Covariances() {
+	c, n := r.Model.Points, r.Model.Factor.N
+	r.job = panels.Panel{
+		Rows: c.Rows, RowCap: c.Cap, Lane: r.Lane, N: n, Out: r.B,
+		Weights: r.Model.Factor.Alpha, Sum: r.Sum[:],
+	}
+	r.Eval.Fill(&r.job)
+	clear(r.B[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
+}
+
+// combine sets dst[j] to sum over i of v_i k(X_i, x_j).
+func (r *View) Combine(dst, v, x []float64) {
+	r.Follow()
+	d, c := r.Model.Points.D, r.Model.Points
+	for j := 0; j < len(dst); j += vec.Lanes {
+		m := min(vec.Lanes, len(dst)-j)
+		r.Load(x[j*d:], m)
+		r.job = panels.Panel{
+			Rows: c.Rows, RowCap: c.Cap, Lane: r.Lane, N: r.Model.Factor.N, Out: r.B,
+			Weights: v, Sum: r.Sum[:],
+		}
+		r.Eval.Fill(&r.job)
+		copy(dst[j:j+m], r.Sum[:])
+	}
+}
