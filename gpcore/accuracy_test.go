@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"flag"
@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 )
 
 var (
@@ -36,7 +39,7 @@ func TestErrorsDoNotGrow(t *testing.T) {
 						means, variances = append(means, a.mean/b.mean), append(variances, a.variance/b.variance)
 						held, fresh = held.or(a), fresh.or(b)
 					}
-					checkPadding(t, w.g.m.Factor)
+					checkPadding(t, w.g.Model().Factor)
 				}
 				slices.Sort(means)
 				slices.Sort(variances)
@@ -65,7 +68,7 @@ func (w worstErrors) or(v worstErrors) worstErrors {
 
 // wanderer is a full process that is fed without end.
 type wanderer struct {
-	g         *GP
+	g         *gpcore.GP
 	rng       *rand.Rand
 	noise     float64
 	clustered bool // half of the points close together
@@ -74,7 +77,7 @@ type wanderer struct {
 
 func newWanderer(t *testing.T, rng *rand.Rand, noise float64, clustered bool) *wanderer {
 	const n = 96
-	w := &wanderer{g: New(cube(), n), rng: rng, noise: noise, clustered: clustered}
+	w := &wanderer{g: gpcore.New(gptest.Cube(), n), rng: rng, noise: noise, clustered: clustered}
 	for range n {
 		x, y := w.next()
 		if err := w.g.Append(x, y, noise); err != nil {
@@ -86,7 +89,7 @@ func newWanderer(t *testing.T, rng *rand.Rand, noise float64, clustered bool) *w
 
 // next is a point and what a smooth function with the noise of the model says there.
 func (w *wanderer) next() ([]float64, float64) {
-	x := point(w.rng, 3)
+	x := gptest.Point(w.rng, 3)
 	if w.fed++; w.clustered && w.fed%2 == 0 {
 		for i := range x {
 			x[i] = 0.5 + 0.02*w.rng.NormFloat64()
@@ -116,7 +119,7 @@ func (w *wanderer) errors(t *testing.T) (held, fresh worstErrors) {
 	for i := 0; i < w.g.Len(); i += 4 {
 		near := slices.Clone(w.g.X(i))
 		near[0] += 0.01
-		x = append(append(x, near...), point(w.rng, 3)...)
+		x = append(append(x, near...), gptest.Point(w.rng, 3)...)
 	}
 	again := w.g.Clone()
 	if err := again.Refresh(); err != nil {

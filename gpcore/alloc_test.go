@@ -1,27 +1,31 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/gpcore/sampling"
+	"github.com/labtuner/tuner/gpcore/watch"
 )
 
 // Nothing that a control loop does every step may allocate, with any kernel of this
 // package.
 func TestNoAllocations(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
+	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		const n = 50
-		g := New(k, n)
+		g := gpcore.New(k, n)
 		for range n {
-			if err := g.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
+			if err := g.Append(gptest.Point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
 				t.Fatal(err)
 			}
 		}
 		x := make([]float64, 0, 3*30)
 		for range 30 {
-			x = append(x, point(rng, 3)...)
+			x = append(x, gptest.Point(rng, 3)...)
 		}
 		mean, variance := make([]float64, 30), make([]float64, 30)
 		dm, dv := make([]float64, 90), make([]float64, 90)
@@ -62,37 +66,37 @@ func TestNoAllocations(t *testing.T) {
 func TestNoAllocationsAround(t *testing.T) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	const n = 50
-	priors := []Prior{{Kernel: cube(), NoiseVariance: 1e-2}, {Kernel: kernels.Matern52(1, []float64{0.3, 0.3, 0.3}), NoiseVariance: 1e-2}}
-	s := NewPriorSet(priors, n)
+	priors := []gpcore.Prior{{Kernel: gptest.Cube(), NoiseVariance: 1e-2}, {Kernel: kernels.Matern52(1, []float64{0.3, 0.3, 0.3}), NoiseVariance: 1e-2}}
+	s := gpcore.NewPriorSet(priors, n)
 	for range n {
-		if err := s.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
+		if err := s.Append(gptest.Point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m := NewMemory(NewPriorSet(priors, n), DefaultMemoryRule())
+	m := gpcore.NewMemory(gpcore.NewPriorSet(priors, n), gpcore.DefaultMemoryRule())
 	for range 2 * n {
-		if _, err := m.Add(point(rng, 3), 1, 0.1); err != nil {
+		if _, err := m.Add(gptest.Point(rng, 3), 1, 0.1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	g := worldOf(t, cube(), n, 1e-2, 1)
-	path, err := NewPath(g, rng, 100)
+	g := gptest.World(t, gptest.Cube(), n, 1e-2, 1)
+	path, err := sampling.NewPath(g, rng, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := NewFinite(cube(), g.m.Points.X[:3*n])
+	list, err := sampling.NewFinite(gptest.Cube(), g.Model().Points.X[:3*n])
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := NewWatch(g, point(rng, 300))
+	w := watch.New(g, gptest.Point(rng, 300))
 	w.Update()
-	x, v, grad, noise, at := point(rng, 30), make([]float64, 10), make([]float64, 3), vec.Constant(n, 1e-2), make([]int, n)
+	x, v, grad, noise, at := gptest.Point(rng, 30), make([]float64, 10), make([]float64, 3), vec.Constant(n, 1e-2), make([]int, n)
 	for i := range at {
 		at[i] = i
 	}
 	draw, p := make([]float64, n), make([]float64, 2)
 	rebuilding := g.Clone()
-	if err := rebuilding.StartRebuild(cube(), nil); err != nil {
+	if err := rebuilding.StartRebuild(gptest.Cube(), nil); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = rebuilding.Rebuild(1) // takes the memory of a block
@@ -114,7 +118,7 @@ func TestNoAllocationsAround(t *testing.T) {
 		{"memory of a prior set", func() { _, err := m.Add(x[:3], 1, 0.1); must(err) }},
 		{"noises by the tau rule", func() {
 			noise[3] += 1e-3
-			_, err := g.TrackNoises(noise, NoiseRule{Tau: 0.02, Max: 3})
+			_, err := g.TrackNoises(noise, gpcore.NoiseRule{Tau: 0.02, Max: 3})
 			must(err)
 		}},
 		{"watch", func() { must(g.Replace(7, x[:3], 1, 1e-2)); w.Update() }},

@@ -1,12 +1,13 @@
-package gpcore
+package gpcore_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -21,13 +22,13 @@ import (
 var benchSizes = []int{64, 128, 256, 512, 1024, 2048}
 
 // full is a process at capacity n, and points to feed it with.
-func full(b *testing.B, k kernels.Kernel, n int) (*GP, [][]float64) {
+func full(b *testing.B, k kernels.Kernel, n int) (*gpcore.GP, [][]float64) {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	g := New(k, n)
+	g := gpcore.New(k, n)
 	x, y, noise := make([]float64, 0, n*k.Dim()), make([]float64, n), vec.Constant(n, 0.01)
 	for i := range n {
-		x = append(x, point(rng, k.Dim())...)
+		x = append(x, gptest.Point(rng, k.Dim())...)
 		y[i] = math.Sin(3*x[i*k.Dim()]) + 0.1*rng.NormFloat64()
 	}
 	if err := g.Load(x, y, noise); err != nil {
@@ -35,17 +36,15 @@ func full(b *testing.B, k kernels.Kernel, n int) (*GP, [][]float64) {
 	}
 	fresh := make([][]float64, 256)
 	for i := range fresh {
-		fresh[i] = point(rng, k.Dim())
+		fresh[i] = gptest.Point(rng, k.Dim())
 	}
 	return g, fresh
 }
 
-func cube() kernels.Kernel { return kernels.SquaredExponential(1, []float64{0.3, 0.3, 0.3}) }
-
-func forSizes(b *testing.B, run func(b *testing.B, g *GP, x [][]float64)) {
+func forSizes(b *testing.B, run func(b *testing.B, g *gpcore.GP, x [][]float64)) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			g, x := full(b, cube(), n)
+			g, x := full(b, gptest.Cube(), n)
 			run(b, g, x)
 		})
 	}
@@ -53,7 +52,7 @@ func forSizes(b *testing.B, run func(b *testing.B, g *GP, x [][]float64)) {
 
 // Replacing the oldest is the worst case: every row is rotated.
 func BenchmarkReplace(b *testing.B) {
-	forSizes(b, func(b *testing.B, g *GP, x [][]float64) {
+	forSizes(b, func(b *testing.B, g *gpcore.GP, x [][]float64) {
 		for i := 0; b.Loop(); i++ {
 			if err := g.Replace(0, x[i%len(x)], 1, 0.01); err != nil {
 				b.Fatal(err)
@@ -64,7 +63,7 @@ func BenchmarkReplace(b *testing.B) {
 
 // Removing the last observation costs O(n) and is part of each round.
 func BenchmarkAppend(b *testing.B) {
-	forSizes(b, func(b *testing.B, g *GP, x [][]float64) {
+	forSizes(b, func(b *testing.B, g *gpcore.GP, x [][]float64) {
 		_ = g.Remove(g.Len() - 1)
 		for i := 0; b.Loop(); i++ {
 			if err := g.Append(x[i%len(x)], 1, 0.01); err != nil {
@@ -77,7 +76,7 @@ func BenchmarkAppend(b *testing.B) {
 
 // Changing the noise of the oldest is the worst case: every row changes.
 func BenchmarkNoise(b *testing.B) {
-	forSizes(b, func(b *testing.B, g *GP, _ [][]float64) {
+	forSizes(b, func(b *testing.B, g *gpcore.GP, _ [][]float64) {
 		for i := 0; b.Loop(); i++ {
 			if err := g.SetNoise(0, 0.01+0.001*float64(i%2)); err != nil {
 				b.Fatal(err)
@@ -88,7 +87,7 @@ func BenchmarkNoise(b *testing.B) {
 
 // All noises at once, exactly.
 func BenchmarkNoises(b *testing.B) {
-	forSizes(b, func(b *testing.B, g *GP, _ [][]float64) {
+	forSizes(b, func(b *testing.B, g *gpcore.GP, _ [][]float64) {
 		noise := vec.Constant(g.Len(), 0.011)
 		_ = g.SetNoises(noise)
 		for b.Loop() {
@@ -115,7 +114,7 @@ func BenchmarkPredict(b *testing.B) {
 	for _, m := range []int{1, 240} {
 		for _, n := range benchSizes {
 			b.Run(fmt.Sprintf("points=%d/n=%d", m, n), func(b *testing.B) {
-				g, x := full(b, cube(), n)
+				g, x := full(b, gptest.Cube(), n)
 				at, mean, variance := flat(x, m), make([]float64, m), make([]float64, m)
 				for b.Loop() {
 					g.Predict(mean, variance, at)
@@ -140,7 +139,7 @@ func BenchmarkPredictMatern(b *testing.B) {
 }
 
 func BenchmarkPredictGrad(b *testing.B) {
-	forSizes(b, func(b *testing.B, g *GP, x [][]float64) {
+	forSizes(b, func(b *testing.B, g *gpcore.GP, x [][]float64) {
 		dm, dv := make([]float64, 3), make([]float64, 3)
 		for i := 0; b.Loop(); i++ {
 			g.PredictGrad(x[i%len(x)], dm, dv)
@@ -149,7 +148,7 @@ func BenchmarkPredictGrad(b *testing.B) {
 }
 
 func BenchmarkPredictGrads(b *testing.B) {
-	forSizes(b, func(b *testing.B, g *GP, x [][]float64) {
+	forSizes(b, func(b *testing.B, g *gpcore.GP, x [][]float64) {
 		const m = 24
 		r := g.Reader()
 		mean, variance, dm, dv := make([]float64, m), make([]float64, m), make([]float64, 3*m), make([]float64, 3*m)
@@ -166,9 +165,9 @@ func BenchmarkMemory(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(2, 2))
-			m := NewMemory(New(cube(), n), MemoryRule{})
+			m := gpcore.NewMemory(gpcore.New(gptest.Cube(), n), gpcore.MemoryRule{})
 			add := func() {
-				if _, err := m.Add(point(rng, 3), rng.NormFloat64(), 0.01); err != nil {
+				if _, err := m.Add(gptest.Point(rng, 3), rng.NormFloat64(), 0.01); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -178,24 +177,6 @@ func BenchmarkMemory(b *testing.B) {
 			for b.Loop() {
 				add()
 			}
-		})
-	}
-}
-
-func BenchmarkFit(b *testing.B) {
-	for _, n := range []int{50, 150, 500} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			p := fitProblem(kernels.Matern52(1, []float64{0.3, 0.5, 0.5}), n, 1)
-			p.Starts = 0
-			evaluations := 0
-			for b.Loop() {
-				r, err := Fit(context.Background(), p)
-				if err != nil {
-					b.Fatal(err)
-				}
-				evaluations = r.Evaluations
-			}
-			b.ReportMetric(float64(evaluations), "evaluations")
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/internal/vec/peak"
 	"gonum.org/v1/gonum/blas"
@@ -168,9 +169,9 @@ func besideQuadratic(b *testing.B, tier vec.Tier, n int) {
 // besideCovariance is a covariance matrix with its noise.
 func besideCovariance(n int) *mat.SymDense {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
-	x, k := make([][]float64, n), cube()
+	x, k := make([][]float64, n), gptest.Cube()
 	for i := range x {
-		x[i] = point(rng, 3)
+		x[i] = gptest.Point(rng, 3)
 	}
 	s := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -205,7 +206,7 @@ func besideTrsm(b *testing.B, n int) {
 
 // W, b and alpha from the points, covariances included.
 func besideRefactorise(b *testing.B, n int) {
-	g, _ := full(b, cube(), n)
+	g, _ := full(b, gptest.Cube(), n)
 	inMicroseconds(b, task{run: func() {
 		if err := g.Refresh(); err != nil {
 			b.Fatal(err)
@@ -215,7 +216,7 @@ func besideRefactorise(b *testing.B, n int) {
 
 // Replacing the oldest is the worst case: every row is rotated.
 func besideReplace(b *testing.B, n int) {
-	g, x := full(b, cube(), n)
+	g, x := full(b, gptest.Cube(), n)
 	i := 0
 	inMicroseconds(b, task{run: func() {
 		i++
@@ -227,7 +228,7 @@ func besideReplace(b *testing.B, n int) {
 
 // The last observation leaves, O(n), and another comes.
 func besideAppend(b *testing.B, n int) {
-	g, x := full(b, cube(), n+1)
+	g, x := full(b, gptest.Cube(), n+1)
 	i := 0
 	inMicroseconds(b, task{func() { _ = g.Remove(n) }, func() {
 		i++

@@ -1,31 +1,32 @@
-package gpcore
+package gpcore_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/check"
-	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/gpcore/sampling"
 )
 
 // Without observations every method answers for the prior.
 func TestNoObservations(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
-		g := New(k, 5)
+	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
+		g := gpcore.New(k, 5)
 		x := make([]float64, 0, 90)
 		for range 30 {
-			x = append(x, point(rng, 3)...)
+			x = append(x, gptest.Point(rng, 3)...)
 		}
 		mean, variance := make([]float64, 30), make([]float64, 30)
 		dm, dv := make([]float64, 90), make([]float64, 90)
 		check := func() {
 			t.Helper()
 			for j := range mean {
-				if mean[j] != 0 || !agree(variance[j], k.Variance(x[3*j:3*j+3]), 1e-14) {
+				if mean[j] != 0 || !gptest.Agree(variance[j], k.Variance(x[3*j:3*j+3]), 1e-14) {
 					t.Fatalf("prior %g, %g", mean[j], variance[j])
 				}
 			}
@@ -51,13 +52,13 @@ func TestNoObservations(t *testing.T) {
 		if done, err := g.Rebuild(24); !done || err != nil {
 			t.Error(done, err)
 		}
-		if err := DrawJoint(g, rng, mean, x); err != nil {
+		if err := sampling.DrawJoint(g, rng, mean, x); err != nil {
 			t.Error(err)
 		}
-		if err := DrawJoint(g, rng, nil, nil); err != nil {
+		if err := sampling.DrawJoint(g, rng, nil, nil); err != nil {
 			t.Error(err)
 		}
-		if err := g.Remove(0); err != ErrIndex {
+		if err := g.Remove(0); err != gpcore.ErrIndex {
 			t.Error(err)
 		}
 		compare(t, g, rng)
@@ -67,7 +68,7 @@ func TestNoObservations(t *testing.T) {
 // A process of capacity one forgets and learns for ever.
 func TestCapacityOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
-	g := New(kernels.Matern52(2, []float64{0.5}), 1)
+	g := gpcore.New(kernels.Matern52(2, []float64{0.5}), 1)
 	if err := g.Append([]float64{0}, 3, 0.5); err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +79,11 @@ func TestCapacityOne(t *testing.T) {
 		}
 		var m, v [1]float64
 		g.Predict(m[:], v[:], []float64{x})
-		if !agree(m[0], 2/(2+noise)*y, 1e-14) || !agree(v[0], 2-4/(2+noise), 1e-14) {
+		if !gptest.Agree(m[0], 2/(2+noise)*y, 1e-14) || !gptest.Agree(v[0], 2-4/(2+noise), 1e-14) {
 			t.Fatal(m, v)
 		}
 	}
-	m := NewMemory(New(kernels.Matern52(2, []float64{0.5}), 1), DefaultMemoryRule())
+	m := gpcore.NewMemory(gpcore.New(kernels.Matern52(2, []float64{0.5}), 1), gpcore.DefaultMemoryRule())
 	for i := range 20 {
 		if _, err := m.Add([]float64{float64(i % 3)}, 1, 0.1); err != nil {
 			t.Fatal(err)
@@ -93,69 +94,10 @@ func TestCapacityOne(t *testing.T) {
 	}
 }
 
-// Constant targets, zero included, are fitted and followed.
-func TestConstantTargets(t *testing.T) {
-	for _, y := range []float64{0, 7} {
-		p := fitProblem(kernels.Matern52(1, []float64{0.3, 0.3}), 30, 1)
-		for i := range p.Y {
-			p.Y[i] = y
-		}
-		p.MeanSD = 100
-		r, err := Fit(context.Background(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(r.Mean-y) > 0.01*(1+y) || !check.IsFinite(r.LogPosterior) {
-			t.Errorf("targets %g: mean %g", y, r.Mean)
-		}
-		g := New(r.Kernel, 30)
-		noise := vec.Constant(30, r.NoiseVariance)
-		residual := vec.Constant(30, y-r.Mean)
-		if err := g.Load(p.X, residual, noise); err != nil {
-			t.Fatal(err)
-		}
-		var m, v [1]float64
-		g.Predict(m[:], v[:], []float64{0.5, 0.5})
-		if math.Abs(m[0]+r.Mean-y) > 0.01*(1+y) {
-			t.Errorf("targets %g: posterior mean %g", y, m[0]+r.Mean)
-		}
-	}
-}
-
-// A fit of one observation, and one that has nothing to work with.
-func TestFitOfLittle(t *testing.T) {
-	p := fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 1, 2)
-	if r, err := Fit(context.Background(), p); err != nil || !check.IsFinite(r.LogPosterior) {
-		t.Error(r, err)
-	}
-	p = fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
-	p.Noise = nil
-	for i := range 6 {
-		p.X[2*i], p.X[2*i+1], p.NoiseVariance[i] = 0.5, 0.5, 0
-	}
-	if _, err := Fit(context.Background(), p); !errors.Is(err, ErrNoFit) {
-		t.Errorf("one point six times without noise: %v", err)
-	}
-	for _, bad := range []func(*FitProblem){
-		func(p *FitProblem) { p.Y = nil },
-		func(p *FitProblem) { p.X[3] = math.NaN() },
-		func(p *FitProblem) { p.Y[3] = math.Inf(1) },
-		func(p *FitProblem) { p.NoiseVariance[3] = -1 },
-		func(p *FitProblem) { p.Variance.SD = 0 },
-		func(p *FitProblem) { p.Noise.Mean = math.NaN() },
-	} {
-		p := fitProblem(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 6, 2)
-		bad(&p)
-		if _, err := Fit(context.Background(), p); err == nil {
-			t.Error("a bad problem was fitted")
-		}
-	}
-}
-
 // Far apart points are independent, and nothing underflows into trouble.
 func TestFarPoints(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
-		g := New(k, 3)
+	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
+		g := gpcore.New(k, 3)
 		for i := range 3 {
 			if err := g.Append([]float64{1e6 * float64(i), 0, -1e6 * float64(i)}, 1, 0.1); err != nil {
 				t.Fatal(err)
@@ -179,12 +121,12 @@ func TestFarReadingLeavesNothing(t *testing.T) {
 	const n, at = 60, 20
 	for _, far := range []float64{1e6, 1e12, 1e100} {
 		for _, noise := range []float64{1e-2, 1e-6} {
-			for name, heal := range map[string]func(g *GP) error{
-				"remove":  func(g *GP) error { return g.Remove(at) },
-				"replace": func(g *GP) error { return g.Replace(at, []float64{0.1, 0.2, 0.3}, 0.3, noise) },
-				"correct": func(g *GP) error { return g.SetTarget(at, 0.3) },
+			for name, heal := range map[string]func(g *gpcore.GP) error{
+				"remove":  func(g *gpcore.GP) error { return g.Remove(at) },
+				"replace": func(g *gpcore.GP) error { return g.Replace(at, []float64{0.1, 0.2, 0.3}, 0.3, noise) },
+				"correct": func(g *gpcore.GP) error { return g.SetTarget(at, 0.3) },
 				// Each step lets the weights fall by less than what is noticed at once.
-				"discount": func(g *GP) error {
+				"discount": func(g *gpcore.GP) error {
 					for v := noise; v < 1e4*far; v *= 8 {
 						if err := g.SetNoise(at, v); err != nil {
 							return err
@@ -194,9 +136,9 @@ func TestFarReadingLeavesNothing(t *testing.T) {
 				},
 			} {
 				rng := rand.New(rand.NewPCG(81, 82))
-				g := New(cube(), n+1)
+				g := gpcore.New(gptest.Cube(), n+1)
 				for i := range n {
-					x := point(rng, 3)
+					x := gptest.Point(rng, 3)
 					y := math.Sin(3 * x[0])
 					if i == at {
 						y = far
@@ -212,7 +154,7 @@ func TestFarReadingLeavesNothing(t *testing.T) {
 				if err := fresh.Refresh(); err != nil {
 					t.Fatal(err)
 				}
-				x := point(rng, 3*100)
+				x := gptest.Point(rng, 3*100)
 				got, want := make([]float64, 100), make([]float64, 100)
 				g.Predict(got, nil, x)
 				fresh.Predict(want, nil, x)

@@ -1,7 +1,6 @@
 package gpcore_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -125,59 +124,4 @@ func ExamplePriorSet() {
 	s.Probabilities(p)
 	fmt.Printf("best %d, probability of the other below 1%%: %v\n", s.Best(), p[0] < 0.01)
 	// Output: best 1, probability of the other below 1%: true
-}
-
-// Thompson sampling over a function's whole domain: a draw that can be evaluated
-// and differentiated anywhere.
-func ExamplePath() {
-	g := gpcore.New(kernels.Matern52(1, []float64{0.3}), 10)
-	_ = g.Append([]float64{0.5}, 2, 1e-6)
-	p, err := gpcore.NewPath(g, rand.New(rand.NewPCG(1, 2)), 500)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var v [1]float64
-	p.Values(v[:], []float64{0.5})
-	fmt.Printf("%.2f at the datum\n", v[0])
-	// Output: 2.00 at the datum
-}
-
-// Draws on a fixed set of candidates.
-func ExampleFinite() {
-	k := kernels.SquaredExponential(1, []float64{0.3})
-	x := []float64{0, 0.25, 0.5, 0.75, 1}
-	f, err := gpcore.NewFinite(k, x)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	g := gpcore.New(k, 10)
-	_ = g.Append(x[2:3], 1.5, 1e-8)
-	draw := make([]float64, f.Len())
-	err = f.Draw(rand.New(rand.NewPCG(1, 2)), draw, g, []int{2})
-	fmt.Printf("%.3f %v\n", draw[2], err)
-	// Output: 1.500 <nil>
-}
-
-// Hyperparameters, the mean and the noise from data.
-func ExampleFit() {
-	p := gpcore.FitProblem{
-		Kernel:      kernels.SquaredExponential(1, []float64{0.5}),
-		Variance:    gpcore.LogNormal{Mean: 0, SD: 2},
-		Lengthscale: gpcore.LogNormal{Mean: math.Log(0.3), SD: 0.7},
-		Noise:       &gpcore.LogNormal{Mean: math.Log(0.01), SD: 2},
-		MeanSD:      10,
-		Starts:      2,
-	}
-	rng := rand.New(rand.NewPCG(3, 3))
-	for range 60 {
-		x := rng.Float64()
-		p.X, p.Y = append(p.X, x), append(p.Y, 5+math.Sin(8*x)+0.1*rng.NormFloat64())
-		p.NoiseVariance = append(p.NoiseVariance, 0)
-	}
-	r, err := gpcore.Fit(context.Background(), p)
-	fmt.Printf("noise SD near 0.1: %v, mean near 5: %v, %v\n",
-		math.Abs(math.Sqrt(r.NoiseVariance)-0.1) < 0.02, math.Abs(r.Mean-5) < 1, err)
-	// Output: noise SD near 0.1: true, mean near 5: true, <nil>
 }

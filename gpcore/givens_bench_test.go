@@ -1,11 +1,13 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 )
 
 // givens is the textbook's way to hold the same process in plain Go, the comparator of
@@ -129,7 +131,7 @@ func fullGivens(b testing.TB, n int) (*givens, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	f := newGivens(n)
 	for i := range n {
-		x := point(rng, 3)
+		x := gptest.Point(rng, 3)
 		if i < n-1 { // the last append alone needs alpha
 			if !f.append(x, math.Sin(3*x[0])+0.1*rng.NormFloat64(), 0.01) {
 				b.Fatal("not positive definite")
@@ -147,14 +149,14 @@ func fullGivens(b testing.TB, n int) (*givens, *rand.Rand) {
 func TestGivensIsTheSameProcess(t *testing.T) {
 	const n = 60
 	f, rng := fullGivens(t, n)
-	g := New(cube(), n)
+	g := gpcore.New(gptest.Cube(), n)
 	for i := range n {
 		if err := g.Append(f.x[3*i:3*i+3], f.y[i], 0.01); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 2 * n {
-		i, x, y := rng.IntN(n), point(rng, 3), rng.NormFloat64()
+		i, x, y := rng.IntN(n), gptest.Point(rng, 3), rng.NormFloat64()
 		f.remove(i)
 		if !f.append(x, y, 0.01) {
 			t.Fatal("not positive definite")
@@ -165,8 +167,8 @@ func TestGivensIsTheSameProcess(t *testing.T) {
 	}
 	for i := range n {
 		// Both are exact but for rounding, some 1e-16 times the condition 1e3.
-		if d := math.Abs(f.alpha[i] - g.m.Factor.Alpha[i]); d > 1e-10*(1+math.Abs(f.alpha[i])) {
-			t.Errorf("alpha[%d] is %g, the package's %g", i, f.alpha[i], g.m.Factor.Alpha[i])
+		if d := math.Abs(f.alpha[i] - g.Model().Factor.Alpha[i]); d > 1e-10*(1+math.Abs(f.alpha[i])) {
+			t.Errorf("alpha[%d] is %g, the package's %g", i, f.alpha[i], g.Model().Factor.Alpha[i])
 		}
 	}
 }
@@ -174,7 +176,7 @@ func TestGivensIsTheSameProcess(t *testing.T) {
 // The whole of a replacement: covariances, factor, b and alpha.
 func besideGivens(b *testing.B, n int) {
 	f, rng := fullGivens(b, n)
-	x := point(rng, 3)
+	x := gptest.Point(rng, 3)
 	inMicroseconds(b, task{run: func() {
 		x[0] = math.Mod(x[0]+0.618, 1)
 		f.remove(0)

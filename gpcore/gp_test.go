@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math"
@@ -6,20 +6,21 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
-	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/mat"
 )
 
 // reference is the posterior of the same data by a dense Cholesky factorisation.
 type reference struct {
-	g  *GP
+	g  *gpcore.GP
 	ch mat.Cholesky
 	a  mat.VecDense
 }
 
-func newReference(t testing.TB, g *GP) *reference {
+func newReference(t testing.TB, g *gpcore.GP) *reference {
 	t.Helper()
 	n := g.Len()
 	k := mat.NewSymDense(n, nil)
@@ -54,15 +55,7 @@ func (r *reference) predict(x []float64) (mean, variance float64) {
 	return mat.Dot(k, &r.a), r.g.Kernel().Variance(x) - mat.Dot(k, s)
 }
 
-func point(rng *rand.Rand, d int) []float64 {
-	x := make([]float64, d)
-	for i := range x {
-		x[i] = rng.Float64()
-	}
-	return x
-}
-
-func compare(t *testing.T, g *GP, rng *rand.Rand) {
+func compare(t *testing.T, g *gpcore.GP, rng *rand.Rand) {
 	t.Helper()
 	if g.Len() == 0 {
 		return
@@ -71,7 +64,7 @@ func compare(t *testing.T, g *GP, rng *rand.Rand) {
 	const m = 31
 	x := make([]float64, 0, m*g.Dim())
 	for range m {
-		x = append(x, point(rng, g.Dim())...)
+		x = append(x, gptest.Point(rng, g.Dim())...)
 	}
 	mean, variance := make([]float64, m), make([]float64, m)
 	g.Predict(mean, variance, x)
@@ -84,17 +77,13 @@ func compare(t *testing.T, g *GP, rng *rand.Rand) {
 }
 
 // snapshot is a copy of everything that an operation might change.
-func snapshot(g *GP) []float64 {
+func snapshot(g *gpcore.GP) []float64 {
 	var s []float64
-	s = append(s, float64(g.m.Factor.N))
-	for _, v := range [][]float64{g.m.Factor.W, g.m.Factor.B, g.m.Factor.Alpha, g.m.Factor.Y, g.m.Factor.Noise, g.m.Factor.Inv, g.m.Points.X, g.m.Points.Rows, g.m.Points.Blocks, g.m.Points.Prior} {
+	s = append(s, float64(g.Model().Factor.N))
+	for _, v := range [][]float64{g.Model().Factor.W, g.Model().Factor.B, g.Model().Factor.Alpha, g.Model().Factor.Y, g.Model().Factor.Noise, g.Model().Factor.Inv, g.Model().Points.X, g.Model().Points.Rows, g.Model().Points.Blocks, g.Model().Points.Prior} {
 		s = append(s, v...)
 	}
 	return s
-}
-
-func sameBits(a, b []float64) bool {
-	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }
 
 // failer is a test, of this package's kind or rapid's.
@@ -121,7 +110,7 @@ func checkPadding(t failer, f *factor.Factor) {
 }
 
 func TestChurn(t *testing.T) {
-	forEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
+	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -130,37 +119,37 @@ func TestChurn(t *testing.T) {
 		}
 		noise := func() float64 { return 0.01 + 0.1*rng.Float64() }
 		for _, cap := range []int{1, 2, 7, 8, 9, 25, 61} {
-			g := New(k, cap)
+			g := gpcore.New(k, cap)
 			for g.Len() < cap {
-				must(g.Append(point(rng, 3), rng.NormFloat64(), noise()))
+				must(g.Append(gptest.Point(rng, 3), rng.NormFloat64(), noise()))
 			}
-			if err := g.Append(point(rng, 3), 0, 1); err != ErrFull {
+			if err := g.Append(gptest.Point(rng, 3), 0, 1); err != gpcore.ErrFull {
 				t.Fatal(err)
 			}
 			compare(t, g, rng)
 			for range 15 {
 				must(g.Remove(rng.IntN(g.Len())))
 				compare(t, g, rng)
-				must(g.Append(point(rng, 3), rng.NormFloat64(), noise()))
+				must(g.Append(gptest.Point(rng, 3), rng.NormFloat64(), noise()))
 				compare(t, g, rng)
-				must(g.Replace(rng.IntN(g.Len()), point(rng, 3), rng.NormFloat64(), noise()))
+				must(g.Replace(rng.IntN(g.Len()), gptest.Point(rng, 3), rng.NormFloat64(), noise()))
 				compare(t, g, rng)
 				must(g.SetNoise(rng.IntN(g.Len()), noise()))
 				must(g.SetNoise(rng.IntN(g.Len()), 1e4*noise()))
 				must(g.SetTarget(rng.IntN(g.Len()), rng.NormFloat64()))
 				compare(t, g, rng)
-				must(g.SetTargets(point(rng, g.Len())))
+				must(g.SetTargets(gptest.Point(rng, g.Len())))
 				compare(t, g, rng)
-				checkPadding(t, g.m.Factor)
+				checkPadding(t, g.Model().Factor)
 			}
 			ll := g.LogLikelihood()
-			must(g.SetNoises(slices.Clone(g.m.Factor.Noise[:g.Len()])))
+			must(g.SetNoises(slices.Clone(g.Model().Factor.Noise[:g.Len()])))
 			compare(t, g, rng)
-			checkPadding(t, g.m.Factor)
-			if !agree(ll, g.LogLikelihood(), 1e-9) {
+			checkPadding(t, g.Model().Factor)
+			if !gptest.Agree(ll, g.LogLikelihood(), 1e-9) {
 				t.Fatal(ll, g.LogLikelihood())
 			}
-			if c := g.Clone(); !sameBits(snapshot(c), snapshot(g)) {
+			if c := g.Clone(); !gptest.SameBits(snapshot(c), snapshot(g)) {
 				t.Fatal("clone differs")
 			}
 			must(g.SetKernel(kernels.Matern52(1, []float64{0.5, 0.2, 0.9})))
@@ -169,14 +158,4 @@ func TestChurn(t *testing.T) {
 			compare(t, g, rng)
 		}
 	})
-}
-
-// Eight rows side by side must not fall on the same sets of a cache, nor a panel's last
-// tile out of the row.
-func TestStrideIsNeverWholePages(t *testing.T) {
-	for capacity := 1; capacity <= 5000; capacity++ {
-		if ld := factor.Stride(capacity); ld%512 == 0 || ld%8 != 0 || ld < vec.Up8(capacity)+8 {
-			t.Fatalf("capacity %d: stride %d", capacity, ld)
-		}
-	}
 }

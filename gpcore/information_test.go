@@ -1,10 +1,11 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/mat"
 )
@@ -15,7 +16,7 @@ func TestInformationGain(t *testing.T) {
 	const seed, n = 11, 30
 	rng := rand.New(rand.NewPCG(seed, 0))
 	kernel := kernels.Matern52(1.7, []float64{0.3, 0.6})
-	g := New(kernel, n)
+	g := gpcore.New(kernel, n)
 	if got := g.InformationGain(); got != 0 {
 		t.Errorf("without observations: %g", got)
 	}

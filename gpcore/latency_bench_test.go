@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
@@ -24,7 +25,7 @@ import (
 func BenchmarkLatency(b *testing.B) {
 	for _, n := range []int{256, 512, 1024, 2048} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			g, x := full(b, cube(), n)
+			g, x := full(b, gptest.Cube(), n)
 			rng := rand.New(rand.NewPCG(5, uint64(n)))
 			step := func() {
 				if err := g.Replace(0, x[rng.IntN(len(x))], rng.NormFloat64(), 0.01); err != nil {

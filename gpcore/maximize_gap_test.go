@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"context"
@@ -6,15 +6,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
+	"github.com/labtuner/tuner/gpcore/internal/gptest/decide"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/gpcore/quadrature"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/gpcore/sobol"
 )
 
 // denseMaximum is the oracle of a search: the objective itself at m scrambled Sobol
 // points and on the faces of the unit box, then a compass search, which uses no
 // gradients, from the best 12.
-func denseMaximum(o Objective, m int) float64 {
+func denseMaximum(o search.Objective, m int) float64 {
 	d := o.Dim()
 	x, value := make([]float64, m*d), make([]float64, m)
 	sequence := sobol.NewOwen(d, 12345)
@@ -44,7 +48,7 @@ func denseMaximum(o Objective, m int) float64 {
 }
 
 // compass moves to the best of 2d neighbours, or halves their distance.
-func compass(o Objective, x []float64, v float64) float64 {
+func compass(o search.Objective, x []float64, v float64) float64 {
 	d := len(x)
 	near, value := make([]float64, 2*d*d), make([]float64, 2*d)
 	for step := 0.02; step > 1e-6; {
@@ -80,9 +84,9 @@ func TestDecisionGap(t *testing.T) {
 		l, noise    float64
 	}{{3, 100, 4, 0.3, 1e-2}, {3, 100, 2, 0.3, 1e-4}, {3, 60, 2, 0.15, 1e-2}, {5, 100, 1, 0.3, 1e-2}, {5, 80, 1, 0.2, 1e-2}} {
 		for seed := range uint64(c.seeds) {
-			g := worldOf(t, kernels.SquaredExponential(1, vec.Constant(c.d, c.l)), c.n, c.noise, seed)
-			p := cvsProblems(t, g, TruncatedNormal(0.5, 0.2, 0, 1))
-			each, err := NewSearch(p, Options{Seed: 1, Slack: math.Inf(1)})
+			g := gptest.World(t, kernels.SquaredExponential(1, vec.Constant(c.d, c.l)), c.n, c.noise, seed)
+			p := decide.CVSProblems(t, g, quadrature.TruncatedNormal(0.5, 0.2, 0, 1))
+			each, err := search.New(p, search.Options{Seed: 1, Slack: math.Inf(1)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +100,7 @@ func TestDecisionGap(t *testing.T) {
 					t.Errorf("d=%d n=%d l=%g noise=%g seed=%d set %d: %.9f, dense %.9f, gap %.1e", c.d, c.n, c.l, c.noise, seed, i, m.Value, want, want-m.Value)
 				}
 			}
-			top, err := NewSearch(p, Options{Seed: 1})
+			top, err := search.New(p, search.Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,4 +116,4 @@ func TestDecisionGap(t *testing.T) {
 	t.Logf("worst gap %.1e over %d sets", worst, sets)
 }
 
-func must(m []Maximum, _ int) []Maximum { return m }
+func must(m []search.Maximum, _ int) []search.Maximum { return m }

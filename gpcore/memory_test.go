@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
@@ -14,11 +16,11 @@ import (
 func TestMemoryMergesWithoutLoss(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	k := kernels.Matern52(1, []float64{0.3, 0.3})
-	all, g := New(k, 300), New(k, 20)
-	m := NewMemory(g, DefaultMemoryRule())
+	all, g := gpcore.New(k, 300), gpcore.New(k, 20)
+	m := gpcore.NewMemory(g, gpcore.DefaultMemoryRule())
 	var settings [][]float64
 	for range 12 {
-		settings = append(settings, point(rng, 2))
+		settings = append(settings, gptest.Point(rng, 2))
 	}
 	counts := map[int]int{}
 	for range 200 {
@@ -34,7 +36,7 @@ func TestMemoryMergesWithoutLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := counts[i] > 1; (c.Kind == Merged) != want {
+		if want := counts[i] > 1; (c.Kind == gpcore.Merged) != want {
 			t.Fatalf("reading %d of setting %d was %v", counts[i], i, c.Kind)
 		}
 	}
@@ -51,11 +53,11 @@ func TestMemoryMergesWithoutLoss(t *testing.T) {
 	mean, variance := make([]float64, 1), make([]float64, 1)
 	wantMean, wantVariance := make([]float64, 1), make([]float64, 1)
 	for range 50 {
-		x := point(rng, 2)
+		x := gptest.Point(rng, 2)
 		g.Predict(mean, variance, x)
 		all.Predict(wantMean, wantVariance, x)
 		// 1e-9: moving a setting by 1e-12 changes f by about that.
-		if !agree(mean[0], wantMean[0], 1e-9) || !agree(variance[0], wantVariance[0], 1e-9) {
+		if !gptest.Agree(mean[0], wantMean[0], 1e-9) || !gptest.Agree(variance[0], wantVariance[0], 1e-9) {
 			t.Fatalf("%g, %g; want %g, %g", mean[0], variance[0], wantMean[0], wantVariance[0])
 		}
 	}
@@ -67,10 +69,10 @@ func TestMemoryDropsTheRedundant(t *testing.T) {
 	for _, drift := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(33, 34))
 		const n = 15
-		g := New(kernels.SquaredExponential(1, []float64{0.4, 0.4}), n)
-		m := NewMemory(g, MemoryRule{Drift: drift})
+		g := gpcore.New(kernels.SquaredExponential(1, []float64{0.4, 0.4}), n)
+		m := gpcore.NewMemory(g, gpcore.MemoryRule{Drift: drift})
 		for step := range 80 {
-			want := Observation{}
+			want := gpcore.Observation{}
 			if m.Len() == n {
 				best, lowest := -1, math.Inf(1)
 				for i := range n {
@@ -94,17 +96,17 @@ func TestMemoryDropsTheRedundant(t *testing.T) {
 				}
 				want.X = slices.Clone(want.X)
 			}
-			c, err := m.Add(point(rng, 2), float64(step), 0.01+0.05*rng.Float64())
+			c, err := m.Add(gptest.Point(rng, 2), float64(step), 0.01+0.05*rng.Float64())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if step < n {
-				if c.Kind != Appended || c.Index != step {
+				if c.Kind != gpcore.Appended || c.Index != step {
 					t.Fatal(c)
 				}
 				continue
 			}
-			if c.Kind != Replaced || c.Was.Last != want.Last || c.Was.Y != want.Y || !slices.Equal(c.Was.X, want.X) {
+			if c.Kind != gpcore.Replaced || c.Was.Last != want.Last || c.Was.Y != want.Y || !slices.Equal(c.Was.X, want.X) {
 				t.Fatalf("step %d: %+v left, want %+v", step, c.Was, want)
 			}
 			if o := m.Observation(c.Index); o.Last != m.Readings() || o.Y != float64(step) {
@@ -115,15 +117,15 @@ func TestMemoryDropsTheRedundant(t *testing.T) {
 }
 
 func TestMemoryJoinsNearWhenFull(t *testing.T) {
-	g := New(kernels.SquaredExponential(1, []float64{1}), 3)
-	m := NewMemory(g, MemoryRule{Near: 0.1})
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{1}), 3)
+	m := gpcore.NewMemory(g, gpcore.MemoryRule{Near: 0.1})
 	for i := range 3 {
-		if c, err := m.Add([]float64{float64(i)}, float64(i), 0.3); err != nil || c.Kind != Appended {
+		if c, err := m.Add([]float64{float64(i)}, float64(i), 0.3); err != nil || c.Kind != gpcore.Appended {
 			t.Fatal(c, err)
 		}
 	}
 	c, err := m.Add([]float64{1.06}, 4, 0.6)
-	if err != nil || c.Kind != Merged || c.At != 1 || c.Index != 2 || c.Was.Y != 1 || c.Was.Count != 1 {
+	if err != nil || c.Kind != gpcore.Merged || c.At != 1 || c.Index != 2 || c.Was.Y != 1 || c.Was.Count != 1 {
 		t.Fatal(c, err)
 	}
 	// Weights 1/0.3 and 1/0.6: two thirds and one third.
@@ -131,17 +133,17 @@ func TestMemoryJoinsNearWhenFull(t *testing.T) {
 	if math.Abs(o.X[0]-1.02) > 1e-12 || math.Abs(o.Y-2) > 1e-12 || math.Abs(o.NoiseVariance-0.2) > 1e-12 || o.Count != 2 {
 		t.Fatalf("%+v", o)
 	}
-	if c, err = m.Add([]float64{0.5}, 4, 0.6); err != nil || c.Kind != Replaced {
+	if c, err = m.Add([]float64{0.5}, 4, 0.6); err != nil || c.Kind != gpcore.Replaced {
 		t.Fatal(c, err)
 	}
 }
 
 func TestMemoryUnderDriftKeepsReplicatesApart(t *testing.T) {
-	g := New(kernels.Drifting(kernels.SquaredExponential(1, []float64{1}), 10), 6)
-	m := NewMemory(g, MemoryRule{Drift: true, Near: 0.1})
+	g := gpcore.New(kernels.Drifting(kernels.SquaredExponential(1, []float64{1}), 10), 6)
+	m := gpcore.NewMemory(g, gpcore.MemoryRule{Drift: true, Near: 0.1})
 	for i := range 30 {
 		c, err := m.Add([]float64{0.5, float64(i) / 100}, 1, 0.01)
-		if err != nil || c.Kind == Merged {
+		if err != nil || c.Kind == gpcore.Merged {
 			t.Fatal(c, err)
 		}
 	}
@@ -151,8 +153,8 @@ func TestMemoryUnderDriftKeepsReplicatesApart(t *testing.T) {
 }
 
 func TestMemoryRefuses(t *testing.T) {
-	g := New(kernels.SquaredExponential(1, []float64{1}), 2)
-	m := NewMemory(g, MemoryRule{Drift: true})
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{1}), 2)
+	m := gpcore.NewMemory(g, gpcore.MemoryRule{Drift: true})
 	for i := range 2 {
 		if _, err := m.Add([]float64{float64(2 * i)}, 1, 0); err != nil {
 			t.Fatal(err)
@@ -163,14 +165,14 @@ func TestMemoryRefuses(t *testing.T) {
 		t.Error("NaN was taken")
 	}
 	// With both settings free of noise, one of them stays whichever leaves.
-	if _, err := m.Add([]float64{m.Observation(1 - m.least()).X[0]}, 1, 0); err != ErrNotPositiveDefinite {
+	if _, err := m.Add([]float64{m.Observation(1 - m.Least()).X[0]}, 1, 0); err != gpcore.ErrNotPositiveDefinite {
 		t.Error(err)
 	}
-	if !sameBits(before, snapshot(g)) || m.Len() != 2 || m.Readings() != 2 {
+	if !gptest.SameBits(before, snapshot(g)) || m.Len() != 2 || m.Readings() != 2 {
 		t.Error("a refused reading changed the memory")
 	}
 	// Without noise, two readings of one setting are their mean.
-	m = NewMemory(New(kernels.SquaredExponential(1, []float64{1}), 2), DefaultMemoryRule())
+	m = gpcore.NewMemory(gpcore.New(kernels.SquaredExponential(1, []float64{1}), 2), gpcore.DefaultMemoryRule())
 	for i := range 2 {
 		if _, err := m.Add([]float64{1}, float64(i), 0); err != nil {
 			t.Fatal(err)
@@ -184,14 +186,14 @@ func TestMemoryRefuses(t *testing.T) {
 			t.Error("a memory of a process with observations was made")
 		}
 	}()
-	NewMemory(g, DefaultMemoryRule())
+	gpcore.NewMemory(g, gpcore.DefaultMemoryRule())
 }
 
 func TestMemoryRuleInWords(t *testing.T) {
-	for r, want := range map[MemoryRule]string{
-		DefaultMemoryRule(): "within 0.1 prior standard deviations",
-		{Drift: true}:       "nothing merges",
-		{}:                  "merge into a weighted observation; when full",
+	for r, want := range map[gpcore.MemoryRule]string{
+		gpcore.DefaultMemoryRule(): "within 0.1 prior standard deviations",
+		{Drift: true}:              "nothing merges",
+		{}:                         "merge into a weighted observation; when full",
 	} {
 		if !strings.Contains(r.String(), want) {
 			t.Errorf("%q does not say %q", r, want)
@@ -204,13 +206,13 @@ func TestMemoryAllocatesNothing(t *testing.T) {
 	k := kernels.Matern52(1, []float64{0.3, 0.3})
 	var x [][]float64
 	for range 100 {
-		x = append(x, point(rng, 2))
+		x = append(x, gptest.Point(rng, 2))
 	}
-	for name, s := range map[string]Store{
-		"process":   New(k, 40),
-		"prior set": NewPriorSet([]Prior{{Kernel: k}, {Kernel: kernels.SquaredExponential(2, []float64{0.2, 0.5}), Mean: 1}}, 40),
+	for name, s := range map[string]gpcore.Store{
+		"process":   gpcore.New(k, 40),
+		"prior set": gpcore.NewPriorSet([]gpcore.Prior{{Kernel: k}, {Kernel: kernels.SquaredExponential(2, []float64{0.2, 0.5}), Mean: 1}}, 40),
 	} {
-		m := NewMemory(s, DefaultMemoryRule())
+		m := gpcore.NewMemory(s, gpcore.DefaultMemoryRule())
 		i := 0
 		add := func() {
 			i++

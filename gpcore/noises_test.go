@@ -1,10 +1,12 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
@@ -12,20 +14,20 @@ import (
 // bounds are close to one.
 func TestTrackNoisesCertificate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
-	rule := NoiseRule{Exact: 0, Tau: 0.05, Max: 6}
+	rule := gpcore.NoiseRule{Exact: 0, Tau: 0.05, Max: 6}
 	const n = 60
-	g := New(kernels.Matern52(1, []float64{0.3, 0.3}), n)
+	g := gpcore.New(kernels.Matern52(1, []float64{0.3, 0.3}), n)
 	want := make([]float64, n)
 	for i := range n {
 		want[i] = 0.01 + 0.1*rng.Float64()
-		if err := g.Append(point(rng, 2), rng.NormFloat64(), want[i]); err != nil {
+		if err := g.Append(gptest.Point(rng, 2), rng.NormFloat64(), want[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	exact := g.Clone()
 	var x []float64
 	for range 50 {
-		x = append(x, point(rng, 2)...)
+		x = append(x, gptest.Point(rng, 2)...)
 	}
 	gm, gv, em, ev := make([]float64, 50), make([]float64, 50), make([]float64, 50), make([]float64, 50)
 	for step := range 40 {
@@ -54,11 +56,11 @@ func TestTrackNoisesCertificate(t *testing.T) {
 			}
 		}
 	}
-	r, err := g.TrackNoises(want, NoiseRule{Tau: 0.01, Max: n})
+	r, err := g.TrackNoises(want, gpcore.NoiseRule{Tau: 0.01, Max: n})
 	if err != nil || r.Pending != 0 || r.SDHigh > math.Sqrt(1.01)+1e-12 {
 		t.Fatal(r, err)
 	}
-	if r, err = g.TrackNoises(want, DefaultNoiseRule()); err != nil || !r.Exact || r.SDLow != 1 || r.SDHigh != 1 {
+	if r, err = g.TrackNoises(want, gpcore.DefaultNoiseRule()); err != nil || !r.Exact || r.SDLow != 1 || r.SDHigh != 1 {
 		t.Fatal(r, err)
 	}
 	for i, w := range want {
@@ -66,7 +68,7 @@ func TestTrackNoisesCertificate(t *testing.T) {
 			t.Fatal("exact tracking left another noise")
 		}
 	}
-	if _, err := g.TrackNoises(want[1:], rule); err != ErrShape {
+	if _, err := g.TrackNoises(want[1:], rule); err != gpcore.ErrShape {
 		t.Fatal(err)
 	}
 }
@@ -74,15 +76,15 @@ func TestTrackNoisesCertificate(t *testing.T) {
 func TestLeaveOneOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
 	const n = 30
-	g := New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), n)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), n)
 	for range n {
-		if err := g.Append(point(rng, 2), rng.NormFloat64(), 0.05); err != nil {
+		if err := g.Append(gptest.Point(rng, 2), rng.NormFloat64(), 0.05); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// Through updates the diagonal of K^-1 is kept, not recomputed.
 	for range 200 {
-		_ = g.Replace(rng.IntN(n), point(rng, 2), rng.NormFloat64(), 0.02+0.1*rng.Float64())
+		_ = g.Replace(rng.IntN(n), gptest.Point(rng, 2), rng.NormFloat64(), 0.02+0.1*rng.Float64())
 		_ = g.SetNoise(rng.IntN(n), 0.02+0.1*rng.Float64())
 		_ = g.SetNoise(rng.IntN(n), 1e5*rng.Float64())
 	}
@@ -92,13 +94,13 @@ func TestLeaveOneOut(t *testing.T) {
 	for i := range n {
 		var m, v [1]float64
 		g.Predict(m[:], v[:], g.X(i))
-		if !agree(fitted[i], m[0], 1e-10) {
+		if !gptest.Agree(fitted[i], m[0], 1e-10) {
 			t.Fatalf("fitted mean %g, want %g", fitted[i], m[0])
 		}
 		c := g.Clone()
 		_ = c.Remove(i)
 		c.Predict(m[:], v[:], g.X(i))
-		if !agree(mean[i], m[0], 1e-9) || math.Abs(variance[i]/(v[0]+g.NoiseVariance(i))-1) > 1e-9 {
+		if !gptest.Agree(mean[i], m[0], 1e-9) || math.Abs(variance[i]/(v[0]+g.NoiseVariance(i))-1) > 1e-9 {
 			t.Fatalf("without %d: %g, %g, want %g, %g", i, mean[i], variance[i], m[0], v[0]+g.NoiseVariance(i))
 		}
 	}
@@ -107,12 +109,12 @@ func TestLeaveOneOut(t *testing.T) {
 func TestAuditSeesDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	const n = 40
-	g := New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), n)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), n)
 	if _, r := g.Audit(); r != 0 {
 		t.Fatal("an empty process has a residual")
 	}
 	for range n {
-		if err := g.Append(point(rng, 2), rng.NormFloat64(), 1e-4); err != nil {
+		if err := g.Append(gptest.Point(rng, 2), rng.NormFloat64(), 1e-4); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,8 +132,8 @@ func TestAuditSeesDamage(t *testing.T) {
 	if w := round(); w > 1e-13 {
 		t.Errorf("residual %g of a sound factor", w)
 	}
-	g.m.Factor.W[20*g.m.Factor.Stride+7] *= 1.001
-	g.m.Factor.FinishTargets(0)
+	g.Model().Factor.W[20*g.Model().Factor.Stride+7] *= 1.001
+	g.Model().Factor.FinishTargets(0)
 	if w := round(); w < 1e-8 {
 		t.Errorf("residual %g of a damaged factor", w)
 	}

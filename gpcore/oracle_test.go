@@ -1,9 +1,10 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math"
 	"math/big"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
@@ -22,16 +23,16 @@ const oracleBits = 160
 func bigFloat(v float64) *big.Float { return new(big.Float).SetPrec(oracleBits).SetFloat64(v) }
 
 // gram is the covariance of the data by the process's own panels.
-func gram(g *GP) [][]float64 {
+func gram(g *gpcore.GP) [][]float64 {
 	n, d := g.Len(), g.Dim()
-	r := model.NewView(g.m)
+	r := model.NewView(g.Model())
 	k := make([][]float64, n)
 	for i := range k {
 		k[i] = make([]float64, n)
 	}
 	for c := 0; c < n; c += vec.Lanes {
 		m := min(vec.Lanes, n-c)
-		r.Load(g.m.Points.X[c*d:], m)
+		r.Load(g.Model().Points.X[c*d:], m)
 		r.Covariances()
 		for i := range n {
 			copy(k[i][c:c+m], r.B[i*vec.Lanes:])
@@ -48,7 +49,7 @@ func gram(g *GP) [][]float64 {
 
 // newOracle returns nil where the covariances, as rounded, are not positive
 // definite.
-func newOracle(g *GP) *oracle {
+func newOracle(g *gpcore.GP) *oracle {
 	n := g.Len()
 	k := gram(g)
 	o := &oracle{n: n, l: make([][]*big.Float, n)}
@@ -97,9 +98,9 @@ func (o *oracle) solve(b []float64) []*big.Float {
 }
 
 // predict is the posterior at each point.
-func (o *oracle) predict(g *GP, x []float64) (mean, variance []float64) {
+func (o *oracle) predict(g *gpcore.GP, x []float64) (mean, variance []float64) {
 	d := g.Dim()
-	r := model.NewView(g.m)
+	r := model.NewView(g.Model())
 	t := new(big.Float).SetPrec(oracleBits)
 	k := make([]float64, o.n)
 	for ; len(x) > 0; x = x[d:] {
@@ -136,7 +137,7 @@ func (o *oracle) logLikelihood() float64 {
 
 // worst is the largest error of the process at the points x: of the mean
 // absolute, of the variance relative to itself.
-func (o *oracle) worst(g *GP, x []float64) (mean, variance float64) {
+func (o *oracle) worst(g *gpcore.GP, x []float64) (mean, variance float64) {
 	m := len(x) / g.Dim()
 	gm, gv := make([]float64, m), make([]float64, m)
 	g.Predict(gm, gv, x)

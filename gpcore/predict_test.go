@@ -1,25 +1,27 @@
-package gpcore
+package gpcore_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // Several readers at once see what one sees.
 func TestReadersRunConcurrently(t *testing.T) {
 	rng := rand.New(rand.NewPCG(63, 64))
-	g := New(kernels.Sum(cube(), kernels.Constant(0.5, 3)), 50)
+	g := gpcore.New(kernels.Sum(gptest.Cube(), kernels.Constant(0.5, 3)), 50)
 	for range 50 {
-		if err := g.Append(point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
+		if err := g.Append(gptest.Point(rng, 3), rng.NormFloat64(), 0.1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	x := make([]float64, 0, 300)
 	for range 100 {
-		x = append(x, point(rng, 3)...)
+		x = append(x, gptest.Point(rng, 3)...)
 	}
 	mean, variance := make([]float64, 100), make([]float64, 100)
 	dm, dv := make([]float64, 300), make([]float64, 300)
@@ -31,7 +33,7 @@ func TestReadersRunConcurrently(t *testing.T) {
 			a, b, c, d := make([]float64, 100), make([]float64, 100), make([]float64, 300), make([]float64, 300)
 			for range 20 {
 				r.PredictGrads(a, b, c, d, x)
-				if !sameBits(a, mean) || !sameBits(b, variance) || !sameBits(c, dm) || !sameBits(d, dv) {
+				if !gptest.SameBits(a, mean) || !gptest.SameBits(b, variance) || !gptest.SameBits(c, dm) || !gptest.SameBits(d, dv) {
 					done <- fmt.Errorf("a concurrent reader saw something else")
 					return
 				}

@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"errors"
@@ -7,12 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
-func threePriors() []Prior {
+func threePriors() []gpcore.Prior {
 	l := []float64{0.3, 0.3}
-	return []Prior{
+	return []gpcore.Prior{
 		{Kernel: kernels.SquaredExponential(1, l), NoiseVariance: 0.01},
 		{Kernel: kernels.Matern32(2, l), Mean: 1, NoiseVariance: 0.02, Weight: 0.5},
 		{Kernel: kernels.Linear([]float64{1, 1}), Mean: -1, NoiseVariance: 0.5},
@@ -23,9 +25,9 @@ func threePriors() []Prior {
 // and the probabilities follow by Bayes' rule.
 func TestPriorSetEvidence(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
-	s := NewPriorSet(threePriors(), 30)
+	s := gpcore.NewPriorSet(threePriors(), 30)
 	for range 25 {
-		x := point(rng, 2)
+		x := gptest.Point(rng, 2)
 		if err := s.Append(x, math.Sin(6*x[0])+0.1*rng.NormFloat64(), 0.001); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +35,7 @@ func TestPriorSetEvidence(t *testing.T) {
 	want := make([]float64, 3)
 	for i := range want {
 		ll := s.Member(i).LogLikelihood()
-		if !agree(s.LogEvidence(i), ll, 1e-10) {
+		if !gptest.Agree(s.LogEvidence(i), ll, 1e-10) {
 			t.Fatalf("evidence %g of prior %d, likelihood %g", s.LogEvidence(i), i, ll)
 		}
 		want[i] = math.Exp(ll-s.LogEvidence(s.Best())) * []float64{1, 0.5, 1}[i]
@@ -42,7 +44,7 @@ func TestPriorSetEvidence(t *testing.T) {
 	p := make([]float64, 3)
 	s.Probabilities(p)
 	for i := range p {
-		if !agree(p[i], want[i]/sum, 1e-10) {
+		if !gptest.Agree(p[i], want[i]/sum, 1e-10) {
 			t.Fatalf("probabilities %v", p)
 		}
 	}
@@ -50,7 +52,7 @@ func TestPriorSetEvidence(t *testing.T) {
 		t.Fatal("best is not the most probable")
 	}
 	// The mixture by its definition.
-	x := point(rng, 2)
+	x := gptest.Point(rng, 2)
 	var m, v, mm, mv [1]float64
 	s.PredictMixture(mm[:], mv[:], x)
 	var mean, square float64
@@ -65,7 +67,7 @@ func TestPriorSetEvidence(t *testing.T) {
 		mean += p[i] * m[0]
 		square += p[i] * (v[0] + m[0]*m[0])
 	}
-	if !agree(mm[0], mean, 1e-12) || !agree(mv[0], square-mean*mean, 1e-12) {
+	if !gptest.Agree(mm[0], mean, 1e-12) || !gptest.Agree(mv[0], square-mean*mean, 1e-12) {
 		t.Fatal("mixture")
 	}
 }
@@ -74,7 +76,7 @@ func TestPriorSetEvidence(t *testing.T) {
 // 0.0035; five of them are allowed.
 func TestPriorSetDraw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
-	s := NewPriorSet(threePriors(), 5)
+	s := gpcore.NewPriorSet(threePriors(), 5)
 	_ = s.Append([]float64{0.5, 0.5}, 0.2, 0.1)
 	p, got := make([]float64, 3), make([]float64, 3)
 	s.Probabilities(p)
@@ -89,7 +91,7 @@ func TestPriorSetDraw(t *testing.T) {
 }
 
 func TestPriorSetElimination(t *testing.T) {
-	s := NewPriorSet(threePriors(), 5)
+	s := gpcore.NewPriorSet(threePriors(), 5)
 	_ = s.Append([]float64{0.5, 0.5}, 0.2, 0.1)
 	if err := s.Eliminate(1); err != nil || s.Alive(1) {
 		t.Fatal(err)
@@ -110,19 +112,19 @@ func TestPriorSetElimination(t *testing.T) {
 		}
 	}
 	_ = s.Eliminate(2)
-	if err := s.Eliminate(0); err != ErrLastPrior || s.Best() != 0 {
+	if err := s.Eliminate(0); err != gpcore.ErrLastPrior || s.Best() != 0 {
 		t.Fatal(err)
 	}
 }
 
 // A change that one member cannot make is made by none.
 func TestPriorSetFailsAsAWhole(t *testing.T) {
-	s := NewPriorSet([]Prior{
+	s := gpcore.NewPriorSet([]gpcore.Prior{
 		{Kernel: kernels.Matern32(1, []float64{0.1})},
 		{Kernel: kernels.SquaredExponential(1, []float64{1e9})}, // all points are one
 	}, 4)
 	snapshot := func() []float64 {
-		return slices.Concat(snapshot(s.Member(0)), snapshot(s.Member(1)), s.evidence)
+		return slices.Concat(snapshot(s.Member(0)), snapshot(s.Member(1)), []float64{s.LogEvidence(0), s.LogEvidence(1)})
 	}
 	if err := s.Append([]float64{0}, 1, 0.1); err != nil {
 		t.Fatal(err)
@@ -146,7 +148,7 @@ func TestPriorSetFailsAsAWhole(t *testing.T) {
 			t.Errorf("case %d succeeded", i)
 		}
 	}
-	if !sameBits(before, snapshot()) {
+	if !gptest.SameBits(before, snapshot()) {
 		t.Error("a failed change left traces")
 	}
 }
@@ -155,11 +157,11 @@ func TestPriorSetFailsAsAWhole(t *testing.T) {
 // each member is that of all its readings, and the evidence their density.
 func TestPriorSetMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 46))
-	s, all := NewPriorSet(threePriors(), 10), NewPriorSet(threePriors(), 100)
-	m := NewMemory(s, DefaultMemoryRule())
+	s, all := gpcore.NewPriorSet(threePriors(), 10), gpcore.NewPriorSet(threePriors(), 100)
+	m := gpcore.NewMemory(s, gpcore.DefaultMemoryRule())
 	var settings [][]float64
 	for range 8 {
-		settings = append(settings, point(rng, 2))
+		settings = append(settings, gptest.Point(rng, 2))
 	}
 	for range 60 {
 		x, y, noise := settings[rng.IntN(8)], rng.NormFloat64(), 0.01+rng.Float64()
@@ -172,24 +174,24 @@ func TestPriorSetMemory(t *testing.T) {
 	}
 	var mean, variance, wm, wv [1]float64
 	for i := range s.Size() {
-		if !agree(s.LogEvidence(i), all.LogEvidence(i), 1e-9) {
+		if !gptest.Agree(s.LogEvidence(i), all.LogEvidence(i), 1e-9) {
 			t.Errorf("prior %d: evidence %g, want %g", i, s.LogEvidence(i), all.LogEvidence(i))
 		}
-		x := point(rng, 2)
+		x := gptest.Point(rng, 2)
 		s.Predict(i, mean[:], variance[:], x)
 		all.Predict(i, wm[:], wv[:], x)
-		if !agree(mean[0], wm[0], 1e-9) || !agree(variance[0], wv[0], 1e-9) {
+		if !gptest.Agree(mean[0], wm[0], 1e-9) || !gptest.Agree(variance[0], wv[0], 1e-9) {
 			t.Errorf("prior %d: %g, %g; want %g, %g", i, mean[0], variance[0], wm[0], wv[0])
 		}
 	}
 	// When full, near readings join everywhere.
 	for range 40 {
-		if _, err := m.Add(point(rng, 2), 1, 0.1); err != nil {
+		if _, err := m.Add(gptest.Point(rng, 2), 1, 0.1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c, err := m.Add([]float64{m.Observation(3).X[0] + 0.01, m.Observation(3).X[1]}, 1, 0.1)
-	if err != nil || c.Kind != Merged {
+	if err != nil || c.Kind != gpcore.Merged {
 		t.Fatal(c, err)
 	}
 	for i := range s.Size() {
@@ -201,18 +203,18 @@ func TestPriorSetMemory(t *testing.T) {
 
 // A target that only one of the priors can take changes none.
 func TestPriorSetTargetIsWholeOrNot(t *testing.T) {
-	s := NewPriorSet([]Prior{{Kernel: cube()}, {Kernel: cube(), Mean: -0.9e100}}, 3)
+	s := gpcore.NewPriorSet([]gpcore.Prior{{Kernel: gptest.Cube()}, {Kernel: gptest.Cube(), Mean: -0.9e100}}, 3)
 	if err := s.Append([]float64{0, 0, 0}, 1, 0.1); err != nil {
 		t.Fatal(err)
 	}
 	before := [][]float64{snapshot(s.Member(0)), snapshot(s.Member(1))}
 	for _, y := range []float64{0.5e100, 1e101, math.NaN()} {
-		var bad *ValueError
+		var bad *gpcore.ValueError
 		if err := s.SetTarget(0, y); !errors.As(err, &bad) {
 			t.Errorf("target %g: %v", y, err)
 		}
 		for i, was := range before {
-			if !sameBits(was, snapshot(s.Member(i))) {
+			if !gptest.SameBits(was, snapshot(s.Member(i))) {
 				t.Errorf("target %g was refused and changed prior %d", y, i)
 			}
 		}
@@ -223,13 +225,13 @@ func TestPriorSetTargetIsWholeOrNot(t *testing.T) {
 // the density of each target.
 func TestPriorSetReadings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
-	plain, own := NewPriorSet(threePriors(), 12), NewPriorSet(threePriors(), 12)
+	plain, own := gpcore.NewPriorSet(threePriors(), 12), gpcore.NewPriorSet(threePriors(), 12)
 	for k := range 20 {
-		x, y := point(rng, 2), rng.NormFloat64()
-		each := make([]Reading, 3)
+		x, y := gptest.Point(rng, 2), rng.NormFloat64()
+		each := make([]gpcore.Reading, 3)
 		for i := range each {
 			p := own.Prior(i)
-			each[i] = Reading{y - p.Mean, 0.001 + p.NoiseVariance}
+			each[i] = gpcore.Reading{y - p.Mean, 0.001 + p.NoiseVariance}
 		}
 		var err, want error
 		if k < 12 {
@@ -252,7 +254,7 @@ func TestPriorSetReadings(t *testing.T) {
 	g.Weights(weights)
 	g.FittedMeans(means)
 	for i := range weights {
-		if !agree(means[i], g.Target(i)-g.NoiseVariance(i)*weights[i], 1e-12) {
+		if !gptest.Agree(means[i], g.Target(i)-g.NoiseVariance(i)*weights[i], 1e-12) {
 			t.Errorf("weight %d", i)
 		}
 	}
@@ -260,11 +262,11 @@ func TestPriorSetReadings(t *testing.T) {
 	p, q := make([]float64, 3), make([]float64, 3)
 	plain.Probabilities(p)
 	own.Probabilities(q)
-	if !agree(q[1]/q[0], 3*p[1]/p[0], 1e-12) {
+	if !gptest.Agree(q[1]/q[0], 3*p[1]/p[0], 1e-12) {
 		t.Errorf("probabilities %v, before %v", q, p)
 	}
 	// A reading that one prior cannot take leaves all as they were.
-	if err := own.ReplaceEach(0, []float64{0.1, 0.2}, []Reading{{1, 1}, {math.NaN(), 1}, {1, 1}}); err == nil {
+	if err := own.ReplaceEach(0, []float64{0.1, 0.2}, []gpcore.Reading{{1, 1}, {math.NaN(), 1}, {1, 1}}); err == nil {
 		t.Error("NaN was taken")
 	}
 	if g := own.Member(0); g.X(0)[0] == 0.1 || g.Len() != 12 {

@@ -1,4 +1,4 @@
-package gpcore
+package gpcore_test
 
 import (
 	"errors"
@@ -7,7 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"pgregory.net/rapid"
@@ -21,7 +23,7 @@ type plain struct {
 
 // machine drives a process and its plain list through the same random operations.
 type machine struct {
-	g       *GP
+	g       *gpcore.GP
 	m       plain
 	kernels []kernels.Kernel // of one dimension
 	noise   *rapid.Generator[float64]
@@ -60,9 +62,9 @@ func (s *machine) do(t *rapid.T, op func() error, apply func()) {
 	switch err := op(); {
 	case err == nil:
 		apply()
-	case errors.Is(err, ErrNotPositiveDefinite) && !s.vouched,
-		errors.Is(err, ErrFull) && s.g.Len() == s.g.Cap(), errors.Is(err, ErrIndex) && s.g.Len() == 0:
-		if !sameBits(before, snapshot(s.g)) {
+	case errors.Is(err, gpcore.ErrNotPositiveDefinite) && !s.vouched,
+		errors.Is(err, gpcore.ErrFull) && s.g.Len() == s.g.Cap(), errors.Is(err, gpcore.ErrIndex) && s.g.Len() == 0:
+		if !gptest.SameBits(before, snapshot(s.g)) {
 			t.Fatalf("%v changed the process", err)
 		}
 	default:
@@ -197,7 +199,7 @@ func (s *machine) Rebuild(t *rapid.T) {
 		return err
 	}, func() {
 		if s.next == nil || !done {
-			if done != (s.next == nil) || !sameBits(before, snapshot(s.g)) {
+			if done != (s.next == nil) || !gptest.SameBits(before, snapshot(s.g)) {
 				t.Fatalf("a rebuild that is not over: done %v, or it changed the process", done)
 			}
 			return
@@ -224,7 +226,7 @@ func (s *machine) Check(t *rapid.T) {
 			t.Fatal("not finite")
 		}
 	}
-	checkPadding(t, s.g.m.Factor)
+	checkPadding(t, s.g.Model().Factor)
 	var x []float64
 	for i := range min(n, 3) {
 		x = append(x, s.m.x[n-1-i]...)
@@ -263,13 +265,13 @@ func (s *machine) Check(t *rapid.T) {
 // weights are the sums of absolute values of K^-1 k(x) and of K^-1 y.
 func (s *machine) weights(x []float64) (u, alpha float64) {
 	g := s.g
-	view, solved := g.m.Self, make([]float64, vec.Up24(g.Cap()))
+	view, solved := g.Model().Self, make([]float64, vec.Up24(g.Cap()))
 	view.Follow()
 	view.Single(x, false)
-	g.m.Factor.Solve(view.K, view.L, solved)
+	g.Model().Factor.Solve(view.K, view.L, solved)
 	for i := range g.Len() {
 		u += math.Abs(solved[i])
-		alpha += math.Abs(g.m.Factor.Alpha[i])
+		alpha += math.Abs(g.Model().Factor.Alpha[i])
 	}
 	return u, alpha
 }
@@ -294,7 +296,7 @@ func TestAnySequence(t *testing.T) {
 			l := []float64{0.3, 0.5}[:d]
 			kernels := []kernels.Kernel{kernels.SquaredExponential(1, l), kernels.Matern52(1, l)}
 			k := rapid.SampledFrom(kernels).Draw(t, "kernel")
-			s := &machine{g: New(k, capacity), kernels: kernels, noise: c.noise, slack: c.slack, vouched: c.vouched}
+			s := &machine{g: gpcore.New(k, capacity), kernels: kernels, noise: c.noise, slack: c.slack, vouched: c.vouched}
 			t.Repeat(map[string]func(*rapid.T){
 				"": s.Check, "append": s.Append, "append again": s.Append, "remove": s.Remove, "replace": s.Replace,
 				"noise": s.SetNoise, "target": s.SetTarget, "targets": s.SetTargets,
@@ -307,7 +309,7 @@ func TestAnySequence(t *testing.T) {
 func TestBadValuesAreNamed(t *testing.T) {
 	k := kernels.SquaredExponential(1, []float64{1, 1})
 	nan, inf := math.NaN(), math.Inf(1)
-	g := New(k, 4)
+	g := gpcore.New(k, 4)
 	for i := range 3 {
 		if err := g.Append([]float64{float64(i), 0}, 1, 0.1); err != nil {
 			t.Fatal(err)
@@ -331,23 +333,23 @@ func TestBadValuesAreNamed(t *testing.T) {
 		{g.SetNoise(1, nan), "gpcore: noise variance[1] = NaN must be finite and not negative"},
 		{g.SetNoises([]float64{1, 1, -2}), "gpcore: noise variance[2] = -2 must be finite and not negative"},
 		{g.Load([]float64{1, 2, nan, 4}, []float64{1, 2}, []float64{1, 1}), "gpcore: x[2] = NaN must be finite"},
-		{g.Load([]float64{1, 2}, []float64{1, 2}, []float64{1, 1}), ErrShape.Error()},
-		{g.Load(make([]float64, 10), make([]float64, 5), make([]float64, 5)), ErrFull.Error()},
-		{g.SetTargets([]float64{1}), ErrShape.Error()},
-		{g.Remove(3), ErrIndex.Error()},
-		{g.Remove(-1), ErrIndex.Error()},
-		{g.Replace(3, []float64{0, 0}, 1, 1), ErrIndex.Error()},
-		{g.SetKernel(kernels.SquaredExponential(1, []float64{1})), ErrShape.Error()},
+		{g.Load([]float64{1, 2}, []float64{1, 2}, []float64{1, 1}), gpcore.ErrShape.Error()},
+		{g.Load(make([]float64, 10), make([]float64, 5), make([]float64, 5)), gpcore.ErrFull.Error()},
+		{g.SetTargets([]float64{1}), gpcore.ErrShape.Error()},
+		{g.Remove(3), gpcore.ErrIndex.Error()},
+		{g.Remove(-1), gpcore.ErrIndex.Error()},
+		{g.Replace(3, []float64{0, 0}, 1, 1), gpcore.ErrIndex.Error()},
+		{g.SetKernel(kernels.SquaredExponential(1, []float64{1})), gpcore.ErrShape.Error()},
 	} {
 		if fmt.Sprint(c.err) != c.want {
 			t.Errorf("case %d: %q, want %q", i, c.err, c.want)
 		}
 	}
-	if !sameBits(before, snapshot(g)) {
+	if !gptest.SameBits(before, snapshot(g)) {
 		t.Error("a refused value changed the process")
 	}
 	// A kernel that overflows is refused as well.
-	lin := New(kernels.Linear([]float64{1e200}), 3)
+	lin := gpcore.New(kernels.Linear([]float64{1e200}), 3)
 	if err := lin.Append([]float64{1e80}, 1, 1); err == nil {
 		t.Error("an infinite covariance was accepted")
 	}

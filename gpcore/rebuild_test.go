@@ -1,16 +1,18 @@
-package gpcore
+package gpcore_test
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // rebuildRun is a process under rebuild and the noises that it must end with.
 type rebuildRun struct {
-	g      *GP
+	g      *gpcore.GP
 	rng    *rand.Rand
 	expect []float64
 }
@@ -23,7 +25,7 @@ func (r *rebuildRun) disturb() error {
 	switch r.rng.IntN(5) {
 	case 0:
 		r.expect = append(slices.Delete(r.expect, i, i+1), v)
-		return g.Replace(i, point(r.rng, 2), r.rng.NormFloat64(), v)
+		return g.Replace(i, gptest.Point(r.rng, 2), r.rng.NormFloat64(), v)
 	case 1:
 		r.expect = slices.Delete(r.expect, i, i+1)
 		return g.Remove(i)
@@ -32,7 +34,7 @@ func (r *rebuildRun) disturb() error {
 			return nil
 		}
 		r.expect = append(r.expect, v)
-		return g.Append(point(r.rng, 2), r.rng.NormFloat64(), v)
+		return g.Append(gptest.Point(r.rng, 2), r.rng.NormFloat64(), v)
 	case 3:
 		r.expect[i] = 1e3 * v
 		return g.SetNoise(i, 1e3*v)
@@ -44,12 +46,12 @@ func (r *rebuildRun) disturb() error {
 // whatever happens to the observations meanwhile.
 func TestRebuildFollowsChanges(t *testing.T) {
 	for seed := range uint64(30) {
-		r := &rebuildRun{g: New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 90), rng: rand.New(rand.NewPCG(seed, 5))}
+		r := &rebuildRun{g: gpcore.New(kernels.SquaredExponential(1, []float64{0.3, 0.3}), 90), rng: rand.New(rand.NewPCG(seed, 5))}
 		g := r.g
 		for range 70 {
 			v := r.noise()
 			r.expect = append(r.expect, v)
-			if err := g.Append(point(r.rng, 2), r.rng.NormFloat64(), v); err != nil {
+			if err := g.Append(gptest.Point(r.rng, 2), r.rng.NormFloat64(), v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -69,11 +71,11 @@ func TestRebuildFollowsChanges(t *testing.T) {
 		if steps < 3 {
 			t.Fatalf("rebuilt in %d steps", steps)
 		}
-		if !slices.Equal(r.expect, g.m.Factor.Noise[:g.Len()]) || g.Kernel() != k {
+		if !slices.Equal(r.expect, g.Model().Factor.Noise[:g.Len()]) || g.Kernel() != k {
 			t.Fatal("noises or kernel after the rebuild are not the expected ones")
 		}
 		compare(t, g, r.rng)
-		checkPadding(t, g.m.Factor)
+		checkPadding(t, g.Model().Factor)
 		mean, want := make([]float64, 1), make([]float64, 1)
 		reader.Predict(mean, nil, []float64{0.4, 0.6})
 		g.Predict(want, nil, []float64{0.4, 0.6})
@@ -108,7 +110,7 @@ func (r *rebuildRun) run(t *testing.T) (steps int) {
 }
 
 func TestRebuildFails(t *testing.T) {
-	g := New(kernels.SquaredExponential(1, []float64{0.3}), 40)
+	g := gpcore.New(kernels.SquaredExponential(1, []float64{0.3}), 40)
 	for i := range 40 {
 		if err := g.Append([]float64{float64(i)}, 1, 0.01); err != nil {
 			t.Fatal(err)
@@ -119,22 +121,22 @@ func TestRebuildFails(t *testing.T) {
 	if err := g.StartRebuild(kernels.SquaredExponential(1, []float64{1e9}), make([]float64, 40)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Rebuild(24); err != ErrNotPositiveDefinite {
+	if _, err := g.Rebuild(24); err != gpcore.ErrNotPositiveDefinite {
 		t.Fatal(err)
 	}
 	if a, b := g.Rebuilding(); a != 0 || b != 0 {
 		t.Fatal("a failed rebuild goes on")
 	}
-	if !sameBits(before, snapshot(g)) {
+	if !gptest.SameBits(before, snapshot(g)) {
 		t.Fatal("a failed rebuild changed the process")
 	}
 	if done, err := g.Rebuild(24); !done || err != nil {
 		t.Fatal("without a rebuild there is nothing to do")
 	}
-	if err := g.StartRebuild(kernels.Constant(1, 2), nil); err != ErrShape {
+	if err := g.StartRebuild(kernels.Constant(1, 2), nil); err != gpcore.ErrShape {
 		t.Fatal(err)
 	}
-	if err := g.StartRebuild(kernels.Constant(1, 1), []float64{1}); err != ErrShape {
+	if err := g.StartRebuild(kernels.Constant(1, 1), []float64{1}); err != gpcore.ErrShape {
 		t.Fatal(err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package gpcore
+package gpcore_test
 
 import (
 	"time"

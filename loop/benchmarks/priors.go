@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/gpcore/sampling"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
@@ -58,11 +59,11 @@ type arms struct {
 	priors []prior
 	x      []float64
 	mutex  sync.Mutex
-	finite []*gpcore.Finite
+	finite []*sampling.Finite
 }
 
 func newArms(name string, priors []prior) *arms {
-	a := &arms{name: name, priors: priors, x: make([]float64, priorsArms), finite: make([]*gpcore.Finite, len(priors))}
+	a := &arms{name: name, priors: priors, x: make([]float64, priorsArms), finite: make([]*sampling.Finite, len(priors))}
 	for i := range a.x {
 		a.x[i] = priorsHigh * float64(i) / (priorsArms - 1)
 	}
@@ -76,7 +77,7 @@ func (a *arms) draw(k int, f []float64, rng *rand.Rand) error {
 	chosen := a.priors[k]
 	kernel := chosen.kernel(1)
 	if a.finite[k] == nil {
-		made, err := gpcore.NewFinite(kernel, a.x)
+		made, err := sampling.NewFinite(kernel, a.x)
 		if err != nil {
 			return fmt.Errorf("priors/%s: prior %q: %w", a.name, chosen.name, err)
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/sobol"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -98,7 +98,7 @@ func TestFidelityAtTheTarget(t *testing.T) {
 	s := fidelitySpec(8)
 	s.Fidelity = nil
 	_, options = allOptions(t, s, 12)
-	if _, ok := options[0].Objective.(*gpcore.Expected); !ok {
+	if _, ok := options[0].Objective.(*expectations.Expected); !ok {
 		t.Errorf("without a fidelity the objective is %T", options[0].Objective)
 	}
 }

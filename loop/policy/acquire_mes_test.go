@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/sobol"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -80,7 +80,7 @@ func TestInformationOptions(t *testing.T) {
 		maxima := maximaOf(t, d, count)
 		for i, o := range options {
 			got, want := valuesAt(o, settings[i])[0], 0.0
-			nodes, _ := o.Objective.(*gpcore.Expected).Rules()
+			nodes, _ := o.Objective.(*expectations.Expected).Rules()
 			x := append([]float64(nil), 0, 0, 0)
 			copy(x, settings[i])
 			for q, w := range nodes.Weight {

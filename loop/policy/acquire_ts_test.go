@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -219,7 +220,7 @@ func TestControlSetsShareASample(t *testing.T) {
 // slopes compares an option's gradient with central differences.
 func slopes(t *testing.T, o acquisition.Option, x []float64) {
 	t.Helper()
-	g, ok := o.Objective.(gpcore.Differentiable)
+	g, ok := o.Objective.(search.Differentiable)
 	if !ok {
 		t.Fatalf("option of set %d has no gradient", o.Set)
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/confidence"
 	"github.com/labtuner/tuner/loop/policy/constraint"
@@ -83,7 +83,7 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*deciding,
 		Goal: acquisition.NewGoal(e.target, e.criterion.Environment, e.model.Rules, e.fidelity(), step), Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
 		Played: func(set int) []float64 { return e.playedPoints(set, false) },
 		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
-	out.Search = func(options []acquisition.Option, slack float64) ([]gpcore.Maximum, error) {
+	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {
 		return e.search(out, options, slack)
 	}
 	var err error
@@ -118,8 +118,8 @@ func (e *engine) options(d *deciding) ([]acquisition.Option, error) {
 }
 
 // search is decision.search.
-func (e *engine) search(d *deciding, options []acquisition.Option, slack float64) ([]gpcore.Maximum, error) {
-	problems := make([]gpcore.Problem, len(options))
+func (e *engine) search(d *deciding, options []acquisition.Option, slack float64) ([]search.Maximum, error) {
+	problems := make([]search.Problem, len(options))
 	centres := slices.Clone(d.Incumbents)
 	if e.costs.Move != nil { // the cheapest place is where things are
 		centres = append(centres, e.costs.Last)
@@ -133,7 +133,7 @@ func (e *engine) search(d *deciding, options []acquisition.Option, slack float64
 	for _, o := range options {
 		low, high = min(low, o.Offset), max(high, o.Offset)
 	}
-	s, err := gpcore.NewSearch(problems, gpcore.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: slack + high - low})
+	s, err := search.New(problems, search.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: slack + high - low})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (e *engine) tried(set int) func(x []float64) float64 {
 
 // walled is the option's objective with its penalties: where constraints are not kept,
 // where steps failed, what Once forbids, and what the rest of the budget cannot pay.
-func (e *engine) walled(d *deciding, o acquisition.Option) gpcore.Objective {
+func (e *engine) walled(d *deciding, o acquisition.Option) search.Objective {
 	out, v := d.Keeper.Keep(o.Objective, o.Set), e.excluded[o.Set]
 	if v.decide(d.Step); len(v.active) > 0 {
 		out = space.WithPenalty(out, v.penalty)
@@ -180,7 +180,7 @@ func (e *engine) walled(d *deciding, o acquisition.Option) gpcore.Objective {
 
 // affordable is the option that the rule chooses, with a setting that can be paid.
 // Options without one are passed over.
-func (e *engine) affordable(d *deciding, options []acquisition.Option, found []gpcore.Maximum) (k int, x []float64, err error) {
+func (e *engine) affordable(d *deciding, options []acquisition.Option, found []search.Maximum) (k int, x []float64, err error) {
 	chooseKept(d.Keeper, options, found)
 	for dear := false; ; dear = true {
 		switch k = e.choose(options, found); {
@@ -212,7 +212,7 @@ func (e *engine) worthless() error {
 // choose lets the rule take a control set by the best option of each and returns that
 // option's position, -1 where there is none. Sets to which a cut search did not come are
 // left out.
-func (e *engine) choose(options []acquisition.Option, found []gpcore.Maximum) int {
+func (e *engine) choose(options []acquisition.Option, found []search.Maximum) int {
 	var sets, best []int
 	var values []float64
 	for i, o := range options {
@@ -235,7 +235,7 @@ func (e *engine) choose(options []acquisition.Option, found []gpcore.Maximum) in
 
 // chooseKept leaves out what keeps no constraint while something else does; where nothing
 // does, all but the option nearest to it.
-func chooseKept(k *constraint.Keeper, options []acquisition.Option, maxima []gpcore.Maximum) {
+func chooseKept(k *constraint.Keeper, options []acquisition.Option, maxima []search.Maximum) {
 	if k == nil || len(options) == 1 {
 		return
 	}
@@ -253,7 +253,7 @@ func chooseKept(k *constraint.Keeper, options []acquisition.Option, maxima []gpc
 }
 
 // unpenalised is the value that was found without the penalties.
-func unpenalised(k *constraint.Keeper, o *acquisition.Option, found gpcore.Maximum) float64 {
+func unpenalised(k *constraint.Keeper, o *acquisition.Option, found search.Maximum) float64 {
 	if k == nil {
 		return found.Value
 	}

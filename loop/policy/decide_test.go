@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
@@ -60,7 +60,7 @@ func foundBy(t *testing.T, d *deciding, options []acquisition.Option) ([]float64
 
 // valuesAt evaluates an option's objective.
 func valuesAt(o acquisition.Option, x []float64) []float64 {
-	if p, ok := o.Objective.(gpcore.Preparer); ok {
+	if p, ok := o.Objective.(search.Preparer); ok {
 		p.Prepare()
 	}
 	out := make([]float64, len(x)/o.Objective.Dim())

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
@@ -23,7 +23,7 @@ func (e *engine) decider(options []acquisition.Option, set int, user []float64) 
 		if o.Set != set {
 			continue
 		}
-		if p, ok := o.Objective.(gpcore.Preparer); ok {
+		if p, ok := o.Objective.(search.Preparer); ok {
 			p.Prepare()
 		}
 		var v [1]float64

@@ -4,7 +4,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/drift"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -111,13 +112,13 @@ func (e *engine) heldPoint(set int) ([]float64, error) {
 		return nil, nil
 	}
 	terms := append(e.model.Belief().Linear(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
-	c, err := gpcore.NewExpected(terms, e.criterion.Environment.Inputs(d, e.seen+1))
+	c, err := expectations.New(terms, e.criterion.Environment.Inputs(d, e.seen+1))
 	if err != nil {
 		return nil, err
 	}
 	r := d.Around(anchor, e.track.Widths(e.model.Belief(), e.model.Dims))
-	m, err := gpcore.Maximize(context.Background(), r.Problem(e.criterion.LessKnownRisk(c, d)),
-		gpcore.Options{Seed: num.Stream(e.spec.Seed, num.ForScreening, e.seen+1).Uint64()})
+	m, err := search.Maximize(context.Background(), r.Problem(e.criterion.LessKnownRisk(c, d)),
+		search.Options{Seed: num.Stream(e.spec.Seed, num.ForScreening, e.seen+1).Uint64()})
 	if err != nil || e.excluded[set].unreliable(m.X) {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -100,7 +100,7 @@ func TestKnownRiskSlopes(t *testing.T) {
 		observe(t, p, Observation{Step: i + 1, X: []float64{rng.Float64(), rng.Float64()}, Mean: rng.NormFloat64(), Variance: math.NaN(), Shots: 1, Valid: true})
 	}
 	_, options := decisionBefore(t, p.(*engine), 9, 0)
-	o := options[0].Objective.(gpcore.Differentiable)
+	o := options[0].Objective.(search.Differentiable)
 	for _, x := range [][]float64{{0.3, 0.8}, {1, 0.2}} {
 		var v [1]float64
 		var grad [2]float64

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -171,7 +171,7 @@ func TestSlopes(t *testing.T) {
 		s := rahboSpec(2, 3)
 		s.VarianceModel = model
 		_, options := decisionOf(t, s, 20, 10, 0)
-		o := options[0].Objective.(gpcore.Differentiable)
+		o := options[0].Objective.(search.Differentiable)
 		for _, x := range [][]float64{{0.3, 0.8}, {0.52, 0.49}} {
 			var v [1]float64
 			var grad [2]float64

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -110,7 +110,7 @@ func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estima
 	const exact = 16
 	size := d.Size()
 	terms := append(e.model.Belief().Linear(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
-	c, err := gpcore.NewExpected(terms, e.criterion.Environment.Inputs(d, e.seen+1))
+	c, err := expectations.New(terms, e.criterion.Environment.Inputs(d, e.seen+1))
 	if err != nil {
 		return nil, Estimate{}, err
 	}

@@ -4,7 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
@@ -26,7 +27,7 @@ type Function interface {
 type Option struct {
 	Set       int
 	View      model.View // whose posterior explains the choice
-	Objective gpcore.Objective
+	Objective search.Objective
 	// offset is added to the objective's values before options are compared.
 	Offset float64
 	// start, where not nil, is a setting at which the search begins, beside others.
@@ -127,7 +128,7 @@ type Decision struct {
 	Played func(set int) []float64
 	// search maximises options beside each other. slack, in the options' own unit, is how
 	// much below the best an option may be and still matter.
-	Search func(options []Option, slack float64) ([]gpcore.Maximum, error)
+	Search func(options []Option, slack float64) ([]search.Maximum, error)
 	Lists  *ListSampler
 	// units meters the work.
 	Units *Meter
@@ -142,15 +143,15 @@ func (d *Decision) Substream(p num.Purpose, i int) *rand.Rand {
 }
 
 // inputs splits the coordinates of a control set.
-func (d *Decision) inputs(set int) gpcore.Inputs {
+func (d *Decision) inputs(set int) expectations.Inputs {
 	return d.Criterion.Environment.Inputs(d.Domains[set], d.Step)
 }
 
 // Expectations makes the objectives of the decision's control sets from the same terms.
-func (d *Decision) Expectations(terms []gpcore.Term) ([]*gpcore.Expected, error) {
-	in := make([]gpcore.Inputs, len(d.Sets))
+func (d *Decision) Expectations(terms []expectations.Term) ([]*expectations.Expected, error) {
+	in := make([]expectations.Inputs, len(d.Sets))
 	for i, set := range d.Sets {
 		in[i] = d.inputs(set)
 	}
-	return gpcore.NewExpectations(terms, in)
+	return expectations.NewSets(terms, in)
 }

@@ -1,6 +1,6 @@
 package acquisition
 
-import "github.com/labtuner/tuner/gpcore"
+import "github.com/labtuner/tuner/gpcore/expectations"
 
 // ExploreNoise is RAHBO-US, the two-stage baseline of Makarova et al. (NeurIPS 2021,
 // section 5): the noise is explored first, by uncertainty sampling,
@@ -23,7 +23,7 @@ const DefaultExploreSteps = 10
 
 func (a ExploreNoise) Options(d *Decision) ([]Option, error) {
 	if field := d.Criterion.Model.Noise; d.Step <= a.Until && field != nil {
-		objectives, err := d.Expectations([]gpcore.Term{{Process: field.GP, SD: 1}})
+		objectives, err := d.Expectations([]expectations.Term{{Process: field.GP, SD: 1}})
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/quadrature"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -60,7 +63,7 @@ func (MultiFidelity) Options(d *Decision) ([]Option, error) {
 // whole range, or over the settings at the target fidelity.
 type Goal struct {
 	Domain *space.Domain
-	Inputs gpcore.Inputs
+	Inputs expectations.Inputs
 	// fidelity has the target value of each coordinate of the process, in its unit
 	// coordinates; NaN for those that are no fidelity, nil where none is.
 	fidelity []float64
@@ -73,11 +76,11 @@ func NewGoal(d *space.Domain, around *space.Environment, m *model.Rules, fidelit
 	if fidelity == nil {
 		return Goal{Domain: d, Inputs: around.Inputs(d, step)}
 	}
-	g := Goal{Domain: d, Inputs: gpcore.Inputs{Controlled: d.Coords}}
+	g := Goal{Domain: d, Inputs: expectations.Inputs{Controlled: d.Coords}}
 	g.fidelity = m.Point(fidelity, step)
 	for _, v := range g.fidelity {
 		if !math.IsNaN(v) {
-			g.Inputs.Random = append(g.Inputs.Random, gpcore.Held(v))
+			g.Inputs.Random = append(g.Inputs.Random, quadrature.Held(v))
 		}
 	}
 	return g
@@ -117,9 +120,9 @@ func newFidelityPart(group []Optimum, all int) (fidelityPart, error) {
 }
 
 // FidelityInformation makes the objective of one control set.
-func (d *Decision) fidelityInformation(parts []fidelityPart, set int) (gpcore.Objective, error) {
+func (d *Decision) fidelityInformation(parts []fidelityPart, set int) (search.Objective, error) {
 	in := d.inputs(set)
-	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: parts[0].GP, Mean: 1}}, in)
+	shape, err := expectations.New([]expectations.Term{{Process: parts[0].GP, Mean: 1}}, in)
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +141,9 @@ func (d *Decision) fidelityInformation(parts []fidelityPart, set int) (gpcore.Ob
 // of a point: O(n^2) a node and component.
 type FidelityInformation struct {
 	parts              []fidelityPart
-	shape              *gpcore.Expected // knows the lengthscales
+	shape              *expectations.Expected // knows the lengthscales
 	controlled, Random []int
-	Nodes              gpcore.Nodes
+	Nodes              quadrature.Nodes
 	target             []float64
 	noise              float64
 
@@ -158,21 +161,21 @@ func (o *FidelityInformation) takeScratch() {
 	o.x, o.at = make([]float64, len(o.target)), make([]float64, len(o.target))
 }
 
-// Dim implements [gpcore.Objective].
+// Dim implements [search.Objective].
 func (o *FidelityInformation) Dim() int { return len(o.controlled) }
 
-// Fork implements [gpcore.Objective].
-func (o *FidelityInformation) Fork() gpcore.Objective {
+// Fork implements [search.Objective].
+func (o *FidelityInformation) Fork() search.Objective {
 	f := *o
 	f.here, f.w = nil, nil
 	f.takeScratch()
 	return &f
 }
 
-// Scales implements [gpcore.Scaled].
+// Scales implements [search.Scaled].
 func (o *FidelityInformation) Scales(dst []float64) bool { return o.shape.Scales(dst) }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (o *FidelityInformation) Values(dst, x []float64) {
 	size := o.Dim()
 	for j := range dst {

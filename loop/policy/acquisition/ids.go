@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
@@ -119,7 +120,7 @@ const (
 
 // InformationRatio is 1/R(x) where the constraint holds and next to nothing elsewhere.
 type InformationRatio struct {
-	Below, spread  *gpcore.Expected // E[mu - s] and -E[s], without the views' prior means
+	Below, spread  *expectations.Expected // E[mu - s] and -E[s], without the views' prior means
 	top, beta, rho float64
 	s, slope       []float64 // scratch
 }
@@ -144,43 +145,43 @@ func (r *InformationRatio) permits(mu, s float64) bool {
 	return r.top-mu <= math.Sqrt(r.rho)*r.beta*s*(1+ratioSlack)+ratioSlack
 }
 
-// Dim implements [gpcore.Objective].
+// Dim implements [search.Objective].
 func (r *InformationRatio) Dim() int { return r.Below.Dim() }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (r *InformationRatio) Values(dst, x []float64) {
 	r.values(dst, x, r.Below.Values, r.spread.Values)
 }
 
-// Fork implements [gpcore.Objective].
-func (r *InformationRatio) Fork() gpcore.Objective {
-	return &InformationRatio{Below: r.Below.Fork().(*gpcore.Expected), spread: r.spread.Fork().(*gpcore.Expected),
+// Fork implements [search.Objective].
+func (r *InformationRatio) Fork() search.Objective {
+	return &InformationRatio{Below: r.Below.Fork().(*expectations.Expected), spread: r.spread.Fork().(*expectations.Expected),
 		top: r.top, beta: r.beta, rho: r.rho}
 }
 
-// Prepare implements [gpcore.Preparer].
+// Prepare implements [search.Preparer].
 func (r *InformationRatio) Prepare() {
 	r.Below.Prepare()
 	r.spread.Prepare()
 }
 
-// Scales implements [gpcore.Scaled].
+// Scales implements [search.Scaled].
 func (r *InformationRatio) Scales(dst []float64) bool { return r.Below.Scales(dst) }
 
-// Gradients implements [gpcore.Differentiable].
+// Gradients implements [search.Differentiable].
 func (r *InformationRatio) Gradients(dst, grad, x []float64) {
 	r.gradients(graded{dst, grad}, x, r.Below.Gradients, r.spread.Gradients)
 }
 
-// Surrogate implements [gpcore.Surrogated]: fewer nodes.
-func (r *InformationRatio) Surrogate() gpcore.SurrogateKind { return r.Below.Surrogate() }
+// Surrogate implements [search.Surrogated]: fewer nodes.
+func (r *InformationRatio) Surrogate() search.SurrogateKind { return r.Below.Surrogate() }
 
-// SurrogateValues implements [gpcore.Surrogated].
+// SurrogateValues implements [search.Surrogated].
 func (r *InformationRatio) SurrogateValues(dst, x []float64) {
 	r.values(dst, x, r.Below.SurrogateValues, r.spread.SurrogateValues)
 }
 
-// SurrogateGradients implements [gpcore.Surrogated].
+// SurrogateGradients implements [search.Surrogated].
 func (r *InformationRatio) SurrogateGradients(dst, grad, x []float64) {
 	r.gradients(graded{dst, grad}, x, r.Below.SurrogateGradients, r.spread.SurrogateGradients)
 }

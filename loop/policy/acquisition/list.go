@@ -6,6 +6,7 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/gpcore/sampling"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -21,7 +22,7 @@ type keptList struct {
 	gp     *gpcore.GP
 	kernel kernels.Kernel
 	domain *space.Domain
-	prior  *gpcore.Finite
+	prior  *sampling.Finite
 }
 
 // keptLists bounds the factors that are kept; each takes up to 8 m^2 bytes.
@@ -35,7 +36,7 @@ func (l *ListSampler) draw(rng *rand.Rand, dst []float64, g *gpcore.GP, dom *spa
 	for i := range at {
 		k, ok := dom.Find(g.X(i))
 		if !ok {
-			return gpcore.DrawJoint(g, rng, dst, dom.List)
+			return sampling.DrawJoint(g, rng, dst, dom.List)
 		}
 		at[i] = k
 	}
@@ -46,7 +47,7 @@ func (l *ListSampler) draw(rng *rand.Rand, dst []float64, g *gpcore.GP, dom *spa
 	return prior.Draw(rng, dst, g, at)
 }
 
-func (l *ListSampler) prior(g *gpcore.GP, dom *space.Domain) (*gpcore.Finite, error) {
+func (l *ListSampler) prior(g *gpcore.GP, dom *space.Domain) (*sampling.Finite, error) {
 	k := g.Kernel()
 	for i := range l.kept {
 		e := &l.kept[i]
@@ -56,11 +57,11 @@ func (l *ListSampler) prior(g *gpcore.GP, dom *space.Domain) (*gpcore.Finite, er
 		if reflect.DeepEqual(e.kernel, k) {
 			return e.prior, nil
 		}
-		f, err := gpcore.NewFinite(k, dom.List)
+		f, err := sampling.NewFinite(k, dom.List)
 		e.kernel, e.prior = k, f
 		return f, err
 	}
-	f, err := gpcore.NewFinite(k, dom.List)
+	f, err := sampling.NewFinite(k, dom.List)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -28,7 +28,7 @@ type Optimum struct {
 // observed settings with a great posterior mean stands in.
 func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error) {
 	out, aim := make([]Optimum, n), d.Goal
-	var problems []gpcore.Problem
+	var problems []search.Problem
 	var paths []*expectedPath
 	var searched []int
 	for i := range out {
@@ -46,14 +46,14 @@ func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, gpcore.Problem{Objective: d.Keeper.KeepTarget(o), Axes: aim.Domain.ProblemAxes(), List: aim.Domain.List,
+		problems = append(problems, search.Problem{Objective: d.Keeper.KeepTarget(o), Axes: aim.Domain.ProblemAxes(), List: aim.Domain.List,
 			Screen: screenOfMaxima(aim.Domain.Size()), Climbs: 6})
 		paths, searched = append(paths, o.(*expectedPath)), append(searched, i)
 	}
 	if len(problems) == 0 {
 		return out, nil
 	}
-	s, err := gpcore.NewSearch(problems, gpcore.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: math.Inf(1)})
+	s, err := search.New(problems, search.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: math.Inf(1)})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error
 func screenOfMaxima(dims int) int { return 120 << min(dims-1, 4) }
 
 // best is the best of the rows of x.
-func best(o gpcore.Objective, x []float64) (at []float64, value float64) {
+func best(o search.Objective, x []float64) (at []float64, value float64) {
 	size := o.Dim()
 	values := make([]float64, len(x)/size)
 	o.Values(values, x)

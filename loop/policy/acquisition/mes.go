@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
@@ -34,7 +35,7 @@ func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		var terms []gpcore.Term
+		var terms []expectations.Term
 		for _, group := range byComponent(maxima) {
 			terms = append(terms, group[0].Component.Share(1/float64(len(maxima))).Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
 				for k := range group {
@@ -122,8 +123,8 @@ func (JointEntropy) Options(d *Decision) ([]Option, error) {
 }
 
 // jointTerms are the entropy before and, negative, those after each pair.
-func jointTerms(maxima []Optimum, noise float64) ([]gpcore.Term, error) {
-	var terms []gpcore.Term
+func jointTerms(maxima []Optimum, noise float64) ([]expectations.Term, error) {
+	var terms []expectations.Term
 	n := float64(len(maxima))
 	for _, group := range byComponent(maxima) {
 		c := group[0].Component

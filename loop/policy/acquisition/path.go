@@ -1,7 +1,10 @@
 package acquisition
 
 import (
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/quadrature"
+	"github.com/labtuner/tuner/gpcore/sampling"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
@@ -14,9 +17,9 @@ import (
 // gpcore's expectations; v is nil, and spread zero, without a risk term. Cost of a point: O(nodes (n +
 // waves d)).
 type expectedPath struct {
-	shape              *gpcore.Expected // knows nodes and lengthscales
+	shape              *expectations.Expected // knows nodes and lengthscales
 	controlled, random []int
-	f, v               *gpcore.Path
+	f, v               *sampling.Path
 	scale              float64                         // of f's unit
 	offset             func(grad, x []float64) float64 // of f; nil: none
 	alpha, spread      float64
@@ -25,11 +28,11 @@ type expectedPath struct {
 	x, value, noise, grad, slope, sum, cross []float64 // scratch
 }
 
-// Dim implements [gpcore.Objective].
+// Dim implements [search.Objective].
 func (o *expectedPath) Dim() int { return len(o.controlled) }
 
-// Fork implements [gpcore.Objective].
-func (o *expectedPath) Fork() gpcore.Objective {
+// Fork implements [search.Objective].
+func (o *expectedPath) Fork() search.Objective {
 	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field}
 	if o.v != nil {
 		f.v = o.v.Fork()
@@ -37,36 +40,36 @@ func (o *expectedPath) Fork() gpcore.Objective {
 	return f
 }
 
-// Scales implements [gpcore.Scaled].
+// Scales implements [search.Scaled].
 func (o *expectedPath) Scales(dst []float64) bool { return o.shape.Scales(dst) }
 
-// Surrogate implements [gpcore.Surrogated]: fewer nodes.
-func (o *expectedPath) Surrogate() gpcore.SurrogateKind {
+// Surrogate implements [search.Surrogated]: fewer nodes.
+func (o *expectedPath) Surrogate() search.SurrogateKind {
 	if full, coarse := o.shape.Rules(); len(coarse.Weight) < len(full.Weight) {
-		return gpcore.Approximation
+		return search.Approximation
 	}
-	return gpcore.NoSurrogate
+	return search.NoSurrogate
 }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (o *expectedPath) Values(dst, x []float64) {
 	full, _ := o.shape.Rules()
 	o.values(&full, dst, x)
 }
 
-// Gradients implements [gpcore.Differentiable].
+// Gradients implements [search.Differentiable].
 func (o *expectedPath) Gradients(dst, grad, x []float64) {
 	full, _ := o.shape.Rules()
 	o.gradients(&full, dst, grad, x)
 }
 
-// SurrogateValues implements [gpcore.Surrogated].
+// SurrogateValues implements [search.Surrogated].
 func (o *expectedPath) SurrogateValues(dst, x []float64) {
 	_, coarse := o.shape.Rules()
 	o.values(&coarse, dst, x)
 }
 
-// SurrogateGradients implements [gpcore.Surrogated].
+// SurrogateGradients implements [search.Surrogated].
 func (o *expectedPath) SurrogateGradients(dst, grad, x []float64) {
 	_, coarse := o.shape.Rules()
 	o.gradients(&coarse, dst, grad, x)
@@ -74,7 +77,7 @@ func (o *expectedPath) SurrogateGradients(dst, grad, x []float64) {
 
 // points writes the points of all coordinates behind settings x, the nodes of the first
 // setting first.
-func (o *expectedPath) points(n *gpcore.Nodes, x []float64) []float64 {
+func (o *expectedPath) points(n *quadrature.Nodes, x []float64) []float64 {
 	c, r := len(o.controlled), len(o.random)
 	o.x = o.x[:0]
 	for row := 0; row < len(x); row += c {
@@ -94,7 +97,7 @@ func (o *expectedPath) points(n *gpcore.Nodes, x []float64) []float64 {
 	return o.x
 }
 
-func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
+func (o *expectedPath) values(n *quadrature.Nodes, dst, x []float64) {
 	points, count := o.points(n, x), len(n.Weight)
 	o.value = num.Sized(o.value, len(dst)*count)
 	o.f.Values(o.value, points)
@@ -126,7 +129,7 @@ func (o *expectedPath) values(n *gpcore.Nodes, dst, x []float64) {
 	}
 }
 
-func (o *expectedPath) gradients(n *gpcore.Nodes, dst, grad, x []float64) {
+func (o *expectedPath) gradients(n *quadrature.Nodes, dst, grad, x []float64) {
 	points, c, count := o.points(n, x), len(o.controlled), len(n.Weight)
 	d := c + len(o.random)
 	o.grad, o.sum, o.cross, o.value = num.Sized(o.grad, d), num.Sized(o.sum, c), num.Sized(o.cross, c), num.Sized(o.value, count)

@@ -3,7 +3,7 @@ package acquisition
 import (
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/cost"
 )
 
@@ -16,48 +16,48 @@ import (
 // in its logarithm: a search's tolerances are relative to 1. Upper bounds stay upper
 // bounds. What the inner objective can, the result can.
 type reshaped struct {
-	inner  gpcore.Objective
+	inner  search.Objective
 	offset float64
 	floor  float64
 	price  *cost.Price // nil: c = 1
 }
 
-func reshape(r reshaped) gpcore.Objective {
+func reshape(r reshaped) search.Objective {
 	switch inner := r.inner.(type) {
-	case gpcore.Surrogated:
+	case search.Surrogated:
 		return &reshapedSurrogate{reshapedSlope{r, inner}, inner}
-	case gpcore.Differentiable:
+	case search.Differentiable:
 		return &reshapedSlope{r, inner}
 	}
 	return &r
 }
 
-// Dim implements [gpcore.Objective].
+// Dim implements [search.Objective].
 func (r *reshaped) Dim() int { return r.inner.Dim() }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (r *reshaped) Values(dst, x []float64) {
 	r.inner.Values(dst, x)
 	r.values(dst, x)
 }
 
-// Fork implements [gpcore.Objective].
-func (r *reshaped) Fork() gpcore.Objective {
+// Fork implements [search.Objective].
+func (r *reshaped) Fork() search.Objective {
 	f := *r
 	f.inner = r.inner.Fork()
 	return reshape(f)
 }
 
-// Prepare implements [gpcore.Preparer].
+// Prepare implements [search.Preparer].
 func (r *reshaped) Prepare() {
-	if q, ok := r.inner.(gpcore.Preparer); ok {
+	if q, ok := r.inner.(search.Preparer); ok {
 		q.Prepare()
 	}
 }
 
-// Scales implements [gpcore.Scaled].
+// Scales implements [search.Scaled].
 func (r *reshaped) Scales(dst []float64) bool {
-	s, ok := r.inner.(gpcore.Scaled)
+	s, ok := r.inner.(search.Scaled)
 	return ok && s.Scales(dst)
 }
 
@@ -106,10 +106,10 @@ func (r *reshaped) gradients(dst, grad, x []float64) {
 // reshapedSlope has gradients.
 type reshapedSlope struct {
 	reshaped
-	d gpcore.Differentiable
+	d search.Differentiable
 }
 
-// Gradients implements [gpcore.Differentiable].
+// Gradients implements [search.Differentiable].
 func (r *reshapedSlope) Gradients(dst, grad, x []float64) {
 	r.d.Gradients(dst, grad, x)
 	r.gradients(dst, grad, x)
@@ -118,19 +118,19 @@ func (r *reshapedSlope) Gradients(dst, grad, x []float64) {
 // reshapedSurrogate has a surrogate as well.
 type reshapedSurrogate struct {
 	reshapedSlope
-	s gpcore.Surrogated
+	s search.Surrogated
 }
 
-// Surrogate implements [gpcore.Surrogated].
-func (r *reshapedSurrogate) Surrogate() gpcore.SurrogateKind { return r.s.Surrogate() }
+// Surrogate implements [search.Surrogated].
+func (r *reshapedSurrogate) Surrogate() search.SurrogateKind { return r.s.Surrogate() }
 
-// SurrogateValues implements [gpcore.Surrogated].
+// SurrogateValues implements [search.Surrogated].
 func (r *reshapedSurrogate) SurrogateValues(dst, x []float64) {
 	r.s.SurrogateValues(dst, x)
 	r.values(dst, x)
 }
 
-// SurrogateGradients implements [gpcore.Surrogated].
+// SurrogateGradients implements [search.Surrogated].
 func (r *reshapedSurrogate) SurrogateGradients(dst, grad, x []float64) {
 	r.s.SurrogateGradients(dst, grad, x)
 	r.gradients(dst, grad, x)

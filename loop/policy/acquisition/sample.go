@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/sampling"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -13,12 +15,12 @@ import (
 // Sample is one draw of the mean-variance objective's posterior: the same function for
 // every control set. Where every variable is controlled and the settings are listed it
 // is drawn exactly, at those settings; else it is a path of random waves, corrected by
-// the data (gpcore.Path), which exists everywhere. With a risk term and a learnt noise
+// the data (sampling.Path), which exists everywhere. With a risk term and a learnt noise
 // the noise process is drawn as well.
 type Sample struct {
 	component model.Component
 	table     []float64 // at the settings of the only domain's list
-	f, v      *gpcore.Path
+	f, v      *sampling.Path
 }
 
 // pathWaves makes the prior part of a path err by about 3% of its standard deviation.
@@ -35,11 +37,11 @@ func (d *Decision) Sample(v model.View, dom *space.Domain, rng *rand.Rand) (*Sam
 		s.table, err = d.sampleList(s, dom, rng)
 		return s, err
 	}
-	if s.f, err = gpcore.NewPath(g, rng, pathWaves); err != nil {
+	if s.f, err = sampling.NewPath(g, rng, pathWaves); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
 	if d.Criterion.Alpha() > 0 && d.Criterion.Model.Noise != nil {
-		if s.v, err = gpcore.NewPath(d.Criterion.Model.Noise.GP, rng, pathWaves); err != nil {
+		if s.v, err = sampling.NewPath(d.Criterion.Model.Noise.GP, rng, pathWaves); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
 		}
 	}
@@ -70,17 +72,17 @@ func (d *Decision) sampleList(s *Sample, dom *space.Domain, rng *rand.Rand) ([]f
 
 // Over is the sample's expectation over the variables that a domain leaves random,
 // without the component's prior mean.
-func (s *Sample) Over(d *Decision, dom *space.Domain) (gpcore.Objective, error) {
+func (s *Sample) Over(d *Decision, dom *space.Domain) (search.Objective, error) {
 	return s.through(d, Goal{Domain: dom, Inputs: d.Criterion.Environment.Inputs(dom, d.Step)})
 }
 
 // through is over for inputs of its own.
-func (s *Sample) through(d *Decision, g Goal) (gpcore.Objective, error) {
+func (s *Sample) through(d *Decision, g Goal) (search.Objective, error) {
 	if s.table != nil {
 		return &tabulated{g.Domain, s.table}, nil
 	}
 	in := g.Inputs
-	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: s.component.GP, Mean: 1}}, in)
+	shape, err := expectations.New([]expectations.Term{{Process: s.component.GP, Mean: 1}}, in)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +104,10 @@ type tabulated struct {
 	values []float64
 }
 
-// Dim implements [gpcore.Objective].
+// Dim implements [search.Objective].
 func (t *tabulated) Dim() int { return t.domain.Size() }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (t *tabulated) Values(dst, x []float64) {
 	size := t.Dim()
 	for j := range dst {
@@ -113,5 +115,5 @@ func (t *tabulated) Values(dst, x []float64) {
 	}
 }
 
-// Fork implements [gpcore.Objective].
-func (t *tabulated) Fork() gpcore.Objective { return t }
+// Fork implements [search.Objective].
+func (t *tabulated) Fork() search.Objective { return t }

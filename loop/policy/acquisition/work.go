@@ -3,7 +3,7 @@ package acquisition
 import (
 	"context"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 )
 
 // Meter counts the work units of a decision over all of its searches. After the first
@@ -17,7 +17,7 @@ type Meter struct {
 }
 
 // Run lets a search work with what is left.
-func (m *Meter) Run(s *gpcore.Search) []gpcore.Maximum {
+func (m *Meter) Run(s *search.Search) []search.Maximum {
 	if m.Limit > 0 && m.Done >= m.Limit || m.Done > 0 && m.Ctx.Err() != nil {
 		m.Cut = true
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -156,7 +156,7 @@ func (c *Constraint) bounds() (low, high float64) {
 // terms are those of the probability P, less farWeight times how far the mean lies
 // outside the bounds, in standard deviations of the readings: nothing where P is of a
 // size to speak of, but where it is nearly zero it says which way is better.
-func (c *Constraint) terms() []gpcore.Term {
+func (c *Constraint) terms() []expectations.Term {
 	low, high := c.bounds()
 	return c.Model.Belief().Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
 		return keptMass(low, high, mu, sigma)

@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -20,9 +21,9 @@ import (
 // outweighs any difference of acquisition values (which are of order 1, logarithms of
 // order 100), so that where nothing is feasible the setting nearest to it wins.
 type kept struct {
-	inner gpcore.Objective
-	each  []*gpcore.Expected // P of each binding constraint
-	edge  []float64          // Phi^-1(Probability) of each
+	inner search.Objective
+	each  []*expectations.Expected // P of each binding constraint
+	edge  []float64                // Phi^-1(Probability) of each
 
 	p, slope []float64 // scratch
 }
@@ -47,25 +48,25 @@ func ShortPenalty(s float64) (value, slope float64) {
 
 // Keeper makes the objectives of a decision keep its constraints.
 type Keeper struct {
-	Each [][]*gpcore.Expected // by control set, and of the target behind them
+	Each [][]*expectations.Expected // by control set, and of the target behind them
 	edge []float64
 }
 
 // NewKeeper prepares the constraints for all control sets' domains and for the goal; nil
 // where none counts yet.
-func (s *Set) NewKeeper(domains []*space.Domain, goal gpcore.Inputs, step int) (*Keeper, error) {
+func (s *Set) NewKeeper(domains []*space.Domain, goal expectations.Inputs, step int) (*Keeper, error) {
 	binding := s.binding()
 	if len(binding) == 0 {
 		return nil, nil
 	}
-	inputs := make([]gpcore.Inputs, 0, len(domains)+1)
+	inputs := make([]expectations.Inputs, 0, len(domains)+1)
 	for _, d := range domains {
 		inputs = append(inputs, s.environment.Inputs(d, step))
 	}
 	inputs = append(inputs, goal)
-	k := &Keeper{Each: make([][]*gpcore.Expected, len(inputs))}
+	k := &Keeper{Each: make([][]*expectations.Expected, len(inputs))}
 	for _, c := range binding {
-		p, err := gpcore.NewExpectations(c.terms(), inputs)
+		p, err := expectations.NewSets(c.terms(), inputs)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ func (s *Set) NewKeeper(domains []*space.Domain, goal gpcore.Inputs, step int) (
 }
 
 // Keep limits an objective of a control set.
-func (k *Keeper) Keep(o gpcore.Objective, set int) gpcore.Objective {
+func (k *Keeper) Keep(o search.Objective, set int) search.Objective {
 	if k == nil {
 		return o
 	}
@@ -88,7 +89,7 @@ func (k *Keeper) Keep(o gpcore.Objective, set int) gpcore.Objective {
 }
 
 // KeepTarget limits one of the target.
-func (k *Keeper) KeepTarget(o gpcore.Objective) gpcore.Objective {
+func (k *Keeper) KeepTarget(o search.Objective) search.Objective {
 	if k == nil {
 		return o
 	}
@@ -189,41 +190,41 @@ func (k *Keeper) Choosable(all []Candidate) []bool {
 // by, a surrogate.
 type KeptSlope struct {
 	kept
-	d gpcore.Differentiable
-	s gpcore.Surrogated // nil where the inner objective has none
+	d search.Differentiable
+	s search.Surrogated // nil where the inner objective has none
 }
 
-func keptOf(k kept) gpcore.Objective {
-	d, ok := k.inner.(gpcore.Differentiable)
+func keptOf(k kept) search.Objective {
+	d, ok := k.inner.(search.Differentiable)
 	if !ok {
 		return &k
 	}
-	s, _ := k.inner.(gpcore.Surrogated)
+	s, _ := k.inner.(search.Surrogated)
 	return &KeptSlope{k, d, s}
 }
 
-// Dim implements [gpcore.Objective].
+// Dim implements [search.Objective].
 func (k *kept) Dim() int { return k.inner.Dim() }
 
-// Fork implements [gpcore.Objective].
-func (k *kept) Fork() gpcore.Objective {
+// Fork implements [search.Objective].
+func (k *kept) Fork() search.Objective {
 	f := kept{inner: k.inner.Fork(), edge: k.edge}
 	for _, e := range k.each {
-		f.each = append(f.each, e.Fork().(*gpcore.Expected))
+		f.each = append(f.each, e.Fork().(*expectations.Expected))
 	}
 	return keptOf(f)
 }
 
-// Prepare implements [gpcore.Preparer].
+// Prepare implements [search.Preparer].
 func (k *kept) Prepare() {
-	if q, ok := k.inner.(gpcore.Preparer); ok {
+	if q, ok := k.inner.(search.Preparer); ok {
 		q.Prepare()
 	}
 }
 
-// Scales implements [gpcore.Scaled]: the least of all.
+// Scales implements [search.Scaled]: the least of all.
 func (k *kept) Scales(dst []float64) bool {
-	s, ok := k.inner.(gpcore.Scaled)
+	s, ok := k.inner.(search.Scaled)
 	if !ok || !s.Scales(dst) {
 		return false
 	}
@@ -238,14 +239,14 @@ func (k *kept) Scales(dst []float64) bool {
 	return true
 }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (k *kept) Values(dst, x []float64) {
 	k.inner.Values(dst, x)
-	k.subtract((*gpcore.Expected).Values, dst, x)
+	k.subtract((*expectations.Expected).Values, dst, x)
 }
 
 // subtract takes the penalties off values.
-func (k *kept) subtract(values func(e *gpcore.Expected, dst, x []float64), dst, x []float64) {
+func (k *kept) subtract(values func(e *expectations.Expected, dst, x []float64), dst, x []float64) {
 	k.p = num.Sized(k.p, len(dst))
 	for j, e := range k.each {
 		values(e, k.p, x)
@@ -259,7 +260,7 @@ func (k *kept) subtract(values func(e *gpcore.Expected, dst, x []float64), dst, 
 
 // subtractSlopes takes them off values and gradients: with z = Phi^-1(P) the slope of the
 // shortfall is -(slope of P)/phi(z).
-func (k *kept) subtractSlopes(gradients func(e *gpcore.Expected, dst, grad, x []float64), dst, grad, x []float64) {
+func (k *kept) subtractSlopes(gradients func(e *expectations.Expected, dst, grad, x []float64), dst, grad, x []float64) {
 	k.p, k.slope = num.Sized(k.p, len(dst)), num.Sized(k.slope, len(x))
 	d := k.Dim()
 	for j, e := range k.each {
@@ -279,40 +280,40 @@ func (k *kept) subtractSlopes(gradients func(e *gpcore.Expected, dst, grad, x []
 	}
 }
 
-// Gradients implements [gpcore.Differentiable].
+// Gradients implements [search.Differentiable].
 func (k *KeptSlope) Gradients(dst, grad, x []float64) {
 	k.d.Gradients(dst, grad, x)
-	k.subtractSlopes((*gpcore.Expected).Gradients, dst, grad, x)
+	k.subtractSlopes((*expectations.Expected).Gradients, dst, grad, x)
 }
 
-// Surrogate implements [gpcore.Surrogated]: an upper bound of the inner objective is none
+// Surrogate implements [search.Surrogated]: an upper bound of the inner objective is none
 // of the kept one where the constraints are taken at fewer nodes.
-func (k *KeptSlope) Surrogate() gpcore.SurrogateKind {
+func (k *KeptSlope) Surrogate() search.SurrogateKind {
 	switch {
-	case k.each[0].Surrogate() != gpcore.NoSurrogate:
-		return gpcore.Approximation
+	case k.each[0].Surrogate() != search.NoSurrogate:
+		return search.Approximation
 	case k.s != nil:
 		return k.s.Surrogate()
 	}
-	return gpcore.NoSurrogate
+	return search.NoSurrogate
 }
 
-// SurrogateValues implements [gpcore.Surrogated].
+// SurrogateValues implements [search.Surrogated].
 func (k *KeptSlope) SurrogateValues(dst, x []float64) {
-	if k.s != nil && k.s.Surrogate() != gpcore.NoSurrogate {
+	if k.s != nil && k.s.Surrogate() != search.NoSurrogate {
 		k.s.SurrogateValues(dst, x)
 	} else {
 		k.inner.Values(dst, x)
 	}
-	k.subtract((*gpcore.Expected).SurrogateValues, dst, x)
+	k.subtract((*expectations.Expected).SurrogateValues, dst, x)
 }
 
-// SurrogateGradients implements [gpcore.Surrogated].
+// SurrogateGradients implements [search.Surrogated].
 func (k *KeptSlope) SurrogateGradients(dst, grad, x []float64) {
-	if k.s != nil && k.s.Surrogate() != gpcore.NoSurrogate {
+	if k.s != nil && k.s.Surrogate() != search.NoSurrogate {
 		k.s.SurrogateGradients(dst, grad, x)
 	} else {
 		k.d.Gradients(dst, grad, x)
 	}
-	k.subtractSlopes((*gpcore.Expected).SurrogateGradients, dst, grad, x)
+	k.subtractSlopes((*expectations.Expected).SurrogateGradients, dst, grad, x)
 }

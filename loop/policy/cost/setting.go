@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/gpcore/sobol"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -161,7 +161,7 @@ func (c *Model) Payable(d *space.Domain, x []float64) ([]float64, error) {
 			return best, nil
 		}
 	}
-	m, err := gpcore.Maximize(context.Background(), gpcore.Problem{Objective: thrift{c, d}, Axes: d.ProblemAxes()}, gpcore.Options{})
+	m, err := search.Maximize(context.Background(), search.Problem{Objective: thrift{c, d}, Axes: d.ProblemAxes()}, search.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -193,15 +193,15 @@ type thrift struct {
 	domain *space.Domain
 }
 
-// Dim implements [gpcore.Objective].
+// Dim implements [search.Objective].
 func (t thrift) Dim() int { return t.domain.Size() }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (t thrift) Values(dst, x []float64) {
 	for j := range dst {
 		dst[j] = -t.costs.Of(t.domain, x[j*t.Dim():(j+1)*t.Dim()])
 	}
 }
 
-// Fork implements [gpcore.Objective].
-func (t thrift) Fork() gpcore.Objective { return t }
+// Fork implements [search.Objective].
+func (t thrift) Fork() search.Objective { return t }

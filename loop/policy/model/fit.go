@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/fitting"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
@@ -34,7 +34,7 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	}
 	x, z := t.standardised(rows, h)
 	noise := make([]float64, len(rows))
-	var fitted *gpcore.LogNormal
+	var fitted *fitting.LogNormal
 	switch _, freedom := pooledVariance(rows); {
 	case h.noise != nil:
 		if err := t.fitNoise(ctx, h, rows, starts); err != nil {
@@ -48,15 +48,15 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	case freedom >= pooledFreedom || h.known != nil:
 		h.noiseOfMeans(noise, rows)
 	default:
-		fitted = &gpcore.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
+		fitted = &fitting.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
 		for i := range noise {
 			noise[i] = LeastNoise
 		}
 	}
-	r, err := gpcore.Fit(ctx, gpcore.FitProblem{
+	r, err := fitting.Fit(ctx, fitting.Problem{
 		Kernel: h.kernel, X: x, Y: z, NoiseVariance: noise, Noise: fitted,
-		Variance:    gpcore.LogNormal{SD: outputLogSD},
-		Lengthscale: gpcore.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
+		Variance:    fitting.LogNormal{SD: outputLogSD},
+		Lengthscale: fitting.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
 		MeanSD:      1, Starts: starts, Seed: t.streamSeed(0),
 	})
 	if err != nil {
@@ -76,14 +76,14 @@ func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, rows []Row, starts int
 	if t.start != nil && t.start.noise != nil {
 		q.kernel = t.start.noise.kernel
 	}
-	p := gpcore.FitProblem{
+	p := fitting.Problem{
 		Kernel:      q.kernel,
-		Variance:    gpcore.LogNormal{SD: noiseOutputLogSD},
-		Lengthscale: gpcore.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
+		Variance:    fitting.LogNormal{SD: noiseOutputLogSD},
+		Lengthscale: fitting.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
 		MeanSD:      1, Starts: starts, Seed: t.streamSeed(1),
 	}
 	if t.Raw { // about half of the spread of s^2 is sampling noise, give or take a factor 4.5
-		p.Noise = &gpcore.LogNormal{Mean: math.Log(0.5), SD: noiseLogSD}
+		p.Noise = &fitting.LogNormal{Mean: math.Log(0.5), SD: noiseLogSD}
 	}
 	for i := range rows {
 		if r := &rows[i]; r.spread() {
@@ -92,7 +92,7 @@ func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, rows []Row, starts int
 			p.NoiseVariance = append(p.NoiseVariance, variance)
 		}
 	}
-	r, err := gpcore.Fit(ctx, p)
+	r, err := fitting.Fit(ctx, p)
 	if err != nil {
 		return fmt.Errorf("fit of the noise model at step %d: %w", t.step, err)
 	}

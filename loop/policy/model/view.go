@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 )
 
 // View is one posterior of the standardised objective: a mixture of processes. With
@@ -21,7 +22,7 @@ type Component struct {
 	Scale  float64
 	Weight float64 // the components' weights sum to one
 	Member int     // of the set of priors that compete, where there is one
-	// offset is a prior mean that depends on the point, as in gpcore.Term; nil: none.
+	// offset is a prior mean that depends on the point, as in expectations.Term; nil: none.
 	Offset func(grad, x []float64) float64
 }
 
@@ -57,20 +58,20 @@ func (v View) Offset() float64 {
 }
 
 // Linear lists the terms of E[a*mean + b*sd], averaged over the components.
-func (v View) Linear(a, b float64) []gpcore.Term {
-	out := make([]gpcore.Term, len(v))
+func (v View) Linear(a, b float64) []expectations.Term {
+	out := make([]expectations.Term, len(v))
 	for i, c := range v {
-		out[i] = gpcore.Term{Process: c.GP, Mean: c.Weight * c.Scale * a, SD: c.Weight * c.Scale * b, Offset: c.Offset}
+		out[i] = expectations.Term{Process: c.GP, Mean: c.Weight * c.Scale * a, SD: c.Weight * c.Scale * b, Offset: c.Offset}
 	}
 	return out
 }
 
 // Of lists the terms of a function of the mean (the prior's included) and the standard
 // deviation, averaged over the components: of an improvement or an information, say.
-func (v View) Of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []gpcore.Term {
-	out := make([]gpcore.Term, len(v))
+func (v View) Of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []expectations.Term {
+	out := make([]expectations.Term, len(v))
 	for i, c := range v {
-		out[i] = gpcore.Term{Process: c.GP, Offset: c.Offset, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+		out[i] = expectations.Term{Process: c.GP, Offset: c.Offset, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
 			value, byMu, bySigma = f(c.Mean+c.Scale*mu, c.Scale*sigma)
 			return c.Weight * value, c.Weight * c.Scale * byMu, c.Weight * c.Scale * bySigma
 		}}

@@ -3,7 +3,7 @@ package risk
 import (
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -68,7 +68,7 @@ func (e *Criterion) knownRiskOf(d *space.Domain) *KnownRisk {
 
 // LessKnownRisk subtracts a domain's known risk from an objective of the standardised
 // unit. Where the noise is learnt or constant it changes nothing.
-func (e *Criterion) LessKnownRisk(o gpcore.Objective, d *space.Domain) gpcore.Objective {
+func (e *Criterion) LessKnownRisk(o search.Objective, d *space.Domain) search.Objective {
 	r := e.knownRiskOf(d)
 	if r == nil {
 		return o

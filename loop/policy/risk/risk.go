@@ -1,7 +1,7 @@
 package risk
 
 import (
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -32,12 +32,12 @@ func (e *Criterion) SpreadAlpha() float64 { return e.Risk * e.Model.InForce.Scal
 // Terms are the terms of -alpha v, with v the noise variance beta standard
 // deviations below its expectation (above it for a negative beta): none without a
 // risk term, before the noise is learnt, or where it is known (see LessKnownRisk).
-func (e *Criterion) Terms(beta float64) []gpcore.Term {
+func (e *Criterion) Terms(beta float64) []expectations.Term {
 	alpha, field := e.Alpha(), e.Model.Noise
 	if alpha == 0 || field == nil {
 		return nil
 	}
-	return []gpcore.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+	return []expectations.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
 		v, byMean, bySD := field.ShotVariance(mu, sigma, -beta)
 		return -alpha * v, -alpha * byMean, -alpha * bySD
 	}}}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
@@ -107,7 +108,7 @@ func (r *SpreadRisk) slope(grad, c []float64, factor float64) {
 
 // LessSpread subtracts a domain's spread risk, by a view and before a step, from an
 // objective of the standardised unit.
-func (e *Criterion) LessSpread(o gpcore.Objective, v model.View, d *space.Domain, step int) gpcore.Objective {
+func (e *Criterion) LessSpread(o search.Objective, v model.View, d *space.Domain, step int) search.Objective {
 	r := e.SpreadOf(v, d, step)
 	if r == nil {
 		return o

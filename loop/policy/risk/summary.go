@@ -3,7 +3,7 @@ package risk
 import (
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -92,11 +92,11 @@ func (e *Criterion) Summarise(j Judgement, x []float64) ([]Summary, error) {
 // shared has the components of a mixture take the expectations over the same nodes, those
 // for the first one: choosing nodes costs more than an expectation. A single process
 // keeps its own, which spares it nodes for what has a closed form.
-func shared(in gpcore.Inputs, v model.View) (gpcore.Inputs, error) {
+func shared(in expectations.Inputs, v model.View) (expectations.Inputs, error) {
 	if len(v) == 1 || len(in.Random) == 0 {
 		return in, nil
 	}
-	shape, err := gpcore.NewExpected([]gpcore.Term{{Process: v[0].GP, Mean: 1}}, in)
+	shape, err := expectations.New([]expectations.Term{{Process: v[0].GP, Mean: 1}}, in)
 	if err != nil {
 		return in, err
 	}
@@ -107,15 +107,15 @@ func shared(in gpcore.Inputs, v model.View) (gpcore.Inputs, error) {
 
 // componentMoments has one component's E[mean], E[sd] and, where there are any, the
 // variance of its mean over the random variables.
-func componentMoments(c model.Component, in gpcore.Inputs, x []float64, random bool) ([]Summary, error) {
+func componentMoments(c model.Component, in expectations.Inputs, x []float64, random bool) ([]Summary, error) {
 	out := make([]Summary, len(x)/len(in.Controlled))
 	// Negative coefficients of the standard deviation have no Jensen bound, which takes
 	// O(n^3) to prepare and is of no use here.
-	sd, err := space.Expectation([]gpcore.Term{{Process: c.GP, SD: -1}}, in, x)
+	sd, err := space.Expectation([]expectations.Term{{Process: c.GP, SD: -1}}, in, x)
 	if err != nil {
 		return nil, err
 	}
-	lower, err := space.Expectation([]gpcore.Term{{Process: c.GP, Mean: 1, SD: -1, Offset: c.Offset}}, in, x)
+	lower, err := space.Expectation([]expectations.Term{{Process: c.GP, Mean: 1, SD: -1, Offset: c.Offset}}, in, x)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func componentMoments(c model.Component, in gpcore.Inputs, x []float64, random b
 		out[k].Mean = lower[k] - sd[k]
 	}
 	if random {
-		square, err := space.Expectation([]gpcore.Term{{Process: c.GP, Offset: c.Offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
+		square, err := space.Expectation([]expectations.Term{{Process: c.GP, Offset: c.Offset, Of: func(mu, _ float64) (value, byMu, bySigma float64) {
 			return mu * mu, 2 * mu, 0
 		}}}, in, x)
 		if err != nil {
@@ -143,7 +143,7 @@ func componentMoments(c model.Component, in gpcore.Inputs, x []float64, random b
 }
 
 // addNoise adds what the noise contributes.
-func (e *Criterion) addNoise(j Judgement, out []Summary, in gpcore.Inputs, x []float64) error {
+func (e *Criterion) addNoise(j Judgement, out []Summary, in expectations.Inputs, x []float64) error {
 	field := e.Model.Noise
 	if known := e.Model.Known; known != nil {
 		r := KnownRisk{Noise: known, D: j.Domain, Nodes: e.Environment.Nodes(j.Domain.Random)}
@@ -162,7 +162,7 @@ func (e *Criterion) addNoise(j Judgement, out []Summary, in gpcore.Inputs, x []f
 		return nil
 	}
 	expected := func(beta float64) ([]float64, error) {
-		return space.Expectation([]gpcore.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+		return space.Expectation([]expectations.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
 			return field.ShotVariance(mu, sigma, -beta)
 		}}}, in, x)
 	}

@@ -3,7 +3,7 @@ package space
 import (
 	"math"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"gonum.org/v1/gonum/mathext"
 )
@@ -22,14 +22,14 @@ func NewMarginal(v *Variable) Marginal {
 }
 
 // of is the same distribution for gpcore; a held variable is at last.
-func (m Marginal) of(last float64) gpcore.Marginal {
+func (m Marginal) of(last float64) quadrature.Marginal {
 	switch m.kind {
 	case Held:
-		return gpcore.Held(last)
+		return quadrature.Held(last)
 	case TruncatedNormal:
-		return gpcore.TruncatedNormal(m.mean, m.sd, 0, 1)
+		return quadrature.TruncatedNormal(m.mean, m.sd, 0, 1)
 	}
-	return gpcore.Uniform(0, 1)
+	return quadrature.Uniform(0, 1)
 }
 
 // Mass is the probability that the untruncated variable falls in its range; 1 for

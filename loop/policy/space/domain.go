@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
@@ -125,24 +125,24 @@ func keyOf(x []float64) string {
 }
 
 // ProblemAxes describes a box to the search; nil for a list.
-func (d *Domain) ProblemAxes() []gpcore.Axis {
+func (d *Domain) ProblemAxes() []search.Axis {
 	if d.Listed() > 0 {
 		return nil
 	}
-	out := make([]gpcore.Axis, len(d.Coords))
+	out := make([]search.Axis, len(d.Coords))
 	for j, i := range d.Coords {
 		a := &d.Axes[i]
 		switch n := a.count(); {
 		case n == 0:
-			out[j] = gpcore.Axis{High: 1}
+			out[j] = search.Axis{High: 1}
 		case a.coarse():
 			for k := range n {
 				out[j].Levels = append(out[j].Levels, a.Unit(a.at(k)))
 			}
 		case len(a.levels) > 0: // more than the search goes through one by one
-			out[j] = gpcore.Axis{Low: a.Unit(a.at(0)), High: a.Unit(a.at(n - 1))}
+			out[j] = search.Axis{Low: a.Unit(a.at(0)), High: a.Unit(a.at(n - 1))}
 		default:
-			out[j] = gpcore.Axis{Low: a.Unit(a.at(0)), High: a.Unit(a.at(n - 1)), Step: a.Step / (a.high - a.low)}
+			out[j] = search.Axis{Low: a.Unit(a.at(0)), High: a.Unit(a.at(n - 1)), Step: a.Step / (a.high - a.low)}
 		}
 	}
 	return out

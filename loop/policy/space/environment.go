@@ -4,11 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/integrate/quad"
-
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/gpcore/sobol"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"gonum.org/v1/gonum/integrate/quad"
 )
 
 // Sizes of the rules for expectations. Sobol: 128 nodes are about as accurate as
@@ -110,8 +110,8 @@ func (e *Environment) Nodes(random []int) Nodes {
 
 // Inputs splits the coordinates of a point into the domain's and those left to chance,
 // for a decision before a step: under drift the time is held at that step.
-func (e *Environment) Inputs(d *Domain, step int) gpcore.Inputs {
-	in := gpcore.Inputs{Controlled: d.Coords, Seed: e.seed}
+func (e *Environment) Inputs(d *Domain, step int) expectations.Inputs {
+	in := expectations.Inputs{Controlled: d.Coords, Seed: e.seed}
 	var learnt []int
 	for _, i := range d.Random {
 		if e.Marginals[i].kind == Learnt {
@@ -123,14 +123,14 @@ func (e *Environment) Inputs(d *Domain, step int) gpcore.Inputs {
 		if e.timed {
 			n.X = appendTime(n.X, len(d.Random), step)
 		}
-		in.Nodes = &gpcore.Nodes{X: n.X, Weight: n.Weight}
+		in.Nodes = &quadrature.Nodes{X: n.X, Weight: n.Weight}
 		return in
 	}
 	for _, i := range d.Random {
 		in.Random = append(in.Random, e.Marginals[i].of(e.Last[i]))
 	}
 	if e.timed {
-		in.Random = append(in.Random, gpcore.Held(float64(step)))
+		in.Random = append(in.Random, quadrature.Held(float64(step)))
 	}
 	return in
 }

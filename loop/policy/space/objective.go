@@ -1,6 +1,9 @@
 package space
 
-import "github.com/labtuner/tuner/gpcore"
+import (
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/search"
+)
 
 // Subtrahend is a function that is taken off an objective. Both functions must be safe
 // for concurrent use.
@@ -13,11 +16,11 @@ type Subtrahend struct {
 
 // lessened is an objective minus a function.
 type lessened struct {
-	gpcore.Objective
+	search.Objective
 	less Subtrahend
 }
 
-// Values implements [gpcore.Objective].
+// Values implements [search.Objective].
 func (p *lessened) Values(dst, x []float64) {
 	p.Objective.Values(dst, x)
 	p.subtract(dst, nil, x)
@@ -35,82 +38,82 @@ func (p *lessened) subtract(dst, grad, x []float64) {
 	}
 }
 
-// Fork implements [gpcore.Objective].
-func (p *lessened) Fork() gpcore.Objective { return Less(p.Objective.Fork(), p.less) }
+// Fork implements [search.Objective].
+func (p *lessened) Fork() search.Objective { return Less(p.Objective.Fork(), p.less) }
 
-// Prepare implements [gpcore.Preparer].
+// Prepare implements [search.Preparer].
 func (p *lessened) Prepare() {
-	if q, ok := p.Objective.(gpcore.Preparer); ok {
+	if q, ok := p.Objective.(search.Preparer); ok {
 		q.Prepare()
 	}
 }
 
-// Scales implements [gpcore.Scaled].
+// Scales implements [search.Scaled].
 func (p *lessened) Scales(dst []float64) bool {
-	s, ok := p.Objective.(gpcore.Scaled)
+	s, ok := p.Objective.(search.Scaled)
 	return ok && s.Scales(dst)
 }
 
 // lessenedSlope is a lessened objective with gradients.
 type lessenedSlope struct {
 	lessened
-	d gpcore.Differentiable
+	d search.Differentiable
 }
 
 // lessenedSurrogate is a lessened objective with a surrogate. The same is taken off both,
 // so an upper bound stays one.
 type lessenedSurrogate struct {
 	lessened
-	s gpcore.Surrogated
+	s search.Surrogated
 }
 
 // Less subtracts a function. What the objective can, the result can as well.
-func Less(o gpcore.Objective, f Subtrahend) gpcore.Objective {
+func Less(o search.Objective, f Subtrahend) search.Objective {
 	p := lessened{o, f}
 	switch o := o.(type) {
-	case gpcore.Surrogated:
+	case search.Surrogated:
 		return &lessenedSurrogate{p, o}
-	case gpcore.Differentiable:
+	case search.Differentiable:
 		return &lessenedSlope{p, o}
 	}
 	return &p
 }
 
 // WithPenalty builds a wall of a penalty, which must be safe for concurrent use.
-func WithPenalty(o gpcore.Objective, penalty func(x []float64) float64) gpcore.Objective {
+func WithPenalty(o search.Objective, penalty func(x []float64) float64) search.Objective {
 	return Less(o, Subtrahend{Value: penalty})
 }
 
-// Gradients implements [gpcore.Differentiable].
+// Gradients implements [search.Differentiable].
 func (p *lessenedSlope) Gradients(dst, grad, x []float64) {
 	p.d.Gradients(dst, grad, x)
 	p.subtract(dst, grad, x)
 }
 
-// Gradients implements [gpcore.Differentiable].
+// Gradients implements [search.Differentiable].
 func (p *lessenedSurrogate) Gradients(dst, grad, x []float64) {
 	p.s.Gradients(dst, grad, x)
 	p.subtract(dst, grad, x)
 }
 
-// Surrogate implements [gpcore.Surrogated].
-func (p *lessenedSurrogate) Surrogate() gpcore.SurrogateKind { return p.s.Surrogate() }
+// Surrogate implements [search.Surrogated].
+func (p *lessenedSurrogate) Surrogate() search.SurrogateKind { return p.s.Surrogate() }
 
-// SurrogateValues implements [gpcore.Surrogated].
+// SurrogateValues implements [search.Surrogated].
 func (p *lessenedSurrogate) SurrogateValues(dst, x []float64) {
 	p.s.SurrogateValues(dst, x)
 	p.subtract(dst, nil, x)
 }
 
-// SurrogateGradients implements [gpcore.Surrogated].
+// SurrogateGradients implements [search.Surrogated].
 func (p *lessenedSurrogate) SurrogateGradients(dst, grad, x []float64) {
 	p.s.SurrogateGradients(dst, grad, x)
 	p.subtract(dst, grad, x)
 }
 
 // Expectation evaluates E[terms] at settings x.
-func Expectation(terms []gpcore.Term, in gpcore.Inputs, x []float64) ([]float64, error) {
-	e, err := gpcore.NewExpected(terms, in)
+func Expectation(terms []expectations.Term, in expectations.Inputs, x []float64) ([]float64, error) {
+	e, err := expectations.New(terms, in)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/search"
 )
 
 // Region is where the settings of one control set may be in a decision.
 type Region struct {
-	Axes   []gpcore.Axis // nil for a list
+	Axes   []search.Axis // nil for a list
 	List   []float64
 	Screen int       // points to screen, 0: as many as the search likes
 	Climbs int       // likewise
@@ -18,8 +18,8 @@ type Region struct {
 }
 
 // Problem is the search for an objective's maximum in the region.
-func (r Region) Problem(o gpcore.Objective) gpcore.Problem {
-	return gpcore.Problem{Objective: o, Axes: r.Axes, List: r.List, Screen: r.Screen, Climbs: r.Climbs}
+func (r Region) Problem(o search.Objective) search.Problem {
+	return search.Problem{Objective: o, Axes: r.Axes, List: r.List, Screen: r.Screen, Climbs: r.Climbs}
 }
 
 // Whole is the region that is a whole domain.

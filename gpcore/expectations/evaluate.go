@@ -1,0 +1,214 @@
+package expectations
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/model"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/quadrature"
+	"github.com/labtuner/tuner/gpcore/watch"
+)
+
+// expectScratch is the memory of one worker, for any control set of the same terms.
+type expectScratch struct {
+	readers    []*model.View // one per term
+	b, v, u    []float64     // panels
+	full       []float64     // 24 x d points
+	mean, vari [vec.Lanes]float64
+	byMu       [vec.Lanes]float64 // derivative of the criterion by a lane's mean
+	byVar      [vec.Lanes]float64 // and by its variance
+	dMean      []float64          // d
+	dVar       []float64
+	lane       []float64 // up to d x 24
+	moments    []float64 // d x 24
+	embedded   []float64 // width x 24
+	sum, q     [vec.Lanes]float64
+	twice      [vec.Lanes * vec.Lanes]float64
+	job        vec.Pairs
+	ones       []float64
+	watch      watch.Scratch
+}
+
+func newExpectScratch(terms []Term) *expectScratch {
+	d := terms[0].Process.Dim()
+	s := &expectScratch{
+		full: make([]float64, vec.Lanes*d), dMean: make([]float64, d), dVar: make([]float64, d),
+		lane: make([]float64, d*vec.Lanes), moments: make([]float64, d*vec.Lanes),
+	}
+	capacity := 0
+	for i := range terms {
+		var r *model.View
+		for j := range i {
+			if terms[j].Process == terms[i].Process {
+				r = s.readers[j]
+			}
+		}
+		if r == nil {
+			r = model.NewView(terms[i].Process.Model())
+		}
+		s.readers = append(s.readers, r)
+		capacity = max(capacity, terms[i].Process.Cap())
+	}
+	n := vec.Up24(capacity)
+	s.b, s.v, s.u = make([]float64, n*vec.Lanes), make([]float64, n*vec.Lanes), make([]float64, n*vec.Lanes)
+	s.ones = vec.Constant(n, 1)
+	return s
+}
+
+// evaluate sums all terms over the nodes at the rows of x, with gradients where grad is
+// not nil.
+func (e *Expected) evaluate(nodes *quadrature.Nodes, dst, grad, x []float64) {
+	dc := e.Dim()
+	if len(x) != len(dst)*dc || (grad != nil && len(grad) != len(x)) {
+		panic("gpcore: an expectation needs Dim coordinates for each value and gradient")
+	}
+	clear(dst)
+	clear(grad)
+	for i := range e.terms {
+		t, f := &e.terms[i], e.forms[i]
+		if f.closed && t.Mean != 0 {
+			e.closedMeans(f, t.Mean, dst, grad, x)
+		}
+		if t.Of == nil && t.SD == 0 && (f.closed || t.Mean == 0) {
+			continue
+		}
+		e.overNodes(i, nodes, dst, grad, x)
+	}
+}
+
+// overNodes adds term i, 24 pairs of a point and a node at a time.
+func (e *Expected) overNodes(i int, nodes *quadrature.Nodes, dst, grad, x []float64) {
+	s, r, q, d := e.s, e.s.readers[i], len(nodes.Weight), e.d
+	total := len(dst) * q
+	for base := 0; base < total; base += vec.Lanes {
+		m := min(vec.Lanes, total-base)
+		for l := range m {
+			e.place(s.full[l*d:(l+1)*d], x, nodes, base+l)
+		}
+		switch {
+		case grad == nil:
+			r.Predict(s.mean[:m], s.vari[:m], s.full[:m*d])
+			for l := range m {
+				dst[(base+l)/q] += e.weigh(i, l, nodes.Weight[(base+l)%q])
+			}
+		case m < model.Few && e.forms[i].gaussian:
+			e.gaussianFew(i, nodes, base, m, dst, grad)
+		case m < model.Few:
+			for l := range m {
+				e.singleGradient(i, l, (base+l)/q, nodes.Weight[(base+l)%q], dst, grad)
+			}
+		default:
+			e.panelGradients(i, nodes, base, m, dst, grad)
+		}
+		if grad != nil && e.terms[i].Offset != nil {
+			e.offsetSlopes(i, q, base, m, grad)
+		}
+	}
+}
+
+// offsetSlopes adds what m pairs from pair base on owe to the slope of the offset.
+func (e *Expected) offsetSlopes(i, q, base, m int, grad []float64) {
+	s, dc := e.s, e.Dim()
+	for l := range m {
+		e.terms[i].Offset(s.dMean, s.full[l*e.d:(l+1)*e.d])
+		for k, c := range e.in.Controlled {
+			grad[(base+l)/q*dc+k] += float64(s.byMu[l] * s.dMean[c])
+		}
+	}
+}
+
+// place puts pair k, point k/q with node k%q, into a point of all coordinates.
+func (e *Expected) place(dst, x []float64, nodes *quadrature.Nodes, k int) {
+	q, dc, dr := len(nodes.Weight), e.Dim(), len(e.random)
+	c, node := x[k/q*dc:], nodes.X[k%q*dr:]
+	for j, v := range e.in.Controlled {
+		dst[v] = c[j]
+	}
+	for j, v := range e.random {
+		dst[v] = node[j]
+	}
+}
+
+// weigh is w times term i at lane l, whose mean and variance are in the scratch; it
+// sets the lane's derivatives.
+func (e *Expected) weigh(i, l int, w float64) float64 {
+	t, s := &e.terms[i], e.s
+	sd := deviation(s.vari[l], e.prior(i, l))
+	mu := s.mean[l]
+	if t.Offset != nil {
+		mu += t.Offset(nil, s.full[l*e.d:(l+1)*e.d])
+	}
+	if t.Of != nil {
+		v, byMu, bySigma := t.Of(mu, sd)
+		s.byMu[l], s.byVar[l] = w*byMu, w*bySigma/(2*sd)
+		return w * v
+	}
+	mean := t.Mean
+	if e.forms[i].closed {
+		mean = 0
+	}
+	s.byMu[l], s.byVar[l] = w*mean, w*t.SD/(2*sd)
+	return w * (float64(mean*mu) + float64(t.SD*sd))
+}
+
+// prior is k(x, x) of term i at lane l.
+func (e *Expected) prior(i, l int) float64 {
+	return e.terms[i].Process.Kernel().Variance(e.s.full[l*e.d : (l+1)*e.d])
+}
+
+// singleGradient adds one pair; few of them cost less one by one.
+func (e *Expected) singleGradient(i, l, at int, w float64, dst, grad []float64) {
+	s, r, d, dc := e.s, e.s.readers[i], e.d, e.Dim()
+	s.mean[l], s.vari[l] = r.PredictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
+	dst[at] += e.weigh(i, l, w)
+	for k, c := range e.in.Controlled {
+		grad[at*dc+k] += float64(s.byMu[l]*s.dMean[c]) + float64(s.byVar[l]*s.dVar[c])
+	}
+}
+
+// closedMeans adds a*E[mu] by the closed form.
+func (e *Expected) closedMeans(f *separable, a float64, dst, grad, x []float64) {
+	for base := 0; base < len(dst); base += vec.Lanes {
+		m := min(vec.Lanes, len(dst)-base)
+		b := e.factors(f, x[base*f.dc:], m)
+		e.addMeans(f, b, a, base, m, dst, grad)
+	}
+}
+
+// factors fills a panel with c_j at m points and the scratch's sums with
+// sum over j of mean_j c_j.
+func (e *Expected) factors(f *separable, x []float64, m int) []float64 {
+	s := e.s
+	b := s.b
+	for k, c := range f.scale {
+		for l := range vec.Lanes {
+			s.lane[k*vec.Lanes+l] = x[min(l, m-1)*f.dc+k] * c
+		}
+	}
+	s.job = vec.Pairs{
+		Rows: f.rows, Lanes: s.lane, N: f.n, D: f.dc, Variance: 1,
+		Out: b, Weights: f.mean, Sum: s.sum[:],
+	}
+	vec.Gaussian(&s.job)
+	clear(b[f.n*vec.Lanes : vec.Up8(f.n)*vec.Lanes])
+	return b
+}
+
+// addMeans adds a times the lanes' sums, and their gradients: with the factors c_j in
+// panel b, the derivative of sum_j mean_j c_j by a scaled coordinate z is
+// -2 ln2 (z sum_j mean_j c_j - sum_j mean_j row_j c_j).
+func (e *Expected) addMeans(f *separable, b []float64, a float64, base, m int, dst, grad []float64) {
+	s := e.s
+	for l := range m {
+		dst[base+l] += a * s.sum[l]
+	}
+	if grad == nil {
+		return
+	}
+	for k, c := range f.scale {
+		vec.Combine(s.mean[:], f.meanRows[k*f.n:(k+1)*f.n], b)
+		for l := range m {
+			grad[(base+l)*f.dc+k] -= a * 2 * math.Ln2 * c * (s.lane[k*vec.Lanes+l]*s.sum[l] - s.mean[l])
+		}
+	}
+}

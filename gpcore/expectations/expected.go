@@ -1,0 +1,169 @@
+package expectations
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/check"
+	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/gpcore/quadrature"
+	"github.com/labtuner/tuner/gpcore/search"
+)
+
+// Expected is the expectation of a sum of terms over the random coordinates R, as a
+// function of the controlled ones c:
+//
+//	a(c) = E_R[ sum over terms of t(mu(c, R), sigma(c, R)) ].
+//
+// With one term {g, 1, beta} it is the acquisition of UCB-CVS (Tay et al., NeurIPS
+// 2023, Algorithm 1), without random coordinates that of GP-UCB; with a second process
+// for the noise that of RAHBO (Makarova et al., NeurIPS 2021, eq. 8).
+//
+// E[mu] has a closed form where the kernel is a [SquaredExponential] and Inputs.Random
+// is given; everything else is a sum over nodes. Then E[mu] costs O(n) and the rest
+// O(n^2) a node, 24 nodes at a time.
+//
+// An Expected is an [Objective]. It is not safe for concurrent use; see Fork. Prepare
+// must be called once after each change of a process, before anything else.
+type Expected struct {
+	*controlSet
+	s *expectScratch
+}
+
+// NewExpectations makes the objectives of several control sets of one criterion, which
+// share what they have in common. Processes must agree in their number of coordinates.
+// It returns an error for terms or inputs that do not fit.
+func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
+	if len(terms) == 0 || len(sets) == 0 {
+		return nil, errors.New("gpcore: an expectation needs at least one term and one control set")
+	}
+	var share []*sharedTerm
+	for i, t := range terms {
+		if t.Process == nil || t.Process.Dim() != terms[0].Process.Dim() {
+			return nil, fmt.Errorf("gpcore: term %d needs a process with as many coordinates as the others", i)
+		}
+		if t.Of == nil && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
+			return nil, fmt.Errorf("gpcore: term %d has coefficients %g and %g, which must be finite", i, t.Mean, t.SD)
+		}
+		share = append(share, &sharedTerm{m: t.Process.Model()})
+	}
+	scratch := newExpectScratch(terms)
+	out := make([]*Expected, len(sets))
+	for i, in := range sets {
+		s, err := newControlSet(terms, share, in)
+		if err != nil {
+			return nil, fmt.Errorf("control set %d: %w", i, err)
+		}
+		out[i] = &Expected{s, scratch}
+	}
+	return out, nil
+}
+
+// NewExpected is NewExpectations for one control set.
+func New(terms []Term, in Inputs) (*Expected, error) {
+	e, err := NewSets(terms, []Inputs{in})
+	if err != nil {
+		return nil, err
+	}
+	return e[0], nil
+}
+
+// Dim is the number of controlled coordinates.
+func (e *Expected) Dim() int { return len(e.in.Controlled) }
+
+// NodeCount is the number of nodes that stand for the random coordinates.
+func (e *Expected) NodeCount() int { return len(e.nodes.Weight) }
+
+// Rules are the nodes of Values and the fewer ones that stand in for them while a search
+// screens, for functions that no Term expresses. They alias memory: read only, valid
+// until the next Prepare.
+func (e *Expected) Rules() (full, coarse quadrature.Nodes) { return e.nodes, e.coarse }
+
+// Fork is the same function with scratch of its own. Forks share what Prepare makes,
+// so only one of them needs preparing; meanwhile no other may be used.
+func (e *Expected) Fork() search.Objective { return &Expected{e.controlSet, newExpectScratch(e.terms)} }
+
+// ForkBeside is Fork with the scratch of other, a fork of an expectation of the same terms
+// from one call of NewExpectations: the two must not be used at once. Nil where other is
+// no such expectation.
+func (e *Expected) ForkBeside(other search.Objective) search.Objective {
+	o, ok := other.(*Expected)
+	if !ok || o.share[0] != e.share[0] {
+		return nil
+	}
+	return &Expected{e.controlSet, o.s}
+}
+
+// SetTerm changes the coefficients of a linear term: the next step's confidence
+// parameter, say. It panics for a term with a function of its own. Forks follow.
+func (e *Expected) SetTerm(i int, mean, sd float64) {
+	if e.terms[i].Of != nil {
+		panic("gpcore: SetTerm is for linear terms")
+	}
+	e.terms[i].Mean, e.terms[i].SD = mean, sd
+}
+
+// Prepare takes up the processes as they are. Closed-form factors are recomputed only
+// for points that are new; the Jensen bound takes O(n^3) multiplications once for all
+// control sets of a process, and O(n^2) a node for each.
+func (e *Expected) Prepare() {
+	e.PrepareGroup()
+	e.PrepareOwn()
+}
+
+// PrepareGroup is the part of Prepare that control sets have in common: cheap where one of
+// them has done it since the last change.
+func (e *Expected) PrepareGroup() {
+	if e.in.Nodes == nil && e.chosen != e.terms[0].Process.Model().Version {
+		e.choose()
+	}
+	for _, t := range e.share {
+		t.sync()
+		if e.boundable() {
+			t.invert()
+		}
+	}
+}
+
+// PrepareOwn is the part of Prepare of this control set alone.
+func (e *Expected) PrepareOwn() {
+	for i, f := range e.forms {
+		f.prepare(e.controlSet, i)
+		if e.boundable() {
+			f.prepareBound(e.controlSet, i)
+		}
+	}
+}
+
+// Values sets dst[j] to a at row j of x, which is len(dst) x Dim, row-major.
+func (e *Expected) Values(dst, x []float64) { e.evaluate(&e.nodes, dst, nil, x) }
+
+// Gradients is Values that also sets the rows of grad to the gradients. Where a
+// standard deviation vanishes, its gradient is taken as if the variance were 1e-12 of
+// the kernel's.
+func (e *Expected) Gradients(dst, grad, x []float64) { e.evaluate(&e.nodes, dst, grad, x) }
+
+// Scales sets dst to the lengthscales of the controlled coordinates, the least where
+// processes differ; false where a kernel has none.
+func (e *Expected) Scales(dst []float64) bool {
+	for i := range e.terms {
+		l, ok := kernels.Lengthscales(e.terms[i].Process.Kernel())
+		if !ok {
+			return false
+		}
+		for j, c := range e.in.Controlled {
+			if i == 0 || l[c] < dst[j] {
+				dst[j] = l[c]
+			}
+		}
+	}
+	return true
+}
+
+// leastVariance keeps the slope of a standard deviation finite, relative to k(x, x).
+const leastVariance = 1e-12
+
+func deviation(variance, prior float64) float64 {
+	return math.Sqrt(max(variance, leastVariance*prior))
+}

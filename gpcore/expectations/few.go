@@ -1,0 +1,39 @@
+package expectations
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/quadrature"
+)
+
+// few points or less are solved for one by one, because a panel costs as much as few of
+// them; but together, so that the factor passes through the caches once.
+
+// gaussianFew adds m < few pairs of points and nodes of a squared exponential.
+func (e *Expected) gaussianFew(i int, nodes *quadrature.Nodes, base, m int, dst, grad []float64) {
+	s, r, f, q := e.s, e.s.readers[i], e.forms[i], len(nodes.Weight)
+	fac, n, stride := r.Model.Factor, f.n, len(s.b)/vec.Lanes
+	r.Follow()
+	for l := range m {
+		r.Single(s.full[l*e.d:(l+1)*e.d], false)
+		copy(s.b[l*stride:(l+1)*stride], r.K)
+	}
+	fac.SolveMany(s.q[:], s.b, s.v, s.u, m, stride)
+	for l := range m {
+		k, u := s.b[l*stride:l*stride+n], s.u[l*stride:l*stride+n]
+		at := (base + l) / q
+		s.mean[l], s.vari[l] = vec.Dot(k, fac.Alpha), max(r.Prior[0]-s.q[l], 0)
+		dst[at] += e.weigh(i, l, nodes.Weight[(base+l)%q])
+		vec.Multiply(u, k)
+		sum := vec.Dot(u, s.ones)
+		for j, c := range f.scale {
+			z := s.full[l*e.d+e.in.Controlled[j]] * c
+			v := 4 * math.Ln2 * s.byVar[l] * (z*sum - vec.Dot(u, f.columns[j*n:(j+1)*n]))
+			if s.byMu[l] != 0 { // without a closed form: mean is alpha
+				v -= 2 * math.Ln2 * s.byMu[l] * (z*s.mean[l] - vec.Dot(k, f.meanRows[j*n:(j+1)*n]))
+			}
+			grad[at*f.dc+j] += c * v
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package expectations
+
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore/search"
+	"github.com/labtuner/tuner/gpcore/watch"
+)
+
+// watcher is the watches of all terms of an expectation without random coordinates.
+type watcher struct {
+	s       *controlSet
+	watches []*watch.Watch
+	offsets [][]float64 // of each term at the points; nil: it has none
+}
+
+// Watch keeps what it knows of the rows of x from one search to the next, for an
+// expectation that controls every coordinate; nil for others.
+func (e *Expected) Watch(x []float64) search.Watched {
+	s := e.controlSet
+	if len(s.random) > 0 {
+		return nil
+	}
+	w := &watcher{s: s}
+	for i, t := range s.terms {
+		var have *watch.Watch
+		for j := range i {
+			if s.terms[j].Process == t.Process {
+				have = w.watches[j]
+			}
+		}
+		if have == nil {
+			have = watch.New(t.Process, x)
+		}
+		w.watches = append(w.watches, have)
+		var offsets []float64
+		if t.Offset != nil {
+			for k := 0; k < len(x); k += s.d {
+				offsets = append(offsets, t.Offset(nil, x[k:k+s.d]))
+			}
+		}
+		w.offsets = append(w.offsets, offsets)
+	}
+	return w
+}
+
+// Sync takes up what has changed in the processes.
+func (w *watcher) Sync() {
+	for i, v := range w.watches {
+		if slices.Index(w.watches, v) == i { // once where terms share a process
+			v.Sync()
+		}
+	}
+}
+
+// Forget has all points computed afresh at the next Sync.
+func (w *watcher) Forget() {
+	for _, v := range w.watches {
+		v.Forget()
+	}
+}
+
+// Values sets dst to the sum of the terms at points from..to-1.
+func (w *watcher) Values(dst []float64, fork search.Objective, from, to int) {
+	s := fork.(*Expected).s
+	for i, v := range w.watches {
+		if slices.Index(w.watches, v) == i { // once where terms share a process
+			v.UpdatePart(s.readers[i], &s.watch, from, to)
+		}
+	}
+	clear(dst)
+	for i := range w.s.terms {
+		t, v := &w.s.terms[i], w.watches[i]
+		for k := from; k < to; k++ {
+			mu, variance, prior := v.Moments(k)
+			sd := deviation(variance, prior)
+			if w.offsets[i] != nil {
+				mu += w.offsets[i][k]
+			}
+			if t.Of != nil {
+				value, _, _ := t.Of(mu, sd)
+				dst[k-from] += value
+				continue
+			}
+			dst[k-from] += float64(t.Mean*mu) + float64(t.SD*sd)
+		}
+	}
+}

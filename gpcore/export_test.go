@@ -1,0 +1,4 @@
+package gpcore
+
+// Least is the observation that would leave next.
+func (m *Memory) Least() int { return m.least() }

@@ -1,8 +1,0 @@
-package gpcore
-
-// box is where climbers move: bounds, typical distances, and coordinates that stand
-// still.
-type box struct {
-	low, high, scale []float64
-	fixed            []bool
-}

@@ -1,0 +1,11 @@
+package sampling
+
+import (
+	"testing"
+
+	"github.com/labtuner/tuner/gpcore/internal/gptest"
+)
+
+func TestMain(m *testing.M) { gptest.RunOnTier(m) }
+
+func TestTierIsTheOneAskedFor(t *testing.T) { gptest.TierIsTheOneAskedFor(t) }

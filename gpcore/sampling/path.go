@@ -1,0 +1,187 @@
+package sampling
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/model"
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+	"github.com/labtuner/tuner/gpcore/kernels"
+)
+
+// ErrNoSpectrum says that a kernel from outside this package has no known spectrum.
+var ErrNoSpectrum = errors.New("gpcore: this kernel has no known spectrum; draw with DrawJoint instead")
+
+// Path is one draw of the whole function from the posterior (Wilson et al. 2021):
+// a prior draw made of random waves plus the correction that the data ask for,
+//
+//	f(x) = f_0(x) + sum over i of v_i k(x, X_i),   v = K^-1 (y - f_0(X) - e).
+//
+// The correction is exact; f_0 has the kernel's covariance up to an error of order
+// 1/sqrt(waves). A path does not follow later changes of the process. It is not
+// safe for concurrent use.
+type Path struct {
+	d      int
+	kernel kernels.Kernel
+	eval   panels.Compiled
+	points *model.Points
+	n      int
+	v      []float64
+	waves  []panels.Wave
+	w      []float64 // two normals a wave, over sqrt(waves)
+
+	point, lane, b, e, x []float64
+	sum                  [vec.Lanes]float64
+	job                  panels.Panel
+}
+
+// NewPath draws a path of g made of the given number of waves; 1000 are usual. O(n^2 +
+// waves*n*d); allocates O(n + waves*d). It panics unless waves is positive, and
+// returns ErrNoSpectrum for kernels from outside this package.
+func NewPath(g *gpcore.GP, rng *rand.Rand, waves int) (*Path, error) {
+	if waves <= 0 {
+		panic("gpcore: a path needs at least one wave")
+	}
+	n, capacity := g.Model().Factor.N, max(g.Model().Factor.N, 1)
+	p := &Path{d: g.Model().Points.D, kernel: g.Model().Kernel, eval: panels.Compile(g.Model().Kernel, capacity), n: n}
+	width := p.eval.Width
+	p.points = model.NewPoints(p.d, capacity, p.eval)
+	copy(p.points.X, g.Model().Points.X[:n*p.d])
+	p.points.Embed(p.eval, n)
+	omega := make([]float64, waves*width)
+	p.waves, p.w = make([]panels.Wave, waves), make([]float64, 2*waves)
+	for i := range p.waves {
+		w := &p.waves[i]
+		w.Amplitude, w.Omega = 1/math.Sqrt(float64(waves)), omega[i*width:(i+1)*width]
+		panels.WaveOf(p.eval.Evaluator, w, rng, i)
+		if math.IsNaN(w.Amplitude) {
+			return nil, ErrNoSpectrum
+		}
+		p.w[2*i], p.w[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	p.takeScratch()
+	prior := make([]float64, n)
+	for i := range prior {
+		p.eval.Embed(p.point, p.points.At(i))
+		prior[i] = p.prior(p.point)
+	}
+	var c correction
+	p.v = append(make([]float64, 0, capacity), c.draw(rng, g.Model().Factor, prior)...)
+	return p, nil
+}
+
+func (p *Path) takeScratch() {
+	width := p.eval.Width
+	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
+	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
+}
+
+// Fork is the same function with scratch of its own, for another goroutine.
+func (p *Path) Fork() *Path {
+	f := *p
+	f.eval = panels.Compile(p.kernel, max(p.n, 1))
+	f.takeScratch()
+	return &f
+}
+
+// prior is f_0 at an embedded point.
+func (p *Path) prior(e []float64) float64 {
+	s := 0.0
+	for i := range p.waves {
+		w := &p.waves[i]
+		a := w.Amplitude
+		for _, q := range w.Linear {
+			a *= e[q]
+		}
+		sin, cos := math.Sincos(vec.Dot(w.Omega, e))
+		s += a * (p.w[2*i]*cos + p.w[2*i+1]*sin)
+	}
+	return s
+}
+
+// priorGradient sets g (one value per embedded coordinate) to the derivatives of f_0.
+func (p *Path) priorGradient(g, e []float64) {
+	clear(g)
+	for i := range p.waves {
+		w := &p.waves[i]
+		a := w.Amplitude
+		for _, q := range w.Linear {
+			a *= e[q]
+		}
+		sin, cos := math.Sincos(vec.Dot(w.Omega, e))
+		value := p.w[2*i]*cos + p.w[2*i+1]*sin
+		vec.Axpy(g, a*(p.w[2*i+1]*cos-p.w[2*i]*sin), w.Omega)
+		for j, q := range w.Linear {
+			others := w.Amplitude
+			for k, o := range w.Linear {
+				if k != j {
+					others *= e[o]
+				}
+			}
+			g[q] += others * value
+		}
+	}
+}
+
+// load embeds m points as lanes and sets up the job; the lanes left over repeat the
+// last point.
+func (p *Path) load(x []float64, m int) {
+	for i := range vec.Lanes {
+		if i < m {
+			p.eval.Embed(p.point, x[i*p.d:(i+1)*p.d])
+		}
+		for q, v := range p.point {
+			p.lane[q*vec.Lanes+i] = v
+		}
+	}
+	p.job = panels.Panel{Rows: p.points.Rows, RowCap: p.points.Cap, Lane: p.lane, N: p.n, Out: p.b, Weights: p.v, Sum: p.sum[:]}
+}
+
+// Values sets dst[j] to the function at point j; x is m x d row-major. O(n +
+// waves*d) a point.
+func (p *Path) Values(dst, x []float64) {
+	if len(x) != len(dst)*p.d {
+		panic("gpcore: Values needs d coordinates for each value")
+	}
+	for j := 0; j < len(dst); j += vec.Lanes {
+		m := min(vec.Lanes, len(dst)-j)
+		p.load(x[j*p.d:], m)
+		p.eval.Fill(&p.job)
+		for i := range m {
+			p.eval.Embed(p.point, x[(j+i)*p.d:(j+i+1)*p.d])
+			dst[j+i] = p.sum[i] + p.prior(p.point)
+		}
+	}
+}
+
+// Gradient returns the function at one point and sets grad (d elements) to its
+// derivatives. O(n + waves*d).
+func (p *Path) Gradient(grad, x []float64) float64 {
+	if len(x) != p.d || len(grad) != p.d {
+		panic("gpcore: Gradient needs d coordinates and d derivatives")
+	}
+	p.load(x, 1)
+	p.eval.Fill(&p.job)
+	value := p.sum[0] + p.prior(p.point)
+	// The panel has been used; it now holds the weights of lane 0.
+	clear(p.b[:p.n*vec.Lanes])
+	for i, v := range p.v {
+		p.b[i*vec.Lanes] = v
+	}
+	clear(p.e)
+	clear(p.x)
+	p.eval.LaneGradient(&p.job, p.b, p.e)
+	g := make([]float64, len(p.point))
+	p.priorGradient(g, p.point)
+	for q, v := range g {
+		p.e[q*vec.Lanes] += v
+	}
+	p.eval.Pull(p.x, p.e, p.lane)
+	for i := range grad {
+		grad[i] = p.x[i*vec.Lanes]
+	}
+	return value
+}

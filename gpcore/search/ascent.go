@@ -1,0 +1,57 @@
+package search
+
+import "github.com/labtuner/tuner/gpcore/internal/vec"
+
+// ascent serves climbers of one function in batches.
+type ascent struct {
+	x, value, grad []float64
+	moving         []*climber
+}
+
+// run climbs until all are done, at most rounds batches.
+func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber, b *box, rounds int, tol float64) {
+	d := len(b.low)
+	for range rounds {
+		a.x, a.moving = a.x[:0], a.moving[:0]
+		for _, c := range climbers {
+			if !c.done {
+				a.moving = append(a.moving, c)
+				a.x = append(a.x, c.trial...)
+			}
+		}
+		m := len(a.moving)
+		if m == 0 {
+			return
+		}
+		a.value, a.grad = vec.Grown(a.value, m), vec.Grown(a.grad, m*d)
+		gradients(a.value, a.grad, a.x)
+		for i, c := range a.moving {
+			c.receive(a.value[i], a.grad[i*d:(i+1)*d], b, tol)
+		}
+		a.merge(b)
+	}
+}
+
+// together is the distance, in scales, below which two climbers are on the way to one
+// maximum: the lower one stops.
+const together = 0.03
+
+func (a *ascent) merge(b *box) {
+	for i, c := range a.moving {
+		for _, o := range a.moving[:i] {
+			s := 0.0
+			for k, v := range c.x {
+				t := (v - o.x[k]) / b.scale[k]
+				s += t * t
+			}
+			if s >= together*together {
+				continue
+			}
+			if c.value > o.value {
+				o.done, o.merged = true, true
+			} else {
+				c.done, c.merged = true, true
+			}
+		}
+	}
+}

@@ -1,0 +1,8 @@
+package search
+
+// box is where climbers move: bounds, typical distances, and coordinates that stand
+// still.
+type box struct {
+	low, high, scale []float64
+	fixed            []bool
+}

@@ -1,0 +1,229 @@
+package search
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/check"
+)
+
+// climber is a local search from one start: projected quasi-Newton ascent in a box
+// (BFGS with backtracking; Nocedal & Wright 2006, section 6.1, projected as in Bertsekas
+// 1982), whose value never falls. It asks for one value with gradient at a time, so
+// that many climbers can be served by one batch.
+type climber struct {
+	x, grad []float64
+	value   float64
+	floor   float64 // a climb that cannot come near this value may end
+	bound   float64 // the surrogate's value where it ended, infinity without one
+
+	h         []float64 // inverse Hessian of -f, d x d
+	informed  bool      // h has been updated at least once
+	dir       []float64
+	step      float64
+	trial     []float64
+	promise   float64 // what the gradient promises at the trial point
+	backs     int
+	started   bool // value and grad are known
+	done      bool
+	merged    bool // stopped because a better one climbs the same maximum
+	hy, delta []float64
+}
+
+func newClimber(d int) *climber {
+	v := make([]float64, 6*d+d*d)
+	cut := func(n int) []float64 {
+		s := v[:n:n]
+		v = v[n:]
+		return s
+	}
+	return &climber{x: cut(d), grad: cut(d), dir: cut(d), trial: cut(d), hy: cut(d), delta: cut(d), h: cut(d * d)}
+}
+
+// Limits of a climb. The slope along the quasi-Newton direction is twice the gain that
+// a parabola promises; where hopeless times that would not reach the floor, the climb
+// ends.
+const (
+	hopeless      = 5
+	maxBacktracks = 10
+	sufficient    = 1e-4 // Armijo's constant
+	firstStride   = 0.1  // scales
+	longestStride = 1.0  // scales
+)
+
+// place puts the climber at x, without what it knew.
+func (c *climber) place(x []float64, b *box) {
+	copy(c.x, x)
+	c.value, c.bound, c.floor, c.informed = math.Inf(-1), math.Inf(1), math.Inf(-1), false
+	c.reset(b)
+	c.again()
+}
+
+// again lets it climb another function, or with other coordinates fixed, from where it
+// is with the curvature it knows.
+func (c *climber) again() {
+	c.started, c.done, c.merged, c.backs = false, false, false, 0
+	copy(c.trial, c.x)
+}
+
+func (c *climber) reset(b *box) {
+	clear(c.h)
+	for i, s := range b.scale {
+		c.h[i*len(b.scale)+i] = s * s
+	}
+	c.informed = false
+}
+
+// receive takes the value and gradient at the trial point. Less than tol (relative to
+// 1+|value|) to be gained ends the climb.
+func (c *climber) receive(v float64, grad []float64, b *box, tol float64) {
+	if !c.started {
+		c.started = true
+		c.value = v
+		copy(c.grad, grad)
+		if math.IsNaN(v) {
+			c.value, c.done = math.Inf(-1), true
+			return
+		}
+		c.propose(b, tol)
+		return
+	}
+	if !(v >= c.value+sufficient*c.promise && v >= c.value) {
+		c.backtrack(v, b)
+		return
+	}
+	gain := v - c.value
+	c.learn(grad)
+	copy(c.x, c.trial)
+	copy(c.grad, grad)
+	c.value = v
+	c.backs = 0
+	if gain <= 0.1*tol*(1+math.Abs(v)) {
+		c.done = true
+		return
+	}
+	c.propose(b, tol)
+}
+
+// backtrack shortens the step to the maximum of a parabola.
+func (c *climber) backtrack(v float64, b *box) {
+	c.backs++
+	t := 0.3
+	if check.IsFinite(v) && c.promise > 0 {
+		t = min(max(c.promise/(2*(c.promise+c.value-v)), 0.1), 0.5)
+	}
+	c.step *= t
+	if c.backs > maxBacktracks || !c.reach(b) {
+		c.done = true
+	}
+}
+
+// learn is the BFGS update of h by the step just made.
+func (c *climber) learn(grad []float64) {
+	d := len(c.x)
+	sy, yy, hyy := 0.0, 0.0, 0.0
+	for i := range d {
+		c.delta[i] = c.trial[i] - c.x[i]
+	}
+	for i := range d {
+		y := c.grad[i] - grad[i] // of -f
+		sy += c.delta[i] * y
+		yy += c.h[i*d+i] * y * y
+	}
+	if !(sy > 1e-14*yy) {
+		return
+	}
+	if !c.informed { // the right length for the first metric
+		for i := range c.h {
+			c.h[i] *= sy / yy
+		}
+		c.informed = true
+	}
+	for i := range d {
+		c.hy[i] = 0
+		for j := range d {
+			c.hy[i] += c.h[i*d+j] * (c.grad[j] - grad[j])
+		}
+		hyy += c.hy[i] * (c.grad[i] - grad[i])
+	}
+	for i := range d {
+		for j := range d {
+			c.h[i*d+j] += (sy+hyy)*c.delta[i]*c.delta[j]/(sy*sy) - (c.hy[i]*c.delta[j]+c.delta[i]*c.hy[j])/sy
+		}
+	}
+}
+
+// free says that coordinate i may move: it is not fixed, and not pressed against its
+// bound by the gradient.
+func (c *climber) free(i int, b *box) bool {
+	return !b.fixed[i] && !(c.x[i] <= b.low[i] && c.grad[i] < 0) && !(c.x[i] >= b.high[i] && c.grad[i] > 0)
+}
+
+// propose chooses a direction and the first trial point along it. Where the box turns a
+// quasi-Newton direction downhill, the scaled gradient replaces it, whose projection
+// cannot.
+func (c *climber) propose(b *box, tol float64) {
+	slope := c.newton(b)
+	if c.informed && slope >= 0 && slope < 2*tol*(1+math.Abs(c.value)) {
+		c.done = true
+		return
+	}
+	if c.informed && c.value+hopeless*slope < c.floor {
+		c.done = true
+		return
+	}
+	if slope > 0 && c.along(b) {
+		return
+	}
+	c.reset(b)
+	if slope = c.newton(b); !(slope > 0) || !check.IsFinite(slope) || !c.along(b) {
+		c.done = true
+	}
+}
+
+// along takes the first trial point along the direction, not too far, and says whether
+// the gradient promises something there.
+func (c *climber) along(b *box) bool {
+	limit, longest := longestStride, 0.0
+	if !c.informed {
+		limit = firstStride
+	}
+	for i, v := range c.dir {
+		longest = max(longest, math.Abs(v)/b.scale[i])
+	}
+	c.step = 1
+	if longest > limit {
+		c.step = limit / longest
+	}
+	return c.reach(b) && c.promise > 0
+}
+
+// newton sets the direction to h times the gradient over the free coordinates and
+// returns its slope.
+func (c *climber) newton(b *box) (slope float64) {
+	d := len(c.x)
+	for i := range d {
+		c.dir[i] = 0
+		if !c.free(i, b) {
+			continue
+		}
+		for j := range d {
+			if c.free(j, b) {
+				c.dir[i] += c.h[i*d+j] * c.grad[j]
+			}
+		}
+		slope += c.dir[i] * c.grad[i]
+	}
+	return slope
+}
+
+// reach sets the trial point, cut to the box, and says whether it is elsewhere.
+func (c *climber) reach(b *box) bool {
+	moved := false
+	c.promise = 0
+	for i := range c.x {
+		c.trial[i] = min(max(c.x[i]+c.step*c.dir[i], b.low[i]), b.high[i])
+		c.promise += c.grad[i] * (c.trial[i] - c.x[i])
+		moved = moved || c.trial[i] != c.x[i]
+	}
+	return moved
+}

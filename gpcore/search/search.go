@@ -1,0 +1,211 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/labtuner/tuner/gpcore/internal/splitmix"
+)
+
+// Search maximises several functions beside each other, again and again, with memory
+// that it keeps: the acquisition of every control set of a decision, say. It works in
+// units that are numbered in a fixed order:
+//
+//  1. each problem: prepare it, and evaluate its starting points;
+//  2. screen: every 240 of a problem's points by the surrogate;
+//  3. climb: a problem's best screened points, on the surrogate, all at once;
+//  4. refine: climb the local maxima of the surrogate with the objective itself, the
+//     largest first. A surrogate that is an upper bound ends this where what is left
+//     lies below the best found, and, by Options.Slack, below the best of other
+//     problems;
+//  5. each problem with discrete coordinates: move them from value to value.
+//
+// What a unit does depends on the units before its phase alone, never on the clock or
+// on the number of workers. So a number of units says exactly what was done.
+type Search struct {
+	o        Options
+	problems []*state
+	workers  []*searchWorker
+	out      []Maximum
+	queue    []int // problems whose next climb belongs to the wave
+	chunks   []chunkOf
+
+	ctx      context.Context
+	limit    int // units, 0: no limit
+	done     int
+	cut      bool
+	prepare  func(w *searchWorker, i int)
+	screen   func(w *searchWorker, i int)
+	climb    func(w *searchWorker, i int)
+	refine   func(w *searchWorker, i int)
+	discrete func(w *searchWorker, i int)
+}
+
+// chunkOf is one unit of screening.
+type chunkOf struct{ problem, from, to int }
+
+// NewSearch prepares a search: it makes the screening points and takes the memory. It
+// returns an error for problems that do not fit their objectives.
+func New(problems []Problem, o Options) (*Search, error) {
+	if len(problems) == 0 {
+		return nil, errors.New("gpcore: a search needs at least one problem")
+	}
+	if math.IsNaN(o.Slack) || o.Slack < 0 {
+		return nil, fmt.Errorf("gpcore: slack %g must not be negative", o.Slack)
+	}
+	s := &Search{o: o, out: make([]Maximum, len(problems))}
+	for i := range problems {
+		if err := problems[i].check(); err != nil {
+			return nil, fmt.Errorf("problem %d: %w", i, err)
+		}
+		q := newState(problems[i], splitmix.Mix(o.Seed+uint64(i)))
+		s.problems = append(s.problems, q)
+		for from := 0; from < len(q.values); from += screenUnit {
+			s.chunks = append(s.chunks, chunkOf{i, from, min(from+screenUnit, len(q.values))})
+		}
+	}
+	for range o.workers() {
+		s.workers = append(s.workers, s.newWorker())
+	}
+	s.queue = make([]int, 0, len(problems))
+	s.prepare, s.screen, s.climb, s.refine, s.discrete = s.prepareUnit, s.screenUnit, s.climbUnit, s.refineUnit, s.discreteUnit
+	return s, nil
+}
+
+// SetStarts gives points (rows of Dim) that the next runs look at first and climb from:
+// the best observations so far, say. Coordinates are moved into the domain.
+func (s *Search) SetStarts(problem int, x []float64) {
+	q := s.problems[problem]
+	if len(x)%q.d != 0 {
+		panic("gpcore: SetStarts needs Dim coordinates for each point")
+	}
+	q.starts = append(q.starts[:0], x...)
+	for k := 0; k < len(x); k += q.d {
+		row := q.starts[k : k+q.d]
+		if q.listed {
+			copy(row, q.nearest(row, q.points))
+			continue
+		}
+		for i := range row {
+			row[i] = min(max(row[i], q.box.low[i]), q.box.high[i])
+		}
+		q.snapSteps(row)
+	}
+}
+
+// Run searches: all units, or at most units of them where units is positive. It returns
+// earlier where ctx ends, which is looked at before each unit; at least one is done.
+// done is how many were: the same number gives the same result again. The result has
+// one element per problem and is valid until the next run. Nothing is allocated after
+// the first run with one worker.
+func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int) {
+	s.ctx, s.limit, s.done, s.cut = ctx, units, 0, false
+	for _, q := range s.problems {
+		q.begin()
+		q.prepareShared()
+	}
+	s.phase(len(s.problems), s.prepare)
+	s.phase(len(s.chunks), s.screen)
+	if s.cut { // some watched points have missed what changed
+		for _, q := range s.problems {
+			q.forgetWatched()
+		}
+	}
+	s.phase(len(s.problems), s.climb)
+	for !s.cut {
+		if s.wave(); len(s.queue) == 0 {
+			break
+		}
+		s.phase(len(s.queue), s.refine)
+	}
+	s.phase(len(s.problems), s.discrete)
+	for i, q := range s.problems {
+		s.conclude(i, q)
+	}
+	s.ctx = nil
+	return s.out, s.done
+}
+
+// Cut says that the last run ended before all of its units were done.
+func (s *Search) Cut() bool { return s.cut }
+
+// phase does units 0 to n-1 of a phase, in order, until the search is cut.
+func (s *Search) phase(n int, job func(w *searchWorker, i int)) {
+	if s.cut {
+		return
+	}
+	if s.limit > 0 && s.done+n > s.limit {
+		n, s.cut = max(s.limit-s.done, 0), true
+	}
+	at := 0
+	if s.done == 0 && n > 0 { // the one unit that is always done
+		job(s.workers[0], 0)
+		at = 1
+	}
+	if len(s.workers) == 1 || n-at < 2 {
+		for ; at < n && s.ctx.Err() == nil; at++ {
+			job(s.workers[0], at)
+		}
+	} else {
+		at = s.parallel(at, n, job)
+	}
+	s.cut = s.cut || at < n
+	s.done += at
+}
+
+// parallel does units at to n-1 on all workers and returns how far it came. Units are
+// taken in order, so those that were done are always the first.
+func (s *Search) parallel(at, n int, job func(w *searchWorker, i int)) int {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	next.Store(int64(at))
+	for _, w := range s.workers[:min(len(s.workers), n-at)] {
+		wait.Go(func() {
+			for s.ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				job(w, i)
+			}
+		})
+	}
+	wait.Wait()
+	return min(int(next.Load()), n)
+}
+
+// wave lists the problems whose next climb is worth it. Where slack lets problems prune
+// each other, the two with the largest bounds go first, whatever the number of workers.
+func (s *Search) wave() {
+	s.queue = s.queue[:0]
+	best := math.Inf(-1)
+	for _, q := range s.problems {
+		best = max(best, q.best.value)
+	}
+	for i, q := range s.problems {
+		q.promise = q.promising()
+		if math.IsInf(q.promise, -1) {
+			continue
+		}
+		if q.promise < best-s.o.Slack {
+			q.givenUp = true
+			continue
+		}
+		s.queue = append(s.queue, i)
+	}
+	if math.IsInf(s.o.Slack, 1) {
+		return
+	}
+	for k := range min(2, len(s.queue)) {
+		for j := k + 1; j < len(s.queue); j++ {
+			if s.problems[s.queue[j]].promise > s.problems[s.queue[k]].promise {
+				s.queue[k], s.queue[j] = s.queue[j], s.queue[k]
+			}
+		}
+	}
+	s.queue = s.queue[:min(2, len(s.queue))]
+}

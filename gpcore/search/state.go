@@ -1,0 +1,141 @@
+package search
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// state is one problem of a search and what is known of it.
+type state struct {
+	domain
+	screen
+	p         Problem
+	group     Grouped // the objective, where it is one
+	surrogate SurrogateKind
+	starts    []float64 // what the caller wants to be looked at first
+
+	climbers []*climber // the best starts, then the local maxima, best first
+	limit    int        // of them to be used
+	count    int        // of them in use
+	next     int        // the first that has not been climbed with the objective itself
+	batch    int        // how many are climbed at once
+	best     *climber   // keeps the best point and its value
+
+	ready   bool // prepared in this run
+	final   bool // climbed with the objective itself
+	givenUp bool
+
+	promise  float64   // the bound of what comes next
+	taken    []float64 // where climbs with the objective itself started and ended
+	apart    float64   // how far from each other, relative to the ranges
+	extra    int       // rounds of further climbs
+	examined int       // settings of a list looked at with the objective itself
+}
+
+// newState prepares a problem: its domain, its screening points, its memory.
+func newState(p Problem, seed uint64) *state {
+	d := p.Objective.Dim()
+	q := &state{p: p, domain: newDomain(&p, d), best: newClimber(d), batch: 1}
+	q.group, _ = p.Objective.(Grouped)
+	limit := 1
+	if q.listed {
+		q.points = p.List
+	} else {
+		n := p.Screen
+		if n == 0 {
+			n = maxFactor * byDimension(screenSizes[:], d)
+		}
+		q.points = scattered(&q.domain, n, seed)
+		if limit = p.Climbs; limit == 0 {
+			limit = maxFactor * byDimension(climbSizes[:], d)
+		}
+	}
+	q.values = vec.Constant(len(q.points)/d, math.Inf(-1))
+	for range limit {
+		q.climbers = append(q.climbers, newClimber(d))
+	}
+	if o, ok := p.Objective.(Watchable); ok && p.Track {
+		q.watched = o.Watch(q.points)
+	}
+	return q
+}
+
+// begin forgets the last run.
+func (q *state) begin() {
+	q.count, q.next, q.ready, q.final, q.givenUp = 0, 0, false, false, false
+	q.taken, q.extra = q.taken[:0], 0
+	q.best.value = math.Inf(-1)
+	for i := range q.values {
+		q.values[i] = math.Inf(-1)
+	}
+	copy(q.best.x, q.points) // something to return, whatever happens
+	q.snapGrids(q.best.x)
+}
+
+// takeScales learns the kind of the surrogate and the distances, after Prepare.
+func (q *state) takeScales() {
+	q.surrogate, q.batch = NoSurrogate, 1
+	q.examined = 0
+	if s, ok := q.p.Objective.(Surrogated); ok {
+		q.surrogate = s.Surrogate()
+	}
+	if q.group != nil {
+		q.batch = max(1, min(4, vec.Lanes/q.group.NodeCount()))
+	}
+	s, ok := q.p.Objective.(Scaled)
+	known := ok && s.Scales(q.box.scale)
+	for i, v := range q.span {
+		v *= 0.3
+		if known {
+			v = min(v, q.box.scale[i])
+		}
+		if !(v > 0) {
+			v = 1
+		}
+		q.box.scale[i] = v
+	}
+	q.size()
+	q.ready = true
+}
+
+// size decides how much to screen and to climb: more where the function varies over
+// less than 0.3 of the range, because it has more maxima then.
+func (q *state) size() {
+	q.inUse, q.limit = len(q.values), len(q.climbers)
+	if q.listed {
+		return
+	}
+	factor := 1.0
+	for i, v := range q.span {
+		if v > 0 {
+			factor = min(factor*max(0.3*v/q.box.scale[i], 1), maxFactor)
+		}
+	}
+	if q.p.Screen == 0 {
+		q.inUse = min(vec.Up24(int(factor*float64(byDimension(screenSizes[:], q.d)))), q.inUse)
+	}
+	if q.p.Climbs == 0 {
+		q.limit = min(int(factor*float64(byDimension(climbSizes[:], q.d))), q.limit)
+	}
+	if q.surrogate == NoSurrogate && q.p.Screen == 0 { // no bound will tell what was missed
+		q.inUse = min(2*q.inUse, len(q.values))
+	}
+}
+
+// offer takes a point as the best so far if it is.
+func (q *state) offer(x []float64, v float64) {
+	if v > q.best.value {
+		copy(q.best.x, x)
+		q.best.value = v
+	}
+}
+
+// evaluate offers points with the objective's values.
+func (q *state) evaluate(w *searchWorker, f *fork, x []float64) {
+	w.value = vec.Grown(w.value, len(x)/q.d)
+	f.objective.Values(w.value, x)
+	for k, v := range w.value {
+		q.offer(x[k*q.d:(k+1)*q.d], v)
+	}
+}

@@ -1,0 +1,60 @@
+package search
+
+// searchWorker has what one goroutine needs.
+type searchWorker struct {
+	forks     []fork // one per problem
+	ascent    ascent
+	neighbour []float64
+	value     []float64
+}
+
+// fork is one worker's copy of an objective.
+type fork struct {
+	objective Objective
+	surrogate Surrogated // nil where it has none
+	gradients func(dst, grad, x []float64)
+	stand     func(dst, grad, x []float64) // of the surrogate
+}
+
+func (s *Search) newWorker() *searchWorker {
+	w := &searchWorker{}
+	var grouped []Objective // a fork of one objective of each group, whose scratch the others share
+	for _, q := range s.problems {
+		w.forks = append(w.forks, q.fork(&grouped))
+	}
+	return w
+}
+
+func (q *state) fork(grouped *[]Objective) fork {
+	f := fork{objective: q.besideOne(*grouped)}
+	if f.objective == nil {
+		f.objective = q.p.Objective.Fork()
+		if q.group != nil {
+			*grouped = append(*grouped, f.objective)
+		}
+	}
+	f.surrogate, _ = f.objective.(Surrogated)
+	if g, ok := f.objective.(Differentiable); ok {
+		f.gradients = g.Gradients
+	} else {
+		f.gradients = (&differences{o: f.objective, b: &q.box}).gradients
+	}
+	f.stand = f.gradients
+	if f.surrogate != nil {
+		f.stand = f.surrogate.SurrogateGradients
+	}
+	return f
+}
+
+// besideOne is a fork beside one of the others, nil where none is of the same group.
+func (q *state) besideOne(others []Objective) Objective {
+	if q.group == nil {
+		return nil
+	}
+	for _, o := range others {
+		if f := q.group.ForkBeside(o); f != nil {
+			return f
+		}
+	}
+	return nil
+}

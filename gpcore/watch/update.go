@@ -1,0 +1,109 @@
+package watch
+
+import (
+	"github.com/labtuner/tuner/gpcore/internal/model"
+	"github.com/labtuner/tuner/gpcore/internal/panels"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// watchScratch is one worker's.
+type Scratch struct {
+	mean, sum, q [vec.Lanes]float64
+	dots         [maxRankOne][vec.Lanes]float64
+	job          panels.Panel
+}
+
+// watchRows is how many observations are taken at a time, so that their covariances with
+// a panel stay in the first cache for all sums.
+const watchRows = 64
+
+// update computes the points from..to-1, from a multiple of 24, by means of a reader.
+func (w *Watch) UpdatePart(r *model.View, s *Scratch, from, to int) {
+	r.Follow()
+	panels := (w.size + vec.Lanes - 1) / vec.Lanes
+	for base := from; base < to; base += vec.Lanes {
+		if w.fresh || base/vec.Lanes == w.turn%panels {
+			w.afresh(r, s, base)
+			continue
+		}
+		w.follow(r, s, base)
+	}
+}
+
+func (w *Watch) afresh(r *model.View, s *Scratch, base int) {
+	width, k := r.Eval.Width, min(vec.Lanes, w.size-base)
+	copy(r.Lane, w.lane[base*width:(base+vec.Lanes)*width])
+	r.Covariances()
+	w.m.Factor.Squares(s.q[:], r.B)
+	copy(w.mean[base:base+k], r.Sum[:])
+	copy(w.q[base:base+k], s.q[:k])
+	w.store.take(base/vec.Lanes, r.B)
+}
+
+// follow updates a panel by the terms of rank one.
+func (w *Watch) follow(r *model.View, s *Scratch, base int) {
+	width := r.Eval.Width
+	lane, k := w.lane[base*width:(base+vec.Lanes)*width], min(vec.Lanes, w.size-base)
+	s.mean = [vec.Lanes]float64{}
+	s.dots = [maxRankOne][vec.Lanes]float64{}
+	if len(w.terms) > 0 && w.terms[0].tau != 0 {
+		s.job = panels.Panel{Rows: w.gone, RowCap: 1, Lane: lane, N: 1, Out: r.B}
+		r.Eval.Fill(&s.job)
+		for l := range vec.Lanes {
+			s.dots[0][l] = w.terms[0].tau * r.B[l]
+		}
+	}
+	if w.store.kept != nil {
+		w.combineKept(r, s, base, lane)
+	} else {
+		w.combineAnew(r, s, lane)
+	}
+	copy(w.mean[base:base+k], s.mean[:])
+	for i := range w.terms {
+		for l, v := range s.dots[i][:k] {
+			w.q[base+l] += w.terms[i].c * v * v
+		}
+	}
+}
+
+// combineKept adds up the means and the terms' products with the covariances in the
+// store, after those of new observations have come in.
+func (w *Watch) combineKept(r *model.View, s *Scratch, base int, lane []float64) {
+	st, c := &w.store, w.m.Points
+	all := st.panel(base / vec.Lanes)
+	for i, at := range st.newcomers {
+		j := w.m.Factor.N - len(st.newcomers) + i
+		s.job = panels.Panel{Rows: c.Rows, RowCap: c.Cap, First: j, Lane: lane, N: 1, Out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
+		r.Eval.Fill(&s.job)
+	}
+	for first := 0; first < st.used; first += watchRows {
+		last := min(first+watchRows, st.used)
+		b := all[first*vec.Lanes : last*vec.Lanes]
+		addCombined(&s.mean, s, st.alpha[first:last], b)
+		for i := range w.terms {
+			addCombined(&s.dots[i], s, w.terms[i].placed[first:last], b)
+		}
+	}
+}
+
+// combineAnew does the same where nothing is kept.
+func (w *Watch) combineAnew(r *model.View, s *Scratch, lane []float64) {
+	c, n := w.m.Points, w.m.Factor.N
+	for first := 0; first < n; first += watchRows {
+		last := min(first+watchRows, n)
+		s.job = panels.Panel{Rows: c.Rows, RowCap: c.Cap, First: first, Lane: lane, N: last - first, Out: r.B}
+		r.Eval.Fill(&s.job)
+		addCombined(&s.mean, s, w.m.Factor.Alpha[first:last], r.B)
+		for i := range w.terms {
+			addCombined(&s.dots[i], s, w.terms[i].v[first:last], r.B)
+		}
+	}
+}
+
+// addCombined adds the weighted sum of the rows of a panel to 24 sums.
+func addCombined(to *[vec.Lanes]float64, s *Scratch, weights, b []float64) {
+	vec.Combine(s.sum[:], weights, b)
+	for l, v := range &s.sum {
+		to[l] += v
+	}
+}

@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/internal/model"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
+)
+
+// Watch keeps the posterior at fixed points up to date while the process changes. Each
+// observation that comes, goes or changes its noise changes K^-1 by a term of rank one,
+// c v v^T, and so a point's k^T K^-1 k by c (v^T k)^2: O(n) a point instead of O(n^2).
+// Means are taken from alpha, also O(n).
+//
+// After few changes since the last update it takes this way: up to four observations
+// appended and at most one removed, or up to four noise variances changed; targets do
+// not count. After others everything is computed afresh. One panel of 24 points is
+// computed afresh at each update in any case, so rounding errors do not pile up.
+//
+// Covariances of the points with the observations are kept as long as these stay, where
+// they take no more than 64 MiB; else they are evaluated at each update.
+type Watch struct {
+	m    *model.Model
+	d    int
+	x    []float64 // m x d
+	lane []float64 // embedded, [panel][width][24]
+	size int       // number of points
+	mean []float64
+	q    []float64 // k^T K^-1 k
+	prio []float64 // k(x, x)
+	vari []float64 // what Update returns
+
+	ready   bool
+	fresh   bool // everything must be computed afresh
+	version uint64
+	turn    int       // panel to compute afresh
+	held    []float64 // points of the process at the last sync
+	noise   []float64
+	terms   []rankOne
+	gone    []float64 // embedding of the observation removed
+	k, l    []float64
+	store   covariances
+	reader  *model.View
+	own     Scratch
+}
+
+// NewWatch makes a watch of g at the rows of x, d coordinates each. It takes 8(d+4) bytes a point
+// and some 100 Cap, and, where that is no more than 64 MiB, 8 Cap a point; nothing is
+// computed before the first Update.
+func New(g *gpcore.GP, x []float64) *Watch {
+	d := g.Dim()
+	if len(x)%d != 0 {
+		panic("gpcore: a watch needs d coordinates for each point")
+	}
+	m, n := len(x)/d, vec.Up24(g.Cap())
+	w := &Watch{m: g.Model(), d: d, x: slices.Clone(x), size: m, reader: model.NewView(g.Model())}
+	v := make([]float64, 3*m+(2+2*maxRankOne)*n)
+	cut := func(k int) []float64 {
+		s := v[:k:k]
+		v = v[k:]
+		return s
+	}
+	w.mean, w.q, w.prio, w.k, w.l = cut(m), cut(m), cut(m), cut(n), cut(n)
+	w.terms = make([]rankOne, maxRankOne)
+	for i := range w.terms {
+		w.terms[i].v, w.terms[i].placed = cut(n), cut(n)
+	}
+	w.terms = w.terms[:0]
+	w.store = newCovariances((m+vec.Lanes-1)/vec.Lanes, g.Cap())
+	return w
+}
+
+// Update takes up the process as it is and returns posterior means and variances of f
+// at the points; they are valid until the next Update.
+func (w *Watch) Update() (mean, variance []float64) {
+	w.Sync()
+	w.UpdatePart(w.reader, &w.own, 0, w.size)
+	w.vari = vec.Grown(w.vari, w.size)
+	for i := range w.vari {
+		w.vari[i] = w.variance(i)
+	}
+	return w.mean, w.vari
+}
+
+func (w *Watch) variance(i int) float64 { return max(w.prio[i]-w.q[i], 0) }
+
+// Moments are the posterior mean and variance at point i, as last updated, and k(x, x).
+func (w *Watch) Moments(i int) (mean, variance, prior float64) {
+	return w.mean[i], w.variance(i), w.prio[i]
+}
+
+// Forget has all points computed afresh at the next Sync.
+func (w *Watch) Forget() { w.ready = false }
+
+// sync finds out what has changed and prepares the terms of rank one.
+func (w *Watch) Sync() {
+	f := w.m.Factor
+	n, x := f.N, w.m.Points.X[:f.N*w.d]
+	w.reader.Follow()
+	w.terms = w.terms[:0]
+	if !w.ready || w.version != w.m.Version {
+		w.embed()
+		w.fresh = true
+	} else {
+		w.fresh = !w.compare(x, f.Noise[:n])
+		w.turn++
+	}
+	if w.fresh {
+		w.store.refill(n)
+	}
+	w.store.place(f.Alpha[:n], w.terms)
+	w.ready, w.version = true, w.m.Version
+	w.held, w.noise = append(w.held[:0], x...), append(w.noise[:0], f.Noise[:n]...)
+}
+
+// embed makes the lanes for a new kernel.
+func (w *Watch) embed() {
+	r, d := w.reader, w.d
+	width := r.Eval.Width
+	w.lane = vec.Grown(w.lane, vec.Up24(w.size)*width)
+	for base := 0; base < w.size; base += vec.Lanes {
+		k := min(vec.Lanes, w.size-base)
+		r.Load(w.x[base*d:], k)
+		copy(w.lane[base*width:(base+vec.Lanes)*width], r.Lane)
+		copy(w.prio[base:base+k], r.Prior[:k])
+	}
+}
