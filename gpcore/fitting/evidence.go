@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/panels"
@@ -38,7 +37,7 @@ type evidence struct {
 func newEvidence(p Problem) (*evidence, error) {
 	n, d := len(p.Y), p.Kernel.Dim()
 	if n == 0 || len(p.X) != n*d || len(p.NoiseVariance) != n {
-		return nil, gpcore.ErrShape
+		return nil, check.ErrShape
 	}
 	for _, err := range []error{check.Finite(check.NameX, p.X), check.Targets(p.Y), check.Noises(p.NoiseVariance)} {
 		if err != nil {
@@ -63,7 +62,7 @@ func newEvidence(p Problem) (*evidence, error) {
 	}
 	for _, prior := range e.priors {
 		if !check.IsFinite(prior.Mean) || !check.IsFinite(prior.SD) || prior.SD <= 0 {
-			return nil, &gpcore.ValueError{What: check.NameSD, Index: 0, Value: prior.SD}
+			return nil, &check.ValueError{What: check.NameSD, Index: 0, Value: prior.SD}
 		}
 	}
 	e.m = model.New(p.Kernel, n)
