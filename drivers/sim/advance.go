@@ -2,10 +2,6 @@ package sim
 
 import "time"
 
-// batchTurnaround is the share of a batch, one in so many, for which the
-// surroundings of the batch before stay.
-const batchTurnaround = 10
-
 // advance brings the plant up to the clock's present time: faults begin and end
 // at their times, and the latest shot is captured. The caller holds mu.
 //
@@ -15,7 +11,7 @@ const batchTurnaround = 10
 func (p *Plant) advance() {
 	t := max(p.clock.Now().Sub(p.epoch), p.now)
 	for p.renews {
-		end := p.shotTime(p.shotsBy(p.now) + 1)
+		end := p.cadence.at(p.cadence.by(p.now) + 1)
 		if end > t {
 			break
 		}
@@ -28,7 +24,7 @@ func (p *Plant) advance() {
 // advanceTo brings the plant up to t, through which no batch ends that renews it.
 func (p *Plant) advanceTo(t time.Duration) {
 	for {
-		next, ok := p.nextSwitch(t)
+		next, ok := p.faults.next(p.now, t)
 		if !ok {
 			break
 		}
@@ -46,50 +42,6 @@ func (p *Plant) advanceTo(t time.Duration) {
 	}
 }
 
-// shotsBy returns the number of the last shot at or before t.
-func (p *Plant) shotsBy(t time.Duration) uint64 {
-	if p.batch == 0 {
-		return uint64(t / laserPulse)
-	}
-	return p.base + uint64((t-p.start)/p.batch)
-}
-
-// shotTime returns when shot n comes or came; for batches, n > base.
-func (p *Plant) shotTime(n uint64) time.Duration {
-	if p.batch == 0 {
-		return time.Duration(n) * laserPulse
-	}
-	return p.start + time.Duration(n-p.base)*p.batch
-}
-
-// restart begins a new batch at p.now. The one that it cuts short never yields a
-// value, and its number is not used again.
-func (p *Plant) restart() {
-	if p.batch == 0 {
-		return
-	}
-	p.base = p.shotsBy(p.now) + 1
-	p.captured = p.base
-	p.start = p.now
-}
-
-// draw returns the number of the surroundings' draw that is in force at t. A
-// laser's surroundings change once a second. In a plant of batches they change at
-// once when a batch begins by a write; between one batch and the next, the old
-// ones stay for a while, so that who reads the value late still finds the
-// conditions that it belongs to.
-func (p *Plant) draw(t time.Duration) uint64 {
-	if p.batch == 0 {
-		return uint64((t + laserEarly) / laserDraw)
-	}
-	elapsed := t - p.start
-	n := p.base + uint64(elapsed/p.batch) + 1
-	if elapsed >= p.batch && elapsed%p.batch < p.batch/batchTurnaround {
-		n--
-	}
-	return n
-}
-
 // place returns where knob i's motor and optic are at t, in the variable's unit.
 func (p *Plant) place(i int, t time.Duration) (motor, optic float64) {
 	v, k := &p.opt.Variables[i], &p.knobs[i]
@@ -98,7 +50,7 @@ func (p *Plant) place(i int, t time.Duration) (motor, optic float64) {
 		return value, value
 	}
 	if d := p.released[i]; k.released && d.kind != Held && !k.stuck {
-		u := d.quantile(p.uniform(streamDraw+uint64(i), p.draw(t)))
+		u := d.quantile(p.uniform(streamDraw+uint64(i), p.cadence.draw(t)))
 		motor = v.Low + u*(v.High-v.Low)
 		optic = motor
 	} else {
@@ -131,16 +83,16 @@ func (p *Plant) settings(t time.Duration) (values, u []float64) {
 // capture looks at the shots after the last one captured, up to t, and keeps the
 // latest that has a value. No setting changes course between those two times.
 func (p *Plant) capture(t time.Duration) {
-	last := p.shotsBy(t)
-	defer func() { p.captured = last }()
+	last := p.cadence.by(t)
+	defer func() { p.cadence.captured = last }()
 	blind := true
-	for i := range p.outputs {
-		blind = blind && (!p.outputs[i].event || p.outputBlind(i))
+	for i := range p.layout.outputs {
+		blind = blind && (!p.layout.outputs[i].event || p.outputBlind(i))
 	}
 	if blind {
 		return
 	}
-	for n := last; n > p.captured; n-- {
+	for n := last; n > p.cadence.captured; n-- {
 		if p.laser == nil || p.laser.lit(n) {
 			p.record(n)
 			return
@@ -150,12 +102,12 @@ func (p *Plant) capture(t time.Duration) {
 
 // record makes shot n the latest.
 func (p *Plant) record(n uint64) {
-	at := p.shotTime(n)
+	at := p.cadence.at(n)
 	settings, u := p.settings(at)
 	signals := make([]float64, p.model.signals())
 	p.model.shot(signals, u, at.Hours(), n)
-	values, present := make([]float64, len(p.outputs)), make([]bool, len(p.outputs))
-	for i, s := range p.outputs {
+	values, present := make([]float64, len(p.layout.outputs)), make([]bool, len(p.layout.outputs))
+	for i, s := range p.layout.outputs {
 		if !s.event || p.outputBlind(i) {
 			continue
 		}
@@ -163,7 +115,7 @@ func (p *Plant) record(n uint64) {
 		if s.from == fromSignal {
 			values[i] = signals[s.index]
 		}
-		values[i] = p.marred(p.outputChannel(i), values[i], n)
+		values[i] = p.marred(p.layout.outputChannel(i), values[i], n)
 	}
 	p.shot = shot{number: n, at: at, settings: settings, values: values, present: present}
 	if p.tank != nil {

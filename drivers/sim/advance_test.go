@@ -83,7 +83,7 @@ func said(r drivers.Reading, err error) string {
 func play(t *testing.T, o Options, acts []act, bystander *rand.Rand) []string {
 	b := newBench(t, o)
 	views, others := map[string]drivers.Device{}, map[string]drivers.Device{}
-	for _, c := range b.channels {
+	for _, c := range b.layout.channels {
 		if views[c.device] == nil {
 			views[c.device], others[c.device] = b.device(c.device), b.device(c.device)
 		}
@@ -95,7 +95,7 @@ func play(t *testing.T, o Options, acts []act, bystander *rand.Rand) []string {
 			d := time.Duration(bystander.Int64N(int64(a.at-now) + 1))
 			b.clock.move(d)
 			now += d
-			c := b.channels[bystander.IntN(len(b.channels))]
+			c := b.layout.channels[bystander.IntN(len(b.layout.channels))]
 			_, _ = others[c.device].Read(context.Background(), []string{c.name}) // its answer is of no interest
 			b.Mean(make([]float64, len(o.Variables)))
 		}

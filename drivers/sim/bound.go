@@ -31,7 +31,7 @@ func (j *judge) keeps(u []float64) bool {
 // shown is what a sensor shows on average, NaN where there is no such sensor.
 func (j *judge) shown(sensor string, u []float64) float64 {
 	p := j.plant
-	for _, s := range p.outputs {
+	for _, s := range p.layout.outputs {
 		if s.Name != sensor {
 			continue
 		}

@@ -18,8 +18,8 @@ import (
 // device without channels. A view is used as drivers.Device says; every call
 // returns a new one, with its own memory of what it has read.
 func (p *Plant) Device(name string) drivers.Device {
-	v := &view{plant: p, name: name, seen: make([]uint64, len(p.channels))}
-	for _, c := range p.channels {
+	v := &view{plant: p, name: name, seen: make([]uint64, len(p.layout.channels))}
+	for _, c := range p.layout.channels {
 		if c.device == name && c.variable >= 0 && p.opt.Variables[c.variable].Actuated {
 			return &actuatorView{v}
 		}
@@ -57,7 +57,7 @@ func (v *view) Open(ctx context.Context) ([]drivers.Channel, error) {
 		return nil, err
 	}
 	var channels []drivers.Channel
-	for _, c := range p.channels {
+	for _, c := range p.layout.channels {
 		if c.device != v.name {
 			continue
 		}
@@ -90,10 +90,10 @@ func (v *view) reach(ctx context.Context) error {
 		return err
 	}
 	v.plant.advance()
-	if v.plant.lost(v.name) {
+	if v.plant.faults.lost(v.name) {
 		return fmt.Errorf("device %q does not answer: the link is lost (a simulated fault): %w", v.name, drivers.ErrUnavailable)
 	}
-	if !v.spoils && v.plant.cut(faultGarbage, v.name) {
+	if !v.spoils && v.plant.faults.cut(faultGarbage, v.name) {
 		return fmt.Errorf("device %q answers with garbage (a simulated fault): %w", v.name, drivers.ErrUnavailable)
 	}
 	return nil
@@ -121,7 +121,7 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 	asked := make([]int, len(channels))
 	fresh := false
 	for i, name := range channels {
-		c := p.find(v.name, name)
+		c := p.layout.find(v.name, name)
 		if c < 0 {
 			return drivers.Reading{}, fmt.Errorf("device %q has no channel %q: %w", v.name, name, drivers.ErrRefused)
 		}
@@ -135,15 +135,15 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 		settings, _ = p.settings(at)
 	}
 	reading := drivers.Reading{Values: make(map[string]float64, len(asked)), At: p.stamp(v.name, at)}
-	if !v.spoils && p.cut(faultNaN, v.name) {
+	if !v.spoils && p.faults.cut(faultNaN, v.name) {
 		return reading, nil
 	}
 	for _, c := range asked {
-		if p.event(c) && !v.fresh(c) {
+		if p.layout.event(c) && !v.fresh(c) {
 			continue
 		}
 		if value, ok := p.say(c, settings, at); ok {
-			reading.Values[p.channels[c].name] = value
+			reading.Values[p.layout.channels[c].name] = value
 		}
 	}
 	for _, c := range asked {
@@ -156,22 +156,17 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 // not read.
 func (v *view) fresh(c int) bool {
 	p := v.plant
-	return p.event(c) && p.shot.number > v.seen[c] && p.shot.present[p.channels[c].output]
-}
-
-// event says whether channel c has values with shots only.
-func (p *Plant) event(c int) bool {
-	return p.channels[c].variable < 0 && p.outputs[p.channels[c].output].event
+	return p.layout.event(c) && p.shot.number > v.seen[c] && p.shot.present[p.layout.channels[c].output]
 }
 
 // say returns what channel c has to say at the instant at with these settings;
 // false if a fault keeps it silent. A channel of shots had its faults at the time
 // of the shot.
 func (p *Plant) say(c int, settings []float64, at time.Duration) (float64, bool) {
-	if p.event(c) {
-		return p.shot.values[p.channels[c].output], true
+	if p.layout.event(c) {
+		return p.shot.values[p.layout.channels[c].output], true
 	}
-	if p.blind(c) {
+	if p.faults.blind(c) {
 		return 0, false
 	}
 	return p.marred(c, p.sound(c, settings, at), uint64(at/spikeWindow)), true
@@ -179,15 +174,15 @@ func (p *Plant) say(c int, settings []float64, at time.Duration) (float64, bool)
 
 // sound returns what channel c, which is not one of shots, says without faults.
 func (p *Plant) sound(c int, settings []float64, at time.Duration) float64 {
-	if i := p.channels[c].variable; i >= 0 && p.opt.Variables[i].Dose {
+	if i := p.layout.channels[c].variable; i >= 0 && p.opt.Variables[i].Dose {
 		return p.told[i].amount
 	} else if i >= 0 {
 		return p.readback(i, settings[i], at)
 	}
-	if s := &p.outputs[p.channels[c].output]; s.from != fromTank {
+	if s := &p.layout.outputs[p.layout.channels[c].output]; s.from != fromTank {
 		return s.value
 	}
-	return p.reservoir(p.channels[c].unit, at)
+	return p.reservoir(p.layout.channels[c].unit, at)
 }
 
 // Write sets and releases channels and returns their readback. It is refused as a
@@ -234,11 +229,11 @@ func (a *actuatorView) Write(ctx context.Context, s drivers.Setpoints) (drivers.
 
 // settable returns the variable that the channel called name sets.
 func (a *actuatorView) settable(name string) (int, error) {
-	c := a.plant.find(a.name, name)
+	c := a.plant.layout.find(a.name, name)
 	if c < 0 {
 		return 0, fmt.Errorf("device %q has no channel %q: %w", a.name, name, drivers.ErrRefused)
 	}
-	i := a.plant.channels[c].variable
+	i := a.plant.layout.channels[c].variable
 	if i < 0 || !a.plant.opt.Variables[i].Actuated {
 		return 0, fmt.Errorf("channel %q of device %q cannot be set: %w", name, a.name, drivers.ErrRefused)
 	}
@@ -284,7 +279,7 @@ func (p *Plant) command(values map[int]float64, release []int) {
 		p.doseTargets(targets)
 	}
 	if changed {
-		p.restart()
+		p.cadence.restart(p.now)
 	}
 }
 
@@ -293,7 +288,7 @@ func (a *actuatorView) written(values map[int]float64, release []int) drivers.Re
 	p := a.plant
 	settings, _ := p.settings(p.now)
 	reading := drivers.Reading{Values: map[string]float64{}, At: p.stamp(a.name, p.now)}
-	for c, channel := range p.channels {
+	for c, channel := range p.layout.channels {
 		i := channel.variable
 		if channel.device != a.name || i < 0 {
 			continue
@@ -317,7 +312,7 @@ func (a *actuatorView) Halt(ctx context.Context) error {
 		return err
 	}
 	values := map[int]float64{}
-	for _, c := range p.channels {
+	for _, c := range p.layout.channels {
 		if c.device == a.name && c.variable >= 0 && p.opt.Variables[c.variable].Actuated && !p.opt.Variables[c.variable].Dose {
 			values[c.variable] = p.opt.Variables[c.variable].safe()
 		}

@@ -119,7 +119,7 @@ func (p *Plant) doseAll(values map[int]float64, name string) map[int]float64 {
 			p.tank.advance(p.now)
 			p.tank.move(p.now)
 			p.tank.give(&p.dosing.axes[i], amount, k.dead, k.wrongSign)
-			p.restart()
+			p.cadence.restart(p.now)
 		}
 	}
 	return others

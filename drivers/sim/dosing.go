@@ -128,19 +128,19 @@ func (p *Plant) buildDosing() error {
 	if err != nil {
 		return err
 	}
-	p.model, p.dosing, p.batch = d, d, DefaultDosingBatch
+	p.model, p.dosing, p.cadence.batch = d, d, DefaultDosingBatch
 	p.tank = newTank(tapEC, tapPH)
 	if d.byAmount() {
 		p.tank, p.renews = newVessel(tapEC, tapPH, vesselFull), true
-		p.note("every batch grows in %v L of fresh tap water (%v mS/cm, pH %v), to which its doses are added", vesselFull, tapEC, tapPH)
+		p.layout.note("every batch grows in %v L of fresh tap water (%v mS/cm, pH %v), to which its doses are added", vesselFull, tapEC, tapPH)
 	}
 	for i, a := range d.axes {
 		v := &p.opt.Variables[i]
 		if a.dosed {
-			p.note("variable %q is the dose of %s", v.Name, [2]string{"nutrient", "acid"}[a.condition])
+			p.layout.note("variable %q is the dose of %s", v.Name, [2]string{"nutrient", "acid"}[a.condition])
 			continue
 		}
-		p.note("variable %q is the reservoir's %s", v.Name, [3]string{"conductivity", "pH", "temperature, which nobody controls"}[a.condition])
+		p.layout.note("variable %q is the reservoir's %s", v.Name, [3]string{"conductivity", "pH", "temperature, which nobody controls"}[a.condition])
 		if !v.Actuated {
 			continue
 		}

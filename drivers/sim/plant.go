@@ -20,37 +20,22 @@ type Plant struct {
 	epoch time.Time
 	log   *slog.Logger
 	source
-	opt    Options
-	model  model
-	table  *recorded // the model, if it is a table
-	laser  *laser    // the model, if it is a laser
-	dosing *dosing   // the model, if it is a dosing plant, and its reservoir
-	tank   *tank
-	renews bool // the reservoir, after every batch
-	// outputs and channels do not change after New.
-	outputs  []output
-	channels []channel
+	opt      Options
+	model    model
+	table    *recorded // the model, if it is a table
+	laser    *laser    // the model, if it is a laser
+	dosing   *dosing   // the model, if it is a dosing plant, and its reservoir
+	tank     *tank
+	renews   bool // the reservoir, after every batch
+	layout   layout
 	released []dist // what a released variable does, on the unit cube
-	// objective is the output that is the objective.
-	objective int
-	notes     []string
-	batch     time.Duration // 0: shots are pulses
 
-	mu    sync.Mutex
-	now   time.Duration // up to when the state is advanced
-	step  int
-	knobs []knob
-	// base is the number of the shot before the batch that began at start.
-	base  uint64
-	start time.Duration
-	// captured is the number of the last shot that has been looked at.
-	captured uint64
-	shot     shot
-	// waiting faults begin with a step or at a time, running ones are at work.
-	waiting []target
-	running []*running
-	// garbled counts the answers that were spoilt with garbage.
-	garbled uint64
+	mu      sync.Mutex
+	now     time.Duration // up to when the state is advanced
+	knobs   []knob
+	cadence cadence
+	shot    shot
+	faults  faults
 	// told is the name and the amount of the last dose of each variable.
 	told map[int]namedDose
 }
@@ -67,35 +52,6 @@ type shot struct {
 	present []bool
 	// tank is the reservoir then, if there is one.
 	tank tank
-}
-
-// output is a sensor as the plant has it.
-type output struct {
-	Sensor
-	// from says where its value comes from.
-	from origin
-	// index is the signal's or the variable's.
-	index int
-	// value is the constant's.
-	value float64
-	// event says that it has a value only when there was a shot.
-	event bool
-}
-
-type origin uint8
-
-const (
-	fromSignal origin = iota
-	fromVariable
-	fromConstant
-	fromTank
-)
-
-// channel is one channel of one device. Its variable or its output is -1 if it
-// has none; a variable's channel may also be an output.
-type channel struct {
-	device, name, unit string
-	variable, output   int
 }
 
 // New returns a plant that is switched on at the present time of env.Clock. An
@@ -130,7 +86,7 @@ func New(o Options, env drivers.Env) (*Plant, error) {
 
 // build chooses the model and wires channels and outputs.
 func (p *Plant) build() error {
-	p.wire()
+	p.layout = wire(&p.opt)
 	o := &p.opt
 	if i := slices.IndexFunc(o.Variables, func(v Variable) bool { return v.Dose }); i >= 0 && o.Kind != "dosing" {
 		return fmt.Errorf("variable %q is a dose, and plant %q has nothing to add it to; take plant \"dosing\"", o.Variables[i].Name, o.Kind)
@@ -147,8 +103,8 @@ func (p *Plant) build() error {
 		if err != nil {
 			return err
 		}
-		p.model, p.batch = g, DefaultGrowthBatch
-		p.note("variables stand, in file order, for %s; their ranges for the model's own", growthNames())
+		p.model, p.cadence.batch = g, DefaultGrowthBatch
+		p.layout.note("variables stand, in file order, for %s; their ranges for the model's own", growthNames())
 	case "dosing":
 		if err := p.buildDosing(); err != nil {
 			return err
@@ -160,8 +116,8 @@ func (p *Plant) build() error {
 	default:
 		return fmt.Errorf("no plant of kind %q; take one of laser, growth, dosing, table", o.Kind)
 	}
-	if p.batch > 0 && o.Batch > 0 {
-		p.batch = o.Batch
+	if p.cadence.batch > 0 && o.Batch > 0 {
+		p.cadence.batch = o.Batch
 	}
 	for i := range o.Variables {
 		p.released = append(p.released, o.Variables[i].released())
@@ -185,7 +141,7 @@ func (p *Plant) buildLaser() {
 
 // scaleLaser takes over the ranges of the sensors of energy and pointing.
 func (p *Plant) scaleLaser() {
-	for _, s := range p.outputs {
+	for _, s := range p.layout.outputs {
 		if s.from != fromSignal {
 			continue
 		}
@@ -194,7 +150,7 @@ func (p *Plant) scaleLaser() {
 			*r = interval{s.Low, s.High}
 			continue
 		}
-		p.note("sensor %q has no range; it is taken as [%v, %v]", s.Name, r.low, r.high)
+		p.layout.note("sensor %q has no range; it is taken as [%v, %v]", s.Name, r.low, r.high)
 	}
 }
 
@@ -214,9 +170,9 @@ func (p *Plant) buildTable() error {
 	for i, r := range t.ranges() {
 		v, in := p.opt.Variables[i], t.Inputs[i]
 		if v.Low == r.low && v.High == r.high {
-			p.note("variable %q is the table's %s", v.Name, in.Name)
+			p.layout.note("variable %q is the table's %s", v.Name, in.Name)
 		} else {
-			p.note("variable %q stands for the table's %s: its range [%v, %v] for [%v, %v] %s",
+			p.layout.note("variable %q stands for the table's %s: its range [%v, %v] for [%v, %v] %s",
 				v.Name, in.Name, v.Low, v.High, r.low, r.high, in.Unit)
 		}
 	}
@@ -226,9 +182,9 @@ func (p *Plant) buildTable() error {
 			single++
 		}
 	}
-	p.note("table %q: %d settings, %d of them measured once and therefore without noise", t.Name, len(t.Rows), single)
+	p.layout.note("table %q: %d settings, %d of them measured once and therefore without noise", t.Name, len(t.Rows), single)
 	p.table = newRecorded(t, p.opt.Variables, p.opt.Noise, p.source)
-	p.model, p.batch = p.table, DefaultTableBatch
+	p.model, p.cadence.batch = p.table, DefaultTableBatch
 	return nil
 }
 
@@ -247,20 +203,16 @@ func (p *Plant) boot() {
 				k.play = laserPlay * (v.High - v.Low)
 			}
 		case "growth":
-			k.ownLag = growthMixing(p.batch).Seconds()
+			k.ownLag = growthMixing(p.cadence.batch).Seconds()
 		}
 		k.low, k.high = v.limits()
 		k.redirect(0, value, value, v.High-v.Low)
 	}
 }
 
-func (p *Plant) note(format string, args ...any) {
-	p.notes = append(p.notes, fmt.Sprintf(format, args...))
-}
-
 // Notes says in words what the plant made of the options: which sensor it took
 // for what, which values it invented.
-func (p *Plant) Notes() []string { return slices.Clone(p.notes) }
+func (p *Plant) Notes() []string { return slices.Clone(p.layout.notes) }
 
 // Candidates returns the settings that a table plant knows, in the variables'
 // units, one value per variable; nil for a plant without a table.
@@ -298,11 +250,8 @@ func (p *Plant) moments(x []float64) (mean, variance float64) {
 	p.advance()
 	hours := p.now.Hours()
 	p.mu.Unlock()
-	return p.model.moments(p.goal(), p.cube(x), hours)
+	return p.model.moments(p.layout.goal(), p.cube(x), hours)
 }
-
-// goal returns the signal that is the objective.
-func (p *Plant) goal() int { return p.outputs[p.objective].index }
 
 // cube returns the coordinates of x on the unit cube.
 func (p *Plant) cube(x []float64) []float64 {

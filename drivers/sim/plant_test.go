@@ -97,8 +97,8 @@ func TestFormulaObjective(t *testing.T) {
 	o.Sensors = append([]Sensor{{Name: "grating_seen", Unit: "mm", Device: "stage", Channel: "gr", Low: 10, High: 14}}, o.Sensors...)
 	o.Sensors[1].Objective = false
 	b := newBench(t, o)
-	if i := b.objective; b.outputs[i].Name != "pulse_energy" {
-		t.Errorf("the objective is %q", b.outputs[i].Name)
+	if i := b.layout.objective; b.layout.outputs[i].Name != "pulse_energy" {
+		t.Errorf("the objective is %q", b.layout.outputs[i].Name)
 	}
 	stage := b.device("stage")
 	if got := b.read(stage, "gr").Values["gr"]; math.Abs(got-12) > 0.01 {
@@ -113,7 +113,7 @@ func TestPointingAsObjective(t *testing.T) {
 	o.Sensors[0], o.Sensors[1] = o.Sensors[1], o.Sensors[0]
 	o.Sensors[0].Objective = true // both: a formula's sensors
 	b := newBench(t, o)
-	if e := b.outputs[1]; e.from != fromSignal || e.index != 0 {
+	if e := b.layout.outputs[1]; e.from != fromSignal || e.index != 0 {
 		t.Errorf("the energy is taken for %+v", e)
 	}
 	o.Sensors[1].Objective = false

@@ -46,10 +46,10 @@ func (v *view) spoil(answer []byte) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.advance()
-	if p.cut(faultNaN, v.name) {
+	if p.faults.cut(faultNaN, v.name) {
 		answer = lastNumber.ReplaceAll(answer, []byte("${1}NaN$3"))
 	}
-	if p.cut(faultGarbage, v.name) {
+	if p.faults.cut(faultGarbage, v.name) {
 		answer = p.garble(answer)
 	}
 	return answer
@@ -64,9 +64,9 @@ var lastNumber = regexp.MustCompile(`(?s)^(.*[^0-9.eE+-]|)([+-]?[0-9][0-9.]*(?:[
 func (p *Plant) garble(answer []byte) []byte {
 	const every = 4
 	out := bytes.Clone(answer)
-	p.garbled++
+	p.faults.garbled++
 	for i := range out {
-		draw := p.uniform(streamGarbage, p.garbled<<16|uint64(i))
+		draw := p.uniform(streamGarbage, p.faults.garbled<<16|uint64(i))
 		if out[i] != '\n' && out[i] != '\r' && draw < 1.0/every {
 			out[i] = byte(draw * every * 256)
 		}

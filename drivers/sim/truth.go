@@ -213,7 +213,7 @@ func (j *judge) settle(u []float64) {
 // none. It does not change u.
 func (j *judge) point(u []float64) float64 {
 	if j.query.Formula == nil {
-		return j.score(j.plant.model.moments(j.plant.goal(), u, j.hours))
+		return j.score(j.plant.model.moments(j.plant.layout.goal(), u, j.hours))
 	}
 	return j.score(j.formula(u))
 }
@@ -234,8 +234,8 @@ func (j *judge) score(mean, variance float64) float64 {
 // model's quadrature.
 func (j *judge) formula(u []float64) (mean, variance float64) {
 	p := j.plant
-	values := make(map[string]float64, len(p.outputs))
-	for _, s := range p.outputs {
+	values := make(map[string]float64, len(p.layout.outputs))
+	for _, s := range p.layout.outputs {
 		switch v := p.opt.Variables; s.from {
 		case fromVariable:
 			values[s.Name] = v[s.index].Low + u[s.index]*(v[s.index].High-v[s.index].Low)
@@ -245,7 +245,7 @@ func (j *judge) formula(u []float64) (mean, variance float64) {
 	}
 	seen := 0.0 // sum of the weights so far
 	p.model.outcomes(u, j.hours, func(signals []float64, weight float64) {
-		for _, s := range p.outputs {
+		for _, s := range p.layout.outputs {
 			if s.from == fromSignal {
 				values[s.Name] = signals[s.index]
 			}

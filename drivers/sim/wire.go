@@ -7,76 +7,30 @@ import (
 	"strings"
 )
 
-// wire lists the channels, variables before sensors, and makes an output of every
-// sensor. Which of them show the model's signals is for assign to say.
-func (p *Plant) wire() {
-	for i, v := range p.opt.Variables {
-		p.channels = append(p.channels, channel{v.Device, v.Channel, v.Unit, i, -1})
-	}
-	for i, s := range p.opt.Sensors {
-		out := output{Sensor: s, from: fromConstant}
-		if c := p.find(s.Device, s.Channel); c >= 0 {
-			out.from, out.index = fromVariable, p.channels[c].variable
-			p.channels[c].output = i
-		} else {
-			p.channels = append(p.channels, channel{s.Device, s.Channel, s.Unit, -1, i})
-		}
-		p.outputs = append(p.outputs, out)
-	}
-}
-
-// find returns the index of a device's channel, -1 if there is none.
-func (p *Plant) find(device, name string) int {
-	for i, c := range p.channels {
-		if c.device == device && c.name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// pick returns the first output that is no variable's readback and that fits: the
-// first marked as objective, else the first of all; -1 if there is none.
-func (p *Plant) pick(fits func(s output) bool) int {
-	first := -1
-	for i, s := range p.outputs {
-		if s.from == fromVariable || !fits(s) {
-			continue
-		}
-		if s.Objective {
-			return i
-		}
-		if first < 0 {
-			first = i
-		}
-	}
-	return first
-}
-
 // assign says which outputs show the model's signals, and gives every sensor that
 // the plant knows nothing of a constant.
 func (p *Plant) assign() error {
-	goal := p.pick(func(output) bool { return true })
+	goal := p.layout.pick(func(output) bool { return true })
 	if goal < 0 {
 		return errors.New("every sensor is on the channel of a variable; the objective needs one of its own")
 	}
-	p.objective = goal
+	p.layout.objective = goal
 	signals := []int{goal}
 	if p.laser != nil {
-		signals = []int{p.pick(func(s output) bool { return !isPointing(s.Sensor) }), p.pick(func(s output) bool { return isPointing(s.Sensor) })}
+		signals = []int{p.layout.pick(func(s output) bool { return !isPointing(s.Sensor) }), p.layout.pick(func(s output) bool { return isPointing(s.Sensor) })}
 	}
 	for k, i := range signals {
 		if i < 0 {
 			continue
 		}
-		s := &p.outputs[i]
+		s := &p.layout.outputs[i]
 		s.from, s.index, s.event = fromSignal, k, true
 		if p.laser != nil {
-			p.note("sensor %q is the laser's %s", s.Name, []string{"pulse energy", "pointing"}[k])
+			p.layout.note("sensor %q is the laser's %s", s.Name, []string{"pulse energy", "pointing"}[k])
 		}
 	}
-	for i := range p.outputs {
-		s := &p.outputs[i]
+	for i := range p.layout.outputs {
+		s := &p.layout.outputs[i]
 		if s.from != fromConstant {
 			continue
 		}
@@ -90,17 +44,17 @@ func (p *Plant) assign() error {
 			case dosingAxes[1].unit:
 				s.value = p.tank.ph()
 			}
-			p.note("sensor %q is the reservoir's %s", s.Name, what)
+			p.layout.note("sensor %q is the reservoir's %s", s.Name, what)
 			continue
 		}
 		s.event = s.Objective
 		if s.Interlock != nil {
 			s.value = middle(max(s.Interlock[0], s.Low), min(s.Interlock[1], s.High))
-			p.note("sensor %q is constant at %v %s, inside its interlock", s.Name, s.value, s.Unit)
+			p.layout.note("sensor %q is constant at %v %s, inside its interlock", s.Name, s.value, s.Unit)
 			continue
 		}
 		s.value = middle(s.Low, s.High)
-		p.note("sensor %q is constant at %v %s: this plant knows no such quantity", s.Name, s.value, s.Unit)
+		p.layout.note("sensor %q is constant at %v %s: this plant knows no such quantity", s.Name, s.value, s.Unit)
 	}
 	return nil
 }
