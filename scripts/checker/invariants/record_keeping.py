@@ -240,7 +240,8 @@ def taken(rec):
             v.hold(any(rec.of(done, "dose-again", "self-safe", "lapsed", since=x["t"] - 0.001, until=e["t"] + 0.001)),
                    f"step {shot['step']}: a shot counts, and {ch} = {x['value']} was never taken by the device", e["t"])
             if rec.plan.confirm and x.get("seq"):
-                v.hold(any(confirms(m, x) for m in rec.of("told", since=x["t"], until=e["t"] + 0.001) if f"/{ch}/" in m["topic"]),
+                same = [y for y in rec.of("set", "dose", since=x["t"], until=e["t"], ch=ch) if y["value"] == x["value"]]
+                v.hold(any(confirms(m, y) for m in rec.of("told", since=x["t"], until=e["t"] + 0.001) if f"/{ch}/" in m["topic"] for y in same),
                        f"step {shot['step']}: a shot counts, and the device had not confirmed message {x['seq']} of {ch}", e["t"])
     return v
 
