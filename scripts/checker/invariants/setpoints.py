@@ -202,6 +202,8 @@ def stalled(rec):
         for k in rec.knobs:
             if k["ch"] in driven:
                 wrong = [e for e in old if e["ch"] == k["ch"] and abs(e["value"] - k["safe"]) > 1e-3 + (k["resolution"] or 0)]
+                if k["on_fault"] == "off":      # what was let go is taken over where it stands
+                    wrong = [e for e in wrong if all(abs(e["value"] - b) > k["tolerance"] for b in readbacks(session, k["ch"], begin - 8, e["t"]))]
                 v.hold(not wrong or k["on_fault"] == "hold" and len({e["value"] for e in wrong}) == 1,
                        f"{k['ch']} was set to {wrong[0]['value'] if wrong else ''} after the program had stood still for {end - begin:.1f} s", wrong[0]["t"] if wrong else None)
     return v
