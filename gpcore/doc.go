@@ -16,7 +16,7 @@
 // (Rasmussen & Williams 2006, chapter 2). Variances are variances, in squared units
 // of y; nothing here is a standard deviation unless its name says SD. The
 // predictive variance of a new reading is variance(x) plus its noise. Data with a
-// mean other than zero have it subtracted by the caller, or get a [Constant] in
+// mean other than zero have it subtracted by the caller, or get a kernels.Constant in
 // their kernel, or a mean in a [Prior].
 //
 // # How
@@ -34,18 +34,19 @@
 //
 // # What is in it
 //
-//	kernels     SquaredExponential, Matern52, Matern32, RationalQuadratic, Periodic,
-//	            Linear, Constant, Drift; Sum, Product, On, Drifting; or a Kernel of
-//	            your own, evaluated pair by pair
-//	processes   GP; Reader, for concurrent reading; PriorSet, for several hypotheses
-//	            side by side, weighted by their evidence
-//	memory      Memory merges replicates and decides what leaves when all is full
-//	draws       GP.Joint, Finite (a fixed set of candidates), GP.SamplePath
-//	fits        Fit finds the most probable hyperparameters
-//	criteria    Expected, a sum of functions of posterior means and deviations, its
-//	            expectation taken over coordinates that are left to chance
-//	maxima      Maximize, Search: where a criterion is largest, in numbered units of
-//	            work that can be cut at any time; Watch, fixed points kept up to date
+// Here are the processes: [GP]; [Reader], for concurrent reading; [PriorSet], for several
+// hypotheses side by side, weighted by their evidence; [Memory], which merges replicates
+// and decides what leaves when all is full. The rest are packages of their own:
+//
+//	kernels       covariance functions and their sums and products
+//	expectations  criteria: functions of posterior means and deviations, averaged
+//	              over coordinates that are left to chance
+//	quadrature    distributions of such coordinates, and rules to average by
+//	search        where a criterion is largest, in numbered units of work
+//	sampling      draws: joint, on a fixed set of candidates, as whole functions
+//	fitting       the most probable hyperparameters
+//	watch         posteriors at fixed points, kept up to date
+//	sobol         points that fill a cube evenly
 //
 // # Shapes
 //

@@ -86,7 +86,7 @@ func (r *radial) LaneGradient(p *panels.Panel, w, g []float64) {
 	vec.Axpy(g[r.offset*vec.Lanes:(r.offset+r.d)*vec.Lanes], 2*r.slopeFactor, r.moments)
 }
 
-// rowGradient: the other way round.
+// RowGradient: the other way round.
 func (r *radial) RowGradient(p *panels.Panel, w, g []float64) {
 	s := r.slopes(p, w)
 	clear(r.moments)

@@ -8,7 +8,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// wave draws the frequency of a radial kernel of embedded coordinates: normal
+// Wave draws the frequency of a radial kernel of embedded coordinates: normal
 // for 2^(-q), a normal over the root of a chi-square with 2 nu degrees of freedom
 // for the Matern family, and a normal of gamma-distributed scale for the rational
 // quadratic.

@@ -44,7 +44,7 @@ func Held(x float64) Marginal {
 	return Marginal{kind: held, mean: x, low: x, high: x}
 }
 
-// check says what is wrong with a marginal.
+// Check says what is wrong with a marginal.
 func (m Marginal) Check() error {
 	switch {
 	case m.kind == 0:
@@ -66,7 +66,7 @@ func (m Marginal) mass() float64 {
 	return normalMass((m.low-m.mean)/m.sd, (m.high-m.mean)/m.sd)
 }
 
-// gaussianFactor is E[exp(-(R-x)^2/(2 l^2))]. For the truncated normal the product of
+// GaussianFactor is E[exp(-(R-x)^2/(2 l^2))]. For the truncated normal the product of
 // the two Gaussians is again one, with variance v = s^2 l^2/(s^2+l^2) and mean
 // (m l^2 + x s^2)/(s^2+l^2), times exp(-(m-x)^2/(2(s^2+l^2))); what is left is its
 // mass on the range.

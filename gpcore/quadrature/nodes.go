@@ -42,7 +42,7 @@ var nodeRules = [...]nodeRule{
 // coarseRule stands in for the full rule while a search screens.
 var coarseRule = nodeRule{gauss: [3][]int{{3}, {3, 4}, {2, 2, 3}}, points: 16}
 
-// coarse is the rule that stands in for the full one while a search screens.
+// Coarse is the rule that stands in for the full one while a search screens.
 func Coarse(m []Marginal, lengthscale []float64, seed uint64) Nodes {
 	return coarseRule.nodes(m, lengthscale, seed)
 }
@@ -88,7 +88,7 @@ func (r nodeRule) nodes(m []Marginal, lengthscale []float64, seed uint64) Nodes 
 	return GaussProduct(m, count)
 }
 
-// gaussProduct is the product of Gauss rules with this many nodes for each coordinate;
+// GaussProduct is the product of Gauss rules with this many nodes for each coordinate;
 // one that is held has one node.
 func GaussProduct(m []Marginal, count []int) Nodes {
 	n := Nodes{X: []float64{}, Weight: []float64{1}}
@@ -162,7 +162,7 @@ func notHeld(m []Marginal) []int {
 	return free
 }
 
-// sobolNodes maps scrambled Sobol points by the quantiles.
+// SobolNodes maps scrambled Sobol points by the quantiles.
 func SobolNodes(m []Marginal, seed uint64, points int) Nodes {
 	free := notHeld(m)
 	s := sobol.NewOwen(len(free), seed)
@@ -183,7 +183,7 @@ func SobolNodes(m []Marginal, seed uint64, points int) Nodes {
 	return n
 }
 
-// checked is a copy of a caller's nodes with d coordinates: positive weights that sum
+// Checked is a copy of a caller's nodes with d coordinates: positive weights that sum
 // to one, nodes of weight zero left out.
 func (n Nodes) Checked(d int) (Nodes, error) {
 	count := len(n.Weight)
@@ -218,7 +218,7 @@ func (n Nodes) Checked(d int) (Nodes, error) {
 	return out, nil
 }
 
-// thinned is every so many-th node with equal weights, at most coarsePoints of them.
+// Thinned is every so many-th node with equal weights, at most coarsePoints of them.
 func (n Nodes) Thinned(d int) Nodes {
 	count := len(n.Weight)
 	step := (count + coarsePoints - 1) / coarsePoints

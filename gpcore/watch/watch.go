@@ -93,7 +93,7 @@ func (w *Watch) Moments(i int) (mean, variance, prior float64) {
 // Forget has all points computed afresh at the next Sync.
 func (w *Watch) Forget() { w.ready = false }
 
-// sync finds out what has changed and prepares the terms of rank one.
+// Sync finds out what has changed and prepares the terms of rank one.
 func (w *Watch) Sync() {
 	f := w.m.Factor
 	n, x := f.N, w.m.Points.X[:f.N*w.d]

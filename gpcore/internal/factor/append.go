@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// entry is a new observation as the factor sees it.
+// Entry is a new observation as the factor sees it.
 type Entry struct {
 	K           []float64 // covariances with the observations held, zero-padded to up8
 	Prior       float64   // k(x, x)
@@ -14,7 +14,7 @@ type Entry struct {
 	ScratchL, U []float64
 }
 
-// pivot sets e.scratchL = W k and e.u = W^T W k, O(n^2), and returns the square of
+// Pivot sets e.scratchL = W k and e.u = W^T W k, O(n^2), and returns the square of
 // the new diagonal element of L, s = k(x,x) + noise - |W k|^2. False: it is not
 // positive. The factor is not changed.
 func (f *Factor) Pivot(e Entry) (s float64, ok bool) {
@@ -23,7 +23,7 @@ func (f *Factor) Pivot(e Entry) (s float64, ok bool) {
 	return s, pivotOK(s, e.Noise, d, f.N)
 }
 
-// commit appends the observation as the last row, (-W^T l, 1)/sqrt(s), with pivot
+// Commit appends the observation as the last row, (-W^T l, 1)/sqrt(s), with pivot
 // s, l = e.scratchL = W k and e.u = W^T l. alpha changes by the new row times its
 // element of b. O(n).
 func (f *Factor) Commit(e Entry, s float64) {

@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// block are up to 24 new observations and the scratch to append them.
+// Block are up to 24 new observations and the scratch to append them.
 type Block struct {
 	M     int       // how many, 1..24
 	Cross []float64 // n x 24 covariances with the observations held, rows padded to vec.Up8(n) with zeros
@@ -29,7 +29,7 @@ func NewBlock(capacity int) *Block {
 	}
 }
 
-// appendBlock adds a block: with V = W C, S = self + noise - V^T V and
+// AppendBlock adds a block: with V = W C, S = self + noise - V^T V and
 // Li = chol(S)^-1, the new rows are (-Li V^T W, Li). False: S is not positive
 // definite, nothing has changed. alpha is left stale: call finishAlpha when all
 // blocks are in. 2*24*n^2 operations and O(n).
@@ -152,7 +152,7 @@ func (f *Factor) writeBlock(p *Block) {
 	f.invStale = true
 }
 
-// mulW sets v = W c for the first n rows (a multiple of 8 is computed), c with
+// MulW sets v = W c for the first n rows (a multiple of 8 is computed), c with
 // zeros in rows n..vec.Up8(n)-1.
 func (f *Factor) MulW(v, c []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
@@ -160,14 +160,14 @@ func (f *Factor) MulW(v, c []float64, n int) {
 	}
 }
 
-// mulWT sets u = W^T v for the first n rows.
+// MulWT sets u = W^T v for the first n rows.
 func (f *Factor) MulWT(u, v []float64, n int) {
 	for r := 0; r < n; r += vec.Rows {
 		vec.TileT(u[r*vec.Lanes:], f.W[r*f.Stride+r:], f.Stride, v[r*vec.Lanes:], vec.Up8(n)-r)
 	}
 }
 
-// squares sets q[j] to the squared norm of column j of W c.
+// Squares sets q[j] to the squared norm of column j of W c.
 func (f *Factor) Squares(q, c []float64) {
 	clear(q[:vec.Lanes])
 	for r := 0; r < f.N; r += vec.Rows {

@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// factor is the inverse Cholesky factor W of a covariance matrix with its noise,
+// Factor is the inverse Cholesky factor W of a covariance matrix with its noise,
 // K = L L^T, W = L^-1, beside b = W y and alpha = W^T b = K^-1 y.
 //
 // W is lower triangular, row-major with stride ld. Every element of its storage
@@ -25,7 +25,7 @@ type Factor struct {
 	peak      float64 // largest |alpha_i| since b and alpha were last computed whole
 }
 
-// stride is the row length of W: a whole number of tiles plus a pad of 64, so
+// Stride is the row length of W: a whole number of tiles plus a pad of 64, so
 // that eight rows side by side do not fall on the same cache sets, and never a
 // multiple of 4 KiB (512 elements).
 func Stride(capacity int) int {
@@ -61,7 +61,7 @@ func (f *Factor) CopyFrom(g *Factor) {
 	f.invStale, f.peak = g.invStale, g.peak
 }
 
-// reset makes f the factor of no observations.
+// Reset makes f the factor of no observations.
 func (f *Factor) Reset() {
 	for k := range f.N {
 		clear(f.W[k*f.Stride : k*f.Stride+k+1])
@@ -71,10 +71,10 @@ func (f *Factor) Reset() {
 	f.N, f.invStale, f.peak = 0, false, 0
 }
 
-// row is row k of W up to and with its diagonal element.
+// Row is row k of W up to and with its diagonal element.
 func (f *Factor) Row(k int) []float64 { return f.W[k*f.Stride : k*f.Stride+k+1] }
 
-// solve sets l = W k and u = W^T l = K^-1 k in one pass over W, and returns
+// Solve sets l = W k and u = W^T l = K^-1 k in one pass over W, and returns
 // |l|^2 = k^T K^-1 k. k, l and u have vec.Up8(n) elements, k zero from n on.
 func (f *Factor) Solve(k, l, u []float64) float64 {
 	clear(u[:vec.Up8(f.N)])
@@ -91,7 +91,7 @@ func (f *Factor) fold(r int, k, l, u []float64) {
 	vec.Axpys8(u[:r+8], w, f.Stride, l[r:r+8])
 }
 
-// solveMany is [factor.solve] for m vectors that lie one after the other, vec.Up24(cap)
+// SolveMany is [factor.solve] for m vectors that lie one after the other, vec.Up24(cap)
 // apart; q[i] is the squared norm of W k_i.
 func (f *Factor) SolveMany(q, k, l, u []float64, m, stride int) {
 	for i := range m {
@@ -109,7 +109,7 @@ func (f *Factor) SolveMany(q, k, l, u []float64, m, stride int) {
 	}
 }
 
-// finishAlpha recomputes alpha = W^T b.
+// FinishAlpha recomputes alpha = W^T b.
 func (f *Factor) FinishAlpha() {
 	clear(f.Alpha)
 	for r := 0; r < f.N; r += vec.Rows {
@@ -141,19 +141,19 @@ func largest(v []float64) float64 {
 	return math.Float64frombits(m)
 }
 
-// setTarget changes y_i. O(n^2).
+// SetTarget changes y_i. O(n^2).
 func (f *Factor) SetTarget(i int, y float64) {
 	f.Y[i] = y
 	f.FinishTargets(i)
 }
 
-// setTargets changes all of y: b = W y, alpha = W^T b. O(n^2).
+// SetTargets changes all of y: b = W y, alpha = W^T b. O(n^2).
 func (f *Factor) SetTargets(y []float64) {
 	copy(f.Y, y)
 	f.FinishTargets(0)
 }
 
-// finishTargets recomputes b from row i on, and alpha.
+// FinishTargets recomputes b from row i on, and alpha.
 func (f *Factor) FinishTargets(i int) {
 	for k := i; k < f.N; k++ {
 		f.B[k] = vec.Dot(f.Row(k), f.Y)
@@ -161,7 +161,7 @@ func (f *Factor) FinishTargets(i int) {
 	f.FinishAlpha()
 }
 
-// inverseDiagonal is the diagonal of K^-1. Updates keep it in O(n); it is recomputed,
+// InverseDiagonal is the diagonal of K^-1. Updates keep it in O(n); it is recomputed,
 // O(n^2), after a block append or where an update cancelled most of it.
 func (f *Factor) InverseDiagonal() []float64 {
 	d := f.Inv[:f.N]
@@ -186,7 +186,7 @@ func (f *Factor) addInverse(a float64, z []float64) {
 	}
 }
 
-// logLikelihood is -|b|^2/2 + sum log W_kk - n/2 log(2 pi). O(n).
+// LogLikelihood is -|b|^2/2 + sum log W_kk - n/2 log(2 pi). O(n).
 func (f *Factor) LogLikelihood() float64 {
 	s := -0.5 * vec.Dot(f.B[:f.N], f.B[:f.N])
 	for k := range f.N {

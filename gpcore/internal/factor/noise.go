@@ -10,7 +10,7 @@ import (
 // determinant of K. The change loses about as many digits as this factor has.
 const NoiseStep = 64
 
-// ratio is det(K + delta e_i e_i^T)/det(K) = 1 + delta*(K^-1)_ii. O(n).
+// Ratio is det(K + delta e_i e_i^T)/det(K) = 1 + delta*(K^-1)_ii. O(n).
 func (f *Factor) Ratio(i int, delta float64) float64 {
 	q := 0.0
 	for k := i; k < f.N; k++ {
@@ -20,7 +20,7 @@ func (f *Factor) Ratio(i int, delta float64) float64 {
 	return math.FMA(delta, q, 1)
 }
 
-// shiftNoise adds noise - noise_i to the i-th diagonal element of K, O(n^2 - i^2).
+// ShiftNoise adds noise - noise_i to the i-th diagonal element of K, O(n^2 - i^2).
 // With delta the difference, w the column i of W, s_0 = 1 and
 // s_(k+1) = s_k + delta*w_k^2, the rows become
 //
@@ -59,7 +59,7 @@ func (f *Factor) ShiftNoise(i int, noise float64, abg, z []float64) {
 	f.addInverse(g, z)
 }
 
-// renew takes observation i out and puts e in at the same place: the way to
+// Renew takes observation i out and puts e in at the same place: the way to
 // change a noise by orders of magnitude, where a rank-one change would cancel.
 // Arguments as for replace, at about twice its cost.
 func (f *Factor) Renew(r *Removal, i int, e Entry, s float64) {

@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// removal are the rotations that take observation i out of the factor. The
+// Removal are the rotations that take observation i out of the factor. The
 // carried row starts as row i of W and ends as t = K^-1 e_i / sqrt((K^-1)_ii);
 // the rows below move up by one, each rotated with the carried row so that their
 // column i vanishes. All coefficients follow from column i alone.
@@ -67,7 +67,7 @@ func (f *Factor) shrink(r *Removal) {
 	f.addInverse(-1, r.T)
 }
 
-// remove takes observation i out, O(n^2 - i^2).
+// Remove takes observation i out, O(n^2 - i^2).
 func (f *Factor) Remove(r *Removal, i int) {
 	f.plan(r, i)
 	for k := i + 1; k < f.N; k += 4 {

@@ -11,7 +11,7 @@ import (
 // n*epsilon/sqrt(noise), 1e-10 at n = 1024 and this noise.
 const safeNoise = 1e-7
 
-// replaceable says whether e can replace observation i, and a lower bound or
+// Replaceable says whether e can replace observation i, and a lower bound or
 // estimate s of its pivot. e.k are the covariances with all n observations held.
 // O(n^2) where the noise is tiny, else O(1). The factor is not changed.
 func (f *Factor) Replaceable(i int, e Entry) (s float64, ok bool) {
@@ -22,7 +22,7 @@ func (f *Factor) Replaceable(i int, e Entry) (s float64, ok bool) {
 	return s, pivotOK(s, e.Noise, e.Prior+e.Noise, f.N)
 }
 
-// replace takes observation i out and appends e, in one pass over W: rows that
+// Replace takes observation i out and appends e, in one pass over W: rows that
 // are final after their rotation are folded into the new row at once, while they
 // are in cache. e and s are as for and from replaceable; e.k is changed to the
 // observations that stay, in their new order.

@@ -36,10 +36,10 @@ func TierIsTheOneAskedFor(t *testing.T) {
 	}
 }
 
-// foreign hides a kernel's own vector code, as a kernel from another package.
+// Foreign hides a kernel's own vector code, as a kernel from another package.
 type Foreign struct{ kernels.Kernel }
 
-// zoo is every kernel and some compounds, all of three coordinates.
+// Zoo is every kernel and some compounds, all of three coordinates.
 func Zoo() map[string]kernels.Kernel {
 	l := []float64{0.3, 0.5, 1.1}
 	se, m5 := kernels.SquaredExponential(1.5, l), kernels.Matern52(0.7, l)
@@ -124,7 +124,7 @@ func Lengthscales(d int, l float64) []float64 {
 	return out
 }
 
-// papersNormal is the distribution of experiment 1.2: variance about 0.02 on [0, 1].
+// PapersNormal is the distribution of experiment 1.2: variance about 0.02 on [0, 1].
 func PapersNormal() quadrature.Marginal { return quadrature.TruncatedNormal(0.5, 0.141821, 0, 1) }
 
 func Cube() kernels.Kernel { return kernels.SquaredExponential(1, []float64{0.3, 0.3, 0.3}) }

@@ -10,9 +10,9 @@ import (
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
-// core is a kernel, the points embedded for it, and the factor of their
+// Core is a kernel, the points embedded for it, and the factor of their
 // covariances: one consistent model, with the scratch to change it. While a
-// process is rebuilt, the factor holds only the first f.n of the points.
+// process is rebuilt, the factor holds only the first Factor.N of the points.
 type Core struct {
 	Kernel kernels.Kernel
 	Eval   panels.Compiled
@@ -66,7 +66,7 @@ func (c *Core) entry(x []float64, y, noise float64) (factor.Entry, error) {
 
 func (c *Core) Removal() factor.Removal { return factor.Removal{CS: c.cs, T: c.t} }
 
-// prepareAppend does all of adding an observation with checked numbers that can fail,
+// PrepareAppend does all of adding an observation with checked numbers that can fail,
 // and changes nothing. s is its pivot.
 func (c *Core) PrepareAppend(x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
 	if e, err = c.entry(x, y, noise); err != nil {
@@ -79,14 +79,14 @@ func (c *Core) PrepareAppend(x []float64, y, noise float64) (e factor.Entry, s f
 	return e, s, nil
 }
 
-// append adds an observation that has been prepared and whose pivot is s.
+// Append adds an observation that has been prepared and whose pivot is s.
 func (c *Core) Append(x []float64, e factor.Entry, s float64) {
 	n := c.Factor.N
 	c.Factor.Commit(e, s)
 	c.Points.Set(n, x, c.Point, e.Prior)
 }
 
-// prepareReplace does all of a replacement of i that can fail. On error nothing has
+// PrepareReplace does all of a replacement of i that can fail. On error nothing has
 // changed.
 func (c *Core) PrepareReplace(i int, x []float64, y, noise float64) (e factor.Entry, s float64, err error) {
 	if e, err = c.entry(x, y, noise); err != nil {
@@ -99,7 +99,7 @@ func (c *Core) PrepareReplace(i int, x []float64, y, noise float64) (e factor.En
 	return e, s, nil
 }
 
-// replace replaces i by what prepareReplace prepared.
+// Replace replaces i by what prepareReplace prepared.
 func (c *Core) Replace(i int, x []float64, e factor.Entry, s float64) {
 	n, r := c.Factor.N, c.Removal()
 	c.Factor.Replace(&r, i, e, s)
@@ -107,7 +107,7 @@ func (c *Core) Replace(i int, x []float64, e factor.Entry, s float64) {
 	c.Points.Set(n-1, x, c.Point, e.Prior)
 }
 
-// noiseChange is a change of one noise variance that cannot fail any more.
+// NoiseChange is a change of one noise variance that cannot fail any more.
 type NoiseChange struct {
 	Index   int
 	Noise   float64
@@ -116,7 +116,7 @@ type NoiseChange struct {
 	s       float64
 }
 
-// prepareNoise does all of a change of noise that can fail. On error nothing has
+// PrepareNoise does all of a change of noise that can fail. On error nothing has
 // changed.
 func (c *Core) PrepareNoise(i int, noise float64) (n NoiseChange, err error) {
 	n.Index, n.Noise = i, noise
@@ -136,7 +136,7 @@ func (c *Core) ApplyNoise(n NoiseChange) {
 	c.Factor.Renew(&r, n.Index, n.e, n.s)
 }
 
-// setNoise changes the noise variance of observation i. On error nothing has
+// SetNoise changes the noise variance of observation i. On error nothing has
 // changed.
 func (c *Core) SetNoise(i int, noise float64) error {
 	n, err := c.PrepareNoise(i, noise)
@@ -146,7 +146,7 @@ func (c *Core) SetNoise(i int, noise float64) error {
 	return err
 }
 
-// residual is what is left of y_i - k_i . alpha - noise_i*alpha_i, relative to the
+// Residual is what is left of y_i - k_i . alpha - noise_i*alpha_i, relative to the
 // sum of the absolute terms.
 func (c *Core) Residual(i int) float64 {
 	f := c.Factor
@@ -165,7 +165,7 @@ func (c *Core) Residual(i int) float64 {
 	return math.Abs(s) / scale
 }
 
-// nearest is the observation nearest to x other than except, and its distance
+// Nearest is the observation nearest to x other than except, and its distance
 // (see MemoryRule.Near); -1 if there is none. O(n).
 func (c *Core) Nearest(x []float64, except int) (at int, distance float64) {
 	c.Eval.Embed(c.Point, x)

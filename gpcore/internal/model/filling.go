@@ -26,7 +26,7 @@ func (m *Model) factorise(c *Core, y, noise []float64) error {
 	return nil
 }
 
-// extend adds the next len(y) <= 24 points of c to its factor. alpha is stale
+// Extend adds the next len(y) <= 24 points of c to its factor. alpha is stale
 // afterwards. On error the factor is as it was.
 func (m *Model) Extend(c *Core, y, noise []float64) error {
 	if m.fill == nil {

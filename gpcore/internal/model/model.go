@@ -5,7 +5,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
-// model is the state of a process: a core, which is replaced as a whole where a
+// Model is the state of a process: a core, which is replaced as a whole where a
 // factorisation goes into fresh memory, a view of it, and the memory of the next
 // factorisation.
 type Model struct {
@@ -23,14 +23,14 @@ func New(k kernels.Kernel, capacity int) *Model {
 	return m
 }
 
-// copyFrom copies the observations and the factor of o, which has the same kernel and
+// CopyFrom copies the observations and the factor of o, which has the same kernel and
 // capacity.
 func (m *Model) CopyFrom(o *Model) {
 	m.Factor.CopyFrom(o.Factor)
 	m.Points.CopyFrom(o.Points)
 }
 
-// load replaces all observations by checked ones. On error nothing has changed.
+// Load replaces all observations by checked ones. On error nothing has changed.
 func (m *Model) Load(x, y, noise []float64) error {
 	c := newCore(m.Kernel, m.takeSpare(), m.Points.Cap)
 	copy(c.Points.X, x)
@@ -42,7 +42,7 @@ func (m *Model) Load(x, y, noise []float64) error {
 	return nil
 }
 
-// setNoises refactorises with other noise variances. On error nothing has changed.
+// SetNoises refactorises with other noise variances. On error nothing has changed.
 func (m *Model) SetNoises(noise []float64) error {
 	// The same points and kernel serve; only the factor is new.
 	s, old := m.takeSpare(), m.Factor
@@ -56,7 +56,7 @@ func (m *Model) SetNoises(noise []float64) error {
 	return nil
 }
 
-// refit refactorises with another kernel and other noise variances. On error nothing
+// Refit refactorises with another kernel and other noise variances. On error nothing
 // has changed.
 func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 	n := m.Factor.N
@@ -69,7 +69,7 @@ func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 	return nil
 }
 
-// shadow is another core, in the spare memory, with the same points embedded for kernel
+// Shadow is another core, in the spare memory, with the same points embedded for kernel
 // k and no rows factorised.
 func (m *Model) Shadow(k kernels.Kernel) *Core {
 	c := newCore(k, m.takeSpare(), m.Points.Cap)
@@ -92,7 +92,7 @@ func (m *Model) adopt(c *Core) {
 	m.Core = c
 }
 
-// replaceKernel adopts a shadow that is whole, and the view that was made for it.
+// ReplaceKernel adopts a shadow that is whole, and the view that was made for it.
 func (m *Model) ReplaceKernel(c *Core, self *View) {
 	m.adopt(c)
 	m.Version++

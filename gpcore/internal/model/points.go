@@ -27,10 +27,10 @@ func NewPoints(d, capacity int, e panels.Compiled) *Points {
 	}
 }
 
-// at is point i as given.
+// At is point i as given.
 func (c *Points) At(i int) []float64 { return c.X[i*c.D : (i+1)*c.D : (i+1)*c.D] }
 
-// copyFrom copies the points of o, which has the same shape.
+// CopyFrom copies the points of o, which has the same shape.
 func (c *Points) CopyFrom(o *Points) {
 	copy(c.X, o.X)
 	copy(c.Rows, o.Rows)
@@ -38,7 +38,7 @@ func (c *Points) CopyFrom(o *Points) {
 	copy(c.Prior, o.Prior)
 }
 
-// set stores x, already embedded as e and with k(x, x) = prior, as point i.
+// Set stores x, already embedded as e and with k(x, x) = prior, as point i.
 func (c *Points) Set(i int, x, e []float64, prior float64) {
 	copy(c.X[i*c.D:(i+1)*c.D], x)
 	c.Prior[i] = prior
@@ -53,7 +53,7 @@ func (c *Points) Set(i int, x, e []float64, prior float64) {
 	}
 }
 
-// remove takes point i of n out; later points move up by one.
+// Remove takes point i of n out; later points move up by one.
 func (c *Points) Remove(i, n int) {
 	copy(c.X[i*c.D:(n-1)*c.D], c.X[(i+1)*c.D:n*c.D])
 	copy(c.Prior[i:n-1], c.Prior[i+1:n])
@@ -83,7 +83,7 @@ func (c *Points) shiftLanes(i, n int) {
 	}
 }
 
-// embed recomputes the embedding of the first n points.
+// Embed recomputes the embedding of the first n points.
 func (c *Points) Embed(e panels.Compiled, n int) {
 	for i := range n {
 		e.Embed(c.point, c.At(i))

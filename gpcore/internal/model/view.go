@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
-// view reads a model with scratch of its own. Several views of one model may be used
+// View reads a model with scratch of its own. Several views of one model may be used
 // concurrently between its changes.
 type View struct {
 	Model   *Model
@@ -24,7 +24,7 @@ type View struct {
 	grad    *gradients   // taken at the first use
 }
 
-// newView makes a view with scratch of its own.
+// NewView makes a view with scratch of its own.
 func NewView(m *Model) *View {
 	n := vec.Up24(m.Points.Cap)
 	v := make([]float64, (vec.Lanes+2)*n)
@@ -33,7 +33,7 @@ func NewView(m *Model) *View {
 	return r
 }
 
-// take prepares for kernel k, which is the process's since the given version.
+// Take prepares for kernel k, which is the process's since the given version.
 func (r *View) Take(k kernels.Kernel, version uint64) {
 	r.version = version
 	r.Eval = panels.Compile(k, r.Model.Points.Cap)
@@ -41,14 +41,14 @@ func (r *View) Take(k kernels.Kernel, version uint64) {
 	r.grad = nil
 }
 
-// follow takes up a kernel that was changed since the last use.
+// Follow takes up a kernel that was changed since the last use.
 func (r *View) Follow() {
 	if r.version != r.Model.Version {
 		r.Take(r.Model.Kernel, r.Model.Version)
 	}
 }
 
-// predict sets means and, where not nil, variances, 24 points at a time.
+// Predict sets means and, where not nil, variances, 24 points at a time.
 func (r *View) Predict(mean, variance, x []float64) {
 	r.Follow()
 	d := r.Model.Points.D
@@ -84,7 +84,7 @@ func (r *View) one(x []float64, squares bool) (mean, q float64) {
 // single predictions.
 const Few = 8
 
-// single sets r.k to the covariances of the data with one point, zero-padded, and
+// Single sets r.k to the covariances of the data with one point, zero-padded, and
 // r.prior[0]; with squares it also sets r.l = W k and returns |W k|^2.
 func (r *View) Single(x []float64, squares bool) float64 {
 	f, c := r.Model.Factor, r.Model.Points
@@ -107,7 +107,7 @@ func (r *View) Single(x []float64, squares bool) float64 {
 	return vec.Dot(r.L[:f.N], r.L[:f.N])
 }
 
-// load embeds m points as lanes; the lanes that are left repeat the last point.
+// Load embeds m points as lanes; the lanes that are left repeat the last point.
 func (r *View) Load(x []float64, m int) {
 	d := r.Model.Points.D
 	for i := range vec.Lanes {
@@ -121,7 +121,7 @@ func (r *View) Load(x []float64, m int) {
 	}
 }
 
-// covariances fills r.b with the data against the lanes, zero-padded to whole
+// Covariances fills r.b with the data against the lanes, zero-padded to whole
 // tiles, and r.sum with the posterior means.
 func (r *View) Covariances() {
 	c, n := r.Model.Points, r.Model.Factor.N
@@ -133,7 +133,7 @@ func (r *View) Covariances() {
 	clear(r.B[n*vec.Lanes : vec.Up8(n)*vec.Lanes])
 }
 
-// combine sets dst[j] to sum over i of v_i k(X_i, x_j).
+// Combine sets dst[j] to sum over i of v_i k(X_i, x_j).
 func (r *View) Combine(dst, v, x []float64) {
 	r.Follow()
 	d, c := r.Model.Points.D, r.Model.Points

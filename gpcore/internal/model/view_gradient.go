@@ -32,7 +32,7 @@ func (r *View) gradients() *gradients {
 	return r.grad
 }
 
-// predictGrad returns mean and variance at one point and sets their derivatives.
+// PredictGrad returns mean and variance at one point and sets their derivatives.
 func (r *View) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
 	r.Follow()
 	f := r.Model.Factor
@@ -81,7 +81,7 @@ func (r *View) deriveRow(dst, w []float64, scale float64) {
 	}
 }
 
-// predictGrads is predictGrad at len(mean) points, 24 at a time.
+// PredictGrads is predictGrad at len(mean) points, 24 at a time.
 func (r *View) PredictGrads(mean, variance, dMean, dVariance, x []float64) {
 	r.Follow()
 	f, d := r.Model.Factor, r.Model.Points.D
@@ -128,14 +128,14 @@ func (r *View) derive(dst, w []float64, m int, withPrior bool) {
 	}
 }
 
-// slopes adds to e (width x 24) the derivatives of sum over k of w[k*24+j]*k(X_k, lane j)
+// Slopes adds to e (width x 24) the derivatives of sum over k of w[k*24+j]*k(X_k, lane j)
 // by the embeddings of the lanes, after covariances.
 func (r *View) Slopes(w, e []float64) {
 	r.job.Weights = nil
 	r.Eval.LaneGradient(&r.job, w, e)
 }
 
-// selfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
+// SelfSlopes does the same for the first m lanes against all lanes. k(x, x) depends on x
 // twice, so with 2 c_j on the diagonal of w it adds the derivatives of c_j*k(x_j, x_j).
 func (r *View) SelfSlopes(w []float64, m int, e []float64) {
 	r.rows = vec.Grown(r.rows, r.Eval.Width*vec.Lanes)

@@ -2,7 +2,7 @@ package panels
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
-// pairwise is what is asked of a kernel that cannot prepare itself. What the methods
+// Pairwise is what is asked of a kernel that cannot prepare itself. What the methods
 // do: see kernels.Kernel.
 type Pairwise interface {
 	Dim() int
@@ -13,19 +13,19 @@ type Pairwise interface {
 	ParamGradient(dst, x, y []float64)
 }
 
-// native is a kernel that can prepare itself.
+// Native is a kernel that can prepare itself.
 type Native interface {
 	Compile(b *Builder) Evaluator
 }
 
-// builder lays out the embedding while a kernel is prepared.
+// Builder lays out the embedding while a kernel is prepared.
 type Builder struct {
 	capacity int   // largest n of a panel
 	widths   []int // of the leaves so far
 	width    int   // their sum
 }
 
-// leaf reserves w coordinates and returns their offset.
+// Leaf reserves w coordinates and returns their offset.
 func (b *Builder) Leaf(w int) int {
 	o := b.width
 	b.widths = append(b.widths, w)
@@ -33,12 +33,12 @@ func (b *Builder) Leaf(w int) int {
 	return o
 }
 
-// scratch is a panel's worth of memory.
+// Scratch is a panel's worth of memory.
 func (b *Builder) Scratch() []float64 {
 	return make([]float64, vec.Up24(b.capacity)*vec.Lanes)
 }
 
-// child prepares any kernel: its own way, or pair by pair.
+// Child prepares any kernel: its own way, or pair by pair.
 func (b *Builder) Child(k Pairwise) Evaluator {
 	if n, ok := k.(Native); ok {
 		return n.Compile(b)
@@ -46,7 +46,7 @@ func (b *Builder) Child(k Pairwise) Evaluator {
 	return NewGeneric(k, b)
 }
 
-// compiled is a whole kernel, prepared.
+// Compiled is a whole kernel, prepared.
 type Compiled struct {
 	Evaluator
 	Width  int

@@ -2,7 +2,7 @@ package panels
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
-// generic evaluates a foreign kernel pair by pair; the embedding is the point.
+// Generic evaluates a foreign kernel pair by pair; the embedding is the point.
 type Generic struct {
 	k      Pairwise
 	offset int

@@ -2,7 +2,7 @@ package panels
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
-// evaluator is a kernel, or a part of one, prepared for panels of 24. Each leaf
+// Evaluator is a kernel, or a part of one, prepared for panels of 24. Each leaf
 // embeds a point into coordinates of its own (scaled by its lengthscales, say),
 // at an offset of its own in the point's whole embedding. Evaluators hold scratch
 // and are not safe for concurrent use.
@@ -27,7 +27,7 @@ type Evaluator interface {
 	Pull(dst, g, lane []float64)
 }
 
-// panel is one job of an evaluator: n points as rows against 24 lanes. Rows are
+// Panel is one job of an evaluator: n points as rows against 24 lanes. Rows are
 // stored leaf after leaf: the leaf whose coordinates start at o has its n rows
 // from rows[o*rowCap] on, and the job starts at row first. lane is width x 24.
 type Panel struct {
@@ -41,12 +41,12 @@ type Panel struct {
 	Sum     []float64 // 24: weights . out
 }
 
-// leaf is the rows of the leaf at this offset with w coordinates.
+// Leaf is the rows of the leaf at this offset with w coordinates.
 func (p *Panel) Leaf(offset, w int) []float64 {
 	return p.Rows[offset*p.RowCap+p.First*w:]
 }
 
-// combine sums the lanes for evaluators that do not do it while they fill.
+// Combine sums the lanes for evaluators that do not do it while they fill.
 func (p *Panel) Combine() {
 	if p.Weights != nil {
 		vec.Combine(p.Sum, p.Weights[:p.N], p.Out)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// wave is a random function of embedded points e whose covariance, on average
+// Wave is a random function of embedded points e whose covariance, on average
 // over waves, is the kernel:
 //
 //	amplitude * (product of e[i] over linear) * (w1 cos(omega . e) + w2 sin(omega . e)),
@@ -17,14 +17,14 @@ type Wave struct {
 	Linear    []int
 }
 
-// spectral is an evaluator that can draw a wave. stratum numbers the wave; a part
+// Spectral is an evaluator that can draw a wave. stratum numbers the wave; a part
 // that has c alternatives takes stratum mod c and hands on stratum / c, so that all
 // combinations come up equally often.
 type Spectral interface {
 	Wave(w *Wave, rng *rand.Rand, stratum int) (rest int)
 }
 
-// waveOf draws from any evaluator; one without a spectrum makes the amplitude NaN.
+// WaveOf draws from any evaluator; one without a spectrum makes the amplitude NaN.
 func WaveOf(e Evaluator, w *Wave, rng *rand.Rand, stratum int) int {
 	if s, ok := e.(Spectral); ok {
 		return s.Wave(w, rng, stratum)

@@ -9,7 +9,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/search"
 )
 
-// papersSets are the control sets of experiment 1.2 for three and five variables.
+// PapersSets are the control sets of experiment 1.2 for three and five variables.
 func PapersSets(d int) [][]int {
 	if d == 3 {
 		return [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
@@ -17,7 +17,7 @@ func PapersSets(d int) [][]int {
 	return [][]int{{0, 1}, {2, 3}, {3, 4}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {0, 1, 2, 3, 4}}
 }
 
-// cvsProblems are the seven acquisitions of a UCB-CVS decision.
+// CVSProblems are the seven acquisitions of a UCB-CVS decision.
 func CVSProblems(tb testing.TB, g *gpcore.GP, m quadrature.Marginal) []search.Problem {
 	tb.Helper()
 	d := g.Dim()

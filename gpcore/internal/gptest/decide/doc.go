@@ -1,0 +1,2 @@
+// Package decide has the decisions of the papers, for tests and benchmarks.
+package decide
