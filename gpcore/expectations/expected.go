@@ -20,7 +20,7 @@ import (
 // 2023, Algorithm 1), without random coordinates that of GP-UCB; with a second process
 // for the noise that of RAHBO (Makarova et al., NeurIPS 2021, eq. 8).
 //
-// E[mu] has a closed form where the kernel is a [SquaredExponential] and Inputs.Random
+// E[mu] has a closed form where the kernel is a [kernels.SquaredExponential] and Inputs.Random
 // is given; everything else is a sum over nodes. Then E[mu] costs O(n) and the rest
 // O(n^2) a node, 24 nodes at a time.
 //

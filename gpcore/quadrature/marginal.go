@@ -11,7 +11,7 @@ import (
 
 // Marginal is the distribution of one random coordinate, independent of the others,
 // in the units of the points. The zero value is not valid; see [Uniform],
-// [TruncatedNormal] and [Held]. [NewExpected] says by name what is wrong with one: a
+// [TruncatedNormal] and [Held]. [Marginal.Check] says by name what is wrong with one: a
 // number that is not finite, a range that is empty, a standard deviation that is not
 // positive, less than 1e-200 of a normal within its range.
 type Marginal struct {

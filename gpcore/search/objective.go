@@ -4,7 +4,7 @@ package search
 // the point alone: not of the batch, the order of calls or the fork, except in the last
 // bits. NaN counts as minus infinity. Implementations may hold scratch and need not be
 // safe for concurrent use. An objective may implement [Differentiable], [Surrogated],
-// [Preparer] and [Scaled] as well; [Expected] has all four.
+// [Preparer] and [Scaled] as well, [Grouped] and [Watchable] where it shares work; expectations have all six.
 type Objective interface {
 	// Dim is the number of coordinates of a point.
 	Dim() int

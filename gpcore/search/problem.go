@@ -19,7 +19,7 @@ type Problem struct {
 	List []float64
 	// Track keeps what the fixed screening points know of the processes from search to
 	// search and updates it by rank-one terms, O(n) a point instead of O(n^2). It takes
-	// effect for an [Expected] that controls every coordinate; see [Watch]. It pays
+	// effect for a [Watchable] objective: an expectation that controls every coordinate. It pays
 	// where between two searches few observations change, and takes memory: 8 Cap bytes a
 	// screening point and process, or none where that is above 64 MiB.
 	Track bool

@@ -67,7 +67,7 @@ func ForEachKernel(t *testing.T, f func(t *testing.T, k kernels.Kernel, rng *ran
 	}
 }
 
-// close says whether a and b agree to tol relative to the larger of them and one.
+// Agree says whether a and b agree to tol relative to the larger of them and one.
 func Agree(a, b, tol float64) bool {
 	return math.Abs(a-b) <= tol*(1+max(math.Abs(a), math.Abs(b)))
 }
