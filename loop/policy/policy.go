@@ -101,6 +101,8 @@ type Proposal struct {
 	// Cost is what the step will cost by the specification: its control set, its setting
 	// and the movement from where the variables were last measured.
 	Cost float64
+	// Shots is how many shots the step is to take; 0: as many as are configured.
+	Shots int
 	// Jump says that the objective was found to have jumped: what was learnt before the
 	// step before this one is forgotten.
 	Jump bool
