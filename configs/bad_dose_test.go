@@ -127,7 +127,7 @@ var badDoses = []struct{ old, new, at, want string }{
 
 // TestBadDoses: each problem of a dose is told at its line.
 func TestBadDoses(t *testing.T) {
-	if _, err := Parse("bench.toml", []byte(doseBench)); err != nil {
+	if _, err := Parse("bench.toml", []byte(doseBench), known()); err != nil {
 		t.Fatalf("the file that the others are made from: %v", err)
 	}
 	for _, c := range badDoses {
@@ -135,7 +135,7 @@ func TestBadDoses(t *testing.T) {
 			t.Fatalf("%q stands %d times in the file", c.old, n)
 		}
 		text := strings.Replace(doseBench, c.old, c.new, 1)
-		_, err := Parse("bench.toml", []byte(text))
+		_, err := Parse("bench.toml", []byte(text), known())
 		var bad *Error
 		if !errors.As(err, &bad) {
 			t.Errorf("%q for %q: %v, want a problem", c.new, c.old, err)
@@ -165,11 +165,11 @@ func TestDosesLeftOut(t *testing.T) {
 		{before + "[[device]]" + rest, "missing [[safety.response]]: a dose must show somewhere"},
 		{strings.Replace(doseBench, `kind = "dose"`, "readback = { tolerance = 0.1 }", 1), "on_fault: variable feed is not of kind dose"},
 	} {
-		if _, err := Parse("bench.toml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse("bench.toml", []byte(c.text), known()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if _, err := Parse("bench.toml", []byte(doseBench+sets)); err != nil && strings.Contains(err.Error(), "dose") {
+	if _, err := Parse("bench.toml", []byte(doseBench+sets), known()); err != nil && strings.Contains(err.Error(), "dose") {
 		t.Errorf("a dose from 0 on that a set leaves out: %v", err)
 	}
 }

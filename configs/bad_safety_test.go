@@ -220,7 +220,7 @@ var agreeing = []struct{ agree, want string }{
 // TestBadSafetySections: a file whose limits contradict themselves does not run. Each
 // problem is told at its line, and is the only one.
 func TestBadSafetySections(t *testing.T) {
-	if _, err := Parse("bench.toml", []byte(safeBench)); err != nil {
+	if _, err := Parse("bench.toml", []byte(safeBench), known()); err != nil {
 		t.Fatalf("the file that the others are made from: %v", err)
 	}
 	if len(badSafety) < 60 {
@@ -231,7 +231,7 @@ func TestBadSafetySections(t *testing.T) {
 			t.Fatalf("%q stands %d times in the file", c.old, n)
 		}
 		text := strings.Replace(safeBench, c.old, c.new, 1)
-		_, err := Parse("bench.toml", []byte(text))
+		_, err := Parse("bench.toml", []byte(text), known())
 		var bad *Error
 		if !errors.As(err, &bad) || len(bad.Problems) != 1 {
 			t.Errorf("%q for %q: %v, want one problem", c.new, c.old, err)
@@ -250,13 +250,13 @@ func TestBadAgreement(t *testing.T) {
 	bench := strings.Replace(safeBench, "unit = \"1\"", "unit = \"W\"", 1)
 	for _, c := range agreeing {
 		text := strings.Replace(bench, "rate = 1.0", "agree = "+c.agree, 1)
-		if _, err := Parse("bench.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse("bench.toml", []byte(text), known()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.agree, err, c.want)
 		}
 	}
 	text := strings.Replace(strings.Replace(bench, "[0.0, 1.0]", "[50.0, 51.0]", 1), "[0.5, 1.0]", "[50.5, 51.0]", 1)
 	text = strings.Replace(text, "rate = 1.0", `agree = { sensor = "power", tolerance = 1.0, time = "1s" }`, 1)
-	if _, err := Parse("bench.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "always differ by more") {
+	if _, err := Parse("bench.toml", []byte(text), known()); err == nil || !strings.Contains(err.Error(), "always differ by more") {
 		t.Errorf("ranges that do not meet: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func TestBadFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = Parse(filepath.Base(path), text)
+			_, err = Parse(filepath.Base(path), text, known())
 			var bad *Error
 			if !errors.As(err, &bad) {
 				t.Fatalf("got error %v, want an *Error", err)

@@ -145,6 +145,8 @@ type Policy struct {
 	PriorRule         string        `toml:"prior_rule" enum:"averaged,sampled,greedy,elimination" doc:"how priors that compete decide together; absent: the kind's own, or else averaged"`
 	Priors            []Prior       `toml:"priors" doc:"hyperparameters that compete, weighted by their evidence; absent: a built-in set"`
 	Drift             *Drift        `toml:"drift" doc:"the objective changes with time; absent: it stays as it is"`
+
+	known *Policies // there are, as they were handed in
 }
 
 // Drift says how the objective changes with time. At least one of its keys is set.

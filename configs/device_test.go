@@ -79,7 +79,7 @@ match = "P=%f"
 
 func deviceConfig(t *testing.T, replace ...string) *Config {
 	t.Helper()
-	c, err := Parse("bench.toml", []byte(strings.NewReplacer(replace...).Replace(deviceText)))
+	c, err := Parse("bench.toml", []byte(strings.NewReplacer(replace...).Replace(deviceText)), known())
 	if err != nil {
 		t.Fatal(err)
 	}

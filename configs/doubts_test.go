@@ -94,7 +94,7 @@ func TestDoubts(t *testing.T) {
 
 func doubtsOf(t *testing.T, text string) []Problem {
 	t.Helper()
-	c, err := Parse("bench.toml", []byte(text))
+	c, err := Parse("bench.toml", []byte(text), known())
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -75,7 +75,7 @@ func TestEffectiveHasDriverDefaults(t *testing.T) {
 // line, and every value reads back as TOML.
 func TestEffectiveCoversTheFile(t *testing.T) {
 	for _, s := range Samples() {
-		c, err := Parse(s.Name+".toml", s.Text)
+		c, err := Parse(s.Name+".toml", s.Text, known())
 		if err != nil {
 			t.Fatal(err)
 		}

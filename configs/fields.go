@@ -16,6 +16,7 @@ type field struct {
 	doc      string
 	unit     string
 	enum     []string
+	list     string // of words that are handed in: see Policies
 	required bool
 	bounds   []bound
 }
@@ -47,10 +48,8 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		switch words := sf.Tag.Get("enum"); words {
 		case "":
-		case "@policies":
-			f.enum = Policies()
-		case "@acquisitions":
-			f.enum = Acquisitions()
+		case "@policies", "@acquisitions":
+			f.list = words
 		default:
 			f.enum = strings.Split(words, ",")
 		}

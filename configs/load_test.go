@@ -17,7 +17,7 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(path, []byte(smallText), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(path)
+	c, err := Load(path, known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestLoad(t *testing.T) {
 
 func TestLoadMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.toml")
-	_, err := Load(path)
+	_, err := Load(path, known())
 	var e *Error
 	if !errors.As(err, &e) || !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("error %v, want an *Error around fs.ErrNotExist", err)
@@ -47,7 +47,7 @@ func TestLoadMissingFile(t *testing.T) {
 // TestValidateInMemory: a Config that was changed after reading is checked again,
 // with the lines it had; one that never was a file has none.
 func TestValidateInMemory(t *testing.T) {
-	c, err := Parse("bench.toml", []byte(smallText))
+	c, err := Parse("bench.toml", []byte(smallText), known())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestLookups(t *testing.T) {
-	c, err := Parse("dir/bench.toml", []byte(smallText))
+	c, err := Parse("dir/bench.toml", []byte(smallText), known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestShotTimeoutOfFormula(t *testing.T) {
 }
 
 func TestProblemByLabel(t *testing.T) {
-	c, err := Parse("bench.toml", []byte(smallText))
+	c, err := Parse("bench.toml", []byte(smallText), known())
 	if err != nil {
 		t.Fatal(err)
 	}

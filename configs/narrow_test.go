@@ -28,7 +28,7 @@ func sampleAs(t *testing.T, name string, lines ...string) *Config {
 		}
 		text = strings.Replace(text, old+"\n", now+"\n", 1)
 	}
-	c, err := Parse(name+".toml", []byte(text))
+	c, err := Parse(name+".toml", []byte(text), known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestNarrowed(t *testing.T) {
 // TestReloadableKeysExist: the list has keys of the schema only.
 func TestReloadableKeysExist(t *testing.T) {
 	keys := map[string]bool{}
-	for _, d := range Reference() {
+	for _, d := range Reference(known()) {
 		section := strings.Trim(d.Section, "[]")
 		if strings.HasPrefix(d.Section, "[[") {
 			section += ".*"

@@ -13,8 +13,9 @@ type Parts struct {
 	Kind, Acquisition string
 	// Confidence is "" where the acquisition has no confidence parameter.
 	Confidence string
-	// Schedule of control sets, "none" for the greatest value.
-	Schedule string
+	// Schedule of control sets, "none" for the greatest value. UsualSchedule is taken where
+	// neither the kind nor the file names one.
+	Schedule, UsualSchedule string
 	// PriorRule says how priors that compete decide together.
 	PriorRule string
 	// Risky: the variance of the objective counts, so risk is required.
@@ -47,90 +48,60 @@ const (
 	priorsElimination = "elimination"
 )
 
-// kinds lists the named policies, by paper. Words that they leave to the file are "".
-func kinds() []Parts {
-	return []Parts{
-		{Kind: "rahbo", Acquisition: "ucb", Risky: true, Noise: NoiseLearnt},
-		{Kind: "rahbo-known-variance", Acquisition: "ucb", Risky: true, Noise: NoiseKnown},
-		{Kind: "rahbo-us", Acquisition: "ucb", Risky: true, Noise: NoiseLearnt},
-		{Kind: "gp-ucb-heteroscedastic", Acquisition: "ucb", Noise: NoiseLearnt},
-
-		{Kind: "ucb-cvs", Acquisition: "ucb"},
-		{Kind: "ucb-cvs-etc-50", Acquisition: "ucb", Schedule: "etc-50"},
-		{Kind: "ucb-cvs-etc-100", Acquisition: "ucb", Schedule: "etc-100"},
-		{Kind: "ucb-cvs-etc-ada", Acquisition: "ucb", Schedule: "etc-ada"},
-		{Kind: "ucb-psq", Acquisition: "ucb"},
-		{Kind: "ts-psq", Acquisition: "ts"},
-		{Kind: "ei-psq", Acquisition: "ei"},
-		{Kind: "ucb-psq-per-cost", Acquisition: "ucb", PerCost: true},
-		{Kind: "ts-psq-per-cost", Acquisition: "ts", PerCost: true},
-		{Kind: "ei-psq-per-cost", Acquisition: "ei", PerCost: true},
-
-		{Kind: "gp-ucb", Acquisition: "ucb"},
-		{Kind: "irgp-ucb", Acquisition: "ucb", Confidence: "irgp"},
-		{Kind: "rgp-ucb", Acquisition: "ucb", Confidence: "rgp"},
-		{Kind: "ts", Acquisition: "ts"},
-		{Kind: "ei", Acquisition: "ei"},
-		{Kind: "pims", Acquisition: "pims"},
-		{Kind: "mes", Acquisition: "mes"},
-		{Kind: "jes", Acquisition: "jes"},
-
-		{Kind: "costids", Acquisition: "ids"},
-		{Kind: "ei-per-cost", Acquisition: "ei", PerCost: true},
-		{Kind: "multi-fidelity-mes", Acquisition: "mf-mes", PerCost: true},
-
-		{Kind: "hp-gp-ts", Acquisition: "ts", PriorRule: "sampled"},
-		{Kind: "map-gp-ts", Acquisition: "ts", PriorRule: "greedy"},
-		{Kind: "pe-gp-ts", Acquisition: "ts", PriorRule: priorsElimination},
-		{Kind: "pe-gp-ucb", Acquisition: "ucb", PriorRule: priorsElimination},
-		{Kind: "gp-ts", Acquisition: "ts"},
-
-		{Kind: "track", Acquisition: "ucb"},
-
-		{Kind: "random", Acquisition: acquireNone},
-		{Kind: "sobol", Acquisition: acquireNone},
-	}
+// Policies are the words of [policy] kind and acquisition, with what they stand for. They
+// are handed in: the schema knows none of its own.
+type Policies struct {
+	// Kinds are the named policies. Words that they leave to the file are "".
+	Kinds []Parts
+	// Acquisitions are those that a file may name; Bounded those with a confidence parameter.
+	Acquisitions, Bounded []string
 }
 
-// kindOf finds a kind's own parts; a kind that there is not has none.
-func kindOf(kind string) Parts {
-	all := kinds()
-	if i := slices.IndexFunc(all, func(p Parts) bool { return p.Kind == kind }); i >= 0 {
-		return all[i]
-	}
-	return Parts{Kind: kind}
-}
-
-// Policies lists the words of [policy] kind that the schema knows.
-func Policies() []string {
+// Words lists the words of [policy] kind.
+func (p *Policies) Words() []string {
 	var words []string
-	for _, p := range kinds() {
-		words = append(words, p.Kind)
+	if p != nil {
+		for _, k := range p.Kinds {
+			words = append(words, k.Kind)
+		}
 	}
 	return words
 }
 
-// Acquisitions lists the words of [policy] acquisition that the schema knows.
-func Acquisitions() []string {
-	return []string{"ucb", "ts", "ei", "pims", "mes", "jes", "ids", "mf-mes"}
+// Of finds a kind's own parts; a kind that there is not has none.
+func (p *Policies) Of(kind string) Parts {
+	if p != nil {
+		if i := slices.IndexFunc(p.Kinds, func(k Parts) bool { return k.Kind == kind }); i >= 0 {
+			return p.Kinds[i]
+		}
+	}
+	return Parts{Kind: kind}
+}
+
+// enum lists the words of a field whose tag names a list that was handed in.
+func (p *Policies) enum(list string) []string {
+	switch {
+	case p == nil:
+		return nil
+	case list == "@policies":
+		return p.Words()
+	case list == "@acquisitions":
+		return p.Acquisitions
+	}
+	return nil
 }
 
 // Parts gives the combination that a file names: the kind's own words where it has
 // them, else the file's, else the defaults.
 func (p *Policy) Parts() Parts {
-	out := kindOf(p.Kind)
+	out := p.known.Of(p.Kind)
 	out.Acquisition = cmp.Or(p.Acquisition, out.Acquisition)
 	out.Schedule = cmp.Or(out.Schedule, p.Schedule)
 	if out.Schedule == "" {
-		out.Schedule = scheduleNone
-		if p.Kind == "ucb-cvs" {
-			// Gives cheap control sets as many turns as their cost allows, so that no
-			// count has to be tuned.
-			out.Schedule = "etc-ada"
-		}
+		out.Schedule = cmp.Or(out.UsualSchedule, scheduleNone)
 	}
 	out.Confidence = cmp.Or(out.Confidence, p.Confidence)
-	if out.Confidence == "" && out.bounded() {
+	if out.Confidence == "" && p.bounded(out) {
 		// Shifted exponential: no horizon and no constant to tune.
 		out.Confidence = "irgp"
 	}
@@ -144,6 +115,6 @@ func (p *Policy) Parts() Parts {
 
 // bounded says that the confidence parameter matters: the acquisition is made of
 // confidence bounds, or priors are eliminated by them.
-func (p Parts) bounded() bool {
-	return p.Acquisition == "ucb" || p.Acquisition == "ids" || p.PriorRule == priorsElimination
+func (p *Policy) bounded(parts Parts) bool {
+	return p.known != nil && slices.Contains(p.known.Bounded, parts.Acquisition) || parts.PriorRule == priorsElimination
 }

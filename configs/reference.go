@@ -27,9 +27,9 @@ type KeyDoc struct {
 
 // Reference documents every key of the schema, in its order, from the same field
 // tags and defaults that files are checked with. Drivers' keys are not part of
-// it; see ReferenceOf.
-func Reference() []KeyDoc {
-	r := reference{}
+// it; see ReferenceOf. known are the policies that there are.
+func Reference(known *Policies) []KeyDoc {
+	r := reference{known: known}
 	r.section(reflect.ValueOf(Default()).Elem(), "", "")
 	return r.docs
 }
@@ -47,7 +47,10 @@ func ReferenceOf(section string, options any) []KeyDoc {
 	return r.docs
 }
 
-type reference struct{ docs []KeyDoc }
+type reference struct {
+	docs  []KeyDoc
+	known *Policies
+}
 
 // section documents the keys of a struct, then the sections within it.
 func (r *reference) section(v reflect.Value, header, path string) {
@@ -55,6 +58,9 @@ func (r *reference) section(v reflect.Value, header, path string) {
 	for _, f := range fields {
 		fv := v.FieldByIndex(f.index)
 		if inner, _, _ := innerSection(fv, ""); !inner.IsValid() {
+			if f.list != "" {
+				f.enum = r.known.enum(f.list)
+			}
 			r.docs = append(r.docs, keyDoc(fv, header, f))
 		}
 	}

@@ -71,7 +71,7 @@ func TestSchemaTags(t *testing.T) {
 // section where the sample has it.
 func TestReferenceCoversTheSamples(t *testing.T) {
 	documented := map[string]bool{}
-	for _, d := range Reference() {
+	for _, d := range Reference(known()) {
 		if d.What == "" || d.Type == "" {
 			t.Errorf("%s %s is not explained", d.Section, d.Key)
 		}
@@ -125,12 +125,12 @@ func TestReferenceOfDriver(t *testing.T) {
 
 // TestPoliciesAreDistinct: the families name no policy twice.
 func TestPoliciesAreDistinct(t *testing.T) {
-	words := slices.Sorted(slices.Values(Policies()))
+	words := slices.Sorted(slices.Values(known().Words()))
 	if n := len(slices.Compact(slices.Clone(words))); n != len(words) {
 		t.Errorf("%d distinct words of %d", n, len(words))
 	}
-	for _, p := range kinds() {
-		if p.Acquisition != acquireNone && !slices.Contains(Acquisitions(), p.Acquisition) {
+	for _, p := range known().Kinds {
+		if p.Acquisition != acquireNone && !slices.Contains(known().Acquisitions, p.Acquisition) {
 			t.Errorf("%s: acquisition %q is not among the words", p.Kind, p.Acquisition)
 		}
 	}

@@ -25,11 +25,11 @@ func TestReloadPage(t *testing.T) {
 			t.Errorf("the sample %s has no line %s", name, old)
 			continue
 		}
-		before, err := Parse(name+".toml", []byte(text))
+		before, err := Parse(name+".toml", []byte(text), known())
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := Parse(name+".toml", []byte(strings.ReplaceAll(text, "\n"+old+"\n", "\n"+now+"\n")))
+		after, err := Parse(name+".toml", []byte(strings.ReplaceAll(text, "\n"+old+"\n", "\n"+now+"\n")), known())
 		if err != nil {
 			t.Errorf("%s: %v", now, err)
 			continue

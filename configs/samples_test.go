@@ -47,7 +47,7 @@ func TestSamplesShowTrueDefaults(t *testing.T) {
 // parsed reads a configuration and strips what depends on its text alone.
 func parsed(t *testing.T, name, text string) *Config {
 	t.Helper()
-	c, err := Parse(name, []byte(text))
+	c, err := Parse(name, []byte(text), known())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,8 +69,12 @@ func (w *walker) text(dst reflect.Value, v, at string, f field) {
 		w.report(at, "is empty", f.key+": "+f.doc)
 		return
 	}
-	if len(f.enum) > 0 && !slices.Contains(f.enum, v) {
-		w.word(v, at, f.enum)
+	words := f.enum
+	if f.list != "" {
+		words = w.known.enum(f.list)
+	}
+	if len(words) > 0 && !slices.Contains(words, v) {
+		w.word(v, at, words)
 		return
 	}
 	dst.SetString(v)

@@ -10,7 +10,7 @@ import (
 // needs and nothing that it would not act on.
 func (k *checker) policy() {
 	p := &k.cfg.Policy
-	own, named := kindOf(p.Kind), p.Parts()
+	own, named := p.known.Of(p.Kind), p.Parts()
 	k.risk(named)
 	k.knownNoise(own)
 	k.confidence(own, named)
@@ -40,7 +40,7 @@ func (k *checker) risk(named Parts) {
 	if learns && o.Shots < 2 {
 		k.bad("objective.shots", fmt.Sprintf("must be >= 2 for policy %s, got %d: one shot has no spread to learn from", p.Kind, o.Shots), "write shots = 2 or more", "policy.kind", "policy.risk")
 	}
-	if kindOf(p.Kind).Noise != NoiseConstant {
+	if p.known.Of(p.Kind).Noise != NoiseConstant {
 		k.holdsAll()
 	}
 }
@@ -120,7 +120,7 @@ func (k *checker) confidence(own, named Parts) {
 	switch {
 	case p.Confidence != "" && own.Confidence != "" && own.Confidence != p.Confidence:
 		k.bad("policy.confidence", fmt.Sprintf("%q contradicts kind %q, which is confidence %q", p.Confidence, p.Kind, own.Confidence), `remove it, or write kind = "gp-ucb"`, "policy.kind")
-	case p.Confidence != "" && !named.bounded():
+	case p.Confidence != "" && !p.bounded(named):
 		k.bad("policy.confidence", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), `remove it, or write acquisition = "ucb"`, "policy.kind", "policy.acquisition")
 	}
 	switch {

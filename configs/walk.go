@@ -26,6 +26,7 @@ type walker struct {
 	// suspects are keys that are missing, misspelt or unreadable: whatever
 	// depends on their value is not worth a second message.
 	suspects map[string]bool
+	known    *Policies // nil in sections that name none
 }
 
 func newWalker(loc *locator) *walker {

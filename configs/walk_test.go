@@ -53,7 +53,7 @@ driver = "exec"
 // TestParseFillsEveryKind compares a whole file with the values it says, key by
 // key: every kind of value that the walker knows, and the defaults around them.
 func TestParseFillsEveryKind(t *testing.T) {
-	c, err := Parse("dir/bench.toml", []byte(smallText))
+	c, err := Parse("dir/bench.toml", []byte(smallText), known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestParseFillsEveryKind(t *testing.T) {
 	want.Objective.Sensor = "power"
 	want.Objective.Timeout = 15 * time.Minute // ten times max_age
 	want.Stop.Steps = new(3)
-	want.Policy.Kind, want.Policy.Schedule = "random", "none"
+	want.Policy.Kind, want.Policy.Schedule, want.Policy.known = "random", "none", c.Policy.known
 	want.Sensors = []Sensor{{Name: "power", Unit: "W", Device: "meter", Channel: "p", Range: Range{0, 1}, MaxAge: 90 * time.Second, MaxSkew: 90 * time.Second}}
 	gap := Variable{Name: "gap", Unit: "mm", Range: Range{0, 1.5}, Device: "meter", Channel: "z"}
 	gap.SetDefaults()
@@ -96,7 +96,7 @@ func TestParseFillsEveryKind(t *testing.T) {
 // problemsOf parses a text that has problems.
 func problemsOf(t *testing.T, text string) []Problem {
 	t.Helper()
-	_, err := Parse("x.toml", []byte(text))
+	_, err := Parse("x.toml", []byte(text), known())
 	var e *Error
 	if !errors.As(err, &e) {
 		t.Fatalf("error %v, want an *Error", err)
@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := Parse("x.toml", []byte(text))
+		c, err := Parse("x.toml", []byte(text), known())
 		if err == nil {
 			c.Effective()
 			return

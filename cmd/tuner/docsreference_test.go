@@ -260,7 +260,7 @@ var environmentAsked = regexp.MustCompile(`\b(?:lookup|set)\("([A-Z_]{4,})"\)`)
 
 // schemaDocs document every key that a file may have, those of the drivers last.
 func schemaDocs() []configs.KeyDoc {
-	docs := configs.Reference()
+	docs := configs.Reference(knownPolicies())
 	for _, d := range []struct {
 		name    string
 		options any

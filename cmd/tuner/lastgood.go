@@ -52,7 +52,7 @@ func (e *env) lastGood(config string) (w *wiring, from string, err error) {
 	if text == nil {
 		return nil, "", fmt.Errorf("no run of it has left a copy")
 	}
-	cfg, err := configs.Parse(config, text)
+	cfg, err := configs.Parse(config, text, knownPolicies())
 	w, err = wire(cfg, err, e.executable)
 	return w, from, err
 }

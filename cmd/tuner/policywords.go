@@ -1,65 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
-// kindName is the paper's name of a kind.
+// kindName is what texts call a kind.
 func kindName(kind string) string {
-	switch kind {
-	case "rahbo-known-variance":
-		return "RAHBO with a known variance"
-	case "rahbo-us":
-		return "RAHBO-US"
-	case "gp-ucb-heteroscedastic":
-		return "GP-UCB with noise that depends on the setting"
-	case "ucb-cvs-etc-ada":
-		return "UCB-CVS ETC-Ada"
-	case "costids":
-		return "CostIDS"
-	case "multi-fidelity-mes":
-		return "multi-fidelity MES"
-	case "track":
-		return "tracking, which searches, then holds the optimum with small steps, and watches for jumps"
-	case "random":
-		return "random settings, the baseline"
-	case "sobol":
-		return "a Sobol sequence, the baseline"
-	}
-	name, perCost := strings.CutSuffix(kind, "-per-cost")
-	name = strings.ToUpper(name)
-	name = strings.Replace(name, "CVS-ETC-", "CVS ETC-", 1)
-	if perCost {
-		name += " per cost"
-	}
-	return name
+	k, _ := policy.KindOf(kind)
+	return k.Called()
 }
 
 // acquisitionWords says what a decision maximises.
-func acquisitionWords(acquisition string) string {
-	switch acquisition {
-	case "ucb":
-		return "upper confidence bound"
-	case "ts":
-		return "a sample of what the objective may be"
-	case "ei":
-		return "expected improvement"
-	case "pims":
-		return "probability of improvement over a sampled maximum"
-	case "mes":
-		return "information about the greatest value"
-	case "jes":
-		return "information about the greatest value and where it is"
-	case "ids":
-		return "least squared regret per information"
-	case "mf-mes":
-		return "information about the greatest value at the target fidelity"
-	}
-	return acquisition
+func acquisitionWords(name string) string {
+	a, _ := policy.AcquisitionOf(name)
+	return cmp.Or(a.Says, name)
 }
 
 // policyWords says who decides: the parts that are in force, whatever they were named

@@ -109,7 +109,7 @@ func wireRun(run journal.Run, folder, executable string) (*wiring, error) {
 	if folder != "" {
 		file = filepath.Join(folder, filepath.Base(file))
 	}
-	cfg, err := configs.Parse(file, run.ConfigText)
+	cfg, err := configs.Parse(file, run.ConfigText, knownPolicies())
 	w, err := wire(cfg, err, executable)
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ type note struct {
 // loadWiring reads a configuration and wires it. The error is an *configs.Error
 // with every problem of the file, the drivers' included.
 func loadWiring(path, executable string) (*wiring, error) {
-	cfg, err := configs.Load(path)
+	cfg, err := configs.Load(path, knownPolicies())
 	return wire(cfg, err, executable)
 }
 

@@ -193,16 +193,16 @@ func (c *checker) budget() {
 // parts checks what the kind needs.
 func (c *checker) parts() {
 	s := c.spec
-	p, _ := recipeOf(s.Kind)
+	p, _ := KindOf(s.Kind)
 	if len(s.ControlSets) > 0 {
 		p.adapt(s)
 	}
-	if len(s.ControlSets) > 0 && s.several() && !p.subsets {
+	if len(s.ControlSets) > 0 && s.several() && !p.Subsets {
 		c.fail("kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)
 	}
 	c.risk(p)
 	if c.oneOf("acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
-		if s.Acquisition == acquireUCB || s.Acquisition == acquireIDS || s.Confidence != "" {
+		if a, _ := AcquisitionOf(s.Acquisition); a.Bounded || s.Confidence != "" {
 			c.confidence()
 		}
 		c.oneOf("initial design", s.Design, designSobol, designRandom)

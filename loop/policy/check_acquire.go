@@ -10,7 +10,7 @@ import (
 // acquisitions checks what the acquisition needs, and the costs.
 func (c *checker) acquisitions() {
 	s := c.spec
-	if s.Risk > 0 && !slices.Contains([]string{acquireUCB, acquireTS, acquireNothing}, s.Acquisition) {
+	if s.Risk > 0 && !s.riskyAcquisition() {
 		c.fail("risk %g has no meaning for acquisition %q: use %q or %q, or risk 0", s.Risk, s.Acquisition, acquireUCB, acquireTS)
 	}
 	if s.PerCost && s.Schedule == scheduleEpsilon {

@@ -7,22 +7,22 @@ import (
 )
 
 // risk checks the risk term and where the noise comes from.
-func (c *checker) risk(p recipe) {
+func (c *checker) risk(p Kind) {
 	s := c.spec
 	switch {
 	case !num.Finite(s.Risk) || s.Risk < 0:
 		c.fail("risk %g must be finite and not negative", s.Risk)
-	case s.Risk > 0 && !p.risk:
+	case s.Risk > 0 && !p.Risk:
 		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
 	}
-	if p.noise == learntNoise && s.VarianceModel != "" {
+	if p.Noise == LearntNoise && s.VarianceModel != "" {
 		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
 	}
 	if s.ExploreSteps < 0 {
 		c.fail("explore steps %d must not be negative (0: %d)", s.ExploreSteps, acquisition.DefaultExploreSteps)
 	}
 	switch {
-	case p.noise != knownNoise:
+	case p.Noise != KnownNoise:
 	case s.NoiseVariance == nil:
 		c.fail("kind %q needs the noise variance as a function of the setting; where it is not known use kind %q, which learns it", s.Kind, kindRAHBO)
 	case len(c.problems) == 0:

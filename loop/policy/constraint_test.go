@@ -331,19 +331,19 @@ func TestEveryKindKeepsConstraints(t *testing.T) {
 func (b *bounded) kindSpec(kind string, seed uint64) Spec {
 	s := b.spec(kind, seed)
 	s.Rho = 1.5
-	r, _ := recipeOf(kind)
-	if r.risk {
+	r, _ := KindOf(kind)
+	if r.Risk {
 		s.Risk = 1
 	}
-	if r.noise == knownNoise {
+	if r.Noise == KnownNoise {
 		s.NoiseVariance = func([]float64) float64 { return 0.01 }
 	}
-	if r.priorRule != "" {
+	if r.PriorRule != "" {
 		s.Model.Hyperparameters = "priors"
 		n := math.NaN()
 		s.Model.Priors = []model.Prior{{Lengthscale: []float64{0.2}, Outputscale: 1, NoiseSD: 0.05, Mean: n}, {Lengthscale: []float64{0.5}, Outputscale: n, NoiseSD: n, Mean: n}}
 	}
-	if r.subsets && r.acquisition != acquireNothing {
+	if r.Subsets && r.Acquisition != acquireNothing {
 		s.ControlSets = sets(2, []float64{0.2, 1}, []int{0}, []int{0, 1})
 		for i := range s.Variables {
 			s.Variables[i].Random = space.Distribution{Kind: space.TruncatedNormal, Mean: 0.3, SD: 0.1}

@@ -344,9 +344,9 @@ func TestWhyAddsUp(t *testing.T) {
 				continue
 			}
 			sum := y.Mean + y.Beta*y.SD
-			r, _ := recipeOf(s.Kind)
+			r, _ := KindOf(s.Kind)
 			s.complete(r)
-			if r.adapt(&s); r.risk && s.Risk > 0 {
+			if r.adapt(&s); r.Risk && s.Risk > 0 {
 				sum -= y.Risk
 				if y.Risk != s.Risk*y.NoiseVariance || y.NoiseVariance < 0 {
 					t.Errorf("%s, step %d: risk %g of variance %g", name, q.Step, y.Risk, y.NoiseVariance)

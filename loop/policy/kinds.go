@@ -2,83 +2,106 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/confidence"
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
-// recipe is the combination of parts that a kind stands for. Spec's own fields, where
-// they are set, replace its words.
-type recipe struct {
-	kind        string
-	acquisition string
-	confidence  string // "": the specification must say
-	form        string // of confidence "irgp" where settings are not listed; "": continuous
-	schedule    string // of control sets; "": the greatest value, or the specification's
-	priorRule   string // "" unless the kind is about priors
-	noise       noiseSource
-	risk        bool // the variance of the objective counts, with Spec.Risk
-	subsets     bool // several control sets; some variables may be random
-	fullOnly    bool // the full control set alone, where there is one
-	perCost     bool
-	explore     bool // RAHBO-US: the noise is explored before the objective
-	track       bool // the objective drifts: hold the optimum, watch for jumps
+// Kind is a named policy: the combination of parts that a paper describes. Spec's own
+// fields, where they are set, replace its words.
+type Kind struct {
+	// Name is the word of a configuration file. Title is what texts call it; empty: the name
+	// in capitals. Paper is where it comes from; empty: nowhere.
+	Name, Title, Paper string
+	// Acquisition is one of Acquisitions.
+	Acquisition string
+	// Confidence is one of Confidences; empty: the specification must say.
+	Confidence string
+	// Form of confidence "irgp" where settings are not listed; empty: continuous.
+	Form string
+	// Schedule of control sets; empty: the specification's, for which UsualSchedule is a
+	// good choice, or the greatest value.
+	Schedule, UsualSchedule string
+	// PriorRule is empty unless the kind is about priors.
+	PriorRule string
+	// Noise is where the variance of one shot comes from.
+	Noise NoiseSource
+	// Risk: the variance of the objective counts, with Spec.Risk.
+	Risk bool
+	// Subsets: there may be several control sets, and variables that are random.
+	Subsets bool
+	// FullOnly: the full control set alone, where there is one.
+	FullOnly bool
+	// PerCost: values are divided by the cost of the step.
+	PerCost bool
+	// Explore: the noise is explored before the objective (RAHBO-US).
+	Explore bool
+	// Track: the objective drifts; the optimum is held, and jumps are watched for.
+	Track bool
 }
 
-// noiseSource says where the noise variance of one shot comes from.
-type noiseSource uint8
+// NoiseSource says where the noise variance of one shot comes from.
+type NoiseSource uint8
 
+// The sources of noise.
 const (
-	constantNoise noiseSource = iota // one number for all settings
-	learntNoise                      // from the sample variances of the steps
-	knownNoise                       // Spec.NoiseVariance
+	ConstantNoise NoiseSource = iota // one number for all settings
+	LearntNoise                      // from the sample variances of the steps
+	KnownNoise                       // Spec.NoiseVariance
 )
 
-// recipes lists the named policies: by paper, their own first.
-func recipes() []recipe {
-	const ucb, ts, ei = acquireUCB, acquireTS, acquireEI
-	return []recipe{
-		// Makarova et al., NeurIPS 2021.
-		{kind: kindRAHBO, acquisition: ucb, form: confidence.SettingWide, noise: learntNoise, risk: true},
-		{kind: "rahbo-known-variance", acquisition: ucb, form: confidence.SettingWide, noise: knownNoise, risk: true},
-		{kind: "rahbo-us", acquisition: ucb, form: confidence.SettingWide, noise: learntNoise, risk: true, explore: true},
-		{kind: "gp-ucb-heteroscedastic", acquisition: ucb, form: confidence.SettingWide, noise: learntNoise},
-		// Tay et al., NeurIPS 2023.
-		{kind: kindUCBCVS, acquisition: ucb, subsets: true},
-		{kind: "ucb-cvs-etc-50", acquisition: ucb, schedule: scheduleETC50, subsets: true},
-		{kind: "ucb-cvs-etc-100", acquisition: ucb, schedule: scheduleETC100, subsets: true},
-		{kind: "ucb-cvs-etc-ada", acquisition: ucb, schedule: scheduleETCAda, subsets: true},
-		{kind: "ucb-psq", acquisition: ucb, subsets: true, fullOnly: true},
-		{kind: "ts-psq", acquisition: ts, subsets: true, fullOnly: true},
-		{kind: "ei-psq", acquisition: ei, subsets: true, fullOnly: true},
-		{kind: "ucb-psq-per-cost", acquisition: ucb, subsets: true, perCost: true},
-		{kind: "ts-psq-per-cost", acquisition: ts, subsets: true, perCost: true},
-		{kind: "ei-psq-per-cost", acquisition: ei, subsets: true, perCost: true},
-		// Takeno et al., arXiv 2409.00979.
-		{kind: kindGPUCB, acquisition: ucb},
-		{kind: "irgp-ucb", acquisition: ucb, confidence: confidence.IRGP},
-		{kind: "rgp-ucb", acquisition: ucb, confidence: "rgp"},
-		{kind: "ts", acquisition: ts},
-		{kind: "ei", acquisition: ei},
-		{kind: "pims", acquisition: acquirePIMS},
-		{kind: "mes", acquisition: acquireMES},
-		{kind: "jes", acquisition: acquireJES},
-		// Paria et al.
-		{kind: "costids", acquisition: acquireIDS, perCost: true, subsets: true},
-		{kind: "ei-per-cost", acquisition: ei, perCost: true},
-		{kind: "multi-fidelity-mes", acquisition: acquireMFMES, perCost: true, subsets: true},
-		// Sandberg and Chehreghani, arXiv 2502.01226.
-		{kind: "hp-gp-ts", acquisition: ts, priorRule: model.PriorsSampled},
-		{kind: "map-gp-ts", acquisition: ts, priorRule: model.PriorsGreedy},
-		{kind: "pe-gp-ts", acquisition: ts, priorRule: model.PriorsElimination},
-		{kind: "pe-gp-ucb", acquisition: ucb, priorRule: model.PriorsElimination},
-		{kind: "gp-ts", acquisition: ts},
+// Table lists the named policies: by paper, their own first. It is what there is to know of
+// them: configuration files, texts and documents go by it.
+func Table() []Kind {
+	const (
+		ucb, ts, ei = acquireUCB, acquireTS, acquireEI
+
+		makarova = "Makarova et al., NeurIPS 2021"
+		tay      = "Tay et al., NeurIPS 2023"
+		takeno   = "Takeno et al., arXiv 2409.00979"
+		paria    = "Paria et al."
+		sandberg = "Sandberg and Chehreghani, arXiv 2502.01226"
+	)
+	return []Kind{
+		{Name: kindRAHBO, Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise, Risk: true},
+		{Name: "rahbo-known-variance", Title: "RAHBO with a known variance", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: KnownNoise, Risk: true},
+		{Name: "rahbo-us", Title: "RAHBO-US", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise, Risk: true, Explore: true},
+		{Name: "gp-ucb-heteroscedastic", Title: "GP-UCB with noise that depends on the setting", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise},
+		// Its schedule gives cheap control sets as many turns as their cost allows, so that no
+		// count has to be tuned.
+		{Name: kindUCBCVS, Paper: tay, Acquisition: ucb, UsualSchedule: scheduleETCAda, Subsets: true},
+		{Name: "ucb-cvs-etc-50", Paper: tay, Acquisition: ucb, Schedule: scheduleETC50, Subsets: true},
+		{Name: "ucb-cvs-etc-100", Paper: tay, Acquisition: ucb, Schedule: scheduleETC100, Subsets: true},
+		{Name: "ucb-cvs-etc-ada", Title: "UCB-CVS ETC-Ada", Paper: tay, Acquisition: ucb, Schedule: scheduleETCAda, Subsets: true},
+		{Name: "ucb-psq", Paper: tay, Acquisition: ucb, Subsets: true, FullOnly: true},
+		{Name: "ts-psq", Paper: tay, Acquisition: ts, Subsets: true, FullOnly: true},
+		{Name: "ei-psq", Paper: tay, Acquisition: ei, Subsets: true, FullOnly: true},
+		{Name: "ucb-psq-per-cost", Paper: tay, Acquisition: ucb, Subsets: true, PerCost: true},
+		{Name: "ts-psq-per-cost", Paper: tay, Acquisition: ts, Subsets: true, PerCost: true},
+		{Name: "ei-psq-per-cost", Paper: tay, Acquisition: ei, Subsets: true, PerCost: true},
+		{Name: kindGPUCB, Paper: takeno, Acquisition: ucb},
+		{Name: "irgp-ucb", Paper: takeno, Acquisition: ucb, Confidence: confidence.IRGP},
+		{Name: "rgp-ucb", Paper: takeno, Acquisition: ucb, Confidence: "rgp"},
+		{Name: "ts", Paper: takeno, Acquisition: ts},
+		{Name: "ei", Paper: takeno, Acquisition: ei},
+		{Name: "pims", Paper: takeno, Acquisition: acquirePIMS},
+		{Name: "mes", Paper: takeno, Acquisition: acquireMES},
+		{Name: "jes", Paper: takeno, Acquisition: acquireJES},
+		{Name: "costids", Title: "CostIDS", Paper: paria, Acquisition: acquireIDS, PerCost: true, Subsets: true},
+		{Name: "ei-per-cost", Paper: paria, Acquisition: ei, PerCost: true},
+		{Name: "multi-fidelity-mes", Title: "multi-fidelity MES", Paper: paria, Acquisition: acquireMFMES, PerCost: true, Subsets: true},
+		{Name: "hp-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsSampled},
+		{Name: "map-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsGreedy},
+		{Name: "pe-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsElimination},
+		{Name: "pe-gp-ucb", Paper: sandberg, Acquisition: ucb, PriorRule: model.PriorsElimination},
+		{Name: "gp-ts", Paper: sandberg, Acquisition: ts},
 		// Ours.
-		{kind: kindTrack, acquisition: ucb, track: true, subsets: true},
+		{Name: kindTrack, Title: "tracking, which searches, then holds the optimum with small steps, and watches for jumps", Acquisition: ucb, Track: true, Subsets: true},
 		// What all are compared with.
-		{kind: kindRandom, acquisition: acquireNothing, subsets: true},
-		{kind: kindSobol, acquisition: acquireNothing, subsets: true},
+		{Name: kindRandom, Title: "random settings, the baseline", Acquisition: acquireNothing, Subsets: true},
+		{Name: kindSobol, Title: "a Sobol sequence, the baseline", Acquisition: acquireNothing, Subsets: true},
 	}
 }
 
@@ -95,30 +118,42 @@ const (
 	acquireNothing = "none" // settings come from a design
 )
 
-// recipeOf finds a kind.
-func recipeOf(kind string) (recipe, bool) {
-	all := recipes()
-	i := slices.IndexFunc(all, func(r recipe) bool { return r.kind == kind })
-	if i < 0 {
-		return recipe{}, false
+// KindOf finds a kind; ok is false where there is none of that name.
+func KindOf(name string) (k Kind, ok bool) {
+	all := Table()
+	if i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name }); i >= 0 {
+		return all[i], true
 	}
-	return all[i], true
+	return Kind{Name: name}, false
 }
 
-// adapt fits a recipe to the problem. The baselines propose blindly; what they recommend
+// Called is what texts call the kind.
+func (k *Kind) Called() string {
+	if k.Title != "" {
+		return k.Title
+	}
+	name, perCost := strings.CutSuffix(k.Name, "-per-cost")
+	name = strings.Replace(strings.ToUpper(name), "CVS-ETC-", "CVS ETC-", 1)
+	if perCost {
+		name += " per cost"
+	}
+	return name
+}
+
+// adapt fits a kind to the problem. The baselines propose blindly; what they recommend
 // is judged like RAHBO's where each step gives a sample variance, like UCB-CVS's where
 // it does not. Where control sets are chosen with a risk term, letting variables vary
 // is a risk (see spreadRisk), and so is the noise where steps have sample variances.
 // A noise that is known is known to every kind.
-func (r *recipe) adapt(s *Spec) {
+func (k *Kind) adapt(s *Spec) {
 	if s.Acquisition == acquireNothing && !s.several() {
-		r.risk, r.noise = true, learntNoise
+		k.Risk, k.Noise = true, LearntNoise
 	}
-	if s.Risk > 0 && r.subsets && s.several() && (s.Acquisition == acquireUCB || s.Acquisition == acquireTS) {
-		r.risk, r.noise = true, learntNoise
+	if s.Risk > 0 && k.Subsets && s.several() && s.riskyAcquisition() && s.Acquisition != acquireNothing {
+		k.Risk, k.Noise = true, LearntNoise
 	}
 	if s.NoiseVariance != nil {
-		r.noise = knownNoise
+		k.Noise = KnownNoise
 	}
 }
 
@@ -126,41 +161,57 @@ func (r *recipe) adapt(s *Spec) {
 // random.
 func (s *Spec) several() bool { return len(s.ControlSets) != 1 || !s.ControlSets[0].Full() }
 
+// riskyAcquisition says that the acquisition can weigh the variance of the objective.
+func (s *Spec) riskyAcquisition() bool {
+	a, ok := AcquisitionOf(s.Acquisition)
+	return ok && a.Risky
+}
+
 // Acquisition is one way of choosing a setting.
 type Acquisition struct {
-	name string
+	// Name is its word in a configuration file, Says what it maximises.
+	Name, Says string
+	// Bounded: it is made of confidence bounds, so it has a confidence parameter.
+	Bounded bool
+	// Risky: it can weigh the variance of the objective.
+	Risky bool
+
 	make func(s *Spec) acquisition.Function
 }
 
-// acquisitions lists them.
-func acquisitions() []Acquisition {
+// AcquisitionTable lists the acquisitions; "none" takes settings from a design.
+func AcquisitionTable() []Acquisition {
 	of := func(a acquisition.Function) func(*Spec) acquisition.Function {
 		return func(*Spec) acquisition.Function { return a }
 	}
 	return []Acquisition{
-		{acquireUCB, of(acquisition.UpperBound{})},
-		{acquireTS, of(acquisition.Thompson{})},
-		{acquireEI, of(acquisition.Improvement{})},
-		{acquirePIMS, of(acquisition.ImprovementOverSample{})},
-		{acquireMES, of(acquisition.MaxValueEntropy{})},
-		{acquireJES, of(acquisition.JointEntropy{})},
-		{acquireIDS, func(s *Spec) acquisition.Function { return acquisition.InformationDirected{Rho: s.Rho} }},
-		{acquireMFMES, of(acquisition.MultiFidelity{})},
-		{acquireNothing, of(acquisition.UpperBound{})},
+		{Name: acquireUCB, Says: "upper confidence bound", Bounded: true, Risky: true, make: of(acquisition.UpperBound{})},
+		{Name: acquireTS, Says: "a sample of what the objective may be", Risky: true, make: of(acquisition.Thompson{})},
+		{Name: acquireEI, Says: "expected improvement", make: of(acquisition.Improvement{})},
+		{Name: acquirePIMS, Says: "probability of improvement over a sampled maximum", make: of(acquisition.ImprovementOverSample{})},
+		{Name: acquireMES, Says: "information about the greatest value", make: of(acquisition.MaxValueEntropy{})},
+		{Name: acquireJES, Says: "information about the greatest value and where it is", make: of(acquisition.JointEntropy{})},
+		{Name: acquireIDS, Says: "least squared regret per information", Bounded: true,
+			make: func(s *Spec) acquisition.Function { return acquisition.InformationDirected{Rho: s.Rho} }},
+		{Name: acquireMFMES, Says: "information about the greatest value at the target fidelity", make: of(acquisition.MultiFidelity{})},
+		{Name: acquireNothing, Risky: true, make: of(acquisition.UpperBound{})},
 	}
 }
 
-// acquisitionOf finds an acquisition of which there is one.
-func acquisitionOf(name string) Acquisition {
-	all := acquisitions()
-	return all[slices.IndexFunc(all, func(a Acquisition) bool { return a.name == name })]
+// AcquisitionOf finds an acquisition; ok is false where there is none of that name.
+func AcquisitionOf(name string) (a Acquisition, ok bool) {
+	all := AcquisitionTable()
+	if i := slices.IndexFunc(all, func(a Acquisition) bool { return a.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return Acquisition{Name: name}, false
 }
 
 // Kinds lists the policies that New makes.
 func Kinds() []string {
 	var out []string
-	for _, r := range recipes() {
-		out = append(out, r.kind)
+	for _, k := range Table() {
+		out = append(out, k.Name)
 	}
 	return out
 }
@@ -168,8 +219,8 @@ func Kinds() []string {
 // Acquisitions lists the words of Spec.Acquisition.
 func Acquisitions() []string {
 	var out []string
-	for _, a := range acquisitions() {
-		out = append(out, a.name)
+	for _, a := range AcquisitionTable() {
+		out = append(out, a.Name)
 	}
 	return out
 }

@@ -71,7 +71,7 @@ const (
 // The error names everything that is wrong with the specification. The policy keeps
 // s: the caller must not change its slices afterwards.
 func New(s Spec) (Policy, error) {
-	r, known := recipeOf(s.Kind)
+	r, known := KindOf(s.Kind)
 	if known {
 		s.complete(r)
 	}
@@ -99,23 +99,23 @@ func New(s Spec) (Policy, error) {
 }
 
 // complete fills what the specification leaves to its kind.
-func (s *Spec) complete(r recipe) {
+func (s *Spec) complete(r Kind) {
 	if s.Acquisition == "" {
-		s.Acquisition = r.acquisition
+		s.Acquisition = r.Acquisition
 	}
-	if s.Confidence == "" || r.confidence != "" {
-		s.Confidence = r.confidence
+	if s.Confidence == "" || r.Confidence != "" {
+		s.Confidence = r.Confidence
 	}
 	if s.ConfidenceSetting == "" && s.Confidence == confidence.IRGP && len(s.Candidates) == 0 {
-		s.ConfidenceSetting = r.form
+		s.ConfidenceSetting = r.Form
 	}
-	if r.schedule != "" {
-		s.Schedule = r.schedule
+	if r.Schedule != "" {
+		s.Schedule = r.Schedule
 	}
-	if r.priorRule != "" {
-		s.Model.PriorRule = r.priorRule
+	if r.PriorRule != "" {
+		s.Model.PriorRule = r.PriorRule
 	}
-	s.PerCost = s.PerCost || r.perCost
+	s.PerCost = s.PerCost || r.PerCost
 	if s.Delta == 0 {
 		s.Delta = defaultDelta
 	}
@@ -125,7 +125,7 @@ func (s *Spec) complete(r recipe) {
 	if s.NormBound == 0 {
 		s.NormBound = defaultNormBound
 	}
-	s.Drift.Detect = s.Drift.Detect || r.track
+	s.Drift.Detect = s.Drift.Detect || r.Track
 }
 
 // completeDrift names the timescale where the other words ask for one, and turns fixed
@@ -143,7 +143,7 @@ func (s *Spec) completeDrift() {
 
 // assemble puts the parts of a valid specification together.
 func assemble(s Spec) (*engine, error) {
-	p, _ := recipeOf(s.Kind)
+	p, _ := KindOf(s.Kind)
 	p.adapt(&s)
 	e := &engine{spec: s, designOnly: s.Acquisition == acquireNothing}
 	for i := range s.Variables {
@@ -156,16 +156,17 @@ func assemble(s Spec) (*engine, error) {
 	}
 	e.target = newTarget(&e.spec, e.domains, e.axes)
 	around := space.NewEnvironment(s.Variables, e.axes, s.Model.Capacity, s.Drift.Tracks(), s.Seed)
-	e.track = drift.New(s.Drift, p.track, e.domains, s.InitialSteps)
+	e.track = drift.New(s.Drift, p.Track, e.domains, s.InitialSteps)
 	if err := e.learn(p, around); err != nil {
 		return nil, err
 	}
 	e.costs = newCosts(&s, e.domains, around)
-	e.acquire = acquisitionOf(s.Acquisition).make(&s)
-	if e.fullOnly = -1; p.fullOnly {
+	named, _ := AcquisitionOf(s.Acquisition) // it was checked
+	e.acquire = named.make(&s)
+	if e.fullOnly = -1; p.FullOnly {
 		e.fullOnly = slices.IndexFunc(s.ControlSets, space.ControlSet.Full)
 	}
-	if p.explore {
+	if p.Explore {
 		e.acquire = acquisition.ExploreNoise{Until: s.InitialSteps + s.ExploreSteps}
 	}
 	e.rule = newRule(&s)
@@ -178,18 +179,18 @@ func assemble(s Spec) (*engine, error) {
 }
 
 // learn makes what learns: the model, what is judged by it, the constraints.
-func (e *engine) learn(p recipe, around *space.Environment) (err error) {
+func (e *engine) learn(p Kind, around *space.Environment) (err error) {
 	s := &e.spec
 	how := &model.Rules{Spec: s.Model, Seed: s.Seed, Dims: len(s.Variables), Beta: s.Beta, User: e.user, Timescales: s.Drift.Timescale,
-		Learnt: p.noise == learntNoise, Raw: s.VarianceModel == varianceRaw}
-	if p.noise == knownNoise {
+		Learnt: p.Noise == LearntNoise, Raw: s.VarianceModel == varianceRaw}
+	if p.Noise == KnownNoise {
 		how.Known = &model.NoiseFunction{Axes: e.axes, Of: s.NoiseVariance}
 	}
 	if e.model, err = model.New(how); err != nil {
 		return err
 	}
 	e.criterion = &risk.Criterion{Model: e.model, Environment: around}
-	if p.risk {
+	if p.Risk {
 		e.criterion.Risk = s.Risk
 	}
 	if e.constraints, err = constraint.New(s.Constraints, how, around); err != nil {

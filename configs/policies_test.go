@@ -1,0 +1,39 @@
+package configs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// known are the policies that there are, as the command hands them in.
+func known() *Policies {
+	out := &Policies{}
+	for _, k := range policy.Table() {
+		out.Kinds = append(out.Kinds, Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence, Schedule: k.Schedule,
+			UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: Noise(k.Noise), PerCost: k.PerCost})
+	}
+	for _, a := range policy.AcquisitionTable() {
+		if a.Name != acquireNone {
+			out.Acquisitions = append(out.Acquisitions, a.Name)
+		}
+		if a.Bounded {
+			out.Bounded = append(out.Bounded, a.Name)
+		}
+	}
+	return out
+}
+
+// A word that the table has may be written, another may not: the schema knows none of its own.
+func TestPoliciesAreHandedIn(t *testing.T) {
+	text := []byte(sampleText("laser"))
+	if _, err := Parse("laser.toml", text, known()); err != nil {
+		t.Fatal(err)
+	}
+	other := known()
+	other.Kinds = slices.DeleteFunc(other.Kinds, func(p Parts) bool { return p.Kind == "rahbo" })
+	if _, err := Parse("laser.toml", text, other); err == nil {
+		t.Error("a kind that the table does not have was taken")
+	}
+}
