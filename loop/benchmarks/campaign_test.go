@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"context"
+	"flag"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,10 @@ import (
 
 // The experiments at a small size. What is asserted here is weak, because few seeds
 // and steps are; README.md has what the full campaigns show.
+
+// everyPolicy has TestEveryExperimentRuns play every policy on one problem of each kind of
+// control-set experiments, which costs a CPU minute; .ci/run does.
+var everyPolicy = flag.Bool("benchmarks.all", false, "TestEveryExperimentRuns plays every policy of the control-set experiments, not the first one")
 
 // results of a campaign by policy.
 type results map[string]*Result
@@ -44,9 +49,10 @@ func campaign(t *testing.T, name string, seeds, steps int, policies ...string) r
 	return out
 }
 
-// TestEveryExperimentRuns plays every policy of every experiment for some steps: all
-// regrets are finite, none is negative, and there is a recommendation. Cost sets and
-// variances of the two problems that are slow to draw are covered once each.
+// TestEveryExperimentRuns plays every policy of every experiment for some steps, of the
+// control-set experiments the first one unless -benchmarks.all is given: all regrets are
+// finite, none is negative, and there is a recommendation. Cost sets and variances of the
+// two problems that are slow to draw are covered once each.
 func TestEveryExperimentRuns(t *testing.T) {
 	for _, x := range All() {
 		if slow := strings.Contains(x.Name, "airfoil") || strings.Contains(x.Name, "gpsample"); slow &&
@@ -56,8 +62,8 @@ func TestEveryExperimentRuns(t *testing.T) {
 		t.Run(x.Name, func(t *testing.T) {
 			t.Parallel()
 			names := x.CompetitorNames()
-			if strings.HasPrefix(x.Name, "cvs/") && !strings.HasSuffix(x.Name, "moderate-0.02") {
-				names = names[:1] // the same policies on the same objective
+			if strings.HasPrefix(x.Name, "cvs/") && !(*everyPolicy && strings.HasSuffix(x.Name, "moderate-0.02")) {
+				names = names[:1] // the others have the same policies on the same objective
 			}
 			steps := 6
 			if strings.Contains(x.Name, "airfoil") || strings.Contains(x.Name, "plant") {
