@@ -4,7 +4,8 @@
 // a simulated plant) that offers named channels. Every device can be read; one
 // that can also be set is an Actuator. The interfaces are small and their calls
 // block: the loop gives each device a goroutine of its own, so a driver is
-// written as plain sequential code that honours its context.
+// written as plain sequential code that honours its context, and gives way to a safe
+// value (ErrOvertaken).
 //
 // # Words
 //
@@ -84,6 +85,14 @@ type Setpoints struct {
 	// channel that Lasts. One that is absent stands until it is changed, or as long as
 	// the driver says where the device must be told a time.
 	For map[string]time.Duration
+	// Safe says that this write makes safe: it brings channels to their rest states. It
+	// goes out at once over any connection that is open, also where what the driver knows
+	// of that connection or of the device (that it has flapped, that the two sides may be
+	// out of step, that the device says it is away) would keep another write back, and
+	// where there is no connection one is looked for at once. Of all that was ever
+	// written it is what the device must see last: nothing of an earlier write may leave
+	// after it.
+	Safe bool
 }
 
 // CheckDose says whether c takes s as it is, with an error that wraps ErrRefused where
@@ -134,6 +143,21 @@ type Listener interface {
 	Listen(sink func(Reading))
 }
 
+// Straggler is an actuator whose messages may reach the device late, after the call that
+// sent them has ended.
+type Straggler interface {
+	// Straggles is how long after it was sent a message may still reach the device. Where
+	// it is not known what became of a write, a safe value is written again until then.
+	Straggles() time.Duration
+}
+
+// Teller is a device that has something to tell of its connection, beside errors.
+type Teller interface {
+	// Tell sets where it tells it, once, before Open. The device calls it from a
+	// goroutine of its own; it does not block.
+	Tell(func(text string))
+}
+
 // Lapser is a device whose outputs do not outlive the connection.
 type Lapser interface {
 	// LapsesOnClose says that the device brings its outputs to its own safe state
@@ -176,6 +200,11 @@ var (
 	ErrProtocol = errors.New("protocol violated")
 	// ErrRefused: the instrument understood and said no.
 	ErrRefused = errors.New("refused by the instrument")
+	// ErrOvertaken is the cause of a context that its owner ends because a safe value is
+	// to go out on the same device. A call returns then as soon as the safe value can
+	// leave: at once where the transport lets one message overtake the answer to another,
+	// else when the request that is on the line is over, without a next one.
+	ErrOvertaken = errors.New("overtaken by a safe value")
 	// ErrNotSent: nothing of what was to be written has left for the instrument. It
 	// stands beside the error that kept it.
 	ErrNotSent = errors.New("nothing was sent")

@@ -26,8 +26,11 @@ type aim struct {
 	// arrived says that written is the destination.
 	arrived bool
 	// lost says that the outcome of a write is unknown since the last tick.
-	lost    bool
-	refused error
+	lost bool
+	// refused is the device's no to what it was told last, refusedSafe that this was a rest
+	// state.
+	refused     error
+	refusedSafe bool
 	// dose numbers the dose that is wanted, 0: none; dest is its amount then. failed
 	// says that it was not given, or that nobody knows; why is the device's reason.
 	dose   int64
@@ -68,6 +71,8 @@ func (a *aim) letGo() {
 type batch struct {
 	setpoints drivers.Setpoints
 	vars      []int
+	// atRest says that all of it are rest states, where they are to stay.
+	atRest bool
 }
 
 // takeOverFrom is the value that a variable is taken over from when it begins to
@@ -87,7 +92,8 @@ func (l *Loop) takeOverFrom(i int) float64 {
 
 // collect gathers what the safety layer has device d told.
 func (l *Loop) collect(d int, out *safety.Output) batch {
-	b := batch{setpoints: drivers.Setpoints{Values: map[string]float64{}}}
+	b := batch{setpoints: drivers.Setpoints{Values: map[string]float64{}, Safe: l.safety.Mode >= safety.Fallback}}
+	b.atRest = b.setpoints.Safe
 	for i := range l.aims {
 		c := l.opt.Variables[i].Channel
 		switch {
@@ -98,6 +104,7 @@ func (l *Loop) collect(d int, out *safety.Output) batch {
 			b.vars = append(b.vars, i)
 		case out.Write[i]:
 			b.setpoints.Values[c.Name] = out.Setpoint[i]
+			b.atRest = b.atRest && out.Setpoint[i] == out.Destination[i]
 			l.limit(i, &b.setpoints)
 			b.vars = append(b.vars, i)
 		}
@@ -122,11 +129,14 @@ func (l *Loop) limit(i int, s *drivers.Setpoints) {
 func (l *Loop) send(k *link, b batch) {
 	l.drove = true
 	l.failpoint("before-write")
-	if l.tooLate() {
+	if l.final() {
+		l.overtakeDoses(k.lane - laneDevice)
+	} else if l.tooLate() {
 		return
 	}
 	l.write(k, b.setpoints, func(asked time.Time, err error) {
 		l.failpoint("after-write")
+		k.straggle(&b, err, l.now())
 		for _, i := range b.vars {
 			l.acknowledge(i, b, err, asked)
 		}
@@ -153,9 +163,12 @@ func (l *Loop) acknowledge(i int, b batch, err error, asked time.Time) {
 		// What the device did is not known: the way begins again from what is.
 		a.lost = true
 		if errors.Is(err, drivers.ErrRefused) {
-			a.refused = err
+			a.refused, a.refusedSafe = err, b.setpoints.Safe
 		}
 		return
+	}
+	if b.setpoints.Safe {
+		a.refused = nil // of an earlier value
 	}
 	if !set {
 		a.released, a.written = true, math.NaN()

@@ -33,7 +33,7 @@ type giving struct {
 	action         int64
 	recorded, sent bool
 	// cancel ends the wait for the device. cancelled says that we did.
-	cancel    context.CancelFunc
+	cancel    context.CancelCauseFunc
 	cancelled bool
 }
 
@@ -114,7 +114,7 @@ func (l *Loop) goOn(g *giving) {
 		}
 		if mode >= safety.Fallback && rest == plan.RestOff && !g.cancelled {
 			g.cancelled = true
-			g.cancel() // the line must be free for the device to be stopped
+			g.cancel(drivers.ErrOvertaken) // the line must be free for the device to be stopped
 		}
 	case !g.recorded:
 	case l.phase != moving || mode >= safety.Fallback || k.dead != nil:
@@ -131,19 +131,20 @@ func (l *Loop) sendDose(g *giving, k *link) {
 		return // the next tick goes on, or not
 	}
 	name := l.opt.Variables[g.variable].Channel.Name
-	ctx, cancel := context.WithCancel(l.deviceCtx)
+	ctx, cancel := context.WithCancelCause(l.deviceCtx)
 	g.sent, g.cancel, l.drove = true, cancel, true
-	k.writing, k.dosing = true, true
+	f := &flight{dose: true}
+	k.flight = f
 	s := drivers.Setpoints{Values: map[string]float64{name: g.amount}, Dose: l.deps.Run + "-" + strconv.FormatInt(g.action, 10)}
 	orders := l.orders.Load()
 	l.desk.post(k.lane, func() func() {
 		if l.orders.Load() != orders { // it has not left: whether it still may, goOn says
-			return func() { cancel(); g.sent, k.writing, k.dosing = false, false, false }
+			return func() { cancel(nil); k.landed(f); g.sent, g.cancelled = false, false }
 		}
 		r, err := k.act.Write(ctx, s)
 		return func() {
-			cancel()
-			k.writing, k.dosing = false, false
+			cancel(nil)
+			k.landed(f)
 			l.failpoint("after-dose")
 			if err != nil && !g.cancelled {
 				l.deviceError(k, "dose", err)

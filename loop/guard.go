@@ -20,6 +20,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	if l.opt.Mode == plan.Shadow {
 		return
 	}
+	l.repeatRest(now)
 	in, p := l.inputs(now, command), l.proposal()
 	generation, mode := l.safety.Generation, l.safety.Mode
 	v := trace.Tick{Now: l.safeTime(now), In: in, P: p}
@@ -28,14 +29,15 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	l.out, l.ruledAt = out, now
 	if l.safety.Mode != mode {
 		l.orders.Add(1)
+		l.overtakeAll(now)
 	}
 	if l.trace.Tick(&v) {
 		l.saveTrace()
 	}
 	for i := range l.aims {
 		a := &l.aims[i]
-		// Until it has been read, nothing is known of it.
-		a.lost, a.outcome = l.unread(i) && !l.opt.Variables[i].Dose, safety.DosePending
+		// Until it has been read, nothing is known of it. A safe value does not wait for that.
+		a.lost, a.outcome = l.unread(i) && !l.opt.Variables[i].Dose && !l.final(), safety.DosePending
 		if a.drive {
 			a.arrived, a.failed = out.Arrived[i], out.Failed[i]
 		}
@@ -44,10 +46,8 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 		l.keep()
 	}
 	for d, k := range l.links {
-		if k.ready() {
-			if b := l.collect(d, &out); len(b.vars) > 0 {
-				l.send(k, b)
-			}
+		if b := l.collect(d, &out); len(b.vars) > 0 {
+			l.send(k, b)
 		}
 	}
 	l.giveAll(&out)
@@ -61,13 +61,13 @@ func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
 	}
 	for i := range l.aims {
 		a := &l.aims[i]
-		in.Variable[i] = safety.VariableInput{Readback: sample(l.board.variables[i]), CanWrite: l.canWrite(i), Lost: a.lost, Silent: l.silent(i, now), Released: a.released,
+		in.Variable[i] = safety.VariableInput{Readback: sample(l.board.variables[i]), CanWrite: l.canWrite(i), CanMakeSafe: l.canMakeSafe(i), Lost: a.lost, Silent: l.silent(i, now), Released: a.released,
 			Written: l.writtenSample(a), Dose: a.outcome, Delivered: a.delivered}
 	}
 	for d, k := range l.links {
 		if d < len(l.limits.Links) {
 			in.Heard[d] = safety.Sample{At: l.safeTime(k.heard), Known: !k.heard.IsZero()}
-			if k.dosing { // its line is taken until the dose is over, by the driver's own time
+			if k.flight != nil && k.flight.dose { // its line is taken until the dose is over, by the driver's own time
 				in.Heard[d] = safety.Sample{At: l.safeTime(now), Known: true}
 			}
 		}

@@ -51,8 +51,7 @@ type loopFault struct {
 // loopFaults are the classes of faults of the trial's instrument, looked at every 100 ms:
 // a knob from -1 to 11 V at 2 V/s with a readback within 2 s, a sensor that may be 1 s
 // old, a link that may be silent for 3 s, an interlock on the sensor. Each bound is the
-// rule's own time and two ticks: one that a fault may come after, one to act in; a trip
-// has durableWait beside it.
+// rule's own time and two ticks: one that a fault may come after, one to act in.
 func loopFaults() []loopFault {
 	held := func(s *suffering) bool { return s.said("held: ") }
 	safe := func(s *suffering) bool { return s.ended() && s.rig.lastWritten("a") == 1 }
@@ -61,11 +60,11 @@ func loopFaults() []loopFault {
 	return []loopFault{
 		{"sensor silent: held", func(s *suffering) { s.dumb = true }, held, second + ticks(2)},
 		{"sensor out of range three times: held", func(s *suffering) { s.wrong = 5000 }, held, ticks(3 + 2)},
-		{"interlock open: safe value written", func(s *suffering) { s.wrong = 320 }, safe, ticks(2) + plan.DurableWait},
-		{"interlock silent: safe value written", func(s *suffering) { s.dumb = true }, safe, second + ticks(2) + plan.DurableWait},
+		{"interlock open: safe value written", func(s *suffering) { s.wrong = 320 }, safe, ticks(2)},
+		{"interlock silent: safe value written", func(s *suffering) { s.dumb = true }, safe, second + ticks(2)},
 		{"link lost: held", func(s *suffering) { s.cut = true }, held, 3*second + ticks(2)},
 		{"moved by hand: held", func(s *suffering) { s.rig.moveByHand("a") }, held, 2*second + ticks(3)},
-		{"actuator dead: safe value written", func(s *suffering) { s.deaf = true }, safe, way + 4*(2*second+ticks(1)) + ticks(2) + plan.DurableWait},
+		{"actuator dead: safe value written", func(s *suffering) { s.deaf = true }, safe, way + 4*(2*second+ticks(1)) + ticks(2)},
 		{"policy panics for ever: safe value reached under slew", func(s *suffering) { s.panics = true }, safe, way + ticks(2)},
 		{"stop: safe value written", func(s *suffering) { s.order(control.CommandStop) }, safe, ticks(1)},
 	}

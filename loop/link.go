@@ -34,9 +34,10 @@ type link struct {
 	quiet, all []string
 	open       bool
 	reading    bool
-	writing    bool
-	// dosing says that what is being written is a dose, which may take its time.
-	dosing bool
+	// flight is the write under way; nil: none is.
+	flight *flight
+	calls  calls
+	safe   makingSafe
 	// dead says that the device broke its protocol or could not be opened: it is
 	// not called again before it has been reopened.
 	dead error
@@ -61,7 +62,22 @@ func newLinks(devices []Device) []*link {
 
 // ready says that a write can be sent now.
 func (k *link) ready() bool {
-	return k.act != nil && k.open && !k.writing && k.dead == nil && !k.mend.unread
+	return k.act != nil && k.open && k.flight == nil && k.dead == nil && !k.mend.unread
+}
+
+// flight is a write under way.
+type flight struct {
+	// dose says that it is a dose, which may take its time.
+	dose bool
+	// mode is the layer's when it was given out.
+	mode safety.Mode
+}
+
+// landed notes that a write is over, unless another has overtaken it.
+func (k *link) landed(f *flight) {
+	if k.flight == f {
+		k.flight = nil
+	}
 }
 
 // offers notes what channels a device has.
@@ -87,6 +103,11 @@ func (l *Loop) openLink(k *link, done func(error)) {
 			}
 		})
 	}
+	if s, ok := k.dev.(drivers.Teller); ok {
+		s.Tell(func(text string) {
+			l.desk.put(func() { l.event("warn", "device", fmt.Sprintf("device %q: %s", k.name, text)) })
+		})
+	}
 	l.desk.post(k.lane, func() func() {
 		channels, err := k.dev.Open(l.deviceCtx)
 		return func() {
@@ -109,10 +130,14 @@ func (l *Loop) poll(k *link, channels []string) {
 	}
 	k.reading = true
 	asked := l.now()
+	ctx := k.calls.context(l.deviceCtx)
 	l.desk.post(k.lane, func() func() {
-		r, err := k.dev.Read(l.deviceCtx, channels)
+		r, err := k.dev.Read(ctx, channels)
 		return func() {
 			k.reading = false
+			if overtaken(ctx, err) {
+				return
+			}
 			if err != nil {
 				l.deviceError(k, "read", err)
 				if errors.Is(err, drivers.ErrNoValue) {
@@ -133,21 +158,26 @@ func (l *Loop) poll(k *link, channels []string) {
 var errRevoked = errors.New("revoked before it left")
 
 // write sends setpoints; done runs on the loop's goroutine after the readback,
-// if any, has been taken in, and is told when the write began.
+// if any, has been taken in, and is told when the write began. Nothing revokes the safe
+// values of a trip or a stop.
 func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, err error)) {
-	k.writing = true
-	orders := l.orders.Load()
+	f := &flight{mode: l.safety.Mode}
+	k.flight = f
+	orders, final := l.orders.Load(), l.final()
+	ctx := k.calls.context(l.deviceCtx)
 	l.desk.post(k.lane, func() func() {
 		asked := l.deps.Clock.Now()
-		if l.orders.Load() != orders {
-			return func() { k.writing = false; done(asked, errRevoked) }
+		if ctx.Err() != nil || !final && l.orders.Load() != orders {
+			return func() { k.landed(f); done(asked, errRevoked) }
 		}
-		r, err := k.act.Write(l.deviceCtx, s)
+		r, err := k.act.Write(ctx, s)
 		return func() {
-			k.writing = false
-			if err != nil {
+			k.landed(f)
+			switch {
+			case overtaken(ctx, err): // which says nothing about the device
+			case err != nil:
 				l.deviceError(k, "write", err)
-			} else {
+			default:
 				l.answered(k)
 				k.heard = l.now()
 				l.handleReading(k, r, asked)

@@ -198,10 +198,14 @@ func (l *Loop) ping(k *link, now time.Time) {
 		return
 	}
 	k.reading, k.mend.pinged = true, now
+	ctx := k.calls.context(l.deviceCtx)
 	l.desk.post(k.lane, func() func() {
-		_, err := k.dev.Read(l.deviceCtx, k.quiet)
+		_, err := k.dev.Read(ctx, k.quiet)
 		return func() {
 			k.reading = false
+			if overtaken(ctx, err) {
+				return
+			}
 			if err != nil {
 				l.deviceError(k, "read", err)
 				return

@@ -150,13 +150,14 @@ func (l *Loop) watchRest(now time.Time) {
 	}
 }
 
-// busy reports whether a write is still in flight.
+// busy reports whether a write is still in flight, or one whose outcome is not known may
+// yet arrive.
 func (l *Loop) busy() bool {
 	if len(l.giving) > 0 && l.now().Sub(l.since) < restTimeout+restConfirm {
 		return true
 	}
 	for _, k := range l.links {
-		if k.writing && l.now().Sub(l.since) < restTimeout+restConfirm {
+		if (k.flight != nil || k.straggles()) && l.now().Sub(l.since) < restTimeout+restConfirm {
 			return true
 		}
 	}

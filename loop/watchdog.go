@@ -53,6 +53,7 @@ func (l *Loop) haltAll(limit time.Duration) {
 		if k.act == nil {
 			continue
 		}
+		k.calls.overtake()
 		l.desk.post(k.lane, func() func() {
 			ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
 			defer cancel()

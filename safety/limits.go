@@ -31,7 +31,8 @@ type Limits struct {
 	// StaleFalls says that a stale sensor leads to the fallback at once.
 	StaleFalls bool
 	// DurableWait is the longest that a trip's output waits for its latch to be
-	// durable: safety must not depend on a disk.
+	// durable. A safe value waits for nothing, so it is 0; runs that were recorded with
+	// another have it in their limits, and derive as they were.
 	DurableWait time.Duration
 
 	Variables   []VariableLimits

@@ -114,6 +114,10 @@ type VariableInput struct {
 	Readback, Written Sample
 	// CanWrite says that a setpoint can go out in this tick.
 	CanWrite bool
+	// CanMakeSafe says that a rest state can: what keeps a setpoint back (a call under
+	// way, a connection that is not trusted, an actuator that has not been read) does not
+	// keep a safe value back. It is looked at in Fallback (to let go), Tripped and Stopped.
+	CanMakeSafe bool
 	// Lost says that the outcome of a write is unknown since the last tick.
 	Lost bool
 	// Released says that the device has let go.

@@ -171,7 +171,7 @@ func (x *pass) halt(i int, rest Rest) {
 		left := !x.s.Variable[i].Changed && x.strayed(i) // while nobody drove it
 		reached := in.Written.known() && in.Written.Value == l.Safe && !in.Lost && !left
 		x.out.Arrived[i] = reached
-		if in.CanWrite && (!reached || x.leaseDue(i) || x.unseen(i)) {
+		if x.reaches(i) && (!reached || x.leaseDue(i) || x.unseen(i)) {
 			x.issue(i, l.Safe)
 		}
 	case RestOff:
@@ -181,9 +181,15 @@ func (x *pass) halt(i int, rest Rest) {
 
 // release asks the device to let go until it has.
 func (x *pass) release(i int) {
-	in := &x.in.Variable[i]
-	x.out.Release[i] = in.CanWrite && !in.Released
+	x.out.Release[i] = x.reaches(i) && !x.in.Variable[i].Released
 	x.s.Variable[i].forget()
+}
+
+// reaches reports whether the device of variable i can be told something now: on the way
+// to safety, whatever keeps a proposal back.
+func (x *pass) reaches(i int) bool {
+	in := &x.in.Variable[i]
+	return in.CanWrite || in.CanMakeSafe && x.s.Mode >= Fallback
 }
 
 // issue gives out a setpoint.

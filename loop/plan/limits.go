@@ -10,7 +10,7 @@ import (
 // SafetyLimits gathers what the safety layer keeps to.
 func SafetyLimits(o *Options, start time.Time) (safety.Limits, error) {
 	s := &o.Safety
-	l := safety.Limits{Tick: o.Tick, HoldMax: s.HoldMax, Comms: s.Comms, StaleFalls: s.StaleFalls, DurableWait: max(2*o.Tick, DurableWait),
+	l := safety.Limits{Tick: o.Tick, HoldMax: s.HoldMax, Comms: s.Comms, StaleFalls: s.StaleFalls,
 		Interlocks: s.Interlocks, Permissives: s.Permissives, Responses: s.Responses, Doses: s.Doses, Duties: s.Duties,
 		Links: make([]safety.LinkLimits, o.links())}
 	for i := range o.Variables {
@@ -44,14 +44,8 @@ func SafetyLimits(o *Options, start time.Time) (safety.Limits, error) {
 	return l, l.Check()
 }
 
-const (
-	// BypassMax bounds a bypass from the start of a process on. Not longer: a shift ends, and with it who knew why.
-	BypassMax = 4 * time.Hour
-	// DurableWait is how long a trip's output waits for its latch to be durable. Not
-	// shorter: an SD card takes 100 ms to sync. Not longer: it is part of the time
-	// from a fault to safety.
-	DurableWait = 200 * time.Millisecond
-)
+// BypassMax bounds a bypass from the start of a process on. Not longer: a shift ends, and with it who knew why.
+const BypassMax = 4 * time.Hour
 
 // restOf turns the loop's words into the safety layer's.
 var restOf = map[RestState]safety.Rest{RestHold: safety.RestHold, RestSafe: safety.RestSafe, RestOff: safety.RestOff}

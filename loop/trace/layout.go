@@ -99,7 +99,8 @@ func (w *layout) tick(l *safety.Limits, v *Tick) {
 func (w *layout) variable(i int, v *Tick) {
 	in, out, p := &v.In.Variable[i], &v.Out, &v.P
 	w.flags(&in.Readback.Known, &in.Written.Known, &in.CanWrite, &in.Lost, &in.Released, &in.Silent,
-		&p.Drive[i], &p.Release[i], &out.Write[i], &out.Release[i], &out.Arrived[i], &out.Failed[i])
+		&p.Drive[i], &p.Release[i], &out.Write[i], &out.Release[i], &out.Arrived[i], &out.Failed[i],
+		&in.CanMakeSafe) // the last one: a tape from before it has a 0 there
 	w.sample(&in.Readback)
 	w.sample(&in.Written)
 	dose := uint64(in.Dose)

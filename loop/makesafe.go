@@ -1,0 +1,148 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/safety"
+)
+
+// A safe value always gets out. What keeps a proposal back does not keep it back:
+//
+//	a write, a dose or a read under way    is overtaken: its context ends (calls), and the
+//	                                       driver lets go of the line as soon as it can
+//	a device that broke its protocol       is told all the same, and opened again at once
+//	an actuator that has not been read     is told all the same
+//	a setpoint that was refused            is another value than the safe one
+//	a stall of the loop, revoked orders    the safe value is as right now as it was then
+//	a latch that is not durable yet        is made durable meanwhile
+//	a connection that is not trusted       drivers.Setpoints.Safe tells the driver
+//
+// What does not arrive is written again in the next tick, for as long as it takes: the
+// layer gives it out until the device has acknowledged it, so no driver has to remember
+// it over a connection.
+
+// repeatSafe is the time between two repeats of a safe value while something older may
+// still arrive. Not longer: so long the older one may be in force. Not shorter: the repeats
+// share a slow connection with the readings.
+const repeatSafe = time.Second
+
+// makingSafe is what the loop knows of the older messages of one device that may still
+// arrive.
+type makingSafe struct {
+	// unknown is when it was last not known what became of a write of anything else than
+	// rest states; repeated when the rest states were last written again for that.
+	unknown, repeated time.Time
+}
+
+// calls is the context of the calls of one device. The loop's goroutine and the watchdog's
+// end it.
+type calls struct {
+	mu  sync.Mutex
+	ctx context.Context
+	end context.CancelCauseFunc
+}
+
+// context is that of the calls from now on, until they are overtaken.
+func (c *calls) context(parent context.Context) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx == nil {
+		c.ctx, c.end = context.WithCancelCause(parent)
+	}
+	return c.ctx
+}
+
+// overtake ends the calls under way, so that a safe value need not wait for them.
+func (c *calls) overtake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx != nil {
+		c.end(drivers.ErrOvertaken)
+		c.ctx = nil
+	}
+}
+
+// overtaken says that a call has failed because it was overtaken.
+func overtaken(ctx context.Context, err error) bool {
+	return err != nil && errors.Is(context.Cause(ctx), drivers.ErrOvertaken)
+}
+
+// overtakeAll ends what is under way when the layer takes the actuators away, and has
+// what is out of order opened again without waiting for its turn. The end of a run is no
+// fault: nothing is cut short for it.
+func (l *Loop) overtakeAll(now time.Time) {
+	if mode := l.safety.Mode; mode < safety.Fallback || mode == safety.Fallback && l.safety.Ending {
+		return
+	}
+	for _, k := range l.links {
+		if k.act == nil {
+			continue
+		}
+		k.calls.overtake()
+		k.mend.next = now
+	}
+}
+
+// overtakeDoses ends the wait for the doses of a device that is to be told its rest
+// states: they count as given.
+func (l *Loop) overtakeDoses(d int) {
+	for _, g := range l.giving {
+		if g.sent && !g.cancelled && l.opt.Variables[g.variable].Channel.Device == d {
+			g.cancelled = true
+			g.cancel(drivers.ErrOvertaken)
+		}
+	}
+}
+
+// canMakeSafe says that the rest state of variable i can be handed to its driver in this
+// tick: all that keeps it back is that it is on its way already, or was refused.
+func (l *Loop) canMakeSafe(i int) bool {
+	d, a := l.opt.Variables[i].Channel.Device, &l.aims[i]
+	if d < 0 {
+		return false
+	}
+	k := l.links[d]
+	free := k.flight == nil || k.flight.mode < safety.Fallback || l.final() && k.flight.mode < safety.Tripped
+	return k.act != nil && k.open && free && (a.refused == nil || !a.refusedSafe)
+}
+
+// final says that what the layer gives out now is the safe values of a trip or a stop.
+func (l *Loop) final() bool { return l.safety.Mode >= safety.Tripped }
+
+// straggle notes what became of a write whose messages may arrive late.
+func (k *link) straggle(b *batch, err error, now time.Time) {
+	if err == nil || b.atRest || errors.Is(err, errRevoked) || errors.Is(err, drivers.ErrNotSent) || errors.Is(err, drivers.ErrRefused) {
+		return
+	}
+	k.safe = makingSafe{unknown: now}
+}
+
+// straggles says that an older message may still reach a device after its rest states.
+func (k *link) straggles() bool {
+	s, ok := k.dev.(drivers.Straggler)
+	return ok && !k.safe.unknown.IsZero() && k.safe.repeated.Before(k.safe.unknown.Add(s.Straggles()))
+}
+
+// repeatRest has the rest states written again while an older message may still arrive,
+// so that they are what the device sees last.
+func (l *Loop) repeatRest(now time.Time) {
+	if l.safety.Mode < safety.Fallback {
+		return
+	}
+	for d, k := range l.links {
+		if !k.straggles() || now.Sub(k.safe.repeated) < repeatSafe || k.flight != nil {
+			continue
+		}
+		k.safe.repeated = now
+		for i := range l.aims {
+			if a, v := &l.aims[i], &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && v.OnFault != RestHold {
+				a.written, a.released, a.arrived = math.NaN(), false, false
+			}
+		}
+	}
+}
