@@ -2,10 +2,8 @@ package mqtt
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/labtuner/tuner/drivers"
@@ -36,6 +34,9 @@ type ClientSpec struct {
 	Handle func(Message)
 	// Connected is told of each connection, once its subscriptions are granted.
 	Connected func()
+	// Tell is told of connections that end as if another client took them over; nil: nobody
+	// is.
+	Tell func(text string)
 }
 
 // Message is a message as it came, or as it is to go.
@@ -54,18 +55,10 @@ func NewClient(s ClientSpec) (*Client, error) {
 		return nil, fmt.Errorf("mqtt: %w", err)
 	}
 	o := s.Options.filled()
-	id := o.ClientID
-	if id == "" {
-		random := make([]byte, 8)
-		if _, err := io.ReadFull(o.Random, random); err != nil {
-			return nil, fmt.Errorf("mqtt: %w", err)
-		}
-		id = "tuner-" + hex.EncodeToString(random)
-	}
 	if s.Env.Log == nil {
 		s.Env.Log = slog.New(slog.DiscardHandler)
 	}
-	spec := linkSpec{options: o, env: s.Env, clientID: id, topics: s.Subscribe, qos: qos1, greet: s.Connected,
+	spec := linkSpec{options: o, env: s.Env, name: o.clientID, tell: s.Tell, topics: s.Subscribe, qos: qos1, greet: s.Connected,
 		handle: func(m message) { s.Handle(m.public()) }}
 	if s.Urgent != nil {
 		spec.urgent = func(m message) bool { return s.Urgent(m.public()) }

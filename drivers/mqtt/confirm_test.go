@@ -121,7 +121,7 @@ func TestConfirmIsOfThisMessage(t *testing.T) {
 func answering(t *testing.T, v *broker.Virtual, o Options, answer func(setpoint) string) *link {
 	t.Helper()
 	env, _ := environment()
-	l := newLink(linkSpec{options: o.filled(), env: env, clientID: "device", topics: []string{"lab/ca/set"},
+	l := newLink(linkSpec{options: o.filled(), env: env, name: func() (string, error) { return "device", nil }, topics: []string{"lab/ca/set"},
 		handle: func(m message) {
 			s, err := parseSetpoint(m.payload, false)
 			if err != nil {

@@ -33,6 +33,9 @@ type connection struct {
 
 	gone     chan struct{} // closed when the connection is of no use any more
 	goneOnce sync.Once
+	// handing holds one while a message is being handed to the client library, so that
+	// messages leave in the order of the calls, also after one that was given up.
+	handing chan struct{}
 
 	mu    sync.Mutex
 	conn  net.Conn // the transport below TLS; nil until it is open
@@ -48,7 +51,12 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 		return nil, err
 	}
 	l.node++ // the next attempt is the next node's, where there are several
-	c := &connection{gone: make(chan struct{}), address: address, will: l.will}
+	if l.id == "" {
+		if l.id, err = l.name(); err != nil {
+			return nil, err
+		}
+	}
+	c := &connection{gone: make(chan struct{}), handing: make(chan struct{}, 1), address: address, will: l.will}
 	o, err := l.clientOptions(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("broker %s: %w", address.Redacted(), err)
@@ -98,7 +106,7 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 	if w := l.will; w != nil {
 		o.SetBinaryWill(w.topic, []byte(w.offline), qos1, true)
 	}
-	return o.AddBroker(c.address.String()).SetClientID(l.clientID).
+	return o.AddBroker(c.address.String()).SetClientID(l.id).
 		SetUsername(l.options.Username).SetPassword(password).
 		SetProtocolVersion(4). // 3.1.1, without a second attempt as 3.1
 		SetCleanSession(true). // nothing is kept for us while we are away
@@ -173,11 +181,20 @@ func (c *connection) subscribe(ctx context.Context, topics []string, qos byte) e
 
 // publish sends one message on this connection or not at all. When it cannot
 // tell in time whether the message left, it breaks the connection, so that the
-// message cannot leave later.
+// message cannot leave later; but not where a safe value overtakes it, which needs the
+// connection, and leaves after it.
 func (c *connection) publish(ctx context.Context, topic string, payload []byte) error {
+	select {
+	case c.handing <- struct{}{}:
+	case <-c.gone:
+		return fmt.Errorf("%w: connection lost before publishing to %q: %w", drivers.ErrUnavailable, topic, c.why())
+	case <-ctx.Done():
+		return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, context.Cause(ctx))
+	}
 	sent := make(chan error, 1)
 	go func() {
 		token := c.client.Publish(topic, qos0, false, payload)
+		<-c.handing
 		select {
 		case <-token.Done():
 			sent <- token.Error()
@@ -194,6 +211,9 @@ func (c *connection) publish(ctx context.Context, topic string, payload []byte) 
 	case <-c.gone:
 		return fmt.Errorf("%w: connection lost while publishing to %q: %w", drivers.ErrUnavailable, topic, c.why())
 	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), drivers.ErrOvertaken) {
+			return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, drivers.ErrOvertaken)
+		}
 		c.drop(ctx.Err())
 		return fmt.Errorf("%w: publish to %q did not end in time, and the connection was broken so that it cannot arrive late: %w", drivers.ErrUnavailable, topic, ctx.Err())
 	}

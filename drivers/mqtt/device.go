@@ -32,6 +32,11 @@ type Device struct {
 	seq     int64
 	began   time.Time // the session, by the environment's clock
 
+	// seen says that the device was there once, by its status topic; tell is told of the
+	// connection.
+	seen bool
+	tell func(text string)
+
 	bad map[string]bool // channels whose last message was no data; of the receiving goroutine
 
 	// mu guards what the receiving goroutine and Close share with the caller.
@@ -91,6 +96,14 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 // a read topic come in one reading.
 func (d *Device) Listen(sink func(drivers.Reading)) { d.sink = sink }
 
+// Tell sets where it is told that the connection ends as if another client took it over;
+// see [drivers.Teller].
+func (d *Device) Tell(tell func(text string)) { d.tell = tell }
+
+// Straggles is the time after which the broker has dropped a connection that has died, and
+// what was still on its way over it; see [drivers.Straggler].
+func (d *Device) Straggles() time.Duration { return d.options.KeepAlive * 3 / 2 }
+
 // Open connects, subscribes and begins a session. It tries for connect_timeout,
 // and then waits as long for the device's status where the file has a topic for
 // it. The broker's no to the login, a certificate or a topic wraps
@@ -101,7 +114,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err := d.Close(); err != nil {
 		return nil, err
 	}
-	session, err := sessionID(d.options.Random)
+	session, err := randomDigits(d.options.Random)
 	if err != nil {
 		return nil, d.wrap(err)
 	}
@@ -111,22 +124,24 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	d.latest, d.acks, d.status, d.news = map[string]latest{}, map[string]ack{}, status{}, make(chan struct{}, 1)
 	d.mu.Unlock()
 	l := newLink(linkSpec{
-		options:  d.options,
-		env:      d.env,
-		clientID: clientID(d.options.ClientID, session),
-		topics:   d.topics(),
-		handle:   d.receive,
+		options: d.options,
+		env:     d.env,
+		name:    d.options.clientID,
+		topics:  d.topics(),
+		handle:  d.receive,
+		tell:    d.tell,
 	})
 	d.mu.Lock()
 	d.link = l // from here on, Close ends the attempts to connect
 	d.mu.Unlock()
 	err = l.start(ctx)
-	if err == nil {
+	if err == nil && !d.seen {
 		err = d.awaitReady(ctx)
 	}
 	if err != nil {
 		return nil, d.wrap(errors.Join(err, d.Close()))
 	}
+	d.seen = true // from here on a connection is open for safe values though the device be away
 	declared := make([]drivers.Channel, len(d.channels))
 	for i, c := range d.channels {
 		declared[i] = c.Channel
@@ -148,8 +163,8 @@ func (d *Device) topics() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// sessionID draws 64 bits in hexadecimal.
-func sessionID(random io.Reader) (string, error) {
+// randomDigits draws 64 bits in hexadecimal.
+func randomDigits(random io.Reader) (string, error) {
 	var b [8]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", fmt.Errorf("no random digits for the session: %w", err)
@@ -157,12 +172,14 @@ func sessionID(random io.Reader) (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// clientID is the file's, or one that no other client has.
-func clientID(file, session string) string {
-	if file != "" {
-		return file
+// clientID is the file's, or one that nobody can guess and that is said to the broker
+// alone: who knows it can take the connection over.
+func (o *Options) clientID() (string, error) {
+	if o.ClientID != "" {
+		return o.ClientID, nil
 	}
-	return "tuner-" + session // 22 characters; every broker takes 23
+	digits, err := randomDigits(o.Random)
+	return "tuner-" + digits, err // 22 characters; every broker takes 23
 }
 
 // Read gives the newest values of the session; a channel without one is absent.
@@ -212,7 +229,9 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // channels that have a confirm topic have confirmed them, without values: the
 // read topics tell what became of them. Over MQTT they are single messages, so a
 // connection that breaks between them sends only the first ones; the error says
-// that the outcome is not known. Nothing is sent later.
+// that the outcome is not known. Nothing is sent later. A safe write goes over a connection
+// that is not trusted as well, and to a device that is away by its status; where there is no
+// connection it has one made at once.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
 	if err := d.check(s); err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
@@ -221,7 +240,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	for _, name := range s.Release {
 		released[name] = true
 	}
-	conn, err := d.ready()
+	conn, err := d.writable(ctx, s.Safe)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -255,6 +274,22 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		return r, d.wrap(err)
 	}
 	return r, nil
+}
+
+// urgentWait is how long a safe write waits for a connection. Not longer: the loop has
+// readings to take in between, and writes it again.
+const urgentWait = time.Second
+
+// writable gives the connection for a write.
+func (d *Device) writable(ctx context.Context, safe bool) (*connection, error) {
+	if !safe {
+		return d.ready()
+	}
+	l, err := d.opened()
+	if err != nil {
+		return nil, err
+	}
+	return l.urgently(ctx, urgentWait)
 }
 
 // check refuses what must not be published.

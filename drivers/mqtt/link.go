@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -26,15 +27,17 @@ const (
 
 // linkSpec says what a link is for.
 type linkSpec struct {
-	options  Options
-	env      drivers.Env
-	clientID string
-	topics   []string
-	qos      byte               // of the subscriptions
-	handle   func(message)      // called from one goroutine
-	urgent   func(message) bool // takes a message before those that wait; nil: none is taken
-	greet    func()             // told of each connection that is there to be used; nil: nobody is
-	will     *will              // nil: none
+	options Options
+	env     drivers.Env
+	// name gives the client identifier of the next connection.
+	name   func() (string, error)
+	topics []string
+	qos    byte               // of the subscriptions
+	handle func(message)      // called from one goroutine
+	urgent func(message) bool // takes a message before those that wait; nil: none is taken
+	greet  func()             // told of each connection that is there to be used; nil: nobody is
+	will   *will              // nil: none
+	tell   func(text string)  // told of connections that end as if another client took them over; nil: nobody is
 }
 
 // will is what the broker says in our place when the connection breaks, and what
@@ -62,6 +65,11 @@ type link struct {
 	// node counts the attempts; they go to the broker's nodes in turn. It belongs to
 	// whoever connects, one goroutine at a time.
 	node int
+	// id is the client identifier, of the same goroutine; empty: one is to be drawn.
+	id string
+	// hurry holds one while somebody waits for a connection with a safe value: the wait
+	// before the next attempt ends. came holds one since a connection has come.
+	hurry, came chan struct{}
 
 	mu   sync.Mutex
 	up   *connection // nil while there is none
@@ -77,7 +85,7 @@ var (
 
 // newLink makes a link that is not open yet.
 func newLink(s linkSpec) *link {
-	l := &link{linkSpec: s, queue: newQueue()}
+	l := &link{linkSpec: s, queue: newQueue(), hurry: make(chan struct{}, 1), came: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -190,18 +198,40 @@ func (l *link) keep(c *connection) {
 		l.setUp(nil, false)
 		l.env.Log.Warn("connection to the broker lost", slog.Any("error", c.why()))
 		c.end()
+		ended := endedByBroker(c.why())
+		if ended {
+			l.id = "" // whoever has learnt it cannot follow
+		}
 		short++
 		if time.Since(since) >= steadyTime {
 			wait, short = firstWait, 0
 		}
 		if short == flapLimit {
 			l.env.Log.Warn("connections to the broker end soon after they begin; does another client have the same client_id?",
-				slog.String("client_id", l.clientID), slog.Int("in_a_row", short))
+				slog.Int("in_a_row", short))
 		}
+		before := l.node
 		if c, wait = l.reconnect(wait); c == nil {
 			return
 		}
+		if ended && l.node == before+1 {
+			l.told(fmt.Sprintf("the broker ended the connection (%d in a row) and took the next one at once: so it does when another client takes the connection over by logging in with the same client_id", short))
+		}
 		l.env.Log.Info("connected to the broker again")
+	}
+}
+
+// endedByBroker says that the broker has closed the connection, as it does with the older
+// one of two clients of one name: no error, only the end.
+func endedByBroker(why error) bool {
+	return errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF)
+}
+
+// told says something of the connection in the log and to who wants to be told.
+func (l *link) told(text string) {
+	l.env.Log.Warn(text)
+	if l.tell != nil {
+		l.tell(text)
 	}
 }
 
@@ -210,7 +240,7 @@ func (l *link) keep(c *connection) {
 func (l *link) reconnect(wait time.Duration) (*connection, time.Duration) {
 	said := ""
 	for {
-		if !sleep(l.ctx, wait) {
+		if !l.rest(wait) {
 			return nil, 0
 		}
 		wait = min(max(2*wait, firstWait), lastWait)
@@ -222,6 +252,19 @@ func (l *link) reconnect(wait time.Duration) (*connection, time.Duration) {
 		}
 		said = l.notYet(said, err)
 	}
+}
+
+// rest waits before an attempt, but not where a safe value waits for the connection. It
+// reports whether the link is still open.
+func (l *link) rest(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.hurry:
+	case <-l.ctx.Done():
+	}
+	return l.ctx.Err() == nil
 }
 
 // sleep waits and reports whether it was not interrupted.
@@ -240,6 +283,37 @@ func (l *link) setUp(c *connection, held bool) {
 	l.mu.Lock()
 	l.up, l.held = c, held
 	l.mu.Unlock()
+	if c != nil {
+		select {
+		case l.came <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// urgently gives the connection for a safe value, trusted or not. Where there is none it has
+// one made at once, and waits for it for a time.
+func (l *link) urgently(ctx context.Context, most time.Duration) (*connection, error) {
+	limit := time.NewTimer(most)
+	defer limit.Stop()
+	for {
+		c, err := l.open()
+		if err == nil || ctx.Err() != nil {
+			return c, errors.Join(err, ctx.Err())
+		}
+		select {
+		case l.hurry <- struct{}{}:
+		default:
+		}
+		select {
+		case <-l.came:
+		case <-limit.C:
+			return nil, err
+		case <-ctx.Done():
+		case <-l.ctx.Done():
+			return nil, errClosed
+		}
+	}
 }
 
 // open gives the connection even where it is not trusted: better a safe value over

@@ -126,17 +126,13 @@ func newServer(p Plant) (*server, error) {
 
 // run connects and serves until ctx ends.
 func (s *server) run(ctx context.Context) error {
-	session, err := sessionID(s.options.Random)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	l := newLink(linkSpec{
-		options:  s.options,
-		env:      s.env,
-		clientID: s.clientID(session),
-		will:     s.will(),
-		topics:   slices.Sorted(maps.Keys(s.inlets)),
+		options: s.options,
+		env:     s.env,
+		name:    s.clientID,
+		will:    s.will(),
+		topics:  slices.Sorted(maps.Keys(s.inlets)),
 		handle: func(m message) {
 			select {
 			case s.inbox <- m:
@@ -172,11 +168,11 @@ func (s *server) run(ctx context.Context) error {
 }
 
 // clientID is not the file's own, which is that of the tuner on the other side.
-func (s *server) clientID(session string) string {
+func (s *server) clientID() (string, error) {
 	if s.options.ClientID != "" {
-		return s.options.ClientID + "-plant"
+		return s.options.ClientID + "-plant", nil
 	}
-	return clientID("", session)
+	return s.options.clientID()
 }
 
 // will is the status that the file names.
