@@ -28,12 +28,15 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if len(s.Values)+len(s.Release) == 0 {
 		return r, nil
 	}
-	if err := d.ready(ctx); err != nil {
+	if err := d.readyFor(ctx, s); err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
 	for _, c := range d.channels {
 		var out outcome
 		v, set := s.Values[c.Name]
+		if err := giveWay(ctx); err != nil {
+			return drivers.Reading{}, d.wrap(err)
+		}
 		switch {
 		case set && c.Dose:
 			out, err = d.dose(ctx, c, v)
@@ -128,7 +131,7 @@ func (d *Device) once(ctx context.Context, repeatable bool, send func() error) e
 		switch {
 		case !unsettled:
 			return err
-		case !repeatable || ctx.Err() != nil || try >= d.opt.Retries:
+		case !repeatable || ctx.Err() != nil || giveWay(ctx) != nil || try >= d.opt.Retries:
 			return fmt.Errorf("whether the command was carried out is not known: %w", err)
 		case d.link == nil:
 			return fmt.Errorf("the connection was lost before the command was confirmed: %w", err)

@@ -46,11 +46,14 @@ func (d *Device) ready(ctx context.Context) error {
 	if d.doubt == nil {
 		return nil
 	}
+	ctx, done := yielding(ctx)
+	defer done()
 	return d.greet(ctx)
 }
 
 // connect opens the port and greets the instrument, now.
 func (d *Device) connect(ctx context.Context) error {
+	ctx = context.WithValue(ctx, callerKey{}, nil) // a safe value needs the connection, whole
 	raw, err := d.opt.Open(ctx, d.opt.spec())
 	if err != nil {
 		d.retry.failed(d.env.Clock.Now(), err)
@@ -84,6 +87,9 @@ func (d *Device) greet(ctx context.Context) error {
 		d.doubt = nil
 		d.retry.succeeded()
 		return nil
+	}
+	if errors.Is(context.Cause(ctx), drivers.ErrOvertaken) {
+		return fmt.Errorf("%w: while greeting: %w", drivers.ErrOvertaken, err) // they are out of step still
 	}
 	if ctx.Err() != nil {
 		return errors.Join(fmt.Errorf("%w: while greeting: %w", context.Cause(ctx), err), d.drop())

@@ -107,15 +107,17 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	return declared, nil
 }
 
-// enter gives a context that also ends with Close. leave must be called.
+// enter gives a context that also ends with Close, and that lets the exchange under way
+// end where a safe value waits. leave must be called.
 func (d *Device) enter(ctx context.Context) (_ context.Context, leave func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel, unlink := sheltered(ctx)
 	d.lifeMu.Lock()
 	life := d.life
 	d.lifeMu.Unlock()
 	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
 	return ctx, func() {
 		stop()
+		unlink()
 		cancel(nil)
 	}
 }
@@ -205,6 +207,9 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 	r := drivers.Reading{Values: map[string]float64{}, At: d.env.Clock.Now()}
 	var problems []error
 	for _, batch := range d.talk.batches(asked) {
+		if err := giveWay(ctx); err != nil {
+			return drivers.Reading{}, d.wrap(err)
+		}
 		values, err := d.ask(ctx, batch)
 		d.complain(batch, err)
 		if err != nil {
@@ -242,7 +247,7 @@ func (d *Device) ask(ctx context.Context, batch []*channel) (map[string]float64,
 			return values, nil
 		}
 		err = fmt.Errorf("channel %q: %w", batch[0].Name, d.judge(ctx, err))
-		if refused(err) || d.link == nil || ctx.Err() != nil || try >= d.opt.Retries {
+		if refused(err) || d.link == nil || ctx.Err() != nil || giveWay(ctx) != nil || try >= d.opt.Retries {
 			return nil, err
 		}
 	}
@@ -252,6 +257,8 @@ func (d *Device) ask(ctx context.Context, batch []*channel) (map[string]float64,
 // caller, with the drivers' sentinel that fits.
 func (d *Device) judge(ctx context.Context, err error) error {
 	switch {
+	case errors.Is(err, drivers.ErrOvertaken): // between two exchanges
+		return err
 	case ctx.Err() != nil:
 		// The answer is still to come, and would be taken for the next one.
 		d.doubt = errSilent

@@ -89,7 +89,7 @@ func (d *Device) over(ctx context.Context, c *channel) error {
 		if !d.env.Clock.Now().Before(limit) {
 			return fmt.Errorf("%w: it is still running after %v", drivers.ErrUnavailable, c.most)
 		}
-		if err := pause(ctx, doseEvery); err != nil {
+		if err := rest(ctx, doseEvery); err != nil {
 			return err
 		}
 	}

@@ -146,6 +146,9 @@ func (t *lines) complaints(ctx context.Context, l *line) error {
 	}
 	var errs []string
 	for range t.opt.Errors.Most {
+		if err := giveWay(ctx); err != nil {
+			return err
+		}
 		answer, err := t.question(ctx, l, &question{out: t.opt.Errors.Out, timeout: t.opt.ReplyTimeout})
 		if err != nil {
 			return err

@@ -191,6 +191,9 @@ func (t *lines) set(ctx context.Context, l *line, c *channel, v float64) (outcom
 		t.taken[c.index] = v
 		return outcome{}, nil
 	}
+	if err := giveWay(ctx); err != nil {
+		return outcome{}, err
+	}
 	answer, err := t.question(ctx, l, w.verify)
 	if err != nil {
 		return outcome{}, err
@@ -208,6 +211,24 @@ func (t *lines) set(ctx context.Context, l *line, c *channel, v float64) (outcom
 	}
 	t.taken[c.index] = got
 	return outcome{readback: got, told: c.readable}, nil
+}
+
+// say implements talker. What spoils a half-written command comes first.
+func (t *lines) say(_ context.Context, l *line, c *channel, v float64, release bool) error {
+	p := t.channels[c.index]
+	t.taken[c.index] = math.NaN()
+	spoil := ""
+	if *t.opt.Spoil != "" {
+		spoil = *t.opt.Spoil + *t.opt.OutTerminator
+	}
+	if release {
+		return l.put(spoil + p.release.out + *t.opt.OutTerminator)
+	}
+	text, err := t.compose(c, p.write, v)
+	if err != nil {
+		return err
+	}
+	return l.put(spoil + text + *t.opt.OutTerminator)
 }
 
 // done implements talker.

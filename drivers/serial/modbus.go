@@ -218,6 +218,24 @@ func (t *modbus) set(ctx context.Context, l *line, c *channel, v float64) (outco
 	return outcome{}, err
 }
 
+// say implements talker. The answer is let pass before the next frame, which it would meet
+// on a half-duplex line.
+func (t *modbus) say(ctx context.Context, l *line, c *channel, v float64, _ bool) error {
+	r := t.channels[c.index].write
+	b, err := t.encode(c, r, v)
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, max(t.silence, t.opt.Pause)-time.Since(l.last)); err != nil {
+		return err
+	}
+	if err := l.put(string(writeRequest(t.opt.Address, r.Function, r.Address, b))); err != nil {
+		return err
+	}
+	_, err = l.drain(ctx, t.opt.ReadTimeout)
+	return err
+}
+
 // release implements talker; no channel can be released.
 func (t *modbus) release(context.Context, *line, *channel) error {
 	return fmt.Errorf("%w: a modbus channel cannot be released", drivers.ErrRefused)

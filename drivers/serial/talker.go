@@ -24,6 +24,9 @@ type talker interface {
 	// set writes one value. known says that the instrument's own answer settled what
 	// became of it; readback is the value that it then had, where it told.
 	set(ctx context.Context, l *line, c *channel, v float64) (outcome, error)
+	// say sends the command that sets a channel, or releases it, without waiting for what
+	// is answered.
+	say(ctx context.Context, l *line, c *channel, v float64, release bool) error
 	// check says whether set would send v: what is formatted may round beyond limits.
 	check(c *channel, v float64) error
 	// release lets go of a channel.
