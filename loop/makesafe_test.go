@@ -1,0 +1,410 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// The gates between what the layer gives out and the wire, and one test for each. A line is
+// one thing that keeps a proposal back. The driver's own gates (trust, the status topic,
+// backoff, two sides out of step) have theirs in drivers/mqtt and drivers/serial; the whole
+// is TestTripOverMosquitto in cmd/tuner.
+//
+//	gate                        proposal                  safe value
+//	write in flight             waits for its answer      overtakes it
+//	read in flight              waits for its answer      overtakes it
+//	dose in flight              waits for its end         overtakes it; the dose counts
+//	device dead                 waits until reopened      is handed over all the same
+//	readback not seen           waits for it              is handed over all the same
+//	refused before              waits for another one     is handed over all the same
+//	loop stalled (tooLate)      is decided anew           leaves
+//	orders revoked              does not leave            leaves
+//	latch not durable           -                         leaves meanwhile
+//	failed, nothing on the line waits its turn            is written again each tick
+
+// gatedRig is a rig with a gate before it.
+type gatedRig struct {
+	*rig
+	mu sync.Mutex
+	// write and read, if there are any, are asked before the rig is.
+	write     func(ctx context.Context, s drivers.Setpoints) error
+	read      func(ctx context.Context) error
+	straggles time.Duration
+	// safe is when the first safe write came to the rig, writes what came, in order.
+	safe   time.Time
+	writes []drivers.Setpoints
+}
+
+func (g *gatedRig) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	g.mu.Lock()
+	gate := g.write
+	g.mu.Unlock()
+	if gate != nil {
+		if err := gate(ctx, s); err != nil {
+			return drivers.Reading{}, err
+		}
+	}
+	r, err := g.rig.Write(ctx, s)
+	g.came(s)
+	return r, err
+}
+
+// came notes a write that has reached the instrument.
+func (g *gatedRig) came(s drivers.Setpoints) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.writes = append(g.writes, s)
+	if s.Safe && g.safe.IsZero() {
+		g.safe = time.Now()
+	}
+}
+
+func (g *gatedRig) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
+	g.mu.Lock()
+	gate := g.read
+	g.mu.Unlock()
+	if gate != nil {
+		if err := gate(ctx); err != nil {
+			return drivers.Reading{}, err
+		}
+	}
+	return g.rig.Read(ctx, channels)
+}
+
+func (g *gatedRig) Straggles() time.Duration { return g.straggles }
+
+// guardRig is a device with the interlock's sensor alone.
+type guardRig struct {
+	mu   sync.Mutex
+	open bool // the interlock
+}
+
+func (*guardRig) Open(context.Context) ([]drivers.Channel, error) {
+	return []drivers.Channel{{Name: "aux", Unit: "K"}}, nil
+}
+func (*guardRig) Close() error { return nil }
+func (g *guardRig) Read(context.Context, []string) (drivers.Reading, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v := 300.0
+	if g.open {
+		v = 400
+	}
+	return drivers.Reading{Values: map[string]float64{"aux": v}, At: time.Now()}, nil
+}
+
+// trip is a run whose interlock opens.
+type trip struct {
+	*trial
+	dev    *gatedRig
+	guard  *guardRig
+	opened time.Time
+}
+
+// tripTrial runs in real time's clock, which synctest makes a virtual one. A gate is closed
+// once the run has moved for a while; then, after a time, the interlock opens.
+func tripTrial(t *testing.T, prepare func(*trip), gate func(*trip), after time.Duration) *trip {
+	t.Helper()
+	tr := &trip{trial: &trial{opt: options(Live), policy: &script{}}, guard: &guardRig{}}
+	tr.rig = newRig(RealClock{}, "a")
+	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
+	tr.dev = &gatedRig{rig: tr.rig}
+	tr.opt.Sensors[1].Channel = Channel{1, "aux"}
+	tr.opt.Stop = Stop{}
+	tr.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 290, High: 310}}
+	tr.opt.Outages = Outages{Wait: true, Retries: 1000, Window: time.Hour}
+	tr.opt.Variables[0].MaxAge, tr.opt.Variables[0].Timeout = time.Hour, time.Hour
+	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+		return policy.Proposal{X: []float64{float64(2 + 6*(len(tr.policy.seen)%2))}}, nil
+	}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.dev}, {"guard", tr.guard}}, Panel: NewPanel("s")}
+	tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
+	if prepare != nil {
+		prepare(tr)
+	}
+	tr.deps.Journal, _ = book(t, &tr.opt)
+	end := tr.begin(t)
+	time.Sleep(5 * time.Second)
+	if gate != nil {
+		tr.dev.mu.Lock()
+		gate(tr)
+		tr.dev.mu.Unlock()
+	}
+	time.Sleep(after)
+	tr.guard.mu.Lock()
+	tr.guard.open, tr.opened = true, time.Now()
+	tr.guard.mu.Unlock()
+	time.Sleep(20 * time.Second)
+	tr.dev.mu.Lock()
+	tr.dev.read, tr.dev.write = nil, nil
+	tr.dev.mu.Unlock()
+	time.Sleep(time.Second)
+	ask(tr.deps.Panel, CommandStop)
+	if _, err := end(); !errors.Is(err, ErrSafety) {
+		t.Errorf("ended with %v", err)
+	}
+	return tr
+}
+
+// tripBound is from the interlock to the safe value: a tick until it is read, one to act.
+const tripBound = 200 * time.Millisecond
+
+// wantSafe wants the safe value in time, and nothing else after it.
+func (tr *trip) wantSafe(t *testing.T) {
+	t.Helper()
+	took := tr.dev.safe.Sub(tr.opened)
+	if tr.dev.safe.IsZero() || took > tripBound {
+		t.Errorf("safe value after %v, bound %v; events %v", took, tripBound, safetyEvents(tr.events))
+	}
+	last := tr.dev.writes[len(tr.dev.writes)-1]
+	if !last.Safe || last.Values["a"] != 1 {
+		t.Errorf("the last write is %+v, want the safe 1 V", last)
+	}
+	if at := tr.rig.aim("a"); at != 1 {
+		t.Errorf("left at %v V, want the safe 1 V", at)
+	}
+}
+
+// hang is a call that gets no answer for a time, and gives way.
+func hang(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return fmt.Errorf("%w: no answer", drivers.ErrUnavailable)
+	case <-ctx.Done():
+		return fmt.Errorf("given up: %w", context.Cause(ctx))
+	}
+}
+
+const forever = 15 * time.Second
+
+// unlessSafe lets safe writes pass.
+func unlessSafe(f func(ctx context.Context) error) func(context.Context, drivers.Setpoints) error {
+	return func(ctx context.Context, s drivers.Setpoints) error {
+		if s.Safe {
+			return nil
+		}
+		return f(ctx)
+	}
+}
+
+func TestTripOvertakes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		prepare func(*trip)
+		gate    func(*trip)
+		after   time.Duration
+	}{
+		{"no gate", nil, nil, time.Second},
+		{"write in flight", nil, func(tr *trip) {
+			tr.dev.write = unlessSafe(func(ctx context.Context) error { return hang(ctx, forever) })
+		}, 3 * time.Second},
+		{"read in flight", nil, func(tr *trip) {
+			tr.dev.read = func(ctx context.Context) error { return hang(ctx, forever) }
+		}, 3 * time.Second},
+		{"device dead", func(tr *trip) {
+			tr.rig.reopen = func() error { return fmt.Errorf("%w: not there", drivers.ErrUnavailable) }
+		}, func(tr *trip) {
+			tr.dev.read = func(context.Context) error { return drivers.ErrProtocol }
+		}, 10 * time.Second},
+		{"readback not seen", nil, func(tr *trip) {
+			tr.dev.read = func(context.Context) error { return fmt.Errorf("%w: silent", drivers.ErrUnavailable) }
+			tr.dev.write = unlessSafe(func(context.Context) error { return drivers.ErrUnavailable })
+		}, 5 * time.Second},
+		{"refused before", nil, func(tr *trip) {
+			tr.dev.write = unlessSafe(func(context.Context) error { return drivers.ErrRefused })
+		}, 2 * time.Second},
+		{"failed before", nil, func(tr *trip) {
+			tr.dev.write = unlessSafe(func(context.Context) error { return drivers.ErrUnavailable })
+		}, 5 * time.Second},
+		{"connection broken and lost", nil, func(tr *trip) {
+			tr.dev.write = unlessSafe(func(context.Context) error { return fmt.Errorf("%w: %w", drivers.ErrUnavailable, drivers.ErrClosed) })
+		}, 2 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { tripTrial(t, c.prepare, c.gate, c.after).wantSafe(t) })
+			synctest.Test(t, func(t *testing.T) { // a run that takes commands does not end
+				tripTrial(t, func(tr *trip) {
+					if tr.deps.Panel.MakeReachable(); c.prepare != nil {
+						c.prepare(tr)
+					}
+				}, c.gate, c.after).wantSafe(t)
+			})
+		})
+	}
+}
+
+// TestTripDoesNotWaitForTheDisk: the latch is being written, for ever; the safe value leaves
+// meanwhile, and the latch is on the disk when that is done.
+func TestTripDoesNotWaitForTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "run.control")
+		hung, hangs := make(chan struct{}), false
+		var mu sync.Mutex
+		tr := tripTrial(t, func(tr *trip) {
+			tr.control(t, path)
+			tr.deps.Disk = func(what string) {
+				mu.Lock()
+				wait := hangs
+				mu.Unlock()
+				if wait && what == "control state" {
+					<-hung
+				}
+			}
+		}, func(*trip) {
+			mu.Lock()
+			hangs = true
+			mu.Unlock()
+			time.AfterFunc(10*time.Second, func() { close(hung) })
+		}, time.Second)
+		tr.wantSafe(t)
+		s, err := journal.PeekControl(path)
+		if err != nil || len(s.Latched) == 0 {
+			t.Errorf("latched %v, error %v", s.Latched, err)
+		}
+	})
+}
+
+// TestTripIsNotRevoked: the safe value waits behind a call that cannot give way; meanwhile
+// the orders change. It leaves when the line is free.
+func TestTripIsNotRevoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const line = 2 * time.Second
+		tr := tripTrial(t, nil, func(tr *trip) {
+			tr.dev.read = func(context.Context) error { time.Sleep(line); return nil }
+			panel := tr.deps.Panel
+			time.AfterFunc(time.Second+300*time.Millisecond, func() { go ask(panel, CommandStop) })
+		}, time.Second)
+		if took := tr.dev.safe.Sub(tr.opened); tr.dev.safe.IsZero() || took > line+tripBound {
+			t.Errorf("safe value after %v, want within the %v of the read under way", took, line)
+		}
+	})
+}
+
+// TestTripLeavesAfterAStall: the loop stands still between the verdict and the write. A
+// proposal would be left to the next tick; the safe value leaves.
+func TestTripLeavesAfterAStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const stall = time.Second // below the watchdog's patience
+		stalled := false
+		tr := tripTrial(t, func(tr *trip) {
+			tr.deps.Failpoint = func(name string) {
+				if name != "before-write" || stalled || tr.opened.IsZero() {
+					return
+				}
+				stalled = true
+				time.Sleep(stall)
+			}
+		}, nil, time.Second)
+		if took := tr.dev.safe.Sub(tr.opened); !stalled || took < stall || took > tripBound+stall {
+			t.Errorf("safe value after %v (stalled: %v), want with the end of the stall of %v", took, stalled, stall)
+		}
+	})
+}
+
+// TestTripIsWrittenAgain: the link flaps. The safe value is lost three times; it is written
+// again in the next tick until it is acknowledged.
+func TestTripIsWrittenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := 0
+		tr := tripTrial(t, nil, func(tr *trip) {
+			tr.dev.write = func(_ context.Context, s drivers.Setpoints) error {
+				if s.Safe && lost < 3 {
+					lost++
+					return drivers.ErrUnavailable
+				}
+				return nil
+			}
+		}, time.Second)
+		if took := tr.dev.safe.Sub(tr.opened); lost != 3 || took > tripBound+3*100*time.Millisecond {
+			t.Errorf("lost %d times, safe value after %v", lost, took)
+		}
+		if at := tr.rig.aim("a"); at != 1 {
+			t.Errorf("left at %v V", at)
+		}
+	})
+}
+
+// TestAbandonedWriteIsFollowed: a write that was overtaken arrives late, after the safe
+// value; the safe value is written again after it, until none can come any more.
+func TestAbandonedWriteIsFollowed(t *testing.T) {
+	for _, late := range []time.Duration{300 * time.Millisecond, 3 * time.Second, 6 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			var delivered time.Time
+			once := false
+			tr := tripTrial(t, func(tr *trip) { tr.dev.straggles = 7 * time.Second }, func(tr *trip) {
+				tr.dev.write = unlessSafe(func(ctx context.Context) error {
+					if once {
+						return drivers.ErrUnavailable
+					}
+					once = true
+					dev := tr.dev
+					err := hang(ctx, forever)
+					time.AfterFunc(late, func() {
+						s := drivers.Setpoints{Values: map[string]float64{"a": 8}}
+						dev.rig.Write(context.Background(), s)
+						dev.came(s)
+						delivered = time.Now()
+					})
+					return err
+				})
+			}, 3*time.Second)
+			if delivered.IsZero() {
+				t.Fatal("nothing was delivered late")
+			}
+			tr.wantSafe(t)
+		})
+	}
+}
+
+// TestNothingIsRepeatedForEver: a trip whose writes were all answered says its safe value
+// once.
+func TestNothingIsRepeatedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := tripTrial(t, func(tr *trip) { tr.dev.straggles = 7 * time.Second }, nil, time.Second)
+		n := 0
+		for _, s := range tr.dev.writes {
+			if s.Safe {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("written %d times", n)
+		}
+	})
+}
+
+// TestWatchdogOvertakes: the halt of a loop that stands still does not wait for the write
+// whose answer does not come.
+func TestWatchdogOvertakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(Live)
+		dev := &gatedRig{rig: newRig(RealClock{}, "a")}
+		j, _ := book(t, &o)
+		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{"rig", dev}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.desk.close()
+		l.deviceCtx = t.Context()
+		dev.write = func(ctx context.Context, _ drivers.Setpoints) error { return hang(ctx, time.Hour) }
+		l.write(l.links[0], drivers.Setpoints{Values: map[string]float64{"a": 8}}, func(time.Time, error) {})
+		synctest.Wait()
+		began := time.Now()
+		l.haltAll(time.Second)
+		synctest.Wait()
+		if dev.rig.halts != 1 || time.Since(began) != 0 {
+			t.Errorf("halted %d times within %v", dev.rig.halts, time.Since(began))
+		}
+	})
+}
