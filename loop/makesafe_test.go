@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -405,6 +406,60 @@ func TestWatchdogOvertakes(t *testing.T) {
 		synctest.Wait()
 		if dev.rig.halts != 1 || time.Since(began) != 0 {
 			t.Errorf("halted %d times within %v", dev.rig.halts, time.Since(began))
+		}
+	})
+}
+
+// dosingRig has a channel of doses on the line of its knob, and cannot stop one.
+type dosingRig struct {
+	*gatedRig
+	dosing func(ctx context.Context) error
+	begun  time.Time
+}
+
+func (d *dosingRig) Open(ctx context.Context) ([]drivers.Channel, error) {
+	channels, err := d.gatedRig.Open(ctx)
+	return append(channels, drivers.Channel{Name: "feed", Unit: "mL", Access: drivers.ReadWrite, Min: 0, Max: 10, Safe: math.NaN(), Dose: true}), err
+}
+
+func (d *dosingRig) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
+	if s.Dose == "" {
+		return d.gatedRig.Write(ctx, s)
+	}
+	d.begun = time.Now()
+	return drivers.Reading{}, d.dosing(ctx)
+}
+
+// TestTripOvertakesADose: a dose takes the line of an actuator that is to go to its safe
+// value. It is given up, and counts as given in full.
+func TestTripOvertakesADose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "run.control")
+		var dev *dosingRig
+		tr := tripTrial(t, func(tr *trip) {
+			dev = &dosingRig{gatedRig: tr.dev, dosing: func(ctx context.Context) error { return hang(ctx, forever) }}
+			tr.deps.Devices[0].Device, tr.deps.Run = dev, "run"
+			feed := doseOptions(Live)
+			v := feed.Variables[0]
+			v.OnFault, v.Shutdown = RestHold, RestHold
+			tr.opt.Variables = append(tr.opt.Variables, v)
+			tr.opt.ControlSets[0].Variables = []int{0, 1}
+			tr.opt.Safety.Doses = feed.Safety.Doses
+			tr.opt.Safety.Doses[0].Variable = 1
+			tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+				return policy.Proposal{X: []float64{4, 3}}, nil
+			}
+			tr.control(t, path)
+		}, nil, time.Second)
+		if dev.begun.IsZero() || !dev.begun.Before(tr.opened) {
+			t.Fatalf("no dose was in flight: begun %v, interlock %v", dev.begun, tr.opened)
+		}
+		tr.wantSafe(t)
+		if s := tr.deps.Control.State().Doses["feed"]; !s.Unknown || s.Total != 3 {
+			t.Errorf("booked %+v, want the 3 mL in full, and unknown", s)
+		}
+		if err := tr.deps.Control.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -1,0 +1,264 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/driverstest/broker"
+)
+
+// The driver's own gates before a setpoint, and what a safe one finds there. Those of the
+// loop are in loop/makesafe_test.go.
+//
+//	gate                             setpoint                    safe setpoint
+//	connection that has flapped      waits 30 s                  leaves
+//	no connection                    not sent, next try in 10 s  has one made at once, and leaves with it
+//	status "offline"                 not sent                    leaves
+//	status not said yet, reopened    not sent                    leaves
+//	confirmation of another missing  waits for it                leaves at once, on the same connection
+//	message that cannot leave        waits for it                leaves behind it, never before
+
+func setSafe(d *Device) error {
+	_, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"ca": 0}, Safe: true})
+	return err
+}
+
+func TestSafeOverAConnectionThatFlaps(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		for _, drops := range []int{0, 2, 4, 8} {
+			d, _ := opened(t, o)
+			for range drops {
+				time.Sleep(3500 * time.Millisecond)
+				v.Cut()
+				v.Restore()
+			}
+			time.Sleep(15 * time.Second) // it is connected again
+			if err := setCA(d, 1); (err == nil) != (drops < flapLimit) {
+				t.Errorf("%d drops, a setpoint: %v", drops, err)
+			}
+			began := time.Now()
+			if err := setSafe(d); err != nil || time.Since(began) > 0 {
+				t.Errorf("%d drops, a safe setpoint: %v after %v", drops, err, time.Since(began))
+			}
+			closed(t, d)
+		}
+	})
+}
+
+func TestSafeHasAConnectionMade(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		d, _ := opened(t, o)
+		v.Cut()
+		time.Sleep(time.Minute) // the next attempt is up to 10 s away
+		if err := setSafe(d); !errors.Is(err, drivers.ErrNotSent) || !errors.Is(err, drivers.ErrUnavailable) {
+			t.Errorf("without a broker: %v", err)
+		}
+		v.Restore()
+		began := time.Now()
+		if err := setSafe(d); err != nil || time.Since(began) > 0 {
+			t.Errorf("the broker is back: %v after %v", err, time.Since(began))
+		}
+		closed(t, d)
+	})
+}
+
+func TestSafeWhateverTheStatusSays(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		say := func(text string) {
+			if err := v.Publish("lab/status", []byte(text), true); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		say("online")
+		arrived := listen(t, v, "lab/ca/set")
+		d, _ := opened(t, withStatus(o))
+		say("offline")
+		if err := setCA(d, 1); !errors.Is(err, drivers.ErrNotSent) {
+			t.Errorf("a setpoint: %v", err)
+		}
+		if err := setSafe(d); err != nil {
+			t.Errorf("a safe setpoint: %v", err)
+		}
+		// One that is opened again does not wait for the device to be there.
+		closed(t, d)
+		began := time.Now()
+		if _, err := d.Open(context.Background()); err != nil || time.Since(began) > 0 {
+			t.Errorf("opened again: %v after %v", err, time.Since(began))
+		}
+		if err := setSafe(d); err != nil {
+			t.Errorf("a safe setpoint: %v", err)
+		}
+		if n := len(arrived.take()); n != 2 {
+			t.Errorf("%d have arrived, want 2", n)
+		}
+		closed(t, d)
+	})
+}
+
+// overtake begins a write and ends it as the loop does for a safe value; it gives the
+// write's error.
+func overtake(d *Device, value float64, after time.Duration) error {
+	ctx, end := context.WithCancelCause(context.Background())
+	time.AfterFunc(after, func() { end(drivers.ErrOvertaken) })
+	_, err := d.Write(ctx, drivers.Setpoints{Values: map[string]float64{"ca": value}})
+	return err
+}
+
+func TestSafeOvertakesAConfirmation(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		channels := doserChannels()
+		channels[0].Confirm = &ConfirmTopic{Topic: "lab/ca/taken", Timeout: time.Minute}
+		arrived := listen(t, v, "lab/ca/set")
+		d, said := opened(t, o, channels...)
+		began := time.Now()
+		if err := overtake(d, 1, time.Second); err == nil || time.Since(began) != time.Second {
+			t.Errorf("overtaken after 1s: %v after %v", err, time.Since(began))
+		}
+		if strings.Contains(said.String(), "lost") {
+			t.Errorf("the connection was broken: %s", said)
+		}
+		go setSafe(d)
+		synctest.Wait()
+		if got := arrived.take(); len(got) != 2 || !strings.Contains(got[1], `"value":0,"seq":2`) {
+			t.Errorf("arrived %q", got)
+		}
+		closed(t, d)
+	})
+}
+
+// A message that cannot leave was overtaken. When the line takes messages again the safe one
+// follows it: never the other way round.
+func TestSafeLeavesLast(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		var hole *blackHole
+		o.Dial, o.WriteTimeout, o.KeepAlive = dialHole(v, &hole), 20*time.Second, time.Minute
+		arrived := listen(t, v, "lab/ca/set")
+		d, _ := opened(t, o)
+		for n := range 50 {
+			hole.shut()
+			if err := overtake(d, float64(n+1), 10*time.Millisecond); err == nil {
+				t.Fatal("it has left through a line that takes nothing")
+			}
+			time.AfterFunc(100*time.Millisecond, hole.heal)
+			if err := setSafe(d); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if got := arrived.take(); len(got) == 0 || !strings.Contains(got[len(got)-1], `"value":0,`) {
+				t.Fatalf("the last of %q is not the safe one", got)
+			}
+		}
+		closed(t, d)
+	})
+}
+
+// steal logs in under a name, and says nothing more.
+func steal(t *testing.T, v *broker.Virtual, id string) net.Conn {
+	t.Helper()
+	c, err := v.Dial(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello := packets.NewControlPacket(packets.Connect).(*packets.ConnectPacket)
+	hello.ProtocolName, hello.ProtocolVersion, hello.CleanSession, hello.ClientIdentifier = "MQTT", 4, true, id
+	if err := hello.Write(c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := packets.ReadPacket(c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestClientIDIsNobodysToGuess: the identifier stands in nothing that is published or
+// logged, and who has learnt it cannot follow: the next connection has another.
+func TestClientIDIsNobodysToGuess(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		arrived := listen(t, v, "lab/ca/set")
+		d, said := newDevice(t, o, doserChannels()...)
+		var mu sync.Mutex
+		var told []string
+		d.Tell(func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, text)
+		})
+		if _, err := d.Open(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for range 5 {
+			id := d.link.id // nobody connects now
+			if seen[id] || len(id) != 22 {
+				t.Fatalf("client id %q, before it %v", id, seen)
+			}
+			seen[id] = true
+			thief := steal(t, v, id)
+			time.Sleep(20 * time.Second)
+			if err := setSafe(d); err != nil {
+				t.Error(err)
+			}
+			thief.Close()
+		}
+		out := fmt.Sprint(arrived.take(), said.String(), told)
+		for id := range seen {
+			if strings.Contains(out, strings.TrimPrefix(id, "tuner-")) {
+				t.Errorf("%q can be read in what was said: %s", id, out)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if len(told) != 5 || !strings.Contains(told[0], "takes the connection over") {
+			t.Errorf("told %q", told)
+		}
+		closed(t, d)
+	})
+}
+
+// TestSafeThroughATakeOver: another client of the same, fixed name comes back whenever it is
+// thrown out. A safe setpoint leaves all the same.
+func TestSafeThroughATakeOver(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		o.ClientID = "fixed"
+		arrived := listen(t, v, "lab/ca/set")
+		d, _ := opened(t, o)
+		ctx, stop := context.WithCancel(context.Background())
+		gone := make(chan struct{})
+		go func() { // it takes the name every 100 ms
+			defer close(gone)
+			for ctx.Err() == nil {
+				c := steal(t, v, "fixed")
+				time.Sleep(100 * time.Millisecond)
+				c.Close()
+			}
+		}()
+		time.Sleep(time.Minute)
+		if err := setCA(d, 1); err == nil {
+			t.Error("a setpoint leaves over a connection that is taken over all the time")
+		}
+		for n := range 20 {
+			began := time.Now()
+			for setSafe(d) != nil && time.Since(began) < 10*time.Second {
+			}
+			synctest.Wait()
+			if took := time.Since(began); took > 200*time.Millisecond || len(arrived.take()) == 0 {
+				t.Errorf("%d: left after %v", n, took)
+			}
+			time.Sleep(777 * time.Millisecond)
+		}
+		stop()
+		<-gone
+		closed(t, d)
+	})
+}
