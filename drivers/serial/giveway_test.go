@@ -1,0 +1,192 @@
+package serial
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// The driver's own gates before a setpoint, and what a safe one finds there. Those of the
+// loop are in loop/makesafe_test.go.
+//
+//	gate                                   setpoint                  safe setpoint
+//	read of several channels, with retries waits for all of it       waits for one exchange
+//	two sides out of step                  waits for a greeting      leaves at once, and again after it
+//	greeting under way                     waits for it              ends it
+//	no connection, next attempt later      not sent                  has one made at once
+//	dose that is still running             waits for its end         waits for one exchange
+
+// sniffer notes what is sent to a fake port, and when.
+type sniffer struct {
+	mu   sync.Mutex
+	said []string
+	at   []time.Time
+	mute bool // the instrument does not answer
+}
+
+func sniff(f *fakePort) *sniffer {
+	s := &sniffer{}
+	hear := f.hear
+	f.hear = func(data []byte) []byte {
+		s.mu.Lock()
+		s.said, s.at = append(s.said, string(data)), append(s.at, time.Now())
+		mute := s.mute
+		s.mu.Unlock()
+		answer := hear(data)
+		if mute {
+			return nil
+		}
+		return answer
+	}
+	return s
+}
+
+func (s *sniffer) silence(mute bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mute = mute
+}
+
+// first is when what holds a text was first sent after a time.
+func (s *sniffer) first(text string, after time.Time) (time.Duration, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, said := range s.said {
+		if strings.Contains(said, text) && !s.at[i].Before(after) {
+			return s.at[i].Sub(after), true
+		}
+	}
+	return 0, false
+}
+
+// overtakenAfter calls with a context that is overtaken after a time.
+func overtakenAfter(d time.Duration, call func(ctx context.Context) error) error {
+	ctx, end := context.WithCancelCause(context.Background())
+	time.AfterFunc(d, func() { end(drivers.ErrOvertaken) })
+	return call(ctx)
+}
+
+func setSafe(dev *Device, v float64) error {
+	_, err := dev.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"a": v}, Safe: true})
+	return err
+}
+
+func TestReadGivesWay(t *testing.T) {
+	for _, mute := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			o, channels := abOptions()
+			dev, b, c := onBench(t, o, channels)
+			if !mute { // each answer takes its time
+				f := b.last()
+				hear := f.hear
+				f.hear = func(data []byte) []byte {
+					time.AfterFunc(o.ReplyTimeout*3/4, func() { f.say(hear(data)) })
+					return nil
+				}
+			}
+			s := sniff(b.last())
+			s.silence(mute)
+			const after = 10 * time.Millisecond
+			began := time.Now()
+			if err := overtakenAfter(after, func(ctx context.Context) error {
+				_, err := dev.Read(ctx, []string{"a", "b", "s"})
+				return err
+			}); !errors.Is(err, drivers.ErrOvertaken) && !mute || err == nil {
+				t.Errorf("overtaken: %v", err)
+			}
+			if took := time.Since(began); took > o.ReplyTimeout {
+				t.Errorf("it gave way after %v, later than one exchange of %v", took, o.ReplyTimeout)
+			}
+			s.silence(false)
+			if err := setSafe(dev, 7); err != nil {
+				t.Error(err)
+			}
+			if got := c.written("a"); len(got) == 0 || got[len(got)-1] != 7 {
+				t.Errorf("written %v", got)
+			}
+			if took, there := s.first("A 7", began); !there || took > o.ReplyTimeout {
+				t.Errorf("the safe value left after %v (%v): %q", took, there, s.said)
+			}
+		})
+	}
+}
+
+// TestGreetingGivesWay: the two sides are out of step and a read waits for silence; the safe
+// value ends that wait, leaves at once, and is confirmed after a greeting.
+func TestGreetingGivesWay(t *testing.T) {
+	for name, make := range map[string]func() (Options, []ChannelOptions){"lines": abOptions, "modbus": ovenOptions} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o, channels := make()
+				o.Retries = 0
+				dev, b, c := onBench(t, o, channels)
+				s := sniff(b.last())
+				s.silence(true)
+				if _, err := dev.Read(t.Context(), []string{"a"}); err == nil {
+					t.Fatal("a mute instrument answers")
+				}
+				if dev.doubt == nil {
+					t.Fatal("the two sides are in step")
+				}
+				began := time.Now()
+				const after = 20 * time.Millisecond
+				if err := overtakenAfter(after, func(ctx context.Context) error {
+					_, err := dev.Read(ctx, []string{"a"})
+					return err
+				}); !errors.Is(err, drivers.ErrOvertaken) || time.Since(began) > after+o.ReadTimeout {
+					t.Errorf("%v after %v", err, time.Since(began))
+				}
+				s.silence(false)
+				began = time.Now()
+				if err := setSafe(dev, 7); err != nil {
+					t.Error(err)
+				}
+				got := c.written("a")
+				if len(got) != 2 || got[0] != 7 || got[1] != 7 {
+					t.Errorf("written %v, want 7 at once and 7 after the greeting", got)
+				}
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				for i, at := range s.at {
+					if !at.Before(began) {
+						if at.Sub(began) > 10*time.Millisecond {
+							t.Errorf("the first was sent after %v: %q", at.Sub(began), s.said[i])
+						}
+						break
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestSafeConnectsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, channels := abOptions()
+		dev, b, c := onBench(t, o, channels)
+		good := b.plug
+		b.set(nil)
+		b.last().unplug()
+		for dev.Wait() < 5*time.Second { // the next attempt is far away
+			dev.Read(t.Context(), []string{"a"})
+			time.Sleep(dev.Wait())
+			dev.Read(t.Context(), []string{"a"})
+		}
+		b.set(good)
+		if err := set(dev, "a", 5); !errors.Is(err, drivers.ErrNotSent) {
+			t.Errorf("a setpoint: %v", err)
+		}
+		if err := setSafe(dev, 7); err != nil {
+			t.Errorf("a safe setpoint: %v", err)
+		}
+		if got := c.written("a"); len(got) != 1 || got[0] != 7 {
+			t.Errorf("written %v", got)
+		}
+	})
+}
