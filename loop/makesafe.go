@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -140,7 +141,7 @@ func (l *Loop) repeatRest(now time.Time) {
 		}
 		k.safe.repeated = now
 		for i := range l.aims {
-			if a, v := &l.aims[i], &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && v.OnFault != RestHold {
+			if a, v := &l.aims[i], &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && v.OnFault != plan.RestHold {
 				a.written, a.released, a.arrived = math.NaN(), false, false
 			}
 		}

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -117,19 +119,19 @@ type trip struct {
 // once the run has moved for a while; then, after a time, the interlock opens.
 func tripTrial(t *testing.T, prepare func(*trip), gate func(*trip), after time.Duration) *trip {
 	t.Helper()
-	tr := &trip{trial: &trial{opt: options(Live), policy: &script{}}, guard: &guardRig{}}
+	tr := &trip{trial: &trial{opt: options(plan.Live), policy: &script{}}, guard: &guardRig{}}
 	tr.rig = newRig(RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.dev = &gatedRig{rig: tr.rig}
-	tr.opt.Sensors[1].Channel = Channel{1, "aux"}
-	tr.opt.Stop = Stop{}
+	tr.opt.Sensors[1].Channel = plan.Channel{Device: 1, Name: "aux"}
+	tr.opt.Stop = plan.Stop{}
 	tr.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 290, High: 310}}
-	tr.opt.Outages = Outages{Wait: true, Retries: 1000, Window: time.Hour}
+	tr.opt.Outages = plan.Outages{Wait: true, Retries: 1000, Window: time.Hour}
 	tr.opt.Variables[0].MaxAge, tr.opt.Variables[0].Timeout = time.Hour, time.Hour
 	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
 		return policy.Proposal{X: []float64{float64(2 + 6*(len(tr.policy.seen)%2))}}, nil
 	}
-	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.dev}, {"guard", tr.guard}}, Panel: NewPanel("s")}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.dev}, {"guard", tr.guard}}, Panel: control.NewPanel("s")}
 	tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 	if prepare != nil {
 		prepare(tr)
@@ -151,7 +153,7 @@ func tripTrial(t *testing.T, prepare func(*trip), gate func(*trip), after time.D
 	tr.dev.read, tr.dev.write = nil, nil
 	tr.dev.mu.Unlock()
 	time.Sleep(time.Second)
-	ask(tr.deps.Panel, CommandStop)
+	ask(tr.deps.Panel, control.CommandStop)
 	if _, err := end(); !errors.Is(err, ErrSafety) {
 		t.Errorf("ended with %v", err)
 	}
@@ -284,7 +286,7 @@ func TestTripIsNotRevoked(t *testing.T) {
 		tr := tripTrial(t, nil, func(tr *trip) {
 			tr.dev.read = func(context.Context) error { time.Sleep(line); return nil }
 			panel := tr.deps.Panel
-			time.AfterFunc(time.Second+300*time.Millisecond, func() { go ask(panel, CommandStop) })
+			time.AfterFunc(time.Second+300*time.Millisecond, func() { go ask(panel, control.CommandStop) })
 		}, time.Second)
 		if took := tr.dev.safe.Sub(tr.opened); tr.dev.safe.IsZero() || took > line+tripBound {
 			t.Errorf("safe value after %v, want within the %v of the read under way", took, line)
@@ -389,7 +391,7 @@ func TestNothingIsRepeatedForEver(t *testing.T) {
 // whose answer does not come.
 func TestWatchdogOvertakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := options(Live)
+		o := options(plan.Live)
 		dev := &gatedRig{rig: newRig(RealClock{}, "a")}
 		j, _ := book(t, &o)
 		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{"rig", dev}}})
@@ -439,9 +441,9 @@ func TestTripOvertakesADose(t *testing.T) {
 		tr := tripTrial(t, func(tr *trip) {
 			dev = &dosingRig{gatedRig: tr.dev, dosing: func(ctx context.Context) error { return hang(ctx, forever) }}
 			tr.deps.Devices[0].Device, tr.deps.Run = dev, "run"
-			feed := doseOptions(Live)
+			feed := doseOptions(plan.Live)
 			v := feed.Variables[0]
-			v.OnFault, v.Shutdown = RestHold, RestHold
+			v.OnFault, v.Shutdown = plan.RestHold, plan.RestHold
 			tr.opt.Variables = append(tr.opt.Variables, v)
 			tr.opt.ControlSets[0].Variables = []int{0, 1}
 			tr.opt.Safety.Doses = feed.Safety.Doses
