@@ -144,6 +144,7 @@ var badSafety = []struct{ old, new, at, want string }{
 	{`exposure = { above = 4.0, time = "10s" }`, `duty = { above = 0.4, fraction = 0.2, window = "1m" }`, "duty", "0.4 lies outside the hard limits"},
 	{`hold_max = "30s"`, `hold_max = "10ms"`, "hold_max =", "10ms is shorter than a tick (100ms)"},
 	{`hold_max = "30s"`, `hold_max = "0s"`, "hold_max =", "must be > 0s"},
+	{`hold_max = "30s"`, "hold_max = \"30s\"\nsafe_wait = \"0s\"", "safe_wait =", "must be > 0s"},
 	{`comms_timeout = "30s"`, `comms_timeout = "200ms"`, "comms_timeout =", "every late answer would be a lost link"},
 	{`on_stale = "hold"`, `on_stale = "ignore"`, "on_stale =", "safety.on_stale: "},
 	{`on_stale = "hold"`, `on_stail = "hold"`, "on_stail", "unknown key"},

@@ -124,6 +124,9 @@ func (s *Safety) SetDefaults() {
 	s.HoldMax = 30 * time.Second
 	// As long as a hold: losing a link and losing a sensor look the same from here.
 	s.CommsTimeout = 30 * time.Second
+	// Not shorter: a child that averages a reading takes a second, and has two by default.
+	// Not longer: it is added to the time from a fault to safety.
+	s.SafeWait = 2 * time.Second
 	// Not fewer: one garbled answer, or a child that died once, should pass unseen.
 	// Not more: what fails four times in half a minute is out of order.
 	s.Retries = 3

@@ -42,6 +42,7 @@ func reloadable() []tighter {
 		{"stop.time", smaller, true},
 		{"safety.hold_max", smaller, false},
 		{"safety.comms_timeout", smaller, false},
+		{"safety.safe_wait", smaller, false},
 		{"safety.explore", smaller, true},
 		{"safety.variable.*.hard", inside, false},
 		{"safety.variable.*.slew", smaller, false},

@@ -7,6 +7,7 @@ type Safety struct {
 	OnStale      string                    `toml:"on_stale" enum:"hold,fallback" doc:"what follows a stale sensor: hold, then fallback after hold_max; or fallback at once"`
 	HoldMax      time.Duration             `toml:"hold_max" bound:"> 0s" doc:"longest hold before the fallback"`
 	CommsTimeout time.Duration             `toml:"comms_timeout" bound:"> 0s" doc:"silence of a link that counts as its loss"`
+	SafeWait     time.Duration             `toml:"safe_wait" bound:"> 0s, <= 1h" doc:"longest that a safe value may wait for the request under way on a device with actuators, where nothing can overtake it (exec, serial): no time-out of a request there may be longer"`
 	Retries      int                       `toml:"retries" bound:">= 0, <= 1000" doc:"how often in retry_window a device may fail and be mended without the run being held"`
 	RetryWindow  time.Duration             `toml:"retry_window" bound:"> 0s" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
 	Outage       string                    `toml:"outage" enum:"wait,end" doc:"what follows a longer outage of the instrument: wait (held, then fallen back, until it is back), or end the run"`

@@ -69,6 +69,9 @@ change = 0.1
 moves = 0.05
 within = "1m"
 
+[safety]
+safe_wait = "1m"
+
 [[device]]
 name = "pump"
 driver = "exec"

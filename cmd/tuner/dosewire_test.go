@@ -34,7 +34,7 @@ func quickFeed(t *testing.T, devices string) string {
 		}
 		head = strings.ReplaceAll(head, r[0], r[1])
 	}
-	return head + devices
+	return head + "[safety]\nsafe_wait = \"1m\"\n" + devices
 }
 
 // onOneDevice puts everything on the device "pumps".

@@ -37,6 +37,22 @@ type deviceWiring struct {
 	// otherName maps channel names to those of the driver's other side, where they
 	// differ.
 	otherName map[string]string
+	// requests are the keys that bound one request to the device, where nothing overtakes
+	// the one that is on the line; none: a safe value leaves at once. beside is what an
+	// exchange takes beside the longest of them.
+	requests []requestKey
+	beside   time.Duration
+}
+
+// requestKey is a key that bounds the time that one request takes.
+type requestKey struct {
+	most    time.Duration
+	problem func(what, hint string) configs.Problem
+}
+
+// keyOf makes the problems of one key.
+func keyOf(problem func(key, what, hint string) configs.Problem, key string) func(what, hint string) configs.Problem {
+	return func(what, hint string) configs.Problem { return problem(key, what, hint) }
 }
 
 // serving is what tuner plant gives to a device's driver.
@@ -120,6 +136,7 @@ func wireExec(d *configs.Device, c driverContext) (deviceWiring, []configs.Probl
 		where:     "tuner-exec/1 on stdin and stdout",
 		address:   strings.Join(options.Command, " ") + " in " + absolute(c.cfg.Path(cmp.Or(options.Dir, "."))),
 		usesStdin: true,
+		requests:  []requestKey{{options.ReplyTimeout, keyOf(d.Problem, "reply_timeout")}},
 		otherName: map[string]string{},
 		build: func(env drivers.Env) (drivers.Device, error) {
 			return exec.New(options, channels, env)

@@ -154,6 +154,7 @@ func (w *wiring) checkSafety(t *tabwriter.Writer) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, quantity(v.Limits.Safe, v.Unit), v.OnFault, v.Shutdown, dwell, lease, w.watchWords(i))
 	}
 	w.checkDoses(t)
+	w.checkWaits(t)
 	fmt.Fprint(t, "\ncondition\trule\treaction\tcleared\n")
 	for _, line := range w.conditionLines() {
 		i := safety.About(line.rule)

@@ -65,6 +65,9 @@ safe = 1.0
 on_fault = "safe"
 shutdown = "safe"
 
+[safety]
+safe_wait = "1m"
+
 [[device]]
 name = "oven"
 driver = "exec"

@@ -60,6 +60,8 @@ slew = 1000.0
 safe = 1.0
 on_fault = "safe"
 shutdown = "safe"
+[safety]
+safe_wait = "1m"
 [[device]]
 name = "oven"
 driver = "exec"

@@ -77,6 +77,9 @@ hard = [-2.5, 2.5]
 slew = 20.0
 safe = 0.0
 
+[safety]
+safe_wait = "1m"
+
 [[device]]
 name = "meter"
 driver = "serial"

@@ -39,6 +39,8 @@ device = "greenhouse"
 channel = "area"
 range = [0.0, 2000.0]
 max_age = "1m"
+[safety]
+safe_wait = "1m"
 {{range .Nutrients}}
 [[variable]]
 name = "{{.Name}}"

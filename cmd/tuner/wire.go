@@ -81,6 +81,7 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	add(w.wirePolicy()...)
 	add(w.wirePlant()...)
 	add(w.wireMQTT()...)
+	add(w.safeWaits()...)
 	if len(problems) == 0 {
 		add(w.tryFormulas()...)
 	}
@@ -90,7 +91,7 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	if err := configs.NewError(problems...); err != nil {
 		return nil, err
 	}
-	w.doubts = cfg.Doubts()
+	w.doubts = append(cfg.Doubts(), w.leaseDoubts()...)
 	return w, nil
 }
 

@@ -52,7 +52,28 @@ func wireSerial(d *configs.Device, c driverContext) (deviceWiring, []configs.Pro
 			return serial.Serve(ctx, serial.Plant{Options: options, Channels: wiredChannels(c.cfg, d.Name, channels), Device: s.dev, Env: s.env})
 		},
 	}
+	w.requests = serialRequests(d, options, channels)
+	w.beside = options.Pause + options.WriteTimeout + options.ReadTimeout
 	return w, append(problems, tryDevice(w, d, problems)...)
+}
+
+// serialRequests are the keys that bound an exchange.
+func serialRequests(d *configs.Device, o serial.Options, channels []serial.ChannelOptions) []requestKey {
+	out := []requestKey{{o.ReplyTimeout, keyOf(d.Problem, "reply_timeout")}}
+	for _, c := range channels {
+		problem := d.Problem
+		at := "channel." + c.Channel + "."
+		if section, there := d.Channel(c.Channel); there {
+			problem, at = section.Problem, ""
+		}
+		if c.Read != nil && c.Read.Timeout > 0 {
+			out = append(out, requestKey{c.Read.Timeout, keyOf(problem, at+"read.timeout")})
+		}
+		if c.Write != nil && c.Write.Timeout > 0 {
+			out = append(out, requestKey{c.Write.Timeout, keyOf(problem, at+"write.timeout")})
+		}
+	}
+	return out
 }
 
 // channelNames are the names that a device's file and profile give.

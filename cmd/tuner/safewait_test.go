@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// heaterFile has a child with an actuator, whose answers may take so long.
+const heaterFile = `schema = 1
+name = "heater"
+[[device]]
+name = "heater"
+driver = "%DRIVER%"
+%KEYS%
+[objective]
+sensor = "temperature"
+[[sensor]]
+name = "temperature"
+unit = "degC"
+range = [0.0, 100.0]
+device = "heater"
+channel = "temperature"
+max_age = "10s"
+[[variable]]
+name = "power"
+unit = "W"
+range = [0.0, 10.0]
+device = "heater"
+channel = "power"
+readback = { tolerance = 0.1 }
+[safety]
+%SAFETY%
+[safety.variable.power]
+hard = [0.0, 10.0]
+slew = 1.0
+safe = 0.0
+[[control_set]]
+variables = ["power"]
+cost = 1.0
+[cost]
+unit = "1"
+[policy]
+kind = "random"
+[stop]
+steps = 10
+`
+
+const (
+	execKeys   = "command = [\"./heater\"]\nreply_timeout = \"%T%\"\n"
+	serialKeys = "port = \"/dev/ttyX\"\nreply_timeout = \"%T%\"\n[device.channel.power]\nread = { out = \"P?\", in = \"%f\" }\nwrite = { out = \"P %.2f\", ack = \"OK\" }\n" +
+		"[device.channel.temperature]\nread = { out = \"T?\", in = \"%f\"%MORE% }\n"
+	mqttKeys = "broker = \"tcp://127.0.0.1:1883\"\n[device.channel.power]\nread = { topic = \"p\" }\nwrite = { topic = \"p/set\" }\nconfirm = { topic = \"p/ok\", timeout = \"%T%\" }\n" +
+		"[device.channel.temperature]\nread = { topic = \"t\" }\n"
+)
+
+// TestSafeWait: a request may not take longer than a safe value may wait for it; how long
+// that is, check says; MQTT overtakes, and wants a lease.
+func TestSafeWait(t *testing.T) {
+	for _, c := range []struct {
+		name, driver, keys, timeout, more, safety string
+		code                                      int
+		want                                      []string
+	}{
+		{"exec", "exec", execKeys, "2s", "", "", 0, []string{"heater  exec    for the request under way, 2s at most"}},
+		{"exec too long", "exec", execKeys, "3s", "", "", 3,
+			[]string{"heater.toml:7: device.heater.reply_timeout: 3s is longer than safe_wait of [safety] (2s)", `write safe_wait = "3s"`}},
+		{"exec allowed", "exec", execKeys, "3s", "", `safe_wait = "3s"`, 0, []string{"3s at most"}},
+		{"serial", "serial", serialKeys, "1s", "", "", 0, []string{"heater  serial  for the request under way, 1.6s at most"}},
+		{"serial too long", "serial", serialKeys, "2500ms", "", "", 3, []string{"heater.toml:7: device.heater.reply_timeout: 2.5s is longer"}},
+		{"a read of the same line", "serial", serialKeys, "1s", `, timeout = "9s"`, "", 3, []string{"heater.toml:12: device.heater.channel.temperature.read.timeout: 9s is longer"}},
+		{"mqtt", "mqtt", mqttKeys, "1h", "", "", 0, []string{"heater  mqtt    for nothing: it overtakes what is under way", "device.heater  power: set over MQTT without a lease"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			keys := strings.NewReplacer("%T%", c.timeout, "%MORE%", c.more).Replace(c.keys)
+			text := strings.NewReplacer("%DRIVER%", c.driver, "%KEYS%\n", keys, "%SAFETY%", c.safety).Replace(heaterFile)
+			if err := os.WriteFile(filepath.Join(".", "heater.toml"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			e, out, errOut, _ := testEnv("check", "heater.toml")
+			code := execute(t.Context(), e)
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			for _, want := range c.want {
+				if says := out.String() + errOut.String(); !strings.Contains(says, want) {
+					t.Errorf("%q is not in\n%s", want, says)
+				}
+			}
+		})
+	}
+}
