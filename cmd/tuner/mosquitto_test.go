@@ -25,11 +25,27 @@ type labBroker struct {
 	dir, port string
 }
 
-// labUsers log in with their name twice.
-var labUsers = []string{"tuner", "operator", "viewer", "stopbutton", "doser"}
+// labUsers log in with their name twice. A login is a connection, so some have several, NAME-2
+// and so on, with the same rights.
+var labUsers = []string{"tuner", "tuner-2", "tuner-3", "tuner-lab", "operator", "operator-2", "operator-3", "viewer", "viewer-2", "stopbutton", "stopbutton-2", "doser"}
+
+// doubled are the access rules with those logins.
+func doubled(rules string) string {
+	blocks := strings.Split(rules, "\nuser ")
+	for _, block := range blocks[1:] {
+		name, rest, _ := strings.Cut(block, "\n")
+		for _, login := range labUsers {
+			if strings.HasPrefix(login, name+"-") && len(login) == len(name)+2 {
+				blocks = append(blocks, login+"\n"+rest)
+			}
+		}
+	}
+	// Patterns hold for everybody, wherever they are.
+	return strings.Join(blocks, "\nuser ")
+}
 
 // startLabBroker gives nil where what it takes is not installed, which is said.
-func startLabBroker(t *testing.T) *labBroker {
+func startLabBroker(t *testing.T, change ...func(conf string) string) *labBroker {
 	t.Helper()
 	for _, tool := range []string{"mosquitto", "mosquitto_passwd", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -72,7 +88,10 @@ func startLabBroker(t *testing.T) *labBroker {
 		}
 		conf = strings.ReplaceAll(conf, from, to)
 	}
-	for name, text := range map[string]string{"mosquitto.conf": conf, "acl": readFile(t, filepath.Join(samples, "acl"))} {
+	for _, f := range change {
+		conf = f(conf)
+	}
+	for name, text := range map[string]string{"mosquitto.conf": conf, "acl": doubled(readFile(t, filepath.Join(samples, "acl")))} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -143,8 +162,7 @@ type peer struct {
 
 func (b *labBroker) peer(t *testing.T, name string, topics ...string) *peer {
 	t.Helper()
-	o := mqtt.Default()
-	o.Broker, o.CAFile, o.Username, o.PasswordFile = "tls://localhost:"+b.port, filepath.Join(b.dir, "ca.pem"), name, filepath.Join(b.dir, name+".password")
+	o := b.options(name)
 	p := &peer{}
 	var err error
 	p.Client, err = mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Subscribe: topics, Handle: func(m mqtt.Message) {
@@ -183,19 +201,21 @@ func TestSampleAccessRules(t *testing.T) {
 	awaitState(t, operator, "running")
 	awaitState(t, viewer, "running")
 
-	listener := b.peer(t, "tuner", "lab/#", "tuner/bench/oven/cmd/+")
-	watcher := b.peer(t, "operator", "tuner/#")
+	listener, commands := b.peer(t, "tuner-lab", "lab/#"), b.peer(t, "tuner-2", "tuner/bench/oven/cmd/+")
+	watcher := b.peer(t, "operator-2", "tuner/#")
 	const tree = "tuner/bench/oven/"
 	forgeries := map[string][]string{
 		"doser":      {"lab/other/ca", "lab/doser/ca/set", "lab/other/ca/confirm", tree + "status", tree + "state", tree + "cmd/pause", tree + "cmd/stop", tree + "resp/pause"},
-		"viewer":     {"lab/doser/ca", tree + "status", tree + "state", tree + "event", tree + "telemetry", tree + "resp/pause", tree + "cmd/resume", tree + "cmd/stop"},
-		"operator":   {"lab/doser/ca", "lab/doser/ca/set", tree + "status", tree + "state", tree + "event", tree + "telemetry", tree + "resp/pause"},
+		"viewer-2":   {"lab/doser/ca", tree + "status", tree + "state", tree + "event", tree + "telemetry", tree + "resp/pause", tree + "cmd/resume", tree + "cmd/stop"},
+		"operator-3": {"lab/doser/ca", "lab/doser/ca/set", tree + "status", tree + "state", tree + "event", tree + "telemetry", tree + "resp/pause"},
 		"stopbutton": {"lab/doser/ca", tree + "status", tree + "cmd/pause", tree + "cmd/reset", tree + "resp/stop"},
-		"tuner":      {"lab/doser/ca", tree + "cmd/pause"},
+		"tuner-3":    {"lab/doser/ca", "lab/doser/ca/set", tree + "cmd/pause"},
 	}
 	const mark = "forged-by-"
+	peers := map[string]*peer{}
 	for name, topics := range forgeries {
 		p := b.peer(t, name)
+		peers[name] = p
 		for _, topic := range topics {
 			// The broker acknowledges what it drops.
 			if err := p.Publish(t.Context(), mqtt.Message{Topic: topic, Payload: []byte(mark + name), QoS: 1, Retained: strings.HasSuffix(topic, "status")}); err != nil {
@@ -204,7 +224,7 @@ func TestSampleAccessRules(t *testing.T) {
 		}
 	}
 	// What is allowed gets through, after all of those.
-	if err := b.peer(t, "doser").Publish(t.Context(), mqtt.Message{Topic: "lab/doser/ca", Payload: []byte("42"), QoS: 1}); err != nil {
+	if err := peers["doser"].Publish(t.Context(), mqtt.Message{Topic: "lab/doser/ca", Payload: []byte("42"), QoS: 1}); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "the instrument's own reading", func() bool { return listener.mentions("lab/doser/ca 42") })
@@ -212,7 +232,7 @@ func TestSampleAccessRules(t *testing.T) {
 		t.Errorf("the operator's pause: %d\n%s%s", code, out, errs)
 	}
 	eventually(t, "the answer", func() bool { return watcher.mentions(tree + `resp/pause {"transaction":`) })
-	for what, p := range map[string]*peer{"lab and commands": listener, "the tuner's tree": watcher} {
+	for what, p := range map[string]*peer{"lab": listener, "commands": commands, "the tuner's tree": watcher} {
 		if p.mentions(mark) {
 			t.Errorf("%s: a forged message came through:\n%s", what, strings.Join(p.heard, "\n"))
 		}
@@ -221,7 +241,7 @@ func TestSampleAccessRules(t *testing.T) {
 		t.Errorf("the viewer's resume: %d\n%s", code, errs)
 	}
 	awaitState(t, viewer, "held, paused")
-	if err := b.peer(t, "stopbutton").Publish(t.Context(), mqtt.Message{Topic: tree + "cmd/stop", QoS: 1}); err != nil {
+	if err := b.peer(t, "stopbutton-2").Publish(t.Context(), mqtt.Message{Topic: tree + "cmd/stop", QoS: 1}); err != nil {
 		t.Error(err)
 	}
 	if code := run.exits(t); code != 4 {
@@ -229,6 +249,63 @@ func TestSampleAccessRules(t *testing.T) {
 	}
 	eventually(t, "the goodbye", func() bool { return watcher.mentions(`status {"state":"offline"`) })
 	checkStrangers(t, b)
+}
+
+// TestSampleAccessRulesPreventTakeOver: at a real Mosquitto with the samples a client that
+// gives another's identifier takes nothing over. Without use_username_as_clientid it does,
+// which shows that the test would notice.
+func TestSampleAccessRulesPreventTakeOver(t *testing.T) {
+	t.Parallel()
+	for _, prevents := range []bool{true, false} {
+		b := startLabBroker(t, func(conf string) string {
+			if prevents {
+				return conf
+			}
+			return strings.Replace(conf, "use_username_as_clientid true", "", 1)
+		})
+		if b == nil {
+			return
+		}
+		o := b.options("tuner-lab")
+		o.ClientID = "known"
+		said := make(chan string, 16)
+		victim := b.client(t, o, func(text string) { said <- text })
+		thief := b.options("viewer")
+		thief.ClientID = "known"
+		b.client(t, thief, nil)
+		taken := false
+		select {
+		case text := <-said:
+			if taken = true; !strings.Contains(text, "takes the connection over") {
+				t.Errorf("told %q", text)
+			}
+		case <-time.After(2 * time.Second):
+		}
+		if taken == prevents || prevents && !victim.Connected() {
+			t.Errorf("taken over: %v, with use_username_as_clientid: %v", taken, prevents)
+		}
+	}
+}
+
+// options are a login's.
+func (b *labBroker) options(name string) mqtt.Options {
+	o := mqtt.Default()
+	o.Broker, o.CAFile, o.Username, o.PasswordFile = "tls://localhost:"+b.port, filepath.Join(b.dir, "ca.pem"), name, filepath.Join(b.dir, name+".password")
+	return o
+}
+
+// client is one that is connected, and tells of take-overs.
+func (b *labBroker) client(t *testing.T, o mqtt.Options, tell func(string)) *mqtt.Client {
+	t.Helper()
+	c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Handle: func(mqtt.Message) {}, Tell: tell})
+	if err == nil {
+		err = c.Connect(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
 }
 
 // checkStrangers: without the right password, or without TLS, nobody is let in.
