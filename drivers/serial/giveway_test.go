@@ -190,3 +190,23 @@ func TestSafeConnectsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestDoseGivesWay: a dose that runs is asked about again and again; the safe value does not
+// wait for its end. What was given of it is not known.
+func TestDoseGivesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pump := &circuit{kind: "PMP", value: "3.00", runs: time.Hour}
+		dev := onCircuit(t, "ezo-pump", pump)
+		began := time.Now()
+		err := overtakenAfter(5*time.Second, func(ctx context.Context) error {
+			_, err := giveIn(ctx, dev, "dose", 3)
+			return err
+		})
+		if !errors.Is(err, drivers.ErrOvertaken) || errors.Is(err, drivers.ErrNotSent) || time.Since(began) > 5*time.Second+dev.opt.ReplyTimeout {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		if _, err := dev.Write(t.Context(), drivers.Setpoints{Release: []string{"dose"}, Safe: true}); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+}

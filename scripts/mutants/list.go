@@ -85,7 +85,7 @@ var mutants = []mutant{
 	{13, "safe-refused", "loop/makesafe.go", "(a.refused == nil || !a.refusedSafe)", "a.refused == nil", "./loop", "TestTripOvertakes"},
 	{13, "safe-dead", "loop/makesafe.go", "k.act != nil && k.open && free", "k.act != nil && k.open && k.dead == nil && free", "./loop", "TestTripOvertakes"},
 	{13, "safe-unread", "loop/makesafe.go", "k.act != nil && k.open && free", "k.act != nil && k.open && !k.mend.unread && free", "./loop", "TestTripOvertakes"},
-	{13, "safe-revoked", "loop/link.go", "!final && l.orders.Load() != orders", "l.orders.Load() != orders", "./loop", "TestTripIsNotRevoked"},
+	{13, "safe-revoked", "loop/link.go", "!final && l.orders.Load() != orders", "!(final && false) && l.orders.Load() != orders", "./loop", "TestTripIsNotRevoked"},
 	{13, "safe-stall", "loop/aim.go", "} else if l.tooLate() {", "}\n\tif l.tooLate() {", "./loop", "TestTripLeavesAfterAStall"},
 	{13, "safe-disk", "loop/plan/limits.go", "StaleFalls: s.StaleFalls,\n", "StaleFalls: s.StaleFalls, DurableWait: 1e9,\n", "./loop", "TestTripDoesNotWaitForTheDisk"},
 	{13, "safe-dose", "loop/makesafe.go", "g.cancel(drivers.ErrOvertaken)", "_ = g", "./loop", "TestTripOvertakesADose"},
