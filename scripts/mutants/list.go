@@ -80,7 +80,7 @@ var mutants = []mutant{
 	{31, "shutdown", "loop/rest.go", "l.ask(safety.CommandHurry)", "", "./loop", "TestShutdownIsHurriedWhenSlow"},
 
 	// The gates before a safe value, each closed again (loop/makesafe.go).
-	{13, "safe-flight", "loop/makesafe.go", "k.calls.overtake()\n", "", "./loop", "TestTripOvertakes"},
+	{13, "safe-flight", "loop/makesafe.go", "k.calls.overtake()\n", "_ = k\n", "./loop", "TestTripOvertakes"},
 	{13, "safe-gate", "loop/guard.go", "CanMakeSafe: l.canMakeSafe(i), ", "", "./loop", "TestTripOvertakes"},
 	{13, "safe-refused", "loop/makesafe.go", "(a.refused == nil || !a.refusedSafe)", "a.refused == nil", "./loop", "TestTripOvertakes"},
 	{13, "safe-dead", "loop/makesafe.go", "k.act != nil && k.open && free", "k.act != nil && k.open && k.dead == nil && free", "./loop", "TestTripOvertakes"},
