@@ -77,7 +77,7 @@ file cannot be used, and no run has left a copy.`,
 
 // safeWiring reads the file, or what the last run went by where it cannot be used.
 func (e *env) safeWiring(path string) (*wiring, error) {
-	w, err := loadWiring(path, e.executable)
+	w, err := loadUnbounded(path, e.executable)
 	if err == nil {
 		return w, nil
 	}

@@ -53,6 +53,19 @@ type note struct {
 // loadWiring reads a configuration and wires it. The error is an *configs.Error
 // with every problem of the file, the drivers' included.
 func loadWiring(path, executable string) (*wiring, error) {
+	w, err := loadUnbounded(path, executable)
+	if err == nil {
+		err = configs.NewError(w.safeWaits()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// loadUnbounded is loadWiring for who makes safe: slow requests are no reason not to. What a
+// journal has recorded is not held to them either.
+func loadUnbounded(path, executable string) (*wiring, error) {
 	cfg, err := configs.Load(path, knownPolicies())
 	return wire(cfg, err, executable)
 }
@@ -81,7 +94,6 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	add(w.wirePolicy()...)
 	add(w.wirePlant()...)
 	add(w.wireMQTT()...)
-	add(w.safeWaits()...)
 	if len(problems) == 0 {
 		add(w.tryFormulas()...)
 	}
