@@ -78,7 +78,7 @@ func (l *Loop) recommend(then func()) {
 		return
 	}
 	p := l.deps.Policy
-	l.desk.post(l.mishaps.lane, func() func() {
+	l.post(l.mishaps.lane, func() func() {
 		var rec policy.Recommendation
 		err := isolated(func() (err error) { rec, err = p.Recommend(); return err })
 		return func() {

@@ -328,9 +328,9 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 		l.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
 			// The first of those that wait asks for the stop: the others are in the
 			// loop's hands already.
-			l.desk.(*realDesk).mail.add(func() { panel.AskStop() }, false)
+			l.pool.Put(func() { panel.AskStop() })
 			for range 10_000 {
-				l.desk.(*realDesk).mail.add(func() { ran++ }, false)
+				l.pool.Put(func() { ran++ })
 			}
 		}
 		l.deps.Watch.Event = func(e journal.Event) {

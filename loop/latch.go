@@ -134,7 +134,7 @@ func (l *Loop) keep() {
 	}
 	l.keeping = true
 	l.failpoint("control-changed")
-	l.desk.post(laneControl, func() func() {
+	l.post(laneControl, func() func() {
 		err := l.onDisk("control state", func() error { return l.deps.Control.Write(state) })
 		return func() {
 			l.keeping = false
@@ -176,7 +176,7 @@ func (l *Loop) markLatch(state *journal.ControlState) {
 	if latched && !l.marked {
 		l.marks++
 		n := l.marks
-		l.desk.post(laneMark, func() func() {
+		l.post(laneMark, func() func() {
 			err := l.deps.Control.MarkAhead(n)
 			return func() {
 				if err != nil {

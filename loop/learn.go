@@ -54,7 +54,7 @@ func (l *Loop) achieved() []float64 {
 func (l *Loop) learn(observations []policy.Observation, then func()) {
 	showProgress := l.deps.Watch.Progress != nil
 	p := l.deps.Policy
-	l.desk.post(l.mishaps.lane, func() func() {
+	l.post(l.mishaps.lane, func() func() {
 		bound := math.NaN()
 		var rec policy.Recommendation
 		recErr := policy.ErrNoData

@@ -98,17 +98,17 @@ func (k *link) lapses() bool {
 func (l *Loop) openLink(k *link, done func(error)) {
 	if s, ok := k.dev.(drivers.Listener); ok {
 		s.Listen(func(r drivers.Reading) {
-			if !l.desk.put(func() { k.heard = l.now(); l.handleReading(k, r, r.At) }) {
+			if !l.pool.Put(func() { k.heard = l.now(); l.handleReading(k, r, r.At) }) {
 				l.droppedReadings.Add(1)
 			}
 		})
 	}
 	if s, ok := k.dev.(drivers.Teller); ok {
 		s.Tell(func(text string) {
-			l.desk.put(func() { l.event("warn", "device", fmt.Sprintf("device %q: %s", k.name, text)) })
+			l.pool.Put(func() { l.event("warn", "device", fmt.Sprintf("device %q: %s", k.name, text)) })
 		})
 	}
-	l.desk.post(k.lane, func() func() {
+	l.post(k.lane, func() func() {
 		channels, err := k.dev.Open(l.deviceCtx)
 		return func() {
 			if err != nil {
@@ -131,7 +131,7 @@ func (l *Loop) poll(k *link, channels []string) {
 	k.reading = true
 	asked := l.now()
 	ctx := k.calls.context(l.deviceCtx)
-	l.desk.post(k.lane, func() func() {
+	l.post(k.lane, func() func() {
 		r, err := k.dev.Read(ctx, channels)
 		return func() {
 			k.reading = false
@@ -165,7 +165,7 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 	k.flight = f
 	orders, final := l.orders.Load(), l.final()
 	ctx := k.calls.context(l.deviceCtx)
-	l.desk.post(k.lane, func() func() {
+	l.post(k.lane, func() func() {
 		asked := l.deps.Clock.Now()
 		if ctx.Err() != nil || !final && l.orders.Load() != orders {
 			return func() { k.landed(f); done(asked, errRevoked) }
@@ -218,7 +218,7 @@ func (l *Loop) deviceError(k *link, doing string, err error) {
 // revive reopens a dead device once and brings it to its own safe state.
 func (l *Loop) revive(k *link, done func(error)) {
 	ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
-	l.desk.post(k.lane, func() func() {
+	l.post(k.lane, func() func() {
 		defer cancel()
 		err := reviveDevice(ctx, k)
 		return func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -49,7 +50,7 @@ func (p phase) String() string {
 type Loop struct {
 	opt       plan.Options
 	deps      Deps
-	desk      desk
+	pool      *worker.Pool
 	statistic plan.Statistic
 
 	// deviceCtx outlives the caller's context, so that the actuators can be
@@ -190,9 +191,9 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 		return nil, err
 	}
 	if o.Mode == plan.Simulate {
-		l.desk = &virtualDesk{}
+		l.pool = worker.NewVirtual()
 	} else {
-		l.desk = newRealDesk()
+		l.pool = worker.New()
 	}
 	return l, nil
 }
@@ -219,7 +220,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.policyCtx, l.cancelPolicy = context.WithCancel(ctx)
 	defer l.cancelPolicy()
 	defer l.deps.Panel.End()
-	defer l.desk.close()
+	defer l.pool.Close(closeTimeout)
 	if l.opt.Mode == plan.Live {
 		asleep := make(chan struct{})
 		defer close(asleep)
@@ -232,19 +233,19 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.takeUp()
 	l.startTrace()
 	l.openAll()
-	if d, ok := l.desk.(*virtualDesk); ok {
-		l.runVirtual(ctx, d)
+	if l.opt.Mode == plan.Simulate {
+		l.runVirtual(ctx)
 	} else {
-		l.runReal(ctx, l.desk.(*realDesk))
+		l.runReal(ctx)
 	}
 	return l.finished(ctx)
 }
 
 // runVirtual advances the clock tick by tick, with all jobs done in between.
-func (l *Loop) runVirtual(ctx context.Context, d *virtualDesk) {
+func (l *Loop) runVirtual(ctx context.Context) {
 	clock := l.deps.Clock.(*VirtualClock)
 	for {
-		d.drain()
+		l.drain()
 		if l.phase == closed {
 			return
 		}
@@ -256,9 +257,40 @@ func (l *Loop) runVirtual(ctx context.Context, d *virtualDesk) {
 	}
 }
 
+// drain handles results until no job is left.
+func (l *Loop) drain() {
+	for {
+		results := l.pool.Take()
+		if len(results) == 0 {
+			return
+		}
+		for _, r := range results {
+			l.handle(r)
+		}
+	}
+}
+
+// handle takes in what a job has brought.
+func (l *Loop) handle(r worker.Result) {
+	switch v := r.Value.(type) {
+	case func():
+		v()
+	}
+}
+
+// post has a job run on a lane; what the job returns runs on the loop's goroutine.
+func (l *Loop) post(lane int, job func() func()) {
+	l.pool.Post(lane, func() any {
+		if then := job(); then != nil {
+			return then
+		}
+		return nil
+	})
+}
+
 // runReal waits for ticks and for what lanes and devices send. Ticks that were
 // missed are not made up for: safety.Step measures the time that passed.
-func (l *Loop) runReal(ctx context.Context, d *realDesk) {
+func (l *Loop) runReal(ctx context.Context) {
 	ticker := time.NewTicker(l.opt.Tick)
 	defer ticker.Stop()
 	interrupted := ctx.Done()
@@ -267,10 +299,10 @@ func (l *Loop) runReal(ctx context.Context, d *realDesk) {
 		case <-interrupted:
 			interrupted = nil
 			l.interrupt()
-		case <-d.mail.bell:
-			for _, f := range d.mail.take() {
+		case <-l.pool.Ready():
+			for _, r := range l.pool.Take() {
 				l.stopIfAsked()
-				f()
+				l.handle(r)
 			}
 		case <-l.deps.Panel.Rings():
 			l.stopIfAsked()

@@ -405,7 +405,7 @@ func TestWatchdogOvertakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.desk.close()
+		defer l.pool.Close(closeTimeout)
 		l.deviceCtx = t.Context()
 		dev.write = func(ctx context.Context, _ drivers.Setpoints) error { return hang(ctx, time.Hour) }
 		l.write(l.links[0], drivers.Setpoints{Values: map[string]float64{"a": 8}}, func(time.Time, error) {})

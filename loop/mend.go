@@ -199,7 +199,7 @@ func (l *Loop) ping(k *link, now time.Time) {
 	}
 	k.reading, k.mend.pinged = true, now
 	ctx := k.calls.context(l.deviceCtx)
-	l.desk.post(k.lane, func() func() {
+	l.post(k.lane, func() func() {
 		_, err := k.dev.Read(ctx, k.quiet)
 		return func() {
 			k.reading = false
@@ -219,7 +219,7 @@ func (l *Loop) ping(k *link, now time.Time) {
 func (l *Loop) reopen(k *link) {
 	k.mend.opening = true
 	ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
-	l.desk.post(k.lane, func() func() {
+	l.post(k.lane, func() func() {
 		defer cancel()
 		closing := k.dev.Close()
 		channels, err := k.dev.Open(ctx)

@@ -123,7 +123,7 @@ func (l *Loop) rebuild() {
 	mine, lane := m.asked, m.lane
 	// What was learnt last must be in the record first.
 	l.record("what was learnt", func(*journal.Journal) error { return nil }, func() {
-		l.desk.post(lane, func() func() {
+		l.post(lane, func() func() {
 			var p policy.Policy
 			err := isolated(func() (err error) { p, err = l.deps.Rebuild(l.policyCtx); return err })
 			return func() {

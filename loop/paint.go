@@ -31,7 +31,7 @@ func (l *Loop) paint(now time.Time) {
 	}
 	w.busy, w.steps = true, l.steps
 	watch := l.deps.stopwatch()
-	l.desk.post(lanePolicy, func() func() {
+	l.post(lanePolicy, func() func() {
 		begun := watch.Now()
 		picture, err := l.draw()
 		took := watch.Now().Sub(begun)

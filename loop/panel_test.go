@@ -143,7 +143,7 @@ func TestCommandIsDurableBeforeItActs(t *testing.T) {
 		go func() { _, err := l.run(context.Background()); ended <- err }()
 		time.Sleep(3 * time.Second)
 		hang := make(chan struct{})
-		l.desk.post(laneJournal, func() func() { <-hang; return nil })
+		l.post(laneJournal, func() func() { <-hang; return nil })
 		answer := make(chan control.Response, 1)
 		go func() { answer <- ask(tr.deps.Panel, "pause") }()
 		synctest.Wait()
@@ -189,7 +189,7 @@ func TestStopOvertakesCommands(t *testing.T) {
 		go func() { _, err := l.run(context.Background()); ended <- err }()
 		time.Sleep(3 * time.Second)
 		hang := make(chan struct{})
-		l.desk.post(laneJournal, func() func() { <-hang; return nil })
+		l.post(laneJournal, func() func() { <-hang; return nil })
 		var mu sync.Mutex
 		codes := map[string]int{}
 		var all sync.WaitGroup
@@ -271,7 +271,7 @@ func TestRefusalsBeyondTheEnd(t *testing.T) {
 		}
 		l.deps.Watch.Event = func(e journal.Event) {
 			if e.Kind == "shutdown" {
-				l.desk.post(laneJournal, func() func() { time.Sleep(time.Second); return nil })
+				l.post(laneJournal, func() func() { time.Sleep(time.Second); return nil })
 			}
 		}
 		over := make(chan struct{})

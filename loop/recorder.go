@@ -94,7 +94,7 @@ func (l *Loop) writeNext() {
 	}
 	r.writing, r.since = true, l.now()
 	first := r.queue[0]
-	l.desk.post(laneJournal, func() func() {
+	l.post(laneJournal, func() func() {
 		err := l.onDisk("record", func() error { return first.write(l.deps.Journal) })
 		heard := l.hearOfJournal()
 		return func() {

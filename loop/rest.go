@@ -219,7 +219,7 @@ func (l *Loop) closeAll() {
 		}
 	}
 	for _, k := range l.links {
-		l.desk.post(k.lane, func() func() {
+		l.post(k.lane, func() func() {
 			err := k.dev.Close()
 			return func() {
 				if err != nil {
@@ -230,7 +230,7 @@ func (l *Loop) closeAll() {
 		})
 	}
 	if l.result.HasFound {
-		l.desk.post(l.mishaps.lane, func() func() { return done })
+		l.post(l.mishaps.lane, func() func() { return done })
 		return
 	}
 	l.recommend(done)

@@ -32,7 +32,7 @@ func (l *Loop) watchSpace(now time.Time) {
 		return
 	}
 	s.asking, s.asked = true, now
-	l.desk.post(laneSpace, func() func() {
+	l.post(laneSpace, func() func() {
 		free, err := l.deps.Space()
 		return func() {
 			s.asking = false

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -134,12 +135,11 @@ func TestTimeIsKept(t *testing.T) {
 	l.deps.Control = tr.control(t, filepath.Join(t.TempDir(), "rig.control"))
 	defer l.deps.Control.Close()
 	l.limits.Doses, l.start = nil, tr.clock.Now()
-	desk := &virtualDesk{}
-	l.desk, l.kept = desk, tr.clock.Now()
+	l.pool, l.kept = worker.NewVirtual(), tr.clock.Now()
 	for range 3600 {
 		tr.clock.Advance(time.Second)
 		l.keepTime(tr.clock.Now())
-		desk.drain()
+		l.drain()
 	}
 	if g := l.deps.Control.State().Generation; g != 12 {
 		t.Errorf("written %d times in an hour, want every %v", g, keepEvery)

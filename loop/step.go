@@ -109,7 +109,7 @@ func (l *Loop) decide() {
 	m.asked++
 	m.waiting = true
 	mine, p := m.asked, l.deps.Policy
-	l.desk.post(m.lane, func() func() {
+	l.post(m.lane, func() func() {
 		a := l.propose(p)
 		return func() {
 			if m.asked != mine {

@@ -54,7 +54,7 @@ func (l *Loop) haltAll(limit time.Duration) {
 			continue
 		}
 		k.calls.overtake()
-		l.desk.post(k.lane, func() func() {
+		l.post(k.lane, func() func() {
 			ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
 			defer cancel()
 			err := k.act.Halt(ctx)

@@ -49,7 +49,7 @@ func (l *Loop) lookAtJournal() {
 		return
 	}
 	w.looking = true
-	l.desk.post(laneJournal, func() func() {
+	l.post(laneJournal, func() func() {
 		_ = l.deps.Journal.Look() // what it could not put right, Held says
 		heard := l.hearOfJournal()
 		return func() {
@@ -90,7 +90,7 @@ func (l *Loop) lookAtControl() {
 		return
 	}
 	w.lookingControl = true
-	l.desk.post(laneControl, func() func() {
+	l.post(laneControl, func() func() {
 		found, err := l.deps.Control.Look()
 		return func() {
 			w.lookingControl = false

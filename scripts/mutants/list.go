@@ -76,7 +76,7 @@ var mutants = []mutant{
 	{28, "config", "configs/validate.go", "k.safety()", "", "./configs", "TestBadSafetySections"},
 	{28, "contradiction", "configs/validate_safety.go", "k.neverTogether()\n", "", "./configs", "TestBadSafetySections"},
 	{29, "bypass", "safety/causes.go", "if now < b.Until && b.Rule.Bypassable() {", "if b.Rule.Bypassable() {", "./safety", "TestBypassExpires"},
-	{30, "stop", "loop/loop.go", "l.stopIfAsked()\n\t\t\t\tf()", "f()", "./loop", "TestStopOvertakesTheQueue"},
+	{30, "stop", "loop/loop.go", "l.stopIfAsked()\n\t\t\t\tl.handle(r)", "l.handle(r)", "./loop", "TestStopOvertakesTheQueue"},
 	{31, "shutdown", "loop/rest.go", "l.ask(safety.CommandHurry)", "", "./loop", "TestShutdownIsHurriedWhenSlow"},
 
 	// The gates before a safe value, each closed again (loop/makesafe.go).

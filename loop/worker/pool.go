@@ -1,0 +1,180 @@
+package worker
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Ticket names a posted job; 0 names none.
+type Ticket uint64
+
+// Result is what a job returned, or with Ticket 0 what Put handed over.
+type Result struct {
+	Ticket Ticket
+	Value  any
+}
+
+// Pool runs jobs on lanes. Take belongs to the goroutine that owns the pool; Post and Put
+// may be called from any, but in virtual time there is one only.
+type Pool struct {
+	virtual bool
+	last    atomic.Uint64
+	results *mailbox[Result]
+
+	// queue is the virtual pool's jobs, in posting order.
+	queue []posted
+	// lanes are the real pool's goroutines.
+	mu    sync.Mutex
+	lanes map[int]*lane
+}
+
+type posted struct {
+	ticket Ticket
+	job    func() any
+}
+
+// New returns a pool with a goroutine for each lane that is used.
+func New() *Pool { return &Pool{results: newMailbox[Result](), lanes: map[int]*lane{}} }
+
+// NewVirtual returns a pool without goroutines, whose Take runs the jobs.
+func NewVirtual() *Pool { return &Pool{virtual: true, results: newMailbox[Result]()} }
+
+// Post queues job on a lane. A job that returns nil gives no result.
+func (p *Pool) Post(n int, job func() any) Ticket {
+	j := posted{Ticket(p.last.Add(1)), job}
+	if p.virtual {
+		p.queue = append(p.queue, j)
+		return j.ticket
+	}
+	p.mu.Lock()
+	ln := p.lanes[n]
+	if ln == nil {
+		ln = &lane{jobs: newMailbox[posted](), stop: make(chan struct{}), done: make(chan struct{})}
+		p.lanes[n] = ln
+		go ln.work(p.results)
+	}
+	p.mu.Unlock()
+	ln.jobs.add(j)
+	return j.ticket
+}
+
+// handedOverMax bounds what Put may leave waiting. A tick handles thousands; more than
+// this waiting means that readings come faster than they can be used.
+const handedOverMax = 8192
+
+// Put hands v to the owner without waiting. It reports false, and forgets v, if too much
+// waits already. In virtual time v takes its turn among the posted jobs.
+func (p *Pool) Put(v any) bool {
+	if p.virtual {
+		p.queue = append(p.queue, posted{job: func() any { return v }})
+		return true
+	}
+	return p.results.addUpTo(Result{Value: v}, handedOverMax)
+}
+
+// Ready has a token while results wait; it is for one receiver. A virtual pool never has
+// one.
+func (p *Pool) Ready() <-chan struct{} { return p.results.bell }
+
+// Take gives what waits, in order. A virtual pool runs jobs until one has a result and
+// gives that alone, so that what it leads to is posted before the next job runs; nil:
+// nothing is left.
+func (p *Pool) Take() []Result {
+	if !p.virtual {
+		return p.results.take()
+	}
+	for len(p.queue) > 0 {
+		j := p.queue[0]
+		p.queue = p.queue[1:]
+		if v := j.job(); v != nil {
+			return []Result{{j.ticket, v}}
+		}
+	}
+	return nil
+}
+
+// Close ends the lanes once their queued jobs are done, and waits for that, but not for
+// longer than limit: a job may hang.
+func (p *Pool) Close(limit time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, ln := range p.lanes {
+		close(ln.stop)
+	}
+	over := time.After(limit)
+	for _, ln := range p.lanes {
+		select {
+		case <-ln.done:
+		case <-over:
+			return
+		}
+	}
+}
+
+// lane is a goroutine with a queue of jobs.
+type lane struct {
+	jobs *mailbox[posted]
+	stop chan struct{}
+	done chan struct{}
+}
+
+// work runs jobs until the lane is stopped and its queue is empty.
+func (ln *lane) work(results *mailbox[Result]) {
+	defer close(ln.done)
+	for {
+		ln.runAll(results)
+		select {
+		case <-ln.jobs.bell:
+		case <-ln.stop:
+			ln.runAll(results)
+			return
+		}
+	}
+}
+
+func (ln *lane) runAll(results *mailbox[Result]) {
+	for _, j := range ln.jobs.take() {
+		if v := j.job(); v != nil {
+			results.add(Result{j.ticket, v})
+		}
+	}
+}
+
+// mailbox is a queue from many goroutines to one.
+type mailbox[T any] struct {
+	mu    sync.Mutex
+	queue []T
+	// bell has a token while the queue is not empty.
+	bell chan struct{}
+}
+
+func newMailbox[T any]() *mailbox[T] { return &mailbox[T]{bell: make(chan struct{}, 1)} }
+
+func (m *mailbox[T]) add(v T) { m.addUpTo(v, math.MaxInt) }
+
+// addUpTo adds v unless limit wait already.
+func (m *mailbox[T]) addUpTo(v T, limit int) bool {
+	m.mu.Lock()
+	if len(m.queue) >= limit {
+		m.mu.Unlock()
+		return false
+	}
+	m.queue = append(m.queue, v)
+	m.mu.Unlock()
+	select {
+	case m.bell <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// take empties the box.
+func (m *mailbox[T]) take() []T {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	q := m.queue
+	m.queue = nil
+	return q
+}
