@@ -11,7 +11,6 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -211,14 +210,12 @@ func (l *Loop) endRefused() {
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
 	l.startedAt = l.startSetting()
-	switch starter, ok := l.deps.Policy.(policy.Starter); {
+	switch ok := l.advisor.TakesStart(); {
 	case l.deps.Past != nil && l.deps.Past.Start != nil:
 		l.startedAt = l.deps.Past.Start
 	case l.deps.Past == nil && (ok || l.opt.Verify.Pairs > 0):
 		l.event("info", journal.EventStart, replay.FormatStart(l.startedAt))
-		if ok {
-			starter.SetStart(l.startedAt)
-		}
+		l.advisor.SetStart(l.startedAt)
 	}
 	l.known.Add(l.startSetting())
 	// What the sessions before drove is this one's to bring to rest, also if it writes

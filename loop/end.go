@@ -8,6 +8,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 
+	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/control"
 )
 
@@ -31,7 +32,7 @@ func (l *Loop) fail(err error) {
 		l.faults.Add(safety.RulePolicy, 0)
 	}
 	l.ask(safety.CommandFail)
-	l.cancelPolicy()
+	l.advisor.Stop()
 	l.abandonStep("fault: " + err.Error())
 	l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 }
@@ -63,33 +64,34 @@ func (l *Loop) finish(reason string) {
 	l.reason = reason
 	l.event("info", "stop", "stop condition reached: "+reason)
 	l.enter(concluding)
-	l.recommend(func() {
-		if l.phase == concluding {
-			l.verify()
-		}
-	})
+	l.recommend()
 }
 
-// recommend asks the policy what it can defend best; then runs in any case.
-func (l *Loop) recommend(then func()) {
-	if l.mishaps.broken {
+// recommend asks the policy for the best setting by its lower bound; recommended follows
+// in any case.
+func (l *Loop) recommend() {
+	if l.advisor.Broken() {
 		l.event("warn", "recommend", "the policy has failed: there is no recommendation")
-		then()
+		l.recommended(advisor.Recommended{Err: policy.ErrNoData})
 		return
 	}
-	p := l.deps.Policy
-	l.post(l.mishaps.lane, func() func() {
-		var rec policy.Recommendation
-		err := isolated(func() (err error) { rec, err = p.Recommend(); return err })
-		return func() {
-			if err == nil {
-				l.result.Found, l.result.HasFound = l.inUsersSense(rec), true
-			} else if !errors.Is(err, policy.ErrNoData) {
-				l.event("warn", "recommend", err.Error())
-			}
-			then()
-		}
-	})
+	l.advisor.Recommend()
+}
+
+// recommended goes on to the comparison with the starting setting, or lets a run that
+// closes end.
+func (l *Loop) recommended(a advisor.Recommended) {
+	if a.Err == nil {
+		l.result.Found, l.result.HasFound = l.inUsersSense(a.Found), true
+	} else if !errors.Is(a.Err, policy.ErrNoData) {
+		l.event("warn", "recommend", a.Err.Error())
+	}
+	switch l.phase {
+	case concluding:
+		l.verify()
+	case closing:
+		l.oneClosed()
+	}
 }
 
 // inUsersSense turns the sign back where the user minimises; a lower bound of

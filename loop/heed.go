@@ -130,7 +130,7 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 	}
 	why := fmt.Errorf("%w: %s: %s", ErrSafety, modeWords[mode], l.story())
 	if l.faults.Has(safety.RulePolicy) {
-		why = fmt.Errorf("%w: %w", why, l.mishaps.last)
+		why = fmt.Errorf("%w: %w", why, l.advisor.Last())
 	}
 	if stays {
 		l.forgive()

@@ -2,8 +2,9 @@ package loop
 
 import (
 	"errors"
-	"fmt"
 	"math"
+
+	"github.com/labtuner/tuner/loop/advisor"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
@@ -50,38 +51,21 @@ func (l *Loop) achieved() []float64 {
 	return x
 }
 
-// learn teaches the policy on its lane; then runs on the loop's goroutine.
-func (l *Loop) learn(observations []policy.Observation, then func()) {
-	showProgress := l.deps.Watch.Progress != nil
-	p := l.deps.Policy
-	l.post(l.mishaps.lane, func() func() {
-		bound := math.NaN()
-		var rec policy.Recommendation
-		recErr := policy.ErrNoData
-		var size policy.Size
-		err := isolated(func() error {
-			if err := observeAll(p, observations); err != nil {
-				return err
-			}
-			size = sizeOf(p)
-			if rec, recErr = p.Recommend(); showProgress && recErr == nil {
-				bound = rec.LowerBound
-			}
-			return nil
-		})
-		return func() {
-			if err != nil && !l.failed(err) {
-				return
-			}
-			l.meterModel(size)
-			l.progress.LowerBound = l.opt.Sense(bound)
-			if recErr == nil {
-				best := l.inUsersSense(rec)
-				l.best = &best
-			}
-			then()
-		}
-	})
+// learnt takes in what the policy makes of a step, and goes on with the next one.
+func (l *Loop) learnt(a advisor.Learnt) {
+	if a.Err != nil && !l.failed(a.Err) {
+		return
+	}
+	l.meterModel(a.Size)
+	l.progress.LowerBound = math.NaN()
+	if a.Best != nil {
+		best := l.inUsersSense(*a.Best)
+		l.best = &best
+		l.progress.LowerBound = best.LowerBound
+	}
+	if l.phase == concluding {
+		l.afterStep()
+	}
 }
 
 // tellFits tells of hyperparameter fits that came to nothing: those before them stay.
@@ -94,16 +78,6 @@ func (l *Loop) tellFits(p policy.Proposal) {
 	if err != nil {
 		l.event("warn", "fit", err.Error())
 	}
-}
-
-// observeAll runs on the policy's lane.
-func observeAll(p policy.Policy, observations []policy.Observation) error {
-	for _, o := range observations {
-		if err := p.Observe(o); err != nil {
-			return fmt.Errorf("learn step %d: %w", o.Step, err)
-		}
-	}
-	return nil
 }
 
 // failpoint tells a test where the loop is.

@@ -13,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 
+	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/control"
 
 	"github.com/labtuner/tuner/loop/trace"
@@ -54,10 +55,8 @@ type Loop struct {
 	statistic plan.Statistic
 
 	// deviceCtx outlives the caller's context, so that the actuators can be
-	// brought to rest; policyCtx ends with it.
-	deviceCtx    context.Context
-	policyCtx    context.Context
-	cancelPolicy context.CancelFunc
+	// brought to rest.
+	deviceCtx context.Context
 
 	start time.Time
 	phase phase
@@ -112,7 +111,7 @@ type Loop struct {
 	waited   time.Duration
 	toldWait bool
 	kept     time.Time
-	mishaps  mishaps
+	advisor  *advisor.Advisor
 	// bootedFrom is what the safety layer was; trace records what it does, nil where
 	// nothing is driven.
 	bootedFrom safety.Saved
@@ -133,13 +132,13 @@ type Loop struct {
 	verifying verifying
 	proposed  bool
 	rests     []*restJob
+	// closingParts counts the devices that are being closed, and the policy that may still answer.
+	closingParts int
 	// spell and fallen say how the run waits for an instrument that is out of order.
 	spell  spell
 	fallen fallenState
 	// giving are the doses on their way.
 	giving []*giving
-	// painting is what is known of the pictures that are drawn for those who watch.
-	painting painting
 	// recorder queues what is to be recorded; space is that on the disk, files where the
 	// record is.
 	recorder recorder
@@ -183,7 +182,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{opt: o, deps: d, statistic: statistic, links: newLinks(d.Devices), board: newBoard(&o),
-		ledger: plan.NewLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now(), mishaps: mishaps{lane: lanePolicy}}
+		ledger: plan.NewLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now()}
 	if l.limits, err = plan.SafetyLimits(&l.opt, l.start.Round(0)); err != nil {
 		return nil, fmt.Errorf("%w: %w", plan.ErrOptions, err)
 	}
@@ -195,6 +194,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	} else {
 		l.pool = worker.New()
 	}
+	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(l.links), l.advice())
 	return l, nil
 }
 
@@ -217,8 +217,8 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	deviceCtx, cancelDevices := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelDevices()
 	l.deviceCtx = deviceCtx
-	l.policyCtx, l.cancelPolicy = context.WithCancel(ctx)
-	defer l.cancelPolicy()
+	l.advisor.Begin(ctx)
+	defer l.advisor.Stop()
 	defer l.deps.Panel.End()
 	defer l.pool.Close(closeTimeout)
 	if l.opt.Mode == plan.Live {
@@ -272,10 +272,45 @@ func (l *Loop) drain() {
 
 // handle takes in what a job has brought.
 func (l *Loop) handle(r worker.Result) {
-	switch v := r.Value.(type) {
-	case func():
-		v()
+	if then, ok := r.Value.(func()); ok {
+		then()
+		return
 	}
+	if e, mine := l.advisor.Handle(r); mine {
+		l.advised(e)
+	}
+}
+
+// advised follows what the policy has answered.
+func (l *Loop) advised(e any) {
+	switch e := e.(type) {
+	case advisor.Decided:
+		if l.phase != choosing {
+			l.advisor.Keep(e)
+			return
+		}
+		l.decided(e)
+	case advisor.Learnt:
+		l.learnt(e)
+	case advisor.Recommended:
+		l.recommended(e)
+	case advisor.Rebuilt:
+		l.rebuilt(e.Err)
+	case advisor.Drawn:
+		l.drawn(e)
+	case advisor.Flushed:
+		l.oneClosed()
+	}
+}
+
+// advice says how the policy is asked. In a simulation a decision's length is its work
+// units alone; else the deadline cuts it at a unit boundary.
+func (l *Loop) advice() advisor.Options {
+	o := advisor.Options{Deadline: l.opt.Deadline, Rebuild: l.deps.Rebuild, Clock: l.deps.Clock, Stopwatch: l.deps.stopwatch()}
+	if l.opt.Mode == plan.Simulate {
+		o.Deadline = 0
+	}
+	return o
 }
 
 // post has a job run on a lane; what the job returns runs on the loop's goroutine.
@@ -367,7 +402,7 @@ func (l *Loop) tick() {
 			l.enter(closed)
 		}
 	}
-	l.paint(now)
+	l.draw(now)
 	l.tellProgress(now)
 	l.publish(now)
 }

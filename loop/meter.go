@@ -45,14 +45,6 @@ func (l *Loop) meterModel(size policy.Size) {
 	}
 }
 
-// sizeOf asks a policy for its model's size, on the policy's lane.
-func sizeOf(p policy.Policy) (s policy.Size) {
-	if sized, ok := p.(policy.Sizer); ok {
-		s = sized.Size()
-	}
-	return s
-}
-
 func (l *Loop) meterFit(p policy.Proposal) {
 	if told := l.deps.Watch.Meter.Fit; told != nil {
 		if p.Fit != nil {

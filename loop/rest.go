@@ -32,7 +32,7 @@ type restJob struct {
 // rest brings every actuator to the state that pick chooses, and confirms it. A
 // device that has failed is reopened once and brought to its own safe state.
 func (l *Loop) rest(pick func(*plan.Variable) plan.RestState) {
-	l.cancelPolicy()
+	l.advisor.Stop()
 	l.tellLeft()
 	l.enter(resting)
 	l.rests = nil
@@ -212,12 +212,7 @@ func (l *Loop) rested() {
 func (l *Loop) closeAll() {
 	l.enter(closing)
 	l.saveTrace()
-	waiting := len(l.links) + 1
-	done := func() {
-		if waiting--; waiting == 0 {
-			l.awaitJournal()
-		}
-	}
+	l.closingParts = len(l.links) + 1
 	for _, k := range l.links {
 		l.post(k.lane, func() func() {
 			err := k.dev.Close()
@@ -225,15 +220,22 @@ func (l *Loop) closeAll() {
 				if err != nil {
 					l.event("warn", "close", fmt.Sprintf("device %q: %v", k.name, err))
 				}
-				done()
+				l.oneClosed()
 			}
 		})
 	}
 	if l.result.HasFound {
-		l.post(l.mishaps.lane, func() func() { return done })
+		l.advisor.Flush()
 		return
 	}
-	l.recommend(done)
+	l.recommend()
+}
+
+// oneClosed notes that a device has been closed, or that the policy has answered.
+func (l *Loop) oneClosed() {
+	if l.closingParts--; l.closingParts == 0 {
+		l.awaitJournal()
+	}
 }
 
 // awaitJournal ends the run once everything that was recorded has been written and

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 
+	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/control"
 )
 
@@ -81,86 +81,39 @@ func (l *Loop) stopReason() string {
 	return ""
 }
 
-// answer is what the policy's lane brings back.
-type answer struct {
-	proposal policy.Proposal
-	took     time.Duration
-	err      error
-}
-
-// decide asks the policy for the next setting. A decision that was asked for before a
-// trip or a fallback, and was not played, is the next one: the policy has made it, and a
-// replay derives each decision once.
+// decide asks the policy for the next setting.
 func (l *Loop) decide() {
-	m := &l.mishaps
-	if m.broken {
+	if l.advisor.Broken() {
 		l.rebuild()
 		return
 	}
 	l.proposed = true
-	if a := m.unused; a != nil {
-		m.unused = nil
-		l.decided(*a)
-		return
+	if d := l.advisor.Ask(); d != nil {
+		l.decided(*d)
 	}
-	if m.waiting || m.rebuilding {
-		return // its answer is the one
-	}
-	m.asked++
-	m.waiting = true
-	mine, p := m.asked, l.deps.Policy
-	l.post(m.lane, func() func() {
-		a := l.propose(p)
-		return func() {
-			if m.asked != mine {
-				return // another policy is asked now
-			}
-			m.waiting = false
-			if l.phase != choosing {
-				m.unused = &a
-				return
-			}
-			l.decided(a)
-		}
-	})
-}
-
-// propose runs on the policy's lane. In a simulation a decision's length is its
-// work units alone; else the deadline cuts it at a unit boundary.
-func (l *Loop) propose(p policy.Policy) (a answer) {
-	ctx, cancel := l.policyCtx, func() {}
-	if l.opt.Mode != plan.Simulate && l.opt.Deadline > 0 {
-		ctx, cancel = context.WithTimeout(ctx, l.opt.Deadline)
-	}
-	defer cancel()
-	watch := l.deps.stopwatch()
-	begin := watch.Now()
-	a.err = isolated(func() (err error) { a.proposal, err = p.Propose(ctx); return err })
-	a.took = watch.Now().Sub(begin)
-	return a
 }
 
 // decided passes the proposal's destinations through the safety layer and makes
 // the decision durable before anything moves.
-func (l *Loop) decided(a answer) {
+func (l *Loop) decided(a advisor.Decided) {
 	switch {
-	case errors.Is(a.err, policy.ErrBudget):
+	case errors.Is(a.Err, policy.ErrBudget):
 		l.finish(control.ReasonCost)
 		return
-	case a.err == nil:
-		a.err = l.checkProposal(a.proposal)
+	case a.Err == nil:
+		a.Err = l.checkProposal(a.Proposal)
 	}
-	if a.err != nil {
-		if l.failed(a.err) {
+	if a.Err != nil {
+		if l.failed(a.Err) {
 			l.decide()
 		}
 		return
 	}
-	l.mishaps.count, l.mishaps.late = 0, 0
-	l.tellFits(a.proposal)
+	l.advisor.Succeeded()
+	l.tellFits(a.Proposal)
 	s := &l.step
 	s.decision = l.decisionOf(a)
-	l.cast(a.proposal.ControlSet)
+	l.cast(a.Proposal.ControlSet)
 	if err := l.price(); err != nil {
 		l.fail(err)
 		return
@@ -203,11 +156,11 @@ func (l *Loop) checkProposal(p policy.Proposal) error {
 }
 
 // decisionOf is the proposal with what the safety layer makes of it.
-func (l *Loop) decisionOf(a answer) journal.Decision {
-	p := a.proposal
+func (l *Loop) decisionOf(a advisor.Decided) journal.Decision {
+	p := a.Proposal
 	d := journal.Decision{Step: l.step.n, ControlSet: p.ControlSet, Initial: p.Initial,
 		Requested: policy.NaNs(len(p.X)), Applied: policy.NaNs(len(p.X)),
-		Work: p.Work, Cut: p.Cut, Took: a.took, Why: explain(p.Why), Compared: l.step.decision.Compared, At: l.stamp()}
+		Work: p.Work, Cut: p.Cut, Took: a.Took, Why: explain(p.Why), Compared: l.step.decision.Compared, At: l.stamp()}
 	for _, i := range l.opt.ControlSets[p.ControlSet].Variables {
 		if d.Compared.Comparison > 0 && math.IsNaN(p.X[i]) {
 			continue // it was random at the start, and is so again
@@ -329,19 +282,19 @@ func (l *Loop) conclude(problem string) {
 		l.nextLeg()
 		return
 	}
-	l.learn(observations, func() {
-		if l.phase != concluding {
-			return
-		}
-		switch tooMany := l.failures >= l.opt.FailureLimit && l.opt.FailureLimit > 0; {
-		case !tooMany:
-			l.next()
-		case l.opt.Outages.Wait:
-			l.endure(problem)
-		default:
-			l.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, problem))
-		}
-	})
+	l.advisor.Learn(observations)
+}
+
+// afterStep begins the next step, or waits or ends where too many in a row have failed.
+func (l *Loop) afterStep() {
+	switch tooMany := l.failures >= l.opt.FailureLimit && l.opt.FailureLimit > 0; {
+	case !tooMany:
+		l.next()
+	case l.opt.Outages.Wait:
+		l.endure(l.step.problem)
+	default:
+		l.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, l.step.problem))
+	}
 }
 
 // book adds the step to the ledger and to the journal.

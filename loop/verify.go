@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/labtuner/tuner/loop/advisor"
+
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
@@ -179,7 +181,7 @@ func (l *Loop) nextLeg() {
 	if s.decision.Compared.Side == journal.Starting {
 		p.X = v.plan.Start
 	}
-	s.decision = l.decisionOf(answer{proposal: p})
+	s.decision = l.decisionOf(advisor.Decided{Proposal: p})
 	l.cast(p.ControlSet)
 	if err := l.price(); err != nil {
 		l.fail(err)

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/labtuner/tuner/loop/advisor"
+
 	"github.com/spf13/cobra"
 
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/web"
 
@@ -102,7 +103,7 @@ func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool, s
 	} else if err := replay.Teach(ctx, r); err != nil {
 		return nil, err
 	}
-	picture, err := loop.Draw(&w.opt, p)
+	picture, err := advisor.Picture(&w.opt, p)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package loop
+package advisor
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ import (
 // range wide must show; not more: each is an expectation.
 const slicePoints = 61
 
-// Draw asks a policy what it believes. It changes no decision. A policy that has seen
+// Picture asks a policy what it believes. It changes no decision. A policy that has seen
 // nothing valid, or that cannot be looked at, gives an empty picture.
-func Draw(o *plan.Options, p policy.Policy) (control.Picture, error) {
+func Picture(o *plan.Options, p policy.Policy) (control.Picture, error) {
 	out := control.Picture{Slices: []control.PictureSlice{}, Sets: make([]*control.PicturePoint, len(o.ControlSets))}
 	rec, err := p.Recommend()
 	if errors.Is(err, policy.ErrNoData) {

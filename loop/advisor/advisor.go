@@ -1,0 +1,261 @@
+package advisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/worker"
+)
+
+// Options says how a policy is asked.
+type Options struct {
+	// Deadline cuts a decision at a unit of work; 0: it is bounded by its work alone.
+	Deadline time.Duration
+	// Rebuild makes the policy anew from the record; nil: it cannot be made anew. It runs
+	// on the policy's lane.
+	Rebuild func(ctx context.Context) (policy.Policy, error)
+	// Clock is the run's.
+	Clock drivers.Clock
+	// Stopwatch times decisions for the record; nothing depends on what it shows.
+	Stopwatch drivers.Clock
+}
+
+// Advisor is a policy on its lane. Its methods are called by the goroutine that owns the
+// pool.
+type Advisor struct {
+	opt    Options
+	pool   *worker.Pool
+	policy policy.Policy
+	// lane is the policy's, spare the next one that nobody uses.
+	lane, spare int
+	// ctx ends decisions.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	// The tickets of what is under way; 0: nothing is.
+	deciding, learning, recommending, rebuilding, drawing worker.Ticket
+	// toRebuild says that the policy is to be made anew, as soon as Rebuild is called.
+	toRebuild bool
+	// unused is a decision that came when nobody wanted one any more.
+	unused   *Decided
+	failures failures
+	drawn    drawn
+}
+
+// New returns an advisor on a lane of pool; lanes from spare on are free.
+func New(p policy.Policy, pool *worker.Pool, lane, spare int, o Options) *Advisor {
+	return &Advisor{opt: o, pool: pool, policy: p, lane: lane, spare: spare}
+}
+
+// Begin lets decisions run until ctx ends or Stop is called.
+func (a *Advisor) Begin(ctx context.Context) { a.ctx, a.cancel = context.WithCancel(ctx) }
+
+// Stop ends the decision under way at its next unit of work.
+func (a *Advisor) Stop() { a.cancel() }
+
+// Decided is the answer to Ask.
+type Decided struct {
+	Proposal policy.Proposal
+	Took     time.Duration
+	Err      error
+}
+
+// Learnt is the answer to Learn: what the policy recommends now, nil where it can
+// recommend nothing, and the size of its model.
+type Learnt struct {
+	Best *policy.Recommendation
+	Size policy.Size
+	Err  error
+}
+
+// Recommended is the answer to Recommend; Err is policy.ErrNoData where no step has given
+// data.
+type Recommended struct {
+	Found policy.Recommendation
+	Err   error
+}
+
+// Rebuilt is the answer to Rebuild. Where Err is nil the new policy is in force.
+type Rebuilt struct{ Err error }
+
+// Flushed is the answer to Flush.
+type Flushed struct{}
+
+// TakesStart says whether the policy wants to know the starting setting, which SetStart
+// tells it.
+func (a *Advisor) TakesStart() bool {
+	_, ok := a.policy.(policy.Starter)
+	return ok
+}
+
+// SetStart tells the policy the starting setting, before the first decision.
+func (a *Advisor) SetStart(x []float64) {
+	if s, ok := a.policy.(policy.Starter); ok {
+		s.SetStart(x)
+	}
+}
+
+// Ask has the policy decide. A decision that was asked for before and was not used is the
+// answer at once: the policy has made it, and a replay derives each decision once. nil:
+// the answer comes as Decided. The policy must not be Broken.
+func (a *Advisor) Ask() *Decided {
+	if d := a.unused; d != nil {
+		a.unused = nil
+		return d
+	}
+	if a.deciding != 0 || a.Rebuilding() {
+		return nil // its answer is the one
+	}
+	p, ctx := a.policy, a.ctx
+	a.deciding = a.pool.Post(a.lane, func() any { return a.opt.propose(ctx, p) })
+	return nil
+}
+
+// propose runs on the policy's lane.
+func (o *Options) propose(ctx context.Context, p policy.Policy) (d Decided) {
+	if o.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Deadline)
+		defer cancel()
+	}
+	begin := o.Stopwatch.Now()
+	d.Err = isolated(func() (err error) { d.Proposal, err = p.Propose(ctx); return err })
+	d.Took = o.Stopwatch.Now().Sub(begin)
+	return d
+}
+
+// Keep keeps a decision that nobody wants now for the next Ask.
+func (a *Advisor) Keep(d Decided) { a.unused = &d }
+
+// Learn teaches the policy a step. The answer is Learnt.
+func (a *Advisor) Learn(step []policy.Observation) {
+	p := a.policy
+	a.learning = a.pool.Post(a.lane, func() any {
+		var l Learnt
+		l.Err = isolated(func() error {
+			for _, o := range step {
+				if err := p.Observe(o); err != nil {
+					return fmt.Errorf("learn step %d: %w", o.Step, err)
+				}
+			}
+			if sized, ok := p.(policy.Sizer); ok {
+				l.Size = sized.Size()
+			}
+			if best, err := p.Recommend(); err == nil {
+				l.Best = &best
+			}
+			return nil
+		})
+		return l
+	})
+}
+
+// Recommend asks for the best setting by the policy's lower bound. The answer is
+// Recommended.
+func (a *Advisor) Recommend() {
+	p := a.policy
+	a.recommending = a.pool.Post(a.lane, func() any {
+		var r Recommended
+		r.Err = isolated(func() (err error) { r.Found, err = p.Recommend(); return err })
+		return r
+	})
+}
+
+// Flush is answered by Flushed when everything that was asked for has been done.
+func (a *Advisor) Flush() { a.pool.Post(a.lane, func() any { return Flushed{} }) }
+
+// Broken says that the policy must be made anew before it is asked.
+func (a *Advisor) Broken() bool { return a.failures.broken }
+
+// Rebuilding says that the policy is being made anew.
+func (a *Advisor) Rebuilding() bool { return a.toRebuild || a.rebuilding != 0 }
+
+// BeginRebuild forgets what a broken policy was asked; Rebuild follows when the record is
+// complete. It reports false where the policy cannot be made anew and is asked as it is.
+func (a *Advisor) BeginRebuild() bool {
+	a.failures.broken = false
+	if a.opt.Rebuild == nil {
+		return false
+	}
+	a.toRebuild, a.deciding, a.unused = true, 0, nil
+	return true
+}
+
+// Rebuild makes the policy anew from the record. The answer is Rebuilt.
+func (a *Advisor) Rebuild() {
+	a.toRebuild = false
+	ctx := a.ctx
+	a.rebuilding = a.pool.Post(a.lane, func() any {
+		var r rebuilt
+		r.err = isolated(func() (err error) { r.policy, err = a.opt.Rebuild(ctx); return err })
+		return r
+	})
+}
+
+type rebuilt struct {
+	policy policy.Policy
+	err    error
+}
+
+// Handle takes in a result of the pool. It returns the event that follows, or nil where
+// the answer is one that nobody waits for any more; mine says that the result was the
+// advisor's.
+func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
+	switch v := r.Value.(type) {
+	case Decided:
+		if take(&a.deciding, r.Ticket) {
+			return v, true
+		}
+	case Learnt:
+		if take(&a.learning, r.Ticket) {
+			return v, true
+		}
+	case Recommended:
+		if take(&a.recommending, r.Ticket) {
+			return v, true
+		}
+	case rebuilt:
+		if take(&a.rebuilding, r.Ticket) {
+			if v.err == nil {
+				a.policy = v.policy
+			}
+			a.failures.broken = v.err != nil
+			return Rebuilt{v.err}, true
+		}
+	case picture:
+		if take(&a.drawing, r.Ticket) {
+			return a.drawn.take(v, a.opt.Clock.Now()), true
+		}
+	case Flushed:
+		return v, true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// take reports whether t is the awaited ticket, which is then awaited no more.
+func take(awaited *worker.Ticket, t worker.Ticket) bool {
+	if *awaited != t {
+		return false
+	}
+	*awaited = 0
+	return true
+}
+
+// errPanicked: the policy has no state any more that could be asked.
+var errPanicked = errors.New("the policy panicked")
+
+// isolated runs what belongs to the policy: a panic becomes an error.
+func isolated(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", errPanicked, r)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,83 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/labtuner/tuner/loop/advisor"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/safety"
+)
+
+// failed takes in that a decision, or what was to be learnt for it, has failed. The
+// setpoints stand where they are. It reports whether the policy may be asked again.
+func (l *Loop) failed(err error) bool {
+	n, again := l.advisor.Fail(err)
+	if !again {
+		l.giveUp()
+		return false
+	}
+	l.event("warn", journal.EventPolicy, fmt.Sprintf("decision of step %d failed (%d of %d in a row), the setpoints stand: %v", l.step.n, n, advisor.Tries, err))
+	return true
+}
+
+// giveUp has the safety layer fall back: the policy cannot be asked any more.
+func (l *Loop) giveUp() {
+	err := fmt.Errorf("%w: decision of step %d: %w", ErrPolicy, l.step.n, l.advisor.Last())
+	l.advisor.GiveUp(err)
+	if l.opt.Mode == plan.Shadow {
+		l.fail(err)
+		return
+	}
+	l.event("error", journal.EventPolicy, err.Error())
+	l.faults.Add(safety.RulePolicy, 0)
+}
+
+// forgive forgets what failed once the run has fallen back.
+func (l *Loop) forgive() {
+	l.faults[safety.RulePolicy] = 0
+	l.advisor.Forgive()
+}
+
+// watchPolicy counts the time that a decision is late: it was told to stop long ago.
+func (l *Loop) watchPolicy(now time.Time) {
+	if l.opt.Mode == plan.Simulate {
+		return
+	}
+	switch n, why := l.advisor.Overdue(now.Sub(l.since)); {
+	case n == 0:
+	case n >= advisor.Tries:
+		l.giveUp()
+	default:
+		l.event("warn", journal.EventPolicy, fmt.Sprintf("decision of step %d is late (%d of %d), the setpoints stand: %v", l.step.n, n, advisor.Tries, why))
+	}
+}
+
+// rebuild makes the policy anew from the record, as a resumed run does, and asks it
+// then. Without a way to do so it is asked as it is.
+func (l *Loop) rebuild() {
+	if !l.advisor.BeginRebuild() {
+		l.decide()
+		return
+	}
+	// What was learnt last must be in the record first.
+	l.record("what was learnt", func(*journal.Journal) error { return nil }, l.advisor.Rebuild)
+}
+
+// rebuilt goes on with the policy that was made anew.
+func (l *Loop) rebuilt(err error) {
+	if l.phase != choosing {
+		return
+	}
+	l.enter(choosing) // the time that it took is none of the decision's
+	if err != nil {
+		if l.failed(fmt.Errorf("make the policy anew: %w", err)) {
+			l.rebuild()
+		}
+		return
+	}
+	l.event("info", journal.EventPolicy, fmt.Sprintf("the policy was made anew from the record of %d steps", l.steps))
+	l.decide()
+}
