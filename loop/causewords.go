@@ -5,14 +5,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // causeWords says in words what a cause is about: what was asked for, and what is there
 // now.
-func (l *Loop) causeWords(c journal.ControlCause) string {
+func (l *Loop) causeWords(c controlstate.Cause) string {
 	text := c.String()
 	switch c.Rule {
 	case safety.RuleRecord:

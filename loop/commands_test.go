@@ -18,6 +18,10 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // TestTripIsResetAndResumed: with somebody there a tripped run stays, tells what keeps
@@ -35,7 +39,7 @@ func TestTripIsResetAndResumed(t *testing.T) {
 			}
 			tr.deps.Panel.MakeReachable()
 			var err error
-			if tr.deps.Control, err = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{}); err != nil {
+			if tr.deps.Control, err = controlstate.Open(filepath.Join(t.TempDir(), "rig.control"), disk.Holder{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -176,9 +180,9 @@ func TestArguments(t *testing.T) {
 // within a second or two, and a run whose transport has said nothing keeps what was there.
 func TestCommandsAreRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rig.control")
-	first := &journal.CommandMemory{Answers: []journal.CommandID{{Transaction: "t1", Command: "pause", Code: "ok"}},
-		Seqs: []journal.CommandSeq{{Key: "anna", Session: "s", Seq: 7}}}
-	for _, remember := range []*journal.CommandMemory{first, nil} {
+	first := &controlstate.CommandMemory{Answers: []controlstate.CommandID{{Transaction: "t1", Command: "pause", Code: "ok"}},
+		Seqs: []controlstate.CommandSeq{{Key: "anna", Session: "s", Seq: 7}}}
+	for _, remember := range []*controlstate.CommandMemory{first, nil} {
 		synctest.Test(t, func(t *testing.T) {
 			tr, _ := liveTrial(t, func(*trial) {})
 			state := tr.control(t, path)
@@ -194,7 +198,7 @@ func TestCommandsAreRemembered(t *testing.T) {
 				t.Errorf("error %v, %+v", err, again)
 			}
 		})
-		c, err := journal.OpenControl(path, journal.Session{})
+		c, err := controlstate.Open(path, disk.Holder{})
 		if err != nil {
 			t.Fatal(err)
 		}

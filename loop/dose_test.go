@@ -19,6 +19,10 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // pump is an instrument that adds what it is told to what it measures. It counts for
@@ -304,7 +308,7 @@ func TestStopCutsARunningDose(t *testing.T) {
 		p := &pump{clock: RealClock{}}
 		o := doseOptions(plan.Live)
 		path := filepath.Join(t.TempDir(), "pump.control")
-		c, err := journal.OpenControl(path, journal.Session{})
+		c, err := controlstate.Open(path, disk.Holder{})
 		if err != nil {
 			t.Fatal(err)
 		}

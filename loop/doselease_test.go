@@ -9,9 +9,12 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // bench is a rig and a pump behind one line.
@@ -55,7 +58,7 @@ func TestDoseBesideALeaseOfThreeTicks(t *testing.T) {
 			tr.policy.propose = func(context.Context) (policy.Proposal, error) { return policy.Proposal{X: []float64{4, 2}}, nil }
 			tr.deps.Devices, tr.deps.Run = []Device{{"bench", b}}, "run"
 			var err error
-			if tr.deps.Control, err = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{}); err != nil {
+			if tr.deps.Control, err = controlstate.Open(filepath.Join(t.TempDir(), "rig.control"), disk.Holder{}); err != nil {
 				t.Fatal(err)
 			}
 		})

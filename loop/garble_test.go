@@ -19,6 +19,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/replay"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // rounds is JOURNAL_ROUNDS, or a few.
@@ -163,7 +165,7 @@ func TestResumeFromGarbledJournal(t *testing.T) {
 		f.write(t, path)
 		j, err := journal.Open(path, journal.Options{})
 		if err != nil {
-			if _, ok := errors.AsType[*journal.Error](err); !ok {
+			if _, ok := errors.AsType[*disk.Error](err); !ok {
 				t.Errorf("%s: no words for %v", how, err)
 			}
 			if bytes.HasPrefix([]byte(how), []byte("log")) {

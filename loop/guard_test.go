@@ -15,6 +15,10 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // guardedTrial is a trial whose aux sensor may be broken from the second step on.
@@ -45,9 +49,9 @@ func (tr *trial) said(words string) bool {
 }
 
 // control gives the trial a control file.
-func (tr *trial) control(t *testing.T, path string) *journal.ControlFile {
+func (tr *trial) control(t *testing.T, path string) *controlstate.File {
 	t.Helper()
-	c, err := journal.OpenControl(path, journal.Session{})
+	c, err := controlstate.Open(path, disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}

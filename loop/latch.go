@@ -10,6 +10,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Machine tells the time since the machine's start, by a clock that nobody can set:
@@ -31,7 +33,7 @@ func (m *Machine) uptime() time.Duration {
 
 // since is the least time that has passed since a state was written: within one
 // boot the difference of the uptimes, else the time since this boot.
-func (m *Machine) since(s *journal.ControlState) time.Duration {
+func (m *Machine) since(s *controlstate.State) time.Duration {
 	if m.BootID == "" {
 		return 0
 	}
@@ -49,7 +51,7 @@ func (l *Loop) restore() error {
 		return nil
 	}
 	if l.deps.Control == nil {
-		return l.countStart(journal.ControlState{})
+		return l.countStart(controlstate.State{})
 	}
 	s := l.deps.Control.State()
 	if err := Latched(s); err != nil {
@@ -77,7 +79,7 @@ func (l *Loop) restore() error {
 
 // Latched says what keeps a run from starting, nil if nothing does: what the safety
 // layer has latched, and doses whose outcome was not recorded.
-func Latched(s journal.ControlState) error {
+func Latched(s controlstate.State) error {
 	if len(s.Latched) > 0 {
 		return fmt.Errorf("%w: %s since %s: %s", ErrLatched, strings.ToLower(s.Mode), s.Wall.Format(time.RFC3339), ListCauses(s.FirstOut))
 	}
@@ -96,7 +98,7 @@ func Latched(s journal.ControlState) error {
 
 // Reset returns the control state with nothing latched. What was dosed stays, and an
 // unknown dose counts as delivered.
-func Reset(s journal.ControlState) journal.ControlState {
+func Reset(s controlstate.State) controlstate.State {
 	s.Latched, s.FirstOut, s.Mode = nil, nil, safety.Idle.String()
 	doses := map[string]safety.DoseState{}
 	for name, d := range s.Doses {
@@ -109,7 +111,7 @@ func Reset(s journal.ControlState) journal.ControlState {
 }
 
 // ListCauses names causes for a person.
-func ListCauses(causes []journal.ControlCause) string {
+func ListCauses(causes []controlstate.Cause) string {
 	names := make([]string, len(causes))
 	for i, c := range causes {
 		names[i] = c.String()
@@ -171,7 +173,7 @@ func (l *Loop) markUnderway() {
 
 // markLatch notes at once that something is latched, on a lane that nothing else waits in:
 // a disk that is slow may take longer with the state than the process lives.
-func (l *Loop) markLatch(state *journal.ControlState) {
+func (l *Loop) markLatch(state *controlstate.State) {
 	latched := len(state.Latched) > 0
 	if latched && !l.marked {
 		l.marks++
@@ -197,8 +199,8 @@ func (l *Loop) keepAgain(now time.Time) {
 
 // controlState is what is written of a saved state, by names, so that it outlives
 // changes of the configuration.
-func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
-	s := journal.ControlState{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
+func (l *Loop) controlState(saved safety.Saved) controlstate.State {
+	s := controlstate.State{Wall: l.now().Round(0).UTC(), BootID: l.deps.Machine.BootID, Uptime: l.deps.Machine.uptime(), At: saved.At,
 		Mode: l.safety.Mode.String(), Latched: l.named(saved.Latched), FirstOut: l.named(saved.FirstOut),
 		Doses: maps.Clone(l.otherDoses), Run: l.deps.Run, Underway: l.underway || l.steps > 0, Starts: l.starts, Commands: l.deps.Panel.Remembered(l.commandsBefore)}
 	if s.Doses == nil {
@@ -211,11 +213,11 @@ func (l *Loop) controlState(saved safety.Saved) journal.ControlState {
 }
 
 // named lists causes with what they are about.
-func (l *Loop) named(c safety.Causes) (out []journal.ControlCause) {
+func (l *Loop) named(c safety.Causes) (out []controlstate.Cause) {
 	for r := range safety.RuleCount {
 		for i := range 32 {
 			if c[r]&(1<<i) != 0 {
-				out = append(out, journal.ControlCause{Rule: r, Name: r.String(), Of: l.subject(r, i)})
+				out = append(out, controlstate.Cause{Rule: r, Name: r.String(), Of: l.subject(r, i)})
 			}
 		}
 	}
@@ -264,4 +266,4 @@ func mapNames[T any](list []T, name func(*T) string) []string {
 }
 
 // Away is the least time that has passed since a state was written.
-func Away(m Machine, s journal.ControlState) time.Duration { return m.since(&s) }
+func Away(m Machine, s controlstate.State) time.Duration { return m.since(&s) }

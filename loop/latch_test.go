@@ -9,8 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // doseTrial doses with knob a, 5 V at most at once.
@@ -88,7 +89,7 @@ func TestCrashDuringADoseMustBeLookedAt(t *testing.T) {
 // TestTimeOverRestarts: a restart counts the least time that may have passed.
 func TestTimeOverRestarts(t *testing.T) {
 	up := func(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
-	kept := journal.ControlState{BootID: "x", Uptime: time.Hour}
+	kept := controlstate.State{BootID: "x", Uptime: time.Hour}
 	for _, c := range []struct {
 		name string
 		m    Machine
@@ -131,13 +132,13 @@ func TestLatchOutlivesADiskThatHangs(t *testing.T) {
 		if _, err := end(); !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "interlock of aux") {
 			t.Errorf("the interlock is open: %v", err)
 		}
-		s, err := journal.PeekControl(path)
+		s, err := controlstate.Peek(path)
 		if held := Latched(s); err != nil || held == nil || !strings.Contains(held.Error(), "latched last") {
 			t.Errorf("the next process finds %+v, %v: %v", s, err, held)
 		}
 		close(hangs)
 		synctest.Wait()
-		if s, err = journal.PeekControl(path); err != nil || len(s.Latched) != 1 || s.Latched[0].Of != "aux" {
+		if s, err = controlstate.Peek(path); err != nil || len(s.Latched) != 1 || s.Latched[0].Of != "aux" {
 			t.Errorf("after the write that came late it finds %+v, %v", s, err)
 		}
 		if err := tr.deps.Control.Close(); err != nil {

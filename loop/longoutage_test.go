@@ -11,12 +11,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 
 	"github.com/labtuner/tuner/loop/control"
 
 	"github.com/labtuner/tuner/loop/trace"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // longOutage is a run whose disk is full for outage in the middle of its second step, with
@@ -110,7 +113,7 @@ func TestHungControlState(t *testing.T) {
 			tr.deps.Panel.MakeReachable()
 			tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 			var err error
-			if tr.deps.Control, err = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{}); err != nil {
+			if tr.deps.Control, err = controlstate.Open(filepath.Join(t.TempDir(), "rig.control"), disk.Holder{}); err != nil {
 				t.Fatal(err)
 			}
 			tr.deps.Disk = func(what string) {
@@ -132,7 +135,7 @@ func TestHungControlState(t *testing.T) {
 		posted.Store(0)
 		hangs.Store(true)
 		for range 20 { // each is a change of what is kept
-			tr.deps.Panel.Remember(&journal.CommandMemory{})
+			tr.deps.Panel.Remember(&controlstate.CommandMemory{})
 			time.Sleep(10 * time.Second)
 		}
 		stopped := time.Now()

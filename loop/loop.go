@@ -17,6 +17,8 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 
 	"github.com/labtuner/tuner/loop/trace"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // phase is where the run stands; see the package comment.
@@ -99,7 +101,7 @@ type Loop struct {
 	// underway says that the control state has been told of the run.
 	underway bool
 	// commandsBefore is what earlier processes knew of commands.
-	commandsBefore *journal.CommandMemory
+	commandsBefore *controlstate.CommandMemory
 	// held says that the step's clocks stand still; heeded is the last tick's time.
 	held   bool
 	heeded time.Time

@@ -15,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
@@ -273,7 +274,7 @@ func TestTripDoesNotWaitForTheDisk(t *testing.T) {
 			time.AfterFunc(10*time.Second, func() { close(hung) })
 		}, time.Second)
 		tr.wantSafe(t)
-		s, err := journal.PeekControl(path)
+		s, err := controlstate.Peek(path)
 		if err != nil || len(s.Latched) == 0 {
 			t.Errorf("latched %v, error %v", s.Latched, err)
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 const (
@@ -161,7 +163,7 @@ func (l *Loop) refuseQueued() {
 // passing reports whether an error of the journal may go away: the disk's, that of
 // another program that has the file, or that of a file that was moved.
 func passing(err error) bool {
-	return errors.Is(err, journal.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrMoved)
+	return errors.Is(err, disk.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrMoved)
 }
 
 // recordsAgain notes that a record was written.

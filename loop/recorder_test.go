@@ -16,6 +16,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // fullDisk limits the size of the files of this process, as a full disk does, until
@@ -123,7 +125,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 	}
 	_, err := tr.run(t, ctx)
 	free()
-	if !errors.Is(err, ErrJournal) || !errors.Is(err, journal.ErrIO) {
+	if !errors.Is(err, ErrJournal) || !errors.Is(err, disk.ErrIO) {
 		t.Errorf("error %v", err)
 	}
 	if tr.rig.knobs["a"].target != 1 {
@@ -150,7 +152,7 @@ func TestDecisionThatIsNotRecorded(t *testing.T) {
 	}
 	j, path := book(t, &tr.opt)
 	tr.deps.Journal = j
-	if _, err := Run(context.Background(), tr.opt, tr.deps); !errors.Is(err, journal.ErrIO) || !strings.Contains(err.Error(), "decision") {
+	if _, err := Run(context.Background(), tr.opt, tr.deps); !errors.Is(err, disk.ErrIO) || !strings.Contains(err.Error(), "decision") {
 		t.Fatalf("error %v", err)
 	}
 	wantSound(t, path, 1)

@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 
 	"github.com/labtuner/tuner/loop/replay"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Device is a device with its name.
@@ -28,7 +30,7 @@ type Deps struct {
 	Policy  policy.Policy
 	Journal *journal.Journal
 	// Control keeps latches and doses over crashes; nil: they end with the run.
-	Control *journal.ControlFile
+	Control *controlstate.File
 	// Machine tells how long a run was away.
 	Machine Machine
 	// Run names the run; it is part of the names of its doses.

@@ -21,6 +21,10 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/trace"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // verdictsOf replays the tape of a journal.
@@ -47,7 +51,7 @@ func tapedRun(t *testing.T) (path string) {
 	tr.opt.Variables[0].Limits.Resolution = 0.05
 	tr.opt.Sensors[1].Limits = safety.SensorLimits{Rate: 5}
 	tr.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 200, High: 400}}
-	tr.deps.Control, _ = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{})
+	tr.deps.Control, _ = controlstate.Open(filepath.Join(t.TempDir(), "rig.control"), disk.Holder{})
 	defer tr.deps.Control.Close()
 	rng := rand.New(rand.NewPCG(1, 2))
 	reads := 0

@@ -9,13 +9,15 @@ import (
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/replay"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 const startsWindow = time.Hour
 
 // countStart decides whether the run may begin by itself. A start that may is durable
 // before it acts: a process that dies at once is counted too.
-func (l *Loop) countStart(s journal.ControlState) error {
+func (l *Loop) countStart(s controlstate.State) error {
 	recent := s.Starts[:0:0]
 	for _, at := range s.Starts {
 		if l.base-at < startsWindow {

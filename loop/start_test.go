@@ -15,6 +15,10 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 
 	"github.com/labtuner/tuner/loop/replay"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // TestHoldReadsAndWaitsForResume: a run that nobody typed reads, writes nothing, refuses
@@ -26,7 +30,7 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 	tr.opt.Start = plan.StartHold
 	tr.opt.Safety.Permissives = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
 	tr.deps.Panel = control.NewPanel("test")
-	tr.deps.Control, _ = journal.OpenControl(filepath.Join(t.TempDir(), "rig.control"), journal.Session{})
+	tr.deps.Control, _ = controlstate.Open(filepath.Join(t.TempDir(), "rig.control"), disk.Holder{})
 	defer tr.deps.Control.Close()
 	reads := 0
 	tr.rig.aux = func() float64 {

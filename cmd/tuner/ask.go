@@ -16,10 +16,11 @@ import (
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/local"
 	"github.com/labtuner/tuner/loop/remote"
 	"github.com/labtuner/tuner/loop/web"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // askPatience is how long a command may take altogether: to find the broker and the
@@ -224,4 +225,4 @@ func (e *env) resetRunning(ctx context.Context, cfg *configs.Config, locked erro
 }
 
 // isLocked says that another process has a file.
-func isLocked(err error) bool { return errors.Is(err, journal.ErrLocked) }
+func isLocked(err error) bool { return errors.Is(err, disk.ErrLocked) }

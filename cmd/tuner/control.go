@@ -14,8 +14,11 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // controlPath is where the control state of a journal's instrument lies. A new
@@ -47,12 +50,12 @@ func uptime() time.Duration {
 // latched.
 func (s *session) openControl(deps *loop.Deps) error {
 	var err error
-	s.control, err = journal.OpenControl(controlPath(s.path), journal.Session{Version: buildVersion(), BootID: bootID(), Start: journal.Stamp{Wall: s.clock.Now()}})
+	s.control, err = controlstate.Open(controlPath(s.path), disk.Holder{Since: s.clock.Now()})
 	if err == nil && s.resume {
 		err = lostControl(s.control, s.path, s.w)
 	}
 	switch {
-	case errors.Is(err, journal.ErrControl):
+	case errors.Is(err, controlstate.ErrLost):
 		return fmt.Errorf("%w: what was latched and what was dosed is not known: %w", loop.ErrLatched, err)
 	case err != nil:
 		return err
@@ -84,7 +87,7 @@ func (s *session) openControl(deps *loop.Deps) error {
 
 // ownControl has the control state say whose it is, before anything is driven: others look
 // there.
-func (s *session) ownControl(to journal.Instrument, machine loop.Machine) error {
+func (s *session) ownControl(to controlstate.Instrument, machine loop.Machine) error {
 	state := s.control.State()
 	s.control.Belongs(to)
 	if reflect.DeepEqual(state.Instrument, to) {
@@ -187,7 +190,7 @@ type resetting struct {
 // reset clears the control state and says what it cleared.
 func (e *env) reset(r resetting) (err error) {
 	path := controlPath(r.journal)
-	c, err := journal.OpenControl(path, journal.Session{Version: buildVersion(), BootID: bootID(), Start: journal.Stamp{Wall: e.now()}})
+	c, err := controlstate.Open(path, disk.Holder{Since: e.now()})
 	if c == nil {
 		return err
 	}
@@ -197,7 +200,7 @@ func (e *env) reset(r resetting) (err error) {
 	}
 	state := c.State()
 	switch {
-	case errors.Is(err, journal.ErrControl):
+	case errors.Is(err, controlstate.ErrLost):
 		fmt.Fprintf(e.stderr, "tuner: warning: %v\n", err)
 		if err = e.recallDoses(r, &state); err != nil {
 			return err
@@ -227,7 +230,7 @@ func (e *env) reset(r resetting) (err error) {
 
 // resetState is a control state after a reset. The safety layer's time goes on from here, so
 // that no dose grows old by it.
-func (e *env) resetState(state journal.ControlState) journal.ControlState {
+func (e *env) resetState(state controlstate.State) controlstate.State {
 	machine := thisMachine()
 	state.At += loop.Away(machine, state)
 	state.Wall, state.BootID, state.Uptime = e.now().Round(0).UTC(), machine.BootID, machine.Uptime()

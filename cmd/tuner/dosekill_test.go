@@ -7,8 +7,11 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // feedKillFile is a run of doses that never ends by itself, on the pump of pumpMain, whose
@@ -143,7 +146,7 @@ func (c *campaign) checkDoses(point string) {
 		names[d.name] = true
 	}
 	c.checkIntents(point, given)
-	control, err := journal.OpenControl(controlPath(filepath.Join(c.dir, "kill.db")), journal.Session{})
+	control, err := controlstate.Open(controlPath(filepath.Join(c.dir, "kill.db")), disk.Holder{})
 	if err != nil {
 		c.t.Fatal(err)
 	}

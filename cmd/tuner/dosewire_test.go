@@ -11,6 +11,10 @@ import (
 
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // quickFeed is the file of the script doses.txtar in real time: short batches (but long beside
@@ -93,7 +97,7 @@ func checkFeed(t *testing.T, dir string) {
 	if doses < 2*5 || math.Abs(given-counted) > 1e-6 {
 		t.Errorf("%d doses in %d steps: %g mL on record, %g counted by the plant", doses, steps, given, counted)
 	}
-	control, err := journal.OpenControl(filepath.Join(dir, "feed.control"), journal.Session{})
+	control, err := controlstate.Open(filepath.Join(dir, "feed.control"), disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}

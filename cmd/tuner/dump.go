@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // dumpLast is how many of the newest steps, events and actions a dump has.
@@ -136,14 +138,14 @@ func (d *dumper) problem(what string, err error) {
 func (d *dumper) read(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return &journal.Error{Err: journal.ErrIO, Path: path, Detail: err.Error(), Cause: err}
+		return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Cause: err}
 	}
 	d.redact = newRedactor(nil, d.env.lookup, nil)
 	d.doc.Journal.Bytes = info.Size()
 	if log, err := os.Stat(path + "-wal"); err == nil {
 		d.doc.Journal.LogBytes = log.Size()
 	}
-	fs, err := journal.LocateFileSystem(path)
+	fs, err := disk.Locate(path)
 	d.problem("file system", err)
 	d.doc.Platform.FileSystem, d.doc.Platform.SharedMemory = fs.Name, fs.SharedMemory
 	r, err := journal.OpenReader(path)

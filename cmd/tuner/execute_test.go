@@ -19,6 +19,8 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // testEnv is an env in which nothing is real but the files.
@@ -54,13 +56,13 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("%w: %w", loop.ErrInstrument, drivers.ErrProtocol), 5},
 		{fmt.Errorf("x: %w", drivers.ErrUnavailable), 5},
 		{fmt.Errorf("%w: x", loop.ErrJournal), 6},
-		{&journal.Error{Err: journal.ErrLocked}, 6},
-		{withHint(&journal.Error{Err: journal.ErrExists}, "hint"), 6},
+		{&disk.Error{Err: disk.ErrLocked}, 6},
+		{withHint(&disk.Error{Err: journal.ErrExists}, "hint"), 6},
 		{context.Canceled, 130},
 		{errInterrupted, 130},
 		// What is most dangerous wins.
 		{errors.Join(fmt.Errorf("%w: x", loop.ErrUnsafe), context.Canceled, loop.ErrInstrument), 7},
-		{errors.Join(loop.ErrInstrument, &journal.Error{Err: journal.ErrIO}), 6},
+		{errors.Join(loop.ErrInstrument, &disk.Error{Err: disk.ErrIO}), 6},
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("exit code of %v is %d, want %d", c.err, got, c.want)
@@ -75,8 +77,8 @@ func TestReport(t *testing.T) {
 		"tuner: error: x\ntuner: hint: do y\n": fmt.Errorf("%w", withHint(errors.New("x"), "do y")),
 		"tuner: error: a.toml:3: k: x\ntuner: hint: do y\ntuner: error: a.toml:9: z\n": configs.NewError(
 			configs.Problem{File: "a.toml", Line: 9, What: "z"}, configs.Problem{File: "a.toml", Line: 3, Key: "k", What: "x", Hint: "do y"}),
-		"tuner: error: journal \"a.db\" is locked: process 7 writes it\ntuner: hint: wait\n": &journal.Error{
-			Err: journal.ErrLocked, Path: "a.db", Detail: "process 7 writes it", Hint: "wait"},
+		"tuner: error: journal \"a.db\" is locked: process 7 writes it\ntuner: hint: wait\n": &disk.Error{
+			Err: disk.ErrLocked, Path: "a.db", Detail: "process 7 writes it", Hint: "wait"},
 		"tuner: interrupted\n": fmt.Errorf("read: %w", context.Canceled),
 	} {
 		var b bytes.Buffer

@@ -12,9 +12,10 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/remote"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // The exit codes. 2 is what a Go program exits with when it crashes, so nothing
@@ -59,7 +60,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.Is(err, loop.ErrUnsafe):
 		return exitUnsafe
-	case is[*journal.Error](err), errors.Is(err, loop.ErrJournal):
+	case is[*disk.Error](err), errors.Is(err, loop.ErrJournal):
 		return exitJournal
 	case is[*configs.Error](err), is[usageError](err), errors.Is(err, plan.ErrOptions):
 		return exitUsage
@@ -103,7 +104,7 @@ func report(w io.Writer, err error) {
 	if h, ok := errors.AsType[hinted](err); ok {
 		hint = h.hint
 	}
-	if j, ok := errors.AsType[*journal.Error](err); ok && j.Hint != "" {
+	if j, ok := errors.AsType[*disk.Error](err); ok && j.Hint != "" {
 		// The journal's text ends with its own hint, which gets a line of its own.
 		text = strings.Replace(text, "; "+j.Hint, "", 1)
 		hint = cmp.Or(hint, j.Hint)

@@ -26,19 +26,24 @@ var arrows = map[string][]string{
 	"safety":          {},
 	"drivers":         {},
 	"configs":         {},
-	"loop/journal":    {"loop/policy", "safety"},
+	"loop/journal":    {"loop/journal/disk"},
 	"loop/plan":       {"loop/policy", "loop/journal", "safety"},
 	"loop/worker":     {},
 	"loop/trace":      {"loop/journal", "safety"},
 	"loop/replay":     {"loop/control", "loop/plan", "loop/policy", "loop/journal", "safety"},
 	"loop/advisor":    {"loop/worker", "loop/control", "loop/plan", "loop/policy", "loop/journal", "drivers"},
-	"loop/control":    {"loop/plan", "loop/policy", "loop/journal", "safety"},
-	"loop":            {"loop/advisor", "loop/worker", "loop/control", "loop/replay", "loop/trace", "loop/plan", "loop/policy", "loop/journal", "drivers", "safety"},
-	"loop/remote":     {"loop/control", "loop/plan", "loop/journal"},
+	"loop/control":    {"loop/plan", "loop/policy", "loop/journal", "loop/journal/controlstate", "safety"},
+	"loop":            {"loop/advisor", "loop/worker", "loop/control", "loop/replay", "loop/trace", "loop/plan", "loop/policy", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "drivers", "safety"},
+	"loop/remote":     {"loop/control", "loop/plan", "loop/journal", "loop/journal/controlstate"},
 	"loop/web":        {"loop/control", "loop/plan", "loop/journal"},
 	"loop/local":      {"loop/web"},
 	"loop/benchmarks": {"loop/policy", "gpcore", "drivers/sim"},
-	"cmd/tuner":       {"*"},
+
+	// The record of a run, and what lies beside it on the disk.
+	"loop/journal/controlstate": {"loop/journal/disk", "safety"},
+	"loop/journal/disk":         {},
+
+	"cmd/tuner": {"*"},
 
 	// Decisions: what is below is for loop/policy alone.
 	"loop/policy": {"gpcore", "loop/policy/acquisition", "loop/policy/confidence", "loop/policy/constraint", "loop/policy/cost", "loop/policy/drift",

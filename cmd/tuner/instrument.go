@@ -10,13 +10,16 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // instrument says which instrument the file is about: its actuators' devices, by their
 // addresses, whatever the run is called and wherever its journal lies.
-func (w *wiring) instrument() journal.Instrument {
-	out := journal.Instrument{Config: absolute(w.cfg.File), Name: w.cfg.Name}
+func (w *wiring) instrument() controlstate.Instrument {
+	out := controlstate.Instrument{Config: absolute(w.cfg.File), Name: w.cfg.Name}
 	for i := range w.opt.Variables {
 		v := &w.opt.Variables[i]
 		if !v.Actuated {
@@ -60,21 +63,21 @@ func absolute(path string) string {
 // sibling is the control state of another run that is known on this computer.
 type sibling struct {
 	path  string
-	state journal.ControlState
+	state controlstate.State
 	// err says that it cannot be read.
 	err error
 }
 
 // siblings are the control states of other runs that drive one of the instrument's devices,
 // or tell nothing of theirs and lie beside this one.
-func (e *env) siblings(own string, of journal.Instrument) (out []sibling) {
+func (e *env) siblings(own string, of controlstate.Instrument) (out []sibling) {
 	beside := filepath.Dir(absolute(own))
 	for _, path := range e.knownControls(beside, filepath.Dir(of.Config)) {
 		if path == absolute(own) {
 			continue
 		}
 		s := sibling{path: path}
-		s.state, s.err = journal.PeekControl(path)
+		s.state, s.err = controlstate.Peek(path)
 		shared := slices.ContainsFunc(s.state.Instrument.Devices, func(d string) bool { return slices.Contains(of.Devices, d) })
 		unknown := s.state.Instrument.Config == "" && filepath.Dir(path) == beside
 		if shared || unknown {
@@ -88,7 +91,7 @@ func (e *env) siblings(own string, of journal.Instrument) (out []sibling) {
 // another journal is no reset. It returns an error that wraps loop.ErrLatched where one of
 // them is tripped, stopped or in the middle of a dose, and remarks on what this run does not
 // count or cannot know.
-func (e *env) otherTrips(own string, of journal.Instrument, machine loop.Machine) (remarks []string, err error) {
+func (e *env) otherTrips(own string, of controlstate.Instrument, machine loop.Machine) (remarks []string, err error) {
 	for _, s := range e.siblings(own, of) {
 		who := fmt.Sprintf("run %q, control state %s", s.state.Instrument.Name, s.path)
 		held := loop.Latched(s.state)
@@ -120,14 +123,14 @@ func otherDoses(s sibling, away time.Duration) (remarks []string) {
 }
 
 // othersLatched says that other runs of the same instrument have something latched here.
-func (e *env) othersLatched(own string, of journal.Instrument) bool {
+func (e *env) othersLatched(own string, of controlstate.Instrument) bool {
 	return slices.ContainsFunc(e.siblings(own, of), func(s sibling) bool {
 		return s.state.Instrument.Config != "" && loop.Latched(s.state) != nil
 	})
 }
 
 // resetOthers clears what other runs of the same instrument have latched, and says so.
-func (e *env) resetOthers(own string, of journal.Instrument) (cleared int, err error) {
+func (e *env) resetOthers(own string, of controlstate.Instrument) (cleared int, err error) {
 	for _, s := range e.siblings(own, of) {
 		if s.state.Instrument.Config == "" || loop.Latched(s.state) == nil {
 			continue
@@ -141,7 +144,7 @@ func (e *env) resetOthers(own string, of journal.Instrument) (cleared int, err e
 }
 
 func (e *env) resetOther(path string) (err error) {
-	c, err := journal.OpenControl(path, journal.Session{Version: buildVersion(), BootID: bootID(), Start: journal.Stamp{Wall: e.now()}})
+	c, err := controlstate.Open(path, disk.Holder{Since: e.now()})
 	if err != nil {
 		if c != nil {
 			err = errors.Join(err, c.Close())
@@ -191,5 +194,5 @@ func (e *env) knownControls(folders ...string) (out []string) {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(path string) bool { return !journal.HasControl(path) })
+	return slices.DeleteFunc(out, func(path string) bool { return !controlstate.Has(path) })
 }

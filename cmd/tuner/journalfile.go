@@ -13,6 +13,8 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // stateDirectory is where systemd lets a service keep its files: the first of
@@ -60,7 +62,7 @@ func followLinks(path string) string {
 func simulateJournalPath(cfg *configs.Config, named string) (string, error) {
 	if named != "" {
 		if _, err := os.Lstat(named); err == nil {
-			return "", &journal.Error{Err: journal.ErrExists, Path: named, Hint: "a simulation always makes a new journal: give another name, or remove the file"}
+			return "", &disk.Error{Err: journal.ErrExists, Path: named, Hint: "a simulation always makes a new journal: give another name, or remove the file"}
 		}
 		return named, nil
 	}
@@ -73,7 +75,7 @@ func simulateJournalPath(cfg *configs.Config, named string) (string, error) {
 	case err != nil:
 		return "", withHint(err, hint)
 	case old.run.Mode != "simulate":
-		return "", &journal.Error{Err: journal.ErrExists, Path: path,
+		return "", &disk.Error{Err: journal.ErrExists, Path: path,
 			Detail: fmt.Sprintf("it is the journal of a %s, not of a simulation", modeWords(old.run.Mode)), Hint: hint}
 	}
 	if err := journal.Unlocked(path); err != nil {
@@ -109,7 +111,7 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 	case err != nil && !fresh:
 		return p, journalTrouble(path, err)
 	case err != nil:
-		if errors.Is(err, journal.ErrLocked) {
+		if errors.Is(err, disk.ErrLocked) {
 			return p, err
 		}
 		p.done, err = moveAside(path, now)
@@ -132,7 +134,7 @@ func prepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 		p.done, err = moveAside(path, now)
 		return p, err
 	default:
-		return p, &journal.Error{Err: journal.ErrFinished, Path: path,
+		return p, &disk.Error{Err: journal.ErrFinished, Path: path,
 			Detail: fmt.Sprintf("%d steps, ended by %s", old.status.Steps-old.status.Compared, old.status.Reason),
 			Hint:   "--new moves it aside and begins a new run"}
 	}
@@ -144,7 +146,7 @@ func journalTrouble(path string, err error) error {
 	if foreign := refuseForeign(path); foreign != nil {
 		return foreign // --new would not move it either
 	}
-	if errors.Is(err, journal.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrVersion) {
+	if errors.Is(err, disk.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrVersion) {
 		return err
 	}
 	return withHint(err, "--new moves it aside and begins a new run")
@@ -206,12 +208,12 @@ func refuseForeign(path string) error {
 		}
 	}
 	if err != nil {
-		return &journal.Error{Err: journal.ErrIO, Path: path, Detail: "look what it is: " + err.Error(), Cause: err}
+		return &disk.Error{Err: disk.ErrIO, Path: path, Detail: "look what it is: " + err.Error(), Cause: err}
 	}
 	if info.Mode().IsRegular() && (string(head) == magic || filepath.Ext(path) == ".db") {
 		return nil
 	}
-	return withHint(&journal.Error{Err: journal.ErrExists, Path: path, Detail: "it is not a journal, so it stays where it is"},
+	return withHint(&disk.Error{Err: journal.ErrExists, Path: path, Detail: "it is not a journal, so it stays where it is"},
 		"name another path in [journal] path")
 }
 
@@ -237,14 +239,14 @@ func moveAside(path string, now time.Time) (string, error) {
 			break
 		}
 		if err != nil {
-			return "", &journal.Error{Err: journal.ErrIO, Path: aside, Detail: "look whether it exists: " + err.Error(), Cause: err}
+			return "", &disk.Error{Err: disk.ErrIO, Path: aside, Detail: "look whether it exists: " + err.Error(), Cause: err}
 		}
 		aside = fmt.Sprintf("%s-%d%s", stem, n, ext)
 	}
 	parts, to := journalParts(path), journalParts(aside)
 	for i := range parts {
 		if err := os.Rename(parts[i], to[i]); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", &journal.Error{Err: journal.ErrIO, Path: path, Detail: "move it aside: " + err.Error(), Cause: err}
+			return "", &disk.Error{Err: disk.ErrIO, Path: path, Detail: "move it aside: " + err.Error(), Cause: err}
 		}
 	}
 	return "moved " + path + " to " + aside, nil
@@ -253,7 +255,7 @@ func moveAside(path string, now time.Time) (string, error) {
 func removeJournal(path string) error {
 	for _, part := range journalParts(path) {
 		if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return &journal.Error{Err: journal.ErrIO, Path: path, Detail: err.Error(), Cause: err}
+			return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Cause: err}
 		}
 	}
 	return nil

@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 func TestJournalPaths(t *testing.T) {
@@ -58,14 +60,14 @@ func begun(t *testing.T, path string) *journal.Journal {
 func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oven.db")
 	j := begun(t, path)
-	if _, err := prepareRunJournal(path, true, time.Now()); !errors.Is(err, journal.ErrLocked) {
+	if _, err := prepareRunJournal(path, true, time.Now()); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("--new: %v, want locked", err)
 	}
-	if _, err := prepareRunJournal(path, false, time.Now()); !errors.Is(err, journal.ErrLocked) {
+	if _, err := prepareRunJournal(path, false, time.Now()); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a run that goes on: %v, want locked", err)
 	}
 	s := session{path: path}
-	if err := s.takeUp(context.Background(), &loop.Deps{}); !errors.Is(err, journal.ErrLocked) {
+	if err := s.takeUp(context.Background(), &loop.Deps{}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a second process goes on: %v, want locked", err)
 	}
 	if err := j.Close(); err != nil {
@@ -126,11 +128,11 @@ func TestPrepareRunJournalBusy(t *testing.T) {
 	if err := os.WriteFile(path, []byte("half a journal"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := journalTrouble(path, &journal.Error{Err: journal.ErrBusy, Hint: "close the other program"})
+	err := journalTrouble(path, &disk.Error{Err: journal.ErrBusy, Hint: "close the other program"})
 	if told, ok := errors.AsType[hinted](err); ok {
 		t.Errorf("told to %q", told.hint)
 	}
-	if told, ok := errors.AsType[hinted](journalTrouble(path, &journal.Error{Err: journal.ErrCorrupt})); !ok || !strings.Contains(told.hint, "--new") {
+	if told, ok := errors.AsType[hinted](journalTrouble(path, &disk.Error{Err: journal.ErrCorrupt})); !ok || !strings.Contains(told.hint, "--new") {
 		t.Errorf("of a damaged one: %+v", told)
 	}
 	if _, err := prepareRunJournal(t.TempDir(), false, time.Now()); err == nil || strings.Contains(err.Error(), "--new") {

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Beside its control state a run keeps the file that it went by. When the file itself has been
@@ -38,10 +39,10 @@ func keepGood(control string, text []byte) error {
 // configuration itself. Relative paths in it start at the configuration's folder, as they did
 // then.
 func (e *env) lastGood(config string) (w *wiring, from string, err error) {
-	var newest journal.ControlState
+	var newest controlstate.State
 	var text []byte
 	for _, path := range e.knownControls(filepath.Dir(absolute(config))) {
-		s, err := journal.PeekControl(path)
+		s, err := controlstate.Peek(path)
 		if err != nil && s.Instrument.Config == "" || s.Instrument.Config != absolute(config) || text != nil && !s.Wall.After(newest.Wall) {
 			continue
 		}

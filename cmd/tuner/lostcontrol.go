@@ -10,14 +10,16 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
-// lostControl returns an error that wraps journal.ErrControl where there is no control
+// lostControl returns an error that wraps controlstate.ErrLost where there is no control
 // state beside a journal that tells of a trip, a stop or a dose: such a run has left one,
 // so it was deleted, or not moved with the journal. A run without any of these may never
 // have written one. What it costs is one reading of the journal's events, and of its
 // actions where the file has doses.
-func lostControl(c *journal.ControlFile, journalPath string, w *wiring) (err error) {
+func lostControl(c *controlstate.File, journalPath string, w *wiring) (err error) {
 	if c.State().Generation > 0 {
 		return nil
 	}
@@ -31,7 +33,7 @@ func lostControl(c *journal.ControlFile, journalPath string, w *wiring) (err err
 	defer func() { err = errors.Join(err, r.Close()) }()
 	lost := func(what string) error {
 		return fmt.Errorf("%w: there is no %s-a and no %s-b, but the journal %s tells of %s",
-			journal.ErrControl, controlPath(journalPath), controlPath(journalPath), journalPath, what)
+			controlstate.ErrLost, controlPath(journalPath), controlPath(journalPath), journalPath, what)
 	}
 	for e, err := range r.Events() {
 		if err != nil {

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // TestLostControlIsMissedWithDoses: a journal that tells of doses without a control state
@@ -22,7 +26,7 @@ func TestLostControlIsMissedWithDoses(t *testing.T) {
 	r := resetting{w: w, journal: filepath.Join(filepath.Dir(file), "feed.db")}
 	missed := func() error {
 		t.Helper()
-		c, err := journal.OpenControl(controlPath(r.journal), journal.Session{})
+		c, err := controlstate.Open(controlPath(r.journal), disk.Holder{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +42,7 @@ func TestLostControlIsMissedWithDoses(t *testing.T) {
 	}
 	r.journal = filepath.Join(filepath.Dir(file), "second.db")
 	dosed(t, r.journal, e.now(), []recorded{{"dose", "nutrient", 3, 20 * time.Minute, journal.Confirmed, nil}})
-	if err := missed(); !errors.Is(err, journal.ErrControl) || !strings.Contains(err.Error(), "tells of doses") {
+	if err := missed(); !errors.Is(err, controlstate.ErrLost) || !strings.Contains(err.Error(), "tells of doses") {
 		t.Fatalf("a journal with doses: %v", err)
 	}
 	if err := e.reset(r); err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // lostSteps is how many steps a run of these tests has, lostAt the step at which its
@@ -326,7 +328,7 @@ func TestControlStateDeletedUnderTheRun(t *testing.T) {
 				}
 			}
 			r.says.waitFor(t, "was deleted or replaced under the run: it was written anew")
-			s, err := journal.PeekControl(r.path("data/kill.control"))
+			s, err := controlstate.Peek(r.path("data/kill.control"))
 			if err != nil || s.Generation < 2 || !s.Underway || s.Instrument.Name != "kill" {
 				t.Errorf("%+v, %v", s, err)
 			}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // TestAfterService goes through what systemd.exec(5) says of $SERVICE_RESULT: only an
@@ -54,13 +56,13 @@ func TestMakeSafeBesideARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := journal.OpenControl("other.control", journal.Session{})
+	c, err := controlstate.Open("other.control", disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.Belongs(journal.Instrument{Config: absolute("service.toml"), Name: "bench"})
-	if err := errors.Join(c.Write(journal.ControlState{}), keepGood("other.control", text)); err != nil {
+	c.Belongs(controlstate.Instrument{Config: absolute("service.toml"), Name: "bench"})
+	if err := errors.Join(c.Write(controlstate.State{}), keepGood("other.control", text)); err != nil {
 		t.Fatal(err)
 	}
 	for _, broken := range []bool{false, true} {

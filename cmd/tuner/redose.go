@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // haveReservoirs refuses names of variables without a reservoir.
@@ -28,7 +30,7 @@ func (w *wiring) haveReservoirs(names []string) error {
 }
 
 // refill notes that reservoirs are full again.
-func (e *env) refill(r resetting, s *journal.ControlState) {
+func (e *env) refill(r resetting, s *controlstate.State) {
 	for _, d := range r.w.opt.Safety.Doses {
 		v := &r.w.opt.Variables[d.Variable]
 		if slices.Contains(r.refilled, v.Name) {
@@ -47,7 +49,7 @@ const recallBase = 48 * time.Hour
 // recallDoses makes the account of doses anew, from the journal: each counts unless its
 // outcome says that it was not given, at the time that the wall clock showed. Where that
 // cannot be done, it asks.
-func (e *env) recallDoses(r resetting, s *journal.ControlState) error {
+func (e *env) recallDoses(r resetting, s *controlstate.State) error {
 	if len(r.w.opt.Safety.Doses) == 0 {
 		return nil
 	}
@@ -71,7 +73,7 @@ func (e *env) recallDoses(r resetting, s *journal.ControlState) error {
 }
 
 // fromJournal books every dose of a journal.
-func (r resetting) fromJournal(s *journal.ControlState, now time.Time) (err error) {
+func (r resetting) fromJournal(s *controlstate.State, now time.Time) (err error) {
 	if _, err := os.Stat(r.journal); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no journal %s", r.journal)
 	}
@@ -116,7 +118,7 @@ func notGiven(a journal.ActionRecord) bool {
 
 // bookAction books one dose of the journal, as long ago as the wall clock says; one from
 // the future is of now.
-func bookAction(a journal.ActionRecord, byChannel map[string]string, s *journal.ControlState, now time.Time) {
+func bookAction(a journal.ActionRecord, byChannel map[string]string, s *controlstate.State, now time.Time) {
 	ago := max(now.Sub(a.At.Wall), 0)
 	for channel, amount := range a.Values {
 		name, known := byChannel[a.Device+"."+channel]

@@ -13,6 +13,10 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // feedFile writes the file of the script doses.txtar beside a journal's place.
@@ -65,12 +69,12 @@ type recorded struct {
 // damage spoils both copies of a control state.
 func damage(t *testing.T, path string) {
 	t.Helper()
-	c, err := journal.OpenControl(path, journal.Session{})
+	c, err := controlstate.Open(path, disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := c.Write(journal.ControlState{Doses: map[string]safety.DoseState{"nutrient": {Total: 7, Used: 7}}}); err != nil {
+		if err := c.Write(controlstate.State{Doses: map[string]safety.DoseState{"nutrient": {Total: 7, Used: 7}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +118,7 @@ func TestResetRecallsDoses(t *testing.T) {
 	if ok, _ := regexp.MatchString(`17 mL of nutrient were dosed; earlier`, out.String()); !ok {
 		t.Errorf("said %s", out.String())
 	}
-	c, err := journal.OpenControl(controlPath(r.journal), journal.Session{})
+	c, err := controlstate.Open(controlPath(r.journal), disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +150,7 @@ func TestResetRecallsDoses(t *testing.T) {
 	if err := e.reset(r); err != nil || !strings.Contains(out.String(), "refilled: nutrient, 1000 mL again") {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	if c, err = journal.OpenControl(controlPath(r.journal), journal.Session{}); err != nil {
+	if c, err = controlstate.Open(controlPath(r.journal), disk.Holder{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := c.State().Doses["nutrient"]; d.Used != 0 || d.Total != 17 {

@@ -11,8 +11,9 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // brokerOptions turns [mqtt] into the options of a connection.
@@ -78,7 +79,7 @@ func (s *session) appear(log *slog.Logger) (*presence, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory := journal.CommandMemory{}
+	memory := controlstate.CommandMemory{}
 	if s.control != nil && s.control.State().Commands != nil {
 		memory = *s.control.State().Commands
 	}

@@ -11,6 +11,10 @@ import (
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // A journal that was deleted or replaced under a run goes on in a copy beside its name,
@@ -41,11 +45,11 @@ func takeRescued(path string, fresh bool, now time.Time) (done string, err error
 	_, err = os.Lstat(path)
 	switch free := errors.Is(err, fs.ErrNotExist); {
 	case !free:
-		return "", &journal.Error{Err: journal.ErrMoved, Path: path,
+		return "", &disk.Error{Err: journal.ErrMoved, Path: path,
 			Detail: fmt.Sprintf("it was replaced while a run wrote it: the record of that run is in %s", strings.Join(copies, ", ")),
 			Hint:   "to go on with that run, move what stands at the journal's name away and start again; to go on with what stands there, rename the copy; --new moves both aside and begins a new run"}
 	case len(copies) > 1:
-		return "", &journal.Error{Err: journal.ErrMoved, Path: path,
+		return "", &disk.Error{Err: journal.ErrMoved, Path: path,
 			Detail: "it was deleted, and there are several copies that were rescued: " + strings.Join(copies, ", "),
 			Hint:   fmt.Sprintf("rename the one to go on with to %s; --new moves all of them aside and begins a new run", path)}
 	}
@@ -72,10 +76,10 @@ func unfinishedCopies(path string) (names []string, err error) {
 // says that there was one.
 func refuseLostJournal(path string) error {
 	control := controlPath(path)
-	if !journal.HasControl(control) {
+	if !controlstate.Has(control) {
 		return nil
 	}
-	s, err := journal.PeekControl(control)
+	s, err := controlstate.Peek(control)
 	if err != nil {
 		return nil // whoever opens it is told
 	}
@@ -83,13 +87,13 @@ func refuseLostJournal(path string) error {
 	if tells == "" {
 		return nil
 	}
-	return &journal.Error{Err: fs.ErrNotExist, Path: path,
+	return &disk.Error{Err: fs.ErrNotExist, Path: path,
 		Detail: fmt.Sprintf("but the control state %s is there, and tells of %s", control, tells),
 		Hint:   "put the journal back with its -wal, or begin a new run with --new; what is latched and dosed stays so"}
 }
 
 // controlTells says what a control state has of a run before, "" if nothing.
-func controlTells(s journal.ControlState) string {
+func controlTells(s controlstate.State) string {
 	var tells []string
 	if s.Underway {
 		tells = append(tells, "a run that was not finished")

@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 
 	"github.com/labtuner/tuner/loop/replay"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // takeUp opens the journal of an unfinished run, brings the policy to where the run's
@@ -35,7 +37,7 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	old, now := r.Run(), s.run
 	if err := sameShape(old, now); err != nil {
-		return &journal.Error{Err: journal.ErrExists, Path: s.path, Detail: "it holds an unfinished run with " + err.Error(),
+		return &disk.Error{Err: journal.ErrExists, Path: s.path, Detail: "it holds an unfinished run with " + err.Error(),
 			Hint: "change the configuration back, or begin a new run with --new, which moves this one aside"}
 	}
 	if s.warm, err = r.Warm(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Where the unit tuner@NAME has its configuration, NAME.toml, and its state, in the folder
@@ -43,12 +43,12 @@ func (e *env) resetFolder(file string) string {
 // elsewhere says that nothing of a run is here: neither its control state nor its journal.
 func (r *resetting) elsewhere() bool {
 	_, err := os.Lstat(r.journal)
-	return err != nil && !journal.HasControl(controlPath(r.journal))
+	return err != nil && !controlstate.Has(controlPath(r.journal))
 }
 
 // absentControl says where a control state was looked for in vain, "" where it is.
 func absentControl(path string) string {
-	if journal.HasControl(path) {
+	if controlstate.Has(path) {
 		return ""
 	}
 	return ": there is no " + path + "-a"

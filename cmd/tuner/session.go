@@ -21,6 +21,10 @@ import (
 	"github.com/labtuner/tuner/loop/web"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // session is one run of the loop, from the wiring to the last line.
@@ -49,7 +53,7 @@ type session struct {
 	// metrics are what Prometheus may ask for, nil without a server.
 	metrics *web.Metrics
 	// control keeps latches and doses over crashes; nil where nothing is driven.
-	control *journal.ControlFile
+	control *controlstate.File
 	tell    *narrator
 	box     *outbox
 	service *notifier
@@ -189,7 +193,7 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
 	if s.w.opt.Mode != plan.Simulate {
-		deps.Space = func() (uint64, error) { return journal.FreeSpace(filepath.Dir(s.path)) }
+		deps.Space = func() (uint64, error) { return disk.FreeSpace(filepath.Dir(s.path)) }
 	}
 	return deps, nil
 }

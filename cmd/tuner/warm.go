@@ -12,6 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // newPolicy makes the policy and tells it what was observed in earlier runs. Each of
@@ -105,7 +107,7 @@ func (w *wiring) readWarmJournal(file string) (s journal.WarmSource, err error) 
 		return s, configs.NewError(configs.Problem{File: file, What: "is the journal of a simulation: what a simulated plant gave says nothing of the instrument",
 			Hint: "name journals of runs; if it is meant, export it as CSV and name that file instead"})
 	}
-	s.UID, s.Growing = run.ID, errors.Is(journal.Unlocked(file), journal.ErrLocked)
+	s.UID, s.Growing = run.ID, errors.Is(journal.Unlocked(file), disk.ErrLocked)
 	if s.SHA256, err = hashRecords(r); err != nil { // which checks every row, too
 		return s, err
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Panel is what the world outside of the loop's goroutine has of a run: commands go in
@@ -30,7 +30,7 @@ type Panel struct {
 	easel  easel
 	// memory is what a transport wants kept over a restart, unkept that it is newer than the
 	// control state.
-	memory atomic.Pointer[journal.CommandMemory]
+	memory atomic.Pointer[controlstate.CommandMemory]
 	unkept atomic.Bool
 	// over is closed when the run has ended.
 	over     chan struct{}
@@ -247,7 +247,7 @@ func (p *Panel) MakeReachable() { p.reachable.Store(true) }
 
 // Remember has m kept in the control state, soon. Nobody may change it any more. A run
 // without a control state forgets it.
-func (p *Panel) Remember(m *journal.CommandMemory) {
+func (p *Panel) Remember(m *controlstate.CommandMemory) {
 	p.memory.Store(m)
 	p.unkept.Store(true)
 }
@@ -256,7 +256,7 @@ func (p *Panel) Remember(m *journal.CommandMemory) {
 func (p *Panel) TakeUnkept() bool { return p != nil && p.unkept.Swap(false) }
 
 // Remembered is what a transport wants kept, or else before.
-func (p *Panel) Remembered(before *journal.CommandMemory) *journal.CommandMemory {
+func (p *Panel) Remembered(before *controlstate.CommandMemory) *controlstate.CommandMemory {
 	if p != nil {
 		if m := p.memory.Load(); m != nil {
 			return m

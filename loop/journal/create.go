@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // Options is what a writer needs from outside.
@@ -18,10 +20,10 @@ type Options struct {
 	// beside it the same. A journal that is there keeps its own.
 	Mode fs.FileMode
 	// FileSystem looks at the place that a path lies in; nil asks the kernel.
-	FileSystem func(path string) (FileSystem, error)
+	FileSystem func(path string) (disk.FileSystem, error)
 
 	// identify finds out which file stands at a name; nil asks the kernel.
-	identify func(name string) (fileID, error)
+	identify func(name string) (disk.FileID, error)
 	// logMissing says that the log of a process that was killed is not there.
 	logMissing bool
 }
@@ -44,13 +46,13 @@ func Create(path string, run Run, opts Options) (*Journal, error) {
 	if err := absent(path); err != nil { // before a lock file is made beside it
 		return nil, err
 	}
-	l, err := lock(path, s)
+	l, err := disk.TakeLock(path, s.holder())
 	if err != nil {
 		return nil, err
 	}
 	j, err := createLocked(path, run, s, opts)
 	if err != nil {
-		return nil, errors.Join(err, l.release())
+		return nil, errors.Join(err, l.Release())
 	}
 	j.lock = l
 	return j, nil
@@ -81,12 +83,12 @@ func absent(path string) error {
 		_, err := os.Lstat(path + suffix)
 		switch {
 		case err == nil && suffix == "":
-			return &Error{Err: ErrExists, Path: path, Hint: "give another name, or move the file away"}
+			return &disk.Error{Err: ErrExists, Path: path, Hint: "give another name, or move the file away"}
 		case err == nil:
-			return &Error{Err: ErrExists, Path: path, Detail: fmt.Sprintf("%q is left of another journal", path+suffix),
+			return &disk.Error{Err: ErrExists, Path: path, Detail: fmt.Sprintf("%q is left of another journal", path+suffix),
 				Hint: "move that file back to its journal, or away"}
 		case !errors.Is(err, fs.ErrNotExist):
-			return &Error{Err: ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be read", Cause: err}
+			return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be read", Cause: err}
 		}
 	}
 	return nil
@@ -97,7 +99,7 @@ func absent(path string) error {
 func build(path string, run Run, s Session, mode fs.FileMode) error {
 	draft := path + ".new"
 	remove := func() error {
-		return errors.Join(removeIfThere(draft), removeIfThere(draft+"-journal"))
+		return errors.Join(disk.RemoveIfThere(draft), disk.RemoveIfThere(draft+"-journal"))
 	}
 	fail := func(err error) error {
 		return errors.Join(fault(path, "make it", err), remove())
@@ -105,7 +107,7 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 	if err := remove(); err != nil { // a crash in the middle of build left it
 		return fail(err)
 	}
-	if err := makeFile(draft, mode); err != nil { // SQLite's own would be everybody's to read
+	if err := disk.MakeFile(draft, mode); err != nil { // SQLite's own would be everybody's to read
 		return fail(err)
 	}
 	w, err := connect(draft, createFile)
@@ -118,27 +120,8 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 	if err := os.Rename(draft, path); err != nil {
 		return fail(err)
 	}
-	if err := syncFolder(path); err != nil {
+	if err := disk.SyncFolder(path); err != nil {
 		return fault(path, fmt.Sprintf("sync folder %q", filepath.Dir(path)), err)
-	}
-	return nil
-}
-
-// makeFile makes an empty file with a mode, whatever the umask is.
-func makeFile(name string, mode fs.FileMode) error {
-	if mode == 0 {
-		mode = 0o600
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Chmod(mode), f.Close())
-}
-
-func removeIfThere(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

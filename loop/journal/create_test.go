@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 func TestBadRun(t *testing.T) {
@@ -75,7 +77,7 @@ func TestExistsFinishedMissing(t *testing.T) {
 	if _, err := OpenReader(missing); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("read a missing journal: %v", err)
 	}
-	if _, err := Create(filepath.Join(missing, "x.db"), demoRun(), Options{}); !errors.Is(err, ErrIO) {
+	if _, err := Create(filepath.Join(missing, "x.db"), demoRun(), Options{}); !errors.Is(err, disk.ErrIO) {
 		t.Errorf("create in a folder that is none: %v", err)
 	}
 }

@@ -5,24 +5,20 @@ import (
 	"fmt"
 
 	"modernc.org/sqlite"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
-// What can be wrong with a journal as a whole; test with errors.Is.
+// What can be wrong with a journal as a whole, beside what package disk lists; test with errors.Is.
 var (
 	// ErrExists: Create found a file, or the remains of one.
 	ErrExists = errors.New("already exists")
-	// ErrLocked: another process writes the journal.
-	ErrLocked = errors.New("is locked")
-	// ErrLinked: the file has two names.
-	ErrLinked = errors.New("has another name")
 	// ErrFinished: the run has its result, nothing may follow it.
 	ErrFinished = errors.New("is finished")
 	// ErrCorrupt: the file is no journal, or what it says cannot be trusted.
 	ErrCorrupt = errors.New("is damaged")
 	// ErrVersion: a newer tuner made the journal.
 	ErrVersion = errors.New("has an unknown version")
-	// ErrIO: the disk or the operating system refused.
-	ErrIO = errors.New("cannot be read or written")
 	// ErrMoved: the open files do not stand at their names any more.
 	ErrMoved = errors.New("is no longer at its name")
 	// ErrBusy: another program, not a tuner, holds the file for writing.
@@ -30,38 +26,6 @@ var (
 	// ErrClosed: the journal was closed by this process.
 	ErrClosed = errors.New("is closed")
 )
-
-// Error says which journal cannot be used, why, and what to do about it.
-type Error struct {
-	// Err is one of the sentinels above, or fs.ErrNotExist.
-	Err error
-	// Path is the journal's file.
-	Path string
-	// Detail says what was found, Hint the next step; either may be empty.
-	Detail, Hint string
-	// Cause is the error of the layer below, nil if there is none.
-	Cause error
-}
-
-// Error gives path, kind, detail and hint in one line.
-func (e *Error) Error() string {
-	s := fmt.Sprintf("journal %q %v", e.Path, e.Err)
-	if e.Detail != "" {
-		s += ": " + e.Detail
-	}
-	if e.Hint != "" {
-		s += "; " + e.Hint
-	}
-	return s
-}
-
-// Unwrap gives the sentinel and the cause.
-func (e *Error) Unwrap() []error {
-	if e.Cause == nil {
-		return []error{e.Err}
-	}
-	return []error{e.Err, e.Cause}
-}
 
 const hintDamaged = "keep the file as it is, recover what it holds with a copy (sqlite3 COPY .recover), and start a new run"
 
@@ -97,21 +61,21 @@ func fault(path, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*disk.Error](err); ok {
 		return e
 	}
-	e := &Error{Path: path, Detail: fmt.Sprintf("%s: %v", doing, err), Cause: err}
+	e := &disk.Error{Path: path, Detail: fmt.Sprintf("%s: %v", doing, err), Cause: err}
 	switch resultCode(err) & 0xff {
 	case sqliteCorrupt, sqliteNotADB:
 		e.Err, e.Hint = ErrCorrupt, hintDamaged
 	case sqliteBusy:
 		e.Err, e.Hint = ErrBusy, "close the other program that has it open for writing, such as a database browser"
 	case sqliteFull:
-		e.Err, e.Hint = ErrIO, "free some disk space; this record was not kept, all before it were"
+		e.Err, e.Hint = disk.ErrIO, "free some disk space; this record was not kept, all before it were"
 	case sqliteReadOnly, sqliteCantOpen:
-		e.Err, e.Hint = ErrIO, "see that the file and its folder can be written, or copy the file with its -wal to a place where they can"
+		e.Err, e.Hint = disk.ErrIO, "see that the file and its folder can be written, or copy the file with its -wal to a place where they can"
 	case sqliteIOErr:
-		e.Err, e.Hint = ErrIO, "look at the disk and the system log; this record was not kept, all before it were"
+		e.Err, e.Hint = disk.ErrIO, "look at the disk and the system log; this record was not kept, all before it were"
 	default:
 		return fmt.Errorf("journal %q: %s: %w", path, doing, err)
 	}

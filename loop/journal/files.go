@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // SQLite writes to the files that it has opened, whatever becomes of their names: a journal
@@ -15,34 +16,10 @@ import (
 // process. So the names are compared with the open files after every record, before it
 // counts as durable, and whenever Look is called.
 
-// fileID tells a file from every other on this computer, as long as it is open. A file that
-// is not open may have left its number to another: its time of change is then a part of it.
-type fileID struct {
-	device, inode uint64
-	changed       int64
-}
-
-// identify looks at what stands at a name; a symbolic link is a file of its own.
-func identify(name string) (id fileID, err error) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return id, err
-	}
-	return identityOf(info), nil
-}
-
-func identityOf(info fs.FileInfo) fileID {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fileID{}
-	}
-	return fileID{device: uint64(st.Dev), inode: uint64(st.Ino)}
-}
-
 // parts are the files that a connection has open: the journal itself, and with a log that
 // and its index.
 type parts struct {
-	main, wal, shm fileID
+	main, wal, shm disk.FileID
 	// mode is the journal's, which a copy takes over.
 	mode fs.FileMode
 }
@@ -58,7 +35,7 @@ func (j *Journal) look() (p parts, err error) {
 		return p, err
 	}
 	// A log that is not there has no identity: that differs from every open one.
-	for name, id := range map[string]*fileID{j.path + "-wal": &p.wal, j.path + "-shm": &p.shm} {
+	for name, id := range map[string]*disk.FileID{j.path + "-wal": &p.wal, j.path + "-shm": &p.shm} {
 		if *id, err = j.identify(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return p, err
 		}
@@ -87,7 +64,7 @@ func (j *Journal) lost() (loss, error) {
 		}
 		return nameFree, nil
 	case err != nil:
-		return whole, &Error{Err: ErrIO, Path: j.path, Detail: fmt.Sprintf("look whether it is still there: %v", err),
+		return whole, &disk.Error{Err: disk.ErrIO, Path: j.path, Detail: fmt.Sprintf("look whether it is still there: %v", err),
 			Hint: "see that its folder can be read", Cause: err}
 	case now.main != j.files.main:
 		return nameTaken, nil
@@ -109,8 +86,8 @@ func (j *Journal) stillThere() error {
 
 // moved says what has happened to the journal, and what a person can do where the run
 // cannot help itself.
-func (j *Journal) moved(l loss) *Error {
-	e := &Error{Err: ErrMoved, Path: j.path, Detail: j.lossWords(l)}
+func (j *Journal) moved(l loss) *disk.Error {
+	e := &disk.Error{Err: ErrMoved, Path: j.path, Detail: j.lossWords(l)}
 	switch l {
 	case noFolder:
 		e.Hint = fmt.Sprintf("give the folder its name %q back, and the run goes on by itself; or end the run and start it where the folder is now", filepath.Dir(j.path))
@@ -138,7 +115,7 @@ func (j *Journal) lossWords(l loss) string {
 
 // nowAt says where the open journal is now, "" where it has no name or nobody knows.
 func (j *Journal) nowAt() string {
-	if name := nameOf(j.files.main); name != "" && name != j.path {
+	if name := disk.NameOf(j.files.main); name != "" && name != j.path {
 		return fmt.Sprintf("; it is at %q now", name)
 	}
 	return ""
@@ -158,25 +135,4 @@ func kindOf(name string) string {
 		return "an empty file"
 	}
 	return "another file"
-}
-
-// nameOf finds the present name of a file that this process has open, "" where it has none
-// or the system does not say.
-func nameOf(id fileID) string {
-	const open = "/proc/self/fd"
-	entries, err := os.ReadDir(open)
-	if err != nil {
-		return ""
-	}
-	for _, e := range entries {
-		link := filepath.Join(open, e.Name())
-		info, err := os.Stat(link) // of the open file itself, without opening it again
-		if err != nil || identityOf(info) != id {
-			continue
-		}
-		if name, err := os.Readlink(link); err == nil && !strings.HasSuffix(name, " (deleted)") {
-			return name
-		}
-	}
-	return ""
 }

@@ -5,46 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
-	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
-
-// rounds is the number of rounds of a campaign: JOURNAL_ROUNDS, or a few.
-func rounds(t *testing.T, few int) int {
-	if s := os.Getenv("JOURNAL_ROUNDS"); s != "" {
-		if _, err := fmt.Sscan(s, &few); err != nil {
-			t.Fatalf("JOURNAL_ROUNDS: %v", err)
-		}
-	}
-	return few
-}
-
-// outcomes counts what came of damage, by its kind.
-type outcomes map[string]map[string]int
-
-var digits = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`)
-
-// add counts one: how is the damage with its places, which are no part of its kind.
-func (o outcomes) add(how, outcome string) {
-	kind := digits.ReplaceAllString(how, "N")
-	if o[kind] == nil {
-		o[kind] = map[string]int{}
-	}
-	o[kind][outcome]++
-}
-
-// log tells all of them.
-func (o outcomes) log(t *testing.T) {
-	for _, kind := range slices.Sorted(maps.Keys(o)) {
-		t.Logf("%s: %v", kind, o[kind])
-	}
-}
 
 // garble damages b at random and says how.
 func garble(r *rand.Rand, b []byte) (bad []byte, how string) {
@@ -84,7 +53,7 @@ func garble(r *rand.Rand, b []byte) (bad []byte, how string) {
 // says is still all true. Reading alone may miss that the last rows of a table are
 // gone, which the log of this test shows.
 func TestGarbledFile(t *testing.T) {
-	r := seed(t)
+	r := journaltest.Seed(t)
 	const records = 60
 	sound := closedDemo(t, records)
 	path := filepath.Join(t.TempDir(), "x.db")
@@ -96,17 +65,17 @@ func TestGarbledFile(t *testing.T) {
 	write(sound)
 	want := mustDump(t, path)
 	found, harmless, missed := 0, 0, 0
-	kinds := outcomes{}
-	for range rounds(t, 250) {
+	kinds := journaltest.Outcomes{}
+	for range journaltest.Rounds(t, 250) {
 		bad, how := garble(r, sound)
 		write(bad)
 		reader, err := OpenReader(path)
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*disk.Error](err); !ok {
 				t.Errorf("%s: no words for %v", how, err)
 			}
 			found++
-			kinds.add(how, "refused")
+			kinds.Add(how, "refused")
 			continue
 		}
 		got, derr := dump(reader)
@@ -118,21 +87,21 @@ func TestGarbledFile(t *testing.T) {
 		switch {
 		case damage == nil && derr == nil:
 			harmless++
-			kinds.add(how, "all still true")
+			kinds.Add(how, "all still true")
 		case derr == nil && got != want:
 			missed++
 			t.Logf("%s: only Verify noticed: %v; %s", how, damage[0], firstDifference(got, want))
 			found++
-			kinds.add(how, "damage named by Verify alone")
+			kinds.Add(how, "damage named by Verify alone")
 		default:
 			found++
-			kinds.add(how, "damage named")
+			kinds.Add(how, "damage named")
 		}
 		if damage == nil && derr != nil {
 			t.Errorf("%s: Verify found nothing, but reading failed: %v", how, derr)
 		}
 	}
-	kinds.log(t)
+	kinds.Log(t)
 	t.Logf("%d found, %d of them by Verify alone; %d harmless", found, missed, harmless)
 	if found < 50 || harmless == 0 {
 		t.Errorf("the damage was too strong or too weak to show anything: %d found, %d harmless", found, harmless)
@@ -141,7 +110,7 @@ func TestGarbledFile(t *testing.T) {
 
 // A log that was damaged anywhere gives exactly the records before the damage.
 func TestGarbledLog(t *testing.T) {
-	r := seed(t)
+	r := journaltest.Seed(t)
 	const records = 40
 	dir := t.TempDir()
 	source := filepath.Join(dir, "source.db")
@@ -163,8 +132,8 @@ func TestGarbledLog(t *testing.T) {
 	path := filepath.Join(dir, "x.db")
 	copyFile(t, source, path)
 	log := copyFile(t, source+"-wal", path+"-wal")
-	kinds := outcomes{}
-	for range rounds(t, 120) {
+	kinds := journaltest.Outcomes{}
+	for range journaltest.Rounds(t, 120) {
 		bad, how := garble(r, log)
 		first := firstChange(bad, log)
 		n := 0 // records that end before the damage
@@ -189,14 +158,14 @@ func TestGarbledLog(t *testing.T) {
 		}
 		switch n {
 		case 0:
-			kinds.add(how, "exact prefix, which is empty")
+			kinds.Add(how, "exact prefix, which is empty")
 		case records:
-			kinds.add(how, "all records")
+			kinds.Add(how, "all records")
 		default:
-			kinds.add(how, "exact prefix")
+			kinds.Add(how, "exact prefix")
 		}
 	}
-	kinds.log(t)
+	kinds.Log(t)
 }
 
 // firstChange is where two files differ first, len(b) if they do not.
@@ -234,95 +203,6 @@ func TestResumeAfterCutLog(t *testing.T) {
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// A control state of which one copy was damaged anywhere is the other copy's or its own
-// whole content, of which both were damaged is lost and said to be; no third state ever
-// comes of it.
-func TestGarbledControl(t *testing.T) {
-	r := seed(t)
-	lost, older, newest := 0, 0, 0
-	kinds := outcomes{}
-	for range rounds(t, 2000) {
-		m := &memory{files: map[string][]byte{}}
-		c := &ControlFile{path: "x", files: m}
-		writes := 1 + r.IntN(6)
-		written := map[uint64]ControlState{}
-		for n := range writes {
-			if err := c.Write(controlOf(r.IntN(1000))); err != nil {
-				t.Fatal(err)
-			}
-			written[uint64(n+1)] = c.State()
-		}
-		how, harmed := "", []string{}
-		for _, name := range slices.Sorted(maps.Keys(m.files)) {
-			if r.IntN(3) > 0 {
-				bad, what := garbleBytes(r, m.files[name])
-				m.files[name], how, harmed = bad, how+name+": "+what+"; ", append(harmed, what)
-			}
-		}
-		outcome := "the newest state"
-		again := &ControlFile{path: "x", files: m}
-		err := again.load()
-		got := again.State()
-		switch {
-		case errors.Is(err, ErrControl):
-			lost++
-			outcome = "lost, and said to be"
-			if !reflect.DeepEqual(got, ControlState{}) {
-				t.Errorf("%s: lost, and yet %+v", how, got)
-			}
-		case err != nil:
-			t.Errorf("%s: %v", how, err)
-		case !reflect.DeepEqual(got, written[got.Generation]):
-			t.Errorf("%s: %+v is no state that was written", how, got)
-		case got.Generation == uint64(writes):
-			newest++
-		default:
-			older++
-			outcome = "the older copy stands in, and it is said"
-			if len(again.Notices()) == 0 {
-				t.Errorf("%s: generation %d stands in for %d, and nothing is said", how, got.Generation, writes)
-			}
-		}
-		for _, what := range harmed {
-			kinds.add(fmt.Sprintf("%s, in %s of %s", what, spell[len(harmed)], spell[len(m.files)]), outcome)
-		}
-	}
-	kinds.log(t)
-	t.Logf("%d lost and said to be, %d by the older copy, %d newest", lost, older, newest)
-	if lost == 0 || older == 0 || newest == 0 {
-		t.Error("the damage was too strong or too weak to show anything")
-	}
-}
-
-// spell writes the numbers that are part of a kind of damage.
-var spell = []string{"none", "one", "two"}
-
-// garbleBytes damages a small file at random and says how.
-func garbleBytes(r *rand.Rand, b []byte) (bad []byte, how string) {
-	bad = bytes.Clone(b)
-	at := r.IntN(len(b))
-	if r.IntN(2) == 0 {
-		at = r.IntN(min(len(b), 16)) // the frame, where a byte says most
-	}
-	switch r.IntN(5) {
-	case 0:
-		bad[at] ^= 1 << r.IntN(8)
-		return bad, fmt.Sprintf("a bit of byte %d was flipped", at)
-	case 1:
-		return bad[:at], fmt.Sprintf("it was cut at %d", at)
-	case 2:
-		for i := at; i < len(bad) && i < at+1+r.IntN(200); i++ {
-			bad[i] = byte(r.IntN(256))
-		}
-		return bad, fmt.Sprintf("noise from byte %d", at)
-	case 3:
-		return append(bad, bad[:at]...), fmt.Sprintf("%d bytes more", at)
-	default:
-		clear(bad[at:])
-		return bad, fmt.Sprintf("zero from byte %d", at)
 	}
 }
 

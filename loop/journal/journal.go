@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // Journal is a journal open for writing. It belongs to one goroutine. Each
@@ -22,13 +24,12 @@ type Journal struct {
 	// copy cannot take its name.
 	path, home string
 	shown      atomic.Pointer[string] // path, for other goroutines
-	lock       *lockFile
-	holder     Session // of the lock
+	lock       *disk.Lock
 	// w is the connection; nil: there is none after a failure.
 	w *writer
 	// files are those that w has open, by identify.
 	files    parts
-	identify func(name string) (fileID, error)
+	identify func(name string) (disk.FileID, error)
 	// held and news are for who runs; see Look.
 	held    string
 	news    []News
@@ -76,18 +77,18 @@ func Open(path string, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, fault(path, "find the file", err)
 	}
-	if err := oneName(real); err != nil {
+	if err := disk.OneName(real); err != nil {
 		return nil, err
 	}
 	missing := logMissing(real)
-	l, err := lock(real, s)
+	l, err := disk.TakeLock(real, s.holder())
 	if err != nil {
 		return nil, err
 	}
 	opts.logMissing = missing
 	j, err := openLocked(real, s, opts)
 	if err != nil {
-		return nil, errors.Join(err, l.release())
+		return nil, errors.Join(err, l.Release())
 	}
 	j.lock = l
 	return j, nil
@@ -110,12 +111,12 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 		return nil, serr
 	}
 	if status.Finished {
-		return nil, &Error{Err: ErrFinished, Path: path,
+		return nil, &disk.Error{Err: ErrFinished, Path: path,
 			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps-status.Compared, status.Reason),
 			Hint:   "export it, or begin a new run with --new or in another file"}
 	}
 	if version != schemaVersion {
-		return nil, &Error{Err: ErrVersion, Path: path,
+		return nil, &disk.Error{Err: ErrVersion, Path: path,
 			Detail: fmt.Sprintf("its schema is version %d, and a run goes on with version %d only", version, schemaVersion),
 			Hint:   "end it with the version of tuner that made it, or begin a new run with --new; --warm-start takes over what this one measured"}
 	}
@@ -158,13 +159,13 @@ func present(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &Error{Err: fs.ErrNotExist, Path: path, Hint: "check the name; a run makes its journal when it starts", Cause: err}
+		return &disk.Error{Err: fs.ErrNotExist, Path: path, Hint: "check the name; a run makes its journal when it starts", Cause: err}
 	case err != nil:
-		return &Error{Err: ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be read", Cause: err}
+		return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be read", Cause: err}
 	case !info.Mode().IsRegular():
-		return &Error{Err: ErrCorrupt, Path: path, Detail: "it is not a regular file", Hint: "give the name of a journal"}
+		return &disk.Error{Err: ErrCorrupt, Path: path, Detail: "it is not a regular file", Hint: "give the name of a journal"}
 	case info.Size() == 0:
-		return &Error{Err: ErrCorrupt, Path: path, Detail: "it is empty",
+		return &disk.Error{Err: ErrCorrupt, Path: path, Detail: "it is empty",
 			Hint: "remove it, or give another name: a journal appears under its name only when it holds a run"}
 	}
 	return nil
@@ -175,7 +176,7 @@ func present(path string) error {
 func attach(path string, s Session, opts Options) (*Journal, error) {
 	look := opts.FileSystem
 	if look == nil {
-		look = LocateFileSystem
+		look = disk.Locate
 	}
 	fsys, err := look(path)
 	if err != nil {
@@ -187,7 +188,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	}
 	seen := opts.identify
 	if seen == nil {
-		seen = identify
+		seen = disk.Identify
 	}
 	before, err := seen(path)
 	if err != nil {
@@ -197,7 +198,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, fault(path, "open it for writing", err)
 	}
-	j := &Journal{home: path, w: w, wal: a == writeWAL, session: s.Number, holder: s, identify: seen}
+	j := &Journal{home: path, w: w, wal: a == writeWAL, session: s.Number, identify: seen}
 	j.goTo(path)
 	for _, begin := range []func() error{w.prepare, j.load} {
 		if err := begin(); err != nil {
@@ -219,13 +220,13 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 
 // checkMode sees that SQLite took the mode that was asked for, and gives notice
 // where it is not the usual one.
-func (j *Journal) checkMode(fsys FileSystem) error {
+func (j *Journal) checkMode(fsys disk.FileSystem) error {
 	var mode string
 	if err := j.w.conn.QueryRowContext(context.Background(), "PRAGMA journal_mode").Scan(&mode); err != nil {
 		return fault(j.path, "read the mode", err)
 	}
 	if want := map[bool]string{true: "wal", false: "delete"}[j.wal]; mode != want {
-		return &Error{Err: ErrIO, Path: j.path, Detail: fmt.Sprintf("SQLite keeps journal mode %q, %q was asked for", mode, want),
+		return &disk.Error{Err: disk.ErrIO, Path: j.path, Detail: fmt.Sprintf("SQLite keeps journal mode %q, %q was asked for", mode, want),
 			Hint: "put the journal on a local disk"}
 	}
 	if !j.wal {
@@ -290,9 +291,9 @@ func (j *Journal) Close() error {
 		err = j.mend()
 	}
 	if j.w == nil { // there is no connection to close
-		return errors.Join(err, j.lock.release())
+		return errors.Join(err, j.lock.Release())
 	}
-	return errors.Join(err, fault(j.path, "close it", errors.Join(j.fold(), j.w.close())), j.lock.release())
+	return errors.Join(err, fault(j.path, "close it", errors.Join(j.fold(), j.w.close())), j.lock.Release())
 }
 
 // fold moves the write-ahead log into the database, and leaves a finished run in

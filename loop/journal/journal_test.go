@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // A second session continues where the first stopped, open step and all.
@@ -85,7 +87,7 @@ func TestReadWhileWriting(t *testing.T) {
 
 // Where memory cannot be shared the journal is kept without a log, and says so.
 func TestNetworkFileSystem(t *testing.T) {
-	opts := Options{FileSystem: func(string) (FileSystem, error) { return FileSystem{Name: "nfs"}, nil }}
+	opts := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil }}
 	path := filepath.Join(t.TempDir(), "x.db")
 	j, err := Create(path, demoRun(), opts)
 	if err != nil {
@@ -120,7 +122,7 @@ func TestNetworkFileSystem(t *testing.T) {
 	if _, err := os.Stat(path + "-wal"); err != nil || j.Notices() != nil {
 		t.Errorf("no log on a local disk: %v, notices %q", err, j.Notices())
 	}
-	fails := Options{FileSystem: func(string) (FileSystem, error) { return FileSystem{}, errors.New("statfs: gone") }}
+	fails := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{}, errors.New("statfs: gone") }}
 	if _, err := Create(path+"2", demoRun(), fails); err == nil || !strings.Contains(err.Error(), "statfs: gone") {
 		t.Errorf("a file system that cannot be looked at: %v", err)
 	}
@@ -131,7 +133,7 @@ func TestNetworkFileSystem(t *testing.T) {
 func TestHotRollbackJournal(t *testing.T) {
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "source.db"), filepath.Join(dir, "x.db")
-	opts := Options{FileSystem: func(string) (FileSystem, error) { return FileSystem{Name: "nfs"}, nil }}
+	opts := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil }}
 	j, err := Create(source, demoRun(), opts)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // child is what this test binary does as a process of its own: it writes the demo
@@ -24,7 +27,7 @@ func child(job string) int {
 	kind, path, _ := strings.Cut(job, " ")
 	opts := Options{}
 	if kind == "rollback" {
-		opts.FileSystem = func(string) (FileSystem, error) { return FileSystem{Name: "nfs"}, nil }
+		opts.FileSystem = func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil }
 	}
 	j, i, err := resume(path, opts)
 	if err != nil {
@@ -55,7 +58,7 @@ func child(job string) int {
 // patient reports whether the child is to try again: where a test asks for it, and the
 // disk is at fault.
 func patient(err error) bool {
-	if os.Getenv("JOURNAL_TEST_PATIENT") == "" || !errors.Is(err, ErrIO) {
+	if os.Getenv("JOURNAL_TEST_PATIENT") == "" || !errors.Is(err, disk.ErrIO) {
 		return false
 	}
 	fmt.Println("failed:", err)
@@ -114,25 +117,13 @@ func startChild(t testing.TB, job string) (*exec.Cmd, <-chan string) {
 	return cmd, lines
 }
 
-// seed gives the seed of a random test: JOURNAL_SEED, or a new one, which it logs.
-func seed(t testing.TB) *rand.Rand {
-	n := rand.Uint64()
-	if s := os.Getenv("JOURNAL_SEED"); s != "" {
-		if _, err := fmt.Sscan(s, &n); err != nil {
-			t.Fatalf("JOURNAL_SEED: %v", err)
-		}
-	}
-	t.Logf("JOURNAL_SEED=%d", n)
-	return rand.New(rand.NewPCG(n, 0))
-}
-
 // A process that is killed at any instant, also while it makes the journal, loses
 // no record that was acknowledged and adds at most the one in flight; the next
 // one continues. All in all the journal is that of one undisturbed process.
 func TestKill(t *testing.T) {
 	for _, kind := range []string{"wal", "rollback"} {
 		t.Run(kind, func(t *testing.T) {
-			r := seed(t)
+			r := journaltest.Seed(t)
 			for range 2 { // two journals: the early kills hit their making
 				path := filepath.Join(t.TempDir(), "x.db")
 				done := 0

@@ -6,8 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // A second process is refused and told who has the journal; when that dies, by
@@ -24,17 +25,17 @@ func TestSecondProcess(t *testing.T) {
 	}
 	want := fmt.Sprintf("process %d on %s since 2026-03-01T21:04:05Z writes it; wait for that process to end", holder.Process.Pid, host)
 	_, err = Open(path, Options{})
-	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) {
+	if !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
-	if err := Unlocked(path); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) {
+	if err := Unlocked(path); !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), want) {
 		t.Errorf("asked who has it: %v", err)
 	}
 	link := filepath.Join(t.TempDir(), "link.db")
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(link, Options{}); !errors.Is(err, ErrLocked) {
+	if _, err := Open(link, Options{}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("by another name: %v", err)
 	}
 	_, second := startChild(t, "wal "+path)
@@ -57,48 +58,13 @@ func TestSecondProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "process 4711 on "+host+" writes it") {
+	if _, err := Open(path, Options{}); !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), "process 4711 on "+host+" writes it") {
 		t.Errorf("a second writer in one process: %v", err)
 	}
 	if err := os.WriteFile(path+".lock", []byte("garbage\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "another process writes it") {
+	if _, err := Open(path, Options{}); !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), "another process writes it") {
 		t.Errorf("a lock file that says nothing: %v", err)
 	}
-}
-
-// Whoever wins the race for the lock is alone: the file that is locked is the one
-// that has the name.
-func TestLockRace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	var holders int
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 200 {
-				l, err := lock(path, Session{PID: 1})
-				if errors.Is(err, ErrLocked) {
-					continue
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				if holders++; holders > 1 {
-					t.Errorf("%d hold the lock", holders)
-				}
-				mu.Unlock()
-				mu.Lock()
-				holders--
-				mu.Unlock()
-				if err := l.release(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // A process that is killed leaves its lock file and, in NAME.db-wal, the newest records,
@@ -20,12 +21,7 @@ func logMissing(real string) bool {
 	if info, err := os.Stat(real + "-wal"); err == nil && info.Size() > 0 {
 		return false
 	}
-	f, err := os.Open(real + ".lock")
-	if err != nil {
-		return false
-	}
-	defer f.Close() // lets go of the lock
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+	return disk.LeftBehind(real)
 }
 
 // logMissingWords says what a missing log may mean.

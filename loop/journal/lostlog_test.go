@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // killedAt makes a journal whose writer is killed after ten records.
@@ -90,10 +92,10 @@ func TestTwoNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{path, other} {
-		if _, err := Open(name, Options{}); !errors.Is(err, ErrLinked) || !strings.Contains(err.Error(), "2 names") {
+		if _, err := Open(name, Options{}); !errors.Is(err, disk.ErrLinked) || !strings.Contains(err.Error(), "2 names") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := Unlocked(name); !errors.Is(err, ErrLinked) {
+		if err := Unlocked(name); !errors.Is(err, disk.ErrLinked) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -109,33 +111,6 @@ func TestTwoNames(t *testing.T) {
 	}
 }
 
-// A control state that a symbolic link stands for is refused before it is replaced.
-func TestLinkedControl(t *testing.T) {
-	dir := t.TempDir()
-	real := filepath.Join(dir, "real.control")
-	for range 2 {
-		c := openControl(t, real)
-		if err := c.Write(controlOf(1)); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, part := range []string{"-a", "-b"} {
-		link := filepath.Join(dir, "link.control")
-		if err := os.Symlink(real+part, link+part); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := OpenControl(link, Session{}); !errors.Is(err, ErrLinked) {
-			t.Errorf("%s: %v", part, err)
-		}
-		if err := os.Remove(link + part); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A journal that was ended in order is read where nothing can be written, also one whose
 // run has not finished. It needs the right to mount.
 func TestReadOnlyPlace(t *testing.T) {
@@ -146,7 +121,7 @@ func TestReadOnlyPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, left := range []string{"-wal", "-shm"} { // of the reader above
-		if err := removeIfThere(path + left); err != nil {
+		if err := disk.RemoveIfThere(path + left); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +141,7 @@ func TestReadOnlyPlace(t *testing.T) {
 	if got := mustDump(t, path); got != want {
 		t.Errorf("it reads otherwise there: %s", firstDifference(got, want))
 	}
-	if _, err := Open(path, Options{}); !errors.Is(err, ErrIO) {
+	if _, err := Open(path, Options{}); !errors.Is(err, disk.ErrIO) {
 		t.Errorf("writing there: %v", err)
 	}
 }

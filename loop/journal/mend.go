@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // doubt is what a failed transaction leaves: nobody knows whether it is in the file.
@@ -70,7 +72,7 @@ func (j *Journal) inspect(w *writer) error {
 		j.doubt.found = found
 	}
 	if !found && there.position() != j.position() {
-		return &Error{Err: ErrCorrupt, Path: j.path, Detail: fmt.Sprintf("after a failure of the disk it stands at %+v, and %+v was acknowledged", there.position(), j.position()), Hint: hintDamaged}
+		return &disk.Error{Err: ErrCorrupt, Path: j.path, Detail: fmt.Sprintf("after a failure of the disk it stands at %+v, and %+v was acknowledged", there.position(), j.position()), Hint: hintDamaged}
 	}
 	return nil
 }
@@ -95,7 +97,7 @@ func (j *Journal) foldAll(w *writer) error {
 		return err
 	}
 	if busy != 0 {
-		return &Error{Err: ErrBusy, Path: j.path, Detail: "a reader is in the way of folding the log", Hint: "close the other program that reads it"}
+		return &disk.Error{Err: ErrBusy, Path: j.path, Detail: "a reader is in the way of folding the log", Hint: "close the other program that reads it"}
 	}
 	return nil
 }
@@ -147,7 +149,7 @@ func (j *Journal) repeated(rows []row) (bool, error) {
 	if err := j.load(); err != nil {
 		return false, err
 	}
-	return false, &Error{Err: ErrIO, Path: j.path, Detail: "a record that had failed is in the file after all, and was counted", Hint: "the next attempt goes on after it"}
+	return false, &disk.Error{Err: disk.ErrIO, Path: j.path, Detail: "a record that had failed is in the file after all, and was counted", Hint: "the next attempt goes on after it"}
 }
 
 // again is 1 where the settlement of an action that failed is in the file after all, so

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // TestFailingDiskLosesNothing has the kernel fail the calls of a process that goes on
@@ -25,9 +29,9 @@ func TestFailingDiskLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := seed(t)
+	r := journaltest.Seed(t)
 	const records = 60
-	for range rounds(t, 1) {
+	for range journaltest.Rounds(t, 1) {
 		for _, fault := range []string{"fsync,fdatasync:error=EIO", "pwrite64:error=ENOSPC", "pwrite64:error=EROFS", "pwrite64:error=EIO"} {
 			for _, kind := range []string{"wal", "rollback"} {
 				dir := t.TempDir()
@@ -142,7 +146,7 @@ func TestFullDisk(t *testing.T) {
 				done++ // folding the log has made room
 			}
 		}
-		if failure != nil && !errors.Is(failure, ErrIO) {
+		if failure != nil && !errors.Is(failure, disk.ErrIO) {
 			t.Fatalf("record %d: %v", done, failure)
 		}
 		limit(had.Cur)

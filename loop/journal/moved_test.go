@@ -3,11 +3,13 @@ package journal
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // TestRecordOfADeletedJournalIsNotDurable: the record after the deletion is refused, then
@@ -147,7 +149,7 @@ func TestForeignLogIsLeftAlone(t *testing.T) {
 func TestRescueWaitsForTheDisk(t *testing.T) {
 	j, path := lostJournal(t, Options{})
 	mustDo(t, os.Remove(path))
-	fullFor(t, func() {
+	journaltest.FullFor(t, func() {
 		if err := j.Look(); !errors.Is(err, ErrMoved) || !strings.Contains(j.Held(), "it cannot be copied") {
 			t.Errorf("a full disk: %v, held for %q", err, j.Held())
 		}
@@ -167,10 +169,10 @@ func TestRescueWaitsForTheDisk(t *testing.T) {
 // that holds the run to the last record is the journal; one that does not is another.
 func TestNewInodeNumberOnANetwork(t *testing.T) {
 	mounts := uint64(0)
-	opts := Options{FileSystem: func(string) (FileSystem, error) { return FileSystem{Name: "nfs"}, nil },
-		identify: func(name string) (fileID, error) {
-			id, err := identify(name)
-			id.device += mounts
+	opts := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil },
+		identify: func(name string) (disk.FileID, error) {
+			id, err := disk.Identify(name)
+			id.Device += mounts
 			return id, err
 		}}
 	j, path := lostJournal(t, opts)
@@ -209,55 +211,7 @@ func TestOtherNamesAreNoLoss(t *testing.T) {
 func TestDeletedLockIsTakenAgain(t *testing.T) {
 	j, path := lostJournal(t, Options{})
 	mustDo(t, os.Remove(path+".lock"), j.Look())
-	if _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) {
+	if _, err := Open(path, Options{}); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a second writer: %v", err)
 	}
-}
-
-// TestLostControlStateIsWrittenAnew: whatever stands at its names by then.
-func TestLostControlStateIsWrittenAnew(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.control")
-	c := openControl(t, path)
-	defer c.Close()
-	mustDo(t, c.Write(controlOf(1)))
-	older, err := os.ReadFile(path + "-b")
-	mustDo(t, err)
-	for range 20 { // newer by far than what is put in its place
-		mustDo(t, c.Write(controlOf(2)))
-	}
-	if found, err := c.Look(); found != "" || err != nil {
-		t.Fatalf("nothing happened: %q, %v", found, err)
-	}
-	mustDo(t, os.Remove(path+"-a"), os.WriteFile(path+"-b", older, 0o600))
-	if found, err := c.Look(); found == "" || err != nil {
-		t.Fatalf("a copy deleted, the other replaced: %q, %v", found, err)
-	}
-	s, err := PeekControl(path)
-	if err != nil || s.Doses["calcium"].Total != 2 {
-		t.Errorf("%+v, %v", s, err)
-	}
-	if found, err := c.Look(); found != "" || err != nil {
-		t.Errorf("it was mended: %q, %v", found, err)
-	}
-}
-
-// TestLockOfTheDeadIsWaitedFor: a lock that a child of a dead process still has is waited
-// for, one of a live process is not.
-func TestLockOfTheDeadIsWaitedFor(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "run.db")
-	dead := exec.Command("true")
-	mustDo(t, dead.Run())
-	l, err := lock(path, Session{PID: dead.Process.Pid})
-	mustDo(t, err)
-	released := make(chan error)
-	go func() {
-		time.Sleep(50 * time.Millisecond)
-		released <- l.file.Close()
-	}()
-	again, err := lock(path, Session{PID: os.Getpid()})
-	mustDo(t, err, <-released)
-	if _, err := lock(path, Session{}); !errors.Is(err, ErrLocked) {
-		t.Errorf("of a live process: %v", err)
-	}
-	mustDo(t, again.release())
 }

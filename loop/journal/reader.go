@@ -6,6 +6,8 @@ import (
 	"errors"
 	"iter"
 	"path/filepath"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // Reader reads a journal, finished or not, also while a process writes it; it
@@ -107,14 +109,14 @@ func (r *Reader) read(fn func(*sql.Tx) error) error {
 	}
 	if code := resultCode(err) & 0xff; code == sqliteError || code == sqliteTooBig {
 		// The queries are right for a sound file, and its values are small, so this one is not.
-		return &Error{Err: ErrCorrupt, Path: r.path, Detail: err.Error(), Hint: hintDamaged, Cause: err}
+		return &disk.Error{Err: ErrCorrupt, Path: r.path, Detail: err.Error(), Hint: hintDamaged, Cause: err}
 	}
 	return fault(r.path, "read it", err)
 }
 
 // corrupt is the error for damage found while reading.
 func (r *Reader) corrupt(d Damage) error {
-	return &Error{Err: ErrCorrupt, Path: r.path, Detail: d.String(), Hint: hintDamaged}
+	return &disk.Error{Err: ErrCorrupt, Path: r.path, Detail: d.String(), Hint: hintDamaged}
 }
 
 func (r *Reader) loadSessions(tx *sql.Tx) ([]Session, error) {

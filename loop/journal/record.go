@@ -9,6 +9,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // commit records rows in one transaction; what names them in an error.
@@ -21,7 +23,7 @@ func (j *Journal) commit(what string, rows ...row) error {
 		err = j.stillThere()
 	}
 	if err != nil {
-		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, ErrIO) && resultCode(err)&0xff == sqliteIOErr}
+		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, disk.ErrIO) && resultCode(err)&0xff == sqliteIOErr}
 	}
 	return err
 }
@@ -31,9 +33,9 @@ func (j *Journal) commit(what string, rows ...row) error {
 func (j *Journal) writable() error {
 	switch {
 	case j.closed:
-		return &Error{Err: ErrClosed, Path: j.path, Hint: "open it again to append"}
+		return &disk.Error{Err: ErrClosed, Path: j.path, Hint: "open it again to append"}
 	case j.finished:
-		return &Error{Err: ErrFinished, Path: j.path, Hint: "begin a new run in another file"}
+		return &disk.Error{Err: ErrFinished, Path: j.path, Hint: "begin a new run in another file"}
 	}
 	return j.mend()
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // What the script wrote, built again without a journal, is what a reader gives.
@@ -198,7 +200,7 @@ func TestDiskFull(t *testing.T) {
 		err = perform(j, i)
 	}
 	i-- // the one that was refused
-	if !errors.Is(err, ErrIO) || !strings.Contains(err.Error(), "free some disk space") {
+	if !errors.Is(err, disk.ErrIO) || !strings.Contains(err.Error(), "free some disk space") {
 		t.Fatalf("record %d: got %v", i, err)
 	}
 	if n, err := performed(mustRead(t, path)); err != nil || n != i {

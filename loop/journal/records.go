@@ -1,6 +1,10 @@
 package journal
 
-import "time"
+import (
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+)
 
 // Stamp is when something happened, by two clocks.
 type Stamp struct {
@@ -166,6 +170,9 @@ type Session struct {
 	Version, BootID string
 	Start           Stamp
 }
+
+// holder is how the session signs the lock.
+func (s Session) holder() disk.Holder { return disk.Holder{PID: s.PID, Since: s.Start.Wall} }
 
 // Step is a decision with its outcome, as a journal holds them.
 type Step struct {

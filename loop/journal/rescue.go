@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"modernc.org/sqlite"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // A journal that has lost its name is copied, whole, from the files that are still open, to
@@ -86,8 +88,8 @@ func (j *Journal) putRight() error {
 	if err == nil && j.path != j.home {
 		err = j.goHome()
 	}
-	if err == nil {
-		err = j.keepLock()
+	if err == nil && j.lock != nil {
+		err = j.lock.Keep()
 	}
 	return err
 }
@@ -96,7 +98,7 @@ func (j *Journal) putRight() error {
 func (j *Journal) reconnect() error {
 	switch id, err := j.identify(j.path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return &Error{Err: ErrMoved, Path: j.path, Detail: "it was deleted or moved while it was closed after a failure, so there is nothing to copy",
+		return &disk.Error{Err: ErrMoved, Path: j.path, Detail: "it was deleted or moved while it was closed after a failure, so there is nothing to copy",
 			Hint: "put it back, and the run goes on by itself", Cause: err}
 	case err != nil:
 		return fault(j.path, "look whether it is still there", err)
@@ -145,7 +147,7 @@ func (j *Journal) foreignLog() error {
 	if id, err := j.identify(log); err == nil && id == j.files.wal {
 		return nil
 	}
-	return &Error{Err: ErrMoved, Path: j.path, Detail: fmt.Sprintf("another log stands at %q", log),
+	return &disk.Error{Err: ErrMoved, Path: j.path, Detail: fmt.Sprintf("another log stands at %q", log),
 		Hint: "move that away: it would garble the journal; the run then goes on by itself"}
 }
 
@@ -162,12 +164,12 @@ func (j *Journal) leave() {
 	}
 	_ = j.w.close() // everything is in the copy, or has been folded
 	j.w = nil
-	for name, id := range map[string]fileID{j.path + "-wal": j.files.wal, j.path + "-shm": j.files.shm} {
+	for name, id := range map[string]disk.FileID{j.path + "-wal": j.files.wal, j.path + "-shm": j.files.shm} {
 		if now, err := j.identify(name); err == nil && j.wal && now == id {
 			_ = os.Remove(name) // one that stays is looked at by whoever opens the name
 		}
 	}
-	j.files.wal, j.files.shm = fileID{}, fileID{} // their numbers are free for others
+	j.files.wal, j.files.shm = disk.FileID{}, disk.FileID{} // their numbers are free for others
 }
 
 // mendLog folds a log without a name into the journal, and begins a new one.
@@ -220,7 +222,7 @@ func (j *Journal) rescue(l loss) error {
 	}
 	copied, err := j.copyOut()
 	if err != nil {
-		return &Error{Err: ErrMoved, Path: j.path, Detail: lost.Detail + "; it cannot be copied: " + err.Error(),
+		return &disk.Error{Err: ErrMoved, Path: j.path, Detail: lost.Detail + "; it cannot be copied: " + err.Error(),
 			Hint: "see that the folder can be written and has room: it is tried again", Cause: err}
 	}
 	j.leave()
@@ -244,31 +246,22 @@ func (j *Journal) copyOut() (name string, err error) {
 		return "", err
 	}
 	draft := name + ".new"
-	if err := removeIfThere(draft); err != nil { // a crash in the middle of copyOut left it
+	if err := disk.RemoveIfThere(draft); err != nil { // a crash in the middle of copyOut left it
 		return "", err
 	}
-	if err := makeFile(draft, 0); err != nil { // SQLite's own would be everybody's to read while it grows
+	if err := disk.MakeFile(draft, 0); err != nil { // SQLite's own would be everybody's to read while it grows
 		return "", err
 	}
 	if _, err := j.w.conn.ExecContext(context.Background(), "VACUUM INTO ?", draft); err != nil {
-		return "", errors.Join(err, removeIfThere(draft))
+		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
-	if err := errors.Join(syncFile(draft, j.files.mode), verifyFile(draft)); err != nil {
-		return "", errors.Join(err, removeIfThere(draft))
+	if err := errors.Join(disk.SyncFile(draft, j.files.mode), verifyFile(draft)); err != nil {
+		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
-	if err := renameNew(draft, name); err != nil {
-		return "", errors.Join(err, removeIfThere(draft))
+	if err := disk.RenameNew(draft, name); err != nil {
+		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
-	return name, syncFolder(name)
-}
-
-// syncFile makes a file durable that nobody has open.
-func syncFile(name string, mode fs.FileMode) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Chmod(mode.Perm()), f.Sync(), f.Close())
+	return name, disk.SyncFolder(name)
 }
 
 // goHome gives a rescued copy the journal's name, if that is free.
@@ -285,11 +278,11 @@ func (j *Journal) goHome() error {
 	j.w = nil
 	copied := j.path
 	if err == nil {
-		err = renameNew(copied, j.home)
+		err = disk.RenameNew(copied, j.home)
 	}
 	if err == nil {
 		j.goTo(j.home)
-		err = syncFolder(j.home)
+		err = disk.SyncFolder(j.home)
 	}
 	if err := errors.Join(err, j.reopen()); err != nil {
 		return fault(j.path, "take the journal's name again", err)
@@ -301,24 +294,6 @@ func (j *Journal) goHome() error {
 func isFolder(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
-}
-
-// keepLock takes the lock again where its file was deleted, so that no second process
-// writes the journal.
-func (j *Journal) keepLock() error {
-	if j.lock == nil {
-		return nil
-	}
-	if same, err := isCurrent(j.lock.file, j.home+".lock"); same || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	l, err := lock(j.home, j.holder)
-	if err != nil {
-		return err
-	}
-	_ = j.lock.file.Close() // its file has no name any more
-	j.lock = l
-	return nil
 }
 
 // RescueName is a free name for a rescued copy of the journal at path: NAME.rescued.db, or
@@ -361,11 +336,11 @@ func Rescued(path string) (names []string, err error) {
 // PutBack gives a rescued copy, which nobody writes, the journal's name again. Nothing is
 // overwritten.
 func PutBack(copied, path string) (err error) {
-	l, err := lock(path, Session{PID: os.Getpid()})
+	l, err := disk.TakeLock(path, disk.Holder{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.release()) }()
+	defer func() { err = errors.Join(err, l.Release()) }()
 	if err := absent(path); err != nil {
 		return err
 	}
@@ -379,8 +354,8 @@ func PutBack(copied, path string) (err error) {
 	if err := errors.Join(w.exec("PRAGMA wal_checkpoint(TRUNCATE)"), w.close()); err != nil {
 		return fault(copied, "fold its log", err)
 	}
-	if err := renameNew(copied, path); err != nil {
-		return &Error{Err: ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be written", Cause: err}
+	if err := disk.RenameNew(copied, path); err != nil {
+		return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be written", Cause: err}
 	}
-	return syncFolder(path)
+	return disk.SyncFolder(path)
 }

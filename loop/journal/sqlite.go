@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // access says what a connection may do to the file.
@@ -89,11 +91,11 @@ func checkHeader(path string, q querier) (version int, err error) {
 	}
 	switch {
 	case id != applicationID:
-		return 0, &Error{Err: ErrCorrupt, Path: path,
+		return 0, &disk.Error{Err: ErrCorrupt, Path: path,
 			Detail: fmt.Sprintf("it is no journal of tuner (application_id is %#x, not %#x)", id, applicationID),
 			Hint:   "give the name of a journal, or of a file that does not exist yet"}
 	case user < 1 || user > schemaVersion:
-		return 0, &Error{Err: ErrVersion, Path: path,
+		return 0, &disk.Error{Err: ErrVersion, Path: path,
 			Detail: fmt.Sprintf("its schema is version %d, this tuner knows 1 to %d", user, schemaVersion),
 			Hint:   "use the version of tuner that made it, or a newer one"}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // Damage is one thing that is wrong with a journal.
@@ -63,7 +65,7 @@ func (r *Reader) trustworthy() error {
 	if n := len(damage) - 1; n > 0 {
 		detail += fmt.Sprintf(" (and %d more)", n)
 	}
-	return &Error{Err: ErrCorrupt, Path: r.path, Detail: detail, Hint: hintDamaged}
+	return &disk.Error{Err: ErrCorrupt, Path: r.path, Detail: detail, Hint: hintDamaged}
 }
 
 type verification struct {

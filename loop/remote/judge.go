@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // The codes of refusals, beside loop's.
@@ -237,7 +237,7 @@ func (r *Remote) enqueue(in incoming) *refusal {
 	}
 	r.memory.remember(in.Transaction, remembered{command: in.name, pending: true})
 	if in.who != "" {
-		r.memory.seqs[in.Key] = journal.CommandSeq{Key: in.Key, Session: in.Session, Seq: in.Seq}
+		r.memory.seqs[in.Key] = controlstate.CommandSeq{Key: in.Key, Session: in.Session, Seq: in.Seq}
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // TestAttacks is the list: each message must not act, and says why.
@@ -163,7 +163,7 @@ func TestMemoryOutlivesTheProcess(t *testing.T) {
 	if got := next.verdict("resume", command(numbered(1499))); got != CodeTransaction {
 		t.Errorf("its name for another command: %q", got)
 	}
-	signed := newBench(t, Options{Keys: testKeys, Memory: journal.CommandMemory{Seqs: []journal.CommandSeq{{Key: "anna", Session: "s-now", Seq: 9}}}})
+	signed := newBench(t, Options{Keys: testKeys, Memory: controlstate.CommandMemory{Seqs: []controlstate.CommandSeq{{Key: "anna", Session: "s-now", Seq: 9}}}})
 	for seq, want := range map[uint64]string{9: CodeReplay, 10: ""} {
 		p := testKeys[0].Sign(testTopics.Command("pause"), command(func(c *Command) { numbered(int(seq))(c); c.Key, c.Seq = "anna", seq }))
 		if got := signed.verdict("pause", p); got != want {

@@ -3,7 +3,7 @@ package remote
 import (
 	"slices"
 
-	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // memoryMax is how many transactions are remembered. Not fewer: a sender that has lost its
@@ -16,7 +16,7 @@ const memoryMax = 1000
 type memory struct {
 	answers map[string]remembered // by transaction
 	order   []string              // oldest first
-	seqs    map[string]journal.CommandSeq
+	seqs    map[string]controlstate.CommandSeq
 }
 
 // remembered is what is known of a transaction.
@@ -27,8 +27,8 @@ type remembered struct {
 	answer  Answer
 }
 
-func newMemory(kept journal.CommandMemory) *memory {
-	m := &memory{answers: map[string]remembered{}, seqs: map[string]journal.CommandSeq{}}
+func newMemory(kept controlstate.CommandMemory) *memory {
+	m := &memory{answers: map[string]remembered{}, seqs: map[string]controlstate.CommandSeq{}}
 	for _, a := range kept.Answers {
 		m.remember(a.Transaction, remembered{command: a.Command, answer: Answer{Transaction: a.Transaction, Command: a.Command,
 			OK: a.Code == codeOK, Code: a.Code, Message: "answered before the tuner was started again"}})
@@ -58,17 +58,17 @@ func (m *memory) fresh(key, session string, seq uint64) bool {
 }
 
 // keep is what is to be durable: a copy that nobody changes.
-func (m *memory) keep() *journal.CommandMemory {
-	out := &journal.CommandMemory{}
+func (m *memory) keep() *controlstate.CommandMemory {
+	out := &controlstate.CommandMemory{}
 	for _, t := range m.order {
 		if r := m.answers[t]; !r.pending {
-			out.Answers = append(out.Answers, journal.CommandID{Transaction: t, Command: r.command, Code: r.answer.Code})
+			out.Answers = append(out.Answers, controlstate.CommandID{Transaction: t, Command: r.command, Code: r.answer.Code})
 		}
 	}
 	for _, s := range m.seqs {
 		out.Seqs = append(out.Seqs, s)
 	}
-	slices.SortFunc(out.Seqs, func(a, b journal.CommandSeq) int {
+	slices.SortFunc(out.Seqs, func(a, b controlstate.CommandSeq) int {
 		if a.Key < b.Key {
 			return -1
 		}

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Options say how an instrument is told of and commanded.
@@ -29,7 +29,7 @@ type Options struct {
 	// Discovery is the prefix of Home Assistant's discovery, as in "homeassistant"; "": off.
 	Discovery string
 	// Memory is what an earlier process has remembered of commands.
-	Memory journal.CommandMemory
+	Memory controlstate.CommandMemory
 	// Now is the clock; nil: the machine's.
 	Now func() time.Time
 	Log *slog.Logger

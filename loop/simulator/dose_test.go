@@ -18,6 +18,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Some worlds have a pump beside the knobs: a variable of doses, which nothing takes back.
@@ -249,7 +251,7 @@ func (v *witness) judgeBudget(now time.Time) {
 
 // booked compares what a control state has with what the pump has given: what nobody knows
 // of counts as delivered, so the books are never below the pump.
-func (v *witness) booked(p *process, s journal.ControlState) {
+func (v *witness) booked(p *process, s controlstate.State) {
 	if v.w.pace.budget == nil || p.killed.Load() {
 		return
 	}

@@ -20,6 +20,10 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 
 	"github.com/labtuner/tuner/loop/replay"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // process is one process of tuner, from its start to its end: what tuner run does,
@@ -65,7 +69,7 @@ func (w *world) start(folder string) *process {
 // run is the process's main function.
 func (p *process) run(ctx context.Context) (err error) {
 	w := p.w
-	state, err := journal.OpenControl(filepath.Join(p.folder, controlFile), journal.Session{PID: p.number})
+	state, err := controlstate.Open(filepath.Join(p.folder, controlFile), disk.Holder{PID: p.number})
 	if err != nil {
 		return err
 	}

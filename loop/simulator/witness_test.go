@@ -13,6 +13,8 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // witness watches from outside the loop: what leaves the tuner, what the instrument
@@ -426,7 +428,7 @@ func (v *witness) processEnded(p *process, err error) {
 		v.counts.kills++
 		return
 	}
-	for _, fine := range []error{context.Canceled, loop.ErrSafety, loop.ErrLatched, loop.ErrUnsafe, loop.ErrInstrument, loop.ErrJournal, loop.ErrPolicy, journal.ErrIO} {
+	for _, fine := range []error{context.Canceled, loop.ErrSafety, loop.ErrLatched, loop.ErrUnsafe, loop.ErrInstrument, loop.ErrJournal, loop.ErrPolicy, disk.ErrIO} {
 		if errors.Is(err, fine) {
 			return
 		}

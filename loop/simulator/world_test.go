@@ -20,9 +20,12 @@ import (
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/journal"
 
 	"github.com/labtuner/tuner/loop/control"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // world is everything that a run of tuner meets, in virtual time: a broker, an
@@ -356,7 +359,7 @@ func (w *world) person() {
 		return
 	}
 	path := filepath.Join(w.folder, fmt.Sprint(w.processes+1), controlFile)
-	c, err := journal.OpenControl(path, journal.Session{PID: 1})
+	c, err := controlstate.Open(path, disk.Holder{PID: 1})
 	if err != nil {
 		w.note("a person cannot open the control state: %v", err)
 		return

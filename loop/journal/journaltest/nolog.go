@@ -1,4 +1,5 @@
-// Package journaltest has what tests need that let a disk be full.
+// Package journaltest has what tests of files need: a full disk, damage at random, and counts of
+// what came of it.
 package journaltest
 
 import (

@@ -1,10 +1,12 @@
-package journal
+package controlstate
 
 import (
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // TestControlOfAnother: what root writes into the folder of a service's user is that
@@ -18,12 +20,12 @@ func TestControlOfAnother(t *testing.T) {
 	if err := os.Chown(dir, user, user); err != nil {
 		t.Fatal(err)
 	}
-	c, err := OpenControl(filepath.Join(dir, "x.control"), Session{})
+	c, err := Open(filepath.Join(dir, "x.control"), disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.Write(ControlState{}); err != nil {
+	if err := c.Write(State{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"x.control-a", "x.control-b"} {

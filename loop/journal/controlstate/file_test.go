@@ -1,4 +1,4 @@
-package journal
+package controlstate
 
 import (
 	"errors"
@@ -13,21 +13,23 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // controlOf is a state that can be told from others by n.
-func controlOf(n int) ControlState {
+func controlOf(n int) State {
 	d := safety.DoseState{Total: float64(n), Granted: true, Dosed: true, LastAt: time.Duration(n)}
 	d.Hour[n%len(d.Hour)] = 0.1 * float64(n)
-	return ControlState{Wall: time.Unix(int64(n), 0).UTC(), BootID: "boot", Uptime: time.Duration(n), Mode: "TRIPPED",
-		Latched:  []ControlCause{{Rule: safety.RuleInterlock, Name: "interlock", Of: fmt.Sprint(n)}},
-		FirstOut: []ControlCause{{Rule: safety.RuleInterlock, Name: "interlock", Of: fmt.Sprint(n)}},
+	return State{Wall: time.Unix(int64(n), 0).UTC(), BootID: "boot", Uptime: time.Duration(n), Mode: "TRIPPED",
+		Latched:  []Cause{{Rule: safety.RuleInterlock, Name: "interlock", Of: fmt.Sprint(n)}},
+		FirstOut: []Cause{{Rule: safety.RuleInterlock, Name: "interlock", Of: fmt.Sprint(n)}},
 		Doses:    map[string]safety.DoseState{"calcium": d}}
 }
 
-func openControl(t *testing.T, path string) *ControlFile {
+func openControl(t *testing.T, path string) *File {
 	t.Helper()
-	c, err := OpenControl(path, Session{})
+	c, err := Open(path, disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,7 @@ func openControl(t *testing.T, path string) *ControlFile {
 func TestControlStateComesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.control")
 	c := openControl(t, path)
-	if !reflect.DeepEqual(c.State(), ControlState{}) {
+	if !reflect.DeepEqual(c.State(), State{}) {
 		t.Errorf("begins with %+v", c.State())
 	}
 	for n := range 9 {
@@ -63,7 +65,7 @@ func TestControlStateIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.control")
 	c := openControl(t, path)
 	defer c.Close()
-	if _, err := OpenControl(path, Session{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+	if _, err := Open(path, disk.Holder{}); !errors.Is(err, disk.ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("a second process: %v", err)
 	}
 }
@@ -85,11 +87,11 @@ func (m *memory) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-func (m *memory) identify(name string) (fileID, error) {
+func (m *memory) identify(name string) (disk.FileID, error) {
 	if _, ok := m.files[name]; !ok {
-		return fileID{}, fs.ErrNotExist
+		return disk.FileID{}, fs.ErrNotExist
 	}
-	return fileID{inode: 1}, nil
+	return disk.FileID{Inode: 1}, nil
 }
 
 func (m *memory) replace(name string, data []byte) error {
@@ -121,13 +123,13 @@ func (m *memory) remove(name string) error {
 // TestPowerCutsLoseNothing cuts the power at every byte of a write, before and after
 // the rename: what was durable before, or what was being written, comes back.
 func TestPowerCutsLoseNothing(t *testing.T) {
-	size, err := encodeControl(controlOf(3))
+	size, err := encode(controlOf(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for cut := 0; cut <= len(size)+1; cut++ {
 		m := &memory{files: map[string][]byte{}}
-		c := &ControlFile{path: "x", files: m}
+		c := &File{path: "x", files: m}
 		for n := range 3 {
 			if err := c.Write(controlOf(n)); err != nil {
 				t.Fatal(err)
@@ -137,7 +139,7 @@ func TestPowerCutsLoseNothing(t *testing.T) {
 		if c.Write(controlOf(3)) == nil {
 			t.Fatal("a power cut goes unnoticed")
 		}
-		again := &ControlFile{path: "x", files: m}
+		again := &File{path: "x", files: m}
 		if err := again.load(); err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -150,9 +152,9 @@ func TestPowerCutsLoseNothing(t *testing.T) {
 // TestDamagedCopies flips every bit of one copy, then of both: the other stands in;
 // without one, the loss is told.
 func TestDamagedCopies(t *testing.T) {
-	fresh := func() (*memory, *ControlFile) {
+	fresh := func() (*memory, *File) {
 		m := &memory{files: map[string][]byte{}}
-		c := &ControlFile{path: "x", files: m}
+		c := &File{path: "x", files: m}
 		for n := range 2 {
 			if err := c.Write(controlOf(n)); err != nil {
 				t.Fatal(err)
@@ -165,7 +167,7 @@ func TestDamagedCopies(t *testing.T) {
 	for bit := range 8 * len(m.files[newest]) {
 		m, _ := fresh()
 		m.files[newest][bit/8] ^= 1 << (bit % 8)
-		c := &ControlFile{path: "x", files: m}
+		c := &File{path: "x", files: m}
 		if err := c.load(); err != nil || c.state.Generation != 1 || len(c.notices) != 1 {
 			t.Fatalf("bit %d: %v, generation %d, %v", bit, err, c.state.Generation, c.notices)
 		}
@@ -183,14 +185,14 @@ func TestDamagedCopies(t *testing.T) {
 				m.files[name] = append(data, byte(rng.IntN(256)))
 			}
 		}
-		c := &ControlFile{path: "x", files: m}
-		if err := c.load(); !errors.Is(err, ErrControl) {
+		c := &File{path: "x", files: m}
+		if err := c.load(); !errors.Is(err, ErrLost) {
 			t.Fatalf("both damaged: %v, state %+v", err, c.state)
 		}
 		if err := c.Write(controlOf(7)); err != nil {
 			t.Fatal(err)
 		}
-		again := &ControlFile{path: "x", files: m}
+		again := &File{path: "x", files: m}
 		if err := again.load(); err != nil || again.state.Doses["calcium"].Total != 7 {
 			t.Fatalf("after a new start: %v, %+v", err, again.state)
 		}
@@ -201,7 +203,7 @@ func TestFailedWriteIsTold(t *testing.T) {
 	dir := t.TempDir()
 	c := openControl(t, filepath.Join(dir, "x.control"))
 	c.path = filepath.Join(dir, "gone", "x.control")
-	if err := c.Write(controlOf(1)); !errors.Is(err, ErrIO) || c.State().Generation != 0 {
+	if err := c.Write(controlOf(1)); !errors.Is(err, disk.ErrIO) || c.State().Generation != 0 {
 		t.Errorf("error %v, generation %d", err, c.State().Generation)
 	}
 	if err := c.Close(); err != nil {
@@ -210,22 +212,22 @@ func TestFailedWriteIsTold(t *testing.T) {
 }
 
 func FuzzControlState(f *testing.F) {
-	good, err := encodeControl(controlOf(1))
+	good, err := encode(controlOf(1))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good)
-	f.Add([]byte(controlMagic))
+	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := decodeControl(data)
+		s, err := decode(data)
 		if err != nil {
 			return
 		}
-		again, err := encodeControl(s)
+		again, err := encode(s)
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		if back, err := decodeControl(again); err != nil || !reflect.DeepEqual(back, s) {
+		if back, err := decode(again); err != nil || !reflect.DeepEqual(back, s) {
 			t.Fatalf("%+v comes back as %+v, %v", s, back, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package journal
+package disk
 
 import (
 	"errors"
@@ -37,7 +37,7 @@ func FreeSpace(path string) (uint64, error) {
 }
 
 // LocateFileSystem asks the kernel about the file system that path lies in.
-func LocateFileSystem(path string) (FileSystem, error) {
+func Locate(path string) (FileSystem, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err != nil {
 		return FileSystem{}, err
@@ -48,9 +48,9 @@ func LocateFileSystem(path string) (FileSystem, error) {
 	return FileSystem{Name: "local", SharedMemory: true}, nil
 }
 
-// ownAsFolder gives a file that root has made to the owner of its folder, for whom it is:
+// OwnAsFolder gives a file that root has made to the owner of its folder, for whom it is:
 // what an administrator resets a service reads.
-func ownAsFolder(f *os.File) error {
+func OwnAsFolder(f *os.File) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -61,8 +61,8 @@ func ownAsFolder(f *os.File) error {
 	return f.Chown(int(st.Uid), int(st.Gid))
 }
 
-// renameNew renames a file to a name that nothing has yet.
-func renameNew(from, to string) error {
+// RenameNew renames a file to a name that nothing has yet.
+func RenameNew(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // the file system does not know how
 		return renameUnlessThere(from, to)

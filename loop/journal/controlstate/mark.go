@@ -1,4 +1,4 @@
-package journal
+package controlstate
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/labtuner/tuner/safety"
+
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // A disk that is full takes no new control state, but it does take an empty file: a name
@@ -16,15 +18,15 @@ import (
 // slow is the same: what is latched is marked at once, beside a write that may take long.
 
 // lostLatch is what a control state has latched beside its own where the mark is there.
-var lostLatch = ControlCause{Rule: safety.RuleRecord, Name: safety.RuleRecord.String(),
+var lostLatch = Cause{Rule: safety.RuleRecord, Name: safety.RuleRecord.String(),
 	Of: "what was latched last, which the disk did not take"}
 
 // markName is the mark's file.
-func (c *ControlFile) markName() string { return c.path + "-latched" }
+func (c *File) markName() string { return c.path + "-latched" }
 
 // loadMark adds what the mark says to the state that was read. A mark that cannot be
 // looked at counts as one.
-func (c *ControlFile) loadMark() {
+func (c *File) loadMark() {
 	_, err := c.files.read(c.markName())
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -32,14 +34,14 @@ func (c *ControlFile) loadMark() {
 	c.marked = true
 	c.state.Latched = append(c.state.Latched, lostLatch)
 	if len(c.state.FirstOut) == 0 {
-		c.state.Mode, c.state.FirstOut = safety.Tripped.String(), []ControlCause{lostLatch}
+		c.state.Mode, c.state.FirstOut = safety.Tripped.String(), []Cause{lostLatch}
 	}
 	c.notices = append(c.notices, fmt.Sprintf("%q says that something was latched which could not be written", c.markName()))
 }
 
 // mark notes that s, which could not be written because of err, has something latched.
 // It returns err with what the user has to know where that cannot be noted either.
-func (c *ControlFile) mark(s *ControlState, err *Error) error {
+func (c *File) mark(s *State, err *disk.Error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(s.Latched) == 0 || c.marked {
@@ -59,7 +61,7 @@ func (c *ControlFile) mark(s *ControlState, err *Error) error {
 // marks of this process from 1 on; a state that says by Marks that it knows of the mark
 // takes it away when it is written, also where that comes first. It may be called beside
 // Write from another goroutine.
-func (c *ControlFile) MarkAhead(n uint64) error {
+func (c *File) MarkAhead(n uint64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n <= c.covered {
@@ -67,7 +69,7 @@ func (c *ControlFile) MarkAhead(n uint64) error {
 	}
 	if !c.marked {
 		if err := c.files.mark(c.markName()); err != nil {
-			return &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("note that something is latched: %v", err),
+			return &disk.Error{Err: disk.ErrIO, Path: c.path, Detail: fmt.Sprintf("note that something is latched: %v", err),
 				Hint: "see that the folder can be written", Cause: err}
 		}
 	}
@@ -76,7 +78,7 @@ func (c *ControlFile) MarkAhead(n uint64) error {
 }
 
 // unmark removes the mark when a state has been written that knows of it.
-func (c *ControlFile) unmark(marks uint64) error {
+func (c *File) unmark(marks uint64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.covered = max(c.covered, marks)
@@ -84,7 +86,7 @@ func (c *ControlFile) unmark(marks uint64) error {
 		return nil
 	}
 	if err := c.files.remove(c.markName()); err != nil {
-		return &Error{Err: ErrIO, Path: c.path, Detail: fmt.Sprintf("remove %q: %v", c.markName(), err),
+		return &disk.Error{Err: disk.ErrIO, Path: c.path, Detail: fmt.Sprintf("remove %q: %v", c.markName(), err),
 			Hint: "see that the folder can be written; until then a start is refused", Cause: err}
 	}
 	c.marked = false
@@ -92,18 +94,18 @@ func (c *ControlFile) unmark(marks uint64) error {
 }
 
 // mark makes an empty file.
-func (disk) mark(name string) error {
+func (onDisk) mark(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), syncFolder(name))
+	return errors.Join(f.Close(), disk.SyncFolder(name))
 }
 
 // remove removes a file, if it is there, for good.
-func (disk) remove(name string) error {
-	if err := removeIfThere(name); err != nil {
+func (onDisk) remove(name string) error {
+	if err := disk.RemoveIfThere(name); err != nil {
 		return err
 	}
-	return syncFolder(name)
+	return disk.SyncFolder(name)
 }

@@ -1,32 +1,16 @@
-package journal
+package controlstate
 
 import (
 	"errors"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-)
 
-// fullFor lets no file of this process grow while do runs.
-func fullFor(t *testing.T, do func()) {
-	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ)
-	var had syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &had); err != nil {
-		t.Fatal(err)
-	}
-	set := func(limit syscall.Rlimit) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set(syscall.Rlimit{Cur: 0, Max: had.Max})
-	defer set(had)
-	do()
-}
+	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
+)
 
 // TestLatchOnAFullDisk: what is latched while the disk is full is latched for the next
 // process, with what was dosed before, until a state is written again.
@@ -48,15 +32,15 @@ func TestLatchOnAFullDisk(t *testing.T) {
 			t.Fatalf("latched %v, first %v, doses %v, %v; want %d", s.Latched, s.FirstOut, s.Doses, c.Notices(), latched)
 		}
 	}
-	fullFor(t, func() {
-		if err := c.Write(calm); !errors.Is(err, ErrIO) {
+	journaltest.FullFor(t, func() {
+		if err := c.Write(calm); !errors.Is(err, disk.ErrIO) {
 			t.Errorf("a full disk: %v", err)
 		}
 	})
 	again(0)
 	for range 2 { // twice: a second failure changes nothing
-		fullFor(t, func() {
-			if err := c.Write(controlOf(1)); !errors.Is(err, ErrIO) || strings.Contains(err.Error(), "noted") {
+		journaltest.FullFor(t, func() {
+			if err := c.Write(controlOf(1)); !errors.Is(err, disk.ErrIO) || strings.Contains(err.Error(), "noted") {
 				t.Errorf("a full disk: %v", err)
 			}
 		})
@@ -65,8 +49,8 @@ func TestLatchOnAFullDisk(t *testing.T) {
 	if text := c.State().FirstOut[0].String(); !strings.Contains(text, "the disk did not take") || c.State().Mode != "TRIPPED" {
 		t.Errorf("%s, first out %q", c.State().Mode, text)
 	}
-	fullFor(t, func() { // nobody has reset it, though somebody has tried
-		if err := c.Write(calm); !errors.Is(err, ErrIO) {
+	journaltest.FullFor(t, func() { // nobody has reset it, though somebody has tried
+		if err := c.Write(calm); !errors.Is(err, disk.ErrIO) {
 			t.Errorf("a full disk: %v", err)
 		}
 	})
@@ -85,7 +69,7 @@ func TestLatchThatNothingTakes(t *testing.T) {
 	dir := t.TempDir()
 	c := openControl(t, filepath.Join(dir, "x.control"))
 	c.path = filepath.Join(dir, "gone", "x.control")
-	if err := c.Write(controlOf(1)); !errors.Is(err, ErrIO) || !strings.Contains(err.Error(), "nor can it be noted that something is latched") {
+	if err := c.Write(controlOf(1)); !errors.Is(err, disk.ErrIO) || !strings.Contains(err.Error(), "nor can it be noted that something is latched") {
 		t.Errorf("error %v", err)
 	}
 	if err := c.Close(); err != nil {
@@ -104,7 +88,7 @@ func TestMarkThatStays(t *testing.T) {
 	if len(c.State().Latched) != 1 {
 		t.Errorf("latched %v", c.State().Latched)
 	}
-	if err := c.Write(ControlState{}); !errors.Is(err, ErrIO) || !strings.Contains(err.Error(), "a start is refused") {
+	if err := c.Write(State{}); !errors.Is(err, disk.ErrIO) || !strings.Contains(err.Error(), "a start is refused") {
 		t.Errorf("error %v", err)
 	}
 	if err := c.Close(); err != nil {
@@ -125,7 +109,7 @@ func TestMarkAhead(t *testing.T) {
 	c := openControl(t, path)
 	calm, tripped := controlOf(1), controlOf(2)
 	calm.Latched, calm.FirstOut, calm.Mode = nil, nil, "RUN"
-	write := func(s ControlState, marks uint64) {
+	write := func(s State, marks uint64) {
 		t.Helper()
 		s.Marks = marks
 		if err := c.Write(s); err != nil {
@@ -152,9 +136,9 @@ func TestMarkAhead(t *testing.T) {
 	write(tripped, 2) // the state is quicker than its mark
 	ahead(2)
 	marked(false)
-	fullFor(t, func() { // the state is not taken; its mark stays one
+	journaltest.FullFor(t, func() { // the state is not taken; its mark stays one
 		tripped.Marks = 3
-		if err := c.Write(tripped); !errors.Is(err, ErrIO) {
+		if err := c.Write(tripped); !errors.Is(err, disk.ErrIO) {
 			t.Errorf("a full disk: %v", err)
 		}
 	})

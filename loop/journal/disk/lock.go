@@ -1,11 +1,10 @@
-package journal
+package disk
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -22,12 +21,25 @@ import (
 //	pid 4711
 //	host lab-pc
 //	since 2026-03-01T21:04:05Z
-type lockFile struct {
-	file *os.File
+type Lock struct {
+	file   *os.File
+	path   string
+	holder Holder
 }
 
-// lock takes the lock of the journal at path for s, or says who has it.
-func lock(path string, s Session) (*lockFile, error) {
+// LockHolder is who holds a lock.
+type Holder struct {
+	// PID is the process id; 0 is the calling process.
+	PID int
+	// Since is when the process began, the zero time where that is not known.
+	Since time.Time
+}
+
+// TakeLock takes the lock of the journal at path for h, or says who has it.
+func TakeLock(path string, h Holder) (*Lock, error) {
+	if h.PID == 0 {
+		h.PID = os.Getpid()
+	}
 	name := path + ".lock"
 	for {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -53,10 +65,10 @@ func lock(path string, s Session) (*lockFile, error) {
 			}
 			continue
 		}
-		l := &lockFile{file: f}
-		if err := l.sign(s); err != nil {
+		l := &Lock{file: f, path: path, holder: h}
+		if err := l.sign(); err != nil {
 			return nil, errors.Join(&Error{Err: ErrIO, Path: path, Detail: fmt.Sprintf("write the lock file: %v", err),
-				Hint: "see that the disk is not full", Cause: err}, l.release())
+				Hint: "see that the disk is not full", Cause: err}, l.Release())
 		}
 		return l, nil
 	}
@@ -103,13 +115,13 @@ func isCurrent(f *os.File, name string) (bool, error) {
 }
 
 // sign writes who holds the lock.
-func (l *lockFile) sign(s Session) error {
-	b := fmt.Appendf(nil, "pid %d\n", s.PID)
+func (l *Lock) sign() error {
+	b := fmt.Appendf(nil, "pid %d\n", l.holder.PID)
 	if host, err := os.Hostname(); err == nil { // without a name the rest is told
 		b = fmt.Appendf(b, "host %s\n", host)
 	}
-	if !s.Start.Wall.IsZero() {
-		b = fmt.Appendf(b, "since %s\n", s.Start.Wall.UTC().Format(time.RFC3339))
+	if !l.holder.Since.IsZero() {
+		b = fmt.Appendf(b, "since %s\n", l.holder.Since.UTC().Format(time.RFC3339))
 	}
 	if err := l.file.Truncate(0); err != nil {
 		return err
@@ -118,14 +130,14 @@ func (l *lockFile) sign(s Session) error {
 	return err
 }
 
-// holder is who signed a lock.
-type holder struct {
+// signer is who signed a lock.
+type signer struct {
 	pid         int
 	host, since string
 }
 
 // readHolder reads who holds the lock.
-func readHolder(f *os.File) (h holder) {
+func readHolder(f *os.File) (h signer) {
 	b := make([]byte, 256)
 	n, _ := f.ReadAt(b, 0) // a short file gives an error with what there is
 	for line := range strings.Lines(string(b[:n])) {
@@ -159,33 +171,45 @@ func signature(f *os.File) string {
 	return text
 }
 
-// Unlocked returns nil if the journal at path, which need not be there, may be written: no process writes it, else
-// the error is an ErrLocked that names the process, and the file has one name. Nothing is
-// recorded, and what a process left that was killed stays.
-func Unlocked(path string) error {
-	real, err := filepath.EvalSymlinks(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		real = path
-	case err != nil:
-		return fault(path, "find the file", err)
-	default:
-		if err := oneName(real); err != nil {
-			return err
-		}
-	}
+// lockFree returns nil if no process holds the lock of the file real, else an ErrLocked that
+// names the process, and the file as path.
+func Unlocked(real, path string) error {
 	f, err := os.OpenFile(real+".lock", os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fault(path, "look at the lock file", err)
+		return fmt.Errorf("journal %q: look at the lock file: %w", path, err)
 	}
 	defer f.Close() // lets go of the lock
 	if err := tryLock(f); errors.Is(err, syscall.EWOULDBLOCK) {
 		return lockedBy(path, f)
 	}
-	return nil // what else can be wrong with it, who takes it is told
+	return nil // whoever takes the lock is told of anything else that is wrong with it
+}
+
+// lockLeft reports whether the lock file of a process that has ended is there.
+func LeftBehind(real string) bool {
+	f, err := os.Open(real + ".lock")
+	if err != nil {
+		return false
+	}
+	defer f.Close() // lets go of the lock
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+}
+
+// Keep takes the lock again where its file was deleted, so that no second process gets it.
+func (l *Lock) Keep() error {
+	if same, err := isCurrent(l.file, l.path+".lock"); same || err != nil {
+		return err
+	}
+	anew, err := TakeLock(l.path, l.holder)
+	if err != nil {
+		return err
+	}
+	_ = l.file.Close() // it has no name any more
+	l.file = anew.file
+	return nil
 }
 
 // lockedBy is the error of a lock that another process holds.
@@ -194,12 +218,12 @@ func lockedBy(path string, f *os.File) error {
 		Hint: "wait for that process to end, stop it, or choose another journal"}
 }
 
-// oneName refuses a file with hard links. SQLite names its log after the file, so two names
+// OneName refuses a file with hard links. SQLite names its log after the file, so two names
 // have two logs, and two writers that do not know of each other: the file would be lost.
-func oneName(real string) error {
+func OneName(real string) error {
 	info, err := os.Stat(real)
 	if err != nil {
-		return fault(real, "look at the file", err)
+		return fmt.Errorf("journal %q: look at the file: %w", real, err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
 		return &Error{Err: ErrLinked, Path: real, Detail: fmt.Sprintf("the file has %d names (hard links), and each would have a log of its own", st.Nlink),
@@ -208,19 +232,19 @@ func oneName(real string) error {
 	return nil
 }
 
-// release removes the file, then lets go of it: in this order nobody can lock a
+// Release removes the file, then lets go of it: in this order nobody can lock a
 // file that is about to vanish without noticing. A file of that name which is another's
 // stays; one that was moved with its folder is removed where it is now.
-func (l *lockFile) release() error {
+func (l *Lock) Release() error {
 	name := l.file.Name()
 	if same, err := isCurrent(l.file, name); err != nil || !same {
 		name = ""
 		if info, err := l.file.Stat(); err == nil {
-			name = nameOf(identityOf(info))
+			name = NameOf(identityOf(info))
 		}
 	}
 	if name == "" {
 		return l.file.Close()
 	}
-	return errors.Join(removeIfThere(name), l.file.Close())
+	return errors.Join(RemoveIfThere(name), l.file.Close())
 }
