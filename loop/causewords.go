@@ -20,7 +20,7 @@ func (l *Loop) causeWords(c controlstate.Cause) string {
 		if l.faults[safety.RuleRecord] != 0 {
 			return text
 		}
-		return text + ": " + l.diskWords()
+		return text + ": " + l.diskProblem()
 	case safety.RuleStale:
 		i := slices.IndexFunc(l.opt.Sensors, func(s plan.Sensor) bool { return s.Name == c.Of })
 		text = fmt.Sprintf("sensor %s has given nothing for longer than its max_age", c.Of)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/record"
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -33,23 +34,21 @@ func (l *Loop) takeOrders() {
 // note records what a transport has refused.
 func (l *Loop) note(o *control.Order) {
 	c, a := o.Record(l.stamp()), control.AnswerOf(*o.Refusal, l.stamp())
-	l.enqueue(due{what: "refused command", write: func(j *journal.Journal) error { return j.Ordered(c, a) }, story: true})
+	l.put(record.Entry{What: "refused command", Write: func(j *journal.Journal) error { return j.Ordered(c, a) }, Story: true})
 }
 
 // takeOrder records an order, then carries it out.
 func (l *Loop) takeOrder(o *control.Order) {
 	c := o.Record(l.stamp())
-	var id int64
-	l.enqueue(due{what: "command " + c.Name,
-		write: func(j *journal.Journal) (err error) { id, err = j.Order(c); return err },
-		then: func() {
-			l.deps.Panel.Answered()
-			l.carryOut(o, id)
-		},
-		failed: func(err error) {
-			l.deps.Panel.Answered()
-			o.Reply(control.Response{Code: control.CodeUnrecorded, Message: fmt.Sprintf("it could not be recorded, and has not acted: %v", err), Status: l.deps.Panel.Status()})
-		}})
+	recorded := &commandRecorded{order: o}
+	l.put(record.Entry{What: "command " + c.Name, Hasty: true, Done: recorded,
+		Write: func(j *journal.Journal) (err error) { recorded.id, err = j.Order(c); return err }})
+}
+
+// unrecordedCommand answers a command that could not be recorded.
+func (l *Loop) unrecordedCommand(o *control.Order, err error) {
+	l.deps.Panel.Answered()
+	o.Reply(control.Response{Code: control.CodeUnrecorded, Message: fmt.Sprintf("it could not be recorded, and has not acted: %v", err), Status: l.deps.Panel.Status()})
 }
 
 // carryOut has a recorded order act, unless its caller has given up, and records what

@@ -63,7 +63,7 @@ func (l *Loop) rebuild() {
 		return
 	}
 	// What was learnt last must be in the record first.
-	l.record("what was learnt", func(*journal.Journal) error { return nil }, l.advisor.Rebuild)
+	l.record("what was learnt", func(*journal.Journal) error { return nil }, lessonsRecorded{})
 }
 
 // rebuilt goes on with the policy that was made anew.

@@ -89,15 +89,11 @@ func (l *Loop) intendDose(i int, amount float64) {
 	action := journal.Action{Step: l.step.n, Device: l.links[c.Device].name, Kind: "dose",
 		Values: map[string]float64{c.Name: amount}, At: l.stamp()}
 	l.failpoint("dose-granted")
-	var id int64
-	l.enqueue(due{what: "intent of a dose", write: func(j *journal.Journal) (err error) {
-		id, err = j.Intend(action)
+	intended := &doseIntended{dose: g}
+	l.record("intent of a dose", func(j *journal.Journal) (err error) {
+		intended.action, err = j.Intend(action)
 		return err
-	}, then: func() {
-		g.action, g.recorded = id, true
-		l.failpoint("dose-intended")
-		l.goOn(g)
-	}, lost: func(err error) { l.ended(g, safety.DoseNotGiven, 0, err) }})
+	}, intended)
 }
 
 // goOn tells the device as soon as it can be told, and gives up a dose that is not
@@ -193,7 +189,7 @@ func (l *Loop) settleDose(g *giving, outcome safety.DoseOutcome, delivered float
 	l.ended(g, outcome, delivered, why)
 	l.record("outcome of a dose", func(j *journal.Journal) error {
 		return j.Settle(g.action, state, readback, message, at)
-	}, func() { l.failpoint("dose-settled") })
+	}, reached("dose-settled"))
 }
 
 // ended lets the safety layer know, in its next tick, what became of a dose.

@@ -44,7 +44,7 @@ func longOutage(t *testing.T, outage time.Duration, most int) (tr *trial, path s
 	rng, freed := rand.New(rand.NewPCG(1, 3)), false
 	tr.rig.aux = func() float64 {
 		if !began.IsZero() && !freed {
-			due = max(due, len(l.recorder.queue))
+			due = max(due, l.recorder.Due())
 			if l.trace != nil {
 				owed = max(owed, l.trace.Waiting())
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/record"
 	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 
@@ -141,11 +142,9 @@ type Loop struct {
 	fallen fallenState
 	// giving are the doses on their way.
 	giving []*giving
-	// recorder queues what is to be recorded; space is that on the disk, files where the
-	// record is.
-	recorder recorder
-	space    space
-	files    whereabouts
+	// recorder queues what is to be recorded; controlFile is where the control state is.
+	recorder    *record.Recorder
+	controlFile controlFile
 	// drove says that something was written to an actuator.
 	drove bool
 
@@ -196,6 +195,8 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	} else {
 		l.pool = worker.New()
 	}
+	l.recorder = record.New(d.Journal, l.pool, record.Options{Lane: laneJournal, SpaceLane: laneSpace, Wait: o.Outages.Wait,
+		Look: o.Mode != plan.Simulate, Hook: d.Disk, Space: d.Space, MinFree: o.Outages.MinFree})
 	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(l.links), l.advice())
 	return l, nil
 }
@@ -280,6 +281,11 @@ func (l *Loop) handle(r worker.Result) {
 	}
 	if e, mine := l.advisor.Handle(r); mine {
 		l.advised(e)
+		return
+	}
+	if events, mine := l.recorder.Handle(l.now(), r); mine {
+		l.recorded(events)
+		l.recorder.Next(l.now())
 	}
 }
 
@@ -370,9 +376,8 @@ func (l *Loop) tick() {
 		l.stopIfAsked()
 	}
 	l.takeOrders()
-	l.watchRecorder(now)
-	l.watchSpace(now)
-	l.watchFiles(now)
+	l.recorded(l.recorder.Tick(now))
+	l.watchControlFile(now)
 	l.keepAgain(now)
 	l.mendAll(now)
 	l.watchSpell(now)
@@ -453,5 +458,5 @@ func (l *Loop) enter(p phase) {
 func (l *Loop) event(level, kind, message string) {
 	e := journal.Event{Level: level, Kind: kind, Message: message, Step: l.step.n, At: l.stamp()}
 	l.tellEvent(e)
-	l.enqueue(due{what: "event", write: func(j *journal.Journal) error { return j.Log(e) }, story: !needed(kind)})
+	l.put(record.Entry{What: "event", Write: func(j *journal.Journal) error { return j.Log(e) }, Story: !needed(kind)})
 }

@@ -21,9 +21,9 @@ func (l *Loop) metered(tick func()) {
 }
 
 // meterWrite tells how long a record took, from the time at which it was asked for.
-func (l *Loop) meterWrite(asked time.Time) {
+func (l *Loop) meterWrite(took time.Duration) {
 	if told := l.deps.Watch.Meter.Record; told != nil {
-		told(l.now().Sub(asked))
+		told(took)
 	}
 }
 

@@ -130,12 +130,15 @@ func (l *Loop) home() {
 	}
 	l.event("info", "home", "moving to the "+where+" setting")
 	l.enter(recording)
-	l.intendAll(l.homeActions(values), func() {
-		for i, x := range values {
-			l.aims[i].driveTo(x)
-		}
-		l.enter(homing)
-	})
+	l.intendAll(l.homeActions(values), values)
+}
+
+// driveHome aims the variables that are to hold at the setting that the run ends at.
+func (l *Loop) driveHome(values map[int]float64) {
+	for i, x := range values {
+		l.aims[i].driveTo(x)
+	}
+	l.enter(homing)
 }
 
 // canHold says that a variable stays where it is left at the end.

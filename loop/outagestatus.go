@@ -27,12 +27,9 @@ func (l *Loop) addOutages(s *control.Status, now time.Time) {
 		}
 		s.Devices = append(s.Devices, d)
 	}
-	r := &l.recorder
-	s.Disk = control.DiskStatus{Due: len(r.queue), Held: l.diskHolds(), Free: journal.Number(math.NaN()), Least: journal.Number(o.MinFree)}
-	if s.Disk.Held {
-		s.Disk.Problem = l.diskWords()
-	}
-	if l.space.known {
-		s.Disk.Free = journal.Number(l.space.free)
+	problem := l.diskProblem()
+	s.Disk = control.DiskStatus{Due: l.recorder.Due(), Held: problem != "", Problem: problem, Free: journal.Number(math.NaN()), Least: journal.Number(o.MinFree)}
+	if bytes, known := l.recorder.Free(); known {
+		s.Disk.Free = journal.Number(bytes)
 	}
 }

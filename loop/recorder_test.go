@@ -14,6 +14,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/record"
 
 	"github.com/labtuner/tuner/loop/control"
 
@@ -191,10 +192,10 @@ func TestStoryIsBounded(t *testing.T) {
 	tr.rig.aux = func() float64 {
 		if tr.said("held: record") && !flooded {
 			flooded = true
-			for i := range 3 * recordsMax {
+			for i := range 3 * record.StoryMax {
 				l.event("info", "flood", fmt.Sprint(i))
 			}
-			if n := len(l.recorder.queue); n > recordsMax+10 {
+			if n := l.recorder.Due(); n > record.StoryMax+10 {
 				t.Errorf("%d records wait", n)
 			}
 			free()

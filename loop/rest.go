@@ -243,17 +243,20 @@ func (l *Loop) oneClosed() {
 // command that was under way may then have its answer to record yet; the story, to which
 // whoever may publish could add for ever, ends here.
 func (l *Loop) awaitJournal() {
-	l.recorder.ending = true
-	l.record("the end", func(*journal.Journal) error { return nil }, func() {
-		switch {
-		case l.phase != closing:
-		case len(l.recorder.queue) > 0:
-			l.awaitJournal()
-		default:
-			l.settled = true
-			l.closeSettled()
-		}
-	})
+	l.recorder.End()
+	l.record("the end", func(*journal.Journal) error { return nil }, endRecorded{})
+}
+
+// endOfRecord ends the run where nothing else waits to be recorded.
+func (l *Loop) endOfRecord() {
+	switch {
+	case l.phase != closing:
+	case l.recorder.Due() > 0:
+		l.awaitJournal()
+	default:
+		l.settled = true
+		l.closeSettled()
+	}
 }
 
 // closeSettled ends the run when the control state has been written too.

@@ -41,7 +41,7 @@ func (l *Loop) closeUnknown(d *journal.Decision) {
 	l.event("info", journal.EventAbandoned, journal.ProblemUnknown)
 	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(),
 		Cost: cost.Float(), Spent: l.ledger.Spent.Plus(l.verifying.spent).Float(), Problem: journal.ProblemUnknown, At: l.stamp()}
-	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, func() { l.failpoint("taken-up") })
+	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, reached("taken-up"))
 	if c := d.Compared; c.Comparison > 0 {
 		l.deps.Past.Legs = append(l.deps.Past.Legs, plan.Leg{Compared: c, Outcome: o, Abandoned: true, Session: l.deps.Past.OpenSession})
 	}

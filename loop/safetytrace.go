@@ -41,5 +41,5 @@ func (l *Loop) saveTrace() {
 		l.event("warn", journal.EventDisk, fmt.Sprintf("what the safety layer does is not recorded from here on until the next start: %.3g MB of it wait for the disk", float64(t.Waiting())/1e6))
 		return
 	}
-	l.record("what the safety layer did", func(j *journal.Journal) error { return j.Tape(data, ticks, at) }, func() { t.Written(len(data)) })
+	l.record("what the safety layer did", func(j *journal.Journal) error { return j.Tape(data, ticks, at) }, traceWritten{t, len(data)})
 }

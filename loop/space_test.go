@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/record"
 )
 
 // TestLittleSpaceWarnsThenHolds: the free space falls, and comes back.
@@ -61,7 +62,7 @@ func TestLittleSpaceWarnsThenHolds(t *testing.T) {
 			t.Errorf("the status never showed %q: %v", state, shown)
 		}
 	}
-	if want := int(res.Elapsed/spaceEvery) + 1; asked < want-1 || asked > want+1 {
+	if want := int(res.Elapsed/record.SpaceEvery) + 1; asked < want-1 || asked > want+1 {
 		t.Errorf("asked %d times in %v", asked, res.Elapsed)
 	}
 }

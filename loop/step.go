@@ -132,17 +132,7 @@ func (l *Loop) openStep() {
 	l.enter(recording)
 	decision := l.step.decision
 	l.last = &decision
-	l.enqueue(due{what: "decision", write: func(j *journal.Journal) error { return j.Decide(decision) }, then: func() {
-		if l.phase == recording && l.step.n == decision.Step {
-			l.failpoint("decision-durable")
-			l.markUnderway()
-			l.intend()
-		}
-	}, lost: func(error) {
-		if l.step.n == decision.Step {
-			l.step.open = false // there is no such step: it has no outcome, and was not abandoned
-		}
-	}})
+	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, decisionRecorded{decision.Step})
 	l.tellWaited()
 }
 
@@ -217,28 +207,35 @@ func (l *Loop) intend() {
 		l.measure(l.now())
 		return
 	}
-	l.intendAll(l.actions(), l.move)
+	l.intendAll(l.actions(), nil)
 }
 
-// intendAll makes actions durable before they are done; then runs if the run has
-// not been ended meanwhile.
-func (l *Loop) intendAll(actions []journal.Action, then func()) {
-	ids, done := make([]int64, len(actions)), 0
+// intendAll makes actions durable before they are done: those of the way home, or of the
+// step where home is nil.
+func (l *Loop) intendAll(actions []journal.Action, home map[int]float64) {
+	intended, done := &actionsIntended{ids: make([]int64, len(actions)), home: home}, 0
 	l.record("intent", func(j *journal.Journal) (err error) {
 		for ; done < len(actions); done++ {
-			if ids[done], err = j.Intend(actions[done]); err != nil {
+			if intended.ids[done], err = j.Intend(actions[done]); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, func() {
-		if l.phase != recording {
-			return
-		}
-		l.step.actions = ids
-		l.failpoint("intent-durable")
-		then()
-	})
+	}, intended)
+}
+
+// act does what was intended, if the run has not been ended meanwhile.
+func (l *Loop) act(a *actionsIntended) {
+	if l.phase != recording {
+		return
+	}
+	l.step.actions = a.ids
+	l.failpoint("intent-durable")
+	if a.home != nil {
+		l.driveHome(a.home)
+		return
+	}
+	l.move()
 }
 
 // actions lists, per device, what the step is going to do.
@@ -323,10 +320,7 @@ func (l *Loop) book(o journal.Outcome) {
 		l.failpoint("shots-durable")
 		shots = nil // they are there, whatever becomes of the outcome
 		return j.Conclude(o)
-	}, func() {
-		l.failpoint("outcome-durable")
-		l.tellStep(decision, o)
-	})
+	}, outcomeRecorded{decision, o})
 }
 
 // abandonStep closes the step in flight without teaching it to the policy.
@@ -360,7 +354,7 @@ func (l *Loop) settleActions(state journal.ActionState) {
 			}
 		}
 		return nil
-	}, func() { l.failpoint("action-settled") })
+	}, reached("action-settled"))
 }
 
 // explain writes a policy's reasons as a JSON document; parts it does not have

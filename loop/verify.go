@@ -42,7 +42,7 @@ func (l *Loop) verify() {
 	v := &l.verifying
 	v.running, v.began, v.turn = true, l.now(), plan.Turn{Pair: 1}
 	if !l.takeUpComparison(&c) {
-		l.record("comparison", func(j *journal.Journal) error { return j.Compare(c) }, func() { l.failpoint("comparison-durable") })
+		l.record("comparison", func(j *journal.Journal) error { return j.Compare(c) }, reached("comparison-durable"))
 	}
 	v.plan = c
 	if left := c.Pairs + 1 - v.turn.Pair; left > 0 {
@@ -217,7 +217,7 @@ func (l *Loop) verified() {
 	if !v.kept {
 		r := plan.ResultOf(v.plan.Number, &found)
 		r.At = l.stamp()
-		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, func() { l.failpoint("verdict-durable") })
+		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, reached("verdict-durable"))
 	}
 	l.event("info", journal.EventVerify, found.Words(l.opt.Objective.Unit))
 	l.home()

@@ -1,0 +1,174 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/record"
+	"github.com/labtuner/tuner/loop/trace"
+	"github.com/labtuner/tuner/safety"
+)
+
+// What follows once something is durable: the Done of a record's entry.
+type (
+	// reached: a test is told that the run has come to this point.
+	reached string
+	// decisionRecorded: the decision of a step may be carried out.
+	decisionRecorded struct{ step int }
+	// actionsIntended: the actions with these ids may be done, of the way home or of the step.
+	actionsIntended struct {
+		ids  []int64
+		home map[int]float64
+	}
+	// outcomeRecorded: a step is concluded.
+	outcomeRecorded struct {
+		decision journal.Decision
+		outcome  journal.Outcome
+	}
+	// doseIntended: a dose may be given.
+	doseIntended struct {
+		dose   *giving
+		action int64
+	}
+	// commandRecorded: a command may act.
+	commandRecorded struct {
+		order *control.Order
+		id    int64
+	}
+	// lessonsRecorded: what the policy has learnt is in the record.
+	lessonsRecorded struct{}
+	// traceWritten: a piece of the safety trace waits no more.
+	traceWritten struct {
+		trace *trace.Recorder
+		bytes int
+	}
+	// endRecorded: everything before the end is in the record.
+	endRecorded struct{}
+)
+
+// record writes to the journal on its lane, in the order of the calls; done, if any,
+// follows after the write has succeeded. A disk that fails holds the run until it is well
+// again; another failure, or any where outages are not waited out, ends it.
+func (l *Loop) record(what string, write func(*journal.Journal) error, done any) {
+	l.put(record.Entry{What: what, Write: write, Done: done})
+}
+
+func (l *Loop) put(e record.Entry) { l.recorded(l.recorder.Put(l.now(), e)) }
+
+// recorded follows what the recorder tells.
+func (l *Loop) recorded(events []any) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case record.Said:
+			l.event(e.Level, journal.EventDisk, e.Message)
+		case record.Unknown:
+			l.deps.logger().Warn("the free space on the disk is not known", "error", e.Err)
+		case record.Written:
+			l.meterWrite(e.Took)
+			l.follow(e.Done)
+		case record.Refused:
+			if c, ok := e.Done.(*commandRecorded); ok {
+				l.unrecordedCommand(c.order, e.Err)
+			}
+		case record.Failed:
+			l.lost(e.Done, e.Err)
+			l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, e.What, e.Err))
+		}
+	}
+}
+
+// follow goes on with what waited for a record.
+func (l *Loop) follow(done any) {
+	switch d := done.(type) {
+	case reached:
+		l.failpoint(string(d))
+	case decisionRecorded:
+		if l.phase == recording && l.step.n == d.step {
+			l.failpoint("decision-durable")
+			l.markUnderway()
+			l.intend()
+		}
+	case *actionsIntended:
+		l.act(d)
+	case outcomeRecorded:
+		l.failpoint("outcome-durable")
+		l.tellStep(d.decision, d.outcome)
+	case *doseIntended:
+		d.dose.action, d.dose.recorded = d.action, true
+		l.failpoint("dose-intended")
+		l.goOn(d.dose)
+	case *commandRecorded:
+		l.deps.Panel.Answered()
+		l.carryOut(d.order, d.id)
+	case lessonsRecorded:
+		l.advisor.Rebuild()
+	case traceWritten:
+		d.trace.Written(d.bytes)
+	case endRecorded:
+		l.endOfRecord()
+	}
+}
+
+// lost notes what will never be recorded, because the run ends for it.
+func (l *Loop) lost(done any, err error) {
+	switch d := done.(type) {
+	case decisionRecorded:
+		if l.step.n == d.step {
+			l.step.open = false // there is no such step: it has no outcome, and was not abandoned
+		}
+	case *doseIntended:
+		l.ended(d.dose, safety.DoseNotGiven, 0, err)
+	}
+}
+
+// needed reports whether a run cannot be replayed without the events of a kind: they are
+// never lost.
+func needed(kind string) bool { return kind == journal.EventAbandoned || kind == journal.EventStart }
+
+// unrecordable adds rule 24 while the record cannot be relied on.
+func (l *Loop) unrecordable(c *safety.Causes) {
+	if l.diskProblem() != "" {
+		c.Add(safety.RuleRecord, 0)
+	}
+}
+
+// diskProblem says why the run is held for the disk, "" where it is not.
+func (l *Loop) diskProblem() string {
+	switch problem := l.recorder.Problem(); {
+	case problem != "":
+		return problem
+	case l.controlFile.held != "":
+		return l.controlFile.held
+	case l.keepFailed:
+		return "the control state cannot be written"
+	}
+	return ""
+}
+
+// ErrUnkept: a run ended while its control state could not be written.
+var ErrUnkept = errors.New("the control state could not be written before the end: it says less than has been latched and dosed, so the next start may be refused until a reset")
+
+// owed is the error of a run that ends with records that were not written.
+func (l *Loop) owed() error {
+	var unkept, unwritten error
+	if l.keeping || l.keepFailed {
+		unkept = fmt.Errorf("%w: %w", ErrJournal, ErrUnkept)
+	}
+	if err := l.recorder.Owed(); err != nil {
+		unwritten = fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	return errors.Join(unkept, unwritten)
+}
+
+// onDisk writes, on a lane.
+func (l *Loop) onDisk(what string, write func() error) error {
+	if l.deps.Disk == nil {
+		return write()
+	}
+	l.deps.Disk(what)
+	err := write()
+	l.deps.Disk(what) // what is durable is not told at once
+	return err
+}
