@@ -17,12 +17,11 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web"
 
 	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
 
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
@@ -383,6 +382,7 @@ func (s *session) closeJournal(r loop.Result, line []byte) error {
 		if err = finish(); errors.Is(err, journal.ErrMoved) {
 			err = finish() // the journal has lost its name: it is put right first
 		}
+		err = s.outlast(err, finish)
 	}
 	ended := err == nil && s.journal.Finished()
 	err = errors.Join(err, s.journal.Close())
@@ -395,6 +395,23 @@ func (s *session) closeJournal(r loop.Result, line []byte) error {
 	}
 	if ended && err == nil {
 		err = s.clearUnderway()
+	}
+	return err
+}
+
+// finishWait is the longest wait before the result is tried to be recorded again; with those
+// before it, a disk has 6.3 s to come back. Not longer: a person waits for the result, and
+// without its record the next start finds a run that can be resumed.
+const finishWait = 3200 * time.Millisecond
+
+// outlast tries again what a disk that fails has refused with err, as the loop does with
+// each step.
+func (s *session) outlast(err error, write func() error) error {
+	for wait := 100 * time.Millisecond; errors.Is(err, disk.ErrIO) && wait <= finishWait; wait *= 2 {
+		time.Sleep(wait)
+		if err = write(); err == nil {
+			s.tell.say("tuner: the result can be recorded again")
+		}
 	}
 	return err
 }
