@@ -93,6 +93,19 @@ type Setpoints struct {
 	// written it is what the device must see last: nothing of an earlier write may leave
 	// after it.
 	Safe bool
+	// LeaveBy is until when, by the clock of Env, this write may leave; zero: at any time. A
+	// driver looks before each message and before each repeat, so that what waited for a line,
+	// or for a process that was stopped, is not said when it is no longer true. See Late.
+	LeaveBy time.Time
+}
+
+// Late says that nothing more of s may leave, with an error that wraps ErrLate. Beside
+// ErrNotSent it means that nothing has left; alone, that what left before stands.
+func (s Setpoints) Late(now time.Time) error {
+	if s.LeaveBy.IsZero() || !now.After(s.LeaveBy) {
+		return nil
+	}
+	return fmt.Errorf("%w by %v", ErrLate, now.Sub(s.LeaveBy).Round(time.Millisecond))
 }
 
 // CheckDose says whether c takes s as it is, with an error that wraps ErrRefused where
@@ -208,6 +221,9 @@ var (
 	// ErrNotSent: nothing of what was to be written has left for the instrument. It
 	// stands beside the error that kept it.
 	ErrNotSent = errors.New("nothing was sent")
+	// ErrLate: the time by which a write may leave (Setpoints.LeaveBy) is over. It says
+	// nothing about the instrument.
+	ErrLate = errors.New("too late to leave")
 	// ErrNoValue: the instrument has measured and found no value. It stands beside
 	// ErrRefused, and ends the wait for a shot: none comes of asking again.
 	ErrNoValue = errors.New("the measurement has no value")

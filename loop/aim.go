@@ -134,6 +134,9 @@ func (l *Loop) send(k *link, b batch) {
 	} else if l.tooLate() {
 		return
 	}
+	if !b.setpoints.Safe {
+		b.setpoints.LeaveBy = l.ruledAt.Add(l.leaveWithin(b.vars))
+	}
 	l.write(k, b.setpoints, func(asked time.Time, err error) {
 		l.failpoint("after-write")
 		k.straggle(&b, err, l.now())
@@ -142,6 +145,23 @@ func (l *Loop) send(k *link, b batch) {
 		}
 		l.giveWaiting(k) // else a device that is written to in every tick would get none
 	})
+}
+
+// leaveMost is how long a setpoint without a lease may wait for its device. Not longer:
+// nobody remembers what it was for. Not shorter: several channels of a slow instrument
+// take seconds.
+const leaveMost = 10 * time.Second
+
+// leaveWithin is how long a write may wait before it leaves: as long as the shortest lease
+// in it, since what is older than that the device would have dropped.
+func (l *Loop) leaveWithin(vars []int) time.Duration {
+	within := leaveMost
+	for _, i := range vars {
+		if lease := l.limits.Variables[i].Lease; lease > 0 {
+			within = min(within, lease)
+		}
+	}
+	return within
 }
 
 // staleTicks is how many ticks old a setpoint may be when it is handed over: as many as

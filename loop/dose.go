@@ -134,7 +134,7 @@ func (l *Loop) sendDose(g *giving, k *link) {
 	s := drivers.Setpoints{Values: map[string]float64{name: g.amount}, Dose: l.deps.Run + "-" + strconv.FormatInt(g.action, 10)}
 	orders := l.orders.Load()
 	l.post(k.lane, func() func() {
-		if l.orders.Load() != orders { // it has not left: whether it still may, goOn says
+		if l.revoked(orders) { // it has not left: whether it still may, goOn says
 			return func() { cancel(nil); k.landed(f); g.sent, g.cancelled = false, false }
 		}
 		r, err := k.act.Write(ctx, s)

@@ -20,6 +20,7 @@ func (l *Loop) guard(now time.Time, command safety.Command) {
 	if l.opt.Mode == plan.Shadow {
 		return
 	}
+	l.ownStall(now) // also before what a command brings between two ticks
 	l.repeatRest(now)
 	in, p := l.inputs(now, command), l.proposal()
 	generation, mode := l.safety.Generation, l.safety.Mode

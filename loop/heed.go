@@ -91,8 +91,9 @@ func (l *Loop) freeze(past time.Duration) {
 	l.step.waitedFrom = l.step.waitedFrom.Add(past)
 }
 
-// thaw goes on after a hold. What was measured stays; the instrument settles again
-// before the next shot.
+// thaw goes on after a hold. What was measured stays; before the next shot every driven
+// variable is in place again, which a device that was out of order may have left, and the
+// instrument settles anew.
 func (l *Loop) thaw(now time.Time) {
 	switch l.phase {
 	case fallen:
@@ -108,8 +109,7 @@ func (l *Loop) thaw(now time.Time) {
 	l.held = false
 	if l.phase == settling || l.phase == measuring {
 		l.step.pending = nil
-		l.step.settleEnd = now.Add(l.step.settle)
-		l.enter(settling)
+		l.enter(moving)
 	}
 }
 

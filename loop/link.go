@@ -154,7 +154,7 @@ func (l *Loop) poll(k *link, channels []string) {
 }
 
 // errRevoked is the outcome of a write that did not leave: while it waited for its
-// device the mode changed, or the watchdog halted everything.
+// device the mode changed, or the watchdog halted everything, or it was too late.
 var errRevoked = errors.New("revoked before it left")
 
 // write sends setpoints; done runs on the loop's goroutine after the readback,
@@ -167,7 +167,7 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 	ctx := k.calls.context(l.deviceCtx)
 	l.post(k.lane, func() func() {
 		asked := l.deps.Clock.Now()
-		if ctx.Err() != nil || !final && l.orders.Load() != orders {
+		if ctx.Err() != nil || !final && l.revoked(orders) || s.Late(asked) != nil {
 			return func() { k.landed(f); done(asked, errRevoked) }
 		}
 		r, err := k.act.Write(ctx, s)
@@ -175,6 +175,10 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 			k.landed(f)
 			switch {
 			case overtaken(ctx, err): // which says nothing about the device
+			case errors.Is(err, drivers.ErrLate): // nor does this
+				if errors.Is(err, drivers.ErrNotSent) {
+					err = errRevoked
+				}
 			case err != nil:
 				l.deviceError(k, "write", err)
 			default:
@@ -186,6 +190,9 @@ func (l *Loop) write(k *link, s drivers.Setpoints, done func(asked time.Time, er
 		}
 	})
 }
+
+// revoked says that what was decided under orders may not leave any more.
+func (l *Loop) revoked(orders int64) bool { return l.halted.Load() || l.orders.Load() != orders }
 
 // deviceError sorts a device's error: a refusal is told once; what may pass is tried
 // again; a device that cannot be used any more is opened again, or ends the run where

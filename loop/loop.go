@@ -83,7 +83,10 @@ type Loop struct {
 	// cameBack has a bit for each driven variable whose device has come back since the last
 	// tick.
 	cameBack uint32
-	faults   safety.Causes
+	// moved has a bit for each variable that may have moved by itself since the instrument
+	// settled last.
+	moved  uint32
+	faults safety.Causes
 	// base is the safety layer's time at start; durable the newest generation of its
 	// state that is; keepFailed that one could not be kept. keeping says that one is being
 	// written, keepNext that a newer one waits.
@@ -124,7 +127,10 @@ type Loop struct {
 	known      safety.Known
 	violations int
 	// beat is the last tick for the watchdog, 0 while it sleeps.
-	beat   atomic.Int64
+	beat atomic.Int64
+	// halted says that the watchdog has halted the devices and the loop has not taken that
+	// in yet: until it has, no setpoint leaves.
+	halted atomic.Bool
 	wall   wallWatch
 	aims   []aim
 	ledger plan.Ledger
@@ -368,6 +374,7 @@ func (l *Loop) stopIfAsked() {
 // tick is the loop's heartbeat.
 func (l *Loop) tick() {
 	now := l.now()
+	l.ownStall(now) // before the sign, which ends it
 	l.showSign(now)
 	l.keepTime(now)
 	if l.phase > booting && l.phase < closing {

@@ -129,6 +129,9 @@ func (l *Loop) standsUnknown(k *link) {
 			a.released = false
 			continue
 		}
+		if a.drive || a.release {
+			l.moved |= 1 << i
+		}
 		a.lost, a.arrived, a.released, a.written = true, false, false, math.NaN()
 		if v.Tolerance > 0 {
 			l.board.variables[i].known = false

@@ -68,6 +68,12 @@ func (l *Loop) watchMove(now time.Time) {
 	}
 	if all {
 		l.settleActions(journal.Confirmed)
+		for i := range l.aims {
+			if l.moved&(1<<i) != 0 {
+				l.step.settle = max(l.step.settle, l.opt.Variables[i].Settle)
+			}
+		}
+		l.moved = 0
 		l.step.settleEnd = now.Add(l.step.settle)
 		l.enter(settling)
 	}

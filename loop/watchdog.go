@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -23,7 +24,7 @@ const (
 // watchdog halts every device by its own lane when the loop has not ticked for too
 // long. It runs on a goroutine of its own and touches nothing of the loop's.
 func (l *Loop) watchdog(asleep <-chan struct{}) {
-	limit := max(dogTicks*l.opt.Tick, dogMin) * time.Duration(max(1, l.deps.Slowness))
+	limit := l.dogLimit()
 	look := time.NewTicker(limit * 23 / 100) // no multiple of a tick, which it would meet each time
 	defer look.Stop()
 	barked := false
@@ -33,8 +34,7 @@ func (l *Loop) watchdog(asleep <-chan struct{}) {
 			return
 		case <-look.C:
 		}
-		beat := l.beat.Load()
-		if beat == 0 || l.now().Sub(l.start)-time.Duration(beat) <= limit {
+		if !l.stood(l.now()) {
 			barked = false
 			continue
 		}
@@ -45,9 +45,36 @@ func (l *Loop) watchdog(asleep <-chan struct{}) {
 	}
 }
 
+// dogLimit is how long the loop may show no sign.
+func (l *Loop) dogLimit() time.Duration {
+	return max(dogTicks*l.opt.Tick, dogMin) * time.Duration(max(1, l.deps.Slowness))
+}
+
+// stood says that the loop has shown no sign for too long.
+func (l *Loop) stood(now time.Time) bool {
+	beat := l.beat.Load()
+	return beat != 0 && now.Sub(l.start)-time.Duration(beat) > l.dogLimit()
+}
+
+// ownStall trips the run where the loop has stood still for too long. After a stop of the
+// whole process the loop may be back before the watchdog has looked, or between its halt and
+// word of that: either way nothing may follow but safe values.
+func (l *Loop) ownStall(now time.Time) {
+	halted := l.halted.Swap(false)
+	if halted || l.opt.Mode == plan.Live && l.stood(now) {
+		l.faults.Add(safety.RuleWatchdog, 0)
+	}
+	for i := range l.aims {
+		if halted && l.opt.Variables[i].Channel.Device >= 0 {
+			l.aims[i].lost = true // where the halt has brought it, or will, the device knows
+		}
+	}
+}
+
 // haltAll has every device go to its own safe state. Whether the loop learns of it
 // depends on the loop; if it does, the run trips.
 func (l *Loop) haltAll(limit time.Duration) {
+	l.halted.Store(true)
 	l.orders.Add(1) // what was decided before must not follow the halt
 	for _, k := range l.links {
 		if k.act == nil {
@@ -64,7 +91,6 @@ func (l *Loop) haltAll(limit time.Duration) {
 						l.aims[i].lost = true
 					}
 				}
-				l.faults.Add(safety.RuleWatchdog, 0)
 				l.event("error", journal.EventSafety, fmt.Sprintf("the loop stood still for more than %v: device %q was halted (%v)", limit, k.name, orOK(err)))
 			}
 		})

@@ -172,6 +172,11 @@ func checkBadWrites(s *subject) {
 	if good.Values == nil {
 		return
 	}
+	late := good
+	late.LeaveBy = time.Unix(1, 0)
+	if _, err := a.Write(context.Background(), late); !errors.Is(err, drivers.ErrLate) || !errors.Is(err, drivers.ErrNotSent) {
+		s.add("a Write that was to leave long ago: %v, which does not wrap ErrLate and ErrNotSent", err)
+	}
 	if _, err := a.Write(context.Background(), good); err != nil {
 		s.add("after refused writes, a good Write: %v", err)
 	}

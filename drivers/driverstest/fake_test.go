@@ -112,6 +112,9 @@ func (f *fake) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading,
 	if ctx.Err() != nil {
 		return drivers.Reading{}, ctx.Err()
 	}
+	if err := s.Late(time.Now()); err != nil {
+		return drivers.Reading{}, errors.Join(drivers.ErrNotSent, err)
+	}
 	for name, v := range s.Values {
 		bad := name != "knob" || !(v >= 0 && v <= 10)
 		if bad && !(f.flaw == "takes all") {

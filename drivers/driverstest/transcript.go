@@ -72,6 +72,7 @@ var kinds = []struct {
 	{"protocol", drivers.ErrProtocol},
 	{"refused", drivers.ErrRefused},
 	{"not sent", drivers.ErrNotSent},
+	{"late", drivers.ErrLate},
 }
 
 // headLine and callLine are the stored form. Limits that are not known are

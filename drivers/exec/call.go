@@ -36,6 +36,11 @@ func (d *Device) call(ctx context.Context, c *child, req request) (map[string]fl
 			return nil, none, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
 		}
 	}
+	if req.late != nil {
+		if err := req.late(d.env.Clock.Now()); err != nil {
+			return nil, none, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
+		}
+	}
 	o, err := d.send(ctx, c, req)
 	if err != nil {
 		return nil, none, err

@@ -199,3 +199,27 @@ func TestFolders(t *testing.T) {
 		t.Error("the child knows the service's own NOTIFY_SOCKET")
 	}
 }
+
+// A write waits for the answer that is still due. What may not leave any more by then does
+// not, and the child stays.
+func TestWriteThatWaitedTooLong(t *testing.T) {
+	d, open, asked := gated(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		asked()
+		cancel()
+	}()
+	if _, err := d.Read(ctx, []string{"temp"}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	by := time.Now().Add(never)
+	time.AfterFunc(2*never, open)
+	id := d.lastID
+	_, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"power": 1}, LeaveBy: by})
+	if !errors.Is(err, drivers.ErrLate) || !errors.Is(err, drivers.ErrNotSent) || errors.Is(err, drivers.ErrUnavailable) || d.lastID != id {
+		t.Errorf("a write that waited too long: %v, %d requests left", err, d.lastID-id)
+	}
+	if _, err := d.Read(context.Background(), []string{"temp"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -118,7 +118,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if d.env.Looking {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, errLooking))
 	}
-	req := request{Op: opWrite, Values: make(map[string]float64, len(s.Values)), Dose: s.Dose}
+	req := request{Op: opWrite, Values: make(map[string]float64, len(s.Values)), Dose: s.Dose, late: s.Late}
 	for name, v := range s.Values {
 		err := d.checkValue(name, v)
 		if err == nil {

@@ -50,6 +50,8 @@ type request struct {
 	Extra bool `json:"no_such_key,omitempty"`
 	// patience is how long the answer may take.
 	patience time.Duration
+	// late, if any, says that it may not leave any more.
+	late func(now time.Time) error
 }
 
 // encode gives the request's line with its line feed.

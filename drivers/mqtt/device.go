@@ -253,6 +253,12 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		if !set && !released[c.Name] {
 			continue
 		}
+		if err := s.Late(d.env.Clock.Now()); err != nil {
+			if len(all) == 0 {
+				err = fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
+			}
+			return drivers.Reading{}, d.wrap(err)
+		}
 		value := &v
 		if !set {
 			value = nil

@@ -31,12 +31,10 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if err := d.readyFor(ctx, s); err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
+	ctx, left := d.leaving(ctx, s), false
 	for _, c := range d.channels {
 		var out outcome
 		v, set := s.Values[c.Name]
-		if err := giveWay(ctx); err != nil {
-			return drivers.Reading{}, d.wrap(err)
-		}
 		switch {
 		case set && c.Dose:
 			out, err = d.dose(ctx, c, v)
@@ -48,9 +46,15 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		default:
 			continue
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errUnsent) && !left:
+			return drivers.Reading{}, d.wrap(fmt.Errorf("channel %q: %w: %w", c.Name, drivers.ErrNotSent, err))
+		case errors.Is(err, errUnsent):
+			return drivers.Reading{}, d.wrap(fmt.Errorf("channel %q: %w; others were sent before", c.Name, err))
+		case err != nil:
 			return drivers.Reading{}, d.wrap(fmt.Errorf("channel %q: %w", c.Name, err))
 		}
+		left = true
 		if out.told {
 			r.Values[c.Name] = out.readback
 		}
@@ -113,16 +117,26 @@ func (d *Device) letGo(ctx context.Context, c *channel) error {
 	return d.once(ctx, true, func() error { return d.talk.release(ctx, d.link, c) })
 }
 
+// errUnsent says that a command has not left. Whether others of the same write have, Write
+// knows.
+var errUnsent = errors.New("the command was not sent")
+
 // once makes an exchange that changes something, and again only where that does
 // no harm. It begins on a connection whose two sides are in step.
 func (d *Device) once(ctx context.Context, repeatable bool, send func() error) error {
 	for try := 0; ; try++ {
-		if err := d.ready(ctx); err != nil && try == 0 {
-			return fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
-		} else if err != nil {
-			return err
+		err := mayLeave(ctx)
+		if err == nil {
+			if err = d.ready(ctx); err == nil {
+				err = mayLeave(ctx) // to find together may have taken long
+			}
 		}
-		err := send()
+		if err != nil && try == 0 {
+			return fmt.Errorf("%w: %w", errUnsent, err)
+		} else if err != nil {
+			return fmt.Errorf("whether the command was carried out is not known: %w", err)
+		}
+		err = send()
 		if err == nil {
 			return nil
 		}
@@ -131,7 +145,7 @@ func (d *Device) once(ctx context.Context, repeatable bool, send func() error) e
 		switch {
 		case !unsettled:
 			return err
-		case !repeatable || ctx.Err() != nil || giveWay(ctx) != nil || try >= d.opt.Retries:
+		case !repeatable || ctx.Err() != nil || mayLeave(ctx) != nil || try >= d.opt.Retries:
 			return fmt.Errorf("whether the command was carried out is not known: %w", err)
 		case d.link == nil:
 			return fmt.Errorf("the connection was lost before the command was confirmed: %w", err)

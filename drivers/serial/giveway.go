@@ -37,6 +37,26 @@ func giveWay(ctx context.Context) error {
 	return fmt.Errorf("given up between two exchanges: %w", drivers.ErrOvertaken)
 }
 
+// lateKey finds what says that a write may not leave any more.
+type lateKey struct{}
+
+// leaving gives the context of a write, which leaves in time or not at all.
+func (d *Device) leaving(ctx context.Context, s drivers.Setpoints) context.Context {
+	return context.WithValue(ctx, lateKey{}, func() error { return s.Late(d.env.Clock.Now()) })
+}
+
+// mayLeave says why a command that changes something is not to be sent now: a safe value
+// waits for the line, or it is too late.
+func mayLeave(ctx context.Context) error {
+	if err := giveWay(ctx); err != nil {
+		return err
+	}
+	if late, ok := ctx.Value(lateKey{}).(func() error); ok {
+		return late()
+	}
+	return nil
+}
+
 // yielding gives a context that ends where a safe value waits, for what may be cut short
 // anywhere. done must be called.
 func yielding(ctx context.Context) (_ context.Context, done func()) {

@@ -210,3 +210,58 @@ func TestDoseGivesWay(t *testing.T) {
 		}
 	})
 }
+
+// TestWriteLeavesInTime: of a write of two channels one has left when the time is over, on an
+// instrument that takes its time; the other does not leave later, nor is one whose answer was
+// lost said again. What a write waits for before, a greeting, counts too.
+func TestWriteLeavesInTime(t *testing.T) {
+	for name, make := range map[string]func() (Options, []ChannelOptions){"lines": abOptions, "modbus": ovenOptions} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o, channels := make()
+				dev, b, c := onBench(t, o, channels)
+				f, slow := b.last(), true
+				hear := f.hear
+				f.hear = func(data []byte) []byte {
+					if !slow {
+						return hear(data)
+					}
+					time.AfterFunc(o.ReplyTimeout*3/4, func() { f.say(hear(data)) })
+					return nil
+				}
+				write := func(by time.Duration, values map[string]float64) error {
+					_, err := dev.Write(context.Background(), drivers.Setpoints{Values: values, LeaveBy: time.Now().Add(by)})
+					return err
+				}
+				err := write(o.ReplyTimeout/4, map[string]float64{"a": 3, "b": 4})
+				if !errors.Is(err, drivers.ErrLate) || errors.Is(err, drivers.ErrNotSent) {
+					t.Errorf("one of two left: %v", err)
+				}
+				if a, b := c.written("a"), c.written("b"); len(a) != 1 || len(b) != 0 {
+					t.Errorf("written %v and %v, want only the first channel", a, b)
+				}
+				slow = false
+				if err := write(time.Second, map[string]float64{"a": 3, "b": 4}); err != nil || len(c.written("b")) != 1 {
+					t.Errorf("in time: %v", err)
+				}
+
+				s := sniff(f)
+				s.silence(true)
+				if err := write(o.ReplyTimeout/2, map[string]float64{"b": 5}); err == nil || errors.Is(err, drivers.ErrNotSent) {
+					t.Errorf("no answer: %v", err)
+				}
+				if len(s.said) != 1 {
+					t.Errorf("said %q, want it once: its time was over when the answer had not come", s.said)
+				}
+				s.silence(false) // now the two sides are out of step, and must find together first
+				err = write(time.Millisecond, map[string]float64{"a": 6, "b": 6})
+				if !errors.Is(err, drivers.ErrLate) || !errors.Is(err, drivers.ErrNotSent) {
+					t.Errorf("after a greeting: %v", err)
+				}
+				if a := c.written("a"); a[len(a)-1] == 6 {
+					t.Errorf("written %v", a)
+				}
+			})
+		})
+	}
+}

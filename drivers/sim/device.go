@@ -195,6 +195,9 @@ func (a *actuatorView) Write(ctx context.Context, s drivers.Setpoints) (drivers.
 	if err := a.use(ctx); err != nil {
 		return drivers.Reading{}, err
 	}
+	if err := s.Late(p.clock.Now()); err != nil {
+		return drivers.Reading{}, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
+	}
 	values := make(map[int]float64, len(s.Values))
 	var problems []error
 	for name, value := range s.Values {

@@ -1,0 +1,53 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// TestSettlesAnewAfterMending: a child ends while the step settles or measures, its knob goes
+// to its own safe state, and it is opened again. Until the knob has been driven back and the
+// settle time has passed since, the meter shows something else: no such value counts.
+func TestSettlesAnewAfterMending(t *testing.T) {
+	for _, own := range []float64{0, 8.9} { // far away, and where one tick leads back
+		for at := 30; at < 67; at += 3 { // reads: all phases of steps 1 and 2
+			t.Run(fmt.Sprintf("own safe state %v V, read %d", own, at), func(t *testing.T) {
+				tr := patientTrial(t, 3, 9, 9)
+				knob, moved := tr.rig.knobs["a"], rigStart
+				tr.rig.reopen = func() error {
+					knob.position, knob.target, knob.since = own, own, tr.clock.Now()
+					moved = tr.clock.Now()
+					return nil
+				}
+				reads := 0
+				tr.rig.fault = func(op string) error {
+					if op == "read" {
+						if reads++; reads == at {
+							return fmt.Errorf("%w: %w: killed", drivers.ErrUnavailable, drivers.ErrClosed)
+						}
+					}
+					return nil
+				}
+				tr.rig.meter = func(at map[string]float64) float64 {
+					if knob.since.After(moved) {
+						moved = knob.since
+					}
+					if tr.clock.Now().Sub(moved) < tr.opt.Variables[0].Settle {
+						return -50 // not settled
+					}
+					return 10 * at["a"]
+				}
+				if _, err := tr.run(t, context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				if tr.rig.opens != 2 {
+					t.Fatalf("opened %d times", tr.rig.opens)
+				}
+				tr.wantAllValid(t, 3, 9, 9)
+			})
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
+)
+
+// slowHalt is a device whose halt takes its time, and on which every write is looked at.
+type slowHalt struct {
+	*gatedRig
+	takes time.Duration
+}
+
+func (s *slowHalt) Halt(ctx context.Context) error {
+	time.Sleep(s.takes)
+	return s.rig.Halt(ctx)
+}
+
+// stalled is a run whose loop stands still once, in the middle of the tick of its fifth
+// setpoint. It gives what was written after that.
+func stalled(t *testing.T, stall, halt time.Duration, prepare func(*trial)) (after []drivers.Setpoints, err error) {
+	t.Helper()
+	n, since := 0, false
+	_, _, err = live(t, plan.Live, func(tr *trial) {
+		dev := &slowHalt{gatedRig: &gatedRig{rig: tr.rig}, takes: halt}
+		tr.deps.Devices = []Device{{"rig", dev}}
+		tr.policy.proposals = proposeAll(8)
+		tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = time.Minute, time.Minute
+		tr.opt.Variables[0].Timeout = time.Minute
+		tr.deps.Failpoint = func(name string) {
+			if name == "before-write" {
+				n++
+			}
+		}
+		tr.deps.Watch.Progress = func(control.Progress) {
+			if n < 5 || since {
+				return
+			}
+			time.Sleep(stall)
+			since = true
+		}
+		dev.write = func(_ context.Context, s drivers.Setpoints) error {
+			if since {
+				after = append(after, s)
+			}
+			return nil
+		}
+		if prepare != nil {
+			prepare(tr)
+		}
+	})
+	return after, err
+}
+
+// wantOnlySafe wants a trip by the watchdog's rule, and nothing but safe values.
+func wantOnlySafe(t *testing.T, after []drivers.Setpoints, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "watchdog") {
+		t.Errorf("error %v, want a trip by the watchdog", err)
+	}
+	if len(after) == 0 {
+		t.Error("no safe value was written")
+	}
+	for i, s := range after {
+		if !s.Safe || s.Values["a"] != 1 {
+			t.Errorf("write %d after the stall is %+v, want only the safe 1 V", i, s)
+		}
+	}
+}
+
+// TestHaltIsTakenInFirst: the watchdog has halted the device while the loop stood, and word of
+// it comes late. The loop trips in its next tick: its own setpoint does not undo the halt.
+func TestHaltIsTakenInFirst(t *testing.T) {
+	for _, halt := range []time.Duration{0, 10 * time.Millisecond, 4 * time.Second} {
+		t.Run(fmt.Sprint(halt), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				after, err := stalled(t, 3*time.Second, halt, nil)
+				wantOnlySafe(t, after, err)
+			})
+		})
+	}
+}
+
+// TestLoopBackBeforeTheWatchdog: the loop stood for too long and goes on before the watchdog,
+// which looks from time to time, has seen it. It trips all the same.
+func TestLoopBackBeforeTheWatchdog(t *testing.T) {
+	for ms := 2010; ms <= 2450; ms += 110 {
+		synctest.Test(t, func(t *testing.T) {
+			after, err := stalled(t, time.Duration(ms)*time.Millisecond, 0, nil)
+			wantOnlySafe(t, after, err)
+		})
+	}
+}
+
+// TestSetpointLeavesWithinItsLease: a setpoint waits for its device behind a reading, for
+// longer than its lease. It does not leave; the next tick's does. Each says until when it may.
+func TestSetpointLeavesWithinItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lease = 1500 * time.Millisecond
+		reads, writes := 0, 0
+		tr, _, err := live(t, plan.Live, func(tr *trial) {
+			dev := &gatedRig{rig: tr.rig}
+			tr.deps.Devices = []Device{{"rig", dev}}
+			tr.policy.proposals = proposeAll(4)
+			tr.opt.Variables[0].Limits.Lease = lease
+			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = time.Minute, time.Minute
+			dev.read = func(context.Context) error {
+				if reads++; reads == 10 {
+					time.Sleep(4 * time.Second)
+				}
+				return nil
+			}
+			dev.write = func(_ context.Context, s drivers.Setpoints) error {
+				writes++
+				now := time.Now()
+				if !s.Safe && (s.LeaveBy.IsZero() || s.LeaveBy.Sub(now) > lease || s.Late(now) != nil) {
+					t.Errorf("%v V left %v after it might, lease %v", s.Values["a"], now.Sub(s.LeaveBy), lease)
+				}
+				return nil
+			}
+		})
+		if err != nil || writes == 0 || tr.rig.knobs["a"].target != 4 {
+			t.Errorf("error %v, %d writes, left at %v V", err, writes, tr.rig.knobs["a"].target)
+		}
+	})
+}
