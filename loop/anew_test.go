@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/labtuner/tuner/drivers"
 )
@@ -13,9 +14,10 @@ import (
 // settle time has passed since, the meter shows something else: no such value counts.
 func TestSettlesAnewAfterMending(t *testing.T) {
 	for _, own := range []float64{0, 8.9} { // far away, and where one tick leads back
-		for at := 30; at < 67; at += 3 { // reads: all phases of steps 1 and 2
+		for at := 30; at < 74; at += 2 { // reads: all phases of steps 2 and 3
 			t.Run(fmt.Sprintf("own safe state %v V, read %d", own, at), func(t *testing.T) {
-				tr := patientTrial(t, 3, 9, 9)
+				tr := patientTrial(t, 3, 9, 9, 9, 9)
+				tr.opt.Variables[0].Settle = 500 * time.Millisecond // longer than the ticks that a step takes anyway
 				knob, moved := tr.rig.knobs["a"], rigStart
 				tr.rig.reopen = func() error {
 					knob.position, knob.target, knob.since = own, own, tr.clock.Now()
@@ -46,7 +48,7 @@ func TestSettlesAnewAfterMending(t *testing.T) {
 				if tr.rig.opens != 2 {
 					t.Fatalf("opened %d times", tr.rig.opens)
 				}
-				tr.wantAllValid(t, 3, 9, 9)
+				tr.wantAllValid(t, 3, 9, 9, 9, 9)
 			})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/safety"
 )
 
 // slowHalt is a device whose halt takes its time, and on which every write is looked at.
@@ -25,9 +26,9 @@ func (s *slowHalt) Halt(ctx context.Context) error {
 	return s.rig.Halt(ctx)
 }
 
-// stalled is a run whose loop stands still once, in the middle of the tick of its fifth
-// setpoint. It gives what was written after that.
-func stalled(t *testing.T, stall, halt time.Duration, prepare func(*trial)) (after []drivers.Setpoints, err error) {
+// stalled is a run whose loop stands still once, in the middle of the tick of its nth
+// setpoint, 0.2 V further each. It gives what was written after that.
+func stalled(t *testing.T, nth int, stall, halt time.Duration) (after []drivers.Setpoints, err error) {
 	t.Helper()
 	n, since := 0, false
 	_, _, err = live(t, plan.Live, func(tr *trial) {
@@ -42,7 +43,7 @@ func stalled(t *testing.T, stall, halt time.Duration, prepare func(*trial)) (aft
 			}
 		}
 		tr.deps.Watch.Progress = func(control.Progress) {
-			if n < 5 || since {
+			if n < nth || since {
 				return
 			}
 			time.Sleep(stall)
@@ -53,9 +54,6 @@ func stalled(t *testing.T, stall, halt time.Duration, prepare func(*trial)) (aft
 				after = append(after, s)
 			}
 			return nil
-		}
-		if prepare != nil {
-			prepare(tr)
 		}
 	})
 	return after, err
@@ -80,13 +78,15 @@ func wantOnlySafe(t *testing.T, after []drivers.Setpoints, err error) {
 // TestHaltIsTakenInFirst: the watchdog has halted the device while the loop stood, and word of
 // it comes late. The loop trips in its next tick: its own setpoint does not undo the halt.
 func TestHaltIsTakenInFirst(t *testing.T) {
-	for _, halt := range []time.Duration{0, 10 * time.Millisecond, 4 * time.Second} {
-		t.Run(fmt.Sprint(halt), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				after, err := stalled(t, 3*time.Second, halt, nil)
-				wantOnlySafe(t, after, err)
+	for _, nth := range []int{5, 9} { // at the safe 1 V, which is written again after the halt, and beyond
+		for _, halt := range []time.Duration{0, 10 * time.Millisecond, 4 * time.Second} {
+			t.Run(fmt.Sprintf("setpoint %d, halt of %v", nth, halt), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					after, err := stalled(t, nth, 3*time.Second, halt)
+					wantOnlySafe(t, after, err)
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -95,7 +95,7 @@ func TestHaltIsTakenInFirst(t *testing.T) {
 func TestLoopBackBeforeTheWatchdog(t *testing.T) {
 	for ms := 2010; ms <= 2450; ms += 110 {
 		synctest.Test(t, func(t *testing.T) {
-			after, err := stalled(t, time.Duration(ms)*time.Millisecond, 0, nil)
+			after, err := stalled(t, 9, time.Duration(ms)*time.Millisecond, 0)
 			wantOnlySafe(t, after, err)
 		})
 	}
@@ -130,6 +130,38 @@ func TestSetpointLeavesWithinItsLease(t *testing.T) {
 		})
 		if err != nil || writes == 0 || tr.rig.knobs["a"].target != 4 {
 			t.Errorf("error %v, %d writes, left at %v V", err, writes, tr.rig.knobs["a"].target)
+		}
+	})
+}
+
+// TestNothingLeavesBetweenHaltAndTrip: the watchdog judges just before the loop shows its
+// sign, so that only its mark tells. What the loop hands over then does not leave; it takes the
+// mark in once, holds it against the run, and knows nothing of where its actuators are.
+func TestNothingLeavesBetweenHaltAndTrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(plan.Live)
+		r := newRig(RealClock{}, "a")
+		j, _ := book(t, &o)
+		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{"rig", r}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.deviceCtx = t.Context()
+		defer l.pool.Close(closeTimeout)
+		l.haltAll(time.Second)
+		l.write(l.links[0], drivers.Setpoints{Values: map[string]float64{"a": 8}}, func(time.Time, error) {})
+		synctest.Wait()
+		if got := r.calls("write"); len(got) > 0 || r.halts != 1 {
+			t.Errorf("%d halts, and %v was written after that", r.halts, got)
+		}
+		l.ownStall(l.now())
+		if !l.faults.Has(safety.RuleWatchdog) || !l.aims[0].lost {
+			t.Errorf("faults %v, knob lost: %v", l.faults, l.aims[0].lost)
+		}
+		l.faults, l.aims[0].lost = safety.Causes{}, false
+		l.ownStall(l.now())
+		if l.faults.Has(safety.RuleWatchdog) || l.aims[0].lost {
+			t.Error("taken in twice")
 		}
 	})
 }
