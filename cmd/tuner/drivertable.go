@@ -42,6 +42,10 @@ type deviceWiring struct {
 	// exchange takes beside the longest of them.
 	requests []requestKey
 	beside   time.Duration
+	// round is how long the readings of all channels may take, one after the other, while a
+	// write waits; 0: a write does not wait for them. roundWords say what that comes from.
+	round      time.Duration
+	roundWords string
 }
 
 // requestKey is a key that bounds the time that one request takes.
@@ -133,11 +137,13 @@ func wireExec(d *configs.Device, c driverContext) (deviceWiring, []configs.Probl
 		channels = append(channels, o)
 	}
 	w := deviceWiring{
-		where:     "tuner-exec/1 on stdin and stdout",
-		address:   strings.Join(options.Command, " ") + " in " + absolute(c.cfg.Path(cmp.Or(options.Dir, "."))),
-		usesStdin: true,
-		requests:  []requestKey{{options.ReplyTimeout, keyOf(d.Problem, "reply_timeout")}},
-		otherName: map[string]string{},
+		where:      "tuner-exec/1 on stdin and stdout",
+		address:    strings.Join(options.Command, " ") + " in " + absolute(c.cfg.Path(cmp.Or(options.Dir, "."))),
+		usesStdin:  true,
+		requests:   []requestKey{{options.ReplyTimeout, keyOf(d.Problem, "reply_timeout")}},
+		round:      options.ReplyTimeout, // one request reads them all
+		otherName:  map[string]string{},
+		roundWords: "reply_timeout",
 		build: func(env drivers.Env) (drivers.Device, error) {
 			return exec.New(options, channels, env)
 		},

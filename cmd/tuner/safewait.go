@@ -91,3 +91,22 @@ func (w *wiring) leaseDoubts() (out []configs.Problem) {
 	}
 	return out
 }
+
+// roundDoubts tell of leases that the device's other requests may not leave time for: a
+// setpoint is written again at a third of its lease, behind the readings that are under way.
+func (w *wiring) roundDoubts() (out []configs.Problem) {
+	for _, d := range w.devices {
+		for i := range w.cfg.Variables {
+			v := &w.cfg.Variables[i]
+			lease := w.cfg.Safety.Variables[v.Name].Lease
+			if v.Device != d.name || !v.HasActuator() || lease == nil || d.round <= *lease/3 {
+				continue
+			}
+			out = append(out, w.cfg.Problem("safety.variable."+v.Name+".lease",
+				fmt.Sprintf("%s may run out: the readings of device %q may take %s (%s), and a setpoint that is written again at a third of the lease (%s) waits for them",
+					duration(*lease), d.name, duration(d.round), d.roundWords, duration(*lease/3)),
+				fmt.Sprintf("give the instrument a lease of %s or more, shorten reply_timeout or retries, or read what is slow on a device of its own", duration(3*d.round))))
+		}
+	}
+	return out
+}

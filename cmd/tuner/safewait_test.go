@@ -70,12 +70,22 @@ func TestSafeWait(t *testing.T) {
 		{"serial", "serial", serialKeys, "1s", "", "", 0, []string{"heater  serial  for the request under way, 1.6s at most"}},
 		{"serial too long", "serial", serialKeys, "2500ms", "", "", 3, []string{"heater.toml:7: device.heater.reply_timeout: 2.5s is longer"}},
 		{"a read of the same line", "serial", serialKeys, "1s", `, timeout = "9s"`, "", 3, []string{"heater.toml:12: device.heater.channel.temperature.read.timeout: 9s is longer"}},
+		{"a lease that readings outlast", "serial", serialKeys, "100ms", "", "", 0,
+			[]string{"safety.variable.power.lease  1.5s may run out: the readings of device \"heater\" may take 600ms ((1 + retries) x reply_timeout x 2 channels that are read)",
+				"a third of the lease (500ms)", "a lease of 1.8s or more"}},
+		{"a channel that is slow", "serial", serialKeys, "10ms", `, timeout = "400ms"`, "", 0, []string{"the readings of device \"heater\" may take 1.2s"}},
+		{"a child and its lease", "exec", execKeys, "600ms", "", "", 0, []string{"the readings of device \"heater\" may take 600ms (reply_timeout)"}},
+		{"a lease that can be kept", "serial", serialKeys, "80ms", "", "", 0, []string{"!may run out"}},
 		{"mqtt", "mqtt", mqttKeys, "1h", "", "", 0, []string{"heater  mqtt    for nothing: it overtakes what is under way", "device.heater  power: set over MQTT without a lease"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
+			lease := ""
 			keys := strings.NewReplacer("%T%", c.timeout, "%MORE%", c.more).Replace(c.keys)
-			text := strings.NewReplacer("%DRIVER%", c.driver, "%KEYS%\n", keys, "%SAFETY%", c.safety).Replace(heaterFile)
+			if strings.Contains(c.name, "lease") || strings.Contains(c.name, "slow") {
+				lease = "lease = \"1500ms\"\n"
+			}
+			text := strings.NewReplacer("%DRIVER%", c.driver, "%KEYS%\n", keys, "%SAFETY%", c.safety, "safe = 0.0\n", "safe = 0.0\n"+lease).Replace(heaterFile)
 			if err := os.WriteFile(filepath.Join(".", "heater.toml"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +95,9 @@ func TestSafeWait(t *testing.T) {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 			for _, want := range c.want {
-				if says := out.String() + errOut.String(); !strings.Contains(says, want) {
+				if says := out.String() + errOut.String(); strings.HasPrefix(want, "!") && strings.Contains(says, want[1:]) {
+					t.Errorf("%q is in\n%s", want[1:], says)
+				} else if !strings.HasPrefix(want, "!") && !strings.Contains(says, want) {
 					t.Errorf("%q is not in\n%s", want, says)
 				}
 			}

@@ -103,7 +103,7 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	if err := configs.NewError(problems...); err != nil {
 		return nil, err
 	}
-	w.doubts = append(cfg.Doubts(), w.leaseDoubts()...)
+	w.doubts = slices.Concat(cfg.Doubts(), w.leaseDoubts(), w.roundDoubts())
 	return w, nil
 }
 

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
@@ -54,7 +56,21 @@ func wireSerial(d *configs.Device, c driverContext) (deviceWiring, []configs.Pro
 	}
 	w.requests = serialRequests(d, options, channels)
 	w.beside = options.Pause + options.WriteTimeout + options.ReadTimeout
+	w.round, w.roundWords = serialRound(options, wiredChannels(c.cfg, d.Name, channels))
 	return w, append(problems, tryDevice(w, d, problems)...)
+}
+
+// serialRound is how long it takes at most until every channel has been read, with all
+// repeats, as far as the file tells.
+func serialRound(o serial.Options, channels []serial.ChannelOptions) (most time.Duration, words string) {
+	read := 0
+	for _, c := range channels {
+		if c.Read != nil {
+			read++
+			most += time.Duration(1+o.Retries) * cmp.Or(c.Read.Timeout, o.ReplyTimeout)
+		}
+	}
+	return most, fmt.Sprintf("(1 + retries) x reply_timeout x %d channels that are read", read)
 }
 
 // serialRequests are the keys that bound an exchange.
