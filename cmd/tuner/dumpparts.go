@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // dumpRun is the run as it was when it began.
@@ -53,7 +55,7 @@ type dumpCounts struct {
 
 // dumpStep is a step with its decision's work and reasons.
 type dumpStep struct {
-	journal.StepLine
+	export.StepLine
 	Session int             `json:"session"`
 	Work    int             `json:"work"`
 	Cut     bool            `json:"cut"`
@@ -185,7 +187,7 @@ func (d *dumper) story() {
 
 // shownStep is a step as a dump shows it.
 func shownStep(run journal.Run, s journal.Step) dumpStep {
-	out := dumpStep{StepLine: journal.NewStepLine(run, s.Decision, s.Outcome), Session: s.Session, Work: s.Decision.Work, Cut: s.Decision.Cut,
+	out := dumpStep{StepLine: export.NewStepLine(run, s.Decision, s.Outcome), Session: s.Session, Work: s.Decision.Work, Cut: s.Decision.Cut,
 		Why: json.RawMessage(s.Decision.Why), Rules: []string{}, AtMS: s.Decision.At.Mono.Milliseconds()}
 	if !json.Valid(out.Why) {
 		out.Why = json.RawMessage("null")

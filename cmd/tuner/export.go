@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 func newExportCommand(e *env) *cobra.Command {
@@ -46,14 +48,14 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			write := func(w io.Writer) error { return journal.Export(contextWriter{cmd.Context(), w}, r, f) }
+			write := func(w io.Writer) error { return export.Write(contextWriter{cmd.Context(), w}, r, f) }
 			if output == "" || output == "-" {
 				return write(e.stdout)
 			}
 			if err := writeFile(output, write); err != nil {
 				return err
 			}
-			describe := map[journal.Format]func(io.Writer, *journal.Reader) error{journal.CSV: journal.ExportUnits, journal.ShotsCSV: journal.ExportShotUnits}[f]
+			describe := map[export.Format]func(io.Writer, *journal.Reader) error{export.CSV: export.WriteUnits, export.ShotsCSV: export.WriteShotUnits}[f]
 			if describe == nil {
 				return nil
 			}
@@ -61,7 +63,7 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 			return writeFile(units, func(w io.Writer) error { return describe(w, r) })
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", string(journal.CSV), "csv, jsonl or bluesky")
+	cmd.Flags().StringVar(&format, "format", string(export.CSV), "csv, jsonl or bluesky")
 	cmd.Flags().BoolVar(&shots, "shots", false, "a row per shot (csv)")
 	cmd.Flags().BoolVar(&all, "all", false, "every record (jsonl)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default stdout)")
@@ -69,19 +71,19 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 }
 
 // exportFormat finds the form that the flags ask for.
-func exportFormat(format string, shots, all bool) (journal.Format, error) {
-	f := journal.Format(format)
+func exportFormat(format string, shots, all bool) (export.Format, error) {
+	f := export.Format(format)
 	switch {
-	case f != journal.CSV && f != journal.JSONL && f != journal.Bluesky:
+	case f != export.CSV && f != export.JSONL && f != export.Bluesky:
 		return f, usageError{withHint(fmt.Errorf("there is no export format %q", format), `--format is csv, jsonl or bluesky`)}
-	case shots && f != journal.CSV:
+	case shots && f != export.CSV:
 		return f, usageError{withHint(errors.New("--shots is for csv"), "leave it out: jsonl --all and bluesky have the shots")}
-	case all && f != journal.JSONL:
+	case all && f != export.JSONL:
 		return f, usageError{errors.New("--all is for jsonl")}
 	case shots:
-		return journal.ShotsCSV, nil
+		return export.ShotsCSV, nil
 	case all:
-		return journal.JSONLAll, nil
+		return export.JSONLAll, nil
 	}
 	return f, nil
 }

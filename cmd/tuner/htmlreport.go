@@ -18,6 +18,8 @@ import (
 	"github.com/labtuner/tuner/loop/web"
 
 	"github.com/labtuner/tuner/loop/replay"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 func newReportCommand(e *env) *cobra.Command {
@@ -120,7 +122,7 @@ func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool, s
 // does not depend on where SQLite has put the rows.
 func hashRecords(r *journal.Reader) (string, error) {
 	sum := sha256.New()
-	if err := journal.Export(sum, r, journal.JSONL); err != nil {
+	if err := export.Write(sum, r, export.JSONL); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil

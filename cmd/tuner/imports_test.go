@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	// The record of a run, and what lies beside it on the disk.
 	"loop/journal/controlstate": {"loop/journal/disk", "safety"},
 	"loop/journal/disk":         {},
+	"loop/journal/export":       {"loop/journal"},
 
 	"cmd/tuner": {"*"},
 

@@ -16,6 +16,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
 	"github.com/labtuner/tuner/loop/plan"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // killFile is a run that never ends by itself, on the heater of childMain, whose log is
@@ -315,7 +317,7 @@ func (c *campaign) checkSteps(r *journal.Reader) (last int) {
 			continue
 		}
 		seen++
-		line, err := encodeLine(journal.NewStepLine(r.Run(), s.Decision, s.Outcome))
+		line, err := encodeLine(export.NewStepLine(r.Run(), s.Decision, s.Outcome))
 		if got := strings.TrimSpace(string(line)); err != nil || got != want || !s.Concluded {
 			c.t.Errorf("step %d was acknowledged as\n%s\nand is recorded as\n%s, %v", last, want, got, err)
 		}

@@ -15,6 +15,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // lostSteps is how many steps a run of these tests has, lostAt the step at which its
@@ -114,7 +116,7 @@ func (r *lostRun) holds(name string) int {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		line, err := encodeLine(journal.NewStepLine(j.Run(), s.Decision, s.Outcome))
+		line, err := encodeLine(export.NewStepLine(j.Run(), s.Decision, s.Outcome))
 		if err != nil {
 			r.t.Fatal(err)
 		}

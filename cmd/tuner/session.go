@@ -24,6 +24,8 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // session is one run of the loop, from the wiring to the last line.
@@ -245,7 +247,7 @@ func (s *session) watch() control.Watch {
 			if s.box == nil {
 				return
 			}
-			line, err := encodeLine(journal.NewStepLine(s.run, d, o))
+			line, err := encodeLine(export.NewStepLine(s.run, d, o))
 			if err != nil {
 				s.tell.say("tuner: warning: step %d cannot be printed: %v", d.Step, err)
 				return

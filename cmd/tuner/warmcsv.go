@@ -20,6 +20,8 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // readWarmCSV reads observations from a table: a column for each variable, NAME or
@@ -86,7 +88,7 @@ func unitsBeside(file string) (map[string]string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var u journal.Units
+	var u export.Units
 	if err == nil {
 		err = json.Unmarshal(text, &u)
 	}
@@ -177,8 +179,8 @@ func (p *warmTable) find(header []string) {
 	p.mean = column("mean", o.Name)
 	check(p.mean, o.Name, o.Unit)
 	p.variance, p.shots, p.valid = column("variance"), column("shots"), column("valid")
-	if v := p.variance; v >= 0 && units[v] != "" && units[v] != journal.Squared(o.Unit) {
-		p.bad(1, "variance", fmt.Sprintf("is in %q there, and in %q here", units[v], journal.Squared(o.Unit)), "convert the column")
+	if v := p.variance; v >= 0 && units[v] != "" && units[v] != export.Squared(o.Unit) {
+		p.bad(1, "variance", fmt.Sprintf("is in %q there, and in %q here", units[v], export.Squared(o.Unit)), "convert the column")
 	}
 }
 

@@ -1,11 +1,14 @@
-package journal
+package journal_test
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	. "github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // Measured with `go test ./loop/journal -run '^$' -bench .` on two shared cores (AMD
@@ -45,7 +48,7 @@ func BenchmarkSync(b *testing.B) {
 
 // BenchmarkLog is the smallest record: one row, one transaction, one fsync.
 func BenchmarkLog(b *testing.B) {
-	_, j := demo(b, 0)
+	_, j := journaltest.Demo(b, 0)
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := j.Log(Event{Level: "info", Kind: "test", Message: "a line of the run's story"}); err != nil {
@@ -59,13 +62,13 @@ func BenchmarkLog(b *testing.B) {
 func BenchmarkShoot(b *testing.B) {
 	for _, n := range []int{1, 10, 100} {
 		b.Run(fmt.Sprintf("shots=%d", n), func(b *testing.B) {
-			_, j := demo(b, 1)
+			_, j := journaltest.Demo(b, 1)
 			shots := make([]Shot, n)
 			index := 0
 			b.ReportAllocs()
 			for b.Loop() {
 				for i := range shots {
-					shots[i] = Shot{Step: 1, Index: index, Objective: float64(index) / 7, X: []float64{1.5, 2.5}, Sensors: []float64{1, 2, nan}}
+					shots[i] = Shot{Step: 1, Index: index, Objective: float64(index) / 7, X: []float64{1.5, 2.5}, Sensors: []float64{1, 2, journaltest.NaN}}
 					index++
 				}
 				if err := j.Shoot(shots); err != nil {
@@ -80,12 +83,12 @@ func BenchmarkShoot(b *testing.B) {
 // BenchmarkStep records whole steps of the demo script: eight transactions, 40
 // rows on average.
 func BenchmarkStep(b *testing.B) {
-	path, j := demo(b, 0)
+	path, j := journaltest.Demo(b, 0)
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		performFrom(b, j, i, i+opsPerStep)
-		i += opsPerStep
+		journaltest.PerformFrom(b, j, i, i+journaltest.OpsPerStep)
+		i += journaltest.OpsPerStep
 	}
 	if err := j.Close(); err != nil {
 		b.Fatal(err)
@@ -101,19 +104,18 @@ func BenchmarkStep(b *testing.B) {
 
 // countRows counts the rows of all tables.
 func countRows(b *testing.B, path string) (n int64) {
-	r := mustRead(b, path)
-	for _, def := range definitions(schemaVersion) {
-		var rows int64
-		if err := r.db.QueryRow("SELECT count(*) FROM " + def.table).Scan(&rows); err != nil {
-			b.Fatal(err)
-		}
+	r := journaltest.MustRead(b, path)
+	census, err := r.Census()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, rows := range census {
 		n += rows
 	}
 	return n
 }
 
-// BenchmarkOpen opens a journal of many steps, which reads and checks all of it;
-// BenchmarkExport writes its steps and checks all of it.
+// BenchmarkOpen opens a journal of many steps, which reads and checks all of it.
 func BenchmarkOpen(b *testing.B) {
 	path := longDemo(b)
 	for b.Loop() {
@@ -128,24 +130,14 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(float64(countRows(b, path))*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-func BenchmarkExport(b *testing.B) {
-	path := longDemo(b)
-	for b.Loop() {
-		if err := Export(io.Discard, mustRead(b, path), CSV); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(countRows(b, path))*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-}
-
 // longDemo makes a closed journal of 5,000 steps without waiting for the disk.
 func longDemo(b *testing.B) string {
 	b.Helper()
-	path, j := demo(b, 0)
-	if err := j.w.exec("PRAGMA synchronous = off"); err != nil {
+	path, j := journaltest.Demo(b, 0)
+	if err := j.Exec("PRAGMA synchronous = off"); err != nil {
 		b.Fatal(err)
 	}
-	performFrom(b, j, 0, 5000*opsPerStep)
+	journaltest.PerformFrom(b, j, 0, 5000*journaltest.OpsPerStep)
 	if err := j.Close(); err != nil {
 		b.Fatal(err)
 	}
@@ -155,7 +147,7 @@ func longDemo(b *testing.B) string {
 // BenchmarkShots goes through the shots of every step of a run of 2,000 steps, one by one
 // and ahead.
 func BenchmarkShots(b *testing.B) {
-	path, j := demo(b, 2000)
+	path, j := journaltest.Demo(b, 2000)
 	if err := j.Close(); err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"database/sql"
@@ -8,10 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 func TestCommandsComeBack(t *testing.T) {
-	path, j := demo(t, 0)
+	path, j := journaltest.Demo(t, 0)
 	at := func(s int) Stamp {
 		return Stamp{Mono: time.Duration(s) * time.Second, Wall: time.Unix(int64(s), 0).UTC()}
 	}
@@ -43,7 +47,7 @@ func TestCommandsComeBack(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := mustRead(t, path)
+	r := journaltest.MustRead(t, path)
 	var got []CommandRecord
 	for c, err := range r.Commands() {
 		if err != nil {
@@ -62,7 +66,7 @@ func TestCommandsComeBack(t *testing.T) {
 
 // Numbers go on where another process left off, and a row that is missing is noticed.
 func TestCommandsAreGapless(t *testing.T) {
-	path, j := demo(t, 0)
+	path, j := journaltest.Demo(t, 0)
 	for range 2 {
 		if _, err := j.Order(Command{Name: "status"}); err != nil {
 			t.Fatal(err)
@@ -89,7 +93,7 @@ func TestCommandsAreGapless(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r := mustRead(t, path)
+	r := journaltest.MustRead(t, path)
 	if d := r.Verify(); len(d) == 0 || d[0].Table != "command" {
 		t.Errorf("damage %v", d)
 	}

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -9,12 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/labtuner/tuner/loop/journal"
+
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 func TestBadRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	many := make([]Column, maxVariables+1)
+	many := make([]Column, MaxVariables+1)
 	for i := range many {
 		many[i].Name = fmt.Sprint(i)
 	}
@@ -33,20 +37,20 @@ func TestBadRun(t *testing.T) {
 	if left, _ := filepath.Glob(path + "*"); left != nil {
 		t.Errorf("refused runs left %q", left)
 	}
-	if _, err := Create(path, Run{Variables: many[:maxVariables]}, Options{}); err != nil {
+	if _, err := Create(path, Run{Variables: many[:MaxVariables]}, Options{}); err != nil {
 		t.Errorf("the most variables that are allowed: %v", err)
 	}
 }
 
 func TestExistsFinishedMissing(t *testing.T) {
-	path, j := demo(t, 5)
-	if _, err := Create(path, demoRun(), Options{}); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "give another name") {
+	path, j := journaltest.Demo(t, 5)
+	if _, err := Create(path, journaltest.DemoRun(), Options{}); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "give another name") {
 		t.Errorf("create again: %v", err)
 	}
 	if err := j.Finish("stop: 60 steps", []byte("{}"), Stamp{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{perform(j, 5), j.Finish("again", []byte("{}"), Stamp{})} {
+	for _, err := range []error{journaltest.Perform(j, 5), j.Finish("again", []byte("{}"), Stamp{})} {
 		if !errors.Is(err, ErrFinished) {
 			t.Errorf("a record after the end: %v", err)
 		}
@@ -56,7 +60,7 @@ func TestExistsFinishedMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := perform(j, 5); !errors.Is(err, ErrClosed) {
+	if err := journaltest.Perform(j, 5); !errors.Is(err, ErrClosed) {
 		t.Errorf("a record after Close: %v", err)
 	}
 	_, err := Open(path, Options{})
@@ -77,7 +81,7 @@ func TestExistsFinishedMissing(t *testing.T) {
 	if _, err := OpenReader(missing); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("read a missing journal: %v", err)
 	}
-	if _, err := Create(filepath.Join(missing, "x.db"), demoRun(), Options{}); !errors.Is(err, disk.ErrIO) {
+	if _, err := Create(filepath.Join(missing, "x.db"), journaltest.DemoRun(), Options{}); !errors.Is(err, disk.ErrIO) {
 		t.Errorf("create in a folder that is none: %v", err)
 	}
 }
@@ -85,11 +89,11 @@ func TestExistsFinishedMissing(t *testing.T) {
 // The log of a journal that was removed without it must not be played into a new
 // one: SQLite would do just that.
 func TestLeftOverLog(t *testing.T) {
-	path, j := demo(t, 20)
+	path, j := journaltest.Demo(t, 20)
 	dir := t.TempDir()
 	fresh := filepath.Join(dir, "laser.db")
-	copyFile(t, path+"-wal", fresh+"-wal")
-	if _, err := Create(fresh, demoRun(), Options{}); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "left of another journal") {
+	journaltest.CopyFile(t, path+"-wal", fresh+"-wal")
+	if _, err := Create(fresh, journaltest.DemoRun(), Options{}); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), "left of another journal") {
 		t.Errorf("got %v", err)
 	}
 	if err := j.Close(); err != nil {
@@ -101,7 +105,7 @@ func TestLeftOverLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	j, err := Create(filepath.Join(dir, "y.db"), demoRun(), Options{})
+	j, err := Create(filepath.Join(dir, "y.db"), journaltest.DemoRun(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // One step of a run, and its export.
@@ -34,7 +36,7 @@ func Example() {
 		return
 	}
 	defer r.Close()
-	if err := journal.Export(os.Stdout, r, journal.JSONL); err != nil {
+	if err := export.Write(os.Stdout, r, export.JSONL); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	. "github.com/labtuner/tuner/loop/journal"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 
@@ -63,7 +65,7 @@ func TestGarbledFile(t *testing.T) {
 		}
 	}
 	write(sound)
-	want := mustDump(t, path)
+	want := journaltest.MustDump(t, path)
 	found, harmless, missed := 0, 0, 0
 	kinds := journaltest.Outcomes{}
 	for range journaltest.Rounds(t, 250) {
@@ -78,11 +80,11 @@ func TestGarbledFile(t *testing.T) {
 			kinds.Add(how, "refused")
 			continue
 		}
-		got, derr := dump(reader)
+		got, derr := journaltest.Dump(reader)
 		damage := reader.Verify()
 		reader.Close()
 		if derr == nil && got != want && damage == nil {
-			t.Errorf("%s: nobody noticed: %s", how, firstDifference(got, want))
+			t.Errorf("%s: nobody noticed: %s", how, journaltest.FirstDifference(got, want))
 		}
 		switch {
 		case damage == nil && derr == nil:
@@ -90,7 +92,7 @@ func TestGarbledFile(t *testing.T) {
 			kinds.Add(how, "all still true")
 		case derr == nil && got != want:
 			missed++
-			t.Logf("%s: only Verify noticed: %v; %s", how, damage[0], firstDifference(got, want))
+			t.Logf("%s: only Verify noticed: %v; %s", how, damage[0], journaltest.FirstDifference(got, want))
 			found++
 			kinds.Add(how, "damage named by Verify alone")
 		default:
@@ -114,24 +116,24 @@ func TestGarbledLog(t *testing.T) {
 	const records = 40
 	dir := t.TempDir()
 	source := filepath.Join(dir, "source.db")
-	j, err := Create(source, demoRun(), Options{})
+	j, err := Create(source, journaltest.DemoRun(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
 	ends := []int64{} // where each record ends in the log
-	dumps := []string{mustDump(t, source)}
+	dumps := []string{journaltest.MustDump(t, source)}
 	for i := range records {
-		performFrom(t, j, i, i+1)
+		journaltest.PerformFrom(t, j, i, i+1)
 		info, err := os.Stat(source + "-wal")
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends, dumps = append(ends, info.Size()), append(dumps, mustDump(t, source))
+		ends, dumps = append(ends, info.Size()), append(dumps, journaltest.MustDump(t, source))
 	}
 	path := filepath.Join(dir, "x.db")
-	copyFile(t, source, path)
-	log := copyFile(t, source+"-wal", path+"-wal")
+	journaltest.CopyFile(t, source, path)
+	log := journaltest.CopyFile(t, source+"-wal", path+"-wal")
 	kinds := journaltest.Outcomes{}
 	for range journaltest.Rounds(t, 120) {
 		bad, how := garble(r, log)
@@ -151,10 +153,10 @@ func TestGarbledLog(t *testing.T) {
 			t.Fatalf("%s: %v", how, err)
 		}
 		damage := reader.Verify()
-		got, err := dump(reader)
+		got, err := journaltest.Dump(reader)
 		reader.Close()
 		if damage != nil || err != nil || got != dumps[n] {
-			t.Errorf("%s: %d records should be left; damage %v, %v, %s", how, n, damage, err, firstDifference(got, dumps[n]))
+			t.Errorf("%s: %d records should be left; damage %v, %v, %s", how, n, damage, err, journaltest.FirstDifference(got, dumps[n]))
 		}
 		switch n {
 		case 0:
@@ -181,10 +183,10 @@ func firstChange(a, b []byte) int64 {
 // After a log was cut the run continues from the last record that is whole.
 func TestResumeAfterCutLog(t *testing.T) {
 	const records = 40
-	source, j := demo(t, records)
+	source, j := journaltest.Demo(t, records)
 	path := filepath.Join(t.TempDir(), "x.db")
-	copyFile(t, source, path)
-	log := copyFile(t, source+"-wal", path+"-wal")
+	journaltest.CopyFile(t, source, path)
+	log := journaltest.CopyFile(t, source+"-wal", path+"-wal")
 	if err := os.Truncate(path+"-wal", int64(len(log))/2); err != nil {
 		t.Fatal(err)
 	}
@@ -193,13 +195,13 @@ func TestResumeAfterCutLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	n, err := performed(mustRead(t, path))
+	n, err := journaltest.Performed(journaltest.MustRead(t, path))
 	if err != nil || n == 0 || n >= records {
 		t.Fatalf("%d records of %d are left: %v", n, records, err)
 	}
-	performFrom(t, k, n, records)
-	if got, want := mustDump(t, path), mustDump(t, source); got != want {
-		t.Errorf("continued and undisturbed differ: %s", firstDifference(got, want))
+	journaltest.PerformFrom(t, k, n, records)
+	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, source); got != want {
+		t.Errorf("continued and undisturbed differ: %s", journaltest.FirstDifference(got, want))
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
@@ -209,12 +211,12 @@ func TestResumeAfterCutLog(t *testing.T) {
 // A length that was garbled asks for a value larger than SQLite gives: that is damage, and
 // said to be. The query stands for such a row.
 func TestGarbledLength(t *testing.T) {
-	path, _ := demo(t, 3)
-	err := mustRead(t, path).read(func(tx *sql.Tx) error {
+	path, _ := journaltest.Demo(t, 3)
+	err := journaltest.MustRead(t, path).Query(func(tx *sql.Tx) error {
 		var huge []byte
 		return tx.QueryRow("SELECT zeroblob(2000000000)").Scan(&huge)
 	})
-	if !errors.Is(err, ErrCorrupt) || resultCode(err)&0xff != sqliteTooBig {
+	if !errors.Is(err, ErrCorrupt) || !TooBig(err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -101,7 +101,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.trustworthy()
+	err = r.Sound()
 	status, serr := r.Status()
 	version, lost := r.Version(), opts.logMissing && r.keepsLog()
 	if err := errors.Join(err, r.Close()); err != nil {

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -10,29 +10,33 @@ import (
 	"testing/synctest"
 	"time"
 
+	. "github.com/labtuner/tuner/loop/journal"
+
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // A second session continues where the first stopped, open step and all.
 func TestResume(t *testing.T) {
-	path, j := demo(t, 5)
+	path, j := journaltest.Demo(t, 5)
 	for i := 5; i < 30; i++ {
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
 		var err error
-		if j, err = Open(path, Options{Session: Session{PID: 100 + i, Version: "v0.2.0", BootID: "b008", Start: after(time.Duration(i) * time.Minute)}}); err != nil {
+		if j, err = Open(path, Options{Session: Session{PID: 100 + i, Version: "v0.2.0", BootID: "b008", Start: journaltest.After(time.Duration(i) * time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
-		performFrom(t, j, i, i+1)
+		journaltest.PerformFrom(t, j, i, i+1)
 	}
 	defer j.Close()
-	whole, _ := demo(t, 30)
-	if got, want := mustDump(t, path), mustDump(t, whole); got != want {
-		t.Errorf("26 sessions and one differ: %s", firstDifference(got, want))
+	whole, _ := journaltest.Demo(t, 30)
+	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, whole); got != want {
+		t.Errorf("26 sessions and one differ: %s", journaltest.FirstDifference(got, want))
 	}
-	sessions, err := mustRead(t, path).Sessions()
-	want := Session{Number: 26, PID: 129, Version: "v0.2.0", BootID: "b008", Start: after(29 * time.Minute)}
+	sessions, err := journaltest.MustRead(t, path).Sessions()
+	want := Session{Number: 26, PID: 129, Version: "v0.2.0", BootID: "b008", Start: journaltest.After(29 * time.Minute)}
 	if err != nil || len(sessions) != 26 || sessions[25] != want || j.Session() != 26 {
 		t.Errorf("sessions: %v, the last of %d is %+v", err, len(sessions), sessions[len(sessions)-1])
 	}
@@ -41,15 +45,15 @@ func TestResume(t *testing.T) {
 // Readers see each record as soon as it is written, never half of one, and do not
 // hold up the writer.
 func TestReadWhileWriting(t *testing.T) {
-	path, j := demo(t, 0)
-	r := mustRead(t, path)
-	const n = 15 * opsPerStep
+	path, j := journaltest.Demo(t, 0)
+	r := journaltest.MustRead(t, path)
+	const n = 15 * journaltest.OpsPerStep
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for range 2 {
 		wg.Go(func() {
 			for last := 0; ; {
-				got, err := performed(r)
+				got, err := journaltest.Performed(r)
 				if damage := r.Verify(); err != nil || got < last || damage != nil {
 					t.Errorf("a reader saw %d records after %d: %v, damage %v", got, last, err, damage)
 					return
@@ -64,9 +68,9 @@ func TestReadWhileWriting(t *testing.T) {
 		})
 	}
 	for i := range n {
-		performFrom(t, j, i, i+1)
+		journaltest.PerformFrom(t, j, i, i+1)
 	}
-	got, err := performed(r)
+	got, err := journaltest.Performed(r)
 	close(stop)
 	wg.Wait()
 	if err != nil || got != n {
@@ -79,30 +83,28 @@ func TestReadWhileWriting(t *testing.T) {
 	if err := errors.Join(j.Finish("done", []byte("{}"), Stamp{}), j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := performed(r); err != nil || got != n {
+	if got, err := journaltest.Performed(r); err != nil || got != n {
 		t.Errorf("after the end the reader sees %d of %d records: %v", got, n, err)
 	}
-	mustDump(t, path)
+	journaltest.MustDump(t, path)
 }
 
 // Where memory cannot be shared the journal is kept without a log, and says so.
 func TestNetworkFileSystem(t *testing.T) {
 	opts := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil }}
 	path := filepath.Join(t.TempDir(), "x.db")
-	j, err := Create(path, demoRun(), opts)
+	j, err := Create(path, journaltest.DemoRun(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	performFrom(t, j, 0, 20)
+	journaltest.PerformFrom(t, j, 0, 20)
 	if n := j.Notices(); len(n) != 1 || !strings.Contains(n[0], "nfs file system") {
 		t.Errorf("notices: %q", n)
 	}
-	var mode, sync string
-	row := j.w.conn.QueryRowContext(t.Context(), "SELECT (SELECT journal_mode FROM pragma_journal_mode), (SELECT synchronous FROM pragma_synchronous)")
-	if err := row.Scan(&mode, &sync); err != nil || mode != "delete" || sync != "3" {
+	if mode, sync, err := j.Modes(); err != nil || mode != "delete" || sync != "3" {
 		t.Errorf("journal mode %q, synchronous %s, want delete and 3 (EXTRA): %v", mode, sync, err)
 	}
-	for e, err := range mustRead(t, path).Events() {
+	for e, err := range journaltest.MustRead(t, path).Events() {
 		if err != nil || e.Level != "warn" || !strings.Contains(e.Message, "nfs") {
 			t.Errorf("the first event: %+v %v", e, err)
 		}
@@ -111,19 +113,19 @@ func TestNetworkFileSystem(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	mustDump(t, path)
+	journaltest.MustDump(t, path)
 	// The same journal, moved to a local disk, takes a log from then on.
 	j, err = Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	performFrom(t, j, 20, 30)
+	journaltest.PerformFrom(t, j, 20, 30)
 	if _, err := os.Stat(path + "-wal"); err != nil || j.Notices() != nil {
 		t.Errorf("no log on a local disk: %v, notices %q", err, j.Notices())
 	}
 	fails := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{}, errors.New("statfs: gone") }}
-	if _, err := Create(path+"2", demoRun(), fails); err == nil || !strings.Contains(err.Error(), "statfs: gone") {
+	if _, err := Create(path+"2", journaltest.DemoRun(), fails); err == nil || !strings.Contains(err.Error(), "statfs: gone") {
 		t.Errorf("a file system that cannot be looked at: %v", err)
 	}
 }
@@ -134,29 +136,29 @@ func TestHotRollbackJournal(t *testing.T) {
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "source.db"), filepath.Join(dir, "x.db")
 	opts := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil }}
-	j, err := Create(source, demoRun(), opts)
+	j, err := Create(source, journaltest.DemoRun(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	performFrom(t, j, 0, 20)
-	want := mustDump(t, source)
+	journaltest.PerformFrom(t, j, 0, 20)
+	want := journaltest.MustDump(t, source)
 	// With a cache of one page, changed pages reach the file before the commit.
-	err = errors.Join(j.w.exec("PRAGMA cache_size = 1"), j.w.exec("BEGIN IMMEDIATE"))
+	err = errors.Join(j.Exec("PRAGMA cache_size = 1"), j.Exec("BEGIN IMMEDIATE"))
 	for i := 0; err == nil && i < 500; i++ {
-		err = j.w.insert([]row{{"event", j.stamped(Stamp{}, integer(int64(100+i)), "info", text("x"), text("half"), integer(0))}})
+		err = j.Insert(int64(100+i), "half")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	main := copyFile(t, source, path)
-	copyFile(t, source+"-journal", path+"-journal")
+	main := journaltest.CopyFile(t, source, path)
+	journaltest.CopyFile(t, source+"-journal", path+"-journal")
 	if !strings.Contains(string(main), "half") {
 		t.Fatal("the transaction has not reached the file, so this shows nothing")
 	}
-	if got := mustDump(t, path); got != want {
-		t.Errorf("a transaction that never ended shows: %s", firstDifference(got, want))
+	if got := journaltest.MustDump(t, path); got != want {
+		t.Errorf("a transaction that never ended shows: %s", journaltest.FirstDifference(got, want))
 	}
-	if err := errors.Join(j.w.exec("ROLLBACK"), j.Close()); err != nil {
+	if err := errors.Join(j.Exec("ROLLBACK"), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -165,21 +167,21 @@ func TestHotRollbackJournal(t *testing.T) {
 func TestInBubble(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	synctest.Test(t, func(t *testing.T) {
-		j, err := Create(path, demoRun(), Options{})
+		j, err := Create(path, journaltest.DemoRun(), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 50 {
 			time.Sleep(time.Hour)
-			performFrom(t, j, i, i+1)
+			journaltest.PerformFrom(t, j, i, i+1)
 		}
-		r := mustRead(t, path)
-		if n, err := performed(r); err != nil || n != 50 {
+		r := journaltest.MustRead(t, path)
+		if n, err := journaltest.Performed(r); err != nil || n != 50 {
 			t.Errorf("%d of 50 records: %v", n, err)
 		}
 		if err := errors.Join(r.Close(), j.Close()); err != nil {
 			t.Fatal(err)
 		}
 	})
-	mustDump(t, path)
+	journaltest.MustDump(t, path)
 }

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"bufio"
@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	. "github.com/labtuner/tuner/loop/journal"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 
@@ -45,7 +47,7 @@ func child(job string) int {
 		case os.Getenv("JOURNAL_TEST_END") == fmt.Sprint(i):
 			return 0
 		}
-		for err := perform(j, i); err != nil; err = perform(j, i) {
+		for err := journaltest.Perform(j, i); err != nil; err = journaltest.Perform(j, i) {
 			if !patient(err) {
 				fmt.Println("error:", err)
 				return 1
@@ -70,7 +72,7 @@ func patient(err error) bool {
 func resume(path string, opts Options) (j *Journal, i int, err error) {
 	j, err = Open(path, opts)
 	if errors.Is(err, fs.ErrNotExist) {
-		j, err = Create(path, demoRun(), opts)
+		j, err = Create(path, journaltest.DemoRun(), opts)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -188,7 +190,7 @@ func killOnce(t *testing.T, job string, done int, life lifetime) int {
 
 // scripted is performed without the events about the file system.
 func scripted(r *Reader) (int, error) {
-	n, err := performed(r)
+	n, err := journaltest.Performed(r)
 	for e, eerr := range r.Events() {
 		if eerr != nil {
 			return 0, eerr
@@ -201,7 +203,7 @@ func scripted(r *Reader) (int, error) {
 }
 
 func checkAgainstUndisturbed(t *testing.T, kind, path string) {
-	reader := mustRead(t, path)
+	reader := journaltest.MustRead(t, path)
 	n, err := scripted(reader)
 	if err != nil || n == 0 {
 		t.Fatalf("%d records in the end: %v", n, err)
@@ -211,7 +213,7 @@ func checkAgainstUndisturbed(t *testing.T, kind, path string) {
 		t.Fatal(err)
 	}
 	t.Logf("%s: %d records, %d sessions", kind, n, status.Sessions)
-	whole, _ := demo(t, n)
+	whole, _ := journaltest.Demo(t, n)
 	drop := func(s string) string { // the events about the file system
 		var kept []string
 		for line := range strings.Lines(s) {
@@ -221,8 +223,8 @@ func checkAgainstUndisturbed(t *testing.T, kind, path string) {
 		}
 		return strings.Join(kept, "")
 	}
-	if got, want := drop(mustDump(t, path)), mustDump(t, whole); got != want {
-		t.Errorf("disturbed and undisturbed differ: %s", firstDifference(got, want))
+	if got, want := drop(journaltest.MustDump(t, path)), journaltest.MustDump(t, whole); got != want {
+		t.Errorf("disturbed and undisturbed differ: %s", journaltest.FirstDifference(got, want))
 	}
 }
 

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/labtuner/tuner/loop/journal"
+
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // A second process is refused and told who has the journal; when that dies, by
@@ -50,7 +54,7 @@ func TestSecondProcess(t *testing.T) {
 	if err := Unlocked(path); err != nil {
 		t.Errorf("asked who has it when nobody has: %v", err)
 	}
-	if ss, err := mustRead(t, path).Sessions(); err != nil || len(ss) != 1 {
+	if ss, err := journaltest.MustRead(t, path).Sessions(); err != nil || len(ss) != 1 {
 		t.Errorf("%d sessions: asking has left one: %v", len(ss), err)
 	}
 	j, err := Open(path, Options{Session: Session{PID: 4711}})

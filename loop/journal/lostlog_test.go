@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -8,7 +8,11 @@ import (
 	"syscall"
 	"testing"
 
+	. "github.com/labtuner/tuner/loop/journal"
+
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // killedAt makes a journal whose writer is killed after ten records.
@@ -53,7 +57,7 @@ func TestLostLog(t *testing.T) {
 		if err := Unlocked(path); err != nil { // asking takes no trace away
 			t.Errorf("%s: %v", name, err)
 		}
-		r := mustRead(t, path)
+		r := journaltest.MustRead(t, path)
 		if told := len(r.Notices()) == 1 && strings.Contains(r.Notices()[0], path+"-wal is not there"); told != c.told || !told && len(r.Notices()) > 0 {
 			t.Errorf("%s: a reader is told %q", name, r.Notices())
 		}
@@ -77,7 +81,7 @@ func TestLostLog(t *testing.T) {
 		if err := j.Close(); err != nil {
 			t.Error(err)
 		}
-		if r := mustRead(t, path); len(r.Notices()) > 0 {
+		if r := journaltest.MustRead(t, path); len(r.Notices()) > 0 {
 			t.Errorf("%s: told again: %q", name, r.Notices())
 		}
 	}
@@ -114,9 +118,9 @@ func TestTwoNames(t *testing.T) {
 // A journal that was ended in order is read where nothing can be written, also one whose
 // run has not finished. It needs the right to mount.
 func TestReadOnlyPlace(t *testing.T) {
-	path, j := demo(t, 10)
+	path, j := journaltest.Demo(t, 10)
 	dir := filepath.Dir(path)
-	want := mustDump(t, path)
+	want := journaltest.MustDump(t, path)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +142,8 @@ func TestReadOnlyPlace(t *testing.T) {
 		t.Logf("not shown here: mounting it read-only: %v", err)
 		return
 	}
-	if got := mustDump(t, path); got != want {
-		t.Errorf("it reads otherwise there: %s", firstDifference(got, want))
+	if got := journaltest.MustDump(t, path); got != want {
+		t.Errorf("it reads otherwise there: %s", journaltest.FirstDifference(got, want))
 	}
 	if _, err := Open(path, Options{}); !errors.Is(err, disk.ErrIO) {
 		t.Errorf("writing there: %v", err)

@@ -83,11 +83,11 @@ type position struct {
 	Open              bool
 	Shots             int
 	Actions, Commands int64
-	Events            int64
+	Events, Tapes     int64
 }
 
 func (j *Journal) position() position {
-	return position{j.step, j.open, j.shots, j.actions, j.commands, j.events}
+	return position{j.step, j.open, j.shots, j.actions, j.commands, j.events, j.tapes}
 }
 
 // foldAll moves the whole log into the file, and says so if a reader is in the way.
@@ -108,7 +108,7 @@ func verifyFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.trustworthy(), r.Close())
+	return errors.Join(r.Sound(), r.Close())
 }
 
 // holds reports whether the file has a row with the values of r.

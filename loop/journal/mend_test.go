@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	. "github.com/labtuner/tuner/loop/journal"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 
@@ -85,7 +87,7 @@ func checkFailing(t *testing.T, what string, f failing) {
 		t.Errorf("%s: the child ended: %v", what, f.err)
 		return
 	}
-	reader := mustRead(t, f.path)
+	reader := journaltest.MustRead(t, f.path)
 	if d := reader.Verify(); d != nil {
 		t.Errorf("%s: damage %v", what, d)
 	}
@@ -93,9 +95,9 @@ func checkFailing(t *testing.T, what string, f failing) {
 	if err != nil || n != f.records || next != f.records {
 		t.Errorf("%s: %d records are there, %d were acknowledged, want %d: %v", what, n, next, f.records, err)
 	}
-	whole, _ := demo(t, f.records)
-	if got, want := withoutNotices(mustDump(t, f.path)), mustDump(t, whole); got != want {
-		t.Errorf("%s: %s", what, firstDifference(got, want))
+	whole, _ := journaltest.Demo(t, f.records)
+	if got, want := withoutNotices(journaltest.MustDump(t, f.path)), journaltest.MustDump(t, whole); got != want {
+		t.Errorf("%s: %s", what, journaltest.FirstDifference(got, want))
 	}
 	t.Logf("%s: %d attempts failed", what, failed)
 }
@@ -116,7 +118,7 @@ func withoutNotices(s string) string {
 // when there is room again the same journal goes on.
 func TestFullDisk(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
-	path, j := demo(t, 10)
+	path, j := journaltest.Demo(t, 10)
 	var had syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &had); err != nil {
 		t.Fatal(err)
@@ -137,12 +139,12 @@ func TestFullDisk(t *testing.T) {
 		limit(uint64(info.Size() + extra))
 		var failure error
 		for failure == nil && done < 1000 {
-			if failure = perform(j, done); failure == nil {
+			if failure = journaltest.Perform(j, done); failure == nil {
 				done++
 			}
 		}
 		for range 3 {
-			if failure = perform(j, done); failure == nil {
+			if failure = journaltest.Perform(j, done); failure == nil {
 				done++ // folding the log has made room
 			}
 		}
@@ -151,17 +153,52 @@ func TestFullDisk(t *testing.T) {
 		}
 		limit(had.Cur)
 		for range 3 {
-			if err := perform(j, done); err != nil {
+			if err := journaltest.Perform(j, done); err != nil {
 				t.Fatalf("with room again, record %d: %v", done, err)
 			}
 			done++
 		}
 	}
-	if n, err := performed(mustRead(t, path)); err != nil || n != done {
+	if n, err := journaltest.Performed(journaltest.MustRead(t, path)); err != nil || n != done {
 		t.Errorf("%d records are there, %d were acknowledged: %v", n, done, err)
 	}
-	whole, _ := demo(t, done)
-	if got, want := mustDump(t, path), mustDump(t, whole); got != want {
-		t.Error(firstDifference(got, want))
+	whole, _ := journaltest.Demo(t, done)
+	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, whole); got != want {
+		t.Error(journaltest.FirstDifference(got, want))
+	}
+}
+
+// TestWhatIsGoneAfterAFailureIsMissed: a disk that fails may lose what it had acknowledged.
+// Whatever kind of record is gone, the journal does not go on without it.
+func TestWhatIsGoneAfterAFailureIsMissed(t *testing.T) {
+	for gone, remove := range map[string]string{
+		"nothing":         "SELECT 1",
+		"a step":          "DELETE FROM decision_value WHERE step = 2; DELETE FROM decision WHERE step = 2",
+		"an outcome":      "DELETE FROM outcome_value WHERE step = 1; DELETE FROM outcome WHERE step = 1; DELETE FROM decision_value WHERE step = 2; DELETE FROM decision WHERE step = 2",
+		"an action":       "DELETE FROM action_channel WHERE action = 2; DELETE FROM action WHERE id = 2",
+		"an event":        "DELETE FROM event WHERE id = 1",
+		"a command":       "DELETE FROM command WHERE id = 1",
+		"a piece of tape": "DELETE FROM tape WHERE id = 2",
+	} {
+		path := filepath.Join(t.TempDir(), "x.db")
+		j, err := Create(path, journaltest.DemoRun(), Options{})
+		mustDo(t, err)
+		journaltest.PerformFrom(t, j, 0, journaltest.OpsPerStep+2)
+		_, err = j.Order(Command{Name: "pause"})
+		mustDo(t, err, j.Tape([]byte("{}"), 0, Stamp{}), j.Tape([]byte("ticks"), 9, Stamp{}))
+		other, err := NewStranger(path)
+		mustDo(t, err, other.Exec("PRAGMA foreign_keys = off"), other.Exec(remove), other.Close())
+		// The disk takes nothing more, until the file is opened again.
+		mustDo(t, j.Exec("PRAGMA max_page_count = 1"))
+		if err := j.Log(Event{Level: "info", Message: strings.Repeat("x", 1<<20)}); !errors.Is(err, disk.ErrIO) {
+			t.Fatalf("%s: a full disk: %v", gone, err)
+		}
+		err = j.Log(Event{Level: "info", Message: "after it"})
+		if (gone == "nothing") != (err == nil) || err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s is gone: %v", gone, err)
+		}
+		if err := j.Close(); (gone == "nothing") != (err == nil) {
+			t.Errorf("%s is gone, and it is closed: %v", gone, err)
+		}
 	}
 }

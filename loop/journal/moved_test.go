@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	. "github.com/labtuner/tuner/loop/journal"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 
@@ -159,7 +161,7 @@ func TestRescueWaitsForTheDisk(t *testing.T) {
 	hasSteps(t, path, 2)
 	entries, err := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {
-		if strings.Contains(e.Name(), ".new") || strings.Contains(e.Name(), rescued) {
+		if strings.Contains(e.Name(), ".new") || strings.Contains(e.Name(), RescuedPart) {
 			t.Errorf("%s is left, %v", e.Name(), err)
 		}
 	}
@@ -169,12 +171,12 @@ func TestRescueWaitsForTheDisk(t *testing.T) {
 // that holds the run to the last record is the journal; one that does not is another.
 func TestNewInodeNumberOnANetwork(t *testing.T) {
 	mounts := uint64(0)
-	opts := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil },
-		identify: func(name string) (disk.FileID, error) {
+	opts := Options{FileSystem: func(string) (disk.FileSystem, error) { return disk.FileSystem{Name: "nfs"}, nil }}.
+		IdentifiedBy(func(name string) (disk.FileID, error) {
 			id, err := disk.Identify(name)
 			id.Device += mounts
 			return id, err
-		}}
+		})
 	j, path := lostJournal(t, opts)
 	mounts++
 	mustDo(t, j.Look())

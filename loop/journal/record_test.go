@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -10,21 +10,25 @@ import (
 	"testing"
 	"time"
 
+	. "github.com/labtuner/tuner/loop/journal"
+
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // What the script wrote, built again without a journal, is what a reader gives.
 func TestRoundTrip(t *testing.T) {
-	const steps = chunk + 3 // more than one piece of reading
-	path, j := demo(t, steps*opsPerStep)
-	if err := j.Finish("max_steps", []byte("{\"type\": \"result\",\n \"steps\": 4}"), after(time.Hour)); err != nil {
+	const steps = Chunk + 3 // more than one piece of reading
+	path, j := journaltest.Demo(t, steps*journaltest.OpsPerStep)
+	if err := j.Finish("max_steps", []byte("{\"type\": \"result\",\n \"steps\": 4}"), journaltest.After(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := mustRead(t, path)
-	if got, want := fmt.Sprintf("%+v", r.Run()), fmt.Sprintf("%+v", demoRun()); got != want {
+	r := journaltest.MustRead(t, path)
+	if got, want := fmt.Sprintf("%+v", r.Run()), fmt.Sprintf("%+v", journaltest.DemoRun()); got != want {
 		t.Errorf("run\n got %s\nwant %s", got, want)
 	}
 	n := 0
@@ -33,8 +37,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		at := func(op int) Stamp { return after(time.Duration((n-1)*opsPerStep+op) * time.Second) }
-		want := Step{Decision: demoDecision(n, at(0)), Outcome: demoOutcome(n, at(6)), Concluded: true, Session: 1}
+		at := func(op int) Stamp {
+			return journaltest.After(time.Duration((n-1)*journaltest.OpsPerStep+op) * time.Second)
+		}
+		want := Step{Decision: journaltest.DemoDecision(n, at(0)), Outcome: journaltest.DemoOutcome(n, at(6)), Concluded: true, Session: 1}
 		if fmt.Sprintf("%+v", s) != fmt.Sprintf("%+v", want) {
 			t.Fatalf("step %d\n got %+v\nwant %+v", n, s, want)
 		}
@@ -46,8 +52,8 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantShot := Shot{Step: 7, Index: 3, Objective: nan, X: []float64{7. / 3, nan}, Sensors: []float64{nan, nan, 22.5},
-		Quality: []string{"stale", "range", ""}, At: after(53 * time.Second)}
+	wantShot := Shot{Step: 7, Index: 3, Objective: journaltest.NaN, X: []float64{7. / 3, journaltest.NaN}, Sensors: []float64{journaltest.NaN, journaltest.NaN, 22.5},
+		Quality: []string{"stale", "range", ""}, At: journaltest.After(53 * time.Second)}
 	if len(shots) != 4 || fmt.Sprintf("%+v", shots[3]) != fmt.Sprintf("%+v", wantShot) {
 		t.Errorf("shots\n got %+v\nwant the last of four %+v", shots, wantShot)
 	}
@@ -60,14 +66,14 @@ func TestRoundTrip(t *testing.T) {
 	}
 	wantAction := []ActionRecord{{ID: 7,
 		Action: Action{Step: 7, Device: "heater", Kind: "move", Values: map[string]float64{"I": 7. / 3, "T": 21},
-			Release: []string{"fan"}, At: after(49 * time.Second)},
-		Settlements: []Settlement{{State: Sent, At: after(50 * time.Second)},
-			{State: Confirmed, Readback: map[string]float64{"I": 7./3 + 0.001, "T": nan}, Message: "no answer from T", At: after(51 * time.Second)}}}}
+			Release: []string{"fan"}, At: journaltest.After(49 * time.Second)},
+		Settlements: []Settlement{{State: Sent, At: journaltest.After(50 * time.Second)},
+			{State: Confirmed, Readback: map[string]float64{"I": 7./3 + 0.001, "T": journaltest.NaN}, Message: "no answer from T", At: journaltest.After(51 * time.Second)}}}}
 	if fmt.Sprintf("%+v", actions) != fmt.Sprintf("%+v", wantAction) {
 		t.Errorf("actions\n got %+v\nwant %+v", actions, wantAction)
 	}
 	result, ok, err := r.Result()
-	if err != nil || !ok || result.Reason != "max_steps" || string(result.Document) != `{"type":"result","steps":4}` || result.At != after(time.Hour) {
+	if err != nil || !ok || result.Reason != "max_steps" || string(result.Document) != `{"type":"result","steps":4}` || result.At != journaltest.After(time.Hour) {
 		t.Errorf("result: got %+v %s %v %v", result, result.Document, ok, err)
 	}
 	if d := r.Verify(); d != nil {
@@ -79,7 +85,7 @@ func TestRoundTrip(t *testing.T) {
 func TestOddValues(t *testing.T) {
 	run := Run{Seed: math.MaxUint64, Objective: Column{Name: "y"},
 		Variables:   []Column{{`a "quoted" name`, "1"}, {"größe; DROP TABLE run", "µm"}},
-		ControlSets: []ControlSet{{nil, nan}}}
+		ControlSets: []ControlSet{{nil, journaltest.NaN}}}
 	path := filepath.Join(t.TempDir(), "odd name?#%20.db")
 	j, err := Create(path, run, Options{})
 	if err != nil {
@@ -87,7 +93,7 @@ func TestOddValues(t *testing.T) {
 	}
 	pairs := [][2]float64{ // written, read
 		{math.MaxFloat64, math.MaxFloat64}, {5e-324, 5e-324}, {-1e18, -1e18}, {9007199254740993, 9007199254740992},
-		{math.Inf(-1), math.Inf(-1)}, {nan, nan}, {0.1, 0.1}, {math.Copysign(0, -1), 0}, {281474976710656, 281474976710656},
+		{math.Inf(-1), math.Inf(-1)}, {journaltest.NaN, journaltest.NaN}, {0.1, 0.1}, {math.Copysign(0, -1), 0}, {281474976710656, 281474976710656},
 	}
 	for i, p := range pairs {
 		err := errors.Join(
@@ -100,7 +106,7 @@ func TestOddValues(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := mustRead(t, path)
+	r := journaltest.MustRead(t, path)
 	if d := r.Verify(); d != nil {
 		t.Errorf("damage: %v", d)
 	}
@@ -129,16 +135,16 @@ func TestOddValues(t *testing.T) {
 		i++
 	}
 	for _, w := range []time.Time{{}, time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		if wall(w) != nil {
-			t.Errorf("%v does not fit nanoseconds in 64 bits, stored as %v", w, wall(w))
+		if Wall(w) != nil {
+			t.Errorf("%v does not fit nanoseconds in 64 bits, stored as %v", w, Wall(w))
 		}
 	}
 }
 
 // A record that does not fit is refused in words and leaves no trace.
 func TestRefusals(t *testing.T) {
-	path, j := demo(t, 2*opsPerStep+1) // step 3 is open
-	before := mustDump(t, path)
+	path, j := journaltest.Demo(t, 2*journaltest.OpsPerStep+1) // step 3 is open
+	before := journaltest.MustDump(t, path)
 	two := []float64{1, 2}
 	sensors := []float64{1, 2, 3}
 	intend := func(v float64) error {
@@ -156,7 +162,7 @@ func TestRefusals(t *testing.T) {
 		{j.Shoot([]Shot{{Step: 3, X: two, Sensors: two}}), "has 2 variables and 2 sensors, the run has 2 and 3"},
 		{j.Shoot([]Shot{{Step: 3, X: two, Sensors: sensors, Quality: []string{"x"}}}), "has 1 qualities, the run has 3 sensors"},
 		{j.Shoot([]Shot{{Step: 3, X: two, Sensors: sensors}, {Step: 3, X: two, Sensors: sensors}}), "UNIQUE"},
-		{intend(nan), `would send NaN to channel "I" of "heater"; only finite values are sent`},
+		{intend(journaltest.NaN), `would send NaN to channel "I" of "heater"; only finite values are sent`},
 		{intend(math.Inf(1)), "would send +Inf"},
 		{j.Settle(99, Sent, nil, "", Stamp{}), "there is no action 99 to settle, the last is 2"},
 		{j.Settle(1, "maybe", nil, "", Stamp{}), `action 1 cannot become "maybe"`},
@@ -166,7 +172,7 @@ func TestRefusals(t *testing.T) {
 	if err := j.Conclude(Outcome{Step: 3, X: two}); err != nil {
 		t.Fatal(err)
 	}
-	after := mustDump(t, path)
+	after := journaltest.MustDump(t, path)
 	cases = append(cases, []struct {
 		err  error
 		want string
@@ -181,58 +187,58 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("got %v, want %q", c.err, c.want)
 		}
 	}
-	if strings.Count(before, "\n") != strings.Count(after, "\n") || mustDump(t, path) != after {
-		t.Errorf("a refused record left something behind: %s", firstDifference(mustDump(t, path), after))
+	if strings.Count(before, "\n") != strings.Count(after, "\n") || journaltest.MustDump(t, path) != after {
+		t.Errorf("a refused record left something behind: %s", journaltest.FirstDifference(journaltest.MustDump(t, path), after))
 	}
-	performFrom(t, j, 3*opsPerStep+0, 3*opsPerStep+1) // and the journal goes on
+	journaltest.PerformFrom(t, j, 3*journaltest.OpsPerStep+0, 3*journaltest.OpsPerStep+1) // and the journal goes on
 }
 
 // When the disk is full the record is refused and the journal stays as it was;
 // when there is room again the same record goes in.
 func TestDiskFull(t *testing.T) {
-	path, j := demo(t, 10)
-	if err := j.w.exec("PRAGMA max_page_count = 32"); err != nil {
+	path, j := journaltest.Demo(t, 10)
+	if err := j.Exec("PRAGMA max_page_count = 32"); err != nil {
 		t.Fatal(err)
 	}
 	i := 10
 	var err error
 	for ; err == nil && i < 10000; i++ {
-		err = perform(j, i)
+		err = journaltest.Perform(j, i)
 	}
 	i-- // the one that was refused
 	if !errors.Is(err, disk.ErrIO) || !strings.Contains(err.Error(), "free some disk space") {
 		t.Fatalf("record %d: got %v", i, err)
 	}
-	if n, err := performed(mustRead(t, path)); err != nil || n != i {
+	if n, err := journaltest.Performed(journaltest.MustRead(t, path)); err != nil || n != i {
 		t.Errorf("%d records after %d were acknowledged: %v", n, i, err)
 	}
-	if err := j.w.exec("PRAGMA max_page_count = 1000000"); err != nil {
+	if err := j.Exec("PRAGMA max_page_count = 1000000"); err != nil {
 		t.Fatal(err)
 	}
-	performFrom(t, j, i, i+20)
-	whole, _ := demo(t, i+20)
-	if got, want := mustDump(t, path), mustDump(t, whole); got != want {
-		t.Errorf("after a full disk: %s", firstDifference(got, want))
+	journaltest.PerformFrom(t, j, i, i+20)
+	whole, _ := journaltest.Demo(t, i+20)
+	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, whole); got != want {
+		t.Errorf("after a full disk: %s", journaltest.FirstDifference(got, want))
 	}
 }
 
 // Another program that writes to the file, which needs no lock of ours, is named
 // as what it is.
 func TestBusy(t *testing.T) {
-	path, j := demo(t, 3)
-	other, err := connect(path, writeWAL)
+	path, j := journaltest.Demo(t, 3)
+	other, err := NewStranger(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.close()
-	if err := errors.Join(other.exec("BEGIN IMMEDIATE"), j.w.exec("PRAGMA busy_timeout = 1")); err != nil {
+	defer other.Close()
+	if err := errors.Join(other.Exec("BEGIN IMMEDIATE"), j.Exec("PRAGMA busy_timeout = 1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := perform(j, 3); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "close the other program") {
+	if err := journaltest.Perform(j, 3); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "close the other program") {
 		t.Errorf("got %v", err)
 	}
-	if err := other.exec("ROLLBACK"); err != nil {
+	if err := other.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	performFrom(t, j, 3, 20)
+	journaltest.PerformFrom(t, j, 3, 20)
 }

@@ -197,7 +197,7 @@ func (j *Journal) adopt() bool {
 		return false
 	}
 	run := r.Run().ID
-	if errors.Join(r.trustworthy(), r.Close()) != nil || run != j.run {
+	if errors.Join(r.Sound(), r.Close()) != nil || run != j.run {
 		return false
 	}
 	old := j.w

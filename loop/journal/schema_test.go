@@ -11,7 +11,9 @@ import (
 // a new version. Version 2 is in no release yet; when it is, it gets
 // its own file here.
 func TestSchemaIsOfItsVersion(t *testing.T) {
-	golden(t, "schema-v1.sql", []byte(schema1))
+	if first, err := os.ReadFile("testdata/schema-v1.sql"); err != nil || string(first) != schema1 {
+		t.Errorf("version 1 is not what it was (%v)", err)
+	}
 	if schemaVersion != 2 {
 		t.Errorf("the schema is version %d: keep testdata/schema-v1.sql and add one for each version before it", schemaVersion)
 	}

@@ -55,8 +55,8 @@ func (r *Reader) Verify() []Damage {
 	return v.damage
 }
 
-// trustworthy is Verify as an error.
-func (r *Reader) trustworthy() error {
+// Sound is Verify as an error, nil where every record is as it was written.
+func (r *Reader) Sound() error {
 	damage := r.Verify()
 	if len(damage) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"bytes"
@@ -11,16 +11,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	. "github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
+
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // closedDemo makes a closed journal of n records and gives its bytes.
 func closedDemo(t testing.TB, n int) []byte {
 	t.Helper()
-	path, j := demo(t, n)
+	path, j := journaltest.Demo(t, n)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return copyFile(t, path, path+".copy")
+	return journaltest.CopyFile(t, path, path+".copy")
 }
 
 // A flipped bit in a number, of which SQLite knows nothing, is found and named.
@@ -49,12 +55,12 @@ func TestFlippedByte(t *testing.T) {
 			if err := os.WriteFile(path, bad, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			r := mustRead(t, path)
+			r := journaltest.MustRead(t, path)
 			damage := r.Verify()
 			if len(damage) == 0 || !strings.HasPrefix(damage[0].String(), c.want) {
 				t.Errorf("verify: got %v, want %q", damage, c.want)
 			}
-			if _, err := dump(r); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+			if _, err := journaltest.Dump(r); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("reading: got %v, want %q", err, c.want)
 			}
 			_, err := Open(path, Options{})
@@ -74,9 +80,9 @@ func TestFlippedByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	for _, f := range []Format{CSV, JSONL} {
+	for _, f := range []export.Format{export.CSV, export.JSONL} {
 		out.Reset()
-		err := Export(&out, mustRead(t, path), f)
+		err := export.Write(&out, journaltest.MustRead(t, path), f)
 		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "table outcome, row step 2") {
 			t.Errorf("export %s: got %v", f, err)
 		}

@@ -1,4 +1,4 @@
-package journal
+package journal_test
 
 import (
 	"errors"
@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // v1Unfinished was written by a tuner that knew version 1 only, on a simulated laser in
@@ -17,23 +21,23 @@ const v1Unfinished = "testdata/v1-unfinished.db"
 func old(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "old.db")
-	copyFile(t, v1Unfinished, path)
+	journaltest.CopyFile(t, v1Unfinished, path)
 	return path
 }
 
 func version(t *testing.T, path string) int {
 	t.Helper()
-	return mustRead(t, path).Version()
+	return journaltest.MustRead(t, path).Version()
 }
 
 // A reader takes an old file as it is and leaves it so, to the last byte.
 func TestReaderReadsVersion1(t *testing.T) {
 	path := old(t)
-	before := copyFile(t, path, path+".copy")
+	before := journaltest.CopyFile(t, path, path+".copy")
 	if v := version(t, path); v != 1 {
 		t.Fatalf("the old journal is of version %d", v)
 	}
-	r := mustRead(t, path)
+	r := journaltest.MustRead(t, path)
 	if d := r.Verify(); d != nil {
 		t.Errorf("damage in a sound journal of version 1: %v", d)
 	}
@@ -57,7 +61,7 @@ func TestReaderReadsVersion1(t *testing.T) {
 // A run does not go on with it, and the file stays as it was.
 func TestOpenRefusesVersion1(t *testing.T) {
 	path := old(t)
-	before := copyFile(t, path, path+".copy")
+	before := journaltest.CopyFile(t, path, path+".copy")
 	_, err := Open(path, Options{})
 	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "version 1, and a run goes on with version 2 only") {
 		t.Errorf("got %v", err)

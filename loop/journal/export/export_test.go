@@ -1,4 +1,4 @@
-package journal
+package export
 
 import (
 	"bytes"
@@ -16,6 +16,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -34,14 +38,14 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s: %s", file, firstDifference(string(got), string(want)))
+		t.Errorf("%s: %s", file, journaltest.FirstDifference(string(got), string(want)))
 	}
 }
 
 func mustExport(t *testing.T, path string, f Format) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Export(&b, mustRead(t, path), f); err != nil {
+	if err := Write(&b, journaltest.MustRead(t, path), f); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -51,16 +55,16 @@ func mustExport(t *testing.T, path string, f Format) []byte {
 // resumed a day later; its fifth step is open.
 func twoSessions(t *testing.T) string {
 	t.Helper()
-	path, j := demo(t, 2*opsPerStep)
+	path, j := journaltest.Demo(t, 2*journaltest.OpsPerStep)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	j, err := Open(path, Options{Session: Session{Start: Stamp{Mono: time.Second, Wall: demoStart.Wall.Add(24 * time.Hour)}}})
+	j, err := journal.Open(path, journal.Options{Session: journal.Session{Start: journal.Stamp{Mono: time.Second, Wall: journaltest.DemoStart.Wall.Add(24 * time.Hour)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { j.Close() })
-	performFrom(t, j, 2*opsPerStep, 4*opsPerStep+6)
+	journaltest.PerformFrom(t, j, 2*journaltest.OpsPerStep, 4*journaltest.OpsPerStep+6)
 	return path
 }
 
@@ -69,27 +73,27 @@ func TestExportGolden(t *testing.T) {
 	golden(t, "unfinished.csv", mustExport(t, path, CSV))
 	golden(t, "unfinished.jsonl", mustExport(t, path, JSONL))
 	var units bytes.Buffer
-	if err := ExportUnits(&units, mustRead(t, path)); err != nil {
+	if err := WriteUnits(&units, journaltest.MustRead(t, path)); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "units.json", units.Bytes())
 	golden(t, "shots.csv", mustExport(t, path, ShotsCSV))
 
-	path, j := demo(t, 3*opsPerStep)
-	if err := j.Finish("max_steps", []byte(`{"type":"result","policy":"rahbo","steps":3}`), after(time.Hour)); err != nil {
+	path, j := journaltest.Demo(t, 3*journaltest.OpsPerStep)
+	if err := j.Finish("max_steps", []byte(`{"type":"result","policy":"rahbo","steps":3}`), journaltest.After(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "finished.jsonl", mustExport(t, path, JSONL))
 	pid := regexp.MustCompile(`"pid":\d+`) // this process's
 	golden(t, "everything.jsonl", pid.ReplaceAll(mustExport(t, path, JSONLAll), []byte(`"pid":0`)))
-	if err := Export(&units, mustRead(t, path), "parquet"); err == nil || err.Error() != `there is no export format "parquet"; choose "csv", "shots-csv", "jsonl", "jsonl-all" or "bluesky"` {
+	if err := Write(&units, journaltest.MustRead(t, path), "parquet"); err == nil || err.Error() != `there is no export format "parquet"; choose "csv", "shots-csv", "jsonl", "jsonl-all" or "bluesky"` {
 		t.Errorf("an unknown format: %v", err)
 	}
 }
 
 // A journal without a step exports as a table without rows.
 func TestExportEmpty(t *testing.T) {
-	path, _ := demo(t, 0)
+	path, _ := journaltest.Demo(t, 0)
 	if got := mustExport(t, path, CSV); bytes.Count(got, []byte("\n")) != 1 || !bytes.HasPrefix(got, []byte("n,control_set,requested_current,")) {
 		t.Errorf("csv: %q", got)
 	}
@@ -103,7 +107,7 @@ func TestExportEmpty(t *testing.T) {
 // recorded; the units document has its columns.
 func TestCSVParses(t *testing.T) {
 	const steps = 12
-	path, _ := demo(t, steps*opsPerStep)
+	path, _ := journaltest.Demo(t, steps*journaltest.OpsPerStep)
 	rows, err := csv.NewReader(bytes.NewReader(mustExport(t, path, CSV))).ReadAll()
 	if err != nil || len(rows) != 1+steps {
 		t.Fatalf("%d rows: %v", len(rows), err)
@@ -113,12 +117,12 @@ func TestCSVParses(t *testing.T) {
 		column[name] = i
 	}
 	for i, row := range rows[1:] {
-		d, o := demoDecision(i+1, Stamp{}), demoOutcome(i+1, Stamp{})
+		d, o := journaltest.DemoDecision(i+1, journal.Stamp{}), journaltest.DemoOutcome(i+1, journal.Stamp{})
 		for name, want := range map[string]float64{
 			"n": float64(i + 1), "requested_current": d.Requested[0], "applied_temperature": d.Applied[1],
 			"x_current": o.X[0], "x_temperature": o.X[1], "mean": o.Mean, "variance": o.Variance, "standard_error": o.StandardError, "shots": float64(o.Shots),
 			"cost": o.Cost, "spent": o.Spent, "work": float64(d.Work), "decision_ms": d.Took.Seconds() * 1000,
-			"elapsed_s": float64(i*opsPerStep + 6),
+			"elapsed_s": float64(i*journaltest.OpsPerStep + 6),
 		} {
 			got := math.NaN()
 			if cell := row[column[name]]; cell != "" {
@@ -131,7 +135,7 @@ func TestCSVParses(t *testing.T) {
 			}
 		}
 		at, err := time.Parse(time.RFC3339, row[column["time"]])
-		if want := after(time.Duration(i*opsPerStep+6) * time.Second).Wall; err != nil || !at.Equal(want) {
+		if want := journaltest.After(time.Duration(i*journaltest.OpsPerStep+6) * time.Second).Wall; err != nil || !at.Equal(want) {
 			t.Errorf("step %d, time: got %v (%v), want %v", i+1, at, err, want)
 		}
 		if got := row[column["valid"]]; got != strconv.FormatBool(o.Valid) {
@@ -142,7 +146,7 @@ func TestCSVParses(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := ExportUnits(&b, mustRead(t, path)); err != nil {
+	if err := WriteUnits(&b, journaltest.MustRead(t, path)); err != nil {
 		t.Fatal(err)
 	}
 	var units Units
@@ -169,11 +173,11 @@ func TestSquared(t *testing.T) {
 // The line has exactly the keys that the command promises, null for what is no
 // number, and comes back from JSON as it was.
 func TestStepLine(t *testing.T) {
-	d := demoDecision(6, Stamp{})
+	d := journaltest.DemoDecision(6, journal.Stamp{})
 	d.ControlSet = 0
 	d.Requested[1], d.Took = math.Copysign(0, -1), 1800*time.Microsecond
-	line, err := json.Marshal(NewStepLine(demoRun(), d, Outcome{Step: 6, X: []float64{0.1, nan}, Mean: math.Inf(-1),
-		Variance: nan, StandardError: nan, Shots: 1, Cost: 0.1, Spent: 1e21, Valid: true}))
+	line, err := json.Marshal(NewStepLine(journaltest.DemoRun(), d, journal.Outcome{Step: 6, X: []float64{0.1, journaltest.NaN}, Mean: math.Inf(-1),
+		Variance: journaltest.NaN, StandardError: journaltest.NaN, Shots: 1, Cost: 0.1, Spent: 1e21, Valid: true}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,18 +198,18 @@ func TestStepLine(t *testing.T) {
 		t.Errorf("null was read as %v", back.Variance)
 	}
 	// A decision that does not fit the run makes an empty line, not a panic.
-	line, err = json.Marshal(NewStepLine(demoRun(), Decision{Step: 1, ControlSet: 9}, Outcome{}))
+	line, err = json.Marshal(NewStepLine(journaltest.DemoRun(), journal.Decision{Step: 1, ControlSet: 9}, journal.Outcome{}))
 	if err != nil || !strings.Contains(string(line), `"control_set":[],"requested":{},"applied":{},"x":{"current":null,"temperature":null}`) {
 		t.Errorf("got %s %v", line, err)
 	}
 }
 
-// Export stops at a writer that fails.
+// Write stops at a writer that fails.
 func TestExportWriteError(t *testing.T) {
-	path, _ := demo(t, 30)
-	r := mustRead(t, path)
+	path, _ := journaltest.Demo(t, 30)
+	r := journaltest.MustRead(t, path)
 	for _, f := range []Format{CSV, JSONL} {
-		if err := Export(failingWriter{}, r, f); !errors.Is(err, io.ErrShortWrite) {
+		if err := Write(failingWriter{}, r, f); !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("%s: got %v", f, err)
 		}
 	}

@@ -1,41 +1,15 @@
-package journal
+package export
 
 import (
-	"encoding/json"
 	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
-
-// Number is a float64 that JSON can hold: NaN and the infinities are null, minus
-// zero is zero, as in the journal.
-type Number float64
-
-// MarshalJSON writes the shortest decimal that reads back as the same number.
-func (n Number) MarshalJSON() ([]byte, error) {
-	x := float64(n)
-	switch {
-	case math.IsNaN(x), math.IsInf(x, 0):
-		return []byte("null"), nil
-	case x == 0:
-		return []byte("0"), nil
-	}
-	return json.Marshal(x)
-}
-
-// UnmarshalJSON reads null as NaN.
-func (n *Number) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		*n = Number(math.NaN())
-		return nil
-	}
-	return json.Unmarshal(b, (*float64)(n))
-}
-
-// Known says that there is a number.
-func (n Number) Known() bool { return !math.IsNaN(float64(n)) }
 
 // StepLine is a step as one line of JSON, for the command's --json and for the
 // export alike. Values are in the units of the run's variables, objective and
-// cost, which ExportUnits gives; null is no data.
+// cost, which WriteUnits gives; null is no data.
 type StepLine struct {
 	// Type is "step", or "verify" where the step re-measured the recommended or the
 	// starting setting.
@@ -46,60 +20,59 @@ type StepLine struct {
 	ControlSet []string `json:"control_set"`
 	// Requested is what the policy wanted of each controlled variable, Applied
 	// what the safety layer made of it; both leave out the random variables.
-	Requested map[string]Number `json:"requested"`
-	Applied   map[string]Number `json:"applied"`
+	Requested map[string]journal.Number `json:"requested"`
+	Applied   map[string]journal.Number `json:"applied"`
 	// X is every variable as achieved, or as measured where it was random.
-	X map[string]Number `json:"x"`
+	X map[string]journal.Number `json:"x"`
 	// Mean is the objective's statistic over the shots, Variance the unbiased one of a
 	// single shot, StandardError that of Mean; both null at one shot.
-	Mean          Number `json:"mean"`
-	Variance      Number `json:"variance"`
-	StandardError Number `json:"standard_error"`
+	Mean          journal.Number `json:"mean"`
+	Variance      journal.Number `json:"variance"`
+	StandardError journal.Number `json:"standard_error"`
 	// Shots is the number of shots behind them.
 	Shots int `json:"shots"`
 	// Cost is the step's, Spent the run's so far.
-	Cost  Number `json:"cost"`
-	Spent Number `json:"spent"`
+	Cost  journal.Number `json:"cost"`
+	Spent journal.Number `json:"spent"`
 	// Valid is false for a step that taught the model nothing but that it failed.
 	Valid bool `json:"valid"`
 	// Clamped names the variables that a safety rule changed.
 	Clamped []string `json:"clamped"`
 	// DecisionMS is how long the decision took, in milliseconds.
-	DecisionMS Number `json:"decision_ms"`
+	DecisionMS journal.Number `json:"decision_ms"`
 	// Problem says why the step is not valid; left out where it is.
 	Problem string `json:"problem,omitempty"`
 	// Side of a step that re-measured is "recommended" or "start", Pair the number of its
 	// pair, from 1; both left out of others.
-	Side Side `json:"side,omitempty"`
-	Pair int  `json:"pair,omitempty"`
+	Side journal.Side `json:"side,omitempty"`
+	Pair int          `json:"pair,omitempty"`
 }
 
 // NewStepLine makes the line of a step of run.
-func NewStepLine(run Run, d Decision, o Outcome) StepLine {
+func NewStepLine(run journal.Run, d journal.Decision, o journal.Outcome) StepLine {
 	l := StepLine{
 		Type: "step", N: d.Step, ControlSet: controlled(run, d),
-		Requested: map[string]Number{}, Applied: map[string]Number{}, X: map[string]Number{},
-		Mean: Number(o.Mean), Variance: Number(o.Variance), StandardError: Number(o.StandardError), Shots: o.Shots,
-		Cost: Number(o.Cost), Spent: Number(o.Spent), Valid: o.Valid, Clamped: clamped(run, d),
-		DecisionMS: Number(float64(d.Took) / 1e6), Problem: o.Problem,
+		Requested: map[string]journal.Number{}, Applied: map[string]journal.Number{}, X: map[string]journal.Number{},
+		Mean: journal.Number(o.Mean), Variance: journal.Number(o.Variance), StandardError: journal.Number(o.StandardError), Shots: o.Shots,
+		Cost: journal.Number(o.Cost), Spent: journal.Number(o.Spent), Valid: o.Valid, Clamped: clamped(run, d),
+		DecisionMS: journal.Number(float64(d.Took) / 1e6), Problem: o.Problem,
 		Side: d.Compared.Side, Pair: d.Compared.Pair,
 	}
 	if d.Compared.Comparison > 0 {
 		l.Type = "verify"
 	}
-	index := variableIndex(run.Variables)
-	for _, name := range l.ControlSet {
-		l.Requested[name] = Number(at(d.Requested, index[name]))
-		l.Applied[name] = Number(at(d.Applied, index[name]))
-	}
 	for i, v := range run.Variables {
-		l.X[v.Name] = Number(at(o.X, i))
+		l.X[v.Name] = journal.Number(at(o.X, i))
+		if slices.Contains(l.ControlSet, v.Name) {
+			l.Requested[v.Name] = journal.Number(at(d.Requested, i))
+			l.Applied[v.Name] = journal.Number(at(d.Applied, i))
+		}
 	}
 	return l
 }
 
 // controlled names the variables of the decision's control set.
-func controlled(run Run, d Decision) []string {
+func controlled(run journal.Run, d journal.Decision) []string {
 	if d.ControlSet < 0 || d.ControlSet >= len(run.ControlSets) {
 		return []string{}
 	}
@@ -107,7 +80,7 @@ func controlled(run Run, d Decision) []string {
 }
 
 // clamped names the variables that a rule touched, in the run's order.
-func clamped(run Run, d Decision) []string {
+func clamped(run journal.Run, d journal.Decision) []string {
 	touched := map[string]bool{}
 	for _, r := range d.Reasons {
 		touched[r.Variable] = true

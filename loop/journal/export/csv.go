@@ -1,4 +1,4 @@
-package journal
+package export
 
 import (
 	"encoding/csv"
@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
-func exportCSV(w io.Writer, r *Reader) error {
+func exportCSV(w io.Writer, r *journal.Reader) error {
 	sessions, err := r.Sessions()
 	if err != nil {
 		return err
@@ -42,12 +44,12 @@ func exportCSV(w io.Writer, r *Reader) error {
 
 // exported is a step with what else its row needs.
 type exported struct {
-	Step
-	sessions []Session
+	journal.Step
+	sessions []journal.Session
 }
 
 // at is when the step ended, or was decided if it has not ended.
-func (e exported) at() Stamp {
+func (e exported) at() journal.Stamp {
 	if e.Concluded {
 		return e.Outcome.At
 	}
@@ -71,7 +73,7 @@ type csvColumn struct {
 }
 
 // csvColumns lists the columns in order. An empty cell is no data.
-func csvColumns(run Run) []csvColumn {
+func csvColumns(run journal.Run) []csvColumn {
 	objective := run.Objective.Unit
 	columns := []csvColumn{
 		{"n", "1", "the step's number, from 1", func(e exported) string { return strconv.Itoa(e.Decision.Step) }},

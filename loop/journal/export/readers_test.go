@@ -1,28 +1,29 @@
-package journal
+package export
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // pandas, DuckDB and Bluesky's event model read what every kind of journal holds, and give
 // the same numbers. What is not installed is not run, and said to be: with the packages
 // that scripts/check_readers.py names in a virtual environment,
 //
-//	PATH=VENV/bin:$PATH go test ./loop/journal -run TestOtherReaders -v
+//	PATH=VENV/bin:$PATH go test ./loop/journal/export -run TestOtherReaders -v
 func TestOtherReaders(t *testing.T) {
-	finished, j := demo(t, 9*opsPerStep)
-	if err := j.Finish("steps", []byte("{}"), after(0)); err != nil {
+	finished, j := journaltest.Demo(t, 9*journaltest.OpsPerStep)
+	if err := j.Finish("steps", []byte("{}"), journaltest.After(0)); err != nil {
 		t.Fatal(err)
 	}
-	running, _ := demo(t, 4*opsPerStep+3)
-	empty, _ := demo(t, 0)
-	killed := filepath.Join(t.TempDir(), "killed.db")
-	killedAt(t, killed)
+	running, _ := journaltest.Demo(t, 4*journaltest.OpsPerStep+3)
+	empty, _ := journaltest.Demo(t, 0)
+	early, _ := journaltest.Demo(t, 10) // its files are those of a process that was killed then
 	for _, c := range []struct{ name, path string }{
-		{"finished", finished}, {"running", running}, {"empty", empty}, {"killed", killed}, {"of two sessions", twoSessions(t)}, {"of version 1", old(t)},
+		{"finished", finished}, {"running", running}, {"empty", empty}, {"in its second step", early}, {"of two sessions", twoSessions(t)}, {"of version 1", old(t)},
 	} {
 		dir := t.TempDir()
 		for _, part := range []string{"", "-wal"} {
@@ -43,7 +44,7 @@ func TestOtherReaders(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out, ok := python(t, nil, "../../scripts/check_readers.py", dir)
+		out, ok := python(t, nil, "../../../scripts/check_readers.py", dir)
 		if !ok {
 			return
 		}

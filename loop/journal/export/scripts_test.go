@@ -1,4 +1,4 @@
-package journal
+package export
 
 import (
 	"bytes"
@@ -10,6 +10,10 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // python runs a script of the repository, and gives what it printed. ok is false where
@@ -35,6 +39,14 @@ func python(t *testing.T, stdin io.Reader, args ...string) (out string, ok bool)
 	return string(b), true
 }
 
+// old copies a journal of version 1 to a folder of its own.
+func old(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "old.db")
+	journaltest.CopyFile(t, "../testdata/v1-unfinished.db", path)
+	return path
+}
+
 // rows is what read_run.py gives.
 type rows struct {
 	Name  string
@@ -54,19 +66,19 @@ func TestReadRunScript(t *testing.T) {
 		}
 		return file
 	}
-	units := func(describe func(io.Writer, *Reader) error) []byte {
+	units := func(describe func(io.Writer, *journal.Reader) error) []byte {
 		var b bytes.Buffer
-		if err := describe(&b, mustRead(t, path)); err != nil {
+		if err := describe(&b, journaltest.MustRead(t, path)); err != nil {
 			t.Fatal(err)
 		}
 		return b.Bytes()
 	}
 	for what, table := range map[string]string{"steps": write("steps.csv", mustExport(t, path, CSV)), "shots": write("shots.csv", mustExport(t, path, ShotsCSV))} {
-		write("steps.units.json", units(ExportUnits))
-		write("shots.units.json", units(ExportShotUnits))
+		write("steps.units.json", units(WriteUnits))
+		write("shots.units.json", units(WriteShotUnits))
 		var of [2]rows
 		for i, file := range []string{path, table} {
-			text, ok := python(t, nil, "../../scripts/read_run.py", file, what, "--json")
+			text, ok := python(t, nil, "../../../scripts/read_run.py", file, what, "--json")
 			if !ok {
 				return
 			}
@@ -89,10 +101,10 @@ func TestReadRunScript(t *testing.T) {
 			t.Errorf("%s: the journal gives\n%v\nthe table\n%v", what, of[0], of[1])
 		}
 	}
-	if text, ok := python(t, nil, "../../scripts/read_run.py", old(t)); ok && !strings.Contains(text, "bench: 6 rows, 6 of the search, 5 of these valid") {
+	if text, ok := python(t, nil, "../../../scripts/read_run.py", old(t)); ok && !strings.Contains(text, "bench: 6 rows, 6 of the search, 5 of these valid") {
 		t.Errorf("a journal of version 1: %s", text)
 	}
-	const frame = `import sys; sys.path.insert(0, "../../scripts"); import pandas, read_run
+	const frame = `import sys; sys.path.insert(0, "../../../scripts"); import pandas, read_run
 f = read_run.read(sys.argv[1]).frame(); print(len(f), f.attrs["units"]["x_current"], f["mean"].dtype, f["time"].dtype)`
 	if text, ok := python(t, nil, "-c", frame, path); ok && !strings.HasPrefix(text, "5 A float64 datetime64[") {
 		t.Errorf("as a frame: %s", text)
@@ -101,12 +113,12 @@ f = read_run.read(sys.argv[1]).frame(); print(len(f), f.attrs["units"]["x_curren
 
 // The documents pass Bluesky's own schemas, where its package is installed.
 func TestBlueskySchemas(t *testing.T) {
-	path, j := demo(t, 3*opsPerStep)
-	if err := j.Finish("steps", []byte("{}"), after(0)); err != nil {
+	path, j := journaltest.Demo(t, 3*journaltest.OpsPerStep)
+	if err := j.Finish("steps", []byte("{}"), journaltest.After(0)); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{path: "sound: 3 of primary, 12 of shots; ended by steps", twoSessions(t): "not ended"} {
-		out, ok := python(t, bytes.NewReader(mustExport(t, file, Bluesky)), "../../scripts/check_bluesky.py")
+		out, ok := python(t, bytes.NewReader(mustExport(t, file, Bluesky)), "../../../scripts/check_bluesky.py")
 		if ok && !strings.Contains(out, want) {
 			t.Errorf("got %q, want %q", out, want)
 		}
@@ -123,7 +135,7 @@ func TestReadRunScriptWhileShotsCome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const racing = `import sys; sys.path.insert(0, "../../scripts"); import sqlite3, read_run
+	const racing = `import sys; sys.path.insert(0, "../../../scripts"); import sqlite3, read_run
 connect, path = sqlite3.connect, sys.argv[1]
 other = connect(path)
 other.execute("PRAGMA journal_mode = wal")

@@ -1,4 +1,4 @@
-package journal
+package export
 
 import (
 	"crypto/sha256"
@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // Bluesky's event model (https://blueskyproject.io/event-model) describes a run as
@@ -62,16 +64,16 @@ type blueskyEvent struct {
 
 // blueskyWriter writes the documents of one run.
 type blueskyWriter struct {
-	run      Run
+	run      journal.Run
 	lines    *json.Encoder
-	sessions []Session
+	sessions []journal.Session
 	// descriptors and counts by stream.
 	descriptors map[string]string
 	counts      map[string]int
 }
 
 // exportBluesky writes the documents.
-func exportBluesky(w io.Writer, r *Reader) error {
+func exportBluesky(w io.Writer, r *journal.Reader) error {
 	result, finished, err := r.Result()
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func exportBluesky(w io.Writer, r *Reader) error {
 
 // seconds is a time since 1970. Where the wall clock was not known, that of the session's
 // start and the monotonic clock stand in.
-func (b *blueskyWriter) seconds(session int, at Stamp) float64 {
+func (b *blueskyWriter) seconds(session int, at journal.Stamp) float64 {
 	if at.Wall.IsZero() && session >= 1 && session <= len(b.sessions) {
 		start := b.sessions[session-1].Start
 		at.Wall = start.Wall.Add(at.Mono - start.Mono)
@@ -154,7 +156,7 @@ func (b *blueskyWriter) start() error {
 }
 
 // stop writes how it ended.
-func (b *blueskyWriter) stop(r Result) error {
+func (b *blueskyWriter) stop(r journal.Result) error {
 	status := map[string]string{"interrupted": "abort", "safety": "abort", "fault": "fail", "no data": "fail"}[r.Reason]
 	if status == "" {
 		status = "success"
@@ -206,7 +208,7 @@ func numberField[T any](name, source, unit string, value func(T) float64) bluesk
 	return blueskyField[T]{blueskyName(name), blueskyKey{Source: source, DType: "number", Shape: []int{}, Units: unit},
 		func(of T) any {
 			if x := value(of); !math.IsInf(x, 0) {
-				return Number(x)
+				return journal.Number(x)
 			}
 			return nil
 		}}
@@ -218,42 +220,42 @@ func otherField[T any](name, dtype string, value func(T) any) blueskyField[T] {
 }
 
 // stepFields are the readings of a step; the objective is the first.
-func stepFields(run Run) []blueskyField[Step] {
+func stepFields(run journal.Run) []blueskyField[journal.Step] {
 	objective := run.Objective.Unit
-	fields := []blueskyField[Step]{
-		numberField("mean", "tuner", objective, func(s Step) float64 { return s.Outcome.Mean }),
-		numberField("variance", "tuner", Squared(objective), func(s Step) float64 { return s.Outcome.Variance }),
-		numberField("standard_error", "tuner", objective, func(s Step) float64 { return s.Outcome.StandardError }),
-		numberField("cost", "tuner", run.CostUnit, func(s Step) float64 { return s.Outcome.Cost }),
-		numberField("spent", "tuner", run.CostUnit, func(s Step) float64 { return s.Outcome.Spent }),
-		otherField("n", "integer", func(s Step) any { return s.Decision.Step }),
-		otherField("shots", "integer", func(s Step) any { return s.Outcome.Shots }),
-		otherField("valid", "boolean", func(s Step) any { return s.Outcome.Valid }),
-		otherField("problem", "string", func(s Step) any { return s.Outcome.Problem }),
-		otherField("control_set", "integer", func(s Step) any { return s.Decision.ControlSet }),
-		otherField("verified", "string", func(s Step) any { return string(s.Decision.Compared.Side) }),
+	fields := []blueskyField[journal.Step]{
+		numberField("mean", "tuner", objective, func(s journal.Step) float64 { return s.Outcome.Mean }),
+		numberField("variance", "tuner", Squared(objective), func(s journal.Step) float64 { return s.Outcome.Variance }),
+		numberField("standard_error", "tuner", objective, func(s journal.Step) float64 { return s.Outcome.StandardError }),
+		numberField("cost", "tuner", run.CostUnit, func(s journal.Step) float64 { return s.Outcome.Cost }),
+		numberField("spent", "tuner", run.CostUnit, func(s journal.Step) float64 { return s.Outcome.Spent }),
+		otherField("n", "integer", func(s journal.Step) any { return s.Decision.Step }),
+		otherField("shots", "integer", func(s journal.Step) any { return s.Outcome.Shots }),
+		otherField("valid", "boolean", func(s journal.Step) any { return s.Outcome.Valid }),
+		otherField("problem", "string", func(s journal.Step) any { return s.Outcome.Problem }),
+		otherField("control_set", "integer", func(s journal.Step) any { return s.Decision.ControlSet }),
+		otherField("verified", "string", func(s journal.Step) any { return string(s.Decision.Compared.Side) }),
 	}
 	for i, v := range run.Variables {
 		fields = append(fields,
-			numberField("requested_"+v.Name, "policy", v.Unit, func(s Step) float64 { return at(s.Decision.Requested, i) }),
-			numberField("applied_"+v.Name, "safety", v.Unit, func(s Step) float64 { return at(s.Decision.Applied, i) }),
-			numberField("x_"+v.Name, "variable:"+v.Name, v.Unit, func(s Step) float64 { return at(s.Outcome.X, i) }))
+			numberField("requested_"+v.Name, "policy", v.Unit, func(s journal.Step) float64 { return at(s.Decision.Requested, i) }),
+			numberField("applied_"+v.Name, "safety", v.Unit, func(s journal.Step) float64 { return at(s.Decision.Applied, i) }),
+			numberField("x_"+v.Name, "variable:"+v.Name, v.Unit, func(s journal.Step) float64 { return at(s.Outcome.X, i) }))
 	}
 	return fields
 }
 
 // shotFields are the readings of a shot; the objective is the first.
-func shotFields(run Run) []blueskyField[Shot] {
-	fields := []blueskyField[Shot]{
-		numberField("objective", "tuner", run.Objective.Unit, func(s Shot) float64 { return s.Objective }),
-		otherField("n", "integer", func(s Shot) any { return s.Step }),
-		otherField("shot", "integer", func(s Shot) any { return s.Index }),
+func shotFields(run journal.Run) []blueskyField[journal.Shot] {
+	fields := []blueskyField[journal.Shot]{
+		numberField("objective", "tuner", run.Objective.Unit, func(s journal.Shot) float64 { return s.Objective }),
+		otherField("n", "integer", func(s journal.Shot) any { return s.Step }),
+		otherField("shot", "integer", func(s journal.Shot) any { return s.Index }),
 	}
 	for i, v := range run.Variables {
-		fields = append(fields, numberField("x_"+v.Name, "variable:"+v.Name, v.Unit, func(s Shot) float64 { return at(s.X, i) }))
+		fields = append(fields, numberField("x_"+v.Name, "variable:"+v.Name, v.Unit, func(s journal.Shot) float64 { return at(s.X, i) }))
 	}
 	for i, v := range run.Sensors {
-		fields = append(fields, numberField("sensor_"+v.Name, "sensor:"+v.Name, v.Unit, func(s Shot) float64 { return at(s.Sensors, i) }))
+		fields = append(fields, numberField("sensor_"+v.Name, "sensor:"+v.Name, v.Unit, func(s journal.Shot) float64 { return at(s.Sensors, i) }))
 	}
 	return fields
 }

@@ -1,4 +1,4 @@
-package journal
+package export
 
 import (
 	"bufio"
@@ -7,6 +7,10 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/journal"
+
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // document is a line of the export.
@@ -32,12 +36,12 @@ func documents(t *testing.T, path string) []document {
 // The shape of the documents, as the event model's schemas ask for it: which members each
 // must have, what refers to what, and that events have the keys of their descriptor.
 func TestBlueskyShape(t *testing.T) {
-	path, j := demo(t, 2*opsPerStep)
+	path, j := journaltest.Demo(t, 2*journaltest.OpsPerStep)
 	for _, err := range []error{
-		j.Compare(Comparison{Number: 1, Pairs: 6, Shots: 2, Recommended: []float64{1, 2}, Start: []float64{3, nan}}),
-		j.Decide(Decision{Step: 3, Requested: []float64{3, nan}, Applied: []float64{3, nan}, Compared: Compared{1, 1, Starting}, At: after(1)}),
-		j.Conclude(Outcome{Step: 3, X: []float64{3, 21}, Mean: 1.5, Variance: nan, StandardError: nan, Shots: 1, Valid: true, At: after(2)}),
-		j.Finish("set-best", []byte("{}"), after(3)),
+		j.Compare(journal.Comparison{Number: 1, Pairs: 6, Shots: 2, Recommended: []float64{1, 2}, Start: []float64{3, journaltest.NaN}}),
+		j.Decide(journal.Decision{Step: 3, Requested: []float64{3, journaltest.NaN}, Applied: []float64{3, journaltest.NaN}, Compared: journal.Compared{Comparison: 1, Pair: 1, Side: journal.Starting}, At: journaltest.After(1)}),
+		j.Conclude(journal.Outcome{Step: 3, X: []float64{3, 21}, Mean: 1.5, Variance: journaltest.NaN, StandardError: journaltest.NaN, Shots: 1, Valid: true, At: journaltest.After(2)}),
+		j.Finish("set-best", []byte("{}"), journaltest.After(3)),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -101,17 +105,17 @@ func TestBlueskyShape(t *testing.T) {
 
 // Values and times are those that were recorded; no data is null.
 func TestBlueskyValues(t *testing.T) {
-	path, _ := demo(t, opsPerStep)
+	path, _ := journaltest.Demo(t, journaltest.OpsPerStep)
 	for _, d := range documents(t, path) {
 		data, ok := d.Doc["data"].(map[string]any)
 		if !ok || data["mean"] == nil {
 			continue
 		}
-		o := demoOutcome(1, after(0))
+		o := journaltest.DemoOutcome(1, journaltest.After(0))
 		if data["mean"] != o.Mean || data["x_current"] != o.X[0] || data["variance"] != nil || data["requested_temperature"] != nil {
 			t.Errorf("got %v, of %+v", data, o)
 		}
-		want := float64(after(6*1e9).Wall.UnixNano()) / 1e9 // the outcome is record 6, a second each
+		want := float64(journaltest.After(6*1e9).Wall.UnixNano()) / 1e9 // the outcome is record 6, a second each
 		if at := d.Doc["time"].(float64); math.Abs(at-want) > 1e-6 {
 			t.Errorf("time %v, want %v", at, want)
 		}

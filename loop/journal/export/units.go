@@ -1,8 +1,10 @@
-package journal
+package export
 
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // Units describes the columns of the CSV export; it stands in a file beside it.
@@ -22,8 +24,8 @@ type ColumnUnit struct {
 	Meaning string `json:"meaning"`
 }
 
-// ExportUnits writes the Units of the CSV export as an indented JSON document.
-func ExportUnits(w io.Writer, r *Reader) error {
+// WriteUnits writes the Units of the CSV export as an indented JSON document.
+func WriteUnits(w io.Writer, r *journal.Reader) error {
 	run := r.Run()
 	u := Units{Run: run.ID, Name: run.Name}
 	for _, c := range csvColumns(run) {
@@ -32,8 +34,8 @@ func ExportUnits(w io.Writer, r *Reader) error {
 	return u.write(w)
 }
 
-// ExportShotUnits writes the Units of the CSV export of shots.
-func ExportShotUnits(w io.Writer, r *Reader) error {
+// WriteShotUnits writes the Units of the CSV export of shots.
+func WriteShotUnits(w io.Writer, r *journal.Reader) error {
 	run := r.Run()
 	u := Units{Run: run.ID, Name: run.Name}
 	for _, c := range shotColumns(run) {

@@ -1,10 +1,12 @@
-package journal
+package export
 
 import (
 	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // Format is a form of export.
@@ -12,26 +14,26 @@ type Format string
 
 // The forms of export.
 const (
-	// CSV has one row per step under a header; ExportUnits describes its columns.
+	// CSV has one row per step under a header; WriteUnits describes its columns.
 	CSV Format = "csv"
 	// JSONL has a StepLine per step, then the run's result as it was printed, or
 	// an UnfinishedLine.
 	JSONL Format = "jsonl"
 	// JSONLAll has everything that the journal holds, a line for each record.
 	JSONLAll Format = "jsonl-all"
-	// ShotsCSV has one row per shot under a header; ExportShotUnits describes its columns.
+	// ShotsCSV has one row per shot under a header; WriteShotUnits describes its columns.
 	ShotsCSV Format = "shots-csv"
 	// Bluesky has the documents of Bluesky's event model, one a line.
 	Bluesky Format = "bluesky"
 )
 
-// Export writes the steps of a run. A step that is still open, as after a crash,
+// Write writes the steps of a run. A step that is still open, as after a crash,
 // comes last with "unfinished" as its problem; Status says beforehand whether the
 // run is finished.
 //
 // On damage it stops with an ErrCorrupt that names the row; what it wrote before
 // that is sound. It ends with Verify, so nil means that nothing is missing, too.
-func Export(w io.Writer, r *Reader, f Format) error {
+func Write(w io.Writer, r *journal.Reader, f Format) error {
 	b := bufio.NewWriter(w)
 	var err error
 	switch f {
@@ -54,10 +56,10 @@ func Export(w io.Writer, r *Reader, f Format) error {
 	if err != nil {
 		return err
 	}
-	return r.trustworthy()
+	return r.Sound()
 }
 
-func exportJSONL(w io.Writer, r *Reader) error {
+func exportJSONL(w io.Writer, r *journal.Reader) error {
 	// The result is asked for first: should it come while the steps are read, the
 	// export shows an unfinished run with some steps more, never a finished one
 	// with some steps less.

@@ -1,10 +1,12 @@
-package journal
+package export
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // The lines of a whole export, beside StepLine and UnfinishedLine. Each has its type, and
@@ -35,8 +37,8 @@ type columnLine struct {
 }
 
 type controlLine struct {
-	Variables []string `json:"variables"`
-	Cost      Number   `json:"cost"`
+	Variables []string       `json:"variables"`
+	Cost      journal.Number `json:"cost"`
 }
 
 // timeLine is when something was.
@@ -46,7 +48,7 @@ type timeLine struct {
 	Time    string  `json:"time,omitempty"`
 }
 
-func newTimeLine(session int, at Stamp) timeLine {
+func newTimeLine(session int, at journal.Stamp) timeLine {
 	l := timeLine{Session: session, Mono: at.Mono.Seconds()}
 	if !at.Wall.IsZero() {
 		l.Time = at.Wall.UTC().Format(time.RFC3339Nano)
@@ -67,46 +69,46 @@ type decisionLine struct {
 }
 
 type reasonLine struct {
-	Variable string `json:"variable"`
-	Rule     string `json:"rule"`
-	From     Number `json:"from"`
-	To       Number `json:"to"`
+	Variable string         `json:"variable"`
+	Rule     string         `json:"rule"`
+	From     journal.Number `json:"from"`
+	To       journal.Number `json:"to"`
 }
 
 type shotLine struct {
-	Type      string            `json:"type"` // shot
-	N         int               `json:"n"`
-	Shot      int               `json:"shot"`
-	Objective Number            `json:"objective"`
-	X         map[string]Number `json:"x"`
-	Sensors   map[string]Number `json:"sensors"`
-	Quality   map[string]string `json:"quality,omitempty"`
+	Type      string                    `json:"type"` // shot
+	N         int                       `json:"n"`
+	Shot      int                       `json:"shot"`
+	Objective journal.Number            `json:"objective"`
+	X         map[string]journal.Number `json:"x"`
+	Sensors   map[string]journal.Number `json:"sensors"`
+	Quality   map[string]string         `json:"quality,omitempty"`
 	timeLine
 }
 
 type actionLine struct {
-	Type    string            `json:"type"` // action
-	ID      int64             `json:"id"`
-	N       int               `json:"n"`
-	Device  string            `json:"device"`
-	Kind    string            `json:"kind"`
-	Values  map[string]Number `json:"values,omitempty"`
-	Release []string          `json:"release,omitempty"`
-	States  []stateLine       `json:"states"`
+	Type    string                    `json:"type"` // action
+	ID      int64                     `json:"id"`
+	N       int                       `json:"n"`
+	Device  string                    `json:"device"`
+	Kind    string                    `json:"kind"`
+	Values  map[string]journal.Number `json:"values,omitempty"`
+	Release []string                  `json:"release,omitempty"`
+	States  []stateLine               `json:"states"`
 	timeLine
 }
 
 type stateLine struct {
-	State    string            `json:"state"`
-	Readback map[string]Number `json:"readback,omitempty"`
-	Message  string            `json:"message,omitempty"`
+	State    string                    `json:"state"`
+	Readback map[string]journal.Number `json:"readback,omitempty"`
+	Message  string                    `json:"message,omitempty"`
 	timeLine
 }
 
 // allWriter writes the lines of a whole export.
 type allWriter struct {
-	r     *Reader
-	run   Run
+	r     *journal.Reader
+	run   journal.Run
 	lines *json.Encoder
 	// err is the first that a line could not be written with.
 	err error
@@ -121,7 +123,7 @@ func (a *allWriter) put(line any) {
 // exportAll writes everything: the run, its sessions and configurations, what it was told
 // of earlier runs, each step with its decision and shots, then actions, events, commands,
 // comparisons and the result.
-func exportAll(w io.Writer, r *Reader) error {
+func exportAll(w io.Writer, r *journal.Reader) error {
 	a := &allWriter{r: r, run: r.Run(), lines: json.NewEncoder(w)}
 	a.lines.SetEscapeHTML(false)
 	result, finished, err := r.Result()
@@ -158,7 +160,7 @@ func (a *allWriter) head() error {
 		line.Sensors = append(line.Sensors, columnLine(c))
 	}
 	for _, c := range run.ControlSets {
-		line.ControlSets = append(line.ControlSets, controlLine{c.Variables, Number(c.Cost)})
+		line.ControlSets = append(line.ControlSets, controlLine{c.Variables, journal.Number(c.Cost)})
 	}
 	a.put(line)
 	sessions, err := a.r.Sessions()
@@ -196,32 +198,32 @@ func (a *allWriter) warm() error {
 	for _, s := range sources {
 		for _, o := range s.Taken {
 			a.put(struct {
-				Type     string            `json:"type"`
-				File     string            `json:"file"`
-				X        map[string]Number `json:"x"`
-				Mean     Number            `json:"mean"`
-				Variance Number            `json:"variance"`
-				Shots    int               `json:"shots"`
-			}{"warm", s.File, byName(a.run.Variables, o.X), Number(o.Mean), Number(o.Variance), o.Shots})
+				Type     string                    `json:"type"`
+				File     string                    `json:"file"`
+				X        map[string]journal.Number `json:"x"`
+				Mean     journal.Number            `json:"mean"`
+				Variance journal.Number            `json:"variance"`
+				Shots    int                       `json:"shots"`
+			}{"warm", s.File, byName(a.run.Variables, o.X), journal.Number(o.Mean), journal.Number(o.Variance), o.Shots})
 		}
 	}
 	return err
 }
 
 // byName gives values by the names of their columns.
-func byName(columns []Column, x []float64) map[string]Number {
-	out := make(map[string]Number, len(columns))
+func byName(columns []journal.Column, x []float64) map[string]journal.Number {
+	out := make(map[string]journal.Number, len(columns))
 	for i, c := range columns {
-		out[c.Name] = Number(at(x, i))
+		out[c.Name] = journal.Number(at(x, i))
 	}
 	return out
 }
 
 // numbers gives values as JSON can hold them.
-func numbers(values map[string]float64) map[string]Number {
-	out := make(map[string]Number, len(values))
+func numbers(values map[string]float64) map[string]journal.Number {
+	out := make(map[string]journal.Number, len(values))
 	for name, v := range values {
-		out[name] = Number(v)
+		out[name] = journal.Number(v)
 	}
 	return out
 }
@@ -239,7 +241,7 @@ func (a *allWriter) steps(end *UnfinishedLine) error {
 			line.Why = json.RawMessage("null")
 		}
 		for _, r := range d.Reasons {
-			line.Reasons = append(line.Reasons, reasonLine{r.Variable, r.Rule, Number(r.From), Number(r.To)})
+			line.Reasons = append(line.Reasons, reasonLine{r.Variable, r.Rule, journal.Number(r.From), journal.Number(r.To)})
 		}
 		a.put(line)
 		shots, err := a.r.Shots(d.Step)
@@ -257,8 +259,8 @@ func (a *allWriter) steps(end *UnfinishedLine) error {
 	return nil
 }
 
-func (a *allWriter) shot(s Shot, session int) {
-	line := shotLine{Type: "shot", N: s.Step, Shot: s.Index, Objective: Number(s.Objective), X: byName(a.run.Variables, s.X),
+func (a *allWriter) shot(s journal.Shot, session int) {
+	line := shotLine{Type: "shot", N: s.Step, Shot: s.Index, Objective: journal.Number(s.Objective), X: byName(a.run.Variables, s.X),
 		Sensors: byName(a.run.Sensors, s.Sensors), timeLine: newTimeLine(session, s.At)}
 	for i, q := range s.Quality {
 		if q != "" {
@@ -344,13 +346,13 @@ func (a *allWriter) comparisons() error {
 	}
 	for _, c := range all {
 		a.put(struct {
-			Type        string            `json:"type"`
-			Number      int               `json:"number"`
-			Pairs       int               `json:"pairs"`
-			Shots       int               `json:"shots"`
-			Recommended map[string]Number `json:"recommended"`
-			Start       map[string]Number `json:"start"`
-			Result      json.RawMessage   `json:"result,omitempty"`
+			Type        string                    `json:"type"`
+			Number      int                       `json:"number"`
+			Pairs       int                       `json:"pairs"`
+			Shots       int                       `json:"shots"`
+			Recommended map[string]journal.Number `json:"recommended"`
+			Start       map[string]journal.Number `json:"start"`
+			Result      json.RawMessage           `json:"result,omitempty"`
 			timeLine
 		}{"comparison", c.Number, c.Pairs, c.Shots, byName(a.run.Variables, c.Recommended), byName(a.run.Variables, c.Start),
 			came[c.Number], newTimeLine(0, c.At)})
