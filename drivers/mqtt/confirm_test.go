@@ -89,6 +89,7 @@ func TestConfirmIsOfThisMessage(t *testing.T) {
 		"nothing":         func(setpoint) string { return "" },
 		"another session": func(s setpoint) string { return fmt.Sprintf(`{"session":"other","seq":%d}`, s.Seq) },
 		"an earlier one":  func(s setpoint) string { return fmt.Sprintf(`{"session":%q,"seq":%d}`, s.Session, s.Seq-1) },
+		"one never sent":  func(s setpoint) string { return fmt.Sprintf(`{"session":%q,"seq":%d}`, s.Session, s.Seq+1000) },
 		"no JSON":         func(setpoint) string { return "OK" },
 		"seq as text":     func(s setpoint) string { return fmt.Sprintf(`{"session":%q,"seq":"%d"}`, s.Session, s.Seq) },
 	} {
