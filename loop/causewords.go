@@ -2,10 +2,8 @@ package loop
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 
 	"github.com/labtuner/tuner/loop/journal/controlstate"
@@ -13,35 +11,31 @@ import (
 
 // causeWords says in words what a cause is about: what was asked for, and what is there
 // now.
-func (l *Loop) causeWords(c controlstate.Cause) string {
-	text := c.String()
-	switch c.Rule {
+func (l *Loop) causeWords(r safety.Rule, i int) string {
+	text := controlstate.Cause{Rule: r, Name: r.String(), Of: l.subject(r, i)}.String()
+	switch r {
 	case safety.RuleRecord:
 		if l.faults[safety.RuleRecord] != 0 {
 			return text
 		}
 		return text + ": " + l.diskProblem()
 	case safety.RuleStale:
-		i := slices.IndexFunc(l.opt.Sensors, func(s plan.Sensor) bool { return s.Name == c.Of })
-		text = fmt.Sprintf("sensor %s has given nothing for longer than its max_age", c.Of)
-		if i >= 0 {
-			text += l.answerWords(l.opt.Sensors[i].Channel)
-		}
-		return text
+		s := &l.opt.Sensors[i]
+		return fmt.Sprintf("sensor %s has given nothing for longer than its max_age", s.Name) + l.answerWords(s.Channel)
 	case safety.RuleInterlock:
-		return text + l.conditionWords(l.limits.Interlocks, c.Of)
+		return text + l.conditionWords(l.limits.Interlocks[i])
 	case safety.RulePermissive:
-		return text + l.conditionWords(l.limits.Permissives, c.Of)
+		return text + l.conditionWords(l.limits.Permissives[i])
 	case safety.RuleReadback:
-		return text + l.readbackWords(c.Of)
+		return text + l.readbackWords(i)
 	case safety.RuleOverride:
-		return text + l.overrideWords(c.Of)
+		return text + l.overrideWords(i)
 	case safety.RuleRange, safety.RuleSpike, safety.RuleStuck, safety.RuleDisagree:
-		return text + l.sensorWords(c.Rule, c.Of)
+		return text + l.sensorWords(r, i)
 	case safety.RuleResponse:
-		return text + l.responseWords(c.Of)
+		return text + l.responseWords(i)
 	case safety.RuleExposure:
-		return text + l.exposureWords(c.Of)
+		return text + l.exposureWords(i)
 	case safety.RuleComms:
 		return text + " (the device has been silent for longer than comms_timeout)"
 	case safety.RuleInstrument:
@@ -51,21 +45,13 @@ func (l *Loop) causeWords(c controlstate.Cause) string {
 }
 
 // conditionWords says what a sensor must be, and what it is now.
-func (l *Loop) conditionWords(conditions []safety.Condition, sensor string) string {
-	for _, c := range conditions {
-		if s := &l.opt.Sensors[c.Sensor]; s.Name == sensor {
-			return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", c.Low, inUnit(c.High, s.Unit), l.readWords(l.board.sensors[c.Sensor], s.MaxAge, s.Unit))
-		}
-	}
-	return ""
+func (l *Loop) conditionWords(c safety.Condition) string {
+	s := &l.opt.Sensors[c.Sensor]
+	return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", c.Low, inUnit(c.High, s.Unit), l.readWords(l.board.sensors[c.Sensor], s.MaxAge, s.Unit))
 }
 
-// readbackWords says where an actuator was sent, and where it stands now.
-func (l *Loop) readbackWords(variable string) string {
-	i := slices.IndexFunc(l.opt.Variables, func(v plan.Variable) bool { return v.Name == variable })
-	if i < 0 {
-		return ""
-	}
+// readbackWords says where actuator i was sent, and where it stands now.
+func (l *Loop) readbackWords(i int) string {
 	written := l.aims[i].written
 	if !isFinite(written) {
 		return ""

@@ -3,18 +3,13 @@ package loop
 import (
 	"fmt"
 	"math"
-	"slices"
+	"strings"
 
-	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
 // sensorWords says what was expected of a sensor, what it gives, and the limit between.
-func (l *Loop) sensorWords(r safety.Rule, name string) string {
-	i := slices.IndexFunc(l.opt.Sensors, func(s plan.Sensor) bool { return s.Name == name })
-	if i < 0 {
-		return ""
-	}
+func (l *Loop) sensorWords(r safety.Rule, i int) string {
 	s, limits, state := &l.opt.Sensors[i], &l.limits.Sensors[i], &l.safety.Sensor[i]
 	odd := "what it read is not known"
 	if e := l.board.oddSensors[i]; e.known {
@@ -35,61 +30,46 @@ func (l *Loop) sensorWords(r safety.Rule, name string) string {
 }
 
 // responseWords says what should have moved, and how far it did.
-func (l *Loop) responseWords(variable string) string {
-	for k, r := range l.limits.Responses {
-		v, s := &l.opt.Variables[r.Variable], &l.safety.Response[k]
-		if v.Name != variable || !s.Waiting {
-			continue
-		}
-		what, unit, now := "its readback", v.Unit, l.board.variables[r.Variable]
-		if r.Sensor >= 0 {
-			what, unit, now = l.opt.Sensors[r.Sensor].Name, l.opt.Sensors[r.Sensor].Unit, l.board.sensors[r.Sensor]
-		}
-		wanted, changed := r.Moves, fmt.Sprintf("a change of %s", inUnit(r.Change, v.Unit))
-		if v.Dose {
-			changed = "a dose"
-		} else if !s.Rising {
-			wanted = -wanted
-		}
-		text := fmt.Sprintf(" (after %s %s must move by %s within %v", changed, what, inUnit(wanted, unit), r.Within)
-		if !now.known || !s.Seen.Known {
-			return text + ", and is not read)"
-		}
-		return text + fmt.Sprintf(", and went from %s to %s)", inUnit(s.Seen.Value, unit), inUnit(now.value, unit))
+func (l *Loop) responseWords(k int) string {
+	r, s := &l.limits.Responses[k], &l.safety.Response[k]
+	if !s.Waiting {
+		return ""
 	}
-	return ""
+	v := &l.opt.Variables[r.Variable]
+	what, unit, now := "its readback", v.Unit, l.board.variables[r.Variable]
+	if r.Sensor >= 0 {
+		what, unit, now = l.opt.Sensors[r.Sensor].Name, l.opt.Sensors[r.Sensor].Unit, l.board.sensors[r.Sensor]
+	}
+	wanted, changed := r.Moves, fmt.Sprintf("a change of %s", inUnit(r.Change, v.Unit))
+	if v.Dose {
+		changed = "a dose"
+	} else if !s.Rising {
+		wanted = -wanted
+	}
+	text := fmt.Sprintf(" (after %s %s must move by %s within %v", changed, what, inUnit(wanted, unit), r.Within)
+	if !now.known || !s.Seen.Known {
+		return text + ", and is not read)"
+	}
+	return text + fmt.Sprintf(", and went from %s to %s)", inUnit(s.Seen.Value, unit), inUnit(now.value, unit))
 }
 
 // exposureWords says above what a variable has been for too long.
-func (l *Loop) exposureWords(variable string) string {
-	for i := range l.opt.Variables {
-		v, limits := &l.opt.Variables[i], &l.limits.Variables[i]
-		if v.Name != variable {
-			continue
-		}
-		var out string
-		if limits.AboveTime > 0 {
-			out = fmt.Sprintf("it may be above %s for %v", inUnit(limits.Above, v.Unit), limits.AboveTime)
-		}
-		for _, d := range l.limits.Duties {
-			if d.Variable == i {
-				if out != "" {
-					out += ", and "
-				}
-				out += fmt.Sprintf("it may be above %s for %.4g%% of any %v", inUnit(d.Above, v.Unit), 100*d.Fraction, d.Window)
-			}
-		}
-		return fmt.Sprintf(" (%s, and %s)", out, l.readWords(l.board.variables[i], v.MaxAge, v.Unit))
+func (l *Loop) exposureWords(i int) string {
+	v, limits := &l.opt.Variables[i], &l.limits.Variables[i]
+	var out []string
+	if limits.AboveTime > 0 {
+		out = append(out, fmt.Sprintf("it may be above %s for %v", inUnit(limits.Above, v.Unit), limits.AboveTime))
 	}
-	return ""
+	for _, d := range l.limits.Duties {
+		if d.Variable == i {
+			out = append(out, fmt.Sprintf("it may be above %s for %.4g%% of any %v", inUnit(d.Above, v.Unit), 100*d.Fraction, d.Window))
+		}
+	}
+	return fmt.Sprintf(" (%s, and %s)", strings.Join(out, ", and "), l.readWords(l.board.variables[i], v.MaxAge, v.Unit))
 }
 
 // overrideWords says where an actuator was sent and where it has been moved to.
-func (l *Loop) overrideWords(variable string) string {
-	i := slices.IndexFunc(l.opt.Variables, func(v plan.Variable) bool { return v.Name == variable })
-	if i < 0 {
-		return ""
-	}
+func (l *Loop) overrideWords(i int) string {
 	words := ""
 	if outside := l.outsideWords(i); outside != "" {
 		words = "; it" + outside

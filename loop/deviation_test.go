@@ -2,10 +2,12 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -94,5 +96,36 @@ func TestAnswersAreTold(t *testing.T) {
 	}
 	if !tr.said(`held: sensor aux has given nothing for longer than its max_age: it answers "BUSY"`) {
 		t.Errorf("told %+v", tr.events)
+	}
+}
+
+// TestInterlocksOfOneSensor: of two interlocks on one sensor the one that is open is told,
+// with its own limits.
+func TestInterlocksOfOneSensor(t *testing.T) {
+	tr := guardedTrial(t, func(since time.Duration) float64 {
+		if since > time.Second {
+			return 303
+		}
+		return 300
+	})
+	tr.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 290, High: 305}, {Sensor: 1, Low: 0, High: 302}}
+	if _, err := tr.run(t, context.Background()); !errors.Is(err, ErrSafety) {
+		t.Fatal(err)
+	}
+	if !tr.said("(it must be within 0 to 302 K, and reads 303 K)") {
+		t.Errorf("told %+v", tr.events)
+	}
+}
+
+// TestWhatARestartReadsIsNeverLost: events that a replay or a resumed run goes by are no
+// mere lines of the story, which may be lost while a disk fails.
+func TestWhatARestartReadsIsNeverLost(t *testing.T) {
+	for _, kind := range []string{journal.EventStart, journal.EventAbandoned, journal.EventWaited, journal.EventShutdown} {
+		if !needed(kind) {
+			t.Errorf("an event of kind %q may be lost, and a restart reads it", kind)
+		}
+	}
+	if needed(journal.EventSafety) {
+		t.Error("a line of the story is never lost")
 	}
 }

@@ -183,8 +183,8 @@ func (l *Loop) story() string {
 // causes says in words what a set of causes is about.
 func (l *Loop) causes(c safety.Causes) string {
 	var out []string
-	for _, named := range l.named(c) {
-		out = append(out, l.causeWords(named))
+	for r, i := range c.All() {
+		out = append(out, l.causeWords(r, i))
 	}
 	if len(out) == 0 {
 		return "a person asked for it"

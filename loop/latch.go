@@ -214,12 +214,8 @@ func (l *Loop) controlState(saved safety.Saved) controlstate.State {
 
 // named lists causes with what they are about.
 func (l *Loop) named(c safety.Causes) (out []controlstate.Cause) {
-	for r := range safety.RuleCount {
-		for i := range 32 {
-			if c[r]&(1<<i) != 0 {
-				out = append(out, controlstate.Cause{Rule: r, Name: r.String(), Of: l.subject(r, i)})
-			}
-		}
+	for r, i := range c.All() {
+		out = append(out, controlstate.Cause{Rule: r, Name: r.String(), Of: l.subject(r, i)})
 	}
 	return out
 }

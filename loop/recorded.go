@@ -123,9 +123,15 @@ func (l *Loop) lost(done any, err error) {
 	}
 }
 
-// needed reports whether a run cannot be replayed without the events of a kind: they are
-// never lost.
-func needed(kind string) bool { return kind == journal.EventAbandoned || kind == journal.EventStart }
+// needed reports whether a run cannot be replayed, or gone on with, without the events of a
+// kind: they are never lost.
+func needed(kind string) bool {
+	switch kind {
+	case journal.EventAbandoned, journal.EventStart, journal.EventWaited, journal.EventShutdown:
+		return true
+	}
+	return false
+}
 
 // unrecordable adds rule 24 while the record cannot be relied on.
 func (l *Loop) unrecordable(c *safety.Causes) {

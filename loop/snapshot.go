@@ -134,18 +134,8 @@ func (l *Loop) causeList() []control.Cause {
 // list names causes; never nil, so that it is a list as JSON too.
 func (l *Loop) list(set safety.Causes) []control.Cause {
 	out := []control.Cause{}
-	if set.Empty() {
-		return out
-	}
-	for r := range safety.RuleCount {
-		for i := range 32 {
-			if set[r]&(1<<i) == 0 {
-				continue
-			}
-			var one safety.Causes
-			one.Add(r, i)
-			out = append(out, control.Cause{Rule: r.String(), Of: l.subject(r, i), Latched: l.safety.Latched[r]&(1<<i) != 0, Text: l.causes(one)})
-		}
+	for r, i := range set.All() {
+		out = append(out, control.Cause{Rule: r.String(), Of: l.subject(r, i), Latched: l.safety.Latched[r]&(1<<i) != 0, Text: l.causeWords(r, i)})
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package safety
 
-import "time"
+import (
+	"iter"
+	"math/bits"
+	"time"
+)
 
 // maxSubjects is how many sensors, variables or links a cause can tell apart.
 const maxSubjects = 32
@@ -14,6 +18,19 @@ func (c *Causes) Add(r Rule, subject int) { c[r] |= 1 << (subject & (maxSubjects
 
 // Has reports whether a rule is in the set.
 func (c *Causes) Has(r Rule) bool { return c[r] != 0 }
+
+// All goes through the causes: each rule with the index of what it is about.
+func (c Causes) All() iter.Seq2[Rule, int] {
+	return func(yield func(Rule, int) bool) {
+		for r := range RuleCount {
+			for of := c[r]; of != 0; of &= of - 1 {
+				if !yield(r, bits.TrailingZeros32(of)) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Empty reports whether nothing is in the set.
 func (c *Causes) Empty() bool { return *c == Causes{} }
