@@ -344,6 +344,11 @@ def move_range(rec, x, step):
     return low, high
 
 
+def refused(rec):
+    """The names of the doses to which the device said no: nothing was given, and nothing needs to stay booked."""
+    return {e["name"] for e in rec.of("dose-refused") if e["name"]}
+
+
 def doses(rec):
     """A dose is sent once under a name of its own, never sooner than its interval, never beyond its budgets, never more than is on record."""
     v = Verdict()
@@ -356,11 +361,11 @@ def doses(rec):
             names.add(e["name"])
     for k in [k for k in rec.plan.variables if k["dose"]]:
         given = list(rec.of("dose", ch=k["ch"]))
-        total = 0.0
+        total, no = 0.0, refused(rec)
         for a, b in zip(given, given[1:]):
             v.hold(b["t"] - a["t"] >= k["min_interval"] - 0.05 - rec.plan.tick, f"two doses on {k['ch']} within {b['t'] - a['t']:.3f} s, at least {k['min_interval']} s", b["t"])
         for e in given:
-            total += e["value"]
+            total += 0.0 if e["name"] in no else e["value"]
             budget = min(k["run"], k["hour"])
             v.hold(total <= budget + 1e-6, f"{total:.2f} given on {k['ch']}, the budget is {budget}", e["t"])
         if rec.final:
@@ -375,6 +380,7 @@ def dose_unknown(rec):
     if not rec.plan.doses:
         return v
     device = rec.plan.driver["act"]
+    no = refused(rec)
     wait = {"exec": 2.0, "mqtt": rec.plan.confirm_timeout, "serial": rec.plan.reply_timeout}[device]
     for session in rec.sessions:
         given = [e for e in session.events if e["k"] == "dose"]
@@ -389,7 +395,7 @@ def dose_unknown(rec):
         for e in [e for e in session.events if e["k"] == "state" and e.get("doses")]:
             for one in e["doses"]:
                 k = next((k for k in rec.plan.variables if k["name"] == one["variable"]), None)
-                sent = sum(d["value"] for d in rec.of("dose", until=e["t"] - 1.0) if k and d["ch"] == k["ch"])
+                sent = sum(d["value"] for d in rec.of("dose", until=e["t"] - 1.0) if k and d["ch"] == k["ch"] and d["name"] not in no)
                 if k and one.get("total") is not None and not session.end or k and e["t"] < (session.end or 1e18):
                     v.hold(one["total"] >= sent - 0.011, f"{sent:.2f} were sent on {k['ch']}, and {one['total']} are booked", e["t"])
     return v

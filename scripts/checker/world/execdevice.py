@@ -104,6 +104,7 @@ class ExecDevice:
         number, op = request["id"], request["op"]
         if op == "write":
             if self.refuse:
+                self.trace.add("dose-refused", name=request.get("dose"))
                 return {"id": number, "ok": False, "error": {"code": "busy", "message": "the checker says no", "retry": True}}, []
             return {"id": number, "ok": True, "values": self.apply(request)}, []
         if op == "read":

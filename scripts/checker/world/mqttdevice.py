@@ -56,6 +56,7 @@ class MqttDevice:
         answer = {"session": message["session"], "seq": message["seq"], "released": what == "release"}
         if self.refuse:
             answer["error"] = "the checker says no"
+            self.trace.add("dose-refused", name=message.get("dose"))
         elif what == "release":
             self.bench.release(ch)
         elif "dose" in message:
