@@ -206,7 +206,7 @@ func referenceOfEnvironment(*testing.T) string {
 
 // referenceOfJournal shows the statements that make a journal, with their comments.
 func referenceOfJournal(t *testing.T) string {
-	files, err := filepath.Glob("../../loop/journal/schema*.sql")
+	files, err := filepath.Glob("../../loop/journal/schema/schema*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no schema: %v", err)
 	}

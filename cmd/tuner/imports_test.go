@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"safety":          {},
 	"drivers":         {},
 	"configs":         {},
-	"loop/journal":    {"loop/journal/disk"},
+	"loop/journal":    {"loop/journal/disk", "loop/journal/schema"},
 	"loop/plan":       {"loop/policy", "loop/journal", "safety"},
 	"loop/worker":     {},
 	"loop/trace":      {"loop/journal", "safety"},
@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"loop/journal/controlstate": {"loop/journal/disk", "safety"},
 	"loop/journal/disk":         {},
 	"loop/journal/export":       {"loop/journal"},
+	"loop/journal/schema":       {},
 
 	"cmd/tuner": {"*"},
 

@@ -3,6 +3,8 @@ package journal
 import (
 	"database/sql"
 	"iter"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // Command is what somebody asked of a running loop.
@@ -68,11 +70,11 @@ func (j *Journal) Answer(id int64, a Answer) error {
 }
 
 func (j *Journal) orderRow(c Command, id int64) row {
-	return row{"command", j.stamped(c.At, integer(id), text(c.Name), text(c.Who), text(c.Transport), text(c.Transaction), text(c.Args))}
+	return row{"command", j.stamped(c.At, schema.Integer(id), schema.Text(c.Name), schema.Text(c.Who), schema.Text(c.Transport), schema.Text(c.Transaction), schema.Text(c.Args))}
 }
 
 func (j *Journal) answerRow(id int64, a Answer) row {
-	return row{"command_answer", j.stamped(a.At, integer(id), boolean(a.OK), text(a.Code), text(a.Message))}
+	return row{"command_answer", j.stamped(a.At, schema.Integer(id), schema.Boolean(a.OK), schema.Text(a.Code), schema.Text(a.Message))}
 }
 
 // Commands gives every command with its answer, oldest first.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // Side is one of the two settings that a comparison measures in turn.
@@ -75,9 +77,9 @@ func (j *Journal) Compare(c Comparison) error {
 		return j.refuse("comparison %d has %d and %d values, the run has %d variables",
 			c.Number, len(c.Recommended), len(c.Start), len(j.variables))
 	}
-	rows := []row{{"comparison", j.stamped(c.At, integer(c.Number), integer(c.ControlSet), integer(c.Pairs), integer(c.Shots), boolean(c.Proposed))}}
+	rows := []row{{"comparison", j.stamped(c.At, schema.Integer(c.Number), schema.Integer(c.ControlSet), schema.Integer(c.Pairs), schema.Integer(c.Shots), schema.Boolean(c.Proposed))}}
 	for i := range c.Start {
-		rows = append(rows, row{"comparison_value", []any{integer(c.Number), integer(i), number(c.Recommended[i]), number(c.Start[i])}})
+		rows = append(rows, row{"comparison_value", []any{schema.Integer(c.Number), schema.Integer(i), schema.Number(c.Recommended[i]), schema.Number(c.Start[i])}})
 	}
 	return j.commit("the comparison with the starting setting", rows...)
 }
@@ -90,8 +92,8 @@ func (j *Journal) CompareResult(r ComparisonResult) error {
 	if !json.Valid(r.Document) {
 		return j.refuse("the result of comparison %d is no JSON document", r.Comparison)
 	}
-	return j.commit("the result of a comparison", row{"comparison_result", j.stamped(r.At, integer(r.Comparison), text(r.Verdict),
-		integer(r.Pairs), number(r.Gain), number(r.Low), number(r.High), number(r.P), text(string(r.Document)))})
+	return j.commit("the result of a comparison", row{"comparison_result", j.stamped(r.At, schema.Integer(r.Comparison), schema.Text(r.Verdict),
+		schema.Integer(r.Pairs), schema.Number(r.Gain), schema.Number(r.Low), schema.Number(r.High), schema.Number(r.P), schema.Text(string(r.Document)))})
 }
 
 // Comparisons gives every comparison in order.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // Options is what a writer needs from outside.
@@ -130,12 +132,12 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 // in one transaction: on a slow disk each costs a second.
 func define(w *writer, run Run, s Session) error {
 	return w.transaction(func() error {
-		for _, def := range definitions(schemaVersion) {
-			if err := w.exec(def.sql); err != nil {
+		for _, def := range schema.Definitions(schema.Version) {
+			if err := w.exec(def.SQL); err != nil {
 				return err
 			}
 		}
-		if err := w.exec(viewSQL(schemaVersion, run.Variables)); err != nil {
+		if err := w.exec(schema.View(schema.Version, run.variableNames())); err != nil {
 			return err
 		}
 		if err := w.prepare(); err != nil {
@@ -144,33 +146,33 @@ func define(w *writer, run Run, s Session) error {
 		if err := w.insert(runRows(run, s)); err != nil {
 			return err
 		}
-		if err := w.exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+		if err := w.exec(fmt.Sprintf("PRAGMA application_id = %d", schema.ApplicationID)); err != nil {
 			return err
 		}
-		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Version))
 	})
 }
 
 // runRows are the rows that never change after the first session began.
 func runRows(run Run, s Session) []row {
 	rows := []row{
-		{"run", []any{integer(1), text(run.ID), text(run.Name), text(run.Site), text(run.Mode), text(run.Policy),
-			fmt.Sprint(run.Seed), text(run.Objective.Name), text(run.Objective.Unit), boolean(run.Minimize),
-			text(run.CostUnit), integer(len(run.Variables)), integer(len(run.Sensors)), integer(len(run.ControlSets))}},
+		{"run", []any{schema.Integer(1), schema.Text(run.ID), schema.Text(run.Name), schema.Text(run.Site), schema.Text(run.Mode), schema.Text(run.Policy),
+			fmt.Sprint(run.Seed), schema.Text(run.Objective.Name), schema.Text(run.Objective.Unit), schema.Boolean(run.Minimize),
+			schema.Text(run.CostUnit), schema.Integer(len(run.Variables)), schema.Integer(len(run.Sensors)), schema.Integer(len(run.ControlSets))}},
 		sessionRow(s),
 	}
 	rows = append(rows, configRows(run, s.Number)...)
 	for i, v := range run.Variables {
-		rows = append(rows, row{"variable", []any{integer(i), text(v.Name), text(v.Unit)}})
+		rows = append(rows, row{"variable", []any{schema.Integer(i), schema.Text(v.Name), schema.Text(v.Unit)}})
 	}
 	for i, v := range run.Sensors {
-		rows = append(rows, row{"sensor", []any{integer(i), text(v.Name), text(v.Unit)}})
+		rows = append(rows, row{"sensor", []any{schema.Integer(i), schema.Text(v.Name), schema.Text(v.Unit)}})
 	}
 	index := variableIndex(run.Variables)
 	for i, c := range run.ControlSets {
-		rows = append(rows, row{"control_set", []any{integer(i), number(c.Cost), integer(len(c.Variables))}})
+		rows = append(rows, row{"control_set", []any{schema.Integer(i), schema.Number(c.Cost), schema.Integer(len(c.Variables))}})
 		for k, name := range c.Variables {
-			rows = append(rows, row{"control_set_variable", []any{integer(i), integer(k), integer(index[name])}})
+			rows = append(rows, row{"control_set_variable", []any{schema.Integer(i), schema.Integer(k), schema.Integer(index[name])}})
 		}
 	}
 	return rows
@@ -178,17 +180,17 @@ func runRows(run Run, s Session) []row {
 
 // configRows are the configuration of one session.
 func configRows(run Run, session int) []row {
-	rows := []row{{"config", []any{integer(session), text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),
-		blob(run.ConfigText), integer(len(run.Effective))}}}
+	rows := []row{{"config", []any{schema.Integer(session), schema.Text(run.ConfigFile), fmt.Sprintf("%x", sha256.Sum256(run.ConfigText)),
+		schema.Blob(run.ConfigText), schema.Integer(len(run.Effective))}}}
 	for i, e := range run.Effective {
-		rows = append(rows, row{"setting", []any{integer(session), integer(i), text(e.Key), text(e.Value), text(e.Origin)}})
+		rows = append(rows, row{"setting", []any{schema.Integer(session), schema.Integer(i), schema.Text(e.Key), schema.Text(e.Value), schema.Text(e.Origin)}})
 	}
 	return rows
 }
 
 func sessionRow(s Session) row {
-	return row{"session", []any{integer(s.Number), integer(s.PID), text(s.Version), text(s.BootID),
-		integer(s.Start.Mono), wall(s.Start.Wall)}}
+	return row{"session", []any{schema.Integer(s.Number), schema.Integer(s.PID), schema.Text(s.Version), schema.Text(s.BootID),
+		schema.Integer(s.Start.Mono), schema.Wall(s.Start.Wall)}}
 }
 
 // variableIndex gives each variable's place by its name.
@@ -203,13 +205,13 @@ func variableIndex(variables []Column) map[string]int {
 // checkRun refuses a run that the tables cannot hold, or that names could not be
 // told apart in.
 func checkRun(run Run) error {
-	if n := len(run.Variables); n == 0 || n > maxVariables {
-		return fmt.Errorf("the run has %d variables, a journal holds 1 to %d; see the [[variable]] sections", n, maxVariables)
+	if n := len(run.Variables); n == 0 || n > schema.MaxVariables {
+		return fmt.Errorf("the run has %d variables, a journal holds 1 to %d; see the [[variable]] sections", n, schema.MaxVariables)
 	}
 	for what, columns := range map[string][]Column{"variable": run.Variables, "sensor": run.Sensors} {
 		seen := map[string]bool{}
 		for _, c := range columns {
-			if c.Name == "" || text(c.Name) != c.Name || seen[c.Name] {
+			if c.Name == "" || schema.Text(c.Name) != c.Name || seen[c.Name] {
 				return fmt.Errorf("%s name %q is empty, not text, or given twice; give each %s a name of its own", what, c.Name, what)
 			}
 			seen[c.Name] = true

@@ -21,7 +21,7 @@
 //
 // # Schema
 //
-// Lines go from a row to those that belong to it; schema.sql and schema2.sql have every
+// Lines go from a row to those that belong to it; schema/schema.sql and schema2.sql have every
 // column with its meaning, and are kept in the file.
 //
 //	run ── 1 row: name, policy, seed, objective, units

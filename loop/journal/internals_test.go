@@ -5,6 +5,8 @@ import (
 	"database/sql"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // The tests of this package are outside of it, because their script of a run (journaltest) is
@@ -12,18 +14,18 @@ import (
 
 const (
 	Chunk        = chunk
-	MaxVariables = maxVariables
+	MaxVariables = schema.MaxVariables
 	RescuedPart  = rescued
 )
 
-var Wall = wall
+var Wall = schema.Wall
 
 // Exec runs a statement on the writer's connection.
 func (j *Journal) Exec(query string) error { return j.w.exec(query) }
 
 // Insert adds an event to a transaction that Exec began.
 func (j *Journal) Insert(id int64, message string) error {
-	return j.w.insert([]row{{"event", j.stamped(Stamp{}, integer(id), "info", text("x"), text(message), integer(0))}})
+	return j.w.insert([]row{{"event", j.stamped(Stamp{}, schema.Integer(id), "info", schema.Text("x"), schema.Text(message), schema.Integer(0))}})
 }
 
 // Modes gives how the writer's connection keeps its log, and syncs.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // Journal is a journal open for writing. It belongs to one goroutine. Each
@@ -115,9 +117,9 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps-status.Compared, status.Reason),
 			Hint:   "export it, or begin a new run with --new or in another file"}
 	}
-	if version != schemaVersion {
+	if version != schema.Version {
 		return nil, &disk.Error{Err: ErrVersion, Path: path,
-			Detail: fmt.Sprintf("its schema is version %d, and a run goes on with version %d only", version, schemaVersion),
+			Detail: fmt.Sprintf("its schema is version %d, and a run goes on with version %d only", version, schema.Version),
 			Hint:   "end it with the version of tuner that made it, or begin a new run with --new; --warm-start takes over what this one measured"}
 	}
 	s.Number = status.Sessions + 1

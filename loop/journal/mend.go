@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // doubt is what a failed transaction leaves: nobody knows whether it is in the file.
@@ -113,16 +115,16 @@ func verifyFile(path string) error {
 
 // holds reports whether the file has a row with the values of r.
 func (w *writer) holds(r row) (bool, error) {
-	sum, _, err := checksum(nil, r.table, r.values)
+	sum, _, err := schema.Checksum(nil, r.table, r.values)
 	if err != nil {
 		return false, err
 	}
-	t, err := describe(w.conn, r.table)
+	t, err := schema.Describe(w.conn, r.table)
 	if err != nil {
 		return false, err
 	}
-	query, args := "SELECT count(*) FROM "+r.table+" WHERE crc = ?", []any{integer(sum)}
-	for i, k := range t.key {
+	query, args := "SELECT count(*) FROM "+r.table+" WHERE crc = ?", []any{schema.Integer(sum)}
+	for i, k := range t.Key {
 		query += " AND " + k + " = ?"
 		args = append(args, r.values[i])
 	}
@@ -154,8 +156,8 @@ func (j *Journal) repeated(rows []row) (bool, error) {
 
 // again is 1 where the settlement of an action that failed is in the file after all, so
 // that it is not numbered twice.
-func (j *Journal) again(action int64) int64 {
-	if d := j.doubt; d != nil && d.found && d.first.table == "action_state" && reflect.DeepEqual(d.first.values[0], integer(action)) {
+func (d *doubt) again(action int64) int64 {
+	if d != nil && d.found && d.first.table == "action_state" && reflect.DeepEqual(d.first.values[0], schema.Integer(action)) {
 		return 1
 	}
 	return 0

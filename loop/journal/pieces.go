@@ -44,7 +44,7 @@ type piece struct {
 
 // gapless sees that no row of a piece is missing.
 func (r *Reader) gapless(tx *sql.Tx, p piece) error {
-	key := r.tables[p.table].key[0]
+	key := r.tables[p.table].Key[0]
 	var end sql.NullInt64
 	if err := tx.QueryRow(fmt.Sprintf("SELECT max(%s) FROM %s", key, p.table)).Scan(&end); err != nil {
 		return err

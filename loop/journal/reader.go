@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // Reader reads a journal, finished or not, also while a process writes it; it
@@ -22,7 +24,7 @@ type Reader struct {
 	// version is the file's schema when it was opened: tables that later ones have are
 	// as good as empty.
 	version int
-	tables  map[string]*table
+	tables  map[string]*schema.Table
 	run     Run
 	notices []string
 }

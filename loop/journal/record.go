@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // commit records rows in one transaction; what names them in an error.
@@ -47,7 +49,7 @@ func (j *Journal) refuse(format string, args ...any) error {
 
 // stamped appends the columns that every record in time ends with.
 func (j *Journal) stamped(at Stamp, values ...any) []any {
-	return append(values, integer(j.session), integer(at.Mono), wall(at.Wall))
+	return append(values, schema.Integer(j.session), schema.Integer(at.Mono), schema.Wall(at.Wall))
 }
 
 // Decide records a decision and opens its step. Steps count from 1 without gaps,
@@ -68,11 +70,11 @@ func (j *Journal) Decide(d Decision) error {
 		return j.refuse("step %d has %d requested and %d applied values, the run has %d variables",
 			d.Step, len(d.Requested), len(d.Applied), n)
 	}
-	rows := []row{{"decision", j.stamped(d.At, integer(d.Step), integer(d.ControlSet), boolean(d.Initial), integer(d.Work),
-		boolean(d.Cut), integer(d.Took), text(d.Why), integer(len(d.Reasons)))}}
+	rows := []row{{"decision", j.stamped(d.At, schema.Integer(d.Step), schema.Integer(d.ControlSet), schema.Boolean(d.Initial), schema.Integer(d.Work),
+		schema.Boolean(d.Cut), schema.Integer(d.Took), schema.Text(d.Why), schema.Integer(len(d.Reasons)))}}
 	for i := range n {
 		rows = append(rows, row{"decision_value",
-			[]any{integer(d.Step), integer(i), number(d.Requested[i]), number(d.Applied[i])}})
+			[]any{schema.Integer(d.Step), schema.Integer(i), schema.Number(d.Requested[i]), schema.Number(d.Applied[i])}})
 	}
 	for i, r := range d.Reasons {
 		var variable any
@@ -81,13 +83,13 @@ func (j *Journal) Decide(d Decision) error {
 			if !ok {
 				return j.refuse("step %d has a reason about %q, which is no variable of the run", d.Step, r.Variable)
 			}
-			variable = integer(v)
+			variable = schema.Integer(v)
 		}
 		rows = append(rows, row{"reason",
-			[]any{integer(d.Step), integer(i), variable, text(r.Rule), number(r.From), number(r.To)}})
+			[]any{schema.Integer(d.Step), schema.Integer(i), variable, schema.Text(r.Rule), schema.Number(r.From), schema.Number(r.To)}})
 	}
 	if c := d.Compared; c.Comparison > 0 {
-		rows = append(rows, row{"comparison_step", []any{integer(d.Step), integer(c.Comparison), integer(c.Pair), text(string(c.Side))}})
+		rows = append(rows, row{"comparison_step", []any{schema.Integer(d.Step), schema.Integer(c.Comparison), schema.Integer(c.Pair), schema.Text(string(c.Side))}})
 	}
 	if err := j.commit(fmt.Sprintf("the decision of step %d", d.Step), rows...); err != nil {
 		return err
@@ -104,11 +106,11 @@ func (j *Journal) Intend(a Action) (id int64, err error) {
 		return 0, err
 	}
 	id = j.actions + 1
-	rows := []row{{"action", j.stamped(a.At, integer(id), integer(a.Step), text(a.Device), text(a.Kind),
-		integer(len(a.Values)+len(a.Release)))}}
+	rows := []row{{"action", j.stamped(a.At, schema.Integer(id), schema.Integer(a.Step), schema.Text(a.Device), schema.Text(a.Kind),
+		schema.Integer(len(a.Values)+len(a.Release)))}}
 	n := 0
 	channel := func(name string, value any) {
-		rows = append(rows, row{"action_channel", []any{integer(id), integer(n), text(name), value}})
+		rows = append(rows, row{"action_channel", []any{schema.Integer(id), schema.Integer(n), schema.Text(name), value}})
 		n++
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Values)) {
@@ -116,7 +118,7 @@ func (j *Journal) Intend(a Action) (id int64, err error) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return 0, j.refuse("step %d would send %v to channel %q of %q; only finite values are sent", a.Step, v, name, a.Device)
 		}
-		channel(name, number(v))
+		channel(name, schema.Number(v))
 	}
 	for _, name := range a.Release {
 		channel(name, nil)
@@ -144,10 +146,10 @@ func (j *Journal) Settle(id int64, s ActionState, readback map[string]float64, m
 	if err != nil {
 		return fault(j.path, "look for the action", err)
 	}
-	n += 1 - j.again(id)
-	rows := []row{{"action_state", j.stamped(at, integer(id), integer(n), string(s), text(message), integer(len(readback)))}}
+	n += 1 - j.doubt.again(id)
+	rows := []row{{"action_state", j.stamped(at, schema.Integer(id), schema.Integer(n), string(s), schema.Text(message), schema.Integer(len(readback)))}}
 	for i, name := range slices.Sorted(maps.Keys(readback)) {
-		rows = append(rows, row{"action_readback", []any{integer(id), integer(n), integer(i), text(name), number(readback[name])}})
+		rows = append(rows, row{"action_readback", []any{schema.Integer(id), schema.Integer(n), schema.Integer(i), schema.Text(name), schema.Number(readback[name])}})
 	}
 	return j.commit(fmt.Sprintf("action %d as %s", id, s), rows...)
 }
@@ -181,20 +183,20 @@ func (j *Journal) Shoot(shots []Shot) error {
 }
 
 func (j *Journal) shotRows(s Shot) []row {
-	step, n := integer(s.Step), integer(s.Index)
-	rows := []row{{"shot", j.stamped(s.At, step, n, number(s.Objective))}}
+	step, n := schema.Integer(s.Step), schema.Integer(s.Index)
+	rows := []row{{"shot", j.stamped(s.At, step, n, schema.Number(s.Objective))}}
 	for i, x := range s.X {
-		rows = append(rows, row{"shot_value", []any{step, n, integer(i), number(x)}})
+		rows = append(rows, row{"shot_value", []any{step, n, schema.Integer(i), schema.Number(x)}})
 	}
 	for i, y := range s.Sensors {
 		var quality any
 		switch {
 		case s.Quality != nil && s.Quality[i] != "":
-			quality = text(s.Quality[i])
+			quality = schema.Text(s.Quality[i])
 		case s.Quality == nil && math.IsNaN(y):
 			quality = "missing"
 		}
-		rows = append(rows, row{"shot_reading", []any{step, n, integer(i), number(y), quality}})
+		rows = append(rows, row{"shot_reading", []any{step, n, schema.Integer(i), schema.Number(y), quality}})
 	}
 	return rows
 }
@@ -210,10 +212,10 @@ func (j *Journal) Conclude(o Outcome) error {
 	case len(o.X) != len(j.variables):
 		return j.refuse("the outcome of step %d has %d values, the run has %d variables", o.Step, len(o.X), len(j.variables))
 	}
-	rows := []row{{"outcome", j.stamped(o.At, integer(o.Step), number(o.Mean), number(o.Variance), number(o.StandardError), integer(o.Shots),
-		integer(j.shots), number(o.Cost), number(o.Spent), boolean(o.Valid), text(o.Problem))}}
+	rows := []row{{"outcome", j.stamped(o.At, schema.Integer(o.Step), schema.Number(o.Mean), schema.Number(o.Variance), schema.Number(o.StandardError), schema.Integer(o.Shots),
+		schema.Integer(j.shots), schema.Number(o.Cost), schema.Number(o.Spent), schema.Boolean(o.Valid), schema.Text(o.Problem))}}
 	for i, x := range o.X {
-		rows = append(rows, row{"outcome_value", []any{integer(o.Step), integer(i), number(x)}})
+		rows = append(rows, row{"outcome_value", []any{schema.Integer(o.Step), schema.Integer(i), schema.Number(x)}})
 	}
 	if err := j.commit(fmt.Sprintf("the outcome of step %d", o.Step), rows...); err != nil {
 		return err
@@ -230,7 +232,7 @@ func (j *Journal) Log(e Event) error {
 	if !slices.Contains([]string{"info", "warn", "error"}, e.Level) {
 		return j.refuse("an event cannot have level %q; it is info, warn or error", e.Level)
 	}
-	values := j.stamped(e.At, integer(j.events+1), e.Level, text(e.Kind), text(e.Message), integer(e.Step))
+	values := j.stamped(e.At, schema.Integer(j.events+1), e.Level, schema.Text(e.Kind), schema.Text(e.Message), schema.Integer(e.Step))
 	if err := j.commit("an event", row{"event", values}); err != nil {
 		return err
 	}
@@ -249,7 +251,7 @@ func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
 	if err := json.Compact(&line, result); err != nil {
 		return j.refuse("the result is no JSON document: %w", err)
 	}
-	values := j.stamped(at, integer(1), text(reason), text(line.String()))
+	values := j.stamped(at, schema.Integer(1), schema.Text(reason), schema.Text(line.String()))
 	if err := j.commit("the result", row{"result", values}); err != nil {
 		return err
 	}

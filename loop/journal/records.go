@@ -58,6 +58,15 @@ type Run struct {
 	ControlSets []ControlSet
 }
 
+// variableNames are those of the variables in order.
+func (r Run) variableNames() []string {
+	names := make([]string, len(r.Variables))
+	for i, v := range r.Variables {
+		names[i] = v.Name
+	}
+	return names
+}
+
 // Reason says what one safety rule did to one variable of a proposal.
 type Reason struct {
 	Variable string

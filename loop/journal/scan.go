@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // span selects rows of a table; where may be empty.
@@ -19,7 +21,7 @@ func (s span) of(table string) span { s.table = table; return s }
 
 // cells is one row, of which the checksum was right.
 type cells struct {
-	table  *table
+	table  *schema.Table
 	values []any
 	err    error // the first value that was not of its column's type
 }
@@ -46,13 +48,13 @@ func (r *Reader) scanAll(tx *sql.Tx, s span, fn func(*cells, *Damage) error) err
 	if t == nil {
 		return nil // a later version has it
 	}
-	rows, err := tx.QueryContext(context.Background(), t.selectSQL(s.where), s.args...)
+	rows, err := tx.QueryContext(context.Background(), t.SelectSQL(s.where), s.args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	c := &cells{table: t, values: make([]any, len(t.columns))}
-	targets := make([]any, len(t.columns))
+	c := &cells{table: t, values: make([]any, len(t.Columns))}
+	targets := make([]any, len(t.Columns))
 	for i := range targets {
 		targets[i] = &c.values[i]
 	}
@@ -63,12 +65,12 @@ func (r *Reader) scanAll(tx *sql.Tx, s span, fn func(*cells, *Damage) error) err
 		}
 		last := len(c.values) - 1
 		var sum uint32
-		if sum, scratch, err = checksum(scratch, t.name, c.values[:last]); err != nil {
+		if sum, scratch, err = schema.Checksum(scratch, t.Name, c.values[:last]); err != nil {
 			return err
 		}
 		var damage *Damage
 		if c.values[last] != int64(sum) {
-			damage = &Damage{Table: t.name, Row: c.name(),
+			damage = &Damage{Table: t.Name, Row: c.name(),
 				Problem: fmt.Sprintf("its checksum is %s, its values give %08x", hexadecimal(c.values[last]), sum)}
 		}
 		if err := fn(c, damage); err != nil {
@@ -88,7 +90,7 @@ func hexadecimal(v any) string {
 // name gives the primary key in words.
 func (c *cells) name() string {
 	var parts []string
-	for i, k := range c.table.key {
+	for i, k := range c.table.Key {
 		parts = append(parts, fmt.Sprintf("%s %v", k, c.values[i]))
 	}
 	return strings.Join(parts, ", ")
@@ -96,14 +98,14 @@ func (c *cells) name() string {
 
 // cell gives the value of a column if it has the type, and keeps an error if not.
 func cell[T any](c *cells, column string) T {
-	v, ok := c.values[c.table.index[column]].(T)
+	v, ok := c.values[c.table.Index[column]].(T)
 	if !ok && c.err == nil {
-		c.err = fmt.Errorf("column %s is %T, not %T", column, c.values[c.table.index[column]], v)
+		c.err = fmt.Errorf("column %s is %T, not %T", column, c.values[c.table.Index[column]], v)
 	}
 	return v
 }
 
-func (c *cells) null(column string) bool { return c.values[c.table.index[column]] == nil }
+func (c *cells) null(column string) bool { return c.values[c.table.Index[column]] == nil }
 func (c *cells) int(column string) int   { return int(cell[int64](c, column)) }
 func (c *cells) flag(column string) bool { return cell[int64](c, column) != 0 }
 

@@ -10,6 +10,8 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // access says what a connection may do to the file.
@@ -81,7 +83,7 @@ func open(path string, a access) (*sql.DB, error) {
 
 // checkHeader tells a journal of this or an older schema from anything else, and gives
 // its version.
-func checkHeader(path string, q querier) (version int, err error) {
+func checkHeader(path string, q schema.Querier) (version int, err error) {
 	var id, user int64
 	if err := pragmaInt(q, "application_id", &id); err != nil {
 		return 0, fault(path, "read the header", err)
@@ -90,18 +92,18 @@ func checkHeader(path string, q querier) (version int, err error) {
 		return 0, fault(path, "read the header", err)
 	}
 	switch {
-	case id != applicationID:
+	case id != schema.ApplicationID:
 		return 0, &disk.Error{Err: ErrCorrupt, Path: path,
-			Detail: fmt.Sprintf("it is no journal of tuner (application_id is %#x, not %#x)", id, applicationID),
+			Detail: fmt.Sprintf("it is no journal of tuner (application_id is %#x, not %#x)", id, schema.ApplicationID),
 			Hint:   "give the name of a journal, or of a file that does not exist yet"}
-	case user < 1 || user > schemaVersion:
+	case user < 1 || user > schema.Version:
 		return 0, &disk.Error{Err: ErrVersion, Path: path,
-			Detail: fmt.Sprintf("its schema is version %d, this tuner knows 1 to %d", user, schemaVersion),
+			Detail: fmt.Sprintf("its schema is version %d, this tuner knows 1 to %d", user, schema.Version),
 			Hint:   "use the version of tuner that made it, or a newer one"}
 	}
 	return int(user), nil
 }
 
-func pragmaInt(q querier, name string, n *int64) error {
+func pragmaInt(q schema.Querier, name string, n *int64) error {
 	return q.QueryRowContext(context.Background(), "PRAGMA "+name).Scan(n)
 }

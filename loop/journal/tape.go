@@ -3,6 +3,8 @@ package journal
 import (
 	"database/sql"
 	"iter"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // TapePiece is a part of the record of what the safety layer was told and what it said;
@@ -21,7 +23,7 @@ func (j *Journal) Tape(data []byte, ticks int, at Stamp) error {
 		return err
 	}
 	err := j.commit("what the safety layer did",
-		row{"tape", j.stamped(at, integer(j.tapes+1), integer(ticks), data)})
+		row{"tape", j.stamped(at, schema.Integer(j.tapes+1), schema.Integer(ticks), data)})
 	if err == nil {
 		j.tapes++
 	}

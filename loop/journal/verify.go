@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // Damage is one thing that is wrong with a journal.
@@ -130,15 +132,15 @@ func (v *verification) view() error {
 	if err != nil && err != sql.ErrNoRows {
 		return err
 	}
-	if got.String != viewSQL(v.r.version, v.r.run.Variables) {
+	if got.String != schema.View(v.r.version, v.r.run.variableNames()) {
 		return v.add(Damage{Table: "steps", Problem: "the view is missing or was altered"})
 	}
 	return nil
 }
 
 func (v *verification) checksums() error {
-	for _, def := range definitions(v.r.version) {
-		err := v.r.scanAll(v.tx, span{table: def.table}, func(_ *cells, d *Damage) error {
+	for _, def := range schema.Definitions(v.r.version) {
+		err := v.r.scanAll(v.tx, span{table: def.Table}, func(_ *cells, d *Damage) error {
 			if d == nil {
 				return nil
 			}
@@ -160,9 +162,9 @@ func (v *verification) orphans() error {
 // counts finds rows that are missing although no checksum can tell: those that
 // others count, and gaps in what is numbered without gaps.
 func (v *verification) counts() error {
-	for _, c := range countChecks(v.r.version) {
-		err := v.query(c.query(), func(f []sql.NullString) error {
-			return v.add(Damage{Table: c.table, Row: f[0].String,
+	for _, c := range schema.Counts(v.r.version) {
+		err := v.query(c.Query(), func(f []sql.NullString) error {
+			return v.add(Damage{Table: c.Table, Row: f[0].String,
 				Problem: fmt.Sprintf("%s rows are there, there should be %s", f[1].String, f[2].String)})
 		})
 		if err != nil {

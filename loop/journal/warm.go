@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // WarmSource is a file that observations of earlier runs come from.
@@ -39,17 +41,17 @@ func (j *Journal) Warm(sources []WarmSource) error {
 	}
 	var rows []row
 	for i, s := range sources {
-		rows = append(rows, row{"warm_source", []any{integer(i), text(s.File), text(s.SHA256), text(s.UID), integer(len(s.Taken)), integer(s.Dropped)}})
+		rows = append(rows, row{"warm_source", []any{schema.Integer(i), schema.Text(s.File), schema.Text(s.SHA256), schema.Text(s.UID), schema.Integer(len(s.Taken)), schema.Integer(s.Dropped)}})
 		for n, o := range s.Taken {
 			if len(o.X) != len(j.variables) {
 				return j.refuse("an earlier observation has %d values, the run has %d variables", len(o.X), len(j.variables))
 			}
-			rows = append(rows, row{"warm", []any{integer(i), integer(n), number(o.Mean), number(o.Variance), integer(o.Shots)}})
+			rows = append(rows, row{"warm", []any{schema.Integer(i), schema.Integer(n), schema.Number(o.Mean), schema.Number(o.Variance), schema.Integer(o.Shots)}})
 			for v, x := range o.X {
 				if math.IsNaN(x) || math.IsInf(x, 0) {
 					return j.refuse("an earlier observation of %q has no finite setting", s.File)
 				}
-				rows = append(rows, row{"warm_value", []any{integer(i), integer(n), integer(v), number(x)}})
+				rows = append(rows, row{"warm_value", []any{schema.Integer(i), schema.Integer(n), schema.Integer(v), schema.Number(x)}})
 			}
 		}
 	}
@@ -69,7 +71,7 @@ func (r *Reader) Warm() ([]WarmSource, error) {
 				return &all[s].Taken[k]
 			}
 		}
-		lost = r.corrupt(Damage{Table: c.table.name, Row: c.name(), Problem: "what it belongs to is missing"})
+		lost = r.corrupt(Damage{Table: c.table.Name, Row: c.name(), Problem: "what it belongs to is missing"})
 		return &WarmObservation{}
 	}
 	err := r.read(func(tx *sql.Tx) error {

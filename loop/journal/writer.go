@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // row is a row to be inserted: a table's name and its values in order, but crc.
@@ -39,12 +41,12 @@ func connect(path string, a access) (*writer, error) {
 
 // prepare makes the insertions; the tables must be there.
 func (w *writer) prepare() error {
-	for _, def := range definitions(schemaVersion) {
-		t, err := describe(w.conn, def.table)
+	for _, def := range schema.Definitions(schema.Version) {
+		t, err := schema.Describe(w.conn, def.Table)
 		if err != nil {
 			return err
 		}
-		if w.inserts[def.table], err = w.conn.PrepareContext(context.Background(), t.insertSQL()); err != nil {
+		if w.inserts[def.Table], err = w.conn.PrepareContext(context.Background(), t.InsertSQL()); err != nil {
 			return err
 		}
 	}
@@ -83,12 +85,12 @@ func (w *writer) transaction(fn func() error) error {
 
 func (w *writer) insert(rows []row) error {
 	for _, r := range rows {
-		sum, scratch, err := checksum(w.scratch, r.table, r.values)
+		sum, scratch, err := schema.Checksum(w.scratch, r.table, r.values)
 		if err != nil {
 			return err
 		}
 		w.scratch = scratch
-		if _, err := w.inserts[r.table].ExecContext(context.Background(), append(r.values, integer(sum))...); err != nil {
+		if _, err := w.inserts[r.table].ExecContext(context.Background(), append(r.values, schema.Integer(sum))...); err != nil {
 			return fmt.Errorf("table %s: %w", r.table, err)
 		}
 	}

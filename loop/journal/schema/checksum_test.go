@@ -1,4 +1,4 @@
-package journal
+package schema
 
 import (
 	"strings"
@@ -33,14 +33,14 @@ func TestChecksum(t *testing.T) {
 		"\x02" + "\x3f\xf8\x00\x00\x00\x00\x00\x00" +
 		"\x03" + "\x00\x00\x00\x00\x00\x00\x00\x03" + "\u20ac" +
 		"\x04" + "\x00\x00\x00\x00\x00\x00\x00\x02" + "\x00\xff"
-	got, _, err := checksum([]byte("scratch"), "event", []any{nil, int64(-2), 1.5, "€", []byte{0, 255}})
+	got, _, err := Checksum([]byte("scratch"), "event", []any{nil, int64(-2), 1.5, "€", []byte{0, 255}})
 	if want := crc32c([]byte(form)); err != nil || got != want {
 		t.Errorf("got %08x, want %08x (%v)", got, want, err)
 	}
-	if _, _, err := checksum(nil, "event", []any{true}); err == nil || !strings.Contains(err.Error(), "type bool") {
+	if _, _, err := Checksum(nil, "event", []any{true}); err == nil || !strings.Contains(err.Error(), "type bool") {
 		t.Errorf("a value that SQLite has not: %v", err)
 	}
-	if _, _, err := checksum(nil, "event", []any{time.Time{}}); err == nil {
+	if _, _, err := Checksum(nil, "event", []any{time.Time{}}); err == nil {
 		t.Error("a time was taken for a value")
 	}
 }

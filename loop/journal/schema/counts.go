@@ -1,11 +1,11 @@
-package journal
+package schema
 
 import "fmt"
 
-// countCheck says how many rows of a table there should be for each row of a
+// Count says how many rows of a table there should be for each row of a
 // parent.
-type countCheck struct {
-	table string
+type Count struct {
+	Table string
 	// of selects the table's rows that belong to a row p of parent; empty means
 	// all of them.
 	of string
@@ -14,25 +14,25 @@ type countCheck struct {
 	parent, name, want string
 }
 
-// query gives name, rows found and rows wanted where the two differ.
-func (c countCheck) query() string {
+// Query gives name, rows found and rows wanted where the two differ.
+func (c Count) Query() string {
 	of := c.of
 	if of == "" {
 		of = "true"
 	}
 	return fmt.Sprintf("SELECT * FROM (SELECT %s AS name, (SELECT count(*) FROM %s WHERE %s) AS found, %s AS want FROM %s) WHERE found <> want",
-		c.name, c.table, of, c.want, c.parent)
+		c.name, c.Table, of, c.want, c.parent)
 }
 
-// countChecks lists every count that the file holds twice: as rows, and as a
+// Counts lists every count that the file holds twice: as rows, and as a
 // number or the last of a gapless numbering.
-func countChecks(version int) []countCheck {
+func Counts(version int) []Count {
 	const (
 		decision = "'step ' || p.step"
 		shot     = "'step ' || p.step || ', shot ' || p.n"
 		closed   = "(SELECT step FROM decision WHERE step < (SELECT max(step) FROM decision)) p"
 	)
-	checks := []countCheck{
+	checks := []Count{
 		{"variable", "", "run p", "''", "p.variables"},
 		{"sensor", "", "run p", "''", "p.sensors"},
 		{"control_set", "", "run p", "''", "p.control_sets"},
@@ -52,13 +52,13 @@ func countChecks(version int) []countCheck {
 	numbers := [][2]string{{"session", "n"}, {"decision", "step"}, {"action", "id"}, {"event", "id"}}
 	if version >= 2 {
 		checks = append(checks,
-			countCheck{"comparison_value", "comparison = p.n", "comparison p", "'comparison ' || p.n", "(SELECT variables FROM run)"},
-			countCheck{"warm", "source = p.n", "warm_source p", "'source ' || p.n", "p.taken"},
-			countCheck{"warm_value", "source = p.source AND n = p.n", "warm p", "'source ' || p.source || ', n ' || p.n", "(SELECT variables FROM run)"})
+			Count{"comparison_value", "comparison = p.n", "comparison p", "'comparison ' || p.n", "(SELECT variables FROM run)"},
+			Count{"warm", "source = p.n", "warm_source p", "'source ' || p.n", "p.taken"},
+			Count{"warm_value", "source = p.source AND n = p.n", "warm p", "'source ' || p.source || ', n ' || p.n", "(SELECT variables FROM run)"})
 		numbers = append(numbers, [2]string{"comparison", "n"}, [2]string{"command", "id"}, [2]string{"tape", "id"})
 	}
 	for _, numbered := range numbers {
-		checks = append(checks, countCheck{numbered[0], "", "run p", "''",
+		checks = append(checks, Count{numbered[0], "", "run p", "''",
 			fmt.Sprintf("(SELECT ifnull(max(%s), 0) FROM %s)", numbered[1], numbered[0])})
 	}
 	return checks

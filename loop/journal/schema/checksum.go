@@ -1,4 +1,4 @@
-package journal
+package schema
 
 import (
 	"encoding/binary"
@@ -17,11 +17,11 @@ const (
 	tagBlob    = 4
 )
 
-// checksum is the CRC-32C (Castagnoli) of a row in canonical form, which the
-// package comment defines. values are those of every column but crc, in the
+// Checksum is the CRC-32C (Castagnoli) of a row in canonical form, which the
+// comment of package journal defines. values are those of every column but crc, in the
 // table's order, as SQLite gives them: nil, int64, float64, string or []byte.
 // buf is scratch space, returned for reuse.
-func checksum(buf []byte, table string, values []any) (uint32, []byte, error) {
+func Checksum(buf []byte, table string, values []any) (uint32, []byte, error) {
 	buf = appendBytes(buf[:0], tagText, table)
 	for i, v := range values {
 		switch v := v.(type) {

@@ -1,4 +1,4 @@
-package journal
+package schema
 
 import (
 	"os"
@@ -11,17 +11,17 @@ import (
 // a new version. Version 2 is in no release yet; when it is, it gets
 // its own file here.
 func TestSchemaIsOfItsVersion(t *testing.T) {
-	if first, err := os.ReadFile("testdata/schema-v1.sql"); err != nil || string(first) != schema1 {
+	if first, err := os.ReadFile("testdata/schema-v1.sql"); err != nil || string(first) != version1 {
 		t.Errorf("version 1 is not what it was (%v)", err)
 	}
-	if schemaVersion != 2 {
-		t.Errorf("the schema is version %d: keep testdata/schema-v1.sql and add one for each version before it", schemaVersion)
+	if Version != 2 {
+		t.Errorf("the schema is version %d: keep testdata/schema-v1.sql and add one for each version before it", Version)
 	}
 }
 
 // The package comment draws every table, and no other.
 func TestSchemaIsDrawn(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("../doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,13 +31,13 @@ func TestSchemaIsDrawn(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^//\t[ │├└─]*([a-z_]+)( |$)`).FindAllStringSubmatch(drawing, -1) {
 		drawn[m[1]] = true
 	}
-	for _, def := range definitions(schemaVersion) {
-		if !drawn[def.table] {
-			t.Errorf("table %s is not drawn", def.table)
+	for _, def := range Definitions(Version) {
+		if !drawn[def.Table] {
+			t.Errorf("table %s is not drawn", def.Table)
 		}
-		delete(drawn, def.table)
-		if !strings.HasSuffix(def.sql, "STRICT") && !strings.HasSuffix(def.sql, "STRICT, WITHOUT ROWID") {
-			t.Errorf("table %s is not STRICT", def.table)
+		delete(drawn, def.Table)
+		if !strings.HasSuffix(def.SQL, "STRICT") && !strings.HasSuffix(def.SQL, "STRICT, WITHOUT ROWID") {
+			t.Errorf("table %s is not STRICT", def.Table)
 		}
 	}
 	for name := range drawn {

@@ -1,4 +1,4 @@
-package journal
+package schema
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// applicationID marks the file as a journal: "tunr" in ASCII. It stands at
+	// ApplicationID marks the file as a journal: "tunr" in ASCII. It stands at
 	// byte 68 of the file, where file(1) looks for it.
-	applicationID = 0x74756e72
-	// schemaVersion is the user_version of new files.
-	schemaVersion = 2
-	// maxVariables keeps the view steps, three columns per variable, within the
+	ApplicationID = 0x74756e72
+	// Version is the user_version of new files.
+	Version = 2
+	// MaxVariables keeps the view steps, three columns per variable, within the
 	// 2000 columns of SQLite.
-	maxVariables = 500
+	MaxVariables = 500
 )
 
 // What each version added to the one before it, in CREATE TABLE statements. A version
@@ -24,124 +24,96 @@ const (
 // version if that is not released yet, else into a version of its own.
 var (
 	//go:embed schema.sql
-	schema1 string
+	version1 string
 	//go:embed schema2.sql
-	schema2 string
+	version2 string
 )
 
-// definition is one CREATE TABLE of schema.sql: SQLite keeps its text in the
+// Definition is one CREATE TABLE of schema.sql: SQLite keeps its text in the
 // file word for word, so a reader can compare.
-type definition struct {
-	table, sql string
+type Definition struct {
+	Table, SQL string
 }
 
-// definitions lists the tables of a file of the given version, parents before
+// Definitions lists the tables of a file of the given version, parents before
 // children.
-func definitions(version int) []definition {
-	var defs []definition
-	for s := range strings.SplitSeq(strings.Join([]string{schema1, schema2}[:version], ""), ";\n") {
+func Definitions(version int) []Definition {
+	var defs []Definition
+	for s := range strings.SplitSeq(strings.Join([]string{version1, version2}[:version], ""), ";\n") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(s, "CREATE TABLE "), " ")
-		defs = append(defs, definition{table: name, sql: s})
+		defs = append(defs, Definition{Table: name, SQL: s})
 	}
 	return defs
 }
 
-// table is what reading and writing need to know of a table.
-type table struct {
-	name string
+// Table is what reading and writing need to know of a table.
+type Table struct {
+	Name string
 	// columns in order, crc last; key those of the primary key.
-	columns, key []string
-	index        map[string]int
+	Columns, Key []string
+	Index        map[string]int
 }
 
-// querier is a connection or a transaction.
-type querier interface {
+// Querier is a connection or a transaction.
+type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// loadTables compares the file's tables with those of its version and describes them.
-// A difference comes back as Damage.
-func loadTables(q querier, version int) (map[string]*table, []Damage, error) {
-	tables := map[string]*table{}
-	var damage []Damage
-	for _, def := range definitions(version) {
-		var got sql.NullString
-		err := q.QueryRowContext(context.Background(),
-			"SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", def.table).Scan(&got)
-		switch {
-		case err == sql.ErrNoRows:
-			damage = append(damage, Damage{Table: def.table, Problem: "the table is missing"})
-			continue
-		case err != nil:
-			return nil, nil, err
-		case got.String != def.sql:
-			damage = append(damage, Damage{Table: def.table, Problem: "the table's definition was altered"})
-			continue
-		}
-		t, err := describe(q, def.table)
-		if err != nil {
-			return nil, nil, err
-		}
-		tables[def.table] = t
-	}
-	return tables, damage, nil
-}
-
-// describe reads a table's columns.
-func describe(q querier, name string) (*table, error) {
+// Describe reads a table's columns.
+func Describe(q Querier, name string) (*Table, error) {
 	rows, err := q.QueryContext(context.Background(), "SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", name)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	t := &table{name: name, index: map[string]int{}}
+	t := &Table{Name: name, Index: map[string]int{}}
 	for rows.Next() {
 		var column string
 		var pk int
 		if err := rows.Scan(&column, &pk); err != nil {
 			return nil, err
 		}
-		t.index[column] = len(t.columns)
-		t.columns = append(t.columns, column)
+		t.Index[column] = len(t.Columns)
+		t.Columns = append(t.Columns, column)
 		if pk > 0 { // primary keys stand first and in order in every table
-			t.key = append(t.key, column)
+			t.Key = append(t.Key, column)
 		}
 	}
 	return t, rows.Err()
 }
 
-// insertSQL inserts one row.
-func (t *table) insertSQL() string {
-	return fmt.Sprintf("INSERT INTO %s VALUES (?%s)", t.name, strings.Repeat(", ?", len(t.columns)-1))
+// InsertSQL inserts one row.
+func (t *Table) InsertSQL() string {
+	return fmt.Sprintf("INSERT INTO %s VALUES (?%s)", t.Name, strings.Repeat(", ?", len(t.Columns)-1))
 }
 
-// selectSQL reads rows in the order of the primary key; where may be empty.
-func (t *table) selectSQL(where string) string {
+// SelectSQL reads rows in the order of the primary key; where may be empty.
+func (t *Table) SelectSQL(where string) string {
 	if where != "" {
 		where = " WHERE " + where
 	}
-	return fmt.Sprintf("SELECT * FROM %s%s ORDER BY %s", t.name, where, strings.Join(t.key, ", "))
+	return fmt.Sprintf("SELECT * FROM %s%s ORDER BY %s", t.Name, where, strings.Join(t.Key, ", "))
 }
 
-// viewSQL is the view steps: the columns of the CSV export, one row per step,
+// View is the view steps: the columns of the CSV export, one row per step,
 // for those who look with a database browser. It holds no data of its own.
-func viewSQL(version int, variables []Column) string {
+func View(version int, variables []string) string {
 	var b strings.Builder
 	b.WriteString(`CREATE VIEW steps AS SELECT d.step AS n,
   (SELECT group_concat(name, '+') FROM (SELECT v.name FROM control_set_variable c
     JOIN variable v ON v.n = c.variable WHERE c.control_set = d.control_set ORDER BY c.n)) AS control_set`)
-	for _, group := range []struct{ prefix, table, column string }{
+	for _, group := range []struct{ prefix, Table, column string }{
 		{"requested_", "decision_value", "requested"},
 		{"applied_", "decision_value", "applied"},
 		{"x_", "outcome_value", "x"},
 	} {
-		for i, v := range variables {
+		for i, name := range variables {
 			fmt.Fprintf(&b, ",\n  (SELECT %s FROM %s WHERE step = d.step AND variable = %d) AS %s",
-				group.column, group.table, i, quoteName(group.prefix+v.Name))
+				group.column, group.Table, i, quoteName(group.prefix+name))
 		}
 	}
 	b.WriteString(`,
