@@ -51,6 +51,7 @@ const (
 	logGone               // the journal is there, its log or the index of that is not
 	nameFree              // nothing stands at the name
 	nameTaken             // something else does
+	mangled               // the file is there, and other bytes are in it
 	noFolder              // nor is the folder there
 )
 
@@ -68,6 +69,12 @@ func (j *Journal) lost() (loss, error) {
 			Hint: "see that its folder can be read", Cause: err}
 	case now.main != j.files.main:
 		return nameTaken, nil
+	}
+	switch bad, err := j.content.overwritten(j.run); {
+	case err != nil:
+		return whole, fault(j.path, "look whether it was overwritten", err)
+	case bad:
+		return mangled, nil
 	case j.wal && (now.wal != j.files.wal || now.shm != j.files.shm):
 		return logGone, nil
 	}
@@ -91,7 +98,7 @@ func (j *Journal) moved(l loss) *disk.Error {
 	switch l {
 	case noFolder:
 		e.Hint = fmt.Sprintf("give the folder its name %q back, and the run goes on by itself; or end the run and start it where the folder is now", filepath.Dir(j.path))
-	case nameTaken:
+	case nameTaken, mangled:
 		e.Hint = "move what stands there away, and the run goes on by itself"
 	}
 	return e
@@ -104,6 +111,8 @@ func (j *Journal) lossWords(l loss) string {
 		return "its log (" + filepath.Base(j.path) + "-wal, -shm) was deleted or replaced while the run writes it"
 	case noFolder:
 		return "its folder was deleted or renamed while the run writes it" + j.nowAt()
+	case mangled:
+		return "it was overwritten in place while the run writes it"
 	case nameTaken:
 		return "it was replaced by " + kindOf(j.path) + " while the run writes it" + j.nowAt()
 	}

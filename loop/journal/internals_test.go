@@ -57,3 +57,6 @@ func (o Options) IdentifiedBy(identify func(name string) (disk.FileID, error)) O
 	o.identify = identify
 	return o
 }
+
+// Fold moves the log into the database, as SQLite does now and then.
+func (j *Journal) Fold() error { return j.checkpoint() }

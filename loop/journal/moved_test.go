@@ -217,3 +217,109 @@ func TestDeletedLockIsTakenAgain(t *testing.T) {
 		t.Errorf("a second writer: %v", err)
 	}
 }
+
+// TestOverwrittenInPlace: a journal that a shell has emptied, or cp has filled with another
+// run's, keeps its name and inode number. It is noticed with the next record. Where SQLite
+// still has what was in it, everything goes on in a copy, and what stands at the name is
+// left to a person; else nothing is taken for recorded any more.
+func TestOverwrittenInPlace(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		folded bool // the log was moved into the file before
+		lost   bool // nothing is left to be copied
+		by     func(t *testing.T, path string)
+	}{
+		{"emptied", false, true, func(t *testing.T, path string) {
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"another run's", true, false, func(t *testing.T, path string) {
+			j, other := lostJournal(t, Options{})
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Write(append(text, make([]byte, 1<<20)...)); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run.db")
+			run := Run{ID: "20261123T000000Z-0123456789abcdef", Name: "oven", Variables: []Column{{Name: "power"}}, ControlSets: []ControlSet{{Variables: []string{"power"}}}}
+			j, err := Create(path, run, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			decide := func(step int) error {
+				return j.Decide(Decision{Step: step, Requested: []float64{1}, Applied: []float64{1}})
+			}
+			conclude := func(step int) {
+				t.Helper()
+				if err := j.Conclude(Outcome{Step: step, X: []float64{1}, Valid: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := decide(1); err != nil {
+				t.Fatal(err)
+			}
+			conclude(1)
+			if c.folded {
+				if err := j.Fold(); err != nil {
+					t.Fatal(err)
+				}
+				if err := j.Look(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.by(t, path)
+			if err := decide(2); !errors.Is(err, ErrMoved) {
+				t.Fatalf("a record of an overwritten journal: %v", err)
+			}
+			if c.lost {
+				if err := j.Look(); !errors.Is(err, ErrMoved) || !strings.Contains(j.Held(), "overwritten in place") || !strings.Contains(j.Held(), "--new") {
+					t.Errorf("%v, held for %q", err, j.Held())
+				}
+				if err := j.Close(); !errors.Is(err, ErrMoved) {
+					t.Errorf("closed as if all were well: %v", err)
+				}
+				return
+			}
+			if err := j.Look(); err != nil || !strings.Contains(j.Held(), "stands at the journal's name") {
+				t.Fatalf("%v, held for %q", err, j.Held())
+			}
+			if err := decide(2); err != nil {
+				t.Fatal(err)
+			}
+			conclude(2)
+			if err := os.Remove(path); err != nil { // a person moves it away
+				t.Fatal(err)
+			}
+			if err := j.Look(); err != nil || j.Held() != "" {
+				t.Fatalf("%v, held for %q", err, j.Held())
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r, err := OpenReader(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if st, err := r.Status(); err != nil || st.Concluded != 2 || r.Verify() != nil || r.Run().ID != run.ID {
+				t.Errorf("%+v of %q, %v", st, r.Run().ID, err)
+			}
+		})
+	}
+}

@@ -126,7 +126,10 @@ func (j *Journal) reopen() error {
 		_ = w.close() // the first error is the one that matters
 		return fault(j.path, "open it again", err)
 	}
-	if j.files, err = j.look(); err != nil {
+	if j.files, err = j.look(); err == nil {
+		err = j.content.watch(j.path, j.files.main)
+	}
+	if err != nil {
 		_ = w.close()
 		return fault(j.path, "open it again", err)
 	}
@@ -222,8 +225,11 @@ func (j *Journal) rescue(l loss) error {
 	}
 	copied, err := j.copyOut()
 	if err != nil {
-		return &disk.Error{Err: ErrMoved, Path: j.path, Detail: lost.Detail + "; it cannot be copied: " + err.Error(),
-			Hint: "see that the folder can be written and has room: it is tried again", Cause: err}
+		hint := "see that the folder can be written and has room: it is tried again"
+		if l == mangled {
+			hint = "what was in the file is lost where SQLite no longer has it; end the run, keep what stands there with its -wal, and begin anew with --new"
+		}
+		return &disk.Error{Err: ErrMoved, Path: j.path, Detail: lost.Detail + "; it cannot be copied: " + err.Error(), Hint: hint, Cause: err}
 	}
 	j.leave()
 	j.goTo(copied)
@@ -255,13 +261,31 @@ func (j *Journal) copyOut() (name string, err error) {
 	if _, err := j.w.conn.ExecContext(context.Background(), "VACUUM INTO ?", draft); err != nil {
 		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
-	if err := errors.Join(disk.SyncFile(draft, j.files.mode), verifyFile(draft)); err != nil {
+	if err := errors.Join(disk.SyncFile(draft, j.files.mode), verifyFile(draft), holdsRun(draft, j.run, j.step)); err != nil {
 		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
 	if err := disk.RenameNew(draft, name); err != nil {
 		return "", errors.Join(err, disk.RemoveIfThere(draft))
 	}
 	return name, disk.SyncFolder(name)
+}
+
+// holdsRun sees that a copy is of this run, to its last step: where the open file was
+// overwritten, SQLite may read another journal.
+func holdsRun(name, id string, steps int) error {
+	r, err := OpenReader(name)
+	if err != nil {
+		return err
+	}
+	status, err := r.Status()
+	run := r.Run().ID
+	if err = errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	if run != id || status.Steps < steps {
+		return fmt.Errorf("the copy holds %d steps of run %q, and %d of run %q were recorded", status.Steps, run, steps, id)
+	}
+	return nil
 }
 
 // goHome gives a rescued copy the journal's name, if that is free.
