@@ -70,7 +70,7 @@ func (j *Journal) lost() (loss, error) {
 	case now.main != j.files.main:
 		return nameTaken, nil
 	}
-	switch bad, err := j.content.overwritten(j.run); {
+	switch bad, err := j.content.Overwritten(j.run); {
 	case err != nil:
 		return whole, fault(j.path, "look whether it was overwritten", err)
 	case bad:

@@ -127,7 +127,7 @@ func (j *Journal) reopen() error {
 		return fault(j.path, "open it again", err)
 	}
 	if j.files, err = j.look(); err == nil {
-		err = j.content.watch(j.path, j.files.main)
+		err = j.content.Watch(j.path, j.files.main)
 	}
 	if err != nil {
 		_ = w.close()
