@@ -162,6 +162,10 @@ type Straggler interface {
 	// Straggles is how long after it was sent a message may still reach the device. Where
 	// it is not known what became of a write, a safe value is written again until then.
 	Straggles() time.Duration
+	// LastLoss is when a connection of the device last ended, by the clock of Env; zero:
+	// none has. What was written before is then as unknown as what has failed: it may be
+	// lost, or on its way still.
+	LastLoss() time.Time
 }
 
 // Teller is a device that has something to tell of its connection, beside errors.

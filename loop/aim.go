@@ -139,7 +139,7 @@ func (l *Loop) send(k *link, b batch) {
 	}
 	l.write(k, b.setpoints, func(asked time.Time, err error) {
 		l.failpoint("after-write")
-		k.straggle(&b, err, l.now())
+		k.straggle(&b, err, asked, l.now())
 		for _, i := range b.vars {
 			l.acknowledge(i, b, err, asked)
 		}

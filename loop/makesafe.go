@@ -3,11 +3,13 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
@@ -35,9 +37,13 @@ const repeatSafe = time.Second
 // makingSafe is what the loop knows of the older messages of one device that may still
 // arrive.
 type makingSafe struct {
-	// unknown is when it was last not known what became of a write of anything else than
-	// rest states; repeated when the rest states were last written again for that.
+	// unknown is when a write left of which it is not known what became; repeated when the
+	// rest states were last written again for that.
 	unknown, repeated time.Time
+	// left is when the last write began of which the driver says that it has left.
+	left time.Time
+	// told says that the wait for what may still arrive has been told of.
+	told bool
 }
 
 // calls is the context of the calls of one device. The loop's goroutine and the watchdog's
@@ -117,18 +123,71 @@ func (l *Loop) canMakeSafe(i int) bool {
 // final says that what the layer gives out now is the safe values of a trip or a stop.
 func (l *Loop) final() bool { return l.safety.Mode >= safety.Tripped }
 
-// straggle notes what became of a write whose messages may arrive late.
-func (k *link) straggle(b *batch, err error, now time.Time) {
-	if err == nil || b.atRest || errors.Is(err, errRevoked) || errors.Is(err, drivers.ErrNotSent) || errors.Is(err, drivers.ErrRefused) {
+// straggle notes what became of a write that began at asked, whose messages may arrive late.
+func (k *link) straggle(b *batch, err error, asked, now time.Time) {
+	if errors.Is(err, errRevoked) || errors.Is(err, drivers.ErrNotSent) || errors.Is(err, drivers.ErrRefused) {
 		return
 	}
-	k.safe = makingSafe{unknown: now}
+	k.noteLoss()
+	switch {
+	case err == nil:
+		k.safe.left = asked
+	case !b.atRest: // else it is written again anyway
+		k.safe = makingSafe{unknown: now}
+	}
+}
+
+// noteLoss makes unknown what was written before a connection ended: no error has told of it.
+func (k *link) noteLoss() {
+	s, ok := k.dev.(drivers.Straggler)
+	if !ok || k.safe.left.IsZero() || !s.LastLoss().After(k.safe.left) {
+		return
+	}
+	if k.safe.left.After(k.safe.unknown) {
+		k.safe.unknown = k.safe.left
+	}
+	k.safe.left = time.Time{}
 }
 
 // straggles says that an older message may still reach a device after its rest states.
 func (k *link) straggles() bool {
 	s, ok := k.dev.(drivers.Straggler)
 	return ok && !k.safe.unknown.IsZero() && k.safe.repeated.Before(k.safe.unknown.Add(s.Straggles()))
+}
+
+// awaitStragglers reports whether the end of the run waits for a device that an older
+// message may still reach, and tells how long that may take.
+func (l *Loop) awaitStragglers(now time.Time) (waits bool) {
+	for d, k := range l.links {
+		if !k.straggles() || !l.hasRest(d) {
+			continue
+		}
+		waits = true
+		if until := k.safe.unknown.Add(k.dev.(drivers.Straggler).Straggles()); !k.safe.told && now.Before(until) {
+			k.safe.told = true
+			left := min(until.Sub(now), l.since.Add(restTimeout+restConfirm).Sub(now))
+			l.event("info", journal.EventShutdown, fmt.Sprintf("device %q: an earlier setpoint may still arrive; its rest states are written again every second, for %v more at most", k.name, left.Round(time.Second)))
+		}
+	}
+	return waits
+}
+
+// restOf is the state that variable i is brought to where the actuators are taken away.
+func (l *Loop) restOf(i int) plan.RestState {
+	if l.safety.Ending {
+		return l.opt.Variables[i].Shutdown
+	}
+	return l.opt.Variables[i].OnFault
+}
+
+// hasRest says that device d has something to be told when it is brought to rest.
+func (l *Loop) hasRest(d int) bool {
+	for i := range l.opt.Variables {
+		if v := &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && l.restOf(i) != plan.RestHold {
+			return true
+		}
+	}
+	return false
 }
 
 // repeatRest has the rest states written again while an older message may still arrive,
@@ -138,12 +197,13 @@ func (l *Loop) repeatRest(now time.Time) {
 		return
 	}
 	for d, k := range l.links {
+		k.noteLoss()
 		if !k.straggles() || now.Sub(k.safe.repeated) < repeatSafe || k.flight != nil {
 			continue
 		}
 		k.safe.repeated = now
 		for i := range l.aims {
-			if a, v := &l.aims[i], &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && v.OnFault != plan.RestHold {
+			if a, v := &l.aims[i], &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && l.restOf(i) != plan.RestHold {
 				a.written, a.released, a.arrived = math.NaN(), false, false
 			}
 		}

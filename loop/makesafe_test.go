@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -46,6 +47,7 @@ type gatedRig struct {
 	write     func(ctx context.Context, s drivers.Setpoints) error
 	read      func(ctx context.Context) error
 	straggles time.Duration
+	loss      time.Time // of the last connection
 	// safe is when the first safe write came to the rig, writes what came, in order.
 	safe   time.Time
 	writes []drivers.Setpoints
@@ -88,6 +90,11 @@ func (g *gatedRig) Read(ctx context.Context, channels []string) (drivers.Reading
 }
 
 func (g *gatedRig) Straggles() time.Duration { return g.straggles }
+func (g *gatedRig) LastLoss() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.loss
+}
 
 // guardRig is a device with the interlock's sensor alone.
 type guardRig struct {
@@ -374,6 +381,46 @@ func TestAbandonedWriteIsFollowed(t *testing.T) {
 				t.Fatal("nothing was delivered late")
 			}
 			tr.wantSafe(t)
+		})
+	}
+}
+
+// TestLostLinkIsFollowed: a write that left without an error is held back where the connection
+// ended soon after it, and arrives after the safe value; the safe value is written again until
+// none can come any more, also where the run ends meanwhile, and that is told.
+func TestLostLinkIsFollowed(t *testing.T) {
+	for _, late := range []time.Duration{1500 * time.Millisecond, 4 * time.Second, 6500 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			var delivered time.Time
+			kept := false
+			tr := tripTrial(t, func(tr *trip) { tr.dev.straggles = 7 * time.Second }, func(tr *trip) {
+				tr.dev.write = func(_ context.Context, s drivers.Setpoints) error {
+					if s.Safe || kept {
+						return nil
+					}
+					kept = true
+					dev := tr.dev
+					time.AfterFunc(10*time.Millisecond, func() {
+						dev.mu.Lock()
+						dev.loss = time.Now()
+						dev.mu.Unlock()
+					})
+					old := drivers.Setpoints{Values: map[string]float64{"a": s.Values["a"]}}
+					time.AfterFunc(late, func() {
+						dev.rig.Write(context.Background(), old)
+						dev.came(old)
+						delivered = time.Now()
+					})
+					return nil
+				}
+			}, time.Second)
+			if delivered.IsZero() || delivered.Before(tr.opened) {
+				t.Fatalf("delivered at %v, the door opened at %v", delivered, tr.opened)
+			}
+			tr.wantSafe(t)
+			if told := fmt.Sprint(tr.events); !strings.Contains(told, "may still arrive") {
+				t.Errorf("not told: %s", told)
+			}
 		})
 	}
 }

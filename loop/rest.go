@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
@@ -156,12 +157,11 @@ func (l *Loop) busy() bool {
 	if len(l.giving) > 0 && l.now().Sub(l.since) < restTimeout+restConfirm {
 		return true
 	}
-	for _, k := range l.links {
-		if (k.flight != nil || k.straggles()) && l.now().Sub(l.since) < restTimeout+restConfirm {
-			return true
-		}
+	straggling := l.awaitStragglers(l.now())
+	if l.now().Sub(l.since) >= restTimeout+restConfirm {
+		return false
 	}
-	return false
+	return straggling || slices.ContainsFunc(l.links, func(k *link) bool { return k.flight != nil })
 }
 
 func (l *Loop) watchRestJob(job *restJob, now time.Time) {

@@ -219,6 +219,46 @@ func (c *connection) publish(ctx context.Context, topic string, payload []byte) 
 	}
 }
 
+// errSilent ends a connection over which the broker does not answer.
+var errSilent = errors.New("the broker does not answer over this connection")
+
+// nowhere is a topic that nobody subscribes to. To give up a subscription that is not there
+// needs no right and changes nothing, and a broker answers it as it does any other (MQTT
+// 3.1.1, 3.10.4), in the order of what it has received.
+const nowhere = "tuner/nowhere"
+
+// proven waits for the broker's answer to a question that leaves after what was published
+// before: then that has arrived. It breaks the connection where none comes in time, but not
+// where a safe value overtakes it.
+func (c *connection) proven(ctx context.Context, most time.Duration) error {
+	limit := time.NewTimer(most)
+	defer limit.Stop()
+	answer := make(chan error, 1)
+	go func() {
+		token := c.client.Unsubscribe(nowhere)
+		select {
+		case <-token.Done():
+			answer <- token.Error()
+		case <-c.gone:
+		}
+	}()
+	select {
+	case err := <-answer:
+		if err == nil {
+			return nil
+		}
+		c.drop(err)
+		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+	case <-c.gone:
+		return fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, c.why())
+	case <-limit.C:
+		c.drop(errSilent)
+		return fmt.Errorf("%w: %w within %v, and it was ended", drivers.ErrUnavailable, errSilent, most)
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, context.Cause(ctx))
+	}
+}
+
 // announce says on the will's topic what we are, and waits until the broker has it.
 func (c *connection) announce(ctx context.Context, text string) error {
 	token := c.client.Publish(c.will.topic, qos1, true, text)
@@ -264,6 +304,16 @@ func (c *connection) drop(cause error) {
 			c.conn.Close()
 		}
 	})
+}
+
+// isGone reports whether the connection is of no use any more.
+func (c *connection) isGone() bool {
+	select {
+	case <-c.gone:
+		return true
+	default:
+		return false
+	}
 }
 
 // why is the cause of a connection that is gone.

@@ -46,6 +46,7 @@ type Device struct {
 	why    map[string]error // what the last message was of channels whose last one was no data
 	acks   map[string]ack
 	status status
+	lost   time.Time // when a connection last ended
 	order  uint64
 	news   chan struct{} // holds one while something came since it was emptied
 }
@@ -104,6 +105,20 @@ func (d *Device) Tell(tell func(text string)) { d.tell = tell }
 // what was still on its way over it; see [drivers.Straggler].
 func (d *Device) Straggles() time.Duration { return d.options.KeepAlive * 3 / 2 }
 
+// LastLoss is when the last connection ended; see [drivers.Straggler].
+func (d *Device) LastLoss() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lost
+}
+
+// noteLoss notes that a connection has ended.
+func (d *Device) noteLoss() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lost = d.env.Clock.Now()
+}
+
 // Open connects, subscribes and begins a session. It tries for connect_timeout,
 // and then waits as long for the device's status where the file has a topic for
 // it. The broker's no to the login, a certificate or a topic wraps
@@ -130,6 +145,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 		topics:  d.topics(),
 		handle:  d.receive,
 		tell:    d.tell,
+		lost:    d.noteLoss,
 	})
 	d.mu.Lock()
 	d.link = l // from here on, Close ends the attempts to connect
@@ -231,7 +247,9 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // connection that breaks between them sends only the first ones; the error says
 // that the outcome is not known. Nothing is sent later. A safe write goes over a connection
 // that is not trusted as well, and to a device that is away by its status; where there is no
-// connection it has one made at once.
+// connection it has one made at once. It counts as sent when the broker has answered a
+// question that left after it; a connection over which no answer comes within [BrokerWait] is
+// broken, so that the next attempt has a new one.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
 	if err := d.check(s); err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
@@ -269,6 +287,11 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		}
 		all = append(all, one)
 	}
+	if s.Safe {
+		if err := conn.proven(ctx, BrokerWait); err != nil {
+			return drivers.Reading{}, d.wrap(fmt.Errorf("the write's outcome is not known: %w", err))
+		}
+	}
 	if err := d.awaitAcks(ctx, conn, all); err != nil {
 		return drivers.Reading{}, d.wrap(err)
 	}
@@ -281,6 +304,11 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	}
 	return r, nil
 }
+
+// BrokerWait is how long a safe write waits for the broker's word that it has come that far.
+// Not longer: the link may have died without a sign, and the safe value with it. Not shorter:
+// a mobile link takes a second.
+const BrokerWait = 2 * time.Second
 
 // urgentWait is how long a safe write waits for a connection. Not longer: the loop has
 // readings to take in between, and writes it again.

@@ -38,6 +38,7 @@ type linkSpec struct {
 	greet  func()             // told of each connection that is there to be used; nil: nobody is
 	will   *will              // nil: none
 	tell   func(text string)  // told of connections that end as if another client took them over; nil: nobody is
+	lost   func()             // told of each connection that has ended by itself; nil: nobody is
 }
 
 // will is what the broker says in our place when the connection breaks, and what
@@ -195,6 +196,9 @@ func (l *link) keep(c *connection) {
 				return
 			}
 		}
+		if l.lost != nil {
+			l.lost()
+		}
 		l.setUp(nil, false)
 		l.env.Log.Warn("connection to the broker lost", slog.Any("error", c.why()))
 		c.end()
@@ -322,7 +326,7 @@ func (l *link) open() (*connection, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Not IsConnected, which is true while there is none.
-	if l.up == nil || !l.up.client.IsConnectionOpen() {
+	if l.up == nil || !l.up.client.IsConnectionOpen() || l.up.isGone() {
 		return nil, errDown
 	}
 	return l.up, nil

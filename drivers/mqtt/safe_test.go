@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +24,7 @@ import (
 //
 //	gate                             setpoint                    safe setpoint
 //	connection that has flapped      waits 30 s                  leaves
+//	link dead without a sign         leaves into the void        is found out in 2 s, and leaves again
 //	no connection                    not sent, next try in 10 s  has one made at once, and leaves with it
 //	status "offline"                 not sent                    leaves
 //	status not said yet, reopened    not sent                    leaves
@@ -67,6 +70,56 @@ func TestSafeHasAConnectionMade(t *testing.T) {
 		began := time.Now()
 		if err := setSafe(d); err != nil || time.Since(began) > 0 {
 			t.Errorf("the broker is back: %v after %v", err, time.Since(began))
+		}
+		closed(t, d)
+	})
+}
+
+// deafConn is a transport that swallows what is written to it, without a sign, once it is told to.
+type deafConn struct {
+	net.Conn
+	deaf atomic.Bool
+}
+
+func (c *deafConn) Write(p []byte) (int, error) {
+	if c.deaf.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+// A link that has died without a sign takes the safe value with it: that is noticed, the
+// connection ends, and the next attempt has a new one. A setpoint does not ask.
+func TestSafeOverASilentLink(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		var last *deafConn
+		o.KeepAlive = time.Minute
+		o.Dial = func(ctx context.Context, u *url.URL) (net.Conn, error) {
+			conn, err := v.Dial(ctx, u)
+			if err != nil {
+				return nil, err
+			}
+			last = &deafConn{Conn: conn}
+			return last, nil
+		}
+		arrived := listen(t, v, "lab/ca/set")
+		d, _ := opened(t, o)
+		last.deaf.Store(true)
+		if err := setCA(d, 1); err != nil || !d.LastLoss().IsZero() {
+			t.Errorf("a setpoint into the void: %v, loss %v", err, d.LastLoss())
+		}
+		began := time.Now()
+		if err := setSafe(d); !errors.Is(err, drivers.ErrUnavailable) || errors.Is(err, drivers.ErrNotSent) || time.Since(began) != BrokerWait {
+			t.Errorf("a safe setpoint into the void: %v after %v", err, time.Since(began))
+		}
+		if err := setSafe(d); err != nil || time.Since(began) > BrokerWait+time.Second {
+			t.Errorf("again: %v after %v", err, time.Since(began))
+		}
+		if got := arrived.take(); len(got) != 1 || !strings.Contains(got[0], `"value":0,`) {
+			t.Errorf("arrived %q", got)
+		}
+		if loss := d.LastLoss(); loss.Before(began) {
+			t.Errorf("the loss is noted at %v, it was after %v", loss, began)
 		}
 		closed(t, d)
 	})
