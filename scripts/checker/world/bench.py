@@ -102,6 +102,8 @@ class Bench:
         """The knob is there, unless it was told something else or let go meanwhile: it follows each setpoint after its lag."""
         if number <= self.void.get(ch, 0) or ch in self.released:
             return
+        if value == self.knobs[ch]:  # an earlier write of the same value has brought it there: nothing changes
+            return
         self.knobs[ch] = value
         self.trace.add("arrived", ch=ch, value=value)
 
