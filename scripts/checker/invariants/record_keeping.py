@@ -303,6 +303,9 @@ def costs(rec):
             v.hold(want + moved[0] - 1e-6 <= row["cost"] <= want + moved[1] + 1e-6,
                    f"step {row['step']} costs {row['cost']}, the file says {want:.6f} and {moved[0]:.6f} to {moved[1]:.6f} for moving")
     for e in rec.of("state"):
+        session = rec.session_at(e["t"])
+        if session and session.code == -9 and session.end - e["t"] < 5:
+            continue  # the state is what the process knows: a step that has ended counts there before its record is durable
         if e.get("spent") is not None and not rec.gone:
             v.hold(any(abs(e["spent"] - s) < 1e-6 for s in [0.0] + [r["spent"] for r in rec.final["outcome"] if r["spent"] is not None]),
                    f"the state says {e['spent']} spent, which the journal never had", e["t"])
