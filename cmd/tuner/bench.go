@@ -10,6 +10,8 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/benchmarks"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 func newBenchCommand(e *env) *cobra.Command {
@@ -55,7 +57,7 @@ func newBenchListCommand(e *env) *cobra.Command {
 
 // listAsText prints one line per experiment, and the policies once for neighbours that
 // have the same.
-func listAsText(w io.Writer, experiments []*benchmarks.Experiment) error {
+func listAsText(w io.Writer, experiments []*experiment.Experiment) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "EXPERIMENT\tBUDGET\tSEEDS\tFIGURE\tWHAT")
 	paper := ""
@@ -75,7 +77,7 @@ func listAsText(w io.Writer, experiments []*benchmarks.Experiment) error {
 }
 
 // budgetWords says how long an experiment is.
-func budgetWords(x *benchmarks.Experiment) string {
+func budgetWords(x *experiment.Experiment) string {
 	var parts []string
 	if x.Budget > 0 {
 		parts = append(parts, "cost "+number(x.Budget))
@@ -104,7 +106,7 @@ type policyLine struct {
 	About string `json:"about"`
 }
 
-func listAsJSON(w io.Writer, experiments []*benchmarks.Experiment) error {
+func listAsJSON(w io.Writer, experiments []*experiment.Experiment) error {
 	var list struct {
 		Type        string           `json:"type"`
 		Experiments []experimentLine `json:"experiments"`
@@ -127,7 +129,7 @@ func listAsJSON(w io.Writer, experiments []*benchmarks.Experiment) error {
 }
 
 // findExperiment is the experiment of this name; the error names the nearest.
-func findExperiment(name string) (*benchmarks.Experiment, error) {
+func findExperiment(name string) (*experiment.Experiment, error) {
 	x, err := benchmarks.Find(name)
 	if err != nil {
 		return nil, usageError{withHint(err, nearestOf(name, benchmarks.Names(), "tuner bench list names them all"))}

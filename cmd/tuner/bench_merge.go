@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop/benchmarks"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 func newBenchMergeCommand(e *env) *cobra.Command {
@@ -35,12 +37,12 @@ the same policies, and no seed may be there twice.`,
 				return err
 			}
 			if output == "-" {
-				return benchmarks.Write(e.stdout, merged)
+				return experiment.Write(e.stdout, merged)
 			}
 			if err := usable(output); err != nil {
 				return err
 			}
-			if err := writeFile(output, func(w io.Writer) error { return benchmarks.Write(w, merged) }); err != nil {
+			if err := writeFile(output, func(w io.Writer) error { return experiment.Write(w, merged) }); err != nil {
 				return err
 			}
 			x, err := benchmarks.Find(merged[0].Experiment)
@@ -57,8 +59,8 @@ the same policies, and no seed may be there twice.`,
 
 // mergeFiles reads and merges result files. Whatever is wrong is a usage error that
 // names the file.
-func mergeFiles(paths []string) ([]benchmarks.Result, error) {
-	var files []benchmarks.Named
+func mergeFiles(paths []string) ([]experiment.Result, error) {
+	var files []experiment.Named
 	var errs []error
 	for _, path := range paths {
 		results, err := readResults(path)
@@ -66,25 +68,25 @@ func mergeFiles(paths []string) ([]benchmarks.Result, error) {
 			errs = append(errs, usageError{err})
 			continue
 		}
-		files = append(files, benchmarks.Named{Name: path, Results: results})
+		files = append(files, experiment.Named{Name: path, Results: results})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	merged, err := benchmarks.Merge(files)
+	merged, err := experiment.Merge(files)
 	if err != nil {
 		return nil, usageError{withHint(err, "merge the shards of one run of one experiment")}
 	}
 	return merged, nil
 }
 
-func readResults(path string) (results []benchmarks.Result, err error) {
+func readResults(path string) (results []experiment.Result, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if results, err = benchmarks.Read(f); err != nil {
+	if results, err = experiment.Read(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return results, nil

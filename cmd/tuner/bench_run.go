@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop/benchmarks"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // benchFlags are the flags of tuner bench run.
@@ -73,9 +75,9 @@ yet. A run that is interrupted leaves the seeds that were done there.`,
 // benchRun is one run of an experiment.
 type benchRun struct {
 	env        *env
-	experiment *benchmarks.Experiment
+	experiment *experiment.Experiment
 	flags      *benchFlags
-	run        benchmarks.Run
+	run        experiment.Run
 	tell       *narrator
 }
 
@@ -95,7 +97,7 @@ func (b *benchRun) prepare(seedsGiven bool) error {
 	case f.firstSeed > 1<<63:
 		return usageError{fmt.Errorf("--first-seed %d is above %d", f.firstSeed, uint64(1)<<63)}
 	}
-	b.run = benchmarks.Run{Experiment: x, Workers: f.workers, Steps: f.steps, Version: buildVersion(),
+	b.run = experiment.Run{Experiment: x, Workers: f.workers, Steps: f.steps, Version: buildVersion(),
 		CPU: processorTime, Competitors: x.Competitors}
 	if len(f.policies) > 0 {
 		b.run.Competitors = nil
@@ -127,18 +129,18 @@ func (b *benchRun) prepare(seedsGiven bool) error {
 }
 
 // parseShard reads i/n.
-func parseShard(text string) (benchmarks.Shard, error) {
+func parseShard(text string) (experiment.Shard, error) {
 	const hint = "--shard 0/4 is the first of four, --shard 3/4 the last"
 	index, number, ok := strings.Cut(text, "/")
 	i, err := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(number)
 	switch {
 	case !ok || err != nil || err2 != nil:
-		return benchmarks.Shard{}, withHint(fmt.Errorf("--shard %q is not of the form i/n", text), hint)
+		return experiment.Shard{}, withHint(fmt.Errorf("--shard %q is not of the form i/n", text), hint)
 	case n < 1 || i < 0 || i >= n:
-		return benchmarks.Shard{}, withHint(fmt.Errorf("--shard %s: the index must be at least 0 and below the number of shards", text), hint)
+		return experiment.Shard{}, withHint(fmt.Errorf("--shard %s: the index must be at least 0 and below the number of shards", text), hint)
 	}
-	return benchmarks.Shard{Index: i, Count: n}, nil
+	return experiment.Shard{Index: i, Count: n}, nil
 }
 
 // usable says why results could not be written to path, before hours of work.
@@ -175,7 +177,7 @@ func (b *benchRun) play(ctx context.Context) error {
 		return err
 	}
 	if b.flags.json || b.flags.out == "-" {
-		err = benchmarks.Write(b.env.stdout, results)
+		err = experiment.Write(b.env.stdout, results)
 	} else {
 		err = printSummary(b.env.stdout, b.experiment, results)
 	}
@@ -185,15 +187,15 @@ func (b *benchRun) play(ctx context.Context) error {
 func (b *benchRun) toFile() bool { return b.flags.out != "" && b.flags.out != "-" }
 
 // write puts results into the file, where there is one, in one piece.
-func (b *benchRun) write(results []benchmarks.Result) error {
+func (b *benchRun) write(results []experiment.Result) error {
 	if !b.toFile() || len(results) == 0 {
 		return nil
 	}
-	return writeFile(b.flags.out, func(w io.Writer) error { return benchmarks.Write(w, results) })
+	return writeFile(b.flags.out, func(w io.Writer) error { return experiment.Write(w, results) })
 }
 
 // narrateEnd says what an interrupted run left.
-func (b *benchRun) narrateEnd(results []benchmarks.Result) {
+func (b *benchRun) narrateEnd(results []experiment.Result) {
 	done := 0
 	for _, r := range results {
 		done += len(r.Seeds)
@@ -207,8 +209,8 @@ func (b *benchRun) narrateEnd(results []benchmarks.Result) {
 }
 
 // progress draws the progress line.
-func (b *benchRun) progress(start time.Time) func(benchmarks.Progress) {
-	return func(p benchmarks.Progress) {
+func (b *benchRun) progress(start time.Time) func(experiment.Progress) {
+	return func(p experiment.Progress) {
 		if p.Policy == "" {
 			b.tell.show(b.experiment.Name + ": drawing the problems of " + count(len(b.run.Seeds), "seed"))
 			return
@@ -224,7 +226,7 @@ func (b *benchRun) progress(start time.Time) func(benchmarks.Progress) {
 }
 
 // failures is an error where repetitions failed.
-func failures(results []benchmarks.Result) error {
+func failures(results []experiment.Result) error {
 	var errs []error
 	for i := range results {
 		n := results[i].Failed()
@@ -252,7 +254,7 @@ func processorTime() time.Duration {
 }
 
 // policiesWords counts policies.
-func policiesWords(c []benchmarks.Competitor) string {
+func policiesWords(c []experiment.Competitor) string {
 	if len(c) == 1 {
 		return "policy " + c[0].Name
 	}

@@ -6,17 +6,17 @@ import (
 	"math"
 	"text/tabwriter"
 
-	"github.com/labtuner/tuner/loop/benchmarks"
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // printSummary prints one table for each metric, with a line for each policy.
-func printSummary(w io.Writer, x *benchmarks.Experiment, results []benchmarks.Result) error {
+func printSummary(w io.Writer, x *experiment.Experiment, results []experiment.Result) error {
 	if _, err := fmt.Fprintf(w, "%s: %s (%s)\n", x.Name, x.About, x.Paper); err != nil {
 		return err
 	}
-	summaries := make([][]benchmarks.Summary, len(results))
+	summaries := make([][]experiment.Summary, len(results))
 	for i := range results {
-		summaries[i] = benchmarks.Summarise(x, &results[i])
+		summaries[i] = experiment.Summarise(x, &results[i])
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for m, metric := range x.Metrics {
@@ -49,7 +49,7 @@ func cell(v float64) string {
 }
 
 // seedsCell says how many seeds a number is of.
-func seedsCell(s benchmarks.Summary, failed int) string {
+func seedsCell(s experiment.Summary, failed int) string {
 	all := s.Count + s.Missing + failed
 	if s.Count == all {
 		return fmt.Sprint(all)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/labtuner/tuner/loop/benchmarks"
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // scriptUntimed is "untimed FILE": it removes the processor times from results.
@@ -27,7 +27,7 @@ func scriptUntimed(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func TestParseShard(t *testing.T) {
-	for text, want := range map[string]benchmarks.Shard{"0/1": {Index: 0, Count: 1}, "3/4": {Index: 3, Count: 4}, "10/250": {Index: 10, Count: 250}} {
+	for text, want := range map[string]experiment.Shard{"0/1": {Index: 0, Count: 1}, "3/4": {Index: 3, Count: 4}, "10/250": {Index: 10, Count: 250}} {
 		if got, err := parseShard(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
@@ -41,12 +41,12 @@ func TestParseShard(t *testing.T) {
 
 // TestFailuresAreTold: a repetition that failed is an error of the run, with its seed.
 func TestFailuresAreTold(t *testing.T) {
-	fine := benchmarks.Result{Policy: "a", Seeds: []benchmarks.Seed{{Seed: 1}, {Seed: 2}}}
-	if err := failures([]benchmarks.Result{fine}); err != nil {
+	fine := experiment.Result{Policy: "a", Seeds: []experiment.Seed{{Seed: 1}, {Seed: 2}}}
+	if err := failures([]experiment.Result{fine}); err != nil {
 		t.Error(err)
 	}
-	bad := benchmarks.Result{Policy: "b", Seeds: []benchmarks.Seed{{Seed: 4}, {Seed: 5, Error: "singular"}, {Seed: 6, Error: "x"}}}
-	err := failures([]benchmarks.Result{fine, bad})
+	bad := experiment.Result{Policy: "b", Seeds: []experiment.Seed{{Seed: 4}, {Seed: 5, Error: "singular"}, {Seed: 6, Error: "x"}}}
+	err := failures([]experiment.Result{fine, bad})
 	if err == nil || err.Error() != `policy "b" failed on 2 of 3 seeds, first on seed 5: singular` {
 		t.Errorf("%v", err)
 	}

@@ -38,13 +38,16 @@ var arrows = map[string][]string{
 	"loop/remote":     {"loop/control", "loop/plan", "loop/journal", "loop/journal/controlstate"},
 	"loop/web":        {"loop/control", "loop/plan", "loop/journal"},
 	"loop/local":      {"loop/web"},
-	"loop/benchmarks": {"loop/policy", "gpcore", "drivers/sim"},
+	"loop/benchmarks": {"loop/benchmarks/experiment", "loop/benchmarks/landscape", "loop/policy", "gpcore", "drivers/sim"},
 
 	// The record of a run, and what lies beside it on the disk.
 	"loop/journal/controlstate": {"loop/journal/disk", "safety"},
 	"loop/journal/disk":         {},
 	"loop/journal/export":       {"loop/journal"},
 	"loop/journal/schema":       {},
+
+	"loop/benchmarks/experiment": {"loop/policy"},
+	"loop/benchmarks/landscape":  {},
 
 	"cmd/tuner": {"*"},
 

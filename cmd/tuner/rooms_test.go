@@ -40,7 +40,6 @@ var tooLarge = map[string]struct {
 	"loop: lines":               {6500, "instrument and guard are to be packages of their own"},
 	"loop.Loop: methods":        {290, "instrument and guard are to own theirs"},
 	"loop.Loop: fields":         {75, "instrument and guard are to own theirs"},
-	"loop/benchmarks: files":    {40, "it is to be divided by paper"},
 	"drivers/serial: lines":     {5000, "line protocols, Modbus and ports are to be three packages"},
 	"drivers/sim: lines":        {4300, "the search for the true optimum is to be a package of its own"},
 	"configs.checker: methods":  {70, "the options are to carry their keys as tags"},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // The experiments at a small size. What is asserted here is weak, because few seeds
@@ -17,15 +19,15 @@ import (
 var everyPolicy = flag.Bool("benchmarks.all", false, "TestEveryExperimentRuns plays every policy of the control-set experiments, not the first one")
 
 // results of a campaign by policy.
-type results map[string]*Result
+type results map[string]*experiment.Result
 
 // mean is a metric's mean over a policy's seeds.
-func (r results) mean(policy string, m Metric) float64 {
+func (r results) mean(policy string, m experiment.Metric) float64 {
 	var values []float64
 	for i := range r[policy].Seeds {
 		values = append(values, m.Of(&r[policy].Seeds[i]))
 	}
-	return summarise(m.Name, values).Mean
+	return experiment.SummaryOf(m.Name, values).Mean
 }
 
 // campaign runs policies on a few seeds, and fails where a repetition does.
@@ -77,7 +79,7 @@ func TestEveryExperimentRuns(t *testing.T) {
 }
 
 // judge checks what holds for every result.
-func judge(t *testing.T, x *Experiment, r *Result, steps int) {
+func judge(t *testing.T, x *experiment.Experiment, r *experiment.Result, steps int) {
 	t.Helper()
 	for _, s := range r.Seeds {
 		if s.Recommended == nil || len(s.Recommended.Setting) == 0 || math.IsNaN(s.Recommended.Regret) {
@@ -94,7 +96,7 @@ func judge(t *testing.T, x *Experiment, r *Result, steps int) {
 				break
 			}
 		}
-		if x.Budget > 0 && last(s.Cost) <= 0 || x.Budget > 0 && last(s.Cost) > x.Budget {
+		if x.Budget > 0 && experiment.Last(s.Cost) <= 0 || x.Budget > 0 && experiment.Last(s.Cost) > x.Budget {
 			t.Errorf("%s: cost %v", r.Policy, s.Cost)
 		}
 	}
@@ -105,10 +107,10 @@ func judge(t *testing.T, x *Experiment, r *Result, steps int) {
 func TestSubsetsSmall(t *testing.T) {
 	r := campaign(t, "cvs/hartmann-moderate-0.02", 4, 0, "ucb-cvs-etc-ada", "random")
 	// The reference code's five seeds are at 0.0003 to 0.0054.
-	if m := r.mean("ucb-cvs-etc-ada", FinalSimpleRegret); m > 0.015 {
+	if m := r.mean("ucb-cvs-etc-ada", experiment.FinalSimpleRegret); m > 0.015 {
 		t.Errorf("etc-ada: simple regret %v", m)
 	}
-	if m := r.mean("random", FinalSimpleRegret); m < 0.1 {
+	if m := r.mean("random", experiment.FinalSimpleRegret); m < 0.1 {
 		t.Errorf("random: simple regret %v, so the problem is too easy", m)
 	}
 }
@@ -116,18 +118,18 @@ func TestSubsetsSmall(t *testing.T) {
 // TestRiskSmall: RAHBO ends in the quiet optima.
 func TestRiskSmall(t *testing.T) {
 	r := campaign(t, "rahbo/sine-1", 5, 0, "rahbo", "gp-ucb-heteroscedastic")
-	if share := r.mean("rahbo", Share("quiet")); share != 1 {
+	if share := r.mean("rahbo", experiment.Share("quiet")); share != 1 {
 		t.Errorf("sine: %v at the quiet optimum", share)
 	}
-	averse, blind := r.mean("rahbo", FinalCumulativeRegret), r.mean("gp-ucb-heteroscedastic", FinalCumulativeRegret)
+	averse, blind := r.mean("rahbo", experiment.FinalCumulativeRegret), r.mean("gp-ucb-heteroscedastic", experiment.FinalCumulativeRegret)
 	if averse > 5 || averse > blind {
 		t.Errorf("sine: cumulative regret %v, without the risk term %v", averse, blind)
 	}
 	r = campaign(t, "rahbo/branin-1", 4, 0, "rahbo", "gp-ucb-heteroscedastic")
-	if share := r.mean("rahbo", Share("C")); share < 0.75 {
+	if share := r.mean("rahbo", experiment.Share("C")); share < 0.75 {
 		t.Errorf("Branin: %v at C", share)
 	}
-	averse, blind = r.mean("rahbo", FinalCumulativeRegret), r.mean("gp-ucb-heteroscedastic", FinalCumulativeRegret)
+	averse, blind = r.mean("rahbo", experiment.FinalCumulativeRegret), r.mean("gp-ucb-heteroscedastic", experiment.FinalCumulativeRegret)
 	if averse > blind {
 		t.Errorf("Branin: cumulative regret %v, without the risk term %v", averse, blind)
 	}
@@ -137,7 +139,7 @@ func TestRiskSmall(t *testing.T) {
 // than a third of what random settings leave.
 func TestRandomisedSmall(t *testing.T) {
 	r := campaign(t, "irgp/synthetic", 6, 100, "irgp-ucb", "random")
-	if ours, random := r.mean("irgp-ucb", FinalSimpleRegret), r.mean("random", FinalSimpleRegret); ours > random/3 {
+	if ours, random := r.mean("irgp-ucb", experiment.FinalSimpleRegret), r.mean("random", experiment.FinalSimpleRegret); ours > random/3 {
 		t.Errorf("simple regret %v, random %v", ours, random)
 	}
 }

@@ -4,9 +4,13 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
-func costExperiments() []*Experiment { return []*Experiment{costBranin()} }
+func costExperiments() []*experiment.Experiment { return []*experiment.Experiment{costBranin()} }
 
 // Constants of the modified Branin function.
 const (
@@ -24,48 +28,50 @@ const (
 // 0.01, 8 initial Sobol settings that are charged and counted, the budget 2000 (twenty
 // steps at the greatest l), 20 seeds, beta_t^2 = 0.2 d log 2t and rho = 2 are our choice. Simple regret is the least over
 // all steps, as a function of what was spent.
-func costBranin() *Experiment {
-	return &Experiment{
+func costBranin() *experiment.Experiment {
+	return &experiment.Experiment{
 		Name: "costids/branin", Paper: "Paria et al., cost-aware information-directed sampling", Figure: "1",
 		About:  "Branin's function less l, where a step costs exp(l)",
 		Budget: costBudget, Steps: 400, Initial: 8, Design: "sobol", CountInitial: true, Seeds: 20,
-		Draw: func(uint64) (*Problem, error) {
-			p := &Problem{
-				Variables:   variables([]string{"x1", "x2", "l"}, append(braninBounds(), [2]float64{0, costMaxL})),
-				ControlSets: full(3), Shots: 1,
-				NoiseVariance: constantly(costNoiseSD * costNoiseSD),
-				Truth:         func(_ int, x []float64) float64 { return x[2] - branin(x[0], x[1]) },
-				Best:          always(costMaxL - leastBranin),
+		Draw: func(uint64) (*experiment.Problem, error) {
+			p := &experiment.Problem{
+				Variables:   experiment.Variables([]string{"x1", "x2", "l"}, append(landscape.BraninBounds(), [2]float64{0, costMaxL})),
+				ControlSets: experiment.HoldAll(3), Shots: 1,
+				NoiseVariance: experiment.Constantly(costNoiseSD * costNoiseSD),
+				Truth:         func(_ int, x []float64) float64 { return x[2] - landscape.Branin(x[0], x[1]) },
+				Best:          experiment.Always(costMaxL - landscape.LeastBranin),
 				Charge:        func(_ int, x []float64) float64 { return math.Exp(x[2]) },
 			}
 			return p, nil
 		},
-		Common: func(*Problem) policy.Spec {
+		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Confidence: "heuristic", Beta: 2, Rho: costRho,
 				SettingCost: func(_ int, x []float64) float64 { return math.Exp(x[2]) },
 				Model:       policy.Model{Kernel: "se", Hyperparameters: "fit"}}
 		},
 		Competitors: costCompetitors(),
-		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAtCost(costBudget / 4), SimpleRegretAtCost(costBudget / 2), RecommendedRegret, StepsTaken},
+		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAtCost(costBudget / 4), experiment.SimpleRegretAtCost(costBudget / 2), experiment.RecommendedRegret, experiment.StepsTaken},
 	}
 }
 
 // costCompetitors are the policies of the paper's figure, and CostIDS with other rho.
-func costCompetitors() []Competitor {
+func costCompetitors() []experiment.Competitor {
 	// The maximum is sought at the greatest l, about which cheaper steps tell something.
-	atGreatestL := func(s *policy.Spec, _ *Problem) { s.Fidelity = []float64{math.NaN(), math.NaN(), costMaxL} }
-	perCost := func(s *policy.Spec, _ *Problem) { s.PerCost = true }
-	rho := func(v float64) func(*policy.Spec, *Problem) { return func(s *policy.Spec, _ *Problem) { s.Rho = v } }
-	return []Competitor{
-		{"costids", "cost-aware information-directed sampling, rho 2", "costids", nil},
-		{"costids-rho-1.5", "the same, rho 1.5", "costids", rho(1.5)},
-		{"costids-rho-5", "the same, rho 5", "costids", rho(5)},
-		{"ei-per-cost", "expected improvement per unit of cost", "ei-per-cost", nil},
-		{"ei", "expected improvement, blind to costs", "ei", nil},
-		{"mes", "max-value entropy search, blind to costs", "mes", nil},
-		{"mes-per-cost", "max-value entropy search per unit of cost", "mes", perCost},
-		{"multi-fidelity-mes", "multi-fidelity max-value entropy search, with l as the fidelity", "multi-fidelity-mes", atGreatestL},
-		{"gp-ucb", "upper bounds, blind to costs", "gp-ucb", nil},
-		{"random", "uniform settings", "random", nil},
+	atGreatestL := func(s *policy.Spec, _ *experiment.Problem) { s.Fidelity = []float64{math.NaN(), math.NaN(), costMaxL} }
+	perCost := func(s *policy.Spec, _ *experiment.Problem) { s.PerCost = true }
+	rho := func(v float64) func(*policy.Spec, *experiment.Problem) {
+		return func(s *policy.Spec, _ *experiment.Problem) { s.Rho = v }
+	}
+	return []experiment.Competitor{
+		{Name: "costids", About: "cost-aware information-directed sampling, rho 2", Kind: "costids", Set: nil},
+		{Name: "costids-rho-1.5", About: "the same, rho 1.5", Kind: "costids", Set: rho(1.5)},
+		{Name: "costids-rho-5", About: "the same, rho 5", Kind: "costids", Set: rho(5)},
+		{Name: "ei-per-cost", About: "expected improvement per unit of cost", Kind: "ei-per-cost", Set: nil},
+		{Name: "ei", About: "expected improvement, blind to costs", Kind: "ei", Set: nil},
+		{Name: "mes", About: "max-value entropy search, blind to costs", Kind: "mes", Set: nil},
+		{Name: "mes-per-cost", About: "max-value entropy search per unit of cost", Kind: "mes", Set: perCost},
+		{Name: "multi-fidelity-mes", About: "multi-fidelity max-value entropy search, with l as the fidelity", Kind: "multi-fidelity-mes", Set: atGreatestL},
+		{Name: "gp-ucb", About: "upper bounds, blind to costs", Kind: "gp-ucb", Set: nil},
+		{Name: "random", About: "uniform settings", Kind: "random", Set: nil},
 	}
 }

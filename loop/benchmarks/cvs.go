@@ -7,6 +7,10 @@ import (
 	"strconv"
 
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // The experiments of Tay, Foo, Daxberger et al., "Bayesian Optimization with
@@ -36,11 +40,11 @@ const (
 
 // cvsTruth is an objective on the unit cube with expectations over sampled axes.
 type cvsTruth interface {
-	at(u []float64) float64
-	// expectation is the mean over the draws of the axes that are not controlled, as a
+	At(u []float64) float64
+	// Expectation is the mean over the draws of the axes that are not controlled, as a
 	// function of the others.
-	expectation(controlled []bool, draws [][]float64) func(u []float64) float64
-	marks() [][]float64
+	Expectation(controlled []bool, draws [][]float64) func(u []float64) float64
+	Marks() [][]float64
 }
 
 // cvsFamily is one of the four objectives.
@@ -74,30 +78,30 @@ var cvsCosts = []struct {
 // before truncation that gives them (their code finds it by bisection).
 var cvsVariances = []struct{ variance, sd float64 }{{0.02, 0.141821}, {0.04, 0.213548}, {0.08, 0.906028}}
 
-func cvsExperiments() []*Experiment {
-	var out []*Experiment
+func cvsExperiments() []*experiment.Experiment {
+	var out []*experiment.Experiment
 	for _, f := range []cvsFamily{gpSampleFamily(), hartmannFamily(), plantFamily(), airfoilFamily()} {
 		for _, c := range cvsCosts {
 			for _, v := range cvsVariances {
-				out = append(out, f.experiment(c.name, c.costs, truncated{v.sd}, v.variance))
+				out = append(out, f.experiment(c.name, c.costs, landscape.Truncated{SD: v.sd}, v.variance))
 			}
 		}
 	}
 	return out
 }
 
-func (f cvsFamily) experiment(costName string, costs [3]float64, around truncated, variance float64) *Experiment {
+func (f cvsFamily) experiment(costName string, costs [3]float64, around landscape.Truncated, variance float64) *experiment.Experiment {
 	sets := f.controlSets(costs)
 	text := strconv.FormatFloat(variance, 'f', -1, 64)
-	return &Experiment{
+	return &experiment.Experiment{
 		Name:  fmt.Sprintf("cvs/%s-%s-%s", f.name, costName, text),
 		Paper: cvsPaper, Figure: "2 and 3",
 		About:  fmt.Sprintf("%s, %s costs, random variables of variance %s", f.about, costName, text),
 		Budget: f.budget, Seeds: 10, Design: "random",
-		Draw:        func(seed uint64) (*Problem, error) { return f.problem(seed, sets, around) },
+		Draw:        func(seed uint64) (*experiment.Problem, error) { return f.problem(seed, sets, around) },
 		Common:      f.common,
 		Competitors: cvsCompetitors(),
-		Metrics:     []Metric{FinalSimpleRegret, RecommendedRegret, FinalCumulativeRegret, StepsTaken},
+		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.RecommendedRegret, experiment.FinalCumulativeRegret, experiment.StepsTaken},
 	}
 }
 
@@ -114,36 +118,36 @@ func (f cvsFamily) controlSets(costs [3]float64) []policy.ControlSet {
 
 // problem draws a seed's objective, sample and initial settings, and finds the best
 // worth.
-func (f cvsFamily) problem(seed uint64, sets []policy.ControlSet, around truncated) (*Problem, error) {
+func (f cvsFamily) problem(seed uint64, sets []policy.ControlSet, around landscape.Truncated) (*experiment.Problem, error) {
 	truth, err := f.truth(seed)
 	if err != nil {
 		return nil, err
 	}
 	d := len(f.variables)
 	draws := make([][]float64, cvsDraws)
-	rng := stream(seed, forExpectation, 0)
+	rng := experiment.Stream(seed, experiment.ForExpectation, 0)
 	for k := range draws {
 		draws[k] = make([]float64, d)
-		around.draw(rng, draws[k])
+		around.Draw(rng, draws[k])
 	}
 	worths := make([]func([]float64) float64, len(sets))
 	best := math.Inf(-1)
 	for i, set := range sets {
-		worths[i] = truth.expectation(set.Controlled, draws)
+		worths[i] = truth.Expectation(set.Controlled, draws)
 		best = max(best, f.greatest(truth, set.Controlled, draws, worths[i]))
 	}
-	p := &Problem{
+	p := &experiment.Problem{
 		Variables: f.released(around), ControlSets: sets, Shots: 1,
-		NoiseVariance: constantly(cvsNoiseSD * cvsNoiseSD),
-		Truth:         func(_ int, x []float64) float64 { return truth.at(f.unit(x)) },
+		NoiseVariance: experiment.Constantly(cvsNoiseSD * cvsNoiseSD),
+		Truth:         func(_ int, x []float64) float64 { return truth.At(f.unit(x)) },
 		Worth:         func(_, set int, x []float64) float64 { return worths[set](f.unit(x)) },
-		Best:          always(best),
+		Best:          experiment.Always(best),
 	}
 	p.Draw = func(rng *rand.Rand, x []float64) {
-		around.draw(rng, x)
+		around.Draw(rng, x)
 		f.user(x)
 	}
-	rng = stream(seed, forGiven, 0)
+	rng = experiment.Stream(seed, experiment.ForGiven, 0)
 	for range cvsGiven {
 		x := make([]float64, d)
 		for i := range x {
@@ -175,30 +179,30 @@ func (f cvsFamily) greatest(truth cvsTruth, controlled []bool, draws [][]float64
 			return g(u)
 		}
 	}
-	h := hill{dims: len(axes), value: over(exact), screen: f.screen, polish: f.polish}
+	h := landscape.Hill{Dims: len(axes), Value: over(exact), Screen: f.screen, Polish: f.polish}
 	if f.coarse > 0 && len(axes) < len(controlled) {
-		h.value = over(truth.expectation(controlled, draws[:f.coarse]))
+		h.Value = over(truth.Expectation(controlled, draws[:f.coarse]))
 	}
-	for _, m := range truth.marks() {
+	for _, m := range truth.Marks() {
 		at := make([]float64, len(axes))
 		for k, i := range axes {
 			at[k] = m[i]
 		}
-		h.marks = append(h.marks, at)
+		h.Marks = append(h.Marks, at)
 	}
-	at, value := h.top()
+	at, value := h.Top()
 	if f.coarse > 0 && len(axes) < len(controlled) {
-		h.value = over(exact)
-		value = h.climb(at, h.value(at))
+		h.Value = over(exact)
+		value = h.Climb(at, h.Value(at))
 	}
 	return value
 }
 
 // released are the variables with what they do when they are left alone.
-func (f cvsFamily) released(around truncated) []policy.Variable {
+func (f cvsFamily) released(around landscape.Truncated) []policy.Variable {
 	out := make([]policy.Variable, len(f.variables))
 	for i, v := range f.variables {
-		v.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: (v.Low + v.High) / 2, SD: around.sd * (v.High - v.Low)}
+		v.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: (v.Low + v.High) / 2, SD: around.SD * (v.High - v.Low)}
 		out[i] = v
 	}
 	return out
@@ -222,7 +226,7 @@ func (f cvsFamily) user(u []float64) []float64 {
 }
 
 // common is the model that all policies are given.
-func (f cvsFamily) common(*Problem) policy.Spec {
+func (f cvsFamily) common(*experiment.Problem) policy.Spec {
 	lengthscale := make([]float64, len(f.variables))
 	for i := range lengthscale {
 		lengthscale[i] = f.lengthscale
@@ -233,25 +237,25 @@ func (f cvsFamily) common(*Problem) policy.Spec {
 
 // cvsCompetitors are the policies of the paper's figures, and what they are compared
 // with.
-func cvsCompetitors() []Competitor {
-	return []Competitor{
-		{"ucb-cvs-etc-ada", "explore then commit, floor(4/cost) plays of each group of equal cost", "ucb-cvs-etc-ada", nil},
-		{"ucb-cvs-etc-50", "explore then commit, 50 plays of each group", "ucb-cvs-etc-50", nil},
-		{"ucb-cvs-etc-100", "explore then commit, 100 plays of each group", "ucb-cvs-etc-100", nil},
-		{"ucb-cvs-epsilon", "Algorithm 1 with epsilon falling from 2 to 0 in 50 plays (our schedule)", "ucb-cvs", fallingEpsilon},
-		{"ucb-psq", "upper bounds without costs: the full control set where there is one", "ucb-psq", nil},
-		{"ts-psq", "Thompson sampling without costs", "ts-psq", nil},
-		{"ei-psq", "expected improvement without costs", "ei-psq", nil},
-		{"ucb-psq-per-cost", "upper bounds per unit of cost", "ucb-psq-per-cost", nil},
-		{"ts-psq-per-cost", "Thompson sampling per unit of cost", "ts-psq-per-cost", nil},
-		{"ei-psq-per-cost", "expected improvement per unit of cost", "ei-psq-per-cost", nil},
-		{"random", "uniform settings, the control sets in turn", "random", nil},
+func cvsCompetitors() []experiment.Competitor {
+	return []experiment.Competitor{
+		{Name: "ucb-cvs-etc-ada", About: "explore then commit, floor(4/cost) plays of each group of equal cost", Kind: "ucb-cvs-etc-ada", Set: nil},
+		{Name: "ucb-cvs-etc-50", About: "explore then commit, 50 plays of each group", Kind: "ucb-cvs-etc-50", Set: nil},
+		{Name: "ucb-cvs-etc-100", About: "explore then commit, 100 plays of each group", Kind: "ucb-cvs-etc-100", Set: nil},
+		{Name: "ucb-cvs-epsilon", About: "Algorithm 1 with epsilon falling from 2 to 0 in 50 plays (our schedule)", Kind: "ucb-cvs", Set: fallingEpsilon},
+		{Name: "ucb-psq", About: "upper bounds without costs: the full control set where there is one", Kind: "ucb-psq", Set: nil},
+		{Name: "ts-psq", About: "Thompson sampling without costs", Kind: "ts-psq", Set: nil},
+		{Name: "ei-psq", About: "expected improvement without costs", Kind: "ei-psq", Set: nil},
+		{Name: "ucb-psq-per-cost", About: "upper bounds per unit of cost", Kind: "ucb-psq-per-cost", Set: nil},
+		{Name: "ts-psq-per-cost", About: "Thompson sampling per unit of cost", Kind: "ts-psq-per-cost", Set: nil},
+		{Name: "ei-psq-per-cost", About: "expected improvement per unit of cost", Kind: "ei-psq-per-cost", Set: nil},
+		{Name: "random", About: "uniform settings, the control sets in turn", Kind: "random", Set: nil},
 	}
 }
 
 // fallingEpsilon is a schedule for Algorithm 1. The paper gives none; its code once
 // had a linear one that began at 2.
-func fallingEpsilon(s *policy.Spec, _ *Problem) {
+func fallingEpsilon(s *policy.Spec, _ *experiment.Problem) {
 	const plays = 50
 	s.Schedule = "epsilon"
 	for k := range plays + 1 {

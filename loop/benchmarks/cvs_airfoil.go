@@ -11,6 +11,8 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // airfoilFamily is the self-noise of an airfoil in a wind tunnel over frequency, angle,
@@ -24,7 +26,7 @@ import (
 func airfoilFamily() cvsFamily {
 	load := sync.OnceValues(loadAirfoil)
 	return cvsFamily{name: "airfoil", about: "an airfoil's self-noise over 5 variables (posterior mean of a published model)",
-		variables: variables([]string{"frequency", "angle", "chord", "speed", "thickness"},
+		variables: experiment.Variables([]string{"frequency", "angle", "chord", "speed", "thickness"},
 			[][2]float64{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}),
 		sets:        [][]int{{3, 4}, {1, 4}, {0, 3}, {1, 2}, {2, 4}, {0, 1}, {2, 3}},
 		lengthscale: 0.2, budget: 50, coarse: 64, screen: 300, polish: 6,
@@ -93,13 +95,13 @@ type airfoil struct {
 	reader *gpcore.Reader
 }
 
-func (a *airfoil) at(u []float64) float64 {
+func (a *airfoil) At(u []float64) float64 {
 	var mean [1]float64
 	a.reader.Predict(mean[:], nil, u)
 	return a.mean + mean[0]
 }
 
-func (a *airfoil) expectation(controlled []bool, draws [][]float64) func(u []float64) float64 {
+func (a *airfoil) Expectation(controlled []bool, draws [][]float64) func(u []float64) float64 {
 	x := make([]float64, 0, len(draws)*len(controlled))
 	for _, u := range draws {
 		x = append(x, u...)
@@ -123,4 +125,4 @@ func (a *airfoil) expectation(controlled []bool, draws [][]float64) func(u []flo
 }
 
 // marks is nil: the objective is smooth enough for the lattice.
-func (a *airfoil) marks() [][]float64 { return nil }
+func (a *airfoil) Marks() [][]float64 { return nil }

@@ -5,6 +5,10 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // gpSampleFamily is a function drawn from a Gaussian process, another for each seed:
@@ -18,7 +22,7 @@ import (
 // code). The optimum is another for each seed and found numerically.
 func gpSampleFamily() cvsFamily {
 	return cvsFamily{name: "gpsample", about: "a sample of a Gaussian process in 3 dimensions",
-		variables: variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
+		variables: experiment.Variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
 		sets:      cvsSubsets, lengthscale: 0.1, budget: 50, screen: 2000, polish: 16,
 		truth: func(seed uint64) (cvsTruth, error) { return newGPSample(seed) }}
 }
@@ -31,19 +35,19 @@ const (
 )
 
 // newGPSample draws the anchors and solves for the interpolant's weights. O(n^3/3).
-func newGPSample(seed uint64) (*gaussians, error) {
+func newGPSample(seed uint64) (*landscape.Gaussians, error) {
 	const n, d = gpSampleAnchors, 3
-	rng := stream(seed, forTruth, 0)
-	g := &gaussians{dims: d, weight: make([]float64, n), centre: make([]float64, n*d), precision: make([]float64, n*d)}
-	for i := range g.centre {
-		g.centre[i] = rng.Float64()
-		g.precision[i] = 1 / (2 * gpSampleLengthscale * gpSampleLengthscale)
+	rng := experiment.Stream(seed, experiment.ForTruth, 0)
+	g := &landscape.Gaussians{Dims: d, Weight: make([]float64, n), Centre: make([]float64, n*d), Precision: make([]float64, n*d)}
+	for i := range g.Centre {
+		g.Centre[i] = rng.Float64()
+		g.Precision[i] = 1 / (2 * gpSampleLengthscale * gpSampleLengthscale)
 	}
 	k := mat.NewSymDense(n, nil)
 	for i := range n {
-		u := g.centre[i*d : (i+1)*d]
+		u := g.Centre[i*d : (i+1)*d]
 		for j := range i {
-			k.SetSym(i, j, math.Exp(-g.exponent(j, u, nil)))
+			k.SetSym(i, j, math.Exp(-g.Exponent(j, u, nil)))
 		}
 		k.SetSym(i, i, 1+gpSampleJitter)
 	}
@@ -58,7 +62,7 @@ func newGPSample(seed uint64) (*gaussians, error) {
 	}
 	var l mat.TriDense
 	chol.LTo(&l)
-	if err := mat.NewVecDense(n, g.weight).SolveVec(l.T(), z); err != nil {
+	if err := mat.NewVecDense(n, g.Weight).SolveVec(l.T(), z); err != nil {
 		return nil, fmt.Errorf("gp sample of seed %d: %w", seed, err)
 	}
 	return g, nil

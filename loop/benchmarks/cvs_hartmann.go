@@ -1,6 +1,12 @@
 package benchmarks
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // hartmannFamily is Hartmann's function in three dimensions on [0, 1]^3, to be
 // maximised:
@@ -11,16 +17,16 @@ import "slices"
 // et al. take it from botorch).
 func hartmannFamily() cvsFamily {
 	return cvsFamily{name: "hartmann", about: "Hartmann's function in 3 dimensions",
-		variables: variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
+		variables: experiment.Variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
 		sets:      cvsSubsets, lengthscale: 0.1, budget: 50, screen: 4000, polish: 16,
 		truth: func(uint64) (cvsTruth, error) { return hartmann3(), nil }}
 }
 
-func hartmann3() *gaussians {
+func hartmann3() *landscape.Gaussians {
 	a := []float64{3, 10, 30, 0.1, 10, 35}
-	return &gaussians{dims: 3, weight: []float64{1, 1.2, 3, 3.2},
-		precision: slices.Concat(a, a),
-		centre: []float64{
+	return &landscape.Gaussians{Dims: 3, Weight: []float64{1, 1.2, 3, 3.2},
+		Precision: slices.Concat(a, a),
+		Centre: []float64{
 			0.3689, 0.1170, 0.2673,
 			0.4699, 0.4387, 0.7470,
 			0.1091, 0.8732, 0.5547,

@@ -1,6 +1,11 @@
 package benchmarks
 
-import "github.com/labtuner/tuner/drivers/sim"
+import (
+	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // plantFamily is leaf area over five nutrients: the posterior mean of a Gaussian
 // process on measurements of a plant factory that Tay et al. published with their
@@ -17,17 +22,17 @@ func plantFamily() cvsFamily {
 		return f
 	}
 	bounds := make([][2]float64, len(mean.Names))
-	g := &gaussians{dims: len(mean.Names), weight: mean.Weights}
+	g := &landscape.Gaussians{Dims: len(mean.Names), Weight: mean.Weights}
 	for i := range bounds {
 		bounds[i] = [2]float64{mean.Low[i], mean.High[i]}
 	}
 	for _, point := range mean.Points {
 		for i, u := range point {
-			g.centre = append(g.centre, u)
-			g.precision = append(g.precision, 1/(2*mean.Scales[i]*mean.Scales[i]))
+			g.Centre = append(g.Centre, u)
+			g.Precision = append(g.Precision, 1/(2*mean.Scales[i]*mean.Scales[i]))
 		}
 	}
-	f.variables = variables(mean.Names, bounds)
+	f.variables = experiment.Variables(mean.Names, bounds)
 	f.truth = func(uint64) (cvsTruth, error) { return g, nil }
 	return f
 }

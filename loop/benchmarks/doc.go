@@ -1,5 +1,6 @@
 // Package benchmarks holds the experiments of five papers, and some of our own, as
-// data, and plays policies against them.
+// data. Package experiment says what an experiment is and plays policies against it;
+// package landscape has the functions that several of them are made of.
 //
 // # Words
 //

@@ -2,6 +2,8 @@ package benchmarks
 
 import (
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // The experiments of Takeno, Inatsu, Karasuyama and Takeuchi on randomised confidence
@@ -15,8 +17,8 @@ const (
 	irgpNoiseSD = 0.01 // their noise variance is 1e-4
 )
 
-func irgpExperiments() []*Experiment {
-	return []*Experiment{
+func irgpExperiments() []*experiment.Experiment {
+	return []*experiment.Experiment{
 		irgpSynthetic(), irgpHolder(), irgpCrossInTray(), irgpAckley(),
 		irgpMaterial("perovskite"), irgpMaterial("p3ht"), irgpMaterial("agnp"),
 	}
@@ -32,29 +34,29 @@ type irgpFunction struct {
 	f           func(x []float64) float64
 }
 
-func (f irgpFunction) experiment() *Experiment {
+func (f irgpFunction) experiment() *experiment.Experiment {
 	d := len(f.bounds)
-	return &Experiment{
+	return &experiment.Experiment{
 		Name: "irgp/" + f.name, Paper: irgpPaper, Figure: "1 and 2", About: f.about,
 		Steps: f.steps, Initial: 1 << d, Design: "random", Seeds: 10,
-		Draw: func(uint64) (*Problem, error) {
-			return &Problem{
-				Variables: variables(f.names, f.bounds), ControlSets: full(d), Shots: 1,
-				NoiseVariance: constantly(irgpNoiseSD * irgpNoiseSD),
+		Draw: func(uint64) (*experiment.Problem, error) {
+			return &experiment.Problem{
+				Variables: experiment.Variables(f.names, f.bounds), ControlSets: experiment.HoldAll(d), Shots: 1,
+				NoiseVariance: experiment.Constantly(irgpNoiseSD * irgpNoiseSD),
 				Truth:         func(_ int, x []float64) float64 { return f.f(x) },
-				Best:          always(f.best),
+				Best:          experiment.Always(f.best),
 			}, nil
 		},
 		Common:      irgpFitted(5),
 		Competitors: irgpCompetitors("heuristic"),
-		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAt(f.steps / 4), SimpleRegretAt(f.steps / 2), FinalCumulativeRegret},
+		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAt(f.steps / 4), experiment.SimpleRegretAt(f.steps / 2), experiment.FinalCumulativeRegret},
 	}
 }
 
 // irgpFitted is the squared exponential with one lengthscale per variable, fitted every
 // so many steps.
-func irgpFitted(every int) func(*Problem) policy.Spec {
-	return func(p *Problem) policy.Spec {
+func irgpFitted(every int) func(*experiment.Problem) policy.Spec {
+	return func(p *experiment.Problem) policy.Spec {
 		return policy.Spec{Beta: 2, NoiseVariance: p.NoiseVariance,
 			Model: policy.Model{Kernel: "se", Hyperparameters: "fit", RefitEvery: every}}
 	}
@@ -62,16 +64,16 @@ func irgpFitted(every int) func(*Problem) policy.Spec {
 
 // irgpCompetitors are the policies of the experiments; confidence is what GP-UCB takes:
 // "heuristic" (beta_t^2 = 0.2 d log 2t) or "srinivas".
-func irgpCompetitors(confidence string) []Competitor {
-	return []Competitor{
-		{"irgp-ucb", "randomised confidence, shifted exponential", "irgp-ucb", nil},
-		{"rgp-ucb", "randomised confidence, gamma distribution", "rgp-ucb", nil},
-		{"gp-ucb", "confidence " + confidence, "gp-ucb", func(s *policy.Spec, _ *Problem) { s.Confidence = confidence }},
-		{"ei", "expected improvement", "ei", nil},
-		{"ts", "Thompson sampling", "ts", nil},
-		{"pims", "probability of improvement over a sampled maximum", "pims", nil},
-		{"mes", "max-value entropy search", "mes", nil},
-		{"jes", "joint entropy search", "jes", nil},
-		{"random", "uniform settings", "random", nil},
+func irgpCompetitors(confidence string) []experiment.Competitor {
+	return []experiment.Competitor{
+		{Name: "irgp-ucb", About: "randomised confidence, shifted exponential", Kind: "irgp-ucb", Set: nil},
+		{Name: "rgp-ucb", About: "randomised confidence, gamma distribution", Kind: "rgp-ucb", Set: nil},
+		{Name: "gp-ucb", About: "confidence " + confidence, Kind: "gp-ucb", Set: func(s *policy.Spec, _ *experiment.Problem) { s.Confidence = confidence }},
+		{Name: "ei", About: "expected improvement", Kind: "ei", Set: nil},
+		{Name: "ts", About: "Thompson sampling", Kind: "ts", Set: nil},
+		{Name: "pims", About: "probability of improvement over a sampled maximum", Kind: "pims", Set: nil},
+		{Name: "mes", About: "max-value entropy search", Kind: "mes", Set: nil},
+		{Name: "jes", About: "joint entropy search", Kind: "jes", Set: nil},
+		{Name: "random", About: "uniform settings", Kind: "random", Set: nil},
 	}
 }

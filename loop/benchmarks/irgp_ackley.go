@@ -1,6 +1,10 @@
 package benchmarks
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // irgpAckley is Ackley's function in four dimensions, negated:
 //
@@ -8,7 +12,7 @@ import "math"
 //
 // on [-32.768, 32.768]^4, with the maximum 0 at the origin (Surjanovic and Bingham's
 // collection). T = 200 is our choice; the paper's text speaks of 125.
-func irgpAckley() *Experiment {
+func irgpAckley() *experiment.Experiment {
 	side := [2]float64{-32.768, 32.768}
 	return irgpFunction{name: "ackley", about: "Ackley's function in 4 dimensions", names: []string{"x1", "x2", "x3", "x4"},
 		bounds: [][2]float64{side, side, side, side}, best: 0, steps: 200, f: ackley}.experiment()

@@ -1,6 +1,10 @@
 package benchmarks
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // irgpCrossInTray is the cross-in-tray function, negated:
 //
@@ -8,7 +12,7 @@ import "math"
 //
 // on [-10, 10]^2, with the maximum 2.06261 at (+-1.3491, +-1.3491) (Surjanovic and
 // Bingham's collection). T = 100 is our choice; the paper's text speaks of 50.
-func irgpCrossInTray() *Experiment {
+func irgpCrossInTray() *experiment.Experiment {
 	return irgpFunction{name: "cross-in-tray", about: "the cross-in-tray function", names: []string{"x1", "x2"},
 		bounds: [][2]float64{{-10, 10}, {-10, 10}}, best: 2.0626118708227397, steps: 100, f: crossInTray}.experiment()
 }

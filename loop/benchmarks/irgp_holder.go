@@ -1,6 +1,10 @@
 package benchmarks
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // irgpHolder is the Holder table function, negated:
 //
@@ -8,7 +12,7 @@ import "math"
 //
 // on [-10, 10]^2, with the maximum 19.2085 at (+-8.05502, +-9.66459) (Surjanovic and
 // Bingham's collection). T = 100 is our choice; the paper's text speaks of 60.
-func irgpHolder() *Experiment {
+func irgpHolder() *experiment.Experiment {
 	return irgpFunction{name: "holder", about: "the Holder table function", names: []string{"x1", "x2"},
 		bounds: [][2]float64{{-10, 10}, {-10, 10}}, best: 19.208502567886743, steps: 100, f: holder}.experiment()
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // irgpMaterial is one of three recorded data sets of PV-Lab's benchmark (github.com/
@@ -21,30 +23,30 @@ import (
 // experiments of the paper. Two settings are given; the model is refitted at every
 // step. T = 80 is our choice, and so is that no setting is tried twice: the paper does
 // not say, but a second look at a recorded value tells nothing.
-func irgpMaterial(name string) *Experiment {
+func irgpMaterial(name string) *experiment.Experiment {
 	const steps = 80
-	return &Experiment{
+	return &experiment.Experiment{
 		Name: "irgp/" + name, Paper: irgpPaper, Figure: "3", About: "recorded measurements: " + name,
 		Steps: steps, Initial: 2, Design: "random", Seeds: 10,
-		Draw: func(uint64) (*Problem, error) { return material(name) },
-		Common: func(p *Problem) policy.Spec {
+		Draw: func(uint64) (*experiment.Problem, error) { return material(name) },
+		Common: func(p *experiment.Problem) policy.Spec {
 			s := irgpFitted(1)(p)
 			s.Once = true
 			return s
 		},
 		Competitors: irgpCompetitors("heuristic"),
-		Metrics:     []Metric{StepsToOptimum, SimpleRegretAt(20), SimpleRegretAt(40), FinalSimpleRegret},
+		Metrics:     []experiment.Metric{experiment.StepsToOptimum, experiment.SimpleRegretAt(20), experiment.SimpleRegretAt(40), experiment.FinalSimpleRegret},
 	}
 }
 
-func material(name string) (*Problem, error) {
+func material(name string) (*experiment.Problem, error) {
 	table, err := sim.LoadTable(name)
 	if err != nil {
 		return nil, fmt.Errorf("irgp/%s: %w", name, err)
 	}
 	values := standardised(table)
-	p := &Problem{ControlSets: full(len(table.Inputs)), Candidates: table.Rows, Shots: 1,
-		NoiseVariance: constantly(irgpNoiseSD * irgpNoiseSD)}
+	p := &experiment.Problem{ControlSets: experiment.HoldAll(len(table.Inputs)), Candidates: table.Rows, Shots: 1,
+		NoiseVariance: experiment.Constantly(irgpNoiseSD * irgpNoiseSD)}
 	for i, in := range table.Inputs {
 		v := policy.Variable{Name: in.Name, Low: math.Inf(1), High: math.Inf(-1), Start: math.NaN()}
 		for _, row := range table.Rows {
@@ -56,7 +58,7 @@ func material(name string) (*Problem, error) {
 	for _, v := range values {
 		best = max(best, v)
 	}
-	p.Best = always(best)
+	p.Best = experiment.Always(best)
 	p.Truth = func(_ int, x []float64) float64 {
 		at, least := 0, math.Inf(1)
 		for k, row := range table.Rows { // x went through the unit cube: equal up to rounding

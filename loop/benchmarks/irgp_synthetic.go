@@ -7,23 +7,25 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // irgpSynthetic is a sample of a Gaussian process (squared exponential, variance 1,
 // lengthscale 0.1, zero mean) on the grid {0, 0.1, ..., 0.9}^3. Ten functions with ten
 // initial sets each: seed 10 i + j is initial set j of function i. The model is the
 // truth. Initial sets of 8 settings and T = 200 are our choice.
-func irgpSynthetic() *Experiment {
-	return &Experiment{
+func irgpSynthetic() *experiment.Experiment {
+	return &experiment.Experiment{
 		Name: "irgp/synthetic", Paper: irgpPaper, Figure: "1a", About: "samples of a Gaussian process on 1000 points in 3 dimensions",
 		Steps: 200, Initial: 8, Design: "random", Seeds: 100,
-		Draw: func(seed uint64) (*Problem, error) { return irgpGrid(seed / 10) },
-		Common: func(*Problem) policy.Spec {
+		Draw: func(seed uint64) (*experiment.Problem, error) { return irgpGrid(seed / 10) },
+		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fixed",
 				Lengthscale: []float64{gridLengthscale, gridLengthscale, gridLengthscale}, Outputscale: 1, NoiseSD: irgpNoiseSD}}
 		},
 		Competitors: irgpCompetitors("srinivas"),
-		Metrics:     []Metric{FinalSimpleRegret, SimpleRegretAt(10), SimpleRegretAt(25), SimpleRegretAt(50), SimpleRegretAt(100), FinalCumulativeRegret},
+		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAt(10), experiment.SimpleRegretAt(25), experiment.SimpleRegretAt(50), experiment.SimpleRegretAt(100), experiment.FinalCumulativeRegret},
 	}
 }
 
@@ -36,7 +38,7 @@ const (
 // irgpGrid draws function number i. The covariance of the grid is the Kronecker
 // product of one axis's with itself, so with L the Cholesky factor of one axis the
 // sample is (L x L x L) z: 30 small products in place of a factor of 1000 rows.
-func irgpGrid(i uint64) (*Problem, error) {
+func irgpGrid(i uint64) (*experiment.Problem, error) {
 	k := mat.NewSymDense(gridSide, nil)
 	for a := range gridSide {
 		for b := range a + 1 {
@@ -50,7 +52,7 @@ func irgpGrid(i uint64) (*Problem, error) {
 	}
 	var l mat.TriDense
 	chol.LTo(&l)
-	rng := stream(i, forTruth, 0)
+	rng := experiment.Stream(i, experiment.ForTruth, 0)
 	f := make([]float64, gridSide*gridSide*gridSide)
 	for j := range f {
 		f[j] = rng.NormFloat64()
@@ -58,10 +60,10 @@ func irgpGrid(i uint64) (*Problem, error) {
 	for _, stride := range [3]int{1, gridSide, gridSide * gridSide} {
 		alongAxis(f, &l, stride)
 	}
-	p := &Problem{
-		Variables:   variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
-		ControlSets: full(3), Shots: 1,
-		NoiseVariance: constantly(irgpNoiseSD * irgpNoiseSD),
+	p := &experiment.Problem{
+		Variables:   experiment.Variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
+		ControlSets: experiment.HoldAll(3), Shots: 1,
+		NoiseVariance: experiment.Constantly(irgpNoiseSD * irgpNoiseSD),
 		Truth: func(_ int, x []float64) float64 {
 			at := 0
 			for _, v := range x {
@@ -76,7 +78,7 @@ func irgpGrid(i uint64) (*Problem, error) {
 			gridStep * float64(j/gridSide/gridSide), gridStep * float64(j/gridSide%gridSide), gridStep * float64(j%gridSide)})
 		best = max(best, v)
 	}
-	p.Best = always(best)
+	p.Best = experiment.Always(best)
 	return p, nil
 }
 

@@ -9,6 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // oracleRow is one line of scripts/benchmarks_oracle.py: a value computed apart from
@@ -51,7 +55,7 @@ func readOracle(t *testing.T) []oracleRow {
 }
 
 // drawn draws seed 0 of an experiment.
-func drawn(t *testing.T, name string) *Problem {
+func drawn(t *testing.T, name string) *experiment.Problem {
 	t.Helper()
 	x, err := Find(name)
 	if err != nil {
@@ -67,8 +71,8 @@ func drawn(t *testing.T, name string) *Problem {
 // TestAgainstOracle compares every deterministic problem, its best worth and the
 // truncated normal with an independent script.
 func TestAgainstOracle(t *testing.T) {
-	problems := map[string]*Problem{}
-	problem := func(name string) *Problem {
+	problems := map[string]*experiment.Problem{}
+	problem := func(name string) *experiment.Problem {
 		if problems[name] == nil {
 			problems[name] = drawn(t, name)
 		}
@@ -80,9 +84,9 @@ func TestAgainstOracle(t *testing.T) {
 		var got float64
 		switch {
 		case name == "truncated-variance":
-			got = sampledVariance(truncated{row.x[0]})
+			got = sampledVariance(landscape.Truncated{SD: row.x[0]})
 		case name == "truncated-quantile":
-			got = truncated{row.x[0]}.quantile(row.x[1])
+			got = landscape.Truncated{SD: row.x[0]}.Quantile(row.x[1])
 		case name == "airfoil" || name == "plant":
 			p := problem("cvs/" + name + "-cheap-0.02")
 			if isMax {
@@ -102,7 +106,7 @@ func TestAgainstOracle(t *testing.T) {
 			if isMax {
 				got = p.Best(1)
 			} else {
-				got = p.worth(1, 0, row.x)
+				got = p.WorthOf(1, 0, row.x)
 			}
 		}
 		compared[row.what]++
@@ -127,11 +131,11 @@ func TestAgainstOracle(t *testing.T) {
 
 // sampledVariance is the variance of the distribution by the midpoint rule over its
 // quantiles.
-func sampledVariance(d truncated) float64 {
+func sampledVariance(d landscape.Truncated) float64 {
 	const n = 20000
 	mean, square := 0.0, 0.0
 	for i := range n {
-		v := d.quantile((float64(i) + 0.5) / n)
+		v := d.Quantile((float64(i) + 0.5) / n)
 		mean += v / n
 		square += v * v / n
 	}
@@ -147,11 +151,11 @@ func TestPublishedOptima(t *testing.T) {
 		places      float64
 		description string
 	}{
-		{"Hartmann-3", h.at([]float64{0.114614, 0.555649, 0.852547}), 3.86278, 5e-6, "botorch"},
+		{"Hartmann-3", h.At([]float64{0.114614, 0.555649, 0.852547}), 3.86278, 5e-6, "botorch"},
 		{"Hartmann-3, best", drawn(t, "cvs/hartmann-cheap-0.02").Best(1), 3.86278, 5e-6, "the full set's maximum"},
-		{"Branin at A", branin(9.42478, 2.475), 0.397887, 1e-6, "Dixon and Szego"},
-		{"Branin at B", branin(math.Pi, 2.275), 0.397887, 1e-6, "Dixon and Szego"},
-		{"Branin at C", branin(-math.Pi, 12.275), 0.397887, 1e-6, "Dixon and Szego"},
+		{"Branin at A", landscape.Branin(9.42478, 2.475), 0.397887, 1e-6, "Dixon and Szego"},
+		{"Branin at B", landscape.Branin(math.Pi, 2.275), 0.397887, 1e-6, "Dixon and Szego"},
+		{"Branin at C", landscape.Branin(-math.Pi, 12.275), 0.397887, 1e-6, "Dixon and Szego"},
 		{"Holder", holder([]float64{8.05502, 9.66459}), 19.2085, 5e-5, "Surjanovic and Bingham"},
 		{"cross-in-tray", crossInTray([]float64{1.3491, -1.3491}), 2.06261, 5e-6, "Surjanovic and Bingham"},
 		{"Ackley", ackley(make([]float64, 4)), 0, 1e-12, "Surjanovic and Bingham"},
@@ -172,16 +176,16 @@ func TestPublishedOptima(t *testing.T) {
 func TestExpectations(t *testing.T) {
 	for _, f := range []cvsFamily{gpSampleFamily(), hartmannFamily(), plantFamily(), airfoilFamily()} {
 		sets := f.controlSets([3]float64{1, 1, 1})
-		around := truncated{0.213548}
+		around := landscape.Truncated{SD: 0.213548}
 		p, err := f.problem(5, sets, around)
 		if err != nil {
 			t.Fatal(err)
 		}
 		draws := make([][]float64, cvsDraws)
-		rng := stream(5, forExpectation, 0)
+		rng := experiment.Stream(5, experiment.ForExpectation, 0)
 		for k := range draws {
 			draws[k] = make([]float64, len(f.variables))
-			around.draw(rng, draws[k])
+			around.Draw(rng, draws[k])
 		}
 		chance := rand.New(rand.NewPCG(1, 2))
 		for set, s := range sets {
@@ -205,7 +209,7 @@ func TestExpectations(t *testing.T) {
 					asked[i] = math.NaN()
 				}
 			}
-			got := p.worth(1, set, asked)
+			got := p.WorthOf(1, set, asked)
 			if !(math.Abs(got-sum) < 1e-9) { // the same sum in another order
 				t.Errorf("%s, set %d at %v: worth %v, average %v", f.name, set, x, got, sum)
 			}
@@ -232,20 +236,20 @@ func TestBestIsNotBeaten(t *testing.T) {
 			set := k % len(p.ControlSets)
 			controlled := p.ControlSets[set].Controlled
 			x := make([]float64, len(p.Variables))
-			h := hill{dims: len(x), value: func(u []float64) float64 {
+			h := landscape.Hill{Dims: len(x), Value: func(u []float64) float64 {
 				for i, v := range p.Variables {
 					x[i] = math.NaN()
 					if controlled[i] {
 						x[i] = v.Low + u[i]*(v.High-v.Low)
 					}
 				}
-				return p.worth(1, set, x)
+				return p.WorthOf(1, set, x)
 			}}
 			u := make([]float64, len(x))
 			for i := range u {
 				u[i] = chance.Float64()
 			}
-			reached = max(reached, h.climb(u, h.value(u)))
+			reached = max(reached, h.Climb(u, h.Value(u)))
 		}
 		// A compass search ends within 1e-7 of the range: 1e-9 is more than it can miss.
 		if best := p.Best(1); reached > best+1e-9 {

@@ -11,6 +11,8 @@ import (
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/gpcore/sampling"
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // The synthetic experiments of Sandberg and Chehreghani on the selection of priors
@@ -48,8 +50,8 @@ func (p prior) told() policy.Prior {
 	return out
 }
 
-func priorExperiments() []*Experiment {
-	return []*Experiment{priorsKernel(), priorsLengthscale(), priorsHill()}
+func priorExperiments() []*experiment.Experiment {
+	return []*experiment.Experiment{priorsKernel(), priorsLengthscale(), priorsHill()}
 }
 
 // arms draws objectives from a list of priors. It is safe for concurrent use: the
@@ -95,12 +97,12 @@ func (a *arms) draw(k int, f []float64, rng *rand.Rand) error {
 }
 
 // priorsExperiment compares policies on objectives drawn from a list of priors.
-func priorsExperiment(name, figure, about string, priors []prior) *Experiment {
-	return &Experiment{
+func priorsExperiment(name, figure, about string, priors []prior) *experiment.Experiment {
+	return &experiment.Experiment{
 		Name: "priors/" + name, Paper: priorsPaper, Figure: figure, About: about,
 		Steps: priorsSteps, Seeds: priorsSeeds, Design: "random",
 		Draw: newArms(name, priors).problem,
-		Common: func(*Problem) policy.Spec {
+		Common: func(*experiment.Problem) policy.Spec {
 			s := policy.Spec{Confidence: "srinivas", Beta: 2, Delta: priorsDelta,
 				Model: policy.Model{Kernel: "se", Hyperparameters: "priors"}}
 			for _, p := range priors {
@@ -109,42 +111,42 @@ func priorsExperiment(name, figure, about string, priors []prior) *Experiment {
 			return s
 		},
 		Competitors: priorsCompetitors(),
-		Metrics:     []Metric{FinalCumulativeRegret, TruePriorShare, EliminatedPriors, FinalSimpleRegret},
+		Metrics:     []experiment.Metric{experiment.FinalCumulativeRegret, experiment.TruePriorShare, experiment.EliminatedPriors, experiment.FinalSimpleRegret},
 	}
 }
 
 // problem draws a seed's prior and the objective from it.
-func (a *arms) problem(seed uint64) (*Problem, error) {
-	p := &Problem{
-		Variables:   variables([]string{"x"}, [][2]float64{{0, priorsHigh}}),
-		ControlSets: full(1), Shots: 1,
-		NoiseVariance: constantly(priorsNoiseSD * priorsNoiseSD),
+func (a *arms) problem(seed uint64) (*experiment.Problem, error) {
+	p := &experiment.Problem{
+		Variables:   experiment.Variables([]string{"x"}, [][2]float64{{0, priorsHigh}}),
+		ControlSets: experiment.HoldAll(1), Shots: 1,
+		NoiseVariance: experiment.Constantly(priorsNoiseSD * priorsNoiseSD),
 		Priors:        len(a.priors),
-		Prior:         stream(seed, forPrior, 0).IntN(len(a.priors)),
+		Prior:         experiment.Stream(seed, experiment.ForPrior, 0).IntN(len(a.priors)),
 	}
 	for _, x := range a.x {
 		p.Candidates = append(p.Candidates, []float64{x})
 	}
 	f := make([]float64, priorsArms)
-	if err := a.draw(p.Prior, f, stream(seed, forTruth, 0)); err != nil {
+	if err := a.draw(p.Prior, f, experiment.Stream(seed, experiment.ForTruth, 0)); err != nil {
 		return nil, err
 	}
-	p.Best = always(slices.Max(f))
+	p.Best = experiment.Always(slices.Max(f))
 	p.Truth = func(_ int, x []float64) float64 { return f[int(math.Round(x[0]/priorsHigh*(priorsArms-1)))] }
 	return p, nil
 }
 
 // priorsCompetitors are the policies of the paper's figures. The oracles are told the
 // true prior.
-func priorsCompetitors() []Competitor {
-	oracle := func(s *policy.Spec, p *Problem) { s.Model.Priors = s.Model.Priors[p.Prior : p.Prior+1] }
-	return []Competitor{
-		{"pe-gp-ts", "prior elimination with Thompson sampling", "pe-gp-ts", nil},
-		{"hp-gp-ts", "hyperposterior sampling with Thompson sampling", "hp-gp-ts", nil},
-		{"map-gp-ts", "the most probable prior with Thompson sampling", "map-gp-ts", nil},
-		{"pe-gp-ucb", "prior elimination with upper bounds", "pe-gp-ucb", nil},
-		{"oracle-gp-ts", "Thompson sampling, told the prior", "gp-ts", oracle},
-		{"oracle-gp-ucb", "upper bounds, told the prior", "gp-ucb", oracle},
-		{"random", "uniform settings", "random", nil},
+func priorsCompetitors() []experiment.Competitor {
+	oracle := func(s *policy.Spec, p *experiment.Problem) { s.Model.Priors = s.Model.Priors[p.Prior : p.Prior+1] }
+	return []experiment.Competitor{
+		{Name: "pe-gp-ts", About: "prior elimination with Thompson sampling", Kind: "pe-gp-ts", Set: nil},
+		{Name: "hp-gp-ts", About: "hyperposterior sampling with Thompson sampling", Kind: "hp-gp-ts", Set: nil},
+		{Name: "map-gp-ts", About: "the most probable prior with Thompson sampling", Kind: "map-gp-ts", Set: nil},
+		{Name: "pe-gp-ucb", About: "prior elimination with upper bounds", Kind: "pe-gp-ucb", Set: nil},
+		{Name: "oracle-gp-ts", About: "Thompson sampling, told the prior", Kind: "gp-ts", Set: oracle},
+		{Name: "oracle-gp-ucb", About: "upper bounds, told the prior", Kind: "gp-ucb", Set: oracle},
+		{Name: "random", About: "uniform settings", Kind: "random", Set: nil},
 	}
 }

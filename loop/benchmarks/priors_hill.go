@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore/kernels"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // priorsHill has five priors with the squared exponential of lengthscale 1 that differ
@@ -11,7 +13,7 @@ import (
 // as high. The paper shows the hills in a figure and gives no numbers; ours are
 // Gaussians of height 1 and width 0.25 (standard deviation) at 0.5, 1.5, ..., 9.5, and
 // the doubled ones are those at 1.5, 3.5, 6.5 and 8.5.
-func priorsHill() *Experiment {
+func priorsHill() *experiment.Experiment {
 	return priorsExperiment("hill", "3", "which of 10 hills of the prior mean is twice as high, or none", hillPriors())
 }
 
@@ -19,7 +21,7 @@ func hillPriors() []prior {
 	kernel := func(unit float64) kernels.Kernel { return kernels.SquaredExponential(1, []float64{1 / unit}) }
 	out := []prior{{name: "hills", kernel: kernel, mean: hills(-1)}}
 	for _, doubled := range []int{1, 3, 6, 8} {
-		out = append(out, prior{name: "hill-" + number(float64(doubled)+0.5), kernel: kernel, mean: hills(doubled)})
+		out = append(out, prior{name: "hill-" + experiment.Short(float64(doubled)+0.5), kernel: kernel, mean: hills(doubled)})
 	}
 	return out
 }

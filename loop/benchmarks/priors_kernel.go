@@ -1,13 +1,16 @@
 package benchmarks
 
-import "github.com/labtuner/tuner/gpcore/kernels"
+import (
+	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // priorsKernel has six priors of mean zero and lengthscale 1: squared exponential,
 // Matern 5/2 and 3/2, periodic with period 5, linear (variance 0.05^2, so that
 // k(20, 20) = 1) and rational quadratic of shape 0.5. The periodic kernel is
 // exp(-2 sin^2(pi r/5)), which is what gpytorch computes; its documentation and the
 // paper's text have exp(-sin^2(pi r/5)/2).
-func priorsKernel() *Experiment {
+func priorsKernel() *experiment.Experiment {
 	return priorsExperiment("kernel", "2", "which of 6 kernels is the objective from", kernelPriors())
 }
 

@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/drivers/sim"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // TestGridCovariance estimates the covariance of the synthetic grid from 4000
@@ -86,8 +90,8 @@ func TestGPSampleInterpolates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		square += g.at(at) * g.at(at) / samples
-		product += g.at(at) * g.at(near) / samples
+		square += g.At(at) * g.At(at) / samples
+		product += g.At(at) * g.At(near) / samples
 	}
 	// In the middle, 1000 anchors at lengthscale 0.1 determine the function nearly. 4.5
 	// standard errors of a mean of 60.
@@ -138,7 +142,7 @@ func TestMaterials(t *testing.T) {
 
 // compareStandardised checks that worths are an affine map of the grouped table's
 // values, with mean 0 and standard deviation 1.
-func compareStandardised(t *testing.T, name string, grouped [][]float64, p *Problem) {
+func compareStandardised(t *testing.T, name string, grouped [][]float64, p *experiment.Problem) {
 	t.Helper()
 	n := float64(len(grouped))
 	var mean, square, own float64
@@ -285,7 +289,7 @@ func TestPaths(t *testing.T) {
 				}
 			}
 			if step > 1 {
-				d := distance(here, m.centre(step-1))
+				d := landscape.Distance(here, m.centre(step-1))
 				longest, total = max(longest, d), total+d
 			}
 		}
@@ -313,33 +317,6 @@ func movingOf(t *testing.T, name string) moving {
 	return moving{}
 }
 
-// TestMeasure: mean and unbiased variance of a batch of shots.
-func TestMeasure(t *testing.T) {
-	p := drawn(t, "rahbo/branin-1")
-	x := []float64{9.42478, 2.475}
-	const steps = 4000
-	var mean, variance float64
-	for step := 1; step <= steps; step++ {
-		m, v := p.measure(1, step, step, slices.Clone(x))
-		mean += m / steps
-		variance += v / steps
-	}
-	rho2 := p.NoiseVariance(x)
-	// The mean of 10 shots has the variance rho^2/10, the sample variance 2 rho^4/9: 4.5
-	// standard errors.
-	if math.Abs(mean-p.Truth(1, x)) > 4.5*math.Sqrt(rho2/rahboShots/steps) {
-		t.Errorf("mean %v, truth %v", mean, p.Truth(1, x))
-	}
-	if math.Abs(variance-rho2) > 4.5*rho2*math.Sqrt(2.0/9/steps) {
-		t.Errorf("variance %v, want %v", variance, rho2)
-	}
-	again, _ := p.measure(1, 3, 3, slices.Clone(x))
-	third, _ := p.measure(1, 3, 3, slices.Clone(x))
-	if other, _ := p.measure(2, 3, 3, slices.Clone(x)); again != third || other == again {
-		t.Errorf("noise of seeds 1, 1, 2: %v, %v, %v", again, third, other)
-	}
-}
-
 // TestSurroundings: random variables take draws with the declared variance, whatever
 // is controlled.
 func TestSurroundings(t *testing.T) {
@@ -349,8 +326,8 @@ func TestSurroundings(t *testing.T) {
 	for step := 1; step <= steps; step++ {
 		x := []float64{0.25, math.NaN(), math.NaN()}
 		y := []float64{math.NaN(), 0.5, math.NaN()}
-		p.measure(1, step, step, x)
-		p.measure(1, step, step, y)
+		p.Measure(1, step, step, x)
+		p.Measure(1, step, step, y)
 		if x[0] != 0.25 || y[1] != 0.5 || x[2] != y[2] {
 			t.Fatalf("step %d: %v and %v", step, x, y)
 		}

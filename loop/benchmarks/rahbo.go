@@ -5,6 +5,10 @@ import (
 	"strconv"
 
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // The experiments of Makarova, Usmanova, Bogunovic and Krause, "Risk-averse
@@ -26,7 +30,7 @@ type rahboProblem struct {
 	variables             []policy.Variable
 	truth                 func(x []float64) float64
 	noiseSD               func(x []float64) float64
-	places                []Place
+	places                []experiment.Place
 	quiet                 string // the place that MV prefers
 }
 
@@ -35,25 +39,25 @@ const (
 	rahboShots = 10
 )
 
-func rahboExperiments() []*Experiment {
-	return []*Experiment{
+func rahboExperiments() []*experiment.Experiment {
+	return []*experiment.Experiment{
 		rahboSine(1).experiment(), rahboSine(2).experiment(),
 		rahboBranin(1, 1).experiment(), rahboBranin(2, 1).experiment(), rahboBranin(1, 0.5).experiment(),
 		rahboFEL().experiment(),
 	}
 }
 
-func (r rahboProblem) experiment() *Experiment {
-	return &Experiment{
+func (r rahboProblem) experiment() *experiment.Experiment {
+	return &experiment.Experiment{
 		Name: "rahbo/" + r.name, Paper: rahboPaper, Figure: r.figure, About: r.about,
 		Steps: r.steps, Initial: r.initial, Design: "sobol", Seeds: r.seeds,
-		Draw: func(uint64) (*Problem, error) { return r.problem(), nil },
-		Common: func(*Problem) policy.Spec {
+		Draw: func(uint64) (*experiment.Problem, error) { return r.problem(), nil },
+		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Confidence: "irgp", Beta: 2, Model: policy.Model{Kernel: "matern52", Hyperparameters: "fit"}}
 		},
 		Competitors: rahboCompetitors(r),
-		Metrics: []Metric{Share(r.quiet), RecommendedRegret, FinalCumulativeRegret,
-			CumulativeRegretBetween(r.steps/3+1, r.steps)},
+		Metrics: []experiment.Metric{experiment.Share(r.quiet), experiment.RecommendedRegret, experiment.FinalCumulativeRegret,
+			experiment.CumulativeRegretBetween(r.steps/3+1, r.steps)},
 	}
 }
 
@@ -63,7 +67,7 @@ func (r rahboProblem) mv(x []float64) float64 {
 	return r.truth(x) - r.alpha*sd*sd
 }
 
-func (r rahboProblem) problem() *Problem {
+func (r rahboProblem) problem() *experiment.Problem {
 	x := make([]float64, len(r.variables))
 	user := func(u []float64) []float64 {
 		for i, v := range r.variables {
@@ -71,17 +75,17 @@ func (r rahboProblem) problem() *Problem {
 		}
 		return x
 	}
-	h := hill{dims: len(r.variables), screen: 4000, polish: 16, value: func(u []float64) float64 { return r.mv(user(u)) }}
-	_, best := h.top()
-	return &Problem{
-		Variables: r.variables, ControlSets: full(len(r.variables)), Shots: rahboShots,
+	h := landscape.Hill{Dims: len(r.variables), Screen: 4000, Polish: 16, Value: func(u []float64) float64 { return r.mv(user(u)) }}
+	_, best := h.Top()
+	return &experiment.Problem{
+		Variables: r.variables, ControlSets: experiment.HoldAll(len(r.variables)), Shots: rahboShots,
 		Truth: func(_ int, x []float64) float64 { return r.truth(x) },
 		NoiseVariance: func(x []float64) float64 {
 			sd := r.noiseSD(x)
 			return sd * sd
 		},
 		Worth:  func(_, _ int, x []float64) float64 { return r.mv(x) },
-		Best:   always(best),
+		Best:   experiment.Always(best),
 		Places: r.places,
 	}
 }
@@ -100,28 +104,28 @@ func rahboAbout(what string, scale, alpha float64) string {
 
 // rahboCompetitors are the policies of the paper's figures, ours among them. All that
 // are compared in pairs share the confidence parameter.
-func rahboCompetitors(r rahboProblem) []Competitor {
-	averse := func(set func(s *policy.Spec)) func(*policy.Spec, *Problem) {
-		return func(s *policy.Spec, _ *Problem) {
+func rahboCompetitors(r rahboProblem) []experiment.Competitor {
+	averse := func(set func(s *policy.Spec)) func(*policy.Spec, *experiment.Problem) {
+		return func(s *policy.Spec, _ *experiment.Problem) {
 			s.Risk = r.alpha
 			set(s)
 		}
 	}
 	constant := func(s *policy.Spec) { s.Confidence = "constant" }
-	return []Competitor{
-		{"rahbo", "ours: log variance model, randomised confidence, refit every 5 steps", "rahbo", averse(func(*policy.Spec) {})},
-		{"gp-ucb-heteroscedastic", "the same without the risk term", "gp-ucb-heteroscedastic", nil},
-		{"gp-ucb", "the same with one noise for all settings", "gp-ucb", func(s *policy.Spec, _ *Problem) { s.ConfidenceSetting = "wide" }},
-		{"rahbo-known-variance", "rahbo, told the noise variance", "rahbo-known-variance", func(s *policy.Spec, p *Problem) {
+	return []experiment.Competitor{
+		{Name: "rahbo", About: "ours: log variance model, randomised confidence, refit every 5 steps", Kind: "rahbo", Set: averse(func(*policy.Spec) {})},
+		{Name: "gp-ucb-heteroscedastic", About: "the same without the risk term", Kind: "gp-ucb-heteroscedastic", Set: nil},
+		{Name: "gp-ucb", About: "the same with one noise for all settings", Kind: "gp-ucb", Set: func(s *policy.Spec, _ *experiment.Problem) { s.ConfidenceSetting = "wide" }},
+		{Name: "rahbo-known-variance", About: "rahbo, told the noise variance", Kind: "rahbo-known-variance", Set: func(s *policy.Spec, p *experiment.Problem) {
 			s.Risk, s.NoiseVariance = r.alpha, p.NoiseVariance
 		}},
-		{"rahbo-us", "rahbo after 10 steps that explore the noise", "rahbo-us", averse(func(*policy.Spec) {})},
-		{"rahbo-beta-2", "rahbo with the constant confidence 2", "rahbo", averse(constant)},
-		{"gp-ucb-heteroscedastic-beta-2", "the same without the risk term", "gp-ucb-heteroscedastic", func(s *policy.Spec, _ *Problem) { constant(s) }},
-		{"rahbo-paper", "to the letter: raw variances, confidence 2, one fit on the initial points", "rahbo", averse(func(s *policy.Spec) {
+		{Name: "rahbo-us", About: "rahbo after 10 steps that explore the noise", Kind: "rahbo-us", Set: averse(func(*policy.Spec) {})},
+		{Name: "rahbo-beta-2", About: "rahbo with the constant confidence 2", Kind: "rahbo", Set: averse(constant)},
+		{Name: "gp-ucb-heteroscedastic-beta-2", About: "the same without the risk term", Kind: "gp-ucb-heteroscedastic", Set: func(s *policy.Spec, _ *experiment.Problem) { constant(s) }},
+		{Name: "rahbo-paper", About: "to the letter: raw variances, confidence 2, one fit on the initial points", Kind: "rahbo", Set: averse(func(s *policy.Spec) {
 			s.Confidence, s.VarianceModel, s.Model.RefitEvery = "constant", "raw", neverAgain
 		})},
-		{"random", "uniform settings", "random", averse(func(*policy.Spec) {})},
+		{Name: "random", About: "uniform settings", Kind: "random", Set: averse(func(*policy.Spec) {})},
 	}
 }
 

@@ -1,6 +1,12 @@
 package benchmarks
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // rahboBranin is f = -[Branin's function] with the noise standard deviation
 //
@@ -11,15 +17,15 @@ import "math"
 // alpha 1, -0.4267 at alpha 0.5, -0.5915 at scale 2 (Makarova et al., section 5 and
 // their code).
 func rahboBranin(scale, alpha float64) rahboProblem {
-	v := func(z, shift float64) float64 { return scale*sigmoid(2*(z-shift)) + 0.2 }
+	v := func(z, shift float64) float64 { return scale*landscape.Sigmoid(2*(z-shift)) + 0.2 }
 	return rahboProblem{
-		name: "branin-" + number(scale) + suffix(alpha), about: rahboAbout("Branin's function with three optima, one of them quiet", scale, alpha), figure: "5a",
+		name: "branin-" + experiment.Short(scale) + suffix(alpha), about: rahboAbout("Branin's function with three optima, one of them quiet", scale, alpha), figure: "5a",
 		steps: 150, initial: 10, seeds: 40, alpha: alpha,
-		variables: variables([]string{"x1", "x2"}, braninBounds()),
-		truth:     func(x []float64) float64 { return -branin(x[0], x[1]) },
+		variables: experiment.Variables([]string{"x1", "x2"}, landscape.BraninBounds()),
+		truth:     func(x []float64) float64 { return -landscape.Branin(x[0], x[1]) },
 		noiseSD:   func(x []float64) float64 { return v(x[0], 3.2) * v(x[1], 0) },
-		places: []Place{{"A", []float64{9.42478, 2.475}}, {"B", []float64{math.Pi, 2.275}},
-			{"C", []float64{-math.Pi, 12.275}}},
+		places: []experiment.Place{{Name: "A", X: []float64{9.42478, 2.475}}, {Name: "B", X: []float64{math.Pi, 2.275}},
+			{Name: "C", X: []float64{-math.Pi, 12.275}}},
 		quiet: "C",
 	}
 }

@@ -1,6 +1,12 @@
 package benchmarks
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // rahboFEL is our surrogate of a free-electron laser's pulse energy (in mJ) over four
 // quadrupole currents (in A, about a nominal setting), of the form that Makarova et al.
@@ -31,13 +37,13 @@ func rahboFEL() rahboProblem {
 	return rahboProblem{
 		name: "fel", about: "a free-electron laser over 4 quadrupoles (our surrogate), alpha 1", figure: "6 (our surrogate)",
 		steps: 200, initial: 30, seeds: 15, alpha: 1,
-		variables: variables([]string{"q1", "q2", "q3", "q4"}, [][2]float64{{-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}}),
+		variables: experiment.Variables([]string{"q1", "q2", "q3", "q4"}, [][2]float64{{-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}}),
 		truth:     func(x []float64) float64 { return 0.08 + 1.0*g(x, m1) + 0.9*g(x, m2) },
 		noiseSD: func(x []float64) float64 {
-			d := distance(x, m1) / 0.12
+			d := landscape.Distance(x, m1) / 0.12
 			return 0.04 + 0.5*math.Exp(-d*d/2) + 0.10*(1-g(x, m2))
 		},
-		places: []Place{{"bright", m1}, {"quiet", m2}},
+		places: []experiment.Place{{Name: "bright", X: m1}, {Name: "quiet", X: m2}},
 		quiet:  "quiet",
 	}
 }

@@ -1,6 +1,12 @@
 package benchmarks
 
-import "math"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
 
 // rahboSine is f(x) = sin(2 pi x) on [0, 2] with the noise standard deviation
 //
@@ -10,12 +16,12 @@ import "math"
 // alpha 1), the second has rho = 0.1 + scale (Makarova et al., section 5).
 func rahboSine(scale float64) rahboProblem {
 	return rahboProblem{
-		name: "sine-" + number(scale), about: rahboAbout("a sine with one quiet and one noisy maximum", scale, 1), figure: "3",
+		name: "sine-" + experiment.Short(scale), about: rahboAbout("a sine with one quiet and one noisy maximum", scale, 1), figure: "3",
 		steps: 60, initial: 10, seeds: 30, alpha: 1,
-		variables: variables([]string{"x"}, [][2]float64{{0, 2}}),
+		variables: experiment.Variables([]string{"x"}, [][2]float64{{0, 2}}),
 		truth:     func(x []float64) float64 { return math.Sin(2 * math.Pi * x[0]) },
-		noiseSD:   func(x []float64) float64 { return scale*sigmoid(30*(x[0]-1)) + 0.1 },
-		places:    []Place{{"quiet", []float64{0.25}}, {"noisy", []float64{1.25}}},
+		noiseSD:   func(x []float64) float64 { return scale*landscape.Sigmoid(30*(x[0]-1)) + 0.1 },
+		places:    []experiment.Place{{Name: "quiet", X: []float64{0.25}}, {Name: "noisy", X: []float64{1.25}}},
 		quiet:     "quiet",
 	}
 }

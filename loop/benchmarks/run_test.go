@@ -8,16 +8,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // short is a run of a few steps of a few policies.
-func short(t *testing.T, name string, seeds, steps int, policies ...string) Run {
+func short(t *testing.T, name string, seeds, steps int, policies ...string) experiment.Run {
 	t.Helper()
 	x, err := Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Run{Experiment: x, Workers: 1, Steps: steps, Version: "test"}
+	r := experiment.Run{Experiment: x, Workers: 1, Steps: steps, Version: "test"}
 	for _, p := range policies {
 		c, err := x.Competitor(p)
 		if err != nil {
@@ -31,14 +33,14 @@ func short(t *testing.T, name string, seeds, steps int, policies ...string) Run 
 	return r
 }
 
-func do(t *testing.T, r Run) string {
+func do(t *testing.T, r experiment.Run) string {
 	t.Helper()
 	results, err := r.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := Write(&b, results); err != nil {
+	if err := experiment.Write(&b, results); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -65,12 +67,12 @@ func TestDeterminism(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		merged, err := Merge([]Named{{"back", results}}) // puts the seeds in order
+		merged, err := experiment.Merge([]experiment.Named{{Name: "back", Results: results}}) // puts the seeds in order
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := Write(&b, merged); err != nil {
+		if err := experiment.Write(&b, merged); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != want {
@@ -133,7 +135,7 @@ func TestInitialSteps(t *testing.T) {
 func TestInterruption(t *testing.T) {
 	r := short(t, "rahbo/sine-1", 6, 10, "random", "rahbo")
 	ctx, cancel := context.WithCancel(context.Background())
-	r.Progress = func(p Progress) {
+	r.Progress = func(p experiment.Progress) {
 		if p.Done == 8 {
 			cancel()
 		}
@@ -162,7 +164,7 @@ func TestInterruption(t *testing.T) {
 func TestSave(t *testing.T) {
 	r := short(t, "rahbo/sine-1", 1, 2, "random", "rahbo", "random")
 	var saved []int
-	r.Save = func(results []Result) error {
+	r.Save = func(results []experiment.Result) error {
 		saved = append(saved, len(results))
 		return nil
 	}
@@ -173,7 +175,7 @@ func TestSave(t *testing.T) {
 		t.Errorf("saved %v", saved)
 	}
 	full := errors.New("disk full")
-	r.Save = func([]Result) error { return full }
+	r.Save = func([]experiment.Result) error { return full }
 	if results, err := r.Do(context.Background()); !errors.Is(err, full) || len(results) != 1 {
 		t.Errorf("%d results, error %v", len(results), err)
 	}
@@ -209,28 +211,15 @@ func TestShards(t *testing.T) {
 	seeds := []uint64{5, 6, 7, 8, 9}
 	var all []uint64
 	for i := range 3 {
-		all = append(all, Shard{i, 3}.Of(seeds)...)
+		all = append(all, experiment.Shard{Index: i, Count: 3}.Of(seeds)...)
 	}
 	if !slices.Equal(all, []uint64{5, 8, 6, 9, 7}) {
 		t.Errorf("shards %v", all)
 	}
-	if got := (Shard{4, 9}).Of(seeds); !slices.Equal(got, []uint64{9}) {
+	if got := (experiment.Shard{Index: 4, Count: 9}).Of(seeds); !slices.Equal(got, []uint64{9}) {
 		t.Errorf("shard 4/9 %v", got)
 	}
-	if got := (Shard{5, 9}).Of(seeds); got != nil {
+	if got := (experiment.Shard{Index: 5, Count: 9}).Of(seeds); got != nil {
 		t.Errorf("shard 5/9 %v", got)
-	}
-}
-
-func TestSpend(t *testing.T) {
-	spent := 0.0
-	for range 40 {
-		spent = spend(spent, 0.1)
-	}
-	for range 20 {
-		spent = spend(spent, 0.2)
-	}
-	if spent != 8 {
-		t.Errorf("spent %v", spent)
 	}
 }

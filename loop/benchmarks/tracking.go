@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
 // Experiments on a drifting optimum, ours: an objective between 0 and 1 on [-2, 2]^d
@@ -28,8 +30,8 @@ type moving struct {
 	shape func(r []float64) float64
 }
 
-func trackingExperiments() []*Experiment {
-	var out []*Experiment
+func trackingExperiments() []*experiment.Experiment {
+	var out []*experiment.Experiment
 	for _, m := range []moving{
 		bump("bump2-slow", 2, slowly), bump("bump2-jump", 2, jumping),
 		bump("bump4-slow", 4, slowly), bump("bump4-jump", 4, jumping),
@@ -41,23 +43,23 @@ func trackingExperiments() []*Experiment {
 	return out
 }
 
-func (m moving) experiment() *Experiment {
+func (m moving) experiment() *experiment.Experiment {
 	bounds, names := make([][2]float64, m.dims), make([]string, m.dims)
 	for i := range bounds {
-		bounds[i], names[i] = [2]float64{-2, 2}, "x"+number(float64(i+1))
+		bounds[i], names[i] = [2]float64{-2, 2}, "x"+experiment.Short(float64(i+1))
 	}
-	return &Experiment{
+	return &experiment.Experiment{
 		Name: "tracking/" + m.name, Paper: "ours", Figure: "-", About: m.about,
 		Steps: trackingSteps, Initial: 2 << m.dims, Design: "sobol", CountInitial: true, Seeds: 20,
-		Hold: Hold{From: 300, Every: 10},
-		Draw: func(uint64) (*Problem, error) {
-			return &Problem{
-				Variables: variables(names, bounds), ControlSets: full(m.dims), Shots: 1,
-				NoiseVariance: constantly(trackingNoiseSD * trackingNoiseSD),
-				Truth:         m.truth, Best: always(1),
+		Hold: experiment.Hold{From: 300, Every: 10},
+		Draw: func(uint64) (*experiment.Problem, error) {
+			return &experiment.Problem{
+				Variables: experiment.Variables(names, bounds), ControlSets: experiment.HoldAll(m.dims), Shots: 1,
+				NoiseVariance: experiment.Constantly(trackingNoiseSD * trackingNoiseSD),
+				Truth:         m.truth, Best: experiment.Always(1),
 			}, nil
 		},
-		Common: func(*Problem) policy.Spec {
+		Common: func(*experiment.Problem) policy.Spec {
 			lengthscale := make([]float64, m.dims)
 			for i := range lengthscale {
 				lengthscale[i] = 0.1 // of the range: 0.4
@@ -66,7 +68,7 @@ func (m moving) experiment() *Experiment {
 				Lengthscale: lengthscale, Outputscale: 1, NoiseSD: trackingNoiseSD, Capacity: trackingCapacity}}
 		},
 		Competitors: trackingCompetitors(),
-		Metrics:     []Metric{AverageRegret, HeldRegret, AverageRegretFrom(300), JumpsNoticed},
+		Metrics:     []experiment.Metric{experiment.AverageRegret, experiment.HeldRegret, experiment.AverageRegretFrom(300), experiment.JumpsNoticed},
 	}
 }
 
@@ -120,16 +122,16 @@ func leaping(dims, step int) []float64 {
 }
 
 // trackingCompetitors are ways to follow an optimum.
-func trackingCompetitors() []Competitor {
-	drift := func(d policy.Drift, beta float64) func(*policy.Spec, *Problem) {
-		return func(s *policy.Spec, _ *Problem) { s.Drift, s.Beta = d, beta }
+func trackingCompetitors() []experiment.Competitor {
+	drift := func(d policy.Drift, beta float64) func(*policy.Spec, *experiment.Problem) {
+		return func(s *policy.Spec, _ *experiment.Problem) { s.Drift, s.Beta = d, beta }
 	}
-	return []Competitor{
-		{"track", "ours: time kernel of 1000 steps, a hold with small steps after a search, detection of jumps", "track", nil},
-		{"time-kernel", "time kernel of 500 steps over the whole domain, confidence 1", "gp-ucb", drift(policy.Drift{Timescale: []float64{500}}, 1)},
-		{"time-kernel-set", "the same with the timescale from a prior set up to 2000 steps", "gp-ucb",
-			drift(policy.Drift{Timescale: []float64{125, 500, 2000}}, 1)},
-		{"gp-ucb", "blind to time, confidence 2", "gp-ucb", nil},
-		{"random", "uniform settings", "random", nil},
+	return []experiment.Competitor{
+		{Name: "track", About: "ours: time kernel of 1000 steps, a hold with small steps after a search, detection of jumps", Kind: "track", Set: nil},
+		{Name: "time-kernel", About: "time kernel of 500 steps over the whole domain, confidence 1", Kind: "gp-ucb", Set: drift(policy.Drift{Timescale: []float64{500}}, 1)},
+		{Name: "time-kernel-set", About: "the same with the timescale from a prior set up to 2000 steps", Kind: "gp-ucb",
+			Set: drift(policy.Drift{Timescale: []float64{125, 500, 2000}}, 1)},
+		{Name: "gp-ucb", About: "blind to time, confidence 2", Kind: "gp-ucb", Set: nil},
+		{Name: "random", About: "uniform settings", Kind: "random", Set: nil},
 	}
 }

@@ -1,4 +1,4 @@
-package benchmarks
+package landscape
 
 import (
 	"cmp"
@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// hill is a maximisation over the unit cube of dims coordinates: value is evaluated
+// Hill is a maximisation over the unit cube of dims coordinates: value is evaluated
 // at screen points of a lattice and at the marks, and the best polish points that are
 // not neighbours are climbed from. It serves to know the optimum of a problem, not to
 // be fast.
-type hill struct {
-	dims           int
-	value          func(u []float64) float64
-	marks          [][]float64
-	screen, polish int
+type Hill struct {
+	Dims           int
+	Value          func(u []float64) float64
+	Marks          [][]float64
+	Screen, Polish int
 }
 
 const (
@@ -23,32 +23,32 @@ const (
 	apart        = 0.02
 )
 
-// top is the best point found and its value.
-func (h hill) top() ([]float64, float64) {
+// Top is the best point found and its value.
+func (h Hill) Top() ([]float64, float64) {
 	type start struct {
 		u     []float64
 		value float64
 	}
 	var starts []start
-	try := func(u []float64) { starts = append(starts, start{u, h.value(u)}) }
-	for i := range h.screen {
-		try(lattice(i, h.dims))
+	try := func(u []float64) { starts = append(starts, start{u, h.Value(u)}) }
+	for i := range h.Screen {
+		try(lattice(i, h.Dims))
 	}
-	for _, u := range h.marks {
+	for _, u := range h.Marks {
 		try(slices.Clone(u))
 	}
 	slices.SortStableFunc(starts, func(a, b start) int { return cmp.Compare(b.value, a.value) })
 	var chosen [][]float64
 	var best start
 	for _, s := range starts {
-		if len(chosen) == h.polish {
+		if len(chosen) == h.Polish {
 			break
 		}
-		if slices.ContainsFunc(chosen, func(u []float64) bool { return distance(u, s.u) < apart }) {
+		if slices.ContainsFunc(chosen, func(u []float64) bool { return Distance(u, s.u) < apart }) {
 			continue
 		}
 		chosen = append(chosen, slices.Clone(s.u))
-		value := h.climb(s.u, s.value)
+		value := h.Climb(s.u, s.value)
 		if best.u == nil || value > best.value {
 			best = start{s.u, value}
 		}
@@ -56,16 +56,16 @@ func (h hill) top() ([]float64, float64) {
 	return best.u, best.value
 }
 
-// climb is a compass search: it moves u along one coordinate at a time while that
+// Climb is a compass search: it moves u along one coordinate at a time while that
 // helps, with a step that is halved when nothing does, and returns the value there.
-func (h hill) climb(u []float64, value float64) float64 {
+func (h Hill) Climb(u []float64, value float64) float64 {
 	for step := firstCompass; step > lastCompass; {
 		moved := false
 		for i := range u {
 			for _, by := range [2]float64{step, -step} {
 				was := u[i]
 				u[i] = min(max(was+by, 0), 1)
-				if v := h.value(u); v > value {
+				if v := h.Value(u); v > value {
 					value, moved = v, true
 					break
 				}
@@ -95,7 +95,7 @@ func lattice(i, d int) []float64 {
 	return u
 }
 
-func distance(a, b []float64) float64 {
+func Distance(a, b []float64) float64 {
 	sum := 0.0
 	for i, v := range a {
 		sum += (v - b[i]) * (v - b[i])

@@ -1,4 +1,4 @@
-package benchmarks
+package experiment
 
 import (
 	"math"
@@ -26,7 +26,7 @@ func Summarise(x *Experiment, r *Result) []Summary {
 				values = append(values, m.Of(s))
 			}
 		}
-		out[i] = summarise(m.Name, values)
+		out[i] = SummaryOf(m.Name, values)
 	}
 	return out
 }
@@ -42,7 +42,8 @@ func (r *Result) Failed() int {
 	return n
 }
 
-func summarise(name string, values []float64) Summary {
+// SummaryOf summarises the values that are there; NaN counts as missing.
+func SummaryOf(name string, values []float64) Summary {
 	there := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	n := len(there)
 	s := Summary{Metric: name, Count: n, Missing: len(values) - n,

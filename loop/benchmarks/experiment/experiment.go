@@ -1,4 +1,4 @@
-package benchmarks
+package experiment
 
 import (
 	"fmt"
@@ -84,34 +84,4 @@ func (x *Experiment) CompetitorNames() []string {
 		names[i] = c.Name
 	}
 	return names
-}
-
-// All lists every experiment, family by family.
-func All() []*Experiment {
-	all := slices.Concat(cvsExperiments(), rahboExperiments(), irgpExperiments(), priorExperiments(),
-		costExperiments(), trackingExperiments())
-	kinds := policy.Kinds()
-	for _, x := range all {
-		x.Competitors = slices.DeleteFunc(x.Competitors, func(c Competitor) bool { return !slices.Contains(kinds, c.Kind) })
-	}
-	return all
-}
-
-// Names lists the names of all experiments.
-func Names() []string {
-	var names []string
-	for _, x := range All() {
-		names = append(names, x.Name)
-	}
-	return names
-}
-
-// Find returns the experiment with this name.
-func Find(name string) (*Experiment, error) {
-	for _, x := range All() {
-		if x.Name == name {
-			return x, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no experiment %q", name)
 }

@@ -1,4 +1,4 @@
-package benchmarks
+package experiment
 
 import (
 	"math"
@@ -7,15 +7,15 @@ import (
 
 func TestSummarise(t *testing.T) {
 	nan := math.NaN()
-	s := summarise("x", []float64{3, nan, 1, 4, 2})
+	s := SummaryOf("x", []float64{3, nan, 1, 4, 2})
 	// Mean 2.5, variance 5/3, standard error sqrt(5/12), median 2.5.
 	if s.Count != 4 || s.Missing != 1 || s.Mean != 2.5 || s.Median != 2.5 || math.Abs(s.StandardError-math.Sqrt(5.0/12)) > 1e-15 {
 		t.Errorf("%+v", s)
 	}
-	if s := summarise("x", []float64{7}); s.Mean != 7 || s.Median != 7 || !math.IsNaN(s.StandardError) {
+	if s := SummaryOf("x", []float64{7}); s.Mean != 7 || s.Median != 7 || !math.IsNaN(s.StandardError) {
 		t.Errorf("one value: %+v", s)
 	}
-	if s := summarise("x", []float64{nan}); s.Count != 0 || !math.IsNaN(s.Mean) || !math.IsNaN(s.Median) {
+	if s := SummaryOf("x", []float64{nan}); s.Count != 0 || !math.IsNaN(s.Mean) || !math.IsNaN(s.Median) {
 		t.Errorf("none: %+v", s)
 	}
 }
@@ -47,36 +47,5 @@ func TestMetrics(t *testing.T) {
 		if got := m.Of(&empty); !math.IsNaN(got) {
 			t.Errorf("%s of nothing: %v", m.Name, got)
 		}
-	}
-}
-
-// TestExperiments: names are unique, lengths are bounded, and every policy is one that
-// can be made.
-func TestExperiments(t *testing.T) {
-	seen := map[string]bool{}
-	for _, x := range All() {
-		if seen[x.Name] {
-			t.Errorf("%s is there twice", x.Name)
-		}
-		seen[x.Name] = true
-		if x.Budget <= 0 && x.Steps <= 0 || x.Seeds < 1 || x.About == "" || x.Paper == "" || x.Figure == "" || len(x.Metrics) == 0 || len(x.Competitors) == 0 {
-			t.Errorf("%s is incomplete: %+v", x.Name, x)
-		}
-		names := map[string]bool{}
-		for _, c := range x.Competitors {
-			if names[c.Name] || c.About == "" {
-				t.Errorf("%s: policy %q is there twice, or says nothing", x.Name, c.Name)
-			}
-			names[c.Name] = true
-		}
-		if found, err := Find(x.Name); err != nil || found.Name != x.Name {
-			t.Errorf("find %s: %v", x.Name, err)
-		}
-	}
-	if len(seen) != len(Names()) || len(seen) < 60 {
-		t.Errorf("%d experiments", len(seen))
-	}
-	if _, err := Find("nothing"); err == nil {
-		t.Error("found nothing")
 	}
 }

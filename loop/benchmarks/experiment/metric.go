@@ -1,4 +1,4 @@
-package benchmarks
+package experiment
 
 import (
 	"math"
@@ -15,8 +15,8 @@ type Metric struct {
 
 // Metrics that several experiments share.
 var (
-	FinalSimpleRegret     = Metric{"simple regret", func(s *Seed) float64 { return last(s.SimpleRegret) }}
-	FinalCumulativeRegret = Metric{"cumulative regret", func(s *Seed) float64 { return last(s.CumulativeRegret) }}
+	FinalSimpleRegret     = Metric{"simple regret", func(s *Seed) float64 { return Last(s.SimpleRegret) }}
+	FinalCumulativeRegret = Metric{"cumulative regret", func(s *Seed) float64 { return Last(s.CumulativeRegret) }}
 	RecommendedRegret     = Metric{"regret of the recommendation", func(s *Seed) float64 {
 		if s.Recommended == nil {
 			return math.NaN()
@@ -25,7 +25,7 @@ var (
 	}}
 	StepsTaken    = Metric{"steps", func(s *Seed) float64 { return float64(len(s.Cost)) }}
 	AverageRegret = Metric{"average regret", func(s *Seed) float64 {
-		return last(s.CumulativeRegret) / float64(len(s.CumulativeRegret))
+		return Last(s.CumulativeRegret) / float64(len(s.CumulativeRegret))
 	}}
 	HeldRegret = Metric{"regret of the held set-point", func(s *Seed) float64 {
 		if s.HeldRegret == nil {
@@ -69,7 +69,7 @@ func SimpleRegretAt(step int) Metric {
 
 // SimpleRegretAtCost is the simple regret of all steps that were paid with this much.
 func SimpleRegretAtCost(cost float64) Metric {
-	return Metric{"simple regret at cost " + number(cost), func(s *Seed) float64 {
+	return Metric{"simple regret at cost " + Short(cost), func(s *Seed) float64 {
 		i := slices.IndexFunc(s.Cost, func(v float64) bool { return v > cost })
 		switch {
 		case i == 0 || len(s.Cost) == 0:
@@ -119,12 +119,12 @@ func Share(place string) Metric {
 	}}
 }
 
-func last(s Series) float64 {
+func Last(s Series) float64 {
 	if len(s) == 0 {
 		return math.NaN()
 	}
 	return s[len(s)-1]
 }
 
-// number writes v shortly: 1, 0.5.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// Short writes v shortly: 1, 0.5.
+func Short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

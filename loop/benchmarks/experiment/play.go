@@ -1,4 +1,4 @@
-package benchmarks
+package experiment
 
 import (
 	"context"
@@ -98,7 +98,7 @@ func (g *game) run(ctx context.Context) error {
 		if proposal.Jump {
 			g.record.Jumps = append(g.record.Jumps, g.step)
 		}
-		worth := g.problem.worth(g.step, proposal.ControlSet, proposal.X)
+		worth := g.problem.WorthOf(g.step, proposal.ControlSet, proposal.X)
 		if err := g.observe(proposal, cost); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func spend(spent, cost float64) float64 { return math.Round((spent+cost)*1e9) / 
 // observe measures a proposal and tells the policy.
 func (g *game) observe(p policy.Proposal, cost float64) error {
 	x := slices.Clone(p.X)
-	mean, variance := g.problem.measure(g.seed, p.Step, p.Step, x)
+	mean, variance := g.problem.Measure(g.seed, p.Step, p.Step, x)
 	err := g.policy.Observe(policy.Observation{Step: p.Step, ControlSet: p.ControlSet, X: x, Requested: p.X,
 		Mean: mean, Variance: variance, Shots: g.problem.Shots, Cost: cost, Valid: true})
 	if err != nil {
@@ -154,7 +154,7 @@ func (g *game) hold() error {
 	if err != nil {
 		return fmt.Errorf("recommend after step %d: %w", g.step, err)
 	}
-	g.heldSum += g.problem.Best(g.step) - g.problem.worth(g.step, r.ControlSet, r.X)
+	g.heldSum += g.problem.Best(g.step) - g.problem.WorthOf(g.step, r.ControlSet, r.X)
 	g.heldCount++
 	mean := g.heldSum / float64(g.heldCount)
 	g.record.HeldRegret = &mean
@@ -198,7 +198,7 @@ func (g *game) recommend() error {
 	}
 	out := &Recommended{ControlSet: r.ControlSet, Setting: map[string]float64{},
 		Mean: Number(r.Mean), LowerBound: Number(r.LowerBound),
-		Regret: g.problem.Best(g.step) - g.problem.worth(g.step, r.ControlSet, r.X)}
+		Regret: g.problem.Best(g.step) - g.problem.WorthOf(g.step, r.ControlSet, r.X)}
 	for i, v := range g.problem.Variables {
 		if !math.IsNaN(r.X[i]) {
 			out.Setting[v.Name] = r.X[i]

@@ -1,4 +1,4 @@
-package benchmarks
+package experiment
 
 import (
 	"math"
@@ -50,8 +50,8 @@ type Place struct {
 	X    []float64
 }
 
-// worth is Worth or what stands for it.
-func (p *Problem) worth(step, set int, x []float64) float64 {
+// WorthOf is Worth or what stands for it.
+func (p *Problem) WorthOf(step, set int, x []float64) float64 {
 	if p.Worth == nil {
 		return p.Truth(step, x)
 	}
@@ -66,13 +66,13 @@ func (p *Problem) charge(set int, x []float64) float64 {
 	return p.Charge(set, x)
 }
 
-// measure carries out a step at the problem's time: the random variables of x (NaN)
+// Measure carries out a step at the problem's time: the random variables of x (NaN)
 // take draws, and Shots readings give a mean and an unbiased sample variance, NaN
 // for one reading. index tells the steps of a seed apart.
-func (p *Problem) measure(seed uint64, index, time int, x []float64) (mean, variance float64) {
+func (p *Problem) Measure(seed uint64, index, time int, x []float64) (mean, variance float64) {
 	if p.Draw != nil {
 		drawn := make([]float64, len(x))
-		p.Draw(stream(seed, forSurroundings, index), drawn)
+		p.Draw(Stream(seed, forSurroundings, index), drawn)
 		for i, v := range x {
 			if math.IsNaN(v) {
 				x[i] = drawn[i]
@@ -80,7 +80,7 @@ func (p *Problem) measure(seed uint64, index, time int, x []float64) (mean, vari
 		}
 	}
 	truth, sd := p.Truth(time, x), math.Sqrt(p.NoiseVariance(x))
-	rng := stream(seed, forNoise, index)
+	rng := Stream(seed, forNoise, index)
 	squares := 0.0
 	for k := range p.Shots { // Welford's update
 		reading := truth + sd*rng.NormFloat64()
@@ -111,8 +111,8 @@ func (p *Problem) nearest(x []float64) string {
 	return name
 }
 
-// full is the control set that holds all d variables, at no cost.
-func full(d int) []policy.ControlSet {
+// HoldAll is the control set that holds all d variables, at no cost.
+func HoldAll(d int) []policy.ControlSet {
 	s := policy.ControlSet{Controlled: make([]bool, d)}
 	for i := range s.Controlled {
 		s.Controlled[i] = true
@@ -120,9 +120,9 @@ func full(d int) []policy.ControlSet {
 	return []policy.ControlSet{s}
 }
 
-// variables makes continuous variables; names and bounds (low, high) in order. Their
+// Variables makes continuous variables; names and bounds (low, high) in order. Their
 // start is unknown.
-func variables(names []string, bounds [][2]float64) []policy.Variable {
+func Variables(names []string, bounds [][2]float64) []policy.Variable {
 	out := make([]policy.Variable, len(names))
 	for i, name := range names {
 		out[i] = policy.Variable{Name: name, Low: bounds[i][0], High: bounds[i][1], Start: math.NaN()}
@@ -130,8 +130,8 @@ func variables(names []string, bounds [][2]float64) []policy.Variable {
 	return out
 }
 
-// constantly is a function of the setting that has one value.
-func constantly(v float64) func([]float64) float64 { return func([]float64) float64 { return v } }
+// Constantly is a function of the setting that has one value.
+func Constantly(v float64) func([]float64) float64 { return func([]float64) float64 { return v } }
 
-// always is a best worth that does not change with time.
-func always(v float64) func(int) float64 { return func(int) float64 { return v } }
+// Always is a best worth that does not change with time.
+func Always(v float64) func(int) float64 { return func(int) float64 { return v } }

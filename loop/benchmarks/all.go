@@ -1,0 +1,40 @@
+package benchmarks
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/labtuner/tuner/loop/policy"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+)
+
+// All lists every experiment, family by family.
+func All() []*experiment.Experiment {
+	all := slices.Concat(cvsExperiments(), rahboExperiments(), irgpExperiments(), priorExperiments(),
+		costExperiments(), trackingExperiments())
+	kinds := policy.Kinds()
+	for _, x := range all {
+		x.Competitors = slices.DeleteFunc(x.Competitors, func(c experiment.Competitor) bool { return !slices.Contains(kinds, c.Kind) })
+	}
+	return all
+}
+
+// Names lists the names of all experiments.
+func Names() []string {
+	var names []string
+	for _, x := range All() {
+		names = append(names, x.Name)
+	}
+	return names
+}
+
+// Find returns the experiment with this name.
+func Find(name string) (*experiment.Experiment, error) {
+	for _, x := range All() {
+		if x.Name == name {
+			return x, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no experiment %q", name)
+}
