@@ -50,6 +50,10 @@ type child struct {
 	exited chan struct{}
 	status error
 
+	// hurried, once closed, shortens the time that the child has to exit.
+	hurried   chan struct{}
+	hurryOnce sync.Once
+
 	// mu guards reaped: a group must not be signalled after its leader is
 	// reaped, since the number may by then belong to others.
 	mu     sync.Mutex
@@ -101,6 +105,8 @@ func start(o Options, env drivers.Env) (*child, error) {
 		lines:  make(chan said),
 		quit:   make(chan struct{}),
 		exited: make(chan struct{}),
+
+		hurried: make(chan struct{}),
 	}
 	var listeners sync.WaitGroup
 	listeners.Go(func() { c.listen(stdout.r, env.Clock) })
@@ -222,8 +228,16 @@ func (c *child) kill() {
 // ignore drops whatever the child still says.
 func (c *child) ignore() { c.quitOnce.Do(func() { close(c.quit) }) }
 
+// hurriedExit is how long a child may take to go safe and exit while a safe value waits for
+// the next one. Not longer: a child that has not answered in time hangs. Not shorter: it may
+// be about to notice.
+const hurriedExit = 500 * time.Millisecond
+
+// hurry leaves a child that has been asked to exit, or will be, hurriedExit for it.
+func (c *child) hurry() { c.hurryOnce.Do(func() { close(c.hurried) }) }
+
 // dismiss closes the child's input, which asks it to go safe and exit, and kills
-// its group after grace. It returns when the child is reaped, with an error
+// its group after grace, or sooner where it is hurried. It returns when the child is reaped, with an error
 // where it had to be killed or could not be reaped.
 func (c *child) dismiss(grace time.Duration) error {
 	c.ignore()
@@ -231,6 +245,13 @@ func (c *child) dismiss(grace time.Duration) error {
 	select {
 	case <-c.exited:
 		return nil
+	case <-c.hurried:
+		grace = min(grace, hurriedExit)
+		select {
+		case <-c.exited:
+			return nil
+		case <-time.After(grace):
+		}
 	case <-time.After(grace):
 	}
 	if err := c.drop(grace); err != nil {

@@ -155,11 +155,25 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		return drivers.Reading{At: d.env.Clock.Now()}, nil
 	}
 	if s.Dose == "" {
-		return d.ask(ctx, req)
+		r, err := d.ask(ctx, req)
+		if err != nil && s.Safe {
+			d.hurry()
+		}
+		return r, err
 	}
 	req.patience = d.options.DoseTimeout
 	r, err := d.ask(ctx, req)
 	return r, certain(err)
+}
+
+// hurry shortens the end of a child that takes no safe value any more: the next one is to be
+// told it.
+func (d *Device) hurry() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.child != nil && d.dead != nil {
+		d.child.hurry()
+	}
 }
 
 // certain takes away the certainty of a refusal of a dose that is none: a child that
