@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
@@ -13,7 +14,8 @@ import (
 // Write sets and releases channels one after the other, in the file's order; see
 // [drivers.Actuator]. Everything is checked before anything is sent. A command
 // whose answer was lost is repeated only where its channel declares it idempotent;
-// otherwise the error says that the outcome is unknown.
+// otherwise the error says that the outcome is unknown. Of a safe write every channel is told
+// once before any is told again.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
 	ctx, leave, err := d.begin(ctx)
 	if err != nil {
@@ -32,20 +34,15 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
 	ctx, left := d.leaving(ctx, s), false
-	for _, c := range d.channels {
-		var out outcome
-		v, set := s.Values[c.Name]
-		switch {
-		case set && c.Dose:
-			out, err = d.dose(ctx, c, v)
-		case set:
-			c.stands = s.For[c.Name]
-			out, err = d.set(ctx, c, v)
-		case release[c.Name]:
-			err = d.letGo(ctx, c)
-		default:
-			continue
-		}
+	channels := slices.DeleteFunc(slices.Clone(d.channels), func(c *channel) bool {
+		_, set := s.Values[c.Name]
+		return !set && !release[c.Name]
+	})
+	if s.Safe && len(channels) > 1 {
+		channels, left = d.tellAllOnce(ctx, channels, s, &r)
+	}
+	for _, c := range channels {
+		err := d.tell(ctx, c, s, true, &r)
 		switch {
 		case errors.Is(err, errUnsent) && !left:
 			return drivers.Reading{}, d.wrap(fmt.Errorf("channel %q: %w: %w", c.Name, drivers.ErrNotSent, err))
@@ -55,11 +52,42 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 			return drivers.Reading{}, d.wrap(fmt.Errorf("channel %q: %w", c.Name, err))
 		}
 		left = true
-		if out.told {
-			r.Values[c.Name] = out.readback
-		}
 	}
 	return r, nil
+}
+
+// tellAllOnce tells each channel its part of a safe write once, so that none waits for the
+// repeats of another. It returns those that have not confirmed it, and whether anything left.
+func (d *Device) tellAllOnce(ctx context.Context, channels []*channel, s drivers.Setpoints, r *drivers.Reading) (again []*channel, left bool) {
+	for _, c := range channels {
+		err := d.tell(ctx, c, s, false, r)
+		left = left || !errors.Is(err, errUnsent)
+		if err != nil {
+			again = append(again, c)
+		}
+	}
+	return again, left
+}
+
+// tell tells one channel its part of a write; again says that a command whose
+// answer was lost may be repeated.
+func (d *Device) tell(ctx context.Context, c *channel, s drivers.Setpoints, again bool, r *drivers.Reading) error {
+	var out outcome
+	var err error
+	v, set := s.Values[c.Name]
+	switch {
+	case set && c.Dose:
+		out, err = d.dose(ctx, c, v)
+	case set:
+		c.stands = s.For[c.Name]
+		out, err = d.set(ctx, c, v, again)
+	default:
+		err = d.letGo(ctx, c, again)
+	}
+	if err == nil && out.told {
+		r.Values[c.Name] = out.readback
+	}
+	return err
 }
 
 // checkSetpoints checks a whole write and gives the set of channels to release.
@@ -104,8 +132,8 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 }
 
 // set writes one value.
-func (d *Device) set(ctx context.Context, c *channel, v float64) (out outcome, err error) {
-	err = d.once(ctx, d.talk.repeatable(c), func() error {
+func (d *Device) set(ctx context.Context, c *channel, v float64, again bool) (out outcome, err error) {
+	err = d.once(ctx, again && d.talk.repeatable(c), func() error {
 		out, err = d.talk.set(ctx, d.link, c, v)
 		return err
 	})
@@ -113,8 +141,8 @@ func (d *Device) set(ctx context.Context, c *channel, v float64) (out outcome, e
 }
 
 // letGo releases one channel; releasing twice is as good as once.
-func (d *Device) letGo(ctx context.Context, c *channel) error {
-	return d.once(ctx, true, func() error { return d.talk.release(ctx, d.link, c) })
+func (d *Device) letGo(ctx context.Context, c *channel, again bool) error {
+	return d.once(ctx, again, func() error { return d.talk.release(ctx, d.link, c) })
 }
 
 // errUnsent says that a command has not left. Whether others of the same write have, Write
@@ -198,9 +226,9 @@ func (d *Device) makeSafe(ctx context.Context, c *channel) error {
 		case !c.CanRelease:
 			return errors.New("there is neither safe nor release to bring it to rest; add one of them")
 		case !c.releaseConfirmed:
-			return errors.Join(d.letGo(ctx, c), errors.New("the release has no answer (ack) that would confirm it"))
+			return errors.Join(d.letGo(ctx, c, true), errors.New("the release has no answer (ack) that would confirm it"))
 		}
-		return d.letGo(ctx, c)
+		return d.letGo(ctx, c, true)
 	}
 	err := d.once(ctx, true, func() error {
 		_, err := d.talk.set(ctx, d.link, c, c.Safe)

@@ -20,6 +20,7 @@ import (
 //	two sides out of step                  waits for a greeting      leaves at once, and again after it
 //	greeting under way                     waits for it              ends it
 //	no connection, next attempt later      not sent                  has one made at once
+//	an answer to another channel missing   waits for its repeats     waits for one exchange
 //	dose that is still running             waits for its end         waits for one exchange
 
 // sniffer notes what is sent to a fake port, and when.
@@ -264,4 +265,37 @@ func TestWriteLeavesInTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A channel that does not answer does not keep the others from their safe values.
+func TestSafeTellsEveryChannelFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, channels := abOptions()
+		o.Retries = 2
+		dev, b, c := onBench(t, o, channels)
+		f := b.last()
+		hear := f.hear
+		f.hear = func(data []byte) []byte {
+			before := len(c.written("a"))
+			answer := hear(data)
+			if len(c.written("a")) > before {
+				return nil
+			}
+			return answer
+		}
+		began := time.Now()
+		var told time.Duration
+		time.AfterFunc(o.ReplyTimeout+o.WriteTimeout+o.ReadTimeout+o.Pause, func() {
+			if b := c.written("b"); len(b) == 1 {
+				told = time.Since(began)
+			}
+		})
+		_, err := dev.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"a": 1, "b": 1}, Safe: true})
+		if err == nil || errors.Is(err, drivers.ErrNotSent) {
+			t.Errorf("channel a does not answer: %v", err)
+		}
+		if a := c.written("a"); told == 0 || len(a) < 2 {
+			t.Errorf("b was not told within one exchange; a %v, b %v", a, c.written("b"))
+		}
+	})
 }
