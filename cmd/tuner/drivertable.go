@@ -42,6 +42,11 @@ type deviceWiring struct {
 	// exchange takes beside the longest of them.
 	requests []requestKey
 	beside   time.Duration
+	// writes are the longest waits for the answer to a write, by channel, where one channel is
+	// told after the other; nil: one request tells them all. exit is how long a child may take
+	// to end, 0 where there is none.
+	writes map[string]time.Duration
+	exit   time.Duration
 	// round is how long the readings of all channels may take, one after the other, while a
 	// write waits; 0: a write does not wait for them. roundWords say what that comes from.
 	round      time.Duration
@@ -141,6 +146,7 @@ func wireExec(d *configs.Device, c driverContext) (deviceWiring, []configs.Probl
 		address:    strings.Join(options.Command, " ") + " in " + absolute(c.cfg.Path(cmp.Or(options.Dir, "."))),
 		usesStdin:  true,
 		requests:   []requestKey{{options.ReplyTimeout, keyOf(d.Problem, "reply_timeout")}},
+		exit:       options.ExitTimeout,
 		round:      options.ReplyTimeout, // one request reads them all
 		otherName:  map[string]string{},
 		roundWords: "reply_timeout",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -47,6 +48,53 @@ func (d *deviceWiring) safeWait() (most time.Duration) {
 	return most
 }
 
+// lastSafeWait is the longest that the last of several safe values waits on a line that tells
+// one actuator after the other: for the request under way and the writes before its own. 0:
+// one write tells them all.
+func (d *deviceWiring) lastSafeWait(cfg *configs.Config) time.Duration {
+	if d.writes == nil {
+		return 0
+	}
+	var each []time.Duration
+	for _, v := range cfg.Variables {
+		if most, there := d.writes[v.Channel]; v.Device == d.name && v.HasActuator() && there {
+			each = append(each, most+d.beside)
+		}
+	}
+	if len(each) < 2 {
+		return 0
+	}
+	sum := d.safeWait() - slices.Min(each)
+	for _, most := range each {
+		sum += most
+	}
+	return sum
+}
+
+// waitWords say what a safe value waits for on device number i.
+func (w *wiring) waitWords(i int) string {
+	d := &w.devices[i]
+	most := d.safeWait()
+	if most == 0 {
+		words := "for nothing: it overtakes what is under way"
+		if d.broker != "" {
+			words += "; over a link that has died without a sign it leaves again after " + duration(mqtt.BrokerWait) + ", over a new connection"
+		}
+		return words
+	}
+	words := "for the request under way, " + duration(most) + " at most"
+	if last := d.lastSafeWait(w.cfg); last > 0 {
+		words += "; the last of its actuators, which are told one after the other, " + duration(last)
+	}
+	if d.driver == "exec" {
+		if slices.ContainsFunc(w.opt.Variables, func(v plan.Variable) bool { return v.Dose && v.Channel.Device == i }) {
+			words += "; for a dose until it has been given, where the child answers only then"
+		}
+		words += "; where the child hangs, until it has ended (" + duration(most+d.exit) + " at most) and another has started"
+	}
+	return words
+}
+
 // checkWaits prints what a safe value waits for on each device that is set.
 func (w *wiring) checkWaits(t *tabwriter.Writer) {
 	first := true
@@ -59,14 +107,7 @@ func (w *wiring) checkWaits(t *tabwriter.Writer) {
 			fmt.Fprint(t, "\ndevice\tdriver\ta safe value waits\n")
 			first = false
 		}
-		words := "for nothing: it overtakes what is under way"
-		if most := d.safeWait(); most > 0 {
-			words = "for the request under way, " + duration(most) + " at most"
-			if slices.ContainsFunc(w.opt.Variables, func(v plan.Variable) bool { return v.Dose && v.Channel.Device == i }) && d.driver == "exec" {
-				words += "; for a dose until it has been given, where the child answers only then"
-			}
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", d.name, d.driver, words)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", d.name, d.driver, w.waitWords(i))
 	}
 	t.Flush()
 }
@@ -87,6 +128,44 @@ func (w *wiring) leaseDoubts() (out []configs.Problem) {
 			out = append(out, w.cfg.Problem("device."+d.name,
 				fmt.Sprintf("%s: set over MQTT without a lease; while the broker or the network is down no safe value arrives, and the last setpoint stays", strings.Join(without, ", ")),
 				"give the device a time-out after which it goes safe by itself, and write it as lease in [safety.variable.X]"))
+		}
+	}
+	return out
+}
+
+// lastDoubts tell of lines on which the last of several safe values may come later than
+// safe_wait. That is no refusal: each is told as soon as the one before has been answered, and
+// an instrument that is not at its slowest answers far sooner.
+func (w *wiring) lastDoubts() (out []configs.Problem) {
+	most := w.cfg.Safety.SafeWait
+	for i := range w.devices {
+		d := &w.devices[i]
+		if last := d.lastSafeWait(w.cfg); last > most && d.safeWait() <= most {
+			out = append(out, w.cfg.Problem("device."+d.name,
+				fmt.Sprintf("its actuators are told their safe values one after the other; the last may wait %s, longer than safe_wait of [safety] (%s), where every answer comes late", duration(last), duration(most)),
+				fmt.Sprintf("shorten reply_timeout, put actuators on lines of their own, or write safe_wait = %q if the instrument bears that", duration(last))))
+		}
+	}
+	return out
+}
+
+// staleDoor is how old the reading of an interlock over MQTT may grow before that is worth a
+// warning.
+const staleDoor = 5 * time.Second
+
+// doorDoubts tell of interlocks over MQTT whose sensors may be silent for long: while messages
+// do not arrive, an open door is not seen.
+func (w *wiring) doorDoubts() (out []configs.Problem) {
+	for _, lock := range w.cfg.Safety.Interlocks {
+		for i := range w.cfg.Sensors {
+			s := &w.cfg.Sensors[i]
+			over := slices.ContainsFunc(w.devices, func(d deviceWiring) bool { return d.name == s.Device && d.broker != "" })
+			if s.Name != lock.Sensor || !over || s.MaxAge <= staleDoor {
+				continue
+			}
+			out = append(out, w.cfg.Problem("sensor."+s.Name+".max_age",
+				fmt.Sprintf("an interlock over MQTT may be silent for %s before it trips: while the broker or the network is down, an open door is not seen for so long", duration(s.MaxAge)),
+				fmt.Sprintf("have the device publish it every second or two, and write max_age = %q or less", duration(staleDoor))))
 		}
 	}
 	return out

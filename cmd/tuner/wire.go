@@ -103,7 +103,7 @@ func wire(cfg *configs.Config, err error, executable string) (*wiring, error) {
 	if err := configs.NewError(problems...); err != nil {
 		return nil, err
 	}
-	w.doubts = slices.Concat(cfg.Doubts(), w.leaseDoubts(), w.roundDoubts())
+	w.doubts = slices.Concat(cfg.Doubts(), w.leaseDoubts(), w.lastDoubts(), w.doorDoubts(), w.roundDoubts())
 	return w, nil
 }
 

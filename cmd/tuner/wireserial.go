@@ -55,6 +55,12 @@ func wireSerial(d *configs.Device, c driverContext) (deviceWiring, []configs.Pro
 		},
 	}
 	w.requests = serialRequests(d, options, channels)
+	w.writes = map[string]time.Duration{}
+	for _, o := range channels {
+		if o.Write != nil {
+			w.writes[o.Channel] = cmp.Or(o.Write.Timeout, options.ReplyTimeout)
+		}
+	}
 	w.beside = options.Pause + options.WriteTimeout + options.ReadTimeout
 	w.round, w.roundWords = serialRound(options, wiredChannels(c.cfg, d.Name, channels))
 	return w, append(problems, tryDevice(w, d, problems)...)
