@@ -236,6 +236,10 @@ def taken(rec):
             there = readbacks(session, ch, x["t"] - 0.6, x["t"])
             if x["k"] == "set" and there and abs(there[-1] - x["value"]) <= k["tolerance"]:
                 continue    # it stood there already
+            now = readbacks(session, ch, e["t"] - 0.6, e["t"])
+            wanted = [r["applied"] for r in rec.final["decision_value"] if r["step"] == shot["step"] and rec.plan.variables[r["variable"]]["ch"] == ch]
+            if x["k"] == "set" and now and wanted and wanted[0] is not None and abs(now[-1] - wanted[0]) <= k["tolerance"] < abs(now[-1] - x["value"]):
+                continue    # what was said last was refused for an earlier step: it stands where this one wants it
             done = "dosed" if x["k"] == "dose" else "took"
             v.hold(any(rec.of(done, "dose-again", "self-safe", "lapsed", since=x["t"] - 0.001, until=e["t"] + 0.001)),
                    f"step {shot['step']}: a shot counts, and {ch} = {x['value']} was never taken by the device", e["t"])

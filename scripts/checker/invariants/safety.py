@@ -218,6 +218,8 @@ def holds(rec):
                 moved_off = [b for a, b in zip(path, path[1:]) if abs(b - a) > 1e-9 and abs(b - k["safe"]) > abs(a - k["safe"]) + 1e-9]
                 backs = readbacks_near(session, k["ch"], since - 1, until)
                 moved_off = [b for b in moved_off if all(abs(b - r) > k["tolerance"] + (k["resolution"] or 0) for r in backs)]
+                # The setpoint of the tick in which the hold began may leave after it, where its device was not free.
+                moved_off = [b for b in moved_off if not k["slew"] or abs(b - stood) > k["slew"] * (2 * rec.plan.tick + 0.05)]
                 v.hold(not moved_off, f"{k['ch']} was set to {moved_off[0] if moved_off else ''} while {why}", since)
             doses = [e for e in session.events if e["k"] == "dose" and since < e["t"] < until]
             if rec.plan.doses and until - since > 0.3:
