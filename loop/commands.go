@@ -18,6 +18,9 @@ func (l *Loop) takeOrders() {
 	for _, o := range notes {
 		l.note(o)
 	}
+	for _, text := range l.deps.Panel.TakeTold() {
+		l.event("warn", journal.EventCommand, text)
+	}
 	if unnoted > 0 {
 		l.event("warn", journal.EventCommand, fmt.Sprintf("%d more commands were refused than can be recorded one by one", unnoted))
 	}

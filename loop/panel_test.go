@@ -225,6 +225,34 @@ func TestStopOvertakesCommands(t *testing.T) {
 	})
 }
 
+// What a transport has seen, such as a take-over of its connection, is an event of the run.
+func TestTransportsTell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr, path := liveTrial(t, func(*trial) {})
+		end := tr.begin(t)
+		time.Sleep(time.Second)
+		tr.deps.Panel.Tell("somebody took it over")
+		time.Sleep(time.Second)
+		ask(tr.deps.Panel, control.CommandStop)
+		end()
+		tr.deps.Panel.Tell("after the end")
+		r, err := journal.OpenReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		seen := 0
+		for e := range r.Events() {
+			if e.Message == "somebody took it over" && e.Level == "warn" {
+				seen++
+			}
+		}
+		if seen != 1 {
+			t.Errorf("recorded %d times", seen)
+		}
+	})
+}
+
 func TestRefusalsOfTransportsAreRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, path := liveTrial(t, func(*trial) {})

@@ -98,7 +98,7 @@ func (q *question) flags(cmd *cobra.Command) {
 // reach connects to the broker and finds the tuner there.
 func (q *question) reach(ctx context.Context, c *remote.Caller) (*mqtt.Client, remote.Presence, error) {
 	if q.cfg.MQTT == nil {
-		return nil, remote.Presence{}, withHint(fmt.Errorf("%w: %w: no run of %s is on this computer, and it names no broker to look elsewhere", drivers.ErrUnavailable, remote.ErrNobody, q.cfg.File),
+		return nil, remote.Presence{}, withHint(fmt.Errorf("%w: %w: no run of %s that you may reach is on this computer, and it names no broker to look elsewhere", drivers.ErrUnavailable, remote.ErrNobody, q.cfg.File),
 			"tuner run "+q.cfg.File+" begins one")
 	}
 	o := q.env.brokerOptions(q.cfg)

@@ -53,7 +53,8 @@ func (q *question) find(ctx context.Context, argument string) (err error) {
 	case silent >= 0 && (q.cfg == nil || q.cfg.MQTT == nil):
 		return silentRun(runs[silent])
 	case q.cfg == nil:
-		return withHint(fmt.Errorf("%w: %w: no run named %q is on this computer", drivers.ErrUnavailable, remote.ErrNobody, argument), "a run elsewhere is named by its file, whose [mqtt] says how to reach it")
+		return withHint(fmt.Errorf("%w: %w: no run named %q that you may reach is on this computer", drivers.ErrUnavailable, remote.ErrNobody, argument),
+			"another user's run is named by its file, whose [socket] lets you in (folder, and owner or group); one elsewhere by its file, whose [mqtt] says how to reach it")
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func TestCommandsOverSocket(t *testing.T) {
 		{"reset oven.toml", "reset: nothing is latched\n", "", 0},
 		{"reset oven-socket", "reset: nothing is latched\n", "", 0},
 		{"resume oven-socket --json", `"ok":true`, "", 0},
-		{"resume oven-sock", "", `no run named "oven-sock" is on this computer`, 5},
+		{"resume oven-sock", "", `no run named "oven-sock" that you may reach is on this computer`, 5},
 		{"pause oven.toml --reason " + strings.Repeat("x", 201), "", "pause was refused (bad-args)", 1},
 	} {
 		out, errs, code := tell(t, dir, strings.Fields(c.args)...)

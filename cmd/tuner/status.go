@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -62,7 +64,10 @@ func (q *question) status(ctx context.Context) error {
 	} else {
 		s.Name, s.Site = cmp.Or(s.Name, q.cfg.Name), cmp.Or(s.Site, q.cfg.Site)
 	}
-	return printStatus(q.env.stdout, presence, &s)
+	if err := printStatus(q.env.stdout, presence, &s); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
+		return err
+	}
+	return nil
 }
 
 // stateHere reads the state by the run's socket.

@@ -40,6 +40,8 @@ type Panel struct {
 	// queue holds commands in the order of their arrival, stops those stops that wait for
 	// their answer, notes what was refused before it came here.
 	queue, stops, notes []*Order
+	// told is what transports have to tell.
+	told []string
 	// inHand counts the commands that the loop has taken and not answered, unnoted the
 	// notes that found no room.
 	inHand, unnoted int
@@ -218,6 +220,30 @@ func (p *Panel) Refused(r Request, because Response) {
 	}
 	p.notes = append(p.notes, &Order{Request: r, Refusal: &because})
 	p.ring()
+}
+
+// Tell has the loop tell and record what a transport has seen, as an event of the run. It
+// never waits; what finds no room stands in the transport's log alone.
+func (p *Panel) Tell(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended || len(p.told) >= PanelMax {
+		return
+	}
+	p.told = append(p.told, text)
+	p.ring()
+}
+
+// TakeTold empties the list of what transports have to tell.
+func (p *Panel) TakeTold() []string {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	told := p.told
+	p.told = nil
+	return told
 }
 
 // AskStop has the run stop, and returns at once: nobody hears what came of it.
