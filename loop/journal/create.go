@@ -48,7 +48,9 @@ func Create(path string, run Run, opts Options) (*Journal, error) {
 	if err := absent(path); err != nil { // before a lock file is made beside it
 		return nil, err
 	}
-	l, err := disk.TakeLock(path, s.holder())
+	h := s.holder()
+	h.NoLog = true
+	l, err := disk.TakeLock(path, h)
 	if err != nil {
 		return nil, err
 	}

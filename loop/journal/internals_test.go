@@ -60,3 +60,6 @@ func (o Options) IdentifiedBy(identify func(name string) (disk.FileID, error)) O
 
 // Fold moves the log into the database, as SQLite does now and then.
 func (j *Journal) Fold() error { return j.checkpoint() }
+
+// FoldToClose does what Close does before it closes the connection.
+func (j *Journal) FoldToClose() error { return foldToClose(j) }

@@ -84,7 +84,9 @@ func Open(path string, opts Options) (*Journal, error) {
 		return nil, err
 	}
 	missing := logMissing(real)
-	l, err := disk.TakeLock(real, s.holder())
+	h := s.holder()
+	h.NoLog = !missing && !hasLog(real)
+	l, err := disk.TakeLock(real, h)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +96,9 @@ func Open(path string, opts Options) (*Journal, error) {
 		return nil, errors.Join(err, l.Release())
 	}
 	j.lock = l
+	if err := l.ExpectLog(true); err != nil { // the session's row stands in it
+		return nil, errors.Join(fault(path, "write the lock file", err), j.Close())
+	}
 	return j, nil
 }
 
@@ -300,7 +305,16 @@ func (j *Journal) Close() error {
 	if j.w == nil { // there is no connection to close
 		return errors.Join(err, j.lock.Release())
 	}
-	return errors.Join(err, fault(j.path, "close it", errors.Join(j.fold(), j.w.close())), j.lock.Release())
+	return errors.Join(err, fault(j.path, "close it", errors.Join(foldToClose(j), j.w.close())), j.lock.Release())
+}
+
+// foldToClose folds the log, and signs that there is none to be expected: a kill from here
+// on leaves none behind.
+func foldToClose(j *Journal) error {
+	if err := j.fold(); err != nil || hasLog(j.path) {
+		return err
+	}
+	return j.lock.ExpectLog(false)
 }
 
 // fold moves the write-ahead log into the database, and leaves a finished run in

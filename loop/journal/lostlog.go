@@ -17,11 +17,12 @@ import (
 
 // logMissing reports whether the lock file of a process that has ended stands beside the
 // journal at path, and no log with anything in it.
-func logMissing(real string) bool {
-	if info, err := os.Stat(real + "-wal"); err == nil && info.Size() > 0 {
-		return false
-	}
-	return disk.LeftBehind(real)
+func logMissing(real string) bool { return !hasLog(real) && disk.LeftBehind(real) }
+
+// hasLog says that there is a log with something in it.
+func hasLog(real string) bool {
+	info, err := os.Stat(real + "-wal")
+	return err == nil && info.Size() > 0
 }
 
 // logMissingWords says what a missing log may mean.

@@ -149,3 +149,62 @@ func TestReadOnlyPlace(t *testing.T) {
 		t.Errorf("writing there: %v", err)
 	}
 }
+
+// TestKilledBesideAFoldedLog: a process that is killed before it has written, or after it has
+// moved its log into the journal, leaves none, and nobody is told that one is missing; a
+// log that is needed and was removed is told.
+func TestKilledBesideAFoldedLog(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		steps   int
+		folds   bool
+		removed bool
+		told    bool
+	}{
+		{"before anything was written", 0, false, false, false},
+		{"after the log was moved into the journal", 1, true, false, false},
+		{"and its log was removed", 1, false, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "run.db")
+			run := Run{ID: "r", Name: "oven", Variables: []Column{{Name: "power"}}, ControlSets: []ControlSet{{Variables: []string{"power"}}}}
+			j, err := Create(path, run, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for step := range c.steps {
+				oneStep(t, j, step+1)
+			}
+			if c.folds {
+				if err := j.FoldToClose(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// What a kill leaves is what stands on the disk now.
+			left := filepath.Join(t.TempDir(), "run.db")
+			for _, part := range []string{"", "-wal", ".lock"} {
+				text, err := os.ReadFile(path + part)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if part == "-wal" && c.removed {
+					continue
+				}
+				if err := os.WriteFile(left+part, text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			j, err = Open(left, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			if told := strings.Contains(strings.Join(j.Notices(), " "), "its log"); told != c.told {
+				t.Errorf("told %v: %q", told, j.Notices())
+			}
+		})
+	}
+}

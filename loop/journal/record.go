@@ -24,6 +24,9 @@ func (j *Journal) commit(what string, rows ...row) error {
 	if err == nil {
 		err = j.stillThere()
 	}
+	if err == nil && j.lock != nil { // a journal that is being opened signs when it is
+		err = fault(j.path, "write the lock file", j.lock.ExpectLog(true))
+	}
 	if err != nil {
 		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, disk.ErrIO) && resultCode(err)&0xff == sqliteIOErr}
 	}

@@ -27,12 +27,15 @@ type Lock struct {
 	holder Holder
 }
 
-// LockHolder is who holds a lock.
+// Holder is who holds a lock.
 type Holder struct {
 	// PID is the process id; 0 is the calling process.
 	PID int
 	// Since is when the process began, the zero time where that is not known.
 	Since time.Time
+	// NoLog says that the file is whole without its log: nothing has been written yet, or
+	// all of it has been moved into the file.
+	NoLog bool
 }
 
 // TakeLock takes the lock of the journal at path for h, or says who has it.
@@ -123,17 +126,32 @@ func (l *Lock) sign() error {
 	if !l.holder.Since.IsZero() {
 		b = fmt.Appendf(b, "since %s\n", l.holder.Since.UTC().Format(time.RFC3339))
 	}
-	if err := l.file.Truncate(0); err != nil {
+	if l.holder.NoLog {
+		b = append(b, noLog+"\n"...)
+	}
+	if _, err := l.file.WriteAt(b, 0); err != nil { // first: a lock without a word in it says too little
 		return err
 	}
-	_, err := l.file.WriteAt(b, 0)
-	return err
+	return l.file.Truncate(int64(len(b)))
+}
+
+// noLog is the line of a lock whose file is whole without its log.
+const noLog = "log none"
+
+// ExpectLog signs the lock anew: whether the file needs its log.
+func (l *Lock) ExpectLog(needed bool) error {
+	if l.holder.NoLog == !needed {
+		return nil
+	}
+	l.holder.NoLog = !needed
+	return l.sign()
 }
 
 // signer is who signed a lock.
 type signer struct {
 	pid         int
 	host, since string
+	noLog       bool
 }
 
 // readHolder reads who holds the lock.
@@ -144,6 +162,9 @@ func readHolder(f *os.File) (h signer) {
 		line = strings.TrimSpace(line)
 		if _, err := fmt.Sscanf(line, "pid %d", &h.pid); err == nil {
 			continue
+		}
+		if line == noLog {
+			h.noLog = true
 		}
 		if s, ok := strings.CutPrefix(line, "since "); ok {
 			h.since = s
@@ -188,14 +209,15 @@ func Unlocked(real, path string) error {
 	return nil // whoever takes the lock is told of anything else that is wrong with it
 }
 
-// lockLeft reports whether the lock file of a process that has ended is there.
+// LeftBehind reports whether the lock file of a process that has ended is there, and says
+// that the file needs its log.
 func LeftBehind(real string) bool {
 	f, err := os.Open(real + ".lock")
 	if err != nil {
 		return false
 	}
 	defer f.Close() // lets go of the lock
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil && !readHolder(f).noLog
 }
 
 // Keep takes the lock again where its file was deleted, so that no second process gets it.
