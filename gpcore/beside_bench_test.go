@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/internal/vec/peak"
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 )
 
 // BenchmarkBeside is one half of scripts/compare: the jobs of this package and of

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
-	"gonum.org/v1/gonum/mat"
 )
 
 // reference is the posterior of the same data by a dense Cholesky factorisation.

@@ -5,9 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Against a dense determinant of I + S^-1/2 K_0 S^-1/2, through appends, a removal and

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
-	"pgregory.net/rapid"
 )
 
 // plain is the list of observations that a process must be equivalent to.

@@ -6,9 +6,8 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/trace"
+	"github.com/labtuner/tuner/safety"
 )
 
 // entry is the latest believed value of one channel.

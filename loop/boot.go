@@ -9,13 +9,11 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
-
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/safety"
 )
 
 // openAll connects the devices. Nothing moves before all of them are open and

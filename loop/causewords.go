@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/safety"
 )
 
 // causeWords says in words what a cause is about: what was asked for, and what is there

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/record"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // takeOrders begins what the panel has: each command is made durable before it acts.

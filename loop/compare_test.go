@@ -6,8 +6,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/plan"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // The same through the whole loop: 200 runs on a meter that shows nothing but noise end

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // The status says that the two settings are being measured in turn, which one and in which

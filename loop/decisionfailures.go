@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/advisor"
-
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"

@@ -13,16 +13,13 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // pump is an instrument that adds what it is told to what it measures. It counts for

@@ -3,13 +3,12 @@ package loop
 import (
 	"errors"
 
+	"github.com/labtuner/tuner/loop/advisor"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/advisor"
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // fail ends the run because of err; the first error counts.

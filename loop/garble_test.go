@@ -15,12 +15,10 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/replay"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // rounds is JOURNAL_ROUNDS, or a few.

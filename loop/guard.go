@@ -5,9 +5,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/trace"
+	"github.com/labtuner/tuner/safety"
 )
 
 // safeTime is a time by the safety layer's clock, which goes on over restarts.

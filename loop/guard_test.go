@@ -10,15 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // guardedTrial is a trial whose aux sensor may be broken from the second step on.

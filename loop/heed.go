@@ -5,11 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // nextCommand is what the safety layer is asked for in this tick: a stop overtakes

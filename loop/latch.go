@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Machine tells the time since the machine's start, by a clock that nobody can set:

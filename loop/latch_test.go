@@ -9,9 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/safety"
 )
 
 // doseTrial doses with knob a, 5 V at most at once.

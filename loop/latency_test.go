@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 var (

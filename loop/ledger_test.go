@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // TestSettingCostIsCharged: a formula over the setting is charged where the safety

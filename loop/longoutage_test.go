@@ -11,15 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/trace"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 // longOutage is a run whose disk is full for outage in the middle of its second step, with

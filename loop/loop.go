@@ -7,19 +7,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/labtuner/tuner/loop/advisor"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/record"
+	"github.com/labtuner/tuner/loop/trace"
 	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/advisor"
-	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/trace"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // phase is where the run stands; see the package comment.

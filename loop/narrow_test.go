@@ -11,9 +11,8 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/safety"
 )
 
 // narrower runs a live trial in a bubble and asks for other options once as many steps

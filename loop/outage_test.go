@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestSilentObjectiveIsWaitedOut: the meter has no value for 20 minutes, in which the

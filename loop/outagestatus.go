@@ -4,9 +4,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // addOutages adds how devices and disk stand.

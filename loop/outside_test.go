@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // at puts the rig's knob somewhere, as a hand does.

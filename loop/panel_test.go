@@ -13,11 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // order puts a command into the panel as Do does, and returns without its answer: in

@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // live runs the trial's options with goroutines on a bubble's clock.

@@ -12,13 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/record"
-
-	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // fullDisk limits the size of the files of this process, as a full disk does, until

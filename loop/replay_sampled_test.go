@@ -8,7 +8,6 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/replay"
 )
 

@@ -6,15 +6,12 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
-
 	"github.com/labtuner/tuner/loop/replay"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Device is a device with its name.

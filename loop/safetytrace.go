@@ -6,7 +6,6 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/trace"
 )
 

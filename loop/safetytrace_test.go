@@ -16,15 +16,12 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/trace"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/safety"
 )
 
 // verdictsOf replays the tape of a journal.

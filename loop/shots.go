@@ -6,10 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // shot is one value of the objective with everything of the same instant.

@@ -6,11 +6,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // publish replaces the panel's status by the present one.

@@ -6,9 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // TestStatusIsWholeAndFinite: the JSON has every member at each stage of a run, and null

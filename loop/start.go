@@ -5,12 +5,10 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/replay"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/safety"
 )
 
 const startsWindow = time.Hour

@@ -7,18 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/replay"
 	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/replay"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // TestHoldReadsAndWaitsForResume: a run that nobody typed reads, writes nothing, refuses

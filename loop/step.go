@@ -7,12 +7,11 @@ import (
 	"math"
 	"time"
 
+	"github.com/labtuner/tuner/loop/advisor"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/advisor"
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // step is the step in progress.

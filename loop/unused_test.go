@@ -9,11 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestDecisionOfATripIsTheNext: a trip comes while the policy decides, or makes itself

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // searched is a trial whose script plays three steps, and recommends 8 V against a start

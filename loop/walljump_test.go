@@ -8,10 +8,9 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // jumpy is the machine's clock with a wall that is set to something else meanwhile,

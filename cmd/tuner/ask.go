@@ -16,11 +16,10 @@ import (
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/local"
 	"github.com/labtuner/tuner/loop/remote"
 	"github.com/labtuner/tuner/loop/web"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // askPatience is how long a command may take altogether: to find the broker and the

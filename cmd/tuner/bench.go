@@ -10,7 +10,6 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/benchmarks"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop/benchmarks"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 

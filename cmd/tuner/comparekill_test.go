@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // compareKillPairs is how many pairs a comparison of the campaign measures.

@@ -14,11 +14,9 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
-	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // controlPath is where the control state of a journal's instrument lies. A new

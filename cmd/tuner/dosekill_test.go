@@ -7,11 +7,9 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/journal/intenttest"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/intenttest"
 )
 
 // feedKillFile is a run of doses that never ends by itself, on the pump of pumpMain, whose

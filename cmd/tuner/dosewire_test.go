@@ -11,10 +11,8 @@ import (
 
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/loop/journal"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // quickFeed is the file of the script doses.txtar in real time: short batches (but long beside

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
 

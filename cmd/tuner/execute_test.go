@@ -18,9 +18,8 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // testEnv is an env in which nothing is real but the files.

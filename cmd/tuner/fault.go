@@ -12,10 +12,9 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/remote"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // The exit codes. 2 is what a Go program exits with when it crashes, so nothing

@@ -10,16 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/labtuner/tuner/loop/advisor"
-
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/web"
-
-	"github.com/labtuner/tuner/loop/replay"
-
 	"github.com/labtuner/tuner/loop/journal/export"
+	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/loop/web"
 )
 
 func newReportCommand(e *env) *cobra.Command {

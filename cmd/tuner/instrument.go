@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // instrument says which instrument the file is about: its actuators' devices, by their

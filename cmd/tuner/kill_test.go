@@ -14,10 +14,9 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // killFile is a run that never ends by itself, on the heater of childMain, whose log is

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/configs"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/safety"
 )
 
 // lostControl returns an error that wraps controlstate.ErrLost where there is no control

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // TestLostControlIsMissedWithDoses: a journal that tells of doses without a control state

@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
-
 	"github.com/labtuner/tuner/loop/journal/export"
 )
 

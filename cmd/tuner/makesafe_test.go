@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // TestAfterService goes through what systemd.exec(5) says of $SERVICE_RESULT: only an

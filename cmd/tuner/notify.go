@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/labtuner/tuner/drivers"
-
 	"github.com/labtuner/tuner/loop/control"
 )
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop"
-
 	"github.com/labtuner/tuner/loop/control"
 )
 

@@ -6,9 +6,8 @@ import (
 	"io"
 
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // openPanel makes the place where commands to the run come in and its status comes out.

@@ -11,9 +11,8 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/safety"
 )
 
 // haveReservoirs refuses names of variables without a reservoir.

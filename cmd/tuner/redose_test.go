@@ -12,11 +12,9 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/safety"
 )
 
 // feedFile writes the file of the script doses.txtar beside a journal's place.

@@ -11,9 +11,8 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
-	"github.com/labtuner/tuner/loop/remote"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/remote"
 )
 
 // brokerOptions turns [mqtt] into the options of a connection.

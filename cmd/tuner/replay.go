@@ -12,10 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/trace"
-
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/loop/trace"
 )
 
 func newReplayCommand(e *env) *cobra.Command {

@@ -9,9 +9,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/labtuner/tuner/loop"
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // writeReport tells in words what came of a session.

@@ -10,11 +10,9 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/safety"
 )
 
 // A journal that was deleted or replaced under a run goes on in a copy beside its name,

@@ -9,12 +9,10 @@ import (
 
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/replay"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // takeUp opens the journal of an unfinished run, brings the policy to where the run's

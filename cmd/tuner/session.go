@@ -16,16 +16,13 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web"
-
-	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
-
-	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // session is one run of the loop, from the wiring to the last line.

@@ -15,10 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 func newStatusCommand(e *env) *cobra.Command {

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // A status fits a narrow terminal: what may be long has lines of its own, and each number

@@ -10,10 +10,9 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // newPolicy makes the policy and tells it what was observed in earlier runs. Each of

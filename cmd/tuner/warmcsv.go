@@ -20,7 +20,6 @@ import (
 
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/export"
 )
 

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // number writes x for people: five significant digits, no exponent where none is

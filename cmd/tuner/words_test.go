@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop/plan"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 func TestNumber(t *testing.T) {

@@ -7,8 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/labtuner/tuner/gpcore/kernels"
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
 // LogNormal is a prior of a positive quantity: its natural logarithm is normal

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
-	"gonum.org/v1/gonum/mat"
 )
 
 func TestPanelsAgreeWithCov(t *testing.T) {

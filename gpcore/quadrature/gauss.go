@@ -3,9 +3,10 @@ package quadrature
 import (
 	"math"
 
-	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // gauss is the Gauss rule with n nodes for the distribution m: exact for polynomials

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Marginal is the distribution of one random coordinate, independent of the others,

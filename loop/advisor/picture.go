@@ -5,11 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // slicePoints is the number of points of a slice. Not fewer: a peak a twentieth of the

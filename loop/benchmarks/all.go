@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // All lists every experiment, family by family.

@@ -3,11 +3,9 @@ package benchmarks
 import (
 	"math"
 
-	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 func costExperiments() []*experiment.Experiment { return []*experiment.Experiment{costBranin()} }

@@ -6,11 +6,9 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // The experiments of Tay, Foo, Daxberger et al., "Bayesian Optimization with

@@ -11,7 +11,6 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 

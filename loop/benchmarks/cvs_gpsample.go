@@ -6,9 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // gpSampleFamily is a function drawn from a Gaussian process, another for each seed:

@@ -3,9 +3,8 @@ package benchmarks
 import (
 	"slices"
 
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // hartmannFamily is Hartmann's function in three dimensions on [0, 1]^3, to be

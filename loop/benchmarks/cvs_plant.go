@@ -2,9 +2,8 @@ package benchmarks
 
 import (
 	"github.com/labtuner/tuner/drivers/sim"
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // plantFamily is leaf area over five nutrients: the posterior mean of a Gaussian

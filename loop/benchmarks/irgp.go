@@ -1,9 +1,8 @@
 package benchmarks
 
 import (
-	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // The experiments of Takeno, Inatsu, Karasuyama and Takeuchi on randomised confidence

@@ -5,9 +5,8 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/drivers/sim"
-	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // irgpMaterial is one of three recorded data sets of PV-Lab's benchmark (github.com/

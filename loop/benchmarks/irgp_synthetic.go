@@ -6,9 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // irgpSynthetic is a sample of a Gaussian process (squared exponential, variance 1,

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // oracleRow is one line of scripts/benchmarks_oracle.py: a value computed apart from

@@ -10,9 +10,8 @@ import (
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/gpcore/sampling"
-	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // The synthetic experiments of Sandberg and Chehreghani on the selection of priors

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore/kernels"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 

@@ -10,10 +10,8 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/drivers/sim"
-
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // TestGridCovariance estimates the covariance of the synthetic grid from 4000

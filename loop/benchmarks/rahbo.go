@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // The experiments of Makarova, Usmanova, Bogunovic and Krause, "Risk-averse

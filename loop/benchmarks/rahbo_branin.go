@@ -3,9 +3,8 @@ package benchmarks
 import (
 	"math"
 
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // rahboBranin is f = -[Branin's function] with the noise standard deviation

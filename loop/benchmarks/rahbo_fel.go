@@ -3,9 +3,8 @@ package benchmarks
 import (
 	"math"
 
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // rahboFEL is our surrogate of a free-electron laser's pulse energy (in mJ) over four

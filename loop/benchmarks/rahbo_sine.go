@@ -3,9 +3,8 @@ package benchmarks
 import (
 	"math"
 
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
 // rahboSine is f(x) = sin(2 pi x) on [0, 2] with the noise standard deviation

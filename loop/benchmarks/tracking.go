@@ -3,9 +3,8 @@ package benchmarks
 import (
 	"math"
 
-	"github.com/labtuner/tuner/loop/policy"
-
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // Experiments on a drifting optimum, ours: an objective between 0 and 1 on [-2, 2]^d

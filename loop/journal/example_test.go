@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/export"
 )
 

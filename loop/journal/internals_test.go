@@ -5,7 +5,6 @@ import (
 	"database/sql"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 

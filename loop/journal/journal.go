@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 

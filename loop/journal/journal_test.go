@@ -11,9 +11,7 @@ import (
 	"time"
 
 	. "github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 

@@ -7,7 +7,6 @@ import (
 	"reflect"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 

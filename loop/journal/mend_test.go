@@ -12,9 +12,7 @@ import (
 	"testing"
 
 	. "github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 

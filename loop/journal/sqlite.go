@@ -10,7 +10,6 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 

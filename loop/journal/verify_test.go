@@ -13,10 +13,8 @@ import (
 	"testing"
 
 	. "github.com/labtuner/tuner/loop/journal"
-
-	"github.com/labtuner/tuner/loop/journal/journaltest"
-
 	"github.com/labtuner/tuner/loop/journal/export"
+	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 
 // closedDemo makes a closed journal of n records and gives its bytes.

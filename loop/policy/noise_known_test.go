@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
-	"gonum.org/v1/gonum/mat"
 )
 
 // growing is a noise variance for tests, of settings in [0, 1]^2.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 

@@ -5,9 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 const (

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 

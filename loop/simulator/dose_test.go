@@ -14,12 +14,11 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // Some worlds have a pump beside the knobs: a variable of doses, which nothing takes back.

@@ -13,17 +13,13 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
-
 	"github.com/labtuner/tuner/loop/replay"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
 // process is one process of tuner, from its start to its end: what tuner run does,

@@ -14,12 +14,10 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
-
-	"github.com/labtuner/tuner/loop/control"
-
 	"github.com/labtuner/tuner/loop/replay"
 )
 

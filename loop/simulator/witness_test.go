@@ -13,7 +13,6 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
 

@@ -20,12 +20,9 @@ import (
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
-
 	"github.com/labtuner/tuner/loop/control"
-
-	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // world is everything that a run of tuner meets, in virtual time: a broker, an

@@ -10,10 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // Dashboard is the page of a running tuner. It keeps the run's document in memory and up

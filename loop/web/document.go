@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // Document is a run as the renderer draws it. Numbers are in the user's units and sense;

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 var began = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)

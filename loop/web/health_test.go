@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 func journalStep(n int) journal.Step {

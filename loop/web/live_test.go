@@ -8,10 +8,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/web/webtest"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // scripted is a server of the page whose stream says what a test wants.

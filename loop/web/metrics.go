@@ -9,9 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // Metrics is what Prometheus reads of a run. What it counts it is told by the loop

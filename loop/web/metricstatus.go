@@ -5,9 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // statusCollector makes metrics of a run's status when they are asked for.

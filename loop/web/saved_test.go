@@ -12,9 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/labtuner/tuner/loop/web/webtest"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/web/webtest"
 )
 
 // reportFile writes a document's report and gives its address.

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-
-	"github.com/labtuner/tuner/loop/control"
 )
 
 // scene is a run at an instant that people may meet in front of the dashboard.

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // shownRun is a dashboard of the lab's run on a real server.

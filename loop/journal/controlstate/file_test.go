@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/safety"
 )
 
 // controlOf is a state that can be told from others by n.

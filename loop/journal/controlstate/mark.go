@@ -6,9 +6,8 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/labtuner/tuner/safety"
-
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/safety"
 )
 
 // A disk that is full takes no new control state, but it does take an empty file: a name

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
-
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 

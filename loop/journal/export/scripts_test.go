@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal"
-
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 )
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/quadrature"
@@ -11,7 +13,6 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
-	"gonum.org/v1/gonum/mat"
 )
 
 // MultiFidelity is multi-fidelity max-value entropy search (Takeno et al., ICML 2020): what

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Constraint is a bound on a measured quantity c(x) with what is known of it: a Gaussian

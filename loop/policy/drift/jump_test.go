@@ -5,13 +5,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/internal/policytest"
 	"github.com/labtuner/tuner/loop/policy/model"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
 // heldStretch is a stretch of readings about one place: 30 before a window of

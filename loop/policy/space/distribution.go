@@ -3,9 +3,10 @@ package space
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Marginal is the distribution of one random variable in unit coordinates: its

@@ -4,11 +4,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/integrate/quad"
+
 	"github.com/labtuner/tuner/gpcore/expectations"
 	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/gpcore/sobol"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
-	"gonum.org/v1/gonum/integrate/quad"
 )
 
 // Sizes of the rules for expectations. Sobol: 128 nodes are about as accurate as

@@ -31,7 +31,7 @@ def intent_first(rec):
                f"{k['ch']} was set to {e['value']} (from {bases[0]}), and the newest intents on record are {targets}", e["t"])
     for e in rec.of("dose"):
         if e.get("intents") is not None:
-            values = [value for _, _, value in e["intents"][:1]]
+            values = [value for _, kind, value in e["intents"] if kind == "dose"][:1]
             v.hold(bool(values) and values[0] is not None and abs(values[0] - e["value"]) < 0.0051,
                    f"a dose of {e['value']} on {e['ch']}, and the newest intent on record is {values}", e["t"])
     return v
