@@ -19,6 +19,7 @@ type (
 	decisionRecorded struct{ step int }
 	// actionsIntended: the actions with these ids may be done, of the way home or of the step.
 	actionsIntended struct {
+		step int
 		ids  []int64
 		home map[int]float64
 	}
@@ -85,7 +86,7 @@ func (l *Loop) follow(done any) {
 	case reached:
 		l.failpoint(string(d))
 	case decisionRecorded:
-		if l.phase == recording && l.step.n == d.step {
+		if l.awaits(d.step) {
 			l.failpoint("decision-durable")
 			l.markUnderway()
 			l.intend()
@@ -110,6 +111,10 @@ func (l *Loop) follow(done any) {
 		l.endOfRecord()
 	}
 }
+
+// awaits says that a step waits for its record. One that was abandoned meanwhile does not,
+// though the way home that followed waits for a record of its own.
+func (l *Loop) awaits(step int) bool { return l.phase == recording && l.step.open && l.step.n == step }
 
 // lost notes what will never be recorded, because the run ends for it.
 func (l *Loop) lost(done any, err error) {

@@ -212,7 +212,7 @@ func (l *Loop) intend() {
 // intendAll makes actions durable before they are done: those of the way home, or of the
 // step where home is nil.
 func (l *Loop) intendAll(actions []journal.Action, home map[int]float64) {
-	intended, done := &actionsIntended{ids: make([]int64, len(actions)), home: home}, 0
+	intended, done := &actionsIntended{step: l.step.n, ids: make([]int64, len(actions)), home: home}, 0
 	l.record("intent", func(j *journal.Journal) (err error) {
 		for ; done < len(actions); done++ {
 			if intended.ids[done], err = j.Intend(actions[done]); err != nil {
@@ -225,7 +225,11 @@ func (l *Loop) intendAll(actions []journal.Action, home map[int]float64) {
 
 // act does what was intended, if the run has not been ended meanwhile.
 func (l *Loop) act(a *actionsIntended) {
-	if l.phase != recording {
+	ready := l.awaits(a.step)
+	if a.home != nil {
+		ready = l.phase == recording && !l.step.open
+	}
+	if !ready {
 		return
 	}
 	l.step.actions = a.ids

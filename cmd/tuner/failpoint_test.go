@@ -71,7 +71,7 @@ func TestEveryFailpointHasAVictim(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	call := regexp.MustCompile(`l\.failpoint\("([^"]+)"\)`)
+	call := regexp.MustCompile(`(?:l\.failpoint|reached)\("([^"]+)"\)`)
 	var there []string
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -161,6 +161,9 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if len(s.Release) > 0 {
 		return drivers.Reading{}, fmt.Errorf("thiscomputer: %w: channel %q cannot be released", drivers.ErrRefused, s.Release[0])
 	}
+	if err := s.Late(d.env.Clock.Now()); err != nil {
+		return drivers.Reading{}, fmt.Errorf("thiscomputer: %w: %w", drivers.ErrNotSent, err)
+	}
 	wanted, readback := d.knobs, map[string]float64{}
 	list := knobs()
 	for name, v := range s.Values {

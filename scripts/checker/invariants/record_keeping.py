@@ -186,6 +186,12 @@ def measured(rec):
     return v
 
 
+def within_tolerance(rec, arrival):
+    """A knob that was within the readback's tolerance of its setpoint all along was in place before it arrived."""
+    k = next(k for k in rec.plan.variables if k["ch"] == arrival["ch"])
+    return arrival.get("came_from") is not None and abs(arrival["value"] - arrival["came_from"]) <= k["tolerance"]
+
+
 def settled(rec, v, shot, served):
     """The shot's value was taken after the last change of a knob had arrived, and that knob's settle time."""
     session = rec.session_at(served["t"])
@@ -200,7 +206,7 @@ def settled(rec, v, shot, served):
         if e["k"] == "set" and values.get(e["ch"]) != e["value"]:
             values[e["ch"]] = e["value"]
             change = e
-        if e["k"] in ("dose", "arrived"):
+        if e["k"] == "dose" or e["k"] == "arrived" and not within_tolerance(rec, e):
             change = e
     if change is None:
         return

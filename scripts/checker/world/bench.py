@@ -104,8 +104,8 @@ class Bench:
             return
         if value == self.knobs[ch]:  # an earlier write of the same value has brought it there: nothing changes
             return
+        self.trace.add("arrived", ch=ch, value=value, came_from=self.knobs[ch])
         self.knobs[ch] = value
-        self.trace.add("arrived", ch=ch, value=value)
 
     def release(self, ch):
         self.expire.pop(ch, None)
