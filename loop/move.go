@@ -91,7 +91,7 @@ func (l *Loop) stuckMove(i int, now time.Time) string {
 		return ""
 	case a.refused != nil:
 		return fmt.Sprintf("%s: %v", v.Name, a.refused)
-	case l.links[v.Channel.Device].flight != nil: // the safety layer knows of no arrival before the answer is there
+	case !l.links[v.Channel.Device].ready(): // while nothing can be written, the safety layer knows of no arrival
 		return ""
 	case !a.arrived && now.Sub(l.since) > limit:
 		return fmt.Sprintf("%s: not written within %v", v.Name, limit)
