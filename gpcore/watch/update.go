@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// watchScratch is one worker's.
+// Scratch is one worker's.
 type Scratch struct {
 	mean, sum, q [vec.Lanes]float64
 	dots         [maxRankOne][vec.Lanes]float64

@@ -7,7 +7,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// resultOf is a verification as the journal keeps it.
+// ResultOf is a verification as the journal keeps it.
 func ResultOf(number int, v *Verification) journal.ComparisonResult {
 	nan := math.NaN()
 	r := journal.ComparisonResult{Comparison: number, Verdict: v.Verdict, Pairs: v.Pairs, Gain: nan, Low: nan, High: nan, P: nan}

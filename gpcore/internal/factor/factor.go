@@ -36,7 +36,7 @@ func Stride(capacity int) int {
 	return ld
 }
 
-// newFactor allocates everything for capacity observations in one piece.
+// New allocates everything for capacity observations in one piece.
 func New(capacity int) *Factor {
 	ld, c := Stride(capacity), vec.Up8(capacity)+8
 	store := make([]float64, c*ld+5*c)

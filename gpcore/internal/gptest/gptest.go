@@ -80,7 +80,7 @@ func Point(rng *rand.Rand, d int) []float64 {
 	return x
 }
 
-// worldOf is a process of n points, half of them clustered, with targets drawn from a
+// World is a process of n points, half of them clustered, with targets drawn from a
 // smooth function.
 func World(t testing.TB, k kernels.Kernel, n int, noise float64, seed uint64) *gpcore.GP {
 	t.Helper()

@@ -16,7 +16,7 @@ type Model struct {
 	fill    *filling
 }
 
-// newModel makes a model without observations.
+// New makes a model without observations.
 func New(k kernels.Kernel, capacity int) *Model {
 	m := &Model{Core: newCore(k, factor.New(capacity), capacity)}
 	m.Self = NewView(m)

@@ -192,7 +192,7 @@ func signature(f *os.File) string {
 	return text
 }
 
-// lockFree returns nil if no process holds the lock of the file real, else an ErrLocked that
+// Unlocked returns nil if no process holds the lock of the file real, else an ErrLocked that
 // names the process, and the file as path.
 func Unlocked(real, path string) error {
 	f, err := os.OpenFile(real+".lock", os.O_RDWR, 0)
