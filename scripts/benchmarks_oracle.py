@@ -36,8 +36,8 @@ def table(path):
 
 def airfoil():
     """Posterior mean of the Matern 5/2 process on the 1503 measurements."""
-    data = np.array([[float(v) for v in row] for row in table(ROOT / "loop/benchmarks/data/airfoil_xy.csv")])
-    hyper = json.loads((ROOT / "loop/benchmarks/data/airfoil_gp.json").read_text())
+    data = np.array([[float(v) for v in row] for row in table(ROOT / "loop/benchmarks/cvs/data/airfoil_xy.csv")])
+    hyper = json.loads((ROOT / "loop/benchmarks/cvs/data/airfoil_gp.json").read_text())
     x, y = data[:, :5], data[:, 5]
     scale = np.array(hyper["lengthscale"])
 

@@ -4,14 +4,20 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/labtuner/tuner/loop/benchmarks/costids"
+	"github.com/labtuner/tuner/loop/benchmarks/cvs"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/irgp"
+	"github.com/labtuner/tuner/loop/benchmarks/priors"
+	"github.com/labtuner/tuner/loop/benchmarks/rahbo"
+	"github.com/labtuner/tuner/loop/benchmarks/tracking"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
 // All lists every experiment, family by family.
 func All() []*experiment.Experiment {
-	all := slices.Concat(cvsExperiments(), rahboExperiments(), irgpExperiments(), priorExperiments(),
-		costExperiments(), trackingExperiments())
+	all := slices.Concat(cvs.Experiments(), rahbo.Experiments(), irgp.Experiments(), priors.Experiments(),
+		costids.Experiments(), tracking.Experiments())
 	kinds := policy.Kinds()
 	for _, x := range all {
 		x.Competitors = slices.DeleteFunc(x.Competitors, func(c experiment.Competitor) bool { return !slices.Contains(kinds, c.Kind) })

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/benchmarks/cvs"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/irgp"
 	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
@@ -143,7 +145,7 @@ func sampledVariance(d landscape.Truncated) float64 {
 
 // TestPublishedOptima compares with the digits that the literature gives.
 func TestPublishedOptima(t *testing.T) {
-	h := hartmann3()
+	h := cvs.Hartmann3()
 	for _, c := range []struct {
 		what        string
 		got, want   float64
@@ -155,9 +157,9 @@ func TestPublishedOptima(t *testing.T) {
 		{"Branin at A", landscape.Branin(9.42478, 2.475), 0.397887, 1e-6, "Dixon and Szego"},
 		{"Branin at B", landscape.Branin(math.Pi, 2.275), 0.397887, 1e-6, "Dixon and Szego"},
 		{"Branin at C", landscape.Branin(-math.Pi, 12.275), 0.397887, 1e-6, "Dixon and Szego"},
-		{"Holder", holder([]float64{8.05502, 9.66459}), 19.2085, 5e-5, "Surjanovic and Bingham"},
-		{"cross-in-tray", crossInTray([]float64{1.3491, -1.3491}), 2.06261, 5e-6, "Surjanovic and Bingham"},
-		{"Ackley", ackley(make([]float64, 4)), 0, 1e-12, "Surjanovic and Bingham"},
+		{"Holder", irgp.Holder([]float64{8.05502, 9.66459}), 19.2085, 5e-5, "Surjanovic and Bingham"},
+		{"cross-in-tray", irgp.CrossInTray([]float64{1.3491, -1.3491}), 2.06261, 5e-6, "Surjanovic and Bingham"},
+		{"Ackley", irgp.Ackley(make([]float64, 4)), 0, 1e-12, "Surjanovic and Bingham"},
 		{"costids", drawn(t, "costids/branin").Best(1), math.Log(100) - 0.397887, 1e-6, "B at the greatest l"},
 		{"costids at A", drawn(t, "costids/branin").Truth(1, []float64{9.42478, 2.475, 1}), 1 - 0.397887, 1e-6, "l - b"},
 		{"rahbo/branin-1, rho at A", math.Sqrt(drawn(t, "rahbo/branin-1").NoiseVariance([]float64{9.42478, 2.475})), 1.4316, 5e-5, "research page"},
@@ -173,34 +175,34 @@ func TestPublishedOptima(t *testing.T) {
 // TestExpectations compares the worth of every control set with a plain average of the
 // truth over the seed's sample, and looks for a better setting than the best.
 func TestExpectations(t *testing.T) {
-	for _, f := range []cvsFamily{gpSampleFamily(), hartmannFamily(), plantFamily(), airfoilFamily()} {
-		sets := f.controlSets([3]float64{1, 1, 1})
+	for _, f := range []cvs.Family{cvs.GPSample(), cvs.Hartmann(), cvs.Plant(), cvs.Airfoil()} {
+		sets := f.ControlSets([3]float64{1, 1, 1})
 		around := landscape.Truncated{SD: 0.213548}
-		p, err := f.problem(5, sets, around)
+		p, err := f.Problem(5, sets, around)
 		if err != nil {
 			t.Fatal(err)
 		}
-		draws := make([][]float64, cvsDraws)
+		draws := make([][]float64, cvs.Draws)
 		rng := experiment.Stream(5, experiment.ForExpectation, 0)
 		for k := range draws {
-			draws[k] = make([]float64, len(f.variables))
+			draws[k] = make([]float64, len(f.Variables))
 			around.Draw(rng, draws[k])
 		}
 		chance := rand.New(rand.NewPCG(1, 2))
 		for set, s := range sets {
-			x := make([]float64, len(f.variables))
-			for i, v := range f.variables {
+			x := make([]float64, len(f.Variables))
+			for i, v := range f.Variables {
 				x[i] = v.Low + chance.Float64()*(v.High-v.Low)
 			}
 			sum := 0.0
 			for _, u := range draws {
-				at := f.user(slices.Clone(u))
+				at := f.User(slices.Clone(u))
 				for i, c := range s.Controlled {
 					if c {
 						at[i] = x[i]
 					}
 				}
-				sum += p.Truth(1, at) / cvsDraws
+				sum += p.Truth(1, at) / cvs.Draws
 			}
 			asked := slices.Clone(x)
 			for i, c := range s.Controlled {
@@ -210,10 +212,10 @@ func TestExpectations(t *testing.T) {
 			}
 			got := p.WorthOf(1, set, asked)
 			if !(math.Abs(got-sum) < 1e-9) { // the same sum in another order
-				t.Errorf("%s, set %d at %v: worth %v, average %v", f.name, set, x, got, sum)
+				t.Errorf("%s, set %d at %v: worth %v, average %v", f.Name, set, x, got, sum)
 			}
 			if best := p.Best(1); got > best {
-				t.Errorf("%s, set %d at %v: worth %v above the best, %v", f.name, set, x, got, best)
+				t.Errorf("%s, set %d at %v: worth %v above the best, %v", f.Name, set, x, got, best)
 			}
 		}
 	}

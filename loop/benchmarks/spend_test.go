@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/benchmarks/rahbo"
 )
 
 // TestMeasure: mean and unbiased variance of a batch of shots.
@@ -20,7 +22,7 @@ func TestMeasure(t *testing.T) {
 	rho2 := p.NoiseVariance(x)
 	// The mean of 10 shots has the variance rho^2/10, the sample variance 2 rho^4/9: 4.5
 	// standard errors.
-	if math.Abs(mean-p.Truth(1, x)) > 4.5*math.Sqrt(rho2/rahboShots/steps) {
+	if math.Abs(mean-p.Truth(1, x)) > 4.5*math.Sqrt(rho2/rahbo.Shots/steps) {
 		t.Errorf("mean %v, truth %v", mean, p.Truth(1, x))
 	}
 	if math.Abs(variance-rho2) > 4.5*rho2*math.Sqrt(2.0/9/steps) {

@@ -1,4 +1,4 @@
-package benchmarks
+package cvs
 
 import (
 	"github.com/labtuner/tuner/drivers/sim"
@@ -6,18 +6,18 @@ import (
 	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
-// plantFamily is leaf area over five nutrients: the posterior mean of a Gaussian
+// Plant is leaf area over five nutrients: the posterior mean of a Gaussian
 // process on measurements of a plant factory that Tay et al. published with their
 // code, in its own units (Ca, B, NH3 and K in log(micromol/L), pH) and standardised.
 // The model of 464 inducing points collapses to 79 distinct ones without loss. drivers/sim
 // has the data, with licence. The greatest value found is 2.194.
-func plantFamily() cvsFamily {
+func Plant() Family {
 	mean, err := sim.GrowthMean()
-	f := cvsFamily{name: "plant", about: "leaf area over 5 nutrients (posterior mean of a published model)",
+	f := Family{Name: "plant", about: "leaf area over 5 nutrients (posterior mean of a published model)",
 		sets:        [][]int{{0, 1}, {2, 3}, {3, 4}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {0, 1, 2, 3, 4}},
 		lengthscale: 0.2, budget: 200, screen: 8000, polish: 24}
 	if err != nil { // the embedded table is damaged: told when the problem is drawn
-		f.truth = func(uint64) (cvsTruth, error) { return nil, err }
+		f.truth = func(uint64) (truth, error) { return nil, err }
 		return f
 	}
 	bounds := make([][2]float64, len(mean.Names))
@@ -31,7 +31,7 @@ func plantFamily() cvsFamily {
 			g.Precision = append(g.Precision, 1/(2*mean.Scales[i]*mean.Scales[i]))
 		}
 	}
-	f.variables = experiment.Variables(mean.Names, bounds)
-	f.truth = func(uint64) (cvsTruth, error) { return g, nil }
+	f.Variables = experiment.Variables(mean.Names, bounds)
+	f.truth = func(uint64) (truth, error) { return g, nil }
 	return f
 }

@@ -1,30 +1,31 @@
-package benchmarks
+// Package irgp holds the experiments of Takeno, Inatsu, Karasuyama and Takeuchi on
+// randomised confidence parameters (arXiv 2409.00979). Worth is the objective without
+// noise, so the simple regret is f(x*) - max of f over the steps. Settings of the
+// initial design are not counted. Neither T nor, for the synthetic experiment, the
+// size of the initial design is stated; both are our choice and given with each
+// problem.
+package irgp
 
 import (
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// The experiments of Takeno, Inatsu, Karasuyama and Takeuchi on randomised confidence
-// parameters (arXiv 2409.00979). Worth is the objective without noise, so the simple
-// regret is f(x*) - max of f over the steps. Settings of the initial design are not
-// counted. Neither T nor, for the synthetic experiment, the size of the initial design
-// is stated; both are our choice and given with each problem.
-
 const (
-	irgpPaper   = "Takeno et al., arXiv 2409.00979"
-	irgpNoiseSD = 0.01 // their noise variance is 1e-4
+	paper   = "Takeno et al., arXiv 2409.00979"
+	noiseSD = 0.01 // their noise variance is 1e-4
 )
 
-func irgpExperiments() []*experiment.Experiment {
+// Experiments lists them.
+func Experiments() []*experiment.Experiment {
 	return []*experiment.Experiment{
-		irgpSynthetic(), irgpHolder(), irgpCrossInTray(), irgpAckley(),
-		irgpMaterial("perovskite"), irgpMaterial("p3ht"), irgpMaterial("agnp"),
+		synthetic(), holderExperiment(), crossInTrayExperiment(), ackleyExperiment(),
+		materialExperiment("perovskite"), materialExperiment("p3ht"), materialExperiment("agnp"),
 	}
 }
 
-// irgpFunction is one of the analytic test functions, negated so that it is maximised.
-type irgpFunction struct {
+// function is one of the analytic test functions, negated so that it is maximised.
+type function struct {
 	name, about string
 	bounds      [][2]float64
 	names       []string
@@ -33,37 +34,37 @@ type irgpFunction struct {
 	f           func(x []float64) float64
 }
 
-func (f irgpFunction) experiment() *experiment.Experiment {
+func (f function) experiment() *experiment.Experiment {
 	d := len(f.bounds)
 	return &experiment.Experiment{
-		Name: "irgp/" + f.name, Paper: irgpPaper, Figure: "1 and 2", About: f.about,
+		Name: "irgp/" + f.name, Paper: paper, Figure: "1 and 2", About: f.about,
 		Steps: f.steps, Initial: 1 << d, Design: "random", Seeds: 10,
 		Draw: func(uint64) (*experiment.Problem, error) {
 			return &experiment.Problem{
 				Variables: experiment.Variables(f.names, f.bounds), ControlSets: experiment.HoldAll(d), Shots: 1,
-				NoiseVariance: experiment.Constantly(irgpNoiseSD * irgpNoiseSD),
+				NoiseVariance: experiment.Constantly(noiseSD * noiseSD),
 				Truth:         func(_ int, x []float64) float64 { return f.f(x) },
 				Best:          experiment.Always(f.best),
 			}, nil
 		},
-		Common:      irgpFitted(5),
-		Competitors: irgpCompetitors("heuristic"),
+		Common:      fitted(5),
+		Competitors: competitors("heuristic"),
 		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAt(f.steps / 4), experiment.SimpleRegretAt(f.steps / 2), experiment.FinalCumulativeRegret},
 	}
 }
 
-// irgpFitted is the squared exponential with one lengthscale per variable, fitted every
+// fitted is the squared exponential with one lengthscale per variable, fitted every
 // so many steps.
-func irgpFitted(every int) func(*experiment.Problem) policy.Spec {
+func fitted(every int) func(*experiment.Problem) policy.Spec {
 	return func(p *experiment.Problem) policy.Spec {
 		return policy.Spec{Beta: 2, NoiseVariance: p.NoiseVariance,
 			Model: policy.Model{Kernel: "se", Hyperparameters: "fit", RefitEvery: every}}
 	}
 }
 
-// irgpCompetitors are the policies of the experiments; confidence is what GP-UCB takes:
+// competitors are the policies of the experiments; confidence is what GP-UCB takes:
 // "heuristic" (beta_t^2 = 0.2 d log 2t) or "srinivas".
-func irgpCompetitors(confidence string) []experiment.Competitor {
+func competitors(confidence string) []experiment.Competitor {
 	return []experiment.Competitor{
 		{Name: "irgp-ucb", About: "randomised confidence, shifted exponential", Kind: "irgp-ucb", Set: nil},
 		{Name: "rgp-ucb", About: "randomised confidence, gamma distribution", Kind: "rgp-ucb", Set: nil},

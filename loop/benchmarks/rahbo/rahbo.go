@@ -1,4 +1,14 @@
-package benchmarks
+// Package rahbo holds the experiments of Makarova, Usmanova, Bogunovic and Krause,
+// "Risk-averse Heteroscedastic Bayesian Optimization" (NeurIPS 2021). A step is a
+// batch of k = 10 shots with the noise standard deviation rho(x), and its worth is
+//
+//	MV(x) = f(x) - alpha rho(x)^2
+//
+// Their code calls rho a variance and multiplies normal deviates with it; here it is
+// the standard deviation, and regret is counted with the variance rho^2. The figures'
+// noise scale and alpha are not stated: both scales of their configurations and alpha
+// 1 and 0.5 are here. Regret counts the T steps after the initial design.
+package rahbo
 
 import (
 	"fmt"
@@ -9,19 +19,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// The experiments of Makarova, Usmanova, Bogunovic and Krause, "Risk-averse
-// Heteroscedastic Bayesian Optimization" (NeurIPS 2021). A step is a batch of k = 10
-// shots with the noise standard deviation rho(x), and its worth is
-//
-//	MV(x) = f(x) - alpha rho(x)^2
-//
-// Their code calls rho a variance and multiplies normal deviates with it; here it is
-// the standard deviation, and regret is counted with the variance rho^2. The figures'
-// noise scale and alpha are not stated: both scales of their configurations and alpha
-// 1 and 0.5 are here. Regret counts the T steps after the initial design.
-
-// rahboProblem is one of the objectives.
-type rahboProblem struct {
+// problem is one of the objectives.
+type problem struct {
 	name, about, figure   string
 	steps, initial, seeds int
 	alpha                 float64
@@ -33,39 +32,40 @@ type rahboProblem struct {
 }
 
 const (
-	rahboPaper = "Makarova et al., NeurIPS 2021"
-	rahboShots = 10
+	paper = "Makarova et al., NeurIPS 2021"
+	Shots = 10
 )
 
-func rahboExperiments() []*experiment.Experiment {
+// Experiments lists them.
+func Experiments() []*experiment.Experiment {
 	return []*experiment.Experiment{
-		rahboSine(1).experiment(), rahboSine(2).experiment(),
-		rahboBranin(1, 1).experiment(), rahboBranin(2, 1).experiment(), rahboBranin(1, 0.5).experiment(),
-		rahboFEL().experiment(),
+		sine(1).experiment(), sine(2).experiment(),
+		branin(1, 1).experiment(), branin(2, 1).experiment(), branin(1, 0.5).experiment(),
+		fel().experiment(),
 	}
 }
 
-func (r rahboProblem) experiment() *experiment.Experiment {
+func (r problem) experiment() *experiment.Experiment {
 	return &experiment.Experiment{
-		Name: "rahbo/" + r.name, Paper: rahboPaper, Figure: r.figure, About: r.about,
+		Name: "rahbo/" + r.name, Paper: paper, Figure: r.figure, About: r.about,
 		Steps: r.steps, Initial: r.initial, Design: "sobol", Seeds: r.seeds,
 		Draw: func(uint64) (*experiment.Problem, error) { return r.problem(), nil },
 		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Confidence: "irgp", Beta: 2, Model: policy.Model{Kernel: "matern52", Hyperparameters: "fit"}}
 		},
-		Competitors: rahboCompetitors(r),
+		Competitors: competitors(r),
 		Metrics: []experiment.Metric{experiment.Share(r.quiet), experiment.RecommendedRegret, experiment.FinalCumulativeRegret,
 			experiment.CumulativeRegretBetween(r.steps/3+1, r.steps)},
 	}
 }
 
 // mv is the worth of a setting.
-func (r rahboProblem) mv(x []float64) float64 {
+func (r problem) mv(x []float64) float64 {
 	sd := r.noiseSD(x)
 	return r.truth(x) - r.alpha*sd*sd
 }
 
-func (r rahboProblem) problem() *experiment.Problem {
+func (r problem) problem() *experiment.Problem {
 	x := make([]float64, len(r.variables))
 	user := func(u []float64) []float64 {
 		for i, v := range r.variables {
@@ -76,7 +76,7 @@ func (r rahboProblem) problem() *experiment.Problem {
 	h := landscape.Hill{Dims: len(r.variables), Screen: 4000, Polish: 16, Value: func(u []float64) float64 { return r.mv(user(u)) }}
 	_, best := h.Top()
 	return &experiment.Problem{
-		Variables: r.variables, ControlSets: experiment.HoldAll(len(r.variables)), Shots: rahboShots,
+		Variables: r.variables, ControlSets: experiment.HoldAll(len(r.variables)), Shots: Shots,
 		Truth: func(_ int, x []float64) float64 { return r.truth(x) },
 		NoiseVariance: func(x []float64) float64 {
 			sd := r.noiseSD(x)
@@ -96,13 +96,13 @@ func suffix(alpha float64) string {
 	return "-alpha-" + strconv.FormatFloat(alpha, 'f', -1, 64)
 }
 
-func rahboAbout(what string, scale, alpha float64) string {
+func about(what string, scale, alpha float64) string {
 	return fmt.Sprintf("%s, noise scale %g, alpha %g", what, scale, alpha)
 }
 
-// rahboCompetitors are the policies of the paper's figures, ours among them. All that
+// competitors are the policies of the paper's figures, ours among them. All that
 // are compared in pairs share the confidence parameter.
-func rahboCompetitors(r rahboProblem) []experiment.Competitor {
+func competitors(r problem) []experiment.Competitor {
 	averse := func(set func(s *policy.Spec)) func(*policy.Spec, *experiment.Problem) {
 		return func(s *policy.Spec, _ *experiment.Problem) {
 			s.Risk = r.alpha

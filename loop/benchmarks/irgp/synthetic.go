@@ -1,4 +1,4 @@
-package benchmarks
+package irgp
 
 import (
 	"fmt"
@@ -10,20 +10,20 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// irgpSynthetic is a sample of a Gaussian process (squared exponential, variance 1,
+// synthetic is a sample of a Gaussian process (squared exponential, variance 1,
 // lengthscale 0.1, zero mean) on the grid {0, 0.1, ..., 0.9}^3. Ten functions with ten
 // initial sets each: seed 10 i + j is initial set j of function i. The model is the
 // truth. Initial sets of 8 settings and T = 200 are our choice.
-func irgpSynthetic() *experiment.Experiment {
+func synthetic() *experiment.Experiment {
 	return &experiment.Experiment{
-		Name: "irgp/synthetic", Paper: irgpPaper, Figure: "1a", About: "samples of a Gaussian process on 1000 points in 3 dimensions",
+		Name: "irgp/synthetic", Paper: paper, Figure: "1a", About: "samples of a Gaussian process on 1000 points in 3 dimensions",
 		Steps: 200, Initial: 8, Design: "random", Seeds: 100,
-		Draw: func(seed uint64) (*experiment.Problem, error) { return irgpGrid(seed / 10) },
+		Draw: func(seed uint64) (*experiment.Problem, error) { return grid(seed / 10) },
 		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fixed",
-				Lengthscale: []float64{gridLengthscale, gridLengthscale, gridLengthscale}, Outputscale: 1, NoiseSD: irgpNoiseSD}}
+				Lengthscale: []float64{gridLengthscale, gridLengthscale, gridLengthscale}, Outputscale: 1, NoiseSD: noiseSD}}
 		},
-		Competitors: irgpCompetitors("srinivas"),
+		Competitors: competitors("srinivas"),
 		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAt(10), experiment.SimpleRegretAt(25), experiment.SimpleRegretAt(50), experiment.SimpleRegretAt(100), experiment.FinalCumulativeRegret},
 	}
 }
@@ -34,10 +34,10 @@ const (
 	gridLengthscale = 0.1
 )
 
-// irgpGrid draws function number i. The covariance of the grid is the Kronecker
+// grid draws function number i. The covariance of the grid is the Kronecker
 // product of one axis's with itself, so with L the Cholesky factor of one axis the
 // sample is (L x L x L) z: 30 small products in place of a factor of 1000 rows.
-func irgpGrid(i uint64) (*experiment.Problem, error) {
+func grid(i uint64) (*experiment.Problem, error) {
 	k := mat.NewSymDense(gridSide, nil)
 	for a := range gridSide {
 		for b := range a + 1 {
@@ -62,7 +62,7 @@ func irgpGrid(i uint64) (*experiment.Problem, error) {
 	p := &experiment.Problem{
 		Variables:   experiment.Variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
 		ControlSets: experiment.HoldAll(3), Shots: 1,
-		NoiseVariance: experiment.Constantly(irgpNoiseSD * irgpNoiseSD),
+		NoiseVariance: experiment.Constantly(noiseSD * noiseSD),
 		Truth: func(_ int, x []float64) float64 {
 			at := 0
 			for _, v := range x {

@@ -1,4 +1,4 @@
-package benchmarks
+package rahbo
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
-// rahboFEL is our surrogate of a free-electron laser's pulse energy (in mJ) over four
+// fel is our surrogate of a free-electron laser's pulse energy (in mJ) over four
 // quadrupole currents (in A, about a nominal setting), of the form that Makarova et al.
 // fitted to SwissFEL, whose data are not public: a Gaussian of a linear map,
 //
@@ -21,7 +21,7 @@ import (
 // optimum, near m1, is on the edge of an instability: its shot noise is 0.6, so at
 // alpha 1 it is worth less than the quiet one near m2, 8 % less bright. Every constant
 // is ours; nothing here is a claim about a particular laser.
-func rahboFEL() rahboProblem {
+func fel() problem {
 	m1 := []float64{0.14, 0.02, 0.12, -0.06}
 	m2 := []float64{-0.12, -0.04, -0.08, 0.10}
 	g := func(x, m []float64) float64 {
@@ -33,7 +33,7 @@ func rahboFEL() rahboProblem {
 		}
 		return math.Exp(-sum)
 	}
-	return rahboProblem{
+	return problem{
 		name: "fel", about: "a free-electron laser over 4 quadrupoles (our surrogate), alpha 1", figure: "6 (our surrogate)",
 		steps: 200, initial: 30, seeds: 15, alpha: 1,
 		variables: experiment.Variables([]string{"q1", "q2", "q3", "q4"}, [][2]float64{{-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}}),

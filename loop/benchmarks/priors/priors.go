@@ -1,4 +1,10 @@
-package benchmarks
+// Package priors holds the synthetic experiments of Sandberg and Chehreghani on the
+// selection of priors (arXiv 2502.01226): 500 arms, equally spaced on [0, 20], T = 500,
+// noise standard deviation 0.25. The objective is drawn from one of several priors, each
+// as likely as the others; the policies know the priors and not which one it is. Regret is
+// cumulative. The squared exponential is exp(-r^2/(2 l^2)), which agrees with their
+// figures (their text leaves out the 2).
+package priors
 
 import (
 	"fmt"
@@ -13,13 +19,6 @@ import (
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 	"github.com/labtuner/tuner/loop/policy"
 )
-
-// The synthetic experiments of Sandberg and Chehreghani on the selection of priors
-// (arXiv 2502.01226): 500 arms, equally spaced on [0, 20], T = 500, noise standard
-// deviation 0.25. The objective is drawn from one of several priors, each as likely as
-// the others; the policies know the priors and not which one it is. Regret is
-// cumulative. The squared exponential is exp(-r^2/(2 l^2)), which agrees with their
-// figures (their text leaves out the 2).
 
 const (
 	priorsPaper   = "Sandberg & Chehreghani, arXiv 2502.01226"
@@ -49,7 +48,8 @@ func (p prior) told() policy.Prior {
 	return out
 }
 
-func priorExperiments() []*experiment.Experiment {
+// Experiments lists them.
+func Experiments() []*experiment.Experiment {
 	return []*experiment.Experiment{priorsKernel(), priorsLengthscale(), priorsHill()}
 }
 

@@ -1,4 +1,4 @@
-package benchmarks
+package tracking
 
 // resonance is a Lorentzian in three dimensions, with longer tails than a Gaussian and
 // another width in each variable,

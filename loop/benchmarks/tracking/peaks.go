@@ -1,4 +1,4 @@
-package benchmarks
+package tracking
 
 import "math"
 

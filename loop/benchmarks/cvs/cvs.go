@@ -1,19 +1,6 @@
-package benchmarks
-
-import (
-	"fmt"
-	"math"
-	"math/rand/v2"
-	"strconv"
-
-	"github.com/labtuner/tuner/loop/benchmarks/experiment"
-	"github.com/labtuner/tuner/loop/benchmarks/landscape"
-	"github.com/labtuner/tuner/loop/policy"
-)
-
-// The experiments of Tay, Foo, Daxberger et al., "Bayesian Optimization with
-// Cost-varying Variable Subsets" (NeurIPS 2023), with the constants of their code
-// (github.com/sebtsh/bocvs):
+// Package cvs holds the experiments of Tay, Foo, Daxberger et al., "Bayesian
+// Optimization with Cost-varying Variable Subsets" (NeurIPS 2023), with the constants
+// of their code (github.com/sebtsh/bocvs):
 //
 //	random variables   independent normals around the middle of the range, truncated to it
 //	variance           0.02, 0.04 or 0.08 of the range squared, after the truncation
@@ -28,16 +15,28 @@ import (
 // 20*0.2 leaves a little less than 42, and one play is lost. A step is played while any
 // control set fits the rest of the budget; their code ends at the first choice that
 // does not fit.
+package cvs
 
-const (
-	cvsDraws   = 1024
-	cvsGiven   = 5
-	cvsNoiseSD = 0.01
-	cvsPaper   = "Tay et al., NeurIPS 2023"
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
-// cvsTruth is an objective on the unit cube with expectations over sampled axes.
-type cvsTruth interface {
+const (
+	Draws   = 1024
+	given   = 5
+	noiseSD = 0.01
+	paper   = "Tay et al., NeurIPS 2023"
+)
+
+// truth is an objective on the unit cube with expectations over sampled axes.
+type truth interface {
 	At(u []float64) float64
 	// Expectation is the mean over the draws of the axes that are not controlled, as a
 	// function of the others.
@@ -45,25 +44,25 @@ type cvsTruth interface {
 	Marks() [][]float64
 }
 
-// cvsFamily is one of the four objectives.
-type cvsFamily struct {
-	name, about string
-	variables   []policy.Variable
+// Family is one of the four objectives.
+type Family struct {
+	Name, about string
+	Variables   []policy.Variable
 	sets        [][]int // variables that each control set holds
 	lengthscale float64 // of the policies' model, as a fraction of the range
 	budget      float64
 	// coarse is how many draws stand for all of them while a maximum is searched
 	// from far; 0: all.
 	coarse, screen, polish int
-	truth                  func(seed uint64) (cvsTruth, error)
+	truth                  func(seed uint64) (truth, error)
 }
 
-// cvsSubsets are the control sets of the two three-dimensional problems.
-var cvsSubsets = [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
+// subsets are the control sets of the two three-dimensional problems.
+var subsets = [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}
 
-// cvsCosts are the three cost sets: of the first three control sets, the next three
+// costs are the three cost sets: of the first three control sets, the next three
 // and the last one.
-var cvsCosts = []struct {
+var costs = []struct {
 	name  string
 	costs [3]float64
 }{
@@ -72,15 +71,16 @@ var cvsCosts = []struct {
 	{"expensive", [3]float64{0.6, 0.8, 1}},
 }
 
-// cvsVariances are the variances of the random variables with the standard deviation
+// variances are the variances of the random variables with the standard deviation
 // before truncation that gives them (their code finds it by bisection).
-var cvsVariances = []struct{ variance, sd float64 }{{0.02, 0.141821}, {0.04, 0.213548}, {0.08, 0.906028}}
+var variances = []struct{ variance, sd float64 }{{0.02, 0.141821}, {0.04, 0.213548}, {0.08, 0.906028}}
 
-func cvsExperiments() []*experiment.Experiment {
+// Experiments lists them.
+func Experiments() []*experiment.Experiment {
 	var out []*experiment.Experiment
-	for _, f := range []cvsFamily{gpSampleFamily(), hartmannFamily(), plantFamily(), airfoilFamily()} {
-		for _, c := range cvsCosts {
-			for _, v := range cvsVariances {
+	for _, f := range []Family{GPSample(), Hartmann(), Plant(), Airfoil()} {
+		for _, c := range costs {
+			for _, v := range variances {
 				out = append(out, f.experiment(c.name, c.costs, landscape.Truncated{SD: v.sd}, v.variance))
 			}
 		}
@@ -88,25 +88,25 @@ func cvsExperiments() []*experiment.Experiment {
 	return out
 }
 
-func (f cvsFamily) experiment(costName string, costs [3]float64, around landscape.Truncated, variance float64) *experiment.Experiment {
-	sets := f.controlSets(costs)
+func (f Family) experiment(costName string, costs [3]float64, around landscape.Truncated, variance float64) *experiment.Experiment {
+	sets := f.ControlSets(costs)
 	text := strconv.FormatFloat(variance, 'f', -1, 64)
 	return &experiment.Experiment{
-		Name:  fmt.Sprintf("cvs/%s-%s-%s", f.name, costName, text),
-		Paper: cvsPaper, Figure: "2 and 3",
+		Name:  fmt.Sprintf("cvs/%s-%s-%s", f.Name, costName, text),
+		Paper: paper, Figure: "2 and 3",
 		About:  fmt.Sprintf("%s, %s costs, random variables of variance %s", f.about, costName, text),
 		Budget: f.budget, Seeds: 10, Design: "random",
-		Draw:        func(seed uint64) (*experiment.Problem, error) { return f.problem(seed, sets, around) },
+		Draw:        func(seed uint64) (*experiment.Problem, error) { return f.Problem(seed, sets, around) },
 		Common:      f.common,
-		Competitors: cvsCompetitors(),
+		Competitors: competitors(),
 		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.RecommendedRegret, experiment.FinalCumulativeRegret, experiment.StepsTaken},
 	}
 }
 
-func (f cvsFamily) controlSets(costs [3]float64) []policy.ControlSet {
+func (f Family) ControlSets(costs [3]float64) []policy.ControlSet {
 	out := make([]policy.ControlSet, len(f.sets))
 	for i, set := range f.sets {
-		out[i] = policy.ControlSet{Controlled: make([]bool, len(f.variables)), Cost: costs[i/3]}
+		out[i] = policy.ControlSet{Controlled: make([]bool, len(f.Variables)), Cost: costs[i/3]}
 		for _, v := range set {
 			out[i].Controlled[v] = true
 		}
@@ -114,15 +114,15 @@ func (f cvsFamily) controlSets(costs [3]float64) []policy.ControlSet {
 	return out
 }
 
-// problem draws a seed's objective, sample and initial settings, and finds the best
+// Problem draws a seed's objective, sample and initial settings, and finds the best
 // worth.
-func (f cvsFamily) problem(seed uint64, sets []policy.ControlSet, around landscape.Truncated) (*experiment.Problem, error) {
+func (f Family) Problem(seed uint64, sets []policy.ControlSet, around landscape.Truncated) (*experiment.Problem, error) {
 	truth, err := f.truth(seed)
 	if err != nil {
 		return nil, err
 	}
-	d := len(f.variables)
-	draws := make([][]float64, cvsDraws)
+	d := len(f.Variables)
+	draws := make([][]float64, Draws)
 	rng := experiment.Stream(seed, experiment.ForExpectation, 0)
 	for k := range draws {
 		draws[k] = make([]float64, d)
@@ -136,29 +136,29 @@ func (f cvsFamily) problem(seed uint64, sets []policy.ControlSet, around landsca
 	}
 	p := &experiment.Problem{
 		Variables: f.released(around), ControlSets: sets, Shots: 1,
-		NoiseVariance: experiment.Constantly(cvsNoiseSD * cvsNoiseSD),
+		NoiseVariance: experiment.Constantly(noiseSD * noiseSD),
 		Truth:         func(_ int, x []float64) float64 { return truth.At(f.unit(x)) },
 		Worth:         func(_, set int, x []float64) float64 { return worths[set](f.unit(x)) },
 		Best:          experiment.Always(best),
 	}
 	p.Draw = func(rng *rand.Rand, x []float64) {
 		around.Draw(rng, x)
-		f.user(x)
+		f.User(x)
 	}
 	rng = experiment.Stream(seed, experiment.ForGiven, 0)
-	for range cvsGiven {
+	for range given {
 		x := make([]float64, d)
 		for i := range x {
 			x[i] = rng.Float64()
 		}
-		p.Given = append(p.Given, f.user(x))
+		p.Given = append(p.Given, f.User(x))
 	}
 	return p, nil
 }
 
 // greatest is the greatest worth of one control set. Where exact is slow, the search
 // climbs a mean over fewer draws first.
-func (f cvsFamily) greatest(truth cvsTruth, controlled []bool, draws [][]float64, exact func([]float64) float64) float64 {
+func (f Family) greatest(truth truth, controlled []bool, draws [][]float64, exact func([]float64) float64) float64 {
 	var axes []int
 	for i, c := range controlled {
 		if c {
@@ -197,9 +197,9 @@ func (f cvsFamily) greatest(truth cvsTruth, controlled []bool, draws [][]float64
 }
 
 // released are the variables with what they do when they are left alone.
-func (f cvsFamily) released(around landscape.Truncated) []policy.Variable {
-	out := make([]policy.Variable, len(f.variables))
-	for i, v := range f.variables {
+func (f Family) released(around landscape.Truncated) []policy.Variable {
+	out := make([]policy.Variable, len(f.Variables))
+	for i, v := range f.Variables {
 		v.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: (v.Low + v.High) / 2, SD: around.SD * (v.High - v.Low)}
 		out[i] = v
 	}
@@ -207,35 +207,35 @@ func (f cvsFamily) released(around landscape.Truncated) []policy.Variable {
 }
 
 // unit maps a setting to the unit cube, in a new slice; NaN stays.
-func (f cvsFamily) unit(x []float64) []float64 {
+func (f Family) unit(x []float64) []float64 {
 	u := make([]float64, len(x))
-	for i, v := range f.variables {
+	for i, v := range f.Variables {
 		u[i] = (x[i] - v.Low) / (v.High - v.Low)
 	}
 	return u
 }
 
-// user maps a point of the unit cube to the variables' units, in place.
-func (f cvsFamily) user(u []float64) []float64 {
-	for i, v := range f.variables {
+// User maps a point of the unit cube to the variables' units, in place.
+func (f Family) User(u []float64) []float64 {
+	for i, v := range f.Variables {
 		u[i] = v.Low + u[i]*(v.High-v.Low)
 	}
 	return u
 }
 
 // common is the model that all policies are given.
-func (f cvsFamily) common(*experiment.Problem) policy.Spec {
-	lengthscale := make([]float64, len(f.variables))
+func (f Family) common(*experiment.Problem) policy.Spec {
+	lengthscale := make([]float64, len(f.Variables))
 	for i := range lengthscale {
 		lengthscale[i] = f.lengthscale
 	}
 	return policy.Spec{Confidence: "constant", Beta: 2,
-		Model: policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: lengthscale, Outputscale: 1, NoiseSD: cvsNoiseSD}}
+		Model: policy.Model{Kernel: "se", Hyperparameters: "fixed", Lengthscale: lengthscale, Outputscale: 1, NoiseSD: noiseSD}}
 }
 
-// cvsCompetitors are the policies of the paper's figures, and what they are compared
+// competitors are the policies of the paper's figures, and what they are compared
 // with.
-func cvsCompetitors() []experiment.Competitor {
+func competitors() []experiment.Competitor {
 	return []experiment.Competitor{
 		{Name: "ucb-cvs-etc-ada", About: "explore then commit, floor(4/cost) plays of each group of equal cost", Kind: "ucb-cvs-etc-ada", Set: nil},
 		{Name: "ucb-cvs-etc-50", About: "explore then commit, 50 plays of each group", Kind: "ucb-cvs-etc-50", Set: nil},

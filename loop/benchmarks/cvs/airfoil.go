@@ -1,4 +1,4 @@
-package benchmarks
+package cvs
 
 import (
 	_ "embed"
@@ -14,7 +14,7 @@ import (
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
-// airfoilFamily is the self-noise of an airfoil in a wind tunnel over frequency, angle,
+// Airfoil is the self-noise of an airfoil in a wind tunnel over frequency, angle,
 // chord, speed and thickness, all scaled to [0, 1]: the posterior mean of a Gaussian
 // process (Matern 5/2, ARD) on the 1503 standardised measurements of Brooks, Pope and
 // Marcolini, with the hyperparameters that Tay et al. published. Their noise variance
@@ -22,14 +22,14 @@ import (
 //
 // data/ has the measurements (UCI Machine Learning Repository, Airfoil Self-Noise, CC
 // BY 4.0) as Tay et al. scaled them (MIT, data/bocvs.LICENSE).
-func airfoilFamily() cvsFamily {
+func Airfoil() Family {
 	load := sync.OnceValues(loadAirfoil)
-	return cvsFamily{name: "airfoil", about: "an airfoil's self-noise over 5 variables (posterior mean of a published model)",
-		variables: experiment.Variables([]string{"frequency", "angle", "chord", "speed", "thickness"},
+	return Family{Name: "airfoil", about: "an airfoil's self-noise over 5 variables (posterior mean of a published model)",
+		Variables: experiment.Variables([]string{"frequency", "angle", "chord", "speed", "thickness"},
 			[][2]float64{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}),
 		sets:        [][]int{{3, 4}, {1, 4}, {0, 3}, {1, 2}, {2, 4}, {0, 1}, {2, 3}},
 		lengthscale: 0.2, budget: 50, coarse: 64, screen: 300, polish: 6,
-		truth: func(uint64) (cvsTruth, error) {
+		truth: func(uint64) (truth, error) {
 			model, err := load()
 			if err != nil {
 				return nil, err
@@ -88,7 +88,7 @@ func loadAirfoil() (airfoilModel, error) {
 	return airfoilModel{mean: hyper.Mean, gp: g}, nil
 }
 
-// airfoil implements cvsTruth. It is used from one goroutine at a time.
+// airfoil implements truth. It is used from one goroutine at a time.
 type airfoil struct {
 	mean   float64
 	reader *gpcore.Reader

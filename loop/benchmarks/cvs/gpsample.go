@@ -1,4 +1,4 @@
-package benchmarks
+package cvs
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/benchmarks/landscape"
 )
 
-// gpSampleFamily is a function drawn from a Gaussian process, another for each seed:
+// GPSample is a function drawn from a Gaussian process, another for each seed:
 // 1000 uniform anchors P in [0, 1]^3, values f ~ N(0, K + 1e-6 I) there with the
 // squared exponential of variance 1 and lengthscale 0.1, and between them the
 // interpolant
@@ -19,11 +19,11 @@ import (
 //
 // so that the truth itself has no noise (Tay et al., section 5; constants from their
 // code). The optimum is another for each seed and found numerically.
-func gpSampleFamily() cvsFamily {
-	return cvsFamily{name: "gpsample", about: "a sample of a Gaussian process in 3 dimensions",
-		variables: experiment.Variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
-		sets:      cvsSubsets, lengthscale: 0.1, budget: 50, screen: 2000, polish: 16,
-		truth: func(seed uint64) (cvsTruth, error) { return newGPSample(seed) }}
+func GPSample() Family {
+	return Family{Name: "gpsample", about: "a sample of a Gaussian process in 3 dimensions",
+		Variables: experiment.Variables([]string{"x1", "x2", "x3"}, [][2]float64{{0, 1}, {0, 1}, {0, 1}}),
+		sets:      subsets, lengthscale: 0.1, budget: 50, screen: 2000, polish: 16,
+		truth: func(seed uint64) (truth, error) { return newGPSample(seed) }}
 }
 
 // Constants of the GP sample.

@@ -1,4 +1,9 @@
-package benchmarks
+// Package tracking holds experiments on a drifting optimum, ours: an objective between 0 and 1 on [-2, 2]^d
+// whose optimum moves for 2000 steps, slowly or in one jump, with a noise standard
+// deviation of 0.03. Every step counts. Regret is that of the step's own time. Besides
+// the regret of what is tried, the held set-point is judged: what a user would be told
+// to set, asked every tenth step from step 300 on.
+package tracking
 
 import (
 	"math"
@@ -7,16 +12,10 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// Experiments on a drifting optimum, ours: an objective between 0 and 1 on [-2, 2]^d
-// whose optimum moves for 2000 steps, slowly or in one jump, with a noise standard
-// deviation of 0.03. Every step counts. Regret is that of the step's own time. Besides
-// the regret of what is tried, the held set-point is judged: what a user would be told
-// to set, asked every tenth step from step 300 on.
-
 const (
-	trackingSteps    = 2000
-	trackingNoiseSD  = 0.03
-	trackingCapacity = 128
+	steps    = 2000
+	noiseSD  = 0.03
+	capacity = 128
 )
 
 // moving is an objective with the place of its optimum at each step.
@@ -29,7 +28,8 @@ type moving struct {
 	shape func(r []float64) float64
 }
 
-func trackingExperiments() []*experiment.Experiment {
+// Experiments lists them.
+func Experiments() []*experiment.Experiment {
 	var out []*experiment.Experiment
 	for _, m := range []moving{
 		bump("bump2-slow", 2, slowly), bump("bump2-jump", 2, jumping),
@@ -49,12 +49,12 @@ func (m moving) experiment() *experiment.Experiment {
 	}
 	return &experiment.Experiment{
 		Name: "tracking/" + m.name, Paper: "ours", Figure: "-", About: m.about,
-		Steps: trackingSteps, Initial: 2 << m.dims, Design: "sobol", CountInitial: true, Seeds: 20,
+		Steps: steps, Initial: 2 << m.dims, Design: "sobol", CountInitial: true, Seeds: 20,
 		Hold: experiment.Hold{From: 300, Every: 10},
 		Draw: func(uint64) (*experiment.Problem, error) {
 			return &experiment.Problem{
 				Variables: experiment.Variables(names, bounds), ControlSets: experiment.HoldAll(m.dims), Shots: 1,
-				NoiseVariance: experiment.Constantly(trackingNoiseSD * trackingNoiseSD),
+				NoiseVariance: experiment.Constantly(noiseSD * noiseSD),
 				Truth:         m.truth, Best: experiment.Always(1),
 			}, nil
 		},
@@ -64,9 +64,9 @@ func (m moving) experiment() *experiment.Experiment {
 				lengthscale[i] = 0.1 // of the range: 0.4
 			}
 			return policy.Spec{Confidence: "constant", Beta: 2, Model: policy.Model{Kernel: "se", Hyperparameters: "fixed",
-				Lengthscale: lengthscale, Outputscale: 1, NoiseSD: trackingNoiseSD, Capacity: trackingCapacity}}
+				Lengthscale: lengthscale, Outputscale: 1, NoiseSD: noiseSD, Capacity: capacity}}
 		},
-		Competitors: trackingCompetitors(),
+		Competitors: competitors(),
 		Metrics:     []experiment.Metric{experiment.AverageRegret, experiment.HeldRegret, experiment.AverageRegretFrom(300), experiment.JumpsNoticed},
 	}
 }
@@ -105,7 +105,7 @@ func jumping(dims, step int) []float64 {
 // circling goes once round a circle of radius 0.7 in the first two variables, and half
 // as far up and down in a third.
 func circling(dims, step int) []float64 {
-	angle := 2 * math.Pi * float64(step-1) / trackingSteps
+	angle := 2 * math.Pi * float64(step-1) / steps
 	c := []float64{0.7 * math.Cos(angle), 0.7 * math.Sin(angle), 0.35 * math.Cos(angle)}
 	return c[:dims]
 }
@@ -120,8 +120,8 @@ func leaping(dims, step int) []float64 {
 	return c[:dims]
 }
 
-// trackingCompetitors are ways to follow an optimum.
-func trackingCompetitors() []experiment.Competitor {
+// competitors are ways to follow an optimum.
+func competitors() []experiment.Competitor {
 	drift := func(d policy.Drift, beta float64) func(*policy.Spec, *experiment.Problem) {
 		return func(s *policy.Spec, _ *experiment.Problem) { s.Drift, s.Beta = d, beta }
 	}

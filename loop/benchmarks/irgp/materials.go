@@ -1,4 +1,4 @@
-package benchmarks
+package irgp
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// irgpMaterial is one of three recorded data sets of PV-Lab's benchmark (github.com/
+// materialExperiment is one of three recorded data sets of PV-Lab's benchmark (github.com/
 // PV-Lab/Benchmarking; drivers/sim has the tables with licences and citations):
 //
 //	perovskite   94 compositions, least instability index 27122
@@ -22,18 +22,18 @@ import (
 // experiments of the paper. Two settings are given; the model is refitted at every
 // step. T = 80 is our choice, and so is that no setting is tried twice: the paper does
 // not say, but a second look at a recorded value tells nothing.
-func irgpMaterial(name string) *experiment.Experiment {
+func materialExperiment(name string) *experiment.Experiment {
 	const steps = 80
 	return &experiment.Experiment{
-		Name: "irgp/" + name, Paper: irgpPaper, Figure: "3", About: "recorded measurements: " + name,
+		Name: "irgp/" + name, Paper: paper, Figure: "3", About: "recorded measurements: " + name,
 		Steps: steps, Initial: 2, Design: "random", Seeds: 10,
 		Draw: func(uint64) (*experiment.Problem, error) { return material(name) },
 		Common: func(p *experiment.Problem) policy.Spec {
-			s := irgpFitted(1)(p)
+			s := fitted(1)(p)
 			s.Once = true
 			return s
 		},
-		Competitors: irgpCompetitors("heuristic"),
+		Competitors: competitors("heuristic"),
 		Metrics:     []experiment.Metric{experiment.StepsToOptimum, experiment.SimpleRegretAt(20), experiment.SimpleRegretAt(40), experiment.FinalSimpleRegret},
 	}
 }
@@ -45,7 +45,7 @@ func material(name string) (*experiment.Problem, error) {
 	}
 	values := standardised(table)
 	p := &experiment.Problem{ControlSets: experiment.HoldAll(len(table.Inputs)), Candidates: table.Rows, Shots: 1,
-		NoiseVariance: experiment.Constantly(irgpNoiseSD * irgpNoiseSD)}
+		NoiseVariance: experiment.Constantly(noiseSD * noiseSD)}
 	for i, in := range table.Inputs {
 		v := policy.Variable{Name: in.Name, Low: math.Inf(1), High: math.Inf(-1), Start: math.NaN()}
 		for _, row := range table.Rows {

@@ -1,4 +1,6 @@
-package benchmarks
+// Package costids holds the experiment of Paria et al. that is reproduced: the modified
+// Branin function, whose steps cost 1 to 100.
+package costids
 
 import (
 	"math"
@@ -8,17 +10,18 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-func costExperiments() []*experiment.Experiment { return []*experiment.Experiment{costBranin()} }
+// Experiments lists them.
+func Experiments() []*experiment.Experiment { return []*experiment.Experiment{branin()} }
 
 // Constants of the modified Branin function.
 const (
-	costMaxL    = 4.605170185988092 // log 100: a step costs 1 to 100
-	costNoiseSD = 0.01
-	costBudget  = 2000.0
-	costRho     = 2.0
+	maxL    = 4.605170185988092 // log 100: a step costs 1 to 100
+	noiseSD = 0.01
+	budget  = 2000.0
+	rho     = 2.0
 )
 
-// costBranin is the experiment of Paria et al. on cost-aware information-directed
+// branin is the experiment of Paria et al. on cost-aware information-directed
 // sampling: B(x1, x2, l) = b(x1, x2) - l is minimised, with Branin's b, and a step
 // costs exp(l). Here f = -B is maximised over [-5, 10] x [0, 15] x [0, log 100]; its
 // maximum is log 100 - 0.397887 = 4.20728. The paper states neither the range of l, nor
@@ -26,36 +29,36 @@ const (
 // 0.01, 8 initial Sobol settings that are charged and counted, the budget 2000 (twenty
 // steps at the greatest l), 20 seeds, beta_t^2 = 0.2 d log 2t and rho = 2 are our choice. Simple regret is the least over
 // all steps, as a function of what was spent.
-func costBranin() *experiment.Experiment {
+func branin() *experiment.Experiment {
 	return &experiment.Experiment{
 		Name: "costids/branin", Paper: "Paria et al., cost-aware information-directed sampling", Figure: "1",
 		About:  "Branin's function less l, where a step costs exp(l)",
-		Budget: costBudget, Steps: 400, Initial: 8, Design: "sobol", CountInitial: true, Seeds: 20,
+		Budget: budget, Steps: 400, Initial: 8, Design: "sobol", CountInitial: true, Seeds: 20,
 		Draw: func(uint64) (*experiment.Problem, error) {
 			p := &experiment.Problem{
-				Variables:   experiment.Variables([]string{"x1", "x2", "l"}, append(landscape.BraninBounds(), [2]float64{0, costMaxL})),
+				Variables:   experiment.Variables([]string{"x1", "x2", "l"}, append(landscape.BraninBounds(), [2]float64{0, maxL})),
 				ControlSets: experiment.HoldAll(3), Shots: 1,
-				NoiseVariance: experiment.Constantly(costNoiseSD * costNoiseSD),
+				NoiseVariance: experiment.Constantly(noiseSD * noiseSD),
 				Truth:         func(_ int, x []float64) float64 { return x[2] - landscape.Branin(x[0], x[1]) },
-				Best:          experiment.Always(costMaxL - landscape.LeastBranin),
+				Best:          experiment.Always(maxL - landscape.LeastBranin),
 				Charge:        func(_ int, x []float64) float64 { return math.Exp(x[2]) },
 			}
 			return p, nil
 		},
 		Common: func(*experiment.Problem) policy.Spec {
-			return policy.Spec{Confidence: "heuristic", Beta: 2, Rho: costRho,
+			return policy.Spec{Confidence: "heuristic", Beta: 2, Rho: rho,
 				SettingCost: func(_ int, x []float64) float64 { return math.Exp(x[2]) },
 				Model:       policy.Model{Kernel: "se", Hyperparameters: "fit"}}
 		},
-		Competitors: costCompetitors(),
-		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAtCost(costBudget / 4), experiment.SimpleRegretAtCost(costBudget / 2), experiment.RecommendedRegret, experiment.StepsTaken},
+		Competitors: competitors(),
+		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAtCost(budget / 4), experiment.SimpleRegretAtCost(budget / 2), experiment.RecommendedRegret, experiment.StepsTaken},
 	}
 }
 
-// costCompetitors are the policies of the paper's figure, and CostIDS with other rho.
-func costCompetitors() []experiment.Competitor {
+// competitors are the policies of the paper's figure, and CostIDS with other rho.
+func competitors() []experiment.Competitor {
 	// The maximum is sought at the greatest l, about which cheaper steps tell something.
-	atGreatestL := func(s *policy.Spec, _ *experiment.Problem) { s.Fidelity = []float64{math.NaN(), math.NaN(), costMaxL} }
+	atGreatestL := func(s *policy.Spec, _ *experiment.Problem) { s.Fidelity = []float64{math.NaN(), math.NaN(), maxL} }
 	perCost := func(s *policy.Spec, _ *experiment.Problem) { s.PerCost = true }
 	rho := func(v float64) func(*policy.Spec, *experiment.Problem) {
 		return func(s *policy.Spec, _ *experiment.Problem) { s.Rho = v }
