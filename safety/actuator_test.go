@@ -228,6 +228,25 @@ func TestExposure(t *testing.T) {
 	}
 }
 
+// TestExposureOutlastsAResume: who resumes a fallback before the variable has come down does
+// not give it the whole time again.
+func TestExposureOutlastsAResume(t *testing.T) {
+	l := oneVariable()
+	l.Variables[0].Above, l.Variables[0].AboveTime, l.Variables[0].SlewDown = 5, 2*time.Second, 1
+	r := newRig(t, l, 9)
+	r.drive(9).running()
+	for r.s.Mode == Run {
+		r.tick(CommandNone)
+	}
+	r.wantFirstOut(RuleExposure)
+	r.tick(CommandResume)
+	r.tick(CommandStart)
+	r.want(Run)
+	r.ticks(2)
+	r.want(Fallback)
+	r.wantFirstOut(RuleExposure)
+}
+
 func TestRestStates(t *testing.T) {
 	l := oneVariable()
 	v := l.Variables[0]

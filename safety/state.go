@@ -49,6 +49,10 @@ type VariableState struct {
 	// value (if Changed).
 	IssuedAt, ChangedAt time.Duration
 	Changed             bool
+	// MovedAt is ChangedAt (if Moved) also of a variable that was let go since: the
+	// device's dwell does not begin anew with who drives it.
+	MovedAt time.Duration
+	Moved   bool
 	// Proposal is the last proposal seen, Rejected how many in a row were not finite.
 	Proposal int64
 	Rejected uint8
@@ -66,9 +70,11 @@ type VariableState struct {
 	AboveSince time.Duration
 }
 
-// forget begins anew with a variable that is not driven.
+// forget begins anew with a variable that is not driven. What the device has done stays:
+// when it was moved last, and since when it is above its exposure's value.
 func (v *VariableState) forget() {
-	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, Stood: v.Stood}
+	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, Stood: v.Stood,
+		MovedAt: v.MovedAt, Moved: v.Moved, IsAbove: v.IsAbove, AboveSince: v.AboveSince}
 }
 
 // Sample is a value that may be unknown; the zero Sample is.

@@ -194,11 +194,14 @@ func (x *pass) reaches(i int) bool {
 
 // issue gives out a setpoint.
 func (x *pass) issue(i int, set float64) {
-	v := &x.s.Variable[i]
+	v, in := &x.s.Variable[i], &x.in.Variable[i]
 	if set != v.Setpoint {
 		v.Allowed = 0
 	}
 	if !v.Changed || set != v.Setpoint {
+		if !in.Written.known() || in.Written.Value != set {
+			v.Moved, v.MovedAt = true, x.now
+		}
 		v.Changed, v.ChangedAt = true, x.now
 		v.Confirmed, v.Off, v.Tries = false, false, 0
 		x.moved()

@@ -114,7 +114,7 @@ func (x *pass) drive(i int, dest float64) {
 	stands := in.Written.known() && in.Written.Value == set
 	x.out.Arrived[i] = way == dest && stands
 	switch {
-	case !stands && v.Changed && x.now-v.ChangedAt < l.Dwell && !in.Lost:
+	case !stands && v.Moved && x.now-v.MovedAt < l.Dwell && !in.Lost:
 		x.out.Reasons[i].add(RuleDwell)
 		x.refresh(i)
 	case !stands && l.Stepped && way != dest:

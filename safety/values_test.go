@@ -195,6 +195,32 @@ func TestDwellAndLease(t *testing.T) {
 	}
 }
 
+// TestDwellOutlastsAResume: a fallback that is acknowledged at once arms and starts the run
+// anew, and the device's dwell goes on through it.
+func TestDwellOutlastsAResume(t *testing.T) {
+	l := oneVariable()
+	l.Variables[0].Dwell = time.Second
+	r := newRig(t, l, 0)
+	r.drive(2).running().pass(5 * time.Second)
+	r.tick(CommandFail)
+	r.want(Fallback)
+	changed, value := r.now, r.in.Variable[0].Written.Value
+	commands := append([]Command{CommandResume, CommandStart}, make([]Command, 20)...)
+	for _, c := range commands {
+		r.tick(c)
+		if x := r.out.Setpoint[0]; r.out.Write[0] && x != value {
+			if gap := r.now - changed; gap < time.Second {
+				t.Errorf("%v between two changes at %v", gap, r.now)
+			}
+			changed, value = r.now, x
+		}
+	}
+	r.want(Run)
+	if value != 2 {
+		t.Errorf("at %v after two more seconds, want 2", value)
+	}
+}
+
 func TestFinalAssertTripsAndNeedsANewProcess(t *testing.T) {
 	r := newRig(t, oneVariable(), 0)
 	r.drive(5).running()
