@@ -6,7 +6,8 @@ and its drop-ins and does of them what decides how a service begins, lives and e
     ExecStart, ExecReload, ExecStopPost                  with $SERVICE_RESULT, $EXIT_CODE, $EXIT_STATUS
     KillMode=mixed, TimeoutStopSec, TimeoutAbortSec
     Restart=on-failure, RestartSec, SuccessExitStatus, RestartPreventExitStatus
-    StateDirectory, LoadCredential, SetCredential        $STATE_DIRECTORY, $CREDENTIALS_DIRECTORY
+    StateDirectory, RuntimeDirectory                     $STATE_DIRECTORY, $RUNTIME_DIRECTORY
+    LoadCredential, SetCredential                        $CREDENTIALS_DIRECTORY
     JOURNAL_STREAM                                       lines with their priorities
     DynamicUser, SupplementaryGroups                     a user without a name (only as root)
 
@@ -21,6 +22,7 @@ import queue
 import re
 import select
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -31,10 +33,11 @@ import time
 # Keys that only confine, or that matter only to a real manager.
 IGNORED = re.compile(
     r"^(Description|Documentation|After|Wants|WantedBy|Assert.*|StartLimit.*|Protect.*|Private.*|Restrict.*|Device.*|SystemCall.*"
-    r"|NoNewPrivileges|.*Capabilit.*|LockPersonality|MemoryDenyWriteExecute|RemoveIPC|UMask|StateDirectoryMode)$")
+    r"|NoNewPrivileges|.*Capabilit.*|LockPersonality|MemoryDenyWriteExecute|RemoveIPC|UMask)$")
 KNOWN = {"Type", "NotifyAccess", "ExecStart", "ExecReload", "ExecStopPost", "TimeoutStartSec", "TimeoutStopSec", "TimeoutAbortSec",
          "WatchdogSec", "KillMode", "Restart", "RestartSec", "SuccessExitStatus", "RestartPreventExitStatus", "LoadCredential",
-         "SetCredential", "DynamicUser", "SupplementaryGroups", "StateDirectory", "Environment"}
+         "SetCredential", "DynamicUser", "SupplementaryGroups", "StateDirectory", "StateDirectoryMode",
+         "RuntimeDirectory", "RuntimeDirectoryMode", "Environment"}
 LISTS = {"ExecStopPost", "LoadCredential", "SetCredential", "Environment"}
 DYNAMIC_UID = 61184  # the first of the range that systemd takes such users from
 
@@ -78,10 +81,10 @@ class Service:
         self.unit, self.instance, self.say = parse(files, instance), instance, say
         self.state = os.path.join(state_root, self.unit["StateDirectory"])
         self.uid = DYNAMIC_UID if os.geteuid() == 0 and self.unit.get("DynamicUser") == "yes" else None
-        os.makedirs(self.state, mode=0o700, exist_ok=True)
         self.run = tempfile.mkdtemp(prefix="standin-")
         os.chmod(self.run, 0o711)
-        self.own(self.state)
+        self.runtime = os.path.join(self.run, "runtime", self.unit["RuntimeDirectory"])
+        self.directory(self.state, "StateDirectoryMode")
         self.credentials()
         self.journal, self.heard, self.status, self.ends = [], [], "", []
         self.events = queue.Queue()
@@ -91,6 +94,12 @@ class Service:
         self.stalled = False  # held on purpose, by a trial
         self.thread = None
         atexit.register(self.abandon)
+
+    def directory(self, path, mode):
+        """Makes a folder that is the service's own."""
+        os.makedirs(path, exist_ok=True)
+        os.chmod(path, int(self.unit.get(mode, "0755"), 8))
+        self.own(path)
 
     def own(self, path):
         """Gives a folder and what is in it to the service's user, as StateDirectory= does."""
@@ -129,7 +138,7 @@ class Service:
         ours, theirs = socket.socketpair()
         stat = os.fstat(theirs.fileno())
         env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
-               "STATE_DIRECTORY": self.state, "CREDENTIALS_DIRECTORY": os.path.join(self.run, "credentials"),
+               "STATE_DIRECTORY": self.state, "RUNTIME_DIRECTORY": self.runtime, "CREDENTIALS_DIRECTORY": os.path.join(self.run, "credentials"),
                "JOURNAL_STREAM": f"{stat.st_dev}:{stat.st_ino}", **extra}
         for item in self.unit.get("Environment", []):
             env.update(pair.split("=", 1) for pair in shlex.split(item))
@@ -191,6 +200,7 @@ class Service:
     def once(self):
         """Runs the service once; whether it is to be started again."""
         self.starts += 1
+        self.directory(self.runtime, "RuntimeDirectoryMode")
         path = os.path.join(self.run, f"notify-{self.starts}")
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -223,6 +233,7 @@ class Service:
             self.kill_rest()
             post.reader.join(60)
         self.kill_rest()
+        shutil.rmtree(self.runtime, ignore_errors=True)
         self.ends.append((result, code, word))
         self.events.put(("ended", result, code, word))
         prevent = {s for s in self.unit.get("RestartPreventExitStatus", "").split()}

@@ -305,7 +305,8 @@ class Trial:
                 trial()
             except (Failed, SystemExit) as e:
                 FAILURES.append(str(e))
-                self.now.abandon()
+                if self.now:
+                    self.now.abandon()
                 self.write(self.text)
 
 
