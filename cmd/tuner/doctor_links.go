@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/drivers/serial"
+	"github.com/labtuner/tuner/drivers/serial/port"
 )
 
 // portFindings tells of the computer's serial ports and of those that the
 // configuration uses.
 func portFindings(w *wiring) []finding {
-	ports, err := serial.Ports()
+	ports, err := port.List()
 	if err != nil {
 		return []finding{{Subject: "serial ports", What: err.Error(), Bad: true}}
 	}
@@ -41,9 +41,9 @@ func portFindings(w *wiring) []finding {
 			continue
 		}
 		f := finding{Subject: "device " + d.name, What: "its port " + d.port + " can be used"}
-		if problem, hint := serial.PortProblem(d.port); problem != "" {
+		if problem, hint := port.Problem(d.port); problem != "" {
 			f.What, f.Hint, f.Bad = d.port+": "+problem, hint, true
-			if i := slices.IndexFunc(ports, func(p serial.PortInfo) bool { return p.Stable != "" }); f.Hint == "" && i >= 0 {
+			if i := slices.IndexFunc(ports, func(p port.Info) bool { return p.Stable != "" }); f.Hint == "" && i >= 0 {
 				f.Hint = "plugged in are " + stableNames(ports)
 			}
 		}
@@ -52,7 +52,7 @@ func portFindings(w *wiring) []finding {
 	return found
 }
 
-func stableNames(ports []serial.PortInfo) string {
+func stableNames(ports []port.Info) string {
 	var names []string
 	for _, p := range ports {
 		if p.Stable != "" {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port"
+	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
 // Write sets and releases channels one after the other, in the file's order; see
@@ -33,8 +35,8 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if err := d.readyFor(ctx, s); err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
-	ctx, left := d.leaving(ctx, s), false
-	channels := slices.DeleteFunc(slices.Clone(d.channels), func(c *channel) bool {
+	ctx, left := protocol.Leaving(ctx, func() error { return s.Late(d.env.Clock.Now()) }), false
+	channels := slices.DeleteFunc(slices.Clone(d.channels), func(c *protocol.Channel) bool {
 		_, set := s.Values[c.Name]
 		return !set && !release[c.Name]
 	})
@@ -58,7 +60,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 
 // tellAllOnce tells each channel its part of a safe write once, so that none waits for the
 // repeats of another. It returns those that have not confirmed it, and whether anything left.
-func (d *Device) tellAllOnce(ctx context.Context, channels []*channel, s drivers.Setpoints, r *drivers.Reading) (again []*channel, left bool) {
+func (d *Device) tellAllOnce(ctx context.Context, channels []*protocol.Channel, s drivers.Setpoints, r *drivers.Reading) (again []*protocol.Channel, left bool) {
 	for _, c := range channels {
 		err := d.tell(ctx, c, s, false, r)
 		left = left || !errors.Is(err, errUnsent)
@@ -71,21 +73,21 @@ func (d *Device) tellAllOnce(ctx context.Context, channels []*channel, s drivers
 
 // tell tells one channel its part of a write; again says that a command whose
 // answer was lost may be repeated.
-func (d *Device) tell(ctx context.Context, c *channel, s drivers.Setpoints, again bool, r *drivers.Reading) error {
-	var out outcome
+func (d *Device) tell(ctx context.Context, c *protocol.Channel, s drivers.Setpoints, again bool, r *drivers.Reading) error {
+	var out protocol.Outcome
 	var err error
 	v, set := s.Values[c.Name]
 	switch {
 	case set && c.Dose:
 		out, err = d.dose(ctx, c, v)
 	case set:
-		c.stands = s.For[c.Name]
+		c.Stands = s.For[c.Name]
 		out, err = d.set(ctx, c, v, again)
 	default:
 		err = d.letGo(ctx, c, again)
 	}
-	if err == nil && out.told {
-		r.Values[c.Name] = out.readback
+	if err == nil && out.Told {
+		r.Values[c.Name] = out.Readback
 	}
 	return err
 }
@@ -96,14 +98,14 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 	for name, v := range s.Values {
 		c, err := d.channel(name)
 		if err == nil {
-			err = c.accepts(v)
+			err = c.Accepts(v)
 		}
 		if err == nil {
 			err = s.CheckDose(c.Channel)
 		}
 		if err == nil {
-			c.stands = s.For[name]
-			if err = d.talk.check(c, v); err != nil {
+			c.Stands = s.For[name]
+			if err = d.talk.Check(c, v); err != nil {
 				err = fmt.Errorf("channel %q: %w", name, err)
 			}
 		}
@@ -132,17 +134,17 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 }
 
 // set writes one value.
-func (d *Device) set(ctx context.Context, c *channel, v float64, again bool) (out outcome, err error) {
-	err = d.once(ctx, again && d.talk.repeatable(c), func() error {
-		out, err = d.talk.set(ctx, d.link, c, v)
+func (d *Device) set(ctx context.Context, c *protocol.Channel, v float64, again bool) (out protocol.Outcome, err error) {
+	err = d.once(ctx, again && c.Repeatable, func() error {
+		out, err = d.talk.Set(ctx, d.link, c, v)
 		return err
 	})
 	return out, err
 }
 
 // letGo releases one channel; releasing twice is as good as once.
-func (d *Device) letGo(ctx context.Context, c *channel, again bool) error {
-	return d.once(ctx, again, func() error { return d.talk.release(ctx, d.link, c) })
+func (d *Device) letGo(ctx context.Context, c *protocol.Channel, again bool) error {
+	return d.once(ctx, again, func() error { return d.talk.Release(ctx, d.link, c) })
 }
 
 // errUnsent says that a command has not left. Whether others of the same write have, Write
@@ -153,10 +155,10 @@ var errUnsent = errors.New("the command was not sent")
 // no harm. It begins on a connection whose two sides are in step.
 func (d *Device) once(ctx context.Context, repeatable bool, send func() error) error {
 	for try := 0; ; try++ {
-		err := mayLeave(ctx)
+		err := protocol.MayLeave(ctx)
 		if err == nil {
 			if err = d.ready(ctx); err == nil {
-				err = mayLeave(ctx) // to find together may have taken long
+				err = protocol.MayLeave(ctx) // to find together may have taken long
 			}
 		}
 		if err != nil && try == 0 {
@@ -168,12 +170,12 @@ func (d *Device) once(ctx context.Context, repeatable bool, send func() error) e
 		if err == nil {
 			return nil
 		}
-		unsettled := !refused(err)
+		unsettled := !protocol.Refused(err)
 		err = d.judge(ctx, err)
 		switch {
 		case !unsettled:
 			return err
-		case !repeatable || ctx.Err() != nil || mayLeave(ctx) != nil || try >= d.opt.Retries:
+		case !repeatable || ctx.Err() != nil || protocol.MayLeave(ctx) != nil || try >= d.opt.Retries:
 			return fmt.Errorf("whether the command was carried out is not known: %w", err)
 		case d.link == nil:
 			return fmt.Errorf("the connection was lost before the command was confirmed: %w", err)
@@ -198,7 +200,7 @@ func (d *Device) Halt(ctx context.Context) error {
 		}
 	}
 	var problems []error
-	if err := d.once(ctx, true, func() error { return d.talk.halt(ctx, d.link) }); err != nil {
+	if err := d.once(ctx, true, func() error { return d.talk.Halt(ctx, d.link) }); err != nil {
 		problems = append(problems, err)
 	}
 	for _, c := range d.channels {
@@ -217,7 +219,7 @@ func (d *Device) Halt(ctx context.Context) error {
 
 // makeSafe brings one channel to its safe value. Setting an absolute value twice
 // is as good as once, so a lost answer is followed by another try.
-func (d *Device) makeSafe(ctx context.Context, c *channel) error {
+func (d *Device) makeSafe(ctx context.Context, c *protocol.Channel) error {
 	if c.Dose && !c.CanRelease {
 		return nil // there is nothing to stop it with, and nothing to set
 	}
@@ -225,19 +227,19 @@ func (d *Device) makeSafe(ctx context.Context, c *channel) error {
 		switch {
 		case !c.CanRelease:
 			return errors.New("there is neither safe nor release to bring it to rest; add one of them")
-		case !c.releaseConfirmed:
+		case !c.ReleaseConfirmed:
 			return errors.Join(d.letGo(ctx, c, true), errors.New("the release has no answer (ack) that would confirm it"))
 		}
 		return d.letGo(ctx, c, true)
 	}
 	err := d.once(ctx, true, func() error {
-		_, err := d.talk.set(ctx, d.link, c, c.Safe)
+		_, err := d.talk.Set(ctx, d.link, c, c.Safe)
 		return err
 	})
-	if err != nil || c.writeConfirmed {
+	if err != nil || c.WriteConfirmed {
 		return err
 	}
-	if !c.readable {
+	if !c.Readable {
 		return fmt.Errorf("it was set to %v, and has neither ack nor read that would confirm it", c.Safe)
 	}
 	return d.confirm(ctx, c)
@@ -247,23 +249,23 @@ func (d *Device) makeSafe(ctx context.Context, c *channel) error {
 const confirmEvery = 50 * time.Millisecond
 
 // confirm reads until the channel is at its safe value.
-func (d *Device) confirm(ctx context.Context, c *channel) error {
+func (d *Device) confirm(ctx context.Context, c *protocol.Channel) error {
 	limit := d.env.Clock.Now().Add(d.opt.HaltTimeout)
 	for {
-		values, err := d.ask(ctx, []*channel{c})
+		values, err := d.ask(ctx, []*protocol.Channel{c})
 		v, there := values[c.Name]
-		if there && math.Abs(v-c.Safe) <= c.tolerance+rounding*math.Abs(c.Safe) {
+		if there && math.Abs(v-c.Safe) <= c.Tolerance+protocol.Rounding*math.Abs(c.Safe) {
 			return nil
 		}
 		switch {
 		case err != nil && (d.link == nil || ctx.Err() != nil):
 			return err
 		case !d.env.Clock.Now().Before(limit) && there:
-			return fmt.Errorf("it was set to %v and says %v after %v; safe_tolerance is %v", c.Safe, v, d.opt.HaltTimeout, c.tolerance)
+			return fmt.Errorf("it was set to %v and says %v after %v; safe_tolerance is %v", c.Safe, v, d.opt.HaltTimeout, c.Tolerance)
 		case !d.env.Clock.Now().Before(limit):
 			return errors.Join(fmt.Errorf("it was set to %v, and no reading confirmed it within %v", c.Safe, d.opt.HaltTimeout), err)
 		}
-		if err := pause(ctx, confirmEvery); err != nil {
+		if err := port.Pause(ctx, confirmEvery); err != nil {
 			return err
 		}
 	}

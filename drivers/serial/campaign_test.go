@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
 )
 
 var (
@@ -37,22 +39,22 @@ func seeded(t *testing.T) *rand.Rand {
 type socket struct {
 	t    *testing.T
 	path string
-	in   func() instrument
+	in   func() port.Instrument
 	// cut, if not 0, is after how many more bytes to the instrument the plug comes
 	// out.
 	cut int
 
 	mu    sync.Mutex
-	p     *pty
+	p     *port.PTY
 	ended chan struct{}
 }
 
 // plug makes a new pseudo-terminal and lets a new instrument answer on it.
 func (s *socket) plug(cut int) {
 	s.t.Helper()
-	p, err := openPTY()
+	p, err := port.OpenPTY()
 	if err == nil {
-		err = p.link(s.path)
+		err = p.Link(s.path)
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -65,16 +67,16 @@ func (s *socket) plug(cut int) {
 }
 
 // answer is the instrument; it ends when the plug comes out.
-func (s *socket) answer(p *pty, in instrument, ended chan struct{}) {
+func (s *socket) answer(p *port.PTY, in port.Instrument, ended chan struct{}) {
 	defer close(ended)
 	ctx, buf := context.Background(), make([]byte, 512)
 	for {
-		n, gone, err := p.read(ctx, buf)
+		n, gone, err := p.Read(ctx, buf)
 		if err != nil {
 			return
 		}
 		if gone {
-			in.reset()
+			in.Reset()
 			continue
 		}
 		data := buf[:n]
@@ -85,19 +87,19 @@ func (s *socket) answer(p *pty, in instrument, ended chan struct{}) {
 		}
 		s.cut -= len(data)
 		s.mu.Unlock()
-		said, err := in.hear(ctx, data)
+		said, err := in.Hear(ctx, data)
 		if err != nil {
 			return
 		}
 		if out {
 			// What was said may be cut as well.
 			if len(said) > 1 {
-				p.say(said[:len(said)/2])
+				p.Say(said[:len(said)/2])
 			}
 			p.Close()
 			return
 		}
-		if p.say(said) != nil {
+		if p.Say(said) != nil {
 			return
 		}
 	}
@@ -121,13 +123,13 @@ func (s *socket) pull() {
 // The nightly size is go test ./drivers/serial -run UnplugCampaign -unplugs 100000.
 func TestUnplugCampaign(t *testing.T) {
 	random := seeded(t)
-	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	goroutines, files := runtime.NumGoroutine(), porttest.OpenFiles(t)
 	o, channels := abOptions()
 	o.Port = filepath.Join(t.TempDir(), "port")
 	o.ReplyTimeout, o.ReadTimeout = 2*time.Second, 2*time.Millisecond
 	o.ReconnectMin, o.ReconnectMax = time.Microsecond, time.Microsecond
 	c := newCounter()
-	s := &socket{t: t, path: o.Port, in: func() instrument { return speak(t, o, channels, c) }}
+	s := &socket{t: t, path: o.Port, in: func() port.Instrument { return speak(t, o, channels, c) }}
 	s.plug(0)
 	dev, err := New(o, channels, drivers.Env{Clock: wall{}})
 	if err != nil {
@@ -186,7 +188,7 @@ func TestUnplugCampaign(t *testing.T) {
 		t.Error(err)
 	}
 	s.pull()
-	settles(t, goroutines, files)
+	porttest.Settles(t, goroutines, files)
 }
 
 // back reads a until the connection stands again.
@@ -206,9 +208,9 @@ func back(t *testing.T, dev *Device) float64 {
 
 // moody makes an instrument answer in order but badly: late, twice, damaged, cut,
 // or not at all.
-func moody(f *fakePort, random *rand.Rand) {
-	hear, free := f.hear, time.Now()
-	f.hear = func(data []byte) []byte {
+func moody(f *porttest.Fake, random *rand.Rand) {
+	hear, free := f.Hear, time.Now()
+	f.Hear = func(data []byte) []byte {
 		answer := hear(data)
 		delay := time.Duration(random.IntN(30)) * time.Millisecond
 		switch random.IntN(12) {
@@ -229,7 +231,7 @@ func moody(f *fakePort, random *rand.Rand) {
 		}
 		free = latest(free, time.Now()).Add(delay)
 		if len(answer) > 0 {
-			time.AfterFunc(time.Until(free), func() { f.say(answer) })
+			time.AfterFunc(time.Until(free), func() { f.Say(answer) })
 		}
 		return nil
 	}
@@ -267,7 +269,7 @@ func trouble(t *testing.T, seed uint64) int {
 	c.values["a"], c.values["b"] = 1001, 2001 // a counts within 1001..1999, b within 2001..2999
 	channels[0].Min, channels[0].Max, channels[0].Safe = nil, nil, nil
 	b := &bench{}
-	b.set(func() *fakePort { return newFakePort(t, hearing(t, speak(t, o, channels, c))) })
+	b.set(func() *porttest.Fake { return porttest.NewFake(t, hearing(t, speak(t, o, channels, c))) })
 	o.Open = b.open
 	dev, err := New(o, channels, drivers.Env{Clock: wall{}})
 	if err != nil {
@@ -278,8 +280,8 @@ func trouble(t *testing.T, seed uint64) int {
 		t.Fatal(err)
 	}
 	moody(b.last(), random)
-	b.set(func() *fakePort {
-		f := newFakePort(t, hearing(t, speak(t, o, channels, c)))
+	b.set(func() *porttest.Fake {
+		f := porttest.NewFake(t, hearing(t, speak(t, o, channels, c)))
 		moody(f, random)
 		return f
 	})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port"
+	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
 // backoff spaces attempts to connect: least after the first failure, then twice
@@ -46,15 +48,15 @@ func (d *Device) ready(ctx context.Context) error {
 	if d.doubt == nil {
 		return nil
 	}
-	ctx, done := yielding(ctx)
+	ctx, done := protocol.Yielding(ctx)
 	defer done()
 	return d.greet(ctx)
 }
 
 // connect opens the port and greets the instrument, now.
 func (d *Device) connect(ctx context.Context) error {
-	ctx = context.WithValue(ctx, callerKey{}, nil) // a safe value needs the connection, whole
-	raw, err := d.opt.Open(ctx, d.opt.spec())
+	ctx = protocol.Whole(ctx) // a safe value needs the connection, whole
+	raw, err := d.opt.Open(ctx, d.opt.Spec(d.opt.Path(), d.opt.ReadTimeout))
 	if err != nil {
 		d.retry.failed(d.env.Clock.Now(), err)
 		if errors.Is(err, drivers.ErrUnavailable) {
@@ -63,11 +65,8 @@ func (d *Device) connect(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
 	}
 	again := d.retry.why != nil
-	d.link = &line{port: newPort(raw), opt: &d.opt, log: d.env.Log}
-	if d.opt.Protocol == "ezo" {
-		d.link.restarts = ezoRestarts()
-	}
-	if err := pause(ctx, d.opt.OpenDelay); err != nil {
+	d.link = &protocol.Line{Port: port.New(raw), Timing: d.opt.Timing, Log: d.env.Log, Most: d.opt.MaxLine}
+	if err := port.Pause(ctx, d.opt.OpenDelay); err != nil {
 		return errors.Join(err, d.drop())
 	}
 	if err := d.greet(ctx); err != nil {
@@ -82,7 +81,7 @@ func (d *Device) connect(ctx context.Context) error {
 // greet greets the instrument; where that fails the connection is dropped, so
 // that nothing is ever written to an instrument that was not recognised.
 func (d *Device) greet(ctx context.Context) error {
-	err := d.talk.greet(ctx, d.link)
+	err := d.talk.Greet(ctx, d.link)
 	if err == nil {
 		d.doubt = nil
 		d.retry.succeeded()

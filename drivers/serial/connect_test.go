@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // TestBackoff: attempts are spaced 0.25, 0.5, 1, ... 10 s; between them calls fail
@@ -18,7 +20,7 @@ func TestBackoff(t *testing.T) {
 		o, channels := abOptions()
 		dev, b, _ := onBench(t, o, channels)
 		value(t, dev, "a")
-		b.last().unplug()
+		b.last().Unplug()
 		b.set(nil)
 		b.tries = nil
 		begin := time.Now()
@@ -53,7 +55,7 @@ func TestReconnect(t *testing.T) {
 		o, channels := abOptions()
 		dev, b, c := onBench(t, o, channels)
 		for range 5 {
-			b.last().unplug()
+			b.last().Unplug()
 			if _, err := dev.Read(t.Context(), []string{"a"}); !errors.Is(err, drivers.ErrUnavailable) {
 				t.Fatalf("unplugged: %v", err)
 			}
@@ -76,8 +78,8 @@ func TestAnotherInstrument(t *testing.T) {
 		dev, b, c := onBench(t, o, channels)
 		good := b.plug
 		var heard strings.Builder
-		b.set(func() *fakePort {
-			return newFakePort(t, func(data []byte) []byte {
+		b.set(func() *porttest.Fake {
+			return porttest.NewFake(t, func(data []byte) []byte {
 				heard.Write(data)
 				if strings.HasSuffix(string(data), "ID?\n") {
 					return []byte("OVEN\n")
@@ -85,7 +87,7 @@ func TestAnotherInstrument(t *testing.T) {
 				return nil
 			})
 		})
-		b.last().unplug()
+		b.last().Unplug()
 		for range 3 {
 			err := set(dev, "a", 50)
 			if !errors.Is(err, drivers.ErrUnavailable) {
@@ -97,7 +99,7 @@ func TestAnotherInstrument(t *testing.T) {
 			t.Errorf("the error does not name what answered: %v", err)
 		}
 		for line := range strings.Lines(heard.String()) {
-			if line != cancelCharacter+"\n" && line != "ID?\n" {
+			if line != text.CancelCharacter+"\n" && line != "ID?\n" {
 				t.Errorf("the other instrument was told %q", line)
 			}
 		}
@@ -129,7 +131,7 @@ func TestHalfCommand(t *testing.T) {
 			hear := hearing(t, in)
 			hear([]byte(full[:held]))
 			b := &bench{}
-			b.set(func() *fakePort { return newFakePort(t, hear) })
+			b.set(func() *porttest.Fake { return porttest.NewFake(t, hear) })
 			o.Open = b.open
 			dev, err := New(o, channels, env(t))
 			if err != nil {
@@ -157,16 +159,16 @@ func TestBootNoise(t *testing.T) {
 		o.OpenDelay = 2 * time.Second
 		c := newCounter()
 		b := &bench{}
-		b.set(func() *fakePort {
+		b.set(func() *porttest.Fake {
 			awake := time.Now().Add(1900 * time.Millisecond)
 			hear := hearing(t, speak(t, o, channels, c))
-			f := newFakePort(t, func(data []byte) []byte {
+			f := porttest.NewFake(t, func(data []byte) []byte {
 				if time.Now().Before(awake) {
 					t.Errorf("%q was said to a board that restarts", data)
 				}
 				return hear(data)
 			})
-			f.say([]byte("\x00\xffboot loader 1.2\r\n12.5\n"))
+			f.Say([]byte("\x00\xffboot loader 1.2\r\n12.5\n"))
 			return f
 		})
 		o.Open = b.open
@@ -189,7 +191,7 @@ func TestBootNoise(t *testing.T) {
 func TestOpenMovesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, channels := abOptions()
-		o.Halt = []Exchange{{Out: "STOP", Ack: "^OK$"}}
+		o.Halt = []text.Exchange{{Out: "STOP", Ack: "^OK$"}}
 		dev, _, c := onBench(t, o, channels)
 		value(t, dev, "a")
 		if err := dev.Close(); err != nil {

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/modbus"
+	"github.com/labtuner/tuner/drivers/serial/protocol"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // Device is an instrument on a serial port. It is a [drivers.Actuator]; one whose
@@ -21,9 +24,9 @@ import (
 type Device struct {
 	opt      Options
 	env      drivers.Env
-	talk     talker
-	channels []*channel
-	byName   map[string]*channel
+	talk     protocol.Protocol
+	channels []*protocol.Channel
+	byName   map[string]*protocol.Channel
 
 	// life ends with Close; it is replaced by Open.
 	lifeMu sync.Mutex
@@ -34,7 +37,9 @@ type Device struct {
 	// guards what follows.
 	callMu sync.Mutex
 	open   bool
-	link   *line // nil: no connection
+	link   *protocol.Line // nil: no connection
+	// bad are the channels whose last reading gave no value.
+	bad map[*protocol.Channel]bool
 	// doubt is why the two sides may be out of step; nil: they are not.
 	doubt error
 	retry backoff
@@ -57,8 +62,13 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 
 func newDevice(o Options, options []ChannelOptions, env drivers.Env) (*Device, error) {
 	o = o.filled()
-	channels, channelErr := parseChannels(options)
-	if err := errors.Join(o.validate(), channelErr); err != nil {
+	channels, channelErr := parseChannels(options, o.ReplyTimeout)
+	keys := o.lines
+	if o.Protocol == "modbus" {
+		keys = o.modbus
+	}
+	talk, keysErr := keys(options)
+	if err := errors.Join(o.validate(), channelErr, keysErr); err != nil {
 		return nil, err
 	}
 	if env.Clock == nil {
@@ -68,22 +78,37 @@ func newDevice(o Options, options []ChannelOptions, env drivers.Env) (*Device, e
 		env.Log = slog.New(slog.DiscardHandler)
 	}
 	env.Log = env.Log.With(slog.String("port", o.Port))
-	d := &Device{opt: o, env: env, channels: channels, byName: map[string]*channel{}}
+	d := &Device{opt: o, env: env, channels: channels, byName: map[string]*protocol.Channel{}, bad: map[*protocol.Channel]bool{}}
 	for _, c := range channels {
 		d.byName[c.Name] = c
 	}
 	var err error
-	if o.Protocol == "modbus" {
-		d.talk, err = newModbus(&d.opt, channels, options)
-	} else {
-		d.talk, err = newLines(&d.opt, channels, options, env.Log)
-	}
+	d.talk, err = talk(channels, env.Log)
 	return d, err
+}
+
+// maker makes the protocol of a device from its channels; what it needs beside them is valid.
+type maker func(channels []*protocol.Channel, log *slog.Logger) (protocol.Protocol, error)
+
+// lines gives the protocols of text, with what is wrong with the keys of channels.
+func (o Options) lines(options []ChannelOptions) (maker, error) {
+	words, err := wordsOf(options)
+	return func(channels []*protocol.Channel, log *slog.Logger) (protocol.Protocol, error) {
+		return text.New(o.Dialect, o.Timing, o.coded(), channels, words, log)
+	}, err
+}
+
+// modbus gives Modbus likewise.
+func (o Options) modbus(options []ChannelOptions) (maker, error) {
+	places, err := placesOf(options)
+	return func(channels []*protocol.Channel, _ *slog.Logger) (protocol.Protocol, error) {
+		return modbus.New(o.Station, o.Timing, o.Baud, channels, places)
+	}, err
 }
 
 // Open connects to the instrument and returns the channels of the file; see
 // [drivers.Device]. It sends the greeting and nothing else. That a board
-// restarts when its port is opened is beyond the driver; see [OpenPort].
+// restarts when its port is opened is beyond the driver; see [port.Open].
 func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	d.callMu.Lock()
 	defer d.callMu.Unlock()
@@ -110,7 +135,7 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 // enter gives a context that also ends with Close, and that lets the exchange under way
 // end where a safe value waits. leave must be called.
 func (d *Device) enter(ctx context.Context) (_ context.Context, leave func()) {
-	ctx, cancel, unlink := sheltered(ctx)
+	ctx, cancel, unlink := protocol.Sheltered(ctx)
 	d.lifeMu.Lock()
 	life := d.life
 	d.lifeMu.Unlock()
@@ -140,7 +165,7 @@ func (d *Device) drop() error {
 	if d.link == nil {
 		return nil
 	}
-	err := d.link.port.close(d.opt.WriteTimeout)
+	err := d.link.Port.Close(d.opt.WriteTimeout)
 	d.link = nil
 	if err != nil {
 		return d.wrap(err)
@@ -170,7 +195,7 @@ func (d *Device) begin(ctx context.Context) (_ context.Context, leave func(), er
 func (d *Device) wrap(err error) error { return fmt.Errorf("serial %q: %w", d.opt.Port, err) }
 
 // channel finds a channel by its name.
-func (d *Device) channel(name string) (*channel, error) {
+func (d *Device) channel(name string) (*protocol.Channel, error) {
 	c, known := d.byName[name]
 	if !known {
 		return nil, fmt.Errorf("there is no channel %q", name)
@@ -188,13 +213,13 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 		return drivers.Reading{}, err
 	}
 	defer leave()
-	var asked []*channel
+	var asked []*protocol.Channel
 	for _, name := range channels {
 		c, err := d.channel(name)
 		if err != nil {
 			return drivers.Reading{}, d.wrap(err)
 		}
-		if c.readable {
+		if c.Readable {
 			asked = append(asked, c)
 		}
 	}
@@ -206,8 +231,8 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 	}
 	r := drivers.Reading{Values: map[string]float64{}, At: d.env.Clock.Now()}
 	var problems []error
-	for _, batch := range d.talk.batches(asked) {
-		if err := giveWay(ctx); err != nil {
+	for _, batch := range d.talk.Batches(asked) {
+		if err := protocol.GiveWay(ctx); err != nil {
 			return drivers.Reading{}, d.wrap(err)
 		}
 		values, err := d.ask(ctx, batch)
@@ -237,17 +262,17 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 
 // ask puts one question, and again where there was no good answer. At the end of
 // an error the connection is in step again, in doubt, or dropped.
-func (d *Device) ask(ctx context.Context, batch []*channel) (map[string]float64, error) {
+func (d *Device) ask(ctx context.Context, batch []*protocol.Channel) (map[string]float64, error) {
 	for try := 0; ; try++ {
 		if err := d.ready(ctx); err != nil {
 			return nil, err
 		}
-		values, err := d.talk.ask(ctx, d.link, batch)
+		values, err := d.talk.Ask(ctx, d.link, batch)
 		if err == nil {
 			return values, nil
 		}
 		err = fmt.Errorf("channel %q: %w", batch[0].Name, d.judge(ctx, err))
-		if refused(err) || d.link == nil || ctx.Err() != nil || giveWay(ctx) != nil || try >= d.opt.Retries {
+		if protocol.Refused(err) || d.link == nil || ctx.Err() != nil || protocol.GiveWay(ctx) != nil || try >= d.opt.Retries {
 			return nil, err
 		}
 	}
@@ -261,12 +286,12 @@ func (d *Device) judge(ctx context.Context, err error) error {
 		return err
 	case ctx.Err() != nil:
 		// The answer is still to come, and would be taken for the next one.
-		d.doubt = errSilent
+		d.doubt = protocol.ErrSilent
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-	case suspicious(err):
+	case protocol.Suspicious(err):
 		d.doubt = err
 		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
-	case refused(err):
+	case protocol.Refused(err):
 		return err
 	}
 	return d.lose(err)
@@ -283,15 +308,15 @@ func (d *Device) lose(err error) error {
 }
 
 // complain logs the first of a channel's failures, and its recovery.
-func (d *Device) complain(batch []*channel, err error) {
+func (d *Device) complain(batch []*protocol.Channel, err error) {
 	for _, c := range batch {
 		switch {
-		case err != nil && !c.bad:
+		case err != nil && !d.bad[c]:
 			d.env.Log.Warn("no good answer is no data", slog.String("channel", c.Name), slog.Any("error", err))
-		case err == nil && c.bad:
+		case err == nil && d.bad[c]:
 			d.env.Log.Info("answers are good again", slog.String("channel", c.Name))
 		}
-		c.bad = err != nil
+		d.bad[c] = err != nil
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // TestConforms checks the driver against the contract, over a real
@@ -29,7 +30,7 @@ func TestConforms(t *testing.T) {
 func TestAnswersThatAreNoValueAreShown(t *testing.T) {
 	o, channels := stageOptions(filepath.Join(t.TempDir(), "stage"))
 	serve(t, Plant{Options: o, Channels: channels, Device: stagePlant(t), Env: env(t)})
-	channels[2].Read = &Read{Out: "I?", In: "%f mJ"} // it answers with a current
+	channels[2].Read = &Read{ReadKeys: text.ReadKeys{Out: "I?", In: "%f mJ"}} // it answers with a current
 	dev, err := New(o, channels, env(t))
 	if err != nil {
 		t.Fatal(err)

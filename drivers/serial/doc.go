@@ -3,18 +3,17 @@
 // # Words
 //
 // A description says what to send for a value and what comes back, in a TOML file.
-// A template is a line with a conversion for the value, such as "M 1 %.3f"; one
-// template writes a line and reads it. A profile is a ready description. An
-// exchange is a command and its answer; a greeting is what every connection begins
-// with: it spoils a command that was left half-written, waits for silence, asks who
-// answers and prepares the instrument. A talker is a protocol: lines of text,
-// Atlas Scientific's lines with codes, or Modbus RTU.
+// A profile is a ready description. An exchange is a command and its answer; a greeting
+// is what every connection begins with: it spoils a command that was left half-written,
+// waits for silence, asks who answers and prepares the instrument.
 //
-//	Device            the drivers' contract; connects, reconnects with growing waits
-//	  talker          what is said: lines, modbus
-//	    line          what a line is: terminators, timeouts, silence
-//	      port        one goroutine that owns the descriptor, with deadlines
-//	        RawPort   the kernel's port, or a test's
+//	serial.Device        the drivers' contract; connects, reconnects with growing waits
+//	  text, modbus       protocols: lines of text, Atlas Scientific's with codes; Modbus RTU
+//	    protocol         what a protocol is, and what all have in common: channels, time-outs,
+//	                     an open line, when to give way, which errors put both sides in doubt
+//	      port           one goroutine that owns the descriptor, with deadlines; openers
+//
+// Each package has the keys of the file that it acts on; [Options] is all of them.
 //
 // # In step
 //

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
 // A dose is sent once, whatever becomes of its answer: neither a lost answer nor a new
@@ -41,38 +42,38 @@ func (o *ChannelOptions) checkDose() error {
 }
 
 // dose gives an amount and waits until it has been given.
-func (d *Device) dose(ctx context.Context, c *channel, amount float64) (outcome, error) {
+func (d *Device) dose(ctx context.Context, c *protocol.Channel, amount float64) (protocol.Outcome, error) {
 	err := d.once(ctx, false, func() error {
-		_, err := d.talk.set(ctx, d.link, c, amount)
+		_, err := d.talk.Set(ctx, d.link, c, amount)
 		return err
 	})
-	if errors.Is(err, errAnother) {
-		return outcome{}, fmt.Errorf("%w: whether the dose was given is not known: %s", drivers.ErrUnavailable, err.Error())
+	if errors.Is(err, protocol.ErrAnother) {
+		return protocol.Outcome{}, fmt.Errorf("%w: whether the dose was given is not known: %s", drivers.ErrUnavailable, err.Error())
 	}
 	if err != nil {
-		return outcome{}, err
+		return protocol.Outcome{}, err
 	}
 	if err := d.over(ctx, c); err != nil {
-		return outcome{}, fmt.Errorf("the dose was begun, and whether it was all given is not known: %w", err)
+		return protocol.Outcome{}, fmt.Errorf("the dose was begun, and whether it was all given is not known: %w", err)
 	}
-	if !c.readable {
-		return outcome{}, nil
+	if !c.Readable {
+		return protocol.Outcome{}, nil
 	}
-	values, err := d.ask(ctx, []*channel{c})
+	values, err := d.ask(ctx, []*protocol.Channel{c})
 	given, told := values[c.Name]
 	if err != nil {
 		d.env.Log.Warn("how much was given is not told; what was asked for stands in", slog.String("channel", c.Name), slog.Any("error", err))
 	}
-	return outcome{readback: given, told: told}, nil
+	return protocol.Outcome{Readback: given, Told: told}, nil
 }
 
 // over waits until a dose is.
-func (d *Device) over(ctx context.Context, c *channel) error {
-	limit := d.env.Clock.Now().Add(c.most)
+func (d *Device) over(ctx context.Context, c *protocol.Channel) error {
+	limit := d.env.Clock.Now().Add(c.Most)
 	for bad := 0; ; {
 		over, err := false, d.ready(ctx)
 		if err == nil {
-			if over, err = d.talk.done(ctx, d.link, c); err != nil {
+			if over, err = d.talk.Done(ctx, d.link, c); err != nil {
 				err = d.judge(ctx, err)
 			}
 		}
@@ -81,15 +82,15 @@ func (d *Device) over(ctx context.Context, c *channel) error {
 			return nil
 		case err == nil:
 			bad = 0
-		case d.link == nil || ctx.Err() != nil || errors.Is(err, errRestarted) || bad >= d.opt.Retries:
+		case d.link == nil || ctx.Err() != nil || errors.Is(err, protocol.ErrRestarted) || bad >= d.opt.Retries:
 			return err
 		default:
 			bad++
 		}
 		if !d.env.Clock.Now().Before(limit) {
-			return fmt.Errorf("%w: it is still running after %v", drivers.ErrUnavailable, c.most)
+			return fmt.Errorf("%w: it is still running after %v", drivers.ErrUnavailable, c.Most)
 		}
-		if err := rest(ctx, doseEvery); err != nil {
+		if err := protocol.Rest(ctx, doseEvery); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // give writes a dose.
@@ -119,15 +120,15 @@ func TestNothingWasSent(t *testing.T) {
 }
 
 func TestBadDoseChannels(t *testing.T) {
-	write := func() *Write { return &Write{Out: "D %.2f", Ack: "^OK$"} }
+	write := func() *Write { return &Write{WriteKeys: text.WriteKeys{Out: "D %.2f", Ack: "^OK$"}} }
 	for want, spoil := range map[string]func(*ChannelOptions){
-		"write = ":                 func(o *ChannelOptions) { o.Write, o.Read = nil, &Read{Out: "R", In: "%f"} },
+		"write = ":                 func(o *ChannelOptions) { o.Write, o.Read = nil, &Read{ReadKeys: text.ReadKeys{Out: "R", In: "%f"}} },
 		"a dose has no safe value": func(o *ChannelOptions) { zero := 0.0; o.Safe = &zero },
 		"idempotent":               func(o *ChannelOptions) { o.Write.Idempotent = true },
-		"verify":                   func(o *ChannelOptions) { o.Write.Verify = &Verify{Out: "R", In: "%f"} },
+		"verify":                   func(o *ChannelOptions) { o.Write.Verify = &text.Verify{Out: "R", In: "%f"} },
 		"write has no ack":         func(o *ChannelOptions) { o.Write.Ack = "" },
-		"which tells of a dose":    func(o *ChannelOptions) { o.Dose = false; o.Write.Done = &Done{Out: "B", In: "%d"} },
-		"done.in: ":                func(o *ChannelOptions) { o.Write.Done = &Done{Out: "B", In: "idle"} },
+		"which tells of a dose":    func(o *ChannelOptions) { o.Dose = false; o.Write.Done = &text.Done{Out: "B", In: "%d"} },
+		"done.in: ":                func(o *ChannelOptions) { o.Write.Done = &text.Done{Out: "B", In: "idle"} },
 	} {
 		options := Default()
 		options.Port = "/dev/fake"

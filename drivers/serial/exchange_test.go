@@ -11,13 +11,15 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // meddle changes what an instrument answers to one command, the first so many
 // times.
-func meddle(f *fakePort, command string, times int, change func(answer []byte) []byte) {
-	hear := f.hear
-	f.hear = func(data []byte) []byte {
+func meddle(f *porttest.Fake, command string, times int, change func(answer []byte) []byte) {
+	hear := f.Hear
+	f.Hear = func(data []byte) []byte {
 		answer := hear(data)
 		if times > 0 && bytes.HasSuffix(data, []byte(command+"\n")) {
 			times--
@@ -93,15 +95,15 @@ func TestLateAnswer(t *testing.T) {
 			f := b.last()
 			// An instrument answers in order, 20 ms for each: what comes behind the slow
 			// answer waits.
-			hear, free := f.hear, time.Now()
+			hear, free := f.Hear, time.Now()
 			slow := true
-			f.hear = func(data []byte) []byte {
+			f.Hear = func(data []byte) []byte {
 				answer := hear(data)
 				if free = latest(free, time.Now()).Add(20 * time.Millisecond); slow && string(data) == "A?\n" {
 					slow, free = false, time.Now().Add(late)
 				}
 				if len(answer) > 0 {
-					time.AfterFunc(time.Until(free), func() { f.say(answer) })
+					time.AfterFunc(time.Until(free), func() { f.Say(answer) })
 				}
 				return nil
 			}
@@ -136,14 +138,14 @@ func TestStaleInput(t *testing.T) {
 		o, channels := abOptions()
 		dev, b, _ := onBench(t, o, channels)
 		f := b.last()
-		hear := f.hear
-		f.hear = func(data []byte) []byte {
+		hear := f.Hear
+		f.Hear = func(data []byte) []byte {
 			answer := hear(data)
-			time.AfterFunc(30*time.Millisecond, func() { f.say(answer) })
+			time.AfterFunc(30*time.Millisecond, func() { f.Say(answer) })
 			return nil
 		}
 		for _, stale := range []string{"9.500000\n", "9.5", "OK\n\n"} {
-			f.say([]byte(stale))
+			f.Say([]byte(stale))
 			if got := value(t, dev, "a"); got != 1 {
 				t.Errorf("after %q: a is %v", stale, got)
 			}
@@ -192,7 +194,7 @@ func TestRefusedWrite(t *testing.T) {
 func TestVerify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, channels := abOptions()
-		channels[0].Write = &Write{Out: "A %.3f", Verify: &Verify{Out: "AV?", In: "A=%f", Tolerance: 0.01}}
+		channels[0].Write = &Write{WriteKeys: text.WriteKeys{Out: "A %.3f", Verify: &text.Verify{Out: "AV?", In: "A=%f", Tolerance: 0.01}}}
 		dev, b, _ := onBench(t, o, channels)
 		r, err := dev.Write(t.Context(), drivers.Setpoints{Values: map[string]float64{"a": 3}})
 		if err != nil || r.Values["a"] != 3 {
@@ -210,9 +212,9 @@ func TestShareAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := abOptions()
 		channels := []ChannelOptions{
-			{Channel: "a", Read: &Read{Out: "ALL?", In: "%f;%*f;%*f"}},
-			{Channel: "s", Read: &Read{Out: "ALL?", In: "%*f;%*f;%f"}},
-			{Channel: "b", Read: &Read{Out: "ALL?", In: "%*f;%f;%*f"}, Scale: ptr(10.0), Offset: 5},
+			{Channel: "a", Read: &Read{ReadKeys: text.ReadKeys{Out: "ALL?", In: "%f;%*f;%*f"}}},
+			{Channel: "s", Read: &Read{ReadKeys: text.ReadKeys{Out: "ALL?", In: "%*f;%*f;%f"}}},
+			{Channel: "b", Read: &Read{ReadKeys: text.ReadKeys{Out: "ALL?", In: "%*f;%f;%*f"}}, Scale: ptr(10.0), Offset: 5},
 		}
 		dev, b, _ := onBench(t, o, channels)
 		questions := 0
@@ -285,10 +287,10 @@ func TestCancelled(t *testing.T) {
 		o, channels := abOptions()
 		dev, b, _ := onBench(t, o, channels)
 		f := b.last()
-		hear := f.hear
-		f.hear = func(data []byte) []byte {
+		hear := f.Hear
+		f.Hear = func(data []byte) []byte {
 			answer := hear(data)
-			time.AfterFunc(100*time.Millisecond, func() { f.say(answer) })
+			time.AfterFunc(100*time.Millisecond, func() { f.Say(answer) })
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 52*time.Millisecond)

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
 )
 
 // circuit is an EZO circuit as its data sheet describes it, written apart from the
 // driver: it takes its time, has a continuous mode that is on at first, and codes
 // that can be switched off.
 type circuit struct {
-	port    *fakePort
+	port    *porttest.Fake
 	kind    string // "pH"
 	delay   time.Duration
 	value   string
@@ -39,7 +40,7 @@ func (c *circuit) hear(data []byte) []byte {
 		c.heard = rest
 		c.log = append(c.log, command)
 		answer := c.answer(command)
-		time.AfterFunc(c.delay, func() { c.port.say([]byte(answer)) })
+		time.AfterFunc(c.delay, func() { c.port.Say([]byte(answer)) })
 	}
 }
 
@@ -88,7 +89,7 @@ func (c *circuit) answer(command string) string {
 			time.AfterFunc(c.runs, func() {
 				if c.dosing == command {
 					c.dosing = ""
-					c.port.say([]byte("*DONE," + c.value + "\r"))
+					c.port.Say([]byte("*DONE," + c.value + "\r"))
 				}
 			})
 		}
@@ -107,7 +108,7 @@ func (c *circuit) chatter() {
 			case <-stop:
 				return
 			case <-time.After(time.Second):
-				c.port.say([]byte(c.value + "\r"))
+				c.port.Say([]byte(c.value + "\r"))
 			}
 		}
 	}()
@@ -121,10 +122,10 @@ func onCircuit(t *testing.T, profile string, c *circuit) *Device {
 		t.Fatal(err)
 	}
 	o.Port = "/dev/fake"
-	c.port = newFakePort(t, nil)
-	c.port.hear = c.hear
+	c.port = porttest.NewFake(t, nil)
+	c.port.Hear = c.hear
 	b := &bench{}
-	b.set(func() *fakePort { return c.port })
+	b.set(func() *porttest.Fake { return c.port })
 	o.Open = b.open
 	dev, err := New(o, channels, env(t))
 	if err != nil {
@@ -146,16 +147,16 @@ func onCircuit(t *testing.T, profile string, c *circuit) *Device {
 func TestEZOProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &circuit{kind: "pH", delay: 900 * time.Millisecond, value: "7.002"}
-		c.port = newFakePort(t, nil)
+		c.port = porttest.NewFake(t, nil)
 		dev := func() *Device {
 			o, channels, err := FromProfile("ezo-ph")
 			if err != nil {
 				t.Fatal(err)
 			}
 			o.Port = "/dev/fake"
-			c.port.hear = c.hear
+			c.port.Hear = c.hear
 			b := &bench{}
-			b.set(func() *fakePort { return c.port })
+			b.set(func() *porttest.Fake { return c.port })
 			o.Open = b.open
 			dev, err := New(o, channels, env(t))
 			if err != nil {
@@ -283,7 +284,7 @@ func TestEZORestart(t *testing.T) {
 		value(t, dev, "ph")
 		c.chatter()
 		before := len(c.log)
-		c.port.say([]byte("*RS\r*RE\r"))
+		c.port.Say([]byte("*RS\r*RE\r"))
 		value(t, dev, "ph")
 		if got := c.log[before:]; !slices.Contains(got, "C,0") || !slices.Contains(got, "i") {
 			t.Errorf("after a restart it heard %q", got)

@@ -3,154 +3,28 @@ package serial
 import (
 	"context"
 	"errors"
-	"io"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/drivers/serial/protocol"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
-
-// fakePort is a RawPort in memory, whose other side is whatever hears. It counts
-// calls that overlap or come after Close, which no real port would survive.
-type fakePort struct {
-	t     *testing.T
-	slice time.Duration
-	// hear gets what is written and returns what comes back.
-	hear func(data []byte) []byte
-	// atMost bounds what one Write takes; 0: all.
-	atMost int
-	// stuck, if not nil, keeps Write from returning until it is closed or the
-	// output is reset.
-	stuck chan struct{}
-
-	mu     sync.Mutex
-	in     []byte
-	news   chan struct{}
-	gone   error
-	closed bool
-	busy   atomic.Int32
-	resets int
-}
-
-func newFakePort(t *testing.T, hear func([]byte) []byte) *fakePort {
-	return &fakePort{t: t, slice: 5 * time.Millisecond, hear: hear, news: make(chan struct{}, 1)}
-}
-
-// enter notes a call; leave ends it.
-func (f *fakePort) enter(call string) (leave func()) {
-	if f.busy.Add(1) > 1 {
-		f.t.Errorf("%s while another call is under way", call)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		f.t.Errorf("%s after Close", call)
-	}
-	return func() { f.busy.Add(-1) }
-}
-
-func (f *fakePort) Read(p []byte) (int, error) {
-	defer f.enter("Read")()
-	for deadline := time.Now().Add(f.slice); ; {
-		f.mu.Lock()
-		n := copy(p, f.in)
-		f.in = f.in[n:]
-		gone := f.gone
-		f.mu.Unlock()
-		if n > 0 || gone != nil {
-			return n, gone
-		}
-		wait := time.Until(deadline)
-		if wait <= 0 {
-			return 0, nil
-		}
-		select {
-		case <-f.news:
-		case <-time.After(wait):
-		}
-	}
-}
-
-func (f *fakePort) Write(p []byte) (int, error) {
-	defer f.enter("Write")()
-	if f.stuck != nil {
-		<-f.stuck
-		return 0, nil
-	}
-	f.mu.Lock()
-	gone := f.gone
-	f.mu.Unlock()
-	if gone != nil {
-		return 0, syscall.EIO
-	}
-	n := len(p)
-	if f.atMost > 0 {
-		n = min(n, f.atMost)
-	}
-	f.say(f.hear(p[:n]))
-	return n, nil
-}
-
-// say makes bytes come in.
-func (f *fakePort) say(text []byte) {
-	f.mu.Lock()
-	f.in = append(f.in, text...)
-	f.mu.Unlock()
-	select {
-	case f.news <- struct{}{}:
-	default:
-	}
-}
-
-// unplug makes every call fail from now on.
-func (f *fakePort) unplug() {
-	f.mu.Lock()
-	f.gone = io.ErrUnexpectedEOF
-	f.mu.Unlock()
-	f.say(nil)
-}
-
-func (f *fakePort) Waiting() (int, error) {
-	defer f.enter("Waiting")()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.in), f.gone
-}
-
-func (f *fakePort) ResetOutputBuffer() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.resets++
-	if f.stuck != nil && f.resets == 3 {
-		close(f.stuck)
-	}
-	return nil
-}
-
-func (f *fakePort) Close() error {
-	if f.busy.Load() > 0 {
-		f.t.Error("Close under a call")
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	return nil
-}
 
 // bench is a world of fake ports: what is plugged in at a path.
 type bench struct {
 	mu     sync.Mutex
-	plug   func() *fakePort // nil: nothing
-	opened []*fakePort
+	plug   func() *porttest.Fake // nil: nothing
+	opened []*porttest.Fake
 	tries  []time.Time
 }
 
 var errNothingThere = errors.New("nothing is plugged in")
 
-func (b *bench) open(context.Context, PortSpec) (RawPort, error) {
+func (b *bench) open(context.Context, port.Spec) (port.Raw, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tries = append(b.tries, time.Now())
@@ -162,14 +36,14 @@ func (b *bench) open(context.Context, PortSpec) (RawPort, error) {
 	return p, nil
 }
 
-func (b *bench) set(plug func() *fakePort) {
+func (b *bench) set(plug func() *porttest.Fake) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.plug = plug
 }
 
 // last is the port that was opened last.
-func (b *bench) last() *fakePort {
+func (b *bench) last() *porttest.Fake {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.opened[len(b.opened)-1]
@@ -246,34 +120,34 @@ func (c *counter) written(name string) []float64 {
 func abOptions() (Options, []ChannelOptions) {
 	o := Default()
 	o.Port = "/dev/fake"
-	o.Identify = &Identify{Out: "ID?", Match: "^COUNTER"}
+	o.Identify = &text.Identify{Out: "ID?", Match: "^COUNTER"}
 	return o, []ChannelOptions{
-		{Channel: "a", Min: ptr(-100.0), Max: ptr(100.0), Safe: ptr(0.0), Read: &Read{Out: "A?", In: "%f"},
-			Write: &Write{Out: "A %.3f", Ack: "^OK$"}, Release: &Exchange{Out: "AL", Ack: "^OK$"}},
-		{Channel: "b", Read: &Read{Out: "B?", In: "%f"}, Write: &Write{Out: "B %.3f", Ack: "^OK$", Idempotent: true},
-			Release: &Exchange{Out: "BL", Ack: "^OK$"}},
-		{Channel: "s", Read: &Read{Out: "S?", In: "%f"}},
+		{Channel: "a", Min: ptr(-100.0), Max: ptr(100.0), Safe: ptr(0.0), Read: &Read{ReadKeys: text.ReadKeys{Out: "A?", In: "%f"}},
+			Write: &Write{WriteKeys: text.WriteKeys{Out: "A %.3f", Ack: "^OK$"}}, Release: &text.Exchange{Out: "AL", Ack: "^OK$"}},
+		{Channel: "b", Read: &Read{ReadKeys: text.ReadKeys{Out: "B?", In: "%f"}}, Write: &Write{WriteKeys: text.WriteKeys{Out: "B %.3f", Ack: "^OK$"}, Idempotent: true},
+			Release: &text.Exchange{Out: "BL", Ack: "^OK$"}},
+		{Channel: "s", Read: &Read{ReadKeys: text.ReadKeys{Out: "S?", In: "%f"}}},
 	}
 }
 
 // speak gives the other side of a description, over a device.
-func speak(t *testing.T, o Options, channels []ChannelOptions, dev drivers.Device) instrument {
+func speak(t *testing.T, o Options, channels []ChannelOptions, dev drivers.Device) port.Instrument {
 	t.Helper()
 	d, err := New(o, channels, drivers.Env{Clock: wall{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := d.instrument(dev)
+	in, err := d.talk.Instrument(d.channels, &protocol.Served{Dev: dev, Log: d.env.Log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return in
 }
 
-// hearing is an instrument's hear for a fakePort.
-func hearing(t *testing.T, in instrument) func([]byte) []byte {
+// hearing is an instrument's Hear for a fake port.
+func hearing(t *testing.T, in port.Instrument) func([]byte) []byte {
 	return func(data []byte) []byte {
-		said, err := in.hear(context.Background(), data)
+		said, err := in.Hear(context.Background(), data)
 		if err != nil {
 			t.Errorf("the instrument: %v", err)
 		}
@@ -285,7 +159,7 @@ func hearing(t *testing.T, in instrument) func([]byte) []byte {
 func onBench(t *testing.T, o Options, channels []ChannelOptions) (*Device, *bench, *counter) {
 	t.Helper()
 	b, c := &bench{}, newCounter()
-	b.set(func() *fakePort { return newFakePort(t, hearing(t, speak(t, o, channels, c))) })
+	b.set(func() *porttest.Fake { return porttest.NewFake(t, hearing(t, speak(t, o, channels, c))) })
 	o.Open = b.open
 	dev, err := New(o, channels, env(t))
 	if err != nil {

@@ -7,11 +7,14 @@ import (
 	"testing/synctest"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/drivers/serial/protocol"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // answers is an instrument that recognises the greeting and answers everything
 // else with given bytes.
-func answers(t *testing.T, identify, name string, text []byte) func([]byte) []byte {
+func answers(t *testing.T, identify, name string, heard []byte) func([]byte) []byte {
 	return func(data []byte) []byte {
 		switch command := strings.TrimRight(string(data), "\r\n"); {
 		case command == identify:
@@ -19,7 +22,7 @@ func answers(t *testing.T, identify, name string, text []byte) func([]byte) []by
 		case strings.HasPrefix(command, "C,") || strings.HasPrefix(command, "*OK"):
 			return []byte("*OK\r")
 		}
-		return text
+		return heard
 	}
 }
 
@@ -29,7 +32,7 @@ func fuzzDevice(t *testing.T, o Options, channels []ChannelOptions, hear func([]
 	o.Port = "/dev/fake"
 	o.Retries = 0
 	b := &bench{}
-	b.set(func() *fakePort { return newFakePort(t, hear) })
+	b.set(func() *porttest.Fake { return porttest.NewFake(t, hear) })
 	o.Open = b.open
 	dev, err := New(o, channels, drivers.Env{Clock: wall{}})
 	if err != nil {
@@ -42,7 +45,7 @@ func fuzzDevice(t *testing.T, o Options, channels []ChannelOptions, hear func([]
 	for _, c := range channels {
 		r, err := dev.Read(context.Background(), []string{c.Channel})
 		for name, v := range r.Values {
-			if err != nil || !finite(v) || name != c.Channel {
+			if err != nil || !protocol.Finite(v) || name != c.Channel {
 				t.Errorf("%s is %v, %v", name, v, err)
 			}
 		}
@@ -58,10 +61,10 @@ func FuzzLine(f *testing.F) {
 	for _, s := range []string{"1.5\n", "NaN\n", "1,5\n", "\n\n", "1.5\n2.5\n", "1e999\n", "OK\n", "9.9e37\n", "\x00", strings.Repeat("9", 2000)} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, heard []byte) {
 		synctest.Test(t, func(t *testing.T) {
 			o, channels := abOptions()
-			fuzzDevice(t, o, channels, answers(t, "ID?", "COUNTER\n", text))
+			fuzzDevice(t, o, channels, answers(t, "ID?", "COUNTER\n", heard))
 		})
 	})
 }
@@ -71,13 +74,13 @@ func FuzzEZO(f *testing.F) {
 	for _, s := range []string{"7.0\r*OK\r", "*ER\r", "*RS\r*RE\r7\r*OK\r", "nan\r*OK\r", "*OK\r*OK\r", "1\r2\r*OK\r", strings.Repeat("*OV\r", 40)} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, heard []byte) {
 		synctest.Test(t, func(t *testing.T) {
 			o, channels, err := FromProfile("ezo-pump")
 			if err != nil {
 				t.Fatal(err)
 			}
-			fuzzDevice(t, o, channels, answers(t, "i", "?i,PMP,1.0\r*OK\r", text))
+			fuzzDevice(t, o, channels, answers(t, "i", "?i,PMP,1.0\r*OK\r", heard))
 		})
 	})
 }
@@ -87,13 +90,13 @@ func FuzzSCPI(f *testing.F) {
 	for _, s := range []string{"+0,\"No error\"\n", "1.5\n", "-113\n", "9.91E+37\n", "\n"} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, heard []byte) {
 		synctest.Test(t, func(t *testing.T) {
 			o, channels, err := FromProfile("scpi-meter")
 			if err != nil {
 				t.Fatal(err)
 			}
-			channels[0].Write = &Write{Out: "LEV %f"}
+			channels[0].Write = &Write{WriteKeys: text.WriteKeys{Out: "LEV %f"}}
 			greeted := false
 			fuzzDevice(t, o, channels, func(data []byte) []byte {
 				switch command := strings.TrimRight(string(data), "\n"); {
@@ -103,7 +106,7 @@ func FuzzSCPI(f *testing.F) {
 					greeted = true
 					return []byte("+0,\"No error\"\n")
 				case strings.HasSuffix(command, "?"):
-					return text
+					return heard
 				}
 				return nil
 			})
@@ -120,11 +123,11 @@ func FuzzSpeaker(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o, channels := abOptions()
 		c := newCounter()
-		if _, err := speak(t, o, channels, c).hear(context.Background(), data); err != nil {
+		if _, err := speak(t, o, channels, c).Hear(context.Background(), data); err != nil {
 			t.Fatal(err)
 		}
 		for name, v := range c.values {
-			if !finite(v) || (name == "a" && (v < -100 || v > 100)) {
+			if !protocol.Finite(v) || (name == "a" && (v < -100 || v > 100)) {
 				t.Errorf("%s was set to %v", name, v)
 			}
 		}

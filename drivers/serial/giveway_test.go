@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
 )
 
 // The driver's own gates before a setpoint, and what a safe one finds there. Those of the
@@ -31,10 +32,10 @@ type sniffer struct {
 	mute bool // the instrument does not answer
 }
 
-func sniff(f *fakePort) *sniffer {
+func sniff(f *porttest.Fake) *sniffer {
 	s := &sniffer{}
-	hear := f.hear
-	f.hear = func(data []byte) []byte {
+	hear := f.Hear
+	f.Hear = func(data []byte) []byte {
 		s.mu.Lock()
 		s.said, s.at = append(s.said, string(data)), append(s.at, time.Now())
 		mute := s.mute
@@ -85,9 +86,9 @@ func TestReadGivesWay(t *testing.T) {
 			dev, b, c := onBench(t, o, channels)
 			if !mute { // each answer takes its time
 				f := b.last()
-				hear := f.hear
-				f.hear = func(data []byte) []byte {
-					time.AfterFunc(o.ReplyTimeout*3/4, func() { f.say(hear(data)) })
+				hear := f.Hear
+				f.Hear = func(data []byte) []byte {
+					time.AfterFunc(o.ReplyTimeout*3/4, func() { f.Say(hear(data)) })
 					return nil
 				}
 			}
@@ -173,7 +174,7 @@ func TestSafeConnectsAtOnce(t *testing.T) {
 		dev, b, c := onBench(t, o, channels)
 		good := b.plug
 		b.set(nil)
-		b.last().unplug()
+		b.last().Unplug()
 		for dev.Wait() < 5*time.Second { // the next attempt is far away
 			dev.Read(t.Context(), []string{"a"})
 			time.Sleep(dev.Wait())
@@ -222,12 +223,12 @@ func TestWriteLeavesInTime(t *testing.T) {
 				o, channels := make()
 				dev, b, c := onBench(t, o, channels)
 				f, slow := b.last(), true
-				hear := f.hear
-				f.hear = func(data []byte) []byte {
+				hear := f.Hear
+				f.Hear = func(data []byte) []byte {
 					if !slow {
 						return hear(data)
 					}
-					time.AfterFunc(o.ReplyTimeout*3/4, func() { f.say(hear(data)) })
+					time.AfterFunc(o.ReplyTimeout*3/4, func() { f.Say(hear(data)) })
 					return nil
 				}
 				write := func(by time.Duration, values map[string]float64) error {
@@ -274,8 +275,8 @@ func TestSafeTellsEveryChannelFirst(t *testing.T) {
 		o.Retries = 2
 		dev, b, c := onBench(t, o, channels)
 		f := b.last()
-		hear := f.hear
-		f.hear = func(data []byte) []byte {
+		hear := f.Hear
+		f.Hear = func(data []byte) []byte {
 			before := len(c.written("a"))
 			answer := hear(data)
 			if len(c.written("a")) > before {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // TestHalt: halt commands first, then safe values, then releases; twice is as good
@@ -16,7 +17,7 @@ import (
 func TestHalt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, channels := abOptions()
-		o.Halt = []Exchange{{Out: "STOP", Ack: "^OK$"}}
+		o.Halt = []text.Exchange{{Out: "STOP", Ack: "^OK$"}}
 		dev, _, c := onBench(t, o, channels)
 		if err := set(dev, "a", 9); err != nil {
 			t.Fatal(err)
@@ -78,7 +79,7 @@ func TestHaltReconnects(t *testing.T) {
 		o, channels := abOptions()
 		o.ReconnectMin, o.ReconnectMax = time.Minute, time.Minute
 		dev, b, c := onBench(t, o, channels)
-		b.last().unplug()
+		b.last().Unplug()
 		if err := set(dev, "a", 9); !errors.Is(err, drivers.ErrUnavailable) {
 			t.Fatal(err)
 		}
@@ -91,7 +92,7 @@ func TestHaltReconnects(t *testing.T) {
 		if got := c.written("a"); !slices.Equal(got, []float64{0}) {
 			t.Errorf("a was written %v", got)
 		}
-		b.last().unplug()
+		b.last().Unplug()
 		b.set(nil)
 		if err := dev.Halt(t.Context()); !errors.Is(err, drivers.ErrUnavailable) || !strings.Contains(err.Error(), "safe state not confirmed") {
 			t.Errorf("without an instrument: %v", err)

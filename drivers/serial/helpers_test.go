@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/text"
 	"github.com/labtuner/tuner/drivers/sim"
 )
 
@@ -58,13 +59,13 @@ func stageOptions(port string) (Options, []ChannelOptions) {
 	o.Port = port
 	o.ReadTimeout = 30 * time.Millisecond
 	o.ReplyTimeout = 400 * time.Millisecond
-	o.Identify = &Identify{Out: "ID?", Match: "^STAGE"}
+	o.Identify = &text.Identify{Out: "ID?", Match: "^STAGE"}
 	return o, []ChannelOptions{
 		{Channel: "mx", Unit: "mrad", Min: ptr(-10.0), Max: ptr(10.0), Safe: ptr(0.0),
-			Read: &Read{Out: "R 1", In: "R1=%f"}, Write: &Write{Out: "M 1 %.3f", Ack: "^OK$"}},
+			Read: &Read{ReadKeys: text.ReadKeys{Out: "R 1", In: "R1=%f"}}, Write: &Write{WriteKeys: text.WriteKeys{Out: "M 1 %.3f", Ack: "^OK$"}}},
 		{Channel: "pump", Unit: "A", Min: ptr(0.0), Max: ptr(100.0), Safe: ptr(60.0), SafeTolerance: 1,
-			Read: &Read{Out: "I?", In: "I=%f"}, Write: &Write{Out: "I %.1f"}, Release: &Exchange{Out: "L", Ack: "^OK$"}},
-		{Channel: "energy", Unit: "mJ", Read: &Read{Out: "E?", In: "%f mJ"}},
+			Read: &Read{ReadKeys: text.ReadKeys{Out: "I?", In: "I=%f"}}, Write: &Write{WriteKeys: text.WriteKeys{Out: "I %.1f"}}, Release: &text.Exchange{Out: "L", Ack: "^OK$"}},
+		{Channel: "energy", Unit: "mJ", Read: &Read{ReadKeys: text.ReadKeys{Out: "E?", In: "%f mJ"}}},
 	}
 }
 

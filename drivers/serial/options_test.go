@@ -10,6 +10,8 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/modbus"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // TestOptionProblems: what does not fit together is named, all of it at once.
@@ -17,17 +19,17 @@ func TestOptionProblems(t *testing.T) {
 	o, channels := abOptions()
 	o.Port, o.Parity, o.Baud, o.ReadTimeout = "", "mark", 1, 0
 	o.ReconnectMin, o.ReconnectMax = o.ReconnectMax, o.ReconnectMin
-	o.Identify = &Identify{Out: "ID?\n", Match: "("}
+	o.Identify = &text.Identify{Out: "ID?\n", Match: "("}
 	o.Spoil = ptr("\x18\n")
-	o.Init = []Exchange{{}}
-	o.Expect = &Expect{}
+	o.Init = []text.Exchange{{}}
+	o.Expect = &modbus.Expect{}
 	channels[0].Read.In = "A=%x"
 	channels[1].Write.Out = "B"
 	channels[2].Read.In = "%f %f"
-	channels = append(channels, ChannelOptions{Channel: "a", Write: &Write{Out: "%f"}}, ChannelOptions{Channel: "q"},
-		ChannelOptions{Channel: "r", Read: &Read{Out: "R", In: "%f"}, Safe: ptr(1.0)},
-		ChannelOptions{Channel: "u", Write: &Write{Out: "U %f"}, Min: ptr(2.0), Max: ptr(1.0)},
-		ChannelOptions{Channel: "v", Read: &Read{Out: "V", In: "%f"}, Scale: ptr(0.0)})
+	channels = append(channels, ChannelOptions{Channel: "a", Write: &Write{WriteKeys: text.WriteKeys{Out: "%f"}}}, ChannelOptions{Channel: "q"},
+		ChannelOptions{Channel: "r", Read: &Read{ReadKeys: text.ReadKeys{Out: "R", In: "%f"}}, Safe: ptr(1.0)},
+		ChannelOptions{Channel: "u", Write: &Write{WriteKeys: text.WriteKeys{Out: "U %f"}}, Min: ptr(2.0), Max: ptr(1.0)},
+		ChannelOptions{Channel: "v", Read: &Read{ReadKeys: text.ReadKeys{Out: "V", In: "%f"}}, Scale: ptr(0.0)})
 	_, err := New(o, channels, drivers.Env{Clock: wall{}})
 	if err == nil {
 		t.Fatal("no error")
@@ -52,7 +54,7 @@ func TestOptionProblems(t *testing.T) {
 
 func TestModbusOptionProblems(t *testing.T) {
 	for want, change := range map[string]func(*Options, []ChannelOptions){
-		"identify describes lines":               func(o *Options, _ []ChannelOptions) { o.Identify = &Identify{"A", "B"} },
+		"identify describes lines":               func(o *Options, _ []ChannelOptions) { o.Identify = &text.Identify{Out: "A", Match: "B"} },
 		"address is 0 and must be 1 to 247":      func(o *Options, _ []ChannelOptions) { o.Address = 0 },
 		"data_bits is 7":                         func(o *Options, _ []ChannelOptions) { o.DataBits = 7 },
 		"function is 6 and must be one of [3 4]": func(_ *Options, c []ChannelOptions) { c[0].Read.Register.Function = 6 },
@@ -63,7 +65,7 @@ func TestModbusOptionProblems(t *testing.T) {
 		"address is 65535":               func(_ *Options, c []ChannelOptions) { c[1].Read.Register.Address = 65535 },
 		"read has no register":           func(_ *Options, c []ChannelOptions) { c[0].Read.Register = nil },
 		"read has out, in or none":       func(_ *Options, c []ChannelOptions) { c[0].Read.Out = "A?" },
-		"has release":                    func(_ *Options, c []ChannelOptions) { c[0].Release = &Exchange{Out: "X"} },
+		"has release":                    func(_ *Options, c []ChannelOptions) { c[0].Release = &text.Exchange{Out: "X"} },
 		"does not fit into int16":        func(_ *Options, c []ChannelOptions) { c[0].Max = ptr(1e6) },
 		"expect.register: function is 6": func(o *Options, _ []ChannelOptions) { o.Expect.Register.Function = 6 },
 	} {
@@ -77,7 +79,7 @@ func TestModbusOptionProblems(t *testing.T) {
 
 // TestSample: the sample's keys are the options', its commented lines the defaults.
 func TestSample(t *testing.T) {
-	text, err := os.ReadFile("sample.toml")
+	sample, err := os.ReadFile("sample.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,25 +103,30 @@ func TestSample(t *testing.T) {
 		}
 		return file.Device[0].Options, channels
 	}
-	o, channels := read(string(text))
+	o, channels := read(string(sample))
 	all := Default()
 	all.Port, all.Identify, all.Init, all.Halt = o.Port, o.Identify, o.Init, o.Halt
 	if _, err := New(all, channels, drivers.Env{Clock: wall{}}); err != nil {
 		t.Errorf("sample.toml: %v", err)
 	}
-	o, _ = read(regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(string(text), "$1"))
+	o, _ = read(regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(string(sample), "$1"))
 	got, want := reflect.ValueOf(o), reflect.ValueOf(Default().filled())
-	for i := range got.NumField() {
-		switch key := got.Type().Field(i).Tag.Get("toml"); key {
-		case "profile", "port", "identify", "init", "halt", "errors", "address", "expect", "in_terminator", "out_terminator", "-":
+	compared := 0
+	for _, f := range reflect.VisibleFields(got.Type()) {
+		switch key := f.Tag.Get("toml"); key {
+		case "", "profile", "port", "identify", "init", "halt", "errors", "address", "expect", "in_terminator", "out_terminator", "-":
 		default:
-			if g, w := reflect.Indirect(got.Field(i)).Interface(), reflect.Indirect(want.Field(i)).Interface(); g != w {
+			compared++
+			if g, w := reflect.Indirect(got.FieldByIndex(f.Index)).Interface(), reflect.Indirect(want.FieldByIndex(f.Index)).Interface(); g != w {
 				t.Errorf("sample.toml shows %s = %v; the default is %v", key, g, w)
 			}
 		}
 	}
-	if o.Errors == nil || o.Errors.Most != errorsMost {
-		t.Errorf("sample.toml shows errors.most as %+v; the default is %d", o.Errors, errorsMost)
+	if compared < 15 {
+		t.Errorf("%d keys were compared", compared)
+	}
+	if o.Errors == nil || o.Errors.Most != text.ErrorsMost {
+		t.Errorf("sample.toml shows errors.most as %+v; the default is %d", o.Errors, text.ErrorsMost)
 	}
 }
 

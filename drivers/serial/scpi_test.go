@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
 // scpi is an instrument with an error queue, written apart from the driver.
@@ -62,9 +64,9 @@ func onSCPI(t *testing.T, s *scpi) *Device {
 	}
 	o.Port = "/dev/fake"
 	b := &bench{}
-	b.set(func() *fakePort { return newFakePort(t, s.hear) })
+	b.set(func() *porttest.Fake { return porttest.NewFake(t, s.hear) })
 	o.Open = b.open
-	channels = append(channels, ChannelOptions{Channel: "level", Write: &Write{Out: "LEV %.1f"}})
+	channels = append(channels, ChannelOptions{Channel: "level", Write: &Write{WriteKeys: text.WriteKeys{Out: "LEV %.1f"}}})
 	dev, err := New(o, channels, env(t))
 	if err != nil {
 		t.Fatal(err)

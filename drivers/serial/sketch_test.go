@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port"
 )
 
 var cxx = flag.String("cxx", "", "a C++ compiler, such as g++, to build the Arduino sketch with and try it")
@@ -53,7 +54,7 @@ func trySketch(t *testing.T, o Options, channels []ChannelOptions) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p, err := openPTY()
+	p, err := port.OpenPTY()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +77,11 @@ func trySketch(t *testing.T, o Options, channels []ChannelOptions) {
 	if _, err := in.Write([]byte("W D3 0.9")); err != nil {
 		t.Fatal(err)
 	}
-	go io.Copy(p.master, out)
+	go io.Copy(p.Master, out)
 	go func() {
 		buf := make([]byte, 256)
 		for {
-			n, _, err := p.read(t.Context(), buf)
+			n, _, err := p.Read(t.Context(), buf)
 			if err != nil {
 				return
 			}
@@ -89,7 +90,7 @@ func trySketch(t *testing.T, o Options, channels []ChannelOptions) {
 			}
 		}
 	}()
-	o.Port, o.OpenDelay = p.path, 0
+	o.Port, o.OpenDelay = p.Path, 0
 	dev, err := New(o, channels, env(t))
 	if err != nil {
 		t.Fatal(err)

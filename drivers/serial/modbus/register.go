@@ -1,0 +1,125 @@
+package modbus
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/labtuner/tuner/drivers/serial/protocol"
+)
+
+// Register is where a value stands in an instrument with Modbus.
+type Register struct {
+	Function int      `toml:"function" required:"true" doc:"to read: 3 (holding registers) or 4 (input registers); to write: 6 (one register) or 16"`
+	Address  int      `toml:"address" required:"true" bound:">= 0, <= 65535" doc:"of the first register as it is on the wire, from 0; manuals that begin with 40001 or 30001 mean 0 by it"`
+	Type     string   `toml:"type" required:"true" enum:"uint16,int16,uint32,int32,float32" doc:"what the registers hold; the types of 32 bits take two"`
+	Order    string   `toml:"order" enum:"ABCD,CDAB,BADC,DCBA" doc:"how the bytes of a value come, A the highest; absent: ABCD"`
+	None     *float64 `toml:"none" doc:"what the registers hold, before scale, where there is no value, such as 32767"`
+}
+
+// Expect is a register that tells the instrument.
+type Expect struct {
+	Register Register `toml:"register" required:"true" doc:"where to look"`
+	Value    float64  `toml:"value" required:"true" doc:"what must stand there"`
+}
+
+// words is how many registers the value takes.
+func (r *Register) words() int {
+	if r.Type == "uint16" || r.Type == "int16" {
+		return 1
+	}
+	return 2
+}
+
+// validate checks the register for reading or writing.
+func (r *Register) validate(functions ...int) error {
+	switch {
+	case !slices.Contains(functions, r.Function):
+		return fmt.Errorf("function is %d and must be one of %v", r.Function, functions)
+	case !slices.Contains([]string{"uint16", "int16", "uint32", "int32", "float32"}, r.Type):
+		return fmt.Errorf("type %q is not known; the types are uint16, int16, uint32, int32, float32", r.Type)
+	case !slices.Contains([]string{"", "ABCD", "CDAB", "BADC", "DCBA"}, r.Order):
+		return fmt.Errorf("order %q is not known; the orders are ABCD, CDAB, BADC, DCBA", r.Order)
+	case r.Address < 0 || r.Address+r.words() > 1<<16:
+		return fmt.Errorf("address is %d and must leave room for %d registers below 65536", r.Address, r.words())
+	case r.Function == writeSingle && r.words() == 2:
+		return fmt.Errorf("function 6 writes one register, and %s takes two; use function 16", r.Type)
+	case r.None != nil && !protocol.Finite(*r.None):
+		return fmt.Errorf("none is %v and must be finite", *r.None)
+	}
+	return nil
+}
+
+// arranged puts the bytes of a value from the order of the wire into ABCD, or back:
+// every order is its own inverse.
+func (r *Register) arranged(b []byte) []byte {
+	out := slices.Clone(b)
+	if r.Order == "BADC" || r.Order == "DCBA" {
+		for i := 0; i+1 < len(out); i += 2 {
+			out[i], out[i+1] = out[i+1], out[i]
+		}
+	}
+	if len(out) == 4 && (r.Order == "CDAB" || r.Order == "DCBA") {
+		out = []byte{out[2], out[3], out[0], out[1]}
+	}
+	return out
+}
+
+// errNone says that the registers hold what stands for no value.
+var errNone = errors.New("no value")
+
+// decode reads the value out of the registers' bytes. One that is not finite is an
+// error.
+func (r *Register) decode(b []byte) (float64, error) {
+	b = r.arranged(b)
+	var v float64
+	switch r.Type {
+	case "uint16":
+		v = float64(binary.BigEndian.Uint16(b))
+	case "int16":
+		v = float64(int16(binary.BigEndian.Uint16(b)))
+	case "uint32":
+		v = float64(binary.BigEndian.Uint32(b))
+	case "int32":
+		v = float64(int32(binary.BigEndian.Uint32(b)))
+	default:
+		v = float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
+	}
+	switch {
+	case !protocol.Finite(v):
+		return 0, fmt.Errorf("%w: the registers hold %v, which is no number; is order right?", protocol.ErrMismatch, v)
+	case r.None != nil && v == *r.None:
+		return 0, errNone
+	}
+	return v, nil
+}
+
+// encode gives the bytes for a value, rounded to what the type can hold, and that
+// rounded value.
+func (r *Register) encode(v float64) ([]byte, float64, error) {
+	limits := map[string][2]float64{"uint16": {0, math.MaxUint16}, "int16": {math.MinInt16, math.MaxInt16},
+		"uint32": {0, math.MaxUint32}, "int32": {math.MinInt32, math.MaxInt32}, "float32": {-math.MaxFloat32, math.MaxFloat32}}[r.Type]
+	if r.Type != "float32" {
+		v = math.Round(v)
+	}
+	if !(v >= limits[0] && v <= limits[1]) {
+		return nil, 0, fmt.Errorf("%v does not fit into %s, which holds %v to %v", v, r.Type, limits[0], limits[1])
+	}
+	var b []byte
+	switch r.Type {
+	case "uint16":
+		b = binary.BigEndian.AppendUint16(nil, uint16(v))
+	case "int16":
+		b = binary.BigEndian.AppendUint16(nil, uint16(int16(v)))
+	case "uint32":
+		b = binary.BigEndian.AppendUint32(nil, uint32(v))
+	case "int32":
+		b = binary.BigEndian.AppendUint32(nil, uint32(int32(v)))
+	default:
+		v = float64(float32(v))
+		b = binary.BigEndian.AppendUint32(nil, math.Float32bits(float32(v)))
+	}
+	return r.arranged(b), v, nil
+}
