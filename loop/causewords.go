@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -20,7 +21,7 @@ func (l *Loop) causeWords(r safety.Rule, i int) string {
 		return text + ": " + l.diskProblem()
 	case safety.RuleStale:
 		s := &l.opt.Sensors[i]
-		return fmt.Sprintf("sensor %s has given nothing for longer than its max_age", s.Name) + l.answerWords(s.Channel)
+		return fmt.Sprintf("sensor %s has given nothing for longer than its max_age", s.Name) + l.instrument.Answer(s.Channel)
 	case safety.RuleInterlock:
 		return text + l.conditionWords(l.limits.Interlocks[i])
 	case safety.RulePermissive:
@@ -46,34 +47,26 @@ func (l *Loop) causeWords(r safety.Rule, i int) string {
 // conditionWords says what a sensor must be, and what it is now.
 func (l *Loop) conditionWords(c safety.Condition) string {
 	s := &l.opt.Sensors[c.Sensor]
-	return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", c.Low, inUnit(c.High, s.Unit), l.readWords(l.board.sensors[c.Sensor], s.MaxAge, s.Unit))
+	return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", c.Low, plan.InUnit(c.High, s.Unit), l.readWords(l.instrument.Sensor(c.Sensor), s.MaxAge, s.Unit))
 }
 
 // readbackWords says where actuator i was sent, and where it stands now.
 func (l *Loop) readbackWords(i int) string {
-	written := l.aims[i].written
+	written := l.instrument.Written(i)
 	if !isFinite(written) {
 		return ""
 	}
 	v := &l.opt.Variables[i]
-	return fmt.Sprintf(" (it was sent to %s, and %s)", inUnit(written, v.Unit), l.readWords(l.board.variables[i], v.MaxAge, v.Unit))
+	return fmt.Sprintf(" (it was sent to %s, and %s)", plan.InUnit(written, v.Unit), l.readWords(l.instrument.Variable(i), v.MaxAge, v.Unit))
 }
 
 // readWords says what was read last.
-func (l *Loop) readWords(e entry, maxAge time.Duration, unit string) string {
-	switch age := l.now().Sub(e.at); {
-	case !e.known:
+func (l *Loop) readWords(e plan.Reading, maxAge time.Duration, unit string) string {
+	switch age := l.now().Sub(e.At); {
+	case !e.Known:
 		return "nothing was read"
 	case maxAge > 0 && age > maxAge:
-		return fmt.Sprintf("read %s, %v ago", inUnit(e.value, unit), age.Round(100*time.Millisecond))
+		return fmt.Sprintf("read %s, %v ago", plan.InUnit(e.Value, unit), age.Round(100*time.Millisecond))
 	}
-	return "reads " + inUnit(e.value, unit)
-}
-
-// inUnit writes a number with its unit.
-func inUnit(x float64, unit string) string {
-	if unit == "" || unit == "1" {
-		return fmt.Sprintf("%.5g", x)
-	}
-	return fmt.Sprintf("%.5g %s", x, unit)
+	return "reads " + plan.InUnit(e.Value, unit)
 }

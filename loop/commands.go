@@ -229,7 +229,7 @@ func (l *Loop) setBest() control.Response {
 // rehearse asks the safety layer what commands would come to, and changes nothing: what
 // keeps the last of them from being followed, and the mode.
 func (l *Loop) rehearse(now time.Time, commands ...safety.Command) (refused safety.Causes, mode safety.Mode) {
-	state, p := l.safety, l.proposal()
+	state, p := l.safety, l.instrument.Wish(int64(l.steps)+1)
 	var out safety.Output
 	for _, c := range commands {
 		in := l.inputs(now, c)

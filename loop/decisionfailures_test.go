@@ -45,7 +45,7 @@ func fragileRun(t *testing.T, fails func(asked int) error) (tr *trial, path stri
 	t.Helper()
 	tr = newTrial(t)
 	tr.rig = newRig(tr.clock, "a", "b")
-	tr.deps.Devices = []Device{{"rig", tr.rig}}
+	tr.deps.Devices = []Device{{Name: "rig", Device: tr.rig}}
 	tr.rig.meter = func(at map[string]float64) float64 { return -math.Pow(at["a"]-6, 2) - math.Pow(at["b"]-4, 2)/3 }
 	tr.opt.Variables = append(tr.opt.Variables, variable("b"))
 	tr.opt.ControlSets = []plan.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 5}}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -12,21 +13,21 @@ import (
 func (l *Loop) sensorWords(r safety.Rule, i int) string {
 	s, limits, state := &l.opt.Sensors[i], &l.limits.Sensors[i], &l.safety.Sensor[i]
 	odd := "what it read is not known"
-	if e := l.board.oddSensors[i]; e.known {
-		odd = "it read " + inUnit(e.value, s.Unit)
+	if e := l.instrument.OddSensor(i); e.Known {
+		odd = "it read " + plan.InUnit(e.Value, s.Unit)
 	}
 	switch r {
 	case safety.RuleRange:
-		return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", s.Low, inUnit(s.High, s.Unit), odd)
+		return fmt.Sprintf(" (it must be within %.5g to %s, and %s)", s.Low, plan.InUnit(s.High, s.Unit), odd)
 	case safety.RuleSpike:
-		return fmt.Sprintf(" (it may change by %s per s, and %s, after %s)", inUnit(limits.Rate, s.Unit), odd, inUnit(state.Last.Value, s.Unit))
+		return fmt.Sprintf(" (it may change by %s per s, and %s, after %s)", plan.InUnit(limits.Rate, s.Unit), odd, plan.InUnit(state.Last.Value, s.Unit))
 	case safety.RuleStuck:
-		return fmt.Sprintf(" (it must change when an actuator moves, and has read %s %d times)", inUnit(state.Last.Value, s.Unit), limits.Stuck)
+		return fmt.Sprintf(" (it must change when an actuator moves, and has read %s %d times)", plan.InUnit(state.Last.Value, s.Unit), limits.Stuck)
 	}
 	other := &l.opt.Sensors[limits.With]
 	a, b := state.Last.Value, l.safety.Sensor[limits.With].Last.Value
 	return fmt.Sprintf(" (it reads %s and %s reads %s: they may differ by %s, and differ by %s for longer than %v)",
-		inUnit(a, s.Unit), other.Name, inUnit(b, other.Unit), inUnit(limits.Tolerance, s.Unit), inUnit(math.Abs(a-b), s.Unit), limits.AgreeTime)
+		plan.InUnit(a, s.Unit), other.Name, plan.InUnit(b, other.Unit), plan.InUnit(limits.Tolerance, s.Unit), plan.InUnit(math.Abs(a-b), s.Unit), limits.AgreeTime)
 }
 
 // responseWords says what should have moved, and how far it did.
@@ -36,21 +37,21 @@ func (l *Loop) responseWords(k int) string {
 		return ""
 	}
 	v := &l.opt.Variables[r.Variable]
-	what, unit, now := "its readback", v.Unit, l.board.variables[r.Variable]
+	what, unit, now := "its readback", v.Unit, l.instrument.Variable(r.Variable)
 	if r.Sensor >= 0 {
-		what, unit, now = l.opt.Sensors[r.Sensor].Name, l.opt.Sensors[r.Sensor].Unit, l.board.sensors[r.Sensor]
+		what, unit, now = l.opt.Sensors[r.Sensor].Name, l.opt.Sensors[r.Sensor].Unit, l.instrument.Sensor(r.Sensor)
 	}
-	wanted, changed := r.Moves, fmt.Sprintf("a change of %s", inUnit(r.Change, v.Unit))
+	wanted, changed := r.Moves, fmt.Sprintf("a change of %s", plan.InUnit(r.Change, v.Unit))
 	if v.Dose {
 		changed = "a dose"
 	} else if !s.Rising {
 		wanted = -wanted
 	}
-	text := fmt.Sprintf(" (after %s %s must move by %s within %v", changed, what, inUnit(wanted, unit), r.Within)
-	if !now.known || !s.Seen.Known {
+	text := fmt.Sprintf(" (after %s %s must move by %s within %v", changed, what, plan.InUnit(wanted, unit), r.Within)
+	if !now.Known || !s.Seen.Known {
 		return text + ", and is not read)"
 	}
-	return text + fmt.Sprintf(", and went from %s to %s)", inUnit(s.Seen.Value, unit), inUnit(now.value, unit))
+	return text + fmt.Sprintf(", and went from %s to %s)", plan.InUnit(s.Seen.Value, unit), plan.InUnit(now.Value, unit))
 }
 
 // exposureWords says above what a variable has been for too long.
@@ -58,14 +59,14 @@ func (l *Loop) exposureWords(i int) string {
 	v, limits := &l.opt.Variables[i], &l.limits.Variables[i]
 	var out []string
 	if limits.AboveTime > 0 {
-		out = append(out, fmt.Sprintf("it may be above %s for %v", inUnit(limits.Above, v.Unit), limits.AboveTime))
+		out = append(out, fmt.Sprintf("it may be above %s for %v", plan.InUnit(limits.Above, v.Unit), limits.AboveTime))
 	}
 	for _, d := range l.limits.Duties {
 		if d.Variable == i {
-			out = append(out, fmt.Sprintf("it may be above %s for %.4g%% of any %v", inUnit(d.Above, v.Unit), 100*d.Fraction, d.Window))
+			out = append(out, fmt.Sprintf("it may be above %s for %.4g%% of any %v", plan.InUnit(d.Above, v.Unit), 100*d.Fraction, d.Window))
 		}
 	}
-	return fmt.Sprintf(" (%s, and %s)", strings.Join(out, ", and "), l.readWords(l.board.variables[i], v.MaxAge, v.Unit))
+	return fmt.Sprintf(" (%s, and %s)", strings.Join(out, ", and "), l.readWords(l.instrument.Variable(i), v.MaxAge, v.Unit))
 }
 
 // overrideWords says where an actuator was sent and where it has been moved to.
@@ -74,10 +75,10 @@ func (l *Loop) overrideWords(i int) string {
 	if outside := l.outsideWords(i); outside != "" {
 		words = "; it" + outside
 	}
-	if !isFinite(l.aims[i].written) {
+	if !isFinite(l.instrument.Written(i)) {
 		return " (nobody has sent it there" + words + `; bring it inside by hand or by tuner make-safe --all, or allow that with boot = "safe")`
 	}
 	v := &l.opt.Variables[i]
-	return fmt.Sprintf(" (somebody else has moved it: it was sent to %s, and %s%s)", inUnit(l.aims[i].written, v.Unit),
-		l.readWords(l.board.variables[i], v.MaxAge, v.Unit), words)
+	return fmt.Sprintf(" (somebody else has moved it: it was sent to %s, and %s%s)", plan.InUnit(l.instrument.Written(i), v.Unit),
+		l.readWords(l.instrument.Variable(i), v.MaxAge, v.Unit), words)
 }

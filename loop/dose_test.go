@@ -100,7 +100,7 @@ func newDosing(t *testing.T, values ...float64) *dosing {
 	d := &dosing{trial: tr, pump: &pump{clock: tr.clock}, path: filepath.Join(t.TempDir(), "pump.control")}
 	tr.opt = doseOptions(plan.Simulate)
 	tr.policy.proposals = proposeAll(values...)
-	tr.deps.Devices, tr.deps.Run = []Device{{"pump", d.pump}}, "run"
+	tr.deps.Devices, tr.deps.Run = []Device{{Name: "pump", Device: d.pump}}, "run"
 	tr.control(t, d.path)
 	t.Cleanup(func() { tr.deps.Control.Close() })
 	return d
@@ -326,7 +326,7 @@ func TestStopCutsARunningDose(t *testing.T) {
 				return math.NaN(), true, nil
 			}
 		}
-		deps := Deps{Policy: &script{proposals: proposeAll(2, 3)}, Devices: []Device{{"pump", p}}, Panel: panel, Control: c, Run: "run"}
+		deps := Deps{Policy: &script{proposals: proposeAll(2, 3)}, Devices: []Device{{Name: "pump", Device: p}}, Panel: panel, Control: c, Run: "run"}
 		deps.Journal, _ = book(t, &o)
 		_, err = Run(t.Context(), o, deps)
 		if !errors.Is(err, ErrSafety) || !nearAll(p.given, []float64{2}) || p.released == 0 {

@@ -54,7 +54,7 @@ func TestDoseBesideALeaseOfThreeTicks(t *testing.T) {
 			tr.opt.Safety.Doses[0].Variable = 1
 			tr.opt.Stop = plan.Stop{Steps: 5}
 			tr.policy.propose = func(context.Context) (policy.Proposal, error) { return policy.Proposal{X: []float64{4, 2}}, nil }
-			tr.deps.Devices, tr.deps.Run = []Device{{"bench", b}}, "run"
+			tr.deps.Devices, tr.deps.Run = []Device{{Name: "bench", Device: b}}, "run"
 			var err error
 			if tr.deps.Control, err = controlstate.Open(filepath.Join(t.TempDir(), "rig.control"), disk.Holder{}); err != nil {
 				t.Fatal(err)

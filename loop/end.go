@@ -17,7 +17,7 @@ func (l *Loop) fail(err error) {
 		l.err = err
 	}
 	if l.phase == resting {
-		l.reviveDead()
+		l.instrument.ReviveDead()
 	}
 	if l.phase >= resting {
 		return
@@ -43,7 +43,7 @@ func (l *Loop) interrupt() {
 	}
 	l.reason = control.ReasonInterrupted
 	message := "stopping: actuators go to their shutdown state"
-	if l.opt.Mode == plan.Shadow || !l.drove && l.phase <= booting {
+	if l.opt.Mode == plan.Shadow || !l.instrument.Drove() && l.phase <= booting {
 		message = "stopping; nothing was written"
 	}
 	l.event("info", "interrupt", message)

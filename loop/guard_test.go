@@ -237,7 +237,7 @@ func TestShutdownIsHurriedWhenSlow(t *testing.T) {
 			began = c.at
 		}
 	}
-	if took := last.at - began; took < restTimeout || took > restTimeout+10*time.Second {
+	if took := last.at - began; took < 10*time.Second || took > 20*time.Second {
 		t.Errorf("hurried after %v", took)
 	}
 }
@@ -320,7 +320,7 @@ func TestStopOvertakesTheQueue(t *testing.T) {
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
-		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Panel: panel}
+		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Panel: panel}
 		tr.deps.Journal, _ = book(t, &tr.opt)
 		l, err := newLoop(tr.opt, tr.deps)
 		if err != nil {

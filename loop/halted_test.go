@@ -33,7 +33,7 @@ func stalled(t *testing.T, nth int, stall, halt time.Duration) (after []drivers.
 	n, since := 0, false
 	_, _, err = live(t, plan.Live, func(tr *trial) {
 		dev := &slowHalt{gatedRig: &gatedRig{rig: tr.rig}, takes: halt}
-		tr.deps.Devices = []Device{{"rig", dev}}
+		tr.deps.Devices = []Device{{Name: "rig", Device: dev}}
 		tr.policy.proposals = proposeAll(8)
 		tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = time.Minute, time.Minute
 		tr.opt.Variables[0].Timeout = time.Minute
@@ -109,7 +109,7 @@ func TestSetpointLeavesWithinItsLease(t *testing.T) {
 		reads, writes := 0, 0
 		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			dev := &gatedRig{rig: tr.rig}
-			tr.deps.Devices = []Device{{"rig", dev}}
+			tr.deps.Devices = []Device{{Name: "rig", Device: dev}}
 			tr.policy.proposals = proposeAll(4)
 			tr.opt.Variables[0].Limits.Lease = lease
 			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = time.Minute, time.Minute
@@ -142,26 +142,36 @@ func TestNothingLeavesBetweenHaltAndTrip(t *testing.T) {
 		o := options(plan.Live)
 		r := newRig(RealClock{}, "a")
 		j, _ := book(t, &o)
-		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{"rig", r}}})
+		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{Name: "rig", Device: r}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.deviceCtx = t.Context()
+		l.instrument.Open(t.Context())
 		defer l.pool.Close(closeTimeout)
-		l.haltAll(time.Second)
-		l.write(l.links[0], drivers.Setpoints{Values: map[string]float64{"a": 8}}, func(time.Time, error) {})
+		l.instrument.HaltAll(time.Second)
+		apply(l, 8)
 		synctest.Wait()
 		if got := r.calls("write"); len(got) > 0 || r.halts != 1 {
 			t.Errorf("%d halts, and %v was written after that", r.halts, got)
 		}
 		l.ownStall(l.now())
-		if !l.faults.Has(safety.RuleWatchdog) || !l.aims[0].lost {
-			t.Errorf("faults %v, knob lost: %v", l.faults, l.aims[0].lost)
+		lost := func() bool { return l.instrument.Inputs(l.present(), l.safeTime).Variable[0].Lost }
+		if !l.faults.Has(safety.RuleWatchdog) || !lost() {
+			t.Errorf("faults %v, knob lost: %v", l.faults, lost())
 		}
-		l.faults, l.aims[0].lost = safety.Causes{}, false
+		l.faults = safety.Causes{}
+		l.instrument.Rule(l.present(), &safety.Output{}, false)
 		l.ownStall(l.now())
-		if l.faults.Has(safety.RuleWatchdog) || l.aims[0].lost {
+		if l.faults.Has(safety.RuleWatchdog) || lost() {
 			t.Error("taken in twice")
 		}
 	})
+}
+
+// apply has a variable's setpoint written as the safety layer's word of now.
+func apply(l *Loop, value float64) {
+	out := safety.Output{}
+	out.Write[0], out.Setpoint[0] = true, value
+	l.instrument.Rule(l.present(), &out, false)
+	l.instrument.Apply(l.present(), &out)
 }

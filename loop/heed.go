@@ -68,7 +68,7 @@ func (l *Loop) heed(now time.Time) {
 	case safety.Hold:
 		l.freeze(past)
 	case safety.Run:
-		if l.mending() {
+		if l.instrument.Mending() {
 			l.freeze(past)
 		} else {
 			l.thaw(now)
@@ -109,13 +109,6 @@ func (l *Loop) thaw(now time.Time) {
 	if l.phase == settling || l.phase == measuring {
 		l.step.pending = nil
 		l.enter(moving)
-	}
-}
-
-// letStand aims at nothing: what the step wanted is not gone back to after a fallback.
-func (l *Loop) letStand() {
-	for i := range l.aims {
-		l.aims[i].drive, l.aims[i].release = false, false
 	}
 }
 

@@ -247,7 +247,7 @@ func (l *Loop) subject(r safety.Rule, i int) string {
 	case safety.RuleBudget, safety.RuleUnknownDose:
 		return pick(mapNames(l.limits.Doses, func(d *safety.DoseLimits) string { return l.opt.Variables[d.Variable].Name }))
 	case safety.RuleComms, safety.RuleInstrument:
-		return pick(mapNames(l.links, func(k **link) string { return (*k).name }))
+		return pick(mapNames(l.deps.Devices, func(d *Device) string { return d.Name }))
 	}
 	return ""
 }

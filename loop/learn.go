@@ -33,12 +33,12 @@ func (l *Loop) achieved() []float64 {
 	x := policy.NaNs(len(l.opt.Variables))
 	for i := range x {
 		if len(s.shots) == 0 {
-			x[i] = l.takeOverFrom(i)
-			if e := l.board.variables[i]; e.known {
-				x[i] = e.value
+			x[i] = l.instrument.TakeOver(i)
+			if e := l.instrument.Variable(i); e.Known {
+				x[i] = e.Value
 			}
 			if l.opt.Variables[i].Dose {
-				x[i] = l.aims[i].amount
+				x[i] = l.instrument.Given(i)
 			}
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
@@ -54,19 +55,14 @@ type Loop struct {
 	pool      *worker.Pool
 	statistic plan.Statistic
 
-	// deviceCtx outlives the caller's context, so that the actuators can be
-	// brought to rest.
-	deviceCtx context.Context
-
 	start time.Time
 	phase phase
 	// since is when the phase began.
 	since time.Time
 
-	links  []*link
-	board  board
-	limits safety.Limits
-	safety safety.State
+	instrument *instrument.Instrument
+	limits     safety.Limits
+	safety     safety.State
 	// ranges are what decisions may ask of the variables since they were narrowed; nil:
 	// what the options say.
 	ranges [][2]float64
@@ -77,13 +73,7 @@ type Loop struct {
 	aside safety.Reasons
 	// commands wait for the safety layer; faults are what the loop itself has found.
 	commands []safety.Command
-	// cameBack has a bit for each driven variable whose device has come back since the last
-	// tick.
-	cameBack uint32
-	// moved has a bit for each variable that may have moved by itself since the instrument
-	// settled last.
-	moved  uint32
-	faults safety.Causes
+	faults   safety.Causes
 	// base is the safety layer's time at start; durable the newest generation of its
 	// state that is; keepFailed that one could not be kept. keeping says that one is being
 	// written, keepNext that a newer one waits.
@@ -124,12 +114,8 @@ type Loop struct {
 	known      safety.Known
 	violations int
 	// beat is the last tick for the watchdog, 0 while it sleeps.
-	beat atomic.Int64
-	// halted says that the watchdog has halted the devices and the loop has not taken that
-	// in yet: until it has, no setpoint leaves.
-	halted atomic.Bool
+	beat   atomic.Int64
 	wall   wallWatch
-	aims   []aim
 	ledger plan.Ledger
 	step   step
 	// startedAt is where the run started; verifying the comparison at its end.
@@ -137,22 +123,16 @@ type Loop struct {
 	startedAt []float64
 	verifying verifying
 	proposed  bool
-	rests     []*restJob
 	// closingParts counts the devices that are being closed, and the policy that may still answer.
 	closingParts int
 	// spell and fallen say how the run waits for an instrument that is out of order.
 	spell  spell
 	fallen fallenState
-	// giving are the doses on their way.
-	giving []*giving
 	// recorder queues what is to be recorded; controlFile is where the control state is.
 	recorder    *record.Recorder
 	controlFile controlFile
-	// drove says that something was written to an actuator.
-	drove bool
-
-	steps    int
-	failures int
+	steps       int
+	failures    int
 	// lastProblem is why the last steps failed, told once in a row.
 	lastProblem string
 	result      Result
@@ -166,11 +146,6 @@ type Loop struct {
 	lastOutcome *journal.Outcome
 	wantBest    bool
 
-	droppedReadings atomic.Int64
-	// ruledAt is when the safety layer said out. orders grows when what was said before
-	// must not leave any more.
-	ruledAt  time.Time
-	orders   atomic.Int64
 	progress control.Progress
 }
 
@@ -185,8 +160,8 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Loop{opt: o, deps: d, statistic: statistic, links: newLinks(d.Devices), board: newBoard(&o),
-		ledger: plan.NewLedger(len(o.ControlSets)), aims: newAims(&o), start: d.Clock.Now()}
+	l := &Loop{opt: o, deps: d, statistic: statistic,
+		ledger: plan.NewLedger(len(o.ControlSets)), start: d.Clock.Now()}
 	if l.limits, err = plan.SafetyLimits(&l.opt, l.start.Round(0)); err != nil {
 		return nil, fmt.Errorf("%w: %w", plan.ErrOptions, err)
 	}
@@ -200,7 +175,8 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	}
 	l.recorder = record.New(d.Journal, l.pool, record.Options{Lane: laneJournal, SpaceLane: laneSpace, Wait: o.Outages.Wait,
 		Look: o.Mode != plan.Simulate, Hook: d.Disk, Space: d.Space, MinFree: o.Outages.MinFree})
-	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(l.links), l.advice())
+	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(d.Devices), l.advice())
+	l.instrument = instrument.New(instrument.Options{Plan: &l.opt, Devices: d.Devices, Clock: d.Clock, Run: d.Run, Lane: laneDevice, Failpoint: d.Failpoint}, l.pool)
 	return l, nil
 }
 
@@ -222,7 +198,6 @@ func checkDeps(o *plan.Options, d *Deps) error {
 func (l *Loop) run(ctx context.Context) (Result, error) {
 	deviceCtx, cancelDevices := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelDevices()
-	l.deviceCtx = deviceCtx
 	l.advisor.Begin(ctx)
 	defer l.advisor.Stop()
 	defer l.deps.Panel.End()
@@ -238,7 +213,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.tellBypasses()
 	l.takeUp()
 	l.startTrace()
-	l.openAll()
+	l.openAll(deviceCtx)
 	if l.opt.Mode == plan.Simulate {
 		l.runVirtual(ctx)
 	} else {
@@ -289,6 +264,10 @@ func (l *Loop) handle(r worker.Result) {
 	if events, mine := l.recorder.Handle(l.now(), r); mine {
 		l.recorded(events)
 		l.recorder.Next(l.now())
+		return
+	}
+	if events, mine := l.instrument.Handle(l.present(), r.Value); mine {
+		l.sensed(events)
 	}
 }
 
@@ -383,7 +362,7 @@ func (l *Loop) tick() {
 	l.recorded(l.recorder.Tick(now))
 	l.watchControlFile(now)
 	l.keepAgain(now)
-	l.mendAll(now)
+	l.sensed(l.instrument.Mend(l.present()))
 	l.watchSpell(now)
 	l.pollAll()
 	switch l.phase {
@@ -406,7 +385,7 @@ func (l *Loop) tick() {
 	case homing:
 		l.watchHoming(now)
 	case resting:
-		l.watchRest(now)
+		l.watchRest()
 	case closing:
 		if now.Sub(l.since) > closeTimeout {
 			l.event("warn", "close", "a device or the journal did not end in time")
@@ -429,7 +408,7 @@ func (l *Loop) finished(ctx context.Context) (Result, error) {
 		r.SpentBySet[i] = m.Float()
 	}
 	r.Elapsed = l.ran(l.now())
-	if n := l.droppedReadings.Load(); n > 0 {
+	if n := l.instrument.Dropped(); n > 0 {
 		l.deps.logger().Warn("readings dropped", "count", n)
 	}
 	if err := l.owed(); err != nil {

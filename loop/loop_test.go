@@ -106,7 +106,7 @@ func TestCostCountsShotsAndWay(t *testing.T) {
 func TestRandomVariableMakesEachShotAnObservation(t *testing.T) {
 	tr := newTrial(t)
 	tr.rig = newRig(tr.clock, "a", "b")
-	tr.deps.Devices = []Device{{"rig", tr.rig}}
+	tr.deps.Devices = []Device{{Name: "rig", Device: tr.rig}}
 	draws := 0
 	tr.rig.knobs["b"].natural = func() float64 { draws++; return 5 + float64(draws%7)/10 }
 	tr.rig.meter = func(at map[string]float64) float64 { return at["b"] }
@@ -251,7 +251,7 @@ func (lapsing) LapsesOnClose() bool { return true }
 // setting, and no claim that the actuator stays.
 func TestNothingIsSaidToBeHeldWhereTheDeviceLapses(t *testing.T) {
 	tr := newTrial(t)
-	tr.deps.Devices = []Device{{"rig", lapsing{tr.rig}}}
+	tr.deps.Devices = []Device{{Name: "rig", Device: lapsing{tr.rig}}}
 	tr.policy.proposals = proposeAll(2)
 	tr.policy.found = policy.Recommendation{X: []float64{5}}
 	res, err := tr.run(t, context.Background())

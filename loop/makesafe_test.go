@@ -140,7 +140,7 @@ func tripTrial(t *testing.T, prepare func(*trip), gate func(*trip), after time.D
 	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
 		return policy.Proposal{X: []float64{float64(2 + 6*(len(tr.policy.seen)%2))}}, nil
 	}
-	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.dev}, {"guard", tr.guard}}, Panel: control.NewPanel("s")}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.dev}, {Name: "guard", Device: tr.guard}}, Panel: control.NewPanel("s")}
 	tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 	if prepare != nil {
 		prepare(tr)
@@ -449,17 +449,17 @@ func TestWatchdogOvertakes(t *testing.T) {
 		o := options(plan.Live)
 		dev := &gatedRig{rig: newRig(RealClock{}, "a")}
 		j, _ := book(t, &o)
-		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{"rig", dev}}})
+		l, err := newLoop(o, Deps{Policy: &script{}, Journal: j, Devices: []Device{{Name: "rig", Device: dev}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.pool.Close(closeTimeout)
-		l.deviceCtx = t.Context()
+		l.instrument.Open(t.Context())
 		dev.write = func(ctx context.Context, _ drivers.Setpoints) error { return hang(ctx, time.Hour) }
-		l.write(l.links[0], drivers.Setpoints{Values: map[string]float64{"a": 8}}, func(time.Time, error) {})
+		apply(l, 8)
 		synctest.Wait()
 		began := time.Now()
-		l.haltAll(time.Second)
+		l.instrument.HaltAll(time.Second)
 		synctest.Wait()
 		if dev.rig.halts != 1 || time.Since(began) != 0 {
 			t.Errorf("halted %d times within %v", dev.rig.halts, time.Since(began))

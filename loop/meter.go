@@ -3,6 +3,7 @@ package loop
 import (
 	"time"
 
+	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
@@ -27,9 +28,9 @@ func (l *Loop) meterWrite(took time.Duration) {
 	}
 }
 
-func (l *Loop) meterTrouble(k *link, operation string) {
+func (l *Loop) meterTrouble(t instrument.Troubled) {
 	if told := l.deps.Watch.Meter.Trouble; told != nil {
-		told(k.name, operation)
+		told(t.Device, t.Doing)
 	}
 }
 

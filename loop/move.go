@@ -2,7 +2,6 @@ package loop
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"time"
 
@@ -19,19 +18,17 @@ func (l *Loop) move() {
 		if !v.Actuated {
 			continue
 		}
-		a := &l.aims[i]
-		before := *a
 		if v.Dose {
 			l.moveDose(i)
 			continue
 		}
+		changed := false
 		if dest, driven := l.destination(i); driven {
-			a.driveTo(dest)
-			a.bad = !isFinite(s.decision.Requested[i]) && !math.IsNaN(s.decision.Applied[i])
+			changed = l.instrument.Aim(i, dest, !isFinite(s.decision.Requested[i]) && !math.IsNaN(s.decision.Applied[i]))
 		} else if v.OnRelease == plan.Release {
-			a.letGo()
+			changed = l.instrument.LetGo(i)
 		}
-		if a.dest != before.dest || a.release != before.release || a.drive != before.drive {
+		if changed {
 			s.settle = max(s.settle, v.Settle)
 		}
 	}
@@ -45,8 +42,7 @@ func (l *Loop) moveDose(i int) {
 	if !driven {
 		return
 	}
-	l.aimDose(i, dest)
-	l.aims[i].bad = !isFinite(s.decision.Requested[i])
+	l.instrument.AimDose(i, dest, l.safety.Dose[l.budgetOf(i)].Number+1, !isFinite(s.decision.Requested[i]))
 	if dest > 0 {
 		s.settle = max(s.settle, l.opt.Variables[i].Settle)
 	}
@@ -56,8 +52,8 @@ func (l *Loop) moveDose(i int) {
 // that does not come within its timeout after its destination was written.
 func (l *Loop) watchMove(now time.Time) {
 	all := true
-	for i := range l.aims {
-		if l.inPlace(i) {
+	for i := range l.opt.Variables {
+		if l.instrument.InPlace(i) {
 			continue
 		}
 		all = false
@@ -68,12 +64,7 @@ func (l *Loop) watchMove(now time.Time) {
 	}
 	if all {
 		l.settleActions(journal.Confirmed)
-		for i := range l.aims {
-			if l.moved&(1<<i) != 0 {
-				l.step.settle = max(l.step.settle, l.opt.Variables[i].Settle)
-			}
-		}
-		l.moved = 0
+		l.step.settle = max(l.step.settle, l.instrument.Unsettled())
 		l.step.settleEnd = now.Add(l.step.settle)
 		l.enter(settling)
 	}
@@ -82,21 +73,14 @@ func (l *Loop) watchMove(now time.Time) {
 // stuckMove says why variable i will not arrive, "" while it still may. A readback
 // that does not follow is the safety layer's business (rule 12).
 func (l *Loop) stuckMove(i int, now time.Time) string {
-	a, v := &l.aims[i], &l.opt.Variables[i]
-	limit := cmp.Or(v.Timeout, plan.MoveTimeout) + v.Limits.Dwell + l.doseWait(i) + l.rampTime(i)
-	switch {
-	case a.failed:
-		return l.doseProblem(i)
-	case len(l.giving) > 0: // a dose takes its time, and its driver bounds that
-		return ""
-	case a.refused != nil:
-		return fmt.Sprintf("%s: %v", v.Name, a.refused)
-	case !l.links[v.Channel.Device].ready(): // while nothing can be written, the safety layer knows of no arrival
-		return ""
-	case !a.arrived && now.Sub(l.since) > limit:
-		return fmt.Sprintf("%s: not written within %v", v.Name, limit)
+	v := &l.opt.Variables[i]
+	if v.Dose {
+		if problem := l.instrument.FailedDose(i, l.safety.Dose[l.budgetOf(i)].Unknown); problem != "" {
+			return problem
+		}
 	}
-	return ""
+	limit := cmp.Or(v.Timeout, plan.MoveTimeout) + v.Limits.Dwell + l.doseWait(i) + l.rampTime(i)
+	return l.instrument.Stuck(i, now.Sub(l.since), limit)
 }
 
 // rampTime is how long the whole hard range takes at the slower slew, twice over
@@ -126,8 +110,7 @@ func (l *Loop) home() {
 	}
 	values := map[int]float64{}
 	for i := range l.opt.Variables {
-		v := &l.opt.Variables[i]
-		if x := to[i]; l.canHold(v) && !math.IsNaN(x) {
+		if x := to[i]; l.canHold(i) && !math.IsNaN(x) {
 			bounds := l.bounds(i)
 			values[i] = destinationOf(&bounds, x)
 		}
@@ -144,38 +127,30 @@ func (l *Loop) home() {
 // driveHome aims the variables that are to hold at the setting that the run ends at.
 func (l *Loop) driveHome(values map[int]float64) {
 	for i, x := range values {
-		l.aims[i].driveTo(x)
+		l.instrument.Aim(i, x, false)
 	}
 	l.enter(homing)
 }
 
 // canHold says that a variable stays where it is left at the end.
-func (l *Loop) canHold(v *plan.Variable) bool {
-	return v.Actuated && !v.Dose && v.Shutdown == plan.RestHold && !l.links[v.Channel.Device].lapses()
+func (l *Loop) canHold(i int) bool {
+	v := &l.opt.Variables[i]
+	return v.Actuated && !v.Dose && v.Shutdown == plan.RestHold && !l.instrument.Lapses(i)
 }
 
 // homeActions lists, per device, the way to the recommended setting.
 func (l *Loop) homeActions(values map[int]float64) []journal.Action {
-	var out []journal.Action
-	for d, k := range l.links {
-		a := journal.Action{Device: k.name, Kind: "move", Values: map[string]float64{}, At: l.stamp()}
-		for i, x := range values {
-			if c := l.opt.Variables[i].Channel; c.Device == d {
-				a.Values[c.Name] = destinationOf(&l.limits.Variables[i], x)
-			}
-		}
-		if len(a.Values) > 0 {
-			out = append(out, a)
-		}
-	}
-	return out
+	return l.stamped(0, l.instrument.Actions("move", func(i int) (value float64, driven, released bool) {
+		x, driven := values[i]
+		return destinationOf(&l.limits.Variables[i], x), driven, false
+	}))
 }
 
 // watchHoming waits for the recommended setting; a variable that does not come
 // is told of and left to its rest state.
 func (l *Loop) watchHoming(now time.Time) {
-	for i := range l.aims {
-		if l.inPlace(i) {
+	for i := range l.opt.Variables {
+		if l.instrument.InPlace(i) {
 			continue
 		}
 		problem := l.stuckMove(i, now)
@@ -196,3 +171,11 @@ func (l *Loop) restAtEnd() {
 	l.ask(safety.CommandEnd)
 	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
 }
+
+// destinationOf is a destination as the safety layer clamps it.
+func destinationOf(limits *safety.VariableLimits, dest float64) float64 {
+	c, _ := limits.Clamp(dest, dest)
+	return c
+}
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -73,7 +73,7 @@ func (l *Loop) narrowTo(next *plan.Options, words string) error {
 	if err := errors.Join(l.rangesInside(next), l.opt.Stop.Outlasts(next.Stop)); err != nil {
 		return err
 	}
-	for i := range l.aims {
+	for i := range l.opt.Variables {
 		if err := l.standsInside(i, &limits.Variables[i]); err != nil {
 			return err
 		}
@@ -110,10 +110,10 @@ func (l *Loop) rangeOf(i int) [2]float64 {
 // standsInside refuses a bound that an actuator could keep only by a jump: where it
 // stands, and where it is going, must lie inside.
 func (l *Loop) standsInside(i int, limits *safety.VariableLimits) error {
-	a, v := &l.aims[i], &l.safety.Variable[i]
-	at := []float64{a.written}
-	if a.drive {
-		at = append(at, a.dest)
+	v := &l.safety.Variable[i]
+	at := []float64{l.instrument.Written(i)}
+	if dest, driven := l.instrument.Wanted(i); driven {
+		at = append(at, dest)
 	}
 	if v.Known {
 		at = append(at, v.Way, v.Setpoint)

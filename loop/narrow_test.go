@@ -22,7 +22,7 @@ func narrower(t *testing.T, ask map[int]func(*plan.Options)) (tr *trial, path st
 	tr = &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 9, 9, 9, 9)}}
 	tr.rig = newRig(RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
-	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Narrower: NewNarrower()}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Narrower: NewNarrower()}
 	tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 	answers = map[int]error{}
 	present := tr.opt

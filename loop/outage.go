@@ -59,8 +59,8 @@ func (l *Loop) endure(problem string) {
 // suspect is the device that failed steps point at: one that refuses its setpoint,
 // else the objective's.
 func (l *Loop) suspect() int {
-	for i := range l.aims {
-		if l.aims[i].refused != nil {
+	for i := range l.opt.Variables {
+		if l.instrument.Refused(i) != nil {
 			return l.opt.Variables[i].Channel.Device
 		}
 	}
@@ -68,7 +68,12 @@ func (l *Loop) suspect() int {
 }
 
 func (l *Loop) refusing() bool {
-	return slices.ContainsFunc(l.aims, func(a aim) bool { return a.refused != nil })
+	for i := range l.opt.Variables {
+		if l.instrument.Refused(i) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // watchSpell ends the wait when its time is over. The next step follows when the
@@ -107,7 +112,7 @@ func (l *Loop) waitsOut() bool {
 // outage, by itself.
 func (l *Loop) fallAsleep(why error) {
 	l.abandonStep(why.Error())
-	l.letStand()
+	l.instrument.Stand()
 	l.fallen = fallenState{}
 	l.enter(fallen)
 	if l.waitsOut() {
@@ -125,16 +130,17 @@ func (l *Loop) watchFallen(now time.Time) {
 		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}
-	for i := range l.aims {
-		a := &l.aims[i]
-		if a.refused == nil || now.Sub(f.refused) < time.Second {
+	for i := range l.opt.Variables {
+		refused := l.instrument.Refused(i)
+		if refused == nil || now.Sub(f.refused) < time.Second {
 			continue
 		}
 		if f.refusals++; f.refusals > refusalsMax {
-			l.fail(fmt.Errorf("%w: %s refuses its rest state: %w", ErrInstrument, l.opt.Variables[i].Name, a.refused))
+			l.fail(fmt.Errorf("%w: %s refuses its rest state: %w", ErrInstrument, l.opt.Variables[i].Name, refused))
 			return
 		}
-		f.refused, a.refused = now, nil // it is asked again
+		f.refused = now
+		l.instrument.AskAgain(i)
 	}
 	switch {
 	case !l.waitsOut() || !l.out.Active.Empty():
@@ -155,7 +161,7 @@ func (l *Loop) watchFallen(now time.Time) {
 func (l *Loop) watchWaiting() {
 	switch {
 	case l.spell.on, l.held:
-	case l.opt.Mode == plan.Shadow || l.safety.Mode == safety.Run && !l.mending():
+	case l.opt.Mode == plan.Shadow || l.safety.Mode == safety.Run && !l.instrument.Mending():
 		l.next()
 	}
 }

@@ -51,7 +51,7 @@ func liveTrial(t *testing.T, prepare func(*trial)) (tr *trial, path string) {
 		return policy.Proposal{X: []float64{float64(2 + len(tr.policy.seen)%5)}}, nil
 	}
 	tr.opt.Stop = plan.Stop{}
-	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}, Panel: control.NewPanel("s-1")}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Panel: control.NewPanel("s-1")}
 	prepare(tr)
 	tr.deps.Journal, path = book(t, &tr.opt)
 	return tr, path

@@ -22,7 +22,7 @@ func live(t *testing.T, mode plan.Mode, prepare func(*trial)) (*trial, Result, e
 	tr := &trial{opt: options(mode), policy: &script{}}
 	tr.rig = newRig(RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
-	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
+	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 	tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }
 	prepare(tr)
 	j, _ := book(t, &tr.opt)
@@ -51,7 +51,7 @@ func TestEndWaitsForTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6)}}
 		tr.rig = newRig(RealClock{}, "a")
-		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
+		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 		tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }
 		tr.deps.Journal, _ = book(t, &tr.opt)
 		l, err := newLoop(tr.opt, tr.deps)
@@ -168,7 +168,7 @@ func TestInterruptFinishesTheWriteInFlight(t *testing.T) {
 			return nil
 		}
 		j, path := book(t, &tr.opt)
-		tr.deps = Deps{Policy: tr.policy, Journal: j, Devices: []Device{{"rig", tr.rig}}}
+		tr.deps = Deps{Policy: tr.policy, Journal: j, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 		res, err := Run(ctx, tr.opt, tr.deps)
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("error %v", err)
@@ -225,7 +225,7 @@ func TestListenerIsNotPolled(t *testing.T) {
 		tr, _, err := live(t, plan.Live, func(tr *trial) {
 			tr.rig.speed = 1
 			dev = &pushed{rig: tr.rig, stop: make(chan struct{})}
-			tr.deps.Devices = []Device{{"rig", dev}}
+			tr.deps.Devices = []Device{{Name: "rig", Device: dev}}
 			tr.policy.proposals = proposeAll(1)
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/record"
 	"github.com/labtuner/tuner/loop/trace"
@@ -30,7 +31,7 @@ type (
 	}
 	// doseIntended: a dose may be given.
 	doseIntended struct {
-		dose   *giving
+		dose   *instrument.Dose
 		action int64
 	}
 	// commandRecorded: a command may act.
@@ -97,9 +98,7 @@ func (l *Loop) follow(done any) {
 		l.failpoint("outcome-durable")
 		l.tellStep(d.decision, d.outcome)
 	case *doseIntended:
-		d.dose.action, d.dose.recorded = d.action, true
-		l.failpoint("dose-intended")
-		l.goOn(d.dose)
+		l.sensed(l.instrument.Intended(l.present(), d.dose, d.action))
 	case *commandRecorded:
 		l.deps.Panel.Answered()
 		l.carryOut(d.order, d.id)
@@ -124,7 +123,8 @@ func (l *Loop) lost(done any, err error) {
 			l.step.open = false // there is no such step: it has no outcome, and was not abandoned
 		}
 	case *doseIntended:
-		l.ended(d.dose, safety.DoseNotGiven, 0, err)
+		l.instrument.Unintended(d.dose, err)
+		l.doseEnded()
 	}
 }
 

@@ -219,7 +219,7 @@ func TestSlowDiskDelaysNoTick(t *testing.T) {
 		tr.opt.Variables[0].Limits.Lease = 3 * time.Second
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
-		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
+		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 		tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 		ticks := 0
 		tr.deps.Watch.Progress = func(control.Progress) { ticks++ }

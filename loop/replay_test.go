@@ -32,7 +32,7 @@ func recorded(t *testing.T, change func(*trial)) (string, plan.Options) {
 	t.Helper()
 	tr := newTrial(t)
 	tr.rig = newRig(tr.clock, "a", "b")
-	tr.deps.Devices = []Device{{"rig", tr.rig}}
+	tr.deps.Devices = []Device{{Name: "rig", Device: tr.rig}}
 	draws := 0
 	tr.rig.knobs["b"].natural = func() float64 { draws++; return math.Mod(float64(draws)*0.618, 10) }
 	measured := 0

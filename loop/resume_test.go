@@ -84,7 +84,7 @@ func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall 
 	tr.opt, tr.clock = o, NewVirtualClock(wall)
 	meter := tr.rig.meter
 	tr.rig = newRig(tr.clock, "a")
-	tr.rig.meter, tr.deps.Clock, tr.deps.Devices = meter, tr.clock, []Device{{"rig", tr.rig}}
+	tr.rig.meter, tr.deps.Clock, tr.deps.Devices = meter, tr.clock, []Device{{Name: "rig", Device: tr.rig}}
 	p, err := policy.New(spec)
 	if err != nil {
 		t.Fatal(err)

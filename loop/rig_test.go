@@ -322,7 +322,7 @@ func newTrial(t *testing.T) *trial {
 	clock := NewVirtualClock(rigStart)
 	tr := &trial{opt: options(plan.Simulate), rig: newRig(clock, "a"), policy: &script{}, clock: clock}
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
-	tr.deps = Deps{Clock: clock, Policy: tr.policy, Devices: []Device{{"rig", tr.rig}}}
+	tr.deps = Deps{Clock: clock, Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}}
 	tr.deps.Watch.Step = func(_ journal.Decision, o journal.Outcome) { tr.outcomes = append(tr.outcomes, o) }
 	tr.deps.Watch.Event = func(e journal.Event) { tr.events = append(tr.events, e) }
 	return tr

@@ -7,6 +7,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
@@ -15,10 +16,10 @@ import (
 )
 
 // Device is a device with its name.
-type Device struct {
-	Name string
-	drivers.Device
-}
+type Device = instrument.Device
+
+// RestReport is what became of one actuator at the end.
+type RestReport = instrument.RestReport
 
 // Deps is what the loop uses of the world.
 type Deps struct {
@@ -104,22 +105,6 @@ type Result struct {
 	Elapsed      time.Duration
 	// Rest says what became of the actuators.
 	Rest []RestReport
-}
-
-// RestReport is what became of one actuator at the end.
-type RestReport struct {
-	Variable string
-	State    plan.RestState
-	// ByDevice says that nothing is held although State is RestHold: the device has
-	// brought the actuator to its own safe state, or does when the connection ends.
-	ByDevice bool
-	// Dose says that it is a variable of doses: RestOff is that none runs any more.
-	Dose bool
-	// Value is the safe value where State is RestSafe, in Unit.
-	Value float64
-	Unit  string
-	// Err is nil where the state was confirmed.
-	Err error
 }
 
 // Run tunes until a stop condition, a fault or the end of ctx, brings the

@@ -82,10 +82,10 @@ func (l *Loop) fill(p *shot) bool {
 	p.sensors = make([]float64, len(l.opt.Sensors))
 	for i := range l.opt.Sensors {
 		v := &l.opt.Sensors[i]
-		e := l.board.sensors[i]
+		e := l.instrument.Sensor(i)
 		p.sensors[i] = math.NaN()
-		if e.belongs(p.at, v.MaxAge, v.MaxSkew) {
-			p.sensors[i] = e.value
+		if e.Belongs(p.at, v.MaxAge, v.MaxSkew) {
+			p.sensors[i] = e.Value
 		} else if slices.Contains(l.opt.Objective.Uses, i) {
 			return false
 		}
@@ -93,28 +93,19 @@ func (l *Loop) fill(p *shot) bool {
 	p.x = make([]float64, len(l.opt.Variables))
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
-		e := l.board.variables[i]
+		e := l.instrument.Variable(i)
 		switch {
 		case v.Dose:
-			p.x[i] = l.aims[i].amount
-		case e.belongs(p.at, v.MaxAge, 0):
-			p.x[i] = e.value
-		case v.Tolerance <= 0 && !l.step.random[i] && !math.IsNaN(l.aims[i].written):
-			p.x[i] = l.aims[i].written
+			p.x[i] = l.instrument.Given(i)
+		case e.Belongs(p.at, v.MaxAge, 0):
+			p.x[i] = e.Value
+		case v.Tolerance <= 0 && !l.step.random[i] && !math.IsNaN(l.instrument.Written(i)):
+			p.x[i] = l.instrument.Written(i)
 		default:
 			return false
 		}
 	}
 	return true
-}
-
-// belongs reports whether the value may stand in for time t: not older than
-// maxAge, and within maxSkew on either side where one is given.
-func (e entry) belongs(t time.Time, maxAge, maxSkew time.Duration) bool {
-	if !e.known || t.Sub(e.at) > maxAge {
-		return false
-	}
-	return maxSkew <= 0 || e.at.Sub(t).Abs() <= maxSkew
 }
 
 // evaluate is the objective of one shot in the user's sense.
@@ -163,18 +154,18 @@ func (l *Loop) missing(now time.Time) string {
 		if !slices.Contains(l.opt.Objective.Uses, i) {
 			continue
 		}
-		s, e := &l.opt.Sensors[i], l.board.sensors[i]
-		if !e.known {
-			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s%s", s.Name, s.Low, s.High, s.Unit, l.answerWords(s.Channel))
+		s, e := &l.opt.Sensors[i], l.instrument.Sensor(i)
+		if !e.Known {
+			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s%s", s.Name, s.Low, s.High, s.Unit, l.instrument.Answer(s.Channel))
 		}
-		if !e.fresh(now, s.MaxAge) {
-			return fmt.Sprintf("sensor %s is silent since %v%s", s.Name, now.Sub(e.at), l.answerWords(s.Channel))
+		if !e.Fresh(now, s.MaxAge) {
+			return fmt.Sprintf("sensor %s is silent since %v%s", s.Name, now.Sub(e.At), l.instrument.Answer(s.Channel))
 		}
 	}
 	for i := range l.opt.Variables {
-		v, e := &l.opt.Variables[i], l.board.variables[i]
-		if v.Channel.Device >= 0 && !v.Dose && !e.fresh(now, v.MaxAge) && (l.step.random[i] || v.Tolerance > 0) {
-			return fmt.Sprintf("variable %s has no fresh reading%s", v.Name, l.answerWords(v.Channel))
+		v, e := &l.opt.Variables[i], l.instrument.Variable(i)
+		if v.Channel.Device >= 0 && !v.Dose && !e.Fresh(now, v.MaxAge) && (l.step.random[i] || v.Tolerance > 0) {
+			return fmt.Sprintf("variable %s has no fresh reading%s", v.Name, l.instrument.Answer(v.Channel))
 		}
 	}
 	return "the objective has no new value"

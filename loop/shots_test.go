@@ -35,7 +35,7 @@ func (s *spoilt) Read(ctx context.Context, channels []string) (drivers.Reading, 
 func TestMeasurementWithoutValueEndsTheStep(t *testing.T) {
 	tr := newTrial(t)
 	dev := &spoilt{rig: tr.rig, bad: []int{1, 6}}
-	tr.deps.Devices = []Device{{"rig", dev}}
+	tr.deps.Devices = []Device{{Name: "rig", Device: dev}}
 	tr.opt.Objective.Timeout = time.Hour
 	tr.policy.proposals = proposeAll(3, 3, 3)
 	if _, err := tr.run(t, context.Background()); err != nil {
@@ -76,7 +76,7 @@ func TestNothingIsScoredBeforeItHasSettled(t *testing.T) {
 	for _, ahead := range []time.Duration{0, -time.Second, time.Hour} {
 		tr := newTrial(t)
 		tr.rig.drift = offset
-		tr.deps.Devices = append(tr.deps.Devices, Device{"meter", &shifted{tr.rig, ahead}})
+		tr.deps.Devices = append(tr.deps.Devices, Device{Name: "meter", Device: &shifted{tr.rig, ahead}})
 		tr.opt.Sensors[0].Channel.Device = 1
 		tr.opt.Variables[0].Settle, tr.opt.Variables[0].MaxAge = 3*time.Second, 2*time.Second
 		for i := range tr.opt.Sensors {

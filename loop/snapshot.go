@@ -76,7 +76,7 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 	}
 	s.Since, s.For = since.Round(0).UTC(), control.Seconds(now.Sub(since))
 	l.addChannels(s, now)
-	l.addOutages(s, now)
+	s.Devices, s.Disk = l.instrument.Devices(now), l.diskStatus()
 	return s
 }
 
@@ -84,22 +84,23 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 func (l *Loop) addChannels(s *control.Status, now time.Time) {
 	s.Variables, s.Sensors, s.Constraints, s.Doses = []control.VariableStatus{}, []control.SensorStatus{}, []control.ConstraintStatus{}, []control.DoseStatus{}
 	for i := range l.opt.Variables {
-		v, a, e := &l.opt.Variables[i], &l.aims[i], l.board.variables[i]
-		status := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(l.rangeOf(i)[0]), High: journal.Number(l.rangeOf(i)[1]), Driven: a.drive, Released: a.released,
-			Readback: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Setpoint: journal.Number(a.written), Wanted: journal.Number(math.NaN())}
-		if e.known {
-			status.Readback, status.Age = journal.Number(e.value), control.Seconds(now.Sub(e.at))
+		v, e := &l.opt.Variables[i], l.instrument.Variable(i)
+		dest, driven := l.instrument.Wanted(i)
+		status := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(l.rangeOf(i)[0]), High: journal.Number(l.rangeOf(i)[1]), Driven: driven, Released: l.instrument.Released(i),
+			Readback: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Setpoint: journal.Number(l.instrument.Written(i)), Wanted: journal.Number(math.NaN())}
+		if e.Known {
+			status.Readback, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))
 		}
-		if a.drive {
-			status.Wanted = journal.Number(a.dest)
+		if driven {
+			status.Wanted = journal.Number(dest)
 		}
 		s.Variables = append(s.Variables, status)
 	}
 	for i := range l.opt.Sensors {
-		v, e := &l.opt.Sensors[i], l.board.sensors[i]
-		status := control.SensorStatus{Name: v.Name, Unit: v.Unit, Value: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Valid: e.fresh(now, v.MaxAge)}
-		if e.known {
-			status.Value, status.Age = journal.Number(e.value), control.Seconds(now.Sub(e.at))
+		v, e := &l.opt.Sensors[i], l.instrument.Sensor(i)
+		status := control.SensorStatus{Name: v.Name, Unit: v.Unit, Value: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Valid: e.Fresh(now, v.MaxAge)}
+		if e.Known {
+			status.Value, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))
 		}
 		s.Sensors = append(s.Sensors, status)
 	}
@@ -156,11 +157,11 @@ func (l *Loop) decisionStatus() *control.DecisionStatus {
 	done := l.lastOutcome != nil && l.lastOutcome.Step == d.Step
 	for i := range l.opt.Variables {
 		at := math.NaN()
-		switch e := l.board.variables[i]; {
+		switch e := l.instrument.Variable(i); {
 		case done:
 			at = l.lastOutcome.X[i]
-		case e.known:
-			at = e.value
+		case e.Known:
+			at = e.Value
 		}
 		s.Achieved = append(s.Achieved, journal.Number(at))
 	}
@@ -185,4 +186,14 @@ func (l *Loop) recommendedStatus() *control.RecommendedStatus {
 	}
 	return &control.RecommendedStatus{ControlSet: l.opt.SetNames(b.ControlSet), Values: control.Numbers(b.X), Mean: journal.Number(b.Mean), Bound: journal.Number(b.LowerBound),
 		SD: journal.Number(b.SD), NoiseSD: journal.Number(b.NoiseSD), Feasible: b.Feasible}
+}
+
+// diskStatus is how the disk stands.
+func (l *Loop) diskStatus() control.DiskStatus {
+	problem := l.diskProblem()
+	d := control.DiskStatus{Due: l.recorder.Due(), Held: problem != "", Problem: problem, Free: journal.Number(math.NaN()), Least: journal.Number(l.opt.Outages.MinFree)}
+	if bytes, known := l.recorder.Free(); known {
+		d.Free = journal.Number(bytes)
+	}
+	return d
 }

@@ -155,7 +155,7 @@ func (l *Loop) decisionOf(a advisor.Decided) journal.Decision {
 			continue // it was random at the start, and is so again
 		}
 		limits := l.bounds(i)
-		fallback := l.takeOverFrom(i)
+		fallback := l.instrument.TakeOver(i)
 		if math.IsNaN(fallback) {
 			fallback = limits.Safe
 		}
@@ -182,7 +182,7 @@ func (l *Loop) cast(set int) {
 	}
 	for i := range l.opt.Variables {
 		dest, driven := l.destination(i)
-		if from := l.takeOverFrom(i); driven && !math.IsNaN(from) {
+		if from := l.instrument.TakeOver(i); driven && !math.IsNaN(from) {
 			s.moved[i] = math.Abs(destinationOf(&l.limits.Variables[i], dest) - from)
 		}
 	}
@@ -243,25 +243,22 @@ func (l *Loop) act(a *actionsIntended) {
 
 // actions lists, per device, what the step is going to do.
 func (l *Loop) actions() []journal.Action {
-	var out []journal.Action
-	for d, k := range l.links {
-		a := journal.Action{Step: l.step.n, Device: k.name, Kind: "move", Values: map[string]float64{}, At: l.stamp()}
-		for i := range l.opt.Variables {
-			v := &l.opt.Variables[i]
-			if v.Channel.Device != d || !v.Actuated || v.Dose { // a dose has an intent of its own
-				continue
-			}
-			if dest, driven := l.destination(i); driven {
-				a.Values[v.Channel.Name] = dest
-			} else if v.OnRelease == plan.Release && !l.aims[i].released {
-				a.Release = append(a.Release, v.Channel.Name)
-			}
+	return l.stamped(l.step.n, l.instrument.Actions("move", func(i int) (value float64, driven, released bool) {
+		v := &l.opt.Variables[i]
+		if !v.Actuated || v.Dose { // a dose has an intent of its own
+			return 0, false, false
 		}
-		if len(a.Values)+len(a.Release) > 0 {
-			out = append(out, a)
-		}
+		value, driven = l.destination(i)
+		return value, driven, v.OnRelease == plan.Release && !l.instrument.Released(i)
+	}))
+}
+
+// stamped are actions of a step, now.
+func (l *Loop) stamped(step int, actions []journal.Action) []journal.Action {
+	for k := range actions {
+		actions[k].Step, actions[k].At = step, l.stamp()
 	}
-	return out
+	return actions
 }
 
 // conclude closes the step: the policy learns it, the journal records it.
@@ -301,7 +298,7 @@ func (l *Loop) afterStep() {
 func (l *Loop) book(o journal.Outcome) {
 	s := &l.step
 	s.open = false
-	l.forgetDoses()
+	l.instrument.ForgetDoses()
 	l.steps++
 	l.charge(l.stepMoney(len(s.shots)))
 	o.Spent = l.ledger.Spent.Plus(l.verifying.spent).Float()

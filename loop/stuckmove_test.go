@@ -46,7 +46,7 @@ func TestStuckKnobTripsWhileAnotherIsWritten(t *testing.T) {
 				n := float64(len(tr.policy.seen) % 5)
 				return policy.Proposal{X: []float64{2 + n, 3 + n}}, nil
 			}
-			tr.deps = Deps{Policy: tr.policy, Devices: []Device{{"rig", &slowDeaf{tr.rig}}}, Panel: control.NewPanel("s-1")}
+			tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: &slowDeaf{tr.rig}}}, Panel: control.NewPanel("s-1")}
 		})
 		tr.opt.Stop = plan.Stop{Time: time.Minute}
 		_, err := Run(t.Context(), tr.opt, tr.deps)

@@ -43,7 +43,7 @@ func TestWallClockJumpsChangeNothing(t *testing.T) {
 		clock := jumpy{&by}
 		tr.rig = newRig(clock, "a")
 		tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
-		tr.deps.Clock, tr.deps.Devices = clock, []Device{{"rig", tr.rig}}
+		tr.deps.Clock, tr.deps.Devices = clock, []Device{{Name: "rig", Device: tr.rig}}
 		tr.opt.Tick, tr.opt.Outages = 5*time.Millisecond, plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
 		v := &tr.opt.Variables[0]
 		v.Settle, v.Limits.SlewUp, v.Limits.SlewDown = 10*time.Millisecond, 1000, 1000

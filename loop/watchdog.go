@@ -1,11 +1,9 @@
 package loop
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
@@ -40,7 +38,7 @@ func (l *Loop) watchdog(asleep <-chan struct{}) {
 		}
 		if !barked {
 			barked = true
-			l.haltAll(limit)
+			l.instrument.HaltAll(limit)
 		}
 	}
 }
@@ -60,54 +58,15 @@ func (l *Loop) stood(now time.Time) bool {
 // whole process the loop may be back before the watchdog has looked, or between its halt and
 // word of that: either way nothing may follow but safe values.
 func (l *Loop) ownStall(now time.Time) {
-	halted := l.halted.Swap(false)
-	if halted || l.opt.Mode == plan.Live && l.stood(now) {
+	if halted := l.instrument.Halted(); halted || l.opt.Mode == plan.Live && l.stood(now) {
 		l.faults.Add(safety.RuleWatchdog, 0)
 	}
-	for i := range l.aims {
-		if halted && l.opt.Variables[i].Channel.Device >= 0 {
-			l.aims[i].lost = true // where the halt has brought it, or will, the device knows
-		}
-	}
-}
-
-// haltAll has every device go to its own safe state. Whether the loop learns of it
-// depends on the loop; if it does, the run trips.
-func (l *Loop) haltAll(limit time.Duration) {
-	l.halted.Store(true)
-	l.orders.Add(1) // what was decided before must not follow the halt
-	for _, k := range l.links {
-		if k.act == nil {
-			continue
-		}
-		k.calls.overtake()
-		l.post(k.lane, func() func() {
-			ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
-			defer cancel()
-			err := k.act.Halt(ctx)
-			return func() {
-				for i := range l.aims {
-					if c := l.opt.Variables[i].Channel; c.Device >= 0 && l.links[c.Device] == k {
-						l.aims[i].lost = true
-					}
-				}
-				l.event("error", journal.EventSafety, fmt.Sprintf("the loop stood still for more than %v: device %q was halted (%v)", limit, k.name, orOK(err)))
-			}
-		})
-	}
-}
-
-func orOK(err error) string {
-	if err == nil {
-		return "confirmed"
-	}
-	return err.Error()
 }
 
 // showSign tells the watchdog that the loop goes on, and looks at the wall clock.
 func (l *Loop) showSign(now time.Time) {
 	beat := int64(0)
-	if l.phase > booting && l.phase < closing && l.drove {
+	if l.phase > booting && l.phase < closing && l.instrument.Drove() {
 		beat = max(int64(now.Sub(l.start)), 1)
 	}
 	l.beat.Store(beat)

@@ -1,4 +1,4 @@
-package loop
+package instrument
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
-	"github.com/labtuner/tuner/safety"
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 	pingEvery = time.Second
 )
 
-// mend is what the loop knows of one device's failures.
+// mend is what is known of one device's failures.
 type mend struct {
 	// failed are the times of the failures within the window.
 	failed []time.Time
@@ -55,14 +56,9 @@ type mend struct {
 	pinged time.Time
 }
 
-// mends reports whether a device that fails now is waited for.
-func (l *Loop) mends() bool {
-	return l.opt.Outages.Wait && l.phase > booting && l.phase < homing
-}
-
 // strike notes that a device has failed; reopen says that it must be opened again.
-func (l *Loop) strike(k *link, reopen bool) {
-	m, now, o := &k.mend, l.now(), &l.opt.Outages
+func (x *Instrument) strike(p *Present, k *link, reopen bool) {
+	m, now, o := &k.mend, p.Now, &x.plan.Outages
 	if !o.Wait {
 		return
 	}
@@ -86,24 +82,24 @@ func (l *Loop) strike(k *link, reopen bool) {
 	}
 	if m.failed = append(kept, now); len(m.failed) > o.Retries {
 		m.failed = m.failed[1:]
-		l.spend(k, fmt.Sprintf("failed more than %d times in %v", o.Retries, o.Window))
+		x.spend(k, fmt.Sprintf("failed more than %d times in %v", o.Retries, o.Window))
 	}
 }
 
 // spend holds the run for a device whose budget is spent.
-func (l *Loop) spend(k *link, why string) {
+func (x *Instrument) spend(k *link, why string) {
 	m := &k.mend
 	if m.spent {
 		return
 	}
 	m.spent = true
 	m.patience = min(max(2*m.patience, spentFirst), spentMost)
-	l.event("warn", "device", fmt.Sprintf("device %q %s: the run is held, and tries again (%v)", k.name, why, k.trouble))
+	x.tell(Said{"warn", "device", fmt.Sprintf("device %q %s: the run is held, and tries again (%v)", k.name, why, k.trouble)})
 }
 
 // answered notes that a device has answered.
-func (l *Loop) answered(k *link) {
-	m, now := &k.mend, l.now()
+func (x *Instrument) answered(p *Present, k *link) {
+	m := &k.mend
 	if k.trouble != "" && !m.out {
 		k.trouble = ""
 	}
@@ -111,166 +107,147 @@ func (l *Loop) answered(k *link) {
 		return
 	}
 	m.out, m.wait = false, 0
-	gone := now.Sub(m.since)
+	gone := p.Now.Sub(m.since)
 	k.trouble, m.forgot = "", false
-	l.event("info", "device", fmt.Sprintf("device %q answers again after %v", k.name, gone.Round(time.Millisecond)))
+	x.tell(Said{"info", "device", fmt.Sprintf("device %q answers again after %v", k.name, gone.Round(time.Millisecond))})
 }
 
 // standsUnknown forgets where a device's actuators stand: it may have been switched
 // off and on. They are read before they are driven, and taken over where they are.
-func (l *Loop) standsUnknown(k *link) {
-	for i := range l.aims {
-		v := &l.opt.Variables[i]
-		if v.Channel.Device != k.lane-laneDevice || !v.Actuated || v.Dose { // a dose is over by its own answer
+func (x *Instrument) standsUnknown(k *link) {
+	for i := range x.actuators {
+		v := &x.plan.Variables[i]
+		if v.Channel.Device != k.index || !v.Actuated || v.Dose { // a dose is over by its own answer
 			continue
 		}
-		a := &l.aims[i]
-		if v.Dose { // its write says itself what became of it
-			a.released = false
-			continue
-		}
+		a := &x.actuators[i]
 		if a.drive || a.release {
-			l.moved |= 1 << i
+			x.moved |= 1 << i
 		}
 		a.lost, a.arrived, a.released, a.written = true, false, false, math.NaN()
 		if v.Tolerance > 0 {
-			l.board.variables[i].known = false
+			x.board.variables[i].Known = false
 			k.mend.unread = true
 		}
 	}
 }
 
 // unread reports whether variable i is one of a device that must be read first.
-func (l *Loop) unread(i int) bool {
-	d := l.opt.Variables[i].Channel.Device
-	return d >= 0 && l.links[d].mend.unread
+func (x *Instrument) unread(i int) bool {
+	k := x.deviceOf(i)
+	return k != nil && k.mend.unread
 }
 
 // seen lets a device be written to again once its readbacks have come.
-func (l *Loop) seen(k *link) {
+func (x *Instrument) seen(k *link) {
 	if !k.mend.unread {
 		return
 	}
-	for i := range l.opt.Variables {
-		v := &l.opt.Variables[i]
-		if v.Channel.Device == k.lane-laneDevice && v.Actuated && v.Tolerance > 0 && !l.board.variables[i].known {
+	for i := range x.plan.Variables {
+		v := &x.plan.Variables[i]
+		if v.Channel.Device == k.index && v.Actuated && v.Tolerance > 0 && !x.board.variables[i].Known {
 			return
 		}
 	}
 	k.mend.unread = false
-	for i := range l.opt.Variables {
-		if l.opt.Variables[i].Channel.Device == k.lane-laneDevice && l.aims[i].drive {
-			l.cameBack |= 1 << i
+	for i := range x.plan.Variables {
+		if x.deviceOf(i) == k && x.actuators[i].drive {
+			x.cameBack |= 1 << i
 		}
 	}
 }
 
-// mendAll looks after the devices that fail: it opens those again that need it, and
+// Mend looks after the devices that fail: it opens those again that need it, and
 // holds the run for those whose budget is spent.
-func (l *Loop) mendAll(now time.Time) {
-	if !l.mends() {
-		return
+func (x *Instrument) Mend(p Present) []any {
+	now := p.Now
+	if !p.Mends {
+		return nil
 	}
-	for _, k := range l.links {
+	for _, k := range x.links {
 		m := &k.mend
 		switch {
 		case k.dead != nil && !m.opening && !now.Before(m.next):
-			l.reopen(k)
+			x.reopen(k)
 		case k.listens && k.dead == nil && k.open:
-			l.ping(k, now)
+			x.ping(k, now)
 		}
 		if m.out && !m.forgot && now.Sub(m.since) >= powerCycle {
 			m.forgot = true
-			l.standsUnknown(k)
+			x.standsUnknown(k)
 		}
 		switch {
-		case m.out && now.Sub(m.since) > l.opt.Outages.Window:
-			l.spend(k, fmt.Sprintf("has not answered for %v", l.opt.Outages.Window))
+		case m.out && now.Sub(m.since) > x.plan.Outages.Window:
+			x.spend(k, fmt.Sprintf("has not answered for %v", x.plan.Outages.Window))
 		case m.spent && !m.out && now.Sub(m.last) >= m.patience:
 			m.spent, m.failed = false, nil
 		case !m.out && now.Sub(m.last) > spentMost:
 			m.patience = 0
 		}
 	}
+	return x.told()
 }
 
 // ping asks a device that speaks on its own whether its connection is there. What it
 // says is not looked at: that comes by itself.
-func (l *Loop) ping(k *link, now time.Time) {
+func (x *Instrument) ping(k *link, now time.Time) {
 	if k.reading || now.Sub(k.mend.pinged) < pingEvery {
 		return
 	}
-	k.reading, k.mend.pinged = true, now
-	ctx := k.calls.context(l.deviceCtx)
-	l.post(k.lane, func() func() {
-		_, err := k.dev.Read(ctx, k.quiet)
-		return func() {
-			k.reading = false
-			if overtaken(ctx, err) {
-				return
-			}
-			if err != nil {
-				l.deviceError(k, "read", err)
-				return
-			}
-			l.answered(k)
-		}
-	})
+	k.mend.pinged = now
+	x.ask(k, k.quiet, read{k: k, ping: true})
+}
+
+// reopened is what became of a device that was opened again.
+type reopened struct {
+	k        *link
+	channels []drivers.Channel
+	err      error
 }
 
 // reopen opens a device again on its lane. It moves nothing.
-func (l *Loop) reopen(k *link) {
+func (x *Instrument) reopen(k *link) {
 	k.mend.opening = true
-	ctx, cancel := context.WithTimeout(l.deviceCtx, reviveTimeout)
-	l.post(k.lane, func() func() {
+	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
+	x.pool.Post(k.lane, func() any {
 		defer cancel()
 		closing := k.dev.Close()
 		channels, err := k.dev.Open(ctx)
 		if err != nil {
 			err = errors.Join(err, closing)
 		}
-		return func() {
-			k.mend.opening = false
-			if l.mends() {
-				l.reopened(k, channels, err)
-			}
-		}
+		return reopened{k, channels, err}
 	})
 }
 
 // reopened takes a device back if it is what it was.
-func (l *Loop) reopened(k *link, channels []drivers.Channel, err error) {
+func (x *Instrument) reopened(p *Present, r reopened) {
+	k, err := r.k, r.err
+	k.mend.opening = false
+	if !p.Mends {
+		return
+	}
 	if err == nil {
 		before := k.channels
-		k.offers(channels)
-		if err = l.checkDevice(k.lane - laneDevice); err != nil {
+		k.offers(r.channels)
+		if err = x.check(k); err != nil {
 			k.channels = before
 		}
 	}
 	if err != nil {
 		k.dead = err
-		l.tellTrouble(k, "open", err)
-		l.strike(k, true)
+		x.tellTrouble(k, "open", err)
+		x.strike(p, k, true)
 		return
 	}
 	k.dead, k.revived = nil, false
-	l.answered(k)
-	l.standsUnknown(k)
+	x.answered(p, k)
+	x.standsUnknown(k)
 }
 
-// tellTrouble tells of an error once, until another one comes or the device answers.
-func (l *Loop) tellTrouble(k *link, doing string, err error) {
-	if k.trouble == err.Error() {
-		return
-	}
-	k.trouble = err.Error()
-	l.event("warn", "device", fmt.Sprintf("%s of device %q: %v", doing, k.name, err))
-}
-
-// mending reports whether the step's clocks stand still because a device that the
-// run needs does not answer.
-func (l *Loop) mending() bool {
-	for _, k := range l.links {
+// Mending reports whether a device that the run needs does not answer.
+func (x *Instrument) Mending() bool {
+	for _, k := range x.links {
 		if k.mend.out || k.mend.unread {
 			return true
 		}
@@ -278,14 +255,22 @@ func (l *Loop) mending() bool {
 	return false
 }
 
-// outOfOrder adds the devices whose budget is spent.
-func (l *Loop) outOfOrder(c *safety.Causes) {
-	for d, k := range l.links {
-		if k.mend.spent {
-			c.Add(safety.RuleInstrument, d)
+// Devices are the devices as they stand.
+func (x *Instrument) Devices(now time.Time) []control.DeviceStatus {
+	out, o := []control.DeviceStatus{}, &x.plan.Outages
+	for _, k := range x.links {
+		m := &k.mend
+		d := control.DeviceStatus{Name: k.name, Out: m.out || k.dead != nil, OutFor: journal.Number(math.NaN()), Held: m.spent,
+			Retries: o.Retries, Window: control.Seconds(o.Window), Trouble: k.trouble}
+		for _, at := range m.failed {
+			if now.Sub(at) <= o.Window {
+				d.Failures++
+			}
 		}
+		if m.out {
+			d.OutFor = control.Seconds(now.Sub(m.since))
+		}
+		out = append(out, d)
 	}
-	if l.spell.on {
-		c.Add(safety.RuleInstrument, l.spell.device)
-	}
+	return out
 }

@@ -1,4 +1,4 @@
-package loop
+package instrument
 
 import (
 	"context"
@@ -34,7 +34,7 @@ import (
 // share a slow connection with the readings.
 const repeatSafe = time.Second
 
-// makingSafe is what the loop knows of the older messages of one device that may still
+// makingSafe is what is known of the older messages of one device that may still
 // arrive.
 type makingSafe struct {
 	// unknown is when a write left of which it is not known what became; repeated when the
@@ -82,26 +82,26 @@ func overtaken(ctx context.Context, err error) bool {
 // overtakeAll ends what is under way when the layer takes the actuators away, and has
 // what is out of order opened again without waiting for its turn. The end of a run is no
 // fault: nothing is cut short for it.
-func (l *Loop) overtakeAll(now time.Time) {
-	if mode := l.safety.Mode; mode < safety.Fallback || mode == safety.Fallback && l.safety.Ending {
+func (x *Instrument) overtakeAll(p *Present) {
+	if p.Mode < safety.Fallback || p.Mode == safety.Fallback && p.Ending {
 		return
 	}
-	for _, k := range l.links {
+	for _, k := range x.links {
 		if k.act == nil {
 			continue
 		}
 		if k.flight == nil || k.flight.mode < safety.Tripped { // else safe values are on their way
 			k.calls.overtake()
 		}
-		k.mend.next = now
+		k.mend.next = p.Now
 	}
 }
 
 // overtakeDoses ends the wait for the doses of a device that is to be told its rest
 // states: they count as given.
-func (l *Loop) overtakeDoses(d int) {
-	for _, g := range l.giving {
-		if g.sent && !g.cancelled && l.opt.Variables[g.variable].Channel.Device == d {
+func (x *Instrument) overtakeDoses(k *link) {
+	for _, g := range x.giving {
+		if g.sent && !g.cancelled && x.deviceOf(g.variable) == k {
 			g.cancelled = true
 			g.cancel(drivers.ErrOvertaken)
 		}
@@ -110,18 +110,14 @@ func (l *Loop) overtakeDoses(d int) {
 
 // canMakeSafe says that the rest state of variable i can be handed to its driver in this
 // tick: all that keeps it back is that it is on its way already, or was refused.
-func (l *Loop) canMakeSafe(i int) bool {
-	d, a := l.opt.Variables[i].Channel.Device, &l.aims[i]
-	if d < 0 {
+func (x *Instrument) canMakeSafe(p *Present, i int) bool {
+	k, a := x.deviceOf(i), &x.actuators[i]
+	if k == nil {
 		return false
 	}
-	k := l.links[d]
-	free := k.flight == nil || k.flight.mode < safety.Fallback || l.final() && k.flight.mode < safety.Tripped
+	free := k.flight == nil || k.flight.mode < safety.Fallback || p.final() && k.flight.mode < safety.Tripped
 	return k.act != nil && k.open && free && (a.refused == nil || !a.refusedSafe)
 }
-
-// final says that what the layer gives out now is the safe values of a trip or a stop.
-func (l *Loop) final() bool { return l.safety.Mode >= safety.Tripped }
 
 // straggle notes what became of a write that began at asked, whose messages may arrive late.
 func (k *link) straggle(b *batch, err error, asked, now time.Time) {
@@ -156,54 +152,46 @@ func (k *link) straggles() bool {
 }
 
 // awaitStragglers reports whether the end of the run waits for a device that an older
-// message may still reach, and tells how long that may take.
-func (l *Loop) awaitStragglers(now time.Time) (waits bool) {
-	for d, k := range l.links {
-		if !k.straggles() || !l.hasRest(d) {
+// message may still reach, and tells how long that may take, at most until the given time.
+func (x *Instrument) awaitStragglers(p *Present, most time.Time) (waits bool) {
+	for _, k := range x.links {
+		if !k.straggles() || !x.hasRest(p, k) {
 			continue
 		}
 		waits = true
-		if until := k.safe.unknown.Add(k.dev.(drivers.Straggler).Straggles()); !k.safe.told && now.Before(until) {
+		if until := k.safe.unknown.Add(k.dev.(drivers.Straggler).Straggles()); !k.safe.told && p.Now.Before(until) {
 			k.safe.told = true
-			left := min(until.Sub(now), l.since.Add(restTimeout+restConfirm).Sub(now))
-			l.event("info", journal.EventShutdown, fmt.Sprintf("device %q: an earlier setpoint may still arrive; its rest states are written again every second, for %v more at most", k.name, left.Round(time.Second)))
+			left := min(until.Sub(p.Now), most.Sub(p.Now))
+			x.tell(Said{"info", journal.EventShutdown, fmt.Sprintf("device %q: an earlier setpoint may still arrive; its rest states are written again every second, for %v more at most", k.name, left.Round(time.Second))})
 		}
 	}
 	return waits
 }
 
-// restOf is the state that variable i is brought to where the actuators are taken away.
-func (l *Loop) restOf(i int) plan.RestState {
-	if l.safety.Ending {
-		return l.opt.Variables[i].Shutdown
-	}
-	return l.opt.Variables[i].OnFault
-}
-
-// hasRest says that device d has something to be told when it is brought to rest.
-func (l *Loop) hasRest(d int) bool {
-	for i := range l.opt.Variables {
-		if v := &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && l.restOf(i) != plan.RestHold {
+// hasRest says that a device has something to be told when it is brought to rest.
+func (x *Instrument) hasRest(p *Present, k *link) bool {
+	for i := range x.plan.Variables {
+		if v := &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && p.restOf(v) != plan.RestHold {
 			return true
 		}
 	}
 	return false
 }
 
-// repeatRest has the rest states written again while an older message may still arrive,
+// RepeatRest has the rest states written again while an older message may still arrive,
 // so that they are what the device sees last.
-func (l *Loop) repeatRest(now time.Time) {
-	if l.safety.Mode < safety.Fallback {
+func (x *Instrument) RepeatRest(p Present) {
+	if p.Mode < safety.Fallback {
 		return
 	}
-	for d, k := range l.links {
+	for _, k := range x.links {
 		k.noteLoss()
-		if !k.straggles() || now.Sub(k.safe.repeated) < repeatSafe || k.flight != nil {
+		if !k.straggles() || p.Now.Sub(k.safe.repeated) < repeatSafe || k.flight != nil {
 			continue
 		}
-		k.safe.repeated = now
-		for i := range l.aims {
-			if a, v := &l.aims[i], &l.opt.Variables[i]; v.Channel.Device == d && v.Actuated && l.restOf(i) != plan.RestHold {
+		k.safe.repeated = p.Now
+		for i := range x.actuators {
+			if a, v := &x.actuators[i], &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && p.restOf(v) != plan.RestHold {
 				a.written, a.released, a.arrived = math.NaN(), false, false
 			}
 		}

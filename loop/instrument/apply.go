@@ -1,0 +1,270 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/trace"
+	"github.com/labtuner/tuner/safety"
+)
+
+// Inputs is what the safety layer is told of the instrument in this tick; clock turns a
+// time into its own. Command, Durable and other faults are not the instrument's.
+func (x *Instrument) Inputs(p Present, clock func(time.Time) time.Duration) safety.Inputs {
+	in := safety.Inputs{Ready: x.Unread() < 0}
+	for i := range x.actuators {
+		a, e := &x.actuators[i], x.board.variables[i]
+		in.Variable[i] = safety.VariableInput{Readback: safety.Sample{Value: e.Value, At: clock(e.At), Known: e.Known}, CanWrite: x.canWrite(i), CanMakeSafe: x.canMakeSafe(&p, i), Lost: a.lost, Silent: x.silent(i, p.Now), Released: a.released,
+			Written: a.sample(clock), Dose: a.outcome, Delivered: a.delivered}
+	}
+	for d, k := range x.links {
+		if d < safety.MaxLinks {
+			in.Heard[d] = safety.Sample{At: clock(k.heard), Known: !k.heard.IsZero()}
+			if k.flight != nil && k.flight.dose { // its line is taken until the dose is over, by the driver's own time
+				in.Heard[d] = safety.Sample{At: clock(p.Now), Known: true}
+			}
+		}
+		if k.mend.spent {
+			in.Faults.Add(safety.RuleInstrument, d)
+		}
+	}
+	return in
+}
+
+// sample is what the device acknowledged last. Its time is rounded up, so that no
+// reading of the same millisecond counts as taken after it.
+func (w *wire) sample(clock func(time.Time) time.Duration) safety.Sample {
+	return safety.Sample{Value: w.written, At: clock(w.writtenAt.Add(trace.Unit - 1)), Known: !math.IsNaN(w.written)}
+}
+
+// canWrite says that a setpoint of variable i can go out in this tick.
+func (x *Instrument) canWrite(i int) bool {
+	k := x.deviceOf(i)
+	return k != nil && k.ready() && x.actuators[i].refused == nil
+}
+
+// silent says that the device of variable i is not heard of, or that what it was told
+// last is.
+func (x *Instrument) silent(i int, now time.Time) bool {
+	k := x.deviceOf(i)
+	if k == nil || !x.plan.Outages.Wait {
+		return false
+	}
+	return k.mend.out || k.mend.unread || now.Sub(k.heard) > hush
+}
+
+// CameBack has a bit for each driven variable whose device has come back since the last
+// Rule.
+func (x *Instrument) CameBack() uint32 { return x.cameBack }
+
+// Rule takes in what the safety layer said in this tick; turned says that its mode has
+// changed, so that nothing that was said before may leave any more.
+func (x *Instrument) Rule(p Present, out *safety.Output, turned bool) {
+	x.ruledAt, x.cameBack = p.Now, 0
+	if turned {
+		x.orders.Add(1)
+		x.overtakeAll(&p)
+	}
+	for i := range x.actuators {
+		a := &x.actuators[i]
+		// Until it has been read, nothing is known of it. A safe value does not wait for that.
+		a.lost, a.outcome = x.unread(i) && !x.plan.Variables[i].Dose && !p.final(), safety.DosePending
+		if a.drive {
+			a.arrived, a.failed = out.Arrived[i], out.Failed[i]
+		}
+	}
+}
+
+// Apply tells the devices what the safety layer has given out. Nothing reaches an actuator
+// except from here. The doses in it are to be recorded first.
+func (x *Instrument) Apply(p Present, out *safety.Output) (doses []*Dose) {
+	for d, k := range x.links {
+		if b := x.collect(&p, d, out); len(b.vars) > 0 {
+			x.send(&p, k, b)
+		}
+	}
+	for i := range x.actuators {
+		if x.plan.Variables[i].Dose && out.Write[i] {
+			doses = append(doses, x.grant(i, out.Setpoint[i]))
+		}
+	}
+	return doses
+}
+
+// batch is what one device is told in one tick, and the variables in it.
+type batch struct {
+	setpoints drivers.Setpoints
+	vars      []int
+	// atRest says that all of it are rest states, where they are to stay.
+	atRest bool
+}
+
+// collect gathers what the safety layer has device d told.
+func (x *Instrument) collect(p *Present, d int, out *safety.Output) batch {
+	b := batch{setpoints: drivers.Setpoints{Values: map[string]float64{}, Safe: p.Mode >= safety.Fallback}}
+	b.atRest = b.setpoints.Safe
+	for i := range x.actuators {
+		c := x.plan.Variables[i].Channel
+		switch {
+		case c.Device != d:
+		case out.Write[i] && x.plan.Variables[i].Dose: // see grant
+		case out.Release[i]:
+			b.setpoints.Release = append(b.setpoints.Release, c.Name)
+			b.vars = append(b.vars, i)
+		case out.Write[i]:
+			b.setpoints.Values[c.Name] = out.Setpoint[i]
+			b.atRest = b.atRest && out.Setpoint[i] == out.Destination[i]
+			x.limit(i, &b.setpoints)
+			b.vars = append(b.vars, i)
+		}
+	}
+	return b
+}
+
+// limit gives a setpoint the time of its lease where the device takes one: then it ends
+// by itself if nobody refreshes it, whatever has become of this process.
+func (x *Instrument) limit(i int, s *drivers.Setpoints) {
+	c, lease := x.plan.Variables[i].Channel, x.plan.Variables[i].Limits.Lease
+	if !x.links[c.Device].channels[c.Name].Lasts {
+		return
+	}
+	if s.For == nil {
+		s.For = map[string]time.Duration{}
+	}
+	s.For[c.Name] = lease
+}
+
+// send writes a batch, unless the loop has stood still since it was decided.
+func (x *Instrument) send(p *Present, k *link, b batch) {
+	x.drove = true
+	x.failpoint("before-write")
+	if p.final() {
+		x.overtakeDoses(k)
+	} else if x.tooLate() {
+		return
+	}
+	if !b.setpoints.Safe {
+		b.setpoints.LeaveBy = x.ruledAt.Add(x.leaveWithin(b.vars))
+	}
+	x.write(p, k, b)
+}
+
+// leaveMost is how long a setpoint without a lease may wait for its device. Not longer:
+// nobody remembers what it was for. Not shorter: several channels of a slow instrument
+// take seconds.
+const leaveMost = 10 * time.Second
+
+// leaveWithin is how long a write may wait before it leaves: as long as the shortest lease
+// in it, since what is older than that the device would have dropped.
+func (x *Instrument) leaveWithin(vars []int) time.Duration {
+	within := leaveMost
+	for _, i := range vars {
+		if lease := x.plan.Variables[i].Limits.Lease; lease > 0 {
+			within = min(within, lease)
+		}
+	}
+	return within
+}
+
+// staleTicks is how many ticks old a setpoint may be when it is handed over: as many as
+// slew lets one tick count for.
+const staleTicks = 2
+
+// tooLate reports whether the loop has stood still since this tick's decisions: they are
+// left to the next tick, which knows what the world has become meanwhile.
+func (x *Instrument) tooLate() bool { return x.now().Sub(x.ruledAt) > staleTicks*x.plan.Tick }
+
+// errRevoked is the outcome of a write that did not leave: while it waited for its
+// device the mode changed, or the watchdog halted everything, or it was too late.
+var errRevoked = errors.New("revoked before it left")
+
+// wrote is what became of a write, which began at asked.
+type wrote struct {
+	k       *link
+	flight  *flight
+	batch   batch
+	ctx     context.Context
+	asked   time.Time
+	reading drivers.Reading
+	err     error
+}
+
+// write sends a batch. Nothing revokes the safe values of a trip or a stop.
+func (x *Instrument) write(p *Present, k *link, b batch) {
+	w := wrote{k: k, flight: &flight{mode: p.Mode}, batch: b}
+	k.flight = w.flight
+	orders, final := x.orders.Load(), p.final()
+	w.ctx = k.calls.context(x.ctx)
+	x.pool.Post(k.lane, func() any {
+		w.asked = x.now()
+		if w.ctx.Err() != nil || !final && x.revoked(orders) || b.setpoints.Late(w.asked) != nil {
+			w.err = errRevoked
+			return w
+		}
+		w.reading, w.err = k.act.Write(w.ctx, b.setpoints)
+		return w
+	})
+}
+
+// revoked says that what was decided under orders may not leave any more.
+func (x *Instrument) revoked(orders int64) bool { return x.halted.Load() || x.orders.Load() != orders }
+
+// wrote takes in what a device has made of a write, and the readback, if any.
+func (x *Instrument) wrote(p *Present, w wrote) {
+	k := w.k
+	k.landed(w.flight)
+	switch {
+	case errors.Is(w.err, errRevoked):
+	case overtaken(w.ctx, w.err): // which says nothing about the device
+	case errors.Is(w.err, drivers.ErrLate): // nor does this
+		if errors.Is(w.err, drivers.ErrNotSent) {
+			w.err = errRevoked
+		}
+	case w.err != nil:
+		x.deviceError(p, k, "write", w.err)
+	default:
+		x.answered(p, k)
+		k.heard = p.Now
+		x.hear(k, w.reading, w.asked)
+	}
+	x.failpoint("after-write")
+	k.straggle(&w.batch, w.err, w.asked, p.Now)
+	for _, i := range w.batch.vars {
+		x.acknowledge(i, &w)
+	}
+	x.giveWaiting(p, k) // else a device that is written to in every tick would get none
+}
+
+// acknowledge takes in the outcome of one variable of a write.
+func (x *Instrument) acknowledge(i int, w *wrote) {
+	a, safe := &x.actuators[i], w.batch.setpoints.Safe
+	value, set := w.batch.setpoints.Values[x.plan.Variables[i].Channel.Name]
+	if errors.Is(w.err, errRevoked) {
+		return // it has not left
+	}
+	if w.err != nil {
+		// What the device did is not known: the way begins again from what is.
+		a.lost = true
+		if errors.Is(w.err, drivers.ErrRefused) {
+			a.refused, a.refusedSafe = w.err, safe
+		}
+		return
+	}
+	if safe {
+		a.refused = nil // of an earlier value
+	}
+	if !set {
+		a.released, a.written = true, math.NaN()
+		return
+	}
+	if a.release {
+		return // on its way out when it was to let go: what stands is about to go
+	}
+	if a.written != value {
+		a.written, a.writtenAt = value, w.asked
+	}
+	a.released = false
+}

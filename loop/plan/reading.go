@@ -1,0 +1,35 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+)
+
+// Reading is the latest believed value of a sensor or a variable.
+type Reading struct {
+	Value float64
+	At    time.Time
+	Known bool
+}
+
+// Fresh reports whether the value may stand in for time t.
+func (r Reading) Fresh(t time.Time, maxAge time.Duration) bool {
+	return r.Known && t.Sub(r.At) <= maxAge
+}
+
+// Belongs reports whether the value may stand in for time t: not older than
+// maxAge, and within maxSkew on either side where one is given.
+func (r Reading) Belongs(t time.Time, maxAge, maxSkew time.Duration) bool {
+	if !r.Known || t.Sub(r.At) > maxAge {
+		return false
+	}
+	return maxSkew <= 0 || r.At.Sub(t).Abs() <= maxSkew
+}
+
+// InUnit writes a number with its unit.
+func InUnit(x float64, unit string) string {
+	if unit == "" || unit == "1" {
+		return fmt.Sprintf("%.5g", x)
+	}
+	return fmt.Sprintf("%.5g %s", x, unit)
+}
