@@ -11,6 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/mqtt"
@@ -28,7 +32,7 @@ const askPatience = 20 * time.Second
 
 // question is one command line that asks a running tuner.
 type question struct {
-	env *env
+	env *host.Env
 	// run is the one on this computer that is asked, nil where there is none; cfg is the file
 	// whose broker is asked then, nil where the run was named or its file is broken now.
 	run     *local.Run
@@ -41,7 +45,7 @@ type question struct {
 }
 
 // newAskCommands returns pause, resume, stop and set-best.
-func newAskCommands(e *env) []*cobra.Command {
+func newAskCommands(e *host.Env) []*cobra.Command {
 	texts := [][3]string{
 		{control.CommandPause, "Hold a running tuner where it is",
 			"Every actuator stays where it is until tuner resume."},
@@ -72,7 +76,7 @@ or no answer.`
 // askArgument is what names a run on the command line.
 const askArgument = "a configuration file or the name of a run"
 
-func newAskCommand(e *env, name, short, long string) *cobra.Command {
+func newAskCommand(e *host.Env, name, short, long string) *cobra.Command {
 	q := question{env: e, command: name}
 	cmd := &cobra.Command{
 		Use: name + " CONFIG|NAME", Short: short, Long: long + askWords,
@@ -97,10 +101,10 @@ func (q *question) flags(cmd *cobra.Command) {
 // reach connects to the broker and finds the tuner there.
 func (q *question) reach(ctx context.Context, c *remote.Caller) (*mqtt.Client, remote.Presence, error) {
 	if q.cfg.MQTT == nil {
-		return nil, remote.Presence{}, withHint(fmt.Errorf("%w: %w: no run of %s that you may reach is on this computer, and it names no broker to look elsewhere", drivers.ErrUnavailable, remote.ErrNobody, q.cfg.File),
+		return nil, remote.Presence{}, fault.WithHint(fmt.Errorf("%w: %w: no run of %s that you may reach is on this computer, and it names no broker to look elsewhere", drivers.ErrUnavailable, remote.ErrNobody, q.cfg.File),
 			"tuner run "+q.cfg.File+" begins one")
 	}
-	o := q.env.brokerOptions(q.cfg)
+	o := setup.BrokerOptions(q.env, q.cfg)
 	o.ClientID = "" // that is the running tuner's
 	client, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)},
 		Subscribe: c.Subscriptions(q.command), Handle: func(m mqtt.Message) { c.Handle(remote.Message(m)) }})
@@ -111,7 +115,7 @@ func (q *question) reach(ctx context.Context, c *remote.Caller) (*mqtt.Client, r
 		client.Close()
 		return nil, remote.Presence{}, err
 	}
-	p, err := c.Find(ctx, q.env.now)
+	p, err := c.Find(ctx, q.env.Now)
 	if err != nil {
 		client.Close()
 		return nil, p, fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
@@ -130,12 +134,12 @@ func (q *question) signer() (*remote.Key, error) {
 			return &keys[i], nil
 		}
 	}
-	return nil, usageError{fmt.Errorf("--key %q: the file of keys has no key of this name", q.key)}
+	return nil, fault.Usage(fmt.Errorf("--key %q: the file of keys has no key of this name", q.key))
 }
 
 // ask sends the command, waits for its answer and prints it.
 func (q *question) ask(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, q.env.patience(askPatience))
+	ctx, cancel := context.WithTimeout(ctx, q.env.Patience(askPatience))
 	defer cancel()
 	var args json.RawMessage
 	var err error
@@ -160,14 +164,14 @@ func (q *question) ask(ctx context.Context) error {
 func (q *question) askHere(ctx context.Context, args json.RawMessage) (remote.Answer, error) {
 	a, err := q.run.Command(ctx, q.command, web.Order{Transaction: rand.Text(), Args: args})
 	if err != nil {
-		return remote.Answer{}, withHint(fmt.Errorf("%w: %w: %w", drivers.ErrUnavailable, remote.ErrNoAnswer, err), "whether it has acted is in the journal, "+q.run.Identity.Journal)
+		return remote.Answer{}, fault.WithHint(fmt.Errorf("%w: %w: %w", drivers.ErrUnavailable, remote.ErrNoAnswer, err), "whether it has acted is in the journal, "+q.run.Identity.Journal)
 	}
 	state := ""
 	if a.Status != nil {
 		state = a.Status.State
 	}
 	return remote.Answer{Transaction: a.Transaction, Session: a.Session, Command: a.Command, OK: a.OK, Code: a.Code, Message: a.Message,
-		State: state, At: q.env.now().Round(0).UTC()}, nil
+		State: state, At: q.env.Now().Round(0).UTC()}, nil
 }
 
 // askElsewhere asks through the broker of the file.
@@ -182,12 +186,12 @@ func (q *question) askElsewhere(ctx context.Context, args json.RawMessage) (a re
 	}
 	defer client.Close()
 	if !p.Commands {
-		return a, withHint(refusedError{remote.Answer{Command: q.command, Code: "off", Message: "the running tuner takes no commands"}},
+		return a, fault.WithHint(refusedError{remote.Answer{Command: q.command, Code: "off", Message: "the running tuner takes no commands"}},
 			"write commands = true under [mqtt], and start it again")
 	}
 	a, err = c.Ask(ctx, mqttLink{client}, p, q.command, args)
 	if errors.Is(err, remote.ErrNoAnswer) {
-		return a, withHint(fmt.Errorf("%w: %w", drivers.ErrUnavailable, err), "look at the broker's access rules, and at tuner status "+q.cfg.File)
+		return a, fault.WithHint(fmt.Errorf("%w: %w", drivers.ErrUnavailable, err), "look at the broker's access rules, and at tuner status "+q.cfg.File)
 	}
 	return a, err
 }
@@ -195,18 +199,18 @@ func (q *question) askElsewhere(ctx context.Context, args json.RawMessage) (a re
 // print tells the answer.
 func (q *question) print(a remote.Answer) error {
 	if q.json {
-		line, err := encodeLine(struct {
+		line, err := show.EncodeLine(struct {
 			Type string `json:"type"`
 			remote.Answer
 		}{"answer", a})
 		if err != nil {
 			return err
 		}
-		if _, err := q.env.stdout.Write(line); err != nil {
+		if _, err := q.env.Stdout.Write(line); err != nil {
 			return err
 		}
 	} else if a.OK {
-		fmt.Fprintf(q.env.stdout, "%s: %s\n", a.Command, a.Message)
+		fmt.Fprintf(q.env.Stdout, "%s: %s\n", a.Command, a.Message)
 	}
 	if !a.OK {
 		return refusedError{a}
@@ -215,9 +219,9 @@ func (q *question) print(a remote.Answer) error {
 }
 
 // resetRunning resets the tuner that keeps the control state.
-func (e *env) resetRunning(ctx context.Context, cfg *configs.Config, locked error) error {
+func resetRunning(e *host.Env, ctx context.Context, cfg *configs.Config, locked error) error {
 	if cfg.MQTT == nil {
-		return withHint(locked, "a running tuner is reset by its socket or through a broker: ask as its user, or end it first")
+		return fault.WithHint(locked, "a running tuner is reset by its socket or through a broker: ask as its user, or end it first")
 	}
 	q := question{env: e, cfg: cfg, command: control.CommandReset}
 	return q.ask(ctx)
@@ -225,3 +229,10 @@ func (e *env) resetRunning(ctx context.Context, cfg *configs.Config, locked erro
 
 // isLocked says that another process has a file.
 func isLocked(err error) bool { return errors.Is(err, disk.ErrLocked) }
+
+// refusedError is a command that the running tuner has refused.
+type refusedError struct{ remote.Answer }
+
+func (e refusedError) Error() string {
+	return fmt.Sprintf("%s was refused (%s): %s", e.Command, e.Code, e.Message)
+}

@@ -8,12 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/benchmarks"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
-func newBenchCommand(e *env) *cobra.Command {
+func newBenchCommand(e *host.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "The papers' experiments: list, run, merge",
@@ -28,7 +31,7 @@ the files, and shows how a campaign is spread over a cluster.`,
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = "did you mean tuner bench " + strings.Join(near, " or ") + "?"
 			}
-			return usageError{withHint(fmt.Errorf("no such command: %q", "bench "+args[0]), hint)}
+			return fault.Usage(fault.WithHint(fmt.Errorf("no such command: %q", "bench "+args[0]), hint))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -37,7 +40,7 @@ the files, and shows how a campaign is spread over a cluster.`,
 	return cmd
 }
 
-func newBenchListCommand(e *env) *cobra.Command {
+func newBenchListCommand(e *host.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -45,9 +48,9 @@ func newBenchListCommand(e *env) *cobra.Command {
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return listAsJSON(e.stdout, benchmarks.All())
+				return listAsJSON(e.Stdout, benchmarks.All())
 			}
-			return listAsText(e.stdout, benchmarks.All())
+			return listAsText(e.Stdout, benchmarks.All())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
@@ -79,10 +82,10 @@ func listAsText(w io.Writer, experiments []*experiment.Experiment) error {
 func budgetWords(x *experiment.Experiment) string {
 	var parts []string
 	if x.Budget > 0 {
-		parts = append(parts, "cost "+number(x.Budget))
+		parts = append(parts, "cost "+show.Number(x.Budget))
 	}
 	if x.Steps > 0 {
-		parts = append(parts, count(x.Steps, "step"))
+		parts = append(parts, show.Count(x.Steps, "step"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -119,7 +122,7 @@ func listAsJSON(w io.Writer, experiments []*experiment.Experiment) error {
 		}
 		list.Experiments = append(list.Experiments, line)
 	}
-	text, err := encodeLine(list)
+	text, err := show.EncodeLine(list)
 	if err != nil {
 		return err
 	}
@@ -131,7 +134,7 @@ func listAsJSON(w io.Writer, experiments []*experiment.Experiment) error {
 func findExperiment(name string) (*experiment.Experiment, error) {
 	x, err := benchmarks.Find(name)
 	if err != nil {
-		return nil, usageError{withHint(err, nearestOf(name, benchmarks.Names(), "tuner bench list names them all"))}
+		return nil, fault.Usage(fault.WithHint(err, nearestOf(name, benchmarks.Names(), "tuner bench list names them all")))
 	}
 	return x, nil
 }

@@ -8,11 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/loop/benchmarks"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
-func newBenchMergeCommand(e *env) *cobra.Command {
+func newBenchMergeCommand(e *host.Env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "merge FILE... -o FILE",
@@ -24,19 +26,19 @@ the same policies, and no seed may be there twice.`,
 			if len(args) > 0 {
 				return nil
 			}
-			return usageError{withHint(errors.New("tuner bench merge takes at least one file of results"), cmd.UseLine())}
+			return fault.Usage(fault.WithHint(errors.New("tuner bench merge takes at least one file of results"), cmd.UseLine()))
 		},
 		ValidArgsFunction: completeFiles("json"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output == "" {
-				return usageError{withHint(errors.New("tuner bench merge needs -o FILE"), "-o - writes to stdout")}
+				return fault.Usage(fault.WithHint(errors.New("tuner bench merge needs -o FILE"), "-o - writes to stdout"))
 			}
 			merged, err := mergeFiles(args)
 			if err != nil {
 				return err
 			}
 			if output == "-" {
-				return experiment.Write(e.stdout, merged)
+				return experiment.Write(e.Stdout, merged)
 			}
 			if err := usable(output); err != nil {
 				return err
@@ -46,10 +48,10 @@ the same policies, and no seed may be there twice.`,
 			}
 			x, err := benchmarks.Find(merged[0].Experiment)
 			if err != nil { // of another version: merged all the same
-				fmt.Fprintf(e.stderr, "tuner: no summary: %v in this version\n", err)
+				fmt.Fprintf(e.Stderr, "tuner: no summary: %v in this version\n", err)
 				return nil
 			}
-			return printSummary(e.stdout, x, merged)
+			return printSummary(e.Stdout, x, merged)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write, - for stdout")
@@ -64,7 +66,7 @@ func mergeFiles(paths []string) ([]experiment.Result, error) {
 	for _, path := range paths {
 		results, err := readResults(path)
 		if err != nil {
-			errs = append(errs, usageError{err})
+			errs = append(errs, fault.Usage(err))
 			continue
 		}
 		files = append(files, experiment.Named{Name: path, Results: results})
@@ -74,7 +76,7 @@ func mergeFiles(paths []string) ([]experiment.Result, error) {
 	}
 	merged, err := experiment.Merge(files)
 	if err != nil {
-		return nil, usageError{withHint(err, "merge the shards of one run of one experiment")}
+		return nil, fault.Usage(fault.WithHint(err, "merge the shards of one run of one experiment"))
 	}
 	return merged, nil
 }

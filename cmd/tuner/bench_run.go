@@ -15,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/benchmarks"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
@@ -31,7 +34,7 @@ type benchFlags struct {
 	json      bool
 }
 
-func newBenchRunCommand(e *env) *cobra.Command {
+func newBenchRunCommand(e *host.Env) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "run NAME",
@@ -73,11 +76,11 @@ yet. A run that is interrupted leaves the seeds that were done there.`,
 
 // benchRun is one run of an experiment.
 type benchRun struct {
-	env        *env
+	env        *host.Env
 	experiment *experiment.Experiment
 	flags      *benchFlags
 	run        experiment.Run
-	tell       *narrator
+	tell       *show.Narrator
 }
 
 // prepare checks the flags and turns them into a run.
@@ -88,15 +91,15 @@ func (b *benchRun) prepare(seedsGiven bool) error {
 	}
 	switch {
 	case f.seeds < 1:
-		return usageError{withHint(fmt.Errorf("--seeds %d: at least one seed is needed", f.seeds), fmt.Sprintf("without --seeds this experiment takes %d", x.Seeds))}
+		return fault.Usage(fault.WithHint(fmt.Errorf("--seeds %d: at least one seed is needed", f.seeds), fmt.Sprintf("without --seeds this experiment takes %d", x.Seeds)))
 	case f.workers < 1:
-		return usageError{withHint(fmt.Errorf("--workers %d: at least one is needed", f.workers), "without --workers every core gets one")}
+		return fault.Usage(fault.WithHint(fmt.Errorf("--workers %d: at least one is needed", f.workers), "without --workers every core gets one"))
 	case f.steps < 0:
-		return usageError{withHint(fmt.Errorf("--steps %d must be positive", f.steps), "leave it out for the experiment's own length")}
+		return fault.Usage(fault.WithHint(fmt.Errorf("--steps %d must be positive", f.steps), "leave it out for the experiment's own length"))
 	case f.firstSeed > 1<<63:
-		return usageError{fmt.Errorf("--first-seed %d is above %d", f.firstSeed, uint64(1)<<63)}
+		return fault.Usage(fmt.Errorf("--first-seed %d is above %d", f.firstSeed, uint64(1)<<63))
 	}
-	b.run = experiment.Run{Experiment: x, Workers: f.workers, Steps: f.steps, Version: buildVersion(),
+	b.run = experiment.Run{Experiment: x, Workers: f.workers, Steps: f.steps, Version: host.Version(),
 		CPU: processorTime, Competitors: x.Competitors}
 	if len(f.policies) > 0 {
 		b.run.Competitors = nil
@@ -104,7 +107,7 @@ func (b *benchRun) prepare(seedsGiven bool) error {
 			c, err := x.Competitor(name)
 			if err != nil {
 				names := x.CompetitorNames()
-				return usageError{withHint(err, nearestOf(name, names, "it has "+strings.Join(names, ", ")))}
+				return fault.Usage(fault.WithHint(err, nearestOf(name, names, "it has "+strings.Join(names, ", "))))
 			}
 			b.run.Competitors = append(b.run.Competitors, c)
 		}
@@ -115,10 +118,10 @@ func (b *benchRun) prepare(seedsGiven bool) error {
 	if f.shard != "" {
 		s, err := parseShard(f.shard)
 		if err != nil {
-			return usageError{err}
+			return fault.Usage(err)
 		}
 		if b.run.Seeds = s.Of(b.run.Seeds); len(b.run.Seeds) == 0 {
-			return usageError{withHint(fmt.Errorf("shard %s has no seed: there are %s", f.shard, count(f.seeds, "seed")), "take no more shards than seeds")}
+			return fault.Usage(fault.WithHint(fmt.Errorf("shard %s has no seed: there are %s", f.shard, show.Count(f.seeds, "seed")), "take no more shards than seeds"))
 		}
 	}
 	if f.out == "" || f.out == "-" {
@@ -135,9 +138,9 @@ func parseShard(text string) (experiment.Shard, error) {
 	n, err2 := strconv.Atoi(number)
 	switch {
 	case !ok || err != nil || err2 != nil:
-		return experiment.Shard{}, withHint(fmt.Errorf("--shard %q is not of the form i/n", text), hint)
+		return experiment.Shard{}, fault.WithHint(fmt.Errorf("--shard %q is not of the form i/n", text), hint)
 	case n < 1 || i < 0 || i >= n:
-		return experiment.Shard{}, withHint(fmt.Errorf("--shard %s: the index must be at least 0 and below the number of shards", text), hint)
+		return experiment.Shard{}, fault.WithHint(fmt.Errorf("--shard %s: the index must be at least 0 and below the number of shards", text), hint)
 	}
 	return experiment.Shard{Index: i, Count: n}, nil
 }
@@ -145,29 +148,29 @@ func parseShard(text string) (experiment.Shard, error) {
 // usable says why results could not be written to path, before hours of work.
 func usable(path string) error {
 	if _, err := os.Stat(path); err == nil {
-		return usageError{withHint(fmt.Errorf("--out %q already exists", path), "give another name, or remove the file")}
+		return fault.Usage(fault.WithHint(fmt.Errorf("--out %q already exists", path), "give another name, or remove the file"))
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		if p, ok := errors.AsType[*os.PathError](err); ok {
 			err = p.Err // the name in it is of the trial file
 		}
-		return usageError{withHint(fmt.Errorf("--out %q cannot be written: %w", path, err), "give a file in a folder that exists and may be written to")}
+		return fault.Usage(fault.WithHint(fmt.Errorf("--out %q cannot be written: %w", path, err), "give a file in a folder that exists and may be written to"))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // play runs the experiment, and writes what is done also when it is interrupted.
 func (b *benchRun) play(ctx context.Context) error {
-	b.tell = newNarrator(b.env.stderr, b.env.style())
-	b.tell.say("tuner: %s: %s on %s, %d at a time", b.experiment.Name, policiesWords(b.run.Competitors),
-		count(len(b.run.Seeds), "seed"), b.run.Workers)
-	b.run.Progress = b.progress(b.env.now())
+	b.tell = show.NewNarrator(b.env.Stderr, b.env.Style())
+	b.tell.Say("tuner: %s: %s on %s, %d at a time", b.experiment.Name, policiesWords(b.run.Competitors),
+		show.Count(len(b.run.Seeds), "seed"), b.run.Workers)
+	b.run.Progress = b.progress(b.env.Now())
 	if b.toFile() {
 		b.run.Save = b.write
 	}
 	results, err := b.run.Do(ctx)
-	b.tell.close()
+	b.tell.Close()
 	if err == nil || len(results) > 0 {
 		err = errors.Join(err, b.write(results))
 	}
@@ -176,9 +179,9 @@ func (b *benchRun) play(ctx context.Context) error {
 		return err
 	}
 	if b.flags.json || b.flags.out == "-" {
-		err = experiment.Write(b.env.stdout, results)
+		err = experiment.Write(b.env.Stdout, results)
 	} else {
-		err = printSummary(b.env.stdout, b.experiment, results)
+		err = printSummary(b.env.Stdout, b.experiment, results)
 	}
 	return errors.Join(err, failures(results))
 }
@@ -203,24 +206,24 @@ func (b *benchRun) narrateEnd(results []experiment.Result) {
 	if b.toFile() && done > 0 {
 		where = fmt.Sprintf("they are in %s", b.flags.out)
 	}
-	fmt.Fprintf(b.env.stderr, "tuner: %d of %s done; %s\n", done,
-		count(len(b.run.Seeds)*len(b.run.Competitors), "repetition"), where)
+	fmt.Fprintf(b.env.Stderr, "tuner: %d of %s done; %s\n", done,
+		show.Count(len(b.run.Seeds)*len(b.run.Competitors), "repetition"), where)
 }
 
 // progress draws the progress line.
 func (b *benchRun) progress(start time.Time) func(experiment.Progress) {
 	return func(p experiment.Progress) {
 		if p.Policy == "" {
-			b.tell.show(b.experiment.Name + ": drawing the problems of " + count(len(b.run.Seeds), "seed"))
+			b.tell.Show(b.experiment.Name + ": drawing the problems of " + show.Count(len(b.run.Seeds), "seed"))
 			return
 		}
 		const width = 20
 		full := width * p.Done / p.Total
 		line := fmt.Sprintf("[%s%s] %d of %d  %s", strings.Repeat("#", full), strings.Repeat(".", width-full), p.Done, p.Total, p.Policy)
-		if spent := b.env.now().Sub(start); p.Done > 0 && p.Done < p.Total {
-			line += ", " + duration(spent*time.Duration(p.Total-p.Done)/time.Duration(p.Done)) + " left"
+		if spent := b.env.Now().Sub(start); p.Done > 0 && p.Done < p.Total {
+			line += ", " + show.Duration(spent*time.Duration(p.Total-p.Done)/time.Duration(p.Done)) + " left"
 		}
-		b.tell.show(line)
+		b.tell.Show(line)
 	}
 }
 
@@ -235,7 +238,7 @@ func failures(results []experiment.Result) error {
 		for _, s := range results[i].Seeds {
 			if s.Error != "" {
 				errs = append(errs, fmt.Errorf("policy %q failed on %d of %s, first on seed %d: %s", results[i].Policy, n,
-					count(len(results[i].Seeds), "seed"), s.Seed, s.Error))
+					show.Count(len(results[i].Seeds), "seed"), s.Seed, s.Error))
 				break
 			}
 		}

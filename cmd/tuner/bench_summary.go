@@ -6,6 +6,7 @@ import (
 	"math"
 	"text/tabwriter"
 
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
@@ -38,14 +39,14 @@ func printSummary(w io.Writer, x *experiment.Experiment, results []experiment.Re
 	return t.Flush()
 }
 
-func processorWords(seconds float64) string { return digits(seconds, 3) + " s" }
+func processorWords(seconds float64) string { return show.Digits(seconds, 3) + " s" }
 
 // cell writes a number of the table, - for one that there is not.
 func cell(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
-	return digits(v, 4)
+	return show.Digits(v, 4)
 }
 
 // seedsCell says how many seeds a number is of.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 )
 
@@ -56,8 +57,8 @@ func TestFailuresAreTold(t *testing.T) {
 func TestProgressBar(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		e, out, errOut, _ := testEnv("bench", "run", "rahbo/sine-1", "--policy", "random", "--seeds", "2", "--steps", "3", "--workers", "1")
-		e.isTerminal = func(w io.Writer) bool { return terminal && w == e.stderr }
-		if code := execute(context.Background(), e); code != exitOK {
+		e.IsTerminal = func(w io.Writer) bool { return terminal && w == e.Stderr }
+		if code := execute(context.Background(), e); code != fault.ExitOK {
 			t.Fatalf("exit code %d: %s", code, errOut)
 		}
 		if got := strings.Contains(errOut.String(), "\r"); got != terminal {

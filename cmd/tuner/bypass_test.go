@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 )
 
@@ -12,15 +13,15 @@ import (
 // end further away than that would outlive them by restarts.
 func TestLongBypassIsRefused(t *testing.T) {
 	e, _, _, _ := testEnv()
-	now := e.now()
+	now := e.Now()
 	for _, c := range []struct {
 		ends    time.Duration
 		refused bool
 	}{{-time.Hour, false}, {time.Hour, false}, {4 * time.Hour, false}, {4*time.Hour + time.Second, true}, {70 * 365 * 24 * time.Hour, true}} {
 		b := configs.Bypass{Rule: 13, Who: "a", Why: "b", Until: now.Add(c.ends)}
-		w := &wiring{cfg: &configs.Config{File: "oven.toml"}}
-		w.cfg.Safety.Bypasses = []configs.Bypass{{Rule: 6, Who: "a", Why: "b", Until: now}, b}
-		err := w.refuseLongBypass(now)
+		w := &setup.Setup{Config: &configs.Config{File: "oven.toml"}}
+		w.Config.Safety.Bypasses = []configs.Bypass{{Rule: 6, Who: "a", Why: "b", Until: now}, b}
+		err := refuseLongBypass(w, now)
 		if (err != nil) != c.refused {
 			t.Errorf("an end in %v: %v", c.ends, err)
 		}

@@ -6,18 +6,20 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
 // doseCells are the cells of a variable of doses in the table of variables, after its
 // range.
-func (w *wiring) doseCells(i int) string {
-	v := &w.opt.Variables[i]
+func doseCells(w *setup.Setup, i int) string {
+	v := &w.Options.Variables[i]
 	start := "-"
 	if !math.IsNaN(v.Start) {
-		start = number(v.Start)
+		start = show.Number(v.Start)
 	}
-	return fmt.Sprintf("a dose\t-\t%s\t%s\tonce\tnothing is given\t%s\t%s\n", start, duration(v.Settle), stopWords(v.Shutdown), w.channelWords(v.Channel))
+	return fmt.Sprintf("a dose\t-\t%s\t%s\tonce\tnothing is given\t%s\t%s\n", start, show.Duration(v.Settle), stopWords(v.Shutdown), w.ChannelName(v.Channel))
 }
 
 // stopWords says what becomes of a dose that runs.
@@ -29,25 +31,25 @@ func stopWords(r plan.RestState) string {
 }
 
 // checkDoses prints the budgets of everything that adds.
-func (w *wiring) checkDoses(t *tabwriter.Writer) {
-	if len(w.opt.Safety.Doses) == 0 {
+func checkDoses(w *setup.Setup, t *tabwriter.Writer) {
+	if len(w.Options.Safety.Doses) == 0 {
 		return
 	}
 	amount := func(x float64, unit string) string {
 		if x == 0 {
 			return "-"
 		}
-		return quantity(x, unit)
+		return show.Quantity(x, unit)
 	}
 	interval := func(d time.Duration) string {
 		if d == 0 {
 			return "-"
 		}
-		return duration(d)
+		return show.Duration(d)
 	}
 	fmt.Fprint(t, "\ndose\tat once\tin an hour\tin a day\tin the run\treservoir\tapart\ton a fault\n")
-	for _, d := range w.opt.Safety.Doses {
-		v := &w.opt.Variables[d.Variable]
+	for _, d := range w.Options.Safety.Doses {
+		v := &w.Options.Variables[d.Variable]
 		fault := "of each rise of a setpoint"
 		if v.Dose {
 			fault = stopWords(v.OnFault)

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/configs"
 )
 
-func newConfigCommand(e *env) *cobra.Command {
+func newConfigCommand(e *host.Env) *cobra.Command {
 	var name string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -28,7 +30,7 @@ func newConfigCommand(e *env) *cobra.Command {
 			names := make([]string, len(samples))
 			for i, s := range samples {
 				if s.Name == name {
-					_, err := e.stdout.Write(s.Text)
+					_, err := e.Stdout.Write(s.Text)
 					return err
 				}
 				names[i] = s.Name
@@ -37,7 +39,7 @@ func newConfigCommand(e *env) *cobra.Command {
 			if near := configs.Nearest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			return usageError{withHint(fmt.Errorf("there is no sample %q", name), hint)}
+			return fault.Usage(fault.WithHint(fmt.Errorf("there is no sample %q", name), hint))
 		},
 	}
 	cmd.Flags().StringVar(&name, "sample", "", "print this sample")
@@ -55,7 +57,7 @@ func newConfigCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func listSamples(e *env, samples []configs.Sample, asJSON bool) error {
+func listSamples(e *host.Env, samples []configs.Sample, asJSON bool) error {
 	if asJSON {
 		type sample struct {
 			Name  string `json:"name"`
@@ -65,9 +67,9 @@ func listSamples(e *env, samples []configs.Sample, asJSON bool) error {
 		for _, s := range samples {
 			list = append(list, sample{s.Name, s.Title})
 		}
-		return json.NewEncoder(e.stdout).Encode(map[string]any{"type": "samples", "samples": list})
+		return json.NewEncoder(e.Stdout).Encode(map[string]any{"type": "samples", "samples": list})
 	}
-	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	for _, s := range samples {
 		fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Title)
 	}

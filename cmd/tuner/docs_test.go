@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 )
 
 // TestDocs runs every command that README.md and the pages under docs show, in order, each
@@ -159,7 +161,7 @@ func (r *docsRun) block(b docsBlock) {
 		if last && b.directive == "exit" {
 			want, err = strconv.Atoi(b.argument)
 		} else if last && b.directive == "interrupt at" {
-			want = exitInterrupted
+			want = fault.ExitInterrupted
 		}
 		if code := p.wait(r.t); err != nil || code != want {
 			r.t.Errorf("%s: exit code %d, want %d: %s\n%s", r.at(c.line), code, want, c.text, p.says.String())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers/exec"
 	"github.com/labtuner/tuner/drivers/mqtt"
@@ -231,36 +234,33 @@ func TestEnvironmentIsDocumented(t *testing.T) {
 			documented[name] = true
 		}
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	asked := 0
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return err
 		}
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, m := range environmentAsked.FindAllStringSubmatch(string(text), -1) {
 			asked++
 			if !documented[m[1]] {
 				t.Errorf("%s asks for $%s, which is not documented", name, m[1])
 			}
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if asked < len(documented)-1 { // WATCHDOG_USEC is asked for by the library
 		t.Errorf("%d variables are asked for, %d documented", asked, len(documented))
 	}
 }
 
-var environmentAsked = regexp.MustCompile(`\b(?:lookup|set)\("([A-Z_]{4,})"\)`)
+var environmentAsked = regexp.MustCompile(`\b(?:[lL]ookup|set)\("([A-Z_]{4,})"\)`)
 
 // schemaDocs document every key that a file may have, those of the drivers last.
 func schemaDocs() []configs.KeyDoc {
-	docs := configs.Reference(knownPolicies())
+	docs := configs.Reference(setup.KnownPolicies())
 	for _, d := range []struct {
 		name    string
 		options any
@@ -303,14 +303,14 @@ type exitStatus struct {
 
 func exitStatuses() []exitStatus {
 	return []exitStatus{
-		{exitOK, "Ok."},
-		{exitFailure, "Failure."},
-		{exitUsage, "Usage or configuration."},
-		{exitStopped, "Stopped by the safety layer, safe state reached."},
-		{exitInstrument, "Instrument unavailable."},
-		{exitJournal, "Journal locked or corrupt."},
-		{exitUnsafe, "Safe state not confirmed."},
-		{exitInterrupted, "Interrupted, safe state reached."},
+		{fault.ExitOK, "Ok."},
+		{fault.ExitFailure, "Failure."},
+		{fault.ExitUsage, "Usage or configuration."},
+		{fault.ExitStopped, "Stopped by the safety layer, safe state reached."},
+		{fault.ExitInstrument, "Instrument unavailable."},
+		{fault.ExitJournal, "Journal locked or corrupt."},
+		{fault.ExitUnsafe, "Safe state not confirmed."},
+		{fault.ExitInterrupted, "Interrupted, safe state reached."},
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 )
 
@@ -67,7 +69,7 @@ func docsTomlProblems(t *testing.T, text string) []string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := loadWiring(file, "tuner")
+	_, err := setup.Load(file, &host.Env{Executable: "tuner"})
 	var problems *configs.Error
 	switch {
 	case err == nil:

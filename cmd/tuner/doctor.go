@@ -7,6 +7,10 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 )
 
 // finding is one thing that doctor looked at.
@@ -20,7 +24,7 @@ type finding struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-func newDoctorCommand(e *env) *cobra.Command {
+func newDoctorCommand(e *host.Env) *cobra.Command {
 	var folder string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -42,14 +46,14 @@ something is wrong.`,
 		},
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var w *wiring
+			var w *setup.Setup
 			if len(args) == 1 {
 				var err error
-				if w, err = loadWiring(args[0], e.executable); err != nil {
+				if w, err = setup.Load(args[0], e); err != nil {
 					return err
 				}
 			}
-			return tellFindings(e.stdout, examine(cmd.Context(), w, folder), asJSON)
+			return tellFindings(e.Stdout, examine(cmd.Context(), w, folder), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&folder, "journal", ".", "folder of the journal")
@@ -58,7 +62,7 @@ something is wrong.`,
 }
 
 // examine looks at everything; w may be nil.
-func examine(ctx context.Context, w *wiring, folder string) []finding {
+func examine(ctx context.Context, w *setup.Setup, folder string) []finding {
 	found := portFindings(w)
 	if w != nil {
 		found = append(found, brokerFindings(ctx, w)...)
@@ -93,7 +97,7 @@ func tellFindings(out io.Writer, found []finding, asJSON bool) error {
 		}
 	}
 	if bad > 0 {
-		return withHint(fmt.Errorf("%d of %d findings are bad", bad, len(found)), "each has a hint above")
+		return fault.WithHint(fmt.Errorf("%d of %d findings are bad", bad, len(found)), "each has a hint above")
 	}
 	return nil
 }

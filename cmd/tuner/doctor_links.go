@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/drivers/serial/port"
 )
 
 // portFindings tells of the computer's serial ports and of those that the
 // configuration uses.
-func portFindings(w *wiring) []finding {
+func portFindings(w *setup.Setup) []finding {
 	ports, err := port.List()
 	if err != nil {
 		return []finding{{Subject: "serial ports", What: err.Error(), Bad: true}}
@@ -36,13 +37,13 @@ func portFindings(w *wiring) []finding {
 	if w == nil {
 		return found
 	}
-	for _, d := range w.devices {
-		if d.port == "" {
+	for _, d := range w.Devices {
+		if d.Port == "" {
 			continue
 		}
-		f := finding{Subject: "device " + d.name, What: "its port " + d.port + " can be used"}
-		if problem, hint := port.Problem(d.port); problem != "" {
-			f.What, f.Hint, f.Bad = d.port+": "+problem, hint, true
+		f := finding{Subject: "device " + d.Name, What: "its port " + d.Port + " can be used"}
+		if problem, hint := port.Problem(d.Port); problem != "" {
+			f.What, f.Hint, f.Bad = d.Port+": "+problem, hint, true
 			if i := slices.IndexFunc(ports, func(p port.Info) bool { return p.Stable != "" }); f.Hint == "" && i >= 0 {
 				f.Hint = "plugged in are " + stableNames(ports)
 			}
@@ -67,21 +68,21 @@ func stableNames(ports []port.Info) string {
 const dialLimit = 3 * time.Second
 
 // brokerFindings connects to each broker of the configuration, without a word of MQTT.
-func brokerFindings(ctx context.Context, w *wiring) []finding {
+func brokerFindings(ctx context.Context, w *setup.Setup) []finding {
 	var found []finding
-	for _, d := range w.devices {
-		if d.broker == "" {
+	for _, d := range w.Devices {
+		if d.Broker == "" {
 			continue
 		}
-		f := finding{Subject: "device " + d.name}
+		f := finding{Subject: "device " + d.Name}
 		start := time.Now()
-		conn, err := (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, "tcp", d.broker)
+		conn, err := (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, "tcp", d.Broker)
 		if err != nil {
-			f.What, f.Bad = fmt.Sprintf("its broker %s is not reached: %v", d.broker, err), true
+			f.What, f.Bad = fmt.Sprintf("its broker %s is not reached: %v", d.Broker, err), true
 			f.Hint = "is the broker running, and does a firewall let this computer through?"
 		} else {
 			conn.Close()
-			f.What = fmt.Sprintf("its broker %s takes connections, after %v; tuner check --probe logs in", d.broker, time.Since(start).Round(time.Microsecond))
+			f.What = fmt.Sprintf("its broker %s takes connections, after %v; tuner check --probe logs in", d.Broker, time.Since(start).Round(time.Microsecond))
 		}
 		found = append(found, f)
 	}

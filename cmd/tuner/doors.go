@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/local"
@@ -40,7 +42,7 @@ const tokenMin = 16
 // openDoors makes the server and takes its addresses, before anything is driven; nil for a
 // simulation.
 func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
-	if s.w.opt.Mode == plan.Simulate {
+	if s.w.Options.Mode == plan.Simulate {
 		return nil, nil
 	}
 	d = &doors{}
@@ -50,7 +52,7 @@ func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
 	}
 	d.server = web.NewServer(o)
 	d.dashboard = web.NewDashboard(web.DashboardOptions{Panel: s.panel, Identity: s.identity(), Open: func() (*journal.Reader, error) { return journal.OpenReader(s.journal.Path()) },
-		Options: s.w.opt, Devices: s.w.deviceNames(), Risk: s.w.spec.Risk, Now: s.env.now, Log: log})
+		Options: s.w.Options, Devices: s.w.DeviceNames(), Risk: s.w.Spec.Risk, Now: s.env.Now, Log: log})
 	if err := d.dashboard.Mount(d.server); err != nil {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
 	if d.socket, err = s.openSocket(); err != nil {
 		return nil, err
 	}
-	if s.w.cfg.Web != nil {
+	if s.w.Config.Web != nil {
 		if err := s.openPort(d, o.TLS != nil); err != nil {
 			return nil, errors.Join(err, d.close())
 		}
@@ -70,40 +72,40 @@ func (s *session) openDoors(log *slog.Logger) (d *doors, err error) {
 
 // pageOptions say who is answered at the port.
 func (s *session) pageOptions(d *doors, log *slog.Logger) (o web.ServerOptions, err error) {
-	c := s.w.cfg.Web
+	c := s.w.Config.Web
 	if c == nil {
 		return web.ServerOptions{Log: log}, nil
 	}
-	base := filepath.Dir(s.w.cfg.File)
-	token, err := s.env.secret(place{c.TokenFile, c.TokenCredential, c.TokenEnv, base})
+	base := filepath.Dir(s.w.Config.File)
+	token, err := s.env.Secret(host.SecretPlace{File: c.TokenFile, Credential: c.TokenCredential, Env: c.TokenEnv, Base: base})
 	if err != nil {
-		return o, configError(s.w, "web", "the token cannot be had: "+err.Error(), "a token of 32 random characters is enough, such as: openssl rand -hex 16")
+		return o, s.w.Refuse("web", "the token cannot be had: "+err.Error(), "a token of 32 random characters is enough, such as: openssl rand -hex 16")
 	}
 	if n := len(token); c.Token.Given() && n < tokenMin {
-		return o, configError(s.w, "web", fmt.Sprintf("the token has %d characters, and must have at least %d: whoever guesses it can stop the run", n, tokenMin), "such as: openssl rand -hex 16")
+		return o, s.w.Refuse("web", fmt.Sprintf("the token has %d characters, and must have at least %d: whoever guesses it can stop the run", n, tokenMin), "such as: openssl rand -hex 16")
 	}
 	if !c.Token.Given() {
-		if d.link, err = newPageLink(linkPath(s.path), s.env.random); err != nil {
+		if d.link, err = newPageLink(linkPath(s.path), s.env.Random); err != nil {
 			return o, err
 		}
 		token = d.link.token
 	}
 	security, err := webTLS(c, base)
 	if err != nil {
-		return o, configError(s.w, "web.cert_file", err.Error(), "both are PEM files")
+		return o, s.w.Refuse("web.cert_file", err.Error(), "both are PEM files")
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return o, configError(s.w, "web.listen", err.Error(), "HOST:PORT")
+		return o, s.w.Refuse("web.listen", err.Error(), "HOST:PORT")
 	}
 	return web.ServerOptions{Hosts: append([]string{host}, c.Hosts...), Token: token, ReadByAll: !c.Token.Given(), TLS: security, Log: log}, nil
 }
 
 // openPort takes the address of [web], and keeps the link to it.
 func (s *session) openPort(d *doors, secure bool) (err error) {
-	listen := s.w.cfg.Web.Listen
+	listen := s.w.Config.Web.Listen
 	if d.port, err = net.Listen("tcp", listen); err != nil {
-		return withHint(fmt.Errorf("the dashboard cannot listen on %s: %w", listen, err), "another tuner may have it: give each its own [web] listen")
+		return fault.WithHint(fmt.Errorf("the dashboard cannot listen on %s: %w", listen, err), "another tuner may have it: give each its own [web] listen")
 	}
 	scheme := "http"
 	if secure {
@@ -118,44 +120,35 @@ func (s *session) openPort(d *doors, secure bool) (err error) {
 
 // identity is what the run says of itself to whoever looks for it.
 func (s *session) identity() web.Identity {
-	return web.Identity{Name: s.w.cfg.Name, Site: s.w.cfg.Site, Mode: s.w.opt.Mode, Config: absolute(s.w.cfg.File), Journal: absolute(s.path),
-		Session: s.panel.Status().Session, Run: s.run.ID, PID: os.Getpid(), Version: buildVersion()}
-}
-
-// places are the folders of sockets that this process knows of.
-func (e *env) places() local.Places {
-	p := local.Places{UID: os.Geteuid(), Services: local.Services}
-	p.Runtime, _ = e.lookup("RUNTIME_DIRECTORY")
-	p.XDG, _ = e.lookup("XDG_RUNTIME_DIR")
-	p.Temp, _ = e.lookup("TMPDIR")
-	return p
+	return web.Identity{Name: s.w.Config.Name, Site: s.w.Config.Site, Mode: s.w.Options.Mode, Config: host.Absolute(s.w.Config.File), Journal: host.Absolute(s.path),
+		Session: s.panel.Status().Session, Run: s.run.ID, PID: os.Getpid(), Version: host.Version()}
 }
 
 // openSocket makes the run's socket. Where the file asks for nothing of it, a run goes on
 // without one and says so: it may have other ways.
 func (s *session) openSocket() (*local.Door, error) {
-	c := s.w.cfg.Socket
+	c := s.w.Config.Socket
 	share, err := socketShare(c)
 	if err != nil {
-		return nil, configError(s.w, "socket", err.Error(), "a user and a group of this computer, by name or number")
+		return nil, s.w.Refuse("socket", err.Error(), "a user and a group of this computer, by name or number")
 	}
 	folder := ""
 	if c != nil && c.Folder != "" {
-		folder = s.w.cfg.Path(c.Folder)
+		folder = s.w.Config.Path(c.Folder)
 	} else {
-		folder, err = s.env.places().Own()
+		folder, err = s.env.Places().Own()
 	}
 	var door *local.Door
 	if err == nil {
-		door, err = local.Listen(folder, local.ID(s.w.cfg.Name, absolute(s.path)), share)
+		door, err = local.Listen(folder, local.ID(s.w.Config.Name, host.Absolute(s.path)), share)
 	}
 	switch {
 	case err == nil:
 		return door, nil
 	case c != nil:
-		return nil, configError(s.w, "socket", err.Error(), "the folder must be there, and its user must be allowed to write it and, with group, to give a file to that group")
+		return nil, s.w.Refuse("socket", err.Error(), "the folder must be there, and its user must be allowed to write it and, with group, to give a file to that group")
 	}
-	s.tell.say("tuner: warning: there is no socket for commands from this computer: %v", err)
+	s.tell.Say("tuner: warning: there is no socket for commands from this computer: %v", err)
 	return nil, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -144,7 +145,7 @@ func (c *campaign) checkDoses(point string) {
 		names[d.name] = true
 	}
 	c.checkIntents(point, given)
-	control, err := controlstate.Open(controlPath(filepath.Join(c.dir, "kill.db")), disk.Holder{})
+	control, err := controlstate.Open(runfiles.ControlPath(filepath.Join(c.dir, "kill.db")), disk.Holder{})
 	if err != nil {
 		c.t.Fatal(err)
 	}

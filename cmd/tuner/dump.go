@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
@@ -19,7 +21,7 @@ import (
 // dumpLast is how many of the newest steps, events and actions a dump has.
 const dumpLast = 20
 
-func newDumpCommand(e *env) *cobra.Command {
+func newDumpCommand(e *host.Env) *cobra.Command {
 	var output, folder string
 	last, derive := dumpLast, true
 	cmd := &cobra.Command{
@@ -39,7 +41,7 @@ before you send it all the same: what an instrument said is in it.`,
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if last < 0 {
-				return usageError{fmt.Errorf("--last is %d; it is a number of steps", last)}
+				return fault.Usage(fmt.Errorf("--last is %d; it is a number of steps", last))
 			}
 			d := dumper{env: e, last: last, doc: newDumpDocument(), folders: []string{folder, filepath.Dir(args[0])}}
 			if err := d.read(args[0]); err != nil {
@@ -52,7 +54,7 @@ before you send it all the same: what an instrument said is in it.`,
 				return err
 			}
 			if output == "" || output == "-" {
-				return d.write(e.stdout)
+				return d.write(e.Stdout)
 			}
 			return writeFile(output, d.write)
 		},
@@ -107,7 +109,7 @@ type dumpJournal struct {
 }
 
 func newDumpDocument() *dumpDocument {
-	d := &dumpDocument{Type: "dump", Version: buildVersion(), Problems: []string{}, Sessions: []dumpSession{},
+	d := &dumpDocument{Type: "dump", Version: host.Version(), Problems: []string{}, Sessions: []dumpSession{},
 		Configurations: []dumpConfiguration{}, Replay: "not derived", Result: json.RawMessage("null"), Comparisons: []json.RawMessage{},
 		Steps: []dumpStep{}, Events: []dumpEvent{}, Actions: []dumpAction{},
 		Platform: dumpPlatform{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}}
@@ -117,7 +119,7 @@ func newDumpDocument() *dumpDocument {
 
 // dumper collects a dump.
 type dumper struct {
-	env    *env
+	env    *host.Env
 	last   int
 	doc    *dumpDocument
 	reader *journal.Reader // nil where the journal cannot be read
@@ -139,7 +141,7 @@ func (d *dumper) read(path string) error {
 	if err != nil {
 		return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Cause: err}
 	}
-	d.redact = newRedactor(nil, d.env.lookup, nil)
+	d.redact = newRedactor(nil, d.env.Lookup, nil)
 	d.doc.Journal.Bytes = info.Size()
 	if log, err := os.Stat(path + "-wal"); err == nil {
 		d.doc.Journal.LogBytes = log.Size()
@@ -167,7 +169,7 @@ func (d *dumper) read(path string) error {
 
 // derive replays the run.
 func (d *dumper) derive(cmd *cobra.Command, folder string) {
-	replay, err := replayOf(d.reader, folder, d.env.executable)
+	replay, err := replayOf(d.reader, folder, d.env)
 	if err != nil {
 		d.doc.Replay = "cannot be derived: " + err.Error()
 		return

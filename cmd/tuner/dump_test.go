@@ -79,7 +79,7 @@ func TestDumpHasNoSecrets(t *testing.T) {
 	}
 	dump := func() string {
 		e, out, errOut, _ := testEnv("dump", path)
-		e.lookup = func(name string) (string, bool) {
+		e.Lookup = func(name string) (string, bool) {
 			value, ok := map[string]string{"PUMP_PW": "env-swordfish", "CREDENTIALS_DIRECTORY": dir, "HOME": filepath.Dir(dir)}[name]
 			return value, ok
 		}

@@ -107,7 +107,7 @@ func (d *dumper) describe() {
 		settings = append(settings, c.Effective...)
 		d.folders = append(d.folders, filepath.Dir(c.File))
 	}
-	d.redact = newRedactor(settings, d.env.lookup, d.folders)
+	d.redact = newRedactor(settings, d.env.Lookup, d.folders)
 	for _, c := range all {
 		out := dumpConfiguration{Session: c.Session, File: c.File, SHA256: c.SHA256, Settings: []settingLine{}}
 		for _, s := range c.Effective {

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec"
 	"github.com/labtuner/tuner/loop"
@@ -23,7 +26,7 @@ type execTest struct {
 	verbose bool
 }
 
-func newExecTestCommand(e *env) *cobra.Command {
+func newExecTestCommand(e *host.Env) *cobra.Command {
 	t := execTest{options: exec.Default()}
 	cmd := &cobra.Command{
 		Use:   "exec-test [flags] COMMAND [ARGUMENT]...",
@@ -41,9 +44,9 @@ and an instrument should not do.`,
 		Example: "  tuner exec-test python3 heater.py",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{withHint(errors.New("tuner exec-test takes a command, and got none"), cmd.UseLine())}
+				return fault.Usage(fault.WithHint(errors.New("tuner exec-test takes a command, and got none"), cmd.UseLine()))
 			}
-			t.options.Command, t.options.Executable = args, e.executable
+			t.options.Command, t.options.Executable = args, e.Executable
 			return t.run(cmd, e)
 		},
 	}
@@ -59,12 +62,12 @@ and an instrument should not do.`,
 }
 
 // run examines the command and tells of every check as it is done.
-func (t *execTest) run(cmd *cobra.Command, e *env) error {
+func (t *execTest) run(cmd *cobra.Command, e *host.Env) error {
 	env := drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)}
 	if t.verbose {
-		tell := newNarrator(e.stderr, style{})
-		defer tell.close()
-		env.Log = newLog(tell)
+		tell := show.NewNarrator(e.Stderr, show.Style{})
+		defer tell.Close()
+		env.Log = show.NewLog(tell)
 	}
 	counts := map[exec.Verdict]int{}
 	var writing error
@@ -74,23 +77,23 @@ func (t *execTest) run(cmd *cobra.Command, e *env) error {
 	}
 	ok, err := exec.Examine(cmd.Context(), t.options, env, t.moving, func(c exec.Check) {
 		counts[c.Verdict]++
-		writing = errors.Join(writing, show(e.stdout, c))
+		writing = errors.Join(writing, show(e.Stdout, c))
 	})
 	if err = errors.Join(err, writing); err != nil {
 		return err
 	}
 	if t.asJSON {
-		err = json.NewEncoder(e.stdout).Encode(map[string]any{"type": "exec-test", "conforms": ok,
+		err = json.NewEncoder(e.Stdout).Encode(map[string]any{"type": "exec-test", "conforms": ok,
 			"passed": counts[exec.Passed], "warnings": counts[exec.Doubtful], "failed": counts[exec.Failed], "skipped": counts[exec.Skipped]})
 	} else {
-		_, err = fmt.Fprintf(e.stdout, "%d checks passed, %d warnings, %d failed, %d skipped\n",
+		_, err = fmt.Fprintf(e.Stdout, "%d checks passed, %d warnings, %d failed, %d skipped\n",
 			counts[exec.Passed], counts[exec.Doubtful], counts[exec.Failed], counts[exec.Skipped])
 	}
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return withHint(fmt.Errorf("%q does not conform to %s: %d checks failed", strings.Join(t.options.Command, " "), exec.Protocol, counts[exec.Failed]),
+		return fault.WithHint(fmt.Errorf("%q does not conform to %s: %d checks failed", strings.Join(t.options.Command, " "), exec.Protocol, counts[exec.Failed]),
 			"mend the first failure first; the others may follow from it")
 	}
 	return nil

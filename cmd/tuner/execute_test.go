@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
@@ -23,15 +25,15 @@ import (
 )
 
 // testEnv is an env in which nothing is real but the files.
-func testEnv(args ...string) (e *env, out, errOut *syncBuffer, signals chan os.Signal) {
+func testEnv(args ...string) (e *host.Env, out, errOut *syncBuffer, signals chan os.Signal) {
 	out, errOut, signals = &syncBuffer{}, &syncBuffer{}, make(chan os.Signal, 4)
-	return &env{stdin: strings.NewReader(""), stdout: out, stderr: errOut, args: args,
-		now:        func() time.Time { return time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC) },
-		lookup:     testLookup,
-		random:     bytes.NewReader(make([]byte, 64)),
-		isTerminal: func(io.Writer) bool { return false },
-		slowness:   12,
-		signals:    signals}, out, errOut, signals
+	return &host.Env{Stdin: strings.NewReader(""), Stdout: out, Stderr: errOut, Args: args,
+		Now:        func() time.Time { return time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC) },
+		Lookup:     testLookup,
+		Random:     bytes.NewReader(make([]byte, 64)),
+		IsTerminal: func(io.Writer) bool { return false },
+		Slowness:   12,
+		Signals:    signals}, out, errOut, signals
 }
 
 // testLookup finds the one variable that keeps sockets out of the computer's own folder.
@@ -49,21 +51,21 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{nil, 0},
 		{errors.New("x"), 1},
-		{usageError{errors.New("x")}, 3},
+		{fault.Usage(errors.New("x")), 3},
 		{configs.NewError(configs.Problem{What: "x"}), 3},
 		{fmt.Errorf("%w: x", plan.ErrOptions), 3},
 		{fmt.Errorf("%w: %w", loop.ErrInstrument, drivers.ErrProtocol), 5},
 		{fmt.Errorf("x: %w", drivers.ErrUnavailable), 5},
 		{fmt.Errorf("%w: x", loop.ErrJournal), 6},
 		{&disk.Error{Err: disk.ErrLocked}, 6},
-		{withHint(&disk.Error{Err: journal.ErrExists}, "hint"), 6},
+		{fault.WithHint(&disk.Error{Err: journal.ErrExists}, "hint"), 6},
 		{context.Canceled, 130},
-		{errInterrupted, 130},
+		{host.ErrInterrupted, 130},
 		// What is most dangerous wins.
 		{errors.Join(fmt.Errorf("%w: x", loop.ErrUnsafe), context.Canceled, loop.ErrInstrument), 7},
 		{errors.Join(loop.ErrInstrument, &disk.Error{Err: disk.ErrIO}), 6},
 	} {
-		if got := exitCode(c.err); got != c.want {
+		if got := fault.ExitCode(c.err); got != c.want {
 			t.Errorf("exit code of %v is %d, want %d", c.err, got, c.want)
 		}
 	}
@@ -73,7 +75,7 @@ func TestReport(t *testing.T) {
 	for want, err := range map[string]error{
 		"":                                     nil,
 		"tuner: error: x\ntuner: error: y\n":   errors.Join(errors.New("x"), errors.New("y")),
-		"tuner: error: x\ntuner: hint: do y\n": fmt.Errorf("%w", withHint(errors.New("x"), "do y")),
+		"tuner: error: x\ntuner: hint: do y\n": fmt.Errorf("%w", fault.WithHint(errors.New("x"), "do y")),
 		"tuner: error: a.toml:3: k: x\ntuner: hint: do y\ntuner: error: a.toml:9: z\n": configs.NewError(
 			configs.Problem{File: "a.toml", Line: 9, What: "z"}, configs.Problem{File: "a.toml", Line: 3, Key: "k", What: "x", Hint: "do y"}),
 		"tuner: error: journal \"a.db\" is locked: process 7 writes it\ntuner: hint: wait\n": &disk.Error{
@@ -81,7 +83,7 @@ func TestReport(t *testing.T) {
 		"tuner: interrupted\n": fmt.Errorf("read: %w", context.Canceled),
 	} {
 		var b bytes.Buffer
-		report(&b, err)
+		fault.Report(&b, err)
 		if b.String() != want {
 			t.Errorf("got\n%swant\n%s", b.String(), want)
 		}
@@ -94,8 +96,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeSample(t, "laser", "steps", "8")
 	e, out, errOut, _ := testEnv("simulate", "laser.toml")
-	e.isTerminal = func(w io.Writer) bool { return w == io.Writer(errOut) }
-	if code := execute(t.Context(), e); code != exitOK {
+	e.IsTerminal = func(w io.Writer) bool { return w == io.Writer(errOut) }
+	if code := execute(t.Context(), e); code != fault.ExitOK {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
 	if !strings.Contains(out.String(), "recommended setting") {
@@ -146,14 +148,14 @@ func TestReaderGone(t *testing.T) {
 	writeSample(t, "laser", "steps", "100000")
 	e, _, errOut, _ := testEnv("simulate", "laser.toml", "--json")
 	r, w := io.Pipe()
-	e.stdout = w
+	e.Stdout = w
 	go func() {
 		if _, err := io.ReadFull(r, make([]byte, 200)); err != nil {
 			t.Error(err)
 		}
 		r.Close()
 	}()
-	if code := execute(t.Context(), e); code != exitFailure {
+	if code := execute(t.Context(), e); code != fault.ExitFailure {
 		t.Errorf("exit code %d", code)
 	}
 	j, err := journal.OpenReader("pulse-energy.simulate.db")
@@ -179,7 +181,7 @@ func TestSignalInProcess(t *testing.T) {
 	go func() { done <- execute(t.Context(), e) }()
 	out.waitFor(t, `"n":3,`)
 	signals <- syscall.SIGTERM
-	if code := <-done; code != exitInterrupted {
+	if code := <-done; code != fault.ExitInterrupted {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
 	if !strings.Contains(out.String(), `"reason":"interrupted"`) {

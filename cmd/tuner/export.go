@@ -12,11 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
 )
 
-func newExportCommand(e *env) *cobra.Command {
+func newExportCommand(e *host.Env) *cobra.Command {
 	var format, output string
 	var shots, all bool
 	cmd := &cobra.Command{
@@ -42,14 +45,14 @@ lies NAME.units.json (NAME is FILE without its ending), which gives the unit and
 			if err != nil {
 				return err
 			}
-			r, err := e.openJournal(args[0])
+			r, err := runfiles.OpenJournal(e, args[0])
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
 			write := func(w io.Writer) error { return export.Write(contextWriter{cmd.Context(), w}, r, f) }
 			if output == "" || output == "-" {
-				return write(e.stdout)
+				return write(e.Stdout)
 			}
 			if err := writeFile(output, write); err != nil {
 				return err
@@ -74,11 +77,11 @@ func exportFormat(format string, shots, all bool) (export.Format, error) {
 	f := export.Format(format)
 	switch {
 	case f != export.CSV && f != export.JSONL && f != export.Bluesky:
-		return f, usageError{withHint(fmt.Errorf("there is no export format %q", format), `--format is csv, jsonl or bluesky`)}
+		return f, fault.Usage(fault.WithHint(fmt.Errorf("there is no export format %q", format), `--format is csv, jsonl or bluesky`))
 	case shots && f != export.CSV:
-		return f, usageError{withHint(errors.New("--shots is for csv"), "leave it out: jsonl --all and bluesky have the shots")}
+		return f, fault.Usage(fault.WithHint(errors.New("--shots is for csv"), "leave it out: jsonl --all and bluesky have the shots"))
 	case all && f != export.JSONL:
-		return f, usageError{errors.New("--all is for jsonl")}
+		return f, fault.Usage(errors.New("--all is for jsonl"))
 	case shots:
 		return export.ShotsCSV, nil
 	case all:

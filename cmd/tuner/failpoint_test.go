@@ -23,9 +23,9 @@ func failpointMain() {
 	if os.Getenv("TUNER_FAILSIGNAL") == "INT" {
 		then = func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) }
 	}
-	e.failpoint = failpointOf(os.Getenv("TUNER_FAILPOINT"), then)
+	e.Failpoint = failpointOf(os.Getenv("TUNER_FAILPOINT"), then)
 	if os.Getenv(testHasty) == "" {
-		e.slowness = 12 // a minute where the product gives 5 s
+		e.Slowness = 12 // a minute where the product gives 5 s
 	}
 	os.Exit(execute(context.Background(), e))
 }

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/local"
@@ -27,12 +31,12 @@ func isFile(argument string) bool {
 // Errors: what is wrong with a file, where none runs by it; where there is no run of a name,
 // or more than one.
 func (q *question) find(ctx context.Context, argument string) (err error) {
-	folders := q.env.places().All()
+	folders := q.env.Places().All()
 	name, wanted := argument, func(r local.Run) bool { return r.Identity.Name == argument || r.ID == argument }
 	var broken error
 	if isFile(argument) {
 		name, wanted = "", func(r local.Run) bool { return sameFile(r.Identity.Config, argument) }
-		if q.cfg, broken = configs.Load(argument, knownPolicies()); broken == nil {
+		if q.cfg, broken = configs.Load(argument, setup.KnownPolicies()); broken == nil {
 			name = q.cfg.Name
 			if s := q.cfg.Socket; s != nil && s.Folder != "" {
 				folders = append(folders, q.cfg.Path(s.Folder))
@@ -53,7 +57,7 @@ func (q *question) find(ctx context.Context, argument string) (err error) {
 	case silent >= 0 && (q.cfg == nil || q.cfg.MQTT == nil):
 		return silentRun(runs[silent])
 	case q.cfg == nil:
-		return withHint(fmt.Errorf("%w: %w: no run named %q that you may reach is on this computer", drivers.ErrUnavailable, remote.ErrNobody, argument),
+		return fault.WithHint(fmt.Errorf("%w: %w: no run named %q that you may reach is on this computer", drivers.ErrUnavailable, remote.ErrNobody, argument),
 			"another user's run is named by its file, whose [socket] lets you in (folder, and owner or group); one elsewhere by its file, whose [mqtt] says how to reach it")
 	}
 	return nil
@@ -61,7 +65,7 @@ func (q *question) find(ctx context.Context, argument string) (err error) {
 
 // sameFile says that two paths lead to one file, or are one path.
 func sameFile(a, b string) bool {
-	if a == absolute(b) {
+	if a == host.Absolute(b) {
 		return true
 	}
 	first, err := os.Stat(a)
@@ -73,16 +77,16 @@ func sameFile(a, b string) bool {
 func severalRuns(argument string, found []local.Run) error {
 	var words []string
 	for _, r := range found {
-		words = append(words, fmt.Sprintf("%s (%s, journal %s)", r.ID, modeWords(string(r.Identity.Mode)), r.Identity.Journal))
+		words = append(words, fmt.Sprintf("%s (%s, journal %s)", r.ID, show.ModeWords(string(r.Identity.Mode)), r.Identity.Journal))
 	}
-	return usageError{withHint(fmt.Errorf("%d runs of %s are on this computer: %s", len(found), argument, strings.Join(words, "; ")), "name one of them in place of "+argument)}
+	return fault.Usage(fault.WithHint(fmt.Errorf("%d runs of %s are on this computer: %s", len(found), argument, strings.Join(words, "; ")), "name one of them in place of "+argument))
 }
 
 // silentRun is the error of a run that is there and cannot be asked.
 func silentRun(r local.Run) error {
 	err := errors.Join(drivers.ErrUnavailable, r.Err)
 	if r.Denied() {
-		return withHint(fmt.Errorf("%w: %s lets other users in", drivers.ErrUnavailable, r.Socket), "ask as the run's user; [socket] of its file can name an owner or a group")
+		return fault.WithHint(fmt.Errorf("%w: %s lets other users in", drivers.ErrUnavailable, r.Socket), "ask as the run's user; [socket] of its file can name an owner or a group")
 	}
-	return withHint(fmt.Errorf("%w: the run behind %s does not answer", err, r.Socket), "look whether its process stands still")
+	return fault.WithHint(fmt.Errorf("%w: the run behind %s does not answer", err, r.Socket), "look whether its process stands still")
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
@@ -19,7 +21,7 @@ import (
 	"github.com/labtuner/tuner/loop/web"
 )
 
-func newReportCommand(e *env) *cobra.Command {
+func newReportCommand(e *host.Env) *cobra.Command {
 	var output, folder string
 	var derive bool
 	cmd := &cobra.Command{
@@ -38,12 +40,12 @@ stands in the report.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r, err := e.openJournal(args[0])
+			r, err := runfiles.OpenJournal(e, args[0])
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			w, err := wireRun(r.Run(), folder, e.executable)
+			w, err := setup.OfRun(r.Run(), folder, e)
 			if err != nil {
 				return err
 			}
@@ -51,17 +53,17 @@ stands in the report.`,
 			if err != nil {
 				return err
 			}
-			tell := newNarrator(e.stderr, e.style())
-			defer tell.close()
-			d, err := w.document(cmd.Context(), r, derive, func(n int) {
-				tell.show(fmt.Sprintf("the model learns step %d of %d", n, status.Steps))
+			tell := show.NewNarrator(e.Stderr, e.Style())
+			defer tell.Close()
+			d, err := document(cmd.Context(), w, r, derive, func(n int) {
+				tell.Show(fmt.Sprintf("the model learns step %d of %d", n, status.Steps))
 			})
-			tell.close()
+			tell.Close()
 			if err != nil {
 				return err
 			}
 			if output == "-" {
-				return web.WriteReport(e.stdout, d)
+				return web.WriteReport(e.Stdout, d)
 			}
 			if output == "" {
 				output = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"
@@ -69,7 +71,7 @@ stands in the report.`,
 			if err := writeFile(output, func(out io.Writer) error { return web.WriteReport(out, d) }); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(e.stdout, "%s: %s of %s\n", output, count(d.Total, "step"), d.Run.Name)
+			_, err = fmt.Fprintf(e.Stdout, "%s: %s of %s\n", output, show.Count(d.Total, "step"), d.Run.Name)
 			return err
 		},
 	}
@@ -81,16 +83,16 @@ stands in the report.`,
 
 // document is a journal as the renderer draws it, with the model that its steps give; step is
 // told of each as the model learns it.
-func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool, step func(n int)) (*web.Document, error) {
+func document(ctx context.Context, w *setup.Setup, r *journal.Reader, derive bool, step func(n int)) (*web.Document, error) {
 	earlier, err := r.Warm()
 	if err != nil {
 		return nil, err
 	}
-	p, err := w.newPolicy(earlier)
+	p, err := w.NewPolicy(earlier)
 	if err != nil {
 		return nil, err
 	}
-	replay, verdict := replay.Decisions{Options: w.opt, Policy: p, Lenient: true, Step: step}, ""
+	replay, verdict := replay.Decisions{Options: w.Options, Policy: p, Lenient: true, Step: step}, ""
 	if derive {
 		done, err := replay.Run(ctx, r)
 		if err != nil {
@@ -102,25 +104,15 @@ func (w *wiring) document(ctx context.Context, r *journal.Reader, derive bool, s
 	} else if err := replay.Teach(ctx, r); err != nil {
 		return nil, err
 	}
-	picture, err := advisor.Picture(&w.opt, p)
+	picture, err := advisor.Picture(&w.Options, p)
 	if err != nil {
 		return nil, err
 	}
-	d, err := web.Collect(web.Source{Reader: r, Options: w.opt, Devices: w.deviceNames(), Risk: w.spec.Risk, Picture: &picture})
+	d, err := web.Collect(web.Source{Reader: r, Options: w.Options, Devices: w.DeviceNames(), Risk: w.Spec.Risk, Picture: &picture})
 	if err != nil {
 		return nil, err
 	}
 	d.Replay = verdict
-	d.Hash, err = hashRecords(r)
+	d.Hash, err = export.Hash(r)
 	return d, err
-}
-
-// hashRecords is the SHA-256 of a journal's export as JSON lines: unlike the file's it
-// does not depend on where SQLite has put the rows.
-func hashRecords(r *journal.Reader) (string, error) {
-	sum := sha256.New()
-	if err := export.Write(sum, r, export.JSONL); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }

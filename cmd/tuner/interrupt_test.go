@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 )
 
 // A run that goes on and is interrupted before it has driven anything says where the
@@ -31,7 +33,7 @@ func TestInterruptedWhileItBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, says := interrupt("taken-up@1")
-	if code != exitUnsafe || !strings.Contains(says, "stopping; nothing was written") ||
+	if code != fault.ExitUnsafe || !strings.Contains(says, "stopping; nothing was written") ||
 		!strings.Contains(says, "has left the actuators as they were") || !strings.Contains(says, "hint: tuner make-safe CONFIG") {
 		t.Errorf("after a kill: exit code %d\n%s", code, says)
 	}
@@ -42,19 +44,19 @@ func TestInterruptedWhileItBegins(t *testing.T) {
 
 	// While the decisions are replayed, before a device is opened.
 	e, _, errOut, _ := testEnv("run", filepath.Join(c.dir, "kill.toml"))
-	e.lookup = func(name string) (string, bool) { return c.dir, name == "STATE_DIRECTORY" }
+	e.Lookup = func(name string) (string, bool) { return c.dir, name == "STATE_DIRECTORY" }
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if code := execute(ended, e); code != exitUnsafe || !strings.Contains(errOut.String(), "has left the actuators as they were") {
+	if code := execute(ended, e); code != fault.ExitUnsafe || !strings.Contains(errOut.String(), "has left the actuators as they were") {
 		t.Errorf("while it is brought to where it was: exit code %d\n%s", code, errOut.String())
 	}
 
-	if code, says := interrupt("after-write@1"); code != exitInterrupted || !strings.Contains(says, "at its safe value") {
+	if code, says := interrupt("after-write@1"); code != fault.ExitInterrupted || !strings.Contains(says, "at its safe value") {
 		t.Errorf("in the middle: exit code %d\n%s", code, says)
 	}
 	e, _, errOut, _ = testEnv("run", filepath.Join(c.dir, "kill.toml"))
-	e.lookup = func(name string) (string, bool) { return c.dir, name == "STATE_DIRECTORY" }
-	if code := execute(ended, e); code != exitInterrupted || strings.Contains(errOut.String(), "as they were") {
+	e.Lookup = func(name string) (string, bool) { return c.dir, name == "STATE_DIRECTORY" }
+	if code := execute(ended, e); code != fault.ExitInterrupted || strings.Contains(errOut.String(), "as they were") {
 		t.Errorf("after an end in order: exit code %d\n%s", code, errOut.String())
 	}
 }

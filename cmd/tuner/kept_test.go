@@ -16,7 +16,7 @@ import (
 func output(t *testing.T, args ...string) string {
 	t.Helper()
 	e, out, errOut, _ := testEnv(args...)
-	e.lookup = func(name string) (string, bool) {
+	e.Lookup = func(name string) (string, bool) {
 		if name == "LC_ALL" {
 			return "C.UTF-8", true
 		}

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
@@ -105,7 +108,7 @@ type campaign struct {
 	rand *rand.Rand
 	victim
 	dir string
-	w   *wiring
+	w   *setup.Setup
 	// acknowledged has every line that was printed, by its step.
 	acknowledged map[int]string
 	// expected are the next proposals after those kills whose next step the run has not
@@ -126,10 +129,10 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 		t.Fatal(err)
 	}
 	var err error
-	if c.w, err = loadWiring(file, ""); err != nil {
+	if c.w, err = setup.Load(file, &host.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	c.w.opt.Mode = plan.Live
+	c.w.Options.Mode = plan.Live
 	return c
 }
 
@@ -316,7 +319,7 @@ func (c *campaign) checkSteps(r *journal.Reader) (last int) {
 			continue
 		}
 		seen++
-		line, err := encodeLine(export.NewStepLine(r.Run(), s.Decision, s.Outcome))
+		line, err := show.EncodeLine(export.NewStepLine(r.Run(), s.Decision, s.Outcome))
 		if got := strings.TrimSpace(string(line)); err != nil || got != want || !s.Concluded {
 			c.t.Errorf("step %d was acknowledged as\n%s\nand is recorded as\n%s, %v", last, want, got, err)
 		}

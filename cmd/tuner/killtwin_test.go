@@ -69,11 +69,11 @@ func (c *campaign) derive(dir string) *expectation {
 	if last == 0 {
 		return nil
 	}
-	p, err := policy.New(c.w.spec)
+	p, err := policy.New(c.w.Spec)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	replay := replay.Decisions{Options: c.w.opt, Policy: p}
+	replay := replay.Decisions{Options: c.w.Options, Policy: p}
 	if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil {
 		c.t.Fatalf("what was recorded does not derive: %+v, %v", done.First, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -38,7 +39,7 @@ func TestSecondProcessIsRefused(t *testing.T) {
 		second := tunerCommand(t, c.dir, args...)
 		var refused bytes.Buffer
 		second.Stderr = &refused
-		if code := codeOf(second.Run()); code != exitJournal || !who.Match(refused.Bytes()) {
+		if code := codeOf(second.Run()); code != fault.ExitJournal || !who.Match(refused.Bytes()) {
 			t.Errorf("%v: exit code %d, %s", args, code, refused.String())
 		}
 	}

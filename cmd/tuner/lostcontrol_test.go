@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -17,33 +20,33 @@ import (
 func TestLostControlIsMissedWithDoses(t *testing.T) {
 	e, out, errOut, _ := testEnv()
 	file := feedFile(t)
-	w, err := loadWiring(file, "")
+	w, err := setup.Load(file, &host.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := resetting{w: w, journal: filepath.Join(filepath.Dir(file), "feed.db")}
 	missed := func() error {
 		t.Helper()
-		c, err := controlstate.Open(controlPath(r.journal), disk.Holder{})
+		c, err := controlstate.Open(runfiles.ControlPath(r.journal), disk.Holder{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		return lostControl(c, r.journal, w)
+		return runfiles.LostControl(c, r.journal, true)
 	}
 	if err := missed(); err != nil {
 		t.Fatalf("without a journal: %v", err)
 	}
-	dosed(t, r.journal, e.now(), []recorded{{"move", "nutrient", 8, time.Minute, journal.Confirmed, nil}})
+	dosed(t, r.journal, e.Now(), []recorded{{"move", "nutrient", 8, time.Minute, journal.Confirmed, nil}})
 	if err := missed(); err != nil {
 		t.Fatalf("a journal without doses: %v", err)
 	}
 	r.journal = filepath.Join(filepath.Dir(file), "second.db")
-	dosed(t, r.journal, e.now(), []recorded{{"dose", "nutrient", 3, 20 * time.Minute, journal.Confirmed, nil}})
+	dosed(t, r.journal, e.Now(), []recorded{{"dose", "nutrient", 3, 20 * time.Minute, journal.Confirmed, nil}})
 	if err := missed(); !errors.Is(err, controlstate.ErrLost) || !strings.Contains(err.Error(), "tells of doses") {
 		t.Fatalf("a journal with doses: %v", err)
 	}
-	if err := e.reset(r); err != nil {
+	if err := clearLatches(e, r); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "3 mL of nutrient were dosed") || !strings.Contains(errOut.String(), "control state is lost") {

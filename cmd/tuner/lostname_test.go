@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/export"
@@ -84,7 +86,7 @@ func (r *lostRun) ends(code int) {
 func (r *lostRun) interrupt() {
 	r.t.Helper()
 	r.must(r.cmd.Process.Signal(syscall.SIGINT))
-	r.ends(exitInterrupted)
+	r.ends(fault.ExitInterrupted)
 }
 
 // says wants words on stderr.
@@ -114,7 +116,7 @@ func (r *lostRun) holds(name string) int {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		line, err := encodeLine(export.NewStepLine(j.Run(), s.Decision, s.Outcome))
+		line, err := show.EncodeLine(export.NewStepLine(j.Run(), s.Decision, s.Outcome))
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -200,7 +202,7 @@ func TestJournalDeletedUnderTheRun(t *testing.T) {
 			t.Parallel()
 			r := startLost(t, lostSteps)
 			c.do(r)
-			r.ends(exitOK)
+			r.ends(fault.ExitOK)
 			r.whole(0)
 			r.said(c.says)
 		})
@@ -216,7 +218,7 @@ func TestJournalReplacedUnderTheRun(t *testing.T) {
 		kind string
 	}{
 		"another journal": {func(r *lostRun, to string) {
-			j := begun(r.t, to)
+			j := begunRun(r.t, to)
 			r.must(j.Close())
 		}, "another file stands"},
 		"an empty file": {func(r *lostRun, to string) { r.must(os.WriteFile(to, nil, 0o600)) }, "an empty file stands"},
@@ -237,7 +239,7 @@ func TestJournalReplacedUnderTheRun(t *testing.T) {
 				t.Errorf("%d writes while something else stands at the journal's name", n)
 			}
 			r.must(os.Rename(r.path("data/kill.db"), r.path("intruder")))
-			r.ends(exitOK)
+			r.ends(fault.ExitOK)
 			r.whole(0)
 			r.said("the rescued copy ", "the journal is at its name again")
 			if name == "another journal" {
@@ -276,7 +278,7 @@ func TestRescuedCopyIsGoneOnWith(t *testing.T) {
 			}
 			r.must(os.Remove(r.path("data/kill.db")))
 			r.start()
-			r.ends(exitOK)
+			r.ends(fault.ExitOK)
 			r.whole(1)
 			r.said("put data/kill.rescued.db, which was rescued when the journal lost its name, back to data/kill.db")
 		})
@@ -297,14 +299,14 @@ func TestFolderRenamedUnderTheRun(t *testing.T) {
 			r.says.waitFor(t, "give the folder its name \"data\" back")
 			if !back {
 				r.must(r.cmd.Process.Signal(os.Interrupt))
-				r.ends(exitJournal)
+				r.ends(fault.ExitJournal)
 			}
 			r.must(os.Rename(r.path("renamed"), r.path("data")))
 			if !back {
 				r.holds("data/kill.db")
 				r.start()
 			}
-			r.ends(exitOK)
+			r.ends(fault.ExitOK)
 			r.whole(1)
 		})
 	}
@@ -352,8 +354,8 @@ func TestStartWithoutItsJournal(t *testing.T) {
 		}
 	}
 	r.start("--new")
-	r.ends(exitOK)
+	r.ends(fault.ExitOK)
 	r.must(os.Rename(r.path("data/kill.db"), r.path("archive.db")))
 	r.start()
-	r.ends(exitOK)
+	r.ends(fault.ExitOK)
 }

@@ -29,6 +29,9 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 )
 
 func main() {
@@ -36,28 +39,28 @@ func main() {
 }
 
 // processEnv is the env of a real process.
-func processEnv() *env {
+func processEnv() *host.Env {
 	executable, err := os.Executable()
 	if err != nil {
 		executable = "" // an exec device that needs it says so
 	}
-	e := &env{
-		executable: executable,
-		stdin:      os.Stdin,
-		stdout:     os.Stdout,
-		stderr:     os.Stderr,
-		args:       os.Args[1:],
-		now:        time.Now,
-		lookup:     os.LookupEnv,
-		random:     rand.Reader,
-		isTerminal: isTerminal,
-		signals:    stopSignals(),
-		collect:    func(percent int) { debug.SetGCPercent(percent) },
-		manager:    systemd(os.LookupEnv),
-		reload:     make(chan struct{}, 1),
+	e := &host.Env{
+		Executable: executable,
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Args:       os.Args[1:],
+		Now:        time.Now,
+		Lookup:     os.LookupEnv,
+		Random:     rand.Reader,
+		IsTerminal: host.IsTerminal,
+		Signals:    stopSignals(),
+		Collect:    func(percent int) { debug.SetGCPercent(percent) },
+		Manager:    host.Systemd(os.LookupEnv),
+		Reload:     make(chan struct{}, 1),
 	}
-	if stream, _ := e.lookup("JOURNAL_STREAM"); isJournal(os.Stderr, stream) {
-		e.stderr = &priorityWriter{w: os.Stderr}
+	if stream, _ := e.Lookup("JOURNAL_STREAM"); show.IsJournal(os.Stderr, stream) {
+		e.Stderr = &show.PriorityWriter{W: os.Stderr}
 	}
 	return e
 }

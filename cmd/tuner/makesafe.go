@@ -5,15 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -24,7 +32,7 @@ const makeSafeTime = 5 * time.Second
 // makeSafeGrace is the last part of that time: for saying what has not been confirmed.
 const makeSafeGrace = time.Second
 
-func newMakeSafeCommand(e *env) *cobra.Command {
+func newMakeSafeCommand(e *host.Env) *cobra.Command {
 	var all, after bool
 	cmd := &cobra.Command{
 		Use:   "make-safe CONFIG",
@@ -56,18 +64,18 @@ file cannot be used, and no run has left a copy.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if after && endedSafely(e.lookup) {
-				_, err := fmt.Fprintln(e.stdout, "the service has brought its actuators to rest and confirmed it: nothing to do")
+			if after && endedSafely(e.Lookup) {
+				_, err := fmt.Fprintln(e.Stdout, "the service has brought its actuators to rest and confirmed it: nothing to do")
 				return err
 			}
-			w, err := e.safeWiring(args[0])
+			w, err := safeWiring(e, args[0])
 			if err != nil {
 				return err
 			}
 			// A signal does not cut it short: that is what it is there for.
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), e.patience(makeSafeTime-makeSafeGrace))
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), e.Patience(makeSafeTime-makeSafeGrace))
 			defer cancel()
-			return w.makeSafe(ctx, all, e.stdout)
+			return makeSafe(ctx, w, all, e.Stdout)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "bring actuators that hold on a fault to their safe values too")
@@ -76,21 +84,21 @@ file cannot be used, and no run has left a copy.`,
 }
 
 // safeWiring reads the file, or what the last run went by where it cannot be used.
-func (e *env) safeWiring(path string) (*wiring, error) {
-	w, err := loadUnbounded(path, e.executable)
+func safeWiring(e *host.Env, path string) (*setup.Setup, error) {
+	w, err := setup.LoadUnbounded(path, e)
 	if err == nil {
 		return w, nil
 	}
-	last, from, lastErr := e.lastGood(path)
+	last, from, lastErr := lastGood(e, path)
 	if lastErr != nil {
 		return nil, err // what is wrong with the file is what there is to mend
 	}
 	if file, ok := errors.AsType[*configs.Error](err); ok {
 		for _, p := range file.Problems {
-			fmt.Fprintf(e.stderr, "tuner: warning: %s\n", p)
+			fmt.Fprintf(e.Stderr, "tuner: warning: %s\n", p)
 		}
 	}
-	fmt.Fprintf(e.stderr, "tuner: warning: %s cannot be used: by %s, which the last run of it went by\n", path, from)
+	fmt.Fprintf(e.Stderr, "tuner: warning: %s cannot be used: by %s, which the last run of it went by\n", path, from)
 	return last, nil
 }
 
@@ -101,7 +109,7 @@ func endedSafely(lookup func(string) (string, bool)) bool {
 	status, _ := lookup("EXIT_STATUS")
 	result, _ := lookup("SERVICE_RESULT")
 	return result == "success" && code == "exited" &&
-		(status == strconv.Itoa(exitOK) || status == strconv.Itoa(exitInterrupted))
+		(status == strconv.Itoa(fault.ExitOK) || status == strconv.Itoa(fault.ExitInterrupted))
 }
 
 // safeReport is what became of one device.
@@ -112,11 +120,11 @@ type safeReport struct {
 }
 
 // makeSafe brings all devices to safe at the same time and says what came of it.
-func (w *wiring) makeSafe(ctx context.Context, all bool, out io.Writer) error {
-	reports := make([]safeReport, len(w.devices))
+func makeSafe(ctx context.Context, w *setup.Setup, all bool, out io.Writer) error {
+	reports := make([]safeReport, len(w.Devices))
 	var group sync.WaitGroup
-	for i := range w.devices {
-		group.Go(func() { reports[i] = w.makeDeviceSafe(ctx, i, all) })
+	for i := range w.Devices {
+		group.Go(func() { reports[i] = makeDeviceSafe(ctx, w, i, all) })
 	}
 	group.Wait()
 	var errs []error
@@ -134,15 +142,15 @@ func (w *wiring) makeSafe(ctx context.Context, all bool, out io.Writer) error {
 // makeDeviceSafe opens one device, writes its fault states, waits until it tells that it
 // has them, and closes it. A device that hangs is left behind when the time is over; a
 // child's input has ended then, so that it goes safe if it comes back.
-func (w *wiring) makeDeviceSafe(ctx context.Context, i int, all bool) safeReport {
-	r := safeReport{device: w.devices[i].name}
-	f := w.faultStates(i, all)
+func makeDeviceSafe(ctx context.Context, w *setup.Setup, i int, all bool) safeReport {
+	r := safeReport{device: w.Devices[i].Name}
+	f := faultStatesOf(w, i, all)
 	if f.still() {
 		r.words = f.words
 		return r
 	}
 	done := make(chan error, 1)
-	go func() { done <- f.write(ctx, w.devices[i]) }()
+	go func() { done <- f.write(ctx, w.Devices[i]) }()
 	select {
 	case r.err = <-done:
 	case <-ctx.Done():
@@ -160,9 +168,9 @@ func (w *wiring) makeDeviceSafe(ctx context.Context, i int, all bool) safeReport
 }
 
 // faultStates lists what a device is to be told.
-func (w *wiring) faultStates(device int, all bool) faultStates {
+func faultStatesOf(w *setup.Setup, device int, all bool) faultStates {
 	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{}}}
-	for _, v := range w.opt.Variables {
+	for _, v := range w.Options.Variables {
 		if !v.Actuated || v.Channel.Device != device {
 			continue
 		}
@@ -180,10 +188,32 @@ func (w *wiring) faultStates(device int, all bool) faultStates {
 			if v.Tolerance > 0 {
 				f.awaited = append(f.awaited, v)
 			}
-			f.words = append(f.words, fmt.Sprintf("actuator %s: at its safe value, %s", v.Name, quantity(v.Limits.Safe, v.Unit)))
+			f.words = append(f.words, fmt.Sprintf("actuator %s: at its safe value, %s", v.Name, show.Quantity(v.Limits.Safe, v.Unit)))
 		default:
 			f.words = append(f.words, fmt.Sprintf("actuator %s: left where it is", v.Name))
 		}
 	}
 	return f
+}
+
+// lastGood wires the file that the newest run of a configuration went by, in place of the
+// configuration itself. Relative paths in it start at the configuration's folder, as they did
+// then.
+func lastGood(e *host.Env, config string) (w *setup.Setup, from string, err error) {
+	var newest controlstate.State
+	var text []byte
+	for _, path := range runfiles.KnownControls(e, filepath.Dir(host.Absolute(config))) {
+		s, err := controlstate.Peek(path)
+		if err != nil && s.Instrument.Config == "" || s.Instrument.Config != host.Absolute(config) || text != nil && !s.Wall.After(newest.Wall) {
+			continue
+		}
+		if t, err := os.ReadFile(runfiles.GoodCopy(path)); err == nil {
+			newest, text, from = s, t, runfiles.GoodCopy(path)
+		}
+	}
+	if text == nil {
+		return nil, "", fmt.Errorf("no run of it has left a copy")
+	}
+	w, err = setup.Parse(config, text, e)
+	return w, from, err
 }

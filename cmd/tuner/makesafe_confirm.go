@@ -8,6 +8,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
@@ -35,8 +37,8 @@ func (f *faultStates) still() bool { return len(f.set.Values)+len(f.set.Release)
 
 // write is the whole conversation with one device: it is told the fault states until it
 // tells that it has them. The error names those that it has not when ctx ends.
-func (f *faultStates) write(ctx context.Context, d deviceWiring) (err error) {
-	dev, err := d.build(drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)})
+func (f *faultStates) write(ctx context.Context, d setup.Device) (err error) {
+	dev, err := d.Build(drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (f *faultStates) write(ctx context.Context, d deviceWiring) (err error) {
 	}
 	act, ok := dev.(drivers.Actuator)
 	if !ok {
-		return fmt.Errorf("driver %q cannot set anything", d.driver)
+		return fmt.Errorf("driver %q cannot set anything", d.Driver)
 	}
 	missing := f.awaited
 	for begun := time.Now(); ; {
@@ -96,11 +98,11 @@ func look(ctx context.Context, dev drivers.Device, missing []plan.Variable, begu
 
 // unconfirmed says what is known of an actuator that was told its safe value.
 func unconfirmed(v plan.Variable, r drivers.Reading, err error) error {
-	told := fmt.Sprintf("actuator %s was told its safe value, %s", v.Name, quantity(v.Limits.Safe, v.Unit))
+	told := fmt.Sprintf("actuator %s was told its safe value, %s", v.Name, show.Quantity(v.Limits.Safe, v.Unit))
 	value, known := r.Values[v.Channel.Name]
 	switch {
 	case known:
-		return fmt.Errorf("%s, and reads %s", told, quantity(value, v.Unit))
+		return fmt.Errorf("%s, and reads %s", told, show.Quantity(value, v.Unit))
 	case err != nil && !errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s, and cannot be read: %w", told, err)
 	}

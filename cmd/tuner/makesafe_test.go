@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
@@ -34,8 +37,8 @@ func TestAfterService(t *testing.T) {
 	} {
 		e, out, errOut, _ := testEnv("make-safe", "--after-service", "service.toml")
 		of := map[string]string{"SERVICE_RESULT": c.result, "EXIT_CODE": c.code, "EXIT_STATUS": c.status}
-		e.lookup = func(name string) (string, bool) { v, ok := of[name]; return v, ok }
-		if code := execute(t.Context(), e); code != exitOK {
+		e.Lookup = func(name string) (string, bool) { v, ok := of[name]; return v, ok }
+		if code := execute(t.Context(), e); code != fault.ExitOK {
 			t.Fatalf("exit code %d\n%s", code, errOut)
 		}
 		did := strings.Contains(out.String(), "actuator x: at its safe value, 0.25")
@@ -60,8 +63,8 @@ func TestMakeSafeBesideARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.Belongs(controlstate.Instrument{Config: absolute("service.toml"), Name: "bench"})
-	if err := errors.Join(c.Write(controlstate.State{}), keepGood("other.control", text)); err != nil {
+	c.Belongs(controlstate.Instrument{Config: host.Absolute("service.toml"), Name: "bench"})
+	if err := errors.Join(c.Write(controlstate.State{}), runfiles.KeepGood("other.control", text)); err != nil {
 		t.Fatal(err)
 	}
 	for _, broken := range []bool{false, true} {
@@ -72,7 +75,7 @@ func TestMakeSafeBesideARun(t *testing.T) {
 		}
 		for range 2 { // it may be repeated
 			e, out, errOut, _ := testEnv("make-safe", "service.toml")
-			if code := execute(t.Context(), e); code != exitOK || !strings.Contains(out.String(), "actuator x: at its safe value, 0.25") {
+			if code := execute(t.Context(), e); code != fault.ExitOK || !strings.Contains(out.String(), "actuator x: at its safe value, 0.25") {
 				t.Errorf("broken %v: exit code %d\n%s%s", broken, code, out, errOut)
 			}
 			if told := strings.Contains(errOut.String(), "which the last run of it went by"); told != broken {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"testing"
+
+	"github.com/labtuner/tuner/cmd/tuner/host"
 )
 
 // A run keeps its heap small; what the user says of it goes first, and other commands,
@@ -12,15 +14,15 @@ func TestRunIsLean(t *testing.T) {
 		name, gogc, command string
 		want                int
 	}{
-		{"a run", "", "run", heapGrowth},
+		{"a run", "", "run", host.HeapGrowth},
 		{"a run that the user has chosen", "200", "run", 0},
 		{"another command", "", "check", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := 0
 			e, _, _, _ := testEnv(c.command, "no-such-file.toml")
-			e.collect = func(percent int) { asked = percent }
-			e.lookup = func(name string) (string, bool) { return c.gogc, name == "GOGC" && c.gogc != "" }
+			e.Collect = func(percent int) { asked = percent }
+			e.Lookup = func(name string) (string, bool) { return c.gogc, name == "GOGC" && c.gogc != "" }
 			if code := execute(context.Background(), e); code != 3 {
 				t.Errorf("exit code %d", code)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/web"
 )
@@ -16,15 +17,15 @@ import (
 // openMetrics has the loop tell what Prometheus may ask for, where the file asks for a
 // server.
 func (s *session) openMetrics(deps *loop.Deps) {
-	if s.w.cfg.Web == nil || s.panel == nil {
+	if s.w.Config.Web == nil || s.panel == nil {
 		return
 	}
-	names := make([]string, len(s.w.devices))
-	for i, d := range s.w.devices {
-		names[i] = d.name
+	names := make([]string, len(s.w.Devices))
+	for i, d := range s.w.Devices {
+		names[i] = d.Name
 	}
-	s.metrics = web.NewMetrics(web.MetricsOptions{Panel: s.panel, Devices: names, Version: buildVersion(), GoVersion: runtime.Version(),
-		Disk: func() (uint64, uint64, error) { return diskOf(s.journal.Path()) }, Now: s.env.now})
+	s.metrics = web.NewMetrics(web.MetricsOptions{Panel: s.panel, Devices: names, Version: host.Version(), GoVersion: runtime.Version(),
+		Disk: func() (uint64, uint64, error) { return diskOf(s.journal.Path()) }, Now: s.env.Now})
 	deps.Watch = s.metrics.Watch(deps.Watch)
 }
 

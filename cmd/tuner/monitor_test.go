@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 )
 
 func TestDiskOf(t *testing.T) {
@@ -38,7 +40,7 @@ func TestServiceServesMetrics(t *testing.T) {
 	}
 	var l listener
 	e, _, errOut, signals := testEnv("run", "service.toml")
-	e.manager, e.now = l.manager(0), time.Now
+	e.Manager, e.Now = l.manager(0), time.Now
 	done := make(chan int)
 	go func() { done <- execute(t.Context(), e) }()
 	errOut.waitFor(t, "http://127.0.0.1:")
@@ -83,7 +85,7 @@ func TestServiceServesMetrics(t *testing.T) {
 		t.Errorf("another site's name: %d", code)
 	}
 	signals <- stopSignal
-	if code := <-done; code != exitInterrupted {
+	if code := <-done; code != fault.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/sim"
 )
@@ -153,8 +154,8 @@ func TestRunWithoutBroker(t *testing.T) {
 	}
 	begin := time.Now()
 	out, err := tunerCommand(t, dir, "run", "perovskite.toml").CombinedOutput()
-	if code := codeOf(err); code != exitInstrument {
-		t.Errorf("exit code %d, want %d\n%s", code, exitInstrument, out)
+	if code := codeOf(err); code != fault.ExitInstrument {
+		t.Errorf("exit code %d, want %d\n%s", code, fault.ExitInstrument, out)
 	}
 	t.Logf("after %v:\n%s", time.Since(begin), out)
 	if !strings.Contains(string(out), "tuner: error: instrument failed: open device \"laboratory\"") {

@@ -7,46 +7,13 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
-	"golang.org/x/sys/unix"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 )
-
-// manager is the service manager that started this process and wants to know how it
-// fares: systemd, where the unit has Type=notify.
-type manager struct {
-	// send delivers one message; it may wait for the manager.
-	send func(message string) error
-	// watchdog is the longest silence that the manager bears, 0: any.
-	watchdog time.Duration
-	// monotonic is the time that the manager's clock shows.
-	monotonic func() time.Duration
-}
-
-// systemd is the manager that the environment names, nil if there is none.
-func systemd(lookup func(string) (string, bool)) *manager {
-	if socket, _ := lookup("NOTIFY_SOCKET"); socket == "" {
-		return nil
-	}
-	m := &manager{monotonic: monotonicTime, send: func(message string) error {
-		_, err := daemon.SdNotify(false, message)
-		return err
-	}}
-	// An interval that cannot be read counts as none: the manager sees that there are
-	// no signs of life, which is the safe way for that to show.
-	m.watchdog, _ = daemon.SdWatchdogEnabled(false)
-	return m
-}
-
-// monotonicTime is CLOCK_MONOTONIC, by which systemd orders a reload.
-func monotonicTime() time.Duration {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return 0
-	}
-	return time.Duration(now.Nano())
-}
 
 // notifyShare is the part of the manager's patience after which it gets a sign of
 // life. A quarter, so that a sign and a tick together stay under the half that
@@ -62,7 +29,7 @@ const statusPause = time.Second
 // goroutine of its own delivers, so that the loop never waits for the manager. A nil
 // notifier has no manager.
 type notifier struct {
-	manager *manager
+	manager *host.Manager
 	clock   drivers.Clock
 	every   time.Duration
 	lines   chan string
@@ -77,16 +44,16 @@ type notifier struct {
 }
 
 // newNotifier begins to notify m; it refuses a tick that is too long to satisfy it.
-func newNotifier(m *manager, clock drivers.Clock, tick time.Duration) (*notifier, error) {
+func newNotifier(m *host.Manager, clock drivers.Clock, tick time.Duration) (*notifier, error) {
 	if m == nil {
 		return nil, nil
 	}
-	n := &notifier{manager: m, clock: clock, every: m.watchdog / notifyShare,
+	n := &notifier{manager: m, clock: clock, every: m.Watchdog / notifyShare,
 		lines: make(chan string, 32), quit: make(chan struct{}), done: make(chan struct{})}
 	if n.every > 0 && tick > n.every {
-		return nil, usageError{withHint(
-			fmt.Errorf("the service manager wants a sign of life every %v, and a tick takes %v", m.watchdog, tick),
-			fmt.Sprintf("set WatchdogSec= of the unit to at least %v, or make the key tick shorter", notifyShare*tick))}
+		return nil, fault.Usage(fault.WithHint(
+			fmt.Errorf("the service manager wants a sign of life every %v, and a tick takes %v", m.Watchdog, tick),
+			fmt.Sprintf("set WatchdogSec= of the unit to at least %v, or make the key tick shorter", notifyShare*tick)))
 	}
 	go n.run()
 	return n, nil
@@ -99,10 +66,10 @@ func (n *notifier) run() {
 	for {
 		select {
 		case line := <-n.lines:
-			_ = n.manager.send(line)
+			_ = n.manager.Send(line)
 		case <-n.quit:
 			for len(n.lines) > 0 {
-				_ = n.manager.send(<-n.lines)
+				_ = n.manager.Send(<-n.lines)
 			}
 			return
 		}
@@ -148,12 +115,12 @@ func (n *notifier) say(now time.Time, status string) string {
 	return statusLine(status)
 }
 
-func statusLine(text string) string { return "STATUS=" + printable(text) }
+func statusLine(text string) string { return "STATUS=" + show.Printable(text) }
 
 // reloading and reloaded enclose a reload; any goroutine may call them.
 func (n *notifier) reloading() {
 	if n != nil {
-		n.post(daemon.SdNotifyReloading, fmt.Sprintf("MONOTONIC_USEC=%d", n.manager.monotonic().Microseconds()))
+		n.post(daemon.SdNotifyReloading, fmt.Sprintf("MONOTONIC_USEC=%d", n.manager.Monotonic().Microseconds()))
 	}
 }
 
@@ -173,7 +140,7 @@ func (n *notifier) close(last string) {
 		close(n.quit)
 		select {
 		case <-n.done:
-		case <-time.After(outboxPatience):
+		case <-time.After(show.OutboxPatience):
 		}
 	})
 }

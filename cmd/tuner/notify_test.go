@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
 )
@@ -46,8 +49,8 @@ func (l *listener) lines() (out []string) {
 	return out
 }
 
-func (l *listener) manager(watchdog time.Duration) *manager {
-	return &manager{send: l.send, watchdog: watchdog, monotonic: func() time.Duration { return 90 * time.Second }}
+func (l *listener) manager(watchdog time.Duration) *host.Manager {
+	return &host.Manager{Send: l.send, Watchdog: watchdog, Monotonic: func() time.Duration { return 90 * time.Second }}
 }
 
 // TestNotifierFollowsTheLoop runs the ticks of a short life in a bubble: what is said
@@ -111,7 +114,7 @@ func TestNotifierFollowsTheLoop(t *testing.T) {
 func TestNotifierNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
-		n, err := newNotifier(&manager{send: func(string) error { <-free; return nil }, watchdog: time.Second}, loop.RealClock{}, time.Millisecond)
+		n, err := newNotifier(&host.Manager{Send: func(string) error { <-free; return nil }, Watchdog: time.Second}, loop.RealClock{}, time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +127,7 @@ func TestNotifierNeverWaits(t *testing.T) {
 			t.Errorf("1000 ticks of 10 ms took %v", took)
 		}
 		n.close("ended") // returns though nothing was delivered
-		if took := time.Since(began); took != 10*time.Second+outboxPatience {
+		if took := time.Since(began); took != 10*time.Second+show.OutboxPatience {
 			t.Errorf("the end took until %v", took)
 		}
 		close(free)
@@ -134,7 +137,7 @@ func TestNotifierNeverWaits(t *testing.T) {
 func TestNotifierRefusesASlowTick(t *testing.T) {
 	var l listener
 	_, err := newNotifier(l.manager(30*time.Second), loop.RealClock{}, 10*time.Second)
-	if exitCode(err) != exitUsage || !strings.Contains(err.Error(), "every 30s, and a tick takes 10s") {
+	if fault.ExitCode(err) != fault.ExitUsage || !strings.Contains(err.Error(), "every 30s, and a tick takes 10s") {
 		t.Errorf("error %v", err)
 	}
 	if n, err := newNotifier(nil, loop.RealClock{}, time.Minute); n != nil || err != nil {
@@ -152,18 +155,18 @@ func TestSystemdSocket(t *testing.T) {
 	defer socket.Close()
 	t.Setenv("NOTIFY_SOCKET", path)
 	t.Setenv("WATCHDOG_USEC", "30000000")
-	m := systemd(func(name string) (string, bool) { return path, name == "NOTIFY_SOCKET" })
-	if m == nil || m.watchdog != 30*time.Second || m.monotonic() <= 0 {
+	m := host.Systemd(func(name string) (string, bool) { return path, name == "NOTIFY_SOCKET" })
+	if m == nil || m.Watchdog != 30*time.Second || m.Monotonic() <= 0 {
 		t.Fatalf("manager %+v", m)
 	}
-	if err := m.send("READY=1"); err != nil {
+	if err := m.Send("READY=1"); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 64)
 	if n, err := socket.Read(b); err != nil || string(b[:n]) != "READY=1" {
 		t.Errorf("heard %q, %v", b[:n], err)
 	}
-	if m := systemd(func(string) (string, bool) { return "", false }); m != nil {
+	if m := host.Systemd(func(string) (string, bool) { return "", false }); m != nil {
 		t.Errorf("a manager without a socket: %+v", m)
 	}
 }
@@ -174,14 +177,14 @@ func TestServiceSaysHowItEnds(t *testing.T) {
 	writeService(t)
 	var l listener
 	e, _, errOut, signals := testEnv("run", "service.toml")
-	e.manager, e.now = l.manager(time.Second), time.Now
+	e.Manager, e.Now = l.manager(time.Second), time.Now
 	done := make(chan int)
 	go func() { done <- execute(t.Context(), e) }()
 	waitUntil(t, func() bool {
 		return slices.Contains(l.lines(), "WATCHDOG=1") && strings.Contains(strings.Join(l.messages(), " "), "STATUS=step 2")
 	})
 	signals <- stopSignal
-	if code := <-done; code != exitInterrupted {
+	if code := <-done; code != fault.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
 	lines := l.lines()

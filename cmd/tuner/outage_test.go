@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/mqtt"
@@ -48,7 +49,7 @@ func TestBrokerDiesAndComesBack(t *testing.T) {
 	run.says.waitFor(t, "connection to the broker lost")
 	pause := tunerCommand(t, far, "pause", "oven.toml")
 	pause.Env = append(os.Environ(), testHasty+"=yes")
-	if out, err := pause.CombinedOutput(); codeOf(err) != exitInstrument || !strings.Contains(string(out), "connection refused") {
+	if out, err := pause.CombinedOutput(); codeOf(err) != fault.ExitInstrument || !strings.Contains(string(out), "connection refused") {
 		t.Errorf("without a broker: %v\n%s", err, out)
 	}
 	b.Restart()

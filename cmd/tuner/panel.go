@@ -14,11 +14,11 @@ import (
 // Transports that people reach it by attach themselves to it.
 func (s *session) openPanel(deps *loop.Deps) error {
 	unique := make([]byte, 16)
-	if _, err := io.ReadFull(s.env.random, unique); err != nil {
+	if _, err := io.ReadFull(s.env.Random, unique); err != nil {
 		return fmt.Errorf("name the session: %w", err)
 	}
 	s.panel = control.NewPanel(hex.EncodeToString(unique))
-	s.w.opt.Run = plan.RunNames{ID: s.run.ID, Name: s.run.Name, Site: s.run.Site, Journal: s.path}
+	s.w.Options.Run = plan.RunNames{ID: s.run.ID, Name: s.run.Name, Site: s.run.Site, Journal: s.path}
 	deps.Panel = s.panel
 	return nil
 }

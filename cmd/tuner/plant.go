@@ -9,12 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 )
 
-func newPlantCommand(e *env) *cobra.Command {
+func newPlantCommand(e *host.Env) *cobra.Command {
 	var device, faults string
 	cmd := &cobra.Command{
 		Use:   "plant CONFIG",
@@ -37,11 +41,11 @@ time or with one:
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := loadWiring(args[0], e.executable)
+			w, err := setup.Load(args[0], e)
 			if err != nil {
 				return err
 			}
-			served, err := w.servedDevices(device)
+			served, err := servedDevices(w, device)
 			if err != nil {
 				return err
 			}
@@ -54,70 +58,61 @@ time or with one:
 }
 
 // servedDevices picks what is to be served, and refuses what cannot be.
-func (w *wiring) servedDevices(name string) ([]deviceWiring, error) {
-	if w.plant == nil {
-		return nil, configError(w, "plant", "missing: there is nothing to serve", `add [plant] with kind = "laser", "growth", "dosing" or "table"`)
+func servedDevices(w *setup.Setup, name string) ([]setup.Device, error) {
+	if w.Plant == nil {
+		return nil, w.Refuse("plant", "missing: there is nothing to serve", `add [plant] with kind = "laser", "growth", "dosing" or "table"`)
 	}
-	served := w.devices
+	served := w.Devices
 	if name != "" {
-		i := slices.IndexFunc(w.devices, func(d deviceWiring) bool { return d.name == name })
+		i := slices.IndexFunc(w.Devices, func(d setup.Device) bool { return d.Name == name })
 		if i < 0 {
-			return nil, usageError{withHint(fmt.Errorf("%s has no device %q", w.cfg.File, name), "the devices are "+strings.Join(w.deviceNames(), ", "))}
+			return nil, fault.Usage(fault.WithHint(fmt.Errorf("%s has no device %q", w.Config.File, name), "the devices are "+strings.Join(w.DeviceNames(), ", ")))
 		}
-		served = w.devices[i : i+1]
+		served = w.Devices[i : i+1]
 	}
 	onStdin := 0
 	for _, d := range served {
-		if d.serve == nil {
-			return nil, configError(w, "device."+d.name+".driver",
-				fmt.Sprintf("driver %q has nothing to serve: its plant is within the process that reads it", d.driver),
+		if d.Serve == nil {
+			return nil, w.Refuse("device."+d.Name+".driver",
+				fmt.Sprintf("driver %q has nothing to serve: its plant is within the process that reads it", d.Driver),
 				"tuner run and simulate take it as it is; serial, mqtt and exec devices can be served, one of several by --device NAME")
 		}
-		if d.usesStdin {
+		if d.UsesStdin {
 			onStdin++
 		}
 	}
 	if onStdin > 1 {
-		return nil, usageError{withHint(errors.New("several exec devices would share one stdin and stdout"), "--device NAME serves one of them")}
+		return nil, fault.Usage(fault.WithHint(errors.New("several exec devices would share one stdin and stdout"), "--device NAME serves one of them"))
 	}
 	return served, nil
 }
 
-// deviceNames are the devices' names, by the index that channels have.
-func (w *wiring) deviceNames() []string {
-	names := make([]string, len(w.devices))
-	for i, d := range w.devices {
-		names[i] = d.name
-	}
-	return names
-}
-
 // plantServing is what the command line asks of tuner plant.
 type plantServing struct {
-	devices []deviceWiring
+	devices []setup.Device
 	// faults is the named pipe that faults come from, "" for none.
 	faults string
 }
 
 // servePlant serves until ctx ends or one of the devices does.
-func servePlant(ctx context.Context, e *env, w *wiring, asked plantServing) error {
-	tell := newNarrator(e.stderr, style{})
-	defer tell.close()
-	env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell)}
-	options := *w.plant
+func servePlant(ctx context.Context, e *host.Env, w *setup.Setup, asked plantServing) error {
+	tell := show.NewNarrator(e.Stderr, show.Style{})
+	defer tell.Close()
+	env := drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell)}
+	options := *w.Plant
 	options.Variables, options.Sensors = slices.Clone(options.Variables), slices.Clone(options.Sensors)
-	for _, d := range w.devices {
-		d.renameChannels(&options)
+	for _, d := range w.Devices {
+		d.RenameChannels(&options)
 	}
 	plant, err := sim.New(options, env)
 	if err != nil {
 		return err
 	}
 	for _, text := range plant.Notes() {
-		tell.say("tuner: plant: %s", text)
+		tell.Say("tuner: plant: %s", text)
 	}
 	if len(options.Faults) > 0 {
-		tell.say("tuner: warning: a plant that is served knows no steps: faults that wait for one never begin")
+		tell.Say("tuner: warning: a plant that is served knows no steps: faults that wait for one never begin")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,13 +126,13 @@ func servePlant(ctx context.Context, e *env, w *wiring, asked plantServing) erro
 	}
 	ends := make(chan error, len(asked.devices))
 	for _, d := range asked.devices {
-		tell.say("tuner: plant: serving device %s: %s", d.name, d.where)
-		s := serving{dev: plant.Served(d.name), period: w.opt.Tick, stdin: e.stdin, stdout: e.stdout,
-			env: drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name)}}
+		tell.Say("tuner: plant: serving device %s: %s", d.Name, d.Where)
+		s := setup.Serving{Dev: plant.Served(d.Name), Period: w.Options.Tick, Stdin: e.Stdin, Stdout: e.Stdout,
+			Env: drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.Name)}}
 		go func() {
-			err := d.serve(ctx, s)
+			err := d.Serve(ctx, s)
 			if err != nil && !errors.Is(err, context.Canceled) {
-				err = fmt.Errorf("device %q: %w", d.name, err)
+				err = fmt.Errorf("device %q: %w", d.Name, err)
 			}
 			ends <- err
 		}()
@@ -153,22 +148,6 @@ func servePlant(ctx context.Context, e *env, w *wiring, asked plantServing) erro
 	if err := errors.Join(all...); err != nil {
 		return err
 	}
-	tell.say("tuner: plant: ended, its devices are at their safe values")
+	tell.Say("tuner: plant: ended, its devices are at their safe values")
 	return nil
-}
-
-// renameChannels gives the plant's channels the names that the driver's other
-// side knows.
-func (d deviceWiring) renameChannels(o *sim.Options) {
-	rename := func(device string, channel *string) {
-		if other, ok := d.otherName[*channel]; ok && device == d.name {
-			*channel = other
-		}
-	}
-	for i := range o.Variables {
-		rename(o.Variables[i].Device, &o.Variables[i].Channel)
-	}
-	for i := range o.Sensors {
-		rename(o.Sensors[i].Device, &o.Sensors[i].Channel)
-	}
 }

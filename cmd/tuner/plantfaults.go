@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers/sim"
 )
 
@@ -23,7 +25,7 @@ func openFaultPipe(path string) (*os.File, error) {
 			return nil, fmt.Errorf("faults: named pipe %q: %w", path, err)
 		}
 	case info.Mode()&fs.ModeNamedPipe == 0:
-		return nil, usageError{withHint(fmt.Errorf("--faults %q is there and is no named pipe", path), "mkfifo makes one; a path that is not there yet will do")}
+		return nil, fault.Usage(fault.WithHint(fmt.Errorf("--faults %q is there and is no named pipe", path), "mkfifo makes one; a path that is not there yet will do"))
 	}
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -36,7 +38,7 @@ func openFaultPipe(path string) (*os.File, error) {
 const maxFault = 256
 
 // injectFrom makes a fault of each line until the pipe is closed.
-func injectFrom(pipe *os.File, plant *sim.Plant, tell *narrator) {
+func injectFrom(pipe *os.File, plant *sim.Plant, tell *show.Narrator) {
 	lines := bufio.NewReaderSize(pipe, maxFault)
 	tail := false // the line is too long and began earlier
 	for {
@@ -44,15 +46,15 @@ func injectFrom(pipe *os.File, plant *sim.Plant, tell *narrator) {
 		long := errors.Is(err, bufio.ErrBufferFull)
 		if text := strings.TrimSpace(string(line)); text != "" && !tail {
 			if long {
-				tell.say("tuner: warning: a line of more than %d bytes is no fault", maxFault)
+				tell.Say("tuner: warning: a line of more than %d bytes is no fault", maxFault)
 			} else if err := plant.Inject(text); err != nil {
-				tell.say("tuner: warning: %v", err)
+				tell.Say("tuner: warning: %v", err)
 			}
 		}
 		tail = long
 		if err != nil && !long {
 			if !errors.Is(err, os.ErrClosed) {
-				tell.say("tuner: warning: faults: %v", err)
+				tell.Say("tuner: warning: faults: %v", err)
 			}
 			return
 		}

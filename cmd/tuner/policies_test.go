@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/policy"
 )
@@ -83,7 +85,7 @@ release = { out = "RY" }
 
 // ofKind is a file with what a kind asks for.
 func ofKind(kind string) smallLaser {
-	parts := knownPolicies().Of(kind)
+	parts := setup.KnownPolicies().Of(kind)
 	f := smallLaser{policy: []string{fmt.Sprintf("kind = %q", kind)}, steps: 9,
 		sets: strings.Contains(kind, "cvs") || strings.Contains(kind, "psq")}
 	if parts.Risky {
@@ -107,7 +109,7 @@ func simulateText(t *testing.T, text string) resultLine {
 		t.Fatal(err)
 	}
 	e, out, errOut, _ := testEnv("simulate", file, "--json", "--journal", filepath.Join(dir, "it.db"))
-	if code := execute(t.Context(), e); code != exitOK {
+	if code := execute(t.Context(), e); code != fault.ExitOK {
 		t.Fatalf("simulate ends with code %d: %s\n%s", code, errOut, text)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -136,7 +138,7 @@ func TestEveryKindSimulates(t *testing.T) {
 	t.Parallel()
 	kinds := policy.Kinds()
 	for _, kind := range kinds {
-		if !slices.Contains(knownPolicies().Words(), kind) {
+		if !slices.Contains(setup.KnownPolicies().Words(), kind) {
 			t.Errorf("no file can name kind %q: the schema does not have it", kind)
 			continue
 		}
@@ -234,7 +236,7 @@ func TestPoliciesPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := slices.Concat(knownPolicies().Words(), knownPolicies().Acquisitions, policy.Confidences(), policy.Kernels(),
+	words := slices.Concat(setup.KnownPolicies().Words(), setup.KnownPolicies().Acquisitions, policy.Confidences(), policy.Kernels(),
 		[]string{"none", "epsilon", "etc-50", "etc-100", "etc-ada", "averaged", "sampled", "greedy", "elimination", "finite", "continuous", "theory"})
 	for _, word := range words {
 		if !strings.Contains(string(page), "`"+word+"`") && !strings.Contains(string(page), fmt.Sprintf("%q", word)) {

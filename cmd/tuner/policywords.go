@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/policy"
 )
@@ -24,38 +26,38 @@ func acquisitionWords(name string) string {
 
 // policyWords says who decides: the parts that are in force, whatever they were named
 // by.
-func (w *wiring) policyWords() string {
-	parts := w.cfg.Policy.Parts()
+func policyWords(w *setup.Setup) string {
+	parts := w.Config.Policy.Parts()
 	if parts.Acquisition == "none" {
 		return kindName(parts.Kind)
 	}
-	said := []string{kindName(parts.Kind) + ": " + w.soughtWords(parts)}
+	said := []string{kindName(parts.Kind) + ": " + soughtWords(w, parts)}
 	if parts.Confidence != "" {
 		text := "confidence " + parts.Confidence
 		if parts.Confidence == "constant" {
-			text += fmt.Sprintf(" (%s standard deviations)", number(w.spec.Beta))
+			text += fmt.Sprintf(" (%s standard deviations)", show.Number(w.Spec.Beta))
 		}
 		said = append(said, text)
 	}
 	if parts.Acquisition == "ids" {
-		said = append(said, fmt.Sprintf("the cheapest step within %s of the best ratio", number(w.spec.Rho)))
+		said = append(said, fmt.Sprintf("the cheapest step within %s of the best ratio", show.Number(w.Spec.Rho)))
 	}
-	if len(w.spec.ControlSets) > 1 {
-		said = append(said, w.scheduleWords(parts.Schedule))
+	if len(w.Spec.ControlSets) > 1 {
+		said = append(said, scheduleWords(w, parts.Schedule))
 	}
-	said = append(said, w.driftWords()...)
-	for _, c := range w.spec.Constraints {
+	said = append(said, driftWords(w)...)
+	for _, c := range w.Spec.Constraints {
 		said = append(said, "keeps "+c.Name+" "+boundWords(c.Low, c.High)+" where it can")
 	}
-	said = append(said, fmt.Sprintf("%s of %s first", w.spec.Design, count(w.spec.InitialSteps, "step")))
+	said = append(said, fmt.Sprintf("%s of %s first", w.Spec.Design, show.Count(w.Spec.InitialSteps, "step")))
 	return strings.Join(said, "; ")
 }
 
 // soughtWords says what is maximised, of what.
-func (w *wiring) soughtWords(parts configs.Parts) string {
+func soughtWords(w *setup.Setup, parts configs.Parts) string {
 	text := acquisitionWords(parts.Acquisition)
-	if w.spec.Risk > 0 || parts.Risky {
-		text += " of the mean minus " + number(w.spec.Risk) + " times the variance of one shot"
+	if w.Spec.Risk > 0 || parts.Risky {
+		text += " of the mean minus " + show.Number(w.Spec.Risk) + " times the variance of one shot"
 	} else {
 		text += " of the objective"
 	}
@@ -68,19 +70,19 @@ func (w *wiring) soughtWords(parts configs.Parts) string {
 	case configs.NoiseKnown:
 		text += ", the noise at each setting known"
 	}
-	if w.spec.Kind == "rahbo-us" {
+	if w.Spec.Kind == "rahbo-us" {
 		text += " before the objective"
 	}
 	return text
 }
 
 // scheduleWords says how one of several control sets is taken.
-func (w *wiring) scheduleWords(schedule string) string {
-	text := fmt.Sprintf("%d control sets", len(w.spec.ControlSets))
-	if strings.Contains(w.spec.Kind, "-psq") {
+func scheduleWords(w *setup.Setup, schedule string) string {
+	text := fmt.Sprintf("%d control sets", len(w.Spec.ControlSets))
+	if strings.Contains(w.Spec.Kind, "-psq") {
 		return text + ", of which the full one is played where there is one"
 	}
-	if schedule == "none" && w.cfg.Policy.Parts().PerCost {
+	if schedule == "none" && w.Config.Policy.Parts().PerCost {
 		return text + ", of which the best per cost is played"
 	}
 	if schedule == "none" {
@@ -90,18 +92,18 @@ func (w *wiring) scheduleWords(schedule string) string {
 }
 
 // driftWords says how the objective changes with time.
-func (w *wiring) driftWords() []string {
-	d := &w.spec.Drift
+func driftWords(w *setup.Setup) []string {
+	d := &w.Spec.Drift
 	var said []string
 	if len(d.Timescale) > 0 {
 		times := make([]string, len(d.Timescale))
 		for i, t := range d.Timescale {
-			times[i] = number(t)
+			times[i] = show.Number(t)
 		}
 		said = append(said, "drifts over "+strings.Join(times, ", ")+" steps")
 	}
 	if d.Hold > 0 {
-		said = append(said, fmt.Sprintf("holds within %s%% of each range", number(100*d.Hold)))
+		said = append(said, fmt.Sprintf("holds within %s%% of each range", show.Number(100*d.Hold)))
 	}
 	if d.Detect {
 		said = append(said, "watches for jumps")
@@ -115,11 +117,11 @@ func boundWords(low, high float64) string {
 	case math.IsInf(low, -1) && math.IsInf(high, 1):
 		return "anywhere"
 	case math.IsInf(low, -1):
-		return "at most " + number(high)
+		return "at most " + show.Number(high)
 	case math.IsInf(high, 1):
-		return "at least " + number(low)
+		return "at least " + show.Number(low)
 	}
-	return "in " + interval(low, high)
+	return "in " + show.Interval(low, high)
 }
 
 // kernelName writes a kernel's name out.
@@ -138,25 +140,25 @@ func kernelName(kernel string) string {
 }
 
 // modelWords says what the model is.
-func (w *wiring) modelWords() string {
-	m := &w.spec.Model
+func modelWords(w *setup.Setup) string {
+	m := &w.Spec.Model
 	how := "hyperparameters by marginal likelihood, refitted as data come in"
 	switch m.Hyperparameters {
 	case "fixed":
 		how = "hyperparameters fixed"
 	case "priors":
-		how = w.priorWords()
+		how = priorWords(w)
 	}
 	return fmt.Sprintf("Gaussian process, %s kernel, %s, at most %d observations", kernelName(m.Kernel), how, m.Capacity)
 }
 
 // priorWords says how hyperparameters compete.
-func (w *wiring) priorWords() string {
+func priorWords(w *setup.Setup) string {
 	text := "hyperparameters from a built-in set of priors"
-	if n := len(w.spec.Model.Priors); n > 0 {
-		text = "hyperparameters from " + count(n, "prior")
+	if n := len(w.Spec.Model.Priors); n > 0 {
+		text = "hyperparameters from " + show.Count(n, "prior")
 	}
-	switch w.cfg.Policy.Parts().PriorRule {
+	switch w.Config.Policy.Parts().PriorRule {
 	case "sampled":
 		return text + ", one drawn by its evidence at each step"
 	case "greedy":

@@ -8,9 +8,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
@@ -24,20 +26,6 @@ const probeWait = 5 * time.Second
 // probeOpen bounds the opening of a device: an exec child alone may take 10 s.
 const probeOpen = 15 * time.Second
 
-// probed is what one sensor or variable gave.
-type probed struct {
-	Name    string         `json:"name"`
-	Channel string         `json:"channel"`
-	Unit    string         `json:"unit"`
-	Value   journal.Number `json:"value"`
-	// AgeMS is how old the value was when it came, LatencyMS how long the reading
-	// took; null without a value.
-	AgeMS     journal.Number `json:"age_ms"`
-	LatencyMS journal.Number `json:"latency_ms"`
-	// Problem says what is wrong, empty if nothing is.
-	Problem string `json:"problem,omitempty"`
-}
-
 // wanted is one channel that the configuration reads.
 type wanted struct {
 	name, unit string
@@ -45,27 +33,27 @@ type wanted struct {
 	low, high  float64
 }
 
-// probe opens the devices, reads every sensor and variable once and closes them.
+// readAll opens the devices, reads every sensor and variable once and closes them.
 // It writes nothing. The error wraps what kept a device from answering; what the
 // other devices gave is returned all the same.
-func (w *wiring) probe(ctx context.Context, e *env) ([]probed, error) {
-	tell := newNarrator(e.stderr, style{})
-	defer tell.close()
+func readAll(ctx context.Context, w *setup.Setup, e *host.Env) ([]probed, error) {
+	tell := show.NewNarrator(e.Stderr, show.Style{})
+	defer tell.Close()
 	var all []wanted
-	for _, v := range w.opt.Variables {
+	for _, v := range w.Options.Variables {
 		all = append(all, wanted{v.Name, v.Unit, v.Channel, math.Inf(-1), math.Inf(1)})
 	}
-	for _, s := range w.opt.Sensors {
+	for _, s := range w.Options.Sensors {
 		all = append(all, wanted{s.Name, s.Unit, s.Channel, s.Low, s.High})
 	}
 	readings := []probed{}
 	var errs []error
-	for i, d := range w.devices {
+	for i, d := range w.Devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
-		env := drivers.Env{Clock: loop.RealClock{}, Log: newLog(tell).With("device", d.name), Looking: true}
-		rows, err := e.probeDevice(ctx, d, mine, env)
+		env := drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell).With("device", d.Name), Looking: true}
+		rows, err := probeDevice(e, ctx, d, mine, env)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.name, err))
+			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.Name, err))
 		}
 		readings = append(readings, rows...)
 	}
@@ -73,12 +61,12 @@ func (w *wiring) probe(ctx context.Context, e *env) ([]probed, error) {
 }
 
 // probeDevice opens one device and reads what the configuration wants of it.
-func (e *env) probeDevice(ctx context.Context, d deviceWiring, mine []wanted, env drivers.Env) (rows []probed, err error) {
-	dev, err := d.build(env)
+func probeDevice(e *host.Env, ctx context.Context, d setup.Device, mine []wanted, env drivers.Env) (rows []probed, err error) {
+	dev, err := d.Build(env)
 	if err != nil {
 		return nil, err
 	}
-	opening, cancel := context.WithTimeout(ctx, e.patience(probeOpen))
+	opening, cancel := context.WithTimeout(ctx, e.Patience(probeOpen))
 	channels, err := dev.Open(opening)
 	cancel()
 	if err != nil {
@@ -91,7 +79,7 @@ func (e *env) probeDevice(ctx context.Context, d deviceWiring, mine []wanted, en
 	}
 	var ask []string
 	for _, c := range mine {
-		row := probed{Name: c.name, Channel: d.name + "." + c.channel.Name, Unit: c.unit, Value: nan(), AgeMS: nan(), LatencyMS: nan()}
+		row := probed{Name: c.name, Channel: d.Name + "." + c.channel.Name, Unit: c.unit, Value: nan(), AgeMS: nan(), LatencyMS: nan()}
 		switch o, ok := offered[c.channel.Name]; {
 		case !ok:
 			row.Problem = "the device has no such channel; it has " + strings.Join(slices.Sorted(maps.Keys(offered)), ", ")
@@ -105,7 +93,7 @@ func (e *env) probeDevice(ctx context.Context, d deviceWiring, mine []wanted, en
 		}
 		rows = append(rows, row)
 	}
-	return rows, errors.Join(err, readOnce(ctx, dev, readJob{rows: rows, mine: mine, ask: ask, clock: env.Clock, wait: e.patience(probeWait)}))
+	return rows, errors.Join(err, readOnce(ctx, dev, readJob{rows: rows, mine: mine, ask: ask, clock: env.Clock, wait: e.Patience(probeWait)}))
 }
 
 // readJob is what readOnce fills: rows[i] is the answer to mine[i].
@@ -138,7 +126,7 @@ func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 			}
 			row.Value, row.AgeMS, row.LatencyMS = journal.Number(v), milliseconds(now.Sub(r.At)), milliseconds(now.Sub(begin))
 			if v < c.low || v > c.high {
-				row.Problem = "outside the range " + interval(c.low, c.high) + ": no data"
+				row.Problem = "outside the range " + show.Interval(c.low, c.high) + ": no data"
 			}
 		}
 		missing = slices.DeleteFunc(missing, func(name string) bool { _, ok := r.Values[name]; return ok })
@@ -151,7 +139,7 @@ func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 	}
 	for i, c := range job.mine {
 		if slices.Contains(missing, c.channel.Name) && job.rows[i].Problem == "" {
-			job.rows[i].Problem = "no value within " + duration(job.wait)
+			job.rows[i].Problem = "no value within " + show.Duration(job.wait)
 			if err := why[c.channel.Name]; err != nil {
 				job.rows[i].Problem += ": " + err.Error()
 			}
@@ -162,22 +150,4 @@ func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 
 func milliseconds(d time.Duration) journal.Number {
 	return journal.Number(math.Round(d.Seconds()*1e5) / 1e2)
-}
-
-// printProbe prints the readings as a table.
-func printProbe(t *tabwriter.Writer, readings []probed) {
-	fmt.Fprintln(t, "\nread\tvalue\tage\tlatency\tchannel")
-	for _, r := range readings {
-		value, age, latency := "-", "-", "-"
-		if !math.IsNaN(float64(r.Value)) {
-			value = quantity(float64(r.Value), r.Unit)
-			age, latency = number(float64(r.AgeMS))+" ms", number(float64(r.LatencyMS))+" ms"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s", r.Name, value, age, latency, r.Channel)
-		if r.Problem != "" {
-			fmt.Fprintf(t, "\t%s", r.Problem)
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
 }

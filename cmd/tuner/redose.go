@@ -9,6 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
@@ -16,27 +20,27 @@ import (
 )
 
 // haveReservoirs refuses names of variables without a reservoir.
-func (w *wiring) haveReservoirs(names []string) error {
+func haveReservoirs(w *setup.Setup, names []string) error {
 	for _, name := range names {
-		has := slices.ContainsFunc(w.opt.Safety.Doses, func(d safety.DoseLimits) bool {
-			return d.Reservoir > 0 && w.opt.Variables[d.Variable].Name == name
+		has := slices.ContainsFunc(w.Options.Safety.Doses, func(d safety.DoseLimits) bool {
+			return d.Reservoir > 0 && w.Options.Variables[d.Variable].Name == name
 		})
 		if !has {
-			return configError(w, "safety.dose", fmt.Sprintf("variable %q has no reservoir that could be refilled", name), "add reservoir to its [[safety.dose]]")
+			return w.Refuse("safety.dose", fmt.Sprintf("variable %q has no reservoir that could be refilled", name), "add reservoir to its [[safety.dose]]")
 		}
 	}
 	return nil
 }
 
 // refill notes that reservoirs are full again.
-func (e *env) refill(r resetting, s *controlstate.State) {
-	for _, d := range r.w.opt.Safety.Doses {
-		v := &r.w.opt.Variables[d.Variable]
+func refill(e *host.Env, r resetting, s *controlstate.State) {
+	for _, d := range r.w.Options.Safety.Doses {
+		v := &r.w.Options.Variables[d.Variable]
 		if slices.Contains(r.refilled, v.Name) {
 			dose := s.Doses[v.Name]
 			dose.Used = 0
 			s.Doses[v.Name] = dose
-			fmt.Fprintf(e.stdout, "refilled: %s, %s again\n", v.Name, quantity(d.Reservoir, v.Unit))
+			fmt.Fprintf(e.Stdout, "refilled: %s, %s again\n", v.Name, show.Quantity(d.Reservoir, v.Unit))
 		}
 	}
 }
@@ -48,26 +52,26 @@ const recallBase = 48 * time.Hour
 // recallDoses makes the account of doses anew, from the journal: each counts unless its
 // outcome says that it was not given, at the time that the wall clock showed. Where that
 // cannot be done, it asks.
-func (e *env) recallDoses(r resetting, s *controlstate.State) error {
-	if len(r.w.opt.Safety.Doses) == 0 {
+func recallDoses(e *host.Env, r resetting, s *controlstate.State) error {
+	if len(r.w.Options.Safety.Doses) == 0 {
 		return nil
 	}
-	machine := thisMachine()
+	machine := host.ThisMachine()
 	s.At, s.BootID, s.Uptime = recallBase, machine.BootID, machine.Uptime() // from here on time counts
-	err := r.fromJournal(s, e.now())
+	err := r.fromJournal(s, e.Now())
 	if err == nil {
-		for _, d := range r.w.opt.Safety.Doses {
-			v := &r.w.opt.Variables[d.Variable]
-			fmt.Fprintf(e.stdout, "from the journal %s: %s of %s were dosed; earlier journals are not looked at\n", r.journal, quantity(s.Doses[v.Name].Total, v.Unit), v.Name)
+		for _, d := range r.w.Options.Safety.Doses {
+			v := &r.w.Options.Variables[d.Variable]
+			fmt.Fprintf(e.Stdout, "from the journal %s: %s of %s were dosed; earlier journals are not looked at\n", r.journal, show.Quantity(s.Doses[v.Name].Total, v.Unit), v.Name)
 		}
 		return nil
 	}
 	if r.anew {
-		fmt.Fprintf(e.stderr, "tuner: warning: dose budgets begin anew: %v\n", err)
+		fmt.Fprintf(e.Stderr, "tuner: warning: dose budgets begin anew: %v\n", err)
 		s.Doses = nil
 		return nil
 	}
-	return withHint(fmt.Errorf("%w: what was dosed is not known, and cannot be taken from the journal: %w", loop.ErrLatched, err),
+	return fault.WithHint(fmt.Errorf("%w: what was dosed is not known, and cannot be taken from the journal: %w", loop.ErrLatched, err),
 		"look at the instrument and wait for a day; then tuner reset --doses-anew begins the budgets anew")
 }
 
@@ -78,13 +82,13 @@ func (r resetting) fromJournal(s *controlstate.State, now time.Time) (err error)
 	}
 	var rises []string
 	byChannel := map[string]string{}
-	for _, d := range r.w.opt.Safety.Doses {
-		v := &r.w.opt.Variables[d.Variable]
+	for _, d := range r.w.Options.Safety.Doses {
+		v := &r.w.Options.Variables[d.Variable]
 		if !v.Dose {
 			rises = append(rises, v.Name)
 			continue
 		}
-		byChannel[r.w.channelWords(v.Channel)] = v.Name
+		byChannel[r.w.ChannelName(v.Channel)] = v.Name
 	}
 	if len(rises) > 0 {
 		return fmt.Errorf("what a rise of %s was is not on record", strings.Join(rises, ", "))

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
@@ -91,16 +94,16 @@ func damage(t *testing.T, path string) {
 func TestResetRecallsDoses(t *testing.T) {
 	e, out, _, _ := testEnv()
 	file := feedFile(t)
-	w, err := loadWiring(file, "")
+	w, err := setup.Load(file, &host.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := resetting{w: w, journal: filepath.Join(filepath.Dir(file), "feed.db")}
-	damage(t, controlPath(r.journal))
-	if err := e.reset(r); !errors.Is(err, loop.ErrLatched) || !strings.Contains(err.Error(), "there is no journal") {
+	damage(t, runfiles.ControlPath(r.journal))
+	if err := clearLatches(e, r); !errors.Is(err, loop.ErrLatched) || !strings.Contains(err.Error(), "there is no journal") {
 		t.Fatalf("without a journal: %v", err)
 	}
-	dosed(t, r.journal, e.now(), []recorded{
+	dosed(t, r.journal, e.Now(), []recorded{
 		{"dose", "nutrient", 5, 72 * time.Hour, journal.Confirmed, map[string]float64{"nutrient": 5}},
 		{"dose", "nutrient", 4, 3 * time.Hour, journal.Confirmed, map[string]float64{"nutrient": 6}}, // it gave more
 		{"dose", "nutrient", 3, 20 * time.Minute, journal.Confirmed, map[string]float64{"nutrient": 2}},
@@ -110,13 +113,13 @@ func TestResetRecallsDoses(t *testing.T) {
 		{"move", "nutrient", 8, 7 * time.Minute, journal.Confirmed, nil},
 		{"dose", "acid", 7, -time.Hour, journal.Confirmed, nil}, // the clock was ahead
 	})
-	if err := e.reset(r); err != nil {
+	if err := clearLatches(e, r); err != nil {
 		t.Fatal(err)
 	}
 	if ok, _ := regexp.MatchString(`17 mL of nutrient were dosed; earlier`, out.String()); !ok {
 		t.Errorf("said %s", out.String())
 	}
-	c, err := controlstate.Open(controlPath(r.journal), disk.Holder{})
+	c, err := controlstate.Open(runfiles.ControlPath(r.journal), disk.Holder{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +148,10 @@ func TestResetRecallsDoses(t *testing.T) {
 	}
 	// A bottle that was filled up.
 	r.refilled = []string{"nutrient"}
-	if err := e.reset(r); err != nil || !strings.Contains(out.String(), "refilled: nutrient, 1000 mL again") {
+	if err := clearLatches(e, r); err != nil || !strings.Contains(out.String(), "refilled: nutrient, 1000 mL again") {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	if c, err = controlstate.Open(controlPath(r.journal), disk.Holder{}); err != nil {
+	if c, err = controlstate.Open(runfiles.ControlPath(r.journal), disk.Holder{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := c.State().Doses["nutrient"]; d.Used != 0 || d.Total != 17 {
@@ -157,7 +160,7 @@ func TestResetRecallsDoses(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.haveReservoirs([]string{"acid"}); err == nil {
+	if err := haveReservoirs(w, []string{"acid"}); err == nil {
 		t.Error("acid has no reservoir, and was refilled")
 	}
 }
@@ -166,17 +169,17 @@ func TestResetRecallsDoses(t *testing.T) {
 func TestResetAsksBeforeBudgetsBeginAnew(t *testing.T) {
 	e, _, errOut, _ := testEnv()
 	file := feedFile(t)
-	w, err := loadWiring(file, "")
+	w, err := setup.Load(file, &host.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := resetting{w: w, journal: filepath.Join(filepath.Dir(file), "feed.db")}
-	damage(t, controlPath(r.journal))
-	if err := e.reset(r); !errors.Is(err, loop.ErrLatched) {
+	damage(t, runfiles.ControlPath(r.journal))
+	if err := clearLatches(e, r); !errors.Is(err, loop.ErrLatched) {
 		t.Fatal(err)
 	}
 	r.anew = true
-	if err := e.reset(r); err != nil || !strings.Contains(errOut.String(), "dose budgets begin anew") {
+	if err := clearLatches(e, r); err != nil || !strings.Contains(errOut.String(), "dose budgets begin anew") {
 		t.Errorf("%v: %s", err, errOut.String())
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 )
 
@@ -15,10 +17,10 @@ func (s *session) reloadWhenAsked(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.env.reload:
+		case <-s.env.Reload:
 			s.service.reloading()
 			words := s.reload(ctx)
-			s.tell.say("tuner: %s", words)
+			s.tell.Say("tuner: %s", words)
 			s.service.reloaded(words)
 		}
 	}
@@ -29,13 +31,13 @@ func (s *session) reloadWhenAsked(ctx context.Context) {
 // the run goes on unchanged. It returns what came of it in one line.
 func (s *session) reload(ctx context.Context) string {
 	const unchanged = "reload refused: the run goes on unchanged"
-	file := s.w.cfg.File
-	next, err := loadWiring(file, s.env.executable)
+	file := s.w.Config.File
+	next, err := setup.Load(file, s.env)
 	if err != nil {
 		s.refuseReload(err)
 		return unchanged
 	}
-	changes, problems := s.going.Narrowed(next.cfg)
+	changes, problems := s.going.Narrowed(next.Config)
 	if err := configs.NewError(problems...); err != nil {
 		s.refuseReload(err)
 		return unchanged
@@ -43,23 +45,23 @@ func (s *session) reload(ctx context.Context) string {
 	if len(changes) == 0 {
 		return fmt.Sprintf("reload: %s says nothing new", file)
 	}
-	next.opt.Mode = s.w.opt.Mode
-	words := fmt.Sprintf("narrower by %s (sha256 %s): %s", file, next.cfg.SHA256[:12], strings.Join(changes, "; "))
-	if err := s.narrower.Narrow(ctx, next.opt, words); err != nil {
+	next.Options.Mode = s.w.Options.Mode
+	words := fmt.Sprintf("narrower by %s (sha256 %s): %s", file, next.Config.SHA256[:12], strings.Join(changes, "; "))
+	if err := s.narrower.Narrow(ctx, next.Options, words); err != nil {
 		if !errors.Is(err, context.Canceled) {
 			s.refuseReload(fmt.Errorf("%s: %w", file, err))
 		}
 		return unchanged
 	}
-	s.going = next.cfg
+	s.going = next.Config
 	return "reloaded: " + words
 }
 
 // refuseReload tells every reason of a refusal.
 func (s *session) refuseReload(err error) {
 	var lines strings.Builder
-	report(&lines, err)
+	fault.Report(&lines, err)
 	for line := range strings.Lines(lines.String()) {
-		s.tell.say("%s", strings.TrimSuffix(line, "\n"))
+		s.tell.Say("%s", strings.TrimSuffix(line, "\n"))
 	}
 }

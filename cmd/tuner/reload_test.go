@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -18,7 +19,7 @@ func TestReload(t *testing.T) {
 	writeService(t)
 	var l listener
 	e, _, errOut, signals := testEnv("run", "service.toml")
-	e.manager, e.now, e.reload = l.manager(0), time.Now, make(chan struct{}, 1)
+	e.Manager, e.Now, e.Reload = l.manager(0), time.Now, make(chan struct{}, 1)
 	done := make(chan int)
 	go func() { done <- execute(t.Context(), e) }()
 	waitUntil(t, func() bool { return slices.Contains(l.lines(), "READY=1") })
@@ -52,7 +53,7 @@ range = [0.25, 0.75]`, 1)
 	first := stepOf(t, lastStatus(&l))
 	waitUntil(t, func() bool { return stepOf(t, lastStatus(&l)) > first+2 })
 	signals <- stopSignal
-	if code := <-done; code != exitInterrupted {
+	if code := <-done; code != fault.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
 	narrowedRun(t)
@@ -96,7 +97,7 @@ func narrowedRun(t *testing.T) {
 		t.Error("no step after the change")
 	}
 	e, out, errOut, _ := testEnv("replay", "service.db")
-	if code := execute(t.Context(), e); code != exitOK || !strings.Contains(out.String(), "to the last bit") {
+	if code := execute(t.Context(), e); code != fault.ExitOK || !strings.Contains(out.String(), "to the last bit") {
 		t.Errorf("replay: exit code %d\n%s%s", code, out, errOut)
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
@@ -16,7 +19,7 @@ import (
 	"github.com/labtuner/tuner/loop/trace"
 )
 
-func newReplayCommand(e *env) *cobra.Command {
+func newReplayCommand(e *host.Env) *cobra.Command {
 	var until int
 	var folder string
 	var asJSON bool
@@ -36,25 +39,25 @@ the rules that acted, to the last bit. A journal of an older version has none.`,
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if until < 0 {
-				return usageError{fmt.Errorf("--until is %d; it is a step, counted from 1", until)}
+				return fault.Usage(fmt.Errorf("--until is %d; it is a step, counted from 1", until))
 			}
-			r, err := e.openJournal(args[0])
+			r, err := runfiles.OpenJournal(e, args[0])
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			replay, err := replayOf(r, folder, e.executable)
+			replay, err := replayOf(r, folder, e)
 			if err != nil {
 				return err
 			}
-			tell := newNarrator(e.stderr, e.style())
-			defer tell.close()
-			replay.Until, replay.Step = until, func(n int) { tell.show(fmt.Sprintf("step %d", n)) }
+			tell := show.NewNarrator(e.Stderr, e.Style())
+			defer tell.Close()
+			replay.Until, replay.Step = until, func(n int) { tell.Show(fmt.Sprintf("step %d", n)) }
 			var done replayed
 			if done.Replayed, err = replay.Run(cmd.Context(), r); err == nil {
 				done.Verdicts, err = trace.Replay(r.Tapes(), until)
 			}
-			tell.close()
+			tell.Close()
 			if err != nil {
 				return err
 			}
@@ -68,7 +71,7 @@ the rules that acted, to the last bit. A journal of an older version has none.`,
 }
 
 // replayOf prepares the replay of a journal, by the configurations that it holds.
-func replayOf(r *journal.Reader, folder, executable string) (*replay.Decisions, error) {
+func replayOf(r *journal.Reader, folder string, e *host.Env) (*replay.Decisions, error) {
 	all, err := r.Configurations()
 	if err != nil {
 		return nil, err
@@ -82,12 +85,12 @@ func replayOf(r *journal.Reader, folder, executable string) (*replay.Decisions, 
 		run := r.Run()
 		run.ConfigFile, run.ConfigText = c.File, c.Text
 		remake := func() (o plan.Options, p policy.Policy, err error) {
-			w, err := wireRun(run, folder, executable)
+			w, err := setup.OfRun(run, folder, e)
 			if err != nil {
 				return o, nil, fmt.Errorf("the configuration of session %d: %w", c.Session, err)
 			}
-			p, err = w.newPolicy(earlier)
-			return w.opt, p, err
+			p, err = w.NewPolicy(earlier)
+			return w.Options, p, err
 		}
 		if i > 0 {
 			replay.Changed[c.Session] = remake
@@ -98,24 +101,6 @@ func replayOf(r *journal.Reader, folder, executable string) (*replay.Decisions, 
 	return replay, nil
 }
 
-// wireRun wires the configuration that a journal holds, in the mode of its run.
-func wireRun(run journal.Run, folder, executable string) (*wiring, error) {
-	if len(run.ConfigText) == 0 {
-		return nil, errors.New("the journal holds no configuration, so there is nothing to derive its decisions from")
-	}
-	file := run.ConfigFile
-	if folder != "" {
-		file = filepath.Join(folder, filepath.Base(file))
-	}
-	cfg, err := configs.Parse(file, run.ConfigText, knownPolicies())
-	w, err := wire(cfg, err, executable)
-	if err != nil {
-		return nil, err
-	}
-	w.opt.Mode = plan.Mode(run.Mode)
-	return w, nil
-}
-
 // replayed is what came of a replay.
 type replayed struct {
 	replay.Replayed
@@ -123,9 +108,9 @@ type replayed struct {
 }
 
 // tellReplay prints what came of a replay; a difference is an error.
-func tellReplay(e *env, run journal.Run, done replayed, asJSON bool) error {
+func tellReplay(e *host.Env, run journal.Run, done replayed, asJSON bool) error {
 	if asJSON {
-		if err := json.NewEncoder(e.stdout).Encode(struct {
+		if err := json.NewEncoder(e.Stdout).Encode(struct {
 			Type string `json:"type"`
 			Run  string `json:"run"`
 			replayed
@@ -134,13 +119,13 @@ func tellReplay(e *env, run journal.Run, done replayed, asJSON bool) error {
 		}
 	}
 	hint := "a journal of another kind of processor, or a changed file beside the configuration, would explain it; a bug report with the journal is welcome"
-	if v := buildVersion(); v != run.Version {
+	if v := host.Version(); v != run.Version {
 		hint = fmt.Sprintf("it was recorded by version %s, and this is %s: replay it with that one", run.Version, v)
 	}
 	d := done.First
 	if v := done.Verdicts.First; d == nil && v != nil {
-		return withHint(fmt.Errorf("tick %d of session %d of the safety layer differs, %s after its beginning and after %d that agree: %s was %s, and is now %s",
-			v.Tick, v.Session, duration(v.At), done.Verdicts.Ticks, v.What, v.Recorded, v.Derived), hint)
+		return fault.WithHint(fmt.Errorf("tick %d of session %d of the safety layer differs, %s after its beginning and after %d that agree: %s was %s, and is now %s",
+			v.Tick, v.Session, show.Duration(v.At), done.Verdicts.Ticks, v.What, v.Recorded, v.Derived), hint)
 	}
 	if d == nil {
 		if asJSON {
@@ -148,13 +133,13 @@ func tellReplay(e *env, run journal.Run, done replayed, asJSON bool) error {
 		}
 		compared := ""
 		if done.Compared > 0 {
-			compared = fmt.Sprintf("\nso does the comparison with the starting setting, in %s", count(done.Compared, "step"))
+			compared = fmt.Sprintf("\nso does the comparison with the starting setting, in %s", show.Count(done.Compared, "step"))
 		}
 		if v := done.Verdicts; v.Sessions > 0 {
-			compared += fmt.Sprintf("\nso do %s of the safety layer, in %s", count(v.Ticks, "verdict"), count(v.Sessions, "session"))
+			compared += fmt.Sprintf("\nso do %s of the safety layer, in %s", show.Count(v.Ticks, "verdict"), show.Count(v.Sessions, "session"))
 		}
-		_, err := fmt.Fprintf(e.stdout, "%s: %d decisions derive as they were recorded, to the last bit%s\n", run.Name, done.Steps, compared)
+		_, err := fmt.Fprintf(e.Stdout, "%s: %d decisions derive as they were recorded, to the last bit%s\n", run.Name, done.Steps, compared)
 		return err
 	}
-	return withHint(fmt.Errorf("step %d differs, after %d that agree: the %s was %s, and is now %s", d.Step, done.Steps, d.What, d.Recorded, d.Derived), hint)
+	return fault.WithHint(fmt.Errorf("step %d differs, after %d that agree: the %s was %s, and is now %s", d.Step, done.Steps, d.What, d.Recorded, d.Derived), hint)
 }

@@ -8,86 +8,88 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
 // writeReport tells in words what came of a session.
-func (w *wiring) writeReport(out io.Writer, f finale, journalPath string) error {
+func writeReport(w *setup.Setup, out io.Writer, f finale, journalPath string) error {
 	b := bufio.NewWriter(out)
-	w.reportHead(b, f)
-	w.reportFound(b, f)
-	w.reportTruth(b, f)
-	w.reportCourse(b, f)
-	w.reportCost(b, f)
-	w.reportTrouble(b, f)
-	if w.opt.Mode != plan.Simulate {
-		for _, line := range w.restLines(&f.result) {
+	reportHead(w, b, f)
+	reportFound(w, b, f)
+	reportTruth(w, b, f)
+	reportCourse(w, b, f)
+	reportCost(w, b, f)
+	reportTrouble(w, b, f)
+	if w.Options.Mode != plan.Simulate {
+		for _, line := range restLines(w, &f.result) {
 			fmt.Fprintln(b, line)
 		}
 	}
 	fmt.Fprintf(b, "journal: %s\n", journalPath)
-	fmt.Fprintf(b, "next: %s\n", w.nextCommand(f, journalPath))
+	fmt.Fprintf(b, "next: %s\n", nextCommand(w, f, journalPath))
 	return b.Flush()
 }
 
 // reportHead says what was done and why it ended.
-func (w *wiring) reportHead(b io.Writer, f finale) {
+func reportHead(w *setup.Setup, b io.Writer, f finale) {
 	r := &f.result
 	how := control.Endings()[r.Reason]
 	if how == "" {
 		how = "it did not begin"
 	}
-	elapsed := duration(r.Elapsed)
-	if w.opt.Mode == plan.Simulate {
-		elapsed = fmt.Sprintf("%s of simulated time, %s here", elapsed, duration(f.took))
+	elapsed := show.Duration(r.Elapsed)
+	if w.Options.Mode == plan.Simulate {
+		elapsed = fmt.Sprintf("%s of simulated time, %s here", elapsed, show.Duration(f.took))
 	}
-	fmt.Fprintf(b, "%s: %s by %s over %s in %s; %s\n", w.cfg.Name, modeWords(string(w.opt.Mode)),
-		w.cfg.Policy.Kind, count(r.Steps, "step"), elapsed, how)
+	fmt.Fprintf(b, "%s: %s by %s over %s in %s; %s\n", w.Config.Name, show.ModeWords(string(w.Options.Mode)),
+		w.Config.Policy.Kind, show.Count(r.Steps, "step"), elapsed, how)
 }
 
 // reportFound describes the recommendation against the starting setting.
-func (w *wiring) reportFound(b io.Writer, f finale) {
+func reportFound(w *setup.Setup, b io.Writer, f finale) {
 	r := &f.result
 	if !r.HasFound {
 		fmt.Fprintln(b, "\nno recommendation: no step gave valid data")
 		return
 	}
-	o := &w.opt.Objective
+	o := &w.Options.Objective
 	found := &r.Found
 	fmt.Fprintln(b, "\nrecommended setting, the best that the model can defend:")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for i, v := range w.opt.Variables {
+	for i, v := range w.Options.Variables {
 		value := "left alone, only measured"
 		if !math.IsNaN(found.X[i]) {
-			value = quantity(found.X[i], v.Unit)
+			value = show.Quantity(found.X[i], v.Unit)
 		} else if v.Actuated {
-			value = map[plan.ReleaseKind]string{plan.Release: "let go", plan.Park: "parked at " + quantity(v.Limits.Safe, v.Unit),
+			value = map[plan.ReleaseKind]string{plan.Release: "let go", plan.Park: "parked at " + show.Quantity(v.Limits.Safe, v.Unit),
 				plan.Hold: "held where it is"}[v.OnRelease]
 		}
 		fmt.Fprintf(t, "  %s\t%s\n", v.Name, value)
 	}
 	t.Flush()
-	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, quantity(found.Mean, o.Unit))
+	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, show.Quantity(found.Mean, o.Unit))
 	if !math.IsNaN(found.NoiseSD) {
-		fmt.Fprintf(b, ", one shot scatters by %s (sd, by the model)", quantity(found.NoiseSD, o.Unit))
+		fmt.Fprintf(b, ", one shot scatters by %s (sd, by the model)", show.Quantity(found.NoiseSD, o.Unit))
 	}
 	fmt.Fprintln(b)
-	fmt.Fprintf(b, "%s: %s\n", w.boundWords(), quantity(found.LowerBound, w.boundUnit()))
-	w.reportConstraints(b, r)
-	w.reportStart(b, f)
-	w.reportVerification(b, r)
+	fmt.Fprintf(b, "%s: %s\n", pessimisticWords(w), show.Quantity(found.LowerBound, boundUnit(w)))
+	reportConstraints(w, b, r)
+	reportStart(w, b, f)
+	reportVerification(w, b, r)
 }
 
 // reportConstraints says how the constraints were kept, and will be.
-func (w *wiring) reportConstraints(b io.Writer, r *loop.Result) {
-	if len(w.spec.Constraints) == 0 {
+func reportConstraints(w *setup.Setup, b io.Writer, r *loop.Result) {
+	if len(w.Spec.Constraints) == 0 {
 		return
 	}
 	broken := "no step broke a constraint"
 	if r.Broken > 0 {
-		broken = count(r.Broken, "step") + " broke a constraint"
+		broken = show.Count(r.Broken, "step") + " broke a constraint"
 	}
 	switch found := &r.Found; {
 	case math.IsNaN(found.Feasibility):
@@ -101,30 +103,30 @@ func (w *wiring) reportConstraints(b io.Writer, r *loop.Result) {
 }
 
 // boundWords names what the lower bound bounds, in the user's sense.
-func (w *wiring) boundWords() string {
+func pessimisticWords(w *setup.Setup) string {
 	side, sign := "at least", "minus"
-	if w.opt.Objective.Minimize {
+	if w.Options.Objective.Minimize {
 		side, sign = "at most", "plus"
 	}
-	if w.spec.Risk > 0 {
-		return fmt.Sprintf("mean %s %s times the variance of a shot, by the model %s", sign, number(w.spec.Risk), side)
+	if w.Spec.Risk > 0 {
+		return fmt.Sprintf("mean %s %s times the variance of a shot, by the model %s", sign, show.Number(w.Spec.Risk), side)
 	}
 	return "by the model's bound " + side
 }
 
 // boundUnit is the unit of the bound: a risk in 1/(the objective's unit) gives it
 // the objective's.
-func (w *wiring) boundUnit() string { return w.opt.Objective.Unit }
+func boundUnit(w *setup.Setup) string { return w.Options.Objective.Unit }
 
 // reportStart compares with the starting setting, as far as that can be defended.
-func (w *wiring) reportStart(b io.Writer, f finale) {
-	o, found := &w.opt.Objective, &f.result.Found
+func reportStart(w *setup.Setup, b io.Writer, f finale) {
+	o, found := &w.Options.Objective, &f.result.Found
 	if math.IsNaN(found.Start.Mean) {
 		fmt.Fprintln(b, "starting setting: not known, so there is no comparison with it")
 		return
 	}
-	fmt.Fprintf(b, "starting setting: %s expected by the same model\n", quantity(found.Start.Mean, o.Unit))
-	if w.opt.Mode == plan.Shadow {
+	fmt.Fprintf(b, "starting setting: %s expected by the same model\n", show.Quantity(found.Start.Mean, o.Unit))
+	if w.Options.Mode == plan.Shadow {
 		fmt.Fprintln(b, "nothing was written, so no gain is claimed")
 		return
 	}
@@ -133,43 +135,43 @@ func (w *wiring) reportStart(b io.Writer, f finale) {
 		sign = -1
 	}
 	start := sign * found.Start.Mean
-	if w.spec.Risk > 0 && !math.IsNaN(found.Start.NoiseSD) {
-		start -= w.spec.Risk * found.Start.NoiseSD * found.Start.NoiseSD
+	if w.Spec.Risk > 0 && !math.IsNaN(found.Start.NoiseSD) {
+		start -= w.Spec.Risk * found.Start.NoiseSD * found.Start.NoiseSD
 	}
 	if gain := sign*found.LowerBound - start; gain > 0 {
-		fmt.Fprintf(b, "the recommendation's bound is %s better than what is expected of the start\n", quantity(gain, w.boundUnit()))
+		fmt.Fprintf(b, "the recommendation's bound is %s better than what is expected of the start\n", show.Quantity(gain, boundUnit(w)))
 	} else {
 		fmt.Fprintln(b, "the bound does not exceed what is expected of the start: the gain, if any, is not proven")
 	}
 }
 
 // reportTruth compares with what the simulated plant knows of itself.
-func (w *wiring) reportTruth(b io.Writer, f finale) {
+func reportTruth(w *setup.Setup, b io.Writer, f finale) {
 	t := f.truth
 	if t == nil {
 		return
 	}
-	o := &w.opt.Objective
+	o := &w.Options.Objective
 	what := o.Name
-	if w.spec.Risk > 0 {
+	if w.Spec.Risk > 0 {
 		what += " (mean-variance)"
 	}
 	var at []string
-	for i, v := range w.opt.Variables {
+	for i, v := range w.Options.Variables {
 		if x := t.Optimum.X[i]; !math.IsNaN(x) {
-			at = append(at, v.Name+" = "+quantity(x, v.Unit))
+			at = append(at, v.Name+" = "+show.Quantity(x, v.Unit))
 		}
 	}
-	if len(w.spec.Constraints) > 0 {
+	if len(w.Spec.Constraints) > 0 {
 		what += " within the constraints"
 	}
-	fmt.Fprintf(b, "\ntruth: the plant's best %s is %s, at %s\n", what, quantity(t.Value, w.boundUnit()), strings.Join(at, ", "))
-	if math.IsNaN(t.value) && len(w.spec.Constraints) > 0 && f.result.HasFound {
+	fmt.Fprintf(b, "\ntruth: the plant's best %s is %s, at %s\n", what, show.Quantity(t.Value, boundUnit(w)), strings.Join(at, ", "))
+	if math.IsNaN(t.value) && len(w.Spec.Constraints) > 0 && f.result.HasFound {
 		fmt.Fprintln(b, "truth: the recommended setting breaks a constraint")
 	}
 	if !math.IsNaN(t.regret) {
 		fmt.Fprintf(b, "truth: the recommended setting gives %s: regret %s, %.2g%% of the range of %s\n",
-			quantity(t.value, w.boundUnit()), quantity(t.regret, w.boundUnit()), 100*t.regret/t.Range, quantity(t.Range, w.boundUnit()))
+			show.Quantity(t.value, boundUnit(w)), show.Quantity(t.regret, boundUnit(w)), 100*t.regret/t.Range, show.Quantity(t.Range, boundUnit(w)))
 	}
 }
 
@@ -177,7 +179,7 @@ func (w *wiring) reportTruth(b io.Writer, f finale) {
 const courseColumns = 60
 
 // reportCourse draws the objective over the steps, scaled to what was measured.
-func (w *wiring) reportCourse(b io.Writer, f finale) {
+func reportCourse(w *setup.Setup, b io.Writer, f finale) {
 	shown := columns(f.tally.course.means, courseColumns)
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range shown {
@@ -188,20 +190,20 @@ func (w *wiring) reportCourse(b io.Writer, f finale) {
 	if len(shown) < 2 || low > high {
 		return
 	}
-	unit := w.opt.Objective.Unit
-	fmt.Fprintf(b, "\nmeasured, first to last step (%s to %s):\n  %s\n", quantity(low, unit), quantity(high, unit), strings.TrimRight(sparkline(shown, f.levels), " "))
+	unit := w.Options.Objective.Unit
+	fmt.Fprintf(b, "\nmeasured, first to last step (%s to %s):\n  %s\n", show.Quantity(low, unit), show.Quantity(high, unit), strings.TrimRight(show.Sparkline(shown, f.levels), " "))
 }
 
 // reportCost says what was paid for what, in the order of first use.
-func (w *wiring) reportCost(b io.Writer, f finale) {
+func reportCost(w *setup.Setup, b io.Writer, f finale) {
 	r := &f.result
-	if w.opt.Mode == plan.Shadow || r.Steps == 0 {
+	if w.Options.Mode == plan.Shadow || r.Steps == 0 {
 		return
 	}
-	unit := w.opt.Cost.Unit
+	unit := w.Options.Cost.Unit
 	fmt.Fprint(b, "\ncost")
 	if r.Spent > 0 {
-		fmt.Fprintf(b, ": %s", quantity(r.Spent, unit))
+		fmt.Fprintf(b, ": %s", show.Quantity(r.Spent, unit))
 	}
 	fmt.Fprintln(b, ", by control set in order of first use:")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -212,29 +214,29 @@ func (w *wiring) reportCost(b io.Writer, f finale) {
 			share = fmt.Sprintf("%.0f%%", 100*r.SpentBySet[i]/r.Spent)
 		}
 		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\t%s\n", f.tally.firstStep[i], r.PlaysBySet[i],
-			quantity(r.SpentBySet[i], unit), share, strings.Join(w.setNames(i), ", "))
+			show.Quantity(r.SpentBySet[i], unit), share, strings.Join(w.SetNames(i), ", "))
 	}
 	t.Flush()
 }
 
 // reportTrouble tells of failed steps and of what the safety layer changed.
-func (w *wiring) reportTrouble(b io.Writer, f finale) {
+func reportTrouble(w *setup.Setup, b io.Writer, f finale) {
 	fmt.Fprintln(b)
 	if t := f.tally; t.failed > 0 {
-		fmt.Fprintf(b, "without valid data: %s, most often because: %s\n", count(t.failed, "step"), t.mainProblem())
+		fmt.Fprintf(b, "without valid data: %s, most often because: %s\n", show.Count(t.failed, "step"), t.mainProblem())
 	}
 	if len(f.tally.clamped) == 0 {
 		fmt.Fprintln(b, "safety: no proposal was changed")
 	}
 	for _, c := range f.tally.clamped {
-		fmt.Fprintf(b, "safety: rule %s changed %s in %s\n", c.rule, c.variable, count(c.count, "proposal"))
+		fmt.Fprintf(b, "safety: rule %s changed %s in %s\n", c.rule, c.variable, show.Count(c.count, "proposal"))
 	}
 }
 
 // restLines says where the actuators were left, one line each.
-func (w *wiring) restLines(result *loop.Result) []string {
+func restLines(w *setup.Setup, result *loop.Result) []string {
 	switch rest := len(result.Rest) > 0; {
-	case !rest && w.opt.Mode == plan.Live && result.Steps > 0: // a session before did
+	case !rest && w.Options.Mode == plan.Live && result.Steps > 0: // a session before did
 		return []string{"actuators: nothing was written to them by this process: they are where the one before it left them; tuner make-safe brings them to their fault states"}
 	case !rest:
 		return []string{"actuators: nothing was written to them"}
@@ -242,7 +244,7 @@ func (w *wiring) restLines(result *loop.Result) []string {
 	var lines []string
 	for _, r := range result.Rest {
 		state := map[plan.RestState]string{plan.RestHold: "left as it is", plan.RestOff: "let go",
-			plan.RestSafe: "at its safe value, " + quantity(r.Value, r.Unit)}[r.State]
+			plan.RestSafe: "at its safe value, " + show.Quantity(r.Value, r.Unit)}[r.State]
 		if r.Dose {
 			state = map[plan.RestState]string{plan.RestHold: "left to end what it gives", plan.RestOff: "gives nothing"}[r.State]
 		}
@@ -259,12 +261,12 @@ func (w *wiring) restLines(result *loop.Result) []string {
 }
 
 // nextCommand is what one would type next.
-func (w *wiring) nextCommand(f finale, journalPath string) string {
+func nextCommand(w *setup.Setup, f finale, journalPath string) string {
 	switch {
 	case f.result.Steps == 0:
-		return "tuner check --probe " + w.cfg.File
-	case w.opt.Mode == plan.Shadow && f.err == nil:
-		return "tuner run " + w.cfg.File
+		return "tuner check --probe " + w.Config.File
+	case w.Options.Mode == plan.Shadow && f.err == nil:
+		return "tuner run " + w.Config.File
 	}
 	return "tuner report " + journalPath
 }

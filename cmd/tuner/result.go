@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
@@ -103,18 +102,18 @@ type truth struct {
 }
 
 // askPlant compares a result with the plant's truth.
-func (w *wiring) askPlant(plant *sim.Plant, r loop.Result) (*truth, error) {
-	q := sim.Query{Alpha: w.spec.Risk, Minimize: w.opt.Objective.Minimize, Candidates: w.spec.Candidates}
-	for _, c := range w.spec.Constraints {
+func askPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
+	q := sim.Query{Alpha: w.Spec.Risk, Minimize: w.Options.Objective.Minimize, Candidates: w.Spec.Candidates}
+	for _, c := range w.Spec.Constraints {
 		q.Bounds = append(q.Bounds, sim.Bound{Sensor: c.Name, Low: c.Low, High: c.High})
 	}
-	for _, set := range w.spec.ControlSets {
+	for _, set := range w.Spec.ControlSets {
 		q.ControlSets = append(q.ControlSets, set.Controlled)
 	}
-	if f := w.opt.Objective.Formula; f != nil {
-		values := make([]float64, len(w.opt.Sensors))
+	if f := w.Options.Objective.Formula; f != nil {
+		values := make([]float64, len(w.Options.Sensors))
 		q.Formula = func(named map[string]float64) (float64, error) {
-			for i, s := range w.opt.Sensors {
+			for i, s := range w.Options.Sensors {
 				v, ok := named[s.Name]
 				if !ok {
 					v = math.NaN()
@@ -140,28 +139,28 @@ func (w *wiring) askPlant(plant *sim.Plant, r loop.Result) (*truth, error) {
 }
 
 // resultLine makes the line of a result; t is nil where there is no plant.
-func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
-	line := resultLine{Type: "result", Policy: w.cfg.Policy.Kind, Steps: r.Steps, Spent: journal.Number(r.Spent),
+func newResultLine(w *setup.Setup, r loop.Result, t *truth, failure error) resultLine {
+	line := resultLine{Type: "result", Policy: w.Config.Policy.Kind, Steps: r.Steps, Spent: journal.Number(r.Spent),
 		ControlSet: []string{}, Recommended: map[string]journal.Number{},
 		Mean: nan(), NoiseSD: nan(), LowerBound: nan(), Baseline: baselineLine{nan()},
-		Mode: string(w.opt.Mode), Reason: r.Reason, Actuators: []actuatorLine{}}
+		Mode: string(w.Options.Mode), Reason: r.Reason, Actuators: []actuatorLine{}}
 	if r.HasFound {
 		f := r.Found
-		line.ControlSet = w.setNames(f.ControlSet)
-		line.Recommended = w.named(f.X)
+		line.ControlSet = w.SetNames(f.ControlSet)
+		line.Recommended = namedValues(w, f.X)
 		line.Mean, line.NoiseSD = journal.Number(f.Mean), journal.Number(f.NoiseSD)
 		line.LowerBound = journal.Number(f.LowerBound)
-		if len(w.spec.Constraints) > 0 {
+		if len(w.Spec.Constraints) > 0 {
 			line.Constraints = &constraintsLine{f.Feasible, journal.Number(f.Feasibility), r.Broken}
 		}
 		line.Baseline.Mean = journal.Number(f.Start.Mean)
 		line.Unverified = r.Unverified
 		if v := r.Verification; v != nil {
-			line.Verified = &verifiedLine{v.Words(w.opt.Objective.Unit), v}
+			line.Verified = &verifiedLine{v.Words(w.Options.Objective.Unit), v}
 		}
 	}
 	if t != nil {
-		line.Truth = &truthLine{Optimum: w.named(t.Optimum.X), Value: journal.Number(t.Value),
+		line.Truth = &truthLine{Optimum: namedValues(w, t.Optimum.X), Value: journal.Number(t.Value),
 			Regret: journal.Number(t.regret), Range: journal.Number(t.Range)}
 	}
 	for _, a := range r.Rest {
@@ -181,9 +180,9 @@ func (w *wiring) resultLine(r loop.Result, t *truth, failure error) resultLine {
 }
 
 // named maps values to the variables' names, without those that are NaN.
-func (w *wiring) named(x []float64) map[string]journal.Number {
+func namedValues(w *setup.Setup, x []float64) map[string]journal.Number {
 	out := map[string]journal.Number{}
-	for i, v := range w.opt.Variables {
+	for i, v := range w.Options.Variables {
 		if !math.IsNaN(x[i]) {
 			out[v.Name] = journal.Number(x[i])
 		}
@@ -192,12 +191,3 @@ func (w *wiring) named(x []float64) map[string]journal.Number {
 }
 
 func nan() journal.Number { return journal.Number(math.NaN()) }
-
-// encodeLine writes v as one line of JSON, with its line feed.
-func encodeLine(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
-}

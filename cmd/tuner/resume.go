@@ -41,18 +41,18 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	if s.warm, err = r.Warm(); err != nil {
 		return err
 	}
-	if deps.Policy, err = s.w.newPolicy(s.warm); err != nil {
+	if deps.Policy, err = s.w.NewPolicy(s.warm); err != nil {
 		return err
 	}
-	past, err := replay.Recall(&s.w.opt, r)
+	past, err := replay.Recall(&s.w.Options, r)
 	if err != nil {
 		return err
 	}
-	replay := replay.Decisions{Options: s.w.opt, Policy: deps.Policy, Lenient: true, Sampled: true,
-		Step: func(n int) { s.tell.show(fmt.Sprintf("going on with %s: step %d of %d", s.path, n, past.Steps)) }}
+	replay := replay.Decisions{Options: s.w.Options, Policy: deps.Policy, Lenient: true, Sampled: true,
+		Step: func(n int) { s.tell.Show(fmt.Sprintf("going on with %s: step %d of %d", s.path, n, past.Steps)) }}
 	done, err := replay.Run(ctx, r)
 	switch {
-	case ctx.Err() != nil && past.Left && s.w.opt.Mode == plan.Live:
+	case ctx.Err() != nil && past.Left && s.w.Options.Mode == plan.Live:
 		return errors.Join(loop.ErrLeft, context.Cause(ctx))
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -74,7 +74,7 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 // rebuild makes the policy anew and brings it to where the journal ends. What has
 // panicked or lost its way cannot be asked again as it is.
 func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
-	if p, err = s.w.newPolicy(s.warm); err != nil {
+	if p, err = s.w.NewPolicy(s.warm); err != nil {
 		return nil, err
 	}
 	r, err := journal.OpenReader(s.journal.Path())
@@ -82,7 +82,7 @@ func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	replay := replay.Decisions{Options: s.w.opt, Policy: p, Lenient: true, Sampled: true}
+	replay := replay.Decisions{Options: s.w.Options, Policy: p, Lenient: true, Sampled: true}
 	if _, err := replay.Run(ctx, r); err != nil {
 		return nil, fmt.Errorf("replay %s: %w", s.path, err)
 	}

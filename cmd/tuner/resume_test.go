@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"path/filepath"
+
 	"testing"
 
+	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
 )
 
 // What a run cannot go on with is told so that the two differ in the words, too.
@@ -24,4 +30,32 @@ func TestSameShapeNamesTheDifference(t *testing.T) {
 	if err := sameShape(old, old); err != nil {
 		t.Error(err)
 	}
+}
+
+// A journal that another process writes is not gone on with.
+func TestTakeUpRefusesAJournalInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oven.db")
+	j := begunRun(t, path)
+	s := session{path: path}
+	if err := s.takeUp(context.Background(), &loop.Deps{}); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("a second process goes on: %v, want locked", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begunRun makes a journal with one step, and leaves it open.
+func begunRun(t *testing.T, path string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Create(path, journal.Run{ID: "x", Name: "oven", Mode: "run", Policy: "random",
+		Variables:   []journal.Column{{Name: "power", Unit: "W"}},
+		ControlSets: []journal.ControlSet{{Variables: []string{"power"}}}}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Decide(journal.Decision{Step: 1, Requested: []float64{1}, Applied: []float64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	return j
 }

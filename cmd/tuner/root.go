@@ -6,20 +6,23 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
 )
 
 // execute runs one command line and returns the process's exit code.
-func execute(ctx context.Context, e *env) int {
-	ctx, stop := e.interruptible(ctx)
+func execute(ctx context.Context, e *host.Env) int {
+	ctx, stop := e.Interruptible(ctx)
 	defer stop()
 	root := newRootCommand(e)
-	root.SetArgs(e.args)
+	root.SetArgs(e.Args)
 	err := root.ExecuteContext(ctx)
-	report(e.stderr, err)
-	return exitCode(err)
+	fault.Report(e.Stderr, err)
+	return fault.ExitCode(err)
 }
 
-func newRootCommand(e *env) *cobra.Command {
+func newRootCommand(e *host.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tuner",
 		Short: "An embedded optimizer for instrument control loops",
@@ -40,11 +43,11 @@ Start with:
 			return unknownCommand(cmd, args[0])
 		},
 	}
-	root.SetIn(e.stdin)
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
+	root.SetIn(e.Stdin)
+	root.SetOut(e.Stdout)
+	root.SetErr(e.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{withHint(err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath()))}
+		return fault.Usage(fault.WithHint(err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())))
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(
@@ -77,7 +80,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return usageError{withHint(fmt.Errorf("no such command: %q", name), hint)}
+	return fault.Usage(fault.WithHint(fmt.Errorf("no such command: %q", name), hint))
 }
 
 // oneFile accepts exactly one argument, which what describes.
@@ -86,9 +89,9 @@ func oneFile(what string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			return nil
 		}
-		return usageError{withHint(
+		return fault.Usage(fault.WithHint(
 			fmt.Errorf("%s takes one argument, %s, and got %d", cmd.CommandPath(), what, len(args)),
-			cmd.UseLine())}
+			cmd.UseLine()))
 	}
 }
 
@@ -97,7 +100,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usageError{withHint(fmt.Errorf("%s takes no argument, and got %q", cmd.CommandPath(), args[0]), cmd.UseLine())}
+	return fault.Usage(fault.WithHint(fmt.Errorf("%s takes no argument, and got %q", cmd.CommandPath(), args[0]), cmd.UseLine()))
 }
 
 // completeFiles completes a file argument by its extension.

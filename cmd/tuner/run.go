@@ -7,12 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
-func newRunCommand(e *env) *cobra.Command {
+func newRunCommand(e *host.Env) *cobra.Command {
 	var shadow, fresh, asJSON bool
 	var resume, format string
 	var warm []string
@@ -45,39 +50,39 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := e.logFormat(format); err != nil {
+			if err := e.LogFormat(format); err != nil {
 				return err
 			}
-			e.runLean()
-			w, err := loadWiring(args[0], e.executable)
+			e.RunLean()
+			w, err := setup.Load(args[0], e)
 			if err != nil {
 				return err
 			}
-			if err := w.refuseLongBypass(e.now()); err != nil {
+			if err := refuseLongBypass(w, e.Now()); err != nil {
 				return err
 			}
 			if resume == "" && cmd.Flags().Changed("resume") { // an unset variable of a unit must not drive
-				return usageError{withHint(errors.New(`--resume is ""`), "it is never, hold or run")}
+				return fault.Usage(fault.WithHint(errors.New(`--resume is ""`), "it is never, hold or run"))
 			}
-			if w.opt.Start, err = e.startMode(resume); err != nil {
+			if w.Options.Start, err = startMode(e, resume); err != nil {
 				return err
 			}
-			w.opt.Mode = plan.Live
+			w.Options.Mode = plan.Live
 			if shadow {
-				w.opt.Mode = plan.Shadow
+				w.Options.Mode = plan.Shadow
 			}
-			path := runJournalPath(w.cfg, e.stateDirectory(), shadow)
-			earlier, err := w.warmFor(path, fresh, warm)
+			path := runfiles.RunJournalPath(w.Config, e.StateDirectory(), shadow)
+			earlier, err := warmFor(w, path, fresh, warm)
 			if err != nil {
 				return err
 			}
-			there, err := prepareRunJournal(path, fresh, e.now())
+			there, err := runfiles.PrepareRunJournal(path, fresh, e.Now())
 			if err != nil {
 				return err
 			}
-			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}, resume: there.unfinished, warm: earlier}
-			if there.done != "" {
-				s.remarks = append(s.remarks, there.done)
+			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}, resume: there.Unfinished, warm: earlier}
+			if there.Done != "" {
+				s.remarks = append(s.remarks, there.Done)
 			}
 			return s.play(cmd.Context())
 		},
@@ -93,19 +98,14 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 
 // refuseLongBypass refuses a bypass that ends later than one may last: each start of a
 // process would give it that time anew.
-func (w *wiring) refuseLongBypass(now time.Time) error {
+func refuseLongBypass(w *setup.Setup, now time.Time) error {
 	var problems []configs.Problem
-	for i, b := range w.cfg.Safety.Bypasses {
+	for i, b := range w.Config.Safety.Bypasses {
 		if left := b.Until.Sub(now); left > plan.BypassMax {
-			problems = append(problems, w.cfg.Problem(fmt.Sprintf("safety.bypass.%d.until", i+1),
-				fmt.Sprintf("%s is %s away, a bypass lasts %s at most: every restart would begin it anew", b.Until.Format(time.RFC3339), duration(left.Round(time.Minute)), duration(plan.BypassMax)),
+			problems = append(problems, w.Config.Problem(fmt.Sprintf("safety.bypass.%d.until", i+1),
+				fmt.Sprintf("%s is %s away, a bypass lasts %s at most: every restart would begin it anew", b.Until.Format(time.RFC3339), show.Duration(left.Round(time.Minute)), show.Duration(plan.BypassMax)),
 				"write an end within that time, when the work begins"))
 		}
 	}
 	return configs.NewError(problems...)
-}
-
-// configError is one problem of the configuration.
-func configError(w *wiring, key, what, hint string) error {
-	return configs.NewError(w.cfg.Problem(key, what, hint))
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"text/template"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/sim"
@@ -254,25 +256,25 @@ func runServed(t *testing.T, dir string, flags ...string) (out, says []byte, err
 // setting is below the best.
 func servedRegret(t *testing.T, file string, got ended) float64 {
 	t.Helper()
-	w, err := loadWiring(file, "")
+	w, err := setup.Load(file, &host.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plant, err := sim.New(*w.plant, drivers.Env{Clock: stoppedClock()})
+	plant, err := sim.New(*w.Plant, drivers.Env{Clock: setup.StoppedClock()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := loop.Result{HasFound: true}
 	r.Found.ControlSet = -1
-	for i := range w.opt.ControlSets {
-		if slices.Equal(w.setNames(i), got.ControlSet) {
+	for i := range w.Options.ControlSets {
+		if slices.Equal(w.SetNames(i), got.ControlSet) {
 			r.Found.ControlSet = i
 		}
 	}
-	for _, v := range w.opt.Variables {
+	for _, v := range w.Options.Variables {
 		r.Found.X = append(r.Found.X, got.Recommended[v.Name])
 	}
-	truth, err := w.askPlant(plant, r)
+	truth, err := askPlant(w, plant, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
@@ -27,8 +32,8 @@ import (
 
 // session is one run of the loop, from the wiring to the last line.
 type session struct {
-	env *env
-	w   *wiring
+	env *host.Env
+	w   *setup.Setup
 	// json makes stdout one line of JSON per step, and one for the result.
 	json bool
 	// path is the journal's.
@@ -52,8 +57,8 @@ type session struct {
 	metrics *web.Metrics
 	// control keeps latches and doses over crashes; nil where nothing is driven.
 	control *controlstate.File
-	tell    *narrator
-	box     *outbox
+	tell    *show.Narrator
+	box     *show.Outbox
 	service *notifier
 	// narrower brings a file that was changed to the loop; going is what it goes by.
 	narrower *loop.Narrower
@@ -77,11 +82,11 @@ type finale struct {
 // play runs the loop until it ends and tells what came of it. Cancelling ctx
 // brings the actuators to their shutdown states first.
 func (s *session) play(ctx context.Context) error {
-	s.began = s.env.now()
-	s.tell = newNarrator(s.env.stderr, s.env.style())
-	defer s.tell.close()
+	s.began = s.env.Now()
+	s.tell = show.NewNarrator(s.env.Stderr, s.env.Style())
+	defer s.tell.Close()
 	var err error
-	if s.service, err = newNotifier(s.env.manager, s.clock, s.w.opt.Tick); err != nil {
+	if s.service, err = newNotifier(s.env.Manager, s.clock, s.w.Options.Tick); err != nil {
 		return err
 	}
 	defer s.service.close("not begun")
@@ -92,15 +97,15 @@ func (s *session) play(ctx context.Context) error {
 	ctx, readerGone := context.WithCancelCause(ctx)
 	defer readerGone(nil)
 	if s.json {
-		s.box = newOutbox(s.env.stdout, s.w.opt.Mode == plan.Simulate, func() { s.lostReader(readerGone) })
+		s.box = show.NewOutbox(s.env.Stdout, s.w.Options.Mode == plan.Simulate, func() { s.lostReader(readerGone) })
 	}
 	doors, err := s.openDoors(deps.Log)
 	if err != nil {
 		return errors.Join(err, s.journal.Close(), s.closeControl())
 	}
 	s.sayStart()
-	if s.w.opt.Mode != plan.Simulate {
-		s.narrower, s.going = loop.NewNarrower(), s.w.cfg
+	if s.w.Options.Mode != plan.Simulate {
+		s.narrower, s.going = loop.NewNarrower(), s.w.Config
 		deps.Narrower = s.narrower
 		over, ended := context.WithCancel(ctx)
 		defer ended()
@@ -110,26 +115,26 @@ func (s *session) play(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, doors.stop(), s.journal.Close(), s.closeControl())
 	}
-	if s.w.cfg.Web != nil && doors != nil {
+	if s.w.Config.Web != nil && doors != nil {
 		s.panel.MakeReachable()
-		s.tell.say("tuner: dashboard at %s", doors.words(s.env.isTerminal(s.env.stderr)))
+		s.tell.Say("tuner: dashboard at %s", doors.words(s.env.IsTerminal(s.env.Stderr)))
 	}
 	doors.start(ctx)
-	f := finale{tally: &s.tally, levels: s.env.sparkLevels()}
-	f.result, f.err = loop.Run(ctx, s.w.opt, deps)
+	f := finale{tally: &s.tally, levels: s.env.SparkLevels()}
+	f.result, f.err = loop.Run(ctx, s.w.Options, deps)
 	there.leave()
 	if context.Cause(ctx) == errReaderGone {
 		f.err = nil // what close says of stdout is the error
 	}
-	f.took = s.env.now().Sub(s.began)
+	f.took = s.env.Now().Sub(s.began)
 	s.service.close(s.lastWords(f))
 	var truthErr error
-	if s.plant != nil && s.w.opt.Mode == plan.Simulate {
-		f.truth, truthErr = s.w.askPlant(s.plant, f.result)
+	if s.plant != nil && s.w.Options.Mode == plan.Simulate {
+		f.truth, truthErr = askPlant(s.w, s.plant, f.result)
 	}
-	line, lineErr := encodeLine(s.w.resultLine(f.result, f.truth, f.err))
+	line, lineErr := show.EncodeLine(newResultLine(s.w, f.result, f.truth, f.err))
 	closeErr := errors.Join(doors.stop(), s.closeJournal(f.result, line))
-	s.tell.close()
+	s.tell.Close()
 	return errors.Join(f.err, truthErr, lineErr, closeErr, s.closeControl(), s.print(f, line))
 }
 
@@ -139,20 +144,20 @@ var errReaderGone = errors.New("nobody reads stdout")
 // lostReader ends a simulation when stdout breaks; a run on a real instrument
 // goes on, as its journal has everything.
 func (s *session) lostReader(cancel context.CancelCauseFunc) {
-	if s.w.opt.Mode == plan.Simulate {
+	if s.w.Options.Mode == plan.Simulate {
 		cancel(errReaderGone)
 		return
 	}
-	s.tell.say("tuner: warning: nobody reads stdout any more; the run goes on and the journal has every step")
+	s.tell.Say("tuner: warning: nobody reads stdout any more; the run goes on and the journal has every step")
 }
 
 // prepare makes everything that the loop needs; the journal comes last, so that
 // nothing is left behind when another part cannot be made.
 func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
-	log := newLog(s.tell)
-	deps := loop.Deps{Clock: s.clock, Log: log, Failpoint: s.env.failpoint, Slowness: s.env.slowness, Watch: s.watch()}
+	log := show.NewLog(s.tell)
+	deps := loop.Deps{Clock: s.clock, Log: log, Failpoint: s.env.Failpoint, Slowness: s.env.Slowness, Watch: s.watch()}
 	env := drivers.Env{Clock: s.clock, Log: log}
-	if s.w.opt.Mode == plan.Simulate {
+	if s.w.Options.Mode == plan.Simulate {
 		if err := s.simulated(&deps, env); err != nil {
 			return deps, err
 		}
@@ -160,19 +165,19 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 		return deps, err
 	}
 	var err error
-	if s.w.opt.Mode == plan.Live {
+	if s.w.Options.Mode == plan.Live {
 		if err := s.openControl(&deps); err != nil {
 			return deps, err
 		}
 	}
-	if deps.Policy, err = s.w.newPolicy(s.warm); err != nil {
+	if deps.Policy, err = s.w.NewPolicy(s.warm); err != nil {
 		return deps, err
 	}
-	s.tally.firstStep = make([]int, len(s.w.opt.ControlSets))
+	s.tally.firstStep = make([]int, len(s.w.Options.ControlSets))
 	if s.run, err = s.describeRun(); err != nil {
 		return deps, err
 	}
-	if s.w.opt.Mode != plan.Simulate {
+	if s.w.Options.Mode != plan.Simulate {
 		if err := s.openPanel(&deps); err != nil {
 			return deps, err
 		}
@@ -187,10 +192,10 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 		return deps, err
 	}
 	for _, notice := range s.journal.Notices() {
-		s.tell.say("tuner: warning: %s", notice)
+		s.tell.Say("tuner: warning: %s", notice)
 	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
-	if s.w.opt.Mode != plan.Simulate {
+	if s.w.Options.Mode != plan.Simulate {
 		deps.Space = func() (uint64, error) { return disk.FreeSpace(filepath.Dir(s.path)) }
 	}
 	return deps, nil
@@ -198,11 +203,11 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 
 // begin makes the journal of a new run.
 func (s *session) begin() (err error) {
-	if s.journal, err = journal.Create(s.path, s.run, journal.Options{Mode: s.w.journalMode()}); err != nil {
+	if s.journal, err = journal.Create(s.path, s.run, journal.Options{Mode: journalMode(s.w)}); err != nil {
 		return err
 	}
 	for _, source := range s.warm {
-		s.remarks = append(s.remarks, warmWords(source))
+		s.remarks = append(s.remarks, setup.WarmWords(source))
 	}
 	if err := s.journal.Warm(s.warm); err != nil {
 		return errors.Join(err, s.journal.Close())
@@ -212,25 +217,25 @@ func (s *session) begin() (err error) {
 
 // simulated gives every device of the file a view of one plant.
 func (s *session) simulated(deps *loop.Deps, env drivers.Env) (err error) {
-	if s.plant, err = s.w.newPlant(env); err != nil {
+	if s.plant, err = s.w.NewPlant(env); err != nil {
 		return err
 	}
 	deps.BeginStep = s.plant.BeginStep
-	for _, d := range s.w.devices {
-		deps.Devices = append(deps.Devices, loop.Device{Name: d.name, Device: s.plant.Device(d.name)})
+	for _, d := range s.w.Devices {
+		deps.Devices = append(deps.Devices, loop.Device{Name: d.Name, Device: s.plant.Device(d.Name)})
 	}
 	return nil
 }
 
 // real makes the devices of the file; the loop opens them.
 func (s *session) real(deps *loop.Deps, env drivers.Env) error {
-	for _, d := range s.w.devices {
-		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.name), Looking: s.w.opt.Mode == plan.Shadow}
-		dev, err := d.build(env)
+	for _, d := range s.w.Devices {
+		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.Name), Looking: s.w.Options.Mode == plan.Shadow}
+		dev, err := d.Build(env)
 		if err != nil {
-			return fmt.Errorf("device %q: %w", d.name, err)
+			return fmt.Errorf("device %q: %w", d.Name, err)
 		}
-		deps.Devices = append(deps.Devices, loop.Device{Name: d.name, Device: dev})
+		deps.Devices = append(deps.Devices, loop.Device{Name: d.Name, Device: dev})
 	}
 	return nil
 }
@@ -244,17 +249,17 @@ func (s *session) watch() control.Watch {
 			if s.box == nil {
 				return
 			}
-			line, err := encodeLine(export.NewStepLine(s.run, d, o))
+			line, err := show.EncodeLine(export.NewStepLine(s.run, d, o))
 			if err != nil {
-				s.tell.say("tuner: warning: step %d cannot be printed: %v", d.Step, err)
+				s.tell.Say("tuner: warning: step %d cannot be printed: %v", d.Step, err)
 				return
 			}
-			s.box.put(line)
+			s.box.Put(line)
 		},
 		Progress: func(p control.Progress) {
-			s.env.json.at(s.run.ID, p.Step)
-			line := func() string { return s.w.progressLine(p, s.pace(p.Elapsed)) }
-			s.tell.show(line())
+			s.env.JSON.At(s.run.ID, p.Step)
+			line := func() string { return progressLine(s.w, p, s.pace(p.Elapsed)) }
+			s.tell.Show(line())
 			s.service.tick(p, line)
 		},
 		Event: s.sayEvent,
@@ -264,10 +269,10 @@ func (s *session) watch() control.Watch {
 // lastWords is what the service manager shows of a run that has ended.
 func (s *session) lastWords(f finale) string {
 	words := []string{"ended: " + f.result.Reason}
-	if f.err != nil && exitCode(f.err) != exitInterrupted {
+	if f.err != nil && fault.ExitCode(f.err) != fault.ExitInterrupted {
 		words[0] = f.err.Error()
 	}
-	return strings.Join(append(words, s.w.restLines(&f.result)...), "; ")
+	return strings.Join(append(words, restLines(s.w, &f.result)...), "; ")
 }
 
 // progressMarks is the width of the course in a progress line.
@@ -275,20 +280,20 @@ const progressMarks = 16
 
 // showProgress draws the progress line, with the last steps' values before it.
 func (s *session) showProgress(p control.Progress) {
-	line := s.w.progressLine(p, s.pace(p.Elapsed))
-	if course := sparkline(s.tally.course.newest(progressMarks), s.env.sparkLevels()); course != "" {
+	line := progressLine(s.w, p, s.pace(p.Elapsed))
+	if course := show.Sparkline(s.tally.course.newest(progressMarks), s.env.SparkLevels()); course != "" {
 		line = course + " " + line
 	}
-	s.tell.show(line)
+	s.tell.Show(line)
 }
 
 // pace is how much of this machine's time has passed per unit of the loop's: a
 // simulation is faster than what it simulates.
 func (s *session) pace(elapsed time.Duration) float64 {
-	if s.w.opt.Mode != plan.Simulate || elapsed <= 0 {
+	if s.w.Options.Mode != plan.Simulate || elapsed <= 0 {
 		return 1
 	}
-	return float64(s.env.now().Sub(s.began)) / float64(elapsed)
+	return float64(s.env.Now().Sub(s.began)) / float64(elapsed)
 }
 
 // sayEvent tells what a person should hear at once. Faults are told at the end,
@@ -297,17 +302,17 @@ func (s *session) sayEvent(e journal.Event) {
 	switch {
 	case e.Kind == "recommend": // the report says that there is none
 	case e.Kind == journal.EventSafety && e.Level == "error": // at once: bringing actuators to rest may take its time
-		s.tell.say("tuner: error: %s", e.Message)
+		s.tell.Say("tuner: error: %s", e.Message)
 	case e.Kind == journal.EventSafety && e.Level == "info", e.Kind == journal.EventCommand && e.Level == "info":
-		s.tell.say("tuner: %s", e.Message)
+		s.tell.Say("tuner: %s", e.Message)
 	case (e.Kind == "device" || e.Kind == journal.EventDisk) && e.Level == "info":
-		s.tell.say("tuner: %s", e.Message)
+		s.tell.Say("tuner: %s", e.Message)
 	case e.Level == "warn", e.Kind == journal.EventDisk:
-		s.tell.say("tuner: warning: %s", e.Message)
+		s.tell.Say("tuner: warning: %s", e.Message)
 	case e.Kind == "interrupt":
-		s.tell.say("tuner: %s", e.Message)
-	case (e.Kind == "home" || e.Kind == journal.EventVerify) && s.w.opt.Mode == plan.Live:
-		s.tell.say("tuner: %s", e.Message)
+		s.tell.Say("tuner: %s", e.Message)
+	case (e.Kind == "home" || e.Kind == journal.EventVerify) && s.w.Options.Mode == plan.Live:
+		s.tell.Say("tuner: %s", e.Message)
 	}
 }
 
@@ -315,15 +320,15 @@ func (s *session) sayEvent(e journal.Event) {
 func (s *session) sayStart() {
 	w := s.w
 	for _, r := range s.remarks {
-		s.tell.say("tuner: %s", r)
+		s.tell.Say("tuner: %s", r)
 	}
-	s.tell.say("tuner: %s of %s begins: %s; journal %s", modeWords(string(w.opt.Mode)), w.cfg.Name, w.stopWords(), s.path)
-	if text := w.verifyWords(); text != "" && w.opt.Mode == plan.Live {
-		s.tell.say("tuner: it %s", text)
+	s.tell.Say("tuner: %s of %s begins: %s; journal %s", show.ModeWords(string(w.Options.Mode)), w.Config.Name, endWords(w), s.path)
+	if text := verifyWords(w); text != "" && w.Options.Mode == plan.Live {
+		s.tell.Say("tuner: it %s", text)
 	}
-	if w.opt.Mode != plan.Simulate {
-		for _, d := range w.doubts {
-			s.tell.say("tuner: warning: %s:%d: %s: %s", w.cfg.File, d.Line, d.Key, doubtWords(d))
+	if w.Options.Mode != plan.Simulate {
+		for _, d := range w.Doubts {
+			s.tell.Say("tuner: warning: %s:%d: %s: %s", w.Config.File, d.Line, d.Key, doubtWords(d))
 		}
 	}
 }
@@ -331,51 +336,42 @@ func (s *session) sayStart() {
 // describeRun is the head of the journal.
 func (s *session) describeRun() (journal.Run, error) {
 	w := s.w
-	run := journal.Run{Name: w.cfg.Name, Site: w.cfg.Site, Mode: string(w.opt.Mode), Policy: w.cfg.Policy.Kind,
-		Version: buildVersion(), Seed: w.spec.Seed, Start: journal.Stamp{Wall: s.clock.Now().Round(0)},
-		ConfigFile: w.cfg.File, ConfigText: w.cfg.Text,
-		Objective: journal.Column{Name: w.opt.Objective.Name, Unit: w.opt.Objective.Unit},
-		Minimize:  w.opt.Objective.Minimize, CostUnit: w.opt.Cost.Unit}
-	for _, k := range w.cfg.Effective() {
+	run := journal.Run{Name: w.Config.Name, Site: w.Config.Site, Mode: string(w.Options.Mode), Policy: w.Config.Policy.Kind,
+		Version: host.Version(), Seed: w.Spec.Seed, Start: journal.Stamp{Wall: s.clock.Now().Round(0)},
+		ConfigFile: w.Config.File, ConfigText: w.Config.Text,
+		Objective: journal.Column{Name: w.Options.Objective.Name, Unit: w.Options.Objective.Unit},
+		Minimize:  w.Options.Objective.Minimize, CostUnit: w.Options.Cost.Unit}
+	for _, k := range w.Config.Effective() {
 		run.Effective = append(run.Effective, journal.Setting{Key: k.Key, Value: k.Value, Origin: k.Origin})
 	}
-	for _, v := range w.opt.Variables {
+	for _, v := range w.Options.Variables {
 		run.Variables = append(run.Variables, journal.Column{Name: v.Name, Unit: v.Unit})
 	}
-	for _, v := range w.opt.Sensors {
+	for _, v := range w.Options.Sensors {
 		run.Sensors = append(run.Sensors, journal.Column{Name: v.Name, Unit: v.Unit})
 	}
-	for i, c := range w.opt.ControlSets {
-		run.ControlSets = append(run.ControlSets, journal.ControlSet{Variables: w.setNames(i), Cost: c.Cost})
+	for i, c := range w.Options.ControlSets {
+		run.ControlSets = append(run.ControlSets, journal.ControlSet{Variables: w.SetNames(i), Cost: c.Cost})
 	}
-	if w.opt.Mode == plan.Simulate {
+	if w.Options.Mode == plan.Simulate {
 		// What a simulation does follows from its file alone, so its name does too.
-		run.ID = "simulate-" + w.cfg.SHA256[:16]
+		run.ID = "simulate-" + w.Config.SHA256[:16]
 		return run, nil
 	}
 	unique := make([]byte, 8)
-	if _, err := io.ReadFull(s.env.random, unique); err != nil {
+	if _, err := io.ReadFull(s.env.Random, unique); err != nil {
 		return run, fmt.Errorf("name the run: %w", err)
 	}
 	run.ID = s.clock.Now().UTC().Format("20060102T150405Z-") + hex.EncodeToString(unique)
-	run.BootID = bootID()
+	run.BootID = host.BootID()
 	return run, nil
-}
-
-// bootID names the boot of this machine, "" where the kernel does not say.
-func bootID() string {
-	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }
 
 // closeJournal writes the result and closes. A run on a real instrument that did
 // not reach a stop condition stays unfinished: it is there to be resumed.
 func (s *session) closeJournal(r loop.Result, line []byte) error {
 	var err error
-	if s.w.opt.Mode == plan.Simulate || slices.Contains([]string{"steps", "cost", "time", "set-best"}, r.Reason) {
+	if s.w.Options.Mode == plan.Simulate || slices.Contains([]string{"steps", "cost", "time", "set-best"}, r.Reason) {
 		at := journal.Stamp{Mono: r.Elapsed, Wall: s.clock.Now().Round(0)}
 		finish := func() error { return s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at) }
 		if err = finish(); errors.Is(err, journal.ErrMoved) {
@@ -386,10 +382,10 @@ func (s *session) closeJournal(r loop.Result, line []byte) error {
 	ended := err == nil && s.journal.Finished()
 	err = errors.Join(err, s.journal.Close())
 	for _, n := range s.journal.News() {
-		s.tell.say("tuner: warning: %s", n.Message)
+		s.tell.Say("tuner: warning: %s", n.Message)
 	}
-	if at := s.journal.Path(); at != s.path && absolute(at) != absolute(s.path) {
-		s.tell.say("tuner: warning: the record of this run is in %s: move what stands at %s away, and the next start puts it back there", at, s.path)
+	if at := s.journal.Path(); at != s.path && host.Absolute(at) != host.Absolute(s.path) {
+		s.tell.Say("tuner: warning: the record of this run is in %s: move what stands at %s away, and the next start puts it back there", at, s.path)
 		s.path = at
 	}
 	if ended && err == nil {
@@ -409,7 +405,7 @@ func (s *session) outlast(err error, write func() error) error {
 	for wait := 100 * time.Millisecond; errors.Is(err, disk.ErrIO) && wait <= finishWait; wait *= 2 {
 		time.Sleep(wait)
 		if err = write(); err == nil {
-			s.tell.say("tuner: the result can be recorded again")
+			s.tell.Say("tuner: the result can be recorded again")
 		}
 	}
 	return err
@@ -418,18 +414,27 @@ func (s *session) outlast(err error, write func() error) error {
 // print writes the result to stdout, and after a failure or an interrupt what
 // became of the actuators to stderr as well, where a person looks first.
 func (s *session) print(f finale, line []byte) error {
-	reportSeen := !s.json && s.env.isTerminal(s.env.stdout) && s.env.isTerminal(s.env.stderr)
-	if s.w.opt.Mode != plan.Simulate && f.err != nil && !reportSeen {
-		for _, text := range s.w.restLines(&f.result) {
-			fmt.Fprintf(s.env.stderr, "tuner: %s\n", text)
+	reportSeen := !s.json && s.env.IsTerminal(s.env.Stdout) && s.env.IsTerminal(s.env.Stderr)
+	if s.w.Options.Mode != plan.Simulate && f.err != nil && !reportSeen {
+		for _, text := range restLines(s.w, &f.result) {
+			fmt.Fprintf(s.env.Stderr, "tuner: %s\n", text)
 		}
 	}
 	if s.json {
-		s.box.put(line)
-		if err := s.box.close(); err != nil {
+		s.box.Put(line)
+		if err := s.box.Close(); err != nil {
 			return fmt.Errorf("write to stdout: %w", err)
 		}
 		return nil
 	}
-	return s.w.writeReport(s.env.stdout, f, s.path)
+	return writeReport(s.w, s.env.Stdout, f, s.path)
+}
+
+// journalMode is that of a new journal.
+func journalMode(w *setup.Setup) fs.FileMode {
+	mode, err := strconv.ParseUint(w.Config.Journal.Mode, 8, 9)
+	if err != nil {
+		return 0 // the configuration's check has said so
+	}
+	return fs.FileMode(mode)
 }

@@ -3,11 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
-func newSimulateCommand(e *env) *cobra.Command {
+func newSimulateCommand(e *host.Env) *cobra.Command {
 	var path string
 	var asJSON bool
 	var inject, warm []string
@@ -27,26 +30,26 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 		Args:              oneFile("a configuration file"),
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, err := loadWiring(args[0], e.executable)
+			w, err := setup.Load(args[0], e)
 			if err != nil {
 				return err
 			}
-			if w.plant == nil {
-				return configError(w, "plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
+			if w.Plant == nil {
+				return w.Refuse("plant", "missing: there is nothing to simulate with", `add [plant] with kind = "laser", "growth", "dosing" or "table", or tune the instrument itself with tuner run`)
 			}
-			earlier, err := w.readWarm(w.warmFiles(warm))
+			earlier, err := w.ReadWarm(w.WarmFiles(warm))
 			if err != nil {
 				return err
 			}
-			if path, err = simulateJournalPath(w.cfg, path); err != nil {
+			if path, err = runfiles.SimulateJournalPath(w.Config, path); err != nil {
 				return err
 			}
-			if err := w.inject(inject); err != nil {
+			if err := w.Inject(inject); err != nil {
 				return err
 			}
-			w.opt.Mode = plan.Simulate
-			w.opt.Outages.Wait = false // the plant's faults count steps: while it waited, none would end
-			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(simulationStart()), warm: earlier}
+			w.Options.Mode = plan.Simulate
+			w.Options.Outages.Wait = false // the plant's faults count steps: while it waited, none would end
+			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(setup.SimulationStart()), warm: earlier}
 			return s.play(cmd.Context())
 		},
 	}

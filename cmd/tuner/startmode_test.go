@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
 )
@@ -29,17 +31,17 @@ func TestWhoStarts(t *testing.T) {
 		{"unit that runs", "run", map[string]string{"INVOCATION_ID": "1"}, false, plan.StartRun},
 		{"person who waits", "hold", nil, true, plan.StartHold},
 	} {
-		e := &env{stdin: strings.NewReader(""), stderr: &bytes.Buffer{}, isTerminal: func(io.Writer) bool { return c.terminal },
-			lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
-		if got, err := e.startMode(c.flag); err != nil || got != c.want {
+		e := &host.Env{Stdin: strings.NewReader(""), Stderr: &bytes.Buffer{}, IsTerminal: func(io.Writer) bool { return c.terminal },
+			Lookup: func(name string) (string, bool) { v, ok := c.env[name]; return v, ok }}
+		if got, err := startMode(e, c.flag); err != nil || got != c.want {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 		}
 	}
-	e := &env{}
-	if _, err := e.startMode("never"); !errors.Is(err, loop.ErrSafety) {
+	e := &host.Env{}
+	if _, err := startMode(e, "never"); !errors.Is(err, loop.ErrSafety) {
 		t.Errorf("never: %v", err)
 	}
-	if _, err := e.startMode("maybe"); exitCode(err) != exitUsage {
+	if _, err := startMode(e, "maybe"); fault.ExitCode(err) != fault.ExitUsage {
 		t.Errorf("maybe: %v", err)
 	}
 }

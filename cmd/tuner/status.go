@@ -14,13 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/remote"
 )
 
-func newStatusCommand(e *env) *cobra.Command {
+func newStatusCommand(e *host.Env) *cobra.Command {
 	q := question{env: e, command: control.CommandStatus}
 	cmd := &cobra.Command{
 		Use: "status CONFIG|NAME", Short: "Show how a running tuner stands",
@@ -40,7 +42,7 @@ has found. Through a broker that needs no right to command.` + askWords,
 
 // status reads what the tuner tells, and prints it.
 func (q *question) status(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, q.env.patience(askPatience))
+	ctx, cancel := context.WithTimeout(ctx, q.env.Patience(askPatience))
 	defer cancel()
 	read := q.stateElsewhere
 	if q.run != nil {
@@ -51,7 +53,7 @@ func (q *question) status(ctx context.Context) error {
 		return err
 	}
 	if q.json {
-		return json.NewEncoder(q.env.stdout).Encode(map[string]any{"type": "status", "presence": presence, "status": text})
+		return json.NewEncoder(q.env.Stdout).Encode(map[string]any{"type": "status", "presence": presence, "status": text})
 	}
 	var s control.Status
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -63,7 +65,7 @@ func (q *question) status(ctx context.Context) error {
 	} else {
 		s.Name, s.Site = cmp.Or(s.Name, q.cfg.Name), cmp.Or(s.Site, q.cfg.Site)
 	}
-	if err := printStatus(q.env.stdout, presence, &s); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
+	if err := printStatus(q.env.Stdout, presence, &s); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
 		return err
 	}
 	return nil
@@ -72,7 +74,7 @@ func (q *question) status(ctx context.Context) error {
 // stateHere reads the state by the run's socket.
 func (q *question) stateHere(ctx context.Context) (remote.Presence, json.RawMessage, error) {
 	i := q.run.Identity
-	p := remote.Presence{State: "online", Session: i.Session, Heartbeat: q.env.now().Round(0).UTC(), Version: i.Version, Run: i.Run, Mode: string(i.Mode), Commands: true}
+	p := remote.Presence{State: "online", Session: i.Session, Heartbeat: q.env.Now().Round(0).UTC(), Version: i.Version, Run: i.Run, Mode: string(i.Mode), Commands: true}
 	text, err := q.run.Status(ctx)
 	if err != nil {
 		err = fmt.Errorf("%w: %w: %w", drivers.ErrUnavailable, remote.ErrNoAnswer, err)
@@ -105,30 +107,30 @@ func printStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	if s.DryRun {
 		state += ", dry run"
 	}
-	fmt.Fprintf(t, "%s at %s:\t%s for %s (%s)\n", s.Name, s.Site, state, duration(span(s.For)), s.Phase)
+	fmt.Fprintf(t, "%s at %s:\t%s for %s (%s)\n", s.Name, s.Site, state, show.Duration(span(s.For)), s.Phase)
 	for _, c := range s.Causes {
 		fmt.Fprintf(t, "because\t%s\n", c.Text)
 	}
 	fmt.Fprintf(t, "step\t%d, %d concluded\n", s.Step, s.Steps)
-	spent := quantity(float64(s.Spent), s.CostUnit)
+	spent := show.Quantity(float64(s.Spent), s.CostUnit)
 	if s.Budget > 0 {
-		spent += " of " + quantity(float64(s.Budget), s.CostUnit)
+		spent += " of " + show.Quantity(float64(s.Budget), s.CostUnit)
 	}
 	fmt.Fprintf(t, "spent\t%s\n", spent)
-	elapsed := duration(span(s.Elapsed))
+	elapsed := show.Duration(span(s.Elapsed))
 	if s.Left.Known() {
-		elapsed += ", about " + duration(span(s.Left)) + " left"
+		elapsed += ", about " + show.Duration(span(s.Left)) + " left"
 	}
 	fmt.Fprintf(t, "time\t%s\n", elapsed)
 	if o := s.Outcome; o != nil && o.Mean.Known() {
-		fmt.Fprintf(t, "last %s\t%s\n", s.Objective.Name, quantity(float64(o.Mean), s.Objective.Unit))
+		fmt.Fprintf(t, "last %s\t%s\n", s.Objective.Name, show.Quantity(float64(o.Mean), s.Objective.Unit))
 	}
 	if r := s.Recommended; r != nil {
 		side := "at least"
 		if s.Objective.Minimize {
 			side = "at most"
 		}
-		fmt.Fprintf(t, "best\t%s, %s %s\n", quantity(float64(r.Mean), s.Objective.Unit), side, quantity(float64(r.Bound), s.Objective.Unit))
+		fmt.Fprintf(t, "best\t%s, %s %s\n", show.Quantity(float64(r.Mean), s.Objective.Unit), side, show.Quantity(float64(r.Bound), s.Objective.Unit))
 	}
 	if c := s.Comparison; c != nil {
 		fmt.Fprintf(t, "compared\t%s\n", comparisonWords(c))
@@ -153,7 +155,7 @@ func printStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	for _, v := range s.Sensors {
 		age := "no value yet"
 		if v.Age.Known() {
-			age = duration(span(v.Age))
+			age = show.Duration(span(v.Age))
 			if !v.Valid {
 				age += ", too old"
 			}
@@ -168,7 +170,7 @@ func inCell(x journal.Number) string {
 	if !x.Known() {
 		return "-"
 	}
-	return digits(float64(x), 4)
+	return show.Digits(float64(x), 4)
 }
 
 // comparisonWords tells how the re-measuring at the end stands.

@@ -3,58 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strings"
 
-	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
-// verifyPairs is how many pairs compare the recommended with the starting setting where
-// the file does not say. Not fewer: of 2^8 choices of signs, one in twenty are 13, so a
-// gain of twice the noise is found almost surely. Not more: each pair is two steps that
-// nothing new is sought in.
-const verifyPairs = 8
-
-// verifyShare is the part of the search's budget and time that the comparison may take
-// beside them where the file does not say: nobody is to pay much more than what was
-// agreed to.
-const verifyShare = 0.1
-
-// wireVerify says how the recommendation is compared with the start.
-func (w *wiring) wireVerify() {
-	stop, v := &w.cfg.Stop, &w.opt.Verify
-	*v = plan.Verify{Pairs: verifyPairs, Risk: w.spec.Risk, Seed: w.spec.Seed,
-		Cost: verifyShare * orZero(stop.Cost), Time: orZero(stop.Time) / 10}
-	if stop.VerifyCost != nil {
-		v.Cost = *stop.VerifyCost
-	}
-	if stop.VerifyTime != nil {
-		v.Time = *stop.VerifyTime
-	}
-	if slices.ContainsFunc(w.cfg.Variables, func(v configs.Variable) bool { return v.Kind == "dose" }) {
-		v.Pairs, v.Why = 0, "a dose cannot be taken back, so measuring again would add more; stop.verify asks for it all the same"
-	}
-	if stop.Verify != nil {
-		if v.Pairs = *stop.Verify; v.Pairs == 0 {
-			v.Why = "stop.verify is 0"
-		}
-	}
-	if w.spec.Fidelity != nil {
-		v.Same = make([]bool, len(w.spec.Fidelity))
-		for i, x := range w.spec.Fidelity {
-			v.Same[i] = !math.IsNaN(x)
-		}
-	}
-}
-
 // reportVerification tells how sure the improvement is.
-func (w *wiring) reportVerification(b io.Writer, r *loop.Result) {
+func reportVerification(w *setup.Setup, b io.Writer, r *loop.Result) {
 	v := r.Verification
 	switch {
-	case w.opt.Mode == plan.Shadow:
+	case w.Options.Mode == plan.Shadow:
 		return
 	case v == nil && r.Unverified != "":
 		fmt.Fprintf(b, "not measured against the starting setting: %s\n", r.Unverified)
@@ -62,23 +23,23 @@ func (w *wiring) reportVerification(b io.Writer, r *loop.Result) {
 	case v == nil:
 		return
 	}
-	o := &w.opt.Objective
+	o := &w.Options.Objective
 	fmt.Fprintf(b, "verified: %s\n", v.Words(o.Unit))
 	if v.Pairs == 0 {
 		return
 	}
 	fmt.Fprintf(b, "  measured in turn: %s recommended, %s at the start\n",
-		quantity(float64(v.Recommended.Mean), o.Unit), quantity(float64(v.Start.Mean), o.Unit))
+		show.Quantity(float64(v.Recommended.Mean), o.Unit), show.Quantity(float64(v.Start.Mean), o.Unit))
 	if v.SD != nil {
 		fmt.Fprintf(b, "  %s\n", steadiness(v, o.Unit))
 	}
 	cost := ""
 	if v.Spent > 0 {
-		cost = " and " + quantity(float64(v.Spent), w.opt.Cost.Unit)
+		cost = " and " + show.Quantity(float64(v.Spent), w.Options.Cost.Unit)
 	}
-	fmt.Fprintf(b, "  it took %s%s beside the search", count(v.Steps, "step"), cost)
+	fmt.Fprintf(b, "  it took %s%s beside the search", show.Count(v.Steps, "step"), cost)
 	if v.Dropped > 0 {
-		fmt.Fprintf(b, "; %s gave no data on one side", count(v.Dropped, "pair"))
+		fmt.Fprintf(b, "; %s gave no data on one side", show.Count(v.Dropped, "pair"))
 	}
 	fmt.Fprintln(b)
 }
@@ -86,7 +47,7 @@ func (w *wiring) reportVerification(b io.Writer, r *loop.Result) {
 // steadiness tells how the scatter of a shot changed.
 func steadiness(v *plan.Verification, unit string) string {
 	text := fmt.Sprintf("one shot scatters by %s (sd) there, and by %s at the start: ",
-		quantity(float64(v.Recommended.SD), unit), quantity(float64(v.Start.SD), unit))
+		show.Quantity(float64(v.Recommended.SD), unit), show.Quantity(float64(v.Start.SD), unit))
 	p := func(which string, p float64) string {
 		return fmt.Sprintf("%s, p = %.2g, two-sided %.2g", which, p, float64(v.SD.PTwoSided))
 	}
@@ -100,20 +61,20 @@ func steadiness(v *plan.Verification, unit string) string {
 }
 
 // verifyWords says what follows the search, "" if nothing does.
-func (w *wiring) verifyWords() string {
-	v := &w.opt.Verify
+func verifyWords(w *setup.Setup) string {
+	v := &w.Options.Verify
 	if v.Pairs == 0 {
 		return ""
 	}
-	if why := w.opt.Unverifiable(); why != "" {
+	if why := w.Options.Unverifiable(); why != "" {
 		return "then does not measure the recommended setting against the starting one: " + why
 	}
 	var bounds []string
 	if v.Cost > 0 {
-		bounds = append(bounds, "at most "+quantity(v.Cost, w.opt.Cost.Unit))
+		bounds = append(bounds, "at most "+show.Quantity(v.Cost, w.Options.Cost.Unit))
 	}
 	if v.Time > 0 {
-		bounds = append(bounds, "at most "+duration(v.Time))
+		bounds = append(bounds, "at most "+show.Duration(v.Time))
 	}
 	text := fmt.Sprintf("then measures the recommended and the starting setting %d times each", v.Pairs)
 	if len(bounds) > 0 {

@@ -38,7 +38,7 @@ func TestWarmRunResumes(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	e, out, errOut, _ := testEnv("run", file, "--json", "--warm-start", earlier)
-	e.lookup = lookup
+	e.Lookup = lookup
 	ended := make(chan int)
 	go func() { ended <- execute(ctx, e) }()
 	out.waitFor(t, `"type":"step","n":2`)
@@ -51,13 +51,13 @@ func TestWarmRunResumes(t *testing.T) {
 	}
 	for _, args := range [][]string{{"run", file}, {"replay", path}} {
 		e, out, errOut, _ := testEnv(args...)
-		e.lookup = lookup
+		e.Lookup = lookup
 		if code := execute(context.Background(), e); code != 0 || !strings.Contains(out.String(), "5 steps") && !strings.Contains(out.String(), "5 decisions derive") {
 			t.Fatalf("tuner %s: exit code %d: %s%s", args[0], code, out.String(), errOut.String())
 		}
 	}
 	e, _, errOut, _ = testEnv("run", file, "--warm-start", earlier)
-	e.lookup = lookup
+	e.Lookup = lookup
 	if code := execute(context.Background(), e); code != 3 && code != 6 {
 		t.Errorf("the run is finished and its source gone: exit code %d: %s", code, errOut.String())
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 )
 
 // Whatever is wrong with a table is told with its line and column before anything begins;
@@ -47,10 +49,10 @@ func TestWarmTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		told := ""
-		if s, err := c.w.readWarm([]string{file}); err != nil {
+		if s, err := c.w.ReadWarm([]string{file}); err != nil {
 			told = err.Error()
 		} else {
-			told = warmWords(s[0])
+			told = setup.WarmWords(s[0])
 		}
 		if told = strings.ReplaceAll(told, filepath.Dir(file)+"/", ""); !strings.HasPrefix(strings.TrimPrefix(told, "warm start from w.csv: "), tc.want) {
 			t.Errorf("%s: told %q, want %q", name, told, tc.want)
@@ -68,7 +70,7 @@ func TestWarmFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := c.w.readWarm([]string{name("a.csv"), name("b.csv"), name("gone.db"), name("notes.txt"), c.dir})
+	_, err := c.w.ReadWarm([]string{name("a.csv"), name("b.csv"), name("gone.db"), name("notes.txt"), c.dir})
 	for _, want := range []string{"b.csv: has the same observations as " + name("a.csv"), "gone.db: cannot be read: no such file", "notes.txt: is neither a journal nor a table", c.dir + ": is neither"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not told: %v", want, err)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
 )
 
 // TestWrongDecisions: what cannot be decided with is refused with file, line, key, value,
@@ -49,8 +51,8 @@ func TestWrongDecisions(t *testing.T) {
 			e, out, errOut, _ := testEnv("simulate", file)
 			code := execute(t.Context(), e)
 			line := regexp.MustCompile(`^tuner: error: .*wrong\.toml:[0-9]+: ` + regexp.QuoteMeta(c.want))
-			if code != exitUsage || !line.MatchString(errOut.String()) || out.String() != "" {
-				t.Errorf("code %d, said\n%swant code %d and\n%s", code, errOut, exitUsage, c.want)
+			if code != fault.ExitUsage || !line.MatchString(errOut.String()) || out.String() != "" {
+				t.Errorf("code %d, said\n%swant code %d and\n%s", code, errOut, fault.ExitUsage, c.want)
 			}
 			if files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.db")); err != nil || len(files) > 0 {
 				t.Errorf("%v, %v: something was begun", files, err)

@@ -1,0 +1,38 @@
+package host
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labtuner/tuner/loop"
+)
+
+// ThisMachine tells the time since the machine's start.
+func ThisMachine() loop.Machine {
+	return loop.Machine{BootID: BootID(), Uptime: uptime}
+}
+
+// uptime is the time since the machine's start, 0 where the kernel does not say.
+func uptime() time.Duration {
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	seconds, err := strconv.ParseFloat(first, 64)
+	if err != nil || !(seconds >= 0 && seconds < 1e9) {
+		return 0
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// BootID names the boot of this machine, "" where the kernel does not say.
+func BootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

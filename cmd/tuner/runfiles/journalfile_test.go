@@ -1,0 +1,220 @@
+package runfiles
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
+)
+
+func TestJournalPaths(t *testing.T) {
+	plain := &configs.Config{Name: "oven", Dir: "/etc/lab"}
+	named := &configs.Config{Name: "oven", Dir: "/etc/lab", Journal: configs.Journal{Path: "logs/oven.v2.db"}}
+	for _, c := range []struct {
+		cfg    *configs.Config
+		state  string
+		shadow bool
+		want   string
+	}{
+		{plain, "", false, "oven.db"},
+		{plain, "/var/lib/tuner", false, "/var/lib/tuner/oven.db"},
+		{plain, "/var/lib/tuner", true, "/var/lib/tuner/oven.shadow.db"},
+		{named, "/var/lib/tuner", false, "/etc/lab/logs/oven.v2.db"},
+		{named, "", true, "/etc/lab/logs/oven.v2.shadow.db"},
+	} {
+		if got := RunJournalPath(c.cfg, c.state, c.shadow); got != c.want {
+			t.Errorf("journal %q, want %q", got, c.want)
+		}
+	}
+	e := &host.Env{Lookup: func(string) (string, bool) { return "/var/lib/a:/var/lib/b", true }}
+	if got := e.StateDirectory(); got != "/var/lib/a" {
+		t.Errorf("state directory %q", got)
+	}
+}
+
+// begun makes a journal with one step, and leaves it open.
+func begun(t *testing.T, path string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Create(path, journal.Run{ID: "x", Name: "oven", Mode: "run", Policy: "random",
+		Variables:   []journal.Column{{Name: "power", Unit: "W"}},
+		ControlSets: []journal.ControlSet{{Variables: []string{"power"}}}}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Decide(journal.Decision{Step: 1, Requested: []float64{1}, Applied: []float64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oven.db")
+	j := begun(t, path)
+	if _, err := PrepareRunJournal(path, true, time.Now()); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("--new: %v, want locked", err)
+	}
+	if _, err := PrepareRunJournal(path, false, time.Now()); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("a run that goes on: %v, want locked", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An unfinished journal is moved with everything that belongs to it, as often as
+// one likes within a second, and what is moved stays whole.
+func TestMoveAside(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "oven.db")
+	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
+	want := []string{"oven-20260301-210405.db", "oven-20260301-210405-2.db"}
+	for _, name := range want {
+		if err := begun(t, path).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if there, err := PrepareRunJournal(path, false, now); err != nil || !there.Unfinished {
+			t.Errorf("without --new: %+v, %v; want an unfinished run that goes on", there, err)
+		}
+		did, err := PrepareRunJournal(path, true, now)
+		if err != nil || did.Unfinished || did.Done != "moved "+path+" to "+filepath.Join(dir, name) {
+			t.Errorf("%+v, %v", did, err)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		// What a reader leaves beside a journal moves with it.
+		if name := strings.TrimSuffix(strings.TrimSuffix(f.Name(), "-wal"), "-shm"); !slices.Contains(want, name) {
+			t.Errorf("%s is left over", f.Name())
+		}
+	}
+	for _, name := range want {
+		r, err := journal.OpenReader(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if damage := r.Verify(); damage != nil {
+			t.Errorf("%s: %v", name, damage)
+		}
+		if s, err := r.Status(); err != nil || s.Steps != 1 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A journal that another program holds is nothing to give up: the hint says who is to end,
+// not --new.
+func TestPrepareRunJournalBusy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oven.db")
+	if err := os.WriteFile(path, []byte("half a journal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := journalTrouble(path, &disk.Error{Err: journal.ErrBusy, Hint: "close the other program"})
+	if told, ok := errors.AsType[fault.Hinted](err); ok {
+		t.Errorf("told to %q", told.Hint)
+	}
+	if told, ok := errors.AsType[fault.Hinted](journalTrouble(path, &disk.Error{Err: journal.ErrCorrupt})); !ok || !strings.Contains(told.Hint, "--new") {
+		t.Errorf("of a damaged one: %+v", told)
+	}
+	if _, err := PrepareRunJournal(t.TempDir(), false, time.Now()); err == nil || strings.Contains(err.Error(), "--new") {
+		t.Errorf("of a folder: %v", err)
+	}
+}
+
+// A file that is no journal is never replaced without being asked for, and moved
+// only where it is.
+func TestPrepareRunJournalForeignFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "oven.db")
+	if err := os.WriteFile(path, []byte("my notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := PrepareRunJournal(path, false, time.Now()); !errors.Is(err, journal.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
+	if _, err := PrepareRunJournal(path, true, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, foreign := range []string{filepath.Dir(path), filepath.Join(filepath.Dir(path), "oven.toml")} {
+		if filepath.Ext(foreign) == ".toml" {
+			if err := os.WriteFile(foreign, []byte("name = \"oven\""), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := PrepareRunJournal(foreign, true, now); err == nil {
+			t.Errorf("%s was moved aside", foreign)
+		}
+		if _, err := os.Stat(foreign); err != nil {
+			t.Errorf("%s is gone: %v", foreign, err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "oven-20260301-210405.db"))
+	if err != nil || string(text) != "my notes" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// A journal without a step whose log is missing may have had steps: it is moved, never
+// removed.
+func TestPrepareRunJournalWithoutItsLog(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "oven.db")
+	j, err := journal.Create(path, journal.Run{ID: "x", Name: "oven", Mode: "run", Policy: "random",
+		Variables:   []journal.Column{{Name: "power", Unit: "W"}},
+		ControlSets: []journal.ControlSet{{Variables: []string{"power"}}}}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".lock", []byte("pid 4711\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
+	p, err := PrepareRunJournal(path, false, now)
+	if err != nil || !strings.HasPrefix(p.Done, "moved "+path) || !strings.Contains(p.Done, "oven.db-wal is not there") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "oven-20260301-210405.db")); err != nil {
+		t.Error(err)
+	}
+}
+
+// What belongs to a journal lies beside the file itself, by whatever link it is named.
+func TestJournalBehindLinks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inDir := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.MkdirAll(inDir("disk/deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"folder": "disk/deep", "disk/deep/oven.db": "../file.db", "oven.db": "folder/oven.db", "round.db": "round.db"} {
+		if err := os.Symlink(to, inDir(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The last file is not there: a new journal is made in its place.
+	for name, want := range map[string]string{"oven.db": "disk/file.db", "folder/oven.db": "disk/file.db", "other.db": "other.db", "round.db": "round.db"} {
+		cfg := &configs.Config{Name: "oven", Dir: dir, Journal: configs.Journal{Path: name}}
+		if got := RunJournalPath(cfg, "", false); got != inDir(want) {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package runfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/safety"
+)
+
+// LostControl returns an error that wraps controlstate.ErrLost where there is no control
+// state beside a journal that tells of a trip, a stop or a dose: such a run has left one,
+// so it was deleted, or not moved with the journal. A run without any of these may never
+// have written one. What it costs is one reading of the journal's events, and of its
+// actions where the file has doses.
+func LostControl(c *controlstate.File, journalPath string, doses bool) (err error) {
+	if c.State().Generation > 0 {
+		return nil
+	}
+	if _, err := os.Stat(journalPath); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	r, err := journal.OpenReader(journalPath)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	lost := func(what string) error {
+		return fmt.Errorf("%w: there is no %s-a and no %s-b, but the journal %s tells of %s",
+			controlstate.ErrLost, ControlPath(journalPath), ControlPath(journalPath), journalPath, what)
+	}
+	for e, err := range r.Events() {
+		if err != nil {
+			return err
+		}
+		if e.Kind == journal.EventSafety && e.Level == "error" && latches(e.Message) {
+			return lost(strconv.Quote(e.Message))
+		}
+	}
+	if !doses {
+		return nil
+	}
+	for a, err := range r.AllActions() {
+		if err != nil {
+			return err
+		}
+		if a.Kind == "dose" {
+			return lost("doses")
+		}
+	}
+	return nil
+}
+
+// latches reports whether the story of a change of mode is one of a trip or a stop.
+func latches(story string) bool {
+	for _, mode := range []safety.Mode{safety.Tripped, safety.Stopped} {
+		if strings.HasPrefix(story, strings.ToLower(mode.String())+":") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,46 @@
+package setup
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+)
+
+// Instrument says which instrument the file is about: its actuators' devices, by their
+// addresses, whatever the run is called and wherever its journal lies.
+func (w *Setup) Instrument() controlstate.Instrument {
+	out := controlstate.Instrument{Config: host.Absolute(w.Config.File), Name: w.Config.Name}
+	for i := range w.Options.Variables {
+		v := &w.Options.Variables[i]
+		if !v.Actuated {
+			continue
+		}
+		d := &w.Devices[v.Channel.Device]
+		if address := d.addressOf(v.Channel.Name); address != "" && !slices.Contains(out.Devices, address) {
+			out.Devices = append(out.Devices, address)
+		}
+	}
+	return out
+}
+
+// addressOf is where a channel of the device is set, "" where that is no place outside this
+// process: a serial port, a program with its arguments and folder, a folder of files, or
+// over a broker, which has many instruments, the topic.
+func (d *Device) addressOf(channel string) string {
+	switch {
+	case d.Port != "":
+		port := d.Port
+		if real, err := filepath.EvalSymlinks(port); err == nil {
+			port = real // by-id names and ttyUSB0 are one port
+		}
+		return d.Driver + " " + port
+	case d.Broker != "":
+		return d.Driver + " " + strings.Replace(d.Broker, "localhost:", "127.0.0.1:", 1) + " " + d.topics[channel]
+	case d.address != "":
+		return d.Driver + " " + d.address
+	}
+	return ""
+}

@@ -1,0 +1,269 @@
+package setup
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
+)
+
+// failureLimit is how many failed steps in a row hold a run until the instrument is
+// back, or end it where outages are not waited out. Not fewer: a source may come back
+// within some steps. Not more: each step may wait for its timeouts, and nothing is
+// learnt.
+const failureLimit = 10
+
+// Setup is a configuration turned into the options of every package. Nothing in
+// it is open or running.
+type Setup struct {
+	Config  *configs.Config
+	Options plan.Options
+	// Spec is what the policy is made of; candidates are part of it.
+	Spec policy.Spec
+	// noise and setting are the formulas of policy.noise_sd and cost.formula, nil where
+	// there is none.
+	noise, setting *settingFormula
+	// Devices has one entry per [[device]], in file order.
+	Devices []Device
+	// Plant describes the simulated plant; nil if the file has none.
+	Plant *sim.Options
+	// PlantNotes says in words what the plant made of its options.
+	PlantNotes []string
+	// WarmNotes say in words what was taken from earlier runs.
+	WarmNotes []string
+	// Doubts are what is legal in its safety and looks like a slip.
+	Doubts []configs.Problem
+}
+
+// Load reads a configuration and wires it. The error is an *configs.Error
+// with every problem of the file, the drivers' included.
+func Load(path string, e *host.Env) (*Setup, error) {
+	w, err := LoadUnbounded(path, e)
+	if err == nil {
+		err = configs.NewError(w.safeWaits()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// LoadUnbounded is loadWiring for who makes safe: slow requests are no reason not to. What a
+// journal has recorded is not held to them either.
+func LoadUnbounded(path string, e *host.Env) (*Setup, error) {
+	cfg, err := configs.Load(path, KnownPolicies())
+	return wire(cfg, err, e)
+}
+
+// Parse wires the text of a configuration, as if it stood in file. Slow requests are no
+// reason not to: a journal has it, or a run went by it.
+func Parse(file string, text []byte, e *host.Env) (*Setup, error) {
+	cfg, err := configs.Parse(file, text, KnownPolicies())
+	return wire(cfg, err, e)
+}
+
+// wire wires a configuration that was loaded with the error err.
+func wire(cfg *configs.Config, err error, e *host.Env) (*Setup, error) {
+	if cfg == nil {
+		return nil, err
+	}
+	w := &Setup{Config: cfg}
+	var problems []configs.Problem
+	if broken := (*configs.Error)(nil); errors.As(err, &broken) {
+		problems = broken.Problems
+	}
+	add := func(more ...configs.Problem) { problems = append(problems, more...) }
+	context := driverContext{cfg: cfg, executable: e.Executable, secret: e.Secret, plant: w.sharedPlant()}
+	for i := range cfg.Devices {
+		d, more := wireDevice(&cfg.Devices[i], context)
+		w.Devices = append(w.Devices, d)
+		add(more...)
+	}
+	if err != nil {
+		return nil, configs.NewError(problems...)
+	}
+	add(w.wireOptions()...)
+	add(w.wirePolicy()...)
+	add(w.wirePlant()...)
+	add(w.wireMQTT()...)
+	if len(problems) == 0 {
+		add(w.tryFormulas()...)
+	}
+	if len(problems) == 0 {
+		add(w.tryPolicy()...)
+	}
+	if err := configs.NewError(problems...); err != nil {
+		return nil, err
+	}
+	w.Doubts = slices.Concat(cfg.Doubts(), w.leaseDoubts(), w.lastDoubts(), w.doorDoubts(), w.roundDoubts())
+	return w, nil
+}
+
+// sharedPlant returns a function that makes the plant once and gives the same
+// one from then on: several devices are views of one plant.
+func (w *Setup) sharedPlant() func(drivers.Env) (*sim.Plant, error) {
+	var plant *sim.Plant
+	return func(env drivers.Env) (*sim.Plant, error) {
+		if plant != nil {
+			return plant, nil
+		}
+		var err error
+		plant, err = w.NewPlant(env)
+		return plant, err
+	}
+}
+
+// wireOptions fills the loop's options, all but the mode.
+func (w *Setup) wireOptions() []configs.Problem {
+	cfg := w.Config
+	w.Options = plan.Options{
+		Tick:         cfg.Tick,
+		Deadline:     cfg.Policy.Deadline,
+		FailureLimit: failureLimit,
+		Cost: plan.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
+			PerMove: make([]float64, len(cfg.Variables))},
+		Stop: plan.Stop{Cost: OrZero(cfg.Stop.Cost), Steps: OrZero(cfg.Stop.Steps), Time: OrZero(cfg.Stop.Time)},
+	}
+	for _, s := range cfg.Sensors {
+		w.Options.Sensors = append(w.Options.Sensors, plan.Sensor{Name: s.Name, Unit: s.Unit,
+			Channel: w.channel(s.Device, s.Channel), Low: s.Range.Lo, High: s.Range.Hi,
+			MaxAge: s.MaxAge, MaxSkew: s.MaxSkew})
+	}
+	var problems []configs.Problem
+	for i := range cfg.Variables {
+		v := &cfg.Variables[i]
+		w.Options.Variables = append(w.Options.Variables, w.variable(v))
+		w.Options.Cost.PerMove[i] = cfg.Cost.PerMove[v.Name]
+	}
+	problems = append(problems, w.wireSafety()...)
+	for _, set := range cfg.Sets() {
+		w.Options.ControlSets = append(w.Options.ControlSets, plan.ControlSet{Variables: w.indices(set.Variables), Cost: set.Cost})
+	}
+	objective, more := w.objective()
+	w.Options.Objective = objective
+	return append(problems, more...)
+}
+
+// variable wires one variable.
+func (w *Setup) variable(v *configs.Variable) plan.Variable {
+	out := plan.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
+		Channel: w.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
+		Start: orNaN(v.Start), Resolution: OrZero(v.Resolution), Stepped: len(v.Levels) > 0,
+		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
+		MaxAge: max(v.Readback.Timeout, time.Second, 10*w.Config.Tick),
+		Settle: v.Settle, OnRelease: plan.ReleaseKind(v.OnRelease)}
+	if v.Integer && out.Resolution == 0 {
+		out.Resolution = 1
+	}
+	if !out.Actuated {
+		if s, ok := w.Config.Sensor(v.Sensor); ok {
+			out.Channel, out.MaxAge = w.channel(s.Device, s.Channel), s.MaxAge
+		}
+		return out
+	}
+	if v.Kind == "dose" {
+		w.doseVariable(&out)
+		return out
+	}
+	limits := w.Config.Safety.Variables[v.Name]
+	out.Limits = safetyVariable(limits, out.Resolution)
+	out.Boot, out.OnFault, out.Shutdown = restState(limits.Boot), restState(limits.OnFault), restState(limits.Shutdown)
+	return out
+}
+
+// doseVariable fills what a variable of doses has in place of limits on a place.
+func (w *Setup) doseVariable(v *plan.Variable) {
+	v.Dose, v.OnRelease, v.Tolerance = true, plan.Hold, 0
+	v.Limits = safety.VariableLimits{High: v.High, Resolution: v.Resolution, Dose: true}
+	v.Boot, v.OnFault, v.Shutdown = plan.RestHold, plan.RestOff, plan.RestOff
+	for _, d := range w.Config.Safety.Doses {
+		if d.Variable == v.Name && d.OnFault == "hold" {
+			v.OnFault, v.Shutdown = plan.RestHold, plan.RestHold
+		}
+	}
+}
+
+// restState turns the schema's word into the loop's: a variable that is only
+// read at boot is left as it is.
+func restState(word string) plan.RestState {
+	if word == "read" {
+		return plan.RestHold
+	}
+	return plan.RestState(word)
+}
+
+// objective wires the objective.
+func (w *Setup) objective() (plan.Objective, []configs.Problem) {
+	o := &w.Config.Objective
+	out := plan.Objective{Name: o.Sensor, Sensor: -1, Minimize: o.Goal == "minimize", Shots: o.Shots,
+		Statistic: o.Statistic, Timeout: o.Timeout}
+	names := make([]string, len(w.Config.Sensors))
+	for i, s := range w.Config.Sensors {
+		names[i] = s.Name
+	}
+	if o.Formula == "" {
+		if i := slices.Index(names, o.Sensor); i >= 0 {
+			out.Sensor, out.Uses, out.Unit = i, []int{i}, w.Config.Sensors[i].Unit
+		}
+		return out, nil
+	}
+	f, err := compileFormula(o.Formula, names)
+	if err != nil {
+		return out, []configs.Problem{w.Config.Problem("objective.formula", err.Error(), formulaWords)}
+	}
+	out.Name, out.Formula, out.Uses = o.Formula, f.eval, f.uses
+	return out, nil
+}
+
+// channel finds a channel's device; the configuration's own check has made sure
+// that there is one.
+func (w *Setup) channel(device, channel string) plan.Channel {
+	i := slices.IndexFunc(w.Config.Devices, func(d configs.Device) bool { return d.Name == device })
+	return plan.Channel{Device: i, Name: channel}
+}
+
+// indices turns names of variables into indices.
+func (w *Setup) indices(names []string) []int {
+	out := make([]int, len(names))
+	for k, name := range names {
+		out[k] = slices.IndexFunc(w.Config.Variables, func(v configs.Variable) bool { return v.Name == name })
+	}
+	slices.Sort(out)
+	return out
+}
+
+// SetNames lists the variables of a control set.
+func (w *Setup) SetNames(set int) []string {
+	names := []string{}
+	for _, i := range w.Options.ControlSets[set].Variables {
+		names = append(names, w.Options.Variables[i].Name)
+	}
+	return names
+}
+
+func OrZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func orNaN(p *float64) float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	return *p
+}
+
+// Refuse is one problem of the configuration.
+func (w *Setup) Refuse(key, what, hint string) error {
+	return configs.NewError(w.Config.Problem(key, what, hint))
+}

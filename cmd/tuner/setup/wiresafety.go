@@ -1,0 +1,117 @@
+package setup
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/show"
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/safety"
+)
+
+// wireSafety fills what the safety layer keeps to beside the limits of each variable.
+func (w *Setup) wireSafety() []configs.Problem {
+	s, o := &w.Config.Safety, &w.Options
+	o.Safety = plan.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback", Explore: OrZero(s.Explore),
+		Interlocks: w.conditions(s.Interlocks), Permissives: w.conditions(s.Permissives)}
+	o.Outages = plan.Outages{Wait: s.Outage == "wait", Retries: s.Retries, Window: s.RetryWindow,
+		MinFree: uint64(w.Config.Journal.MinFree * 1e6)}
+	for _, r := range s.Responses {
+		sensor := -1
+		if r.Sensor != "" {
+			sensor = w.sensorIndex(r.Sensor)
+		}
+		o.Safety.Responses = append(o.Safety.Responses, safety.ResponseLimits{Variable: w.variableIndex(r.Variable),
+			Sensor: sensor, Change: r.Change, Moves: r.Moves, Within: r.Within})
+	}
+	for _, d := range s.Doses {
+		o.Safety.Doses = append(o.Safety.Doses, safety.DoseLimits{Variable: w.variableIndex(d.Variable), PerDose: d.PerDose,
+			Hour: OrZero(d.Hour), Day: OrZero(d.Day), Run: OrZero(d.Run), Reservoir: OrZero(d.Reservoir), MinInterval: OrZero(d.MinInterval)})
+	}
+	for i := range o.Variables {
+		if d := s.Variables[o.Variables[i].Name].Duty; d != nil {
+			o.Safety.Duties = append(o.Safety.Duties, safety.DutyLimits{Variable: i, Above: d.Above, Fraction: d.Fraction, Window: d.Window})
+		}
+	}
+	for _, b := range s.Bypasses {
+		o.Safety.Bypasses = append(o.Safety.Bypasses, plan.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until, Who: b.Who, Why: b.Why})
+	}
+	for i := range o.Sensors {
+		w.sensorLimits(i)
+	}
+	return w.tooMany()
+}
+
+// sensorLimits fills how a sensor may behave in time.
+func (w *Setup) sensorLimits(i int) {
+	limits, ok := w.Config.Safety.Sensors[w.Options.Sensors[i].Name]
+	if !ok {
+		return
+	}
+	out := safety.SensorLimits{Rate: OrZero(limits.Rate), Stuck: OrZero(limits.Stuck)}
+	if a := limits.Agree; a != nil {
+		out.With, out.Tolerance, out.AgreeTime = w.sensorIndex(a.Sensor), a.Tolerance, a.Time
+	}
+	w.Options.Sensors[i].Limits = out
+}
+
+// tooMany refuses more of anything than the safety layer can keep in mind.
+func (w *Setup) tooMany() (problems []configs.Problem) {
+	for _, c := range []struct {
+		key    string
+		n, max int
+	}{
+		{"variable", len(w.Config.Variables), safety.MaxVariables}, {"sensor", len(w.Config.Sensors), safety.MaxSensors},
+		{"device", len(w.Config.Devices), safety.MaxLinks}, {"safety.response", len(w.Config.Safety.Responses), safety.MaxResponses},
+		{"safety.dose", len(w.Config.Safety.Doses), safety.MaxDoses}, {"safety.interlock", len(w.Config.Safety.Interlocks), safety.MaxSensors}, {"safety.permissive", len(w.Config.Safety.Permissives), safety.MaxSensors}, {"safety.variable", len(w.Options.Safety.Duties), safety.MaxDuties},
+	} {
+		if c.n > c.max {
+			problems = append(problems, w.Config.Problem(c.key, fmt.Sprintf("%d of them, and at most %d can be watched", c.n, c.max), "leave some out"))
+		}
+	}
+	return problems
+}
+
+func (w *Setup) conditions(list []configs.Interlock) (out []safety.Condition) {
+	for _, c := range list {
+		out = append(out, safety.Condition{Sensor: w.sensorIndex(c.Sensor), Low: c.Range.Lo, High: c.Range.Hi})
+	}
+	return out
+}
+
+// sensorIndex and variableIndex find what the configuration's own check has made
+// sure is there.
+func (w *Setup) sensorIndex(name string) int {
+	return slices.IndexFunc(w.Config.Sensors, func(s configs.Sensor) bool { return s.Name == name })
+}
+
+func (w *Setup) variableIndex(name string) int {
+	return slices.IndexFunc(w.Config.Variables, func(v configs.Variable) bool { return v.Name == name })
+}
+
+// safetyVariable fills the safety layer's limits of one actuator.
+func safetyVariable(s configs.SafetyVariable, resolution float64) safety.VariableLimits {
+	up, down := s.Slews()
+	out := safety.VariableLimits{Low: s.Hard.Lo, High: s.Hard.Hi, SlewUp: up, SlewDown: down, Safe: s.Safe,
+		Resolution: resolution, Dwell: s.Dwell, Lease: OrZero(s.Lease)}
+	if e := s.Exposure; e != nil {
+		out.Above, out.AboveTime = e.Above, e.Time
+	}
+	return out
+}
+
+// BypassDoubts tells of bypasses that have ended, or that a run would refuse.
+func (w *Setup) BypassDoubts(now time.Time) (out []configs.Problem) {
+	for i, b := range w.Config.Safety.Bypasses {
+		key := fmt.Sprintf("safety.bypass.%d.until", i+1)
+		switch left := b.Until.Sub(now); {
+		case left <= 0:
+			out = append(out, w.Config.Problem(key, "has passed: the rule is active again", "remove the section"))
+		case left > plan.BypassMax:
+			out = append(out, w.Config.Problem(key, fmt.Sprintf("is more than %s away: tuner run refuses it", show.Duration(plan.BypassMax)), "write an end within that time, when the work begins"))
+		}
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+)
+
+// narratorPause is the shortest time between two progress lines: faster than
+// the eye follows would only cost terminal bandwidth.
+const narratorPause = 100 * time.Millisecond
+
+// narratorWidth bounds a progress line, whatever the terminal: one that wraps could not be
+// written over.
+const narratorWidth = 79
+
+// room is the longest progress line that this terminal does not wrap. It is asked each
+// time, for windows are resized.
+func (n *Narrator) room() int {
+	if n.style.Columns == nil {
+		return narratorWidth
+	}
+	if c := n.style.Columns(); c > 1 {
+		return min(c-1, narratorWidth)
+	}
+	return narratorWidth
+}
+
+// Narrator tells on stderr what happens. It writes on a goroutine of its own, so
+// that a terminal that is stopped never stalls the loop.
+type Narrator struct {
+	w     io.Writer
+	style Style
+	lines chan string
+	// progress is the latest progress line; bell has a token while it is new.
+	progress atomic.Pointer[string]
+	bell     chan struct{}
+	dropped  atomic.Int64
+	quit     chan struct{}
+	done     chan struct{}
+	once     sync.Once
+}
+
+func NewNarrator(w io.Writer, s Style) *Narrator {
+	n := &Narrator{w: w, style: s, lines: make(chan string, 256), bell: make(chan struct{}, 1),
+		quit: make(chan struct{}), done: make(chan struct{})}
+	go n.run()
+	return n
+}
+
+// Say prints a line; it does not block. May be called from any goroutine.
+func (n *Narrator) Say(format string, args ...any) {
+	select {
+	case n.lines <- fmt.Sprintf(format, args...):
+	default:
+		n.dropped.Add(1)
+	}
+}
+
+// Show replaces the progress line where there is a terminal; it does not block.
+func (n *Narrator) Show(line string) {
+	if !n.style.Live {
+		return
+	}
+	n.progress.Store(&line)
+	select {
+	case n.bell <- struct{}{}:
+	default:
+	}
+}
+
+// Close prints what is left and removes the progress line. It waits for a
+// terminal that is stopped only so long.
+func (n *Narrator) Close() {
+	n.once.Do(func() {
+		close(n.quit)
+		select {
+		case <-n.done:
+		case <-time.After(OutboxPatience):
+		}
+	})
+}
+
+func (n *Narrator) run() {
+	defer close(n.done)
+	shown := ""
+	for {
+		select {
+		case line := <-n.lines:
+			n.print(line, &shown)
+		case <-n.bell:
+			shown = *n.progress.Load()
+			n.draw(shown)
+			select {
+			case <-time.After(narratorPause):
+			case <-n.quit:
+			}
+		case <-n.quit:
+			for len(n.lines) > 0 {
+				n.print(<-n.lines, &shown)
+			}
+			if shown != "" {
+				n.erase()
+			}
+			if k := n.dropped.Load(); k > 0 {
+				fmt.Fprintf(n.w, "tuner: %d lines were dropped here: stderr was not read fast enough\n", k)
+			}
+			return
+		}
+	}
+}
+
+// print writes a line above the progress line.
+func (n *Narrator) print(line string, shown *string) {
+	if *shown != "" {
+		n.erase()
+	}
+	fmt.Fprintln(n.w, Printable(line))
+	if *shown != "" {
+		n.draw(*shown)
+	}
+}
+
+// Printable makes one line of what may be foreign text: an instrument must not move the
+// cursor of the terminal, nor begin a line that looks like tuner's.
+func Printable(line string) string {
+	if !strings.ContainsFunc(line, unicode.IsControl) {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range line {
+		switch {
+		case r == '\n':
+			b.WriteString("; ")
+		case unicode.IsControl(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// draw writes the progress line over the last one.
+func (n *Narrator) draw(line string) {
+	room := n.room()
+	if r := []rune(line); len(r) > room {
+		line = string(r[:room])
+	}
+	pad := strings.Repeat(" ", room-len([]rune(line)))
+	if n.style.Color {
+		line = "\x1b[2m" + line + "\x1b[0m"
+	}
+	fmt.Fprint(n.w, "\r"+line+pad)
+}
+
+func (n *Narrator) erase() {
+	fmt.Fprint(n.w, "\r"+strings.Repeat(" ", n.room())+"\r")
+}
+
+// Style says how narration may look on stderr.
+type Style struct {
+	// Live allows a line that is written over itself.
+	Live bool
+	// Color allows escape sequences.
+	Color bool
+	// Columns asks for the terminal's width, 0: not known; nil: nobody knows.
+	Columns func() int
+}
