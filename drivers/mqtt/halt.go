@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/labtuner/tuner/drivers"
 )
@@ -20,18 +21,37 @@ import (
 // those that are not, after ctx or halt_timeout has ended the wait, and those
 // for which the file gives nothing to send: over MQTT the device declares no
 // safe state of its own. What can be sent is sent in any case, also to a device
-// that is away by its status and over a connection that is not trusted.
+// that is away by its status and over a connection that is not trusted. Where there
+// is no connection, one is made at once; where one ends, or the broker does not
+// answer over it, all is sent again over the next.
 func (d *Device) Halt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.options.HaltTimeout)
 	defer cancel()
-	var conn *connection
 	l, err := d.opened()
-	if err == nil {
-		conn, err = l.open()
-	}
 	if err != nil {
 		return d.wrap(fmt.Errorf("safe state not confirmed, nothing was sent: %w", err))
 	}
+	last := errors.New("nothing was sent")
+	for {
+		conn, err := l.urgently(ctx, d.options.HaltTimeout)
+		if err != nil {
+			return d.wrap(fmt.Errorf("safe state not confirmed, %w: %w", last, err))
+		}
+		err = d.haltOver(ctx, conn)
+		if err == nil {
+			return nil
+		}
+		last = err
+		if !conn.isGone() || ctx.Err() != nil {
+			return d.wrap(fmt.Errorf("safe state not confirmed: %w", err))
+		}
+	}
+}
+
+// haltOver sends what brings every channel to safety over one connection, and waits until
+// all is confirmed. The broker's answer to a question shows that the connection is alive;
+// where none comes it ends, and with it the wait.
+func (d *Device) haltOver(ctx context.Context, conn *connection) error {
 	var problems []error
 	var waiting []expectation
 	for _, c := range d.channels {
@@ -49,10 +69,13 @@ func (d *Device) Halt(ctx context.Context) error {
 		}
 		waiting = append(waiting, e)
 	}
-	if err := errors.Join(append(problems, d.confirm(ctx, conn, waiting))...); err != nil {
-		return d.wrap(fmt.Errorf("safe state not confirmed: %w", err))
-	}
-	return nil
+	asking, enough := context.WithCancel(ctx)
+	var asked sync.WaitGroup
+	asked.Go(func() { _ = conn.proven(asking, BrokerWait) }) // confirm tells why the connection ended
+	err := d.confirm(ctx, conn, waiting)
+	enough()
+	asked.Wait()
+	return errors.Join(append(problems, err)...)
 }
 
 // expectation is a safe state that was sent and is to be confirmed.

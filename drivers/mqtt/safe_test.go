@@ -30,6 +30,8 @@ import (
 //	status not said yet, reopened    not sent                    leaves
 //	confirmation of another missing  waits for it                leaves at once, on the same connection
 //	message that cannot leave        waits for it                leaves behind it, never before
+//
+// A halt finds what a safe setpoint does.
 
 func setSafe(d *Device) error {
 	_, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"ca": 0}, Safe: true})
@@ -120,6 +122,39 @@ func TestSafeOverASilentLink(t *testing.T) {
 		}
 		if loss := d.LastLoss(); loss.Before(began) {
 			t.Errorf("the loss is noted at %v, it was after %v", loss, began)
+		}
+		closed(t, d)
+	})
+}
+
+// A halt finds the same out, and goes on over the next connection: nobody calls it again.
+func TestHaltOverASilentLink(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		var last *deafConn
+		o.KeepAlive = time.Minute
+		o.Dial = func(ctx context.Context, u *url.URL) (net.Conn, error) {
+			conn, err := v.Dial(ctx, u)
+			if err != nil {
+				return nil, err
+			}
+			last = &deafConn{Conn: conn}
+			return last, nil
+		}
+		arrived := listen(t, v, "lab/ca/set")
+		d, _ := opened(t, o)
+		last.deaf.Store(true)
+		began := time.Now()
+		go func() { // a reading that shows the safe value
+			time.Sleep(BrokerWait + time.Second)
+			if err := v.Publish("lab/ca", []byte(`{"value":0}`), false); err != nil {
+				t.Error(err)
+			}
+		}()
+		if err := d.Halt(context.Background()); err != nil || time.Since(began) > BrokerWait+time.Second {
+			t.Errorf("a halt into the void: %v after %v", err, time.Since(began))
+		}
+		if got := arrived.take(); len(got) != 1 || !strings.Contains(got[0], `"value":0,`) {
+			t.Errorf("arrived %q", got)
 		}
 		closed(t, d)
 	})

@@ -26,7 +26,9 @@ def exit_codes(rec):
         if asked and session.code != -9:
             t = asked[0]["t"]
             finished = any(e["k"] == "out" and (e.get("doc") or {}).get("type") == "result" and e["t"] < t + 0.5 for e in session.events)
-            if rec.quiet(max(session.start, t - 6), session.end, but=("terminate", "nothing")) and not finished and running(rec, session, t - 0.01):
+            stuck = any(e["k"] == "stuck" and e["t"] > t - 6 for e in session.events)
+            exposed = rec.plan.exposure and "exposure of" in said
+            if rec.quiet(max(session.start, t - 6), session.end, but=("terminate", "nothing")) and not finished and not stuck and not exposed and running(rec, session, t - 0.01):
                 v.hold(session.code == 130, f"interrupted in a quiet run, it ended with {session.code}: {said[-200:]}", t)
             v.hold(session.code in (0, 4, 5, 6, 7, 130, 1), f"interrupted, it ended with {session.code}", t)
         tripped = [told for told, _, _ in causes(rec, session) if running(rec, session, told) and (session.end or 0) > told + 0.6]

@@ -111,15 +111,27 @@ class Record:
         return False
 
     def begun(self, session, t):
-        """Whether anything has happened in a session by t that may bring an actuator to its safe value."""
+        """Whether anything has happened in a session by t that may bring an actuator to its safe value, or the program says a
+        moment later that it has: the value leaves first."""
+        soon = t + 0.3 + self.lost(t - 0.1, t + 0.3)
         for e in session.events:
-            if e["t"] > t:
+            if e["t"] > soon:
                 return False
+            if e["k"] == "err" and any(w in e["line"] for w in ("fallen back", "tripped", "halted", "stopped")):
+                return True
+            if e["t"] > t:
+                continue
             if e["k"] in ("fault", "signal", "order", "closing", "command", "door"):
                 return True
             if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result":
                 return True
         return False
+
+    def idle(self, session, since, until):
+        """Whether the program has said within a window that it has tripped, was stopped or is disarmed: then a knob that is to stay
+        where it is is not written, and its lease runs out (the state table of docs/safety.md)."""
+        return any(since < e["t"] < until and (e["k"] in ("state", "answer") and e.get("state") in ("tripped", "stopped", "disarmed")
+                                               or e["k"] == "err" and ("tripped:" in e["line"] or "stopped" in e["line"])) for e in session.events)
 
     def driver_busy(self):
         """Whether a silent sensor keeps the actuators' own line busy."""

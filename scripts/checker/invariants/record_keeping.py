@@ -29,11 +29,17 @@ def intent_first(rec):
             continue
         v.hold(on_the_way(e["value"], bases + readbacks(session, k["ch"], e["t"] - 2, e["t"]), targets, slack),
                f"{k['ch']} was set to {e['value']} (from {bases[0]}), and the newest intents on record are {targets}", e["t"])
+    last = {}
     for e in rec.of("dose"):
-        if e.get("intents") is not None:
-            values = [value for _, kind, value in e["intents"] if kind == "dose"][:1]
-            v.hold(bool(values) and values[0] is not None and abs(values[0] - e["value"]) < 0.0051,
-                   f"a dose of {e['value']} on {e['ch']}, and the newest intent on record is {values}", e["t"])
+        if e.get("intents") is None:
+            last.pop(e["ch"], None)
+            continue
+        booked = [(number, value) for number, kind, value in e["intents"] if kind == "dose"][:1]
+        v.hold(bool(booked) and booked[0][1] is not None and abs(booked[0][1] - e["value"]) < 0.0051,
+               f"a dose of {e['value']} on {e['ch']}, and the newest intent on record is {booked}", e["t"])
+        v.hold(not booked or booked[0][0] != last.get(e["ch"]), f"two doses on {e['ch']}, and one intent on record: {booked}", e["t"])
+        if booked:
+            last[e["ch"]] = booked[0][0]
     return v
 
 
@@ -186,9 +192,13 @@ def measured(rec):
     return v
 
 
+def by_channel(rec, ch):
+    return next(k for k in rec.plan.variables if k["ch"] == ch)
+
+
 def within_tolerance(rec, arrival):
     """A knob that was within the readback's tolerance of its setpoint all along was in place before it arrived."""
-    k = next(k for k in rec.plan.variables if k["ch"] == arrival["ch"])
+    k = by_channel(rec, arrival["ch"])
     return arrival.get("came_from") is not None and abs(arrival["value"] - arrival["came_from"]) <= k["tolerance"]
 
 
@@ -198,11 +208,16 @@ def settled(rec, v, shot, served):
     if session is None:
         return
     taken = served["t"] - served.get("age", 0.0)
-    values = {}
+    values, hands = {}, {}
     change = None
     for e in session.events:
         if e["t"] >= served["t"]:
             break
+        if e["k"] == "hand":
+            hands[e["ch"]] = e["t"]
+        # What a hand does for less than the readback's time-out goes unnoticed, and the next setpoint undoes it (docs/safety.md).
+        if e["k"] == "arrived" and e["t"] - hands.get(e["ch"], -1e9) < by_channel(rec, e["ch"])["timeout"] + 0.5 and values.get(e["ch"]) == e["value"]:
+            continue
         if e["k"] == "set" and values.get(e["ch"]) != e["value"]:
             values[e["ch"]] = e["value"]
             change = e
@@ -210,7 +225,7 @@ def settled(rec, v, shot, served):
             change = e
     if change is None:
         return
-    k = next(k for k in rec.plan.variables if k["ch"] == change["ch"])
+    k = by_channel(rec, change["ch"])
     v.hold(taken - change["t"] >= k["settle"] - 0.03 - rec.lost(change["t"] - 0.1, served["t"] + 0.05),
            f"step {shot['step']}: a shot was taken {taken - change['t']:.3f} s after {change['ch']} {'had arrived' if change['k'] == 'arrived' else 'was set'}, which settles in {k['settle']} s", served["t"])
 
@@ -261,7 +276,7 @@ def confirms(message, setpoint):
         said = json.loads(message["payload"])
     except ValueError:
         return False
-    return said.get("session") == setpoint["session"] and said.get("seq") == setpoint["seq"] and "error" not in said
+    return said.get("session") == setpoint["session"] and said.get("seq") == setpoint["seq"] and not said.get("released") and "error" not in said
 
 
 def achieved(rec):
@@ -401,7 +416,7 @@ def dose_unknown(rec):
             if device == "mqtt":
                 answered = [e["t"] for e in rec.of("told", since=a["t"], until=b["t"]) if confirms_any(e, a)]
             else:
-                answered = [e["until"] for e in rec.of("ask", since=a["t"] - 0.01, until=a["t"] + 0.01, dev=device) if e.get("until") and e["until"] <= b["t"]]
+                answered = [e["until"] for e in rec.of("ask", since=a["asked"], until=a["asked"], dev=device) if e.get("until") and e["until"] <= b["t"]]
             known = answered and answered[0] - a["t"] <= wait + 0.3
             looked = any(e["k"] in ("order", "command") and e["command"] in ("resume", "reset") and a["t"] < e["t"] < b["t"] for e in session.events)
             v.hold(bool(known) or looked, f"after a dose on {a['ch']} without an answer the next one was given", b["t"])
@@ -419,7 +434,7 @@ def confirms_any(message, dose):
         said = json.loads(message["payload"])
     except ValueError:
         return False
-    return said.get("session") == dose["session"] and said.get("seq") == dose["seq"]
+    return said.get("session") == dose["session"] and said.get("seq") == dose["seq"] and not said.get("released")
 
 
 def dose_in_flight(rec):
@@ -435,7 +450,7 @@ def dose_in_flight(rec):
         if device == "mqtt":
             known = any(confirms_any(e, last) for e in rec.of("told", since=last["t"], until=kill + 0.05))
         else:
-            known = any(e.get("until") and e["until"] < kill + 0.05 for e in rec.of("ask", since=last["t"] - 0.01, until=last["t"] + 0.01, dev=device))
+            known = any(e.get("until") and e["until"] < kill + 0.05 for e in rec.of("ask", since=last["asked"], until=last["asked"], dev=device))
         if known:
             continue
         if any(e["code"] == 0 and e["args"][0] == "reset" for e in rec.of("cli", since=a.end, until=b.start)):

@@ -30,19 +30,36 @@ def is_safe(k, said):
 def causes(rec, session):
     """Moments at which the run had to trip: (time by which the program was told, how long it may take, why)."""
     for opening in [e for e in session.events if e["k"] == "door" and e["open"]]:
-        closing = next((e["t"] for e in session.events if e["k"] == "door" and not e["open"] and e["t"] > opening["t"]), session.end or 1e18)
+        closing = next((e["t"] for e in rec.of("door", since=opening["t"]) if not e["open"]), 1e18)
         told = next((e for e in session.events if e["k"] == "served" and e["ch"] == "door" and e["value"] == 0.0 and e.get("good")
                      and opening["t"] <= e["t"] < closing), None)
         if told and closing - told["t"] > 0.5:
             yield told["t"], BOUND, "an open interlock"
-    for silent in [e for e in session.events if e["k"] == "door-silent" and e["silent"]]:
-        heard = next((e for e in session.events if e["k"] == "door-silent" and not e["silent"] and e["t"] > silent["t"]), None)
-        last = max((e["t"] for e in session.events if e["k"] == "served" and e["ch"] == "door" and e["t"] <= silent["t"] + 0.05), default=None)
-        age = rec.plan.max_age["door"]
-        if heard and last and heard["t"] - last > age + BOUND + 0.1:
-            yield last + age + 2 * rec.plan.tick, BOUND, "a silent interlock"
+    for since, until in unheard(rec, session, "door"):
+        if until > since + BOUND + 0.2:
+            yield since + 2 * rec.plan.tick, BOUND, "a silent interlock"
     for stop in [e for e in session.events if e["k"] == "command" and e["command"] == "stop" and not e["retained"]]:
         yield stop["t"], BOUND, "a stop"
+
+
+def unheard(rec, session, sensor):
+    """Windows in which the newest reading of a sensor that the program can have was older than its max_age: readings count from when
+    they were taken, by their own word. Nothing is said of the time in which the program stood still."""
+    age = max(rec.plan.max_age[sensor], 3 * rec.plan.tick)
+    fresh, windows = None, []
+    for e in session.events:
+        heard = e["k"] == "served" and e["ch"] == sensor
+        over = e["k"] in ("exit", "closing")
+        if fresh is not None and (heard or over) and e["t"] > fresh + age:
+            if windows and windows[-1][0] == fresh + age:
+                windows.pop()
+            windows.append((fresh + age, e["t"]))
+        if over:
+            break
+        if heard:
+            fresh = max(fresh or 0.0, e["t"] - e.get("age", 0.0))
+    return [(since, until - rec.lost(since - age, until)) for since, until in windows
+            if not any(begin < until and end > since - age for begin, end in rec.pauses)]
 
 
 def running(rec, session, t):
@@ -109,8 +126,9 @@ def safe_in_time(rec):
                     continue
                 begin = max(begin, again or 0) + (0.1 if device != "mqtt" else 0.0)
                 limit = begin + bound + rec.lost(told - 0.2, begin + bound + 0.3)
-                if session.end and session.end < limit or any(e["k"] in ("signal",) and told < e["t"] < limit and e["signal"] in ("SIGKILL", "SIGSTOP") for e in session.events):
+                if any(e["k"] in ("signal",) and told < e["t"] < limit and e["signal"] in ("SIGKILL", "SIGSTOP") for e in session.events):
                     continue
+                limit = min(limit, session.end or 1e18)     # a run that has ended has nothing to add
                 if links(rec, device, told, limit)[1] not in (again,) or not links(rec, device, told, limit)[0]:
                     continue    # cut again within the window: judged at the next opening
                 said = state_before(session, k, limit)
@@ -196,7 +214,7 @@ def at_rest(rec):
             wanted = k["on_fault"] if session.code == 4 else k["shutdown"]
             if k["ch"] not in driven or wanted != "safe" or k["on_fault"] != "safe" and not rec.quiet(session.start, session.end, but=("terminate", "kill")):
                 continue    # what had fallen back stays in its fault state
-            knob = session.exit["knobs"][k["ch"]]
+            knob = session.exit["later_knobs"][k["ch"]]
             v.hold(abs(knob - k["safe"]) <= k["tolerance"] + 1e-6,
                    f"exit code {session.code}, and {k['ch']} stands at {knob}, its safe value is {k['safe']}", session.end)
     return v
@@ -295,13 +313,9 @@ def hold_windows(rec, session):
         if e["k"] == "answer" and e.get("command") == "pause" and e["ok"] and not e.get("repeated"):
             end = next((x["t"] for x in session.events if x["k"] == "order" and x["t"] > e["t"]), session.end or 1e18)
             yield e["t"] + margin, end, "somebody had paused the run"
-    heard = [e for e in session.events if e["k"] == "served" and e["ch"] == "aux" and e.get("good")]
-    stops = [e["t"] for e in session.events if e["k"] in ("exit", "closing")] or [rec.events[-1]["t"]]
-    limit = max(rec.plan.max_age["aux"], 3 * rec.plan.tick)
-    for a, b in zip(heard, heard[1:] + [None]):
-        end = b["t"] if b else stops[0]
-        if end - a["t"] > limit + margin + 0.3:
-            yield a["t"] + limit + margin - a.get("age", 0.0), end, "sensor aux was silent"
+    for since, until in unheard(rec, session, "aux"):
+        if until > since + margin + 0.3:
+            yield since + margin, until, "sensor aux was silent"
     if rec.plan.stuck_readings:
         yield from lies(rec, session, margin)
     run = []

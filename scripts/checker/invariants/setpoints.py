@@ -132,8 +132,7 @@ def lease(rec):
             pass    # a halt's safe value stands for ever
         elif e.get("for_ms") is not None or k["lasts"] and e["dev"] in ("exec", "mqtt") and not rec.plan.number_format:
             v.hold(e.get("for_ms") == k["lease"] * 1000, f"a setpoint of {k['ch']} says that it lasts {e.get('for_ms')} ms, its lease is {k['lease']} s", e["t"])
-        if before is None or rec.fault_between(before["t"] - 1, e["t"], held) or any(x["k"] == "answer" and x.get("state") in ("tripped", "stopped")
-                                                                                    for x in session.events) or doubted(session, before["t"] - 1, e["t"]):
+        if before is None or rec.fault_between(before["t"] - 1, e["t"], held) or rec.idle(session, before["t"] - 1, e["t"]) or doubted(session, before["t"] - 1, e["t"]):
             continue
         gap = e["t"] - before["t"]
         allowed = k["lease"] / 3 + 2 * rec.plan.tick + 0.15 + 2 * rec.lost(before["t"], e["t"]) + under_way(rec, k, before["t"], e["t"])
@@ -146,9 +145,7 @@ def lease(rec):
             if not (k["lease"] and sets):
                 continue
             end = min((t for t in ends if t > sets[-1]["t"]), default=None)
-            # After a trip, and disarmed by its reset, nothing is written: the state table of docs/safety.md.
-            idle = end and any(e["k"] == "state" and e["state"] in ("tripped", "stopped", "disarmed") and sets[-1]["t"] - 1 < e["t"] < end for e in session.events)
-            if end and not idle and not doubted(session, sets[-1]["t"] - 1, end) and not rec.fault_between(sets[-1]["t"] - 1, end - 0.01, held):
+            if end and not rec.idle(session, sets[-1]["t"] - 1, end) and not doubted(session, sets[-1]["t"] - 1, end) and not rec.fault_between(sets[-1]["t"] - 1, end - 0.01, held):
                 gap = end - sets[-1]["t"]
                 allowed = k["lease"] / 3 + 2 * rec.plan.tick + 0.15 + 2 * rec.lost(sets[-1]["t"], end) + under_way(rec, k, sets[-1]["t"], end)
                 v.hold(gap <= allowed, f"{k['ch']} was not said for {gap:.3f} s until something happened, its lease is {k['lease']} s", end)

@@ -29,12 +29,12 @@ class Bench:
 
     def inward(self, ch, said):
         """A number of the device's own units in the units of the file."""
-        v = self.by_channel(ch)
-        return said if v is None or v["dose"] else v["scale"] * said + v["offset"]
+        scale, offset = self.plan.counts(ch)
+        return scale * said + offset
 
     def outward(self, ch, value):
-        v = self.by_channel(ch)
-        return value if v is None or v["dose"] or isinstance(value, str) else (value - v["offset"]) / v["scale"]
+        scale, offset = self.plan.counts(ch)
+        return value if isinstance(value, str) else (value - offset) / scale
 
     def read(self, ch):
         """The channel's value now, or None where it says nothing."""
@@ -80,8 +80,9 @@ class Bench:
         for ch, when in list(self.expire.items()):
             if now > when:
                 del self.expire[ch]
-                self.knobs[ch] = self.by_channel(ch)["safe"]
-                self.trace.add("lapsed", ch=ch)
+                if ch not in self.stuck:
+                    self.knobs[ch] = self.by_channel(ch)["safe"]
+                    self.trace.add("lapsed", ch=ch)
 
     def write(self, ch, value, for_ms=None):
         """A setpoint reaches the device."""
@@ -91,7 +92,7 @@ class Bench:
             self.expire[ch] = time.monotonic() + for_ms / 1e3
         self.trace.add("took", ch=ch, value=value)
         lag = self.by_channel(ch)["lag"]
-        if ch in self.stuck or value == self.knobs[ch]:
+        if ch in self.stuck:
             return
         if lag:
             asyncio.get_running_loop().call_later(lag, self.arrive, ch, value, self.writes[ch])
@@ -107,6 +108,11 @@ class Bench:
         self.trace.add("arrived", ch=ch, value=value, came_from=self.knobs[ch])
         self.knobs[ch] = value
 
+    def hold(self, ch):
+        """What is on its way to a knob does not arrive any more."""
+        self.void[ch] = self.writes.get(ch, 0)
+        self.released.discard(ch)
+
     def release(self, ch):
         self.expire.pop(ch, None)
         variable = self.by_channel(ch)
@@ -118,7 +124,7 @@ class Bench:
         """The device goes safe by itself."""
         self.void = dict(self.writes)
         for v in self.plan.variables:
-            if not v["dose"]:
+            if not v["dose"] and v["ch"] not in self.stuck:
                 self.released.discard(v["ch"])
                 self.knobs[v["ch"]] = v["safe"]
         self.expire.clear()

@@ -61,16 +61,16 @@ class ExecDevice:
             return
         note = self.trace.add("ask", dev="exec", line=request, until=None)
         if request["op"] == "write":
-            self.noted(request)
+            self.noted(request, note)
         if self.hang:
             return
         asyncio.ensure_future(self.reply(writer, request, note))
 
-    def noted(self, request):
+    def noted(self, request, note):
         for ch, value in request.get("values", {}).items():
             v = self.bench.by_channel(ch)
             if v and v["dose"]:
-                self.trace.add("dose", dev="exec", ch=ch, value=value, name=request.get("dose"), conn=0)
+                self.trace.add("dose", dev="exec", ch=ch, value=value, name=request.get("dose"), conn=0, asked=note["t"])
             else:
                 self.trace.add("set", dev="exec", ch=ch, value=value, conn=0, for_ms=request.get("for_ms", {}).get(ch))
         for ch in request.get("release", []):
@@ -111,9 +111,10 @@ class ExecDevice:
             values = {ch: self.bench.read(ch) for ch in request["channels"]}
             values = {ch: v for ch, v in values.items() if v is not None and not isinstance(v, str)}
             reply = {"id": number, "ok": True, "values": values}
-            if self.age:
-                reply["age_ms"] = self.age
-            return reply, [dict(ch=ch, value=v, good=True, age=self.age / 1e3) for ch, v in values.items()]
+            age = self.age or self.plan.value_age
+            if age:
+                reply["age_ms"] = age
+            return reply, [dict(ch=ch, value=v, good=True, age=age / 1e3) for ch, v in values.items()]
         if op == "safe":
             self.bench.safe()
             return {"id": number, "ok": True}, []

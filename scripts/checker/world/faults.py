@@ -23,14 +23,17 @@ class Script:
     def __init__(self, run, end):
         self.run, self.end = run, end
         self.random = random.Random(run.plan.seed * 15485863 + 3)
-        self.order, self.rounds, self.transactions = [], 0, 0
+        self.order, self.transactions = [], 0
         self.refusals = 0
 
     async def play(self):
         if "--resume" in self.run.trace.of("start")[-1]["args"]:
             await asyncio.sleep(1.5)
             await self.acknowledge()
-        await self.settled()
+        if self.random.random() < 0.7:
+            await self.settled()
+        else:
+            await self.run.until("set", timeout=2.0)
         while self.run.running() and time.monotonic() < self.end - 2:
             await asyncio.sleep(self.random.uniform(0.1, 1.2))
             name = self.next()
@@ -43,25 +46,26 @@ class Script:
             await self.settled()
 
     def next(self):
-        """Faults in turn: following seeds of a family take up where the one before may have ended, so that a short
-        campaign sees each; after one round, in an order of chance. A journal is taken away at the end of a run."""
+        """Each fault once, by lot, what few instruments can suffer first rather than last; then anew. A journal is taken
+        away at the end of a run."""
         run = self.run
         if run.plan.seed % 7 == 3 and run.disk is None and time.monotonic() > self.end - 11 and run.only is None:
             return self.random.choice(["journal_deleted", "journal_replaced"])
         if not self.order:
-            names = self.applicable()
-            if self.rounds == 0:
-                at = run.plan.seed // 10 * 6 % len(names)
-                names = names[at:] + names[:at]
-            else:
-                self.random.shuffle(names)
-            self.rounds += 1
-            self.order = names[::-1]
+            weights = self.applicable()
+            self.order = sorted(weights, key=lambda name: self.random.random() ** (1 / weights[name]))
         return self.order.pop()
 
-    async def settled(self):
-        """Waits until steps go on, for a few seconds."""
-        await self.run.until("out", a_step, timeout=4.0)
+    async def settled(self, most=4.0):
+        """Waits until steps go on, for a few seconds; what asks for a person gets one after a while."""
+        run = self.run
+        patience = time.monotonic() + self.random.choice([0.3, 1.0, 4.0])
+        step = asyncio.ensure_future(run.until("out", a_step, timeout=most))
+        while not step.done():
+            await asyncio.wait([step], timeout=0.1)
+            if time.monotonic() > patience and run.state.get("state") in ("tripped", "held", "fallen back", "disarmed"):
+                break
+        step.cancel()
         await self.acknowledge()
 
     async def acknowledge(self):
@@ -82,6 +86,8 @@ class Script:
     async def heal(self):
         """Every fault is taken back."""
         run, bench = self.run, self.run.bench
+        if bench.door != 1.0:
+            run.trace.add("door", open=False)
         bench.door, bench.spoil, bench.spoil_ch = 1.0, None, "power"
         bench.aux = 20.0
         bench.silent.clear()
@@ -90,7 +96,7 @@ class Script:
             proxy.calm()
             proxy.refuse = False
         if run.mqtt:
-            run.mqtt.confirm_delay, run.mqtt.confirm_off, run.mqtt.refuse, run.mqtt.wrong_confirm = 0.0, False, False, False
+            run.mqtt.confirm_delay, run.mqtt.confirm_off, run.mqtt.refuse, run.mqtt.wrong_confirm = 0.0, False, False, ""
         if run.exec:
             run.exec.late, run.exec.hang, run.exec.wrong, run.exec.refuse, run.exec.age = 0.0, False, "", False, 0
             run.exec.dose_delay = 0.0
@@ -107,11 +113,36 @@ class Script:
             await run.disk.heal()
 
     def applicable(self):
-        plan, names = self.run.plan, []
-        for name, fits in FAULTS:
-            if (self.run.only is None or name in self.run.only) and fits(plan, self.run):
-                names.append(name)
-        return names or ["nothing"]
+        """The faults that this instrument can suffer, each with its weight: the fewer can, the heavier."""
+        plan, run = self.run.plan, self.run
+        return {name: weight for name, fits, weight in FAULTS if (run.only is None or name in run.only) and fits(plan, run)} or {"nothing": 1}
+
+    async def close(self):
+        """The end of a run: asked for, asked for while an actuator does not follow, or a kill or a power cut in the moment of a step."""
+        run, r = self.run, self.random
+        how = r.choice(["asked", "asked", "asked", "stuck", "cut"])
+        if how == "cut" and await run.until("out", a_step, timeout=2.0, act=self.die):
+            return
+        await self.heal()
+        if how == "stuck":
+            self.stick(away=True)
+        run.signal(signal.SIGCONT)
+        run.trace.add("closing", how=how)
+        run.signal(signal.SIGTERM)
+
+    def stick(self, away=False):
+        """A knob does not follow any more; where it is to be seen, one that is not at its safe value."""
+        bench = self.run.bench
+        knobs = [v for v in self.run.plan.variables if not v["dose"]]
+        if away:
+            knobs = [v for v in knobs if abs(bench.knobs[v["ch"]] - v["safe"]) > v["tolerance"]] or knobs
+        if not knobs:
+            return
+        v = self.random.choice(knobs)
+        low, high = v["range"]
+        bench.stuck.add(v["ch"])
+        bench.hold(v["ch"])
+        self.run.trace.add("stuck", ch=v["ch"], value=bench.knobs[v["ch"]], span=high - low)
 
     async def between(self, event):
         """After a session: what a person would do next. False ends the run."""
@@ -127,8 +158,11 @@ class Script:
             return False
         killed = code in (-signal.SIGKILL, None)
         if killed and r.random() < 0.3:
+            if r.random() < 0.3:
+                self.stick(away=True)
             await run.command_line("make-safe", str(run.config))
             run.trace.add("after-make-safe", knobs=dict(run.bench.knobs), released=sorted(run.bench.released))
+            await self.heal()
         await self.odd_start()
         if code in (4, 7) or killed and run.plan.doses or self.refusals:
             if r.random() < 0.5 and not self.refusals:
@@ -197,25 +231,31 @@ class Script:
     async def nothing(self):
         await asyncio.sleep(2.0)
 
+    def die(self, _=None):
+        """The program is killed; where its disk forgets, every other time by a power cut: what was not synced is gone with it."""
+        run = self.run
+        run.signal(signal.SIGKILL)
+        if run.disk and self.random.random() < 0.5:
+            run.disk.crash_now()
+
     async def kill(self):
         await asyncio.sleep(self.random.uniform(0, 1.0))
-        self.run.signal(signal.SIGKILL)
+        self.die()
         await asyncio.sleep(0.2)
 
     async def kill_at_setpoint(self):
-        await self.run.until("set", lambda e: True, act=lambda e: self.run.signal(signal.SIGKILL))
+        await self.run.until("set", act=self.die)
         await asyncio.sleep(0.2)
 
     async def kill_at_step(self):
-        await self.run.until("out", a_step,
-                             act=lambda e: self.run.signal(signal.SIGKILL))
+        await self.run.until("out", a_step, act=self.die)
         await asyncio.sleep(0.2)
 
     async def kill_at_dose(self):
-        late = self.random.random() < 0.5
-        if self.run.exec:
-            self.run.exec.dose_delay = 0.3 if late else 0.0
-        await self.run.until("dose", act=lambda e: self.run.signal(signal.SIGKILL))
+        """Half of the time before the device answers."""
+        if self.random.random() < 0.5:
+            self.answers_late(0.3)
+        await self.run.until("dose", act=self.die)
         await asyncio.sleep(0.2)
 
     async def terminate(self):
@@ -391,7 +431,8 @@ class Script:
         await asyncio.sleep(self.random.choice([0.5, 2.0]))
 
     async def confirm_wrong(self):
-        self.run.mqtt.wrong_confirm = True
+        """What comes is a confirmation, and not of this message."""
+        self.run.mqtt.wrong_confirm = self.random.choice(["higher", "older", "session", "released", "nobody", "text"])
         await asyncio.sleep(1.0)
 
     async def device_refuses(self):
@@ -503,11 +544,7 @@ class Script:
 
     async def knob_stuck(self):
         """A setpoint does not show in the readback."""
-        knobs = [v["ch"] for v in self.run.plan.variables if not v["dose"]]
-        ch = self.random.choice(knobs)
-        low, high = self.run.bench.by_channel(ch)["range"]
-        self.run.bench.stuck.add(ch)
-        self.run.trace.add("stuck", ch=ch, value=self.run.bench.knobs[ch], span=high - low)
+        self.stick()
         await asyncio.sleep(self.random.choice([0.7, 2.5, 7.0, 7.0]))
 
     async def moved_by_hand(self):
@@ -523,19 +560,42 @@ class Script:
         bench.spoil, bench.spoil_ch = (lambda value: 1.0), "ec"
         await asyncio.sleep(8.0)
 
+    def answers_late(self, seconds):
+        """Doses are answered late."""
+        run = self.run
+        if run.exec:
+            run.exec.dose_delay = seconds
+        if run.mqtt:
+            run.mqtt.confirm_delay = seconds
+        if run.serial:
+            run.serial.late = seconds
+
     async def dose_late(self):
-        if self.run.exec:
-            self.run.exec.dose_delay = self.random.choice([0.5, 2.5])
-        if self.run.mqtt:
-            self.run.mqtt.confirm_delay = self.random.choice([0.4, 1.2])
-        if self.run.serial:
-            self.run.serial.late = self.random.choice([0.3, 0.8])
+        self.answers_late(self.random.choice([0.3, 0.5, 0.8, 1.2, 2.5]))
         await self.run.until("dose", timeout=2)
         await asyncio.sleep(2.0)
 
+    async def dose_unanswered(self):
+        """A dose is given, and nobody hears of it: the line is cut, or the answer lost."""
+        run = self.run
+
+        def unheard(_):
+            if run.exec:
+                run.exec.hang = True
+            if run.mqtt:
+                run.mqtt.confirm_off = True
+            if run.serial:
+                run.serial.mute = True
+        for _ in range(self.random.choice([1, 1, 2])):
+            if not await run.until("dose", act=unheard, timeout=2.5):
+                break
+            await asyncio.sleep(self.random.choice([0.5, 1.5]))
+            await self.heal()
+            await asyncio.sleep(0.4)
+            await self.acknowledge()
+
     async def door_at_dose(self):
-        if self.run.exec:
-            self.run.exec.dose_delay = 0.4
+        self.answers_late(0.4)
         await self.run.until("dose", timeout=2)
         await self.open_door(1.5)
 
@@ -840,17 +900,17 @@ def _confirm(p, run):
 
 
 FAULTS = [
-    ("door_opens", _always), ("kill_at_setpoint", _knobs), ("kill_at_dose", _dose), ("pause_resume", _commands), ("disk_slow", _disk),
-    ("door_at_setpoint", _knobs), ("dry_pump", _dose), ("long_silence", _knobs), ("confirm_wrong", _confirm), ("child_wrong", _exec),
-    ("stop_at_setpoint", _knobs), ("garbled", _line), ("twin", _twin), ("dose_late", _dose), ("power_cut_at_step", _disk),
-    ("retained_while_away", _mqtt), ("knob_stuck", _knobs), ("device_refuses", _always), ("mute", _line), ("stop_command", _commands),
-    ("sensor_silent", _always), ("kill_at_step", _always), ("door_silent", _always), ("drop_at_setpoint", _both(_mqtt, _knobs)),
-    ("late_answers", lambda p, r: _line(p, r) or _exec(p, r)), ("confirm_lost", _confirm), ("door_at_dose", _dose), ("disk_full", _disk),
-    ("bad_commands", _commands), ("sensor_out_of_range", _always), ("exposed", lambda p, r: p.exposure), ("child_dies_at_setpoint", _both(_exec, _knobs)),
-    ("door_after_drops", _mqtt), ("terminate", _always), ("unplugged", _line), ("door_with_late_delivery", _both(_mqtt, _knobs)),
-    ("sensor_frozen", _both(_knobs, lambda p, r: p.stuck_readings)), ("sensor_spikes", lambda p, r: p.rate), ("power_cut", _both(_disk, _knobs)),
-    ("old_values", _exec), ("take_over", _mqtt), ("forged", _mqtt), ("reordered", _mqtt), ("moved_by_hand", _knobs), ("extra_lines", _line),
-    ("child_hangs", _exec), ("confirm_late", _confirm), ("second_instance", _always), ("kill", _always), ("stop_and_go", _always),
-    ("drop", _mqtt), ("stall", _mqtt), ("half", _mqtt), ("delayed", _mqtt), ("broker_restarts", _mqtt), ("child_dies", _exec),
-    ("disk_errors", _disk), ("power_cut_at_dose", _both(_disk, _dose)), ("set_best", _commands),
+    ("door_opens", _always, 2), ("kill_at_setpoint", _knobs, 2), ("kill_at_dose", _dose, 3), ("pause_resume", _commands, 1), ("disk_slow", _disk, 2),
+    ("door_at_setpoint", _knobs, 1), ("dry_pump", _dose, 2), ("long_silence", _knobs, 1), ("confirm_wrong", _confirm, 3), ("child_wrong", _exec, 1),
+    ("stop_at_setpoint", _knobs, 1), ("garbled", _line, 2), ("twin", _twin, 3), ("dose_late", _dose, 3), ("dose_unanswered", _dose, 4), ("power_cut_at_step", _disk, 3),
+    ("retained_while_away", _mqtt, 2), ("knob_stuck", _knobs, 2), ("device_refuses", _always, 1), ("mute", _line, 2), ("stop_command", _commands, 2),
+    ("sensor_silent", _always, 1), ("kill_at_step", _always, 2), ("door_silent", _always, 2), ("drop_at_setpoint", _both(_mqtt, _knobs), 1),
+    ("late_answers", lambda p, r: _line(p, r) or _exec(p, r), 1), ("confirm_lost", _confirm, 2), ("door_at_dose", _dose, 3), ("disk_full", _disk, 1),
+    ("bad_commands", _commands, 1), ("sensor_out_of_range", _always, 1), ("exposed", lambda p, r: p.exposure, 2), ("child_dies_at_setpoint", _both(_exec, _knobs), 1),
+    ("door_after_drops", _mqtt, 1), ("terminate", _always, 1), ("unplugged", _line, 1), ("door_with_late_delivery", _both(_mqtt, _knobs), 1),
+    ("sensor_frozen", _both(_knobs, lambda p, r: p.stuck_readings), 2), ("sensor_spikes", lambda p, r: p.rate, 1), ("power_cut", _both(_disk, _knobs), 2),
+    ("old_values", _exec, 3), ("take_over", _mqtt, 1), ("forged", _mqtt, 1), ("reordered", _mqtt, 1), ("moved_by_hand", _knobs, 1), ("extra_lines", _line, 1),
+    ("child_hangs", _exec, 1), ("confirm_late", _confirm, 2), ("second_instance", _always, 1), ("kill", _always, 1), ("stop_and_go", _always, 1), ("drop", _mqtt, 1),
+    ("stall", _mqtt, 1), ("half", _mqtt, 1), ("delayed", _mqtt, 1), ("broker_restarts", _mqtt, 1), ("child_dies", _exec, 1), ("disk_errors", _disk, 1),
+    ("power_cut_at_dose", _both(_disk, _dose), 3), ("set_best", _commands, 1),
 ]

@@ -15,7 +15,7 @@ class MqttDevice:
         self.seen = {}              # channel -> (session, seq)
         self.old = set()            # sessions that are over
         self.fastest = {}           # session -> least (now - sent_ms)
-        self.confirm_delay, self.confirm_off, self.refuse, self.wrong_confirm = 0.0, False, False, False
+        self.confirm_delay, self.confirm_off, self.refuse, self.wrong_confirm = 0.0, False, False, ""
         self.period = 0.07
         topics = [f"bench/{v['ch']}/{what}" for v in self.knobs for what in ("set", "release")]
         self.client = Client(f"device-{plan.seed}", port, topics, self.heard)
@@ -63,11 +63,24 @@ class MqttDevice:
             answer["delivered"] = self.bench.dose(ch, message["value"], message["dose"])
         else:
             self.bench.write(ch, self.bench.inward(ch, message["value"]), message.get("for_ms"))
-        if self.plan.confirm and not self.confirm_off:
+        if self.plan.confirm:
+            if self.plan.others_confirmed:
+                self.confirm_another(ch, answer)
             if self.wrong_confirm:
-                answer["seq"] += 1000
-            asyncio.ensure_future(self.answer(ch, answer, self.confirm_delay))
+                answer = self.mistaken(answer)
+            if not self.confirm_off:
+                asyncio.ensure_future(self.answer(ch, answer, self.confirm_delay + self.plan.confirm_takes))
         self.say(ch)
+
+    def confirm_another(self, ch, answer):
+        """The same number of another session, which this device or one like it has taken: nobody's answer."""
+        self.client.say(f"bench/{ch}/taken", json.dumps({"session": "0011223344556677", "seq": answer["seq"], "released": answer["released"]}))
+
+    def mistaken(self, answer):
+        """A confirmation that is none of this message."""
+        return {"higher": dict(answer, seq=answer["seq"] + 1000), "older": dict(answer, seq=answer["seq"] - 1),
+                "session": dict(answer, session="0011223344556677"), "released": dict(answer, released=not answer["released"]),
+                "nobody": {"seq": answer["seq"], "released": answer["released"]}, "text": dict(answer, seq=str(answer["seq"]))}[self.wrong_confirm]
 
     async def answer(self, ch, answer, delay):
         if delay:

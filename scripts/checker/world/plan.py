@@ -37,14 +37,30 @@ class Plan:
         self.max_age = {"power": 1.0, "door": r.choice([0.6, 1.5, 2.0]), "aux": 1.0, "ec": 1.0}
         self.ranges = {"power": (-100.0, 100.0), "door": (0.0, 1.0), "aux": (-10.0, 60.0), "ec": (0.0, 100.0)}
         self.ttl = r.choice([1.0, 3.0])
-        self.minimum_free = 50
-        self.faultfs = r.random() < 0.35
+        self.faultfs = r.random() < 0.5
         self.permissive = r.random() < 0.4
         self.goal = r.choice(["maximize", "maximize", "minimize"])
         self.statistic = "median" if r.random() < 0.15 and self.policy["kind"] != "rahbo" and self.shots > 1 else "mean"
         self.rate = 20.0 if r.random() < 0.4 else None     # of sensor aux, a second
         self.bare = self.driver["act"] == "serial" and r.random() < 0.6    # answers do not name their channel
         self.exposure = self._exposure() if r.random() < 0.15 else None
+        self.units = {s: self._units(0.5) for s in ("power", "aux", "ec")}
+        self._habits()
+
+    def _units(self, chance):
+        """What one of the device's units and its zero are in the units of the file."""
+        r = self.random
+        return (r.choice([0.5, 2.0, -1.0]), r.choice([4.0, -1.5])) if r.random() < chance else (1.0, 0.0)
+
+    def _habits(self):
+        """What the instrument does all the time, and may do: a child answers with values of a moment ago; a device takes its
+        time before it confirms, and on its topic others are confirmed too: another session's messages, of any number."""
+        r = self.random
+        self.value_age = r.choice([0, 0, 120, 200])     # ms, of a child's answers
+        self.confirm_takes = r.choice([0.0, 0.0, 0.25])
+        self.others_confirmed = r.random() < 0.5
+        if self.value_age:
+            self.max_age["door"] = max(self.max_age["door"], 1.5)
 
     def _drivers(self):
         """Which driver carries the actuators, the objective, and the interlock."""
@@ -80,8 +96,8 @@ class Plan:
                 lease=r.choice([None, 1.5, 1.5, 3.0]), lasts=r.random() < 0.6,
                 tolerance=0.002 * span + 0.001, settle=r.choice([0.0, 0.1, 0.3]), timeout=1.0,
                 dwell=r.choice([None, None, 0.3]), on_release="hold", scale=1.0, offset=0.0, lag=r.choice([0.0, 0.0, 0.25])))
-            if self.driver["act"] in ("mqtt", "serial") and r.random() < 0.3:   # the device counts in other units
-                result[-1].update(scale=r.choice([0.5, 2.0, -1.0]), offset=r.choice([0.0, 4.0]))
+            if self.driver["act"] in ("mqtt", "serial"):
+                result[-1]["scale"], result[-1]["offset"] = self._units(0.6)
         if self.doses:
             for ch in ("feed", "acid")[:r.choice([1, 1, 2])]:
                 result.append(dict(
@@ -144,6 +160,13 @@ class Plan:
 
     def sensors(self):
         return ["power", "door", "aux"] + (["ec"] if self.doses else [])
+
+    def counts(self, ch):
+        """(scale, offset) of a channel: a value is scale times what its device says, plus offset. A child says values."""
+        v = next((v for v in self.variables if v["ch"] == ch), None)
+        if v is not None:
+            return (1.0, 0.0) if v["dose"] else (v["scale"], v["offset"])
+        return (1.0, 0.0) if self.device_of(ch) == "exec" else self.units.get(ch, (1.0, 0.0))
 
     def channels(self, device):
         own = [v["ch"] for v in self.variables if self.driver["act"] == device]
@@ -242,7 +265,7 @@ class Plan:
             v = next((v for v in self.variables if v["ch"] == ch), None)
             text += f'\n\n[device.channel.{ch}]\n'
             if not v:
-                text += f'read = {{ topic = "bench/{ch}", path = "value" }}'
+                text += f'read = {{ topic = "bench/{ch}", path = "value" }}{self._counts(ch)}'
                 continue
             if not v["dose"]:
                 text += f'read = {{ topic = "bench/{ch}", path = "value" }}\nsafe = {v["safe"]}\nsafe_tolerance = {v["tolerance"]}\n'
@@ -260,6 +283,11 @@ class Plan:
                 text += "dose = true\n"
         return text
 
+    def _counts(self, sensor):
+        """The units of a sensor's channel, where its driver knows any."""
+        scale, offset = self.units.get(sensor, (1.0, 0.0))
+        return "" if (scale, offset) == (1.0, 0.0) else f"\nscale = {scale}\noffset = {offset}"
+
     def _exec(self, device, ports):
         text = ('[[device]]\nname = "exec"\ndriver = "exec"\ncommand = ["python3", "-S", "-E", "child.py"]\n'
                 f'reply_timeout = "{int(self.reply_timeout * 1000)}ms"\nexit_timeout = "1s"')
@@ -275,7 +303,7 @@ class Plan:
             if v and v["dose"]:
                 text += f'dose = true\nwrite = {{ out = "D {ch} %.2f", ack = "^OK$" }}\nrelease = {{ out = "X {ch}", ack = "^OK$" }}'
                 continue
-            text += f'read = {{ out = "R {ch}", in = "{"" if self.bare else ch + "="}%f" }}'
+            text += f'read = {{ out = "R {ch}", in = "{"" if self.bare else ch + "="}%f" }}{self._counts(ch)}'
             if v:
                 text += f'\nscale = {v["scale"]}\noffset = {v["offset"]}'
                 text += f'\nwrite = {{ out = "M {ch} %.3f", ack = "^OK$" }}\nsafe = {v["safe"]}\nsafe_tolerance = {v["tolerance"]}'
@@ -285,5 +313,5 @@ class Plan:
         text = ('[[device]]\nname = "meter"\ndriver = "serial"\nport = "meter.port"\nbaud = 115200\nterminator = "\\r\\n"\n'
                 'reply_timeout = "600ms"\nidentify = { out = "*IDN?", match = "^METER" }')
         for ch in self.channels("meter"):
-            text += f'\n\n[device.channel.{ch}]\nread = {{ out = "R {ch}", in = "{ch}=%f" }}'
+            text += f'\n\n[device.channel.{ch}]\nread = {{ out = "R {ch}", in = "{ch}=%f" }}{self._counts(ch)}'
         return text

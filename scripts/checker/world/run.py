@@ -118,6 +118,8 @@ class Run:
     def value_of(self, ch, payload, retained):
         try:
             value = json.loads(payload)["value"]
+            if isinstance(value, str):      # some firmware says "12"
+                value = float(value)
             if isinstance(value, (int, float)):
                 value = self.bench.inward(ch, value)
             good = not retained and isinstance(value, (int, float)) and value == value and abs(value) < 1e300
@@ -254,7 +256,7 @@ class Run:
         event = self.trace.add("exit", code=self.process.returncode, session=self.session, ended=ended,
                                knobs=dict(self.bench.knobs), released=sorted(self.bench.released))
         self.process = None
-        await asyncio.sleep(0.15)   # what is on its way through the broker arrives
+        await asyncio.sleep(0.3)    # what is on its way through the broker and in the device arrives
         event["later_knobs"] = dict(self.bench.knobs)
         if self.disk:
             await self.disk.heal()
@@ -307,9 +309,7 @@ class Run:
                 task.cancel()
                 await asyncio.wait([task], timeout=1)
                 await script.heal()
-                self.signal(signal.SIGCONT)
-                self.trace.add("closing")
-                self.signal(signal.SIGTERM)
+                await script.close()
             else:
                 await asyncio.wait([task], timeout=0.1)
                 task.cancel()

@@ -52,7 +52,7 @@ class SerialDevice:
         request = self.trace.add("ask", dev=self.name, line=line, until=None)
         if "\x18" in line:   # what stands before the cancel character is void
             line = line.rsplit("\x18", 1)[1]
-        answer, note = self.answer(line.split())
+        answer, note = self.answer(line.split(), request)
         if answer is None or self.mute:
             return
         asyncio.ensure_future(self.reply(request, answer, note))
@@ -84,7 +84,7 @@ class SerialDevice:
         at = self.bench.random.randrange(len(answer))
         return answer[:at] + self.bench.random.choice("#@~") + answer[at + 1:]
 
-    def answer(self, words):
+    def answer(self, words, request):
         if not words:
             return None, None
         if words[0] == "ID?":
@@ -108,7 +108,7 @@ class SerialDevice:
                 self.bench.write(ch, value)
                 return "OK", None
             if words[0] == "D":
-                self.trace.add("dose", dev=self.name, ch=ch, value=float(words[2]), name=None, conn=0)
+                self.trace.add("dose", dev=self.name, ch=ch, value=float(words[2]), name=None, conn=0, asked=request["t"])
                 if self.refuse:
                     return "ERR", None
                 self.bench.dose(ch, float(words[2]), None)
