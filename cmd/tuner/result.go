@@ -7,6 +7,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/drivers/sim"
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
@@ -96,16 +97,16 @@ type actuatorLine struct {
 
 // truth is the plant's own answer to what was sought.
 type truth struct {
-	sim.Truth
+	optimum.Truth
 	// value and regret of the recommendation, in the user's sense; NaN without one.
 	value, regret float64
 }
 
 // askPlant compares a result with the plant's truth.
 func askPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
-	q := sim.Query{Alpha: w.Spec.Risk, Minimize: w.Options.Objective.Minimize, Candidates: w.Spec.Candidates}
+	q := optimum.Query{Alpha: w.Spec.Risk, Minimize: w.Options.Objective.Minimize, Candidates: w.Spec.Candidates}
 	for _, c := range w.Spec.Constraints {
-		q.Bounds = append(q.Bounds, sim.Bound{Sensor: c.Name, Low: c.Low, High: c.High})
+		q.Bounds = append(q.Bounds, optimum.Bound{Sensor: c.Name, Low: c.Low, High: c.High})
 	}
 	for _, set := range w.Spec.ControlSets {
 		q.ControlSets = append(q.ControlSets, set.Controlled)

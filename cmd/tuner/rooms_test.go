@@ -43,8 +43,6 @@ var tooLarge = map[string]struct {
 	"loop.Loop: methods":                  {234, "guard is to own its own"},
 	"loop.Loop: fields":                   {66, "guard is to own its own"},
 
-	"drivers/sim: lines": {4300, "the search for the true optimum is to be a package of its own"},
-
 	"configs.checker: methods": {70, "the options are to carry their keys as tags"},
 	// Plain data: what a file says, and what is told of a run.
 	"loop/control.Status: fields": {41, "plain data, a member of a JSON object each"},

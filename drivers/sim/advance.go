@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/labtuner/tuner/drivers/sim/optimum"
+
 import "time"
 
 // advance brings the plant up to the clock's present time: faults begin and end
@@ -112,7 +114,7 @@ func (p *Plant) record(n uint64) {
 			continue
 		}
 		values[i], present[i] = s.value, true
-		if s.from == fromSignal {
+		if s.from == optimum.Signal {
 			values[i] = signals[s.index]
 		}
 		values[i] = p.marred(p.layout.outputChannel(i), values[i], n)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // Device returns the view of the plant that the device called name has: the
@@ -179,7 +180,7 @@ func (p *Plant) sound(c int, settings []float64, at time.Duration) float64 {
 	} else if i >= 0 {
 		return p.readback(i, settings[i], at)
 	}
-	if s := &p.layout.outputs[p.layout.channels[c].output]; s.from != fromTank {
+	if s := &p.layout.outputs[p.layout.channels[c].output]; s.from != optimum.Reservoir {
 		return s.value
 	}
 	return p.reservoir(p.layout.channels[c].unit, at)

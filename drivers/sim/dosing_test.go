@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // dosingOptions is a reservoir with two dosed concentrations in a room whose
@@ -149,18 +150,18 @@ func TestDosingPumps(t *testing.T) {
 	}
 }
 
-// TestDosingOptimum: truth finds the best conditions, and growth there is the peak.
+// TestDosingOptimum: the search finds the best conditions, and growth there is the peak.
 func TestDosingOptimum(t *testing.T) {
 	o := dosingOptions()
 	o.Variables = o.Variables[:2]
 	b := newBench(t, o)
-	truth, err := b.Truth(Query{})
+	known, err := b.Truth(optimum.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	within(t, "best EC", truth.Optimum.X[0], 1.9, 1e-3)
-	within(t, "best pH", truth.Optimum.X[1], 5.9, 1e-3)
-	within(t, "growth", truth.Value, dosingPeak, 1e-6)
+	within(t, "best EC", known.Optimum.X[0], 1.9, 1e-3)
+	within(t, "best pH", known.Optimum.X[1], 5.9, 1e-3)
+	within(t, "growth", known.Value, dosingPeak, 1e-6)
 	b.sets(map[string]float64{"ec": 1.9, "ph": 5.9})
 	b.clock.move(DefaultDosingBatch + time.Second)
 	within(t, "growth of a batch there", b.reads("scale", "growth")["growth"], dosingPeak, 0.05)

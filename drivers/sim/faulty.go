@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // A fault that lasts a number of steps ends when the next step begins. But a
@@ -120,7 +122,7 @@ func (p *Plant) last(c int, t time.Duration) float64 {
 	if p.shot.number > 0 && p.shot.present[i] {
 		return p.shot.values[i]
 	}
-	if p.layout.outputs[i].from != fromSignal {
+	if p.layout.outputs[i].from != optimum.Signal {
 		return p.layout.outputs[i].value
 	}
 	signals := make([]float64, p.model.signals())

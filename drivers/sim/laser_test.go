@@ -31,7 +31,9 @@ func TestLaserHasTwoRegions(t *testing.T) {
 		}
 		for i := range uint64(2000) {
 			u := make([]float64, dim)
-			lattice(u, int(i), 2048)
+			for k := range u {
+				u[k] = source{1}.uniform(uint64(k), i)
+			}
 			mean, variance := l.moments(0, u, 0)
 			if mean > bright || mean < 0.4 {
 				t.Errorf("%d knobs: %v mJ at %v is outside [0.4, 8]", dim, mean, u)

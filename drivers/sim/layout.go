@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // layout says which channels the plant's devices have, and what each shows or sets. It does
@@ -20,7 +22,7 @@ type layout struct {
 type output struct {
 	Sensor
 	// from says where its value comes from.
-	from origin
+	from optimum.Source
 	// index is the signal's or the variable's.
 	index int
 	// value is the constant's.
@@ -28,15 +30,6 @@ type output struct {
 	// event says that it has a value only when there was a shot.
 	event bool
 }
-
-type origin uint8
-
-const (
-	fromSignal origin = iota
-	fromVariable
-	fromConstant
-	fromTank
-)
 
 // channel is one channel of one device. Its variable or its output is -1 if it
 // has none; a variable's channel may also be an output.
@@ -53,9 +46,9 @@ func wire(o *Options) layout {
 		l.channels = append(l.channels, channel{v.Device, v.Channel, v.Unit, i, -1})
 	}
 	for i, s := range o.Sensors {
-		out := output{Sensor: s, from: fromConstant}
+		out := output{Sensor: s, from: optimum.Constant}
 		if c := l.find(s.Device, s.Channel); c >= 0 {
-			out.from, out.index = fromVariable, l.channels[c].variable
+			out.from, out.index = optimum.Variable, l.channels[c].variable
 			l.channels[c].output = i
 		} else {
 			l.channels = append(l.channels, channel{s.Device, s.Channel, s.Unit, -1, i})
@@ -80,7 +73,7 @@ func (l *layout) find(device, name string) int {
 func (l *layout) pick(fits func(s output) bool) int {
 	first := -1
 	for i, s := range l.outputs {
-		if s.from == fromVariable || !fits(s) {
+		if s.from == optimum.Variable || !fits(s) {
 			continue
 		}
 		if s.Objective {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // Plant is one simulated plant. Its devices (Device) share it; all of its methods
@@ -142,7 +143,7 @@ func (p *Plant) buildLaser() {
 // scaleLaser takes over the ranges of the sensors of energy and pointing.
 func (p *Plant) scaleLaser() {
 	for _, s := range p.layout.outputs {
-		if s.from != fromSignal {
+		if s.from != optimum.Signal {
 			continue
 		}
 		r := [2]*interval{&p.laser.energy, &p.laser.pointing}[s.index]

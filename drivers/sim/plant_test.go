@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // wantError asserts that options are refused with these words.
@@ -113,7 +114,7 @@ func TestPointingAsObjective(t *testing.T) {
 	o.Sensors[0], o.Sensors[1] = o.Sensors[1], o.Sensors[0]
 	o.Sensors[0].Objective = true // both: a formula's sensors
 	b := newBench(t, o)
-	if e := b.layout.outputs[1]; e.from != fromSignal || e.index != 0 {
+	if e := b.layout.outputs[1]; e.from != optimum.Signal || e.index != 0 {
 		t.Errorf("the energy is taken for %+v", e)
 	}
 	o.Sensors[1].Objective = false
@@ -123,9 +124,9 @@ func TestPointingAsObjective(t *testing.T) {
 	if got := b.Mean(x); math.Abs(got-1.5) > 1e-12 || math.Abs(b.NoiseSD(x)-0.2) > 1e-12 {
 		t.Errorf("pointing %v ± %v, want 1.5 ± 0.2", got, b.NoiseSD(x))
 	}
-	truth := b.truth(Query{})
-	if math.Abs(truth.Value-3) > 1e-6 || math.Abs(truth.Range-6) > 1e-6 {
-		t.Errorf("the greatest pointing is %v of a range of %v, want 3 of 6", truth.Value, truth.Range)
+	known := b.truth(optimum.Query{})
+	if math.Abs(known.Value-3) > 1e-6 || math.Abs(known.Range-6) > 1e-6 {
+		t.Errorf("the greatest pointing is %v of a range of %v, want 3 of 6", known.Value, known.Range)
 	}
 	o.Sensors = []Sensor{{Name: "seen", Unit: "mrad", Device: "stage", Channel: "mx", Objective: true}}
 	wantError(t, o, "every sensor is on the channel of a variable")
@@ -136,7 +137,7 @@ func TestLaserWithoutRange(t *testing.T) {
 	o := laserOptions()
 	o.Sensors[0].Low, o.Sensors[0].High = math.Inf(-1), math.Inf(1)
 	b := newBench(t, o)
-	if got := b.truth(Query{}).Value; math.Abs(got-8) > 1e-6 {
+	if got := b.truth(optimum.Query{}).Value; math.Abs(got-8) > 1e-6 {
 		t.Errorf("the peak is %v, want 8", got)
 	}
 	if notes := strings.Join(b.Notes(), "\n"); !strings.Contains(notes, `"pulse_energy" has no range; it is taken as [0, 20]`) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // knobs returns a laser of n knobs with ranges [0, 1], so that its coordinates are
@@ -22,13 +24,13 @@ func knobs(n int) Options {
 	return o
 }
 
-func (b bench) truth(q Query) Truth {
+func (b bench) truth(q optimum.Query) optimum.Truth {
 	b.t.Helper()
-	truth, err := b.Truth(q)
+	known, err := b.Truth(q)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return truth
+	return known
 }
 
 // score is the user's objective by definition, from the plant's own moments.
@@ -43,7 +45,7 @@ func TestTruthAgainstGrid(t *testing.T) {
 	for _, dim := range []int{1, 2} {
 		for _, alpha := range []float64{0, 0.5} {
 			b := newBench(t, knobs(dim))
-			truth := b.truth(Query{Alpha: alpha})
+			known := b.truth(optimum.Query{Alpha: alpha})
 			const n = 400 // to either side a grid point is within 1/800, so the value within 1e-4 of the range
 			best, worst := math.Inf(-1), math.Inf(1)
 			x := make([]float64, dim)
@@ -55,11 +57,11 @@ func TestTruthAgainstGrid(t *testing.T) {
 					best, worst = max(best, v), min(worst, v)
 				}
 			}
-			if tolerance := 1e-3 * (best - worst); math.Abs(truth.Value-best) > tolerance || math.Abs(truth.Range-(best-worst)) > tolerance {
-				t.Errorf("%d knobs, alpha %v: value %v and range %v, by grid %v and %v", dim, alpha, truth.Value, truth.Range, best, best-worst)
+			if tolerance := 1e-3 * (best - worst); math.Abs(known.Value-best) > tolerance || math.Abs(known.Range-(best-worst)) > tolerance {
+				t.Errorf("%d knobs, alpha %v: value %v and range %v, by grid %v and %v", dim, alpha, known.Value, known.Range, best, best-worst)
 			}
-			if got := b.score(alpha, truth.Optimum.X...); math.Abs(got-truth.Value) > 1e-12 {
-				t.Errorf("%d knobs, alpha %v: the optimum scores %v, not %v", dim, alpha, got, truth.Value)
+			if got := b.score(alpha, known.Optimum.X...); math.Abs(got-known.Value) > 1e-12 {
+				t.Errorf("%d knobs, alpha %v: the optimum scores %v, not %v", dim, alpha, got, known.Value)
 			}
 		}
 	}
@@ -71,10 +73,10 @@ func TestTruthFindsBothRegions(t *testing.T) {
 	for dim := 1; dim <= maxVariables; dim++ {
 		b := newBench(t, knobs(dim))
 		for region, alpha := range []float64{0, 0.5} {
-			truth := b.truth(Query{Alpha: alpha})
+			known := b.truth(optimum.Query{Alpha: alpha})
 			for i, c := range b.laser.centre(region, 0) {
-				if math.Abs(truth.Optimum.X[i]-c) > 0.05 {
-					t.Errorf("%d knobs, alpha %v: the optimum is at %v, the region's centre at %v", dim, alpha, truth.Optimum.X, b.laser.centre(region, 0))
+				if math.Abs(known.Optimum.X[i]-c) > 0.05 {
+					t.Errorf("%d knobs, alpha %v: the optimum is at %v, the region's centre at %v", dim, alpha, known.Optimum.X, b.laser.centre(region, 0))
 					break
 				}
 			}
@@ -89,7 +91,7 @@ func TestTruthNothingBetter(t *testing.T) {
 	for name, o := range plants {
 		b := newBench(t, o)
 		alpha := map[string]float64{"laser": 0.5, "growth": 0.002}[name]
-		truth := b.truth(Query{Alpha: alpha})
+		known := b.truth(optimum.Query{Alpha: alpha})
 		const seed = 12
 		r := rand.New(rand.NewPCG(seed, 0))
 		x := make([]float64, len(o.Variables))
@@ -97,12 +99,12 @@ func TestTruthNothingBetter(t *testing.T) {
 			for k, v := range o.Variables {
 				x[k] = v.Low + r.Float64()*(v.High-v.Low)
 				if i%2 == 0 {
-					x[k] = truth.Optimum.X[k] + r.NormFloat64()*0.02*(v.High-v.Low)
+					x[k] = known.Optimum.X[k] + r.NormFloat64()*0.02*(v.High-v.Low)
 					x[k] = min(max(x[k], v.Low), v.High)
 				}
 			}
-			if v := b.score(alpha, x...); v > truth.Value+1e-6*truth.Range {
-				t.Fatalf("%s, seed %d: %v at %v is better than the optimum, %v at %v", name, seed, v, x, truth.Value, truth.Optimum.X)
+			if v := b.score(alpha, x...); v > known.Value+1e-6*known.Range {
+				t.Fatalf("%s, seed %d: %v at %v is better than the optimum, %v at %v", name, seed, v, x, known.Value, known.Optimum.X)
 			}
 		}
 	}
@@ -112,15 +114,15 @@ func TestTruthNothingBetter(t *testing.T) {
 // found 2.19411617 standardised units; 1e-6 of it is its step.
 func TestTruthOfGrowth(t *testing.T) {
 	b := newBench(t, growthOptions())
-	truth := b.truth(Query{ControlSets: nutrientSets()})
-	if want := 107.55729094567415*2.19411617 + 108.59035777465141; math.Abs(truth.Value-want) > 1e-3 {
-		t.Errorf("value %v mm2, want %v", truth.Value, want)
+	known := b.truth(optimum.Query{ControlSets: nutrientSets()})
+	if want := 107.55729094567415*2.19411617 + 108.59035777465141; math.Abs(known.Value-want) > 1e-3 {
+		t.Errorf("value %v mm2, want %v", known.Value, want)
 	}
-	if want := 107.55729094567415 * (2.19411617 + 1.13261281); math.Abs(truth.Range-want) > 1e-2 {
-		t.Errorf("range %v mm2, want %v", truth.Range, want)
+	if want := 107.55729094567415 * (2.19411617 + 1.13261281); math.Abs(known.Range-want) > 1e-2 {
+		t.Errorf("range %v mm2, want %v", known.Range, want)
 	}
-	if truth.Optimum.ControlSet != 6 {
-		t.Errorf("the best control set is number %d, want the one of all variables", truth.Optimum.ControlSet)
+	if known.Optimum.ControlSet != 6 {
+		t.Errorf("the best control set is number %d, want the one of all variables", known.Optimum.ControlSet)
 	}
 }
 
@@ -129,13 +131,13 @@ func TestTruthOfGrowth(t *testing.T) {
 func TestTruthOverSubsets(t *testing.T) {
 	b := newBench(t, growthOptions())
 	sets := nutrientSets()[:6]
-	truth := b.truth(Query{ControlSets: sets})
-	if got := truth.ValueOf(truth.Optimum.ControlSet, truth.Optimum.X); math.Abs(got-truth.Value) > 1e-9 {
-		t.Errorf("the optimum's value is %v, told as %v", got, truth.Value)
+	known := b.truth(optimum.Query{ControlSets: sets})
+	if got := known.ValueOf(known.Optimum.ControlSet, known.Optimum.X); math.Abs(got-known.Value) > 1e-9 {
+		t.Errorf("the optimum's value is %v, told as %v", got, known.Value)
 	}
-	for i, controlled := range sets[truth.Optimum.ControlSet] {
-		if controlled == math.IsNaN(truth.Optimum.X[i]) {
-			t.Errorf("optimum %v of a set that controls %v", truth.Optimum.X, sets[truth.Optimum.ControlSet])
+	for i, controlled := range sets[known.Optimum.ControlSet] {
+		if controlled == math.IsNaN(known.Optimum.X[i]) {
+			t.Errorf("optimum %v of a set that controls %v", known.Optimum.X, sets[known.Optimum.ControlSet])
 		}
 	}
 	const seed = 5
@@ -146,8 +148,8 @@ func TestTruthOverSubsets(t *testing.T) {
 			x[k] = v.Low + r.Float64()*(v.High-v.Low)
 		}
 		for set := range sets {
-			if v := truth.ValueOf(set, x); v > truth.Value+1e-6*truth.Range {
-				t.Fatalf("seed %d: set %d at %v has %v, more than the optimum's %v", seed, set, x, v, truth.Value)
+			if v := known.ValueOf(set, x); v > known.Value+1e-6*known.Range {
+				t.Fatalf("seed %d: set %d at %v has %v, more than the optimum's %v", seed, set, x, v, known.Value)
 			}
 		}
 	}
@@ -163,12 +165,12 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 			o.Variables[i].Random = random
 		}
 		b := newBench(t, o)
-		truth := b.truth(Query{Alpha: alpha, ControlSets: [][]bool{{true, false, true}, {false, true, false}}})
+		known := b.truth(optimum.Query{Alpha: alpha, ControlSets: [][]bool{{true, false, true}, {false, true, false}}})
 		p := density(dist{kind: random.Kind, mean: random.Mean, sd: random.SD})
 		one := integrate(func(y float64) float64 { return p(y) * b.score(alpha, 0.3, y, 0.7) }, 0, 1)
 		// A tenth of the 1e-3 of the range that is asked of the whole; the quantile of
 		// a normal that ends four standard deviations out is what costs precision.
-		if got := truth.ValueOf(0, []float64{0.3, math.NaN(), 0.7}); math.Abs(got-one) > 1e-4*truth.Range {
+		if got := known.ValueOf(0, []float64{0.3, math.NaN(), 0.7}); math.Abs(got-one) > 1e-4*known.Range {
 			t.Errorf("%v: average over one knob is %v, by quadrature %v", random, got, one)
 		}
 		const n = 60
@@ -179,18 +181,18 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 			two, weight = two+w*b.score(alpha, x, 0.4, z), weight+w
 		}
 		// Midpoints: second order, about 1e-4 here.
-		if got := truth.ValueOf(1, []float64{0, 0.4, 0}); math.Abs(got-two/weight) > 2e-4*truth.Range {
+		if got := known.ValueOf(1, []float64{0, 0.4, 0}); math.Abs(got-two/weight) > 2e-4*known.Range {
 			t.Errorf("%v: average over two knobs is %v, by quadrature %v", random, got, two/weight)
 		}
 		// The optimum over the first set, against a grid of averages.
 		best := math.Inf(-1)
 		for i := 0; i <= 40; i++ {
 			for j := 0; j <= 40; j++ {
-				best = max(best, truth.ValueOf(0, []float64{float64(i) / 40, 0, float64(j) / 40}))
+				best = max(best, known.ValueOf(0, []float64{float64(i) / 40, 0, float64(j) / 40}))
 			}
 		}
-		if truth.Value < best || truth.Value > best+0.01*truth.Range {
-			t.Errorf("%v: optimum %v, the grid's best %v", random, truth.Value, best)
+		if known.Value < best || known.Value > best+0.01*known.Range {
+			t.Errorf("%v: optimum %v, the grid's best %v", random, known.Value, best)
 		}
 	}
 }
@@ -201,8 +203,8 @@ func TestExpectationOfFixedVariables(t *testing.T) {
 	o := knobs(3)
 	o.Variables[0].OnRelease, o.Variables[1].OnRelease = "hold", "park"
 	b := newBench(t, o)
-	truth := b.truth(Query{Alpha: 0.2, ControlSets: [][]bool{{false, false, true}}})
-	if got, want := truth.ValueOf(0, []float64{9, 9, 0.6}), b.score(0.2, 0.4, 0.2, 0.6); math.Abs(got-want) > 1e-12 {
+	known := b.truth(optimum.Query{Alpha: 0.2, ControlSets: [][]bool{{false, false, true}}})
+	if got, want := known.ValueOf(0, []float64{9, 9, 0.6}), b.score(0.2, 0.4, 0.2, 0.6); math.Abs(got-want) > 1e-12 {
 		t.Errorf("value %v, want that of the start and the safe value, %v", got, want)
 	}
 }
@@ -215,7 +217,7 @@ func TestTruthWithLevels(t *testing.T) {
 	o.Variables[2].Levels = []float64{0.25, 0.5}
 	b := newBench(t, o)
 	for _, minimize := range []bool{false, true} {
-		truth := b.truth(Query{Minimize: minimize})
+		known := b.truth(optimum.Query{Minimize: minimize})
 		best := math.Inf(-1)
 		for _, x := range o.Variables[0].Levels {
 			for y := range 8 {
@@ -231,14 +233,14 @@ func TestTruthWithLevels(t *testing.T) {
 		if minimize {
 			best = -best
 		}
-		if math.Abs(truth.Value-best) > 1e-12 {
-			t.Errorf("minimize %v: optimum %v at %v, by enumeration %v", minimize, truth.Value, truth.Optimum.X, best)
+		if math.Abs(known.Value-best) > 1e-12 {
+			t.Errorf("minimize %v: optimum %v at %v, by enumeration %v", minimize, known.Value, known.Optimum.X, best)
 		}
 	}
 	// Random levels follow the distribution of what is rounded to them.
-	truth := b.truth(Query{ControlSets: [][]bool{{true, true, false}}})
+	known := b.truth(optimum.Query{ControlSets: [][]bool{{true, true, false}}})
 	want := (0.375*b.Mean([]float64{0.1, 3, 0.25}) + 0.625*b.Mean([]float64{0.1, 3, 0.5}))
-	if got := truth.ValueOf(0, []float64{0.1, 3, 0}); math.Abs(got-want) > 1e-3*truth.Range {
+	if got := known.ValueOf(0, []float64{0.1, 3, 0}); math.Abs(got-want) > 1e-3*known.Range {
 		t.Errorf("average over two levels is %v, want %v", got, want)
 	}
 }
@@ -249,10 +251,10 @@ func TestExpectationOverLevels(t *testing.T) {
 	o := growthOptions()
 	o.Variables[1].Levels = []float64{0, 2.9} // boron, uniform on [0, 3]: below 1.45 it is 0
 	b := newBench(t, o)
-	truth := b.truth(Query{ControlSets: [][]bool{{true, false, true, true, true}}})
+	known := b.truth(optimum.Query{ControlSets: [][]bool{{true, false, true, true, true}}})
 	at := func(boron float64) float64 { return b.Mean([]float64{189.5, boron, 26.57, 53.9, 6.75}) }
 	want := 1.45/3*at(0) + 1.55/3*at(2.9)
-	if got := truth.ValueOf(0, []float64{189.5, 0, 26.57, 53.9, 6.75}); math.Abs(got-want) > 1e-3*truth.Range {
+	if got := known.ValueOf(0, []float64{189.5, 0, 26.57, 53.9, 6.75}); math.Abs(got-want) > 1e-3*known.Range {
 		t.Errorf("average over two levels is %v, want %v", got, want)
 	}
 }
@@ -262,13 +264,13 @@ func TestTruthOfTables(t *testing.T) {
 	for name, want := range map[string]float64{"perovskite": 27122, "agnp": 0.14836082, "p3ht": 838.31} {
 		b := newBench(t, tableOptions(t, name))
 		table, _ := LoadTable(name)
-		truth := b.truth(Query{Minimize: table.Minimize})
-		if math.Abs(truth.Value-want) > 1e-8*want {
-			t.Errorf("%s: optimum %v, want %v", name, truth.Value, want)
+		known := b.truth(optimum.Query{Minimize: table.Minimize})
+		if math.Abs(known.Value-want) > 1e-8*want {
+			t.Errorf("%s: optimum %v, want %v", name, known.Value, want)
 		}
-		again := b.truth(Query{Minimize: table.Minimize, Candidates: b.Candidates()})
-		if again.Value != truth.Value || again.Range != truth.Range {
-			t.Errorf("%s: with its rows as candidates %v and %v, without %v and %v", name, again.Value, again.Range, truth.Value, truth.Range)
+		again := b.truth(optimum.Query{Minimize: table.Minimize, Candidates: b.Candidates()})
+		if again.Value != known.Value || again.Range != known.Range {
+			t.Errorf("%s: with its rows as candidates %v and %v, without %v and %v", name, again.Value, again.Range, known.Value, known.Range)
 		}
 	}
 }
@@ -276,7 +278,7 @@ func TestTruthOfTables(t *testing.T) {
 func TestTruthOverCandidates(t *testing.T) {
 	b := newBench(t, knobs(2))
 	candidates := [][]float64{{0.1, 0.1}, {0.3, 0.3}, {0.9, 0.9}, {0, 1}}
-	truth := b.truth(Query{Alpha: 0.1, Candidates: candidates})
+	known := b.truth(optimum.Query{Alpha: 0.1, Candidates: candidates})
 	best, worst, at := math.Inf(-1), math.Inf(1), 0
 	for i, x := range candidates {
 		v := b.score(0.1, x...)
@@ -285,8 +287,8 @@ func TestTruthOverCandidates(t *testing.T) {
 		}
 		worst = min(worst, v)
 	}
-	if truth.Value != best || truth.Range != best-worst || truth.Optimum.X[0] != candidates[at][0] {
-		t.Errorf("%+v, want %v at %v and range %v", truth, best, candidates[at], best-worst)
+	if known.Value != best || known.Range != best-worst || known.Optimum.X[0] != candidates[at][0] {
+		t.Errorf("%+v, want %v at %v and range %v", known, best, candidates[at], best-worst)
 	}
 }
 
@@ -295,9 +297,9 @@ func TestTruthOverCandidates(t *testing.T) {
 func TestTruthOverPoorCandidates(t *testing.T) {
 	b := newBench(t, knobs(2))
 	sets := [][]bool{{true, true}, {true, false}}
-	truth := b.truth(Query{ControlSets: sets, Candidates: [][]float64{{0.7, 0}, {0.7, 0.02}}})
-	if truth.Optimum.ControlSet != 1 || truth.Value <= b.Mean([]float64{0.7, 0.02}) {
-		t.Errorf("optimum %+v with %v; chance in the second knob averages %v", truth.Optimum, truth.Value, truth.ValueOf(1, []float64{0.7, 0}))
+	known := b.truth(optimum.Query{ControlSets: sets, Candidates: [][]float64{{0.7, 0}, {0.7, 0.02}}})
+	if known.Optimum.ControlSet != 1 || known.Value <= b.Mean([]float64{0.7, 0.02}) {
+		t.Errorf("optimum %+v with %v; chance in the second knob averages %v", known.Optimum, known.Value, known.ValueOf(1, []float64{0.7, 0}))
 	}
 }
 
@@ -308,7 +310,7 @@ func TestTruthOfFormula(t *testing.T) {
 	formula := func(v map[string]float64) (float64, error) {
 		return math.Sqrt(v["pulse_energy"]) - 0.2*math.Abs(v["pointing"]) + v["shutter_open"], nil
 	}
-	truth := b.truth(Query{Alpha: alpha, Formula: formula})
+	known := b.truth(optimum.Query{Alpha: alpha, Formula: formula})
 	x := []float64{0.8, -0.1, 12.4, 75}
 	const n = 400_000
 	mean, square, out := 0.0, 0.0, make([]float64, 2)
@@ -320,15 +322,15 @@ func TestTruthOfFormula(t *testing.T) {
 	}
 	// 400,000 correlated pulses (the jitter's octaves) know the mean to a few 1e-3,
 	// about what nine nodes make of a kink.
-	if got, want := truth.ValueOf(0, x), mean-alpha*(square-mean*mean); math.Abs(got-want) > 5e-3 {
+	if got, want := known.ValueOf(0, x), mean-alpha*(square-mean*mean); math.Abs(got-want) > 5e-3 {
 		t.Errorf("formula: %v, by simulation %v", got, want)
 	}
-	linear := b.truth(Query{Alpha: alpha, Formula: func(v map[string]float64) (float64, error) { return v["pulse_energy"], nil }})
-	plain := b.truth(Query{Alpha: alpha})
+	linear := b.truth(optimum.Query{Alpha: alpha, Formula: func(v map[string]float64) (float64, error) { return v["pulse_energy"], nil }})
+	plain := b.truth(optimum.Query{Alpha: alpha})
 	if math.Abs(linear.Value-plain.Value) > 1e-6*plain.Range || math.Abs(linear.Range-plain.Range) > 1e-6*plain.Range {
 		t.Errorf("the energy as a formula: %v and %v, as the sensor %v and %v", linear.Value, linear.Range, plain.Value, plain.Range)
 	}
-	_, err := b.Truth(Query{Formula: func(map[string]float64) (float64, error) { return 0, errors.New("no") }})
+	_, err := b.Truth(optimum.Query{Formula: func(map[string]float64) (float64, error) { return 0, errors.New("no") }})
 	if err == nil || !strings.Contains(err.Error(), "no value anywhere") {
 		t.Errorf("a formula that always fails: %v", err)
 	}
@@ -338,9 +340,9 @@ func TestTruthMovesWithDrift(t *testing.T) {
 	o := knobs(4)
 	o.Drift = 0.01
 	b := newBench(t, o)
-	before := b.truth(Query{})
+	before := b.truth(optimum.Query{})
 	b.clock.move(5 * time.Hour)
-	after := b.truth(Query{})
+	after := b.truth(optimum.Query{})
 	for i, x := range after.Optimum.X {
 		want := before.Optimum.X[i] + []float64{0.05, -0.05, 0.05, -0.05}[i]
 		if math.Abs(x-want) > 1e-3 {
@@ -354,7 +356,7 @@ func TestTruthMovesWithDrift(t *testing.T) {
 
 func TestTruthRefuses(t *testing.T) {
 	b := newBench(t, knobs(2))
-	for words, q := range map[string]Query{
+	for words, q := range map[string]optimum.Query{
 		"alpha is NaN":            {Alpha: math.NaN()},
 		"control set 0 has 1 ent": {ControlSets: [][]bool{{true}}},
 		"candidate 1 has 3 val":   {Candidates: [][]float64{{0, 0}, {0, 0, 0}}},
@@ -363,14 +365,34 @@ func TestTruthRefuses(t *testing.T) {
 			t.Errorf("%v, want an error with %q", err, words)
 		}
 	}
-	truth := b.truth(Query{})
-	if v := truth.ValueOf(1, []float64{0, 0}); !math.IsNaN(v) {
+	known := b.truth(optimum.Query{})
+	if v := known.ValueOf(1, []float64{0, 0}); !math.IsNaN(v) {
 		t.Errorf("a control set that is not there has value %v", v)
 	}
-	if v := truth.ValueOf(0, []float64{0}); !math.IsNaN(v) {
+	if v := known.ValueOf(0, []float64{0}); !math.IsNaN(v) {
 		t.Errorf("a setting of the wrong length has value %v", v)
 	}
-	if v := (Truth{}).ValueOf(0, nil); !math.IsNaN(v) {
+	if v := (optimum.Truth{}).ValueOf(0, nil); !math.IsNaN(v) {
 		t.Errorf("no truth has value %v", v)
+	}
+}
+
+// TestSearchWithManyLevels: more combinations than the search has starts.
+func TestSearchWithManyLevels(t *testing.T) {
+	o := knobs(8)
+	for i := range o.Variables {
+		o.Variables[i].Levels = []float64{0.1, 0.4, 0.85}
+	}
+	b := newBench(t, o)
+	best, x := math.Inf(-1), make([]float64, 8)
+	for n := range 6561 {
+		for i := range x {
+			x[i] = o.Variables[i].Levels[n%3]
+			n /= 3
+		}
+		best = max(best, b.score(0.5, x...))
+	}
+	if known := b.truth(optimum.Query{Alpha: 0.5}); math.Abs(known.Value-best) > 1e-12 {
+		t.Errorf("optimum %v at %v, by enumeration %v", known.Value, known.Optimum.X, best)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/labtuner/tuner/drivers/sim/optimum"
 )
 
 // assign says which outputs show the model's signals, and gives every sensor that
@@ -24,18 +26,18 @@ func (p *Plant) assign() error {
 			continue
 		}
 		s := &p.layout.outputs[i]
-		s.from, s.index, s.event = fromSignal, k, true
+		s.from, s.index, s.event = optimum.Signal, k, true
 		if p.laser != nil {
 			p.layout.note("sensor %q is the laser's %s", s.Name, []string{"pulse energy", "pointing"}[k])
 		}
 	}
 	for i := range p.layout.outputs {
 		s := &p.layout.outputs[i]
-		if s.from != fromConstant {
+		if s.from != optimum.Constant {
 			continue
 		}
 		if what := p.ofReservoir(s.Unit); what != "" {
-			s.from = fromTank
+			s.from = optimum.Reservoir
 			switch s.Unit { // to who asks for the plant's truth
 			case levelUnit:
 				s.value = p.tank.volume

@@ -1,4 +1,4 @@
-package sim
+package optimum
 
 import (
 	"errors"
@@ -68,20 +68,15 @@ func (t Truth) ValueOf(controlSet int, x []float64) float64 {
 	return j.user(j.fine[controlSet]()(j.cube(x)))
 }
 
-// Truth searches the plant's optimum at its present state. It is deterministic
-// and does not disturb the plant.
+// Find searches a plant's optimum. It is deterministic.
 //
 // The search is dense sampling and local polish of the best starts; with random
 // variables every value is an average over fineNodes points, or exact where the
 // plant has a closed form. A formula is called some hundred thousand times; some
 // ten million times if variables are random and no control set holds them all,
 // which takes seconds.
-func (p *Plant) Truth(q Query) (Truth, error) {
-	p.mu.Lock()
-	p.advance()
-	hours := p.now.Hours()
-	p.mu.Unlock()
-	j, err := newJudge(p, q, hours)
+func Find(p Plant, q Query) (Truth, error) {
+	j, err := newJudge(p, q)
 	if err != nil {
 		return Truth{}, err
 	}
@@ -131,12 +126,9 @@ func (j *judge) contenders() []int {
 // judge evaluates the user's objective at points of the unit cube, so that large
 // is good.
 type judge struct {
-	plant *Plant
+	plant Plant
 	query Query
-	hours float64
 	sets  [][]bool
-	// axes says what each variable does when it is random.
-	axes []dist
 	// candidates on the unit cube.
 	candidates [][]float64
 	// fine holds, for every control set, its expectation with all nodes, made when
@@ -144,9 +136,9 @@ type judge struct {
 	fine []func() func(u []float64) float64
 }
 
-func newJudge(p *Plant, q Query, hours float64) (*judge, error) {
-	dim := len(p.opt.Variables)
-	j := &judge{plant: p, query: q, hours: hours, sets: q.ControlSets}
+func newJudge(p Plant, q Query) (*judge, error) {
+	dim := len(p.Axes)
+	j := &judge{plant: p, query: q, sets: q.ControlSets}
 	if math.IsNaN(q.Alpha) || math.IsInf(q.Alpha, 0) {
 		return nil, fmt.Errorf("alpha is %v; give a number", q.Alpha)
 	}
@@ -158,14 +150,11 @@ func newJudge(p *Plant, q Query, hours float64) (*judge, error) {
 			return nil, fmt.Errorf("control set %d has %d entries for %d variables", i, len(set), dim)
 		}
 	}
-	for i := range p.opt.Variables {
-		j.axes = append(j.axes, p.opt.Variables[i].atRandom())
-	}
 	for i, x := range q.Candidates {
 		if len(x) != dim {
 			return nil, fmt.Errorf("candidate %d has %d values for %d variables", i, len(x), dim)
 		}
-		j.candidates = append(j.candidates, p.cube(x))
+		j.candidates = append(j.candidates, j.cube(x))
 	}
 	for set := range j.sets {
 		j.fine = append(j.fine, sync.OnceValue(func() func(u []float64) float64 { return j.expectation(set, fineNodes) }))
@@ -173,21 +162,28 @@ func newJudge(p *Plant, q Query, hours float64) (*judge, error) {
 	return j, nil
 }
 
-func (j *judge) dim() int { return len(j.axes) }
+func (j *judge) dim() int { return len(j.plant.Axes) }
 
-func (j *judge) cube(x []float64) []float64 { return j.plant.cube(x) }
+// cube returns the coordinates of x on the unit cube.
+func (j *judge) cube(x []float64) []float64 {
+	u := make([]float64, len(x))
+	for i, a := range j.plant.Axes {
+		u[i] = (x[i] - a.Low) / (a.High - a.Low)
+	}
+	return u
+}
 
 // values returns u in the variables' units, as the devices would have it.
 func (j *judge) values(u []float64) []float64 {
 	x := make([]float64, len(u))
-	for i, v := range j.plant.opt.Variables {
-		x[i] = v.Low + u[i]*(v.High-v.Low)
-		if v.stepped() {
-			x[i] = v.nearest(x[i])
+	for i, a := range j.plant.Axes {
+		x[i] = a.Low + u[i]*(a.High-a.Low)
+		if a.Nearest != nil {
+			x[i] = a.Nearest(x[i])
 		}
 	}
-	if p := j.plant; p.table != nil && len(j.candidates) == 0 {
-		copy(x, p.table.snap(slices.Clone(u)))
+	if p := j.plant; p.Snap != nil && len(j.candidates) == 0 {
+		copy(x, p.Snap(slices.Clone(u)))
 	}
 	return x
 }
@@ -203,8 +199,8 @@ func (j *judge) user(value float64) float64 {
 // settle moves u to what the devices can achieve: levels and whole numbers.
 func (j *judge) settle(u []float64) {
 	for i := range u {
-		if v := &j.plant.opt.Variables[i]; v.stepped() {
-			u[i] = (v.nearest(v.Low+u[i]*(v.High-v.Low)) - v.Low) / (v.High - v.Low)
+		if a := &j.plant.Axes[i]; a.Nearest != nil {
+			u[i] = (a.Nearest(a.Low+u[i]*(a.High-a.Low)) - a.Low) / (a.High - a.Low)
 		}
 	}
 }
@@ -213,7 +209,7 @@ func (j *judge) settle(u []float64) {
 // none. It does not change u.
 func (j *judge) point(u []float64) float64 {
 	if j.query.Formula == nil {
-		return j.score(j.plant.model.moments(j.plant.layout.goal(), u, j.hours))
+		return j.score(j.plant.Moments(j.plant.Goal, u))
 	}
 	return j.score(j.formula(u))
 }
@@ -234,20 +230,20 @@ func (j *judge) score(mean, variance float64) float64 {
 // model's quadrature.
 func (j *judge) formula(u []float64) (mean, variance float64) {
 	p := j.plant
-	values := make(map[string]float64, len(p.layout.outputs))
-	for _, s := range p.layout.outputs {
-		switch v := p.opt.Variables; s.from {
-		case fromVariable:
-			values[s.Name] = v[s.index].Low + u[s.index]*(v[s.index].High-v[s.index].Low)
-		case fromConstant:
-			values[s.Name] = s.value
+	values := make(map[string]float64, len(p.Sensors))
+	for _, s := range p.Sensors {
+		switch s.From {
+		case Variable:
+			values[s.Name] = p.Axes[s.Index].at(u[s.Index])
+		case Constant:
+			values[s.Name] = s.Value
 		}
 	}
 	seen := 0.0 // sum of the weights so far
-	p.model.outcomes(u, j.hours, func(signals []float64, weight float64) {
-		for _, s := range p.layout.outputs {
-			if s.from == fromSignal {
-				values[s.Name] = signals[s.index]
+	p.Outcomes(u, func(signals []float64, weight float64) {
+		for _, s := range p.Sensors {
+			if s.From == Signal {
+				values[s.Name] = signals[s.Index]
 			}
 		}
 		y, err := j.query.Formula(values)

@@ -1,4 +1,4 @@
-package sim
+package optimum
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ func (j *judge) best(set int) ([]float64, float64) {
 		if controlled {
 			axes = append(axes, i)
 		} else {
-			random = random || j.axes[i].kind != Held
+			random = random || j.plant.Axes[i].Quantile != nil
 		}
 	}
 	fine := j.fine[set]()
@@ -45,7 +45,7 @@ func (j *judge) best(set int) ([]float64, float64) {
 	}
 	coarse := fine
 	starts := searchStarts
-	if _, exact := j.plant.model.(averager); !exact || j.query.Formula != nil || len(j.query.Bounds) > 0 {
+	if j.plant.Average == nil || j.query.Formula != nil || len(j.query.Bounds) > 0 {
 		coarse, starts = j.expectation(set, coarseNodes), searchCoarse
 	}
 	return j.alongEdge(axes, fine)(j.search(axes, starts, coarse, fine))
@@ -88,8 +88,8 @@ func (j *judge) search(axes []int, count int, value, fine func(u []float64) floa
 	return found[0].u, found[0].value
 }
 
-// finite says that the domain is a list of points: candidates, or a table's rows.
-func (j *judge) finite() bool { return len(j.candidates) > 0 || j.plant.table != nil }
+// finite says that the domain is a list of points: candidates, or all that the plant knows.
+func (j *judge) finite() bool { return len(j.candidates) > 0 || j.plant.Snap != nil }
 
 // starts returns the points to begin from: the whole domain if it is finite, else
 // a lattice of count points over the axes, and the model's landmarks.
@@ -97,7 +97,7 @@ func (j *judge) starts(axes []int, count int) []start {
 	if len(j.candidates) > 0 {
 		return points(j.candidates)
 	}
-	marks := points(j.plant.model.landmarks(j.hours))
+	marks := points(j.plant.Landmarks())
 	if j.finite() {
 		return marks
 	}
@@ -195,7 +195,7 @@ func (j *judge) polish(s *start, axes []int, value func(u []float64) float64, st
 		for _, i := range axes {
 			for _, way := range []float64{1, -1} {
 				u := slices.Clone(s.u)
-				u[i] = min(max(u[i]+way*max(step, j.spacing(i)), 0), 1)
+				u[i] = min(max(u[i]+way*max(step, j.plant.Axes[i].Gap), 0), 1)
 				if try(u) {
 					break
 				}
@@ -214,17 +214,4 @@ func (j *judge) polish(s *start, axes []int, value func(u []float64) float64, st
 			joint = try(u)
 		}
 	}
-}
-
-// spacing returns the widest gap between two levels on axis i, 0 if it has none.
-func (j *judge) spacing(i int) float64 {
-	v := &j.plant.opt.Variables[i]
-	gap := 0.0
-	for k := 1; k < len(v.Levels); k++ {
-		gap = max(gap, v.Levels[k]-v.Levels[k-1])
-	}
-	if v.Integer {
-		gap = max(gap, 1)
-	}
-	return gap / (v.High - v.Low)
 }

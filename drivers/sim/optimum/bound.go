@@ -1,4 +1,4 @@
-package sim
+package optimum
 
 import (
 	"math"
@@ -28,22 +28,21 @@ func (j *judge) keeps(u []float64) bool {
 	return true
 }
 
-// shown is what a sensor shows on average, NaN where there is no such sensor.
+// shown is what a sensor shows on average, NaN where the search cannot tell.
 func (j *judge) shown(sensor string, u []float64) float64 {
-	p := j.plant
-	for _, s := range p.layout.outputs {
+	for _, s := range j.plant.Sensors {
 		if s.Name != sensor {
 			continue
 		}
-		switch s.from {
-		case fromVariable:
-			v := p.opt.Variables[s.index]
-			return v.Low + u[s.index]*(v.High-v.Low)
-		case fromConstant:
-			return s.value
+		switch s.From {
+		case Variable:
+			return j.plant.Axes[s.Index].at(u[s.Index])
+		case Constant:
+			return s.Value
+		case Signal:
+			mean, _ := j.plant.Moments(s.Index, u)
+			return mean
 		}
-		mean, _ := p.model.moments(s.index, u, j.hours)
-		return mean
 	}
 	return math.NaN()
 }

@@ -1,4 +1,4 @@
-package sim
+package optimum
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 
 // TestPolish climbs a narrow tilted ridge whose top is known.
 func TestPolish(t *testing.T) {
-	j := newBench(t, knobs(2)).truth(Query{}).judge
+	j := &judge{plant: Plant{Axes: []Axis{{High: 1}, {High: 1}}}}
 	ridge := func(u []float64) float64 {
 		a, b := u[0]-0.3+u[1]-0.8, u[0]-0.3-(u[1]-0.8)
 		return -100*a*a - b*b
@@ -24,10 +24,10 @@ func TestPolish(t *testing.T) {
 // TestPolishOverLevels: a step that is shorter than the gap between two levels
 // still gets across it.
 func TestPolishOverLevels(t *testing.T) {
-	o := knobs(2)
-	o.Variables[0].Levels = []float64{0, 0.45, 1}
-	o.Variables[1].Low, o.Variables[1].High, o.Variables[1].Integer = 0, 3, true
-	j := newBench(t, o).truth(Query{}).judge
+	levels := func(x float64) float64 {
+		return map[bool]float64{true: 0.45, false: math.Round(x)}[x >= 0.225 && x < 0.725]
+	}
+	j := &judge{plant: Plant{Axes: []Axis{{High: 1, Nearest: levels, Gap: 0.55}, {High: 3, Nearest: math.Round, Gap: 1. / 3}}}}
 	value := func(u []float64) float64 {
 		w := slices.Clone(u)
 		j.settle(w)
@@ -37,26 +37,6 @@ func TestPolishOverLevels(t *testing.T) {
 	j.polish(&s, []int{0, 1}, value, [2]float64{searchStep, searchEnd})
 	if s.value != 2 {
 		t.Errorf("the climb over levels ends at %v with %v, the top is 2", s.u, s.value)
-	}
-}
-
-// TestSearchWithManyLevels: more combinations than the search has starts.
-func TestSearchWithManyLevels(t *testing.T) {
-	o := knobs(8)
-	for i := range o.Variables {
-		o.Variables[i].Levels = []float64{0.1, 0.4, 0.85}
-	}
-	b := newBench(t, o)
-	best, x := math.Inf(-1), make([]float64, 8)
-	for n := range 6561 {
-		for i := range x {
-			x[i] = o.Variables[i].Levels[n%3]
-			n /= 3
-		}
-		best = max(best, b.score(0.5, x...))
-	}
-	if truth := b.truth(Query{Alpha: 0.5}); math.Abs(truth.Value-best) > 1e-12 {
-		t.Errorf("optimum %v at %v, by enumeration %v", truth.Value, truth.Optimum.X, best)
 	}
 }
 

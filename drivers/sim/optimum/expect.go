@@ -1,4 +1,4 @@
-package sim
+package optimum
 
 import (
 	"math"
@@ -15,7 +15,7 @@ const (
 // latticeVector generates a rank-1 lattice whose first 2^m points are good for
 // every m up to 20 (Cools, Kuo, Nuyens, SIAM J. Sci. Comput. 28, 2162, 2006; the
 // first components of their vector of order-2 weights).
-var latticeVector = [maxVariables]uint32{1, 182667, 469891, 498753, 110745, 446247, 250185, 118627}
+var latticeVector = [8]uint32{1, 182667, 469891, 498753, 110745, 446247, 250185, 118627}
 
 // lattice fills p with point i of n, n a power of two, in (0,1)^len(p). The
 // baker's transform x -> 1 - |2x-1| makes the error of an average over a smooth
@@ -37,15 +37,14 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 	for i, c := range controlled {
 		switch {
 		case c:
-		case j.axes[i].kind == Held:
-			base[i] = j.axes[i].point
+		case j.plant.Axes[i].Quantile == nil:
+			base[i] = j.plant.Axes[i].Held
 		default:
 			free = append(free, i)
 		}
 	}
-	exact, ok := j.plant.model.(averager)
-	if ok = ok && j.query.Formula == nil && len(j.query.Bounds) == 0 && len(free) > 0 && !j.stepped(free); ok {
-		average := exact.average(controlled, j.axes)
+	if j.plant.Average != nil && j.query.Formula == nil && len(j.query.Bounds) == 0 && len(free) > 0 && !j.stepped(free) {
+		average := j.plant.Average(controlled)
 		return func(u []float64) float64 {
 			w := slices.Clone(u)
 			j.settle(w)
@@ -80,7 +79,7 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 
 // stepped says whether one of these axes has levels.
 func (j *judge) stepped(axes []int) bool {
-	return slices.ContainsFunc(axes, func(i int) bool { return j.plant.opt.Variables[i].stepped() })
+	return slices.ContainsFunc(axes, func(i int) bool { return j.plant.Axes[i].Nearest != nil })
 }
 
 // draws returns nodes points of the joint distribution of these axes, spread
@@ -91,7 +90,7 @@ func (j *judge) draws(axes []int, nodes int) [][]float64 {
 		draws[n] = make([]float64, len(axes))
 		lattice(draws[n], n, nodes)
 		for k, i := range axes {
-			draws[n][k] = j.axes[i].quantile(draws[n][k])
+			draws[n][k] = j.plant.Axes[i].Quantile(draws[n][k])
 		}
 	}
 	return draws
