@@ -26,7 +26,7 @@ import (
 	"time"
 )
 
-// Access says whether a channel can be set.
+// Access reports whether a channel can be set.
 type Access uint8
 
 // The two kinds of access.
@@ -108,7 +108,7 @@ func (s Setpoints) Late(now time.Time) error {
 	return fmt.Errorf("%w by %v", ErrLate, now.Sub(s.LeaveBy).Round(time.Millisecond))
 }
 
-// CheckDose says whether c takes s as it is, with an error that wraps ErrRefused where
+// CheckDose reports whether c takes s as it is, with an error that wraps ErrRefused where
 // not: a dose has a name, nothing else is written where every write adds an amount, and
 // a dose stands alone in its write.
 func (s Setpoints) CheckDose(c Channel) error {
@@ -177,7 +177,7 @@ type Teller interface {
 
 // Lapser is a device whose outputs do not outlive the connection.
 type Lapser interface {
-	// LapsesOnClose says that the device brings its outputs to its own safe state
+	// LapsesOnClose reports whether the device brings its outputs to its own safe state
 	// when the connection ends: nothing can be held there after Close.
 	LapsesOnClose() bool
 }

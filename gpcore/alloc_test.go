@@ -79,7 +79,7 @@ func TestNoAllocationsAround(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := gptest.World(t, gptest.Cube(), n, 1e-2, 1)
+	g := gptest.ClusteredGP(t, gptest.Cube(), n, 1e-2, 1)
 	path, err := sampling.NewPath(g, rng, 100)
 	if err != nil {
 		t.Fatal(err)

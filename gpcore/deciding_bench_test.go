@@ -55,15 +55,15 @@ func besideUCB(b *testing.B, n int) {
 
 // The job that plain numpy does: the maximum of every control set.
 func besideCVS(b *testing.B, d, n int) {
-	g := gptest.World(b, kernels.SquaredExponential(1, vec.Constant(d, 0.3)), n, 1e-2, 1)
+	g := gptest.ClusteredGP(b, kernels.SquaredExponential(1, vec.Constant(d, 0.3)), n, 1e-2, 1)
 	besideSearch(b, decide.CVSProblems(b, g, quadrature.TruncatedNormal(0.5, 0.2, 0, 1)), newcomers(b, g))
 }
 
 // mean + 2 sd of one process less the variance that another, of log variances, says at
 // the least.
 func besideRAHBO(b *testing.B, n int, noises bool) {
-	g := gptest.World(b, kernels.SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
-	v := gptest.World(b, kernels.SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
+	g := gptest.ClusteredGP(b, kernels.SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
+	v := gptest.ClusteredGP(b, kernels.SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
 	risk := func(mu, sigma float64) (value, byMu, bySigma float64) {
 		value = 0.01 * math.Exp(mu-2*sigma)
 		return -value, -value, 2 * value

@@ -46,21 +46,21 @@ func (g *GP) Kernel() kernels.Kernel { return g.m.Kernel }
 // X is the point of observation i. It aliases the process's memory: read only,
 // valid until the next change. Like Target and NoiseVariance it panics where there
 // is no observation i.
-func (g *GP) X(i int) []float64 { g.mustHold(i); return g.m.Points.At(i) }
+func (g *GP) X(i int) []float64 { g.checkIndex(i); return g.m.Points.At(i) }
 
 // Target is y_i.
-func (g *GP) Target(i int) float64 { g.mustHold(i); return g.m.Factor.Y[i] }
+func (g *GP) Target(i int) float64 { g.checkIndex(i); return g.m.Factor.Y[i] }
 
 // NoiseVariance is the noise variance of observation i.
-func (g *GP) NoiseVariance(i int) float64 { g.mustHold(i); return g.m.Factor.Noise[i] }
+func (g *GP) NoiseVariance(i int) float64 { g.checkIndex(i); return g.m.Factor.Noise[i] }
 
-func (g *GP) mustHold(i int) {
-	if !g.holds(i) {
+func (g *GP) checkIndex(i int) {
+	if !g.hasIndex(i) {
 		panic("gpcore: observation index out of range")
 	}
 }
 
-func (g *GP) holds(i int) bool { return i >= 0 && i < g.m.Factor.N }
+func (g *GP) hasIndex(i int) bool { return i >= 0 && i < g.m.Factor.N }
 
 // LogLikelihood is the log marginal likelihood
 // -y^T K^-1 y/2 - log det K/2 - n/2 log(2 pi), K with its noise. O(n).
@@ -119,7 +119,7 @@ func (g *GP) commitAppend(x []float64, e factor.Entry, s float64) {
 // Remove takes observation i out; later ones move up by one. O(n^2). It returns
 // ErrIndex where there is no such observation.
 func (g *GP) Remove(i int) error {
-	if !g.holds(i) {
+	if !g.hasIndex(i) {
 		return ErrIndex
 	}
 	n, r := g.m.Factor.N, g.m.Removal()
@@ -132,7 +132,7 @@ func (g *GP) Remove(i int) error {
 // Replace removes observation i and appends another as the last, in one pass:
 // cheaper than Remove and Append. O(n^2). Errors as Append and Remove.
 func (g *GP) Replace(i int, x []float64, y, noiseVariance float64) error {
-	if !g.holds(i) {
+	if !g.hasIndex(i) {
 		return ErrIndex
 	}
 	if err := g.check(x, y, noiseVariance); err != nil {
@@ -155,7 +155,7 @@ func (g *GP) commitReplace(i int, x []float64, e factor.Entry, s float64) {
 // SetTarget changes y_i. O(n^2); the factor stays. It returns ErrIndex or a
 // *ValueError.
 func (g *GP) SetTarget(i int, y float64) error {
-	if !g.holds(i) {
+	if !g.hasIndex(i) {
 		return ErrIndex
 	}
 	if err := check.Target(i, y); err != nil {
@@ -183,7 +183,7 @@ func (g *GP) SetTargets(y []float64) error {
 // by orders of magnitude. To change many at once see [GP.TrackNoises]. It returns
 // ErrIndex, ErrNotPositiveDefinite or a *ValueError.
 func (g *GP) SetNoise(i int, noiseVariance float64) error {
-	if !g.holds(i) {
+	if !g.hasIndex(i) {
 		return ErrIndex
 	}
 	if err := check.Noise(i, noiseVariance); err != nil {

@@ -23,7 +23,7 @@ func (g *GP) Load(x, y, noiseVariance []float64) error {
 			return err
 		}
 	}
-	g.AbandonRebuild()
+	g.CancelRebuild()
 	return g.m.Load(x, y, noiseVariance)
 }
 
@@ -38,7 +38,7 @@ func (g *GP) SetNoises(noiseVariance []float64) error {
 	if err := check.Noises(noiseVariance); err != nil {
 		return err
 	}
-	g.AbandonRebuild()
+	g.CancelRebuild()
 	return g.m.SetNoises(noiseVariance)
 }
 
@@ -56,6 +56,6 @@ func (g *GP) SetKernel(k kernels.Kernel) error {
 	if k.Dim() != g.m.Points.D {
 		return ErrShape
 	}
-	g.AbandonRebuild()
+	g.CancelRebuild()
 	return g.m.Refit(k, g.m.Factor.Noise[:g.m.Factor.N])
 }

@@ -75,7 +75,7 @@ func runOnce(b *testing.B, o search.Options, p ...search.Problem) *search.Search
 // set's acquisition, or only the best of all.
 func decideCVS(b *testing.B, d, n int, slack float64) {
 	const noise = 1e-2
-	g := gptest.World(b, kernels.SquaredExponential(1, vec.Constant(d, 0.3)), n, noise, 1)
+	g := gptest.ClusteredGP(b, kernels.SquaredExponential(1, vec.Constant(d, 0.3)), n, noise, 1)
 	p := decide.CVSProblems(b, g, quadrature.TruncatedNormal(0.5, 0.2, 0, 1))
 	s := runOnce(b, search.Options{Seed: 1, Slack: slack, Workers: 1}, p...)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -93,7 +93,7 @@ func decideCVS(b *testing.B, d, n int, slack float64) {
 // decideUCB replaces an observation and maximises UCB in three dimensions: 4104 fixed
 // points and five climbs.
 func decideUCB(b *testing.B, n int) {
-	g := gptest.World(b, gptest.Cube(), n, 1e-2, 1)
+	g := gptest.ClusteredGP(b, gptest.Cube(), n, 1e-2, 1)
 	e, err := expectations.New([]expectations.Term{{Process: g, Mean: 1, SD: 2}}, expectations.Inputs{Controlled: []int{0, 1, 2}})
 	if err != nil {
 		b.Fatal(err)
@@ -110,8 +110,8 @@ func decideUCB(b *testing.B, n int) {
 // objective's, as the paper does every step, and maximises
 // mean + 2 sd - exp(lower bound of the log variance) in two dimensions.
 func decideRAHBO(b *testing.B, n int) {
-	g := gptest.World(b, kernels.SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
-	v := gptest.World(b, kernels.SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
+	g := gptest.ClusteredGP(b, kernels.SquaredExponential(1, vec.Constant(2, 0.3)), n, 1e-2, 1)
+	v := gptest.ClusteredGP(b, kernels.SquaredExponential(1, vec.Constant(2, 0.4)), n, 1e-1, 2)
 	risk := func(mu, sigma float64) (value, byMu, bySigma float64) {
 		value = 0.01 * math.Exp(mu-2*sigma)
 		return -value, -value, 2 * value

@@ -84,7 +84,7 @@ func TestDecisionGap(t *testing.T) {
 		l, noise    float64
 	}{{3, 100, 4, 0.3, 1e-2}, {3, 100, 2, 0.3, 1e-4}, {3, 60, 2, 0.15, 1e-2}, {5, 100, 1, 0.3, 1e-2}, {5, 80, 1, 0.2, 1e-2}} {
 		for seed := range uint64(c.seeds) {
-			g := gptest.World(t, kernels.SquaredExponential(1, vec.Constant(c.d, c.l)), c.n, c.noise, seed)
+			g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, vec.Constant(c.d, c.l)), c.n, c.noise, seed)
 			p := decide.CVSProblems(t, g, quadrature.TruncatedNormal(0.5, 0.2, 0, 1))
 			each, err := search.New(p, search.Options{Seed: 1, Slack: math.Inf(1)})
 			if err != nil {

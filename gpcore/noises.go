@@ -56,7 +56,7 @@ func (g *GP) TrackNoises(want []float64, rule NoiseRule) (NoiseReport, error) {
 	}
 	updated := 0
 	for ; updated < rule.Max; updated++ {
-		i := g.farthest(want, rule.Tau)
+		i := g.worstNoise(want, rule.Tau)
 		if i < 0 {
 			break
 		}
@@ -79,9 +79,9 @@ func noiseRatio(want, held float64) float64 {
 	return want / held
 }
 
-// farthest is the observation whose noise is off by the largest factor, among
+// worstNoise is the observation whose noise is off by the largest factor, among
 // those off by more than tau; -1 if there is none.
-func (g *GP) farthest(want []float64, tau float64) int {
+func (g *GP) worstNoise(want []float64, tau float64) int {
 	at, worst := -1, 1.0
 	for i, w := range want {
 		q := noiseRatio(w, g.m.Factor.Noise[i])

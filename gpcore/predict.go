@@ -18,7 +18,7 @@ func (g *GP) Reader() *Reader { return &Reader{model.NewView(g.m)} }
 // too or is nil (then only O(n) a point). O(n^2) a point; 24 at a time cost several
 // times less each, and may differ in the last bits from one alone. Rasmussen &
 // Williams (2006), eqs. 2.23 and 2.24.
-func (g *GP) Predict(mean, variance, x []float64) { predict(g.m.Self, mean, variance, x) }
+func (g *GP) Predict(mean, variance, x []float64) { predict(g.m.OwnView, mean, variance, x) }
 
 // Predict is [GP.Predict] with the reader's scratch.
 func (r *Reader) Predict(mean, variance, x []float64) { predict(r.v, mean, variance, x) }
@@ -35,7 +35,7 @@ func predict(v *model.View, mean, variance, x []float64) {
 // The variance is clamped at zero, its derivative is that of the unclamped one.
 // O(n^2).
 func (g *GP) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	return predictGrad(g.m.Self, x, dMean, dVariance)
+	return predictGrad(g.m.OwnView, x, dMean, dVariance)
 }
 
 // PredictGrad is [GP.PredictGrad] with the reader's scratch.

@@ -31,13 +31,13 @@ type Prior struct {
 // prior. An observation that is removed keeps its share in the probabilities. A
 // method that returns an error has changed nothing.
 type PriorSet struct {
-	priors   []Prior
-	members  []*GP
-	logPrior []float64 // log weights
-	evidence []float64 // log predictive density of all readings so far
-	out      []bool    // eliminated
-	pending  []pending // prepared changes
-	drawn    []float64 // scratch of Draw
+	priors     []Prior
+	members    []*GP
+	logPrior   []float64 // log weights
+	evidence   []float64 // log predictive density of all readings so far
+	eliminated []bool    // eliminated
+	pending    []pending // prepared changes
+	scratch    []float64 // scratch of Draw
 }
 
 // pending is a prepared change of one member.
@@ -59,7 +59,7 @@ func NewPriorSet(priors []Prior, capacity int) *PriorSet {
 	}
 	s := &PriorSet{
 		priors: append([]Prior(nil), priors...), evidence: make([]float64, len(priors)),
-		out: make([]bool, len(priors)), pending: make([]pending, len(priors)), drawn: make([]float64, len(priors)),
+		eliminated: make([]bool, len(priors)), pending: make([]pending, len(priors)), scratch: make([]float64, len(priors)),
 	}
 	for i, p := range priors {
 		if p.Kernel.Dim() != priors[0].Kernel.Dim() {
@@ -95,18 +95,18 @@ func (s *PriorSet) Prior(i int) Prior { return s.priors[i] }
 // the data.
 func (s *PriorSet) Member(i int) *GP { return s.members[i] }
 
-// Alive says whether prior i has not been eliminated.
-func (s *PriorSet) Alive(i int) bool { return !s.out[i] }
+// Alive reports whether prior i has not been eliminated.
+func (s *PriorSet) Alive(i int) bool { return !s.eliminated[i] }
 
 // Eliminate takes prior i out for good: its probability is zero and it is no longer
 // updated. It returns ErrLastPrior where no other is left.
 func (s *PriorSet) Eliminate(i int) error {
-	if s.out[i] {
+	if s.eliminated[i] {
 		return nil
 	}
-	for j, out := range s.out {
+	for j, out := range s.eliminated {
 		if j != i && !out {
-			s.out[i] = true
+			s.eliminated[i] = true
 			return nil
 		}
 	}
@@ -120,7 +120,7 @@ func (s *PriorSet) lead() *GP { return s.members[s.Best()] }
 func (s *PriorSet) Best() int {
 	best, at := math.Inf(-1), -1
 	for i := range s.priors {
-		if w := s.logPrior[i] + s.evidence[i]; !s.out[i] && (at < 0 || w > best) {
+		if w := s.logPrior[i] + s.evidence[i]; !s.eliminated[i] && (at < 0 || w > best) {
 			best, at = w, i
 		}
 	}
@@ -152,7 +152,7 @@ func (s *PriorSet) Probabilities(dst []float64) {
 	sum := 0.0
 	for i := range s.priors {
 		dst[i] = 0
-		if !s.out[i] {
+		if !s.eliminated[i] {
 			dst[i] = vec.Exp(s.logPrior[i] + s.evidence[i] - top)
 		}
 		sum += dst[i]
@@ -164,10 +164,10 @@ func (s *PriorSet) Probabilities(dst []float64) {
 
 // Draw is a prior drawn with its probability.
 func (s *PriorSet) Draw(rng *rand.Rand) int {
-	s.Probabilities(s.drawn)
+	s.Probabilities(s.scratch)
 	u, last := rng.Float64(), 0
-	for i, v := range s.drawn {
-		if s.out[i] {
+	for i, v := range s.scratch {
+		if s.eliminated[i] {
 			continue
 		}
 		if last = i; u < v {

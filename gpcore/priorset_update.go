@@ -9,7 +9,7 @@ import (
 // each runs f on every prior that is left and stops at the first error.
 func (s *PriorSet) each(f func(i int, g *GP, p Prior) error) error {
 	for i, g := range s.members {
-		if s.out[i] {
+		if s.eliminated[i] {
 			continue
 		}
 		if err := f(i, g, s.priors[i]); err != nil {
@@ -19,9 +19,9 @@ func (s *PriorSet) each(f func(i int, g *GP, p Prior) error) error {
 	return nil
 }
 
-// scored adds the predictive density of the last observation of g, just put in, to
+// addEvidence adds the predictive density of the last observation of g, just put in, to
 // the evidence: with b and W of its row, -b^2/2 + log W - log(2 pi)/2.
-func (s *PriorSet) scored(i int, g *GP) {
+func (s *PriorSet) addEvidence(i int, g *GP) {
 	n := g.m.Factor.N - 1
 	b, w := g.m.Factor.B[n], g.m.Factor.W[n*g.m.Factor.Stride+n]
 	s.evidence[i] += -0.5*b*b + math.Log(w) - 0.5*math.Log(2*math.Pi)
@@ -31,8 +31,8 @@ func (s *PriorSet) scored(i int, g *GP) {
 // read less the prior's mean, in the process's unit) and the whole noise variance.
 type Reading struct{ Target, NoiseVariance float64 }
 
-// plain is the reading of prior p where nothing but its mean and its noise is its own.
-func (p *Prior) plain(y, noiseVariance float64) Reading {
+// reading is the reading of prior p where nothing but its mean and its noise is its own.
+func (p *Prior) reading(y, noiseVariance float64) Reading {
 	return Reading{y - p.Mean, noiseVariance + p.NoiseVariance}
 }
 
@@ -41,7 +41,7 @@ func (s *PriorSet) Append(x []float64, y, noiseVariance float64) error {
 	if err := s.lead().check(x, y, noiseVariance); err != nil {
 		return err
 	}
-	return s.append(x, func(i int) Reading { return s.priors[i].plain(y, noiseVariance) })
+	return s.append(x, func(i int) Reading { return s.priors[i].reading(y, noiseVariance) })
 }
 
 // AppendEach is Append where each prior has a reading of its own (Size elements), for
@@ -72,7 +72,7 @@ func (s *PriorSet) append(x []float64, reading func(i int) Reading) error {
 	}
 	return s.each(func(i int, g *GP, _ Prior) error {
 		g.commitAppend(x, s.pending[i].e, s.pending[i].s)
-		s.scored(i, g)
+		s.addEvidence(i, g)
 		return nil
 	})
 }
@@ -82,7 +82,7 @@ func (s *PriorSet) Replace(i int, x []float64, y, noiseVariance float64) error {
 	if err := s.lead().check(x, y, noiseVariance); err != nil {
 		return err
 	}
-	return s.replace(i, x, func(m int) Reading { return s.priors[m].plain(y, noiseVariance) })
+	return s.replace(i, x, func(m int) Reading { return s.priors[m].reading(y, noiseVariance) })
 }
 
 // ReplaceEach is Replace with readings as in AppendEach. Errors as [GP.Replace].
@@ -93,7 +93,7 @@ func (s *PriorSet) ReplaceEach(i int, x []float64, each []Reading) error {
 
 func (s *PriorSet) replace(i int, x []float64, reading func(m int) Reading) error {
 	err := s.each(func(m int, g *GP, _ Prior) (err error) {
-		if !g.holds(i) {
+		if !g.hasIndex(i) {
 			return ErrIndex
 		}
 		c, r := &s.pending[m], reading(m)
@@ -108,7 +108,7 @@ func (s *PriorSet) replace(i int, x []float64, reading func(m int) Reading) erro
 	}
 	return s.each(func(m int, g *GP, _ Prior) error {
 		g.commitReplace(i, x, s.pending[m].e, s.pending[m].s)
-		s.scored(m, g)
+		s.addEvidence(m, g)
 		return nil
 	})
 }
@@ -116,7 +116,7 @@ func (s *PriorSet) replace(i int, x []float64, reading func(m int) Reading) erro
 // Remove takes observation i out of every prior's process. It returns ErrIndex
 // where there is no such observation.
 func (s *PriorSet) Remove(i int) error {
-	if !s.lead().holds(i) {
+	if !s.lead().hasIndex(i) {
 		return ErrIndex
 	}
 	return s.each(func(_ int, g *GP, _ Prior) error { return g.Remove(i) })
@@ -124,7 +124,7 @@ func (s *PriorSet) Remove(i int) error {
 
 // SetTarget changes y_i everywhere. Errors as [GP.SetTarget].
 func (s *PriorSet) SetTarget(i int, y float64) error {
-	if !s.lead().holds(i) {
+	if !s.lead().hasIndex(i) {
 		return ErrIndex
 	}
 	err := s.each(func(_ int, _ *GP, p Prior) error { return check.Target(i, y-p.Mean) })
@@ -140,7 +140,7 @@ func (s *PriorSet) SetTarget(i int, y float64) error {
 // SetNoise changes the noise variance of observation i everywhere; each prior adds
 // its own. Errors as [GP.SetNoise].
 func (s *PriorSet) SetNoise(i int, noiseVariance float64) error {
-	if !s.lead().holds(i) {
+	if !s.lead().hasIndex(i) {
 		return ErrIndex
 	}
 	if err := check.Noise(i, noiseVariance); err != nil {

@@ -9,7 +9,7 @@ import (
 
 // rebuild is a factorisation in progress beside the process's own: a core with
 // another kernel or other noises that follows every change of the observations.
-// Its factor covers the first to.f.n of them.
+// Its factor covers the first to.Factor.N of them.
 type rebuild struct {
 	to    *model.Core // nil: no rebuild
 	noise []float64
@@ -33,10 +33,10 @@ func (g *GP) StartRebuild(k kernels.Kernel, noiseVariance []float64) error {
 	if err := check.Noises(noiseVariance); err != nil {
 		return err
 	}
-	g.AbandonRebuild()
+	g.CancelRebuild()
 	r := rebuild{to: g.m.Shadow(k), noise: make([]float64, g.m.Points.Cap), self: model.NewView(g.m)}
 	copy(r.noise, noiseVariance)
-	r.self.Take(k, g.m.Version+1)
+	r.self.SetKernel(k, g.m.Version+1)
 	g.rebuild = r
 	return nil
 }
@@ -61,7 +61,7 @@ func (g *GP) Rebuild(rows int) (done bool, err error) {
 	}
 	if r.err != nil {
 		err := r.err
-		g.AbandonRebuild()
+		g.CancelRebuild()
 		return false, err
 	}
 	if r.to.Factor.N < n {
@@ -83,8 +83,8 @@ func (g *GP) Rebuilding() (done, total int) {
 	return g.rebuild.to.Factor.N, g.m.Factor.N
 }
 
-// AbandonRebuild ends a rebuild without effect.
-func (g *GP) AbandonRebuild() { g.rebuild = rebuild{} }
+// CancelRebuild ends a rebuild without effect.
+func (g *GP) CancelRebuild() { g.rebuild = rebuild{} }
 
 // appended follows the observation that was just appended to g.
 func (r *rebuild) appended(g *GP, x []float64, noise float64) {

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { gptest.RunOnTier(m) }
 
-func TestTierIsTheOneAskedFor(t *testing.T) { gptest.TierIsTheOneAskedFor(t) }
+func TestTierIsTheOneAskedFor(t *testing.T) { gptest.CheckTier(t) }
 
 // life is some of everything that a process is used for; it returns all numbers that came
 // out.
@@ -57,7 +57,7 @@ func life(t *testing.T, k kernels.Kernel) []float64 {
 	must(g.Refresh())
 	must(sampling.DrawJoint(g, rng, mean, x))
 	out = slices.Concat(out, snapshot(g), mean, []float64{g.LogLikelihood()})
-	e, err := expectations.New([]expectations.Term{{Process: g, Mean: 1, SD: 2}}, expectations.Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PapersNormal()}})
+	e, err := expectations.New([]expectations.Term{{Process: g, Mean: 1, SD: 2}}, expectations.Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PaperMarginal()}})
 	must(err)
 	best, err := search.Maximize(context.Background(), search.Problem{Objective: e, Axes: decide.UnitBox(2), Screen: 96, Climbs: 3}, search.Options{Seed: 1})
 	must(err)

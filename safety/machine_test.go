@@ -177,7 +177,7 @@ func TestRandomWalk(t *testing.T) {
 	})
 }
 
-// onlyShutdown says that nothing is latched but the end of a run, which a new process
+// onlyShutdown reports whether nothing is latched but the end of a run, which a new process
 // has come out of.
 func onlyShutdown(c Causes) bool {
 	c[RuleShutdown] = 0

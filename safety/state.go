@@ -159,7 +159,7 @@ const Undurable = math.MaxUint64
 type Proposal struct {
 	// ID tells proposals apart.
 	ID int64
-	// Drive says whether the variable is to be driven at all. One that is not is
+	// Drive reports whether the variable is to be driven at all. One that is not is
 	// forgotten: it is taken over from where it stands when it is driven again.
 	Drive [MaxVariables]bool
 	// Release asks the device to let go; it is looked at where Drive is false.
@@ -178,7 +178,7 @@ type Output struct {
 	// what kept a command from being followed. Bypassed are the rules set aside.
 	Active, Refused Causes
 	Bypassed        Reasons
-	// Write says whether there is a setpoint to write, Release whether the device is
+	// Write reports whether there is a setpoint to write, Release whether the device is
 	// to let go; the others are untouched.
 	Write, Release [MaxVariables]bool
 	// Setpoint is what to write now.

@@ -205,7 +205,7 @@ func (s *subject) firstValues(channels []string) map[string]float64 {
 	return values
 }
 
-// listens says whether the device speaks on its own; Read then gives values that
+// listens reports whether the device speaks on its own; Read then gives values that
 // came at different times.
 func (s *subject) listens() bool {
 	_, ok := s.dev.(drivers.Listener)

@@ -52,7 +52,7 @@ type parts struct {
 	listener drivers.Listener
 }
 
-// lasting is a device that says whether its outputs outlive it; to say that they
+// lasting is a device that reports whether its outputs outlive it; to say that they
 // do is the same as not to be a Lapser.
 type lasting interface {
 	drivers.Device

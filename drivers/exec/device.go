@@ -186,7 +186,7 @@ func certain(err error) error {
 	return fmt.Errorf("%w: %s", drivers.ErrUnavailable, err.Error())
 }
 
-// checkValue says whether a channel takes a value.
+// checkValue reports whether a channel takes a value.
 func (d *Device) checkValue(name string, v float64) error {
 	c, known := d.channels[name]
 	switch {

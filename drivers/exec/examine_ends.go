@@ -56,7 +56,7 @@ func (x *examiner) survives(name string, line []byte) {
 	<-sent
 }
 
-// silence says whether a child that does not answer ends with its input; one that
+// silence reports whether a child that does not answer ends with its input; one that
 // does not fails.
 func (x *examiner) silence(name string, c *child) bool {
 	c.in.Close()

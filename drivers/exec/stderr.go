@@ -64,7 +64,7 @@ func (w *lastWords) keep(line []byte) {
 	w.line = append(w.line[:0], line...)
 }
 
-// admits says whether one more line may go to the log, and tells how many did not.
+// admits reports whether one more line may go to the log, and tells how many did not.
 func (w *lastWords) admits(env drivers.Env) bool {
 	if now := env.Clock.Now(); w.opened.IsZero() || now.Sub(w.opened) >= window {
 		w.tellDropped(env.Log)

@@ -219,7 +219,7 @@ func (c *campaign) strike(kind outage) (heal func()) {
 	}
 }
 
-// write writes the next number, and says whether it was confirmed.
+// write writes the next number, and reports whether it was confirmed.
 func (c *campaign) write() bool {
 	c.wrote++
 	w := &written{at: time.Now()}
@@ -233,7 +233,7 @@ func (c *campaign) write() bool {
 	return w.err == nil
 }
 
-// speak lets the sensor say the next number, and says whether it was heard.
+// speak lets the sensor say the next number, and reports whether it was heard.
 func (c *campaign) speak() bool {
 	c.spoken++
 	if err := c.virtual.Publish("lab/n", fmt.Append(nil, c.spoken), false); err != nil {

@@ -60,7 +60,7 @@ func (c *channel) nearLimit(v, low, high float64) float64 {
 	return v
 }
 
-// accepts says whether a value may be set.
+// accepts reports whether a value may be set.
 func (c *channel) accepts(v float64) error {
 	switch {
 	case !finite(v):

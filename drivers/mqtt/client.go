@@ -106,7 +106,7 @@ func (c *Client) Publish(ctx context.Context, m Message) error {
 	return err
 }
 
-// Connected says that there is a connection.
+// Connected reports whether there is a connection.
 func (c *Client) Connected() bool {
 	_, err := c.link.open()
 	return err == nil

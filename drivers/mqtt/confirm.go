@@ -53,7 +53,7 @@ func (d *Device) acked(c *channel) ack {
 	return d.acks[c.Name]
 }
 
-// answers says whether an ack is about s: this very message, for nothing is sent to a channel
+// answers reports whether an ack is about s: this very message, for nothing is sent to a channel
 // while it is waited for, and a higher number than any that was sent confirms nothing.
 func (a ack) answers(s sent, session string) bool {
 	return a.session == session && a.seq == float64(s.seq)

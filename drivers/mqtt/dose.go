@@ -40,7 +40,7 @@ func (d *Device) delivered(s drivers.Setpoints) (drivers.Reading, error) {
 	return r, nil
 }
 
-// certain says whether a device that failed has certainly given nothing.
+// certain reports whether a device that failed has certainly given nothing.
 func certain(err error) bool {
 	return errors.Is(err, drivers.ErrRefused) || errors.Is(err, drivers.ErrNotSent)
 }

@@ -129,7 +129,7 @@ func (d *Device) newest(name string) latest {
 	return d.latest[name]
 }
 
-// met says whether the device confirms the expectation. What is plain has no ack:
+// met reports whether the device confirms the expectation. What is plain has no ack:
 // a released channel of that kind is confirmed by nothing.
 func (d *Device) met(e expectation) bool {
 	if e.release {

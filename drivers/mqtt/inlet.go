@@ -28,7 +28,7 @@ type inlet struct {
 	taken setpoint
 }
 
-// accept reads a setpoint or release and says whether it is to be written; now
+// accept reads a setpoint or release and reports whether it is to be written; now
 // is the time by the clock that stamped m.
 func (in *inlet) accept(m message, now time.Time) (setpoint, error) {
 	if m.retained {
@@ -99,7 +99,7 @@ func checkPaths(channels []*channel) error {
 	return errors.Join(problems...)
 }
 
-// within says whether one path lies within the other.
+// within reports whether one path lies within the other.
 func within(a, b path) bool {
 	short := min(len(a), len(b))
 	return slices.Equal(a[:short], b[:short])

@@ -225,7 +225,7 @@ func (l *link) keep(c *connection) {
 	}
 }
 
-// endedByBroker says that the broker has closed the connection, as it does with the older
+// endedByBroker reports whether the broker has closed the connection, as it does with the older
 // one of two clients of one name: no error, only the end.
 func endedByBroker(why error) bool {
 	return errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF)

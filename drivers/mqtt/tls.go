@@ -31,7 +31,7 @@ const (
 	securePort = "8883"
 )
 
-// secure says whether an address asks for TLS.
+// secure reports whether an address asks for TLS.
 func secure(broker *url.URL) bool { return slices.Contains(secureSchemes, broker.Scheme) }
 
 // validateTLS checks how the keys of TLS fit together; the files are read at each

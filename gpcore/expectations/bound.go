@@ -45,10 +45,10 @@ func (e *Expected) SurrogateGradients(dst, grad, x []float64) {
 	clear(dst)
 	clear(grad)
 	for i := range e.terms {
-		t, f := &e.terms[i], e.forms[i]
+		t, f := &e.terms[i], e.separables[i]
 		for base := 0; base < len(dst); {
 			m := min(vec.Lanes, len(dst)-base)
-			if grad != nil && m < model.Few {
+			if grad != nil && m < model.BatchMin {
 				e.singleBound(f, t, base, dst, grad, x)
 				base++
 				continue
@@ -78,8 +78,8 @@ func (e *Expected) addBound(f *separable, a float64, base, m int, dst, grad []fl
 	vec.Multiply(s.v[:n*vec.Lanes], s.b)
 	vec.Combine(s.sum[:], s.ones[:n], s.v)
 	for l := range m {
-		s.vari[l] = deviation(f.variance-s.sum[l], f.variance)
-		dst[base+l] += a * s.vari[l]
+		s.variance[l] = deviation(f.variance-s.sum[l], f.variance)
+		dst[base+l] += a * s.variance[l]
 	}
 	if grad == nil {
 		return
@@ -91,7 +91,7 @@ func (e *Expected) addBound(f *separable, a float64, base, m int, dst, grad []fl
 	for k, c := range f.scale {
 		for l := range m {
 			// d sqrt(v - q) = -dq/(2 sd), dq = -2 ln2 * scale * moment.
-			grad[(base+l)*f.dc+k] += a * math.Ln2 * c * moments[k*vec.Lanes+l] / s.vari[l]
+			grad[(base+l)*f.dc+k] += a * math.Ln2 * c * moments[k*vec.Lanes+l] / s.variance[l]
 		}
 	}
 }

@@ -12,19 +12,19 @@ import (
 
 // controlSet is what all forks of an Expected share.
 type controlSet struct {
-	terms  []Term
-	share  []*sharedTerm // one per term, shared between control sets
-	forms  []*separable  // this control set's view of each term
-	in     Inputs
-	random []int // coordinates
-	d      int
-	nodes  quadrature.Nodes
-	coarse quadrature.Nodes
-	chosen uint64 // version of the first process's kernel that the nodes suit
+	terms        []Term
+	shared       []*sharedTerm // one per term, shared between control sets
+	separables   []*separable  // this control set's view of each term
+	in           Inputs
+	random       []int // coordinates
+	d            int
+	nodes        quadrature.Nodes
+	coarse       quadrature.Nodes
+	nodesVersion uint64 // version of the first process's kernel that the nodes suit
 }
 
 func newControlSet(terms []Term, share []*sharedTerm, in Inputs) (*controlSet, error) {
-	s := &controlSet{terms: slices.Clone(terms), share: share, in: in, d: terms[0].Process.Dim()}
+	s := &controlSet{terms: slices.Clone(terms), shared: share, in: in, d: terms[0].Process.Dim()}
 	s.in.Controlled, s.in.Random = slices.Clone(in.Controlled), slices.Clone(in.Random)
 	if err := s.split(); err != nil {
 		return nil, err
@@ -36,12 +36,12 @@ func newControlSet(terms []Term, share []*sharedTerm, in Inputs) (*controlSet, e
 		}
 		s.nodes, s.coarse = n, n.Thinned(len(s.random))
 	} else {
-		s.choose()
+		s.chooseNodes()
 	}
 	for i := range terms {
-		s.forms = append(s.forms, &separable{})
+		s.separables = append(s.separables, &separable{})
 		for j, m := range s.in.Random {
-			share[i].want(s.random[j], m)
+			share[i].require(s.random[j], m)
 		}
 	}
 	return s, nil
@@ -77,9 +77,9 @@ func (s *controlSet) split() error {
 	return nil
 }
 
-// choose takes the rule for the random coordinates that suits the kernel.
-func (s *controlSet) choose() {
-	s.chosen = s.terms[0].Process.Model().Version
+// chooseNodes takes the rule for the random coordinates that suits the kernel.
+func (s *controlSet) chooseNodes() {
+	s.nodesVersion = s.terms[0].Process.Model().Version
 	if len(s.random) == 0 {
 		s.nodes = quadrature.Nodes{Weight: []float64{1}}
 		s.coarse = s.nodes
@@ -102,7 +102,7 @@ func (s *controlSet) lengthscales() []float64 {
 	return out
 }
 
-// boundable says that Jensen's inequality bounds the expectation: there is one to take,
+// boundable reports whether Jensen's inequality bounds the expectation: there is one to take,
 // and every term is an optimistic one of a squared exponential.
 func (s *controlSet) boundable() bool {
 	for i := range s.terms {

@@ -9,29 +9,29 @@ import (
 	"github.com/labtuner/tuner/gpcore/watch"
 )
 
-// expectScratch is the memory of one worker, for any control set of the same terms.
-type expectScratch struct {
-	readers    []*model.View // one per term
-	b, v, u    []float64     // panels
-	full       []float64     // 24 x d points
-	mean, vari [vec.Lanes]float64
-	byMu       [vec.Lanes]float64 // derivative of the criterion by a lane's mean
-	byVar      [vec.Lanes]float64 // and by its variance
-	dMean      []float64          // d
-	dVar       []float64
-	lane       []float64 // up to d x 24
-	moments    []float64 // d x 24
-	embedded   []float64 // width x 24
-	sum, q     [vec.Lanes]float64
-	twice      [vec.Lanes * vec.Lanes]float64
-	job        vec.Pairs
-	ones       []float64
-	watch      watch.Scratch
+// scratch is the memory of one worker, for any control set of the same terms.
+type scratch struct {
+	readers        []*model.View // one per term
+	b, v, u        []float64     // panels
+	full           []float64     // 24 x d points
+	mean, variance [vec.Lanes]float64
+	byMu           [vec.Lanes]float64 // derivative of the criterion by a lane's mean
+	byVar          [vec.Lanes]float64 // and by its variance
+	dMean          []float64          // d
+	dVar           []float64
+	lane           []float64 // up to d x 24
+	moments        []float64 // d x 24
+	embedded       []float64 // width x 24
+	sum, q         [vec.Lanes]float64
+	diagonal       [vec.Lanes * vec.Lanes]float64
+	job            vec.Pairs
+	ones           []float64
+	watch          watch.Scratch
 }
 
-func newExpectScratch(terms []Term) *expectScratch {
+func newScratch(terms []Term) *scratch {
 	d := terms[0].Process.Dim()
-	s := &expectScratch{
+	s := &scratch{
 		full: make([]float64, vec.Lanes*d), dMean: make([]float64, d), dVar: make([]float64, d),
 		lane: make([]float64, d*vec.Lanes), moments: make([]float64, d*vec.Lanes),
 	}
@@ -65,7 +65,7 @@ func (e *Expected) evaluate(nodes *quadrature.Nodes, dst, grad, x []float64) {
 	clear(dst)
 	clear(grad)
 	for i := range e.terms {
-		t, f := &e.terms[i], e.forms[i]
+		t, f := &e.terms[i], e.separables[i]
 		if f.closed && t.Mean != 0 {
 			e.closedMeans(f, t.Mean, dst, grad, x)
 		}
@@ -83,17 +83,17 @@ func (e *Expected) overNodes(i int, nodes *quadrature.Nodes, dst, grad, x []floa
 	for base := 0; base < total; base += vec.Lanes {
 		m := min(vec.Lanes, total-base)
 		for l := range m {
-			e.place(s.full[l*d:(l+1)*d], x, nodes, base+l)
+			e.loadPair(s.full[l*d:(l+1)*d], x, nodes, base+l)
 		}
 		switch {
 		case grad == nil:
-			r.Predict(s.mean[:m], s.vari[:m], s.full[:m*d])
+			r.Predict(s.mean[:m], s.variance[:m], s.full[:m*d])
 			for l := range m {
-				dst[(base+l)/q] += e.weigh(i, l, nodes.Weight[(base+l)%q])
+				dst[(base+l)/q] += e.evaluateTerm(i, l, nodes.Weight[(base+l)%q])
 			}
-		case m < model.Few && e.forms[i].gaussian:
-			e.gaussianFew(i, nodes, base, m, dst, grad)
-		case m < model.Few:
+		case m < model.BatchMin && e.separables[i].gaussian:
+			e.gaussianSingles(i, nodes, base, m, dst, grad)
+		case m < model.BatchMin:
 			for l := range m {
 				e.singleGradient(i, l, (base+l)/q, nodes.Weight[(base+l)%q], dst, grad)
 			}
@@ -117,8 +117,8 @@ func (e *Expected) offsetSlopes(i, q, base, m int, grad []float64) {
 	}
 }
 
-// place puts pair k, point k/q with node k%q, into a point of all coordinates.
-func (e *Expected) place(dst, x []float64, nodes *quadrature.Nodes, k int) {
+// loadPair puts pair k, point k/q with node k%q, into a point of all coordinates.
+func (e *Expected) loadPair(dst, x []float64, nodes *quadrature.Nodes, k int) {
 	q, dc, dr := len(nodes.Weight), e.Dim(), len(e.random)
 	c, node := x[k/q*dc:], nodes.X[k%q*dr:]
 	for j, v := range e.in.Controlled {
@@ -129,11 +129,11 @@ func (e *Expected) place(dst, x []float64, nodes *quadrature.Nodes, k int) {
 	}
 }
 
-// weigh is w times term i at lane l, whose mean and variance are in the scratch; it
+// evaluateTerm is w times term i at lane l, whose mean and variance are in the scratch; it
 // sets the lane's derivatives.
-func (e *Expected) weigh(i, l int, w float64) float64 {
+func (e *Expected) evaluateTerm(i, l int, w float64) float64 {
 	t, s := &e.terms[i], e.s
-	sd := deviation(s.vari[l], e.prior(i, l))
+	sd := deviation(s.variance[l], e.prior(i, l))
 	mu := s.mean[l]
 	if t.Offset != nil {
 		mu += t.Offset(nil, s.full[l*e.d:(l+1)*e.d])
@@ -144,7 +144,7 @@ func (e *Expected) weigh(i, l int, w float64) float64 {
 		return w * v
 	}
 	mean := t.Mean
-	if e.forms[i].closed {
+	if e.separables[i].closed {
 		mean = 0
 	}
 	s.byMu[l], s.byVar[l] = w*mean, w*t.SD/(2*sd)
@@ -159,8 +159,8 @@ func (e *Expected) prior(i, l int) float64 {
 // singleGradient adds one pair; few of them cost less one by one.
 func (e *Expected) singleGradient(i, l, at int, w float64, dst, grad []float64) {
 	s, r, d, dc := e.s, e.s.readers[i], e.d, e.Dim()
-	s.mean[l], s.vari[l] = r.PredictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
-	dst[at] += e.weigh(i, l, w)
+	s.mean[l], s.variance[l] = r.PredictGrad(s.full[l*d:(l+1)*d], s.dMean, s.dVar)
+	dst[at] += e.evaluateTerm(i, l, w)
 	for k, c := range e.in.Controlled {
 		grad[at*dc+k] += float64(s.byMu[l]*s.dMean[c]) + float64(s.byVar[l]*s.dVar[c])
 	}

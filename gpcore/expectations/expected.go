@@ -28,10 +28,10 @@ import (
 // must be called once after each change of a process, before anything else.
 type Expected struct {
 	*controlSet
-	s *expectScratch
+	s *scratch
 }
 
-// NewExpectations makes the objectives of several control sets of one criterion, which
+// NewSets makes the objectives of several control sets of one criterion, which
 // share what they have in common. Processes must agree in their number of coordinates.
 // It returns an error for terms or inputs that do not fit.
 func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
@@ -48,7 +48,7 @@ func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
 		}
 		share = append(share, &sharedTerm{m: t.Process.Model()})
 	}
-	scratch := newExpectScratch(terms)
+	scratch := newScratch(terms)
 	out := make([]*Expected, len(sets))
 	for i, in := range sets {
 		s, err := newControlSet(terms, share, in)
@@ -60,7 +60,7 @@ func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
 	return out, nil
 }
 
-// NewExpected is NewExpectations for one control set.
+// New is [NewSets] for one control set.
 func New(terms []Term, in Inputs) (*Expected, error) {
 	e, err := NewSets(terms, []Inputs{in})
 	if err != nil {
@@ -82,14 +82,14 @@ func (e *Expected) Rules() (full, coarse quadrature.Nodes) { return e.nodes, e.c
 
 // Fork is the same function with scratch of its own. Forks share what Prepare makes,
 // so only one of them needs preparing; meanwhile no other may be used.
-func (e *Expected) Fork() search.Objective { return &Expected{e.controlSet, newExpectScratch(e.terms)} }
+func (e *Expected) Fork() search.Objective { return &Expected{e.controlSet, newScratch(e.terms)} }
 
-// ForkBeside is Fork with the scratch of other, a fork of an expectation of the same terms
-// from one call of NewExpectations: the two must not be used at once. Nil where other is
+// ForkSharing is Fork with the scratch of other, a fork of an expectation of the same terms
+// from one call of NewSets: the two must not be used at once. Nil where other is
 // no such expectation.
-func (e *Expected) ForkBeside(other search.Objective) search.Objective {
+func (e *Expected) ForkSharing(other search.Objective) search.Objective {
 	o, ok := other.(*Expected)
-	if !ok || o.share[0] != e.share[0] {
+	if !ok || o.shared[0] != e.shared[0] {
 		return nil
 	}
 	return &Expected{e.controlSet, o.s}
@@ -115,10 +115,10 @@ func (e *Expected) Prepare() {
 // PrepareGroup is the part of Prepare that control sets have in common: cheap where one of
 // them has done it since the last change.
 func (e *Expected) PrepareGroup() {
-	if e.in.Nodes == nil && e.chosen != e.terms[0].Process.Model().Version {
-		e.choose()
+	if e.in.Nodes == nil && e.nodesVersion != e.terms[0].Process.Model().Version {
+		e.chooseNodes()
 	}
-	for _, t := range e.share {
+	for _, t := range e.shared {
 		t.sync()
 		if e.boundable() {
 			t.invert()
@@ -128,7 +128,7 @@ func (e *Expected) PrepareGroup() {
 
 // PrepareOwn is the part of Prepare of this control set alone.
 func (e *Expected) PrepareOwn() {
-	for i, f := range e.forms {
+	for i, f := range e.separables {
 		f.prepare(e.controlSet, i)
 		if e.boundable() {
 			f.prepareBound(e.controlSet, i)

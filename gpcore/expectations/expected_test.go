@@ -68,13 +68,13 @@ func normalDensity(m, s float64) func(float64) float64 {
 func evenly(float64) float64 { return 1 }
 
 func TestExpectedMeanIsClosedForm(t *testing.T) {
-	g := gptest.World(t, kernels.SquaredExponential(1.7, gptest.Lengthscales(3, 0.2)), 40, 1e-2, 1)
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1.7, gptest.Lengthscales(3, 0.2)), 40, 1e-2, 1)
 	for _, c := range []struct {
 		in        Inputs
 		density   []func(float64) float64
 		low, high []float64
 	}{
-		{Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PapersNormal()}},
+		{Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PaperMarginal()}},
 			[]func(float64) float64{normalDensity(0.5, 0.141821)}, []float64{0}, []float64{1}},
 		{Inputs{Controlled: []int{1}, Random: []quadrature.Marginal{quadrature.Uniform(-0.2, 0.9), quadrature.TruncatedNormal(1.3, 0.4, 0, 1)}},
 			[]func(float64) float64{evenly, normalDensity(1.3, 0.4)}, []float64{-0.2, 0}, []float64{0.9, 1}},
@@ -111,10 +111,10 @@ func TestExpectedDeviationBeatsSampling(t *testing.T) {
 
 func beatsSampling(t *testing.T, l float64, random int) {
 	d := random + 1
-	g := gptest.World(t, kernels.SquaredExponential(1, gptest.Lengthscales(d, l)), 100, 1e-2, 3)
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, gptest.Lengthscales(d, l)), 100, 1e-2, 3)
 	in := Inputs{Controlled: []int{random / 2}}
 	for range random {
-		in.Random = append(in.Random, gptest.PapersNormal())
+		in.Random = append(in.Random, gptest.PaperMarginal())
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	const points, draws = 12, 1024
@@ -152,7 +152,7 @@ func referenceDeviation(e *Expected, g *gpcore.GP, c []float64) (mean, variance 
 	}
 	full := make([]float64, g.Dim()*len(n.Weight))
 	for q := range n.Weight {
-		e.place(full[q*g.Dim():(q+1)*g.Dim()], c, &n, q)
+		e.loadPair(full[q*g.Dim():(q+1)*g.Dim()], c, &n, q)
 	}
 	m, v := make([]float64, len(n.Weight)), make([]float64, len(n.Weight))
 	g.Predict(m, v, full)

@@ -16,9 +16,9 @@ import (
 func expectCases(t *testing.T) map[string]*Expected {
 	t.Helper()
 	l := gptest.Lengthscales(3, 0.4)
-	se := gptest.World(t, kernels.SquaredExponential(1.3, l), 45, 1e-2, 1)
-	matern := gptest.World(t, kernels.Matern52(0.8, l), 45, 1e-2, 2)
-	mixed := gptest.World(t, kernels.Sum(kernels.SquaredExponential(1, l), kernels.Linear([]float64{0.3, 0.2, 0.5})), 45, 1e-2, 3)
+	se := gptest.ClusteredGP(t, kernels.SquaredExponential(1.3, l), 45, 1e-2, 1)
+	matern := gptest.ClusteredGP(t, kernels.Matern52(0.8, l), 45, 1e-2, 2)
+	mixed := gptest.ClusteredGP(t, kernels.Sum(kernels.SquaredExponential(1, l), kernels.Linear([]float64{0.3, 0.2, 0.5})), 45, 1e-2, 3)
 	rng := rand.New(rand.NewPCG(4, 4))
 	readings := &quadrature.Nodes{}
 	for range 30 {
@@ -35,8 +35,8 @@ func expectCases(t *testing.T) map[string]*Expected {
 		}
 		return v
 	}
-	one := Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PapersNormal()}}
-	two := Inputs{Controlled: []int{1}, Random: []quadrature.Marginal{gptest.PapersNormal(), quadrature.Uniform(0, 1)}}
+	one := Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PaperMarginal()}}
+	two := Inputs{Controlled: []int{1}, Random: []quadrature.Marginal{gptest.PaperMarginal(), quadrature.Uniform(0, 1)}}
 	all := Inputs{Controlled: []int{0, 1, 2}}
 	joint := Inputs{Controlled: []int{2}, Nodes: readings}
 	cases := map[string]*Expected{}
@@ -138,7 +138,7 @@ func TestJensenBound(t *testing.T) {
 				mean, square := 0.0, 0.0
 				for q, w := range e.nodes.Weight {
 					full := make([]float64, e.d)
-					e.place(full, x, &e.nodes, q)
+					e.loadPair(full, x, &e.nodes, q)
 					m, v := make([]float64, 1), make([]float64, 1)
 					term.Process.Predict(m, v, full)
 					mean += w * m[0]
@@ -167,8 +167,8 @@ func TestJensenBound(t *testing.T) {
 
 // After changes of the process, what Prepare keeps equals what it would make afresh.
 func TestPrepareFollowsChanges(t *testing.T) {
-	g := gptest.World(t, kernels.SquaredExponential(1, gptest.Lengthscales(3, 0.3)), 40, 1e-2, 8)
-	in := Inputs{Controlled: []int{1}, Random: []quadrature.Marginal{gptest.PapersNormal(), quadrature.Uniform(0, 1)}}
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, gptest.Lengthscales(3, 0.3)), 40, 1e-2, 8)
+	in := Inputs{Controlled: []int{1}, Random: []quadrature.Marginal{gptest.PaperMarginal(), quadrature.Uniform(0, 1)}}
 	terms := []Term{{Process: g, Mean: 1, SD: 2}}
 	e, err := New(terms, in)
 	if err != nil {

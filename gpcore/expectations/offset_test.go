@@ -15,7 +15,7 @@ import (
 // An offset is a prior mean: a search over a list finds the greatest of the values that
 // the processes and the offset give point by point.
 func TestOffsetInLists(t *testing.T) {
-	g := gptest.World(t, kernels.Matern52(1, gptest.Lengthscales(2, 0.3)), 30, 1e-2, 11)
+	g := gptest.ClusteredGP(t, kernels.Matern52(1, gptest.Lengthscales(2, 0.3)), 30, 1e-2, 11)
 	offset := func(grad, x []float64) float64 {
 		if grad != nil {
 			grad[0], grad[1] = 2*x[0], 0

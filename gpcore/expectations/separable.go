@@ -28,20 +28,20 @@ type separable struct {
 
 	// The bound: E[sigma^2] = variance - c^T (K^-1 o E[s s^T]) c. bound is the lower
 	// triangle of that matrix times variance^2, off-diagonal elements doubled.
-	bound   []float64
-	boundLd int
-	halves  []float64 // blocks of (nodes x 24): sqrt(2 w_q)*variance*s_j(r_q)
-	nodes   []float64 // scaled, with one coordinate more for the weight
-	weights []float64 // what is left of the weights: sqrt(w_q*largest)
-	largest float64   // weight
-	lane    []float64
-	tile    [tileSize]float64
-	job     vec.Pairs
+	bound       []float64
+	boundLd     int
+	rootFactors []float64 // blocks of (nodes x 24): sqrt(2 w_q)*variance*s_j(r_q)
+	nodes       []float64 // scaled, with one coordinate more for the weight
+	weights     []float64 // what is left of the weights: sqrt(w_q*largest)
+	largest     float64   // weight
+	lane        []float64
+	tile        [tileSize]float64
+	job         vec.Pairs
 }
 
 // prepare takes up term i of a control set.
 func (f *separable) prepare(s *controlSet, i int) {
-	t := s.share[i]
+	t := s.shared[i]
 	f.gaussian = t.gaussian
 	f.closed = f.gaussian && len(s.random) > 0 && s.terms[i].Of == nil && s.terms[i].Offset == nil
 	if !f.gaussian {
@@ -90,13 +90,13 @@ func (f *separable) expectMean(s *controlSet, t *sharedTerm) {
 	}
 	q := len(s.nodes.Weight)
 	f.scaleNodes(s, t)
-	f.halves = vec.Grown(f.halves, q*vec.Lanes)
+	f.rootFactors = vec.Grown(f.rootFactors, q*vec.Lanes)
 	var sum [vec.Lanes]float64
 	for b := 0; b < f.n; b += vec.Lanes {
 		f.loadLanes(s, t, b)
 		f.job = vec.Pairs{
 			Rows: f.nodes, Lanes: f.lane, N: q, D: len(s.random) + 1, Variance: 1,
-			Out: f.halves[:q*vec.Lanes], Weights: f.weights, Sum: sum[:],
+			Out: f.rootFactors[:q*vec.Lanes], Weights: f.weights, Sum: sum[:],
 		}
 		vec.Gaussian(&f.job)
 		vec.Multiply(f.mean[b:min(b+vec.Lanes, f.n)], sum[:])
@@ -106,18 +106,18 @@ func (f *separable) expectMean(s *controlSet, t *sharedTerm) {
 // prepareBound fills the bound's matrix, tile by tile: the expectation of s s^T is a
 // product of the halves, its tile is multiplied with that of K^-1.
 func (f *separable) prepareBound(s *controlSet, i int) {
-	t, q := s.share[i], len(s.nodes.Weight)
+	t, q := s.shared[i], len(s.nodes.Weight)
 	rows := vec.Up8(f.n)
 	if f.boundLd < vec.Up24(f.n)+8 || len(f.bound) < rows*f.boundLd {
 		f.boundLd = factor.Stride(f.n + f.n/4)
 		f.bound = make([]float64, (vec.Up8(f.n+f.n/4)+8)*f.boundLd)
 	}
-	f.fillHalves(s, t)
+	f.fillRootFactors(s, t)
 	for r := 0; r < rows; r += vec.Rows {
-		left := f.halves[r/vec.Lanes*q*vec.Lanes+r%vec.Lanes:]
+		left := f.rootFactors[r/vec.Lanes*q*vec.Lanes+r%vec.Lanes:]
 		inverse := t.inverse[tilesBefore(r)*tileSize:]
 		for b := 0; b*vec.Lanes <= r; b++ {
-			vec.TileT(f.tile[:], left, vec.Lanes, f.halves[b*q*vec.Lanes:], q)
+			vec.TileT(f.tile[:], left, vec.Lanes, f.rootFactors[b*q*vec.Lanes:], q)
 			vec.Multiply(f.tile[:], inverse[b*tileSize:(b+1)*tileSize])
 			for k := range vec.Rows {
 				copy(f.bound[(r+k)*f.boundLd+b*vec.Lanes:], f.tile[k*vec.Lanes:(k+1)*vec.Lanes])
@@ -130,17 +130,17 @@ func (f *separable) prepareBound(s *controlSet, i int) {
 	}
 }
 
-// fillHalves evaluates sqrt(2 w_q)*variance*s_j(r_q) with nodes as rows and points as
+// fillRootFactors evaluates sqrt(2 w_q)*variance*s_j(r_q) with nodes as rows and points as
 // lanes.
-func (f *separable) fillHalves(s *controlSet, t *sharedTerm) {
+func (f *separable) fillRootFactors(s *controlSet, t *sharedTerm) {
 	q, blocks := len(s.nodes.Weight), vec.Up24(f.n)/vec.Lanes
 	f.scaleNodes(s, t)
-	f.halves = vec.Grown(f.halves, blocks*q*vec.Lanes)
+	f.rootFactors = vec.Grown(f.rootFactors, blocks*q*vec.Lanes)
 	for b := range blocks {
 		f.loadLanes(s, t, b*vec.Lanes)
 		f.job = vec.Pairs{
 			Rows: f.nodes, Lanes: f.lane, N: q, D: len(s.random) + 1,
-			Variance: f.variance * math.Sqrt(2*f.largest), Out: f.halves[b*q*vec.Lanes : (b+1)*q*vec.Lanes],
+			Variance: f.variance * math.Sqrt(2*f.largest), Out: f.rootFactors[b*q*vec.Lanes : (b+1)*q*vec.Lanes],
 		}
 		vec.Gaussian(&f.job)
 	}

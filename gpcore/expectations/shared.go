@@ -37,8 +37,8 @@ type coordFactor struct {
 	v, old []float64
 }
 
-// want asks for the factors of a coordinate.
-func (t *sharedTerm) want(coord int, m quadrature.Marginal) {
+// require asks for the factors of a coordinate.
+func (t *sharedTerm) require(coord int, m quadrature.Marginal) {
 	if t.factor(coord, m) == nil {
 		t.factors = append(t.factors, &coordFactor{coord: coord, m: m})
 	}
@@ -67,20 +67,20 @@ func (t *sharedTerm) sync() {
 		t.variance = m.Kernel.Variance(nil)
 		t.lengthscale, _ = kernels.Lengthscales(m.Kernel)
 	}
-	t.trace(x, d, sameKernel)
+	t.matchPoints(x, d, sameKernel)
 	t.x, t.noise, t.alpha = append(t.x[:0], x...), append(t.noise[:0], noise...), append(t.alpha[:0], alpha...)
 	t.version, t.n, t.ready, t.inverted = m.Version, n, true, false
 	if !t.gaussian {
 		return
 	}
 	for _, c := range t.factors {
-		c.follow(t, d)
+		c.sync(t, d)
 	}
 }
 
-// trace finds for each point where it was before: points keep their order while others
+// matchPoints finds for each point where it was before: points keep their order while others
 // leave and new ones come at the end.
-func (t *sharedTerm) trace(x []float64, d int, sameKernel bool) {
+func (t *sharedTerm) matchPoints(x []float64, d int, sameKernel bool) {
 	t.source = t.source[:0]
 	was := 0
 	for i := 0; i < len(x); i += d {
@@ -98,7 +98,7 @@ func (t *sharedTerm) trace(x []float64, d int, sameKernel bool) {
 	}
 }
 
-func (c *coordFactor) follow(t *sharedTerm, d int) {
+func (c *coordFactor) sync(t *sharedTerm, d int) {
 	c.old, c.v = c.v, c.old[:0]
 	for i, from := range t.source {
 		if from >= 0 && from < len(c.old) {

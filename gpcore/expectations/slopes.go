@@ -13,7 +13,7 @@ import (
 func (e *Expected) panelGradients(i int, nodes *quadrature.Nodes, base, m int, dst, grad []float64) {
 	s, r, q := e.s, e.s.readers[i], len(nodes.Weight)
 	f := r.Model.Factor
-	r.Follow()
+	r.Sync()
 	r.Load(s.full, m)
 	r.Covariances()
 	f.MulW(s.v, r.B, f.N)
@@ -23,21 +23,21 @@ func (e *Expected) panelGradients(i int, nodes *quadrature.Nodes, base, m int, d
 	clear(s.byMu[:])
 	clear(s.byVar[:])
 	for l := range m {
-		s.mean[l], s.vari[l] = r.Sum[l], max(r.Prior[l]-s.q[l], 0)
-		dst[(base+l)/q] += e.weigh(i, l, nodes.Weight[(base+l)%q])
+		s.mean[l], s.variance[l] = r.Sum[l], max(r.Prior[l]-s.q[l], 0)
+		dst[(base+l)/q] += e.evaluateTerm(i, l, nodes.Weight[(base+l)%q])
 		means = means || s.byMu[l] != 0
 	}
-	if e.forms[i].gaussian {
+	if e.separables[i].gaussian {
 		e.gaussianSlopes(i, means, q, base, m, grad)
 		return
 	}
-	e.anySlopes(i, q, base, m, grad)
+	e.genericSlopes(i, q, base, m, grad)
 }
 
 // gaussianSlopes adds the gradients of a squared exponential: the covariances are
 // their own slopes, and only controlled coordinates are looked at.
 func (e *Expected) gaussianSlopes(i int, means bool, q, base, m int, grad []float64) {
-	s, r, f := e.s, e.s.readers[i], e.forms[i]
+	s, r, f := e.s, e.s.readers[i], e.separables[i]
 	for k, c := range e.in.Controlled {
 		copy(s.lane[k*vec.Lanes:(k+1)*vec.Lanes], r.Lane[c*vec.Lanes:(c+1)*vec.Lanes])
 	}
@@ -61,9 +61,9 @@ func (e *Expected) gaussianSlopes(i int, means bool, q, base, m int, grad []floa
 	}
 }
 
-// anySlopes adds the gradients of any kernel: those of
+// genericSlopes adds the gradients of any kernel: those of
 // sum over j of (byMu alpha_j - 2 byVar u_j) k(x_j, lane) + byVar k(lane, lane).
-func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
+func (e *Expected) genericSlopes(i, q, base, m int, grad []float64) {
 	s, r, dc := e.s, e.s.readers[i], e.Dim()
 	f := r.Model.Factor
 	var twice [vec.Lanes]float64
@@ -82,11 +82,11 @@ func (e *Expected) anySlopes(i, q, base, m int, grad []float64) {
 	r.Slopes(s.u, s.embedded)
 	if _, constant := kernels.Lengthscales(e.terms[i].Process.Kernel()); !constant { // k(x, x) varies
 		for l, v := range s.byVar {
-			s.twice[l*vec.Lanes+l] = 2 * v
+			s.diagonal[l*vec.Lanes+l] = 2 * v
 		}
-		r.SelfSlopes(s.twice[:], m, s.embedded)
+		r.SelfSlopes(s.diagonal[:], m, s.embedded)
 	}
-	r.Eval.Pull(s.moments, s.embedded, r.Lane)
+	r.Eval.Pullback(s.moments, s.embedded, r.Lane)
 	for k, c := range e.in.Controlled {
 		for l := range m {
 			grad[(base+l)/q*dc+k] += s.moments[c*vec.Lanes+l]

@@ -181,7 +181,7 @@ func (e *evidence) gradient(g, v []float64) {
 	}
 	sum, trace := make([]float64, len(e.logs)), 0.0
 	for c := 0; c < e.n; c += vec.Lanes {
-		trace += e.weigh(c, alpha)
+		trace += e.derivativeWeights(c, alpha)
 		p := e.columns(c)
 		e.m.Eval.HyperGradient(&p, e.u[c*vec.Lanes:], sum)
 	}
@@ -197,11 +197,11 @@ func (e *evidence) gradient(g, v []float64) {
 	}
 }
 
-// weigh sets rows c..n-1 of e.u to alpha_i alpha_j - (K^-1)_ij for the columns
+// derivativeWeights sets rows c..n-1 of e.u to alpha_i alpha_j - (K^-1)_ij for the columns
 // j = c..c+23, halved on the diagonal and zero above it and beyond n, and returns
 // the sum of the diagonal: the derivative of the log likelihood by a parameter t is
 // the sum over all these times dK_ij/dt (Rasmussen & Williams 2006, eq. 5.9).
-func (e *evidence) weigh(c int, alpha []float64) (trace float64) {
+func (e *evidence) derivativeWeights(c int, alpha []float64) (trace float64) {
 	e.inverseColumns(c)
 	for i := c; i < e.n; i++ {
 		u := e.u[i*vec.Lanes : (i+1)*vec.Lanes]

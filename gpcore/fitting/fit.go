@@ -23,7 +23,7 @@ func (p LogNormal) logDensity(v float64) (density, slope float64) {
 	return -0.5 * z * z, -z / p.SD
 }
 
-// FitProblem asks for the hyperparameters of a kernel that are most probable
+// Problem asks for the hyperparameters of a kernel that are most probable
 // given data (maximum a posteriori).
 type Problem struct {
 	// Kernel is the family and the first start. Hyperparameters of kind
@@ -45,7 +45,7 @@ type Problem struct {
 	Seed   uint64 // of the extra starts
 }
 
-// FitResult is the best point that a fit has seen.
+// Result is the best point that a fit has seen.
 type Result struct {
 	Kernel        kernels.Kernel
 	Mean          float64 // constant mean to subtract from y; 0 unless MeanSD > 0

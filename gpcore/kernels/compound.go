@@ -34,8 +34,8 @@ func newCompound(parts []Kernel, product bool) Kernel {
 
 func (k *compound) Dim() int { return k.parts[0].Dim() }
 
-// fold adds or multiplies a value of each part.
-func (k *compound) fold(value func(Kernel) float64) float64 {
+// reduce adds or multiplies a value of each part.
+func (k *compound) reduce(value func(Kernel) float64) float64 {
 	v := value(k.parts[0])
 	for _, p := range k.parts[1:] {
 		if k.product {
@@ -48,11 +48,11 @@ func (k *compound) fold(value func(Kernel) float64) float64 {
 }
 
 func (k *compound) Cov(x, y []float64) float64 {
-	return k.fold(func(p Kernel) float64 { return p.Cov(x, y) })
+	return k.reduce(func(p Kernel) float64 { return p.Cov(x, y) })
 }
 
 func (k *compound) Variance(x []float64) float64 {
-	return k.fold(func(p Kernel) float64 { return p.Variance(x) })
+	return k.reduce(func(p Kernel) float64 { return p.Variance(x) })
 }
 
 func (k *compound) NumParams() int {
@@ -87,9 +87,9 @@ func (k *compound) WithParams(logs []float64) Kernel {
 	return &compound{parts, k.product}
 }
 
-// others is the factor of part i in the derivative: the product of the other
+// cofactor is the factor of part i in the derivative: the product of the other
 // parts, or one.
-func (k *compound) others(i int, x, y []float64) float64 {
+func (k *compound) cofactor(i int, x, y []float64) float64 {
 	v := 1.0
 	if k.product {
 		for j, p := range k.parts {
@@ -106,7 +106,7 @@ func (k *compound) Gradient(dst, x, y []float64) {
 	part := make([]float64, d)
 	clear(dst[:d])
 	for i, p := range k.parts {
-		f := k.others(i, x, y)
+		f := k.cofactor(i, x, y)
 		p.Gradient(part, x, y)
 		for j, v := range part {
 			dst[j] += f * v
@@ -118,7 +118,7 @@ func (k *compound) ParamGradient(dst, x, y []float64) {
 	for i, p := range k.parts {
 		n := p.NumParams()
 		p.ParamGradient(dst[:n], x, y)
-		f := k.others(i, x, y)
+		f := k.cofactor(i, x, y)
 		for j := range n {
 			dst[j] *= f
 		}
@@ -126,8 +126,8 @@ func (k *compound) ParamGradient(dst, x, y []float64) {
 	}
 }
 
-// folded evaluates a compound: the panels of its parts, added or multiplied.
-type folded struct {
+// compoundEvaluator evaluates a compound: the panels of its parts, added or multiplied.
+type compoundEvaluator struct {
 	product bool
 	parts   []panels.Evaluator
 	values  [][]float64 // panels of the parts
@@ -137,7 +137,7 @@ type folded struct {
 }
 
 func (k *compound) Compile(b *panels.Builder) panels.Evaluator {
-	e := &folded{product: k.product, weight: b.Scratch(), params: []int{0}}
+	e := &compoundEvaluator{product: k.product, weight: b.Scratch(), params: []int{0}}
 	for _, p := range k.parts {
 		e.params = append(e.params, e.params[len(e.params)-1]+p.NumParams())
 		e.parts = append(e.parts, b.Child(p))
@@ -146,13 +146,13 @@ func (k *compound) Compile(b *panels.Builder) panels.Evaluator {
 	return e
 }
 
-func (e *folded) Embed(dst, x []float64) {
+func (e *compoundEvaluator) Embed(dst, x []float64) {
 	for _, p := range e.parts {
 		p.Embed(dst, x)
 	}
 }
 
-func (e *folded) Prior(x []float64) float64 {
+func (e *compoundEvaluator) Prior(x []float64) float64 {
 	v := e.parts[0].Prior(x)
 	for _, p := range e.parts[1:] {
 		if e.product {
@@ -165,7 +165,7 @@ func (e *folded) Prior(x []float64) float64 {
 }
 
 // fill evaluates the parts.
-func (e *folded) fill(p *panels.Panel) {
+func (e *compoundEvaluator) fill(p *panels.Panel) {
 	for i, part := range e.parts {
 		e.job = *p
 		e.job.Weights, e.job.Out = nil, e.values[i]
@@ -173,7 +173,7 @@ func (e *folded) fill(p *panels.Panel) {
 	}
 }
 
-func (e *folded) Fill(p *panels.Panel) {
+func (e *compoundEvaluator) Fill(p *panels.Panel) {
 	e.fill(p)
 	n := p.N * vec.Lanes
 	copy(p.Out[:n], e.values[0])
@@ -189,9 +189,9 @@ func (e *folded) Fill(p *panels.Panel) {
 	p.Combine()
 }
 
-// outer calls f for each part with what w is for it: in a product, w times the
+// eachPart calls f for each part with what w is for it: in a product, w times the
 // values of the other parts.
-func (e *folded) outer(p *panels.Panel, w []float64, f func(i int, part panels.Evaluator, w []float64)) {
+func (e *compoundEvaluator) eachPart(p *panels.Panel, w []float64, f func(i int, part panels.Evaluator, w []float64)) {
 	if !e.product {
 		for i, part := range e.parts {
 			f(i, part, w)
@@ -211,22 +211,22 @@ func (e *folded) outer(p *panels.Panel, w []float64, f func(i int, part panels.E
 	}
 }
 
-func (e *folded) LaneGradient(p *panels.Panel, w, g []float64) {
-	e.outer(p, w, func(_ int, part panels.Evaluator, w []float64) { part.LaneGradient(p, w, g) })
+func (e *compoundEvaluator) LaneGradient(p *panels.Panel, w, g []float64) {
+	e.eachPart(p, w, func(_ int, part panels.Evaluator, w []float64) { part.LaneGradient(p, w, g) })
 }
 
-func (e *folded) RowGradient(p *panels.Panel, w, g []float64) {
-	e.outer(p, w, func(_ int, part panels.Evaluator, w []float64) { part.RowGradient(p, w, g) })
+func (e *compoundEvaluator) RowGradient(p *panels.Panel, w, g []float64) {
+	e.eachPart(p, w, func(_ int, part panels.Evaluator, w []float64) { part.RowGradient(p, w, g) })
 }
 
-func (e *folded) HyperGradient(p *panels.Panel, w, g []float64) {
-	e.outer(p, w, func(i int, part panels.Evaluator, w []float64) {
+func (e *compoundEvaluator) HyperGradient(p *panels.Panel, w, g []float64) {
+	e.eachPart(p, w, func(i int, part panels.Evaluator, w []float64) {
 		part.HyperGradient(p, w, g[e.params[i]:e.params[i+1]])
 	})
 }
 
-func (e *folded) Pull(dst, g, lane []float64) {
+func (e *compoundEvaluator) Pullback(dst, g, lane []float64) {
 	for _, p := range e.parts {
-		p.Pull(dst, g, lane)
+		p.Pullback(dst, g, lane)
 	}
 }

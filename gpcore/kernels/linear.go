@@ -70,33 +70,33 @@ func (k *linear) ParamGradient(dst, x, y []float64) {
 	}
 }
 
-// inner evaluates a linear kernel as the inner product of scaled coordinates.
-type inner struct {
+// linearEvaluator evaluates a linear kernel as the inner product of scaled coordinates.
+type linearEvaluator struct {
 	offset int
 	scale  []float64
 	job    vec.Pairs
 }
 
 func (k *linear) Compile(b *panels.Builder) panels.Evaluator {
-	e := &inner{offset: b.Leaf(len(k.variance)), scale: make([]float64, len(k.variance))}
+	e := &linearEvaluator{offset: b.Leaf(len(k.variance)), scale: make([]float64, len(k.variance))}
 	for i, v := range k.variance {
 		e.scale[i] = math.Sqrt(v)
 	}
 	return e
 }
 
-func (e *inner) Embed(dst, x []float64) {
+func (e *linearEvaluator) Embed(dst, x []float64) {
 	for i, c := range e.scale {
 		dst[e.offset+i] = c * x[i]
 	}
 }
 
-func (e *inner) Prior(x []float64) float64 {
+func (e *linearEvaluator) Prior(x []float64) float64 {
 	x = x[e.offset : e.offset+len(e.scale)]
 	return vec.Dot(x, x)
 }
 
-func (e *inner) Fill(p *panels.Panel) {
+func (e *linearEvaluator) Fill(p *panels.Panel) {
 	e.job = vec.Pairs{
 		Rows: p.Leaf(e.offset, len(e.scale)), Lanes: p.Lane[e.offset*vec.Lanes:], N: p.N, D: len(e.scale),
 		Variance: 1, Out: p.Out, Weights: p.Weights, Sum: p.Sum,
@@ -104,7 +104,7 @@ func (e *inner) Fill(p *panels.Panel) {
 	vec.Inner(&e.job)
 }
 
-func (e *inner) LaneGradient(p *panels.Panel, w, g []float64) {
+func (e *linearEvaluator) LaneGradient(p *panels.Panel, w, g []float64) {
 	d := len(e.scale)
 	rows := p.Leaf(e.offset, d)
 	for i := range d {
@@ -115,13 +115,13 @@ func (e *inner) LaneGradient(p *panels.Panel, w, g []float64) {
 	}
 }
 
-func (e *inner) RowGradient(p *panels.Panel, w, g []float64) {
+func (e *linearEvaluator) RowGradient(p *panels.Panel, w, g []float64) {
 	for i := range e.scale {
 		g[e.offset+i] += vec.Dot(w[:vec.Lanes], p.Lane[(e.offset+i)*vec.Lanes:])
 	}
 }
 
-func (e *inner) HyperGradient(p *panels.Panel, w, g []float64) {
+func (e *linearEvaluator) HyperGradient(p *panels.Panel, w, g []float64) {
 	d := len(e.scale)
 	rows := p.Leaf(e.offset, d)
 	for i := range d {
@@ -132,14 +132,14 @@ func (e *inner) HyperGradient(p *panels.Panel, w, g []float64) {
 	}
 }
 
-func (e *inner) Pull(dst, g, _ []float64) {
+func (e *linearEvaluator) Pullback(dst, g, _ []float64) {
 	for i, c := range e.scale {
 		vec.Axpy(dst[i*vec.Lanes:(i+1)*vec.Lanes], c, g[(e.offset+i)*vec.Lanes:])
 	}
 }
 
-// level is the same covariance for every pair.
-type level struct {
+// constant is the same covariance for every pair.
+type constant struct {
 	variance float64
 	d        int
 }
@@ -151,36 +151,36 @@ func Constant(variance float64, d int) Kernel {
 	if d <= 0 {
 		panic("gpcore: a kernel needs at least one coordinate")
 	}
-	return &level{variance, d}
+	return &constant{variance, d}
 }
 
-func (k *level) Dim() int                                     { return k.d }
-func (k *level) Cov(_, _ []float64) float64                   { return k.variance }
-func (k *level) Variance([]float64) float64                   { return k.variance }
-func (k *level) NumParams() int                               { return 1 }
-func (k *level) Params(dst []float64) []float64               { return append(dst, math.Log(k.variance)) }
-func (k *level) Kinds(dst []ParamKind) []ParamKind            { return append(dst, OutputVariance) }
-func (k *level) Gradient(dst, _, _ []float64)                 { clear(dst[:k.d]) }
-func (k *level) ParamGradient(dst, _, _ []float64)            { dst[0] = k.variance }
-func (k *level) Compile(*panels.Builder) panels.Evaluator     { return k }
-func (k *level) Prior([]float64) float64                      { return k.variance }
-func (k *level) Embed(_, _ []float64)                         {}
-func (k *level) LaneGradient(_ *panels.Panel, _, _ []float64) {}
-func (k *level) RowGradient(_ *panels.Panel, _, _ []float64)  {}
-func (k *level) Pull(_, _, _ []float64)                       {}
+func (k *constant) Dim() int                                     { return k.d }
+func (k *constant) Cov(_, _ []float64) float64                   { return k.variance }
+func (k *constant) Variance([]float64) float64                   { return k.variance }
+func (k *constant) NumParams() int                               { return 1 }
+func (k *constant) Params(dst []float64) []float64               { return append(dst, math.Log(k.variance)) }
+func (k *constant) Kinds(dst []ParamKind) []ParamKind            { return append(dst, OutputVariance) }
+func (k *constant) Gradient(dst, _, _ []float64)                 { clear(dst[:k.d]) }
+func (k *constant) ParamGradient(dst, _, _ []float64)            { dst[0] = k.variance }
+func (k *constant) Compile(*panels.Builder) panels.Evaluator     { return k }
+func (k *constant) Prior([]float64) float64                      { return k.variance }
+func (k *constant) Embed(_, _ []float64)                         {}
+func (k *constant) LaneGradient(_ *panels.Panel, _, _ []float64) {}
+func (k *constant) RowGradient(_ *panels.Panel, _, _ []float64)  {}
+func (k *constant) Pullback(_, _, _ []float64)                   {}
 
-func (k *level) WithParams(logs []float64) Kernel {
+func (k *constant) WithParams(logs []float64) Kernel {
 	mustCount(logs, 1)
 	return Constant(vec.Exp(logs[0]), k.d)
 }
 
-func (k *level) HyperGradient(p *panels.Panel, w, g []float64) {
+func (k *constant) HyperGradient(p *panels.Panel, w, g []float64) {
 	for _, v := range w[:p.N*vec.Lanes] {
 		g[0] += float64(k.variance * v)
 	}
 }
 
-func (k *level) Fill(p *panels.Panel) {
+func (k *constant) Fill(p *panels.Panel) {
 	for i := range p.Out[:p.N*vec.Lanes] {
 		p.Out[i] = k.variance
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// periodic is a squared exponential of points wound around circles.
+// periodic is a squared exponential of points mapped to circles.
 type periodic struct {
-	variance         float64
-	period, softness []float64
+	variance                   float64
+	period, squaredLengthscale []float64
 }
 
 // Periodic is
@@ -20,16 +20,16 @@ type periodic struct {
 // Softness is dimensionless: small values let the function vary fast within a
 // period. With one coordinate and softness = l^2 it is MacKay's kernel
 // (Rasmussen & Williams 2006, eq. 4.31).
-func Periodic(variance float64, periods, softness []float64) Kernel {
-	if len(periods) == 0 || len(periods) != len(softness) {
+func Periodic(variance float64, periods, squaredLengthscales []float64) Kernel {
+	if len(periods) == 0 || len(periods) != len(squaredLengthscales) {
 		panic("gpcore: Periodic needs one softness for each period")
 	}
 	mustBePositive(variance)
 	for i := range periods {
 		mustBePositive(periods[i])
-		mustBePositive(softness[i])
+		mustBePositive(squaredLengthscales[i])
 	}
-	return &periodic{variance, append([]float64(nil), periods...), append([]float64(nil), softness...)}
+	return &periodic{variance, append([]float64(nil), periods...), append([]float64(nil), squaredLengthscales...)}
 }
 
 func (k *periodic) Dim() int                   { return len(k.period) }
@@ -38,7 +38,7 @@ func (k *periodic) NumParams() int             { return 1 + 2*len(k.period) }
 
 func (k *periodic) Params(dst []float64) []float64 {
 	dst = append(dst, math.Log(k.variance))
-	for _, v := range k.softness {
+	for _, v := range k.squaredLengthscale {
 		dst = append(dst, math.Log(v))
 	}
 	for _, v := range k.period {
@@ -49,7 +49,7 @@ func (k *periodic) Params(dst []float64) []float64 {
 
 func (k *periodic) Kinds(dst []ParamKind) []ParamKind {
 	dst = append(dst, OutputVariance)
-	for range k.softness {
+	for range k.squaredLengthscale {
 		dst = append(dst, Shape)
 	}
 	for range k.period {
@@ -72,7 +72,7 @@ func (k *periodic) Cov(x, y []float64) float64 {
 	e := 0.0
 	for i, p := range k.period {
 		s := math.Sin(math.Pi * (x[i] - y[i]) / p)
-		e += float64(s * s / k.softness[i])
+		e += float64(s * s / k.squaredLengthscale[i])
 	}
 	return k.variance * vec.Exp(-2*e)
 }
@@ -80,7 +80,7 @@ func (k *periodic) Cov(x, y []float64) float64 {
 func (k *periodic) Gradient(dst, x, y []float64) {
 	c := k.Cov(x, y)
 	for i, p := range k.period {
-		dst[i] = -c * 2 * math.Pi / (p * k.softness[i]) * math.Sin(2*math.Pi*(x[i]-y[i])/p)
+		dst[i] = -c * 2 * math.Pi / (p * k.squaredLengthscale[i]) * math.Sin(2*math.Pi*(x[i]-y[i])/p)
 	}
 }
 
@@ -90,17 +90,17 @@ func (k *periodic) ParamGradient(dst, x, y []float64) {
 	for i, p := range k.period {
 		a := math.Pi * (x[i] - y[i]) / p
 		s := math.Sin(a)
-		dst[1+i] = c * 2 * s * s / k.softness[i]
-		dst[1+d+i] = c * 2 * a * math.Sin(2*a) / k.softness[i]
+		dst[1+i] = c * 2 * s * s / k.squaredLengthscale[i]
+		dst[1+d+i] = c * 2 * a * math.Sin(2*a) / k.squaredLengthscale[i]
 	}
 }
 
-// wound evaluates a periodic kernel: |exp(i a) - exp(i b)|^2 = 4 sin^2((a-b)/2),
+// periodicEvaluator evaluates a periodic kernel: |exp(i a) - exp(i b)|^2 = 4 sin^2((a-b)/2),
 // so a squared exponential of cosine and sine is what it needs.
-type wound struct {
+type periodicEvaluator struct {
 	*radial
-	turn, scale []float64       // 2 pi/period; radius of the circle
-	plain       *panels.Generic // the points as they are, for the derivative by the period
+	frequency, radius []float64       // 2 pi/period; radius of the circle
+	raw               *panels.Generic // the points as they are, for the derivative by the period
 }
 
 func (k *periodic) Compile(b *panels.Builder) panels.Evaluator {
@@ -109,28 +109,28 @@ func (k *periodic) Compile(b *panels.Builder) panels.Evaluator {
 	for i := range ones {
 		ones[i] = 1
 	}
-	r, c := radialOf(newStationary(gaussian, k.variance, ones, 0), b)
-	w := &wound{r, make([]float64, d), make([]float64, d), panels.NewGeneric(k, b)}
+	r, c := newRadial(newStationary(gaussian, k.variance, ones, 0), b)
+	w := &periodicEvaluator{r, make([]float64, d), make([]float64, d), panels.NewGeneric(k, b)}
 	for i, p := range k.period {
-		w.turn[i], w.scale[i] = 2*math.Pi/p, c/math.Sqrt(k.softness[i])
+		w.frequency[i], w.radius[i] = 2*math.Pi/p, c/math.Sqrt(k.squaredLengthscale[i])
 	}
 	return w
 }
 
-func (w *wound) Embed(dst, x []float64) {
-	for i, t := range w.turn {
+func (w *periodicEvaluator) Embed(dst, x []float64) {
+	for i, t := range w.frequency {
 		sin, cos := math.Sincos(t * x[i])
-		dst[w.offset+2*i], dst[w.offset+2*i+1] = w.scale[i]*cos, w.scale[i]*sin
+		dst[w.offset+2*i], dst[w.offset+2*i+1] = w.radius[i]*cos, w.radius[i]*sin
 	}
-	w.plain.Embed(dst, x)
+	w.raw.Embed(dst, x)
 }
 
-func (w *wound) HyperGradient(p *panels.Panel, weights, g []float64) {
-	w.plain.HyperGradient(p, weights, g)
+func (w *periodicEvaluator) HyperGradient(p *panels.Panel, weights, g []float64) {
+	w.raw.HyperGradient(p, weights, g)
 }
 
-func (w *wound) Pull(dst, g, lane []float64) {
-	for i, t := range w.turn {
+func (w *periodicEvaluator) Pullback(dst, g, lane []float64) {
+	for i, t := range w.frequency {
 		o := (w.offset + 2*i) * vec.Lanes
 		for j := range vec.Lanes {
 			cos, sin := lane[o+j], lane[o+vec.Lanes+j]

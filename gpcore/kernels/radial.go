@@ -22,9 +22,9 @@ type radial struct {
 	moments     []float64 // d x 24
 }
 
-// radialOf is the evaluator of a family on d embedded coordinates and the
+// newRadial is the evaluator of a family on d embedded coordinates and the
 // constant by which coordinates over lengthscales are multiplied.
-func radialOf(k *stationary, b *panels.Builder) (*radial, float64) {
+func newRadial(k *stationary, b *panels.Builder) (*radial, float64) {
 	d := len(k.lengthscale)
 	r := &radial{family: k.family, offset: b.Leaf(d), d: d, variance: k.variance, shape: k.shape, tmp: b.Scratch(), moments: make([]float64, d*vec.Lanes)}
 	switch k.family {
@@ -77,7 +77,7 @@ func (r *radial) slopes(p *panels.Panel, w []float64) []float64 {
 	return s
 }
 
-// gradient: the derivative by coordinate i of lane j is
+// LaneGradient: the derivative by coordinate i of lane j is
 // 2 sum over k of S_kj (lane_ij - row_ki).
 func (r *radial) LaneGradient(p *panels.Panel, w, g []float64) {
 	s := r.slopes(p, w)
@@ -126,30 +126,30 @@ func (r *radial) power(p *vec.Pairs, exponent float64) {
 	}
 }
 
-// scaled is a radial whose embedding is coordinates times factors (ARD).
-type scaled struct {
+// scaledEvaluator is a radial whose embedding is coordinates times factors (ARD).
+type scaledEvaluator struct {
 	*radial
 	scale []float64
 }
 
 func (k *stationary) Compile(b *panels.Builder) panels.Evaluator {
-	r, c := radialOf(k, b)
-	s := &scaled{r, make([]float64, r.d)}
+	r, c := newRadial(k, b)
+	s := &scaledEvaluator{r, make([]float64, r.d)}
 	for i, l := range k.lengthscale {
 		s.scale[i] = c / l
 	}
 	return s
 }
 
-func (s *scaled) Embed(dst, x []float64) {
+func (s *scaledEvaluator) Embed(dst, x []float64) {
 	for i, c := range s.scale {
 		dst[s.offset+i] = x[i] * c
 	}
 }
 
-// hyper: variance, lengthscales and, for the rational quadratic, the shape. As q
+// HyperGradient: variance, lengthscales and, for the rational quadratic, the shape. As q
 // is a sum of (x_i/l_i)^2, the derivative by log l_i is -2 q_i f'(q).
-func (s *scaled) HyperGradient(p *panels.Panel, w, g []float64) {
+func (s *scaledEvaluator) HyperGradient(p *panels.Panel, w, g []float64) {
 	n := p.N * vec.Lanes
 	r := s.radial
 	d := r.d
@@ -187,7 +187,7 @@ func (r *radial) hyperShape(p *panels.Panel, w []float64) float64 {
 	return v * a * sum
 }
 
-func (s *scaled) Pull(dst, g, _ []float64) {
+func (s *scaledEvaluator) Pullback(dst, g, _ []float64) {
 	for i, c := range s.scale {
 		for j, v := range g[(s.offset+i)*vec.Lanes : (s.offset+i+1)*vec.Lanes] {
 			dst[i*vec.Lanes+j] += float64(c * v)

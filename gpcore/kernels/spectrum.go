@@ -8,11 +8,11 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// Wave draws the frequency of a radial kernel of embedded coordinates: normal
+// SampleFeature draws the frequency of a radial kernel of embedded coordinates: normal
 // for 2^(-q), a normal over the root of a chi-square with 2 nu degrees of freedom
 // for the Matern family, and a normal of gamma-distributed scale for the rational
 // quadratic.
-func (r *radial) Wave(w *panels.Wave, rng *rand.Rand, stratum int) int {
+func (r *radial) SampleFeature(w *panels.Feature, rng *rand.Rand, stratum int) int {
 	scale := 1.0
 	switch r.family {
 	case gaussian:
@@ -65,30 +65,30 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 	}
 }
 
-func (e *inner) Wave(w *panels.Wave, _ *rand.Rand, stratum int) int {
+func (e *linearEvaluator) SampleFeature(w *panels.Feature, _ *rand.Rand, stratum int) int {
 	d := len(e.scale)
 	w.Linear = append(w.Linear, e.offset+stratum%d)
 	w.Amplitude *= math.Sqrt(float64(d))
 	return stratum / d
 }
 
-func (k *level) Wave(w *panels.Wave, _ *rand.Rand, stratum int) int {
+func (k *constant) SampleFeature(w *panels.Feature, _ *rand.Rand, stratum int) int {
 	w.Amplitude *= math.Sqrt(k.variance)
 	return stratum
 }
 
-func (e *picked) Wave(w *panels.Wave, rng *rand.Rand, stratum int) int {
-	return panels.WaveOf(e.Evaluator, w, rng, stratum)
+func (e *subsetEvaluator) SampleFeature(w *panels.Feature, rng *rand.Rand, stratum int) int {
+	return panels.SampleFeature(e.Evaluator, w, rng, stratum)
 }
 
-func (e *folded) Wave(w *panels.Wave, rng *rand.Rand, stratum int) int {
+func (e *compoundEvaluator) SampleFeature(w *panels.Feature, rng *rand.Rand, stratum int) int {
 	if !e.product {
 		c := len(e.parts)
 		w.Amplitude *= math.Sqrt(float64(c))
-		return panels.WaveOf(e.parts[stratum%c], w, rng, stratum/c)
+		return panels.SampleFeature(e.parts[stratum%c], w, rng, stratum/c)
 	}
 	for _, p := range e.parts {
-		stratum = panels.WaveOf(p, w, rng, stratum)
+		stratum = panels.SampleFeature(p, w, rng, stratum)
 	}
 	return stratum
 }

@@ -131,8 +131,8 @@ func (k *stationary) WithParams(logs []float64) Kernel {
 	return newStationary(k.family, vec.Exp(logs[0]), l, shape)
 }
 
-// squared is r^2.
-func (k *stationary) squared(x, y []float64) float64 {
+// squaredDistance is r^2.
+func (k *stationary) squaredDistance(x, y []float64) float64 {
 	s := 0.0
 	for i, l := range k.lengthscale {
 		t := (x[i] - y[i]) / l
@@ -171,19 +171,19 @@ func (k *stationary) profile(r2 float64) (f, s float64) {
 }
 
 func (k *stationary) Cov(x, y []float64) float64 {
-	f, _ := k.profile(k.squared(x, y))
+	f, _ := k.profile(k.squaredDistance(x, y))
 	return k.variance * f
 }
 
 func (k *stationary) Gradient(dst, x, y []float64) {
-	_, s := k.profile(k.squared(x, y))
+	_, s := k.profile(k.squaredDistance(x, y))
 	for i, l := range k.lengthscale {
 		dst[i] = -k.variance * s * (x[i] - y[i]) / (l * l)
 	}
 }
 
 func (k *stationary) ParamGradient(dst, x, y []float64) {
-	r2 := k.squared(x, y)
+	r2 := k.squaredDistance(x, y)
 	f, s := k.profile(r2)
 	dst[0] = k.variance * f
 	for i, l := range k.lengthscale {
@@ -206,7 +206,7 @@ func Lengthscales(k Kernel) (lengthscales []float64, ok bool) {
 	return nil, false
 }
 
-// IsSquaredExponential says whether k is a [SquaredExponential].
+// IsSquaredExponential reports whether k is a [SquaredExponential].
 func IsSquaredExponential(k Kernel) bool {
 	s, ok := k.(*stationary)
 	return ok && s.family == gaussian

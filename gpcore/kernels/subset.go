@@ -57,21 +57,21 @@ func Drifting(k Kernel, timescale float64) Kernel {
 }
 
 func (k *drift) Compile(b *panels.Builder) panels.Evaluator {
-	return &timed{k.stationary.Compile(b)}
+	return &driftEvaluator{k.stationary.Compile(b)}
 }
 
-// timed evaluates a drift: an exponential without the variance among its
+// driftEvaluator evaluates a drift: an exponential without the variance among its
 // hyperparameters.
-type timed struct{ panels.Evaluator }
+type driftEvaluator struct{ panels.Evaluator }
 
-func (e *timed) HyperGradient(p *panels.Panel, w, g []float64) {
+func (e *driftEvaluator) HyperGradient(p *panels.Panel, w, g []float64) {
 	var both [2]float64
 	e.Evaluator.HyperGradient(p, w, both[:])
 	g[0] += both[1]
 }
 
-func (e *timed) Wave(w *panels.Wave, rng *rand.Rand, stratum int) int {
-	return panels.WaveOf(e.Evaluator, w, rng, stratum)
+func (e *driftEvaluator) SampleFeature(w *panels.Feature, rng *rand.Rand, stratum int) int {
+	return panels.SampleFeature(e.Evaluator, w, rng, stratum)
 }
 
 // drift is a one-dimensional exponential whose only hyperparameter is its
@@ -132,25 +132,25 @@ func (k *subset) ParamGradient(dst, x, y []float64) {
 	k.part.ParamGradient(dst, k.pick(nil, x), k.pick(nil, y))
 }
 
-// picked evaluates a subset.
-type picked struct {
+// subsetEvaluator evaluates a subset.
+type subsetEvaluator struct {
 	panels.Evaluator
 	k    *subset
 	x    []float64
-	part []float64 // derivatives by the picked coordinates, d x 24
+	part []float64 // derivatives by the subset's coordinates, d x 24
 }
 
 func (k *subset) Compile(b *panels.Builder) panels.Evaluator {
-	return &picked{b.Child(k.part), k, make([]float64, 0, len(k.coords)), make([]float64, len(k.coords)*vec.Lanes)}
+	return &subsetEvaluator{b.Child(k.part), k, make([]float64, 0, len(k.coords)), make([]float64, len(k.coords)*vec.Lanes)}
 }
 
-func (e *picked) Embed(dst, x []float64) {
+func (e *subsetEvaluator) Embed(dst, x []float64) {
 	e.Evaluator.Embed(dst, e.k.pick(e.x[:0], x))
 }
 
-func (e *picked) Pull(dst, g, lane []float64) {
+func (e *subsetEvaluator) Pullback(dst, g, lane []float64) {
 	clear(e.part)
-	e.Evaluator.Pull(e.part, g, lane)
+	e.Evaluator.Pullback(e.part, g, lane)
 	for i, c := range e.k.coords {
 		for j, v := range e.part[i*vec.Lanes : (i+1)*vec.Lanes] {
 			dst[c*vec.Lanes+j] += v

@@ -15,7 +15,7 @@ import (
 // eigenvalues of its Jacobi matrix, weights the squared first components of the
 // eigenvectors. Golub & Welsch (1969); Gautschi (2004), section 2.2.
 func (m Marginal) gauss(n int) (node, weight []float64) {
-	if m.kind == held {
+	if m.kind == pointMass {
 		return []float64{m.mean}, []float64{1}
 	}
 	const fine = 256

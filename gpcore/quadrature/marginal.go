@@ -26,7 +26,7 @@ type marginalKind int
 const (
 	uniform marginalKind = iota + 1
 	truncatedNormal
-	held
+	pointMass
 )
 
 // Uniform is the uniform distribution on [low, high].
@@ -40,9 +40,9 @@ func TruncatedNormal(mean, sd, low, high float64) Marginal {
 	return Marginal{kind: truncatedNormal, mean: mean, sd: sd, low: low, high: high}
 }
 
-// Held is the point mass at x: a coordinate that is not set but stays where it is.
-func Held(x float64) Marginal {
-	return Marginal{kind: held, mean: x, low: x, high: x}
+// PointMass is the point mass at x: a coordinate that is not set but stays where it is.
+func PointMass(x float64) Marginal {
+	return Marginal{kind: pointMass, mean: x, low: x, high: x}
 }
 
 // Check says what is wrong with a marginal.
@@ -52,7 +52,7 @@ func (m Marginal) Check() error {
 		return fmt.Errorf("gpcore: a random coordinate has no distribution; use Uniform, TruncatedNormal or Held")
 	case !check.IsFinite(m.mean) || !check.IsFinite(m.low) || !check.IsFinite(m.high):
 		return fmt.Errorf("gpcore: distribution with mean %g on [%g, %g] must be finite", m.mean, m.low, m.high)
-	case m.kind != held && !(m.low < m.high):
+	case m.kind != pointMass && !(m.low < m.high):
 		return fmt.Errorf("gpcore: distribution on [%g, %g] needs low < high", m.low, m.high)
 	case m.kind == truncatedNormal && !(m.sd > 0 && check.IsFinite(m.sd)):
 		return fmt.Errorf("gpcore: truncated normal needs a positive standard deviation, not %g", m.sd)
@@ -75,7 +75,7 @@ func (m Marginal) GaussianFactor(x, l float64) float64 {
 	switch m.kind {
 	case uniform:
 		return l * math.Sqrt(2*math.Pi) * normalMass((m.low-x)/l, (m.high-x)/l) / (m.high - m.low)
-	case held:
+	case pointMass:
 		t := (m.mean - x) / l
 		return vec.Exp(-0.5 * t * t)
 	}
@@ -115,7 +115,7 @@ func (m Marginal) support() (low, high float64) {
 // quantile is the inverse distribution function at p in (0, 1).
 func (m Marginal) quantile(p float64) float64 {
 	switch m.kind {
-	case held:
+	case pointMass:
 		return m.mean
 	case uniform:
 		return m.low + p*(m.high-m.low)

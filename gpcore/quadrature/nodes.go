@@ -50,7 +50,7 @@ func Coarse(m []Marginal, lengthscale []float64, seed uint64) Nodes {
 // coarsePoints bounds the readings that do so.
 const coarsePoints = 16
 
-// quadrature is the rule for independent coordinates: products of Gauss rules for up to
+// Rule is the rule for independent coordinates: products of Gauss rules for up to
 // three that are not held, scrambled Sobol points beyond. The coordinate with the
 // largest spread, in lengthscales, gets most nodes.
 func Rule(m []Marginal, lengthscale []float64, seed uint64) Nodes {
@@ -67,7 +67,7 @@ func Rule(m []Marginal, lengthscale []float64, seed uint64) Nodes {
 }
 
 func (r nodeRule) nodes(m []Marginal, lengthscale []float64, seed uint64) Nodes {
-	free := notHeld(m)
+	free := notPointMass(m)
 	if len(free) > len(r.gauss) {
 		return bestSobol(m, lengthscale, seed, r.points)
 	}
@@ -151,11 +151,11 @@ func (n Nodes) discrepancy(m []Marginal, lengthscale []float64) float64 {
 	return (c+2*pairs)/(c*c) - 2*single/c
 }
 
-// notHeld are the coordinates that are not held.
-func notHeld(m []Marginal) []int {
+// notPointMass are the coordinates that are not held.
+func notPointMass(m []Marginal) []int {
 	var free []int
 	for i := range m {
-		if m[i].kind != held {
+		if m[i].kind != pointMass {
 			free = append(free, i)
 		}
 	}
@@ -164,7 +164,7 @@ func notHeld(m []Marginal) []int {
 
 // SobolNodes maps scrambled Sobol points by the quantiles.
 func SobolNodes(m []Marginal, seed uint64, points int) Nodes {
-	free := notHeld(m)
+	free := notPointMass(m)
 	s := sobol.NewOwen(len(free), seed)
 	n := Nodes{Weight: vec.Constant(points, 1/float64(points))}
 	u := make([]float64, len(free))
@@ -172,7 +172,7 @@ func SobolNodes(m []Marginal, seed uint64, points int) Nodes {
 		s.Point(u, q)
 		k := 0
 		for i := range m {
-			if m[i].kind == held {
+			if m[i].kind == pointMass {
 				n.X = append(n.X, m[i].mean)
 				continue
 			}

@@ -57,7 +57,7 @@ func NewFinite(k kernels.Kernel, x []float64) (*Finite, error) {
 			break
 		}
 		if s.rank == ld {
-			s.r, ld = widened(s.r, m, ld), min(max(2*ld, 64), m)
+			s.r, ld = widenRows(s.r, m, ld), min(max(2*ld, 64), m)
 		}
 		pivot := s.r[p*ld : p*ld+s.rank]
 		inv := 1 / math.Sqrt(left[p])
@@ -77,8 +77,8 @@ func NewFinite(k kernels.Kernel, x []float64) (*Finite, error) {
 	return s, nil
 }
 
-// widened is a matrix of m rows of ld elements with rows of max(2 ld, 64), at most m.
-func widened(r []float64, m, ld int) []float64 {
+// widenRows is a matrix of m rows of ld elements with rows of max(2 ld, 64), at most m.
+func widenRows(r []float64, m, ld int) []float64 {
 	wide := min(max(2*ld, 64), m)
 	out := make([]float64, m*wide)
 	for i := range m {
@@ -129,7 +129,7 @@ func (s *Finite) Draw(rng *rand.Rand, dst []float64, g *gpcore.GP, at []int) err
 		s.prior[i] = s.f[c]
 	}
 	v := s.c.draw(rng, g.Model().Factor, s.prior)
-	g.Model().Self.Combine(dst, v, s.x)
+	g.Model().OwnView.Combine(dst, v, s.x)
 	for i, f := range s.f {
 		dst[i] += f
 	}

@@ -8,4 +8,4 @@ import (
 
 func TestMain(m *testing.M) { gptest.RunOnTier(m) }
 
-func TestTierIsTheOneAskedFor(t *testing.T) { gptest.TierIsTheOneAskedFor(t) }
+func TestTierIsTheOneAskedFor(t *testing.T) { gptest.CheckTier(t) }

@@ -16,34 +16,34 @@ import (
 var ErrNoSpectrum = errors.New("gpcore: this kernel has no known spectrum; draw with DrawJoint instead")
 
 // Path is one draw of the whole function from the posterior (Wilson et al. 2021):
-// a prior draw made of random waves plus the correction that the data ask for,
+// a prior draw made of random Fourier features plus the correction that the data ask for,
 //
 //	f(x) = f_0(x) + sum over i of v_i k(x, X_i),   v = K^-1 (y - f_0(X) - e).
 //
 // The correction is exact; f_0 has the kernel's covariance up to an error of order
-// 1/sqrt(waves). A path does not follow later changes of the process. It is not
+// 1/sqrt(features). A path does not follow later changes of the process. It is not
 // safe for concurrent use.
 type Path struct {
-	d      int
-	kernel kernels.Kernel
-	eval   panels.Compiled
-	points *model.Points
-	n      int
-	v      []float64
-	waves  []panels.Wave
-	w      []float64 // two normals a wave, over sqrt(waves)
+	d        int
+	kernel   kernels.Kernel
+	eval     panels.Compiled
+	points   *model.Points
+	n        int
+	v        []float64
+	features []panels.Feature
+	w        []float64 // two normals a feature, over sqrt(features)
 
 	point, lane, b, e, x []float64
 	sum                  [vec.Lanes]float64
 	job                  panels.Panel
 }
 
-// NewPath draws a path of g made of the given number of waves; 1000 are usual. O(n^2 +
-// waves*n*d); allocates O(n + waves*d). It panics unless waves is positive, and
+// NewPath draws a path of g made of the given number of features; 1000 are usual. O(n^2 +
+// features*n*d); allocates O(n + features*d). It panics unless features is positive, and
 // returns ErrNoSpectrum for kernels from outside this package.
-func NewPath(g *gpcore.GP, rng *rand.Rand, waves int) (*Path, error) {
-	if waves <= 0 {
-		panic("gpcore: a path needs at least one wave")
+func NewPath(g *gpcore.GP, rng *rand.Rand, features int) (*Path, error) {
+	if features <= 0 {
+		panic("gpcore: a path needs at least one feature")
 	}
 	n, capacity := g.Model().Factor.N, max(g.Model().Factor.N, 1)
 	p := &Path{d: g.Model().Points.D, kernel: g.Model().Kernel, eval: panels.Compile(g.Model().Kernel, capacity), n: n}
@@ -51,18 +51,18 @@ func NewPath(g *gpcore.GP, rng *rand.Rand, waves int) (*Path, error) {
 	p.points = model.NewPoints(p.d, capacity, p.eval)
 	copy(p.points.X, g.Model().Points.X[:n*p.d])
 	p.points.Embed(p.eval, n)
-	omega := make([]float64, waves*width)
-	p.waves, p.w = make([]panels.Wave, waves), make([]float64, 2*waves)
-	for i := range p.waves {
-		w := &p.waves[i]
-		w.Amplitude, w.Omega = 1/math.Sqrt(float64(waves)), omega[i*width:(i+1)*width]
-		panels.WaveOf(p.eval.Evaluator, w, rng, i)
+	omega := make([]float64, features*width)
+	p.features, p.w = make([]panels.Feature, features), make([]float64, 2*features)
+	for i := range p.features {
+		w := &p.features[i]
+		w.Amplitude, w.Omega = 1/math.Sqrt(float64(features)), omega[i*width:(i+1)*width]
+		panels.SampleFeature(p.eval.Evaluator, w, rng, i)
 		if math.IsNaN(w.Amplitude) {
 			return nil, ErrNoSpectrum
 		}
 		p.w[2*i], p.w[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	p.takeScratch()
+	p.newScratch()
 	prior := make([]float64, n)
 	for i := range prior {
 		p.eval.Embed(p.point, p.points.At(i))
@@ -73,7 +73,7 @@ func NewPath(g *gpcore.GP, rng *rand.Rand, waves int) (*Path, error) {
 	return p, nil
 }
 
-func (p *Path) takeScratch() {
+func (p *Path) newScratch() {
 	width := p.eval.Width
 	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
 	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
@@ -83,15 +83,15 @@ func (p *Path) takeScratch() {
 func (p *Path) Fork() *Path {
 	f := *p
 	f.eval = panels.Compile(p.kernel, max(p.n, 1))
-	f.takeScratch()
+	f.newScratch()
 	return &f
 }
 
 // prior is f_0 at an embedded point.
 func (p *Path) prior(e []float64) float64 {
 	s := 0.0
-	for i := range p.waves {
-		w := &p.waves[i]
+	for i := range p.features {
+		w := &p.features[i]
 		a := w.Amplitude
 		for _, q := range w.Linear {
 			a *= e[q]
@@ -105,8 +105,8 @@ func (p *Path) prior(e []float64) float64 {
 // priorGradient sets g (one value per embedded coordinate) to the derivatives of f_0.
 func (p *Path) priorGradient(g, e []float64) {
 	clear(g)
-	for i := range p.waves {
-		w := &p.waves[i]
+	for i := range p.features {
+		w := &p.features[i]
 		a := w.Amplitude
 		for _, q := range w.Linear {
 			a *= e[q]
@@ -141,7 +141,7 @@ func (p *Path) load(x []float64, m int) {
 }
 
 // Values sets dst[j] to the function at point j; x is m x d row-major. O(n +
-// waves*d) a point.
+// features*d) a point.
 func (p *Path) Values(dst, x []float64) {
 	if len(x) != len(dst)*p.d {
 		panic("gpcore: Values needs d coordinates for each value")
@@ -158,7 +158,7 @@ func (p *Path) Values(dst, x []float64) {
 }
 
 // Gradient returns the function at one point and sets grad (d elements) to its
-// derivatives. O(n + waves*d).
+// derivatives. O(n + features*d).
 func (p *Path) Gradient(grad, x []float64) float64 {
 	if len(x) != p.d || len(grad) != p.d {
 		panic("gpcore: Gradient needs d coordinates and d derivatives")
@@ -179,7 +179,7 @@ func (p *Path) Gradient(grad, x []float64) float64 {
 	for q, v := range g {
 		p.e[q*vec.Lanes] += v
 	}
-	p.eval.Pull(p.x, p.e, p.lane)
+	p.eval.Pullback(p.x, p.e, p.lane)
 	for i := range grad {
 		grad[i] = p.x[i*vec.Lanes]
 	}

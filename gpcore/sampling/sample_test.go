@@ -40,7 +40,7 @@ func (s *moments) check(t *testing.T, g *gpcore.GP, x []float64, slack float64) 
 	mean, variance := make([]float64, m), make([]float64, m)
 	g.Predict(mean, variance, x)
 	for i := range m {
-		view := g.Model().Self
+		view := g.Model().OwnView
 		view.Single(x[i*d:(i+1)*d], true)
 		vi := append([]float64(nil), view.L[:g.Len()]...)
 		mi := s.sum[i] / s.n
@@ -137,14 +137,14 @@ func TestJointOfNearlyDeterminedPoints(t *testing.T) {
 	}
 }
 
-// The average over waves of amplitude(x)*amplitude(y)*cos(omega.(x-y)) is the
+// The average over features of amplitude(x)*amplitude(y)*cos(omega.(x-y)) is the
 // kernel: checked within five standard errors of that average.
 func TestWavesHaveTheKernel(t *testing.T) {
 	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g := gpcore.New(k, 1)
-		const waves = 24000 // a multiple of every number of strata here
-		p, err := NewPath(g, rng, waves)
-		if _, ok := k.(gptest.Foreign); ok || err != nil {
+		const features = 24000 // a multiple of every number of strata here
+		p, err := NewPath(g, rng, features)
+		if _, ok := k.(gptest.CustomKernel); ok || err != nil {
 			if !errors.Is(err, ErrNoSpectrum) {
 				t.Fatal(err)
 			}
@@ -156,9 +156,9 @@ func TestWavesHaveTheKernel(t *testing.T) {
 			p.eval.Embed(ex, x)
 			p.eval.Embed(ey, y)
 			sum, square := 0.0, 0.0
-			for i := range p.waves {
-				w := &p.waves[i]
-				a, phase := w.Amplitude*w.Amplitude*waves, 0.0
+			for i := range p.features {
+				w := &p.features[i]
+				a, phase := w.Amplitude*w.Amplitude*features, 0.0
 				for _, q := range w.Linear {
 					a *= ex[q] * ey[q]
 				}
@@ -168,10 +168,10 @@ func TestWavesHaveTheKernel(t *testing.T) {
 				c := a * math.Cos(phase)
 				sum, square = sum+c, square+c*c
 			}
-			mean := sum / waves
-			se := math.Sqrt((square/waves - mean*mean) / waves)
+			mean := sum / features
+			se := math.Sqrt((square/features - mean*mean) / features)
 			if want := k.Cov(x, y); math.Abs(mean-want) > 5*se+1e-12 {
-				t.Errorf("covariance of the waves %g, want %g (SE %g)", mean, want, se)
+				t.Errorf("covariance of the features %g, want %g (SE %g)", mean, want, se)
 			}
 		}
 	})
@@ -215,7 +215,7 @@ func TestPaths(t *testing.T) {
 				at[i] = x - h
 				p.Values(one[:], at)
 				at[i] = x
-				// Exponential kernels have waves of any frequency; hence the loose bound.
+				// Exponential kernels have features of any frequency; hence the loose bound.
 				if want := (up - one[0]) / (2 * h); !gptest.Agree(grad[i], want, 1e-3) {
 					t.Fatalf("derivative %g, want %g", grad[i], want)
 				}

@@ -32,9 +32,9 @@ func (a *ascent) run(gradients func(dst, grad, x []float64), climbers []*climber
 	}
 }
 
-// together is the distance, in scales, below which two climbers are on the way to one
+// mergeDistance is the distance, in scales, below which two climbers are on the way to one
 // maximum: the lower one stops.
-const together = 0.03
+const mergeDistance = 0.03
 
 func (a *ascent) merge(b *box) {
 	for i, c := range a.moving {
@@ -44,7 +44,7 @@ func (a *ascent) merge(b *box) {
 				t := (v - o.x[k]) / b.scale[k]
 				s += t * t
 			}
-			if s >= together*together {
+			if s >= mergeDistance*mergeDistance {
 				continue
 			}
 			if c.value > o.value {

@@ -33,8 +33,8 @@ func (a *Axis) check() error {
 	if !check.IsFinite(a.Step) || a.Step < 0 {
 		return fmt.Errorf("gpcore: step %g must be finite and not negative", a.Step)
 	}
-	if a.Step > 0 && (a.High-a.Low)/a.Step > mostSteps {
-		return fmt.Errorf("gpcore: step %g makes more than %d values between %g and %g; use a larger one, or none", a.Step, mostSteps, a.Low, a.High)
+	if a.Step > 0 && (a.High-a.Low)/a.Step > maxSteps {
+		return fmt.Errorf("gpcore: step %g makes more than %d values between %g and %g; use a larger one, or none", a.Step, maxSteps, a.Low, a.High)
 	}
 	return nil
 }

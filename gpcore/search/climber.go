@@ -16,17 +16,17 @@ type climber struct {
 	floor   float64 // a climb that cannot come near this value may end
 	bound   float64 // the surrogate's value where it ended, infinity without one
 
-	h         []float64 // inverse Hessian of -f, d x d
-	informed  bool      // h has been updated at least once
-	dir       []float64
-	step      float64
-	trial     []float64
-	promise   float64 // what the gradient promises at the trial point
-	backs     int
-	started   bool // value and grad are known
-	done      bool
-	merged    bool // stopped because a better one climbs the same maximum
-	hy, delta []float64
+	h             []float64 // inverse Hessian of -f, d x d
+	updated       bool      // h has been updated at least once
+	dir           []float64
+	step          float64
+	trial         []float64
+	predictedGain float64 // what the gradient promises at the trial point
+	backtracks    int
+	started       bool // value and grad are known
+	done          bool
+	merged        bool // stopped because a better one climbs the same maximum
+	hy, delta     []float64
 }
 
 func newClimber(d int) *climber {
@@ -43,25 +43,25 @@ func newClimber(d int) *climber {
 // a parabola promises; where hopeless times that would not reach the floor, the climb
 // ends.
 const (
-	hopeless      = 5
+	maxGainFactor = 5
 	maxBacktracks = 10
 	sufficient    = 1e-4 // Armijo's constant
 	firstStride   = 0.1  // scales
 	longestStride = 1.0  // scales
 )
 
-// place puts the climber at x, without what it knew.
-func (c *climber) place(x []float64, b *box) {
+// startAt puts the climber at x, without what it knew.
+func (c *climber) startAt(x []float64, b *box) {
 	copy(c.x, x)
-	c.value, c.bound, c.floor, c.informed = math.Inf(-1), math.Inf(1), math.Inf(-1), false
+	c.value, c.bound, c.floor, c.updated = math.Inf(-1), math.Inf(1), math.Inf(-1), false
 	c.reset(b)
-	c.again()
+	c.restart()
 }
 
-// again lets it climb another function, or with other coordinates fixed, from where it
+// restart lets it climb another function, or with other coordinates fixed, from where it
 // is with the curvature it knows.
-func (c *climber) again() {
-	c.started, c.done, c.merged, c.backs = false, false, false, 0
+func (c *climber) restart() {
+	c.started, c.done, c.merged, c.backtracks = false, false, false, 0
 	copy(c.trial, c.x)
 }
 
@@ -70,7 +70,7 @@ func (c *climber) reset(b *box) {
 	for i, s := range b.scale {
 		c.h[i*len(b.scale)+i] = s * s
 	}
-	c.informed = false
+	c.updated = false
 }
 
 // receive takes the value and gradient at the trial point. Less than tol (relative to
@@ -87,16 +87,16 @@ func (c *climber) receive(v float64, grad []float64, b *box, tol float64) {
 		c.propose(b, tol)
 		return
 	}
-	if !(v >= c.value+sufficient*c.promise && v >= c.value) {
+	if !(v >= c.value+sufficient*c.predictedGain && v >= c.value) {
 		c.backtrack(v, b)
 		return
 	}
 	gain := v - c.value
-	c.learn(grad)
+	c.updateHessian(grad)
 	copy(c.x, c.trial)
 	copy(c.grad, grad)
 	c.value = v
-	c.backs = 0
+	c.backtracks = 0
 	if gain <= 0.1*tol*(1+math.Abs(v)) {
 		c.done = true
 		return
@@ -106,19 +106,19 @@ func (c *climber) receive(v float64, grad []float64, b *box, tol float64) {
 
 // backtrack shortens the step to the maximum of a parabola.
 func (c *climber) backtrack(v float64, b *box) {
-	c.backs++
+	c.backtracks++
 	t := 0.3
-	if check.IsFinite(v) && c.promise > 0 {
-		t = min(max(c.promise/(2*(c.promise+c.value-v)), 0.1), 0.5)
+	if check.IsFinite(v) && c.predictedGain > 0 {
+		t = min(max(c.predictedGain/(2*(c.predictedGain+c.value-v)), 0.1), 0.5)
 	}
 	c.step *= t
-	if c.backs > maxBacktracks || !c.reach(b) {
+	if c.backtracks > maxBacktracks || !c.setTrial(b) {
 		c.done = true
 	}
 }
 
-// learn is the BFGS update of h by the step just made.
-func (c *climber) learn(grad []float64) {
+// updateHessian is the BFGS update of h by the step just made.
+func (c *climber) updateHessian(grad []float64) {
 	d := len(c.x)
 	sy, yy, hyy := 0.0, 0.0, 0.0
 	for i := range d {
@@ -132,11 +132,11 @@ func (c *climber) learn(grad []float64) {
 	if !(sy > 1e-14*yy) {
 		return
 	}
-	if !c.informed { // the right length for the first metric
+	if !c.updated { // the right length for the first metric
 		for i := range c.h {
 			c.h[i] *= sy / yy
 		}
-		c.informed = true
+		c.updated = true
 	}
 	for i := range d {
 		c.hy[i] = 0
@@ -152,7 +152,7 @@ func (c *climber) learn(grad []float64) {
 	}
 }
 
-// free says that coordinate i may move: it is not fixed, and not pressed against its
+// free reports whether coordinate i may move: it is not fixed, and not pressed against its
 // bound by the gradient.
 func (c *climber) free(i int, b *box) bool {
 	return !b.fixed[i] && !(c.x[i] <= b.low[i] && c.grad[i] < 0) && !(c.x[i] >= b.high[i] && c.grad[i] > 0)
@@ -162,29 +162,29 @@ func (c *climber) free(i int, b *box) bool {
 // quasi-Newton direction downhill, the scaled gradient replaces it, whose projection
 // cannot.
 func (c *climber) propose(b *box, tol float64) {
-	slope := c.newton(b)
-	if c.informed && slope >= 0 && slope < 2*tol*(1+math.Abs(c.value)) {
+	slope := c.quasiNewton(b)
+	if c.updated && slope >= 0 && slope < 2*tol*(1+math.Abs(c.value)) {
 		c.done = true
 		return
 	}
-	if c.informed && c.value+hopeless*slope < c.floor {
+	if c.updated && c.value+maxGainFactor*slope < c.floor {
 		c.done = true
 		return
 	}
-	if slope > 0 && c.along(b) {
+	if slope > 0 && c.setFirstTrial(b) {
 		return
 	}
 	c.reset(b)
-	if slope = c.newton(b); !(slope > 0) || !check.IsFinite(slope) || !c.along(b) {
+	if slope = c.quasiNewton(b); !(slope > 0) || !check.IsFinite(slope) || !c.setFirstTrial(b) {
 		c.done = true
 	}
 }
 
-// along takes the first trial point along the direction, not too far, and says whether
+// setFirstTrial takes the first trial point along the direction, not too far, and reports whether
 // the gradient promises something there.
-func (c *climber) along(b *box) bool {
+func (c *climber) setFirstTrial(b *box) bool {
 	limit, longest := longestStride, 0.0
-	if !c.informed {
+	if !c.updated {
 		limit = firstStride
 	}
 	for i, v := range c.dir {
@@ -194,12 +194,12 @@ func (c *climber) along(b *box) bool {
 	if longest > limit {
 		c.step = limit / longest
 	}
-	return c.reach(b) && c.promise > 0
+	return c.setTrial(b) && c.predictedGain > 0
 }
 
-// newton sets the direction to h times the gradient over the free coordinates and
+// quasiNewton sets the direction to h times the gradient over the free coordinates and
 // returns its slope.
-func (c *climber) newton(b *box) (slope float64) {
+func (c *climber) quasiNewton(b *box) (slope float64) {
 	d := len(c.x)
 	for i := range d {
 		c.dir[i] = 0
@@ -216,13 +216,13 @@ func (c *climber) newton(b *box) (slope float64) {
 	return slope
 }
 
-// reach sets the trial point, cut to the box, and says whether it is elsewhere.
-func (c *climber) reach(b *box) bool {
+// setTrial sets the trial point, cut to the box, and reports whether it is elsewhere.
+func (c *climber) setTrial(b *box) bool {
 	moved := false
-	c.promise = 0
+	c.predictedGain = 0
 	for i := range c.x {
 		c.trial[i] = min(max(c.x[i]+c.step*c.dir[i], b.low[i]), b.high[i])
-		c.promise += c.grad[i] * (c.trial[i] - c.x[i])
+		c.predictedGain += c.grad[i] * (c.trial[i] - c.x[i])
 		moved = moved || c.trial[i] != c.x[i]
 	}
 	return moved

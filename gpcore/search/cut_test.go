@@ -15,7 +15,7 @@ import (
 // A search that is cut while it screens has brought only some of its fixed points up to
 // date. The next ones must not build on the others.
 func TestCutSearchKeepsNoStalePoints(t *testing.T) {
-	g := gptest.World(t, gptest.Cube(), 60, 1e-2, 1)
+	g := gptest.ClusteredGP(t, gptest.Cube(), 60, 1e-2, 1)
 	e, err := expectations.New([]expectations.Term{{Process: g, Mean: 1, SD: 2}}, expectations.Inputs{Controlled: []int{0, 1, 2}})
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 // On a list with an upper bound the result is the list's best, and only few settings
 // were looked at with the objective itself.
 func TestMaximizeList(t *testing.T) {
-	g := gptest.World(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
-	in := expectations.Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PapersNormal()}}
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
+	in := expectations.Inputs{Controlled: []int{0, 2}, Random: []quadrature.Marginal{gptest.PaperMarginal()}}
 	rng := rand.New(rand.NewPCG(1, 1))
 	list := gptest.Point(rng, 2*500)
 	e, err := expectations.New([]expectations.Term{{Process: g, Mean: 1, SD: 2}}, in)
@@ -46,10 +46,10 @@ func TestMaximizeList(t *testing.T) {
 // The same seed gives the same bits on any number of workers, and after any number of
 // units.
 func TestSearchIsDeterministic(t *testing.T) {
-	g := gptest.World(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 60, 1e-2, 3)
 	for _, slack := range []float64{0, 0.1, math.Inf(1)} {
 		run := func(workers, units int) ([]float64, int) {
-			s, err := search.New(decide.CVSProblems(t, g, gptest.PapersNormal()), search.Options{Seed: 7, Slack: slack, Workers: workers})
+			s, err := search.New(decide.CVSProblems(t, g, gptest.PaperMarginal()), search.Options{Seed: 7, Slack: slack, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,8 +82,8 @@ func TestSearchIsDeterministic(t *testing.T) {
 // A search that is cut holds something that may be chosen, with its true value, from the
 // first unit on; and more work never makes it worse.
 func TestSearchIsAnytime(t *testing.T) {
-	g := gptest.World(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
-	problems := decide.CVSProblems(t, g, gptest.PapersNormal())
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
+	problems := decide.CVSProblems(t, g, gptest.PaperMarginal())
 	const step = 0.001
 	for i := range problems {
 		problems[i].Axes[0] = search.Axis{Low: 0, High: 1, Step: step}
@@ -134,8 +134,8 @@ func TestSearchIsAnytime(t *testing.T) {
 
 // A decision allocates nothing after the first, with one worker.
 func TestSearchAllocatesNothing(t *testing.T) {
-	g := gptest.World(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
-	s, err := search.New(decide.CVSProblems(t, g, gptest.PapersNormal()), search.Options{Workers: 1})
+	g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, vec.Constant(3, 0.3)), 40, 1e-2, 5)
+	s, err := search.New(decide.CVSProblems(t, g, gptest.PaperMarginal()), search.Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,22 +10,22 @@ import (
 func (q *state) ascend(w *searchWorker, gradients func(dst, grad, x []float64), climbers []*climber, rounds int, tol float64) {
 	w.ascent.run(gradients, climbers, &q.box, rounds, tol)
 	for range stepwise {
-		if len(q.steps) == 0 || !q.hop(w, gradients, climbers) {
+		if len(q.steps) == 0 || !q.moveDiscrete(w, gradients, climbers) {
 			return
 		}
 		w.ascent.run(gradients, climbers, &q.box, rounds, tol)
 	}
 }
 
-// hop moves each climber to its best neighbour in the coordinates with few values, one
-// value up or down in one of them, where that is better, and says whether any moved.
-func (q *state) hop(w *searchWorker, gradients func(dst, grad, x []float64), climbers []*climber) bool {
+// moveDiscrete moves each climber to its best neighbour in the coordinates with few values, one
+// value up or down in one of them, where that is better, and reports whether any moved.
+func (q *state) moveDiscrete(w *searchWorker, gradients func(dst, grad, x []float64), climbers []*climber) bool {
 	a := &w.ascent
 	moved := false
 	for _, c := range climbers {
 		a.x = a.x[:0]
 		for _, i := range q.steps {
-			a.x = q.besides(a.x, c.x, i)
+			a.x = q.neighbours(a.x, c.x, i)
 		}
 		m := len(a.x) / q.d
 		if m == 0 {
@@ -43,7 +43,7 @@ func (q *state) hop(w *searchWorker, gradients func(dst, grad, x []float64), cli
 			continue
 		}
 		copy(c.x, a.x[at*q.d:(at+1)*q.d])
-		c.again()
+		c.restart()
 		c.value, moved = best, true
 	}
 	return moved
@@ -75,7 +75,7 @@ func (q *state) improveDiscrete(w *searchWorker, f *fork) {
 	for range stepwise {
 		before := q.best.value
 		c := q.climbers[0]
-		c.place(q.best.x, &q.box)
+		c.startAt(q.best.x, &q.box)
 		if len(q.grids)+len(q.steps) < q.d {
 			w.ascent.run(f.gradients, q.climbers[:1], &q.box, refineRounds, refineTolerance)
 			q.offer(c.x, c.value)
@@ -83,7 +83,7 @@ func (q *state) improveDiscrete(w *searchWorker, f *fork) {
 		w.neighbour = w.neighbour[:0]
 		for i := range q.axes {
 			if q.axes[i].count() > 0 {
-				w.neighbour = q.besides(w.neighbour, q.best.x, i)
+				w.neighbour = q.neighbours(w.neighbour, q.best.x, i)
 			}
 		}
 		q.evaluate(w, f, w.neighbour)

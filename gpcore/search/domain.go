@@ -21,9 +21,9 @@ func newDomain(p *Problem, d int) domain {
 		box: box{low: v[:d], high: v[d : 2*d], scale: v[2*d : 3*d], fixed: make([]bool, d)},
 	}
 	if m.listed {
-		m.encloses(p.List)
+		m.setBoxFromList(p.List)
 	} else {
-		m.takeAxes()
+		m.setAxes()
 	}
 	for i := range d {
 		m.span[i] = m.box.high[i] - m.box.low[i]
@@ -31,8 +31,8 @@ func newDomain(p *Problem, d int) domain {
 	return m
 }
 
-// encloses makes the box that of the rows of a list.
-func (m *domain) encloses(list []float64) {
+// setBoxFromList makes the box that of the rows of a list.
+func (m *domain) setBoxFromList(list []float64) {
 	for i := range m.d {
 		m.box.low[i], m.box.high[i] = list[i], list[i]
 	}
@@ -41,8 +41,8 @@ func (m *domain) encloses(list []float64) {
 	}
 }
 
-// takeAxes takes the box and sorts the coordinates by how many values they have.
-func (m *domain) takeAxes() {
+// setAxes takes the box and sorts the coordinates by how many values they have.
+func (m *domain) setAxes() {
 	for i := range m.axes {
 		a := &m.axes[i]
 		m.box.low[i], m.box.high[i] = a.bounds()
@@ -73,8 +73,8 @@ func (m *domain) snapGrids(x []float64) {
 	}
 }
 
-// besides appends x with discrete coordinate i one value up and one value down.
-func (m *domain) besides(dst, x []float64, i int) []float64 {
+// neighbours appends x with discrete coordinate i one value up and one value down.
+func (m *domain) neighbours(dst, x []float64, i int) []float64 {
 	a := &m.axes[i]
 	at := a.index(x[i])
 	for _, k := range [2]int{at - 1, at + 1} {
@@ -108,8 +108,8 @@ func (m *domain) within(x, y []float64, distance float64) bool {
 	return s < distance*distance
 }
 
-// close says that x is within a distance, relative to the ranges, of one of the rows.
-func (m *domain) close(x, rows []float64, distance float64) bool {
+// near reports whether x is within a distance, relative to the ranges, of one of the rows.
+func (m *domain) near(x, rows []float64, distance float64) bool {
 	for k := 0; k < len(rows); k += m.d {
 		if m.within(x, rows[k:k+m.d], distance) {
 			return true

@@ -8,4 +8,4 @@ func (s *Search) Screened(i int) (points, values []float64) {
 }
 
 // Examined is how many settings of a list the last run looked at with the objective itself.
-func (s *Search) Examined(i int) int { return s.problems[i].examined }
+func (s *Search) Examined(i int) int { return s.problems[i].evaluated }

@@ -47,7 +47,7 @@ const (
 type Preparer interface{ Prepare() }
 
 // Scaled is an objective that knows over which distance it varies along each
-// coordinate. Scales sets dst and says whether it could; else 0.3 of the range is used.
+// coordinate. Scales sets dst and reports whether it could; else 0.3 of the range is used.
 type Scaled interface{ Scales(dst []float64) bool }
 
 // Grouped is an objective that shares work with others: the expectations of one
@@ -59,9 +59,9 @@ type Grouped interface {
 	PrepareGroup()
 	// PrepareOwn prepares the rest. It may overlap with that of other objectives.
 	PrepareOwn()
-	// ForkBeside is Fork with the scratch of other, a fork of an objective of the same
+	// ForkSharing is Fork with the scratch of other, a fork of an objective of the same
 	// group: the two must not be used at once. Nil where other is of another group.
-	ForkBeside(other Objective) Objective
+	ForkSharing(other Objective) Objective
 	// NodeCount is the number of evaluations that one value costs.
 	NodeCount() int
 }

@@ -75,7 +75,7 @@ const (
 	// stepwise separates discrete coordinates, which are moved from value to value, from
 	// those with more values, which are climbed like continuous ones and rounded.
 	stepwise  = 64
-	mostSteps = 1 << 30
+	maxSteps  = 1 << 30
 	maxFactor = 4
 )
 

@@ -6,17 +6,17 @@ import "math"
 // where its surrogate is no bound.
 const listClimbs = 16
 
-// promising is the bound of what comes next with the objective itself, minus infinity
+// boundOfNext is the bound of what comes next with the objective itself, minus infinity
 // where nothing is worth it: its bound is not above the best found here.
-func (q *state) promising() float64 {
+func (q *state) boundOfNext() float64 {
 	bound := math.Inf(-1)
 	switch {
 	case q.final:
 	case q.listed:
 		bound = q.listBound()
-	case q.next < min(q.count, q.most()) && q.climbers[q.next].bound > q.best.value:
+	case q.next < min(q.count, q.maxClimbs()) && q.climbers[q.next].bound > q.best.value:
 		return q.climbers[q.next].bound
-	case q.surrogate == UpperBound && q.extra < extraRounds:
+	case q.surrogate == UpperBound && q.extraRounds < extraRounds:
 		q.next = q.count
 		if k := q.uncovered(); k >= 0 {
 			bound = q.values[k]
@@ -47,25 +47,25 @@ func (q *state) uncovered() int {
 		if k < 0 || q.values[k] <= q.best.value {
 			return -1
 		}
-		if !q.close(q.points[k*q.d:(k+1)*q.d], q.taken, q.apart) {
+		if !q.near(q.points[k*q.d:(k+1)*q.d], q.covered, q.separation) {
 			return k
 		}
 		q.values[k] = math.Inf(-1)
 	}
 }
 
-// more looks at uncovered points and climbs the best of them.
-func (q *state) more(w *searchWorker, f *fork) {
-	q.extra++
-	from := len(q.taken)
-	for len(q.taken)-from < extraLooks*q.d {
+// climbUncovered looks at uncovered points and climbs the best of them.
+func (q *state) climbUncovered(w *searchWorker, f *fork) {
+	q.extraRounds++
+	from := len(q.covered)
+	for len(q.covered)-from < extraLooks*q.d {
 		k := q.uncovered()
 		if k < 0 {
 			break
 		}
-		q.taken = append(q.taken, q.points[k*q.d:(k+1)*q.d]...)
+		q.covered = append(q.covered, q.points[k*q.d:(k+1)*q.d]...)
 	}
-	x := q.taken[from:]
+	x := q.covered[from:]
 	q.evaluate(w, f, x)
 	n := min(extraClimbs, len(w.value))
 	for i := range n {
@@ -75,7 +75,7 @@ func (q *state) more(w *searchWorker, f *fork) {
 				at = k
 			}
 		}
-		q.climbers[i].place(x[at*q.d:(at+1)*q.d], &q.box)
+		q.climbers[i].startAt(x[at*q.d:(at+1)*q.d], &q.box)
 		w.value[at] = math.Inf(-1)
 	}
 	q.climb(w, f, q.climbers[:n])
@@ -84,19 +84,19 @@ func (q *state) more(w *searchWorker, f *fork) {
 // climb climbs with the objective itself and remembers where.
 func (q *state) climb(w *searchWorker, f *fork, batch []*climber) {
 	for _, c := range batch {
-		q.taken = append(q.taken, c.x...)
+		q.covered = append(q.covered, c.x...)
 		c.floor = q.best.value
-		c.again()
+		c.restart()
 	}
 	q.ascend(w, f.gradients, batch, refineRounds, refineTolerance)
 	for _, c := range batch {
-		q.taken = append(q.taken, c.x...)
+		q.covered = append(q.covered, c.x...)
 		q.offer(c.x, c.value)
 	}
 }
 
-// most is how many starts are climbed with the objective itself.
-func (q *state) most() int {
+// maxClimbs is how many starts are climbed with the objective itself.
+func (q *state) maxClimbs() int {
 	if q.surrogate == UpperBound {
 		return q.count
 	}
@@ -113,14 +113,14 @@ func (q *state) listBound() float64 {
 		return math.Inf(-1)
 	case q.surrogate == UpperBound:
 		return q.values[top]
-	case q.examined < listClimbs:
+	case q.evaluated < listClimbs:
 		return math.Inf(1)
 	}
 	return math.Inf(-1)
 }
 
-// examine looks at the next settings of a list with the objective itself.
-func (q *state) examine(w *searchWorker, f *fork) {
+// evaluateListed looks at the next settings of a list with the objective itself.
+func (q *state) evaluateListed(w *searchWorker, f *fork) {
 	w.neighbour = w.neighbour[:0]
 	for range q.batch {
 		k := q.highest()
@@ -129,7 +129,7 @@ func (q *state) examine(w *searchWorker, f *fork) {
 		}
 		w.neighbour = append(w.neighbour, q.points[k*q.d:(k+1)*q.d]...)
 		q.values[k] = math.Inf(-1)
-		q.examined++
+		q.evaluated++
 	}
 	q.evaluate(w, f, w.neighbour)
 }

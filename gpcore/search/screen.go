@@ -27,11 +27,11 @@ func (c *screen) highest() int {
 	return at
 }
 
-// scattered are n screening points, rounded up to whole panels: equally spaced for one coordinate, else the corners
+// newScreenPoints are n screening points, rounded up to whole panels: equally spaced for one coordinate, else the corners
 // of the box, where there are few, and scrambled Sobol points, every third with one
 // coordinate moved to its nearer bound. Uncertainty is largest at the edges, and maxima
 // there are narrow seen from inside.
-func scattered(m *domain, n int, seed uint64) []float64 {
+func newScreenPoints(m *domain, n int, seed uint64) []float64 {
 	n = vec.Up24(n)
 	corners := 0
 	if m.d > 1 && m.d <= 6 && 1<<m.d < n {
@@ -43,7 +43,7 @@ func scattered(m *domain, n int, seed uint64) []float64 {
 		x := points[k*m.d : (k+1)*m.d]
 		switch {
 		case m.d == 1:
-			x[0] = spaced(k, n)
+			x[0] = spacedPoint(k, n)
 		case k < corners:
 			for i := range x {
 				x[i] = float64(k >> i & 1)
@@ -62,9 +62,9 @@ func scattered(m *domain, n int, seed uint64) []float64 {
 	return points
 }
 
-// spaced is point k of n equally spaced ones on [0, 1], every fourth of them first, so
+// spacedPoint is point k of n equally spaced ones on [0, 1], every fourth of them first, so
 // that the first quarter covers the range as well.
-func spaced(k, n int) float64 {
+func spacedPoint(k, n int) float64 {
 	quarter := n / maxFactor
 	at := k * maxFactor
 	if k >= quarter {

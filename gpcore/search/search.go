@@ -31,8 +31,8 @@ type Search struct {
 	problems []*state
 	workers  []*searchWorker
 	out      []Maximum
-	queue    []int // problems whose next climb belongs to the wave
-	chunks   []chunkOf
+	round    []int // problems that refine in this round
+	chunks   []chunk
 
 	ctx      context.Context
 	limit    int // units, 0: no limit
@@ -45,10 +45,10 @@ type Search struct {
 	discrete func(w *searchWorker, i int)
 }
 
-// chunkOf is one unit of screening.
-type chunkOf struct{ problem, from, to int }
+// chunk is one unit of screening.
+type chunk struct{ problem, from, to int }
 
-// NewSearch prepares a search: it makes the screening points and takes the memory. It
+// New prepares a search: it makes the screening points and takes the memory. It
 // returns an error for problems that do not fit their objectives.
 func New(problems []Problem, o Options) (*Search, error) {
 	if len(problems) == 0 {
@@ -65,13 +65,13 @@ func New(problems []Problem, o Options) (*Search, error) {
 		q := newState(problems[i], splitmix.Mix(o.Seed+uint64(i)))
 		s.problems = append(s.problems, q)
 		for from := 0; from < len(q.values); from += screenUnit {
-			s.chunks = append(s.chunks, chunkOf{i, from, min(from+screenUnit, len(q.values))})
+			s.chunks = append(s.chunks, chunk{i, from, min(from+screenUnit, len(q.values))})
 		}
 	}
 	for range o.workers() {
 		s.workers = append(s.workers, s.newWorker())
 	}
-	s.queue = make([]int, 0, len(problems))
+	s.round = make([]int, 0, len(problems))
 	s.prepare, s.screen, s.climb, s.refine, s.discrete = s.prepareUnit, s.screenUnit, s.climbUnit, s.refineUnit, s.discreteUnit
 	return s, nil
 }
@@ -117,10 +117,10 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 	}
 	s.phase(len(s.problems), s.climb)
 	for !s.cut {
-		if s.wave(); len(s.queue) == 0 {
+		if s.nextRound(); len(s.round) == 0 {
 			break
 		}
-		s.phase(len(s.queue), s.refine)
+		s.phase(len(s.round), s.refine)
 	}
 	s.phase(len(s.problems), s.discrete)
 	for i, q := range s.problems {
@@ -130,7 +130,7 @@ func (s *Search) Run(ctx context.Context, units int) (result []Maximum, done int
 	return s.out, s.done
 }
 
-// Cut says that the last run ended before all of its units were done.
+// Cut reports whether the last run ended before all of its units were done.
 func (s *Search) Cut() bool { return s.cut }
 
 // phase does units 0 to n-1 of a phase, in order, until the search is cut.
@@ -178,34 +178,34 @@ func (s *Search) parallel(at, n int, job func(w *searchWorker, i int)) int {
 	return min(int(next.Load()), n)
 }
 
-// wave lists the problems whose next climb is worth it. Where slack lets problems prune
+// nextRound lists the problems whose next climb is worth it. Where slack lets problems prune
 // each other, the two with the largest bounds go first, whatever the number of workers.
-func (s *Search) wave() {
-	s.queue = s.queue[:0]
+func (s *Search) nextRound() {
+	s.round = s.round[:0]
 	best := math.Inf(-1)
 	for _, q := range s.problems {
 		best = max(best, q.best.value)
 	}
 	for i, q := range s.problems {
-		q.promise = q.promising()
-		if math.IsInf(q.promise, -1) {
+		q.nextBound = q.boundOfNext()
+		if math.IsInf(q.nextBound, -1) {
 			continue
 		}
-		if q.promise < best-s.o.Slack {
-			q.givenUp = true
+		if q.nextBound < best-s.o.Slack {
+			q.abandoned = true
 			continue
 		}
-		s.queue = append(s.queue, i)
+		s.round = append(s.round, i)
 	}
 	if math.IsInf(s.o.Slack, 1) {
 		return
 	}
-	for k := range min(2, len(s.queue)) {
-		for j := k + 1; j < len(s.queue); j++ {
-			if s.problems[s.queue[j]].promise > s.problems[s.queue[k]].promise {
-				s.queue[k], s.queue[j] = s.queue[j], s.queue[k]
+	for k := range min(2, len(s.round)) {
+		for j := k + 1; j < len(s.round); j++ {
+			if s.problems[s.round[j]].nextBound > s.problems[s.round[k]].nextBound {
+				s.round[k], s.round[j] = s.round[j], s.round[k]
 			}
 		}
 	}
-	s.queue = s.queue[:min(2, len(s.queue))]
+	s.round = s.round[:min(2, len(s.round))]
 }

@@ -8,14 +8,14 @@ import (
 // choose fills the climbers with the best screened points, each some distance from the
 // better ones.
 func (q *state) choose() {
-	q.apart = min(0.12, 0.4*q.shortest())
+	q.separation = min(0.12, 0.4*q.shortest())
 	if q.d == 1 {
-		q.apart /= 2 // there are few points to pass over
+		q.separation /= 2 // there are few points to pass over
 	}
 	for q.count = 0; q.count < q.limit; q.count++ {
 		at, best := -1, math.Inf(-1)
 		for k, v := range q.values[:q.inUse] {
-			if v > best && !q.near(q.points[k*q.d:(k+1)*q.d], q.count, q.apart) {
+			if v > best && !q.nearClimber(q.points[k*q.d:(k+1)*q.d], q.count, q.separation) {
 				at, best = k, v
 			}
 		}
@@ -23,7 +23,7 @@ func (q *state) choose() {
 			return
 		}
 		c := q.climbers[q.count]
-		c.place(q.points[at*q.d:(at+1)*q.d], &q.box)
+		c.startAt(q.points[at*q.d:(at+1)*q.d], &q.box)
 		c.value = best
 	}
 }
@@ -34,18 +34,18 @@ func (q *state) addStarts() {
 	n := min(len(q.starts)/q.d, (q.limit+1)/2)
 	for k := range n {
 		x := q.starts[k*q.d : (k+1)*q.d]
-		if q.near(x, q.count, 0.01) {
+		if q.nearClimber(x, q.count, 0.01) {
 			continue
 		}
 		if q.count < q.limit {
 			q.count++
 		}
-		q.climbers[q.count-1-k%q.count].place(x, &q.box)
+		q.climbers[q.count-1-k%q.count].startAt(x, &q.box)
 	}
 }
 
-// near is close for the first n climbers.
-func (q *state) near(x []float64, n int, distance float64) bool {
+// nearClimber is close for the first n climbers.
+func (q *state) nearClimber(x []float64, n int, distance float64) bool {
 	for _, c := range q.climbers[:n] {
 		if q.within(x, c.x, distance) {
 			return true
@@ -68,7 +68,7 @@ func (q *state) rank() {
 	})
 	kept := 0
 	for i := range q.count {
-		if !q.climbers[i].merged && !q.near(q.climbers[i].x, kept, 0.01) {
+		if !q.climbers[i].merged && !q.nearClimber(q.climbers[i].x, kept, 0.01) {
 			q.climbers[kept], q.climbers[i] = q.climbers[i], q.climbers[kept]
 			kept++
 		}

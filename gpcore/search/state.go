@@ -22,15 +22,15 @@ type state struct {
 	batch    int        // how many are climbed at once
 	best     *climber   // keeps the best point and its value
 
-	ready   bool // prepared in this run
-	final   bool // climbed with the objective itself
-	givenUp bool
+	ready     bool // prepared in this run
+	final     bool // climbed with the objective itself
+	abandoned bool
 
-	promise  float64   // the bound of what comes next
-	taken    []float64 // where climbs with the objective itself started and ended
-	apart    float64   // how far from each other, relative to the ranges
-	extra    int       // rounds of further climbs
-	examined int       // settings of a list looked at with the objective itself
+	nextBound   float64   // the bound of what comes next
+	covered     []float64 // where climbs with the objective itself started and ended
+	separation  float64   // how far from each other, relative to the ranges
+	extraRounds int       // rounds of further climbs
+	evaluated   int       // settings of a list looked at with the objective itself
 }
 
 // newState prepares a problem: its domain, its screening points, its memory.
@@ -46,7 +46,7 @@ func newState(p Problem, seed uint64) *state {
 		if n == 0 {
 			n = maxFactor * byDimension(screenSizes[:], d)
 		}
-		q.points = scattered(&q.domain, n, seed)
+		q.points = newScreenPoints(&q.domain, n, seed)
 		if limit = p.Climbs; limit == 0 {
 			limit = maxFactor * byDimension(climbSizes[:], d)
 		}
@@ -63,8 +63,8 @@ func newState(p Problem, seed uint64) *state {
 
 // begin forgets the last run.
 func (q *state) begin() {
-	q.count, q.next, q.ready, q.final, q.givenUp = 0, 0, false, false, false
-	q.taken, q.extra = q.taken[:0], 0
+	q.count, q.next, q.ready, q.final, q.abandoned = 0, 0, false, false, false
+	q.covered, q.extraRounds = q.covered[:0], 0
 	q.best.value = math.Inf(-1)
 	for i := range q.values {
 		q.values[i] = math.Inf(-1)
@@ -73,10 +73,10 @@ func (q *state) begin() {
 	q.snapGrids(q.best.x)
 }
 
-// takeScales learns the kind of the surrogate and the distances, after Prepare.
-func (q *state) takeScales() {
+// readScales learns the kind of the surrogate and the distances, after Prepare.
+func (q *state) readScales() {
 	q.surrogate, q.batch = NoSurrogate, 1
-	q.examined = 0
+	q.evaluated = 0
 	if s, ok := q.p.Objective.(Surrogated); ok {
 		q.surrogate = s.Surrogate()
 	}

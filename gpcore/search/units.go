@@ -35,7 +35,7 @@ func (s *Search) prepareUnit(w *searchWorker, i int) {
 	if q.group != nil {
 		q.group.PrepareOwn()
 	}
-	q.takeScales()
+	q.readScales()
 	x := q.starts
 	if len(x) == 0 {
 		w.neighbour = append(w.neighbour[:0], q.points[:q.d]...)
@@ -85,7 +85,7 @@ func (s *Search) climbUnit(w *searchWorker, i int) {
 	if q.final {
 		rounds, tol = refineRounds, refineTolerance
 	}
-	q.ascend(w, f.stand, q.climbers[:q.count], rounds, tol)
+	q.ascend(w, f.surrogateGradients, q.climbers[:q.count], rounds, tol)
 	if q.final {
 		for _, c := range q.climbers[:q.count] {
 			q.offer(c.x, c.value)
@@ -101,17 +101,17 @@ func (q *state) offerScreened() {
 	}
 }
 
-// refineUnit climbs the next local maxima of a problem of the wave with the objective
+// refineUnit climbs the next local maxima of a problem of this round with the objective
 // itself.
 func (s *Search) refineUnit(w *searchWorker, i int) {
-	k := s.queue[i]
+	k := s.round[i]
 	q, f := s.problems[k], &w.forks[k]
 	if q.listed {
-		q.examine(w, f)
+		q.evaluateListed(w, f)
 		return
 	}
 	if q.next >= q.count {
-		q.more(w, f)
+		q.climbUncovered(w, f)
 		return
 	}
 	n := min(q.batch, q.count-q.next)
@@ -139,15 +139,15 @@ func (s *Search) conclude(i int, q *state) {
 		case q.surrogate == NoSurrogate:
 			q.offerScreened()
 		case q.listed:
-			q.examine(w, f)
+			q.evaluateListed(w, f)
 		case q.next == 0 && q.count > 0:
 			q.evaluate(w, f, q.climbers[0].x)
 		case q.next == 0:
-			q.examine(w, f)
+			q.evaluateListed(w, f)
 		}
 		if len(q.grids) > 0 {
 			q.roundBest(w, f)
 		}
 	}
-	s.out[i] = Maximum{X: q.best.x, Value: q.best.value, Complete: !s.cut && !q.givenUp}
+	s.out[i] = Maximum{X: q.best.x, Value: q.best.value, Complete: !s.cut && !q.abandoned}
 }

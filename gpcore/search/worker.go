@@ -10,10 +10,10 @@ type searchWorker struct {
 
 // fork is one worker's copy of an objective.
 type fork struct {
-	objective Objective
-	surrogate Surrogated // nil where it has none
-	gradients func(dst, grad, x []float64)
-	stand     func(dst, grad, x []float64) // of the surrogate
+	objective          Objective
+	surrogate          Surrogated // nil where it has none
+	gradients          func(dst, grad, x []float64)
+	surrogateGradients func(dst, grad, x []float64) // of the surrogate
 }
 
 func (s *Search) newWorker() *searchWorker {
@@ -26,7 +26,7 @@ func (s *Search) newWorker() *searchWorker {
 }
 
 func (q *state) fork(grouped *[]Objective) fork {
-	f := fork{objective: q.besideOne(*grouped)}
+	f := fork{objective: q.forkSharing(*grouped)}
 	if f.objective == nil {
 		f.objective = q.p.Objective.Fork()
 		if q.group != nil {
@@ -39,20 +39,20 @@ func (q *state) fork(grouped *[]Objective) fork {
 	} else {
 		f.gradients = (&differences{o: f.objective, b: &q.box}).gradients
 	}
-	f.stand = f.gradients
+	f.surrogateGradients = f.gradients
 	if f.surrogate != nil {
-		f.stand = f.surrogate.SurrogateGradients
+		f.surrogateGradients = f.surrogate.SurrogateGradients
 	}
 	return f
 }
 
-// besideOne is a fork beside one of the others, nil where none is of the same group.
-func (q *state) besideOne(others []Objective) Objective {
+// forkSharing is a fork beside one of the others, nil where none is of the same group.
+func (q *state) forkSharing(others []Objective) Objective {
 	if q.group == nil {
 		return nil
 	}
 	for _, o := range others {
-		if f := q.group.ForkBeside(o); f != nil {
+		if f := q.group.ForkSharing(o); f != nil {
 			return f
 		}
 	}

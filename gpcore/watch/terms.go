@@ -11,7 +11,7 @@ import (
 // with the observation removed.
 type rankOne struct {
 	v      []float64
-	placed []float64 // v by the places of the observations in the store
+	bySlot []float64 // v by the places of the observations in the store
 	tau, c float64
 }
 
@@ -20,8 +20,8 @@ const maxRankOne = 5
 // compare finds the terms between what was held and what is; false: there are too many.
 func (w *Watch) compare(x, noise []float64) bool {
 	d := w.d
-	was, is := len(w.noise), len(noise)
-	same := func(i, j int) bool { return slices.Equal(w.held[i*d:(i+1)*d], x[j*d:(j+1)*d]) }
+	was, is := len(w.lastNoise), len(noise)
+	same := func(i, j int) bool { return slices.Equal(w.lastX[i*d:(i+1)*d], x[j*d:(j+1)*d]) }
 	stay := 0
 	for stay < min(was, is) && same(stay, stay) {
 		stay++
@@ -43,7 +43,7 @@ func (w *Watch) compare(x, noise []float64) bool {
 		if removed >= 0 && j >= removed {
 			i++
 		}
-		if w.noise[i] != noise[j] {
+		if w.lastNoise[i] != noise[j] {
 			changed++
 		}
 	}
@@ -53,23 +53,23 @@ func (w *Watch) compare(x, noise []float64) bool {
 	case is-kept > maxRankOne-1:
 		return false
 	case changed > 0:
-		w.store.follow(-1, 0)
+		w.store.update(-1, 0)
 		return w.noiseTerms(noise)
 	}
 	if removed >= 0 && !w.removalTerm(removed, kept) {
 		return false
 	}
-	w.store.follow(removed, is-kept)
+	w.store.update(removed, is-kept)
 	for j := kept; j < is; j++ {
-		t := w.next()
+		t := w.addTerm()
 		copy(t.v, w.m.Factor.Row(j))
 		t.c = 1
 	}
 	return true
 }
 
-// next is another term, zero.
-func (w *Watch) next() *rankOne {
+// addTerm is another term, zero.
+func (w *Watch) addTerm() *rankOne {
 	w.terms = w.terms[:len(w.terms)+1]
 	t := &w.terms[len(w.terms)-1]
 	clear(t.v)
@@ -82,14 +82,14 @@ func (w *Watch) next() *rankOne {
 // l = W k and s = k(x,x) + noise - |l|^2, v = (-W^T l, 1)/sqrt(s).
 func (w *Watch) removalTerm(i, kept int) bool {
 	f, r, d := w.m.Factor, w.reader, w.d
-	r.Load(w.held[i*d:(i+1)*d], 1)
-	w.gone = append(w.gone[:0], r.Point...)
+	r.Load(w.lastX[i*d:(i+1)*d], 1)
+	w.removed = append(w.removed[:0], r.Point...)
 	r.Covariances()
 	clear(w.k)
 	for j := range kept {
 		w.k[j] = r.B[j*vec.Lanes]
 	}
-	t := w.next()
+	t := w.addTerm()
 	for row := 0; row < kept; row += vec.Rows {
 		l := w.l[row : row+vec.Rows]
 		vec.Dots8(l, f.W[row*f.Stride:], f.Stride, w.k[:row+vec.Rows])
@@ -98,7 +98,7 @@ func (w *Watch) removalTerm(i, kept int) bool {
 		}
 		vec.Axpys8(t.v[:row+vec.Rows], f.W[row*f.Stride:], f.Stride, l)
 	}
-	s := r.Prior[0] + w.noise[i] - vec.Dot(w.l[:kept], w.l[:kept])
+	s := r.Prior[0] + w.lastNoise[i] - vec.Dot(w.l[:kept], w.l[:kept])
 	if !(s > 1e-9*r.Prior[0]) {
 		return false
 	}
@@ -114,11 +114,11 @@ func (w *Watch) removalTerm(i, kept int) bool {
 func (w *Watch) noiseTerms(noise []float64) bool {
 	f := w.m.Factor
 	for i, v := range noise {
-		delta := v - w.noise[i]
+		delta := v - w.lastNoise[i]
 		if delta == 0 {
 			continue
 		}
-		t := w.next()
+		t := w.addTerm()
 		for row := i &^ (vec.Rows - 1); row < f.N; row += vec.Rows {
 			l := w.l[:vec.Rows]
 			for q := range l {

@@ -17,46 +17,46 @@ type Scratch struct {
 // a panel stay in the first cache for all sums.
 const watchRows = 64
 
-// update computes the points from..to-1, from a multiple of 24, by means of a reader.
+// UpdatePart computes the points from..to-1, from a multiple of 24, by means of a reader.
 func (w *Watch) UpdatePart(r *model.View, s *Scratch, from, to int) {
-	r.Follow()
+	r.Sync()
 	panels := (w.size + vec.Lanes - 1) / vec.Lanes
 	for base := from; base < to; base += vec.Lanes {
-		if w.fresh || base/vec.Lanes == w.turn%panels {
-			w.afresh(r, s, base)
+		if w.stale || base/vec.Lanes == w.nextRefresh%panels {
+			w.recompute(r, s, base)
 			continue
 		}
-		w.follow(r, s, base)
+		w.updateRankOne(r, s, base)
 	}
 }
 
-func (w *Watch) afresh(r *model.View, s *Scratch, base int) {
+func (w *Watch) recompute(r *model.View, s *Scratch, base int) {
 	width, k := r.Eval.Width, min(vec.Lanes, w.size-base)
 	copy(r.Lane, w.lane[base*width:(base+vec.Lanes)*width])
 	r.Covariances()
 	w.m.Factor.Squares(s.q[:], r.B)
 	copy(w.mean[base:base+k], r.Sum[:])
 	copy(w.q[base:base+k], s.q[:k])
-	w.store.take(base/vec.Lanes, r.B)
+	w.store.set(base/vec.Lanes, r.B)
 }
 
-// follow updates a panel by the terms of rank one.
-func (w *Watch) follow(r *model.View, s *Scratch, base int) {
+// updateRankOne updates a panel by the terms of rank one.
+func (w *Watch) updateRankOne(r *model.View, s *Scratch, base int) {
 	width := r.Eval.Width
 	lane, k := w.lane[base*width:(base+vec.Lanes)*width], min(vec.Lanes, w.size-base)
 	s.mean = [vec.Lanes]float64{}
 	s.dots = [maxRankOne][vec.Lanes]float64{}
 	if len(w.terms) > 0 && w.terms[0].tau != 0 {
-		s.job = panels.Panel{Rows: w.gone, RowCap: 1, Lane: lane, N: 1, Out: r.B}
+		s.job = panels.Panel{Rows: w.removed, RowCap: 1, Lane: lane, N: 1, Out: r.B}
 		r.Eval.Fill(&s.job)
 		for l := range vec.Lanes {
 			s.dots[0][l] = w.terms[0].tau * r.B[l]
 		}
 	}
-	if w.store.kept != nil {
-		w.combineKept(r, s, base, lane)
+	if w.store.values != nil {
+		w.combineStored(r, s, base, lane)
 	} else {
-		w.combineAnew(r, s, lane)
+		w.combineEvaluated(r, s, lane)
 	}
 	copy(w.mean[base:base+k], s.mean[:])
 	for i := range w.terms {
@@ -66,13 +66,13 @@ func (w *Watch) follow(r *model.View, s *Scratch, base int) {
 	}
 }
 
-// combineKept adds up the means and the terms' products with the covariances in the
+// combineStored adds up the means and the terms' products with the covariances in the
 // store, after those of new observations have come in.
-func (w *Watch) combineKept(r *model.View, s *Scratch, base int, lane []float64) {
+func (w *Watch) combineStored(r *model.View, s *Scratch, base int, lane []float64) {
 	st, c := &w.store, w.m.Points
 	all := st.panel(base / vec.Lanes)
-	for i, at := range st.newcomers {
-		j := w.m.Factor.N - len(st.newcomers) + i
+	for i, at := range st.added {
+		j := w.m.Factor.N - len(st.added) + i
 		s.job = panels.Panel{Rows: c.Rows, RowCap: c.Cap, First: j, Lane: lane, N: 1, Out: all[at*vec.Lanes : (at+1)*vec.Lanes]}
 		r.Eval.Fill(&s.job)
 	}
@@ -81,13 +81,13 @@ func (w *Watch) combineKept(r *model.View, s *Scratch, base int, lane []float64)
 		b := all[first*vec.Lanes : last*vec.Lanes]
 		addCombined(&s.mean, s, st.alpha[first:last], b)
 		for i := range w.terms {
-			addCombined(&s.dots[i], s, w.terms[i].placed[first:last], b)
+			addCombined(&s.dots[i], s, w.terms[i].bySlot[first:last], b)
 		}
 	}
 }
 
-// combineAnew does the same where nothing is kept.
-func (w *Watch) combineAnew(r *model.View, s *Scratch, lane []float64) {
+// combineEvaluated does the same where nothing is kept.
+func (w *Watch) combineEvaluated(r *model.View, s *Scratch, lane []float64) {
 	c, n := w.m.Points, w.m.Factor.N
 	for first := 0; first < n; first += watchRows {
 		last := min(first+watchRows, n)

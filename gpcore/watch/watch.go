@@ -21,31 +21,31 @@ import (
 // Covariances of the points with the observations are kept as long as these stay, where
 // they take no more than 64 MiB; else they are evaluated at each update.
 type Watch struct {
-	m    *model.Model
-	d    int
-	x    []float64 // m x d
-	lane []float64 // embedded, [panel][width][24]
-	size int       // number of points
-	mean []float64
-	q    []float64 // k^T K^-1 k
-	prio []float64 // k(x, x)
-	vari []float64 // what Update returns
+	m         *model.Model
+	d         int
+	x         []float64 // m x d
+	lane      []float64 // embedded, [panel][width][24]
+	size      int       // number of points
+	mean      []float64
+	q         []float64 // k^T K^-1 k
+	prior     []float64 // k(x, x)
+	variances []float64 // what Update returns
 
-	ready   bool
-	fresh   bool // everything must be computed afresh
-	version uint64
-	turn    int       // panel to compute afresh
-	held    []float64 // points of the process at the last sync
-	noise   []float64
-	terms   []rankOne
-	gone    []float64 // embedding of the observation removed
-	k, l    []float64
-	store   covariances
-	reader  *model.View
-	own     Scratch
+	ready       bool
+	stale       bool // everything must be computed afresh
+	version     uint64
+	nextRefresh int       // panel to compute afresh
+	lastX       []float64 // points of the process at the last sync
+	lastNoise   []float64
+	terms       []rankOne
+	removed     []float64 // embedding of the observation removed
+	k, l        []float64
+	store       covariances
+	reader      *model.View
+	scratch     Scratch
 }
 
-// NewWatch makes a watch of g at the rows of x, d coordinates each. It takes 8(d+4) bytes a point
+// New makes a watch of g at the rows of x, d coordinates each. It takes 8(d+4) bytes a point
 // and some 100 Cap, and, where that is no more than 64 MiB, 8 Cap a point; nothing is
 // computed before the first Update.
 func New(g *gpcore.GP, x []float64) *Watch {
@@ -61,10 +61,10 @@ func New(g *gpcore.GP, x []float64) *Watch {
 		v = v[k:]
 		return s
 	}
-	w.mean, w.q, w.prio, w.k, w.l = cut(m), cut(m), cut(m), cut(n), cut(n)
+	w.mean, w.q, w.prior, w.k, w.l = cut(m), cut(m), cut(m), cut(n), cut(n)
 	w.terms = make([]rankOne, maxRankOne)
 	for i := range w.terms {
-		w.terms[i].v, w.terms[i].placed = cut(n), cut(n)
+		w.terms[i].v, w.terms[i].bySlot = cut(n), cut(n)
 	}
 	w.terms = w.terms[:0]
 	w.store = newCovariances((m+vec.Lanes-1)/vec.Lanes, g.Cap())
@@ -75,19 +75,19 @@ func New(g *gpcore.GP, x []float64) *Watch {
 // at the points; they are valid until the next Update.
 func (w *Watch) Update() (mean, variance []float64) {
 	w.Sync()
-	w.UpdatePart(w.reader, &w.own, 0, w.size)
-	w.vari = vec.Grown(w.vari, w.size)
-	for i := range w.vari {
-		w.vari[i] = w.variance(i)
+	w.UpdatePart(w.reader, &w.scratch, 0, w.size)
+	w.variances = vec.Grown(w.variances, w.size)
+	for i := range w.variances {
+		w.variances[i] = w.variance(i)
 	}
-	return w.mean, w.vari
+	return w.mean, w.variances
 }
 
-func (w *Watch) variance(i int) float64 { return max(w.prio[i]-w.q[i], 0) }
+func (w *Watch) variance(i int) float64 { return max(w.prior[i]-w.q[i], 0) }
 
 // Moments are the posterior mean and variance at point i, as last updated, and k(x, x).
 func (w *Watch) Moments(i int) (mean, variance, prior float64) {
-	return w.mean[i], w.variance(i), w.prio[i]
+	return w.mean[i], w.variance(i), w.prior[i]
 }
 
 // Forget has all points computed afresh at the next Sync.
@@ -97,21 +97,21 @@ func (w *Watch) Forget() { w.ready = false }
 func (w *Watch) Sync() {
 	f := w.m.Factor
 	n, x := f.N, w.m.Points.X[:f.N*w.d]
-	w.reader.Follow()
+	w.reader.Sync()
 	w.terms = w.terms[:0]
 	if !w.ready || w.version != w.m.Version {
 		w.embed()
-		w.fresh = true
+		w.stale = true
 	} else {
-		w.fresh = !w.compare(x, f.Noise[:n])
-		w.turn++
+		w.stale = !w.compare(x, f.Noise[:n])
+		w.nextRefresh++
 	}
-	if w.fresh {
+	if w.stale {
 		w.store.refill(n)
 	}
-	w.store.place(f.Alpha[:n], w.terms)
+	w.store.orderBySlot(f.Alpha[:n], w.terms)
 	w.ready, w.version = true, w.m.Version
-	w.held, w.noise = append(w.held[:0], x...), append(w.noise[:0], f.Noise[:n]...)
+	w.lastX, w.lastNoise = append(w.lastX[:0], x...), append(w.lastNoise[:0], f.Noise[:n]...)
 }
 
 // embed makes the lanes for a new kernel.
@@ -123,6 +123,6 @@ func (w *Watch) embed() {
 		k := min(vec.Lanes, w.size-base)
 		r.Load(w.x[base*d:], k)
 		copy(w.lane[base*width:(base+vec.Lanes)*width], r.Lane)
-		copy(w.prio[base:base+k], r.Prior[:k])
+		copy(w.prior[base:base+k], r.Prior[:k])
 	}
 }

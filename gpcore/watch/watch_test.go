@@ -32,7 +32,7 @@ func watchFollows(t *testing.T, kept bool) {
 		if !kept {
 			w.store = newCovariances(1<<30, 40)
 		}
-		if (w.store.kept != nil) != kept {
+		if (w.store.values != nil) != kept {
 			t.Fatalf("covariances kept: %t", !kept)
 		}
 		mean, variance := make([]float64, 100), make([]float64, 100)
@@ -68,8 +68,8 @@ func watchFollows(t *testing.T, kept bool) {
 					}
 				}
 				gm, gv := w.Update()
-				if round == 0 && w.fresh != s.fresh {
-					t.Errorf("%s: computed afresh %v, want %v", s.name, w.fresh, s.fresh)
+				if round == 0 && w.stale != s.fresh {
+					t.Errorf("%s: computed afresh %v, want %v", s.name, w.stale, s.fresh)
 				}
 				g.Predict(mean, variance, x)
 				for j := range mean {

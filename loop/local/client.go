@@ -64,7 +64,7 @@ func List(ctx context.Context, folders []string, name string) (out []Run) {
 	return out
 }
 
-// Denied says that a run's socket does not let this user in.
+// Denied reports whether a run's socket does not let this user in.
 func (r *Run) Denied() bool { return errors.Is(r.Err, unix.EACCES) || errors.Is(r.Err, unix.EPERM) }
 
 // Status is how the run stands, a loop.Status as JSON.

@@ -318,7 +318,7 @@ func TestCutDecisionsRepeat(t *testing.T) {
 	}
 }
 
-// stated says that a prior is given in the objective's unit.
+// stated reports whether a prior is given in the objective's unit.
 func stated(priors []model.Prior) bool {
 	return slices.ContainsFunc(priors, func(p model.Prior) bool { return !math.IsNaN(p.Outputscale) })
 }

@@ -137,7 +137,7 @@ func (e *engine) user(x []float64) []float64 {
 	return out
 }
 
-// ready says that the model knows enough to decide: with given hyperparameters one
+// ready reports whether the model knows enough to decide: with given hyperparameters one
 // valid observation, else two; with a risk term and a noise that is not known two sample
 // variances as well.
 func (e *engine) ready() bool {
@@ -223,7 +223,7 @@ func (e *engine) priced(p Proposal, x []float64) (Proposal, error) {
 	return p, err
 }
 
-// startsAtStart says whether the first step is the starting setting: there is one
+// startsAtStart reports whether the first step is the starting setting: there is one
 // control set, it holds every variable, and the start is known and, in a finite
 // domain, one of its settings.
 func (e *engine) startsAtStart(d *space.Domain) bool {

@@ -116,7 +116,7 @@ func (v *exclusion) penalty(x []float64) float64 {
 	return 0
 }
 
-// unreliable says that more steps failed than succeeded at a place.
+// unreliable reports whether more steps failed than succeeded at a place.
 func (v *exclusion) unreliable(x []float64) bool {
 	failed, valid := v.around(x)
 	return failed > valid

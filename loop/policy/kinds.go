@@ -157,11 +157,11 @@ func (k *Kind) adapt(s *Spec) {
 	}
 }
 
-// several says that there is a choice of control sets, or that one leaves variables
+// several reports whether there is a choice of control sets, or that one leaves variables
 // random.
 func (s *Spec) several() bool { return len(s.ControlSets) != 1 || !s.ControlSets[0].Full() }
 
-// riskyAcquisition says that the acquisition can weigh the variance of the objective.
+// riskyAcquisition reports whether the acquisition can weigh the variance of the objective.
 func (s *Spec) riskyAcquisition() bool {
 	a, ok := AcquisitionOf(s.Acquisition)
 	return ok && a.Risky

@@ -171,7 +171,7 @@ func identify(text string) string {
 	return ""
 }
 
-// allowed says that a program with such a part may be passed on under the licence of ours.
+// allowed reports whether a program with such a part may be passed on under the licence of ours.
 func allowed(expression string) bool {
 	good := []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
 	for option := range strings.SplitSeq(expression, " OR ") {

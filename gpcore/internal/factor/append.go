@@ -14,7 +14,7 @@ type Entry struct {
 	ScratchL, U []float64
 }
 
-// Pivot sets e.scratchL = W k and e.u = W^T W k, O(n^2), and returns the square of
+// Pivot sets e.ScratchL = W k and e.U = W^T W k, O(n^2), and returns the square of
 // the new diagonal element of L, s = k(x,x) + noise - |W k|^2. False: it is not
 // positive. The factor is not changed.
 func (f *Factor) Pivot(e Entry) (s float64, ok bool) {
@@ -24,7 +24,7 @@ func (f *Factor) Pivot(e Entry) (s float64, ok bool) {
 }
 
 // Commit appends the observation as the last row, (-W^T l, 1)/sqrt(s), with pivot
-// s, l = e.scratchL = W k and e.u = W^T l. alpha changes by the new row times its
+// s, l = e.ScratchL = W k and e.U = W^T l. alpha changes by the new row times its
 // element of b. O(n).
 func (f *Factor) Commit(e Entry, s float64) {
 	n := f.N

@@ -31,7 +31,7 @@ func NewBlock(capacity int) *Block {
 
 // AppendBlock adds a block: with V = W C, S = self + noise - V^T V and
 // Li = chol(S)^-1, the new rows are (-Li V^T W, Li). False: S is not positive
-// definite, nothing has changed. alpha is left stale: call finishAlpha when all
+// definite, nothing has changed. alpha is left stale: call FinishAlpha when all
 // blocks are in. 2*24*n^2 operations and O(n).
 func (f *Factor) AppendBlock(p *Block) bool {
 	n := f.N

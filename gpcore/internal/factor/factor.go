@@ -16,13 +16,13 @@ import (
 // pile up with the number of updates (Golub & Van Loan, section 6.5, on
 // downdating by rotations).
 type Factor struct {
-	N, Stride int
-	W         []float64 // (capacity rounded up + 8) rows of ld
-	B, Alpha  []float64
-	Y, Noise  []float64
-	Inv       []float64 // diagonal of K^-1: the squared norms of the columns of W
-	invStale  bool
-	peak      float64 // largest |alpha_i| since b and alpha were last computed whole
+	N, Stride    int
+	W            []float64 // (capacity rounded up + 8) rows of ld
+	B, Alpha     []float64
+	Y, Noise     []float64
+	Inv          []float64 // diagonal of K^-1: the squared norms of the columns of W
+	invStale     bool
+	largestAlpha float64 // largest |alpha_i| since b and alpha were last computed whole
 }
 
 // Stride is the row length of W: a whole number of tiles plus a pad of 64, so
@@ -58,7 +58,7 @@ func (f *Factor) CopyFrom(g *Factor) {
 	copy(f.Y, g.Y)
 	copy(f.Noise, g.Noise)
 	copy(f.Inv, g.Inv)
-	f.invStale, f.peak = g.invStale, g.peak
+	f.invStale, f.largestAlpha = g.invStale, g.largestAlpha
 }
 
 // Reset makes f the factor of no observations.
@@ -68,7 +68,7 @@ func (f *Factor) Reset() {
 	}
 	clear(f.B[:f.N])
 	clear(f.Alpha[:f.N])
-	f.N, f.invStale, f.peak = 0, false, 0
+	f.N, f.invStale, f.largestAlpha = 0, false, 0
 }
 
 // Row is row k of W up to and with its diagonal element.
@@ -79,19 +79,19 @@ func (f *Factor) Row(k int) []float64 { return f.W[k*f.Stride : k*f.Stride+k+1] 
 func (f *Factor) Solve(k, l, u []float64) float64 {
 	clear(u[:vec.Up8(f.N)])
 	for r := 0; r < f.N; r += vec.Rows {
-		f.fold(r, k, l, u)
+		f.solveRows(r, k, l, u)
 	}
 	return vec.Dot(l[:f.N], l[:f.N])
 }
 
-// fold is the share of rows r..r+7 in solve.
-func (f *Factor) fold(r int, k, l, u []float64) {
+// solveRows is the share of rows r..r+7 in solve.
+func (f *Factor) solveRows(r int, k, l, u []float64) {
 	w := f.W[r*f.Stride:]
 	vec.Dots8(l[r:r+8], w, f.Stride, k[:r+8])
 	vec.Axpys8(u[:r+8], w, f.Stride, l[r:r+8])
 }
 
-// SolveMany is [factor.solve] for m vectors that lie one after the other, vec.Up24(cap)
+// SolveMany is [Factor.Solve] for m vectors that lie one after the other, vec.Up24(cap)
 // apart; q[i] is the squared norm of W k_i.
 func (f *Factor) SolveMany(q, k, l, u []float64, m, stride int) {
 	for i := range m {
@@ -100,7 +100,7 @@ func (f *Factor) SolveMany(q, k, l, u []float64, m, stride int) {
 	for r := 0; r < f.N; r += vec.Rows {
 		for i := range m {
 			at := i * stride
-			f.fold(r, k[at:at+stride], l[at:at+stride], u[at:at+stride])
+			f.solveRows(r, k[at:at+stride], l[at:at+stride], u[at:at+stride])
 		}
 	}
 	for i := range m {
@@ -123,11 +123,11 @@ func (f *Factor) FinishAlpha() {
 // they are held, and what is left when they go must not keep that rounding. O(n),
 // rarely O(n^2).
 func (f *Factor) addAlpha(a float64, z []float64) {
-	f.peak = max(f.peak, largest(f.Alpha[:f.N]))
+	f.largestAlpha = max(f.largestAlpha, largest(f.Alpha[:f.N]))
 	vec.Axpy(f.Alpha[:f.N], a, z)
-	if !(f.peak <= 16*largest(f.Alpha[:f.N])) { // NaN, too, must not stay
+	if !(f.largestAlpha <= 16*largest(f.Alpha[:f.N])) { // NaN, too, must not stay
 		f.FinishTargets(0)
-		f.peak = largest(f.Alpha[:f.N])
+		f.largestAlpha = largest(f.Alpha[:f.N])
 	}
 }
 
@@ -195,7 +195,7 @@ func (f *Factor) LogLikelihood() float64 {
 	return s - 0.5*float64(f.N)*math.Log(2*math.Pi)
 }
 
-// pivotOK says whether s, the computed square of a new diagonal element of L, can
+// pivotOK reports whether s, the computed square of a new diagonal element of L, can
 // be trusted. Its rounding error is near n*epsilon times the diagonal of K. Exactly,
 // s is at least the noise, so noise well above that error vouches for it; with
 // less noise, s itself must be ten thousand times the error, else the new row of W

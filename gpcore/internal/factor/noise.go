@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// noiseStep bounds the factor by which one rank-one change may scale the
+// NoiseStep bounds the factor by which one rank-one change may scale the
 // determinant of K. The change loses about as many digits as this factor has.
 const NoiseStep = 64
 
@@ -27,7 +27,7 @@ func (f *Factor) Ratio(i int, delta float64) float64 {
 //	W'_k = sqrt(s_k/s_(k+1)) (W_k - delta*w_k/s_k * z_k),   z_(k+1) = z_k + w_k W_k,
 //
 // and z ends as K^-1 e_i, from which alpha' = alpha - delta*alpha_i/(1+delta*z_i) z
-// (Sherman & Morrison). The ratio must be within noiseStep. abg has room for 3
+// (Sherman & Morrison). The ratio must be within NoiseStep. abg has room for 3
 // values a row, z for vec.Up8(n).
 func (f *Factor) ShiftNoise(i int, noise float64, abg, z []float64) {
 	n, ld := f.N, f.Stride
@@ -59,10 +59,10 @@ func (f *Factor) ShiftNoise(i int, noise float64, abg, z []float64) {
 	f.addInverse(g, z)
 }
 
-// Renew takes observation i out and puts e in at the same place: the way to
+// ReplaceInPlace takes observation i out and puts e in at the same place: the way to
 // change a noise by orders of magnitude, where a rank-one change would cancel.
 // Arguments as for replace, at about twice its cost.
-func (f *Factor) Renew(r *Removal, i int, e Entry, s float64) {
+func (f *Factor) ReplaceInPlace(r *Removal, i int, e Entry, s float64) {
 	f.Replace(r, i, e, s)
 	f.moveLast(i, r.T)
 }

@@ -11,8 +11,8 @@ import (
 // n*epsilon/sqrt(noise), 1e-10 at n = 1024 and this noise.
 const safeNoise = 1e-7
 
-// Replaceable says whether e can replace observation i, and a lower bound or
-// estimate s of its pivot. e.k are the covariances with all n observations held.
+// Replaceable reports whether e can replace observation i, and a lower bound or
+// estimate s of its pivot. e.K are the covariances with all n observations held.
 // O(n^2) where the noise is tiny, else O(1). The factor is not changed.
 func (f *Factor) Replaceable(i int, e Entry) (s float64, ok bool) {
 	if e.Noise >= safeNoise*e.Prior {
@@ -24,7 +24,7 @@ func (f *Factor) Replaceable(i int, e Entry) (s float64, ok bool) {
 
 // Replace takes observation i out and appends e, in one pass over W: rows that
 // are final after their rotation are folded into the new row at once, while they
-// are in cache. e and s are as for and from replaceable; e.k is changed to the
+// are in cache. e and s are as for and from Replaceable; e.K is changed to the
 // observations that stay, in their new order.
 func (f *Factor) Replace(r *Removal, i int, e Entry, s float64) {
 	n := f.N
@@ -35,7 +35,7 @@ func (f *Factor) Replace(r *Removal, i int, e Entry, s float64) {
 	done := 0
 	fold := func(upto int) {
 		for ; done+vec.Rows <= upto; done += vec.Rows {
-			f.fold(done, e.K, e.ScratchL, e.U)
+			f.solveRows(done, e.K, e.ScratchL, e.U)
 		}
 	}
 	fold(i)

@@ -19,7 +19,7 @@ type columns struct {
 	single bool
 }
 
-// whole says that the columns are a whole vector.
+// whole reports whether the columns are a whole vector.
 func (c columns) whole() bool { return c.mask == nil && !c.single }
 
 func (c columns) load(m operand.Mem) reg.VecVirtual {

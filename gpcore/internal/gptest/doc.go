@@ -1,2 +1,2 @@
-// Package gptest has what tests of several rooms of gpcore share: kernels, worlds, tiers.
+// Package gptest has what tests of several rooms of gpcore share: kernels, processes, tiers.
 package gptest

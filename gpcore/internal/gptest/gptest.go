@@ -28,19 +28,19 @@ func RunOnTier(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TierIsTheOneAskedFor checks that the tests do run on the tier asked for. The question also tells the test cache to keep
+// CheckTier checks that the tests do run on the tier asked for. The question also tells the test cache to keep
 // the results of one tier apart from those of another.
-func TierIsTheOneAskedFor(t *testing.T) {
+func CheckTier(t *testing.T) {
 	if name := os.Getenv("TUNER_VEC_TIER"); name != "" && name != vec.Active().String() {
 		t.Errorf("the tests run on %v, not on %s", vec.Active(), name)
 	}
 }
 
-// Foreign hides a kernel's own vector code, as a kernel from another package.
-type Foreign struct{ kernels.Kernel }
+// CustomKernel hides a kernel's own vector code, as a kernel from another package.
+type CustomKernel struct{ kernels.Kernel }
 
-// Zoo is every kernel and some compounds, all of three coordinates.
-func Zoo() map[string]kernels.Kernel {
+// Kernels is every kernel and some compounds, all of three coordinates.
+func Kernels() map[string]kernels.Kernel {
 	l := []float64{0.3, 0.5, 1.1}
 	se, m5 := kernels.SquaredExponential(1.5, l), kernels.Matern52(0.7, l)
 	return map[string]kernels.Kernel{
@@ -56,18 +56,18 @@ func Zoo() map[string]kernels.Kernel {
 		"product with linear": kernels.Product(kernels.Sum(se, kernels.Constant(1, 3)), kernels.Linear([]float64{0.5, 1, 2}), m5),
 		"on":                  kernels.Sum(kernels.On(kernels.Matern52(1, []float64{0.4, 0.6}), 3, 2, 0), kernels.On(kernels.Matern32(1, []float64{0.5}), 3, 1)),
 		"drifting":            kernels.Drifting(kernels.Matern52(1, []float64{0.4, 0.6}), 0.8),
-		"foreign":             Foreign{kernels.Matern32(1.2, l)},
-		"sum with foreign":    kernels.Sum(Foreign{se}, m5),
+		"custom":              CustomKernel{kernels.Matern32(1.2, l)},
+		"sum with custom":    kernels.Sum(CustomKernel{se}, m5),
 	}
 }
 
 func ForEachKernel(t *testing.T, f func(t *testing.T, k kernels.Kernel, rng *rand.Rand)) {
-	for name, k := range Zoo() {
+	for name, k := range Kernels() {
 		t.Run(name, func(t *testing.T) { f(t, k, rand.New(rand.NewPCG(11, 12))) })
 	}
 }
 
-// Agree says whether a and b agree to tol relative to the larger of them and one.
+// Agree reports whether a and b agree to tol relative to the larger of them and one.
 func Agree(a, b, tol float64) bool {
 	return math.Abs(a-b) <= tol*(1+max(math.Abs(a), math.Abs(b)))
 }
@@ -80,9 +80,9 @@ func Point(rng *rand.Rand, d int) []float64 {
 	return x
 }
 
-// World is a process of n points, half of them clustered, with targets drawn from a
+// ClusteredGP is a process of n points, half of them clustered, with targets drawn from a
 // smooth function.
-func World(t testing.TB, k kernels.Kernel, n int, noise float64, seed uint64) *gpcore.GP {
+func ClusteredGP(t testing.TB, k kernels.Kernel, n int, noise float64, seed uint64) *gpcore.GP {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 77))
 	d := k.Dim()
@@ -124,8 +124,8 @@ func Lengthscales(d int, l float64) []float64 {
 	return out
 }
 
-// PapersNormal is the distribution of experiment 1.2: variance about 0.02 on [0, 1].
-func PapersNormal() quadrature.Marginal { return quadrature.TruncatedNormal(0.5, 0.141821, 0, 1) }
+// PaperMarginal is the distribution of experiment 1.2: variance about 0.02 on [0, 1].
+func PaperMarginal() quadrature.Marginal { return quadrature.TruncatedNormal(0.5, 0.141821, 0, 1) }
 
 func Cube() kernels.Kernel { return kernels.SquaredExponential(1, []float64{0.3, 0.3, 0.3}) }
 

@@ -35,8 +35,8 @@ func newCore(k kernels.Kernel, f *factor.Factor, capacity int) *Core {
 	return c
 }
 
-// covariances fills c.k with k(x, x_j) of the first f.n points, zero-padded, from
-// the embedded c.point. False: one of them is not finite.
+// covariances fills c.k with k(x, x_j) of the first N points, zero-padded, from
+// the embedded c.Point. False: one of them is not finite.
 func (c *Core) covariances() bool {
 	n, w := c.Factor.N, c.Points.Width
 	for b := 0; b < n; b += vec.Lanes {
@@ -99,7 +99,7 @@ func (c *Core) PrepareReplace(i int, x []float64, y, noise float64) (e factor.En
 	return e, s, nil
 }
 
-// Replace replaces i by what prepareReplace prepared.
+// Replace replaces i by what PrepareReplace prepared.
 func (c *Core) Replace(i int, x []float64, e factor.Entry, s float64) {
 	n, r := c.Factor.N, c.Removal()
 	c.Factor.Replace(&r, i, e, s)
@@ -133,7 +133,7 @@ func (c *Core) ApplyNoise(n NoiseChange) {
 		return
 	}
 	r := c.Removal()
-	c.Factor.Renew(&r, n.Index, n.e, n.s)
+	c.Factor.ReplaceInPlace(&r, n.Index, n.e, n.s)
 }
 
 // SetNoise changes the noise variance of observation i. On error nothing has

@@ -11,15 +11,15 @@ import (
 type Model struct {
 	*Core
 	Version uint64 // counts changes of kernel
-	Self    *View  // for callers that have none of their own
+	OwnView *View  // for callers that have none of their own
 	spare   *factor.Factor
-	fill    *filling
+	fill    *blockFill
 }
 
 // New makes a model without observations.
 func New(k kernels.Kernel, capacity int) *Model {
 	m := &Model{Core: newCore(k, factor.New(capacity), capacity)}
-	m.Self = NewView(m)
+	m.OwnView = NewView(m)
 	return m
 }
 
@@ -32,7 +32,7 @@ func (m *Model) CopyFrom(o *Model) {
 
 // Load replaces all observations by checked ones. On error nothing has changed.
 func (m *Model) Load(x, y, noise []float64) error {
-	c := newCore(m.Kernel, m.takeSpare(), m.Points.Cap)
+	c := newCore(m.Kernel, m.spareFactor(), m.Points.Cap)
 	copy(c.Points.X, x)
 	c.Points.Embed(c.Eval, len(y))
 	if err := m.factorise(c, y, noise); err != nil {
@@ -45,7 +45,7 @@ func (m *Model) Load(x, y, noise []float64) error {
 // SetNoises refactorises with other noise variances. On error nothing has changed.
 func (m *Model) SetNoises(noise []float64) error {
 	// The same points and kernel serve; only the factor is new.
-	s, old := m.takeSpare(), m.Factor
+	s, old := m.spareFactor(), m.Factor
 	s.Reset()
 	m.Factor = s
 	if err := m.factorise(m.Core, old.Y[:old.N], noise); err != nil {
@@ -72,14 +72,14 @@ func (m *Model) Refit(k kernels.Kernel, noise []float64) error {
 // Shadow is another core, in the spare memory, with the same points embedded for kernel
 // k and no rows factorised.
 func (m *Model) Shadow(k kernels.Kernel) *Core {
-	c := newCore(k, m.takeSpare(), m.Points.Cap)
+	c := newCore(k, m.spareFactor(), m.Points.Cap)
 	copy(c.Points.X, m.Points.X)
 	c.Points.Embed(c.Eval, m.Factor.N)
 	return c
 }
 
-// takeSpare is the memory for a factorisation.
-func (m *Model) takeSpare() *factor.Factor {
+// spareFactor is the memory for a factorisation.
+func (m *Model) spareFactor() *factor.Factor {
 	if m.spare == nil {
 		m.spare = factor.New(m.Points.Cap)
 	}
@@ -96,5 +96,5 @@ func (m *Model) adopt(c *Core) {
 func (m *Model) ReplaceKernel(c *Core, self *View) {
 	m.adopt(c)
 	m.Version++
-	m.Self = self
+	m.OwnView = self
 }

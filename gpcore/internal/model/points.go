@@ -5,7 +5,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// cloud holds the points of a process three times: as given, and embedded both as
+// Points holds the points of a process three times: as given, and embedded both as
 // rows and as lanes, so that either side of a covariance panel can be the data.
 type Points struct {
 	D, Width, Cap int

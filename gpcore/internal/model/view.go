@@ -29,33 +29,33 @@ func NewView(m *Model) *View {
 	n := vec.Up24(m.Points.Cap)
 	v := make([]float64, (vec.Lanes+2)*n)
 	r := &View{Model: m, B: v[:vec.Lanes*n], K: v[vec.Lanes*n : (vec.Lanes+1)*n], L: v[(vec.Lanes+1)*n:]}
-	r.Take(m.Kernel, m.Version)
+	r.SetKernel(m.Kernel, m.Version)
 	return r
 }
 
-// Take prepares for kernel k, which is the process's since the given version.
-func (r *View) Take(k kernels.Kernel, version uint64) {
+// SetKernel prepares for kernel k, which is the process's since the given version.
+func (r *View) SetKernel(k kernels.Kernel, version uint64) {
 	r.version = version
 	r.Eval = panels.Compile(k, r.Model.Points.Cap)
 	r.Point, r.Lane = make([]float64, r.Eval.Width), make([]float64, r.Eval.Width*vec.Lanes)
 	r.grad = nil
 }
 
-// Follow takes up a kernel that was changed since the last use.
-func (r *View) Follow() {
+// Sync takes up a kernel that was changed since the last use.
+func (r *View) Sync() {
 	if r.version != r.Model.Version {
-		r.Take(r.Model.Kernel, r.Model.Version)
+		r.SetKernel(r.Model.Kernel, r.Model.Version)
 	}
 }
 
 // Predict sets means and, where not nil, variances, 24 points at a time.
 func (r *View) Predict(mean, variance, x []float64) {
-	r.Follow()
+	r.Sync()
 	d := r.Model.Points.D
 	for j := 0; j < len(mean); {
 		m := min(vec.Lanes, len(mean)-j)
-		if m < Few {
-			mean[j], r.q[0] = r.one(x[j*d:(j+1)*d], variance != nil)
+		if m < BatchMin {
+			mean[j], r.q[0] = r.meanAt(x[j*d:(j+1)*d], variance != nil)
 			m = 1
 		} else {
 			r.Load(x[j*d:], m)
@@ -74,18 +74,18 @@ func (r *View) Predict(mean, variance, x []float64) {
 	}
 }
 
-// one is the mean at one point and, where asked for, k^T K^-1 k.
-func (r *View) one(x []float64, squares bool) (mean, q float64) {
+// meanAt is the mean at one point and, where asked for, k^T K^-1 k.
+func (r *View) meanAt(x []float64, squares bool) (mean, q float64) {
 	q = r.Single(x, squares)
 	return vec.Dot(r.K[:r.Model.Factor.N], r.Model.Factor.Alpha), q
 }
 
 // few is the number of points from which a panel of 24 costs less than as many
 // single predictions.
-const Few = 8
+const BatchMin = 8
 
-// Single sets r.k to the covariances of the data with one point, zero-padded, and
-// r.prior[0]; with squares it also sets r.l = W k and returns |W k|^2.
+// Single sets r.K to the covariances of the data with one point, zero-padded, and
+// r.Prior[0]; with squares it also sets r.L = W k and returns |W k|^2.
 func (r *View) Single(x []float64, squares bool) float64 {
 	f, c := r.Model.Factor, r.Model.Points
 	r.Eval.Embed(r.Point, x)
@@ -121,8 +121,8 @@ func (r *View) Load(x []float64, m int) {
 	}
 }
 
-// Covariances fills r.b with the data against the lanes, zero-padded to whole
-// tiles, and r.sum with the posterior means.
+// Covariances fills r.B with the data against the lanes, zero-padded to whole
+// tiles, and r.Sum with the posterior means.
 func (r *View) Covariances() {
 	c, n := r.Model.Points, r.Model.Factor.N
 	r.job = panels.Panel{
@@ -135,7 +135,7 @@ func (r *View) Covariances() {
 
 // Combine sets dst[j] to sum over i of v_i k(X_i, x_j).
 func (r *View) Combine(dst, v, x []float64) {
-	r.Follow()
+	r.Sync()
 	d, c := r.Model.Points.D, r.Model.Points
 	for j := 0; j < len(dst); j += vec.Lanes {
 		m := min(vec.Lanes, len(dst)-j)

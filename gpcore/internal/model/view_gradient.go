@@ -7,13 +7,13 @@ import (
 
 // gradients is the scratch for derivatives.
 type gradients struct {
-	u     []float64                      // K^-1 k of one point
-	one   [vec.Lanes]float64             // weights of a block
-	v, w  []float64                      // panels
-	e     []float64                      // derivatives by embedded coordinates, width x 24
-	x     []float64                      // by the points' coordinates, d x 24
-	row   []float64                      // by one embedded point
-	twice [vec.Lanes * vec.Lanes]float64 // the identity times two
+	u           []float64                      // K^-1 k of one point
+	one         [vec.Lanes]float64             // weights of a block
+	v, w        []float64                      // panels
+	e           []float64                      // derivatives by embedded coordinates, width x 24
+	x           []float64                      // by the points' coordinates, d x 24
+	row         []float64                      // by one embedded point
+	twoIdentity [vec.Lanes * vec.Lanes]float64 // the identity times two
 }
 
 func (r *View) gradients() *gradients {
@@ -26,7 +26,7 @@ func (r *View) gradients() *gradients {
 			row: make([]float64, r.Eval.Width),
 		}
 		for i := range vec.Lanes {
-			r.grad.twice[i*vec.Lanes+i] = 2
+			r.grad.twoIdentity[i*vec.Lanes+i] = 2
 		}
 	}
 	return r.grad
@@ -34,7 +34,7 @@ func (r *View) gradients() *gradients {
 
 // PredictGrad returns mean and variance at one point and sets their derivatives.
 func (r *View) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	r.Follow()
+	r.Sync()
 	f := r.Model.Factor
 	s := r.gradients()
 	r.Single(x, false)
@@ -75,7 +75,7 @@ func (r *View) deriveRow(dst, w []float64, scale float64) {
 	for i, v := range row {
 		s.e[i*vec.Lanes] = v
 	}
-	r.Eval.Pull(s.x, s.e, r.Lane)
+	r.Eval.Pullback(s.x, s.e, r.Lane)
 	for i := range dst {
 		dst[i] = s.x[i*vec.Lanes]
 	}
@@ -83,7 +83,7 @@ func (r *View) deriveRow(dst, w []float64, scale float64) {
 
 // PredictGrads is predictGrad at len(mean) points, 24 at a time.
 func (r *View) PredictGrads(mean, variance, dMean, dVariance, x []float64) {
-	r.Follow()
+	r.Sync()
 	f, d := r.Model.Factor, r.Model.Points.D
 	s := r.gradients()
 	for j := 0; j < len(mean); j += vec.Lanes {
@@ -117,9 +117,9 @@ func (r *View) derive(dst, w []float64, m int, withPrior bool) {
 	clear(s.x)
 	r.Slopes(w, s.e)
 	if withPrior {
-		r.SelfSlopes(s.twice[:], m, s.e)
+		r.SelfSlopes(s.twoIdentity[:], m, s.e)
 	}
-	r.Eval.Pull(s.x, s.e, r.Lane)
+	r.Eval.Pullback(s.x, s.e, r.Lane)
 	d := r.Model.Points.D
 	for j := range m {
 		for i := range d {

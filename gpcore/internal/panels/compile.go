@@ -13,8 +13,8 @@ type Pairwise interface {
 	ParamGradient(dst, x, y []float64)
 }
 
-// Native is a kernel that can prepare itself.
-type Native interface {
+// Compilable is a kernel that can prepare itself.
+type Compilable interface {
 	Compile(b *Builder) Evaluator
 }
 
@@ -40,7 +40,7 @@ func (b *Builder) Scratch() []float64 {
 
 // Child prepares any kernel: its own way, or pair by pair.
 func (b *Builder) Child(k Pairwise) Evaluator {
-	if n, ok := k.(Native); ok {
+	if n, ok := k.(Compilable); ok {
 		return n.Compile(b)
 	}
 	return NewGeneric(k, b)

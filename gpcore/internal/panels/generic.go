@@ -2,7 +2,7 @@ package panels
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
-// Generic evaluates a foreign kernel pair by pair; the embedding is the point.
+// Generic evaluates any kernel pair by pair; the embedding is the point.
 type Generic struct {
 	k      Pairwise
 	offset int
@@ -83,7 +83,7 @@ func (e *Generic) HyperGradient(p *Panel, w, g []float64) {
 	}
 }
 
-func (e *Generic) Pull(dst, g, _ []float64) {
+func (e *Generic) Pullback(dst, g, _ []float64) {
 	o := e.offset * vec.Lanes
 	for i := range len(e.y) * vec.Lanes {
 		dst[i] += g[o+i]

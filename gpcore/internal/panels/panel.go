@@ -7,24 +7,24 @@ import "github.com/labtuner/tuner/gpcore/internal/vec"
 // at an offset of its own in the point's whole embedding. Evaluators hold scratch
 // and are not safe for concurrent use.
 type Evaluator interface {
-	// embed writes its coordinates of x into the whole embedding dst.
+	// Embed writes its coordinates of x into the whole embedding dst.
 	Embed(dst, x []float64)
-	// prior is k(x, x) of the point with the whole embedding e.
+	// Prior is k(x, x) of the point with the whole embedding e.
 	Prior(e []float64) float64
-	// panel fills p.out, and p.sum where p.weights is not nil.
+	// Fill fills p.Out, and p.Sum where p.Weights is not nil.
 	Fill(p *Panel)
-	// gradient adds to g (width x 24) the derivatives of
+	// LaneGradient adds to g (width x 24) the derivatives of
 	// sum over rows k of w[k*24+j]*k(row k, lane j) by the embedding of lane j.
 	LaneGradient(p *Panel, w, g []float64)
-	// rowGradient adds to g (width) the derivatives of
+	// RowGradient adds to g (width) the derivatives of
 	// sum over lanes of w[j]*k(row 0, lane j) by the embedding of the row.
 	RowGradient(p *Panel, w, g []float64)
-	// hyper adds to g the derivatives of sum over k, j of w[k*24+j]*k(row k, lane j)
+	// HyperGradient adds to g the derivatives of sum over k, j of w[k*24+j]*k(row k, lane j)
 	// by the logarithms of the hyperparameters.
 	HyperGradient(p *Panel, w, g []float64)
-	// pull adds to dst (d x 24) the derivatives g by embedded coordinates of the
+	// Pullback adds to dst (d x 24) the derivatives g by embedded coordinates of the
 	// lanes, taken back to the coordinates of the points.
-	Pull(dst, g, lane []float64)
+	Pullback(dst, g, lane []float64)
 }
 
 // Panel is one job of an evaluator: n points as rows against 24 lanes. Rows are

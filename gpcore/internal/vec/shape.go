@@ -2,7 +2,7 @@ package vec
 
 import "math/bits"
 
-// covers says whether s holds n rows of width elements, each ld after the other.
+// covers reports whether s holds n rows of width elements, each ld after the other.
 // It does not overflow: the faster tiers read memory on its word.
 func covers(s []float64, n, width, ld int) bool {
 	if n <= 0 || width <= 0 {

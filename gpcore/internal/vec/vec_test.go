@@ -34,7 +34,7 @@ func random(rng *rand.Rand, n int) []float64 {
 	return s
 }
 
-// near says whether got is want to within rounding of terms summing to scale.
+// near reports whether got is want to within rounding of terms summing to scale.
 func near(got, want, scale float64) bool {
 	return math.Abs(got-want) <= 1e-14*(1+scale)
 }

@@ -81,7 +81,7 @@ func NewGoal(d *space.Domain, around *space.Environment, m *model.Rules, fidelit
 	g.fidelity = m.Point(fidelity, step)
 	for _, v := range g.fidelity {
 		if !math.IsNaN(v) {
-			g.Inputs.Random = append(g.Inputs.Random, quadrature.Held(v))
+			g.Inputs.Random = append(g.Inputs.Random, quadrature.PointMass(v))
 		}
 	}
 	return g

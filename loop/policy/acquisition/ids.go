@@ -102,7 +102,7 @@ func (d *Decision) Peak() (peak, error) {
 	return top, nil
 }
 
-// sameView says that two views are of the same processes.
+// sameView reports whether two views are of the same processes.
 func sameView(a, b model.View) bool {
 	return slices.EqualFunc(a, b, func(x, y model.Component) bool { return x.GP == y.GP })
 }

@@ -68,7 +68,7 @@ func New(bounds []Spec, base *model.Rules, around *space.Environment) (*Set, err
 // see TestConstrainedOptimum.
 const DefaultProbability = 0.95
 
-// known says that there is something to go by.
+// known reports whether there is something to go by.
 func (c *Constraint) known() bool { return len(c.Model.Data.Rows) >= 2 }
 
 // observe learns the reading that belongs to an observation of the objective; NaN is

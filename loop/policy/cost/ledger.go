@@ -35,7 +35,7 @@ func (l *Ledger) Charge(cost float64) {
 // Spent is the sum of all charges.
 func (l *Ledger) Spent() float64 { return l.sum + l.carry }
 
-// Fits says whether a step of this cost can still be paid.
+// Fits reports whether a step of this cost can still be paid.
 func (l *Ledger) Fits(cost float64) bool {
 	return l.Budget == 0 || cost <= l.Budget-l.Spent()+CostTolerance*l.Budget
 }
@@ -48,7 +48,7 @@ func (l *Ledger) affords(cost float64) bool {
 	return !math.IsNaN(cost) && (l.Budget == 0 || math.Round((l.Spent()+cost)*parts) <= math.Round(l.Budget*parts))
 }
 
-// SameCost says whether two costs differ by rounding only.
+// SameCost reports whether two costs differ by rounding only.
 func SameCost(a, b float64) bool {
 	d := a - b
 	if d < 0 {

@@ -28,7 +28,7 @@ type Model struct {
 	Average float64 // of settings, see typical; it makes values per cost of order one
 }
 
-// varies says that the cost depends on the setting.
+// varies reports whether the cost depends on the setting.
 func (c *Model) varies() bool { return c.Setting != nil || c.Move != nil }
 
 // Of is the cost of setting x of a domain, in its coordinates. It may be what a
@@ -54,7 +54,7 @@ func (c *Model) price(d *space.Domain, user []float64) float64 {
 	return sum
 }
 
-// Affordable says whether setting x can be paid.
+// Affordable reports whether setting x can be paid.
 func (c *Model) Affordable(d *space.Domain, x []float64) bool { return c.Cash.affords(c.Of(d, x)) }
 
 // Wall is a penalty on settings that cannot be paid, like that of failed settings: the dearer the
@@ -71,7 +71,7 @@ func (c *Model) Wall(d *space.Domain, x []float64) float64 {
 	return 1e6 * (1 + 2*(1-left/max(cost, left)))
 }
 
-// Bounded says that some settings of a set that fits may be too dear.
+// Bounded reports whether some settings of a set that fits may be too dear.
 func (c *Model) Bounded() bool { return c.varies() && c.Cash.Budget > 0 }
 
 // gradient sets grad to the slopes of the cost at x, by central differences, and

@@ -30,7 +30,7 @@ const (
 	leastBefore = 10
 )
 
-// LooksAt says that the readings are to be looked at for a jump, which is done once
+// LooksAt reports whether the readings are to be looked at for a jump, which is done once
 // after each step of a hold, or of what follows a search; last is their latest step.
 func (t *Tracker) LooksAt(last int) bool {
 	if t == nil || !t.detect || last <= t.checked || t.since == 0 || last < t.since+jumpWindow-1 {
@@ -63,7 +63,7 @@ func (t *Tracker) Watch(c model.Component, rows []model.Row, last int) (forget b
 	return true, nil
 }
 
-// JumpedAfter says that a jump was noticed after a step.
+// JumpedAfter reports whether a jump was noticed after a step.
 func (t *Tracker) JumpedAfter(step int) bool { return t != nil && step > 0 && t.jumped == step }
 
 // residual is how readings differ from a prediction.
@@ -84,10 +84,10 @@ func (r *residual) deviations() float64 {
 	return r.mean / math.Sqrt(r.sd*r.sd+r.noise/float64(r.n))
 }
 
-// low says that the readings are too low for chance, if not beyond doubt.
+// low reports whether the readings are too low for chance, if not beyond doubt.
 func (r *residual) low() bool { return r.n > 0 && r.deviations() < -stillDeviations }
 
-// jumped says that the residuals of a window and of its last step show a jump.
+// jumped reports whether the residuals of a window and of its last step show a jump.
 func jumped(all, latest *residual) bool {
 	return latest.low() && all.deviations() < -jumpDeviations
 }

@@ -12,7 +12,7 @@ type Spec struct {
 	Detect bool
 }
 
-// Tracks says that the objective changes with time.
+// Tracks reports whether the objective changes with time.
 func (d *Spec) Tracks() bool { return len(d.Timescale) > 0 }
 
 // DefaultTimescale, in steps: 500 to 2000 differed little on bumps that move by 40% of

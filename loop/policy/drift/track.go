@@ -63,16 +63,16 @@ func searchSteps(domains []*space.Domain, d int) int {
 	return min(steps, finite)
 }
 
-// Holding says that a step belongs to a hold.
+// Holding reports whether a step belongs to a hold.
 func (t *Tracker) Holding(step int) bool {
 	return t != nil && t.Hold && t.since > 0 && step >= t.since
 }
 
-// doubting says that a hold stays where it was until its latest readings are believed. A
+// doubting reports whether a hold stays where it was until its latest readings are believed. A
 // decline that goes on without being a jump is one to follow.
 func (t *Tracker) doubting() bool { return t.doubts > 0 && t.doubts < jumpWindow }
 
-// Designing says that a step of a search that has found nothing follows the design: the
+// Designing reports whether a step of a search that has found nothing follows the design: the
 // first ones after a hold, as many as at the start, and every other one afterwards. The
 // bounds of an empty model are widest at the domain's corners.
 func (t *Tracker) Designing(step int) bool {
@@ -125,7 +125,7 @@ func (r *running) add(v float64) {
 	r.squares += d * (v - r.mean)
 }
 
-// Searching says that a search of the whole domain may end before a step.
+// Searching reports whether a search of the whole domain may end before a step.
 func (t *Tracker) Searching(step int) bool { return t != nil && t.since == 0 && step > t.initial }
 
 // Incumbents is what a model that has learnt n observations says of the best of them.

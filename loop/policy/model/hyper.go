@@ -89,13 +89,13 @@ func (m *Rules) kernelOf(variance float64, lengthscales []float64) kernels.Kerne
 	return m.timed(newKernel(m.Spec.Kernel, variance, lengthscales), m.timescale())
 }
 
-// fixed says that hyperparameters are given.
+// fixed reports whether hyperparameters are given.
 func (m *Rules) fixed() bool { return m.Spec.Hyperparameters == HyperFixed }
 
-// fits says that hyperparameters are fitted to the data.
+// fits reports whether hyperparameters are fitted to the data.
 func (m *Rules) fits() bool { return m.Spec.Hyperparameters == HyperFit }
 
-// competing says that priors compete.
+// competing reports whether priors compete.
 func (m *Rules) competing() bool { return m.Spec.Hyperparameters == HyperPriors }
 
 // guess gives hyperparameters without a fit: those of the specification where they

@@ -199,7 +199,7 @@ func (m *Model) LeastObservations() int {
 	return 2
 }
 
-// Guessed says that the noise is the median of its prior so far.
+// Guessed reports whether the noise is the median of its prior so far.
 func (m *Model) Guessed() bool {
 	_, freedom := pooledVariance(m.Data.Rows)
 	return m.Noise == nil && m.Fitted == nil && m.fits() && freedom < pooledFreedom

@@ -37,7 +37,7 @@ type member struct {
 	shotVariance float64
 }
 
-// follows says that the member's noise variances move with the data.
+// follows reports whether the member's noise variances move with the data.
 func (b *member) follows() bool { return math.IsNaN(b.ratio) }
 
 // rung is one value of a hyperparameter with its prior weight.

@@ -48,7 +48,7 @@ type trial struct {
 // pair is one step's part of a trial.
 type pair struct{ eta, sigma, noiseVariance float64 }
 
-// judge counts a step for the member that decided it and says whether that fails.
+// judge counts a step for the member that decided it and reports whether that fails.
 func (q *elimination) judge(member, step int, p pair) bool {
 	r := &q.trials[member]
 	r.residuals += p.eta
@@ -81,7 +81,7 @@ func (c *priorSet) foretold(i int, r *Row) pair {
 	return p
 }
 
-// Eliminates says that priors are put to the test.
+// Eliminates reports whether priors are put to the test.
 func (m *Model) Eliminates() bool { return m.Priors != nil && m.Priors.trials != nil }
 
 // LastTested is the latest step of which a prior was put to the test.

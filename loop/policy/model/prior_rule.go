@@ -39,7 +39,7 @@ func PriorRules() []string {
 	return []string{PriorsAveraged, PriorsSampled, PriorsGreedy, PriorsElimination}
 }
 
-// Deciding says that each view is one prior's, which decides what is chosen by it.
+// Deciding reports whether each view is one prior's, which decides what is chosen by it.
 func (m *Model) Deciding() bool {
 	return m.Priors != nil && m.Spec.PriorRule != PriorsAveraged && m.Spec.PriorRule != ""
 }

@@ -106,7 +106,7 @@ func (m *Model) LaunchFit(ctx context.Context, step int) (*Fit, error) {
 // StartFit lets the fit that was launched at this boundary run in the background.
 func (m *Model) StartFit() { m.Refits.Start() }
 
-// due says that a new fit is to be launched before step.
+// due reports whether a new fit is to be launched before step.
 func (r *Refits) due(step int) bool {
 	return r.Pending == nil && (r.last == 0 || step-r.last >= r.Every)
 }

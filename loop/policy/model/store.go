@@ -17,7 +17,7 @@ type Row struct {
 	Step     int
 }
 
-// spread says that the row tells something about the noise.
+// spread reports whether the row tells something about the noise.
 func (r *Row) spread() bool { return r.Shots >= 2 && !math.IsNaN(r.Variance) }
 
 // Store holds at most capacity valid observations, oldest first.

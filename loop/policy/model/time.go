@@ -19,7 +19,7 @@ import "github.com/labtuner/tuner/gpcore/kernels"
 //
 // Nothing is merged: readings at one setting at different times are different facts.
 
-// drifts says that time is a coordinate of the model.
+// drifts reports whether time is a coordinate of the model.
 func (m *Rules) drifts() bool { return len(m.Timescales) > 0 }
 
 // Width is the number of coordinates of the model.

@@ -34,7 +34,7 @@ func (c *Component) Lift(x []float64) float64 {
 	return c.Offset(nil, x)
 }
 
-// knows says that the process's observations are at exactly the points x, in this order.
+// knows reports whether the process's observations are at exactly the points x, in this order.
 func (c *Component) knows(x []float64) bool {
 	d := c.GP.Dim()
 	if c.GP.Len()*d != len(x) {

@@ -47,7 +47,7 @@ func (a *Axis) count() int {
 	return 0
 }
 
-// coarse says that the search has to step from value to value.
+// coarse reports whether the search has to step from value to value.
 func (a *Axis) coarse() bool { return a.count() > 0 && a.count() <= coarseValues }
 
 // at is proposable value i, in the user's unit.

@@ -26,7 +26,7 @@ func NewMarginal(v *Variable) Marginal {
 func (m Marginal) of(last float64) quadrature.Marginal {
 	switch m.kind {
 	case Held:
-		return quadrature.Held(last)
+		return quadrature.PointMass(last)
 	case TruncatedNormal:
 		return quadrature.TruncatedNormal(m.mean, m.sd, 0, 1)
 	}

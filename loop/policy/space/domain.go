@@ -214,7 +214,7 @@ func (d *Domain) Project(dst, all []float64) {
 	}
 }
 
-// Holds says whether the setting of all variables, in the users' units, may be
+// Holds reports whether the setting of all variables, in the users' units, may be
 // proposed as it is; values are compared to one part in 10^9 of the range.
 func (d *Domain) Holds(user []float64) bool {
 	x := make([]float64, d.Size())

@@ -131,7 +131,7 @@ func (e *Environment) Inputs(d *Domain, step int) expectations.Inputs {
 		in.Random = append(in.Random, e.Marginals[i].of(e.Last[i]))
 	}
 	if e.timed {
-		in.Random = append(in.Random, quadrature.Held(float64(step)))
+		in.Random = append(in.Random, quadrature.PointMass(float64(step)))
 	}
 	return in
 }

@@ -51,5 +51,5 @@ type ControlSet struct {
 	Cost float64
 }
 
-// Full says that a set controls every variable.
+// Full reports whether a set controls every variable.
 func (c ControlSet) Full() bool { return !slices.Contains(c.Controlled, false) }

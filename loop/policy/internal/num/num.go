@@ -11,7 +11,7 @@ func NaNs(n int) []float64 {
 	return x
 }
 
-// Finite says that a value is a number and not infinite.
+// Finite reports whether a value is a number and not infinite.
 func Finite(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
 
 // Argmax is the position of the first greatest value.

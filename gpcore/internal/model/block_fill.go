@@ -7,8 +7,8 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
-// filling computes the covariances of up to 24 new observations for the factor.
-type filling struct {
+// blockFill computes the covariances of up to 24 new observations for the factor.
+type blockFill struct {
 	block *factor.Block
 	lane  []float64 // embedding of the new observations
 	job   panels.Panel
@@ -30,7 +30,7 @@ func (m *Model) factorise(c *Core, y, noise []float64) error {
 // afterwards. On error the factor is as it was.
 func (m *Model) Extend(c *Core, y, noise []float64) error {
 	if m.fill == nil {
-		m.fill = &filling{block: factor.NewBlock(c.Points.Cap)}
+		m.fill = &blockFill{block: factor.NewBlock(c.Points.Cap)}
 	}
 	s, b, n, p := m.fill, m.fill.block, c.Factor.N, c.Points
 	b.M, b.Y, b.Noise = len(y), y, noise
@@ -63,15 +63,15 @@ func (m *Model) Extend(c *Core, y, noise []float64) error {
 	return nil
 }
 
-// nothing are the weights with which a sum is zero where all is finite, else NaN.
-var nothing [8 * vec.Lanes]float64
+// zeroWeights are the weights with which a sum is zero where all is finite, else NaN.
+var zeroWeights [8 * vec.Lanes]float64
 
 // checkPanel refuses a panel of covariances that are not all finite.
 func checkPanel(p []float64) error {
 	sum := 0.0
 	for rest := p; len(rest) > 0; {
-		n := min(len(rest), len(nothing))
-		sum += vec.Dot(rest[:n], nothing[:])
+		n := min(len(rest), len(zeroWeights))
+		sum += vec.Dot(rest[:n], zeroWeights[:])
 		rest = rest[n:]
 	}
 	if sum == 0 {

@@ -10,11 +10,11 @@ import (
 // few points or less are solved for one by one, because a panel costs as much as few of
 // them; but together, so that the factor passes through the caches once.
 
-// gaussianFew adds m < few pairs of points and nodes of a squared exponential.
-func (e *Expected) gaussianFew(i int, nodes *quadrature.Nodes, base, m int, dst, grad []float64) {
-	s, r, f, q := e.s, e.s.readers[i], e.forms[i], len(nodes.Weight)
+// gaussianSingles adds m < few pairs of points and nodes of a squared exponential.
+func (e *Expected) gaussianSingles(i int, nodes *quadrature.Nodes, base, m int, dst, grad []float64) {
+	s, r, f, q := e.s, e.s.readers[i], e.separables[i], len(nodes.Weight)
 	fac, n, stride := r.Model.Factor, f.n, len(s.b)/vec.Lanes
-	r.Follow()
+	r.Sync()
 	for l := range m {
 		r.Single(s.full[l*e.d:(l+1)*e.d], false)
 		copy(s.b[l*stride:(l+1)*stride], r.K)
@@ -23,8 +23,8 @@ func (e *Expected) gaussianFew(i int, nodes *quadrature.Nodes, base, m int, dst,
 	for l := range m {
 		k, u := s.b[l*stride:l*stride+n], s.u[l*stride:l*stride+n]
 		at := (base + l) / q
-		s.mean[l], s.vari[l] = vec.Dot(k, fac.Alpha), max(r.Prior[0]-s.q[l], 0)
-		dst[at] += e.weigh(i, l, nodes.Weight[(base+l)%q])
+		s.mean[l], s.variance[l] = vec.Dot(k, fac.Alpha), max(r.Prior[0]-s.q[l], 0)
+		dst[at] += e.evaluateTerm(i, l, nodes.Weight[(base+l)%q])
 		vec.Multiply(u, k)
 		sum := vec.Dot(u, s.ones)
 		for j, c := range f.scale {
