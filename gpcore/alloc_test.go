@@ -73,12 +73,6 @@ func TestNoAllocationsAround(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := gpcore.NewMemory(gpcore.NewPriorSet(priors, n), gpcore.DefaultMemoryRule())
-	for range 2 * n {
-		if _, err := m.Add(gptest.Point(rng, 3), 1, 0.1); err != nil {
-			t.Fatal(err)
-		}
-	}
 	g := gptest.ClusteredGP(t, gptest.Cube(), n, 1e-2, 1)
 	path, err := sampling.NewPath(g, rng, 100)
 	if err != nil {
@@ -115,7 +109,6 @@ func TestNoAllocationsAround(t *testing.T) {
 		{"prior set: remove and append", func() { must(s.Remove(7)); must(s.Append(x[:3], 1, 0.1)) }},
 		{"prior set: noise and target", func() { must(s.SetNoise(7, 0.2)); must(s.SetNoise(7, 0.1)); must(s.SetTarget(7, 2)) }},
 		{"prior set: probabilities", func() { s.Probabilities(p); s.Draw(rng) }},
-		{"memory of a prior set", func() { _, err := m.Add(x[:3], 1, 0.1); must(err) }},
 		{"noises by the tau rule", func() {
 			noise[3] += 1e-3
 			_, err := g.TrackNoises(noise, gpcore.NoiseRule{Tau: 0.02, Max: 3})

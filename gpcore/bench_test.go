@@ -159,24 +159,3 @@ func BenchmarkPredictGrads(b *testing.B) {
 		perPoint(b, m)
 	})
 }
-
-// One full step of a memory at capacity: score, drop, take up.
-func BenchmarkMemory(b *testing.B) {
-	for _, n := range benchSizes {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(2, 2))
-			m := gpcore.NewMemory(gpcore.New(gptest.Cube(), n), gpcore.MemoryRule{})
-			add := func() {
-				if _, err := m.Add(gptest.Point(rng, 3), rng.NormFloat64(), 0.01); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for m.Len() < n {
-				add()
-			}
-			for b.Loop() {
-				add()
-			}
-		})
-	}
-}

@@ -4,7 +4,7 @@
 // # What it computes
 //
 // An observation is y_i = f(x_i) + e_i: a point x_i of d coordinates, a target y_i
-// and a noise variance of its own, e_i ~ N(0, noise_i), independent. The function
+// and its own noise variance, e_i ~ N(0, noise_i), independent. The function
 // f has a Gaussian-process prior with mean zero and covariance k, the kernel. With
 // K_ij = k(x_i, x_j) + noise_i [i = j] and k_i = k(x_i, x), the posterior of f at x
 // is normal with
@@ -35,8 +35,7 @@
 // # What is in it
 //
 // Here are the processes: [GP]; [Reader], for concurrent reading; [PriorSet], for several
-// hypotheses side by side, weighted by their evidence; [Memory], which merges replicates
-// and decides what leaves when all is full. The rest are packages of their own:
+// hypotheses side by side, weighted by their evidence. The rest are packages of their own:
 //
 //	kernels       covariance functions and their sums and products
 //	expectations  criteria: functions of posterior means and deviations, averaged

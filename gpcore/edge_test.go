@@ -83,15 +83,6 @@ func TestCapacityOne(t *testing.T) {
 			t.Fatal(m, v)
 		}
 	}
-	m := gpcore.NewMemory(gpcore.New(kernels.Matern52(2, []float64{0.5}), 1), gpcore.DefaultMemoryRule())
-	for i := range 20 {
-		if _, err := m.Add([]float64{float64(i % 3)}, 1, 0.1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if m.Len() != 1 {
-		t.Fatal(m.Len())
-	}
 }
 
 // Far apart points are independent, and nothing underflows into trouble.

@@ -86,30 +86,6 @@ func ExampleGP_TrackNoises() {
 	// Output: 2 updates, SD within [0.985, 1.020], <nil>
 }
 
-// Readings at one setting become one observation; when full, what the others know
-// best leaves.
-func ExampleMemory() {
-	m := gpcore.NewMemory(gpcore.New(kernels.SquaredExponential(1, []float64{1}), 3), gpcore.DefaultMemoryRule())
-	for _, x := range []float64{0, 2, 2, 2.4, 7} {
-		c, err := m.Add([]float64{x}, x, 0.1)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%g %v", x, c.Kind)
-		if c.Kind == gpcore.Replaced {
-			fmt.Printf(" %g (%d readings)", c.Was.X[0], c.Was.Count)
-		}
-		fmt.Println()
-	}
-	// Output:
-	// 0 appended
-	// 2 appended
-	// 2 merged
-	// 2.4 appended
-	// 7 replaced 2 (2 readings)
-}
-
 // Two hypotheses about the lengthscale, weighted by how well they predicted.
 func ExamplePriorSet() {
 	s := gpcore.NewPriorSet([]gpcore.Prior{

@@ -8,7 +8,7 @@ import (
 )
 
 // GP is an exact Gaussian process with zero prior mean on at most Cap
-// observations, each with a noise variance of its own:
+// observations, each with its own noise variance:
 //
 //	y_i = f(x_i) + e_i,   f ~ GP(0, k),   e_i ~ N(0, noise_i).
 //
@@ -67,7 +67,7 @@ func (g *GP) hasIndex(i int) bool { return i >= 0 && i < g.m.Factor.N }
 // Rasmussen & Williams (2006), eq. 2.30.
 func (g *GP) LogLikelihood() float64 { return g.m.Factor.LogLikelihood() }
 
-// Clone is an independent copy with the same capacity, in memory of its own, O(Cap^2). A
+// Clone is an independent copy with the same capacity, in its own memory, O(Cap^2). A
 // rebuild in progress is not copied.
 func (g *GP) Clone() *GP {
 	c := New(g.m.Kernel, g.m.Points.Cap)

@@ -39,7 +39,7 @@ type NoiseReport struct {
 // refactorisation, while that is cheap, else by at most rule.Max rank-one updates,
 // the largest relative change first, each O(n^2). It returns ErrShape or a
 // *ValueError and has changed nothing, or ErrNotPositiveDefinite where an update
-// failed; the updates before it then stand, and the report is of what is held.
+// failed; earlier updates stay, and the report describes the noise that is held.
 func (g *GP) TrackNoises(want []float64, rule NoiseRule) (NoiseReport, error) {
 	n := g.m.Factor.N
 	if len(want) != n {

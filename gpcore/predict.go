@@ -2,7 +2,7 @@ package gpcore
 
 import "github.com/labtuner/tuner/gpcore/internal/model"
 
-// Reader is a read-only view of a process with scratch of its own. Several
+// Reader is a read-only view of a process with its own scratch. Several
 // readers of one process may run concurrently between its changes; a change must
 // not overlap a read.
 type Reader struct{ v *model.View }

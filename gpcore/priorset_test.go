@@ -153,54 +153,6 @@ func TestPriorSetFailsAsAWhole(t *testing.T) {
 	}
 }
 
-// Merging is right for every prior, though each has its own noise: the posterior of
-// each member is that of all its readings, and the evidence their density.
-func TestPriorSetMemory(t *testing.T) {
-	rng := rand.New(rand.NewPCG(45, 46))
-	s, all := gpcore.NewPriorSet(threePriors(), 10), gpcore.NewPriorSet(threePriors(), 100)
-	m := gpcore.NewMemory(s, gpcore.DefaultMemoryRule())
-	var settings [][]float64
-	for range 8 {
-		settings = append(settings, gptest.Point(rng, 2))
-	}
-	for range 60 {
-		x, y, noise := settings[rng.IntN(8)], rng.NormFloat64(), 0.01+rng.Float64()
-		if _, err := m.Add(x, y, noise); err != nil {
-			t.Fatal(err)
-		}
-		if err := all.Append(x, y, noise); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var mean, variance, wm, wv [1]float64
-	for i := range s.Size() {
-		if !gptest.Agree(s.LogEvidence(i), all.LogEvidence(i), 1e-9) {
-			t.Errorf("prior %d: evidence %g, want %g", i, s.LogEvidence(i), all.LogEvidence(i))
-		}
-		x := gptest.Point(rng, 2)
-		s.Predict(i, mean[:], variance[:], x)
-		all.Predict(i, wm[:], wv[:], x)
-		if !gptest.Agree(mean[0], wm[0], 1e-9) || !gptest.Agree(variance[0], wv[0], 1e-9) {
-			t.Errorf("prior %d: %g, %g; want %g, %g", i, mean[0], variance[0], wm[0], wv[0])
-		}
-	}
-	// When full, near readings join everywhere.
-	for range 40 {
-		if _, err := m.Add(gptest.Point(rng, 2), 1, 0.1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := m.Add([]float64{m.Observation(3).X[0] + 0.01, m.Observation(3).X[1]}, 1, 0.1)
-	if err != nil || c.Kind != gpcore.Merged {
-		t.Fatal(c, err)
-	}
-	for i := range s.Size() {
-		if !slices.Equal(s.Member(i).X(c.Index), s.Member(0).X(c.Index)) {
-			t.Fatal("members hold different points")
-		}
-	}
-}
-
 // A target that only one of the priors can take changes none.
 func TestPriorSetTargetIsWholeOrNot(t *testing.T) {
 	s := gpcore.NewPriorSet([]gpcore.Prior{{Kernel: gptest.Cube()}, {Kernel: gptest.Cube(), Mean: -0.9e100}}, 3)

@@ -44,7 +44,7 @@ func (s *PriorSet) Append(x []float64, y, noiseVariance float64) error {
 	return s.append(x, func(i int) Reading { return s.priors[i].reading(y, noiseVariance) })
 }
 
-// AppendEach is Append where each prior has a reading of its own (Size elements), for
+// AppendEach is Append where each prior has its own reading (Size elements), for
 // means that depend on x, units and noise variances that differ. What is scored is the
 // density of the target. Errors as [GP.Append].
 func (s *PriorSet) AppendEach(x []float64, each []Reading) error {

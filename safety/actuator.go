@@ -47,7 +47,7 @@ func (x *pass) tryAgain(i int) {
 // unseen reports whether a safe value that the device has acknowledged has not shown in
 // its readback for a timeout: then it is sent again, as often as it takes, because of the
 // way to safety nothing is given up. Once it has shown, what moves the actuator is a
-// person at the instrument, whom nobody drives against.
+// person at the instrument: the actuator is not driven against them.
 func (x *pass) unseen(i int) bool {
 	l, v, in := &x.l.Variables[i], &x.s.Variable[i], &x.in.Variable[i]
 	if l.Tolerance <= 0 || !in.Written.known() || in.Written.Value != l.Safe || v.Setpoint != l.Safe ||
@@ -70,7 +70,7 @@ func (x *pass) watchStand(i int) {
 }
 
 // watchOverride notices that an actuator which had followed has been moved by
-// somebody else for longer than a readback may take: the run holds, and takes over
+// someone else for longer than a readback may take: the run holds, and takes over
 // the new place.
 func (x *pass) watchOverride(i int) {
 	v := &x.s.Variable[i]

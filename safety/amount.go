@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A variable of doses is told an amount, and that once: there is no way to it, no
+// A dose variable is sent an amount, once: there is no way to it, no
 // slew, no lease, no repeat and no readback to wait for. Each dose has a number, above
 // all before it. It is charged, its charge is made durable, it is given out in one
-// tick, and then its outcome is waited for; what nobody knows counts as delivered.
+// tick, and then its outcome is waited for; an unknown outcome counts as delivered.
 
 // DoseOutcome is what became of a dose that was given out.
 type DoseOutcome uint8
@@ -22,7 +22,7 @@ const (
 	DoseGiven
 	// DoseNotGiven: it is certain that nothing of it has reached the instrument.
 	DoseNotGiven
-	// DoseUnknown: nobody knows.
+	// DoseUnknown: it is not known.
 	DoseUnknown
 )
 

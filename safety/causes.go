@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxSubjects is how many sensors, variables or links a cause can tell apart.
+// maxSubjects is how many sensors, variables or links a cause can distinguish.
 const maxSubjects = 32
 
 // Causes is a set of causes: for each rule, one bit for each sensor, variable,

@@ -7,12 +7,12 @@
 // A destination is where a variable is to go; the setpoint is what is written in
 // this tick on the way there. Clamping changes the destination to the nearest one
 // inside the hard bounds. Slew shapes the way and never changes the destination.
-// An actuator is taken over at the value where it stands, so nothing jumps.
+// An actuator is taken over at the value where it is, so nothing jumps.
 //
 // A cause is a rule that asks for a reaction, with the sensor, variable or link
 // that it is about. The first-out is the cause, or the causes of one tick, that
 // came when there was none. A latch is a cause that stays after its reason has
-// gone, until somebody acknowledges or resets it.
+// gone, until it is acknowledged or reset.
 //
 // The layer clamps what is small, refuses what is large, holds when it is unsure,
 // and trips, and stays tripped, when something is wrong.
@@ -37,7 +37,7 @@
 //
 //	finite → mode → bounds → slew → dwell → quantise → budget → assert → lease
 //
-// A variable of doses has a pipeline of its own, in which nothing is ever done twice:
+// A variable of doses has its own pipeline, in which nothing is ever done twice:
 //
 //	finite → mode → bounds → quantise → interval, response → budget → durable → given once
 //

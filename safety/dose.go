@@ -35,7 +35,7 @@ type DoseState struct {
 	Open, Unknown bool
 	// Number and Amount are the last dose's of a variable of doses, charged in the
 	// slots InHour and InDay. Handed says that it has been given out: never again.
-	// Failed says that it was not given, or that nobody knows.
+	// Failed says that it was not given, or that this is unknown.
 	Number         int64
 	Amount         float64
 	InHour, InDay  int64
@@ -155,7 +155,7 @@ func (d *DoseState) roll(now time.Duration) {
 }
 
 // watchDose follows what becomes of a dose: a write whose outcome is unknown counts
-// as delivered, and nothing more goes out before somebody has looked.
+// as delivered, and nothing more goes out before someone has looked.
 func (x *pass) watchDose(k int) {
 	d := &x.s.Dose[k]
 	if x.l.Variables[x.l.Doses[k].Variable].Dose {

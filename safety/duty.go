@@ -18,7 +18,7 @@ type DutyState struct {
 
 // watchDuty bounds the fraction of any window that a variable spends above a value. It
 // counts in every mode, because what gets hot does not ask who drives it, and the whole
-// time since the last tick, because nobody looked in between. While the window is used
+// time since the last tick, because nothing was measured in between. While the window is used
 // up, the run falls back and cannot be armed again.
 func (x *pass) watchDuty(k int, active *Causes) {
 	l, s := &x.l.Duties[k], &x.s.Duty[k]
@@ -40,7 +40,7 @@ func (x *pass) watchDuty(k int, active *Causes) {
 	}
 }
 
-// above reports whether a variable stands above a value, by the setpoint or by the
+// above reports whether a variable is above a value, by the setpoint or by the
 // readback, whichever is higher.
 func (x *pass) above(i int, value float64) bool {
 	in := &x.in.Variable[i]

@@ -20,7 +20,7 @@ type Known struct {
 	next     int
 }
 
-// Add remembers a setting; NaN stands for a variable that was not known.
+// Add remembers a setting; NaN marks a variable whose value is unknown.
 func (k *Known) Add(x []float64) {
 	mine := make([]float64, len(x))
 	copy(mine, x)

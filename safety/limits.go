@@ -53,7 +53,7 @@ type Rest uint8
 const (
 	// RestNone: there is no actuator.
 	RestNone Rest = iota
-	// RestHold leaves the actuator where it stands.
+	// RestHold leaves the actuator where it is.
 	RestHold
 	// RestSafe drives it to its safe value.
 	RestSafe
@@ -101,7 +101,7 @@ type VariableLimits struct {
 type SensorLimits struct {
 	// Low and High, in the sensor's unit: outside is no data.
 	Low, High float64
-	// MaxAge is how long a value stands for the present.
+	// MaxAge is how long a value counts as current.
 	MaxAge time.Duration
 	// Watched says that silence and values out of range hold the run.
 	Watched bool
@@ -150,7 +150,7 @@ type DoseLimits struct {
 	Variable       int
 	PerDose        float64
 	Hour, Day, Run float64
-	// Reservoir is what there is to give until somebody fills it up.
+	// Reservoir is the amount available until it is refilled.
 	Reservoir   float64
 	MinInterval time.Duration
 }

@@ -9,13 +9,13 @@ type Mode uint8
 const (
 	// Init: nothing is known yet.
 	Init Mode = iota
-	// Idle: disarmed; where the actuators stand is known.
+	// Idle: disarmed; the positions of the actuators are known.
 	Idle
-	// Armed: ready; what is driven first is taken over where it stands.
+	// Armed: ready; what is driven first is taken over where it is.
 	Armed
 	// Run: proposals pass, filtered.
 	Run
-	// Hold: what was acknowledged last stands, and is refreshed.
+	// Hold: the last acknowledged setpoint stays, and is refreshed.
 	Hold
 	// Fallback: every actuator goes to its fault state under slew; at the end of a
 	// run, to its shutdown state.
@@ -33,7 +33,7 @@ var modeNames = [...]string{"INIT", "IDLE", "ARMED", "RUN", "HOLD", "FALLBACK", 
 // String is the mode's name.
 func (m Mode) String() string { return modeNames[min(int(m), len(modeNames)-1)] }
 
-// armedMax is how long an armed run waits for its start. Not shorter: somebody may
+// armedMax is how long an armed run waits for its start. Not shorter: a person may
 // have to walk to the instrument. Not longer: what was true when it was armed may
 // not be any more.
 const armedMax = 10 * time.Minute
@@ -136,7 +136,7 @@ func (x *pass) transit() {
 	}
 }
 
-// obey takes in what a command does beside moving the machine. A stop and the
+// obey takes in what a command does besides moving the machine. A stop and the
 // hurried end of a run are causes themselves.
 func (x *pass) obey(active *Causes) {
 	s := x.s

@@ -49,7 +49,7 @@ type Reaction uint8
 
 // The reactions, weakest first.
 const (
-	// ReactNot: the rule shapes or withholds a setpoint, or only tells.
+	// ReactNot: the rule changes or withholds a setpoint, or only reports.
 	ReactNot Reaction = iota
 	// ReactHold: stay where it is.
 	ReactHold

@@ -10,7 +10,7 @@ const (
 	// rangeMax readings in a row out of range hold the run. Not fewer: one garbled
 	// answer may pass. Not more: at ten readings a second it is noticed in 0.3 s.
 	rangeMax = 3
-	// window is how many readings a spike is told from: the median of five is not
+	// window is how many readings spike detection looks at: the median of five is not
 	// moved by two wrong ones.
 	window = 5
 	// spikesMax spikes among the last window readings hold the run: then it is not
@@ -44,7 +44,7 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	// Believed: the value stands for the present.
+	// Believed: the value is current.
 	Believed Verdict = iota
 	// OutOfRange: not finite, or outside the sensor's range: no data.
 	OutOfRange

@@ -58,7 +58,7 @@ type VariableState struct {
 	Rejected uint8
 	// Confirmed says that the readback has shown the setpoint; Off that it has been
 	// away since OffSince. Tries counts how often the setpoint was sent again,
-	// Resend asks for it. Overridden says that somebody else has moved the actuator.
+	// Resend asks for it. Overridden says that someone else has moved the actuator.
 	Confirmed, Off, Resend, Overridden bool
 	OffSince, TriedAt                  time.Duration
 	Tries                              uint8
@@ -132,7 +132,7 @@ type VariableInput struct {
 	// not held against the actuator.
 	Silent bool
 	// Dose says what became of the dose that Step gave out, and Delivered how much
-	// that was: what the device said, or what it was told.
+	// that was: what the device reported, or what was written to it.
 	Dose      DoseOutcome
 	Delivered float64
 }
@@ -157,10 +157,10 @@ const Undurable = math.MaxUint64
 
 // Proposal is what is wanted of each variable.
 type Proposal struct {
-	// ID tells proposals apart.
+	// ID identifies a proposal.
 	ID int64
 	// Drive reports whether the variable is to be driven at all. One that is not is
-	// forgotten: it is taken over from where it stands when it is driven again.
+	// forgotten: it is taken over from where it is when it is driven again.
 	Drive [MaxVariables]bool
 	// Release asks the device to let go; it is looked at where Drive is false.
 	Release [MaxVariables]bool
@@ -187,7 +187,7 @@ type Output struct {
 	Destination [MaxVariables]float64
 	// Arrived says that the destination is what the device has acknowledged; of a
 	// variable of doses, that the dose was given. Failed says that it was not, or that
-	// nobody knows, and that nothing more goes out for its number.
+	// is unknown, and that nothing more is sent for its number.
 	Arrived, Failed [MaxVariables]bool
 	Reasons         [MaxVariables]Reasons
 }

@@ -76,7 +76,7 @@ func (x *pass) detect() {
 	x.s.raised = Causes{}
 }
 
-// actuate decides what one variable is told in this tick.
+// actuate decides what is sent to one variable in this tick.
 func (x *pass) actuate(i int) {
 	limits := &x.l.Variables[i]
 	if limits.OnFault == RestNone {
@@ -118,7 +118,7 @@ func (x *pass) propose(i int) {
 }
 
 // keep holds what the device has acknowledged: it is written again where there is
-// a lease, and nothing else is. An actuator that somebody else has moved is held
+// a lease, and nothing else is. An actuator that someone else has moved is held
 // where it is now; outside the hard bounds that cannot be written, and nothing is: a
 // device with a lease then goes to its own safe state. Of a dose there is nothing to
 // hold.
@@ -168,7 +168,7 @@ func (x *pass) halt(i int, rest Rest) {
 	switch rest {
 	case RestSafe:
 		x.out.Destination[i] = l.Safe
-		left := !x.s.Variable[i].Changed && x.strayed(i) // while nobody drove it
+		left := !x.s.Variable[i].Changed && x.strayed(i) // while it was not driven
 		reached := in.Written.known() && in.Written.Value == l.Safe && !in.Lost && !left
 		x.out.Arrived[i] = reached
 		if x.reaches(i) && (!reached || x.leaseDue(i) || x.unseen(i)) {
@@ -185,7 +185,7 @@ func (x *pass) release(i int) {
 	x.s.Variable[i].forget()
 }
 
-// reaches reports whether the device of variable i can be told something now: on the way
+// reaches reports whether the device of variable i can be written now: on the way
 // to safety, whatever keeps a proposal back.
 func (x *pass) reaches(i int) bool {
 	in := &x.in.Variable[i]

@@ -45,7 +45,7 @@ func (x *pass) bound(i int, dest float64) float64 {
 	return c
 }
 
-// takeOver begins to drive a variable from where it stands: what the device has
+// takeOver begins to drive a variable from where it is: what the device has
 // acknowledged, unless the readback shows that it has left that place, else what was
 // read. Where nothing is known, the safe value stands in, because it cannot be
 // approached gradually.
@@ -72,7 +72,7 @@ func (x *pass) takeOver(i int) {
 	changed, at := v.Changed, v.ChangedAt
 	v.forget()
 	v.Changed, v.ChangedAt = changed, at
-	v.Resend = moved // what the device has acknowledged is not where it stands
+	v.Resend = moved // what the device has acknowledged is not where it is
 	v.Way = clamp(from, l.Low, l.High)
 	v.Known, v.Setpoint = true, v.Way
 }
@@ -80,8 +80,8 @@ func (x *pass) takeOver(i int) {
 // strayed reports whether an actuator has left the place that its device acknowledged:
 // the readback had shown it there, and one that is later than the last acknowledgement by
 // the time it may take shows another. A readback that never showed the place is no
-// witness: it may be stuck, and to begin where it stands may be a jump. It is looked at
-// where nobody has watched the actuator meanwhile.
+// witness: it may be stuck, and to begin where it is may be a jump. It is looked at
+// where the actuator was not watched meanwhile.
 func (x *pass) strayed(i int) bool {
 	l, in, stood := &x.l.Variables[i], &x.in.Variable[i], x.s.Variable[i].Stood
 	return l.Tolerance > 0 && in.Written.known() && in.Readback.known() && stood.Known && stood.Value == in.Written.Value &&
@@ -170,14 +170,14 @@ func (x *pass) sound(i int, set float64) bool {
 	return false
 }
 
-// leaseDue reports whether a setpoint that stands must be written again now, so
+// leaseDue reports whether a setpoint in force must be written again now, so
 // that the next tick is not later than a third of the lease.
 func (x *pass) leaseDue(i int) bool {
 	l := &x.l.Variables[i]
 	return l.Lease > 0 && x.now-x.s.Variable[i].IssuedAt >= l.Lease/3-x.l.Tick
 }
 
-// refresh writes what stands again where its lease needs it: what the device has
+// refresh writes the setpoint in force again where its lease needs it: what the device has
 // acknowledged, or where it was taken over from a hand.
 func (x *pass) refresh(i int) {
 	if x.in.Variable[i].Written.known() && x.leaseDue(i) {

@@ -18,7 +18,7 @@ func (x *pass) unpermitted(to *Causes) {
 	}
 }
 
-// fresh reports whether a sensor's last value stands for the present.
+// fresh reports whether a sensor's last value is current.
 func (x *pass) fresh(i int) bool {
 	s := &x.s.Sensor[i]
 	return s.Last.known() && x.now-s.Last.At <= x.l.Sensors[i].MaxAge

@@ -15,13 +15,13 @@ import (
 // kindName is what texts call a kind.
 func kindName(kind string) string {
 	k, _ := policy.KindOf(kind)
-	return k.Called()
+	return k.DisplayName()
 }
 
 // acquisitionWords says what a decision maximises.
 func acquisitionWords(name string) string {
 	a, _ := policy.AcquisitionOf(name)
-	return cmp.Or(a.Says, name)
+	return cmp.Or(a.Description, name)
 }
 
 // policyWords says who decides: the parts that are in force, whatever they were named

@@ -80,7 +80,7 @@ func (e *Expected) NodeCount() int { return len(e.nodes.Weight) }
 // until the next Prepare.
 func (e *Expected) Rules() (full, coarse quadrature.Nodes) { return e.nodes, e.coarse }
 
-// Fork is the same function with scratch of its own. Forks share what Prepare makes,
+// Fork is the same function with its own scratch. Forks share what Prepare makes,
 // so only one of them needs preparing; meanwhile no other may be used.
 func (e *Expected) Fork() search.Objective { return &Expected{e.controlSet, newScratch(e.terms)} }
 
@@ -96,7 +96,7 @@ func (e *Expected) ForkSharing(other search.Objective) search.Objective {
 }
 
 // SetTerm changes the coefficients of a linear term: the next step's confidence
-// parameter, say. It panics for a term with a function of its own. Forks follow.
+// parameter, say. It panics for a term with its own function. Forks follow.
 func (e *Expected) SetTerm(i int, mean, sd float64) {
 	if e.terms[i].Of != nil {
 		panic("gpcore: SetTerm is for linear terms")
@@ -161,9 +161,9 @@ func (e *Expected) Scales(dst []float64) bool {
 	return true
 }
 
-// leastVariance keeps the slope of a standard deviation finite, relative to k(x, x).
-const leastVariance = 1e-12
+// minVariance keeps the slope of a standard deviation finite, relative to k(x, x).
+const minVariance = 1e-12
 
 func deviation(variance, prior float64) float64 {
-	return math.Sqrt(max(variance, leastVariance*prior))
+	return math.Sqrt(max(variance, minVariance*prior))
 }

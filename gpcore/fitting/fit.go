@@ -118,7 +118,7 @@ func (e *evidence) climb(ctx context.Context, start []float64) {
 		FuncEvaluations:   300,
 		Converger:         &optimize.FunctionConverge{Absolute: 1e-7, Iterations: 5},
 	}
-	// An error means that the search stopped where it stood (no progress within
-	// rounding, or a start that cannot be evaluated); the best point stands.
+	// An error means that the search stopped where it was (no progress within
+	// rounding, or a start that cannot be evaluated); the best point is kept.
 	_, _ = optimize.Minimize(problem, start, &settings, &optimize.LBFGS{})
 }

@@ -79,7 +79,7 @@ func (p *Path) newScratch() {
 	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
 }
 
-// Fork is the same function with scratch of its own, for another goroutine.
+// Fork is the same function with its own scratch, for another goroutine.
 func (p *Path) Fork() *Path {
 	f := *p
 	f.eval = panels.Compile(p.kernel, max(p.n, 1))

@@ -1,6 +1,6 @@
 package search
 
-// box is where climbers move: bounds, typical distances, and coordinates that stand
+// box is where climbers move: bounds, typical distances, and coordinates that are
 // still.
 type box struct {
 	low, high, scale []float64

@@ -1,5 +1,5 @@
 // Package search finds where functions are largest: acquisitions over a box, discrete
-// values or a list, beside each other, in numbered units of work that can be cut at any time.
+// values or a list, side by side, in numbered units of work that can be cut at any time.
 //
 // An [Objective] is evaluated in batches. What else it can do it says by interfaces:
 // gradients ([Differentiable]), a cheaper stand-in or bound ([Surrogated]), distances

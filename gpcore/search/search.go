@@ -11,7 +11,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/splitmix"
 )
 
-// Search maximises several functions beside each other, again and again, with memory
+// Search maximises several functions side by side, again and again, with memory
 // that it keeps: the acquisition of every control set of a decision, say. It works in
 // units that are numbered in a fixed order:
 //

@@ -118,7 +118,7 @@ func (q *state) size() {
 	if q.p.Climbs == 0 {
 		q.limit = min(int(factor*float64(byDimension(climbSizes[:], q.d))), q.limit)
 	}
-	if q.surrogate == NoSurrogate && q.p.Screen == 0 { // no bound will tell what was missed
+	if q.surrogate == NoSurrogate && q.p.Screen == 0 { // no bound shows what was missed
 		q.inUse = min(2*q.inUse, len(q.values))
 	}
 }

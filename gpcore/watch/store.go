@@ -14,7 +14,7 @@ type covariances struct {
 	slots  int       // per panel
 	used   int       // places that were ever taken since the last refill
 	slotOf []int     // place of each observation
-	free   []int     // places below used that nobody has, ascending
+	free   []int     // slots below used that are free, ascending
 	added  []int     // places of the observations that came since the last update
 	alpha  []float64 // by place
 }
@@ -85,7 +85,7 @@ func (s *covariances) update(removed, came int) {
 	}
 }
 
-// orderBySlot orders alpha and the terms by the places of the observations; what nobody has
+// orderBySlot orders alpha and the terms by the places of the observations; free slots have
 // weighs nothing.
 func (s *covariances) orderBySlot(alpha []float64, terms []rankOne) {
 	if s.values == nil {

@@ -31,7 +31,7 @@ func Picture(o *plan.Options, p policy.Policy) (control.Picture, error) {
 		start := estimateOf(o, rec.Start)
 		out.Start = &start
 	}
-	v, ok := p.(policy.Viewer)
+	v, ok := p.(policy.Predictor)
 	if !ok {
 		return out, nil
 	}
@@ -58,7 +58,7 @@ func Picture(o *plan.Options, p policy.Policy) (control.Picture, error) {
 }
 
 // sliceOf looks along variable i through a recommended setting.
-func sliceOf(o *plan.Options, v policy.Viewer, rec policy.Recommendation, i int) (control.PictureSlice, error) {
+func sliceOf(o *plan.Options, v policy.Predictor, rec policy.Recommendation, i int) (control.PictureSlice, error) {
 	low, high := o.Variables[i].Low, o.Variables[i].High
 	s := control.PictureSlice{Variable: i}
 	settings := make([][]float64, slicePoints)
@@ -67,7 +67,7 @@ func sliceOf(o *plan.Options, v policy.Viewer, rec policy.Recommendation, i int)
 		settings[k][i] = low + (high-low)*float64(k)/(slicePoints-1)
 		s.X = append(s.X, journal.Number(settings[k][i]))
 	}
-	seen, err := v.Look(rec.ControlSet, settings)
+	seen, err := v.Predict(rec.ControlSet, settings)
 	if err != nil {
 		return s, err
 	}

@@ -148,7 +148,7 @@ func TestPerCostPrefersCheapSets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := o.Leaves(d.Criterion.Model.InForce, m[0].Value); v > want {
+			if v := o.InUserUnits(d.Criterion.Model.Active, m[0].Value); v > want {
 				best, want = i, v
 			}
 		}

@@ -24,7 +24,7 @@ func subsetsSpec(kind string, seed uint64) Spec {
 }
 
 // allOptions prepares a decision among all control sets after n observations.
-func allOptions(t *testing.T, s Spec, n int) (*deciding, []acquisition.Option) {
+func allOptions(t *testing.T, s Spec, n int) (*decision, []acquisition.Option) {
 	t.Helper()
 	p := fresh(t, s)
 	fill(t, p, s, n, 1)
@@ -38,7 +38,7 @@ func allOptions(t *testing.T, s Spec, n int) (*deciding, []acquisition.Option) {
 	}
 	d := prepared(t, e, n+1, sets)
 	d.NoiseBeta = 0
-	options, err := e.acquire.Options(d.Decision)
+	options, err := e.acquisition.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func allOptions(t *testing.T, s Spec, n int) (*deciding, []acquisition.Option) {
 
 // averaged is the mean over a fine grid of quantiles of the random variables of g at
 // all variables, controlled ones at c.
-func averaged(d *deciding, set int, c []float64, g func(x []float64) float64) float64 {
+func averaged(d *decision, set int, c []float64, g func(x []float64) float64) float64 {
 	const side = 60 // midpoints of quantiles: error about 1e-4 of smooth functions
 	dom := d.Domains[set]
 	x := make([]float64, len(d.Domains[0].Axes))
@@ -58,7 +58,7 @@ func averaged(d *deciding, set int, c []float64, g func(x []float64) float64) fl
 	for cell := range cells {
 		k := cell
 		for _, i := range dom.Random {
-			x[i] = d.Criterion.Environment.Marginals[i].Quantile((float64(k%side) + 0.5) / side)
+			x[i] = d.Criterion.Random.Marginals[i].Quantile((float64(k%side) + 0.5) / side)
 			k /= side
 		}
 		sum += g(x)
@@ -116,7 +116,7 @@ func TestImprovementAgainstQuadrature(t *testing.T) {
 				o = options[i].ForSearch(d.Costs, d.Domains[i])
 				cost = []float64{.1, .2, 1}[i]
 			}
-			if left := o.Leaves(d.Criterion.Model.InForce, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
+			if left := o.InUserUnits(d.Criterion.Model.Active, valuesAt(o, c)[0]); math.Abs(left-got/cost) > 1e-9*got/cost {
 				t.Errorf("set %d leaves as %g, want %g", i, left, got/cost)
 			}
 			slopes(t, o, c)

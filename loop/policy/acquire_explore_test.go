@@ -31,7 +31,7 @@ func TestNoiseIsExploredFirst(t *testing.T) {
 			var m, v [1]float64
 			r.Noise.GP.Predict(m[:], v[:], q.X)
 			expected, _, _ := r.Noise.ShotVariance(m[0], 0, 0)
-			expected *= r.InForce.Scale * r.InForce.Scale
+			expected *= r.Active.Scale * r.Active.Scale
 			switch first := step <= 5+6; {
 			case first && v[0] < 0.97*most: // a plateau of several corners: the search is global, not exact
 				t.Errorf("step %d: the noise's variance is %g at %v, %g elsewhere", step, v[0], q.X, most)

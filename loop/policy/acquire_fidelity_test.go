@@ -47,7 +47,7 @@ func TestFidelityInformation(t *testing.T) {
 			MeanOf: func(x []float64) float64 { return 0.3 * x[0] * x[2] }}}}
 	for name, s := range map[string]Spec{"given": fidelitySpec(6), "priors": priors} {
 		d, options := allOptions(t, s, 12)
-		maxima, noise := maximaOf(t, d, acquisition.MaximaSamples), d.OneShot()
+		maxima, noise := maximaOf(t, d, acquisition.MaximaSamples), d.ShotVariance()
 		for _, m := range maxima {
 			if m.X[2] != 1 {
 				t.Fatalf("%s: a maximum was sought at %v", name, m.X)
@@ -65,7 +65,7 @@ func TestFidelityInformation(t *testing.T) {
 					at := []float64{x[0], x[1], 1}
 					mean, cov := posterior(b.GP, [][]float64{x, at})
 					for k, p := range [][]float64{x, at} {
-						mean[k] = b.Mean + b.Scale*(mean[k]+b.Lift(p))
+						mean[k] = b.Mean + b.Scale*(mean[k]+b.OffsetAt(p))
 						for l := range cov[k] {
 							cov[k][l] *= b.Scale * b.Scale
 						}
@@ -84,12 +84,12 @@ func TestFidelityInformation(t *testing.T) {
 // fidelity the acquisition is that.
 func TestFidelityAtTheTarget(t *testing.T) {
 	d, options := allOptions(t, fidelitySpec(8), 12)
-	maxima, noise := maximaOf(t, d, acquisition.MaximaSamples), d.OneShot()
+	maxima, noise := maximaOf(t, d, acquisition.MaximaSamples), d.ShotVariance()
 	x := []float64{0.2, 0.7, 1}
 	mu, sd := momentsAt(d.Criterion.Model.GP, x)
 	want := 0.0
 	for _, m := range maxima {
-		v, _, _ := acquisition.AboutMaximum(mu, sd, m.Value, noise)
+		v, _, _ := acquisition.MaximumInformation(mu, sd, m.Value, noise)
 		want += v / float64(len(maxima))
 	}
 	if got := valuesAt(options[2], x)[0]; math.Abs(got-want) > 1e-7 {

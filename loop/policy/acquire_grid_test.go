@@ -24,7 +24,7 @@ func gridParts() [][]gridWord {
 	for _, a := range []string{acquireUCB, acquireTS, acquireEI, acquirePIMS, acquireMES, acquireJES, acquireIDS} {
 		acquisitions = append(acquisitions, gridWord{a, func(s *Spec) { s.Acquisition, s.Rho = a, 2 }})
 	}
-	for _, c := range confidence.Words() {
+	for _, c := range confidence.Names() {
 		confidences = append(confidences, gridWord{c, func(s *Spec) { s.Confidence = c }})
 	}
 	how := func(hyperparameters, rule string) func(*Spec) {

@@ -20,9 +20,9 @@ func idsSpec(seed uint64, rho float64) Spec {
 
 // ratioAt is R at a setting of an option by its definition: from expectations of the
 // moments over the rule's nodes, one point at a time.
-func ratioAt(d *deciding, o acquisition.Option, top float64, x []float64) (ratio, bound float64) {
+func ratioAt(d *decision, o acquisition.Option, top float64, x []float64) (ratio, bound float64) {
 	r := o.Objective.(*acquisition.InformationRatio)
-	nodes, _ := r.Below.Rules()
+	nodes, _ := r.LowerBound.Rules()
 	dom := d.Domains[o.Set]
 	all := make([]float64, len(d.Domains[0].Axes))
 	for j, i := range dom.Coords {
@@ -60,7 +60,7 @@ func TestInformationRatio(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		options, err := e.acquire.Options(d.Decision)
+		options, err := e.acquisition.Options(d.Decision)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,11 +161,11 @@ func feasibleRun(t *testing.T, name string, s Spec, units int) {
 // keepsConstraint repeats the decision behind a proposal.
 func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 	t.Helper()
-	d, err := e.decision(context.Background(), q.Step, e.fitting())
+	d, err := e.decision(context.Background(), q.Step, e.affordableSets())
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := e.acquire.Options(d.Decision)
+	options, err := e.acquisition.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 			x[j] = e.axes[i].Unit(q.X[i])
 		}
 		chosen := valuesAt(o, x)[0]
-		if chosen < acquisition.LeastRatio || chosen <= 10*acquisition.Forbidden {
+		if chosen < acquisition.MinRatio || chosen <= 10*acquisition.Forbidden {
 			t.Errorf("%s, step %d: %v breaks the constraint (rho %g)", name, q.Step, q.X, e.spec.Rho)
 		}
 		if e.limit > 0 {
@@ -191,7 +191,7 @@ func keepsConstraint(t *testing.T, name string, e *engine, q Proposal) {
 		at := make([]float64, dom.Size())
 		for k := range 300 {
 			scan.Point(at, k)
-			dom.Settle(at)
+			dom.Round(at)
 			v := valuesAt(o, at)[0]
 			if c := d.Costs.Of(dom, at); v > 1e-60 && d.Costs.Affordable(dom, at) && math.Log(v/c) > value && len(e.excluded[o.Set].active) == 0 {
 				t.Errorf("%s, step %d, rho %g: %v at cost %g has 1/(cost R) = %g, what was proposed %g", name, q.Step, e.spec.Rho, at, c, v/c, math.Exp(value))

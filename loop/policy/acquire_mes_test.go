@@ -12,7 +12,7 @@ import (
 )
 
 // maximaOf repeats the maxima that a decision's first view used.
-func maximaOf(t *testing.T, d *deciding, n int) []acquisition.Optimum {
+func maximaOf(t *testing.T, d *decision, n int) []acquisition.Optimum {
 	t.Helper()
 	m, err := d.Maxima(d.Views[0], n, d.Substream(num.ForSample, 0))
 	if err != nil {
@@ -35,7 +35,7 @@ func TestMaximaAreMaxima(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := sample.Over(d.Decision, d.Goal.Domain)
+		o, err := sample.Expectation(d.Decision, d.Goal.Domain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,27 +97,27 @@ func TestInformationOptions(t *testing.T) {
 }
 
 // informationAt is the acquisition at a point of all coordinates by its formula.
-func informationAt(kind string, d *deciding, maxima []acquisition.Optimum, x []float64) float64 {
-	noise, sum := d.OneShot(), 0.0
+func informationAt(kind string, d *decision, maxima []acquisition.Optimum, x []float64) float64 {
+	noise, sum := d.ShotVariance(), 0.0
 	for _, m := range maxima {
 		c := m.Component
 		inUnits := func(x []float64) (mu, sd float64) {
 			mu, sd = momentsAt(c.GP, x)
-			return c.Mean + c.Scale*(mu+c.Lift(x)), c.Scale * sd
+			return c.Mean + c.Scale*(mu+c.OffsetAt(x)), c.Scale * sd
 		}
 		mu, sd := inUnits(x)
 		switch kind {
 		case "pims":
 			return num.NormalCDF((mu - m.Value) / sd)
 		case "mes":
-			v, _, _ := acquisition.AboutMaximum(mu, sd, m.Value, noise)
+			v, _, _ := acquisition.MaximumInformation(mu, sd, m.Value, noise)
 			sum += v / float64(len(maxima))
 		case "jes":
 			// Moments with (x*, f*) as an exact observation, from the joint posterior.
 			_, cov := posterior(c.GP, [][]float64{x, m.X})
 			at, _ := inUnits(m.X)
-			q := cov[0][1] / (cov[1][1] + model.LeastNoise)
-			w, _, _ := acquisition.CutEntropy(mu+q*(m.Value-at), c.Scale*math.Sqrt(max(cov[0][0]-q*cov[0][1], 1e-12)), m.Value, noise)
+			q := cov[0][1] / (cov[1][1] + model.MinNoise)
+			w, _, _ := acquisition.TruncatedEntropy(mu+q*(m.Value-at), c.Scale*math.Sqrt(max(cov[0][0]-q*cov[0][1], 1e-12)), m.Value, noise)
 			sum += (0.5*math.Log(sd*sd+noise) - w) / float64(len(maxima))
 		}
 	}
@@ -157,7 +157,7 @@ func TestInformationPerCostOfSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := e.acquire.Options(d.Decision)
+	options, err := e.acquisition.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}

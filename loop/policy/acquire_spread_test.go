@@ -18,7 +18,7 @@ func riskySets(acquisition string, seed uint64) Spec {
 
 // drawsAround draws points of all coordinates: controlled ones at c, the others from their
 // distributions.
-func drawsAround(d *deciding, o acquisition.Option, c []float64, n int, rng *rand.Rand) []float64 {
+func drawsAround(d *decision, o acquisition.Option, c []float64, n int, rng *rand.Rand) []float64 {
 	dom := d.Domains[o.Set]
 	x := make([]float64, 0, n*len(d.Domains[0].Axes))
 	for range n {
@@ -27,7 +27,7 @@ func drawsAround(d *deciding, o acquisition.Option, c []float64, n int, rng *ran
 			at[i] = c[j]
 		}
 		for _, i := range dom.Random {
-			at[i] = d.Criterion.Environment.Marginals[i].Quantile(rng.Float64())
+			at[i] = d.Criterion.Random.Marginals[i].Quantile(rng.Float64())
 		}
 		x = append(x, at...)
 	}
@@ -59,13 +59,13 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, MeanOf: func(x []float64) float64 { return 0.5 * x[1] }}}}
 	for name, s := range map[string]Spec{"constant noise": riskySets(acquireUCB, 3), "known noise": known, "priors": priors} {
 		d, options := allOptions(t, s, 14)
-		alpha := s.Risk * d.Criterion.Model.InForce.Scale
+		alpha := s.Risk * d.Criterion.Model.Active.Scale
 		for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
 			x := drawsAround(d, options[i], c, draws, rng)
 			want, wobble := 0.0, 0.0
 			mu, sd := make([]float64, draws), make([]float64, draws)
 			for _, q := range d.Views[0] {
-				one := q.Share(1)
+				one := q.WithWeight(1)
 				one.Moments(mu, sd, x)
 				m, v := momentsOfDraws(mu)
 				s, _ := momentsOfDraws(sd)
@@ -75,7 +75,7 @@ func TestSpreadAgainstMonteCarlo(t *testing.T) {
 			if known := d.Criterion.Model.Known; known != nil {
 				noise := make([]float64, draws)
 				for k := range noise {
-					noise[k] = known.At(x[3*k:3*k+3]) / (d.Criterion.Model.InForce.Scale * d.Criterion.Model.InForce.Scale)
+					noise[k] = known.At(x[3*k:3*k+3]) / (d.Criterion.Model.Active.Scale * d.Criterion.Model.Active.Scale)
 				}
 				m, _ := momentsOfDraws(noise)
 				want -= alpha * m
@@ -95,7 +95,7 @@ func TestSpreadOfSamples(t *testing.T) {
 	const draws = 4000
 	s := riskySets(acquireTS, 5)
 	d, options := allOptions(t, s, 14)
-	alpha := s.Risk * d.Criterion.Model.InForce.Scale
+	alpha := s.Risk * d.Criterion.Model.Active.Scale
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, c := range [][]float64{{0.3}, {0.3, 0.6}, {0.3, 0.6, 0.9}} {
 		f := make([]float64, draws)
@@ -129,7 +129,7 @@ func TestRiskHoldsTheSteepVariable(t *testing.T) {
 			x := append([]float64(nil), q.X...)
 			for i, v := range x {
 				if math.IsNaN(v) {
-					x[i] = p.(*engine).criterion.Environment.Marginals[i].Quantile(rng.Float64())
+					x[i] = p.(*engine).criterion.Random.Marginals[i].Quantile(rng.Float64())
 				}
 			}
 			if q.Step > 15 && q.ControlSet == 1 { // before that the slope has to be learnt
@@ -149,7 +149,7 @@ func TestRiskHoldsTheSteepVariable(t *testing.T) {
 		e.domains[r.ControlSet].Project(c, r.X)
 		want := r.Mean - s.Beta*r.SD
 		if risk > 0 {
-			want -= risk * e.criterion.SpreadOf(e.model.Belief(), e.domains[r.ControlSet], e.seen+1).Variance(c)
+			want -= risk * e.criterion.SpreadOf(e.model.Posterior(), e.domains[r.ControlSet], e.lastObserved+1).Variance(c)
 		}
 		if math.Abs(r.LowerBound-want) > 1e-9 {
 			t.Errorf("risk %g: lower bound %g, want %g", risk, r.LowerBound, want)

@@ -196,12 +196,12 @@ func TestControlSetsShareASample(t *testing.T) {
 	e := p.(*engine)
 	d, _ := decisionBefore(t, e, 13, 0)
 	d.Sets = []int{0, 1, 2}
-	options, err := e.acquire.Options(d.Decision)
+	options, err := e.acquisition.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const side = 400 // midpoints of quantiles: error below 1e-5 for smooth functions
-	m := e.criterion.Environment.Marginals[2]
+	m := e.criterion.Random.Marginals[2]
 	for _, c := range [][]float64{{0.2, 0.3}, {0.9, 0.1}} {
 		want := 0.0
 		for q := range side {
@@ -254,7 +254,7 @@ func TestViewsHaveSamplesOfTheirOwn(t *testing.T) {
 	for step := range steps {
 		d, _ := decisionBefore(t, e, 8+step, 0)
 		d.Views = []model.View{{{GP: g, Mean: 1, Scale: 1, Weight: 0.3}, {GP: g, Mean: 2, Scale: 1, Weight: 0.7}}, {{GP: g, Mean: 1, Scale: 1, Weight: 1}}}
-		options, err := e.acquire.Options(d.Decision)
+		options, err := e.acquisition.Options(d.Decision)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -195,7 +195,7 @@ func (c *checker) parts() {
 	s := c.spec
 	p, _ := KindOf(s.Kind)
 	if len(s.ControlSets) > 0 {
-		p.adapt(s)
+		p.applyTo(s)
 	}
 	if len(s.ControlSets) > 0 && s.several() && !p.Subsets {
 		c.fail("kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)

@@ -48,7 +48,7 @@ func (s *Spec) finiteSize() int {
 // confidence checks the confidence parameter. The rest of the specification is valid.
 func (c *checker) confidence() {
 	s := c.spec
-	if !c.oneOf("confidence", s.Confidence, confidence.Words()...) {
+	if !c.oneOf("confidence", s.Confidence, confidence.Names()...) {
 		return
 	}
 	if !(s.Delta > 0 && s.Delta < 1) {

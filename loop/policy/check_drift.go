@@ -18,8 +18,8 @@ func (c *checker) drift() {
 		c.fail("hold %g must lie between 0 and 1: it is a fraction of each range", d.Hold)
 	}
 	switch {
-	case len(d.Timescale) > drift.MostTimescales:
-		c.fail("%d timescales of the drift: at most %d can compete", len(d.Timescale), drift.MostTimescales)
+	case len(d.Timescale) > drift.MaxTimescales:
+		c.fail("%d timescales of the drift: at most %d can compete", len(d.Timescale), drift.MaxTimescales)
 	case len(d.Timescale) > 1 && m.Hyperparameters == model.HyperFit:
 		c.fail("hyperparameters %q take one timescale of the drift, got %d: name one, or use hyperparameters %q, where they compete by their evidence",
 			model.HyperFit, len(d.Timescale), model.HyperPriors)

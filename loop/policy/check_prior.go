@@ -7,9 +7,9 @@ import (
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
-// mostPriors bounds a set: each prior has a factor of its own in memory, and several
+// maxPriors bounds a set: each prior has its own factor in memory, and several
 // where it leaves something open.
-const mostPriors = 64
+const maxPriors = 64
 
 // priors checks the priors that compete and the rule by which they decide.
 func (c *checker) priors() {
@@ -26,8 +26,8 @@ func (c *checker) priors() {
 	if m.Priors != nil && len(m.Priors) == 0 {
 		c.fail("the list of priors is empty: name at least one, or leave it out for the built-in set")
 	}
-	if len(m.Priors) > mostPriors {
-		c.fail("%d priors: at most %d can compete", len(m.Priors), mostPriors)
+	if len(m.Priors) > maxPriors {
+		c.fail("%d priors: at most %d can compete", len(m.Priors), maxPriors)
 	}
 	for i := range m.Priors {
 		c.prior(i+1, &m.Priors[i])

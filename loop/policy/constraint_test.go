@@ -69,12 +69,12 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 						all[i] = x[j]
 					}
 					for _, i := range d.Random {
-						all[i] = e.criterion.Environment.Marginals[i].Quantile(rng.Float64())
+						all[i] = e.criterion.Random.Marginals[i].Quantile(rng.Float64())
 					}
-					q := c.Belief().Pick(rng)
+					q := c.Posterior().Sample(rng)
 					mu, sd := momentsAt(q.GP, all)
 					z := q.Mean + q.Scale*(mu+sd*rng.NormFloat64())
-					if y := c.InForce.Center + c.InForce.Scale*z; y >= 299 && y <= 304 {
+					if y := c.Active.Center + c.Active.Scale*z; y >= 299 && y <= 304 {
 						inside++
 					}
 				}
@@ -85,7 +85,7 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 				if len(d.Random) > 0 {
 					tolerance += 0.02
 				}
-				if got := f[0].Least(); math.Abs(got-want) > tolerance {
+				if got := f[0].Min(); math.Abs(got-want) > tolerance {
 					t.Errorf("%s, control set %d at %v: probability %.4f, of the draws %.4f", hyper, set, x, got, want)
 				}
 			}
@@ -199,7 +199,7 @@ func TestRecommendWithinConstraints(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := p.(*engine)
-		h, g := e.constraints.Each[0].Model.InForce, e.constraints.Each[0].Model.GP
+		h, g := e.constraints.Each[0].Model.Active, e.constraints.Each[0].Model.GP
 		chance := func(x []float64) float64 {
 			mu, sd := momentsAt(g, x)
 			return 0.5 * math.Erfc((h.Center+h.Scale*mu-c.high)/(h.Scale*sd*math.Sqrt2))

@@ -16,16 +16,16 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// deciding is one decision under way: what the acquisition sees of it, and where control
+// decision is one decision under way: what the acquisition sees of it, and where control
 // sets are searched.
-type deciding struct {
+type decision struct {
 	*acquisition.Decision
 	// regions are where control sets are searched, where it is not the whole domain.
 	regions map[int]space.Region
 }
 
 // region is where a control set is searched.
-func (d *deciding) region(set int) space.Region {
+func (d *decision) region(set int) space.Region {
 	if r, restricted := d.regions[set]; restricted {
 		return r
 	}
@@ -34,7 +34,7 @@ func (d *deciding) region(set int) space.Region {
 
 // decide maximises the acquisition over the eligible control sets:
 //
-//	regions -> views -> acquirer -> options -> walls -> search -> setRule
+//	regions -> views -> acquisition -> options -> penalties -> search -> schedule
 func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, error) {
 	if err := e.refresh(); err != nil {
 		return Proposal{}, err
@@ -43,14 +43,14 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	if err := e.narrow(d); err != nil {
+	if err := e.restrictToHold(d); err != nil {
 		return Proposal{}, err
 	}
 	options, err := e.options(d)
 	if err != nil {
 		return Proposal{}, err
 	}
-	found, err := d.Search(options, e.rule.slack()/e.model.InForce.Scale)
+	found, err := d.Search(options, e.schedule.slack()/e.model.Active.Scale)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -63,8 +63,8 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.Leaves(e.model.InForce, unpenalised(d.Keeper, o, found[k]))
-	p, err := e.priced(Proposal{ControlSet: o.Set, Work: d.Units.Done,
+	why.Value = o.InUserUnits(e.model.Active, unpenalised(d.Limiter, o, found[k]))
+	p, err := e.withCost(Proposal{ControlSet: o.Set, Work: d.Units.Done,
 		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
 		p.Prior = e.priorOf(step, options, o, p.X)
@@ -73,21 +73,21 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 }
 
 // decision prepares the decision of a step among the control sets that fit.
-func (e *engine) decision(ctx context.Context, step int, fits []int) (*deciding, error) {
+func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision, error) {
 	limit := e.limit
 	if limit == 0 {
 		limit = e.spec.WorkUnits
 	}
-	out := &deciding{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.rule.eligible(fits), Domains: e.domains,
+	out := &decision{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
 		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
-		Goal: acquisition.NewGoal(e.target, e.criterion.Environment, e.model.Rules, e.fidelity(), step), Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
+		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step), Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
 		Played: func(set int) []float64 { return e.playedPoints(set, false) },
 		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
 	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {
 		return e.search(out, options, slack)
 	}
 	var err error
-	if out.Keeper, err = e.constraints.NewKeeper(e.domains, out.Goal.Inputs, step); err != nil {
+	if out.Limiter, err = e.constraints.NewLimiter(e.domains, out.Goal.Inputs, step); err != nil {
 		return nil, err
 	}
 	out.Incumbents = e.feasibleIncumbents(out)
@@ -105,8 +105,8 @@ func (e *engine) fidelity() []float64 {
 }
 
 // options are the acquirer's, in the shape that the search looks at.
-func (e *engine) options(d *deciding) ([]acquisition.Option, error) {
-	options, err := e.acquire.Options(d.Decision)
+func (e *engine) options(d *decision) ([]acquisition.Option, error) {
+	options, err := e.acquisition.Options(d.Decision)
 	var costs *cost.Model
 	if e.spec.PerCost {
 		costs = e.costs
@@ -118,14 +118,14 @@ func (e *engine) options(d *deciding) ([]acquisition.Option, error) {
 }
 
 // search is decision.search.
-func (e *engine) search(d *deciding, options []acquisition.Option, slack float64) ([]search.Maximum, error) {
+func (e *engine) search(d *decision, options []acquisition.Option, slack float64) ([]search.Maximum, error) {
 	problems := make([]search.Problem, len(options))
 	centres := slices.Clone(d.Incumbents)
-	if e.costs.Move != nil { // the cheapest place is where things are
+	if e.costs.Move != nil { // staying put costs nothing
 		centres = append(centres, e.costs.Last)
 	}
 	for i, o := range options {
-		problems[i] = d.region(o.Set).Problem(e.walled(d, o))
+		problems[i] = d.region(o.Set).Problem(e.penalised(d, o))
 	}
 	// The functions differ from option to option by their offsets, which the search does
 	// not know: the slack covers them.
@@ -133,12 +133,12 @@ func (e *engine) search(d *deciding, options []acquisition.Option, slack float64
 	for _, o := range options {
 		low, high = min(low, o.Offset), max(high, o.Offset)
 	}
-	s, err := search.New(problems, search.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: slack + high - low})
+	s, err := search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: slack + high - low})
 	if err != nil {
 		return nil, err
 	}
 	for i, o := range options {
-		starts := append(slices.Clone(d.region(o.Set).Centre), d.StartsIn(d.Domains[o.Set], centres)...)
+		starts := append(slices.Clone(d.region(o.Set).Centre), d.StartPoints(d.Domains[o.Set], centres)...)
 		s.SetStarts(i, append(starts, o.Start...))
 	}
 	return d.Units.Run(s), nil
@@ -161,10 +161,10 @@ func (e *engine) tried(set int) func(x []float64) float64 {
 	}
 }
 
-// walled is the option's objective with its penalties: where constraints are not kept,
+// penalised is the option's objective with its penalties: where constraints are not kept,
 // where steps failed, what Once forbids, and what the rest of the budget cannot pay.
-func (e *engine) walled(d *deciding, o acquisition.Option) search.Objective {
-	out, v := d.Keeper.Keep(o.Objective, o.Set), e.excluded[o.Set]
+func (e *engine) penalised(d *decision, o acquisition.Option) search.Objective {
+	out, v := d.Limiter.Limit(o.Objective, o.Set), e.excluded[o.Set]
 	if v.decide(d.Step); len(v.active) > 0 {
 		out = space.WithPenalty(out, v.penalty)
 	}
@@ -173,23 +173,23 @@ func (e *engine) walled(d *deciding, o acquisition.Option) search.Objective {
 	}
 	if e.costs.Bounded() {
 		dom := e.domains[o.Set]
-		out = space.WithPenalty(out, func(x []float64) float64 { return e.costs.Wall(dom, x) })
+		out = space.WithPenalty(out, func(x []float64) float64 { return e.costs.Penalty(dom, x) })
 	}
 	return out
 }
 
 // affordable is the option that the rule chooses, with a setting that can be paid.
 // Options without one are passed over.
-func (e *engine) affordable(d *deciding, options []acquisition.Option, found []search.Maximum) (k int, x []float64, err error) {
-	chooseKept(d.Keeper, options, found)
-	for dear := false; ; dear = true {
+func (e *engine) affordable(d *decision, options []acquisition.Option, found []search.Maximum) (k int, x []float64, err error) {
+	dropInfeasible(d.Limiter, options, found)
+	for unaffordable := false; ; unaffordable = true {
 		switch k = e.choose(options, found); {
-		case k < 0 && dear:
-			return 0, nil, e.costs.Broke()
+		case k < 0 && unaffordable:
+			return 0, nil, e.costs.BudgetError()
 		case k < 0:
-			return 0, nil, e.worthless()
+			return 0, nil, e.noValueError()
 		}
-		x, err = e.costs.Payable(e.domains[options[k].Set], found[k].X)
+		x, err = e.costs.NearestAffordable(e.domains[options[k].Set], found[k].X)
 		if !errors.Is(err, cost.ErrBudget) {
 			return k, x, err
 		}
@@ -201,8 +201,8 @@ func (e *engine) affordable(d *deciding, options []acquisition.Option, found []s
 	}
 }
 
-// worthless is the error where no setting that was looked at has a value.
-func (e *engine) worthless() error {
+// noValueError is the error where no setting that was looked at has a value.
+func (e *engine) noValueError() error {
 	if e.model.Known != nil {
 		return errors.New("every setting that was looked at counts as infinitely noisy: give a noise variance that is finite and not negative")
 	}
@@ -219,7 +219,7 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) in
 		if math.IsInf(found[i].Value, -1) {
 			continue
 		}
-		value := o.Leaves(e.model.InForce, found[i].Value)
+		value := o.InUserUnits(e.model.Active, found[i].Value)
 		at := num.Position(sets, o.Set)
 		if at < 0 {
 			sets, best, values = append(sets, o.Set), append(best, i), append(values, value)
@@ -230,12 +230,12 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) in
 	if len(sets) == 0 {
 		return -1
 	}
-	return best[e.rule.choose(sets, values)]
+	return best[e.schedule.choose(sets, values)]
 }
 
-// chooseKept leaves out what keeps no constraint while something else does; where nothing
+// dropInfeasible leaves out what keeps no constraint while something else does; where nothing
 // does, all but the option nearest to it.
-func chooseKept(k *constraint.Keeper, options []acquisition.Option, maxima []search.Maximum) {
+func dropInfeasible(k *constraint.Limiter, options []acquisition.Option, maxima []search.Maximum) {
 	if k == nil || len(options) == 1 {
 		return
 	}
@@ -253,7 +253,7 @@ func chooseKept(k *constraint.Keeper, options []acquisition.Option, maxima []sea
 }
 
 // unpenalised is the value that was found without the penalties.
-func unpenalised(k *constraint.Keeper, o *acquisition.Option, found search.Maximum) float64 {
+func unpenalised(k *constraint.Limiter, o *acquisition.Option, found search.Maximum) float64 {
 	if k == nil {
 		return found.Value
 	}
@@ -263,14 +263,14 @@ func unpenalised(k *constraint.Keeper, o *acquisition.Option, found search.Maxim
 }
 
 // explain gives the parts of the acquisition at setting x in the users' units.
-func (e *engine) explain(d *deciding, o *acquisition.Option, x []float64) (Why, error) {
-	parts, err := e.criterion.Summarise(risk.Judgement{View: o.View, Domain: e.domains[o.Set], Step: e.seen + 1, Beta: d.NoiseBeta}, x)
+func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, error) {
+	parts, err := e.criterion.Summarise(risk.Evaluation{View: o.View, Domain: e.domains[o.Set], Step: e.lastObserved + 1, Beta: d.NoiseBeta}, x)
 	if err != nil {
 		return Why{}, err
 	}
-	s, h := parts[0], e.model.InForce
+	s, h := parts[0], e.model.Active
 	w := Why{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Within, Beta: d.Beta, NoiseVariance: math.NaN(), Risk: math.NaN()}
-	if e.spec.Acquisition != acquireUCB || o.Unit == acquisition.Pure { // the value is no bound
+	if e.spec.Acquisition != acquireUCB || o.Unit == acquisition.Dimensionless { // the value is no bound
 		w.Beta = math.NaN()
 	}
 	f, err := e.constraints.Feasibilities(e.domains[o.Set], d.Step, x)
@@ -281,7 +281,7 @@ func (e *engine) explain(d *deciding, o *acquisition.Option, x []float64) (Why, 
 		w.Feasibility = math.NaN()
 	}
 	if e.criterion.Risk > 0 {
-		w.NoiseVariance = h.Scale * h.Scale * s.Risky()
+		w.NoiseVariance = h.Scale * h.Scale * s.RiskVariance()
 		w.Risk = e.criterion.Risk * w.NoiseVariance
 	}
 	return w, nil

@@ -13,7 +13,7 @@ import (
 
 // decisionOf prepares the decision after n observations in control set 0, with beta 2
 // and at most units work units (0: all), and its one option.
-func decisionOf(t *testing.T, s Spec, n, shots, units int) (*deciding, []acquisition.Option) {
+func decisionOf(t *testing.T, s Spec, n, shots, units int) (*decision, []acquisition.Option) {
 	t.Helper()
 	p, err := New(s)
 	if err != nil {
@@ -23,14 +23,14 @@ func decisionOf(t *testing.T, s Spec, n, shots, units int) (*deciding, []acquisi
 	return decisionBefore(t, p.(*engine), n+1, units)
 }
 
-func decisionBefore(t *testing.T, e *engine, step, units int) (*deciding, []acquisition.Option) {
+func decisionBefore(t *testing.T, e *engine, step, units int) (*decision, []acquisition.Option) {
 	t.Helper()
 	if err := e.model.Refresh(); err != nil {
 		t.Fatal(err)
 	}
 	d := prepared(t, e, step, []int{0})
 	d.Units.Limit = units
-	options, err := e.acquire.Options(d.Decision)
+	options, err := e.acquisition.Options(d.Decision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func decisionBefore(t *testing.T, e *engine, step, units int) (*deciding, []acqu
 }
 
 // prepared is the decision of a step among control sets with beta 2, of any length.
-func prepared(t *testing.T, e *engine, step int, sets []int) *deciding {
+func prepared(t *testing.T, e *engine, step int, sets []int) *decision {
 	t.Helper()
 	d, err := e.decision(t.Context(), step, sets)
 	if err != nil {
@@ -49,7 +49,7 @@ func prepared(t *testing.T, e *engine, step int, sets []int) *deciding {
 }
 
 // found is what the decision's search finds, as a setting and a value.
-func foundBy(t *testing.T, d *deciding, options []acquisition.Option) ([]float64, float64) {
+func foundBy(t *testing.T, d *decision, options []acquisition.Option) ([]float64, float64) {
 	t.Helper()
 	m, err := d.Search(options, 0)
 	if err != nil {

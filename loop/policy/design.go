@@ -45,7 +45,7 @@ func (g *design) setting(d *space.Domain, step int, played [][]float64) []float6
 	d.Project(x, g.point(step))
 	n := d.Listed()
 	if n == 0 {
-		d.Settle(x)
+		d.Round(x)
 		return x
 	}
 	used := make([]bool, n)
@@ -77,7 +77,7 @@ func cheapest(sets []space.ControlSet, fits []int) []int {
 	}
 	var out []int
 	for _, i := range fits {
-		if cost.SameCost(sets[i].Cost, least) {
+		if cost.Same(sets[i].Cost, least) {
 			out = append(out, i)
 		}
 	}

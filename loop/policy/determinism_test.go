@@ -190,7 +190,7 @@ func TestSameSeedSameProposals(t *testing.T) {
 				if _, err := p.Recommend(); err != nil {
 					t.Fatal(err)
 				}
-				lookAround(t, p.(Viewer), &s)
+				lookAround(t, p.(Predictor), &s)
 			}
 			return context.Background()
 		})

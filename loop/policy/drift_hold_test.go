@@ -140,7 +140,7 @@ func TestHoldFollows(t *testing.T) {
 		s := trackSpec(seed)
 		d, p := crawl(), fresh(t, s)
 		all := d.play(t, p, &s, 200)
-		reach := p.(*engine).track.Widths(p.(*engine).model.Belief(), 2)
+		reach := p.(*engine).track.HoldWidths(p.(*engine).model.Posterior(), 2)
 		if want := 0.17 * 0.1; math.Abs(reach[0]-want) > 1e-12 {
 			t.Errorf("reach %v, want %g", reach, want)
 		}

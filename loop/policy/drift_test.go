@@ -67,7 +67,7 @@ func TestDriftingPosterior(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, sd, _ := policytest.Directly(s.Model, readings, 15, policytest.Reading{X: setting, Step: 31})
+		mean, sd, _ := policytest.DensePosterior(s.Model, readings, 15, policytest.Reading{X: setting, Step: 31})
 		// Two solutions of a well-conditioned system of 30 observations.
 		if math.Abs(got[0].Mean-mean) > 1e-10 || math.Abs(got[0].SD-sd) > 1e-10 {
 			t.Errorf("seed %d: %.12f +- %.12f, want %.12f +- %.12f", seed, got[0].Mean, got[0].SD, mean, sd)
@@ -88,7 +88,7 @@ func TestTimescalesCompete(t *testing.T) {
 		weights, total, top := make([]float64, 3), 0.0, math.Inf(-1)
 		means, sds := make([]float64, 3), make([]float64, 3)
 		for i, tau := range timescales {
-			means[i], sds[i], weights[i] = policytest.Directly(s.Model, readings, tau, at)
+			means[i], sds[i], weights[i] = policytest.DensePosterior(s.Model, readings, tau, at)
 			top = max(top, weights[i])
 		}
 		for i := range weights {

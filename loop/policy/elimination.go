@@ -28,7 +28,7 @@ func (e *engine) decider(options []acquisition.Option, set int, user []float64) 
 		}
 		var v [1]float64
 		o.Objective.Values(v[:], x)
-		if value := o.Leaves(e.model.InForce, v[0]); value > best {
+		if value := o.InUserUnits(e.model.Active, v[0]); value > best {
 			best, member = value, o.View[0].Member
 		}
 	}
@@ -44,14 +44,14 @@ func (e *engine) priorOf(step int, options []acquisition.Option, o *acquisition.
 	member := o.View[0].Member
 	if e.model.Eliminates() {
 		member = e.decider(options, o.Set, setting)
-		e.model.ProposedBy(step, member)
+		e.model.SetProposer(step, member)
 	}
 	return e.model.PriorOf(member)
 }
 
-// test puts the prior that decided a step to the test, before the observation r of it is
+// testPrior puts the prior that decided a step to the test, before the observation r of it is
 // learnt.
-func (e *engine) test(o Observation, r *model.Row) error {
+func (e *engine) testPrior(o Observation, r *model.Row) error {
 	if !e.model.Eliminates() || o.ControlSet < 0 || o.Step <= e.spec.InitialSteps || e.designOnly || o.Step < e.model.LastTested() {
 		return nil
 	}
@@ -64,18 +64,18 @@ func (e *engine) test(o Observation, r *model.Row) error {
 			return nil
 		}
 		var err error
-		if member, err = e.redecide(o); err != nil {
+		if member, err = e.rederiveDecider(o); err != nil {
 			return err
 		}
-		e.model.DecidedBy(o.Step, member)
+		e.model.SetDecider(o.Step, member)
 	}
 	e.model.Test(member, o.Step, r)
 	return nil
 }
 
-// redecide finds out who decided the step of an observation that this process did not
+// rederiveDecider finds out who decided the step of an observation that this process did not
 // propose.
-func (e *engine) redecide(o Observation) (member int, err error) {
+func (e *engine) rederiveDecider(o Observation) (member int, err error) {
 	x := o.Requested
 	for _, i := range e.domains[o.ControlSet].Coords {
 		if x == nil || math.IsNaN(x[i]) {
@@ -86,7 +86,7 @@ func (e *engine) redecide(o Observation) (member int, err error) {
 	if err := e.refresh(); err != nil {
 		return -1, err
 	}
-	d, err := e.decision(context.Background(), o.Step, e.fitting())
+	d, err := e.decision(context.Background(), o.Step, e.affordableSets())
 	if err != nil {
 		return -1, err
 	}

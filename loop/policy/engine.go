@@ -19,9 +19,9 @@ import (
 
 // engine is every policy of this package: parts, put together by New.
 //
-//	Observe -> ledger, environment, exclusions, model
+//	Observe -> ledger, random variables, exclusions, model
 //	Propose -> fits -> design
-//	                  -> views -> acquirer -> search -> setRule (decide.go)
+//	                  -> views -> acquisition -> search -> schedule (decide.go)
 //
 // Its state after any calls is a function of the specification and the sequence of
 // observations, beside the number of the last proposal.
@@ -29,7 +29,7 @@ type engine struct {
 	spec    Spec
 	axes    []space.Axis
 	domains []*space.Domain
-	target  *space.Domain // of all variables: where the maximum is that steps are to tell of
+	target  *space.Domain // of all variables: where the maximum is that steps look for
 
 	costs       *cost.Model
 	model       *model.Model
@@ -39,38 +39,38 @@ type engine struct {
 	excluded    []*exclusion   // by control set
 	track       *drift.Tracker // nil where nothing is held and no jump is looked for
 
-	acquire    acquisition.Function
-	lists      acquisition.ListSampler
-	rule       setRule
-	fullOnly   int // the only control set that may be played, -1: all
-	design     *design
-	designOnly bool // "random" and "sobol": the model serves recommendations only
+	acquisition acquisition.Function
+	lists       acquisition.ListSampler
+	schedule    schedule
+	fullOnly    int // the only control set that may be played, -1: all
+	design      *design
+	designOnly  bool // "random" and "sobol": the model serves recommendations only
 
-	proposed int // the last proposal's step
-	seen     int // the last step that was observed
-	boundary int // the last step boundary that was passed
-	counted  int // the last step that counted as a play
-	last     *Proposal
-	limit    int        // LimitWork
-	note     *model.Fit // not yet told
-	// failedFits of constraints that were not yet told; nil: none.
+	lastProposed  int // the last proposal's step
+	lastObserved  int // the last step that was observed
+	lastBoundary  int // the last step boundary that was passed
+	lastCounted   int // the last step that counted as a play
+	last          *Proposal
+	limit         int        // LimitWork
+	unreportedFit *model.Fit // not yet reported
+	// failedFits of constraints that were not yet reported; nil: none.
 	failedFits error
 }
 
 // Propose implements [Policy].
 func (e *engine) Propose(ctx context.Context) (Proposal, error) {
-	fits := e.fitting()
+	fits := e.affordableSets()
 	if len(fits) == 0 {
-		return Proposal{}, e.costs.Broke()
+		return Proposal{}, e.costs.BudgetError()
 	}
-	step := max(e.proposed, e.seen) + 1
+	step := max(e.lastProposed, e.lastObserved) + 1
 	if err := e.advance(ctx, step); err != nil {
 		return Proposal{}, fmt.Errorf("step %d: %w", step, err)
 	}
 	var p Proposal
 	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() || e.track.Designing(step) {
 		var err error
-		if p, err = e.designed(step, fits); err != nil {
+		if p, err = e.designStep(step, fits); err != nil {
 			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
 		}
 		p.Initial = initial || !e.designOnly
@@ -81,10 +81,10 @@ func (e *engine) Propose(ctx context.Context) (Proposal, error) {
 		}
 	}
 	p.Step = step
-	p.Jump = e.track.JumpedAfter(e.seen)
-	p.Fit, e.note = e.note, nil
+	p.Jump = e.track.JumpedAfter(e.lastObserved)
+	p.Fit, e.unreportedFit = e.unreportedFit, nil
 	p.FailedFits, e.failedFits = e.failedFits, nil
-	e.proposed, e.last = step, &p
+	e.lastProposed, e.last = step, &p
 	e.startFits()
 	return p, nil
 }
@@ -94,7 +94,7 @@ func (e *engine) Skip(step int) error {
 	if err := e.advance(context.Background(), step); err != nil {
 		return fmt.Errorf("step %d: %w", step, err)
 	}
-	e.proposed, e.last = max(e.proposed, step), nil
+	e.lastProposed, e.last = max(e.lastProposed, step), nil
 	e.startFits()
 	return nil
 }
@@ -105,9 +105,9 @@ func (e *engine) startFits() {
 	e.constraints.StartFits()
 }
 
-// fitting lists the control sets that fit what is left of the budget.
-func (e *engine) fitting() []int {
-	fits := e.costs.Fitting()
+// affordableSets lists the control sets that fit what is left of the budget.
+func (e *engine) affordableSets() []int {
+	fits := e.costs.AffordableSets()
 	if e.fullOnly >= 0 {
 		fits = common([]int{e.fullOnly}, fits)
 	}
@@ -122,14 +122,14 @@ func (e *engine) SetStart(x []float64) {
 	e.spec.Variables = slices.Clone(e.spec.Variables)
 	for i := range min(len(x), len(e.spec.Variables)) {
 		e.spec.Variables[i].Start = x[i]
-		if e.seen == 0 && !math.IsNaN(x[i]) { // a held variable is there until it is measured
-			e.criterion.Environment.Place(i, e.axes[i].Unit(x[i]))
+		if e.lastObserved == 0 && !math.IsNaN(x[i]) { // a held variable is there until it is measured
+			e.criterion.Random.SetLast(i, e.axes[i].Unit(x[i]))
 		}
 	}
 }
 
-// user brings unit coordinates of all variables into their units.
-func (e *engine) user(x []float64) []float64 {
+// toUserUnits brings unit coordinates of all variables into their units.
+func (e *engine) toUserUnits(x []float64) []float64 {
 	out := make([]float64, len(e.axes))
 	for i := range out {
 		out[i] = e.axes[i].User(x[i])
@@ -142,8 +142,8 @@ func (e *engine) user(x []float64) []float64 {
 // variances as well.
 func (e *engine) ready() bool {
 	rows := e.model.Data.Rows
-	return len(rows) >= e.model.LeastObservations() &&
-		(e.criterion.Risk == 0 || e.model.Known != nil || e.spec.several() || e.model.Data.Spreads() >= 2)
+	return len(rows) >= e.model.MinObservations() &&
+		(e.criterion.Risk == 0 || e.model.Known != nil || e.spec.several() || e.model.Data.VarianceRows() >= 2)
 }
 
 // refresh brings every model up to date with the data.
@@ -157,7 +157,7 @@ func (e *engine) refresh() error {
 // advance passes the boundary before a step, once: a fit that is due comes into
 // force, and the next one is launched.
 func (e *engine) advance(ctx context.Context, step int) error {
-	if step <= e.boundary {
+	if step <= e.lastBoundary {
 		return nil
 	}
 	failed, err := e.constraints.Advance(ctx, step, step > e.spec.InitialSteps)
@@ -165,36 +165,36 @@ func (e *engine) advance(ctx context.Context, step int) error {
 		return err
 	}
 	e.failedFits = errors.Join(e.failedFits, failed)
-	if err := e.tell(e.model.TakeFit(ctx, step)); err != nil {
+	if err := e.reportFit(e.model.TakeFit(ctx, step)); err != nil {
 		return err
 	}
 	if err := e.watchForJump(); err != nil {
 		return err
 	}
-	e.track.GiveUp(e.model.Data.Rows, step)
-	if err := e.settle(step); err != nil {
+	e.track.AbandonHold(e.model.Data.Rows, step)
+	if err := e.endSearch(step); err != nil {
 		return err
 	}
 	if !e.track.Holding(step) && step > e.spec.InitialSteps && e.ready() {
-		if err := e.tell(e.model.LaunchFit(ctx, step)); err != nil {
+		if err := e.reportFit(e.model.LaunchFit(ctx, step)); err != nil {
 			return err
 		}
 	}
-	e.boundary = step
+	e.lastBoundary = step
 	return nil
 }
 
-// tell keeps what is to be told of a fit, if there was one.
-func (e *engine) tell(f *model.Fit, err error) error {
+// reportFit keeps the report of a fit, if there was one.
+func (e *engine) reportFit(f *model.Fit, err error) error {
 	if f != nil {
-		e.note = f
+		e.unreportedFit = f
 	}
 	return err
 }
 
-// designed is a step without a model. The initial design cycles through the cheapest
+// designStep is a step without a model. The initial design cycles through the cheapest
 // control sets; "random" and "sobol" afterwards through all sets that fit.
-func (e *engine) designed(step int, fits []int) (Proposal, error) {
+func (e *engine) designStep(step int, fits []int) (Proposal, error) {
 	sets := fits
 	if !e.designOnly || step <= e.spec.InitialSteps {
 		sets = cheapest(e.spec.ControlSets, fits)
@@ -206,15 +206,15 @@ func (e *engine) designed(step int, fits []int) (Proposal, error) {
 		for j, i := range d.Coords {
 			x[j] = e.axes[i].Unit(e.spec.Variables[i].Start)
 		}
-		return e.priced(p, x)
+		return e.withCost(p, x)
 	}
-	return e.priced(p, e.design.setting(d, step, e.playedSettings(d)))
+	return e.withCost(p, e.design.setting(d, step, e.playedSettings(d)))
 }
 
-// priced completes a proposal of setting x, or of one that can be paid where x cannot.
-func (e *engine) priced(p Proposal, x []float64) (Proposal, error) {
+// withCost completes a proposal of setting x, or of one that can be paid where x cannot.
+func (e *engine) withCost(p Proposal, x []float64) (Proposal, error) {
 	d := e.domains[p.ControlSet]
-	x, err := e.costs.Payable(d, x)
+	x, err := e.costs.NearestAffordable(d, x)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -237,7 +237,7 @@ func (e *engine) startsAtStart(d *space.Domain) bool {
 			return false
 		}
 	}
-	return d.Listed() == 0 || d.Holds(start)
+	return d.Listed() == 0 || d.Contains(start)
 }
 
 // playedSettings lists the settings of d that were tried, with or without success.

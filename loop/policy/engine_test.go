@@ -311,7 +311,7 @@ func TestLearntTakesFreeReadingsOnly(t *testing.T) {
 	// Set 0 leaves both alone, set 1 the last only, set 2 none; without control both
 	// are free; what a failed step measured of them is true all the same.
 	var got [][2]float64
-	for _, r := range e.criterion.Environment.Read.Rows {
+	for _, r := range e.criterion.Random.Readings.Rows {
 		got = append(got, [2]float64{r[1], r[2]})
 		if !math.IsNaN(r[0]) {
 			t.Errorf("a variable that is not learnt was recorded: %v", r)
@@ -346,7 +346,7 @@ func TestWhyAddsUp(t *testing.T) {
 			sum := y.Mean + y.Beta*y.SD
 			r, _ := KindOf(s.Kind)
 			s.complete(r)
-			if r.adapt(&s); r.Risk && s.Risk > 0 {
+			if r.applyTo(&s); r.Risk && s.Risk > 0 {
 				sum -= y.Risk
 				if y.Risk != s.Risk*y.NoiseVariance || y.NoiseVariance < 0 {
 					t.Errorf("%s, step %d: risk %g of variance %g", name, q.Step, y.Risk, y.NoiseVariance)

@@ -21,9 +21,9 @@ import (
 // place: in a finite domain, where nothing lies nearby, an accident would otherwise
 // close a setting for ever.
 type exclusion struct {
-	size  int
-	reach float64 // r
-	limit int
+	size   int
+	radius float64 // r
+	limit  int
 	// failed and valid hold settings, row after row, the oldest first; failedAt has
 	// the steps of the failed ones.
 	failed, valid []float64
@@ -32,11 +32,11 @@ type exclusion struct {
 	active []int
 }
 
-// patience is how many steps a first failure excludes a setting.
-const patience = 50
+// exclusionSteps is how many steps a first failure excludes a setting.
+const exclusionSteps = 50
 
 func newExclusion(size, limit int) *exclusion {
-	return &exclusion{size: size, reach: 0.1 * math.Sqrt(float64(size)), limit: limit}
+	return &exclusion{size: size, radius: 0.1 * math.Sqrt(float64(size)), limit: limit}
 }
 
 // add remembers a step at setting x; of each kind the latest limit are kept.
@@ -63,16 +63,16 @@ func (v *exclusion) latest(list, x []float64) []float64 {
 func (v *exclusion) decide(step int) {
 	v.active = v.active[:0]
 	for k, at := range v.failedAt {
-		failures, _ := v.around(v.failed[k*v.size : (k+1)*v.size])
-		if step-at <= patience<<(2*min(failures-1, 8)) {
+		failures, _ := v.countNear(v.failed[k*v.size : (k+1)*v.size])
+		if step-at <= exclusionSteps<<(2*min(failures-1, 8)) {
 			v.active = append(v.active, k)
 		}
 	}
 }
 
-// at is 0 where x may be proposed, else in (0, 1] and the greater the nearer
+// closeness is 0 where x may be proposed, else in (0, 1] and the greater the nearer
 // a failed step is.
-func (v *exclusion) at(x []float64) float64 {
+func (v *exclusion) closeness(x []float64) float64 {
 	if len(v.active) == 0 {
 		return 0
 	}
@@ -82,17 +82,17 @@ func (v *exclusion) at(x []float64) float64 {
 	}
 	for _, k := range v.active {
 		q := num.SquaredDistance(v.failed[k*v.size:(k+1)*v.size], x)
-		if q < v.reach*v.reach && 4*nearest > q {
-			most = max(most, 1-math.Sqrt(q)/v.reach)
+		if q < v.radius*v.radius && 4*nearest > q {
+			most = max(most, 1-math.Sqrt(q)/v.radius)
 		}
 	}
 	return most
 }
 
-// around counts the steps that failed at a place and those that did not: within a
+// countNear counts the steps that failed at a place and those that did not: within a
 // quarter of the reach.
-func (v *exclusion) around(x []float64) (failed, valid int) {
-	near := v.reach * v.reach / 16
+func (v *exclusion) countNear(x []float64) (failed, valid int) {
+	near := v.radius * v.radius / 16
 	for i := 0; i < len(v.failed); i += v.size {
 		if num.SquaredDistance(v.failed[i:i+v.size], x) <= near {
 			failed++
@@ -110,7 +110,7 @@ func (v *exclusion) around(x []float64) (failed, valid int) {
 // acquisition values (which are of order 1): where everything is excluded, the
 // setting farthest from failures wins.
 func (v *exclusion) penalty(x []float64) float64 {
-	if e := v.at(x); e > 0 {
+	if e := v.closeness(x); e > 0 {
 		return 1e6 * (1 + e)
 	}
 	return 0
@@ -118,7 +118,7 @@ func (v *exclusion) penalty(x []float64) float64 {
 
 // unreliable reports whether more steps failed than succeeded at a place.
 func (v *exclusion) unreliable(x []float64) bool {
-	failed, valid := v.around(x)
+	failed, valid := v.countNear(x)
 	return failed > valid
 }
 

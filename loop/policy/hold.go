@@ -19,41 +19,41 @@ func (e *engine) watchForJump() error {
 		return nil
 	}
 	last := rows[len(rows)-1].Step
-	if !e.track.LooksAt(last) {
+	if !e.track.DetectsAfter(last) {
 		return nil
 	}
 	if err := e.model.Refresh(); err != nil {
 		return err
 	}
-	forget, err := e.track.Watch(e.model.Belief().Likeliest(), rows, last)
+	forget, err := e.track.DetectJump(e.model.Posterior().MostProbable(), rows, last)
 	if err != nil || !forget {
 		return err
 	}
 	return e.model.Forget(last)
 }
 
-// settle lets the tracker end a search before a step.
-func (e *engine) settle(step int) error {
+// endSearch lets the tracker end a search before a step.
+func (e *engine) endSearch(step int) error {
 	if !e.track.Searching(step) || !e.ready() {
 		return nil
 	}
 	if err := e.model.Refresh(); err != nil {
 		return err
 	}
-	belief, h := e.model.Belief(), e.model.InForce
+	belief, h := e.model.Posterior(), e.model.Active
 	seen := drift.Incumbents{Prior: belief.Offset(), Center: h.Center, Scale: h.Scale}
 	var mean, sd [1]float64
 	for _, x := range e.incumbents() {
 		belief.Moments(mean[:], sd[:], e.model.Point(x[:e.model.Dims], step))
-		seen.Mean, seen.Sd = append(seen.Mean, mean[0]), append(seen.Sd, sd[0])
+		seen.Mean, seen.SD = append(seen.Mean, mean[0]), append(seen.SD, sd[0])
 	}
-	e.track.Settle(step, len(e.model.Data.Rows), e.spec.Beta, seen)
+	e.track.EndSearch(step, len(e.model.Data.Rows), e.spec.Beta, seen)
 	return nil
 }
 
-// narrow restricts a decision that belongs to a hold, and lessens the exploration of one
+// restrictToHold restricts a decision that belongs to a hold, and reduces the exploration of one
 // that belongs to the search before it.
-func (e *engine) narrow(d *deciding) error {
+func (e *engine) restrictToHold(d *decision) error {
 	switch {
 	case e.track.Holding(d.Step):
 		return e.holdRegions(d)
@@ -70,9 +70,9 @@ func (e *engine) narrow(d *deciding) error {
 //
 // at the present, within reach of where the hold has been (of the whole domain when it
 // begins). Where the latest readings are in doubt, the hold stays where it was.
-func (e *engine) holdRegions(d *deciding) error {
-	reach := e.track.Widths(e.model.Belief(), e.model.Dims)
-	terms := append(e.model.Belief().Linear(1, 0), e.criterion.Terms(0)...)
+func (e *engine) holdRegions(d *decision) error {
+	reach := e.track.HoldWidths(e.model.Posterior(), e.model.Dims)
+	terms := append(e.model.Posterior().LinearTerms(1, 0), e.criterion.Terms(0)...)
 	objectives, err := d.Expectations(terms)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (e *engine) holdRegions(d *deciding) error {
 		dom := e.domains[set]
 		r, fixed := e.track.Region(e.model.Data.Rows, dom, reach)
 		if d.regions[set] = r; !fixed {
-			moving = append(moving, acquisition.Option{Set: set, Objective: e.criterion.LessKnownRisk(objectives[i], dom)})
+			moving = append(moving, acquisition.Option{Set: set, Objective: e.criterion.SubtractKnownRisk(objectives[i], dom)})
 		}
 	}
 	if len(moving) == 0 {
@@ -103,7 +103,7 @@ func (e *engine) holdRegions(d *deciding) error {
 // where steps failed there. The readings surround it, so it is known better than where
 // they were taken.
 func (e *engine) heldPoint(set int) ([]float64, error) {
-	if !e.track.Holding(e.seen + 1) {
+	if !e.track.Holding(e.lastObserved + 1) {
 		return nil, nil
 	}
 	d := e.domains[set]
@@ -111,17 +111,17 @@ func (e *engine) heldPoint(set int) ([]float64, error) {
 	if anchor == nil {
 		return nil, nil
 	}
-	terms := append(e.model.Belief().Linear(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
-	c, err := expectations.New(terms, e.criterion.Environment.Inputs(d, e.seen+1))
+	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
+	c, err := expectations.New(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
 	if err != nil {
 		return nil, err
 	}
-	r := d.Around(anchor, e.track.Widths(e.model.Belief(), e.model.Dims))
-	m, err := search.Maximize(context.Background(), r.Problem(e.criterion.LessKnownRisk(c, d)),
-		search.Options{Seed: num.Stream(e.spec.Seed, num.ForScreening, e.seen+1).Uint64()})
+	r := d.Around(anchor, e.track.HoldWidths(e.model.Posterior(), e.model.Dims))
+	m, err := search.Maximize(context.Background(), r.Problem(e.criterion.SubtractKnownRisk(c, d)),
+		search.Options{Seed: num.Stream(e.spec.Seed, num.ForScreening, e.lastObserved+1).Uint64()})
 	if err != nil || e.excluded[set].unreliable(m.X) {
 		return nil, err
 	}
-	d.Settle(m.X)
+	d.Round(m.X)
 	return m.X, nil
 }

@@ -8,9 +8,9 @@ import (
 
 // incumbents lists up to four observed points with the greatest posterior mean of
 // the mean-variance objective: searches start there.
-func (e *engine) incumbents() [][]float64 { return e.ranked(incumbents) }
+func (e *engine) incumbents() [][]float64 { return e.ranked(maxIncumbents) }
 
-const incumbents = 4
+const maxIncumbents = 4
 
 // ranked lists up to count of them, the best first.
 func (e *engine) ranked(count int) [][]float64 {
@@ -18,12 +18,12 @@ func (e *engine) ranked(count int) [][]float64 {
 	rows := m.Data.Rows
 	x := make([]float64, 0, len(rows)*m.Width())
 	for i := range rows {
-		x = append(x, m.Point(rows[i].X[:m.Dims], e.seen+1)...)
+		x = append(x, m.Point(rows[i].X[:m.Dims], e.lastObserved+1)...)
 	}
 	mean := make([]float64, len(rows))
-	m.Belief().Means(mean, x)
+	m.Posterior().Means(mean, x)
 	if alpha := e.criterion.Alpha(); alpha > 0 {
-		for i, v := range m.LikelyNoise(x) {
+		for i, v := range m.ExpectedNoise(x) {
 			mean[i] -= alpha * v
 		}
 	}
@@ -38,8 +38,8 @@ func (e *engine) ranked(count int) [][]float64 {
 
 // feasibleIncumbents are the incumbents of a decision; with constraints the best that
 // probably keep them, where the best 64 have some.
-func (e *engine) feasibleIncumbents(d *deciding) [][]float64 {
-	if d.Keeper == nil {
+func (e *engine) feasibleIncumbents(d *decision) [][]float64 {
+	if d.Limiter == nil {
 		return e.incumbents()
 	}
 	const looks = 64
@@ -49,13 +49,13 @@ func (e *engine) feasibleIncumbents(d *deciding) [][]float64 {
 		x = append(x, e.model.Point(p[:e.model.Dims], d.Step)...)
 	}
 	var out [][]float64
-	for k, keeps := range e.constraints.Keeping(x, len(points)) {
-		if keeps && len(out) < incumbents {
+	for k, keeps := range e.constraints.ProbablyFeasible(x, len(points)) {
+		if keeps && len(out) < maxIncumbents {
 			out = append(out, points[k])
 		}
 	}
 	if len(out) == 0 {
-		out = points[:min(incumbents, len(points))]
+		out = points[:min(maxIncumbents, len(points))]
 	}
 	return out
 }

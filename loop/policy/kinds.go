@@ -127,8 +127,8 @@ func KindOf(name string) (k Kind, ok bool) {
 	return Kind{Name: name}, false
 }
 
-// Called is what texts call the kind.
-func (k *Kind) Called() string {
+// DisplayName is what texts call the kind.
+func (k *Kind) DisplayName() string {
 	if k.Title != "" {
 		return k.Title
 	}
@@ -140,12 +140,12 @@ func (k *Kind) Called() string {
 	return name
 }
 
-// adapt fits a kind to the problem. The baselines propose blindly; what they recommend
+// applyTo fits a kind to the problem. The baselines propose blindly; what they recommend
 // is judged like RAHBO's where each step gives a sample variance, like UCB-CVS's where
 // it does not. Where control sets are chosen with a risk term, letting variables vary
 // is a risk (see spreadRisk), and so is the noise where steps have sample variances.
 // A noise that is known is known to every kind.
-func (k *Kind) adapt(s *Spec) {
+func (k *Kind) applyTo(s *Spec) {
 	if s.Acquisition == acquireNothing && !s.several() {
 		k.Risk, k.Noise = true, LearntNoise
 	}
@@ -170,7 +170,7 @@ func (s *Spec) riskyAcquisition() bool {
 // Acquisition is one way of choosing a setting.
 type Acquisition struct {
 	// Name is its word in a configuration file, Says what it maximises.
-	Name, Says string
+	Name, Description string
 	// Bounded: it is made of confidence bounds, so it has a confidence parameter.
 	Bounded bool
 	// Risky: it can weigh the variance of the objective.
@@ -185,15 +185,15 @@ func AcquisitionTable() []Acquisition {
 		return func(*Spec) acquisition.Function { return a }
 	}
 	return []Acquisition{
-		{Name: acquireUCB, Says: "upper confidence bound", Bounded: true, Risky: true, make: of(acquisition.UpperBound{})},
-		{Name: acquireTS, Says: "a sample of what the objective may be", Risky: true, make: of(acquisition.Thompson{})},
-		{Name: acquireEI, Says: "expected improvement", make: of(acquisition.Improvement{})},
-		{Name: acquirePIMS, Says: "probability of improvement over a sampled maximum", make: of(acquisition.ImprovementOverSample{})},
-		{Name: acquireMES, Says: "information about the greatest value", make: of(acquisition.MaxValueEntropy{})},
-		{Name: acquireJES, Says: "information about the greatest value and where it is", make: of(acquisition.JointEntropy{})},
-		{Name: acquireIDS, Says: "least squared regret per information", Bounded: true,
+		{Name: acquireUCB, Description: "upper confidence bound", Bounded: true, Risky: true, make: of(acquisition.UpperBound{})},
+		{Name: acquireTS, Description: "a sample of what the objective may be", Risky: true, make: of(acquisition.Thompson{})},
+		{Name: acquireEI, Description: "expected improvement", make: of(acquisition.Improvement{})},
+		{Name: acquirePIMS, Description: "probability of improvement over a sampled maximum", make: of(acquisition.ImprovementOverSample{})},
+		{Name: acquireMES, Description: "information about the greatest value", make: of(acquisition.MaxValueEntropy{})},
+		{Name: acquireJES, Description: "information about the greatest value and where it is", make: of(acquisition.JointEntropy{})},
+		{Name: acquireIDS, Description: "least squared regret per information", Bounded: true,
 			make: func(s *Spec) acquisition.Function { return acquisition.InformationDirected{Rho: s.Rho} }},
-		{Name: acquireMFMES, Says: "information about the greatest value at the target fidelity", make: of(acquisition.MultiFidelity{})},
+		{Name: acquireMFMES, Description: "information about the greatest value at the target fidelity", make: of(acquisition.MultiFidelity{})},
 		{Name: acquireNothing, Risky: true, make: of(acquisition.UpperBound{})},
 	}
 }

@@ -144,7 +144,7 @@ func (s *Spec) completeDrift() {
 // assemble puts the parts of a valid specification together.
 func assemble(s Spec) (*engine, error) {
 	p, _ := KindOf(s.Kind)
-	p.adapt(&s)
+	p.applyTo(&s)
 	e := &engine{spec: s, designOnly: s.Acquisition == acquireNothing}
 	for i := range s.Variables {
 		e.axes = append(e.axes, space.NewAxis(&s.Variables[i]))
@@ -154,22 +154,22 @@ func assemble(s Spec) (*engine, error) {
 		e.domains = append(e.domains, d)
 		e.excluded = append(e.excluded, newExclusion(d.Size(), s.Model.Capacity))
 	}
-	e.target = newTarget(&e.spec, e.domains, e.axes)
-	around := space.NewEnvironment(s.Variables, e.axes, s.Model.Capacity, s.Drift.Tracks(), s.Seed)
+	e.target = newTargetDomain(&e.spec, e.domains, e.axes)
+	random := space.NewRandomVariables(s.Variables, e.axes, s.Model.Capacity, s.Drift.Tracks(), s.Seed)
 	e.track = drift.New(s.Drift, p.Track, e.domains, s.InitialSteps)
-	if err := e.learn(p, around); err != nil {
+	if err := e.newModels(p, random); err != nil {
 		return nil, err
 	}
-	e.costs = newCosts(&s, e.domains, around)
+	e.costs = newCosts(&s, e.domains, random)
 	named, _ := AcquisitionOf(s.Acquisition) // it was checked
-	e.acquire = named.make(&s)
+	e.acquisition = named.make(&s)
 	if e.fullOnly = -1; p.FullOnly {
 		e.fullOnly = slices.IndexFunc(s.ControlSets, space.ControlSet.Full)
 	}
 	if p.Explore {
-		e.acquire = acquisition.ExploreNoise{Until: s.InitialSteps + s.ExploreSteps}
+		e.acquisition = acquisition.ExploreNoise{Until: s.InitialSteps + s.ExploreSteps}
 	}
-	e.rule = newRule(&s)
+	e.schedule = newSchedule(&s)
 	designed := s.Design
 	if e.designOnly { // all steps are of one design
 		designed = s.Kind
@@ -178,10 +178,10 @@ func assemble(s Spec) (*engine, error) {
 	return e, nil
 }
 
-// learn makes what learns: the model, what is judged by it, the constraints.
-func (e *engine) learn(p Kind, around *space.Environment) (err error) {
+// newModels makes what learns: the model, what is judged by it, the constraints.
+func (e *engine) newModels(p Kind, random *space.RandomVariables) (err error) {
 	s := &e.spec
-	how := &model.Rules{Spec: s.Model, Seed: s.Seed, Dims: len(s.Variables), Beta: s.Beta, User: e.user, Timescales: s.Drift.Timescale,
+	how := &model.Rules{Spec: s.Model, Seed: s.Seed, Dims: len(s.Variables), Beta: s.Beta, User: e.toUserUnits, Timescales: s.Drift.Timescale,
 		Learnt: p.Noise == LearntNoise, Raw: s.VarianceModel == varianceRaw}
 	if p.Noise == KnownNoise {
 		how.Known = &model.NoiseFunction{Axes: e.axes, Of: s.NoiseVariance}
@@ -189,39 +189,39 @@ func (e *engine) learn(p Kind, around *space.Environment) (err error) {
 	if e.model, err = model.New(how); err != nil {
 		return err
 	}
-	e.criterion = &risk.Criterion{Model: e.model, Environment: around}
+	e.criterion = &risk.Criterion{Model: e.model, Random: random}
 	if p.Risk {
 		e.criterion.Risk = s.Risk
 	}
-	if e.constraints, err = constraint.New(s.Constraints, how, around); err != nil {
+	if e.constraints, err = constraint.New(s.Constraints, how, random); err != nil {
 		return err
 	}
-	c := confidence.Spec{Initial: s.InitialSteps, Dims: len(s.Variables), Seed: s.Seed, Word: s.Confidence, Form: s.ConfidenceSetting,
+	c := confidence.Spec{Initial: s.InitialSteps, Dims: len(s.Variables), Seed: s.Seed, Name: s.Confidence, Form: s.ConfidenceSetting,
 		Beta: s.Beta, Delta: s.Delta, Norm: s.NormBound, Finite: s.settings()}
 	e.confidence = confidence.New(c, e.model)
 	if s.Model.PriorRule == model.PriorsElimination && e.model.Deciding() {
-		c.Word = confidence.Srinivas
+		c.Name = confidence.Srinivas
 		e.model.Eliminate(c.Count, confidence.New(c, e.model).Beta, s.Delta)
 	}
 	return nil
 }
 
 // newCosts makes what says before a step what it will cost.
-func newCosts(s *Spec, domains []*space.Domain, around *space.Environment) *cost.Model {
-	c := &cost.Model{Setting: s.SettingCost, Axes: domains[0].Axes, Last: around.Last, Cash: &cost.Ledger{Budget: s.Budget}}
+func newCosts(s *Spec, domains []*space.Domain, random *space.RandomVariables) *cost.Model {
+	c := &cost.Model{Setting: s.SettingCost, Axes: domains[0].Axes, Last: random.Last, Ledger: &cost.Ledger{Budget: s.Budget}}
 	if slices.ContainsFunc(s.MoveCost, func(v float64) bool { return v > 0 }) {
 		c.Move = s.MoveCost
 	}
 	for i := range s.ControlSets {
 		c.Sets = append(c.Sets, s.ControlSets[i].Cost)
 	}
-	c.Average = c.Typical(domains)
+	c.TypicalCost = c.Typical(domains)
 	return c
 }
 
-// newTarget is the domain of all variables that are no fidelities: that of the full
+// newTargetDomain is the domain of all variables that are no fidelities: that of the full
 // control set, else one like it, with the candidates where they give every variable's value.
-func newTarget(s *Spec, domains []*space.Domain, axes []space.Axis) *space.Domain {
+func newTargetDomain(s *Spec, domains []*space.Domain, axes []space.Axis) *space.Domain {
 	sought := slices.Repeat([]bool{true}, len(axes))
 	for i, v := range s.Fidelity {
 		sought[i] = math.IsNaN(v)
@@ -237,8 +237,8 @@ func newTarget(s *Spec, domains []*space.Domain, axes []space.Axis) *space.Domai
 	return space.NewDomain(axes, sought, -1, candidates)
 }
 
-// newRule makes the schedule of control sets.
-func newRule(s *Spec) setRule {
+// newSchedule makes the schedule of control sets.
+func newSchedule(s *Spec) schedule {
 	switch s.Schedule {
 	case scheduleETC50:
 		return newExploreThenCommit(s.ControlSets, etc50)
@@ -253,5 +253,5 @@ func newRule(s *Spec) setRule {
 		}
 		return r
 	}
-	return greatest{}
+	return greedySchedule{}
 }

@@ -69,7 +69,7 @@ func TestKnownVarianceAgainstDirectEvaluation(t *testing.T) {
 	o := options[0]
 	for range 6 {
 		at := []float64{rng.Float64(), rng.Float64()}
-		got := o.Unit.InUnits(e.model.InForce, valuesAt(o, at)[0]+o.Offset)
+		got := o.Unit.ToUserUnits(e.model.Active, valuesAt(o, at)[0]+o.Offset)
 		// Condition number near 1e4.
 		if want := denseBound(x, y, shots, at, 2); math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
 			t.Errorf("seed %d, acquisition at %v: %.12f, want %.12f", seed, at, got, want)
@@ -130,7 +130,7 @@ func TestKnownRiskExpectation(t *testing.T) {
 		axes = append(axes, space.NewAxis(&s.Variables[i]))
 	}
 	d := space.NewDomain(axes, s.ControlSets[0].Controlled, 0, nil)
-	around := space.NewEnvironment(s.Variables, axes, s.Model.Capacity, false, s.Seed)
+	around := space.NewRandomVariables(s.Variables, axes, s.Model.Capacity, false, s.Seed)
 	r := risk.KnownRisk{Noise: &model.NoiseFunction{Axes: axes, Of: func(x []float64) float64 { return 1 + x[0]*math.Exp(2*x[1]) + x[2] }}, D: d, Nodes: around.Nodes(d.Random)}
 	// Gauss-Legendre is exact to rounding here.
 	if got, want := r.Expected([]float64{0.4}), 1.25+0.4*(math.Exp(2)-1)/2; math.Abs(got-want) > 1e-12 {

@@ -25,19 +25,19 @@ func (e *engine) Observe(o Observation) error {
 	}
 	r := model.Row{X: e.model.Point(x, o.Step), Mean: o.Mean, Variance: o.Variance, Shots: o.Shots, Set: o.ControlSet, Step: o.Step}
 	if o.Valid { // as the step was decided, before anything of it is learnt
-		if err := e.test(o, &r); err != nil {
+		if err := e.testPrior(o, &r); err != nil {
 			return err
 		}
 	}
-	e.seen = max(e.seen, o.Step)
-	e.costs.Cash.Charge(o.Cost)
-	if o.ControlSet >= 0 && o.Step > e.counted {
-		e.counted = o.Step
+	e.lastObserved = max(e.lastObserved, o.Step)
+	e.costs.Ledger.Charge(o.Cost)
+	if o.ControlSet >= 0 && o.Step > e.lastCounted {
+		e.lastCounted = o.Step
 		if o.Step > e.spec.InitialSteps {
-			e.rule.played(o.ControlSet)
+			e.schedule.recordPlay(o.ControlSet)
 		}
 	}
-	e.criterion.Environment.Observe(x, e.controlledBy(o.ControlSet))
+	e.criterion.Random.Observe(x, e.controlledBy(o.ControlSet))
 	e.countFailures(o, x)
 	if o.Valid {
 		if e.track != nil {
@@ -129,7 +129,7 @@ func (e *engine) countFailures(o Observation, x []float64) {
 	for j, i := range d.Coords {
 		requested[j] = e.axes[i].Unit(asked[i])
 	}
-	if !slices.ContainsFunc(requested, math.IsNaN) && num.SquaredDistance(requested, at) > v.reach*v.reach/16 {
+	if !slices.ContainsFunc(requested, math.IsNaN) && num.SquaredDistance(requested, at) > v.radius*v.radius/16 {
 		v.add(requested, false, o.Step)
 	}
 }

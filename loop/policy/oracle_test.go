@@ -97,11 +97,11 @@ func TestRiskBoundsAgainstNumpy(t *testing.T) {
 		for k, x := range r.At {
 			for sign, want := range map[float64]float64{1: r.Optimistic[k], -1: r.Pessimistic[k]} {
 				beta := sign * r.Beta
-				v, err := space.Expectation(append(e.model.Belief().Linear(1, beta), e.criterion.Terms(beta)...), e.criterion.Environment.Inputs(e.domains[0], 1), x)
+				v, err := space.Expectation(append(e.model.Posterior().LinearTerms(1, beta), e.criterion.Terms(beta)...), e.criterion.Random.Inputs(e.domains[0], 1), x)
 				if err != nil {
 					t.Fatal(err)
 				}
-				h := e.model.InForce
+				h := e.model.Active
 				// 14 points with a condition number near 100: rounding is near 1e-13.
 				if got := h.Center + h.Scale*v[0]; math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
 					t.Errorf("%s, beta %+g at %v: %.12f, want %.12f", name, sign*r.Beta, x, got, want)
@@ -146,7 +146,7 @@ func TestExpectationAgainstQuadrature(t *testing.T) {
 			if len(d.Coords) != len(k.Controlled) || d.Coords[0] != k.Controlled[0] {
 				continue
 			}
-			v, err := space.Expectation(e.model.Belief().Linear(1, o.Expectation.Beta), e.criterion.Environment.Inputs(d, 1), k.At)
+			v, err := space.Expectation(e.model.Posterior().LinearTerms(1, o.Expectation.Beta), e.criterion.Random.Inputs(d, 1), k.At)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@
 //
 // # Parts
 //
-// A policy is a combination of parts, each in a room of its own, which is given what it
+// A policy is a combination of parts, each in its own room, which is given what it
 // needs and returns values: what may be proposed and what random variables do (space), the
 // posterior with its priors, fits and noise (model), the confidence parameter (confidence),
 // the mean-variance criterion (risk), learnt constraints (constraint), what steps cost
@@ -65,15 +65,15 @@ type WorkLimiter interface {
 	LimitWork(units int)
 }
 
-// Skipper is a policy that can be told of decisions instead of being asked for them: who
+// Skipper is a policy that accepts recorded decisions instead of making them: who
 // resumes a long run need not repeat what is on record.
 type Skipper interface {
 	// Skip takes the decision of a step as made. The policy is then as if it had been asked,
-	// bit for bit, but for what it tells of fits.
+	// bit for bit, but for its reports of fits.
 	Skip(step int) error
 }
 
-// Starter is a policy that can be told the starting setting when it has been read
+// Starter is a policy that accepts the starting setting when it has been read
 // from the instrument, before the first proposal.
 type Starter interface {
 	// SetStart gives one value per variable, in its unit; NaN for a variable that is
@@ -118,7 +118,7 @@ type Proposal struct {
 	Cut bool
 	// Why explains the choice.
 	Why Why
-	// Fit, where not nil, tells of a hyperparameter fit that ended at this step.
+	// Fit, where not nil, reports a hyperparameter fit that ended at this step.
 	Fit *model.Fit
 	// FailedFits, where not nil, says which fits of constraints' models failed; the
 	// hyperparameters in force before them stay.

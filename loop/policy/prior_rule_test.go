@@ -76,11 +76,11 @@ func TestMixtureAgainstNumpy(t *testing.T) {
 			t.Errorf("prior %d: probability %.12f, want %.12f", i+1, got[i], want)
 		}
 	}
-	h, v := d.Criterion.Model.InForce, d.Criterion.Model.Belief()
+	h, v := d.Criterion.Model.Active, d.Criterion.Model.Posterior()
 	for k, x := range o.At {
 		var mean, sd [1]float64
 		v.Moments(mean[:], sd[:], x)
-		upper := options[0].Leaves(h, valuesAt(options[0], x)[0])
+		upper := options[0].InUserUnits(h, valuesAt(options[0], x)[0])
 		for what, pair := range map[string][2]float64{"mean": {h.Center + h.Scale*mean[0], o.Mean[k]},
 			"sd": {h.Scale * sd[0], o.SD[k]}, "averaged bound": {upper, o.Upper[k]}} {
 			// Nine observations, no component below the weight at which one is left out:

@@ -43,7 +43,7 @@ func (e *engine) Recommend() (Recommendation, error) {
 			}
 			played[set] = append(played[set], held...)
 		}
-		feasible, err := e.constraints.Restrict(played, e.domains, e.seen+1, e.spec.Beta)
+		feasible, err := e.constraints.Restrict(played, e.domains, e.lastObserved+1, e.spec.Beta)
 		if err != nil {
 			return Recommendation{}, err
 		}
@@ -98,7 +98,7 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 		if reliable && e.excluded[set].unreliable(x) {
 			continue
 		}
-		d.Settle(x)
+		d.Round(x)
 		out = append(out, x...)
 	}
 	return out
@@ -109,8 +109,8 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estimate, err error) {
 	const exact = 16
 	size := d.Size()
-	terms := append(e.model.Belief().Linear(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
-	c, err := expectations.New(terms, e.criterion.Environment.Inputs(d, e.seen+1))
+	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
+	c, err := expectations.New(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
 	if err != nil {
 		return nil, Estimate{}, err
 	}
@@ -119,7 +119,7 @@ func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estima
 	if len(quick) > exact {
 		c.SurrogateValues(quick, x)
 	}
-	if r := e.criterion.SpreadOf(e.model.Belief(), d, e.seen+1); r != nil {
+	if r := e.criterion.SpreadOf(e.model.Posterior(), d, e.lastObserved+1); r != nil {
 		for i := range quick {
 			quick[i] -= e.criterion.SpreadAlpha() * r.Variance(x[i*size:(i+1)*size])
 		}
@@ -149,24 +149,24 @@ func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estima
 // estimates describes the objective at settings x of a domain.
 func (e *engine) estimates(d *space.Domain, x []float64) ([]Estimate, error) {
 	beta := e.spec.Beta
-	summaries, err := e.criterion.Summarise(risk.Judgement{View: e.model.Belief(), Domain: d, Step: e.seen + 1, Beta: -beta}, x)
+	summaries, err := e.criterion.Summarise(risk.Evaluation{View: e.model.Posterior(), Domain: d, Step: e.lastObserved + 1, Beta: -beta}, x)
 	if err != nil {
 		return nil, err
 	}
-	h := e.model.InForce
-	feasible, err := e.constraints.Feasibilities(d, e.seen+1, x)
+	h := e.model.Active
+	feasible, err := e.constraints.Feasibilities(d, e.lastObserved+1, x)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Estimate, len(summaries))
 	for k, s := range summaries {
-		low := s.Mean - beta*s.Sd
+		low := s.Mean - beta*s.SD
 		if e.criterion.Risk > 0 {
-			low -= e.criterion.SpreadAlpha() * s.Risky()
+			low -= e.criterion.SpreadAlpha() * s.RiskVariance()
 		}
-		out[k] = Estimate{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.Sd,
+		out[k] = Estimate{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.SD,
 			NoiseSD: h.Scale * math.Sqrt(s.Shot), LowerBound: h.Center + h.Scale*low, Feasibility: e.constraints.All(feasible[k])}
-		if e.model.Guessed() {
+		if e.model.NoiseIsPriorMedian() {
 			out[k].NoiseSD = math.NaN()
 		}
 	}

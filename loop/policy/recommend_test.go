@@ -22,7 +22,7 @@ func TestRecommendIsCorollary1(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := p.(*engine)
-	h := e.model.InForce
+	h := e.model.Active
 	bound := func(x []float64) float64 {
 		var mean, variance, noise, spread [1]float64
 		e.model.GP.Predict(mean[:], variance[:], x)
@@ -80,7 +80,7 @@ func TestRecommendFromADryRun(t *testing.T) {
 		if !whole && !errors.Is(err, ErrNoData) {
 			t.Errorf("nothing can be controlled as it was measured, but: %+v, %v", r, err)
 		}
-		if e := p.(*engine); e.costs.Cash.Spent() != 0 || e.counted != 0 {
+		if e := p.(*engine); e.costs.Ledger.Spent() != 0 || e.lastCounted != 0 {
 			t.Error("steps without control counted as plays")
 		}
 	}

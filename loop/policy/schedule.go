@@ -9,9 +9,9 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// setRule decides among control sets. Indices are those of Spec.ControlSets; fits
+// schedule decides among control sets. Indices are those of Spec.ControlSets; fits
 // lists, in file order, the sets that the rest of the budget can pay.
-type setRule interface {
+type schedule interface {
 	// eligible lists the sets worth searching now.
 	eligible(fits []int) []int
 	// choose takes the greatest acquisition value of each eligible set, in the
@@ -20,17 +20,17 @@ type setRule interface {
 	// slack is how much below the greatest value, in the objective's unit, another set's
 	// may be and still be chosen.
 	slack() float64
-	// played counts a step with this set after the initial design.
-	played(set int)
+	// recordPlay counts a step with this set after the initial design.
+	recordPlay(set int)
 }
 
-// greatest takes the set with the greatest value, whatever it costs.
-type greatest struct{}
+// greedySchedule takes the set with the greatest value, whatever it costs.
+type greedySchedule struct{}
 
-func (greatest) eligible(fits []int) []int            { return fits }
-func (greatest) choose(_ []int, values []float64) int { return num.Argmax(values) }
-func (greatest) slack() float64                       { return 0 }
-func (greatest) played(int)                           {}
+func (greedySchedule) eligible(fits []int) []int            { return fits }
+func (greedySchedule) choose(_ []int, values []float64) int { return num.Argmax(values) }
+func (greedySchedule) slack() float64                       { return 0 }
+func (greedySchedule) recordPlay(int)                       {}
 
 // epsilonSchedule is UCB-CVS's Algorithm 1 (Tay et al., NeurIPS 2023). With g_i the
 // greatest expected upper bound over control set i and epsilon_t the schedule,
@@ -59,7 +59,7 @@ func (e *epsilonSchedule) choose(sets []int, values []float64) int {
 	}
 	best := -1
 	for k, set := range sets {
-		if near(k) && cost.SameCost(e.costs[set], cheapest) && (best < 0 || values[k] > values[best]) {
+		if near(k) && cost.Same(e.costs[set], cheapest) && (best < 0 || values[k] > values[best]) {
 			best = k
 		}
 	}
@@ -68,7 +68,7 @@ func (e *epsilonSchedule) choose(sets []int, values []float64) int {
 
 func (e *epsilonSchedule) slack() float64 { return e.epsilon[min(e.plays, len(e.epsilon)-1)] }
 
-func (e *epsilonSchedule) played(int) { e.plays++ }
+func (e *epsilonSchedule) recordPlay(int) { e.plays++ }
 
 // exploreThenCommit is UCB-CVS's ETC schedule: while the cheapest group of control
 // sets has plays left, the set of the group with the greatest expected upper bound
@@ -84,22 +84,22 @@ type exploreThenCommit struct {
 const (
 	etc50  = 50
 	etc100 = 100
-	// etcAda is what ETC-Ada spends on each group, in costs of the dearest set: a
+	// etcAda is what ETC-Ada spends on each group, in costs of the most expensive set: a
 	// group of cost c gets floor(4 max cost / c) plays. The paper writes 4/c for costs
 	// whose greatest is 1.
 	etcAda = 4
 )
 
 // newExploreThenCommit groups the control sets by cost. The full set, sets that
-// cost as much or more, and (without a full set) the dearest group are left for
+// cost as much or more, and (without a full set) the most expensive group are left for
 // the end. plays 0 stands for ETC-Ada.
 func newExploreThenCommit(sets []space.ControlSet, plays int) *exploreThenCommit {
 	e := &exploreThenCommit{full: slices.IndexFunc(sets, space.ControlSet.Full)}
-	dearest := 0.0
+	highest := 0.0
 	for _, s := range sets {
-		dearest = max(dearest, s.Cost)
+		highest = max(highest, s.Cost)
 	}
-	limit := dearest
+	limit := highest
 	if e.full >= 0 {
 		limit = sets[e.full].Cost
 	}
@@ -118,16 +118,16 @@ func newExploreThenCommit(sets []space.ControlSet, plays int) *exploreThenCommit
 	})
 	for _, i := range order {
 		each, last := sets[i].Cost, len(e.groups)-1
-		if each >= limit || cost.SameCost(each, limit) {
+		if each >= limit || cost.Same(each, limit) {
 			continue
 		}
-		if last >= 0 && cost.SameCost(each, sets[e.groups[last][0]].Cost) {
+		if last >= 0 && cost.Same(each, sets[e.groups[last][0]].Cost) {
 			e.groups[last] = append(e.groups[last], i)
 			continue
 		}
 		n := plays
-		if plays == 0 { // a free group gets as many plays as one of a thousandth of the dearest cost
-			n = int(etcAda*dearest/max(each, dearest/1000) + cost.CostTolerance)
+		if plays == 0 { // a free group gets as many plays as one of a thousandth of the highest cost
+			n = int(etcAda*highest/max(each, highest/1000) + cost.Tolerance)
 		}
 		e.groups, e.left = append(e.groups, []int{i}), append(e.left, n)
 	}
@@ -153,7 +153,7 @@ func (e *exploreThenCommit) choose(_ []int, values []float64) int { return num.A
 
 func (e *exploreThenCommit) slack() float64 { return 0 }
 
-func (e *exploreThenCommit) played(set int) {
+func (e *exploreThenCommit) recordPlay(set int) {
 	for g, group := range e.groups {
 		if slices.Contains(group, set) {
 			e.left[g]--

@@ -47,8 +47,8 @@ func TestEpsilonScheduleAdvances(t *testing.T) {
 	if got := e.choose([]int{0, 1}, []float64{0, 1}); got != 0 {
 		t.Error("with a large epsilon the cheap set is played")
 	}
-	e.played(0)
-	e.played(0) // the last value holds
+	e.recordPlay(0)
+	e.recordPlay(0) // the last value holds
 	if got := e.choose([]int{0, 1}, []float64{0, 1}); got != 1 {
 		t.Error("with epsilon zero the best set is played")
 	}
@@ -87,7 +87,7 @@ func TestExploreThenCommitOrder(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("play %d: eligible %v, want %v", i, got, want)
 		}
-		e.played(got[0])
+		e.recordPlay(got[0])
 	}
 	if got := e.eligible([]int{1, 2, 3}); !reflect.DeepEqual(got, []int{1, 2, 3}) {
 		t.Errorf("when the full set does not fit, all that fit compete: %v", got)
@@ -97,8 +97,8 @@ func TestExploreThenCommitOrder(t *testing.T) {
 	if !reflect.DeepEqual(e.groups, [][]int{{0}, {1}}) {
 		t.Errorf("groups %v", e.groups)
 	}
-	e.played(0)
-	e.played(1)
+	e.recordPlay(0)
+	e.recordPlay(1)
 	if got := e.eligible([]int{0, 1, 2}); !reflect.DeepEqual(got, []int{0, 1, 2}) {
 		t.Errorf("after all groups everything competes: %v", got)
 	}
@@ -112,12 +112,12 @@ func TestNoSchedule(t *testing.T) {
 	if _, err := New(s); err != nil {
 		t.Fatal(err)
 	}
-	rule := newRule(&s)
+	rule := newSchedule(&s)
 	for range 200 {
 		if got := rule.choose([]int{0, 1, 2}, []float64{1, 3, 2}); got != 1 || rule.slack() != 0 {
 			t.Fatalf("chose %d with a slack of %v, want the greatest and none", got, rule.slack())
 		}
-		rule.played(1)
+		rule.recordPlay(1)
 	}
 	if got := rule.eligible([]int{0, 2}); !reflect.DeepEqual(got, []int{0, 2}) {
 		t.Errorf("eligible %v, want all that fit", got)

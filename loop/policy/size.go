@@ -4,7 +4,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
-// Sizer is a policy that can tell how large its model is.
+// Sizer is a policy that reports the size of its model.
 type Sizer interface {
 	Size() Size
 }
@@ -20,7 +20,7 @@ type Size struct {
 
 // PriorReporter is a policy whose priors may compete.
 type PriorReporter interface {
-	// Priors tells how the priors stand; nil where none compete.
+	// Priors describes the state of the priors; nil where none compete.
 	Priors() *model.PriorReport
 }
 
@@ -28,7 +28,7 @@ type PriorReporter interface {
 func (e *engine) Priors() *model.PriorReport {
 	r := e.model.Report()
 	if r != nil {
-		r.Fit.Through = e.seen
+		r.Fit.Through = e.lastObserved
 	}
 	return r
 }

@@ -21,7 +21,7 @@ type Spec struct {
 	// candidate, one value per variable.
 	Candidates [][]float64
 	// Once says that a candidate which was tried is not proposed again while others are
-	// left: for tables of recorded results, where a second look tells nothing.
+	// left: for tables of recorded results, where a second measurement brings nothing.
 	Once bool
 	// Budget bounds the sum of Observation.Cost; 0: no bound.
 	Budget float64
@@ -74,7 +74,7 @@ type Spec struct {
 	// value per variable, in its unit, NaN for variables that are no fidelity. Nil: the
 	// maximum over all variables is.
 	Fidelity []float64
-	// SettingCost is what a step costs beside its control set's cost and its movement,
+	// SettingCost is what a step costs in addition to its control set's cost and its movement,
 	// as a function of the setting of all variables (NaN for those left random); nil:
 	// nothing. It must be safe for concurrent use.
 	SettingCost func(controlSet int, x []float64) float64

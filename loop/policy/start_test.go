@@ -42,12 +42,12 @@ func TestSetStartPlacesHeldVariables(t *testing.T) {
 	p := fresh(t, s)
 	p.(Starter).SetStart([]float64{0.1, math.NaN(), 0.9})
 	e := p.(*engine)
-	if l := e.criterion.Environment.Last; l[0] != 0.1 || l[1] != 0.5 || l[2] != 0.9 {
+	if l := e.criterion.Random.Last; l[0] != 0.1 || l[1] != 0.5 || l[2] != 0.9 {
 		t.Errorf("held variables at %v", l)
 	}
 	observe(t, p, Observation{Step: 1, X: []float64{0.2, 0.3, 0.4}})
 	p.(Starter).SetStart([]float64{0.7, 0.7, 0.7})
-	if l := e.criterion.Environment.Last; l[0] != 0.2 || l[1] != 0.3 {
+	if l := e.criterion.Random.Last; l[0] != 0.2 || l[1] != 0.3 {
 		t.Errorf("what was measured gave way to a start: %v", l)
 	}
 }

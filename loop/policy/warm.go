@@ -7,7 +7,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/model"
 )
 
-// Warmer is a policy that can be told what was observed before its first step.
+// Warmer is a policy that accepts observations from before its first step.
 type Warmer interface {
 	// Warm learns observations of earlier runs, in their order; it is called once, before
 	// anything else. They count as no step and cost nothing; of each, X, Mean, Variance and
@@ -19,7 +19,7 @@ type Warmer interface {
 
 // Warm implements [Warmer].
 func (e *engine) Warm(observations []Observation) error {
-	if e.seen > 0 || e.proposed > 0 || len(e.model.Data.Rows) > 0 {
+	if e.lastObserved > 0 || e.lastProposed > 0 || len(e.model.Data.Rows) > 0 {
 		return fmt.Errorf("%w: the first step has begun", ErrObservation)
 	}
 	if len(e.spec.Drift.Timescale) > 0 && len(observations) > 0 {

@@ -13,7 +13,7 @@ func KnownPolicies() *configs.Policies {
 			Schedule: k.Schedule, UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: noiseOf(k.Noise), PerCost: k.PerCost})
 	}
 	for _, a := range policy.AcquisitionTable() {
-		if a.Says != "" { // else settings come from a design
+		if a.Description != "" { // else settings come from a design
 			out.Acquisitions = append(out.Acquisitions, a.Name)
 		}
 		if a.Bounded {

@@ -1,6 +1,6 @@
 // Command gen writes the vector kernels of package vec and the loops of package
 // peak: Go assembly for amd64, by avo, in an AVX-512 and an AVX2 tier, and for
-// arm64, by a small assembler of its own. It stands in a module of its own, so
+// arm64, by its own small assembler. It is a separate module, so
 // that the product does not depend on avo. Run it with go generate in package vec.
 package main
 

@@ -98,7 +98,7 @@ func (t *tier) block(f tileForm, m rows, b, out, k reg.GPVirtual) {
 		}
 		t.advance(b, rowBytes)
 		if f.transposed {
-			// Every row is on a page of its own, which no hardware fetches ahead.
+			// Every row is on its own page, which no hardware fetches ahead.
 			t.PREFETCHT0(operand.Mem{Base: m.base, Index: m.ld, Scale: 8})
 			t.ADDQ(m.ld, m.base)
 			return

@@ -57,7 +57,7 @@ func Kernels() map[string]kernels.Kernel {
 		"on":                  kernels.Sum(kernels.On(kernels.Matern52(1, []float64{0.4, 0.6}), 3, 2, 0), kernels.On(kernels.Matern32(1, []float64{0.5}), 3, 1)),
 		"drifting":            kernels.Drifting(kernels.Matern52(1, []float64{0.4, 0.6}), 0.8),
 		"custom":              CustomKernel{kernels.Matern32(1.2, l)},
-		"sum with custom":    kernels.Sum(CustomKernel{se}, m5),
+		"sum with custom":     kernels.Sum(CustomKernel{se}, m5),
 	}
 }
 

@@ -164,20 +164,3 @@ func (c *Core) Residual(i int) float64 {
 	}
 	return math.Abs(s) / scale
 }
-
-// Nearest is the observation nearest to x other than except, and its distance
-// (see MemoryRule.Near); -1 if there is none. O(n).
-func (c *Core) Nearest(x []float64, except int) (at int, distance float64) {
-	c.Eval.Embed(c.Point, x)
-	prior := c.Eval.Prior(c.Point)
-	c.covariances()
-	at, lowest := -1, math.Inf(1)
-	for j, k := range c.k[:c.Factor.N] {
-		p := c.Points.Prior[j]
-		d := (prior + p - 2*k) / max(prior, p)
-		if j != except && d < lowest {
-			at, lowest = j, d
-		}
-	}
-	return at, math.Sqrt(max(lowest, 0))
-}

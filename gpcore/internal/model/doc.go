@@ -4,7 +4,7 @@
 // their covariances, with the scratch to change it. What can fail is prepared first
 // ([Core.PrepareAppend], [Core.PrepareReplace], [Core.PrepareNoise]) and changes nothing. A
 // [Model] holds the core in use and replaces it as a whole where a factorisation goes into
-// fresh memory. A [View] reads a model with scratch of its own, 24 points at a time: the
+// fresh memory. A [View] reads a model with its own scratch, 24 points at a time: the
 // door of the rooms above the process. Nothing here checks its arguments: package gpcore
 // does.
 package model

@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
 
-// View reads a model with scratch of its own. Several views of one model may be used
+// View reads a model with its own scratch. Several views of one model may be used
 // concurrently between its changes.
 type View struct {
 	Model   *Model
@@ -24,7 +24,7 @@ type View struct {
 	grad    *gradients   // taken at the first use
 }
 
-// NewView makes a view with scratch of its own.
+// NewView makes a view with its own scratch.
 func NewView(m *Model) *View {
 	n := vec.Up24(m.Points.Cap)
 	v := make([]float64, (vec.Lanes+2)*n)

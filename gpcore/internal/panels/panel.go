@@ -3,8 +3,8 @@ package panels
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
 // Evaluator is a kernel, or a part of one, prepared for panels of 24. Each leaf
-// embeds a point into coordinates of its own (scaled by its lengthscales, say),
-// at an offset of its own in the point's whole embedding. Evaluators hold scratch
+// embeds a point into its own coordinates (scaled by its lengthscales, say),
+// at its own offset in the point's whole embedding. Evaluators hold scratch
 // and are not safe for concurrent use.
 type Evaluator interface {
 	// Embed writes its coordinates of x into the whole embedding dst.

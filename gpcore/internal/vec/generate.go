@@ -1,5 +1,5 @@
 package vec
 
-// The generator is a module of its own: the product does not depend on avo.
+// The generator is a separate module: the product does not depend on avo.
 //
 //go:generate go -C ../gen run . ../vec

@@ -5,7 +5,7 @@
 // sets and their domains, posteriors, the confidence parameter, the mean-variance
 // criterion, costs, constraints and the seed. It returns [Option] values: functions to
 // maximise, at least one for each control set, with what their values measure. It changes
-// nothing, proposes nothing and knows no policy. Where it depends on a search of its own
+// nothing, proposes nothing and knows no policy. Where it depends on its own search
 // (a sampled maximum, the greatest bound) it calls Decision.Search, whose work units are
 // those of the decision.
 //

@@ -30,21 +30,21 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 		if err != nil {
 			return nil, err
 		}
-		objectives, err := d.Expectations(v.Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+		objectives, err := d.Expectations(v.TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
 			return ExpectedImprovement(mu-best, sigma)
 		}))
 		if err != nil {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: gain, floor: leastImprovement})
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: ObjectiveDifference, logFloor: minImprovement})
 		}
 	}
 	return out, nil
 }
 
-// leastImprovement ends the logarithm where numbers end.
-const leastImprovement = 1e-300
+// minImprovement ends the logarithm where numbers end.
+const minImprovement = 1e-300
 
 // ExpectedImprovement is E[max(X, 0)] for a normal X, and its derivatives by mean and
 // standard deviation.
@@ -63,14 +63,14 @@ func (d *Decision) bestMean(v model.View) (float64, error) {
 	for set := range played {
 		played[set] = d.Played(set)
 	}
-	d.Keeper.Among(played)
+	d.Limiter.Restrict(played)
 	best := math.Inf(-1)
 	for set, dom := range d.Domains {
 		x := played[set]
 		if len(x) == 0 {
 			continue
 		}
-		means, err := space.Expectation(v.Linear(1, 0), d.Criterion.Environment.Inputs(dom, d.Step), x)
+		means, err := space.Expectation(v.LinearTerms(1, 0), d.Criterion.Random.Inputs(dom, d.Step), x)
 		if err != nil {
 			return 0, err
 		}

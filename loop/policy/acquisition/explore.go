@@ -29,7 +29,7 @@ func (a ExploreNoise) Options(d *Decision) ([]Option, error) {
 		}
 		var out []Option
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: d.Views[0], Objective: objectives[i], Unit: Pure})
+			out = append(out, Option{Set: set, View: d.Views[0], Objective: objectives[i], Unit: Dimensionless})
 		}
 		return out, nil
 	}

@@ -54,7 +54,7 @@ func (MultiFidelity) Options(d *Decision) ([]Option, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, Option{Set: set, View: v, Objective: o, Unit: Pure, floor: leastInformation})
+			out = append(out, Option{Set: set, View: v, Objective: o, Unit: Dimensionless, logFloor: minInformation})
 		}
 	}
 	return out, nil
@@ -73,9 +73,9 @@ type Goal struct {
 // NewGoal is the goal of a decision before a step: d is the domain of the variables that
 // are no fidelities, fidelity the target value of all, in their unit coordinates and as in
 // goal. Under drift the time is one of them: what is sought is the maximum at the step.
-func NewGoal(d *space.Domain, around *space.Environment, m *model.Rules, fidelity []float64, step int) Goal {
+func NewGoal(d *space.Domain, random *space.RandomVariables, m *model.Rules, fidelity []float64, step int) Goal {
 	if fidelity == nil {
-		return Goal{Domain: d, Inputs: around.Inputs(d, step)}
+		return Goal{Domain: d, Inputs: random.Inputs(d, step)}
 	}
 	g := Goal{Domain: d, Inputs: expectations.Inputs{Controlled: d.Coords}}
 	g.fidelity = m.Point(fidelity, step)
@@ -92,11 +92,11 @@ type fidelityPart struct {
 	model.Component
 	inverse *mat.SymDense // of the covariance of the observations
 	maxima  []float64     // of the standardised objective
-	share   float64       // of each maximum
+	weight  float64       // of each maximum
 }
 
 func newFidelityPart(group []Optimum, all int) (fidelityPart, error) {
-	p := fidelityPart{Component: group[0].Component, share: 1 / float64(all)}
+	p := fidelityPart{Component: group[0].Component, weight: 1 / float64(all)}
 	for _, m := range group {
 		p.maxima = append(p.maxima, m.Value)
 	}
@@ -128,13 +128,13 @@ func (d *Decision) fidelityInformation(parts []fidelityPart, set int) (search.Ob
 		return nil, err
 	}
 	_, coarse := shape.Rules()
-	o := &FidelityInformation{parts: parts, shape: shape, controlled: in.Controlled, Nodes: coarse, target: d.Goal.fidelity, noise: d.OneShot()}
+	o := &FidelityInformation{parts: parts, shape: shape, controlled: in.Controlled, Nodes: coarse, target: d.Goal.fidelity, noise: d.ShotVariance()}
 	for i := range parts[0].GP.Dim() {
 		if num.Position(in.Controlled, i) < 0 {
 			o.Random = append(o.Random, i)
 		}
 	}
-	o.takeScratch()
+	o.newScratch()
 	return o, nil
 }
 
@@ -154,7 +154,7 @@ type FidelityInformation struct {
 	meanAt, varianceT [1]float64
 }
 
-func (o *FidelityInformation) takeScratch() {
+func (o *FidelityInformation) newScratch() {
 	o.readers = nil
 	for _, p := range o.parts {
 		o.readers = append(o.readers, p.GP.Reader())
@@ -169,7 +169,7 @@ func (o *FidelityInformation) Dim() int { return len(o.controlled) }
 func (o *FidelityInformation) Fork() search.Objective {
 	f := *o
 	f.here, f.w = nil, nil
-	f.takeScratch()
+	f.newScratch()
 	return &f
 }
 
@@ -206,13 +206,13 @@ func (o *FidelityInformation) atPoint() float64 {
 		o.readers[k].Predict(o.mean[:], o.variance[:], o.x)
 		o.readers[k].Predict(o.meanAt[:], o.varianceT[:], o.at)
 		covariance := p.Scale * p.Scale * o.covariance(p)
-		mu := p.Mean + p.Scale*(o.meanAt[0]+p.Lift(o.at))
+		mu := p.Mean + p.Scale*(o.meanAt[0]+p.OffsetAt(o.at))
 		sd := p.Scale * math.Sqrt(max(o.varianceT[0], 1e-12*p.GP.Kernel().Variance(o.at)))
 		root := math.Sqrt(p.Scale*p.Scale*o.variance[0] + o.noise)
-		rho := min(math.Abs(covariance)/(sd*root), 1) // y and -y tell the same
+		rho := min(math.Abs(covariance)/(sd*root), 1) // y and -y are equally informative
 		for _, top := range p.maxima {
-			value, _, _ := channel{(top - mu) / sd, rho, math.Sqrt(1 - rho*rho)}.information()
-			sum += p.share * value
+			value, _, _ := truncation{(top - mu) / sd, rho, math.Sqrt(1 - rho*rho)}.information()
+			sum += p.weight * value
 		}
 	}
 	return sum
@@ -226,7 +226,7 @@ func (o *FidelityInformation) covariance(p *fidelityPart) float64 {
 	if n == 0 {
 		return out
 	}
-	o.here, o.w = num.Sized(o.here, n), num.Sized(o.w, n)
+	o.here, o.w = num.Resized(o.here, n), num.Resized(o.w, n)
 	for i := range n {
 		o.here[i] = k.Cov(o.x, g.X(i))
 	}

@@ -42,17 +42,17 @@ func (a InformationDirected) Options(d *Decision) ([]Option, error) {
 	}
 	var out []Option
 	for _, v := range d.Views {
-		below, err := d.Expectations(v.Linear(1, -1))
+		below, err := d.Expectations(v.LinearTerms(1, -1))
 		if err != nil {
 			return nil, err
 		}
-		spread, err := d.Expectations(v.Linear(0, -1)) // above zero, gpcore would prepare a bound in O(n^3)
+		spread, err := d.Expectations(v.LinearTerms(0, -1)) // above zero, gpcore would prepare a bound in O(n^3)
 		if err != nil {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			r := &InformationRatio{Below: below[i], spread: spread[i], top: peak.Value - v.Offset(), beta: d.Beta, rho: a.Rho}
-			o := Option{Set: set, View: v, Objective: r, Unit: Pure, floor: LeastRatio}
+			r := &InformationRatio{LowerBound: below[i], negativeSD: spread[i], top: peak.Value - v.Offset(), beta: d.Beta, rho: a.Rho}
+			o := Option{Set: set, View: v, Objective: r, Unit: Dimensionless, logFloor: MinRatio}
 			if set == peak.Set && sameView(v, peak.view) {
 				o.Start = peak.X
 				out = slices.Insert(out, 0, o) // a decision that is cut looks at the first
@@ -86,7 +86,7 @@ func (d *Decision) Peak() (peak, error) {
 		if math.IsInf(found[i].Value, -1) { // a cut search did not come to it
 			continue
 		}
-		x, err := d.Costs.Payable(d.Domains[o.Set], found[i].X)
+		x, err := d.Costs.NearestAffordable(d.Domains[o.Set], found[i].X)
 		if err != nil {
 			continue // nothing of this control set can be paid
 		}
@@ -97,7 +97,7 @@ func (d *Decision) Peak() (peak, error) {
 		}
 	}
 	if math.IsInf(top.Value, -1) {
-		return peak{}, d.Costs.Broke()
+		return peak{}, d.Costs.BudgetError()
 	}
 	return top, nil
 }
@@ -108,8 +108,8 @@ func sameView(a, b model.View) bool {
 }
 
 const (
-	// LeastRatio ends the logarithm of an inverse ratio.
-	LeastRatio = 1e-300
+	// MinRatio ends the logarithm of an inverse ratio.
+	MinRatio = 1e-300
 	// forbidden takes an inverse ratio that breaks the constraint below all that keep it,
 	// whatever they cost: costs differ by less than a factor of 1e100.
 	Forbidden = 1e-100
@@ -120,9 +120,9 @@ const (
 
 // InformationRatio is 1/R(x) where the constraint holds and next to nothing elsewhere.
 type InformationRatio struct {
-	Below, spread  *expectations.Expected // E[mu - s] and -E[s], without the views' prior means
-	top, beta, rho float64
-	s, slope       []float64 // scratch
+	LowerBound, negativeSD *expectations.Expected // E[mu - s] and -E[s], without the views' prior means
+	top, beta, rho         float64
+	s, slope               []float64 // scratch
 }
 
 // parts are the inverse ratio, and its derivatives by E[mu] and E[s].
@@ -134,61 +134,61 @@ func (r *InformationRatio) parts(mu, s float64) (value, byMu, bySD float64) {
 	gap = max(gap, 1e-9)
 	value = s * s / (gap * gap)
 	byMu, bySD = 2*value/gap, 2*s/(gap*gap)
-	if !r.permits(mu, s) {
+	if !r.satisfied(mu, s) {
 		return Forbidden * value, Forbidden * byMu, Forbidden * bySD
 	}
 	return value, byMu, bySD
 }
 
-// permits is the constraint.
-func (r *InformationRatio) permits(mu, s float64) bool {
+// satisfied is the constraint.
+func (r *InformationRatio) satisfied(mu, s float64) bool {
 	return r.top-mu <= math.Sqrt(r.rho)*r.beta*s*(1+ratioSlack)+ratioSlack
 }
 
 // Dim implements [search.Objective].
-func (r *InformationRatio) Dim() int { return r.Below.Dim() }
+func (r *InformationRatio) Dim() int { return r.LowerBound.Dim() }
 
 // Values implements [search.Objective].
 func (r *InformationRatio) Values(dst, x []float64) {
-	r.values(dst, x, r.Below.Values, r.spread.Values)
+	r.values(dst, x, r.LowerBound.Values, r.negativeSD.Values)
 }
 
 // Fork implements [search.Objective].
 func (r *InformationRatio) Fork() search.Objective {
-	return &InformationRatio{Below: r.Below.Fork().(*expectations.Expected), spread: r.spread.Fork().(*expectations.Expected),
+	return &InformationRatio{LowerBound: r.LowerBound.Fork().(*expectations.Expected), negativeSD: r.negativeSD.Fork().(*expectations.Expected),
 		top: r.top, beta: r.beta, rho: r.rho}
 }
 
 // Prepare implements [search.Preparer].
 func (r *InformationRatio) Prepare() {
-	r.Below.Prepare()
-	r.spread.Prepare()
+	r.LowerBound.Prepare()
+	r.negativeSD.Prepare()
 }
 
 // Scales implements [search.Scaled].
-func (r *InformationRatio) Scales(dst []float64) bool { return r.Below.Scales(dst) }
+func (r *InformationRatio) Scales(dst []float64) bool { return r.LowerBound.Scales(dst) }
 
 // Gradients implements [search.Differentiable].
 func (r *InformationRatio) Gradients(dst, grad, x []float64) {
-	r.gradients(graded{dst, grad}, x, r.Below.Gradients, r.spread.Gradients)
+	r.gradients(valuesAndGradients{dst, grad}, x, r.LowerBound.Gradients, r.negativeSD.Gradients)
 }
 
 // Surrogate implements [search.Surrogated]: fewer nodes.
-func (r *InformationRatio) Surrogate() search.SurrogateKind { return r.Below.Surrogate() }
+func (r *InformationRatio) Surrogate() search.SurrogateKind { return r.LowerBound.Surrogate() }
 
 // SurrogateValues implements [search.Surrogated].
 func (r *InformationRatio) SurrogateValues(dst, x []float64) {
-	r.values(dst, x, r.Below.SurrogateValues, r.spread.SurrogateValues)
+	r.values(dst, x, r.LowerBound.SurrogateValues, r.negativeSD.SurrogateValues)
 }
 
 // SurrogateGradients implements [search.Surrogated].
 func (r *InformationRatio) SurrogateGradients(dst, grad, x []float64) {
-	r.gradients(graded{dst, grad}, x, r.Below.SurrogateGradients, r.spread.SurrogateGradients)
+	r.gradients(valuesAndGradients{dst, grad}, x, r.LowerBound.SurrogateGradients, r.negativeSD.SurrogateGradients)
 }
 
 // values are those of the ratio from the two expectations'.
 func (r *InformationRatio) values(dst, x []float64, below, spread func(dst, x []float64)) {
-	r.s = num.Sized(r.s, len(dst))
+	r.s = num.Resized(r.s, len(dst))
 	below(dst, x)
 	spread(r.s, x)
 	for j, s := range r.s {
@@ -196,12 +196,12 @@ func (r *InformationRatio) values(dst, x []float64, below, spread func(dst, x []
 	}
 }
 
-// graded are values with gradients.
-type graded struct{ value, grad []float64 }
+// valuesAndGradients are values with gradients.
+type valuesAndGradients struct{ value, grad []float64 }
 
 // gradients does the same with gradients.
-func (r *InformationRatio) gradients(out graded, x []float64, below, spread func(dst, grad, x []float64)) {
-	r.s, r.slope = num.Sized(r.s, len(out.value)), num.Sized(r.slope, len(out.grad))
+func (r *InformationRatio) gradients(out valuesAndGradients, x []float64, below, spread func(dst, grad, x []float64)) {
+	r.s, r.slope = num.Resized(r.s, len(out.value)), num.Resized(r.slope, len(out.grad))
 	below(out.value, out.grad, x)
 	spread(r.s, r.slope, x)
 	for j, s := range r.s {

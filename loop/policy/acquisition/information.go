@@ -6,10 +6,10 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
-// channel says what an observation tells of a maximum: how far the maximum lies above
+// truncation says what an observation reveals about a maximum: how far the maximum lies above
 // the mean of f at the setting of interest, gamma standard deviations of f, and the
 // correlation rho of f with the observation; leak is sqrt(1 - rho^2).
-type channel struct{ gamma, rho, leak float64 }
+type truncation struct{ gamma, rho, residual float64 }
 
 // information is what an observation y, normal with correlation rho to a normal f, tells
 // of the event that f lies below a bound gamma standard deviations above its mean, in
@@ -27,20 +27,20 @@ type channel struct{ gamma, rho, leak float64 }
 //	leak^2 dI/drho - leak rho dI/dleak,
 //
 // which stays finite where rho is 1.
-func (c channel) information() (value, byGamma, byRho float64) {
+func (c truncation) information() (value, byGamma, byRho float64) {
 	logBelow := logNormalCDF(c.gamma)
 	h := math.Exp(-0.5*c.gamma*c.gamma - logRoot2Pi - logBelow)
 	slope := -h * (c.gamma + h)
 	value = 0.5*c.rho*c.rho*c.gamma*h - logBelow
 	byGamma = 0.5*c.rho*c.rho*(h+c.gamma*slope) - h
-	byRho = c.leak * c.leak * c.rho * c.gamma * h
+	byRho = c.residual * c.residual * c.rho * c.gamma * h
 	var e, eGamma, eRho float64
 	switch {
-	case c.leak == 0:
-	case c.rho >= c.leak:
-		e, eGamma, eRho = c.overBound(logBelow)
+	case c.residual == 0:
+	case c.rho >= c.residual:
+		e, eGamma, eRho = c.integrateOverBound(logBelow)
 	default:
-		e, eGamma, eRho = c.overReading(logBelow)
+		e, eGamma, eRho = c.integrateOverReading(logBelow)
 	}
 	value += e
 	byGamma += eGamma - h*e
@@ -56,37 +56,37 @@ const (
 // logRoot2Pi is log sqrt(2 pi).
 const logRoot2Pi = 0.9189385332046727
 
-// overBound is the expectation as an integral over u, for which all but one normal
+// integrateOverBound is the expectation as an integral over u, for which all but one normal
 // density is the same for every channel. The derivative by gamma leaves out that of
 // 1/Phi(gamma).
-func (c channel) overBound(logBelow float64) (e, byGamma, byRho float64) {
-	scale := informationStep * c.leak / c.rho
+func (c truncation) integrateOverBound(logBelow float64) (e, byGamma, byRho float64) {
+	scale := informationStep * c.residual / c.rho
 	last := int(informationReach / informationStep)
-	for k := int(math.Floor((min(0, c.gamma*c.leak) - informationReach) / informationStep)); k <= last; k++ {
+	for k := int(math.Floor((min(0, c.gamma*c.residual) - informationReach) / informationStep)); k <= last; k++ {
 		u := informationStep * float64(k)
 		logU := logNormalCDF(u)
-		a := (c.gamma - c.leak*u) / c.rho
+		a := (c.gamma - c.residual*u) / c.rho
 		p := scale * logU * math.Exp(logU-0.5*a*a-logRoot2Pi-logBelow)
 		e += p
 		byGamma -= p * a / c.rho
 		// Along rho, times leak^2: leak/rho falls by leak/rho^2, and a changes by leak u - a leak^2/rho.
-		byRho -= p * (1/(c.rho) + a*(c.leak*u-a*c.leak*c.leak/c.rho))
+		byRho -= p * (1/(c.rho) + a*(c.residual*u-a*c.residual*c.residual/c.rho))
 	}
 	return e, byGamma, byRho
 }
 
-// overReading is the same as an integral over y.
-func (c channel) overReading(logBelow float64) (e, byGamma, byRho float64) {
+// integrateOverReading is the same as an integral over y.
+func (c truncation) integrateOverReading(logBelow float64) (e, byGamma, byRho float64) {
 	last := int(informationReach / informationStep)
 	for k := int(math.Floor((min(0, c.gamma*c.rho) - informationReach) / informationStep)); k <= last; k++ {
 		y := informationStep * float64(k)
-		u := (c.gamma - c.rho*y) / c.leak
+		u := (c.gamma - c.rho*y) / c.residual
 		logU := logNormalCDF(u)
 		p := informationStep * math.Exp(-0.5*y*y-logRoot2Pi-logBelow)
 		e += p * logU * math.Exp(logU)
 		slope := p * math.Exp(-0.5*u*u-logRoot2Pi) * (logU + 1)
-		byGamma += slope / c.leak
-		byRho += slope * (u*c.rho - c.leak*y)
+		byGamma += slope / c.residual
+		byRho += slope * (u*c.rho - c.residual*y)
 	}
 	return e, byGamma, byRho
 }
@@ -101,12 +101,12 @@ func logNormalCDF(z float64) float64 {
 	return -0.5*z*z - logRoot2Pi - math.Log(-z) + math.Log1p(-q*(1-q*(3-q*(15-105*q))))
 }
 
-// AboutMaximum is the information that a reading of f with noise of the given variance
+// MaximumInformation is the information that a reading of f with noise of the given variance
 // holds about a bound on f, with its derivatives by mean and standard deviation of f.
-func AboutMaximum(mean, sd, bound, noise float64) (value, byMean, bySD float64) {
+func MaximumInformation(mean, sd, bound, noise float64) (value, byMean, bySD float64) {
 	total := sd*sd + noise
 	root := math.Sqrt(total)
-	c := channel{(bound - mean) / sd, sd / root, math.Sqrt(noise / total)}
+	c := truncation{(bound - mean) / sd, sd / root, math.Sqrt(noise / total)}
 	value, byGamma, byRho := c.information()
 	// With sd, rho grows by leak^2/root and leak falls by leak rho/root.
 	return value, -byGamma / sd, -c.gamma*byGamma/sd + byRho/root

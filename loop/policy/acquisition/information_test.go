@@ -32,7 +32,7 @@ func TestInformationAgainstQuadrature(t *testing.T) {
 	for _, sd := range []float64{0.05, 0.3, 1, 3} {
 		for _, noise := range []float64{1e-3, 0.08, 1, 30} {
 			for _, bound := range []float64{-4, -0.5, 0, 0.4, 2, 6} {
-				got, _, _ := AboutMaximum(0.2, sd, 0.2+bound*sd, noise)
+				got, _, _ := MaximumInformation(0.2, sd, 0.2+bound*sd, noise)
 				want := informationByQuadrature(0.2, sd, 0.2+bound*sd, noise)
 				// The quadrature's own error, and its cancellation of entropies of order 10.
 				if math.Abs(got-want) > 1e-8 {
@@ -44,7 +44,7 @@ func TestInformationAgainstQuadrature(t *testing.T) {
 	for _, gamma := range []float64{-30, -3, 0, 1, 5} {
 		h := math.Exp(-0.5*gamma*gamma-logRoot2Pi) / num.NormalCDF(gamma)
 		want := gamma*h/2 - math.Log(num.NormalCDF(gamma))
-		if got, _, _ := AboutMaximum(0, 2, 2*gamma, 0); math.Abs(got-want) > 1e-9*(1+want) {
+		if got, _, _ := MaximumInformation(0, 2, 2*gamma, 0); math.Abs(got-want) > 1e-9*(1+want) {
 			t.Errorf("without noise, gamma %g: %g, want %g", gamma, got, want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestInformationIsBounded(t *testing.T) {
 	for _, bound := range []float64{-50, -8, -1, 0, 3} {
 		last := math.Inf(1)
 		for _, noise := range []float64{1e-6, 1e-4, 0.01, 0.3, 0.999, 1.001, 5, 100} {
-			got, _, _ := AboutMaximum(0, 1, bound, noise)
+			got, _, _ := MaximumInformation(0, 1, bound, noise)
 			if most := 0.5 * math.Log1p(1/noise); got > most+1e-9 {
 				t.Errorf("bound %g, noise %g: %g of at most %g", bound, noise, got, most)
 			}
@@ -72,7 +72,7 @@ func TestInformationIsBounded(t *testing.T) {
 func TestInformationSlopes(t *testing.T) {
 	const h = 1e-5
 	for name, f := range map[string]func(mean, sd, bound, noise float64) (v, m, s float64){
-		"about the maximum": AboutMaximum, "cut entropy": CutEntropy,
+		"about the maximum": MaximumInformation, "cut entropy": TruncatedEntropy,
 	} {
 		for _, sd := range []float64{0.1, 0.7, 2} {
 			for _, noise := range []float64{1e-4, 0.2, 9} {
@@ -107,7 +107,7 @@ func TestCutEntropyAgainstQuadrature(t *testing.T) {
 		}
 		m0, m1, m2 := moment(0), moment(1), moment(2)
 		want := 0.5 * math.Log(m2/m0-m1*m1/(m0*m0)+noise)
-		got, _, _ := CutEntropy(mean, sd, bound, noise)
+		got, _, _ := TruncatedEntropy(mean, sd, bound, noise)
 		if math.Abs(got-want) > 1e-4 { // the trapezium rule at the cut
 			t.Errorf("gamma %g: %g, want %g", gamma, got, want)
 		}

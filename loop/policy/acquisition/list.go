@@ -15,18 +15,18 @@ import (
 // some of them, a draw then costs O(m^2 + n^2 + n m). A draw is a function of the
 // process and the random numbers alone: the kept factor is that of a kernel with the same
 // values.
-type ListSampler struct{ kept []keptList }
+type ListSampler struct{ cached []cachedList }
 
-// keptList is the prior's factor at the list of a domain.
-type keptList struct {
+// cachedList is the prior's factor at the list of a domain.
+type cachedList struct {
 	gp     *gpcore.GP
 	kernel kernels.Kernel
 	domain *space.Domain
 	prior  *sampling.Finite
 }
 
-// keptLists bounds the factors that are kept; each takes up to 8 m^2 bytes.
-const keptLists = 32
+// maxCachedLists bounds the factors that are kept; each takes up to 8 m^2 bytes.
+const maxCachedLists = 32
 
 // draw sets dst to a sample of g at the settings of a list. Where an observation is not
 // at one of the settings (a device that came near, say) it is drawn from the joint
@@ -49,8 +49,8 @@ func (l *ListSampler) draw(rng *rand.Rand, dst []float64, g *gpcore.GP, dom *spa
 
 func (l *ListSampler) prior(g *gpcore.GP, dom *space.Domain) (*sampling.Finite, error) {
 	k := g.Kernel()
-	for i := range l.kept {
-		e := &l.kept[i]
+	for i := range l.cached {
+		e := &l.cached[i]
 		if e.gp != g || e.domain != dom {
 			continue
 		}
@@ -65,9 +65,9 @@ func (l *ListSampler) prior(g *gpcore.GP, dom *space.Domain) (*sampling.Finite, 
 	if err != nil {
 		return nil, err
 	}
-	if len(l.kept) == keptLists {
-		l.kept = append(l.kept[:0], l.kept[1:]...)
+	if len(l.cached) == maxCachedLists {
+		l.cached = append(l.cached[:0], l.cached[1:]...)
 	}
-	l.kept = append(l.kept, keptList{g, k, dom, f})
+	l.cached = append(l.cached, cachedList{g, k, dom, f})
 	return f, nil
 }

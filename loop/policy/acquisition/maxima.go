@@ -23,7 +23,7 @@ type Optimum struct {
 
 // Maxima draws samples of a view and maximises each where the goal lies, with
 // constraints over what probably keeps them: exactly where
-// its settings are listed, else by a search of its own, which is metered with the others
+// its settings are listed, else by its own search, which is metered with the others
 // of the decision. Where that was cut before it came to a sample, the best of the
 // observed settings with a great posterior mean stands in.
 func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error) {
@@ -38,26 +38,26 @@ func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error
 		}
 		out[i].Component = s.component
 		if s.table != nil {
-			k := num.Argmax(d.Keeper.Penalise(s.table, aim.Domain.List))
+			k := num.Argmax(d.Limiter.Penalise(s.table, aim.Domain.List))
 			out[i].X, out[i].Value = aim.Domain.Row(k), s.table[k]+s.component.Mean
 			continue
 		}
-		o, err := s.through(d, aim)
+		o, err := s.expectationOver(d, aim)
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, search.Problem{Objective: d.Keeper.KeepTarget(o), Axes: aim.Domain.ProblemAxes(), List: aim.Domain.List,
-			Screen: screenOfMaxima(aim.Domain.Size()), Climbs: 6})
+		problems = append(problems, search.Problem{Objective: d.Limiter.LimitTarget(o), Axes: aim.Domain.ProblemAxes(), List: aim.Domain.List,
+			Screen: maximaScreenSize(aim.Domain.Size()), Climbs: 6})
 		paths, searched = append(paths, o.(*expectedPath)), append(searched, i)
 	}
 	if len(problems) == 0 {
 		return out, nil
 	}
-	s, err := search.New(problems, search.Options{Seed: d.Rng(num.ForScreening).Uint64(), Slack: math.Inf(1)})
+	s, err := search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: math.Inf(1)})
 	if err != nil {
 		return nil, err
 	}
-	starts := d.StartsIn(aim.Domain, d.Incumbents)
+	starts := d.StartPoints(aim.Domain, d.Incumbents)
 	for i := range problems {
 		s.SetStarts(i, starts)
 	}
@@ -66,22 +66,22 @@ func (d *Decision) Maxima(v model.View, n int, rng *rand.Rand) ([]Optimum, error
 		x, value := m.X, m.Value
 		switch {
 		case math.IsInf(value, -1):
-			x, value = best(o, starts)
-		case d.Keeper != nil: // without the penalty
-			x, value = best(o, x)
+			x, value = bestRow(o, starts)
+		case d.Limiter != nil: // without the penalty
+			x, value = bestRow(o, x)
 		}
-		full, _ := o.shape.Rules()
+		full, _ := o.expectation.Rules()
 		out[i].X, out[i].Value = append([]float64(nil), o.points(&full, x)...), value+out[i].Component.Mean
 	}
 	return out, nil
 }
 
-// screenOfMaxima is how many points are screened for a sample's maximum: fewer than for
+// maximaScreenSize is how many points are screened for a sample's maximum: fewer than for
 // a decision, since an error of one of ten samples counts little.
-func screenOfMaxima(dims int) int { return 120 << min(dims-1, 4) }
+func maximaScreenSize(dims int) int { return 120 << min(dims-1, 4) }
 
-// best is the best of the rows of x.
-func best(o search.Objective, x []float64) (at []float64, value float64) {
+// bestRow is the best of the rows of x.
+func bestRow(o search.Objective, x []float64) (at []float64, value float64) {
 	size := o.Dim()
 	values := make([]float64, len(x)/size)
 	o.Values(values, x)
@@ -89,13 +89,13 @@ func best(o search.Objective, x []float64) (at []float64, value float64) {
 	return x[k*size : (k+1)*size], values[k]
 }
 
-// StartsIn lists points of all variables as settings of a domain, row after row.
-func (d *Decision) StartsIn(dom *space.Domain, points [][]float64) []float64 {
+// StartPoints lists points of all variables as settings of a domain, row after row.
+func (d *Decision) StartPoints(dom *space.Domain, points [][]float64) []float64 {
 	out := make([]float64, 0, len(points)*dom.Size())
 	for _, x := range points {
 		at := make([]float64, dom.Size())
 		dom.Project(at, x)
-		dom.Settle(at)
+		dom.Round(at)
 		out = append(out, at...)
 	}
 	return out
@@ -117,7 +117,7 @@ func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		target := m[0].Value
-		objectives, err := d.Expectations(v.Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+		objectives, err := d.Expectations(v.TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
 			z := (mu - target) / sigma
 			p := num.NormalDensity(z) / sigma
 			return num.NormalCDF(z), p, -z * p
@@ -126,7 +126,7 @@ func (ImprovementOverSample) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Pure, floor: leastImprovement})
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Dimensionless, logFloor: minImprovement})
 		}
 	}
 	return out, nil

@@ -24,12 +24,12 @@ import (
 // component of the view that it was drawn from.
 type MaxValueEntropy struct{}
 
-// leastInformation ends the logarithm above the rounding of an information.
-const leastInformation = 1e-13
+// minInformation ends the logarithm above the rounding of an information.
+const minInformation = 1e-13
 
 func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
 	var out []Option
-	noise := d.OneShot()
+	noise := d.ShotVariance()
 	for i, v := range d.Views {
 		maxima, err := d.Maxima(v, MaximaSamples, d.Substream(num.ForSample, i))
 		if err != nil {
@@ -37,9 +37,9 @@ func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
 		}
 		var terms []expectations.Term
 		for _, group := range byComponent(maxima) {
-			terms = append(terms, group[0].Component.Share(1/float64(len(maxima))).Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
+			terms = append(terms, group[0].Component.WithWeight(1/float64(len(maxima))).TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
 				for k := range group {
-					v, m, s := AboutMaximum(mu, sigma, group[k].Value, noise)
+					v, m, s := MaximumInformation(mu, sigma, group[k].Value, noise)
 					value, byMu, bySigma = value+v, byMu+m, bySigma+s
 				}
 				return value, byMu, bySigma
@@ -50,7 +50,7 @@ func (MaxValueEntropy) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Pure, floor: leastInformation})
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Dimensionless, logFloor: minInformation})
 		}
 	}
 	return out, nil
@@ -75,16 +75,16 @@ func byComponent(maxima []Optimum) [][]Optimum {
 	return out
 }
 
-// OneShot is the noise variance of one shot that an information counts with: where it
+// ShotVariance is the noise variance of one shot that an information counts with: where it
 // depends on the setting, the median of what is expected at the settings observed.
-func (d *Decision) OneShot() float64 {
+func (d *Decision) ShotVariance() float64 {
 	var x []float64
 	for i := range d.Criterion.Model.Data.Rows {
 		x = append(x, d.Criterion.Model.Data.Rows[i].X...)
 	}
-	noise := d.Criterion.Model.LikelyNoise(x)
+	noise := d.Criterion.Model.ExpectedNoise(x)
 	slices.Sort(noise)
-	return max(noise[len(noise)/2], model.LeastNoise)
+	return max(noise[len(noise)/2], model.MinNoise)
 }
 
 // JointEntropy is joint entropy search (Hvarfner, Hutter and Nardi, NeurIPS 2022): the
@@ -101,7 +101,7 @@ type JointEntropy struct{}
 
 func (JointEntropy) Options(d *Decision) ([]Option, error) {
 	var out []Option
-	noise := d.OneShot()
+	noise := d.ShotVariance()
 	for i, v := range d.Views {
 		maxima, err := d.Maxima(v, MaximaSamples, d.Substream(num.ForSample, i))
 		if err != nil {
@@ -116,7 +116,7 @@ func (JointEntropy) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Pure})
+			out = append(out, Option{Set: set, View: v, Objective: objectives[i], Unit: Dimensionless})
 		}
 	}
 	return out, nil
@@ -128,30 +128,30 @@ func jointTerms(maxima []Optimum, noise float64) ([]expectations.Term, error) {
 	n := float64(len(maxima))
 	for _, group := range byComponent(maxima) {
 		c := group[0].Component
-		terms = append(terms, c.Share(float64(len(group))/n).Of(func(_, sigma float64) (value, byMu, bySigma float64) {
+		terms = append(terms, c.WithWeight(float64(len(group))/n).TermsOf(func(_, sigma float64) (value, byMu, bySigma float64) {
 			total := sigma*sigma + noise
 			return 0.5 * math.Log(total), 0, sigma / total
 		})...)
-		copied, err := copyOf(c.GP)
+		copied, err := roomierCopy(c.GP)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range group {
 			after := c
-			if after.GP, err = conditioned(copied, m.X, (m.Value-c.Mean)/c.Scale-c.Lift(m.X)); err != nil {
+			if after.GP, err = conditioned(copied, m.X, (m.Value-c.Mean)/c.Scale-c.OffsetAt(m.X)); err != nil {
 				return nil, err
 			}
-			terms = append(terms, after.Share(-1/n).Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
-				return CutEntropy(mu, sigma, m.Value, noise)
+			terms = append(terms, after.WithWeight(-1/n).TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
+				return TruncatedEntropy(mu, sigma, m.Value, noise)
 			})...)
 		}
 	}
 	return terms, nil
 }
 
-// CutEntropy is log(w^2 + noise)/2 with w^2 the variance of a normal that is cut at a
+// TruncatedEntropy is log(w^2 + noise)/2 with w^2 the variance of a normal that is cut at a
 // bound, and its derivatives.
-func CutEntropy(mean, sd, bound, noise float64) (value, byMean, bySD float64) {
+func TruncatedEntropy(mean, sd, bound, noise float64) (value, byMean, bySD float64) {
 	const far = -200 // below, nothing is left of the digits
 	gamma := max((bound-mean)/sd, far)
 	h := math.Exp(-0.5*gamma*gamma - logRoot2Pi - logNormalCDF(gamma))
@@ -161,8 +161,8 @@ func CutEntropy(mean, sd, bound, noise float64) (value, byMean, bySD float64) {
 	return 0.5 * math.Log(total), -0.5 * sd * byGamma / total, (sd*left - 0.5*sd*gamma*byGamma) / total
 }
 
-// copyOf is a process with the same observations and room for one more. O(n^3/3).
-func copyOf(g *gpcore.GP) (*gpcore.GP, error) {
+// roomierCopy is a process with the same observations and room for one more. O(n^3/3).
+func roomierCopy(g *gpcore.GP) (*gpcore.GP, error) {
 	n := g.Len()
 	x := make([]float64, 0, n*g.Dim())
 	y, noise := make([]float64, n), make([]float64, n)
@@ -171,7 +171,7 @@ func copyOf(g *gpcore.GP) (*gpcore.GP, error) {
 		y[i], noise[i] = g.Target(i), g.NoiseVariance(i)
 	}
 	out := gpcore.New(g.Kernel(), n+1)
-	return out, model.LoadRobustly(out, x, y, noise)
+	return out, model.LoadWithJitter(out, x, y, noise)
 }
 
 // conditioned is a copy of a process that has seen the value y at x without noise, but
@@ -179,7 +179,7 @@ func copyOf(g *gpcore.GP) (*gpcore.GP, error) {
 func conditioned(g *gpcore.GP, x []float64, y float64) (*gpcore.GP, error) {
 	out := g.Clone()
 	var err error
-	for noise := model.LeastNoise; noise < 0.1; noise *= 100 {
+	for noise := model.MinNoise; noise < 0.1; noise *= 100 {
 		if err = out.Append(x, y, noise); err == nil {
 			return out, nil
 		}

@@ -17,7 +17,7 @@ import (
 // gpcore's expectations; v is nil, and spread zero, without a risk term. Cost of a point: O(nodes (n +
 // waves d)).
 type expectedPath struct {
-	shape              *expectations.Expected // knows nodes and lengthscales
+	expectation        *expectations.Expected // knows nodes and lengthscales
 	controlled, random []int
 	f, v               *sampling.Path
 	scale              float64                         // of f's unit
@@ -33,7 +33,7 @@ func (o *expectedPath) Dim() int { return len(o.controlled) }
 
 // Fork implements [search.Objective].
 func (o *expectedPath) Fork() search.Objective {
-	f := &expectedPath{shape: o.shape, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field}
+	f := &expectedPath{expectation: o.expectation, controlled: o.controlled, random: o.random, f: o.f.Fork(), scale: o.scale, offset: o.offset, alpha: o.alpha, spread: o.spread, field: o.field}
 	if o.v != nil {
 		f.v = o.v.Fork()
 	}
@@ -41,11 +41,11 @@ func (o *expectedPath) Fork() search.Objective {
 }
 
 // Scales implements [search.Scaled].
-func (o *expectedPath) Scales(dst []float64) bool { return o.shape.Scales(dst) }
+func (o *expectedPath) Scales(dst []float64) bool { return o.expectation.Scales(dst) }
 
 // Surrogate implements [search.Surrogated]: fewer nodes.
 func (o *expectedPath) Surrogate() search.SurrogateKind {
-	if full, coarse := o.shape.Rules(); len(coarse.Weight) < len(full.Weight) {
+	if full, coarse := o.expectation.Rules(); len(coarse.Weight) < len(full.Weight) {
 		return search.Approximation
 	}
 	return search.NoSurrogate
@@ -53,25 +53,25 @@ func (o *expectedPath) Surrogate() search.SurrogateKind {
 
 // Values implements [search.Objective].
 func (o *expectedPath) Values(dst, x []float64) {
-	full, _ := o.shape.Rules()
+	full, _ := o.expectation.Rules()
 	o.values(&full, dst, x)
 }
 
 // Gradients implements [search.Differentiable].
 func (o *expectedPath) Gradients(dst, grad, x []float64) {
-	full, _ := o.shape.Rules()
+	full, _ := o.expectation.Rules()
 	o.gradients(&full, dst, grad, x)
 }
 
 // SurrogateValues implements [search.Surrogated].
 func (o *expectedPath) SurrogateValues(dst, x []float64) {
-	_, coarse := o.shape.Rules()
+	_, coarse := o.expectation.Rules()
 	o.values(&coarse, dst, x)
 }
 
 // SurrogateGradients implements [search.Surrogated].
 func (o *expectedPath) SurrogateGradients(dst, grad, x []float64) {
-	_, coarse := o.shape.Rules()
+	_, coarse := o.expectation.Rules()
 	o.gradients(&coarse, dst, grad, x)
 }
 
@@ -99,7 +99,7 @@ func (o *expectedPath) points(n *quadrature.Nodes, x []float64) []float64 {
 
 func (o *expectedPath) values(n *quadrature.Nodes, dst, x []float64) {
 	points, count := o.points(n, x), len(n.Weight)
-	o.value = num.Sized(o.value, len(dst)*count)
+	o.value = num.Resized(o.value, len(dst)*count)
 	o.f.Values(o.value, points)
 	d := len(points) / max(len(o.value), 1)
 	for k := range o.value {
@@ -115,7 +115,7 @@ func (o *expectedPath) values(n *quadrature.Nodes, dst, x []float64) {
 		}
 	}
 	if o.v != nil {
-		o.noise = num.Sized(o.noise, len(o.value))
+		o.noise = num.Resized(o.noise, len(o.value))
 		o.v.Values(o.noise, points)
 		for k, v := range o.noise {
 			variance, _, _ := o.field.ShotVariance(v, 0, 0)
@@ -132,7 +132,7 @@ func (o *expectedPath) values(n *quadrature.Nodes, dst, x []float64) {
 func (o *expectedPath) gradients(n *quadrature.Nodes, dst, grad, x []float64) {
 	points, c, count := o.points(n, x), len(o.controlled), len(n.Weight)
 	d := c + len(o.random)
-	o.grad, o.sum, o.cross, o.value = num.Sized(o.grad, d), num.Sized(o.sum, c), num.Sized(o.cross, c), num.Sized(o.value, count)
+	o.grad, o.sum, o.cross, o.value = num.Resized(o.grad, d), num.Resized(o.sum, c), num.Resized(o.cross, c), num.Resized(o.value, count)
 	clear(dst)
 	clear(grad)
 	for j := range dst {
@@ -142,7 +142,7 @@ func (o *expectedPath) gradients(n *quadrature.Nodes, dst, grad, x []float64) {
 		for q, w := range n.Weight {
 			at := j*count + q
 			p := points[at*d : (at+1)*d]
-			o.value[q] = o.of(p, w)
+			o.value[q] = o.evaluate(p, w)
 			dst[j] += w * o.value[q]
 			if o.v != nil {
 				variance, slope, _ := o.field.ShotVariance(o.v.Gradient(o.grad, p), 0, 0)
@@ -163,9 +163,9 @@ func (o *expectedPath) gradients(n *quadrature.Nodes, dst, grad, x []float64) {
 	}
 }
 
-// of is g at a point of all coordinates; it adds w times its slopes to sum, and w g times
+// evaluate is g at a point of all coordinates; it adds w times its slopes to sum, and w g times
 // them to cross.
-func (o *expectedPath) of(p []float64, w float64) float64 {
+func (o *expectedPath) evaluate(p []float64, w float64) float64 {
 	value := o.f.Gradient(o.grad, p)
 	if o.offset != nil {
 		o.slope = append(o.slope[:0], o.grad...)

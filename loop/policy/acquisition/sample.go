@@ -23,25 +23,25 @@ type Sample struct {
 	f, v      *sampling.Path
 }
 
-// pathWaves makes the prior part of a path err by about 3% of its standard deviation.
-const pathWaves = 1000
+// pathFeatures makes the prior part of a path err by about 3% of its standard deviation.
+const pathFeatures = 1000
 
 // Sample draws from a view. Of several components it takes one by the weights, which
 // is a draw of their mixture. dom is the only domain where it will be looked at, nil
 // where there are several.
 func (d *Decision) Sample(v model.View, dom *space.Domain, rng *rand.Rand) (*Sample, error) {
-	s := &Sample{component: v.Pick(rng)}
+	s := &Sample{component: v.Sample(rng)}
 	g := s.component.GP
 	var err error
 	if dom != nil && dom.Listed() > 0 && dom.Size() == g.Dim() {
 		s.table, err = d.sampleList(s, dom, rng)
 		return s, err
 	}
-	if s.f, err = sampling.NewPath(g, rng, pathWaves); err != nil {
+	if s.f, err = sampling.NewPath(g, rng, pathFeatures); err != nil {
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
 	if d.Criterion.Alpha() > 0 && d.Criterion.Model.Noise != nil {
-		if s.v, err = sampling.NewPath(d.Criterion.Model.Noise.GP, rng, pathWaves); err != nil {
+		if s.v, err = sampling.NewPath(d.Criterion.Model.Noise.GP, rng, pathFeatures); err != nil {
 			return nil, fmt.Errorf("posterior sample of the noise: %w", err)
 		}
 	}
@@ -55,7 +55,7 @@ func (d *Decision) sampleList(s *Sample, dom *space.Domain, rng *rand.Rand) ([]f
 		return nil, fmt.Errorf("posterior sample: %w", err)
 	}
 	for k := range out {
-		out[k] = s.component.Scale * (out[k] + s.component.Lift(dom.Row(k)))
+		out[k] = s.component.Scale * (out[k] + s.component.OffsetAt(dom.Row(k)))
 	}
 	if alpha := d.Criterion.Alpha(); alpha > 0 && d.Criterion.Model.Noise != nil {
 		noise := make([]float64, len(out))
@@ -70,14 +70,14 @@ func (d *Decision) sampleList(s *Sample, dom *space.Domain, rng *rand.Rand) ([]f
 	return out, nil
 }
 
-// Over is the sample's expectation over the variables that a domain leaves random,
+// Expectation is the sample's expectation over the variables that a domain leaves random,
 // without the component's prior mean.
-func (s *Sample) Over(d *Decision, dom *space.Domain) (search.Objective, error) {
-	return s.through(d, Goal{Domain: dom, Inputs: d.Criterion.Environment.Inputs(dom, d.Step)})
+func (s *Sample) Expectation(d *Decision, dom *space.Domain) (search.Objective, error) {
+	return s.expectationOver(d, Goal{Domain: dom, Inputs: d.Criterion.Random.Inputs(dom, d.Step)})
 }
 
-// through is over for inputs of its own.
-func (s *Sample) through(d *Decision, g Goal) (search.Objective, error) {
+// expectationOver is Expectation for given inputs.
+func (s *Sample) expectationOver(d *Decision, g Goal) (search.Objective, error) {
 	if s.table != nil {
 		return &tabulated{g.Domain, s.table}, nil
 	}
@@ -86,7 +86,7 @@ func (s *Sample) through(d *Decision, g Goal) (search.Objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &expectedPath{shape: shape, controlled: in.Controlled, f: s.f, scale: s.component.Scale, offset: s.component.Offset, v: s.v, alpha: d.Criterion.Alpha(), field: d.Criterion.Model.Noise}
+	o := &expectedPath{expectation: shape, controlled: in.Controlled, f: s.f, scale: s.component.Scale, offset: s.component.Offset, v: s.v, alpha: d.Criterion.Alpha(), field: d.Criterion.Model.Noise}
 	if len(g.Domain.Random) > 0 {
 		o.spread = d.Criterion.SpreadAlpha()
 	}

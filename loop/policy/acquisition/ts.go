@@ -10,7 +10,7 @@ import (
 //	a_i(c) = E_R[ f(c, R) ]  over control set i's random variables R,
 //
 // the same f for all control sets (TS-PSQ of Tay et al., NeurIPS 2023; without R, TS of
-// Takeno et al., arXiv 2409.00979). Every view has a sample of its own: PE-GP-TS takes
+// Takeno et al., arXiv 2409.00979). Every view has its own sample: PE-GP-TS takes
 // the greatest value over the priors that are left, HP-GP-TS and MAP-GP-TS have one
 // view, of the prior that they chose (Sandberg and Chehreghani, arXiv 2502.01226,
 // Algorithms 1 and 2); priors that are averaged are sampled by their weights. With a
@@ -30,11 +30,11 @@ func (Thompson) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		for _, set := range d.Sets {
-			o, err := s.Over(d, d.Domains[set])
+			o, err := s.Expectation(d, d.Domains[set])
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, Option{Set: set, View: v, Objective: d.Criterion.LessKnownRisk(o, d.Domains[set]), Offset: s.component.Mean})
+			out = append(out, Option{Set: set, View: v, Objective: d.Criterion.SubtractKnownRisk(o, d.Domains[set]), Offset: s.component.Mean})
 		}
 	}
 	return out, nil

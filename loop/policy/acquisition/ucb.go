@@ -13,13 +13,13 @@ type UpperBound struct{}
 func (UpperBound) Options(d *Decision) ([]Option, error) {
 	var out []Option
 	for _, v := range d.Views {
-		terms := append(v.Linear(1, d.Beta), d.Criterion.Terms(d.NoiseBeta)...)
+		terms := append(v.LinearTerms(1, d.Beta), d.Criterion.Terms(d.NoiseBeta)...)
 		objectives, err := d.Expectations(terms)
 		if err != nil {
 			return nil, err
 		}
 		for i, set := range d.Sets {
-			out = append(out, Option{Set: set, View: v, Objective: d.Criterion.LessSpread(d.Criterion.LessKnownRisk(objectives[i], d.Domains[set]), v, d.Domains[set], d.Step), Offset: v.Offset()})
+			out = append(out, Option{Set: set, View: v, Objective: d.Criterion.SubtractSpread(d.Criterion.SubtractKnownRisk(objectives[i], d.Domains[set]), v, d.Domains[set], d.Step), Offset: v.Offset()})
 		}
 	}
 	return out, nil

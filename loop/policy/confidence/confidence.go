@@ -9,7 +9,7 @@ import (
 // Parameter is the confidence parameter: what multiplies the posterior standard
 // deviation in the bounds of one step's acquisition. Papers write it in two ways, as
 // mu + beta*sd (Makarova, Tay, Kirschner) and as mu + sqrt(beta)*sd (Srinivas, Takeno,
-// Sandberg, Paria); here beta always multiplies the standard deviation, and what stands
+// Sandberg, Paria); here beta always multiplies the standard deviation, and what is
 // under the root is called zeta.
 //
 // One draw serves a step: a randomised parameter is a function of the seed and the
@@ -46,7 +46,7 @@ const (
 	SettingWide       = "wide"
 )
 
-// Words lists the words of Spec.Confidence. With t the number of decisions after
+// Names lists the words of Spec.Confidence. With t the number of decisions after
 // the initial design, d the number of variables, |X| the number of settings and delta
 // Spec.Delta, beta is the root of zeta:
 //
@@ -59,7 +59,7 @@ const (
 //	"srinivas"  finite: zeta = 2 log(|X| t^2 pi^2/(6 delta)); continuous: see srinivas
 //	"data"      beta = sqrt(log det(I + S^-1 K) - 2 log delta) + Spec.NormBound (see
 //	            selfNormalised)
-func Words() []string {
+func Names() []string {
 	return []string{Constant, Heuristic, IRGP, RGP, Srinivas, Data}
 }
 
@@ -88,7 +88,7 @@ func (c heuristic) zeta(step int) float64 { return 0.2 * float64(c.dims) * math.
 
 // Spec describes a confidence parameter.
 type Spec struct {
-	Word, Form string // of Spec.Confidence and Spec.ConfidenceSetting
+	Name, Form string // of Spec.Confidence and Spec.ConfidenceSetting
 	Initial    int    // steps of the initial design
 	Dims       int
 	Finite     int // the number of settings where that counts, else 0
@@ -104,15 +104,15 @@ func (s Spec) Count(step int) float64 { return counter{s.Initial}.t(step) }
 // New makes the confidence parameter; m is the model whose bounds it is for.
 func New(s Spec, m *model.Model) Parameter {
 	count := counter{s.Initial}
-	switch s.Word {
+	switch s.Name {
 	case Heuristic:
 		return heuristic{count, s.Dims}
 	case IRGP:
-		return irgp{counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, seed: s.Seed, belief: m.Belief, noise: s.Beta}
+		return irgp{counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, seed: s.Seed, belief: m.Posterior, noise: s.Beta}
 	case RGP:
 		return rgp{heuristic: heuristic{count, s.Dims}, finite: s.Finite, seed: s.Seed}
 	case Srinivas:
-		return srinivas{counter: count, dims: s.Dims, finite: s.Finite, delta: s.Delta, belief: m.Belief}
+		return srinivas{counter: count, dims: s.Dims, finite: s.Finite, delta: s.Delta, belief: m.Posterior}
 	case Data:
 		return selfNormalised{delta: s.Delta, norm: s.Norm, model: m}
 	}

@@ -82,7 +82,7 @@ type selfNormalised struct {
 
 func (c selfNormalised) Beta(int) float64 {
 	gain := 0.0
-	for _, p := range c.model.Belief() {
+	for _, p := range c.model.Posterior() {
 		gain = max(gain, p.GP.InformationGain())
 	}
 	return c.of(gain)

@@ -14,8 +14,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// Constraint is a bound on a measured quantity c(x) with what is known of it: a Gaussian
-// process of its own, with hyperparameters of its own by the rules of the objective's
+// Constraint is a bound on a measured quantity c(x) with what is known of it: a separate
+// Gaussian process, with its own hyperparameters by the rules of the objective's
 // (fitted; where priors compete, averaged over the built-in set; fitted too where the
 // objective's are fixed, because those say nothing of c). Its observations are the
 // readings of valid steps; a step without a reading teaches it nothing, and a failed step
@@ -43,19 +43,19 @@ type Constraint struct {
 
 // Set are those of one policy.
 type Set struct {
-	Each        []*Constraint
-	environment *space.Environment
+	Each   []*Constraint
+	random *space.RandomVariables
 }
 
 // New makes the constraints of a specification; base is how the objective is
 // modelled.
-func New(bounds []Spec, base *model.Rules, around *space.Environment) (*Set, error) {
-	out := &Set{environment: around}
+func New(bounds []Spec, base *model.Rules, random *space.RandomVariables) (*Set, error) {
+	out := &Set{random: random}
 	for j, c := range bounds {
 		if c.Probability == 0 {
 			c.Probability = DefaultProbability
 		}
-		model, err := model.New(base.Beside(j))
+		model, err := model.New(base.ForConstraint(j))
 		if err != nil {
 			return nil, fmt.Errorf("constraint %q: %w", c.Name, err)
 		}
@@ -68,8 +68,8 @@ func New(bounds []Spec, base *model.Rules, around *space.Environment) (*Set, err
 // see TestConstrainedOptimum.
 const DefaultProbability = 0.95
 
-// known reports whether there is something to go by.
-func (c *Constraint) known() bool { return len(c.Model.Data.Rows) >= 2 }
+// hasData reports whether there is something to go by.
+func (c *Constraint) hasData() bool { return len(c.Model.Data.Rows) >= 2 }
 
 // observe learns the reading that belongs to an observation of the objective; NaN is
 // none.
@@ -81,11 +81,11 @@ func (c *Constraint) observe(reading float64, r model.Row) {
 }
 
 // advance passes the boundary before a step as the engine does for the objective, but
-// that fits begin at once. failed tells of a fit that came to nothing, which leaves
+// that fits begin at once. failed reports a fit without a result, which leaves
 // things as they are.
 func (c *Constraint) advance(ctx context.Context, step int, begun bool) (failed, err error) {
 	told, err := c.Model.TakeFit(ctx, step)
-	if err == nil && begun && c.known() {
+	if err == nil && begun && c.hasData() {
 		var second *model.Fit
 		if second, err = c.Model.LaunchFit(ctx, step); second != nil {
 			told = second
@@ -128,7 +128,7 @@ func (s *Set) Observe(readings []float64, r model.Row) {
 // Refresh brings every model up to date with the data.
 func (s *Set) Refresh() error {
 	for _, c := range s.Each {
-		if c.known() {
+		if c.hasData() {
 			if err := c.Model.Refresh(); err != nil {
 				return fmt.Errorf("constraint %q: %w", c.Name, err)
 			}
@@ -137,11 +137,11 @@ func (s *Set) Refresh() error {
 	return nil
 }
 
-// binding lists the constraints that count so far.
-func (s *Set) binding() []*Constraint {
+// withData lists the constraints that count so far.
+func (s *Set) withData() []*Constraint {
 	var out []*Constraint
 	for _, c := range s.Each {
-		if c.known() {
+		if c.hasData() {
 			out = append(out, c)
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Set) binding() []*Constraint {
 
 // bounds are the constraint's in the model's standardised unit.
 func (c *Constraint) bounds() (low, high float64) {
-	h := c.Model.InForce
+	h := c.Model.Active
 	return (c.Low - h.Center) / h.Scale, (c.High - h.Center) / h.Scale
 }
 
@@ -159,19 +159,19 @@ func (c *Constraint) bounds() (low, high float64) {
 // size to speak of, but where it is nearly zero it says which way is better.
 func (c *Constraint) terms() []expectations.Term {
 	low, high := c.bounds()
-	return c.Model.Belief().Of(func(mu, sigma float64) (value, byMu, bySigma float64) {
-		return keptMass(low, high, mu, sigma)
+	return c.Model.Posterior().TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
+		return termValue(low, high, mu, sigma)
 	})
 }
 
-// Of probabilities below leastMass nothing is known but that they are small.
+// Of probabilities below minMass nothing is known but that they are small.
 const (
-	leastMass = 1e-8
+	minMass   = 1e-8
 	farWeight = 1e-9
 )
 
-// keptMass is what terms says at one point.
-func keptMass(low, high, mean, sd float64) (value, byMean, bySD float64) {
+// termValue is what terms says at one point.
+func termValue(low, high, mean, sd float64) (value, byMean, bySD float64) {
 	value, byMean, bySD = MassBetween(low, high, mean, sd)
 	switch {
 	case mean < low:
@@ -186,10 +186,10 @@ func keptMass(low, high, mean, sd float64) (value, byMean, bySD float64) {
 func (c *Constraint) probabilities(x []float64, n int) []float64 {
 	low, high := c.bounds()
 	out, mean, variance := make([]float64, n), make([]float64, n), make([]float64, n)
-	for _, q := range c.Model.Belief() {
+	for _, q := range c.Model.Posterior() {
 		q.GP.Predict(mean, variance, x)
 		for k := range out {
-			p, _, _ := keptMass(low, high, q.Mean+q.Scale*mean[k], q.Scale*math.Sqrt(variance[k]))
+			p, _, _ := termValue(low, high, q.Mean+q.Scale*mean[k], q.Scale*math.Sqrt(variance[k]))
 			out[k] += q.Weight * p
 		}
 	}
@@ -217,19 +217,19 @@ func MassBetween(low, high, mean, sd float64) (value, byMean, bySD float64) {
 }
 
 // deviations is how many standard deviations a probability is above one half, and its
-// derivative; below leastMass it goes on as a line, on which terms gives each standard
+// derivative; below minMass it goes on as a line, on which terms gives each standard
 // deviation outside the bounds one.
 func deviations(p float64) (z, slope float64) {
 	switch {
 	case p >= 1:
 		return math.Inf(1), 0
-	case p > leastMass:
+	case p > minMass:
 		z = mathext.NormalQuantile(p)
 		return z, 1 / num.NormalDensity(z)
 	case math.IsNaN(p):
 		return math.Inf(-1), 0
 	}
-	return mathext.NormalQuantile(leastMass) + (p-leastMass)/farWeight, 1 / farWeight
+	return mathext.NormalQuantile(minMass) + (p-minMass)/farWeight, 1 / farWeight
 }
 
 // Feasibility is what is known of constraints at a setting.
@@ -238,8 +238,8 @@ type Feasibility struct {
 	each []float64
 }
 
-// Least is the smallest probability, 1 without constraints.
-func (f Feasibility) Least() float64 {
+// Min is the smallest probability, 1 without constraints.
+func (f Feasibility) Min() float64 {
 	p := 1.0
 	for _, q := range f.each {
 		p = min(p, q)
@@ -266,8 +266,8 @@ func (s *Set) Feasibilities(d *space.Domain, step int, x []float64) ([]Feasibili
 		return s.feasibilityUncontrolled(d, step)
 	}
 	out := make([]Feasibility, len(x)/d.Size())
-	for _, c := range s.binding() {
-		p, err := space.Expectation(c.terms(), s.environment.Inputs(d, step), x)
+	for _, c := range s.withData() {
+		p, err := space.Expectation(c.terms(), s.random.Inputs(d, step), x)
 		if err != nil {
 			return nil, err
 		}
@@ -280,13 +280,13 @@ func (s *Set) Feasibilities(d *space.Domain, step int, x []float64) ([]Feasibili
 
 // feasibilityUncontrolled is that of doing nothing, as in summariseUncontrolled.
 func (s *Set) feasibilityUncontrolled(d *space.Domain, step int) ([]Feasibility, error) {
-	n := s.environment.Nodes(d.Random)
+	n := s.random.Nodes(d.Random)
 	all := &space.Domain{Set: -1, Axes: d.Axes, Coords: d.Random}
 	at, err := s.Feasibilities(all, step, n.X)
 	if err != nil {
 		return nil, err
 	}
-	out := Feasibility{each: make([]float64, len(s.binding()))}
+	out := Feasibility{each: make([]float64, len(s.withData()))}
 	for q, f := range at {
 		for j, p := range f.each {
 			out.each[j] += n.Weight[q] * p

@@ -14,7 +14,7 @@ func (s *Set) Restrict(settings [][]float64, domains []*space.Domain, step int, 
 	if len(s.Each) == 0 {
 		return true, nil
 	}
-	if len(s.binding()) == 0 { // nothing is known of them
+	if len(s.withData()) == 0 { // nothing is known of them
 		return false, nil
 	}
 	enough, most := num.NormalCDF(beta), math.Inf(-1)
@@ -28,7 +28,7 @@ func (s *Set) Restrict(settings [][]float64, domains []*space.Domain, step int, 
 		}
 		for k, f := range each {
 			row := x[k*d.Size() : (k+1)*d.Size()]
-			p := f.Least()
+			p := f.Min()
 			if p >= enough {
 				kept[set], feasible = append(kept[set], row...), true
 			}
@@ -41,5 +41,5 @@ func (s *Set) Restrict(settings [][]float64, domains []*space.Domain, step int, 
 		kept[nearest] = at
 	}
 	copy(settings, kept)
-	return feasible && len(s.binding()) == len(s.Each), nil
+	return feasible && len(s.withData()) == len(s.Each), nil
 }

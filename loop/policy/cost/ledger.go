@@ -19,8 +19,8 @@ type Ledger struct {
 	carry  float64
 }
 
-// CostTolerance is what a sum of costs may be off by, as a fraction.
-const CostTolerance = 1e-9
+// Tolerance is what a sum of costs may be off by, as a fraction.
+const Tolerance = 1e-9
 
 func (l *Ledger) Charge(cost float64) {
 	t := l.sum + cost
@@ -37,7 +37,7 @@ func (l *Ledger) Spent() float64 { return l.sum + l.carry }
 
 // Fits reports whether a step of this cost can still be paid.
 func (l *Ledger) Fits(cost float64) bool {
-	return l.Budget == 0 || cost <= l.Budget-l.Spent()+CostTolerance*l.Budget
+	return l.Budget == 0 || cost <= l.Budget-l.Spent()+Tolerance*l.Budget
 }
 
 // affords is fits for a cost that is no number of a file but depends on the setting: in
@@ -48,11 +48,11 @@ func (l *Ledger) affords(cost float64) bool {
 	return !math.IsNaN(cost) && (l.Budget == 0 || math.Round((l.Spent()+cost)*parts) <= math.Round(l.Budget*parts))
 }
 
-// SameCost reports whether two costs differ by rounding only.
-func SameCost(a, b float64) bool {
+// Same reports whether two costs differ by rounding only.
+func Same(a, b float64) bool {
 	d := a - b
 	if d < 0 {
 		d = -d
 	}
-	return d <= CostTolerance*max(a, b)
+	return d <= Tolerance*max(a, b)
 }

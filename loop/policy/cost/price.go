@@ -12,13 +12,13 @@ type Price struct {
 }
 
 // NewPrice is the price of a domain's settings.
-func NewPrice(costs *Model, d *space.Domain) *Price { return &Price{costs, d, costs.Average} }
+func NewPrice(costs *Model, d *space.Domain) *Price { return &Price{costs, d, costs.TypicalCost} }
 
-// leastPrice is what a step that costs nothing counts as, so that it can be divided by.
-const leastPrice = 1e-6
+// minPrice is what a step that costs nothing counts as, so that it can be divided by.
+const minPrice = 1e-6
 
 func (p *Price) At(x []float64) float64 {
-	return max(p.costs.Of(p.domain, x)/p.typical, leastPrice)
+	return max(p.costs.Of(p.domain, x)/p.typical, minPrice)
 }
 
 // Gradient sets grad to the slopes of the price at x and returns it.
@@ -30,9 +30,9 @@ func (p *Price) Gradient(grad, x []float64) float64 {
 	v := p.costs.gradient(p.domain, grad, x) / p.typical
 	for i := range grad {
 		grad[i] /= p.typical
-		if v <= leastPrice {
+		if v <= minPrice {
 			grad[i] = 0
 		}
 	}
-	return max(v, leastPrice)
+	return max(v, minPrice)
 }

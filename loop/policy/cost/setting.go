@@ -19,13 +19,13 @@ import (
 // where j goes over the variables that set i controls and last_j is where variable j was
 // last measured. It is safe for concurrent use while nothing is observed.
 type Model struct {
-	Sets    []float64
-	Setting func(set int, x []float64) float64 // nil: nothing
-	Move    []float64                          // nil: nothing
-	Axes    []space.Axis
-	Last    []float64 // unit coordinates; the environment's
-	Cash    *Ledger
-	Average float64 // of settings, see typical; it makes values per cost of order one
+	Sets        []float64
+	Setting     func(set int, x []float64) float64 // nil: nothing
+	Move        []float64                          // nil: nothing
+	Axes        []space.Axis
+	Last        []float64 // unit coordinates; shared with the random variables
+	Ledger      *Ledger
+	TypicalCost float64 // of settings, see typical; it makes values per cost of order one
 }
 
 // varies reports whether the cost depends on the setting.
@@ -55,24 +55,24 @@ func (c *Model) price(d *space.Domain, user []float64) float64 {
 }
 
 // Affordable reports whether setting x can be paid.
-func (c *Model) Affordable(d *space.Domain, x []float64) bool { return c.Cash.affords(c.Of(d, x)) }
+func (c *Model) Affordable(d *space.Domain, x []float64) bool { return c.Ledger.affords(c.Of(d, x)) }
 
-// Wall is a penalty on settings that cannot be paid, like that of failed settings: the dearer the
+// Penalty is a penalty on settings that cannot be paid, like that of failed settings: the greater the cost the
 // greater.
-func (c *Model) Wall(d *space.Domain, x []float64) float64 {
+func (c *Model) Penalty(d *space.Domain, x []float64) float64 {
 	cost := c.Of(d, x)
 	switch {
-	case c.Cash.affords(cost):
+	case c.Ledger.affords(cost):
 		return 0
 	case math.IsNaN(cost):
 		return 4e6
 	}
-	left := max(c.Cash.Budget-c.Cash.Spent(), 0)
+	left := max(c.Ledger.Budget-c.Ledger.Spent(), 0)
 	return 1e6 * (1 + 2*(1-left/max(cost, left)))
 }
 
-// Bounded reports whether some settings of a set that fits may be too dear.
-func (c *Model) Bounded() bool { return c.varies() && c.Cash.Budget > 0 }
+// Bounded reports whether some settings of a set that fits may cost more than what is left.
+func (c *Model) Bounded() bool { return c.varies() && c.Ledger.Budget > 0 }
 
 // gradient sets grad to the slopes of the cost at x, by central differences, and
 // returns the cost.
@@ -81,16 +81,16 @@ func (c *Model) gradient(d *space.Domain, grad, x []float64) float64 {
 	at := slices.Clone(x)
 	for i, v := range x {
 		at[i] = min(v+h, 1)
-		up, span := c.smooth(d, at), at[i]
+		up, span := c.unrounded(d, at), at[i]
 		at[i] = max(v-h, 0)
-		grad[i] = (up - c.smooth(d, at)) / (span - at[i])
+		grad[i] = (up - c.unrounded(d, at)) / (span - at[i])
 		at[i] = v
 	}
 	return c.Of(d, x)
 }
 
-// smooth is the cost without rounding to the values that may be proposed.
-func (c *Model) smooth(d *space.Domain, x []float64) float64 {
+// unrounded is the cost without rounding to the values that may be proposed.
+func (c *Model) unrounded(d *space.Domain, x []float64) float64 {
 	user := num.NaNs(len(c.Axes))
 	for j, i := range d.Coords {
 		user[i] = c.Axes[i].User(x[j])
@@ -119,7 +119,7 @@ func (c *Model) Typical(domains []*space.Domain) float64 {
 		sequence, x := sobol.New(d.Size()), make([]float64, d.Size())
 		for k := range points {
 			sequence.Point(x, k)
-			d.Settle(x)
+			d.Round(x)
 			if cost := c.Of(d, x); num.Finite(cost) && cost > 0 {
 				sum, n = sum+cost, n+1
 			}
@@ -131,10 +131,10 @@ func (c *Model) Typical(domains []*space.Domain) float64 {
 	return sum / float64(n)
 }
 
-// Payable is setting x of a domain, or, where that cannot be paid, one that can: the
+// NearestAffordable is setting x of a domain, or, where that cannot be paid, one that can: the
 // nearest of a list; in a box the first on the way to where the variables are, else the
 // cheapest that a search finds. ErrBudget: there is none.
-func (c *Model) Payable(d *space.Domain, x []float64) ([]float64, error) {
+func (c *Model) NearestAffordable(d *space.Domain, x []float64) ([]float64, error) {
 	if !c.Bounded() || c.Affordable(d, x) {
 		return x, nil
 	}
@@ -148,7 +148,7 @@ func (c *Model) Payable(d *space.Domain, x []float64) ([]float64, error) {
 			}
 		}
 		if math.IsInf(distance, 1) {
-			return nil, c.Broke()
+			return nil, c.BudgetError()
 		}
 		return best, nil
 	}
@@ -157,51 +157,51 @@ func (c *Model) Payable(d *space.Domain, x []float64) ([]float64, error) {
 		for j, i := range d.Coords {
 			best[j] = x[j] + float64(k)/steps*(c.Last[i]-x[j])
 		}
-		if d.Settle(best); c.Affordable(d, best) {
+		if d.Round(best); c.Affordable(d, best) {
 			return best, nil
 		}
 	}
-	m, err := search.Maximize(context.Background(), search.Problem{Objective: thrift{c, d}, Axes: d.ProblemAxes()}, search.Options{})
+	m, err := search.Maximize(context.Background(), search.Problem{Objective: negativeCost{c, d}, Axes: d.ProblemAxes()}, search.Options{})
 	if err != nil {
 		return nil, err
 	}
 	if !c.Affordable(d, m.X) {
-		return nil, c.Broke()
+		return nil, c.BudgetError()
 	}
 	return m.X, nil
 }
 
-// Broke is the error where nothing can be paid.
-func (c *Model) Broke() error {
-	return fmt.Errorf("%w: spent %g of %g", ErrBudget, c.Cash.Spent(), c.Cash.Budget)
+// BudgetError is the error where nothing can be paid.
+func (c *Model) BudgetError() error {
+	return fmt.Errorf("%w: spent %g of %g", ErrBudget, c.Ledger.Spent(), c.Ledger.Budget)
 }
 
-// Fitting lists the control sets that fit what is left of the budget.
-func (c *Model) Fitting() []int {
+// AffordableSets lists the control sets that fit what is left of the budget.
+func (c *Model) AffordableSets() []int {
 	var fits []int
 	for i, cost := range c.Sets {
-		if c.Cash.Fits(cost) {
+		if c.Ledger.Fits(cost) {
 			fits = append(fits, i)
 		}
 	}
 	return fits
 }
 
-// thrift is minus the cost of a setting.
-type thrift struct {
+// negativeCost is minus the cost of a setting.
+type negativeCost struct {
 	costs  *Model
 	domain *space.Domain
 }
 
 // Dim implements [search.Objective].
-func (t thrift) Dim() int { return t.domain.Size() }
+func (t negativeCost) Dim() int { return t.domain.Size() }
 
 // Values implements [search.Objective].
-func (t thrift) Values(dst, x []float64) {
+func (t negativeCost) Values(dst, x []float64) {
 	for j := range dst {
 		dst[j] = -t.costs.Of(t.domain, x[j*t.Dim():(j+1)*t.Dim()])
 	}
 }
 
 // Fork implements [search.Objective].
-func (t thrift) Fork() search.Objective { return t }
+func (t negativeCost) Fork() search.Objective { return t }

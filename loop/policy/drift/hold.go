@@ -9,16 +9,16 @@ import (
 )
 
 // The hold's box where it goes by the lengthscales: at its corners an objective with
-// that lengthscale has lost 3% of its height. leastHold and mostHold bound it, in
+// that lengthscale has lost 3% of its height. minHold and maxHold bound it, in
 // fractions of the range: else nothing is seen, or it is no hold.
 const (
 	holdLengthscales = 0.17
-	leastHold        = 0.005
-	mostHold         = 0.1
+	minHold          = 0.005
+	maxHold          = 0.1
 )
 
-// still is the box of a hold that stays where it was.
-func still(dims int) []float64 { return slices.Repeat([]float64{leastHold}, dims) }
+// stationaryBox is the box of a hold that stays where it was.
+func stationaryBox(dims int) []float64 { return slices.Repeat([]float64{minHold}, dims) }
 
 // Region is where a control set is searched for the incumbent of a hold: within reach of
 // where the hold has been; of the whole domain when it begins. fixed says that this is
@@ -35,7 +35,7 @@ func (t *Tracker) Region(rows []model.Row, d *space.Domain, reach []float64) (r 
 		}
 		return r, false
 	case t.doubting():
-		return d.Around(anchor, still(len(reach))), true
+		return d.Around(anchor, stationaryBox(len(reach))), true
 	}
 	return d.Around(anchor, reach), false
 }
@@ -63,21 +63,21 @@ func (t *Tracker) Anchor(rows []model.Row, d *space.Domain) []float64 {
 	return at
 }
 
-// Widths is how far a hold reaches from its centre, per variable, as a fraction of its
+// HoldWidths is how far a hold reaches from its centre, per variable, as a fraction of its
 // range: Spec.Drift.Hold, or for d variables
 //
 //	holdLengthscales lengthscale sqrt(2/d),
 //
 // so that a corner of the box is as far from its centre, in lengthscales, whatever d is.
-func (t *Tracker) Widths(v model.View, dims int) []float64 {
+func (t *Tracker) HoldWidths(v model.View, dims int) []float64 {
 	if t.reach > 0 {
 		return slices.Repeat([]float64{t.reach}, dims)
 	}
-	out := slices.Repeat([]float64{mostHold}, dims)
-	_, lengthscales := model.DescribeKernel(v.Likeliest().GP.Kernel())
+	out := slices.Repeat([]float64{maxHold}, dims)
+	_, lengthscales := model.DescribeKernel(v.MostProbable().GP.Kernel())
 	if len(lengthscales) == dims {
 		for i, l := range lengthscales {
-			out[i] = min(max(holdLengthscales*math.Sqrt(2/float64(dims))*l, leastHold), mostHold)
+			out[i] = min(max(holdLengthscales*math.Sqrt(2/float64(dims))*l, minHold), maxHold)
 		}
 	}
 	return out

@@ -26,24 +26,24 @@ const (
 	// jumpMemory bounds the readings behind the prediction, and so its cost: it takes the
 	// latest.
 	jumpMemory = 128
-	// leastBefore is how many readings a prediction needs.
-	leastBefore = 10
+	// minReadings is how many readings a prediction needs.
+	minReadings = 10
 )
 
-// LooksAt reports whether the readings are to be looked at for a jump, which is done once
+// DetectsAfter reports whether the readings are to be looked at for a jump, which is done once
 // after each step of a hold, or of what follows a search; last is their latest step.
-func (t *Tracker) LooksAt(last int) bool {
-	if t == nil || !t.detect || last <= t.checked || t.since == 0 || last < t.since+jumpWindow-1 {
+func (t *Tracker) DetectsAfter(last int) bool {
+	if t == nil || !t.detect || last <= t.checked || t.holdStart == 0 || last < t.holdStart+jumpWindow-1 {
 		return false
 	}
 	t.checked = last
 	return true
 }
 
-// Watch looks at the readings up to a step; where the objective has jumped, the search of
+// DetectJump looks at the readings up to a step; where the objective has jumped, the search of
 // the whole domain begins anew, and everything but the last step's readings is to be
 // forgotten. c is the posterior that has learnt them.
-func (t *Tracker) Watch(c model.Component, rows []model.Row, last int) (forget bool, err error) {
+func (t *Tracker) DetectJump(c model.Component, rows []model.Row, last int) (forget bool, err error) {
 	all, latest, err := t.residuals(c, last)
 	if err != nil {
 		return false, err
@@ -54,9 +54,9 @@ func (t *Tracker) Watch(c model.Component, rows []model.Row, last int) (forget b
 	if !jumped(&all, &latest) {
 		return false, nil
 	}
-	t.level = math.NaN()
+	t.heldLevel = math.NaN()
 	if held := t.heldReadings(rows, last-jumpWindow+1); held.n > 0 {
-		t.level = held.mean
+		t.heldLevel = held.mean
 	}
 	t.begin(last)
 	t.jumped = last
@@ -93,7 +93,7 @@ func jumped(all, latest *residual) bool {
 }
 
 // residuals compares the readings of the last steps, all and the latest, with what those
-// before predict. They are empty where that tells nothing yet.
+// before predict. They are empty where there is no information yet.
 func (t *Tracker) residuals(c model.Component, last int) (all, latest residual, err error) {
 	g := c.GP
 	d := g.Dim()
@@ -108,7 +108,7 @@ func (t *Tracker) residuals(c model.Component, last int) (all, latest residual, 
 			x, y, noise = append(x, at...), append(y, g.Target(i)), append(noise, g.NoiseVariance(i))
 		}
 	}
-	if len(y) < leastBefore || len(window) < jumpWindow {
+	if len(y) < minReadings || len(window) < jumpWindow {
 		return all, latest, nil
 	}
 	if t.probe == nil {
@@ -116,7 +116,7 @@ func (t *Tracker) residuals(c model.Component, last int) (all, latest residual, 
 	} else if err := model.Reset(t.probe, g.Kernel()); err != nil {
 		return all, latest, err
 	}
-	if err := model.LoadRobustly(t.probe, x, y, noise); err != nil {
+	if err := model.LoadWithJitter(t.probe, x, y, noise); err != nil {
 		return all, latest, fmt.Errorf("prediction of the last %d steps: %w", jumpWindow, err)
 	}
 	mean, variance := make([]float64, len(window)), make([]float64, len(window))

@@ -79,7 +79,7 @@ func TestJumpStatistic(t *testing.T) {
 	h.draw(rng)
 	sum, sds := 0.0, 0.0
 	for _, r := range h.readings[30:] {
-		mean, sd, _ := policytest.Directly(h.model, h.readings[:30], h.timescale, policytest.Reading{X: r.X, Step: 31})
+		mean, sd, _ := policytest.DensePosterior(h.model, h.readings[:30], h.timescale, policytest.Reading{X: r.X, Step: 31})
 		sum += (r.Y - mean) / jumpWindow
 		sds += sd / jumpWindow
 	}
@@ -94,7 +94,7 @@ func TestJumpStatistic(t *testing.T) {
 		t.Errorf("T = %.10f, want %.10f", got, want)
 	}
 	last := h.readings[34]
-	mean, sd, _ := policytest.Directly(h.model, h.readings[:30], h.timescale, policytest.Reading{X: last.X, Step: 31})
+	mean, sd, _ := policytest.DensePosterior(h.model, h.readings[:30], h.timescale, policytest.Reading{X: last.X, Step: 31})
 	if got, want := latest.deviations(), (last.Y-mean)/math.Sqrt(sd*sd+noise); math.Abs(got-want) > 1e-8 {
 		t.Errorf("the last reading alone: %.10f, want %.10f", got, want)
 	}

@@ -19,5 +19,5 @@ func (d *Spec) Tracks() bool { return len(d.Timescale) > 0 }
 // the range in 1000 steps.
 const DefaultTimescale = 1000
 
-// MostTimescales bounds a prior set of timescales, which multiplies the others.
-const MostTimescales = 16
+// MaxTimescales bounds a prior set of timescales, which multiplies the others.
+const MaxTimescales = 16

@@ -20,12 +20,12 @@ type Tracker struct {
 	// initial is the number of steps of the initial design.
 	initial int
 
-	from    int     // the present search covers the steps after this one
-	since   int     // the first step after it; 0: it goes on
-	sighted bool    // it has found something
-	level   float64 // what was held before it, in the objective's unit; NaN: nothing was
-	blind   running // readings of the design's settings in the latest search that had any
-	search  int     // the value of from in that search
+	searchStart int          // the present search covers the steps after this one
+	holdStart   int          // the first step after it; 0: it goes on
+	found       bool         // it has found something
+	heldLevel   float64      // what was held before it, in the objective's unit; NaN: nothing was
+	baseline    runningStats // readings of the design's settings in the latest search that had any
+	search      int          // the value of from in that search
 	// doubts counts the latest steps in a row whose readings may be the first after a jump.
 	doubts  int
 	checked int // the last step whose readings were looked at for a jump
@@ -45,7 +45,7 @@ func New(d Spec, always bool, domains []*space.Domain, initial int) *Tracker {
 		return nil
 	}
 	return &Tracker{Hold: d.Hold > 0 || always, reach: d.Hold, detect: d.Detect,
-		length: searchSteps(domains, len(domains[0].Axes)), initial: initial, from: initial, level: math.NaN()}
+		length: searchSteps(domains, len(domains[0].Axes)), initial: initial, searchStart: initial, heldLevel: math.NaN()}
 }
 
 // searchSteps is how long a search of the whole domain takes in d variables: 10 d^2
@@ -65,7 +65,7 @@ func searchSteps(domains []*space.Domain, d int) int {
 
 // Holding reports whether a step belongs to a hold.
 func (t *Tracker) Holding(step int) bool {
-	return t != nil && t.Hold && t.since > 0 && step >= t.since
+	return t != nil && t.Hold && t.holdStart > 0 && step >= t.holdStart
 }
 
 // doubting reports whether a hold stays where it was until its latest readings are believed. A
@@ -76,21 +76,21 @@ func (t *Tracker) doubting() bool { return t.doubts > 0 && t.doubts < jumpWindow
 // first ones after a hold, as many as at the start, and every other one afterwards. The
 // bounds of an empty model are widest at the domain's corners.
 func (t *Tracker) Designing(step int) bool {
-	if t == nil || t.since > 0 || t.sighted {
+	if t == nil || t.holdStart > 0 || t.found {
 		return false
 	}
-	return step <= t.from+t.initial && t.from > t.initial || step%2 == 0
+	return step <= t.searchStart+t.initial && t.searchStart > t.initial || step%2 == 0
 }
 
 // begin starts a search of the whole domain after a step.
 func (t *Tracker) begin(step int) {
-	t.from, t.since, t.sighted, t.doubts = step, 0, false, 0
+	t.searchStart, t.holdStart, t.found, t.doubts = step, 0, false, 0
 }
 
 // heldSteps is the number of steps over which a hold is judged.
 const heldSteps = 20
 
-// GiveUp looks at a hold every heldSteps steps and gives it up for a new search if it is
+// AbandonHold looks at a hold every heldSteps steps and gives it up for a new search if it is
 // no better than the design's settings were on average:
 //
 //	L - m < 2 s/sqrt(n)
@@ -98,27 +98,27 @@ const heldSteps = 20
 // with L and s the mean and standard deviation of its last n readings, m the mean of
 // those of the design. That a model mistook noise for an optimum shows here, and that a
 // hold lost what it followed.
-func (t *Tracker) GiveUp(rows []model.Row, step int) {
-	if t == nil || !t.Holding(step) || (step-t.since)%heldSteps != 0 || step == t.since || t.blind.n == 0 {
+func (t *Tracker) AbandonHold(rows []model.Row, step int) {
+	if t == nil || !t.Holding(step) || (step-t.holdStart)%heldSteps != 0 || step == t.holdStart || t.baseline.n == 0 {
 		return
 	}
 	held := t.heldReadings(rows, step)
 	if held.n < heldSteps/2 {
 		return
 	}
-	if n := float64(held.n); held.mean-t.blind.mean < 2*math.Sqrt(held.squares/((n-1)*n)) {
-		t.level = math.NaN()
+	if n := float64(held.n); held.mean-t.baseline.mean < 2*math.Sqrt(held.squares/((n-1)*n)) {
+		t.heldLevel = math.NaN()
 		t.begin(step - 1)
 	}
 }
 
-// running is the mean of values and the sum of their squared distances from it.
-type running struct {
+// runningStats is the mean of values and the sum of their squared distances from it.
+type runningStats struct {
 	n             int
 	mean, squares float64
 }
 
-func (r *running) add(v float64) {
+func (r *runningStats) add(v float64) {
 	r.n++
 	d := v - r.mean
 	r.mean += d / float64(r.n)
@@ -126,19 +126,19 @@ func (r *running) add(v float64) {
 }
 
 // Searching reports whether a search of the whole domain may end before a step.
-func (t *Tracker) Searching(step int) bool { return t != nil && t.since == 0 && step > t.initial }
+func (t *Tracker) Searching(step int) bool { return t != nil && t.holdStart == 0 && step > t.initial }
 
 // Incumbents is what a model that has learnt n observations says of the best of them.
 type Incumbents struct {
 	// Mean and SD are its mean and standard deviation of each, in the standardised unit,
 	// Prior its prior mean.
-	Mean, Sd []float64
+	Mean, SD []float64
 	Prior    float64
 	// center and scale bring the standardised unit into the objective's.
 	Center, Scale float64
 }
 
-// Settle ends the search before a step if it has found something and has had its time,
+// EndSearch ends the search before a step if it has found something and has had its time,
 // or if it has found again what was held before. Something is found when one of the best
 // of the n observations lies above the prior mean by more than the best of n would by
 // chance,
@@ -147,15 +147,15 @@ type Incumbents struct {
 //
 // else what would be held is noise, and the search goes on; what was held is found again
 // when mean - sd reaches the average of its last readings.
-func (t *Tracker) Settle(step, n int, beta float64, best Incumbents) {
+func (t *Tracker) EndSearch(step, n int, beta float64, best Incumbents) {
 	chance := beta + math.Sqrt(2*math.Log(float64(n)))
 	again := false
 	for i, mean := range best.Mean {
-		t.sighted = t.sighted || mean-chance*best.Sd[i] > best.Prior
-		again = again || best.Center+best.Scale*(mean-best.Sd[i]) >= t.level
+		t.found = t.found || mean-chance*best.SD[i] > best.Prior
+		again = again || best.Center+best.Scale*(mean-best.SD[i]) >= t.heldLevel
 	}
-	if t.sighted && (again || step > t.from+t.length) {
-		t.since = step
+	if t.found && (again || step > t.searchStart+t.length) {
+		t.holdStart = step
 	}
 }
 
@@ -164,16 +164,16 @@ func (t *Tracker) Learn(r *model.Row) {
 	if t == nil || r.Step > t.initial && !t.Designing(r.Step) {
 		return
 	}
-	if t.search != t.from {
-		t.blind, t.search = running{}, t.from
+	if t.search != t.searchStart {
+		t.baseline, t.search = runningStats{}, t.searchStart
 	}
-	t.blind.add(r.Mean)
+	t.baseline.add(r.Mean)
 }
 
 // heldReadings are the last readings of a hold before a step.
-func (t *Tracker) heldReadings(rows []model.Row, before int) running {
-	var out running
-	for i := len(rows) - 1; i >= 0 && out.n < heldSteps && rows[i].Step >= t.since; i-- {
+func (t *Tracker) heldReadings(rows []model.Row, before int) runningStats {
+	var out runningStats
+	for i := len(rows) - 1; i >= 0 && out.n < heldSteps && rows[i].Step >= t.holdStart; i-- {
 		if rows[i].Step < before {
 			out.add(rows[i].Mean)
 		}

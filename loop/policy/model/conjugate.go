@@ -26,9 +26,9 @@ type conjugate struct {
 	openMean, openUnit bool
 }
 
-// settle estimates what is open from the readings t, leaves the process with targets
+// estimate estimates what is open from the readings t, leaves the process with targets
 // (t - mean)/unit, and returns the log evidence of t. O(n^2).
-func (c *conjugate) settle(g *gpcore.GP, t []float64) (evidence float64, err error) {
+func (c *conjugate) estimate(g *gpcore.GP, t []float64) (evidence float64, err error) {
 	n := float64(len(t))
 	weights, targets := make([]float64, len(t)), make([]float64, len(t))
 	q := 0.0
@@ -47,7 +47,7 @@ func (c *conjugate) settle(g *gpcore.GP, t []float64) (evidence float64, err err
 		}
 		c.mean = u / (q + 1)
 	}
-	if err := c.aim(g, targets, t); err != nil {
+	if err := c.setTargets(g, targets, t); err != nil {
 		return 0, err
 	}
 	g.Weights(weights)
@@ -67,11 +67,11 @@ func (c *conjugate) settle(g *gpcore.GP, t []float64) (evidence float64, err err
 	c.unit = math.Sqrt((1 + s) / (1 + n))
 	top, _ := math.Lgamma((n + 1) / 2)
 	bottom, _ := math.Lgamma(0.5)
-	return evidence + top - bottom - math.Ln2/2 - (n+1)/2*math.Log((1+s)/2), c.aim(g, targets, t)
+	return evidence + top - bottom - math.Ln2/2 - (n+1)/2*math.Log((1+s)/2), c.setTargets(g, targets, t)
 }
 
-// aim gives the process its targets.
-func (c *conjugate) aim(g *gpcore.GP, targets, t []float64) error {
+// setTargets gives the process its targets.
+func (c *conjugate) setTargets(g *gpcore.GP, targets, t []float64) error {
 	for k, v := range t {
 		targets[k] = (v - c.mean) / c.unit
 	}

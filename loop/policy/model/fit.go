@@ -50,7 +50,7 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	default:
 		fitted = &fitting.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
 		for i := range noise {
-			noise[i] = LeastNoise
+			noise[i] = MinNoise
 		}
 	}
 	r, err := fitting.Fit(ctx, fitting.Problem{
@@ -65,7 +65,7 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	h.kernel = r.Kernel
 	h.Center += h.Scale * r.Mean
 	if fitted != nil {
-		h.ShotVariance = (r.NoiseVariance + LeastNoise) * meanShots(rows)
+		h.ShotVariance = (r.NoiseVariance + MinNoise) * meanShots(rows)
 	}
 	return h, nil
 }
@@ -86,7 +86,7 @@ func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, rows []Row, starts int
 		p.Noise = &fitting.LogNormal{Mean: math.Log(0.5), SD: noiseLogSD}
 	}
 	for i := range rows {
-		if r := &rows[i]; r.spread() {
+		if r := &rows[i]; r.hasVariance() {
 			y, variance := q.link.target(r.Variance/(h.Scale*h.Scale), r.Shots)
 			p.X, p.Y = append(p.X, r.X...), append(p.Y, y-q.Mean)
 			p.NoiseVariance = append(p.NoiseVariance, variance)
@@ -114,7 +114,7 @@ func (t *FitTask) standardised(rows []Row, h *Hyper) (x, z []float64) {
 // known or the same everywhere.
 func (h *Hyper) noiseOfMeans(dst []float64, rows []Row) {
 	for i := range rows {
-		dst[i] = max(h.shotNoise(rows[i].X)/float64(rows[i].Shots), LeastNoise)
+		dst[i] = max(h.shotNoise(rows[i].X)/float64(rows[i].Shots), MinNoise)
 	}
 }
 

@@ -62,18 +62,18 @@ const (
 	// factor 2.1 (one standard deviation).
 	noiseMedian = 0.01
 	noiseLogSD  = 1.5
-	// LeastNoise keeps the factor of coinciding settings away from singularity; an SD
+	// MinNoise keeps the factor of coinciding settings away from singularity; an SD
 	// of 0.001 of the objective's spread.
-	LeastNoise = 1e-6
+	MinNoise = 1e-6
 	// pooledFreedom is how many degrees of freedom make the mean sample variance a
 	// better estimate of constant noise than a fit (relative SD of 45%).
 	pooledFreedom = 10
 )
 
-// Beside is how the quantity of constraint number j is modelled: by the objective's rules,
-// with constant noise and hyperparameters of its own. Where those of the objective are
+// ForConstraint is how the quantity of constraint number j is modelled: by the objective's rules,
+// with constant noise and its own hyperparameters. Where those of the objective are
 // given they say nothing of it, so its are fitted.
-func (m *Rules) Beside(j int) *Rules {
+func (m *Rules) ForConstraint(j int) *Rules {
 	out := *m
 	out.Seed = num.Mix(m.Seed + uint64(j) + 1)
 	out.Learnt, out.Known = false, nil
@@ -107,11 +107,11 @@ func (m *Rules) guess(rows []Row) *Hyper {
 	if m.fixed() {
 		lengthscales = m.Spec.Lengthscale
 		h.Center, h.Scale = m.Spec.Mean, math.Sqrt(m.Spec.Outputscale)
-		h.ShotVariance = max(m.Spec.NoiseSD*m.Spec.NoiseSD/m.Spec.Outputscale, LeastNoise)
+		h.ShotVariance = max(m.Spec.NoiseSD*m.Spec.NoiseSD/m.Spec.Outputscale, MinNoise)
 	} else {
 		h.Center, h.Scale = moments(rows)
 		if v, freedom := pooledVariance(rows); freedom >= pooledFreedom {
-			h.ShotVariance = max(v/(h.Scale*h.Scale), LeastNoise)
+			h.ShotVariance = max(v/(h.Scale*h.Scale), MinNoise)
 		}
 	}
 	h.kernel = m.kernelOf(1, lengthscales)
@@ -137,7 +137,7 @@ func (m *Rules) guessNoise(rows []Row, scale float64, lengthscales []float64) *n
 	h.link = logLink{floor: max(1e-6*typical(variances), 1e-12)}
 	n := 0.0
 	for i := range rows {
-		if r := &rows[i]; r.spread() {
+		if r := &rows[i]; r.hasVariance() {
 			y, _ := h.link.target(r.Variance/(scale*scale), r.Shots)
 			n++
 			h.Mean += (y - h.Mean) / n
@@ -157,7 +157,7 @@ func newRawLink(variances []float64) rawLink {
 	}
 	l := rawLink{center: mean, scale: math.Sqrt(squares / float64(len(variances)-1))}
 	if l.scale <= 1e-12*mean || l.scale == 0 { // all alike
-		l.scale = max(mean, LeastNoise)
+		l.scale = max(mean, MinNoise)
 	}
 	return l
 }

@@ -56,7 +56,7 @@ func newKernel(name string, variance float64, lengthscales []float64) kernels.Ke
 			slopes[i] = variance / (l * l)
 		}
 		// A little of a constant, so that the variance vanishes nowhere.
-		return kernels.Sum(kernels.Linear(slopes), kernels.Constant(LeastNoise*variance, len(slopes)))
+		return kernels.Sum(kernels.Linear(slopes), kernels.Constant(MinNoise*variance, len(slopes)))
 	}
 	return kernels.Matern52(variance, lengthscales)
 }

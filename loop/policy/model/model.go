@@ -21,11 +21,11 @@ type Model struct {
 	// depend on the data; nil: they are guessed at each load.
 	Fitted *Hyper
 
-	InForce *Hyper // what f and v were loaded with
-	GP      *gpcore.GP
-	Noise   *NoiseField // nil where the noise is constant
-	Loaded  bool        // f and v hold exactly data
-	Loads   int         // how often they were computed from scratch
+	Active *Hyper // what f and v were loaded with
+	GP     *gpcore.GP
+	Noise  *NoiseField // nil where the noise is constant
+	Loaded bool        // f and v hold exactly data
+	Loads  int         // how often they were computed from scratch
 
 	// priors stand in for fitted and f where priors compete; nil where not.
 	Priors *priorSet
@@ -36,7 +36,7 @@ func New(m *Rules) (*Model, error) {
 		Refits: Refits{Every: m.Spec.RefitEvery, Lag: m.Spec.RefitLag}}
 	if m.competing() {
 		out.Priors = newPriorSet(m)
-		out.InForce = out.Priors.hyper()
+		out.Active = out.Priors.hyper()
 		return out, nil
 	}
 	if m.fixed() && !m.Learnt { // from the first observation on, each enters by itself
@@ -50,14 +50,14 @@ func (m *Model) Observe(r Row) {
 	left := m.Data.Add(r)
 	if m.Priors != nil {
 		m.Priors.observe(m.Data.Rows, left)
-		m.takePriors()
+		m.adoptPriors()
 		return
 	}
 	if !m.Loaded || m.Fitted == nil || m.Noise != nil {
 		m.Loaded = false
 		return
 	}
-	h := m.InForce
+	h := m.Active
 	noise := [1]float64{}
 	h.noiseOfMeans(noise[:], []Row{r})
 	z := (r.Mean - h.Center) / h.Scale
@@ -100,7 +100,7 @@ func (m *Model) Refresh() error {
 		if err := m.Priors.repair(m.Data.Rows); err != nil {
 			return err
 		}
-		m.takePriors()
+		m.adoptPriors()
 		return nil
 	}
 	if m.Loaded {
@@ -112,12 +112,12 @@ func (m *Model) Refresh() error {
 	}
 	if m.GP == nil {
 		m.GP = gpcore.New(h.kernel, m.Data.Capacity)
-	} else if h != m.InForce {
+	} else if h != m.Active {
 		if err := Reset(m.GP, h.kernel); err != nil {
 			return err
 		}
 	}
-	m.InForce = h
+	m.Active = h
 	if err := m.load(h); err != nil {
 		return err
 	}
@@ -147,12 +147,12 @@ func (m *Model) load(h *Hyper) error {
 		x = append(x, rows[i].X...)
 		z[i] = (rows[i].Mean - h.Center) / h.Scale
 	}
-	return LoadRobustly(m.GP, x, z, noise)
+	return LoadWithJitter(m.GP, x, z, noise)
 }
 
-// takePriors puts in force what the set of priors says.
-func (m *Model) takePriors() {
-	m.InForce = m.Priors.hyper()
+// adoptPriors puts in force what the set of priors says.
+func (m *Model) adoptPriors() {
+	m.Active = m.Priors.hyper()
 	if m.Priors.Noise != nil {
 		m.Noise = m.Priors.Noise.field
 	}
@@ -163,12 +163,12 @@ func (m *Model) Views(step int) []View {
 	if m.Priors != nil {
 		return m.Priors.Views(step)
 	}
-	return []View{m.Belief()}
+	return []View{m.Posterior()}
 }
 
-// Belief is the posterior by which settings are judged: where priors compete their
+// Posterior is the posterior by which settings are judged: where priors compete their
 // average, whatever the rule by which they decide.
-func (m *Model) Belief() View {
+func (m *Model) Posterior() View {
 	if m.Priors != nil {
 		return m.Priors.averaged()
 	}
@@ -180,7 +180,7 @@ func (m *Model) Task(step int) *FitTask {
 	return &FitTask{Rules: m.Rules, rows: thinned(m.Data.Rows, fitLimit), start: m.Fitted, step: step}
 }
 
-// Describe tells of fitted hyperparameters in the users' units.
+// Describe reports fitted hyperparameters in the users' units.
 func (h *Hyper) Describe() Fit {
 	variance, lengthscales := DescribeKernel(h.kernel)
 	out := Fit{Mean: h.Center, NoiseSD: math.NaN(), Outputscale: variance * h.Scale * h.Scale, Lengthscale: lengthscales}
@@ -190,17 +190,17 @@ func (h *Hyper) Describe() Fit {
 	return out
 }
 
-// LeastObservations is how many observations a decision needs at least: one where nothing is
+// MinObservations is how many observations a decision needs at least: one where nothing is
 // estimated from them, else two.
-func (m *Model) LeastObservations() int {
+func (m *Model) MinObservations() int {
 	if m.fixed() || m.Priors != nil && m.Priors.sequential {
 		return 1
 	}
 	return 2
 }
 
-// Guessed reports whether the noise is the median of its prior so far.
-func (m *Model) Guessed() bool {
+// NoiseIsPriorMedian reports whether the noise is the median of its prior so far.
+func (m *Model) NoiseIsPriorMedian() bool {
 	_, freedom := pooledVariance(m.Data.Rows)
 	return m.Noise == nil && m.Fitted == nil && m.fits() && freedom < pooledFreedom
 }

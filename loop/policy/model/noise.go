@@ -22,7 +22,7 @@ func newNoiseField(h *noiseHyper, capacity int) *NoiseField {
 	return &NoiseField{Hyper: h, GP: gpcore.New(h.kernel, capacity)}
 }
 
-// load learns the rows that tell something about the noise; scale is the
+// load learns the rows that have information about the noise; scale is the
 // objective's. O(n^3/3).
 func (v *NoiseField) load(h *noiseHyper, rows []Row, scale float64) error {
 	if h != v.Hyper {
@@ -33,20 +33,20 @@ func (v *NoiseField) load(h *noiseHyper, rows []Row, scale float64) error {
 	}
 	var x, y, noise []float64
 	for i := range rows {
-		if r := &rows[i]; r.spread() {
+		if r := &rows[i]; r.hasVariance() {
 			target, variance := h.link.target(r.Variance/(scale*scale), r.Shots)
 			x, y, noise = append(x, r.X...), append(y, target-h.Mean), append(noise, variance+h.extra)
 		}
 	}
 	v.limit(rows, scale)
-	return LoadRobustly(v.GP, x, y, noise)
+	return LoadWithJitter(v.GP, x, y, noise)
 }
 
 // limit takes the clips from the rows, of which one at least has a sample variance.
 func (v *NoiseField) limit(rows []Row, scale float64) {
 	variances := sampleVariances(rows)
 	s2 := scale * scale
-	v.low = max(1e-3*typical(variances)/s2, 1e-2*LeastNoise)
+	v.low = max(1e-3*typical(variances)/s2, 1e-2*MinNoise)
 	v.high = max(variances[len(variances)-1]/s2, v.low)
 }
 
@@ -74,14 +74,14 @@ func (v *NoiseField) OfMeans(dst []float64, rows []Row, beta float64) {
 	}
 }
 
-// LikelyNoise lists the expected variance of one shot of z at points of all coordinates,
+// ExpectedNoise lists the expected variance of one shot of z at points of all coordinates,
 // row after row.
-func (m *Model) LikelyNoise(x []float64) []float64 {
+func (m *Model) ExpectedNoise(x []float64) []float64 {
 	d := m.Width()
 	out := make([]float64, len(x)/d)
 	if m.Noise == nil {
 		for i := range out {
-			out[i] = m.InForce.shotNoise(x[i*d : (i+1)*d])
+			out[i] = m.Active.shotNoise(x[i*d : (i+1)*d])
 		}
 		return out
 	}
@@ -103,9 +103,9 @@ func Reset(g *gpcore.GP, k kernels.Kernel) error {
 	return nil
 }
 
-// LoadRobustly loads observations; where the covariance is numerically singular,
+// LoadWithJitter loads observations; where the covariance is numerically singular,
 // it adds noise in growing steps up to a hundredth of the kernel's variance.
-func LoadRobustly(g *gpcore.GP, x, y, noise []float64) error {
+func LoadWithJitter(g *gpcore.GP, x, y, noise []float64) error {
 	err := g.Load(x, y, noise)
 	if err == nil || len(x) == 0 {
 		return err

@@ -40,15 +40,15 @@ type member struct {
 // follows reports whether the member's noise variances move with the data.
 func (b *member) follows() bool { return math.IsNaN(b.ratio) }
 
-// rung is one value of a hyperparameter with its prior weight.
-type rung struct{ value, weight float64 }
+// weightedValue is one value of a hyperparameter with its prior weight.
+type weightedValue struct{ value, weight float64 }
 
 // levels discretises a log-normal prior at so many standard deviations from its median,
 // weighted by its density there.
-func levels(median, logSD float64, at ...float64) []rung {
-	out := make([]rung, len(at))
+func levels(median, logSD float64, at ...float64) []weightedValue {
+	out := make([]weightedValue, len(at))
 	for i, q := range at {
-		out[i] = rung{median * math.Exp(logSD*q), math.Exp(-q * q / 2)}
+		out[i] = weightedValue{median * math.Exp(logSD*q), math.Exp(-q * q / 2)}
 	}
 	return out
 }
@@ -58,13 +58,13 @@ func levels(median, logSD float64, at ...float64) []rung {
 // 0.095 of the objective's prior variance, which then follows in closed form; where the
 // noise is learnt or known, 2 prior variances instead, that of the data and 5 times it,
 // because data gathered near an optimum spread less than the objective does.
-func lengthscaleLevels() []rung {
+func lengthscaleLevels() []weightedValue {
 	return levels(lengthscaleMedian, lengthscaleLogSD, -1.5, -0.5, 0.5, 1.5)
 }
 
-func noiseLevels() []rung { return levels(noiseMedian, noiseLogSD, -1.5, 0, 1.5) }
+func noiseLevels() []weightedValue { return levels(noiseMedian, noiseLogSD, -1.5, 0, 1.5) }
 
-func amplitudeLevels() []rung {
+func amplitudeLevels() []weightedValue {
 	out := levels(1, outputLogSD, 0, 0.8)
 	for i := range out {
 		out[i].value = math.Sqrt(out[i].value)
@@ -121,7 +121,7 @@ func (m *Rules) kernelsOf(p *Prior) (out []member, unit float64) {
 		all := lengthscaleLevels()
 		for _, l := range all {
 			k := newKernel(name, 1, slices.Repeat([]float64{l.value}, m.Dims))
-			out = append(out, member{kernel: k, weight: l.weight / total(all)})
+			out = append(out, member{kernel: k, weight: l.weight / totalWeight(all)})
 		}
 	case 1:
 		out = []member{{kernel: newKernel(name, 1, slices.Repeat(p.Lengthscale, m.Dims)), weight: 1}}
@@ -139,13 +139,13 @@ func (m *Rules) withNoise(b member, noiseSD float64) []member {
 	if given && !moving {
 		b.shotVariance = noiseSD * noiseSD
 	}
-	var open []rung
+	var open []weightedValue
 	set := func(c *member, v float64) { c.ratio = v }
 	switch {
 	case b.unit > 0 && moving:
 		return []member{b}
 	case b.unit > 0 && given:
-		b.ratio = max(b.shotVariance/(b.unit*b.unit), LeastNoise)
+		b.ratio = max(b.shotVariance/(b.unit*b.unit), MinNoise)
 		return []member{b}
 	case given || moving:
 		open, set = amplitudeLevels(), func(c *member, v float64) { c.amplitude = v }
@@ -155,13 +155,13 @@ func (m *Rules) withNoise(b member, noiseSD float64) []member {
 	out := make([]member, len(open))
 	for i, l := range open {
 		out[i] = b
-		out[i].weight *= l.weight / total(open)
+		out[i].weight *= l.weight / totalWeight(open)
 		set(&out[i], l.value)
 	}
 	return out
 }
 
-func total(all []rung) float64 {
+func totalWeight(all []weightedValue) float64 {
 	sum := 0.0
 	for _, l := range all {
 		sum += l.weight

@@ -27,11 +27,11 @@ type elimination struct {
 	delta       float64
 	refuted     bool
 
-	proposed, tested verdict // of the latest step that was proposed, put to the test
+	proposed, tested decidedStep // of the latest step that was proposed, put to the test
 }
 
-// verdict says which member decided a step; -1: none did.
-type verdict struct{ step, member int }
+// decidedStep says which member decided a step; -1: none did.
+type decidedStep struct{ step, member int }
 
 // Eliminate has the priors that compete put to the test.
 func (m *Model) Eliminate(count, beta func(step int) float64, delta float64) {
@@ -48,8 +48,8 @@ type trial struct {
 // pair is one step's part of a trial.
 type pair struct{ eta, sigma, noiseVariance float64 }
 
-// judge counts a step for the member that decided it and reports whether that fails.
-func (q *elimination) judge(member, step int, p pair) bool {
+// test counts a step for the member that decided it and reports whether that fails.
+func (q *elimination) test(member, step int, p pair) bool {
 	r := &q.trials[member]
 	r.residuals += p.eta
 	r.noise += p.noiseVariance
@@ -59,8 +59,8 @@ func (q *elimination) judge(member, step int, p pair) bool {
 	return math.Abs(r.residuals) > math.Sqrt(xi*r.noise)+r.width
 }
 
-// foretold is what member i said of the observation r before it learns it.
-func (c *priorSet) foretold(i int, r *Row) pair {
+// predict is what member i said of the observation r before it learns it.
+func (c *priorSet) predict(i int, r *Row) pair {
 	var mean, variance [1]float64
 	c.set.Member(i).Predict(mean[:], variance[:], r.X)
 	unit := c.units[i] * c.scale
@@ -101,12 +101,12 @@ func (m *Model) DeciderOf(step int) (member int, known bool) {
 	return q.tested.member, true
 }
 
-// DecidedBy says which member decided the step of an observation that is about to be put
+// SetDecider says which member decided the step of an observation that is about to be put
 // to the test; -1: none did.
-func (m *Model) DecidedBy(step, member int) { m.Priors.trials.tested = verdict{step, member} }
+func (m *Model) SetDecider(step, member int) { m.Priors.trials.tested = decidedStep{step, member} }
 
-// ProposedBy says which member decided a step that is proposed.
-func (m *Model) ProposedBy(step, member int) { m.Priors.trials.proposed = verdict{step, member} }
+// SetProposer says which member decided a step that is proposed.
+func (m *Model) SetProposer(step, member int) { m.Priors.trials.proposed = decidedStep{step, member} }
 
 // Test puts the member that decided a step to the test, before the observation r of it is
 // learnt.
@@ -115,7 +115,7 @@ func (m *Model) Test(member, step int, r *Row) {
 	if member < 0 || !c.set.Alive(member) {
 		return
 	}
-	if q := c.trials; q.judge(member, step, c.foretold(member, r)) && c.set.Eliminate(member) != nil {
+	if q := c.trials; q.test(member, step, c.predict(member, r)) && c.set.Eliminate(member) != nil {
 		q.refuted = true // it is the last
 	}
 }

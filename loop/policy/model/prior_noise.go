@@ -18,7 +18,7 @@ type noisePriors struct {
 	set     *gpcore.PriorSet
 	spread  []bool // of each row held: it is one of the observations
 	means   []float64
-	field   *NoiseField // nil before two rows tell something about the noise
+	field   *NoiseField // nil before two rows have information about the noise
 }
 
 type noiseMember struct {
@@ -69,10 +69,10 @@ func (q *noisePriors) observe(rows []Row, left int, scale float64) ([]float64, e
 		q.spread = slices.Delete(q.spread, left, left+1)
 	}
 	r := &rows[len(rows)-1]
-	q.spread = append(q.spread, r.spread())
+	q.spread = append(q.spread, r.hasVariance())
 	h := q.link(rows, scale)
 	each := make([]gpcore.Reading, len(q.members))
-	if r.spread() {
+	if r.hasVariance() {
 		_, variance := h.link.target(r.Variance/(scale*scale), r.Shots)
 		for i := range each {
 			each[i].NoiseVariance = variance + h.extra
@@ -80,11 +80,11 @@ func (q *noisePriors) observe(rows []Row, left int, scale float64) ([]float64, e
 	}
 	var err error
 	switch {
-	case gone >= 0 && r.spread():
+	case gone >= 0 && r.hasVariance():
 		err = q.set.ReplaceEach(gone, r.X, each)
 	case gone >= 0:
 		err = q.set.Remove(gone)
-	case r.spread():
+	case r.hasVariance():
 		err = q.set.AppendEach(r.X, each)
 	}
 	if err != nil {
@@ -101,14 +101,14 @@ func (q *noisePriors) revise(rows []Row, h *noiseHyper, scale float64) ([]float6
 	}
 	var targets []float64
 	for k := range rows {
-		if r := &rows[k]; r.spread() {
+		if r := &rows[k]; r.hasVariance() {
 			y, _ := h.link.target(r.Variance/(scale*scale), r.Shots)
 			targets = append(targets, y-h.Mean)
 		}
 	}
 	for i := range q.members {
 		e := conjugate{unit: 1, openMean: true}
-		evidence, err := e.settle(q.set.Member(i), targets)
+		evidence, err := e.estimate(q.set.Member(i), targets)
 		if err != nil {
 			return nil, err
 		}
@@ -129,14 +129,14 @@ func (q *noisePriors) repair(rows []Row, scale float64) ([]float64, error) {
 	var x, noise []float64
 	for k := range rows {
 		r := &rows[k]
-		q.spread = append(q.spread, r.spread())
-		if r.spread() {
+		q.spread = append(q.spread, r.hasVariance())
+		if r.hasVariance() {
 			_, variance := h.link.target(r.Variance/(scale*scale), r.Shots)
 			x, noise = append(x, r.X...), append(noise, variance+h.extra)
 		}
 	}
 	for i := range q.members {
-		if err := LoadRobustly(q.set.Member(i), x, make([]float64, len(noise)), noise); err != nil {
+		if err := LoadWithJitter(q.set.Member(i), x, make([]float64, len(noise)), noise); err != nil {
 			return nil, err
 		}
 	}

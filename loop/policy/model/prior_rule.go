@@ -47,7 +47,7 @@ func (m *Model) Deciding() bool {
 // PriorOf is the position in Spec.Priors of the prior that a member belongs to.
 func (m *Model) PriorOf(member int) int { return m.Priors.members[member].prior }
 
-// PriorReport tells how priors stand. It has one element for each of Model.Priors; one
+// PriorReport describes the state of the priors. It has one element for each of Model.Priors; one
 // where the built-in set competes.
 type PriorReport struct {
 	// Probability of each prior given the data, 0 where it was eliminated.
@@ -61,14 +61,14 @@ type PriorReport struct {
 	Fit Fit
 }
 
-// Report tells how the priors stand; nil where none compete.
+// Report describes the state of the priors; nil where none compete.
 func (m *Model) Report() *PriorReport {
 	c := m.Priors
 	if c == nil {
 		return nil
 	}
 	n := c.members[len(c.members)-1].prior + 1
-	out := &PriorReport{Probability: make([]float64, n), Eliminated: make([]bool, n), Fit: m.InForce.Describe()}
+	out := &PriorReport{Probability: make([]float64, n), Eliminated: make([]bool, n), Fit: m.Active.Describe()}
 	best := c.set.Best()
 	unit := c.units[best] * c.scale
 	out.Fit.Outputscale *= c.units[best] * c.units[best]

@@ -9,8 +9,8 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
-// priorSet is the model of several priors beside each other: a process for each, all
-// with the same observations, weighted by how well they foretold them. Nothing is ever
+// priorSet is the model of several priors side by side: a process for each, all
+// with the same observations, weighted by how well they predicted them. Nothing is ever
 // refitted: an observation costs O(n^2) for each prior and is learnt when it comes.
 //
 // Where every prior states its mean, its output scale and a noise that does not move,
@@ -48,9 +48,9 @@ type priorSet struct {
 // negligible is the weight below which a component is left out of an average.
 const negligible = 1e-4
 
-// follow says how the noise of members whose noise moves is followed: exactly while that
+// memberNoiseRule says how the noise of members whose noise moves is followed: exactly while that
 // is cheaper than 16 updates, else the 16 largest changes of more than 2% a step.
-func follow() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 96, Tau: 0.02, Max: 16} }
+func memberNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 96, Tau: 0.02, Max: 16} }
 
 func newPriorSet(m *Rules) *priorSet {
 	c := &priorSet{Rules: m, members: m.members(), sequential: !m.Learnt, scale: 1}
@@ -118,16 +118,16 @@ func (c *priorSet) noiseOf(i, k int, rows []Row, bounds []float64) float64 {
 	b := &c.members[i]
 	shots := float64(rows[k].Shots)
 	if !b.follows() {
-		return max(b.ratio/shots, LeastNoise)
+		return max(b.ratio/shots, MinNoise)
 	}
 	unit := c.units[i] * c.scale
 	switch {
 	case c.Known != nil:
-		return max(c.Known.At(rows[k].X)/shots/(unit*unit), LeastNoise)
+		return max(c.Known.At(rows[k].X)/shots/(unit*unit), MinNoise)
 	case c.Noise != nil:
-		return max(bounds[k]/(unit*unit), LeastNoise)
+		return max(bounds[k]/(unit*unit), MinNoise)
 	}
-	return max(b.shotVariance/shots/(unit*unit), LeastNoise)
+	return max(b.shotVariance/shots/(unit*unit), MinNoise)
 }
 
 // observe learns the last of the rows; left is the index that another one had which is
@@ -186,7 +186,7 @@ func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 		for k := range rows {
 			want[k] = c.noiseOf(i, k, rows, bounds)
 		}
-		if _, err := g.TrackNoises(want, follow()); err != nil {
+		if _, err := g.TrackNoises(want, memberNoiseRule()); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func (c *priorSet) revise(i int, rows []Row, bounds []float64) error {
 		rest[k] = c.rest(i, &rows[k])
 	}
 	e := conjugate{mean: c.means[i], unit: c.units[i], openMean: math.IsNaN(b.mean), openUnit: b.unit == 0 && b.amplitude == 0}
-	evidence, err := e.settle(g, rest)
+	evidence, err := e.estimate(g, rest)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (c *priorSet) repair(rows []Row) error {
 			y[k] = (c.rest(i, &rows[k]) - c.means[i]) / c.units[i]
 			noise[k] = c.noiseOf(i, k, rows, bounds)
 		}
-		if err := LoadRobustly(c.set.Member(i), x, y, noise); err != nil {
+		if err := LoadWithJitter(c.set.Member(i), x, y, noise); err != nil {
 			return fmt.Errorf("prior %d: %w", c.members[i].prior+1, err)
 		}
 		if err := c.revise(i, rows, bounds); err != nil {
@@ -310,7 +310,7 @@ func (c *priorSet) hyper() *Hyper {
 			h.ShotVariance += q.Weight * noiseMedian
 		}
 	}
-	h.ShotVariance = max(h.ShotVariance, LeastNoise)
+	h.ShotVariance = max(h.ShotVariance, MinNoise)
 	if c.Noise != nil && c.Noise.field != nil {
 		h.noise = c.Noise.field.Hyper
 	}

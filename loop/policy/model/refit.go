@@ -75,7 +75,7 @@ func (r *Refits) Join(ctx context.Context, step int) (*PendingFit, error) {
 	}
 }
 
-// TakeFit puts the pending fit in force if it is due and tells of it; nil: there was
+// TakeFit puts the pending fit in force if it is due and reports it; nil: there was
 // none. A fit that failed leaves things as they are.
 func (m *Model) TakeFit(ctx context.Context, step int) (*Fit, error) {
 	p, err := m.Refits.Join(ctx, step)

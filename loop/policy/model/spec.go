@@ -23,7 +23,7 @@ type Spec struct {
 	// Used when fixed.
 	Outputscale, NoiseSD, Mean float64
 	// Capacity bounds the observations that the model keeps; 0 takes 1024, or 512 where
-	// priors compete, each with a factor of its own. When it is
+	// priors compete, each with its own factor. When it is
 	// reached, the older of the two observations nearest to each other leaves.
 	Capacity int
 	// RefitEvery is the number of steps from one fit to the next; 0 takes 5.
@@ -53,7 +53,7 @@ type Prior struct {
 	Weight float64
 }
 
-// Fit tells of a hyperparameter fit that came into force with a step.
+// Fit reports a hyperparameter fit that came into force with a step.
 type Fit struct {
 	// Through is the last step whose observations the fit saw.
 	Through int

@@ -17,8 +17,8 @@ type Row struct {
 	Step     int
 }
 
-// spread reports whether the row tells something about the noise.
-func (r *Row) spread() bool { return r.Shots >= 2 && !math.IsNaN(r.Variance) }
+// hasVariance reports whether the row has information about the noise.
+func (r *Row) hasVariance() bool { return r.Shots >= 2 && !math.IsNaN(r.Variance) }
 
 // Store holds at most capacity valid observations, oldest first.
 type Store struct {
@@ -30,12 +30,12 @@ type Store struct {
 	// window has the oldest leave first.
 	Window bool
 	Rows   []Row
-	next   []newer // of each row
-	made   int     // rows ever added
+	next   []nearestNewer // of each row
+	made   int            // rows ever added
 }
 
-// newer is the nearest of the rows that were added after one.
-type newer struct {
+// nearestNewer is the nearest of the rows that were added after one.
+type nearestNewer struct {
 	id       int     // of the row itself
 	nearest  int     // id of the other, 0 if there is none
 	distance float64 // squared
@@ -44,7 +44,7 @@ type newer struct {
 // Add appends r. When the store is full, the older of the two observations that
 // are nearest to each other (in unit coordinates) leaves first: it is the one
 // that the rest replaces best. Where window is set it is the oldest of all: what a hold
-// left behind tells nothing of where it is. It returns the index that left, -1 if none did. The
+// left behind says nothing about where it is. It returns the index that left, -1 if none did. The
 // nearest newer row of each is remembered, so that a step costs O(n d) as a rule: a row
 // is looked at anew only where its nearest left.
 func (s *Store) Add(r Row) (left int) {
@@ -57,14 +57,14 @@ func (s *Store) Add(r Row) (left int) {
 	}
 	s.made++
 	for i := range s.next {
-		s.next[i].see(s.made, s.distance(&s.Rows[i], &r))
+		s.next[i].update(s.made, s.distance(&s.Rows[i], &r))
 	}
 	s.Rows = append(s.Rows, r)
-	s.next = append(s.next, newer{id: s.made, distance: math.Inf(1)})
+	s.next = append(s.next, nearestNewer{id: s.made, distance: math.Inf(1)})
 	return left
 }
 
-func (n *newer) see(id int, distance float64) {
+func (n *nearestNewer) update(id int, distance float64) {
 	if distance < n.distance {
 		n.nearest, n.distance = id, distance
 	}
@@ -94,7 +94,7 @@ func (s *Store) remove(k int) {
 		}
 		n.nearest, n.distance = 0, math.Inf(1)
 		for j := i + 1; j < len(s.Rows); j++ {
-			n.see(s.next[j].id, s.distance(&s.Rows[i], &s.Rows[j]))
+			n.update(s.next[j].id, s.distance(&s.Rows[i], &s.Rows[j]))
 		}
 	}
 }
@@ -108,11 +108,11 @@ func (s *Store) forget(from int) {
 	}
 }
 
-// Spreads counts the rows that tell something about the noise.
-func (s *Store) Spreads() int {
+// VarianceRows counts the rows that have information about the noise.
+func (s *Store) VarianceRows() int {
 	n := 0
 	for i := range s.Rows {
-		if s.Rows[i].spread() {
+		if s.Rows[i].hasVariance() {
 			n++
 		}
 	}
@@ -161,7 +161,7 @@ func moments(rows []Row) (mean, sd float64) {
 func pooledVariance(rows []Row) (variance float64, freedom int) {
 	sum := 0.0
 	for i := range rows {
-		if r := &rows[i]; r.spread() {
+		if r := &rows[i]; r.hasVariance() {
 			sum += float64(r.Shots-1) * r.Variance
 			freedom += r.Shots - 1
 		}
@@ -176,7 +176,7 @@ func pooledVariance(rows []Row) (variance float64, freedom int) {
 func sampleVariances(rows []Row) []float64 {
 	var out []float64
 	for i := range rows {
-		if rows[i].spread() {
+		if rows[i].hasVariance() {
 			out = append(out, rows[i].Variance)
 		}
 	}

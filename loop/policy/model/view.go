@@ -26,16 +26,16 @@ type Component struct {
 	Offset func(grad, x []float64) float64
 }
 
-// Lift is the offset at a point of all coordinates.
-func (c *Component) Lift(x []float64) float64 {
+// OffsetAt is the offset at a point of all coordinates.
+func (c *Component) OffsetAt(x []float64) float64 {
 	if c.Offset == nil {
 		return 0
 	}
 	return c.Offset(nil, x)
 }
 
-// knows reports whether the process's observations are at exactly the points x, in this order.
-func (c *Component) knows(x []float64) bool {
+// hasPoints reports whether the process's observations are at exactly the points x, in this order.
+func (c *Component) hasPoints(x []float64) bool {
 	d := c.GP.Dim()
 	if c.GP.Len()*d != len(x) {
 		return false
@@ -57,8 +57,8 @@ func (v View) Offset() float64 {
 	return sum
 }
 
-// Linear lists the terms of E[a*mean + b*sd], averaged over the components.
-func (v View) Linear(a, b float64) []expectations.Term {
+// LinearTerms lists the terms of E[a*mean + b*sd], averaged over the components.
+func (v View) LinearTerms(a, b float64) []expectations.Term {
 	out := make([]expectations.Term, len(v))
 	for i, c := range v {
 		out[i] = expectations.Term{Process: c.GP, Mean: c.Weight * c.Scale * a, SD: c.Weight * c.Scale * b, Offset: c.Offset}
@@ -66,9 +66,9 @@ func (v View) Linear(a, b float64) []expectations.Term {
 	return out
 }
 
-// Of lists the terms of a function of the mean (the prior's included) and the standard
+// TermsOf lists the terms of a function of the mean (the prior's included) and the standard
 // deviation, averaged over the components: of an improvement or an information, say.
-func (v View) Of(f func(mu, sigma float64) (value, byMu, bySigma float64)) []expectations.Term {
+func (v View) TermsOf(f func(mu, sigma float64) (value, byMu, bySigma float64)) []expectations.Term {
 	out := make([]expectations.Term, len(v))
 	for i, c := range v {
 		out[i] = expectations.Term{Process: c.GP, Offset: c.Offset, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
@@ -86,13 +86,13 @@ func (v View) Means(mean, x []float64) {
 	m := make([]float64, len(mean))
 	d := len(x) / max(len(mean), 1)
 	for _, c := range v {
-		if c.knows(x) {
+		if c.hasPoints(x) {
 			c.GP.FittedMeans(m)
 		} else {
 			c.GP.Predict(m, nil, x)
 		}
 		for j := range m {
-			mean[j] += c.Weight * (c.Mean + c.Scale*(m[j]+c.Lift(x[j*d:(j+1)*d])))
+			mean[j] += c.Weight * (c.Mean + c.Scale*(m[j]+c.OffsetAt(x[j*d:(j+1)*d])))
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (v View) Moments(mean, sd, x []float64) {
 	for _, c := range v {
 		c.GP.Predict(m, s, x)
 		for j := range m {
-			mu := c.Mean + c.Scale*(m[j]+c.Lift(x[j*d:(j+1)*d]))
+			mu := c.Mean + c.Scale*(m[j]+c.OffsetAt(x[j*d:(j+1)*d]))
 			s[j] *= c.Scale * c.Scale
 			mean[j] += c.Weight * mu
 			sd[j] += c.Weight * (s[j] + mu*mu)
@@ -123,19 +123,19 @@ func (v View) Moments(mean, sd, x []float64) {
 	}
 }
 
-// Likeliest is the component with the greatest weight.
-func (v View) Likeliest() Component {
+// MostProbable is the component with the greatest weight.
+func (v View) MostProbable() Component {
 	return slices.MaxFunc(v, func(a, b Component) int { return cmp.Compare(a.Weight, b.Weight) })
 }
 
-// Share is the component alone, with a weight.
-func (c Component) Share(weight float64) View {
+// WithWeight is the component alone, with a weight.
+func (c Component) WithWeight(weight float64) View {
 	c.Weight = weight
 	return View{c}
 }
 
-// Pick chooses a component by the weights.
-func (v View) Pick(rng *rand.Rand) Component {
+// Sample chooses a component by the weights.
+func (v View) Sample(rng *rand.Rand) Component {
 	u := rng.Float64()
 	for _, c := range v {
 		if u -= c.Weight; u < 0 {

@@ -63,15 +63,15 @@ func (e *Criterion) knownRiskOf(d *space.Domain) *KnownRisk {
 	if e.Model.Known == nil || e.Alpha() == 0 {
 		return nil
 	}
-	return &KnownRisk{e.Model.Known, d, e.Environment.Nodes(d.Random), e.Risk / e.Model.InForce.Scale}
+	return &KnownRisk{e.Model.Known, d, e.Random.Nodes(d.Random), e.Risk / e.Model.Active.Scale}
 }
 
-// LessKnownRisk subtracts a domain's known risk from an objective of the standardised
+// SubtractKnownRisk subtracts a domain's known risk from an objective of the standardised
 // unit. Where the noise is learnt or constant it changes nothing.
-func (e *Criterion) LessKnownRisk(o search.Objective, d *space.Domain) search.Objective {
+func (e *Criterion) SubtractKnownRisk(o search.Objective, d *space.Domain) search.Objective {
 	r := e.knownRiskOf(d)
 	if r == nil {
 		return o
 	}
-	return space.Less(o, space.Subtrahend{Value: r.value, Slope: r.slope})
+	return space.Subtract(o, space.Subtrahend{Value: r.value, Slope: r.slope})
 }

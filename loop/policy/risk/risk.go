@@ -10,9 +10,9 @@ import (
 // 2021) as the model sees it: what an acquisition and a recommendation take off the
 // objective.
 type Criterion struct {
-	Model       *model.Model
-	Environment *space.Environment
-	Risk        float64 // alpha in 1/(the objective's unit); 0: none
+	Model  *model.Model
+	Random *space.RandomVariables
+	Risk   float64 // alpha in 1/(the objective's unit); 0: none
 }
 
 // Alpha is the risk factor of the standardised objective: with y = scale*z,
@@ -22,16 +22,16 @@ func (e *Criterion) Alpha() float64 {
 	if e.Model.Noise == nil && e.Model.Known == nil {
 		return 0
 	}
-	return e.Risk * e.Model.InForce.Scale
+	return e.Risk * e.Model.Active.Scale
 }
 
 // SpreadAlpha is the risk factor of the standardised objective for what random variables
 // add to the variance, which counts where the noise is constant as well.
-func (e *Criterion) SpreadAlpha() float64 { return e.Risk * e.Model.InForce.Scale }
+func (e *Criterion) SpreadAlpha() float64 { return e.Risk * e.Model.Active.Scale }
 
 // Terms are the terms of -alpha v, with v the noise variance beta standard
 // deviations below its expectation (above it for a negative beta): none without a
-// risk term, before the noise is learnt, or where it is known (see LessKnownRisk).
+// risk term, before the noise is learnt, or where it is known (see SubtractKnownRisk).
 func (e *Criterion) Terms(beta float64) []expectations.Term {
 	alpha, field := e.Alpha(), e.Model.Noise
 	if alpha == 0 || field == nil {

@@ -27,11 +27,11 @@ import (
 // shifts all settings alike) and mu the posterior mean in place of f. That takes the
 // spread for less than is expected, E[Var_R f] = Var_R[mu] + E_R[s^2] - Var[E_R f] >=
 // Var_R[mu], which is optimism, as in v; both sides meet as data come in. Letting a
-// variable vary is as risky as the objective is steep along it: a dear control set earns
+// variable vary is as risky as the objective is steep along it: an expensive control set earns
 // its cost where that is steep. Recommendations count the same Var_R[mu]. Of priors that
 // are averaged it is the average of Var_R[mu] under each.
 //
-// Var_R is by the rule of space.Environment. Cost of a point: O(n) a node.
+// Var_R is by the rule of space.RandomVariables. Cost of a point: O(n) a node.
 type SpreadRisk struct {
 	view   model.View
 	domain *space.Domain
@@ -52,7 +52,7 @@ func (e *Criterion) SpreadOf(v model.View, d *space.Domain, step int) *SpreadRis
 	if e.Risk == 0 || len(d.Random) == 0 {
 		return nil
 	}
-	r := &SpreadRisk{view: v, domain: d, nodes: e.Environment.Nodes(d.Random), time: e.Model.Point(nil, step)}
+	r := &SpreadRisk{view: v, domain: d, nodes: e.Random.Nodes(d.Random), time: e.Model.Point(nil, step)}
 	r.pool = &sync.Pool{New: func() any {
 		s := &spreadScratch{}
 		for _, c := range v {
@@ -69,7 +69,7 @@ func (r *SpreadRisk) Variance(c []float64) float64 {
 	s := r.pool.Get().(*spreadScratch)
 	defer r.pool.Put(s)
 	n, d := r.nodes.Count(), len(r.domain.Coords)+len(r.domain.Random)+len(r.time)
-	s.x, s.mean = num.Sized(s.x, n*d), num.Sized(s.mean, n)
+	s.x, s.mean = num.Resized(s.x, n*d), num.Resized(s.mean, n)
 	for q := range n {
 		x := s.x[q*d : (q+1)*d]
 		for j, i := range r.domain.Coords {
@@ -84,7 +84,7 @@ func (r *SpreadRisk) Variance(c []float64) float64 {
 	for k, b := range r.view {
 		s.readers[k].Predict(s.mean, nil, s.x)
 		for q := range s.mean {
-			s.mean[q] += b.Lift(s.x[q*d : (q+1)*d])
+			s.mean[q] += b.OffsetAt(s.x[q*d : (q+1)*d])
 		}
 		sum += b.Weight * b.Scale * b.Scale * num.VarianceOf(s.mean, r.nodes.Weight)
 	}
@@ -106,15 +106,15 @@ func (r *SpreadRisk) slope(grad, c []float64, factor float64) {
 	}
 }
 
-// LessSpread subtracts a domain's spread risk, by a view and before a step, from an
+// SubtractSpread subtracts a domain's spread risk, by a view and before a step, from an
 // objective of the standardised unit.
-func (e *Criterion) LessSpread(o search.Objective, v model.View, d *space.Domain, step int) search.Objective {
+func (e *Criterion) SubtractSpread(o search.Objective, v model.View, d *space.Domain, step int) search.Objective {
 	r := e.SpreadOf(v, d, step)
 	if r == nil {
 		return o
 	}
 	alpha := e.SpreadAlpha()
-	return space.Less(o, space.Subtrahend{
+	return space.Subtract(o, space.Subtrahend{
 		Value: func(c []float64) float64 { return alpha * r.Variance(c) },
 		Slope: func(grad, c []float64, factor float64) { r.slope(grad, c, alpha*factor) },
 	})

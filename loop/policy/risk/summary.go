@@ -8,10 +8,10 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// Judgement says how settings are looked at: by which posterior, with which variables
+// Evaluation says how settings are looked at: by which posterior, with which variables
 // left random, before which step, and how many standard deviations off the noise
 // variance's expectation its bound lies (below for positive beta).
-type Judgement struct {
+type Evaluation struct {
 	View   model.View
 	Domain *space.Domain
 	Step   int
@@ -23,7 +23,7 @@ type Judgement struct {
 type Summary struct {
 	Mean float64 // E[mean]
 	// sd is E[sd]; with several components the standard deviation of their mixture.
-	Sd float64
+	SD float64
 	// within is E[sd] with several components too: their average, which a confidence
 	// bound averaged over them has.
 	Within float64
@@ -37,9 +37,9 @@ type Summary struct {
 	Shot float64
 }
 
-// Risky is the variance that enters the criterion: the noise's bound, unless the noise is
+// RiskVariance is the variance that enters the criterion: the noise's bound, unless the noise is
 // constant, and the spread.
-func (s *Summary) Risky() float64 {
+func (s *Summary) RiskVariance() float64 {
 	if math.IsNaN(s.bound) {
 		return s.spread
 	}
@@ -47,11 +47,11 @@ func (s *Summary) Risky() float64 {
 }
 
 // Summarise evaluates settings x, one row of the domain's coordinates each.
-func (e *Criterion) Summarise(j Judgement, x []float64) ([]Summary, error) {
+func (e *Criterion) Summarise(j Evaluation, x []float64) ([]Summary, error) {
 	if j.Domain.Size() == 0 {
 		return e.summariseUncontrolled(j)
 	}
-	in, err := shared(e.Environment.Inputs(j.Domain, j.Step), j.View)
+	in, err := shareNodes(e.Random.Inputs(j.Domain, j.Step), j.View)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (e *Criterion) Summarise(j Judgement, x []float64) ([]Summary, error) {
 		moments[i] = m
 		for k := range out {
 			out[k].Mean += c.Weight * m[k].Mean
-			out[k].Within += c.Weight * m[k].Sd
+			out[k].Within += c.Weight * m[k].SD
 			out[k].Shot += c.Weight * m[k].Shot
 		}
 	}
@@ -73,11 +73,11 @@ func (e *Criterion) Summarise(j Judgement, x []float64) ([]Summary, error) {
 		variance := 0.0
 		for i, c := range j.View {
 			d := moments[i][k].Mean - out[k].Mean
-			variance += c.Weight * (moments[i][k].Sd*moments[i][k].Sd + d*d)
+			variance += c.Weight * (moments[i][k].SD*moments[i][k].SD + d*d)
 		}
-		out[k].Sd = math.Sqrt(variance)
+		out[k].SD = math.Sqrt(variance)
 		if len(j.View) == 1 { // without the rounding of the square's root
-			out[k].Sd = moments[0][k].Sd
+			out[k].SD = moments[0][k].SD
 		}
 	}
 	if r := e.SpreadOf(j.View, j.Domain, j.Step); r != nil {
@@ -89,10 +89,10 @@ func (e *Criterion) Summarise(j Judgement, x []float64) ([]Summary, error) {
 	return out, e.addNoise(j, out, in, x)
 }
 
-// shared has the components of a mixture take the expectations over the same nodes, those
+// shareNodes has the components of a mixture take the expectations over the same nodes, those
 // for the first one: choosing nodes costs more than an expectation. A single process
 // keeps its own, which spares it nodes for what has a closed form.
-func shared(in expectations.Inputs, v model.View) (expectations.Inputs, error) {
+func shareNodes(in expectations.Inputs, v model.View) (expectations.Inputs, error) {
 	if len(v) == 1 || len(in.Random) == 0 {
 		return in, nil
 	}
@@ -120,7 +120,7 @@ func componentMoments(c model.Component, in expectations.Inputs, x []float64, ra
 		return nil, err
 	}
 	for k := range out {
-		out[k].Sd = -sd[k]
+		out[k].SD = -sd[k]
 		out[k].Mean = lower[k] - sd[k]
 	}
 	if random {
@@ -136,18 +136,18 @@ func componentMoments(c model.Component, in expectations.Inputs, x []float64, ra
 	}
 	for k := range out {
 		out[k].Mean = c.Mean + c.Scale*out[k].Mean
-		out[k].Sd *= c.Scale
+		out[k].SD *= c.Scale
 		out[k].Shot *= c.Scale * c.Scale
 	}
 	return out, nil
 }
 
 // addNoise adds what the noise contributes.
-func (e *Criterion) addNoise(j Judgement, out []Summary, in expectations.Inputs, x []float64) error {
+func (e *Criterion) addNoise(j Evaluation, out []Summary, in expectations.Inputs, x []float64) error {
 	field := e.Model.Noise
 	if known := e.Model.Known; known != nil {
-		r := KnownRisk{Noise: known, D: j.Domain, Nodes: e.Environment.Nodes(j.Domain.Random)}
-		scale, size := e.Model.InForce.Scale, j.Domain.Size()
+		r := KnownRisk{Noise: known, D: j.Domain, Nodes: e.Random.Nodes(j.Domain.Random)}
+		scale, size := e.Model.Active.Scale, j.Domain.Size()
 		for k := range out {
 			out[k].bound = r.Expected(x[k*size:(k+1)*size]) / (scale * scale)
 			out[k].Shot += out[k].bound
@@ -157,7 +157,7 @@ func (e *Criterion) addNoise(j Judgement, out []Summary, in expectations.Inputs,
 	if field == nil {
 		for k := range out {
 			out[k].bound = math.NaN()
-			out[k].Shot += e.Model.InForce.ShotVariance
+			out[k].Shot += e.Model.Active.ShotVariance
 		}
 		return nil
 	}
@@ -183,8 +183,8 @@ func (e *Criterion) addNoise(j Judgement, out []Summary, in expectations.Inputs,
 
 // summariseUncontrolled is the summary of doing nothing: every variable is random, so
 // the nodes themselves are settings of all of them.
-func (e *Criterion) summariseUncontrolled(j Judgement) ([]Summary, error) {
-	n := e.Environment.Nodes(j.Domain.Random)
+func (e *Criterion) summariseUncontrolled(j Evaluation) ([]Summary, error) {
+	n := e.Random.Nodes(j.Domain.Random)
 	all := &space.Domain{Set: -1, Axes: j.Domain.Axes, Coords: j.Domain.Random}
 	j.Domain = all
 	each, err := e.Summarise(j, n.X)
@@ -196,7 +196,7 @@ func (e *Criterion) summariseUncontrolled(j Judgement) ([]Summary, error) {
 	for q, s := range each {
 		w := n.Weight[q]
 		out.Mean += w * s.Mean
-		out.Sd += w * s.Sd
+		out.SD += w * s.SD
 		out.Within += w * s.Within
 		out.bound += w * s.bound
 		out.Shot += w * s.Shot

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// coarseValues separates discrete variables from continuous ones that a device
+// maxStepwise separates discrete variables from continuous ones that a device
 // rounds: with at most this many values a search steps from value to value, with
 // more it climbs the gradient and rounds at the end.
-const coarseValues = 64
+const maxStepwise = 64
 
 // Axis scales one variable between the user's unit and [0, 1], and knows which
 // values may be proposed: any in the range, multiples of a step, or a list.
@@ -47,15 +47,15 @@ func (a *Axis) count() int {
 	return 0
 }
 
-// coarse reports whether the search has to step from value to value.
-func (a *Axis) coarse() bool { return a.count() > 0 && a.count() <= coarseValues }
+// stepwise reports whether the search has to step from value to value.
+func (a *Axis) stepwise() bool { return a.count() > 0 && a.count() <= maxStepwise }
 
 // at is proposable value i, in the user's unit.
 func (a *Axis) at(i int) float64 {
 	if len(a.levels) > 0 {
 		return a.levels[i]
 	}
-	return tidy((a.First + float64(i)) * a.Step)
+	return roundDigits((a.First + float64(i)) * a.Step)
 }
 
 // index is the position of the proposable value nearest to v.
@@ -78,9 +78,9 @@ func (a *Axis) nearest(v float64) float64 {
 	return a.at(a.index(v))
 }
 
-// tidy rounds to twelve significant digits, so that the third multiple of 0.1 is
+// roundDigits rounds to twelve significant digits, so that the third multiple of 0.1 is
 // 0.3 in a log and on a wire, not 0.30000000000000004.
-func tidy(v float64) float64 {
+func roundDigits(v float64) float64 {
 	t, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
 	if err != nil { // cannot be: the text is a number
 		return v

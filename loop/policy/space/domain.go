@@ -30,7 +30,7 @@ func NewDomain(axes []Axis, controlled []bool, set int, candidates [][]float64) 
 	d := &Domain{Set: set, Axes: axes}
 	d.Split(controlled)
 	if len(candidates) > 0 {
-		d.takeCandidates(candidates)
+		d.setCandidates(candidates)
 	} else {
 		d.enumerate()
 	}
@@ -48,8 +48,8 @@ func (d *Domain) Split(controlled []bool) {
 	}
 }
 
-// takeCandidates keeps the distinct projections of the candidates, in their order.
-func (d *Domain) takeCandidates(candidates [][]float64) {
+// setCandidates keeps the distinct projections of the candidates, in their order.
+func (d *Domain) setCandidates(candidates [][]float64) {
 	seen := map[string]bool{}
 	for _, row := range candidates {
 		values := make([]float64, 0, len(d.Coords))
@@ -115,7 +115,7 @@ func (d *Domain) ListedAt(x []float64) int {
 	return d.NearestListed(x)
 }
 
-// keyOf tells points apart by their bits.
+// keyOf distinguishes points by their bits.
 func keyOf(x []float64) string {
 	key := make([]byte, 0, 8*len(x))
 	for _, v := range x {
@@ -135,7 +135,7 @@ func (d *Domain) ProblemAxes() []search.Axis {
 		switch n := a.count(); {
 		case n == 0:
 			out[j] = search.Axis{High: 1}
-		case a.coarse():
+		case a.stepwise():
 			for k := range n {
 				out[j].Levels = append(out[j].Levels, a.Unit(a.at(k)))
 			}
@@ -176,8 +176,8 @@ func (d *Domain) NearestListed(x []float64) int {
 	return best
 }
 
-// Settle moves x to the nearest setting that may be proposed.
-func (d *Domain) Settle(x []float64) {
+// Round moves x to the nearest setting that may be proposed.
+func (d *Domain) Round(x []float64) {
 	if d.Listed() > 0 {
 		copy(x, d.Row(d.NearestListed(x)))
 		return
@@ -214,9 +214,9 @@ func (d *Domain) Project(dst, all []float64) {
 	}
 }
 
-// Holds reports whether the setting of all variables, in the users' units, may be
+// Contains reports whether the setting of all variables, in the users' units, may be
 // proposed as it is; values are compared to one part in 10^9 of the range.
-func (d *Domain) Holds(user []float64) bool {
+func (d *Domain) Contains(user []float64) bool {
 	x := make([]float64, d.Size())
 	for j, i := range d.Coords {
 		x[j] = d.Axes[i].Unit(user[i])
@@ -225,6 +225,6 @@ func (d *Domain) Holds(user []float64) bool {
 		}
 	}
 	y := slices.Clone(x)
-	d.Settle(y)
+	d.Round(y)
 	return num.SquaredDistance(x, y) <= 1e-18
 }

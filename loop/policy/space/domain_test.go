@@ -67,7 +67,7 @@ func TestProposalsAreAllowed(t *testing.T) {
 		for j := range x {
 			x[j] = 1.4*rng.Float64() - 0.2
 		}
-		d.Settle(x)
+		d.Round(x)
 		p := d.Proposal(x)
 		switch {
 		case !math.IsNaN(p[4]):
@@ -78,7 +78,7 @@ func TestProposalsAreAllowed(t *testing.T) {
 			t.Fatalf("seed %d: %v is no multiple of 0.001 in its range", seed, p[3])
 		}
 		y := append([]float64(nil), x...)
-		if d.Settle(y); !reflect.DeepEqual(x, y) {
+		if d.Round(y); !reflect.DeepEqual(x, y) {
 			t.Fatalf("seed %d: settling twice moved %v to %v", seed, x, y)
 		}
 	}
@@ -118,7 +118,7 @@ func TestCandidatesAreProjected(t *testing.T) {
 	if p := d.Proposal([]float64{0.45, 0.9}); p[0] != 0.5 || p[1] != 0.6 || !math.IsNaN(p[2]) {
 		t.Errorf("proposal %v", p)
 	}
-	if !d.Holds([]float64{0.1, 0.2, 5}) || d.Holds([]float64{0.1, 0.6, 5}) {
+	if !d.Contains([]float64{0.1, 0.2, 5}) || d.Contains([]float64{0.1, 0.6, 5}) {
 		t.Error("only candidates may be proposed")
 	}
 }

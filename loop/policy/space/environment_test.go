@@ -8,12 +8,12 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
-func surroundingsOf(kinds ...Distribution) *Environment {
+func surroundingsOf(kinds ...Distribution) *RandomVariables {
 	vars := cube(len(kinds))
 	for i := range kinds {
 		vars[i].Random = kinds[i]
 	}
-	return NewEnvironment(vars, axesOf(vars), 100, false, 5)
+	return NewRandomVariables(vars, axesOf(vars), 100, false, 5)
 }
 
 // expect is the rule's expectation of g.
@@ -69,9 +69,9 @@ func TestLearntNodesKeepTheJointDistribution(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range readings {
 		u := 0.2 + 0.1*rng.Float64()
-		e.Read.add([]float64{u, 1 - u, math.NaN()}) // perfectly opposed
+		e.Readings.add([]float64{u, 1 - u, math.NaN()}) // perfectly opposed
 	}
-	e.Read.add([]float64{0.9, math.NaN(), math.NaN()}) // read while variable 1 was controlled
+	e.Readings.add([]float64{0.9, math.NaN(), math.NaN()}) // read while variable 1 was controlled
 	n = e.Nodes([]int{0, 1, 2})
 	together, weight := 0.0, 0.0
 	for j, w := range n.Weight {

@@ -9,104 +9,104 @@ import (
 // for concurrent use.
 type Subtrahend struct {
 	Value func(x []float64) float64
-	// slope adds factor times the gradient to grad; nil for a wall, which is no part of
+	// slope adds factor times the gradient to grad; nil for a penalty, which is no part of
 	// the gradients.
 	Slope func(grad, x []float64, factor float64)
 }
 
-// lessened is an objective minus a function.
-type lessened struct {
+// difference is an objective minus a function.
+type difference struct {
 	search.Objective
-	less Subtrahend
+	subtrahend Subtrahend
 }
 
 // Values implements [search.Objective].
-func (p *lessened) Values(dst, x []float64) {
+func (p *difference) Values(dst, x []float64) {
 	p.Objective.Values(dst, x)
 	p.subtract(dst, nil, x)
 }
 
 // subtract takes the function off values and, where grad is not nil, off gradients.
-func (p *lessened) subtract(dst, grad, x []float64) {
+func (p *difference) subtract(dst, grad, x []float64) {
 	size := p.Dim()
 	for j := range dst {
 		at := x[j*size : (j+1)*size]
-		dst[j] -= p.less.Value(at)
-		if grad != nil && p.less.Slope != nil {
-			p.less.Slope(grad[j*size:(j+1)*size], at, -1)
+		dst[j] -= p.subtrahend.Value(at)
+		if grad != nil && p.subtrahend.Slope != nil {
+			p.subtrahend.Slope(grad[j*size:(j+1)*size], at, -1)
 		}
 	}
 }
 
 // Fork implements [search.Objective].
-func (p *lessened) Fork() search.Objective { return Less(p.Objective.Fork(), p.less) }
+func (p *difference) Fork() search.Objective { return Subtract(p.Objective.Fork(), p.subtrahend) }
 
 // Prepare implements [search.Preparer].
-func (p *lessened) Prepare() {
+func (p *difference) Prepare() {
 	if q, ok := p.Objective.(search.Preparer); ok {
 		q.Prepare()
 	}
 }
 
 // Scales implements [search.Scaled].
-func (p *lessened) Scales(dst []float64) bool {
+func (p *difference) Scales(dst []float64) bool {
 	s, ok := p.Objective.(search.Scaled)
 	return ok && s.Scales(dst)
 }
 
-// lessenedSlope is a lessened objective with gradients.
-type lessenedSlope struct {
-	lessened
+// differenceGradient is an objective less a function, with gradients.
+type differenceGradient struct {
+	difference
 	d search.Differentiable
 }
 
-// lessenedSurrogate is a lessened objective with a surrogate. The same is taken off both,
+// differenceSurrogate is an objective less a function, with a surrogate. The same is taken off both,
 // so an upper bound stays one.
-type lessenedSurrogate struct {
-	lessened
+type differenceSurrogate struct {
+	difference
 	s search.Surrogated
 }
 
-// Less subtracts a function. What the objective can, the result can as well.
-func Less(o search.Objective, f Subtrahend) search.Objective {
-	p := lessened{o, f}
+// Subtract subtracts a function. What the objective can, the result can as well.
+func Subtract(o search.Objective, f Subtrahend) search.Objective {
+	p := difference{o, f}
 	switch o := o.(type) {
 	case search.Surrogated:
-		return &lessenedSurrogate{p, o}
+		return &differenceSurrogate{p, o}
 	case search.Differentiable:
-		return &lessenedSlope{p, o}
+		return &differenceGradient{p, o}
 	}
 	return &p
 }
 
-// WithPenalty builds a wall of a penalty, which must be safe for concurrent use.
+// WithPenalty subtracts a penalty, which must be safe for concurrent use.
 func WithPenalty(o search.Objective, penalty func(x []float64) float64) search.Objective {
-	return Less(o, Subtrahend{Value: penalty})
+	return Subtract(o, Subtrahend{Value: penalty})
 }
 
 // Gradients implements [search.Differentiable].
-func (p *lessenedSlope) Gradients(dst, grad, x []float64) {
+func (p *differenceGradient) Gradients(dst, grad, x []float64) {
 	p.d.Gradients(dst, grad, x)
 	p.subtract(dst, grad, x)
 }
 
 // Gradients implements [search.Differentiable].
-func (p *lessenedSurrogate) Gradients(dst, grad, x []float64) {
+func (p *differenceSurrogate) Gradients(dst, grad, x []float64) {
 	p.s.Gradients(dst, grad, x)
 	p.subtract(dst, grad, x)
 }
 
 // Surrogate implements [search.Surrogated].
-func (p *lessenedSurrogate) Surrogate() search.SurrogateKind { return p.s.Surrogate() }
+func (p *differenceSurrogate) Surrogate() search.SurrogateKind { return p.s.Surrogate() }
 
 // SurrogateValues implements [search.Surrogated].
-func (p *lessenedSurrogate) SurrogateValues(dst, x []float64) {
+func (p *differenceSurrogate) SurrogateValues(dst, x []float64) {
 	p.s.SurrogateValues(dst, x)
 	p.subtract(dst, nil, x)
 }
 
 // SurrogateGradients implements [search.Surrogated].
-func (p *lessenedSurrogate) SurrogateGradients(dst, grad, x []float64) {
+func (p *differenceSurrogate) SurrogateGradients(dst, grad, x []float64) {
 	p.s.SurrogateGradients(dst, grad, x)
 	p.subtract(dst, grad, x)
 }

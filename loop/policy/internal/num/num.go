@@ -44,8 +44,8 @@ func SquaredDistance(x, y []float64) float64 {
 	return s
 }
 
-// Sized is s with n elements, in its own memory where that suffices.
-func Sized(s []float64, n int) []float64 {
+// Resized is s with n elements, in its own memory where that suffices.
+func Resized(s []float64, n int) []float64 {
 	if cap(s) < n {
 		return make([]float64, n)
 	}

@@ -15,12 +15,12 @@ type Reading struct {
 	Y    float64
 }
 
-// Directly is the posterior of readings by the formulas, with the dense covariance
+// DensePosterior is the posterior of readings by the formulas, with the dense covariance
 //
 //	outputscale exp(-|x-x'|^2/(2 l^2)) exp(-|t-t'|/timescale)
 //
 // and its log evidence.
-func Directly(m model.Spec, readings []Reading, timescale float64, at Reading) (mean, sd, evidence float64) {
+func DensePosterior(m model.Spec, readings []Reading, timescale float64, at Reading) (mean, sd, evidence float64) {
 	k := func(a, b Reading) float64 {
 		s := 0.0
 		for i := range a.X {

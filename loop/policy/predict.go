@@ -7,23 +7,23 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// Viewer is a policy whose model can be looked at. Looking changes no decision: the
+// Predictor is a policy whose model can be looked at. Looking changes no decision: the
 // sequence of proposals is the same with and without it.
-type Viewer interface {
-	// Look describes the objective (to be maximised) at settings of a control set, one
+type Predictor interface {
+	// Predict describes the objective (to be maximised) at settings of a control set, one
 	// Estimate for each: X has one value per variable, in its unit, and those that the
 	// control set does not hold are not read. Values outside a variable's range are taken
 	// at its end. ErrNoData: there is no valid observation yet. Cost: a few expectations
 	// for each setting.
-	Look(controlSet int, x [][]float64) ([]Estimate, error)
+	Predict(controlSet int, x [][]float64) ([]Estimate, error)
 	// BestOf recommends among the settings that one control set has played; ok is false
 	// where no step with it gave valid data.
 	BestOf(controlSet int) (best Recommendation, ok bool, err error)
 }
 
-// Look implements [Viewer].
-func (e *engine) Look(controlSet int, x [][]float64) ([]Estimate, error) {
-	d, err := e.lookAt(controlSet)
+// Predict implements [Viewer].
+func (e *engine) Predict(controlSet int, x [][]float64) ([]Estimate, error) {
+	d, err := e.readyDomain(controlSet)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (e *engine) Look(controlSet int, x [][]float64) ([]Estimate, error) {
 
 // BestOf implements [Viewer].
 func (e *engine) BestOf(controlSet int) (Recommendation, bool, error) {
-	if _, err := e.lookAt(controlSet); err != nil {
+	if _, err := e.readyDomain(controlSet); err != nil {
 		return Recommendation{}, false, err
 	}
 	settings := make([][]float64, len(e.domains))
@@ -67,8 +67,8 @@ func (e *engine) BestOf(controlSet int) (Recommendation, bool, error) {
 	return e.bestOf(settings)
 }
 
-// lookAt is the domain of a control set, with the model ready to be asked.
-func (e *engine) lookAt(controlSet int) (*space.Domain, error) {
+// readyDomain is the domain of a control set, with the model ready to be asked.
+func (e *engine) readyDomain(controlSet int) (*space.Domain, error) {
 	if controlSet < 0 || controlSet >= len(e.domains) {
 		return nil, fmt.Errorf("there is no control set %d, they are 0 to %d", controlSet, len(e.domains)-1)
 	}

@@ -16,8 +16,8 @@ func TestLookSeesTheRecommendation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := p.(Viewer)
-	seen, err := v.Look(r.ControlSet, [][]float64{r.X, {0.123, 0.987}})
+	v := p.(Predictor)
+	seen, err := v.Predict(r.ControlSet, [][]float64{r.X, {0.123, 0.987}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,14 +38,14 @@ func TestLookSeesTheRecommendation(t *testing.T) {
 
 // lookAround looks at the middle of the domain and at what each control set has
 // brought. TestSameSeedSameProposals shows that it changes nothing.
-func lookAround(t *testing.T, v Viewer, s *Spec) {
+func lookAround(t *testing.T, v Predictor, s *Spec) {
 	t.Helper()
 	middle := make([]float64, len(s.Variables))
 	for i, x := range s.Variables {
 		middle[i] = (x.Low + x.High) / 2
 	}
 	for set := range s.ControlSets {
-		seen, err := v.Look(set, [][]float64{middle})
+		seen, err := v.Predict(set, [][]float64{middle})
 		if err != nil || !(seen[0].SD > 0) {
 			t.Fatalf("control set %d: %+v, %v", set, seen, err)
 		}
@@ -57,8 +57,8 @@ func lookAround(t *testing.T, v Viewer, s *Spec) {
 
 func TestLookRefuses(t *testing.T) {
 	s := rahboSpec(2, 1)
-	p := fresh(t, s).(Viewer)
-	if _, err := p.Look(0, nil); !errors.Is(err, ErrNoData) {
+	p := fresh(t, s).(Predictor)
+	if _, err := p.Predict(0, nil); !errors.Is(err, ErrNoData) {
 		t.Errorf("nothing observed: %v", err)
 	}
 	observe(t, p.(Policy), Observation{Step: 1, X: []float64{0.3, 0.4}, Mean: 7, Variance: math.NaN(), Shots: 1, Valid: true})
@@ -66,7 +66,7 @@ func TestLookRefuses(t *testing.T) {
 		set int
 		x   [][]float64
 	}{{1, nil}, {-1, nil}, {0, [][]float64{{0.5}}}, {0, [][]float64{{0.5, math.NaN()}}}} {
-		if _, err := p.Look(c.set, c.x); err == nil {
+		if _, err := p.Predict(c.set, c.x); err == nil {
 			t.Errorf("control set %d, %v: no error", c.set, c.x)
 		}
 	}

@@ -26,7 +26,7 @@ func TestKeptGradients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	short, partly := 0, 0
 	for _, o := range options {
-		kept := keeper.Keep(o.Objective, o.Set).(*constraint.KeptSlope)
+		kept := keeper.Limit(o.Objective, o.Set).(*constraint.PenalisedGradient)
 		kept.Prepare()
 		for range 40 {
 			x := make([]float64, kept.Dim())
@@ -36,10 +36,10 @@ func TestKeptGradients(t *testing.T) {
 			var inner, p [1]float64
 			o.Objective.Values(inner[:], x)
 			keeper.Each[o.Set][0].Values(p[:], x)
-			cost, _ := constraint.ShortPenalty(1.6448536269514722 + math.Sqrt2*math.Erfinv(1-2*p[0])) // Phi^-1(0.95) - Phi^-1(P)
+			cost, _ := constraint.ShortfallPenalty(1.6448536269514722 + math.Sqrt2*math.Erfinv(1-2*p[0])) // Phi^-1(0.95) - Phi^-1(P)
 			if short++; cost == 0 {
 				short--
-			} else if cost < constraint.EdgeWeight*constraint.EdgeWidth*constraint.EdgeWidth {
+			} else if cost < constraint.QuadraticWeight*constraint.QuadraticWidth*constraint.QuadraticWidth {
 				partly++
 			}
 			compareSlopes(t, kept, kept.Values, kept.Gradients, x)
@@ -62,11 +62,11 @@ func TestKeptGradients(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(e.domains) - 1 // controls all
-	kept := keeper.Keep(options[last].Objective, last).(*constraint.KeptSlope)
+	kept := keeper.Limit(options[last].Objective, last).(*constraint.PenalisedGradient)
 	kept.Prepare()
 	low, high := []float64{0.2, 0.8, 0.5}, []float64{0.8, 0.2, 0.5}
 	compareSlopes(t, kept, kept.Values, kept.Gradients, low)
-	if a, b := keeper.Short(last, low), keeper.Short(last, high); !(a < b) || a < 10 {
+	if a, b := keeper.Shortfall(last, low), keeper.Shortfall(last, high); !(a < b) || a < 10 {
 		t.Errorf("short by %g at the lower temperature, by %g at the higher", a, b)
 	}
 }
@@ -93,6 +93,6 @@ func compareSlopes(t *testing.T, o interface{ Dim() int }, values func(dst, x []
 	}
 }
 
-func keeperAt(e *engine, step int) (*constraint.Keeper, error) {
-	return e.constraints.NewKeeper(e.domains, acquisition.NewGoal(e.target, e.criterion.Environment, e.model.Rules, e.fidelity(), step).Inputs, step)
+func keeperAt(e *engine, step int) (*constraint.Limiter, error) {
+	return e.constraints.NewLimiter(e.domains, acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step).Inputs, step)
 }

@@ -40,12 +40,12 @@ func (n *Nodes) At(j int) []float64 {
 	return n.X[j*r : (j+1)*r]
 }
 
-// Environment says what the random variables do when they are left alone.
-type Environment struct {
+// RandomVariables says what the random variables do when they are left alone.
+type RandomVariables struct {
 	Marginals []Marginal
 	// last has every variable's last measured value in unit coordinates.
-	Last []float64
-	Read readings
+	Last     []float64
+	Readings readings
 	// base holds the run's common random numbers: sobolNodes points with one
 	// coordinate per variable, and one more that chooses among readings. All steps
 	// and all control sets share them, so that differences between two control sets
@@ -57,12 +57,12 @@ type Environment struct {
 	timed bool
 }
 
-// NewEnvironment draws the common random numbers of a run. A held variable that
+// NewRandomVariables draws the common random numbers of a run. A held variable that
 // was never measured is where it starts, in the middle where that is unknown.
 // capacity bounds the readings of learnt distributions; timed as in the fields.
-func NewEnvironment(variables []Variable, axes []Axis, capacity int, timed bool, seed uint64) *Environment {
+func NewRandomVariables(variables []Variable, axes []Axis, capacity int, timed bool, seed uint64) *RandomVariables {
 	d := len(variables)
-	e := &Environment{Marginals: make([]Marginal, d), Last: make([]float64, d), Read: readings{limit: capacity},
+	e := &RandomVariables{Marginals: make([]Marginal, d), Last: make([]float64, d), Readings: readings{limit: capacity},
 		seed: num.Stream(seed, num.ForNodes, 1).Uint64(), timed: timed}
 	for i := range variables {
 		v := &variables[i]
@@ -86,7 +86,7 @@ func NewEnvironment(variables []Variable, axes []Axis, capacity int, timed bool,
 // that density; else scrambled Sobol points are mapped by the quantiles, and
 // learnt variables take their values together: from the uniform distribution with
 // probability 10/(10+N), else from one of their N joint readings.
-func (e *Environment) Nodes(random []int) Nodes {
+func (e *RandomVariables) Nodes(random []int) Nodes {
 	var learnt, known []int
 	for _, i := range random {
 		switch e.Marginals[i].kind {
@@ -111,7 +111,7 @@ func (e *Environment) Nodes(random []int) Nodes {
 
 // Inputs splits the coordinates of a point into the domain's and those left to chance,
 // for a decision before a step: under drift the time is held at that step.
-func (e *Environment) Inputs(d *Domain, step int) expectations.Inputs {
+func (e *RandomVariables) Inputs(d *Domain, step int) expectations.Inputs {
 	in := expectations.Inputs{Controlled: d.Coords, Seed: e.seed}
 	var learnt []int
 	for _, i := range d.Random {
@@ -137,7 +137,7 @@ func (e *Environment) Inputs(d *Domain, step int) expectations.Inputs {
 }
 
 // gauss is the rule for one variable with a density.
-func (e *Environment) gauss(random []int, variable int) Nodes {
+func (e *RandomVariables) gauss(random []int, variable int) Nodes {
 	m := e.Marginals[variable]
 	n := Nodes{Weight: make([]float64, gaussNodes), coarse: gaussNodes}
 	at := make([]float64, gaussNodes)
@@ -162,9 +162,9 @@ func (e *Environment) gauss(random []int, variable int) Nodes {
 }
 
 // sampled is the rule by common random numbers.
-func (e *Environment) sampled(random, learnt []int) Nodes {
+func (e *RandomVariables) sampled(random, learnt []int) Nodes {
 	n := Nodes{Weight: slices.Repeat([]float64{1 / float64(sobolNodes)}, sobolNodes), coarse: coarseNodes}
-	rows := e.Read.joint(learnt)
+	rows := e.Readings.joint(learnt)
 	uniform := learntWeight / (learntWeight + float64(len(rows)))
 	for _, p := range e.base {
 		var reading []float64 // nil: learnt variables are drawn from the uniform part
@@ -195,12 +195,12 @@ func appendTime(x []float64, size, step int) []float64 {
 	return out
 }
 
-// Place says where a held variable is before it was ever measured, in unit coordinates.
-func (e *Environment) Place(variable int, at float64) { e.Last[variable] = at }
+// SetLast says where a held variable is before it was ever measured, in unit coordinates.
+func (e *RandomVariables) SetLast(variable int, at float64) { e.Last[variable] = at }
 
 // Observe learns what the variables were at a step, in unit coordinates: those that
 // controlled does not hold did it by themselves; nil: all of them.
-func (e *Environment) Observe(x []float64, controlled []bool) {
+func (e *RandomVariables) Observe(x []float64, controlled []bool) {
 	copy(e.Last, x)
 	reading, any := num.NaNs(len(x)), false
 	for i := range x {
@@ -209,6 +209,6 @@ func (e *Environment) Observe(x []float64, controlled []bool) {
 		}
 	}
 	if any {
-		e.Read.add(reading)
+		e.Readings.add(reading)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// The plain data of a specification and of what a policy tells, which the rooms define.
+// The plain data of a specification and of what a policy reports, defined in its rooms.
 type (
 	// Variable is one input.
 	Variable = space.Variable
@@ -24,9 +24,9 @@ type (
 	Model = model.Spec
 	// Prior is one hypothesis about the objective.
 	Prior = model.Prior
-	// Fit tells of a hyperparameter fit that came into force with a step.
+	// Fit reports a hyperparameter fit that came into force with a step.
 	Fit = model.Fit
-	// PriorReport tells how priors that compete stand.
+	// PriorReport reports the state of competing priors.
 	PriorReport = model.PriorReport
 	// Constraint is a bound on a measured quantity, which is learnt: advice, not safety.
 	Constraint = constraint.Spec
@@ -49,7 +49,7 @@ var ErrBudget = cost.ErrBudget
 func Kernels() []string { return model.Kernels() }
 
 // Confidences lists the words of Spec.Confidence: see confidence.Words.
-func Confidences() []string { return confidence.Words() }
+func Confidences() []string { return confidence.Names() }
 
 // NaNs returns a new slice of n NaN.
 func NaNs(n int) []float64 { return num.NaNs(n) }

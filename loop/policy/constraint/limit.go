@@ -10,7 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// kept is an objective within constraints: less a penalty of the shortfall
+// penalised is an objective within constraints: less a penalty of the shortfall
 //
 //	s(x) = Phi^-1(Probability) - Phi^-1(P(x)),
 //
@@ -20,51 +20,51 @@ import (
 // optimum lies, and misses the edge by |slope of the objective|/2000 in s; the second
 // outweighs any difference of acquisition values (which are of order 1, logarithms of
 // order 100), so that where nothing is feasible the setting nearest to it wins.
-type kept struct {
-	inner search.Objective
-	each  []*expectations.Expected // P of each binding constraint
-	edge  []float64                // Phi^-1(Probability) of each
+type penalised struct {
+	inner     search.Objective
+	each      []*expectations.Expected // P of each binding constraint
+	threshold []float64                // Phi^-1(Probability) of each
 
 	p, slope []float64 // scratch
 }
 
 // Form of the penalty.
 const (
-	EdgeWeight = 1e3
-	EdgeWidth  = 0.25
-	wallSlope  = 1e6
+	QuadraticWeight = 1e3
+	QuadraticWidth  = 0.25
+	linearSlope     = 1e6
 )
 
-// ShortPenalty is the penalty of a shortfall and its derivative.
-func ShortPenalty(s float64) (value, slope float64) {
+// ShortfallPenalty is the penalty of a shortfall and its derivative.
+func ShortfallPenalty(s float64) (value, slope float64) {
 	switch {
 	case !(s > 0):
 		return 0, 0
-	case s <= EdgeWidth:
-		return EdgeWeight * s * s, 2 * EdgeWeight * s
+	case s <= QuadraticWidth:
+		return QuadraticWeight * s * s, 2 * QuadraticWeight * s
 	}
-	return EdgeWeight*EdgeWidth*EdgeWidth + wallSlope*(s-EdgeWidth), wallSlope
+	return QuadraticWeight*QuadraticWidth*QuadraticWidth + linearSlope*(s-QuadraticWidth), linearSlope
 }
 
-// Keeper makes the objectives of a decision keep its constraints.
-type Keeper struct {
-	Each [][]*expectations.Expected // by control set, and of the target behind them
-	edge []float64
+// Limiter makes the objectives of a decision keep its constraints.
+type Limiter struct {
+	Each      [][]*expectations.Expected // by control set, and of the target behind them
+	threshold []float64
 }
 
-// NewKeeper prepares the constraints for all control sets' domains and for the goal; nil
+// NewLimiter prepares the constraints for all control sets' domains and for the goal; nil
 // where none counts yet.
-func (s *Set) NewKeeper(domains []*space.Domain, goal expectations.Inputs, step int) (*Keeper, error) {
-	binding := s.binding()
+func (s *Set) NewLimiter(domains []*space.Domain, goal expectations.Inputs, step int) (*Limiter, error) {
+	binding := s.withData()
 	if len(binding) == 0 {
 		return nil, nil
 	}
 	inputs := make([]expectations.Inputs, 0, len(domains)+1)
 	for _, d := range domains {
-		inputs = append(inputs, s.environment.Inputs(d, step))
+		inputs = append(inputs, s.random.Inputs(d, step))
 	}
 	inputs = append(inputs, goal)
-	k := &Keeper{Each: make([][]*expectations.Expected, len(inputs))}
+	k := &Limiter{Each: make([][]*expectations.Expected, len(inputs))}
 	for _, c := range binding {
 		p, err := expectations.NewSets(c.terms(), inputs)
 		if err != nil {
@@ -75,29 +75,29 @@ func (s *Set) NewKeeper(domains []*space.Domain, goal expectations.Inputs, step 
 			k.Each[set] = append(k.Each[set], p[set])
 		}
 		edge, _ := deviations(c.Probability)
-		k.edge = append(k.edge, edge)
+		k.threshold = append(k.threshold, edge)
 	}
 	return k, nil
 }
 
-// Keep limits an objective of a control set.
-func (k *Keeper) Keep(o search.Objective, set int) search.Objective {
+// Limit limits an objective of a control set.
+func (k *Limiter) Limit(o search.Objective, set int) search.Objective {
 	if k == nil {
 		return o
 	}
-	return keptOf(kept{inner: o, each: k.Each[set], edge: k.edge})
+	return newPenalised(penalised{inner: o, each: k.Each[set], threshold: k.threshold})
 }
 
-// KeepTarget limits one of the target.
-func (k *Keeper) KeepTarget(o search.Objective) search.Objective {
+// LimitTarget limits one of the target.
+func (k *Limiter) LimitTarget(o search.Objective) search.Objective {
 	if k == nil {
 		return o
 	}
-	return k.Keep(o, len(k.Each)-1)
+	return k.Limit(o, len(k.Each)-1)
 }
 
 // Penalise takes the penalties at listed settings of the target off values.
-func (k *Keeper) Penalise(values, list []float64) []float64 {
+func (k *Limiter) Penalise(values, list []float64) []float64 {
 	if k == nil {
 		return values
 	}
@@ -107,28 +107,28 @@ func (k *Keeper) Penalise(values, list []float64) []float64 {
 		e.Values(p, list)
 		for i := range out {
 			z, _ := deviations(p[i])
-			cost, _ := ShortPenalty(k.edge[j] - z)
+			cost, _ := ShortfallPenalty(k.threshold[j] - z)
 			out[i] -= cost
 		}
 	}
 	return out
 }
 
-// Short is the greatest shortfall at one setting of a control set, at least 0.
-func (k *Keeper) Short(set int, x []float64) float64 {
+// Shortfall is the greatest shortfall at one setting of a control set, at least 0.
+func (k *Limiter) Shortfall(set int, x []float64) float64 {
 	s := 0.0
 	for j, e := range k.Each[set] {
 		var p [1]float64
 		e.Values(p[:], x)
 		z, _ := deviations(p[0])
-		s = max(s, k.edge[j]-z)
+		s = max(s, k.threshold[j]-z)
 	}
 	return s
 }
 
-// Among leaves of settings, which are listed for each control set, those that keep the
+// Restrict leaves of settings, which are listed for each control set, those that keep the
 // constraints up to the width of the edge; all of them where none does.
-func (k *Keeper) Among(settings [][]float64) {
+func (k *Limiter) Restrict(settings [][]float64) {
 	if k == nil {
 		return
 	}
@@ -136,7 +136,7 @@ func (k *Keeper) Among(settings [][]float64) {
 	for set, x := range settings {
 		size := k.Each[set][0].Dim()
 		for i := 0; i < len(x); i += size {
-			if row := x[i : i+size]; k.Short(set, row) <= EdgeWidth {
+			if row := x[i : i+size]; k.Shortfall(set, row) <= QuadraticWidth {
 				kept[set], some = append(kept[set], row...), true
 			}
 		}
@@ -146,15 +146,15 @@ func (k *Keeper) Among(settings [][]float64) {
 	}
 }
 
-// Keeping says which of points of all coordinates probably keep the constraints, up to
+// ProbablyFeasible says which of points of all coordinates probably keep the constraints, up to
 // the width of the edge.
-func (s *Set) Keeping(x []float64, points int) []bool {
+func (s *Set) ProbablyFeasible(x []float64, points int) []bool {
 	keeps := slices.Repeat([]bool{true}, points)
-	for _, c := range s.binding() {
+	for _, c := range s.withData() {
 		edge, _ := deviations(c.Probability)
 		for k, p := range c.probabilities(x, points) {
 			z, _ := deviations(p)
-			keeps[k] = keeps[k] && edge-z <= EdgeWidth
+			keeps[k] = keeps[k] && edge-z <= QuadraticWidth
 		}
 	}
 	return keeps
@@ -168,17 +168,17 @@ type Candidate struct {
 
 // Choosable says which of settings may be chosen: those that keep the constraints up to the width
 // of the edge, and the one nearest to it, which counts where none does.
-func (k *Keeper) Choosable(all []Candidate) []bool {
+func (k *Limiter) Choosable(all []Candidate) []bool {
 	out := make([]bool, len(all))
 	short, best, nearest := 0.0, math.Inf(1), -1
 	for i, f := range all {
 		if f.X == nil {
 			continue
 		}
-		if short = k.Short(f.Set, f.X); short < best {
+		if short = k.Shortfall(f.Set, f.X); short < best {
 			nearest, best = i, short
 		}
-		out[i] = short <= EdgeWidth
+		out[i] = short <= QuadraticWidth
 	}
 	if nearest >= 0 {
 		out[nearest] = true
@@ -186,44 +186,44 @@ func (k *Keeper) Choosable(all []Candidate) []bool {
 	return out
 }
 
-// KeptSlope is a kept objective with gradients and, where there are fewer nodes to go
+// PenalisedGradient is a kept objective with gradients and, where there are fewer nodes to go
 // by, a surrogate.
-type KeptSlope struct {
-	kept
+type PenalisedGradient struct {
+	penalised
 	d search.Differentiable
 	s search.Surrogated // nil where the inner objective has none
 }
 
-func keptOf(k kept) search.Objective {
+func newPenalised(k penalised) search.Objective {
 	d, ok := k.inner.(search.Differentiable)
 	if !ok {
 		return &k
 	}
 	s, _ := k.inner.(search.Surrogated)
-	return &KeptSlope{k, d, s}
+	return &PenalisedGradient{k, d, s}
 }
 
 // Dim implements [search.Objective].
-func (k *kept) Dim() int { return k.inner.Dim() }
+func (k *penalised) Dim() int { return k.inner.Dim() }
 
 // Fork implements [search.Objective].
-func (k *kept) Fork() search.Objective {
-	f := kept{inner: k.inner.Fork(), edge: k.edge}
+func (k *penalised) Fork() search.Objective {
+	f := penalised{inner: k.inner.Fork(), threshold: k.threshold}
 	for _, e := range k.each {
 		f.each = append(f.each, e.Fork().(*expectations.Expected))
 	}
-	return keptOf(f)
+	return newPenalised(f)
 }
 
 // Prepare implements [search.Preparer].
-func (k *kept) Prepare() {
+func (k *penalised) Prepare() {
 	if q, ok := k.inner.(search.Preparer); ok {
 		q.Prepare()
 	}
 }
 
 // Scales implements [search.Scaled]: the least of all.
-func (k *kept) Scales(dst []float64) bool {
+func (k *penalised) Scales(dst []float64) bool {
 	s, ok := k.inner.(search.Scaled)
 	if !ok || !s.Scales(dst) {
 		return false
@@ -240,19 +240,19 @@ func (k *kept) Scales(dst []float64) bool {
 }
 
 // Values implements [search.Objective].
-func (k *kept) Values(dst, x []float64) {
+func (k *penalised) Values(dst, x []float64) {
 	k.inner.Values(dst, x)
 	k.subtract((*expectations.Expected).Values, dst, x)
 }
 
 // subtract takes the penalties off values.
-func (k *kept) subtract(values func(e *expectations.Expected, dst, x []float64), dst, x []float64) {
-	k.p = num.Sized(k.p, len(dst))
+func (k *penalised) subtract(values func(e *expectations.Expected, dst, x []float64), dst, x []float64) {
+	k.p = num.Resized(k.p, len(dst))
 	for j, e := range k.each {
 		values(e, k.p, x)
 		for i, p := range k.p {
 			z, _ := deviations(p)
-			cost, _ := ShortPenalty(k.edge[j] - z)
+			cost, _ := ShortfallPenalty(k.threshold[j] - z)
 			dst[i] -= cost
 		}
 	}
@@ -260,14 +260,14 @@ func (k *kept) subtract(values func(e *expectations.Expected, dst, x []float64),
 
 // subtractSlopes takes them off values and gradients: with z = Phi^-1(P) the slope of the
 // shortfall is -(slope of P)/phi(z).
-func (k *kept) subtractSlopes(gradients func(e *expectations.Expected, dst, grad, x []float64), dst, grad, x []float64) {
-	k.p, k.slope = num.Sized(k.p, len(dst)), num.Sized(k.slope, len(x))
+func (k *penalised) subtractSlopes(gradients func(e *expectations.Expected, dst, grad, x []float64), dst, grad, x []float64) {
+	k.p, k.slope = num.Resized(k.p, len(dst)), num.Resized(k.slope, len(x))
 	d := k.Dim()
 	for j, e := range k.each {
 		gradients(e, k.p, k.slope, x)
 		for i, p := range k.p {
 			z, byP := deviations(p)
-			cost, byShort := ShortPenalty(k.edge[j] - z)
+			cost, byShort := ShortfallPenalty(k.threshold[j] - z)
 			dst[i] -= cost
 			f := byShort * byP
 			if f == 0 {
@@ -281,14 +281,14 @@ func (k *kept) subtractSlopes(gradients func(e *expectations.Expected, dst, grad
 }
 
 // Gradients implements [search.Differentiable].
-func (k *KeptSlope) Gradients(dst, grad, x []float64) {
+func (k *PenalisedGradient) Gradients(dst, grad, x []float64) {
 	k.d.Gradients(dst, grad, x)
 	k.subtractSlopes((*expectations.Expected).Gradients, dst, grad, x)
 }
 
 // Surrogate implements [search.Surrogated]: an upper bound of the inner objective is none
 // of the kept one where the constraints are taken at fewer nodes.
-func (k *KeptSlope) Surrogate() search.SurrogateKind {
+func (k *PenalisedGradient) Surrogate() search.SurrogateKind {
 	switch {
 	case k.each[0].Surrogate() != search.NoSurrogate:
 		return search.Approximation
@@ -299,7 +299,7 @@ func (k *KeptSlope) Surrogate() search.SurrogateKind {
 }
 
 // SurrogateValues implements [search.Surrogated].
-func (k *KeptSlope) SurrogateValues(dst, x []float64) {
+func (k *PenalisedGradient) SurrogateValues(dst, x []float64) {
 	if k.s != nil && k.s.Surrogate() != search.NoSurrogate {
 		k.s.SurrogateValues(dst, x)
 	} else {
@@ -309,7 +309,7 @@ func (k *KeptSlope) SurrogateValues(dst, x []float64) {
 }
 
 // SurrogateGradients implements [search.Surrogated].
-func (k *KeptSlope) SurrogateGradients(dst, grad, x []float64) {
+func (k *PenalisedGradient) SurrogateGradients(dst, grad, x []float64) {
 	if k.s != nil && k.s.Surrogate() != search.NoSurrogate {
 		k.s.SurrogateGradients(dst, grad, x)
 	} else {

@@ -7,7 +7,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/cost"
 )
 
-// reshaped is a growing function of an objective over its cost: with a(x) the inner
+// transformed is a growing function of an objective over its cost: with a(x) the inner
 // value plus the offset and c(x) the cost over a typical one,
 //
 //	a/c,   or, where floor is positive,   log max(a, floor) - log c.
@@ -15,54 +15,54 @@ import (
 // An acquisition that falls by orders of magnitude, as an improvement does, is climbed
 // in its logarithm: a search's tolerances are relative to 1. Upper bounds stay upper
 // bounds. What the inner objective can, the result can.
-type reshaped struct {
+type transformed struct {
 	inner  search.Objective
 	offset float64
 	floor  float64
 	price  *cost.Price // nil: c = 1
 }
 
-func reshape(r reshaped) search.Objective {
+func newTransformed(r transformed) search.Objective {
 	switch inner := r.inner.(type) {
 	case search.Surrogated:
-		return &reshapedSurrogate{reshapedSlope{r, inner}, inner}
+		return &transformedSurrogate{transformedGradient{r, inner}, inner}
 	case search.Differentiable:
-		return &reshapedSlope{r, inner}
+		return &transformedGradient{r, inner}
 	}
 	return &r
 }
 
 // Dim implements [search.Objective].
-func (r *reshaped) Dim() int { return r.inner.Dim() }
+func (r *transformed) Dim() int { return r.inner.Dim() }
 
 // Values implements [search.Objective].
-func (r *reshaped) Values(dst, x []float64) {
+func (r *transformed) Values(dst, x []float64) {
 	r.inner.Values(dst, x)
 	r.values(dst, x)
 }
 
 // Fork implements [search.Objective].
-func (r *reshaped) Fork() search.Objective {
+func (r *transformed) Fork() search.Objective {
 	f := *r
 	f.inner = r.inner.Fork()
-	return reshape(f)
+	return newTransformed(f)
 }
 
 // Prepare implements [search.Preparer].
-func (r *reshaped) Prepare() {
+func (r *transformed) Prepare() {
 	if q, ok := r.inner.(search.Preparer); ok {
 		q.Prepare()
 	}
 }
 
 // Scales implements [search.Scaled].
-func (r *reshaped) Scales(dst []float64) bool {
+func (r *transformed) Scales(dst []float64) bool {
 	s, ok := r.inner.(search.Scaled)
 	return ok && s.Scales(dst)
 }
 
 // values turns inner values into those of the result.
-func (r *reshaped) values(dst, x []float64) {
+func (r *transformed) values(dst, x []float64) {
 	size := r.Dim()
 	for j := range dst {
 		c := 1.0
@@ -77,7 +77,7 @@ func (r *reshaped) values(dst, x []float64) {
 }
 
 // gradients does the same with inner gradients.
-func (r *reshaped) gradients(dst, grad, x []float64) {
+func (r *transformed) gradients(dst, grad, x []float64) {
 	size := r.Dim()
 	slope := make([]float64, size)
 	for j := range dst {
@@ -103,35 +103,35 @@ func (r *reshaped) gradients(dst, grad, x []float64) {
 	}
 }
 
-// reshapedSlope has gradients.
-type reshapedSlope struct {
-	reshaped
+// transformedGradient has gradients.
+type transformedGradient struct {
+	transformed
 	d search.Differentiable
 }
 
 // Gradients implements [search.Differentiable].
-func (r *reshapedSlope) Gradients(dst, grad, x []float64) {
+func (r *transformedGradient) Gradients(dst, grad, x []float64) {
 	r.d.Gradients(dst, grad, x)
 	r.gradients(dst, grad, x)
 }
 
-// reshapedSurrogate has a surrogate as well.
-type reshapedSurrogate struct {
-	reshapedSlope
+// transformedSurrogate has a surrogate as well.
+type transformedSurrogate struct {
+	transformedGradient
 	s search.Surrogated
 }
 
 // Surrogate implements [search.Surrogated].
-func (r *reshapedSurrogate) Surrogate() search.SurrogateKind { return r.s.Surrogate() }
+func (r *transformedSurrogate) Surrogate() search.SurrogateKind { return r.s.Surrogate() }
 
 // SurrogateValues implements [search.Surrogated].
-func (r *reshapedSurrogate) SurrogateValues(dst, x []float64) {
+func (r *transformedSurrogate) SurrogateValues(dst, x []float64) {
 	r.s.SurrogateValues(dst, x)
 	r.values(dst, x)
 }
 
 // SurrogateGradients implements [search.Surrogated].
-func (r *reshapedSurrogate) SurrogateGradients(dst, grad, x []float64) {
+func (r *transformedSurrogate) SurrogateGradients(dst, grad, x []float64) {
 	r.s.SurrogateGradients(dst, grad, x)
 	r.gradients(dst, grad, x)
 }

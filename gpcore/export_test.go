@@ -1,4 +1,0 @@
-package gpcore
-
-// Least is the observation that would leave next.
-func (m *Memory) Least() int { return m.least() }
