@@ -47,8 +47,8 @@ func checkSafety(w *setup.Setup, t *tabwriter.Writer) {
 	}
 	t.Flush()
 	fmt.Fprintf(t, "a hold longer than %s becomes a fallback; a stop acts at once\n", show.Duration(w.Options.Safety.HoldMax))
-	if w.Config.MQTT == nil {
-		fmt.Fprintln(t, "there is no [mqtt]: nobody can acknowledge, so a hold that asks for it falls back, and a trip ends the run")
+	if w.Config.Web == nil && (w.Config.MQTT == nil || !w.Config.MQTT.Commands) {
+		fmt.Fprintln(t, "there is neither [web] nor [mqtt] with commands: tuner resume on this computer acknowledges; a trip, and a fallback for anything but an outage, end the run")
 	}
 	now := time.Now()
 	for _, b := range w.Config.Safety.Bypasses {

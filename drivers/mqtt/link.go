@@ -296,10 +296,11 @@ func (l *link) setUp(c *connection, held bool) {
 }
 
 // urgently gives the connection for a safe value, trusted or not. Where there is none it has
-// one made at once, and waits for it for a time.
+// one made at once, again every firstWait, and waits for it for a time.
 func (l *link) urgently(ctx context.Context, most time.Duration) (*connection, error) {
-	limit := time.NewTimer(most)
+	limit, again := time.NewTimer(most), time.NewTicker(firstWait)
 	defer limit.Stop()
+	defer again.Stop()
 	for {
 		c, err := l.open()
 		if err == nil || ctx.Err() != nil {
@@ -311,6 +312,7 @@ func (l *link) urgently(ctx context.Context, most time.Duration) (*connection, e
 		}
 		select {
 		case <-l.came:
+		case <-again.C:
 		case <-limit.C:
 			return nil, err
 		case <-ctx.Done():

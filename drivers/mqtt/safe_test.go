@@ -25,7 +25,7 @@ import (
 //	gate                             setpoint                    safe setpoint
 //	connection that has flapped      waits 30 s                  leaves
 //	link dead without a sign         leaves into the void        is found out in 2 s, and leaves again
-//	no connection                    not sent, next try in 10 s  has one made at once, and leaves with it
+//	no connection                    not sent, next try in 10 s  has one made at once, every 0.25 s, and leaves with it
 //	status "offline"                 not sent                    leaves
 //	status not said yet, reopened    not sent                    leaves
 //	confirmation of another missing  waits for it                leaves at once, on the same connection
@@ -72,6 +72,14 @@ func TestSafeHasAConnectionMade(t *testing.T) {
 		began := time.Now()
 		if err := setSafe(d); err != nil || time.Since(began) > 0 {
 			t.Errorf("the broker is back: %v after %v", err, time.Since(began))
+		}
+		v.Cut()
+		time.Sleep(time.Minute)
+		const back = firstWait + firstWait/2 // after an attempt that was made at once
+		time.AfterFunc(back, v.Restore)
+		began = time.Now()
+		if err := setSafe(d); err != nil || time.Since(began) > back+firstWait {
+			t.Errorf("the broker comes back while it waits: %v after %v", err, time.Since(began))
 		}
 		closed(t, d)
 	})
