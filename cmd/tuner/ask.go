@@ -13,6 +13,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/session"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
@@ -125,7 +126,7 @@ func (q *question) reach(ctx context.Context, c *remote.Caller) (*mqtt.Client, r
 
 // signer is the key that commands are signed with, nil where none is.
 func (q *question) signer() (*remote.Key, error) {
-	keys, err := commandKeys(q.cfg)
+	keys, err := session.CommandKeys(q.cfg)
 	if err != nil || keys == nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func (q *question) askElsewhere(ctx context.Context, args json.RawMessage) (a re
 		return a, fault.WithHint(refusedError{remote.Answer{Command: q.command, Code: "off", Message: "the running tuner takes no commands"}},
 			"write commands = true under [mqtt], and start it again")
 	}
-	a, err = c.Ask(ctx, mqttLink{client}, p, q.command, args)
+	a, err = c.Ask(ctx, session.Link{Client: client}, p, q.command, args)
 	if errors.Is(err, remote.ErrNoAnswer) {
 		return a, fault.WithHint(fmt.Errorf("%w: %w", drivers.ErrUnavailable, err), "look at the broker's access rules, and at tuner status "+q.cfg.File)
 	}

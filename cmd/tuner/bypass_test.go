@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 )
@@ -28,7 +29,7 @@ func TestLongBypassIsRefused(t *testing.T) {
 		if err != nil && (!strings.Contains(err.Error(), "safety.bypass.2.until") || !strings.Contains(err.Error(), "4h at most")) {
 			t.Errorf("an end in %v is refused with %v", c.ends, err)
 		}
-		if words := bypassWords(b, now); strings.Contains(words, "tuner run refuses it") != c.refused {
+		if words := describe.Bypass(b, now); strings.Contains(words, "tuner run refuses it") != c.refused {
 			t.Errorf("an end in %v: %q", c.ends, words)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
@@ -40,15 +41,15 @@ With --effective every key is printed with its value and where that comes from.`
 				}
 				return err
 			}
-			var readings []probed
+			var readings []describe.Probed
 			var probeErr error
 			if probe {
 				readings, probeErr = readAll(cmd.Context(), w, e)
 			}
 			if asJSON {
-				err = checkJSON(w, e.Stdout, readings, effective)
+				err = describe.JSON(w, e.Stdout, readings, effective)
 			} else {
-				err = checkText(w, e.Stdout, readings, effective)
+				err = describe.Text(w, e.Stdout, readings, effective)
 			}
 			if probeErr != nil {
 				if errors.Is(probeErr, syscall.ECONNREFUSED) {

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/loop/web/webtest"
 )
 
@@ -21,7 +22,7 @@ import (
 type liveRun struct {
 	dir, address string
 	command      *exec.Cmd
-	says         *syncBuffer
+	says         *hosttest.Buffer
 }
 
 // startLive starts a run that goes on for as long as one likes, in real time.
@@ -40,13 +41,13 @@ func startLive(t *testing.T) *liveRun {
 func (r *liveRun) start(t *testing.T) {
 	t.Helper()
 	r.command = tunerCommand(t, r.dir, "run", "--resume", "run", "live.toml")
-	r.says = &syncBuffer{}
+	r.says = &hosttest.Buffer{}
 	r.command.Stderr = r.says
 	if err := r.command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.command.Process.Kill() }) // only where the test failed before its end
-	r.says.waitFor(t, "dashboard at http://"+r.address)
+	r.says.WaitFor(t, "dashboard at http://"+r.address)
 }
 
 // link is the address that takes commands.

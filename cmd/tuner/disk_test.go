@@ -11,13 +11,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 )
 
 // diskRun is a run of the heater on a disk that a test spoils.
 type diskRun struct {
 	dir  string
 	cmd  *exec.Cmd
-	says syncBuffer
+	says hosttest.Buffer
 }
 
 // prepareDisk writes a run of 60 steps with its journal in a folder. wrap, if any, is
@@ -72,13 +74,13 @@ func (d *diskRun) wantOutage(t *testing.T, what string) {
 // waitForSteps waits until the heater has been told a number of things.
 func (d *diskRun) waitForSteps(t *testing.T, n int) {
 	t.Helper()
-	for limit := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); ; time.Sleep(5 * time.Millisecond) {
 		log, err := os.ReadFile(filepath.Join(d.dir, "oven.log"))
 		if err == nil && bytes.Count(log, []byte(`"write"`)) >= n {
 			return
 		}
 		if time.Now().After(limit) {
-			t.Fatalf("no %d writes after %v: %v\n%s", n, patience, err, d.says.String())
+			t.Fatalf("no %d writes after %v: %v\n%s", n, hosttest.Patience, err, d.says.String())
 		}
 	}
 }
@@ -99,7 +101,7 @@ func TestRunOutlivesAFullDisk(t *testing.T) {
 	}
 	d.waitForSteps(t, 15)
 	limit(1)
-	d.says.waitFor(t, "the record cannot be written")
+	d.says.WaitFor(t, "the record cannot be written")
 	before, err := os.ReadFile(filepath.Join(d.dir, "oven.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +149,7 @@ func TestRunOutlivesAFullFileSystem(t *testing.T) {
 	if cerr := f.Close(); cerr != nil {
 		t.Error(cerr)
 	}
-	d.says.waitFor(t, "the record cannot be written")
+	d.says.WaitFor(t, "the record cannot be written")
 	time.Sleep(time.Second)
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 )
 
 // TestDocs runs every command that README.md and the pages under docs show, in order, each
@@ -174,7 +175,7 @@ func (r *docsRun) block(b docsBlock) {
 // docsProcess is a command of a page.
 type docsProcess struct {
 	cmd  *exec.Cmd
-	says syncBuffer
+	says hosttest.Buffer
 	done chan struct{}
 	once sync.Once
 }
@@ -203,7 +204,7 @@ func (p *docsProcess) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process
 
 func (p *docsProcess) wait(t *testing.T) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), hosttest.Patience)
 	defer cancel()
 	select {
 	case <-p.done:
@@ -218,9 +219,9 @@ func (p *docsProcess) wait(t *testing.T) int {
 // waitSaid waits until a command has said something.
 func (r *docsRun) waitSaid(p *docsProcess, text string) {
 	r.t.Helper()
-	for limit := time.Now().Add(patience); !strings.Contains(p.says.String(), text); time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); !strings.Contains(p.says.String(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(limit) {
-			r.t.Errorf("no %q in %v:\n%s", text, patience, p.says.String())
+			r.t.Errorf("no %q in %v:\n%s", text, hosttest.Patience, p.says.String())
 			return
 		}
 	}
@@ -229,7 +230,7 @@ func (r *docsRun) waitSaid(p *docsProcess, text string) {
 // waitShown waits until a command in the background has said what the page shows.
 func (r *docsRun) waitShown(c docsCommand, p *docsProcess) {
 	r.t.Helper()
-	for limit := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); ; time.Sleep(20 * time.Millisecond) {
 		if _, ok := docsAlign(r.shown(c), docsLines(p.says.String()), docsSame); ok {
 			return
 		}
@@ -252,7 +253,7 @@ func (r *docsRun) end() {
 		p.signal(syscall.SIGTERM)
 		select {
 		case <-p.done:
-		case <-time.After(patience):
+		case <-time.After(hosttest.Patience):
 			p.signal(syscall.SIGKILL)
 			<-p.done
 			r.t.Errorf("%s did not end after SIGTERM\n%s", p.cmd.Args[2], p.says.String())

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
@@ -195,7 +196,7 @@ channel = "dose"`).Replace(quickFeed(t, lines))
 				t.Fatal(err)
 			}
 			plant := tunerCommand(t, dir, "plant", "feed.toml")
-			var plantSays syncBuffer
+			var plantSays hosttest.Buffer
 			plant.Stderr = &plantSays
 			if err := plant.Start(); err != nil {
 				t.Fatal(err)
@@ -206,7 +207,7 @@ channel = "dose"`).Replace(quickFeed(t, lines))
 					t.Log(plantSays.String())
 				}
 			}()
-			plantSays.waitFor(t, "serving device")
+			plantSays.WaitFor(t, "serving device")
 			if name == "serial" {
 				waitForPorts(t, dir, "nutrient.port", "acid.port", "bench.port")
 			}

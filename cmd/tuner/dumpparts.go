@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
 )
@@ -35,10 +36,10 @@ type dumpSession struct {
 
 // dumpConfiguration is what a session took over.
 type dumpConfiguration struct {
-	Session  int           `json:"session"`
-	File     string        `json:"file"`
-	SHA256   string        `json:"sha256"`
-	Settings []settingLine `json:"settings"`
+	Session  int                    `json:"session"`
+	File     string                 `json:"file"`
+	SHA256   string                 `json:"sha256"`
+	Settings []describe.SettingLine `json:"settings"`
 }
 
 // dumpCounts says how much of what there is.
@@ -109,9 +110,9 @@ func (d *dumper) describe() {
 	}
 	d.redact = newRedactor(settings, d.env.Lookup, d.folders)
 	for _, c := range all {
-		out := dumpConfiguration{Session: c.Session, File: c.File, SHA256: c.SHA256, Settings: []settingLine{}}
+		out := dumpConfiguration{Session: c.Session, File: c.File, SHA256: c.SHA256, Settings: []describe.SettingLine{}}
 		for _, s := range c.Effective {
-			out.Settings = append(out.Settings, settingLine(d.redact.setting(s)))
+			out.Settings = append(out.Settings, describe.SettingLine(d.redact.setting(s)))
 		}
 		d.doc.Configurations = append(d.doc.Configurations, out)
 	}

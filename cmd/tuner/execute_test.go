@@ -16,6 +16,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
@@ -25,8 +26,8 @@ import (
 )
 
 // testEnv is an env in which nothing is real but the files.
-func testEnv(args ...string) (e *host.Env, out, errOut *syncBuffer, signals chan os.Signal) {
-	out, errOut, signals = &syncBuffer{}, &syncBuffer{}, make(chan os.Signal, 4)
+func testEnv(args ...string) (e *host.Env, out, errOut *hosttest.Buffer, signals chan os.Signal) {
+	out, errOut, signals = &hosttest.Buffer{}, &hosttest.Buffer{}, make(chan os.Signal, 4)
 	return &host.Env{Stdin: strings.NewReader(""), Stdout: out, Stderr: errOut, Args: args,
 		Now:        func() time.Time { return time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC) },
 		Lookup:     testLookup,
@@ -179,7 +180,7 @@ func TestSignalInProcess(t *testing.T) {
 	e, out, errOut, signals := testEnv("simulate", "laser.toml", "--json", "--journal", filepath.Join(t.TempDir(), "x.db"))
 	done := make(chan int)
 	go func() { done <- execute(t.Context(), e) }()
-	out.waitFor(t, `"n":3,`)
+	out.WaitFor(t, `"n":3,`)
 	signals <- syscall.SIGTERM
 	if code := <-done; code != fault.ExitInterrupted {
 		t.Errorf("exit code %d\n%s", code, errOut)

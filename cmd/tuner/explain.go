@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 )
@@ -48,13 +49,13 @@ which test shows it.`,
 					return err
 				}
 				fmt.Fprintf(t, "%s: what the safety layer does\n", w.Config.File)
-				checkVariables(w, t)
-				checkSafety(w, t)
+				describe.Variables(w, t)
+				describe.Safety(w, t)
 			case markdown:
-				explainMarkdown(e.Stdout)
+				describe.RulesMarkdown(e.Stdout)
 			default:
-				explainStates(t)
-				explainRules(t, why)
+				describe.StatesText(t)
+				describe.Rules(t, why)
 			}
 			return t.Flush()
 		},

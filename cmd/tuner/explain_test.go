@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 )
 
 // TestSafetyPageHasTheRules: the table of docs/safety.md is the one that the code
@@ -17,14 +19,14 @@ func TestSafetyPageHasTheRules(t *testing.T) {
 	}
 	page := string(text)
 	var rules bytes.Buffer
-	explainMarkdown(&rules)
+	describe.RulesMarkdown(&rules)
 	_, rest, ok := strings.Cut(page, "<!-- rules: begin -->\n")
 	table, _, ended := strings.Cut(rest, "<!-- rules: end -->")
 	if !ok || !ended || strings.TrimSpace(table) != strings.TrimSpace(rules.String()) {
 		t.Error("the rules of docs/safety.md are not those of tuner safety explain --markdown: put them between the marks")
 	}
-	for _, s := range states {
-		if line := "| " + s.mode.String() + " | " + s.output + " | " + s.leavesBy + " |"; !strings.Contains(page, line) {
+	for _, s := range describe.States {
+		if line := "| " + s.Mode.String() + " | " + s.Output + " | " + s.LeavesBy + " |"; !strings.Contains(page, line) {
 			t.Errorf("docs/safety.md lacks the line %q", line)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -20,7 +21,7 @@ func TestSecondProcessIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newCampaign(t, rand.New(rand.NewPCG(1, 0)), heater())
 	first := tunerCommand(t, c.dir, "run", "kill.toml")
-	var says syncBuffer
+	var says hosttest.Buffer
 	first.Stderr = &says
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
@@ -29,7 +30,7 @@ func TestSecondProcessIsRefused(t *testing.T) {
 		_ = first.Process.Kill()
 		_ = first.Wait()
 	}()
-	says.waitFor(t, "begins")
+	says.WaitFor(t, "begins")
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)

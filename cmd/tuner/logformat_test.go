@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 )
 
@@ -26,9 +27,9 @@ func TestJSONLogInTheJournal(t *testing.T) {
 func TestLogFormat(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeService(t)
-	var l listener
+	var l hosttest.Listener
 	e, _, errOut, signals := testEnv("run", "--log-format", "json", "service.toml")
-	e.Manager, e.Now = l.manager(0), time.Now
+	e.Manager, e.Now = l.Manager(0), time.Now
 	done := make(chan int)
 	go func() { done <- execute(t.Context(), e) }()
 	waitUntil(t, func() bool { return stepOf(t, lastStatus(&l)) >= 2 })

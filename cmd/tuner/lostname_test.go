@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
@@ -31,8 +32,8 @@ type lostRun struct {
 	t    *testing.T
 	dir  string
 	cmd  *exec.Cmd
-	out  syncBuffer
-	says syncBuffer
+	out  hosttest.Buffer
+	says hosttest.Buffer
 }
 
 // startLost starts a run with its journal at data/kill.db, and waits until it has told of
@@ -48,7 +49,7 @@ func startLost(t *testing.T, steps int) *lostRun {
 		t.Fatal(err)
 	}
 	r.start()
-	r.out.waitFor(t, `"type":"step","n":15,`)
+	r.out.WaitFor(t, `"type":"step","n":15,`)
 	return r
 }
 
@@ -161,7 +162,7 @@ func (r *lostRun) whole(inFlight int) {
 func (r *lostRun) standsStill() {
 	r.t.Helper()
 	before := r.writes()
-	r.says.waitFor(r.t, "held: record")
+	r.says.WaitFor(r.t, "held: record")
 	if n := r.writes() - before; n > 1 {
 		r.t.Errorf("%d writes while the run was held", n)
 	}
@@ -231,8 +232,8 @@ func TestJournalReplacedUnderTheRun(t *testing.T) {
 			c.make(r, r.path("intruder"))
 			r.must(os.Remove(r.path("data/kill.db")), os.Rename(r.path("intruder"), r.path("data/kill.db")))
 			r.standsStill()
-			r.says.waitFor(t, c.kind)
-			r.says.waitFor(t, "the run is held: "+c.kind)
+			r.says.WaitFor(t, c.kind)
+			r.says.WaitFor(t, "the run is held: "+c.kind)
 			before := r.writes()
 			time.Sleep(1500 * time.Millisecond) // steps take a hundredth of that
 			if n := r.writes() - before; n > 1 {
@@ -262,7 +263,7 @@ func TestRescuedCopyIsGoneOnWith(t *testing.T) {
 			t.Parallel()
 			r := startLost(t, lostSteps)
 			r.must(os.Remove(r.path("data/kill.db")), os.WriteFile(r.path("data/kill.db"), []byte("notes"), 0o600))
-			r.says.waitFor(t, "another file stands at the journal's name")
+			r.says.WaitFor(t, "another file stands at the journal's name")
 			if kill {
 				r.must(r.cmd.Process.Kill())
 				_ = r.cmd.Wait()
@@ -295,8 +296,8 @@ func TestFolderRenamedUnderTheRun(t *testing.T) {
 			r := startLost(t, lostSteps)
 			r.must(os.Rename(r.path("data"), r.path("renamed")))
 			r.standsStill()
-			r.says.waitFor(t, "its folder was deleted or renamed while the run writes it; it is at ")
-			r.says.waitFor(t, "give the folder its name \"data\" back")
+			r.says.WaitFor(t, "its folder was deleted or renamed while the run writes it; it is at ")
+			r.says.WaitFor(t, "give the folder its name \"data\" back")
 			if !back {
 				r.must(r.cmd.Process.Signal(os.Interrupt))
 				r.ends(fault.ExitJournal)
@@ -329,7 +330,7 @@ func TestControlStateDeletedUnderTheRun(t *testing.T) {
 					r.must(os.WriteFile(at, content, 0o600))
 				}
 			}
-			r.says.waitFor(t, "was deleted or replaced under the run: it was written anew")
+			r.says.WaitFor(t, "was deleted or replaced under the run: it was written anew")
 			s, err := controlstate.Peek(r.path("data/kill.control"))
 			if err != nil || s.Generation < 2 || !s.Underway || s.Instrument.Name != "kill" {
 				t.Errorf("%+v, %v", s, err)
@@ -358,4 +359,19 @@ func TestStartWithoutItsJournal(t *testing.T) {
 	r.must(os.Rename(r.path("data/kill.db"), r.path("archive.db")))
 	r.start()
 	r.ends(fault.ExitOK)
+}
+
+// begunRun makes a journal with one step, and leaves it open.
+func begunRun(t *testing.T, path string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Create(path, journal.Run{ID: "x", Name: "oven", Mode: "run", Policy: "random",
+		Variables:   []journal.Column{{Name: "power", Unit: "W"}},
+		ControlSets: []journal.ControlSet{{Variables: []string{"power"}}}}, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Decide(journal.Decision{Step: 1, Requested: []float64{1}, Applied: []float64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	return j
 }

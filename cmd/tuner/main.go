@@ -3,9 +3,9 @@
 //
 // # Words
 //
-// An env is what a command may use of the world; a test gives its own. A wiring
-// is a configuration turned into the options of every package, with the devices
-// that the file names, nothing opened yet. A session is one run of the loop with
+// An Env (host) is what a command may use of the world; a test gives its own. A Setup
+// (setup) is a configuration turned into the options of every package, with the devices
+// that the file names, nothing opened yet. A session (session) is one run of the loop with
 // its journal, its lines on stdout and its narration on stderr. Results go to
 // stdout, narration to stderr.
 //

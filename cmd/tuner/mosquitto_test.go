@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/mqtt"
@@ -96,7 +97,7 @@ func startLabBroker(t *testing.T, change ...func(conf string) string) *labBroker
 			t.Fatal(err)
 		}
 	}
-	var says syncBuffer
+	var says hosttest.Buffer
 	cmd := exec.Command("mosquitto", "-c", filepath.Join(dir, "mosquitto.conf"))
 	cmd.Stdout, cmd.Stderr = &says, &says
 	if err := cmd.Start(); err != nil {
@@ -109,7 +110,7 @@ func startLabBroker(t *testing.T, change ...func(conf string) string) *labBroker
 			t.Logf("mosquitto said:\n%s", says.String())
 		}
 	})
-	says.waitFor(t, "running")
+	says.WaitFor(t, "running")
 	return b
 }
 
@@ -335,9 +336,9 @@ func checkStrangers(t *testing.T, b *labBroker) {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatalf("not within %v: %s", patience, what)
+			t.Fatalf("not within %v: %s", hosttest.Patience, what)
 		}
 	}
 }

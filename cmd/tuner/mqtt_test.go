@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/sim"
 )
@@ -43,13 +44,13 @@ func TestPlantOverMQTT(t *testing.T) {
 	writePerovskite(t, dir, b.URL)
 
 	plant := tunerCommand(t, dir, "plant", "perovskite.toml")
-	var plantSays syncBuffer
+	var plantSays hosttest.Buffer
 	plant.Stderr = &plantSays
 	if err := plant.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer plant.Process.Kill() // only where the test failed before its end
-	plantSays.waitFor(t, "serving device laboratory: mqtt at "+b.URL)
+	plantSays.WaitFor(t, "serving device laboratory: mqtt at "+b.URL)
 
 	probe := tunerCommand(t, dir, "check", "--probe", "perovskite.toml")
 	table, err := probe.CombinedOutput()
@@ -71,7 +72,7 @@ func TestPlantOverMQTT(t *testing.T) {
 	if err := plant.Wait(); err != nil {
 		t.Errorf("the plant ended with %v\n%s", err, plantSays.String())
 	}
-	plantSays.waitFor(t, "ended, its devices are at their safe values")
+	plantSays.WaitFor(t, "ended, its devices are at their safe values")
 }
 
 // writePerovskite writes the sample with this broker, and a faster laboratory.

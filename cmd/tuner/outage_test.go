@@ -46,7 +46,7 @@ func TestBrokerDiesAndComesBack(t *testing.T) {
 	awaitState(t, far, "running")
 	before, _, _ := tell(t, far, "status", "oven.toml", "--json")
 	b.Stop()
-	run.says.waitFor(t, "connection to the broker lost")
+	run.says.WaitFor(t, "connection to the broker lost")
 	pause := tunerCommand(t, far, "pause", "oven.toml")
 	pause.Env = append(os.Environ(), testHasty+"=yes")
 	if out, err := pause.CombinedOutput(); codeOf(err) != fault.ExitInstrument || !strings.Contains(string(out), "connection refused") {
@@ -67,7 +67,7 @@ func TestBrokerDiesAndComesBack(t *testing.T) {
 	}
 	awaitState(t, far, "running")
 	for _, name := range []string{"pause", "stop"} {
-		run.says.waitFor(t, "command="+name+" code=retained")
+		run.says.WaitFor(t, "command="+name+" code=retained")
 	}
 	if out, errs, code := tell(t, far, "pause", "oven.toml"); code != 0 {
 		t.Errorf("pause after it: %d\n%s%s", code, out, errs)

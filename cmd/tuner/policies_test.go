@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/outcome"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/policy"
@@ -101,7 +102,7 @@ func ofKind(kind string) smallLaser {
 }
 
 // simulateText checks and simulates a file, and returns the last line's result.
-func simulateText(t *testing.T, text string) resultLine {
+func simulateText(t *testing.T, text string) outcome.Line {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "it.toml")
@@ -113,7 +114,7 @@ func simulateText(t *testing.T, text string) resultLine {
 		t.Fatalf("simulate ends with code %d: %s\n%s", code, errOut, text)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	var r resultLine
+	var r outcome.Line
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func simulateText(t *testing.T, text string) resultLine {
 }
 
 // usable wants a result after all steps with a recommendation inside the ranges.
-func (f smallLaser) usable(t *testing.T, r resultLine) {
+func (f smallLaser) usable(t *testing.T, r outcome.Line) {
 	t.Helper()
 	if r.Steps != f.steps || r.Reason != "steps" || len(r.Recommended) == 0 {
 		t.Errorf("%d steps of %d, reason %q, recommended %v", r.Steps, f.steps, r.Reason, r.Recommended)

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/outcome"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/drivers"
@@ -36,7 +38,7 @@ type wanted struct {
 // readAll opens the devices, reads every sensor and variable once and closes them.
 // It writes nothing. The error wraps what kept a device from answering; what the
 // other devices gave is returned all the same.
-func readAll(ctx context.Context, w *setup.Setup, e *host.Env) ([]probed, error) {
+func readAll(ctx context.Context, w *setup.Setup, e *host.Env) ([]describe.Probed, error) {
 	tell := show.NewNarrator(e.Stderr, show.Style{})
 	defer tell.Close()
 	var all []wanted
@@ -46,7 +48,7 @@ func readAll(ctx context.Context, w *setup.Setup, e *host.Env) ([]probed, error)
 	for _, s := range w.Options.Sensors {
 		all = append(all, wanted{s.Name, s.Unit, s.Channel, s.Low, s.High})
 	}
-	readings := []probed{}
+	readings := []describe.Probed{}
 	var errs []error
 	for i, d := range w.Devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
@@ -61,7 +63,7 @@ func readAll(ctx context.Context, w *setup.Setup, e *host.Env) ([]probed, error)
 }
 
 // probeDevice opens one device and reads what the configuration wants of it.
-func probeDevice(e *host.Env, ctx context.Context, d setup.Device, mine []wanted, env drivers.Env) (rows []probed, err error) {
+func probeDevice(e *host.Env, ctx context.Context, d setup.Device, mine []wanted, env drivers.Env) (rows []describe.Probed, err error) {
 	dev, err := d.Build(env)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func probeDevice(e *host.Env, ctx context.Context, d setup.Device, mine []wanted
 	}
 	var ask []string
 	for _, c := range mine {
-		row := probed{Name: c.name, Channel: d.Name + "." + c.channel.Name, Unit: c.unit, Value: nan(), AgeMS: nan(), LatencyMS: nan()}
+		row := describe.Probed{Name: c.name, Channel: d.Name + "." + c.channel.Name, Unit: c.unit, Value: outcome.NaN(), AgeMS: outcome.NaN(), LatencyMS: outcome.NaN()}
 		switch o, ok := offered[c.channel.Name]; {
 		case !ok:
 			row.Problem = "the device has no such channel; it has " + strings.Join(slices.Sorted(maps.Keys(offered)), ", ")
@@ -98,7 +100,7 @@ func probeDevice(e *host.Env, ctx context.Context, d setup.Device, mine []wanted
 
 // readJob is what readOnce fills: rows[i] is the answer to mine[i].
 type readJob struct {
-	rows  []probed
+	rows  []describe.Probed
 	mine  []wanted
 	ask   []string
 	clock drivers.Clock

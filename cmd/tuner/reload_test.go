@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/loop/journal"
 )
 
@@ -17,25 +18,25 @@ import (
 func TestReload(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeService(t)
-	var l listener
+	var l hosttest.Listener
 	e, _, errOut, signals := testEnv("run", "service.toml")
-	e.Manager, e.Now, e.Reload = l.manager(0), time.Now, make(chan struct{}, 1)
+	e.Manager, e.Now, e.Reload = l.Manager(0), time.Now, make(chan struct{}, 1)
 	done := make(chan int)
 	go func() { done <- execute(t.Context(), e) }()
-	waitUntil(t, func() bool { return slices.Contains(l.lines(), "READY=1") })
+	waitUntil(t, func() bool { return slices.Contains(l.Lines(), "READY=1") })
 
 	reload := func(text, want string) {
 		t.Helper()
 		if err := os.WriteFile("service.toml", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		before := len(l.lines())
+		before := len(l.Lines())
 		signals <- syscall.SIGHUP
-		waitUntil(t, func() bool { return len(l.lines()) >= before+3 })
-		if got := l.lines()[before:]; !slices.Equal(got, []string{"RELOADING=1", "MONOTONIC_USEC=90000000", "READY=1"}) {
+		waitUntil(t, func() bool { return len(l.Lines()) >= before+3 })
+		if got := l.Lines()[before:]; !slices.Equal(got, []string{"RELOADING=1", "MONOTONIC_USEC=90000000", "READY=1"}) {
 			t.Errorf("heard %q", got)
 		}
-		errOut.waitFor(t, want)
+		errOut.WaitFor(t, want)
 	}
 	narrow := strings.Replace(serviceFile, "steps = 100000", "steps = 90000", 1)
 	narrow = strings.Replace(narrow, `name = "x"
@@ -44,9 +45,9 @@ range = [0.0, 1.0]`, `name = "x"
 unit = "V"
 range = [0.25, 0.75]`, 1)
 	reload(narrow, "tuner: reloaded: narrower by service.toml (sha256 ")
-	errOut.waitFor(t, "): variable.x.range = [0.25, 0.75] (was [0.0, 1.0]); stop.steps = 90000 (was 100000)\n")
+	errOut.WaitFor(t, "): variable.x.range = [0.25, 0.75] (was [0.0, 1.0]); stop.steps = 90000 (was 100000)\n")
 	reload(serviceFile, "tuner: error: service.toml:23: variable.x.range: [0.0, 1.0] is wider than [0.25, 0.75]: a running tuner only narrows, and this must lie inside\n")
-	errOut.waitFor(t, "tuner: reload refused: the run goes on unchanged\n")
+	errOut.WaitFor(t, "tuner: reload refused: the run goes on unchanged\n")
 	reload(narrow+"\n[nonsense]\n", "nonsense")
 	reload(narrow, "tuner: reload: service.toml says nothing new\n")
 	// Some steps under the narrower range, and then the end.

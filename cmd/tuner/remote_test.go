@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/loop/journal"
 )
@@ -80,7 +81,7 @@ exit_timeout = "1m"
 // running is a tuner as a process of its own.
 type running struct {
 	cmd  *exec.Cmd
-	says syncBuffer
+	says hosttest.Buffer
 }
 
 func startTuner(t *testing.T, dir string, args ...string) *running {
@@ -109,7 +110,7 @@ func (r *running) exits(t *testing.T) int {
 // tell runs a command line and returns what it printed and its exit code.
 func tell(t *testing.T, dir string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	var out, errs syncBuffer
+	var out, errs hosttest.Buffer
 	cmd := tunerCommand(t, dir, args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // the code says it
@@ -120,12 +121,12 @@ func tell(t *testing.T, dir string, args ...string) (stdout, stderr string, code
 func awaitState(t *testing.T, dir, want string) {
 	t.Helper()
 	var out, errs string
-	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
 		if out, errs, _ = tell(t, dir, "status", "oven.toml"); strings.Contains(out, "oven at bench:") && strings.Contains(out, want) {
 			return
 		}
 	}
-	t.Fatalf("not %q within %v:\n%s%s", want, patience, out, errs)
+	t.Fatalf("not %q within %v:\n%s%s", want, hosttest.Patience, out, errs)
 }
 
 // elsewhere copies a configuration to a folder of its own, as on another computer: by it the
@@ -253,7 +254,7 @@ func TestKilledTunerIsLost(t *testing.T) {
 	run.exits(t)
 	var errs string
 	var code int
-	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
 		if _, errs, code = tell(t, dir, "stop", "oven.toml"); strings.Contains(errs, `its last word is "lost"`) {
 			break
 		}

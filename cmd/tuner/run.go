@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/session"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
@@ -64,7 +65,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if resume == "" && cmd.Flags().Changed("resume") { // an unset variable of a unit must not drive
 				return fault.Usage(fault.WithHint(errors.New(`--resume is ""`), "it is never, hold or run"))
 			}
-			if w.Options.Start, err = startMode(e, resume); err != nil {
+			if w.Options.Start, err = session.StartMode(e, resume); err != nil {
 				return err
 			}
 			w.Options.Mode = plan.Live
@@ -72,7 +73,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 				w.Options.Mode = plan.Shadow
 			}
 			path := runfiles.RunJournalPath(w.Config, e.StateDirectory(), shadow)
-			earlier, err := warmFor(w, path, fresh, warm)
+			earlier, err := session.WarmFor(w, path, fresh, warm)
 			if err != nil {
 				return err
 			}
@@ -80,11 +81,11 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if err != nil {
 				return err
 			}
-			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.RealClock{}, resume: there.Unfinished, warm: earlier}
+			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Path: path, Clock: loop.RealClock{}, Resume: there.Unfinished, Warm: earlier}
 			if there.Done != "" {
-				s.remarks = append(s.remarks, there.Done)
+				begin.Remarks = append(begin.Remarks, there.Done)
 			}
-			return s.play(cmd.Context())
+			return session.Play(cmd.Context(), begin)
 		},
 	}
 	cmd.Flags().BoolVar(&shadow, "shadow", false, "dry run: read the sensors, write nothing")

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 )
 
 // TestMain lets the scripts run this test binary as tuner, and as an instrument
@@ -171,13 +173,13 @@ func scriptKills(ts *testscript.TestScript, neg bool, args []string) {
 
 // waitForText waits until a file holds a text.
 func waitForText(ts *testscript.TestScript, file, text string) {
-	for limit := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); ; time.Sleep(10 * time.Millisecond) {
 		content, err := os.ReadFile(file)
 		if err == nil && strings.Contains(string(content), text) {
 			return
 		}
 		if time.Now().After(limit) {
-			ts.Fatalf("%s does not hold %q after %v:\n%s", file, text, patience, content)
+			ts.Fatalf("%s does not hold %q after %v:\n%s", file, text, hosttest.Patience, content)
 		}
 	}
 }

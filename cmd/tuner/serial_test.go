@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 )
 
 // serialLaser is a laser with two knobs; its meter and its stage are on serial
@@ -146,14 +148,14 @@ func TestRunOverSerialLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	plant := tunerCommand(t, dir, "plant", "beam.toml")
-	var plantSays syncBuffer
+	var plantSays hosttest.Buffer
 	plant.Stderr = &plantSays
 	if err := plant.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer plant.Process.Kill() // only where the test failed before its end
-	plantSays.waitFor(t, "serving device meter: serial at meter.port")
-	plantSays.waitFor(t, "serving device stage: serial at stage.port")
+	plantSays.WaitFor(t, "serving device meter: serial at meter.port")
+	plantSays.WaitFor(t, "serving device stage: serial at stage.port")
 	waitForPorts(t, dir, "meter.port", "stage.port")
 
 	table, err := tunerCommand(t, dir, "check", "--probe", "beam.toml").CombinedOutput()
@@ -201,12 +203,12 @@ func TestRunOverSerialLines(t *testing.T) {
 func waitForPorts(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		for limit := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		for limit := time.Now().Add(hosttest.Patience); ; time.Sleep(5 * time.Millisecond) {
 			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 				break
 			}
 			if time.Now().After(limit) {
-				t.Fatalf("there is no port %s after %v", name, patience)
+				t.Fatalf("there is no port %s after %v", name, hosttest.Patience)
 			}
 		}
 	}

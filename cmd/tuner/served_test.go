@@ -11,6 +11,8 @@ import (
 	"text/template"
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+	"github.com/labtuner/tuner/cmd/tuner/outcome"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
@@ -188,13 +190,13 @@ func TestRunFindsTheServedOptimum(t *testing.T) {
 				t.Fatal(err)
 			}
 			plant := tunerCommand(t, dir, "plant", "served.toml")
-			var plantSays syncBuffer
+			var plantSays hosttest.Buffer
 			plant.Stderr = &plantSays
 			if err := plant.Start(); err != nil {
 				t.Fatal(err)
 			}
 			defer plant.Process.Kill() // only where the test failed before its end
-			plantSays.waitFor(t, "serving device")
+			plantSays.WaitFor(t, "serving device")
 			waitForPorts(t, dir, c.ports...)
 
 			simulate := tunerCommand(t, dir, "simulate", "served.toml", "--json")
@@ -274,9 +276,9 @@ func servedRegret(t *testing.T, file string, got ended) float64 {
 	for _, v := range w.Options.Variables {
 		r.Found.X = append(r.Found.X, got.Recommended[v.Name])
 	}
-	truth, err := askPlant(w, plant, r)
+	truth, err := outcome.AskPlant(w, plant, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return truth.regret
+	return truth.Regret
 }

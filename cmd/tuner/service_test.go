@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 )
 
 const stopSignal = syscall.SIGTERM
@@ -118,16 +120,16 @@ func writeService(t *testing.T) {
 // waitUntil waits for a condition.
 func waitUntil(t *testing.T, holds func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatalf("waited for %v", patience)
+			t.Fatalf("waited for %v", hosttest.Patience)
 		}
 	}
 }
 
 // lastStatus is the last status that a listener heard of a run that goes on.
-func lastStatus(l *listener) string {
-	for _, m := range slices.Backward(l.messages()) {
+func lastStatus(l *hosttest.Listener) string {
+	for _, m := range slices.Backward(l.Messages()) {
 		if _, status, ok := strings.Cut(m, "STATUS=step "); ok {
 			return status
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/session"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/plan"
@@ -49,8 +50,8 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 			}
 			w.Options.Mode = plan.Simulate
 			w.Options.Outages.Wait = false // the plant's faults count steps: while it waited, none would end
-			s := &session{env: e, w: w, json: asJSON, path: path, clock: loop.NewVirtualClock(setup.SimulationStart()), warm: earlier}
-			return s.play(cmd.Context())
+			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Path: path, Clock: loop.NewVirtualClock(setup.SimulationStart()), Warm: earlier}
+			return session.Play(cmd.Context(), begin)
 		},
 	}
 	cmd.Flags().StringVar(&path, "journal", "", "file of the new journal (default NAME.simulate.db)")

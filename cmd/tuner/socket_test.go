@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/local"
 )
@@ -35,12 +36,12 @@ func alone(t *testing.T, name, more string) string {
 func await(t *testing.T, dir, run, words string) {
 	t.Helper()
 	var out, errs string
-	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
 		if out, errs, _ = tell(t, dir, "status", run); strings.Contains(out, words) {
 			return
 		}
 	}
-	t.Fatalf("not %q within %v:\n%s%s", words, patience, out, errs)
+	t.Fatalf("not %q within %v:\n%s%s", words, hosttest.Patience, out, errs)
 }
 
 // commandsOf lists the commands of a journal as NAME CODE, and demands that each names who
@@ -162,7 +163,7 @@ func TestTwoRunsOfAFile(t *testing.T) {
 	id := local.ID("oven-twice", filepath.Join(dir, "oven-twice.db"))
 	var errs string
 	var code int
-	for limit := time.Now().Add(patience); code != 3 && time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); code != 3 && time.Now().Before(limit); time.Sleep(100 * time.Millisecond) {
 		_, errs, code = tell(t, dir, "pause", "oven.toml")
 	}
 	if code != 3 || !strings.Contains(errs, "2 runs of oven.toml are on this computer") || !strings.Contains(errs, id+" (run, journal ") {
@@ -264,8 +265,8 @@ func TestNoSocket(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	r.says.waitFor(t, "tuner: warning: there is no socket for commands from this computer")
-	r.says.waitFor(t, "begins")
+	r.says.WaitFor(t, "tuner: warning: there is no socket for commands from this computer")
+	r.says.WaitFor(t, "begins")
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +297,7 @@ func TestFilesArePrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = r.cmd.Process.Kill() }) // only where the test failed before its end
-		for limit := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		for limit := time.Now().Add(hosttest.Patience); ; time.Sleep(100 * time.Millisecond) {
 			out, err := open("status", "oven.toml").CombinedOutput()
 			if bytes.Contains(out, []byte("running")) {
 				return r

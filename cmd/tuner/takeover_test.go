@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/loop/journal"
 )
@@ -29,7 +30,7 @@ func TestTakeOverIsRecorded(t *testing.T) {
 	if _, err := conn.Write([]byte("\x10\x11\x00\x04MQTT\x04\x02\x00\x3c\x00\x05fixed")); err != nil {
 		t.Fatal(err)
 	}
-	for limit := time.Now().Add(patience); !strings.Contains(run.says.String(), "the connection for commands: "); time.Sleep(50 * time.Millisecond) {
+	for limit := time.Now().Add(hosttest.Patience); !strings.Contains(run.says.String(), "the connection for commands: "); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatal("the take-over is not told")
 		}
@@ -63,7 +64,7 @@ func TestStatusIntoAClosedPipe(t *testing.T) {
 	}
 	reader.Close()
 	defer writer.Close()
-	var errs syncBuffer
+	var errs hosttest.Buffer
 	cmd := tunerCommand(t, dir, "status", "oven-pipe")
 	cmd.Stdout, cmd.Stderr = writer, &errs
 	if err := cmd.Run(); err != nil || errs.String() != "" {

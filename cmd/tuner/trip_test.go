@@ -15,6 +15,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 )
 
@@ -366,7 +367,7 @@ func TestTripOverMosquitto(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := tunerCommand(t, dir, "run", "trip.toml")
-			var says syncBuffer
+			var says hosttest.Buffer
 			run.Stdout, run.Stderr = &says, &says
 			if err := run.Start(); err != nil {
 				t.Fatal(err)

@@ -41,7 +41,7 @@ func TestWarmRunResumes(t *testing.T) {
 	e.Lookup = lookup
 	ended := make(chan int)
 	go func() { ended <- execute(ctx, e) }()
-	out.waitFor(t, `"type":"step","n":2`)
+	out.WaitFor(t, `"type":"step","n":2`)
 	cancel()
 	if code := <-ended; code != 130 || !strings.Contains(errOut.String(), "earlier.db: 5 observations") {
 		t.Fatalf("exit code %d: %s", code, errOut.String())

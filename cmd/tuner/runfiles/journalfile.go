@@ -1,3 +1,6 @@
+// Package runfiles knows the files that runs leave on a computer: the journal, its copies, the
+// control state beside it and the notes that say where the control state of which instrument
+// lies. It finds them, moves them aside and refuses what is not theirs.
 package runfiles
 
 import (

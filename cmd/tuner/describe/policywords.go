@@ -1,0 +1,170 @@
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// kindName is what texts call a kind.
+func kindName(kind string) string {
+	k, _ := policy.KindOf(kind)
+	return k.DisplayName()
+}
+
+// acquisitionWords says what a decision maximises.
+func acquisitionWords(name string) string {
+	a, _ := policy.AcquisitionOf(name)
+	return cmp.Or(a.Description, name)
+}
+
+// policyWords says who decides: the parts that are in force, whatever they were named
+// by.
+func policyWords(w *setup.Setup) string {
+	parts := w.Config.Policy.Parts()
+	if parts.Acquisition == "none" {
+		return kindName(parts.Kind)
+	}
+	said := []string{kindName(parts.Kind) + ": " + soughtWords(w, parts)}
+	if parts.Confidence != "" {
+		text := "confidence " + parts.Confidence
+		if parts.Confidence == "constant" {
+			text += fmt.Sprintf(" (%s standard deviations)", show.Number(w.Spec.Beta))
+		}
+		said = append(said, text)
+	}
+	if parts.Acquisition == "ids" {
+		said = append(said, fmt.Sprintf("the cheapest step within %s of the best ratio", show.Number(w.Spec.Rho)))
+	}
+	if len(w.Spec.ControlSets) > 1 {
+		said = append(said, scheduleWords(w, parts.Schedule))
+	}
+	said = append(said, driftWords(w)...)
+	for _, c := range w.Spec.Constraints {
+		said = append(said, "keeps "+c.Name+" "+boundWords(c.Low, c.High)+" where it can")
+	}
+	said = append(said, fmt.Sprintf("%s of %s first", w.Spec.Design, show.Count(w.Spec.InitialSteps, "step")))
+	return strings.Join(said, "; ")
+}
+
+// soughtWords says what is maximised, of what.
+func soughtWords(w *setup.Setup, parts configs.Parts) string {
+	text := acquisitionWords(parts.Acquisition)
+	if w.Spec.Risk > 0 || parts.Risky {
+		text += " of the mean minus " + show.Number(w.Spec.Risk) + " times the variance of one shot"
+	} else {
+		text += " of the objective"
+	}
+	if parts.PerCost {
+		text += ", per cost"
+	}
+	switch parts.Noise {
+	case configs.NoiseLearnt:
+		text += ", the noise at each setting learnt"
+	case configs.NoiseKnown:
+		text += ", the noise at each setting known"
+	}
+	if w.Spec.Kind == "rahbo-us" {
+		text += " before the objective"
+	}
+	return text
+}
+
+// scheduleWords says how one of several control sets is taken.
+func scheduleWords(w *setup.Setup, schedule string) string {
+	text := fmt.Sprintf("%d control sets", len(w.Spec.ControlSets))
+	if strings.Contains(w.Spec.Kind, "-psq") {
+		return text + ", of which the full one is played where there is one"
+	}
+	if schedule == "none" && w.Config.Policy.Parts().PerCost {
+		return text + ", of which the best per cost is played"
+	}
+	if schedule == "none" {
+		return text + ", of which the best is played whatever it costs"
+	}
+	return text + ", schedule " + schedule
+}
+
+// driftWords says how the objective changes with time.
+func driftWords(w *setup.Setup) []string {
+	d := &w.Spec.Drift
+	var said []string
+	if len(d.Timescale) > 0 {
+		times := make([]string, len(d.Timescale))
+		for i, t := range d.Timescale {
+			times[i] = show.Number(t)
+		}
+		said = append(said, "drifts over "+strings.Join(times, ", ")+" steps")
+	}
+	if d.Hold > 0 {
+		said = append(said, fmt.Sprintf("holds within %s%% of each range", show.Number(100*d.Hold)))
+	}
+	if d.Detect {
+		said = append(said, "watches for jumps")
+	}
+	return said
+}
+
+// boundWords says where a value should be.
+func boundWords(low, high float64) string {
+	switch {
+	case math.IsInf(low, -1) && math.IsInf(high, 1):
+		return "anywhere"
+	case math.IsInf(low, -1):
+		return "at most " + show.Number(high)
+	case math.IsInf(high, 1):
+		return "at least " + show.Number(low)
+	}
+	return "in " + show.Interval(low, high)
+}
+
+// kernelName writes a kernel's name out.
+func kernelName(kernel string) string {
+	switch kernel {
+	case "se":
+		return "squared exponential"
+	case "matern52":
+		return "Matern 5/2"
+	case "matern32":
+		return "Matern 3/2"
+	case "rq":
+		return "rational quadratic"
+	}
+	return kernel
+}
+
+// modelWords says what the model is.
+func modelWords(w *setup.Setup) string {
+	m := &w.Spec.Model
+	how := "hyperparameters by marginal likelihood, refitted as data come in"
+	switch m.Hyperparameters {
+	case "fixed":
+		how = "hyperparameters fixed"
+	case "priors":
+		how = priorWords(w)
+	}
+	return fmt.Sprintf("Gaussian process, %s kernel, %s, at most %d observations", kernelName(m.Kernel), how, m.Capacity)
+}
+
+// priorWords says how hyperparameters compete.
+func priorWords(w *setup.Setup) string {
+	text := "hyperparameters from a built-in set of priors"
+	if n := len(w.Spec.Model.Priors); n > 0 {
+		text = "hyperparameters from " + show.Count(n, "prior")
+	}
+	switch w.Config.Policy.Parts().PriorRule {
+	case "sampled":
+		return text + ", one drawn by its evidence at each step"
+	case "greedy":
+		return text + ", the one of most evidence in force"
+	case "elimination":
+		return text + ", each in force until the data contradict it"
+	}
+	return text + ", averaged by their evidence"
+}

@@ -1,0 +1,274 @@
+// Package outcome tells what came of a run: as a report in words, and as the line of JSON that
+// the journal keeps.
+package outcome
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
+)
+
+// WriteReport tells in words what came of a session.
+func WriteReport(w *setup.Setup, out io.Writer, f Finale, journalPath string) error {
+	b := bufio.NewWriter(out)
+	reportHead(w, b, f)
+	reportFound(w, b, f)
+	reportTruth(w, b, f)
+	reportCourse(w, b, f)
+	reportCost(w, b, f)
+	reportTrouble(w, b, f)
+	if w.Options.Mode != plan.Simulate {
+		for _, line := range RestLines(w, &f.Result) {
+			fmt.Fprintln(b, line)
+		}
+	}
+	fmt.Fprintf(b, "journal: %s\n", journalPath)
+	fmt.Fprintf(b, "next: %s\n", nextCommand(w, f, journalPath))
+	return b.Flush()
+}
+
+// reportHead says what was done and why it ended.
+func reportHead(w *setup.Setup, b io.Writer, f Finale) {
+	r := &f.Result
+	how := control.Endings()[r.Reason]
+	if how == "" {
+		how = "it did not begin"
+	}
+	elapsed := show.Duration(r.Elapsed)
+	if w.Options.Mode == plan.Simulate {
+		elapsed = fmt.Sprintf("%s of simulated time, %s here", elapsed, show.Duration(f.Took))
+	}
+	fmt.Fprintf(b, "%s: %s by %s over %s in %s; %s\n", w.Config.Name, show.ModeWords(string(w.Options.Mode)),
+		w.Config.Policy.Kind, show.Count(r.Steps, "step"), elapsed, how)
+}
+
+// reportFound describes the recommendation against the starting setting.
+func reportFound(w *setup.Setup, b io.Writer, f Finale) {
+	r := &f.Result
+	if !r.HasFound {
+		fmt.Fprintln(b, "\nno recommendation: no step gave valid data")
+		return
+	}
+	o := &w.Options.Objective
+	found := &r.Found
+	fmt.Fprintln(b, "\nrecommended setting, the best that the model can defend:")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for i, v := range w.Options.Variables {
+		value := "left alone, only measured"
+		if !math.IsNaN(found.X[i]) {
+			value = show.Quantity(found.X[i], v.Unit)
+		} else if v.Actuated {
+			value = map[plan.ReleaseKind]string{plan.Release: "let go", plan.Park: "parked at " + show.Quantity(v.Limits.Safe, v.Unit),
+				plan.Hold: "held where it is"}[v.OnRelease]
+		}
+		fmt.Fprintf(t, "  %s\t%s\n", v.Name, value)
+	}
+	t.Flush()
+	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, show.Quantity(found.Mean, o.Unit))
+	if !math.IsNaN(found.NoiseSD) {
+		fmt.Fprintf(b, ", one shot scatters by %s (sd, by the model)", show.Quantity(found.NoiseSD, o.Unit))
+	}
+	fmt.Fprintln(b)
+	fmt.Fprintf(b, "%s: %s\n", pessimisticWords(w), show.Quantity(found.LowerBound, boundUnit(w)))
+	reportConstraints(w, b, r)
+	reportStart(w, b, f)
+	reportVerification(w, b, r)
+}
+
+// reportConstraints says how the constraints were kept, and will be.
+func reportConstraints(w *setup.Setup, b io.Writer, r *loop.Result) {
+	if len(w.Spec.Constraints) == 0 {
+		return
+	}
+	broken := "no step broke a constraint"
+	if r.Broken > 0 {
+		broken = show.Count(r.Broken, "step") + " broke a constraint"
+	}
+	switch found := &r.Found; {
+	case math.IsNaN(found.Feasibility):
+		fmt.Fprintln(b, "constraints: a sensor gave too few readings to learn from, so nothing is known of them")
+	case found.Feasible:
+		fmt.Fprintf(b, "constraints: kept there with a probability of %.3g or more; %s\n", min(math.Floor(1000*found.Feasibility)/1000, 0.999), broken)
+	default:
+		fmt.Fprintf(b, "constraints: NOT known to be kept there (probability %.2g): no setting that was tried is, and this one comes nearest; %s\n",
+			found.Feasibility, broken)
+	}
+}
+
+// boundWords names what the lower bound bounds, in the user's sense.
+func pessimisticWords(w *setup.Setup) string {
+	side, sign := "at least", "minus"
+	if w.Options.Objective.Minimize {
+		side, sign = "at most", "plus"
+	}
+	if w.Spec.Risk > 0 {
+		return fmt.Sprintf("mean %s %s times the variance of a shot, by the model %s", sign, show.Number(w.Spec.Risk), side)
+	}
+	return "by the model's bound " + side
+}
+
+// boundUnit is the unit of the bound: a risk in 1/(the objective's unit) gives it
+// the objective's.
+func boundUnit(w *setup.Setup) string { return w.Options.Objective.Unit }
+
+// reportStart compares with the starting setting, as far as that can be defended.
+func reportStart(w *setup.Setup, b io.Writer, f Finale) {
+	o, found := &w.Options.Objective, &f.Result.Found
+	if math.IsNaN(found.Start.Mean) {
+		fmt.Fprintln(b, "starting setting: not known, so there is no comparison with it")
+		return
+	}
+	fmt.Fprintf(b, "starting setting: %s expected by the same model\n", show.Quantity(found.Start.Mean, o.Unit))
+	if w.Options.Mode == plan.Shadow {
+		fmt.Fprintln(b, "nothing was written, so no gain is claimed")
+		return
+	}
+	sign := 1.0
+	if o.Minimize {
+		sign = -1
+	}
+	start := sign * found.Start.Mean
+	if w.Spec.Risk > 0 && !math.IsNaN(found.Start.NoiseSD) {
+		start -= w.Spec.Risk * found.Start.NoiseSD * found.Start.NoiseSD
+	}
+	if gain := sign*found.LowerBound - start; gain > 0 {
+		fmt.Fprintf(b, "the recommendation's bound is %s better than what is expected of the start\n", show.Quantity(gain, boundUnit(w)))
+	} else {
+		fmt.Fprintln(b, "the bound does not exceed what is expected of the start: the gain, if any, is not proven")
+	}
+}
+
+// reportTruth compares with what the simulated plant knows of itself.
+func reportTruth(w *setup.Setup, b io.Writer, f Finale) {
+	t := f.Truth
+	if t == nil {
+		return
+	}
+	o := &w.Options.Objective
+	what := o.Name
+	if w.Spec.Risk > 0 {
+		what += " (mean-variance)"
+	}
+	var at []string
+	for i, v := range w.Options.Variables {
+		if x := t.Optimum.X[i]; !math.IsNaN(x) {
+			at = append(at, v.Name+" = "+show.Quantity(x, v.Unit))
+		}
+	}
+	if len(w.Spec.Constraints) > 0 {
+		what += " within the constraints"
+	}
+	fmt.Fprintf(b, "\ntruth: the plant's best %s is %s, at %s\n", what, show.Quantity(t.Value, boundUnit(w)), strings.Join(at, ", "))
+	if math.IsNaN(t.value) && len(w.Spec.Constraints) > 0 && f.Result.HasFound {
+		fmt.Fprintln(b, "truth: the recommended setting breaks a constraint")
+	}
+	if !math.IsNaN(t.Regret) {
+		fmt.Fprintf(b, "truth: the recommended setting gives %s: regret %s, %.2g%% of the range of %s\n",
+			show.Quantity(t.value, boundUnit(w)), show.Quantity(t.Regret, boundUnit(w)), 100*t.Regret/t.Range, show.Quantity(t.Range, boundUnit(w)))
+	}
+}
+
+// courseColumns is the width of the course in a report.
+const courseColumns = 60
+
+// reportCourse draws the objective over the steps, scaled to what was measured.
+func reportCourse(w *setup.Setup, b io.Writer, f Finale) {
+	shown := columns(f.Tally.Course.means, courseColumns)
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range shown {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if len(shown) < 2 || low > high {
+		return
+	}
+	unit := w.Options.Objective.Unit
+	fmt.Fprintf(b, "\nmeasured, first to last step (%s to %s):\n  %s\n", show.Quantity(low, unit), show.Quantity(high, unit), strings.TrimRight(show.Sparkline(shown, f.Levels), " "))
+}
+
+// reportCost says what was paid for what, in the order of first use.
+func reportCost(w *setup.Setup, b io.Writer, f Finale) {
+	r := &f.Result
+	if w.Options.Mode == plan.Shadow || r.Steps == 0 {
+		return
+	}
+	unit := w.Options.Cost.Unit
+	fmt.Fprint(b, "\ncost")
+	if r.Spent > 0 {
+		fmt.Fprintf(b, ": %s", show.Quantity(r.Spent, unit))
+	}
+	fmt.Fprintln(b, ", by control set in order of first use:")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  first step\tsteps\tcost\tshare\tcontrol set")
+	for _, i := range f.Tally.setsByFirstUse() {
+		share := "-"
+		if r.Spent > 0 {
+			share = fmt.Sprintf("%.0f%%", 100*r.SpentBySet[i]/r.Spent)
+		}
+		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\t%s\n", f.Tally.FirstStep[i], r.PlaysBySet[i],
+			show.Quantity(r.SpentBySet[i], unit), share, strings.Join(w.SetNames(i), ", "))
+	}
+	t.Flush()
+}
+
+// reportTrouble tells of failed steps and of what the safety layer changed.
+func reportTrouble(w *setup.Setup, b io.Writer, f Finale) {
+	fmt.Fprintln(b)
+	if t := f.Tally; t.failed > 0 {
+		fmt.Fprintf(b, "without valid data: %s, most often because: %s\n", show.Count(t.failed, "step"), t.mainProblem())
+	}
+	if len(f.Tally.clamped) == 0 {
+		fmt.Fprintln(b, "safety: no proposal was changed")
+	}
+	for _, c := range f.Tally.clamped {
+		fmt.Fprintf(b, "safety: rule %s changed %s in %s\n", c.rule, c.variable, show.Count(c.count, "proposal"))
+	}
+}
+
+// RestLines says where the actuators were left, one line each.
+func RestLines(w *setup.Setup, result *loop.Result) []string {
+	switch rest := len(result.Rest) > 0; {
+	case !rest && w.Options.Mode == plan.Live && result.Steps > 0: // a session before did
+		return []string{"actuators: nothing was written to them by this process: they are where the one before it left them; tuner make-safe brings them to their fault states"}
+	case !rest:
+		return []string{"actuators: nothing was written to them"}
+	}
+	var lines []string
+	for _, r := range result.Rest {
+		state := map[plan.RestState]string{plan.RestHold: "left as it is", plan.RestOff: "let go",
+			plan.RestSafe: "at its safe value, " + show.Quantity(r.Value, r.Unit)}[r.State]
+		if r.Dose {
+			state = map[plan.RestState]string{plan.RestHold: "left to end what it gives", plan.RestOff: "gives nothing"}[r.State]
+		}
+		if r.ByDevice {
+			state = "not held: its device brings it to its own safe state when tuner lets go of it"
+		}
+		if r.Err != nil {
+			lines = append(lines, fmt.Sprintf("actuator %s: NOT CONFIRMED (%s): %v", r.Variable, state, r.Err))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("actuator %s: %s", r.Variable, state))
+	}
+	return lines
+}
+
+// nextCommand is what one would type next.
+func nextCommand(w *setup.Setup, f Finale, journalPath string) string {
+	switch {
+	case f.Result.Steps == 0:
+		return "tuner check --probe " + w.Config.File
+	case w.Options.Mode == plan.Shadow && f.Err == nil:
+		return "tuner run " + w.Config.File
+	}
+	return "tuner report " + journalPath
+}

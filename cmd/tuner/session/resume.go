@@ -1,0 +1,155 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/loop/replay"
+)
+
+// takeUp opens the journal of an unfinished run, brings the policy to where the run's
+// was, and gives the loop what the run has behind it. A long journal takes its time, in
+// which ctx may end.
+func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
+	s.journal, err = journal.Open(s.Path, journal.Options{Session: journal.Session{Version: s.run.Version, BootID: s.run.BootID, Start: s.run.Start}})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.journal.Close())
+		}
+	}()
+	r, err := journal.OpenReader(s.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	old, now := r.Run(), s.run
+	if err := sameShape(old, now); err != nil {
+		return &disk.Error{Err: journal.ErrExists, Path: s.Path, Detail: "it holds an unfinished run with " + err.Error(),
+			Hint: "change the configuration back, or begin a new run with --new, which moves this one aside"}
+	}
+	if s.Warm, err = r.Warm(); err != nil {
+		return err
+	}
+	if deps.Policy, err = s.Setup.NewPolicy(s.Warm); err != nil {
+		return err
+	}
+	past, err := replay.Recall(&s.Setup.Options, r)
+	if err != nil {
+		return err
+	}
+	replay := replay.Decisions{Options: s.Setup.Options, Policy: deps.Policy, Lenient: true, Sampled: true,
+		Step: func(n int) { s.tell.Show(fmt.Sprintf("going on with %s: step %d of %d", s.Path, n, past.Steps)) }}
+	done, err := replay.Run(ctx, r)
+	switch {
+	case ctx.Err() != nil && past.Left && s.Setup.Options.Mode == plan.Live:
+		return errors.Join(loop.ErrLeft, context.Cause(ctx))
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("resume %s: %w", s.Path, err)
+	}
+	deps.Past, s.run = &past, old
+	if err := s.recount(r); err != nil {
+		return err
+	}
+	all, err := r.Configurations()
+	if err != nil {
+		return err
+	}
+	last := all[len(all)-1] // there is the run's at least
+	return s.tellResume(resumption{past, done, !bytes.Equal(last.Text, now.ConfigText), now})
+}
+
+// rebuild makes the policy anew and brings it to where the journal ends. What has
+// panicked or lost its way cannot be asked again as it is.
+func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
+	if p, err = s.Setup.NewPolicy(s.Warm); err != nil {
+		return nil, err
+	}
+	r, err := journal.OpenReader(s.journal.Path())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	replay := replay.Decisions{Options: s.Setup.Options, Policy: p, Lenient: true, Sampled: true}
+	if _, err := replay.Run(ctx, r); err != nil {
+		return nil, fmt.Errorf("replay %s: %w", s.Path, err)
+	}
+	return p, nil
+}
+
+// sameShape refuses a configuration that the recorded steps do not fit.
+func sameShape(old, now journal.Run) error {
+	switch {
+	case old.Mode != now.Mode:
+		return fmt.Errorf("mode %s, not %s", old.Mode, now.Mode)
+	case !slices.Equal(old.Variables, now.Variables):
+		return fmt.Errorf("the variables %v, not %v", old.Variables, now.Variables)
+	case !slices.Equal(old.Sensors, now.Sensors):
+		return fmt.Errorf("the sensors %v, not %v", old.Sensors, now.Sensors)
+	case old.Objective != now.Objective:
+		return fmt.Errorf("the objective %v, not %v", old.Objective, now.Objective)
+	case old.Minimize != now.Minimize:
+		goal := map[bool]string{false: "maximize", true: "minimize"}
+		return fmt.Errorf("the goal %s, not %s", goal[old.Minimize], goal[now.Minimize])
+	}
+	same := func(a, b journal.ControlSet) bool { return slices.Equal(a.Variables, b.Variables) }
+	if !slices.EqualFunc(old.ControlSets, now.ControlSets, same) {
+		return fmt.Errorf("the control sets %v, not %v", old.ControlSets, now.ControlSets)
+	}
+	return nil
+}
+
+// recount lets the report count the steps of before.
+func (s *session) recount(r *journal.Reader) error {
+	for step, err := range r.Steps() {
+		if err != nil {
+			return err
+		}
+		if step.Concluded {
+			s.tally.Add(step.Decision, step.Outcome)
+		}
+	}
+	return nil
+}
+
+// resumption is what there is to tell of a run that goes on.
+type resumption struct {
+	past    replay.Past
+	done    replay.Replayed
+	changed bool
+	now     journal.Run
+}
+
+// tellResume says and records how a run goes on.
+func (s *session) tellResume(p resumption) error {
+	record := func(level, message string) error {
+		s.Remarks = append(s.Remarks, message)
+		return s.journal.Log(journal.Event{Level: level, Kind: "resume", Message: message, At: journal.Stamp{Wall: s.Clock.Now().Round(0)}})
+	}
+	text := fmt.Sprintf("resumed %s after %d steps", s.Path, p.past.Steps)
+	if p.past.Open != nil {
+		text += fmt.Sprintf("; step %d was in flight and counts as unknown", p.past.Open.Step)
+	}
+	err := record("info", text)
+	if p.changed {
+		err = errors.Join(err, s.journal.Configure(p.now),
+			record("info", "the configuration was changed since the last session: the journal keeps both, and decisions go on by the present one"))
+	}
+	if d := p.done.First; d != nil {
+		err = errors.Join(err, record("warn", fmt.Sprintf("by the present configuration and version step %d would have been another (%s: %s, was %s): what was learnt is kept",
+			d.Step, d.What, d.Derived, d.Recorded)))
+	}
+	return err
+}
