@@ -32,7 +32,7 @@ func (l *Loop) opened(o instrument.Opened) {
 			l.fail(fmt.Errorf("%w: %w", ErrInstrument, err))
 			return
 		}
-		l.letDosesEnd(&l.limits)
+		l.letDosesEnd()
 		l.enter(booting)
 	}
 }
@@ -57,18 +57,18 @@ func (l *Loop) boot(now time.Time) {
 	case l.opt.Mode == plan.Shadow:
 		l.booted()
 		return
-	case l.waits != "":
+	case l.guard.Waits() != "":
 		l.idle(now)
 		return
 	}
 	for _, c := range []safety.Command{safety.CommandNone, safety.CommandArm, safety.CommandStart} {
-		l.guard(now, c)
+		l.pass(now, c)
 	}
 	switch {
-	case l.safety.Mode == safety.Run:
-		l.told = safety.Run
+	case l.guard.Mode() == safety.Run:
+		l.guard.Quiet()
 		l.booted()
-	case l.safety.Mode >= safety.Tripped, now.Sub(l.since) > l.patience():
+	case l.guard.Mode() >= safety.Tripped, now.Sub(l.since) > l.patience():
 		l.endRefused()
 	}
 }
@@ -86,8 +86,8 @@ func (l *Loop) patience() time.Duration {
 
 // endRefused ends a run that may not start.
 func (l *Loop) endRefused() {
-	l.err = fmt.Errorf("%w: refused to start, nothing was driven: %s", ErrSafety, l.causes(l.out.Refused))
-	if l.safety.Mode == safety.Stopped {
+	l.err = fmt.Errorf("%w: refused to start, nothing was driven: %s", ErrSafety, l.guard.Refused())
+	if l.guard.Mode() == safety.Stopped {
 		l.err = fmt.Errorf("%w: stopped before the start, nothing was driven", ErrSafety)
 	}
 	l.reason = control.ReasonSafety
@@ -105,7 +105,7 @@ func (l *Loop) booted() {
 		l.event("info", journal.EventStart, replay.FormatStart(l.startedAt))
 		l.advisor.SetStart(l.startedAt)
 	}
-	l.known.Add(l.startSetting())
+	l.guard.Knows(l.startSetting())
 	// What the sessions before drove is this one's to bring to rest, also if it writes
 	// nothing more: the process that drove it may have been killed.
 	if l.opt.Mode != plan.Shadow && l.deps.Past != nil && l.deps.Past.Steps > 0 {
@@ -119,8 +119,8 @@ func (l *Loop) booted() {
 			}
 			switch v.Boot {
 			case plan.RestSafe:
-				if l.standsOutside(i) {
-					l.event("warn", journal.EventSafety, fmt.Sprintf("variable %s%s", v.Name, l.outsideWords(i)))
+				if outside := l.guard.Outside(i); outside != "" {
+					l.event("warn", journal.EventSafety, fmt.Sprintf("variable %s%s", v.Name, outside))
 				}
 				l.instrument.Aim(i, v.Limits.Safe, false)
 			case plan.RestOff:

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
@@ -117,11 +116,11 @@ func (l *Loop) obey(command string) control.Response {
 	now := l.now()
 	switch command {
 	case control.CommandPause:
-		return l.pause(now)
+		return l.guard.Pause(l.stateWords(), l.command)
 	case control.CommandResume:
-		return l.resume(now)
+		return l.guard.Resume(l.told(now), l.command)
 	case control.CommandReset:
-		return l.reset(now)
+		return l.guard.Reset(l.told(now), l.stateWords(), l.command)
 	default:
 		return l.setBest()
 	}
@@ -132,83 +131,11 @@ func done(format string, args ...any) control.Response {
 	return control.Response{OK: true, Code: control.CodeOK, Message: fmt.Sprintf(format, args...)}
 }
 
-// pause holds the run where it is.
-func (l *Loop) pause(now time.Time) control.Response {
-	switch l.safety.Mode {
-	case safety.Run, safety.Hold:
-		held := l.safety.Mode == safety.Hold && !l.safety.Paused
-		l.pass(now, safety.CommandPause)
-		if l.safety.Mode != safety.Hold {
-			return control.Response{Code: control.CodeConditions, Message: modeWords[l.safety.Mode] + ": " + l.story()}
-		}
-		if held {
-			return done("paused; it was held already: %s", l.causes(l.out.Active))
-		}
-		return done("paused: every actuator stays where it is until resume")
-	default:
-		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: nothing runs that could be paused", l.stateWords())}
-	}
-}
-
-// resume goes on from a hold, a fallback or a reset, when conditions are good. What is
-// refused leaves everything as it was.
-func (l *Loop) resume(now time.Time) control.Response {
-	commands, goal := []safety.Command{safety.CommandResume}, safety.Run
-	switch l.safety.Mode {
-	case safety.Run, safety.Armed:
-		return done("the run goes on already")
-	case safety.Hold:
-	case safety.Fallback:
-		goal = safety.Armed
-	case safety.Init, safety.Idle:
-		commands, goal = append(commands, safety.CommandArm), safety.Armed
-	default:
-		return control.Response{Code: control.CodeLatched, Message: fmt.Sprintf("%s: %s: look at the instrument, then reset", modeWords[l.safety.Mode], l.story())}
-	}
-	if refused, mode := l.rehearse(now, commands...); mode != goal {
-		return control.Response{Code: control.CodeConditions, Message: l.causes(refused)}
-	}
-	l.pass(now, commands...)
-	if goal == safety.Armed {
-		return done("armed; the run goes on with a new step")
-	}
-	return done("the run goes on")
-}
-
-// reset clears a latched trip whose cause has gone. It starts nothing.
-func (l *Loop) reset(now time.Time) control.Response {
-	if l.safety.Mode < safety.Tripped {
-		if l.safety.Latched.Empty() {
-			return done("nothing is latched")
-		}
-		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: %s: resume acknowledges it", l.stateWords(), l.story())}
-	}
-	if _, mode := l.rehearse(now, safety.CommandReset); mode == safety.Idle {
-		was := l.story()
-		l.pass(now, safety.CommandReset)
-		return done("cleared: %s; resume starts the run again", was)
-	}
-	if l.out.Active.Empty() || l.needsRestart() {
-		return control.Response{Code: control.CodeLatched, Message: fmt.Sprintf("%s: that needs a new start of the program, then a reset", l.story())}
-	}
-	return control.Response{Code: control.CodeConditions, Message: l.causes(l.out.Active)}
-}
-
-// needsRestart says that something is latched which this process cannot be trusted after.
-func (l *Loop) needsRestart() bool {
-	for r, of := range l.safety.Latched {
-		if of != 0 && safety.About(safety.Rule(r)).Clear == safety.ClearRestart {
-			return true
-		}
-	}
-	return false
-}
-
 // setBest ends the search as a stop condition does: at the best setting that the policy
 // can defend.
 func (l *Loop) setBest() control.Response {
 	switch {
-	case l.safety.Mode != safety.Run:
+	case l.guard.Mode() != safety.Run:
 		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: resume first", l.stateWords())}
 	case l.reason != "" || l.wantBest:
 		return done("the run is on its way there already")
@@ -226,22 +153,11 @@ func (l *Loop) setBest() control.Response {
 	return done("the search ends: the run goes to the best setting it can defend")
 }
 
-// rehearse asks the safety layer what commands would come to, and changes nothing: what
-// keeps the last of them from being followed, and the mode.
-func (l *Loop) rehearse(now time.Time, commands ...safety.Command) (refused safety.Causes, mode safety.Mode) {
-	state, p := l.safety, l.instrument.Wish(int64(l.steps)+1)
-	var out safety.Output
+// command passes commands through the safety layer, and follows it.
+func (l *Loop) command(commands ...safety.Command) {
+	now := l.now()
 	for _, c := range commands {
-		in := l.inputs(now, c)
-		state, out = safety.Step(&l.limits, state, &in, &p, l.safeTime(now))
-	}
-	return out.Refused, state.Mode
-}
-
-// pass gives commands to the safety layer, and follows it.
-func (l *Loop) pass(now time.Time, commands ...safety.Command) {
-	for _, c := range commands {
-		l.guard(now, c)
+		l.pass(now, c)
 	}
 	l.heed(now)
 }

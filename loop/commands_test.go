@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -189,7 +190,7 @@ func TestCommandsAreRemembered(t *testing.T) {
 			if remember != nil {
 				tr.deps.Panel.Remember(remember)
 			}
-			time.Sleep(2 * keepSoon)
+			time.Sleep(2 * time.Second)
 			again := ask(tr.deps.Panel, control.CommandStop)
 			if _, err := end(); !errors.Is(err, ErrSafety) || !again.OK {
 				t.Errorf("error %v, %+v", err, again)
@@ -202,7 +203,7 @@ func TestCommandsAreRemembered(t *testing.T) {
 		if got := c.State().Commands; got == nil || len(got.Answers) != 1 || got.Answers[0] != first.Answers[0] || got.Seqs[0] != first.Seqs[0] {
 			t.Errorf("kept %+v", got)
 		}
-		if err := c.Write(Reset(c.State())); err != nil {
+		if err := c.Write(guard.Reset(c.State())); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Close(); err != nil {

@@ -31,12 +31,12 @@ func (l *Loop) giveUp() {
 		return
 	}
 	l.event("error", journal.EventPolicy, err.Error())
-	l.faults.Add(safety.RulePolicy, 0)
+	l.guard.Fault(safety.RulePolicy, 0)
 }
 
 // forgive forgets what failed once the run has fallen back.
 func (l *Loop) forgive() {
-	l.faults[safety.RulePolicy] = 0
+	l.guard.Forgive(safety.RulePolicy)
 	l.advisor.Forgive()
 }
 

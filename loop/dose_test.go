@@ -14,6 +14,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -250,10 +251,10 @@ func TestUnknownDoseHoldsTheRun(t *testing.T) {
 		again.deps.Control.Close()
 		d.deps.Control.Close()
 		c := again.control(t, d.path)
-		if _, err := again.run(t, context.Background()); !errors.Is(err, ErrLatched) {
+		if _, err := again.run(t, context.Background()); !errors.Is(err, guard.ErrLatched) {
 			t.Fatalf("started again: %v", err)
 		}
-		if err := c.Write(Reset(c.State())); err != nil {
+		if err := c.Write(guard.Reset(c.State())); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := again.run(t, context.Background()); err != nil || !nearAll(again.pump.given, []float64{1}) {
@@ -374,8 +375,8 @@ func TestCrashAtEveryPointOfADose(t *testing.T) {
 			again.deps.Devices[0].Device, again.deps.Run = d.pump, "run2"
 			d.pump.clock = again.clock
 			c := again.control(t, d.path)
-			refused := Latched(c.State())
-			if err := c.Write(Reset(c.State())); err != nil {
+			refused := guard.Latched(c.State())
+			if err := c.Write(guard.Reset(c.State())); err != nil {
 				t.Fatal(err)
 			}
 			given := d.pump.total()

@@ -26,11 +26,11 @@ func (l *Loop) fail(err error) {
 	l.tellEvent(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
 	switch {
 	case errors.Is(err, ErrJournal):
-		l.faults.Add(safety.RuleRecord, 0)
+		l.guard.Fault(safety.RuleRecord, 0)
 	case !errors.Is(err, ErrInstrument):
-		l.faults.Add(safety.RulePolicy, 0)
+		l.guard.Fault(safety.RulePolicy, 0)
 	}
-	l.ask(safety.CommandFail)
+	l.guard.Ask(safety.CommandFail)
 	l.advisor.Stop()
 	l.abandonStep("fault: " + err.Error())
 	l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
@@ -48,11 +48,11 @@ func (l *Loop) interrupt() {
 	}
 	l.event("info", "interrupt", message)
 	l.abandonStep(journal.ProblemInterrupted)
-	if l.safety.Mode >= safety.Fallback { // they are on their way to their fault states
+	if l.guard.Mode() >= safety.Fallback { // they are on their way to their fault states
 		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}
-	l.ask(safety.CommandEnd)
+	l.guard.Ask(safety.CommandEnd)
 	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
 }
 

@@ -18,8 +18,6 @@ var (
 	ErrSafety = errors.New("stopped by the safety layer")
 	// ErrPolicy: the policy does not answer.
 	ErrPolicy = errors.New("policy failed")
-	// ErrLatched: an earlier run was, and nobody has reset it.
-	ErrLatched = errors.New("still latched")
 	// ErrJournal: the record could not be written.
 	ErrJournal = errors.New("journal failed")
 )

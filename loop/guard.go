@@ -1,62 +1,99 @@
 package loop
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/labtuner/tuner/loop/guard"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/loop/trace"
 	"github.com/labtuner/tuner/safety"
 )
 
-// safeTime is a time by the safety layer's clock, which goes on over restarts.
-// It is rounded down to what the tape keeps: nothing grows younger by it.
-func (l *Loop) safeTime(t time.Time) time.Duration { return trace.Round(l.base + t.Sub(l.start)) }
-
-// guard passes one tick through the safety layer and writes what comes out. Nothing
-// reaches an actuator except from here.
-func (l *Loop) guard(now time.Time, command safety.Command) {
+// pass passes one tick through the safety layer and has what comes out applied.
+func (l *Loop) pass(now time.Time, command safety.Command) {
 	if l.opt.Mode == plan.Shadow {
 		return
 	}
 	l.ownStall(now) // also before what a command brings between two ticks
 	l.instrument.RepeatRest(l.present())
-	in, p := l.inputs(now, command), l.instrument.Wish(int64(l.steps)+1)
-	generation, mode := l.safety.Generation, l.safety.Mode
-	v := trace.Tick{Now: l.safeTime(now), In: in, P: p}
-	v.Out = l.safety.Advance(&l.limits, &v.In, &v.P, v.Now)
-	out := v.Out
-	l.out = out
-	l.instrument.Rule(l.present(), &out, l.safety.Mode != mode)
-	if l.trace.Tick(&v) {
+	r := l.guard.Tick(command, l.told(now))
+	l.say(r.Said)
+	l.instrument.Rule(l.present(), r.Out, r.Turned)
+	if r.Full {
 		l.saveTrace()
 	}
-	if l.safety.Generation != generation {
-		l.keep()
+	if r.Changed {
+		l.guard.Keep()
 	}
-	for _, d := range l.instrument.Apply(l.present(), &out) {
+	for _, d := range l.instrument.Apply(l.present(), r.Out) {
 		l.intendDose(d)
 	}
 	l.sensed(l.instrument.GoOn(l.present()))
 }
 
-// inputs is what the safety layer is told in this tick.
-func (l *Loop) inputs(now time.Time, command safety.Command) safety.Inputs {
-	in := l.instrument.Inputs(l.present(), l.safeTime)
-	in.Command, in.Durable, in.Ready = command, l.durable, in.Ready && l.phase >= booting
-	found := l.found()
-	for r := range found {
-		in.Faults[r] |= found[r]
+// told is what the safety layer is told in this tick.
+func (l *Loop) told(now time.Time) guard.Told {
+	t := guard.Told{Now: now, Inputs: l.instrument.Inputs(l.present(), l.guard.Time), Wish: l.instrument.Wish(int64(l.steps) + 1),
+		CameBack: l.instrument.CameBack(), Before: l.phase == booting || l.phase == idling, Disk: l.recorder.Problem()}
+	t.Inputs.Ready = t.Inputs.Ready && l.phase >= booting
+	if l.spell.on {
+		t.Inputs.Faults.Add(safety.RuleInstrument, l.spell.device)
 	}
-	return in
+	return t
 }
 
-// found is what the loop itself holds against the run.
-func (l *Loop) found() safety.Causes {
-	c := l.faults
-	l.foundOutside(&c)
-	if l.spell.on {
-		c.Add(safety.RuleInstrument, l.spell.device)
+// ownStall takes in that the loop has stood still, or that the watchdog has halted the
+// devices for it.
+func (l *Loop) ownStall(now time.Time) { l.guard.OwnStall(now, l.instrument.Halted()) }
+
+// showSign tells the watchdog that the loop goes on.
+func (l *Loop) showSign(now time.Time) {
+	driving := l.phase > booting && l.phase < closing && l.instrument.Drove()
+	if jump, jumped := l.guard.ShowSign(now, driving); jumped {
+		l.event("warn", "clock", fmt.Sprintf("the wall clock has jumped by %v; every timer uses the monotonic clock, and only dates are affected", jump))
 	}
-	l.unrecordable(&c)
-	return c
+}
+
+// say adds lines to the run's story.
+func (l *Loop) say(lines []guard.Said) {
+	for _, s := range lines {
+		l.event(s.Level, s.Kind, s.Message)
+	}
+}
+
+// guarded follows what the guard tells.
+func (l *Loop) guarded(events []any) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case guard.Said:
+			l.event(e.Level, e.Kind, e.Message)
+		case guard.Alarm:
+			l.meterState(e)
+		case guard.Unkept:
+			l.fail(fmt.Errorf("%w: %w", ErrJournal, e.Err))
+		case guard.Settled:
+			l.closeSettled()
+		}
+	}
+}
+
+// startTrace begins the session's safety trace.
+func (l *Loop) startTrace() {
+	start, said := l.guard.StartTrace()
+	l.say(said)
+	if start != nil {
+		at := l.stamp()
+		l.record("what the safety layer begins from", func(j *journal.Journal) error { return j.Tape(start, 0, at) }, nil)
+	}
+}
+
+// saveTrace records the piece of the safety trace in hand.
+func (l *Loop) saveTrace() {
+	piece, said := l.guard.Cut()
+	l.say(said)
+	if piece != nil {
+		at := l.stamp()
+		l.record("what the safety layer did", func(j *journal.Journal) error { return j.Tape(piece.Data, piece.Ticks, at) }, traceWritten{piece})
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -89,12 +90,12 @@ func TestInterlockTripsTheRunAndStaysTripped(t *testing.T) {
 	again := newTrial(t)
 	c = again.control(t, path)
 	defer c.Close()
-	if s := c.State(); s.Mode != "TRIPPED" || ListCauses(s.FirstOut) != "interlock of aux" {
+	if s := c.State(); s.Mode != "TRIPPED" || guard.ListCauses(s.FirstOut) != "interlock of aux" {
 		t.Errorf("kept: %+v", s)
 	}
 	again.policy.proposals = proposeAll(3)
 	_, err = again.run(t, context.Background())
-	if !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "interlock of aux") || again.rig.opens != 0 {
+	if !errors.Is(err, guard.ErrLatched) || !strings.Contains(err.Error(), "interlock of aux") || again.rig.opens != 0 {
 		t.Errorf("started again: %v, %d opens", err, again.rig.opens)
 	}
 }
@@ -265,20 +266,6 @@ func TestJournalFailureFallsBack(t *testing.T) {
 	for _, c := range tr.rig.calls("write") {
 		if c.values["a"] > 5 {
 			t.Errorf("moved to %v without a record", c.values["a"])
-		}
-	}
-}
-
-func TestWallClockJumpIsToldAndChangesNothing(t *testing.T) {
-	var w wallWatch
-	year := 365 * 24 * time.Hour
-	for _, c := range []struct{ mono, wall, want time.Duration }{
-		{time.Second, time.Second, 0}, {2 * time.Second, 2*time.Second + 900*time.Millisecond, 0},
-		{3 * time.Second, 3*time.Second + year, year}, {4 * time.Second, 4*time.Second + year, 0},
-		{5 * time.Second, 5*time.Second - year, -2 * year}, {6 * time.Second, 6*time.Second - year, 0},
-	} {
-		if jump, told := w.look(c.mono, c.wall); told != (c.want != 0) || (jump-c.want).Abs() > time.Second {
-			t.Errorf("at %v, wall %v: jump %v, want %v", c.mono, c.wall, jump, c.want)
 		}
 	}
 }

@@ -155,14 +155,14 @@ func TestNothingLeavesBetweenHaltAndTrip(t *testing.T) {
 			t.Errorf("%d halts, and %v was written after that", r.halts, got)
 		}
 		l.ownStall(l.now())
-		lost := func() bool { return l.instrument.Inputs(l.present(), l.safeTime).Variable[0].Lost }
-		if !l.faults.Has(safety.RuleWatchdog) || !lost() {
-			t.Errorf("faults %v, knob lost: %v", l.faults, lost())
+		lost := func() bool { return l.instrument.Inputs(l.present(), l.guard.Time).Variable[0].Lost }
+		if !l.guard.Faulted(safety.RuleWatchdog) || !lost() {
+			t.Errorf("held against the run: %v, knob lost: %v", l.guard.Faulted(safety.RuleWatchdog), lost())
 		}
-		l.faults = safety.Causes{}
+		l.guard.Forgive(safety.RuleWatchdog)
 		l.instrument.Rule(l.present(), &safety.Output{}, false)
 		l.ownStall(l.now())
-		if l.faults.Has(safety.RuleWatchdog) || lost() {
+		if l.guard.Faulted(safety.RuleWatchdog) || lost() {
 			t.Error("taken in twice")
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/safety"
 )
@@ -80,28 +81,8 @@ func TestCrashDuringADoseMustBeLookedAt(t *testing.T) {
 	again := doseTrial(t, path)
 	defer again.deps.Control.Close()
 	again.policy.proposals = proposeAll(1)
-	if _, err := again.run(t, context.Background()); !errors.Is(err, ErrLatched) || !strings.Contains(err.Error(), "unknown-dose of a") {
+	if _, err := again.run(t, context.Background()); !errors.Is(err, guard.ErrLatched) || !strings.Contains(err.Error(), "unknown-dose of a") {
 		t.Errorf("error %v", err)
-	}
-}
-
-// TestTimeOverRestarts: a restart counts the least time that may have passed.
-func TestTimeOverRestarts(t *testing.T) {
-	up := func(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
-	kept := controlstate.State{BootID: "x", Uptime: time.Hour}
-	for _, c := range []struct {
-		name string
-		m    Machine
-		want time.Duration
-	}{
-		{"the same boot", Machine{BootID: "x", Uptime: up(90 * time.Minute)}, 30 * time.Minute},
-		{"another boot: at least since it", Machine{BootID: "y", Uptime: up(5 * time.Minute)}, 5 * time.Minute},
-		{"a clock that went back", Machine{BootID: "x", Uptime: up(time.Minute)}, 0},
-		{"nobody knows", Machine{}, 0},
-	} {
-		if got := c.m.since(&kept); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
 	}
 }
 
@@ -132,7 +113,7 @@ func TestLatchOutlivesADiskThatHangs(t *testing.T) {
 			t.Errorf("the interlock is open: %v", err)
 		}
 		s, err := controlstate.Peek(path)
-		if held := Latched(s); err != nil || held == nil || !strings.Contains(held.Error(), "latched last") {
+		if held := guard.Latched(s); err != nil || held == nil || !strings.Contains(held.Error(), "latched last") {
 			t.Errorf("the next process finds %+v, %v: %v", s, err, held)
 		}
 		close(hangs)

@@ -31,7 +31,7 @@ func longOutage(t *testing.T, outage time.Duration, most int) (tr *trial, path s
 	tr.deps.Failpoint = func(name string) {
 		if name == "intent-durable" && len(tr.policy.seen) == 1 && began.IsZero() {
 			began = tr.clock.Now()
-			l.trace.Bound(most)
+			l.guard.BoundTrace(most)
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 			fill()
@@ -41,9 +41,7 @@ func longOutage(t *testing.T, outage time.Duration, most int) (tr *trial, path s
 	tr.rig.aux = func() float64 {
 		if !began.IsZero() && !freed {
 			due = max(due, l.recorder.Due())
-			if l.trace != nil {
-				owed = max(owed, l.trace.Waiting())
-			}
+			owed = max(owed, l.guard.Untraced())
 			if tr.clock.Now().Sub(began) > outage {
 				var after runtime.MemStats
 				runtime.GC()

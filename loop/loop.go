@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/record"
-	"github.com/labtuner/tuner/loop/trace"
 	"github.com/labtuner/tuner/loop/worker"
-	"github.com/labtuner/tuner/safety"
 )
 
 // phase is where the run stands; see the package comment.
@@ -61,63 +58,19 @@ type Loop struct {
 	since time.Time
 
 	instrument *instrument.Instrument
-	limits     safety.Limits
-	safety     safety.State
-	// ranges are what decisions may ask of the variables since they were narrowed; nil:
-	// what the options say.
-	ranges [][2]float64
-	// out is what the safety layer said last, told the mode that was told of last.
-	// aside are the rules that are bypassed.
-	out   safety.Output
-	told  safety.Mode
-	aside safety.Reasons
-	// commands wait for the safety layer; faults are what the loop itself has found.
-	commands []safety.Command
-	faults   safety.Causes
-	// base is the safety layer's time at start; durable the newest generation of its
-	// state that is; keepFailed that one could not be kept. keeping says that one is being
-	// written, keepNext that a newer one waits.
-	base              time.Duration
-	durable           uint64
-	keepFailed        bool
-	keeping, keepNext bool
+	guard      *guard.Guard
 	// settled says that everything is recorded and the devices are closed.
 	settled bool
-	// marked says that what is latched has been marked ahead of its state, marks how often
-	// that was done.
-	marked bool
-	marks  uint64
-	// otherDoses are kept as they were found: of variables without a budget now.
-	otherDoses map[string]safety.DoseState
-	// underway says that the control state has been told of the run.
-	underway bool
-	// commandsBefore is what earlier processes knew of commands.
-	commandsBefore *controlstate.CommandMemory
 	// held says that the step's clocks stand still; heeded is the last tick's time.
 	held   bool
 	heeded time.Time
-	// starts are the times of this hour's automatic starts; waits says why the run
-	// stays still until resume, "" if it does not; waited is how long it has, toldWait
-	// that this was recorded; kept is when the control state was last written.
-	starts   []time.Duration
-	waits    string
+	// waited is how long the run has waited for a resume before it began, toldWait that
+	// this was recorded.
 	waited   time.Duration
 	toldWait bool
-	kept     time.Time
 	advisor  *advisor.Advisor
-	// bootedFrom is what the safety layer was; trace records what it does, nil where
-	// nothing is driven.
-	bootedFrom safety.Saved
-	trace      *trace.Recorder
-	// known are the settings known to be safe, violations the steps in a row that broke
-	// a constraint.
-	known      safety.Known
-	violations int
-	// beat is the last tick for the watchdog, 0 while it sleeps.
-	beat   atomic.Int64
-	wall   wallWatch
-	ledger plan.Ledger
-	step   step
+	ledger   plan.Ledger
+	step     step
 	// startedAt is where the run started; verifying the comparison at its end.
 	// proposed says that the policy has decided a step which is not under way yet.
 	startedAt []float64
@@ -128,11 +81,10 @@ type Loop struct {
 	// spell and fallen say how the run waits for an instrument that is out of order.
 	spell  spell
 	fallen fallenState
-	// recorder queues what is to be recorded; controlFile is where the control state is.
-	recorder    *record.Recorder
-	controlFile controlFile
-	steps       int
-	failures    int
+	// recorder queues what is to be recorded.
+	recorder *record.Recorder
+	steps    int
+	failures int
 	// lastProblem is why the last steps failed, told once in a row.
 	lastProblem string
 	result      Result
@@ -162,12 +114,6 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	}
 	l := &Loop{opt: o, deps: d, statistic: statistic,
 		ledger: plan.NewLedger(len(o.ControlSets)), start: d.Clock.Now()}
-	if l.limits, err = plan.SafetyLimits(&l.opt, l.start.Round(0)); err != nil {
-		return nil, fmt.Errorf("%w: %w", plan.ErrOptions, err)
-	}
-	if err := l.restore(); err != nil {
-		return nil, err
-	}
 	if o.Mode == plan.Simulate {
 		l.pool = worker.NewVirtual()
 	} else {
@@ -177,7 +123,21 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 		Look: o.Mode != plan.Simulate, Hook: d.Disk, Space: d.Space, MinFree: o.Outages.MinFree})
 	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(d.Devices), l.advice())
 	l.instrument = instrument.New(instrument.Options{Plan: &l.opt, Devices: d.Devices, Clock: d.Clock, Run: d.Run, Lane: laneDevice, Failpoint: d.Failpoint}, l.pool)
+	l.guard, err = guard.New(guard.Options{Plan: &l.opt, Devices: deviceNames(d.Devices), Start: l.start, Clock: d.Clock, Control: d.Control, Machine: d.Machine,
+		Run: d.Run, Commands: d.Panel, Readings: l.instrument, Lane: laneControl, MarkLane: laneMark, Slowness: d.Slowness, Disk: d.Disk, Failpoint: d.Failpoint}, l.pool)
+	if err != nil {
+		return nil, err
+	}
 	return l, nil
+}
+
+// deviceNames are the devices' names.
+func deviceNames(devices []Device) []string {
+	names := make([]string, len(devices))
+	for i, d := range devices {
+		names[i] = d.Name
+	}
+	return names
 }
 
 // checkDeps refuses what the loop could not run with.
@@ -205,12 +165,12 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	if l.opt.Mode == plan.Live {
 		asleep := make(chan struct{})
 		defer close(asleep)
-		go l.watchdog(asleep)
+		go l.guard.Watch(asleep, l.instrument.HaltAll)
 	}
 
 	l.event("info", "start", fmt.Sprintf("mode %s, %d variables, %d control sets", l.opt.Mode,
 		len(l.opt.Variables), len(l.opt.ControlSets)))
-	l.tellBypasses()
+	l.say(l.guard.Bypasses())
 	l.takeUp()
 	l.startTrace()
 	l.openAll(deviceCtx)
@@ -266,6 +226,10 @@ func (l *Loop) handle(r worker.Result) {
 		l.recorder.Next(l.now())
 		return
 	}
+	if events, mine := l.guard.Handle(r.Value); mine {
+		l.guarded(events)
+		return
+	}
 	if events, mine := l.instrument.Handle(l.present(), r.Value); mine {
 		l.sensed(events)
 	}
@@ -301,16 +265,6 @@ func (l *Loop) advice() advisor.Options {
 		o.Deadline = 0
 	}
 	return o
-}
-
-// post has a job run on a lane; what the job returns runs on the loop's goroutine.
-func (l *Loop) post(lane int, job func() func()) {
-	l.pool.Post(lane, func() any {
-		if then := job(); then != nil {
-			return then
-		}
-		return nil
-	})
 }
 
 // runReal waits for ticks and for what lanes and devices send. Ticks that were
@@ -352,16 +306,18 @@ func (l *Loop) tick() {
 	now := l.now()
 	l.ownStall(now) // before the sign, which ends it
 	l.showSign(now)
-	l.keepTime(now)
 	if l.phase > booting && l.phase < closing {
+		l.guard.KeepTime(now)
 		l.pulse(now)
 	} else {
 		l.stopIfAsked()
 	}
 	l.takeOrders()
 	l.recorded(l.recorder.Tick(now))
-	l.watchControlFile(now)
-	l.keepAgain(now)
+	l.guard.Look(now)
+	if l.phase < closing {
+		l.guard.KeepAgain(now)
+	}
 	l.sensed(l.instrument.Mend(l.present()))
 	l.watchSpell(now)
 	l.pollAll()

@@ -3,9 +3,9 @@ package loop
 import (
 	"time"
 
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/policy"
-	"github.com/labtuner/tuner/safety"
 )
 
 // metered runs a tick and tells how long it took.
@@ -34,9 +34,9 @@ func (l *Loop) meterTrouble(t instrument.Troubled) {
 	}
 }
 
-func (l *Loop) meterState(mode safety.Mode) {
+func (l *Loop) meterState(a guard.Alarm) {
 	if told := l.deps.Watch.Meter.State; told != nil {
-		told(modeWords[mode], l.list(l.safety.FirstOut))
+		told(a.Mode, a.Causes)
 	}
 }
 

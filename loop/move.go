@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -42,7 +41,7 @@ func (l *Loop) moveDose(i int) {
 	if !driven {
 		return
 	}
-	l.instrument.AimDose(i, dest, l.safety.Dose[l.budgetOf(i)].Number+1, !isFinite(s.decision.Requested[i]))
+	l.instrument.AimDose(i, dest, l.guard.NextDose(i), !isFinite(s.decision.Requested[i]))
 	if dest > 0 {
 		s.settle = max(s.settle, l.opt.Variables[i].Settle)
 	}
@@ -75,24 +74,11 @@ func (l *Loop) watchMove(now time.Time) {
 func (l *Loop) stuckMove(i int, now time.Time) string {
 	v := &l.opt.Variables[i]
 	if v.Dose {
-		if problem := l.instrument.FailedDose(i, l.safety.Dose[l.budgetOf(i)].Unknown); problem != "" {
+		if problem := l.instrument.FailedDose(i, l.guard.UnknownDose(i)); problem != "" {
 			return problem
 		}
 	}
-	limit := cmp.Or(v.Timeout, plan.MoveTimeout) + v.Limits.Dwell + l.doseWait(i) + l.rampTime(i)
-	return l.instrument.Stuck(i, now.Sub(l.since), limit)
-}
-
-// rampTime is how long the whole hard range takes at the slower slew, twice over
-// because ticks may be late.
-func (l *Loop) rampTime(i int) time.Duration {
-	v := &l.limits.Variables[i]
-	slew := min(v.SlewUp, v.SlewDown)
-	if slew <= 0 {
-		return 0
-	}
-	seconds := 2 * (v.High - v.Low) / slew
-	return time.Duration(min(seconds, math.MaxInt64/float64(2*time.Second)) * float64(time.Second))
+	return l.instrument.Stuck(i, now.Sub(l.since), l.guard.WayTime(i))
 }
 
 // home brings the variables whose shutdown state is to hold to the recommended setting,
@@ -111,8 +97,8 @@ func (l *Loop) home() {
 	values := map[int]float64{}
 	for i := range l.opt.Variables {
 		if x := to[i]; l.canHold(i) && !math.IsNaN(x) {
-			bounds := l.bounds(i)
-			values[i] = destinationOf(&bounds, x)
+			bounds := l.guard.Bounds(i)
+			values[i], _ = bounds.Clamp(x, x)
 		}
 	}
 	if len(values) == 0 {
@@ -142,7 +128,7 @@ func (l *Loop) canHold(i int) bool {
 func (l *Loop) homeActions(values map[int]float64) []journal.Action {
 	return l.stamped(0, l.instrument.Actions("move", func(i int) (value float64, driven, released bool) {
 		x, driven := values[i]
-		return destinationOf(&l.limits.Variables[i], x), driven, false
+		return l.guard.Destination(i, x), driven, false
 	}))
 }
 
@@ -168,14 +154,8 @@ func (l *Loop) watchHoming(now time.Time) {
 
 // restAtEnd brings the actuators to their shutdown states.
 func (l *Loop) restAtEnd() {
-	l.ask(safety.CommandEnd)
+	l.guard.Ask(safety.CommandEnd)
 	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
-}
-
-// destinationOf is a destination as the safety layer clamps it.
-func destinationOf(limits *safety.VariableLimits, dest float64) float64 {
-	c, _ := limits.Clamp(dest, dest)
-	return c
 }
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

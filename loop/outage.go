@@ -91,21 +91,10 @@ func (l *Loop) hearSpell(renewed []int) {
 	}
 }
 
-// outageRules are the causes that are nobody's fault and go away by themselves: what
-// is silent, out of its range or out of order.
-var outageRules = [...]safety.Rule{safety.RuleStale, safety.RuleRange, safety.RuleComms, safety.RuleInstrument, safety.RuleRecord}
-
 // waitsOut reports whether a run that has fallen back goes on by itself: nothing is
 // latched, nobody holds it, and it was an outage that came first.
 func (l *Loop) waitsOut() bool {
-	if !l.opt.Outages.Wait || l.reason != "" || !l.safety.Latched.Empty() || l.safety.Paused {
-		return false
-	}
-	rest := l.safety.FirstOut
-	for _, r := range outageRules {
-		rest[r] = 0
-	}
-	return rest.Empty() && !l.safety.FirstOut.Empty()
+	return l.opt.Outages.Wait && l.reason == "" && l.guard.Outage()
 }
 
 // fallAsleep keeps a run that has fallen back, to be resumed by a person or, after an
@@ -143,7 +132,7 @@ func (l *Loop) watchFallen(now time.Time) {
 		l.instrument.AskAgain(i)
 	}
 	switch {
-	case !l.waitsOut() || !l.out.Active.Empty():
+	case !l.waitsOut() || !l.guard.Clear():
 		f.clear = time.Time{}
 	case f.clear.IsZero():
 		f.clear = now
@@ -153,7 +142,7 @@ func (l *Loop) watchFallen(now time.Time) {
 		if l.spell.wait == 0 { // else the next failed step waits longer
 			l.failures = 0
 		}
-		l.ask(safety.CommandResume)
+		l.guard.Ask(safety.CommandResume)
 	}
 }
 
@@ -161,7 +150,7 @@ func (l *Loop) watchFallen(now time.Time) {
 func (l *Loop) watchWaiting() {
 	switch {
 	case l.spell.on, l.held:
-	case l.opt.Mode == plan.Shadow || l.safety.Mode == safety.Run && !l.instrument.Mending():
+	case l.opt.Mode == plan.Shadow || l.guard.Mode() == safety.Run && !l.instrument.Mending():
 		l.next()
 	}
 }

@@ -142,7 +142,7 @@ func TestCommandIsDurableBeforeItActs(t *testing.T) {
 		go func() { _, err := l.run(context.Background()); ended <- err }()
 		time.Sleep(3 * time.Second)
 		hang := make(chan struct{})
-		l.post(laneJournal, func() func() { <-hang; return nil })
+		l.pool.Post(laneJournal, func() any { <-hang; return nil })
 		answer := make(chan control.Response, 1)
 		go func() { answer <- ask(tr.deps.Panel, "pause") }()
 		synctest.Wait()
@@ -188,7 +188,7 @@ func TestStopOvertakesCommands(t *testing.T) {
 		go func() { _, err := l.run(context.Background()); ended <- err }()
 		time.Sleep(3 * time.Second)
 		hang := make(chan struct{})
-		l.post(laneJournal, func() func() { <-hang; return nil })
+		l.pool.Post(laneJournal, func() any { <-hang; return nil })
 		var mu sync.Mutex
 		codes := map[string]int{}
 		var all sync.WaitGroup
@@ -298,7 +298,7 @@ func TestRefusalsBeyondTheEnd(t *testing.T) {
 		}
 		l.deps.Watch.Event = func(e journal.Event) {
 			if e.Kind == "shutdown" {
-				l.post(laneJournal, func() func() { time.Sleep(time.Second); return nil })
+				l.pool.Post(laneJournal, func() any { time.Sleep(time.Second); return nil })
 			}
 		}
 		over := make(chan struct{})

@@ -61,7 +61,7 @@ func TestEndWaitsForTheJournal(t *testing.T) {
 		measured := 0
 		tr.rig.meter = func(map[string]float64) float64 {
 			if measured++; measured == 2*tr.opt.Objective.Shots { // the last shot of all
-				l.post(laneJournal, func() func() { time.Sleep(5 * time.Second); return nil })
+				l.pool.Post(laneJournal, func() any { time.Sleep(5 * time.Second); return nil })
 			}
 			return 1
 		}

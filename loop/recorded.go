@@ -1,15 +1,15 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/record"
-	"github.com/labtuner/tuner/loop/trace"
-	"github.com/labtuner/tuner/safety"
 )
 
 // What follows once something is durable: the Done of a record's entry.
@@ -42,10 +42,7 @@ type (
 	// lessonsRecorded: what the policy has learnt is in the record.
 	lessonsRecorded struct{}
 	// traceWritten: a piece of the safety trace waits no more.
-	traceWritten struct {
-		trace *trace.Recorder
-		bytes int
-	}
+	traceWritten struct{ piece *guard.Piece }
 	// endRecorded: everything before the end is in the record.
 	endRecorded struct{}
 )
@@ -89,7 +86,7 @@ func (l *Loop) follow(done any) {
 	case decisionRecorded:
 		if l.awaits(d.step) {
 			l.failpoint("decision-durable")
-			l.markUnderway()
+			l.guard.MarkUnderway()
 			l.intend()
 		}
 	case *actionsIntended:
@@ -105,7 +102,7 @@ func (l *Loop) follow(done any) {
 	case lessonsRecorded:
 		l.advisor.Rebuild()
 	case traceWritten:
-		d.trace.Written(d.bytes)
+		d.piece.Written()
 	case endRecorded:
 		l.endOfRecord()
 	}
@@ -138,25 +135,8 @@ func needed(kind string) bool {
 	return false
 }
 
-// unrecordable adds rule 24 while the record cannot be relied on.
-func (l *Loop) unrecordable(c *safety.Causes) {
-	if l.diskProblem() != "" {
-		c.Add(safety.RuleRecord, 0)
-	}
-}
-
 // diskProblem says why the run is held for the disk, "" where it is not.
-func (l *Loop) diskProblem() string {
-	switch problem := l.recorder.Problem(); {
-	case problem != "":
-		return problem
-	case l.controlFile.held != "":
-		return l.controlFile.held
-	case l.keepFailed:
-		return "the control state cannot be written"
-	}
-	return ""
-}
+func (l *Loop) diskProblem() string { return cmp.Or(l.recorder.Problem(), l.guard.Problem()) }
 
 // ErrUnkept: a run ended while its control state could not be written.
 var ErrUnkept = errors.New("the control state could not be written before the end: it says less than has been latched and dosed, so the next start may be refused until a reset")
@@ -164,22 +144,11 @@ var ErrUnkept = errors.New("the control state could not be written before the en
 // owed is the error of a run that ends with records that were not written.
 func (l *Loop) owed() error {
 	var unkept, unwritten error
-	if l.keeping || l.keepFailed {
+	if l.guard.Owes() {
 		unkept = fmt.Errorf("%w: %w", ErrJournal, ErrUnkept)
 	}
 	if err := l.recorder.Owed(); err != nil {
 		unwritten = fmt.Errorf("%w: %w", ErrJournal, err)
 	}
 	return errors.Join(unkept, unwritten)
-}
-
-// onDisk writes, on a lane.
-func (l *Loop) onDisk(what string, write func() error) error {
-	if l.deps.Disk == nil {
-		return write()
-	}
-	l.deps.Disk(what)
-	err := write()
-	l.deps.Disk(what) // what is durable is not told at once
-	return err
 }

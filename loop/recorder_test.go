@@ -230,7 +230,7 @@ func TestSlowDiskDelaysNoTick(t *testing.T) {
 		}
 		l.deps.Failpoint = func(name string) {
 			if name == "intent-durable" && len(tr.policy.seen) == 1 {
-				l.post(laneJournal, func() func() { time.Sleep(30 * time.Second); return nil })
+				l.pool.Post(laneJournal, func() any { time.Sleep(30 * time.Second); return nil })
 				l.event("info", "test", "behind it")
 			}
 		}

@@ -15,7 +15,7 @@ func (l *Loop) rest(pick func(*plan.Variable) plan.RestState) {
 	l.advisor.Stop()
 	l.tellLeft()
 	l.enter(resting)
-	if !l.instrument.Drove() && l.safety.Mode < safety.Fallback {
+	if !l.instrument.Drove() && l.guard.Mode() < safety.Fallback {
 		l.closeAll() // nothing was written: nothing is to be undone
 		return
 	}
@@ -52,7 +52,7 @@ func (l *Loop) watchRest() {
 	over, hurry, events := l.instrument.Resting(l.present(), l.since)
 	l.sensed(events)
 	if hurry {
-		l.ask(safety.CommandHurry)
+		l.guard.Ask(safety.CommandHurry)
 	}
 	if over {
 		l.rested()
@@ -121,7 +121,7 @@ func (l *Loop) endOfRecord() {
 
 // closeSettled ends the run when the control state has been written too.
 func (l *Loop) closeSettled() {
-	if l.phase == closing && l.settled && !l.keeping {
+	if l.phase == closing && l.settled && !l.guard.Keeping() {
 		l.enter(closed)
 	}
 }

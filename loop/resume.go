@@ -18,6 +18,9 @@ func (l *Loop) takeUp() {
 		return
 	}
 	l.steps, l.failures, l.wantBest = p.Concluded, p.Failures, p.WantBest
+	if l.steps > 0 {
+		l.guard.Underway()
+	}
 	l.verifying.steps, l.verifying.spent = p.LegCount, p.Paid
 	for _, c := range p.Charges {
 		l.ledger.Charge(c.Set, c.Cost)
@@ -38,6 +41,7 @@ func (l *Loop) closeUnknown(d *journal.Decision) {
 	}
 	l.charge(cost)
 	l.steps++
+	l.guard.Underway()
 	l.event("info", journal.EventAbandoned, journal.ProblemUnknown)
 	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(),
 		Cost: cost.Float(), Spent: l.ledger.Spent.Plus(l.verifying.spent).Float(), Problem: journal.ProblemUnknown, At: l.stamp()}

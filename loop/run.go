@@ -7,6 +7,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
@@ -30,7 +31,7 @@ type Deps struct {
 	// Control keeps latches and doses over crashes; nil: they end with the run.
 	Control *controlstate.File
 	// Machine tells how long a run was away.
-	Machine Machine
+	Machine guard.Machine
 	// Run names the run; it is part of the names of its doses.
 	Run string
 	// Space tells the free bytes on the journal's disk; nil: nobody looks. It may block.

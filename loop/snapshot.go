@@ -21,12 +21,12 @@ func (l *Loop) publish(now time.Time) {
 
 // state is one word for where the run stands.
 func (l *Loop) state() string {
-	mode := l.safety.Mode
+	mode := l.guard.Mode()
 	switch {
 	case l.phase == closed:
 		return control.StateEnded
 	case mode >= safety.Tripped:
-		return modeWords[mode]
+		return l.guard.Word()
 	case l.phase >= resting:
 		return control.StateEnding
 	case l.phase <= booting:
@@ -34,19 +34,19 @@ func (l *Loop) state() string {
 	case l.opt.Mode == plan.Shadow:
 		return control.StateRunning
 	}
-	return modeWords[mode]
+	return l.guard.Word()
 }
 
 // stateWords is the state, and why where there is a reason.
 func (l *Loop) stateWords() string {
 	word := l.state()
 	switch {
-	case l.safety.Mode == safety.Hold && l.safety.Paused:
+	case l.guard.Mode() == safety.Hold && l.guard.Paused():
 		return "paused"
-	case l.safety.Mode == safety.Hold && word != control.StateEnding:
-		return word + ": " + l.causes(l.out.Active)
-	case l.safety.Mode >= safety.Fallback && word != control.StateEnding && word != control.StateEnded:
-		return word + ": " + l.story()
+	case l.guard.Mode() == safety.Hold && word != control.StateEnding:
+		return word + ": " + l.guard.Active()
+	case l.guard.Mode() >= safety.Fallback && word != control.StateEnding && word != control.StateEnded:
+		return word + ": " + l.guard.Story()
 	}
 	return word
 }
@@ -55,9 +55,9 @@ func (l *Loop) stateWords() string {
 func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 	o := &l.opt
 	s := &control.Status{Session: session, Run: o.Run.ID, Name: o.Run.Name, Site: o.Run.Site, Journal: o.Run.Journal,
-		Mode: o.Mode, DryRun: o.Mode == plan.Shadow, State: l.state(), Paused: l.safety.Paused,
+		Mode: o.Mode, DryRun: o.Mode == plan.Shadow, State: l.state(), Paused: l.guard.Paused(),
 		Phase: l.phase.String(), PhaseFor: control.Seconds(max(now.Sub(l.since), 0)),
-		Causes: l.causeList(), FirstOut: l.list(l.safety.FirstOut), Reason: l.reason,
+		Causes: l.guard.All(), FirstOut: l.guard.FirstOut(), Reason: l.reason,
 		Started: control.InstantOf(journal.Stamp{Wall: l.start}), Ticked: control.InstantOf(l.stamp()),
 		Step: l.step.n, Steps: l.searched(), Failures: l.failures, FailureLimit: o.FailureLimit,
 		Spent: journal.Number(l.ledger.Spent.Float()), Budget: journal.Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
@@ -72,7 +72,7 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 	}
 	since := l.since
 	if l.phase > booting && l.phase < resting && o.Mode != plan.Shadow {
-		since = now.Add(l.safety.Since - l.safeTime(now))
+		since = l.guard.Since(now)
 	}
 	s.Since, s.For = since.Round(0).UTC(), control.Seconds(now.Sub(since))
 	l.addChannels(s, now)
@@ -82,11 +82,11 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 
 // addChannels adds what is known of variables, sensors, constraints and doses.
 func (l *Loop) addChannels(s *control.Status, now time.Time) {
-	s.Variables, s.Sensors, s.Constraints, s.Doses = []control.VariableStatus{}, []control.SensorStatus{}, []control.ConstraintStatus{}, []control.DoseStatus{}
+	s.Variables, s.Sensors, s.Constraints = []control.VariableStatus{}, []control.SensorStatus{}, []control.ConstraintStatus{}
 	for i := range l.opt.Variables {
 		v, e := &l.opt.Variables[i], l.instrument.Variable(i)
 		dest, driven := l.instrument.Wanted(i)
-		status := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(l.rangeOf(i)[0]), High: journal.Number(l.rangeOf(i)[1]), Driven: driven, Released: l.instrument.Released(i),
+		status := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(l.guard.Range(i)[0]), High: journal.Number(l.guard.Range(i)[1]), Driven: driven, Released: l.instrument.Released(i),
 			Readback: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Setpoint: journal.Number(l.instrument.Written(i)), Wanted: journal.Number(math.NaN())}
 		if e.Known {
 			status.Readback, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))
@@ -112,32 +112,7 @@ func (l *Loop) addChannels(s *control.Status, now time.Time) {
 		}
 		s.Constraints = append(s.Constraints, status)
 	}
-	for k, d := range l.limits.Doses {
-		v, state := &l.opt.Variables[d.Variable], &l.safety.Dose[k]
-		limit := journal.Number(d.Run)
-		if d.Run <= 0 {
-			limit = journal.Number(math.Inf(1))
-		}
-		s.Doses = append(s.Doses, control.DoseStatus{Variable: v.Name, Unit: v.Unit, Total: journal.Number(state.Total), Limit: limit, Unknown: state.Unknown})
-	}
-}
-
-// causeList is what holds now, and what is latched.
-func (l *Loop) causeList() []control.Cause {
-	all := l.out.Active
-	for r := range all {
-		all[r] |= l.safety.Latched[r]
-	}
-	return l.list(all)
-}
-
-// list names causes; never nil, so that it is a list as JSON too.
-func (l *Loop) list(set safety.Causes) []control.Cause {
-	out := []control.Cause{}
-	for r, i := range set.All() {
-		out = append(out, control.Cause{Rule: r.String(), Of: l.subject(r, i), Latched: l.safety.Latched[r]&(1<<i) != 0, Text: l.causeWords(r, i)})
-	}
-	return out
+	s.Doses = l.guard.Doses()
 }
 
 // decisionStatus is the newest decision, nil before the first.

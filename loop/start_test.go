@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/replay"
-	"github.com/labtuner/tuner/loop/worker"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -80,7 +80,7 @@ func TestRestartStorm(t *testing.T) {
 		tr := newTrial(t)
 		tr.policy.proposals = proposeAll(3)
 		tr.opt.Start = mode
-		tr.deps.Machine = Machine{BootID: "boot", Uptime: func() time.Duration { return up }}
+		tr.deps.Machine = guard.Machine{BootID: "boot", Uptime: func() time.Duration { return up }}
 		c := tr.control(t, path)
 		defer c.Close()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -122,26 +122,5 @@ func TestRestartStorm(t *testing.T) {
 	}
 	if drove, _, _ := start(plan.StartHold); drove {
 		t.Error("hold drove")
-	}
-}
-
-// TestTimeIsKept: without anything to latch or to dose the control state is written all
-// the same now and then, so that what it counts grows old after a crash.
-func TestTimeIsKept(t *testing.T) {
-	tr := newTrial(t)
-	tr.opt.Mode, tr.opt.Tick = plan.Live, time.Second
-	l := &Loop{opt: tr.opt, phase: measuring}
-	l.deps.Clock = tr.clock
-	l.deps.Control = tr.control(t, filepath.Join(t.TempDir(), "rig.control"))
-	defer l.deps.Control.Close()
-	l.limits.Doses, l.start = nil, tr.clock.Now()
-	l.pool, l.kept = worker.NewVirtual(), tr.clock.Now()
-	for range 3600 {
-		tr.clock.Advance(time.Second)
-		l.keepTime(tr.clock.Now())
-		l.drain()
-	}
-	if g := l.deps.Control.State().Generation; g != 12 {
-		t.Errorf("written %d times in an hour, want every %v", g, keepEvery)
 	}
 }

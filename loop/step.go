@@ -154,7 +154,7 @@ func (l *Loop) decisionOf(a advisor.Decided) journal.Decision {
 		if d.Compared.Comparison > 0 && math.IsNaN(p.X[i]) {
 			continue // it was random at the start, and is so again
 		}
-		limits := l.bounds(i)
+		limits := l.guard.Bounds(i)
 		fallback := l.instrument.TakeOver(i)
 		if math.IsNaN(fallback) {
 			fallback = limits.Safe
@@ -166,7 +166,7 @@ func (l *Loop) decisionOf(a advisor.Decided) journal.Decision {
 				From: p.X[i], To: applied})
 		}
 	}
-	l.shrink(&d)
+	d.Reasons = append(d.Reasons, l.guard.Near(d.Applied)...)
 	return d
 }
 
@@ -183,7 +183,7 @@ func (l *Loop) cast(set int) {
 	for i := range l.opt.Variables {
 		dest, driven := l.destination(i)
 		if from := l.instrument.TakeOver(i); driven && !math.IsNaN(from) {
-			s.moved[i] = math.Abs(destinationOf(&l.limits.Variables[i], dest) - from)
+			s.moved[i] = math.Abs(l.guard.Destination(i, dest) - from)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (l *Loop) conclude(problem string) {
 	if l.phase != concluding {
 		return
 	}
-	l.judge(o.X, o.Valid, l.tellBroken())
+	l.say(l.guard.Judge(o.X, o.Valid, l.tellBroken()))
 	if l.verifying.running {
 		l.legEnded(o, false)
 		l.nextLeg()
@@ -300,6 +300,7 @@ func (l *Loop) book(o journal.Outcome) {
 	s.open = false
 	l.instrument.ForgetDoses()
 	l.steps++
+	l.guard.Underway()
 	l.charge(l.stepMoney(len(s.shots)))
 	o.Spent = l.ledger.Spent.Plus(l.verifying.spent).Float()
 	if s.decision.Compared.Comparison == 0 {

@@ -97,7 +97,7 @@ func (l *Loop) comparison() (c journal.Comparison, why string) {
 		}
 		// The range was narrowed since: nobody drives it there any more, and another
 		// setting would not be the start.
-		if r := l.rangeOf(i); c.Start[i] < r[0] || c.Start[i] > r[1] {
+		if r := l.guard.Range(i); c.Start[i] < r[0] || c.Start[i] > r[1] {
 			return c, fmt.Sprintf("the run started at %s = %.6g, outside the range [%.6g, %.6g] of now", v.Name, c.Start[i], r[0], r[1])
 		}
 		same = same && c.Start[i] == c.Recommended[i]

@@ -2,13 +2,10 @@ package loop
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/loop/trace"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -24,7 +21,7 @@ const (
 
 // present is what the instrument has to know of the run.
 func (l *Loop) present() instrument.Present {
-	return instrument.Present{Now: l.now(), Mode: l.safety.Mode, Ending: l.safety.Ending, Mends: l.mends(), Moving: l.phase == moving}
+	return instrument.Present{Now: l.now(), Mode: l.guard.Mode(), Ending: l.guard.Ending(), Mends: l.mends(), Moving: l.phase == moving}
 }
 
 // mends reports whether a device that fails now is waited for.
@@ -45,7 +42,7 @@ func (l *Loop) sensed(events []any) {
 		case instrument.Troubled:
 			l.meterTrouble(e)
 		case instrument.Broken:
-			l.faults.Add(safety.RuleComms, e.Device)
+			l.guard.Fault(safety.RuleComms, e.Device)
 			l.fail(fmt.Errorf("%w: %w", ErrInstrument, e.Err))
 		case instrument.DoseSettled:
 			l.doseSettled(e)
@@ -59,20 +56,11 @@ func (l *Loop) sensed(events []any) {
 
 // heard takes in a reading: what the safety layer believes of it may be a shot's.
 func (l *Loop) heard(h instrument.Heard) {
-	renewed := l.instrument.Accept(h, l.believed)
+	renewed := l.instrument.Accept(h, l.guard.Hear)
 	l.hearSpell(renewed)
 	if l.phase == measuring && !l.held {
 		l.offerShot(renewed, h.Reading.At, h.Asked)
 	}
-}
-
-// believed passes a sensor's value through the safety layer.
-func (l *Loop) believed(i int, value float64, at time.Time) bool {
-	sample := safety.Sample{Value: value, At: l.safeTime(at), Known: true}
-	var verdict safety.Verdict
-	l.safety.Sensor[i], verdict = l.limits.Sensors[i].Take(l.safety.Sensor[i], sample)
-	l.trace.Heard(trace.Reading{Sensor: i, Sample: sample, Verdict: verdict})
-	return verdict == safety.Believed
 }
 
 // intendDose makes the intent of a dose durable.
@@ -102,35 +90,17 @@ func (l *Loop) doseEnded() {
 	}
 }
 
-// budgetOf is the index of a variable's budget.
-func (l *Loop) budgetOf(i int) int {
-	return slices.IndexFunc(l.limits.Doses, func(d safety.DoseLimits) bool { return d.Variable == i })
-}
-
-// doseWait is how long a dose may have to wait: for the interval since the one before,
-// and for that one to show.
-func (l *Loop) doseWait(i int) (wait time.Duration) {
-	if k := l.budgetOf(i); k >= 0 {
-		wait = l.limits.Doses[k].MinInterval
-	}
-	if !l.opt.Variables[i].Dose {
-		return wait
-	}
-	for _, r := range l.limits.Responses {
-		if r.Variable == i {
-			wait = max(wait, r.Within)
-		}
-	}
-	return wait
-}
-
 // letDosesEnd lets the doses of devices end that cannot stop them.
-func (l *Loop) letDosesEnd(limits *safety.Limits) {
+func (l *Loop) letDosesEnd() {
 	for i := range l.opt.Variables {
-		v := &l.opt.Variables[i]
-		if v.Dose && !l.instrument.StopsDoses(i) {
+		if v := &l.opt.Variables[i]; l.endsByItself(i) {
 			v.OnFault, v.Shutdown = plan.RestHold, plan.RestHold
-			limits.Variables[i].OnFault, limits.Variables[i].Shutdown = safety.RestHold, safety.RestHold
+			l.guard.LetEnd(i)
 		}
 	}
+}
+
+// endsByItself says that a variable is one of doses which its device cannot stop.
+func (l *Loop) endsByItself(i int) bool {
+	return l.opt.Variables[i].Dose && !l.instrument.StopsDoses(i)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
@@ -155,7 +155,7 @@ func (c *campaign) checkDoses(point string) {
 	}
 	dose := state.Doses["feed"]
 	more := dose.Total - pumped(log) - b.excess
-	inFlight := loop.Latched(state) != nil
+	inFlight := guard.Latched(state) != nil
 	switch {
 	case !inFlight && math.Abs(more) > 1e-6:
 		c.t.Errorf("%s: %g mL more are charged than were given, and no dose is in flight", point, more)

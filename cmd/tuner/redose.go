@@ -13,7 +13,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/safety"
@@ -71,7 +71,7 @@ func recallDoses(e *host.Env, r resetting, s *controlstate.State) error {
 		s.Doses = nil
 		return nil
 	}
-	return fault.WithHint(fmt.Errorf("%w: what was dosed is not known, and cannot be taken from the journal: %w", loop.ErrLatched, err),
+	return fault.WithHint(fmt.Errorf("%w: what was dosed is not known, and cannot be taken from the journal: %w", guard.ErrLatched, err),
 		"look at the instrument and wait for a day; then tuner reset --doses-anew begins the budgets anew")
 }
 

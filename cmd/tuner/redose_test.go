@@ -13,7 +13,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -100,7 +100,7 @@ func TestResetRecallsDoses(t *testing.T) {
 	}
 	r := resetting{w: w, journal: filepath.Join(filepath.Dir(file), "feed.db")}
 	damage(t, runfiles.ControlPath(r.journal))
-	if err := clearLatches(e, r); !errors.Is(err, loop.ErrLatched) || !strings.Contains(err.Error(), "there is no journal") {
+	if err := clearLatches(e, r); !errors.Is(err, guard.ErrLatched) || !strings.Contains(err.Error(), "there is no journal") {
 		t.Fatalf("without a journal: %v", err)
 	}
 	dosed(t, r.journal, e.Now(), []recorded{
@@ -175,7 +175,7 @@ func TestResetAsksBeforeBudgetsBeginAnew(t *testing.T) {
 	}
 	r := resetting{w: w, journal: filepath.Join(filepath.Dir(file), "feed.db")}
 	damage(t, runfiles.ControlPath(r.journal))
-	if err := clearLatches(e, r); !errors.Is(err, loop.ErrLatched) {
+	if err := clearLatches(e, r); !errors.Is(err, guard.ErrLatched) {
 		t.Fatal(err)
 	}
 	r.anew = true

@@ -6,17 +6,16 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/spf13/cobra"
 )
 
 func newResetCommand(e *host.Env) *cobra.Command {
@@ -109,7 +108,7 @@ func clearLatches(e *host.Env, r resetting) (err error) {
 	case err != nil:
 		return err
 	default:
-		held, others := loop.Latched(state), 0
+		held, others := guard.Latched(state), 0
 		if others, err = resetOthers(e, path, r.w.Instrument()); err != nil {
 			return err
 		}
@@ -122,7 +121,7 @@ func clearLatches(e *host.Env, r resetting) (err error) {
 			}
 			break
 		}
-		fmt.Fprintf(e.Stdout, "cleared: %s\n", strings.TrimPrefix(held.Error(), loop.ErrLatched.Error()+": "))
+		fmt.Fprintf(e.Stdout, "cleared: %s\n", strings.TrimPrefix(held.Error(), guard.ErrLatched.Error()+": "))
 	}
 	state = resetState(e, state)
 	refill(e, r, &state)
@@ -133,15 +132,15 @@ func clearLatches(e *host.Env, r resetting) (err error) {
 // that no dose grows old by it.
 func resetState(e *host.Env, state controlstate.State) controlstate.State {
 	machine := host.ThisMachine()
-	state.At += loop.Away(machine, state)
+	state.At += guard.Away(machine, state)
 	state.Wall, state.BootID, state.Uptime = e.Now().Round(0).UTC(), machine.BootID, machine.Uptime()
-	return loop.Reset(state)
+	return guard.Reset(state)
 }
 
 // resetOthers clears what other runs of the same instrument have latched, and says so.
 func resetOthers(e *host.Env, own string, of controlstate.Instrument) (cleared int, err error) {
 	for _, s := range runfiles.Siblings(e, own, of) {
-		if s.State.Instrument.Config == "" || loop.Latched(s.State) == nil {
+		if s.State.Instrument.Config == "" || guard.Latched(s.State) == nil {
 			continue
 		}
 		more := resetOther(e, s.Path)
@@ -162,11 +161,11 @@ func resetOther(e *host.Env, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	state := c.State()
-	held := loop.Latched(state)
+	held := guard.Latched(state)
 	if held == nil {
 		return nil
 	}
-	fmt.Fprintf(e.Stdout, "cleared of the run %q (%s): %s\n", state.Instrument.Name, path, strings.TrimPrefix(held.Error(), loop.ErrLatched.Error()+": "))
+	fmt.Fprintf(e.Stdout, "cleared of the run %q (%s): %s\n", state.Instrument.Name, path, strings.TrimPrefix(held.Error(), guard.ErrLatched.Error()+": "))
 	return c.Write(resetState(e, state))
 }
 

@@ -38,10 +38,9 @@ var tooLarge = map[string]struct {
 	"configs: lines": {5200, "the options are to carry their keys as tags"},
 
 	"loop/instrument.Instrument: methods": {107, "its actuators, readings and doses are to be types of their own"},
-	"loop: files":                         {41, "guard is to be a package of their own"},
-	"loop: lines":                         {4900, "guard is to be a package of their own"},
-	"loop.Loop: methods":                  {234, "guard is to own its own"},
-	"loop.Loop: fields":                   {66, "guard is to own its own"},
+	"loop: files":                         {31, "the step is to be types of their own"},
+	"loop.Loop: methods":                  {182, "the step is to be types of their own"},
+	"loop.Loop: fields":                   {35, "the step is to be types of their own"},
 
 	"configs.checker: methods": {70, "the options are to carry their keys as tags"},
 	// Plain data: what a file says, and what is told of a run.

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -72,7 +73,7 @@ func (p *process) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, state.Close()) }()
 	w.witness.booked(p, state.State())
 	defer func() { w.witness.booked(p, state.State()) }()
-	if err := loop.Latched(state.State()); err != nil {
+	if err := guard.Latched(state.State()); err != nil {
 		return err
 	}
 	inner, err := policy.New(w.spec())
@@ -104,7 +105,7 @@ func (p *process) run(ctx context.Context) (err error) {
 }
 
 // machine tells the time that nobody can set.
-func (w *world) machine() loop.Machine { return loop.Machine{BootID: "one", Uptime: w.since} }
+func (w *world) machine() guard.Machine { return guard.Machine{BootID: "one", Uptime: w.since} }
 
 // device is the real driver with the witness at its border.
 func (p *process) device() (drivers.Device, error) {

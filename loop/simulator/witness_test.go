@@ -12,6 +12,7 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
@@ -427,7 +428,7 @@ func (v *witness) processEnded(p *process, err error) {
 		v.counts.kills++
 		return
 	}
-	for _, fine := range []error{context.Canceled, loop.ErrSafety, loop.ErrLatched, loop.ErrUnsafe, loop.ErrInstrument, loop.ErrJournal, loop.ErrPolicy, disk.ErrIO} {
+	for _, fine := range []error{context.Canceled, loop.ErrSafety, guard.ErrLatched, loop.ErrUnsafe, loop.ErrInstrument, loop.ErrJournal, loop.ErrPolicy, disk.ErrIO} {
 		if errors.Is(err, fine) {
 			return
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/drivers/sim"
-	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
@@ -275,7 +275,7 @@ func (w *world) ended(err error) {
 	w.note("process %d ended: %s", p.number, brief(err))
 	w.restart = w.since() + between(w.rng, 5*w.pace.tick, 20*w.pace.tick)
 	w.witness.processEnded(p, err)
-	if errors.Is(err, loop.ErrLatched) {
+	if errors.Is(err, guard.ErrLatched) {
 		w.restart = 1 << 62 // until a person has come
 	}
 	w.succeed(p)
@@ -361,12 +361,12 @@ func (w *world) person() {
 		w.note("a person cannot open the control state: %v", err)
 		return
 	}
-	if held := loop.Latched(c.State()); held != nil {
+	if held := guard.Latched(c.State()); held != nil {
 		w.note("a person resets: %v", held)
 		s := c.State()
-		s.At += loop.Away(w.machine(), s)
+		s.At += guard.Away(w.machine(), s)
 		s.Uptime = w.since()
-		if err := c.Write(loop.Reset(s)); err != nil {
+		if err := c.Write(guard.Reset(s)); err != nil {
 			w.note("it cannot be reset: %v", err)
 		} else {
 			w.witness.reset()

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/remote"
@@ -68,7 +69,7 @@ func ExitCode(err error) int {
 		return ExitJournal
 	case is[*configs.Error](err), is[usageError](err), errors.Is(err, plan.ErrOptions):
 		return ExitUsage
-	case errors.Is(err, loop.ErrSafety), errors.Is(err, loop.ErrLatched):
+	case errors.Is(err, loop.ErrSafety), errors.Is(err, guard.ErrLatched):
 		return ExitStopped
 	case errors.Is(err, loop.ErrInstrument),
 		errors.Is(err, drivers.ErrUnavailable),
@@ -124,7 +125,7 @@ func safetyHint(err error) string {
 	switch {
 	case errors.Is(err, loop.ErrLeft):
 		return "tuner make-safe CONFIG brings the actuators to their fault states, tuner run goes on"
-	case errors.Is(err, loop.ErrLatched):
+	case errors.Is(err, guard.ErrLatched):
 		return "look at the instrument; then tuner reset CONFIG clears it, and tuner run begins again"
 	case errors.Is(err, loop.ErrSafety):
 		return "tuner safety explain CONFIG says what each rule asks for and how it is cleared"

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 )
 
 // ThisMachine tells the time since the machine's start.
-func ThisMachine() loop.Machine {
-	return loop.Machine{BootID: BootID(), Uptime: uptime}
+func ThisMachine() guard.Machine {
+	return guard.Machine{BootID: BootID(), Uptime: uptime}
 }
 
 // uptime is the time since the machine's start, 0 where the kernel does not say.

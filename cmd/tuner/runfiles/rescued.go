@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -96,7 +96,7 @@ func controlTells(s controlstate.State) string {
 	if s.Underway {
 		tells = append(tells, "a run that was not finished")
 	}
-	if loop.Latched(s) != nil {
+	if guard.Latched(s) != nil {
 		tells = append(tells, "something latched")
 	}
 	for _, d := range s.Doses {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
-	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
@@ -42,13 +42,13 @@ func Siblings(e *host.Env, own string, of controlstate.Instrument) (out []siblin
 }
 
 // OtherTrips looks at what other runs of the same instrument have left: another name or
-// another journal is no reset. It returns an error that wraps loop.ErrLatched where one of
+// another journal is no reset. It returns an error that wraps guard.ErrLatched where one of
 // them is tripped, stopped or in the middle of a dose, and remarks on what this run does not
 // count or cannot know.
-func OtherTrips(e *host.Env, own string, of controlstate.Instrument, machine loop.Machine) (remarks []string, err error) {
+func OtherTrips(e *host.Env, own string, of controlstate.Instrument, machine guard.Machine) (remarks []string, err error) {
 	for _, s := range Siblings(e, own, of) {
 		who := fmt.Sprintf("run %q, control state %s", s.State.Instrument.Name, s.Path)
-		held := loop.Latched(s.State)
+		held := guard.Latched(s.State)
 		switch {
 		case s.State.Instrument.Config == "" && (held != nil || s.err != nil):
 			why := s.err
@@ -57,10 +57,10 @@ func OtherTrips(e *host.Env, own string, of controlstate.Instrument, machine loo
 			}
 			remarks = append(remarks, fmt.Sprintf("the control state %s beside this one does not say of which instrument it is: %v", s.Path, why))
 		case held != nil:
-			return remarks, fault.WithHint(fmt.Errorf("%w: this instrument, by another run (%s): %s", loop.ErrLatched, who, strings.TrimPrefix(held.Error(), loop.ErrLatched.Error()+": ")),
+			return remarks, fault.WithHint(fmt.Errorf("%w: this instrument, by another run (%s): %s", guard.ErrLatched, who, strings.TrimPrefix(held.Error(), guard.ErrLatched.Error()+": ")),
 				"look at the instrument; then tuner reset CONFIG clears it there too: another name or another journal is no reset")
 		default:
-			remarks = append(remarks, otherDoses(s, loop.Away(machine, s.State))...)
+			remarks = append(remarks, otherDoses(s, guard.Away(machine, s.State))...)
 		}
 	}
 	return remarks, nil
@@ -79,7 +79,7 @@ func otherDoses(s sibling, away time.Duration) (remarks []string) {
 // OthersLatched says that other runs of the same instrument have something latched here.
 func OthersLatched(e *host.Env, own string, of controlstate.Instrument) bool {
 	return slices.ContainsFunc(Siblings(e, own, of), func(s sibling) bool {
-		return s.State.Instrument.Config != "" && loop.Latched(s.State) != nil
+		return s.State.Instrument.Config != "" && guard.Latched(s.State) != nil
 	})
 }
 

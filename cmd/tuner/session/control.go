@@ -8,6 +8,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
@@ -22,7 +23,7 @@ func (s *session) openControl(deps *loop.Deps) error {
 	}
 	switch {
 	case errors.Is(err, controlstate.ErrLost):
-		return fmt.Errorf("%w: what was latched and what was dosed is not known: %w", loop.ErrLatched, err)
+		return fmt.Errorf("%w: what was latched and what was dosed is not known: %w", guard.ErrLatched, err)
 	case err != nil:
 		return err
 	}
@@ -30,7 +31,7 @@ func (s *session) openControl(deps *loop.Deps) error {
 		s.tell.Say("tuner: warning: %s", notice)
 	}
 	deps.Control, deps.Machine = s.control, host.ThisMachine()
-	if err := loop.Latched(s.control.State()); err != nil {
+	if err := guard.Latched(s.control.State()); err != nil {
 		return err
 	}
 	instrument := s.Setup.Instrument()
@@ -53,7 +54,7 @@ func (s *session) openControl(deps *loop.Deps) error {
 
 // ownControl has the control state say whose it is, before anything is driven: others look
 // there.
-func (s *session) ownControl(to controlstate.Instrument, machine loop.Machine) error {
+func (s *session) ownControl(to controlstate.Instrument, machine guard.Machine) error {
 	state := s.control.State()
 	s.control.Belongs(to)
 	if reflect.DeepEqual(state.Instrument, to) {

@@ -1,0 +1,79 @@
+package guard
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
+)
+
+func TestWallClockJumpIsToldAndChangesNothing(t *testing.T) {
+	var w wallWatch
+	year := 365 * 24 * time.Hour
+	for _, c := range []struct{ mono, wall, want time.Duration }{
+		{time.Second, time.Second, 0}, {2 * time.Second, 2*time.Second + 900*time.Millisecond, 0},
+		{3 * time.Second, 3*time.Second + year, year}, {4 * time.Second, 4*time.Second + year, 0},
+		{5 * time.Second, 5*time.Second - year, -2 * year}, {6 * time.Second, 6*time.Second - year, 0},
+	} {
+		if jump, told := w.look(c.mono, c.wall); told != (c.want != 0) || (jump-c.want).Abs() > time.Second {
+			t.Errorf("at %v, wall %v: jump %v, want %v", c.mono, c.wall, jump, c.want)
+		}
+	}
+}
+
+// TestTimeOverRestarts: a restart counts the least time that may have passed.
+func TestTimeOverRestarts(t *testing.T) {
+	up := func(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+	kept := controlstate.State{BootID: "x", Uptime: time.Hour}
+	for _, c := range []struct {
+		name string
+		m    Machine
+		want time.Duration
+	}{
+		{"the same boot", Machine{BootID: "x", Uptime: up(90 * time.Minute)}, 30 * time.Minute},
+		{"another boot: at least since it", Machine{BootID: "y", Uptime: up(5 * time.Minute)}, 5 * time.Minute},
+		{"a clock that went back", Machine{BootID: "x", Uptime: up(time.Minute)}, 0},
+		{"nobody knows", Machine{}, 0},
+	} {
+		if got := Away(c.m, kept); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// hands is a clock that a test moves.
+type hands struct{ now time.Time }
+
+func (h *hands) Now() time.Time { return h.now }
+
+// TestTimeIsKept: without anything to latch or to dose the control state is written all
+// the same now and then, so that what it counts grows old after a crash.
+func TestTimeIsKept(t *testing.T) {
+	file, err := controlstate.Open(filepath.Join(t.TempDir(), "rig.control"), disk.Holder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	clock, pool := &hands{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}, worker.NewVirtual()
+	g, err := New(Options{Plan: &plan.Options{Mode: plan.Live, Tick: time.Second}, Start: clock.now, Clock: clock, Control: file, Commands: (*control.Panel)(nil)}, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Keep()
+	first := file.State().Generation
+	for range 3600 {
+		clock.now = clock.now.Add(time.Second)
+		g.KeepTime(clock.now)
+		for _, r := range pool.Take() {
+			g.Handle(r.Value)
+		}
+	}
+	if n := file.State().Generation - first; n != 13 {
+		t.Errorf("written %d times, the first at the start, and %v apart for an hour", n, keepEvery)
+	}
+}

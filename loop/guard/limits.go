@@ -1,0 +1,182 @@
+package guard
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/safety"
+)
+
+// bounds are what is kept to: the safety layer's limits, and what decisions may ask of the
+// variables since they were narrowed; nil: what the plan says.
+type bounds struct {
+	plan   *plan.Options
+	limits safety.Limits
+	ranges [][2]float64
+}
+
+// Bounds are what decisions about a variable keep to: the hard bounds, and a range
+// that was narrowed since the policy learnt of it.
+func (b *bounds) Bounds(i int) safety.VariableLimits {
+	if b.ranges == nil {
+		return b.limits.Variables[i]
+	}
+	return plan.Within(&b.limits.Variables[i], b.ranges[i])
+}
+
+// Range is what decisions may ask of a variable.
+func (b *bounds) Range(i int) [2]float64 {
+	if b.ranges != nil {
+		return b.ranges[i]
+	}
+	return [2]float64{b.plan.Variables[i].Low, b.plan.Variables[i].High}
+}
+
+// Destination is a destination of variable i as the safety layer clamps it.
+func (b *bounds) Destination(i int, x float64) float64 {
+	x, _ = b.limits.Variables[i].Clamp(x, x)
+	return x
+}
+
+// WayTime is how long a variable may take to arrive.
+func (b *bounds) WayTime(i int) time.Duration {
+	v := &b.plan.Variables[i]
+	return cmp.Or(v.Timeout, plan.MoveTimeout) + v.Limits.Dwell + b.doseWait(i) + b.rampTime(i)
+}
+
+// rampTime is how long the whole hard range takes at the slower slew, twice over
+// because ticks may be late.
+func (b *bounds) rampTime(i int) time.Duration {
+	v := &b.limits.Variables[i]
+	slew := min(v.SlewUp, v.SlewDown)
+	if slew <= 0 {
+		return 0
+	}
+	seconds := 2 * (v.High - v.Low) / slew
+	return time.Duration(min(seconds, math.MaxInt64/float64(2*time.Second)) * float64(time.Second))
+}
+
+// doseWait is how long a dose may have to wait: for the interval since the one before,
+// and for that one to show.
+func (b *bounds) doseWait(i int) (wait time.Duration) {
+	if k := b.budgetOf(i); k >= 0 {
+		wait = b.limits.Doses[k].MinInterval
+	}
+	if !b.plan.Variables[i].Dose {
+		return wait
+	}
+	for _, r := range b.limits.Responses {
+		if r.Variable == i {
+			wait = max(wait, r.Within)
+		}
+	}
+	return wait
+}
+
+// budgetOf is the index of a variable's budget.
+func (b *bounds) budgetOf(i int) int {
+	return slices.IndexFunc(b.limits.Doses, func(d safety.DoseLimits) bool { return d.Variable == i })
+}
+
+// NextDose numbers the next dose of variable i; UnknownDose says that nobody knows what
+// has become of the last one.
+func (g *Guard) NextDose(i int) int64   { return g.state.Dose[g.budgetOf(i)].Number + 1 }
+func (g *Guard) UnknownDose(i int) bool { return g.state.Dose[g.budgetOf(i)].Unknown }
+
+// LetEnd lets the doses of a variable end whose device cannot stop them.
+func (g *Guard) LetEnd(i int) {
+	g.limits.Variables[i].OnFault, g.limits.Variables[i].Shutdown = safety.RestHold, safety.RestHold
+}
+
+// Doses are the budgets as they stand.
+func (g *Guard) Doses() []control.DoseStatus {
+	out := []control.DoseStatus{}
+	for k, d := range g.limits.Doses {
+		v, state := &g.plan.Variables[d.Variable], &g.state.Dose[k]
+		limit := journal.Number(d.Run)
+		if d.Run <= 0 {
+			limit = journal.Number(math.Inf(1))
+		}
+		out = append(out, control.DoseStatus{Variable: v.Name, Unit: v.Unit, Total: journal.Number(state.Total), Limit: limit, Unknown: state.Unknown})
+	}
+	return out
+}
+
+// Stand is where an actuator stands and where it is wanted, of those of the two that are
+// known.
+type Stand struct {
+	Written, Wanted float64
+	Driven          bool
+}
+
+// Narrow goes on by the limits of next if they are inside the present ones, and if no
+// actuator would have to jump to keep them. letEnd says of a variable whether its doses end
+// by themselves. Else nothing is changed, and the error wraps plan.ErrNotNarrower or
+// safety.ErrLimits. It returns what is to be recorded.
+func (g *Guard) Narrow(next *plan.Options, letEnd func(i int) bool, at func(i int) Stand) (plan.Narrowed, error) {
+	limits, err := plan.SafetyLimits(next, g.opt.Start.Round(0))
+	if err != nil {
+		return plan.Narrowed{}, err
+	}
+	for i := range limits.Bypasses {
+		limits.Bypasses[i].Until += g.base
+	}
+	for i := range limits.Variables {
+		if letEnd(i) {
+			limits.Variables[i].OnFault, limits.Variables[i].Shutdown = safety.RestHold, safety.RestHold
+		}
+	}
+	if err := limits.Within(&g.limits); err != nil {
+		return plan.Narrowed{}, err
+	}
+	if err := errors.Join(g.rangesInside(next), g.plan.Stop.Outlasts(next.Stop)); err != nil {
+		return plan.Narrowed{}, err
+	}
+	for i := range limits.Variables {
+		if err := g.standsInside(i, &limits.Variables[i], at(i)); err != nil {
+			return plan.Narrowed{}, err
+		}
+	}
+	g.limits, g.ranges = limits, make([][2]float64, len(next.Variables))
+	for i := range next.Variables {
+		g.ranges[i] = [2]float64{next.Variables[i].Low, next.Variables[i].High}
+	}
+	return plan.Narrowed{Ranges: g.ranges, Limits: limits}, nil
+}
+
+// rangesInside refuses ranges that reach beyond the present ones.
+func (b *bounds) rangesInside(next *plan.Options) error {
+	for i := range next.Variables {
+		v, before := &next.Variables[i], b.Range(i)
+		if !(v.Low >= before[0] && v.High <= before[1] && v.Low < v.High) {
+			return fmt.Errorf("%w: range [%g, %g] of variable %q is not inside [%g, %g]", plan.ErrNotNarrower, v.Low, v.High, v.Name, before[0], before[1])
+		}
+	}
+	return nil
+}
+
+// standsInside refuses a bound that an actuator could keep only by a jump: where it
+// stands, and where it is going, must lie inside.
+func (g *Guard) standsInside(i int, limits *safety.VariableLimits, s Stand) error {
+	at, v := []float64{s.Written}, &g.state.Variable[i]
+	if s.Driven {
+		at = append(at, s.Wanted)
+	}
+	if v.Known {
+		at = append(at, v.Way, v.Setpoint)
+	}
+	for _, x := range at {
+		if x < limits.Low || x > limits.High {
+			return fmt.Errorf("%w: variable %q is at or on its way to %g, outside [%g, %g]: narrow its range first, and its hard limits when a step has brought it inside",
+				plan.ErrNotNarrower, g.plan.Variables[i].Name, x, limits.Low, limits.High)
+		}
+	}
+	return nil
+}
