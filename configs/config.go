@@ -37,7 +37,8 @@ type Config struct {
 	Text   []byte `toml:"-"`
 	SHA256 string `toml:"-"`
 
-	loc *locator
+	loc   *locator
+	known *Known
 }
 
 // Plant describes the simulated plant.

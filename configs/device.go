@@ -13,7 +13,7 @@ import (
 // meaning, through Decode.
 type Device struct {
 	Name   string `toml:"name" required:"true" doc:"name that sensors and variables refer to"`
-	Driver string `toml:"driver" required:"true" doc:"which driver speaks to it: serial, mqtt, exec, files, sim"`
+	Driver string `toml:"driver" required:"true" enum:"@drivers" doc:"which driver speaks to it"`
 	// Line is the line of the device's header in the file, 0 where unknown.
 	Line int `toml:"-"`
 
@@ -87,7 +87,7 @@ func (o *ownKeys) decode(dst any) []Problem {
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		return []Problem{o.problem("", fmt.Sprintf("cannot be decoded into %T: it wants a pointer to a struct", dst), "")}
 	}
-	w := newWalker(o.loc)
+	w := newWalker(o.loc, nil)
 	w.section(v.Elem(), o.raw, o.at, o.others...)
 	if o.settings != nil {
 		s := settings{loc: o.loc}

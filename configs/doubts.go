@@ -11,7 +11,7 @@ import (
 // nothing, times that are longer than a person would wait, two sections that say the same.
 // Each has its line, and what to do if it was not meant.
 func (c *Config) Doubts() []Problem {
-	d := doubter{checker{cfg: c, walker: newWalker(c.loc)}}
+	d := doubter{checker{cfg: c, walker: newWalker(c.loc, c.known)}}
 	for i := range c.Variables {
 		v := &c.Variables[i]
 		if s, ok := c.Safety.Variables[v.Name]; ok && v.HasActuator() && v.Kind != "dose" {

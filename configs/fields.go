@@ -16,7 +16,7 @@ type field struct {
 	doc      string
 	unit     string
 	enum     []string
-	list     string // of words that are handed in: see Policies
+	list     string // of words that are handed in: see Known
 	required bool
 	bounds   []bound
 }
@@ -48,7 +48,7 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		switch words := sf.Tag.Get("enum"); words {
 		case "":
-		case "@policies", "@acquisitions":
+		case "@policies", "@acquisitions", "@drivers":
 			f.list = words
 		default:
 			f.enum = strings.Split(words, ",")

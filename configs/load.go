@@ -15,9 +15,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Load reads and checks a configuration file; known are the policies that there are. The error, if any, is an *Error
+// Load reads and checks a configuration file; known is what there is. The error, if any, is an *Error
 // with every problem of the file; as with [Parse], a Config may come beside it.
-func Load(path string, known *Policies) (*Config, error) {
+func Load(path string, known *Known) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		reason := err
@@ -33,13 +33,13 @@ func Load(path string, known *Policies) (*Config, error) {
 	return Parse(path, text, known)
 }
 
-// Parse checks the text of a configuration file; known are the policies that there are. The name is used in messages,
+// Parse checks the text of a configuration file; known is what there is. The name is used in messages,
 // and its folder is where relative paths start; no file is touched. The error,
 // if any, is an *Error with every problem, or with the one at which the text
 // stopped being TOML. A Config that comes beside an error is for asking more of
 // it ([Device.Decode]), so that all problems can be told at once, and for nothing
 // else.
-func Parse(name string, text []byte, known *Policies) (*Config, error) {
+func Parse(name string, text []byte, known *Known) (*Config, error) {
 	tree, keys, problem := decode(string(text))
 	if problem != nil {
 		problem.File = name
@@ -48,12 +48,14 @@ func Parse(name string, text []byte, known *Policies) (*Config, error) {
 	digest := sha256.Sum256(text)
 	c := Default()
 	c.File, c.Dir = name, filepath.Dir(name)
-	c.Policy.known = known
+	c.known = known
+	if known != nil {
+		c.Policy.known = &known.Policies
+	}
 	c.Text, c.SHA256 = text, hex.EncodeToString(digest[:])
 	c.loc = newLocator(name, string(text), tree, keys)
 
-	w := newWalker(c.loc)
-	w.known = known
+	w := newWalker(c.loc, known)
 	w.section(reflect.ValueOf(c).Elem(), tree, "")
 	w.refuseSecrets(tree, "", "")
 	v := checker{cfg: c, walker: w}
@@ -70,7 +72,7 @@ func Parse(name string, text []byte, known *Policies) (*Config, error) {
 // one key alone is checked where a file is read; Parse does both. It is for a
 // Config that was changed or made in memory.
 func (c *Config) Validate() []Problem {
-	v := checker{cfg: c, walker: newWalker(c.loc)}
+	v := checker{cfg: c, walker: newWalker(c.loc, c.known)}
 	v.all()
 	return sorted(v.walker.problems)
 }

@@ -78,19 +78,6 @@ func (p *Policies) Of(kind string) Parts {
 	return Parts{Kind: kind}
 }
 
-// enum lists the words of a field whose tag names a list that was handed in.
-func (p *Policies) enum(list string) []string {
-	switch {
-	case p == nil:
-		return nil
-	case list == "@policies":
-		return p.Words()
-	case list == "@acquisitions":
-		return p.Acquisitions
-	}
-	return nil
-}
-
 // Parts gives the combination that a file names: the kind's own words where it has
 // them, else the file's, else the defaults.
 func (p *Policy) Parts() Parts {

@@ -27,8 +27,8 @@ type KeyDoc struct {
 
 // Reference documents every key of the schema, in its order, from the same field
 // tags and defaults that files are checked with. Drivers' keys are not part of
-// it; see ReferenceOf. known are the policies that there are.
-func Reference(known *Policies) []KeyDoc {
+// it; see ReferenceOf. known is what there is.
+func Reference(known *Known) []KeyDoc {
 	r := reference{known: known}
 	r.section(reflect.ValueOf(Default()).Elem(), "", "")
 	return r.docs
@@ -49,7 +49,7 @@ func ReferenceOf(section string, options any) []KeyDoc {
 
 type reference struct {
 	docs  []KeyDoc
-	known *Policies
+	known *Known
 }
 
 // section documents the keys of a struct, then the sections within it.

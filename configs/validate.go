@@ -153,14 +153,11 @@ func (k *checker) channel(at, device, channel string) {
 		return
 	}
 	d, _ := k.cfg.Device(device)
-	if d.Driver == "exec" || d.Driver == "sim" || channel == "" {
+	if channel == "" || k.known.introduces(d) {
 		return
 	}
 	if _, ok := d.Channel(channel); ok {
 		return
-	}
-	if _, ready := d.own.raw["profile"]; ready {
-		return // a ready description has channels of its own, which its driver knows
 	}
 	names := make([]string, len(d.Channels()))
 	for i, c := range d.Channels() {

@@ -26,11 +26,11 @@ type walker struct {
 	// suspects are keys that are missing, misspelt or unreadable: whatever
 	// depends on their value is not worth a second message.
 	suspects map[string]bool
-	known    *Policies // nil in sections that name none
+	known    *Known // nil in sections that name nothing of it
 }
 
-func newWalker(loc *locator) *walker {
-	return &walker{loc: loc, suspects: map[string]bool{}}
+func newWalker(loc *locator, known *Known) *walker {
+	return &walker{loc: loc, known: known, suspects: map[string]bool{}}
 }
 
 func (w *walker) report(at, what, hint string) {

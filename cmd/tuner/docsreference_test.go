@@ -16,9 +16,6 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
-	"github.com/labtuner/tuner/drivers/exec"
-	"github.com/labtuner/tuner/drivers/mqtt"
-	"github.com/labtuner/tuner/drivers/serial"
 )
 
 const (
@@ -260,18 +257,12 @@ var environmentAsked = regexp.MustCompile(`\b(?:[lL]ookup|set)\("([A-Z_]{4,})"\)
 
 // schemaDocs document every key that a file may have, those of the drivers last.
 func schemaDocs() []configs.KeyDoc {
-	docs := configs.Reference(setup.KnownPolicies())
-	for _, d := range []struct {
-		name    string
-		options any
-		channel any
-	}{
-		{"exec", new(exec.Default()), new(exec.ChannelOptions)},
-		{"mqtt", new(mqtt.Default()), new(mqtt.ChannelOptions)},
-		{"serial", new(serial.Default()), new(serial.ChannelOptions)},
-	} {
-		docs = append(docs, configs.ReferenceOf(`[[device]] with driver = "`+d.name+`"`, d.options)...)
-		docs = append(docs, configs.ReferenceOf(`[device.channel.NAME] with driver = "`+d.name+`"`, d.channel)...)
+	docs := configs.Reference(setup.Known())
+	for _, d := range setup.Drivers() {
+		if d.Options != nil {
+			docs = append(docs, configs.ReferenceOf(`[[device]] with driver = "`+d.Name+`"`, d.Options())...)
+			docs = append(docs, configs.ReferenceOf(`[device.channel.NAME] with driver = "`+d.Name+`"`, d.Channel())...)
+		}
 	}
 	return docs
 }

@@ -36,7 +36,7 @@ func (q *question) find(ctx context.Context, argument string) (err error) {
 	var broken error
 	if isFile(argument) {
 		name, wanted = "", func(r local.Run) bool { return sameFile(r.Identity.Config, argument) }
-		if q.cfg, broken = configs.Load(argument, setup.KnownPolicies()); broken == nil {
+		if q.cfg, broken = configs.Load(argument, setup.Known()); broken == nil {
 			name = q.cfg.Name
 			if s := q.cfg.Socket; s != nil && s.Folder != "" {
 				folders = append(folders, q.cfg.Path(s.Folder))

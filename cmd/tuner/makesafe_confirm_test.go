@@ -40,7 +40,7 @@ func (d *deafDevice) Read(context.Context, []string) (drivers.Reading, error) {
 func safeOf(ctx context.Context, d *deafDevice) error {
 	v := plan.Variable{Name: "x", Unit: "V", Tolerance: 0.1, Channel: plan.Channel{Name: "x"}, Limits: safety.VariableLimits{Safe: 2}}
 	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{"x": 2}}, awaited: []plan.Variable{v}}
-	return f.write(ctx, setup.Device{Build: func(drivers.Env) (drivers.Device, error) { return d, nil }})
+	return f.write(ctx, setup.Device{Wired: drivers.Wired{Build: func(drivers.Env) (drivers.Device, error) { return d, nil }}})
 }
 
 // TestMakeSafeWritesAgain loses the first write: it is noticed, and written again.

@@ -75,7 +75,7 @@ func servedDevices(w *setup.Setup, name string) ([]setup.Device, error) {
 		if d.Serve == nil {
 			return nil, w.Refuse("device."+d.Name+".driver",
 				fmt.Sprintf("driver %q has nothing to serve: its plant is within the process that reads it", d.Driver),
-				"tuner run and simulate take it as it is; serial, mqtt and exec devices can be served, one of several by --device NAME")
+				"tuner run and simulate take it as it is; devices of other drivers can be served, one of several by --device NAME")
 		}
 		if d.UsesStdin {
 			onStdin++
@@ -127,7 +127,7 @@ func servePlant(ctx context.Context, e *host.Env, w *setup.Setup, asked plantSer
 	ends := make(chan error, len(asked.devices))
 	for _, d := range asked.devices {
 		tell.Say("tuner: plant: serving device %s: %s", d.Name, d.Where)
-		s := setup.Serving{Dev: plant.Served(d.Name), Period: w.Options.Tick, Stdin: e.Stdin, Stdout: e.Stdout,
+		s := drivers.Serving{Device: plant.Served(d.Name), Period: w.Options.Tick, Stdin: e.Stdin, Stdout: e.Stdout,
 			Env: drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.Name)}}
 		go func() {
 			err := d.Serve(ctx, s)

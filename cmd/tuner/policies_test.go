@@ -86,7 +86,7 @@ release = { out = "RY" }
 
 // ofKind is a file with what a kind asks for.
 func ofKind(kind string) smallLaser {
-	parts := setup.KnownPolicies().Of(kind)
+	parts := setup.Known().Of(kind)
 	f := smallLaser{policy: []string{fmt.Sprintf("kind = %q", kind)}, steps: 9,
 		sets: strings.Contains(kind, "cvs") || strings.Contains(kind, "psq")}
 	if parts.Risky {
@@ -139,7 +139,7 @@ func TestEveryKindSimulates(t *testing.T) {
 	t.Parallel()
 	kinds := policy.Kinds()
 	for _, kind := range kinds {
-		if !slices.Contains(setup.KnownPolicies().Words(), kind) {
+		if !slices.Contains(setup.Known().Words(), kind) {
 			t.Errorf("no file can name kind %q: the schema does not have it", kind)
 			continue
 		}
@@ -237,7 +237,7 @@ func TestPoliciesPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := slices.Concat(setup.KnownPolicies().Words(), setup.KnownPolicies().Acquisitions, policy.Confidences(), policy.Kernels(),
+	words := slices.Concat(setup.Known().Words(), setup.Known().Acquisitions, policy.Confidences(), policy.Kernels(),
 		[]string{"none", "epsilon", "etc-50", "etc-100", "etc-ada", "averaged", "sampled", "greedy", "elimination", "finite", "continuous", "theory"})
 	for _, word := range words {
 		if !strings.Contains(string(page), "`"+word+"`") && !strings.Contains(string(page), fmt.Sprintf("%q", word)) {

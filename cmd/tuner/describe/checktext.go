@@ -158,7 +158,7 @@ func restWords(w *setup.Setup, v *plan.Variable) string {
 	case plan.RestOff:
 		return "let go"
 	}
-	if d := v.Channel.Device; d >= 0 && w.Config.Devices[d].Driver == "exec" {
+	if d := v.Channel.Device; d >= 0 && w.Devices[d].Exit > 0 {
 		return "its program's own safe state"
 	}
 	return "held"

@@ -26,7 +26,7 @@ func waitWords(w *setup.Setup, i int) string {
 	if last := d.LastSafeWait(w.Config); last > 0 {
 		words += "; the last of its actuators, which are told one after the other, " + show.Duration(last)
 	}
-	if d.Driver == "exec" {
+	if d.Exit > 0 {
 		if slices.ContainsFunc(w.Options.Variables, func(v plan.Variable) bool { return v.Dose && v.Channel.Device == i }) {
 			words += "; for a dose until it has been given, where the child answers only then"
 		}

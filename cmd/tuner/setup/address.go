@@ -38,9 +38,9 @@ func (d *Device) addressOf(channel string) string {
 		}
 		return d.Driver + " " + port
 	case d.Broker != "":
-		return d.Driver + " " + strings.Replace(d.Broker, "localhost:", "127.0.0.1:", 1) + " " + d.topics[channel]
-	case d.address != "":
-		return d.Driver + " " + d.address
+		return d.Driver + " " + strings.Replace(d.Broker, "localhost:", "127.0.0.1:", 1) + " " + d.Topics[channel]
+	case d.Address != "":
+		return d.Driver + " " + d.Address
 	}
 	return ""
 }

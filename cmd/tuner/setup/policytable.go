@@ -5,9 +5,12 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// KnownPolicies hands loop/policy's table of kinds and acquisitions to the schema.
-func KnownPolicies() *configs.Policies {
-	out := &configs.Policies{}
+// Known hands loop/policy's table of kinds and acquisitions, and the drivers, to the schema.
+func Known() *configs.Known {
+	out := &configs.Known{}
+	for _, d := range Drivers() {
+		out.Drivers = append(out.Drivers, configs.Driver{Name: d.Name, Introduces: d.Introduces, IntroducedBy: d.IntroducedBy})
+	}
 	for _, k := range policy.Table() {
 		out.Kinds = append(out.Kinds, configs.Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence,
 			Schedule: k.Schedule, UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: noiseOf(k.Noise), PerCost: k.PerCost})

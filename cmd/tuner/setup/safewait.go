@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
 )
 
 // Acts says that a variable of the file is set on a device.
@@ -23,25 +24,37 @@ func (w *Setup) safeWaits() (problems []configs.Problem) {
 		if !Acts(w.Config, d.Name) {
 			continue
 		}
-		for _, r := range d.requests {
-			if r.most > most {
-				problems = append(problems, r.problem(
-					fmt.Sprintf("%s is longer than safe_wait of [safety] (%s): nothing overtakes a request that is under way, and a safe value would wait for it so long", show.Duration(r.most), show.Duration(most)),
-					fmt.Sprintf("shorten it, put what is slow on a device of its own, or write safe_wait = %q if the instrument bears that", show.Duration(r.most))))
+		for _, r := range d.Requests {
+			if r.Most > most {
+				problems = append(problems, d.requestProblem(r,
+					fmt.Sprintf("%s is longer than safe_wait of [safety] (%s): nothing overtakes a request that is under way, and a safe value would wait for it so long", show.Duration(r.Most), show.Duration(most)),
+					fmt.Sprintf("shorten it, put what is slow on a device of its own, or write safe_wait = %q if the instrument bears that", show.Duration(r.Most))))
 			}
 		}
 	}
 	return problems
 }
 
+// requestProblem is one of a key that bounds a request. A channel of a ready description has
+// no section in the file.
+func (d *Device) requestProblem(r drivers.Request, what, hint string) configs.Problem {
+	if r.Channel == "" {
+		return d.section.Problem(r.Key, what, hint)
+	}
+	if section, there := d.section.Channel(r.Channel); there {
+		return section.Problem(r.Key, what, hint)
+	}
+	return d.section.Problem("channel."+r.Channel+"."+r.Key, what, hint)
+}
+
 // SafeWait is the longest that a safe value waits for the request under way; 0: it leaves at
 // once.
 func (d *Device) SafeWait() (most time.Duration) {
-	for _, r := range d.requests {
-		most = max(most, r.most)
+	for _, r := range d.Requests {
+		most = max(most, r.Most)
 	}
 	if most > 0 {
-		most += d.beside
+		most += d.Beside
 	}
 	return most
 }
@@ -50,13 +63,13 @@ func (d *Device) SafeWait() (most time.Duration) {
 // one actuator after the other: for the request under way and the writes before its own. 0:
 // one write tells them all.
 func (d *Device) LastSafeWait(cfg *configs.Config) time.Duration {
-	if d.writes == nil {
+	if d.Writes == nil {
 		return 0
 	}
 	var each []time.Duration
 	for _, v := range cfg.Variables {
-		if most, there := d.writes[v.Channel]; v.Device == d.Name && v.HasActuator() && there {
-			each = append(each, most+d.beside)
+		if most, there := d.Writes[v.Channel]; v.Device == d.Name && v.HasActuator() && there {
+			each = append(each, most+d.Beside)
 		}
 	}
 	if len(each) < 2 {
@@ -135,13 +148,13 @@ func (w *Setup) roundDoubts() (out []configs.Problem) {
 		for i := range w.Config.Variables {
 			v := &w.Config.Variables[i]
 			lease := w.Config.Safety.Variables[v.Name].Lease
-			if v.Device != d.Name || !v.HasActuator() || lease == nil || d.round <= *lease/3 {
+			if v.Device != d.Name || !v.HasActuator() || lease == nil || d.Round <= *lease/3 {
 				continue
 			}
 			out = append(out, w.Config.Problem("safety.variable."+v.Name+".lease",
 				fmt.Sprintf("%s may run out: the readings of device %q may take %s (%s), and a setpoint that is written again at a third of the lease (%s) waits for them",
-					show.Duration(*lease), d.Name, show.Duration(d.round), d.roundWords, show.Duration(*lease/3)),
-				fmt.Sprintf("give the instrument a lease of %s or more, shorten reply_timeout or retries, or read what is slow on a device of its own", show.Duration(3*d.round))))
+					show.Duration(*lease), d.Name, show.Duration(d.Round), d.RoundWords, show.Duration(*lease/3)),
+				fmt.Sprintf("give the instrument a lease of %s or more, shorten reply_timeout or retries, or read what is slow on a device of its own", show.Duration(3*d.Round))))
 		}
 	}
 	return out

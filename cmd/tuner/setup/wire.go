@@ -39,6 +39,8 @@ type Setup struct {
 	noise, setting *settingFormula
 	// Devices has one entry per [[device]], in file order.
 	Devices []Device
+	// sharedPlant is what plantOnce gave.
+	sharedPlant func(drivers.Env) (*sim.Plant, error)
 	// Plant describes the simulated plant; nil if the file has none.
 	Plant *sim.Options
 	// PlantNotes says in words what the plant made of its options.
@@ -65,14 +67,14 @@ func Load(path string, e *host.Env) (*Setup, error) {
 // LoadUnbounded is loadWiring for who makes safe: slow requests are no reason not to. What a
 // journal has recorded is not held to them either.
 func LoadUnbounded(path string, e *host.Env) (*Setup, error) {
-	cfg, err := configs.Load(path, KnownPolicies())
+	cfg, err := configs.Load(path, Known())
 	return wire(cfg, err, e)
 }
 
 // Parse wires the text of a configuration, as if it stood in file. Slow requests are no
 // reason not to: a journal has it, or a run went by it.
 func Parse(file string, text []byte, e *host.Env) (*Setup, error) {
-	cfg, err := configs.Parse(file, text, KnownPolicies())
+	cfg, err := configs.Parse(file, text, Known())
 	return wire(cfg, err, e)
 }
 
@@ -87,9 +89,9 @@ func wire(cfg *configs.Config, err error, e *host.Env) (*Setup, error) {
 		problems = broken.Problems
 	}
 	add := func(more ...configs.Problem) { problems = append(problems, more...) }
-	context := driverContext{cfg: cfg, executable: e.Executable, secret: e.Secret, plant: w.sharedPlant()}
+	w.sharedPlant = w.plantOnce()
 	for i := range cfg.Devices {
-		d, more := wireDevice(&cfg.Devices[i], context)
+		d, more := w.wireDevice(&cfg.Devices[i], e)
 		w.Devices = append(w.Devices, d)
 		add(more...)
 	}
@@ -113,9 +115,9 @@ func wire(cfg *configs.Config, err error, e *host.Env) (*Setup, error) {
 	return w, nil
 }
 
-// sharedPlant returns a function that makes the plant once and gives the same
+// plantOnce returns a function that makes the plant once and gives the same
 // one from then on: several devices are views of one plant.
-func (w *Setup) sharedPlant() func(drivers.Env) (*sim.Plant, error) {
+func (w *Setup) plantOnce() func(drivers.Env) (*sim.Plant, error) {
 	var plant *sim.Plant
 	return func(env drivers.Env) (*sim.Plant, error) {
 		if plant != nil {

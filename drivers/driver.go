@@ -1,0 +1,113 @@
+package drivers
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Driver is a way of speaking to instruments that describes itself: what a configuration
+// calls it, which keys its devices have, and what it makes of them. A program has a list of
+// drivers, and nothing else that names one.
+type Driver struct {
+	// Name is what [[device]] driver says.
+	Name string
+	// Options and Channel give the keys of [[device]] and of [device.channel.NAME] with
+	// their defaults: pointers to structs whose tags are as package configs reads them.
+	// nil: it has none of its own.
+	Options, Channel func() any
+	// Introduces says that its instruments tell their channels themselves, so that a file
+	// need not list them; IntroducedBy names a key that does so where it is given.
+	Introduces   bool
+	IntroducedBy string
+	// Wire turns a device of a file into what can be made. It opens nothing, and tells
+	// problems to the section.
+	Wire func(s Section) Wired
+}
+
+// Section is a [[device]] of a configuration file, and what a driver may ask of the rest of
+// the file and of the program.
+type Section interface {
+	// Name of the device; Folder is where relative paths of the file start.
+	Name() string
+	Folder() string
+	// Decode lays the device's own keys over dst, a pointer to a struct that holds the
+	// defaults. Where a key is wrong it says so to whoever reads the file.
+	Decode(dst any)
+	// Problem says that a key, "" for the device as a whole, is wrong, and what to do.
+	Problem(key, what, hint string)
+	// Channels are the [device.channel.NAME] sections in file order.
+	Channels() []ChannelSection
+	// Used says that a sensor or a variable of the file is on a channel; Safe is the safe
+	// value of that variable, nil if there is none.
+	Used(channel string) bool
+	Safe(channel string) *float64
+	// Executable is the path of this very program.
+	Executable() string
+	// Secret reads a secret from where it is kept: a file, a credential of the service, or
+	// an environment variable; "" where it is not.
+	Secret(file, credential, variable string) (string, error)
+	// Simulated makes the device of the file's simulated plant; nil: the file has none.
+	Simulated() func(Env) (Device, error)
+}
+
+// ChannelSection is a [device.channel.NAME] of a file.
+type ChannelSection interface {
+	Name() string
+	// Decode lays the channel's keys over dst; see Section.
+	Decode(dst any)
+}
+
+// Wired is a device of a file, ready to be made.
+type Wired struct {
+	// Build makes the device; nothing is opened.
+	Build func(Env) (Device, error)
+	// Serve answers in the device's place with another device, until ctx ends; nil: it
+	// cannot be served. Where says in words where that is, UsesStdin that it is on
+	// standard input and output.
+	Serve     func(ctx context.Context, s Serving) error
+	Where     string
+	UsesStdin bool
+	// Port is the device file that it speaks through, Broker the HOST:PORT; "" for none.
+	// Address is where a device without either is, "" for none outside of this process.
+	// Topics are those that setpoints of each channel go to, where there is a broker.
+	Port, Broker, Address string
+	Topics                map[string]string
+	// Channels are the names of its channels, where all are known and Source, which says in
+	// words where they come from, is not "".
+	Channels []string
+	Source   string
+	// OtherName maps channel names to those of the driver's other side, where they differ.
+	OtherName map[string]string
+	// Requests are the keys that bound one request to the device, where nothing overtakes
+	// the one that is on the line; none: a safe value leaves at once. Beside is what an
+	// exchange takes beside the longest of them.
+	Requests []Request
+	Beside   time.Duration
+	// Writes are the longest waits for the answer to a write, by channel, where one channel is
+	// told after the other; nil: one request tells them all. Exit is how long a child may take
+	// to end, 0 where there is none.
+	Writes map[string]time.Duration
+	Exit   time.Duration
+	// Round is how long the readings of all channels may take, one after the other, while a
+	// write waits; 0: a write does not wait for them. RoundWords say what that comes from.
+	Round      time.Duration
+	RoundWords string
+}
+
+// Request is a key that bounds the time that one request takes: of a channel, or where
+// Channel is "" of the device.
+type Request struct {
+	Most         time.Duration
+	Channel, Key string
+}
+
+// Serving is what a device's driver is given to serve it.
+type Serving struct {
+	Device Device
+	Env    Env
+	// Period is the time between two readings of a device that speaks on its own.
+	Period time.Duration
+	Stdin  io.Reader
+	Stdout io.Writer
+}

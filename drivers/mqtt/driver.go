@@ -1,0 +1,50 @@
+package mqtt
+
+import (
+	"context"
+
+	"github.com/labtuner/tuner/drivers"
+)
+
+// Driver describes this driver.
+func Driver() drivers.Driver {
+	return drivers.Driver{
+		Name:    "mqtt",
+		Options: func() any { return new(Default()) },
+		Channel: func() any { return new(ChannelOptions) },
+		Wire:    wired,
+	}
+}
+
+// wired turns a device of a file into what can be made.
+func wired(s drivers.Section) drivers.Wired {
+	options := Default()
+	s.Decode(&options)
+	options.Base = s.Folder()
+	if options.PasswordCred != "" || options.PasswordEnv != "" {
+		file, credential, variable := options.PasswordFile, options.PasswordCred, options.PasswordEnv
+		options.Password = func() (string, error) { return s.Secret(file, credential, variable) }
+	}
+	var channels []ChannelOptions
+	topics := map[string]string{}
+	for _, section := range s.Channels() {
+		o := ChannelOptions{Channel: section.Name()}
+		section.Decode(&o)
+		if o.Safe == nil && o.Release == nil {
+			o.Safe = s.Safe(o.Channel)
+		}
+		if o.Write != nil {
+			topics[o.Channel] = o.Write.Topic
+		}
+		channels = append(channels, o)
+	}
+	return drivers.Wired{
+		Build: func(env drivers.Env) (drivers.Device, error) { return New(options, channels, env) },
+		Serve: func(ctx context.Context, to drivers.Serving) error {
+			return Serve(ctx, Plant{Options: options, Channels: channels, Device: to.Device, Period: to.Period, Env: to.Env})
+		},
+		Where:  "mqtt at " + options.Broker,
+		Broker: options.Address(),
+		Topics: topics,
+	}
+}
