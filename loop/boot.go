@@ -10,7 +10,6 @@ import (
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/loop/replay"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -102,7 +101,7 @@ func (l *Loop) booted() {
 	case l.deps.Past != nil && l.deps.Past.Start != nil:
 		l.startedAt = l.deps.Past.Start
 	case l.deps.Past == nil && (ok || l.opt.Verify.Pairs > 0):
-		l.event("info", journal.EventStart, replay.FormatStart(l.startedAt))
+		l.eventWith(journal.Facts{Start: journal.Numbers(l.startedAt)}, "info", journal.EventStart, "the starting setting")
 		l.advisor.SetStart(l.startedAt)
 	}
 	l.guard.Knows(l.startSetting())

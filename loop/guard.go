@@ -68,6 +68,8 @@ func (l *Loop) guarded(events []any) {
 		switch e := e.(type) {
 		case guard.Said:
 			l.event(e.Level, e.Kind, e.Message)
+		case guard.Fallen:
+			l.eventWith(journal.Facts{Latched: e.Latched}, "error", journal.EventSafety, e.Message)
 		case guard.Alarm:
 			l.meterState(e)
 		case guard.Unkept:

@@ -64,13 +64,11 @@ type Loop struct {
 	// held says that the step's clocks stand still; heeded is the last tick's time.
 	held   bool
 	heeded time.Time
-	// waited is how long the run has waited for a resume before it began, toldWait that
-	// this was recorded.
-	waited   time.Duration
-	toldWait bool
-	advisor  *advisor.Advisor
-	ledger   plan.Ledger
-	step     step
+	// waited is how long the run has waited for a resume before it began.
+	waited  time.Duration
+	advisor *advisor.Advisor
+	ledger  plan.Ledger
+	step    step
 	// startedAt is where the run started; verifying the comparison at its end.
 	// proposed says that the policy has decided a step which is not under way yet.
 	startedAt []float64
@@ -395,7 +393,12 @@ func (l *Loop) enter(p phase) {
 
 // event tells and records a line of the run's story.
 func (l *Loop) event(level, kind, message string) {
-	e := journal.Event{Level: level, Kind: kind, Message: message, Step: l.step.n, At: l.stamp()}
+	l.eventWith(journal.Facts{}, level, kind, message)
+}
+
+// eventWith does so with what programs read of it.
+func (l *Loop) eventWith(f journal.Facts, level, kind, message string) {
+	e := journal.Event{Level: level, Kind: kind, Message: message, Facts: f, Step: l.step.n, At: l.stamp()}
 	l.tellEvent(e)
 	l.put(record.Entry{What: "event", Write: func(j *journal.Journal) error { return j.Log(e) }, Story: !needed(kind)})
 }

@@ -86,7 +86,7 @@ func (l *Loop) tellNarrowed(n plan.Narrowed, words string) error {
 	l.event("info", journal.EventConfiguration, words)
 	at := l.stamp()
 	l.record("event", func(j *journal.Journal) error {
-		return j.Log(journal.Event{Level: "info", Kind: journal.EventNarrowed, Message: string(text), Step: n.From, At: at})
+		return j.Log(journal.Event{Level: "info", Kind: journal.EventNarrowed, Message: "the narrower limits", Facts: journal.Facts{Narrowed: text}, Step: n.From, At: at})
 	}, nil)
 	return nil
 }

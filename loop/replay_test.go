@@ -69,6 +69,12 @@ func recorded(t *testing.T, change func(*trial)) (string, plan.Options) {
 // replayed derives a journal anew by the policy of spec.
 func replayed(t *testing.T, path string, o plan.Options, spec policy.Spec, until int) replay.Replayed {
 	t.Helper()
+	return replayedBy(t, path, o, spec, until, 0)
+}
+
+// replayedBy does so with a version of what decides.
+func replayedBy(t *testing.T, path string, o plan.Options, spec policy.Spec, until, version int) replay.Replayed {
+	t.Helper()
 	r, err := journal.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
@@ -79,12 +85,12 @@ func replayed(t *testing.T, path string, o plan.Options, spec policy.Spec, until
 		t.Fatal(err)
 	}
 	var told []int
-	replay := replay.Decisions{Options: o, Policy: p, Until: until, Step: func(n int) { told = append(told, n) }}
+	replay := replay.Decisions{Options: o, Policy: p, Version: version, Until: until, Step: func(n int) { told = append(told, n) }}
 	done, err := replay.Run(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != done.Steps+done.Compared || !slices.IsSorted(told) {
+	if len(told) != done.Steps+done.Compared+done.Foreign || !slices.IsSorted(told) {
 		t.Errorf("told of steps %v, %d agree", told, done.Steps)
 	}
 	return done

@@ -72,7 +72,7 @@ func (l *Loop) rested() {
 		l.err = errors.Join(fmt.Errorf("%w: %w", ErrUnsafe, errors.Join(unsafe...)), l.err)
 		l.event("error", journal.EventShutdown, l.err.Error())
 	} else if len(l.result.Rest) > 0 {
-		l.event("info", journal.EventShutdown, "actuators are at rest")
+		l.eventWith(journal.Facts{AtRest: true}, "info", journal.EventShutdown, "actuators are at rest")
 	}
 	l.closeAll()
 }

@@ -64,13 +64,13 @@ func oneKnobSpec() policy.Spec {
 // resume goes on with a journal until steps are done.
 func resume(t *testing.T, path string, o plan.Options, spec policy.Spec) (replay.Past, Result) {
 	t.Helper()
-	return resumeAt(t, path, o, spec, rigStart)
+	return resumeAt(t, path, o, spec, rigStart, 0)
 }
 
-// resumeAt does so on a machine whose wall clock shows a time.
-func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall time.Time) (replay.Past, Result) {
+// resumeAt does so on a machine whose wall clock shows a time, by a version of what decides.
+func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall time.Time, version int) (replay.Past, Result) {
 	t.Helper()
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journal.Open(path, journal.Options{Session: journal.Session{Decisions: version}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func resumeAt(t *testing.T, path string, o plan.Options, spec policy.Spec, wall 
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay := replay.Decisions{Options: o, Policy: p, Lenient: true}
+	replay := replay.Decisions{Options: o, Policy: p, Version: version, Lenient: true}
 	if _, err := replay.Run(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}

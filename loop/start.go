@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/replay"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -21,14 +20,7 @@ func (l *Loop) idle(now time.Time) {
 func (l *Loop) begun(now time.Time) {
 	l.waited = now.Sub(l.since)
 	l.event("info", journal.EventSafety, "resumed: the run begins")
+	// Before the first decision: a process that is killed after that has told of it.
+	l.eventWith(journal.Facts{Waited: l.waited}, "info", journal.EventWaited, fmt.Sprintf("waited %v for the resume", l.waited))
 	l.booted()
-}
-
-// tellWaited records how long the run had waited, after the first decision: without one
-// there is no step whose time it is part of.
-func (l *Loop) tellWaited() {
-	if l.waited > 0 && !l.toldWait {
-		l.toldWait = true
-		l.event("info", journal.EventWaited, fmt.Sprintf(replay.WaitedWords, l.waited))
-	}
 }

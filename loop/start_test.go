@@ -42,6 +42,15 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 	}
 	var path string
 	tr.deps.Journal, path = book(t, &tr.opt)
+	// The wait is known from when the first step is on record: a process may be killed then.
+	tr.deps.Failpoint = func(name string) {
+		if name != "decision-durable" || len(tr.outcomes) > 0 {
+			return
+		}
+		if past := recalled(t, path, &tr.opt); past.Elapsed > 5*time.Second {
+			t.Errorf("recalled %v in the middle of the first step", past.Elapsed)
+		}
+	}
 	res, err := Run(context.Background(), tr.opt, tr.deps)
 	if err != nil || res.Steps != 2 {
 		t.Fatalf("result %+v, error %v", res, err)
@@ -58,15 +67,24 @@ func TestHoldReadsAndWaitsForResume(t *testing.T) {
 			t.Errorf("nobody was told %q: %+v", words, tr.events)
 		}
 	}
+	if past := recalled(t, path, &tr.opt); past.Elapsed > 30*time.Second || past.Elapsed < time.Second {
+		t.Errorf("recalled %v", past.Elapsed)
+	}
+}
+
+// recalled is what a resume would know of a run now.
+func recalled(t *testing.T, path string, o *plan.Options) replay.Past {
+	t.Helper()
 	r, err := journal.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	past, err := replay.Recall(&tr.opt, r)
-	if err != nil || past.Elapsed > 30*time.Second || past.Elapsed < time.Second {
-		t.Errorf("recalled %v, error %v", past.Elapsed, err)
+	past, err := replay.Recall(o, r)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return past
 }
 
 // TestRestartStorm: what starts itself four times in an hour comes up in hold the fourth

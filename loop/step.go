@@ -132,7 +132,6 @@ func (l *Loop) openStep() {
 	decision := l.step.decision
 	l.last = &decision
 	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, decisionRecorded{decision.Step})
-	l.tellWaited()
 }
 
 // checkProposal refuses a proposal that does not have the problem's shape; its

@@ -77,7 +77,7 @@ func TestWallClockJumpsBetweenSessions(t *testing.T) {
 	for _, by := range []time.Duration{0, year, -year} {
 		path, o := crash(t, "decision-durable", 6)
 		o.Stop = plan.Stop{Steps: 12}
-		_, res := resumeAt(t, path, o, oneKnobSpec(), rigStart.Add(by))
+		_, res := resumeAt(t, path, o, oneKnobSpec(), rigStart.Add(by), 0)
 		r, err := journal.OpenReader(path)
 		if err != nil {
 			t.Fatal(err)

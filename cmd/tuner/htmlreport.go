@@ -17,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
+	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/replay"
 	"github.com/labtuner/tuner/loop/web"
 )
@@ -92,13 +93,13 @@ func document(ctx context.Context, w *setup.Setup, r *journal.Reader, derive boo
 	if err != nil {
 		return nil, err
 	}
-	replay, verdict := replay.Decisions{Options: w.Options, Policy: p, Lenient: true, Step: step}, ""
+	replay, verdict := replay.Decisions{Options: w.Options, Policy: p, Version: policy.DecisionsVersion, Lenient: true, Step: step}, ""
 	if derive {
 		done, err := replay.Run(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		if verdict = fmt.Sprintf("all %d as they were recorded, to the last bit", done.Steps); done.First != nil {
+		if verdict = done.Words(); done.First != nil {
 			verdict = fmt.Sprintf("step %d differs, after %d that agree: the %s was %s, and is now %s", done.First.Step, done.Steps, done.First.What, done.First.Recorded, done.First.Derived)
 		}
 	} else if err := replay.Teach(ctx, r); err != nil {

@@ -73,7 +73,7 @@ func (c *campaign) derive(dir string) *expectation {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	replay := replay.Decisions{Options: c.w.Options, Policy: p}
+	replay := replay.Decisions{Options: c.w.Options, Policy: p, Version: policy.DecisionsVersion}
 	if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil {
 		c.t.Fatalf("what was recorded does not derive: %+v, %v", done.First, err)
 	}

@@ -34,7 +34,10 @@ by its own.
 
 Then derive every verdict of the safety layer anew, tick by tick, from the readings and
 the proposals that it was given, by the limits of its session: mode, causes, setpoints and
-the rules that acted, to the last bit. A journal of an older version has none.`,
+the rules that acted, to the last bit. A journal of an older version has none.
+
+The decisions of a version that decides otherwise are taken as they were recorded, and
+told: they are no difference, and everything else is derived.`,
 		Args:              oneFile("a journal"),
 		ValidArgsFunction: completeFiles("db"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -80,7 +83,7 @@ func replayOf(r *journal.Reader, folder string, e *host.Env) (*replay.Decisions,
 	if err != nil {
 		return nil, err
 	}
-	replay := &replay.Decisions{Changed: map[int]func() (plan.Options, policy.Policy, error){}}
+	replay := &replay.Decisions{Version: policy.DecisionsVersion, Changed: map[int]func() (plan.Options, policy.Policy, error){}}
 	for i, c := range all {
 		run := r.Run()
 		run.ConfigFile, run.ConfigText = c.File, c.Text
@@ -138,7 +141,7 @@ func tellReplay(e *host.Env, run journal.Run, done replayed, asJSON bool) error 
 		if v := done.Verdicts; v.Sessions > 0 {
 			compared += fmt.Sprintf("\nso do %s of the safety layer, in %s", show.Count(v.Ticks, "verdict"), show.Count(v.Sessions, "session"))
 		}
-		_, err := fmt.Fprintf(e.Stdout, "%s: %d decisions derive as they were recorded, to the last bit%s\n", run.Name, done.Steps, compared)
+		_, err := fmt.Fprintf(e.Stdout, "%s: %s%s\n", run.Name, done.Words(), compared)
 		return err
 	}
 	return fault.WithHint(fmt.Errorf("step %d differs, after %d that agree: the %s was %s, and is now %s", d.Step, done.Steps, d.What, d.Recorded, d.Derived), hint)

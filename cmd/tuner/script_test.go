@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
 // TestMain lets the scripts run this test binary as tuner, and as an instrument
@@ -64,7 +66,8 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
-			for name, folder := range map[string]string{"EXAMPLES": "../../drivers/exec/examples", "SCRIPTS": "../../scripts", "ARCHIVES": "testdata/archives"} {
+			for name, folder := range map[string]string{"EXAMPLES": "../../drivers/exec/examples", "SCRIPTS": "../../scripts", "ARCHIVES": "testdata/archives",
+				"KEPT": "../../loop/journal/testdata"} {
 				path, err := filepath.Abs(folder)
 				if err != nil {
 					return err
@@ -80,6 +83,7 @@ func TestScripts(t *testing.T) {
 			return exec.Command("python3", "-c", "import yaml").Run() == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"decides":  scriptDecides,
 			"exits":    scriptExits,
 			"kills":    scriptKills,
 			"signals":  scriptSignals,
@@ -87,6 +91,24 @@ func TestScripts(t *testing.T) {
 			"untimed":  scriptUntimed,
 		},
 	})
+}
+
+// scriptDecides is "decides JOURNAL SESSION VERSION": it has another version of what decides
+// stand for a session of a journal that nobody writes.
+func scriptDecides(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: decides JOURNAL SESSION VERSION")
+	}
+	session, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	version, err := strconv.ParseInt(args[2], 10, 64)
+	ts.Check(err)
+	sum, _, err := schema.Checksum(nil, "session_decisions", []any{session, version})
+	ts.Check(err)
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = db.Exec("UPDATE session_decisions SET decisions = ?, crc = ? WHERE session = ?", version, int64(sum), session)
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 // scriptExits is "exits CODE PROGRAM [ARG...]": exec that wants an exit code.

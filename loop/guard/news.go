@@ -32,6 +32,13 @@ type Alarm struct {
 	Causes []control.Cause
 }
 
+// Fallen: the actuators have been taken away, and why in words; latched, so that only a reset
+// lets the run go on.
+type Fallen struct {
+	Latched bool
+	Message string
+}
+
 // News tells that the mode has changed since News was asked last, and why, and which
 // bypasses have ended; resting says that the run is ending anyway.
 func (g *Guard) News(resting bool) (events []any) {
@@ -62,7 +69,7 @@ func (g *Guard) tellMode(resting bool) (events []any) {
 	case mode == safety.Hold:
 		events = append(events, Said{"warn", journal.EventSafety, "held: " + g.Causes(g.state.FirstOut)})
 	case mode >= safety.Fallback && !g.state.Ending && !resting:
-		events = append(events, Said{"error", journal.EventSafety, modeWords[mode] + ": " + g.Story()})
+		events = append(events, Fallen{mode >= safety.Tripped, modeWords[mode] + ": " + g.Story()})
 	}
 	return events
 }

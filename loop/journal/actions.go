@@ -4,11 +4,13 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // AllActions gives every action with what became of it, oldest first.
 func (r *Reader) AllActions() iter.Seq2[ActionRecord, error] {
-	return inPieces(r.loadActions)
+	return store.InPieces(r.loadActions)
 }
 
 // Actions gives the actions of a step, oldest first; those of step 0 belong to no
@@ -16,15 +18,15 @@ func (r *Reader) AllActions() iter.Seq2[ActionRecord, error] {
 // AllActions.
 func (r *Reader) Actions(step int) ([]ActionRecord, error) {
 	var first, last sql.NullInt64
-	err := r.read(func(tx *sql.Tx) error {
+	err := r.file.Read(func(tx *sql.Tx) error {
 		return tx.QueryRow("SELECT min(id), max(id) FROM action WHERE step = ?", step).Scan(&first, &last)
 	})
 	if err != nil || !first.Valid {
 		return nil, err
 	}
 	var actions []ActionRecord
-	for from := int(first.Int64); from <= int(last.Int64); from += chunk {
-		piece, err := r.loadActions(from, min(from+chunk-1, int(last.Int64)))
+	for from := int(first.Int64); from <= int(last.Int64); from += store.Chunk {
+		piece, err := r.loadActions(from, min(from+store.Chunk-1, int(last.Int64)))
 		if err != nil {
 			return nil, err
 		}
@@ -40,18 +42,18 @@ func (r *Reader) Actions(step int) ([]ActionRecord, error) {
 func (r *Reader) loadActions(first, last int) ([]ActionRecord, error) {
 	l := actionLoader{r: r, first: first}
 	complete := 0
-	err := r.read(func(tx *sql.Tx) error {
-		of := func(column string) span {
-			return span{where: column + " BETWEEN ? AND ?", args: []any{first, last}}
+	err := r.file.Read(func(tx *sql.Tx) error {
+		of := func(column string) store.Span {
+			return store.Span{Where: column + " BETWEEN ? AND ?", Args: []any{first, last}}
 		}
 		for _, t := range []struct {
-			span
-			add func(*cells)
+			store.Span
+			add func(*store.Cells)
 		}{
-			{of("id").of("action"), l.addAction}, {of("action").of("action_channel"), l.addChannel},
-			{of("action").of("action_state"), l.addState}, {of("action").of("action_readback"), l.addReadback},
+			{of("id").Of("action"), l.addAction}, {of("action").Of("action_channel"), l.addChannel},
+			{of("action").Of("action_state"), l.addState}, {of("action").Of("action_readback"), l.addReadback},
 		} {
-			if err := r.scan(tx, t.span, t.add); err != nil {
+			if err := r.file.Scan(tx, t.Span, t.add); err != nil {
 				return err
 			}
 		}
@@ -59,7 +61,7 @@ func (r *Reader) loadActions(first, last int) ([]ActionRecord, error) {
 		if complete, err = l.complete(); err != nil {
 			return err
 		}
-		return r.gapless(tx, piece{table: "action", first: first, last: last, found: complete})
+		return r.file.Gapless(tx, store.Piece{Table: "action", First: first, Last: last, Found: complete})
 	})
 	return l.actions[:complete], err
 }
@@ -74,50 +76,50 @@ type actionLoader struct {
 }
 
 // at finds the action of a row by its column named.
-func (l *actionLoader) at(c *cells, column string) (int, bool) {
-	i := c.int(column) - l.first
+func (l *actionLoader) at(c *store.Cells, column string) (int, bool) {
+	i := c.Int(column) - l.first
 	return i, i >= 0 && i < len(l.actions)
 }
 
-func (l *actionLoader) addAction(c *cells) {
-	if c.int("id") != l.first+len(l.actions) {
+func (l *actionLoader) addAction(c *store.Cells) {
+	if c.Int("id") != l.first+len(l.actions) {
 		return // one before it is missing, as gapless will say
 	}
-	l.actions = append(l.actions, ActionRecord{ID: int64(c.int("id")),
-		Action: Action{Step: c.int("step"), Device: c.text("device"), Kind: c.text("kind"), At: c.stamp()}})
-	l.channels, l.readbacks = append(l.channels, c.int("channels")), append(l.readbacks, nil)
+	l.actions = append(l.actions, ActionRecord{ID: int64(c.Int("id")),
+		Action: Action{Step: c.Int("step"), Device: c.Text("device"), Kind: c.Text("kind"), At: stampOf(c)}})
+	l.channels, l.readbacks = append(l.channels, c.Int("channels")), append(l.readbacks, nil)
 }
 
-func (l *actionLoader) addChannel(c *cells) {
+func (l *actionLoader) addChannel(c *store.Cells) {
 	i, ok := l.at(c, "action")
 	if !ok {
 		return
 	}
 	l.channels[i]--
 	a := &l.actions[i]
-	if c.null("value") {
-		a.Release = append(a.Release, c.text("channel"))
+	if c.Null("value") {
+		a.Release = append(a.Release, c.Text("channel"))
 		return
 	}
 	if a.Values == nil {
 		a.Values = map[string]float64{}
 	}
-	a.Values[c.text("channel")] = c.float("value")
+	a.Values[c.Text("channel")] = c.Float("value")
 }
 
-func (l *actionLoader) addState(c *cells) {
+func (l *actionLoader) addState(c *store.Cells) {
 	i, ok := l.at(c, "action")
-	if !ok || c.int("n") != 1+len(l.readbacks[i]) {
+	if !ok || c.Int("n") != 1+len(l.readbacks[i]) {
 		return // a gap leaves readbacks behind, or channels, or Verify to say so
 	}
 	l.actions[i].Settlements = append(l.actions[i].Settlements,
-		Settlement{State: ActionState(c.text("state")), Message: c.text("message"), At: c.stamp()})
-	l.readbacks[i] = append(l.readbacks[i], c.int("readbacks"))
+		Settlement{State: ActionState(c.Text("state")), Message: c.Text("message"), At: stampOf(c)})
+	l.readbacks[i] = append(l.readbacks[i], c.Int("readbacks"))
 }
 
-func (l *actionLoader) addReadback(c *cells) {
+func (l *actionLoader) addReadback(c *store.Cells) {
 	i, ok := l.at(c, "action")
-	n := c.int("state") - 1
+	n := c.Int("state") - 1
 	if !ok || n < 0 || n >= len(l.readbacks[i]) {
 		return
 	}
@@ -126,7 +128,7 @@ func (l *actionLoader) addReadback(c *cells) {
 	if s.Readback == nil {
 		s.Readback = map[string]float64{}
 	}
-	s.Readback[c.text("channel")] = c.float("value")
+	s.Readback[c.Text("channel")] = c.Float("value")
 }
 
 // complete gives how many actions there are before the first that lacks a row.
@@ -142,7 +144,7 @@ func (l *actionLoader) complete() (int, error) {
 			}
 		}
 		if lacking != "" {
-			return i, l.r.corrupt(Damage{Table: lacking, Row: fmt.Sprintf("action %d", l.first+i), Problem: "a row is missing"})
+			return i, l.r.file.Corrupt(store.Damage{Table: lacking, Row: fmt.Sprintf("action %d", l.first+i), Problem: "a row is missing"})
 		}
 	}
 	return len(l.actions), nil

@@ -10,8 +10,8 @@ import (
 // Census counts the rows of each table of the file.
 func (r *Reader) Census() (map[string]int64, error) {
 	rows := map[string]int64{}
-	err := r.read(func(tx *sql.Tx) error {
-		for _, def := range schema.Definitions(r.version) {
+	err := r.file.Read(func(tx *sql.Tx) error {
+		for _, def := range schema.Definitions(r.file.Version) {
 			var n int64
 			if err := tx.QueryRow(fmt.Sprintf("SELECT count(*) FROM %s", def.Table)).Scan(&n); err != nil {
 				return err

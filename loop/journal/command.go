@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Command is what somebody asked of a running loop.
@@ -79,35 +80,32 @@ func (j *Journal) answerRow(id int64, a Answer) row {
 
 // Commands gives every command with its answer, oldest first.
 func (r *Reader) Commands() iter.Seq2[CommandRecord, error] {
-	return inPieces(r.loadCommands)
+	return store.InPieces(r.loadCommands)
 }
 
 func (r *Reader) loadCommands(first, last int) ([]CommandRecord, error) {
 	var commands []CommandRecord
-	if r.version < 2 {
-		return nil, nil
-	}
-	err := r.read(func(tx *sql.Tx) error {
-		where := span{table: "command", where: "id BETWEEN ? AND ?", args: []any{first, last}}
-		err := r.scan(tx, where, func(c *cells) {
-			if c.int("id") == first+len(commands) { // else one before it is missing
-				commands = append(commands, CommandRecord{ID: int64(c.int("id")), Command: Command{Name: c.text("name"), Who: c.text("who"),
-					Transport: c.text("transport"), Transaction: c.text("transaction_id"), Args: c.text("args"), At: c.stamp()}})
+	err := r.file.Read(func(tx *sql.Tx) error {
+		where := store.Span{Table: "command", Where: "id BETWEEN ? AND ?", Args: []any{first, last}}
+		err := r.file.Scan(tx, where, func(c *store.Cells) {
+			if c.Int("id") == first+len(commands) { // else one before it is missing
+				commands = append(commands, CommandRecord{ID: int64(c.Int("id")), Command: Command{Name: c.Text("name"), Who: c.Text("who"),
+					Transport: c.Text("transport"), Transaction: c.Text("transaction_id"), Args: c.Text("args"), At: stampOf(c)}})
 			}
 		})
 		if err != nil {
 			return err
 		}
-		answers := span{table: "command_answer", where: "command BETWEEN ? AND ?", args: []any{first, last}}
-		err = r.scan(tx, answers, func(c *cells) {
-			if i := c.int("command") - first; i >= 0 && i < len(commands) {
-				commands[i].Answer = &Answer{OK: c.flag("ok"), Code: c.text("code"), Message: c.text("message"), At: c.stamp()}
+		answers := store.Span{Table: "command_answer", Where: "command BETWEEN ? AND ?", Args: []any{first, last}}
+		err = r.file.Scan(tx, answers, func(c *store.Cells) {
+			if i := c.Int("command") - first; i >= 0 && i < len(commands) {
+				commands[i].Answer = &Answer{OK: c.Flag("ok"), Code: c.Text("code"), Message: c.Text("message"), At: stampOf(c)}
 			}
 		})
 		if err != nil {
 			return err
 		}
-		return r.gapless(tx, piece{table: "command", first: first, last: last, found: len(commands)})
+		return r.file.Gapless(tx, store.Piece{Table: "command", First: first, Last: last, Found: len(commands)})
 	})
 	return commands, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Side is one of the two settings that a comparison measures in turn.
@@ -65,10 +66,10 @@ func (j *Journal) Compare(c Comparison) error {
 	if err := j.writable(); err != nil {
 		return err
 	}
-	n, err := j.count("comparison")
+	n, err := j.w.count("comparison")
 	switch {
 	case err != nil:
-		return fault(j.path, "count the comparisons", err)
+		return store.Fault(j.path, "count the comparisons", err)
 	case c.Number != int(n)+1:
 		return j.refuse("comparison %d cannot follow comparison %d", c.Number, n)
 	case c.ControlSet < 0 || c.ControlSet >= j.controlSets:
@@ -99,18 +100,18 @@ func (j *Journal) CompareResult(r ComparisonResult) error {
 // Comparisons gives every comparison in order.
 func (r *Reader) Comparisons() ([]Comparison, error) {
 	var all []Comparison
-	err := r.read(func(tx *sql.Tx) error {
-		err := r.scan(tx, span{table: "comparison"}, func(c *cells) {
-			all = append(all, Comparison{Number: c.int("n"), ControlSet: c.int("control_set"), Pairs: c.int("pairs"),
-				Shots: c.int("shots"), Proposed: c.flag("proposed"), At: c.stamp()})
+	err := r.file.Read(func(tx *sql.Tx) error {
+		err := r.file.Scan(tx, store.Span{Table: "comparison"}, func(c *store.Cells) {
+			all = append(all, Comparison{Number: c.Int("n"), ControlSet: c.Int("control_set"), Pairs: c.Int("pairs"),
+				Shots: c.Int("shots"), Proposed: c.Flag("proposed"), At: stampOf(c)})
 		})
 		if err != nil {
 			return err
 		}
-		err = r.scan(tx, span{table: "comparison_value"}, func(c *cells) {
-			if i := c.int("comparison") - 1; i >= 0 && i < len(all) {
-				all[i].Recommended = append(all[i].Recommended, c.float("recommended"))
-				all[i].Start = append(all[i].Start, c.float("start"))
+		err = r.file.Scan(tx, store.Span{Table: "comparison_value"}, func(c *store.Cells) {
+			if i := c.Int("comparison") - 1; i >= 0 && i < len(all) {
+				all[i].Recommended = append(all[i].Recommended, c.Float("recommended"))
+				all[i].Start = append(all[i].Start, c.Float("start"))
 			}
 		})
 		if err != nil {
@@ -118,7 +119,7 @@ func (r *Reader) Comparisons() ([]Comparison, error) {
 		}
 		for i, c := range all {
 			if c.Number != i+1 || len(c.Start) != len(r.run.Variables) {
-				return r.corrupt(Damage{Table: "comparison", Row: fmt.Sprintf("n %d", i+1), Problem: "it, or a value of it, is missing"})
+				return r.file.Corrupt(store.Damage{Table: "comparison", Row: fmt.Sprintf("n %d", i+1), Problem: "it, or a value of it, is missing"})
 			}
 		}
 		return nil
@@ -129,20 +130,20 @@ func (r *Reader) Comparisons() ([]Comparison, error) {
 // ComparisonResults gives what came of the comparisons that were ended, in order.
 func (r *Reader) ComparisonResults() ([]ComparisonResult, error) {
 	var all []ComparisonResult
-	err := r.read(func(tx *sql.Tx) error {
-		return r.scan(tx, span{table: "comparison_result"}, func(c *cells) {
-			all = append(all, ComparisonResult{Comparison: c.int("comparison"), Verdict: c.text("verdict"), Pairs: c.int("pairs"),
-				Gain: c.float("gain"), Low: c.float("low"), High: c.float("high"), P: c.float("p"),
-				Document: []byte(c.text("document")), At: c.stamp()})
+	err := r.file.Read(func(tx *sql.Tx) error {
+		return r.file.Scan(tx, store.Span{Table: "comparison_result"}, func(c *store.Cells) {
+			all = append(all, ComparisonResult{Comparison: c.Int("comparison"), Verdict: c.Text("verdict"), Pairs: c.Int("pairs"),
+				Gain: c.Float("gain"), Low: c.Float("low"), High: c.Float("high"), P: c.Float("p"),
+				Document: []byte(c.Text("document")), At: stampOf(c)})
 		})
 	})
 	return all, err
 }
 
 // addCompared tells a step which measurement of a comparison it is.
-func (l *loader) addCompared(c *cells) {
+func (l *loader) addCompared(c *store.Cells) {
 	if s := l.at(c); s != nil {
-		s.Decision.Compared = Compared{Comparison: c.int("comparison"), Pair: c.int("pair"), Side: Side(c.text("side"))}
+		s.Decision.Compared = Compared{Comparison: c.Int("comparison"), Pair: c.Int("pair"), Side: Side(c.Text("side"))}
 	}
 }
 

@@ -1,6 +1,10 @@
 package journal
 
-import "database/sql"
+import (
+	"database/sql"
+
+	"github.com/labtuner/tuner/loop/journal/store"
+)
 
 // Configuration is what a session went by. A session that is not listed went by the one
 // before it.
@@ -18,18 +22,18 @@ type Configuration struct {
 // first is the run's.
 func (r *Reader) Configurations() ([]Configuration, error) {
 	var all []Configuration
-	err := r.read(func(tx *sql.Tx) error {
+	err := r.file.Read(func(tx *sql.Tx) error {
 		place := map[int]int{}
-		err := r.scan(tx, span{table: "config"}, func(c *cells) {
-			place[c.int("session")] = len(all)
-			all = append(all, Configuration{Session: c.int("session"), File: c.text("file"), Text: c.blob("text"), SHA256: c.text("sha256")})
+		err := r.file.Scan(tx, store.Span{Table: "config"}, func(c *store.Cells) {
+			place[c.Int("session")] = len(all)
+			all = append(all, Configuration{Session: c.Int("session"), File: c.Text("file"), Text: c.Blob("text"), SHA256: c.Text("sha256")})
 		})
 		if err != nil {
 			return err
 		}
-		return r.scan(tx, span{table: "setting"}, func(c *cells) {
-			if i, ok := place[c.int("session")]; ok {
-				all[i].Effective = append(all[i].Effective, Setting{Key: c.text("key"), Value: c.text("value"), Origin: c.text("origin")})
+		return r.file.Scan(tx, store.Span{Table: "setting"}, func(c *store.Cells) {
+			if i, ok := place[c.Int("session")]; ok {
+				all[i].Effective = append(all[i].Effective, Setting{Key: c.Text("key"), Value: c.Text("value"), Origin: c.Text("origin")})
 			}
 		})
 	})

@@ -10,11 +10,12 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Options is what a writer needs from outside.
 type Options struct {
-	// Session describes the writing process. Create takes Version, BootID and
+	// Session describes the writing process. Create takes Version, BootID, Decisions and
 	// Start from the run.
 	Session Session
 	// Mode is that of a new journal's file; 0 is 0600. SQLite gives the files that it keeps
@@ -27,6 +28,8 @@ type Options struct {
 	identify func(name string) (disk.FileID, error)
 	// logMissing says that the log of a process that was killed is not there.
 	logMissing bool
+	// extend is the older version that the file is to be brought to the newest from; 0: none.
+	extend int
 }
 
 // Create makes the journal of a new run at path, with everything in run, and
@@ -37,7 +40,7 @@ type Options struct {
 // another process is making it, ErrIO; anything else is a run that cannot be
 // recorded, such as two variables of one name.
 func Create(path string, run Run, opts Options) (*Journal, error) {
-	s := Session{Number: 1, PID: opts.Session.PID, Version: run.Version, BootID: run.BootID, Start: run.Start}
+	s := Session{Number: 1, PID: opts.Session.PID, Version: run.Version, BootID: run.BootID, Decisions: run.Decisions, Start: run.Start}
 	if s.PID == 0 {
 		s.PID = os.Getpid()
 	}
@@ -105,7 +108,7 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 		return errors.Join(disk.RemoveIfThere(draft), disk.RemoveIfThere(draft+"-journal"))
 	}
 	fail := func(err error) error {
-		return errors.Join(fault(path, "make it", err), remove())
+		return errors.Join(store.Fault(path, "make it", err), remove())
 	}
 	if err := remove(); err != nil { // a crash in the middle of build left it
 		return fail(err)
@@ -113,7 +116,7 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 	if err := disk.MakeFile(draft, mode); err != nil { // SQLite's own would be everybody's to read
 		return fail(err)
 	}
-	w, err := connect(draft, createFile)
+	w, err := connect(draft, store.CreateFile)
 	if err != nil {
 		return fail(err)
 	}
@@ -124,7 +127,7 @@ func build(path string, run Run, s Session, mode fs.FileMode) error {
 		return fail(err)
 	}
 	if err := disk.SyncFolder(path); err != nil {
-		return fault(path, fmt.Sprintf("sync folder %q", filepath.Dir(path)), err)
+		return store.Fault(path, fmt.Sprintf("sync folder %q", filepath.Dir(path)), err)
 	}
 	return nil
 }
@@ -154,14 +157,42 @@ func define(w *writer, run Run, s Session) error {
 	})
 }
 
+// extend brings a file of an older version to the newest, in one transaction: it adds the
+// tables that have come since, and says of the sessions so far what decided.
+func extend(w *writer, from int) error {
+	if from == 0 {
+		return nil
+	}
+	return w.transaction(func() error {
+		for _, def := range schema.Definitions(schema.Version)[len(schema.Definitions(from)):] {
+			if err := w.exec(def.SQL); err != nil {
+				return err
+			}
+		}
+		if err := w.prepare(); err != nil {
+			return err
+		}
+		sessions, err := w.count("session")
+		if err != nil {
+			return err
+		}
+		for n := range int(sessions) {
+			if err := w.insert([]row{decisionsRow(n+1, schema.OlderDecisions)}); err != nil {
+				return err
+			}
+		}
+		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Version))
+	})
+}
+
 // runRows are the rows that never change after the first session began.
 func runRows(run Run, s Session) []row {
 	rows := []row{
 		{"run", []any{schema.Integer(1), schema.Text(run.ID), schema.Text(run.Name), schema.Text(run.Site), schema.Text(run.Mode), schema.Text(run.Policy),
 			fmt.Sprint(run.Seed), schema.Text(run.Objective.Name), schema.Text(run.Objective.Unit), schema.Boolean(run.Minimize),
 			schema.Text(run.CostUnit), schema.Integer(len(run.Variables)), schema.Integer(len(run.Sensors)), schema.Integer(len(run.ControlSets))}},
-		sessionRow(s),
 	}
+	rows = append(rows, sessionRows(s)...)
 	rows = append(rows, configRows(run, s.Number)...)
 	for i, v := range run.Variables {
 		rows = append(rows, row{"variable", []any{schema.Integer(i), schema.Text(v.Name), schema.Text(v.Unit)}})
@@ -189,9 +220,16 @@ func configRows(run Run, session int) []row {
 	return rows
 }
 
-func sessionRow(s Session) row {
-	return row{"session", []any{schema.Integer(s.Number), schema.Integer(s.PID), schema.Text(s.Version), schema.Text(s.BootID),
-		schema.Integer(s.Start.Mono), schema.Wall(s.Start.Wall)}}
+func sessionRows(s Session) []row {
+	return []row{
+		{"session", []any{schema.Integer(s.Number), schema.Integer(s.PID), schema.Text(s.Version), schema.Text(s.BootID),
+			schema.Integer(s.Start.Mono), schema.Wall(s.Start.Wall)}},
+		decisionsRow(s.Number, s.Decisions),
+	}
+}
+
+func decisionsRow(session, version int) row {
+	return row{"session_decisions", []any{schema.Integer(session), schema.Integer(version)}}
 }
 
 // variableIndex gives each variable's place by its name.

@@ -21,8 +21,8 @@
 //
 // # Schema
 //
-// Lines go from a row to those that belong to it; schema/schema.sql and schema2.sql have every
-// column with its meaning, and are kept in the file.
+// Lines go from a row to those that belong to it; schema/schema.sql, schema2.sql and schema3.sql
+// have every column with its meaning, and are kept in the file.
 //
 //	run ── 1 row: name, policy, seed, objective, units
 //	 ├── variable            place in file order, name, unit
@@ -33,11 +33,13 @@
 //	      └── warm           mean, variance and shots of one (2)
 //	           └── warm_value    per variable: x (2)
 //	session ── one per process: pid, boot id, version, start
+//	 ├── session_decisions   version of what decides (3)
 //	 └── config              the file's text and its SHA-256
 //	      └── setting        every effective key, value and origin
 //	decision ── one per step: control set, work units, time, explanation
 //	 ├── decision_value      per variable: requested, applied
 //	 ├── reason              per rule that touched a variable: from, to
+//	 ├── decision_shots      of a step of which the policy says it: how many (3)
 //	 ├── comparison_step     of a step that re-measures: comparison, pair, side (2)
 //	 ├── shot                the objective's value
 //	 │    ├── shot_value     per variable: x as measured
@@ -52,6 +54,7 @@
 //	 ├── comparison_value    per variable: the two settings (2)
 //	 └── comparison_result   verdict, gain with its limits, p-value (2)
 //	event ── level, kind, message
+//	 └── event_facts         what programs read of it, JSON (3)
 //	command ── who asked for what, and by which way (2)
 //	 └── command_answer      what came of it (2)
 //	tape ── what the safety layer was told and said, tick by tick, packed (2)
@@ -64,10 +67,14 @@
 //
 // # Versions
 //
-// The file's user_version is its schema's: 1 and 2 are known, and the tables marked (2)
-// came with 2. A Reader reads every version up to its own, where tables of later ones
-// are as good as empty, and never changes the file. Files of the newest version only are
-// written to. A newer version than its own is refused.
+// The file's user_version is its schema's: 1 to 3 are known, and the tables marked (2) and
+// (3) came with these. A Reader reads every version up to its own, where tables of later ones
+// are as good as empty, and never changes the file. Open brings a file of version 2 to the
+// newest, by adding tables and saying of its sessions what decided; a run of version 1, which
+// no release wrote, does not go on. A newer version than its own is refused.
+//
+// What decides has a version as well, which the journal keeps for each session: where it is
+// another one, the same observations may give other decisions.
 //
 // NULL in a number's place is no data (NaN in Go). Minus zero is kept as zero.
 // Text that is not UTF-8, or holds NUL, has U+FFFD in their place.

@@ -1,9 +1,16 @@
 package journal
 
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
 // The kinds of a run's events, where a reader goes by them. Names on disk stay.
 const (
-	// EventStart keeps the starting setting, a JSON list with one entry for each variable,
-	// null where it is random: with it a policy can be brought to where the run's was.
+	// EventStart keeps the starting setting: with it a policy can be brought to where the
+	// run's was.
 	EventStart = "start-setting"
 	// EventAbandoned: a step ended before its end, and its outcome was not taught to the
 	// policy.
@@ -27,7 +34,7 @@ const (
 	EventCommand = "command"
 	// EventDisk: the disk, or the record on it.
 	EventDisk = "disk"
-	// EventShutdown: at level info, all actuators are at rest; else, which are not.
+	// EventShutdown: all actuators are at rest, or which are not.
 	EventShutdown = "shutdown"
 )
 
@@ -41,3 +48,48 @@ const (
 	// ProblemTimeOver: a shadow run's time was over.
 	ProblemTimeOver = "the run's time was over"
 )
+
+// Facts are what programs read of an event; its message is for people. Each kind has its
+// own.
+type Facts struct {
+	// Start, of EventStart, is the starting setting: one entry per variable, NaN where it is
+	// random.
+	Start []Number `json:"start,omitempty"`
+	// Waited, of EventWaited, is no time of the run.
+	Waited time.Duration `json:"waited_ns,omitempty"`
+	// Narrowed, of EventNarrowed, is what package plan has of it.
+	Narrowed json.RawMessage `json:"narrowed,omitempty"`
+	// AtRest, of EventShutdown, says that every actuator is.
+	AtRest bool `json:"at_rest,omitempty"`
+	// Latched, of EventSafety, says that a trip or a stop has been latched.
+	Latched bool `json:"latched,omitempty"`
+}
+
+// olderFacts reads, by kind, the facts of events that were recorded before schema version 3,
+// in the sentences of that time.
+var olderFacts = map[string]func(Event) Facts{
+	EventStart: func(e Event) (f Facts) {
+		if json.Unmarshal([]byte(e.Message), &f.Start) != nil {
+			f.Start = nil
+		}
+		return f
+	},
+	EventWaited: func(e Event) (f Facts) {
+		var text string
+		if _, err := fmt.Sscanf(e.Message, "waited %s for the resume", &text); err == nil {
+			f.Waited, _ = time.ParseDuration(text) // 0 where it is none
+		}
+		return f
+	},
+	EventNarrowed: func(e Event) (f Facts) {
+		if json.Valid([]byte(e.Message)) {
+			f.Narrowed = json.RawMessage(e.Message)
+		}
+		return f
+	},
+	EventShutdown: func(e Event) Facts { return Facts{AtRest: e.Message == "actuators are at rest"} },
+	EventSafety: func(e Event) Facts {
+		mode, _, _ := strings.Cut(e.Message, ":")
+		return Facts{Latched: e.Level == "error" && (mode == "tripped" || mode == "stopped")}
+	},
+}

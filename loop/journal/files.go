@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // SQLite writes to the files that it has opened, whatever becomes of their names: a journal
@@ -72,7 +73,7 @@ func (j *Journal) lost() (loss, error) {
 	}
 	switch bad, err := j.content.Overwritten(j.run); {
 	case err != nil:
-		return whole, fault(j.path, "look whether it was overwritten", err)
+		return whole, store.Fault(j.path, "look whether it was overwritten", err)
 	case bad:
 		return mangled, nil
 	case j.wal && (now.wal != j.files.wal || now.shm != j.files.shm):

@@ -13,6 +13,7 @@ import (
 	. "github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // garble damages b at random and says how.
@@ -214,7 +215,7 @@ func TestGarbledLength(t *testing.T) {
 		var huge []byte
 		return tx.QueryRow("SELECT zeroblob(2000000000)").Scan(&huge)
 	})
-	if !errors.Is(err, ErrCorrupt) || !TooBig(err) {
+	if !errors.Is(err, store.ErrCorrupt) || !TooBig(err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // The tests of this package are outside of it, because their script of a run (journaltest) is
 // that of other rooms, too. What they reach inside is here.
 
 const (
-	Chunk        = chunk
+	Chunk        = store.Chunk
 	MaxVariables = schema.MaxVariables
 	RescuedPart  = rescued
 )
@@ -34,17 +35,17 @@ func (j *Journal) Modes() (mode, sync string, err error) {
 }
 
 // Query runs fn as a reading of the file.
-func (r *Reader) Query(fn func(*sql.Tx) error) error { return r.read(fn) }
+func (r *Reader) Query(fn func(*sql.Tx) error) error { return r.file.Read(fn) }
 
 // TooBig says that SQLite refused a value for its size.
-func TooBig(err error) bool { return resultCode(err)&0xff == sqliteTooBig }
+func TooBig(err error) bool { return store.ResultCode(err)&0xff == store.CodeTooBig }
 
 // Stranger is a connection that writes past the lock.
 type Stranger struct{ w *writer }
 
 // NewStranger opens one.
 func NewStranger(path string) (Stranger, error) {
-	w, err := connect(path, writeWAL)
+	w, err := connect(path, store.WriteWAL)
 	return Stranger{w}, err
 }
 

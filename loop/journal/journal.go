@@ -12,6 +12,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Journal is a journal open for writing. It belongs to one goroutine. Each
@@ -77,7 +78,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	// A journal by two names has one lock, the one beside the file itself.
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, fault(path, "find the file", err)
+		return nil, store.Fault(path, "find the file", err)
 	}
 	if err := disk.OneName(real); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	j.lock = l
 	if err := l.ExpectLog(true); err != nil { // the session's row stands in it
-		return nil, errors.Join(fault(path, "write the lock file", err), j.Close())
+		return nil, errors.Join(store.Fault(path, "write the lock file", err), j.Close())
 	}
 	return j, nil
 }
@@ -110,7 +111,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	}
 	err = r.Sound()
 	status, serr := r.Status()
-	version, lost := r.Version(), opts.logMissing && r.keepsLog()
+	version, lost := r.Version(), opts.logMissing && r.file.KeepsLog()
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
@@ -122,12 +123,15 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 			Detail: fmt.Sprintf("%d steps, ended by %q", status.Steps-status.Compared, status.Reason),
 			Hint:   "export it, or begin a new run with --new or in another file"}
 	}
-	if version != schema.Version {
-		return nil, &disk.Error{Err: ErrVersion, Path: path,
-			Detail: fmt.Sprintf("its schema is version %d, and a run goes on with version %d only", version, schema.Version),
+	if version < schema.Extended {
+		return nil, &disk.Error{Err: store.ErrVersion, Path: path,
+			Detail: fmt.Sprintf("its schema is version %d, and a run goes on with version %d or newer only", version, schema.Extended),
 			Hint:   "end it with the version of tuner that made it, or begin a new run with --new; --warm-start takes over what this one measured"}
 	}
 	s.Number = status.Sessions + 1
+	if version < schema.Version {
+		opts.extend = version
+	}
 	j, err := attach(path, s, opts)
 	if err != nil {
 		return nil, err
@@ -135,7 +139,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 	if lost {
 		j.notices = append(j.notices, logMissingWords(path))
 	}
-	if err := errors.Join(j.commit("the session", sessionRow(s)), j.tell(s.Start)); err != nil {
+	if err := errors.Join(j.commit("the session", sessionRows(s)...), j.tell(s.Start)); err != nil {
 		return nil, errors.Join(err, j.w.close())
 	}
 	return j, nil
@@ -170,9 +174,9 @@ func present(path string) error {
 	case err != nil:
 		return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be read", Cause: err}
 	case !info.Mode().IsRegular():
-		return &disk.Error{Err: ErrCorrupt, Path: path, Detail: "it is not a regular file", Hint: "give the name of a journal"}
+		return &disk.Error{Err: store.ErrCorrupt, Path: path, Detail: "it is not a regular file", Hint: "give the name of a journal"}
 	case info.Size() == 0:
-		return &disk.Error{Err: ErrCorrupt, Path: path, Detail: "it is empty",
+		return &disk.Error{Err: store.ErrCorrupt, Path: path, Detail: "it is empty",
 			Hint: "remove it, or give another name: a journal appears under its name only when it holds a run"}
 	}
 	return nil
@@ -187,11 +191,11 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	}
 	fsys, err := look(path)
 	if err != nil {
-		return nil, fault(path, "look at the file system", err)
+		return nil, store.Fault(path, "look at the file system", err)
 	}
-	a := writeWAL
+	a := store.WriteWAL
 	if !fsys.SharedMemory {
-		a = writeRollback
+		a = store.WriteRollback
 	}
 	seen := opts.identify
 	if seen == nil {
@@ -199,31 +203,35 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	}
 	before, err := seen(path)
 	if err != nil {
-		return nil, fault(path, "look at it", err)
+		return nil, store.Fault(path, "look at it", err)
 	}
 	w, err := connect(path, a)
 	if err != nil {
-		return nil, fault(path, "open it for writing", err)
+		return nil, store.Fault(path, "open it for writing", err)
 	}
-	j := &Journal{home: path, w: w, wal: a == writeWAL, session: s.Number, identify: seen}
+	j := &Journal{home: path, w: w, wal: a == store.WriteWAL, session: s.Number, identify: seen}
 	j.goTo(path)
-	for _, begin := range []func() error{w.prepare, j.load} {
+	bring := func() error { return extend(w, opts.extend) }
+	for _, begin := range []func() error{bring, w.prepare, j.load} {
 		if err := begin(); err != nil {
-			return nil, errors.Join(fault(path, "open it for writing", err), w.close())
+			return nil, errors.Join(store.Fault(path, "open it for writing", err), w.close())
 		}
 	}
 	if err := j.checkMode(fsys); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
+	if opts.extend > 0 {
+		j.notices = append(j.notices, fmt.Sprintf("its schema was brought from version %d to %d, so an earlier tuner cannot go on with it", opts.extend, schema.Version))
+	}
 	// What stands at the name now is what was opened, unless somebody was faster.
 	if j.files, err = j.look(); err != nil {
-		return nil, errors.Join(fault(path, "look at it", err), w.close())
+		return nil, errors.Join(store.Fault(path, "look at it", err), w.close())
 	}
 	if j.files.main != before {
 		return nil, errors.Join(j.moved(nameTaken), w.close())
 	}
 	if err := j.content.Watch(j.path, j.files.main); err != nil {
-		return nil, errors.Join(fault(path, "look at it", err), w.close())
+		return nil, errors.Join(store.Fault(path, "look at it", err), w.close())
 	}
 	return j, nil
 }
@@ -233,7 +241,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 func (j *Journal) checkMode(fsys disk.FileSystem) error {
 	var mode string
 	if err := j.w.conn.QueryRowContext(context.Background(), "PRAGMA journal_mode").Scan(&mode); err != nil {
-		return fault(j.path, "read the mode", err)
+		return store.Fault(j.path, "read the mode", err)
 	}
 	if want := map[bool]string{true: "wal", false: "delete"}[j.wal]; mode != want {
 		return &disk.Error{Err: disk.ErrIO, Path: j.path, Detail: fmt.Sprintf("SQLite keeps journal mode %q, %q was asked for", mode, want),
@@ -304,7 +312,7 @@ func (j *Journal) Close() error {
 	if j.w == nil { // there is no connection to close
 		return errors.Join(err, j.lock.Release())
 	}
-	return errors.Join(err, fault(j.path, "close it", errors.Join(foldToClose(j), j.w.close())), j.lock.Release())
+	return errors.Join(err, store.Fault(j.path, "close it", errors.Join(foldToClose(j), j.w.close())), j.lock.Release())
 }
 
 // foldToClose folds the log, and signs that there is none to be expected: a kill from here
@@ -339,7 +347,7 @@ func (j *Journal) checkpoint() error {
 }
 
 func unlessBusy(err error) error {
-	if resultCode(err)&0xff == sqliteBusy {
+	if store.ResultCode(err)&0xff == store.CodeBusy {
 		return nil
 	}
 	return err

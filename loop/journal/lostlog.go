@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // A process that is killed leaves its lock file and, in NAME.db-wal, the newest records,
@@ -31,20 +32,13 @@ func logMissingWords(path string) string {
 		"unless another program, such as a database browser, has opened the journal since, its newest records are lost; put the log back if you have it", path)
 }
 
-// keepsLog says that the file is one that a log may belong to.
-func (r *Reader) keepsLog() bool {
-	var mode string
-	err := r.db.QueryRow("PRAGMA journal_mode").Scan(&mode)
-	return err == nil && mode == "wal"
-}
-
 // Notices are what the user should hear about the file as it is; usually there are none.
 func (r *Reader) Notices() []string { return r.notices }
 
 // readOnlyPlace reports whether SQLite cannot read the file because it cannot make the
 // files of a log beside it, and there is no log that it would have to read.
 func readOnlyPlace(path string, err error) bool {
-	if code := resultCode(err) & 0xff; code != sqliteCantOpen && code != sqliteReadOnly {
+	if code := store.ResultCode(err) & 0xff; code != store.CodeCantOpen && code != store.CodeReadOnly {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(path)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // doubt is what a failed transaction leaves: nobody knows whether it is in the file.
@@ -73,7 +74,7 @@ func (j *Journal) inspect(w *writer) error {
 		j.doubt.found = found
 	}
 	if !found && there.position() != j.position() {
-		return &disk.Error{Err: ErrCorrupt, Path: j.path, Detail: fmt.Sprintf("after a failure of the disk it stands at %+v, and %+v was acknowledged", there.position(), j.position()), Hint: hintDamaged}
+		return &disk.Error{Err: store.ErrCorrupt, Path: j.path, Detail: fmt.Sprintf("after a failure of the disk it stands at %+v, and %+v was acknowledged", there.position(), j.position()), Hint: store.HintDamaged}
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func (j *Journal) foldAll(w *writer) error {
 		return err
 	}
 	if busy != 0 {
-		return &disk.Error{Err: ErrBusy, Path: j.path, Detail: "a reader is in the way of folding the log", Hint: "close the other program that reads it"}
+		return &disk.Error{Err: store.ErrBusy, Path: j.path, Detail: "a reader is in the way of folding the log", Hint: "close the other program that reads it"}
 	}
 	return nil
 }

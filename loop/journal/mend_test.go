@@ -14,6 +14,7 @@ import (
 	. "github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // TestFailingDiskLosesNothing has the kernel fail the calls of a process that goes on
@@ -192,7 +193,7 @@ func TestWhatIsGoneAfterAFailureIsMissed(t *testing.T) {
 			t.Fatalf("%s: a full disk: %v", gone, err)
 		}
 		err = j.Log(Event{Level: "info", Message: "after it"})
-		if (gone == "nothing") != (err == nil) || err != nil && !errors.Is(err, ErrCorrupt) {
+		if (gone == "nothing") != (err == nil) || err != nil && !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s is gone: %v", gone, err)
 		}
 		if err := j.Close(); (gone == "nothing") != (err == nil) {

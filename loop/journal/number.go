@@ -30,5 +30,14 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
+// Numbers gives values as JSON can hold them.
+func Numbers(x []float64) []Number {
+	out := make([]Number, len(x))
+	for i, v := range x {
+		out[i] = Number(v)
+	}
+	return out
+}
+
 // Known says that there is a number.
 func (n Number) Known() bool { return !math.IsNaN(float64(n)) }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // commit records rows in one transaction; what names them in an error.
@@ -19,15 +19,15 @@ func (j *Journal) commit(what string, rows ...row) error {
 	if there, err := j.repeated(rows); there || err != nil {
 		return err
 	}
-	err := fault(j.path, "record "+what, j.w.commit(rows))
+	err := store.Fault(j.path, "record "+what, j.w.commit(rows))
 	if err == nil {
 		err = j.stillThere()
 	}
 	if err == nil && j.lock != nil { // a journal that is being opened signs when it is
-		err = fault(j.path, "write the lock file", j.lock.ExpectLog(true))
+		err = store.Fault(j.path, "write the lock file", j.lock.ExpectLog(true))
 	}
 	if err != nil {
-		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, disk.ErrIO) && resultCode(err)&0xff == sqliteIOErr}
+		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, disk.ErrIO) && store.ResultCode(err)&0xff == store.CodeIOErr}
 	}
 	return err
 }
@@ -68,6 +68,8 @@ func (j *Journal) Decide(d Decision) error {
 		return j.refuse("step %d cannot follow step %d; the next is %d", d.Step, j.step, j.step+1)
 	case d.ControlSet < 0 || d.ControlSet >= j.controlSets:
 		return j.refuse("step %d has control set %d, the run has 0 to %d", d.Step, d.ControlSet, j.controlSets-1)
+	case d.Shots < 0:
+		return j.refuse("step %d asks for %d shots", d.Step, d.Shots)
 	case len(d.Requested) != n || len(d.Applied) != n:
 		return j.refuse("step %d has %d requested and %d applied values, the run has %d variables",
 			d.Step, len(d.Requested), len(d.Applied), n)
@@ -89,6 +91,9 @@ func (j *Journal) Decide(d Decision) error {
 		}
 		rows = append(rows, row{"reason",
 			[]any{schema.Integer(d.Step), schema.Integer(i), variable, schema.Text(r.Rule), schema.Number(r.From), schema.Number(r.To)}})
+	}
+	if d.Shots != 0 {
+		rows = append(rows, row{"decision_shots", []any{schema.Integer(d.Step), schema.Integer(d.Shots)}})
 	}
 	if c := d.Compared; c.Comparison > 0 {
 		rows = append(rows, row{"comparison_step", []any{schema.Integer(d.Step), schema.Integer(c.Comparison), schema.Integer(c.Pair), schema.Text(string(c.Side))}})
@@ -144,9 +149,9 @@ func (j *Journal) Settle(id int64, s ActionState, readback map[string]float64, m
 	if !slices.Contains([]ActionState{Sent, Confirmed, Failed, Unknown}, s) {
 		return j.refuse("action %d cannot become %q; an action is sent, confirmed, failed or unknown", id, s)
 	}
-	n, err := j.count("action_state WHERE action = ?", id)
+	n, err := j.w.count("action_state WHERE action = ?", id)
 	if err != nil {
-		return fault(j.path, "look for the action", err)
+		return store.Fault(j.path, "look for the action", err)
 	}
 	n += 1 - j.doubt.again(id)
 	rows := []row{{"action_state", j.stamped(at, schema.Integer(id), schema.Integer(n), string(s), schema.Text(message), schema.Integer(len(readback)))}}
@@ -234,8 +239,16 @@ func (j *Journal) Log(e Event) error {
 	if !slices.Contains([]string{"info", "warn", "error"}, e.Level) {
 		return j.refuse("an event cannot have level %q; it is info, warn or error", e.Level)
 	}
-	values := j.stamped(e.At, schema.Integer(j.events+1), e.Level, schema.Text(e.Kind), schema.Text(e.Message), schema.Integer(e.Step))
-	if err := j.commit("an event", row{"event", values}); err != nil {
+	id := schema.Integer(j.events + 1)
+	rows := []row{{"event", j.stamped(e.At, id, e.Level, schema.Text(e.Kind), schema.Text(e.Message), schema.Integer(e.Step))}}
+	facts, err := json.Marshal(e.Facts)
+	switch {
+	case err != nil:
+		return j.refuse("the facts of an event of kind %q: %w", e.Kind, err)
+	case string(facts) != "{}":
+		rows = append(rows, row{"event_facts", []any{id, schema.Text(string(facts))}})
+	}
+	if err := j.commit("an event", rows...); err != nil {
 		return err
 	}
 	j.events++
@@ -258,11 +271,5 @@ func (j *Journal) Finish(reason string, result []byte, at Stamp) error {
 		return err
 	}
 	j.finished = true
-	return fault(j.path, "the result is recorded; fold the log", j.checkpoint())
-}
-
-// count counts rows of the file.
-func (j *Journal) count(where string, args ...any) (n int64, err error) {
-	err = j.w.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM "+where, args...).Scan(&n)
-	return n, err
+	return store.Fault(j.path, "the result is recorded; fold the log", j.checkpoint())
 }

@@ -13,6 +13,7 @@ import (
 	. "github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // What the script wrote, built again without a journal, is what a reader gives.
@@ -232,7 +233,7 @@ func TestBusy(t *testing.T) {
 	if err := errors.Join(other.Exec("BEGIN IMMEDIATE"), j.Exec("PRAGMA busy_timeout = 1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := journaltest.Perform(j, 3); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "close the other program") {
+	if err := journaltest.Perform(j, 3); !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "close the other program") {
 		t.Errorf("got %v", err)
 	}
 	if err := other.Exec("ROLLBACK"); err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Stamp is when something happened, by two clocks.
@@ -12,6 +13,11 @@ type Stamp struct {
 	Mono time.Duration
 	// Wall is the wall clock's time; it may jump.
 	Wall time.Time
+}
+
+// stampOf is that of a row.
+func stampOf(c *store.Cells) Stamp {
+	return Stamp{Mono: c.Duration("mono_ns"), Wall: c.Wall("wall_ns")}
 }
 
 // Column names one scalar of a run, with its unit.
@@ -44,7 +50,9 @@ type Run struct {
 	Seed    uint64
 	// BootID names the boot of the machine, empty where it is unknown.
 	BootID string
-	Start  Stamp
+	// Decisions is the version of what decides, which Session has for each session.
+	Decisions int
+	Start     Stamp
 	// ConfigFile is the name the configuration was given by; ConfigText its bytes.
 	ConfigFile string
 	ConfigText []byte
@@ -91,6 +99,8 @@ type Decision struct {
 	Took time.Duration
 	// Why is the policy's explanation as a JSON document.
 	Why string
+	// Shots is how many shots the policy asked for; 0: as many as are configured.
+	Shots int
 	// Compared, where its Comparison is not 0, says that the step re-measures one of
 	// two settings; the policy decided nothing and learns nothing of it.
 	Compared Compared
@@ -160,12 +170,16 @@ type Outcome struct {
 type Event struct {
 	// Level is "info", "warn" or "error".
 	Level string
-	// Kind is one word, such as "start", "fault", "shutdown".
+	// Kind is one word, such as "start", "fault", "shutdown"; Message is for people.
 	Kind    string
 	Message string
+	// Facts are what programs read of it.
+	Facts Facts
 	// Step is 0 outside any step.
 	Step int
 	At   Stamp
+	// Session is the number of the session that recorded it; a writer assigns it.
+	Session int
 }
 
 // Session is one process that has written, or writes, a journal. The monotonic
@@ -177,7 +191,10 @@ type Session struct {
 	PID int
 	// Version of tuner, and BootID of the machine, empty where it is unknown.
 	Version, BootID string
-	Start           Stamp
+	// Decisions is the version of what decides: the same observations give the same
+	// decisions where it is the same. Older files have none, and were written by version 1.
+	Decisions int
+	Start     Stamp
 }
 
 // holder is how the session signs the lock.

@@ -12,6 +12,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // A journal that has lost its name is copied, whole, from the files that are still open, to
@@ -101,7 +102,7 @@ func (j *Journal) reconnect() error {
 		return &disk.Error{Err: ErrMoved, Path: j.path, Detail: "it was deleted or moved while it was closed after a failure, so there is nothing to copy",
 			Hint: "put it back, and the run goes on by itself", Cause: err}
 	case err != nil:
-		return fault(j.path, "look whether it is still there", err)
+		return store.Fault(j.path, "look whether it is still there", err)
 	case id != j.files.main && j.wal:
 		return j.moved(nameTaken)
 	}
@@ -114,24 +115,24 @@ func (j *Journal) reopen() error {
 	if err := j.foreignLog(); err != nil {
 		return err
 	}
-	a := writeRollback
+	a := store.WriteRollback
 	if j.wal {
-		a = writeWAL
+		a = store.WriteWAL
 	}
 	w, err := connect(j.path, a)
 	if err != nil {
-		return fault(j.path, "open it again", err)
+		return store.Fault(j.path, "open it again", err)
 	}
 	if err := j.inspect(w); err != nil {
 		_ = w.close() // the first error is the one that matters
-		return fault(j.path, "open it again", err)
+		return store.Fault(j.path, "open it again", err)
 	}
 	if j.files, err = j.look(); err == nil {
 		err = j.content.Watch(j.path, j.files.main)
 	}
 	if err != nil {
 		_ = w.close()
-		return fault(j.path, "open it again", err)
+		return store.Fault(j.path, "open it again", err)
 	}
 	if j.w = w; j.doubt != nil {
 		j.doubt.checked = true
@@ -178,7 +179,7 @@ func (j *Journal) leave() {
 // mendLog folds a log without a name into the journal, and begins a new one.
 func (j *Journal) mendLog() error {
 	if err := j.foldAll(j.w); err != nil {
-		return fault(j.path, "move the log, which was deleted, into it", err)
+		return store.Fault(j.path, "move the log, which was deleted, into it", err)
 	}
 	j.leave()
 	if err := j.reopen(); err != nil {
@@ -220,7 +221,7 @@ func (j *Journal) rescue(l loss) error {
 			return j.moved(noFolder)
 		}
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fault(j.home, "make its folder, which was deleted, again", err)
+			return store.Fault(j.home, "make its folder, which was deleted, again", err)
 		}
 	}
 	copied, err := j.copyOut()
@@ -237,7 +238,7 @@ func (j *Journal) rescue(l loss) error {
 		err = j.reopen()
 	}
 	if err != nil {
-		return fault(copied, "go on in the rescued copy", err)
+		return store.Fault(copied, "go on in the rescued copy", err)
 	}
 	j.tellNews("error", "%s: %s; every record was copied to %s, nothing is missing", j.home, lost.Detail, copied)
 	return nil
@@ -296,7 +297,7 @@ func (j *Journal) goHome() error {
 		return err
 	}
 	if err := j.foldAll(j.w); err != nil {
-		return fault(j.path, "fold its log", err)
+		return store.Fault(j.path, "fold its log", err)
 	}
 	err := j.w.close() // takes the log away, which would not follow
 	j.w = nil
@@ -309,7 +310,7 @@ func (j *Journal) goHome() error {
 		err = disk.SyncFolder(j.home)
 	}
 	if err := errors.Join(err, j.reopen()); err != nil {
-		return fault(j.path, "take the journal's name again", err)
+		return store.Fault(j.path, "take the journal's name again", err)
 	}
 	j.tellNews("info", "the rescued copy %s was put at the journal's name %s: the run goes on there", copied, j.home)
 	return nil
@@ -371,12 +372,12 @@ func PutBack(copied, path string) (err error) {
 	if err := verifyFile(copied); err != nil {
 		return err
 	}
-	w, err := connect(copied, writeRollback) // takes a log in
+	w, err := connect(copied, store.WriteRollback) // takes a log in
 	if err != nil {
-		return fault(copied, "open it", err)
+		return store.Fault(copied, "open it", err)
 	}
 	if err := errors.Join(w.exec("PRAGMA wal_checkpoint(TRUNCATE)"), w.close()); err != nil {
-		return fault(copied, "fold its log", err)
+		return store.Fault(copied, "fold its log", err)
 	}
 	if err := disk.RenameNew(copied, path); err != nil {
 		return &disk.Error{Err: disk.ErrIO, Path: path, Detail: err.Error(), Hint: "see that the folder can be written", Cause: err}

@@ -3,6 +3,8 @@ package journal
 import (
 	"database/sql"
 	"fmt"
+
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Shots gives the shots of a step in the order of their index, none for a step
@@ -22,8 +24,8 @@ func (r *Reader) ShotsAhead() func(step int) ([]Shot, error) {
 	return func(step int) (_ []Shot, err error) {
 		// The same pieces as those of Steps: what a piece of steps has, has been recorded
 		// when the piece of shots is read.
-		if piece := (step-1)/chunk*chunk + 1; piece != first || ahead == nil {
-			if ahead, err = r.loadShots(piece, piece+chunk-1); err != nil {
+		if piece := (step-1)/store.Chunk*store.Chunk + 1; piece != first || ahead == nil {
+			if ahead, err = r.loadShots(piece, piece+store.Chunk-1); err != nil {
 				return r.Shots(step) // the error may be another step's
 			}
 			first = piece
@@ -33,9 +35,9 @@ func (r *Reader) ShotsAhead() func(step int) ([]Shot, error) {
 }
 
 func (r *Reader) loadShots(first, last int) (map[int][]Shot, error) {
-	l := shotLoader{r: r, where: span{where: "step BETWEEN ? AND ?", args: []any{first, last}},
+	l := shotLoader{r: r, where: store.Span{Where: "step BETWEEN ? AND ?", Args: []any{first, last}},
 		shots: map[int][]Shot{}, recorded: map[int]int{}}
-	if err := r.read(l.load); err != nil {
+	if err := r.file.Read(l.load); err != nil {
 		return nil, err
 	}
 	return l.shots, nil
@@ -45,7 +47,7 @@ func (r *Reader) loadShots(first, last int) (map[int][]Shot, error) {
 // order of step and index.
 type shotLoader struct {
 	r        *Reader
-	where    span
+	where    store.Span
 	shots    map[int][]Shot
 	recorded map[int]int // by step: how many the outcome counts
 }
@@ -53,26 +55,26 @@ type shotLoader struct {
 func (l *shotLoader) load(tx *sql.Tx) error {
 	for _, t := range []struct {
 		name string
-		add  func(*cells)
+		add  func(*store.Cells)
 	}{
 		{"shot", l.addShot}, {"shot_value", l.addValue}, {"shot_reading", l.addReading},
-		{"outcome", func(c *cells) { l.recorded[c.int("step")] = c.int("recorded") }},
+		{"outcome", func(c *store.Cells) { l.recorded[c.Int("step")] = c.Int("recorded") }},
 	} {
-		if err := l.r.scan(tx, l.where.of(t.name), t.add); err != nil {
+		if err := l.r.file.Scan(tx, l.where.Of(t.name), t.add); err != nil {
 			return err
 		}
 	}
 	return l.check()
 }
 
-func (l *shotLoader) addShot(c *cells) {
-	step := c.int("step")
-	l.shots[step] = append(l.shots[step], Shot{Step: step, Index: c.int("n"), Objective: c.float("objective"), At: c.stamp()})
+func (l *shotLoader) addShot(c *store.Cells) {
+	step := c.Int("step")
+	l.shots[step] = append(l.shots[step], Shot{Step: step, Index: c.Int("n"), Objective: c.Float("objective"), At: stampOf(c)})
 }
 
 // shotOf finds the shot that a row belongs to, nil if there is none.
-func (l *shotLoader) shotOf(c *cells) *Shot {
-	shots, n := l.shots[c.int("step")], c.int("shot")
+func (l *shotLoader) shotOf(c *store.Cells) *Shot {
+	shots, n := l.shots[c.Int("step")], c.Int("shot")
 	if n >= 0 && n < len(shots) && shots[n].Index == n { // as a rule
 		return &shots[n]
 	}
@@ -84,15 +86,15 @@ func (l *shotLoader) shotOf(c *cells) *Shot {
 	return nil
 }
 
-func (l *shotLoader) addValue(c *cells) {
+func (l *shotLoader) addValue(c *store.Cells) {
 	if s := l.shotOf(c); s != nil {
-		s.X = append(s.X, c.float("x"))
+		s.X = append(s.X, c.Float("x"))
 	}
 }
 
-func (l *shotLoader) addReading(c *cells) {
+func (l *shotLoader) addReading(c *store.Cells) {
 	if s := l.shotOf(c); s != nil {
-		s.Sensors, s.Quality = append(s.Sensors, c.float("value")), append(s.Quality, c.text("quality"))
+		s.Sensors, s.Quality = append(s.Sensors, c.Float("value")), append(s.Quality, c.Text("quality"))
 	}
 }
 
@@ -100,7 +102,7 @@ func (l *shotLoader) addReading(c *cells) {
 func (l *shotLoader) check() error {
 	for step, n := range l.recorded {
 		if n != len(l.shots[step]) {
-			return l.r.corrupt(Damage{Table: "shot", Row: fmt.Sprintf("step %d", step),
+			return l.r.file.Corrupt(store.Damage{Table: "shot", Row: fmt.Sprintf("step %d", step),
 				Problem: fmt.Sprintf("%d rows are there, there should be %d", len(l.shots[step]), n)})
 		}
 	}
@@ -108,10 +110,10 @@ func (l *shotLoader) check() error {
 		for _, s := range shots {
 			row := fmt.Sprintf("step %d, shot %d", s.Step, s.Index)
 			if len(s.X) != len(l.r.run.Variables) {
-				return l.r.corrupt(Damage{Table: "shot_value", Row: row, Problem: "a row is missing"})
+				return l.r.file.Corrupt(store.Damage{Table: "shot_value", Row: row, Problem: "a row is missing"})
 			}
 			if len(s.Sensors) != len(l.r.run.Sensors) {
-				return l.r.corrupt(Damage{Table: "shot_reading", Row: row, Problem: "a row is missing"})
+				return l.r.file.Corrupt(store.Damage{Table: "shot_reading", Row: row, Problem: "a row is missing"})
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Steps gives every step in order, an open one last. It reads in pieces, each a
@@ -13,7 +15,7 @@ import (
 func (r *Reader) Steps() iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		spent := 0.0
-		for s, err := range inPieces(r.loadSteps) {
+		for s, err := range store.InPieces(r.loadSteps) {
 			if err == nil && !s.Concluded {
 				s.Outcome.Spent = spent
 			}
@@ -27,8 +29,8 @@ func (r *Reader) Steps() iter.Seq2[Step, error] {
 
 func (r *Reader) loadSteps(first, last int) ([]Step, error) {
 	var steps []Step
-	err := r.read(func(tx *sql.Tx) error {
-		l := loader{r: r, tx: tx, first: first, where: span{where: "step BETWEEN ? AND ?", args: []any{first, last}}}
+	err := r.file.Read(func(tx *sql.Tx) error {
+		l := loader{r: r, tx: tx, first: first, where: store.Span{Where: "step BETWEEN ? AND ?", Args: []any{first, last}}}
 		if err := l.load(); err != nil {
 			return err
 		}
@@ -37,7 +39,7 @@ func (r *Reader) loadSteps(first, last int) ([]Step, error) {
 		if err != nil {
 			return err
 		}
-		return r.gapless(tx, piece{table: "decision", first: first, last: last, found: complete})
+		return r.file.Gapless(tx, store.Piece{Table: "decision", First: first, Last: last, Found: complete})
 	})
 	return steps, err
 }
@@ -47,14 +49,14 @@ type loader struct {
 	r       *Reader
 	tx      *sql.Tx
 	first   int
-	where   span
+	where   store.Span
 	steps   []Step
 	reasons []int // how many each decision should have
 }
 
 // at finds the step of a row, nil if its decision is not there.
-func (l *loader) at(c *cells) *Step {
-	i := c.int("step") - l.first
+func (l *loader) at(c *store.Cells) *Step {
+	i := c.Int("step") - l.first
 	if i < 0 || i >= len(l.steps) {
 		return nil
 	}
@@ -64,67 +66,73 @@ func (l *loader) at(c *cells) *Step {
 func (l *loader) load() error {
 	tables := []struct {
 		name string
-		add  func(*cells)
+		add  func(*store.Cells)
 	}{
 		{"decision", l.addDecision}, {"decision_value", l.addDecisionValue}, {"reason", l.addReason},
-		{"outcome", l.addOutcome}, {"outcome_value", l.addOutcomeValue}, {"comparison_step", l.addCompared},
+		{"outcome", l.addOutcome}, {"outcome_value", l.addOutcomeValue}, {"decision_shots", l.addShots}, {"comparison_step", l.addCompared},
 	}
 	for _, t := range tables {
-		if err := l.r.scan(l.tx, l.where.of(t.name), t.add); err != nil {
+		if err := l.r.file.Scan(l.tx, l.where.Of(t.name), t.add); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *loader) addDecision(c *cells) {
-	if c.int("step") != l.first+len(l.steps) {
+func (l *loader) addDecision(c *store.Cells) {
+	if c.Int("step") != l.first+len(l.steps) {
 		return // one before it is missing, as gapless will say
 	}
 	nan := math.NaN()
 	l.steps = append(l.steps, Step{
-		Decision: Decision{Step: c.int("step"), ControlSet: c.int("control_set"), Initial: c.flag("initial"),
-			Work: c.int("work"), Cut: c.flag("cut"), Took: c.duration("took_ns"), Why: c.text("why"), At: c.stamp()},
-		Outcome: Outcome{Step: c.int("step"), Mean: nan, Variance: nan, StandardError: nan, Cost: nan, Problem: "unfinished"},
-		Session: c.int("session"),
+		Decision: Decision{Step: c.Int("step"), ControlSet: c.Int("control_set"), Initial: c.Flag("initial"),
+			Work: c.Int("work"), Cut: c.Flag("cut"), Took: c.Duration("took_ns"), Why: c.Text("why"), At: stampOf(c)},
+		Outcome: Outcome{Step: c.Int("step"), Mean: nan, Variance: nan, StandardError: nan, Cost: nan, Problem: "unfinished"},
+		Session: c.Int("session"),
 	})
-	l.reasons = append(l.reasons, c.int("reasons"))
+	l.reasons = append(l.reasons, c.Int("reasons"))
 }
 
-func (l *loader) addDecisionValue(c *cells) {
+func (l *loader) addShots(c *store.Cells) {
 	if s := l.at(c); s != nil {
-		s.Decision.Requested = append(s.Decision.Requested, c.float("requested"))
-		s.Decision.Applied = append(s.Decision.Applied, c.float("applied"))
+		s.Decision.Shots = c.Int("shots")
 	}
 }
 
-func (l *loader) addReason(c *cells) {
+func (l *loader) addDecisionValue(c *store.Cells) {
+	if s := l.at(c); s != nil {
+		s.Decision.Requested = append(s.Decision.Requested, c.Float("requested"))
+		s.Decision.Applied = append(s.Decision.Applied, c.Float("applied"))
+	}
+}
+
+func (l *loader) addReason(c *store.Cells) {
 	s := l.at(c)
 	if s == nil {
 		return
 	}
 	var name string
-	if !c.null("variable") {
-		if v := c.int("variable"); v >= 0 && v < len(l.r.run.Variables) {
+	if !c.Null("variable") {
+		if v := c.Int("variable"); v >= 0 && v < len(l.r.run.Variables) {
 			name = l.r.run.Variables[v].Name
 		}
 	}
 	s.Decision.Reasons = append(s.Decision.Reasons,
-		Reason{Variable: name, Rule: c.text("rule"), From: c.float("from_value"), To: c.float("to_value")})
+		Reason{Variable: name, Rule: c.Text("rule"), From: c.Float("from_value"), To: c.Float("to_value")})
 }
 
-func (l *loader) addOutcome(c *cells) {
+func (l *loader) addOutcome(c *store.Cells) {
 	if s := l.at(c); s != nil {
-		s.Outcome = Outcome{Step: c.int("step"), Mean: c.float("mean"), Variance: c.float("variance"), StandardError: c.float("standard_error"),
-			Shots: c.int("shots"), Cost: c.float("cost"), Spent: c.float("spent"),
-			Valid: c.flag("valid"), Problem: c.text("problem"), At: c.stamp()}
+		s.Outcome = Outcome{Step: c.Int("step"), Mean: c.Float("mean"), Variance: c.Float("variance"), StandardError: c.Float("standard_error"),
+			Shots: c.Int("shots"), Cost: c.Float("cost"), Spent: c.Float("spent"),
+			Valid: c.Flag("valid"), Problem: c.Text("problem"), At: stampOf(c)}
 		s.Concluded = true
 	}
 }
 
-func (l *loader) addOutcomeValue(c *cells) {
+func (l *loader) addOutcomeValue(c *store.Cells) {
 	if s := l.at(c); s != nil {
-		s.Outcome.X = append(s.Outcome.X, c.float("x"))
+		s.Outcome.X = append(s.Outcome.X, c.Float("x"))
 	}
 }
 
@@ -149,7 +157,7 @@ func (l *loader) complete() (int, error) {
 			lacking = "outcome"
 		}
 		if lacking != "" {
-			return i, l.r.corrupt(Damage{Table: lacking, Row: fmt.Sprintf("step %d", l.first+i), Problem: "a row is missing"})
+			return i, l.r.file.Corrupt(store.Damage{Table: lacking, Row: fmt.Sprintf("step %d", l.first+i), Problem: "a row is missing"})
 		}
 		for !s.Concluded && len(s.Outcome.X) < n {
 			s.Outcome.X = append(s.Outcome.X, math.NaN())

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // TapePiece is a part of the record of what the safety layer was told and what it said;
@@ -31,22 +32,19 @@ func (j *Journal) Tape(data []byte, ticks int, at Stamp) error {
 }
 
 // Tapes gives every piece in order. A journal of version 1 has none.
-func (r *Reader) Tapes() iter.Seq2[TapePiece, error] { return inPieces(r.loadTapes) }
+func (r *Reader) Tapes() iter.Seq2[TapePiece, error] { return store.InPieces(r.loadTapes) }
 
 func (r *Reader) loadTapes(first, last int) (tapes []TapePiece, err error) {
-	if r.version < 2 {
-		return nil, nil
-	}
-	err = r.read(func(tx *sql.Tx) error {
-		err := r.scan(tx, span{table: "tape", where: "id BETWEEN ? AND ?", args: []any{first, last}}, func(c *cells) {
-			if c.int("id") == first+len(tapes) { // else one before it is missing
-				tapes = append(tapes, TapePiece{Session: c.int("session"), Ticks: c.int("ticks"), Data: c.blob("data"), At: c.stamp()})
+	err = r.file.Read(func(tx *sql.Tx) error {
+		err := r.file.Scan(tx, store.Span{Table: "tape", Where: "id BETWEEN ? AND ?", Args: []any{first, last}}, func(c *store.Cells) {
+			if c.Int("id") == first+len(tapes) { // else one before it is missing
+				tapes = append(tapes, TapePiece{Session: c.Int("session"), Ticks: c.Int("ticks"), Data: c.Blob("data"), At: stampOf(c)})
 			}
 		})
 		if err != nil {
 			return err
 		}
-		return r.gapless(tx, piece{table: "tape", first: first, last: last, found: len(tapes)})
+		return r.file.Gapless(tx, store.Piece{Table: "tape", First: first, Last: last, Found: len(tapes)})
 	})
 	return tapes, err
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // Unlocked returns nil if the journal at path, which need not be there, may be written: no process writes it, else
@@ -17,7 +18,7 @@ func Unlocked(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		real = path
 	case err != nil:
-		return fault(path, "find the file", err)
+		return store.Fault(path, "find the file", err)
 	default:
 		if err := disk.OneName(real); err != nil {
 			return err

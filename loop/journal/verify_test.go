@@ -15,6 +15,7 @@ import (
 	. "github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // closedDemo makes a closed journal of n records and gives its bytes.
@@ -58,11 +59,11 @@ func TestFlippedByte(t *testing.T) {
 			if len(damage) == 0 || !strings.HasPrefix(damage[0].String(), c.want) {
 				t.Errorf("verify: got %v, want %q", damage, c.want)
 			}
-			if _, err := journaltest.Dump(r); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+			if _, err := journaltest.Dump(r); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("reading: got %v, want %q", err, c.want)
 			}
 			_, err := Open(path, Options{})
-			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "start a new run") {
+			if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "start a new run") {
 				t.Errorf("open: got %v, want %q", err, c.want)
 			}
 			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, bad) {
@@ -81,7 +82,7 @@ func TestFlippedByte(t *testing.T) {
 	for _, f := range []export.Format{export.CSV, export.JSONL} {
 		out.Reset()
 		err := export.Write(&out, journaltest.MustRead(t, path), f)
-		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "table outcome, row step 2") {
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "table outcome, row step 2") {
 			t.Errorf("export %s: got %v", f, err)
 		}
 	}
@@ -134,7 +135,7 @@ func TestTampering(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Open(path, Options{})
-		if !errors.Is(err, ErrCorrupt) {
+		if !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: Open says %v", c.change, err)
 			continue
 		}
@@ -175,15 +176,15 @@ func TestForeignFiles(t *testing.T) {
 		is   error
 		want string
 	}{
-		{file("text.db", bytes.Repeat([]byte("n,mean\n1,2.5\n"), 400)), ErrCorrupt, "file is not a database"},
-		{file("short.db", []byte("hello")), ErrCorrupt, "file is not a database"},
-		{file("empty.db", nil), ErrCorrupt, "it is empty; remove it"},
-		{dir, ErrCorrupt, "it is not a regular file"},
-		{other, ErrCorrupt, "it is no journal of tuner (application_id is 0x0, not 0x74756e72)"},
-		{file("newer.db", newer), ErrVersion, "its schema is version 200, this tuner knows 1 to 2; use the version of tuner that made it, or a newer one"},
-		{file("half.db", sound[:len(sound)/2]), ErrCorrupt, "malformed"},
-		{file("page.db", sound[:4096]), ErrCorrupt, "malformed"},
-		{file("header.db", sound[:100]), ErrCorrupt, "malformed"},
+		{file("text.db", bytes.Repeat([]byte("n,mean\n1,2.5\n"), 400)), store.ErrCorrupt, "file is not a database"},
+		{file("short.db", []byte("hello")), store.ErrCorrupt, "file is not a database"},
+		{file("empty.db", nil), store.ErrCorrupt, "it is empty; remove it"},
+		{dir, store.ErrCorrupt, "it is not a regular file"},
+		{other, store.ErrCorrupt, "it is no journal of tuner (application_id is 0x0, not 0x74756e72)"},
+		{file("newer.db", newer), store.ErrVersion, "its schema is version 200, this tuner knows 1 to 3; use the version of tuner that made it, or a newer one"},
+		{file("half.db", sound[:len(sound)/2]), store.ErrCorrupt, "malformed"},
+		{file("page.db", sound[:4096]), store.ErrCorrupt, "malformed"},
+		{file("header.db", sound[:100]), store.ErrCorrupt, "malformed"},
 	} {
 		_, err := Open(c.path, Options{})
 		if !errors.Is(err, c.is) || !strings.Contains(fmt.Sprint(err), c.want) {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // WarmSource is a file that observations of earlier runs come from.
@@ -65,34 +66,34 @@ func (j *Journal) Warm(sources []WarmSource) error {
 func (r *Reader) Warm() ([]WarmSource, error) {
 	var all []WarmSource
 	var lost error
-	at := func(c *cells, source, n string) *WarmObservation {
-		if s := c.int(source); s >= 0 && s < len(all) {
-			if k := c.int(n); k >= 0 && k < len(all[s].Taken) {
+	at := func(c *store.Cells, source, n string) *WarmObservation {
+		if s := c.Int(source); s >= 0 && s < len(all) {
+			if k := c.Int(n); k >= 0 && k < len(all[s].Taken) {
 				return &all[s].Taken[k]
 			}
 		}
-		lost = r.corrupt(Damage{Table: c.table.Name, Row: c.name(), Problem: "what it belongs to is missing"})
+		lost = r.file.Corrupt(store.Damage{Table: c.Table.Name, Row: c.Name(), Problem: "what it belongs to is missing"})
 		return &WarmObservation{}
 	}
-	err := r.read(func(tx *sql.Tx) error {
+	err := r.file.Read(func(tx *sql.Tx) error {
 		for _, t := range []struct {
 			table string
-			add   func(*cells)
+			add   func(*store.Cells)
 		}{
-			{"warm_source", func(c *cells) {
-				all = append(all, WarmSource{File: c.text("file"), SHA256: c.text("sha256"), UID: c.text("uid"), Dropped: c.int("dropped"),
-					Taken: make([]WarmObservation, max(c.int("taken"), 0))})
+			{"warm_source", func(c *store.Cells) {
+				all = append(all, WarmSource{File: c.Text("file"), SHA256: c.Text("sha256"), UID: c.Text("uid"), Dropped: c.Int("dropped"),
+					Taken: make([]WarmObservation, max(c.Int("taken"), 0))})
 			}},
-			{"warm", func(c *cells) {
+			{"warm", func(c *store.Cells) {
 				o := at(c, "source", "n")
-				o.Mean, o.Variance, o.Shots = c.float("mean"), c.float("variance"), c.int("shots")
+				o.Mean, o.Variance, o.Shots = c.Float("mean"), c.Float("variance"), c.Int("shots")
 			}},
-			{"warm_value", func(c *cells) {
+			{"warm_value", func(c *store.Cells) {
 				o := at(c, "source", "n")
-				o.X = append(o.X, c.float("x"))
+				o.X = append(o.X, c.Float("x"))
 			}},
 		} {
-			if err := r.scan(tx, span{table: t.table}, t.add); err != nil {
+			if err := r.file.Scan(tx, store.Span{Table: t.table}, t.add); err != nil {
 				return err
 			}
 		}
@@ -104,7 +105,7 @@ func (r *Reader) Warm() ([]WarmSource, error) {
 	for i, s := range all {
 		for n, o := range s.Taken {
 			if o.Shots < 1 || len(o.X) != len(r.run.Variables) {
-				return nil, r.corrupt(Damage{Table: "warm", Row: fmt.Sprintf("source %d, n %d", i, n), Problem: "it, or a value of it, is missing"})
+				return nil, r.file.Corrupt(store.Damage{Table: "warm", Row: fmt.Sprintf("source %d, n %d", i, n), Problem: "it, or a value of it, is missing"})
 			}
 		}
 	}

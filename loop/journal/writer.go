@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // row is a row to be inserted: a table's name and its values in order, but crc.
@@ -25,8 +26,8 @@ type writer struct {
 }
 
 // connect opens the file for writing.
-func connect(path string, a access) (*writer, error) {
-	db, err := open(path, a)
+func connect(path string, a store.Access) (*writer, error) {
+	db, err := store.Open(path, a)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +40,12 @@ func connect(path string, a access) (*writer, error) {
 	return &writer{db: db, conn: conn, inserts: map[string]*sql.Stmt{}}, nil
 }
 
-// prepare makes the insertions; the tables must be there.
+// prepare makes the insertions that are not made yet; the tables must be there.
 func (w *writer) prepare() error {
 	for _, def := range schema.Definitions(schema.Version) {
+		if w.inserts[def.Table] != nil {
+			continue
+		}
 		t, err := schema.Describe(w.conn, def.Table)
 		if err != nil {
 			return err
@@ -51,6 +55,12 @@ func (w *writer) prepare() error {
 		}
 	}
 	return nil
+}
+
+// count counts rows of the file.
+func (w *writer) count(where string, args ...any) (n int64, err error) {
+	err = w.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM "+where, args...).Scan(&n)
+	return n, err
 }
 
 func (w *writer) exec(query string) error {

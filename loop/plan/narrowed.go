@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// narrowed is the message of journal.EventNarrowed.
+// Narrowed is what an event of kind journal.EventNarrowed has.
 type Narrowed struct {
 	// From is the first step whose decision goes by it.
 	From int `json:"from"`

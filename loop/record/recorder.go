@@ -7,6 +7,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 	"github.com/labtuner/tuner/loop/worker"
 )
 
@@ -240,7 +241,7 @@ func (r *Recorder) refuseHasty() (events []any) {
 // passing reports whether an error of the journal may go away: the disk's, that of
 // another program that has the file, or that of a file that was moved.
 func passing(err error) bool {
-	return errors.Is(err, disk.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrMoved)
+	return errors.Is(err, disk.ErrIO) || errors.Is(err, store.ErrBusy) || errors.Is(err, journal.ErrMoved)
 }
 
 // well notes that an entry was written.

@@ -19,11 +19,13 @@ type verified struct {
 	// legs by comparison, as far as the replay has come, and by which options it was made.
 	legs    map[int][]plan.Leg
 	options map[int]plan.Options
+	// foreign are those of which a step was decided by another version.
+	foreign map[int]bool
 }
 
 // read takes in what the journal has of them.
 func (v *verified) read(r *journal.Reader) (err error) {
-	v.legs, v.options = map[int][]plan.Leg{}, map[int]plan.Options{}
+	v.legs, v.options, v.foreign = map[int][]plan.Leg{}, map[int]plan.Options{}, map[int]bool{}
 	if v.all, err = r.Comparisons(); err != nil {
 		return err
 	}
@@ -95,6 +97,9 @@ func (p *Decisions) deriveSides(ctx context.Context, step int, c journal.Compari
 // deriveResults derives what came of the comparisons.
 func (p *Decisions) deriveResults() *Difference {
 	for _, r := range p.verified.results {
+		if p.verified.foreign[r.Comparison] {
+			continue
+		}
 		if r.Comparison > len(p.verified.all) {
 			return &Difference{What: "result of a comparison", Recorded: fmt.Sprint(r.Comparison), Derived: "none"}
 		}

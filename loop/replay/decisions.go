@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
@@ -22,6 +21,9 @@ type Decisions struct {
 	Options plan.Options
 	// Policy is new, made from the same.
 	Policy policy.Policy
+	// Version is that of what decides here: the decisions of sessions by another version are
+	// taken as recorded.
+	Version int
 	// Changed has, by its number, each later session that took over another configuration:
 	// the options that it went by and a new policy. nil: all went by the first.
 	Changed map[int]func() (plan.Options, policy.Policy, error)
@@ -38,6 +40,8 @@ type Decisions struct {
 
 	abandoned map[int]bool
 	session   int // of the last step
+	// decided is, by session, the version of what decided.
+	decided map[int]int
 	// narrowed are the changes of limits during the run, in order.
 	narrowed []plan.Narrowed
 	verified verified
@@ -55,12 +59,27 @@ type Difference struct {
 // Replayed says how far a replay came.
 type Replayed struct {
 	// Steps counts decisions that agree, Compared steps of comparisons that do, Skipped
-	// decisions that a sampled replay has taken as they are.
+	// decisions that a sampled replay has taken as they are, Foreign those of another version,
+	// which cannot be derived.
 	Steps    int `json:"steps"`
 	Compared int `json:"compared,omitempty"`
 	Skipped  int `json:"skipped,omitempty"`
+	Foreign  int `json:"not_derivable,omitempty"`
 	// First is the first difference, nil where there is none.
 	First *Difference `json:"first_difference"`
+}
+
+// Words say what came of the decisions, none of which differs.
+func (r Replayed) Words() string {
+	derived := fmt.Sprintf("%d decisions derive as they were recorded, to the last bit", r.Steps)
+	if r.Foreign == 0 {
+		return derived
+	}
+	foreign := fmt.Sprintf("%d decisions cannot be derived, because a version that decides otherwise has made them", r.Foreign)
+	if r.Steps == 0 {
+		return foreign
+	}
+	return derived + "\n" + foreign
 }
 
 // Run derives every decision from the observations before it, compares it bit for
@@ -68,7 +87,8 @@ type Replayed struct {
 // units), and teaches the policy what the step brought. Of a comparison with the starting
 // setting it derives both settings, whose turn each step was, and the result. It stops at
 // the first difference. A decision that the deadline had cut is repeated with as many
-// work units. What the safety layer did on the way is derived by Verdicts.
+// work units. A decision by another version of what decides is taken as it was recorded. What
+// the safety layer did on the way is derived by package trace.
 //
 // Errors: what reading the journal gives, a policy that refuses what was recorded, and the
 // cause of ctx's end.
@@ -127,6 +147,12 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 	switch {
 	case done.First != nil && !(skips && !compared):
 		return nil
+	case p.foreign(s.Session):
+		if agreed = &done.Foreign; compared {
+			p.verified.foreign[s.Decision.Compared.Comparison] = true
+		} else if skips {
+			err = skipper.Skip(n)
+		}
 	case compared:
 		agreed = &done.Compared
 		done.First, err = p.deriveLeg(ctx, s)
@@ -166,7 +192,14 @@ func (p *Decisions) tell(step int) {
 // start reads the run's story: the setting that it began with, which the policy is
 // given, and which steps were abandoned.
 func (p *Decisions) start(r *journal.Reader) error {
-	p.abandoned = map[int]bool{}
+	p.abandoned, p.decided = map[int]bool{}, map[int]int{}
+	sessions, err := r.Sessions()
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		p.decided[s.Number] = s.Decisions
+	}
 	for e, err := range r.Events() {
 		if err != nil {
 			return err
@@ -176,12 +209,12 @@ func (p *Decisions) start(r *journal.Reader) error {
 			p.abandoned[e.Step] = true
 		case journal.EventNarrowed:
 			var n plan.Narrowed
-			if err := json.Unmarshal([]byte(e.Message), &n); err != nil || len(n.Ranges) != len(p.Options.Variables) || len(n.Limits.Variables) != len(n.Ranges) {
+			if err := json.Unmarshal(e.Facts.Narrowed, &n); err != nil || len(n.Ranges) != len(p.Options.Variables) || len(n.Limits.Variables) != len(n.Ranges) {
 				return fmt.Errorf("the recorded limits from step %d on cannot be read (%v)", e.Step, err)
 			}
 			p.narrowed = append(p.narrowed, n)
 		case journal.EventStart:
-			x, err := ParseStart(e.Message, len(p.Options.Variables))
+			x, err := startOf(e, len(p.Options.Variables))
 			if err != nil {
 				return err
 			}
@@ -193,6 +226,9 @@ func (p *Decisions) start(r *journal.Reader) error {
 	}
 	return p.verified.read(r)
 }
+
+// foreign reports whether another version has decided in a session.
+func (p *Decisions) foreign(session int) bool { return p.decided[session] != p.Version }
 
 // derive proposes and compares.
 func (p *Decisions) derive(ctx context.Context, d journal.Decision) (*Difference, error) {
@@ -280,30 +316,14 @@ func exactly(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// FormatStart writes a starting setting as journal.EventStart keeps it.
-func FormatStart(x []float64) string {
-	words := make([]string, len(x))
-	for i, v := range x {
-		words[i] = "null"
-		if !math.IsNaN(v) {
-			words[i] = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-	}
-	return "[" + strings.Join(words, ",") + "]"
-}
-
-// ParseStart reads it back.
-func ParseStart(text string, n int) ([]float64, error) {
-	var list []*float64
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) != n {
-		return nil, fmt.Errorf("the recorded starting setting %q is not a list of %d numbers", text, n)
+// startOf is the starting setting that an event keeps, of n variables.
+func startOf(e journal.Event, n int) ([]float64, error) {
+	if len(e.Facts.Start) != n {
+		return nil, fmt.Errorf("the recorded starting setting %v is not one of %d variables", e.Facts.Start, n)
 	}
 	x := make([]float64, n)
-	for i, v := range list {
-		x[i] = math.NaN()
-		if v != nil {
-			x[i] = *v
-		}
+	for i, v := range e.Facts.Start {
+		x[i] = float64(v)
 	}
 	return x, nil
 }

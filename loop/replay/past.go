@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -49,31 +47,28 @@ type charge struct {
 
 // Recall reads what an unfinished run has behind it.
 func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
-	p, abandoned, err := recallStory(o, r)
+	p, story, err := recallStory(o, r)
 	if err != nil {
 		return Past{}, err
 	}
-	restedAt := -1            // the last step after which they were at rest
-	var session time.Duration // the last stamp of the session in hand
+	last := map[int]time.Duration{} // by session, the last stamp of its steps
 	for s, err := range r.Steps() {
 		if err != nil {
 			return Past{}, err
 		}
-		at := s.Decision.At.Mono
-		if at < session { // the clock began anew
-			p.Elapsed += session
-		}
-		session = at
+		last[s.Session] = max(last[s.Session], s.Decision.At.Mono)
 		p.Steps = s.Decision.Step
 		if !s.Concluded {
 			open := s.Decision
 			p.Open, p.OpenSession = &open, s.Session
 			break
 		}
-		session = max(session, s.Outcome.At.Mono)
+		if s.Outcome.Problem != journal.ProblemUnknown { // else it is another session's stamp
+			last[s.Session] = max(last[s.Session], s.Outcome.At.Mono)
+		}
 		p.Concluded++
 		if s.Decision.Compared.Comparison > 0 {
-			p.addLeg(s, abandoned[s.Decision.Step])
+			p.addLeg(s, story.abandoned[s.Decision.Step])
 			continue
 		}
 		p.Charges = append(p.Charges, charge{o.Played(s.Decision.ControlSet), plan.AsMoney(s.Outcome.Cost)})
@@ -82,50 +77,58 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 			p.Failures = 0
 		}
 	}
-	p.Elapsed += session
-	for e, err := range r.Events() {
-		if err != nil {
-			return Past{}, err
-		}
-		p.Elapsed -= waitedIn(e)
-		if e.Kind == journal.EventShutdown && e.Level == "info" {
-			restedAt = e.Step
-		}
+	for session, at := range last {
+		p.Elapsed += at - story.waited[session]
 	}
-	p.Left = restedAt < p.Steps
+	p.Left = story.restedAt < p.Steps
 	return p, nil
 }
 
+// story is what events tell of the past.
+type story struct {
+	abandoned map[int]bool
+	// waited is, by session, how long it had waited before its first step.
+	waited map[int]time.Duration
+	// restedAt is the last step after which the actuators were at rest.
+	restedAt int
+}
+
 // recallStory reads what events and comparisons tell of the past.
-func recallStory(o *plan.Options, r *journal.Reader) (p Past, abandoned map[int]bool, err error) {
-	abandoned = map[int]bool{}
+func recallStory(o *plan.Options, r *journal.Reader) (p Past, s story, err error) {
+	s = story{abandoned: map[int]bool{}, waited: map[int]time.Duration{}, restedAt: -1}
 	for e, err := range r.Events() {
 		if err != nil {
-			return p, nil, err
+			return p, s, err
 		}
 		switch e.Kind {
 		case journal.EventAbandoned:
-			abandoned[e.Step] = true
+			s.abandoned[e.Step] = true
+		case journal.EventWaited:
+			s.waited[e.Session] += e.Facts.Waited
+		case journal.EventShutdown:
+			if e.Facts.AtRest {
+				s.restedAt = e.Step
+			}
 		case journal.EventStart:
-			if p.Start, err = ParseStart(e.Message, len(o.Variables)); err != nil {
-				return p, nil, err
+			if p.Start, err = startOf(e, len(o.Variables)); err != nil {
+				return p, s, err
 			}
 		}
 	}
 	for c, err := range r.Commands() {
 		if err != nil {
-			return p, nil, err
+			return p, s, err
 		}
 		p.WantBest = p.WantBest || c.Name == control.CommandSetBest && c.Answer != nil && c.Answer.OK
 	}
 	all, err := r.Comparisons()
 	if err != nil || len(all) == 0 {
-		return p, abandoned, err
+		return p, s, err
 	}
 	p.Comparison = &all[len(all)-1]
 	results, err := r.ComparisonResults()
 	p.Compared = len(results) > 0 && results[len(results)-1].Comparison == p.Comparison.Number
-	return p, abandoned, err
+	return p, s, err
 }
 
 // addLeg counts a step of a comparison, and keeps it if it is of the last.
@@ -136,22 +139,3 @@ func (p *Past) addLeg(s journal.Step, abandoned bool) {
 		p.Legs = append(p.Legs, plan.Leg{Compared: c, Outcome: s.Outcome, Abandoned: abandoned, Session: s.Session})
 	}
 }
-
-// waitedIn is the time that an event says was waited, 0 for others.
-func waitedIn(e journal.Event) time.Duration {
-	var text string
-	if e.Kind != journal.EventWaited {
-		return 0
-	}
-	if _, err := fmt.Sscanf(e.Message, strings.Replace(WaitedWords, "%v", "%s", 1), &text); err != nil {
-		return 0
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0
-	}
-	return d
-}
-
-// WaitedWords is the event's message.
-const WaitedWords = "waited %v for the resume"

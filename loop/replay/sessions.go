@@ -35,7 +35,7 @@ func (p *Decisions) takeOver(ctx context.Context, r *journal.Reader, s journal.S
 		}
 		return nil
 	}
-	past := Decisions{Options: p.Options, Policy: p.Policy, Until: before, Lenient: true}
+	past := Decisions{Options: p.Options, Policy: p.Policy, Version: p.Version, Until: before, Lenient: true}
 	if _, err := past.Run(ctx, r); err != nil {
 		return fmt.Errorf("teach session %d the steps up to %d: %w", newest, before, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 // RunJournalPath is where run keeps its journal. A dry run has one beside it: it
@@ -142,7 +143,7 @@ func journalTrouble(path string, err error) error {
 	if foreign := RefuseForeign(path); foreign != nil {
 		return foreign // --new would not move it either
 	}
-	if errors.Is(err, disk.ErrIO) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrVersion) {
+	if errors.Is(err, disk.ErrIO) || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrVersion) {
 		return err
 	}
 	return fault.WithHint(err, "--new moves it aside and begins a new run")

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 func TestJournalPaths(t *testing.T) {
@@ -123,11 +124,11 @@ func TestPrepareRunJournalBusy(t *testing.T) {
 	if err := os.WriteFile(path, []byte("half a journal"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := journalTrouble(path, &disk.Error{Err: journal.ErrBusy, Hint: "close the other program"})
+	err := journalTrouble(path, &disk.Error{Err: store.ErrBusy, Hint: "close the other program"})
 	if told, ok := errors.AsType[fault.Hinted](err); ok {
 		t.Errorf("told to %q", told.Hint)
 	}
-	if told, ok := errors.AsType[fault.Hinted](journalTrouble(path, &disk.Error{Err: journal.ErrCorrupt})); !ok || !strings.Contains(told.Hint, "--new") {
+	if told, ok := errors.AsType[fault.Hinted](journalTrouble(path, &disk.Error{Err: store.ErrCorrupt})); !ok || !strings.Contains(told.Hint, "--new") {
 		t.Errorf("of a damaged one: %+v", told)
 	}
 	if _, err := PrepareRunJournal(t.TempDir(), false, time.Now()); err == nil || strings.Contains(err.Error(), "--new") {
@@ -142,7 +143,7 @@ func TestPrepareRunJournalForeignFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("my notes"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PrepareRunJournal(path, false, time.Now()); !errors.Is(err, journal.ErrCorrupt) {
+	if _, err := PrepareRunJournal(path, false, time.Now()); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
 	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)

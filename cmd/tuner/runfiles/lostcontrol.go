@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
-	"github.com/labtuner/tuner/safety"
 )
 
 // LostControl returns an error that wraps controlstate.ErrLost where there is no control
@@ -38,7 +36,7 @@ func LostControl(c *controlstate.File, journalPath string, doses bool) (err erro
 		if err != nil {
 			return err
 		}
-		if e.Kind == journal.EventSafety && e.Level == "error" && latches(e.Message) {
+		if e.Kind == journal.EventSafety && e.Facts.Latched {
 			return lost(strconv.Quote(e.Message))
 		}
 	}
@@ -54,14 +52,4 @@ func LostControl(c *controlstate.File, journalPath string, doses bool) (err erro
 		}
 	}
 	return nil
-}
-
-// latches reports whether the story of a change of mode is one of a trip or a stop.
-func latches(story string) bool {
-	for _, mode := range []safety.Mode{safety.Tripped, safety.Stopped} {
-		if strings.HasPrefix(story, strings.ToLower(mode.String())+":") {
-			return true
-		}
-	}
-	return false
 }

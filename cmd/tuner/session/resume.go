@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
@@ -19,7 +20,7 @@ import (
 // was, and gives the loop what the run has behind it. A long journal takes its time, in
 // which ctx may end.
 func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
-	s.journal, err = journal.Open(s.Path, journal.Options{Session: journal.Session{Version: s.run.Version, BootID: s.run.BootID, Start: s.run.Start}})
+	s.journal, err = journal.Open(s.Path, journal.Options{Session: journal.Session{Version: s.run.Version, BootID: s.run.BootID, Decisions: s.run.Decisions, Start: s.run.Start}})
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	if err != nil {
 		return err
 	}
-	replay := replay.Decisions{Options: s.Setup.Options, Policy: deps.Policy, Lenient: true, Sampled: true,
+	replay := replay.Decisions{Options: s.Setup.Options, Policy: deps.Policy, Version: policy.DecisionsVersion, Lenient: true, Sampled: true,
 		Step: func(n int) { s.tell.Show(fmt.Sprintf("going on with %s: step %d of %d", s.Path, n, past.Steps)) }}
 	done, err := replay.Run(ctx, r)
 	switch {
@@ -82,7 +83,7 @@ func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	replay := replay.Decisions{Options: s.Setup.Options, Policy: p, Lenient: true, Sampled: true}
+	replay := replay.Decisions{Options: s.Setup.Options, Policy: p, Version: policy.DecisionsVersion, Lenient: true, Sampled: true}
 	if _, err := replay.Run(ctx, r); err != nil {
 		return nil, fmt.Errorf("replay %s: %w", s.Path, err)
 	}
@@ -146,6 +147,9 @@ func (s *session) tellResume(p resumption) error {
 	if p.changed {
 		err = errors.Join(err, s.journal.Configure(p.now),
 			record("info", "the configuration was changed since the last session: the journal keeps both, and decisions go on by the present one"))
+	}
+	if n := p.done.Foreign; n > 0 {
+		err = errors.Join(err, record("info", fmt.Sprintf("a version that decides otherwise has made %s of these: the model was rebuilt from what was measured, and decisions go on by this version", show.Count(n, "step"))))
 	}
 	if d := p.done.First; d != nil {
 		err = errors.Join(err, record("warn", fmt.Sprintf("by the present configuration and version step %d would have been another (%s: %s, was %s): what was learnt is kept",

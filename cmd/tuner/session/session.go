@@ -33,6 +33,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/web"
 )
 
@@ -343,7 +344,7 @@ func (s *session) sayStart() {
 func (s *session) describeRun() (journal.Run, error) {
 	w := s.Setup
 	run := journal.Run{Name: w.Config.Name, Site: w.Config.Site, Mode: string(w.Options.Mode), Policy: w.Config.Policy.Kind,
-		Version: host.Version(), Seed: w.Spec.Seed, Start: journal.Stamp{Wall: s.Clock.Now().Round(0)},
+		Version: host.Version(), Decisions: policy.DecisionsVersion, Seed: w.Spec.Seed, Start: journal.Stamp{Wall: s.Clock.Now().Round(0)},
 		ConfigFile: w.Config.File, ConfigText: w.Config.Text,
 		Objective: journal.Column{Name: w.Options.Objective.Name, Unit: w.Options.Objective.Unit},
 		Minimize:  w.Options.Objective.Minimize, CostUnit: w.Options.Cost.Unit}

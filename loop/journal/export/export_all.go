@@ -63,6 +63,7 @@ type decisionLine struct {
 	Initial bool            `json:"initial"`
 	Work    int             `json:"work"`
 	Cut     bool            `json:"cut"`
+	Shots   int             `json:"shots,omitempty"` // that the policy asked for
 	Why     json.RawMessage `json:"why"`
 	Reasons []reasonLine    `json:"reasons"`
 	timeLine
@@ -173,8 +174,10 @@ func (a *allWriter) head() error {
 			PID     int    `json:"pid"`
 			Version string `json:"version"`
 			BootID  string `json:"boot_id"`
+			// Decisions is the version of what decided.
+			Decisions int `json:"decisions"`
 			timeLine
-		}{"session", s.PID, s.Version, s.BootID, newTimeLine(s.Number, s.Start)})
+		}{"session", s.PID, s.Version, s.BootID, s.Decisions, newTimeLine(s.Number, s.Start)})
 	}
 	all, err := a.r.Configurations()
 	if err != nil {
@@ -235,7 +238,7 @@ func (a *allWriter) steps(end *UnfinishedLine) error {
 			return err
 		}
 		d := s.Decision
-		line := decisionLine{Type: "decision", N: d.Step, Initial: d.Initial, Work: d.Work, Cut: d.Cut, Why: json.RawMessage(d.Why),
+		line := decisionLine{Type: "decision", N: d.Step, Initial: d.Initial, Work: d.Work, Cut: d.Cut, Shots: d.Shots, Why: json.RawMessage(d.Why),
 			Reasons: []reasonLine{}, timeLine: newTimeLine(s.Session, d.At)}
 		if !json.Valid(line.Why) {
 			line.Why = json.RawMessage("null")
@@ -300,8 +303,10 @@ func (a *allWriter) story() error {
 			Kind    string `json:"kind"`
 			N       int    `json:"n"`
 			Message string `json:"message"`
+			// Facts are what programs read of it.
+			Facts journal.Facts `json:"facts,omitzero"`
 			timeLine
-		}{"event", e.Level, e.Kind, e.Step, e.Message, newTimeLine(0, e.At)})
+		}{"event", e.Level, e.Kind, e.Step, e.Message, e.Facts, newTimeLine(0, e.At)})
 	}
 	for c, err := range a.r.Commands() {
 		if err != nil {

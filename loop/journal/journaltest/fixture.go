@@ -26,7 +26,7 @@ func After(d time.Duration) journal.Stamp {
 // DemoRun has two variables, three sensors and two control sets.
 func DemoRun() journal.Run {
 	return journal.Run{
-		ID: "0198-demo", Name: "laser", Site: "lab3", Mode: "run", Policy: "rahbo", Version: "v0.1.0",
+		ID: "0198-demo", Name: "laser", Site: "lab3", Mode: "run", Policy: "rahbo", Version: "v0.1.0", Decisions: 3,
 		Seed: 18446744073709551615, BootID: "b007", Start: DemoStart,
 		ConfigFile: "laser.toml", ConfigText: []byte("[plant]\nname = \"laser\"\n"),
 		Effective: []journal.Setting{{Key: "plant.name", Value: `"laser"`, Origin: "laser.toml:2"}, {Key: "policy.beta", Value: "2.0", Origin: "default"}},
@@ -66,7 +66,8 @@ func Perform(j *journal.Journal, i int) error {
 	case 6:
 		return j.Conclude(DemoOutcome(step, now))
 	default:
-		return j.Log(journal.Event{Level: "info", Kind: "step", Message: fmt.Sprintf("step %d is done", step), Step: step, At: now})
+		return j.Log(journal.Event{Level: "info", Kind: "step", Message: fmt.Sprintf("step %d is done", step), Step: step, At: now,
+			Facts: journal.Facts{Waited: time.Duration(step%2) * time.Second}})
 	}
 }
 
@@ -74,7 +75,7 @@ func DemoDecision(step int, now journal.Stamp) journal.Decision {
 	v := float64(step)
 	d := journal.Decision{Step: step, ControlSet: step % 2, Initial: step <= 2, Requested: []float64{v / 3, 20 + v/7},
 		Applied: []float64{v / 3, 20 + v/7}, Work: 100 + step, Cut: step%3 == 0, Took: time.Duration(step) * 1234567,
-		Why: fmt.Sprintf(`{"ucb":%d}`, step), At: now}
+		Why: fmt.Sprintf(`{"ucb":%d}`, step), Shots: step % 3, At: now}
 	if d.ControlSet == 1 {
 		d.Requested[1], d.Applied[1] = NaN, NaN
 	}
@@ -159,6 +160,7 @@ func Dump(r *journal.Reader) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		e.Session = 0
 		fmt.Fprintf(&b, "%+v\n", e)
 	}
 	result, ok, err := r.Result()

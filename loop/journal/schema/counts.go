@@ -57,6 +57,9 @@ func Counts(version int) []Count {
 			Count{"warm_value", "source = p.source AND n = p.n", "warm p", "'source ' || p.source || ', n ' || p.n", "(SELECT variables FROM run)"})
 		numbers = append(numbers, [2]string{"comparison", "n"}, [2]string{"command", "id"}, [2]string{"tape", "id"})
 	}
+	if version >= 3 {
+		checks = append(checks, Count{"session_decisions", "session = p.n", "session p", "'session ' || p.n", "1"})
+	}
 	for _, numbered := range numbers {
 		checks = append(checks, Count{numbered[0], "", "run p", "''",
 			fmt.Sprintf("(SELECT ifnull(max(%s), 0) FROM %s)", numbered[1], numbered[0])})

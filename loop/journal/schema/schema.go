@@ -12,8 +12,14 @@ const (
 	// ApplicationID marks the file as a journal: "tunr" in ASCII. It stands at
 	// byte 68 of the file, where file(1) looks for it.
 	ApplicationID = 0x74756e72
-	// Version is the user_version of new files.
-	Version = 2
+	// Version is the user_version of new files, and of those that are written to.
+	Version = 3
+	// Extended is the first version that a writer brings to the newest, by adding tables. No
+	// release has written an older one.
+	Extended = 2
+	// OlderDecisions is the version of what decides of sessions that none is recorded of:
+	// those of files before version 3.
+	OlderDecisions = 1
 	// MaxVariables keeps the view steps, three columns per variable, within the
 	// 2000 columns of SQLite.
 	MaxVariables = 500
@@ -27,6 +33,8 @@ var (
 	version1 string
 	//go:embed schema2.sql
 	version2 string
+	//go:embed schema3.sql
+	version3 string
 )
 
 // Definition is one CREATE TABLE of schema.sql: SQLite keeps its text in the
@@ -39,7 +47,7 @@ type Definition struct {
 // children.
 func Definitions(version int) []Definition {
 	var defs []Definition
-	for s := range strings.SplitSeq(strings.Join([]string{version1, version2}[:version], ""), ";\n") {
+	for s := range strings.SplitSeq(strings.Join([]string{version1, version2, version3}[:version], ""), ";\n") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}

@@ -1,4 +1,4 @@
-package journal
+package store
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
@@ -39,11 +38,11 @@ var errEnough = errors.New("enough damage was found")
 // 100 things: SQLite's own check of the structure, every row's checksum, and rows
 // that other rows say should be there. nil means that every record is as it was
 // written. It takes one pass over the file for SQLite and one for the checksums.
-func (r *Reader) Verify() []Damage {
-	v := verification{r: r}
-	err := r.read(func(tx *sql.Tx) error {
+func (f *File) Verify(view string) []Damage {
+	v := verification{f: f, view: view}
+	err := f.Read(func(tx *sql.Tx) error {
 		v.tx = tx
-		for _, check := range []func() error{v.structure, v.view, v.checksums, v.orphans, v.counts} {
+		for _, check := range []func() error{v.structure, v.steps, v.checksums, v.orphans, v.counts} {
 			if err := check(); err != nil {
 				return err
 			}
@@ -56,21 +55,9 @@ func (r *Reader) Verify() []Damage {
 	return v.damage
 }
 
-// Sound is Verify as an error, nil where every record is as it was written.
-func (r *Reader) Sound() error {
-	damage := r.Verify()
-	if len(damage) == 0 {
-		return nil
-	}
-	detail := damage[0].String()
-	if n := len(damage) - 1; n > 0 {
-		detail += fmt.Sprintf(" (and %d more)", n)
-	}
-	return &disk.Error{Err: ErrCorrupt, Path: r.path, Detail: detail, Hint: hintDamaged}
-}
-
 type verification struct {
-	r      *Reader
+	f      *File
+	view   string // the definition of the view steps
 	tx     *sql.Tx
 	damage []Damage
 }
@@ -125,21 +112,21 @@ func (v *verification) structure() error {
 	})
 }
 
-func (v *verification) view() error {
+func (v *verification) steps() error {
 	var got sql.NullString
 	err := v.tx.QueryRow("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = 'steps'").Scan(&got)
 	if err != nil && err != sql.ErrNoRows {
 		return err
 	}
-	if got.String != schema.View(v.r.version, v.r.run.variableNames()) {
+	if got.String != v.view {
 		return v.add(Damage{Table: "steps", Problem: "the view is missing or was altered"})
 	}
 	return nil
 }
 
 func (v *verification) checksums() error {
-	for _, def := range schema.Definitions(v.r.version) {
-		err := v.r.scanAll(v.tx, span{table: def.Table}, func(_ *cells, d *Damage) error {
+	for _, def := range schema.Definitions(v.f.Version) {
+		err := v.f.scanAll(v.tx, Span{Table: def.Table}, func(_ *Cells, d *Damage) error {
 			if d == nil {
 				return nil
 			}
@@ -161,7 +148,7 @@ func (v *verification) orphans() error {
 // counts finds rows that are missing although no checksum can tell: those that
 // others count, and gaps in what is numbered without gaps.
 func (v *verification) counts() error {
-	for _, c := range schema.Counts(v.r.version) {
+	for _, c := range schema.Counts(v.f.Version) {
 		err := v.query(c.Query(), func(f []sql.NullString) error {
 			return v.add(Damage{Table: c.Table, Row: f[0].String,
 				Problem: fmt.Sprintf("%s rows are there, there should be %s", f[1].String, f[2].String)})

@@ -1,4 +1,4 @@
-package journal
+package store
 
 import (
 	"context"
@@ -13,22 +13,22 @@ import (
 	"github.com/labtuner/tuner/loop/journal/schema"
 )
 
-// access says what a connection may do to the file.
-type access int
+// Access says what a connection may do to the file.
+type Access int
 
 const (
-	readOnly  access = iota
-	immutable        // reads a file that nobody writes, in a place that takes no other
-	recovered        // reads, but may play back a crashed writer's rollback journal
-	writeWAL         // writes with a write-ahead log
-	writeRollback
-	createFile // writes a new file, with a rollback journal: one file is easy to rename
+	ReadOnly  Access = iota
+	Immutable        // reads a file that nobody writes, in a place that takes no other
+	Recovered        // reads, but may play back a crashed writer's rollback journal
+	WriteWAL         // writes with a write-ahead log
+	WriteRollback
+	CreateFile // writes a new file, with a rollback journal: one file is easy to rename
 )
 
-// open opens the database at path. Connections are made by first use. Nothing of
+// Open opens the database at path. Connections are made by first use. Nothing of
 // this package opens the file past SQLite: closing such a descriptor would drop
 // every lock that SQLite holds on the file in this process.
-func open(path string, a access) (*sql.DB, error) {
+func Open(path string, a Access) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -42,27 +42,27 @@ func open(path string, a access) (*sql.DB, error) {
 	}}
 	pragma := func(p string) { q["_pragma"] = append(q["_pragma"], p) }
 	switch a {
-	case readOnly:
+	case ReadOnly:
 		q.Set("mode", "ro")
-	case immutable:
+	case Immutable:
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")
-	case recovered:
+	case Recovered:
 		q.Set("mode", "rw")
 		pragma("query_only(1)")
-	case createFile:
+	case CreateFile:
 		q.Set("mode", "rwc")
 		pragma("journal_mode(delete)")
 	default:
 		q.Set("mode", "rw")
 	}
 	switch a {
-	case writeWAL:
+	case WriteWAL:
 		pragma("journal_mode(wal)")
 		pragma("synchronous(full)")
 		pragma("journal_size_limit(16777216)") // 16 MiB: four checkpoints' worth
 		pragma("foreign_keys(1)")
-	case writeRollback, createFile:
+	case WriteRollback, CreateFile:
 		pragma("journal_mode(delete)")
 		// Without a log, a commit is durable only when the folder, too, is synced
 		// after the rollback journal is removed: that is what EXTRA adds to FULL.
@@ -74,7 +74,7 @@ func open(path string, a access) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a >= writeWAL {
+	if a >= WriteWAL {
 		db.SetMaxOpenConns(1)
 	}
 	return db, nil
@@ -85,10 +85,10 @@ func open(path string, a access) (*sql.DB, error) {
 func checkHeader(path string, q schema.Querier) (version int, err error) {
 	var id, user int64
 	if err := pragmaInt(q, "application_id", &id); err != nil {
-		return 0, fault(path, "read the header", err)
+		return 0, Fault(path, "read the header", err)
 	}
 	if err := pragmaInt(q, "user_version", &user); err != nil {
-		return 0, fault(path, "read the header", err)
+		return 0, Fault(path, "read the header", err)
 	}
 	switch {
 	case id != schema.ApplicationID:
