@@ -13,27 +13,27 @@ func (x *pass) watchActuator(i int) {
 		return
 	}
 	x.watchExposure(i)
-	if l.Tolerance <= 0 || !v.Known || !v.Changed || !in.Written.known() || in.Written.Value != v.Setpoint {
+	if l.Tolerance <= 0 || !v.Known || !v.Changed || !in.Written.finite() || in.Written.Value != v.Setpoint {
 		return
 	}
-	near := in.Readback.known() && within(in.Readback.Value, v.Setpoint, l.Tolerance)
+	near := in.Readback.finite() && within(in.Readback.Value, v.Setpoint, l.Tolerance)
 	switch {
 	case near && in.Readback.At >= in.Written.At:
 		v.Confirmed, v.Off, v.Tries = true, false, 0
 	case near && v.Confirmed:
 		v.Off = false // read before the last refresh, and still true
-	case v.Confirmed && in.Readback.known():
+	case v.Confirmed && in.Readback.finite():
 		x.watchOverride(i)
 	case in.Silent:
 		// Nobody knows what the actuator does: silence is the links' business.
 	case x.now-max(v.ChangedAt, v.TriedAt) > l.Timeout:
-		x.tryAgain(i)
+		x.retry(i)
 	}
 }
 
-// tryAgain sends a setpoint again that the readback does not show, then trips. A
+// retry sends a setpoint again that the readback does not show, then trips. A
 // dose is never sent twice.
-func (x *pass) tryAgain(i int) {
+func (x *pass) retry(i int) {
 	v := &x.s.Variable[i]
 	if v.Tries >= resendMax {
 		x.s.raised.Add(RuleReadback, i)
@@ -44,14 +44,14 @@ func (x *pass) tryAgain(i int) {
 	v.Resend = !x.doses(i)
 }
 
-// unseen reports whether a safe value that the device has acknowledged has not shown in
+// safeUnconfirmed reports whether a safe value that the device has acknowledged has not shown in
 // its readback for a timeout: then it is sent again, as often as it takes, because of the
 // way to safety nothing is given up. Once it has shown, what moves the actuator is a
 // person at the instrument: the actuator is not driven against them.
-func (x *pass) unseen(i int) bool {
+func (x *pass) safeUnconfirmed(i int) bool {
 	l, v, in := &x.l.Variables[i], &x.s.Variable[i], &x.in.Variable[i]
-	if l.Tolerance <= 0 || !in.Written.known() || in.Written.Value != l.Safe || v.Setpoint != l.Safe ||
-		!in.Readback.known() || in.Readback.At < in.Written.At {
+	if l.Tolerance <= 0 || !in.Written.finite() || in.Written.Value != l.Safe || v.Setpoint != l.Safe ||
+		!in.Readback.finite() || in.Readback.At < in.Written.At {
 		return false
 	}
 	if within(in.Readback.Value, l.Safe, l.Tolerance) {
@@ -60,12 +60,12 @@ func (x *pass) unseen(i int) bool {
 	return !v.Confirmed && x.now-v.IssuedAt > l.Timeout
 }
 
-// watchStand remembers the last acknowledged value that the readback has shown.
-func (x *pass) watchStand(i int) {
+// rememberConfirmed remembers the last acknowledged value that the readback has shown.
+func (x *pass) rememberConfirmed(i int) {
 	l, in := &x.l.Variables[i], &x.in.Variable[i]
-	if l.Tolerance > 0 && in.Written.known() && in.Readback.known() && in.Readback.At >= in.Written.At &&
+	if l.Tolerance > 0 && in.Written.finite() && in.Readback.finite() && in.Readback.At >= in.Written.At &&
 		within(in.Readback.Value, in.Written.Value, l.Tolerance) {
-		x.s.Variable[i].Stood = in.Written
+		x.s.Variable[i].LastConfirmed = in.Written
 	}
 }
 
@@ -117,11 +117,11 @@ func (x *pass) watchResponse(i int) {
 		return
 	}
 	u := x.in.Variable[l.Variable].Written
-	if !u.known() || !x.s.Variable[l.Variable].Known {
+	if !u.finite() || !x.s.Variable[l.Variable].Known {
 		*s = ResponseState{}
 		return
 	}
-	y := x.watched(l)
+	y := x.responseValue(l)
 	changed := u.Value - s.Base
 	switch {
 	case !s.Based || !s.Waiting && changed == 0:
@@ -137,7 +137,7 @@ func (x *pass) watchResponse(i int) {
 		return
 	}
 	moved := (y.Value - s.Seen.Value) / l.Moves
-	if y.known() && s.Seen.known() && (s.Rising && moved >= 1 || !s.Rising && moved <= -1) {
+	if y.finite() && s.Seen.finite() && (s.Rising && moved >= 1 || !s.Rising && moved <= -1) {
 		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
 		return
 	}
@@ -146,8 +146,8 @@ func (x *pass) watchResponse(i int) {
 	}
 }
 
-// watched is the present value of what should respond.
-func (x *pass) watched(l *ResponseLimits) Sample {
+// responseValue is the present value of what should respond.
+func (x *pass) responseValue(l *ResponseLimits) Sample {
 	if l.Sensor < 0 {
 		return x.in.Variable[l.Variable].Readback
 	}

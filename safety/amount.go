@@ -59,9 +59,9 @@ func (l *Limits) checkDoses(variable func(string, int) error) (errs []error) {
 	return errs
 }
 
-// cut makes of an amount one that may be given: inside the bounds, and a multiple of
+// clampDose makes of an amount one that may be given: inside the bounds, and a multiple of
 // the resolution that is not above it. What is not finite is nothing.
-func (l *VariableLimits) cut(amount float64) (float64, Reasons) {
+func (l *VariableLimits) clampDose(amount float64) (float64, Reasons) {
 	var r Reasons
 	if !finite(amount) {
 		r.add(RuleFinite)
@@ -98,17 +98,17 @@ func (x *pass) dose(i int) {
 	}
 	amount := d.Amount
 	x.out.Destination[i] = amount
-	if d.Open && !d.Handed && d.Generation <= x.in.Durable && in.CanWrite && x.soundDose(i, d.Amount) {
+	if d.Open && !d.Handed && d.Generation <= x.in.Durable && in.CanWrite && x.assertDose(i, d.Amount) {
 		d.Handed = true
 		x.out.Write[i], x.out.Setpoint[i] = true, amount
-		x.moved()
-		x.expect(i)
+		x.noteMovement()
+		x.noteBaseline(i)
 	}
-	x.tellDose(i)
+	x.reportDose(i)
 }
 
-// tellDose says what has become of the dose that is wanted of variable i.
-func (x *pass) tellDose(i int) {
+// reportDose says what has become of the dose that is wanted of variable i.
+func (x *pass) reportDose(i int) {
 	d := &x.s.Dose[x.doseOf(i)]
 	if n := x.p.Dose[i]; n != 0 && n == d.Number {
 		x.out.Failed[i] = d.Failed
@@ -123,7 +123,7 @@ func (x *pass) begin(i, k int) {
 	if d.Wanted != x.p.Dose[i] {
 		d.Wanted, d.WantedAt = x.p.Dose[i], x.now
 	}
-	amount, why := x.l.Variables[i].cut(x.p.Destination[i])
+	amount, why := x.l.Variables[i].clampDose(x.p.Destination[i])
 	x.out.Destination[i] = amount
 	x.out.Reasons[i] |= why
 	switch {
@@ -132,7 +132,7 @@ func (x *pass) begin(i, k int) {
 	case amount > 0 && d.Dosed && x.now-d.LastAt < l.MinInterval:
 		x.out.Reasons[i].add(RuleBudget)
 		return
-	case amount > 0 && x.unanswered(i, d.WantedAt):
+	case amount > 0 && x.mustWait(i, d.WantedAt):
 		x.out.Reasons[i].add(RuleResponse)
 		return
 	}
@@ -152,8 +152,8 @@ func (x *pass) begin(i, k int) {
 	d.Generation = x.s.Generation
 }
 
-// soundDose is the final assert of a dose.
-func (x *pass) soundDose(i int, amount float64) bool {
+// assertDose is the final assert of a dose.
+func (x *pass) assertDose(i int, amount float64) bool {
 	if finite(amount) && amount > 0 && amount <= x.l.Variables[i].High {
 		return true
 	}
@@ -192,7 +192,7 @@ func (x *pass) watchAmount(k int) {
 		return
 	case DoseGiven:
 		d.Open = false
-		x.await(i, in.Delivered)
+		x.awaitResponse(i, in.Delivered)
 	default:
 		d.Unknown, d.Failed = true, true
 		x.s.raised.Add(RuleUnknownDose, k)
@@ -238,35 +238,35 @@ func (d *DoseState) unbook() {
 	d.Used = max(d.Used-d.Amount, 0)
 }
 
-// unanswered reports whether a dose that is wanted since a time must wait: because the
+// mustWait reports whether a dose that is wanted since a time must wait: because the
 // one before has not shown yet, or for a reading of what should show it. An older one
 // may be of other water. Where the rule is set aside nothing waits.
-func (x *pass) unanswered(i int, since time.Duration) bool {
+func (x *pass) mustWait(i int, since time.Duration) bool {
 	for r := range x.l.Responses {
 		l, s := &x.l.Responses[r], &x.s.Response[r]
 		switch {
 		case l.Variable != i:
 		case x.out.Bypassed.Has(RuleResponse):
 			*s = ResponseState{}
-		case s.Waiting || !x.watched(l).known() || x.watched(l).At <= since:
+		case s.Waiting || !x.responseValue(l).finite() || x.responseValue(l).At <= since:
 			return true
 		}
 	}
 	return false
 }
 
-// expect notes what is seen where the dose that goes out now should show.
-func (x *pass) expect(i int) {
+// noteBaseline notes what is seen where the dose that goes out now should show.
+func (x *pass) noteBaseline(i int) {
 	for r := range x.l.Responses {
 		if l := &x.l.Responses[r]; l.Variable == i {
-			x.s.Response[r] = ResponseState{Based: true, Seen: x.watched(l)}
+			x.s.Response[r] = ResponseState{Based: true, Seen: x.responseValue(l)}
 		}
 	}
 }
 
-// await begins the wait for a dose to show, once it has been given, where it is large
+// awaitResponse begins the wait for a dose to show, once it has been given, where it is large
 // enough to.
-func (x *pass) await(i int, delivered float64) {
+func (x *pass) awaitResponse(i int, delivered float64) {
 	for r := range x.l.Responses {
 		if l, s := &x.l.Responses[r], &x.s.Response[r]; l.Variable == i && s.Based && delivered >= l.Change {
 			s.Waiting, s.Deadline = true, x.now+l.Within
@@ -280,8 +280,8 @@ func (x *pass) watchDoseResponse(r int) {
 	if !s.Waiting {
 		return
 	}
-	y := x.watched(l)
-	if y.known() && s.Seen.known() && (y.Value-s.Seen.Value)/l.Moves >= 1 {
+	y := x.responseValue(l)
+	if y.finite() && s.Seen.finite() && (y.Value-s.Seen.Value)/l.Moves >= 1 {
 		*s = ResponseState{}
 		return
 	}

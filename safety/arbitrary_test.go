@@ -240,7 +240,7 @@ func arbitraryTick(rng *rand.Rand, l *Limits, s *State, in *Inputs, p *Proposal)
 			if rng.IntN(20) == 0 {
 				x = anyBits(rng, &l.Variables[0])
 			}
-			s.Sensor[j], _ = l.Sensors[j].Take(s.Sensor[j], Sample{Value: x, At: s.Last, Known: true})
+			s.Sensor[j], _ = l.Sensors[j].Accept(s.Sensor[j], Sample{Value: x, At: s.Last, Known: true})
 		}
 	}
 	p.ID += int64(rng.IntN(2))

@@ -154,7 +154,7 @@ func (s *State) acknowledge() {
 // needs a new process first.
 func (s *State) resettable() bool {
 	for r := range RuleCount {
-		if rules[r].Clear == ClearRestart && s.Latched[r]&^s.before[r] != 0 {
+		if rules[r].Clear == ClearRestart && s.Latched[r]&^s.inherited[r] != 0 {
 			return false
 		}
 	}
@@ -164,6 +164,6 @@ func (s *State) resettable() bool {
 // reset clears every latch.
 func (s *State) reset() {
 	s.acknowledge()
-	s.Latched, s.FirstOut, s.before = Causes{}, Causes{}, Causes{}
+	s.Latched, s.FirstOut, s.inherited = Causes{}, Causes{}, Causes{}
 	s.Generation++
 }

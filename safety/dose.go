@@ -67,7 +67,7 @@ func (x *pass) granted(i int, dest float64) bool {
 		return true
 	}
 	if x.s.Mode != Run {
-		return dest <= x.s.Variable[i].Way
+		return dest <= x.s.Variable[i].Ramp
 	}
 	d := &x.s.Dose[k]
 	if d.Unknown {
@@ -94,7 +94,7 @@ func (x *pass) charge(k int, dest float64) bool {
 	l, d := &x.l.Doses[k], &x.s.Dose[k]
 	read := x.in.Variable[l.Variable].Readback
 	amount := dest - x.l.Variables[l.Variable].Low // of a tank that is not known
-	if read.known() {
+	if read.finite() {
 		amount = max(dest-read.Value, 0)
 	}
 	// What is within the readback's tolerance is no dose to wait for: but it counts.
@@ -163,7 +163,7 @@ func (x *pass) watchDose(k int) {
 		return
 	}
 	in := &x.in.Variable[x.l.Doses[k].Variable]
-	given := in.Written.known() && in.Written.Value == d.Dest
+	given := in.Written.finite() && in.Written.Value == d.Dest
 	ended := in.Released || x.s.Mode != Run && x.s.Mode != Hold && in.CanWrite
 	switch {
 	case !d.Open || d.Unknown:

@@ -44,5 +44,5 @@ func (x *pass) watchDuty(k int, active *Causes) {
 // readback, whichever is higher.
 func (x *pass) above(i int, value float64) bool {
 	in := &x.in.Variable[i]
-	return in.Written.known() && in.Written.Value > value || in.Readback.known() && in.Readback.Value > value
+	return in.Written.finite() && in.Written.Value > value || in.Readback.finite() && in.Readback.Value > value
 }

@@ -2,40 +2,40 @@ package safety
 
 import "math"
 
-// knownMax is how many settings are remembered as safe. Not fewer: a run of days has
+// safeSettingsMax is how many settings are remembered as safe. Not fewer: a run of days has
 // hundreds. Not more: the nearest of them is looked for in every decision.
-const knownMax = 256
+const safeSettingsMax = 256
 
 // ViolationsMax steps in a row that break a constraint are too many. Not fewer: noise
 // breaks one now and then. Not more: what three corrections do not mend is not
 // understood.
 const ViolationsMax = 3
 
-// Known is what a run has found to be safe by measuring: the settings whose steps broke
+// SafeSettings is what a run has found to be safe by measuring: the settings whose steps broke
 // no constraint, and the one that it started from. It is advice inside the hard bounds:
 // it counts violations, and promises nothing. When it is full the oldest goes, except
 // the first.
-type Known struct {
+type SafeSettings struct {
 	settings [][]float64
 	next     int
 }
 
 // Add remembers a setting; NaN marks a variable whose value is unknown.
-func (k *Known) Add(x []float64) {
+func (k *SafeSettings) Add(x []float64) {
 	mine := make([]float64, len(x))
 	copy(mine, x)
-	if len(k.settings) < knownMax {
+	if len(k.settings) < safeSettingsMax {
 		k.settings = append(k.settings, mine)
 		return
 	}
-	k.next = k.next%(knownMax-1) + 1
+	k.next = k.next%(safeSettingsMax-1) + 1
 	k.settings[k.next] = mine
 }
 
 // Shrink brings x, in place, within reach (a fraction of each variable's span) of the
 // nearest setting that is known to be safe, and reports which variables that changed.
 // NaN is left alone, and nothing happens while nothing is known.
-func (k *Known) Shrink(x, span []float64, reach float64) (changed []bool) {
+func (k *SafeSettings) Shrink(x, span []float64, reach float64) (changed []bool) {
 	changed = make([]bool, len(x))
 	var nearest []float64
 	best := math.Inf(1)

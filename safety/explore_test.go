@@ -7,7 +7,7 @@ import (
 )
 
 func TestShrinkKeepsNearTheNearestSafeSetting(t *testing.T) {
-	var k Known
+	var k SafeSettings
 	span, nan := []float64{10, 100}, math.NaN()
 	x := []float64{9, 90}
 	if c := k.Shrink(x, span, 0.1); slices.Contains(c, true) || x[0] != 9 {
@@ -36,10 +36,10 @@ func TestShrinkKeepsNearTheNearestSafeSetting(t *testing.T) {
 	if c := k.Shrink(x, span, 0.1); slices.Contains(c, true) {
 		t.Errorf("after four safe steps: %v", x)
 	}
-	for n := range 3 * knownMax {
+	for n := range 3 * safeSettingsMax {
 		k.Add([]float64{float64(n), 0})
 	}
-	if len(k.settings) != knownMax || k.settings[0][0] != 5 {
+	if len(k.settings) != safeSettingsMax || k.settings[0][0] != 5 {
 		t.Errorf("%d settings, the first %v", len(k.settings), k.settings[0])
 	}
 }

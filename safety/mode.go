@@ -38,8 +38,8 @@ func (m Mode) String() string { return modeNames[min(int(m), len(modeNames)-1)] 
 // not be any more.
 const armedMax = 10 * time.Minute
 
-// moment is everything that a transition depends on.
-type moment struct {
+// conditions is everything that a transition depends on.
+type conditions struct {
 	command Command
 	// asked is the strongest reaction that any cause, latched or not, asks for.
 	asked Reaction
@@ -58,7 +58,7 @@ type moment struct {
 
 // next is the machine: the mode after m in a moment. A stop comes first, then a
 // trip, then the mode's own ways out, strongest first.
-func (m Mode) next(t moment) Mode {
+func (m Mode) next(t conditions) Mode {
 	switch {
 	case t.command == CommandStop || t.asked == ReactStop && m != Stopped:
 		return Stopped
@@ -81,7 +81,7 @@ func (m Mode) next(t moment) Mode {
 	}
 }
 
-func (t *moment) fromArmed() Mode {
+func (t *conditions) fromArmed() Mode {
 	switch {
 	case t.command == CommandEnd || t.command == CommandFail || t.expired:
 		return Idle
@@ -91,7 +91,7 @@ func (t *moment) fromArmed() Mode {
 	return Armed
 }
 
-func (t *moment) fromRun() Mode {
+func (t *conditions) fromRun() Mode {
 	switch {
 	case t.command == CommandEnd || t.command == CommandFail || t.asked == ReactFall || t.held:
 		return Fallback
@@ -102,7 +102,7 @@ func (t *moment) fromRun() Mode {
 }
 
 // fromFallback never leads straight to Run.
-func (t *moment) fromFallback() Mode {
+func (t *conditions) fromFallback() Mode {
 	return either(t.command == CommandResume && !t.ending && t.permitted, Armed, Fallback)
 }
 
@@ -117,14 +117,14 @@ func either(yes bool, then, otherwise Mode) Mode {
 // command and notes why it could not.
 func (x *pass) transit() {
 	s, active := x.s, &x.out.Active
-	x.obey(active)
+	x.applyCommand(active)
 	driving := s.Mode >= Armed && s.Mode < Tripped
 	if driving || x.in.Command == CommandStop || x.in.Command == CommandHurry {
 		s.latch(active)
 	}
 	asks := *active
 	asks.join(&s.Latched)
-	t := x.moment(asks)
+	t := x.conditions(asks)
 	if to := s.Mode.next(t); to != s.Mode {
 		x.enter(to)
 	} else if refusable(x.in.Command, s.Mode) {
@@ -136,9 +136,9 @@ func (x *pass) transit() {
 	}
 }
 
-// obey takes in what a command does besides moving the machine. A stop and the
+// applyCommand takes in what a command does besides moving the machine. A stop and the
 // hurried end of a run are causes themselves.
-func (x *pass) obey(active *Causes) {
+func (x *pass) applyCommand(active *Causes) {
 	s := x.s
 	switch x.in.Command {
 	case CommandStop:
@@ -159,9 +159,9 @@ func (x *pass) obey(active *Causes) {
 	}
 }
 
-// moment gathers what the transition depends on. asks are all causes, latched ones
+// conditions gathers what the transition depends on. asks are all causes, latched ones
 // too.
-func (x *pass) moment(asks Causes) moment {
+func (x *pass) conditions(asks Causes) conditions {
 	s, l := x.s, x.l
 	asked := l.reaction(&asks)
 	// A disk says nothing about the instrument, which is seen all the time: a hold for
@@ -175,7 +175,7 @@ func (x *pass) moment(asks Causes) moment {
 	s.Faulted = faulted
 	refused := asks
 	x.unpermitted(&refused)
-	return moment{
+	return conditions{
 		command: x.in.Command, asked: asked, ready: x.in.Ready,
 		permitted: l.reaction(&refused) == ReactNot && refused[RulePermissive] == 0,
 		held:      faulted && x.now-s.FaultedAt > l.HoldMax,

@@ -18,11 +18,11 @@ func truths(n int) [][]bool {
 }
 
 // everyMoment calls f for every moment there is.
-func everyMoment(f func(moment)) {
+func everyMoment(f func(conditions)) {
 	for c := range commandCount {
 		for asked := ReactNot; asked <= ReactStop; asked++ {
 			for _, b := range truths(7) {
-				f(moment{command: c, asked: asked, ready: b[0], permitted: b[1], held: b[2], expired: b[3], paused: b[4], clear: b[5], ending: b[6]})
+				f(conditions{command: c, asked: asked, ready: b[0], permitted: b[1], held: b[2], expired: b[3], paused: b[4], clear: b[5], ending: b[6]})
 			}
 		}
 	}
@@ -33,34 +33,34 @@ func everyMoment(f func(moment)) {
 // that fits counts; none means that the mode stays.
 type edge struct {
 	from, to Mode
-	when     func(moment) bool
+	when     func(conditions) bool
 }
 
-func is(c Command) func(moment) bool { return func(t moment) bool { return t.command == c } }
+func is(c Command) func(conditions) bool { return func(t conditions) bool { return t.command == c } }
 
 var edges = []edge{
-	{Init, Idle, func(t moment) bool { return t.ready }},
-	{Idle, Armed, func(t moment) bool { return t.command == CommandArm && t.permitted }},
+	{Init, Idle, func(t conditions) bool { return t.ready }},
+	{Idle, Armed, func(t conditions) bool { return t.command == CommandArm && t.permitted }},
 	{Armed, Idle, is(CommandEnd)},
 	{Armed, Idle, is(CommandFail)},
-	{Armed, Idle, func(t moment) bool { return t.expired }},
-	{Armed, Run, func(t moment) bool { return t.command == CommandStart && t.permitted }},
+	{Armed, Idle, func(t conditions) bool { return t.expired }},
+	{Armed, Run, func(t conditions) bool { return t.command == CommandStart && t.permitted }},
 	{Run, Fallback, is(CommandEnd)},
 	{Run, Fallback, is(CommandFail)},
-	{Run, Fallback, func(t moment) bool { return t.asked == ReactFall || t.held }},
-	{Run, Hold, func(t moment) bool { return t.asked == ReactHold || t.paused }},
+	{Run, Fallback, func(t conditions) bool { return t.asked == ReactFall || t.held }},
+	{Run, Hold, func(t conditions) bool { return t.asked == ReactHold || t.paused }},
 	{Hold, Fallback, is(CommandEnd)},
 	{Hold, Fallback, is(CommandFail)},
-	{Hold, Fallback, func(t moment) bool { return t.asked == ReactFall || t.held }},
-	{Hold, Run, func(t moment) bool { return t.asked != ReactHold && !t.paused }},
-	{Fallback, Armed, func(t moment) bool { return t.command == CommandResume && t.permitted && !t.ending }},
-	{Tripped, Idle, func(t moment) bool { return t.command == CommandReset && t.clear }},
-	{Stopped, Idle, func(t moment) bool { return t.command == CommandReset && t.clear }},
+	{Hold, Fallback, func(t conditions) bool { return t.asked == ReactFall || t.held }},
+	{Hold, Run, func(t conditions) bool { return t.asked != ReactHold && !t.paused }},
+	{Fallback, Armed, func(t conditions) bool { return t.command == CommandResume && t.permitted && !t.ending }},
+	{Tripped, Idle, func(t conditions) bool { return t.command == CommandReset && t.clear }},
+	{Stopped, Idle, func(t conditions) bool { return t.command == CommandReset && t.clear }},
 }
 
 // expected is the mode after m by the table: a stop from anywhere, then a trip from
 // whatever is armed, then the table.
-func expected(m Mode, t moment) Mode {
+func expected(m Mode, t conditions) Mode {
 	if t.command == CommandStop || t.asked == ReactStop && m != Stopped { // Stopped has its own line
 		return Stopped
 	}
@@ -78,7 +78,7 @@ func expected(m Mode, t moment) Mode {
 func TestEveryTransition(t *testing.T) {
 	n := 0
 	for m := range modeCount {
-		everyMoment(func(x moment) {
+		everyMoment(func(x conditions) {
 			n++
 			want := expected(m, x)
 			if got := m.next(x); got != want {
@@ -93,7 +93,7 @@ func TestEveryTransition(t *testing.T) {
 // Stopped but a reset, nothing but Armed leads to Run from disarmed modes, and
 // nothing is reached from a reset but Idle.
 func TestNoWayBackWithoutReset(t *testing.T) {
-	everyMoment(func(x moment) {
+	everyMoment(func(x conditions) {
 		for _, m := range []Mode{Tripped, Stopped} {
 			to := m.next(x)
 			if to != m && to != Stopped && (x.command != CommandReset || to != Idle) {
@@ -112,7 +112,7 @@ func TestNoWayBackWithoutReset(t *testing.T) {
 func TestNoPathInTheGraph(t *testing.T) {
 	var reach [modeCount][modeCount]bool
 	for m := range modeCount {
-		everyMoment(func(x moment) {
+		everyMoment(func(x conditions) {
 			if x.command != CommandReset {
 				reach[m][m.next(x)] = true
 			}

@@ -59,7 +59,7 @@ func (r *rig) tick(c Command) Output {
 	r.now += r.l.Tick
 	for i := range r.l.Sensors {
 		if x, ok := r.read[i]; ok {
-			r.s.Sensor[i], _ = r.l.Sensors[i].Take(r.s.Sensor[i], Sample{Value: x, At: r.now, Known: true})
+			r.s.Sensor[i], _ = r.l.Sensors[i].Accept(r.s.Sensor[i], Sample{Value: x, At: r.now, Known: true})
 		}
 	}
 	for d := range r.l.Links {

@@ -44,18 +44,18 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	// Believed: the value is current.
-	Believed Verdict = iota
+	// Valid: the value is current.
+	Valid Verdict = iota
 	// OutOfRange: not finite, or outside the sensor's range: no data.
 	OutOfRange
-	// Spiked: too far from the median of the last five to be believed: no data.
-	Spiked
+	// Spike: too far from the median of the last five to be believed: no data.
+	Spike
 )
 
-// Take judges one reading and returns what is remembered after it. Every reading
+// Accept judges one reading and returns what is remembered after it. Every reading
 // passes through it, also several in one tick.
-func (l *SensorLimits) Take(s SensorState, r Sample) (SensorState, Verdict) {
-	if !r.known() || r.Value < l.Low || r.Value > l.High {
+func (l *SensorLimits) Accept(s SensorState, r Sample) (SensorState, Verdict) {
+	if !r.finite() || r.Value < l.Low || r.Value > l.High {
 		s.OutOfRange = min(s.OutOfRange+1, rangeMax)
 		return s, OutOfRange
 	}
@@ -72,10 +72,10 @@ func (l *SensorLimits) Take(s SensorState, r Sample) (SensorState, Verdict) {
 	s.spiked = s.spiked << 1 & (1<<window - 1)
 	if spike {
 		s.spiked |= 1
-		return s, Spiked
+		return s, Spike
 	}
 	s.Last = r
-	return s, Believed
+	return s, Valid
 }
 
 // spikes counts the spikes among the last readings.

@@ -10,7 +10,7 @@ import (
 func feed(l SensorLimits, values ...float64) (s SensorState, verdicts []Verdict) {
 	for k, x := range values {
 		var v Verdict
-		s, v = l.Take(s, Sample{Value: x, At: time.Duration(k) * tick, Known: true})
+		s, v = l.Accept(s, Sample{Value: x, At: time.Duration(k) * tick, Known: true})
 		verdicts = append(verdicts, v)
 	}
 	return s, verdicts
@@ -56,9 +56,9 @@ func TestSpikes(t *testing.T) {
 	}
 	s, verdicts := feed(l, 0, 0, 0, 0, 0, 50, 0, 0, -50, 0)
 	for k, v := range verdicts {
-		want := Believed
+		want := Valid
 		if k == 5 || k == 8 {
-			want = Spiked
+			want = Spike
 		}
 		if v != want {
 			t.Errorf("reading %d: %v, want %v", k, v, want)

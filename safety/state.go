@@ -32,14 +32,14 @@ type State struct {
 	Duty       [MaxDuties]DutyState
 	// raised are causes that the pipeline found; they count from the next tick.
 	raised Causes
-	// before are the latches that this process began with.
-	before Causes
+	// inherited are the latches that this process began with.
+	inherited Causes
 }
 
 // VariableState is what the layer remembers of one variable.
 type VariableState struct {
-	// Way is where the way has come to before quantisation, meaningful if Known.
-	Way   float64
+	// Ramp is where the way has come to before quantisation, meaningful if Known.
+	Ramp  float64
 	Known bool
 	// Setpoint is the last one given out, or what the actuator was taken over at;
 	// Allowed is the time that slew has gained since then.
@@ -62,8 +62,8 @@ type VariableState struct {
 	Confirmed, Off, Resend, Overridden bool
 	OffSince, TriedAt                  time.Duration
 	Tries                              uint8
-	// Stood is the last value acknowledged by the device that the readback has shown since.
-	Stood Sample
+	// LastConfirmed is the last value acknowledged by the device that the readback has shown since.
+	LastConfirmed Sample
 	// IsAbove says that the variable has been above its exposure's value since
 	// AboveSince.
 	IsAbove    bool
@@ -73,7 +73,7 @@ type VariableState struct {
 // forget begins anew with a variable that is not driven. What the device has done stays:
 // when it was moved last, and since when it is above its exposure's value.
 func (v *VariableState) forget() {
-	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, Stood: v.Stood,
+	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, LastConfirmed: v.LastConfirmed,
 		MovedAt: v.MovedAt, Moved: v.Moved, IsAbove: v.IsAbove, AboveSince: v.AboveSince}
 }
 
@@ -85,8 +85,8 @@ type Sample struct {
 	Known bool
 }
 
-// known makes nothing of a value that is not finite.
-func (s Sample) known() bool { return s.Known && finite(s.Value) }
+// finite makes nothing of a value that is not finite.
+func (s Sample) finite() bool { return s.Known && finite(s.Value) }
 
 // Command is what a person, or the program for one, asks for.
 type Command uint8
@@ -222,7 +222,7 @@ func Boot(saved Saved) State {
 	if s.FirstOut.Empty() {
 		s.FirstOut = s.Latched
 	}
-	s.before = s.Latched
+	s.inherited = s.Latched
 	for r := range RuleCount {
 		switch {
 		case s.Latched[r] == 0:

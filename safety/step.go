@@ -56,7 +56,7 @@ func (x *pass) detect() {
 	x.watchSensors(active)
 	x.watchLinks(active)
 	for i := range x.l.Variables {
-		x.watchStand(i)
+		x.rememberConfirmed(i)
 	}
 	if x.s.Mode == Run || x.s.Mode == Hold {
 		for i := range x.l.Variables {
@@ -90,9 +90,9 @@ func (x *pass) actuate(i int) {
 	case Run:
 		x.propose(i)
 	case Hold:
-		x.keep(i)
+		x.hold(i)
 	case Fallback:
-		x.fall(i, rest)
+		x.fallBack(i, rest)
 	case Tripped, Stopped:
 		if x.s.Generation <= x.in.Durable || x.now-x.s.Since >= x.l.DurableWait {
 			x.halt(i, rest)
@@ -108,7 +108,7 @@ func (x *pass) propose(i int) {
 	case x.l.Variables[i].Dose:
 		x.dose(i)
 	case x.p.Drive[i]:
-		dest := x.admit(i)
+		dest := x.destination(i)
 		x.drive(i, x.bound(i, dest))
 	case x.p.Release[i]:
 		x.release(i)
@@ -117,47 +117,47 @@ func (x *pass) propose(i int) {
 	}
 }
 
-// keep holds what the device has acknowledged: it is written again where there is
+// hold holds what the device has acknowledged: it is written again where there is
 // a lease, and nothing else is. An actuator that someone else has moved is held
 // where it is now; outside the hard bounds that cannot be written, and nothing is: a
 // device with a lease then goes to its own safe state. Of a dose there is nothing to
 // hold.
-func (x *pass) keep(i int) {
+func (x *pass) hold(i int) {
 	if x.l.Variables[i].Dose {
-		x.tellDose(i)
+		x.reportDose(i)
 		return
 	}
 	v, in := &x.s.Variable[i], &x.in.Variable[i]
 	if in.Lost {
 		v.Known = false
 	}
-	stands := in.Written
+	current := in.Written
 	switch {
 	case v.Known: // the same, or where it was taken over from a hand
-		stands.Value = v.Setpoint
-	case v.Overridden || x.strayed(i):
-		stands = in.Readback
+		current.Value = v.Setpoint
+	case v.Overridden || x.displaced(i):
+		current = in.Readback
 	}
 	l := &x.l.Variables[i]
-	if !in.CanWrite || !in.Written.known() || !stands.known() || !x.leaseDue(i) ||
-		!within(stands.Value, clamp(stands.Value, l.Low, l.High), l.Tolerance) {
+	if !in.CanWrite || !in.Written.finite() || !current.finite() || !x.leaseDue(i) ||
+		!within(current.Value, clamp(current.Value, l.Low, l.High), l.Tolerance) {
 		return
 	}
-	x.issue(i, clamp(stands.Value, l.Low, l.High))
+	x.issue(i, clamp(current.Value, l.Low, l.High))
 }
 
-// fall brings a variable to its rest state under slew.
-func (x *pass) fall(i int, rest Rest) {
+// fallBack brings a variable to its rest state under slew.
+func (x *pass) fallBack(i int, rest Rest) {
 	switch rest {
 	case RestSafe:
-		if x.unseen(i) {
+		if x.safeUnconfirmed(i) {
 			x.s.Variable[i].Resend = true
 		}
 		x.drive(i, x.l.Variables[i].Safe)
 	case RestOff:
 		x.release(i)
 	default:
-		x.keep(i)
+		x.hold(i)
 	}
 }
 
@@ -168,10 +168,10 @@ func (x *pass) halt(i int, rest Rest) {
 	switch rest {
 	case RestSafe:
 		x.out.Destination[i] = l.Safe
-		left := !x.s.Variable[i].Changed && x.strayed(i) // while it was not driven
-		reached := in.Written.known() && in.Written.Value == l.Safe && !in.Lost && !left
+		left := !x.s.Variable[i].Changed && x.displaced(i) // while it was not driven
+		reached := in.Written.finite() && in.Written.Value == l.Safe && !in.Lost && !left
 		x.out.Arrived[i] = reached
-		if x.reaches(i) && (!reached || x.leaseDue(i) || x.unseen(i)) {
+		if x.reaches(i) && (!reached || x.leaseDue(i) || x.safeUnconfirmed(i)) {
 			x.issue(i, l.Safe)
 		}
 	case RestOff:
@@ -199,19 +199,19 @@ func (x *pass) issue(i int, set float64) {
 		v.Allowed = 0
 	}
 	if !v.Changed || set != v.Setpoint {
-		if !in.Written.known() || in.Written.Value != set {
+		if !in.Written.finite() || in.Written.Value != set {
 			v.Moved, v.MovedAt = true, x.now
 		}
 		v.Changed, v.ChangedAt = true, x.now
 		v.Confirmed, v.Off, v.Tries = false, false, 0
-		x.moved()
+		x.noteMovement()
 	}
 	v.Setpoint, v.IssuedAt, v.Resend = set, x.now, false
 	x.out.Write[i], x.out.Setpoint[i] = true, set
 }
 
-// moved notes that an actuator has done something that sensors may show.
-func (x *pass) moved() {
+// noteMovement notes that an actuator has done something that sensors may show.
+func (x *pass) noteMovement() {
 	for j := range x.l.Sensors {
 		x.s.Sensor[j].OutputMoved = true
 	}

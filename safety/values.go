@@ -10,9 +10,9 @@ import (
 // says nothing else is broken.
 const rejectedMax = 3
 
-// admit refuses a destination that is not finite, before any comparison: NaN passes
+// destination refuses a destination that is not finite, before any comparison: NaN passes
 // every clamp that compares. The way so far stands in for it.
-func (x *pass) admit(i int) float64 {
+func (x *pass) destination(i int) float64 {
 	v, dest := &x.s.Variable[i], x.p.Destination[i]
 	x.takeOver(i)
 	if finite(dest) {
@@ -20,7 +20,7 @@ func (x *pass) admit(i int) float64 {
 		return dest
 	}
 	x.reject(i)
-	return v.Way
+	return v.Ramp
 }
 
 // reject counts a proposal that is not finite.
@@ -58,13 +58,13 @@ func (x *pass) takeOver(i int) {
 	if v.Known {
 		return
 	}
-	from, moved := l.Safe, v.Overridden || x.strayed(i)
+	from, moved := l.Safe, v.Overridden || x.displaced(i)
 	switch {
-	case moved && in.Readback.known():
+	case moved && in.Readback.finite():
 		from = in.Readback.Value
-	case in.Written.known():
+	case in.Written.finite():
 		from = in.Written.Value
-	case in.Readback.known():
+	case in.Readback.finite():
 		from = in.Readback.Value
 	default:
 		x.out.Reasons[i].add(RuleStart)
@@ -73,18 +73,18 @@ func (x *pass) takeOver(i int) {
 	v.forget()
 	v.Changed, v.ChangedAt = changed, at
 	v.Resend = moved // what the device has acknowledged is not where it is
-	v.Way = clamp(from, l.Low, l.High)
-	v.Known, v.Setpoint = true, v.Way
+	v.Ramp = clamp(from, l.Low, l.High)
+	v.Known, v.Setpoint = true, v.Ramp
 }
 
-// strayed reports whether an actuator has left the place that its device acknowledged:
+// displaced reports whether an actuator has left the place that its device acknowledged:
 // the readback had shown it there, and one that is later than the last acknowledgement by
 // the time it may take shows another. A readback that never showed the place is no
 // witness: it may be stuck, and to begin where it is may be a jump. It is looked at
 // where the actuator was not watched meanwhile.
-func (x *pass) strayed(i int) bool {
-	l, in, stood := &x.l.Variables[i], &x.in.Variable[i], x.s.Variable[i].Stood
-	return l.Tolerance > 0 && in.Written.known() && in.Readback.known() && stood.Known && stood.Value == in.Written.Value &&
+func (x *pass) displaced(i int) bool {
+	l, in, stood := &x.l.Variables[i], &x.in.Variable[i], x.s.Variable[i].LastConfirmed
+	return l.Tolerance > 0 && in.Written.finite() && in.Readback.finite() && stood.Known && stood.Value == in.Written.Value &&
 		in.Readback.At-in.Written.At > l.Timeout && !within(in.Readback.Value, in.Written.Value, l.Tolerance)
 }
 
@@ -97,12 +97,12 @@ func (x *pass) drive(i int, dest float64) {
 		return // the way goes on from what was written, not from what would have been
 	}
 	v.Allowed = min(v.Allowed+x.dt, math.MaxInt64/2)
-	way := l.slew(v.Way, dest, x.dt)
+	ramp := l.slew(v.Ramp, dest, x.dt)
 	set := dest
-	if way != dest {
+	if ramp != dest {
 		x.out.Reasons[i].add(RuleSlew)
-		set = l.quantise(way)
-		if set != way {
+		set = l.quantise(ramp)
+		if set != ramp {
 			x.out.Reasons[i].add(RuleResolution)
 		}
 	}
@@ -110,21 +110,21 @@ func (x *pass) drive(i int, dest float64) {
 		x.out.Reasons[i].add(RuleBudget)
 		return
 	}
-	v.Way = way
-	stands := in.Written.known() && in.Written.Value == set
-	x.out.Arrived[i] = way == dest && stands
+	v.Ramp = ramp
+	current := in.Written.finite() && in.Written.Value == set
+	x.out.Arrived[i] = ramp == dest && current
 	switch {
-	case !stands && v.Moved && x.now-v.MovedAt < l.Dwell && !in.Lost:
+	case !current && v.Moved && x.now-v.MovedAt < l.Dwell && !in.Lost:
 		x.out.Reasons[i].add(RuleDwell)
 		x.refresh(i)
-	case !stands && l.Stepped && way != dest:
+	case !current && l.Stepped && ramp != dest:
 		x.refresh(i)
-	case !stands || v.Resend:
-		if x.sound(i, set) {
+	case !current || v.Resend:
+		if x.assertSetpoint(i, set) {
 			x.issue(i, set)
 		}
 	default:
-		if way == dest {
+		if ramp == dest {
 			v.Allowed = 0 // time spent standing is none to move in
 		}
 		x.refresh(i)
@@ -138,12 +138,12 @@ func (l *VariableLimits) slew(from, dest float64, dt time.Duration) float64 {
 
 // quantise rounds a setpoint on the way to the device's grid, towards the safe
 // value, where the grid has a point inside the hard bounds.
-func (l *VariableLimits) quantise(way float64) float64 {
+func (l *VariableLimits) quantise(v float64) float64 {
 	if l.Resolution <= 0 {
-		return way
+		return v
 	}
-	steps := way / l.Resolution
-	if way > l.Safe {
+	steps := v / l.Resolution
+	if v > l.Safe {
 		steps = math.Floor(steps)
 	} else {
 		steps = math.Ceil(steps)
@@ -151,12 +151,12 @@ func (l *VariableLimits) quantise(way float64) float64 {
 	if q := steps * l.Resolution; q >= l.Low && q <= l.High {
 		return q
 	}
-	return way
+	return v
 }
 
-// sound is the final assert: what the rules above should have made impossible is
+// assertSetpoint is the final assert: what the rules above should have made impossible is
 // looked at once more, and never written.
-func (x *pass) sound(i int, set float64) bool {
+func (x *pass) assertSetpoint(i int, set float64) bool {
 	l, v := &x.l.Variables[i], &x.s.Variable[i]
 	reach := v.Allowed.Seconds()
 	// One step of the grid, and what sums of many small steps may round by.
@@ -180,7 +180,7 @@ func (x *pass) leaseDue(i int) bool {
 // refresh writes the setpoint in force again where its lease needs it: what the device has
 // acknowledged, or where it was taken over from a hand.
 func (x *pass) refresh(i int) {
-	if x.in.Variable[i].Written.known() && x.leaseDue(i) {
+	if x.in.Variable[i].Written.finite() && x.leaseDue(i) {
 		x.issue(i, x.s.Variable[i].Setpoint)
 		x.out.Reasons[i].add(RuleLease)
 	}
@@ -192,7 +192,7 @@ func (x *pass) refresh(i int) {
 // none, whatever the fallback.
 func (l *VariableLimits) Clamp(x, fallback float64) (float64, Reasons) {
 	if l.Dose {
-		return l.cut(x)
+		return l.clampDose(x)
 	}
 	var r Reasons
 	if !finite(x) {

@@ -50,8 +50,8 @@ func TestNotFiniteKeepsTheLastSetpoint(t *testing.T) {
 		r := newRig(t, oneVariable(), 3)
 		r.drive(3).running()
 		out := r.drive(bad).tick(CommandNone)
-		if out.Write[0] || !out.Reasons[0].Has(RuleFinite) || r.s.Variable[0].Way != 3 {
-			t.Errorf("%v: written %v, reasons %v, way %v", bad, out.Write[0], out.Reasons[0].Names(), r.s.Variable[0].Way)
+		if out.Write[0] || !out.Reasons[0].Has(RuleFinite) || r.s.Variable[0].Ramp != 3 {
+			t.Errorf("%v: written %v, reasons %v, way %v", bad, out.Write[0], out.Reasons[0].Names(), r.s.Variable[0].Ramp)
 		}
 		// A comparison clamp would have let NaN through and lost the rate limit.
 		if out := r.drive(10).tick(CommandNone); !near(out.Setpoint[0], 3.1) {
@@ -226,7 +226,7 @@ func TestFinalAssertTripsAndNeedsANewProcess(t *testing.T) {
 	r.drive(5).running()
 	r.ticks(3)
 	// A defect as no rule makes it: the way has jumped.
-	r.s.Variable[0].Way = 9
+	r.s.Variable[0].Ramp = 9
 	if out := r.drive(9).tick(CommandNone); out.Write[0] || !out.Reasons[0].Has(RuleAssert) {
 		t.Errorf("written %v, reasons %v", out.Setpoint[0], out.Reasons[0].Names())
 	}

@@ -21,7 +21,7 @@ func (x *pass) unpermitted(to *Causes) {
 // fresh reports whether a sensor's last value is current.
 func (x *pass) fresh(i int) bool {
 	s := &x.s.Sensor[i]
-	return s.Last.known() && x.now-s.Last.At <= x.l.Sensors[i].MaxAge
+	return s.Last.finite() && x.now-s.Last.At <= x.l.Sensors[i].MaxAge
 }
 
 // watchSensors adds what the readings themselves have shown, and silence.

@@ -110,7 +110,7 @@ func BenchmarkTape(b *testing.B) {
 		for i := range 4 {
 			now := safety.Sample{Value: rng.Float64(), At: v.Now, Known: true}
 			v.In.Variable[i].Readback, v.In.Heard[i] = now, now
-			tape.Heard(Reading{Sensor: i, Sample: now, Verdict: safety.Believed})
+			tape.Heard(Reading{Sensor: i, Sample: now, Verdict: safety.Valid})
 		}
 		if tape.Tick(&v) {
 			if _, _, err := tape.Cut(); err != nil {

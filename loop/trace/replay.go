@@ -156,7 +156,7 @@ func (s *session) derive(readings []Reading, v *Tick) *VerdictDifference {
 	for _, r := range readings {
 		state := &s.state.Sensor[r.Sensor]
 		var judged safety.Verdict
-		*state, judged = s.limits.Sensors[r.Sensor].Take(*state, r.Sample)
+		*state, judged = s.limits.Sensors[r.Sensor].Accept(*state, r.Sample)
 		if judged != r.Verdict {
 			return differs(fmt.Sprintf("verdict on a reading of sensor %d", r.Sensor+1), verdictWords[r.Verdict&3], verdictWords[judged&3])
 		}
