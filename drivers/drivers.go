@@ -3,9 +3,9 @@
 // A Device is one connection (a serial port, an MQTT session, a child process,
 // a simulated plant) that offers named channels. Every device can be read; one
 // that can also be set is an Actuator. The interfaces are small and their calls
-// block: the loop gives each device a goroutine of its own, so a driver is
+// block: the loop gives each device a separate goroutine, so a driver is
 // written as plain sequential code that honours its context, and gives way to a safe
-// value (ErrOvertaken).
+// value (ErrPreempted).
 //
 // # Words
 //
@@ -15,7 +15,7 @@
 // no data, never a number. A device never reports NaN or an infinity.
 //
 // To release a channel is to let go of it (stop dosing, open the control loop),
-// so that its value becomes what the surroundings make of it.
+// so that its value becomes what the environment makes of it.
 package drivers
 
 import (
@@ -75,15 +75,15 @@ type Setpoints struct {
 	Release []string
 	// Dose, where it is not empty, says that Values is one dose of one channel, and
 	// names it: no other dose ever has the same name, so that a device which has heard
-	// it before need not be told twice. Write returns when the dose has been given, or
+	// it before need not be sent it twice. Write returns when the dose has been given, or
 	// has been taken on by a device that does not say when; the readback, if any, is
 	// the amount that was given. It never sends a dose twice, whatever happens: an
 	// error says by ErrNotSent or ErrRefused that nothing was given, and any other
-	// means that nobody knows.
+	// means that the outcome is unknown.
 	Dose string
-	// For is how long each value stands unless it is written again, by the name of a
-	// channel that Lasts. One that is absent stands until it is changed, or as long as
-	// the driver says where the device must be told a time.
+	// For is how long each value holds unless it is written again, by the name of a
+	// channel that Lasts. One that is absent holds until it is changed, or as long as
+	// the driver says where the device needs a time.
 	For map[string]time.Duration
 	// Safe says that this write makes safe: it brings channels to their rest states. It
 	// goes out at once over any connection that is open, also where what the driver knows
@@ -93,24 +93,24 @@ type Setpoints struct {
 	// written it is what the device must see last: nothing of an earlier write may leave
 	// after it.
 	Safe bool
-	// LeaveBy is until when, by the clock of Env, this write may leave; zero: at any time. A
+	// SendBy is until when, by the clock of Env, this write may leave; zero: at any time. A
 	// driver looks before each message and before each repeat, so that what waited for a line,
 	// or for a process that was stopped, is not said when it is no longer true. See Late.
-	LeaveBy time.Time
+	SendBy time.Time
 }
 
 // Late says that nothing more of s may leave, with an error that wraps ErrLate. Beside
-// ErrNotSent it means that nothing has left; alone, that what left before stands.
+// ErrNotSent it means that nothing has left; alone, that what left before is in force.
 func (s Setpoints) Late(now time.Time) error {
-	if s.LeaveBy.IsZero() || !now.After(s.LeaveBy) {
+	if s.SendBy.IsZero() || !now.After(s.SendBy) {
 		return nil
 	}
-	return fmt.Errorf("%w by %v", ErrLate, now.Sub(s.LeaveBy).Round(time.Millisecond))
+	return fmt.Errorf("%w by %v", ErrLate, now.Sub(s.SendBy).Round(time.Millisecond))
 }
 
 // CheckDose reports whether c takes s as it is, with an error that wraps ErrRefused where
 // not: a dose has a name, nothing else is written where every write adds an amount, and
-// a dose stands alone in its write.
+// a dose is alone in its write.
 func (s Setpoints) CheckDose(c Channel) error {
 	switch {
 	case c.Dose && s.Dose == "":
@@ -156,60 +156,60 @@ type Listener interface {
 	Listen(sink func(Reading))
 }
 
-// Straggler is an actuator whose messages may reach the device late, after the call that
+// DelayedActuator is an actuator whose messages may reach the device late, after the call that
 // sent them has ended.
-type Straggler interface {
-	// Straggles is how long after it was sent a message may still reach the device. Where
+type DelayedActuator interface {
+	// MaxDelay is how long after it was sent a message may still reach the device. Where
 	// it is not known what became of a write, a safe value is written again until then.
-	Straggles() time.Duration
+	MaxDelay() time.Duration
 	// LastLoss is when a connection of the device last ended, by the clock of Env; zero:
 	// none has. What was written before is then as unknown as what has failed: it may be
 	// lost, or on its way still.
 	LastLoss() time.Time
 }
 
-// Teller is a device that has something to tell of its connection, beside errors.
-type Teller interface {
-	// Tell sets where it tells it, once, before Open. The device calls it from a
+// Notifier is a device that reports on its connection, besides errors.
+type Notifier interface {
+	// Notify sets the receiver of its reports, once, before Open. The device calls it from a
 	// goroutine of its own; it does not block.
-	Tell(func(text string))
+	Notify(func(text string))
 }
 
-// Lapser is a device whose outputs do not outlive the connection.
-type Lapser interface {
-	// LapsesOnClose reports whether the device brings its outputs to its own safe state
+// SafeCloser is a device whose outputs do not outlive the connection.
+type SafeCloser interface {
+	// SafeOnClose reports whether the device brings its outputs to its own safe state
 	// when the connection ends: nothing can be held there after Close.
-	LapsesOnClose() bool
+	SafeOnClose() bool
 }
 
-// Spoiler is a simulated device that can be told to spoil what its server puts on
+// Corrupter is a simulated device that can corrupt what its server puts on
 // the wire, so that the other side meets garbage and NaN where they occur: in bytes,
 // not in values. A server passes every answer through Spoil, which returns it
 // unchanged unless such a fault is at work.
-type Spoiler interface {
-	Spoil(answer []byte) []byte
+type Corrupter interface {
+	Corrupt(answer []byte) []byte
 }
 
-// Clock tells the time. Differences between its readings are monotonic.
+// Clock gives the time. Differences between its readings are monotonic.
 type Clock interface {
 	Now() time.Time
 }
 
-// Env is what a driver may use of the world, beside its own options.
+// Env is what a driver may use of the world, besides its own options.
 type Env struct {
 	Clock Clock
 	Log   *slog.Logger
-	// Looking says that nobody will write: opening, reading and closing leave the instrument
+	// ReadOnly says that no write will follow: opening, reading and closing leave the instrument
 	// and its files as they are, also where closing would otherwise bring it to safe.
-	Looking bool
+	ReadOnly bool
 }
 
-// Errors that a driver's errors wrap, so that the loop can tell what to do.
+// Errors that a driver's errors wrap, so that the loop can decide what to do.
 var (
 	// ErrUnavailable: the instrument cannot be reached now; trying again may help.
 	ErrUnavailable = errors.New("instrument unavailable")
 	// ErrClosed: the connection has ended and does not come back by itself; the
-	// device must be opened again. It stands beside ErrUnavailable, which a
+	// device must be opened again. It comes with ErrUnavailable, which a
 	// connection that mends itself gives alone.
 	ErrClosed = errors.New("connection ended")
 	// ErrProtocol: the instrument said something it may not say (late, out of
@@ -217,18 +217,18 @@ var (
 	ErrProtocol = errors.New("protocol violated")
 	// ErrRefused: the instrument understood and said no.
 	ErrRefused = errors.New("refused by the instrument")
-	// ErrOvertaken is the cause of a context that its owner ends because a safe value is
+	// ErrPreempted is the cause of a context that its owner ends because a safe value is
 	// to go out on the same device. A call returns then as soon as the safe value can
 	// leave: at once where the transport lets one message overtake the answer to another,
 	// else when the request that is on the line is over, without a next one.
-	ErrOvertaken = errors.New("overtaken by a safe value")
+	ErrPreempted = errors.New("overtaken by a safe value")
 	// ErrNotSent: nothing of what was to be written has left for the instrument. It
-	// stands beside the error that kept it.
+	// comes with the error that prevented it.
 	ErrNotSent = errors.New("nothing was sent")
-	// ErrLate: the time by which a write may leave (Setpoints.LeaveBy) is over. It says
+	// ErrLate: the time by which a write may leave (Setpoints.SendBy) is over. It says
 	// nothing about the instrument.
 	ErrLate = errors.New("too late to leave")
-	// ErrNoValue: the instrument has measured and found no value. It stands beside
+	// ErrNoValue: the instrument has measured and found no value. It comes with
 	// ErrRefused, and ends the wait for a shot: none comes of asking again.
 	ErrNoValue = errors.New("the measurement has no value")
 )

@@ -122,8 +122,8 @@ func TestSetpointLeavesWithinItsLease(t *testing.T) {
 			dev.write = func(_ context.Context, s drivers.Setpoints) error {
 				writes++
 				now := time.Now()
-				if !s.Safe && (s.LeaveBy.IsZero() || s.LeaveBy.Sub(now) > lease || s.Late(now) != nil) {
-					t.Errorf("%v V left %v after it might, lease %v", s.Values["a"], now.Sub(s.LeaveBy), lease)
+				if !s.Safe && (s.SendBy.IsZero() || s.SendBy.Sub(now) > lease || s.Late(now) != nil) {
+					t.Errorf("%v V left %v after it might, lease %v", s.Values["a"], now.Sub(s.SendBy), lease)
 				}
 				return nil
 			}

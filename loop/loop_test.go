@@ -245,7 +245,7 @@ func TestSameScriptSameRun(t *testing.T) {
 // lapsing is a rig that goes to its own safe state when it is closed.
 type lapsing struct{ *rig }
 
-func (lapsing) LapsesOnClose() bool { return true }
+func (lapsing) SafeOnClose() bool { return true }
 
 // TestNothingIsSaidToBeHeldWhereTheDeviceLapses: no way to the recommended
 // setting, and no claim that the actuator stays.

@@ -89,7 +89,7 @@ func (g *gatedRig) Read(ctx context.Context, channels []string) (drivers.Reading
 	return g.rig.Read(ctx, channels)
 }
 
-func (g *gatedRig) Straggles() time.Duration { return g.straggles }
+func (g *gatedRig) MaxDelay() time.Duration { return g.straggles }
 func (g *gatedRig) LastLoss() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()

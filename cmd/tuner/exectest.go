@@ -84,10 +84,10 @@ func (t *execTest) run(cmd *cobra.Command, e *host.Env) error {
 	}
 	if t.asJSON {
 		err = json.NewEncoder(e.Stdout).Encode(map[string]any{"type": "exec-test", "conforms": ok,
-			"passed": counts[exec.Passed], "warnings": counts[exec.Doubtful], "failed": counts[exec.Failed], "skipped": counts[exec.Skipped]})
+			"passed": counts[exec.Passed], "warnings": counts[exec.Warning], "failed": counts[exec.Failed], "skipped": counts[exec.Skipped]})
 	} else {
 		_, err = fmt.Fprintf(e.Stdout, "%d checks passed, %d warnings, %d failed, %d skipped\n",
-			counts[exec.Passed], counts[exec.Doubtful], counts[exec.Failed], counts[exec.Skipped])
+			counts[exec.Passed], counts[exec.Warning], counts[exec.Failed], counts[exec.Skipped])
 	}
 	if err != nil {
 		return err

@@ -298,7 +298,7 @@ func (b *labBroker) options(name string) mqtt.Options {
 // client is one that is connected, and tells of take-overs.
 func (b *labBroker) client(t *testing.T, o mqtt.Options, tell func(string)) *mqtt.Client {
 	t.Helper()
-	c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Handle: func(mqtt.Message) {}, Tell: tell})
+	c, err := mqtt.NewClient(mqtt.ClientSpec{Options: o, Env: drivers.Env{Clock: loop.RealClock{}}, Handle: func(mqtt.Message) {}, Notify: tell})
 	if err == nil {
 		err = c.Connect(t.Context())
 	}

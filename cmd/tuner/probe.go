@@ -52,7 +52,7 @@ func readAll(ctx context.Context, w *setup.Setup, e *host.Env) ([]describe.Probe
 	var errs []error
 	for i, d := range w.Devices {
 		mine := slices.DeleteFunc(slices.Clone(all), func(c wanted) bool { return c.channel.Device != i })
-		env := drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell).With("device", d.Name), Looking: true}
+		env := drivers.Env{Clock: loop.RealClock{}, Log: show.NewLog(tell).With("device", d.Name), ReadOnly: true}
 		rows, err := probeDevice(e, ctx, d, mine, env)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrInstrument, d.Name, err))

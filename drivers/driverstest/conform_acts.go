@@ -173,7 +173,7 @@ func checkBadWrites(s *subject) {
 		return
 	}
 	late := good
-	late.LeaveBy = time.Unix(1, 0)
+	late.SendBy = time.Unix(1, 0)
 	if _, err := a.Write(context.Background(), late); !errors.Is(err, drivers.ErrLate) || !errors.Is(err, drivers.ErrNotSent) {
 		s.add("a Write that was to leave long ago: %v, which does not wrap ErrLate and ErrNotSent", err)
 	}

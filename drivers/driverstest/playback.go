@@ -43,8 +43,8 @@ type player struct {
 	wrong error
 }
 
-// LapsesOnClose implements drivers.Lapser.
-func (p *player) LapsesOnClose() bool { return p.lapses }
+// SafeOnClose implements drivers.SafeCloser.
+func (p *player) SafeOnClose() bool { return p.lapses }
 
 // play checks one call and gives its answer.
 func (p *player) play(got Call) (Call, error) {
@@ -75,12 +75,12 @@ func (p *player) play(got Call) (Call, error) {
 	}
 	sink := p.sink
 	p.mu.Unlock()
-	p.speak(sink, said)
+	p.push(sink, said)
 	return answer, nil
 }
 
-// speak hands readings to the sink, from a goroutine of its own as a device does.
-func (p *player) speak(sink func(drivers.Reading), said []drivers.Reading) {
+// push hands readings to the sink, from a separate goroutine as a device does.
+func (p *player) push(sink func(drivers.Reading), said []drivers.Reading) {
 	if sink == nil || len(said) == 0 {
 		return
 	}
@@ -134,13 +134,13 @@ func (p *player) Close() error {
 	}
 	c, err := p.play(Call{Op: OpClose})
 	if err == nil {
-		err = p.leftOver()
+		err = p.remaining()
 	}
 	return errors.Join(err, c.Err)
 }
 
-// leftOver says which calls did not come, if no other closing is due.
-func (p *player) leftOver() error {
+// remaining says which calls did not come, if no other closing is due.
+func (p *player) remaining() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rest := p.calls[p.next:]

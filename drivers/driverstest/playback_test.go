@@ -141,7 +141,7 @@ type lapser struct {
 	lapses bool
 }
 
-func (l lapser) LapsesOnClose() bool { return l.lapses }
+func (l lapser) SafeOnClose() bool { return l.lapses }
 
 func TestPlaybackLapsesAsTheDevice(t *testing.T) {
 	for name, dev := range map[string]drivers.Device{"not a lapser": &fake{}, "no": lapser{&fake{}, false}, "yes": lapser{&fake{}, true}} {
@@ -155,7 +155,7 @@ func TestPlaybackLapsesAsTheDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, d := range map[string]drivers.Device{"recorded": wrapped, "played": Playback(loaded, wall{})} {
-			if got := d.(drivers.Lapser).LapsesOnClose(); got != (name == "yes") {
+			if got := d.(drivers.SafeCloser).SafeOnClose(); got != (name == "yes") {
 				t.Errorf("%s, %s: LapsesOnClose says %v", name, what, got)
 			}
 		}

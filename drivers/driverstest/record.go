@@ -26,14 +26,14 @@ func (r *Recorder) Transcript() Transcript {
 }
 
 // Record wraps a device. The wrapper is an Actuator or a Listener where dev is
-// one, and answers as a Lapser as dev does. The values that it records are copies.
+// one, and answers as a SafeCloser as dev does. The values that it records are copies.
 func Record(dev drivers.Device) (drivers.Device, *Recorder) {
 	r := &Recorder{}
 	actuator, canSet := dev.(drivers.Actuator)
 	listener, speaks := dev.(drivers.Listener)
 	r.transcript.Actuator, r.transcript.Listener = canSet, speaks
-	if lapser, ok := dev.(drivers.Lapser); ok {
-		r.transcript.Lapses = lapser.LapsesOnClose()
+	if lapser, ok := dev.(drivers.SafeCloser); ok {
+		r.transcript.Lapses = lapser.SafeOnClose()
 	}
 	parts := parts{device: recorded{dev, r}}
 	if canSet {
@@ -53,10 +53,10 @@ type parts struct {
 }
 
 // lasting is a device that reports whether its outputs outlive it; to say that they
-// do is the same as not to be a Lapser.
+// do is the same as not to be a SafeCloser.
 type lasting interface {
 	drivers.Device
-	drivers.Lapser
+	drivers.SafeCloser
 }
 
 // join makes a device that is an Actuator and a Listener only where it has the
@@ -105,8 +105,8 @@ type recorded struct {
 	r *Recorder
 }
 
-// LapsesOnClose implements drivers.Lapser.
-func (d recorded) LapsesOnClose() bool { return d.r.Transcript().Lapses }
+// SafeOnClose implements drivers.SafeCloser.
+func (d recorded) SafeOnClose() bool { return d.r.Transcript().Lapses }
 
 func (d recorded) Open(ctx context.Context) ([]drivers.Channel, error) {
 	i := d.r.begin(Call{Op: OpOpen})

@@ -14,11 +14,11 @@ import (
 
 // Transcript is what was asked of a device and what it said.
 type Transcript struct {
-	// Actuator and Listener say what the device is beside a drivers.Device, Lapses
-	// what it answers as a drivers.Lapser.
+	// Actuator and Listener say what the device is besides a drivers.Device, Lapses
+	// what it answers as a drivers.SafeCloser.
 	Actuator, Listener, Lapses bool
 	// Calls are in the order in which they began; Close and readings that the
-	// device spoke on its own stand where they happened.
+	// device pushed are recorded where they happened.
 	Calls []Call
 }
 
@@ -62,7 +62,7 @@ func (f *Failure) Error() string { return f.Text }
 // Unwrap gives Kinds.
 func (f *Failure) Unwrap() []error { return f.Kinds }
 
-// kinds are the errors that a stored transcript tells apart.
+// kinds are the errors that a stored transcript distinguishes.
 var kinds = []struct {
 	word string
 	err  error

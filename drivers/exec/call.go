@@ -12,8 +12,8 @@ import (
 	"github.com/labtuner/tuner/drivers/exec/wire"
 )
 
-// owed is an answer that is still due.
-type owed struct {
+// pendingReply is an answer that is still due.
+type pendingReply struct {
 	id       int64
 	op       string
 	sent     time.Time // by the environment's clock
@@ -31,7 +31,7 @@ func (d *Device) call(ctx context.Context, c *child, req request) (map[string]fl
 	if err := ctx.Err(); err != nil {
 		return nil, none, fmt.Errorf("%s not sent: %w: %w", req.Op, drivers.ErrNotSent, err)
 	}
-	if o := d.owed; o != nil {
+	if o := d.pending; o != nil {
 		if _, _, err := d.await(ctx, c, o); err != nil && !errors.Is(err, drivers.ErrRefused) {
 			return nil, none, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
 		}
@@ -45,12 +45,12 @@ func (d *Device) call(ctx context.Context, c *child, req request) (map[string]fl
 	if err != nil {
 		return nil, none, err
 	}
-	d.owed = o
+	d.pending = o
 	return d.await(ctx, c, o)
 }
 
 // send writes a request's line.
-func (d *Device) send(ctx context.Context, c *child, req request) (*owed, error) {
+func (d *Device) send(ctx context.Context, c *child, req request) (*pendingReply, error) {
 	select {
 	case s, more := <-c.lines:
 		if !more {
@@ -70,7 +70,7 @@ func (d *Device) send(ctx context.Context, c *child, req request) (*owed, error)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", drivers.ErrNotSent, err)
 	}
-	o := &owed{id: req.ID, op: req.Op, sent: d.env.Clock.Now(), deadline: deadline}
+	o := &pendingReply{id: req.ID, op: req.Op, sent: d.env.Clock.Now(), deadline: deadline}
 	if err := c.in.SetWriteDeadline(deadline); err != nil {
 		return nil, d.gone(c)
 	}
@@ -84,7 +84,7 @@ func (d *Device) send(ctx context.Context, c *child, req request) (*owed, error)
 }
 
 // await waits for one answer.
-func (d *Device) await(ctx context.Context, c *child, o *owed) (map[string]float64, time.Time, error) {
+func (d *Device) await(ctx context.Context, c *child, o *pendingReply) (map[string]float64, time.Time, error) {
 	timer := time.NewTimer(time.Until(o.deadline))
 	defer timer.Stop()
 	select {
@@ -92,7 +92,7 @@ func (d *Device) await(ctx context.Context, c *child, o *owed) (map[string]float
 		if !more {
 			return nil, time.Time{}, d.gone(c)
 		}
-		d.owed = nil
+		d.pending = nil
 		return d.accept(c, o, s)
 	case <-timer.C:
 		return nil, time.Time{}, d.late(c, o)
@@ -106,12 +106,12 @@ func (d *Device) await(ctx context.Context, c *child, o *owed) (map[string]float
 	}
 }
 
-func (d *Device) late(c *child, o *owed) error {
+func (d *Device) late(c *child, o *pendingReply) error {
 	return d.fault(c, fmt.Errorf("%w: no answer to %s (request %d) in time; is the child hanging? A slow instrument needs a longer reply_timeout than %v", drivers.ErrProtocol, o.op, o.id, d.options.ReplyTimeout))
 }
 
 // accept reads the answer to o: its values, and when they were taken.
-func (d *Device) accept(c *child, o *owed, s said) (map[string]float64, time.Time, error) {
+func (d *Device) accept(c *child, o *pendingReply, s outputLine) (map[string]float64, time.Time, error) {
 	if s.at.Before(o.sent) {
 		return nil, time.Time{}, d.fault(c, fmt.Errorf("%w: the child said %s before it was asked; it must answer each request once", drivers.ErrProtocol, wire.Quote(s.text)))
 	}

@@ -215,7 +215,7 @@ func TestWriteThatWaitedTooLong(t *testing.T) {
 	by := time.Now().Add(never)
 	time.AfterFunc(2*never, open)
 	id := d.lastID
-	_, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"power": 1}, LeaveBy: by})
+	_, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"power": 1}, SendBy: by})
 	if !errors.Is(err, drivers.ErrLate) || !errors.Is(err, drivers.ErrNotSent) || errors.Is(err, drivers.ErrUnavailable) || d.lastID != id {
 		t.Errorf("a write that waited too long: %v, %d requests left", err, d.lastID-id)
 	}

@@ -30,7 +30,7 @@ var errKilled = errors.New("killed")
 //
 //	host ── in ──> stdin
 //	     <─ lines ── goroutine listen <── stdout
-//	     <─ log, lastWords ── goroutine <── stderr
+//	     <─ log, stderrTail ── goroutine <── stderr
 //	     <─ exited ── goroutine reap
 type child struct {
 	cmd *osexec.Cmd
@@ -38,7 +38,7 @@ type child struct {
 
 	// lines carries what the child says; it is closed at the end of its output,
 	// after which cut says why it ended.
-	lines chan said
+	lines chan outputLine
 	cut   error
 
 	// quit, once closed, makes the listening goroutine drop what comes.
@@ -50,25 +50,25 @@ type child struct {
 	exited chan struct{}
 	status error
 
-	// hurried, once closed, shortens the time that the child has to exit.
-	hurried   chan struct{}
-	hurryOnce sync.Once
+	// killSoon, once closed, shortens the time that the child has to exit.
+	killSoon     chan struct{}
+	killSoonOnce sync.Once
 
 	// mu guards reaped: a group must not be signalled after its leader is
 	// reaped, since the number may by then belong to others.
 	mu     sync.Mutex
 	reaped bool
 
-	words lastWords
+	stderr stderrTail
 }
 
-// said is one line of the child and when it came.
-type said struct {
+// outputLine is one line of the child and when it came.
+type outputLine struct {
 	text []byte
 	at   time.Time
 }
 
-// start runs the command of o in a process group of its own.
+// start runs the command of o in a new process group.
 func start(o Options, env drivers.Env) (*child, error) {
 	cmd := osexec.Command(o.program(), o.Command[1:]...)
 	cmd.Dir = o.folder()
@@ -102,15 +102,15 @@ func start(o Options, env drivers.Env) (*child, error) {
 	c := &child{
 		cmd:    cmd,
 		in:     stdin.w,
-		lines:  make(chan said),
+		lines:  make(chan outputLine),
 		quit:   make(chan struct{}),
 		exited: make(chan struct{}),
 
-		hurried: make(chan struct{}),
+		killSoon: make(chan struct{}),
 	}
 	var listeners sync.WaitGroup
 	listeners.Go(func() { c.listen(stdout.r, env.Clock) })
-	listeners.Go(func() { c.words.relay(stderr.r, env) })
+	listeners.Go(func() { c.stderr.relay(stderr.r, env) })
 	go c.reap(&listeners, stdout.r, stderr.r)
 	env.Log.Debug("child started", slog.Int("pid", cmd.Process.Pid))
 	return c, nil
@@ -121,7 +121,7 @@ func start(o Options, env drivers.Env) (*child, error) {
 func environment(inherited []string, extra map[string]string) []string {
 	var env []string
 	for _, pair := range inherited {
-		switch name := beforeEquals(pair); name {
+		switch name := envName(pair); name {
 		case "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES":
 		default:
 			if _, replaced := extra[name]; !replaced {
@@ -135,7 +135,7 @@ func environment(inherited []string, extra map[string]string) []string {
 	return env
 }
 
-func beforeEquals(pair string) string {
+func envName(pair string) string {
 	for i := range len(pair) {
 		if pair[i] == '=' {
 			return pair[:i]
@@ -165,7 +165,7 @@ func (c *child) forward(lines *wire.Lines, clock drivers.Clock) error {
 			return err
 		}
 		select {
-		case c.lines <- said{text: append([]byte(nil), line...), at: clock.Now()}:
+		case c.lines <- outputLine{text: append([]byte(nil), line...), at: clock.Now()}:
 		case <-c.quit:
 			return io.EOF
 		}
@@ -228,25 +228,25 @@ func (c *child) kill() {
 // ignore drops whatever the child still says.
 func (c *child) ignore() { c.quitOnce.Do(func() { close(c.quit) }) }
 
-// hurriedExit is how long a child may take to go safe and exit while a safe value waits for
+// shortExitTime is how long a child may take to go safe and exit while a safe value waits for
 // the next one. Not longer: a child that has not answered in time hangs. Not shorter: it may
 // be about to notice.
-const hurriedExit = 500 * time.Millisecond
+const shortExitTime = 500 * time.Millisecond
 
-// hurry leaves a child that has been asked to exit, or will be, hurriedExit for it.
-func (c *child) hurry() { c.hurryOnce.Do(func() { close(c.hurried) }) }
+// expedite leaves a child that has been asked to exit, or will be, shortExitTime for it.
+func (c *child) expedite() { c.killSoonOnce.Do(func() { close(c.killSoon) }) }
 
-// dismiss closes the child's input, which asks it to go safe and exit, and kills
+// stop closes the child's input, which asks it to go safe and exit, and kills
 // its group after grace, or sooner where it is hurried. It returns when the child is reaped, with an error
 // where it had to be killed or could not be reaped.
-func (c *child) dismiss(grace time.Duration) error {
+func (c *child) stop(grace time.Duration) error {
 	c.ignore()
 	c.in.Close()
 	select {
 	case <-c.exited:
 		return nil
-	case <-c.hurried:
-		grace = min(grace, hurriedExit)
+	case <-c.killSoon:
+		grace = min(grace, shortExitTime)
 		select {
 		case <-c.exited:
 			return nil
@@ -254,15 +254,15 @@ func (c *child) dismiss(grace time.Duration) error {
 		}
 	case <-time.After(grace):
 	}
-	if err := c.drop(grace); err != nil {
+	if err := c.killUnsafe(grace); err != nil {
 		return err
 	}
 	return fmt.Errorf("the child did not exit within %v of the end of its input and was %w; whether it went safe is not known", grace, errKilled)
 }
 
-// drop kills the child's group while its input is still open, so that it is not asked to go
+// killUnsafe kills the child's group while its input is still open, so that it is not asked to go
 // safe. It returns when the child is reaped, or with an error when that does not happen.
-func (c *child) drop(grace time.Duration) error {
+func (c *child) killUnsafe(grace time.Duration) error {
 	c.ignore()
 	c.kill()
 	select {

@@ -18,8 +18,8 @@ import (
 // child whose channels are all "r" refuses every write.
 //
 // Halt sends "safe". Close itself sends nothing, but the protocol gives the end
-// of input a meaning: the child goes safe and exits. Where nobody will write
-// (drivers.Env, Looking), it is killed instead before its input ends: to look must not
+// of input a meaning: the child goes safe and exits. Where no write will follow
+// (drivers.Env, ReadOnly), it is killed instead before its input ends: reading must not
 // move anything.
 type Device struct {
 	options   Options
@@ -31,8 +31,8 @@ type Device struct {
 	toChild   map[string]string
 	fromChild map[string]string
 	lastID    int64
-	// owed is the request whose caller was cancelled before its answer came.
-	owed *owed
+	// pending is the request whose caller was cancelled before its answer came.
+	pending *pendingReply
 
 	// mu guards what Close shares with the calling goroutine.
 	mu    sync.Mutex
@@ -41,10 +41,10 @@ type Device struct {
 	dead error
 	// closes counts the calls of Close.
 	closes int
-	// leaving is closed when a dismissed child is gone; nil where there is none.
-	leaving chan struct{}
-	// left is how the last dismissal ended; read it after leaving is closed.
-	left error
+	// stopping is closed when a dismissed child is gone; nil where there is none.
+	stopping chan struct{}
+	// stopErr is how the last dismissal ended; read it after leaving is closed.
+	stopErr error
 }
 
 var (
@@ -72,15 +72,15 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 // commandLine shows a command in messages.
 func commandLine(command []string) string { return strings.Join(command, " ") }
 
-// LapsesOnClose implements [drivers.Lapser]: to a child, the end of its input
+// SafeOnClose implements [drivers.SafeCloser]: to a child, the end of its input
 // means to go safe and exit.
-func (d *Device) LapsesOnClose() bool { return !d.env.Looking }
+func (d *Device) SafeOnClose() bool { return !d.env.ReadOnly }
 
-// errLooking keeps whoever only looks from moving anything.
-var errLooking = errors.New("opened to look only: nothing is written")
+// errReadOnly keeps whoever only looks from moving anything.
+var errReadOnly = errors.New("opened to look only: nothing is written")
 
 // Read asks the child for channels; see [drivers.Device]. At is when the answer
-// came, less the age that it tells. A name that the child did not declare is an error before anything is
+// came, less the age that it reports. A name that the child did not declare is an error before anything is
 // sent.
 func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, error) {
 	req := request{Op: opRead}
@@ -115,8 +115,8 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // hello, a channel that cannot be set or released, a channel that is both set
 // and released: an error before anything is sent.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
-	if d.env.Looking {
-		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, errLooking))
+	if d.env.ReadOnly {
+		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, errReadOnly))
 	}
 	req := request{Op: opWrite, Values: make(map[string]float64, len(s.Values)), Dose: s.Dose, late: s.Late}
 	for name, v := range s.Values {
@@ -157,7 +157,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if s.Dose == "" {
 		r, err := d.ask(ctx, req)
 		if err != nil && s.Safe {
-			d.hurry()
+			d.expedite()
 		}
 		return r, err
 	}
@@ -166,13 +166,13 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	return r, certain(err)
 }
 
-// hurry shortens the end of a child that takes no safe value any more: the next one is to be
+// expedite shortens the end of a child that takes no safe value any more: the next one is to be
 // told it.
-func (d *Device) hurry() {
+func (d *Device) expedite() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.child != nil && d.dead != nil {
-		d.child.hurry()
+		d.child.expedite()
 	}
 }
 
@@ -213,8 +213,8 @@ func (d *Device) unknown(name string) error {
 // its input was closed, which asks it to go safe, but nobody confirms it, and
 // the error says so.
 func (d *Device) Halt(ctx context.Context) error {
-	if d.env.Looking {
-		return d.wrap(errLooking)
+	if d.env.ReadOnly {
+		return d.wrap(errReadOnly)
 	}
 	if _, err := d.ask(ctx, request{Op: opSafe}); err != nil {
 		return fmt.Errorf("safe state not confirmed: %w", err)

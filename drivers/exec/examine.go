@@ -12,14 +12,14 @@ import (
 // Verdict is how one check of a child ended.
 type Verdict string
 
-// The verdicts. A child with a Failed check cannot be relied on; Doubtful tells of
+// The verdicts. A child with a Failed check cannot be relied on; Warning marks
 // what the protocol allows and an instrument should not do; Skipped of what could
 // not be asked.
 const (
-	Passed   Verdict = "ok"
-	Doubtful Verdict = "warning"
-	Failed   Verdict = "FAIL"
-	Skipped  Verdict = "skipped"
+	Passed  Verdict = "ok"
+	Warning Verdict = "warning"
+	Failed  Verdict = "FAIL"
+	Skipped Verdict = "skipped"
 )
 
 // Check is one thing that was asked of a child.
@@ -34,7 +34,7 @@ type Check struct {
 // Examine runs a command several times as tuner would and checks that it speaks
 // tuner-exec/1: hello, unknown operations and channels, readings and their
 // latency, safe twice, the end of the input between and inside lines, a line that
-// is too long, a line that is no JSON, and the signal TERM. It tells of each check as it
+// is too long, a line that is no JSON, and the signal TERM. It reports each check as it
 // is done and reports whether none failed.
 //
 // The only thing it makes the instrument do is to go safe; with moving it also
@@ -43,7 +43,7 @@ func Examine(ctx context.Context, o Options, env drivers.Env, moving bool, tell 
 	if _, err := New(o, nil, env); err != nil {
 		return false, err
 	}
-	x := &examiner{ctx: ctx, options: o, env: env, tell: tell}
+	x := &examiner{ctx: ctx, options: o, env: env, report: tell}
 	if x.conversation(moving) {
 		for _, end := range []func(){x.longLine, x.noJSON, x.halfLine, x.term} {
 			if ctx.Err() != nil {
@@ -60,25 +60,25 @@ type examiner struct {
 	ctx     context.Context
 	options Options
 	env     drivers.Env
-	tell    func(Check)
+	report  func(Check)
 	failed  bool
 }
 
 func (x *examiner) passed(name, format string, args ...any) {
-	x.tell(Check{Name: name, Verdict: Passed, Detail: fmt.Sprintf(format, args...)})
+	x.report(Check{Name: name, Verdict: Passed, Detail: fmt.Sprintf(format, args...)})
 }
 
-func (x *examiner) doubtful(name, hint, format string, args ...any) {
-	x.tell(Check{Name: name, Verdict: Doubtful, Detail: fmt.Sprintf(format, args...), Hint: hint})
+func (x *examiner) warning(name, hint, format string, args ...any) {
+	x.report(Check{Name: name, Verdict: Warning, Detail: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 func (x *examiner) skipped(name, format string, args ...any) {
-	x.tell(Check{Name: name, Verdict: Skipped, Detail: fmt.Sprintf(format, args...)})
+	x.report(Check{Name: name, Verdict: Skipped, Detail: fmt.Sprintf(format, args...)})
 }
 
 func (x *examiner) fails(name, hint string, err error) {
 	x.failed = true
-	x.tell(Check{Name: name, Verdict: Failed, Detail: err.Error(), Hint: hint})
+	x.report(Check{Name: name, Verdict: Failed, Detail: err.Error(), Hint: hint})
 }
 
 // begin starts a child and lets it say hello.
@@ -112,8 +112,8 @@ func (x *examiner) ends(name string, c *child) {
 	}
 	took := time.Since(start).Round(time.Millisecond)
 	if c.status != nil {
-		x.doubtful(name, "exit with status 0 when the outputs are safe, so that another status can tell that they are not",
-			"ended after %v: %v%s", took, c.status, lastWordsOf(c))
+		x.warning(name, "exit with status 0 when the outputs are safe, so that another status can tell that they are not",
+			"ended after %v: %v%s", took, c.status, stderrTailOf(c))
 		return
 	}
 	x.passed(name, "ended by itself after %v", took)
@@ -135,9 +135,9 @@ func (x *examiner) leaves(name string, c *child) bool {
 	return false
 }
 
-// lastWordsOf quotes the end of what the child said on its standard error.
-func lastWordsOf(c *child) string {
-	if last := c.words.last(); last != "" {
+// stderrTailOf quotes the end of what the child said on its standard error.
+func stderrTailOf(c *child) string {
+	if last := c.stderr.last(); last != "" {
 		return fmt.Sprintf("; its last words: %q", last)
 	}
 	return ""

@@ -43,7 +43,7 @@ func (x *examiner) survives(name string, line []byte) {
 				x.passed(name, "answered %s", wire.Quote(s.text))
 			}
 		} else if x.silence(name, c) { // its output has ended; has it?
-			x.passed(name, "the child ended%s", lastWordsOf(c))
+			x.passed(name, "the child ended%s", stderrTailOf(c))
 		}
 	case <-time.After(x.options.ReplyTimeout):
 		if x.silence(name, c) {
@@ -103,7 +103,7 @@ func (x *examiner) term() {
 	select {
 	case <-c.exited:
 		if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			x.doubtful(name, "catch the signal, bring every output to safe, then exit: a service manager sends it to all processes of a service at once",
+			x.warning(name, "catch the signal, bring every output to safe, then exit: a service manager sends it to all processes of a service at once",
 				"the child died of it without a chance to go safe")
 			return
 		}

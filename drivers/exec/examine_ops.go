@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// examinedReads is how many readings the latency is told of.
+	// examinedReads is how many readings the latency is measured over.
 	examinedReads = 20
 	// noSuchChannel is a name that no child offers.
 	noSuchChannel = "no-such-channel"
@@ -51,7 +51,7 @@ func (x *examiner) readings(d *Device, channels []drivers.Channel) bool {
 		var refused *RefusedError
 		switch {
 		case errors.As(err, &refused):
-			x.doubtful("read "+c.Name, "answer without the value where there is nothing new", "%v", err)
+			x.warning("read "+c.Name, "answer without the value where there is nothing new", "%v", err)
 			continue
 		case err != nil:
 			x.fails("read "+c.Name, "", err)
@@ -63,13 +63,13 @@ func (x *examiner) readings(d *Device, channels []drivers.Channel) bool {
 			continue
 		}
 		if v < c.Min || v > c.Max {
-			x.doubtful("read "+c.Name, "", "%v %s lies outside the channel's own limits, %v to %v", v, c.Unit, c.Min, c.Max)
+			x.warning("read "+c.Name, "", "%v %s lies outside the channel's own limits, %v to %v", v, c.Unit, c.Min, c.Max)
 			continue
 		}
 		x.passed("read "+c.Name, "%v %s", v, c.Unit)
 	}
 	for _, name := range silent {
-		x.doubtful("read "+name, "right where nothing new was measured; a sensor that never has a value gives no data", "nothing new")
+		x.warning("read "+name, "right where nothing new was measured; a sensor that never has a value gives no data", "nothing new")
 	}
 	return x.latency(d, all)
 }
@@ -92,7 +92,7 @@ func (x *examiner) latency(d *Device, all []string) bool {
 	text := fmt.Sprintf("%d times: median %v, longest %v; reply_timeout is %v",
 		examinedReads, median.Round(time.Microsecond), longest.Round(time.Microsecond), x.options.ReplyTimeout)
 	if float64(longest) > latencyShare*float64(x.options.ReplyTimeout) {
-		x.doubtful("read all at once", "give the device a longer reply_timeout: an answer after it ends the child", "%s", text)
+		x.warning("read all at once", "give the device a longer reply_timeout: an answer after it ends the child", "%s", text)
 		return true
 	}
 	x.passed("read all at once", "%s", text)
@@ -151,7 +151,7 @@ func (x *examiner) safeTwice(d *Device, channels []drivers.Channel) bool {
 		case !there:
 			x.skipped(name, "the child has no value of it")
 		case math.Abs(v-c.Safe) > safeTolerance(c):
-			x.doubtful(name, "say ok to safe only once the output is there", "%v %s, where the hello promises %v %s", v, c.Unit, c.Safe, c.Unit)
+			x.warning(name, "say ok to safe only once the output is there", "%v %s, where the hello promises %v %s", v, c.Unit, c.Safe, c.Unit)
 		default:
 			x.passed(name, "%v %s", v, c.Unit)
 		}
@@ -200,7 +200,7 @@ func (x *examiner) write(d *Device, name string, s drivers.Setpoints) bool {
 	}
 	for channel, v := range s.Values {
 		if got, there := r.Values[channel]; !there {
-			x.doubtful(name, "answer with what the device really did: tuner learns from it", "done, without a readback")
+			x.warning(name, "answer with what the device really did: tuner learns from it", "done, without a readback")
 		} else {
 			x.passed(name, "set to %v, readback %v", v, got)
 		}

@@ -28,8 +28,8 @@ func examined(t *testing.T, o Options) (map[Verdict][]string, bool) {
 
 func TestExamineGoodChild(t *testing.T) {
 	by, ok := examined(t, options("good"))
-	if !ok || len(by[Failed]) > 0 || len(by[Doubtful]) > 0 {
-		t.Errorf("failed %q, warnings %q", by[Failed], by[Doubtful])
+	if !ok || len(by[Failed]) > 0 || len(by[Warning]) > 0 {
+		t.Errorf("failed %q, warnings %q", by[Failed], by[Warning])
 	}
 	for _, name := range []string{"hello", "unknown operation", "read temp", "safe again", "power after safe", "write fan", "release power",
 		"end of input", "line of more than 64 KiB", "line that is no JSON", "end of input inside a line", "signal TERM"} {
@@ -54,11 +54,11 @@ func TestExamineFindsFaults(t *testing.T) {
 		"refuses":       {Failed, "safe"},
 		"anything":      {Failed, "read of an unknown channel"},
 		"read-only":     {Failed, "write to a channel that is only read"},
-		"never safe":    {Doubtful, "power after safe"},
-		"nothing new":   {Doubtful, "read temp"},
+		"never safe":    {Warning, "power after safe"},
+		"nothing new":   {Warning, "read temp"},
 		"deaf to EOF":   {Failed, "end of input"},
 		"deaf to lines": {Failed, "line that is no JSON"},
-		"mortal":        {Doubtful, "signal TERM"},
+		"mortal":        {Warning, "signal TERM"},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
@@ -85,10 +85,10 @@ func TestExamineFindsFaults(t *testing.T) {
 // TestExamineLatency: answers that come close to the timeout are warned of. How long
 // they take is the machine's affair, so the timeout that they are held against is chosen.
 func TestExamineLatency(t *testing.T) {
-	for timeout, want := range map[time.Duration]Verdict{time.Nanosecond: Doubtful, time.Hour: Passed} {
+	for timeout, want := range map[time.Duration]Verdict{time.Nanosecond: Warning, time.Hour: Passed} {
 		var got []Check
 		x := &examiner{ctx: t.Context(), options: options("good"), env: drivers.Env{Clock: wall{}, Log: slog.New(slog.DiscardHandler)},
-			tell: func(c Check) { got = append(got, c) }}
+			report: func(c Check) { got = append(got, c) }}
 		d, _, err := x.begin()
 		if err != nil {
 			t.Fatal(err)

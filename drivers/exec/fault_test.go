@@ -104,7 +104,7 @@ func TestAnswerBeforeRequest(t *testing.T) {
 	}
 	defer d.Close()
 	now := time.Now()
-	_, _, err := d.accept(d.child, &owed{id: 2, op: opRead, sent: now}, said{text: []byte(`{"id":2,"ok":true}`), at: now.Add(-time.Nanosecond)})
+	_, _, err := d.accept(d.child, &pendingReply{id: 2, op: opRead, sent: now}, outputLine{text: []byte(`{"id":2,"ok":true}`), at: now.Add(-time.Nanosecond)})
 	expect(t, err, drivers.ErrProtocol, "before it was asked")
 }
 
@@ -138,7 +138,7 @@ func TestNothingNew(t *testing.T) {
 }
 
 // A child that minds neither the end of its input nor its parent's, and that has
-// a child of its own: Close must end both.
+// its own child: Close must end both.
 func TestGrandchildIsKilled(t *testing.T) {
 	d, said := device(t, impatient(options("grandchild")))
 	if _, err := d.Open(context.Background()); err != nil {
@@ -263,7 +263,7 @@ func TestHangingChildIsHurried(t *testing.T) {
 	for _, c := range []struct {
 		safe bool
 		most time.Duration
-	}{{true, hurriedExit + 5*time.Second}, {false, time.Hour}} {
+	}{{true, shortExitTime + 5*time.Second}, {false, time.Hour}} {
 		o := options("deaf")
 		o.ExitTimeout = 8 * time.Second
 		d, _ := device(t, o)

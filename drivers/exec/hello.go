@@ -81,7 +81,7 @@ func parseChannel(members map[string]any) (drivers.Channel, error) {
 	case "rw":
 		c.Access = drivers.ReadWrite
 	default:
-		return c, fmt.Errorf(`%q: "access" is %s and must be "r" or "rw"`, c.Name, show(members["access"]))
+		return c, fmt.Errorf(`%q: "access" is %s and must be "r" or "rw"`, c.Name, quoteValue(members["access"]))
 	}
 	for _, limit := range []struct {
 		key string
@@ -91,7 +91,7 @@ func parseChannel(members map[string]any) (drivers.Channel, error) {
 		if v, there := members[limit.key]; there {
 			number, ok := v.(float64)
 			if !ok {
-				return c, fmt.Errorf("%q: %q is %s and must be a number, or be left out", c.Name, limit.key, show(v))
+				return c, fmt.Errorf("%q: %q is %s and must be a number, or be left out", c.Name, limit.key, quoteValue(v))
 			}
 			*limit.to = number
 		}
@@ -103,13 +103,13 @@ func parseChannel(members map[string]any) (drivers.Channel, error) {
 	case kind == "dose":
 		return c, fmt.Errorf(`%q: "kind" is "dose", but access "r" leaves nothing to give`, c.Name)
 	default:
-		return c, fmt.Errorf(`%q: "kind" is %s and must be "setpoint" or "dose", or be left out`, c.Name, show(kind))
+		return c, fmt.Errorf(`%q: "kind" is %s and must be "setpoint" or "dose", or be left out`, c.Name, quoteValue(kind))
 	}
 	c.CanRelease = c.Access == drivers.ReadWrite
 	if v, there := members["release"]; there {
 		release, ok := v.(bool)
 		if !ok {
-			return c, fmt.Errorf(`%q: "release" is %s and must be true or false`, c.Name, show(v))
+			return c, fmt.Errorf(`%q: "release" is %s and must be true or false`, c.Name, quoteValue(v))
 		}
 		if release && c.Access == drivers.ReadOnly {
 			return c, fmt.Errorf(`%q: "release" is true, but access "r" leaves nothing to release`, c.Name)
@@ -119,7 +119,7 @@ func parseChannel(members map[string]any) (drivers.Channel, error) {
 	if v, there := members["lasts"]; there {
 		lasts, ok := v.(bool)
 		if !ok || lasts && c.Access == drivers.ReadOnly {
-			return c, fmt.Errorf(`%q: "lasts" is %s and must be true or false, and false where access is "r"`, c.Name, show(v))
+			return c, fmt.Errorf(`%q: "lasts" is %s and must be true or false, and false where access is "r"`, c.Name, quoteValue(v))
 		}
 		c.Lasts = lasts
 	}
@@ -145,7 +145,7 @@ func checkLimits(c drivers.Channel) error {
 func nameIn(members map[string]any, key string) (string, error) {
 	text, ok := members[key].(string)
 	if !ok || text == "" {
-		return "", fmt.Errorf("%q is %s and must be text that is not empty", key, show(members[key]))
+		return "", fmt.Errorf("%q is %s and must be text that is not empty", key, quoteValue(members[key]))
 	}
 	if len(text) > maxName || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", fmt.Errorf("%q is %s; at most %d bytes and no control characters are allowed", key, wire.Quote([]byte(text)), maxName)
@@ -153,8 +153,8 @@ func nameIn(members map[string]any, key string) (string, error) {
 	return text, nil
 }
 
-// show prints a value of foreign JSON in a message.
-func show(v any) string {
+// quoteValue prints a value of foreign JSON in a message.
+func quoteValue(v any) string {
 	if v == nil {
 		return "missing or null"
 	}

@@ -33,31 +33,31 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err != nil {
 		return nil, d.wrap(fmt.Errorf("cannot be started: %w; check command and dir (%q)", err, d.options.folder()))
 	}
-	if err := d.adopt(c, closes); err != nil {
+	if err := d.setChild(c, closes); err != nil {
 		return nil, d.wrap(err)
 	}
-	channels, err := d.greet(ctx, c)
+	channels, err := d.handshake(ctx, c)
 	if err != nil {
 		return nil, d.wrap(d.fault(c, err))
 	}
 	return channels, nil
 }
 
-// adopt makes c the child, unless Close came since the count was taken.
-func (d *Device) adopt(c *child, closes int) error {
+// setChild makes c the child, unless Close came since the count was taken.
+func (d *Device) setChild(c *child, closes int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.child, d.dead, d.leaving, d.left = c, nil, nil, nil
-	d.lastID, d.owed = 0, nil
+	d.child, d.dead, d.stopping, d.stopErr = c, nil, nil, nil
+	d.lastID, d.pending = 0, nil
 	if d.closes != closes {
-		d.dismiss(errClosed)
+		d.stopChild(errClosed)
 		return errClosed
 	}
 	return nil
 }
 
-// greet hears the hello and checks that unknown operations are refused.
-func (d *Device) greet(ctx context.Context, c *child) ([]drivers.Channel, error) {
+// handshake hears the hello and checks that unknown operations are refused.
+func (d *Device) handshake(ctx context.Context, c *child) ([]drivers.Channel, error) {
 	line, err := d.firstLine(ctx, c)
 	if err != nil {
 		return nil, err
@@ -132,26 +132,26 @@ func (d *Device) fault(c *child, err error) error {
 	case d.child != c, errors.Is(d.dead, errClosed):
 		return errClosed
 	case d.dead == nil:
-		d.dismiss(err)
+		d.stopChild(err)
 	}
 	return err
 }
 
-// dismiss starts the child's end; mu is held.
-func (d *Device) dismiss(why error) {
+// stopChild starts the child's end; mu is held.
+func (d *Device) stopChild(why error) {
 	c, leaving := d.child, make(chan struct{})
-	d.dead, d.leaving = why, leaving
+	d.dead, d.stopping = why, leaving
 	go func() {
-		end := c.dismiss
-		if d.env.Looking {
-			end = c.drop
+		end := c.stop
+		if d.env.ReadOnly {
+			end = c.killUnsafe
 		}
 		err := end(d.options.ExitTimeout)
 		if err != nil {
 			d.env.Log.Warn(err.Error())
 		}
 		d.mu.Lock()
-		d.left = err
+		d.stopErr = err
 		d.mu.Unlock()
 		close(leaving)
 	}()
@@ -185,7 +185,7 @@ func (d *Device) gone(c *child) error {
 	if errors.Is(c.cut, io.ErrUnexpectedEOF) {
 		how += ", in the middle of a line: " + c.cut.Error()
 	}
-	if last := c.words.last(); last != "" {
+	if last := c.stderr.last(); last != "" {
 		how += "; the last line of its standard error is " + wire.Quote([]byte(last))
 	}
 	return d.fault(c, fmt.Errorf("%w: %w: the child %s", drivers.ErrUnavailable, drivers.ErrClosed, how))
@@ -203,9 +203,9 @@ func (d *Device) Close() error {
 		return nil
 	}
 	if d.dead == nil {
-		d.dismiss(errClosed)
+		d.stopChild(errClosed)
 	}
-	leaving := d.leaving
+	leaving := d.stopping
 	d.mu.Unlock()
 	c.ignore() // a blocked call returns at once
 	<-leaving
@@ -214,8 +214,8 @@ func (d *Device) Close() error {
 	if d.child == c {
 		d.child, d.dead = nil, errClosed
 	}
-	if d.left != nil {
-		return d.wrap(d.left)
+	if d.stopErr != nil {
+		return d.wrap(d.stopErr)
 	}
 	return nil
 }

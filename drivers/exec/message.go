@@ -18,7 +18,7 @@ const (
 	opUnknown = "no-such-operation"
 )
 
-// Codes of refusals. A child may use others of its own.
+// Codes of refusals. A child may use its own ones too.
 const (
 	CodeUnknownOp   = "unknown_op"
 	CodeBadRequest  = "bad_request"
@@ -43,7 +43,7 @@ type request struct {
 	Release  []string           `json:"release,omitempty"`
 	// Dose names the dose that this is.
 	Dose string `json:"dose,omitempty"`
-	// ForMS is how long a value stands, in milliseconds, of channels that say "lasts".
+	// ForMS is how long a value holds, in milliseconds, of channels that say "lasts".
 	ForMS      map[string]int64 `json:"for_ms,omitempty"`
 	DeadlineMS int64            `json:"deadline_ms,omitempty"`
 	// Extra is a key that no child knows; it goes with opUnknown.
@@ -82,7 +82,7 @@ func parseAnswer(line []byte, id int64) (answer, error) {
 		return answer{}, err
 	}
 	if object["id"] != float64(id) {
-		return answer{}, fmt.Errorf(`%s has "id" %s where %d was due`, wire.Quote(line), show(object["id"]), id)
+		return answer{}, fmt.Errorf(`%s has "id" %s where %d was due`, wire.Quote(line), quoteValue(object["id"]), id)
 	}
 	ok, isBool := object["ok"].(bool)
 	if !isBool {
@@ -114,7 +114,7 @@ func ageIn(object map[string]any) (time.Duration, error) {
 	}
 	ms, ok := v.(float64)
 	if !ok || ms < 0 || ms > float64(maxAge/time.Millisecond) {
-		return 0, fmt.Errorf(`"age_ms" is %s and must be a number of milliseconds from 0 to %d`, show(v), maxAge/time.Millisecond)
+		return 0, fmt.Errorf(`"age_ms" is %s and must be a number of milliseconds from 0 to %d`, quoteValue(v), maxAge/time.Millisecond)
 	}
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }
@@ -127,13 +127,13 @@ func numbersIn(object map[string]any, key string) (map[string]float64, error) {
 	}
 	members, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%q is %s and must be an object of numbers", key, show(v))
+		return nil, fmt.Errorf("%q is %s and must be an object of numbers", key, quoteValue(v))
 	}
 	numbers := make(map[string]float64, len(members))
 	for name, v := range members {
 		number, ok := v.(float64)
 		if !ok {
-			return nil, fmt.Errorf("the value of %s is %s and must be a number; leave it out where there is none", wire.Quote([]byte(name)), show(v))
+			return nil, fmt.Errorf("the value of %s is %s and must be a number; leave it out where there is none", wire.Quote([]byte(name)), quoteValue(v))
 		}
 		numbers[name] = number
 	}

@@ -50,8 +50,8 @@ func (o Options) validate() error {
 		bad(`command is empty; write the program and its arguments, such as ["python3", "heater.py"]`)
 	case len(o.Command) == 1 && strings.ContainsAny(o.Command[0], " \t"):
 		bad("command %q is one string with blanks; write one string for each argument", o.Command[0])
-	case o.Command[0] == selfWord && o.Executable == "":
-		bad("command %q means the running program, whose path is not known here; write its full path", selfWord)
+	case o.Command[0] == selfCommand && o.Executable == "":
+		bad("command %q means the running program, whose path is not known here; write its full path", selfCommand)
 	}
 	for key := range o.Env {
 		if key == "" || strings.ContainsAny(key, "=\x00") {
@@ -69,22 +69,22 @@ func (o Options) validate() error {
 	return errors.Join(problems...)
 }
 
-// selfWord, as a command's first word, means the running program.
-const selfWord = "tuner"
+// selfCommand, as a command's first word, means the running program.
+const selfCommand = "tuner"
 
 // program is the path or name of the program to start.
 func (o Options) program() string {
 	first := o.Command[0]
 	switch {
-	case first == selfWord:
+	case first == selfCommand:
 		return o.Executable
 	case strings.ContainsRune(first, filepath.Separator) && !filepath.IsAbs(first):
 		// Absolute: a name without a folder would be looked for in PATH, and one with a
 		// relative folder from the folder that the child runs in.
-		if path, err := filepath.Abs(o.under(first)); err == nil {
+		if path, err := filepath.Abs(o.resolve(first)); err == nil {
 			return path
 		}
-		return "./" + o.under(first)
+		return "./" + o.resolve(first)
 	}
 	return first
 }
@@ -94,10 +94,10 @@ func (o Options) folder() string {
 	if o.Dir == "" {
 		return o.Base
 	}
-	return o.under(o.Dir)
+	return o.resolve(o.Dir)
 }
 
-func (o Options) under(path string) string {
+func (o Options) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

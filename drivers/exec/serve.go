@@ -28,7 +28,7 @@ const haltTime = 2 * time.Second
 // with it. A program that serves on its standard output should ignore SIGPIPE:
 // a host that died must not end it before dev is halted.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, name string, dev drivers.Device) error {
-	err := drivers.Play(ctx, dev, haltTime, func(channels []drivers.Channel) error {
+	err := drivers.ServeDevice(ctx, dev, haltTime, func(channels []drivers.Channel) error {
 		s := &server{dev: dev, out: out, channels: channels}
 		if err := s.hello(name); err != nil {
 			return err
@@ -49,7 +49,7 @@ type incoming struct {
 	err  error
 }
 
-// listenTo reads lines in a goroutine of its own and cancels ctx at the end of
+// listenTo reads lines in a separate goroutine and cancels ctx at the end of
 // the input, so that a slow device call does not delay going safe.
 func listenTo(ctx context.Context, in io.Reader, cancel context.CancelFunc) <-chan incoming {
 	requests := make(chan incoming, 1) // room for the end's reason
@@ -172,8 +172,8 @@ func (s *server) write(v any) error {
 	if len(line) > wire.MaxLine {
 		return fmt.Errorf("a line of %d bytes is longer than the %d that %s allows", len(line), wire.MaxLine, Protocol)
 	}
-	if simulated, ok := s.dev.(drivers.Spoiler); ok {
-		line = simulated.Spoil(line)
+	if simulated, ok := s.dev.(drivers.Corrupter); ok {
+		line = simulated.Corrupt(line)
 	}
 	if _, err := s.out.Write(line); err != nil {
 		return fmt.Errorf("output: %w", err)

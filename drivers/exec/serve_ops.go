@@ -52,7 +52,7 @@ func (s *server) answer(ctx context.Context, line []byte) error {
 
 // ageMS is how long ago the values of r were taken, in milliseconds; 0 where the
 // device does not say. Both sides of a pipe may use clocks of their own, since
-// only the difference is told.
+// only the difference is sent.
 func ageMS(r drivers.Reading) float64 {
 	if r.At.IsZero() || len(r.Values) == 0 {
 		return 0
@@ -98,7 +98,7 @@ func (s *server) do(ctx context.Context, object map[string]any) (drivers.Reading
 	case opSafe:
 		return drivers.Reading{}, refusalOf(s.halt(ctx))
 	}
-	return drivers.Reading{}, &errorMembers{Code: CodeUnknownOp, Message: fmt.Sprintf("the operation %s is not known here", show(object["op"]))}
+	return drivers.Reading{}, &errorMembers{Code: CodeUnknownOp, Message: fmt.Sprintf("the operation %s is not known here", quoteValue(object["op"]))}
 }
 
 // durations turns milliseconds by channel into what a device takes; nil for none.
@@ -148,23 +148,23 @@ func textsIn(object map[string]any, key string) ([]string, error) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("%q is %s and must be a list of text", key, show(v))
+		return nil, fmt.Errorf("%q is %s and must be a list of text", key, quoteValue(v))
 	}
 	texts := make([]string, len(list))
 	for i, element := range list {
 		if texts[i], ok = element.(string); !ok {
-			return nil, fmt.Errorf("%q holds %s, which is not text", key, show(element))
+			return nil, fmt.Errorf("%q holds %s, which is not text", key, quoteValue(element))
 		}
 	}
 	return texts, nil
 }
 
 func badRequest(err error) *errorMembers {
-	return &errorMembers{Code: CodeBadRequest, Message: short(err.Error())}
+	return &errorMembers{Code: CodeBadRequest, Message: truncate(err.Error())}
 }
 
-// short cuts a message; a character that is cut in two is dropped.
-func short(text string) string {
+// truncate cuts a message; a character that is cut in two is dropped.
+func truncate(text string) string {
 	if len(text) <= maxMessage {
 		return text
 	}

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// maxWords bounds one log line of the child, in bytes; the rest is dropped.
-	maxWords = 1024
+	// maxTail bounds one log line of the child, in bytes; the rest is dropped.
+	maxTail = 1024
 	// maxLines bounds the lines that a child gets into the log in one window. Not
 	// fewer: the traceback of a deep call has fifty, and must not lose its end.
 	maxLines = 200
 	window   = 10 * time.Second
 )
 
-// lastWords relays the child's standard error to the log and keeps its last
+// stderrTail relays the child's standard error to the log and keeps its last
 // line, which often is why it died.
-type lastWords struct {
+type stderrTail struct {
 	mu   sync.Mutex
 	line []byte
 
@@ -36,38 +36,38 @@ type lastWords struct {
 
 // relay turns lines into log records until the stream ends. It reads on when there
 // are too many for the log: a child that is stuck in writing could not answer.
-func (w *lastWords) relay(stderr io.Reader, env drivers.Env) {
-	r := bufio.NewReaderSize(stderr, maxWords)
+func (w *stderrTail) relay(stderr io.Reader, env drivers.Env) {
+	r := bufio.NewReaderSize(stderr, maxTail)
 	tail := false // the line began in an earlier piece
 	for {
 		piece, err := r.ReadSlice('\n')
 		cut := errors.Is(err, bufio.ErrBufferFull)
 		level, text := levelOf(bytes.TrimRight(piece, "\r\n"))
 		if !tail && len(bytes.TrimSpace(text)) > 0 {
-			w.keep(text)
-			if w.admits(env) {
-				say(level, string(text), env.Log, cut)
+			w.add(text)
+			if w.allowed(env) {
+				logLine(level, string(text), env.Log, cut)
 			}
 		}
 		tail = cut
 		if err != nil && !tail {
-			w.tellDropped(env.Log)
+			w.reportDropped(env.Log)
 			return
 		}
 	}
 }
 
-// keep remembers the line as the last.
-func (w *lastWords) keep(line []byte) {
+// add remembers the line as the last.
+func (w *stderrTail) add(line []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.line = append(w.line[:0], line...)
 }
 
-// admits reports whether one more line may go to the log, and tells how many did not.
-func (w *lastWords) admits(env drivers.Env) bool {
+// allowed reports whether one more line may go to the log, and counts those that did not.
+func (w *stderrTail) allowed(env drivers.Env) bool {
 	if now := env.Clock.Now(); w.opened.IsZero() || now.Sub(w.opened) >= window {
-		w.tellDropped(env.Log)
+		w.reportDropped(env.Log)
 		w.opened, w.lines = now, 0
 	}
 	if w.lines < maxLines {
@@ -82,16 +82,16 @@ func (w *lastWords) admits(env drivers.Env) bool {
 	return false
 }
 
-// tellDropped tells how many lines were dropped, if any were.
-func (w *lastWords) tellDropped(log *slog.Logger) {
+// reportDropped logs how many lines were dropped, if any were.
+func (w *stderrTail) reportDropped(log *slog.Logger) {
 	if w.dropped > 0 {
 		log.Warn("lines of the child's standard error were dropped", slog.Int("dropped", w.dropped))
 	}
 	w.dropped = 0
 }
 
-// say logs one line.
-func say(level slog.Level, text string, log *slog.Logger, cut bool) {
+// logLine logs one line.
+func logLine(level slog.Level, text string, log *slog.Logger, cut bool) {
 	attrs := []slog.Attr{slog.String("from", "child")}
 	if cut {
 		attrs = append(attrs, slog.Bool("cut", true))
@@ -117,7 +117,7 @@ func levelOf(line []byte) (slog.Level, []byte) {
 }
 
 // last is the last line that was not empty, or "".
-func (w *lastWords) last() string {
+func (w *stderrTail) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return string(w.line)

@@ -20,7 +20,7 @@ func TestStderrLevels(t *testing.T) {
 			return a
 		}}))
 	long := strings.Repeat("y", 5000)
-	var w lastWords
+	var w stderrTail
 	w.relay(strings.NewReader("E! on fire\nW! warm\nI! fine\nD! detail\nplain\r\n\nE!no blank\n"+long+"\nlast\x1b[31m"), drivers.Env{Log: log, Clock: wall{}})
 	want := []string{
 		`level=ERROR msg="on fire" from=child`,
@@ -29,7 +29,7 @@ func TestStderrLevels(t *testing.T) {
 		`level=DEBUG msg=detail from=child`,
 		`level=INFO msg=plain from=child`,
 		`level=INFO msg="E!no blank" from=child`,
-		fmt.Sprintf(`level=INFO msg=%s from=child cut=true`, long[:maxWords]),
+		fmt.Sprintf(`level=INFO msg=%s from=child cut=true`, long[:maxTail]),
 		`level=INFO msg="last\x1b[31m" from=child`,
 		``,
 	}
@@ -61,7 +61,7 @@ func TestFloodOnStderrIsCounted(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&flood, "E! line %d\n", i)
 	}
-	var w lastWords
+	var w stderrTail
 	w.relay(strings.NewReader(flood.String()), env)
 	got := said.String()
 	// 500 looks make a window of 10 s: each lets through the first 200.

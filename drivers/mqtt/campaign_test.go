@@ -268,8 +268,8 @@ func (c *campaign) suffer(duration time.Duration) {
 }
 
 // recover waits until both directions work again, which must be soon: a silent
-// loss is noticed after 12 s at most, the next attempt comes lastWait later, and a
-// link that breaks again and again is not trusted for steadyTime.
+// loss is noticed after 12 s at most, the next attempt comes maxBackoff later, and a
+// link that breaks again and again is not trusted for stableTime.
 func (c *campaign) recover(kind outage) {
 	began := time.Now()
 	for !c.write() || !c.speak() {

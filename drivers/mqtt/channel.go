@@ -84,7 +84,7 @@ func parseChannels(options []ChannelOptions) ([]*channel, error) {
 			err = errors.New("is listed twice")
 		}
 		if err != nil {
-			for _, e := range each(err) { // so that each names its channel where they are told one by one
+			for _, e := range unjoin(err) { // so that each names its channel where they are reported one by one
 				problems = append(problems, fmt.Errorf("channel %q: %w", o.Channel, e))
 			}
 			continue
@@ -98,15 +98,15 @@ func parseChannels(options []ChannelOptions) ([]*channel, error) {
 	return channels, errors.Join(append(problems, checkTopics(channels))...)
 }
 
-// each takes joined errors apart.
-func each(err error) []error {
+// unjoin takes joined errors apart.
+func unjoin(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
 	}
 	var all []error
 	for _, e := range joined.Unwrap() {
-		all = append(all, each(e)...)
+		all = append(all, unjoin(e)...)
 	}
 	return all
 }

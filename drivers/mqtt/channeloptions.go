@@ -59,7 +59,7 @@ const (
 
 const (
 	// defaultTTL is WriteTopic.TTL where the file has none: three leases of the
-	// usual 3 s, short beside any outage that an operator would notice.
+	// usual 3 s, short compared with any outage that an operator would notice.
 	defaultTTL = 10 * time.Second
 	// defaultConfirm is ConfirmTopic.Timeout where the file has none.
 	defaultConfirm = 2 * time.Second

@@ -32,11 +32,11 @@ type ClientSpec struct {
 	// Handle takes messages one by one in the order of their arrival. Up to 1024 wait for
 	// it, or 4 MiB; beyond that the oldest are dropped.
 	Handle func(Message)
-	// Connected is told of each connection, once its subscriptions are granted.
+	// Connected is called for each connection, once its subscriptions are granted.
 	Connected func()
-	// Tell is told of connections that end as if another client took them over; nil: nobody
+	// Notify is called for connections that end as if another client took them over; nil: none
 	// is.
-	Tell func(text string)
+	Notify func(text string)
 }
 
 // Message is a message as it came, or as it is to go.
@@ -58,7 +58,7 @@ func NewClient(s ClientSpec) (*Client, error) {
 	if s.Env.Log == nil {
 		s.Env.Log = slog.New(slog.DiscardHandler)
 	}
-	spec := linkSpec{options: o, env: s.Env, name: o.clientID, tell: s.Tell, topics: s.Subscribe, qos: qos1, greet: s.Connected,
+	spec := linkSpec{options: o, env: s.Env, name: o.clientID, notify: s.Notify, topics: s.Subscribe, qos: qos1, onConnect: s.Connected,
 		handle: func(m message) { s.Handle(m.public()) }}
 	if s.Urgent != nil {
 		spec.urgent = func(m message) bool { return s.Urgent(m.public()) }
@@ -76,7 +76,7 @@ func (m message) public() Message {
 
 // Start begins to look for the broker.
 func (c *Client) Start() {
-	c.link.tasks.Go(c.link.keepFromScratch)
+	c.link.tasks.Go(c.link.connectAndMaintain)
 	c.link.tasks.Go(c.link.deliver)
 }
 

@@ -18,9 +18,9 @@ type ack struct {
 	seq      float64
 	released bool
 	refusal  string // why it was not taken; empty where it was
-	// delivered is how much of a dose was given, where the device has told it.
-	delivered float64
-	told      bool
+	// delivered is how much of a dose was given, where the device has reported it.
+	delivered    float64
+	hasDelivered bool
 }
 
 // ackIn reads the ack of a JSON object; zero where there is none.
@@ -34,7 +34,7 @@ func ackIn(root any) ack {
 	a.seq, _ = members["seq"].(float64)
 	a.released, _ = members["released"].(bool)
 	a.refusal, _ = members["error"].(string)
-	a.delivered, a.told = members["delivered"].(float64)
+	a.delivered, a.hasDelivered = members["delivered"].(float64)
 	return a
 }
 
@@ -89,7 +89,7 @@ func (d *Device) awaitAcks(ctx context.Context, conn *connection, all []sent) er
 			return errors.Join(refusals...)
 		}
 		select {
-		case <-d.news:
+		case <-d.changed:
 		case <-conn.gone:
 			return errors.Join(append(refusals, unconfirmed(waiting, fmt.Errorf("connection lost: %w", conn.why())))...)
 		case <-ctx.Done():
@@ -110,7 +110,7 @@ func (s sent) what() string {
 func unconfirmed(waiting []sent, why error) error {
 	problems := []error{fmt.Errorf("%w: not confirmed: %w", drivers.ErrUnavailable, why)}
 	for _, s := range waiting {
-		// Without seq: who tells the same trouble once must see that it is the same.
+		// Without seq: a receiver that reports the same trouble once must see that it is the same.
 		problems = append(problems, fmt.Errorf("the %s of channel %q was sent, and %q does not say that it was taken", s.what(), s.channel.Name, s.channel.confirm))
 	}
 	return errors.Join(problems...)

@@ -21,11 +21,11 @@ const (
 	qos1 = 1
 	// refusedQoS and above is the broker's no to a subscription.
 	refusedQoS = 0x80
-	// farewell is how long the broker is given to take a clean goodbye.
-	farewell = 250 * time.Millisecond
+	// disconnectTime is how long the broker is given to take a clean goodbye.
+	disconnectTime = 250 * time.Millisecond
 )
 
-// connection is one connection to the broker with a client of its own, used once.
+// connection is one connection to the broker with its own client, used once.
 type connection struct {
 	client  paho.Client
 	address *url.URL
@@ -33,9 +33,9 @@ type connection struct {
 
 	gone     chan struct{} // closed when the connection is of no use any more
 	goneOnce sync.Once
-	// handing holds one while a message is being handed to the client library, so that
+	// sending holds one while a message is being handed to the client library, so that
 	// messages leave in the order of the calls, also after one that was given up.
-	handing chan struct{}
+	sending chan struct{}
 
 	mu    sync.Mutex
 	conn  net.Conn // the transport below TLS; nil until it is open
@@ -56,7 +56,7 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 			return nil, err
 		}
 	}
-	c := &connection{gone: make(chan struct{}), handing: make(chan struct{}, 1), address: address, will: l.will}
+	c := &connection{gone: make(chan struct{}), sending: make(chan struct{}, 1), address: address, will: l.will}
 	o, err := l.clientOptions(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("broker %s: %w", address.Redacted(), err)
@@ -89,7 +89,7 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 		return nil, err
 	}
 	dial := l.options.Dial
-	if secure(c.address) {
+	if isTLS(c.address) {
 		config, err := l.options.tlsConfig(c.address, l.env.Clock.Now)
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 			if err != nil {
 				return nil, err
 			}
-			return shake(ctx, c.took(conn), config)
+			return tlsHandshake(ctx, c.setTransport(conn), config)
 		}
 	}
 	o := paho.NewClientOptions()
@@ -128,10 +128,10 @@ func (l *link) clientOptions(ctx context.Context, c *connection) (*paho.ClientOp
 			if err != nil {
 				return nil, err
 			}
-			if !secure(c.address) {
-				conn = c.took(conn)
+			if !isTLS(c.address) {
+				conn = c.setTransport(conn)
 			}
-			return &timedConn{Conn: guarded(conn), timeout: l.options.WriteTimeout, failed: c.drop}, nil
+			return &timedConn{Conn: limitPackets(conn), timeout: l.options.WriteTimeout, failed: c.drop}, nil
 		}), nil
 }
 
@@ -185,7 +185,7 @@ func (c *connection) subscribe(ctx context.Context, topics []string, qos byte) e
 // connection, and leaves after it.
 func (c *connection) publish(ctx context.Context, topic string, payload []byte) error {
 	select {
-	case c.handing <- struct{}{}:
+	case c.sending <- struct{}{}:
 	case <-c.gone:
 		return fmt.Errorf("%w: connection lost before publishing to %q: %w", drivers.ErrUnavailable, topic, c.why())
 	case <-ctx.Done():
@@ -194,7 +194,7 @@ func (c *connection) publish(ctx context.Context, topic string, payload []byte) 
 	sent := make(chan error, 1)
 	go func() {
 		token := c.client.Publish(topic, qos0, false, payload)
-		<-c.handing
+		<-c.sending
 		select {
 		case <-token.Done():
 			sent <- token.Error()
@@ -211,8 +211,8 @@ func (c *connection) publish(ctx context.Context, topic string, payload []byte) 
 	case <-c.gone:
 		return fmt.Errorf("%w: connection lost while publishing to %q: %w", drivers.ErrUnavailable, topic, c.why())
 	case <-ctx.Done():
-		if errors.Is(context.Cause(ctx), drivers.ErrOvertaken) {
-			return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, drivers.ErrOvertaken)
+		if errors.Is(context.Cause(ctx), drivers.ErrPreempted) {
+			return fmt.Errorf("%w: publish to %q: %w", drivers.ErrUnavailable, topic, drivers.ErrPreempted)
 		}
 		c.drop(ctx.Err())
 		return fmt.Errorf("%w: publish to %q did not end in time, and the connection was broken so that it cannot arrive late: %w", drivers.ErrUnavailable, topic, ctx.Err())
@@ -222,20 +222,20 @@ func (c *connection) publish(ctx context.Context, topic string, payload []byte) 
 // errSilent ends a connection over which the broker does not answer.
 var errSilent = errors.New("the broker does not answer over this connection")
 
-// nowhere is a topic that nobody subscribes to. To give up a subscription that is not there
+// unusedTopic is a topic without subscribers. To give up a subscription that is not there
 // needs no right and changes nothing, and a broker answers it as it does any other (MQTT
 // 3.1.1, 3.10.4), in the order of what it has received.
-const nowhere = "tuner/nowhere"
+const unusedTopic = "tuner/nowhere"
 
-// proven waits for the broker's answer to a question that leaves after what was published
+// awaitRoundTrip waits for the broker's answer to a question that leaves after what was published
 // before: then that has arrived. It breaks the connection where none comes in time, but not
 // where a safe value overtakes it.
-func (c *connection) proven(ctx context.Context, most time.Duration) error {
+func (c *connection) awaitRoundTrip(ctx context.Context, most time.Duration) error {
 	limit := time.NewTimer(most)
 	defer limit.Stop()
 	answer := make(chan error, 1)
 	go func() {
-		token := c.client.Unsubscribe(nowhere)
+		token := c.client.Unsubscribe(unusedTopic)
 		select {
 		case <-token.Done():
 			answer <- token.Error()
@@ -275,10 +275,10 @@ func (c *connection) announce(ctx context.Context, text string) error {
 	return nil
 }
 
-// took keeps the transport for drop, and returns the one to speak over. It must be the
+// setTransport keeps the transport for drop, and returns the one to speak over. It must be the
 // one below TLS: closing the upper one sends a farewell first, which a dead link holds up
 // for seconds.
-func (c *connection) took(conn net.Conn) net.Conn {
+func (c *connection) setTransport(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = conn
@@ -327,15 +327,15 @@ func (c *connection) why() error {
 // does not speak the will of a client that says goodbye, so the client does.
 func (c *connection) end() {
 	if c.will != nil && !c.will.silent && c.client.IsConnectionOpen() {
-		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		ctx, cancel := context.WithTimeout(context.Background(), disconnectTime)
 		_ = c.announce(ctx, c.will.offline) // the broker speaks the will where this fails
 		cancel()
 	}
-	c.client.Disconnect(uint(farewell.Milliseconds()))
+	c.client.Disconnect(uint(disconnectTime.Milliseconds()))
 	c.drop(errors.New("closed"))
 }
 
-// timedConn gives every write a deadline of its own, and ends the connection where
+// timedConn gives every write a deadline, and ends the connection where
 // one fails: a part of a packet may have left. The client library does neither for
 // its pings, and a ping that blocks is a dead link that is not noticed.
 type timedConn struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
-// Device is a set of channels on one broker, over a connection of its own. It is
+// Device is a set of channels on one broker, over its own connection. It is
 // a [drivers.Actuator] and a [drivers.Listener].
 type Device struct {
 	options  Options
@@ -28,27 +28,27 @@ type Device struct {
 	sink      func(drivers.Reading)
 
 	// session and seq belong to the calling goroutine.
-	session string
-	seq     int64
-	began   time.Time // the session, by the environment's clock
+	session      string
+	seq          int64
+	sessionStart time.Time // the session, by the environment's clock
 
-	// seen says that the device was there once, by its status topic; tell is told of the
+	// wasOnline says that the device was there once, by its status topic; notify reports on the
 	// connection.
-	seen bool
-	tell func(text string)
+	wasOnline bool
+	notify    func(text string)
 
 	bad map[string]bool // channels whose last message was no data; of the receiving goroutine
 
 	// mu guards what the receiving goroutine and Close share with the caller.
-	mu     sync.Mutex
-	link   *link // nil while closed
-	latest map[string]latest
-	why    map[string]error // what the last message was of channels whose last one was no data
-	acks   map[string]ack
-	status status
-	lost   time.Time // when a connection last ended
-	order  uint64
-	news   chan struct{} // holds one while something came since it was emptied
+	mu      sync.Mutex
+	link    *link // nil while closed
+	latest  map[string]latest
+	why     map[string]error // what the last message was of channels whose last one was no data
+	acks    map[string]ack
+	status  status
+	lost    time.Time // when a connection last ended
+	order   uint64
+	changed chan struct{} // holds one while something came since it was emptied
 }
 
 var (
@@ -97,19 +97,19 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 // a read topic come in one reading.
 func (d *Device) Listen(sink func(drivers.Reading)) { d.sink = sink }
 
-// Tell sets where it is told that the connection ends as if another client took it over;
-// see [drivers.Teller].
-func (d *Device) Tell(tell func(text string)) { d.tell = tell }
+// Notify sets the function that is called when the connection ends as if another client took it over;
+// see [drivers.Notifier].
+func (d *Device) Notify(tell func(text string)) { d.notify = tell }
 
-// Straggles is the time after which the broker has dropped a connection that has died, and
-// what was still on its way over it; see [drivers.Straggler].
-func (d *Device) Straggles() time.Duration { return d.options.KeepAlive*3/2 + brokerLooks }
+// MaxDelay is the time after which the broker has dropped a connection that has died, and
+// what was still on its way over it; see [drivers.DelayedActuator].
+func (d *Device) MaxDelay() time.Duration { return d.options.KeepAlive*3/2 + keepAliveSlack }
 
-// brokerLooks is how much longer than one and a half of keep_alive a broker may keep a silent
+// keepAliveSlack is how much longer than one and a half of keep_alive a broker may keep a silent
 // client: Mosquitto 2 looks every 5 s (measured with keep_alive = 4s: 6.5 to 11.8 s).
-const brokerLooks = 6 * time.Second
+const keepAliveSlack = 6 * time.Second
 
-// LastLoss is when the last connection ended; see [drivers.Straggler].
+// LastLoss is when the last connection ended; see [drivers.DelayedActuator].
 func (d *Device) LastLoss() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -137,10 +137,10 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err != nil {
 		return nil, d.wrap(err)
 	}
-	d.session, d.seq, d.began, d.bad = session, 0, d.env.Clock.Now(), map[string]bool{}
+	d.session, d.seq, d.sessionStart, d.bad = session, 0, d.env.Clock.Now(), map[string]bool{}
 	d.mu.Lock()
 	d.why = map[string]error{}
-	d.latest, d.acks, d.status, d.news = map[string]latest{}, map[string]ack{}, status{}, make(chan struct{}, 1)
+	d.latest, d.acks, d.status, d.changed = map[string]latest{}, map[string]ack{}, status{}, make(chan struct{}, 1)
 	d.mu.Unlock()
 	l := newLink(linkSpec{
 		options: d.options,
@@ -148,20 +148,20 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 		name:    d.options.clientID,
 		topics:  d.topics(),
 		handle:  d.receive,
-		tell:    d.tell,
-		lost:    d.noteLoss,
+		notify:  d.notify,
+		onLoss:  d.noteLoss,
 	})
 	d.mu.Lock()
 	d.link = l // from here on, Close ends the attempts to connect
 	d.mu.Unlock()
 	err = l.start(ctx)
-	if err == nil && !d.seen {
+	if err == nil && !d.wasOnline {
 		err = d.awaitReady(ctx)
 	}
 	if err != nil {
 		return nil, d.wrap(errors.Join(err, d.Close()))
 	}
-	d.seen = true // from here on a connection is open for safe values though the device be away
+	d.wasOnline = true // from here on a connection is open for safe values though the device be away
 	declared := make([]drivers.Channel, len(d.channels))
 	for i, c := range d.channels {
 		declared[i] = c.Channel
@@ -192,7 +192,7 @@ func randomDigits(random io.Reader) (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// clientID is the file's, or one that nobody can guess and that is said to the broker
+// clientID is the file's, or one that cannot be guessed and that is said to the broker
 // alone: who knows it can take the connection over.
 func (o *Options) clientID() (string, error) {
 	if o.ClientID != "" {
@@ -247,7 +247,7 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // Write publishes setpoints and releases, in the order of the file, all of them
 // on the connection that is open now. It returns when they have left and the
 // channels that have a confirm topic have confirmed them, without values: the
-// read topics tell what became of them. Over MQTT they are single messages, so a
+// read topics show what became of them. Over MQTT they are single messages, so a
 // connection that breaks between them sends only the first ones; the error says
 // that the outcome is not known. Nothing is sent later. A safe write goes over a connection
 // that is not trusted as well, and to a device that is away by its status; where there is no
@@ -292,7 +292,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		all = append(all, one)
 	}
 	if s.Safe {
-		if err := conn.proven(ctx, BrokerWait); err != nil {
+		if err := conn.awaitRoundTrip(ctx, BrokerWait); err != nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("the write's outcome is not known: %w", err))
 		}
 	}
@@ -323,7 +323,7 @@ func (d *Device) writable(ctx context.Context, safe bool) (*connection, error) {
 	if !safe {
 		return d.ready()
 	}
-	l, err := d.opened()
+	l, err := d.openLink()
 	if err != nil {
 		return nil, err
 	}
@@ -356,8 +356,8 @@ func (d *Device) check(s drivers.Setpoints) error {
 	return nil
 }
 
-// opened gives the link of an open device.
-func (d *Device) opened() (*link, error) {
+// openLink gives the link of an open device.
+func (d *Device) openLink() (*link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.link == nil {
@@ -366,7 +366,7 @@ func (d *Device) opened() (*link, error) {
 	return d.link, nil
 }
 
-// Close ends the session; see [drivers.Device]. What the device was told last
+// Close ends the session; see [drivers.Device]. What was written to the device last
 // stays as it is.
 func (d *Device) Close() error {
 	d.mu.Lock()

@@ -4,7 +4,7 @@
 //
 // A reading is a message on a channel's read topic; a setpoint is a message on
 // its write topic; a release lets go of the channel. A session is the time from
-// Open to Close, under an identifier of its own; seq numbers its setpoints and
+// Open to Close, under its own identifier; seq numbers its setpoints and
 // releases from 1. A link is what keeps a connection to the broker; a
 // connection that breaks is replaced by a new one, never mended.
 //
@@ -13,7 +13,7 @@
 // A reading is a number, or a JSON value in which path finds one: keys and
 // array indices, as in "tank.probes[0].ph". Numbers are decimal and finite. A
 // message that does not hold such a number is no data for the channel. A
-// retained reading is what somebody said at some time: it is not taken as a
+// retained reading was sent by someone at some time: it is not taken as a
 // measurement, and the channel has no value until the next message comes.
 //
 // Setpoints and releases go out with quality of service 0, not retained:
@@ -28,8 +28,8 @@
 // channel is released, and "error" where it was refused. A reading that is a JSON
 // object may say the same.
 //
-// How old a message is, nobody knows who has another clock. But sent_ms, the time
-// since the session began, tells how much longer it took than the fastest one:
+// The age of a message cannot be known with another clock. But sent_ms, the time
+// since the session began, shows how much longer it took than the fastest one:
 // see pace.
 //
 // # Never a stale setpoint

@@ -29,7 +29,7 @@ func (d *Device) delivered(s drivers.Setpoints) (drivers.Reading, error) {
 	r := drivers.Reading{At: d.env.Clock.Now()}
 	for name := range s.Values {
 		c := d.byName[name]
-		if a := d.acked(c); a.told {
+		if a := d.acked(c); a.hasDelivered {
 			v, err := c.fromRaw(a.delivered)
 			if err != nil {
 				return r, fmt.Errorf("%w: channel %q: %w", drivers.ErrProtocol, name, err)

@@ -27,7 +27,7 @@ import (
 func (d *Device) Halt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.options.HaltTimeout)
 	defer cancel()
-	l, err := d.opened()
+	l, err := d.openLink()
 	if err != nil {
 		return d.wrap(fmt.Errorf("safe state not confirmed, nothing was sent: %w", err))
 	}
@@ -71,7 +71,7 @@ func (d *Device) haltOver(ctx context.Context, conn *connection) error {
 	}
 	asking, enough := context.WithCancel(ctx)
 	var asked sync.WaitGroup
-	asked.Go(func() { _ = conn.proven(asking, BrokerWait) }) // confirm tells why the connection ended
+	asked.Go(func() { _ = conn.awaitRoundTrip(asking, BrokerWait) }) // confirm says why the connection ended
 	err := d.confirm(ctx, conn, waiting)
 	enough()
 	asked.Wait()
@@ -101,13 +101,13 @@ func (d *Device) sendSafe(ctx context.Context, conn *connection, c *channel) (ex
 // confirm waits until every expectation is met.
 func (d *Device) confirm(ctx context.Context, conn *connection, waiting []expectation) error {
 	for {
-		waiting = slices.DeleteFunc(waiting, d.met)
+		waiting = slices.DeleteFunc(waiting, d.confirmed)
 		if len(waiting) == 0 {
 			return nil
 		}
 		var why error
 		select {
-		case <-d.news:
+		case <-d.changed:
 			continue
 		case <-conn.gone:
 			why = fmt.Errorf("%w: connection lost: %w", drivers.ErrUnavailable, conn.why())
@@ -129,9 +129,9 @@ func (d *Device) newest(name string) latest {
 	return d.latest[name]
 }
 
-// met reports whether the device confirms the expectation. What is plain has no ack:
+// confirmed reports whether the device confirms the expectation. What is plain has no ack:
 // a released channel of that kind is confirmed by nothing.
-func (d *Device) met(e expectation) bool {
+func (d *Device) confirmed(e expectation) bool {
 	if e.release {
 		a := d.acked(e.channel)
 		return a.answers(e.sent, d.session) && a.released && a.refusal == ""

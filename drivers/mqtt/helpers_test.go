@@ -179,7 +179,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("it never came that %s", what)
 }
 
-// other is a client of its own, to speak and to listen beside the driver.
+// other is its own client, to speak and to listen beside the driver.
 type other struct {
 	t      *testing.T
 	client paho.Client

@@ -14,13 +14,13 @@ import (
 
 const (
 	// The wait between attempts to connect grows from first to last. A connection
-	// that held for steadyTime starts it anew; one that broke sooner may be two
-	// clients of one name, throwing each other out. Where both wait for lastWait,
-	// each connection holds that long, so steadyTime must be well above it.
-	firstWait  = 250 * time.Millisecond
-	lastWait   = 10 * time.Second
-	steadyTime = 30 * time.Second
-	// flapLimit is how many connections in a row may break before steadyTime until
+	// that held for stableTime starts it anew; one that broke sooner may be two
+	// clients of one name, throwing each other out. Where both wait for maxBackoff,
+	// each connection holds that long, so stableTime must be well above it.
+	minBackoff = 250 * time.Millisecond
+	maxBackoff = 10 * time.Second
+	stableTime = 30 * time.Second
+	// flapLimit is how many connections in a row may break before stableTime until
 	// one is not trusted before it has held that long.
 	flapLimit = 3
 )
@@ -30,15 +30,15 @@ type linkSpec struct {
 	options Options
 	env     drivers.Env
 	// name gives the client identifier of the next connection.
-	name   func() (string, error)
-	topics []string
-	qos    byte               // of the subscriptions
-	handle func(message)      // called from one goroutine
-	urgent func(message) bool // takes a message before those that wait; nil: none is taken
-	greet  func()             // told of each connection that is there to be used; nil: nobody is
-	will   *will              // nil: none
-	tell   func(text string)  // told of connections that end as if another client took them over; nil: nobody is
-	lost   func()             // told of each connection that has ended by itself; nil: nobody is
+	name      func() (string, error)
+	topics    []string
+	qos       byte               // of the subscriptions
+	handle    func(message)      // called from one goroutine
+	urgent    func(message) bool // takes a message before those that wait; nil: none is taken
+	onConnect func()             // called for each connection that is there to be used; nil: not called
+	will      *will              // nil: none
+	notify    func(text string)  // called for connections that end as if another client took them over; nil: not called
+	onLoss    func()             // called for each connection that has ended by itself; nil: not called
 }
 
 // will is what the broker says in our place when the connection breaks, and what
@@ -68,25 +68,25 @@ type link struct {
 	node int
 	// id is the client identifier, of the same goroutine; empty: one is to be drawn.
 	id string
-	// hurry holds one while somebody waits for a connection with a safe value: the wait
+	// skipBackoff holds one while a caller waits for a connection with a safe value: the wait
 	// before the next attempt ends. came holds one since a connection has come.
-	hurry, came chan struct{}
+	skipBackoff, connected chan struct{}
 
-	mu   sync.Mutex
-	up   *connection // nil while there is none
-	held bool        // up is there, and not trusted yet
+	mu       sync.Mutex
+	current  *connection // nil while there is none
+	unproven bool        // up is there, and not trusted yet
 }
 
-// errDown is the error of a link without a connection, errHeld of one that is not
+// errDown is the error of a link without a connection, errUnproven of one that is not
 // trusted.
 var (
-	errDown = fmt.Errorf("%w: no connection to the broker", drivers.ErrUnavailable)
-	errHeld = fmt.Errorf("%w: connections to the broker end soon after they begin, and this one has not held for %v yet; does another client have the same client_id?", drivers.ErrUnavailable, steadyTime)
+	errDown     = fmt.Errorf("%w: no connection to the broker", drivers.ErrUnavailable)
+	errUnproven = fmt.Errorf("%w: connections to the broker end soon after they begin, and this one has not held for %v yet; does another client have the same client_id?", drivers.ErrUnavailable, stableTime)
 )
 
 // newLink makes a link that is not open yet.
 func newLink(s linkSpec) *link {
-	l := &link{linkSpec: s, queue: newQueue(), hurry: make(chan struct{}, 1), came: make(chan struct{}, 1)}
+	l := &link{linkSpec: s, queue: newQueue(), skipBackoff: make(chan struct{}, 1), connected: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -118,8 +118,8 @@ func (l *link) begin(c *connection, err error) error {
 		c.end()
 		return errClosed
 	}
-	l.up = c
-	l.tasks.Go(func() { l.keep(c) })
+	l.current = c
+	l.tasks.Go(func() { l.maintain(c) })
 	l.tasks.Go(l.deliver)
 	return nil
 }
@@ -127,7 +127,7 @@ func (l *link) begin(c *connection, err error) error {
 // connectUntil attempts to connect until ctx ends; what a later attempt does not
 // cure is final.
 func (l *link) connectUntil(ctx context.Context) (*connection, error) {
-	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
 		c, err := l.connect(ctx)
 		if err == nil || !errors.Is(err, drivers.ErrUnavailable) {
 			return c, err
@@ -142,22 +142,22 @@ func (l *link) connectUntil(ctx context.Context) (*connection, error) {
 // why there is no connection yet.
 func (l *link) connectPatiently(ctx context.Context) (*connection, error) {
 	said := ""
-	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
 		attempt, cancel := context.WithTimeout(ctx, l.options.ConnectTimeout)
 		c, err := l.connect(attempt)
 		cancel()
 		if err == nil || !errors.Is(err, drivers.ErrUnavailable) {
 			return c, err
 		}
-		said = l.notYet(said, err)
+		said = l.logOnce(said, err)
 		if !sleep(ctx, wait) {
 			return nil, err
 		}
 	}
 }
 
-// notYet logs a cause that was not said last, and returns what was said now.
-func (l *link) notYet(said string, err error) string {
+// logOnce logs a cause that was not said last, and returns what was said now.
+func (l *link) logOnce(said string, err error) string {
 	text := err.Error()
 	if text != said && l.ctx.Err() == nil {
 		l.env.Log.Warn("no connection to the broker yet", slog.Any("error", err))
@@ -165,41 +165,41 @@ func (l *link) notYet(said string, err error) string {
 	return text
 }
 
-// keepFromScratch looks for a first connection, and keeps it.
-func (l *link) keepFromScratch() {
+// connectAndMaintain looks for a first connection, and keeps it.
+func (l *link) connectAndMaintain() {
 	if c, _ := l.reconnect(0); c != nil {
-		l.keep(c)
+		l.maintain(c)
 	}
 }
 
-// keep replaces a broken connection until the link is closed.
-func (l *link) keep(c *connection) {
-	wait, short := firstWait, 0
+// maintain replaces a broken connection until the link is closed.
+func (l *link) maintain(c *connection) {
+	wait, short := minBackoff, 0
 	for {
 		since := time.Now()
 		trust := make(<-chan time.Time) // never, where it is trusted already
 		if short >= flapLimit {
-			trust = time.After(steadyTime)
+			trust = time.After(stableTime)
 		}
-		l.setUp(c, short >= flapLimit)
-		if l.greet != nil {
-			l.greet()
+		l.setCurrent(c, short >= flapLimit)
+		if l.onConnect != nil {
+			l.onConnect()
 		}
 		for waiting := true; waiting; {
 			select {
 			case <-c.gone:
 				waiting = false
 			case <-trust:
-				l.setUp(c, false)
+				l.setCurrent(c, false)
 			case <-l.ctx.Done():
 				c.end()
 				return
 			}
 		}
-		if l.lost != nil {
-			l.lost()
+		if l.onLoss != nil {
+			l.onLoss()
 		}
-		l.setUp(nil, false)
+		l.setCurrent(nil, false)
 		l.env.Log.Warn("connection to the broker lost", slog.Any("error", c.why()))
 		c.end()
 		ended := endedByBroker(c.why())
@@ -207,8 +207,8 @@ func (l *link) keep(c *connection) {
 			l.id = "" // whoever has learnt it cannot follow
 		}
 		short++
-		if time.Since(since) >= steadyTime {
-			wait, short = firstWait, 0
+		if time.Since(since) >= stableTime {
+			wait, short = minBackoff, 0
 		}
 		if short == flapLimit {
 			l.env.Log.Warn("connections to the broker end soon after they begin; does another client have the same client_id?",
@@ -219,7 +219,7 @@ func (l *link) keep(c *connection) {
 			return
 		}
 		if ended && l.node == before+1 {
-			l.told(fmt.Sprintf("the broker ended the connection (%d in a row) and took the next one at once: so it does when another client takes the connection over by logging in with the same client_id", short))
+			l.notice(fmt.Sprintf("the broker ended the connection (%d in a row) and took the next one at once: so it does when another client takes the connection over by logging in with the same client_id", short))
 		}
 		l.env.Log.Info("connected to the broker again")
 	}
@@ -231,11 +231,11 @@ func endedByBroker(why error) bool {
 	return errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF)
 }
 
-// told says something of the connection in the log and to who wants to be told.
-func (l *link) told(text string) {
+// notice says something of the connection in the log and to the callback.
+func (l *link) notice(text string) {
 	l.env.Log.Warn(text)
-	if l.tell != nil {
-		l.tell(text)
+	if l.notify != nil {
+		l.notify(text)
 	}
 }
 
@@ -244,28 +244,28 @@ func (l *link) told(text string) {
 func (l *link) reconnect(wait time.Duration) (*connection, time.Duration) {
 	said := ""
 	for {
-		if !l.rest(wait) {
+		if !l.backoff(wait) {
 			return nil, 0
 		}
-		wait = min(max(2*wait, firstWait), lastWait)
+		wait = min(max(2*wait, minBackoff), maxBackoff)
 		ctx, cancel := context.WithTimeout(l.ctx, l.options.ConnectTimeout)
 		c, err := l.connect(ctx)
 		cancel()
 		if err == nil {
 			return c, wait
 		}
-		said = l.notYet(said, err)
+		said = l.logOnce(said, err)
 	}
 }
 
-// rest waits before an attempt, but not where a safe value waits for the connection. It
+// backoff waits before an attempt, but not where a safe value waits for the connection. It
 // reports whether the link is still open.
-func (l *link) rest(d time.Duration) bool {
+func (l *link) backoff(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-l.hurry:
+	case <-l.skipBackoff:
 	case <-l.ctx.Done():
 	}
 	return l.ctx.Err() == nil
@@ -283,22 +283,22 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (l *link) setUp(c *connection, held bool) {
+func (l *link) setCurrent(c *connection, held bool) {
 	l.mu.Lock()
-	l.up, l.held = c, held
+	l.current, l.unproven = c, held
 	l.mu.Unlock()
 	if c != nil {
 		select {
-		case l.came <- struct{}{}:
+		case l.connected <- struct{}{}:
 		default:
 		}
 	}
 }
 
 // urgently gives the connection for a safe value, trusted or not. Where there is none it has
-// one made at once, again every firstWait, and waits for it for a time.
+// one made at once, again every minBackoff, and waits for it for a time.
 func (l *link) urgently(ctx context.Context, most time.Duration) (*connection, error) {
-	limit, again := time.NewTimer(most), time.NewTicker(firstWait)
+	limit, again := time.NewTimer(most), time.NewTicker(minBackoff)
 	defer limit.Stop()
 	defer again.Stop()
 	for {
@@ -307,11 +307,11 @@ func (l *link) urgently(ctx context.Context, most time.Duration) (*connection, e
 			return c, errors.Join(err, ctx.Err())
 		}
 		select {
-		case l.hurry <- struct{}{}:
+		case l.skipBackoff <- struct{}{}:
 		default:
 		}
 		select {
-		case <-l.came:
+		case <-l.connected:
 		case <-again.C:
 		case <-limit.C:
 			return nil, err
@@ -328,19 +328,19 @@ func (l *link) open() (*connection, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Not IsConnected, which is true while there is none.
-	if l.up == nil || !l.up.client.IsConnectionOpen() || l.up.isGone() {
+	if l.current == nil || !l.current.client.IsConnectionOpen() || l.current.isGone() {
 		return nil, errDown
 	}
-	return l.up, nil
+	return l.current, nil
 }
 
-// trusted gives the connection, or says why there is none to be used.
-func (l *link) trusted() (*connection, error) {
+// stable gives the connection, or says why there is none to be used.
+func (l *link) stable() (*connection, error) {
 	c, err := l.open()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err == nil && l.held && l.up == c {
-		return nil, errHeld
+	if err == nil && l.unproven && l.current == c {
+		return nil, errUnproven
 	}
 	return c, err
 }
@@ -367,5 +367,5 @@ func (l *link) close() {
 	l.cancel()
 	l.mu.Unlock() // from here on, start begins no task
 	l.tasks.Wait()
-	l.setUp(nil, false)
+	l.setCurrent(nil, false)
 }

@@ -48,7 +48,7 @@ type Options struct {
 	ReadFile func(name string) ([]byte, error) `toml:"-"`
 }
 
-// StatusTopic says where a device tells whether it is there, as many do by a
+// StatusTopic says where a device says whether it is there, as many do by a
 // retained message and a last will.
 type StatusTopic struct {
 	Topic   string `toml:"topic" required:"true" doc:"topic without wildcards"`
@@ -171,7 +171,7 @@ func readAddress(text string) (*url.URL, error) {
 	}
 	if u.Port() == "" {
 		port := plainPort
-		if secure(u) {
+		if isTLS(u) {
 			port = securePort
 		}
 		u.Host = net.JoinHostPort(u.Hostname(), port)

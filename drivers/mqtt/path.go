@@ -11,7 +11,7 @@ import (
 // maxIndex bounds an array index in a path.
 const maxIndex = 9999
 
-// path is where a number stands in a JSON value; the empty path is the value
+// path is where a number is in a JSON value; the empty path is the value
 // itself.
 type path []step
 
@@ -80,7 +80,7 @@ func (p path) find(v any) (any, bool) {
 }
 
 // put returns v with leaf at the path, making what is missing on the way. A value
-// that stands in the way is replaced.
+// in the way is replaced.
 func (p path) put(v, leaf any) any {
 	if len(p) == 0 {
 		return leaf

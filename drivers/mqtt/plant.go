@@ -35,7 +35,7 @@ const haltTime = 5 * time.Second
 // whose seq is not above the last of its channel and session, one of a session
 // that another has followed. A reading that is a JSON object echoes the session
 // and seq of the channel's last setpoint or release that was taken; a confirm
-// topic is told at once, with "error" where the device refused. Where the file has
+// topic gets an answer at once, with "error" where the device refused. Where the file has
 // a status topic, it says online and offline, by a last will too.
 //
 // Serve returns when ctx ends, after halting and closing the device; its error
@@ -47,7 +47,7 @@ func Serve(ctx context.Context, p Plant) error {
 	if err != nil {
 		return fmt.Errorf("mqtt: %w", err)
 	}
-	err = drivers.Play(ctx, p.Device, haltTime, func(offered []drivers.Channel) error {
+	err = drivers.ServeDevice(ctx, p.Device, haltTime, func(offered []drivers.Channel) error {
 		for _, o := range offered {
 			s.offered[o.Name] = o
 		}
@@ -55,7 +55,7 @@ func Serve(ctx context.Context, p Plant) error {
 		for i, c := range s.channels {
 			promised[i] = c.Channel
 		}
-		if err := drivers.Lacking(p.Device, offered, promised); err != nil {
+		if err := drivers.MissingChannels(p.Device, offered, promised); err != nil {
 			return err
 		}
 		return s.run(ctx)
@@ -68,16 +68,16 @@ func Serve(ctx context.Context, p Plant) error {
 
 // server is a Plant at work. Its one goroutine owns the device.
 type server struct {
-	options  Options
-	env      drivers.Env
-	device   drivers.Device
-	period   time.Duration
-	channels []*channel
-	byTopic  map[string][]*channel // by read topic
-	inlets   map[string]*inlet     // by write and release topic
-	inbox    chan message          // from the link to run
-	failing  bool                  // the last Read failed
-	offered  map[string]drivers.Channel
+	options   Options
+	env       drivers.Env
+	device    drivers.Device
+	period    time.Duration
+	channels  []*channel
+	byTopic   map[string][]*channel // by read topic
+	receivers map[string]*receiver  // by write and release topic
+	inbox     chan message          // from the link to run
+	failing   bool                  // the last Read failed
+	offered   map[string]drivers.Channel
 }
 
 // newServer checks a plant.
@@ -98,15 +98,15 @@ func newServer(p Plant) (*server, error) {
 		p.Env.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &server{
-		options:  p.Options.filled(),
-		env:      p.Env,
-		device:   p.Device,
-		period:   p.Period,
-		channels: channels,
-		byTopic:  map[string][]*channel{},
-		inlets:   map[string]*inlet{},
-		inbox:    make(chan message),
-		offered:  map[string]drivers.Channel{},
+		options:   p.Options.filled(),
+		env:       p.Env,
+		device:    p.Device,
+		period:    p.Period,
+		channels:  channels,
+		byTopic:   map[string][]*channel{},
+		receivers: map[string]*receiver{},
+		inbox:     make(chan message),
+		offered:   map[string]drivers.Channel{},
 	}
 	for _, c := range channels {
 		if c.read != "" {
@@ -115,10 +115,10 @@ func newServer(p Plant) (*server, error) {
 		if c.write == "" {
 			continue
 		}
-		in := &inlet{channel: c}
-		s.inlets[c.write] = in
+		in := &receiver{channel: c}
+		s.receivers[c.write] = in
 		if c.release != "" {
-			s.inlets[c.release] = in
+			s.receivers[c.release] = in
 		}
 	}
 	return s, nil
@@ -132,7 +132,7 @@ func (s *server) run(ctx context.Context) error {
 		env:     s.env,
 		name:    s.clientID,
 		will:    s.will(),
-		topics:  slices.Sorted(maps.Keys(s.inlets)),
+		topics:  slices.Sorted(maps.Keys(s.receivers)),
 		handle: func(m message) {
 			select {
 			case s.inbox <- m:
@@ -154,7 +154,7 @@ func (s *server) run(ctx context.Context) error {
 	for {
 		select {
 		case m := <-s.inbox:
-			if err := s.take(ctx, l, m); err != nil {
+			if err := s.handleWrite(ctx, l, m); err != nil {
 				return err
 			}
 		case <-ticker.C:
@@ -184,7 +184,7 @@ func (s *server) will() *will {
 }
 
 // publish reads the device and publishes what is new, one message for each
-// topic. While there is no connection it does not read: nobody would hear.
+// topic. While there is no connection it does not read: no one would hear.
 func (s *server) publish(ctx context.Context, l *link) error {
 	conn, err := l.open()
 	if err != nil {
@@ -195,19 +195,19 @@ func (s *server) publish(ctx context.Context, l *link) error {
 		names[i] = c.Name
 	}
 	r, err := s.device.Read(ctx, names)
-	if stop := s.judge(ctx, "read", err); stop != nil || err != nil {
+	if stop := s.handleDeviceError(ctx, "read", err); stop != nil || err != nil {
 		return stop
 	}
 	for _, topic := range slices.Sorted(maps.Keys(s.byTopic)) {
-		payload, err := compose(s.byTopic[topic], r.Values, s.inlets)
+		payload, err := compose(s.byTopic[topic], r.Values, s.receivers)
 		if err != nil {
 			return err
 		}
 		if payload == nil {
 			continue
 		}
-		if simulated, ok := s.device.(drivers.Spoiler); ok {
-			payload = simulated.Spoil(payload)
+		if simulated, ok := s.device.(drivers.Corrupter); ok {
+			payload = simulated.Corrupt(payload)
 		}
 		sending, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
 		err = conn.publish(sending, topic, payload)
@@ -219,10 +219,10 @@ func (s *server) publish(ctx context.Context, l *link) error {
 	return nil
 }
 
-// take writes one setpoint or release to the device, and says on the confirm topic
+// handleWrite writes one setpoint or release to the device, and says on the confirm topic
 // what became of it.
-func (s *server) take(ctx context.Context, l *link, m message) error {
-	in := s.inlets[m.topic]
+func (s *server) handleWrite(ctx context.Context, l *link, m message) error {
+	in := s.receivers[m.topic]
 	set, err := in.accept(m, s.env.Clock.Now())
 	if err != nil {
 		s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.Name), slog.String("topic", m.topic), slog.Any("reason", err))
@@ -242,12 +242,12 @@ func (s *server) take(ctx context.Context, l *link, m message) error {
 			write.For = map[string]time.Duration{in.channel.Name: time.Duration(set.ForMS) * time.Millisecond}
 		}
 	}
-	// drivers.Lacking saw to it that a device with inlets is an Actuator.
+	// drivers.MissingChannels saw to it that a device with receivers is an Actuator.
 	given, err = s.device.(drivers.Actuator).Write(ctx, write)
 	if err == nil {
-		in.took(set)
+		in.setTaken(set)
 	}
-	uncertain := err != nil && in.channel.Dose && !certain(err) // then nobody must say no
+	uncertain := err != nil && in.channel.Dose && !certain(err) // then it must not be denied
 	if c := in.channel; c.confirm != "" && c.confirm != c.read && !uncertain {
 		what := confirmation(set, err)
 		if v, told := given.Values[c.Name]; told && set.Dose != "" {
@@ -255,7 +255,7 @@ func (s *server) take(ctx context.Context, l *link, m message) error {
 		}
 		s.confirm(ctx, l, c, what)
 	}
-	return s.judge(ctx, "write", err)
+	return s.handleDeviceError(ctx, "write", err)
 }
 
 // confirmation is the message that says what became of a setpoint or release.
@@ -282,8 +282,8 @@ func (s *server) confirm(ctx context.Context, l *link, c *channel, what map[stri
 	}
 }
 
-// judge logs a device's error, and returns it where serving on makes no sense.
-func (s *server) judge(ctx context.Context, what string, err error) error {
+// handleDeviceError logs a device's error, and returns it where serving on makes no sense.
+func (s *server) handleDeviceError(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil:
 		if s.failing {

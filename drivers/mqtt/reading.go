@@ -43,7 +43,7 @@ func (d *Device) receive(m message) {
 	values := map[string]float64{}
 	for _, c := range channels {
 		v, err := c.valueIn(m.payload, root, err)
-		d.complain(c, err)
+		d.logInvalid(c, err)
 		if err == nil {
 			values[c.Name] = v
 		}
@@ -115,8 +115,8 @@ func (c *channel) checkUnit(payload []byte, root any, jsonErr error) error {
 	return nil
 }
 
-// complain logs the first of a channel's bad messages, and its recovery.
-func (d *Device) complain(c *channel, err error) {
+// logInvalid logs the first of a channel's bad messages, and its recovery.
+func (d *Device) logInvalid(c *channel, err error) {
 	switch was := d.bad[c.Name]; {
 	case err != nil && !was:
 		d.env.Log.Warn("a message without a number for the channel is no data", slog.String("channel", c.Name), slog.String("topic", c.read), slog.Any("error", err))
@@ -148,10 +148,10 @@ func (d *Device) remember(m message, values map[string]float64) {
 	d.wake()
 }
 
-// wake tells the caller's goroutine, where it waits, that something is new.
+// wake wakes the caller's goroutine where it waits for news.
 func (d *Device) wake() {
 	select {
-	case d.news <- struct{}{}:
+	case d.changed <- struct{}{}:
 	default:
 	}
 }

@@ -26,7 +26,7 @@ func hears(t *testing.T, d *Device, m message) []drivers.Reading {
 func idle(t testing.TB, channels ...ChannelOptions) (*Device, *records) {
 	t.Helper()
 	d, said := newDevice(t, optionsFor("tcp://127.0.0.1:1"), channels...)
-	d.bad, d.latest, d.acks, d.news = map[string]bool{}, map[string]latest{}, map[string]ack{}, make(chan struct{}, 1)
+	d.bad, d.latest, d.acks, d.changed = map[string]bool{}, map[string]latest{}, map[string]ack{}, make(chan struct{}, 1)
 	return d, said
 }
 

@@ -75,10 +75,10 @@ func TestSafeHasAConnectionMade(t *testing.T) {
 		}
 		v.Cut()
 		time.Sleep(time.Minute)
-		const back = firstWait + firstWait/2 // after an attempt that was made at once
+		const back = minBackoff + minBackoff/2 // after an attempt that was made at once
 		time.AfterFunc(back, v.Restore)
 		began = time.Now()
-		if err := setSafe(d); err != nil || time.Since(began) > back+firstWait {
+		if err := setSafe(d); err != nil || time.Since(began) > back+minBackoff {
 			t.Errorf("the broker comes back while it waits: %v after %v", err, time.Since(began))
 		}
 		closed(t, d)
@@ -206,7 +206,7 @@ func TestSafeWhateverTheStatusSays(t *testing.T) {
 // write's error.
 func overtake(d *Device, value float64, after time.Duration) error {
 	ctx, end := context.WithCancelCause(context.Background())
-	time.AfterFunc(after, func() { end(drivers.ErrOvertaken) })
+	time.AfterFunc(after, func() { end(drivers.ErrPreempted) })
 	_, err := d.Write(ctx, drivers.Setpoints{Values: map[string]float64{"ca": value}})
 	return err
 }
@@ -285,7 +285,7 @@ func TestClientIDIsNobodysToGuess(t *testing.T) {
 		d, said := newDevice(t, o, doserChannels()...)
 		var mu sync.Mutex
 		var told []string
-		d.Tell(func(text string) {
+		d.Notify(func(text string) {
 			mu.Lock()
 			defer mu.Unlock()
 			told = append(told, text)

@@ -16,7 +16,7 @@ type setpoint struct {
 	Release bool     `json:"release,omitempty"`
 	Seq     int64    `json:"seq"`
 	TTLMS   int64    `json:"ttl_ms"`
-	// ForMS is how long the value stands, in milliseconds, unless another comes; absent:
+	// ForMS is how long the value holds, in milliseconds, unless another comes; absent:
 	// until another comes.
 	ForMS   int64  `json:"for_ms,omitempty"`
 	Session string `json:"session"`
@@ -34,7 +34,7 @@ type sent struct {
 	seq     int64
 }
 
-// extras are what goes with a value: how long it stands (0: until another comes), and the
+// extras are what goes with a value: how long it holds (0: until another comes), and the
 // name of the dose that it is.
 type extras struct {
 	lasts time.Duration
@@ -64,7 +64,7 @@ func (d *Device) compose(c *channel, value *float64, with extras) (topic string,
 	if c.plain {
 		return topic, payload, nil
 	}
-	sent := d.env.Clock.Now().Sub(d.began).Milliseconds()
+	sent := d.env.Clock.Now().Sub(d.sessionStart).Milliseconds()
 	payload, err = json.Marshal(setpoint{Value: value, Release: value == nil, Seq: d.seq, TTLMS: c.ttl.Milliseconds(), ForMS: with.lasts.Milliseconds(),
 		Session: d.session, SentMS: &sent, Dose: with.dose})
 	return topic, payload, err

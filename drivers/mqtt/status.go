@@ -36,11 +36,11 @@ func (d *Device) takeStatus(m message) {
 // ready gives the connection if it is to be trusted and the device is there, as
 // far as its status topic says.
 func (d *Device) ready() (*connection, error) {
-	l, err := d.opened()
+	l, err := d.openLink()
 	if err != nil {
 		return nil, err
 	}
-	conn, err := l.trusted()
+	conn, err := l.stable()
 	if err != nil || d.options.Status == nil {
 		return conn, err
 	}
@@ -67,7 +67,7 @@ func (d *Device) awaitReady(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-d.news:
+		case <-d.changed:
 		case <-ctx.Done():
 			return err
 		}

@@ -31,8 +31,8 @@ const (
 	securePort = "8883"
 )
 
-// secure reports whether an address asks for TLS.
-func secure(broker *url.URL) bool { return slices.Contains(secureSchemes, broker.Scheme) }
+// isTLS reports whether an address asks for TLS.
+func isTLS(broker *url.URL) bool { return slices.Contains(secureSchemes, broker.Scheme) }
 
 // validateTLS checks how the keys of TLS fit together; the files are read at each
 // connect, so that a renewed certificate needs no restart.
@@ -41,7 +41,7 @@ func (o Options) validateTLS() error {
 	for _, k := range []struct{ key, value string }{
 		{"ca_file", o.CAFile}, {"cert_file", o.CertFile}, {"key_file", o.KeyFile}, {"server_name", o.ServerName},
 	} {
-		if broker, err := o.address(); k.value != "" && err == nil && !secure(broker) {
+		if broker, err := o.address(); k.value != "" && err == nil && !isTLS(broker) {
 			problems = append(problems, fmt.Errorf("%s is %q, but broker %q is not encrypted; write tls://HOST:PORT", k.key, k.value, o.Broker))
 		}
 	}
@@ -116,8 +116,8 @@ func (o Options) read(key, name string) ([]byte, error) {
 	return text, nil
 }
 
-// shake makes a connection secure; where it fails, conn is closed.
-func shake(ctx context.Context, conn net.Conn, config *tls.Config) (net.Conn, error) {
+// tlsHandshake makes a connection secure; where it fails, conn is closed.
+func tlsHandshake(ctx context.Context, conn net.Conn, config *tls.Config) (net.Conn, error) {
 	c := tls.Client(conn, config)
 	if err := c.HandshakeContext(ctx); err != nil {
 		conn.Close()
@@ -149,7 +149,7 @@ func explainTLS(err error, broker *url.URL) error {
 		hint = "this port does not speak TLS; without encryption the broker is tcp://HOST:" + plainPort
 	case errors.As(err, &remote) && remote.Op == "remote error": // a TLS alert
 		hint = "the broker does not take this client's certificate; check cert_file and key_file"
-	case errors.Is(err, io.EOF) && !secure(broker):
+	case errors.Is(err, io.EOF) && !isTLS(broker):
 		return fmt.Errorf("%w: the broker hung up before it answered (%w); where it wants TLS, write tls://", drivers.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)

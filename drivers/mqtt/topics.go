@@ -34,7 +34,7 @@ func checkTopics(channels []*channel) error {
 			if topic == "" {
 				continue
 			}
-			// A number and the text of a release can be told apart on one topic.
+			// A number and the text of a release can be distinguished on one topic.
 			if other, taken := owner[topic]; taken && !(c.plain && other == c.Name) {
 				problems = append(problems, fmt.Errorf("topic %q carries setpoints or releases of both %q and %q; give each its own", topic, other, c.Name))
 			}

@@ -281,7 +281,7 @@ func TestTrapTenMinutes(t *testing.T) {
 	}
 	t.Logf("after an outage there is a connection again after %v at most; with the library's own waits after %v", worst, worstRaw)
 	if worst > 11*time.Second {
-		t.Errorf("a connection comes back after %v; the longest wait is %v", worst, lastWait)
+		t.Errorf("a connection comes back after %v; the longest wait is %v", worst, maxBackoff)
 	}
 	if worstRaw < time.Minute {
 		t.Errorf("the library is back after %v; this test proves nothing", worstRaw)

@@ -87,8 +87,8 @@ func (d *Device) greet(ctx context.Context) error {
 		d.retry.succeeded()
 		return nil
 	}
-	if errors.Is(context.Cause(ctx), drivers.ErrOvertaken) {
-		return fmt.Errorf("%w: while greeting: %w", drivers.ErrOvertaken, err) // they are out of step still
+	if errors.Is(context.Cause(ctx), drivers.ErrPreempted) {
+		return fmt.Errorf("%w: while greeting: %w", drivers.ErrPreempted, err) // they are out of step still
 	}
 	if ctx.Err() != nil {
 		return errors.Join(fmt.Errorf("%w: while greeting: %w", context.Cause(ctx), err), d.drop())

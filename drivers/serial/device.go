@@ -282,7 +282,7 @@ func (d *Device) ask(ctx context.Context, batch []*protocol.Channel) (map[string
 // caller, with the drivers' sentinel that fits.
 func (d *Device) judge(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, drivers.ErrOvertaken): // between two exchanges
+	case errors.Is(err, drivers.ErrPreempted): // between two exchanges
 		return err
 	case ctx.Err() != nil:
 		// The answer is still to come, and would be taken for the next one.

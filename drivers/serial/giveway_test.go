@@ -70,7 +70,7 @@ func (s *sniffer) first(text string, after time.Time) (time.Duration, bool) {
 // overtakenAfter calls with a context that is overtaken after a time.
 func overtakenAfter(d time.Duration, call func(ctx context.Context) error) error {
 	ctx, end := context.WithCancelCause(context.Background())
-	time.AfterFunc(d, func() { end(drivers.ErrOvertaken) })
+	time.AfterFunc(d, func() { end(drivers.ErrPreempted) })
 	return call(ctx)
 }
 
@@ -99,7 +99,7 @@ func TestReadGivesWay(t *testing.T) {
 			if err := overtakenAfter(after, func(ctx context.Context) error {
 				_, err := dev.Read(ctx, []string{"a", "b", "s"})
 				return err
-			}); !errors.Is(err, drivers.ErrOvertaken) && !mute || err == nil {
+			}); !errors.Is(err, drivers.ErrPreempted) && !mute || err == nil {
 				t.Errorf("overtaken: %v", err)
 			}
 			if took := time.Since(began); took > o.ReplyTimeout {
@@ -141,7 +141,7 @@ func TestGreetingGivesWay(t *testing.T) {
 				if err := overtakenAfter(after, func(ctx context.Context) error {
 					_, err := dev.Read(ctx, []string{"a"})
 					return err
-				}); !errors.Is(err, drivers.ErrOvertaken) || time.Since(began) > after+o.ReadTimeout {
+				}); !errors.Is(err, drivers.ErrPreempted) || time.Since(began) > after+o.ReadTimeout {
 					t.Errorf("%v after %v", err, time.Since(began))
 				}
 				s.silence(false)
@@ -204,7 +204,7 @@ func TestDoseGivesWay(t *testing.T) {
 			_, err := giveIn(ctx, dev, "dose", 3)
 			return err
 		})
-		if !errors.Is(err, drivers.ErrOvertaken) || errors.Is(err, drivers.ErrNotSent) || time.Since(began) > 5*time.Second+dev.opt.ReplyTimeout {
+		if !errors.Is(err, drivers.ErrPreempted) || errors.Is(err, drivers.ErrNotSent) || time.Since(began) > 5*time.Second+dev.opt.ReplyTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		if _, err := dev.Write(t.Context(), drivers.Setpoints{Release: []string{"dose"}, Safe: true}); err != nil {
@@ -232,7 +232,7 @@ func TestWriteLeavesInTime(t *testing.T) {
 					return nil
 				}
 				write := func(by time.Duration, values map[string]float64) error {
-					_, err := dev.Write(context.Background(), drivers.Setpoints{Values: values, LeaveBy: time.Now().Add(by)})
+					_, err := dev.Write(context.Background(), drivers.Setpoints{Values: values, SendBy: time.Now().Add(by)})
 					return err
 				}
 				err := write(o.ReplyTimeout/4, map[string]float64{"a": 3, "b": 4})

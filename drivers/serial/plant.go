@@ -42,19 +42,19 @@ func Serve(ctx context.Context, p Plant) error {
 	if err != nil {
 		return err
 	}
-	err = drivers.Play(ctx, p.Device, haltTime, func(offered []drivers.Channel) error {
+	err = drivers.ServeDevice(ctx, p.Device, haltTime, func(offered []drivers.Channel) error {
 		promised := make([]drivers.Channel, len(described.channels))
 		for i, c := range described.channels {
 			promised[i] = c.Channel
 		}
-		if err := drivers.Lacking(p.Device, offered, promised); err != nil {
+		if err := drivers.MissingChannels(p.Device, offered, promised); err != nil {
 			return err
 		}
 		in, err := described.talk.Instrument(described.channels, &protocol.Served{Dev: p.Device, Log: described.env.Log})
 		if err != nil {
 			return err
 		}
-		if simulated, ok := p.Device.(drivers.Spoiler); ok {
+		if simulated, ok := p.Device.(drivers.Corrupter); ok {
 			in = spoilt{in, simulated}
 		}
 		return port.Serve(ctx, described.opt.Path(), in)
@@ -68,13 +68,13 @@ func Serve(ctx context.Context, p Plant) error {
 // spoilt is an instrument on a line that a simulated fault can spoil.
 type spoilt struct {
 	port.Instrument
-	wire drivers.Spoiler
+	wire drivers.Corrupter
 }
 
 func (s spoilt) Hear(ctx context.Context, text []byte) ([]byte, error) {
 	said, err := s.Instrument.Hear(ctx, text)
 	if len(said) > 0 {
-		said = s.wire.Spoil(said)
+		said = s.wire.Corrupt(said)
 	}
 	return said, err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Served returns the view of a device that tuner plant serves: it is a
-// drivers.Spoiler beside what Device returns.
+// drivers.Corrupter beside what Device returns.
 func (p *Plant) Served(name string) drivers.Device {
 	switch v := p.Device(name).(type) {
 	case *actuatorView:
@@ -29,19 +29,19 @@ type (
 )
 
 var (
-	_ drivers.Spoiler  = (*servedView)(nil)
-	_ drivers.Spoiler  = (*servedActuator)(nil)
-	_ drivers.Actuator = (*servedActuator)(nil)
+	_ drivers.Corrupter = (*servedView)(nil)
+	_ drivers.Corrupter = (*servedActuator)(nil)
+	_ drivers.Actuator  = (*servedActuator)(nil)
 )
 
-// Spoil implements drivers.Spoiler.
-func (s *servedView) Spoil(answer []byte) []byte { return s.view.spoil(answer) }
+// Corrupt implements drivers.Corrupter.
+func (s *servedView) Corrupt(answer []byte) []byte { return s.view.corrupt(answer) }
 
-// Spoil implements drivers.Spoiler.
-func (s *servedActuator) Spoil(answer []byte) []byte { return s.view.spoil(answer) }
+// Corrupt implements drivers.Corrupter.
+func (s *servedActuator) Corrupt(answer []byte) []byte { return s.view.corrupt(answer) }
 
-// spoil marks an answer with the faults at work.
-func (v *view) spoil(answer []byte) []byte {
+// corrupt marks an answer with the faults at work.
+func (v *view) corrupt(answer []byte) []byte {
 	p := v.plant
 	p.mu.Lock()
 	defer p.mu.Unlock()

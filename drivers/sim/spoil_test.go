@@ -114,10 +114,10 @@ func TestClockJump(t *testing.T) {
 func TestSpoiltWire(t *testing.T) {
 	b := newBench(t, laserOptions())
 	b.clock.move(time.Second)
-	served := b.Served("meter").(drivers.Spoiler)
+	served := b.Served("meter").(drivers.Corrupter)
 	answers := [][]byte{[]byte(`{"id":3,"ok":true,"values":{"energy":-1.25e-3}}` + "\n"), []byte("E 4.75 mJ\r\n"), []byte("7\n"), []byte("OK\n")}
 	for _, a := range answers {
-		if got := served.Spoil(a); !bytes.Equal(got, a) {
+		if got := served.Corrupt(a); !bytes.Equal(got, a) {
 			t.Errorf("without a fault %q became %q", a, got)
 		}
 	}
@@ -125,7 +125,7 @@ func TestSpoiltWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{`{"id":3,"ok":true,"values":{"energy":NaN}}` + "\n", "E NaN mJ\r\n", "NaN\n", "OK\n"} {
-		if got := served.Spoil(answers[i]); string(got) != want {
+		if got := served.Corrupt(answers[i]); string(got) != want {
 			t.Errorf("NaN: %q became %q, want %q", answers[i], got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestSpoiltWire(t *testing.T) {
 	}
 	changed := 0
 	for range 20 {
-		got := served.Spoil(answers[0])
+		got := served.Corrupt(answers[0])
 		if len(got) != len(answers[0]) || got[len(got)-1] != '\n' {
 			t.Errorf("garbage made %q", got)
 		}

@@ -95,9 +95,9 @@ func (g *Guard) Time(t time.Time) time.Duration { return trace.Round(g.base + t.
 func (g *Guard) Hear(sensor int, value float64, at time.Time) bool {
 	sample := safety.Sample{Value: value, At: g.Time(at), Known: true}
 	var verdict safety.Verdict
-	g.state.Sensor[sensor], verdict = g.limits.Sensors[sensor].Take(g.state.Sensor[sensor], sample)
+	g.state.Sensor[sensor], verdict = g.limits.Sensors[sensor].Accept(g.state.Sensor[sensor], sample)
 	g.trace.Heard(trace.Reading{Sensor: sensor, Sample: sample, Verdict: verdict})
-	return verdict == safety.Believed
+	return verdict == safety.Valid
 }
 
 // Told is what the safety layer is told in a tick.

@@ -170,7 +170,7 @@ func (g *Guard) standsInside(i int, limits *safety.VariableLimits, s Stand) erro
 		at = append(at, s.Wanted)
 	}
 	if v.Known {
-		at = append(at, v.Way, v.Setpoint)
+		at = append(at, v.Ramp, v.Setpoint)
 	}
 	for _, x := range at {
 		if x < limits.Low || x > limits.High {

@@ -147,7 +147,7 @@ func (x *Instrument) send(p *Present, k *link, b batch) {
 		return
 	}
 	if !b.setpoints.Safe {
-		b.setpoints.LeaveBy = x.ruledAt.Add(x.leaveWithin(b.vars))
+		b.setpoints.SendBy = x.ruledAt.Add(x.leaveWithin(b.vars))
 	}
 	x.write(p, k, b)
 }

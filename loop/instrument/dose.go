@@ -100,7 +100,7 @@ func (x *Instrument) goOn(p *Present, g *Dose) {
 	case g.sent:
 		if p.Mode >= safety.Fallback && p.restOf(&x.plan.Variables[g.variable]) == plan.RestOff && !g.cancelled {
 			g.cancelled = true
-			g.cancel(drivers.ErrOvertaken) // the line must be free for the device to be stopped
+			g.cancel(drivers.ErrPreempted) // the line must be free for the device to be stopped
 		}
 	case !g.recorded:
 	case !p.Moving || p.Mode >= safety.Fallback || k.dead != nil:

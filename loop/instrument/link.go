@@ -81,8 +81,8 @@ func (k *link) offers(channels []drivers.Channel) {
 
 // lapses says that the device goes to its own safe state when it is closed.
 func (k *link) lapses() bool {
-	d, ok := k.dev.(drivers.Lapser)
-	return ok && d.LapsesOnClose()
+	d, ok := k.dev.(drivers.SafeCloser)
+	return ok && d.SafeOnClose()
 }
 
 // What jobs on a device's lane bring, and what devices hand over on their own.
@@ -133,8 +133,8 @@ func (x *Instrument) openLink(k *link) {
 			}
 		})
 	}
-	if s, ok := k.dev.(drivers.Teller); ok {
-		s.Tell(func(text string) { x.pool.Put(remarked{k, text}) })
+	if s, ok := k.dev.(drivers.Notifier); ok {
+		s.Notify(func(text string) { x.pool.Put(remarked{k, text}) })
 	}
 	x.pool.Post(k.lane, func() any {
 		channels, err := k.dev.Open(x.ctx)

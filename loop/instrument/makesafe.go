@@ -69,14 +69,14 @@ func (c *calls) overtake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx != nil {
-		c.end(drivers.ErrOvertaken)
+		c.end(drivers.ErrPreempted)
 		c.ctx = nil
 	}
 }
 
 // overtaken says that a call has failed because it was overtaken.
 func overtaken(ctx context.Context, err error) bool {
-	return err != nil && errors.Is(context.Cause(ctx), drivers.ErrOvertaken)
+	return err != nil && errors.Is(context.Cause(ctx), drivers.ErrPreempted)
 }
 
 // overtakeAll ends what is under way when the layer takes the actuators away, and has
@@ -103,7 +103,7 @@ func (x *Instrument) overtakeDoses(k *link) {
 	for _, g := range x.giving {
 		if g.sent && !g.cancelled && x.deviceOf(g.variable) == k {
 			g.cancelled = true
-			g.cancel(drivers.ErrOvertaken)
+			g.cancel(drivers.ErrPreempted)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (k *link) straggle(b *batch, err error, asked, now time.Time) {
 
 // noteLoss makes unknown what was written before a connection ended: no error has told of it.
 func (k *link) noteLoss() {
-	s, ok := k.dev.(drivers.Straggler)
+	s, ok := k.dev.(drivers.DelayedActuator)
 	if !ok || k.safe.left.IsZero() || !s.LastLoss().After(k.safe.left) {
 		return
 	}
@@ -147,8 +147,8 @@ func (k *link) noteLoss() {
 
 // straggles says that an older message may still reach a device after its rest states.
 func (k *link) straggles() bool {
-	s, ok := k.dev.(drivers.Straggler)
-	return ok && !k.safe.unknown.IsZero() && k.safe.repeated.Before(k.safe.unknown.Add(s.Straggles()))
+	s, ok := k.dev.(drivers.DelayedActuator)
+	return ok && !k.safe.unknown.IsZero() && k.safe.repeated.Before(k.safe.unknown.Add(s.MaxDelay()))
 }
 
 // awaitStragglers reports whether the end of the run waits for a device that an older
@@ -159,7 +159,7 @@ func (x *Instrument) awaitStragglers(p *Present, most time.Time) (waits bool) {
 			continue
 		}
 		waits = true
-		if until := k.safe.unknown.Add(k.dev.(drivers.Straggler).Straggles()); !k.safe.told && p.Now.Before(until) {
+		if until := k.safe.unknown.Add(k.dev.(drivers.DelayedActuator).MaxDelay()); !k.safe.told && p.Now.Before(until) {
 			k.safe.told = true
 			left := min(until.Sub(p.Now), most.Sub(p.Now))
 			x.tell(Said{"info", journal.EventShutdown, fmt.Sprintf("device %q: an earlier setpoint may still arrive; its rest states are written again every second, for %v more at most", k.name, left.Round(time.Second))})

@@ -46,14 +46,14 @@ func (worldClock) Now() time.Time { return time.Now() }
 type instrument struct {
 	drivers.Device
 	drivers.Actuator
-	drivers.Spoiler
+	drivers.Corrupter
 	w    *witness
 	pump *pump // nil where there is none; the plant knows nothing of it
 }
 
 func newInstrument(p *sim.Plant, w *witness) *instrument {
 	d := p.Served("lab")
-	i := &instrument{Device: d, Actuator: d.(drivers.Actuator), Spoiler: d.(drivers.Spoiler), w: w}
+	i := &instrument{Device: d, Actuator: d.(drivers.Actuator), Corrupter: d.(drivers.Corrupter), w: w}
 	if w.w.pace.budget != nil {
 		i.pump = &pump{w}
 	}

@@ -64,7 +64,7 @@ func (s *session) appear(log *slog.Logger) (*presence, error) {
 	}
 	client, err := mqtt.NewClient(mqtt.ClientSpec{Options: options, Env: drivers.Env{Clock: s.Clock, Log: log},
 		Subscribe: r.Subscriptions(), Will: &will, Connected: r.Connected,
-		Tell:   func(text string) { s.panel.Tell("the connection for commands: " + text) },
+		Notify: func(text string) { s.panel.Tell("the connection for commands: " + text) },
 		Urgent: func(m mqtt.Message) bool { return r.Urgent(remote.Message(m)) },
 		Handle: func(m mqtt.Message) { r.Handle(remote.Message(m)) }})
 	if err != nil {

@@ -237,7 +237,7 @@ func (s *session) simulated(deps *loop.Deps, env drivers.Env) (err error) {
 // real makes the devices of the file; the loop opens them.
 func (s *session) real(deps *loop.Deps, env drivers.Env) error {
 	for _, d := range s.Setup.Devices {
-		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.Name), Looking: s.Setup.Options.Mode == plan.Shadow}
+		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.Name), ReadOnly: s.Setup.Options.Mode == plan.Shadow}
 		dev, err := d.Build(env)
 		if err != nil {
 			return fmt.Errorf("device %q: %w", d.Name, err)

@@ -36,7 +36,7 @@ type Leaf struct {
 	From, Until time.Time
 }
 
-// NewAuthority makes an authority with a key of its own.
+// NewAuthority makes an authority with its own key.
 func NewAuthority(t testing.TB, name string) *Authority {
 	t.Helper()
 	a := &Authority{File: filepath.Join(t.TempDir(), "authority.pem")}

@@ -29,7 +29,7 @@ func Number(text string) (float64, error) {
 		return 0, fmt.Errorf("%s is %w: %d characters where at most %d are allowed", Quote([]byte(s)), ErrNotDecimal, len(s), maxNumber)
 	}
 	if !isDecimal(s) {
-		return 0, fmt.Errorf("%s is %w: %s", Quote([]byte(s)), ErrNotDecimal, whyNot(s))
+		return 0, fmt.Errorf("%s is %w: %s", Quote([]byte(s)), ErrNotDecimal, reason(s))
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(v, 0) {
@@ -74,8 +74,8 @@ func skipDigits(s string) (int, string) {
 	return n, s[n:]
 }
 
-// whyNot names the usual mistakes of instruments and scripts.
-func whyNot(s string) string {
+// reason names the usual mistakes of instruments and scripts.
+func reason(s string) string {
 	bare := strings.ToLower(skipSign(s))
 	switch {
 	case s == "":

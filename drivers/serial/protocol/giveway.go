@@ -11,7 +11,7 @@ import (
 )
 
 // A line carries one exchange at a time, so nothing can overtake the one that is on it: a
-// call that is to give way to a safe value (drivers.ErrOvertaken) ends when the exchange
+// call that is to give way to a safe value (drivers.ErrPreempted) ends when the exchange
 // under way does, which its time-outs bound, and asks nothing more. Waits in which nothing
 // is on the line end at once.
 
@@ -23,7 +23,7 @@ type callerKey struct{}
 func Sheltered(caller context.Context) (_ context.Context, cancel context.CancelCauseFunc, stop func() bool) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(caller), callerKey{}, caller))
 	return ctx, cancel, context.AfterFunc(caller, func() {
-		if cause := context.Cause(caller); !errors.Is(cause, drivers.ErrOvertaken) {
+		if cause := context.Cause(caller); !errors.Is(cause, drivers.ErrPreempted) {
 			cancel(cause)
 		}
 	})
@@ -32,10 +32,10 @@ func Sheltered(caller context.Context) (_ context.Context, cancel context.Cancel
 // GiveWay says that a safe value waits for the line: no further exchange is to begin.
 func GiveWay(ctx context.Context) error {
 	caller, ok := ctx.Value(callerKey{}).(context.Context)
-	if !ok || !errors.Is(context.Cause(caller), drivers.ErrOvertaken) {
+	if !ok || !errors.Is(context.Cause(caller), drivers.ErrPreempted) {
 		return nil
 	}
-	return fmt.Errorf("given up between two exchanges: %w", drivers.ErrOvertaken)
+	return fmt.Errorf("given up between two exchanges: %w", drivers.ErrPreempted)
 }
 
 // lateKey finds what says that a write may not leave any more.

@@ -22,7 +22,7 @@ import (
 	"github.com/labtuner/tuner/drivers/exec"
 )
 
-// maxCurrent is what the lamp stands, in mA.
+// maxCurrent is the lamp's rating, in mA.
 const maxCurrent = 20
 
 // lamp is simulated: its light rises with the current and less than in proportion.

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Play opens a device for a program that plays its instrument over some transport, has run
+// ServeDevice opens a device for a program that plays its instrument over some transport, has run
 // answer in its place, and then halts the device, where it can be set, and closes it. That
 // takes patience at most and happens however run ended, ctx over or not. The error joins
 // what all of them said.
-func Play(ctx context.Context, d Device, patience time.Duration, run func(offered []Channel) error) (err error) {
+func ServeDevice(ctx context.Context, d Device, patience time.Duration, run func(offered []Channel) error) (err error) {
 	if d == nil {
 		return errors.New("there is no device to serve")
 	}
@@ -31,9 +31,9 @@ func Play(ctx context.Context, d Device, patience time.Duration, run func(offere
 	return run(offered)
 }
 
-// Lacking says what a served device does not have of the channels that its description
+// MissingChannels says what a served device does not have of the channels that its description
 // promises; nil where it has all.
-func Lacking(d Device, offered, promised []Channel) error {
+func MissingChannels(d Device, offered, promised []Channel) error {
 	by := map[string]Channel{}
 	for _, o := range offered {
 		by[o.Name] = o

@@ -12,14 +12,14 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
-// inletFor is the inlet of the file's channel "ca".
-func inletFor(t testing.TB) *inlet {
+// receiverFor is the receiver of the file's channel "ca".
+func receiverFor(t testing.TB) *receiver {
 	t.Helper()
 	channels, err := parseChannels(doserChannels())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &inlet{channel: channels[0]}
+	return &receiver{channel: channels[0]}
 }
 
 func setMessage(session string, seq int, value float64) message {
@@ -28,7 +28,7 @@ func setMessage(session string, seq int, value float64) message {
 
 func TestInletOrder(t *testing.T) {
 	now := time.Unix(0, 0)
-	in := inletFor(t)
+	in := receiverFor(t)
 	for i, step := range []struct {
 		m    message
 		want string // what the refusal says; empty: taken
@@ -59,7 +59,7 @@ func TestInletOrder(t *testing.T) {
 }
 
 func TestInletAge(t *testing.T) {
-	in := inletFor(t)
+	in := receiverFor(t)
 	m := setMessage("a", 1, 10) // ttl 1 s, arrived at 0
 	if _, err := in.accept(m, time.Unix(1, 1)); err == nil || !strings.Contains(err.Error(), "longer than its ttl of 1s") {
 		t.Errorf("a setpoint that waited too long: %v", err)
@@ -83,7 +83,7 @@ func TestInletRefusesBadMessages(t *testing.T) {
 		`{"value":1,"seq":1,"ttl_ms":1,"session":"` + strings.Repeat("x", 65) + `"}`,
 		strings.Repeat(" ", maxPayload) + `{"value":1,"seq":1,"ttl_ms":1,"session":"a"}`,
 	} {
-		in := inletFor(t)
+		in := receiverFor(t)
 		if s, err := in.accept(message{topic: "lab/ca/set", payload: []byte(payload)}, time.Time{}); err == nil {
 			t.Errorf("%.60q passes as %+v", payload, s)
 		}
@@ -91,7 +91,7 @@ func TestInletRefusesBadMessages(t *testing.T) {
 			t.Errorf("%.60q left a trace: %+v", payload, in)
 		}
 	}
-	in := inletFor(t)
+	in := receiverFor(t)
 	if _, err := in.accept(message{topic: "lab/ca/release", payload: []byte(`{"release":false,"seq":1,"ttl_ms":1,"session":"a"}`)}, time.Time{}); err == nil {
 		t.Error(`"release":false passes as a release`)
 	}
@@ -113,20 +113,20 @@ func TestCompose(t *testing.T) {
 		taken    map[string]setpoint // by write topic
 		want     string
 	}{
-		"plain":       {[]*channel{served("a", "", "")}, nil, `1`},
-		"object":      {[]*channel{served("a", "value", "")}, nil, `{"value":1}`},
-		"two":         {[]*channel{served("a", "x.y", ""), served("b", "x.z[1]", "")}, nil, `{"x":{"y":1,"z":[null,2.5]}}`},
-		"echo":        {[]*channel{served("a", "value", "w")}, map[string]setpoint{"w": seven}, `{"released":false,"seq":7,"session":"s","value":1}`},
-		"two inlets":  {[]*channel{served("a", "x", "w"), served("b", "y", "v")}, map[string]setpoint{"w": seven, "v": seven}, `{"x":1,"y":2.5}`},
-		"key in use":  {[]*channel{served("a", "seq", "w")}, map[string]setpoint{"w": seven}, `{"seq":1}`},
-		"plain, set":  {[]*channel{served("a", "", "w")}, map[string]setpoint{"w": seven}, `1`},
-		"nothing new": {[]*channel{served("c", "value", "")}, nil, ``},
+		"plain":         {[]*channel{served("a", "", "")}, nil, `1`},
+		"object":        {[]*channel{served("a", "value", "")}, nil, `{"value":1}`},
+		"two":           {[]*channel{served("a", "x.y", ""), served("b", "x.z[1]", "")}, nil, `{"x":{"y":1,"z":[null,2.5]}}`},
+		"echo":          {[]*channel{served("a", "value", "w")}, map[string]setpoint{"w": seven}, `{"released":false,"seq":7,"session":"s","value":1}`},
+		"two receivers": {[]*channel{served("a", "x", "w"), served("b", "y", "v")}, map[string]setpoint{"w": seven, "v": seven}, `{"x":1,"y":2.5}`},
+		"key in use":    {[]*channel{served("a", "seq", "w")}, map[string]setpoint{"w": seven}, `{"seq":1}`},
+		"plain, set":    {[]*channel{served("a", "", "w")}, map[string]setpoint{"w": seven}, `1`},
+		"nothing new":   {[]*channel{served("c", "value", "")}, nil, ``},
 	} {
-		inlets := map[string]*inlet{}
+		receivers := map[string]*receiver{}
 		for topic, s := range c.taken {
-			inlets[topic] = &inlet{taken: s}
+			receivers[topic] = &receiver{taken: s}
 		}
-		got, err := compose(c.channels, values, inlets)
+		got, err := compose(c.channels, values, receivers)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %s, %v; want %s", what, got, err, c.want)
 		}

@@ -45,7 +45,7 @@ func TestGuard(t *testing.T) {
 			}
 		}
 		good := bytes.Clone(stream.Bytes())
-		got, err := io.ReadAll(guarded(&script{r: bytes.NewReader(good), rng: rng}))
+		got, err := io.ReadAll(limitPackets(&script{r: bytes.NewReader(good), rng: rng}))
 		if err != nil || !bytes.Equal(got, good) {
 			t.Fatalf("%d of %d good bytes come through, %v", len(got), len(good), err)
 		}
@@ -55,7 +55,7 @@ func TestGuard(t *testing.T) {
 			"more than four bytes":      {0x30, 0xff, 0xff, 0xff, 0xff, 0x01},
 		} {
 			conn := &script{r: bytes.NewReader(append(bytes.Clone(good), head...)), rng: rng}
-			if _, err := io.ReadAll(guarded(conn)); err == nil || !strings.Contains(err.Error(), what) || !conn.closed {
+			if _, err := io.ReadAll(limitPackets(conn)); err == nil || !strings.Contains(err.Error(), what) || !conn.closed {
 				t.Errorf("%s: %v; closed: %v", what, err, conn.closed)
 			}
 		}

@@ -14,14 +14,14 @@ import (
 // still comes from them.
 const pastSessions = 16
 
-// inlet is what a served channel knows of its setpoints.
-type inlet struct {
+// receiver is what a served channel knows of its setpoints.
+type receiver struct {
 	channel *channel
 
 	session string // of the last one accepted; empty before the first
 	seq     int64
-	past    []string // sessions that others have followed, the newest last
-	pace    pace     // of the session's messages
+	past    []string      // sessions that others have followed, the newest last
+	delay   delayEstimate // of the session's messages
 
 	// taken is the last one that the device took; its Session is empty before
 	// the first.
@@ -30,7 +30,7 @@ type inlet struct {
 
 // accept reads a setpoint or release and reports whether it is to be written; now
 // is the time by the clock that stamped m.
-func (in *inlet) accept(m message, now time.Time) (setpoint, error) {
+func (in *receiver) accept(m message, now time.Time) (setpoint, error) {
 	if m.retained {
 		return setpoint{}, errors.New("it is retained: it may have been sent at any time")
 	}
@@ -38,7 +38,7 @@ func (in *inlet) accept(m message, now time.Time) (setpoint, error) {
 		return setpoint{}, fmt.Errorf("it has %d bytes, more than the %d that are read", len(m.payload), maxPayload)
 	}
 	if in.channel.plain {
-		return in.plain(m)
+		return in.parsePlain(m)
 	}
 	s, err := parseSetpoint(m.payload, m.topic == in.channel.release)
 	if err != nil {
@@ -54,9 +54,9 @@ func (in *inlet) accept(m message, now time.Time) (setpoint, error) {
 		return setpoint{}, fmt.Errorf("its seq %d is not above %d, the last of its session", s.Seq, in.seq)
 	}
 	if s.Session != in.session {
-		in.pace = pace{}
+		in.delay = delayEstimate{}
 	}
-	if late := in.pace.late(m.at, s.SentMS) + waited; late > ttl {
+	if late := in.delay.excess(m.at, s.SentMS) + waited; late > ttl {
 		return setpoint{}, fmt.Errorf("it was %v on its way, longer than its ttl of %v", late, ttl)
 	}
 	if in.session != "" && s.Session != in.session {
@@ -67,9 +67,9 @@ func (in *inlet) accept(m message, now time.Time) (setpoint, error) {
 	return s, nil
 }
 
-// plain reads a setpoint that is a number alone, or the text of a release. Its age
-// and order cannot be told.
-func (in *inlet) plain(m message) (setpoint, error) {
+// parsePlain reads a setpoint that is a number alone, or the text of a release. Its age
+// and order are unknown.
+func (in *receiver) parsePlain(m message) (setpoint, error) {
 	if m.topic == in.channel.release && string(m.payload) == in.channel.released {
 		return setpoint{Release: true}, nil
 	}
@@ -80,10 +80,10 @@ func (in *inlet) plain(m message) (setpoint, error) {
 	return setpoint{Value: &v}, err
 }
 
-// took remembers what the device took, for the echo.
-func (in *inlet) took(s setpoint) { in.taken = s }
+// setTaken remembers what the device took, for the echo.
+func (in *receiver) setTaken(s setpoint) { in.taken = s }
 
-// checkPaths checks that the paths of one read topic can stand in one message.
+// checkPaths checks that the paths of one read topic fit in one message.
 func checkPaths(channels []*channel) error {
 	var problems []error
 	for i, a := range channels {
@@ -109,8 +109,8 @@ func within(a, b path) bool {
 var echoKeys = [...]string{"session", "seq", "released"}
 
 // compose makes the message of one read topic from the channels' new values;
-// nil where there are none. inlets are by write topic.
-func compose(channels []*channel, values map[string]float64, inlets map[string]*inlet) ([]byte, error) {
+// nil where there are none. receivers are by write topic.
+func compose(channels []*channel, values map[string]float64, receivers map[string]*receiver) ([]byte, error) {
 	var root any
 	some := false
 	for _, c := range channels {
@@ -127,7 +127,7 @@ func compose(channels []*channel, values map[string]float64, inlets map[string]*
 		return nil, nil
 	}
 	if members, ok := root.(map[string]any); ok {
-		if in := echoing(channels, inlets); in != nil && in.taken.Session != "" {
+		if in := echoing(channels, receivers); in != nil && in.taken.Session != "" {
 			members["session"], members["seq"], members["released"] = in.taken.Session, in.taken.Seq, in.taken.Release
 		}
 	}
@@ -138,15 +138,15 @@ func compose(channels []*channel, values map[string]float64, inlets map[string]*
 	return payload, nil
 }
 
-// echoing gives the inlet that a topic's readings echo: that of its only channel
+// echoing gives the receiver that a topic's readings echo: that of its only channel
 // that can be set, if no path needs the echo's keys.
-func echoing(channels []*channel, inlets map[string]*inlet) *inlet {
-	var only *inlet
+func echoing(channels []*channel, receivers map[string]*receiver) *receiver {
+	var only *receiver
 	for _, c := range channels {
 		if len(c.path) > 0 && slices.Contains(echoKeys[:], c.path[0].key) {
 			return nil
 		}
-		if in := inlets[c.write]; c.write != "" && in != nil {
+		if in := receivers[c.write]; c.write != "" && in != nil {
 			if only != nil {
 				return nil
 			}

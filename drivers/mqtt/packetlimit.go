@@ -10,10 +10,10 @@ import (
 // before any of it has come.
 const maxPacket = 1 << 20
 
-// guardedConn ends a connection that announces a packet beyond maxPacket. It reads
+// packetLimitConn ends a connection that announces a packet beyond maxPacket. It reads
 // along with the client library: a packet is one byte of kind, one to four bytes of
 // length (seven bits each, the lowest first), and that many bytes.
-type guardedConn struct {
+type packetLimitConn struct {
 	net.Conn
 
 	left   int // bytes of the current packet that are still to come
@@ -21,20 +21,20 @@ type guardedConn struct {
 	length int
 }
 
-func guarded(conn net.Conn) *guardedConn { return &guardedConn{Conn: conn, digits: -1} }
+func limitPackets(conn net.Conn) *packetLimitConn { return &packetLimitConn{Conn: conn, digits: -1} }
 
 // Read reads, and fails where a packet is too long.
-func (g *guardedConn) Read(p []byte) (int, error) {
+func (g *packetLimitConn) Read(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
-	if followed := g.follow(p[:n]); followed != nil {
+	if followed := g.parse(p[:n]); followed != nil {
 		g.Conn.Close()
 		return 0, followed
 	}
 	return n, err
 }
 
-// follow takes note of the next bytes of the stream.
-func (g *guardedConn) follow(b []byte) error {
+// parse takes note of the next bytes of the stream.
+func (g *packetLimitConn) parse(b []byte) error {
 	for len(b) > 0 {
 		switch {
 		case g.left > 0:

@@ -11,7 +11,7 @@ import (
 func TestPace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, drift := range []float64{-1e-4, 0, 1e-4} {
-		var p pace
+		var p delayEstimate
 		start := time.Unix(1e9, 0)
 		const jitter = 20 * time.Millisecond
 		for i := range 200_000 { // 11 days at one in 5 s, as leases are renewed
@@ -21,7 +21,7 @@ func TestPace(t *testing.T) {
 				travel += time.Duration(rng.Int64N(int64(time.Minute)))
 			}
 			sentMS := int64(sentAt.Seconds() * (1 + drift) * 1000)
-			got := p.late(start.Add(sentAt+travel), &sentMS)
+			got := p.excess(start.Add(sentAt+travel), &sentMS)
 			// Off by the fastest message's own travel, and by what creep and drift make
 			// of the 5 s to 65 s since it.
 			if off := (got - travel).Abs(); off > jitter+100*time.Millisecond {
@@ -32,20 +32,20 @@ func TestPace(t *testing.T) {
 }
 
 func TestPaceExtremes(t *testing.T) {
-	var p pace
+	var p delayEstimate
 	at := time.Unix(0, 0)
-	if got := p.late(at, nil); got != 0 {
+	if got := p.excess(at, nil); got != 0 {
 		t.Errorf("without sent_ms: %v", got)
 	}
 	far, none := int64(maxSeq), int64(0)
-	if got := p.late(at, &far); got != 0 {
+	if got := p.excess(at, &far); got != 0 {
 		t.Errorf("the first: %v", got)
 	}
-	if got := p.late(at.Add(time.Second), &none); got != 1e6*time.Second {
+	if got := p.excess(at.Add(time.Second), &none); got != 1e6*time.Second {
 		t.Errorf("a sender whose time jumps back for ever: %v", got)
 	}
 	// At 2^53 ms, a float64 of seconds tells 2 ms apart.
-	if got := p.late(at.Add(2*time.Second), &far); (got - 2*time.Second).Abs() > 10*time.Millisecond {
+	if got := p.excess(at.Add(2*time.Second), &far); (got - 2*time.Second).Abs() > 10*time.Millisecond {
 		t.Errorf("the first again, 2 s later: %v", got)
 	}
 }

@@ -45,7 +45,7 @@ func TestPlay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &bench{halting: stuck}
-	err := drivers.Play(ctx, b, time.Minute, func(offered []drivers.Channel) error {
+	err := drivers.ServeDevice(ctx, b, time.Minute, func(offered []drivers.Channel) error {
 		b.calls = append(b.calls, offered[0].Name)
 		return serving
 	})
@@ -53,17 +53,17 @@ func TestPlay(t *testing.T) {
 		t.Errorf("%v, calls %q, Halt's context %v", err, b.calls, b.haltWith)
 	}
 	b = &bench{opening: stuck}
-	if err := drivers.Play(ctx, b, time.Minute, nil); !errors.Is(err, stuck) || strings.Join(b.calls, " ") != "open close" {
+	if err := drivers.ServeDevice(ctx, b, time.Minute, nil); !errors.Is(err, stuck) || strings.Join(b.calls, " ") != "open close" {
 		t.Errorf("%v, calls %q", err, b.calls)
 	}
-	if err := drivers.Play(ctx, nil, time.Minute, nil); err == nil {
+	if err := drivers.ServeDevice(ctx, nil, time.Minute, nil); err == nil {
 		t.Error("no device is served")
 	}
 }
 
 func TestLacking(t *testing.T) {
 	offered := []drivers.Channel{{Name: "power", Access: drivers.ReadWrite}, {Name: "temp"}}
-	if err := drivers.Lacking(&bench{}, offered, offered); err != nil {
+	if err := drivers.MissingChannels(&bench{}, offered, offered); err != nil {
 		t.Error(err)
 	}
 	for want, c := range map[string]drivers.Channel{
@@ -72,11 +72,11 @@ func TestLacking(t *testing.T) {
 		`channel "power" has dose = true, and the served device says false`:          {Name: "power", Access: drivers.ReadWrite, Dose: true},
 		`channel "power" is to be released, but the served device cannot release it`: {Name: "power", CanRelease: true},
 	} {
-		if err := drivers.Lacking(&bench{}, offered, []drivers.Channel{c}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := drivers.MissingChannels(&bench{}, offered, []drivers.Channel{c}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if err := drivers.Lacking(readOnly{&bench{}}, offered, offered); err == nil || !strings.Contains(err.Error(), `channel "power" is to be written`) {
+	if err := drivers.MissingChannels(readOnly{&bench{}}, offered, offered); err == nil || !strings.Contains(err.Error(), `channel "power" is to be written`) {
 		t.Errorf("a device that can only be read: %v", err)
 	}
 }
