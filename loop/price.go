@@ -17,12 +17,7 @@ func (l *Loop) charge(cost plan.Money) {
 }
 
 // wantedShots is how many shots the step takes.
-func (l *Loop) wantedShots() int {
-	if n := l.step.decision.Compared.Comparison; n > 0 && l.opt.Verify.Risk > 0 {
-		return max(l.opt.Objective.Shots, 2)
-	}
-	return l.opt.Objective.Shots
-}
+func (l *Loop) wantedShots() int { return l.opt.ShotsOf(&l.step.decision) }
 
 // stepMoney is what the step cost with the shots that were taken; nothing in
 // shadow mode.

@@ -137,6 +137,9 @@ func (l *Loop) openStep() {
 // checkProposal refuses a proposal that does not have the problem's shape; its
 // numbers are the safety layer's business.
 func (l *Loop) checkProposal(p policy.Proposal) error {
+	if p.Shots < 0 {
+		return fmt.Errorf("%d shots", p.Shots)
+	}
 	if p.ControlSet < 0 || p.ControlSet >= len(l.opt.ControlSets) || len(p.X) != len(l.opt.Variables) {
 		return fmt.Errorf("control set %d of %d, %d values for %d variables", p.ControlSet, len(l.opt.ControlSets), len(p.X), len(l.opt.Variables))
 	}
@@ -148,7 +151,7 @@ func (l *Loop) decisionOf(a advisor.Decided) journal.Decision {
 	p := a.Proposal
 	d := journal.Decision{Step: l.step.n, ControlSet: p.ControlSet, Initial: p.Initial,
 		Requested: policy.NaNs(len(p.X)), Applied: policy.NaNs(len(p.X)),
-		Work: p.Work, Cut: p.Cut, Took: a.Took, Why: explain(p.Why), Compared: l.step.decision.Compared, At: l.stamp()}
+		Work: p.Work, Cut: p.Cut, Shots: p.Shots, Took: a.Took, Why: explain(p.Why), Compared: l.step.decision.Compared, At: l.stamp()}
 	for _, i := range l.opt.ControlSets[p.ControlSet].Variables {
 		if d.Compared.Comparison > 0 && math.IsNaN(p.X[i]) {
 			continue // it was random at the start, and is so again

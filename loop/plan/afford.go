@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
 )
 
 // VerifyShots is how many shots each step of the comparison takes.
@@ -14,6 +16,15 @@ func (o *Options) VerifyShots() int {
 		return max(o.Objective.Shots, 2) // one shot says nothing of its scatter
 	}
 	return o.Objective.Shots
+}
+
+// ShotsOf is how many shots a step takes: as many as its decision says, else as are
+// configured.
+func (o *Options) ShotsOf(d *journal.Decision) int {
+	if d.Compared.Comparison > 0 {
+		return o.VerifyShots()
+	}
+	return cmp.Or(d.Shots, o.Objective.Shots)
 }
 
 // Unverifiable says why no comparison can follow the search whatever that finds, "" where

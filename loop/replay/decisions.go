@@ -260,6 +260,8 @@ func (p *Decisions) compare(d journal.Decision, q policy.Proposal) *Difference {
 		return differs("control set", d.ControlSet, q.ControlSet)
 	case q.Initial != d.Initial:
 		return differs("belongs to the initial design", d.Initial, q.Initial)
+	case q.Shots != d.Shots:
+		return differs("number of shots asked for", d.Shots, q.Shots)
 	case len(q.X) != len(d.Requested):
 		return differs("number of variables", len(d.Requested), len(q.X))
 	}
