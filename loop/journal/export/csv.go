@@ -3,6 +3,7 @@ package export
 import (
 	"encoding/csv"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -11,35 +12,51 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-func exportCSV(w io.Writer, r *journal.Reader) error {
-	sessions, err := r.Sessions()
-	if err != nil {
-		return err
-	}
+// column is a column of a CSV export: what it is and how to fill it.
+type column[T any] struct {
+	name, unit, meaning string
+	value               func(T) string
+}
+
+// writeCSV writes a header and a row for each record.
+func writeCSV[T any](w io.Writer, columns []column[T], records iter.Seq2[T, error]) error {
 	out := csv.NewWriter(w)
-	columns := csvColumns(r.Run())
-	record := make([]string, len(columns))
+	row := make([]string, len(columns))
 	for i, c := range columns {
-		record[i] = c.name
+		row[i] = c.name
 	}
-	if err := out.Write(record); err != nil {
+	if err := out.Write(row); err != nil {
 		return err
 	}
-	for s, err := range r.Steps() {
+	for record, err := range records {
 		if err != nil {
-			out.Flush()
+			out.Flush() // what comes before the damage is sound
 			return err
 		}
-		e := exported{Step: s, sessions: sessions}
 		for i, c := range columns {
-			record[i] = c.value(e)
+			row[i] = c.value(record)
 		}
-		if err := out.Write(record); err != nil {
+		if err := out.Write(row); err != nil {
 			return err
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// exportCSV writes one row per step.
+func exportCSV(w io.Writer, r *journal.Reader) error {
+	sessions, err := r.Sessions()
+	if err != nil {
+		return err
+	}
+	return writeCSV(w, stepColumns(r.Run()), func(yield func(exported, error) bool) {
+		for s, err := range r.Steps() {
+			if !yield(exported{s, sessions}, err) {
+				return
+			}
+		}
+	})
 }
 
 // exported is a step with what else its row needs.
@@ -66,16 +83,10 @@ func (e exported) elapsed() (d time.Duration, ok bool) {
 	return mine.Wall.Sub(first.Wall) + e.at().Mono - mine.Mono, true
 }
 
-// csvColumn is a column of the CSV export: what it is and how to fill it.
-type csvColumn struct {
-	name, unit, meaning string
-	value               func(exported) string
-}
-
-// csvColumns lists the columns in order. An empty cell is no data.
-func csvColumns(run journal.Run) []csvColumn {
+// stepColumns lists the columns in order. An empty cell is no data.
+func stepColumns(run journal.Run) []column[exported] {
 	objective := run.Objective.Unit
-	columns := []csvColumn{
+	columns := []column[exported]{
 		{"n", "1", "the step's number, from 1", func(e exported) string { return strconv.Itoa(e.Decision.Step) }},
 		{"control_set", "", "the variables that the step controlled, joined by +", func(e exported) string {
 			return strings.Join(controlled(run, e.Decision), "+")
@@ -90,38 +101,38 @@ func csvColumns(run journal.Run) []csvColumn {
 		{"x_", "the variable as achieved, or as measured where it was random", func(e exported) []float64 { return e.Outcome.X }},
 	} {
 		for i, v := range run.Variables {
-			columns = append(columns, csvColumn{group.prefix + v.Name, v.Unit, group.meaning,
+			columns = append(columns, column[exported]{group.prefix + v.Name, v.Unit, group.meaning,
 				func(e exported) string { return decimal(at(group.vector(e), i)) }})
 		}
 	}
 	return append(columns,
-		csvColumn{"mean", objective, "the objective of the step: its statistic over the shots, by default the mean", func(e exported) string { return decimal(e.Outcome.Mean) }},
-		csvColumn{"variance", Squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) string { return decimal(e.Outcome.Variance) }},
-		csvColumn{"standard_error", objective, "standard error of the column mean, from the same shots; empty at one shot", func(e exported) string { return decimal(e.Outcome.StandardError) }},
-		csvColumn{"shots", "1", "shots behind mean and variance", func(e exported) string { return strconv.Itoa(e.Outcome.Shots) }},
-		csvColumn{"cost", run.CostUnit, "cost of the step", func(e exported) string { return decimal(e.Outcome.Cost) }},
-		csvColumn{"spent", run.CostUnit, "cost of the run up to and with this step", func(e exported) string { return decimal(e.Outcome.Spent) }},
-		csvColumn{"valid", "", "false where the step failed", func(e exported) string { return strconv.FormatBool(e.Outcome.Valid) }},
-		csvColumn{"clamped", "", "the variables that a safety rule changed, joined by +", func(e exported) string {
+		column[exported]{"mean", objective, "the objective of the step: its statistic over the shots, by default the mean", func(e exported) string { return decimal(e.Outcome.Mean) }},
+		column[exported]{"variance", Squared(objective), "unbiased variance of a single shot; empty at one shot", func(e exported) string { return decimal(e.Outcome.Variance) }},
+		column[exported]{"standard_error", objective, "standard error of the column mean, from the same shots; empty at one shot", func(e exported) string { return decimal(e.Outcome.StandardError) }},
+		column[exported]{"shots", "1", "shots behind mean and variance", func(e exported) string { return strconv.Itoa(e.Outcome.Shots) }},
+		column[exported]{"cost", run.CostUnit, "cost of the step", func(e exported) string { return decimal(e.Outcome.Cost) }},
+		column[exported]{"spent", run.CostUnit, "cost of the run up to and with this step", func(e exported) string { return decimal(e.Outcome.Spent) }},
+		column[exported]{"valid", "", "false where the step failed", func(e exported) string { return strconv.FormatBool(e.Outcome.Valid) }},
+		column[exported]{"clamped", "", "the variables that a safety rule changed, joined by +", func(e exported) string {
 			return strings.Join(clamped(run, e.Decision), "+")
 		}},
-		csvColumn{"decision_ms", "ms", "how long the decision took", func(e exported) string { return decimal(float64(e.Decision.Took) / 1e6) }},
-		csvColumn{"work", "1", "work units that the decision used", func(e exported) string { return strconv.Itoa(e.Decision.Work) }},
-		csvColumn{"problem", "", "why the step is not valid; unfinished where it has not ended", func(e exported) string { return e.Outcome.Problem }},
-		csvColumn{"time", "", "when the step ended, or was decided if it has not: wall clock, UTC, RFC 3339", func(e exported) string {
+		column[exported]{"decision_ms", "ms", "how long the decision took", func(e exported) string { return decimal(float64(e.Decision.Took) / 1e6) }},
+		column[exported]{"work", "1", "work units that the decision used", func(e exported) string { return strconv.Itoa(e.Decision.Work) }},
+		column[exported]{"problem", "", "why the step is not valid; unfinished where it has not ended", func(e exported) string { return e.Outcome.Problem }},
+		column[exported]{"time", "", "when the step ended, or was decided if it has not: wall clock, UTC, RFC 3339", func(e exported) string {
 			if e.at().Wall.IsZero() {
 				return ""
 			}
 			return e.at().Wall.UTC().Format("2006-01-02T15:04:05.000Z")
 		}},
-		csvColumn{"elapsed_s", "s", "the same instant since the run began; from resume to resume by the wall clock, within by the monotonic clock", func(e exported) string {
+		column[exported]{"elapsed_s", "s", "the same instant since the run began; from resume to resume by the wall clock, within by the monotonic clock", func(e exported) string {
 			d, ok := e.elapsed()
 			if !ok {
 				return ""
 			}
 			return decimal(d.Seconds())
 		}},
-		csvColumn{"verified", "", "the setting that the step re-measured, recommended or start; empty where the policy decided", func(e exported) string {
+		column[exported]{"verified", "", "the setting that the step re-measured, recommended or start; empty where the policy decided", func(e exported) string {
 			return string(e.Decision.Compared.Side)
 		}},
 	)

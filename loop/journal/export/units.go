@@ -26,25 +26,19 @@ type ColumnUnit struct {
 
 // WriteUnits writes the Units of the CSV export as an indented JSON document.
 func WriteUnits(w io.Writer, r *journal.Reader) error {
-	run := r.Run()
-	u := Units{Run: run.ID, Name: run.Name}
-	for _, c := range csvColumns(run) {
-		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
-	}
-	return u.write(w)
+	return writeUnits(w, r.Run(), stepColumns(r.Run()))
 }
 
 // WriteShotUnits writes the Units of the CSV export of shots.
 func WriteShotUnits(w io.Writer, r *journal.Reader) error {
-	run := r.Run()
-	u := Units{Run: run.ID, Name: run.Name}
-	for _, c := range shotColumns(run) {
-		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
-	}
-	return u.write(w)
+	return writeUnits(w, r.Run(), shotColumns(r.Run()))
 }
 
-func (u *Units) write(w io.Writer) error {
+func writeUnits[T any](w io.Writer, run journal.Run, columns []column[T]) error {
+	u := Units{Run: run.ID, Name: run.Name}
+	for _, c := range columns {
+		u.Columns = append(u.Columns, ColumnUnit{Name: c.name, Unit: c.unit, Meaning: c.meaning})
+	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
