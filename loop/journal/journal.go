@@ -54,6 +54,7 @@ type Journal struct {
 	events   int64
 	commands int64
 	tapes    int64
+	rows     map[string]int64 // by table
 	finished bool
 	closed   bool
 
@@ -269,6 +270,10 @@ func (j *Journal) load() error {
 		return err
 	}
 	j.step, j.open = int(decided.Int64), decided.Int64 > concluded.Int64
+	var err error
+	if j.rows, err = store.Counts(j.w.conn, schema.Version); err != nil {
+		return err
+	}
 	j.variables = make(map[string]int, variables)
 	rows, err := j.w.conn.QueryContext(context.Background(), "SELECT n, name FROM variable ORDER BY n")
 	if err != nil {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/schema"
@@ -13,8 +16,8 @@ import (
 
 // doubt is what a failed transaction leaves: nobody knows whether it is in the file.
 type doubt struct {
-	// first is its first row, which tells it from every other.
-	first row
+	// rows are its rows, of which the first tells it from every other.
+	rows []row
 	// found says that it is there after all, checked that this has been looked at.
 	found, checked bool
 	// disk says that the disk itself failed, and not only for want of space.
@@ -61,35 +64,41 @@ func (j *Journal) inspect(w *writer) error {
 			return err
 		}
 	}
-	there := Journal{path: j.path, w: w}
-	if err := there.load(); err != nil {
+	there, err := store.Counts(w.conn, schema.Version)
+	if err != nil {
 		return err
 	}
-	found := false
-	if j.doubt != nil {
-		var err error
-		if found, err = w.holds(j.doubt.first); err != nil {
+	if d := j.doubt; d != nil {
+		if d.found, err = w.holds(d.rows[0]); err != nil {
 			return err
 		}
-		j.doubt.found = found
+		if d.found { // all of it or nothing
+			uncount(there, d.rows)
+		}
 	}
-	if !found && there.position() != j.position() {
-		return &disk.Error{Err: store.ErrCorrupt, Path: j.path, Detail: fmt.Sprintf("after a failure of the disk it stands at %+v, and %+v was acknowledged", there.position(), j.position()), Hint: store.HintDamaged}
+	if lacks := j.missing(there); lacks != "" {
+		return &disk.Error{Err: store.ErrCorrupt, Path: j.path, Detail: "after a failure of the disk it does not hold what was acknowledged: " + lacks, Hint: store.HintDamaged}
 	}
 	return nil
 }
 
-// position is how far a journal has come.
-type position struct {
-	Step              int
-	Open              bool
-	Shots             int
-	Actions, Commands int64
-	Events, Tapes     int64
+// missing says what the file lacks of the rows that were acknowledged, or has beside them, by
+// their tables; "" where there is nothing.
+func (j *Journal) missing(there map[string]int64) string {
+	var words []string
+	for _, table := range slices.Sorted(maps.Keys(j.rows)) {
+		if was, is := j.rows[table], there[table]; was != is {
+			words = append(words, fmt.Sprintf("%s (%d of %d)", table, is, was))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
-func (j *Journal) position() position {
-	return position{j.step, j.open, j.shots, j.actions, j.commands, j.events, j.tapes}
+// uncount takes rows off a count.
+func uncount(counts map[string]int64, rows []row) {
+	for _, r := range rows {
+		counts[r.table]--
+	}
 }
 
 // foldAll moves the whole log into the file, and says so if a reader is in the way.
@@ -145,7 +154,7 @@ func (j *Journal) repeated(rows []row) (bool, error) {
 	switch {
 	case !d.found:
 		return false, nil
-	case rows[0].table == d.first.table && reflect.DeepEqual(rows[0].values, d.first.values):
+	case rows[0].table == d.rows[0].table && reflect.DeepEqual(rows[0].values, d.rows[0].values):
 		return true, nil
 	}
 	if err := j.load(); err != nil {
@@ -157,7 +166,7 @@ func (j *Journal) repeated(rows []row) (bool, error) {
 // again is 1 where the settlement of an action that failed is in the file after all, so
 // that it is not numbered twice.
 func (d *doubt) again(action int64) int64 {
-	if d != nil && d.found && d.first.table == "action_state" && reflect.DeepEqual(d.first.values[0], schema.Integer(action)) {
+	if d != nil && d.found && d.rows[0].table == "action_state" && reflect.DeepEqual(d.rows[0].values[0], schema.Integer(action)) {
 		return 1
 	}
 	return 0

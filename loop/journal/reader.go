@@ -154,6 +154,15 @@ func (r *Reader) Status() (Status, error) {
 	return s, err
 }
 
+// Census counts the rows of each table of the file.
+func (r *Reader) Census() (rows map[string]int64, err error) {
+	err = r.file.Read(func(tx *sql.Tx) (err error) {
+		rows, err = store.Counts(tx, r.file.Version)
+		return err
+	})
+	return rows, err
+}
+
 // Result gives the end of the run; ok is false while there is none.
 func (r *Reader) Result() (result Result, ok bool, err error) {
 	err = r.file.Read(func(tx *sql.Tx) error {

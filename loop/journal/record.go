@@ -16,20 +16,34 @@ import (
 
 // commit records rows in one transaction; what names them in an error.
 func (j *Journal) commit(what string, rows ...row) error {
-	if there, err := j.repeated(rows); there || err != nil {
+	there, err := j.repeated(rows)
+	if err != nil {
 		return err
 	}
-	err := store.Fault(j.path, "record "+what, j.w.commit(rows))
-	if err == nil {
-		err = j.stillThere()
+	if !there {
+		if err := j.write(what, rows); err != nil {
+			j.doubt = &doubt{rows: rows, disk: errors.Is(err, disk.ErrIO) && store.ResultCode(err)&0xff == store.CodeIOErr}
+			return err
+		}
 	}
-	if err == nil && j.lock != nil { // a journal that is being opened signs when it is
-		err = store.Fault(j.path, "write the lock file", j.lock.ExpectLog(true))
+	for _, r := range rows {
+		j.rows[r.table]++
 	}
-	if err != nil {
-		j.doubt = &doubt{first: rows[0], disk: errors.Is(err, disk.ErrIO) && store.ResultCode(err)&0xff == store.CodeIOErr}
+	return nil
+}
+
+// write makes rows durable where the journal belongs.
+func (j *Journal) write(what string, rows []row) error {
+	if err := j.w.commit(rows); err != nil {
+		return store.Fault(j.path, "record "+what, err)
 	}
-	return err
+	if err := j.stillThere(); err != nil {
+		return err
+	}
+	if j.lock == nil { // a journal that is being opened signs when it is
+		return nil
+	}
+	return store.Fault(j.path, "write the lock file", j.lock.ExpectLog(true))
 }
 
 // writable refuses records after the end, and sees that there is something to write
