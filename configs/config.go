@@ -1,6 +1,10 @@
 package configs
 
-import "time"
+import (
+	"time"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
+)
 
 // Config is one configuration file. Its fields mirror the file's sections; the
 // last ones say where it came from.
@@ -37,7 +41,7 @@ type Config struct {
 	Text   []byte `toml:"-"`
 	SHA256 string `toml:"-"`
 
-	loc   *locator
+	loc   *schema.Locator
 	known *Known
 }
 

@@ -2,10 +2,10 @@ package configs
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
-	"reflect"
 	"slices"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // Device is a connection to an instrument. Beside its name and driver it keeps
@@ -17,7 +17,7 @@ type Device struct {
 	// Line is the line of the device's header in the file, 0 where unknown.
 	Line int `toml:"-"`
 
-	own      ownKeys
+	own      schema.OwnKeys
 	channels []DeviceChannel
 }
 
@@ -27,18 +27,7 @@ type DeviceChannel struct {
 	// Line is the line of the section's header, 0 where unknown.
 	Line int
 
-	own ownKeys
-}
-
-// ownKeys are the keys of a section that only a driver understands.
-type ownKeys struct {
-	raw map[string]any
-	at  string
-	loc *locator
-	// others are keys of the same section that belong to this package.
-	others []string
-	// settings are the driver's values with their defaults, once decoded.
-	settings *[]Setting
+	own schema.OwnKeys
 }
 
 // Decode lays the device's own keys, all but name, driver and channel, over dst,
@@ -46,7 +35,7 @@ type ownKeys struct {
 // bound, enum, required). What dst holds before are the defaults. The problems
 // have their lines; none means that dst is filled. Once decoded, the values and
 // defaults of dst appear in Config.Effective.
-func (d *Device) Decode(dst any) []Problem { return d.own.decode(dst) }
+func (d *Device) Decode(dst any) []Problem { return d.own.Decode(dst) }
 
 // Channels returns the [device.channel.NAME] sections of the device, in file
 // order. The slice is the device's own.
@@ -64,65 +53,54 @@ func (d *Device) Channel(name string) (*DeviceChannel, bool) {
 
 // Problem makes a Problem of one of the device's own keys, such as "port" or
 // "identify.match", with its line.
-func (d *Device) Problem(key, what, hint string) Problem { return d.own.problem(key, what, hint) }
+func (d *Device) Problem(key, what, hint string) Problem {
+	return d.own.Problem(key, what, hint)
+}
 
 // Decode lays the channel's keys over dst, as Device.Decode does.
-func (c *DeviceChannel) Decode(dst any) []Problem { return c.own.decode(dst) }
+func (c *DeviceChannel) Decode(dst any) []Problem { return c.own.Decode(dst) }
 
 // Problem makes a Problem of one of the channel's keys.
 func (c *DeviceChannel) Problem(key, what, hint string) Problem {
-	return c.own.problem(key, what, hint)
+	return c.own.Problem(key, what, hint)
 }
 
-func (o *ownKeys) problem(key, what, hint string) Problem {
-	at := o.at
-	if key != "" {
-		at += "." + key
-	}
-	return o.loc.problem(at, what, hint)
-}
-
-func (o *ownKeys) decode(dst any) []Problem {
-	v := reflect.ValueOf(dst)
-	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
-		return []Problem{o.problem("", fmt.Sprintf("cannot be decoded into %T: it wants a pointer to a struct", dst), "")}
-	}
-	w := newWalker(o.loc, nil)
-	w.section(v.Elem(), o.raw, o.at, o.others...)
-	if o.settings != nil {
-		s := settings{loc: o.loc}
-		s.section(v.Elem(), o.at)
-		*o.settings = s.list
-	}
-	return sorted(w.problems)
-}
-
-// keep implements keeper: it takes the driver's keys and splits off the channels.
-func (d *Device) keep(unknown map[string]any, at string, w *walker) {
-	d.Line = w.loc.line(at)
-	d.own = ownKeys{raw: maps.Clone(unknown), at: at, loc: w.loc, others: []string{"name", "driver", "channel"}, settings: new([]Setting)}
-	delete(d.own.raw, "channel")
+// Keep implements schema.Keeper: it takes the driver's keys and splits off the channels.
+func (d *Device) Keep(unknown map[string]any, at string, w *schema.Walker) {
+	d.Line = w.Loc.Line(at)
+	d.own = schema.NewOwnKeys(maps.Clone(unknown), at, w.Loc, "name", "driver", "channel")
+	delete(d.own.Raw, "channel")
 	raw, present := unknown["channel"]
 	if !present {
 		return
 	}
-	at = joinKey(at, "channel")
+	at = schema.Join(at, "channel")
 	tables, ok := raw.(map[string]any)
 	if !ok {
-		w.report(at, "must be sections [device.channel.NAME], got "+describe(raw), "")
+		w.Report(at, "must be sections [device.channel.NAME], got "+schema.Describe(raw), "")
 		return
 	}
 	for name, table := range tables {
-		key := joinKey(at, name)
+		key := schema.Join(at, name)
 		keys, ok := table.(map[string]any)
 		if !ok {
-			w.report(key, "must be a section [device.channel."+name+"], got "+describe(table), "")
+			w.Report(key, "must be a section [device.channel."+name+"], got "+schema.Describe(table), "")
 			continue
 		}
-		own := ownKeys{raw: keys, at: key, loc: w.loc, settings: new([]Setting)}
-		d.channels = append(d.channels, DeviceChannel{Name: name, Line: w.loc.line(key), own: own})
+		d.channels = append(d.channels, DeviceChannel{Name: name, Line: w.Loc.Line(key), own: schema.NewOwnKeys(keys, key, w.Loc)})
 	}
 	slices.SortFunc(d.channels, func(a, b DeviceChannel) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 	})
 }
+
+// Kept implements schema.Keeper.
+func (d *Device) Kept() []schema.OwnKeys {
+	all := []schema.OwnKeys{d.own}
+	for _, c := range d.channels {
+		all = append(all, c.own)
+	}
+	return all
+}
+
+var _ schema.Keeper = (*Device)(nil)

@@ -11,24 +11,12 @@
 //
 // # From a file to a Config
 //
-//	bytes ── toml.Decode ──> generic tree ─┐
-//	   └──── scan ─────────> lines of keys ─┴─ walk(schema) ──> Config ── Validate ──> Problems
+//	bytes ── package schema, by the tags of structs ──> Config ── checks of several keys ──> Problems
 //
-// [Parse] reads the text into a generic tree and walks it against the structs
-// of this package, whose field tags are the schema:
-//
-//	toml      the key
-//	doc       what the key says, in one sentence
-//	unit      what a number is counted in
-//	bound     what a number must satisfy: "> 0", ">= 1, <= 4096"
-//	enum      the words that a string may be, separated by commas
-//	required  "true" where the key must be written
-//
-// The same tags give the reference table ([Reference]) and serve the drivers,
-// which declare their own keys in structs of their own and never import this
-// package ([Device.Decode]). The TOML library knows neither the lines of keys
-// nor how to go on after a first error, so the lines come from a small scanner
-// that is checked against the library's own list of keys.
+// The structs of this package, with their tags, are the schema; package schema reads a
+// file against them, knows the line of every key, and lists what is effective, and where
+// it comes from. Drivers declare their own keys in structs of their own and never import
+// this package ([Device.Decode]).
 //
 // A pointer field is an optional key: nil means that the file does not have it.
 // Times are [time.Duration], written as "250ms" or "336h". All other defaults

@@ -5,17 +5,19 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // Doubts lists what is legal in the file's safety and looks like a slip: limits that limit
 // nothing, times that are longer than a person would wait, two sections that say the same.
 // Each has its line, and what to do if it was not meant.
 func (c *Config) Doubts() []Problem {
-	d := doubter{checker{cfg: c, walker: newWalker(c.loc, c.known)}}
+	d := doubter{checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum)}}
 	for i := range c.Variables {
 		v := &c.Variables[i]
 		if s, ok := c.Safety.Variables[v.Name]; ok && v.HasActuator() && v.Kind != "dose" {
-			d.actuator(v, &s, itemKey("variable", i), joinKey("safety.variable", v.Name))
+			d.actuator(v, &s, schema.Item("variable", i), schema.Join("safety.variable", v.Name))
 		}
 	}
 	d.patience()
@@ -27,10 +29,10 @@ func (c *Config) Doubts() []Problem {
 		d.response(i)
 	}
 	for i := range c.Safety.Doses {
-		d.dose(&c.Safety.Doses[i], itemKey("safety.dose", i))
+		d.dose(&c.Safety.Doses[i], schema.Item("safety.dose", i))
 	}
 	d.bypasses()
-	return sorted(d.problems)
+	return schema.Sorted(d.Problems)
 }
 
 // doubter collects doubts as a checker collects problems.
@@ -39,14 +41,14 @@ type doubter struct{ checker }
 // longer doubts a time that is longer than a limit.
 func (k *doubter) longer(at string, t, limit time.Duration, what, hint string) {
 	if t > limit {
-		k.bad(at, formatDuration(t)+" "+what, hint)
+		k.bad(at, schema.FormatDuration(t)+" "+what, hint)
 	}
 }
 
 // outlasts doubts a time that is longer than the whole run.
 func (k *doubter) outlasts(at string, t time.Duration) {
 	if run := k.runTime(); run > 0 && t > run {
-		k.bad(at, fmt.Sprintf("%s is longer than the whole run (%s)", formatDuration(t), formatDuration(run)), "shorten it, or leave it out")
+		k.bad(at, fmt.Sprintf("%s is longer than the whole run (%s)", schema.FormatDuration(t), schema.FormatDuration(run)), "shorten it, or leave it out")
 	}
 }
 
@@ -64,25 +66,25 @@ func (k *doubter) actuator(v *Variable, s *SafetyVariable, variable, at string) 
 		way := v.Range.Width() / *slew.value // in seconds
 		switch run := k.runTime(); {
 		case way*pointless < k.cfg.Tick.Seconds():
-			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second crosses the range %s in %.3g s, within one tick: it limits nothing", formatNumber(*slew.value), v.Unit, formatRange(v.Range), way), "write the fastest change that the instrument bears")
+			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second crosses the range %s in %.3g s, within one tick: it limits nothing", schema.FormatNumber(*slew.value), v.Unit, schema.FormatRange(v.Range), way), "write the fastest change that the instrument bears")
 		case run > 0 && way > run.Seconds():
-			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: the way over the range %s takes longer than the whole run (%s)", formatNumber(*slew.value), v.Unit, formatRange(v.Range), formatDuration(run)), "slew is in units per second, not per minute or hour")
+			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: the way over the range %s takes longer than the whole run (%s)", schema.FormatNumber(*slew.value), v.Unit, schema.FormatRange(v.Range), schema.FormatDuration(run)), "slew is in units per second, not per minute or hour")
 		case way > (24 * time.Hour).Seconds():
-			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: the way over the range %s takes %.3g days", formatNumber(*slew.value), v.Unit, formatRange(v.Range), way/86400), "slew is in units per second, not per minute or hour")
+			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: the way over the range %s takes %.3g days", schema.FormatNumber(*slew.value), v.Unit, schema.FormatRange(v.Range), way/86400), "slew is in units per second, not per minute or hour")
 		}
 		if v.Resolution != nil && *slew.value*k.cfg.Tick.Seconds()*pointless*60 < *v.Resolution {
-			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: one step of the resolution (%s) takes %.3g s", formatNumber(*slew.value), v.Unit, formatNumber(*v.Resolution), *v.Resolution / *slew.value), "slew is in units per second, not per minute or hour")
+			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: one step of the resolution (%s) takes %.3g s", schema.FormatNumber(*slew.value), v.Unit, schema.FormatNumber(*v.Resolution), *v.Resolution / *slew.value), "slew is in units per second, not per minute or hour")
 		}
 	}
 	k.outlasts(variable+".settle", v.Settle)
 	if s.Hard.Width() > pointless*v.Range.Width() {
-		k.bad(at+".hard", fmt.Sprintf("%s is more than %d times as wide as the range %s: it limits nothing", formatRange(s.Hard), pointless, formatRange(v.Range)), "write the limits of the instrument")
+		k.bad(at+".hard", fmt.Sprintf("%s is more than %d times as wide as the range %s: it limits nothing", schema.FormatRange(s.Hard), pointless, schema.FormatRange(v.Range)), "write the limits of the instrument")
 	}
 	if tol := v.Readback.Tolerance; tol >= v.Range.Width()/4 {
-		k.bad(variable+".readback.tolerance", fmt.Sprintf("%s is a quarter of the range %s or more: most setpoints count as reached before anything has moved", formatNumber(tol), formatRange(v.Range)), "write how close the actuator comes")
+		k.bad(variable+".readback.tolerance", fmt.Sprintf("%s is a quarter of the range %s or more: most setpoints count as reached before anything has moved", schema.FormatNumber(tol), schema.FormatRange(v.Range)), "write how close the actuator comes")
 	}
 	if t := v.Readback.Timeout; t < k.cfg.Tick {
-		k.bad(variable+".readback", fmt.Sprintf("timeout is %s by default, shorter than a tick (%s): setpoints are sent again before a reading can come", formatDuration(t), formatDuration(k.cfg.Tick)), "write the timeout that fits the tick")
+		k.bad(variable+".readback", fmt.Sprintf("timeout is %s by default, shorter than a tick (%s): setpoints are sent again before a reading can come", schema.FormatDuration(t), schema.FormatDuration(k.cfg.Tick)), "write the timeout that fits the tick")
 	}
 	k.longer(variable+".readback.timeout", v.Readback.Timeout, time.Hour, "is longer than an hour: an actuator that does not follow is noticed after four times as long", "it is the time that one setpoint takes to show")
 	if s.Lease != nil {
@@ -93,17 +95,17 @@ func (k *doubter) actuator(v *Variable, s *SafetyVariable, variable, at string) 
 		k.outlasts(at+".exposure.time", e.Time)
 		k.longer(at+".exposure.time", e.Time, 7*24*time.Hour, "is longer than a week", "")
 		if e.Time < k.cfg.Tick {
-			k.bad(at+".exposure.time", fmt.Sprintf("%s is shorter than a tick (%s): any setpoint above %s falls back", formatDuration(e.Time), formatDuration(k.cfg.Tick), formatNumber(e.Above)), "a hard limit says the same without a fallback", "tick")
+			k.bad(at+".exposure.time", fmt.Sprintf("%s is shorter than a tick (%s): any setpoint above %s falls back", schema.FormatDuration(e.Time), schema.FormatDuration(k.cfg.Tick), schema.FormatNumber(e.Above)), "a hard limit says the same without a fallback", "tick")
 		}
 	}
 	if u := s.Duty; u != nil {
 		k.outlasts(at+".duty.window", u.Window)
 		if t := u.Fraction * u.Window.Seconds(); t < k.cfg.Tick.Seconds() {
-			k.bad(at+".duty.fraction", fmt.Sprintf("%s of %s is %.3g s, less than a tick (%s): any setpoint above %s falls back", formatNumber(u.Fraction), formatDuration(u.Window), t, formatDuration(k.cfg.Tick), formatNumber(u.Above)), "a hard limit says the same without a fallback", "tick")
+			k.bad(at+".duty.fraction", fmt.Sprintf("%s of %s is %.3g s, less than a tick (%s): any setpoint above %s falls back", schema.FormatNumber(u.Fraction), schema.FormatDuration(u.Window), t, schema.FormatDuration(k.cfg.Tick), schema.FormatNumber(u.Above)), "a hard limit says the same without a fallback", "tick")
 		}
 	}
 	if v.OnRelease == "park" && !v.Range.Contains(s.Safe) {
-		k.bad(at+".safe", fmt.Sprintf("%s is where %s is parked, outside the range %s that decisions are made in", formatNumber(s.Safe), v.Name, formatRange(v.Range)), "", variable+".range")
+		k.bad(at+".safe", fmt.Sprintf("%s is where %s is parked, outside the range %s that decisions are made in", schema.FormatNumber(s.Safe), v.Name, schema.FormatRange(v.Range)), "", variable+".range")
 	}
 }
 
@@ -111,16 +113,16 @@ func (k *doubter) actuator(v *Variable, s *SafetyVariable, variable, at string) 
 func (k *doubter) patience() {
 	s := &k.cfg.Safety
 	if t := k.cfg.Objective.Timeout; t > 0 && t < k.cfg.Tick {
-		k.bad("objective.timeout", fmt.Sprintf("%s is shorter than a tick (%s): a shot that does not come at once is given up", formatDuration(t), formatDuration(k.cfg.Tick)), "")
+		k.bad("objective.timeout", fmt.Sprintf("%s is shorter than a tick (%s): a shot that does not come at once is given up", schema.FormatDuration(t), schema.FormatDuration(k.cfg.Tick)), "")
 	}
 	k.longer("safety.hold_max", s.HoldMax, 24*time.Hour, "is longer than a day: so long everything stays where it is though something is wrong", "")
 	k.longer("safety.comms_timeout", s.CommsTimeout, time.Hour, "is longer than an hour: so long a device may be silent before anything is held", "")
 	k.longer("safety.retry_window", s.RetryWindow, 10*time.Minute, "is longer than ten minutes: an outage of that length is not held", "")
 	if s.Retries > 100 {
-		k.bad("safety.retries", fmt.Sprintf("%d: a device may fail so often in %s without anything being held", s.Retries, formatDuration(s.RetryWindow)), "")
+		k.bad("safety.retries", fmt.Sprintf("%d: a device may fail so often in %s without anything being held", s.Retries, schema.FormatDuration(s.RetryWindow)), "")
 	}
 	if s.Explore != nil && *s.Explore < 1e-3 {
-		k.bad("safety.explore", fmt.Sprintf("%s of the range at a step: a run hardly leaves where it began", formatNumber(*s.Explore)), "it is a fraction of the range, not a percentage")
+		k.bad("safety.explore", fmt.Sprintf("%s of the range at a step: a run hardly leaves where it began", schema.FormatNumber(*s.Explore)), "it is a fraction of the range, not a percentage")
 	}
 	if k.given("journal.min_free") && k.cfg.Journal.MinFree == 0 {
 		k.bad("journal.min_free", "0: nobody looks whether the disk is full before a record fails", "leave it out for 50 MB")
@@ -128,14 +130,14 @@ func (k *doubter) patience() {
 }
 
 func (k *doubter) sensor(name string, s SafetySensor) {
-	at := joinKey("safety.sensor", name)
+	at := schema.Join("safety.sensor", name)
 	of, _ := k.cfg.Sensor(name)
 	if s.Rate != nil {
 		switch across := of.Range.Width() / *s.Rate; {
 		case across*pointless < k.cfg.Tick.Seconds():
-			k.bad(at+".rate", fmt.Sprintf("%s %s per second crosses the sensor's range within one tick: no reading is ever a spike", formatNumber(*s.Rate), of.Unit), "")
+			k.bad(at+".rate", fmt.Sprintf("%s %s per second crosses the sensor's range within one tick: no reading is ever a spike", schema.FormatNumber(*s.Rate), of.Unit), "")
 		case across > yearsMax.Seconds():
-			k.bad(at+".rate", fmt.Sprintf("%s %s per second: any noise is a spike", formatNumber(*s.Rate), of.Unit), "rate is in units per second")
+			k.bad(at+".rate", fmt.Sprintf("%s %s per second: any noise is a spike", schema.FormatNumber(*s.Rate), of.Unit), "rate is in units per second")
 		}
 	}
 	if s.Stuck != nil && *s.Stuck > 1_000_000 {
@@ -156,21 +158,21 @@ func (k *doubter) conditions() {
 		stay = stay && (!v.HasActuator() || v.Kind != "dose" && limits.OnFault == "hold" && limits.Lease == nil)
 	}
 	if stay && len(s.Interlocks) > 0 {
-		k.bad(itemKey("safety.interlock", 0), `trips, and every actuator has on_fault = "hold": nothing moves then`, `write on_fault = "safe" or "off" for those that the interlock is about`)
+		k.bad(schema.Item("safety.interlock", 0), `trips, and every actuator has on_fault = "hold": nothing moves then`, `write on_fault = "safe" or "off" for those that the interlock is about`)
 	}
 	for section, list := range map[string][]Interlock{"safety.interlock": s.Interlocks, "safety.permissive": s.Permissives} {
 		for i, c := range list {
-			at := itemKey(section, i)
+			at := schema.Item(section, i)
 			sensor, _ := k.cfg.Sensor(c.Sensor)
 			if j := slices.IndexFunc(k.cfg.Sensors, func(other Sensor) bool { return other.Name == c.Sensor }); section == "safety.interlock" {
-				k.longer(itemKey("sensor", j)+".max_age", sensor.MaxAge, 10*time.Minute, "is longer than ten minutes: so long a cut wire of an interlock is not noticed", "")
+				k.longer(schema.Item("sensor", j)+".max_age", sensor.MaxAge, 10*time.Minute, "is longer than ten minutes: so long a cut wire of an interlock is not noticed", "")
 			}
 			if c.Range.Lo == sensor.Range.Hi || c.Range.Hi == sensor.Range.Lo {
-				k.bad(at+".range", fmt.Sprintf("%s and the sensor's range %s have one value in common: any noise breaks it", formatRange(c.Range), formatRange(sensor.Range)), "")
+				k.bad(at+".range", fmt.Sprintf("%s and the sensor's range %s have one value in common: any noise breaks it", schema.FormatRange(c.Range), schema.FormatRange(sensor.Range)), "")
 			}
 			for j := range i {
 				if list[j].Sensor == c.Sensor && (c.Range.Covers(list[j].Range) || list[j].Range.Covers(c.Range)) {
-					k.bad(at, fmt.Sprintf("says what the one on line %d says too", k.loc.line(itemKey(section, j))), "remove one of them")
+					k.bad(at, fmt.Sprintf("says what the one on line %d says too", k.Loc.Line(schema.Item(section, j))), "remove one of them")
 				}
 			}
 		}
@@ -179,26 +181,26 @@ func (k *doubter) conditions() {
 
 func (k *doubter) response(i int) {
 	s := &k.cfg.Safety
-	r, at := &s.Responses[i], itemKey("safety.response", i)
+	r, at := &s.Responses[i], schema.Item("safety.response", i)
 	v, _ := k.cfg.Variable(r.Variable)
 	for j := range i {
 		if other := &s.Responses[j]; other.Variable == r.Variable && other.Sensor == r.Sensor {
-			k.bad(at, fmt.Sprintf("asks for what the one on line %d asks for too", k.loc.line(itemKey("safety.response", j))), "remove one of them")
+			k.bad(at, fmt.Sprintf("asks for what the one on line %d asks for too", k.Loc.Line(schema.Item("safety.response", j))), "remove one of them")
 		}
 	}
 	k.longer(at+".within", r.Within, 24*time.Hour, "is longer than a day: so long nobody notices that nothing moves", "")
 	k.outlasts(at+".within", r.Within)
 	if sensor, ok := k.cfg.Sensor(r.Sensor); ok && r.Within < sensor.MaxAge {
-		k.bad(at+".within", fmt.Sprintf("%s is shorter than the max_age of %s (%s): the newest reading may be from before the change", formatDuration(r.Within), sensor.Name, formatDuration(sensor.MaxAge)), "")
+		k.bad(at+".within", fmt.Sprintf("%s is shorter than the max_age of %s (%s): the newest reading may be from before the change", schema.FormatDuration(r.Within), sensor.Name, schema.FormatDuration(sensor.MaxAge)), "")
 	}
 	if r.Change < 1e-6*v.Range.Width() {
-		k.bad(at+".change", fmt.Sprintf("%s is next to nothing of the range %s: every move must show", formatNumber(r.Change), formatRange(v.Range)), "write the smallest change that the sensor can show")
+		k.bad(at+".change", fmt.Sprintf("%s is next to nothing of the range %s: every move must show", schema.FormatNumber(r.Change), schema.FormatRange(v.Range)), "write the smallest change that the sensor can show")
 	}
 	if v.Kind == "dose" && r.Change > v.Range.Lo+v.Range.Width()/2 {
-		k.bad(at+".change", fmt.Sprintf("doses below %s are not looked at, which is most of the range %s", formatNumber(r.Change), formatRange(v.Range)), "write the smallest dose that the sensor can show")
+		k.bad(at+".change", fmt.Sprintf("doses below %s are not looked at, which is most of the range %s", schema.FormatNumber(r.Change), schema.FormatRange(v.Range)), "write the smallest dose that the sensor can show")
 	}
 	if r.Sensor == "" && r.Moves <= v.Readback.Tolerance {
-		k.bad(at+".moves", fmt.Sprintf("%s is within the readback's tolerance (%s): noise alone may show it", formatNumber(r.Moves), formatNumber(v.Readback.Tolerance)), "")
+		k.bad(at+".moves", fmt.Sprintf("%s is within the readback's tolerance (%s): noise alone may show it", schema.FormatNumber(r.Moves), schema.FormatNumber(v.Readback.Tolerance)), "")
 	}
 }
 
@@ -218,11 +220,11 @@ func (k *doubter) dose(d *Dose, at string) {
 			continue
 		}
 		if most := d.PerDose * (1 + math.Floor(budget.time.Seconds()/least.Seconds())); *budget.value > most {
-			k.bad(at+"."+budget.key, fmt.Sprintf("%s is more than doses of %s every %s can come to, %.4g in %s: it limits nothing", formatNumber(*budget.value), formatNumber(d.PerDose), formatDuration(least), most, formatDuration(budget.time)), "")
+			k.bad(at+"."+budget.key, fmt.Sprintf("%s is more than doses of %s every %s can come to, %.4g in %s: it limits nothing", schema.FormatNumber(*budget.value), schema.FormatNumber(d.PerDose), schema.FormatDuration(least), most, schema.FormatDuration(budget.time)), "")
 		}
 	}
 	if v, ok := k.cfg.Variable(d.Variable); ok && d.PerDose > pointless*v.Range.Hi && v.Range.Hi > 0 {
-		k.bad(at+".per_dose", fmt.Sprintf("%s is more than %d times the largest value of the range %s: it limits nothing", formatNumber(d.PerDose), pointless, formatRange(v.Range)), "")
+		k.bad(at+".per_dose", fmt.Sprintf("%s is more than %d times the largest value of the range %s: it limits nothing", schema.FormatNumber(d.PerDose), pointless, schema.FormatRange(v.Range)), "")
 	}
 }
 
@@ -241,7 +243,7 @@ func (k *doubter) bypasses() {
 	}
 	for i, b := range s.Bypasses {
 		if use, known := used[b.Rule]; known && !use {
-			k.bad(itemKey("safety.bypass", i)+".rule", fmt.Sprintf("rule %d has nothing to look at in this file: there is nothing to set aside", b.Rule), "is another rule meant?")
+			k.bad(schema.Item("safety.bypass", i)+".rule", fmt.Sprintf("rule %d has nothing to look at in this file: there is nothing to set aside", b.Rule), "is another rule meant?")
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 func settingOf(t *testing.T, list []Setting, key string) Setting {
@@ -23,16 +25,16 @@ func TestEffectiveSaysValueAndOrigin(t *testing.T) {
 	c := deviceConfig(t)
 	list := c.Effective()
 	for _, want := range []Setting{
-		{"name", `"bench"`, "bench.toml:2"},
-		{"tick", `"100ms"`, "default"},
-		{"objective.sensor", `"power"`, "bench.toml:3"},
-		{"objective.timeout", `"10s"`, "default"},
-		{"sensor.power.range", "[0.0, 1.0]", "bench.toml:12"},
-		{"variable.gap.readback.tolerance", "0.1", "bench.toml:21"},
-		{"variable.gap.readback.timeout", `"5s"`, "default"},
-		{"safety.variable.gap.slew", "1.0", "bench.toml:25"},
-		{"device.meter.env.A", `"1"`, "bench.toml:34"},
-		{"device.meter.channel.p.match", `"P=%f"`, "bench.toml:46"},
+		{Key: "name", Value: `"bench"`, Origin: "bench.toml:2"},
+		{Key: "tick", Value: `"100ms"`, Origin: "default"},
+		{Key: "objective.sensor", Value: `"power"`, Origin: "bench.toml:3"},
+		{Key: "objective.timeout", Value: `"10s"`, Origin: "default"},
+		{Key: "sensor.power.range", Value: "[0.0, 1.0]", Origin: "bench.toml:12"},
+		{Key: "variable.gap.readback.tolerance", Value: "0.1", Origin: "bench.toml:21"},
+		{Key: "variable.gap.readback.timeout", Value: `"5s"`, Origin: "default"},
+		{Key: "safety.variable.gap.slew", Value: "1.0", Origin: "bench.toml:25"},
+		{Key: "device.meter.env.A", Value: `"1"`, Origin: "bench.toml:34"},
+		{Key: "device.meter.channel.p.match", Value: `"P=%f"`, Origin: "bench.toml:46"},
 	} {
 		if got := settingOf(t, list, want.Key); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -60,10 +62,10 @@ func TestEffectiveHasDriverDefaults(t *testing.T) {
 	options.Baud = 1 // what a driver does with its options later is not the file's
 	list := c.Effective()
 	for _, want := range []Setting{
-		{"device.meter.baud", "9600", "default"},
-		{"device.meter.reply_timeout", `"2s"`, "bench.toml:32"},
-		{"device.meter.init.2.match", `"ok"`, "bench.toml:39"},
-		{"device.meter.channel.p.out", `"P?"`, "bench.toml:45"},
+		{Key: "device.meter.baud", Value: "9600", Origin: "default"},
+		{Key: "device.meter.reply_timeout", Value: `"2s"`, Origin: "bench.toml:32"},
+		{Key: "device.meter.init.2.match", Value: `"ok"`, Origin: "bench.toml:39"},
+		{Key: "device.meter.channel.p.out", Value: `"P?"`, Origin: "bench.toml:45"},
 	} {
 		if got := settingOf(t, list, want.Key); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -85,7 +87,7 @@ func TestEffectiveCoversTheFile(t *testing.T) {
 			if _, err := toml.Decode("v = "+setting.Value, &map[string]any{}); err != nil {
 				t.Errorf("%s: value of %s is not TOML: %v", s.Name, setting.Key, err)
 			}
-			if setting.Origin == originDefault {
+			if setting.Origin == schema.OriginDefault {
 				continue
 			}
 			listed[setting.Origin] = true
@@ -107,8 +109,8 @@ func TestEffectiveCoversTheFile(t *testing.T) {
 func TestTomlStringReadsBack(t *testing.T) {
 	for _, want := range []string{"", "a b", "\"\\\n\r\t\b\x01\x7f", "é→😀\u2028", "\r\n"} {
 		var got struct{ V string }
-		if _, err := toml.Decode("V = "+tomlString(want), &got); err != nil || got.V != want {
-			t.Errorf("%q became %s, read back as %q (%v)", want, tomlString(want), got.V, err)
+		if _, err := toml.Decode("V = "+schema.TomlString(want), &got); err != nil || got.V != want {
+			t.Errorf("%q became %s, read back as %q (%v)", want, schema.TomlString(want), got.V, err)
 		}
 	}
 }
@@ -121,7 +123,7 @@ func TestFormatDuration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := formatDuration(d); got != want {
+		if got := schema.FormatDuration(d); got != want {
 			t.Errorf("%s formatted as %s, want %s", text, got, want)
 		}
 	}

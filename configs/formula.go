@@ -8,6 +8,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // formulaNames parses a formula and lists the names in it that are neither
@@ -16,7 +18,7 @@ func formulaNames(formula string) ([]string, error) {
 	tree, err := parser.Parse(formula)
 	if err != nil {
 		if at := (*file.Error)(nil); errors.As(err, &at) {
-			return nil, fmt.Errorf("%s, at character %d", lowerFirst(at.Message), at.Column+1)
+			return nil, fmt.Errorf("%s, at character %d", schema.LowerFirst(at.Message), at.Column+1)
 		}
 		return nil, err
 	}

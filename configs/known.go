@@ -36,7 +36,6 @@ func (k *Known) enum(list string) (words []string) {
 // introduces says that a device may have channels that the file does not list.
 func (k *Known) introduces(d *Device) bool {
 	return k != nil && slices.ContainsFunc(k.Drivers, func(known Driver) bool {
-		_, given := d.own.raw[known.IntroducedBy]
-		return known.Name == d.Driver && (known.Introduces || given)
+		return known.Name == d.Driver && (known.Introduces || d.own.Has(known.IntroducedBy))
 	})
 }

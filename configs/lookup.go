@@ -1,6 +1,8 @@
 package configs
 
-import "path/filepath"
+import (
+	"path/filepath"
+)
 
 // Sensor returns the [[sensor]] of a name.
 func (c *Config) Sensor(name string) (*Sensor, bool) {
@@ -79,5 +81,5 @@ func (c *Config) JournalPath(stateDir string) string {
 // Problem makes a Problem of a key named as messages name it, such as
 // "policy.kind" or "variable.mirror_x.device", with the key's line in the file.
 func (c *Config) Problem(key, what, hint string) Problem {
-	return c.loc.labelled(key, what, hint)
+	return c.loc.Labelled(key, what, hint)
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // tighter says of a key in which direction it may change while a run goes on.
@@ -109,7 +111,7 @@ func (c *Config) Narrowed(next *Config) (changes []string, problems []Problem) {
 		}
 		problems = append(problems, next.Problem(s.Key, fmt.Sprintf("was %s and is left out: that needs a restart", s.Value), "restart the tuner to have it act"))
 	}
-	return changes, sorted(problems)
+	return changes, schema.Sorted(problems)
 }
 
 // refusal says why a running tuner does not take a value over, "" if it does.

@@ -9,22 +9,24 @@ import (
 	"testing"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // schemaField is one field of the schema's structs, found by walking types.
 type schemaField struct {
 	path  string
-	field field
+	field schema.Field
 	value reflect.Value
 }
 
 func schemaFields(v reflect.Value, path string) []schemaField {
 	var all []schemaField
-	for _, f := range fieldsOf(v.Type()) {
-		fv := v.FieldByIndex(f.index)
-		at := joinKey(path, f.key)
+	for _, f := range schema.FieldsOf(v.Type()) {
+		fv := v.FieldByIndex(f.Index)
+		at := schema.Join(path, f.Key)
 		all = append(all, schemaField{at, f, fv})
-		if inner, _, _ := innerSection(fv, at); inner.IsValid() {
+		if inner, _, _ := schema.InnerSection(fv, at); inner.IsValid() {
 			all = append(all, schemaFields(inner, at)...)
 		}
 	}
@@ -36,33 +38,33 @@ func schemaFields(v reflect.Value, path string) []schemaField {
 func TestSchemaTags(t *testing.T) {
 	for _, s := range schemaFields(reflect.ValueOf(Default()).Elem(), "") {
 		f := s.field
-		if f.doc == "" || strings.HasSuffix(f.doc, ".") {
-			t.Errorf("%s: doc %q", s.path, f.doc)
+		if f.Doc == "" || strings.HasSuffix(f.Doc, ".") {
+			t.Errorf("%s: doc %q", s.path, f.Doc)
 		}
 		typ := s.value.Type()
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
 			typ = typ.Elem()
 		}
-		if (typ.Kind() == reflect.Float64 || typ == typeRange) && f.unit == "" {
+		if (typ.Kind() == reflect.Float64 || typ == schema.TypeRange) && f.Unit == "" {
 			t.Errorf("%s: a number without a unit", s.path)
 		}
-		for _, b := range f.bounds {
-			if math.IsNaN(b.limit) || !slices.Contains([]string{"<", "<=", ">", ">="}, b.op) {
-				t.Errorf("%s: bound %q cannot be read", s.path, b.text)
+		for _, b := range f.Bounds {
+			if math.IsNaN(b.Limit) || !slices.Contains([]string{"<", "<=", ">", ">="}, b.Op) {
+				t.Errorf("%s: bound %q cannot be read", s.path, b.Text)
 			}
 		}
-		if f.required || s.value.Kind() == reflect.Pointer {
+		if f.Required || s.value.Kind() == reflect.Pointer {
 			continue
 		}
 		switch {
-		case s.value.Kind() == reflect.String && len(f.enum) > 0:
-			if word := s.value.String(); word != "" && !slices.Contains(f.enum, word) {
+		case s.value.Kind() == reflect.String && len(f.Enum) > 0:
+			if word := s.value.String(); word != "" && !slices.Contains(f.Enum, word) {
 				t.Errorf("%s: default %q is none of its words", s.path, word)
 			}
-		case s.value.Kind() == reflect.Float64 && !allows(f.bounds, s.value.Float()):
-			t.Errorf("%s: default %v breaks %s", s.path, s.value, boundText(f.bounds))
-		case s.value.CanInt() && s.value.Type() != typeDuration && !allows(f.bounds, float64(s.value.Int())):
-			t.Errorf("%s: default %v breaks %s", s.path, s.value, boundText(f.bounds))
+		case s.value.Kind() == reflect.Float64 && !schema.Allows(f.Bounds, s.value.Float()):
+			t.Errorf("%s: default %v breaks %s", s.path, s.value, schema.BoundText(f.Bounds))
+		case s.value.CanInt() && s.value.Type() != schema.TypeDuration && !schema.Allows(f.Bounds, float64(s.value.Int())):
+			t.Errorf("%s: default %v breaks %s", s.path, s.value, schema.BoundText(f.Bounds))
 		}
 	}
 }
@@ -109,7 +111,7 @@ func TestReferenceOfDriver(t *testing.T) {
 	want := []KeyDoc{
 		{Section: "[[device]]", Key: "port", Type: "text in quotes", Default: "required", What: "the port"},
 		{Section: "[[device]]", Key: "baud", Type: "a whole number", Default: "9600", Bound: ">= 1", What: "speed"},
-		{Section: "[[device]]", Key: "reply_timeout", Type: typeWords(typeDuration), Bound: "> 0s", What: "wait for an answer"},
+		{Section: "[[device]]", Key: "reply_timeout", Type: schema.TypeWords(schema.TypeDuration), Bound: "> 0s", What: "wait for an answer"},
 		{Section: "[[device]]", Key: "parity", Type: "text in quotes", Default: `"none"`, Bound: `"none", "even" or "odd"`, What: "parity bit"},
 	}
 	if !slices.Equal(docs[:4], want) {

@@ -54,9 +54,9 @@ func parsed(t *testing.T, name, text string) *Config {
 	c.Text, c.SHA256, c.loc = nil, "", nil
 	for i := range c.Devices {
 		d := &c.Devices[i]
-		d.Line, d.own.loc = 0, nil
+		d.Line, d.own.Loc = 0, nil
 		for j := range d.channels {
-			d.channels[j].Line, d.channels[j].own.loc = 0, nil
+			d.channels[j].Line, d.channels[j].own.Loc = 0, nil
 		}
 	}
 	return c

@@ -3,6 +3,8 @@ package configs
 import (
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 func TestIsSecret(t *testing.T) {
@@ -10,11 +12,11 @@ func TestIsSecret(t *testing.T) {
 		"password": true, "Password": true, "mqtt_password": true, "token": true, "api_key": true,
 		"password_file": false, "password_env": false, "password_credential": false, "tokens": false, "key": false, "compass": false,
 	} {
-		if got := isSecret(key, "x"); got != want {
+		if got := schema.IsSecret(key, "x"); got != want {
 			t.Errorf("isSecret(%q) = %v", key, got)
 		}
 	}
-	if isSecret("token", 1.5) {
+	if schema.IsSecret("token", 1.5) {
 		t.Error("a number was taken for a secret")
 	}
 }

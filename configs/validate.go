@@ -5,13 +5,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // checker relates the keys of a Config with each other. It runs also on a file
 // whose keys had problems of their own, so that one reading shows everything;
 // what depends on a key with a problem is then left out.
 type checker struct {
-	*walker
+	*schema.Walker
 	cfg *Config
 }
 
@@ -35,10 +37,10 @@ func (k *checker) all() {
 	k.names()
 	k.objective()
 	for i := range k.cfg.Sensors {
-		k.sensor(&k.cfg.Sensors[i], itemKey("sensor", i))
+		k.sensor(&k.cfg.Sensors[i], schema.Item("sensor", i))
 	}
 	for i := range k.cfg.Variables {
-		k.variable(&k.cfg.Variables[i], itemKey("variable", i))
+		k.variable(&k.cfg.Variables[i], schema.Item("variable", i))
 	}
 	k.sharedChannels()
 	k.controlSets()
@@ -63,13 +65,13 @@ func (k *checker) bad(at, what, hint string, involved ...string) {
 			return
 		}
 	}
-	k.problems = append(k.problems, k.loc.problem(at, what, hint))
+	k.Problems = append(k.Problems, k.Loc.Problem(at, what, hint))
 }
 
 // suspect reports whether a key, or a section around it, has a problem.
 func (k *checker) suspect(at string) bool {
 	for at != "" {
-		if k.suspects[at] {
+		if k.Suspects[at] {
 			return true
 		}
 		at = at[:max(strings.LastIndexByte(at, '.'), strings.LastIndexByte(at, '['), 0)]
@@ -95,13 +97,13 @@ func (k *checker) names() {
 
 func (k *checker) nameList(section string, names []string, form *regexp.Regexp, rule string) {
 	for i, name := range names {
-		at := itemKey(section, i) + ".name"
+		at := schema.Item(section, i) + ".name"
 		if !form.MatchString(name) {
 			k.bad(at, fmt.Sprintf("%s, got %q", rule, name), "")
 			continue
 		}
 		if first := slices.Index(names, name); first < i {
-			k.bad(at, fmt.Sprintf("duplicate name %q: the first %s of this name is on line %d", name, section, k.loc.line(itemKey(section, first)+".name")), "")
+			k.bad(at, fmt.Sprintf("duplicate name %q: the first %s of this name is on line %d", name, section, k.Loc.Line(schema.Item(section, first)+".name")), "")
 		}
 	}
 }
@@ -136,9 +138,9 @@ func (k *checker) refers(at, section, name string) bool {
 	}
 	involved := []string{section}
 	for i := range names {
-		involved = append(involved, itemKey(section, i)+".name")
+		involved = append(involved, schema.Item(section, i)+".name")
 	}
-	hint := didYouMean(name, names)
+	hint := schema.DidYouMean(name, names)
 	if hint == "" && len(names) > 0 {
 		hint = fmt.Sprintf("%ss of this file: %s", section, strings.Join(names, ", "))
 	}
@@ -153,7 +155,7 @@ func (k *checker) channel(at, device, channel string) {
 		return
 	}
 	d, _ := k.cfg.Device(device)
-	if channel == "" || k.known.introduces(d) {
+	if channel == "" || k.cfg.known.introduces(d) {
 		return
 	}
 	if _, ok := d.Channel(channel); ok {
@@ -163,9 +165,9 @@ func (k *checker) channel(at, device, channel string) {
 	for i, c := range d.Channels() {
 		names[i] = c.Name
 	}
-	hint := didYouMean(channel, names)
+	hint := schema.DidYouMean(channel, names)
 	if hint == "" {
 		hint = fmt.Sprintf("device %q needs a section [device.channel.%s]", device, channel)
 	}
-	k.bad(at+".channel", fmt.Sprintf("device %q has no channel %q", device, channel), hint, joinKey(d.own.at+".channel", channel), d.own.at+".driver")
+	k.bad(at+".channel", fmt.Sprintf("device %q has no channel %q", device, channel), hint, schema.Join(d.own.At+".channel", channel), d.own.At+".driver")
 }

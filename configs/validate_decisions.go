@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // objective checks [objective].
@@ -22,7 +24,7 @@ func (k *checker) objective() {
 		k.formula(o.Formula)
 	}
 	if !isStatistic(o.Statistic) {
-		k.bad("objective.statistic", fmt.Sprintf(`must be "mean", "median", "trimmed" or a percentile "p1" to "p99", got %q`, o.Statistic), didYouMean(o.Statistic, []string{"mean", "median", "trimmed"}))
+		k.bad("objective.statistic", fmt.Sprintf(`must be "mean", "median", "trimmed" or a percentile "p1" to "p99", got %q`, o.Statistic), schema.DidYouMean(o.Statistic, []string{"mean", "median", "trimmed"}))
 	}
 }
 
@@ -58,7 +60,7 @@ func isStatistic(word string) bool {
 func (k *checker) cost() {
 	c := &k.cfg.Cost
 	for _, name := range slices.Sorted(mapKeys(c.PerMove)) {
-		k.refers(joinKey("cost.per_move", name), "variable", name)
+		k.refers(schema.Join("cost.per_move", name), "variable", name)
 	}
 	if c.Formula != "" {
 		k.settingCost()
@@ -79,7 +81,7 @@ func (k *checker) settingCost() {
 				continue
 			}
 			k.bad(at, fmt.Sprintf("names %s, which control set %d leaves random: what the step will cost is not known before it", name, i+1),
-				"leave it out of the formula, or let every control set hold it", "variable", "control_set", itemKey("control_set", i)+".variables")
+				"leave it out of the formula, or let every control set hold it", "variable", "control_set", schema.Item("control_set", i)+".variables")
 			return
 		}
 	}
@@ -89,10 +91,10 @@ func (k *checker) settingCost() {
 func (k *checker) constraints() {
 	first := map[string]int{}
 	for i, c := range k.cfg.Constraints {
-		at := itemKey("constraint", i)
+		at := schema.Item("constraint", i)
 		k.sensorRange(at, c.Sensor, c.Range)
 		if j, twice := first[c.Sensor]; twice {
-			k.bad(at+".sensor", fmt.Sprintf("sensor %q is bounded already on line %d", c.Sensor, k.loc.line(itemKey("constraint", j)+".sensor")), "write one range")
+			k.bad(at+".sensor", fmt.Sprintf("sensor %q is bounded already on line %d", c.Sensor, k.Loc.Line(schema.Item("constraint", j)+".sensor")), "write one range")
 			continue
 		}
 		first[c.Sensor] = i
@@ -154,7 +156,7 @@ func (k *checker) plant() {
 		k.bad("plant.data", fmt.Sprintf("has no effect with kind %q", p.Kind), `remove it, or write kind = "table"`, "plant.kind")
 	}
 	for _, name := range slices.Sorted(mapKeys(p.Random)) {
-		at := joinKey("plant.random", name)
+		at := schema.Join("plant.random", name)
 		w := p.Random[name]
 		if k.refers(at, "variable", name) {
 			k.whenRandom(&w, at)

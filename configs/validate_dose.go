@@ -3,6 +3,8 @@ package configs
 import (
 	"fmt"
 	"slices"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // doses checks every [[safety.dose]], and that every variable of kind dose has a
@@ -12,9 +14,9 @@ func (k *checker) doses() {
 	first := map[string]int{}
 	for i := range s.Doses {
 		d := &s.Doses[i]
-		at := itemKey("safety.dose", i)
+		at := schema.Item("safety.dose", i)
 		if j, taken := first[d.Variable]; taken {
-			k.bad(at+".variable", fmt.Sprintf("variable %q has a budget already, on line %d", d.Variable, k.loc.line(itemKey("safety.dose", j))), "")
+			k.bad(at+".variable", fmt.Sprintf("variable %q has a budget already, on line %d", d.Variable, k.Loc.Line(schema.Item("safety.dose", j))), "")
 			continue
 		}
 		first[d.Variable] = i
@@ -28,7 +30,7 @@ func (k *checker) doses() {
 		if v.Kind != "dose" || !v.HasActuator() {
 			continue
 		}
-		at := itemKey("variable", i)
+		at := schema.Item("variable", i)
 		if _, ok := first[v.Name]; !ok {
 			k.bad(at, "missing [[safety.dose]]: what cannot be taken back needs a budget", "", at+".kind", at+".name", "safety", "safety.dose")
 		}
@@ -41,7 +43,7 @@ func (k *checker) doses() {
 // doseOf compares a budget with its variable.
 func (k *checker) doseOf(d *Dose, v *Variable, at string) {
 	i := slices.IndexFunc(k.cfg.Variables, func(other Variable) bool { return other.Name == v.Name })
-	within := itemKey("variable", i) + ".range"
+	within := schema.Item("variable", i) + ".range"
 	switch {
 	case d.Unit != v.Unit:
 		k.bad(at+".unit", fmt.Sprintf("%q is not the unit of variable %s, %q", d.Unit, v.Name, v.Unit), "")
@@ -49,9 +51,9 @@ func (k *checker) doseOf(d *Dose, v *Variable, at string) {
 		k.bad(at+".on_fault", fmt.Sprintf("variable %s is not of kind dose: [safety.variable.%s] says what it does", v.Name, v.Name), "remove it")
 	case v.Kind != "dose":
 	case d.PerDose < v.Range.Lo:
-		k.bad(at+".per_dose", fmt.Sprintf("%s is less than the least dose of the range, %s: none could ever be given", formatNumber(d.PerDose), formatRange(v.Range)), "", within)
+		k.bad(at+".per_dose", fmt.Sprintf("%s is less than the least dose of the range, %s: none could ever be given", schema.FormatNumber(d.PerDose), schema.FormatRange(v.Range)), "", within)
 	case d.PerDose < v.Range.Hi:
-		k.bad(at+".per_dose", fmt.Sprintf("%s is less than the largest dose of the range, %s: such a dose would hold the run", formatNumber(d.PerDose), formatRange(v.Range)), "narrow the range, or allow more", within)
+		k.bad(at+".per_dose", fmt.Sprintf("%s is less than the largest dose of the range, %s: such a dose would hold the run", schema.FormatNumber(d.PerDose), schema.FormatRange(v.Range)), "narrow the range, or allow more", within)
 	}
 }
 
@@ -59,7 +61,7 @@ func (k *checker) doseOf(d *Dose, v *Variable, at string) {
 // at has means nothing.
 func (k *checker) dose(v *Variable, at string) {
 	if v.Range.Lo < 0 {
-		k.bad(at+".range", fmt.Sprintf("a dose cannot be negative, got %s: it cannot be taken back", formatRange(v.Range)), "begin the range at 0, which gives nothing")
+		k.bad(at+".range", fmt.Sprintf("a dose cannot be negative, got %s: it cannot be taken back", schema.FormatRange(v.Range)), "begin the range at 0, which gives nothing")
 	}
 	for _, key := range []struct{ key, what, hint string }{
 		{"on_release", "a step that does not control a dose gives none: there is nothing to hold, let go or park", "remove it"},
@@ -72,7 +74,7 @@ func (k *checker) dose(v *Variable, at string) {
 	}
 	left := slices.IndexFunc(k.cfg.Sets(), func(s ControlSet) bool { return !slices.Contains(s.Variables, v.Name) })
 	if left >= 0 && v.Range.Lo > 0 {
-		k.bad(at+".range", fmt.Sprintf("control set %d leaves %s out, which is a dose of 0, outside %s", left+1, v.Name, formatRange(v.Range)), "begin the range at 0", "variable", "control_set")
+		k.bad(at+".range", fmt.Sprintf("control set %d leaves %s out, which is a dose of 0, outside %s", left+1, v.Name, schema.FormatRange(v.Range)), "begin the range at 0", "variable", "control_set")
 	}
 }
 
@@ -93,11 +95,7 @@ func (k *checker) doseLimits(given bool, at string) {
 
 // given reports whether the file has a key.
 func (k *checker) given(at string) bool {
-	if k.loc == nil || k.loc.lines == nil {
-		return false
-	}
-	_, ok := k.loc.lines[at]
-	return ok
+	return k.Loc.Has(at)
 }
 
 // doseAtRest refuses a rest state that would be a dose: on the way there no budget is
@@ -107,10 +105,10 @@ func (k *checker) doseAtRest(d *Dose) {
 	if !ok || s.Safe <= s.Hard.Lo || !s.Hard.Contains(s.Safe) {
 		return
 	}
-	at := joinKey("safety.variable", d.Variable)
+	at := schema.Join("safety.variable", d.Variable)
 	for _, rest := range []struct{ key, state string }{{"on_fault", s.OnFault}, {"boot", s.Boot}, {"shutdown", s.Shutdown}} {
 		if rest.state == "safe" {
-			k.bad(at+"."+rest.key, fmt.Sprintf("%q is %s, above the lower limit %s: going there could be a dose that no budget allows", rest.state, formatNumber(s.Safe), formatNumber(s.Hard.Lo)), `write "off" or "hold", or a safe value at the lower limit`, at+".safe", at+".hard")
+			k.bad(at+"."+rest.key, fmt.Sprintf("%q is %s, above the lower limit %s: going there could be a dose that no budget allows", rest.state, schema.FormatNumber(s.Safe), schema.FormatNumber(s.Hard.Lo)), `write "off" or "hold", or a safe value at the lower limit`, at+".safe", at+".hard")
 		}
 	}
 }
@@ -130,14 +128,14 @@ func (k *checker) budget(d *Dose, at string) {
 			continue
 		}
 		if *limit.value < last {
-			k.bad(at+"."+limit.key, fmt.Sprintf("%s is less than %s (%s)", formatNumber(*limit.value), lastKey, formatNumber(last)), "", at+"."+lastKey)
+			k.bad(at+"."+limit.key, fmt.Sprintf("%s is less than %s (%s)", schema.FormatNumber(*limit.value), lastKey, schema.FormatNumber(last)), "", at+"."+lastKey)
 		}
 		last, lastKey = *limit.value, limit.key
 	}
 	if d.Reservoir != nil && *d.Reservoir < d.PerDose {
-		k.bad(at+".reservoir", fmt.Sprintf("%s is less than per_dose (%s)", formatNumber(*d.Reservoir), formatNumber(d.PerDose)), "", at+".per_dose")
+		k.bad(at+".reservoir", fmt.Sprintf("%s is less than per_dose (%s)", schema.FormatNumber(*d.Reservoir), schema.FormatNumber(d.PerDose)), "", at+".per_dose")
 	}
 	if d.Run != nil && *d.Run < d.PerDose {
-		k.bad(at+".run", fmt.Sprintf("%s is less than per_dose (%s)", formatNumber(*d.Run), formatNumber(d.PerDose)), "", at+".per_dose")
+		k.bad(at+".run", fmt.Sprintf("%s is less than per_dose (%s)", schema.FormatNumber(*d.Run), schema.FormatNumber(d.PerDose)), "", at+".per_dose")
 	}
 }

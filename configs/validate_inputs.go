@@ -5,16 +5,18 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // sensor checks one [[sensor]].
 func (k *checker) sensor(s *Sensor, at string) {
 	k.channel(at, s.Device, s.Channel)
 	if s.MaxAge < k.cfg.Tick {
-		k.bad(at+".max_age", fmt.Sprintf("%s is shorter than a tick (%s): every reading would be too old", formatDuration(s.MaxAge), formatDuration(k.cfg.Tick)), "", "tick")
+		k.bad(at+".max_age", fmt.Sprintf("%s is shorter than a tick (%s): every reading would be too old", schema.FormatDuration(s.MaxAge), schema.FormatDuration(k.cfg.Tick)), "", "tick")
 	}
 	if s.MaxSkew > s.MaxAge {
-		k.bad(at+".max_skew", fmt.Sprintf("%s is longer than max_age (%s)", formatDuration(s.MaxSkew), formatDuration(s.MaxAge)), "", at+".max_age")
+		k.bad(at+".max_skew", fmt.Sprintf("%s is longer than max_age (%s)", schema.FormatDuration(s.MaxSkew), schema.FormatDuration(s.MaxAge)), "", at+".max_age")
 	}
 }
 
@@ -26,7 +28,7 @@ func (k *checker) sensorRange(at, name string, r Range) {
 	i := slices.IndexFunc(k.cfg.Sensors, func(s Sensor) bool { return s.Name == name })
 	s := k.cfg.Sensors[i]
 	if r.Lo > s.Range.Hi || r.Hi < s.Range.Lo {
-		k.bad(at+".range", fmt.Sprintf("%s lies outside the sensor's own range %s: it can never hold", formatRange(r), formatRange(s.Range)), "", itemKey("sensor", i)+".range")
+		k.bad(at+".range", fmt.Sprintf("%s lies outside the sensor's own range %s: it can never hold", schema.FormatRange(r), schema.FormatRange(s.Range)), "", schema.Item("sensor", i)+".range")
 	}
 }
 
@@ -52,9 +54,9 @@ func (k *checker) variable(v *Variable, at string) {
 	case tol == 0:
 		k.bad(at+".readback", fmt.Sprintf("missing: how close to its setpoint %s must be before a shot counts", v.Name), fmt.Sprintf("readback = { tolerance = 0.1, timeout = \"5s\" }, in %s", v.Unit), key, at+".name")
 	case tol >= v.Range.Width():
-		k.bad(key, fmt.Sprintf("%s is as wide as the variable's range %s: every readback would count as arrived", formatNumber(tol), formatRange(v.Range)), "", at+".range")
+		k.bad(key, fmt.Sprintf("%s is as wide as the variable's range %s: every readback would count as arrived", schema.FormatNumber(tol), schema.FormatRange(v.Range)), "", at+".range")
 	case v.Resolution != nil && tol < *v.Resolution/2:
-		k.bad(key, fmt.Sprintf("%s is less than half the resolution (%s): a setpoint could never be reached", formatNumber(tol), formatNumber(*v.Resolution)), "", at+".resolution")
+		k.bad(key, fmt.Sprintf("%s is less than half the resolution (%s): a setpoint could never be reached", schema.FormatNumber(tol), schema.FormatNumber(*v.Resolution)), "", at+".resolution")
 	}
 }
 
@@ -87,17 +89,17 @@ func (k *checker) source(v *Variable, at string) {
 // grid checks the values that a variable can take: integer, levels, resolution.
 func (k *checker) grid(v *Variable, at string) {
 	if v.Resolution != nil && *v.Resolution > v.Range.Width() {
-		k.bad(at+".resolution", fmt.Sprintf("%s is larger than the range %s", formatNumber(*v.Resolution), formatRange(v.Range)), "", at+".range")
+		k.bad(at+".resolution", fmt.Sprintf("%s is larger than the range %s", schema.FormatNumber(*v.Resolution), schema.FormatRange(v.Range)), "", at+".range")
 	}
 	if v.Integer {
 		if len(v.Levels) > 0 {
 			k.bad(at+".integer", "a variable is an integer or has levels, not both", "levels alone may list whole numbers", at+".levels")
 		}
 		if !isWhole(v.Range.Lo) || !isWhole(v.Range.Hi) {
-			k.bad(at+".range", fmt.Sprintf("the range of an integer must end in whole numbers, got %s", formatRange(v.Range)), "")
+			k.bad(at+".range", fmt.Sprintf("the range of an integer must end in whole numbers, got %s", schema.FormatRange(v.Range)), "")
 		}
 		if v.Resolution != nil && !isWhole(*v.Resolution) {
-			k.bad(at+".resolution", fmt.Sprintf("the resolution of an integer must be whole, got %s", formatNumber(*v.Resolution)), "")
+			k.bad(at+".resolution", fmt.Sprintf("the resolution of an integer must be whole, got %s", schema.FormatNumber(*v.Resolution)), "")
 		}
 	}
 	if v.Levels == nil {
@@ -111,12 +113,12 @@ func (k *checker) grid(v *Variable, at string) {
 		k.bad(at+".resolution", "has no effect beside levels", "remove it")
 	}
 	for i, level := range v.Levels {
-		item := itemKey(levels, i)
+		item := schema.Item(levels, i)
 		switch {
 		case !v.Range.Contains(level):
-			k.bad(item, fmt.Sprintf("%s lies outside the range %s", formatNumber(level), formatRange(v.Range)), "", at+".range")
+			k.bad(item, fmt.Sprintf("%s lies outside the range %s", schema.FormatNumber(level), schema.FormatRange(v.Range)), "", at+".range")
 		case i > 0 && level <= v.Levels[i-1]:
-			k.bad(item, fmt.Sprintf("levels must ascend, got %s after %s", formatNumber(level), formatNumber(v.Levels[i-1])), "")
+			k.bad(item, fmt.Sprintf("levels must ascend, got %s after %s", schema.FormatNumber(level), schema.FormatNumber(v.Levels[i-1])), "")
 		}
 	}
 }
@@ -129,11 +131,11 @@ func (k *checker) start(v *Variable, at string) {
 	start := *v.Start
 	switch {
 	case !v.Range.Contains(start):
-		k.bad(at+".start", fmt.Sprintf("%s lies outside the range %s", formatNumber(start), formatRange(v.Range)), "", at+".range")
+		k.bad(at+".start", fmt.Sprintf("%s lies outside the range %s", schema.FormatNumber(start), schema.FormatRange(v.Range)), "", at+".range")
 	case v.Integer && !isWhole(start):
-		k.bad(at+".start", fmt.Sprintf("must be a whole number, got %s", formatNumber(start)), "")
+		k.bad(at+".start", fmt.Sprintf("must be a whole number, got %s", schema.FormatNumber(start)), "")
 	case len(v.Levels) > 0 && !slices.Contains(v.Levels, start):
-		k.bad(at+".start", fmt.Sprintf("%s is not one of the levels", formatNumber(start)), "", at+".levels")
+		k.bad(at+".start", fmt.Sprintf("%s is not one of the levels", schema.FormatNumber(start)), "", at+".levels")
 	}
 }
 
@@ -159,7 +161,7 @@ func (k *checker) sharedChannels() {
 		}
 		key := [2]string{v.Device, v.Channel}
 		if j, taken := first[key]; taken {
-			k.bad(itemKey("variable", i)+".channel", fmt.Sprintf("channel %q of device %q is set by variable %s already", v.Channel, v.Device, k.cfg.Variables[j].Name), "")
+			k.bad(schema.Item("variable", i)+".channel", fmt.Sprintf("channel %q of device %q is set by variable %s already", v.Channel, v.Device, k.cfg.Variables[j].Name), "")
 			continue
 		}
 		first[key] = i
@@ -170,12 +172,12 @@ func (k *checker) sharedChannels() {
 func (k *checker) controlSets() {
 	first := map[string]int{}
 	for i, set := range k.cfg.ControlSets {
-		at := itemKey("control_set", i)
+		at := schema.Item("control_set", i)
 		if set.Variables != nil && len(set.Variables) == 0 {
 			k.bad(at+".variables", "is empty: a step that controls nothing decides nothing", "name a variable, or remove the control set")
 		}
 		for j, name := range set.Variables {
-			item := itemKey(at+".variables", j)
+			item := schema.Item(at+".variables", j)
 			if !k.refers(item, "variable", name) {
 				continue
 			}
@@ -188,7 +190,7 @@ func (k *checker) controlSets() {
 		}
 		key := strings.Join(slices.Sorted(slices.Values(set.Variables)), " ")
 		if j, taken := first[key]; taken && key != "" {
-			k.bad(at+".variables", fmt.Sprintf("is the same control set as the one on line %d", k.loc.line(itemKey("control_set", j)+".variables")), "remove one of them", at+".variables")
+			k.bad(at+".variables", fmt.Sprintf("is the same control set as the one on line %d", k.Loc.Line(schema.Item("control_set", j)+".variables")), "remove one of them", at+".variables")
 			continue
 		}
 		first[key] = i
@@ -202,14 +204,10 @@ func (k *checker) controlSets() {
 func (k *checker) variableSources() []string {
 	var keys []string
 	for i := range k.cfg.Variables {
-		at := itemKey("variable", i)
+		at := schema.Item("variable", i)
 		keys = append(keys, at, at+".device", at+".sensor")
 	}
 	return keys
 }
 
 func isWhole(v float64) bool { return v == math.Trunc(v) }
-
-func formatRange(r Range) string {
-	return "[" + formatNumber(r.Lo) + ", " + formatNumber(r.Hi) + "]"
-}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // This file refuses limits that could never act, or never be kept: each alone is a legal
@@ -17,22 +19,22 @@ const yearsMax = 365 * 24 * time.Hour
 // neverArrives refuses limits of an actuator that no setpoint could pass in its life.
 func (k *checker) neverArrives(v *Variable, s *SafetyVariable, at string) {
 	if math.IsInf(s.Hard.Width(), 0) {
-		k.bad(at+".hard", fmt.Sprintf("%s is wider than numbers can tell", formatRange(s.Hard)), "write the limits of the instrument")
+		k.bad(at+".hard", fmt.Sprintf("%s is wider than numbers can tell", schema.FormatRange(s.Hard)), "write the limits of the instrument")
 	}
 	for _, slew := range []struct {
 		key   string
 		value *float64
 	}{{"slew", s.Slew}, {"slew_up", s.SlewUp}, {"slew_down", s.SlewDown}} {
 		if slew.value != nil && *slew.value > 0 && v.Range.Width() / *slew.value > yearsMax.Seconds() {
-			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: the way over the range %s takes more than a year", formatNumber(*slew.value), v.Unit, formatRange(v.Range)), "slew is in units per second", at+".hard")
+			k.bad(at+"."+slew.key, fmt.Sprintf("%s %s per second: the way over the range %s takes more than a year", schema.FormatNumber(*slew.value), v.Unit, schema.FormatRange(v.Range)), "slew is in units per second", at+".hard")
 		}
 	}
 	if v.Readback.Timeout > 0 && v.Readback.Timeout < k.cfg.Tick {
 		i := slices.IndexFunc(k.cfg.Variables, func(other Variable) bool { return other.Name == v.Name })
-		k.ifGiven(itemKey("variable", i)+".readback.timeout", fmt.Sprintf("%s is shorter than a tick (%s): no reading could come in time", formatDuration(v.Readback.Timeout), formatDuration(k.cfg.Tick)), "", "tick")
+		k.ifGiven(schema.Item("variable", i)+".readback.timeout", fmt.Sprintf("%s is shorter than a tick (%s): no reading could come in time", schema.FormatDuration(v.Readback.Timeout), schema.FormatDuration(k.cfg.Tick)), "", "tick")
 	}
 	if run := k.runTime(); run > 0 && s.Dwell >= run {
-		k.bad(at+".dwell", fmt.Sprintf("%s is as long as the run (%s): nothing could be changed a second time", formatDuration(s.Dwell), formatDuration(run)), "", "stop.time")
+		k.bad(at+".dwell", fmt.Sprintf("%s is as long as the run (%s): nothing could be changed a second time", schema.FormatDuration(s.Dwell), schema.FormatDuration(run)), "", "stop.time")
 	}
 }
 
@@ -58,9 +60,9 @@ func (k *checker) neverAbove(s *SafetyVariable, name, at, rule string, above flo
 	switch {
 	case !s.Hard.Contains(above) || v != nil && !s.Hard.Covers(v.Range): // said already
 	case above == s.Hard.Hi:
-		k.bad(at+"."+rule+".above", fmt.Sprintf("%s is the upper hard limit: nothing is ever above it", formatNumber(above)), "", at+".hard")
+		k.bad(at+"."+rule+".above", fmt.Sprintf("%s is the upper hard limit: nothing is ever above it", schema.FormatNumber(above)), "", at+".hard")
 	case v != nil && above < v.Range.Lo:
-		k.bad(at+"."+rule+".above", fmt.Sprintf("the whole range %s is above %s: the first setpoint would begin the time", formatRange(v.Range), formatNumber(above)), "", at+".hard")
+		k.bad(at+"."+rule+".above", fmt.Sprintf("the whole range %s is above %s: the first setpoint would begin the time", schema.FormatRange(v.Range), schema.FormatNumber(above)), "", at+".hard")
 	}
 }
 
@@ -70,12 +72,12 @@ func (k *checker) neverDisagree(a, b *Sensor, agree *Agree, at string) {
 	least := max(a.Range.Lo-b.Range.Hi, b.Range.Lo-a.Range.Hi)
 	switch {
 	case agree.Tolerance >= most:
-		k.bad(at+".tolerance", fmt.Sprintf("%s: %s in %s and %s in %s can never differ by more", formatNumber(agree.Tolerance), a.Name, formatRange(a.Range), b.Name, formatRange(b.Range)), "")
+		k.bad(at+".tolerance", fmt.Sprintf("%s: %s in %s and %s in %s can never differ by more", schema.FormatNumber(agree.Tolerance), a.Name, schema.FormatRange(a.Range), b.Name, schema.FormatRange(b.Range)), "")
 	case agree.Tolerance < least:
-		k.bad(at+".tolerance", fmt.Sprintf("%s: %s in %s and %s in %s always differ by more", formatNumber(agree.Tolerance), a.Name, formatRange(a.Range), b.Name, formatRange(b.Range)), "")
+		k.bad(at+".tolerance", fmt.Sprintf("%s: %s in %s and %s in %s always differ by more", schema.FormatNumber(agree.Tolerance), a.Name, schema.FormatRange(a.Range), b.Name, schema.FormatRange(b.Range)), "")
 	}
 	if agree.Time < k.cfg.Tick {
-		k.bad(at+".time", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(agree.Time), formatDuration(k.cfg.Tick)), "", "tick")
+		k.bad(at+".time", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(agree.Time), schema.FormatDuration(k.cfg.Tick)), "", "tick")
 	}
 }
 
@@ -93,23 +95,23 @@ func (k *checker) neverTogether() {
 	for i, lock := range s.Interlocks {
 		for j := range i {
 			if clash(lock, s.Interlocks[j]) {
-				k.bad(itemKey("safety.interlock", i)+".range", fmt.Sprintf("%s and %s of the interlock on line %d can never both hold: one of them always trips",
-					formatRange(lock.Range), formatRange(s.Interlocks[j].Range), k.loc.line(itemKey("safety.interlock", j))), "one interlock with the range that is healthy is enough")
+				k.bad(schema.Item("safety.interlock", i)+".range", fmt.Sprintf("%s and %s of the interlock on line %d can never both hold: one of them always trips",
+					schema.FormatRange(lock.Range), schema.FormatRange(s.Interlocks[j].Range), k.Loc.Line(schema.Item("safety.interlock", j))), "one interlock with the range that is healthy is enough")
 			}
 		}
 	}
 	for i, permissive := range s.Permissives {
 		for j, lock := range s.Interlocks {
 			if clash(permissive, lock) {
-				k.bad(itemKey("safety.permissive", i)+".range", fmt.Sprintf("%s and %s of the interlock on line %d can never both hold: no run could start",
-					formatRange(permissive.Range), formatRange(lock.Range), k.loc.line(itemKey("safety.interlock", j))), "")
+				k.bad(schema.Item("safety.permissive", i)+".range", fmt.Sprintf("%s and %s of the interlock on line %d can never both hold: no run could start",
+					schema.FormatRange(permissive.Range), schema.FormatRange(lock.Range), k.Loc.Line(schema.Item("safety.interlock", j))), "")
 			}
 		}
 	}
 	first := map[int]int{}
 	for i, b := range s.Bypasses {
 		if j, taken := first[b.Rule]; taken {
-			k.bad(itemKey("safety.bypass", i)+".rule", fmt.Sprintf("rule %d is set aside already, on line %d", b.Rule, k.loc.line(itemKey("safety.bypass", j))), "one bypass has one end: remove one of them")
+			k.bad(schema.Item("safety.bypass", i)+".rule", fmt.Sprintf("rule %d is set aside already, on line %d", b.Rule, k.Loc.Line(schema.Item("safety.bypass", j))), "one bypass has one end: remove one of them")
 			continue
 		}
 		first[b.Rule] = i
@@ -119,14 +121,14 @@ func (k *checker) neverTogether() {
 // neverAnswers refuses a response that contradicts another one, or the readback itself.
 func (k *checker) neverAnswers(i int) {
 	s := &k.cfg.Safety
-	r, at := &s.Responses[i], itemKey("safety.response", i)
+	r, at := &s.Responses[i], schema.Item("safety.response", i)
 	for j := range i {
 		other := &s.Responses[j]
 		if other.Variable == r.Variable && other.Sensor == r.Sensor && (other.Moves > 0) != (r.Moves > 0) {
-			k.bad(at+".moves", fmt.Sprintf("%s and %s of the response on line %d ask for opposite ways: one of them always trips", formatNumber(r.Moves), formatNumber(other.Moves), k.loc.line(itemKey("safety.response", j))), "")
+			k.bad(at+".moves", fmt.Sprintf("%s and %s of the response on line %d ask for opposite ways: one of them always trips", schema.FormatNumber(r.Moves), schema.FormatNumber(other.Moves), k.Loc.Line(schema.Item("safety.response", j))), "")
 		}
 	}
 	if r.Sensor == "" && r.Moves > r.Change && r.Change > 0 {
-		k.bad(at+".moves", fmt.Sprintf("%s is more than change (%s): a readback moves as far as its setpoint", formatNumber(r.Moves), formatNumber(r.Change)), "", at+".change")
+		k.bad(at+".moves", fmt.Sprintf("%s is more than change (%s): a readback moves as far as its setpoint", schema.FormatNumber(r.Moves), schema.FormatNumber(r.Change)), "", at+".change")
 	}
 }

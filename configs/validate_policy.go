@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // policy checks [policy]: that the words go together, and that each has what it
@@ -59,7 +61,7 @@ func (k *checker) holdsAll() {
 		}
 		at := "policy.kind"
 		if len(k.cfg.ControlSets) > 0 {
-			at = itemKey("control_set", i) + ".variables"
+			at = schema.Item("control_set", i) + ".variables"
 		}
 		k.bad(at, fmt.Sprintf("%s knows the noise of a setting of all variables, and a step leaves %s random", k.cfg.Policy.Kind, left),
 			`hold every variable in every control set, or write kind = "ucb-cvs"`, "policy.kind", "variable", "control_set")
@@ -68,7 +70,7 @@ func (k *checker) holdsAll() {
 
 // told reports whether a problem of a section has been told.
 func (k *checker) told(section string) bool {
-	return slices.ContainsFunc(k.problems, func(p Problem) bool {
+	return slices.ContainsFunc(k.Problems, func(p Problem) bool {
 		return p.Key == section || strings.HasPrefix(p.Key, section+".")
 	})
 }
@@ -212,13 +214,13 @@ func (k *checker) rho(named Parts) {
 // fidelity checks the variables that make readings truer.
 func (k *checker) fidelity(named Parts) {
 	for i, v := range k.cfg.Variables {
-		at := itemKey("variable", i) + ".fidelity"
+		at := schema.Item("variable", i) + ".fidelity"
 		switch {
 		case v.Fidelity == nil:
 		case named.Acquisition != "mf-mes":
 			k.bad(at, fmt.Sprintf("has no effect with acquisition %q", named.Acquisition), `remove it, or write kind = "multi-fidelity-mes"`, "policy.kind", "policy.acquisition")
 		case !(*v.Fidelity >= v.Range.Lo && *v.Fidelity <= v.Range.Hi):
-			k.bad(at, fmt.Sprintf("%g lies outside the range [%g, %g]", *v.Fidelity, v.Range.Lo, v.Range.Hi), "name the value at which the best setting is wanted", itemKey("variable", i)+".range")
+			k.bad(at, fmt.Sprintf("%g lies outside the range [%g, %g]", *v.Fidelity, v.Range.Lo, v.Range.Hi), "name the value at which the best setting is wanted", schema.Item("variable", i)+".range")
 		}
 	}
 }
@@ -228,7 +230,7 @@ func (k *checker) priors(own Parts) {
 	p, how := &k.cfg.Policy, k.cfg.Model.Hyperparameters
 	for i, prior := range p.Priors {
 		if n := len(prior.Lengthscale); n > 1 && n != len(k.cfg.Variables) {
-			k.bad(itemKey("policy.priors", i)+".lengthscale", fmt.Sprintf("must hold one number, or one for each of the %d variables, got %d", len(k.cfg.Variables), n), "", "variable")
+			k.bad(schema.Item("policy.priors", i)+".lengthscale", fmt.Sprintf("must hold one number, or one for each of the %d variables, got %d", len(k.cfg.Variables), n), "", "variable")
 		}
 	}
 	switch {

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
 // mapKeys iterates over the keys of a map of any value type.
@@ -17,10 +19,10 @@ func mapValues[V any](m map[string]V) iter.Seq[V] { return maps.Values(m) }
 func (k *checker) safety() {
 	s := &k.cfg.Safety
 	for i := range k.cfg.Variables {
-		k.actuator(&k.cfg.Variables[i], itemKey("variable", i))
+		k.actuator(&k.cfg.Variables[i], schema.Item("variable", i))
 	}
 	for _, name := range slices.Sorted(mapKeys(s.Variables)) {
-		at := joinKey("safety.variable", name)
+		at := schema.Join("safety.variable", name)
 		if !k.refers(at, "variable", name) {
 			continue
 		}
@@ -32,21 +34,21 @@ func (k *checker) safety() {
 		k.safetySensor(name, s.Sensors[name])
 	}
 	for i, lock := range s.Interlocks {
-		k.condition(itemKey("safety.interlock", i), lock)
+		k.condition(schema.Item("safety.interlock", i), lock)
 	}
 	for i, permissive := range s.Permissives {
-		k.condition(itemKey("safety.permissive", i), permissive)
+		k.condition(schema.Item("safety.permissive", i), permissive)
 	}
 	k.patience()
 	k.neverTogether()
 	for i := range s.Responses {
-		k.response(&s.Responses[i], itemKey("safety.response", i))
+		k.response(&s.Responses[i], schema.Item("safety.response", i))
 		k.neverAnswers(i)
 	}
 	k.doses()
 	for i, b := range s.Bypasses {
 		if !slices.Contains(bypassable, b.Rule) {
-			k.bad(itemKey("safety.bypass", i)+".rule", fmt.Sprintf("rule %d can never be bypassed", b.Rule), "rules 6 to 14, 18 and 21 can; those on values, doses, the record and stopping always hold")
+			k.bad(schema.Item("safety.bypass", i)+".rule", fmt.Sprintf("rule %d can never be bypassed", b.Rule), "rules 6 to 14, 18 and 21 can; those on values, doses, the record and stopping always hold")
 		}
 	}
 }
@@ -56,7 +58,7 @@ func (k *checker) safety() {
 func (k *checker) condition(at string, c Interlock) {
 	k.sensorRange(at, c.Sensor, c.Range)
 	if s, ok := k.cfg.Sensor(c.Sensor); ok && c.Range.Covers(s.Range) {
-		k.bad(at+".range", fmt.Sprintf("%s holds every value that sensor %s can have, %s: it would only notice silence", formatRange(c.Range), s.Name, formatRange(s.Range)), "narrow the range, or widen the sensor's")
+		k.bad(at+".range", fmt.Sprintf("%s holds every value that sensor %s can have, %s: it would only notice silence", schema.FormatRange(c.Range), s.Name, schema.FormatRange(s.Range)), "narrow the range, or widen the sensor's")
 	}
 }
 
@@ -64,13 +66,13 @@ func (k *checker) condition(at string, c Interlock) {
 func (k *checker) patience() {
 	s, tick := &k.cfg.Safety, k.cfg.Tick
 	if s.HoldMax < tick {
-		k.bad("safety.hold_max", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(s.HoldMax), formatDuration(tick)), "", "tick")
+		k.bad("safety.hold_max", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(s.HoldMax), schema.FormatDuration(tick)), "", "tick")
 	}
 	if s.RetryWindow < tick {
-		k.bad("safety.retry_window", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(s.RetryWindow), formatDuration(tick)), "", "tick")
+		k.bad("safety.retry_window", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(s.RetryWindow), schema.FormatDuration(tick)), "", "tick")
 	}
 	if s.CommsTimeout < 3*tick {
-		k.bad("safety.comms_timeout", fmt.Sprintf("%s is shorter than three ticks (%s): every late answer would be a lost link", formatDuration(s.CommsTimeout), formatDuration(3*tick)), "", "tick")
+		k.bad("safety.comms_timeout", fmt.Sprintf("%s is shorter than three ticks (%s): every late answer would be a lost link", schema.FormatDuration(s.CommsTimeout), schema.FormatDuration(3*tick)), "", "tick")
 	}
 }
 
@@ -81,7 +83,7 @@ var bypassable = []int{6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 21}
 // actuator checks that a variable which is set has limits, and the limits.
 func (k *checker) actuator(v *Variable, variable string) {
 	s, ok := k.cfg.Safety.Variables[v.Name]
-	at := joinKey("safety.variable", v.Name)
+	at := schema.Join("safety.variable", v.Name)
 	switch {
 	case !v.HasActuator():
 		return
@@ -91,27 +93,27 @@ func (k *checker) actuator(v *Variable, variable string) {
 	}
 	if !ok {
 		k.bad(variable, fmt.Sprintf("missing section [%s]: what is set needs hard limits, a slew and a safe value", at),
-			fmt.Sprintf("such as hard = %s, slew = 1.0, safe = %s, each on a line of its own; slew is in %s per second", formatRange(v.Range), formatNumber(v.Range.Lo), v.Unit), "safety", "safety.variable", variable+".name")
+			fmt.Sprintf("such as hard = %s, slew = 1.0, safe = %s, each on a line of its own; slew is in %s per second", schema.FormatRange(v.Range), schema.FormatNumber(v.Range.Lo), v.Unit), "safety", "safety.variable", variable+".name")
 		return
 	}
 	if !s.Hard.Covers(v.Range) {
-		k.bad(at+".hard", fmt.Sprintf("%s does not contain the variable's range %s", formatRange(s.Hard), formatRange(v.Range)), "widen hard, or narrow the range", variable+".range")
+		k.bad(at+".hard", fmt.Sprintf("%s does not contain the variable's range %s", schema.FormatRange(s.Hard), schema.FormatRange(v.Range)), "widen hard, or narrow the range", variable+".range")
 	}
 	switch {
 	case !s.Hard.Contains(s.Safe):
-		k.bad(at+".safe", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Safe), formatRange(s.Hard)), "", at+".hard")
+		k.bad(at+".safe", fmt.Sprintf("%s lies outside the hard limits %s", schema.FormatNumber(s.Safe), schema.FormatRange(s.Hard)), "", at+".hard")
 	case v.Integer && !isWhole(s.Safe):
-		k.bad(at+".safe", fmt.Sprintf("must be a whole number, as the variable is an integer, got %s", formatNumber(s.Safe)), "")
+		k.bad(at+".safe", fmt.Sprintf("must be a whole number, as the variable is an integer, got %s", schema.FormatNumber(s.Safe)), "")
 	}
 	k.slew(&s, v.Unit, at)
 	k.neverArrives(v, &s, at)
 	k.duty(&s, v.Name, at)
 	if s.Lease != nil && *s.Lease < 3*k.cfg.Tick {
-		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", formatDuration(*s.Lease), formatDuration(3*k.cfg.Tick)), "shorten tick, or give the device a longer timeout", "tick")
+		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", schema.FormatDuration(*s.Lease), schema.FormatDuration(3*k.cfg.Tick)), "shorten tick, or give the device a longer timeout", "tick")
 	}
 	if s.Exposure != nil {
 		if !s.Hard.Contains(s.Exposure.Above) {
-			k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(s.Exposure.Above), formatRange(s.Hard)), "", at+".hard")
+			k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", schema.FormatNumber(s.Exposure.Above), schema.FormatRange(s.Hard)), "", at+".hard")
 		}
 		k.neverAbove(&s, v.Name, at, "exposure", s.Exposure.Above)
 		k.comesDown(&s, at, "exposure", s.Exposure.Above)
@@ -128,10 +130,10 @@ func (k *checker) duty(s *SafetyVariable, name, at string) {
 		return
 	}
 	if !s.Hard.Contains(d.Above) {
-		k.bad(at+".duty.above", fmt.Sprintf("%s lies outside the hard limits %s", formatNumber(d.Above), formatRange(s.Hard)), "", at+".hard")
+		k.bad(at+".duty.above", fmt.Sprintf("%s lies outside the hard limits %s", schema.FormatNumber(d.Above), schema.FormatRange(s.Hard)), "", at+".hard")
 	}
 	if least := dutyTicks * k.cfg.Tick; d.Window < least {
-		k.bad(at+".duty.window", fmt.Sprintf("%s is shorter than %d ticks (%s)", formatDuration(d.Window), dutyTicks, formatDuration(least)), "", "tick")
+		k.bad(at+".duty.window", fmt.Sprintf("%s is shorter than %d ticks (%s)", schema.FormatDuration(d.Window), dutyTicks, schema.FormatDuration(least)), "", "tick")
 	}
 	k.neverAbove(s, name, at, "duty", d.Above)
 	k.comesDown(s, at, "duty", d.Above)
@@ -143,9 +145,9 @@ func (k *checker) comesDown(s *SafetyVariable, at, rule string, above float64) {
 	switch {
 	case !s.Hard.Contains(above) || !s.Hard.Contains(s.Safe): // said already
 	case s.OnFault == "hold" && s.Lease == nil:
-		k.bad(at+".on_fault", fmt.Sprintf("%q leaves the variable above %s when %s says that it must come down", s.OnFault, formatNumber(above), rule), `write "safe" or "off"`, at+"."+rule)
+		k.bad(at+".on_fault", fmt.Sprintf("%q leaves the variable above %s when %s says that it must come down", s.OnFault, schema.FormatNumber(above), rule), `write "safe" or "off"`, at+"."+rule)
 	case s.OnFault == "safe" && s.Safe > above:
-		k.bad(at+".safe", fmt.Sprintf("%s is above %s, where %s says that the variable must not stay", formatNumber(s.Safe), formatNumber(above), rule), "", at+"."+rule)
+		k.bad(at+".safe", fmt.Sprintf("%s is above %s, where %s says that the variable must not stay", schema.FormatNumber(s.Safe), schema.FormatNumber(above), rule), "", at+"."+rule)
 	}
 }
 
@@ -165,7 +167,7 @@ func (k *checker) slew(s *SafetyVariable, unit, at string) {
 
 // safetySensor checks one [safety.sensor.X].
 func (k *checker) safetySensor(name string, s SafetySensor) {
-	at := joinKey("safety.sensor", name)
+	at := schema.Join("safety.sensor", name)
 	if !k.refers(at, "sensor", name) || s.Agree == nil {
 		return
 	}
@@ -214,15 +216,15 @@ func (k *checker) response(r *Response, at string) {
 		k.bad(at+".moves", "is negative, and a readback follows its setpoint", "write a positive number, or name a sensor that falls", at+".sensor")
 	}
 	if ok && r.Sensor == "" && r.Moves > v.Range.Width() {
-		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range %s: no change could ever show", formatNumber(r.Moves), formatRange(v.Range)), "")
+		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range %s: no change could ever show", schema.FormatNumber(r.Moves), schema.FormatRange(v.Range)), "")
 	}
 	if s, found := k.cfg.Sensor(r.Sensor); found && max(r.Moves, -r.Moves) > s.Range.Width() {
-		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range of sensor %s, %s: no change could ever show", formatNumber(r.Moves), s.Name, formatRange(s.Range)), "")
+		k.bad(at+".moves", fmt.Sprintf("%s is more than the whole range of sensor %s, %s: no change could ever show", schema.FormatNumber(r.Moves), s.Name, schema.FormatRange(s.Range)), "")
 	}
 	if ok && r.Change > v.Range.Width() {
-		k.bad(at+".change", fmt.Sprintf("%s is more than the whole range %s: it would never be checked", formatNumber(r.Change), formatRange(v.Range)), "")
+		k.bad(at+".change", fmt.Sprintf("%s is more than the whole range %s: it would never be checked", schema.FormatNumber(r.Change), schema.FormatRange(v.Range)), "")
 	}
 	if r.Within < k.cfg.Tick {
-		k.bad(at+".within", fmt.Sprintf("%s is shorter than a tick (%s)", formatDuration(r.Within), formatDuration(k.cfg.Tick)), "", "tick")
+		k.bad(at+".within", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(r.Within), schema.FormatDuration(k.cfg.Tick)), "", "tick")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/configs/internal/tricky"
 )
 
 const smallText = `schema = 1
@@ -63,14 +65,14 @@ func TestParseFillsEveryKind(t *testing.T) {
 	want.Objective.Timeout = 15 * time.Minute // ten times max_age
 	want.Stop.Steps = new(3)
 	want.Policy.Kind, want.Policy.Schedule, want.Policy.known = "random", "none", c.Policy.known
-	want.Sensors = []Sensor{{Name: "power", Unit: "W", Device: "meter", Channel: "p", Range: Range{0, 1}, MaxAge: 90 * time.Second, MaxSkew: 90 * time.Second}}
-	gap := Variable{Name: "gap", Unit: "mm", Range: Range{0, 1.5}, Device: "meter", Channel: "z"}
+	want.Sensors = []Sensor{{Name: "power", Unit: "W", Device: "meter", Channel: "p", Range: Range{Lo: 0, Hi: 1}, MaxAge: 90 * time.Second, MaxSkew: 90 * time.Second}}
+	gap := Variable{Name: "gap", Unit: "mm", Range: Range{Lo: 0, Hi: 1.5}, Device: "meter", Channel: "z"}
 	gap.SetDefaults()
 	gap.Readback.Tolerance = 0.1
 	want.Variables = []Variable{gap}
 	want.Safety.Explore = new(0.1)
 	want.Safety.CommsTimeout = 14 * 24 * time.Hour
-	limits := SafetyVariable{Hard: Range{0, 2}, SlewUp: new(1.0), SlewDown: new(2.0), Exposure: &Exposure{Above: 1, Time: time.Hour}}
+	limits := SafetyVariable{Hard: Range{Lo: 0, Hi: 2}, SlewUp: new(1.0), SlewDown: new(2.0), Exposure: &Exposure{Above: 1, Time: time.Hour}}
 	limits.SetDefaults()
 	limits.OnFault = "safe"
 	want.Safety.Variables = map[string]SafetyVariable{"gap": limits}
@@ -148,7 +150,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(smallText)
 	f.Add(deviceText)
-	for _, text := range trickyTOML {
+	for _, text := range tricky.TOML {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import "strconv"
 
@@ -18,8 +18,8 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// didYouMean is the hint for an unknown word.
-func didYouMean(word string, candidates []string) string {
+// DidYouMean is the hint for an unknown word.
+func DidYouMean(word string, candidates []string) string {
 	if n := Nearest(word, candidates); n != "" {
 		return "did you mean " + strconv.Quote(n) + "?"
 	}

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 )
 
 // scalar takes one number, text, truth value, duration or time.
-func (w *walker) scalar(dst reflect.Value, raw any, at string, f field) {
+func (w *Walker) scalar(dst reflect.Value, raw any, at string, f Field) {
 	t := dst.Type()
 	switch v := raw.(type) {
 	case string:
 		switch {
-		case t == typeDuration:
+		case t == TypeDuration:
 			w.duration(dst, v, at, f)
 			return
 		case t.Kind() == reflect.String:
@@ -33,7 +33,7 @@ func (w *walker) scalar(dst reflect.Value, raw any, at string, f field) {
 		case t.Kind() == reflect.Float64:
 			w.number(dst, float64(v), at, f)
 			return
-		case t != typeDuration && dst.CanInt():
+		case t != TypeDuration && dst.CanInt():
 			w.integer(dst, v, at, f)
 			return
 		case dst.CanUint():
@@ -60,18 +60,18 @@ func isLocalTime(t time.Time) bool {
 	return strings.HasSuffix(t.Location().String(), "-local")
 }
 
-func (w *walker) text(dst reflect.Value, v, at string, f field) {
-	if f.required && strings.TrimSpace(v) == "" {
-		if f.key == "unit" {
-			w.report(at, "unit is empty", `a quantity without a unit has unit = "1"`)
+func (w *Walker) text(dst reflect.Value, v, at string, f Field) {
+	if f.Required && strings.TrimSpace(v) == "" {
+		if f.Key == "unit" {
+			w.Report(at, "unit is empty", `a quantity without a unit has unit = "1"`)
 			return
 		}
-		w.report(at, "is empty", f.key+": "+f.doc)
+		w.Report(at, "is empty", f.Key+": "+f.Doc)
 		return
 	}
-	words := f.enum
+	words := f.Enum
 	if f.list != "" {
-		words = w.known.enum(f.list)
+		words = w.words(f.list)
 	}
 	if len(words) > 0 && !slices.Contains(words, v) {
 		w.word(v, at, words)
@@ -82,42 +82,42 @@ func (w *walker) text(dst reflect.Value, v, at string, f field) {
 
 // word reports a word that is none of a key's. A long list goes into the hint,
 // and only where no word is near.
-func (w *walker) word(v, at string, words []string) {
+func (w *Walker) word(v, at string, words []string) {
 	const few = 8
-	hint := didYouMean(v, words)
+	hint := DidYouMean(v, words)
 	if len(words) <= few {
-		w.report(at, fmt.Sprintf("must be %s, got %q", enumText(words), shorten(v)), hint)
+		w.Report(at, fmt.Sprintf("must be %s, got %q", enumText(words), shorten(v)), hint)
 		return
 	}
 	if hint == "" {
 		hint = "words known here: " + strings.Join(words, ", ")
 	}
-	w.report(at, fmt.Sprintf("unknown word %q", shorten(v)), hint)
+	w.Report(at, fmt.Sprintf("unknown word %q", shorten(v)), hint)
 }
 
-func (w *walker) duration(dst reflect.Value, v, at string, f field) {
+func (w *Walker) duration(dst reflect.Value, v, at string, f Field) {
 	d, err := time.ParseDuration(v)
 	if err != nil {
-		w.report(at, fmt.Sprintf("must be %s, got %q", typeWords(typeDuration), shorten(v)), "units are ns, us, ms, s, m and h; they may be combined, as in \"1h30m\"")
+		w.Report(at, fmt.Sprintf("must be %s, got %q", TypeWords(TypeDuration), shorten(v)), "units are ns, us, ms, s, m and h; they may be combined, as in \"1h30m\"")
 		return
 	}
-	if !w.within(d.Seconds(), formatDuration(d), at, f) {
+	if !w.within(d.Seconds(), FormatDuration(d), at, f) {
 		return
 	}
 	dst.SetInt(int64(d))
 }
 
-func (w *walker) number(dst reflect.Value, v float64, at string, f field) {
+func (w *Walker) number(dst reflect.Value, v float64, at string, f Field) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		w.report(at, "must be a finite number, got "+strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "")
+		w.Report(at, "must be a finite number, got "+strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "")
 		return
 	}
-	if w.within(v, formatNumber(v), at, f) {
+	if w.within(v, FormatNumber(v), at, f) {
 		dst.SetFloat(v)
 	}
 }
 
-func (w *walker) integer(dst reflect.Value, v int64, at string, f field) {
+func (w *Walker) integer(dst reflect.Value, v int64, at string, f Field) {
 	if !w.within(float64(v), strconv.FormatInt(v, 10), at, f) {
 		return
 	}
@@ -127,30 +127,30 @@ func (w *walker) integer(dst reflect.Value, v int64, at string, f field) {
 	case dst.CanUint() && v >= 0 && !dst.OverflowUint(uint64(v)):
 		dst.SetUint(uint64(v))
 	default:
-		w.report(at, fmt.Sprintf("%d does not fit into %s", v, dst.Type()), "")
+		w.Report(at, fmt.Sprintf("%d does not fit into %s", v, dst.Type()), "")
 	}
 }
 
-func (w *walker) within(v float64, text, at string, f field) bool {
-	if allows(f.bounds, v) {
+func (w *Walker) within(v float64, text, at string, f Field) bool {
+	if Allows(f.Bounds, v) {
 		return true
 	}
-	w.report(at, fmt.Sprintf("must be %s, got %s", boundText(f.bounds), text), "")
+	w.Report(at, fmt.Sprintf("must be %s, got %s", BoundText(f.Bounds), text), "")
 	return false
 }
 
-func (w *walker) wrongType(t reflect.Type, raw any, at string) {
+func (w *Walker) wrongType(t reflect.Type, raw any, at string) {
 	hint := ""
 	switch v := raw.(type) {
 	case string:
 		_, err := strconv.ParseFloat(v, 64)
-		if err == nil && (t.Kind() == reflect.Float64 || typeWords(t) == "a whole number") {
+		if err == nil && (t.Kind() == reflect.Float64 || TypeWords(t) == "a whole number") {
 			hint = "remove the quotes"
 		}
 	case int64, float64:
-		if t == typeDuration {
-			hint = fmt.Sprintf("say which unit: \"%s\" or \"%sms\"", describe(raw)+"s", describe(raw))
+		if t == TypeDuration {
+			hint = fmt.Sprintf("say which unit: \"%s\" or \"%sms\"", Describe(raw)+"s", Describe(raw))
 		}
 	}
-	w.report(at, fmt.Sprintf("must be %s, got %s", typeWords(t), describe(raw)), hint)
+	w.Report(at, fmt.Sprintf("must be %s, got %s", TypeWords(t), Describe(raw)), hint)
 }

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -12,69 +12,73 @@ import (
 // keys are laid over them. A driver's options may implement it too.
 type defaulter interface{ SetDefaults() }
 
-// keeper is a section that keeps the keys which the schema does not know,
+// Keeper is a section that keeps the keys which the schema does not know,
 // because somebody else knows them.
-type keeper interface {
-	// keep takes the unknown keys of the section at a key.
-	keep(unknown map[string]any, at string, w *walker)
+type Keeper interface {
+	// Keep takes the unknown keys of the section at a key.
+	Keep(unknown map[string]any, at string, w *Walker)
+	// Kept are those keys, with what has become of them.
+	Kept() []OwnKeys
 }
 
-// walker lays a generic tree over structs and collects every problem on the way.
-type walker struct {
-	loc      *locator
-	problems []Problem
-	// suspects are keys that are missing, misspelt or unreadable: whatever
+// Walker lays a generic tree over structs and collects every problem on the way.
+type Walker struct {
+	Loc      *Locator
+	Problems []Problem
+	// Suspects are keys that are missing, misspelt or unreadable: whatever
 	// depends on their value is not worth a second message.
-	suspects map[string]bool
-	known    *Known // nil in sections that name nothing of it
+	Suspects map[string]bool
+	// words gives the words of a list that a tag names, none where there are none; nil: no
+	// tag names one.
+	words func(list string) []string
 }
 
-func newWalker(loc *locator, known *Known) *walker {
-	return &walker{loc: loc, known: known, suspects: map[string]bool{}}
+func NewWalker(loc *Locator, words func(list string) []string) *Walker {
+	return &Walker{Loc: loc, words: words, Suspects: map[string]bool{}}
 }
 
-func (w *walker) report(at, what, hint string) {
-	w.suspects[at] = true
-	w.problems = append(w.problems, w.loc.problem(at, what, hint))
+func (w *Walker) Report(at, what, hint string) {
+	w.Suspects[at] = true
+	w.Problems = append(w.Problems, w.Loc.Problem(at, what, hint))
 }
 
-// section fills a struct from a table. The keys in others are known to somebody
+// Section fills a struct from a table. The keys in others are known to somebody
 // else and left alone; they serve the did-you-mean.
-func (w *walker) section(dst reflect.Value, raw map[string]any, at string, others ...string) {
-	fields := fieldsOf(dst.Type())
+func (w *Walker) Section(dst reflect.Value, raw map[string]any, at string, others ...string) {
+	fields := FieldsOf(dst.Type())
 	known := slices.Clone(others)
 	for _, f := range fields {
-		known = append(known, f.key)
+		known = append(known, f.Key)
 	}
 	unknown := maps.Clone(raw)
 	for _, key := range known {
 		delete(unknown, key)
 	}
-	if k, ok := dst.Addr().Interface().(keeper); ok {
+	if k, ok := dst.Addr().Interface().(Keeper); ok {
 		w.misspelt(unknown, fields, raw, at)
-		k.keep(unknown, at, w)
+		k.Keep(unknown, at, w)
 	} else {
 		w.unknown(unknown, known, raw, at)
 	}
 	for _, f := range fields {
-		key := joinKey(at, f.key)
-		value, present := raw[f.key]
+		key := Join(at, f.Key)
+		value, present := raw[f.Key]
 		switch {
 		case present:
-			w.value(dst.FieldByIndex(f.index), value, key, f)
-		case f.required && !w.suspects[key]:
-			w.missing(dst.FieldByIndex(f.index).Type(), key, f)
+			w.value(dst.FieldByIndex(f.Index), value, key, f)
+		case f.Required && !w.Suspects[key]:
+			w.missing(dst.FieldByIndex(f.Index).Type(), key, f)
 		}
 	}
 }
 
 // misspelt looks, in a section that keeps unknown keys for somebody else, for
 // required keys that are missing because they are misspelt, and takes those out.
-func (w *walker) misspelt(unknown map[string]any, fields []field, raw map[string]any, at string) {
+func (w *Walker) misspelt(unknown map[string]any, fields []Field, raw map[string]any, at string) {
 	var missing []string
 	for _, f := range fields {
-		if _, present := raw[f.key]; f.required && !present {
-			missing = append(missing, f.key)
+		if _, present := raw[f.Key]; f.Required && !present {
+			missing = append(missing, f.Key)
 		}
 	}
 	for key, value := range unknown {
@@ -87,15 +91,15 @@ func (w *walker) misspelt(unknown map[string]any, fields []field, raw map[string
 
 // unknown reports keys that nobody knows. What such a key was probably meant to
 // be counts as present, so that a typing error makes one message, not two.
-func (w *walker) unknown(unknown map[string]any, known []string, raw map[string]any, at string) {
+func (w *Walker) unknown(unknown map[string]any, known []string, raw map[string]any, at string) {
 	for _, key := range slices.Sorted(maps.Keys(unknown)) {
-		if isSecret(key, unknown[key]) {
+		if IsSecret(key, unknown[key]) {
 			continue // reported by refuseSecrets
 		}
-		hint := didYouMean(key, known)
+		hint := DidYouMean(key, known)
 		if n := Nearest(key, known); n != "" {
 			if _, present := raw[n]; !present {
-				w.suspects[joinKey(at, n)] = true
+				w.Suspects[Join(at, n)] = true
 			}
 		} else {
 			hint = "keys known here: " + strings.Join(known, ", ")
@@ -105,39 +109,39 @@ func (w *walker) unknown(unknown map[string]any, known []string, raw map[string]
 		case map[string]any, []map[string]any:
 			what = "unknown section"
 		}
-		w.report(joinKey(at, key), what, hint)
+		w.Report(Join(at, key), what, hint)
 	}
 }
 
-func (w *walker) missing(t reflect.Type, at string, f field) {
+func (w *Walker) missing(t reflect.Type, at string, f Field) {
 	switch {
-	case f.key == "unit":
-		w.report(at, "missing unit", `a quantity without a unit has unit = "1"`)
+	case f.Key == "unit":
+		w.Report(at, "missing unit", `a quantity without a unit has unit = "1"`)
 	case isSection(t):
-		w.report(at, "missing section ["+at+"]", f.doc)
+		w.Report(at, "missing section ["+at+"]", f.Doc)
 	case t.Kind() == reflect.Slice && isSection(t.Elem()):
-		w.report(at, "missing section [["+at+"]]", f.doc)
-	case f.doc == "":
-		w.report(at, "missing: must be "+typeWords(t), "")
+		w.Report(at, "missing section [["+at+"]]", f.Doc)
+	case f.Doc == "":
+		w.Report(at, "missing: must be "+TypeWords(t), "")
 	default:
-		w.report(at, "missing: must be "+typeWords(t), f.key+": "+f.doc)
+		w.Report(at, "missing: must be "+TypeWords(t), f.Key+": "+f.Doc)
 	}
 }
 
 // value fills one field, element or map entry from a value of the generic tree.
-func (w *walker) value(dst reflect.Value, raw any, at string, f field) {
+func (w *Walker) value(dst reflect.Value, raw any, at string, f Field) {
 	t := dst.Type()
 	switch {
 	case t.Kind() == reflect.Pointer:
 		elem := reflect.New(t.Elem())
 		setDefaults(elem)
 		w.value(elem.Elem(), raw, at, f)
-		if !w.suspects[at] || isSection(t.Elem()) {
+		if !w.Suspects[at] || isSection(t.Elem()) {
 			dst.Set(elem)
 		}
 	case t == typeNumbers:
 		w.numbers(dst, raw, at, f)
-	case t == typeRange:
+	case t == TypeRange:
 		w.interval(dst, raw, at, f)
 	case isSection(t):
 		w.table(dst, raw, at)
@@ -150,18 +154,18 @@ func (w *walker) value(dst reflect.Value, raw any, at string, f field) {
 	}
 }
 
-func (w *walker) table(dst reflect.Value, raw any, at string) {
+func (w *Walker) table(dst reflect.Value, raw any, at string) {
 	switch v := raw.(type) {
 	case map[string]any:
-		w.section(dst, v, at)
+		w.Section(dst, v, at)
 	case []map[string]any:
-		w.report(at, "is written [["+at+"]], but there can only be one", "write ["+at+"]")
+		w.Report(at, "is written [["+at+"]], but there can only be one", "write ["+at+"]")
 	default:
 		w.wrongType(dst.Type(), raw, at)
 	}
 }
 
-func (w *walker) slice(dst reflect.Value, raw any, at string, f field) {
+func (w *Walker) slice(dst reflect.Value, raw any, at string, f Field) {
 	var items []any
 	switch v := raw.(type) {
 	case []any:
@@ -172,7 +176,7 @@ func (w *walker) slice(dst reflect.Value, raw any, at string, f field) {
 		}
 	case map[string]any:
 		if isSection(dst.Type().Elem()) {
-			w.report(at, "is written ["+at+"], but it is a repeated section", "write [["+at+"]]")
+			w.Report(at, "is written ["+at+"], but it is a repeated section", "write [["+at+"]]")
 			return
 		}
 		w.wrongType(dst.Type(), raw, at)
@@ -185,15 +189,15 @@ func (w *walker) slice(dst reflect.Value, raw any, at string, f field) {
 	for i, item := range items {
 		elem := out.Index(i)
 		setDefaults(elem.Addr())
-		w.value(elem, item, itemKey(at, i), f)
-		if w.suspects[itemKey(at, i)] {
-			w.suspects[at] = true
+		w.value(elem, item, Item(at, i), f)
+		if w.Suspects[Item(at, i)] {
+			w.Suspects[at] = true
 		}
 	}
 	dst.Set(out)
 }
 
-func (w *walker) mapping(dst reflect.Value, raw any, at string, f field) {
+func (w *Walker) mapping(dst reflect.Value, raw any, at string, f Field) {
 	table, ok := raw.(map[string]any)
 	if !ok {
 		w.wrongType(dst.Type(), raw, at)
@@ -203,14 +207,14 @@ func (w *walker) mapping(dst reflect.Value, raw any, at string, f field) {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		elem := reflect.New(dst.Type().Elem())
 		setDefaults(elem)
-		w.value(elem.Elem(), table[key], joinKey(at, key), f)
+		w.value(elem.Elem(), table[key], Join(at, key), f)
 		out.SetMapIndex(reflect.ValueOf(key), elem.Elem())
 	}
 	dst.Set(out)
 }
 
 // numbers takes one number or a list of them.
-func (w *walker) numbers(dst reflect.Value, raw any, at string, f field) {
+func (w *Walker) numbers(dst reflect.Value, raw any, at string, f Field) {
 	list, ok := raw.([]any)
 	if !ok {
 		var one float64
@@ -219,40 +223,40 @@ func (w *walker) numbers(dst reflect.Value, raw any, at string, f field) {
 		return
 	}
 	if len(list) == 0 {
-		w.report(at, "must hold at least one number, got an empty list", "")
+		w.Report(at, "must hold at least one number, got an empty list", "")
 		return
 	}
 	w.slice(dst, list, at, f)
 }
 
 // interval takes [lowest, highest].
-func (w *walker) interval(dst reflect.Value, raw any, at string, f field) {
+func (w *Walker) interval(dst reflect.Value, raw any, at string, f Field) {
 	list, ok := raw.([]any)
 	if !ok {
-		w.wrongType(typeRange, raw, at)
+		w.wrongType(TypeRange, raw, at)
 		return
 	}
 	if len(list) != 2 {
-		w.report(at, fmt.Sprintf("must be a list of two numbers, [lowest, highest], got %d", len(list)), "")
+		w.Report(at, fmt.Sprintf("must be a list of two numbers, [lowest, highest], got %d", len(list)), "")
 		return
 	}
 	var ends [2]float64
 	for i, end := range list {
-		w.scalar(reflect.ValueOf(&ends[i]).Elem(), end, itemKey(at, i), f)
-		if w.suspects[itemKey(at, i)] {
-			w.suspects[at] = true
+		w.scalar(reflect.ValueOf(&ends[i]).Elem(), end, Item(at, i), f)
+		if w.Suspects[Item(at, i)] {
+			w.Suspects[at] = true
 		}
 	}
-	if w.suspects[at] {
+	if w.Suspects[at] {
 		return
 	}
 	lo, hi := ends[0], ends[1]
 	if lo >= hi {
 		hint := ""
 		if lo > hi {
-			hint = fmt.Sprintf("write [%s, %s]", formatNumber(hi), formatNumber(lo))
+			hint = fmt.Sprintf("write [%s, %s]", FormatNumber(hi), FormatNumber(lo))
 		}
-		w.report(at, fmt.Sprintf("range is upside down or empty: lowest %s is not below highest %s", formatNumber(lo), formatNumber(hi)), hint)
+		w.Report(at, fmt.Sprintf("range is upside down or empty: lowest %s is not below highest %s", FormatNumber(lo), FormatNumber(hi)), hint)
 		return
 	}
 	dst.Set(reflect.ValueOf(Range{Lo: lo, Hi: hi}))

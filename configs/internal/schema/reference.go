@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"reflect"
@@ -25,56 +25,47 @@ type KeyDoc struct {
 	What string
 }
 
-// Reference documents every key of the schema, in its order, from the same field
-// tags and defaults that files are checked with. Drivers' keys are not part of
-// it; see ReferenceOf. known is what there is.
-func Reference(known *Known) []KeyDoc {
-	r := reference{known: known}
-	r.section(reflect.ValueOf(Default()).Elem(), "", "")
-	return r.docs
-}
-
-// ReferenceOf documents the keys of a driver's options, under a section's name
-// such as "[[device]]". What options holds, a pointer to a struct, are the
-// defaults.
-func ReferenceOf(section string, options any) []KeyDoc {
+// ReferenceOf documents the keys of a struct, in its order, under a section's name such as
+// "[[device]]". What options holds, a pointer to a struct, are the defaults; words gives
+// those of a list that a tag names.
+func ReferenceOf(section string, options any, words func(list string) []string) []KeyDoc {
 	v := reflect.ValueOf(options)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		return nil
 	}
-	r := reference{}
+	r := reference{words: words}
 	r.section(v.Elem(), section, strings.Trim(section, "[]"))
 	return r.docs
 }
 
 type reference struct {
 	docs  []KeyDoc
-	known *Known
+	words func(list string) []string
 }
 
 // section documents the keys of a struct, then the sections within it.
 func (r *reference) section(v reflect.Value, header, path string) {
-	fields := fieldsOf(v.Type())
+	fields := FieldsOf(v.Type())
 	for _, f := range fields {
-		fv := v.FieldByIndex(f.index)
-		if inner, _, _ := innerSection(fv, ""); !inner.IsValid() {
+		fv := v.FieldByIndex(f.Index)
+		if inner, _, _ := InnerSection(fv, ""); !inner.IsValid() {
 			if f.list != "" {
-				f.enum = r.known.enum(f.list)
+				f.Enum = r.words(f.list)
 			}
 			r.docs = append(r.docs, keyDoc(fv, header, f))
 		}
 	}
 	for _, f := range fields {
-		inner, open, at := innerSection(v.FieldByIndex(f.index), joinKey(path, f.key))
+		inner, open, at := InnerSection(v.FieldByIndex(f.Index), Join(path, f.Key))
 		if inner.IsValid() {
 			r.section(inner, open+at+strings.Repeat("]", len(open)), at)
 		}
 	}
 }
 
-// innerSection returns the struct behind a field that is a section, with its
+// InnerSection returns the struct behind a field that is a section, with its
 // defaults, and how its header opens; an invalid value where the field is a key.
-func innerSection(v reflect.Value, at string) (inner reflect.Value, open, path string) {
+func InnerSection(v reflect.Value, at string) (inner reflect.Value, open, path string) {
 	t := v.Type()
 	switch {
 	case isSection(t):
@@ -95,23 +86,23 @@ func fresh(t reflect.Type) reflect.Value {
 	return ptr.Elem()
 }
 
-func keyDoc(v reflect.Value, header string, f field) KeyDoc {
-	d := KeyDoc{Section: header, Key: f.key, Type: typeWords(v.Type()), Unit: f.unit, What: f.doc, Bound: boundText(f.bounds)}
-	if len(f.enum) > 0 {
-		d.Bound = enumText(f.enum)
+func keyDoc(v reflect.Value, header string, f Field) KeyDoc {
+	d := KeyDoc{Section: header, Key: f.Key, Type: TypeWords(v.Type()), Unit: f.Unit, What: f.Doc, Bound: BoundText(f.Bounds)}
+	if len(f.Enum) > 0 {
+		d.Bound = enumText(f.Enum)
 	}
 	switch {
-	case f.required:
+	case f.Required:
 		d.Default = "required"
-	case v.Kind() == reflect.Pointer, isAbsent(v), v.Kind() == reflect.Map, v.Type() == typeDuration && v.IsZero() && !allows(f.bounds, 0):
+	case v.Kind() == reflect.Pointer, isAbsent(v), v.Kind() == reflect.Map, v.Type() == TypeDuration && v.IsZero() && !Allows(f.Bounds, 0):
 	default:
 		d.Default = tomlValue(v.Interface())
 	}
 	return d
 }
 
-// allows reports whether a value satisfies every bound.
-func allows(bounds []bound, v float64) bool {
+// Allows reports whether a value satisfies every bound.
+func Allows(bounds []bound, v float64) bool {
 	for _, b := range bounds {
 		if !b.holds(v) {
 			return false

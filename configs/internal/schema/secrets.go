@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"maps"
@@ -23,38 +23,38 @@ func IsSecretKey(key string) bool {
 	})
 }
 
-// isSecret reports whether a key holds a secret as text.
-func isSecret(key string, value any) bool {
+// IsSecret reports whether a key holds a secret as text.
+func IsSecret(key string, value any) bool {
 	if _, text := value.(string); !text {
 		return false
 	}
 	return IsSecretKey(key)
 }
 
-// refuseSecrets reports every secret that stands in the file as text, wherever
+// RefuseSecrets reports every secret that stands in the file as text, wherever
 // it is: the file is kept in the journal and shown in reports. No message
 // repeats the secret.
-func (w *walker) refuseSecrets(raw any, at, key string) {
+func (w *Walker) RefuseSecrets(raw any, at, key string) {
 	const hint = "keep it in a file only the service can read (%_file), a systemd credential (%_credential) or an environment variable (%_env)"
 	switch v := raw.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			w.refuseSecrets(v[k], joinKey(at, k), k)
+			w.RefuseSecrets(v[k], Join(at, k), k)
 		}
 	case []map[string]any:
 		for i, table := range v {
-			w.refuseSecrets(table, itemKey(at, i), "")
+			w.RefuseSecrets(table, Item(at, i), "")
 		}
 	case []any:
 		for i, item := range v {
-			w.refuseSecrets(item, itemKey(at, i), key)
+			w.RefuseSecrets(item, Item(at, i), key)
 		}
 	case string:
 		switch {
-		case isSecret(key, v):
-			w.report(at, "a secret must not stand in the file", strings.ReplaceAll(hint, "%", strings.ToLower(key)))
+		case IsSecret(key, v):
+			w.Report(at, "a secret must not stand in the file", strings.ReplaceAll(hint, "%", strings.ToLower(key)))
 		case userinfo.MatchString(v):
-			w.report(at, "a password must not stand in an address", strings.ReplaceAll("write username beside the address; for the password: "+hint, "%", "password"))
+			w.Report(at, "a password must not stand in an address", strings.ReplaceAll("write username beside the address; for the password: "+hint, "%", "password"))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// field is one key of the schema: a struct field and what its tags say.
-type field struct {
-	key      string
-	index    []int
-	doc      string
-	unit     string
-	enum     []string
+// Field is one key of the schema: a struct field and what its tags say.
+type Field struct {
+	Key      string
+	Index    []int
+	Doc      string
+	Unit     string
+	Enum     []string
 	list     string // of words that are handed in: see Known
-	required bool
-	bounds   []bound
+	Required bool
+	Bounds   []bound
 }
 
-// fieldsOf reads the schema of a struct type. Embedded structs are flattened;
+// FieldsOf reads the schema of a struct type. Embedded structs are flattened;
 // fields without a toml tag, or with "-", are not keys.
-func fieldsOf(t reflect.Type) []field {
-	var fields []field
+func FieldsOf(t reflect.Type) []Field {
+	var fields []Field
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		if sf.Anonymous && sf.Type.Kind() == reflect.Struct {
-			for _, f := range fieldsOf(sf.Type) {
-				f.index = append([]int{i}, f.index...)
+			for _, f := range FieldsOf(sf.Type) {
+				f.Index = append([]int{i}, f.Index...)
 				fields = append(fields, f)
 			}
 			continue
@@ -38,20 +38,20 @@ func fieldsOf(t reflect.Type) []field {
 		if key == "" || key == "-" {
 			continue
 		}
-		f := field{
-			key:      key,
-			index:    []int{i},
-			doc:      sf.Tag.Get("doc"),
-			unit:     sf.Tag.Get("unit"),
-			required: sf.Tag.Get("required") == "true",
-			bounds:   parseBounds(sf.Tag.Get("bound")),
+		f := Field{
+			Key:      key,
+			Index:    []int{i},
+			Doc:      sf.Tag.Get("doc"),
+			Unit:     sf.Tag.Get("unit"),
+			Required: sf.Tag.Get("required") == "true",
+			Bounds:   parseBounds(sf.Tag.Get("bound")),
 		}
 		switch words := sf.Tag.Get("enum"); words {
 		case "":
 		case "@policies", "@acquisitions", "@drivers":
 			f.list = words
 		default:
-			f.enum = strings.Split(words, ",")
+			f.Enum = strings.Split(words, ",")
 		}
 		fields = append(fields, f)
 	}
@@ -61,9 +61,9 @@ func fieldsOf(t reflect.Type) []field {
 // bound is one comparison of a bound tag, such as >= 1. Durations are compared
 // in seconds.
 type bound struct {
-	op    string
-	limit float64
-	text  string
+	Op    string
+	Limit float64
+	Text  string
 }
 
 // parseBounds reads a tag such as "> 0, <= 1h". A part that it cannot read
@@ -84,30 +84,30 @@ func parseBounds(tag string) []bound {
 				limit = math.NaN()
 			}
 		}
-		bounds = append(bounds, bound{op: op, limit: limit, text: part})
+		bounds = append(bounds, bound{Op: op, Limit: limit, Text: part})
 	}
 	return bounds
 }
 
 func (b bound) holds(v float64) bool {
-	switch b.op {
+	switch b.Op {
 	case ">":
-		return v > b.limit
+		return v > b.Limit
 	case ">=":
-		return v >= b.limit
+		return v >= b.Limit
 	case "<":
-		return v < b.limit
+		return v < b.Limit
 	case "<=":
-		return v <= b.limit
+		return v <= b.Limit
 	}
 	return false
 }
 
-// boundText joins the bounds for a person: ">= 1 and <= 4096".
-func boundText(bounds []bound) string {
+// BoundText joins the bounds for a person: ">= 1 and <= 4096".
+func BoundText(bounds []bound) string {
 	parts := make([]string, len(bounds))
 	for i, b := range bounds {
-		parts[i] = b.text
+		parts[i] = b.Text
 	}
 	return strings.Join(parts, " and ")
 }
@@ -126,33 +126,33 @@ func enumText(words []string) string {
 
 // Types that a file writes as one value though they are not of a basic kind.
 var (
-	typeDuration = reflect.TypeFor[time.Duration]()
+	TypeDuration = reflect.TypeFor[time.Duration]()
 	typeTime     = reflect.TypeFor[time.Time]()
-	typeRange    = reflect.TypeFor[Range]()
+	TypeRange    = reflect.TypeFor[Range]()
 	typeNumbers  = reflect.TypeFor[Numbers]()
 )
 
 // isSection reports whether a value of the type is written as a table of keys
 // that the schema knows.
 func isSection(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != typeTime && t != typeRange
+	return t.Kind() == reflect.Struct && t != typeTime && t != TypeRange
 }
 
-// typeWords names what a key of the type wants, for a person.
-func typeWords(t reflect.Type) string {
+// TypeWords names what a key of the type wants, for a person.
+func TypeWords(t reflect.Type) string {
 	switch t {
-	case typeDuration:
+	case TypeDuration:
 		return `a duration in quotes, such as "250ms"`
 	case typeTime:
 		return "a date and time with its offset, such as 2026-03-01T18:00:00Z"
-	case typeRange:
+	case TypeRange:
 		return "a list of two numbers, [lowest, highest]"
 	case typeNumbers:
 		return "a number or a list of numbers"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return typeWords(t.Elem())
+		return TypeWords(t.Elem())
 	case reflect.String:
 		return "text in quotes"
 	case reflect.Bool:
@@ -172,8 +172,8 @@ func typeWords(t reflect.Type) string {
 	return t.String()
 }
 
-// describe names a value of the generic tree, for a person.
-func describe(raw any) string {
+// Describe names a value of the generic tree, for a person.
+func Describe(raw any) string {
 	switch v := raw.(type) {
 	case string:
 		return fmt.Sprintf("the text %q", shorten(v))
@@ -182,7 +182,7 @@ func describe(raw any) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		return formatNumber(v)
+		return FormatNumber(v)
 	case time.Time:
 		if isLocalTime(v) {
 			return "a date or time without an offset"
@@ -208,18 +208,18 @@ func shorten(s string) string {
 	return string(runes[:most]) + "..."
 }
 
-// formatNumber writes a number as a person would: shortest form that reads back
+// FormatNumber writes a number as a person would: shortest form that reads back
 // the same, without an exponent where it is of a common size.
-func formatNumber(v float64) string {
+func FormatNumber(v float64) string {
 	if a := math.Abs(v); v == 0 || a >= 1e-4 && a < 1e15 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// formatDuration writes a duration without the zero parts that Go prints: 336h,
+// FormatDuration writes a duration without the zero parts that Go prints: 336h,
 // not 336h0m0s.
-func formatDuration(d time.Duration) string {
+func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = s[:len(s)-2]

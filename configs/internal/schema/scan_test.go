@@ -1,11 +1,15 @@
-package configs
+package schema
 
 import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/configs/internal/tricky"
 	"time"
 )
 
@@ -21,35 +25,9 @@ func testSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// trickyTOML are texts that a careless scanner trips over.
-var trickyTOML = []string{
-	"",
-	"a = 1",
-	"a = 1 # b = 2\n# c = 3\n",
-	"\ufeffa = 1\r\nb = 2\r\n",
-	"a = \"# no comment\"\nb = '[no] header'\n",
-	"a = \"\\\"\\\\\" # \"\nb = 2",
-	"a = \"\"\"\nb = 1\n[c]\n\"\"\"\nd = 2",
-	"a = \"\"\"x\"\"\"\"\"\nb = 1",
-	"a = '''\n'''''\nb = 1",
-	"a = \"\"\"\\\n   x \\\"\"\"\\\"\"\"\"\nb = 1",
-	"\"a.b\" = 1\n'c d' = 2\n\"\" = 3\n\"\\u00e9\\n\" = 4\n",
-	"a.b.c = 1\na . d = 2\n\"x\" . 'y' = 3\n",
-	"[a]\nb = 1\n[ a . c ]\nd = 2\n[\"a\".'e f']\ng = 3",
-	"[[a]]\nb = 1\n[[a]]\nb = 2\n[a.c]\nd = 1\n[[a.e]]\nf = 1\n[[a.e]]\nf = 2\n[[a]]\n[[a.e]]\nf = 3\n",
-	"a = [\n 1, # one\n 2,\n]\nb = [[1, 2], [\n3]]\nc = []\n",
-	"a = { b = 1, c = { d = 2, e = [ { f = 3 }, { f = 4 } ] }, g.h = 5 }\ni = {}\n",
-	"a = [ { b = 1 },\n { b = 2, c = \"]}\" } ]\nd = 1",
-	"a = [\n  [ { b = 1 } ],\n  [ { b = 2 } ],\n]\n",
-	"a = {\n  b = 1, # comment }\n  c = 2,\n}\n",
-	"a = 1979-05-27 07:32:00Z\nb = 07:32:00\nc = +1_000.5e-3\nd = inf\ne = nan\nf = true\n",
-	"1 = 1\n-a_ = 2\n3.14 = 3\n",
-	"a = 'x\\'\nb = \"\\x41\\e\"\n",
-}
-
 func checkAligned(t *testing.T, text string) {
 	t.Helper()
-	_, keys, problem := decode(text)
+	_, keys, problem := Decode(text)
 	if problem != nil {
 		return // not TOML: the scanner only has to come back
 	}
@@ -69,27 +47,44 @@ func checkAligned(t *testing.T, text string) {
 
 func TestScanAlignsWithLibrary(t *testing.T) {
 	valid := 0
-	for _, text := range trickyTOML {
-		if _, _, problem := decode(text); problem == nil {
+	for _, text := range tricky.TOML {
+		if _, _, problem := Decode(text); problem == nil {
 			valid++
 		} else {
 			t.Errorf("text %q is not valid: %v", text, problem)
 		}
 		checkAligned(t, text)
 	}
-	for _, s := range Samples() {
-		checkAligned(t, string(s.Text))
+	for _, text := range samples(t) {
+		checkAligned(t, text)
 	}
+}
+
+// samples are the files that are shipped.
+func samples(t testing.TB) (texts []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../*.toml")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%d samples, %v", len(files), err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
 }
 
 // FuzzScan looks for valid TOML whose keys the scanner and the library list
 // differently, and for any text on which the scanner does not come back.
 func FuzzScan(f *testing.F) {
-	for _, text := range trickyTOML {
+	for _, text := range tricky.TOML {
 		f.Add(text)
 	}
-	for _, s := range Samples() {
-		f.Add(string(s.Text))
+	for _, text := range samples(f) {
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		scan(text)
@@ -159,8 +154,8 @@ func (w *tomlWriter) value(at string, depth int) {
 				w.write(",")
 			}
 			w.filler()
-			w.want[itemKey(at, j)] = w.line
-			w.value(itemKey(at, j), depth-1)
+			w.want[Item(at, j)] = w.line
+			w.value(Item(at, j), depth-1)
 			w.filler()
 		}
 		w.write("]")
@@ -179,7 +174,7 @@ func (w *tomlWriter) value(at string, depth int) {
 func (w *tomlWriter) pair(at string, depth int) {
 	for {
 		toml, plain := w.key()
-		at = joinKey(at, plain)
+		at = Join(at, plain)
 		w.want[at] = w.line
 		w.write(toml)
 		if w.rng.IntN(4) > 0 {
@@ -213,12 +208,12 @@ func (w *tomlWriter) document() {
 		}
 		w.want[plainKey(plain)] = w.line
 		for i := range 1 + w.rng.IntN(3) {
-			at := itemKey(plainKey(plain), i)
+			at := Item(plainKey(plain), i)
 			w.want[at] = w.line
 			w.write("[[" + toml + "]] # " + plain[:2] + "\n")
 			w.section(at)
 			sub, subPlain := w.key()
-			at = joinKey(at, subPlain)
+			at = Join(at, subPlain)
 			w.write("\n")
 			w.want[at] = w.line
 			w.write("[" + toml + "." + sub + "]\n")
@@ -227,7 +222,7 @@ func (w *tomlWriter) document() {
 	}
 }
 
-func plainKey(plain string) string { return joinKey("", plain) }
+func plainKey(plain string) string { return Join("", plain) }
 
 func TestScanKnowsLinesOfRandomDocuments(t *testing.T) {
 	seed := testSeed(t)
@@ -235,7 +230,7 @@ func TestScanKnowsLinesOfRandomDocuments(t *testing.T) {
 		w := &tomlWriter{rng: rand.New(rand.NewPCG(seed, n)), line: 1, want: map[string]int{}}
 		w.document()
 		text := w.text.String()
-		if _, _, problem := decode(text); problem != nil {
+		if _, _, problem := Decode(text); problem != nil {
 			t.Fatalf("document %d is not valid TOML: %v\n%s", n, problem, text)
 		}
 		checkAligned(t, text)

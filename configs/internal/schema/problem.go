@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"cmp"
@@ -43,8 +43,8 @@ func (p Problem) String() string {
 // Error is every problem of one file, sorted by line.
 type Error struct {
 	Problems []Problem
-	// cause is the file system's error where the file could not be read.
-	cause error
+	// Cause is the file system's error where the file could not be read.
+	Cause error
 }
 
 // NewError sorts problems by line and makes an error of them, or nil where there
@@ -54,7 +54,7 @@ func NewError(problems ...Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return &Error{Problems: sorted(problems)}
+	return &Error{Problems: Sorted(problems)}
 }
 
 // Error gives one line for each problem.
@@ -67,11 +67,11 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns the file system's error where the file could not be read.
-func (e *Error) Unwrap() error { return e.cause }
+func (e *Error) Unwrap() error { return e.Cause }
 
-// sorted orders by line; problems of one line keep the order in which they were
+// Sorted orders by line; problems of one line keep the order in which they were
 // found, which is the order of the schema.
-func sorted(problems []Problem) []Problem {
+func Sorted(problems []Problem) []Problem {
 	s := slices.Clone(problems)
 	slices.SortStableFunc(s, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return s

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"strconv"
@@ -67,13 +67,13 @@ func (s *scanner) header(repeated bool) (path []string, at string) {
 	}
 	last := len(path) - 1
 	for i, part := range path {
-		at = joinKey(at, part)
+		at = Join(at, part)
 		if i == last && repeated {
 			s.tables[at]++
 		}
 		s.mark(at, line)
 		if n := s.tables[at]; n > 0 {
-			at = itemKey(at, n-1)
+			at = Item(at, n-1)
 			s.mark(at, line)
 		}
 	}
@@ -90,7 +90,7 @@ func (s *scanner) pair(context []string, contextAt string) {
 	}
 	at := contextAt
 	for _, part := range parts {
-		at = joinKey(at, part)
+		at = Join(at, part)
 		s.mark(at, line)
 	}
 	path := append(append([]string(nil), context...), parts...)
@@ -110,7 +110,7 @@ func (s *scanner) value(path []string, at string) {
 				return
 			}
 			before := s.i
-			item := itemKey(at, n)
+			item := Item(at, n)
 			s.mark(item, s.line)
 			s.value(path, item)
 			if s.i == before {
@@ -297,9 +297,9 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// joinKey appends a part to a key: "objective" and "goal" give "objective.goal".
+// Join appends a part to a key: "objective" and "goal" give "objective.goal".
 // A part that is not a bare key is quoted, so that keys stay unambiguous.
-func joinKey(at, part string) string {
+func Join(at, part string) string {
 	bare := part != ""
 	for i := 0; i < len(part); i++ {
 		bare = bare && isBare(part[i])
@@ -313,5 +313,5 @@ func joinKey(at, part string) string {
 	return at + "." + part
 }
 
-// itemKey appends an index: "sensor" and 2 give "sensor[2]".
-func itemKey(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
+// Item appends an index: "sensor" and 2 give "sensor[2]".
+func Item(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }

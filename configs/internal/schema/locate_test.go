@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"testing"
@@ -6,13 +6,13 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-func locatorOf(t *testing.T, text string) *locator {
+func locatorOf(t *testing.T, text string) *Locator {
 	t.Helper()
-	tree, keys, problem := decode(text)
+	tree, keys, problem := Decode(text)
 	if problem != nil {
 		t.Fatal(problem)
 	}
-	return newLocator("f.toml", text, tree, keys)
+	return NewLocator("f.toml", text, tree, keys)
 }
 
 func TestLocator(t *testing.T) {
@@ -42,7 +42,7 @@ init = [
 		if got := l.label(at); got != want.label {
 			t.Errorf("%s is called %q, want %q", at, got, want.label)
 		}
-		if got := l.line(at); got != want.line {
+		if got := l.Line(at); got != want.line {
 			t.Errorf("%s is on line %d, want %d", at, got, want.line)
 		}
 	}
@@ -51,11 +51,11 @@ init = [
 // TestLocatorGivesUpWhenUnsure: no line is better than a wrong one.
 func TestLocatorGivesUpWhenUnsure(t *testing.T) {
 	const text = "a = 1\nb = 2\n"
-	l := newLocator("f.toml", text, map[string]any{"a": int64(1), "b": int64(2)}, []toml.Key{{"b"}, {"a"}})
-	if got := l.problem("a", "w", ""); got != (Problem{File: "f.toml", Key: "a", What: "w"}) {
+	l := NewLocator("f.toml", text, map[string]any{"a": int64(1), "b": int64(2)}, []toml.Key{{"b"}, {"a"}})
+	if got := l.Problem("a", "w", ""); got != (Problem{File: "f.toml", Key: "a", What: "w"}) {
 		t.Errorf("got %+v", got)
 	}
-	if got := l.labelled("b", "w", ""); got != (Problem{File: "f.toml", Key: "b", What: "w"}) {
+	if got := l.Labelled("b", "w", ""); got != (Problem{File: "f.toml", Key: "b", What: "w"}) {
 		t.Errorf("got %+v", got)
 	}
 	if got := l.origin("a"); got != "f.toml" {

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 // Range is a closed interval, written as [lo, hi] with lo < hi.
 type Range struct {
@@ -16,3 +16,8 @@ func (r Range) Width() float64 { return r.Hi - r.Lo }
 
 // Numbers is a list of numbers, which a file may also write as a single number.
 type Numbers []float64
+
+// FormatRange writes an interval as a person would.
+func FormatRange(r Range) string {
+	return "[" + FormatNumber(r.Lo) + ", " + FormatNumber(r.Hi) + "]"
+}

@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// locator knows the line of every key of a file, and how to name a key to a
+// Locator knows the line of every key of a file, and how to name a key to a
 // person. Keys are written with indices, as joinKey and itemKey make them. A nil
 // locator knows no lines.
-type locator struct {
+type Locator struct {
 	file  string
 	lines map[string]int
 	// names holds the name of each element of a repeated section that has one.
@@ -20,11 +20,11 @@ type locator struct {
 	labels map[string]int
 }
 
-// newLocator scans the text that was decoded into tree. Where the scanner
+// NewLocator scans the text that was decoded into tree. Where the scanner
 // disagrees with the library's list of keys, which no test has shown on valid
 // TOML, all lines are given up rather than pointing at a wrong one.
-func newLocator(file, text string, tree map[string]any, keys []toml.Key) *locator {
-	l := &locator{file: file, names: map[string]string{}, labels: map[string]int{}}
+func NewLocator(file, text string, tree map[string]any, keys []toml.Key) *Locator {
+	l := &Locator{file: file, names: map[string]string{}, labels: map[string]int{}}
 	scanned, lines := scan(text)
 	if !aligned(scanned, keys) {
 		return l
@@ -45,15 +45,15 @@ func aligned(scanned []scannedKey, keys []toml.Key) bool {
 }
 
 // collectNames notes the name key of every element of a repeated section.
-func (l *locator) collectNames(raw any, at string) {
+func (l *Locator) collectNames(raw any, at string) {
 	switch v := raw.(type) {
 	case map[string]any:
 		for key, value := range v {
-			l.collectNames(value, joinKey(at, key))
+			l.collectNames(value, Join(at, key))
 		}
 	case []map[string]any:
 		for i, table := range v {
-			item := itemKey(at, i)
+			item := Item(at, i)
 			if name, ok := table["name"].(string); ok && name != "" {
 				l.names[item] = name
 			}
@@ -62,9 +62,9 @@ func (l *locator) collectNames(raw any, at string) {
 	}
 }
 
-// line gives the line of a key, or of the closest section around it that has
+// Line gives the line of a key, or of the closest section around it that has
 // one; the file's first line where there is none.
-func (l *locator) line(at string) int {
+func (l *Locator) Line(at string) int {
 	if l == nil || l.lines == nil {
 		return 0
 	}
@@ -77,25 +77,34 @@ func (l *locator) line(at string) int {
 	return 1
 }
 
+// Has says that the file has a key.
+func (l *Locator) Has(at string) bool {
+	if l == nil {
+		return false
+	}
+	_, ok := l.lines[at]
+	return ok
+}
+
 // origin gives FILE:LINE of a key that the file has, else "default". Where lines
 // were given up, the file is all that is known.
-func (l *locator) origin(at string) string {
+func (l *Locator) origin(at string) string {
 	switch {
 	case l == nil:
-		return originDefault
+		return OriginDefault
 	case l.lines == nil:
 		return l.file
 	}
 	line, ok := l.lines[at]
 	if !ok {
-		return originDefault
+		return OriginDefault
 	}
 	return l.file + ":" + strconv.Itoa(line)
 }
 
 // label names a key to a person: sensor[0].unit becomes sensor.energy.unit, and
 // control_set[2].cost becomes control_set.3.cost.
-func (l *locator) label(at string) string {
+func (l *Locator) label(at string) string {
 	var b strings.Builder
 	for i := 0; i < len(at); i++ {
 		switch at[i] {
@@ -116,7 +125,7 @@ func (l *locator) label(at string) string {
 }
 
 // itemName is the name of an element, or its number counted from one.
-func (l *locator) itemName(at, index string) string {
+func (l *Locator) itemName(at, index string) string {
 	if l != nil && l.names[at] != "" {
 		return l.names[at]
 	}
@@ -140,17 +149,17 @@ func quotedEnd(at string, i int) int {
 	return len(at)
 }
 
-// problem makes a Problem of a key.
-func (l *locator) problem(at, what, hint string) Problem {
-	p := Problem{Line: l.line(at), Key: l.label(at), What: what, Hint: hint}
+// Problem makes a Problem of a key.
+func (l *Locator) Problem(at, what, hint string) Problem {
+	p := Problem{Line: l.Line(at), Key: l.label(at), What: what, Hint: hint}
 	if l != nil {
 		p.File = l.file
 	}
 	return p
 }
 
-// labelled makes a Problem of a key that is named as in messages.
-func (l *locator) labelled(label, what, hint string) Problem {
+// Labelled makes a Problem of a key that is named as in messages.
+func (l *Locator) Labelled(label, what, hint string) Problem {
 	p := Problem{Key: label, What: what, Hint: hint}
 	if l == nil {
 		return p

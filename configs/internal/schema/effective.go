@@ -1,4 +1,4 @@
-package configs
+package schema
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// originDefault is the origin of a setting that the file does not have.
-const originDefault = "default"
+// OriginDefault is the origin of a setting that the file does not have.
+const OriginDefault = "default"
 
 // Setting is one key of the effective configuration.
 type Setting struct {
@@ -24,31 +24,34 @@ type Setting struct {
 }
 
 // Written says that the file has the key.
-func (s Setting) Written() bool { return s.Origin != originDefault }
+func (s Setting) Written() bool { return s.Origin != OriginDefault }
 
-// Effective lists every key that has a value, with where the value comes from:
-// first those of the schema, in its order, repeated sections in file order. The
-// keys of a device are the file's until Device.Decode has been called, and with
-// the driver's defaults from then on. Keys that are optional and absent are not
-// listed.
-func (c *Config) Effective() []Setting {
-	s := settings{loc: c.loc}
-	s.section(reflect.ValueOf(c).Elem(), "")
+// Effective lists every key of a struct that has a value, with where the value comes from,
+// in the struct's order, repeated sections in file order. Keys that are optional and absent
+// are not listed.
+func Effective(of any, loc *Locator) []Setting {
+	s := settings{loc: loc}
+	s.section(reflect.ValueOf(of).Elem(), "")
 	return s.list
 }
 
 // settings collects the keys of structs.
 type settings struct {
-	loc  *locator
+	loc  *Locator
 	list []Setting
 }
 
 func (s *settings) section(v reflect.Value, at string) {
-	for _, f := range fieldsOf(v.Type()) {
-		s.value(v.FieldByIndex(f.index), joinKey(at, f.key))
+	for _, f := range FieldsOf(v.Type()) {
+		s.value(v.FieldByIndex(f.Index), Join(at, f.Key))
 	}
-	if d, ok := v.Interface().(Device); ok {
-		s.device(d)
+	if !v.CanAddr() {
+		return // an entry of a map
+	}
+	if k, ok := v.Addr().Interface().(Keeper); ok {
+		for _, own := range k.Kept() {
+			s.ownKeys(own)
+		}
 	}
 }
 
@@ -63,42 +66,35 @@ func (s *settings) value(v reflect.Value, at string) {
 		s.section(v, at)
 	case t.Kind() == reflect.Slice && isSection(t.Elem()):
 		for i := range v.Len() {
-			s.section(v.Index(i), itemKey(at, i))
+			s.section(v.Index(i), Item(at, i))
 		}
 	case t.Kind() == reflect.Map:
 		for _, key := range slices.SortedFunc(maps.Keys(stringKeys(v)), strings.Compare) {
-			s.value(v.MapIndex(reflect.ValueOf(key)), joinKey(at, key))
+			s.value(v.MapIndex(reflect.ValueOf(key)), Join(at, key))
 		}
 	default:
 		origin := s.loc.origin(at)
-		if origin == originDefault && isAbsent(v) {
+		if origin == OriginDefault && isAbsent(v) {
 			return
 		}
 		s.list = append(s.list, Setting{Key: s.loc.label(at), Value: tomlValue(v.Interface()), Origin: origin})
 	}
 }
 
-// device lists a driver's keys: decoded with their defaults where the driver has
-// read them, else as the file has them.
-func (s *settings) device(d Device) {
-	s.ownKeys(d.own)
-	for _, c := range d.channels {
-		s.ownKeys(c.own)
-	}
-}
-
-func (s *settings) ownKeys(o ownKeys) {
+// ownKeys lists what somebody else's keys were decoded into, with its defaults; until then
+// they are as the file has them.
+func (s *settings) ownKeys(o OwnKeys) {
 	if o.settings != nil && *o.settings != nil {
 		s.list = append(s.list, *o.settings...)
 		return
 	}
-	s.raw(o.raw, o.at)
+	s.raw(o.Raw, o.At)
 }
 
 func (s *settings) raw(raw any, at string) {
 	if table, ok := raw.(map[string]any); ok {
 		for _, key := range slices.Sorted(maps.Keys(table)) {
-			s.raw(table[key], joinKey(at, key))
+			s.raw(table[key], Join(at, key))
 		}
 		return
 	}
@@ -120,20 +116,20 @@ func isAbsent(v reflect.Value) bool {
 	case reflect.String, reflect.Slice:
 		return v.Len() == 0
 	}
-	return v.Type() == typeRange && v.IsZero()
+	return v.Type() == TypeRange && v.IsZero()
 }
 
 // tomlValue writes a value as TOML.
 func tomlValue(value any) string {
 	switch v := value.(type) {
 	case string:
-		return tomlString(v)
+		return TomlString(v)
 	case bool:
 		return strconv.FormatBool(v)
 	case float64:
 		return tomlFloat(v)
 	case time.Duration:
-		return strconv.Quote(formatDuration(v))
+		return strconv.Quote(FormatDuration(v))
 	case time.Time:
 		return v.Format(time.RFC3339Nano)
 	case Range:
@@ -150,7 +146,7 @@ func tomlValue(value any) string {
 	case reflect.Map:
 		var items []string
 		for _, key := range slices.SortedFunc(maps.Keys(stringKeys(v)), strings.Compare) {
-			items = append(items, joinKey("", key)+" = "+tomlValue(v.MapIndex(reflect.ValueOf(key)).Interface()))
+			items = append(items, Join("", key)+" = "+tomlValue(v.MapIndex(reflect.ValueOf(key)).Interface()))
 		}
 		return "{ " + strings.Join(items, ", ") + " }"
 	}
@@ -159,15 +155,15 @@ func tomlValue(value any) string {
 
 // tomlFloat writes a number so that TOML reads it back as a float.
 func tomlFloat(v float64) string {
-	s := formatNumber(v)
+	s := FormatNumber(v)
 	if !strings.ContainsAny(s, ".eE") {
 		s += ".0"
 	}
 	return s
 }
 
-// tomlString quotes text with the escapes that TOML knows.
-func tomlString(s string) string {
+// TomlString quotes text with the escapes that TOML knows.
+func TomlString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
