@@ -291,6 +291,45 @@ func TestDeviceThatFailsAtTheEndIsRevivedToo(t *testing.T) {
 	}
 }
 
+// TestHaltedDeviceIsTakenOverWhereItStands: one that was opened again and halted on the way to
+// rest is at its own safe value. It is not driven back to where it was read last.
+func TestHaltedDeviceIsTakenOverWhereItStands(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Variables[0].Shutdown = plan.RestSafe
+	ctx, cancel := context.WithCancel(context.Background())
+	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+		if len(tr.policy.seen) == 1 {
+			cancel()
+		}
+		return policy.Proposal{X: []float64{6}}, nil
+	}
+	tr.rig.fault = func(op string) error {
+		if op == "write" && ctx.Err() != nil {
+			return fmt.Errorf("%w: late", drivers.ErrProtocol)
+		}
+		return nil
+	}
+	tr.rig.halting = func() {
+		k := tr.rig.knobs["a"]
+		k.position, k.target = 1, 1
+	}
+	if _, err := tr.run(t, ctx); !errors.Is(err, ErrInstrument) || errors.Is(err, ErrUnsafe) {
+		t.Errorf("error %v", err)
+	}
+	halts := tr.rig.calls("halt")
+	if len(halts) != 1 {
+		t.Fatalf("%d halts", len(halts))
+	}
+	for _, c := range tr.rig.calls("write") {
+		if c.at >= halts[0].at && c.values["a"] != 1 {
+			t.Errorf("%v V is written %v after the halt has brought it to 1 V", c.values["a"], c.at-halts[0].at)
+		}
+	}
+	if tr.rig.knobs["a"].target != 1 {
+		t.Errorf("left at %v V", tr.rig.knobs["a"].target)
+	}
+}
+
 // TestRefusalOnTheWayToRestIsTriedAgain: a device that is busy for a moment.
 func TestRefusalOnTheWayToRestIsTriedAgain(t *testing.T) {
 	tr := newTrial(t)

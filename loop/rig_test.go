@@ -41,6 +41,8 @@ type rig struct {
 	reopenFails bool
 	reopen      func() error
 
+	// halting, if any, is what a halt does.
+	halting func()
 	// deaf, if any, says that writes are acknowledged and move nothing.
 	deaf func() bool
 	// lasts makes the knobs keep a setpoint only for the time that comes with it.
@@ -199,6 +201,9 @@ func (r *rig) Halt(context.Context) error {
 	defer r.mu.Unlock()
 	r.halts++
 	r.note("halt", drivers.Setpoints{})
+	if r.halting != nil {
+		r.halting()
+	}
 	return nil
 }
 

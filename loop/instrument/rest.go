@@ -100,6 +100,7 @@ func (x *Instrument) ReviveDead() {
 func (x *Instrument) revived(r revived) {
 	if r.err == nil {
 		r.k.dead, r.k.open = nil, true
+		x.standsUnknown(r.k) // the halt has moved it
 	}
 	for _, job := range x.rests {
 		if x.deviceOf(job.variable) != r.k {
