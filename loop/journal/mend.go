@@ -68,15 +68,17 @@ func (j *Journal) inspect(w *writer) error {
 	if err != nil {
 		return err
 	}
-	if d := j.doubt; d != nil {
+	lacks := j.missing(there)
+	if d := j.doubt; d != nil && lacks != "" {
 		if d.found, err = w.holds(d.rows[0]); err != nil {
 			return err
 		}
 		if d.found { // all of it or nothing
 			uncount(there, d.rows)
+			lacks = j.missing(there)
 		}
 	}
-	if lacks := j.missing(there); lacks != "" {
+	if lacks != "" {
 		return &disk.Error{Err: store.ErrCorrupt, Path: j.path, Detail: "after a failure of the disk it does not hold what was acknowledged: " + lacks, Hint: store.HintDamaged}
 	}
 	return nil
