@@ -107,7 +107,6 @@ func TestNoAllocationsAround(t *testing.T) {
 		{"rebuild", func() { _, err := rebuilding.Rebuild(1); must(err) }},
 		{"prior set: replace", func() { must(s.Replace(7, x[:3], 1, 0.1)) }},
 		{"prior set: remove and append", func() { must(s.Remove(7)); must(s.Append(x[:3], 1, 0.1)) }},
-		{"prior set: noise and target", func() { must(s.SetNoise(7, 0.2)); must(s.SetNoise(7, 0.1)); must(s.SetTarget(7, 2)) }},
 		{"prior set: probabilities", func() { s.Probabilities(p); s.Draw(rng) }},
 		{"noises by the tau rule", func() {
 			noise[3] += 1e-3

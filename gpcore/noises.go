@@ -16,10 +16,6 @@ type NoiseRule struct {
 	Max int
 }
 
-// DefaultNoiseRule refactorises exactly up to 512 observations, beyond that
-// follows changes of more than 2 percent with at most 24 updates a call.
-func DefaultNoiseRule() NoiseRule { return NoiseRule{Exact: 512, Tau: 0.02, Max: 24} }
-
 // NoiseReport is the certificate of [GP.TrackNoises]: with the noise variances that
 // were asked for, the posterior standard deviation of f is, at every point, within
 // [SDLow, SDHigh] times what the process says.

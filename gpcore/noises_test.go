@@ -60,7 +60,7 @@ func TestTrackNoisesCertificate(t *testing.T) {
 	if err != nil || r.Pending != 0 || r.SDHigh > math.Sqrt(1.01)+1e-12 {
 		t.Fatal(r, err)
 	}
-	if r, err = g.TrackNoises(want, gpcore.DefaultNoiseRule()); err != nil || !r.Exact || r.SDLow != 1 || r.SDHigh != 1 {
+	if r, err = g.TrackNoises(want, gpcore.NoiseRule{Exact: n}); err != nil || !r.Exact || r.SDLow != 1 || r.SDHigh != 1 {
 		t.Fatal(r, err)
 	}
 	for i, w := range want {

@@ -35,15 +35,7 @@ func predict(v *model.View, mean, variance, x []float64) {
 // The variance is clamped at zero, its derivative is that of the unclamped one.
 // O(n^2).
 func (g *GP) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	return predictGrad(g.m.OwnView, x, dMean, dVariance)
-}
-
-// PredictGrad is [GP.PredictGrad] with the reader's scratch.
-func (r *Reader) PredictGrad(x, dMean, dVariance []float64) (mean, variance float64) {
-	return predictGrad(r.v, x, dMean, dVariance)
-}
-
-func predictGrad(v *model.View, x, dMean, dVariance []float64) (mean, variance float64) {
+	v := g.m.OwnView
 	if d := v.Model.Points.D; len(x) != d || len(dMean) != d || len(dVariance) != d {
 		panic("gpcore: PredictGrad needs d coordinates and two gradients of d")
 	}

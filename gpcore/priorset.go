@@ -7,7 +7,6 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/internal/check"
 	"github.com/labtuner/tuner/gpcore/internal/factor"
-	"github.com/labtuner/tuner/gpcore/internal/model"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
 )
@@ -35,16 +34,15 @@ type PriorSet struct {
 	members    []*GP
 	logPrior   []float64 // log weights
 	evidence   []float64 // log predictive density of all readings so far
-	eliminated []bool    // eliminated
+	eliminated []bool
 	pending    []pending // prepared changes
-	scratch    []float64 // scratch of Draw
+	scratch    []float64 // of Draw
 }
 
 // pending is a prepared change of one member.
 type pending struct {
 	e factor.Entry
 	s float64
-	n model.NoiseChange
 }
 
 // ErrLastPrior says that the only prior left cannot be eliminated.
@@ -82,9 +80,6 @@ func (s *PriorSet) Size() int { return len(s.priors) }
 
 // Len is the number of observations held.
 func (s *PriorSet) Len() int { return s.lead().Len() }
-
-// Cap is the number of observations that can be held.
-func (s *PriorSet) Cap() int { return s.lead().Cap() }
 
 // Prior is prior i.
 func (s *PriorSet) Prior(i int) Prior { return s.priors[i] }
@@ -183,29 +178,5 @@ func (s *PriorSet) Predict(i int, mean, variance, x []float64) {
 	s.members[i].Predict(mean, variance, x)
 	for j := range mean {
 		mean[j] += s.priors[i].Mean
-	}
-}
-
-// PredictMixture is the mean and variance of the mixture of all priors' predictions
-// with their probabilities: the variance is the mean of the variances plus the
-// variance of the means. Allocates O(m).
-func (s *PriorSet) PredictMixture(mean, variance, x []float64) {
-	p := make([]float64, len(s.priors))
-	s.Probabilities(p)
-	m, v := make([]float64, len(mean)), make([]float64, len(mean))
-	clear(mean)
-	clear(variance)
-	for i, w := range p {
-		if w == 0 {
-			continue
-		}
-		s.Predict(i, m, v, x)
-		for j := range m {
-			mean[j] += w * m[j]
-			variance[j] += w * (v[j] + m[j]*m[j])
-		}
-	}
-	for j := range mean {
-		variance[j] = max(variance[j]-mean[j]*mean[j], 0)
 	}
 }

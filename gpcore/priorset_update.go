@@ -2,8 +2,6 @@ package gpcore
 
 import (
 	"math"
-
-	"github.com/labtuner/tuner/gpcore/internal/check"
 )
 
 // each runs f on every prior that is left and stops at the first error.
@@ -120,41 +118,4 @@ func (s *PriorSet) Remove(i int) error {
 		return ErrIndex
 	}
 	return s.each(func(_ int, g *GP, _ Prior) error { return g.Remove(i) })
-}
-
-// SetTarget changes y_i everywhere. Errors as [GP.SetTarget].
-func (s *PriorSet) SetTarget(i int, y float64) error {
-	if !s.lead().hasIndex(i) {
-		return ErrIndex
-	}
-	err := s.each(func(_ int, _ *GP, p Prior) error { return check.Target(i, y-p.Mean) })
-	if err == nil {
-		err = check.Target(i, y)
-	}
-	if err != nil {
-		return err
-	}
-	return s.each(func(_ int, g *GP, p Prior) error { return g.SetTarget(i, y-p.Mean) })
-}
-
-// SetNoise changes the noise variance of observation i everywhere; each prior adds
-// its own. Errors as [GP.SetNoise].
-func (s *PriorSet) SetNoise(i int, noiseVariance float64) error {
-	if !s.lead().hasIndex(i) {
-		return ErrIndex
-	}
-	if err := check.Noise(i, noiseVariance); err != nil {
-		return err
-	}
-	err := s.each(func(m int, g *GP, p Prior) (err error) {
-		s.pending[m].n, err = g.m.PrepareNoise(i, noiseVariance+p.NoiseVariance)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.each(func(m int, g *GP, _ Prior) error {
-		g.commitNoise(s.pending[m].n)
-		return nil
-	})
 }

@@ -95,15 +95,6 @@ func (e *Expected) ForkSharing(other search.Objective) search.Objective {
 	return &Expected{e.controlSet, o.s}
 }
 
-// SetTerm changes the coefficients of a linear term: the next step's confidence
-// parameter, say. It panics for a term with its own function. Forks follow.
-func (e *Expected) SetTerm(i int, mean, sd float64) {
-	if e.terms[i].Of != nil {
-		panic("gpcore: SetTerm is for linear terms")
-	}
-	e.terms[i].Mean, e.terms[i].SD = mean, sd
-}
-
 // Prepare takes up the processes as they are. Closed-form factors are recomputed only
 // for points that are new; the Jensen bound takes O(n^3) multiplications once for all
 // control sets of a process, and O(n^2) a node for each.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/constraint"
 )
@@ -26,7 +27,7 @@ func TestKeptGradients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	short, partly := 0, 0
 	for _, o := range options {
-		kept := keeper.Limit(o.Objective, o.Set).(*constraint.PenalisedGradient)
+		kept := keeper.Limit(o.Objective, o.Set).(limited)
 		kept.Prepare()
 		for range 40 {
 			x := make([]float64, kept.Dim())
@@ -62,13 +63,20 @@ func TestKeptGradients(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(e.domains) - 1 // controls all
-	kept := keeper.Limit(options[last].Objective, last).(*constraint.PenalisedGradient)
+	kept := keeper.Limit(options[last].Objective, last).(limited)
 	kept.Prepare()
 	low, high := []float64{0.2, 0.8, 0.5}, []float64{0.8, 0.2, 0.5}
 	compareSlopes(t, kept, kept.Values, kept.Gradients, low)
 	if a, b := keeper.Shortfall(last, low), keeper.Shortfall(last, high); !(a < b) || a < 10 {
 		t.Errorf("short by %g at the lower temperature, by %g at the higher", a, b)
 	}
+}
+
+// limited is what a limited objective can.
+type limited interface {
+	search.Objective
+	search.Preparer
+	search.Surrogated
 }
 
 // compareSlopes compares gradients with central differences.

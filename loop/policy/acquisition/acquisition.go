@@ -64,7 +64,7 @@ func (o Option) ForSearch(costs *cost.Model, d *space.Domain) Option {
 	if o.logFloor == 0 && costs == nil {
 		return o
 	}
-	r := transformed{inner: o.Objective, offset: o.Offset, floor: o.logFloor}
+	r := transformation{offset: o.Offset, floor: o.logFloor}
 	if costs != nil {
 		o.typicalCost = costs.TypicalCost
 		r.price = cost.NewPrice(costs, d)
@@ -72,7 +72,7 @@ func (o Option) ForSearch(costs *cost.Model, d *space.Domain) Option {
 			o.Unit = ObjectiveDifference
 		}
 	}
-	o.Objective, o.Offset = newTransformed(r), 0
+	o.Objective, o.Offset = space.Adjust(o.Objective, r), 0
 	return o
 }
 

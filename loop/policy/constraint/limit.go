@@ -10,7 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// penalised is an objective within constraints: less a penalty of the shortfall
+// penalty is what an objective loses where constraints are not kept, for the shortfall
 //
 //	s(x) = Phi^-1(Probability) - Phi^-1(P(x)),
 //
@@ -20,9 +20,8 @@ import (
 // optimum lies, and misses the edge by |slope of the objective|/2000 in s; the second
 // outweighs any difference of acquisition values (which are of order 1, logarithms of
 // order 100), so that where nothing is feasible the setting nearest to it wins.
-type penalised struct {
-	inner     search.Objective
-	each      []*expectations.Expected // P of each binding constraint
+type penalty struct {
+	each      []*expectations.Expected // P of each constraint that has data
 	threshold []float64                // Phi^-1(Probability) of each
 
 	p, slope []float64 // scratch
@@ -85,7 +84,7 @@ func (k *Limiter) Limit(o search.Objective, set int) search.Objective {
 	if k == nil {
 		return o
 	}
-	return newPenalised(penalised{inner: o, each: k.Each[set], threshold: k.threshold})
+	return space.Adjust(o, &penalty{each: k.Each[set], threshold: k.threshold})
 }
 
 // LimitTarget limits one of the target.
@@ -186,48 +185,8 @@ func (k *Limiter) Choosable(all []Candidate) []bool {
 	return out
 }
 
-// PenalisedGradient is a kept objective with gradients and, where there are fewer nodes to go
-// by, a surrogate.
-type PenalisedGradient struct {
-	penalised
-	d search.Differentiable
-	s search.Surrogated // nil where the inner objective has none
-}
-
-func newPenalised(k penalised) search.Objective {
-	d, ok := k.inner.(search.Differentiable)
-	if !ok {
-		return &k
-	}
-	s, _ := k.inner.(search.Surrogated)
-	return &PenalisedGradient{k, d, s}
-}
-
-// Dim implements [search.Objective].
-func (k *penalised) Dim() int { return k.inner.Dim() }
-
-// Fork implements [search.Objective].
-func (k *penalised) Fork() search.Objective {
-	f := penalised{inner: k.inner.Fork(), threshold: k.threshold}
-	for _, e := range k.each {
-		f.each = append(f.each, e.Fork().(*expectations.Expected))
-	}
-	return newPenalised(f)
-}
-
-// Prepare implements [search.Preparer].
-func (k *penalised) Prepare() {
-	if q, ok := k.inner.(search.Preparer); ok {
-		q.Prepare()
-	}
-}
-
-// Scales implements [search.Scaled]: the least of all.
-func (k *penalised) Scales(dst []float64) bool {
-	s, ok := k.inner.(search.Scaled)
-	if !ok || !s.Scales(dst) {
-		return false
-	}
+// LowerScales lowers an objective's scales to those of the constraints.
+func (k *penalty) LowerScales(dst []float64) {
 	own := make([]float64, len(dst))
 	for _, e := range k.each {
 		if e.Scales(own) {
@@ -236,43 +195,41 @@ func (k *penalised) Scales(dst []float64) bool {
 			}
 		}
 	}
-	return true
 }
 
-// Values implements [search.Objective].
-func (k *penalised) Values(dst, x []float64) {
-	k.inner.Values(dst, x)
-	k.subtract((*expectations.Expected).Values, dst, x)
+// Surrogate is the kind of a limited objective's surrogate: an upper bound of the
+// objective is none of the limited one where the constraints are taken at fewer nodes.
+func (k *penalty) Surrogate(inner search.SurrogateKind) search.SurrogateKind {
+	if k.each[0].Surrogate() != search.NoSurrogate {
+		return search.Approximation
+	}
+	return inner
 }
 
-// subtract takes the penalties off values.
-func (k *penalised) subtract(values func(e *expectations.Expected, dst, x []float64), dst, x []float64) {
+// Fork implements [space.Adjustment].
+func (k *penalty) Fork() space.Adjustment {
+	f := &penalty{threshold: k.threshold}
+	for _, e := range k.each {
+		f.each = append(f.each, e.Fork().(*expectations.Expected))
+	}
+	return f
+}
+
+// Adjust implements [space.Adjustment]: with z = Phi^-1(P) the slope of the shortfall is
+// -(slope of P)/phi(z).
+func (k *penalty) Adjust(dst, grad, x []float64, surrogate bool) {
 	k.p = num.Resized(k.p, len(dst))
 	for j, e := range k.each {
-		values(e, k.p, x)
-		for i, p := range k.p {
-			z, _ := deviations(p)
-			cost, _ := ShortfallPenalty(k.threshold[j] - z)
-			dst[i] -= cost
-		}
-	}
-}
-
-// subtractSlopes takes them off values and gradients: with z = Phi^-1(P) the slope of the
-// shortfall is -(slope of P)/phi(z).
-func (k *penalised) subtractSlopes(gradients func(e *expectations.Expected, dst, grad, x []float64), dst, grad, x []float64) {
-	k.p, k.slope = num.Resized(k.p, len(dst)), num.Resized(k.slope, len(x))
-	d := k.Dim()
-	for j, e := range k.each {
-		gradients(e, k.p, k.slope, x)
+		k.probability(e, grad != nil, x, surrogate)
 		for i, p := range k.p {
 			z, byP := deviations(p)
 			cost, byShort := ShortfallPenalty(k.threshold[j] - z)
 			dst[i] -= cost
 			f := byShort * byP
-			if f == 0 {
+			if grad == nil || f == 0 {
 				continue
 			}
+			d := e.Dim()
 			for q := i * d; q < (i+1)*d; q++ {
 				grad[q] += f * k.slope[q]
 			}
@@ -280,40 +237,19 @@ func (k *penalised) subtractSlopes(gradients func(e *expectations.Expected, dst,
 	}
 }
 
-// Gradients implements [search.Differentiable].
-func (k *PenalisedGradient) Gradients(dst, grad, x []float64) {
-	k.d.Gradients(dst, grad, x)
-	k.subtractSlopes((*expectations.Expected).Gradients, dst, grad, x)
-}
-
-// Surrogate implements [search.Surrogated]: an upper bound of the inner objective is none
-// of the kept one where the constraints are taken at fewer nodes.
-func (k *PenalisedGradient) Surrogate() search.SurrogateKind {
+// probability sets p and, where asked for, slope to P and its gradients at the rows of x.
+func (k *penalty) probability(e *expectations.Expected, slopes bool, x []float64, surrogate bool) {
+	if slopes {
+		k.slope = num.Resized(k.slope, len(x))
+	}
 	switch {
-	case k.each[0].Surrogate() != search.NoSurrogate:
-		return search.Approximation
-	case k.s != nil:
-		return k.s.Surrogate()
+	case slopes && surrogate:
+		e.SurrogateGradients(k.p, k.slope, x)
+	case slopes:
+		e.Gradients(k.p, k.slope, x)
+	case surrogate:
+		e.SurrogateValues(k.p, x)
+	default:
+		e.Values(k.p, x)
 	}
-	return search.NoSurrogate
-}
-
-// SurrogateValues implements [search.Surrogated].
-func (k *PenalisedGradient) SurrogateValues(dst, x []float64) {
-	if k.s != nil && k.s.Surrogate() != search.NoSurrogate {
-		k.s.SurrogateValues(dst, x)
-	} else {
-		k.inner.Values(dst, x)
-	}
-	k.subtract((*expectations.Expected).SurrogateValues, dst, x)
-}
-
-// SurrogateGradients implements [search.Surrogated].
-func (k *PenalisedGradient) SurrogateGradients(dst, grad, x []float64) {
-	if k.s != nil && k.s.Surrogate() != search.NoSurrogate {
-		k.s.SurrogateGradients(dst, grad, x)
-	} else {
-		k.d.Gradients(dst, grad, x)
-	}
-	k.subtractSlopes((*expectations.Expected).SurrogateGradients, dst, grad, x)
 }

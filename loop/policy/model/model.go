@@ -204,12 +204,3 @@ func (m *Model) NoiseIsPriorMedian() bool {
 	_, freedom := pooledVariance(m.Data.Rows)
 	return m.Noise == nil && m.Fitted == nil && m.fits() && freedom < pooledFreedom
 }
-
-// observedPoints are the points of the rows, one after the other, as the model takes them.
-func (m *Model) observedPoints() []float64 {
-	var x []float64
-	for i := range m.Data.Rows {
-		x = append(x, m.Data.Rows[i].X...)
-	}
-	return x
-}

@@ -73,5 +73,5 @@ func (e *Criterion) SubtractKnownRisk(o search.Objective, d *space.Domain) searc
 	if r == nil {
 		return o
 	}
-	return space.Subtract(o, space.Subtrahend{Value: r.value, Slope: r.slope})
+	return space.Adjust(o, space.Subtrahend{Value: r.value, Slope: r.slope})
 }

@@ -114,7 +114,7 @@ func (e *Criterion) SubtractSpread(o search.Objective, v model.View, d *space.Do
 		return o
 	}
 	alpha := e.SpreadAlpha()
-	return space.Subtract(o, space.Subtrahend{
+	return space.Adjust(o, space.Subtrahend{
 		Value: func(c []float64) float64 { return alpha * r.Variance(c) },
 		Slope: func(grad, c []float64, factor float64) { r.slope(grad, c, alpha*factor) },
 	})

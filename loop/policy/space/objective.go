@@ -5,110 +5,159 @@ import (
 	"github.com/labtuner/tuner/gpcore/search"
 )
 
-// Subtrahend is a function that is taken off an objective. Both functions must be safe
-// for concurrent use.
-type Subtrahend struct {
-	Value func(x []float64) float64
-	// slope adds factor times the gradient to grad; nil for a penalty, which is no part of
-	// the gradients.
-	Slope func(grad, x []float64, factor float64)
+// Adjustment changes the values of an objective: a penalty, a risk, a transformation.
+type Adjustment interface {
+	// Adjust changes the values of an objective and, where grad is not nil, its gradients
+	// at the rows of x; surrogate says that they are those of its surrogate.
+	Adjust(dst, grad, x []float64, surrogate bool)
+	// Fork is the same adjustment for another goroutine.
+	Fork() Adjustment
 }
 
-// difference is an objective minus a function.
-type difference struct {
+// surrogateAdjustment is an [Adjustment] that costs less beside a surrogate, and says
+// what becomes of the surrogate's kind.
+type surrogateAdjustment interface {
+	Surrogate(inner search.SurrogateKind) search.SurrogateKind
+}
+
+// scaledAdjustment is an [Adjustment] that varies over distances: it lowers an
+// objective's scales to its own.
+type scaledAdjustment interface{ LowerScales(dst []float64) }
+
+// adjusted is an objective with an adjustment.
+type adjusted struct {
 	search.Objective
-	subtrahend Subtrahend
+	adjustment Adjustment
+}
+
+// adjustedGradient is one with gradients.
+type adjustedGradient struct {
+	adjusted
+	d search.Differentiable
+}
+
+// adjustedSurrogate is one with a surrogate.
+type adjustedSurrogate struct {
+	adjustedGradient
+	s search.Surrogated // nil: only the adjustment has one
+}
+
+// Adjust gives an objective an adjustment. What the objective can, the result can as well.
+func Adjust(o search.Objective, a Adjustment) search.Objective {
+	p := adjusted{o, a}
+	d, ok := o.(search.Differentiable)
+	if !ok {
+		return &p
+	}
+	s, ok := o.(search.Surrogated)
+	if _, own := a.(surrogateAdjustment); !ok && !own {
+		return &adjustedGradient{p, d}
+	}
+	return &adjustedSurrogate{adjustedGradient{p, d}, s}
 }
 
 // Values implements [search.Objective].
-func (p *difference) Values(dst, x []float64) {
+func (p *adjusted) Values(dst, x []float64) {
 	p.Objective.Values(dst, x)
-	p.subtract(dst, nil, x)
-}
-
-// subtract takes the function off values and, where grad is not nil, off gradients.
-func (p *difference) subtract(dst, grad, x []float64) {
-	size := p.Dim()
-	for j := range dst {
-		at := x[j*size : (j+1)*size]
-		dst[j] -= p.subtrahend.Value(at)
-		if grad != nil && p.subtrahend.Slope != nil {
-			p.subtrahend.Slope(grad[j*size:(j+1)*size], at, -1)
-		}
-	}
+	p.adjustment.Adjust(dst, nil, x, false)
 }
 
 // Fork implements [search.Objective].
-func (p *difference) Fork() search.Objective { return Subtract(p.Objective.Fork(), p.subtrahend) }
+func (p *adjusted) Fork() search.Objective { return Adjust(p.Objective.Fork(), p.adjustment.Fork()) }
 
 // Prepare implements [search.Preparer].
-func (p *difference) Prepare() {
+func (p *adjusted) Prepare() {
 	if q, ok := p.Objective.(search.Preparer); ok {
 		q.Prepare()
 	}
 }
 
 // Scales implements [search.Scaled].
-func (p *difference) Scales(dst []float64) bool {
+func (p *adjusted) Scales(dst []float64) bool {
 	s, ok := p.Objective.(search.Scaled)
-	return ok && s.Scales(dst)
-}
-
-// differenceGradient is an objective less a function, with gradients.
-type differenceGradient struct {
-	difference
-	d search.Differentiable
-}
-
-// differenceSurrogate is an objective less a function, with a surrogate. The same is taken off both,
-// so an upper bound stays one.
-type differenceSurrogate struct {
-	difference
-	s search.Surrogated
-}
-
-// Subtract subtracts a function. What the objective can, the result can as well.
-func Subtract(o search.Objective, f Subtrahend) search.Objective {
-	p := difference{o, f}
-	switch o := o.(type) {
-	case search.Surrogated:
-		return &differenceSurrogate{p, o}
-	case search.Differentiable:
-		return &differenceGradient{p, o}
+	if !ok || !s.Scales(dst) {
+		return false
 	}
-	return &p
-}
-
-// WithPenalty subtracts a penalty, which must be safe for concurrent use.
-func WithPenalty(o search.Objective, penalty func(x []float64) float64) search.Objective {
-	return Subtract(o, Subtrahend{Value: penalty})
+	if a, ok := p.adjustment.(scaledAdjustment); ok {
+		a.LowerScales(dst)
+	}
+	return true
 }
 
 // Gradients implements [search.Differentiable].
-func (p *differenceGradient) Gradients(dst, grad, x []float64) {
+func (p *adjustedGradient) Gradients(dst, grad, x []float64) {
 	p.d.Gradients(dst, grad, x)
-	p.subtract(dst, grad, x)
-}
-
-// Gradients implements [search.Differentiable].
-func (p *differenceSurrogate) Gradients(dst, grad, x []float64) {
-	p.s.Gradients(dst, grad, x)
-	p.subtract(dst, grad, x)
+	p.adjustment.Adjust(dst, grad, x, false)
 }
 
 // Surrogate implements [search.Surrogated].
-func (p *differenceSurrogate) Surrogate() search.SurrogateKind { return p.s.Surrogate() }
+func (p *adjustedSurrogate) Surrogate() search.SurrogateKind {
+	kind := search.NoSurrogate
+	if p.s != nil {
+		kind = p.s.Surrogate()
+	}
+	if a, ok := p.adjustment.(surrogateAdjustment); ok {
+		return a.Surrogate(kind)
+	}
+	return kind
+}
+
+// inner reports whether the objective's own surrogate is evaluated.
+func (p *adjustedSurrogate) inner() bool {
+	_, own := p.adjustment.(surrogateAdjustment)
+	return p.s != nil && !(own && p.s.Surrogate() == search.NoSurrogate)
+}
 
 // SurrogateValues implements [search.Surrogated].
-func (p *differenceSurrogate) SurrogateValues(dst, x []float64) {
-	p.s.SurrogateValues(dst, x)
-	p.subtract(dst, nil, x)
+func (p *adjustedSurrogate) SurrogateValues(dst, x []float64) {
+	if p.inner() {
+		p.s.SurrogateValues(dst, x)
+	} else {
+		p.Objective.Values(dst, x)
+	}
+	p.adjustment.Adjust(dst, nil, x, true)
 }
 
 // SurrogateGradients implements [search.Surrogated].
-func (p *differenceSurrogate) SurrogateGradients(dst, grad, x []float64) {
-	p.s.SurrogateGradients(dst, grad, x)
-	p.subtract(dst, grad, x)
+func (p *adjustedSurrogate) SurrogateGradients(dst, grad, x []float64) {
+	if p.inner() {
+		p.s.SurrogateGradients(dst, grad, x)
+	} else {
+		p.d.Gradients(dst, grad, x)
+	}
+	p.adjustment.Adjust(dst, grad, x, true)
+}
+
+// Subtrahend is a function that is taken off an objective and its surrogate alike, so
+// that an upper bound stays one. Both functions must be safe for concurrent use.
+type Subtrahend struct {
+	Value func(x []float64) float64
+	// Slope adds factor times the gradient to grad; nil for a penalty, which is no part of
+	// the gradients.
+	Slope func(grad, x []float64, factor float64)
+}
+
+// Adjust implements [Adjustment].
+func (f Subtrahend) Adjust(dst, grad, x []float64, _ bool) {
+	if len(dst) == 0 {
+		return
+	}
+	size := len(x) / len(dst)
+	for j := range dst {
+		at := x[j*size : (j+1)*size]
+		dst[j] -= f.Value(at)
+		if grad != nil && f.Slope != nil {
+			f.Slope(grad[j*size:(j+1)*size], at, -1)
+		}
+	}
+}
+
+// Fork implements [Adjustment].
+func (f Subtrahend) Fork() Adjustment { return f }
+
+// WithPenalty subtracts a penalty, which must be safe for concurrent use.
+func WithPenalty(o search.Objective, penalty func(x []float64) float64) search.Objective {
+	return Adjust(o, Subtrahend{Value: penalty})
 }
 
 // Expectation evaluates E[terms] at settings x.

@@ -9,7 +9,7 @@ const (
 	ForDesign Purpose = iota + 1
 	ForConfidence
 	ForScreening
-	forLocal
+	_ // a purpose that was; numbers stay, so that journals derive anew
 	ForNodes
 	ForFit
 	ForSets
