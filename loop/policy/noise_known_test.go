@@ -13,8 +13,6 @@ import (
 
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/model"
-	"github.com/labtuner/tuner/loop/policy/risk"
-	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // growing is a noise variance for tests, of settings in [0, 1]^2.
@@ -117,24 +115,6 @@ func TestKnownRiskSlopes(t *testing.T) {
 				t.Errorf("seed %d at %v: derivative %d is %g, want %g", seed, x, j, grad[j], want)
 			}
 		}
-	}
-}
-
-// The expectation of a known variance over a uniform and a held variable.
-func TestKnownRiskExpectation(t *testing.T) {
-	s := Spec{Variables: box(3), ControlSets: sets(3, []float64{1}, []int{0})}
-	s.Variables[2].Random = space.Distribution{Kind: space.Held}
-	s.Variables[2].Start = 0.25
-	var axes []space.Axis
-	for i := range s.Variables {
-		axes = append(axes, space.NewAxis(&s.Variables[i]))
-	}
-	d := space.NewDomain(axes, s.ControlSets[0].Controlled, 0, nil)
-	around := space.NewRandomVariables(s.Variables, axes, s.Model.Capacity, false, s.Seed)
-	r := risk.KnownRisk{Noise: &model.NoiseFunction{Axes: axes, Of: func(x []float64) float64 { return 1 + x[0]*math.Exp(2*x[1]) + x[2] }}, D: d, Nodes: around.Nodes(d.Random)}
-	// Gauss-Legendre is exact to rounding here.
-	if got, want := r.Expected([]float64{0.4}), 1.25+0.4*(math.Exp(2)-1)/2; math.Abs(got-want) > 1e-12 {
-		t.Errorf("%.15f, want %.15f", got, want)
 	}
 }
 

@@ -31,7 +31,7 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 			return nil, err
 		}
 		objectives, err := d.Expectations(v.TermsOf(func(mu, sigma float64) (value, byMu, bySigma float64) {
-			return ExpectedImprovement(mu-best, sigma)
+			return expectedImprovement(mu-best, sigma)
 		}))
 		if err != nil {
 			return nil, err
@@ -46,9 +46,9 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 // minImprovement ends the logarithm where numbers end.
 const minImprovement = 1e-300
 
-// ExpectedImprovement is E[max(X, 0)] for a normal X, and its derivatives by mean and
+// expectedImprovement is E[max(X, 0)] for a normal X, and its derivatives by mean and
 // standard deviation.
-func ExpectedImprovement(mean, sd float64) (value, byMean, bySD float64) {
+func expectedImprovement(mean, sd float64) (value, byMean, bySD float64) {
 	z := mean / sd
 	below, density := num.NormalCDF(z), num.NormalDensity(z)
 	return max(mean*below+sd*density, 0), below, density

@@ -172,7 +172,7 @@ const (
 
 // termValue is what terms says at one point.
 func termValue(low, high, mean, sd float64) (value, byMean, bySD float64) {
-	value, byMean, bySD = MassBetween(low, high, mean, sd)
+	value, byMean, bySD = massBetween(low, high, mean, sd)
 	switch {
 	case mean < low:
 		return value - farWeight*(low-mean), byMean + farWeight, bySD
@@ -196,9 +196,9 @@ func (c *Constraint) probabilities(x []float64, n int) []float64 {
 	return out
 }
 
-// MassBetween is the probability that a normal variable lies between low and high, and
+// massBetween is the probability that a normal variable lies between low and high, and
 // its derivatives by mean and standard deviation.
-func MassBetween(low, high, mean, sd float64) (value, byMean, bySD float64) {
+func massBetween(low, high, mean, sd float64) (value, byMean, bySD float64) {
 	a, b := (low-mean)/sd, (high-mean)/sd
 	if a > 0 { // the upper tail: differences of small numbers keep their digits
 		value = num.NormalCDF(-a) - num.NormalCDF(-b)

@@ -51,10 +51,10 @@ func (r *Refits) Start() {
 	}()
 }
 
-// Join waits for the pending fit if it is due at step. A deadline does not end the
+// join waits for the pending fit if it is due at step. A deadline does not end the
 // wait, because what comes into force when must not depend on the clock, and a
 // fit's work is bounded; a cancellation does, and leaves the fit pending.
-func (r *Refits) Join(ctx context.Context, step int) (*PendingFit, error) {
+func (r *Refits) join(ctx context.Context, step int) (*PendingFit, error) {
 	p := r.Pending
 	if p == nil || step < p.Due {
 		return nil, nil
@@ -78,7 +78,7 @@ func (r *Refits) Join(ctx context.Context, step int) (*PendingFit, error) {
 // TakeFit puts the pending fit in force if it is due and reports it; nil: there was
 // none. A fit that failed leaves things as they are.
 func (m *Model) TakeFit(ctx context.Context, step int) (*Fit, error) {
-	p, err := m.Refits.Join(ctx, step)
+	p, err := m.Refits.join(ctx, step)
 	if err != nil || p == nil {
 		return nil, err
 	}

@@ -146,10 +146,10 @@ func componentMoments(c model.Component, in expectations.Inputs, x []float64, ra
 func (e *Criterion) addNoise(j Evaluation, out []Summary, in expectations.Inputs, x []float64) error {
 	field := e.Model.Noise
 	if known := e.Model.Known; known != nil {
-		r := KnownRisk{Noise: known, D: j.Domain, Nodes: e.Random.Nodes(j.Domain.Random)}
+		r := knownRisk{noise: known, domain: j.Domain, nodes: e.Random.Nodes(j.Domain.Random)}
 		scale, size := e.Model.Active.Scale, j.Domain.Size()
 		for k := range out {
-			out[k].bound = r.Expected(x[k*size:(k+1)*size]) / (scale * scale)
+			out[k].bound = r.expected(x[k*size:(k+1)*size]) / (scale * scale)
 			out[k].Shot += out[k].bound
 		}
 		return nil
