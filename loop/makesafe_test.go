@@ -24,7 +24,7 @@ import (
 
 // The gates between what the layer gives out and the wire, and one test for each. A line is
 // one thing that keeps a proposal back. The driver's own gates (trust, the status topic,
-// backoff, two sides out of step) have theirs in drivers/mqtt and drivers/serial; the whole
+// backoff, two sides out of step) have theirs in drivers/mqtt, drivers/serial and drivers/exec; the whole
 // is TestTripOverMosquitto in cmd/tuner.
 //
 //	gate                        proposal                  safe value

@@ -257,29 +257,3 @@ func TestHintIsForText(t *testing.T) {
 		}
 	}
 }
-
-// A child that takes no safe value is not given its exit_timeout: the next one is to be told.
-func TestHangingChildIsHurried(t *testing.T) {
-	for _, c := range []struct {
-		safe bool
-		most time.Duration
-	}{{true, shortExitTime + 5*time.Second}, {false, time.Hour}} {
-		o := options("deaf")
-		o.ExitTimeout = 8 * time.Second
-		d, _ := device(t, o)
-		if _, err := d.Open(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		d.options.ReplyTimeout = never
-		if _, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"power": 0}, Safe: c.safe}); !errors.Is(err, drivers.ErrProtocol) {
-			t.Fatalf("a deaf child: %v", err)
-		}
-		began := time.Now()
-		if err := d.Close(); !errors.Is(err, errKilled) {
-			t.Errorf("safe %v: %v", c.safe, err)
-		}
-		if took := time.Since(began); took > c.most || !c.safe && took < o.ExitTimeout-time.Second {
-			t.Errorf("safe %v: it was killed after %v", c.safe, took)
-		}
-	}
-}

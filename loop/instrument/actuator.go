@@ -59,12 +59,23 @@ type wire struct {
 	why               error
 }
 
-func newActuators(o *plan.Options) []actuator {
-	actuators := make([]actuator, len(o.Variables))
-	for i := range actuators {
-		actuators[i].written = math.NaN()
+// actuators are those of all variables, in the order of the plan, with what was read of
+// them.
+type actuators struct {
+	plan *plan.Options
+	board
+	all []actuator
+	// cameBack has a bit for each driven variable whose device has come back since the
+	// last Rule, moved one for each that may have moved by itself since Unsettled.
+	cameBack, moved uint32
+}
+
+func newActuators(o *plan.Options) actuators {
+	x := actuators{plan: o, board: newBoard(o), all: make([]actuator, len(o.Variables))}
+	for i := range x.all {
+		x.all[i].written = math.NaN()
 	}
-	return actuators
+	return x
 }
 
 // anew is what of the wire outlives a change of the wish.
@@ -100,8 +111,8 @@ func (a *actuator) dosing(w wish) {
 
 // Aim wants variable i driven to a destination; bad says that it stands in for a value that
 // is not finite. It reports whether the wish has changed.
-func (x *Instrument) Aim(i int, dest float64, bad bool) (changed bool) {
-	a := &x.actuators[i]
+func (x *actuators) Aim(i int, dest float64, bad bool) (changed bool) {
+	a := &x.all[i]
 	before := a.wish
 	a.driveTo(dest)
 	a.bad = bad
@@ -109,8 +120,8 @@ func (x *Instrument) Aim(i int, dest float64, bad bool) (changed bool) {
 }
 
 // LetGo wants variable i released. It reports whether the wish has changed.
-func (x *Instrument) LetGo(i int) (changed bool) {
-	a := &x.actuators[i]
+func (x *actuators) LetGo(i int) (changed bool) {
+	a := &x.all[i]
 	before := a.wish
 	a.letGo()
 	return a.differs(before)
@@ -121,19 +132,19 @@ func (w wish) differs(before wish) bool {
 }
 
 // Stand wants nothing of any actuator: each is left where it is.
-func (x *Instrument) Stand() {
-	for i := range x.actuators {
-		x.actuators[i].stand()
+func (x *actuators) Stand() {
+	for i := range x.all {
+		x.all[i].stand()
 	}
 }
 
 func (a *actuator) stand() { a.drive, a.release = false, false }
 
 // Wish is what is asked of the safety layer.
-func (x *Instrument) Wish(id int64) safety.Proposal {
+func (x *actuators) Wish(id int64) safety.Proposal {
 	p := safety.Proposal{ID: id}
-	for i := range x.actuators {
-		a := &x.actuators[i]
+	for i := range x.all {
+		a := &x.all[i]
 		p.Drive[i], p.Destination[i], p.Release[i], p.Dose[i] = a.drive, a.dest, a.release, a.dose
 		if a.bad {
 			p.Destination[i] = math.NaN() // the layer is to see what was asked for
@@ -144,14 +155,14 @@ func (x *Instrument) Wish(id int64) safety.Proposal {
 
 // TakeOver is the value that a variable is taken over from when it begins to
 // be driven: what was last written, else what was last read; NaN: nobody knows.
-func (x *Instrument) TakeOver(i int) float64 {
+func (x *actuators) TakeOver(i int) float64 {
 	if x.plan.Variables[i].Dose {
 		return 0 // each dose is all of the way
 	}
-	if a := &x.actuators[i]; !math.IsNaN(a.written) {
+	if a := &x.all[i]; !math.IsNaN(a.written) {
 		return a.written
 	}
-	if r := x.board.variables[i]; r.Known {
+	if r := x.variables[i]; r.Known {
 		return r.Value
 	}
 	return math.NaN()
@@ -159,8 +170,8 @@ func (x *Instrument) TakeOver(i int) float64 {
 
 // InPlace reports whether a driven variable has arrived: acknowledged, and its
 // readback, taken after that, within tolerance.
-func (x *Instrument) InPlace(i int) bool {
-	a, v := &x.actuators[i], &x.plan.Variables[i]
+func (x *actuators) InPlace(i int) bool {
+	a, v := &x.all[i], &x.plan.Variables[i]
 	if a.release {
 		return a.released
 	}
@@ -173,7 +184,7 @@ func (x *Instrument) InPlace(i int) bool {
 	if v.Tolerance <= 0 {
 		return true
 	}
-	e := x.board.variables[i]
+	e := x.variables[i]
 	return e.Known && !e.At.Before(a.writtenAt) && math.Abs(e.Value-a.written) <= v.Tolerance
 }
 
@@ -181,7 +192,7 @@ func (x *Instrument) InPlace(i int) bool {
 // way may take since it was begun. A readback that does not follow is the safety layer's
 // business (rule 12).
 func (x *Instrument) Stuck(i int, took, limit time.Duration) string {
-	a, v := &x.actuators[i], &x.plan.Variables[i]
+	a, v := &x.all[i], &x.plan.Variables[i]
 	switch {
 	case len(x.giving) > 0: // a dose takes its time, and its driver bounds that
 		return ""
@@ -197,8 +208,8 @@ func (x *Instrument) Stuck(i int, took, limit time.Duration) string {
 
 // Unsettled is the longest time to settle among the variables that may have moved by
 // themselves since it was asked last.
-func (x *Instrument) Unsettled() (settle time.Duration) {
-	for i := range x.actuators {
+func (x *actuators) Unsettled() (settle time.Duration) {
+	for i := range x.all {
 		if x.moved&(1<<i) != 0 {
 			settle = max(settle, x.plan.Variables[i].Settle)
 		}
@@ -209,18 +220,18 @@ func (x *Instrument) Unsettled() (settle time.Duration) {
 
 // Refused is the device's no to what it was told of variable i last, nil where it said
 // none; AskAgain has it told once more.
-func (x *Instrument) Refused(i int) error { return x.actuators[i].refused }
-func (x *Instrument) AskAgain(i int)      { x.actuators[i].refused = nil }
+func (x *actuators) Refused(i int) error { return x.all[i].refused }
+func (x *actuators) AskAgain(i int)      { x.all[i].refused = nil }
 
 // Written is what the device of variable i acknowledged last, NaN: nothing since it was
 // released; Released that it has let go; Given the amount that this step has dosed.
-func (x *Instrument) Written(i int) float64 { return x.actuators[i].written }
-func (x *Instrument) Released(i int) bool   { return x.actuators[i].released }
-func (x *Instrument) Given(i int) float64   { return x.actuators[i].amount }
+func (x *actuators) Written(i int) float64 { return x.all[i].written }
+func (x *actuators) Released(i int) bool   { return x.all[i].released }
+func (x *actuators) Given(i int) float64   { return x.all[i].amount }
 
 // Wanted is where variable i is driven to; false where it is not.
-func (x *Instrument) Wanted(i int) (dest float64, driven bool) {
-	return x.actuators[i].dest, x.actuators[i].drive
+func (x *actuators) Wanted(i int) (dest float64, driven bool) {
+	return x.all[i].dest, x.all[i].drive
 }
 
 // Actions lists, per device, what is going to be done: of is a variable's value, whether it

@@ -15,8 +15,8 @@ import (
 // time into its own. Command, Durable and other faults are not the instrument's.
 func (x *Instrument) Inputs(p Present, clock func(time.Time) time.Duration) safety.Inputs {
 	in := safety.Inputs{Ready: x.Unread() < 0}
-	for i := range x.actuators {
-		a, e := &x.actuators[i], x.board.variables[i]
+	for i := range x.all {
+		a, e := &x.all[i], x.variables[i]
 		in.Variable[i] = safety.VariableInput{Readback: safety.Sample{Value: e.Value, At: clock(e.At), Known: e.Known}, CanWrite: x.canWrite(i), CanMakeSafe: x.canMakeSafe(&p, i), Lost: a.lost, Silent: x.silent(i, p.Now), Released: a.released,
 			Written: a.sample(clock), Dose: a.outcome, Delivered: a.delivered}
 	}
@@ -43,12 +43,12 @@ func (w *wire) sample(clock func(time.Time) time.Duration) safety.Sample {
 // canWrite says that a setpoint of variable i can go out in this tick.
 func (x *Instrument) canWrite(i int) bool {
 	k := x.deviceOf(i)
-	return k != nil && k.ready() && x.actuators[i].refused == nil
+	return k != nil && k.ready() && x.all[i].refused == nil
 }
 
 // silent says that the device of variable i is not heard of, or that what it was told
 // last is.
-func (x *Instrument) silent(i int, now time.Time) bool {
+func (x *devices) silent(i int, now time.Time) bool {
 	k := x.deviceOf(i)
 	if k == nil || !x.plan.Outages.Wait {
 		return false
@@ -58,7 +58,7 @@ func (x *Instrument) silent(i int, now time.Time) bool {
 
 // CameBack has a bit for each driven variable whose device has come back since the last
 // Rule.
-func (x *Instrument) CameBack() uint32 { return x.cameBack }
+func (x *actuators) CameBack() uint32 { return x.cameBack }
 
 // Rule takes in what the safety layer said in this tick; turned says that its mode has
 // changed, so that nothing that was said before may leave any more.
@@ -68,8 +68,8 @@ func (x *Instrument) Rule(p Present, out *safety.Output, turned bool) {
 		x.orders.Add(1)
 		x.overtakeAll(&p)
 	}
-	for i := range x.actuators {
-		a := &x.actuators[i]
+	for i := range x.all {
+		a := &x.all[i]
 		// Until it has been read, nothing is known of it. A safe value does not wait for that.
 		a.lost, a.outcome = x.unread(i) && !x.plan.Variables[i].Dose && !p.final(), safety.DosePending
 		if a.drive {
@@ -86,7 +86,7 @@ func (x *Instrument) Apply(p Present, out *safety.Output) (doses []*Dose) {
 			x.send(&p, k, b)
 		}
 	}
-	for i := range x.actuators {
+	for i := range x.all {
 		if x.plan.Variables[i].Dose && out.Write[i] {
 			doses = append(doses, x.grant(i, out.Setpoint[i]))
 		}
@@ -106,7 +106,7 @@ type batch struct {
 func (x *Instrument) collect(p *Present, d int, out *safety.Output) batch {
 	b := batch{setpoints: drivers.Setpoints{Values: map[string]float64{}, Safe: p.Mode >= safety.Fallback}}
 	b.atRest = b.setpoints.Safe
-	for i := range x.actuators {
+	for i := range x.all {
 		c := x.plan.Variables[i].Channel
 		switch {
 		case c.Device != d:
@@ -210,7 +210,7 @@ func (x *Instrument) write(p *Present, k *link, b batch) {
 }
 
 // revoked says that what was decided under orders may not leave any more.
-func (x *Instrument) revoked(orders int64) bool { return x.halted.Load() || x.orders.Load() != orders }
+func (x *devices) revoked(orders int64) bool { return x.halted.Load() || x.orders.Load() != orders }
 
 // wrote takes in what a device has made of a write, and the readback, if any.
 func (x *Instrument) wrote(p *Present, w wrote) {
@@ -240,7 +240,7 @@ func (x *Instrument) wrote(p *Present, w wrote) {
 
 // acknowledge takes in the outcome of one variable of a write.
 func (x *Instrument) acknowledge(i int, w *wrote) {
-	a, safe := &x.actuators[i], w.batch.setpoints.Safe
+	a, safe := &x.all[i], w.batch.setpoints.Safe
 	value, set := w.batch.setpoints.Values[x.plan.Variables[i].Channel.Name]
 	if errors.Is(w.err, errRevoked) {
 		return // it has not left

@@ -40,7 +40,7 @@ func (x *Instrument) check(k *link) error {
 		}
 		err := k.checkChannel(v.Channel.Name, v.Unit, v.Actuated)
 		if err == nil {
-			x.board.believe(i, k.channels[v.Channel.Name])
+			x.believe(i, k.channels[v.Channel.Name])
 		}
 		if err == nil && v.Actuated {
 			err = k.checkLimits(v)
@@ -101,7 +101,7 @@ func (k *link) checkLimits(v *plan.Variable) error {
 }
 
 // listChannels prepares what each device is asked for.
-func (x *Instrument) listChannels() {
+func (x *devices) listChannels() {
 	for d, k := range x.links {
 		for i := range x.plan.Variables {
 			if c := x.plan.Variables[i].Channel; c.Device == d && !x.plan.Variables[i].Dose {

@@ -37,14 +37,14 @@ type Dose struct {
 
 // AimDose wants one dose of variable i; number is the dose's, bad says that it stands in
 // for a value that is not finite.
-func (x *Instrument) AimDose(i int, amount float64, number int64, bad bool) {
-	x.actuators[i].dosing(wish{drive: true, dest: amount, dose: number, bad: bad})
+func (x *actuators) AimDose(i int, amount float64, number int64, bad bool) {
+	x.all[i].dosing(wish{drive: true, dest: amount, dose: number, bad: bad})
 }
 
 // ForgetDoses wants no more doses: what is on its way stays on it.
-func (x *Instrument) ForgetDoses() {
-	for i := range x.actuators {
-		if a := &x.actuators[i]; x.plan.Variables[i].Dose && a.dose != 0 {
+func (x *actuators) ForgetDoses() {
+	for i := range x.all {
+		if a := &x.all[i]; x.plan.Variables[i].Dose && a.dose != 0 {
 			a.dosing(wish{})
 		}
 	}
@@ -158,7 +158,7 @@ func (x *Instrument) gave(p *Present, w gave) {
 		x.answered(p, k)
 		k.heard = p.Now
 	}
-	x.actuators[g.variable].released = false
+	x.all[g.variable].released = false
 	outcome, delivered := judgeDose(g.amount, w.reading.Values, x.plan.Variables[g.variable].Channel.Name, w.err)
 	x.settle(g, outcome, delivered, w.err)
 }
@@ -199,7 +199,7 @@ func (x *Instrument) settle(g *Dose, outcome safety.DoseOutcome, delivered float
 // ended lets the safety layer know, in its next tick, what became of a dose.
 func (x *Instrument) ended(g *Dose, outcome safety.DoseOutcome, delivered float64, why error) {
 	x.giving = slices.DeleteFunc(x.giving, func(other *Dose) bool { return other == g })
-	a := &x.actuators[g.variable]
+	a := &x.all[g.variable]
 	a.outcome, a.delivered, a.why = outcome, delivered, why
 	if outcome == safety.DoseGiven && a.dose != 0 {
 		a.amount = delivered
@@ -209,7 +209,7 @@ func (x *Instrument) ended(g *Dose, outcome safety.DoseOutcome, delivered float6
 // FailedDose says why the dose of variable i was not given, or what is not known of it:
 // unknown is the safety layer's word. "" while that has not happened.
 func (x *Instrument) FailedDose(i int, unknown bool) string {
-	v, a := &x.plan.Variables[i], &x.actuators[i]
+	v, a := &x.plan.Variables[i], &x.all[i]
 	amount := fmt.Sprintf("a dose of %g %s", a.dest, v.Unit)
 	switch {
 	case !a.failed:
@@ -223,6 +223,6 @@ func (x *Instrument) FailedDose(i int, unknown bool) string {
 }
 
 // StopsDoses says that the device of variable i can stop a dose.
-func (x *Instrument) StopsDoses(i int) bool {
+func (x *devices) StopsDoses(i int) bool {
 	return x.deviceOf(i).channels[x.plan.Variables[i].Channel.Name].CanRelease
 }

@@ -23,7 +23,7 @@ type halted struct {
 // HaltAll has every device go to its own safe state, because the loop has stood still for
 // more than limit. It may be called from any goroutine. Whether the loop learns of it
 // depends on the loop.
-func (x *Instrument) HaltAll(limit time.Duration) {
+func (x *devices) HaltAll(limit time.Duration) {
 	x.halted.Store(true)
 	x.orders.Add(1) // what was decided before must not follow the halt
 	for _, k := range x.links {
@@ -43,9 +43,9 @@ func (x *Instrument) HaltAll(limit time.Duration) {
 // brought an actuator, or will, its device knows.
 func (x *Instrument) Halted() bool {
 	was := x.halted.Swap(false)
-	for i := range x.actuators {
+	for i := range x.all {
 		if was && x.deviceOf(i) != nil {
-			x.actuators[i].lost = true
+			x.all[i].lost = true
 		}
 	}
 	return was
@@ -53,9 +53,9 @@ func (x *Instrument) Halted() bool {
 
 // tookHalt takes in that a device has been halted.
 func (x *Instrument) tookHalt(h halted) {
-	for i := range x.actuators {
+	for i := range x.all {
 		if x.deviceOf(i) == h.k {
-			x.actuators[i].lost = true
+			x.all[i].lost = true
 		}
 	}
 	x.tell(Said{"error", journal.EventSafety, fmt.Sprintf("the loop stood still for more than %v: device %q was halted (%v)", h.limit, h.k.name, orOK(h.err))})
@@ -75,7 +75,7 @@ type revived struct {
 }
 
 // revive reopens a dead device once and brings it to its own safe state.
-func (x *Instrument) revive(k *link) {
+func (x *devices) revive(k *link) {
 	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
 	x.pool.Post(k.lane, func() any {
 		defer cancel()

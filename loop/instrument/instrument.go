@@ -1,8 +1,6 @@
 package instrument
 
 import (
-	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
@@ -32,44 +30,25 @@ type Options struct {
 	Failpoint func(name string)
 }
 
-// Instrument is the devices of a run. Its methods belong to the goroutine that owns the
-// pool; HaltAll alone may be called from any.
+// Instrument is the devices of a run and what they set and read. Its methods belong to the
+// goroutine that owns the pool; HaltAll alone may be called from any.
 type Instrument struct {
-	opt  Options
 	plan *plan.Options
-	pool *worker.Pool
-	// ctx is that of all calls of devices.
-	ctx   context.Context
-	links []*link
-	// unopened counts the devices that are not open for the first time yet.
-	unopened  int
-	board     board
-	actuators []actuator
+	devices
+	actuators
 	// giving are the doses on their way, rests the ways to rest at the end.
 	giving []*Dose
 	rests  []*restJob
-	// cameBack has a bit for each driven variable whose device has come back since the
-	// last Inputs, moved one for each that may have moved by itself since Unsettled.
-	cameBack, moved uint32
 	// drove says that something was written to an actuator.
 	drove bool
-	// ruledAt is when the safety layer said what was applied last. orders grows when what
-	// was said before must not leave any more.
+	// ruledAt is when the safety layer said what was applied last.
 	ruledAt time.Time
-	orders  atomic.Int64
-	// halted says that HaltAll has halted the devices and Halted has not been asked since:
-	// until it has, no setpoint leaves.
-	halted atomic.Bool
-	// dropped counts the readings for which there was no room.
-	dropped atomic.Int64
-	// events are what the present call has to tell.
-	events []any
 }
 
 // New returns an instrument whose devices are not open.
 func New(o Options, pool *worker.Pool) *Instrument {
-	return &Instrument{opt: o, plan: o.Plan, pool: pool, links: newLinks(o.Devices, o.Lane), unopened: len(o.Devices),
-		board: newBoard(o.Plan), actuators: newActuators(o.Plan)}
+	return &Instrument{plan: o.Plan, devices: devices{opt: o, plan: o.Plan, pool: pool, why: map[plan.Channel]error{}, links: newLinks(o.Devices, o.Lane), unopened: len(o.Devices)},
+		actuators: newActuators(o.Plan)}
 }
 
 // Present is what an instrument has to know of the run.
@@ -96,42 +75,8 @@ func (p *Present) restOf(v *plan.Variable) plan.RestState {
 	return v.OnFault
 }
 
-// now is the present time.
-func (x *Instrument) now() time.Time { return x.opt.Clock.Now() }
-
-// failpoint tells a test where the instrument is.
-func (x *Instrument) failpoint(name string) {
-	if x.opt.Failpoint != nil {
-		x.opt.Failpoint(name)
-	}
-}
-
-// tell adds an event to what the present call returns.
-func (x *Instrument) tell(e any) { x.events = append(x.events, e) }
-
-// told is what the present call has to tell.
-func (x *Instrument) told() []any {
-	out := x.events
-	x.events = nil
-	return out
-}
-
-// deviceOf is the device of variable i, nil where it has none.
-func (x *Instrument) deviceOf(i int) *link {
-	if d := x.plan.Variables[i].Channel.Device; d >= 0 {
-		return x.links[d]
-	}
-	return nil
-}
-
 // Drove says that something was written to an actuator; Driven that an earlier process did.
 func (x *Instrument) Drove() bool { return x.drove }
 
 // Driven notes that an earlier process has written to an actuator.
 func (x *Instrument) Driven() { x.drove = true }
-
-// Dropped is how many readings there was no room for.
-func (x *Instrument) Dropped() int64 { return x.dropped.Load() }
-
-// DeviceName is the name of device d.
-func (x *Instrument) DeviceName(d int) string { return x.links[d].name }

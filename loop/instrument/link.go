@@ -117,7 +117,7 @@ type (
 )
 
 // Open connects the devices: each is Opened. Calls of devices end with ctx.
-func (x *Instrument) Open(ctx context.Context) {
+func (x *devices) Open(ctx context.Context) {
 	x.ctx = ctx
 	for _, k := range x.links {
 		x.openLink(k)
@@ -125,7 +125,7 @@ func (x *Instrument) Open(ctx context.Context) {
 }
 
 // openLink connects one device.
-func (x *Instrument) openLink(k *link) {
+func (x *devices) openLink(k *link) {
 	if s, ok := k.dev.(drivers.Listener); ok {
 		s.Listen(func(r drivers.Reading) {
 			if !x.pool.Put(spoken{k, r}) {
@@ -143,7 +143,7 @@ func (x *Instrument) openLink(k *link) {
 }
 
 // opened takes in that a device is open.
-func (x *Instrument) opened(o opened) {
+func (x *devices) opened(o opened) {
 	k := o.k
 	if o.err != nil {
 		k.dead = o.err
@@ -192,7 +192,7 @@ func (x *Instrument) Handle(p Present, result any) ([]any, bool) {
 
 // Poll asks every device for what is needed now. The objective's channels are asked only
 // while shots are taken: asking may be what measures.
-func (x *Instrument) Poll(shots bool) {
+func (x *devices) Poll(shots bool) {
 	for _, k := range x.links {
 		if shots {
 			x.poll(k, k.all)
@@ -203,7 +203,7 @@ func (x *Instrument) Poll(shots bool) {
 }
 
 // poll asks a device for channels unless an answer is still awaited.
-func (x *Instrument) poll(k *link, channels []string) {
+func (x *devices) poll(k *link, channels []string) {
 	if !k.open || k.reading || k.dead != nil || k.listens || len(channels) == 0 {
 		return
 	}
@@ -211,7 +211,7 @@ func (x *Instrument) poll(k *link, channels []string) {
 }
 
 // ask reads channels; a says what is made of the answer.
-func (x *Instrument) ask(k *link, channels []string, a read) {
+func (x *devices) ask(k *link, channels []string, a read) {
 	k.reading = true
 	a.ctx = k.calls.context(x.ctx)
 	x.pool.Post(k.lane, func() any {
@@ -221,7 +221,7 @@ func (x *Instrument) ask(k *link, channels []string, a read) {
 }
 
 // answer takes in what a device was asked for.
-func (x *Instrument) answer(p *Present, a read) {
+func (x *devices) answer(p *Present, a read) {
 	k := a.k
 	k.reading = false
 	switch {
@@ -244,7 +244,7 @@ func (x *Instrument) answer(p *Present, a read) {
 // deviceError sorts a device's error: a refusal is told once; what may pass is tried
 // again; a device that cannot be used any more is opened again, or is Broken where
 // outages are not waited out.
-func (x *Instrument) deviceError(p *Present, k *link, doing string, err error) {
+func (x *devices) deviceError(p *Present, k *link, doing string, err error) {
 	if !errors.Is(err, drivers.ErrNoValue) {
 		x.tell(Troubled{k.name, doing})
 	}
@@ -269,7 +269,7 @@ func (x *Instrument) deviceError(p *Present, k *link, doing string, err error) {
 }
 
 // tellTrouble tells of an error once, until another one comes or the device answers.
-func (x *Instrument) tellTrouble(k *link, doing string, err error) {
+func (x *devices) tellTrouble(k *link, doing string, err error) {
 	if k.trouble == err.Error() {
 		return
 	}
@@ -278,7 +278,7 @@ func (x *Instrument) tellTrouble(k *link, doing string, err error) {
 }
 
 // Close closes the devices: each is Closed.
-func (x *Instrument) Close() {
+func (x *devices) Close() {
 	for _, k := range x.links {
 		x.pool.Post(k.lane, func() any { return shut{k, k.dev.Close()} })
 	}

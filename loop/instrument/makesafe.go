@@ -82,7 +82,7 @@ func overtaken(ctx context.Context, err error) bool {
 // overtakeAll ends what is under way when the layer takes the actuators away, and has
 // what is out of order opened again without waiting for its turn. The end of a run is no
 // fault: nothing is cut short for it.
-func (x *Instrument) overtakeAll(p *Present) {
+func (x *devices) overtakeAll(p *Present) {
 	if p.Mode < safety.Fallback || p.Mode == safety.Fallback && p.Ending {
 		return
 	}
@@ -111,7 +111,7 @@ func (x *Instrument) overtakeDoses(k *link) {
 // canMakeSafe says that the rest state of variable i can be handed to its driver in this
 // tick: all that keeps it back is that it is on its way already, or was refused.
 func (x *Instrument) canMakeSafe(p *Present, i int) bool {
-	k, a := x.deviceOf(i), &x.actuators[i]
+	k, a := x.deviceOf(i), &x.all[i]
 	if k == nil {
 		return false
 	}
@@ -190,8 +190,8 @@ func (x *Instrument) RepeatRest(p Present) {
 			continue
 		}
 		k.safe.repeated = p.Now
-		for i := range x.actuators {
-			if a, v := &x.actuators[i], &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && p.restOf(v) != plan.RestHold {
+		for i := range x.all {
+			if a, v := &x.all[i], &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && p.restOf(v) != plan.RestHold {
 				a.written, a.released, a.arrived = math.NaN(), false, false
 			}
 		}

@@ -11,13 +11,11 @@ import (
 
 // board holds the latest value of every channel that the run uses.
 type board struct {
+	plan *plan.Options
 	// sensors and variables have one entry each, in the order of the plan.
 	sensors, variables []plan.Reading
 	// oddSensors and oddVariables are the last values that were not believed.
 	oddSensors, oddVariables []plan.Reading
-	// why says what came in place of a value last, by device and channel; a value takes it
-	// out.
-	why map[plan.Channel]error
 	// low and high bound what is believed of each variable: what its device says it
 	// can have, and a tenth of that range more, because a readback has noise.
 	low, high []float64
@@ -25,7 +23,7 @@ type board struct {
 
 func newBoard(o *plan.Options) board {
 	n := len(o.Variables)
-	b := board{why: map[plan.Channel]error{}, sensors: make([]plan.Reading, len(o.Sensors)), variables: make([]plan.Reading, n),
+	b := board{plan: o, sensors: make([]plan.Reading, len(o.Sensors)), variables: make([]plan.Reading, n),
 		oddSensors: make([]plan.Reading, len(o.Sensors)), oddVariables: make([]plan.Reading, n), low: make([]float64, n), high: make([]float64, n)}
 	for i := range n {
 		b.low[i], b.high[i] = math.Inf(-1), math.Inf(1)
@@ -43,9 +41,9 @@ func (b *board) believe(i int, c drivers.Channel) {
 // hear passes on what a device said. A time that the device does not tell, or that has not
 // come yet, is now: what is here was taken by now, and a clock that is ahead must not make
 // a value fresh for longer.
-func (x *Instrument) hear(k *link, r drivers.Reading, asked time.Time) {
+func (x *devices) hear(k *link, r drivers.Reading, asked time.Time) {
 	for name, err := range r.Missing {
-		x.board.why[plan.Channel{Device: k.index, Name: name}] = err
+		x.why[plan.Channel{Device: k.index, Name: name}] = err
 	}
 	if len(r.Values) == 0 {
 		return
@@ -65,7 +63,7 @@ func (x *Instrument) hear(k *link, r drivers.Reading, asked time.Time) {
 func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at time.Time) bool) (renewed []int) {
 	b, r := &x.board, h.Reading
 	for name := range r.Values {
-		delete(b.why, plan.Channel{Device: h.Device, Name: name})
+		delete(x.why, plan.Channel{Device: h.Device, Name: name})
 	}
 	for i, s := range x.plan.Sensors {
 		v, ok := r.Values[s.Channel.Name]
@@ -93,24 +91,24 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 }
 
 // Sensor is what was read of sensor i last, OddSensor what was not believed last.
-func (x *Instrument) Sensor(i int) plan.Reading    { return x.board.sensors[i] }
-func (x *Instrument) OddSensor(i int) plan.Reading { return x.board.oddSensors[i] }
+func (x *board) Sensor(i int) plan.Reading    { return x.sensors[i] }
+func (x *board) OddSensor(i int) plan.Reading { return x.oddSensors[i] }
 
 // Variable is what was read of variable i last.
-func (x *Instrument) Variable(i int) plan.Reading { return x.board.variables[i] }
+func (x *board) Variable(i int) plan.Reading { return x.variables[i] }
 
 // Answer says what a channel gave in place of a value, "" where it says nothing.
-func (x *Instrument) Answer(c plan.Channel) string {
-	if err := x.board.why[c]; err != nil {
+func (x *devices) Answer(c plan.Channel) string {
+	if err := x.why[c]; err != nil {
 		return ": " + err.Error()
 	}
 	return ""
 }
 
 // Unread is the first actuator with a readback that has not been read, -1 where all have.
-func (x *Instrument) Unread() int {
+func (x *board) Unread() int {
 	for i := range x.plan.Variables {
-		if v := &x.plan.Variables[i]; v.Actuated && v.Tolerance > 0 && !x.board.variables[i].Known {
+		if v := &x.plan.Variables[i]; v.Actuated && v.Tolerance > 0 && !x.variables[i].Known {
 			return i
 		}
 	}
@@ -120,14 +118,14 @@ func (x *Instrument) Unread() int {
 // Odd says why what an actuator reads is no reading, or what its channel gave in place of
 // one, "" where it gave nothing.
 func (x *Instrument) Odd(i int) string {
-	odd, v := x.board.oddVariables[i], &x.plan.Variables[i]
+	odd, v := x.oddVariables[i], &x.plan.Variables[i]
 	switch {
 	case !odd.Known:
 		return x.Answer(v.Channel)
 	case !isFinite(odd.Value):
 		return fmt.Sprintf(": it reads %g, which is no number", odd.Value)
 	}
-	return fmt.Sprintf(": it reads %s, and its device can only have %.5g to %s", plan.InUnit(odd.Value, v.Unit), x.board.low[i], plan.InUnit(x.board.high[i], v.Unit))
+	return fmt.Sprintf(": it reads %s, and its device can only have %.5g to %s", plan.InUnit(odd.Value, v.Unit), x.low[i], plan.InUnit(x.high[i], v.Unit))
 }
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -57,7 +57,7 @@ type mend struct {
 }
 
 // strike notes that a device has failed; reopen says that it must be opened again.
-func (x *Instrument) strike(p *Present, k *link, reopen bool) {
+func (x *devices) strike(p *Present, k *link, reopen bool) {
 	m, now, o := &k.mend, p.Now, &x.plan.Outages
 	if !o.Wait {
 		return
@@ -87,7 +87,7 @@ func (x *Instrument) strike(p *Present, k *link, reopen bool) {
 }
 
 // spend holds the run for a device whose budget is spent.
-func (x *Instrument) spend(k *link, why string) {
+func (x *devices) spend(k *link, why string) {
 	m := &k.mend
 	if m.spent {
 		return
@@ -98,7 +98,7 @@ func (x *Instrument) spend(k *link, why string) {
 }
 
 // answered notes that a device has answered.
-func (x *Instrument) answered(p *Present, k *link) {
+func (x *devices) answered(p *Present, k *link) {
 	m := &k.mend
 	if k.trouble != "" && !m.out {
 		k.trouble = ""
@@ -115,25 +115,25 @@ func (x *Instrument) answered(p *Present, k *link) {
 // standsUnknown forgets where a device's actuators stand: it may have been switched
 // off and on. They are read before they are driven, and taken over where they are.
 func (x *Instrument) standsUnknown(k *link) {
-	for i := range x.actuators {
+	for i := range x.all {
 		v := &x.plan.Variables[i]
 		if v.Channel.Device != k.index || !v.Actuated || v.Dose { // a dose is over by its own answer
 			continue
 		}
-		a := &x.actuators[i]
+		a := &x.all[i]
 		if a.drive || a.release {
 			x.moved |= 1 << i
 		}
 		a.lost, a.arrived, a.released, a.written = true, false, false, math.NaN()
 		if v.Tolerance > 0 {
-			x.board.variables[i].Known = false
+			x.variables[i].Known = false
 			k.mend.unread = true
 		}
 	}
 }
 
 // unread reports whether variable i is one of a device that must be read first.
-func (x *Instrument) unread(i int) bool {
+func (x *devices) unread(i int) bool {
 	k := x.deviceOf(i)
 	return k != nil && k.mend.unread
 }
@@ -145,13 +145,13 @@ func (x *Instrument) seen(k *link) {
 	}
 	for i := range x.plan.Variables {
 		v := &x.plan.Variables[i]
-		if v.Channel.Device == k.index && v.Actuated && v.Tolerance > 0 && !x.board.variables[i].Known {
+		if v.Channel.Device == k.index && v.Actuated && v.Tolerance > 0 && !x.variables[i].Known {
 			return
 		}
 	}
 	k.mend.unread = false
 	for i := range x.plan.Variables {
-		if x.deviceOf(i) == k && x.actuators[i].drive {
+		if x.deviceOf(i) == k && x.all[i].drive {
 			x.cameBack |= 1 << i
 		}
 	}
@@ -190,7 +190,7 @@ func (x *Instrument) Mend(p Present) []any {
 
 // ping asks a device that speaks on its own whether its connection is there. What it
 // says is not looked at: that comes by itself.
-func (x *Instrument) ping(k *link, now time.Time) {
+func (x *devices) ping(k *link, now time.Time) {
 	if k.reading || now.Sub(k.mend.pinged) < pingEvery {
 		return
 	}
@@ -206,7 +206,7 @@ type reopened struct {
 }
 
 // reopen opens a device again on its lane. It moves nothing.
-func (x *Instrument) reopen(k *link) {
+func (x *devices) reopen(k *link) {
 	k.mend.opening = true
 	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
 	x.pool.Post(k.lane, func() any {
@@ -246,7 +246,7 @@ func (x *Instrument) reopened(p *Present, r reopened) {
 }
 
 // Mending reports whether a device that the run needs does not answer.
-func (x *Instrument) Mending() bool {
+func (x *devices) Mending() bool {
 	for _, k := range x.links {
 		if k.mend.out || k.mend.unread {
 			return true
@@ -256,7 +256,7 @@ func (x *Instrument) Mending() bool {
 }
 
 // Devices are the devices as they stand.
-func (x *Instrument) Devices(now time.Time) []control.DeviceStatus {
+func (x *devices) Devices(now time.Time) []control.DeviceStatus {
 	out, o := []control.DeviceStatus{}, &x.plan.Outages
 	for _, k := range x.links {
 		m := &k.mend

@@ -73,7 +73,7 @@ func (x *Instrument) Rest(pick func(*plan.Variable) plan.RestState) []journal.Ac
 
 // beginRest aims one actuator at its rest state.
 func (x *Instrument) beginRest(job *restJob) {
-	v, a := &x.plan.Variables[job.variable], &x.actuators[job.variable]
+	v, a := &x.plan.Variables[job.variable], &x.all[job.variable]
 	a.refused = nil
 	switch job.state {
 	case plan.RestSafe:
@@ -87,7 +87,7 @@ func (x *Instrument) beginRest(job *restJob) {
 
 // ReviveDead reopens failed devices and has them go safe; what their actuators
 // were to do is then either done by the device itself or done over.
-func (x *Instrument) ReviveDead() {
+func (x *devices) ReviveDead() {
 	for _, k := range x.links {
 		if k.open && k.dead != nil && !k.revived {
 			k.revived = true
@@ -106,7 +106,7 @@ func (x *Instrument) revived(r revived) {
 		if x.deviceOf(job.variable) != r.k {
 			continue
 		}
-		a := &x.actuators[job.variable]
+		a := &x.all[job.variable]
 		// What it acknowledged before counts no more.
 		a.arrived, a.lost, a.written = false, true, math.NaN()
 		job.revived = r.err == nil
@@ -148,7 +148,7 @@ func (x *Instrument) busy(p *Present, since time.Time) bool {
 // watchRestJob looks whether one actuator is at rest, and reports whether it is to be
 // brought there without slew.
 func (x *Instrument) watchRestJob(p *Present, job *restJob, spent time.Duration) (hurry bool) {
-	v, a := &x.plan.Variables[job.variable], &x.actuators[job.variable]
+	v, a := &x.plan.Variables[job.variable], &x.all[job.variable]
 	k := x.links[v.Channel.Device]
 	switch {
 	case k.dead != nil:
@@ -180,4 +180,4 @@ func (x *Instrument) Rested() (out []RestReport) {
 }
 
 // Lapses says that the device of variable i goes to its own safe state when it is closed.
-func (x *Instrument) Lapses(i int) bool { return x.deviceOf(i).lapses() }
+func (x *devices) Lapses(i int) bool { return x.deviceOf(i).lapses() }

@@ -35,7 +35,7 @@ var attacks = []mutant{
 	{0, "connections", "loop/web/server.go", "newCrowd(listener, connectionsMax)", "newCrowd(listener, 1<<20)", "./loop/web", "TestConnectionsAreBounded"},
 	{0, "pages", "loop/web/stream.go", "if len(d.clients) >= clientsMax {", "if false {", "./loop/web", "TestTooManyClients"},
 	{0, "huge-packet", "drivers/mqtt/packetlimit.go", "case g.length > maxPacket:", "case false:", "./drivers/mqtt", "TestHugeMessage"},
-	{0, "secret-in-file", "configs/internal/schema/secrets.go", "case IsSecret(key, v):", "case false:", "./configs", "TestBadFiles"},
+	{0, "secret-in-file", "configs/secrets.go", "case isSecret(key, v):", "case false:", "./configs", "TestBadFiles"},
 	{0, "lost-goodbye", "drivers/mqtt/linger.go", "ok && half.CloseWrite() == nil {", "ok && half == nil {", "./drivers/mqtt", "TestLastWordsArrive"},
 	{0, "not-read-back", "cmd/tuner/makesafe_confirm.go", "missing := f.awaited", "missing := f.awaited[:0]", "./cmd/tuner", "TestMakeSafeWritesAgain"},
 }

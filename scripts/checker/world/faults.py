@@ -34,7 +34,7 @@ class Script:
             await self.settled()
         else:
             await self.run.until("set", timeout=2.0)
-        while self.run.running() and time.monotonic() < self.end - 2:
+        while self.run.running() and not self.run.over and time.monotonic() < self.end - 2:
             await asyncio.sleep(self.random.uniform(0.1, 1.2))
             name = self.next()
             self.run.trace.add("fault", name=name)
@@ -107,7 +107,7 @@ class Script:
                     line.plug()
         if run.stopped:
             run.signal(signal.SIGCONT)
-        if hasattr(run, "broker") and run.broker.process.returncode is not None:
+        if hasattr(run, "broker") and run.broker.process.returncode is not None and not run.over:
             await run.broker.start()
         if run.disk:
             await run.disk.heal()

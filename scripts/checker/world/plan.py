@@ -38,6 +38,7 @@ class Plan:
         self.ranges = {"power": (-100.0, 100.0), "door": (0.0, 1.0), "aux": (-10.0, 60.0), "ec": (0.0, 100.0)}
         self.ttl = r.choice([1.0, 3.0])
         self.faultfs = r.random() < 0.5
+        self.local_disk = r.random() < 0.7      # it passes for one: the journal has a shared log, as users have it
         self.permissive = r.random() < 0.4
         self.goal = r.choice(["maximize", "maximize", "minimize"])
         self.statistic = "median" if r.random() < 0.15 and self.policy["kind"] != "rahbo" and self.shots > 1 else "mean"

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import trace as tracing
-from . import faults
+from . import faults, oblivious
 from .bench import Bench
 from .broker import Broker, Proxy
 from .execdevice import ExecDevice
@@ -34,7 +34,7 @@ class Run:
         self.journals, self.status, self.answers = [], {}, {}
         self.state = {}
         self.on_event = []          # callbacks waiting for the next event of a kind
-        self.stopped = False
+        self.stopped = self.over = False
         self.mqtt = self.exec = self.serial = self.meter = self.disk = None
         self.proxies = {}
         self.background = []
@@ -73,7 +73,8 @@ class Run:
         journal = self.disk.mountpoint / "check.db" if self.disk else self.home / "check.db"
         self.journal = journal
         self.live = Live(journal)
-        text = plan.toml(ports, commands) + f'\n[journal]\npath = "{journal}"\n'
+        self.before_exec = oblivious.become if self.disk and plan.local_disk and oblivious.possible() else None
+        text = plan.toml(ports, commands) + f'\n[journal]\npath = "{journal}"\n' + ("min_free = 0\n" if self.before_exec else "")
         self.config.write_text(text)
         self.background.append(asyncio.ensure_future(tracing.heartbeat(self.trace, lambda: self.process.pid if self.process and not self.stopped else None)))
         self.trace.add("plan", seed=plan.seed, family=plan.family, toml=text)
@@ -175,7 +176,7 @@ class Run:
         self.install_probe()
         self.trace.add("start", session=self.session, args=list(more))
         self.process = await asyncio.create_subprocess_exec(
-            self.tuner, "run", str(self.config), "--json", *more, cwd=str(self.home), env=self.environment(), limit=1 << 22,
+            self.tuner, "run", str(self.config), "--json", *more, cwd=str(self.home), env=self.environment(), limit=1 << 22, preexec_fn=self.before_exec,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, start_new_session=True)
         self.readers = [asyncio.ensure_future(self.read("out", self.process.stdout)), asyncio.ensure_future(self.read("err", self.process.stderr))]
 
@@ -272,7 +273,7 @@ class Run:
 
     async def command_line(self, *args, timeout=15):
         process = await asyncio.create_subprocess_exec(
-            self.tuner, *args, cwd=str(self.home), env=self.environment(),
+            self.tuner, *args, cwd=str(self.home), env=self.environment(), preexec_fn=self.before_exec,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
         try:
             out, _ = await asyncio.wait_for(process.communicate(), timeout)
@@ -291,6 +292,7 @@ class Run:
         except asyncio.TimeoutError:
             self.trace.add("trouble", text="the run did not come to its end")
         finally:
+            self.over = True
             if self.running():
                 self.process.kill()
                 await self.process.wait()

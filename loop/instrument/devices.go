@@ -1,0 +1,68 @@
+package instrument
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/worker"
+)
+
+// devices are those of a run, each with its lane.
+type devices struct {
+	opt  Options
+	plan *plan.Options
+	pool *worker.Pool
+	// ctx is that of all calls of devices.
+	ctx   context.Context
+	links []*link
+	// unopened counts the devices that are not open for the first time yet.
+	unopened int
+	// why says what came in place of a value last, by device and channel; a value takes it
+	// out.
+	why map[plan.Channel]error
+	// orders grows when what was said before must not leave any more.
+	orders atomic.Int64
+	// halted says that HaltAll has halted the devices and Halted has not been asked since:
+	// until it has, no setpoint leaves.
+	halted atomic.Bool
+	// dropped counts the readings for which there was no room.
+	dropped atomic.Int64
+	// events are what the present call has to tell.
+	events []any
+}
+
+// now is the present time.
+func (x *devices) now() time.Time { return x.opt.Clock.Now() }
+
+// failpoint tells a test where the instrument is.
+func (x *devices) failpoint(name string) {
+	if x.opt.Failpoint != nil {
+		x.opt.Failpoint(name)
+	}
+}
+
+// tell adds an event to what the present call returns.
+func (x *devices) tell(e any) { x.events = append(x.events, e) }
+
+// told is what the present call has to tell.
+func (x *devices) told() []any {
+	out := x.events
+	x.events = nil
+	return out
+}
+
+// deviceOf is the device of variable i, nil where it has none.
+func (x *devices) deviceOf(i int) *link {
+	if d := x.plan.Variables[i].Channel.Device; d >= 0 {
+		return x.links[d]
+	}
+	return nil
+}
+
+// Dropped is how many readings there was no room for.
+func (x *devices) Dropped() int64 { return x.dropped.Load() }
+
+// DeviceName is the name of device d.
+func (x *devices) DeviceName(d int) string { return x.links[d].name }
