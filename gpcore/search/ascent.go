@@ -2,6 +2,16 @@ package search
 
 import "github.com/labtuner/tuner/gpcore/internal/vec"
 
+// Rounds and tolerances of the climbs. A climb on the surrogate only has to come near
+// enough for its end to be a bound; refineTolerance is what may be left to gain,
+// relative to 1+|value|.
+const (
+	climbRounds     = 16
+	climbTolerance  = 1e-5
+	refineRounds    = 40
+	refineTolerance = 1e-8
+)
+
 // ascent serves climbers of one function in batches.
 type ascent struct {
 	x, value, grad []float64

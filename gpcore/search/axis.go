@@ -7,6 +7,9 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/check"
 )
 
+// maxSteps bounds the values of one axis.
+const maxSteps = 1 << 30
+
 // Axis is the range of one coordinate. At most one of Step and Levels is set; without
 // them every value between Low and High may be chosen.
 type Axis struct {

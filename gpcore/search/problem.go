@@ -1,7 +1,6 @@
 package search
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -54,19 +53,6 @@ type Maximum struct {
 	Complete bool
 }
 
-// Maximize searches one problem. The result is as good as the work done when ctx ends,
-// which is looked at between units of work; one unit is always done. The same problem
-// and seed give the same result on any number of cores. For repeated searches keep a
-// [Search], which keeps its memory.
-func Maximize(ctx context.Context, p Problem, o Options) (Maximum, error) {
-	s, err := New([]Problem{p}, o)
-	if err != nil {
-		return Maximum{}, err
-	}
-	m, _ := s.Run(ctx, 0)
-	return m[0], nil
-}
-
 // Defaults of a search.
 const (
 	maxSearchWorkers = 8
@@ -75,7 +61,6 @@ const (
 	// stepwise separates discrete coordinates, which are moved from value to value, from
 	// those with more values, which are climbed like continuous ones and rounded.
 	stepwise  = 64
-	maxSteps  = 1 << 30
 	maxFactor = 4
 )
 

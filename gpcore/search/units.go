@@ -1,15 +1,5 @@
 package search
 
-// Rounds and tolerances of the climbs. A climb on the surrogate only has to come near
-// enough for its end to be a bound; refineTolerance is what may be left to gain,
-// relative to 1+|value|.
-const (
-	climbRounds     = 16
-	climbTolerance  = 1e-5
-	refineRounds    = 40
-	refineTolerance = 1e-8
-)
-
 // prepareShared does what must not overlap with another problem's preparation.
 func (q *state) prepareShared() {
 	if q.group != nil {

@@ -1,10 +1,8 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/labtuner/tuner/gpcore/sobol"
 	"github.com/labtuner/tuner/loop/policy/cost"
@@ -12,25 +10,6 @@ import (
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
-
-// checker collects what is wrong with a specification.
-type checker struct {
-	spec     *Spec
-	problems []error
-}
-
-func (c *checker) fail(format string, args ...any) {
-	c.problems = append(c.problems, fmt.Errorf(format, args...))
-}
-
-// oneOf checks a name against those that exist.
-func (c *checker) oneOf(what, name string, names ...string) bool {
-	if slices.Contains(names, name) {
-		return true
-	}
-	c.fail("%s %q is not known: use one of %s", what, name, strings.Join(names, ", "))
-	return false
-}
 
 // validate lists every problem of the specification.
 func validate(s *Spec) []error {

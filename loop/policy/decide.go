@@ -16,22 +16,6 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// decision is one decision under way: what the acquisition sees of it, and where control
-// sets are searched.
-type decision struct {
-	*acquisition.Decision
-	// regions are where control sets are searched, where it is not the whole domain.
-	regions map[int]space.Region
-}
-
-// region is where a control set is searched.
-func (d *decision) region(set int) space.Region {
-	if r, restricted := d.regions[set]; restricted {
-		return r
-	}
-	return d.Domains[set].Whole()
-}
-
 // decide maximises the acquisition over the eligible control sets:
 //
 //	regions -> views -> acquisition -> options -> penalties -> search -> schedule
@@ -72,28 +56,6 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	return p, err
 }
 
-// decision prepares the decision of a step among the control sets that fit.
-func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision, error) {
-	limit := e.limit
-	if limit == 0 {
-		limit = e.spec.WorkUnits
-	}
-	out := &decision{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
-		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
-		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step), Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
-		Played: func(set int) []float64 { return e.playedPoints(set, false) },
-		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
-	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {
-		return e.search(out, options, slack)
-	}
-	var err error
-	if out.Limiter, err = e.constraints.NewLimiter(e.domains, out.Goal.Inputs, step); err != nil {
-		return nil, err
-	}
-	out.Incumbents = e.feasibleIncumbents(out)
-	return out, nil
-}
-
 // fidelity is the target fidelity in unit coordinates, NaN for variables that are none;
 // nil: there is none.
 func (e *engine) fidelity() []float64 {
@@ -102,19 +64,6 @@ func (e *engine) fidelity() []float64 {
 		out = append(out, e.axes[i].Unit(v))
 	}
 	return out
-}
-
-// options are the acquirer's, in the shape that the search looks at.
-func (e *engine) options(d *decision) ([]acquisition.Option, error) {
-	options, err := e.acquisition.Options(d.Decision)
-	var costs *cost.Model
-	if e.spec.PerCost {
-		costs = e.costs
-	}
-	for i, o := range options {
-		options[i] = o.ForSearch(costs, e.domains[o.Set])
-	}
-	return options, err
 }
 
 // search is decision.search.
@@ -287,7 +236,24 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	return w, nil
 }
 
-func unexplained() Why {
-	n := math.NaN()
-	return Why{n, n, n, n, n, n, n}
+// decision prepares the decision of a step among the control sets that fit.
+func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision, error) {
+	limit := e.limit
+	if limit == 0 {
+		limit = e.spec.WorkUnits
+	}
+	out := &decision{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
+		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
+		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step), Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
+		Played: func(set int) []float64 { return e.playedPoints(set, false) },
+		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
+	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {
+		return e.search(out, options, slack)
+	}
+	var err error
+	if out.Limiter, err = e.constraints.NewLimiter(e.domains, out.Goal.Inputs, step); err != nil {
+		return nil, err
+	}
+	out.Incumbents = e.feasibleIncumbents(out)
+	return out, nil
 }

@@ -1,9 +1,6 @@
 package policy
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -57,54 +54,6 @@ type engine struct {
 	failedFits error
 }
 
-// Propose implements [Policy].
-func (e *engine) Propose(ctx context.Context) (Proposal, error) {
-	fits := e.affordableSets()
-	if len(fits) == 0 {
-		return Proposal{}, e.costs.BudgetError()
-	}
-	step := max(e.lastProposed, e.lastObserved) + 1
-	if err := e.advance(ctx, step); err != nil {
-		return Proposal{}, fmt.Errorf("step %d: %w", step, err)
-	}
-	var p Proposal
-	if initial := step <= e.spec.InitialSteps; initial || e.designOnly || !e.ready() || e.track.Designing(step) {
-		var err error
-		if p, err = e.designStep(step, fits); err != nil {
-			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
-		}
-		p.Initial = initial || !e.designOnly
-	} else {
-		var err error
-		if p, err = e.decide(ctx, step, fits); err != nil {
-			return Proposal{}, fmt.Errorf("step %d: %w", step, err)
-		}
-	}
-	p.Step = step
-	p.Jump = e.track.JumpedAfter(e.lastObserved)
-	p.Fit, e.unreportedFit = e.unreportedFit, nil
-	p.FailedFits, e.failedFits = e.failedFits, nil
-	e.lastProposed, e.last = step, &p
-	e.startFits()
-	return p, nil
-}
-
-// Skip implements [Skipper].
-func (e *engine) Skip(step int) error {
-	if err := e.advance(context.Background(), step); err != nil {
-		return fmt.Errorf("step %d: %w", step, err)
-	}
-	e.lastProposed, e.last = max(e.lastProposed, step), nil
-	e.startFits()
-	return nil
-}
-
-// StartFits lets the fits that were launched at this boundary run in the background.
-func (e *engine) startFits() {
-	e.model.StartFit()
-	e.constraints.StartFits()
-}
-
 // affordableSets lists the control sets that fit what is left of the budget.
 func (e *engine) affordableSets() []int {
 	fits := e.costs.AffordableSets()
@@ -152,92 +101,6 @@ func (e *engine) refresh() error {
 		return err
 	}
 	return e.constraints.Refresh()
-}
-
-// advance passes the boundary before a step, once: a fit that is due comes into
-// force, and the next one is launched.
-func (e *engine) advance(ctx context.Context, step int) error {
-	if step <= e.lastBoundary {
-		return nil
-	}
-	failed, err := e.constraints.Advance(ctx, step, step > e.spec.InitialSteps)
-	if err != nil {
-		return err
-	}
-	e.failedFits = errors.Join(e.failedFits, failed)
-	if err := e.reportFit(e.model.TakeFit(ctx, step)); err != nil {
-		return err
-	}
-	if err := e.watchForJump(); err != nil {
-		return err
-	}
-	e.track.AbandonHold(e.model.Data.Rows, step)
-	if err := e.endSearch(step); err != nil {
-		return err
-	}
-	if !e.track.Holding(step) && step > e.spec.InitialSteps && e.ready() {
-		if err := e.reportFit(e.model.LaunchFit(ctx, step)); err != nil {
-			return err
-		}
-	}
-	e.lastBoundary = step
-	return nil
-}
-
-// reportFit keeps the report of a fit, if there was one.
-func (e *engine) reportFit(f *model.Fit, err error) error {
-	if f != nil {
-		e.unreportedFit = f
-	}
-	return err
-}
-
-// designStep is a step without a model. The initial design cycles through the cheapest
-// control sets; "random" and "sobol" afterwards through all sets that fit.
-func (e *engine) designStep(step int, fits []int) (Proposal, error) {
-	sets := fits
-	if !e.designOnly || step <= e.spec.InitialSteps {
-		sets = cheapest(e.spec.ControlSets, fits)
-	}
-	d := e.domains[sets[(step-1)%len(sets)]]
-	p := Proposal{ControlSet: d.Set, Prior: -1, Why: unexplained()}
-	if step == 1 && e.spec.InitialSteps > 0 && e.startsAtStart(d) {
-		x := make([]float64, d.Size())
-		for j, i := range d.Coords {
-			x[j] = e.axes[i].Unit(e.spec.Variables[i].Start)
-		}
-		return e.withCost(p, x)
-	}
-	return e.withCost(p, e.design.setting(d, step, e.playedSettings(d)))
-}
-
-// withCost completes a proposal of setting x, or of one that can be paid where x cannot.
-func (e *engine) withCost(p Proposal, x []float64) (Proposal, error) {
-	d := e.domains[p.ControlSet]
-	x, err := e.costs.NearestAffordable(d, x)
-	if err != nil {
-		return Proposal{}, err
-	}
-	p.Cost, err = e.costs.Check(d, x)
-	p.X = d.Proposal(x)
-	return p, err
-}
-
-// startsAtStart reports whether the first step is the starting setting: there is one
-// control set, it holds every variable, and the start is known and, in a finite
-// domain, one of its settings.
-func (e *engine) startsAtStart(d *space.Domain) bool {
-	if len(e.domains) != 1 || len(d.Random) > 0 {
-		return false
-	}
-	start := make([]float64, len(e.axes))
-	for i := range start {
-		start[i] = e.spec.Variables[i].Start
-		if math.IsNaN(start[i]) {
-			return false
-		}
-	}
-	return d.Listed() == 0 || d.Contains(start)
 }
 
 // playedSettings lists the settings of d that were tried, with or without success.

@@ -16,28 +16,6 @@ import (
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
-// Names that a specification uses.
-const (
-	kindRAHBO  = "rahbo"
-	kindGPUCB  = "gp-ucb"
-	kindUCBCVS = "ucb-cvs"
-	kindRandom = "random"
-	kindSobol  = "sobol"
-	kindTrack  = "track"
-
-	varianceLog = "log"
-	varianceRaw = "raw"
-
-	scheduleETC50   = "etc-50"
-	scheduleETC100  = "etc-100"
-	scheduleETCAda  = "etc-ada"
-	scheduleEpsilon = "epsilon"
-	scheduleNone    = "none"
-
-	designSobol  = "sobol"
-	designRandom = "random"
-)
-
 // Defaults of fields that may be zero.
 const (
 	// defaultCapacity keeps the factor of one process at 8 MB.

@@ -1,0 +1,23 @@
+package policy
+
+// Names that a specification uses.
+const (
+	kindRAHBO  = "rahbo"
+	kindGPUCB  = "gp-ucb"
+	kindUCBCVS = "ucb-cvs"
+	kindRandom = "random"
+	kindSobol  = "sobol"
+	kindTrack  = "track"
+
+	varianceLog = "log"
+	varianceRaw = "raw"
+
+	scheduleETC50   = "etc-50"
+	scheduleETC100  = "etc-100"
+	scheduleETCAda  = "etc-ada"
+	scheduleEpsilon = "epsilon"
+	scheduleNone    = "none"
+
+	designSobol  = "sobol"
+	designRandom = "random"
+)
