@@ -9,11 +9,17 @@ import (
 // Config is one configuration file. Its fields mirror the file's sections; the
 // last ones say where it came from.
 type Config struct {
-	Schema int           `toml:"schema" required:"true" doc:"version of this schema: 1"`
-	Name   string        `toml:"name" required:"true" doc:"name of the loop; part of MQTT topics and of the journal's file name"`
-	Site   string        `toml:"site" doc:"where the instrument stands; part of MQTT topics"`
-	Seed   int64         `toml:"seed" bound:">= 0" doc:"seed of every random choice: the same seed gives the same decisions"`
-	Tick   time.Duration `toml:"tick" bound:">= 1ms, <= 1m" doc:"period of the safety layer, of leases and of the watchdog"`
+	Schema int    `toml:"schema" default:"1" required:"true" doc:"version of this schema: 1"`
+	Name   string `toml:"name" required:"true" doc:"name of the loop; part of MQTT topics and of the journal's file name"`
+	// A word that is true of most instruments; it only has to keep the MQTT
+	// topics of two sites apart, and most brokers serve one.
+	Site string `toml:"site" default:"lab" doc:"where the instrument stands; part of MQTT topics"`
+	// Any number does. A fixed one makes two runs of a file comparable; drawing
+	// one would make the first run of every user unrepeatable.
+	Seed int64 `toml:"seed" default:"1" bound:">= 0" doc:"seed of every random choice: the same seed gives the same decisions"`
+	// Not shorter: serial instruments answer in some ten milliseconds. Not longer:
+	// a person who presses stop expects it to act at once.
+	Tick time.Duration `toml:"tick" default:"100ms" bound:">= 1ms, <= 1m" doc:"period of the safety layer, of leases and of the watchdog"`
 
 	Plant       *Plant       `toml:"plant" doc:"the simulated plant that stands in for every device in simulate"`
 	Objective   Objective    `toml:"objective" required:"true" doc:"what is maximised or minimised"`
@@ -47,11 +53,15 @@ type Config struct {
 
 // Plant describes the simulated plant.
 type Plant struct {
-	Kind       string                `toml:"kind" required:"true" doc:"which plant: laser, growth, dosing, table"`
-	Noise      float64               `toml:"noise" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
-	Drift      float64               `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
-	Saturation float64               `toml:"saturation" unit:"1" bound:"> 0, <= 1" doc:"share of the energy sensor's range at which the laser's detector saturates"`
-	Faults     []string              `toml:"faults" doc:"faults on request, such as dropout@40 or stuck:energy@120"`
+	Kind string `toml:"kind" required:"true" doc:"which plant: laser, growth, dosing, table"`
+	// The noise that the plant was modelled on: less would flatter the policy.
+	Noise float64 `toml:"noise" default:"1" unit:"1" bound:">= 0" doc:"scale of the shot noise"`
+	// Drift and faults are for those who ask for them: with drift, the best setting
+	// is a moving target and no single regret tells the truth.
+	Drift float64 `toml:"drift" unit:"knob range/h" doc:"how fast the optimum moves"`
+	// A detector that suits its range; a smaller one hides the best settings.
+	Saturation float64               `toml:"saturation" default:"1" unit:"1" bound:"> 0, <= 1" doc:"share of the energy sensor's range at which the laser's detector saturates"`
+	Faults     []string              `toml:"faults" default:"[]" doc:"faults on request, such as dropout@40 or stuck:energy@120"`
 	Data       string                `toml:"data" doc:"name of the recorded table of kind table"`
 	Batch      *time.Duration        `toml:"batch" bound:"> 0s" doc:"simulated duration of one growth batch; absent: the plant's own"`
 	Random     map[string]WhenRandom `toml:"random" doc:"how the plant draws a variable that a step leaves random; absent: the variable's when_random, uniform where that is learn"`
@@ -59,11 +69,14 @@ type Plant struct {
 
 // Objective says what the run is for. Exactly one of Sensor and Formula is set.
 type Objective struct {
-	Sensor    string        `toml:"sensor" doc:"the sensor whose value counts"`
-	Formula   string        `toml:"formula" doc:"an expression over sensors, evaluated at every shot"`
-	Goal      string        `toml:"goal" enum:"maximize,minimize" doc:"which way is better"`
-	Shots     int           `toml:"shots" unit:"shots" bound:">= 1, <= 100000" doc:"replicates at one setting"`
-	Statistic string        `toml:"statistic" doc:"what a step makes of its shots: mean, median, trimmed, or a percentile p1 to p99"`
+	Sensor  string `toml:"sensor" doc:"the sensor whose value counts"`
+	Formula string `toml:"formula" doc:"an expression over sensors, evaluated at every shot"`
+	Goal    string `toml:"goal" default:"maximize" enum:"maximize,minimize" doc:"which way is better"`
+	// One shot costs least, and growth experiments have no second. More are asked
+	// for by name, because each costs time.
+	Shots int `toml:"shots" default:"1" unit:"shots" bound:">= 1, <= 100000" doc:"replicates at one setting"`
+	// The mean is what every bound of the policies is proven for.
+	Statistic string        `toml:"statistic" default:"mean" doc:"what a step makes of its shots: mean, median, trimmed, or a percentile p1 to p99"`
 	Timeout   time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for one shot; absent: ten times the largest max_age among the objective's sensors"`
 }
 
@@ -81,34 +94,40 @@ type Sensor struct {
 // Variable is a named scalar input. It is set through Device and Channel, or
 // only measured, by Sensor.
 type Variable struct {
-	Name       string        `toml:"name" required:"true" doc:"name in control sets, logs and other sections"`
-	Unit       string        `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
-	Kind       string        `toml:"kind" enum:"setpoint,dose" doc:"setpoint: a value to go to; dose: an amount added once in each step, 0: nothing, which cannot be taken back"`
-	Range      Range         `toml:"range" required:"true" unit:"the variable's" doc:"what the policy may ask for"`
-	Start      *float64      `toml:"start" unit:"the variable's" doc:"the starting setting; absent: read at boot"`
-	Resolution *float64      `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's step; absent: continuous"`
-	Integer    bool          `toml:"integer" doc:"whole numbers only"`
-	Levels     []float64     `toml:"levels" unit:"the variable's" doc:"the only values allowed, ascending"`
-	Device     string        `toml:"device" doc:"the device that sets it"`
-	Channel    string        `toml:"channel" doc:"the device's channel"`
-	Sensor     string        `toml:"sensor" doc:"in place of device and channel: the sensor that measures a variable which nothing sets"`
-	Readback   Readback      `toml:"readback" doc:"when the setting counts as reached"`
-	Settle     time.Duration `toml:"settle" bound:">= 0s" doc:"wait after the readback has arrived, before the first shot"`
-	OnRelease  string        `toml:"on_release" enum:"hold,release,park" doc:"what happens where a step leaves the variable random: hold the last value, let go, or drive to safe"`
-	WhenRandom WhenRandom    `toml:"when_random" doc:"how the variable is distributed where it is left random"`
-	Fidelity   *float64      `toml:"fidelity" unit:"the variable's" doc:"the value that counts, of a variable that only makes readings truer and dearer, such as an integration time; of acquisition mf-mes"`
+	Name       string    `toml:"name" required:"true" doc:"name in control sets, logs and other sections"`
+	Unit       string    `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
+	Kind       string    `toml:"kind" default:"setpoint" enum:"setpoint,dose" doc:"setpoint: a value to go to; dose: an amount added once in each step, 0: nothing, which cannot be taken back"`
+	Range      Range     `toml:"range" required:"true" unit:"the variable's" reload:"inside" doc:"what the policy may ask for"`
+	Start      *float64  `toml:"start" unit:"the variable's" reload:"anyway or new" doc:"the starting setting; absent: read at boot"`
+	Resolution *float64  `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's step; absent: continuous"`
+	Integer    bool      `toml:"integer" doc:"whole numbers only"`
+	Levels     []float64 `toml:"levels" unit:"the variable's" doc:"the only values allowed, ascending"`
+	Device     string    `toml:"device" doc:"the device that sets it"`
+	Channel    string    `toml:"channel" doc:"the device's channel"`
+	Sensor     string    `toml:"sensor" doc:"in place of device and channel: the sensor that measures a variable which nothing sets"`
+	Readback   Readback  `toml:"readback" doc:"when the setting counts as reached"`
+	// No wait: the readback within its tolerance is the proof of arrival, and
+	// only the user knows what rings on after it.
+	Settle time.Duration `toml:"settle" bound:">= 0s" doc:"wait after the readback has arrived, before the first shot"`
+	// Holding moves nothing. Letting go of an actuator is for the file to say.
+	OnRelease  string     `toml:"on_release" default:"hold" enum:"hold,release,park" doc:"what happens where a step leaves the variable random: hold the last value, let go, or drive to safe"`
+	WhenRandom WhenRandom `toml:"when_random" doc:"how the variable is distributed where it is left random"`
+	Fidelity   *float64   `toml:"fidelity" unit:"the variable's" doc:"the value that counts, of a variable that only makes readings truer and dearer, such as an integration time; of acquisition mf-mes"`
 }
 
 // Readback says when an actuator has arrived.
 type Readback struct {
-	Tolerance float64       `toml:"tolerance" required:"true" unit:"the variable's" bound:"> 0" doc:"largest distance between setpoint and readback"`
-	Timeout   time.Duration `toml:"timeout" bound:"> 0s" doc:"longest wait for it"`
+	Tolerance float64 `toml:"tolerance" required:"true" unit:"the variable's" bound:"> 0" doc:"largest distance between setpoint and readback"`
+	// Not shorter: a stage on a slow serial line needs a few readings to arrive.
+	// Not longer: a device that ignores setpoints should be found within one step.
+	Timeout time.Duration `toml:"timeout" default:"5s" bound:"> 0s" doc:"longest wait for it"`
 }
 
 // WhenRandom is the distribution of a variable that a step does not control,
 // truncated to the variable's range.
 type WhenRandom struct {
-	Distribution string   `toml:"distribution" enum:"learn,uniform,normal" doc:"learn starts at uniform and learns from readings"`
+	// What is not known is learnt; it starts at uniform.
+	Distribution string   `toml:"distribution" default:"learn" enum:"learn,uniform,normal" doc:"learn starts at uniform and learns from readings"`
 	Mean         *float64 `toml:"mean" unit:"the variable's" doc:"mean of normal, before truncation"`
 	SD           *float64 `toml:"sd" unit:"the variable's" bound:"> 0" doc:"standard deviation of normal, before truncation"`
 }
@@ -130,26 +149,31 @@ type Cost struct {
 
 // Policy says who decides.
 type Policy struct {
-	Kind              string        `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
-	Acquisition       string        `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
-	Risk              *float64      `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
-	ExploreSteps      *int          `toml:"explore_steps" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
-	VarianceModel     string        `toml:"variance_model" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
-	NoiseSD           string        `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
-	Confidence        string        `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
-	ConfidenceSetting string        `toml:"confidence_setting" enum:"finite,continuous,theory,wide" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, or a bolder irgp; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
-	Beta              *float64      `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
-	Delta             *float64      `toml:"delta" unit:"1" bound:"> 0, < 1" doc:"probability that the bounds of confidence srinivas and data may fail, and that priors are eliminated wrongly; absent: 0.05"`
-	NormBound         *float64      `toml:"norm_bound" unit:"prior standard deviations" bound:"> 0" doc:"bound on the objective's norm, of confidence data; absent: 1"`
-	Schedule          string        `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs, none for others"`
-	Epsilon           []float64     `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"tolerances of schedule epsilon; the last one holds"`
-	PerCost           bool          `toml:"per_cost" doc:"divide the acquisition's value by the cost of the step"`
-	Rho               *float64      `toml:"rho" unit:"1" bound:">= 1" doc:"how far from the best information ratio costids may go for a cheaper step"`
-	Initial           Initial       `toml:"initial" doc:"the steps before the first decision"`
-	Deadline          time.Duration `toml:"deadline" bound:"> 0s" doc:"longest time for one decision"`
-	PriorRule         string        `toml:"prior_rule" enum:"averaged,sampled,greedy,elimination" doc:"how priors that compete decide together; absent: the kind's own, or else averaged"`
-	Priors            []Prior       `toml:"priors" doc:"hyperparameters that compete, weighted by their evidence; absent: a built-in set"`
-	Drift             *Drift        `toml:"drift" doc:"the objective changes with time; absent: it stays as it is"`
+	Kind         string   `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
+	Acquisition  string   `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
+	Risk         *float64 `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
+	ExploreSteps *int     `toml:"explore_steps" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
+	// The logarithm of a sample variance has sampling noise of known size
+	// whatever the variance is; the variance itself has not.
+	VarianceModel     string    `toml:"variance_model" default:"log" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
+	NoiseSD           string    `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
+	Confidence        string    `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
+	ConfidenceSetting string    `toml:"confidence_setting" enum:"finite,continuous,theory,wide" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, or a bolder irgp; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
+	Beta              *float64  `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
+	Delta             *float64  `toml:"delta" unit:"1" bound:"> 0, < 1" doc:"probability that the bounds of confidence srinivas and data may fail, and that priors are eliminated wrongly; absent: 0.05"`
+	NormBound         *float64  `toml:"norm_bound" unit:"prior standard deviations" bound:"> 0" doc:"bound on the objective's norm, of confidence data; absent: 1"`
+	Schedule          string    `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs, none for others"`
+	Epsilon           []float64 `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"tolerances of schedule epsilon; the last one holds"`
+	PerCost           bool      `toml:"per_cost" doc:"divide the acquisition's value by the cost of the step"`
+	Rho               *float64  `toml:"rho" unit:"1" bound:">= 1" doc:"how far from the best information ratio costids may go for a cheaper step"`
+	Initial           Initial   `toml:"initial" doc:"the steps before the first decision"`
+	// Not shorter: the maximizer finds its best within some ten milliseconds on a
+	// small board. Not longer: half the default tick, so that a decision never
+	// costs a whole one.
+	Deadline  time.Duration `toml:"deadline" default:"50ms" bound:"> 0s" doc:"longest time for one decision"`
+	PriorRule string        `toml:"prior_rule" enum:"averaged,sampled,greedy,elimination" doc:"how priors that compete decide together; absent: the kind's own, or else averaged"`
+	Priors    []Prior       `toml:"priors" doc:"hyperparameters that compete, weighted by their evidence; absent: a built-in set"`
+	Drift     *Drift        `toml:"drift" doc:"the objective changes with time; absent: it stays as it is"`
 
 	known *Policies // there are, as they were handed in
 }
@@ -163,8 +187,11 @@ type Drift struct {
 
 // Initial is the design that a run starts with.
 type Initial struct {
-	Design string `toml:"design" enum:"sobol,random" doc:"how the first settings are spread"`
-	Steps  int    `toml:"steps" unit:"steps" bound:">= 1, <= 100000" doc:"how many there are"`
+	// Fills space more evenly than chance, and repeats exactly.
+	Design string `toml:"design" default:"sobol" enum:"sobol,random" doc:"how the first settings are spread"`
+	// Not fewer: lengthscales of a handful of variables need about ten points to
+	// be told apart. Not more: each is a step that nobody decided.
+	Steps int `toml:"steps" default:"10" unit:"steps" bound:">= 1, <= 100000" doc:"how many there are"`
 }
 
 // Prior is one set of hyperparameters. Lengths are fractions of each variable's
@@ -181,9 +208,9 @@ type Prior struct {
 // Stop says when the search ends, by at least one of cost, steps and time, and how its
 // result is verified then.
 type Stop struct {
-	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" doc:"budget"`
-	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" doc:"number of steps, the initial ones included"`
-	Time  *time.Duration `toml:"time" bound:"> 0s" doc:"time since the start of the run"`
+	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"smaller or new" doc:"budget"`
+	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" reload:"smaller or new" doc:"number of steps, the initial ones included"`
+	Time  *time.Duration `toml:"time" bound:"> 0s" reload:"smaller or new" doc:"time since the start of the run"`
 	// After the search, both settings are measured again in turn.
 	Verify     *int           `toml:"verify" unit:"pairs" bound:">= 0, <= 16" doc:"how often the recommended and the starting setting are then measured in turn, to tell how sure the improvement is: 0, or 6 to 16 times; absent: 8, and 0 where a variable is a dose"`
 	VerifyCost *float64       `toml:"verify_cost" unit:"cost.unit" bound:"> 0" doc:"the most that this may cost, beside cost; absent: a tenth of cost"`
@@ -192,9 +219,15 @@ type Stop struct {
 
 // Model is the Gaussian process behind the policy.
 type Model struct {
-	Kernel          string `toml:"kernel" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function"`
-	Hyperparameters string `toml:"hyperparameters" enum:"fixed,fit,priors" doc:"fixed: the one entry of policy.priors; fit: marginal likelihood; priors: several, weighted by their evidence"`
-	Capacity        int    `toml:"capacity" unit:"observations" bound:">= 16, <= 4096" doc:"how many observations the model keeps"`
+	// Twice differentiable: smooth as instruments are, without the endless
+	// smoothness of the squared exponential.
+	Kernel string `toml:"kernel" default:"matern52" enum:"se,matern32,matern52,rq,periodic,linear" doc:"covariance function"`
+	// Never refits, so no step is slow.
+	Hyperparameters string `toml:"hyperparameters" default:"priors" enum:"fixed,fit,priors" doc:"fixed: the one entry of policy.priors; fit: marginal likelihood; priors: several, weighted by their evidence"`
+	// Not smaller: weeks of steps should fit before the first is forgotten. Not
+	// larger: memory and the time of a decision grow with its square, 8 MB a factor
+	// at this size.
+	Capacity int `toml:"capacity" default:"1024" unit:"observations" bound:">= 16, <= 4096" doc:"how many observations the model keeps"`
 	// Where a run begins, not where it goes on: a journal has what it was told.
 	WarmStart []string `toml:"warm_start" doc:"journals (.db) and tables (.csv) of earlier runs: a new run's model starts from their observations, each in place of a step of the initial design"`
 }
@@ -221,9 +254,12 @@ type Secret struct {
 
 // Journal is the durable run log.
 type Journal struct {
-	Path    string  `toml:"path" doc:"the journal's file; absent: NAME.db in $STATE_DIRECTORY, else in the working folder"`
-	MinFree float64 `toml:"min_free" unit:"MB" bound:">= 0, <= 10000000" doc:"the free space on the journal's disk below which the run is held; twice as much is worth a warning; 0: it is not looked at"`
-	Mode    string  `toml:"mode" enum:"0600,0640,0644" doc:"who may read a new journal: 0600 its user alone, 0640 also the user's group, 0644 everybody; one that is there keeps its mode"`
+	Path string `toml:"path" doc:"the journal's file; absent: NAME.db in $STATE_DIRECTORY, else in the working folder"`
+	// Not less: the end of a run, its log and a report need room. Not more: an SD card
+	// of a small board has little.
+	MinFree float64 `toml:"min_free" default:"50" unit:"MB" bound:">= 0, <= 10000000" doc:"the free space on the journal's disk below which the run is held; twice as much is worth a warning; 0: it is not looked at"`
+	// What was measured is its owner's to show.
+	Mode string `toml:"mode" default:"0600" enum:"0600,0640,0644" doc:"who may read a new journal: 0600 its user alone, 0640 also the user's group, 0644 everybody; one that is there keeps its mode"`
 }
 
 // Socket says who beside the run's own user may command it from this computer.

@@ -20,7 +20,8 @@
 //
 // A pointer field is an optional key: nil means that the file does not have it.
 // Times are [time.Duration], written as "250ms" or "336h". All other defaults
-// stand in defaults.go, each with its reason.
+// are tags, each with its reason above the field; those that depend on other keys stand in
+// derive.go.
 //
 // # How keys are named in messages
 //

@@ -73,6 +73,14 @@ func (c *Config) Validate() []Problem {
 	return schema.Sorted(v.Walker.Problems)
 }
 
+// Default returns a configuration with every default set and nothing else: no
+// name, no objective, no sensors, no variables.
+func Default() *Config {
+	c := &Config{}
+	schema.SetDefaults(c)
+	return c
+}
+
 // Effective lists every key that has a value, with where the value comes from:
 // first those of the schema, in its order, repeated sections in file order. The
 // keys of a device are the file's until Device.Decode has been called, and with

@@ -16,24 +16,18 @@ type MQTT struct {
 	ClientID string   `toml:"client_id" doc:"name at the broker, which must be the only one of this name; absent: \"tuner-\" and random digits"`
 	Username string   `toml:"username" doc:"user name at the broker"`
 	Secret
-	CAFile        string        `toml:"ca_file" doc:"tls: file of the certificates, in PEM form, that vouch for the broker's; absent: the system's"`
-	CertFile      string        `toml:"cert_file" doc:"tls: file of this client's certificate, in PEM form; absent: none"`
-	KeyFile       string        `toml:"key_file" doc:"tls: file of the certificate's private key, in PEM form and not encrypted"`
-	ServerName    string        `toml:"server_name" doc:"tls: the name that the broker's certificate must hold; absent: the host of broker"`
-	KeysFile      string        `toml:"command_keys_file" doc:"file of keys, one NAME HEX a line: commands must then be signed with one of them; absent: whoever the broker lets publish may command"`
-	AllowInsecure bool          `toml:"allow_insecure" doc:"true: a broker on another computer may be used without encryption or without a login; the status tells"`
-	Discovery     string        `toml:"discovery" doc:"topic prefix of Home Assistant's discovery, as in homeassistant; absent: off"`
-	Heartbeat     time.Duration `toml:"heartbeat" bound:">= 1s, <= 10m" doc:"how often the status is said again"`
-	Telemetry     time.Duration `toml:"telemetry" bound:">= 250ms, <= 1h" doc:"how often the values are published"`
-}
-
-// SetDefaults sets the defaults of [mqtt].
-func (m *MQTT) SetDefaults() {
+	CAFile        string `toml:"ca_file" doc:"tls: file of the certificates, in PEM form, that vouch for the broker's; absent: the system's"`
+	CertFile      string `toml:"cert_file" doc:"tls: file of this client's certificate, in PEM form; absent: none"`
+	KeyFile       string `toml:"key_file" doc:"tls: file of the certificate's private key, in PEM form and not encrypted"`
+	ServerName    string `toml:"server_name" doc:"tls: the name that the broker's certificate must hold; absent: the host of broker"`
+	KeysFile      string `toml:"command_keys_file" doc:"file of keys, one NAME HEX a line: commands must then be signed with one of them; absent: whoever the broker lets publish may command"`
+	AllowInsecure bool   `toml:"allow_insecure" doc:"true: a broker on another computer may be used without encryption or without a login; the status tells"`
+	Discovery     string `toml:"discovery" doc:"topic prefix of Home Assistant's discovery, as in homeassistant; absent: off"`
 	// Not longer: who looks wants to know within half a minute whether the tuner is there.
 	// Not shorter: a retained message each second wears a broker's disk.
-	m.Heartbeat = 10 * time.Second
+	Heartbeat time.Duration `toml:"heartbeat" default:"10s" bound:">= 1s, <= 10m" doc:"how often the status is said again"`
 	// What a chart can show. Shorter loads the broker, longer hides a step's course.
-	m.Telemetry = time.Second
+	Telemetry time.Duration `toml:"telemetry" default:"1s" bound:">= 250ms, <= 1h" doc:"how often the values are published"`
 }
 
 // nodes are all addresses of the broker.

@@ -9,16 +9,9 @@ import (
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
-// tighter says of a key in which direction it may change while a run goes on.
-type tighter struct {
-	// key is dotted; * stands for any one part.
-	key string
-	// how compares the new value with the old one.
-	how direction
-	// fresh says that the key may also appear where there was none: no limit before.
-	fresh bool
-}
-
+// direction says how a key may change while a run goes on, as its tag reload says:
+// "smaller", "larger", "inside" or "anyway"; with " or new" it may also appear where there
+// was none: no limit before.
 type direction int
 
 const (
@@ -34,46 +27,17 @@ func (d direction) String() string {
 	return [...]string{"be smaller", "be larger", "lie inside", "be anything"}[d]
 }
 
-// reloadable lists what a running tuner takes over from a file that was changed.
-func reloadable() []tighter {
-	return []tighter{
-		{"variable.*.range", inside, false},
-		{"variable.*.start", anyway, true},
-		{"stop.cost", smaller, true},
-		{"stop.steps", smaller, true},
-		{"stop.time", smaller, true},
-		{"safety.hold_max", smaller, false},
-		{"safety.comms_timeout", smaller, false},
-		{"safety.safe_wait", smaller, false},
-		{"safety.explore", smaller, true},
-		{"safety.variable.*.hard", inside, false},
-		{"safety.variable.*.slew", smaller, false},
-		{"safety.variable.*.slew_up", smaller, false},
-		{"safety.variable.*.slew_down", smaller, false},
-		{"safety.variable.*.dwell", larger, false},
-		{"safety.variable.*.exposure.above", smaller, true},
-		{"safety.variable.*.exposure.time", smaller, true},
-		{"safety.sensor.*.rate", smaller, true},
-		{"safety.sensor.*.stuck", smaller, true},
-		{"safety.sensor.*.agree.tolerance", smaller, false},
-		{"safety.sensor.*.agree.time", smaller, false},
-		{"safety.interlock.*.range", inside, false},
-		{"safety.permissive.*.range", inside, false},
-		{"safety.response.*.within", smaller, false},
-		{"safety.dose.*.per_dose", smaller, false},
-		{"safety.dose.*.hour", smaller, true},
-		{"safety.dose.*.day", smaller, true},
-		{"safety.dose.*.run", smaller, true},
-		{"safety.dose.*.min_interval", larger, true},
-	}
-}
+// directions are the words of the tag.
+var directions = map[string]direction{"smaller": smaller, "larger": larger, "inside": inside, "anyway": anyway}
 
 // Reloadable lists the keys that a running tuner takes over from a changed file, each
-// with what its new value must be, such as "safety.variable.*.hard" and "lie inside".
+// with what its new value must be, such as "safety.variable.*.hard" and "lie inside"; *
+// stands for any one part.
 func Reloadable() [][2]string {
-	var out [][2]string
-	for _, r := range reloadable() {
-		out = append(out, [2]string{r.key, r.how.String()})
+	out := schema.Tagged(&Config{}, "reload")
+	for i := range out {
+		how, _, _ := strings.Cut(out[i][1], " ")
+		out[i][1] = directions[how].String()
 	}
 	return out
 }
@@ -116,19 +80,20 @@ func (c *Config) Narrowed(next *Config) (changes []string, problems []Problem) {
 
 // refusal says why a running tuner does not take a value over, "" if it does.
 func refusal(key, old, value string, had bool) string {
-	for _, r := range reloadable() {
-		if !matches(key, r.key) {
+	for _, r := range schema.Tagged(&Config{}, "reload") {
+		if !matches(key, r[0]) {
 			continue
 		}
-		switch {
-		case r.how == anyway:
+		word, fresh := strings.CutSuffix(r[1], " or new")
+		switch how := directions[word]; {
+		case how == anyway:
 			return ""
-		case !had && r.fresh:
+		case !had && fresh:
 			return ""
 		case !had:
 			return fmt.Sprintf("%s was absent: that needs a restart", value)
-		case !r.how.holds(old, value):
-			return fmt.Sprintf("%s is wider than %s: a running tuner only narrows, and this must %s", value, old, r.how)
+		case !how.holds(old, value):
+			return fmt.Sprintf("%s is wider than %s: a running tuner only narrows, and this must %s", value, old, how)
 		}
 		return ""
 	}

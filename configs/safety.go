@@ -4,35 +4,51 @@ import "time"
 
 // Safety is the layer between proposals and setpoints.
 type Safety struct {
-	OnStale      string                    `toml:"on_stale" enum:"hold,fallback" doc:"what follows a stale sensor: hold, then fallback after hold_max; or fallback at once"`
-	HoldMax      time.Duration             `toml:"hold_max" bound:"> 0s" doc:"longest hold before the fallback"`
-	CommsTimeout time.Duration             `toml:"comms_timeout" bound:"> 0s" doc:"silence of a link that counts as its loss"`
-	SafeWait     time.Duration             `toml:"safe_wait" bound:"> 0s, <= 1h" doc:"longest that a safe value may wait for the request under way on a device with actuators, where nothing can overtake it (exec, serial): no time-out of a request there may be longer"`
-	Retries      int                       `toml:"retries" bound:">= 0, <= 1000" doc:"how often in retry_window a device may fail and be mended without the run being held"`
-	RetryWindow  time.Duration             `toml:"retry_window" bound:"> 0s" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
-	Outage       string                    `toml:"outage" enum:"wait,end" doc:"what follows a longer outage of the instrument: wait (held, then fallen back, until it is back), or end the run"`
-	Explore      *float64                  `toml:"explore" unit:"fraction of the range" bound:"> 0, <= 1" doc:"how far from the nearest known-safe setting a step may go; absent: anywhere within the limits"`
-	Variables    map[string]SafetyVariable `toml:"variable" doc:"limits and reactions of one actuator"`
-	Sensors      map[string]SafetySensor   `toml:"sensor" doc:"plausibility of one sensor in time"`
-	Interlocks   []Interlock               `toml:"interlock" doc:"must be fresh and true, else trip; latched"`
-	Permissives  []Interlock               `toml:"permissive" doc:"must be fresh and true to arm and start"`
-	Responses    []Response                `toml:"response" doc:"a change of an actuator must show, else trip; latched"`
-	Doses        []Dose                    `toml:"dose" doc:"budget of what a variable adds: each dose of one of kind dose, of any other the rise of each destination above the last readback"`
-	Bypasses     []Bypass                  `toml:"bypass" doc:"a rule that is set aside for a while, visibly"`
+	// A sensor that misses a reading mostly comes back: moving first would turn
+	// every hiccup into a disturbance.
+	OnStale string `toml:"on_stale" default:"hold" enum:"hold,fallback" doc:"what follows a stale sensor: hold, then fallback after hold_max; or fallback at once"`
+	// Not shorter: a broker or a serial adapter reconnects within it. Not longer:
+	// what is held may be drifting unseen.
+	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" reload:"smaller" doc:"longest hold before the fallback"`
+	// As long as a hold: losing a link and losing a sensor look the same from here.
+	CommsTimeout time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" reload:"smaller" doc:"silence of a link that counts as its loss"`
+	// Not shorter: a child that averages a reading takes a second, and has two by default.
+	// Not longer: it is added to the time from a fault to safety.
+	SafeWait time.Duration `toml:"safe_wait" default:"2s" bound:"> 0s, <= 1h" reload:"smaller" doc:"longest that a safe value may wait for the request under way on a device with actuators, where nothing can overtake it (exec, serial): no time-out of a request there may be longer"`
+	// Not fewer: one garbled answer, or a child that died once, should pass unseen.
+	// Not more: what fails four times in half a minute is out of order.
+	Retries int `toml:"retries" default:"3" bound:">= 0, <= 1000" doc:"how often in retry_window a device may fail and be mended without the run being held"`
+	// As long as a hold: losing a device in steps is like losing it at once.
+	RetryWindow time.Duration `toml:"retry_window" default:"30s" bound:"> 0s" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
+	// A night must not be lost to twenty minutes without a broker.
+	Outage      string                    `toml:"outage" default:"wait" enum:"wait,end" doc:"what follows a longer outage of the instrument: wait (held, then fallen back, until it is back), or end the run"`
+	Explore     *float64                  `toml:"explore" unit:"fraction of the range" bound:"> 0, <= 1" reload:"smaller or new" doc:"how far from the nearest known-safe setting a step may go; absent: anywhere within the limits"`
+	Variables   map[string]SafetyVariable `toml:"variable" doc:"limits and reactions of one actuator"`
+	Sensors     map[string]SafetySensor   `toml:"sensor" doc:"plausibility of one sensor in time"`
+	Interlocks  []Interlock               `toml:"interlock" doc:"must be fresh and true, else trip; latched"`
+	Permissives []Interlock               `toml:"permissive" doc:"must be fresh and true to arm and start"`
+	Responses   []Response                `toml:"response" doc:"a change of an actuator must show, else trip; latched"`
+	Doses       []Dose                    `toml:"dose" doc:"budget of what a variable adds: each dose of one of kind dose, of any other the rise of each destination above the last readback"`
+	Bypasses    []Bypass                  `toml:"bypass" doc:"a rule that is set aside for a while, visibly"`
 }
 
 // SafetyVariable holds the limits and reactions of one actuator. Either Slew or
 // both SlewUp and SlewDown are set: see Slews.
 type SafetyVariable struct {
-	Hard     Range          `toml:"hard" required:"true" unit:"the variable's" doc:"limits that nothing passes"`
-	Slew     *float64       `toml:"slew" unit:"the variable's, per s" bound:"> 0" doc:"fastest change, both ways"`
-	SlewUp   *float64       `toml:"slew_up" unit:"the variable's, per s" bound:"> 0" doc:"fastest rise"`
-	SlewDown *float64       `toml:"slew_down" unit:"the variable's, per s" bound:"> 0" doc:"fastest fall"`
-	Dwell    time.Duration  `toml:"dwell" bound:">= 0s" doc:"shortest time between two changes; 0s: one tick"`
-	Safe     float64        `toml:"safe" required:"true" unit:"the variable's" doc:"the value that harms nothing"`
-	OnFault  string         `toml:"on_fault" enum:"hold,safe,off" doc:"reaction to a fault: stay, go to safe, let go"`
-	Boot     string         `toml:"boot" enum:"read,safe,off" doc:"what happens at the start, after the first read"`
-	Shutdown string         `toml:"shutdown" enum:"hold,safe,off" doc:"what is left behind at the end"`
+	Hard     Range    `toml:"hard" required:"true" unit:"the variable's" reload:"inside" doc:"limits that nothing passes"`
+	Slew     *float64 `toml:"slew" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest change, both ways"`
+	SlewUp   *float64 `toml:"slew_up" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest rise"`
+	SlewDown *float64 `toml:"slew_down" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest fall"`
+	// One tick: the layer writes at most once in each anyway.
+	Dwell time.Duration `toml:"dwell" bound:">= 0s" reload:"larger" doc:"shortest time between two changes; 0s: one tick"`
+	Safe  float64       `toml:"safe" required:"true" unit:"the variable's" doc:"the value that harms nothing"`
+	// Staying put is right for whatever is not dangerous in itself; what is must
+	// say safe or off.
+	OnFault string `toml:"on_fault" default:"hold" enum:"hold,safe,off" doc:"reaction to a fault: stay, go to safe, let go"`
+	// Read, never drive: the tuner starts from where the instrument is.
+	Boot string `toml:"boot" default:"read" enum:"read,safe,off" doc:"what happens at the start, after the first read"`
+	// What the user tuned is what the user finds.
+	Shutdown string         `toml:"shutdown" default:"hold" enum:"hold,safe,off" doc:"what is left behind at the end"`
 	Lease    *time.Duration `toml:"lease" bound:"> 0s" doc:"the device's own timeout; the setpoint is rewritten at a third of it"`
 	Exposure *Exposure      `toml:"exposure" doc:"longest time in a row above a value; absent: no limit"`
 	Duty     *Duty          `toml:"duty" doc:"largest part of any window of time above a value; absent: no limit"`
@@ -40,8 +56,8 @@ type SafetyVariable struct {
 
 // Exposure limits the time that a variable may spend above a value.
 type Exposure struct {
-	Above float64       `toml:"above" required:"true" unit:"the variable's" doc:"the value"`
-	Time  time.Duration `toml:"time" required:"true" bound:"> 0s" doc:"the longest time above it"`
+	Above float64       `toml:"above" required:"true" unit:"the variable's" reload:"smaller or new" doc:"the value"`
+	Time  time.Duration `toml:"time" required:"true" bound:"> 0s" reload:"smaller or new" doc:"the longest time above it"`
 }
 
 // Duty limits the part of the time that a variable may spend above a value.
@@ -53,22 +69,22 @@ type Duty struct {
 
 // SafetySensor bounds how a sensor may behave in time.
 type SafetySensor struct {
-	Rate  *float64 `toml:"rate" unit:"the sensor's, per s" bound:"> 0" doc:"fastest believable change; absent: any"`
-	Stuck *int     `toml:"stuck" unit:"readings" bound:">= 2" doc:"identical readings that mean a stuck sensor; absent: not watched"`
+	Rate  *float64 `toml:"rate" unit:"the sensor's, per s" bound:"> 0" reload:"smaller or new" doc:"fastest believable change; absent: any"`
+	Stuck *int     `toml:"stuck" unit:"readings" bound:">= 2" reload:"smaller or new" doc:"identical readings that mean a stuck sensor; absent: not watched"`
 	Agree *Agree   `toml:"agree" doc:"another sensor that must agree; absent: none"`
 }
 
 // Agree compares two sensors.
 type Agree struct {
 	Sensor    string        `toml:"sensor" required:"true" doc:"the other sensor"`
-	Tolerance float64       `toml:"tolerance" required:"true" unit:"the sensor's" bound:"> 0" doc:"largest difference"`
-	Time      time.Duration `toml:"time" required:"true" bound:"> 0s" doc:"how long they may differ"`
+	Tolerance float64       `toml:"tolerance" required:"true" unit:"the sensor's" bound:"> 0" reload:"smaller" doc:"largest difference"`
+	Time      time.Duration `toml:"time" required:"true" bound:"> 0s" reload:"smaller" doc:"how long they may differ"`
 }
 
 // Interlock is a condition on a sensor, of an interlock or of a permissive.
 type Interlock struct {
 	Sensor string `toml:"sensor" required:"true" doc:"the sensor that must be fresh"`
-	Range  Range  `toml:"range" required:"true" unit:"the sensor's" doc:"the values that mean healthy"`
+	Range  Range  `toml:"range" required:"true" unit:"the sensor's" reload:"inside" doc:"the values that mean healthy"`
 }
 
 // Response asks that a change of a variable shows.
@@ -77,19 +93,19 @@ type Response struct {
 	Sensor   string        `toml:"sensor" doc:"the sensor that must move; absent: the variable's own readback"`
 	Change   float64       `toml:"change" required:"true" unit:"the variable's" bound:"> 0" doc:"smallest change, or dose, that must show"`
 	Moves    float64       `toml:"moves" required:"true" unit:"of what moves" doc:"how far it must move; negative: the other way, as pH by acid"`
-	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" doc:"how soon"`
+	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" reload:"smaller" doc:"how soon"`
 }
 
 // Dose is the budget of one variable.
 type Dose struct {
 	Variable    string         `toml:"variable" required:"true" doc:"the variable that adds"`
 	Unit        string         `toml:"unit" required:"true" doc:"the variable's unit, repeated"`
-	PerDose     float64        `toml:"per_dose" required:"true" unit:"the dose's" bound:"> 0" doc:"most in one dose"`
-	Hour        *float64       `toml:"hour" unit:"the dose's" bound:"> 0" doc:"most in any hour"`
-	Day         *float64       `toml:"day" unit:"the dose's" bound:"> 0" doc:"most in any day"`
-	Run         *float64       `toml:"run" unit:"the dose's" bound:"> 0" doc:"most in the whole run"`
+	PerDose     float64        `toml:"per_dose" required:"true" unit:"the dose's" bound:"> 0" reload:"smaller" doc:"most in one dose"`
+	Hour        *float64       `toml:"hour" unit:"the dose's" bound:"> 0" reload:"smaller or new" doc:"most in any hour"`
+	Day         *float64       `toml:"day" unit:"the dose's" bound:"> 0" reload:"smaller or new" doc:"most in any day"`
+	Run         *float64       `toml:"run" unit:"the dose's" bound:"> 0" reload:"smaller or new" doc:"most in the whole run"`
 	Reservoir   *float64       `toml:"reservoir" unit:"the dose's" bound:"> 0" doc:"what there is to give until somebody fills it up and says tuner reset --refilled; absent: enough"`
-	MinInterval *time.Duration `toml:"min_interval" bound:"> 0s" doc:"shortest time between doses: the mixing time"`
+	MinInterval *time.Duration `toml:"min_interval" bound:"> 0s" reload:"larger or new" doc:"shortest time between doses: the mixing time"`
 	OnFault     string         `toml:"on_fault" enum:"off,hold" doc:"of kind dose: what becomes of a dose that runs when something is wrong: off stops it, where the device can, hold lets it end; absent: off"`
 }
 

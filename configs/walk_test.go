@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/configs/internal/schema"
 	"github.com/labtuner/tuner/configs/internal/tricky"
 )
 
@@ -67,13 +68,13 @@ func TestParseFillsEveryKind(t *testing.T) {
 	want.Policy.Kind, want.Policy.Schedule, want.Policy.known = "random", "none", c.Policy.known
 	want.Sensors = []Sensor{{Name: "power", Unit: "W", Device: "meter", Channel: "p", Range: Range{Lo: 0, Hi: 1}, MaxAge: 90 * time.Second, MaxSkew: 90 * time.Second}}
 	gap := Variable{Name: "gap", Unit: "mm", Range: Range{Lo: 0, Hi: 1.5}, Device: "meter", Channel: "z"}
-	gap.SetDefaults()
+	schema.SetDefaults(&gap)
 	gap.Readback.Tolerance = 0.1
 	want.Variables = []Variable{gap}
 	want.Safety.Explore = new(0.1)
 	want.Safety.CommsTimeout = 14 * 24 * time.Hour
 	limits := SafetyVariable{Hard: Range{Lo: 0, Hi: 2}, SlewUp: new(1.0), SlewDown: new(2.0), Exposure: &Exposure{Above: 1, Time: time.Hour}}
-	limits.SetDefaults()
+	schema.SetDefaults(&limits)
 	limits.OnFault = "safe"
 	want.Safety.Variables = map[string]SafetyVariable{"gap": limits}
 	want.Safety.Bypasses = []Bypass{{Rule: 8, Who: "A. Person", Why: "new probe", Until: time.Date(2026, 3, 1, 17, 0, 0, 0, time.UTC)}}

@@ -10,7 +10,10 @@
 //	unit      what a number is counted in
 //	bound     what a number must satisfy: "> 0", ">= 1, <= 4096"
 //	enum      the words that a string may be, separated by commas; @LIST: handed in
+//	default   what the key is where the file does not have it; "": nothing
 //	required  "true" where the key must be written
+//
+// Others, such as reload, belong to whoever asks for them ([Tagged]).
 //
 // The same tags give the reference table ([ReferenceOf]) and the effective configuration
 // ([Effective]). The TOML library knows neither the lines of keys nor how to go on after a

@@ -19,6 +19,7 @@ type Field struct {
 	list     string // of words that are handed in: see Known
 	Required bool
 	Bounds   []bound
+	preset   string // the default, "" where there is none
 }
 
 // FieldsOf reads the schema of a struct type. Embedded structs are flattened;
@@ -45,6 +46,7 @@ func FieldsOf(t reflect.Type) []Field {
 			Unit:     sf.Tag.Get("unit"),
 			Required: sf.Tag.Get("required") == "true",
 			Bounds:   parseBounds(sf.Tag.Get("bound")),
+			preset:   sf.Tag.Get("default"),
 		}
 		switch words := sf.Tag.Get("enum"); words {
 		case "":

@@ -8,10 +8,6 @@ import (
 	"strings"
 )
 
-// defaulter is a section that fills itself with its defaults before the file's
-// keys are laid over them. A driver's options may implement it too.
-type defaulter interface{ SetDefaults() }
-
 // Keeper is a section that keeps the keys which the schema does not know,
 // because somebody else knows them.
 type Keeper interface {
@@ -260,11 +256,4 @@ func (w *Walker) interval(dst reflect.Value, raw any, at string, f Field) {
 		return
 	}
 	dst.Set(reflect.ValueOf(Range{Lo: lo, Hi: hi}))
-}
-
-// setDefaults fills a section with its defaults, where it has some.
-func setDefaults(ptr reflect.Value) {
-	if d, ok := ptr.Interface().(defaulter); ok {
-		d.SetDefaults()
-	}
 }
