@@ -49,6 +49,8 @@ type Config struct {
 
 	loc   *schema.Locator
 	known *Known
+	// owned are the structs that have further keys of a section, by its key.
+	owned map[string][]any
 }
 
 // Plant describes the simulated plant.
@@ -87,7 +89,7 @@ type Sensor struct {
 	Device  string        `toml:"device" required:"true" doc:"the device that measures it"`
 	Channel string        `toml:"channel" required:"true" doc:"the device's channel"`
 	Range   Range         `toml:"range" required:"true" unit:"the sensor's" doc:"plausible values; outside is no data"`
-	MaxAge  time.Duration `toml:"max_age" required:"true" bound:"> 0s" doc:"a value older than this is no data"`
+	MaxAge  time.Duration `toml:"max_age" required:"true" bound:"> 0s" ticks:"1: every reading would be too old" doc:"a value older than this is no data"`
 	MaxSkew time.Duration `toml:"max_skew" bound:"> 0s" doc:"how far in time from the objective a value may lie within one shot; absent: max_age"`
 }
 
@@ -120,7 +122,7 @@ type Readback struct {
 	Tolerance float64 `toml:"tolerance" required:"true" unit:"the variable's" bound:"> 0" doc:"largest distance between setpoint and readback"`
 	// Not shorter: a stage on a slow serial line needs a few readings to arrive.
 	// Not longer: a device that ignores setpoints should be found within one step.
-	Timeout time.Duration `toml:"timeout" default:"5s" bound:"> 0s" doc:"longest wait for it"`
+	Timeout time.Duration `toml:"timeout" default:"5s" bound:"> 0s" doubt:"> 1h: is longer than an hour: an actuator that does not follow is noticed after four times as long; it is the time that one setpoint takes to show" doc:"longest wait for it"`
 }
 
 // WhenRandom is the distribution of a variable that a step does not control,

@@ -13,13 +13,14 @@ import (
 // nothing, times that are longer than a person would wait, two sections that say the same.
 // Each has its line, and what to do if it was not meant.
 func (c *Config) Doubts() []Problem {
-	d := doubter{checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum)}}
+	d := doubter{checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum, nil)}}
 	for i := range c.Variables {
 		v := &c.Variables[i]
 		if s, ok := c.Safety.Variables[v.Name]; ok && v.HasActuator() && v.Kind != "dose" {
 			d.actuator(v, &s, schema.Item("variable", i), schema.Join("safety.variable", v.Name))
 		}
 	}
+	d.doubtful()
 	d.patience()
 	for _, name := range slices.Sorted(mapKeys(c.Safety.Sensors)) {
 		d.sensor(name, c.Safety.Sensors[name])
@@ -37,13 +38,6 @@ func (c *Config) Doubts() []Problem {
 
 // doubter collects doubts as a checker collects problems.
 type doubter struct{ checker }
-
-// longer doubts a time that is longer than a limit.
-func (k *doubter) longer(at string, t, limit time.Duration, what, hint string) {
-	if t > limit {
-		k.bad(at, schema.FormatDuration(t)+" "+what, hint)
-	}
-}
 
 // outlasts doubts a time that is longer than the whole run.
 func (k *doubter) outlasts(at string, t time.Duration) {
@@ -86,14 +80,10 @@ func (k *doubter) actuator(v *Variable, s *SafetyVariable, variable, at string) 
 	if t := v.Readback.Timeout; t < k.cfg.Tick {
 		k.bad(variable+".readback", fmt.Sprintf("timeout is %s by default, shorter than a tick (%s): setpoints are sent again before a reading can come", schema.FormatDuration(t), schema.FormatDuration(k.cfg.Tick)), "write the timeout that fits the tick")
 	}
-	k.longer(variable+".readback.timeout", v.Readback.Timeout, time.Hour, "is longer than an hour: an actuator that does not follow is noticed after four times as long", "it is the time that one setpoint takes to show")
 	if s.Lease != nil {
-		k.longer(at+".lease", *s.Lease, time.Hour, "is longer than an hour: that long a device goes on alone when this computer dies", "it is the device's own timeout")
 	}
-	k.longer(at+".dwell", s.Dwell, 24*time.Hour, "is longer than a day between two changes", "")
 	if e := s.Exposure; e != nil {
 		k.outlasts(at+".exposure.time", e.Time)
-		k.longer(at+".exposure.time", e.Time, 7*24*time.Hour, "is longer than a week", "")
 		if e.Time < k.cfg.Tick {
 			k.bad(at+".exposure.time", fmt.Sprintf("%s is shorter than a tick (%s): any setpoint above %s falls back", schema.FormatDuration(e.Time), schema.FormatDuration(k.cfg.Tick), schema.FormatNumber(e.Above)), "a hard limit says the same without a fallback", "tick")
 		}
@@ -115,9 +105,6 @@ func (k *doubter) patience() {
 	if t := k.cfg.Objective.Timeout; t > 0 && t < k.cfg.Tick {
 		k.bad("objective.timeout", fmt.Sprintf("%s is shorter than a tick (%s): a shot that does not come at once is given up", schema.FormatDuration(t), schema.FormatDuration(k.cfg.Tick)), "")
 	}
-	k.longer("safety.hold_max", s.HoldMax, 24*time.Hour, "is longer than a day: so long everything stays where it is though something is wrong", "")
-	k.longer("safety.comms_timeout", s.CommsTimeout, time.Hour, "is longer than an hour: so long a device may be silent before anything is held", "")
-	k.longer("safety.retry_window", s.RetryWindow, 10*time.Minute, "is longer than ten minutes: an outage of that length is not held", "")
 	if s.Retries > 100 {
 		k.bad("safety.retries", fmt.Sprintf("%d: a device may fail so often in %s without anything being held", s.Retries, schema.FormatDuration(s.RetryWindow)), "")
 	}
@@ -144,7 +131,6 @@ func (k *doubter) sensor(name string, s SafetySensor) {
 		k.bad(at+".stuck", fmt.Sprintf("%d identical readings never come together", *s.Stuck), "")
 	}
 	if s.Agree != nil {
-		k.longer(at+".agree.time", s.Agree.Time, 24*time.Hour, "is longer than a day", "it is how long the two may differ")
 	}
 }
 
@@ -165,7 +151,9 @@ func (k *doubter) conditions() {
 			at := schema.Item(section, i)
 			sensor, _ := k.cfg.Sensor(c.Sensor)
 			if j := slices.IndexFunc(k.cfg.Sensors, func(other Sensor) bool { return other.Name == c.Sensor }); section == "safety.interlock" {
-				k.longer(schema.Item("sensor", j)+".max_age", sensor.MaxAge, 10*time.Minute, "is longer than ten minutes: so long a cut wire of an interlock is not noticed", "")
+				if sensor.MaxAge > 10*time.Minute {
+					k.bad(schema.Item("sensor", j)+".max_age", schema.FormatDuration(sensor.MaxAge)+" is longer than ten minutes: so long a cut wire of an interlock is not noticed", "")
+				}
 			}
 			if c.Range.Lo == sensor.Range.Hi || c.Range.Hi == sensor.Range.Lo {
 				k.bad(at+".range", fmt.Sprintf("%s and the sensor's range %s have one value in common: any noise breaks it", schema.FormatRange(c.Range), schema.FormatRange(sensor.Range)), "")
@@ -188,7 +176,6 @@ func (k *doubter) response(i int) {
 			k.bad(at, fmt.Sprintf("asks for what the one on line %d asks for too", k.Loc.Line(schema.Item("safety.response", j))), "remove one of them")
 		}
 	}
-	k.longer(at+".within", r.Within, 24*time.Hour, "is longer than a day: so long nobody notices that nothing moves", "")
 	k.outlasts(at+".within", r.Within)
 	if sensor, ok := k.cfg.Sensor(r.Sensor); ok && r.Within < sensor.MaxAge {
 		k.bad(at+".within", fmt.Sprintf("%s is shorter than the max_age of %s (%s): the newest reading may be from before the change", schema.FormatDuration(r.Within), sensor.Name, schema.FormatDuration(sensor.MaxAge)), "")

@@ -1,11 +1,26 @@
 package configs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/labtuner/tuner/configs/internal/schema"
+)
 
 // Known is what the schema is told of the rest of the program: it imports nothing.
 type Known struct {
 	Policies
 	Drivers []Driver
+	// Own gives, for a section of the file, such as a *Safety or the *SafetyVariable of a
+	// name, the structs of the packages that act on its further keys; they are filled.
+	Own func(section any, name string) []any
+}
+
+// owner gives Own, or nil.
+func (k *Known) owner() schema.Owner {
+	if k == nil || k.Own == nil {
+		return nil
+	}
+	return k.Own
 }
 
 // Driver is a word of [[device]] driver.

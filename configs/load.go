@@ -51,9 +51,10 @@ func Parse(name string, text []byte, known *Known) (*Config, error) {
 	c.Text, c.SHA256 = text, hex.EncodeToString(digest[:])
 	c.loc = schema.NewLocator(name, string(text), tree, keys)
 
-	w := schema.NewWalker(c.loc, known.enum)
+	w := schema.NewWalker(c.loc, known.enum, known.owner())
 	w.Section(reflect.ValueOf(c).Elem(), tree, "")
 	w.RefuseSecrets(tree, "", "")
+	c.owned = w.Owned
 	v := checker{cfg: c, Walker: w}
 	v.all()
 	if len(w.Problems) > 0 {
@@ -68,7 +69,7 @@ func Parse(name string, text []byte, known *Known) (*Config, error) {
 // one key alone is checked where a file is read; Parse does both. It is for a
 // Config that was changed or made in memory.
 func (c *Config) Validate() []Problem {
-	v := checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum)}
+	v := checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum, nil)}
 	v.all()
 	return schema.Sorted(v.Walker.Problems)
 }
@@ -86,9 +87,11 @@ func Default() *Config {
 // keys of a device are the file's until Device.Decode has been called, and with
 // the driver's defaults from then on. Keys that are optional and absent are not
 // listed.
-func (c *Config) Effective() []Setting { return schema.Effective(c, c.loc) }
+func (c *Config) Effective() []Setting { return schema.Effective(c, c.owned, c.loc) }
 
 // Reference documents every key of the schema, in its order, from the same field
 // tags and defaults that files are checked with. Drivers' keys are not part of
 // it; see [ReferenceOf]. known is what there is.
-func Reference(known *Known) []KeyDoc { return schema.ReferenceOf("", Default(), known.enum) }
+func Reference(known *Known) []KeyDoc {
+	return schema.ReferenceOf("", Default(), known.enum, known.owner())
+}

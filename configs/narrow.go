@@ -33,8 +33,8 @@ var directions = map[string]direction{"smaller": smaller, "larger": larger, "ins
 // Reloadable lists the keys that a running tuner takes over from a changed file, each
 // with what its new value must be, such as "safety.variable.*.hard" and "lie inside"; *
 // stands for any one part.
-func Reloadable() [][2]string {
-	out := schema.Tagged(&Config{}, "reload")
+func Reloadable(known *Known) [][2]string {
+	out := schema.Tagged(&Config{}, "reload", known.owner())
 	for i := range out {
 		how, _, _ := strings.Cut(out[i][1], " ")
 		out[i][1] = directions[how].String()
@@ -46,6 +46,7 @@ func Reloadable() [][2]string {
 // in words what is narrower, "" where nothing differs; problems what a running tuner does
 // not take over, each with its line in the new file.
 func (c *Config) Narrowed(next *Config) (changes []string, problems []Problem) {
+	tags := schema.Tagged(&Config{}, "reload", next.known.owner())
 	before := map[string]string{}
 	for _, s := range c.Effective() {
 		before[s.Key] = s.Value
@@ -59,7 +60,7 @@ func (c *Config) Narrowed(next *Config) (changes []string, problems []Problem) {
 		if !had {
 			old = "absent"
 		}
-		if what := refusal(s.Key, old, s.Value, had); what != "" {
+		if what := refusal(tags, s.Key, old, s.Value, had); what != "" {
 			problems = append(problems, next.Problem(s.Key, what, "restart the tuner to have it act"))
 			continue
 		}
@@ -69,7 +70,7 @@ func (c *Config) Narrowed(next *Config) (changes []string, problems []Problem) {
 		if _, gone := before[s.Key]; !gone {
 			continue
 		}
-		if refusal(s.Key, s.Value, s.Value, true) == "" && strings.HasSuffix(s.Key, ".start") {
+		if refusal(tags, s.Key, s.Value, s.Value, true) == "" && strings.HasSuffix(s.Key, ".start") {
 			changes = append(changes, s.Key+" left out (was "+s.Value+")")
 			continue
 		}
@@ -79,8 +80,8 @@ func (c *Config) Narrowed(next *Config) (changes []string, problems []Problem) {
 }
 
 // refusal says why a running tuner does not take a value over, "" if it does.
-func refusal(key, old, value string, had bool) string {
-	for _, r := range schema.Tagged(&Config{}, "reload") {
+func refusal(tags [][2]string, key, old, value string, had bool) string {
+	for _, r := range tags {
 		if !matches(key, r[0]) {
 			continue
 		}

@@ -82,7 +82,7 @@ func TestReloadableKeysExist(t *testing.T) {
 		}
 		keys[strings.ReplaceAll(section, "NAME", "*")+"."+d.Key] = true
 	}
-	for _, r := range Reloadable() {
+	for _, r := range Reloadable(known()) {
 		if !keys[r[0]] && !keys[strings.TrimSuffix(r[0], ".*")] {
 			t.Errorf("there is no key %s", r[0])
 		}

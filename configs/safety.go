@@ -9,9 +9,9 @@ type Safety struct {
 	OnStale string `toml:"on_stale" default:"hold" enum:"hold,fallback" doc:"what follows a stale sensor: hold, then fallback after hold_max; or fallback at once"`
 	// Not shorter: a broker or a serial adapter reconnects within it. Not longer:
 	// what is held may be drifting unseen.
-	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" reload:"smaller" doc:"longest hold before the fallback"`
+	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" reload:"smaller" ticks:"1" doubt:"> 24h: is longer than a day: so long everything stays where it is though something is wrong" doc:"longest hold before the fallback"`
 	// As long as a hold: losing a link and losing a sensor look the same from here.
-	CommsTimeout time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" reload:"smaller" doc:"silence of a link that counts as its loss"`
+	CommsTimeout time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" reload:"smaller" ticks:"3: every late answer would be a lost link" doubt:"> 1h: is longer than an hour: so long a device may be silent before anything is held" doc:"silence of a link that counts as its loss"`
 	// Not shorter: a child that averages a reading takes a second, and has two by default.
 	// Not longer: it is added to the time from a fault to safety.
 	SafeWait time.Duration `toml:"safe_wait" default:"2s" bound:"> 0s, <= 1h" reload:"smaller" doc:"longest that a safe value may wait for the request under way on a device with actuators, where nothing can overtake it (exec, serial): no time-out of a request there may be longer"`
@@ -19,7 +19,7 @@ type Safety struct {
 	// Not more: what fails four times in half a minute is out of order.
 	Retries int `toml:"retries" default:"3" bound:">= 0, <= 1000" doc:"how often in retry_window a device may fail and be mended without the run being held"`
 	// As long as a hold: losing a device in steps is like losing it at once.
-	RetryWindow time.Duration `toml:"retry_window" default:"30s" bound:"> 0s" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
+	RetryWindow time.Duration `toml:"retry_window" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 10m: is longer than ten minutes: an outage of that length is not held" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
 	// A night must not be lost to twenty minutes without a broker.
 	Outage      string                    `toml:"outage" default:"wait" enum:"wait,end" doc:"what follows a longer outage of the instrument: wait (held, then fallen back, until it is back), or end the run"`
 	Explore     *float64                  `toml:"explore" unit:"fraction of the range" bound:"> 0, <= 1" reload:"smaller or new" doc:"how far from the nearest known-safe setting a step may go; absent: anywhere within the limits"`
@@ -40,7 +40,7 @@ type SafetyVariable struct {
 	SlewUp   *float64 `toml:"slew_up" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest rise"`
 	SlewDown *float64 `toml:"slew_down" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest fall"`
 	// One tick: the layer writes at most once in each anyway.
-	Dwell time.Duration `toml:"dwell" bound:">= 0s" reload:"larger" doc:"shortest time between two changes; 0s: one tick"`
+	Dwell time.Duration `toml:"dwell" bound:">= 0s" reload:"larger" doubt:"> 24h: is longer than a day between two changes" doc:"shortest time between two changes; 0s: one tick"`
 	Safe  float64       `toml:"safe" required:"true" unit:"the variable's" doc:"the value that harms nothing"`
 	// Staying put is right for whatever is not dangerous in itself; what is must
 	// say safe or off.
@@ -49,7 +49,7 @@ type SafetyVariable struct {
 	Boot string `toml:"boot" default:"read" enum:"read,safe,off" doc:"what happens at the start, after the first read"`
 	// What the user tuned is what the user finds.
 	Shutdown string         `toml:"shutdown" default:"hold" enum:"hold,safe,off" doc:"what is left behind at the end"`
-	Lease    *time.Duration `toml:"lease" bound:"> 0s" doc:"the device's own timeout; the setpoint is rewritten at a third of it"`
+	Lease    *time.Duration `toml:"lease" bound:"> 0s" ticks:"3: the setpoint is rewritten at a third of it; shorten tick, or give the device a longer timeout" doubt:"> 1h: is longer than an hour: that long a device goes on alone when this computer dies; it is the device's own timeout" doc:"the device's own timeout; the setpoint is rewritten at a third of it"`
 	Exposure *Exposure      `toml:"exposure" doc:"longest time in a row above a value; absent: no limit"`
 	Duty     *Duty          `toml:"duty" doc:"largest part of any window of time above a value; absent: no limit"`
 }
@@ -57,14 +57,14 @@ type SafetyVariable struct {
 // Exposure limits the time that a variable may spend above a value.
 type Exposure struct {
 	Above float64       `toml:"above" required:"true" unit:"the variable's" reload:"smaller or new" doc:"the value"`
-	Time  time.Duration `toml:"time" required:"true" bound:"> 0s" reload:"smaller or new" doc:"the longest time above it"`
+	Time  time.Duration `toml:"time" required:"true" bound:"> 0s" reload:"smaller or new" doubt:"> 168h: is longer than a week" doc:"the longest time above it"`
 }
 
 // Duty limits the part of the time that a variable may spend above a value.
 type Duty struct {
 	Above    float64       `toml:"above" required:"true" unit:"the variable's" doc:"the value"`
 	Fraction float64       `toml:"fraction" required:"true" unit:"of the window" bound:"> 0, < 1" doc:"the largest part of the window above it"`
-	Window   time.Duration `toml:"window" required:"true" bound:"> 0s" doc:"any stretch of time of this length"`
+	Window   time.Duration `toml:"window" required:"true" bound:"> 0s" ticks:"20" doc:"any stretch of time of this length"`
 }
 
 // SafetySensor bounds how a sensor may behave in time.
@@ -78,7 +78,7 @@ type SafetySensor struct {
 type Agree struct {
 	Sensor    string        `toml:"sensor" required:"true" doc:"the other sensor"`
 	Tolerance float64       `toml:"tolerance" required:"true" unit:"the sensor's" bound:"> 0" reload:"smaller" doc:"largest difference"`
-	Time      time.Duration `toml:"time" required:"true" bound:"> 0s" reload:"smaller" doc:"how long they may differ"`
+	Time      time.Duration `toml:"time" required:"true" bound:"> 0s" reload:"smaller" ticks:"1" doubt:"> 24h: is longer than a day; it is how long the two may differ" doc:"how long they may differ"`
 }
 
 // Interlock is a condition on a sensor, of an interlock or of a permissive.
@@ -93,7 +93,7 @@ type Response struct {
 	Sensor   string        `toml:"sensor" doc:"the sensor that must move; absent: the variable's own readback"`
 	Change   float64       `toml:"change" required:"true" unit:"the variable's" bound:"> 0" doc:"smallest change, or dose, that must show"`
 	Moves    float64       `toml:"moves" required:"true" unit:"of what moves" doc:"how far it must move; negative: the other way, as pH by acid"`
-	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" reload:"smaller" doc:"how soon"`
+	Within   time.Duration `toml:"within" required:"true" bound:"> 0s" reload:"smaller" ticks:"1" doubt:"> 24h: is longer than a day: so long nobody notices that nothing moves" doc:"how soon"`
 }
 
 // Dose is the budget of one variable.

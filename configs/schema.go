@@ -25,7 +25,7 @@ func NewError(problems ...Problem) error { return schema.NewError(problems...) }
 // ReferenceOf documents the keys of a struct, such as a driver's options, under a section's
 // name such as "[[device]]". What options holds, a pointer to it, are the defaults.
 func ReferenceOf(section string, options any) []KeyDoc {
-	return schema.ReferenceOf(section, options, nil)
+	return schema.ReferenceOf(section, options, nil, nil)
 }
 
 // Nearest returns the word among candidates that is closest to what was written, or "" where

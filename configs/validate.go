@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
@@ -51,7 +52,8 @@ func (k *checker) all() {
 	k.plant()
 	k.domain()
 	k.constraints()
-	k.safety()
+	safetyChecker{k}.safety()
+	k.inTicks()
 	k.mqtt()
 	k.web()
 }
@@ -170,4 +172,17 @@ func (k *checker) channel(at, device, channel string) {
 		hint = fmt.Sprintf("device %q needs a section [device.channel.%s]", device, channel)
 	}
 	k.bad(at+".channel", fmt.Sprintf("device %q has no channel %q", device, channel), hint, schema.Join(d.own.At+".channel", channel), d.own.At+".driver")
+}
+
+// runTime is the longest that a run lasts, 0 where the file does not say.
+func (k *checker) runTime() time.Duration {
+	if k.cfg.Stop.Time == nil {
+		return 0
+	}
+	return *k.cfg.Stop.Time
+}
+
+// given reports whether the file has a key.
+func (k *checker) given(at string) bool {
+	return k.Loc.Has(at)
 }

@@ -9,7 +9,7 @@ import (
 
 // doses checks every [[safety.dose]], and that every variable of kind dose has a
 // budget and a response to watch.
-func (k *checker) doses() {
+func (k safetyChecker) doses() {
 	s := &k.cfg.Safety
 	first := map[string]int{}
 	for i := range s.Doses {
@@ -41,7 +41,7 @@ func (k *checker) doses() {
 }
 
 // doseOf compares a budget with its variable.
-func (k *checker) doseOf(d *Dose, v *Variable, at string) {
+func (k safetyChecker) doseOf(d *Dose, v *Variable, at string) {
 	i := slices.IndexFunc(k.cfg.Variables, func(other Variable) bool { return other.Name == v.Name })
 	within := schema.Item("variable", i) + ".range"
 	switch {
@@ -59,7 +59,7 @@ func (k *checker) doseOf(d *Dose, v *Variable, at string) {
 
 // dose checks a [[variable]] of kind dose: it is an event, and what only a place to be
 // at has means nothing.
-func (k *checker) dose(v *Variable, at string) {
+func (k safetyChecker) dose(v *Variable, at string) {
 	if v.Range.Lo < 0 {
 		k.bad(at+".range", fmt.Sprintf("a dose cannot be negative, got %s: it cannot be taken back", schema.FormatRange(v.Range)), "begin the range at 0, which gives nothing")
 	}
@@ -79,7 +79,7 @@ func (k *checker) dose(v *Variable, at string) {
 }
 
 // doseLimits refuses limits of a place to be at.
-func (k *checker) doseLimits(given bool, at string) {
+func (k safetyChecker) doseLimits(given bool, at string) {
 	if !given {
 		return
 	}
@@ -93,14 +93,9 @@ func (k *checker) doseLimits(given bool, at string) {
 	k.bad(at, what, hint, "variable")
 }
 
-// given reports whether the file has a key.
-func (k *checker) given(at string) bool {
-	return k.Loc.Has(at)
-}
-
 // doseAtRest refuses a rest state that would be a dose: on the way there no budget is
 // looked at.
-func (k *checker) doseAtRest(d *Dose) {
+func (k safetyChecker) doseAtRest(d *Dose) {
 	s, ok := k.cfg.Safety.Variables[d.Variable]
 	if !ok || s.Safe <= s.Hard.Lo || !s.Hard.Contains(s.Safe) {
 		return
@@ -115,7 +110,7 @@ func (k *checker) doseAtRest(d *Dose) {
 
 // budget checks that the limits of a dose are ordered: a limit that a smaller
 // one hides is a mistake of a digit.
-func (k *checker) budget(d *Dose, at string) {
+func (k safetyChecker) budget(d *Dose, at string) {
 	if d.Hour == nil && d.Day == nil && d.Run == nil {
 		k.bad(at, "no budget over time", "add hour, day or run", at+".hour", at+".day", at+".run")
 	}

@@ -12,9 +12,6 @@ import (
 // sensor checks one [[sensor]].
 func (k *checker) sensor(s *Sensor, at string) {
 	k.channel(at, s.Device, s.Channel)
-	if s.MaxAge < k.cfg.Tick {
-		k.bad(at+".max_age", fmt.Sprintf("%s is shorter than a tick (%s): every reading would be too old", schema.FormatDuration(s.MaxAge), schema.FormatDuration(k.cfg.Tick)), "", "tick")
-	}
 	if s.MaxSkew > s.MaxAge {
 		k.bad(at+".max_skew", fmt.Sprintf("%s is longer than max_age (%s)", schema.FormatDuration(s.MaxSkew), schema.FormatDuration(s.MaxAge)), "", at+".max_age")
 	}
@@ -45,7 +42,7 @@ func (k *checker) variable(v *Variable, at string) {
 		return
 	}
 	if v.Kind == "dose" {
-		k.dose(v, at)
+		safetyChecker{k}.dose(v, at)
 		return
 	}
 	tol := v.Readback.Tolerance

@@ -17,7 +17,7 @@ import (
 const yearsMax = 365 * 24 * time.Hour
 
 // neverArrives refuses limits of an actuator that no setpoint could pass in its life.
-func (k *checker) neverArrives(v *Variable, s *SafetyVariable, at string) {
+func (k safetyChecker) neverArrives(v *Variable, s *SafetyVariable, at string) {
 	if math.IsInf(s.Hard.Width(), 0) {
 		k.bad(at+".hard", fmt.Sprintf("%s is wider than numbers can tell", schema.FormatRange(s.Hard)), "write the limits of the instrument")
 	}
@@ -40,22 +40,14 @@ func (k *checker) neverArrives(v *Variable, s *SafetyVariable, at string) {
 
 // ifGiven reports a problem of a key that the file has: a default that does not fit is only
 // doubted.
-func (k *checker) ifGiven(at, what, hint string, involved ...string) {
+func (k safetyChecker) ifGiven(at, what, hint string, involved ...string) {
 	if k.given(at) {
 		k.bad(at, what, hint, involved...)
 	}
 }
 
-// runTime is the longest that a run lasts, 0 where the file does not say.
-func (k *checker) runTime() time.Duration {
-	if k.cfg.Stop.Time == nil {
-		return 0
-	}
-	return *k.cfg.Stop.Time
-}
-
 // neverAbove refuses an exposure or a duty whose value no setpoint, or every one, is above.
-func (k *checker) neverAbove(s *SafetyVariable, name, at, rule string, above float64) {
+func (k safetyChecker) neverAbove(s *SafetyVariable, name, at, rule string, above float64) {
 	v, _ := k.cfg.Variable(name)
 	switch {
 	case !s.Hard.Contains(above) || v != nil && !s.Hard.Covers(v.Range): // said already
@@ -67,7 +59,7 @@ func (k *checker) neverAbove(s *SafetyVariable, name, at, rule string, above flo
 }
 
 // neverDisagree refuses a comparison of two sensors that can never, or must always, fail.
-func (k *checker) neverDisagree(a, b *Sensor, agree *Agree, at string) {
+func (k safetyChecker) neverDisagree(a, b *Sensor, agree *Agree, at string) {
 	most := max(math.Abs(a.Range.Hi-b.Range.Lo), math.Abs(b.Range.Hi-a.Range.Lo))
 	least := max(a.Range.Lo-b.Range.Hi, b.Range.Lo-a.Range.Hi)
 	switch {
@@ -76,16 +68,13 @@ func (k *checker) neverDisagree(a, b *Sensor, agree *Agree, at string) {
 	case agree.Tolerance < least:
 		k.bad(at+".tolerance", fmt.Sprintf("%s: %s in %s and %s in %s always differ by more", schema.FormatNumber(agree.Tolerance), a.Name, schema.FormatRange(a.Range), b.Name, schema.FormatRange(b.Range)), "")
 	}
-	if agree.Time < k.cfg.Tick {
-		k.bad(at+".time", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(agree.Time), schema.FormatDuration(k.cfg.Tick)), "", "tick")
-	}
 }
 
 // apart reports whether two ranges have no value in common.
 func apart(a, b Range) bool { return a.Hi < b.Lo || b.Hi < a.Lo }
 
 // neverTogether refuses conditions on one sensor of which one is always broken.
-func (k *checker) neverTogether() {
+func (k safetyChecker) neverTogether() {
 	s := &k.cfg.Safety
 	clash := func(a, b Interlock) bool {
 		sensor, ok := k.cfg.Sensor(a.Sensor)
@@ -119,7 +108,7 @@ func (k *checker) neverTogether() {
 }
 
 // neverAnswers refuses a response that contradicts another one, or the readback itself.
-func (k *checker) neverAnswers(i int) {
+func (k safetyChecker) neverAnswers(i int) {
 	s := &k.cfg.Safety
 	r, at := &s.Responses[i], schema.Item("safety.response", i)
 	for j := range i {

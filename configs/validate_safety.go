@@ -15,8 +15,11 @@ func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 // mapValues iterates over the values of such a map.
 func mapValues[V any](m map[string]V) iter.Seq[V] { return maps.Values(m) }
 
-// safety checks [safety] and everything in it.
-func (k *checker) safety() {
+// safetyChecker checks [safety] and everything in it.
+type safetyChecker struct{ *checker }
+
+// safety checks it all.
+func (k safetyChecker) safety() {
 	s := &k.cfg.Safety
 	for i := range k.cfg.Variables {
 		k.actuator(&k.cfg.Variables[i], schema.Item("variable", i))
@@ -39,7 +42,6 @@ func (k *checker) safety() {
 	for i, permissive := range s.Permissives {
 		k.condition(schema.Item("safety.permissive", i), permissive)
 	}
-	k.patience()
 	k.neverTogether()
 	for i := range s.Responses {
 		k.response(&s.Responses[i], schema.Item("safety.response", i))
@@ -55,24 +57,10 @@ func (k *checker) safety() {
 
 // condition checks an interlock or a permissive: a sensor that can be wrong, and
 // that the range can tell to be.
-func (k *checker) condition(at string, c Interlock) {
+func (k safetyChecker) condition(at string, c Interlock) {
 	k.sensorRange(at, c.Sensor, c.Range)
 	if s, ok := k.cfg.Sensor(c.Sensor); ok && c.Range.Covers(s.Range) {
 		k.bad(at+".range", fmt.Sprintf("%s holds every value that sensor %s can have, %s: it would only notice silence", schema.FormatRange(c.Range), s.Name, schema.FormatRange(s.Range)), "narrow the range, or widen the sensor's")
-	}
-}
-
-// patience checks the times that are counted in ticks.
-func (k *checker) patience() {
-	s, tick := &k.cfg.Safety, k.cfg.Tick
-	if s.HoldMax < tick {
-		k.bad("safety.hold_max", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(s.HoldMax), schema.FormatDuration(tick)), "", "tick")
-	}
-	if s.RetryWindow < tick {
-		k.bad("safety.retry_window", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(s.RetryWindow), schema.FormatDuration(tick)), "", "tick")
-	}
-	if s.CommsTimeout < 3*tick {
-		k.bad("safety.comms_timeout", fmt.Sprintf("%s is shorter than three ticks (%s): every late answer would be a lost link", schema.FormatDuration(s.CommsTimeout), schema.FormatDuration(3*tick)), "", "tick")
 	}
 }
 
@@ -81,7 +69,7 @@ func (k *checker) patience() {
 var bypassable = []int{6, 7, 8, 9, 10, 11, 12, 13, 14, 18, 21}
 
 // actuator checks that a variable which is set has limits, and the limits.
-func (k *checker) actuator(v *Variable, variable string) {
+func (k safetyChecker) actuator(v *Variable, variable string) {
 	s, ok := k.cfg.Safety.Variables[v.Name]
 	at := schema.Join("safety.variable", v.Name)
 	switch {
@@ -108,9 +96,6 @@ func (k *checker) actuator(v *Variable, variable string) {
 	k.slew(&s, v.Unit, at)
 	k.neverArrives(v, &s, at)
 	k.duty(&s, v.Name, at)
-	if s.Lease != nil && *s.Lease < 3*k.cfg.Tick {
-		k.bad(at+".lease", fmt.Sprintf("%s is shorter than three ticks (%s): the setpoint is rewritten at a third of it", schema.FormatDuration(*s.Lease), schema.FormatDuration(3*k.cfg.Tick)), "shorten tick, or give the device a longer timeout", "tick")
-	}
 	if s.Exposure != nil {
 		if !s.Hard.Contains(s.Exposure.Above) {
 			k.bad(at+".exposure.above", fmt.Sprintf("%s lies outside the hard limits %s", schema.FormatNumber(s.Exposure.Above), schema.FormatRange(s.Hard)), "", at+".hard")
@@ -120,11 +105,8 @@ func (k *checker) actuator(v *Variable, variable string) {
 	}
 }
 
-// dutyTicks is how many ticks a duty's window has at least: it is kept in twentieths.
-const dutyTicks = 20
-
 // duty checks the limit on the time above a value.
-func (k *checker) duty(s *SafetyVariable, name, at string) {
+func (k safetyChecker) duty(s *SafetyVariable, name, at string) {
 	d := s.Duty
 	if d == nil {
 		return
@@ -132,16 +114,13 @@ func (k *checker) duty(s *SafetyVariable, name, at string) {
 	if !s.Hard.Contains(d.Above) {
 		k.bad(at+".duty.above", fmt.Sprintf("%s lies outside the hard limits %s", schema.FormatNumber(d.Above), schema.FormatRange(s.Hard)), "", at+".hard")
 	}
-	if least := dutyTicks * k.cfg.Tick; d.Window < least {
-		k.bad(at+".duty.window", fmt.Sprintf("%s is shorter than %d ticks (%s)", schema.FormatDuration(d.Window), dutyTicks, schema.FormatDuration(least)), "", "tick")
-	}
 	k.neverAbove(s, name, at, "duty", d.Above)
 	k.comesDown(s, at, "duty", d.Above)
 }
 
 // comesDown refuses a fault state that leaves a variable above the value that it must
 // not stay above.
-func (k *checker) comesDown(s *SafetyVariable, at, rule string, above float64) {
+func (k safetyChecker) comesDown(s *SafetyVariable, at, rule string, above float64) {
 	switch {
 	case !s.Hard.Contains(above) || !s.Hard.Contains(s.Safe): // said already
 	case s.OnFault == "hold" && s.Lease == nil:
@@ -151,7 +130,7 @@ func (k *checker) comesDown(s *SafetyVariable, at, rule string, above float64) {
 	}
 }
 
-func (k *checker) slew(s *SafetyVariable, unit, at string) {
+func (k safetyChecker) slew(s *SafetyVariable, unit, at string) {
 	both, up, down := at+".slew", at+".slew_up", at+".slew_down"
 	switch {
 	case s.Slew != nil && (s.SlewUp != nil || s.SlewDown != nil):
@@ -166,7 +145,7 @@ func (k *checker) slew(s *SafetyVariable, unit, at string) {
 }
 
 // safetySensor checks one [safety.sensor.X].
-func (k *checker) safetySensor(name string, s SafetySensor) {
+func (k safetyChecker) safetySensor(name string, s SafetySensor) {
 	at := schema.Join("safety.sensor", name)
 	if !k.refers(at, "sensor", name) || s.Agree == nil {
 		return
@@ -189,7 +168,7 @@ func (k *checker) safetySensor(name string, s SafetySensor) {
 }
 
 // settable checks a reference to a variable that can be set, and returns it.
-func (k *checker) settable(at, name string) (*Variable, bool) {
+func (k safetyChecker) settable(at, name string) (*Variable, bool) {
 	if !k.refers(at, "variable", name) {
 		return nil, false
 	}
@@ -202,7 +181,7 @@ func (k *checker) settable(at, name string) (*Variable, bool) {
 }
 
 // response checks one [[safety.response]].
-func (k *checker) response(r *Response, at string) {
+func (k safetyChecker) response(r *Response, at string) {
 	v, ok := k.settable(at+".variable", r.Variable)
 	if r.Sensor != "" {
 		k.refers(at+".sensor", "sensor", r.Sensor)
@@ -223,8 +202,5 @@ func (k *checker) response(r *Response, at string) {
 	}
 	if ok && r.Change > v.Range.Width() {
 		k.bad(at+".change", fmt.Sprintf("%s is more than the whole range %s: it would never be checked", schema.FormatNumber(r.Change), schema.FormatRange(v.Range)), "")
-	}
-	if r.Within < k.cfg.Tick {
-		k.bad(at+".within", fmt.Sprintf("%s is shorter than a tick (%s)", schema.FormatDuration(r.Within), schema.FormatDuration(k.cfg.Tick)), "", "tick")
 	}
 }

@@ -86,7 +86,7 @@ func TestParseFillsEveryKind(t *testing.T) {
 	if len(c.Devices) != 1 || c.Devices[0].Name != "meter" || c.Devices[0].Driver != "exec" {
 		t.Errorf("devices %+v", c.Devices)
 	}
-	c.Devices, c.Text, c.SHA256, c.loc, c.known = nil, nil, "", nil, nil
+	c.Devices, c.Text, c.SHA256, c.loc, c.known, c.owned = nil, nil, "", nil, nil, nil
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)
 	}

@@ -119,7 +119,7 @@ func referenceOfConfiguration(*testing.T) string {
 func referenceOfReloadable(*testing.T) string {
 	var b strings.Builder
 	b.WriteString("| key | the new value must |\n|---|---|\n")
-	for _, r := range configs.Reloadable() {
+	for _, r := range configs.Reloadable(setup.Known()) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", r[0], plainCell(r[1]))
 	}
 	return b.String()

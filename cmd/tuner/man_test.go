@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 )
 
@@ -161,7 +162,7 @@ commented file to start from.`))
 is narrower than before, all of it or nothing: a change of any other key, or a wider
 value, is refused with its line and the run goes on unchanged. The keys, with what the
 new value must be:`) + "\n\n")
-	for _, r := range configs.Reloadable() {
+	for _, r := range configs.Reloadable(setup.Known()) {
 		fmt.Fprintf(&b, "**%s**\n: must %s\n\n", plainText(r[0]), plainText(r[1]))
 	}
 	b.WriteString("# SEE ALSO\n**tuner(1)**, **tuner-check(1)**, **tuner-config(1)**, **tuner-run(1)**\n")

@@ -38,7 +38,6 @@ var tooLarge = map[string]struct {
 	"loop.Loop: methods": {182, "the step is to be types of their own"},
 	"loop.Loop: fields":  {35, "the step is to be types of their own"},
 
-	"configs.checker: methods": {70, "the options are to carry their keys as tags"},
 	// Plain data: what a file says, and what is told of a run.
 	"loop/control.Status: fields": {41, "plain data, a member of a JSON object each"},
 	// A method for each instruction that the generator writes.

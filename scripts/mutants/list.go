@@ -73,7 +73,7 @@ var mutants = []mutant{
 	{26, "outside", "loop/guard/outside.go", "c.Add(safety.RuleOverride, i)", "_ = c", "./loop", "TestStartOutsideTheHardLimits"},
 	{27, "instrument", "cmd/tuner/runfiles/siblings.go", "case held != nil:", "case false:", "./cmd/tuner", "TestScripts/escape"},
 	{27, "instance", "loop/journal/disk/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB", "./loop/journal/controlstate", "TestControlStateIsLocked"},
-	{28, "config", "configs/validate.go", "k.safety()", "", "./configs", "TestBadSafetySections"},
+	{28, "config", "configs/validate.go", "safetyChecker{k}.safety()", "", "./configs", "TestBadSafetySections"},
 	{28, "contradiction", "configs/validate_safety.go", "k.neverTogether()\n", "", "./configs", "TestBadSafetySections"},
 	{29, "bypass", "safety/causes.go", "if now < b.Until && b.Rule.Bypassable() {", "if b.Rule.Bypassable() {", "./safety", "TestBypassExpires"},
 	{30, "stop", "loop/loop.go", "l.stopIfAsked()\n\t\t\t\tl.handle(r)", "l.handle(r)", "./loop", "TestStopOvertakesTheQueue"},

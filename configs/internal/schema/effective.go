@@ -27,11 +27,25 @@ type Setting struct {
 func (s Setting) Written() bool { return s.Origin != OriginDefault }
 
 // Effective lists every key of a struct that has a value, with where the value comes from,
-// in the struct's order, repeated sections in file order. Keys that are optional and absent
-// are not listed.
-func Effective(of any, loc *Locator) []Setting {
+// in the struct's order, repeated sections in file order; those that owned has of a section
+// come after its own. Keys that are optional and absent are not listed.
+func Effective(of any, owned map[string][]any, loc *Locator) []Setting {
+	return effective(reflect.ValueOf(of).Elem(), "", owned, loc)
+}
+
+// effective lists the keys of the section at a key.
+func effective(section reflect.Value, at string, owned map[string][]any, loc *Locator) []Setting {
 	s := settings{loc: loc}
-	s.section(reflect.ValueOf(of).Elem(), "")
+	each(section, at, owned, visitor{
+		key: func(at string, f Field, v reflect.Value) {
+			origin := loc.origin(at)
+			if origin == OriginDefault && (isAbsent(v) || f.absent && v.IsZero()) {
+				return
+			}
+			s.list = append(s.list, Setting{Key: loc.label(at), Value: tomlValue(v.Interface()), Origin: origin})
+		},
+		kept: s.ownKeys,
+	})
 	return s.list
 }
 
@@ -39,46 +53,6 @@ func Effective(of any, loc *Locator) []Setting {
 type settings struct {
 	loc  *Locator
 	list []Setting
-}
-
-func (s *settings) section(v reflect.Value, at string) {
-	for _, f := range FieldsOf(v.Type()) {
-		s.value(v.FieldByIndex(f.Index), Join(at, f.Key))
-	}
-	if !v.CanAddr() {
-		return // an entry of a map
-	}
-	if k, ok := v.Addr().Interface().(Keeper); ok {
-		for _, own := range k.Kept() {
-			s.ownKeys(own)
-		}
-	}
-}
-
-func (s *settings) value(v reflect.Value, at string) {
-	t := v.Type()
-	switch {
-	case t.Kind() == reflect.Pointer:
-		if !v.IsNil() {
-			s.value(v.Elem(), at)
-		}
-	case isSection(t):
-		s.section(v, at)
-	case t.Kind() == reflect.Slice && isSection(t.Elem()):
-		for i := range v.Len() {
-			s.section(v.Index(i), Item(at, i))
-		}
-	case t.Kind() == reflect.Map:
-		for _, key := range slices.SortedFunc(maps.Keys(stringKeys(v)), strings.Compare) {
-			s.value(v.MapIndex(reflect.ValueOf(key)), Join(at, key))
-		}
-	default:
-		origin := s.loc.origin(at)
-		if origin == OriginDefault && isAbsent(v) {
-			return
-		}
-		s.list = append(s.list, Setting{Key: s.loc.label(at), Value: tomlValue(v.Interface()), Origin: origin})
-	}
 }
 
 // ownKeys lists what somebody else's keys were decoded into, with its defaults; until then

@@ -20,6 +20,10 @@ type Field struct {
 	Required bool
 	Bounds   []bound
 	preset   string // the default, "" where there is none
+	// absent: the zero value stands for a key that the file does not have.
+	absent bool
+	// Tag is all of the field's.
+	Tag reflect.StructTag
 }
 
 // FieldsOf reads the schema of a struct type. Embedded structs are flattened;
@@ -45,8 +49,10 @@ func FieldsOf(t reflect.Type) []Field {
 			Doc:      sf.Tag.Get("doc"),
 			Unit:     sf.Tag.Get("unit"),
 			Required: sf.Tag.Get("required") == "true",
-			Bounds:   parseBounds(sf.Tag.Get("bound")),
+			Bounds:   ParseBounds(sf.Tag.Get("bound")),
 			preset:   sf.Tag.Get("default"),
+			absent:   sf.Tag.Get("zero") == "absent",
+			Tag:      sf.Tag,
 		}
 		switch words := sf.Tag.Get("enum"); words {
 		case "":
@@ -68,9 +74,9 @@ type bound struct {
 	Text  string
 }
 
-// parseBounds reads a tag such as "> 0, <= 1h". A part that it cannot read
+// ParseBounds reads a tag such as "> 0, <= 1h". A part that it cannot read
 // becomes a bound that nothing satisfies, so that any use of it shows.
-func parseBounds(tag string) []bound {
+func ParseBounds(tag string) []bound {
 	if tag == "" {
 		return nil
 	}

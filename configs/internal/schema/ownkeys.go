@@ -42,12 +42,10 @@ func (o *OwnKeys) Decode(dst any) []Problem {
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		return []Problem{o.Problem("", fmt.Sprintf("cannot be decoded into %T: it wants a pointer to a struct", dst), "")}
 	}
-	w := NewWalker(o.Loc, nil)
+	w := NewWalker(o.Loc, nil, nil)
 	w.Section(v.Elem(), o.Raw, o.At, o.others...)
 	if o.settings != nil {
-		s := settings{loc: o.Loc}
-		s.section(v.Elem(), o.At)
-		*o.settings = s.list
+		*o.settings = effective(v.Elem(), o.At, nil, o.Loc)
 	}
 	return Sorted(w.Problems)
 }

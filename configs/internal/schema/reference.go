@@ -27,13 +27,13 @@ type KeyDoc struct {
 
 // ReferenceOf documents the keys of a struct, in its order, under a section's name such as
 // "[[device]]". What options holds, a pointer to a struct, are the defaults; words gives
-// those of a list that a tag names.
-func ReferenceOf(section string, options any, words func(list string) []string) []KeyDoc {
+// those of a list that a tag names, and own the structs with further keys of a section.
+func ReferenceOf(section string, options any, words func(list string) []string, own Owner) []KeyDoc {
 	v := reflect.ValueOf(options)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 		return nil
 	}
-	r := reference{words: words}
+	r := reference{words: words, own: own}
 	r.section(v.Elem(), section, strings.Trim(section, "[]"))
 	return r.docs
 }
@@ -41,24 +41,33 @@ func ReferenceOf(section string, options any, words func(list string) []string) 
 type reference struct {
 	docs  []KeyDoc
 	words func(list string) []string
+	own   Owner
 }
 
 // section documents the keys of a struct, then the sections within it.
 func (r *reference) section(v reflect.Value, header, path string) {
-	fields := FieldsOf(v.Type())
-	for _, f := range fields {
-		fv := v.FieldByIndex(f.Index)
-		if inner, _, _ := InnerSection(fv, ""); !inner.IsValid() {
-			if f.list != "" {
-				f.Enum = r.words(f.list)
+	parts := []reflect.Value{v}
+	for _, o := range r.own.of(v, path) {
+		setDefaults(reflect.ValueOf(o))
+		parts = append(parts, reflect.ValueOf(o).Elem())
+	}
+	for _, part := range parts {
+		for _, f := range FieldsOf(part.Type()) {
+			fv := part.FieldByIndex(f.Index)
+			if inner, _, _ := InnerSection(fv, ""); !inner.IsValid() {
+				if f.list != "" {
+					f.Enum = r.words(f.list)
+				}
+				r.docs = append(r.docs, keyDoc(fv, header, f))
 			}
-			r.docs = append(r.docs, keyDoc(fv, header, f))
 		}
 	}
-	for _, f := range fields {
-		inner, open, at := InnerSection(v.FieldByIndex(f.Index), Join(path, f.Key))
-		if inner.IsValid() {
-			r.section(inner, open+at+strings.Repeat("]", len(open)), at)
+	for _, part := range parts {
+		for _, f := range FieldsOf(part.Type()) {
+			inner, open, at := InnerSection(part.FieldByIndex(f.Index), Join(path, f.Key))
+			if inner.IsValid() {
+				r.section(inner, open+at+strings.Repeat("]", len(open)), at)
+			}
 		}
 	}
 }
@@ -94,7 +103,7 @@ func keyDoc(v reflect.Value, header string, f Field) KeyDoc {
 	switch {
 	case f.Required:
 		d.Default = "required"
-	case v.Kind() == reflect.Pointer, isAbsent(v), v.Kind() == reflect.Map, v.Type() == TypeDuration && v.IsZero() && !Allows(f.Bounds, 0):
+	case v.Kind() == reflect.Pointer, f.absent && v.IsZero(), isAbsent(v), v.Kind() == reflect.Map, v.Type() == TypeDuration && v.IsZero() && !Allows(f.Bounds, 0):
 	default:
 		d.Default = tomlValue(v.Interface())
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,10 +28,46 @@ type Walker struct {
 	// words gives the words of a list that a tag names, none where there are none; nil: no
 	// tag names one.
 	words func(list string) []string
+	// own gives the structs that have keys of a section beside its own, and Owned what it
+	// gave, by the section's key.
+	own   Owner
+	Owned map[string][]any
 }
 
-func NewWalker(loc *Locator, words func(list string) []string) *Walker {
-	return &Walker{Loc: loc, words: words, Suspects: map[string]bool{}}
+// Owner gives the structs, as pointers, which have further keys of a section: those of the
+// packages that act on them. name is the last part of the section's key; in a repeated
+// section the element's. nil: no section has any.
+type Owner func(section any, name string) []any
+
+// NewWalker makes a walker of one file.
+func NewWalker(loc *Locator, words func(list string) []string, own Owner) *Walker {
+	return &Walker{Loc: loc, words: words, own: own, Suspects: map[string]bool{}, Owned: map[string][]any{}}
+}
+
+// of lists the owners of a section's keys.
+func (own Owner) of(section reflect.Value, at string) []any {
+	if own == nil || !section.CanAddr() {
+		return nil
+	}
+	name := at[strings.LastIndexByte(at, '.')+1:]
+	if plain, err := strconv.Unquote(name); err == nil {
+		name = plain
+	}
+	return own(section.Addr().Interface(), name)
+}
+
+// claim gives the keys of a section to their owners, with their defaults, and returns the
+// structs that have its keys.
+func (w *Walker) claim(section reflect.Value, at string) []reflect.Value {
+	parts := []reflect.Value{section}
+	if all := w.own.of(section, at); len(all) > 0 {
+		w.Owned[at] = all
+		for _, o := range all {
+			setDefaults(reflect.ValueOf(o))
+			parts = append(parts, reflect.ValueOf(o).Elem())
+		}
+	}
+	return parts
 }
 
 func (w *Walker) Report(at, what, hint string) {
@@ -41,10 +78,13 @@ func (w *Walker) Report(at, what, hint string) {
 // Section fills a struct from a table. The keys in others are known to somebody
 // else and left alone; they serve the did-you-mean.
 func (w *Walker) Section(dst reflect.Value, raw map[string]any, at string, others ...string) {
-	fields := FieldsOf(dst.Type())
+	parts := w.claim(dst, at)
+	var fields []Field
 	known := slices.Clone(others)
-	for _, f := range fields {
-		known = append(known, f.Key)
+	for _, part := range parts {
+		for _, f := range FieldsOf(part.Type()) {
+			fields, known = append(fields, f), append(known, f.Key)
+		}
 	}
 	unknown := maps.Clone(raw)
 	for _, key := range known {
@@ -56,14 +96,19 @@ func (w *Walker) Section(dst reflect.Value, raw map[string]any, at string, other
 	} else {
 		w.unknown(unknown, known, raw, at)
 	}
-	for _, f := range fields {
-		key := Join(at, f.Key)
-		value, present := raw[f.Key]
-		switch {
-		case present:
-			w.value(dst.FieldByIndex(f.Index), value, key, f)
-		case f.Required && !w.Suspects[key]:
-			w.missing(dst.FieldByIndex(f.Index).Type(), key, f)
+	for _, part := range parts {
+		for _, f := range FieldsOf(part.Type()) {
+			key := Join(at, f.Key)
+			fv := part.FieldByIndex(f.Index)
+			value, present := raw[f.Key]
+			switch {
+			case present:
+				w.value(fv, value, key, f)
+			case f.Required && !w.Suspects[key]:
+				w.missing(fv.Type(), key, f)
+			case isSection(fv.Type()):
+				w.claim(fv, key)
+			}
 		}
 	}
 }
