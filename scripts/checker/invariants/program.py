@@ -130,7 +130,8 @@ def missing_journal(rec):
     for e in rec.of("journal-gone"):
         session = rec.session_at(e["t"])
         found = next((x for x in rec.of("rescued")), None)
-        if session is None or found is None:
+        over = session and any(x["k"] == "out" and (x.get("doc") or {}).get("type") == "result" and x["t"] < e["t"] for x in session.events)
+        if session is None or found is None or over:
             continue
         said = [x for x in session.events if x["k"] == "err" and x["t"] > e["t"] and ("journal" in x["line"] or "record" in x["line"])]
         v.hold(bool(said), f"a journal that was {e['how']} under the run was not told of", e["t"])

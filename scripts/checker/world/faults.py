@@ -34,7 +34,7 @@ class Script:
             await self.settled()
         else:
             await self.run.until("set", timeout=2.0)
-        while self.run.running() and not self.run.over and time.monotonic() < self.end - 2:
+        while self.run.running() and not self.run.leaving and not self.run.over and time.monotonic() < self.end - 2:
             await asyncio.sleep(self.random.uniform(0.1, 1.2))
             name = self.next()
             self.run.trace.add("fault", name=name)
@@ -120,6 +120,8 @@ class Script:
     async def close(self):
         """The end of a run: asked for, asked for while an actuator does not follow, or a kill or a power cut in the moment of a step."""
         run, r = self.run, self.random
+        if run.leaving:
+            return
         how = r.choice(["asked", "asked", "asked", "stuck", "cut"])
         if how == "cut" and await run.until("out", a_step, timeout=2.0, act=self.die):
             return

@@ -34,7 +34,7 @@ class Run:
         self.journals, self.status, self.answers = [], {}, {}
         self.state = {}
         self.on_event = []          # callbacks waiting for the next event of a kind
-        self.stopped = self.over = False
+        self.stopped = self.over = self.leaving = False
         self.mqtt = self.exec = self.serial = self.meter = self.disk = None
         self.proxies = {}
         self.background = []
@@ -173,6 +173,7 @@ class Run:
 
     async def begin(self, *more):
         self.session += 1
+        self.leaving = False
         self.install_probe()
         self.trace.add("start", session=self.session, args=list(more))
         self.process = await asyncio.create_subprocess_exec(
@@ -238,6 +239,7 @@ class Run:
     def signal(self, number):
         if self.running():
             self.trace.add("signal", signal=signal.Signals(number).name)
+            self.leaving = self.leaving or number in (signal.SIGTERM, signal.SIGINT)
             self.stopped = number == signal.SIGSTOP or self.stopped and number != signal.SIGCONT
             self.process.send_signal(number)
 
