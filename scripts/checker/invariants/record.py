@@ -130,8 +130,13 @@ class Record:
     def idle(self, session, since, until):
         """Whether the program has said within a window that it has tripped, was stopped or is disarmed: then a knob that is to stay
         where it is is not written, and its lease runs out (the state table of docs/safety.md)."""
-        return any(since < e["t"] < until and (e["k"] in ("state", "answer") and e.get("state") in ("tripped", "stopped", "disarmed")
-                                               or e["k"] == "err" and ("tripped:" in e["line"] or "stopped" in e["line"])) for e in session.events)
+        for e in session.events:
+            if (e["k"] == "closing" or e["k"] == "signal" and e["signal"] in ("SIGTERM", "SIGINT")) and e["t"] < until - 9.0:
+                return True     # its end had to hurry, which is a trip
+            if since < e["t"] < until and (e["k"] in ("state", "answer") and e.get("state") in ("tripped", "stopped", "disarmed")
+                                           or e["k"] == "err" and ("tripped:" in e["line"] or "stopped" in e["line"])):
+                return True
+        return False
 
     def driver_busy(self):
         """Whether a silent sensor keeps the actuators' own line busy."""
