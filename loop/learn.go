@@ -6,45 +6,30 @@ import (
 
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/journal"
-	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
 // outcome is the step as the journal and the user see it.
 func (l *Loop) outcome() journal.Outcome {
 	s := &l.step
-	values := make([]float64, len(s.shots))
-	for i, p := range s.shots {
-		values[i] = p.objective
+	o := l.statistic.Summarise(journalShots(s), len(l.opt.Variables))
+	if o.Shots == 0 {
+		o.X = l.lastRead()
 	}
-	o := journal.Outcome{Step: s.n, X: l.achieved(), Mean: math.NaN(), Variance: plan.Variance(values), StandardError: l.statistic.StandardError(values),
-		Shots: len(values), Cost: l.stepMoney(len(values)).Float(), Valid: len(values) > 0 && s.problem == "",
-		Problem: s.problem, At: l.stamp()}
-	if len(values) > 0 {
-		o.Mean = l.statistic.Value(values)
-	}
+	o.Step, o.Cost, o.Valid, o.Problem, o.At = s.n, l.stepMoney(o.Shots).Float(), o.Shots > 0 && s.problem == "", s.problem, l.stamp()
 	return o
 }
 
-// achieved is the mean of the variables over the shots; without shots, what was
-// last read.
-func (l *Loop) achieved() []float64 {
-	s := &l.step
-	x := policy.NaNs(len(l.opt.Variables))
+// lastRead is where the variables were last read to be.
+func (l *Loop) lastRead() []float64 {
+	x := make([]float64, len(l.opt.Variables))
 	for i := range x {
-		if len(s.shots) == 0 {
-			x[i] = l.instrument.TakeOver(i)
-			if e := l.instrument.Variable(i); e.Known {
-				x[i] = e.Value
-			}
-			if l.opt.Variables[i].Dose {
-				x[i] = l.instrument.Given(i)
-			}
-			continue
+		x[i] = l.instrument.TakeOver(i)
+		if e := l.instrument.Variable(i); e.Known {
+			x[i] = e.Value
 		}
-		x[i] = 0
-		for _, p := range s.shots {
-			x[i] += p.x[i] / float64(len(s.shots))
+		if l.opt.Variables[i].Dose {
+			x[i] = l.instrument.Given(i)
 		}
 	}
 	return x

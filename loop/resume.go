@@ -43,7 +43,7 @@ func (l *Loop) closeUnknown(d *journal.Decision) {
 	l.steps++
 	l.guard.Underway()
 	l.event("info", journal.EventAbandoned, journal.ProblemUnknown)
-	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(),
+	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(), StandardError: math.NaN(),
 		Cost: cost.Float(), Spent: l.ledger.Spent.Plus(l.verifying.spent).Float(), Problem: journal.ProblemUnknown, At: l.stamp()}
 	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, reached("taken-up"))
 	if c := d.Compared; c.Comparison > 0 {

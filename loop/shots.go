@@ -50,7 +50,7 @@ func (l *Loop) tryShot() {
 	}
 	p := s.pending
 	s.pending = nil
-	y, err := l.evaluate(p.sensors)
+	y, err := l.opt.Objective.Of(p.sensors)
 	if err != nil || math.IsNaN(y) || math.IsInf(y, 0) {
 		return // no data: the wait for the next value goes on
 	}
@@ -106,14 +106,6 @@ func (l *Loop) fill(p *shot) bool {
 		}
 	}
 	return true
-}
-
-// evaluate is the objective of one shot in the user's sense.
-func (l *Loop) evaluate(sensors []float64) (float64, error) {
-	if l.opt.Objective.Formula != nil {
-		return l.opt.Objective.Formula(sensors)
-	}
-	return sensors[l.opt.Objective.Sensor], nil
 }
 
 // watchShots ends the step with what it has when the next shot does not come.

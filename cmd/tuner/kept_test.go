@@ -67,13 +67,16 @@ func TestKeptJournalsReplay(t *testing.T) {
 	for name, want := range map[string]string{
 		"laser": `pulse-energy: 150 decisions derive as they were recorded, to the last bit
 so does the comparison with the starting setting, in 16 steps
+so do 166 outcomes, and what was spent
 so do 6807 verdicts of the safety layer, in 1 session
 `,
 		"nutrient": `leaf-area: 120 decisions derive as they were recorded, to the last bit
 so does the comparison with the starting setting, in 16 steps
+so do 136 outcomes, and what was spent
 so do 14613 verdicts of the safety layer, in 1 session
 `,
 		"feed": `feed: 40 decisions derive as they were recorded, to the last bit
+so do 40 outcomes, and what was spent
 so do 48128 verdicts of the safety layer, in 1 session
 `} {
 		t.Run(name, func(t *testing.T) {

@@ -32,6 +32,9 @@ setting, what the bounds made of it, work units. The first difference is told, a
 exit code 1. Where the file was changed between two sessions of the run, each is derived
 by its own.
 
+Derive what each step came to from its shots, and what was spent from the prices; the way
+that variables were moved is not on record, so where that is paid the cost is taken as it is.
+
 Then derive every verdict of the safety layer anew, tick by tick, from the readings and
 the proposals that it was given, by the limits of its session: mode, causes, setpoints and
 the rules that acted, to the last bit. A journal of an older version has none.
@@ -134,14 +137,15 @@ func tellReplay(e *host.Env, run journal.Run, done replayed, asJSON bool) error 
 		if asJSON {
 			return nil
 		}
-		compared := ""
+		more := ""
 		if done.Compared > 0 {
-			compared = fmt.Sprintf("\nso does the comparison with the starting setting, in %s", show.Count(done.Compared, "step"))
+			more = fmt.Sprintf("\nso does the comparison with the starting setting, in %s", show.Count(done.Compared, "step"))
 		}
+		more += fmt.Sprintf("\nso do %s, and what was spent", show.Count(done.Outcomes, "outcome"))
 		if v := done.Verdicts; v.Sessions > 0 {
-			compared += fmt.Sprintf("\nso do %s of the safety layer, in %s", show.Count(v.Ticks, "verdict"), show.Count(v.Sessions, "session"))
+			more += fmt.Sprintf("\nso do %s of the safety layer, in %s", show.Count(v.Ticks, "verdict"), show.Count(v.Sessions, "session"))
 		}
-		_, err := fmt.Fprintf(e.Stdout, "%s: %s%s\n", run.Name, done.Words(), compared)
+		_, err := fmt.Fprintf(e.Stdout, "%s: %s%s\n", run.Name, done.Words(), more)
 		return err
 	}
 	return fault.WithHint(fmt.Errorf("step %d differs, after %d that agree: the %s was %s, and is now %s", d.Step, done.Steps, d.What, d.Recorded, d.Derived), hint)

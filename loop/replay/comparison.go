@@ -41,7 +41,7 @@ func (p *Decisions) deriveLeg(ctx context.Context, s journal.Step) (*Difference,
 		return nil, nil
 	}
 	if d.Compared.Comparison > len(v.all) {
-		return &Difference{Step: d.Step, What: "comparison", Recorded: fmt.Sprint(d.Compared.Comparison), Derived: "none"}, nil
+		return differ(d.Step, "comparison", d.Compared.Comparison, "none"), nil
 	}
 	c := v.all[d.Compared.Comparison-1]
 	if len(v.legs[c.Number]) == 0 {
@@ -53,7 +53,7 @@ func (p *Decisions) deriveLeg(ctx context.Context, s journal.Step) (*Difference,
 	v.legs[c.Number] = append(v.legs[c.Number], plan.Leg{Compared: d.Compared, Outcome: s.Outcome,
 		Abandoned: p.abandoned[d.Step] || !s.Concluded, Session: s.Session})
 	if _, _, err := p.Options.Pairing(c, v.legs[c.Number]); err != nil {
-		return &Difference{Step: d.Step, What: "turn in the comparison", Recorded: string(d.Compared.Side), Derived: err.Error()}, nil
+		return differ(d.Step, "turn in the comparison", d.Compared.Side, err), nil
 	}
 	q := policy.Proposal{ControlSet: c.ControlSet, X: c.Recommended}
 	if d.Compared.Side == journal.Starting {
@@ -73,22 +73,19 @@ func (p *Decisions) deriveSides(ctx context.Context, step int, c journal.Compari
 	if err != nil {
 		return nil, fmt.Errorf("derive the recommendation before step %d: %w", step, err)
 	}
-	differs := func(what string, recorded, derived any) *Difference {
-		return &Difference{Step: step, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
-	}
 	if found.ControlSet != c.ControlSet {
-		return differs("control set of the recommendation", c.ControlSet, found.ControlSet), nil
+		return differ(step, "control set of the recommendation", c.ControlSet, found.ControlSet), nil
 	}
 	for _, i := range p.Options.ControlSets[c.ControlSet].Variables {
 		name, start := p.Options.Variables[i].Name, found.X[i]
 		if exactly(found.X[i]) != exactly(c.Recommended[i]) {
-			return differs("recommended setting of "+name, exactly(c.Recommended[i]), exactly(found.X[i])), nil
+			return differ(step, "recommended setting of "+name, exactly(c.Recommended[i]), exactly(found.X[i])), nil
 		}
 		if same := p.Options.Verify.Same; p.verified.start != nil && (same == nil || !same[i]) {
 			start = p.verified.start[i]
 		}
 		if exactly(start) != exactly(c.Start[i]) {
-			return differs("starting setting of "+name, exactly(c.Start[i]), exactly(start)), nil
+			return differ(step, "starting setting of "+name, exactly(c.Start[i]), exactly(start)), nil
 		}
 	}
 	return nil, nil
@@ -101,7 +98,7 @@ func (p *Decisions) deriveResults() *Difference {
 			continue
 		}
 		if r.Comparison > len(p.verified.all) {
-			return &Difference{What: "result of a comparison", Recorded: fmt.Sprint(r.Comparison), Derived: "none"}
+			return differ(0, "result of a comparison", r.Comparison, "none")
 		}
 		c, legs := p.verified.all[r.Comparison-1], p.verified.legs[r.Comparison]
 		options, ok := p.verified.options[r.Comparison]
@@ -114,10 +111,10 @@ func (p *Decisions) deriveResults() *Difference {
 			step = legs[len(legs)-1].Outcome.Step
 		}
 		if err != nil {
-			return &Difference{Step: step, What: "result of the comparison", Recorded: r.Verdict, Derived: err.Error()}
+			return differ(step, "result of the comparison", r.Verdict, err)
 		}
 		if derived := plan.ResultOf(r.Comparison, &found); !bytes.Equal(derived.Document, r.Document) {
-			return &Difference{Step: step, What: "result of the comparison", Recorded: string(r.Document), Derived: string(derived.Document)}
+			return differ(step, "result of the comparison", string(r.Document), string(derived.Document))
 		}
 	}
 	return nil

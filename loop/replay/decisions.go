@@ -42,6 +42,8 @@ type Decisions struct {
 	session   int // of the last step
 	// decided is, by session, the version of what decided.
 	decided map[int]int
+	// spent is the sum of the steps so far.
+	spent plan.Money
 	// narrowed are the changes of limits during the run, in order.
 	narrowed []plan.Narrowed
 	verified verified
@@ -65,6 +67,8 @@ type Replayed struct {
 	Compared int `json:"compared,omitempty"`
 	Skipped  int `json:"skipped,omitempty"`
 	Foreign  int `json:"not_derivable,omitempty"`
+	// Outcomes counts what steps came to, which derives from their shots.
+	Outcomes int `json:"outcomes"`
 	// First is the first difference, nil where there is none.
 	First *Difference `json:"first_difference"`
 }
@@ -87,7 +91,8 @@ func (r Replayed) Words() string {
 // units), and teaches the policy what the step brought. Of a comparison with the starting
 // setting it derives both settings, whose turn each step was, and the result. It stops at
 // the first difference. A decision that the deadline had cut is repeated with as many
-// work units. A decision by another version of what decides is taken as it was recorded. What
+// work units. Then it derives what the step came to from its shots, and what the run has spent. A
+// decision by another version of what decides is taken as it was recorded. What
 // the safety layer did on the way is derived by package trace.
 //
 // Errors: what reading the journal gives, a policy that refuses what was recorded, and the
@@ -121,14 +126,14 @@ func (p *Decisions) Run(ctx context.Context, r *journal.Reader) (Replayed, error
 		if err := p.check(ctx, s, status.Steps, &done); err != nil || done.First != nil && !p.Lenient {
 			return done, err
 		}
-		if !s.Concluded || p.abandoned[s.Decision.Step] || s.Decision.Compared.Comparison > 0 {
-			continue
+		if !s.Concluded {
+			break
 		}
 		shots, err := shotsOf(s.Decision.Step)
 		if err != nil {
 			return done, err
 		}
-		if err := p.learn(s, shots); err != nil {
+		if err := p.conclude(s, shots, &done); err != nil || done.First != nil && !p.Lenient {
 			return done, err
 		}
 	}
@@ -136,6 +141,21 @@ func (p *Decisions) Run(ctx context.Context, r *journal.Reader) (Replayed, error
 		done.First = p.deriveResults()
 	}
 	return done, nil
+}
+
+// conclude derives what a step came to, and teaches the policy what it brought. The policy of a
+// lenient replay is only to learn.
+func (p *Decisions) conclude(s journal.Step, shots []journal.Shot, done *Replayed) (err error) {
+	if !p.Lenient {
+		if done.First, err = p.deriveOutcome(s, shots); done.First != nil || err != nil {
+			return err
+		}
+		done.Outcomes++
+	}
+	if p.abandoned[s.Decision.Step] || s.Decision.Compared.Comparison > 0 {
+		return nil
+	}
+	return p.learn(s, shots)
 }
 
 // check derives a decision, or takes it as recorded where it is not of the sample or where
@@ -243,7 +263,7 @@ func (p *Decisions) derive(ctx context.Context, d journal.Decision) (*Difference
 	case ctx.Err() != nil: // the decision was cut
 		return nil, context.Cause(ctx)
 	case errors.Is(err, policy.ErrBudget):
-		return &Difference{Step: d.Step, What: "decision", Recorded: fmt.Sprintf("control set %d", d.ControlSet), Derived: err.Error()}, nil
+		return differ(d.Step, "decision", fmt.Sprintf("control set %d", d.ControlSet), err), nil
 	case err != nil:
 		return nil, fmt.Errorf("derive step %d: %w", d.Step, err)
 	}
@@ -252,9 +272,7 @@ func (p *Decisions) derive(ctx context.Context, d journal.Decision) (*Difference
 
 // compare gives the first difference between what was recorded and what is proposed.
 func (p *Decisions) compare(d journal.Decision, q policy.Proposal) *Difference {
-	differs := func(what string, recorded, derived any) *Difference {
-		return &Difference{Step: d.Step, What: what, Recorded: fmt.Sprint(recorded), Derived: fmt.Sprint(derived)}
-	}
+	differs := func(what string, recorded, derived any) *Difference { return differ(d.Step, what, recorded, derived) }
 	switch {
 	case q.ControlSet != d.ControlSet:
 		return differs("control set", d.ControlSet, q.ControlSet)

@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// Of is the objective of one shot, in the user's sense, of what its sensors read.
+func (o *Objective) Of(sensors []float64) (float64, error) {
+	if o.Formula != nil {
+		return o.Formula(sensors)
+	}
+	return sensors[o.Sensor], nil
+}
+
+// Summarise is what a step's shots come to: the mean of each of n variables, the statistic of
+// the objective with its standard error, and the variance of a single shot. What no shot says
+// is NaN.
+func (s Statistic) Summarise(shots []journal.Shot, n int) journal.Outcome {
+	values := make([]float64, len(shots))
+	for i := range shots {
+		values[i] = shots[i].Objective
+	}
+	o := journal.Outcome{X: make([]float64, n), Mean: math.NaN(), Variance: Variance(values), StandardError: s.StandardError(values), Shots: len(shots)}
+	if len(shots) > 0 {
+		o.Mean = s.Value(values)
+	}
+	for i := range o.X {
+		if len(shots) == 0 {
+			o.X[i] = math.NaN()
+		}
+		for k := range shots {
+			o.X[i] += shots[k].X[i] / float64(len(shots))
+		}
+	}
+	return o
+}
