@@ -58,8 +58,8 @@ class Plan:
         time before it confirms, and on its topic others are confirmed too: another session's messages, of any number."""
         r = self.random
         self.value_age = r.choice([0, 0, 120, 200])     # ms, of a child's answers
-        self.confirm_takes = r.choice([0.0, 0.0, 0.25])
-        self.others_confirmed = r.random() < 0.5
+        self.confirm_takes = r.choice([0.0, 0.25])
+        self.others_confirmed = r.random() < 0.7
         if self.value_age:
             self.max_age["door"] = max(self.max_age["door"], 1.5)
 
