@@ -44,6 +44,35 @@ func (j *Journal) look() (p parts, err error) {
 	return p, nil
 }
 
+// contents are the bytes of the open files: of the journal, and of its log where it has one.
+type contents struct {
+	main disk.Content
+	log  disk.Log
+}
+
+// watch begins to look at the files that are open now.
+func (c *contents) watch(path string, p parts) error {
+	err := c.main.Watch(path, p.main)
+	if err == nil && p.wal != (disk.FileID{}) {
+		err = c.log.Watch(path, p.wal, p.shm)
+	}
+	return err
+}
+
+// overwritten says that other bytes are in one of them.
+func (c *contents) overwritten(run string) (bool, error) {
+	if bad, err := c.main.Overwritten(run); bad || err != nil {
+		return bad, err
+	}
+	return c.log.Overwritten()
+}
+
+// end ends it, once the connection is closed.
+func (c *contents) end() {
+	c.main.End()
+	c.log.End()
+}
+
 // loss is what has become of a journal's name.
 type loss int
 
@@ -52,7 +81,7 @@ const (
 	logGone               // the journal is there, its log or the index of that is not
 	nameFree              // nothing stands at the name
 	nameTaken             // something else does
-	mangled               // the file is there, and other bytes are in it
+	mangled               // the file and its log are there, and other bytes are in one of them
 	noFolder              // nor is the folder there
 )
 
@@ -71,7 +100,7 @@ func (j *Journal) lost() (loss, error) {
 	case now.main != j.files.main:
 		return nameTaken, nil
 	}
-	switch bad, err := j.content.Overwritten(j.run); {
+	switch bad, err := j.content.overwritten(j.run); {
 	case err != nil:
 		return whole, store.Fault(j.path, "look whether it was overwritten", err)
 	case bad:
@@ -99,7 +128,7 @@ func (j *Journal) moved(l loss) *disk.Error {
 	switch l {
 	case noFolder:
 		e.Hint = fmt.Sprintf("give the folder its name %q back, and the run goes on by itself; or end the run and start it where the folder is now", filepath.Dir(j.path))
-	case nameTaken, mangled:
+	case nameTaken: // of one that was overwritten, whether it can be copied shows what helps
 		e.Hint = "move what stands there away, and the run goes on by itself"
 	}
 	return e
@@ -113,7 +142,7 @@ func (j *Journal) lossWords(l loss) string {
 	case noFolder:
 		return "its folder was deleted or renamed while the run writes it" + j.nowAt()
 	case mangled:
-		return "it was overwritten in place while the run writes it"
+		return "it or its log (" + filepath.Base(j.path) + "-wal) was overwritten in place while the run writes it"
 	case nameTaken:
 		return "it was replaced by " + kindOf(j.path) + " while the run writes it" + j.nowAt()
 	}

@@ -31,7 +31,7 @@ type Journal struct {
 	w *writer
 	// files are those that w has open, by identify.
 	files    parts
-	content  disk.Content
+	content  contents
 	identify func(name string) (disk.FileID, error)
 	// held and news are for who runs; see Look.
 	held    string
@@ -231,7 +231,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	if j.files.main != before {
 		return nil, errors.Join(j.moved(nameTaken), w.close())
 	}
-	if err := j.content.Watch(j.path, j.files.main); err != nil {
+	if err := j.content.watch(j.path, j.files); err != nil {
 		return nil, errors.Join(store.Fault(path, "look at it", err), w.close())
 	}
 	return j, nil
@@ -309,7 +309,7 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.closed = true
-	defer j.content.End()
+	defer j.content.end()
 	err := j.putRight() // else what was written to a file without a name would end here
 	if err == nil {
 		err = j.mend()

@@ -232,6 +232,32 @@ func TestOverwrittenInPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
+		{"its log emptied", false, false, func(t *testing.T, path string) {
+			if err := os.Truncate(path+"-wal", 0); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"its log cut", false, false, func(t *testing.T, path string) {
+			if err := os.Truncate(path+"-wal", 8192); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"other bytes in its log", false, false, func(t *testing.T, path string) {
+			info, err := os.Stat(path + "-wal")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.OpenFile(path+"-wal", os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Write(make([]byte, info.Size())); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		{"another run's", true, false, func(t *testing.T, path string) {
 			j, other := lostJournal(t, Options{})
 			if err := j.Close(); err != nil {

@@ -128,7 +128,7 @@ func (j *Journal) reopen() error {
 		return store.Fault(j.path, "open it again", err)
 	}
 	if j.files, err = j.look(); err == nil {
-		err = j.content.Watch(j.path, j.files.main)
+		err = j.content.watch(j.path, j.files)
 	}
 	if err != nil {
 		_ = w.close()
