@@ -1,7 +1,5 @@
 package safety
 
-import "time"
-
 // resendMax is how often a setpoint that does not show is sent again. Not fewer: a
 // lost frame is no fault. Not more: what three repeats do not bring is broken.
 const resendMax = 3
@@ -97,64 +95,3 @@ func (x *pass) watchExposure(i int) {
 		x.s.raised.Add(RuleExposure, i)
 	}
 }
-
-// ResponseState is what the layer remembers of one watched response.
-type ResponseState struct {
-	// Based says that Base is the setpoint at which Seen was watched.
-	Based bool
-	Base  float64
-	Seen  Sample
-	// Waiting says that a response is due by Deadline; Rising that it is a rise.
-	Waiting, Rising bool
-	Deadline        time.Duration
-}
-
-// watchResponse looks whether a change shows where it should.
-func (x *pass) watchResponse(i int) {
-	l, s := &x.l.Responses[i], &x.s.Response[i]
-	if x.l.Variables[l.Variable].Dose {
-		x.watchDoseResponse(i)
-		return
-	}
-	u := x.in.Variable[l.Variable].Written
-	if !u.finite() || !x.s.Variable[l.Variable].Known {
-		*s = ResponseState{}
-		return
-	}
-	y := x.responseValue(l)
-	changed := u.Value - s.Base
-	switch {
-	case !s.Based || !s.Waiting && changed == 0:
-		// Nothing has moved yet: what is seen now is what a change is seen against.
-		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
-	case !s.Waiting && (changed >= l.Change || changed <= -l.Change):
-		s.Waiting, s.Rising, s.Deadline = true, changed > 0, x.now+l.Within
-	case s.Waiting && (s.Rising && changed < l.Change || !s.Rising && changed > -l.Change):
-		// It was taken back before it was due.
-		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
-	}
-	if !s.Waiting {
-		return
-	}
-	moved := (y.Value - s.Seen.Value) / l.Moves
-	if y.finite() && s.Seen.finite() && (s.Rising && moved >= 1 || !s.Rising && moved <= -1) {
-		*s = ResponseState{Based: true, Base: u.Value, Seen: y}
-		return
-	}
-	if x.now > s.Deadline {
-		x.s.raised.Add(RuleResponse, i)
-	}
-}
-
-// responseValue is the present value of what should respond.
-func (x *pass) responseValue(l *ResponseLimits) Sample {
-	if l.Sensor < 0 {
-		return x.in.Variable[l.Variable].Readback
-	}
-	if !x.fresh(l.Sensor) {
-		return Sample{}
-	}
-	return x.s.Sensor[l.Sensor].Last
-}
-
-func within(a, b, tolerance float64) bool { return a >= b-tolerance && a <= b+tolerance }

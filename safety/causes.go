@@ -3,7 +3,6 @@ package safety
 import (
 	"iter"
 	"math/bits"
-	"time"
 )
 
 // maxSubjects is how many sensors, variables or links a cause can distinguish.
@@ -63,107 +62,4 @@ func (r Reasons) Names() []string {
 		}
 	}
 	return out
-}
-
-// reaction is the strongest reaction that a set of causes asks for.
-func (l *Limits) reaction(c *Causes) Reaction {
-	worst := ReactNot
-	if c.Empty() {
-		return worst
-	}
-	for r := range RuleCount {
-		if !c.Has(r) {
-			continue
-		}
-		asks := rules[r].Reaction
-		if r == RuleStale && l.StaleFalls {
-			asks = ReactFall
-		}
-		if r == RuleComms && l.dosesBehind(c[r]) {
-			asks = ReactFall
-		}
-		worst = max(worst, asks)
-	}
-	return worst
-}
-
-// dosesBehind reports whether one of the links doses.
-func (l *Limits) dosesBehind(links uint32) bool {
-	for d := range l.Links {
-		if l.Links[d].Doses && links&(1<<d) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// bypass takes causes of rules that are set aside out of the set and returns those
-// rules.
-func (l *Limits) bypass(c *Causes, now time.Duration) Reasons {
-	var aside Reasons
-	for _, b := range l.Bypasses {
-		if now < b.Until && b.Rule.Bypassable() {
-			aside.add(b.Rule)
-			c[b.Rule] = 0
-			if b.Rule == RuleReadback {
-				c[RuleOverride] = 0
-			}
-		}
-	}
-	return aside
-}
-
-// latch notes what has come. Causes that do not clear by themselves are kept; the
-// first-out is what came when there was nothing.
-func (s *State) latch(active *Causes) {
-	if active.Empty() {
-		return
-	}
-	if s.FirstOut.Empty() {
-		s.FirstOut = *active
-	}
-	for r := range RuleCount {
-		if fresh := active[r] &^ s.Latched[r]; fresh != 0 && rules[r].Clear != ClearAuto {
-			s.Latched[r] |= fresh
-			s.Generation++
-		}
-	}
-}
-
-// acknowledge clears the latches that an acknowledgement clears.
-func (s *State) acknowledge() {
-	for r := range RuleCount {
-		if s.Latched[r] != 0 && rules[r].Clear == ClearAck {
-			s.Latched[r] = 0
-			s.Generation++
-		}
-	}
-	for i := range s.Dose {
-		if s.Dose[i].Unknown {
-			// What is wanted next is a new dose, charged anew.
-			s.Dose[i].Unknown, s.Dose[i].Open, s.Dose[i].Granted = false, false, false
-			s.Generation++
-		}
-	}
-	for i := range s.Variable {
-		s.Variable[i].Rejected, s.Variable[i].Tries = 0, 0
-	}
-}
-
-// resettable reports whether a reset may clear the latches: nothing among them
-// needs a new process first.
-func (s *State) resettable() bool {
-	for r := range RuleCount {
-		if rules[r].Clear == ClearRestart && s.Latched[r]&^s.inherited[r] != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// reset clears every latch.
-func (s *State) reset() {
-	s.acknowledge()
-	s.Latched, s.FirstOut, s.inherited = Causes{}, Causes{}, Causes{}
-	s.Generation++
 }

@@ -1,63 +1,5 @@
 package safety
 
-import "time"
-
-// Rolling windows are kept in slots: an amount counts for the whole window and at
-// most one slot longer, never shorter.
-const (
-	hourSlot  = 5 * time.Minute
-	hourSlots = int(time.Hour/hourSlot) + 1
-	daySlot   = time.Hour
-	daySlots  = int(24*time.Hour/daySlot) + 1
-)
-
-// DoseState is the account of one variable that adds what cannot be taken back. It
-// is durable: see Saved.
-type DoseState struct {
-	// Hour and Day hold amounts by slot, the slots of the times HourSlot and DaySlot
-	// last; Total is the run's.
-	Hour              [hourSlots]float64
-	Day               [daySlots]float64
-	HourSlot, DaySlot int64
-	Total             float64
-	// Used is what has been taken since the reservoir was filled up.
-	Used float64
-	// Granted says that destination Dest of proposal Proposal has been charged, with
-	// Generation; LastAt is when something was last charged (if Dosed).
-	Granted    bool
-	Proposal   int64
-	Dest       float64
-	Generation uint64
-	Dosed      bool
-	LastAt     time.Duration
-	// Open says that the device has not acknowledged it; Unknown that it may or may
-	// not have: it counts as delivered and is never sent again.
-	Open, Unknown bool
-	// Number and Amount are the last dose's of a variable of doses, charged in the
-	// slots InHour and InDay. Handed says that it has been given out: never again.
-	// Failed says that it was not given, or that this is unknown.
-	Number         int64
-	Amount         float64
-	InHour, InDay  int64
-	Handed, Failed bool
-	// Wanted is the number that was wanted last, for the first time at WantedAt.
-	Wanted   int64
-	WantedAt time.Duration
-}
-
-// doses reports whether a variable has a budget.
-func (x *pass) doses(i int) bool { return x.doseOf(i) >= 0 }
-
-// doseOf is the index of a variable's budget, -1 if it has none.
-func (x *pass) doseOf(i int) int {
-	for k := range x.l.Doses {
-		if x.l.Doses[k].Variable == i {
-			return k
-		}
-	}
-	return -1
-}
-
 // granted reports whether a variable may go on towards dest: it has no budget, or
 // the rise is charged, and that is durable. Only a proposal doses; on the way to a
 // rest state nothing is charged and nothing may rise.
@@ -115,45 +57,6 @@ func (x *pass) charge(k int, dest float64) bool {
 	return true
 }
 
-// room reports whether every budget has room for a dose; one that has not holds.
-func (x *pass) room(k int, amount float64) bool {
-	l, d := &x.l.Doses[k], &x.s.Dose[k]
-	d.roll(x.now)
-	switch {
-	case amount > l.PerDose:
-	case over(l.Hour, sum(d.Hour[:])+amount):
-	case over(l.Day, sum(d.Day[:])+amount):
-	case over(l.Run, d.Total+amount):
-	case over(l.Reservoir, d.Used+amount):
-	default:
-		return true
-	}
-	x.s.raised.Add(RuleBudget, k)
-	return false
-}
-
-// book adds an amount to every window, at the time that they were rolled to.
-func (d *DoseState) book(amount float64) {
-	d.Hour[d.HourSlot%int64(hourSlots)] += amount
-	d.Day[d.DaySlot%int64(daySlots)] += amount
-	d.Total += amount
-	d.Used += amount
-}
-
-// roll empties the slots that have left their windows.
-func (d *DoseState) roll(now time.Duration) {
-	hour, day := int64(now/hourSlot), int64(now/daySlot)
-	for n := 0; d.HourSlot < hour && n < hourSlots; n++ {
-		d.HourSlot++
-		d.Hour[d.HourSlot%int64(hourSlots)] = 0
-	}
-	for n := 0; d.DaySlot < day && n < daySlots; n++ {
-		d.DaySlot++
-		d.Day[d.DaySlot%int64(daySlots)] = 0
-	}
-	d.HourSlot, d.DaySlot = max(d.HourSlot, hour), max(d.DaySlot, day)
-}
-
 // watchDose follows what becomes of a dose: a write whose outcome is unknown counts
 // as delivered, and nothing more goes out before someone has looked.
 func (x *pass) watchDose(k int) {
@@ -175,15 +78,4 @@ func (x *pass) watchDose(k int) {
 		d.Open = false
 		x.s.Generation++
 	}
-}
-
-// over reports whether a sum of doses is above a limit, beyond what adding up tenths
-// has rounded by.
-func over(limit, amount float64) bool { return limit > 0 && amount > limit*(1+1e-9) }
-
-func sum(x []float64) (total float64) {
-	for _, v := range x {
-		total += v
-	}
-	return total
 }

@@ -131,29 +131,6 @@ func (x *pass) drive(i int, dest float64) {
 	}
 }
 
-// slew is where the way comes to in dt.
-func (l *VariableLimits) slew(from, dest float64, dt time.Duration) float64 {
-	return clamp(dest, from-l.SlewDown*dt.Seconds(), from+l.SlewUp*dt.Seconds())
-}
-
-// quantise rounds a setpoint on the way to the device's grid, towards the safe
-// value, where the grid has a point inside the hard bounds.
-func (l *VariableLimits) quantise(v float64) float64 {
-	if l.Resolution <= 0 {
-		return v
-	}
-	steps := v / l.Resolution
-	if v > l.Safe {
-		steps = math.Floor(steps)
-	} else {
-		steps = math.Ceil(steps)
-	}
-	if q := steps * l.Resolution; q >= l.Low && q <= l.High {
-		return q
-	}
-	return v
-}
-
 // assertSetpoint is the final assert: what the rules above should have made impossible is
 // looked at once more, and never written.
 func (x *pass) assertSetpoint(i int, set float64) bool {
@@ -206,12 +183,49 @@ func (l *VariableLimits) Clamp(x, fallback float64) (float64, Reasons) {
 	return c, r
 }
 
-func clamp(x, low, high float64) float64 {
-	if x < low {
-		return low
+// slew is where the way comes to in dt.
+func (l *VariableLimits) slew(from, dest float64, dt time.Duration) float64 {
+	return clamp(dest, from-l.SlewDown*dt.Seconds(), from+l.SlewUp*dt.Seconds())
+}
+
+// quantise rounds a setpoint on the way to the device's grid, towards the safe
+// value, where the grid has a point inside the hard bounds.
+func (l *VariableLimits) quantise(v float64) float64 {
+	if l.Resolution <= 0 {
+		return v
 	}
-	if x > high {
-		return high
+	steps := v / l.Resolution
+	if v > l.Safe {
+		steps = math.Floor(steps)
+	} else {
+		steps = math.Ceil(steps)
 	}
-	return x
+	if q := steps * l.Resolution; q >= l.Low && q <= l.High {
+		return q
+	}
+	return v
+}
+
+// clampDose makes of an amount one that may be given: inside the bounds, and a multiple of
+// the resolution that is not above it. What is not finite is nothing.
+func (l *VariableLimits) clampDose(amount float64) (float64, Reasons) {
+	var r Reasons
+	if !finite(amount) {
+		r.add(RuleFinite)
+		return 0, r
+	}
+	c := clamp(amount, 0, l.High)
+	if c != amount {
+		r.add(RuleBounds)
+	}
+	if l.Resolution <= 0 {
+		return c, r
+	}
+	// The slack is for amounts that are multiples but for their rounding.
+	steps := math.Floor(c/l.Resolution + 1e-9)
+	if q := min(steps*l.Resolution, c); c-q > 1e-9*l.Resolution {
+		r.add(RuleResolution)
+		c = q
+	}
+	return c, r
 }
