@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"time"
@@ -12,13 +11,6 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
-
-// openAll connects the devices. Nothing moves before all of them are open and
-// have what the options need.
-func (l *Loop) openAll(ctx context.Context) {
-	l.enter(opening)
-	l.instrument.Open(ctx)
-}
 
 // opened compares the devices with the options once all of them are open.
 func (l *Loop) opened(o instrument.Opened) {
@@ -155,4 +147,21 @@ func (l *Loop) pollAll() {
 		return
 	}
 	l.instrument.Poll(l.phase == measuring || l.spell.on && l.spell.silent)
+}
+
+// idle waits for a resume: actuators and sensors are read, and nothing is written.
+func (l *Loop) idle(now time.Time) {
+	l.pass(now, safety.CommandNone)
+	l.guard.Quiet()
+	l.enter(idling)
+	l.event("warn", journal.EventSafety, "waiting: "+l.guard.Waits())
+}
+
+// begun ends the wait.
+func (l *Loop) begun(now time.Time) {
+	l.waited = now.Sub(l.since)
+	l.event("info", journal.EventSafety, "resumed: the run begins")
+	// Before the first decision: a process that is killed after that has told of it.
+	l.eventWith(journal.Facts{Waited: l.waited}, "info", journal.EventWaited, fmt.Sprintf("waited %v for the resume", l.waited))
+	l.booted()
 }

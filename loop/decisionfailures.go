@@ -12,7 +12,7 @@ import (
 
 // failed takes in that a decision, or what was to be learnt for it, has failed. The
 // setpoints stand where they are. It reports whether the policy may be asked again.
-func (l *Loop) failed(err error) bool {
+func (l *stepper) failed(err error) bool {
 	n, again := l.advisor.Fail(err)
 	if !again {
 		l.giveUp()
@@ -23,11 +23,11 @@ func (l *Loop) failed(err error) bool {
 }
 
 // giveUp has the safety layer fall back: the policy cannot be asked any more.
-func (l *Loop) giveUp() {
+func (l *stepper) giveUp() {
 	err := fmt.Errorf("%w: decision of step %d: %w", ErrPolicy, l.step.n, l.advisor.Last())
 	l.advisor.GiveUp(err)
 	if l.opt.Mode == plan.Shadow {
-		l.fail(err)
+		l.runner.fail(err)
 		return
 	}
 	l.event("error", journal.EventPolicy, err.Error())
@@ -35,13 +35,13 @@ func (l *Loop) giveUp() {
 }
 
 // forgive forgets what failed once the run has fallen back.
-func (l *Loop) forgive() {
+func (l *stepper) forgive() {
 	l.guard.Forgive(safety.RulePolicy)
 	l.advisor.Forgive()
 }
 
 // watchPolicy counts the time that a decision is late: it was told to stop long ago.
-func (l *Loop) watchPolicy(now time.Time) {
+func (l *stepper) watchPolicy(now time.Time) {
 	if l.opt.Mode == plan.Simulate {
 		return
 	}
@@ -56,7 +56,7 @@ func (l *Loop) watchPolicy(now time.Time) {
 
 // rebuild makes the policy anew from the record, as a resumed run does, and asks it
 // then. Without a way to do so it is asked as it is.
-func (l *Loop) rebuild() {
+func (l *stepper) rebuild() {
 	if !l.advisor.BeginRebuild() {
 		l.decide()
 		return
@@ -66,7 +66,7 @@ func (l *Loop) rebuild() {
 }
 
 // rebuilt goes on with the policy that was made anew.
-func (l *Loop) rebuilt(err error) {
+func (l *stepper) rebuilt(err error) {
 	if l.phase != choosing {
 		return
 	}

@@ -23,7 +23,7 @@ func (l *Loop) fail(err error) {
 		return
 	}
 	l.reason = control.ReasonFault
-	l.tellEvent(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.step.n, At: l.stamp()})
+	l.tellEvent(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.number, At: l.stamp()})
 	switch {
 	case errors.Is(err, ErrJournal):
 		l.guard.Fault(safety.RuleRecord, 0)
@@ -66,17 +66,6 @@ func (l *Loop) finish(reason string) {
 	l.recommend()
 }
 
-// recommend asks the policy for the best setting by its lower bound; recommended follows
-// in any case.
-func (l *Loop) recommend() {
-	if l.advisor.Broken() {
-		l.event("warn", "recommend", "the policy has failed: there is no recommendation")
-		l.recommended(advisor.Recommended{Err: policy.ErrNoData})
-		return
-	}
-	l.advisor.Recommend()
-}
-
 // recommended goes on to the comparison with the starting setting, or lets a run that
 // closes end.
 func (l *Loop) recommended(a advisor.Recommended) {
@@ -96,7 +85,7 @@ func (l *Loop) recommended(a advisor.Recommended) {
 // inUsersSense turns the sign back where the user minimises; a lower bound of
 // what is maximised is then an upper bound of what is minimised: still the
 // pessimistic one.
-func (l *Loop) inUsersSense(r policy.Recommendation) policy.Recommendation {
+func (l *parts) inUsersSense(r policy.Recommendation) policy.Recommendation {
 	if l.opt.Objective.Minimize {
 		for _, e := range []*policy.Estimate{&r.Estimate, &r.Start} {
 			e.Mean, e.LowerBound = -e.Mean, -e.LowerBound

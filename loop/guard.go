@@ -43,25 +43,6 @@ func (l *Loop) told(now time.Time) guard.Told {
 	return t
 }
 
-// ownStall takes in that the loop has stood still, or that the watchdog has halted the
-// devices for it.
-func (l *Loop) ownStall(now time.Time) { l.guard.OwnStall(now, l.instrument.Halted()) }
-
-// showSign tells the watchdog that the loop goes on.
-func (l *Loop) showSign(now time.Time) {
-	driving := l.phase > booting && l.phase < closing && l.instrument.Drove()
-	if jump, jumped := l.guard.ShowSign(now, driving); jumped {
-		l.event("warn", "clock", fmt.Sprintf("the wall clock has jumped by %v; every timer uses the monotonic clock, and only dates are affected", jump))
-	}
-}
-
-// say adds lines to the run's story.
-func (l *Loop) say(lines []guard.Said) {
-	for _, s := range lines {
-		l.event(s.Level, s.Kind, s.Message)
-	}
-}
-
 // guarded follows what the guard tells.
 func (l *Loop) guarded(events []any) {
 	for _, e := range events {
@@ -77,25 +58,5 @@ func (l *Loop) guarded(events []any) {
 		case guard.Settled:
 			l.closeSettled()
 		}
-	}
-}
-
-// startTrace begins the session's safety trace.
-func (l *Loop) startTrace() {
-	start, said := l.guard.StartTrace()
-	l.say(said)
-	if start != nil {
-		at := l.stamp()
-		l.record("what the safety layer begins from", func(j *journal.Journal) error { return j.Tape(start, 0, at) }, nil)
-	}
-}
-
-// saveTrace records the piece of the safety trace in hand.
-func (l *Loop) saveTrace() {
-	piece, said := l.guard.Cut()
-	l.say(said)
-	if piece != nil {
-		at := l.stamp()
-		l.record("what the safety layer did", func(j *journal.Journal) error { return j.Tape(piece.Data, piece.Ticks, at) }, traceWritten{piece})
 	}
 }

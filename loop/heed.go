@@ -63,8 +63,7 @@ func (l *Loop) freeze(past time.Duration) {
 		l.held = true
 	}
 	l.since = l.since.Add(past)
-	l.step.settleEnd = l.step.settleEnd.Add(past)
-	l.step.waitedFrom = l.step.waitedFrom.Add(past)
+	l.step.shots.Freeze(past)
 }
 
 // thaw goes on after a hold. What was measured stays; before the next shot every driven
@@ -84,7 +83,7 @@ func (l *Loop) thaw(now time.Time) {
 	}
 	l.held = false
 	if l.phase == settling || l.phase == measuring {
-		l.step.pending = nil
+		l.step.shots.Drop()
 		l.enter(moving)
 	}
 }

@@ -2,7 +2,9 @@ package loop
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/journal"
@@ -10,18 +12,18 @@ import (
 )
 
 // outcome is the step as the journal and the user see it.
-func (l *Loop) outcome() journal.Outcome {
+func (l *stepper) outcome() journal.Outcome {
 	s := &l.step
-	o := l.statistic.Summarise(journalShots(s), len(l.opt.Variables))
+	o := l.statistic.Summarise(s.shots.Taken(), len(l.opt.Variables))
 	if o.Shots == 0 {
 		o.X = l.lastRead()
 	}
-	o.Step, o.Cost, o.Valid, o.Problem, o.At = s.n, l.stepMoney(o.Shots).Float(), o.Shots > 0 && s.problem == "", s.problem, l.stamp()
+	o.Step, o.Cost, o.Valid, o.Problem, o.At = s.n, s.Cost(&l.opt, o.Shots).Float(), o.Shots > 0 && s.problem == "", s.problem, l.stamp()
 	return o
 }
 
 // lastRead is where the variables were last read to be.
-func (l *Loop) lastRead() []float64 {
+func (l *stepper) lastRead() []float64 {
 	x := make([]float64, len(l.opt.Variables))
 	for i := range x {
 		x[i] = l.instrument.TakeOver(i)
@@ -36,16 +38,16 @@ func (l *Loop) lastRead() []float64 {
 }
 
 // learnt takes in what the policy makes of a step, and goes on with the next one.
-func (l *Loop) learnt(a advisor.Learnt) {
+func (l *stepper) learnt(a advisor.Learnt) {
 	if a.Err != nil && !l.failed(a.Err) {
 		return
 	}
 	l.meterModel(a.Size)
-	l.progress.LowerBound = math.NaN()
+	l.lowerBound = math.NaN()
 	if a.Best != nil {
 		best := l.inUsersSense(*a.Best)
 		l.best = &best
-		l.progress.LowerBound = best.LowerBound
+		l.lowerBound = best.LowerBound
 	}
 	if l.phase == concluding {
 		l.afterStep()
@@ -53,7 +55,7 @@ func (l *Loop) learnt(a advisor.Learnt) {
 }
 
 // tellFits tells of hyperparameter fits that came to nothing: those before them stay.
-func (l *Loop) tellFits(p policy.Proposal) {
+func (l *parts) tellFits(p policy.Proposal) {
 	l.meterFit(p)
 	err := p.FailedFits
 	if p.Fit != nil {
@@ -64,9 +66,22 @@ func (l *Loop) tellFits(p policy.Proposal) {
 	}
 }
 
-// failpoint tells a test where the loop is.
-func (l *Loop) failpoint(name string) {
-	if l.deps.Failpoint != nil {
-		l.deps.Failpoint(name)
+// tellBroken notes in the run's story which constraints the step broke, by the mean
+// over its shots, and returns how many.
+func (l *stepper) tellBroken() int {
+	var broken []string
+	for i, v := range l.opt.Constrained(l.step.shots.Rows()...) {
+		c := &l.opt.Constraints[i]
+		if v < c.Low || v > c.High {
+			s := &l.opt.Sensors[c.Sensor]
+			broken = append(broken, fmt.Sprintf("%s is %.6g %s, outside [%g, %g]", s.Name, v, s.Unit, c.Low, c.High))
+		}
 	}
+	if len(broken) > 0 {
+		if !l.verifying.running {
+			l.broken++
+		}
+		l.event("info", journal.EventConstraint, fmt.Sprintf("step %d breaks a constraint: %s", l.step.n, strings.Join(broken, "; ")))
+	}
+	return len(broken)
 }

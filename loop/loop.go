@@ -10,9 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/instrument"
-	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
-	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/record"
 	"github.com/labtuner/tuner/loop/worker"
 )
@@ -44,58 +42,11 @@ func (p phase) String() string {
 		"measuring", "concluding", "waiting out an outage", "fallen back", "homing", "resting", "closing", "closed"}[p]
 }
 
-// Loop is a run in progress. All fields belong to the goroutine that called Run,
-// except what is atomic.
+// Loop is a run in progress. All fields belong to the goroutine that called Run.
 type Loop struct {
-	opt       plan.Options
-	deps      Deps
-	pool      *worker.Pool
-	statistic plan.Statistic
-
-	start time.Time
-	phase phase
-	// since is when the phase began.
-	since time.Time
-
-	instrument *instrument.Instrument
-	guard      *guard.Guard
-	// settled says that everything is recorded and the devices are closed.
-	settled bool
-	// held says that the step's clocks stand still; heeded is the last tick's time.
-	held   bool
-	heeded time.Time
-	// waited is how long the run has waited for a resume before it began.
-	waited  time.Duration
-	advisor *advisor.Advisor
-	ledger  plan.Ledger
-	step    step
-	// startedAt is where the run started; verifying the comparison at its end.
-	// proposed says that the policy has decided a step which is not under way yet.
-	startedAt []float64
-	verifying verifying
-	proposed  bool
-	// closingParts counts the devices that are being closed, and the policy that may still answer.
-	closingParts int
-	// spell and fallen say how the run waits for an instrument that is out of order.
-	spell  spell
-	fallen fallenState
-	// recorder queues what is to be recorded.
-	recorder *record.Recorder
-	steps    int
-	failures int
-	// lastProblem is why the last steps failed, told once in a row.
-	lastProblem string
-	result      Result
-	err         error
-	reason      string
-
-	// best is the recommendation after the last step, in the user's sense, last the
-	// newest decision and outcome; nil: none yet. wantBest ends the search.
-	best        *policy.Recommendation
-	last        *journal.Decision
-	lastOutcome *journal.Outcome
-	wantBest    bool
-
+	*outages
+	// heeded is the last tick's time.
+	heeded   time.Time
 	progress control.Progress
 }
 
@@ -110,8 +61,9 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Loop{opt: o, deps: d, statistic: statistic,
-		ledger: plan.NewLedger(len(o.ControlSets)), start: d.Clock.Now()}
+	p := &parts{opt: o, deps: d, course: course{start: d.Clock.Now()}}
+	l := &Loop{outages: &outages{stepper: &stepper{ending: &ending{parts: p}, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}}}
+	p.runner = l
 	if o.Mode == plan.Simulate {
 		l.pool = worker.NewVirtual()
 	} else {
@@ -119,7 +71,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	}
 	l.recorder = record.New(d.Journal, l.pool, record.Options{Lane: laneJournal, SpaceLane: laneSpace, Wait: o.Outages.Wait,
 		Look: o.Mode != plan.Simulate, Hook: d.Disk, Space: d.Space, MinFree: o.Outages.MinFree})
-	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(d.Devices), l.advice())
+	l.advisor = advisor.New(d.Policy, l.pool, lanePolicy, laneDevice+len(d.Devices), advice(&o, &d))
 	l.instrument = instrument.New(instrument.Options{Plan: &l.opt, Devices: d.Devices, Clock: d.Clock, Run: d.Run, Lane: laneDevice, Failpoint: d.Failpoint}, l.pool)
 	l.guard, err = guard.New(guard.Options{Plan: &l.opt, Devices: deviceNames(d.Devices), Start: l.start, Clock: d.Clock, Control: d.Control, Machine: d.Machine,
 		Run: d.Run, Commands: d.Panel, Readings: l.instrument, Lane: laneControl, MarkLane: laneMark, Slowness: d.Slowness, Disk: d.Disk, Failpoint: d.Failpoint}, l.pool)
@@ -171,7 +123,8 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.say(l.guard.Bypasses())
 	l.takeUp()
 	l.startTrace()
-	l.openAll(deviceCtx)
+	l.enter(opening)
+	l.instrument.Open(deviceCtx)
 	if l.opt.Mode == plan.Simulate {
 		l.runVirtual(ctx)
 	} else {
@@ -255,16 +208,6 @@ func (l *Loop) advised(e any) {
 	}
 }
 
-// advice says how the policy is asked. In a simulation a decision's length is its work
-// units alone; else the deadline cuts it at a unit boundary.
-func (l *Loop) advice() advisor.Options {
-	o := advisor.Options{Deadline: l.opt.Deadline, Rebuild: l.deps.Rebuild, Clock: l.deps.Clock, Stopwatch: l.deps.stopwatch()}
-	if l.opt.Mode == plan.Simulate {
-		o.Deadline = 0
-	}
-	return o
-}
-
 // runReal waits for ticks and for what lanes and devices send. Ticks that were
 // missed are not made up for: safety.Step measures the time that passed.
 func (l *Loop) runReal(ctx context.Context) {
@@ -327,7 +270,7 @@ func (l *Loop) tick() {
 	case moving:
 		l.watchMove(now)
 	case settling:
-		if !now.Before(l.step.settleEnd) {
+		if l.step.shots.Settled(now) {
 			l.measure(now)
 		}
 	case measuring:
@@ -355,6 +298,7 @@ func (l *Loop) tick() {
 func (l *Loop) finished(ctx context.Context) (Result, error) {
 	l.publish(l.now())
 	r := &l.result
+	r.Broken = l.broken
 	r.Reason, r.Steps, r.Spent = l.reason, l.searched(), l.ledger.Spent.Float()
 	r.PlaysBySet = l.ledger.Plays
 	r.SpentBySet = make([]float64, len(l.ledger.BySet))
@@ -378,27 +322,12 @@ func (l *Loop) finished(ctx context.Context) (Result, error) {
 // go safe and exit.
 const closeTimeout = 10 * time.Second
 
-func (l *Loop) now() time.Time { return l.deps.Clock.Now() }
-
-// stamp is the present by both clocks.
-func (l *Loop) stamp() journal.Stamp {
-	now := l.now()
-	return journal.Stamp{Mono: now.Sub(l.start), Wall: now}
-}
-
-// enter changes the phase.
-func (l *Loop) enter(p phase) {
-	l.phase, l.since = p, l.now()
-}
-
-// event tells and records a line of the run's story.
-func (l *Loop) event(level, kind, message string) {
-	l.eventWith(journal.Facts{}, level, kind, message)
-}
-
-// eventWith does so with what programs read of it.
-func (l *Loop) eventWith(f journal.Facts, level, kind, message string) {
-	e := journal.Event{Level: level, Kind: kind, Message: message, Facts: f, Step: l.step.n, At: l.stamp()}
-	l.tellEvent(e)
-	l.put(record.Entry{What: "event", Write: func(j *journal.Journal) error { return j.Log(e) }, Story: !needed(kind)})
+// advice says how the policy is asked. In a simulation a decision's length is its work
+// units alone; else the deadline cuts it at a unit boundary.
+func advice(opt *plan.Options, d *Deps) advisor.Options {
+	o := advisor.Options{Deadline: opt.Deadline, Rebuild: d.Rebuild, Clock: d.Clock, Stopwatch: d.stopwatch()}
+	if opt.Mode == plan.Simulate {
+		o.Deadline = 0
+	}
+	return o
 }

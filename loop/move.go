@@ -10,7 +10,7 @@ import (
 )
 
 // move aims the variables of the step; the ticks do the rest.
-func (l *Loop) move() {
+func (l *stepper) move() {
 	s := &l.step
 	for i := range l.opt.Variables {
 		v := &l.opt.Variables[i]
@@ -22,8 +22,8 @@ func (l *Loop) move() {
 			continue
 		}
 		changed := false
-		if dest, driven := l.destination(i); driven {
-			changed = l.instrument.Aim(i, dest, !isFinite(s.decision.Requested[i]) && !math.IsNaN(s.decision.Applied[i]))
+		if dest, driven := s.Destination(&l.opt, i); driven {
+			changed = l.instrument.Aim(i, dest, s.Bad(i))
 		} else if v.OnRelease == plan.Release {
 			changed = l.instrument.LetGo(i)
 		}
@@ -35,13 +35,13 @@ func (l *Loop) move() {
 }
 
 // moveDose wants the step's dose of a variable; a step that leaves it random gives none.
-func (l *Loop) moveDose(i int) {
+func (l *stepper) moveDose(i int) {
 	s := &l.step
-	dest, driven := l.destination(i)
+	dest, driven := s.Destination(&l.opt, i)
 	if !driven {
 		return
 	}
-	l.instrument.AimDose(i, dest, l.guard.NextDose(i), !isFinite(s.decision.Requested[i]))
+	l.instrument.AimDose(i, dest, l.guard.NextDose(i), s.Bad(i))
 	if dest > 0 {
 		s.settle = max(s.settle, l.opt.Variables[i].Settle)
 	}
@@ -49,7 +49,7 @@ func (l *Loop) moveDose(i int) {
 
 // watchMove waits until every driven variable is in place, and gives up on one
 // that does not come within its timeout after its destination was written.
-func (l *Loop) watchMove(now time.Time) {
+func (l *stepper) watchMove(now time.Time) {
 	all := true
 	for i := range l.opt.Variables {
 		if l.instrument.InPlace(i) {
@@ -64,14 +64,14 @@ func (l *Loop) watchMove(now time.Time) {
 	if all {
 		l.settleActions(journal.Confirmed)
 		l.step.settle = max(l.step.settle, l.instrument.Unsettled())
-		l.step.settleEnd = now.Add(l.step.settle)
+		l.step.shots.Settle(now.Add(l.step.settle))
 		l.enter(settling)
 	}
 }
 
 // stuckMove says why variable i will not arrive, "" while it still may. A readback
 // that does not follow is the safety layer's business (rule 12).
-func (l *Loop) stuckMove(i int, now time.Time) string {
+func (l *stepper) stuckMove(i int, now time.Time) string {
 	v := &l.opt.Variables[i]
 	if v.Dose {
 		if problem := l.instrument.FailedDose(i, l.guard.UnknownDose(i)); problem != "" {
@@ -84,12 +84,12 @@ func (l *Loop) stuckMove(i int, now time.Time) string {
 // home brings the variables whose shutdown state is to hold to the recommended setting,
 // or to the starting setting where that was shown to be better, so that the instrument
 // is left there; then all go to rest.
-func (l *Loop) home() {
+func (l *stepper) home() {
 	if l.opt.Mode == plan.Shadow || !l.result.HasFound {
 		l.restAtEnd()
 		return
 	}
-	l.step = step{n: l.steps}
+	l.begin(step{n: l.steps})
 	to, where := l.result.Found.X, "recommended"
 	if v := l.result.Verification; v != nil && v.Left == journal.Starting {
 		to, where = l.verifying.plan.Start, "starting"
@@ -111,7 +111,7 @@ func (l *Loop) home() {
 }
 
 // driveHome aims the variables that are to hold at the setting that the run ends at.
-func (l *Loop) driveHome(values map[int]float64) {
+func (l *stepper) driveHome(values map[int]float64) {
 	for i, x := range values {
 		l.instrument.Aim(i, x, false)
 	}
@@ -119,13 +119,13 @@ func (l *Loop) driveHome(values map[int]float64) {
 }
 
 // canHold says that a variable stays where it is left at the end.
-func (l *Loop) canHold(i int) bool {
+func (l *stepper) canHold(i int) bool {
 	v := &l.opt.Variables[i]
 	return v.Actuated && !v.Dose && v.Shutdown == plan.RestHold && !l.instrument.Lapses(i)
 }
 
 // homeActions lists, per device, the way to the recommended setting.
-func (l *Loop) homeActions(values map[int]float64) []journal.Action {
+func (l *stepper) homeActions(values map[int]float64) []journal.Action {
 	return l.stamped(0, l.instrument.Actions("move", func(i int) (value float64, driven, released bool) {
 		x, driven := values[i]
 		return l.guard.Destination(i, x), driven, false
@@ -134,7 +134,7 @@ func (l *Loop) homeActions(values map[int]float64) []journal.Action {
 
 // watchHoming waits for the recommended setting; a variable that does not come
 // is told of and left to its rest state.
-func (l *Loop) watchHoming(now time.Time) {
+func (l *stepper) watchHoming(now time.Time) {
 	for i := range l.opt.Variables {
 		if l.instrument.InPlace(i) {
 			continue
@@ -153,9 +153,7 @@ func (l *Loop) watchHoming(now time.Time) {
 }
 
 // restAtEnd brings the actuators to their shutdown states.
-func (l *Loop) restAtEnd() {
+func (l *stepper) restAtEnd() {
 	l.guard.Ask(safety.CommandEnd)
 	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
 }
-
-func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

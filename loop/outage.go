@@ -47,18 +47,28 @@ type fallenState struct {
 	refused  time.Time
 }
 
+// outages is how the run waits for an instrument that is out of order.
+type outages struct {
+	*stepper
+	spell  spell
+	fallen fallenState
+}
+
 // endure waits after too many failed steps in a row.
-func (l *Loop) endure(problem string) {
+func (l *outages) endure(problem string) {
 	s := &l.spell
 	s.wait = min(max(2*s.wait, spellFirst), spellMost)
-	*s = spell{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.step.shots) == 0 && !l.refusing()}
+	*s = spell{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.step.shots.Taken()) == 0 && !l.refusing()}
 	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", l.failures, problem, s.wait))
 	l.enter(waiting)
 }
 
+// recovered ends an outage: a step has had valid data.
+func (l *outages) recovered() { l.spell = spell{} }
+
 // suspect is the device that failed steps point at: one that refuses its setpoint,
 // else the objective's.
-func (l *Loop) suspect() int {
+func (l *outages) suspect() int {
 	for i := range l.opt.Variables {
 		if l.instrument.Refused(i) != nil {
 			return l.opt.Variables[i].Channel.Device
@@ -67,7 +77,7 @@ func (l *Loop) suspect() int {
 	return max(l.opt.Sensors[l.opt.Objective.Uses[0]].Channel.Device, 0)
 }
 
-func (l *Loop) refusing() bool {
+func (l *outages) refusing() bool {
 	for i := range l.opt.Variables {
 		if l.instrument.Refused(i) != nil {
 			return true
@@ -78,14 +88,14 @@ func (l *Loop) refusing() bool {
 
 // watchSpell ends the wait when its time is over. The next step follows when the
 // safety layer runs again.
-func (l *Loop) watchSpell(now time.Time) {
+func (l *outages) watchSpell(now time.Time) {
 	if s := &l.spell; s.on && !now.Before(s.until) {
 		s.on = false
 	}
 }
 
 // hearSpell ends the wait at the first value of what had been silent.
-func (l *Loop) hearSpell(renewed []int) {
+func (l *outages) hearSpell(renewed []int) {
 	if s := &l.spell; s.on && s.silent && slices.Contains(renewed, l.opt.Objective.Uses[0]) {
 		s.until = l.now()
 	}
@@ -93,13 +103,13 @@ func (l *Loop) hearSpell(renewed []int) {
 
 // waitsOut reports whether a run that has fallen back goes on by itself: nothing is
 // latched, nobody holds it, and it was an outage that came first.
-func (l *Loop) waitsOut() bool {
+func (l *outages) waitsOut() bool {
 	return l.opt.Outages.Wait && l.reason == "" && l.guard.Outage()
 }
 
 // fallAsleep keeps a run that has fallen back, to be resumed by a person or, after an
 // outage, by itself.
-func (l *Loop) fallAsleep(why error) {
+func (l *outages) fallAsleep(why error) {
 	l.abandonStep(why.Error())
 	l.instrument.Stand()
 	l.fallen = fallenState{}
@@ -111,7 +121,7 @@ func (l *Loop) fallAsleep(why error) {
 
 // watchFallen resumes a run after an outage, and ends one whose time is over or whose
 // actuator refuses its rest state.
-func (l *Loop) watchFallen(now time.Time) {
+func (l *outages) watchFallen(now time.Time) {
 	f := &l.fallen
 	if s := l.opt.Stop.Time; s > 0 && l.ran(now) >= s {
 		l.reason = control.ReasonTime
@@ -125,7 +135,7 @@ func (l *Loop) watchFallen(now time.Time) {
 			continue
 		}
 		if f.refusals++; f.refusals > refusalsMax {
-			l.fail(fmt.Errorf("%w: %s refuses its rest state: %w", ErrInstrument, l.opt.Variables[i].Name, refused))
+			l.runner.fail(fmt.Errorf("%w: %s refuses its rest state: %w", ErrInstrument, l.opt.Variables[i].Name, refused))
 			return
 		}
 		f.refused = now
@@ -147,7 +157,7 @@ func (l *Loop) watchFallen(now time.Time) {
 }
 
 // watchWaiting begins the next step once the wait is over and the layer runs.
-func (l *Loop) watchWaiting() {
+func (l *outages) watchWaiting() {
 	switch {
 	case l.spell.on, l.held:
 	case l.opt.Mode == plan.Shadow || l.guard.Mode() == safety.Run && !l.instrument.Mending():

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -46,13 +45,6 @@ type (
 	// endRecorded: everything before the end is in the record.
 	endRecorded struct{}
 )
-
-// record writes to the journal on its lane, in the order of the calls; done, if any,
-// follows after the write has succeeded. A disk that fails holds the run until it is well
-// again; another failure, or any where outages are not waited out, ends it.
-func (l *Loop) record(what string, write func(*journal.Journal) error, done any) {
-	l.put(record.Entry{What: what, Write: write, Done: done})
-}
 
 func (l *Loop) put(e record.Entry) { l.recorded(l.recorder.Put(l.now(), e)) }
 
@@ -110,7 +102,9 @@ func (l *Loop) follow(done any) {
 
 // awaits says that a step waits for its record. One that was abandoned meanwhile does not,
 // though the way home that followed waits for a record of its own.
-func (l *Loop) awaits(step int) bool { return l.phase == recording && l.step.open && l.step.n == step }
+func (l *stepper) awaits(step int) bool {
+	return l.phase == recording && l.step.open && l.step.n == step
+}
 
 // lost notes what will never be recorded, because the run ends for it.
 func (l *Loop) lost(done any, err error) {
@@ -135,20 +129,5 @@ func needed(kind string) bool {
 	return false
 }
 
-// diskProblem says why the run is held for the disk, "" where it is not.
-func (l *Loop) diskProblem() string { return cmp.Or(l.recorder.Problem(), l.guard.Problem()) }
-
 // ErrUnkept: a run ended while its control state could not be written.
 var ErrUnkept = errors.New("the control state could not be written before the end: it says less than has been latched and dosed, so the next start may be refused until a reset")
-
-// owed is the error of a run that ends with records that were not written.
-func (l *Loop) owed() error {
-	var unkept, unwritten error
-	if l.guard.Owes() {
-		unkept = fmt.Errorf("%w: %w", ErrJournal, ErrUnkept)
-	}
-	if err := l.recorder.Owed(); err != nil {
-		unwritten = fmt.Errorf("%w: %w", ErrJournal, err)
-	}
-	return errors.Join(unkept, unwritten)
-}

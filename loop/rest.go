@@ -4,14 +4,28 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
 )
 
+// ending is how the run ends: why, and what it has found.
+type ending struct {
+	*parts
+	result Result
+	err    error
+	reason string
+	// closingParts counts the devices that are being closed, and the policy that may still
+	// answer; settled says that everything is recorded and they are closed.
+	closingParts int
+	settled      bool
+}
+
 // rest brings every actuator to the state that pick chooses, and confirms it. A
 // device that has failed is reopened once and brought to its own safe state.
-func (l *Loop) rest(pick func(*plan.Variable) plan.RestState) {
+func (l *ending) rest(pick func(*plan.Variable) plan.RestState) {
 	l.advisor.Stop()
 	l.tellLeft()
 	l.enter(resting)
@@ -19,13 +33,13 @@ func (l *Loop) rest(pick func(*plan.Variable) plan.RestState) {
 		l.closeAll() // nothing was written: nothing is to be undone
 		return
 	}
-	l.intendRest(l.stamped(l.step.n, l.instrument.Rest(pick)))
+	l.intendRest(l.stamped(l.number, l.instrument.Rest(pick)))
 }
 
 // tellLeft makes it an error that this process ends before it has driven anything, and
 // the one before was killed while it drove. Where the instrument cannot be had, that is the
 // error, after which a start may be tried again.
-func (l *Loop) tellLeft() {
+func (l *ending) tellLeft() {
 	if p := l.deps.Past; p == nil || !p.Left || l.instrument.Drove() || l.phase > booting || l.opt.Mode != plan.Live || errors.Is(l.err, ErrInstrument) {
 		return
 	}
@@ -34,7 +48,7 @@ func (l *Loop) tellLeft() {
 
 // intendRest records the way to rest. It does not wait for the record: bringing
 // actuators to safety must not depend on a disk.
-func (l *Loop) intendRest(actions []journal.Action) {
+func (l *ending) intendRest(actions []journal.Action) {
 	done := 0
 	l.record("shutdown", func(j *journal.Journal) error {
 		for ; done < len(actions); done++ {
@@ -48,9 +62,9 @@ func (l *Loop) intendRest(actions []journal.Action) {
 
 // watchRest looks which actuators are at rest; when all are, or time is up, the
 // devices are closed.
-func (l *Loop) watchRest() {
+func (l *ending) watchRest() {
 	over, hurry, events := l.instrument.Resting(l.present(), l.since)
-	l.sensed(events)
+	l.runner.sensed(events)
 	if hurry {
 		l.guard.Ask(safety.CommandHurry)
 	}
@@ -60,7 +74,7 @@ func (l *Loop) watchRest() {
 }
 
 // rested sums up what became of the actuators and closes the devices.
-func (l *Loop) rested() {
+func (l *ending) rested() {
 	var unsafe []error
 	l.result.Rest = l.instrument.Rested()
 	for _, r := range l.result.Rest {
@@ -79,7 +93,7 @@ func (l *Loop) rested() {
 
 // closeAll closes the devices; a recommendation that was not asked for yet is
 // asked for now.
-func (l *Loop) closeAll() {
+func (l *ending) closeAll() {
 	l.enter(closing)
 	l.saveTrace()
 	l.closingParts = len(l.deps.Devices) + 1
@@ -92,7 +106,7 @@ func (l *Loop) closeAll() {
 }
 
 // oneClosed notes that a device has been closed, or that the policy has answered.
-func (l *Loop) oneClosed() {
+func (l *ending) oneClosed() {
 	if l.closingParts--; l.closingParts == 0 {
 		l.awaitJournal()
 	}
@@ -102,13 +116,13 @@ func (l *Loop) oneClosed() {
 // told of: a slow disk may still be at the last outcome when the devices are closed. A
 // command that was under way may then have its answer to record yet; the story, to which
 // whoever may publish could add for ever, ends here.
-func (l *Loop) awaitJournal() {
+func (l *ending) awaitJournal() {
 	l.recorder.End()
 	l.record("the end", func(*journal.Journal) error { return nil }, endRecorded{})
 }
 
 // endOfRecord ends the run where nothing else waits to be recorded.
-func (l *Loop) endOfRecord() {
+func (l *ending) endOfRecord() {
 	switch {
 	case l.phase != closing:
 	case l.recorder.Due() > 0:
@@ -120,8 +134,31 @@ func (l *Loop) endOfRecord() {
 }
 
 // closeSettled ends the run when the control state has been written too.
-func (l *Loop) closeSettled() {
+func (l *ending) closeSettled() {
 	if l.phase == closing && l.settled && !l.guard.Keeping() {
 		l.enter(closed)
 	}
+}
+
+// owed is the error of a run that ends with records that were not written.
+func (l *ending) owed() error {
+	var unkept, unwritten error
+	if l.guard.Owes() {
+		unkept = fmt.Errorf("%w: %w", ErrJournal, ErrUnkept)
+	}
+	if err := l.recorder.Owed(); err != nil {
+		unwritten = fmt.Errorf("%w: %w", ErrJournal, err)
+	}
+	return errors.Join(unkept, unwritten)
+}
+
+// recommend asks the policy for the best setting by its lower bound; recommended follows
+// in any case.
+func (l *ending) recommend() {
+	if l.advisor.Broken() {
+		l.event("warn", "recommend", "the policy has failed: there is no recommendation")
+		l.runner.recommended(advisor.Recommended{Err: policy.ErrNoData})
+		return
+	}
+	l.advisor.Recommend()
 }

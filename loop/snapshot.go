@@ -1,11 +1,10 @@
 package loop
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"time"
 
+	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
@@ -59,15 +58,15 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 		Phase: l.phase.String(), PhaseFor: control.Seconds(max(now.Sub(l.since), 0)),
 		Causes: l.guard.All(), FirstOut: l.guard.FirstOut(), Reason: l.reason,
 		Started: control.InstantOf(journal.Stamp{Wall: l.start}), Ticked: control.InstantOf(l.stamp()),
-		Step: l.step.n, Steps: l.searched(), Failures: l.failures, FailureLimit: o.FailureLimit,
+		Step: l.number, Steps: l.searched(), Failures: l.failures, FailureLimit: o.FailureLimit,
 		Spent: journal.Number(l.ledger.Spent.Float()), Budget: journal.Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
 		Elapsed: control.Seconds(l.ran(now)), TimeLimit: control.Seconds(o.Stop.Time), Left: journal.Number(math.NaN()),
 		Objective: control.ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},
-		Decision:  l.decisionStatus(), Outcome: l.outcomeStatus(), Recommended: l.recommendedStatus(), Comparison: l.comparisonStatus()}
+		Decision:  l.decisionStatus(o, l.instrument), Outcome: l.outcomeStatus(), Recommended: l.recommendedStatus(o), Comparison: l.comparisonStatus()}
 	if l.err != nil {
 		s.Error = l.err.Error()
 	}
-	if left := l.left(l.ran(now)); left >= 0 {
+	if left := l.left(o, l.ran(now)); left >= 0 {
 		s.Left = control.Seconds(left)
 	}
 	since := l.since
@@ -115,60 +114,29 @@ func (l *Loop) addChannels(s *control.Status, now time.Time) {
 	s.Doses = l.guard.Doses()
 }
 
-// decisionStatus is the newest decision, nil before the first.
-func (l *Loop) decisionStatus() *control.DecisionStatus {
-	d := l.last
-	if d == nil {
-		return nil
-	}
-	s := &control.DecisionStatus{Step: d.Step, ControlSet: l.opt.SetNames(d.ControlSet), Requested: control.Numbers(d.Requested), Applied: control.Numbers(d.Applied),
-		Achieved: []journal.Number{}, Clamped: []string{}, Why: json.RawMessage(d.Why), At: d.At.Wall.Round(0).UTC()}
-	if !json.Valid(s.Why) {
-		s.Why = json.RawMessage("{}")
-	}
-	for _, r := range d.Reasons {
-		s.Clamped = append(s.Clamped, fmt.Sprintf("%s: %s", r.Variable, r.Rule))
-	}
-	done := l.lastOutcome != nil && l.lastOutcome.Step == d.Step
-	for i := range l.opt.Variables {
-		at := math.NaN()
-		switch e := l.instrument.Variable(i); {
-		case done:
-			at = l.lastOutcome.X[i]
-		case e.Known:
-			at = e.Value
-		}
-		s.Achieved = append(s.Achieved, journal.Number(at))
-	}
-	return s
-}
-
-// outcomeStatus is the last concluded step, nil before the first.
-func (l *Loop) outcomeStatus() *control.OutcomeStatus {
-	o := l.lastOutcome
-	if o == nil {
-		return nil
-	}
-	return &control.OutcomeStatus{Step: o.Step, Mean: journal.Number(o.Mean), StandardError: journal.Number(o.StandardError), Shots: o.Shots, Valid: o.Valid,
-		Problem: o.Problem, Cost: journal.Number(o.Cost), At: o.At.Wall.Round(0).UTC()}
-}
-
-// recommendedStatus is the best setting so far, nil where there is none.
-func (l *Loop) recommendedStatus() *control.RecommendedStatus {
-	b := l.best
-	if b == nil {
-		return nil
-	}
-	return &control.RecommendedStatus{ControlSet: l.opt.SetNames(b.ControlSet), Values: control.Numbers(b.X), Mean: journal.Number(b.Mean), Bound: journal.Number(b.LowerBound),
-		SD: journal.Number(b.SD), NoiseSD: journal.Number(b.NoiseSD), Feasible: b.Feasible}
-}
-
 // diskStatus is how the disk stands.
-func (l *Loop) diskStatus() control.DiskStatus {
+func (l *parts) diskStatus() control.DiskStatus {
 	problem := l.diskProblem()
 	d := control.DiskStatus{Due: l.recorder.Due(), Held: problem != "", Problem: problem, Free: journal.Number(math.NaN()), Least: journal.Number(l.opt.Outages.MinFree)}
 	if bytes, known := l.recorder.Free(); known {
 		d.Free = journal.Number(bytes)
 	}
 	return d
+}
+
+// draw has the model drawn while the instrument moves or is measured, never while a
+// decision is due, and only if a person has asked for it lately.
+func (l *Loop) draw(now time.Time) {
+	if l.phase >= moving && l.phase <= measuring && l.deps.Panel.WantsPicture(now) {
+		l.advisor.Draw(&l.opt, l.steps)
+	}
+}
+
+// drawn shows the model.
+func (l *parts) drawn(d advisor.Drawn) {
+	if d.Err != nil {
+		l.deps.logger().Warn("the model cannot be drawn", "error", d.Err)
+		return
+	}
+	l.deps.Panel.ShowPicture(&d.Picture)
 }

@@ -1,10 +1,8 @@
 package loop
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/labtuner/tuner/loop/advisor"
@@ -16,44 +14,51 @@ import (
 
 // step is the step in progress.
 type step struct {
-	n        int
-	decision journal.Decision
-	// set is the control set in play, -1 in shadow mode.
-	set int
-	// random has one entry per variable: it is left alone in this step.
-	random []bool
-	// perShot says that each shot is an observation of its own, because a variable
-	// is random.
-	perShot bool
+	n int
+	plan.Step
 	// actions are the journal's ids of what is being done.
 	actions []int64
-	// moved is the way from the last setpoint to this one, in each variable's unit.
-	moved []float64
-	// setting is what the setting costs beside the step.
-	setting float64
-	// changed is the longest settle time among the variables that this step moves.
-	settle    time.Duration
-	settleEnd time.Time
+	// settle is the longest settle time among the variables that this step moves.
+	settle  time.Duration
+	shots   plan.Shots
+	problem string
+	open    bool
+}
 
-	shots   []shot
-	pending *shot
-	// waitedFrom is when the wait for the next shot began.
-	waitedFrom time.Time
-	problem    string
-	open       bool
+// stepper drives the steps of a run: choose, clamp, move, settle, measure, learn; and those
+// of the comparison at its end.
+type stepper struct {
+	*ending
+	score
+	statistic plan.Statistic
+	step      step
+	// startedAt is where the run started; verifying the comparison at its end.
+	startedAt []float64
+	verifying verifying
+	// proposed says that the policy has decided a step which is not under way yet, wantBest
+	// ends the search, toldWait that the wait before the first step was recorded.
+	proposed, wantBest, toldWait bool
+}
+
+// begin makes s the step that the run is at.
+func (l *stepper) begin(s step) { l.step, l.number = s, s.n }
+
+// charge books what the step cost.
+func (l *stepper) charge(cost plan.Money) {
+	l.score.charge(l.step.Set, cost, l.step.Decision.Compared.Comparison > 0)
 }
 
 // next begins a step, or ends the run where a stop condition holds.
-func (l *Loop) next() {
+func (l *stepper) next() {
 	if l.verifying.running {
 		l.nextLeg()
 		return
 	}
 	if reason := l.stopReason(); reason != "" {
-		l.finish(reason)
+		l.runner.finish(reason)
 		return
 	}
-	l.step = step{n: l.steps + 1}
+	l.begin(step{n: l.steps + 1})
 	if l.deps.BeginStep != nil {
 		l.deps.BeginStep(l.step.n)
 	}
@@ -63,7 +68,7 @@ func (l *Loop) next() {
 
 // stopReason is the stop condition that holds before a step, "" if none does.
 // The cost of the step itself is looked at when it is known.
-func (l *Loop) stopReason() string {
+func (l *stepper) stopReason() string {
 	s := &l.opt.Stop
 	switch {
 	case l.wantBest:
@@ -81,7 +86,7 @@ func (l *Loop) stopReason() string {
 }
 
 // decide asks the policy for the next setting.
-func (l *Loop) decide() {
+func (l *stepper) decide() {
 	if l.advisor.Broken() {
 		l.rebuild()
 		return
@@ -94,13 +99,13 @@ func (l *Loop) decide() {
 
 // decided passes the proposal's destinations through the safety layer and makes
 // the decision durable before anything moves.
-func (l *Loop) decided(a advisor.Decided) {
+func (l *stepper) decided(a advisor.Decided) {
 	switch {
 	case errors.Is(a.Err, policy.ErrBudget):
-		l.finish(control.ReasonCost)
+		l.runner.finish(control.ReasonCost)
 		return
 	case a.Err == nil:
-		a.Err = l.checkProposal(a.Proposal)
+		a.Err = l.opt.CheckProposal(a.Proposal)
 	}
 	if a.Err != nil {
 		if l.failed(a.Err) {
@@ -110,100 +115,37 @@ func (l *Loop) decided(a advisor.Decided) {
 	}
 	l.advisor.Succeeded()
 	l.tellFits(a.Proposal)
-	s := &l.step
-	s.decision = l.decisionOf(a)
-	l.cast(a.Proposal.ControlSet)
-	if err := l.price(); err != nil {
-		l.fail(err)
+	if err := l.clamp(a); err != nil {
+		l.runner.fail(err)
 		return
 	}
-	if l.opt.Mode != plan.Shadow && !l.ledger.Fits(l.stepMoney(l.wantedShots()), l.opt.Stop.Cost) {
-		l.finish(control.ReasonCost)
+	if s := &l.step; l.opt.Mode != plan.Shadow && !l.ledger.Fits(s.Cost(&l.opt, s.Wanted(&l.opt)), l.opt.Stop.Cost) {
+		l.runner.finish(control.ReasonCost)
 		return
 	}
 	l.proposed = false
 	l.openStep()
 }
 
+// clamp makes the step of a proposal: where the safety layer lets it go, and what it costs.
+func (l *stepper) clamp(a advisor.Decided) (err error) {
+	s := &l.step
+	s.Step, err = plan.Decide(&l.opt, journal.Decision{Step: s.n, Took: a.Took, Compared: s.Decision.Compared, At: l.stamp()}, a.Proposal, l.guard, l.instrument.TakeOver)
+	s.shots = plan.NewShots(s.n, s.Random)
+	return err
+}
+
 // openStep makes the decision durable, then has it carried out.
-func (l *Loop) openStep() {
+func (l *stepper) openStep() {
 	l.step.open = true
 	l.enter(recording)
-	decision := l.step.decision
+	decision := l.step.Decision
 	l.last = &decision
 	l.record("decision", func(j *journal.Journal) error { return j.Decide(decision) }, decisionRecorded{decision.Step})
 }
 
-// checkProposal refuses a proposal that does not have the problem's shape; its
-// numbers are the safety layer's business.
-func (l *Loop) checkProposal(p policy.Proposal) error {
-	if p.Shots < 0 {
-		return fmt.Errorf("%d shots", p.Shots)
-	}
-	if p.ControlSet < 0 || p.ControlSet >= len(l.opt.ControlSets) || len(p.X) != len(l.opt.Variables) {
-		return fmt.Errorf("control set %d of %d, %d values for %d variables", p.ControlSet, len(l.opt.ControlSets), len(p.X), len(l.opt.Variables))
-	}
-	return nil
-}
-
-// decisionOf is the proposal with what the safety layer makes of it.
-func (l *Loop) decisionOf(a advisor.Decided) journal.Decision {
-	p := a.Proposal
-	d := journal.Decision{Step: l.step.n, ControlSet: p.ControlSet, Initial: p.Initial,
-		Requested: policy.NaNs(len(p.X)), Applied: policy.NaNs(len(p.X)),
-		Work: p.Work, Cut: p.Cut, Shots: p.Shots, Took: a.Took, Why: explain(p.Why), Compared: l.step.decision.Compared, At: l.stamp()}
-	for _, i := range l.opt.ControlSets[p.ControlSet].Variables {
-		if d.Compared.Comparison > 0 && math.IsNaN(p.X[i]) {
-			continue // it was random at the start, and is so again
-		}
-		limits := l.guard.Bounds(i)
-		fallback := l.instrument.TakeOver(i)
-		if math.IsNaN(fallback) {
-			fallback = limits.Safe
-		}
-		applied, why := limits.Clamp(p.X[i], fallback)
-		d.Requested[i], d.Applied[i] = p.X[i], applied
-		for _, rule := range why.Names() {
-			d.Reasons = append(d.Reasons, journal.Reason{Variable: l.opt.Variables[i].Name, Rule: rule,
-				From: p.X[i], To: applied})
-		}
-	}
-	d.Reasons = append(d.Reasons, l.guard.Near(d.Applied)...)
-	return d
-}
-
-// cast sorts the variables of the step into driven and random ones.
-func (l *Loop) cast(set int) {
-	s := &l.step
-	s.set = l.opt.Played(set)
-	s.random = l.opt.RandomIn(s.decision.Applied)
-	s.perShot = l.opt.PerShot(s.decision.Applied)
-	s.moved = make([]float64, len(l.opt.Variables))
-	if l.opt.Mode == plan.Shadow {
-		return
-	}
-	for i := range l.opt.Variables {
-		dest, driven := l.destination(i)
-		if from := l.instrument.TakeOver(i); driven && !math.IsNaN(from) {
-			s.moved[i] = math.Abs(l.guard.Destination(i, dest) - from)
-		}
-	}
-}
-
-// destination is where the step wants variable i driven, if it does.
-func (l *Loop) destination(i int) (float64, bool) {
-	v := &l.opt.Variables[i]
-	if applied := l.step.decision.Applied[i]; !math.IsNaN(applied) {
-		return applied, true
-	}
-	if v.Actuated && v.OnRelease == plan.Park {
-		return v.Limits.Safe, true
-	}
-	return math.NaN(), false
-}
-
 // intend records what is about to be done, then does it.
-func (l *Loop) intend() {
+func (l *stepper) intend() {
 	if l.opt.Mode == plan.Shadow {
 		l.measure(l.now())
 		return
@@ -213,7 +155,7 @@ func (l *Loop) intend() {
 
 // intendAll makes actions durable before they are done: those of the way home, or of the
 // step where home is nil.
-func (l *Loop) intendAll(actions []journal.Action, home map[int]float64) {
+func (l *stepper) intendAll(actions []journal.Action, home map[int]float64) {
 	intended, done := &actionsIntended{step: l.step.n, ids: make([]int64, len(actions)), home: home}, 0
 	l.record("intent", func(j *journal.Journal) (err error) {
 		for ; done < len(actions); done++ {
@@ -226,7 +168,7 @@ func (l *Loop) intendAll(actions []journal.Action, home map[int]float64) {
 }
 
 // act does what was intended, if the run has not been ended meanwhile.
-func (l *Loop) act(a *actionsIntended) {
+func (l *stepper) act(a *actionsIntended) {
 	ready := l.awaits(a.step)
 	if a.home != nil {
 		ready = l.phase == recording && !l.step.open
@@ -244,32 +186,24 @@ func (l *Loop) act(a *actionsIntended) {
 }
 
 // actions lists, per device, what the step is going to do.
-func (l *Loop) actions() []journal.Action {
+func (l *stepper) actions() []journal.Action {
 	return l.stamped(l.step.n, l.instrument.Actions("move", func(i int) (value float64, driven, released bool) {
 		v := &l.opt.Variables[i]
 		if !v.Actuated || v.Dose { // a dose has an intent of its own
 			return 0, false, false
 		}
-		value, driven = l.destination(i)
+		value, driven = l.step.Destination(&l.opt, i)
 		return value, driven, v.OnRelease == plan.Release && !l.instrument.Released(i)
 	}))
 }
 
-// stamped are actions of a step, now.
-func (l *Loop) stamped(step int, actions []journal.Action) []journal.Action {
-	for k := range actions {
-		actions[k].Step, actions[k].At = step, l.stamp()
-	}
-	return actions
-}
-
 // conclude closes the step: the policy learns it, the journal records it.
-func (l *Loop) conclude(problem string) {
+func (l *stepper) conclude(problem string) {
 	l.enter(concluding)
 	s := &l.step
 	s.problem = problem
 	o := l.outcome()
-	observations := l.opt.Observations(plan.Concluded{Set: s.set, Requested: s.decision.Requested, Outcome: o, PerShot: s.perShot, Shots: journalShots(s)})
+	observations := l.opt.Observations(plan.Concluded{Set: s.Set, Requested: s.Decision.Requested, Outcome: o, PerShot: s.PerShot, Shots: s.shots.Taken()})
 	l.settleActions(journal.Failed)
 	l.book(o)
 	if l.phase != concluding {
@@ -285,36 +219,37 @@ func (l *Loop) conclude(problem string) {
 }
 
 // afterStep begins the next step, or waits or ends where too many in a row have failed.
-func (l *Loop) afterStep() {
+func (l *stepper) afterStep() {
 	switch tooMany := l.failures >= l.opt.FailureLimit && l.opt.FailureLimit > 0; {
 	case !tooMany:
 		l.next()
 	case l.opt.Outages.Wait:
-		l.endure(l.step.problem)
+		l.runner.endure(l.step.problem)
 	default:
-		l.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, l.step.problem))
+		l.runner.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, l.step.problem))
 	}
 }
 
 // book adds the step to the ledger and to the journal.
-func (l *Loop) book(o journal.Outcome) {
+func (l *stepper) book(o journal.Outcome) {
 	s := &l.step
 	s.open = false
 	l.instrument.ForgetDoses()
 	l.steps++
 	l.guard.Underway()
-	l.charge(l.stepMoney(len(s.shots)))
-	o.Spent = l.ledger.Spent.Plus(l.verifying.spent).Float()
-	if s.decision.Compared.Comparison == 0 {
+	l.charge(s.Cost(&l.opt, len(s.shots.Taken())))
+	o.Spent = l.total()
+	if s.Decision.Compared.Comparison == 0 {
 		l.failures++
 	}
 	if o.Valid {
-		l.failures, l.lastProblem, l.spell = 0, "", spell{}
+		l.failures, l.lastProblem = 0, ""
+		l.runner.recovered()
 	} else if o.Problem != l.lastProblem && l.reason == "" {
 		l.lastProblem = o.Problem
 		l.event("warn", "step", fmt.Sprintf("step %d has no valid data: %s", s.n, o.Problem))
 	}
-	shots, decision := journalShots(s), s.decision
+	shots, decision := s.shots.Taken(), s.Decision
 	l.lastOutcome = &o
 	l.record("outcome", func(j *journal.Journal) error {
 		if err := j.Shoot(shots); err != nil {
@@ -327,7 +262,7 @@ func (l *Loop) book(o journal.Outcome) {
 }
 
 // abandonStep closes the step in flight without teaching it to the policy.
-func (l *Loop) abandonStep(why string) {
+func (l *stepper) abandonStep(why string) {
 	if !l.step.open {
 		return
 	}
@@ -343,7 +278,7 @@ func (l *Loop) abandonStep(why string) {
 }
 
 // settleActions records what became of the step's actions, once.
-func (l *Loop) settleActions(state journal.ActionState) {
+func (l *stepper) settleActions(state journal.ActionState) {
 	ids, at := l.step.actions, l.stamp()
 	if len(ids) == 0 {
 		return
@@ -358,21 +293,4 @@ func (l *Loop) settleActions(state journal.ActionState) {
 		}
 		return nil
 	}, reached("action-settled"))
-}
-
-// explain writes a policy's reasons as a JSON document; parts it does not have
-// are left out.
-func explain(w policy.Why) string {
-	parts := map[string]float64{}
-	for name, v := range map[string]float64{"mean": w.Mean, "sd": w.SD, "beta": w.Beta,
-		"noise_variance": w.NoiseVariance, "risk": w.Risk, "value": w.Value, "feasibility": w.Feasibility} {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			parts[name] = v
-		}
-	}
-	text, err := json.Marshal(parts)
-	if err != nil {
-		return "{}"
-	}
-	return string(text)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/advisor"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
@@ -19,16 +20,13 @@ type verifying struct {
 	legs    []plan.Leg
 	turn    plan.Turn
 	// kept says that its result is in the journal already.
-	kept bool
-	// spent by the legs of all sessions; steps counts them, those that were begun.
-	spent plan.Money
-	steps int
+	kept  bool
 	began time.Time
 }
 
 // verify measures the recommended and the starting setting in turn, then brings the
 // instrument to rest. Where that is not to be, it says why.
-func (l *Loop) verify() {
+func (l *stepper) verify() {
 	c, why := l.comparison()
 	if why != "" {
 		l.result.Unverified = why
@@ -52,7 +50,7 @@ func (l *Loop) verify() {
 
 // takeUpComparison goes on with the last session's comparison if it was the same, and
 // gives c its number, or a new one.
-func (l *Loop) takeUpComparison(c *journal.Comparison) bool {
+func (l *stepper) takeUpComparison(c *journal.Comparison) bool {
 	v, p := &l.verifying, l.deps.Past
 	c.Number = 1
 	if p == nil || p.Comparison == nil {
@@ -73,7 +71,7 @@ func (l *Loop) takeUpComparison(c *journal.Comparison) bool {
 }
 
 // comparison is what is to be measured, or why nothing is.
-func (l *Loop) comparison() (c journal.Comparison, why string) {
+func (l *stepper) comparison() (c journal.Comparison, why string) {
 	o, found := &l.opt, &l.result.Found
 	switch {
 	case o.Mode == plan.Shadow:
@@ -105,61 +103,20 @@ func (l *Loop) comparison() (c journal.Comparison, why string) {
 	if same {
 		return c, "it is the starting setting"
 	}
-	c.Pairs, why = l.affordable(c)
+	c.Pairs, why = o.AffordablePairs(c, l.pairTime())
 	return c, why
 }
 
-// affordable is how many pairs fit in what the comparison may cost and take, or why they
-// are too few.
-func (l *Loop) affordable(c journal.Comparison) (pairs int, why string) {
-	o := &l.opt
-	pairs = c.Pairs
-	if limit := o.Verify.Cost; limit > 0 {
-		cost := l.pairCost(c)
-		if fits := limit / cost; fits < float64(pairs) {
-			pairs = int(fits)
-		}
-		if pairs < plan.MinPairs {
-			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", o.Sum(cost), plan.MinPairs, o.Sum(limit))
-		}
+// pairTime is how long two steps of the search took, 0 where there was none.
+func (l *stepper) pairTime() time.Duration {
+	if n := l.searched(); n > 0 {
+		return 2 * l.ran(l.now()) / time.Duration(n)
 	}
-	if limit, n := o.Verify.Time, l.searched(); limit > 0 && n > 0 {
-		pair := 2 * l.ran(l.now()) / time.Duration(n)
-		if fits := float64(limit) / float64(max(pair, 1)); fits < float64(pairs) {
-			pairs = int(fits)
-		}
-		if pairs < plan.MinPairs {
-			return 0, fmt.Sprintf("a pair takes about %v, so %d take longer than the %v that stop.verify_time allows",
-				pair.Round(time.Second), plan.MinPairs, limit)
-		}
-	}
-	return pairs, ""
+	return 0
 }
-
-// pairCost is what a pair costs at most.
-func (l *Loop) pairCost(c journal.Comparison) float64 {
-	o, total := &l.opt, plan.Money(0)
-	moved := make([]float64, len(c.Start))
-	for i := range moved {
-		if way := math.Abs(c.Recommended[i] - c.Start[i]); !math.IsNaN(way) {
-			moved[i] = way
-		}
-	}
-	for _, x := range [][]float64{c.Recommended, c.Start} {
-		setting, err := o.Cost.SettingCost(c.ControlSet, x)
-		if err != nil {
-			setting = math.Inf(1)
-		}
-		total = total.Plus(o.Cost.StepCost(plan.Bill{Set: o.ControlSets[c.ControlSet].Cost, Setting: setting, Shots: c.Shots, Moved: moved}))
-	}
-	return total.Float()
-}
-
-// searched counts the steps that the policy decided.
-func (l *Loop) searched() int { return l.steps - l.verifying.steps }
 
 // nextLeg begins the next step of the comparison, or ends it.
-func (l *Loop) nextLeg() {
+func (l *stepper) nextLeg() {
 	v := &l.verifying
 	over := v.turn.Pair > v.plan.Pairs || l.opt.FailureLimit > 0 && v.turn.Failed >= l.opt.FailureLimit
 	if limit := l.opt.Verify.Time; !over && limit > 0 && !v.turn.Half && l.now().Sub(v.began) >= limit {
@@ -170,23 +127,21 @@ func (l *Loop) nextLeg() {
 		l.verified()
 		return
 	}
-	l.step = step{n: l.steps + 1}
-	l.step.decision.Compared = v.turn.Next(l.opt.Verify.Seed, v.plan.Number)
+	l.begin(step{n: l.steps + 1})
+	l.step.Decision.Compared = v.turn.Next(l.opt.Verify.Seed, v.plan.Number)
 	if l.deps.BeginStep != nil {
 		l.deps.BeginStep(l.step.n)
 	}
 	s := &l.step
 	p := policy.Proposal{ControlSet: v.plan.ControlSet, X: v.plan.Recommended}
-	if s.decision.Compared.Side == journal.Starting {
+	if s.Decision.Compared.Side == journal.Starting {
 		p.X = v.plan.Start
 	}
-	s.decision = l.decisionOf(advisor.Decided{Proposal: p})
-	l.cast(p.ControlSet)
-	if err := l.price(); err != nil {
-		l.fail(err)
+	if err := l.clamp(advisor.Decided{Proposal: p}); err != nil {
+		l.runner.fail(err)
 		return
 	}
-	if limit := l.opt.Verify.Cost; limit > 0 && v.spent.Plus(l.stepMoney(v.plan.Shots)) > plan.AsMoney(limit) {
+	if limit := l.opt.Verify.Cost; limit > 0 && l.spent.Plus(s.Cost(&l.opt, v.plan.Shots)) > plan.AsMoney(limit) {
 		l.event("info", journal.EventVerify, fmt.Sprintf("another step would cost more than the %s that stop.verify_cost allows", l.opt.Sum(limit)))
 		l.verified()
 		return
@@ -195,21 +150,21 @@ func (l *Loop) nextLeg() {
 }
 
 // legEnded takes in a step of the comparison, whatever became of it.
-func (l *Loop) legEnded(o journal.Outcome, abandoned bool) {
+func (l *stepper) legEnded(o journal.Outcome, abandoned bool) {
 	v := &l.verifying
-	x := plan.Leg{Compared: l.step.decision.Compared, Outcome: o, Abandoned: abandoned, Session: -1}
+	x := plan.Leg{Compared: l.step.Decision.Compared, Outcome: o, Abandoned: abandoned, Session: -1}
 	v.legs = append(v.legs, x)
 	v.turn.After(x)
 }
 
 // verified evaluates the comparison and brings the instrument to rest.
-func (l *Loop) verified() {
+func (l *stepper) verified() {
 	v := &l.verifying
 	v.running = false
-	l.step = step{n: l.steps}
+	l.begin(step{n: l.steps})
 	found, err := l.opt.Compare(v.plan, v.legs)
 	if err != nil {
-		l.fail(fmt.Errorf("compare the recommended setting with the starting one: %w", err))
+		l.runner.fail(fmt.Errorf("compare the recommended setting with the starting one: %w", err))
 		return
 	}
 	l.result.Verification = &found
@@ -220,4 +175,19 @@ func (l *Loop) verified() {
 	}
 	l.event("info", journal.EventVerify, found.Words(l.opt.Objective.Unit))
 	l.home()
+}
+
+// comparisonStatus is nil until the search has ended.
+func (l *stepper) comparisonStatus() *control.ComparisonStatus {
+	v, found := &l.verifying, l.result.Verification
+	switch {
+	case v.running:
+		c := l.step.Decision.Compared
+		return &control.ComparisonStatus{Running: true, Pair: c.Pair, Pairs: v.plan.Pairs, Setting: string(c.Side)}
+	case found != nil:
+		return &control.ComparisonStatus{Pair: v.plan.Pairs, Pairs: v.plan.Pairs, Verdict: found.Verdict, Words: found.Words(l.opt.Objective.Unit)}
+	case l.result.Unverified != "":
+		return &control.ComparisonStatus{Why: l.result.Unverified}
+	}
+	return nil
 }

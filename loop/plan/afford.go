@@ -57,3 +57,47 @@ func (o *Options) Unverifiable() string {
 func (o *Options) Sum(x float64) string {
 	return strings.TrimRight(fmt.Sprintf("%.4g %s", x, o.Cost.Unit), " ")
 }
+
+// AffordablePairs is how many pairs of a comparison fit in what it may cost and take, or why
+// they are too few. pair is how long a pair takes; 0: nobody knows.
+func (o *Options) AffordablePairs(c journal.Comparison, pair time.Duration) (pairs int, why string) {
+	pairs = c.Pairs
+	if limit := o.Verify.Cost; limit > 0 {
+		cost := o.pairCost(c)
+		if fits := limit / cost; fits < float64(pairs) {
+			pairs = int(fits)
+		}
+		if pairs < MinPairs {
+			return 0, fmt.Sprintf("a pair costs %s, so %d cost more than the %s that stop.verify_cost allows", o.Sum(cost), MinPairs, o.Sum(limit))
+		}
+	}
+	if limit := o.Verify.Time; limit > 0 && pair > 0 {
+		if fits := float64(limit) / float64(pair); fits < float64(pairs) {
+			pairs = int(fits)
+		}
+		if pairs < MinPairs {
+			return 0, fmt.Sprintf("a pair takes about %v, so %d take longer than the %v that stop.verify_time allows",
+				pair.Round(time.Second), MinPairs, limit)
+		}
+	}
+	return pairs, ""
+}
+
+// pairCost is what a pair costs at most.
+func (o *Options) pairCost(c journal.Comparison) float64 {
+	total := Money(0)
+	moved := make([]float64, len(c.Start))
+	for i := range moved {
+		if way := math.Abs(c.Recommended[i] - c.Start[i]); !math.IsNaN(way) {
+			moved[i] = way
+		}
+	}
+	for _, x := range [][]float64{c.Recommended, c.Start} {
+		setting, err := o.Cost.SettingCost(c.ControlSet, x)
+		if err != nil {
+			setting = math.Inf(1)
+		}
+		total = total.Plus(o.Cost.StepCost(Bill{Set: o.ControlSets[c.ControlSet].Cost, Setting: setting, Shots: c.Shots, Moved: moved}))
+	}
+	return total.Float()
+}

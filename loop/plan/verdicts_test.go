@@ -7,10 +7,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/journal"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/labtuner/tuner/loop/journal"
 )
 
 // campaign simulates comparisons of 8 pairs over many seeds: the recommended setting is

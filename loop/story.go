@@ -3,13 +3,15 @@ package loop
 import (
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/instrument"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/policy"
 )
 
 // metered runs a tick and tells how long it took.
-func (l *Loop) metered(tick func()) {
+func (l *parts) metered(tick func()) {
 	told := l.deps.Watch.Meter.Tick
 	if told == nil {
 		tick()
@@ -22,31 +24,31 @@ func (l *Loop) metered(tick func()) {
 }
 
 // meterWrite tells how long a record took, from the time at which it was asked for.
-func (l *Loop) meterWrite(took time.Duration) {
+func (l *parts) meterWrite(took time.Duration) {
 	if told := l.deps.Watch.Meter.Record; told != nil {
 		told(took)
 	}
 }
 
-func (l *Loop) meterTrouble(t instrument.Troubled) {
+func (l *parts) meterTrouble(t instrument.Troubled) {
 	if told := l.deps.Watch.Meter.Trouble; told != nil {
 		told(t.Device, t.Doing)
 	}
 }
 
-func (l *Loop) meterState(a guard.Alarm) {
+func (l *parts) meterState(a guard.Alarm) {
 	if told := l.deps.Watch.Meter.State; told != nil {
 		told(a.Mode, a.Causes)
 	}
 }
 
-func (l *Loop) meterModel(size policy.Size) {
+func (l *parts) meterModel(size policy.Size) {
 	if told := l.deps.Watch.Meter.Model; told != nil {
 		told(size)
 	}
 }
 
-func (l *Loop) meterFit(p policy.Proposal) {
+func (l *parts) meterFit(p policy.Proposal) {
 	if told := l.deps.Watch.Meter.Fit; told != nil {
 		if p.Fit != nil {
 			told(p.Fit.Err != nil)
@@ -55,4 +57,20 @@ func (l *Loop) meterFit(p policy.Proposal) {
 			told(true)
 		}
 	}
+}
+
+// tellEvent hands an event to whoever watches.
+func (l *parts) tellEvent(e journal.Event) {
+	if l.deps.Watch.Event != nil {
+		l.deps.Watch.Event(e)
+	}
+	l.deps.Panel.Publish(control.News{Event: &e})
+}
+
+// tellStep hands a concluded step to whoever watches.
+func (l *parts) tellStep(d journal.Decision, o journal.Outcome) {
+	if l.deps.Watch.Step != nil {
+		l.deps.Watch.Step(d, o)
+	}
+	l.deps.Panel.Publish(control.News{Decision: &d, Outcome: &o})
 }

@@ -1,0 +1,163 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/labtuner/tuner/loop/journal"
+)
+
+// View is what an instrument shows: what was read of each sensor and variable last, what a
+// channel gave in place of a value, what an actuator acknowledged and what was dosed.
+type View interface {
+	Sensor(i int) Reading
+	Variable(i int) Reading
+	Answer(c Channel) string
+	Written(i int) float64
+	Given(i int) float64
+}
+
+// Shots are those of a step in the making. A shot is one value of the objective with
+// everything of the same instant.
+type Shots struct {
+	step int
+	// random has one entry per variable: it is left alone in this step.
+	random []bool
+	// from is when the instrument has settled: what was asked or answered before is none of
+	// the step's. waitedFrom is when the wait for the next shot began.
+	from, waitedFrom time.Time
+	// pending says that a shot of the instant at waits for other sensors.
+	pending bool
+	at      time.Time
+	taken   []journal.Shot
+}
+
+// NewShots are those of a step; random says of each variable whether it is left alone.
+func NewShots(step int, random []bool) Shots { return Shots{step: step, random: random} }
+
+// Settle lets the instrument settle until end.
+func (s *Shots) Settle(end time.Time) { s.from = end }
+
+// Settled says that the instrument has settled.
+func (s *Shots) Settled(now time.Time) bool { return !now.Before(s.from) }
+
+// Begin begins to take shots: what is asked for and answered from now on belongs to the
+// setting.
+func (s *Shots) Begin(now time.Time) { s.from, s.waitedFrom = now, now }
+
+// Freeze stops the clocks for as long as it was past; Drop forgets the shot that waits.
+func (s *Shots) Freeze(past time.Duration) {
+	s.from, s.waitedFrom = s.from.Add(past), s.waitedFrom.Add(past)
+}
+
+func (s *Shots) Drop() { s.pending = false }
+
+// Mine says that what was asked then belongs to the step.
+func (s *Shots) Mine(asked time.Time) bool { return !asked.Before(s.from) }
+
+// Taken are the shots so far.
+func (s *Shots) Taken() []journal.Shot { return s.taken }
+
+// Pending says that a shot waits for sensors of other devices.
+func (s *Shots) Pending() bool { return s.pending }
+
+// Waited is how long the next shot has been waited for.
+func (s *Shots) Waited(now time.Time) time.Duration { return now.Sub(s.waitedFrom) }
+
+// Offer makes a shot of a new value of the objective, and reports whether it is complete.
+// It waits for sensors of other devices that are late by no more than their skew.
+func (s *Shots) Offer(o *Options, v View, renewed []int, at, asked time.Time, now journal.Stamp) bool {
+	if !s.Mine(at) || !s.Mine(asked) {
+		return false
+	}
+	if slices.Contains(renewed, o.Objective.Uses[0]) {
+		s.pending, s.at = true, at
+	}
+	return s.Try(o, v, now)
+}
+
+// Try completes the pending shot if everything it needs is there.
+func (s *Shots) Try(o *Options, v View, now journal.Stamp) bool {
+	if !s.pending {
+		return false
+	}
+	shot, ok := s.fill(o, v)
+	if !ok {
+		return false
+	}
+	s.pending = false
+	y, err := o.Objective.Of(shot.Sensors)
+	if err != nil || !finite(y) {
+		return false // no data: the wait for the next value goes on
+	}
+	shot.Step, shot.Index, shot.Objective, shot.At = s.step, len(s.taken), y, now
+	s.taken = append(s.taken, shot)
+	s.waitedFrom = now.Wall
+	return true
+}
+
+// fill gathers the values of the shot's instant; it reports false while one that
+// is needed is missing.
+func (s *Shots) fill(o *Options, view View) (p journal.Shot, ok bool) {
+	p.Sensors = make([]float64, len(o.Sensors))
+	for i := range o.Sensors {
+		v := &o.Sensors[i]
+		e := view.Sensor(i)
+		p.Sensors[i] = math.NaN()
+		if e.Belongs(s.at, v.MaxAge, v.MaxSkew) {
+			p.Sensors[i] = e.Value
+		} else if slices.Contains(o.Objective.Uses, i) {
+			return p, false
+		}
+	}
+	p.X = make([]float64, len(o.Variables))
+	for i := range o.Variables {
+		v := &o.Variables[i]
+		e := view.Variable(i)
+		switch {
+		case v.Dose:
+			p.X[i] = view.Given(i)
+		case e.Belongs(s.at, v.MaxAge, 0):
+			p.X[i] = e.Value
+		case v.Tolerance <= 0 && !s.random[i] && !math.IsNaN(view.Written(i)):
+			p.X[i] = view.Written(i)
+		default:
+			return p, false
+		}
+	}
+	return p, true
+}
+
+// Missing names what kept shots from being complete.
+func (s *Shots) Missing(o *Options, view View, now time.Time) string {
+	for i := range o.Sensors {
+		if !slices.Contains(o.Objective.Uses, i) {
+			continue
+		}
+		v, e := &o.Sensors[i], view.Sensor(i)
+		if !e.Known {
+			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s%s", v.Name, v.Low, v.High, v.Unit, view.Answer(v.Channel))
+		}
+		if !e.Fresh(now, v.MaxAge) {
+			return fmt.Sprintf("sensor %s is silent since %v%s", v.Name, now.Sub(e.At), view.Answer(v.Channel))
+		}
+	}
+	for i := range o.Variables {
+		v, e := &o.Variables[i], view.Variable(i)
+		if v.Channel.Device >= 0 && !v.Dose && !e.Fresh(now, v.MaxAge) && (s.random[i] || v.Tolerance > 0) {
+			return fmt.Sprintf("variable %s has no fresh reading%s", v.Name, view.Answer(v.Channel))
+		}
+	}
+	return "the objective has no new value"
+}
+
+// Rows are what the sensors gave.
+func (s *Shots) Rows() [][]float64 {
+	rows := make([][]float64, len(s.taken))
+	for i := range s.taken {
+		rows[i] = s.taken[i].Sensors
+	}
+	return rows
+}

@@ -1,0 +1,126 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
+)
+
+// score is how far the search has come.
+type score struct {
+	ledger plan.Ledger
+	// steps counts all that were concluded, legs those of them that were steps of the
+	// comparison, which have an account of their own: spent.
+	steps, legs int
+	spent       plan.Money
+	// failures counts the failed steps in a row, broken those that broke a constraint.
+	failures, broken int
+	// lastProblem is why the last steps failed, told once in a row.
+	lastProblem string
+	// best is the recommendation after the last step, in the user's sense, last the
+	// newest decision and outcome; nil: none yet.
+	best *policy.Recommendation
+	// lowerBound is best's now, NaN where the last step left none.
+	lowerBound  float64
+	last        *journal.Decision
+	lastOutcome *journal.Outcome
+}
+
+// charge books what a step cost: that of a comparison has an account of its own.
+func (l *score) charge(set int, cost plan.Money, compared bool) {
+	if compared {
+		l.spent = l.spent.Plus(cost)
+		l.legs++
+		return
+	}
+	l.ledger.Charge(set, cost)
+}
+
+// total is what was spent altogether.
+func (l *score) total() float64 { return l.ledger.Spent.Plus(l.spent).Float() }
+
+// searched counts the steps that the policy decided.
+func (l *score) searched() int { return l.steps - l.legs }
+
+// left estimates the time until the earliest stop condition at the pace so far;
+// negative if nothing is known yet.
+func (l *score) left(o *plan.Options, elapsed time.Duration) time.Duration {
+	left := time.Duration(-1)
+	earliest := func(d time.Duration) {
+		if left < 0 || d < left {
+			left = d
+		}
+	}
+	s := &o.Stop
+	if s.Time > 0 {
+		earliest(max(s.Time-elapsed, 0))
+	}
+	if l.searched() == 0 || o.Mode == plan.Shadow {
+		return left
+	}
+	if s.Steps > 0 {
+		earliest(scale(elapsed, float64(s.Steps-l.searched())/float64(l.searched())))
+	}
+	if spent := l.ledger.Spent.Float(); s.Cost > 0 && spent > 0 {
+		earliest(scale(elapsed, (s.Cost-spent)/spent))
+	}
+	return left
+}
+
+// decisionStatus is the newest decision, nil before the first.
+func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionStatus {
+	d := l.last
+	if d == nil {
+		return nil
+	}
+	s := &control.DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: control.Numbers(d.Requested), Applied: control.Numbers(d.Applied),
+		Achieved: []journal.Number{}, Clamped: []string{}, Why: json.RawMessage(d.Why), At: d.At.Wall.Round(0).UTC()}
+	if !json.Valid(s.Why) {
+		s.Why = json.RawMessage("{}")
+	}
+	for _, r := range d.Reasons {
+		s.Clamped = append(s.Clamped, fmt.Sprintf("%s: %s", r.Variable, r.Rule))
+	}
+	done := l.lastOutcome != nil && l.lastOutcome.Step == d.Step
+	for i := range o.Variables {
+		at := math.NaN()
+		switch e := v.Variable(i); {
+		case done:
+			at = l.lastOutcome.X[i]
+		case e.Known:
+			at = e.Value
+		}
+		s.Achieved = append(s.Achieved, journal.Number(at))
+	}
+	return s
+}
+
+// outcomeStatus is the last concluded step, nil before the first.
+func (l *score) outcomeStatus() *control.OutcomeStatus {
+	o := l.lastOutcome
+	if o == nil {
+		return nil
+	}
+	return &control.OutcomeStatus{Step: o.Step, Mean: journal.Number(o.Mean), StandardError: journal.Number(o.StandardError), Shots: o.Shots, Valid: o.Valid,
+		Problem: o.Problem, Cost: journal.Number(o.Cost), At: o.At.Wall.Round(0).UTC()}
+}
+
+// recommendedStatus is the best setting so far, nil where there is none.
+func (l *score) recommendedStatus(o *plan.Options) *control.RecommendedStatus {
+	b := l.best
+	if b == nil {
+		return nil
+	}
+	return &control.RecommendedStatus{ControlSet: o.SetNames(b.ControlSet), Values: control.Numbers(b.X), Mean: journal.Number(b.Mean), Bound: journal.Number(b.LowerBound),
+		SD: journal.Number(b.SD), NoiseSD: journal.Number(b.NoiseSD), Feasible: b.Feasible}
+}
+
+func scale(d time.Duration, f float64) time.Duration {
+	return time.Duration(max(f, 0) * float64(d))
+}
