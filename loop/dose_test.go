@@ -247,6 +247,9 @@ func TestUnknownDoseHoldsTheRun(t *testing.T) {
 		if o := d.outcomes[1]; o.Valid || !strings.Contains(o.Problem, "nobody knows whether a dose of 3 mL was given") {
 			t.Errorf("outcome %+v", o)
 		}
+		if d.told("feed: nobody knows whether a dose of 3 mL was given; it counts as delivered: look") != 1 {
+			t.Errorf("nobody is told: %+v", d.events)
+		}
 		again := newDosing(t, 1)
 		again.deps.Control.Close()
 		d.deps.Control.Close()

@@ -188,6 +188,8 @@ func (x *Instrument) settle(g *Dose, outcome safety.DoseOutcome, delivered float
 		s.State = journal.Failed
 	default:
 		s.State = journal.Unknown
+		v := &x.plan.Variables[g.variable]
+		x.tell(Said{"warn", "dose", fmt.Sprintf("%s: nobody knows whether a dose of %g %s was given; it counts as delivered: look, then tuner resume, or tuner reset once the run has ended", v.Name, g.amount, v.Unit)})
 	}
 	if why != nil {
 		s.Message = why.Error()
