@@ -1,6 +1,7 @@
 """A run as the invariants see it: the trace cut into sessions, the journals, and what was withheld."""
 
 import bisect
+import json
 
 
 class Verdict:
@@ -152,3 +153,12 @@ class Record:
 
     def when(self, t):
         return f"{t - self.t0:.3f} s"
+
+
+def answers(message, dose):
+    """Whether an MQTT message is the word on a dose, or on a setpoint: that it was taken, or refused."""
+    try:
+        said = json.loads(message["payload"])
+    except ValueError:
+        return False
+    return said.get("session") == dose["session"] and said.get("seq") == dose["seq"] and not said.get("released")

@@ -4,7 +4,7 @@ import json
 import math
 import statistics
 
-from .record import Verdict
+from .record import Verdict, answers
 from .setpoints import changes, readbacks
 
 
@@ -414,7 +414,7 @@ def dose_unknown(rec):
         given = [e for e in session.events if e["k"] == "dose"]
         for a, b in zip(given, given[1:]):
             if device == "mqtt":
-                answered = [e["t"] for e in rec.of("told", since=a["t"], until=b["t"]) if confirms_any(e, a)]
+                answered = [e["t"] for e in rec.of("told", since=a["t"], until=b["t"]) if answers(e, a)]
             else:
                 answered = [e["until"] for e in rec.of("ask", since=a["asked"], until=a["asked"], dev=device) if e.get("until") and e["until"] <= b["t"]]
             known = answered and answered[0] - a["t"] <= wait + 0.3
@@ -429,14 +429,6 @@ def dose_unknown(rec):
     return v
 
 
-def confirms_any(message, dose):
-    try:
-        said = json.loads(message["payload"])
-    except ValueError:
-        return False
-    return said.get("session") == dose["session"] and said.get("seq") == dose["seq"] and not said.get("released")
-
-
 def dose_in_flight(rec):
     """After a kill within a dose the next run is refused until somebody has said reset: no dose follows."""
     v = Verdict()
@@ -447,8 +439,10 @@ def dose_in_flight(rec):
         if a.code != -9 or not sent or kill is None:
             continue
         last = sent[-1]
+        if any(e["k"] in ("order", "command") and e["command"] in ("resume", "reset") and last["t"] < e["t"] < kill for e in a.events):
+            continue    # somebody has looked
         if device == "mqtt":
-            known = any(confirms_any(e, last) for e in rec.of("told", since=last["t"], until=kill + 0.05))
+            known = any(answers(e, last) for e in rec.of("told", since=last["t"], until=kill + 0.05))
         else:
             known = any(e.get("until") and e["until"] < kill + 0.05 for e in rec.of("ask", since=last["asked"], until=last["asked"], dev=device))
         if known:

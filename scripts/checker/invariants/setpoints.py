@@ -2,7 +2,7 @@
 
 import math
 
-from .record import Verdict
+from .record import Verdict, answers
 
 
 def bounds(rec):
@@ -161,8 +161,11 @@ def under_way(rec, k, since, until):
     """Seconds in a window in which the line or the child of a knob was busy with requests that took longer than usual."""
     device = rec.plan.driver["act"]
     busy = 0.0
-    if device == "mqtt":
-        return 0.0
+    if device == "mqtt":    # it waits for the word on a dose
+        for e in rec.of("dose", since=since - 3, until=until):
+            told = min([m["t"] for m in rec.of("told", since=e["t"], until=until) if answers(m, e)], default=e["t"] + rec.plan.confirm_timeout + 0.1)
+            busy += max(0.0, min(told, until) - max(e["t"], since))
+        return min(busy, until - since)
     for e in rec.of("ask", since=since - 3, until=until, dev=device):
         end = e.get("until") or e["t"] + rec.plan.reply_timeout + 0.1
         took = min(end, until) - max(e["t"], since)

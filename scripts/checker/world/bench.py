@@ -141,5 +141,6 @@ class Bench:
         self.trace.add("dosed", ch=ch, name=name, amount=amount)
         return amount
 
-    def fresh_vessel(self):
-        self.ec = 1.0
+    def word_lost(self):
+        """Whether nobody hears of the dose that has just been given."""
+        return self.random.random() < self.plan.dose_words_lost

@@ -78,6 +78,8 @@ class ExecDevice:
 
     async def reply(self, writer, request, note):
         answer, served = self.answer(request)
+        if "dose" in request and self.bench.word_lost():
+            return
         delay = self.late + (self.dose_delay if "dose" in request else 0.0)
         if delay:
             await asyncio.sleep(delay)

@@ -68,7 +68,7 @@ class MqttDevice:
                 self.confirm_another(ch, answer)
             if self.wrong_confirm:
                 answer = self.mistaken(answer)
-            if not self.confirm_off:
+            if not self.confirm_off and not ("dose" in message and self.bench.word_lost()):
                 asyncio.ensure_future(self.answer(ch, answer, self.confirm_delay + self.plan.confirm_takes))
         self.say(ch)
 

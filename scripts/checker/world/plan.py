@@ -55,11 +55,13 @@ class Plan:
 
     def _habits(self):
         """What the instrument does all the time, and may do: a child answers with values of a moment ago; a device takes its
-        time before it confirms, and on its topic others are confirmed too: another session's messages, of any number."""
+        time before it confirms, and on its topic others are confirmed too: another session's messages, of any number; the word
+        that a dose was given is lost now and then."""
         r = self.random
         self.value_age = r.choice([0, 0, 120, 200])     # ms, of a child's answers
         self.confirm_takes = r.choice([0.0, 0.25])
         self.others_confirmed = r.random() < 0.7
+        self.dose_words_lost = r.choice([0.0, 0.12])
         if self.value_age:
             self.max_age["door"] = max(self.max_age["door"], 1.5)
 

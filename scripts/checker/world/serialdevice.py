@@ -53,7 +53,7 @@ class SerialDevice:
         if "\x18" in line:   # what stands before the cancel character is void
             line = line.rsplit("\x18", 1)[1]
         answer, note = self.answer(line.split(), request)
-        if answer is None or self.mute:
+        if answer is None or self.mute or line.startswith("D ") and self.bench.word_lost():
             return
         asyncio.ensure_future(self.reply(request, answer, note))
 
