@@ -151,23 +151,15 @@ type Cost struct {
 
 // Policy says who decides.
 type Policy struct {
-	Kind         string   `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
-	Acquisition  string   `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
-	Risk         *float64 `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
-	ExploreSteps *int     `toml:"explore_steps" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
-	// The logarithm of a sample variance has sampling noise of known size
-	// whatever the variance is; the variance itself has not.
-	VarianceModel     string    `toml:"variance_model" default:"log" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
+	Kind              string    `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
+	Acquisition       string    `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
+	Risk              *float64  `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
 	NoiseSD           string    `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string    `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
 	ConfidenceSetting string    `toml:"confidence_setting" enum:"finite,continuous,theory,wide" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, or a bolder irgp; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
-	Beta              *float64  `toml:"beta" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
-	Delta             *float64  `toml:"delta" unit:"1" bound:"> 0, < 1" doc:"probability that the bounds of confidence srinivas and data may fail, and that priors are eliminated wrongly; absent: 0.05"`
-	NormBound         *float64  `toml:"norm_bound" unit:"prior standard deviations" bound:"> 0" doc:"bound on the objective's norm, of confidence data; absent: 1"`
 	Schedule          string    `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs, none for others"`
 	Epsilon           []float64 `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"tolerances of schedule epsilon; the last one holds"`
 	PerCost           bool      `toml:"per_cost" doc:"divide the acquisition's value by the cost of the step"`
-	Rho               *float64  `toml:"rho" unit:"1" bound:">= 1" doc:"how far from the best information ratio costids may go for a cheaper step"`
 	Initial           Initial   `toml:"initial" doc:"the steps before the first decision"`
 	// Not shorter: the maximizer finds its best within some ten milliseconds on a
 	// small board. Not longer: half the default tick, so that a decision never

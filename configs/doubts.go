@@ -105,8 +105,8 @@ func (k *doubter) patience() {
 	if t := k.cfg.Objective.Timeout; t > 0 && t < k.cfg.Tick {
 		k.bad("objective.timeout", fmt.Sprintf("%s is shorter than a tick (%s): a shot that does not come at once is given up", schema.FormatDuration(t), schema.FormatDuration(k.cfg.Tick)), "")
 	}
-	if s.Retries > 100 {
-		k.bad("safety.retries", fmt.Sprintf("%d: a device may fail so often in %s without anything being held", s.Retries, schema.FormatDuration(s.RetryWindow)), "")
+	if retries := value[int](k.cfg, "safety.retries"); retries > 100 {
+		k.bad("safety.retries", fmt.Sprintf("%d: a device may fail so often in %s without anything being held", retries, schema.FormatDuration(value[time.Duration](k.cfg, "safety.retry_window"))), "")
 	}
 	if s.Explore != nil && *s.Explore < 1e-3 {
 		k.bad("safety.explore", fmt.Sprintf("%s of the range at a step: a run hardly leaves where it began", schema.FormatNumber(*s.Explore)), "it is a fraction of the range, not a percentage")
@@ -119,16 +119,16 @@ func (k *doubter) patience() {
 func (k *doubter) sensor(name string, s SafetySensor) {
 	at := schema.Join("safety.sensor", name)
 	of, _ := k.cfg.Sensor(name)
-	if s.Rate != nil {
-		switch across := of.Range.Width() / *s.Rate; {
+	if rate := value[float64](k.cfg, at+".rate"); rate > 0 {
+		switch across := of.Range.Width() / rate; {
 		case across*pointless < k.cfg.Tick.Seconds():
-			k.bad(at+".rate", fmt.Sprintf("%s %s per second crosses the sensor's range within one tick: no reading is ever a spike", schema.FormatNumber(*s.Rate), of.Unit), "")
+			k.bad(at+".rate", fmt.Sprintf("%s %s per second crosses the sensor's range within one tick: no reading is ever a spike", schema.FormatNumber(rate), of.Unit), "")
 		case across > yearsMax.Seconds():
-			k.bad(at+".rate", fmt.Sprintf("%s %s per second: any noise is a spike", schema.FormatNumber(*s.Rate), of.Unit), "rate is in units per second")
+			k.bad(at+".rate", fmt.Sprintf("%s %s per second: any noise is a spike", schema.FormatNumber(rate), of.Unit), "rate is in units per second")
 		}
 	}
-	if s.Stuck != nil && *s.Stuck > 1_000_000 {
-		k.bad(at+".stuck", fmt.Sprintf("%d identical readings never come together", *s.Stuck), "")
+	if stuck := value[int](k.cfg, at+".stuck"); stuck > 1_000_000 {
+		k.bad(at+".stuck", fmt.Sprintf("%d identical readings never come together", stuck), "")
 	}
 	if s.Agree != nil {
 	}
@@ -218,13 +218,13 @@ func (k *doubter) dose(d *Dose, at string) {
 // bypasses doubts one of a rule that the file does not use.
 func (k *doubter) bypasses() {
 	s := &k.cfg.Safety
-	has := func(is func(SafetySensor) bool) bool {
-		return slices.ContainsFunc(slices.Collect(mapValues(s.Sensors)), is)
+	has := func(key string) bool {
+		return slices.ContainsFunc(slices.Collect(mapKeys(s.Sensors)), func(name string) bool {
+			return k.given(schema.Join("safety.sensor", name) + "." + key)
+		})
 	}
 	used := map[int]bool{
-		8:  has(func(s SafetySensor) bool { return s.Rate != nil }),
-		9:  has(func(s SafetySensor) bool { return s.Stuck != nil }),
-		10: has(func(s SafetySensor) bool { return s.Agree != nil }),
+		8: has("rate"), 9: has("stuck"), 10: has("agree"),
 		11: len(s.Responses) > 0, 13: len(s.Interlocks) > 0, 14: len(s.Permissives) > 0,
 		21: slices.ContainsFunc(slices.Collect(mapValues(s.Variables)), func(v SafetyVariable) bool { return v.Exposure != nil || v.Duty != nil }),
 	}

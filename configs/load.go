@@ -54,7 +54,7 @@ func Parse(name string, text []byte, known *Known) (*Config, error) {
 	w := schema.NewWalker(c.loc, known.enum, known.owner())
 	w.Section(reflect.ValueOf(c).Elem(), tree, "")
 	w.RefuseSecrets(tree, "", "")
-	c.owned = w.Owned
+	c.owned = w.Snapshot()
 	v := checker{cfg: c, Walker: w}
 	v.all()
 	if len(w.Problems) > 0 {

@@ -1,10 +1,13 @@
 package configs
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/safety"
 )
 
 // known are the policies that there are, as the command hands them in.
@@ -21,6 +24,25 @@ func known() *Known {
 		if a.Bounded {
 			out.Bounded = append(out.Bounded, a.Name)
 		}
+	}
+	variables, sensors := map[string]*safety.VariableLimits{}, map[string]*safety.SensorLimits{}
+	var limits safety.Limits
+	var outages plan.Outages
+	var spec policy.Spec
+	out.Own = func(section any, name string) []any {
+		switch section.(type) {
+		case *Policy:
+			return []any{&spec}
+		case *Safety:
+			return []any{&limits, &outages}
+		case *SafetyVariable:
+			variables[name] = cmp.Or(variables[name], &safety.VariableLimits{})
+			return []any{variables[name]}
+		case *SafetySensor:
+			sensors[name] = cmp.Or(sensors[name], &safety.SensorLimits{})
+			return []any{sensors[name]}
+		}
+		return nil
 	}
 	return out
 }

@@ -7,19 +7,9 @@ type Safety struct {
 	// A sensor that misses a reading mostly comes back: moving first would turn
 	// every hiccup into a disturbance.
 	OnStale string `toml:"on_stale" default:"hold" enum:"hold,fallback" doc:"what follows a stale sensor: hold, then fallback after hold_max; or fallback at once"`
-	// Not shorter: a broker or a serial adapter reconnects within it. Not longer:
-	// what is held may be drifting unseen.
-	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" reload:"smaller" ticks:"1" doubt:"> 24h: is longer than a day: so long everything stays where it is though something is wrong" doc:"longest hold before the fallback"`
-	// As long as a hold: losing a link and losing a sensor look the same from here.
-	CommsTimeout time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" reload:"smaller" ticks:"3: every late answer would be a lost link" doubt:"> 1h: is longer than an hour: so long a device may be silent before anything is held" doc:"silence of a link that counts as its loss"`
 	// Not shorter: a child that averages a reading takes a second, and has two by default.
 	// Not longer: it is added to the time from a fault to safety.
 	SafeWait time.Duration `toml:"safe_wait" default:"2s" bound:"> 0s, <= 1h" reload:"smaller" doc:"longest that a safe value may wait for the request under way on a device with actuators, where nothing can overtake it (exec, serial): no time-out of a request there may be longer"`
-	// Not fewer: one garbled answer, or a child that died once, should pass unseen.
-	// Not more: what fails four times in half a minute is out of order.
-	Retries int `toml:"retries" default:"3" bound:">= 0, <= 1000" doc:"how often in retry_window a device may fail and be mended without the run being held"`
-	// As long as a hold: losing a device in steps is like losing it at once.
-	RetryWindow time.Duration `toml:"retry_window" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 10m: is longer than ten minutes: an outage of that length is not held" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
 	// A night must not be lost to twenty minutes without a broker.
 	Outage      string                    `toml:"outage" default:"wait" enum:"wait,end" doc:"what follows a longer outage of the instrument: wait (held, then fallen back, until it is back), or end the run"`
 	Explore     *float64                  `toml:"explore" unit:"fraction of the range" bound:"> 0, <= 1" reload:"smaller or new" doc:"how far from the nearest known-safe setting a step may go; absent: anywhere within the limits"`
@@ -39,9 +29,7 @@ type SafetyVariable struct {
 	Slew     *float64 `toml:"slew" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest change, both ways"`
 	SlewUp   *float64 `toml:"slew_up" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest rise"`
 	SlewDown *float64 `toml:"slew_down" unit:"the variable's, per s" bound:"> 0" reload:"smaller" doc:"fastest fall"`
-	// One tick: the layer writes at most once in each anyway.
-	Dwell time.Duration `toml:"dwell" bound:">= 0s" reload:"larger" doubt:"> 24h: is longer than a day between two changes" doc:"shortest time between two changes; 0s: one tick"`
-	Safe  float64       `toml:"safe" required:"true" unit:"the variable's" doc:"the value that harms nothing"`
+	Safe     float64  `toml:"safe" required:"true" unit:"the variable's" doc:"the value that harms nothing"`
 	// Staying put is right for whatever is not dangerous in itself; what is must
 	// say safe or off.
 	OnFault string `toml:"on_fault" default:"hold" enum:"hold,safe,off" doc:"reaction to a fault: stay, go to safe, let go"`
@@ -69,9 +57,7 @@ type Duty struct {
 
 // SafetySensor bounds how a sensor may behave in time.
 type SafetySensor struct {
-	Rate  *float64 `toml:"rate" unit:"the sensor's, per s" bound:"> 0" reload:"smaller or new" doc:"fastest believable change; absent: any"`
-	Stuck *int     `toml:"stuck" unit:"readings" bound:">= 2" reload:"smaller or new" doc:"identical readings that mean a stuck sensor; absent: not watched"`
-	Agree *Agree   `toml:"agree" doc:"another sensor that must agree; absent: none"`
+	Agree *Agree `toml:"agree" doc:"another sensor that must agree; absent: none"`
 }
 
 // Agree compares two sensors.

@@ -51,7 +51,7 @@ func parsed(t *testing.T, name, text string) *Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Text, c.SHA256, c.loc = nil, "", nil
+	c.Text, c.SHA256, c.loc, c.known = nil, "", nil, nil
 	for i := range c.Devices {
 		d := &c.Devices[i]
 		d.Line, d.own.Loc = 0, nil

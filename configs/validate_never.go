@@ -33,8 +33,9 @@ func (k safetyChecker) neverArrives(v *Variable, s *SafetyVariable, at string) {
 		i := slices.IndexFunc(k.cfg.Variables, func(other Variable) bool { return other.Name == v.Name })
 		k.ifGiven(schema.Item("variable", i)+".readback.timeout", fmt.Sprintf("%s is shorter than a tick (%s): no reading could come in time", schema.FormatDuration(v.Readback.Timeout), schema.FormatDuration(k.cfg.Tick)), "", "tick")
 	}
-	if run := k.runTime(); run > 0 && s.Dwell >= run {
-		k.bad(at+".dwell", fmt.Sprintf("%s is as long as the run (%s): nothing could be changed a second time", schema.FormatDuration(s.Dwell), schema.FormatDuration(run)), "", "stop.time")
+	dwell := value[time.Duration](k.cfg, at+".dwell")
+	if run := k.runTime(); run > 0 && dwell >= run {
+		k.bad(at+".dwell", fmt.Sprintf("%s is as long as the run (%s): nothing could be changed a second time", schema.FormatDuration(dwell), schema.FormatDuration(run)), "", "stop.time")
 	}
 }
 

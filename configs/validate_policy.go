@@ -96,7 +96,7 @@ func (k *checker) knownNoise(own Parts) {
 	case p.NoiseSD != "":
 		k.overVariables(at, p.NoiseSD)
 	}
-	if p.ExploreSteps != nil && p.Kind != "rahbo-us" {
+	if k.given("policy.explore_steps") && p.Kind != "rahbo-us" {
 		k.bad("policy.explore_steps", fmt.Sprintf("has no effect with kind %q, which explores no noise", p.Kind), `remove it, or write kind = "rahbo-us"`, "policy.kind")
 	}
 }
@@ -126,15 +126,15 @@ func (k *checker) confidence(own, named Parts) {
 		k.bad("policy.confidence", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), `remove it, or write acquisition = "ucb"`, "policy.kind", "policy.acquisition")
 	}
 	switch {
-	case p.Confidence == "constant" && p.Beta == nil:
+	case p.Confidence == "constant" && !k.given("policy.beta"):
 		k.bad("policy.beta", `missing: confidence "constant" is this constant`, "beta = 2.0 is a common choice; it multiplies the standard deviation", "policy.confidence")
-	case named.Confidence != "constant" && p.Beta != nil && named.Confidence == "":
+	case named.Confidence != "constant" && k.given("policy.beta") && named.Confidence == "":
 		k.bad("policy.beta", fmt.Sprintf("has no effect: acquisition %q of kind %q has no confidence parameter", named.Acquisition, p.Kind), "remove it", "policy.confidence", "policy.kind", "policy.acquisition")
-	case named.Confidence != "constant" && p.Beta != nil:
+	case named.Confidence != "constant" && k.given("policy.beta"):
 		k.bad("policy.beta", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it, or write confidence = "constant"`, "policy.confidence")
 	}
 	theory := named.Confidence == "srinivas" || named.Confidence == "data" || named.PriorRule == priorsElimination
-	if p.Delta != nil && !theory {
+	if k.given("policy.delta") && !theory {
 		k.bad("policy.delta", fmt.Sprintf("has no effect with confidence %q, where no prior is eliminated", named.Confidence), `remove it; it belongs to confidence "srinivas" and "data" and to prior_rule "elimination"`, "policy.confidence", "policy.kind", "policy.prior_rule")
 	}
 }
@@ -150,7 +150,7 @@ func (k *checker) confidenceForm(named Parts) {
 	case !slices.Contains(forms, p.ConfidenceSetting):
 		k.bad("policy.confidence_setting", fmt.Sprintf("confidence %q has no form %q", named.Confidence, p.ConfidenceSetting), "it has "+strings.Join(forms, " and "), "policy.confidence", "policy.kind")
 	}
-	if p.NormBound != nil && named.Confidence != "data" {
+	if k.given("policy.norm_bound") && named.Confidence != "data" {
 		k.bad("policy.norm_bound", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it, or write confidence = "data"`, "policy.confidence", "policy.kind", "policy.acquisition")
 	}
 }
@@ -202,11 +202,10 @@ func (k *checker) perCost(own, named Parts) {
 
 // rho checks the key of costids.
 func (k *checker) rho(named Parts) {
-	p := &k.cfg.Policy
 	switch {
-	case named.Acquisition == "ids" && p.Rho == nil:
+	case named.Acquisition == "ids" && !k.given("policy.rho"):
 		k.bad("policy.rho", "missing: costids needs it", "rho = 1 ignores costs; larger values may go further from the best information ratio for a cheaper step", "policy.kind", "policy.acquisition")
-	case named.Acquisition != "ids" && p.Rho != nil:
+	case named.Acquisition != "ids" && k.given("policy.rho"):
 		k.bad("policy.rho", fmt.Sprintf("has no effect with acquisition %q", named.Acquisition), `remove it, or write kind = "costids"`, "policy.kind", "policy.acquisition")
 	}
 }

@@ -19,6 +19,16 @@ func (c *Config) each(visit func(at string, f schema.Field, v reflect.Value)) {
 	schema.Each(c, c.owned, visit)
 }
 
+// value gives a key that a package owns, and the zero value where it has none.
+func value[T any](c *Config, key string) (out T) {
+	c.each(func(at string, _ schema.Field, v reflect.Value) {
+		if at == key {
+			out, _ = v.Interface().(T)
+		}
+	})
+	return out
+}
+
 // inTicks refuses times that are shorter than so many ticks.
 func (k *checker) inTicks() {
 	k.cfg.each(func(at string, f schema.Field, v reflect.Value) {

@@ -72,7 +72,6 @@ func TestParseFillsEveryKind(t *testing.T) {
 	gap.Readback.Tolerance = 0.1
 	want.Variables = []Variable{gap}
 	want.Safety.Explore = new(0.1)
-	want.Safety.CommsTimeout = 14 * 24 * time.Hour
 	limits := SafetyVariable{Hard: Range{Lo: 0, Hi: 2}, SlewUp: new(1.0), SlewDown: new(2.0), Exposure: &Exposure{Above: 1, Time: time.Hour}}
 	schema.SetDefaults(&limits)
 	limits.OnFault = "safe"
@@ -83,6 +82,9 @@ func TestParseFillsEveryKind(t *testing.T) {
 		t.Errorf("until %v, want %v", got, want.Safety.Bypasses[0].Until)
 	}
 	c.Safety.Bypasses[0].Until = want.Safety.Bypasses[0].Until
+	if got := value[time.Duration](c, "safety.comms_timeout"); got != 14*24*time.Hour {
+		t.Errorf("comms_timeout, which the safety layer owns, is %v", got)
+	}
 	if len(c.Devices) != 1 || c.Devices[0].Name != "meter" || c.Devices[0].Driver != "exec" {
 		t.Errorf("devices %+v", c.Devices)
 	}

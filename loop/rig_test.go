@@ -271,7 +271,7 @@ func options(mode plan.Mode) plan.Options {
 		Variables:   []plan.Variable{variable("a")},
 		ControlSets: []plan.ControlSet{{Variables: []int{0}, Cost: 1}},
 		Stop:        plan.Stop{Steps: 100}, FailureLimit: 3, Deadline: time.Second,
-		Safety: plan.Safety{HoldMax: 30 * time.Second, Comms: 30 * time.Second},
+		Safety: plan.Safety{Limits: safety.Limits{HoldMax: 30 * time.Second, Comms: 30 * time.Second}},
 	}
 }
 

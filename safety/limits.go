@@ -22,10 +22,13 @@ type Limits struct {
 	// Tick is the nominal period. A measured period counts as at most two ticks,
 	// so that a pause never turns into one large step.
 	Tick time.Duration
-	// HoldMax is the longest hold for a fault before the fallback.
-	HoldMax time.Duration
-	// Comms is the silence of a link that counts as its loss; 0: not watched.
-	Comms time.Duration
+	// HoldMax is the longest hold for a fault before the fallback. By default not shorter: a
+	// broker or a serial adapter reconnects within it. Not longer: what is held may be
+	// drifting unseen.
+	HoldMax time.Duration `toml:"hold_max" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 24h: is longer than a day: so long everything stays where it is though something is wrong" reload:"smaller" doc:"longest hold before the fallback"`
+	// Comms is the silence of a link that counts as its loss; 0: not watched. By default as
+	// long as a hold: losing a link and losing a sensor look the same from here.
+	Comms time.Duration `toml:"comms_timeout" default:"30s" bound:"> 0s" ticks:"3: every late answer would be a lost link" doubt:"> 1h: is longer than an hour: so long a device may be silent before anything is held" reload:"smaller" doc:"silence of a link that counts as its loss"`
 	// StaleFalls says that a stale sensor leads to the fallback at once.
 	StaleFalls bool
 	// DurableWait is the longest that a trip's output waits for its latch to be
@@ -73,8 +76,9 @@ type VariableLimits struct {
 	// Stepped says that only destinations make sense: the way takes its time, and
 	// nothing is written before its end.
 	Stepped bool
-	// Dwell is the shortest time between two changes.
-	Dwell time.Duration
+	// Dwell is the shortest time between two changes. By default one tick: the layer writes
+	// at most once in each anyway.
+	Dwell time.Duration `toml:"dwell" bound:">= 0s" doubt:"> 24h: is longer than a day between two changes" reload:"larger" doc:"shortest time between two changes; 0s: one tick"`
 	// Lease is the device's own timeout, 0: none. A setpoint is written again
 	// within a third of it.
 	Lease time.Duration
@@ -104,9 +108,9 @@ type SensorLimits struct {
 	// Watched says that silence and values out of range hold the run.
 	Watched bool
 	// Rate is the fastest believable change, in units per second; 0: any.
-	Rate float64
+	Rate float64 `toml:"rate" zero:"absent" unit:"the sensor's, per s" bound:"> 0" reload:"smaller or new" doc:"fastest believable change; absent: any"`
 	// Stuck is how many identical readings mean a stuck sensor; 0: not watched.
-	Stuck int
+	Stuck int `toml:"stuck" zero:"absent" unit:"readings" bound:">= 2" reload:"smaller or new" doc:"identical readings that mean a stuck sensor; absent: not watched"`
 	// With is the sensor that must agree within Tolerance, or differ for less than
 	// AgreeTime; Tolerance 0: none.
 	With      int

@@ -10,9 +10,8 @@ import (
 // SafetyLimits gathers what the safety layer keeps to.
 func SafetyLimits(o *Options, start time.Time) (safety.Limits, error) {
 	s := &o.Safety
-	l := safety.Limits{Tick: o.Tick, HoldMax: s.HoldMax, Comms: s.Comms, StaleFalls: s.StaleFalls,
-		Interlocks: s.Interlocks, Permissives: s.Permissives, Responses: s.Responses, Doses: s.Doses, Duties: s.Duties,
-		Links: make([]safety.LinkLimits, o.links())}
+	l := s.Limits
+	l.Tick, l.Links = o.Tick, make([]safety.LinkLimits, o.links())
 	for i := range o.Variables {
 		v := &o.Variables[i]
 		limits := v.Limits

@@ -142,9 +142,11 @@ type Outages struct {
 	// written.
 	Wait bool
 	// Retries failures of a device within Window are mended without holding the run;
-	// so is one outage that is not longer than Window.
-	Retries int
-	Window  time.Duration
+	// so is one outage that is not longer than Window. By default not fewer: one garbled
+	// answer, or a child that died once, should pass unseen. Not more: what fails four times
+	// in half a minute is out of order; the window is as long as a hold.
+	Retries int           `toml:"retries" default:"3" bound:">= 0, <= 1000" doc:"how often in retry_window a device may fail and be mended without the run being held"`
+	Window  time.Duration `toml:"retry_window" default:"30s" bound:"> 0s" ticks:"1" doubt:"> 10m: is longer than ten minutes: an outage of that length is not held" doc:"the time that retries are counted in, and the longest outage that is mended without the run being held"`
 	// MinFree is the free space in bytes on the journal's disk below which the run is
 	// held; 0: it is not looked at.
 	MinFree uint64
@@ -161,21 +163,13 @@ type Bypass struct {
 // Safety holds what the safety layer keeps to beside each variable's and sensor's
 // own limits. Indices point into Options.
 type Safety struct {
-	// HoldMax is the longest hold for a fault before the fallback.
-	HoldMax time.Duration
-	// Comms is the silence of a device that counts as its loss; 0: not watched.
-	Comms time.Duration
-	// StaleFalls says that a stale sensor leads to the fallback at once.
-	StaleFalls bool
+	// Limits are the layer's own; SafetyLimits fills in what Options say elsewhere: Tick,
+	// Variables, Sensors, Links and Bypasses.
+	safety.Limits
 	// Explore is how far from the nearest setting known to be safe a step may go, as a
 	// fraction of each variable's range; 0: anywhere within the limits.
-	Explore     float64
-	Interlocks  []safety.Condition
-	Permissives []safety.Condition
-	Responses   []safety.ResponseLimits
-	Doses       []safety.DoseLimits
-	Duties      []safety.DutyLimits
-	Bypasses    []Bypass
+	Explore  float64
+	Bypasses []Bypass
 }
 
 // links is how many devices the variables and sensors refer to.

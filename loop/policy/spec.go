@@ -40,10 +40,12 @@ type Spec struct {
 	// observation there is refused.
 	NoiseVariance func(x []float64) float64
 	// ExploreSteps is the length of the first stage of "rahbo-us", in steps; 0 takes 10.
-	ExploreSteps int
+	ExploreSteps int `toml:"explore_steps" zero:"absent" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
 	// VarianceModel is "log" (log s^2 with its exact sampling noise; also where it is
 	// empty) or "raw".
-	VarianceModel string
+	// By default: the logarithm of a sample variance has sampling noise of known size
+	// whatever the variance is; the variance itself has not.
+	VarianceModel string `toml:"variance_model" default:"log" enum:"log,raw" doc:"what the noise model learns: log s^2 with its exact sampling noise, or s^2 as in the paper"`
 	// Confidence is "constant" (Beta multiplies the standard deviation), "srinivas",
 	// "data", "rgp", "irgp" or "heuristic": see Confidences.
 	Confidence string
@@ -53,13 +55,13 @@ type Spec struct {
 	ConfidenceSetting string
 	// Beta multiplies the standard deviation where Confidence is "constant", in the
 	// noise variance's bound where it is "irgp", and in every recommendation.
-	Beta float64
+	Beta float64 `toml:"beta" zero:"absent" unit:"1" bound:"> 0" doc:"the constant that multiplies the standard deviation; of confidence constant"`
 	// Delta is the probability that a theoretical confidence parameter ("srinivas",
 	// "data") may fail, and that priors are eliminated wrongly; 0 takes 0.05.
-	Delta float64
+	Delta float64 `toml:"delta" zero:"absent" unit:"1" bound:"> 0, < 1" doc:"probability that the bounds of confidence srinivas and data may fail, and that priors are eliminated wrongly; absent: 0.05"`
 	// NormBound bounds the objective's norm in the space of the model's kernel, for
 	// confidence "data": how many prior standard deviations high it may be; 0 takes 1.
-	NormBound float64
+	NormBound float64 `toml:"norm_bound" zero:"absent" unit:"prior standard deviations" bound:"> 0" doc:"bound on the objective's norm, of confidence data; absent: 1"`
 	// Schedule is UCB-CVS's: "etc-50", "etc-100", "etc-ada", or "epsilon"; "none" takes
 	// the control set of the greatest value, whatever it costs.
 	Schedule string
@@ -69,7 +71,7 @@ type Spec struct {
 	// PerCost divides the acquisition's value by the cost of the step.
 	PerCost bool
 	// Rho is how far from the best information ratio CostIDS may go for a cheaper step.
-	Rho float64
+	Rho float64 `toml:"rho" zero:"absent" unit:"1" bound:">= 1" doc:"how far from the best information ratio costids may go for a cheaper step"`
 	// Fidelity is, for acquisition "mf-mes", the fidelity at which the maximum is sought: a
 	// value per variable, in its unit, NaN for variables that are no fidelity. Nil: the
 	// maximum over all variables is.

@@ -86,7 +86,7 @@ func newStand(t *testing.T, o Options) *stand {
 			Limits: safety.VariableLimits{Low: 0, High: 5, SlewUp: 100, SlewDown: 100, Safe: 0.5},
 			Boot:   plan.RestHold, OnFault: plan.RestSafe, Shutdown: plan.RestHold}},
 		ControlSets: []plan.ControlSet{{Variables: []int{0}, Cost: 1}}, Deadline: time.Second, FailureLimit: 3,
-		Safety: plan.Safety{HoldMax: 30 * time.Second, Interlocks: []safety.Condition{{Sensor: 1, Low: 0, High: 350}}},
+		Safety: plan.Safety{Limits: safety.Limits{HoldMax: 30 * time.Second, Interlocks: []safety.Condition{{Sensor: 1, Low: 0, High: 350}}}},
 		Run:    plan.RunNames{ID: "r-1", Name: "oven", Site: "bench"}}
 	j, err := journal.Create(s.path, journal.Run{ID: "r-1", Mode: "run", Variables: []journal.Column{{Name: "x"}}, Sensors: []journal.Column{{Name: "y"}, {Name: "t"}},
 		ControlSets: []journal.ControlSet{{Variables: []string{"x"}, Cost: 1}}}, journal.Options{})

@@ -57,8 +57,8 @@ func (p *pace) options() plan.Options {
 		},
 		ControlSets: []plan.ControlSet{{Variables: []int{0, 1}, Cost: 1}},
 		Cost:        plan.Cost{PerMove: make([]float64, len(knobs))},
-		Safety: plan.Safety{HoldMax: 30 * t, Comms: 12 * t,
-			Interlocks: []safety.Condition{{Sensor: 1, Low: 0.5, High: 1}}},
+		Safety: plan.Safety{Limits: safety.Limits{HoldMax: 30 * t, Comms: 12 * t,
+			Interlocks: []safety.Condition{{Sensor: 1, Low: 0.5, High: 1}}}},
 		Outages: plan.Outages{Wait: p.waits, Retries: 5, Window: 10 * t},
 	}
 	for _, n := range knobs {

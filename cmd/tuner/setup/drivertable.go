@@ -53,7 +53,7 @@ func (w *Setup) wireDevice(d *configs.Device, e *host.Env) (Device, []configs.Pr
 	s := &section{device: d, setup: w, env: e}
 	out.Wired = kind.Wire(s)
 	if out.Source != "" {
-		s.add(w.missingChannels(out)...)
+		s.add(out.missingChannels(w.Config)...)
 	}
 	if len(s.problems) == 0 && !s.simulated { // the plant is tried for itself
 		s.add(out.try()...)
@@ -63,18 +63,18 @@ func (w *Setup) wireDevice(d *configs.Device, e *host.Env) (Device, []configs.Pr
 
 // missingChannels reports the sensors and variables of a device that are on none of its
 // channels.
-func (w *Setup) missingChannels(d Device) (problems []configs.Problem) {
+func (d Device) missingChannels(cfg *configs.Config) (problems []configs.Problem) {
 	look := func(at, on, channel string) {
 		if on == d.Name && channel != "" && !slices.Contains(d.Channels, channel) {
-			problems = append(problems, w.Config.Problem(at+".channel",
+			problems = append(problems, cfg.Problem(at+".channel",
 				fmt.Sprintf("device %q has no channel %q; %s it has %s", d.Name, channel, d.Source, strings.Join(d.Channels, ", ")),
 				"add [device.channel."+channel+"], or use one of these"))
 		}
 	}
-	for _, s := range w.Config.Sensors {
+	for _, s := range cfg.Sensors {
 		look("sensor."+s.Name, s.Device, s.Channel)
 	}
-	for _, v := range w.Config.Variables {
+	for _, v := range cfg.Variables {
 		look("variable."+v.Name, v.Device, v.Channel)
 	}
 	return problems

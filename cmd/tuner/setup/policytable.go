@@ -5,9 +5,13 @@ import (
 	"github.com/labtuner/tuner/loop/policy"
 )
 
-// Known hands loop/policy's table of kinds and acquisitions, and the drivers, to the schema.
-func Known() *configs.Known {
-	out := &configs.Known{}
+// Known hands loop/policy's table of kinds and acquisitions, the drivers, and the keys of the
+// packages that act on them to the schema.
+func Known() *configs.Known { return new(Setup).known() }
+
+// known is what Known gives; what a file says of the packages' keys goes into w.
+func (w *Setup) known() *configs.Known {
+	out := &configs.Known{Own: w.own}
 	for _, d := range Drivers() {
 		out.Drivers = append(out.Drivers, configs.Driver{Name: d.Name, Introduces: d.Introduces, IntroducedBy: d.IntroducedBy})
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,20 +25,12 @@ const parkSpread = 1e-3
 func (w *Setup) wirePolicy() []configs.Problem {
 	cfg, p := w.Config, &w.Config.Policy
 	parts := p.Parts()
-	w.Spec = policy.Spec{
-		Kind: p.Kind, Budget: OrZero(cfg.Stop.Cost), Risk: OrZero(p.Risk),
-		Acquisition: p.Acquisition, Confidence: p.Confidence, ConfidenceSetting: p.ConfidenceSetting,
-		Beta: defaultBeta, Delta: OrZero(p.Delta), NormBound: OrZero(p.NormBound),
-		Schedule: parts.Schedule, Epsilon: p.Epsilon, VarianceModel: p.VarianceModel, PerCost: parts.PerCost, Rho: OrZero(p.Rho),
-		Design: p.Initial.Design, InitialSteps: p.Initial.Steps,
-		Seed: uint64(cfg.Seed),
-	}
-	if p.ExploreSteps != nil {
-		w.Spec.ExploreSteps = *p.ExploreSteps
-	}
-	if p.Beta != nil {
-		w.Spec.Beta = *p.Beta
-	}
+	spec := &w.Spec
+	spec.Kind, spec.Budget, spec.Risk, spec.Seed = p.Kind, OrZero(cfg.Stop.Cost), OrZero(p.Risk), uint64(cfg.Seed)
+	spec.Acquisition, spec.Confidence, spec.ConfidenceSetting = p.Acquisition, p.Confidence, p.ConfidenceSetting
+	spec.Schedule, spec.Epsilon, spec.PerCost = parts.Schedule, p.Epsilon, parts.PerCost
+	spec.Design, spec.InitialSteps = p.Initial.Design, p.Initial.Steps
+	spec.Beta = cmp.Or(spec.Beta, defaultBeta)
 	for i := range cfg.Variables {
 		w.Spec.Variables = append(w.Spec.Variables, w.policyVariable(i))
 	}

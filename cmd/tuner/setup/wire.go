@@ -34,6 +34,9 @@ type Setup struct {
 	Options plan.Options
 	// Spec is what the policy is made of; candidates are part of it.
 	Spec policy.Spec
+	// variables and sensors have the keys of the safety layer in a section of each.
+	variables map[string]*safety.VariableLimits
+	sensors   map[string]*safety.SensorLimits
 	// noise and setting are the formulas of policy.noise_sd and cost.formula, nil where
 	// there is none.
 	noise, setting *settingFormula
@@ -67,23 +70,25 @@ func Load(path string, e *host.Env) (*Setup, error) {
 // LoadUnbounded is loadWiring for who makes safe: slow requests are no reason not to. What a
 // journal has recorded is not held to them either.
 func LoadUnbounded(path string, e *host.Env) (*Setup, error) {
-	cfg, err := configs.Load(path, Known())
-	return wire(cfg, err, e)
+	w := new(Setup)
+	cfg, err := configs.Load(path, w.known())
+	return w.wire(cfg, err, e)
 }
 
 // Parse wires the text of a configuration, as if it stood in file. Slow requests are no
 // reason not to: a journal has it, or a run went by it.
 func Parse(file string, text []byte, e *host.Env) (*Setup, error) {
-	cfg, err := configs.Parse(file, text, Known())
-	return wire(cfg, err, e)
+	w := new(Setup)
+	cfg, err := configs.Parse(file, text, w.known())
+	return w.wire(cfg, err, e)
 }
 
 // wire wires a configuration that was loaded with the error err.
-func wire(cfg *configs.Config, err error, e *host.Env) (*Setup, error) {
+func (w *Setup) wire(cfg *configs.Config, err error, e *host.Env) (*Setup, error) {
 	if cfg == nil {
 		return nil, err
 	}
-	w := &Setup{Config: cfg}
+	w.Config = cfg
 	var problems []configs.Problem
 	if broken := (*configs.Error)(nil); errors.As(err, &broken) {
 		problems = broken.Problems
@@ -132,14 +137,11 @@ func (w *Setup) plantOnce() func(drivers.Env) (*sim.Plant, error) {
 // wireOptions fills the loop's options, all but the mode.
 func (w *Setup) wireOptions() []configs.Problem {
 	cfg := w.Config
-	w.Options = plan.Options{
-		Tick:         cfg.Tick,
-		Deadline:     cfg.Policy.Deadline,
-		FailureLimit: failureLimit,
-		Cost: plan.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
-			PerMove: make([]float64, len(cfg.Variables))},
-		Stop: plan.Stop{Cost: OrZero(cfg.Stop.Cost), Steps: OrZero(cfg.Stop.Steps), Time: OrZero(cfg.Stop.Time)},
-	}
+	o := &w.Options
+	o.Tick, o.Deadline, o.FailureLimit = cfg.Tick, cfg.Policy.Deadline, failureLimit
+	o.Cost = plan.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
+		PerMove: make([]float64, len(cfg.Variables))}
+	o.Stop = plan.Stop{Cost: OrZero(cfg.Stop.Cost), Steps: OrZero(cfg.Stop.Steps), Time: OrZero(cfg.Stop.Time)}
 	for _, s := range cfg.Sensors {
 		w.Options.Sensors = append(w.Options.Sensors, plan.Sensor{Name: s.Name, Unit: s.Unit,
 			Channel: w.channel(s.Device, s.Channel), Low: s.Range.Lo, High: s.Range.Hi,
@@ -182,7 +184,7 @@ func (w *Setup) variable(v *configs.Variable) plan.Variable {
 		return out
 	}
 	limits := w.Config.Safety.Variables[v.Name]
-	out.Limits = safetyVariable(limits, out.Resolution)
+	out.Limits = safetyVariable(w.variables[v.Name], limits, out.Resolution)
 	out.Boot, out.OnFault, out.Shutdown = restState(limits.Boot), restState(limits.OnFault), restState(limits.Shutdown)
 	return out
 }

@@ -14,10 +14,9 @@ import (
 // wireSafety fills what the safety layer keeps to beside the limits of each variable.
 func (w *Setup) wireSafety() []configs.Problem {
 	s, o := &w.Config.Safety, &w.Options
-	o.Safety = plan.Safety{HoldMax: s.HoldMax, Comms: s.CommsTimeout, StaleFalls: s.OnStale == "fallback", Explore: OrZero(s.Explore),
-		Interlocks: w.conditions(s.Interlocks), Permissives: w.conditions(s.Permissives)}
-	o.Outages = plan.Outages{Wait: s.Outage == "wait", Retries: s.Retries, Window: s.RetryWindow,
-		MinFree: uint64(w.Config.Journal.MinFree * 1e6)}
+	o.Safety.StaleFalls, o.Safety.Explore = s.OnStale == "fallback", OrZero(s.Explore)
+	o.Safety.Interlocks, o.Safety.Permissives = w.conditions(s.Interlocks), w.conditions(s.Permissives)
+	o.Outages.Wait, o.Outages.MinFree = s.Outage == "wait", uint64(w.Config.Journal.MinFree*1e6)
 	for _, r := range s.Responses {
 		sensor := -1
 		if r.Sensor != "" {
@@ -50,7 +49,7 @@ func (w *Setup) sensorLimits(i int) {
 	if !ok {
 		return
 	}
-	out := safety.SensorLimits{Rate: OrZero(limits.Rate), Stuck: OrZero(limits.Stuck)}
+	out := *w.sensors[w.Options.Sensors[i].Name]
 	if a := limits.Agree; a != nil {
 		out.With, out.Tolerance, out.AgreeTime = w.sensorIndex(a.Sensor), a.Tolerance, a.Time
 	}
@@ -92,10 +91,10 @@ func (w *Setup) variableIndex(name string) int {
 }
 
 // safetyVariable fills the safety layer's limits of one actuator.
-func safetyVariable(s configs.SafetyVariable, resolution float64) safety.VariableLimits {
-	up, down := s.Slews()
-	out := safety.VariableLimits{Low: s.Hard.Lo, High: s.Hard.Hi, SlewUp: up, SlewDown: down, Safe: s.Safe,
-		Resolution: resolution, Dwell: s.Dwell, Lease: OrZero(s.Lease)}
+func safetyVariable(own *safety.VariableLimits, s configs.SafetyVariable, resolution float64) safety.VariableLimits {
+	out := *own
+	out.Low, out.High, out.Safe, out.Resolution, out.Lease = s.Hard.Lo, s.Hard.Hi, s.Safe, resolution, OrZero(s.Lease)
+	out.SlewUp, out.SlewDown = s.Slews()
 	if e := s.Exposure; e != nil {
 		out.Above, out.AboveTime = e.Above, e.Time
 	}

@@ -23,15 +23,24 @@ func Each(of any, owned map[string][]any, visit func(at string, f Field, v refle
 
 // each visits one section.
 func each(section reflect.Value, at string, owned map[string][]any, to visitor) {
-	parts := []reflect.Value{section}
-	for _, o := range owned[at] {
-		parts = append(parts, reflect.ValueOf(o).Elem())
-	}
-	for _, part := range parts {
-		for _, f := range FieldsOf(part.Type()) {
-			eachValue(part.FieldByIndex(f.Index), f, Join(at, f.Key), owned, to)
+	all := owned[at]
+	theirs := func() { // before the first section within this one
+		for _, o := range all {
+			part := reflect.ValueOf(o).Elem()
+			for _, f := range FieldsOf(part.Type()) {
+				eachValue(part.FieldByIndex(f.Index), f, Join(at, f.Key), owned, to)
+			}
 		}
+		all = nil
 	}
+	for _, f := range FieldsOf(section.Type()) {
+		v := section.FieldByIndex(f.Index)
+		if inner, _, _ := InnerSection(v, ""); inner.IsValid() {
+			theirs()
+		}
+		eachValue(v, f, Join(at, f.Key), owned, to)
+	}
+	theirs()
 	if to.kept == nil || !section.CanAddr() {
 		return
 	}

@@ -28,10 +28,10 @@ type Walker struct {
 	// words gives the words of a list that a tag names, none where there are none; nil: no
 	// tag names one.
 	words func(list string) []string
-	// own gives the structs that have keys of a section beside its own, and Owned what it
+	// own gives the structs that have keys of a section beside its own, and owned what it
 	// gave, by the section's key.
 	own   Owner
-	Owned map[string][]any
+	owned map[string][]any
 }
 
 // Owner gives the structs, as pointers, which have further keys of a section: those of the
@@ -41,7 +41,7 @@ type Owner func(section any, name string) []any
 
 // NewWalker makes a walker of one file.
 func NewWalker(loc *Locator, words func(list string) []string, own Owner) *Walker {
-	return &Walker{Loc: loc, words: words, own: own, Suspects: map[string]bool{}, Owned: map[string][]any{}}
+	return &Walker{Loc: loc, words: words, own: own, Suspects: map[string]bool{}, owned: map[string][]any{}}
 }
 
 // of lists the owners of a section's keys.
@@ -56,12 +56,26 @@ func (own Owner) of(section reflect.Value, at string) []any {
 	return own(section.Addr().Interface(), name)
 }
 
+// Snapshot gives copies of the owners' structs as the file has filled them, by the key of
+// the section.
+func (w *Walker) Snapshot() map[string][]any {
+	out := map[string][]any{}
+	for at, all := range w.owned {
+		for _, o := range all {
+			c := reflect.New(reflect.TypeOf(o).Elem())
+			c.Elem().Set(reflect.ValueOf(o).Elem())
+			out[at] = append(out[at], c.Interface())
+		}
+	}
+	return out
+}
+
 // claim gives the keys of a section to their owners, with their defaults, and returns the
 // structs that have its keys.
 func (w *Walker) claim(section reflect.Value, at string) []reflect.Value {
 	parts := []reflect.Value{section}
 	if all := w.own.of(section, at); len(all) > 0 {
-		w.Owned[at] = all
+		w.owned[at] = all
 		for _, o := range all {
 			setDefaults(reflect.ValueOf(o))
 			parts = append(parts, reflect.ValueOf(o).Elem())
