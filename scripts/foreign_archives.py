@@ -2,7 +2,7 @@
 
     python3 -m venv env && env/bin/pip install numpy pandas pyyaml scipy
     env/bin/pip download --no-deps M-LOOP==3.3.5 && tar xzf M-LOOP-3.3.5.tar.gz
-    PYTHONPATH=M-LOOP-3.3.5 env/bin/python scripts/foreign_archives.py cmd/tuner/testdata/archives
+    PYTHONPATH=M-LOOP-3.3.5 env/bin/python scripts/foreign_archives.py cmd/tuner/trial/scripts/testdata/archives
 
 The M-LOOP archives are written by M-LOOP's own mloop.utilities, with the members that its
 controller and learner put into them (mloop/controllers.py, mloop/learners.py, 3.3.5). The Xopt

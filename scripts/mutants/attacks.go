@@ -37,5 +37,5 @@ var attacks = []mutant{
 	{0, "huge-packet", "drivers/mqtt/packetlimit.go", "case g.length > maxPacket:", "case false:", "./drivers/mqtt", "TestHugeMessage"},
 	{0, "secret-in-file", "configs/secrets.go", "case isSecret(key, v):", "case false:", "./configs", "TestBadFiles"},
 	{0, "lost-goodbye", "drivers/mqtt/linger.go", "ok && half.CloseWrite() == nil {", "ok && half == nil {", "./drivers/mqtt", "TestLastWordsArrive"},
-	{0, "not-read-back", "cmd/tuner/makesafe_confirm.go", "missing := f.awaited", "missing := f.awaited[:0]", "./cmd/tuner", "TestMakeSafeWritesAgain"},
+	{0, "not-read-back", "cmd/tuner/makesafe/makesafe_confirm.go", "missing := f.awaited", "missing := f.awaited[:0]", "./cmd/tuner/makesafe", "TestMakeSafeWritesAgain"},
 }

@@ -1,0 +1,85 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/local"
+	"github.com/labtuner/tuner/loop/remote"
+)
+
+// Find looks for the run that an argument names among those of this computer. A file's run is
+// found also where the file has been broken since: what runs can then still be stopped.
+//
+// Errors: what is wrong with a file, where none runs by it; where there is no run of a name,
+// or more than one.
+func (q *Question) Find(ctx context.Context, argument string) (err error) {
+	folders := q.Env.Places().All()
+	name, wanted := argument, func(r local.Run) bool { return r.Identity.Name == argument || r.ID == argument }
+	var broken error
+	if IsFile(argument) {
+		name, wanted = "", func(r local.Run) bool { return sameFile(r.Identity.Config, argument) }
+		if q.cfg, broken = configs.Load(argument, setup.Known()); broken == nil {
+			name = q.cfg.Name
+			if s := q.cfg.Socket; s != nil && s.Folder != "" {
+				folders = append(folders, q.cfg.Path(s.Folder))
+			}
+		}
+	}
+	runs := local.List(ctx, folders, name)
+	found := slices.DeleteFunc(slices.Clone(runs), func(r local.Run) bool { return r.Err != nil || !wanted(r) })
+	silent := slices.IndexFunc(runs, func(r local.Run) bool { return r.Err != nil })
+	switch {
+	case len(found) == 1:
+		q.Run = &found[0]
+		return nil
+	case len(found) > 1:
+		return severalRuns(argument, found)
+	case broken != nil:
+		return broken
+	case silent >= 0 && (q.cfg == nil || q.cfg.MQTT == nil):
+		return silentRun(runs[silent])
+	case q.cfg == nil:
+		return fault.WithHint(fmt.Errorf("%w: %w: no run named %q that you may reach is on this computer", drivers.ErrUnavailable, remote.ErrNobody, argument),
+			"another user's run is named by its file, whose [socket] lets you in (folder, and owner or group); one elsewhere by its file, whose [mqtt] says how to reach it")
+	}
+	return nil
+}
+
+// sameFile says that two paths lead to one file, or are one path.
+func sameFile(a, b string) bool {
+	if a == host.Absolute(b) {
+		return true
+	}
+	first, err := os.Stat(a)
+	second, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(first, second)
+}
+
+// severalRuns lists the runs that an argument may mean.
+func severalRuns(argument string, found []local.Run) error {
+	var words []string
+	for _, r := range found {
+		words = append(words, fmt.Sprintf("%s (%s, journal %s)", r.ID, show.ModeWords(string(r.Identity.Mode)), r.Identity.Journal))
+	}
+	return fault.Usage(fault.WithHint(fmt.Errorf("%d runs of %s are on this computer: %s", len(found), argument, strings.Join(words, "; ")), "name one of them in place of "+argument))
+}
+
+// silentRun is the error of a run that is there and cannot be asked.
+func silentRun(r local.Run) error {
+	err := errors.Join(drivers.ErrUnavailable, r.Err)
+	if r.Denied() {
+		return fault.WithHint(fmt.Errorf("%w: %s lets other users in", drivers.ErrUnavailable, r.Socket), "ask as the run's user; [socket] of its file can name an owner or a group")
+	}
+	return fault.WithHint(fmt.Errorf("%w: the run behind %s does not answer", err, r.Socket), "look whether its process stands still")
+}

@@ -1,0 +1,171 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/show"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/remote"
+)
+
+// Status reads what the tuner tells, and prints it.
+func (q *Question) Status(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, q.Env.Patience(askPatience))
+	defer cancel()
+	read := q.stateElsewhere
+	if q.Run != nil {
+		read = q.stateHere
+	}
+	presence, text, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	if q.JSON {
+		return json.NewEncoder(q.Env.Stdout).Encode(map[string]any{"type": "status", "presence": presence, "status": text})
+	}
+	var s control.Status
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("%w: the run's state: %w", drivers.ErrProtocol, err)
+	}
+	// Until its loop has begun, a tuner tells of no name.
+	if q.Run != nil {
+		s.Name, s.Site = q.Run.Identity.Name, q.Run.Identity.Site
+	} else {
+		s.Name, s.Site = cmp.Or(s.Name, q.cfg.Name), cmp.Or(s.Site, q.cfg.Site)
+	}
+	if err := PrintStatus(q.Env.Stdout, presence, &s); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
+		return err
+	}
+	return nil
+}
+
+// stateHere reads the state by the run's socket.
+func (q *Question) stateHere(ctx context.Context) (remote.Presence, json.RawMessage, error) {
+	i := q.Run.Identity
+	p := remote.Presence{State: "online", Session: i.Session, Heartbeat: q.Env.Now().Round(0).UTC(), Version: i.Version, Run: i.Run, Mode: string(i.Mode), Commands: true}
+	text, err := q.Run.Status(ctx)
+	if err != nil {
+		err = fmt.Errorf("%w: %w: %w", drivers.ErrUnavailable, remote.ErrNoAnswer, err)
+	}
+	return p, text, err
+}
+
+// stateElsewhere reads it at the broker of the file.
+func (q *Question) stateElsewhere(ctx context.Context) (remote.Presence, json.RawMessage, error) {
+	c := remote.NewCaller(remote.NewTopics(q.cfg.Site, q.cfg.Name))
+	client, p, err := q.reach(ctx, c)
+	if err != nil {
+		return p, nil, err
+	}
+	defer client.Close()
+	text, err := c.State(ctx)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+	}
+	return p, text, err
+}
+
+// PrintStatus tells a person how a run stands.
+func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	state := s.State
+	if s.Paused {
+		state += ", paused"
+	}
+	if s.DryRun {
+		state += ", dry run"
+	}
+	fmt.Fprintf(t, "%s at %s:\t%s for %s (%s)\n", s.Name, s.Site, state, show.Duration(span(s.For)), s.Phase)
+	for _, c := range s.Causes {
+		fmt.Fprintf(t, "because\t%s\n", c.Text)
+	}
+	fmt.Fprintf(t, "step\t%d, %d concluded\n", s.Step, s.Steps)
+	spent := show.Quantity(float64(s.Spent), s.CostUnit)
+	if s.Budget > 0 {
+		spent += " of " + show.Quantity(float64(s.Budget), s.CostUnit)
+	}
+	fmt.Fprintf(t, "spent\t%s\n", spent)
+	elapsed := show.Duration(span(s.Elapsed))
+	if s.Left.Known() {
+		elapsed += ", about " + show.Duration(span(s.Left)) + " left"
+	}
+	fmt.Fprintf(t, "time\t%s\n", elapsed)
+	if o := s.Outcome; o != nil && o.Mean.Known() {
+		fmt.Fprintf(t, "last %s\t%s\n", s.Objective.Name, show.Quantity(float64(o.Mean), s.Objective.Unit))
+	}
+	if r := s.Recommended; r != nil {
+		side := "at least"
+		if s.Objective.Minimize {
+			side = "at most"
+		}
+		fmt.Fprintf(t, "best\t%s, %s %s\n", show.Quantity(float64(r.Mean), s.Objective.Unit), side, show.Quantity(float64(r.Bound), s.Objective.Unit))
+	}
+	if c := s.Comparison; c != nil {
+		fmt.Fprintf(t, "compared\t%s\n", comparisonWords(c))
+	}
+	if s.Error != "" {
+		fmt.Fprintf(t, "error\t%s\n", s.Error)
+	}
+	if p.Insecure {
+		fmt.Fprintf(t, "broker\tINSECURE: not encrypted or without a login\n")
+	}
+	t.Flush()
+	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest")
+	for i, v := range s.Variables {
+		best := journal.Number(math.NaN())
+		if r := s.Recommended; r != nil && i < len(r.Values) {
+			best = r.Values[i]
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), inCell(best))
+	}
+	t.Flush()
+	fmt.Fprintln(t, "\nsensor\tunit\treads\tage")
+	for _, v := range s.Sensors {
+		age := "no value yet"
+		if v.Age.Known() {
+			age = show.Duration(span(v.Age))
+			if !v.Valid {
+				age += ", too old"
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Value), age)
+	}
+	return t.Flush()
+}
+
+// inCell is a number in a table, four digits of it.
+func inCell(x journal.Number) string {
+	if !x.Known() {
+		return "-"
+	}
+	return show.Digits(float64(x), 4)
+}
+
+// comparisonWords tells how the re-measuring at the end stands.
+func comparisonWords(c *control.ComparisonStatus) string {
+	switch {
+	case c.Running:
+		which := c.Setting
+		if which == string(journal.Starting) {
+			which = "starting"
+		}
+		return fmt.Sprintf("pair %d of %d, measuring the %s setting", c.Pair, c.Pairs, which)
+	case c.Why != "":
+		return "not with the starting setting: " + c.Why
+	}
+	return c.Words
+}
+
+// span is a number of seconds as a duration.
+func span(s journal.Number) time.Duration { return time.Duration(float64(s) * float64(time.Second)) }

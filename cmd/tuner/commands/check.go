@@ -1,0 +1,90 @@
+package commands
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/cmd/tuner/describe"
+	"github.com/labtuner/tuner/cmd/tuner/examine"
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/configs"
+)
+
+func newCheckCommand(e *host.Env) *cobra.Command {
+	var probe, effective, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check CONFIG",
+		Short: "Check a configuration and say what it will do",
+		Long: `Check a configuration, with everything that its drivers, policy and plant have to
+say against it, and print what it will do. No device is opened.
+
+With --probe the devices are opened and each sensor and variable is read once.
+Nothing is moved and nothing is written; an exec child is killed afterwards, because
+the end of its input would ask it to go safe.
+
+With --effective every key is printed with its value and where that comes from.`,
+		Args:              oneFile("a configuration file"),
+		ValidArgsFunction: completeFiles("toml"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := setup.Load(args[0], e)
+			if err == nil {
+				err = w.TryWarm()
+			}
+			if err != nil {
+				if asJSON {
+					err = errors.Join(err, problemsJSON(e.Stdout, err))
+				}
+				return err
+			}
+			var readings []describe.Probed
+			var probeErr error
+			if probe {
+				readings, probeErr = examine.Instrument(cmd.Context(), w, e)
+			}
+			if asJSON {
+				err = describe.JSON(w, e.Stdout, readings, effective)
+			} else {
+				err = describe.Text(w, e.Stdout, readings, effective)
+			}
+			if probeErr != nil {
+				if errors.Is(probeErr, syscall.ECONNREFUSED) {
+					return probeErr // which has a hint of its own
+				}
+				return fault.WithHint(probeErr, "tuner doctor "+args[0]+" looks at its ports and brokers; the driver's README lists what else may be wrong")
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&probe, "probe", false, "open the devices and read everything once")
+	cmd.Flags().BoolVar(&effective, "effective", false, "print every key with its value and its origin")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+// problemsJSON prints a file's problems as one document.
+func problemsJSON(out io.Writer, err error) error {
+	type problem struct {
+		File string `json:"file"`
+		Line int    `json:"line"`
+		Key  string `json:"key"`
+		What string `json:"what"`
+		Hint string `json:"hint,omitempty"`
+	}
+	doc := struct {
+		Type     string    `json:"type"`
+		OK       bool      `json:"ok"`
+		Problems []problem `json:"problems"`
+	}{Type: "check"}
+	if file, ok := errors.AsType[*configs.Error](err); ok {
+		for _, p := range file.Problems {
+			doc.Problems = append(doc.Problems, problem(p))
+		}
+	}
+	return json.NewEncoder(out).Encode(doc)
+}

@@ -1,0 +1,111 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+)
+
+// Execute runs one command line and returns the process's exit code.
+func Execute(ctx context.Context, e *host.Env) int {
+	ctx, stop := e.Interruptible(ctx)
+	defer stop()
+	root := Root(e)
+	root.SetArgs(e.Args)
+	err := root.ExecuteContext(ctx)
+	fault.Report(e.Stderr, err)
+	return fault.ExitCode(err)
+}
+
+func Root(e *host.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tuner",
+		Short: "An embedded optimizer for instrument control loops",
+		Long: `tuner reads sensors, decides which actuators to set and where, passes every
+proposal through a safety layer, writes setpoints and keeps a durable record.
+
+Start with:
+
+  tuner config --sample laser > laser.toml
+  tuner simulate laser.toml`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	root.SetIn(e.Stdin)
+	root.SetOut(e.Stdout)
+	root.SetErr(e.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fault.Usage(fault.WithHint(err, fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())))
+	})
+	root.SuggestionsMinimumDistance = 2
+	root.AddCommand(
+		newSimulateCommand(e),
+		newRunCommand(e),
+		newPlantCommand(e),
+		newExecTestCommand(e),
+		newDoctorCommand(e),
+		newCheckCommand(e),
+		newSafetyCommand(e),
+		newResetCommand(e),
+		newStatusCommand(e),
+		newMakeSafeCommand(e),
+		newConfigCommand(e),
+		newExportCommand(e),
+		newReplayCommand(e),
+		newDumpCommand(e),
+		newReportCommand(e),
+		newBenchCommand(e),
+		newVersionCommand(e),
+		newThisComputerCommand(e),
+	)
+	root.AddCommand(newAskCommands(e)...)
+	return root
+}
+
+// unknownCommand names the nearest commands.
+func unknownCommand(root *cobra.Command, name string) error {
+	hint := "tuner --help lists the commands"
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fault.Usage(fault.WithHint(fmt.Errorf("no such command: %q", name), hint))
+}
+
+// oneFile accepts exactly one argument, which what describes.
+func oneFile(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return fault.Usage(fault.WithHint(
+			fmt.Errorf("%s takes one argument, %s, and got %d", cmd.CommandPath(), what, len(args)),
+			cmd.UseLine()))
+	}
+}
+
+// noArguments accepts flags only.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fault.Usage(fault.WithHint(fmt.Errorf("%s takes no argument, and got %q", cmd.CommandPath(), args[0]), cmd.UseLine()))
+}
+
+// completeFiles completes a file argument by its extension.
+func completeFiles(extension string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{extension}, cobra.ShellCompDirectiveFilterFileExt
+	}
+}

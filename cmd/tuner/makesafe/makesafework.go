@@ -1,0 +1,166 @@
+package makesafe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
+	"github.com/labtuner/tuner/cmd/tuner/show"
+	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/journal/controlstate"
+	"github.com/labtuner/tuner/loop/plan"
+)
+
+// Time is how long make-safe takes at most. Not more: it runs when a service
+// has just died, and what is unsafe should not stay so.
+const Time = 5 * time.Second
+
+// Grace is the last part of that time: for saying what has not been confirmed.
+const Grace = time.Second
+
+// safeReport is what became of one device.
+type safeReport struct {
+	device string
+	words  []string
+	err    error
+}
+
+// All brings all devices to safe at the same time and says what came of it.
+func All(ctx context.Context, w *setup.Setup, all bool, out io.Writer) error {
+	reports := make([]safeReport, len(w.Devices))
+	var group sync.WaitGroup
+	for i := range w.Devices {
+		group.Go(func() { reports[i] = makeDeviceSafe(ctx, w, i, all) })
+	}
+	group.Wait()
+	var errs []error
+	for _, r := range reports {
+		for _, words := range r.words {
+			fmt.Fprintln(out, words)
+		}
+		if r.err != nil {
+			errs = append(errs, fmt.Errorf("%w: device %q: %w", loop.ErrUnsafe, r.device, r.err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// makeDeviceSafe opens one device, writes its fault states, waits until it tells that it
+// has them, and closes it. A device that hangs is left behind when the time is over; a
+// child's input has ended then, so that it goes safe if it comes back.
+func makeDeviceSafe(ctx context.Context, w *setup.Setup, i int, all bool) safeReport {
+	r := safeReport{device: w.Devices[i].Name}
+	f := faultStatesOf(w, i, all)
+	if f.still() {
+		r.words = f.words
+		return r
+	}
+	done := make(chan error, 1)
+	go func() { done <- f.write(ctx, w.Devices[i]) }()
+	select {
+	case r.err = <-done:
+	case <-ctx.Done():
+		// What the device has not said by now it may be about to say.
+		select {
+		case r.err = <-done:
+		case <-time.After(Grace):
+			r.err = fmt.Errorf("no answer within %v", Time)
+		}
+	}
+	if r.err == nil {
+		r.words = f.words
+	}
+	return r
+}
+
+// faultStates lists what a device is to be told.
+func faultStatesOf(w *setup.Setup, device int, all bool) faultStates {
+	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{}}}
+	for _, v := range w.Options.Variables {
+		if !v.Actuated || v.Channel.Device != device {
+			continue
+		}
+		switch {
+		case v.Dose && v.OnFault == plan.RestOff:
+			f.set.Release = append(f.set.Release, v.Channel.Name)
+			f.words = append(f.words, fmt.Sprintf("actuator %s: no dose runs", v.Name))
+		case v.Dose: // nothing is ever given here, and a dose that runs is to end
+			f.words = append(f.words, fmt.Sprintf("actuator %s: a dose that runs is let end", v.Name))
+		case v.OnFault == plan.RestOff:
+			f.set.Release = append(f.set.Release, v.Channel.Name)
+			f.words = append(f.words, fmt.Sprintf("actuator %s: let go", v.Name))
+		case v.OnFault == plan.RestSafe || all:
+			f.set.Values[v.Channel.Name] = v.Limits.Safe
+			if v.Tolerance > 0 {
+				f.awaited = append(f.awaited, v)
+			}
+			f.words = append(f.words, fmt.Sprintf("actuator %s: at its safe value, %s", v.Name, show.Quantity(v.Limits.Safe, v.Unit)))
+		default:
+			f.words = append(f.words, fmt.Sprintf("actuator %s: left where it is", v.Name))
+		}
+	}
+	return f
+}
+
+// EndedSafely says whether systemd's account of a service's end is one in which
+// tuner run confirmed the state of its actuators. What is missing or unknown is not.
+func EndedSafely(lookup func(string) (string, bool)) bool {
+	code, _ := lookup("EXIT_CODE")
+	status, _ := lookup("EXIT_STATUS")
+	result, _ := lookup("SERVICE_RESULT")
+	return result == "success" && code == "exited" &&
+		(status == strconv.Itoa(fault.ExitOK) || status == strconv.Itoa(fault.ExitInterrupted))
+}
+
+// Load reads the file, or what the last run went by where it cannot be used.
+func Load(e *host.Env, path string) (*setup.Setup, error) {
+	w, err := setup.LoadUnbounded(path, e)
+	if err == nil {
+		return w, nil
+	}
+	last, from, lastErr := lastGood(e, path)
+	if lastErr != nil {
+		return nil, err // what is wrong with the file is what there is to mend
+	}
+	if file, ok := errors.AsType[*configs.Error](err); ok {
+		for _, p := range file.Problems {
+			fmt.Fprintf(e.Stderr, "tuner: warning: %s\n", p)
+		}
+	}
+	fmt.Fprintf(e.Stderr, "tuner: warning: %s cannot be used: by %s, which the last run of it went by\n", path, from)
+	return last, nil
+}
+
+// lastGood wires the file that the newest run of a configuration went by, in place of the
+// configuration itself. Relative paths in it start at the configuration's folder, as they did
+// then.
+func lastGood(e *host.Env, config string) (w *setup.Setup, from string, err error) {
+	var newest controlstate.State
+	var text []byte
+	for _, path := range runfiles.KnownControls(e, filepath.Dir(host.Absolute(config))) {
+		s, err := controlstate.Peek(path)
+		if err != nil && s.Instrument.Config == "" || s.Instrument.Config != host.Absolute(config) || text != nil && !s.Wall.After(newest.Wall) {
+			continue
+		}
+		if t, err := os.ReadFile(runfiles.GoodCopy(path)); err == nil {
+			newest, text, from = s, t, runfiles.GoodCopy(path)
+		}
+	}
+	if text == nil {
+		return nil, "", fmt.Errorf("no run of it has left a copy")
+	}
+	w, err = setup.Parse(config, text, e)
+	return w, from, err
+}

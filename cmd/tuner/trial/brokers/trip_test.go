@@ -1,0 +1,402 @@
+package brokers
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/drivers/driverstest/broker"
+)
+
+// tripFile is an instrument over MQTT whose interlock is another device, which no trouble of
+// the first one's connection touches.
+const tripFile = `schema = 1
+name = "trip"
+tick = "100ms"
+[[device]]
+name = "stage"
+driver = "mqtt"
+broker = "tcp://%s"
+%s
+[device.channel.ca]
+read = { topic = "lab/ca" }
+write = { topic = "lab/ca/set" }
+%s
+[[device]]
+name = "door"
+driver = "mqtt"
+broker = "%s"
+[device.channel.door]
+read = { topic = "lab/door" }
+[device.channel.yield]
+read = { topic = "lab/yield" }
+[objective]
+sensor = "yield"
+shots = 2
+timeout = "1m"
+[[sensor]]
+name = "yield"
+unit = "1"
+range = [0.0, 100.0]
+device = "door"
+channel = "yield"
+max_age = "10s"
+[[sensor]]
+name = "door"
+unit = "1"
+range = [0.0, 10.0]
+device = "door"
+channel = "door"
+max_age = "5s"
+[[variable]]
+name = "ca"
+unit = "mg/L"
+range = [10.0, 90.0]
+device = "stage"
+channel = "ca"
+readback = { tolerance = 1.0, timeout = "10m" }
+[safety.variable.ca]
+hard = [0.0, 100.0]
+slew = 50.0
+safe = 5.0
+on_fault = "safe"
+[safety]
+hold_max = "1h"
+comms_timeout = "10m"
+[[safety.interlock]]
+sensor = "door"
+range = [0.0, 1.0]
+[[control_set]]
+variables = ["ca"]
+cost = 1.0
+[cost]
+unit = "1"
+[policy]
+kind = "random"
+[stop]
+steps = 100000
+verify = 0
+[journal]
+path = "trip.db"
+`
+
+// tripLab is the instrument, its broker, and the cable to the tuner's stage.
+type tripLab struct {
+	t      *testing.T
+	broker *broker.Broker
+	client paho.Client
+	cable  *cable
+	// confirm is how late the instrument confirms; negative: it does not.
+	confirm time.Duration
+
+	mu       sync.Mutex
+	ca       float64
+	door     float64
+	sessions []string
+	set      []setAt
+}
+
+// setAt is a setpoint as it came.
+type setAt struct {
+	at    time.Time
+	value float64
+}
+
+func newTripLab(t *testing.T, confirm time.Duration) *tripLab {
+	t.Helper()
+	b := broker.Start(t)
+	l := &tripLab{t: t, broker: b, confirm: confirm, ca: 50}
+	l.cable = newCable(t, strings.TrimPrefix(b.URL, "tcp://"))
+	l.client = l.connect("")
+	token := l.client.Subscribe("lab/ca/set", 0, func(_ paho.Client, m paho.Message) { l.take(m.Payload()) })
+	if token.Wait(); token.Error() != nil {
+		t.Fatal(token.Error())
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				l.speak()
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-stopped; l.client.Disconnect(50) })
+	return l
+}
+
+func (l *tripLab) connect(id string) paho.Client {
+	l.t.Helper()
+	c := paho.NewClient(paho.NewClientOptions().AddBroker(l.broker.URL).SetClientID(id).SetOrderMatters(false).SetAutoReconnect(false))
+	if token := c.Connect(); !token.WaitTimeout(time.Minute) || token.Error() != nil {
+		l.t.Fatal(token.Error())
+	}
+	return c
+}
+
+// take is a setpoint that has come.
+func (l *tripLab) take(payload []byte) {
+	var s struct {
+		Value   float64
+		Session string
+		Seq     int64
+	}
+	if json.Unmarshal(payload, &s) != nil {
+		return
+	}
+	l.mu.Lock()
+	l.ca = s.Value
+	l.set, l.sessions = append(l.set, setAt{time.Now(), s.Value}), append(l.sessions, s.Session)
+	l.mu.Unlock()
+	if l.confirm >= 0 {
+		time.AfterFunc(l.confirm, func() {
+			l.client.Publish("lab/ca/taken", 0, false, fmt.Sprintf(`{"session":%q,"seq":%d,"released":false}`, s.Session, s.Seq))
+		})
+	}
+}
+
+func (l *tripLab) speak() {
+	l.mu.Lock()
+	ca, door := l.ca, l.door
+	l.mu.Unlock()
+	l.client.Publish("lab/ca", 0, false, fmt.Sprint(ca))
+	l.client.Publish("lab/yield", 0, false, fmt.Sprint(ca/2))
+	l.client.Publish("lab/door", 0, false, fmt.Sprint(door))
+}
+
+// session is the one of the last setpoint.
+func (l *tripLab) session() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.sessions) == 0 {
+		return ""
+	}
+	return l.sessions[len(l.sessions)-1]
+}
+
+// count is how many setpoints have come.
+func (l *tripLab) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.set)
+}
+
+// openDoor opens the interlock.
+func (l *tripLab) openDoor() time.Time {
+	l.mu.Lock()
+	l.door = 5
+	l.mu.Unlock()
+	at := time.Now()
+	l.speak()
+	return at
+}
+
+// safeAfter waits for the safe value, for a time at most.
+func (l *tripLab) safeAfter(opened time.Time, most time.Duration) (time.Duration, bool) {
+	for time.Since(opened) < most {
+		l.mu.Lock()
+		for _, s := range l.set {
+			if s.value == 5 && s.at.After(opened) {
+				l.mu.Unlock()
+				return s.at.Sub(opened), true
+			}
+		}
+		l.mu.Unlock()
+		time.Sleep(5 * time.Millisecond)
+	}
+	return most, false
+}
+
+// last is the setpoint that came last.
+func (l *tripLab) last() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.set[len(l.set)-1].value
+}
+
+// cable passes bytes on between the tuner and the broker until it is cut.
+type cable struct {
+	address string
+	to      string
+	mu      sync.Mutex
+	conns   []net.Conn
+	logins  int
+}
+
+func newCable(t *testing.T, to string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cable{address: l.Addr().String(), to: to}
+	t.Cleanup(func() { l.Close(); c.drop() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			c.mu.Lock()
+			c.conns = append(c.conns, in, out)
+			c.logins++
+			c.mu.Unlock()
+			pass := func(from, to net.Conn) {
+				_, _ = io.Copy(to, from) // what ends it is seen by both
+				from.Close()
+				to.Close()
+			}
+			go pass(in, out)
+			go pass(out, in)
+		}
+	}()
+	return c
+}
+
+// drop cuts every connection; new ones pass.
+func (c *cable) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+	c.conns = nil
+}
+
+// tripCase is a way in which the connection suffers before the interlock opens.
+type tripCase struct {
+	name string
+	// keys go to the stage, channel to its channel.
+	keys, channel string
+	confirm       time.Duration
+	// suffer returns when the interlock is to open; stop ends when the trial does.
+	suffer func(l *tripLab, stop <-chan struct{})
+	bound  time.Duration
+}
+
+// drops cuts the cable n times, and leaves it alone for a second.
+func drops(n int) func(*tripLab, <-chan struct{}) {
+	return func(l *tripLab, _ <-chan struct{}) {
+		for range n {
+			time.Sleep(3500 * time.Millisecond)
+			l.cable.drop()
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// every does something again and again until stop.
+func every(d time.Duration, stop <-chan struct{}, f func()) {
+	go func() {
+		for {
+			f()
+			select {
+			case <-stop:
+				return
+			case <-time.After(d):
+			}
+		}
+	}()
+}
+
+// tripBound is the published bound from an open interlock to the safe value, while a
+// connection is open.
+const tripBound = 400 * time.Millisecond
+
+func tripCases() []tripCase {
+	thief := func(every500 time.Duration, id func(*tripLab) string) func(*tripLab, <-chan struct{}) {
+		return func(l *tripLab, stop <-chan struct{}) {
+			every(every500, stop, func() {
+				c := l.connect(id(l))
+				time.AfterFunc(50*time.Millisecond, func() { c.Disconnect(0) })
+			})
+			time.Sleep(15 * time.Second)
+		}
+	}
+	return []tripCase{
+		{"0 drops", "", "", -1, drops(0), tripBound},
+		{"2 drops 3.5 s apart", "", "", -1, drops(2), tripBound},
+		{"4 drops 3.5 s apart", "", "", -1, drops(4), tripBound},
+		{"8 drops 3.5 s apart", "", "", -1, drops(8), tripBound},
+		{"4 drops, then one every 20 s", "", "", -1, func(l *tripLab, stop <-chan struct{}) {
+			drops(4)(l, stop)
+			time.AfterFunc(19*time.Second, func() { every(20*time.Second, stop, l.cable.drop) })
+		}, tripBound},
+		{"take-over every 2 s by the id that the session gave away", "", "", -1,
+			thief(2*time.Second, func(l *tripLab) string { return "tuner-" + l.session() }), tripBound},
+		// Of a name that is known the connection is away for the time of a login, over and over.
+		{"take-over every 0.5 s of a fixed client_id", `client_id = "known"`, "", -1,
+			thief(500*time.Millisecond, func(*tripLab) string { return "known" }), 2 * tripBound},
+		{"confirmation 2.5 s late", "", `confirm = { topic = "lab/ca/taken", timeout = "5s" }`, 2500 * time.Millisecond, drops(0), tripBound},
+	}
+}
+
+// TestTripOverMosquitto opens the interlock of a real run over a real Mosquitto, after its
+// connection has suffered, and measures when the instrument hears its safe value.
+//
+//	go test ./cmd/tuner -run TestTripOverMosquitto -v
+func TestTripOverMosquitto(t *testing.T) {
+	for _, c := range tripCases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := newTripLab(t, c.confirm)
+			dir := t.TempDir()
+			text := fmt.Sprintf(tripFile, l.cable.address, c.keys, c.channel, l.broker.URL)
+			if err := os.WriteFile(filepath.Join(dir, "trip.toml"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run := trial.Command(t, dir, "run", "trip.toml")
+			var says hosttest.Buffer
+			run.Stdout, run.Stderr = &says, &says
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stop := make(chan struct{})
+			defer func() {
+				close(stop)
+				_ = run.Process.Signal(syscall.SIGTERM)
+				_ = run.Wait() // its exit code is that of a trip, or of a signal
+				if t.Failed() {
+					t.Logf("tuner said:\n%s", says.String())
+				}
+			}()
+			for began := time.Now(); l.count() < 10; time.Sleep(20 * time.Millisecond) {
+				if time.Since(began) > time.Minute {
+					t.Fatal("it does not set anything")
+				}
+			}
+			c.suffer(l, stop)
+			took, out := l.safeAfter(l.openDoor(), 45*time.Second)
+			t.Logf("| %s | %.2f s | %s |", c.name, took.Seconds(), l.broker.Kind)
+			if !out || took > c.bound {
+				t.Errorf("%s: safe value after %v (%v), bound %v", c.name, took, out, c.bound)
+			}
+			time.Sleep(2 * time.Second)
+			if v := l.last(); v != 5 {
+				t.Errorf("the last setpoint is %v, want the safe 5 mg/L", v)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package kills
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/commands"
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+	"github.com/labtuner/tuner/cmd/tuner/trial"
+)
+
+// A run that goes on and is interrupted before it has driven anything says where the
+// actuators are: exit code 7 where the process before was killed and has left them as they
+// were, 130 where that one brought them to rest.
+func TestInterruptedWhileItBegins(t *testing.T) {
+	c := newCampaign(t, nil, heater())
+	interrupt := func(point string) (code int, says string) {
+		t.Helper()
+		cmd := trial.Command(t, c.dir, "run", "kill.toml")
+		cmd.Env = append(os.Environ(), "TUNER_FAILPOINT="+point, "TUNER_FAILSIGNAL=INT")
+		var out bytes.Buffer
+		cmd.Stderr = &out
+		_ = cmd.Run() // its exit code is what is looked at
+		awaitChildren(t, filepath.Join(c.dir, c.log))
+		return cmd.ProcessState.ExitCode(), out.String()
+	}
+	c.runAndKill(c.dir, "before-write@3", 2*time.Minute)
+	heard, err := os.ReadFile(filepath.Join(c.dir, c.log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, says := interrupt("taken-up@1")
+	if code != fault.ExitUnsafe || !strings.Contains(says, "stopping; nothing was written") ||
+		!strings.Contains(says, "has left the actuators as they were") || !strings.Contains(says, "hint: tuner make-safe CONFIG") {
+		t.Errorf("after a kill: exit code %d\n%s", code, says)
+	}
+	after, err := os.ReadFile(filepath.Join(c.dir, c.log))
+	if err != nil || strings.Contains(string(after[len(heard):]), `"op":"write"`) {
+		t.Errorf("it wrote: %s, %v", after[len(heard):], err)
+	}
+
+	// While the decisions are replayed, before a device is opened.
+	e, _, errOut, _ := hosttest.Env("run", filepath.Join(c.dir, "kill.toml"))
+	e.Lookup = func(name string) (string, bool) { return c.dir, name == "STATE_DIRECTORY" }
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if code := commands.Execute(ended, e); code != fault.ExitUnsafe || !strings.Contains(errOut.String(), "has left the actuators as they were") {
+		t.Errorf("while it is brought to where it was: exit code %d\n%s", code, errOut.String())
+	}
+
+	if code, says := interrupt("after-write@1"); code != fault.ExitInterrupted || !strings.Contains(says, "at its safe value") {
+		t.Errorf("in the middle: exit code %d\n%s", code, says)
+	}
+	e, _, errOut, _ = hosttest.Env("run", filepath.Join(c.dir, "kill.toml"))
+	e.Lookup = func(name string) (string, bool) { return c.dir, name == "STATE_DIRECTORY" }
+	if code := commands.Execute(ended, e); code != fault.ExitInterrupted || strings.Contains(errOut.String(), "as they were") {
+		t.Errorf("after an end in order: exit code %d\n%s", code, errOut.String())
+	}
+}

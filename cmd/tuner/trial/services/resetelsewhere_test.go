@@ -1,0 +1,37 @@
+package services
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/commands"
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+)
+
+// TestResetFromElsewhere: where nothing of a run is here, its running tuner is asked; where
+// there is no broker either, it is said where the state would be.
+func TestResetFromElsewhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeService(t)
+	reset := func() (int, string) {
+		e, out, errOut, _ := hosttest.Env("reset", "service.toml")
+		e.Now = time.Now
+		return commands.Execute(t.Context(), e), out.String() + errOut.String()
+	}
+	if code, said := reset(); code != fault.ExitOK || !strings.Contains(said, "nothing is latched: there is no ") {
+		t.Errorf("without a broker: exit code %d, %s", code, said)
+	}
+	for _, name := range []string{"service.control-a", "service.control-b"} {
+		_ = os.Remove(name) // the first one may have made neither
+	}
+	with := serviceFile + "\n[mqtt]\nbroker = \"tcp://127.0.0.1:1\"\ncommands = true\n"
+	if err := os.WriteFile("service.toml", []byte(with), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := reset(); code != fault.ExitInstrument || !strings.Contains(said, "there is no control state here (") {
+		t.Errorf("with a broker that is not there: exit code %d, %s", code, said)
+	}
+}

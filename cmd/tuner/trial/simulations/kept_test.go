@@ -1,0 +1,114 @@
+package simulations
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/labtuner/tuner/cmd/tuner/commands"
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+)
+
+// output runs a command, which must end well, and gives what it printed.
+func output(t *testing.T, args ...string) string {
+	t.Helper()
+	e, out, errOut, _ := hosttest.Env(args...)
+	e.Lookup = func(name string) (string, bool) {
+		if name == "LC_ALL" {
+			return "C.UTF-8", true
+		}
+		return hosttest.Lookup(name)
+	}
+	if code := commands.Execute(context.Background(), e); code != 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, errOut.String())
+	}
+	return out.String()
+}
+
+// keptJournal unpacks a journal of testdata/kept.
+func keptJournal(t *testing.T, name string) string {
+	t.Helper()
+	in, err := os.Open(filepath.Join("testdata", "kept", name+".db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name+".db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// onlyAMD64 skips a test of last bits elsewhere: see testdata/kept/README.md.
+func onlyAMD64(t *testing.T) {
+	t.Helper()
+	if runtime.GOARCH != "amd64" {
+		t.Skipf("what is kept was recorded on amd64, and %s rounds some functions otherwise in the last bit", runtime.GOARCH)
+	}
+}
+
+// TestKeptJournalsReplay: what an earlier program recorded derives anew, every decision and
+// every verdict to the last bit.
+func TestKeptJournalsReplay(t *testing.T) {
+	t.Parallel()
+	onlyAMD64(t)
+	for name, want := range map[string]string{
+		"laser": `pulse-energy: 150 decisions derive as they were recorded, to the last bit
+so does the comparison with the starting setting, in 16 steps
+so do 166 outcomes, and what was spent
+so do 6807 verdicts of the safety layer, in 1 session
+`,
+		"nutrient": `leaf-area: 120 decisions derive as they were recorded, to the last bit
+so does the comparison with the starting setting, in 16 steps
+so do 136 outcomes, and what was spent
+so do 14613 verdicts of the safety layer, in 1 session
+`,
+		"feed": `feed: 40 decisions derive as they were recorded, to the last bit
+so do 40 outcomes, and what was spent
+so do 48128 verdicts of the safety layer, in 1 session
+`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := output(t, "replay", keptJournal(t, name)); got != want {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// tookHere is the time that a simulation took on this computer.
+var tookHere = regexp.MustCompile(`, [0-9.a-zµ]* here;`)
+
+// saysAsBefore compares what a simulation printed with what an earlier program did.
+func saysAsBefore(t *testing.T, name, text string) {
+	t.Helper()
+	kept, err := os.ReadFile(filepath.Join("testdata", "kept", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOARCH != "amd64" {
+		return // see testdata/kept/README.md
+	}
+	text = tookHere.ReplaceAllString(text, ", here;")
+	got, want := strings.Split(text, "\n"), strings.Split(string(kept), "\n")
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("line %d of the simulation of %s is not the kept one; it is now:\n%s", i+1, name, text)
+		}
+	}
+}

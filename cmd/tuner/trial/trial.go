@@ -1,0 +1,48 @@
+// Package trial is what tests of whole programs share: a tuner that is the test's own binary,
+// instruments that speak tuner-exec/1 and misbehave on request, and configurations. The
+// packages below it are those tests.
+package trial
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Main runs the tests of a package, whose binary is tuner too where it is called so, and an
+// instrument that misbehaves on request.
+func Main(m *testing.M) {
+	// Most of the long tests wait for other processes. The flag -test.parallel has the last word.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
+	// Debian keeps daemons out of a user's path.
+	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/usr/local/sbin"); err != nil {
+		panic(err)
+	}
+	testscript.Main(ownState{m}, map[string]func(){
+		"tuner": failpointMain,
+		"child": childMain,
+		"pump":  pumpMain,
+		"timed": timedMain,
+	})
+}
+
+// ownState gives the tests, and the processes that they start, a folder of their own for what
+// outlives a run.
+type ownState struct{ *testing.M }
+
+func (m ownState) Run() int {
+	dir, err := os.MkdirTemp("", "tuner-state-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_STATE_HOME", dir)
+	os.Setenv("XDG_RUNTIME_DIR", dir)
+	return m.M.Run()
+}
