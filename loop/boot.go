@@ -77,24 +77,24 @@ func (l *Loop) patience() time.Duration {
 
 // endRefused ends a run that may not start.
 func (l *Loop) endRefused() {
-	l.err = fmt.Errorf("%w: refused to start, nothing was driven: %s", ErrSafety, l.guard.Refused())
+	l.ending.err = fmt.Errorf("%w: refused to start, nothing was driven: %s", ErrSafety, l.guard.Refused())
 	if l.guard.Mode() == safety.Stopped {
-		l.err = fmt.Errorf("%w: stopped before the start, nothing was driven", ErrSafety)
+		l.ending.err = fmt.Errorf("%w: stopped before the start, nothing was driven", ErrSafety)
 	}
-	l.reason = control.ReasonSafety
-	l.event("error", journal.EventSafety, l.err.Error())
-	l.rest(func(v *plan.Variable) plan.RestState { return plan.RestHold })
+	l.ending.reason = control.ReasonSafety
+	l.event("error", journal.EventSafety, l.ending.err.Error())
+	l.ending.rest(func(v *plan.Variable) plan.RestState { return plan.RestHold })
 }
 
 // booted applies the declared boot states and begins the first step.
 func (l *Loop) booted() {
-	l.startedAt = l.startSetting()
+	l.stepper.startedAt = l.startSetting()
 	switch ok := l.advisor.TakesStart(); {
 	case l.deps.Past != nil && l.deps.Past.Start != nil:
-		l.startedAt = l.deps.Past.Start
+		l.stepper.startedAt = l.deps.Past.Start
 	case l.deps.Past == nil && (ok || l.opt.Verify.Pairs > 0):
-		l.eventWith(journal.Facts{Start: journal.Numbers(l.startedAt)}, "info", journal.EventStart, "the starting setting")
-		l.advisor.SetStart(l.startedAt)
+		l.eventWith(journal.Facts{Start: journal.Numbers(l.stepper.startedAt)}, "info", journal.EventStart, "the starting setting")
+		l.advisor.SetStart(l.stepper.startedAt)
 	}
 	l.guard.Knows(l.startSetting())
 	// What the sessions before drove is this one's to bring to rest, also if it writes
@@ -119,7 +119,7 @@ func (l *Loop) booted() {
 			}
 		}
 	}
-	l.next()
+	l.stepper.next()
 }
 
 // startSetting is the declared starting value, else what was read at boot; NaN
@@ -146,7 +146,7 @@ func (l *Loop) pollAll() {
 	if l.phase < booting || l.phase >= closing {
 		return
 	}
-	l.instrument.Poll(l.phase == measuring || l.spell.on && l.spell.silent)
+	l.instrument.Poll(l.phase == measuring || l.outages.spell.on && l.outages.spell.silent)
 }
 
 // idle waits for a resume: actuators and sensors are read, and nothing is written.

@@ -137,15 +137,15 @@ func (l *Loop) setBest() control.Response {
 	switch {
 	case l.guard.Mode() != safety.Run:
 		return control.Response{Code: control.CodeMode, Message: fmt.Sprintf("%s: resume first", l.stateWords())}
-	case l.reason != "" || l.wantBest:
+	case l.ending.reason != "" || l.stepper.wantBest:
 		return done("the run is on its way there already")
-	case l.best == nil:
+	case l.stepper.best == nil:
 		return control.Response{Code: control.CodeConditions, Message: "no step has given data yet: there is no best setting"}
 	}
-	l.wantBest = true
+	l.stepper.wantBest = true
 	if l.phase != concluding { // else the step is about to end by itself
-		l.abandonStep("set-best: the search ends")
-		l.next()
+		l.stepper.abandonStep("set-best: the search ends")
+		l.stepper.next()
 	}
 	if l.opt.Verify.Pairs > 0 {
 		return done("the search ends: the best setting it can defend is measured against the starting one, then the run goes there")

@@ -13,8 +13,8 @@ import (
 
 // fail ends the run because of err; the first error counts.
 func (l *Loop) fail(err error) {
-	if l.err == nil {
-		l.err = err
+	if l.ending.err == nil {
+		l.ending.err = err
 	}
 	if l.phase == resting {
 		l.instrument.ReviveDead()
@@ -22,7 +22,7 @@ func (l *Loop) fail(err error) {
 	if l.phase >= resting {
 		return
 	}
-	l.reason = control.ReasonFault
+	l.ending.reason = control.ReasonFault
 	l.tellEvent(journal.Event{Level: "error", Kind: "fault", Message: err.Error(), Step: l.number, At: l.stamp()})
 	switch {
 	case errors.Is(err, ErrJournal):
@@ -32,8 +32,8 @@ func (l *Loop) fail(err error) {
 	}
 	l.guard.Ask(safety.CommandFail)
 	l.advisor.Stop()
-	l.abandonStep("fault: " + err.Error())
-	l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+	l.stepper.abandonStep("fault: " + err.Error())
+	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 }
 
 // interrupt ends the run because the caller wants it.
@@ -41,44 +41,44 @@ func (l *Loop) interrupt() {
 	if l.phase >= resting {
 		return
 	}
-	l.reason = control.ReasonInterrupted
+	l.ending.reason = control.ReasonInterrupted
 	message := "stopping: actuators go to their shutdown state"
 	if l.opt.Mode == plan.Shadow || !l.instrument.Drove() && l.phase <= booting {
 		message = "stopping; nothing was written"
 	}
 	l.event("info", "interrupt", message)
-	l.abandonStep(journal.ProblemInterrupted)
+	l.stepper.abandonStep(journal.ProblemInterrupted)
 	if l.guard.Mode() >= safety.Fallback { // they are on their way to their fault states
-		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+		l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}
 	l.guard.Ask(safety.CommandEnd)
-	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
+	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
 }
 
 // finish ends the run at a stop condition: the recommendation is asked for and compared
 // with the starting setting, the variables that are to hold are brought to it, the
 // others to their shutdown state.
 func (l *Loop) finish(reason string) {
-	l.reason = reason
+	l.ending.reason = reason
 	l.event("info", "stop", "stop condition reached: "+reason)
 	l.enter(concluding)
-	l.recommend()
+	l.ending.recommend()
 }
 
 // recommended goes on to the comparison with the starting setting, or lets a run that
 // closes end.
 func (l *Loop) recommended(a advisor.Recommended) {
 	if a.Err == nil {
-		l.result.Found, l.result.HasFound = l.inUsersSense(a.Found), true
+		l.ending.result.Found, l.ending.result.HasFound = l.inUsersSense(a.Found), true
 	} else if !errors.Is(a.Err, policy.ErrNoData) {
 		l.event("warn", "recommend", a.Err.Error())
 	}
 	switch l.phase {
 	case concluding:
-		l.verify()
+		l.stepper.verify()
 	case closing:
-		l.oneClosed()
+		l.ending.oneClosed()
 	}
 }
 

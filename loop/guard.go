@@ -34,11 +34,11 @@ func (l *Loop) pass(now time.Time, command safety.Command) {
 
 // told is what the safety layer is told in this tick.
 func (l *Loop) told(now time.Time) guard.Told {
-	t := guard.Told{Now: now, Inputs: l.instrument.Inputs(l.present(), l.guard.Time), Wish: l.instrument.Wish(int64(l.steps) + 1),
+	t := guard.Told{Now: now, Inputs: l.instrument.Inputs(l.present(), l.guard.Time), Wish: l.instrument.Wish(int64(l.stepper.steps) + 1),
 		CameBack: l.instrument.CameBack(), Before: l.phase == booting || l.phase == idling, Disk: l.recorder.Problem()}
 	t.Inputs.Ready = t.Inputs.Ready && l.phase >= booting
-	if l.spell.on {
-		t.Inputs.Faults.Add(safety.RuleInstrument, l.spell.device)
+	if l.outages.spell.on {
+		t.Inputs.Faults.Add(safety.RuleInstrument, l.outages.spell.device)
 	}
 	return t
 }
@@ -56,7 +56,7 @@ func (l *Loop) guarded(events []any) {
 		case guard.Unkept:
 			l.fail(fmt.Errorf("%w: %w", ErrJournal, e.Err))
 		case guard.Settled:
-			l.closeSettled()
+			l.ending.closeSettled()
 		}
 	}
 }

@@ -28,9 +28,9 @@ func (l *Loop) stopShadow() {
 	if l.phase >= resting {
 		return
 	}
-	l.err, l.reason = fmt.Errorf("%w: stopped: a person asked for it", ErrSafety), control.ReasonSafety
-	l.abandonStep(l.err.Error())
-	l.rest(func(*plan.Variable) plan.RestState { return plan.RestHold })
+	l.ending.err, l.ending.reason = fmt.Errorf("%w: stopped: a person asked for it", ErrSafety), control.ReasonSafety
+	l.stepper.abandonStep(l.ending.err.Error())
+	l.ending.rest(func(*plan.Variable) plan.RestState { return plan.RestHold })
 }
 
 // heed follows what the safety layer has made of this tick.
@@ -63,7 +63,7 @@ func (l *Loop) freeze(past time.Duration) {
 		l.held = true
 	}
 	l.since = l.since.Add(past)
-	l.step.shots.Freeze(past)
+	l.stepper.step.shots.Freeze(past)
 }
 
 // thaw goes on after a hold. What was measured stays; before the next shot every driven
@@ -72,7 +72,7 @@ func (l *Loop) freeze(past time.Duration) {
 func (l *Loop) thaw(now time.Time) {
 	switch l.phase {
 	case fallen:
-		l.next()
+		l.stepper.next()
 		return
 	case idling:
 		l.begun(now)
@@ -83,7 +83,7 @@ func (l *Loop) thaw(now time.Time) {
 	}
 	l.held = false
 	if l.phase == settling || l.phase == measuring {
-		l.step.shots.Drop()
+		l.stepper.step.shots.Drop()
 		l.enter(moving)
 	}
 }
@@ -92,7 +92,7 @@ func (l *Loop) thaw(now time.Time) {
 // by itself after an outage, when the safety layer has taken the actuators away. A
 // stop always ends the run.
 func (l *Loop) endUnsafe(mode safety.Mode) {
-	stays := mode != safety.Stopped && l.deps.Panel.IsReachable() || mode == safety.Fallback && l.waitsOut()
+	stays := mode != safety.Stopped && l.deps.Panel.IsReachable() || mode == safety.Fallback && l.outages.waitsOut()
 	if l.phase >= resting || l.phase == fallen && stays {
 		return
 	}
@@ -101,14 +101,14 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 		why = fmt.Errorf("%w: %w", why, l.advisor.Last())
 	}
 	if stays {
-		l.forgive()
-		l.fallAsleep(why)
+		l.stepper.forgive()
+		l.outages.fallAsleep(why)
 		return
 	}
-	if l.err == nil {
-		l.err = why
+	if l.ending.err == nil {
+		l.ending.err = why
 	}
-	l.reason = control.ReasonSafety
-	l.abandonStep(why.Error())
-	l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+	l.ending.reason = control.ReasonSafety
+	l.stepper.abandonStep(why.Error())
+	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 }

@@ -44,7 +44,10 @@ func (p phase) String() string {
 
 // Loop is a run in progress. All fields belong to the goroutine that called Run.
 type Loop struct {
-	*outages
+	*parts
+	stepper *stepper
+	outages *outages
+	ending  *ending
 	// heeded is the last tick's time.
 	heeded   time.Time
 	progress control.Progress
@@ -62,7 +65,9 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 		return nil, err
 	}
 	p := &parts{opt: o, deps: d, course: course{start: d.Clock.Now()}}
-	l := &Loop{outages: &outages{stepper: &stepper{ending: &ending{parts: p}, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}}}
+	end := &ending{parts: p}
+	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
+	l := &Loop{parts: p, stepper: steps, ending: end, outages: &outages{parts: p, stepper: steps, ending: end}}
 	p.runner = l
 	if o.Mode == plan.Simulate {
 		l.pool = worker.NewVirtual()
@@ -121,7 +126,7 @@ func (l *Loop) run(ctx context.Context) (Result, error) {
 	l.event("info", "start", fmt.Sprintf("mode %s, %d variables, %d control sets", l.opt.Mode,
 		len(l.opt.Variables), len(l.opt.ControlSets)))
 	l.say(l.guard.Bypasses())
-	l.takeUp()
+	l.stepper.takeUp()
 	l.startTrace()
 	l.enter(opening)
 	l.instrument.Open(deviceCtx)
@@ -194,17 +199,17 @@ func (l *Loop) advised(e any) {
 			l.advisor.Keep(e)
 			return
 		}
-		l.decided(e)
+		l.stepper.decided(e)
 	case advisor.Learnt:
-		l.learnt(e)
+		l.stepper.learnt(e)
 	case advisor.Recommended:
 		l.recommended(e)
 	case advisor.Rebuilt:
-		l.rebuilt(e.Err)
+		l.stepper.rebuilt(e.Err)
 	case advisor.Drawn:
 		l.drawn(e)
 	case advisor.Flushed:
-		l.oneClosed()
+		l.ending.oneClosed()
 	}
 }
 
@@ -260,29 +265,29 @@ func (l *Loop) tick() {
 		l.guard.KeepAgain(now)
 	}
 	l.sensed(l.instrument.Mend(l.present()))
-	l.watchSpell(now)
+	l.outages.watchSpell(now)
 	l.pollAll()
 	switch l.phase {
 	case booting:
 		l.boot(now)
 	case choosing:
-		l.watchPolicy(now)
+		l.stepper.watchPolicy(now)
 	case moving:
-		l.watchMove(now)
+		l.stepper.watchMove(now)
 	case settling:
-		if l.step.shots.Settled(now) {
-			l.measure(now)
+		if l.stepper.step.shots.Settled(now) {
+			l.stepper.measure(now)
 		}
 	case measuring:
-		l.watchShots(now)
+		l.stepper.watchShots(now)
 	case waiting:
-		l.watchWaiting()
+		l.outages.watchWaiting()
 	case fallen:
-		l.watchFallen(now)
+		l.outages.watchFallen(now)
 	case homing:
-		l.watchHoming(now)
+		l.stepper.watchHoming(now)
 	case resting:
-		l.watchRest()
+		l.ending.watchRest()
 	case closing:
 		if now.Sub(l.since) > closeTimeout {
 			l.event("warn", "close", "a device or the journal did not end in time")
@@ -297,25 +302,25 @@ func (l *Loop) tick() {
 // finished makes the result once the machine is closed.
 func (l *Loop) finished(ctx context.Context) (Result, error) {
 	l.publish(l.now())
-	r := &l.result
-	r.Broken = l.broken
-	r.Reason, r.Steps, r.Spent = l.reason, l.searched(), l.ledger.Spent.Float()
-	r.PlaysBySet = l.ledger.Plays
-	r.SpentBySet = make([]float64, len(l.ledger.BySet))
-	for i, m := range l.ledger.BySet {
+	r := &l.ending.result
+	r.Broken = l.stepper.broken
+	r.Reason, r.Steps, r.Spent = l.ending.reason, l.stepper.searched(), l.stepper.ledger.Spent.Float()
+	r.PlaysBySet = l.stepper.ledger.Plays
+	r.SpentBySet = make([]float64, len(l.stepper.ledger.BySet))
+	for i, m := range l.stepper.ledger.BySet {
 		r.SpentBySet[i] = m.Float()
 	}
 	r.Elapsed = l.ran(l.now())
 	if n := l.instrument.Dropped(); n > 0 {
 		l.deps.logger().Warn("readings dropped", "count", n)
 	}
-	if err := l.owed(); err != nil {
-		l.err = errors.Join(l.err, err)
+	if err := l.ending.owed(); err != nil {
+		l.ending.err = errors.Join(l.ending.err, err)
 	}
-	if l.err == nil && l.reason == control.ReasonInterrupted {
+	if l.ending.err == nil && l.ending.reason == control.ReasonInterrupted {
 		return *r, ctx.Err()
 	}
-	return *r, l.err
+	return *r, l.ending.err
 }
 
 // closeTimeout bounds the wait for devices to close: a child process gets 5 s to

@@ -85,13 +85,13 @@ func (l *stepper) stuckMove(i int, now time.Time) string {
 // or to the starting setting where that was shown to be better, so that the instrument
 // is left there; then all go to rest.
 func (l *stepper) home() {
-	if l.opt.Mode == plan.Shadow || !l.result.HasFound {
+	if l.opt.Mode == plan.Shadow || !l.ending.result.HasFound {
 		l.restAtEnd()
 		return
 	}
 	l.begin(step{n: l.steps})
-	to, where := l.result.Found.X, "recommended"
-	if v := l.result.Verification; v != nil && v.Left == journal.Starting {
+	to, where := l.ending.result.Found.X, "recommended"
+	if v := l.ending.result.Verification; v != nil && v.Left == journal.Starting {
 		to, where = l.verifying.plan.Start, "starting"
 	}
 	values := map[int]float64{}
@@ -155,5 +155,5 @@ func (l *stepper) watchHoming(now time.Time) {
 // restAtEnd brings the actuators to their shutdown states.
 func (l *stepper) restAtEnd() {
 	l.guard.Ask(safety.CommandEnd)
-	l.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
+	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
 }

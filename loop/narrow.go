@@ -75,8 +75,8 @@ func (l *Loop) narrowTo(next *plan.Options, words string) error {
 
 // tellNarrowed records what decisions and the safety layer go by from now on.
 func (l *Loop) tellNarrowed(n plan.Narrowed, words string) error {
-	n.From = l.steps + 1
-	if l.step.open { // its decision has been made
+	n.From = l.stepper.steps + 1
+	if l.stepper.step.open { // its decision has been made
 		n.From++
 	}
 	text, err := json.Marshal(n)

@@ -49,22 +49,28 @@ type fallenState struct {
 
 // outages is how the run waits for an instrument that is out of order.
 type outages struct {
-	*stepper
-	spell  spell
-	fallen fallenState
+	*parts
+	stepper *stepper
+	ending  *ending
+	spell   spell
+	fallen  fallenState
 }
 
 // endure waits after too many failed steps in a row.
 func (l *outages) endure(problem string) {
 	s := &l.spell
 	s.wait = min(max(2*s.wait, spellFirst), spellMost)
-	*s = spell{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.step.shots.Taken()) == 0 && !l.refusing()}
-	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", l.failures, problem, s.wait))
+	*s = spell{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.stepper.step.shots.Taken()) == 0 && !l.refusing()}
+	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", l.stepper.failures, problem, s.wait))
 	l.enter(waiting)
 }
 
 // recovered ends an outage: a step has had valid data.
 func (l *outages) recovered() { l.spell = spell{} }
+
+// endure and recovered pass on what the steps tell.
+func (l *Loop) endure(problem string) { l.outages.endure(problem) }
+func (l *Loop) recovered()            { l.outages.recovered() }
 
 // suspect is the device that failed steps point at: one that refuses its setpoint,
 // else the objective's.
@@ -104,13 +110,13 @@ func (l *outages) hearSpell(renewed []int) {
 // waitsOut reports whether a run that has fallen back goes on by itself: nothing is
 // latched, nobody holds it, and it was an outage that came first.
 func (l *outages) waitsOut() bool {
-	return l.opt.Outages.Wait && l.reason == "" && l.guard.Outage()
+	return l.opt.Outages.Wait && l.ending.reason == "" && l.guard.Outage()
 }
 
 // fallAsleep keeps a run that has fallen back, to be resumed by a person or, after an
 // outage, by itself.
 func (l *outages) fallAsleep(why error) {
-	l.abandonStep(why.Error())
+	l.stepper.abandonStep(why.Error())
 	l.instrument.Stand()
 	l.fallen = fallenState{}
 	l.enter(fallen)
@@ -124,9 +130,9 @@ func (l *outages) fallAsleep(why error) {
 func (l *outages) watchFallen(now time.Time) {
 	f := &l.fallen
 	if s := l.opt.Stop.Time; s > 0 && l.ran(now) >= s {
-		l.reason = control.ReasonTime
+		l.ending.reason = control.ReasonTime
 		l.event("info", "stop", "stop condition reached: "+control.ReasonTime)
-		l.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+		l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}
 	for i := range l.opt.Variables {
@@ -150,7 +156,7 @@ func (l *outages) watchFallen(now time.Time) {
 		f.clear = time.Time{}
 		l.event("info", journal.EventSafety, "the outage is over: going on")
 		if l.spell.wait == 0 { // else the next failed step waits longer
-			l.failures = 0
+			l.stepper.failures = 0
 		}
 		l.guard.Ask(safety.CommandResume)
 	}
@@ -161,6 +167,6 @@ func (l *outages) watchWaiting() {
 	switch {
 	case l.spell.on, l.held:
 	case l.opt.Mode == plan.Shadow || l.guard.Mode() == safety.Run && !l.instrument.Mending():
-		l.next()
+		l.stepper.next()
 	}
 }

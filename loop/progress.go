@@ -13,10 +13,10 @@ func (l *Loop) tellProgress(now time.Time) {
 		return
 	}
 	p := l.progress
-	p.Step, p.Phase, p.Spent = l.steps, l.phase.String(), l.total()
-	p.LowerBound = l.lowerBound
+	p.Step, p.Phase, p.Spent = l.stepper.steps, l.phase.String(), l.stepper.total()
+	p.LowerBound = l.stepper.lowerBound
 	p.Elapsed = l.ran(now)
-	p.Left = l.left(&l.opt, p.Elapsed)
+	p.Left = l.stepper.left(&l.opt, p.Elapsed)
 	p.Ending = l.phase >= resting
 	p.Read = p.Read || l.phase > booting && !p.Ending
 	if l.opt.Mode == plan.Simulate && p.Step == l.progress.Step && p.Phase == l.progress.Phase {

@@ -76,13 +76,13 @@ func (l *Loop) follow(done any) {
 	case reached:
 		l.failpoint(string(d))
 	case decisionRecorded:
-		if l.awaits(d.step) {
+		if l.stepper.awaits(d.step) {
 			l.failpoint("decision-durable")
 			l.guard.MarkUnderway()
-			l.intend()
+			l.stepper.intend()
 		}
 	case *actionsIntended:
-		l.act(d)
+		l.stepper.act(d)
 	case outcomeRecorded:
 		l.failpoint("outcome-durable")
 		l.tellStep(d.decision, d.outcome)
@@ -96,7 +96,7 @@ func (l *Loop) follow(done any) {
 	case traceWritten:
 		d.piece.Written()
 	case endRecorded:
-		l.endOfRecord()
+		l.ending.endOfRecord()
 	}
 }
 
@@ -110,8 +110,8 @@ func (l *stepper) awaits(step int) bool {
 func (l *Loop) lost(done any, err error) {
 	switch d := done.(type) {
 	case decisionRecorded:
-		if l.step.n == d.step {
-			l.step.open = false // there is no such step: it has no outcome, and was not abandoned
+		if l.stepper.step.n == d.step {
+			l.stepper.step.open = false // there is no such step: it has no outcome, and was not abandoned
 		}
 	case *doseIntended:
 		l.instrument.Unintended(d.dose, err)

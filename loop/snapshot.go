@@ -56,17 +56,17 @@ func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 	s := &control.Status{Session: session, Run: o.Run.ID, Name: o.Run.Name, Site: o.Run.Site, Journal: o.Run.Journal,
 		Mode: o.Mode, DryRun: o.Mode == plan.Shadow, State: l.state(), Paused: l.guard.Paused(),
 		Phase: l.phase.String(), PhaseFor: control.Seconds(max(now.Sub(l.since), 0)),
-		Causes: l.guard.All(), FirstOut: l.guard.FirstOut(), Reason: l.reason,
+		Causes: l.guard.All(), FirstOut: l.guard.FirstOut(), Reason: l.ending.reason,
 		Started: control.InstantOf(journal.Stamp{Wall: l.start}), Ticked: control.InstantOf(l.stamp()),
-		Step: l.number, Steps: l.searched(), Failures: l.failures, FailureLimit: o.FailureLimit,
-		Spent: journal.Number(l.ledger.Spent.Float()), Budget: journal.Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
+		Step: l.number, Steps: l.stepper.searched(), Failures: l.stepper.failures, FailureLimit: o.FailureLimit,
+		Spent: journal.Number(l.stepper.ledger.Spent.Float()), Budget: journal.Number(o.Stop.Cost), CostUnit: o.Cost.Unit, StepLimit: o.Stop.Steps,
 		Elapsed: control.Seconds(l.ran(now)), TimeLimit: control.Seconds(o.Stop.Time), Left: journal.Number(math.NaN()),
 		Objective: control.ObjectiveStatus{Name: o.Objective.Name, Unit: o.Objective.Unit, Minimize: o.Objective.Minimize},
-		Decision:  l.decisionStatus(o, l.instrument), Outcome: l.outcomeStatus(), Recommended: l.recommendedStatus(o), Comparison: l.comparisonStatus()}
-	if l.err != nil {
-		s.Error = l.err.Error()
+		Decision:  l.stepper.decisionStatus(o, l.instrument), Outcome: l.stepper.outcomeStatus(), Recommended: l.stepper.recommendedStatus(o), Comparison: l.stepper.comparisonStatus()}
+	if l.ending.err != nil {
+		s.Error = l.ending.err.Error()
 	}
-	if left := l.left(o, l.ran(now)); left >= 0 {
+	if left := l.stepper.left(o, l.ran(now)); left >= 0 {
 		s.Left = control.Seconds(left)
 	}
 	since := l.since
@@ -128,7 +128,7 @@ func (l *parts) diskStatus() control.DiskStatus {
 // decision is due, and only if a person has asked for it lately.
 func (l *Loop) draw(now time.Time) {
 	if l.phase >= moving && l.phase <= measuring && l.deps.Panel.WantsPicture(now) {
-		l.advisor.Draw(&l.opt, l.steps)
+		l.advisor.Draw(&l.opt, l.stepper.steps)
 	}
 }
 

@@ -28,7 +28,8 @@ type step struct {
 // stepper drives the steps of a run: choose, clamp, move, settle, measure, learn; and those
 // of the comparison at its end.
 type stepper struct {
-	*ending
+	*parts
+	ending *ending
 	score
 	statistic plan.Statistic
 	step      step
@@ -245,7 +246,7 @@ func (l *stepper) book(o journal.Outcome) {
 	if o.Valid {
 		l.failures, l.lastProblem = 0, ""
 		l.runner.recovered()
-	} else if o.Problem != l.lastProblem && l.reason == "" {
+	} else if o.Problem != l.lastProblem && l.ending.reason == "" {
 		l.lastProblem = o.Problem
 		l.event("warn", "step", fmt.Sprintf("step %d has no valid data: %s", s.n, o.Problem))
 	}

@@ -29,7 +29,7 @@ type verifying struct {
 func (l *stepper) verify() {
 	c, why := l.comparison()
 	if why != "" {
-		l.result.Unverified = why
+		l.ending.result.Unverified = why
 		if l.opt.Mode != plan.Shadow {
 			l.event("info", journal.EventVerify, "the recommended setting is not compared with the starting one: "+why)
 		}
@@ -72,13 +72,13 @@ func (l *stepper) takeUpComparison(c *journal.Comparison) bool {
 
 // comparison is what is to be measured, or why nothing is.
 func (l *stepper) comparison() (c journal.Comparison, why string) {
-	o, found := &l.opt, &l.result.Found
+	o, found := &l.opt, &l.ending.result.Found
 	switch {
 	case o.Mode == plan.Shadow:
 		return c, "nothing is driven"
 	case o.Verify.Pairs == 0:
 		return c, cmp.Or(o.Verify.Why, "nobody asked for it")
-	case !l.result.HasFound:
+	case !l.ending.result.HasFound:
 		return c, "there is none"
 	}
 	c = journal.Comparison{ControlSet: found.ControlSet, Pairs: min(o.Verify.Pairs, plan.MaxPairs), Shots: o.VerifyShots(), Proposed: l.proposed,
@@ -167,7 +167,7 @@ func (l *stepper) verified() {
 		l.runner.fail(fmt.Errorf("compare the recommended setting with the starting one: %w", err))
 		return
 	}
-	l.result.Verification = &found
+	l.ending.result.Verification = &found
 	if !v.kept {
 		r := plan.ResultOf(v.plan.Number, &found)
 		r.At = l.stamp()
@@ -179,15 +179,15 @@ func (l *stepper) verified() {
 
 // comparisonStatus is nil until the search has ended.
 func (l *stepper) comparisonStatus() *control.ComparisonStatus {
-	v, found := &l.verifying, l.result.Verification
+	v, found := &l.verifying, l.ending.result.Verification
 	switch {
 	case v.running:
 		c := l.step.Decision.Compared
 		return &control.ComparisonStatus{Running: true, Pair: c.Pair, Pairs: v.plan.Pairs, Setting: string(c.Side)}
 	case found != nil:
 		return &control.ComparisonStatus{Pair: v.plan.Pairs, Pairs: v.plan.Pairs, Verdict: found.Verdict, Words: found.Words(l.opt.Objective.Unit)}
-	case l.result.Unverified != "":
-		return &control.ComparisonStatus{Why: l.result.Unverified}
+	case l.ending.result.Unverified != "":
+		return &control.ComparisonStatus{Why: l.ending.result.Unverified}
 	}
 	return nil
 }

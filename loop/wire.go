@@ -26,7 +26,7 @@ func (l *Loop) sensed(events []any) {
 		case instrument.Heard:
 			l.heard(e)
 		case instrument.NoValue:
-			l.noShot(e.Asked, e.Err)
+			l.stepper.noShot(e.Asked, e.Err)
 		case instrument.Troubled:
 			l.meterTrouble(e)
 		case instrument.Broken:
@@ -37,7 +37,7 @@ func (l *Loop) sensed(events []any) {
 		case instrument.Said:
 			l.event(e.Level, e.Kind, e.Message)
 		case instrument.Closed:
-			l.oneClosed()
+			l.ending.oneClosed()
 		}
 	}
 }
@@ -45,8 +45,8 @@ func (l *Loop) sensed(events []any) {
 // heard takes in a reading: what the safety layer believes of it may be a shot's.
 func (l *Loop) heard(h instrument.Heard) {
 	renewed := l.instrument.Accept(h, l.guard.Hear)
-	l.hearSpell(renewed)
+	l.outages.hearSpell(renewed)
 	if l.phase == measuring && !l.held {
-		l.offerShot(renewed, h.Reading.At, h.Asked)
+		l.stepper.offerShot(renewed, h.Reading.At, h.Asked)
 	}
 }
