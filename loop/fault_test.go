@@ -330,6 +330,39 @@ func TestHaltedDeviceIsTakenOverWhereItStands(t *testing.T) {
 	}
 }
 
+// TestDeviceThatFailsTwiceAtTheEndIsRevivedTwice: it does not start again at once, and fails
+// once more when it has.
+func TestDeviceThatFailsTwiceAtTheEndIsRevivedTwice(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Variables[0].Shutdown = plan.RestSafe
+	ctx, cancel := context.WithCancel(context.Background())
+	tr.policy.propose = func(context.Context) (policy.Proposal, error) {
+		if len(tr.policy.seen) == 1 {
+			cancel()
+		}
+		return policy.Proposal{X: []float64{6}}, nil
+	}
+	tr.rig.reopen = func() error {
+		if tr.rig.opens < 4 {
+			return fmt.Errorf("%w: does not start yet", drivers.ErrUnavailable)
+		}
+		return nil
+	}
+	tr.rig.fault = func(op string) error {
+		if op == "write" && ctx.Err() != nil && tr.rig.opens < 5 {
+			return fmt.Errorf("%w: late", drivers.ErrProtocol)
+		}
+		return nil
+	}
+	res, err := tr.run(t, ctx)
+	if !errors.Is(err, ErrInstrument) || errors.Is(err, ErrUnsafe) || res.Rest[0].Err != nil {
+		t.Errorf("error %v, report %+v", err, res.Rest)
+	}
+	if tr.rig.opens != 5 || tr.rig.halts != 2 || tr.rig.knobs["a"].target != 1 {
+		t.Errorf("opens %d, halts %d, left at %v V", tr.rig.opens, tr.rig.halts, tr.rig.knobs["a"].target)
+	}
+}
+
 // TestRefusalOnTheWayToRestIsTriedAgain: a device that is busy for a moment.
 func TestRefusalOnTheWayToRestIsTriedAgain(t *testing.T) {
 	tr := newTrial(t)

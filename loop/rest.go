@@ -24,7 +24,7 @@ type ending struct {
 }
 
 // rest brings every actuator to the state that pick chooses, and confirms it. A
-// device that has failed is reopened once and brought to its own safe state.
+// device that has failed is reopened and brought to its own safe state.
 func (l *ending) rest(pick func(*plan.Variable) plan.RestState) {
 	l.advisor.Stop()
 	l.tellLeft()

@@ -74,7 +74,7 @@ type revived struct {
 	err error
 }
 
-// revive reopens a dead device once and brings it to its own safe state.
+// revive reopens a dead device and brings it to its own safe state.
 func (x *devices) revive(k *link) {
 	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
 	x.pool.Post(k.lane, func() any {

@@ -32,8 +32,8 @@ type link struct {
 	// dead says that the device broke its protocol or could not be opened: it is
 	// not called again before it has been reopened.
 	dead error
-	// revived says that reopening has been tried: it is tried once.
-	revived bool
+	// reviving says that it is being opened again, and brought to its own safe state.
+	reviving bool
 	// heard is when the device last answered or spoke.
 	heard time.Time
 	// trouble is the last transient error, told once.

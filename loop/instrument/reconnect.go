@@ -68,8 +68,7 @@ func (x *devices) strike(p *Present, k *link, reopen bool) {
 	}
 	m.last = now
 	if reopen {
-		m.wait = min(max(2*m.wait, mendFirst), mendMost)
-		m.next = now.Add(m.wait)
+		k.later(now)
 	}
 	if !fresh {
 		return
@@ -84,6 +83,12 @@ func (x *devices) strike(p *Present, k *link, reopen bool) {
 		m.failed = m.failed[1:]
 		x.spend(k, fmt.Sprintf("failed more than %d times in %v", o.Retries, o.Window))
 	}
+}
+
+// later puts the next attempt to open a device off, for longer each time.
+func (k *link) later(now time.Time) {
+	k.mend.wait = min(max(2*k.mend.wait, mendFirst), mendMost)
+	k.mend.next = now.Add(k.mend.wait)
 }
 
 // spend holds the run for a device whose budget is spent.
@@ -240,7 +245,7 @@ func (x *Instrument) reopened(p *Present, r reopened) {
 		x.strike(p, k, true)
 		return
 	}
-	k.dead, k.revived = nil, false
+	k.dead = nil
 	x.answered(p, k)
 	x.standsUnknown(k)
 }

@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -46,7 +47,7 @@ type RestReport struct {
 }
 
 // Rest aims every actuator at the state that pick chooses. A device that has failed is
-// reopened once and brought to its own safe state. What is returned is the way to rest for
+// reopened and brought to its own safe state. What is returned is the way to rest for
 // the record, which nothing waits for: bringing actuators to safety must not depend on a
 // disk.
 func (x *Instrument) Rest(pick func(*plan.Variable) plan.RestState) []journal.Action {
@@ -59,6 +60,9 @@ func (x *Instrument) Rest(pick func(*plan.Variable) plan.RestState) []journal.Ac
 		job := &restJob{variable: i, state: pick(v)}
 		x.rests = append(x.rests, job)
 		x.beginRest(job)
+	}
+	for _, k := range x.links {
+		k.mend.wait, k.mend.next = 0, time.Time{} // what is out of order is tried at once
 	}
 	x.ReviveDead()
 	return x.Actions("shutdown", func(i int) (value float64, driven, released bool) {
@@ -89,8 +93,8 @@ func (x *Instrument) beginRest(job *restJob) {
 // were to do is then either done by the device itself or done over.
 func (x *devices) ReviveDead() {
 	for _, k := range x.links {
-		if k.open && k.dead != nil && !k.revived {
-			k.revived = true
+		if k.open && k.dead != nil && !k.reviving && !x.now().Before(k.mend.next) {
+			k.reviving = true
 			x.revive(k)
 		}
 	}
@@ -98,7 +102,10 @@ func (x *devices) ReviveDead() {
 
 // revived takes in what became of a dead device.
 func (x *Instrument) revived(r revived) {
-	if r.err == nil {
+	r.k.reviving = false
+	if r.err != nil {
+		r.k.later(x.now())
+	} else {
 		r.k.dead, r.k.open = nil, true
 		x.standsUnknown(r.k) // the halt has moved it
 	}
@@ -110,8 +117,8 @@ func (x *Instrument) revived(r revived) {
 		// What it acknowledged before counts no more.
 		a.arrived, a.lost, a.written = false, true, math.NaN()
 		job.revived = r.err == nil
-		if r.err != nil && !job.done {
-			job.err, job.done = r.err, true
+		if !job.done {
+			job.err = r.err
 		}
 	}
 }
@@ -119,6 +126,9 @@ func (x *Instrument) revived(r revived) {
 // Resting looks which actuators are at rest since the way there began. over says that all
 // are, or that time is up; hurry that one takes too long under slew.
 func (x *Instrument) Resting(p Present, since time.Time) (over, hurry bool, events []any) {
+	if p.Now.Sub(since) < restTimeout {
+		x.ReviveDead()
+	}
 	waiting := false
 	for _, job := range x.rests {
 		if job.done {
@@ -152,8 +162,8 @@ func (x *Instrument) watchRestJob(p *Present, job *restJob, spent time.Duration)
 	k := x.links[v.Channel.Device]
 	switch {
 	case k.dead != nil:
-		if spent > reviveTimeout+restConfirm {
-			job.err, job.done = k.dead, true
+		if spent > restTimeout && !k.reviving || spent > reviveTimeout+restConfirm {
+			job.err, job.done = cmp.Or(job.err, k.dead), true
 		}
 	case job.state == plan.RestHold, x.InPlace(job.variable):
 		job.done = true
