@@ -20,20 +20,20 @@ func validate(s *Spec) []error {
 		c.candidates()
 		c.budget()
 	}
-	if c.oneOf("kind", s.Kind, Kinds()...) {
+	if c.oneOf("policy.kind", "kind", s.Kind, Kinds()...) {
 		c.parts()
 	}
 	c.model()
 	c.drift()
 	c.constraints()
 	if !num.Finite(s.Beta) || s.Beta <= 0 {
-		c.fail("beta %g must be positive and finite (2 is usual): it sets the lower bound of every recommendation", s.Beta)
+		c.fail("policy.beta", "beta %g must be positive and finite (2 is usual): it sets the lower bound of every recommendation", s.Beta)
 	}
 	if s.InitialSteps < 0 {
-		c.fail("initial steps %d must not be negative", s.InitialSteps)
+		c.fail("policy.initial", "initial steps %d must not be negative", s.InitialSteps)
 	}
 	if s.WorkUnits < 0 {
-		c.fail("work units %d must not be negative (0: the default)", s.WorkUnits)
+		c.fail("policy", "work units %d must not be negative (0: the default)", s.WorkUnits)
 	}
 	return c.problems
 }
@@ -41,15 +41,15 @@ func validate(s *Spec) []error {
 func (c *checker) variables() {
 	vars := c.spec.Variables
 	if len(vars) == 0 {
-		c.fail("there is no variable: name at least one")
+		c.fail("variable", "there is no variable: name at least one")
 	}
 	if len(vars) >= sobol.Dims { // one dimension of the sequence chooses among readings
-		c.fail("%d variables: at most %d are possible", len(vars), sobol.Dims-1)
+		c.fail("variable", "%d variables: at most %d are possible", len(vars), sobol.Dims-1)
 	}
 	seen := map[string]bool{}
 	for i := range vars {
 		if v := &vars[i]; seen[v.Name] {
-			c.fail("variable %q is named twice", v.Name)
+			c.fail("variable."+v.Name, "variable %q is named twice", v.Name)
 		} else {
 			seen[v.Name] = true
 			c.variable(v)
@@ -60,33 +60,33 @@ func (c *checker) variables() {
 func (c *checker) variable(v *space.Variable) {
 	switch {
 	case !num.Finite(v.Low) || !num.Finite(v.High) || !num.Finite(v.High-v.Low):
-		c.fail("variable %q: range [%g, %g] must be finite", v.Name, v.Low, v.High)
+		c.fail("variable."+v.Name, "variable %q: range [%g, %g] must be finite", v.Name, v.Low, v.High)
 		return
 	case v.Low >= v.High:
-		c.fail("variable %q: range [%g, %g] must have its low end below its high end", v.Name, v.Low, v.High)
+		c.fail("variable."+v.Name, "variable %q: range [%g, %g] must have its low end below its high end", v.Name, v.Low, v.High)
 		return
 	case !num.Finite(v.Resolution) || v.Resolution < 0:
-		c.fail("variable %q: resolution %g must be finite and not negative", v.Name, v.Resolution)
+		c.fail("variable."+v.Name, "variable %q: resolution %g must be finite and not negative", v.Name, v.Resolution)
 		return
 	case v.Integer && v.Resolution != math.Floor(v.Resolution):
-		c.fail("variable %q: resolution %g of an integer must be a whole number", v.Name, v.Resolution)
+		c.fail("variable."+v.Name, "variable %q: resolution %g of an integer must be a whole number", v.Name, v.Resolution)
 		return
 	}
 	if math.IsInf(v.Start, 0) {
-		c.fail("variable %q: start %g must be finite, or NaN where it is unknown", v.Name, v.Start)
+		c.fail("variable."+v.Name, "variable %q: start %g must be finite, or NaN where it is unknown", v.Name, v.Start)
 	}
 	for i, l := range v.Levels {
 		switch {
 		case !(l >= v.Low && l <= v.High):
-			c.fail("variable %q: level %g lies outside the range [%g, %g]", v.Name, l, v.Low, v.High)
+			c.fail("variable."+v.Name, "variable %q: level %g lies outside the range [%g, %g]", v.Name, l, v.Low, v.High)
 		case i > 0 && l <= v.Levels[i-1]:
-			c.fail("variable %q: level %g follows %g, but levels must grow", v.Name, l, v.Levels[i-1])
+			c.fail("variable."+v.Name, "variable %q: level %g follows %g, but levels must grow", v.Name, l, v.Levels[i-1])
 		case v.Integer && l != math.Floor(l):
-			c.fail("variable %q: level %g of an integer must be a whole number", v.Name, l)
+			c.fail("variable."+v.Name, "variable %q: level %g of an integer must be a whole number", v.Name, l)
 		}
 	}
 	if a := space.NewAxis(v); len(v.Levels) == 0 && a.Step > 0 && a.First > a.Last {
-		c.fail("variable %q: no multiple of %g lies in the range [%g, %g]", v.Name, a.Step, v.Low, v.High)
+		c.fail("variable."+v.Name, "variable %q: no multiple of %g lies in the range [%g, %g]", v.Name, a.Step, v.Low, v.High)
 	}
 	c.distribution(v)
 }
@@ -96,34 +96,34 @@ func (c *checker) distribution(v *space.Variable) {
 	case space.Held, space.Uniform, space.Learnt:
 	case space.TruncatedNormal:
 		if !num.Finite(r.Mean) || !num.Finite(r.SD) || r.SD <= 0 {
-			c.fail("variable %q: normal distribution with mean %g and sd %g: both must be finite, the sd positive", v.Name, r.Mean, r.SD)
+			c.fail("variable."+v.Name, "variable %q: normal distribution with mean %g and sd %g: both must be finite, the sd positive", v.Name, r.Mean, r.SD)
 		} else if m := space.NewMarginal(v).Mass(); !(m > 1e-12) {
-			c.fail("variable %q: normal distribution with mean %g and sd %g practically never falls in the range [%g, %g]",
+			c.fail("variable."+v.Name, "variable %q: normal distribution with mean %g and sd %g practically never falls in the range [%g, %g]",
 				v.Name, r.Mean, r.SD, v.Low, v.High)
 		}
 	default:
-		c.fail("variable %q: random kind %d is not known", v.Name, r.Kind)
+		c.fail("variable."+v.Name, "variable %q: random kind %d is not known", v.Name, r.Kind)
 	}
 }
 
 func (c *checker) controlSets() {
 	sets := c.spec.ControlSets
 	if len(sets) == 0 {
-		c.fail("there is no control set: name at least one (without a choice, one that holds every variable)")
+		c.fail("control_set", "there is no control set: name at least one (without a choice, one that holds every variable)")
 	}
 	for i, s := range sets {
 		switch {
 		case len(s.Controlled) != len(c.spec.Variables):
-			c.fail("control set %d has %d entries for %d variables", i+1, len(s.Controlled), len(c.spec.Variables))
+			c.fail("control_set", "control set %d has %d entries for %d variables", i+1, len(s.Controlled), len(c.spec.Variables))
 		case !slices.Contains(s.Controlled, true):
-			c.fail("control set %d controls no variable", i+1)
+			c.fail("control_set", "control set %d controls no variable", i+1)
 		}
 		if !num.Finite(s.Cost) || s.Cost < 0 {
-			c.fail("control set %d: cost %g must be finite and not negative", i+1, s.Cost)
+			c.fail("control_set", "control set %d: cost %g must be finite and not negative", i+1, s.Cost)
 		}
 		for j := range i {
 			if slices.Equal(sets[j].Controlled, s.Controlled) {
-				c.fail("control sets %d and %d hold the same variables: drop one", j+1, i+1)
+				c.fail("control_set", "control sets %d and %d hold the same variables: drop one", j+1, i+1)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (c *checker) controlSets() {
 // controls the variable.
 func (c *checker) candidates() {
 	if c.spec.Once && len(c.spec.Candidates) == 0 {
-		c.fail("candidates are to be tried once, but there are none: list them")
+		c.fail("domain.candidates", "candidates are to be tried once, but there are none: list them")
 	}
 	controlled := make([]bool, len(c.spec.Variables))
 	for _, s := range c.spec.ControlSets {
@@ -143,12 +143,12 @@ func (c *checker) candidates() {
 	}
 	for k, row := range c.spec.Candidates {
 		if len(row) != len(controlled) {
-			c.fail("candidate %d has %d values for %d variables", k+1, len(row), len(controlled))
+			c.fail("domain.candidates", "candidate %d has %d values for %d variables", k+1, len(row), len(controlled))
 			continue
 		}
 		for i, v := range row {
 			if r := &c.spec.Variables[i]; controlled[i] && !(v >= r.Low && v <= r.High) {
-				c.fail("candidate %d: %g of variable %q lies outside the range [%g, %g]", k+1, v, r.Name, r.Low, r.High)
+				c.fail("domain.candidates", "candidate %d: %g of variable %q lies outside the range [%g, %g]", k+1, v, r.Name, r.Low, r.High)
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func (c *checker) candidates() {
 func (c *checker) budget() {
 	b := c.spec.Budget
 	if !num.Finite(b) || b < 0 {
-		c.fail("budget %g must be finite and not negative (0: no bound)", b)
+		c.fail("stop.cost", "budget %g must be finite and not negative (0: no bound)", b)
 		return
 	}
 	least := math.Inf(1)
@@ -165,7 +165,7 @@ func (c *checker) budget() {
 		least = min(least, s.Cost)
 	}
 	if l := (cost.Ledger{Budget: b}); !l.Fits(least) {
-		c.fail("budget %g is below %g, the cost of the cheapest control set: raise it", b, least)
+		c.fail("stop.cost", "budget %g is below %g, the cost of the cheapest control set: raise it", b, least)
 	}
 }
 
@@ -177,24 +177,24 @@ func (c *checker) parts() {
 		p.applyTo(s)
 	}
 	if len(s.ControlSets) > 0 && s.several() && !p.Subsets {
-		c.fail("kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)
+		c.fail("policy.kind", "kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)
 	}
 	c.risk(p)
-	if c.oneOf("acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
+	if c.oneOf("policy.acquisition", "acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {
 		if a, _ := AcquisitionOf(s.Acquisition); a.Bounded || s.Confidence != "" {
 			c.confidence()
 		}
-		c.oneOf("initial design", s.Design, designSobol, designRandom)
+		c.oneOf("policy.initial", "initial design", s.Design, designSobol, designRandom)
 	}
 	c.acquisitions()
-	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon, scheduleNone) &&
+	if (s.Kind == kindUCBCVS || s.Schedule != "") && c.oneOf("policy.schedule", "schedule", s.Schedule, scheduleETCAda, scheduleETC50, scheduleETC100, scheduleEpsilon, scheduleNone) &&
 		s.Schedule == scheduleEpsilon {
 		if len(s.Epsilon) == 0 {
-			c.fail("schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)
+			c.fail("policy.schedule", "schedule %q needs a list of epsilon, in the objective's unit; the last value holds", s.Schedule)
 		}
 		for _, v := range s.Epsilon {
 			if !num.Finite(v) || v < 0 {
-				c.fail("epsilon %g must be finite and not negative", v)
+				c.fail("policy.epsilon", "epsilon %g must be finite and not negative", v)
 			}
 		}
 	}
@@ -202,37 +202,37 @@ func (c *checker) parts() {
 
 func (c *checker) model() {
 	m := &c.spec.Model
-	c.oneOf("kernel", m.Kernel, model.Kernels()...)
+	c.oneOf("model.kernel", "kernel", m.Kernel, model.Kernels()...)
 	c.priors()
 	for _, n := range []struct {
 		what         string
 		value, least int
 	}{{"capacity", m.Capacity, 2}, {"refit every", m.RefitEvery, 1}, {"refit lag", m.RefitLag, 1}} {
 		if n.value < n.least {
-			c.fail("%s %d must be at least %d", n.what, n.value, n.least)
+			c.fail("model.capacity", "%s %d must be at least %d", n.what, n.value, n.least)
 		}
 	}
 	if m.RefitLag > m.RefitEvery {
-		c.fail("refit lag %d must not exceed refit every %d: a fit has to end before the next", m.RefitLag, m.RefitEvery)
+		c.fail("model", "refit lag %d must not exceed refit every %d: a fit has to end before the next", m.RefitLag, m.RefitEvery)
 	}
-	if !c.oneOf("hyperparameters", m.Hyperparameters, model.HyperFit, model.HyperPriors, model.HyperFixed) || m.Hyperparameters != model.HyperFixed {
+	if !c.oneOf("model.hyperparameters", "hyperparameters", m.Hyperparameters, model.HyperFit, model.HyperPriors, model.HyperFixed) || m.Hyperparameters != model.HyperFixed {
 		return
 	}
 	if len(m.Lengthscale) != len(c.spec.Variables) {
-		c.fail("%d fixed lengthscales for %d variables", len(m.Lengthscale), len(c.spec.Variables))
+		c.fail("policy.priors", "%d fixed lengthscales for %d variables", len(m.Lengthscale), len(c.spec.Variables))
 	}
 	for _, l := range m.Lengthscale {
 		if !num.Finite(l) || l <= 0 {
-			c.fail("fixed lengthscale %g must be positive and finite", l)
+			c.fail("policy.priors", "fixed lengthscale %g must be positive and finite", l)
 		}
 	}
 	if !num.Finite(m.Outputscale) || m.Outputscale <= 0 {
-		c.fail("fixed outputscale %g must be positive and finite", m.Outputscale)
+		c.fail("policy.priors", "fixed outputscale %g must be positive and finite", m.Outputscale)
 	}
 	if !num.Finite(m.NoiseSD) || m.NoiseSD < 0 {
-		c.fail("fixed noise sd %g must be finite and not negative", m.NoiseSD)
+		c.fail("policy.priors", "fixed noise sd %g must be finite and not negative", m.NoiseSD)
 	}
 	if !num.Finite(m.Mean) {
-		c.fail("fixed mean %g must be finite", m.Mean)
+		c.fail("policy.priors", "fixed mean %g must be finite", m.Mean)
 	}
 }

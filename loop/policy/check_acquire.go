@@ -11,13 +11,13 @@ import (
 func (c *checker) acquisitions() {
 	s := c.spec
 	if s.Risk > 0 && !s.riskyAcquisition() {
-		c.fail("risk %g has no meaning for acquisition %q: use %q or %q, or risk 0", s.Risk, s.Acquisition, acquireUCB, acquireTS)
+		c.fail("policy.risk", "risk %g has no meaning for acquisition %q: use %q or %q, or risk 0", s.Risk, s.Acquisition, acquireUCB, acquireTS)
 	}
 	if s.PerCost && s.Schedule == scheduleEpsilon {
-		c.fail("values per cost and schedule %q both weigh costs: use one of them", s.Schedule)
+		c.fail("policy.per_cost", "values per cost and schedule %q both weigh costs: use one of them", s.Schedule)
 	}
 	if s.Acquisition == acquireIDS && !(num.Finite(s.Rho) && s.Rho >= 1) {
-		c.fail("rho %g must be finite and at least 1 (2 is usual): a step may have so many times the best information ratio", s.Rho)
+		c.fail("policy.rho", "rho %g must be finite and at least 1 (2 is usual): a step may have so many times the best information ratio", s.Rho)
 	}
 	if len(c.problems) == 0 {
 		c.fidelities()
@@ -30,11 +30,11 @@ func (c *checker) acquisitions() {
 func (c *checker) costs() {
 	s := c.spec
 	if n := len(s.MoveCost); n != 0 && n != len(s.Variables) {
-		c.fail("%d costs of movement for %d variables", n, len(s.Variables))
+		c.fail("cost.per_move", "%d costs of movement for %d variables", n, len(s.Variables))
 	}
 	for i, v := range s.MoveCost {
 		if !num.Finite(v) || v < 0 {
-			c.fail("cost %g per unit that variable %d moves must be finite and not negative", v, i+1)
+			c.fail("cost.per_move", "cost %g per unit that variable %d moves must be finite and not negative", v, i+1)
 		}
 	}
 	if !s.PerCost || s.SettingCost != nil {
@@ -42,7 +42,7 @@ func (c *checker) costs() {
 	}
 	for i := range s.ControlSets {
 		if s.ControlSets[i].Cost == 0 {
-			c.fail("control set %d is free: values per cost need a cost above 0 for each control set, or a cost of settings", i+1)
+			c.fail("control_set", "control set %d is free: values per cost need a cost above 0 for each control set, or a cost of settings", i+1)
 		}
 	}
 }
@@ -54,18 +54,18 @@ func (c *checker) fidelities() {
 		return
 	}
 	if s.Acquisition != acquireMFMES {
-		c.fail("a target fidelity has no meaning for acquisition %q: use %q, or leave it out", s.Acquisition, acquireMFMES)
+		c.fail("variable", "a target fidelity has no meaning for acquisition %q: use %q, or leave it out", s.Acquisition, acquireMFMES)
 	}
 	if len(s.Fidelity) != len(s.Variables) {
-		c.fail("%d target fidelities for %d variables (NaN for one that is no fidelity)", len(s.Fidelity), len(s.Variables))
+		c.fail("variable", "%d target fidelities for %d variables (NaN for one that is no fidelity)", len(s.Fidelity), len(s.Variables))
 		return
 	}
 	for i, v := range s.Fidelity {
 		if r := &s.Variables[i]; !math.IsNaN(v) && !(v >= r.Low && v <= r.High) {
-			c.fail("target fidelity %g of variable %q lies outside the range [%g, %g]", v, r.Name, r.Low, r.High)
+			c.fail("variable."+r.Name, "target fidelity %g of variable %q lies outside the range [%g, %g]", v, r.Name, r.Low, r.High)
 		}
 	}
 	if open := slices.ContainsFunc(s.Fidelity, math.IsNaN); !open || !slices.ContainsFunc(s.Fidelity, num.Finite) {
-		c.fail("of %d variables at least one must be a fidelity and one none (NaN)", len(s.Fidelity))
+		c.fail("variable", "of %d variables at least one must be a fidelity and one none (NaN)", len(s.Fidelity))
 	}
 }

@@ -48,14 +48,14 @@ func (s *Spec) finiteSize() int {
 // confidence checks the confidence parameter. The rest of the specification is valid.
 func (c *checker) confidence() {
 	s := c.spec
-	if !c.oneOf("confidence", s.Confidence, confidence.Names()...) {
+	if !c.oneOf("policy.confidence", "confidence", s.Confidence, confidence.Names()...) {
 		return
 	}
 	if !(s.Delta > 0 && s.Delta < 1) {
-		c.fail("delta %g must lie between 0 and 1, both excluded (0.05 is usual): it is a probability of failure", s.Delta)
+		c.fail("policy.delta", "delta %g must lie between 0 and 1, both excluded (0.05 is usual): it is a probability of failure", s.Delta)
 	}
 	if !num.Finite(s.NormBound) || s.NormBound < 0 {
-		c.fail("norm bound %g must be finite and not negative", s.NormBound)
+		c.fail("policy.norm_bound", "norm bound %g must be finite and not negative", s.NormBound)
 	}
 	settings := map[string][]string{
 		confidence.IRGP:     {confidence.SettingFinite, confidence.SettingContinuous, confidence.SettingTheory, confidence.SettingWide},
@@ -65,10 +65,10 @@ func (c *checker) confidence() {
 	switch {
 	case s.ConfidenceSetting == "":
 	case len(settings) == 0:
-		c.fail("confidence setting %q has no meaning for confidence %q: leave it out", s.ConfidenceSetting, s.Confidence)
-	case c.oneOf(fmt.Sprintf("setting of confidence %q", s.Confidence), s.ConfidenceSetting, settings...) &&
+		c.fail("policy.confidence_setting", "confidence setting %q has no meaning for confidence %q: leave it out", s.ConfidenceSetting, s.Confidence)
+	case c.oneOf("policy.confidence_setting", fmt.Sprintf("setting of confidence %q", s.Confidence), s.ConfidenceSetting, settings...) &&
 		s.ConfidenceSetting == confidence.SettingFinite && len(c.problems) == 0 && s.finiteSize() == 0:
-		c.fail("confidence setting %q needs a finite domain: one control set that holds every variable, and candidates or at most %d settings of discrete variables; use %q",
+		c.fail("policy.confidence_setting", "confidence setting %q needs a finite domain: one control set that holds every variable, and candidates or at most %d settings of discrete variables; use %q",
 			confidence.SettingFinite, space.ListLimit, confidence.SettingContinuous)
 	}
 }

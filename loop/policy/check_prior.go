@@ -15,19 +15,19 @@ const maxPriors = 64
 func (c *checker) priors() {
 	m := &c.spec.Model
 	if m.PriorRule != "" {
-		c.oneOf("prior rule", m.PriorRule, model.PriorRules()...)
+		c.oneOf("policy.prior_rule", "prior rule", m.PriorRule, model.PriorRules()...)
 	}
 	if m.Hyperparameters != model.HyperPriors {
 		if m.PriorRule != "" {
-			c.fail("prior rule %q has no effect with hyperparameters %q: use hyperparameters %q, where priors compete", m.PriorRule, m.Hyperparameters, model.HyperPriors)
+			c.fail("policy.prior_rule", "prior rule %q has no effect with hyperparameters %q: use hyperparameters %q, where priors compete", m.PriorRule, m.Hyperparameters, model.HyperPriors)
 		}
 		return
 	}
 	if m.Priors != nil && len(m.Priors) == 0 {
-		c.fail("the list of priors is empty: name at least one, or leave it out for the built-in set")
+		c.fail("policy.priors", "the list of priors is empty: name at least one, or leave it out for the built-in set")
 	}
 	if len(m.Priors) > maxPriors {
-		c.fail("%d priors: at most %d can compete", len(m.Priors), maxPriors)
+		c.fail("policy.priors", "%d priors: at most %d can compete", len(m.Priors), maxPriors)
 	}
 	for i := range m.Priors {
 		c.prior(i+1, &m.Priors[i])
@@ -36,30 +36,30 @@ func (c *checker) priors() {
 
 func (c *checker) prior(n int, p *model.Prior) {
 	if p.Kernel != "" && p.Custom == nil {
-		c.oneOf("kernel", p.Kernel, model.Kernels()...)
+		c.oneOf("policy.priors", "kernel", p.Kernel, model.Kernels()...)
 	}
 	if dims := len(c.spec.Variables); p.Custom != nil {
 		if d := p.Custom.Dim(); d != dims {
-			c.fail("prior %d: the kernel is for %d variables, there are %d", n, d, dims)
+			c.fail("policy.priors", "prior %d: the kernel is for %d variables, there are %d", n, d, dims)
 		}
 	} else if l := len(p.Lengthscale); l > 1 && l != dims {
-		c.fail("prior %d: %d lengthscales for %d variables: give one for all, one for each, or none", n, l, dims)
+		c.fail("policy.priors", "prior %d: %d lengthscales for %d variables: give one for all, one for each, or none", n, l, dims)
 	}
 	for _, l := range p.Lengthscale {
 		if !num.Finite(l) || l <= 0 {
-			c.fail("prior %d: lengthscale %g must be positive and finite", n, l)
+			c.fail("policy.priors", "prior %d: lengthscale %g must be positive and finite", n, l)
 		}
 	}
 	if v := p.Outputscale; p.Custom == nil && !math.IsNaN(v) && (!num.Finite(v) || v <= 0) {
-		c.fail("prior %d: outputscale %g must be positive and finite, or NaN: estimated", n, v)
+		c.fail("policy.priors", "prior %d: outputscale %g must be positive and finite, or NaN: estimated", n, v)
 	}
 	if v := p.NoiseSD; !math.IsNaN(v) && (!num.Finite(v) || v < 0) {
-		c.fail("prior %d: noise sd %g must be finite and not negative, or NaN: estimated", n, v)
+		c.fail("policy.priors", "prior %d: noise sd %g must be finite and not negative, or NaN: estimated", n, v)
 	}
 	if math.IsInf(p.Mean, 0) {
-		c.fail("prior %d: mean %g must be finite, or NaN: estimated", n, p.Mean)
+		c.fail("policy.priors", "prior %d: mean %g must be finite, or NaN: estimated", n, p.Mean)
 	}
 	if !num.Finite(p.Weight) || p.Weight < 0 {
-		c.fail("prior %d: weight %g must be finite and not negative", n, p.Weight)
+		c.fail("policy.priors", "prior %d: weight %g must be finite and not negative", n, p.Weight)
 	}
 }

@@ -11,20 +11,20 @@ func (c *checker) risk(p Kind) {
 	s := c.spec
 	switch {
 	case !num.Finite(s.Risk) || s.Risk < 0:
-		c.fail("risk %g must be finite and not negative", s.Risk)
+		c.fail("policy.risk", "risk %g must be finite and not negative", s.Risk)
 	case s.Risk > 0 && !p.Risk:
-		c.fail("risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
+		c.fail("policy.risk", "risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
 	}
 	if p.Noise == LearntNoise && s.VarianceModel != "" {
-		c.oneOf("variance model", s.VarianceModel, varianceLog, varianceRaw)
+		c.oneOf("policy.variance_model", "variance model", s.VarianceModel, varianceLog, varianceRaw)
 	}
 	if s.ExploreSteps < 0 {
-		c.fail("explore steps %d must not be negative (0: %d)", s.ExploreSteps, acquisition.DefaultExploreSteps)
+		c.fail("policy.explore_steps", "explore steps %d must not be negative (0: %d)", s.ExploreSteps, acquisition.DefaultExploreSteps)
 	}
 	switch {
 	case p.Noise != KnownNoise:
 	case s.NoiseVariance == nil:
-		c.fail("kind %q needs the noise variance as a function of the setting; where it is not known use kind %q, which learns it", s.Kind, kindRAHBO)
+		c.fail("policy.kind", "kind %q needs the noise variance as a function of the setting; where it is not known use kind %q, which learns it", s.Kind, kindRAHBO)
 	case len(c.problems) == 0:
 		c.knownNoise()
 	}
@@ -44,7 +44,7 @@ func (c *checker) knownNoise() {
 	known := model.NoiseFunction{Of: c.spec.NoiseVariance}
 	for _, x := range settings {
 		if why := known.Refusal(x); why != "" {
-			c.fail("noise variance at %v: %s", x, why)
+			c.fail("policy.noise_sd", "noise variance at %v: %s", x, why)
 			return
 		}
 	}

@@ -2,7 +2,7 @@ package setup
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -143,34 +143,13 @@ func (w *Setup) tryPolicy() []configs.Problem {
 	}
 	var problems []configs.Problem
 	for _, e := range fault.Flatten(err) {
-		what := strings.TrimPrefix(e.Error(), "policy: ")
-		problems = append(problems, w.Config.Problem(w.keyOf(what), what, ""))
+		key, what := "policy", strings.TrimPrefix(e.Error(), "policy: ")
+		if p := (*policy.Problem)(nil); errors.As(e, &p) {
+			key = p.Key
+		}
+		problems = append(problems, w.Config.Problem(key, what, ""))
 	}
 	return problems
-}
-
-// keyOf finds the key of the file that a problem of the policy is about, by the words
-// that the problem begins with.
-func (w *Setup) keyOf(what string) string {
-	for _, k := range [][2]string{
-		{"kind", "policy.kind"}, {"risk", "policy.risk"}, {"variance model", "policy.variance_model"},
-		{"acquisition", "policy.acquisition"}, {"confidence", "policy.confidence"}, {"beta", "policy.beta"},
-		{"delta", "policy.delta"}, {"schedule", "policy.schedule"}, {"epsilon", "policy.epsilon"}, {"rho", "policy.rho"},
-		{"initial", "policy.initial"}, {"prior rule", "policy.prior_rule"}, {"prior", "policy.priors"},
-		{"drift", "policy.drift"}, {"timescale", "policy.drift.timescale"}, {"hold", "policy.drift.hold"}, {"budget", "stop.cost"}, {"constraint", "constraint"},
-		{"kernel", "model.kernel"}, {"hyperparameters", "model.hyperparameters"}, {"capacity", "model.capacity"},
-		{"fixed", "policy.priors"}, {"of ", "variable"}, {"candidate", "domain.candidates"}, {"control set", "control_set"},
-	} {
-		if strings.HasPrefix(what, k[0]) {
-			return k[1]
-		}
-	}
-	for _, v := range w.Config.Variables {
-		if strings.HasPrefix(what, fmt.Sprintf("variable %q", v.Name)) {
-			return "variable." + v.Name
-		}
-	}
-	return "policy"
 }
 
 // policyVariable is what the policy knows of variable i.
