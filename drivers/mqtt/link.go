@@ -219,7 +219,7 @@ func (l *link) maintain(c *connection) {
 			return
 		}
 		if ended && l.node == before+1 {
-			l.notice(fmt.Sprintf("the broker ended the connection (%d in a row) and took the next one at once: so it does when another client takes the connection over by logging in with the same client_id", short))
+			l.notice(fmt.Sprintf("the broker ended the connection (%d in a row) and took the next one at once: so it does when another client takes the connection over by logging in with the same client_id", max(short, 1)))
 		}
 		l.env.Log.Info("connected to the broker again")
 	}

@@ -56,7 +56,7 @@ func (f *files) take(s seen) (events []any) {
 	case s.held != "" && before == "":
 		events = append(events, Said{"error", "the run is held: " + s.held})
 	case s.held == "" && before != "":
-		events = append(events, Said{"info", "the journal is at its name again"})
+		events = append(events, Said{"info", "the journal's file is in order again"})
 	}
 	return events
 }

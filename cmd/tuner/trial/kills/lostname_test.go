@@ -243,7 +243,7 @@ func TestJournalReplacedUnderTheRun(t *testing.T) {
 			r.must(os.Rename(r.path("data/kill.db"), r.path("intruder")))
 			r.ends(fault.ExitOK)
 			r.whole(0)
-			r.said("the rescued copy ", "the journal is at its name again")
+			r.said("the rescued copy ", "the journal's file is in order again")
 			if name == "another journal" {
 				if j, err := journal.OpenReader(r.path("intruder")); err != nil {
 					t.Error(err)
