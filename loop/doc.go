@@ -25,19 +25,35 @@
 // # Who runs what
 //
 // One goroutine owns the loop's state. Whatever may block (a device call, a
-// decision, a durable write) is a job on a lane, a goroutine of its own, and
-// comes back as a function that the loop's goroutine runs:
-//
-//	           post(job)                      put(continuation)
-//	┌──────┐ ───────────> lane 0: journal ──────────────┐
-//	│ loop │ ───────────> lane 1: latches ──────────────┤
-//	│      │ ───────────> lane 2: policy  ──────────────┤
-//	│      │ ───────────> lane 3…: one per device ──────┤
-//	└──────┘ <────────── mailbox ◄──────────────────────┴── readings that devices
-//	   ^ tick                                               send on their own
-//
-// In a simulation there are no goroutines: jobs run in order between ticks and a
+// decision, a durable write) is a job on a lane of package worker, a goroutine of
+// its own, and comes back as a result that the part which posted it takes in. In a
+// simulation there are no goroutines: jobs run in order between ticks and a
 // VirtualClock moves by one tick at a time, so the same seed gives the same run.
+//
+// Each part owns its state: the advisor the policy, the guard the safety layer, the
+// instrument devices and actuators, the recorder what is to be durable. They return
+// events, which the loop follows in order; the step, outages and the end of the run
+// are types of this package.
+//
+// # The way of a setpoint
+//
+//	advisor.Ask, Handle -> Decided          the policy's proposal
+//	plan.Decide(options, decision, proposal, guard, from) -> plan.Step
+//	recorder.Put(now, entry) -> Written     the decision, then the intent
+//	instrument.Aim(i, destination, bad)     or LetGo, AimDose: the wish
+//	guard.Tick(command, Told{Inputs, Wish}) -> Ruling
+//	instrument.Rule, Apply(present, output) the device's lane writes
+//	instrument.InPlace(i)                   acknowledged, and read within tolerance
+//
+// # The way of a shot
+//
+//	instrument.Poll, Handle -> Heard        a reading
+//	guard.Hear(sensor, value, at) bool      the only door for samples
+//	instrument.Accept(heard, guard.Hear) -> the sensors renewed
+//	plan.Shots.Offer(options, instrument, renewed, at, asked, now) bool
+//	plan.Statistic.Summarise(shots, n) -> journal.Outcome
+//	recorder.Put(now, entry) -> Written     shots and outcome
+//	advisor.Learn(plan.Options.Observations(concluded)) -> Learnt
 //
 // # What the model learns
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/worker"
+	"github.com/labtuner/tuner/safety"
 )
 
 func TestWallClockJumpIsToldAndChangesNothing(t *testing.T) {
@@ -75,5 +76,37 @@ func TestTimeIsKept(t *testing.T) {
 	}
 	if n := file.State().Generation - first; n != 13 {
 		t.Errorf("written %d times, the first at the start, and %v apart for an hour", n, keepEvery)
+	}
+}
+
+// still shows the same readings for ever.
+type still struct{ value float64 }
+
+func (s still) Sensor(int) plan.Reading    { return plan.Reading{} }
+func (s still) OddSensor(int) plan.Reading { return plan.Reading{} }
+func (s still) Variable(int) plan.Reading  { return plan.Reading{Value: s.value, Known: true} }
+func (s still) Written(int) float64        { return s.value }
+func (s still) Answer(plan.Channel) string { return "" }
+
+// TestRehearsalChangesNothing: what commands would come to is asked for any number of times,
+// and the layer is as it was, also where a device has come back with its actuator outside.
+func TestRehearsalChangesNothing(t *testing.T) {
+	v := plan.Variable{Name: "knob", Actuated: true, Tolerance: 0.1, High: 10, Start: 1, Limits: safety.VariableLimits{High: 10, SlewUp: 1, SlewDown: 1}}
+	clock := &hands{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	g, err := New(Options{Plan: &plan.Options{Mode: plan.Live, Tick: time.Second, Variables: []plan.Variable{v}}, Start: clock.now, Clock: clock,
+		Commands: (*control.Panel)(nil), Readings: still{12}}, worker.NewVirtual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := Told{Now: clock.now, CameBack: 1}
+	before := g.state
+	for range 2 {
+		if g.Rehearse(told, safety.CommandArm); g.state != before {
+			t.Fatal("a rehearsal changed the state")
+		}
+	}
+	r := g.Tick(safety.CommandNone, told)
+	if !r.Out.Active.Has(safety.RuleOverride) || len(r.Said) != 1 {
+		t.Errorf("the tick itself: %v, said %+v", g.Active(), r.Said)
 	}
 }

@@ -1,8 +1,10 @@
 // Package plan is what a run is to do, as plain data and pure functions: nothing in it
-// has a state of its own, waits, or knows a device.
+// waits, or knows a device.
 //
 //   - [Options] describe the instrument, the objective and when to stop; [SafetyLimits]
 //     are what the safety layer keeps to.
+//   - [Decide] makes a [Step] of a proposal: what the safety layer lets through, where
+//     each variable goes, what it costs. [Shots] are what the step measures.
 //   - A step's value is a [Statistic] of its shots, and [Options.Observations] are the
 //     step as the model sees it.
 //   - [Cost.StepCost] says what a step costs; a [Ledger] adds up the run, in exact

@@ -27,7 +27,7 @@ var mutants = []mutant{
 	{15, "policy", "loop/advisor/advisor.go", `err = fmt.Errorf("%w: %v", errPanicked, r)`, "_ = r", "./loop", "TestPanickingPolicyIsIsolated"},
 	{15, "policy", "loop/advisor/failures.go", "f.count, f.last, f.broken = f.count+1, err, true", "f.count, f.last = f.count+1, err", "./loop", "TestPanickedPolicyIsMadeAnew"},
 	{16, "watchdog", "loop/guard/watchdog.go", "halt(limit)\n", "_ = limit\n", "./loop", "TestWatchdogHaltsWhenTheLoopStands"},
-	{16, "halt-revokes", "loop/instrument/halt.go", "x.orders.Add(1) // what was decided before must not follow the halt", "", "./loop", "TestWatchdogRevokesWhatWaits"},
+	{16, "halt-revokes", "loop/instrument/halt.go", "x.orders.Add(1) // what was decided before must not follow the halt", "", "./loop/instrument", "TestHaltRevokesWhatWaits"},
 	{16, "late-write", "loop/instrument/apply.go", "if x.tooLate() {", "if false {", "./loop", "TestStalledLoopWritesNothingOld"},
 	{17, "lease", "safety/values.go", "return l.Lease > 0 &&", "return l.Lease < 0 &&", "./safety", "TestDwellAndLease"},
 	{17, "lease", "loop/instrument/apply.go", "s.For[c.Name] = lease", "_ = lease", "./loop", "TestSetpointsLastForTheLease"},
