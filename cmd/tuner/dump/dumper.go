@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/journal/export"
 )
 
 // Document is what a dump says.
@@ -23,17 +24,19 @@ type Document struct {
 	Platform dumpPlatform `json:"platform"`
 	Journal  dumpJournal  `json:"journal"`
 	// Problems are what could not be found out.
-	Problems       []string            `json:"problems"`
-	Run            *dumpRun            `json:"run,omitempty"`
-	Sessions       []dumpSession       `json:"sessions"`
-	Configurations []dumpConfiguration `json:"configurations"`
-	Counts         dumpCounts          `json:"counts"`
-	Replay         string              `json:"replay"`
-	Result         json.RawMessage     `json:"result"`
-	Comparisons    []json.RawMessage   `json:"comparisons"`
-	Steps          []dumpStep          `json:"steps"`
-	Events         []dumpEvent         `json:"events"`
-	Actions        []dumpAction        `json:"actions"`
+	Problems       []string             `json:"problems"`
+	Run            *export.RunLine      `json:"run,omitempty"`
+	Finished       bool                 `json:"finished"`
+	Reason         string               `json:"reason"`
+	Sessions       []export.SessionLine `json:"sessions"`
+	Configurations []dumpConfiguration  `json:"configurations"`
+	Counts         dumpCounts           `json:"counts"`
+	Replay         string               `json:"replay"`
+	Result         json.RawMessage      `json:"result"`
+	Comparisons    []json.RawMessage    `json:"comparisons"`
+	Steps          []dumpStep           `json:"steps"`
+	Events         []export.EventLine   `json:"events"`
+	Actions        []export.ActionLine  `json:"actions"`
 }
 
 // dumpPlatform is the computer that the dump was made on.
@@ -59,9 +62,9 @@ type dumpJournal struct {
 }
 
 func NewDocument() *Document {
-	d := &Document{Type: "dump", Version: host.Version(), Problems: []string{}, Sessions: []dumpSession{},
+	d := &Document{Type: "dump", Version: host.Version(), Problems: []string{}, Sessions: []export.SessionLine{},
 		Configurations: []dumpConfiguration{}, Replay: "not derived", Result: json.RawMessage("null"), Comparisons: []json.RawMessage{},
-		Steps: []dumpStep{}, Events: []dumpEvent{}, Actions: []dumpAction{},
+		Steps: []dumpStep{}, Events: []export.EventLine{}, Actions: []export.ActionLine{},
 		Platform: dumpPlatform{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}}
 	d.Journal.Damage = []string{}
 	return d
@@ -133,6 +136,9 @@ func (d *Collector) Derive(ctx context.Context, folder string) {
 		d.Doc.Replay = fmt.Sprintf("step %d differs, after %d that agree: the %s was %s, and is now %s", f.Step, done.Steps, f.What, f.Recorded, f.Derived)
 	default:
 		d.Doc.Replay = fmt.Sprintf("%d decisions and %d steps of comparisons derive as they were recorded", done.Steps, done.Compared)
+		if done.Foreign > 0 {
+			d.Doc.Replay += fmt.Sprintf("; %d were made by a version that decides otherwise", done.Foreign)
+		}
 	}
 }
 

@@ -1,38 +1,12 @@
 package dump
 
 import (
-	"encoding/json"
 	"path/filepath"
-	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/describe"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
 )
-
-// dumpRun is the run as it was when it began.
-type dumpRun struct {
-	ID        string   `json:"id"`
-	Name      string   `json:"name"`
-	Mode      string   `json:"mode"`
-	Policy    string   `json:"policy"`
-	Seed      uint64   `json:"seed"`
-	Objective string   `json:"objective"`
-	Unit      string   `json:"unit"`
-	Minimize  bool     `json:"minimize"`
-	Variables []string `json:"variables"`
-	Sensors   []string `json:"sensors"`
-	Sets      int      `json:"control_sets"`
-	Finished  bool     `json:"finished"`
-	Reason    string   `json:"reason"`
-}
-
-// dumpSession is one process of the run.
-type dumpSession struct {
-	Number  int       `json:"number"`
-	Version string    `json:"version"`
-	Start   time.Time `json:"start"`
-}
 
 // dumpConfiguration is what a session took over.
 type dumpConfiguration struct {
@@ -53,53 +27,25 @@ type dumpCounts struct {
 	Warm     int            `json:"warm_observations"`
 }
 
-// dumpStep is a step with its decision's work and reasons.
+// dumpStep is a step: its decision and what came of it.
 type dumpStep struct {
-	export.StepLine
-	Session int             `json:"session"`
-	Work    int             `json:"work"`
-	Cut     bool            `json:"cut"`
-	Why     json.RawMessage `json:"why"`
-	Rules   []string        `json:"rules"`
-	AtMS    int64           `json:"at_ms"`
-}
-
-// dumpEvent is a line of the run's story.
-type dumpEvent struct {
-	Level   string `json:"level"`
-	Kind    string `json:"kind"`
-	Step    int    `json:"step"`
-	Message string `json:"message"`
-	AtMS    int64  `json:"at_ms"`
-}
-
-// dumpAction is what was done to the instrument, or was meant to be.
-type dumpAction struct {
-	ID       int64              `json:"id"`
-	Step     int                `json:"step"`
-	Device   string             `json:"device"`
-	Kind     string             `json:"kind"`
-	Values   map[string]float64 `json:"values,omitempty"`
-	Release  []string           `json:"release,omitempty"`
-	States   []string           `json:"states"`
-	Messages []string           `json:"messages,omitempty"`
-	AtMS     int64              `json:"at_ms"`
+	Decision export.DecisionLine `json:"decision"`
+	Outcome  export.StepLine     `json:"outcome"`
 }
 
 // describe collects what does not change while the run goes on.
 func (d *Collector) describe() {
-	r, run := d.Reader, d.Reader.Run()
+	r := d.Reader
 	status, err := r.Status()
 	d.problem("how far the run has come", err)
-	d.Doc.Run = &dumpRun{ID: run.ID, Name: run.Name, Mode: run.Mode, Policy: run.Policy, Seed: run.Seed, Objective: run.Objective.Name,
-		Unit: run.Objective.Unit, Minimize: run.Minimize, Variables: columnWords(run.Variables), Sensors: columnWords(run.Sensors),
-		Sets: len(run.ControlSets), Finished: status.Finished, Reason: status.Reason}
+	run := export.NewRunLine(r)
+	d.Doc.Run, d.Doc.Finished, d.Doc.Reason = &run, status.Finished, status.Reason
 	d.Doc.Counts = dumpCounts{Steps: status.Steps - status.Compared, Compared: status.Compared, Open: status.Steps > status.Concluded,
 		Invalid: map[string]int{}, Events: map[string]int{}, Actions: map[string]int{}}
 	sessions, err := r.Sessions()
 	d.problem("sessions", err)
 	for _, s := range sessions {
-		d.Doc.Sessions = append(d.Doc.Sessions, dumpSession{s.Number, s.Version, s.Start.Wall})
+		d.Doc.Sessions = append(d.Doc.Sessions, export.NewSessionLine(s))
 	}
 	all, err := r.Configurations()
 	d.problem("configurations", err)
@@ -132,15 +78,6 @@ func (d *Collector) describe() {
 	}
 }
 
-// columnWords names columns with their units.
-func columnWords(columns []journal.Column) []string {
-	out := []string{}
-	for _, c := range columns {
-		out = append(out, c.Name+" ["+c.Unit+"]")
-	}
-	return out
-}
-
 // newest keeps the last n of a list.
 func newest[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
 
@@ -155,7 +92,7 @@ func (d *Collector) story() {
 		if s.Concluded && !s.Outcome.Valid {
 			doc.Counts.Invalid[s.Outcome.Problem]++
 		}
-		doc.Steps = newest(append(doc.Steps, shownStep(r.Run(), s)), d.Last)
+		doc.Steps = newest(append(doc.Steps, dumpStep{export.NewDecisionLine(s), export.NewStepLine(r.Run(), s.Decision, s.Outcome)}), d.Last)
 	}
 	for e, err := range r.Events() {
 		if err != nil {
@@ -163,37 +100,18 @@ func (d *Collector) story() {
 			break
 		}
 		doc.Counts.Events[e.Level+" "+e.Kind]++
-		doc.Events = newest(append(doc.Events, dumpEvent{e.Level, e.Kind, e.Step, e.Message, e.At.Mono.Milliseconds()}), d.Last)
+		doc.Events = newest(append(doc.Events, export.NewEventLine(e)), d.Last)
 	}
 	for a, err := range r.AllActions() {
 		if err != nil {
 			d.problem("actions", err)
 			break
 		}
-		out := dumpAction{ID: a.ID, Step: a.Step, Device: a.Device, Kind: a.Kind, Values: a.Values, Release: a.Release,
-			States: []string{}, AtMS: a.At.Mono.Milliseconds()}
 		state := "nobody knows"
-		for _, s := range a.Settlements {
-			state = string(s.State)
-			out.States = append(out.States, state)
-			if s.Message != "" {
-				out.Messages = append(out.Messages, s.Message)
-			}
+		if n := len(a.Settlements); n > 0 {
+			state = string(a.Settlements[n-1].State)
 		}
 		doc.Counts.Actions[a.Kind+" "+state]++
-		doc.Actions = newest(append(doc.Actions, out), d.Last)
+		doc.Actions = newest(append(doc.Actions, export.NewActionLine(a)), d.Last)
 	}
-}
-
-// shownStep is a step as a dump shows it.
-func shownStep(run journal.Run, s journal.Step) dumpStep {
-	out := dumpStep{StepLine: export.NewStepLine(run, s.Decision, s.Outcome), Session: s.Session, Work: s.Decision.Work, Cut: s.Decision.Cut,
-		Why: json.RawMessage(s.Decision.Why), Rules: []string{}, AtMS: s.Decision.At.Mono.Milliseconds()}
-	if !json.Valid(out.Why) {
-		out.Why = json.RawMessage("null")
-	}
-	for _, r := range s.Decision.Reasons {
-		out.Rules = append(out.Rules, r.Rule+" of "+r.Variable)
-	}
-	return out
 }

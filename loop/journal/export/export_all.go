@@ -4,77 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/labtuner/tuner/loop/journal"
 )
-
-// The lines of a whole export, beside StepLine and UnfinishedLine. Each has its type, and
-// records in time have the session, seconds of its monotonic clock and the wall clock's
-// time, left out where that was not known. Numbers are in the units that the run line
-// gives; null is no data.
-
-type runLine struct {
-	Type        string        `json:"type"` // run
-	ID          string        `json:"id"`
-	Name        string        `json:"name"`
-	Site        string        `json:"site"`
-	Mode        string        `json:"mode"`
-	Policy      string        `json:"policy"`
-	Seed        uint64        `json:"seed"`
-	Objective   columnLine    `json:"objective"`
-	Minimize    bool          `json:"minimize"`
-	CostUnit    string        `json:"cost_unit"`
-	Variables   []columnLine  `json:"variables"`
-	Sensors     []columnLine  `json:"sensors"`
-	ControlSets []controlLine `json:"control_sets"`
-	Schema      int           `json:"schema"`
-}
-
-type columnLine struct {
-	Name string `json:"name"`
-	Unit string `json:"unit"`
-}
-
-type controlLine struct {
-	Variables []string       `json:"variables"`
-	Cost      journal.Number `json:"cost"`
-}
-
-// timeLine is when something was.
-type timeLine struct {
-	Session int     `json:"session,omitempty"`
-	Mono    float64 `json:"mono_s"`
-	Time    string  `json:"time,omitempty"`
-}
-
-func newTimeLine(session int, at journal.Stamp) timeLine {
-	l := timeLine{Session: session, Mono: at.Mono.Seconds()}
-	if !at.Wall.IsZero() {
-		l.Time = at.Wall.UTC().Format(time.RFC3339Nano)
-	}
-	return l
-}
-
-// decisionLine is what a StepLine leaves out.
-type decisionLine struct {
-	Type    string          `json:"type"` // decision
-	N       int             `json:"n"`
-	Initial bool            `json:"initial"`
-	Work    int             `json:"work"`
-	Cut     bool            `json:"cut"`
-	Shots   int             `json:"shots,omitempty"` // that the policy asked for
-	Why     json.RawMessage `json:"why"`
-	Reasons []reasonLine    `json:"reasons"`
-	timeLine
-}
-
-type reasonLine struct {
-	Variable string         `json:"variable"`
-	Rule     string         `json:"rule"`
-	From     journal.Number `json:"from"`
-	To       journal.Number `json:"to"`
-}
 
 type shotLine struct {
 	Type      string                    `json:"type"` // shot
@@ -84,26 +16,7 @@ type shotLine struct {
 	X         map[string]journal.Number `json:"x"`
 	Sensors   map[string]journal.Number `json:"sensors"`
 	Quality   map[string]string         `json:"quality,omitempty"`
-	timeLine
-}
-
-type actionLine struct {
-	Type    string                    `json:"type"` // action
-	ID      int64                     `json:"id"`
-	N       int                       `json:"n"`
-	Device  string                    `json:"device"`
-	Kind    string                    `json:"kind"`
-	Values  map[string]journal.Number `json:"values,omitempty"`
-	Release []string                  `json:"release,omitempty"`
-	States  []stateLine               `json:"states"`
-	timeLine
-}
-
-type stateLine struct {
-	State    string                    `json:"state"`
-	Readback map[string]journal.Number `json:"readback,omitempty"`
-	Message  string                    `json:"message,omitempty"`
-	timeLine
+	When
 }
 
 // allWriter writes the lines of a whole export.
@@ -150,34 +63,13 @@ func exportAll(w io.Writer, r *journal.Reader) error {
 
 // head writes what was there before the first step.
 func (a *allWriter) head() error {
-	run := a.run
-	line := runLine{Type: "run", ID: run.ID, Name: run.Name, Site: run.Site, Mode: run.Mode, Policy: run.Policy, Seed: run.Seed,
-		Objective: columnLine(run.Objective), Minimize: run.Minimize, CostUnit: run.CostUnit, Schema: a.r.Version(),
-		Variables: []columnLine{}, Sensors: []columnLine{}, ControlSets: []controlLine{}}
-	for _, c := range run.Variables {
-		line.Variables = append(line.Variables, columnLine(c))
-	}
-	for _, c := range run.Sensors {
-		line.Sensors = append(line.Sensors, columnLine(c))
-	}
-	for _, c := range run.ControlSets {
-		line.ControlSets = append(line.ControlSets, controlLine{c.Variables, journal.Number(c.Cost)})
-	}
-	a.put(line)
+	a.put(NewRunLine(a.r))
 	sessions, err := a.r.Sessions()
 	if err != nil {
 		return err
 	}
 	for _, s := range sessions {
-		a.put(struct {
-			Type    string `json:"type"`
-			PID     int    `json:"pid"`
-			Version string `json:"version"`
-			BootID  string `json:"boot_id"`
-			// Decisions is the version of what decided.
-			Decisions int `json:"decisions"`
-			timeLine
-		}{"session", s.PID, s.Version, s.BootID, s.Decisions, newTimeLine(s.Number, s.Start)})
+		a.put(NewSessionLine(s))
 	}
 	all, err := a.r.Configurations()
 	if err != nil {
@@ -222,15 +114,6 @@ func byName(columns []journal.Column, x []float64) map[string]journal.Number {
 	return out
 }
 
-// numbers gives values as JSON can hold them.
-func numbers(values map[string]float64) map[string]journal.Number {
-	out := make(map[string]journal.Number, len(values))
-	for name, v := range values {
-		out[name] = journal.Number(v)
-	}
-	return out
-}
-
 // steps writes each step: its decision, its shots and what came of it.
 func (a *allWriter) steps(end *UnfinishedLine) error {
 	for s, err := range a.r.Steps() {
@@ -238,15 +121,7 @@ func (a *allWriter) steps(end *UnfinishedLine) error {
 			return err
 		}
 		d := s.Decision
-		line := decisionLine{Type: "decision", N: d.Step, Initial: d.Initial, Work: d.Work, Cut: d.Cut, Shots: d.Shots, Why: json.RawMessage(d.Why),
-			Reasons: []reasonLine{}, timeLine: newTimeLine(s.Session, d.At)}
-		if !json.Valid(line.Why) {
-			line.Why = json.RawMessage("null")
-		}
-		for _, r := range d.Reasons {
-			line.Reasons = append(line.Reasons, reasonLine{r.Variable, r.Rule, journal.Number(r.From), journal.Number(r.To)})
-		}
-		a.put(line)
+		a.put(NewDecisionLine(s))
 		shots, err := a.r.Shots(d.Step)
 		if err != nil {
 			return err
@@ -264,7 +139,7 @@ func (a *allWriter) steps(end *UnfinishedLine) error {
 
 func (a *allWriter) shot(s journal.Shot, session int) {
 	line := shotLine{Type: "shot", N: s.Step, Shot: s.Index, Objective: journal.Number(s.Objective), X: byName(a.run.Variables, s.X),
-		Sensors: byName(a.run.Sensors, s.Sensors), timeLine: newTimeLine(session, s.At)}
+		Sensors: byName(a.run.Sensors, s.Sensors), When: newWhen(session, s.At)}
 	for i, q := range s.Quality {
 		if q != "" {
 			if line.Quality == nil {
@@ -281,12 +156,7 @@ func (a *allWriter) actions() error {
 		if err != nil {
 			return err
 		}
-		line := actionLine{Type: "action", ID: x.ID, N: x.Step, Device: x.Device, Kind: x.Kind, Values: numbers(x.Values), Release: x.Release,
-			States: []stateLine{}, timeLine: newTimeLine(0, x.At)}
-		for _, s := range x.Settlements {
-			line.States = append(line.States, stateLine{string(s.State), numbers(s.Readback), s.Message, newTimeLine(0, s.At)})
-		}
-		a.put(line)
+		a.put(NewActionLine(x))
 	}
 	return nil
 }
@@ -297,16 +167,7 @@ func (a *allWriter) story() error {
 		if err != nil {
 			return err
 		}
-		a.put(struct {
-			Type    string `json:"type"`
-			Level   string `json:"level"`
-			Kind    string `json:"kind"`
-			N       int    `json:"n"`
-			Message string `json:"message"`
-			// Facts are what programs read of it.
-			Facts journal.Facts `json:"facts,omitzero"`
-			timeLine
-		}{"event", e.Level, e.Kind, e.Step, e.Message, e.Facts, newTimeLine(0, e.At)})
+		a.put(NewEventLine(e))
 	}
 	for c, err := range a.r.Commands() {
 		if err != nil {
@@ -324,9 +185,9 @@ func (a *allWriter) story() error {
 			OK          bool   `json:"ok"`
 			Code        string `json:"code"`
 			Message     string `json:"message"`
-			timeLine
+			When
 		}{Type: "command", ID: c.ID, Command: c.Name, Who: c.Who, Transport: c.Transport, Transaction: c.Transaction, Args: c.Args,
-			timeLine: newTimeLine(0, c.At)}
+			When: newWhen(0, c.At)}
 		if c.Answer != nil {
 			line.Answered, line.OK, line.Code, line.Message = true, c.Answer.OK, c.Answer.Code, c.Answer.Message
 		}
@@ -358,9 +219,9 @@ func (a *allWriter) comparisons() error {
 			Recommended map[string]journal.Number `json:"recommended"`
 			Start       map[string]journal.Number `json:"start"`
 			Result      json.RawMessage           `json:"result,omitempty"`
-			timeLine
+			When
 		}{"comparison", c.Number, c.Pairs, c.Shots, byName(a.run.Variables, c.Recommended), byName(a.run.Variables, c.Start),
-			came[c.Number], newTimeLine(0, c.At)})
+			came[c.Number], newWhen(0, c.At)})
 	}
 	return nil
 }
