@@ -79,7 +79,7 @@ func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionSt
 	if d == nil {
 		return nil
 	}
-	s := &control.DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: control.Numbers(d.Requested), Applied: control.Numbers(d.Applied),
+	s := &control.DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied),
 		Achieved: []journal.Number{}, Clamped: []string{}, Why: json.RawMessage(d.Why), At: d.At.Wall.Round(0).UTC()}
 	if !json.Valid(s.Why) {
 		s.Why = json.RawMessage("{}")
@@ -101,23 +101,13 @@ func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionSt
 	return s
 }
 
-// outcomeStatus is the last concluded step, nil before the first.
-func (l *score) outcomeStatus() *control.OutcomeStatus {
-	o := l.lastOutcome
-	if o == nil {
-		return nil
-	}
-	return &control.OutcomeStatus{Step: o.Step, Mean: journal.Number(o.Mean), StandardError: journal.Number(o.StandardError), Shots: o.Shots, Valid: o.Valid,
-		Problem: o.Problem, Cost: journal.Number(o.Cost), At: o.At.Wall.Round(0).UTC()}
-}
-
 // recommendedStatus is the best setting so far, nil where there is none.
 func (l *score) recommendedStatus(o *plan.Options) *control.RecommendedStatus {
 	b := l.best
 	if b == nil {
 		return nil
 	}
-	return &control.RecommendedStatus{ControlSet: o.SetNames(b.ControlSet), Values: control.Numbers(b.X), Mean: journal.Number(b.Mean), Bound: journal.Number(b.LowerBound),
+	return &control.RecommendedStatus{ControlSet: o.SetNames(b.ControlSet), Values: journal.Numbers(b.X), Mean: journal.Number(b.Mean), Bound: journal.Number(b.LowerBound),
 		SD: journal.Number(b.SD), NoiseSD: journal.Number(b.NoiseSD), Feasible: b.Feasible}
 }
 

@@ -99,6 +99,23 @@ type Response struct {
 	Status *Status
 }
 
+// Answer is a Response on the wire, by whatever way; each way adds to it.
+type Answer struct {
+	// Transaction is the sender's name for the command, Session the run that was asked.
+	Transaction string `json:"transaction"`
+	Session     string `json:"session"`
+	Command     string `json:"command"`
+	// OK says that the command was followed; Code and Message what came of it.
+	OK      bool   `json:"ok"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// AnswerTo is the answer of a session to a request.
+func (r Response) AnswerTo(q Request, session string) Answer {
+	return Answer{q.Transaction, session, q.Command, r.OK, r.Code, r.Message}
+}
+
 // The codes of a Response.
 const (
 	CodeOK = "ok"

@@ -128,6 +128,15 @@ type OutcomeStatus struct {
 	At            time.Time      `json:"at"`
 }
 
+// OutcomeOf is an outcome as a status has it, nil where there is none.
+func OutcomeOf(o *journal.Outcome) *OutcomeStatus {
+	if o == nil {
+		return nil
+	}
+	return &OutcomeStatus{Step: o.Step, Mean: journal.Number(o.Mean), StandardError: journal.Number(o.StandardError), Shots: o.Shots, Valid: o.Valid,
+		Problem: o.Problem, Cost: journal.Number(o.Cost), At: o.At.Wall.Round(0).UTC()}
+}
+
 // VariableStatus is where a variable stands.
 type VariableStatus struct {
 	Name string         `json:"name"`
@@ -202,12 +211,5 @@ const (
 	StateEnded    = "ended"
 )
 
+// Seconds is a duration as a status has it.
 func Seconds(d time.Duration) journal.Number { return journal.Number(d.Seconds()) }
-
-func Numbers(list []float64) []journal.Number {
-	out := make([]journal.Number, len(list))
-	for i, x := range list {
-		out[i] = journal.Number(x)
-	}
-	return out
-}

@@ -18,21 +18,6 @@ var (
 	ErrNoAnswer = errors.New("no answer")
 )
 
-// Presence is what the status topic says.
-type Presence struct {
-	State      string    `json:"state"`
-	Session    string    `json:"session"`
-	Heartbeat  time.Time `json:"heartbeat"`
-	HeartbeatS float64   `json:"heartbeat_s"`
-	Version    string    `json:"version"`
-	Run        string    `json:"run"`
-	Mode       string    `json:"mode"`
-	Commands   bool      `json:"commands"`
-	Signed     bool      `json:"signed"`
-	Insecure   bool      `json:"insecure"`
-	Reason     string    `json:"reason"`
-}
-
 // Caller is a sender of commands: the other side of a Remote. It is for one goroutine;
 // Handle is for the link's.
 type Caller struct {

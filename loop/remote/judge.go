@@ -45,13 +45,7 @@ var firstDay = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Answer is what the sender of a command gets.
 type Answer struct {
-	Transaction string `json:"transaction"`
-	Session     string `json:"session"`
-	Command     string `json:"command"`
-	// OK says that the command was followed; Code and Message what came of it.
-	OK      bool   `json:"ok"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	control.Answer
 	// State is the run's just after. Repeated says that this is the answer of an earlier
 	// time, and nothing was done now.
 	State    string    `json:"state"`
@@ -273,7 +267,7 @@ const transport = "mqtt"
 
 // settle remembers and sends what came of a command.
 func (r *Remote) settle(in incoming, came control.Response) {
-	a := r.answerOf(in, came.OK, came.Code, came.Message)
+	a := r.answerOf(in, came)
 	r.mu.Lock()
 	if in.Transaction != "" {
 		r.memory.remember(in.Transaction, remembered{command: in.name, answer: a})
@@ -295,9 +289,8 @@ func (r *Remote) forget(in incoming, no refusal) {
 	r.settle(in, control.Response{Code: no.code, Message: no.message})
 }
 
-func (r *Remote) answerOf(in incoming, ok bool, code, message string) Answer {
-	return Answer{Transaction: in.Transaction, Session: r.o.Session, Command: in.name, OK: ok, Code: code, Message: message,
-		State: r.panel.Status().State, At: r.o.Now().Round(0).UTC()}
+func (r *Remote) answerOf(in incoming, came control.Response) Answer {
+	return Answer{Answer: came.AnswerTo(request(in), r.o.Session), State: r.panel.Status().State, At: r.o.Now().Round(0).UTC()}
 }
 
 // answer sends a.
@@ -312,7 +305,7 @@ func (r *Remote) answerRefusal(in incoming, no refusal, now time.Time) {
 	r.record(request(in), no, now)
 	r.mu.Unlock()
 	if slices.Contains(control.Commands(), in.name) {
-		r.answer(r.answerOf(in, false, no.code, no.message))
+		r.answer(r.answerOf(in, control.Response{Code: no.code, Message: no.message}))
 	}
 }
 

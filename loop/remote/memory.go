@@ -3,6 +3,7 @@ package remote
 import (
 	"slices"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
@@ -30,8 +31,8 @@ type remembered struct {
 func newMemory(kept controlstate.CommandMemory) *memory {
 	m := &memory{answers: map[string]remembered{}, seqs: map[string]controlstate.CommandSeq{}}
 	for _, a := range kept.Answers {
-		m.remember(a.Transaction, remembered{command: a.Command, answer: Answer{Transaction: a.Transaction, Command: a.Command,
-			OK: a.Code == codeOK, Code: a.Code, Message: "answered before the tuner was started again"}})
+		m.remember(a.Transaction, remembered{command: a.Command, answer: Answer{Answer: control.Answer{Transaction: a.Transaction,
+			Command: a.Command, OK: a.Code == codeOK, Code: a.Code, Message: "answered before the tuner was started again"}}})
 	}
 	for _, s := range kept.Seqs {
 		m.seqs[s.Key] = s

@@ -40,9 +40,17 @@ func firstColumn(text string) (names []string) {
 	return names
 }
 
-// tags lists the JSON members of a struct.
+// tags lists the JSON members of a struct, or of what a pointer to one leads to.
 func tags(v any) (names []string) {
-	for f := range reflect.TypeOf(v).Fields() {
+	of := reflect.TypeOf(v)
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	for f := range of.Fields() {
+		if f.Anonymous {
+			names = append(names, tags(reflect.Zero(f.Type).Interface())...)
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
@@ -77,7 +85,7 @@ func TestPage(t *testing.T) {
 	}
 	listed, _, _ := strings.Cut(section(t, page, "## Topics"), "\n### ")
 	same(t, "topics", firstColumn(listed), topics)
-	same(t, "status", firstColumn(section(t, page, "### status")), tags(presence{}))
+	same(t, "status", firstColumn(section(t, page, "### status")), tags(Presence{}))
 	same(t, "state", firstColumn(section(t, page, "### state")), tags(control.Status{}))
 
 	commands := strings.Split(strings.TrimSpace(section(t, page, "## Commands")), "\n\n")

@@ -19,17 +19,17 @@ const (
 	lookEvery = 250 * time.Millisecond
 )
 
-// presence is the payload of the status topic.
-type presence struct {
+// Presence is the payload of the status topic.
+type Presence struct {
 	// State is online, offline (said by the tuner at its end) or lost (by the broker).
 	State   string `json:"state"`
 	Session string `json:"session"`
 	// Heartbeat is when this was said; it is said again every HeartbeatS seconds.
-	Heartbeat  *time.Time `json:"heartbeat,omitempty"`
-	HeartbeatS float64    `json:"heartbeat_s,omitempty"`
-	Version    string     `json:"version,omitempty"`
-	Run        string     `json:"run,omitempty"`
-	Mode       string     `json:"mode,omitempty"`
+	Heartbeat  time.Time `json:"heartbeat,omitzero"`
+	HeartbeatS float64   `json:"heartbeat_s,omitempty"`
+	Version    string    `json:"version,omitempty"`
+	Run        string    `json:"run,omitempty"`
+	Mode       string    `json:"mode,omitempty"`
 	// Commands says that commands are taken, Signed that they must be signed, Insecure that
 	// the connection may be read and changed on its way.
 	Commands bool `json:"commands"`
@@ -64,12 +64,8 @@ type event struct {
 	Level   string    `json:"level"`
 	Kind    string    `json:"kind"`
 	Message string    `json:"message,omitempty"`
-	// Of a concluded step (kind "outcome"), in the user's sense and the objective's unit.
-	Mean          *journal.Number `json:"mean,omitempty"`
-	StandardError *journal.Number `json:"standard_error,omitempty"`
-	Shots         int             `json:"shots,omitempty"`
-	Valid         *bool           `json:"valid,omitempty"`
-	Cost          *journal.Number `json:"cost,omitempty"`
+	// Of a concluded step (kind "outcome") its members are there, too.
+	*control.OutcomeStatus
 }
 
 // kindOutcome is the kind of the event that tells of a concluded step.
@@ -78,7 +74,6 @@ const kindOutcome = "outcome"
 // eventOf is news as it is told.
 func eventOf(n control.News, seq uint64, session string) event {
 	e := event{Session: session, Seq: seq, Lost: n.Lost}
-	number := func(x float64) *journal.Number { y := journal.Number(x); return &y }
 	switch {
 	case n.Event != nil:
 		e.at(n.Event.At)
@@ -87,7 +82,7 @@ func eventOf(n control.News, seq uint64, session string) event {
 		o := n.Outcome
 		e.at(o.At)
 		e.Step, e.Level, e.Kind, e.Message = o.Step, "info", kindOutcome, o.Problem
-		e.Mean, e.StandardError, e.Shots, e.Valid, e.Cost = number(o.Mean), number(o.StandardError), o.Shots, &o.Valid, number(o.Cost)
+		e.OutcomeStatus = control.OutcomeOf(o)
 	}
 	return e
 }
@@ -201,7 +196,7 @@ func (p *publisher) sayGoodbye() {
 // presence is the status message.
 func (p *publisher) presence(state string) Message {
 	at, s := p.o.Now().Round(0).UTC(), p.panel.Status()
-	return Message{Topic: p.o.Topics.Status(), Retained: true, QoS: 1, Payload: encode(presence{State: state, Session: p.o.Session, Heartbeat: &at,
+	return Message{Topic: p.o.Topics.Status(), Retained: true, QoS: 1, Payload: encode(Presence{State: state, Session: p.o.Session, Heartbeat: at,
 		HeartbeatS: p.o.Heartbeat.Seconds(), Version: p.o.Version, Run: s.Run, Mode: string(s.Mode), Commands: p.o.Commands,
 		Signed: p.o.Keys != nil, Insecure: p.o.Insecure, Reason: s.Reason})}
 }

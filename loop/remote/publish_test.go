@@ -196,7 +196,7 @@ func checkEvents(t *testing.T, list []Message) {
 		if err := json.Unmarshal(m.Payload, &e); err != nil || e.Seq != uint64(i+1) || e.Lost != 0 || m.Retained || m.QoS != 1 {
 			t.Fatalf("event %d: %v, %s, %+v", i, err, m.Payload, m)
 		}
-		if e.Kind == kindOutcome && e.Mean != nil && e.Mean.Known() {
+		if e.Kind == kindOutcome && e.OutcomeStatus != nil && e.Mean.Known() {
 			steps++
 		}
 	}

@@ -106,7 +106,7 @@ func (r *Remote) Subscriptions() []string {
 
 // Will is what the broker is to say when the connection breaks.
 func (r *Remote) Will() Message {
-	return Message{Topic: r.o.Topics.Status(), Payload: encode(presence{State: "lost", Session: r.o.Session}), Retained: true, QoS: 1}
+	return Message{Topic: r.o.Topics.Status(), Payload: encode(Presence{State: "lost", Session: r.o.Session}), Retained: true, QoS: 1}
 }
 
 // Connected has everything that is retained said anew: a broker may have lost it.

@@ -85,7 +85,7 @@ func (c *collector) part(s journal.Step) StepPart {
 	p := StepPart{N: d.Step, Set: d.ControlSet, Initial: d.Initial, Valid: s.Concluded && o.Valid, Problem: o.Problem,
 		Mean: journal.Number(o.Mean), SD: journal.Number(math.Sqrt(o.Variance)), SE: journal.Number(o.StandardError), Shots: o.Shots,
 		Cost: journal.Number(o.Cost), Spent: journal.Number(o.Spent), TookMS: journal.Number(float64(d.Took) / 1e6), Wall: wallMS(o.At),
-		Requested: numbers(d.Requested), Applied: numbers(d.Applied), X: numbers(o.X), Clamped: ruleNames(d.Reasons)}
+		Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied), X: journal.Numbers(o.X), Clamped: ruleNames(d.Reasons)}
 	if !s.Concluded {
 		p.Problem = "not concluded"
 	}
@@ -136,14 +136,6 @@ func moments(x []float64) (mean, sd float64) {
 		sd += (v - mean) * (v - mean) / float64(len(x)-1)
 	}
 	return mean, math.Sqrt(sd)
-}
-
-func numbers(x []float64) []journal.Number {
-	out := make([]journal.Number, len(x))
-	for i, v := range x {
-		out[i] = journal.Number(v)
-	}
-	return out
 }
 
 // ruleNames lists the rules that changed a proposal, each once.

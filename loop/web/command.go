@@ -35,15 +35,10 @@ type Order struct {
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// Answer is what came of a command.
+// Answer is what came of a command, with the run just after it.
 type Answer struct {
-	Transaction string          `json:"transaction"`
-	Session     string          `json:"session"`
-	Command     string          `json:"command"`
-	OK          bool            `json:"ok"`
-	Code        string          `json:"code"`
-	Message     string          `json:"message"`
-	Status      *control.Status `json:"status"`
+	control.Answer
+	Status *control.Status `json:"status"`
 }
 
 // command carries out a command of the page or of the socket.
@@ -71,7 +66,7 @@ func (d *Dashboard) answer(w http.ResponseWriter, q control.Request, a control.R
 	if !a.OK {
 		status = http.StatusConflict
 	}
-	d.writeJSON(w, status, Answer{q.Transaction, d.o.Panel.Status().Session, q.Command, a.OK, a.Code, a.Message, a.Status})
+	d.writeJSON(w, status, Answer{a.AnswerTo(q, d.o.Panel.Status().Session), a.Status})
 }
 
 // readOrder reads the body of a command; an empty one is an Order without anything.

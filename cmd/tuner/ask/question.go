@@ -117,8 +117,7 @@ func (q *Question) askHere(ctx context.Context, args json.RawMessage) (remote.An
 	if a.Status != nil {
 		state = a.Status.State
 	}
-	return remote.Answer{Transaction: a.Transaction, Session: a.Session, Command: a.Command, OK: a.OK, Code: a.Code, Message: a.Message,
-		State: state, At: q.Env.Now().Round(0).UTC()}, nil
+	return remote.Answer{Answer: a.Answer, State: state, At: q.Env.Now().Round(0).UTC()}, nil
 }
 
 // askElsewhere asks through the broker of the file.
@@ -133,7 +132,7 @@ func (q *Question) askElsewhere(ctx context.Context, args json.RawMessage) (a re
 	}
 	defer client.Close()
 	if !p.Commands {
-		return a, fault.WithHint(refusedError{remote.Answer{Command: q.Command, Code: "off", Message: "the running tuner takes no commands"}},
+		return a, fault.WithHint(refusedError{remote.Answer{Answer: control.Answer{Command: q.Command, Code: "off", Message: "the running tuner takes no commands"}}},
 			"write commands = true under [mqtt], and start it again")
 	}
 	a, err = c.Ask(ctx, session.Link{Client: client}, p, q.Command, args)
