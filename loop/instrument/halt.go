@@ -89,9 +89,6 @@ func (k *link) makeSafe(ctx context.Context) error {
 	if _, err := k.dev.Open(ctx); err != nil {
 		return errors.Join(fmt.Errorf("reopen device %q: %w", k.name, err), closing)
 	}
-	if k.act == nil {
-		return nil
-	}
 	if err := k.act.Halt(ctx); err != nil {
 		return fmt.Errorf("bring device %q to its safe state: %w", k.name, err)
 	}

@@ -93,7 +93,7 @@ func (x *Instrument) beginRest(job *restJob) {
 // were to do is then either done by the device itself or done over.
 func (x *devices) ReviveDead() {
 	for _, k := range x.links {
-		if k.open && k.dead != nil && !k.reviving && !x.now().Before(k.mend.next) {
+		if k.act != nil && k.open && k.dead != nil && !k.reviving && !x.now().Before(k.mend.next) {
 			k.reviving = true
 			x.revive(k)
 		}
