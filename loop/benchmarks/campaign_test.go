@@ -2,21 +2,17 @@ package benchmarks
 
 import (
 	"context"
-	"flag"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // The experiments at a small size. What is asserted here is weak, because few seeds
 // and steps are; README.md has what the full campaigns show.
-
-// everyPolicy has TestEveryExperimentRuns play every policy on one problem of each kind of
-// control-set experiments, which costs a CPU minute; .ci/run does.
-var everyPolicy = flag.Bool("benchmarks.all", false, "TestEveryExperimentRuns plays every policy of the control-set experiments, not the first one")
 
 // results of a campaign by policy.
 type results map[string]*experiment.Result
@@ -51,8 +47,8 @@ func campaign(t *testing.T, name string, seeds, steps int, policies ...string) r
 	return out
 }
 
-// TestEveryExperimentRuns plays every policy of every experiment for some steps, of the
-// control-set experiments the first one unless -benchmarks.all is given: all regrets are
+// TestEveryExperimentRuns plays the first policy of every experiment for some steps; in the
+// whole every policy, of the control-set experiments those of one cost: all regrets are
 // finite, none is negative, and there is a recommendation. Cost sets and variances of the
 // two problems that are slow to draw are covered once each.
 func TestEveryExperimentRuns(t *testing.T) {
@@ -64,7 +60,10 @@ func TestEveryExperimentRuns(t *testing.T) {
 		t.Run(x.Name, func(t *testing.T) {
 			t.Parallel()
 			names := x.CompetitorNames()
-			if strings.HasPrefix(x.Name, "cvs/") && !(*everyPolicy && strings.HasSuffix(x.Name, "moderate-0.02")) {
+			if !testsize.Whole() {
+				names = names[:1]
+			}
+			if strings.HasPrefix(x.Name, "cvs/") && !(testsize.Whole() && strings.HasSuffix(x.Name, "moderate-0.02")) {
 				names = names[:1] // the others have the same policies on the same objective
 			}
 			steps := 6

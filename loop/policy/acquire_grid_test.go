@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // gridWord is one word of a part: its name, and what it does to a specification.
@@ -74,14 +75,18 @@ func gridParts() [][]gridWord {
 	return [][]gridWord{acquisitions, priors, confidences, control, noise, time, bounds}
 }
 
-// Any word of one part goes with any word of another: 49 policies, in which every pair of
-// words of two parts occurs (the lines of the plane over the field of seven elements),
+// Any word of one part goes with any word of another: in the whole 49 policies, in which every
+// pair of words of two parts occurs (the lines of the plane over the field of seven elements),
 // build, propose inside their bounds what can be paid, go on from observations alone as
 // if nothing had happened, and recommend.
 func TestAnyPartGoesWithAnyOther(t *testing.T) {
 	parts := gridParts()
 	for a := range 7 {
 		for b := range 7 {
+			// In the first two diagonals every part has each of its words twice.
+			if (b-a+7)%7 > 1 && !testsize.Whole() {
+				continue
+			}
 			s := fixedSpec(kindGPUCB, 2, uint64(7*a+b))
 			s.Model, s.InitialSteps, s.Budget, s.WorkUnits = model.Spec{Kernel: "se"}, 3, 40, 14
 			name := ""

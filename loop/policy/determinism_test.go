@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"flag"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // story is a small world: what a proposal brings depends on the proposal and the
@@ -91,14 +91,12 @@ func (w story) tell(t testing.TB, p Policy, s *Spec, steps int, hook func(step i
 	return out
 }
 
-var wholeStories = flag.Bool("policy.whole", false, "tests of determinism run all combinations each; else each runs a third of them, together all")
-
-// storyCasts lists the combinations that a test of determinism runs: all with -policy.whole, else
-// the third of them that its part (0 to 2) names.
+// storyCasts lists the combinations that a test of determinism runs: all of them in the whole, else
+// the fifth of them that its part (0 to 4) names; together the tests run all.
 func storyCasts(part int) map[string]Spec {
 	all := casts()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if !*wholeStories && i%3 != part%3 {
+		if !testsize.Whole() && i%5 != part {
 			delete(all, name)
 		}
 	}

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 var (
-	failureRuns = flag.Int("policy.runs", 40, "runs of TestNoNumericalFailure; nightly 1000")
+	failureRuns = flag.Int("policy.runs", testsize.Of(15, 40), "runs of TestNoNumericalFailure; nightly 1000")
 	failureSeed = flag.Uint64("policy.seed", 1, "seed of the first of them; each run has the next")
 )
 

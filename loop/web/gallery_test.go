@@ -2,17 +2,17 @@ package web
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/loop/web/webtest"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // Every state that people may meet is shown whole, with the stop in sight, without a word
-// from axe-core. Those that differ most are tried on one of the screens each, all on all of them with
-// TUNER_SCREENS=all.
+// from axe-core. Those that differ most are tried on one of the screens each, in the whole all
+// on all of them.
 func TestGallery(t *testing.T) {
 	browser := webtest.Browser(t)
 	if browser == nil {
@@ -21,7 +21,7 @@ func TestGallery(t *testing.T) {
 	screens := webtest.Screens()
 	for i, c := range scenes(t) {
 		tried := screens[i%len(screens) : i%len(screens)+1]
-		if os.Getenv("TUNER_SCREENS") == "all" {
+		if testsize.Whole() {
 			tried = screens
 		} else if c.rarely {
 			continue

@@ -18,7 +18,7 @@ type scene struct {
 	name string
 	doc  *Document
 	now  control.Status
-	// rarely says that other scenes show nearly the same: it is tried with TUNER_SCREENS=all.
+	// rarely says that other scenes show nearly the same: it is tried in the whole.
 	rarely bool
 	// lost says that the tuner goes away.
 	lost bool

@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // TestDocs runs every command that README.md and the pages under docs show, in order, each
@@ -52,6 +53,9 @@ func TestDocs(t *testing.T) {
 		for _, p := range pages {
 			t.Run(p.path, func(t *testing.T) {
 				t.Parallel()
+				if p.path != "README.md" && p.path != "docs/tutorials/simulate.md" && os.Getenv("UPDATE_DOCS") == "" {
+					testsize.Only(t)
+				}
 				runDocsPage(t, p)
 			})
 		}
@@ -291,7 +295,7 @@ func (r *docsRun) compare(c docsCommand, said string) {
 			return
 		}
 	}
-	r.t.Errorf("%s: $ %s\nthe page shows\n%s\nand this came (UPDATE_DOCS=1 go test ./cmd/tuner -run TestDocs takes over numbers)\n%s",
+	r.t.Errorf("%s: $ %s\nthe page shows\n%s\nand this came (UPDATE_DOCS=1 go test ./cmd/tuner/documents -run TestDocs takes over numbers)\n%s",
 		r.at(c.line), c.text, strings.Join(shown, "\n"), strings.Join(output, "\n"))
 }
 

@@ -49,7 +49,7 @@ func TestDocsReference(t *testing.T) {
 		switch {
 		case ok:
 		case os.Getenv("UPDATE_DOCS") == "":
-			t.Errorf("%s is not what the program says now: UPDATE_DOCS=1 go test ./cmd/tuner -run TestDocsReference writes it", p.path)
+			t.Errorf("%s is not what the program says now: UPDATE_DOCS=1 go test ./cmd/tuner/documents -run TestDocsReference writes it", p.path)
 		default:
 			if err := os.WriteFile(filepath.Join("../../..", p.path), []byte(text), 0o644); err != nil {
 				t.Error(err)

@@ -32,7 +32,7 @@ func comparer() victim {
 // its p-value are those that this test counts from the recorded steps by itself. Every
 // second run is one whose search set-best has ended.
 //
-//	TUNER_COMPARE_KILLS=500 go test ./cmd/tuner -run TestCompareKill -v -timeout 60m
+//	TUNER_COMPARE_KILLS=500 go test ./cmd/tuner/trial/kills -run TestCompareKill -v -timeout 60m
 func TestCompareKill(t *testing.T) {
 	t.Parallel()
 	size := campaignSize(t, "TUNER_COMPARE_KILLS", 8)

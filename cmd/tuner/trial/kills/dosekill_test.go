@@ -96,7 +96,7 @@ func pump() victim {
 // without a name, and none is forgotten. A run that was killed during a dose is refused
 // until tuner reset; after that it goes on with new doses, by the same decisions.
 //
-//	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner -run TestDoseKill -v -timeout 90m
+//	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner/trial/kills -run TestDoseKill -v -timeout 90m
 func TestDoseKill(t *testing.T) {
 	t.Parallel()
 	total := killAgainAndAgain(t, campaignSize(t, "TUNER_DOSE_KILLS", 20), pump)

@@ -142,7 +142,7 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 // was told anything without an intent on record, and whether the next proposal is, to
 // the last bit, that of any process that is given the same journal.
 //
-//	TUNER_KILLS=1000 go test ./cmd/tuner -run 'TestKill$' -v -timeout 90m
+//	TUNER_KILLS=1000 go test ./cmd/tuner/trial/kills -run 'TestKill$' -v -timeout 90m
 func TestKill(t *testing.T) {
 	t.Parallel()
 	killAgainAndAgain(t, campaignSize(t, "TUNER_KILLS", 16), heater)

@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // growthFile is the growth plant of the sample nutrient.toml, in a greenhouse that
@@ -185,6 +186,9 @@ func TestRunFindsTheServedOptimum(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "laser over MQTT" {
+				testsize.Only(t)
+			}
 			dir := t.TempDir()
 			file := filepath.Join(dir, "served.toml")
 			if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/loop/policy"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // smallLaser is a file for the simulated laser with two mirrors, whatever decides.
@@ -212,6 +213,9 @@ func combination(i int) smallLaser {
 func TestCombinationsSimulate(t *testing.T) {
 	t.Parallel()
 	for i := range 24 {
+		if i%3 != i/3%3 && !testsize.Whole() { // a third, with each rest of the division by three
+			continue
+		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			f := combination(i)
@@ -263,6 +267,9 @@ func TestPoliciesPage(t *testing.T) {
 		}
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
+			if name != "policies/steady-and-straight.toml" {
+				testsize.Only(t)
+			}
 			r := simulateText(t, string(text))
 			if len(r.Recommended) == 0 || !(r.LowerBound > r.Baseline.Mean) || !(r.Truth.Regret < 0.1*r.Truth.Range) {
 				t.Errorf("recommends %v with bound %v (start %v), regret %v of a range of %v", r.Recommended, r.LowerBound, r.Baseline.Mean, r.Truth.Regret, r.Truth.Range)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // simulated is what a simulation of a sample printed, and recorded.
@@ -76,6 +77,9 @@ func TestSamplesFindTheOptimum(t *testing.T) {
 	}{{"laser", 0}, {"laser", 30}, {"laser", 31}, {"nutrient", 0}, {"feed", 0}} {
 		t.Run(c.sample+"/"+strconv.Itoa(c.seed), func(t *testing.T) {
 			t.Parallel()
+			if c.seed > 0 || c.sample == "nutrient" {
+				testsize.Only(t)
+			}
 			run := simulateSample(t, c.sample, c.seed)
 			if c.sample == "nutrient" {
 				spentOnCheapSetsFirst(t, run)

@@ -1,0 +1,36 @@
+// Package testsize tells tests how much of themselves to run. What takes long (whole
+// experiments, every combination of parts, browsers at every size, runs of many minutes) is
+// left to one command:
+//
+//	TUNER_TESTS=whole go test -timeout 30m ./...
+//
+// Everything else is what go test runs by default. Both check the same: a default size is a
+// part of the whole one, never another test.
+package testsize
+
+import (
+	"os"
+	"testing"
+)
+
+// Variable is the environment variable that asks for all of them.
+const Variable = "TUNER_TESTS"
+
+// Whole reports whether everything is to run.
+func Whole() bool { return os.Getenv(Variable) == "whole" }
+
+// Of is a number of repetitions: the default one, or that of the whole.
+func Of(usual, whole int) int {
+	if Whole() {
+		return whole
+	}
+	return usual
+}
+
+// Only skips a test that is part of the whole alone.
+func Only(t testing.TB) {
+	t.Helper()
+	if !Whole() {
+		t.Skipf("takes long: %s=whole runs it", Variable)
+	}
+}
