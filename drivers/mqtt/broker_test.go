@@ -93,8 +93,8 @@ func TestHaltNotConfirmed(t *testing.T) {
 		sent     string
 	}{
 		"nothing declared": {set(ChannelOptions{}), "5", `channel "x" has neither safe nor a release topic in the file; write safe = VALUE in [device.channel.x]`, ""},
-		"silence":          {set(ChannelOptions{Safe: &safe}), "", `channel "x" was set to its safe value 5, and no reading came on "lab/x" since`, `lab/x/set {"value":5,`},
-		"another value":    {set(ChannelOptions{Safe: &safe, SafeTolerance: 0.5}), "5.6", `channel "x" was set to its safe value 5 and reads 5.6 (safe_tolerance 0.5)`, `lab/x/set {"value":5,`},
+		"silence":          {set(ChannelOptions{ScaleKeys: drivers.ScaleKeys{Safe: &safe}}), "", `channel "x" was set to its safe value 5, and no reading came on "lab/x" since`, `lab/x/set {"value":5,`},
+		"another value":    {set(ChannelOptions{ScaleKeys: drivers.ScaleKeys{Safe: &safe, SafeTolerance: 0.5}}), "5.6", `channel "x" was set to its safe value 5 and reads 5.6 (safe_tolerance 0.5)`, `lab/x/set {"value":5,`},
 		"release, no echo": {set(ChannelOptions{Release: &ReleaseTopic{Topic: "lab/x/release"}}), "5", `channel "x" was released, and no reading on "lab/x" echoed it`, `lab/x/release {"release":true,`},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // channel is one channel of the file, checked. Its Channel is what Open declares:
 // over MQTT a device says nothing of itself, so unit and limits are the file's.
 type channel struct {
-	drivers.Channel
+	drivers.Scaled
 
 	read     string // topics; empty where there is none
 	path     path
@@ -25,52 +25,6 @@ type channel struct {
 	released    string
 	confirm     string
 	confirmWait time.Duration
-
-	scale, offset float64
-	tolerance     float64 // of Safe
-}
-
-// rounding is the relative error that a value may take from scale, offset and
-// from being printed with single precision.
-const rounding = 1e-6
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// fromRaw turns what a message says into the channel's unit.
-func (c *channel) fromRaw(raw float64) (float64, error) {
-	v := c.scale*raw + c.offset
-	if !finite(v) {
-		return 0, fmt.Errorf("%g times the scale %g is beyond all bounds", raw, c.scale)
-	}
-	return v, nil
-}
-
-// toRaw turns a value of the channel into what a message says.
-func (c *channel) toRaw(v float64) float64 { return (v - c.offset) / c.scale }
-
-// nearLimit gives a limit in place of a value that lies beyond it by rounding.
-func (c *channel) nearLimit(v, low, high float64) float64 {
-	slack := rounding * (math.Abs(v) + math.Abs(c.offset))
-	switch {
-	case v < low && v >= low-slack:
-		return low
-	case v > high && v <= high+slack:
-		return high
-	}
-	return v
-}
-
-// accepts reports whether a value may be set.
-func (c *channel) accepts(v float64) error {
-	switch {
-	case !finite(v):
-		return fmt.Errorf("channel %q cannot be set to %v", c.Name, v)
-	case c.write == "":
-		return fmt.Errorf("%w: channel %q is read-only; it has no write topic", drivers.ErrRefused, c.Name)
-	case v < c.Min || v > c.Max: // false where a limit is NaN, not known
-		return fmt.Errorf("%w: channel %q cannot be set to %v %s; its limits are %v to %v", drivers.ErrRefused, c.Name, v, c.Unit, c.Min, c.Max)
-	}
-	return nil
 }
 
 // parseChannels checks the file's channels and gives every problem at once.
@@ -126,11 +80,11 @@ func parseChannel(o ChannelOptions) (*channel, error) {
 		return nil, fmt.Errorf("has safe = %v but no write topic to send it to", *o.Safe)
 	}
 	nan := math.NaN()
-	c := &channel{scale: 1, Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan, Dose: o.Dose}}
+	c := &channel{Scaled: drivers.Scaled{Scale: 1, Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan, Dose: o.Dose}}}
 	if err := errors.Join(o.checkDose(), c.parseRead(o.Read), c.parseWrite(o)); err != nil {
 		return nil, err
 	}
-	return c, c.parseNumbers(o)
+	return c, o.Apply(&c.Scaled)
 }
 
 // parseRead checks where readings come.
@@ -194,33 +148,4 @@ func (c *channel) parseWrite(o ChannelOptions) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// parseNumbers checks scale, limits and safe values.
-func (c *channel) parseNumbers(o ChannelOptions) error {
-	for _, n := range []struct {
-		key  string
-		from *float64
-		to   *float64
-	}{{"scale", o.Scale, &c.scale}, {"offset", &o.Offset, &c.offset}, {"min", o.Min, &c.Min}, {"max", o.Max, &c.Max},
-		{"safe", o.Safe, &c.Safe}, {"safe_tolerance", &o.SafeTolerance, &c.tolerance}} {
-		if n.from == nil {
-			continue
-		}
-		if !finite(*n.from) {
-			return fmt.Errorf("%s is %v and must be finite", n.key, *n.from)
-		}
-		*n.to = *n.from
-	}
-	switch {
-	case c.scale == 0:
-		return errors.New("scale is 0; then every value would be the same")
-	case c.tolerance < 0:
-		return fmt.Errorf("safe_tolerance is %v and must not be negative", c.tolerance)
-	case c.Min >= c.Max:
-		return fmt.Errorf("min is %v and max %v; the first must be less", c.Min, c.Max)
-	case c.Safe < c.Min || c.Safe > c.Max:
-		return fmt.Errorf("safe is %v and must lie within min and max, %v to %v", c.Safe, c.Min, c.Max)
-	}
-	return nil
 }

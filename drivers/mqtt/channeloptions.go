@@ -1,6 +1,10 @@
 package mqtt
 
-import "time"
+import (
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+)
 
 // ChannelOptions are the keys of a [device.channel.X] of an mqtt device.
 type ChannelOptions struct {
@@ -14,14 +18,8 @@ type ChannelOptions struct {
 
 	Dose bool `toml:"dose" doc:"a write adds an amount, once, and a halt stops it by release; needs confirm"`
 
-	Unit   string   `toml:"unit" doc:"the channel's unit; it must be that of the variable or sensor that uses it; absent: not checked"`
-	Scale  *float64 `toml:"scale" doc:"value = scale * what the messages say + offset; absent: 1"`
-	Offset float64  `toml:"offset" unit:"the channel's" doc:"see scale"`
-	Min    *float64 `toml:"min" unit:"the channel's" doc:"least value that may be set; absent: not known"`
-	Max    *float64 `toml:"max" unit:"the channel's" doc:"largest value that may be set; absent: not known"`
-
-	Safe          *float64 `toml:"safe" unit:"the channel's" doc:"what a halt sets; absent: a halt releases the channel, and without release topic cannot do anything"`
-	SafeTolerance float64  `toml:"safe_tolerance" unit:"the channel's" bound:">= 0" doc:"how far a reading may lie from safe and still confirm it"`
+	Unit string `toml:"unit" doc:"the channel's unit; it must be that of the variable or sensor that uses it; absent: not checked"`
+	drivers.ScaleKeys
 }
 
 // ReadTopic says where a channel's readings come.

@@ -337,7 +337,7 @@ func (d *Device) check(s drivers.Setpoints) error {
 		if c == nil {
 			return fmt.Errorf("%w: %q", errNoChannel, name)
 		}
-		if err := errors.Join(c.accepts(v), s.CheckDose(c.Channel)); err != nil {
+		if err := errors.Join(c.Accepts(v, "it has no write topic"), s.CheckDose(c.Channel)); err != nil {
 			return err
 		}
 	}

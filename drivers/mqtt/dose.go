@@ -30,7 +30,7 @@ func (d *Device) delivered(s drivers.Setpoints) (drivers.Reading, error) {
 	for name := range s.Values {
 		c := d.byName[name]
 		if a := d.acked(c); a.hasDelivered {
-			v, err := c.fromRaw(a.delivered)
+			v, err := c.FromRaw(a.delivered)
 			if err != nil {
 				return r, fmt.Errorf("%w: channel %q: %w", drivers.ErrProtocol, name, err)
 			}

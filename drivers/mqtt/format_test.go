@@ -20,7 +20,7 @@ func lamp() ChannelOptions {
 		Read:    &ReadTopic{Topic: "lab/lamp"},
 		Write:   &WriteTopic{Topic: "lab/lamp/set", Format: "number"},
 		Release: &ReleaseTopic{Topic: "lab/lamp/set", Payload: "off"},
-		Unit:    "%", Scale: &scale, Min: &least, Max: &most,
+		Unit:    "%", ScaleKeys: drivers.ScaleKeys{Scale: &scale, Min: &least, Max: &most},
 	}
 }
 
@@ -113,18 +113,18 @@ func TestUnitPath(t *testing.T) {
 // A value that scale and offset move beyond a limit by rounding is at the limit.
 func TestNearLimit(t *testing.T) {
 	for _, scale := range []float64{0.1, 1.0 / 3, 7e-5} {
-		c := &channel{scale: scale, offset: -40}
+		c := &channel{Scaled: drivers.Scaled{Scale: scale, Offset: -40}}
 		for _, limit := range []float64{-40, 0, 12.3, 1e4} {
-			v, err := c.fromRaw(c.toRaw(limit))
-			if err != nil || c.nearLimit(v, limit, limit) != limit {
+			v, err := c.FromRaw(c.ToRaw(limit))
+			if err != nil || c.NearLimit(v, limit, limit) != limit {
 				t.Errorf("scale %v: %v comes back as %v, %v", scale, limit, v, err)
 			}
 		}
-		if v := c.nearLimit(12.31, 0, 12.3); v != 12.31 {
+		if v := c.NearLimit(12.31, 0, 12.3); v != 12.31 {
 			t.Errorf("a value well beyond its limit is moved to %v", v)
 		}
 	}
-	if _, err := (&channel{scale: 1e300}).fromRaw(1e300); err == nil {
+	if _, err := (&channel{Scaled: drivers.Scaled{Scale: 1e300}}).FromRaw(1e300); err == nil {
 		t.Error("a product beyond all bounds is a value")
 	}
 }

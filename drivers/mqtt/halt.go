@@ -138,7 +138,7 @@ func (d *Device) confirmed(e expectation) bool {
 	}
 	last := d.newest(e.channel.Name)
 	return last.order > e.after &&
-		math.Abs(last.value-e.channel.Safe) <= e.channel.tolerance+rounding*(math.Abs(e.channel.Safe)+math.Abs(e.channel.offset))
+		math.Abs(last.value-e.channel.Safe) <= e.channel.Tolerance+drivers.Rounding*(math.Abs(e.channel.Safe)+math.Abs(e.channel.Offset))
 }
 
 // unmet says what is missing.
@@ -152,5 +152,5 @@ func (e expectation) unmet(last latest) error {
 	case last.order <= e.after:
 		return fmt.Errorf("channel %q was set to its safe value %v, and no reading came on %q since", e.channel.Name, e.channel.Safe, e.channel.read)
 	}
-	return fmt.Errorf("channel %q was set to its safe value %v and reads %v (safe_tolerance %v)", e.channel.Name, e.channel.Safe, last.value, e.channel.tolerance)
+	return fmt.Errorf("channel %q was set to its safe value %v and reads %v (safe_tolerance %v)", e.channel.Name, e.channel.Safe, last.value, e.channel.Tolerance)
 }

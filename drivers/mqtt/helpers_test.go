@@ -120,11 +120,11 @@ func doserChannels() []ChannelOptions {
 	safe := 0.0
 	return []ChannelOptions{
 		{
-			Channel: "ca",
-			Read:    &ReadTopic{Topic: "lab/ca", Path: "value"},
-			Write:   &WriteTopic{Topic: "lab/ca/set", TTL: 30 * time.Second},
-			Release: &ReleaseTopic{Topic: "lab/ca/release"},
-			Safe:    &safe,
+			Channel:   "ca",
+			Read:      &ReadTopic{Topic: "lab/ca", Path: "value"},
+			Write:     &WriteTopic{Topic: "lab/ca/set", TTL: 30 * time.Second},
+			Release:   &ReleaseTopic{Topic: "lab/ca/release"},
+			ScaleKeys: drivers.ScaleKeys{Safe: &safe},
 		},
 		{Channel: "area", Read: &ReadTopic{Topic: "lab/area"}},
 	}

@@ -11,7 +11,7 @@ import (
 // side reads it; a number alone cannot carry one.
 func TestSetpointLasts(t *testing.T) {
 	d := &Device{session: "s", sessionStart: time.Unix(0, 0), env: drivers.Env{Clock: fixedClock{}}, seq: 1}
-	c := &channel{write: "set", ttl: time.Second, scale: 1}
+	c := &channel{write: "set", ttl: time.Second, Scaled: drivers.Scaled{Scale: 1}}
 	v := 2.0
 	_, payload, err := d.compose(c, &v, extras{lasts: 1500 * time.Millisecond})
 	if err != nil {

@@ -64,9 +64,9 @@ func TestChannelProblems(t *testing.T) {
 		`write: topic "a/#" has a wildcard`:                           {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "a/#"}},
 		`write: ttl is -1s and must be at least 1ms`:                  {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", TTL: -1e9}},
 		`has a release topic but no write topic`:                      {Read: &ReadTopic{Topic: "r"}, Release: &ReleaseTopic{Topic: "l"}},
-		`has safe = 1 but no write topic`:                             {Read: &ReadTopic{Topic: "r"}, Safe: number(1)},
-		`safe is NaN and must be finite`:                              {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Safe: number(math.NaN())},
-		`safe_tolerance is -1`:                                        {Read: &ReadTopic{Topic: "r"}, SafeTolerance: -1},
+		`has safe = 1 but no write topic`:                             {Read: &ReadTopic{Topic: "r"}, ScaleKeys: drivers.ScaleKeys{Safe: number(1)}},
+		`safe is NaN and must be finite`:                              {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, ScaleKeys: drivers.ScaleKeys{Safe: number(math.NaN())}},
+		`safe_tolerance is -1`:                                        {Read: &ReadTopic{Topic: "r"}, ScaleKeys: drivers.ScaleKeys{SafeTolerance: -1}},
 		`channel "x" reads on topic "w", where setpoints`:             {Read: &ReadTopic{Topic: "w"}, Write: &WriteTopic{Topic: "w"}},
 		`topic "w" carries setpoints or releases of both "x" and "x"`: {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Release: &ReleaseTopic{Topic: "w"}},
 		`has a confirm topic but no write topic`:                      {Read: &ReadTopic{Topic: "r"}, Confirm: &ConfirmTopic{Topic: "c"}},
@@ -78,10 +78,10 @@ func TestChannelProblems(t *testing.T) {
 		`release: payload is "" and write.format "number"`:            {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", Format: "number"}, Release: &ReleaseTopic{Topic: "l"}},
 		`release: payload is "off" and write.format ""`:               {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Release: &ReleaseTopic{Topic: "l", Payload: "off"}},
 		`unit_path is "u", but the channel has no unit`:               {Read: &ReadTopic{Topic: "r", UnitPath: "u"}},
-		`scale is 0; then every value would be the same`:              {Read: &ReadTopic{Topic: "r"}, Scale: number(0)},
-		`scale is +Inf and must be finite`:                            {Read: &ReadTopic{Topic: "r"}, Scale: number(math.Inf(1))},
-		`min is 3 and max 3; the first must be less`:                  {Read: &ReadTopic{Topic: "r"}, Min: number(3), Max: number(3)},
-		`safe is 5 and must lie within min and max`:                   {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Min: number(1), Max: number(3), Safe: number(5)},
+		`scale is 0; then every value would be the same`:              {Read: &ReadTopic{Topic: "r"}, ScaleKeys: drivers.ScaleKeys{Scale: number(0)}},
+		`scale is +Inf and must be finite`:                            {Read: &ReadTopic{Topic: "r"}, ScaleKeys: drivers.ScaleKeys{Scale: number(math.Inf(1))}},
+		`min is 3 and max 3; the first must be less`:                  {Read: &ReadTopic{Topic: "r"}, ScaleKeys: drivers.ScaleKeys{Min: number(3), Max: number(3)}},
+		`safe is 5 and must lie within min and max`:                   {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, ScaleKeys: drivers.ScaleKeys{Min: number(1), Max: number(3), Safe: number(5)}},
 	} {
 		c.Channel = "x"
 		_, err := New(optionsFor("tcp://h"), []ChannelOptions{c}, drivers.Env{Clock: wall{}})

@@ -231,13 +231,13 @@ func (s *server) handleWrite(ctx context.Context, l *link, m message) error {
 	write := drivers.Setpoints{Release: []string{in.channel.Name}}
 	var given drivers.Reading
 	if !set.Release {
-		v, err := in.channel.fromRaw(*set.Value)
+		v, err := in.channel.FromRaw(*set.Value)
 		if err != nil {
 			s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.Name), slog.Any("reason", err))
 			return nil
 		}
 		offered := s.offered[in.channel.Name]
-		write = drivers.Setpoints{Dose: set.Dose, Values: map[string]float64{in.channel.Name: in.channel.nearLimit(v, offered.Min, offered.Max)}}
+		write = drivers.Setpoints{Dose: set.Dose, Values: map[string]float64{in.channel.Name: in.channel.NearLimit(v, offered.Min, offered.Max)}}
 		if set.ForMS > 0 && offered.Lasts {
 			write.For = map[string]time.Duration{in.channel.Name: time.Duration(set.ForMS) * time.Millisecond}
 		}
@@ -251,7 +251,7 @@ func (s *server) handleWrite(ctx context.Context, l *link, m message) error {
 	if c := in.channel; c.confirm != "" && c.confirm != c.read && !uncertain {
 		what := confirmation(set, err)
 		if v, told := given.Values[c.Name]; told && set.Dose != "" {
-			what["delivered"] = c.toRaw(v)
+			what["delivered"] = c.ToRaw(v)
 		}
 		s.confirm(ctx, l, c, what)
 	}

@@ -78,7 +78,7 @@ func (c *channel) valueIn(payload []byte, root any, jsonErr error) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	return c.fromRaw(raw)
+	return c.FromRaw(raw)
 }
 
 // numberIn finds the number as the message has it.

@@ -126,7 +126,7 @@ func FuzzReading(f *testing.F) {
 	d, _ := idle(f,
 		ChannelOptions{Channel: "plain", Read: &ReadTopic{Topic: "x"}},
 		ChannelOptions{Channel: "key", Read: &ReadTopic{Topic: "x", Path: "value"}},
-		ChannelOptions{Channel: "deep", Read: &ReadTopic{Topic: "x", Path: "a[0].b", UnitPath: "unit"}, Unit: "K", Scale: &huge, Offset: -1},
+		ChannelOptions{Channel: "deep", Read: &ReadTopic{Topic: "x", Path: "a[0].b", UnitPath: "unit"}, Unit: "K", ScaleKeys: drivers.ScaleKeys{Scale: &huge, Offset: -1}},
 		ChannelOptions{Channel: "set", Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "x"}})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		d.sink = func(r drivers.Reading) {

@@ -118,7 +118,7 @@ func compose(channels []*channel, values map[string]float64, receivers map[strin
 		if !there {
 			continue
 		}
-		root, some = c.path.put(root, c.toRaw(v)), true
+		root, some = c.path.put(root, c.ToRaw(v)), true
 		if len(c.unitPath) > 0 {
 			root = c.unitPath.put(root, c.Unit)
 		}

@@ -103,7 +103,7 @@ func TestCompose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &channel{Channel: drivers.Channel{Name: name}, read: "r", path: p, write: write, scale: 1}
+		return &channel{Scaled: drivers.Scaled{Channel: drivers.Channel{Name: name}, Scale: 1}, read: "r", path: p, write: write}
 	}
 	one, seven := 1.0, setpoint{Session: "s", Seq: 7}
 	seven.Value = &one

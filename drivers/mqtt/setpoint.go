@@ -57,7 +57,7 @@ func (d *Device) compose(c *channel, value *float64, with extras) (topic string,
 	if value == nil {
 		topic, payload = c.release, []byte(c.released)
 	} else {
-		raw := c.toRaw(*value)
+		raw := c.ToRaw(*value)
 		value = &raw
 		topic, payload = c.write, strconv.AppendFloat(nil, raw, 'g', -1, 64)
 	}

@@ -98,7 +98,7 @@ func (d *Device) checkSetpoints(s drivers.Setpoints) (map[string]bool, error) {
 	for name, v := range s.Values {
 		c, err := d.channel(name)
 		if err == nil {
-			err = c.Accepts(v)
+			err = c.Accepts(v, "only one with write can be set")
 		}
 		if err == nil {
 			err = s.CheckDose(c.Channel)
@@ -254,7 +254,7 @@ func (d *Device) confirm(ctx context.Context, c *protocol.Channel) error {
 	for {
 		values, err := d.ask(ctx, []*protocol.Channel{c})
 		v, there := values[c.Name]
-		if there && math.Abs(v-c.Safe) <= c.Tolerance+protocol.Rounding*math.Abs(c.Safe) {
+		if there && math.Abs(v-c.Safe) <= c.Tolerance+drivers.Rounding*math.Abs(c.Safe) {
 			return nil
 		}
 		switch {

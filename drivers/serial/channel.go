@@ -24,14 +24,8 @@ type ChannelOptions struct {
 
 	Dose bool `toml:"dose" doc:"a write adds an amount, once: it is never repeated, and a halt stops it by release"`
 
-	Unit   string   `toml:"unit" doc:"the unit of the value; absent: whatever the configuration says"`
-	Scale  *float64 `toml:"scale" doc:"value = scale * what the instrument says + offset; absent: 1"`
-	Offset float64  `toml:"offset" unit:"the channel's" doc:"see scale"`
-	Min    *float64 `toml:"min" unit:"the channel's" doc:"least value that the instrument takes"`
-	Max    *float64 `toml:"max" unit:"the channel's" doc:"largest value that the instrument takes"`
-
-	Safe          *float64 `toml:"safe" unit:"the channel's" doc:"what a halt sets; absent: a halt releases the channel"`
-	SafeTolerance float64  `toml:"safe_tolerance" unit:"the channel's" bound:">= 0" doc:"how far a reading may lie from safe and still confirm it"`
+	Unit string `toml:"unit" doc:"the unit of the value; absent: whatever the configuration says"`
+	drivers.ScaleKeys
 }
 
 // Read is how to ask for a value: out and in for lines, register for Modbus.
@@ -78,8 +72,8 @@ func parseChannels(options []ChannelOptions, timeout time.Duration) ([]*protocol
 
 func parseChannel(o ChannelOptions, timeout time.Duration) (*protocol.Channel, error) {
 	nan := math.NaN()
-	c := &protocol.Channel{Scale: 1, Offset: o.Offset, Tolerance: o.SafeTolerance, ReadTimeout: timeout, WriteTimeout: timeout,
-		Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan, Dose: o.Dose}}
+	c := &protocol.Channel{ReadTimeout: timeout, WriteTimeout: timeout, Scaled: drivers.Scaled{Scale: 1,
+		Channel: drivers.Channel{Name: o.Channel, Unit: o.Unit, Min: nan, Max: nan, Safe: nan, Dose: o.Dose}}}
 	if err := o.checkDose(); err != nil {
 		return nil, err
 	}
@@ -104,31 +98,7 @@ func parseChannel(o ChannelOptions, timeout time.Duration) (*protocol.Channel, e
 		c.Access, c.CanRelease = drivers.ReadWrite, o.Release != nil
 		c.WriteTimeout, c.Repeatable = cmp.Or(o.Write.Timeout, timeout), o.Write.Idempotent
 	}
-	for _, n := range []struct {
-		key  string
-		from *float64
-		to   *float64
-	}{{"scale", o.Scale, &c.Scale}, {"min", o.Min, &c.Min}, {"max", o.Max, &c.Max}, {"safe", o.Safe, &c.Safe},
-		{"offset", &o.Offset, &c.Offset}, {"safe_tolerance", &o.SafeTolerance, &c.Tolerance}} {
-		if n.from == nil {
-			continue
-		}
-		if !protocol.Finite(*n.from) {
-			return nil, fmt.Errorf("%s is %v and must be finite", n.key, *n.from)
-		}
-		*n.to = *n.from
-	}
-	switch {
-	case c.Scale == 0:
-		return nil, errors.New("scale is 0; then every value would be the same")
-	case c.Tolerance < 0:
-		return nil, fmt.Errorf("safe_tolerance is %v and must not be negative", c.Tolerance)
-	case c.Min >= c.Max:
-		return nil, fmt.Errorf("min is %v and max %v; the first must be less", c.Min, c.Max)
-	case c.Safe < c.Min || c.Safe > c.Max:
-		return nil, fmt.Errorf("safe is %v and must lie within min and max, %v to %v", c.Safe, c.Min, c.Max)
-	}
-	return c, nil
+	return c, o.Apply(&c.Scaled)
 }
 
 // wordsOf gives what each channel says in lines.

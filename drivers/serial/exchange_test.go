@@ -214,7 +214,7 @@ func TestShareAQuestion(t *testing.T) {
 		channels := []ChannelOptions{
 			{Channel: "a", Read: &Read{ReadKeys: text.ReadKeys{Out: "ALL?", In: "%f;%*f;%*f"}}},
 			{Channel: "s", Read: &Read{ReadKeys: text.ReadKeys{Out: "ALL?", In: "%*f;%*f;%f"}}},
-			{Channel: "b", Read: &Read{ReadKeys: text.ReadKeys{Out: "ALL?", In: "%*f;%f;%*f"}}, Scale: ptr(10.0), Offset: 5},
+			{Channel: "b", Read: &Read{ReadKeys: text.ReadKeys{Out: "ALL?", In: "%*f;%f;%*f"}}, ScaleKeys: drivers.ScaleKeys{Scale: ptr(10.0), Offset: 5}},
 		}
 		dev, b, _ := onBench(t, o, channels)
 		questions := 0

@@ -122,7 +122,7 @@ func abOptions() (Options, []ChannelOptions) {
 	o.Port = "/dev/fake"
 	o.Identify = &text.Identify{Out: "ID?", Match: "^COUNTER"}
 	return o, []ChannelOptions{
-		{Channel: "a", Min: ptr(-100.0), Max: ptr(100.0), Safe: ptr(0.0), Read: &Read{ReadKeys: text.ReadKeys{Out: "A?", In: "%f"}},
+		{Channel: "a", ScaleKeys: drivers.ScaleKeys{Min: ptr(-100.0), Max: ptr(100.0), Safe: ptr(0.0)}, Read: &Read{ReadKeys: text.ReadKeys{Out: "A?", In: "%f"}},
 			Write: &Write{WriteKeys: text.WriteKeys{Out: "A %.3f", Ack: "^OK$"}}, Release: &text.Exchange{Out: "AL", Ack: "^OK$"}},
 		{Channel: "b", Read: &Read{ReadKeys: text.ReadKeys{Out: "B?", In: "%f"}}, Write: &Write{WriteKeys: text.WriteKeys{Out: "B %.3f", Ack: "^OK$"}, Idempotent: true},
 			Release: &text.Exchange{Out: "BL", Ack: "^OK$"}},

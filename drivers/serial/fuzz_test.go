@@ -8,7 +8,6 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/serial/port/porttest"
-	"github.com/labtuner/tuner/drivers/serial/protocol"
 	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
@@ -45,7 +44,7 @@ func fuzzDevice(t *testing.T, o Options, channels []ChannelOptions, hear func([]
 	for _, c := range channels {
 		r, err := dev.Read(context.Background(), []string{c.Channel})
 		for name, v := range r.Values {
-			if err != nil || !protocol.Finite(v) || name != c.Channel {
+			if err != nil || !drivers.Finite(v) || name != c.Channel {
 				t.Errorf("%s is %v, %v", name, v, err)
 			}
 		}
@@ -127,7 +126,7 @@ func FuzzSpeaker(f *testing.F) {
 			t.Fatal(err)
 		}
 		for name, v := range c.values {
-			if !protocol.Finite(v) || (name == "a" && (v < -100 || v > 100)) {
+			if !drivers.Finite(v) || (name == "a" && (v < -100 || v > 100)) {
 				t.Errorf("%s was set to %v", name, v)
 			}
 		}

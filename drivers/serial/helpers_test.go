@@ -61,9 +61,9 @@ func stageOptions(port string) (Options, []ChannelOptions) {
 	o.ReplyTimeout = 400 * time.Millisecond
 	o.Identify = &text.Identify{Out: "ID?", Match: "^STAGE"}
 	return o, []ChannelOptions{
-		{Channel: "mx", Unit: "mrad", Min: ptr(-10.0), Max: ptr(10.0), Safe: ptr(0.0),
+		{Channel: "mx", Unit: "mrad", ScaleKeys: drivers.ScaleKeys{Min: ptr(-10.0), Max: ptr(10.0), Safe: ptr(0.0)},
 			Read: &Read{ReadKeys: text.ReadKeys{Out: "R 1", In: "R1=%f"}}, Write: &Write{WriteKeys: text.WriteKeys{Out: "M 1 %.3f", Ack: "^OK$"}}},
-		{Channel: "pump", Unit: "A", Min: ptr(0.0), Max: ptr(100.0), Safe: ptr(60.0), SafeTolerance: 1,
+		{Channel: "pump", Unit: "A", ScaleKeys: drivers.ScaleKeys{Min: ptr(0.0), Max: ptr(100.0), Safe: ptr(60.0), SafeTolerance: 1},
 			Read: &Read{ReadKeys: text.ReadKeys{Out: "I?", In: "I=%f"}}, Write: &Write{WriteKeys: text.WriteKeys{Out: "I %.1f"}}, Release: &text.Exchange{Out: "L", Ack: "^OK$"}},
 		{Channel: "energy", Unit: "mJ", Read: &Read{ReadKeys: text.ReadKeys{Out: "E?", In: "%f mJ"}}},
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest"
 	"github.com/labtuner/tuner/drivers/serial/modbus"
 	"github.com/labtuner/tuner/drivers/serial/port/porttest"
-	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
 // ovenOptions describe the counter of fake_test.go as registers.
@@ -27,10 +26,10 @@ func ovenOptions() (Options, []ChannelOptions) {
 	o.ReplyTimeout, o.ReadTimeout = 200*time.Millisecond, 30*time.Millisecond
 	o.Expect = &modbus.Expect{Register: modbus.Register{Function: 4, Address: 500, Type: "uint16"}, Value: 4711}
 	return o, []ChannelOptions{
-		{Channel: "a", Unit: "degC", Min: ptr(-100.0), Max: ptr(100.0), Safe: ptr(20.0), Scale: ptr(0.1),
+		{Channel: "a", Unit: "degC", ScaleKeys: drivers.ScaleKeys{Min: ptr(-100.0), Max: ptr(100.0), Safe: ptr(20.0), Scale: ptr(0.1)},
 			Read:  &Read{Register: &modbus.Register{Function: 3, Address: 10, Type: "int16"}},
 			Write: &Write{Register: &modbus.Register{Function: 6, Address: 10, Type: "int16"}}},
-		{Channel: "b", Safe: ptr(0.0), Read: &Read{Register: &modbus.Register{Function: 3, Address: 11, Type: "float32", Order: "CDAB"}},
+		{Channel: "b", ScaleKeys: drivers.ScaleKeys{Safe: ptr(0.0)}, Read: &Read{Register: &modbus.Register{Function: 3, Address: 11, Type: "float32", Order: "CDAB"}},
 			Write: &Write{Idempotent: true, Register: &modbus.Register{Function: 16, Address: 11, Type: "float32", Order: "CDAB"}}},
 		{Channel: "s", Read: &Read{Register: &modbus.Register{Function: 4, Address: 100, Type: "uint32"}}},
 	}
@@ -176,7 +175,7 @@ func FuzzModbusServer(f *testing.F) {
 			in.Reset()
 		}
 		for name, v := range c.values {
-			if !protocol.Finite(v) {
+			if !drivers.Finite(v) {
 				t.Errorf("%s was set to %v", name, v)
 			}
 		}

@@ -27,9 +27,9 @@ func TestOptionProblems(t *testing.T) {
 	channels[1].Write.Out = "B"
 	channels[2].Read.In = "%f %f"
 	channels = append(channels, ChannelOptions{Channel: "a", Write: &Write{WriteKeys: text.WriteKeys{Out: "%f"}}}, ChannelOptions{Channel: "q"},
-		ChannelOptions{Channel: "r", Read: &Read{ReadKeys: text.ReadKeys{Out: "R", In: "%f"}}, Safe: ptr(1.0)},
-		ChannelOptions{Channel: "u", Write: &Write{WriteKeys: text.WriteKeys{Out: "U %f"}}, Min: ptr(2.0), Max: ptr(1.0)},
-		ChannelOptions{Channel: "v", Read: &Read{ReadKeys: text.ReadKeys{Out: "V", In: "%f"}}, Scale: ptr(0.0)})
+		ChannelOptions{Channel: "r", Read: &Read{ReadKeys: text.ReadKeys{Out: "R", In: "%f"}}, ScaleKeys: drivers.ScaleKeys{Safe: ptr(1.0)}},
+		ChannelOptions{Channel: "u", Write: &Write{WriteKeys: text.WriteKeys{Out: "U %f"}}, ScaleKeys: drivers.ScaleKeys{Min: ptr(2.0), Max: ptr(1.0)}},
+		ChannelOptions{Channel: "v", Read: &Read{ReadKeys: text.ReadKeys{Out: "V", In: "%f"}}, ScaleKeys: drivers.ScaleKeys{Scale: ptr(0.0)}})
 	_, err := New(o, channels, drivers.Env{Clock: wall{}})
 	if err == nil {
 		t.Fatal("no error")

@@ -103,7 +103,7 @@ func (p *pace) channels() []mqtt.ChannelOptions {
 	var out []mqtt.ChannelOptions
 	safe, low, high := safeValue, hardLow, hardHigh
 	for _, n := range knobs {
-		out = append(out, mqtt.ChannelOptions{Channel: n, Unit: "V", Min: &low, Max: &high, Safe: &safe, SafeTolerance: tolerance,
+		out = append(out, mqtt.ChannelOptions{Channel: n, Unit: "V", ScaleKeys: drivers.ScaleKeys{Min: &low, Max: &high, Safe: &safe, SafeTolerance: tolerance},
 			Read:    &mqtt.ReadTopic{Topic: stateTopic, Path: n},
 			Write:   &mqtt.WriteTopic{Topic: setTopic(n), TTL: p.ttl},
 			Confirm: &mqtt.ConfirmTopic{Topic: "lab/" + n + "/taken", Timeout: p.confirm}})

@@ -149,7 +149,7 @@ func FuzzModbusAnswer(f *testing.F) {
 				if len(values) < 2*r.words() {
 					continue
 				}
-				if v, err := r.decode(values[:2*r.words()]); !protocol.Finite(v) || (err != nil && v != 0) {
+				if v, err := r.decode(values[:2*r.words()]); !drivers.Finite(v) || (err != nil && v != 0) {
 					t.Errorf("%s of % x is %v, %v", kind, values, v, err)
 				}
 			}

@@ -177,7 +177,7 @@ func (t *Protocol) encode(c *protocol.Channel, r *Register, v float64) ([]byte, 
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", drivers.ErrRefused, err)
 	}
-	if sent := c.NearLimit(c.Scale*raw + c.Offset); sent < c.Min || sent > c.Max {
+	if sent := c.NearLimit(c.Scale*raw+c.Offset, c.Min, c.Max); sent < c.Min || sent > c.Max {
 		return nil, fmt.Errorf("%w: %v %s would be sent as %v, which lies outside %v to %v", drivers.ErrRefused, v, c.Unit, sent, c.Min, c.Max)
 	}
 	return b, nil

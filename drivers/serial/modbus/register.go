@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
@@ -46,7 +47,7 @@ func (r *Register) validate(functions ...int) error {
 		return fmt.Errorf("address is %d and must leave room for %d registers below 65536", r.Address, r.words())
 	case r.Function == writeSingle && r.words() == 2:
 		return fmt.Errorf("function 6 writes one register, and %s takes two; use function 16", r.Type)
-	case r.None != nil && !protocol.Finite(*r.None):
+	case r.None != nil && !drivers.Finite(*r.None):
 		return fmt.Errorf("none is %v and must be finite", *r.None)
 	}
 	return nil
@@ -88,7 +89,7 @@ func (r *Register) decode(b []byte) (float64, error) {
 		v = float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
 	}
 	switch {
-	case !protocol.Finite(v):
+	case !drivers.Finite(v):
 		return 0, fmt.Errorf("%w: the registers hold %v, which is no number; is order right?", protocol.ErrMismatch, v)
 	case r.None != nil && v == *r.None:
 		return 0, errNone

@@ -147,10 +147,10 @@ func (s *server) write(ctx context.Context, request []byte, register int, values
 			return refusal(request, 3)
 		}
 		v := c.Scale*raw + c.Offset
-		if c.Accepts(c.NearLimit(v)) != nil {
+		if c.Accepts(c.NearLimit(v, c.Min, c.Max), "it has no register to write") != nil {
 			return refusal(request, 3)
 		}
-		if s.dev.Set(ctx, c, c.NearLimit(v)) != nil {
+		if s.dev.Set(ctx, c, c.NearLimit(v, c.Min, c.Max)) != nil {
 			return refusal(request, 4)
 		}
 		return Sealed(slices.Clone(request[:6]))

@@ -31,7 +31,7 @@ func TestLasts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ch := &protocol.Channel{Scale: 1, Stands: c.stands, Channel: drivers.Channel{Min: math.NaN(), Max: math.NaN()}}
+		ch := &protocol.Channel{Stands: c.stands, Scaled: drivers.Scaled{Scale: 1, Channel: drivers.Channel{Min: math.NaN(), Max: math.NaN()}}}
 		got, err := lines.compose(ch, w, 1.5)
 		if got != c.want || (c.want == "") != errors.Is(err, drivers.ErrRefused) {
 			t.Errorf("%q for %v: %q, %v; want %q", c.out, c.stands, got, err, c.want)

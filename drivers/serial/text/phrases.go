@@ -144,7 +144,7 @@ func (t *Protocol) parseCommand(w *WriteKeys, timeout time.Duration) (*command, 
 		if c.verify, err = t.parseQuestion(w.Verify.Out, w.Verify.In); err != nil {
 			return nil, fmt.Errorf("verify.%w", err)
 		}
-		if c.tolerance = w.Verify.Tolerance; !protocol.Finite(c.tolerance) || c.tolerance < 0 {
+		if c.tolerance = w.Verify.Tolerance; !drivers.Finite(c.tolerance) || c.tolerance < 0 {
 			return nil, fmt.Errorf("verify.tolerance: is %v and must be finite and not negative", c.tolerance)
 		}
 	}
@@ -221,7 +221,7 @@ func (t *Protocol) compose(c *protocol.Channel, w *command, v float64) (string, 
 	if err != nil {
 		return "", fmt.Errorf("%q could not be read back: %w", text, err)
 	}
-	if sent := c.NearLimit(c.Scale*raw + c.Offset); sent < c.Min || sent > c.Max {
+	if sent := c.NearLimit(c.Scale*raw+c.Offset, c.Min, c.Max); sent < c.Min || sent > c.Max {
 		return "", fmt.Errorf("%w: %v %s would be sent as %q, which lies outside %v to %v", drivers.ErrRefused, v, c.Unit, text, c.Min, c.Max)
 	}
 	return text, nil

@@ -277,8 +277,8 @@ func (s *speaker) answer(ctx context.Context, command string) string {
 		if err != nil {
 			continue
 		}
-		v := w.channel.NearLimit(w.channel.Scale*raw + w.channel.Offset)
-		if err := w.channel.Accepts(v); err != nil {
+		v := w.channel.NearLimit(w.channel.Scale*raw+w.channel.Offset, w.channel.Min, w.channel.Max)
+		if err := w.channel.Accepts(v, "only one with write can be set"); err != nil {
 			return s.failed(`-222,"Data out of range"`)
 		}
 		return s.outcome(s.dev.Set(ctx, w.channel, v), w.ack)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
@@ -153,7 +154,7 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		v, err := form.scan(line)
-		if !protocol.Finite(v) || (err != nil && v != 0) {
+		if !drivers.Finite(v) || (err != nil && v != 0) {
 			t.Fatalf("%q of %q gives %v, %v", text, line, v, err)
 		}
 		if text == "%f" && err == nil && strings.Trim(line, "0123456789+-.eE \t") != "" {
