@@ -38,7 +38,7 @@ func TestStatusTellsOfTheComparison(t *testing.T) {
 		t.Errorf("%d readings of the search; sides %v, pairs %v", before, sides, pairs)
 	}
 	c := tr.deps.Panel.Status().Comparison
-	if c == nil || c.Running || c.Verdict != plan.VerdictBetter || c.Words != result.Verification.Words(tr.opt.Objective.Unit) || !strings.Contains(c.Words, "better") {
+	if c == nil || c.Running || c.Verdict != plan.VerdictBetter || c.Words != result.Verification.Summary(tr.opt.Objective.Unit) || !strings.Contains(c.Words, "better") {
 		t.Errorf("at the end: %+v", c)
 	}
 }

@@ -173,7 +173,7 @@ func (l *stepper) verified() {
 		r.At = l.stamp()
 		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, reached("verdict-durable"))
 	}
-	l.event("info", journal.EventVerify, found.Words(l.opt.Objective.Unit))
+	l.event("info", journal.EventVerify, found.Summary(l.opt.Objective.Unit))
 	l.home()
 }
 
@@ -185,7 +185,7 @@ func (l *stepper) comparisonStatus() *control.ComparisonStatus {
 		c := l.step.Decision.Compared
 		return &control.ComparisonStatus{Running: true, Pair: c.Pair, Pairs: v.plan.Pairs, Setting: string(c.Side)}
 	case found != nil:
-		return &control.ComparisonStatus{Pair: v.plan.Pairs, Pairs: v.plan.Pairs, Verdict: found.Verdict, Words: found.Words(l.opt.Objective.Unit)}
+		return &control.ComparisonStatus{Pair: v.plan.Pairs, Pairs: v.plan.Pairs, Verdict: found.Verdict, Words: found.Summary(l.opt.Objective.Unit)}
 	case l.ending.result.Unverified != "":
 		return &control.ComparisonStatus{Why: l.ending.result.Unverified}
 	}

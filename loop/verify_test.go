@@ -126,7 +126,7 @@ func TestVerifyLeavesTheBetterSetting(t *testing.T) {
 		if got := float64(v.Recommended.Mean); math.Abs(got-8*c.slope) > 0.2 {
 			t.Errorf("%+v: the mean there is %v in the user's sense", c, got)
 		}
-		words := v.Words("W")
+		words := v.Summary("W")
 		for verdict, begin := range map[string]string{plan.VerdictBetter: "the recommended setting is better", plan.VerdictWorse: "the starting setting is better",
 			plan.VerdictNone: "no improvement shown"} {
 			if strings.HasPrefix(words, begin) != (verdict == c.verdict) {
@@ -211,7 +211,7 @@ func TestVerifyThroughDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := result.Verification; v.Verdict != plan.VerdictNone {
-		t.Errorf("got %s, from %+v to %+v", v.Words("W"), v.Start, v.Recommended)
+		t.Errorf("got %s, from %+v to %+v", v.Summary("W"), v.Start, v.Recommended)
 	}
 }
 

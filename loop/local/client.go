@@ -37,8 +37,8 @@ type Run struct {
 	Err error
 }
 
-// List finds the runs in folders whose name is name, "" for all of them. A socket that nobody
-// listens to is left out.
+// List finds the runs in folders whose name is name, "" for all of them. A socket without a
+// listener is left out.
 func List(ctx context.Context, folders []string, name string) (out []Run) {
 	for _, folder := range folders {
 		list, err := os.ReadDir(folder)
@@ -67,7 +67,7 @@ func List(ctx context.Context, folders []string, name string) (out []Run) {
 // Denied reports whether a run's socket does not let this user in.
 func (r *Run) Denied() bool { return errors.Is(r.Err, unix.EACCES) || errors.Is(r.Err, unix.EPERM) }
 
-// Status is how the run stands, a loop.Status as JSON.
+// Status is the run's status, a loop.Status as JSON.
 func (r *Run) Status(ctx context.Context) (text json.RawMessage, err error) {
 	err = r.call(ctx, http.MethodGet, "/api/status", nil, &text)
 	return text, err

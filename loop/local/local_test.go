@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(v.Who, v.Transport, v.Commands, r.Err)
 		os.Exit(0)
 	case "die": // listens in FOLDER as ID, and is killed
-		if _, err := Listen(os.Args[1], os.Args[2], Alone()); err != nil {
+		if _, err := Listen(os.Args[1], os.Args[2], OwnerOnly()); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -55,7 +55,7 @@ func again(part string, args ...string) *exec.Cmd {
 }
 
 // serveAt answers at a socket with who asks.
-func serveAt(t *testing.T, d *Door, identity web.Identity) {
+func serveAt(t *testing.T, d *Listener, identity web.Identity) {
 	t.Helper()
 	s := web.NewServer(web.ServerOptions{})
 	answer := func(of func(r *http.Request) any) http.Handler {
@@ -78,7 +78,7 @@ func serveAt(t *testing.T, d *Door, identity web.Identity) {
 	})
 }
 
-func listen(t *testing.T, folder, id string, share Share) *Door {
+func listen(t *testing.T, folder, id string, share Access) *Listener {
 	t.Helper()
 	d, err := Listen(folder, id, share)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestSocketIsPrivate(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	d := listen(t, folder, "a", Alone())
+	d := listen(t, folder, "a", OwnerOnly())
 	if got := modeOf(t, d.Path()); got != 0o600 {
 		t.Errorf("mode %o", got)
 	}
@@ -142,7 +142,7 @@ func TestOtherUsers(t *testing.T) {
 	if err := os.WriteFile(program, text, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(d *Door, gid uint32) string {
+	ask := func(d *Listener, gid uint32) string {
 		cmd := exec.Command(program, d.Path())
 		cmd.Env = append(os.Environ(), "LOCAL_TEST=ask")
 		cmd.Dir = "/"
@@ -155,15 +155,15 @@ func TestOtherUsers(t *testing.T) {
 	}
 	const group = 61235
 	for name, c := range map[string]struct {
-		share Share
+		share Access
 		gid   uint32
 		in    bool
 	}{
-		"alone":         {Alone(), stranger, false},
-		"another group": {Share{-1, group}, stranger, false},
-		"its group":     {Share{-1, group}, group, true},
-		"its owner":     {Share{stranger, -1}, stranger, true},
-		"another owner": {Share{group, -1}, stranger, false},
+		"alone":         {OwnerOnly(), stranger, false},
+		"another group": {Access{-1, group}, stranger, false},
+		"its group":     {Access{-1, group}, group, true},
+		"its owner":     {Access{stranger, -1}, stranger, true},
+		"another owner": {Access{group, -1}, stranger, false},
 	} {
 		d := listen(t, folder, strings.ReplaceAll(name, " ", "-"), c.share)
 		serveAt(t, d, web.Identity{})
@@ -195,17 +195,17 @@ func TestStaleSocketsGo(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "text.sock"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	alive := listen(t, folder, "alive-1", Alone())
+	alive := listen(t, folder, "alive-1", OwnerOnly())
 	serveAt(t, alive, web.Identity{Name: "alive"})
 	if err := os.Remove(filepath.Join(folder, "text.sock")); err != nil {
 		t.Errorf("what is no socket was removed: %v", err)
 	}
-	second := listen(t, folder, "dead-1", Alone())
+	second := listen(t, folder, "dead-1", OwnerOnly())
 	serveAt(t, second, web.Identity{Name: "dead"})
 	if _, err := os.Lstat(filepath.Join(folder, "dead-2.sock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("dead-2 is there still: %v", err)
 	}
-	if _, err := Listen(folder, "alive-1", Alone()); err == nil || !strings.Contains(err.Error(), "another process's") {
+	if _, err := Listen(folder, "alive-1", OwnerOnly()); err == nil || !strings.Contains(err.Error(), "another process's") {
 		t.Errorf("a second process takes the name: %v", err)
 	}
 	var names []string
@@ -221,7 +221,7 @@ func TestStaleSocketsGo(t *testing.T) {
 	if runs := List(t.Context(), []string{folder}, "dead-1"); len(runs) != 1 {
 		t.Errorf("by its id: %+v", runs)
 	}
-	ended := listen(t, folder, "ended-1", Alone())
+	ended := listen(t, folder, "ended-1", OwnerOnly())
 	if err := ended.Close(); err != nil {
 		t.Error(err)
 	}
@@ -241,7 +241,7 @@ func TestManyStarts(t *testing.T) {
 				_ = again("die", folder, fmt.Sprintf("dead-%d", i)).Run()
 				return
 			}
-			d, err := Listen(folder, fmt.Sprintf("alive-%d", i), Alone())
+			d, err := Listen(folder, fmt.Sprintf("alive-%d", i), OwnerOnly())
 			if err != nil {
 				t.Error(err)
 				return
@@ -269,7 +269,7 @@ func TestLongPath(t *testing.T) {
 	if len(id) != nameMax+1+8 || id == ID(name, "/b/journal.db") || !strings.HasPrefix(id, prefix(name)) {
 		t.Errorf("id %q", id)
 	}
-	d := listen(t, folder, id, Alone())
+	d := listen(t, folder, id, OwnerOnly())
 	serveAt(t, d, web.Identity{Name: name})
 	if runs := List(t.Context(), []string{folder}, name); len(runs) != 1 || runs[0].Err != nil || runs[0].Identity.Name != name {
 		t.Errorf("%+v", runs)
@@ -281,7 +281,7 @@ func TestLongPath(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	defer unix.Umask(unix.Umask(0))
 	temp, uid := t.TempDir(), os.Geteuid()
-	p := Places{Temp: temp, UID: uid, Services: filepath.Join(temp, "services")}
+	p := Dirs{Temp: temp, UID: uid, Services: filepath.Join(temp, "services")}
 	dir, err := p.Own()
 	if err != nil || dir != filepath.Join(temp, fmt.Sprintf("tuner-%d", uid)) || modeOf(t, dir) != 0o700 {
 		t.Errorf("%s, %v", dir, err)
@@ -307,7 +307,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	// A link and another user's folder are no folders of one's own.
-	p = Places{Temp: t.TempDir(), UID: uid}
+	p = Dirs{Temp: t.TempDir(), UID: uid}
 	if err := os.Symlink(temp, filepath.Join(p.Temp, fmt.Sprintf("tuner-%d", uid))); err != nil {
 		t.Fatal(err)
 	}

@@ -32,5 +32,5 @@ func Peer(c net.Conn) string {
 	return text
 }
 
-// unknownPeer is somebody of whom the kernel says nothing.
+// unknownPeer is a peer that the kernel does not describe.
 const unknownPeer = "unknown"

@@ -54,7 +54,7 @@ func firstSide(seed uint64, comparison, pair int) journal.Side {
 	return journal.Starting
 }
 
-// Turn is where a comparison stands: in which pair, and whether its first half is there.
+// Turn is the state of a comparison: in which pair, and whether its first half is there.
 type Turn struct {
 	Pair, dropped, Failed int
 	Half                  bool

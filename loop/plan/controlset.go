@@ -15,7 +15,7 @@ func (o *Options) Played(set int) int {
 }
 
 // PerShot says whether a step with these destinations leaves a variable random, so
-// that each of its shots is an observation of its own.
+// that each of its shots is a separate observation.
 func (o *Options) PerShot(applied []float64) bool {
 	return o.Mode == Shadow || slices.ContainsFunc(o.RandomIn(applied), func(random bool) bool { return random })
 }

@@ -107,7 +107,7 @@ func (c *Cost) StepCost(b Bill) Money {
 	return total
 }
 
-// SettingCost is what a setting of a control set costs beside the step.
+// SettingCost is what a setting of a control set costs besides the step.
 func (c *Cost) SettingCost(set int, x []float64) (float64, error) {
 	if c.Setting == nil {
 		return 0, nil

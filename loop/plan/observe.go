@@ -14,7 +14,7 @@ type Concluded struct {
 	Set       int
 	Requested []float64
 	Outcome   journal.Outcome
-	// PerShot says that each shot is an observation of its own, because a variable
+	// PerShot says that each shot is a separate observation, because a variable
 	// was random.
 	PerShot bool
 	Shots   []journal.Shot
@@ -46,7 +46,7 @@ func (o *Options) Observations(c Concluded) []policy.Observation {
 }
 
 // failed is a step without data as the model sees it. Where the setting was not read, the
-// requested one stands in for it; a step of which neither is known teaches nothing.
+// requested one replaces it; a step of which neither is known teaches nothing.
 func (o *Options) failed(whole policy.Observation) []policy.Observation {
 	whole.X = slices.Clone(whole.X)
 	for i := range whole.X {

@@ -35,7 +35,7 @@ type Options struct {
 	// ControlSets in file order; ControlSets[i] is the policy's control set i.
 	ControlSets []ControlSet
 	Cost        Cost
-	// Constraints are learnt beside the objective; Constraints[i] is the policy's
+	// Constraints are learnt besides the objective; Constraints[i] is the policy's
 	// constraint i.
 	Constraints []Constraint
 	Stop        Stop
@@ -87,7 +87,7 @@ type ControlSet struct {
 	Cost      float64
 }
 
-// Cost is what is paid beside the control sets' own costs, in Unit.
+// Cost is what is paid besides the control sets' own costs, in Unit.
 type Cost struct {
 	Unit             string
 	PerStep, PerShot float64
@@ -100,7 +100,7 @@ type Cost struct {
 }
 
 // Constraint is a sensor whose value should stay within bounds. It is advice to the
-// policy: a step that breaks it is told of and stays valid.
+// policy: a step that breaks it is reported and stays valid.
 type Constraint struct {
 	// Sensor indexes Options.Sensors.
 	Sensor int
@@ -131,7 +131,7 @@ const (
 
 // StartsMax is how many runs may start by themselves within an hour. Not fewer: a
 // machine that is updated restarts twice. Not more: what dies three times in an hour
-// needs somebody to look at it.
+// needs attention by a person.
 const StartsMax = 3
 
 // Outages say how long a run puts up with devices and a disk that fail.
@@ -160,7 +160,7 @@ type Bypass struct {
 	Who, Why string
 }
 
-// Safety holds what the safety layer keeps to beside each variable's and sensor's
+// Safety holds what the safety layer keeps to besides each variable's and sensor's
 // own limits. Indices point into Options.
 type Safety struct {
 	// Limits are the layer's own; SafetyLimits fills in what Options say elsewhere: Tick,

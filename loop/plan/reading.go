@@ -12,12 +12,12 @@ type Reading struct {
 	Known bool
 }
 
-// Fresh reports whether the value may stand in for time t.
+// Fresh reports whether the value may be used at time t.
 func (r Reading) Fresh(t time.Time, maxAge time.Duration) bool {
 	return r.Known && t.Sub(r.At) <= maxAge
 }
 
-// Belongs reports whether the value may stand in for time t: not older than
+// Belongs reports whether the value may be used at time t: not older than
 // maxAge, and within maxSkew on either side where one is given.
 func (r Reading) Belongs(t time.Time, maxAge, maxSkew time.Duration) bool {
 	if !r.Known || t.Sub(r.At) > maxAge {

@@ -24,7 +24,7 @@ type Statistic struct {
 	StandardError func(v []float64) float64
 }
 
-// StatisticNamed returns the statistic that a name stands for.
+// StatisticNamed returns the statistic with a name.
 func StatisticNamed(name string) (Statistic, error) {
 	switch name {
 	case "", "mean":

@@ -26,7 +26,7 @@ type Step struct {
 	Set int
 	// Random has one entry per variable: it is left alone in this step.
 	Random []bool
-	// PerShot says that each shot is an observation of its own, because a variable
+	// PerShot says that each shot is a separate observation, because a variable
 	// is random.
 	PerShot bool
 	// Moved is the way from the last setpoint to this one, in each variable's unit.

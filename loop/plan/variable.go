@@ -19,7 +19,7 @@ type Sensor struct {
 	Channel    Channel
 	// Low and High bound what is believed, in Unit; outside is no data.
 	Low, High float64
-	// MaxAge is how long a value may stand in for the present; MaxSkew how far it
+	// MaxAge is how long a value counts as current; MaxSkew how far it
 	// may lie from the shot it is used with (0: MaxAge rules alone).
 	MaxAge, MaxSkew time.Duration
 	// Limits are the safety layer's on this sensor in time: Rate, Stuck, With,
@@ -70,12 +70,12 @@ type Variable struct {
 	Stepped bool
 	// Dose says that the variable is an amount, given once in each step that controls
 	// it (0: nothing is sent), and nothing in any other. Its value is what was given:
-	// what the device says, or what it was told. OnRelease is Hold.
+	// what the device reports, or what was written to it. OnRelease is Hold.
 	Dose bool
 	// Tolerance and Timeout of the readback; Tolerance 0: the device gives none.
 	Tolerance float64
 	Timeout   time.Duration
-	// MaxAge is how long a measured value may stand in for the present.
+	// MaxAge is how long a measured value counts as current.
 	MaxAge    time.Duration
 	Settle    time.Duration
 	OnRelease ReleaseKind

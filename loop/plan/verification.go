@@ -8,8 +8,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// Words tells what came of the comparison in one line; unit is the objective's.
-func (v *Verification) Words(unit string) string {
+// Summary says what came of the comparison in one line; unit is the objective's.
+func (v *Verification) Summary(unit string) string {
 	g := v.Gain
 	if g == nil {
 		return fmt.Sprintf("no improvement shown: none of %d pairs of measurements gave data", v.Planned)
@@ -36,7 +36,7 @@ func (v *Verification) Words(unit string) string {
 	return fmt.Sprintf("no improvement shown: the recommended setting gains %s; %s", size, p)
 }
 
-// VerifyLevel is the significance that a difference is told at: chance alone tells one in
+// VerifyLevel is the significance at which a difference is reported: chance alone tells one in
 // at most one of twenty runs.
 const VerifyLevel = 0.05
 

@@ -46,7 +46,7 @@ func (c *Caller) Subscriptions(command string) []string {
 	return []string{c.Topics.Status(), c.Topics.State(), c.Topics.Response(command)}
 }
 
-// Handle takes what the instrument says. What cannot be read is left aside: somebody else
+// Handle takes what the instrument says. What cannot be read is ignored: someone else
 // may write there.
 func (c *Caller) Handle(m Message) {
 	c.mu.Lock()
@@ -63,7 +63,7 @@ func (c *Caller) Handle(m Message) {
 		}
 	default:
 		var a Answer
-		if !m.Retained && json.Unmarshal(m.Payload, &a) == nil && len(c.answers) < memoryMax {
+		if !m.Retained && json.Unmarshal(m.Payload, &a) == nil && len(c.answers) < cacheMax {
 			c.answers[a.Transaction] = a
 		}
 	}

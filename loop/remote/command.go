@@ -31,7 +31,7 @@ type Command struct {
 	Transaction string
 	// Session is what the status said.
 	Session string
-	// Issued is when it was sent by the sender's clock, zero where that is not told: then
+	// Issued is when it was sent by the sender's clock, zero where that is unknown: then
 	// Expires counts from its arrival.
 	Issued time.Time
 	// Expires is how long after Issued it may still act.

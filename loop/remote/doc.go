@@ -1,4 +1,4 @@
-// Package remote is the tuner's side of a broker: it tells over MQTT how a run stands and
+// Package remote is the tuner's side of a broker: it publishes a run's status over MQTT and
 // takes commands for it.
 //
 // # Words
@@ -26,6 +26,6 @@
 //
 // # Errors
 //
-// Refusals are answers, recorded by the panel's journal. Trouble with the broker is told in
+// Refusals are answers, recorded by the panel's journal. Trouble with the broker is logged in
 // the log, and the run goes on without it.
 package remote

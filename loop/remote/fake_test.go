@@ -86,7 +86,7 @@ func (b *bench) verdict(name string, payload []byte) string {
 }
 
 func (b *bench) verdictOf(m Message) string {
-	in, no := b.judge(m, *b.clock)
+	in, no := b.check(m, *b.clock)
 	if no == nil {
 		no = b.enqueue(in)
 	}
@@ -109,7 +109,7 @@ func (b *bench) work(answer func(control.Request) control.Response) {
 				continue
 			}
 			b.acted = append(b.acted, request(in))
-			b.settle(in, answer(request(in)))
+			b.finish(in, answer(request(in)))
 		default:
 			return
 		}

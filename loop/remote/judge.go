@@ -77,7 +77,7 @@ func (r *Remote) Handle(m Message) {
 	if !r.admit(m, now) {
 		return
 	}
-	in, no := r.judge(m, now)
+	in, no := r.check(m, now)
 	if no == nil {
 		no = r.enqueue(in)
 	}
@@ -104,9 +104,9 @@ func (r *Remote) admit(m Message, now time.Time) bool {
 	return true
 }
 
-// judge decides whether a command may act. A repeat is answered here and gives the empty
+// check decides whether a command may act. A repeat is answered here and gives the empty
 // refusal.
-func (r *Remote) judge(m Message, now time.Time) (incoming, *refusal) {
+func (r *Remote) check(m Message, now time.Time) (incoming, *refusal) {
 	name, known := r.o.Topics.commandOf(m.Topic)
 	in := incoming{name: name}
 	switch {
@@ -119,7 +119,7 @@ func (r *Remote) judge(m Message, now time.Time) (incoming, *refusal) {
 		return in, refuse(CodeOversize, "the command has %d bytes or more; at most %d are taken", len(m.Payload), MaxPayload)
 	}
 	if no := r.open(&in, m); no != nil {
-		in.Command = Command{Transaction: looseTransaction(m.Payload)} // so that its sender knows the answer
+		in.Command = Command{Transaction: lenientTransaction(m.Payload)} // so that its sender knows the answer
 		return in, no
 	}
 	if answered := r.repeat(in); answered != nil {
@@ -130,7 +130,7 @@ func (r *Remote) judge(m Message, now time.Time) (incoming, *refusal) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if in.who != "" && !r.memory.fresh(in.Key, in.Session, in.Seq) {
+	if in.who != "" && !r.cache.fresh(in.Key, in.Session, in.Seq) {
 		return in, refuse(CodeReplay, "seq %d of key %q is not above the last one: a command is signed anew each time", in.Seq, in.Key)
 	}
 	return in, nil
@@ -158,9 +158,9 @@ func (r *Remote) open(in *incoming, m Message) *refusal {
 	return nil
 }
 
-// looseTransaction is the transaction of a payload that is refused, "" where it has none
+// lenientTransaction is the transaction of a payload that is refused, "" where it has none
 // that could be shown.
-func looseTransaction(payload []byte) string {
+func lenientTransaction(payload []byte) string {
 	if isSigned(payload) {
 		head, _, _ := bytes.Cut(payload, []byte("."))
 		payload, _ = base64.RawURLEncoding.DecodeString(string(head)) // what cannot be decoded is no JSON either
@@ -178,7 +178,7 @@ func looseTransaction(payload []byte) string {
 // empty one, which needs no answer any more.
 func (r *Remote) repeat(in incoming) *refusal {
 	r.mu.Lock()
-	known, there := r.memory.answers[in.Transaction]
+	known, there := r.cache.answers[in.Transaction]
 	r.mu.Unlock()
 	switch {
 	case !there:
@@ -228,9 +228,9 @@ func (r *Remote) enqueue(in incoming) *refusal {
 	default:
 		return refuse(control.CodeBusy, "%d commands wait already: try again in a second; a stop is never refused", commandQueue)
 	}
-	r.memory.remember(in.Transaction, remembered{command: in.name, pending: true})
+	r.cache.remember(in.Transaction, remembered{command: in.name, pending: true})
 	if in.who != "" {
-		r.memory.seqs[in.Key] = controlstate.CommandSeq{Key: in.Key, Session: in.Session, Seq: in.Seq}
+		r.cache.seqs[in.Key] = controlstate.CommandSeq{Key: in.Key, Session: in.Session, Seq: in.Seq}
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (r *Remote) carryOut(ctx context.Context, in incoming) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	r.settle(in, r.panel.Do(ctx, request(in)))
+	r.finish(in, r.panel.Do(ctx, request(in)))
 }
 
 func request(in incoming) control.Request {
@@ -265,14 +265,14 @@ func request(in incoming) control.Request {
 // transport is this way's name in the journal.
 const transport = "mqtt"
 
-// settle remembers and sends what came of a command.
-func (r *Remote) settle(in incoming, came control.Response) {
+// finish remembers and sends what came of a command.
+func (r *Remote) finish(in incoming, came control.Response) {
 	a := r.answerOf(in, came)
 	r.mu.Lock()
 	if in.Transaction != "" {
-		r.memory.remember(in.Transaction, remembered{command: in.name, answer: a})
+		r.cache.remember(in.Transaction, remembered{command: in.name, answer: a})
 	}
-	r.panel.Remember(r.memory.keep())
+	r.panel.Remember(r.cache.snapshot())
 	r.mu.Unlock()
 	if in.name == control.CommandStatus {
 		a.Data = came.Status
@@ -286,7 +286,7 @@ func (r *Remote) forget(in incoming, no refusal) {
 	r.mu.Lock()
 	r.record(request(in), no, now)
 	r.mu.Unlock()
-	r.settle(in, control.Response{Code: no.code, Message: no.message})
+	r.finish(in, control.Response{Code: no.code, Message: no.message})
 }
 
 func (r *Remote) answerOf(in incoming, came control.Response) Answer {

@@ -142,14 +142,14 @@ func TestReplay(t *testing.T) {
 // process, too, gets its answer and does not act.
 func TestMemoryOutlivesTheProcess(t *testing.T) {
 	b := newBench(t, Options{})
-	for n := range memoryMax + 500 {
+	for n := range cacheMax + 500 {
 		if got := b.verdict("pause", command(numbered(n))); got != "" {
 			t.Fatalf("message %d: %q", n, got)
 		}
 		b.work(yes)
 	}
-	kept := b.memory.keep()
-	if len(kept.Answers) != memoryMax || kept.Answers[0].Transaction != "t500" {
+	kept := b.cache.snapshot()
+	if len(kept.Answers) != cacheMax || kept.Answers[0].Transaction != "t500" {
 		t.Fatalf("%d kept, the first is %+v", len(kept.Answers), kept.Answers[0])
 	}
 	next := newBench(t, Options{Memory: *kept})

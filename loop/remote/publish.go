@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// publishPatience bounds one message. Not shorter: a broker on a busy board may need a
+	// publishTimeout bounds one message. Not shorter: a broker on a busy board may need a
 	// second. Not longer: the link gives up a dead connection after about 7 s.
-	publishPatience = 5 * time.Second
-	// goodbyePatience bounds the last words.
-	goodbyePatience = 2 * time.Second
-	// lookEvery is how often a change of state is looked for.
-	lookEvery = 250 * time.Millisecond
+	publishTimeout = 5 * time.Second
+	// goodbyeTimeout bounds the last words.
+	goodbyeTimeout = 2 * time.Second
+	// pollEvery is how often a change of state is looked for.
+	pollEvery = 250 * time.Millisecond
 )
 
 // Presence is the payload of the status topic.
@@ -68,10 +68,10 @@ type event struct {
 	*control.OutcomeStatus
 }
 
-// kindOutcome is the kind of the event that tells of a concluded step.
+// kindOutcome is the kind of the event of a concluded step.
 const kindOutcome = "outcome"
 
-// eventOf is news as it is told.
+// eventOf is news as it is published.
 func eventOf(n control.News, seq uint64, session string) event {
 	e := event{Session: session, Seq: seq, Lost: n.Lost}
 	switch {
@@ -95,25 +95,25 @@ type publisher struct {
 	link Link
 	// shown is what the state topic said last, shownAt when; saidAt and toldAt are the last
 	// status and telemetry.
-	shown                   glance
+	shown                   summary
 	shownAt, saidAt, toldAt time.Time
 }
 
-// glance is the part of a status whose change is worth a message at once.
-type glance struct {
+// summary is the part of a status whose change is worth a message at once.
+type summary struct {
 	state, phase string
 	paused       bool
 	step, steps  int
 	causes       int
 }
 
-func glanceOf(s *control.Status) glance {
-	return glance{s.State, s.Phase, s.Paused, s.Step, s.Steps, len(s.Causes)}
+func summaryOf(s *control.Status) summary {
+	return summary{s.State, s.Phase, s.Paused, s.Step, s.Steps, len(s.Causes)}
 }
 
 // run publishes until the run has ended or ctx does.
 func (p *publisher) run(ctx context.Context) {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -125,46 +125,46 @@ func (p *publisher) run(ctx context.Context) {
 			return
 		}
 		if p.link.Connected() {
-			p.sayAll(ctx)
+			p.sendAll(ctx)
 		}
 	}
 }
 
-// sayAll says what is due.
-func (p *publisher) sayAll(ctx context.Context) {
+// sendAll says what is due.
+func (p *publisher) sendAll(ctx context.Context) {
 	now := time.Now()
 	greet := p.out.wantsGreeting()
 	if greet || now.Sub(p.saidAt) >= p.o.Heartbeat {
 		p.saidAt = now
-		p.say(ctx, p.presence("online"))
+		p.send(ctx, p.presence("online"))
 	}
 	if greet && p.o.Discovery != "" {
-		p.say(ctx, p.discovery())
+		p.send(ctx, p.discovery())
 	}
-	p.sayState(ctx, now, greet)
+	p.sendState(ctx, now, greet)
 	p.drain(ctx)
 	if now.Sub(p.toldAt) >= p.o.Telemetry {
 		p.toldAt = now
-		p.say(ctx, p.telemetry())
+		p.send(ctx, p.telemetry())
 	}
 }
 
-// sayState says the state when something in it has changed, at most four times a second,
+// sendState says the state when something in it has changed, at most four times a second,
 // and with every heartbeat.
-func (p *publisher) sayState(ctx context.Context, now time.Time, greet bool) {
+func (p *publisher) sendState(ctx context.Context, now time.Time, greet bool) {
 	s := p.panel.Status()
-	changed := glanceOf(s) != p.shown && now.Sub(p.shownAt) >= lookEvery
+	changed := summaryOf(s) != p.shown && now.Sub(p.shownAt) >= pollEvery
 	if !greet && !changed && now.Sub(p.shownAt) < p.o.Heartbeat {
 		return
 	}
-	p.shown, p.shownAt = glanceOf(s), now
-	p.say(ctx, Message{Topic: p.o.Topics.State(), Payload: encode(s), Retained: true, QoS: 1})
+	p.shown, p.shownAt = summaryOf(s), now
+	p.send(ctx, Message{Topic: p.o.Topics.State(), Payload: encode(s), Retained: true, QoS: 1})
 }
 
 // drain sends what waits, in order. What could not be sent goes first next time.
 func (p *publisher) drain(ctx context.Context) {
 	for m, ok := p.out.first(); ok; m, ok = p.out.first() {
-		if p.say(ctx, m) != nil {
+		if p.send(ctx, m) != nil {
 			return
 		}
 		if n := p.out.pop(); n > 0 {
@@ -173,24 +173,24 @@ func (p *publisher) drain(ctx context.Context) {
 	}
 }
 
-// say sends m; the link tells of its own trouble.
-func (p *publisher) say(ctx context.Context, m Message) error {
-	ctx, cancel := context.WithTimeout(ctx, publishPatience)
+// send sends m; the link reports its own trouble.
+func (p *publisher) send(ctx context.Context, m Message) error {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	return p.link.Publish(ctx, m)
 }
 
-// sayGoodbye says the last state, what still waits, and that the tuner is offline.
-func (p *publisher) sayGoodbye() {
-	ctx, cancel := context.WithTimeout(context.Background(), goodbyePatience)
+// sendGoodbye says the last state, what still waits, and that the tuner is offline.
+func (p *publisher) sendGoodbye() {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTimeout)
 	defer cancel()
 	p.readNews(ctx) // what happened at the very end
 	if !p.link.Connected() {
 		return // the broker has spoken the will
 	}
-	p.sayState(ctx, time.Now(), true)
+	p.sendState(ctx, time.Now(), true)
 	p.drain(ctx)
-	p.say(ctx, p.presence("offline"))
+	p.send(ctx, p.presence("offline"))
 }
 
 // presence is the status message.

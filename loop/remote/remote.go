@@ -11,13 +11,13 @@ import (
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
-// Options say how an instrument is told of and commanded.
+// Options say how an instrument is published and commanded.
 type Options struct {
 	Topics Topics
 	// Session is the panel's; Version the program's.
 	Session, Version string
 	// Commands says that commands are taken; Keys who must have signed them, nil: whoever
-	// the broker lets publish. Insecure is told in the status: the connection is neither
+	// the broker lets publish. Insecure is shown in the status: the connection is neither
 	// encrypted nor on this computer.
 	Commands bool
 	Keys     Keys
@@ -44,14 +44,14 @@ const (
 	// commandRate per second and commandBurst at once are taken from all senders together.
 	commandRate, commandBurst = 10, 10
 	// Of refused commands auditRate per second and auditBurst at once are recorded one by
-	// one: what anybody may send must not fill the disk.
+	// one: what anyone may send must not fill the disk.
 	auditRate, auditBurst = 1, 60
 	// commandQueue bounds the commands that wait for the one being carried out.
 	commandQueue = 32
 	// stopQueue bounds the stops that wait: they all mean the same.
 	stopQueue = 16
-	// stopPatience is how long the answer to a stop is waited for.
-	stopPatience = 10 * time.Second
+	// stopTimeout is how long the answer to a stop is waited for.
+	stopTimeout = 10 * time.Second
 	// newsRing is how many events may wait for the broker.
 	newsRing = 256
 )
@@ -69,10 +69,10 @@ type Remote struct {
 	// seq numbers the events; whoever reads news has it.
 	seq uint64
 
-	mu     sync.Mutex // guards what follows
-	memory *memory
-	rate   limiter
-	audit  limiter
+	mu    sync.Mutex // guards what follows
+	cache *commandCache
+	rate  limiter
+	audit limiter
 	// unheard counts commands beyond the rate, unaudited refusals that were not recorded.
 	unheard, unaudited int
 }
@@ -92,7 +92,7 @@ func New(o Options, panel *control.Panel) *Remote {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Remote{o: o, panel: panel, stops: make(chan Message, stopQueue), commands: make(chan incoming, commandQueue),
-		out: newOutbox(), news: panel.Subscribe(newsRing), memory: newMemory(o.Memory),
+		out: newOutbox(), news: panel.Subscribe(newsRing), cache: newCommandCache(o.Memory),
 		rate: newLimiter(commandRate, commandBurst), audit: newLimiter(auditRate, auditBurst)}
 }
 
@@ -112,7 +112,7 @@ func (r *Remote) Will() Message {
 // Connected has everything that is retained said anew: a broker may have lost it.
 func (r *Remote) Connected() { r.out.greet() }
 
-// Run tells the broker how the run stands, and carries out commands, until the run has
+// Run publishes the run's status, and carries out commands, until the run has
 // ended or ctx does; then it says that the tuner is offline.
 func (r *Remote) Run(ctx context.Context, link Link) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -125,7 +125,7 @@ func (r *Remote) Run(ctx context.Context, link Link) {
 	cancel()
 	r.news.Close()
 	workers.Wait()
-	p.sayGoodbye()
+	p.sendGoodbye()
 }
 
 // readNews turns what happens in the run into messages.

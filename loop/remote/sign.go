@@ -15,7 +15,7 @@ import (
 // keyMin is the least length of a key, in bytes: that of the hash.
 const keyMin = 32
 
-// Key is a secret that somebody signs commands with.
+// Key is a secret that signs commands.
 type Key struct {
 	Name   string
 	Secret []byte

@@ -47,9 +47,9 @@ func (r *Remote) stop(ctx context.Context, m Message) {
 		}
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, stopPatience)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	r.settle(in, r.panel.Do(ctx, request(in)))
+	r.finish(in, r.panel.Do(ctx, request(in)))
 }
 
 // readStop finds what a stop says about itself. Only the retain flag, a session that is

@@ -20,7 +20,7 @@ func NewTopics(site, name string) Topics {
 // Tree is what all of them begin with.
 func (t Topics) Tree() string { return t.tree }
 
-// Status (retained) says whether the tuner is there, State (retained) how the run stands.
+// Status (retained) says whether the tuner is there, State (retained) the run's state.
 func (t Topics) Status() string { return t.tree + "/status" }
 
 // State is retained: a loop.Status.

@@ -35,7 +35,7 @@ type Decisions struct {
 	// Sampled derives the newest decisions and some of those before, and takes the others
 	// as recorded: see derives. The policy comes to the same state, bit for bit.
 	Sampled bool
-	// Step, if there is one, is told of every step that agrees, or that Teach has taught.
+	// Step, if there is one, is called for every step that agrees, or that Teach has taught.
 	Step func(n int)
 
 	abandoned map[int]bool
@@ -73,8 +73,8 @@ type Replayed struct {
 	First *Difference `json:"first_difference"`
 }
 
-// Words say what came of the decisions, none of which differs.
-func (r Replayed) Words() string {
+// Summary say what came of the decisions, none of which differs.
+func (r Replayed) Summary() string {
 	derived := fmt.Sprintf("%d decisions derive as they were recorded, to the last bit", r.Steps)
 	if r.Foreign == 0 {
 		return derived
@@ -184,7 +184,7 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 	}
 	if err == nil && done.First == nil {
 		*agreed++
-		p.tell(n)
+		p.report(n)
 	}
 	return err
 }
@@ -203,7 +203,7 @@ func (p *Decisions) derives(step, last int) bool {
 	return !p.Sampled || step > last-SampleNewest || step%sampleEvery == 0
 }
 
-func (p *Decisions) tell(step int) {
+func (p *Decisions) report(step int) {
 	if p.Step != nil {
 		p.Step(step)
 	}
@@ -290,7 +290,7 @@ func (p *Decisions) compare(d journal.Decision, q policy.Proposal) *Difference {
 		if math.IsNaN(q.X[i]) {
 			continue
 		}
-		// What was recorded stands in where the proposal is no number: then the bounds
+		// What was recorded replaces it where the proposal is no number: then the bounds
 		// fall back on where the variable was, which is not kept.
 		bounds := p.bounds(i, d.Step)
 		applied, _ := bounds.Clamp(q.X[i], d.Applied[i])

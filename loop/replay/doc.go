@@ -1,5 +1,5 @@
 // Package replay derives a run from its record: every decision anew, bit for bit
-// ([Decisions]), and where an unfinished run stands, so that another process can go on
+// ([Decisions]), and the state of an unfinished run, so that another process can go on
 // with it ([Past]).
 //
 // A decision is derived from the observations before it, with the work units and cuts that

@@ -13,7 +13,7 @@ import (
 func (p *Decisions) deriveOutcome(s journal.Step, shots []journal.Shot) (*Difference, error) {
 	o, step := &s.Outcome, s.Decision.Step
 	p.spent = p.spent.Plus(plan.AsMoney(o.Cost))
-	if off := p.spent - plan.AsMoney(o.Spent); max(off, -off) > p.spent>>52 { // what a float64 cannot tell apart is the same
+	if off := p.spent - plan.AsMoney(o.Spent); max(off, -off) > p.spent>>52 { // what a float64 cannot distinguish is the same
 		return differ(step, "sum that was spent", o.Spent, p.spent.Float()), nil
 	}
 	if o.Problem == journal.ProblemUnknown {

@@ -14,7 +14,7 @@ type Past struct {
 	// where the process ended in the middle of a step.
 	Steps, Concluded int
 	// Open is the decision of the step in the middle of which the process ended, nil
-	// where there is none. Whether it was carried out nobody knows.
+	// where there is none. Whether it was carried out is unknown.
 	Open *journal.Decision
 	// Elapsed is how long the sessions before ran, up to their last step.
 	Elapsed time.Duration
@@ -26,7 +26,7 @@ type Past struct {
 	// Left says that no process has brought the actuators to rest since the last step: the
 	// one that drove them was killed.
 	Left bool
-	// WantBest says that somebody has ended the search.
+	// WantBest says that a person has ended the search.
 	WantBest bool
 	// OpenSession is the session that began the open step.
 	OpenSession int
@@ -47,7 +47,7 @@ type charge struct {
 
 // Recall reads what an unfinished run has behind it.
 func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
-	p, story, err := recallStory(o, r)
+	p, story, err := readEvents(o, r)
 	if err != nil {
 		return Past{}, err
 	}
@@ -84,8 +84,8 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 	return p, nil
 }
 
-// story is what events tell of the past.
-type story struct {
+// events is what events say about the past.
+type events struct {
 	abandoned map[int]bool
 	// waited is, by session, how long it had waited before its first step.
 	waited map[int]time.Duration
@@ -93,9 +93,9 @@ type story struct {
 	restedAt int
 }
 
-// recallStory reads what events and comparisons tell of the past.
-func recallStory(o *plan.Options, r *journal.Reader) (p Past, s story, err error) {
-	s = story{abandoned: map[int]bool{}, waited: map[int]time.Duration{}, restedAt: -1}
+// readEvents reads what events and comparisons say about the past.
+func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error) {
+	s = events{abandoned: map[int]bool{}, waited: map[int]time.Duration{}, restedAt: -1}
 	for e, err := range r.Events() {
 		if err != nil {
 			return p, s, err

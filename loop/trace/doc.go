@@ -1,4 +1,4 @@
-// Package trace records what the safety layer was told and what it said, tick by tick,
+// Package trace records the inputs and outputs of the safety layer, tick by tick,
 // and derives every verdict from that record again.
 //
 // A session's trace begins with its limits and with what it was booted from ([Start]);

@@ -7,7 +7,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// Tick is one tick of the safety layer: what it was told, and what it said.
+// Tick is one tick of the safety layer: its inputs and its outputs.
 type Tick struct {
 	Now time.Duration
 	In  safety.Inputs

@@ -82,11 +82,11 @@ type piece struct {
 	// last is the tick that was seen last, repeated so often.
 	last   []byte
 	repeat uint64
-	memory
+	previous
 }
 
-// memory is what differences are taken from.
-type memory struct {
+// previous is what differences are taken from.
+type previous struct {
 	words  []uint64
 	sensor [safety.MaxSensors][2]uint64 // time and value
 }
@@ -117,7 +117,7 @@ func (t *Recorder) Tick(v *Tick) (full bool) {
 }
 
 // readings appends what sensors said.
-func (m *memory) readings(b []byte, list []Reading) []byte {
+func (m *previous) readings(b []byte, list []Reading) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, r := range list {
 		at, value := uint64(r.Sample.At), math.Float64bits(r.Sample.Value)
@@ -130,7 +130,7 @@ func (m *memory) readings(b []byte, list []Reading) []byte {
 }
 
 // changes appends the words that have changed.
-func (m *memory) changes(b []byte, w *layout) []byte {
+func (m *previous) changes(b []byte, w *layout) []byte {
 	if m.words == nil {
 		m.words = make([]uint64, len(w.list))
 	}

@@ -89,7 +89,7 @@ func (s *session) play(piece journal.TapePiece, until int, done *Verdicts) error
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrTrace, err)
 	}
-	t, memory := &decoder{b: data}, memory{}
+	t, memory := &decoder{b: data}, previous{}
 	for len(t.b) > 0 && t.err == nil {
 		repeat, tick := t.uvarint(), t.b
 		for ; repeat > 0 && t.err == nil; repeat-- {
@@ -111,7 +111,7 @@ func (s *session) play(piece journal.TapePiece, until int, done *Verdicts) error
 }
 
 // read reads one tick with the readings before it.
-func (s *session) read(t *decoder, m *memory) (list []Reading, v Tick) {
+func (s *session) read(t *decoder, m *previous) (list []Reading, v Tick) {
 	for n := t.uvarint(); n > 0 && t.err == nil; n-- {
 		u := t.uvarint()
 		i := int(u >> 2)
@@ -219,7 +219,7 @@ func ruleNames(c safety.Causes) string {
 	return "[" + strings.Join(out, " ") + "]"
 }
 
-// shortest writes a number with as many digits as tell it from all others.
+// shortest writes a number with as many digits as distinguish it from all others.
 func shortest(x float64) string {
 	if math.IsNaN(x) {
 		return "none"

@@ -12,8 +12,8 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// lately is how many of its last valid steps tell what a control set brings.
-const lately = 10
+// recentSteps is how many of its last valid steps show what a control set brings.
+const recentSteps = 10
 
 // collector turns steps into a document, one after the other.
 type collector struct {
@@ -31,8 +31,8 @@ func newCollector(d *Document, run journal.Run) *collector {
 	return &collector{d: d, run: run, rules: map[[2]string]int{}, recent: make([][]float64, len(run.ControlSets))}
 }
 
-// take adds a step.
-func (c *collector) take(s journal.Step) {
+// addStep adds a step.
+func (c *collector) addStep(s journal.Step) {
 	for _, r := range s.Decision.Reasons {
 		c.rules[[2]string{r.Variable, r.Rule}]++
 	}
@@ -75,7 +75,7 @@ func (c *collector) count(set int, s journal.Step) {
 	p.Spent += journal.Number(s.Outcome.Cost)
 	if s.Outcome.Valid {
 		r := append(c.recent[set], s.Outcome.Mean)
-		c.recent[set] = r[max(len(r)-lately, 0):]
+		c.recent[set] = r[max(len(r)-recentSteps, 0):]
 	}
 }
 

@@ -49,7 +49,7 @@ func TestCollectThinsLongRuns(t *testing.T) {
 	const total = 50_000
 	for n := 1; n <= total; n++ {
 		step := journalStep(n)
-		c.take(step)
+		c.addStep(step)
 		if len(d.Steps) > shownSteps {
 			t.Fatalf("%d steps are shown after %d", len(d.Steps), n)
 		}

@@ -60,7 +60,7 @@ func (d *Dashboard) command(name string) http.Handler {
 	})
 }
 
-// answer tells the sender of a command what came of it.
+// answer sends the result to the sender of a command.
 func (d *Dashboard) answer(w http.ResponseWriter, q control.Request, a control.Response) {
 	status := http.StatusOK
 	if !a.OK {

@@ -38,7 +38,7 @@ type DashboardOptions struct {
 	Risk    float64
 	// Devices are their names, in the order of the run's.
 	Devices []string
-	// Now tells the time.
+	// Now gives the time.
 	Now func() time.Time
 	Log *slog.Logger
 }
@@ -64,7 +64,7 @@ func NewDashboard(o DashboardOptions) *Dashboard {
 //	GET  /page/FILE             its parts
 //	GET  /api/access            who asks, and whether they may command (Visitor)
 //	GET  /api/run               which run it is (Identity)
-//	GET  /api/status            how it stands (control.Status)
+//	GET  /api/status            its status (control.Status)
 //	GET  /api/document          the run, JSON (Document)
 //	GET  /api/stream            what is new, server-sent events
 //	GET  /api/report            the run as one HTML file
@@ -157,12 +157,12 @@ func (d *Dashboard) read() (*Document, *collector, error) {
 	return doc, c, errors.Join(err, r.Close())
 }
 
-// take adds news to the document and tells the clients.
+// take adds news to the document and sends it to the clients.
 func (d *Dashboard) take(n control.News) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n.Lost > 0 {
-		d.doc = nil // it is read again when somebody asks
+		d.doc = nil // it is read again at the next request
 		d.send("again", nil)
 		return
 	}
@@ -175,7 +175,7 @@ func (d *Dashboard) take(n control.News) {
 		d.doc.addEvent(e)
 		d.send("story", e)
 	case n.Outcome != nil && n.Decision.Compared.Comparison == 0 && n.Decision.Step > d.doc.last():
-		d.collector.take(journal.Step{Decision: *n.Decision, Outcome: *n.Outcome, Concluded: true})
+		d.collector.addStep(journal.Step{Decision: *n.Decision, Outcome: *n.Outcome, Concluded: true})
 		d.collector.sum()
 		d.doc.Health = examine(d.doc)
 		d.send("step", update{Step: &d.doc.Steps[len(d.doc.Steps)-1], Total: d.doc.Total, Stride: d.doc.Stride, Sets: d.doc.Sets, Rules: d.doc.Rules, Health: d.doc.Health})

@@ -210,20 +210,20 @@ func collect(s Source) (*Document, *collector, error) {
 			continue // no part of the search: the result has what came of it
 		}
 		if step.Concluded || !s.Concluded {
-			c.take(step)
+			c.addStep(step)
 		}
 	}
 	c.sum()
-	if err := d.takeStory(s); err != nil {
+	if err := d.addRecorded(s); err != nil {
 		return nil, nil, err
 	}
 	d.Health = examine(d)
 	return d, c, nil
 }
 
-// takeStory collects events, actions, doses and the result.
-func (d *Document) takeStory(s Source) error {
-	r, doses := s.Reader, newDoseBook(&s.Options, s.Devices)
+// addRecorded collects events, actions, doses and the result.
+func (d *Document) addRecorded(s Source) error {
+	r, doses := s.Reader, newDoseCounter(&s.Options, s.Devices)
 	for e, err := range r.Events() {
 		if err != nil {
 			return err
@@ -242,7 +242,7 @@ func (d *Document) takeStory(s Source) error {
 			state = a.Settlements[n-1].State
 		}
 		d.Actions[string(state)]++
-		doses.take(a)
+		doses.add(a)
 	}
 	d.Doses = doses.parts
 	result, ok, err := r.Result()

@@ -11,7 +11,7 @@ type DosePart struct {
 	Unit     string `json:"unit"`
 	// Doses counts those that were given or may have been, and Given is their amount: it is
 	// what the budgets are charged with. Unknown of them, UnknownAmount in all, have an outcome
-	// that nobody knows.
+	// that is unknown.
 	Doses         int            `json:"doses"`
 	Given         journal.Number `json:"given"`
 	Unknown       int            `json:"unknown"`
@@ -24,16 +24,16 @@ type DosePart struct {
 	Limit   journal.Number `json:"limit"`
 }
 
-// doseBook adds up the doses of a journal.
-type doseBook struct {
+// doseCounter adds up the doses of a journal.
+type doseCounter struct {
 	parts []DosePart
 	// of gives the part of a device's channel.
 	of map[[2]string]int
 }
 
-// newDoseBook opens the account of a run whose devices have these names.
-func newDoseBook(o *plan.Options, devices []string) *doseBook {
-	b := &doseBook{parts: []DosePart{}, of: map[[2]string]int{}}
+// newDoseCounter opens the account of a run whose devices have these names.
+func newDoseCounter(o *plan.Options, devices []string) *doseCounter {
+	b := &doseCounter{parts: []DosePart{}, of: map[[2]string]int{}}
 	for i := range o.Variables {
 		v := &o.Variables[i]
 		if !v.Dose || v.Channel.Device >= len(devices) {
@@ -59,9 +59,9 @@ func bound(x float64) journal.Number {
 	return journal.Number(x)
 }
 
-// take books an action. One without a known outcome counts as given, and so does the
+// add books an action. One without a known outcome counts as given, and so does the
 // larger of what was asked for and what the device says that it gave.
-func (b *doseBook) take(a journal.ActionRecord) {
+func (b *doseCounter) add(a journal.ActionRecord) {
 	if a.Kind != "dose" {
 		return
 	}

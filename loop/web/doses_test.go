@@ -15,9 +15,9 @@ func TestDoses(t *testing.T) {
 	o := plan.Options{Variables: []plan.Variable{{Name: "mirror", Channel: plan.Channel{Device: 0, Name: "m"}},
 		{Name: "nutrient", Unit: "mL", Dose: true, Channel: plan.Channel{Device: 1, Name: "dose"}}, {Name: "acid", Unit: "mL", Dose: true, Channel: plan.Channel{Device: 2, Name: "dose"}}}}
 	o.Safety.Doses = []safety.DoseLimits{{Variable: 1, PerDose: 12, Run: 600}, {Variable: 2}}
-	book := newDoseBook(&o, []string{"bench", "pump_n", "pump_a"})
+	book := newDoseCounter(&o, []string{"bench", "pump_n", "pump_a"})
 	dose := func(device string, amount float64, settled ...journal.Settlement) {
-		book.take(journal.ActionRecord{Action: journal.Action{Device: device, Kind: "dose", Values: map[string]float64{"dose": amount}}, Settlements: settled})
+		book.add(journal.ActionRecord{Action: journal.Action{Device: device, Kind: "dose", Values: map[string]float64{"dose": amount}}, Settlements: settled})
 	}
 	sent, failed, unknown := journal.Settlement{State: journal.Sent}, journal.Settlement{State: journal.Failed}, journal.Settlement{State: journal.Unknown}
 	gave := func(amount float64) journal.Settlement {
@@ -29,7 +29,7 @@ func TestDoses(t *testing.T) {
 	dose("pump_n", 5, unknown)
 	dose("pump_n", 6, sent, failed)
 	dose("pump_a", 1)
-	book.take(journal.ActionRecord{Action: journal.Action{Device: "pump_n", Kind: "move", Values: map[string]float64{"dose": 99}}})
+	book.add(journal.ActionRecord{Action: journal.Action{Device: "pump_n", Kind: "move", Values: map[string]float64{"dose": 99}}})
 	n, a := book.parts[0], book.parts[1]
 	if len(book.parts) != 2 || n.Variable != "nutrient" || n.Doses != 4 || n.Given != 14.5 || n.Unknown != 2 || n.UnknownAmount != 9 || n.Refused != 1 || n.Largest != 5 || n.PerDose != 12 || n.Limit != 600 {
 		t.Errorf("nutrient: %+v", n)

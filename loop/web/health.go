@@ -22,11 +22,11 @@ type HealthPart struct {
 
 // The levels of a check.
 const (
-	good    = "good"
-	watch   = "watch"
-	bad     = "bad"
-	unknown = "unknown"
-	told    = "told"
+	good          = "good"
+	watch         = "watch"
+	bad           = "bad"
+	unknown       = "unknown"
+	informational = "told"
 )
 
 // examine makes all checks.
@@ -34,7 +34,7 @@ func examine(d *Document) []HealthPart {
 	return []HealthPart{calibration(d), signal(d), progress(d), yield(d), boundaries(d), constraints(d), budget(d)}
 }
 
-// calibrationSteps is the least number of predicted steps that a share is told of.
+// calibrationSteps is the least number of predicted steps that a share is shown for.
 const calibrationSteps = 10
 
 // calibration compares outcomes with what the model had predicted before it saw them.
@@ -248,7 +248,7 @@ func constraints(d *Document) HealthPart {
 	h := HealthPart{Name: "Constraints", Level: good}
 	switch p := d.Picture; {
 	case len(d.Run.Constraints) == 0:
-		h.Level, h.Text = told, "There are none."
+		h.Level, h.Text = informational, "There are none."
 	case p == nil || p.Best == nil || math.IsNaN(float64(p.Best.Feasibility)):
 		h.Level, h.Text = unknown, "Not known yet: a sensor gave too few readings."
 	case p.Best.Feasible:
@@ -263,7 +263,7 @@ func constraints(d *Document) HealthPart {
 
 // budget says what is left.
 func budget(d *Document) HealthPart {
-	h := HealthPart{Name: "Budget and time left", Level: told}
+	h := HealthPart{Name: "Budget and time left", Level: informational}
 	switch n := len(d.Steps); {
 	case d.Run.Finished:
 		h.Text = "The run has ended: " + cmp.Or(d.Run.Endings[d.Run.Reason], d.Run.Reason) + "."

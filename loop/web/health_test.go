@@ -53,7 +53,7 @@ func TestChecksOfALongRun(t *testing.T) {
 		if n <= 10 {
 			s.Outcome.Mean = float64(n % 5)
 		}
-		c.take(s)
+		c.addStep(s)
 	}
 	if h := levelOf(t, d, "Noise"); h.Level != good {
 		t.Errorf("seed 4: %+v", h)
@@ -113,10 +113,10 @@ func TestChecks(t *testing.T) {
 		{"later steps are better", better, "Better than random", good, ""},
 		{"inside", better, "Margin", good, "48 %"}, // 0.1 is 1.9 of 4 from the upper end
 		{"at the end", edge, "Margin", watch, "mirror"},
-		{"none", better, "Constraints", told, "none"},
+		{"none", better, "Constraints", informational, "none"},
 		{"broken", broken, "Constraints", bad, "0.3"},
-		{"left", better, "Budget", told, "30 of 50 steps, 60 of 100 min"},
-		{"over", ended, "Budget", told, "the budget does not pay for another step"},
+		{"left", better, "Budget", informational, "30 of 50 steps, 60 of 100 min"},
+		{"over", ended, "Budget", informational, "the budget does not pay for another step"},
 	} {
 		if h := levelOf(t, c.d, c.name); h.Level != c.level || !strings.Contains(h.Text, c.text) {
 			t.Errorf("%s: %+v, want %s and %q", c.what, h, c.level, c.text)

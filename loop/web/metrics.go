@@ -13,9 +13,9 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 )
 
-// Metrics is what Prometheus reads of a run. What it counts it is told by the loop
-// (Watch), which costs that some additions; what stands (temperatures of a sort: values,
-// ages, what is left) comes from the panel's status when somebody asks. Names are in base
+// Metrics is what Prometheus reads of a run. Counters are fed by the loop
+// (Watch), which costs that some additions; gauges (values,
+// ages, what is left) come from the panel's status at a request. Names are in base
 // units. Labels are bounded by the configuration and by tables of the program: names of
 // sensors, variables, devices, rules, states.
 type Metrics struct {
@@ -30,7 +30,7 @@ type Metrics struct {
 	model                           *modelMetrics
 }
 
-// MetricsOptions are what a run is, beside its panel.
+// MetricsOptions are what a run is, besides its panel.
 type MetricsOptions struct {
 	Panel   *control.Panel
 	Devices []string
@@ -99,7 +99,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	return m
 }
 
-// modelMetrics are what the policy last told of its model.
+// modelMetrics are what the policy last reported about its model.
 type modelMetrics struct {
 	observations, capacity, loads prometheus.Gauge
 }
@@ -115,7 +115,7 @@ func newModelMetrics() *modelMetrics {
 	}
 }
 
-// Watch adds what the metrics want to be told to a loop's watch; what was there is still
+// Watch adds the metrics' callbacks to a loop's watch; what was there is still
 // called.
 func (m *Metrics) Watch(w control.Watch) control.Watch {
 	step, event := w.Step, w.Event
@@ -180,7 +180,7 @@ const staleAfter = 10 * time.Second
 
 // health serves /healthz: 200 and the state while the loop ticks and nothing is wrong, 503
 // and the reason otherwise. A run that is held, waits for a person or has ended as it
-// should is well; one that fell back, tripped or stands still is not.
+// should is well; one that fell back, tripped or does not move is not.
 func health(of func() *control.Status, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s := of()

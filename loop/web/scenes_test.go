@@ -133,7 +133,7 @@ func (g stage) show(t *testing.T, change ...func(*plan.Options)) (*Document, con
 		Picture: g.picture(), Rules: []RulePart{}, Events: []EventPart{}, Actions: map[string]int{"confirmed": 3 * g.steps}, Doses: []DosePart{}}
 	c := newCollector(d, run)
 	for n := 1; n <= g.steps; n++ {
-		c.take(g.step(n))
+		c.addStep(g.step(n))
 	}
 	c.sum()
 	for k, text := range []string{"run of pulse-energy begins: ends after 150 steps or at a cost of 2000 shots", "ready: all sensors have spoken", "step 17 failed: pump_current did not arrive"} {

@@ -24,12 +24,12 @@ type Server struct {
 
 // ServerOptions say who is answered.
 type ServerOptions struct {
-	// Hosts are the host names, without port, that a request may name beside loopback
+	// Hosts are the host names, without port, that a request may name besides loopback
 	// addresses. A page of another site that has its name point here (DNS rebinding) names
 	// that site, and is refused.
 	Hosts []string
 	// Token must be shown over the network by whoever commands: as "Authorization: Bearer
-	// TOKEN", or once as /?token=TOKEN, which leaves a cookie. Empty: nobody commands there.
+	// TOKEN", or once as /?token=TOKEN, which leaves a cookie. Empty: no one commands there.
 	Token string
 	// ReadByAll says that what is only read is shown without the token.
 	ReadByAll bool
@@ -93,7 +93,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 func (s *Server) ServeSocket(ctx context.Context, listener net.Listener, who func(net.Conn) string) error {
 	return s.serve(ctx, listener, &http.Server{Handler: s.admitted(),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if g, ok := c.(*guest); ok {
+			if g, ok := c.(*limitedConn); ok {
 				c = g.Conn
 			}
 			return context.WithValue(ctx, visitorKey{}, Visitor{Who: who(c), Transport: "socket", Commands: true})
@@ -105,7 +105,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, h *http.Serve
 	h.ReadHeaderTimeout, h.ReadTimeout, h.WriteTimeout, h.IdleTimeout, h.MaxHeaderBytes = headerTimeout, headerTimeout, writeTimeout, idleTimeout, headerMax
 	h.ErrorLog = slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug)
 	h.BaseContext = func(net.Listener) context.Context { return ctx }
-	listener = newCrowd(listener, connectionsMax)
+	listener = newConnectionLimit(listener, connectionsMax)
 	done := make(chan error, 1)
 	go func() {
 		if h.TLSConfig != nil {
@@ -137,8 +137,8 @@ func (s *Server) guarded() http.Handler {
 	cross := http.NewCrossOriginProtection()
 	inner := cross.Handler(s.admitted())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		harden(w.Header())
-		if !s.knows(r.Host) {
+		securityHeaders(w.Header())
+		if !s.knownHost(r.Host) {
 			w.Header().Set("Connection", "close") // who is refused holds no connection
 			http.Error(w, "this host name is not served: add it to [web] hosts if it should be", http.StatusMisdirectedRequest)
 			return
@@ -179,9 +179,9 @@ func (s *Server) refusal() string {
 	return "a token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN"
 }
 
-// harden tells the browser to load nothing from elsewhere, and to show the page in no
+// securityHeaders has the browser load nothing from elsewhere, and to show the page in no
 // other site's frame.
-func harden(h http.Header) {
+func securityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -190,8 +190,8 @@ func harden(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// knows says that a request's host is one of ours.
-func (s *Server) knows(hostPort string) bool {
+// knownHost says that a request's host is one of ours.
+func (s *Server) knownHost(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
 		host = hostPort
@@ -210,20 +210,22 @@ func (s *Server) showsToken(r *http.Request) bool {
 		return false
 	}
 	if shown, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return same(shown, s.o.Token)
+		return constantTimeEqual(shown, s.o.Token)
 	}
 	c, err := r.Cookie(tokenCookie)
-	return err == nil && same(c.Value, hashOf([]byte(s.o.Token)))
+	return err == nil && constantTimeEqual(c.Value, hashOf([]byte(s.o.Token)))
 }
 
-// same compares in a time that does not tell how much is right.
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+// constantTimeEqual compares in constant time.
+func constantTimeEqual(a, b string) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
 
 // signIn takes the token of an address, keeps it in a cookie and shows the address
 // without it, so that it stays in no history. It reports whether it has answered.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) bool {
 	shown := r.URL.Query().Get("token")
-	if s.o.Token == "" || shown == "" || r.URL.Path != "/" || r.Method != http.MethodGet || !same(shown, s.o.Token) {
+	if s.o.Token == "" || shown == "" || r.URL.Path != "/" || r.Method != http.MethodGet || !constantTimeEqual(shown, s.o.Token) {
 		return false
 	}
 	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: hashOf([]byte(shown)), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.o.TLS != nil})

@@ -8,7 +8,7 @@ import (
 )
 
 // client is a browser that listens. Its messages wait in a channel of fixed size: a
-// client that does not read is dropped, and nobody waits for it.
+// client that does not read is dropped without waiting.
 type client struct {
 	messages chan []byte
 }
@@ -23,7 +23,7 @@ const (
 // sendTimeout bounds one write to a client.
 const sendTimeout = 10 * time.Second
 
-// watched says that somebody listens.
+// watched reports whether a client listens.
 func (d *Dashboard) watched() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

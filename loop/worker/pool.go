@@ -16,7 +16,7 @@ type Result struct {
 	Value  any
 }
 
-// Pool runs jobs on lanes. Take belongs to the goroutine that owns the pool; Post and Put
+// Pool runs jobs on workers. Take belongs to the goroutine that owns the pool; Post and Put
 // may be called from any, but in virtual time there is one only.
 type Pool struct {
 	virtual bool
@@ -25,9 +25,9 @@ type Pool struct {
 
 	// queue is the virtual pool's jobs, in posting order.
 	queue []posted
-	// lanes are the real pool's goroutines.
-	mu    sync.Mutex
-	lanes map[int]*lane
+	// workers are the real pool's goroutines.
+	mu      sync.Mutex
+	workers map[int]*worker
 }
 
 type posted struct {
@@ -35,13 +35,13 @@ type posted struct {
 	job    func() any
 }
 
-// New returns a pool with a goroutine for each lane that is used.
-func New() *Pool { return &Pool{results: newMailbox[Result](), lanes: map[int]*lane{}} }
+// New returns a pool with a goroutine for each worker that is used.
+func New() *Pool { return &Pool{results: newMailbox[Result](), workers: map[int]*worker{}} }
 
 // NewVirtual returns a pool without goroutines, whose Take runs the jobs.
 func NewVirtual() *Pool { return &Pool{virtual: true, results: newMailbox[Result]()} }
 
-// Post queues job on a lane. A job that returns nil gives no result.
+// Post queues job on a worker. A job that returns nil gives no result.
 func (p *Pool) Post(n int, job func() any) Ticket {
 	j := posted{Ticket(p.last.Add(1)), job}
 	if p.virtual {
@@ -49,20 +49,20 @@ func (p *Pool) Post(n int, job func() any) Ticket {
 		return j.ticket
 	}
 	p.mu.Lock()
-	ln := p.lanes[n]
-	if ln == nil {
-		ln = &lane{jobs: newMailbox[posted](), stop: make(chan struct{}), done: make(chan struct{})}
-		p.lanes[n] = ln
-		go ln.work(p.results)
+	w := p.workers[n]
+	if w == nil {
+		w = &worker{jobs: newMailbox[posted](), stop: make(chan struct{}), done: make(chan struct{})}
+		p.workers[n] = w
+		go w.run(p.results)
 	}
 	p.mu.Unlock()
-	ln.jobs.add(j)
+	w.jobs.add(j)
 	return j.ticket
 }
 
-// handedOverMax bounds what Put may leave waiting. A tick handles thousands; more than
+// maxTransfer bounds what Put may leave waiting. A tick handles thousands; more than
 // this waiting means that readings come faster than they can be used.
-const handedOverMax = 8192
+const maxTransfer = 8192
 
 // Put hands v to the owner without waiting. It reports false, and forgets v, if too much
 // waits already. In virtual time v takes its turn among the posted jobs.
@@ -71,12 +71,12 @@ func (p *Pool) Put(v any) bool {
 		p.queue = append(p.queue, posted{job: func() any { return v }})
 		return true
 	}
-	return p.results.addUpTo(Result{Value: v}, handedOverMax)
+	return p.results.addUpTo(Result{Value: v}, maxTransfer)
 }
 
 // Ready has a token while results wait; it is for one receiver. A virtual pool never has
 // one.
-func (p *Pool) Ready() <-chan struct{} { return p.results.bell }
+func (p *Pool) Ready() <-chan struct{} { return p.results.ready }
 
 // Take gives what waits, in order. A virtual pool runs jobs until one has a result and
 // gives that alone, so that what it leads to is posted before the next job runs; nil:
@@ -95,47 +95,47 @@ func (p *Pool) Take() []Result {
 	return nil
 }
 
-// Close ends the lanes once their queued jobs are done, and waits for that, but not for
+// Close ends the workers once their queued jobs are done, and waits for that, but not for
 // longer than limit: a job may hang.
 func (p *Pool) Close(limit time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, ln := range p.lanes {
-		close(ln.stop)
+	for _, w := range p.workers {
+		close(w.stop)
 	}
 	over := time.After(limit)
-	for _, ln := range p.lanes {
+	for _, w := range p.workers {
 		select {
-		case <-ln.done:
+		case <-w.done:
 		case <-over:
 			return
 		}
 	}
 }
 
-// lane is a goroutine with a queue of jobs.
-type lane struct {
+// worker is a goroutine with a queue of jobs.
+type worker struct {
 	jobs *mailbox[posted]
 	stop chan struct{}
 	done chan struct{}
 }
 
-// work runs jobs until the lane is stopped and its queue is empty.
-func (ln *lane) work(results *mailbox[Result]) {
-	defer close(ln.done)
+// run runs jobs until the worker is stopped and its queue is empty.
+func (w *worker) run(results *mailbox[Result]) {
+	defer close(w.done)
 	for {
-		ln.runAll(results)
+		w.runAll(results)
 		select {
-		case <-ln.jobs.bell:
-		case <-ln.stop:
-			ln.runAll(results)
+		case <-w.jobs.ready:
+		case <-w.stop:
+			w.runAll(results)
 			return
 		}
 	}
 }
 
-func (ln *lane) runAll(results *mailbox[Result]) {
-	for _, j := range ln.jobs.take() {
+func (w *worker) runAll(results *mailbox[Result]) {
+	for _, j := range w.jobs.take() {
 		if v := j.job(); v != nil {
 			results.add(Result{j.ticket, v})
 		}
@@ -146,11 +146,11 @@ func (ln *lane) runAll(results *mailbox[Result]) {
 type mailbox[T any] struct {
 	mu    sync.Mutex
 	queue []T
-	// bell has a token while the queue is not empty.
-	bell chan struct{}
+	// ready has a token while the queue is not empty.
+	ready chan struct{}
 }
 
-func newMailbox[T any]() *mailbox[T] { return &mailbox[T]{bell: make(chan struct{}, 1)} }
+func newMailbox[T any]() *mailbox[T] { return &mailbox[T]{ready: make(chan struct{}, 1)} }
 
 func (m *mailbox[T]) add(v T) { m.addUpTo(v, math.MaxInt) }
 
@@ -164,7 +164,7 @@ func (m *mailbox[T]) addUpTo(v T, limit int) bool {
 	m.queue = append(m.queue, v)
 	m.mu.Unlock()
 	select {
-	case m.bell <- struct{}{}:
+	case m.ready <- struct{}{}:
 	default:
 	}
 	return true

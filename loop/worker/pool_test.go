@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestLanesKeepOrder: results of one lane come in posting order, whatever another lane
+// TestLanesKeepOrder: results of one worker come in posting order, whatever another worker
 // does meanwhile, each under its own ticket.
 func TestLanesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestLanesKeepOrder(t *testing.T) {
 		<-p.Ready()
 		got := p.Take()
 		if len(got) != 100 {
-			t.Fatalf("%d results while another lane is held, want 100", len(got))
+			t.Fatalf("%d results while another worker is held, want 100", len(got))
 		}
 		for i, r := range got {
 			if r.Value != i || tickets[r.Ticket] != i {
@@ -35,7 +35,7 @@ func TestLanesKeepOrder(t *testing.T) {
 		close(held)
 		synctest.Wait()
 		if got := p.Take(); len(got) != 1 || got[0].Value != "held" {
-			t.Errorf("the lane that was held gave %v", got)
+			t.Errorf("the worker that was held gave %v", got)
 		}
 	})
 }
@@ -80,7 +80,7 @@ func TestPutIsBounded(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				for range handedOverMax {
+				for range maxTransfer {
 					ok := p.Put(1)
 					mu.Lock()
 					if ok {
@@ -96,7 +96,7 @@ func TestPutIsBounded(t *testing.T) {
 		p.Post(0, func() any { return "job" })
 		synctest.Wait()
 		got := p.Take()
-		if taken != handedOverMax || refused != 3*handedOverMax || len(got) != handedOverMax+1 || got[len(got)-1].Value != "job" {
+		if taken != maxTransfer || refused != 3*maxTransfer || len(got) != maxTransfer+1 || got[len(got)-1].Value != "job" {
 			t.Errorf("%d were taken and %d refused, %d results", taken, refused, len(got))
 		}
 		if !p.Put(2) {

@@ -17,7 +17,7 @@ type style struct {
 	floor       float64 // of a logarithmic axis
 }
 
-// palette is Okabe and Ito's, which people with colour blindness can tell apart.
+// palette is Okabe and Ito's, which people with colour blindness can distinguish.
 var palette = []color.NRGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255}, {150, 140, 40, 255},

@@ -4,7 +4,7 @@
 //	go run . -o branin.svg ../../branin.json
 //	go run . -x cost -y simple -log -o hartmann.png a.json b.json
 //
-// It is a module of its own, so that tuner does not link drawing code. The ending of
+// It is a separate module, so that tuner does not link drawing code. The ending of
 // the output's name says the format: svg, png or pdf.
 package main
 

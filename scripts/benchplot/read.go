@@ -24,7 +24,7 @@ type seed struct {
 	Error            string `json:"error"`
 }
 
-// series is a list of numbers in which null stands for NaN.
+// series is a list of numbers in which null is NaN.
 type series []float64
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -1,6 +1,6 @@
 package main
 
-// attacks has one for each defence against what somebody on the network may try: taken
+// attacks has one for each defence against what someone on the network may try: taken
 // out, a test must fail. They have no number; docs/security.md says what each one stops.
 var attacks = []mutant{
 	{0, "retained", "loop/remote/judge.go", "case m.Retained:", "case false:", "./loop/remote", "TestAttacks"},
@@ -12,8 +12,8 @@ var attacks = []mutant{
 	{0, "session", "loop/remote/judge.go", "case in.Session == r.o.Session:", "case true:", "./loop/remote", "TestAttacks"},
 	{0, "repeat", "loop/remote/judge.go", "if answered := r.repeat(in); answered != nil {", "if answered := r.repeat(in); answered == new(refusal) {", "./loop/remote", "TestReplay"},
 	{0, "transaction", "loop/remote/judge.go", "case known.command != in.name:", "case false:", "./loop/remote", "TestMemoryOutlivesTheProcess"},
-	{0, "pending", "loop/remote/judge.go", "r.memory.remember(in.Transaction, remembered{command: in.name, pending: true})", "", "./loop/remote", "TestRepeatWhileItActs"},
-	{0, "replay", "loop/remote/memory.go", "return seq > 0 && (last.Session != session || seq > last.Seq)", "return last.Session != session || true", "./loop/remote", "TestReplay"},
+	{0, "pending", "loop/remote/judge.go", "r.cache.remember(in.Transaction, remembered{command: in.name, pending: true})", "", "./loop/remote", "TestRepeatWhileItActs"},
+	{0, "replay", "loop/remote/cache.go", "return seq > 0 && (last.Session != session || seq > last.Seq)", "return last.Session != session || true", "./loop/remote", "TestReplay"},
 	{0, "unsigned", "loop/remote/judge.go", "case r.o.Keys != nil && in.name != control.CommandStatus:", "case false:", "./loop/remote", "TestAttacks"},
 	{0, "forged", "loop/remote/sign.go", "if !hmac.Equal(key.mac(topic, body), mac) || !known {", "if _, _ = key, mac; !known {", "./loop/remote", "TestAttacks"},
 	{0, "unknown-key", "loop/remote/sign.go", "if !hmac.Equal(key.mac(topic, body), mac) || !known {", "if known && !hmac.Equal(key.mac(topic, body), mac) {", "./loop/remote", "TestAttacks"},
@@ -27,15 +27,15 @@ var attacks = []mutant{
 	{0, "after-it", "loop/remote/command.go", "if _, err := d.Token(); err != io.EOF {", "if _, err := d.Token(); false && err != io.EOF {", "./loop/remote", "TestAttacks"},
 	{0, "deep", "loop/remote/command.go", "if depth >= depthMax {", "if false {", "./loop/remote", "TestAttacks"},
 	{0, "utf-8", "loop/remote/command.go", "if !utf8.Valid(payload) {", "if utf8.Valid(nil) && false {", "./loop/remote", "TestAttacks"},
-	{0, "shown", "loop/remote/command.go", "if len(name) > transactionMax || slices.ContainsFunc([]rune(name), bad) {", "if _ = bad; slices.Contains([]string{}, name) {", "./loop/remote", "TestAttacks"},
-	{0, "rebinding", "loop/web/server.go", "if !s.knows(r.Host) {", "if false {", "./loop/web", "TestServerRefusesOtherSites"},
+	{0, "shown", "loop/control/order.go", "if len(name) > TransactionMax || strings.ContainsFunc(name, bad) {", "if _ = bad; strings.Contains(name, string([]byte{0, 0})) {", "./loop/remote", "TestAttacks"},
+	{0, "rebinding", "loop/web/server.go", "if !s.knownHost(r.Host) {", "if false {", "./loop/web", "TestServerRefusesOtherSites"},
 	{0, "cross-site", "loop/web/server.go", "inner := cross.Handler(s.admitted())", "_, inner := cross, s.admitted()", "./loop/web", "TestServerRefusesOtherSites"},
 	{0, "long-body", "loop/web/server.go", "r.Body = http.MaxBytesReader(w, r.Body, bodyMax)", "", "./loop/web", "TestServerRefusesOtherSites"},
 	{0, "token", "loop/web/server.go", "if !s.admits(r) {", "if false {", "./loop/web", "TestServerAsksForTheToken"},
-	{0, "connections", "loop/web/server.go", "newCrowd(listener, connectionsMax)", "newCrowd(listener, 1<<20)", "./loop/web", "TestConnectionsAreBounded"},
+	{0, "connections", "loop/web/server.go", "newConnectionLimit(listener, connectionsMax)", "newCrowd(listener, 1<<20)", "./loop/web", "TestConnectionsAreBounded"},
 	{0, "pages", "loop/web/stream.go", "if len(d.clients) >= clientsMax {", "if false {", "./loop/web", "TestTooManyClients"},
 	{0, "huge-packet", "drivers/mqtt/packetlimit.go", "case g.length > maxPacket:", "case false:", "./drivers/mqtt", "TestHugeMessage"},
-	{0, "secret-in-file", "configs/secrets.go", "case isSecret(key, v):", "case false:", "./configs", "TestBadFiles"},
+	{0, "secret-in-file", "configs/internal/schema/secrets.go", "case IsSecret(key, v):", "case false:", "./configs", "TestBadFiles"},
 	{0, "lost-goodbye", "drivers/mqtt/linger.go", "ok && half.CloseWrite() == nil {", "ok && half == nil {", "./drivers/mqtt", "TestLastWordsArrive"},
 	{0, "not-read-back", "cmd/tuner/makesafe/makesafe_confirm.go", "missing := f.awaited", "missing := f.awaited[:0]", "./cmd/tuner/makesafe", "TestMakeSafeWritesAgain"},
 }

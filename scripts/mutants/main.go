@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-// mutant is a rule taken out: in file, old (which stands there once) becomes new, and
+// mutant is a rule taken out: in file, old (which occurs once) becomes new, and
 // test, of pkg, must fail.
 type mutant struct {
 	rule      int
@@ -103,7 +103,7 @@ func (m *mutant) try(limit time.Duration) (string, error) {
 	return killed, nil
 }
 
-// overlay writes the changed file and the list that tells the compiler of it.
+// overlay writes the changed file and the compiler's overlay list.
 func (m *mutant) overlay(dir, text string) (string, error) {
 	changed, list := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	original, err := filepath.Abs(m.file)

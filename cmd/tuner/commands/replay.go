@@ -112,7 +112,7 @@ func tellReplay(e *host.Env, run journal.Run, done replayed, asJSON bool) error 
 		if v := done.Verdicts; v.Sessions > 0 {
 			more += fmt.Sprintf("\nso do %s of the safety layer, in %s", show.Count(v.Ticks, "verdict"), show.Count(v.Sessions, "session"))
 		}
-		_, err := fmt.Fprintf(e.Stdout, "%s: %s%s\n", run.Name, done.Words(), more)
+		_, err := fmt.Fprintf(e.Stdout, "%s: %s%s\n", run.Name, done.Summary(), more)
 		return err
 	}
 	return fault.WithHint(fmt.Errorf("step %d differs, after %d that agree: the %s was %s, and is now %s", d.Step, done.Steps, d.What, d.Recorded, d.Derived), hint)

@@ -207,8 +207,8 @@ func (e *Env) IsService() bool {
 }
 
 // Places are the folders of sockets that this process knows of.
-func (e *Env) Places() local.Places {
-	p := local.Places{UID: os.Geteuid(), Services: local.Services}
+func (e *Env) Places() local.Dirs {
+	p := local.Dirs{UID: os.Geteuid(), Services: local.Services}
 	p.Runtime, _ = e.Lookup("RUNTIME_DIRECTORY")
 	p.XDG, _ = e.Lookup("XDG_RUNTIME_DIR")
 	p.Temp, _ = e.Lookup("TMPDIR")

@@ -30,7 +30,7 @@ func Document(ctx context.Context, w *setup.Setup, r *journal.Reader, derive boo
 		if err != nil {
 			return nil, err
 		}
-		if verdict = done.Words(); done.First != nil {
+		if verdict = done.Summary(); done.First != nil {
 			verdict = fmt.Sprintf("step %d differs, after %d that agree: the %s was %s, and is now %s", done.First.Step, done.Steps, done.First.What, done.First.Recorded, done.First.Derived)
 		}
 	} else if err := replay.Teach(ctx, r); err != nil {

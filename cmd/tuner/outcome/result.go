@@ -157,7 +157,7 @@ func NewLine(w *setup.Setup, r loop.Result, t *truth, failure error) Line {
 		line.Baseline.Mean = journal.Number(f.Start.Mean)
 		line.Unverified = r.Unverified
 		if v := r.Verification; v != nil {
-			line.Verified = &verifiedLine{v.Words(w.Options.Objective.Unit), v}
+			line.Verified = &verifiedLine{v.Summary(w.Options.Objective.Unit), v}
 		}
 	}
 	if t != nil {

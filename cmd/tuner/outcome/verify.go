@@ -23,7 +23,7 @@ func reportVerification(w *setup.Setup, b io.Writer, r *loop.Result) {
 		return
 	}
 	o := &w.Options.Objective
-	fmt.Fprintf(b, "verified: %s\n", v.Words(o.Unit))
+	fmt.Fprintf(b, "verified: %s\n", v.Summary(o.Unit))
 	if v.Pairs == 0 {
 		return
 	}

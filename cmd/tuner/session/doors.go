@@ -28,7 +28,7 @@ type doors struct {
 	dashboard *web.Dashboard
 	// port is nil without [web], socket nil where there can be none.
 	port   net.Listener
-	socket *local.Door
+	socket *local.Listener
 	// address is what to open, link the same with the token that the run has made.
 	address string
 	link    *pageLink
@@ -126,7 +126,7 @@ func (s *session) identity() web.Identity {
 
 // openSocket makes the run's socket. Where the file asks for nothing of it, a run goes on
 // without one and says so: it may have other ways.
-func (s *session) openSocket() (*local.Door, error) {
+func (s *session) openSocket() (*local.Listener, error) {
 	c := s.Setup.Config.Socket
 	share, err := socketShare(c)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *session) openSocket() (*local.Door, error) {
 	} else {
 		folder, err = s.Env.Places().Own()
 	}
-	var door *local.Door
+	var door *local.Listener
 	if err == nil {
 		door, err = local.Listen(folder, local.ID(s.Setup.Config.Name, host.Absolute(s.Path)), share)
 	}
@@ -153,8 +153,8 @@ func (s *session) openSocket() (*local.Door, error) {
 }
 
 // socketShare finds the users that [socket] lets in.
-func socketShare(c *configs.Socket) (local.Share, error) {
-	share := local.Alone()
+func socketShare(c *configs.Socket) (local.Access, error) {
+	share := local.OwnerOnly()
 	if c == nil {
 		return share, nil
 	}

@@ -144,7 +144,7 @@ func (b *Tab) Text(t *testing.T, selector string) string {
 }
 
 // Quiet demands that nothing was asked of other places than origin, and that the console
-// has nothing to tell.
+// has nothing to report.
 func (b *Tab) Quiet(t *testing.T, origin string) {
 	t.Helper()
 	b.mu.Lock()

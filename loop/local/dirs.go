@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Places are the folders in which sockets may be.
-type Places struct {
+// Dirs are the folders in which sockets may be.
+type Dirs struct {
 	// Runtime, XDG and Temp are what $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR and $TMPDIR say, ""
 	// where they are not set.
 	Runtime, XDG, Temp string
@@ -29,8 +29,8 @@ const Services = "/run/tuner"
 // Own is the folder for the sockets of this process's runs: $RUNTIME_DIRECTORY, which a
 // service manager has made; else tuner in $XDG_RUNTIME_DIR, where that is the user's; else
 // tuner-UID in the temporary folder. The last two are made where they are not there, with
-// mode 0700, and refused where they are somebody else's.
-func (p Places) Own() (string, error) {
+// mode 0700, and refused where they belong to another user.
+func (p Dirs) Own() (string, error) {
 	if dir := p.service(); dir != "" {
 		return dir, nil
 	}
@@ -45,7 +45,7 @@ func (p Places) Own() (string, error) {
 }
 
 // All lists the folders that there are: the services', then the user's own.
-func (p Places) All() (out []string) {
+func (p Dirs) All() (out []string) {
 	if dir := p.service(); dir != "" {
 		out = append(out, dir)
 	}
@@ -65,13 +65,13 @@ func (p Places) All() (out []string) {
 }
 
 // service is the first of the folders that the service manager has made.
-func (p Places) service() string {
+func (p Dirs) service() string {
 	first, _, _ := strings.Cut(p.Runtime, ":")
 	return first
 }
 
 // user is the folder of the user's runs.
-func (p Places) user() string {
+func (p Dirs) user() string {
 	// Under sudo the variable may name another user's folder.
 	if filepath.IsAbs(p.XDG) && p.owned(p.XDG) == nil {
 		return filepath.Join(p.XDG, "tuner")
@@ -79,7 +79,7 @@ func (p Places) user() string {
 	return p.temporary()
 }
 
-func (p Places) temporary() string {
+func (p Dirs) temporary() string {
 	dir := p.Temp
 	if !filepath.IsAbs(dir) {
 		dir = "/tmp"
@@ -89,7 +89,7 @@ func (p Places) temporary() string {
 
 // owned refuses what is no folder of the user's: in a temporary folder everybody may make one
 // under any name.
-func (p Places) owned(dir string) error {
+func (p Dirs) owned(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err

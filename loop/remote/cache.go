@@ -7,14 +7,14 @@ import (
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
 
-// memoryMax is how many transactions are remembered. Not fewer: a sender that has lost its
+// cacheMax is how many transactions are remembered. Not fewer: a sender that has lost its
 // connection repeats what it sent in the last minutes. Not more: all of them are written
 // with every change of the control state.
-const memoryMax = 1000
+const cacheMax = 1000
 
-// memory remembers the answers to commands, so that a repeat does not act again, and the
+// commandCache remembers the answers to commands, so that a repeat does not act again, and the
 // last number of each key.
-type memory struct {
+type commandCache struct {
 	answers map[string]remembered // by transaction
 	order   []string              // oldest first
 	seqs    map[string]controlstate.CommandSeq
@@ -28,8 +28,8 @@ type remembered struct {
 	answer  Answer
 }
 
-func newMemory(kept controlstate.CommandMemory) *memory {
-	m := &memory{answers: map[string]remembered{}, seqs: map[string]controlstate.CommandSeq{}}
+func newCommandCache(kept controlstate.CommandMemory) *commandCache {
+	m := &commandCache{answers: map[string]remembered{}, seqs: map[string]controlstate.CommandSeq{}}
 	for _, a := range kept.Answers {
 		m.remember(a.Transaction, remembered{command: a.Command, answer: Answer{Answer: control.Answer{Transaction: a.Transaction,
 			Command: a.Command, OK: a.Code == codeOK, Code: a.Code, Message: "answered before the tuner was started again"}}})
@@ -41,25 +41,25 @@ func newMemory(kept controlstate.CommandMemory) *memory {
 }
 
 // remember keeps r; the oldest transaction goes when there are too many.
-func (m *memory) remember(transaction string, r remembered) {
+func (m *commandCache) remember(transaction string, r remembered) {
 	if _, there := m.answers[transaction]; !there {
 		m.order = append(m.order, transaction)
 	}
 	m.answers[transaction] = r
-	for len(m.order) > memoryMax {
+	for len(m.order) > cacheMax {
 		delete(m.answers, m.order[0])
 		m.order = slices.Delete(m.order, 0, 1)
 	}
 }
 
 // fresh says that seq is above the last one of a key in this session; the first is 1.
-func (m *memory) fresh(key, session string, seq uint64) bool {
+func (m *commandCache) fresh(key, session string, seq uint64) bool {
 	last := m.seqs[key]
 	return seq > 0 && (last.Session != session || seq > last.Seq)
 }
 
-// keep is what is to be durable: a copy that nobody changes.
-func (m *memory) keep() *controlstate.CommandMemory {
+// snapshot is what is to be durable: a copy that does not change.
+func (m *commandCache) snapshot() *controlstate.CommandMemory {
 	out := &controlstate.CommandMemory{}
 	for _, t := range m.order {
 		if r := m.answers[t]; !r.pending {

@@ -45,30 +45,30 @@ func prefix(run string) string {
 	return name[:min(len(name), nameMax)] + "-"
 }
 
-// Share says who beside the run's own user may command it: -1 is nobody.
-type Share struct{ UID, GID int }
+// Access says who besides the run's own user may command it: -1 is no one.
+type Access struct{ UID, GID int }
 
-// Alone lets the run's user in, and root.
-func Alone() Share { return Share{-1, -1} }
+// OwnerOnly lets the run's user in, and root.
+func OwnerOnly() Access { return Access{-1, -1} }
 
-// Door is a socket that is listened to.
-type Door struct {
+// Listener is a socket that is listened to.
+type Listener struct {
 	*net.UnixListener
 	path string
 }
 
-// Listen makes the socket of a run in a folder. Sockets of this user there that nobody
-// listens to any more are removed.
+// Listen makes the socket of a run in a folder. Sockets of this user there without a
+// listener are removed.
 //
 // Errors: where another process listens under this name, and what the kernel says.
-func Listen(folder, id string, share Share) (d *Door, err error) {
+func Listen(folder, id string, share Access) (d *Listener, err error) {
 	unlock, err := lock(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	path := filepath.Join(folder, id+suffix)
-	if err := sweep(folder); err != nil {
+	if err := removeStale(folder); err != nil {
 		return nil, err
 	}
 	if _, err := os.Lstat(path); err == nil {
@@ -85,14 +85,14 @@ func Listen(folder, id string, share Share) (d *Door, err error) {
 	if err := errors.Join(open(draft, share), os.Rename(draft, path)); err != nil {
 		return nil, errors.Join(err, l.Close(), os.Remove(draft))
 	}
-	return &Door{l, path}, nil
+	return &Listener{l, path}, nil
 }
 
 // Path is the socket's.
-func (d *Door) Path() string { return d.path }
+func (d *Listener) Path() string { return d.path }
 
 // Close ends listening and removes the socket.
-func (d *Door) Close() error { return errors.Join(os.Remove(d.path), d.UnixListener.Close()) }
+func (d *Listener) Close() error { return errors.Join(os.Remove(d.path), d.UnixListener.Close()) }
 
 // bind listens on a new socket that its user alone may connect to, from its first moment on:
 // it is made with the mode that its descriptor has.
@@ -101,7 +101,7 @@ func bind(path string) (l *net.UnixListener, err error) {
 		var failed error
 		return errors.Join(c.Control(func(fd uintptr) { failed = unix.Fchmod(int(fd), 0o600) }), failed)
 	}}
-	err = reach(path, func(address string) error {
+	err = withShortPath(path, func(address string) error {
 		any, err := private.Listen(context.Background(), "unix", address)
 		if err != nil {
 			return err
@@ -114,8 +114,8 @@ func bind(path string) (l *net.UnixListener, err error) {
 }
 
 // open lets others in.
-func open(path string, share Share) error {
-	if share == Alone() {
+func open(path string, share Access) error {
+	if share == OwnerOnly() {
 		return nil
 	}
 	var now unix.Stat_t
@@ -128,7 +128,7 @@ func open(path string, share Share) error {
 	if share.GID == int(now.Gid) {
 		share.GID = -1
 	}
-	if share != Alone() { // a confined service may not even ask for what is so already
+	if share != OwnerOnly() { // a confined service may not even ask for what is so already
 		if err := os.Lchown(path, share.UID, share.GID); err != nil {
 			return err
 		}
@@ -136,8 +136,8 @@ func open(path string, share Share) error {
 	return os.Chmod(path, 0o660)
 }
 
-// sweep removes this user's sockets that nobody listens to; the folder is locked.
-func sweep(folder string) error {
+// removeStale removes this user's sockets without a listener; the folder is locked.
+func removeStale(folder string) error {
 	list, err := os.ReadDir(folder)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func sweep(folder string) error {
 		}
 		conn, err := dial(context.Background(), path)
 		if err == nil {
-			conn.Close() // it was only to see that somebody is there
+			conn.Close() // it only checked that someone listens
 		} else if errors.Is(err, unix.ECONNREFUSED) {
 			if err := os.Remove(path); err != nil {
 				return err
@@ -180,15 +180,15 @@ func lock(folder string) (unlock func() error, err error) {
 
 // dial connects to a socket.
 func dial(ctx context.Context, path string) (conn net.Conn, err error) {
-	err = reach(path, func(address string) error {
+	err = withShortPath(path, func(address string) error {
 		conn, err = new(net.Dialer).DialContext(ctx, "unix", address)
 		return err
 	})
 	return conn, err
 }
 
-// reach calls f with an address of the socket that the kernel takes, however long its path is.
-func reach(path string, f func(address string) error) error {
+// withShortPath calls f with an address of the socket that the kernel takes, however long its path is.
+func withShortPath(path string, f func(address string) error) error {
 	if len(path) <= addressMax {
 		return f(path)
 	}
