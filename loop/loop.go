@@ -289,8 +289,12 @@ func (l *Loop) tick() {
 	case resting:
 		l.ending.watchRest()
 	case closing:
-		if now.Sub(l.since) > closeTimeout {
+		switch past := now.Sub(l.since); {
+		case past <= closeTimeout:
+		case !l.ending.late:
+			l.ending.late = true
 			l.event("warn", "close", "a device or the journal did not end in time")
+		case l.recorder.Due() == 0 || past > closeTimeout+closeRecord:
 			l.enter(closed)
 		}
 	}
@@ -326,6 +330,10 @@ func (l *Loop) finished(ctx context.Context) (Result, error) {
 // closeTimeout bounds the wait for devices to close: a child process gets 5 s to
 // go safe and exit.
 const closeTimeout = 10 * time.Second
+
+// closeRecord is the time for the record of what did not end in time, which else would be
+// taken for one that the disk did not take.
+const closeRecord = time.Second
 
 // advice says how the policy is asked. In a simulation a decision's length is its work
 // units alone; else the deadline cuts it at a unit boundary.

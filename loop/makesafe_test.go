@@ -163,10 +163,30 @@ func tripTrial(t *testing.T, prepare func(*trip), gate func(*trip), after time.D
 	tr.dev.mu.Unlock()
 	time.Sleep(time.Second)
 	ask(tr.deps.Panel, control.CommandStop)
-	if _, err := end(); !errors.Is(err, ErrSafety) {
+	if _, err := end(); !errors.Is(err, ErrSafety) || errors.Is(err, ErrJournal) {
 		t.Errorf("ended with %v", err)
 	}
 	return tr
+}
+
+// slowToClose is a device that takes longer to close than the end of a run waits.
+type slowToClose struct{ *guardRig }
+
+func (slowToClose) Close() error {
+	time.Sleep(closeTimeout + 5*time.Second)
+	return nil
+}
+
+// TestTripBesideADeviceThatDoesNotClose: that is told and recorded, and not taken for a disk
+// that does not answer.
+func TestTripBesideADeviceThatDoesNotClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := tripTrial(t, func(tr *trip) { tr.deps.Devices[1].Device = slowToClose{tr.guard} }, nil, 0)
+		tr.wantSafe(t)
+		if tr.told("did not end in time") != 1 {
+			t.Errorf("events %+v", tr.events)
+		}
+	})
 }
 
 // tripBound is from the interlock to the safe value: half a tick until it is read, one to act.

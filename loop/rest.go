@@ -21,6 +21,8 @@ type ending struct {
 	// answer; settled says that everything is recorded and they are closed.
 	closingParts int
 	settled      bool
+	// late says that it was told that a device or the journal did not end in time.
+	late bool
 }
 
 // rest brings every actuator to the state that pick chooses, and confirms it. A
