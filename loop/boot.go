@@ -146,7 +146,7 @@ func (l *Loop) pollAll() {
 	if l.phase < booting || l.phase >= closing {
 		return
 	}
-	l.instrument.Poll(l.phase == measuring || l.outages.spell.on && l.outages.spell.silent)
+	l.instrument.Poll(l.phase == measuring || l.outages.outage.on && l.outages.outage.silent)
 }
 
 // idle waits for a resume: actuators and sensors are read, and nothing is written.

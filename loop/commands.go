@@ -10,8 +10,11 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
+// orders is how commands come in: each is on record, acts, and is answered.
+type orders struct{ *parts }
+
 // takeOrders begins what the panel has: each command is made durable before it acts.
-func (l *Loop) takeOrders() {
+func (l *orders) takeOrders() {
 	commands, notes, unnoted := l.deps.Panel.TakeOrders()
 	for _, o := range notes {
 		l.note(o)
@@ -33,45 +36,45 @@ func (l *Loop) takeOrders() {
 }
 
 // note records what a transport has refused.
-func (l *Loop) note(o *control.Order) {
+func (l *orders) note(o *control.Order) {
 	c, a := o.Record(l.stamp()), control.AnswerOf(*o.Refusal, l.stamp())
-	l.put(record.Entry{What: "refused command", Write: func(j *journal.Journal) error { return j.Ordered(c, a) }, Story: true})
+	l.runner.put(record.Entry{What: "refused command", Write: func(j *journal.Journal) error { return j.Ordered(c, a) }, Story: true})
 }
 
 // takeOrder records an order, then carries it out.
-func (l *Loop) takeOrder(o *control.Order) {
+func (l *orders) takeOrder(o *control.Order) {
 	c := o.Record(l.stamp())
 	recorded := &commandRecorded{order: o}
-	l.put(record.Entry{What: "command " + c.Name, Hasty: true, Done: recorded,
+	l.runner.put(record.Entry{What: "command " + c.Name, Hasty: true, Done: recorded,
 		Write: func(j *journal.Journal) (err error) { recorded.id, err = j.Order(c); return err }})
 }
 
 // unrecordedCommand answers a command that could not be recorded.
-func (l *Loop) unrecordedCommand(o *control.Order, err error) {
+func (l *orders) unrecordedCommand(o *control.Order, err error) {
 	l.deps.Panel.Answered()
 	o.Reply(control.Response{Code: control.CodeUnrecorded, Message: fmt.Sprintf("it could not be recorded, and has not acted: %v", err), Status: l.deps.Panel.Status()})
 }
 
 // carryOut has a recorded order act, unless its caller has given up, and records what
 // came of it.
-func (l *Loop) carryOut(o *control.Order, id int64) {
+func (l *orders) carryOut(o *control.Order, id int64) {
 	r := control.Response{Code: control.CodeGivenUp, Message: "the caller gave up before it acted"}
 	acts := o.Begin()
 	if acts {
-		r = l.obey(o.Command)
+		r = l.runner.obey(o.Command)
 		l.tellOrder(o, r)
 	}
 	a := control.AnswerOf(r, l.stamp())
 	l.record("answer to a command", func(j *journal.Journal) error { return j.Answer(id, a) }, nil)
 	if acts {
-		l.publish(l.now())
+		l.runner.publish(l.now())
 		r.Status = l.deps.Panel.Status()
 		o.Reply(r)
 	}
 }
 
 // tellOrder adds a command to the run's story.
-func (l *Loop) tellOrder(o *control.Order, r control.Response) {
+func (l *orders) tellOrder(o *control.Order, r control.Response) {
 	if o.Command == control.CommandStatus {
 		return
 	}
@@ -83,7 +86,7 @@ func (l *Loop) tellOrder(o *control.Order, r control.Response) {
 }
 
 // answerStops answers the stops that wait, once the safety layer has had one.
-func (l *Loop) answerStops() {
+func (l *orders) answerStops() {
 	for _, o := range l.deps.Panel.TakeStops() {
 		if _, ok := o.Check(); !ok {
 			o.Reason = "" // a stop is never refused for its arguments
@@ -92,7 +95,7 @@ func (l *Loop) answerStops() {
 		if l.opt.Mode == plan.Shadow {
 			r.Message = "stopped: nothing was driven, and the run ends"
 		}
-		l.publish(l.now())
+		l.runner.publish(l.now())
 		r.Status = l.deps.Panel.Status()
 		o.Reply(r)
 		c, a := o.Record(l.stamp()), control.AnswerOf(r, l.stamp())
@@ -159,5 +162,5 @@ func (l *Loop) command(commands ...safety.Command) {
 	for _, c := range commands {
 		l.pass(now, c)
 	}
-	l.heed(now)
+	l.followMode(now)
 }

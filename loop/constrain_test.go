@@ -49,7 +49,8 @@ func TestConstraintIsLearntAsTheJournalHasIt(t *testing.T) {
 	tr.policy.proposals = proposeAll(1, 9, 2)
 	j, path := book(t, &tr.opt)
 	tr.deps.Journal = j
-	if _, err := Run(context.Background(), tr.opt, tr.deps); err != nil {
+	res, err := Run(context.Background(), tr.opt, tr.deps)
+	if err != nil {
 		t.Fatal(err)
 	}
 	sums, counts, missing := map[int]float64{}, map[int]float64{}, 0
@@ -86,8 +87,8 @@ func TestConstraintIsLearntAsTheJournalHasIt(t *testing.T) {
 			}
 		}
 	}
-	if len(broken) != 1 || broken[0] != 2 || len(told) != 1 || told[0] != 2 {
-		t.Errorf("steps %v broke the constraint, told of %v; want step 2", broken, told)
+	if len(broken) != 1 || broken[0] != 2 || len(told) != 1 || told[0] != 2 || res.Broken != 1 {
+		t.Errorf("steps %v broke the constraint, told of %v, counted %d; want step 2", broken, told, res.Broken)
 	}
 }
 

@@ -17,7 +17,7 @@
 // A run that nobody typed may wait between booting and choosing for a resume: it reads,
 // and writes nothing (see StartMode).
 //
-// While the safety layer holds, or a device is being mended, the step's clocks stand
+// While the safety layer holds, or a device is out of order, the step's clocks stand
 // still; when the layer falls back the step is given up, and the run waits for the end
 // of an outage or for a person, or ends where neither can be; when it trips or is
 // stopped the run ends.

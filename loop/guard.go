@@ -37,8 +37,8 @@ func (l *Loop) told(now time.Time) guard.Told {
 	t := guard.Told{Now: now, Inputs: l.instrument.Inputs(l.present(), l.guard.Time), Wish: l.instrument.Wish(int64(l.stepper.steps) + 1),
 		CameBack: l.instrument.CameBack(), Before: l.phase == booting || l.phase == idling, Disk: l.recorder.Problem()}
 	t.Inputs.Ready = t.Inputs.Ready && l.phase >= booting
-	if l.outages.spell.on {
-		t.Inputs.Faults.Add(safety.RuleInstrument, l.outages.spell.device)
+	if l.outages.outage.on {
+		t.Inputs.Faults.Add(safety.RuleInstrument, l.outages.outage.device)
 	}
 	return t
 }

@@ -48,8 +48,9 @@ type Loop struct {
 	stepper *stepper
 	outages *outages
 	ending  *ending
-	// heeded is the last tick's time.
-	heeded   time.Time
+	orders  orders
+	// followed is the last tick's time.
+	followed time.Time
 	progress control.Progress
 }
 
@@ -67,7 +68,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	p := &parts{opt: o, deps: d, course: course{start: d.Clock.Now()}}
 	end := &ending{parts: p}
 	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
-	l := &Loop{parts: p, stepper: steps, ending: end, outages: &outages{parts: p, stepper: steps, ending: end}}
+	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{p}, outages: &outages{parts: p, stepper: steps, ending: end}}
 	p.runner = l
 	if o.Mode == plan.Simulate {
 		l.pool = worker.NewVirtual()
@@ -231,7 +232,7 @@ func (l *Loop) runReal(ctx context.Context) {
 			}
 		case <-l.deps.Panel.Rings():
 			l.stopIfAsked()
-			l.takeOrders()
+			l.orders.takeOrders()
 		case q := <-l.deps.Narrower.asks():
 			l.narrow(q)
 		case <-ticker.C:
@@ -258,14 +259,14 @@ func (l *Loop) tick() {
 	} else {
 		l.stopIfAsked()
 	}
-	l.takeOrders()
+	l.orders.takeOrders()
 	l.recorded(l.recorder.Tick(now))
 	l.guard.Look(now)
 	if l.phase < closing {
 		l.guard.KeepAgain(now)
 	}
-	l.sensed(l.instrument.Mend(l.present()))
-	l.outages.watchSpell(now)
+	l.sensed(l.instrument.Reconnect(l.present()))
+	l.outages.watchOutage(now)
 	l.pollAll()
 	switch l.phase {
 	case booting:

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// spellFirst is the wait before the next step after FailureLimit failed ones in a
-	// row; it doubles up to spellMost. Not longer: five minutes of a night are little,
+	// outageFirst is the wait before the next step after FailureLimit failed ones in a
+	// row; it doubles up to outageMost. Not longer: five minutes of a night are little,
 	// and a step that fails teaches little.
-	spellFirst = 10 * time.Second
-	spellMost  = 5 * time.Minute
+	outageFirst = 10 * time.Second
+	outageMost  = 5 * time.Minute
 	// steady is how long every cause must be gone before a run that has fallen back
 	// goes on by itself. Not shorter: what comes and goes is not over.
 	steady = 10 * time.Second
@@ -25,9 +25,9 @@ const (
 	refusalsMax = 10
 )
 
-// spell is a time in which steps fail one after the other: the run waits, and tries
+// outage is a time in which steps fail one after the other: the run waits, and tries
 // a step now and then.
-type spell struct {
+type outage struct {
 	on bool
 	// device indexes the device that seems to be out of order.
 	device int
@@ -52,21 +52,21 @@ type outages struct {
 	*parts
 	stepper *stepper
 	ending  *ending
-	spell   spell
+	outage  outage
 	fallen  fallenState
 }
 
 // endure waits after too many failed steps in a row.
 func (l *outages) endure(problem string) {
-	s := &l.spell
-	s.wait = min(max(2*s.wait, spellFirst), spellMost)
-	*s = spell{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.stepper.step.shots.Taken()) == 0 && !l.refusing()}
+	s := &l.outage
+	s.wait = min(max(2*s.wait, outageFirst), outageMost)
+	*s = outage{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.stepper.step.shots.Taken()) == 0 && !l.refusing()}
 	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", l.stepper.failures, problem, s.wait))
 	l.enter(waiting)
 }
 
 // recovered ends an outage: a step has had valid data.
-func (l *outages) recovered() { l.spell = spell{} }
+func (l *outages) recovered() { l.outage = outage{} }
 
 // endure and recovered pass on what the steps tell.
 func (l *Loop) endure(problem string) { l.outages.endure(problem) }
@@ -92,17 +92,17 @@ func (l *outages) refusing() bool {
 	return false
 }
 
-// watchSpell ends the wait when its time is over. The next step follows when the
+// watchOutage ends the wait when its time is over. The next step follows when the
 // safety layer runs again.
-func (l *outages) watchSpell(now time.Time) {
-	if s := &l.spell; s.on && !now.Before(s.until) {
+func (l *outages) watchOutage(now time.Time) {
+	if s := &l.outage; s.on && !now.Before(s.until) {
 		s.on = false
 	}
 }
 
-// hearSpell ends the wait at the first value of what had been silent.
-func (l *outages) hearSpell(renewed []int) {
-	if s := &l.spell; s.on && s.silent && slices.Contains(renewed, l.opt.Objective.Uses[0]) {
+// hearOutage ends the wait at the first value of what had been silent.
+func (l *outages) hearOutage(renewed []int) {
+	if s := &l.outage; s.on && s.silent && slices.Contains(renewed, l.opt.Objective.Uses[0]) {
 		s.until = l.now()
 	}
 }
@@ -155,7 +155,7 @@ func (l *outages) watchFallen(now time.Time) {
 	case now.Sub(f.clear) >= steady:
 		f.clear = time.Time{}
 		l.event("info", journal.EventSafety, "the outage is over: going on")
-		if l.spell.wait == 0 { // else the next failed step waits longer
+		if l.outage.wait == 0 { // else the next failed step waits longer
 			l.stepper.failures = 0
 		}
 		l.guard.Ask(safety.CommandResume)
@@ -165,8 +165,8 @@ func (l *outages) watchFallen(now time.Time) {
 // watchWaiting begins the next step once the wait is over and the layer runs.
 func (l *outages) watchWaiting() {
 	switch {
-	case l.spell.on, l.held:
-	case l.opt.Mode == plan.Shadow || l.guard.Mode() == safety.Run && !l.instrument.Mending():
+	case l.outage.on, l.held:
+	case l.opt.Mode == plan.Shadow || l.guard.Mode() == safety.Run && !l.instrument.Disconnected():
 		l.stepper.next()
 	}
 }

@@ -54,7 +54,7 @@ func TestSilentObjectiveIsWaitedOut(t *testing.T) {
 			}
 		}
 		// Three at once, then after 10, 20, ... 300 s, and every 5 minutes.
-		if failed < 3 || failed > 3+6+int(outage/spellMost) {
+		if failed < 3 || failed > 3+6+int(outage/outageMost) {
 			t.Errorf("%d failed steps", failed)
 		}
 		if last := tr.policy.seen[len(tr.policy.seen)-1]; !last.Valid {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/advisor"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/instrument"
 	"github.com/labtuner/tuner/loop/journal"
@@ -57,6 +58,9 @@ type runner interface {
 	sensed(events []any)
 	// put queues something to be recorded.
 	put(e record.Entry)
+	// obey carries out a command other than stop; publish replaces the status.
+	obey(command string) control.Response
+	publish(now time.Time)
 }
 
 func (l *parts) now() time.Time { return l.deps.Clock.Now() }
@@ -162,11 +166,11 @@ func (l *parts) stamped(step int, actions []journal.Action) []journal.Action {
 
 // present is what the instrument has to know of the run.
 func (l *parts) present() instrument.Present {
-	return instrument.Present{Now: l.now(), Mode: l.guard.Mode(), Ending: l.guard.Ending(), Mends: l.mends(), Moving: l.phase == moving}
+	return instrument.Present{Now: l.now(), Mode: l.guard.Mode(), Ending: l.guard.Ending(), Reconnects: l.reconnects(), Moving: l.phase == moving}
 }
 
-// mends reports whether a device that fails now is waited for.
-func (l *parts) mends() bool {
+// reconnects reports whether a device that fails now is waited for.
+func (l *parts) reconnects() bool {
 	return l.opt.Outages.Wait && l.phase > booting && l.phase < homing
 }
 

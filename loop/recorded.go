@@ -61,7 +61,7 @@ func (l *Loop) recorded(events []any) {
 			l.follow(e.Done)
 		case record.Refused:
 			if c, ok := e.Done.(*commandRecorded); ok {
-				l.unrecordedCommand(c.order, e.Err)
+				l.orders.unrecordedCommand(c.order, e.Err)
 			}
 		case record.Failed:
 			l.lost(e.Done, e.Err)
@@ -90,7 +90,7 @@ func (l *Loop) follow(done any) {
 		l.sensed(l.instrument.Intended(l.present(), d.dose, d.action))
 	case *commandRecorded:
 		l.deps.Panel.Answered()
-		l.carryOut(d.order, d.id)
+		l.orders.carryOut(d.order, d.id)
 	case lessonsRecorded:
 		l.advisor.Rebuild()
 	case traceWritten:

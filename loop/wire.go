@@ -45,7 +45,7 @@ func (l *Loop) sensed(events []any) {
 // heard takes in a reading: what the safety layer believes of it may be a shot's.
 func (l *Loop) heard(h instrument.Heard) {
 	renewed := l.instrument.Accept(h, l.guard.Hear)
-	l.outages.hearSpell(renewed)
+	l.outages.hearOutage(renewed)
 	if l.phase == measuring && !l.held {
 		l.stepper.offerShot(renewed, h.Reading.At, h.Asked)
 	}

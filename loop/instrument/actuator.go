@@ -63,7 +63,7 @@ type wire struct {
 // them.
 type actuators struct {
 	plan *plan.Options
-	board
+	readings
 	all []actuator
 	// cameBack has a bit for each driven variable whose device has come back since the
 	// last Rule, moved one for each that may have moved by itself since Unsettled.
@@ -71,7 +71,7 @@ type actuators struct {
 }
 
 func newActuators(o *plan.Options) actuators {
-	x := actuators{plan: o, board: newBoard(o), all: make([]actuator, len(o.Variables))}
+	x := actuators{plan: o, readings: newReadings(o), all: make([]actuator, len(o.Variables))}
 	for i := range x.all {
 		x.all[i].written = math.NaN()
 	}

@@ -27,7 +27,7 @@ func (x *Instrument) Inputs(p Present, clock func(time.Time) time.Duration) safe
 				in.Heard[d] = safety.Sample{At: clock(p.Now), Known: true}
 			}
 		}
-		if k.mend.spent {
+		if k.outage.spent {
 			in.Faults.Add(safety.RuleInstrument, d)
 		}
 	}
@@ -53,7 +53,7 @@ func (x *devices) silent(i int, now time.Time) bool {
 	if k == nil || !x.plan.Outages.Wait {
 		return false
 	}
-	return k.mend.out || k.mend.unread || now.Sub(k.heard) > hush
+	return k.outage.out || k.outage.unread || now.Sub(k.heard) > hush
 }
 
 // CameBack has a bit for each driven variable whose device has come back since the last

@@ -105,7 +105,7 @@ func (x *Instrument) goOn(p *Present, g *Dose) {
 	case !g.recorded:
 	case !p.Moving || p.Mode >= safety.Fallback || k.dead != nil:
 		x.settle(g, safety.DoseNotGiven, 0, fmt.Errorf("%w: the step ended first", drivers.ErrNotSent))
-	case p.Mode == safety.Run && k.ready() && !k.mend.out && !k.mend.spent:
+	case p.Mode == safety.Run && k.ready() && !k.outage.out && !k.outage.spent:
 		x.give(g, k)
 	}
 }

@@ -58,8 +58,8 @@ type Present struct {
 	// states, not to their fault states.
 	Mode   safety.Mode
 	Ending bool
-	// Mends says that a device that fails is opened again and waited for.
-	Mends bool
+	// Reconnects says that a device that fails is opened again and waited for.
+	Reconnects bool
 	// Moving says that a step is on its way to its setting: doses may be given.
 	Moving bool
 }

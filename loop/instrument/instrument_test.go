@@ -65,7 +65,7 @@ func newTrial(t *testing.T) *trial {
 }
 
 func (tr *trial) present(m safety.Mode) Present {
-	return Present{Now: tr.clock.now, Mode: m, Mends: true, Moving: true}
+	return Present{Now: tr.clock.now, Mode: m, Reconnects: true, Moving: true}
 }
 
 // drain takes in what the jobs have brought, and returns what was told.

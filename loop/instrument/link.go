@@ -38,7 +38,7 @@ type link struct {
 	heard time.Time
 	// trouble is the last transient error, told once.
 	trouble string
-	mend    mend
+	outage  outage
 }
 
 func newLinks(devices []Device, lane int) []*link {
@@ -53,7 +53,7 @@ func newLinks(devices []Device, lane int) []*link {
 
 // ready says that a write can be sent now.
 func (k *link) ready() bool {
-	return k.act != nil && k.open && k.flight == nil && k.dead == nil && !k.mend.unread
+	return k.act != nil && k.open && k.flight == nil && k.dead == nil && !k.outage.unread
 }
 
 // flight is a write under way.
@@ -260,7 +260,7 @@ func (x *devices) deviceError(p *Present, k *link, doing string, err error) {
 		return
 	}
 	k.dead = err
-	if p.Mends {
+	if p.Reconnects {
 		x.tellTrouble(k, doing, err)
 		x.strike(p, k, true)
 		return

@@ -93,7 +93,7 @@ func (x *devices) overtakeAll(p *Present) {
 		if k.flight == nil || k.flight.mode < safety.Tripped { // else safe values are on their way
 			k.calls.overtake()
 		}
-		k.mend.next = p.Now
+		k.outage.next = p.Now
 	}
 }
 

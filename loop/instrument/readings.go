@@ -9,8 +9,8 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 )
 
-// board holds the latest value of every channel that the run uses.
-type board struct {
+// readings hold the latest value of every channel that the run uses.
+type readings struct {
 	plan *plan.Options
 	// sensors and variables have one entry each, in the order of the plan.
 	sensors, variables []plan.Reading
@@ -21,9 +21,9 @@ type board struct {
 	low, high []float64
 }
 
-func newBoard(o *plan.Options) board {
+func newReadings(o *plan.Options) readings {
 	n := len(o.Variables)
-	b := board{plan: o, sensors: make([]plan.Reading, len(o.Sensors)), variables: make([]plan.Reading, n),
+	b := readings{plan: o, sensors: make([]plan.Reading, len(o.Sensors)), variables: make([]plan.Reading, n),
 		oddSensors: make([]plan.Reading, len(o.Sensors)), oddVariables: make([]plan.Reading, n), low: make([]float64, n), high: make([]float64, n)}
 	for i := range n {
 		b.low[i], b.high[i] = math.Inf(-1), math.Inf(1)
@@ -32,7 +32,7 @@ func newBoard(o *plan.Options) board {
 }
 
 // believe sets what is believed of variable i from what its device declares.
-func (b *board) believe(i int, c drivers.Channel) {
+func (b *readings) believe(i int, c drivers.Channel) {
 	if margin := 0.1 * (c.Max - c.Min); !math.IsNaN(margin) {
 		b.low[i], b.high[i] = c.Min-margin, c.Max+margin
 	}
@@ -61,7 +61,7 @@ func (x *devices) hear(k *link, r drivers.Reading, asked time.Time) {
 // Accept keeps the values of a reading and reports which sensors it renewed. believed says
 // what the safety layer makes of a sensor's value: what it does not believe is no data.
 func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at time.Time) bool) (renewed []int) {
-	b, r := &x.board, h.Reading
+	b, r := &x.readings, h.Reading
 	for name := range r.Values {
 		delete(x.why, plan.Channel{Device: h.Device, Name: name})
 	}
@@ -91,11 +91,11 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 }
 
 // Sensor is what was read of sensor i last, OddSensor what was not believed last.
-func (x *board) Sensor(i int) plan.Reading    { return x.sensors[i] }
-func (x *board) OddSensor(i int) plan.Reading { return x.oddSensors[i] }
+func (x *readings) Sensor(i int) plan.Reading    { return x.sensors[i] }
+func (x *readings) OddSensor(i int) plan.Reading { return x.oddSensors[i] }
 
 // Variable is what was read of variable i last.
-func (x *board) Variable(i int) plan.Reading { return x.variables[i] }
+func (x *readings) Variable(i int) plan.Reading { return x.variables[i] }
 
 // Answer says what a channel gave in place of a value, "" where it says nothing.
 func (x *devices) Answer(c plan.Channel) string {
@@ -106,7 +106,7 @@ func (x *devices) Answer(c plan.Channel) string {
 }
 
 // Unread is the first actuator with a readback that has not been read, -1 where all have.
-func (x *board) Unread() int {
+func (x *readings) Unread() int {
 	for i := range x.plan.Variables {
 		if v := &x.plan.Variables[i]; v.Actuated && v.Tolerance > 0 && !x.variables[i].Known {
 			return i

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// mendFirst is the wait before a device is opened again, mendMost the longest.
+	// reopenFirst is the wait before a device is opened again, reopenMost the longest.
 	// Not shorter: a port or a child needs a moment to be gone. Not longer: an
 	// instrument that is back should not wait for minutes.
-	mendFirst = 100 * time.Millisecond
-	mendMost  = 10 * time.Second
+	reopenFirst = 100 * time.Millisecond
+	reopenMost  = 10 * time.Second
 	// spentFirst is how long a device must answer after its budget was spent, before
 	// the run goes on; it doubles up to spentMost while failures come back soon.
 	spentFirst = time.Second
@@ -32,8 +32,8 @@ const (
 	pingEvery = time.Second
 )
 
-// mend is what is known of one device's failures.
-type mend struct {
+// outage is what is known of one device's failures.
+type outage struct {
 	// failed are the times of the failures within the window.
 	failed []time.Time
 	// out says that the last call failed, since when.
@@ -58,7 +58,7 @@ type mend struct {
 
 // strike notes that a device has failed; reopen says that it must be opened again.
 func (x *devices) strike(p *Present, k *link, reopen bool) {
-	m, now, o := &k.mend, p.Now, &x.plan.Outages
+	m, now, o := &k.outage, p.Now, &x.plan.Outages
 	if !o.Wait {
 		return
 	}
@@ -87,13 +87,13 @@ func (x *devices) strike(p *Present, k *link, reopen bool) {
 
 // later puts the next attempt to open a device off, for longer each time.
 func (k *link) later(now time.Time) {
-	k.mend.wait = min(max(2*k.mend.wait, mendFirst), mendMost)
-	k.mend.next = now.Add(k.mend.wait)
+	k.outage.wait = min(max(2*k.outage.wait, reopenFirst), reopenMost)
+	k.outage.next = now.Add(k.outage.wait)
 }
 
 // spend holds the run for a device whose budget is spent.
 func (x *devices) spend(k *link, why string) {
-	m := &k.mend
+	m := &k.outage
 	if m.spent {
 		return
 	}
@@ -104,7 +104,7 @@ func (x *devices) spend(k *link, why string) {
 
 // answered notes that a device has answered.
 func (x *devices) answered(p *Present, k *link) {
-	m := &k.mend
+	m := &k.outage
 	if k.trouble != "" && !m.out {
 		k.trouble = ""
 	}
@@ -132,7 +132,7 @@ func (x *Instrument) standsUnknown(k *link) {
 		a.lost, a.arrived, a.released, a.written = true, false, false, math.NaN()
 		if v.Tolerance > 0 {
 			x.variables[i].Known = false
-			k.mend.unread = true
+			k.outage.unread = true
 		}
 	}
 }
@@ -140,12 +140,12 @@ func (x *Instrument) standsUnknown(k *link) {
 // unread reports whether variable i is one of a device that must be read first.
 func (x *devices) unread(i int) bool {
 	k := x.deviceOf(i)
-	return k != nil && k.mend.unread
+	return k != nil && k.outage.unread
 }
 
 // seen lets a device be written to again once its readbacks have come.
 func (x *Instrument) seen(k *link) {
-	if !k.mend.unread {
+	if !k.outage.unread {
 		return
 	}
 	for i := range x.plan.Variables {
@@ -154,7 +154,7 @@ func (x *Instrument) seen(k *link) {
 			return
 		}
 	}
-	k.mend.unread = false
+	k.outage.unread = false
 	for i := range x.plan.Variables {
 		if x.deviceOf(i) == k && x.all[i].drive {
 			x.cameBack |= 1 << i
@@ -162,15 +162,15 @@ func (x *Instrument) seen(k *link) {
 	}
 }
 
-// Mend looks after the devices that fail: it opens those again that need it, and
+// Reconnect looks after the devices that fail: it opens those again that need it, and
 // holds the run for those whose budget is spent.
-func (x *Instrument) Mend(p Present) []any {
+func (x *Instrument) Reconnect(p Present) []any {
 	now := p.Now
-	if !p.Mends {
+	if !p.Reconnects {
 		return nil
 	}
 	for _, k := range x.links {
-		m := &k.mend
+		m := &k.outage
 		switch {
 		case k.dead != nil && !m.opening && !now.Before(m.next):
 			x.reopen(k)
@@ -196,10 +196,10 @@ func (x *Instrument) Mend(p Present) []any {
 // ping asks a device that speaks on its own whether its connection is there. What it
 // says is not looked at: that comes by itself.
 func (x *devices) ping(k *link, now time.Time) {
-	if k.reading || now.Sub(k.mend.pinged) < pingEvery {
+	if k.reading || now.Sub(k.outage.pinged) < pingEvery {
 		return
 	}
-	k.mend.pinged = now
+	k.outage.pinged = now
 	x.ask(k, k.quiet, read{k: k, ping: true})
 }
 
@@ -212,7 +212,7 @@ type reopened struct {
 
 // reopen opens a device again on its lane. It moves nothing.
 func (x *devices) reopen(k *link) {
-	k.mend.opening = true
+	k.outage.opening = true
 	ctx, cancel := context.WithTimeout(x.ctx, reviveTimeout)
 	x.pool.Post(k.lane, func() any {
 		defer cancel()
@@ -228,8 +228,8 @@ func (x *devices) reopen(k *link) {
 // reopened takes a device back if it is what it was.
 func (x *Instrument) reopened(p *Present, r reopened) {
 	k, err := r.k, r.err
-	k.mend.opening = false
-	if !p.Mends {
+	k.outage.opening = false
+	if !p.Reconnects {
 		return
 	}
 	if err == nil {
@@ -250,10 +250,10 @@ func (x *Instrument) reopened(p *Present, r reopened) {
 	x.standsUnknown(k)
 }
 
-// Mending reports whether a device that the run needs does not answer.
-func (x *devices) Mending() bool {
+// Disconnected reports whether a device that the run needs does not answer.
+func (x *devices) Disconnected() bool {
 	for _, k := range x.links {
-		if k.mend.out || k.mend.unread {
+		if k.outage.out || k.outage.unread {
 			return true
 		}
 	}
@@ -264,7 +264,7 @@ func (x *devices) Mending() bool {
 func (x *devices) Devices(now time.Time) []control.DeviceStatus {
 	out, o := []control.DeviceStatus{}, &x.plan.Outages
 	for _, k := range x.links {
-		m := &k.mend
+		m := &k.outage
 		d := control.DeviceStatus{Name: k.name, Out: m.out || k.dead != nil, OutFor: journal.Number(math.NaN()), Held: m.spent,
 			Retries: o.Retries, Window: control.Seconds(o.Window), Trouble: k.trouble}
 		for _, at := range m.failed {

@@ -62,7 +62,7 @@ func (x *Instrument) Rest(pick func(*plan.Variable) plan.RestState) []journal.Ac
 		x.beginRest(job)
 	}
 	for _, k := range x.links {
-		k.mend.wait, k.mend.next = 0, time.Time{} // what is out of order is tried at once
+		k.outage.wait, k.outage.next = 0, time.Time{} // what is out of order is tried at once
 	}
 	x.ReviveDead()
 	return x.Actions("shutdown", func(i int) (value float64, driven, released bool) {
@@ -93,7 +93,7 @@ func (x *Instrument) beginRest(job *restJob) {
 // were to do is then either done by the device itself or done over.
 func (x *devices) ReviveDead() {
 	for _, k := range x.links {
-		if k.act != nil && k.open && k.dead != nil && !k.reviving && !x.now().Before(k.mend.next) {
+		if k.act != nil && k.open && k.dead != nil && !k.reviving && !x.now().Before(k.outage.next) {
 			k.reviving = true
 			x.revive(k)
 		}

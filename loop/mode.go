@@ -13,14 +13,14 @@ import (
 func (l *Loop) pulse(now time.Time) {
 	command := l.guard.Next(l.deps.Panel.StopAsked())
 	l.pass(now, command)
-	l.heed(now)
+	l.followMode(now)
 	if command != safety.CommandStop {
 		return
 	}
 	if l.opt.Mode == plan.Shadow {
 		l.stopShadow()
 	}
-	l.answerStops()
+	l.orders.answerStops()
 }
 
 // stopShadow ends a run that drives nothing because a person stops it.
@@ -33,10 +33,10 @@ func (l *Loop) stopShadow() {
 	l.ending.rest(func(*plan.Variable) plan.RestState { return plan.RestHold })
 }
 
-// heed follows what the safety layer has made of this tick.
-func (l *Loop) heed(now time.Time) {
-	past := now.Sub(l.heeded)
-	l.heeded = now
+// followMode follows what the safety layer has made of this tick.
+func (l *Loop) followMode(now time.Time) {
+	past := now.Sub(l.followed)
+	l.followed = now
 	if l.opt.Mode == plan.Shadow || l.phase <= booting || l.phase >= closing {
 		return
 	}
@@ -45,7 +45,7 @@ func (l *Loop) heed(now time.Time) {
 	case safety.Hold:
 		l.freeze(past)
 	case safety.Run:
-		if l.instrument.Mending() {
+		if l.instrument.Disconnected() {
 			l.freeze(past)
 		} else {
 			l.thaw(now)
