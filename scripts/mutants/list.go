@@ -59,7 +59,7 @@ var mutants = []mutant{
 	{22, "explore", "loop/guard/explore.go", "if reach <= 0 {", "if true {", "./loop", "TestExploreKeepsNearWhatIsKnown"},
 	{23, "violation", "loop/guard/explore.go", "if k.violations++; k.violations >= safety.ViolationsMax {", "if false {", "./loop", "TestThreeViolationsFallBack"},
 	{24, "record", "loop/guard/guard.go", "c.Add(safety.RuleRecord, 0)", "_ = c", "./loop", "TestFullDiskHoldsAndGoesOn"},
-	{24, "record", "loop/recorded.go", `l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, e.What, e.Err))`, "l.follow(e.Done)", "./loop", "TestJournalFailureFallsBack"},
+	{24, "record", "loop/recorded.go", `l.fail(fmt.Errorf("%w: %s: %w", ErrJournal, e.What, e.Err))`, "_ = fmt.Sprint(e.What)\n\t\t\tl.follow(e.Done)", "./loop", "TestJournalFailureFallsBack"},
 	{24, "moved", "loop/journal/record.go", "if err := j.stillThere(); err != nil {", "if err := error(nil); err != nil {", "./loop/journal", "TestRecordOfADeletedJournalIsNotDurable"},
 	{24, "moved-noticed", "loop/record/recorder.go", "\tr.look(now)\n", "", "./loop", "TestDeletionIsNoticedWithinASecond"},
 	{24, "moved-held", "loop/record/recorder.go", `case r.files.held != "":`, "case false:", "./cmd/tuner/trial/kills", "TestJournalReplacedUnderTheRun"},
