@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -22,7 +23,7 @@ func (c *Config) Doubts() []Problem {
 	}
 	d.doubtful()
 	d.patience()
-	for _, name := range slices.Sorted(mapKeys(c.Safety.Sensors)) {
+	for _, name := range slices.Sorted(maps.Keys(c.Safety.Sensors)) {
 		d.sensor(name, c.Safety.Sensors[name])
 	}
 	d.conditions()
@@ -219,14 +220,14 @@ func (k *doubter) dose(d *Dose, at string) {
 func (k *doubter) bypasses() {
 	s := &k.cfg.Safety
 	has := func(key string) bool {
-		return slices.ContainsFunc(slices.Collect(mapKeys(s.Sensors)), func(name string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(s.Sensors)), func(name string) bool {
 			return k.given(schema.Join("safety.sensor", name) + "." + key)
 		})
 	}
 	used := map[int]bool{
 		8: has("rate"), 9: has("stuck"), 10: has("agree"),
 		11: len(s.Responses) > 0, 13: len(s.Interlocks) > 0, 14: len(s.Permissives) > 0,
-		21: slices.ContainsFunc(slices.Collect(mapValues(s.Variables)), func(v SafetyVariable) bool { return v.Exposure != nil || v.Duty != nil }),
+		21: slices.ContainsFunc(slices.Collect(maps.Values(s.Variables)), func(v SafetyVariable) bool { return v.Exposure != nil || v.Duty != nil }),
 	}
 	for i, b := range s.Bypasses {
 		if use, known := used[b.Rule]; known && !use {

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func isStatistic(word string) bool {
 // cost checks [cost].
 func (k *checker) cost() {
 	c := &k.cfg.Cost
-	for _, name := range slices.Sorted(mapKeys(c.PerMove)) {
+	for _, name := range slices.Sorted(maps.Keys(c.PerMove)) {
 		k.refers(schema.Join("cost.per_move", name), "variable", name)
 	}
 	if c.Formula != "" {
@@ -155,7 +156,7 @@ func (k *checker) plant() {
 	if p.Kind != "table" && p.Data != "" {
 		k.bad("plant.data", fmt.Sprintf("has no effect with kind %q", p.Kind), `remove it, or write kind = "table"`, "plant.kind")
 	}
-	for _, name := range slices.Sorted(mapKeys(p.Random)) {
+	for _, name := range slices.Sorted(maps.Keys(p.Random)) {
 		at := schema.Join("plant.random", name)
 		w := p.Random[name]
 		if k.refers(at, "variable", name) {

@@ -2,18 +2,11 @@ package configs
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
-
-// mapKeys iterates over the keys of a map of any value type.
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
-
-// mapValues iterates over the values of such a map.
-func mapValues[V any](m map[string]V) iter.Seq[V] { return maps.Values(m) }
 
 // safetyChecker checks [safety] and everything in it.
 type safetyChecker struct{ *checker }
@@ -24,7 +17,7 @@ func (k safetyChecker) safety() {
 	for i := range k.cfg.Variables {
 		k.actuator(&k.cfg.Variables[i], schema.Item("variable", i))
 	}
-	for _, name := range slices.Sorted(mapKeys(s.Variables)) {
+	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 		at := schema.Join("safety.variable", name)
 		if !k.refers(at, "variable", name) {
 			continue
@@ -33,7 +26,7 @@ func (k safetyChecker) safety() {
 			k.bad(at, fmt.Sprintf("variable %q is only measured: there is nothing to limit", name), "remove the section")
 		}
 	}
-	for _, name := range slices.Sorted(mapKeys(s.Sensors)) {
+	for _, name := range slices.Sorted(maps.Keys(s.Sensors)) {
 		k.safetySensor(name, s.Sensors[name])
 	}
 	for i, lock := range s.Interlocks {
