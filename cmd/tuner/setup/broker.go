@@ -25,17 +25,17 @@ func BrokerOptions(e *host.Env, cfg *configs.Config) mqtt.Options {
 }
 
 // wireMQTT checks what only the connection knows of [mqtt].
-func (w *Setup) wireMQTT() []configs.Problem {
-	if w.Config.MQTT == nil {
+func wireMQTT(cfg *configs.Config) []configs.Problem {
+	if cfg.MQTT == nil {
 		return nil
 	}
-	_, err := mqtt.NewClient(mqtt.ClientSpec{Options: BrokerOptions((&host.Env{}), w.Config)})
+	_, err := mqtt.NewClient(mqtt.ClientSpec{Options: BrokerOptions((&host.Env{}), cfg)})
 	if err == nil {
 		return nil
 	}
 	var problems []configs.Problem
 	for _, e := range fault.Flatten(err) {
-		problems = append(problems, w.Config.Problem("mqtt", strings.TrimPrefix(e.Error(), "mqtt: "), ""))
+		problems = append(problems, cfg.Problem("mqtt", strings.TrimPrefix(e.Error(), "mqtt: "), ""))
 	}
 	return problems
 }

@@ -2,7 +2,14 @@ package setup
 
 import (
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/safety"
 )
+
+// ownLimits are the limits of the safety layer by the name of a variable or a sensor.
+type ownLimits struct {
+	variables map[string]*safety.VariableLimits
+	sensors   map[string]*safety.SensorLimits
+}
 
 // own gives the options of the packages that act on keys of a section: a key of theirs stands
 // there, with its default, its bounds and what it says, and nowhere else.
@@ -13,9 +20,9 @@ func (w *Setup) own(section any, name string) []any {
 	case *configs.Safety:
 		return []any{&w.Options.Safety.Limits, &w.Options.Outages}
 	case *configs.SafetyVariable:
-		return []any{entry(&w.variables, name)}
+		return []any{entry(&w.limits.variables, name)}
 	case *configs.SafetySensor:
-		return []any{entry(&w.sensors, name)}
+		return []any{entry(&w.limits.sensors, name)}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // plantSeed separates the plant's random numbers from the policy's: with one
@@ -26,7 +27,7 @@ func (w *Setup) wirePlant() []configs.Problem {
 	o := &sim.Options{Kind: p.Kind, Noise: p.Noise, Drift: p.Drift, Saturation: p.Saturation, Faults: p.Faults, Data: p.Data,
 		Batch: OrZero(p.Batch), Seed: uint64(cfg.Seed) ^ plantSeed}
 	for i := range cfg.Variables {
-		o.Variables = append(o.Variables, w.plantVariable(i))
+		o.Variables = append(o.Variables, plantVariable(cfg, &w.Options.Variables[i], i))
 	}
 	for i, s := range cfg.Sensors {
 		out := sim.Sensor{Name: s.Name, Unit: s.Unit, Device: s.Device, Channel: s.Channel,
@@ -41,7 +42,7 @@ func (w *Setup) wirePlant() []configs.Problem {
 	w.Plant = o
 	plant, err := w.NewPlant(drivers.Env{Clock: StoppedClock()})
 	if err != nil {
-		return w.plantProblems(err)
+		return plantProblems(cfg, err)
 	}
 	w.PlantNotes = plant.Notes()
 	if cfg.Domain != nil && cfg.Domain.Candidates == ownTable {
@@ -61,17 +62,17 @@ func StoppedClock() drivers.Clock { return loop.NewVirtualClock(SimulationStart(
 func SimulationStart() time.Time { return time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) }
 
 // plantVariable is variable i as the plant has it.
-func (w *Setup) plantVariable(i int) sim.Variable {
-	c, v := &w.Config.Variables[i], &w.Options.Variables[i]
+func plantVariable(cfg *configs.Config, v *plan.Variable, i int) sim.Variable {
+	c := &cfg.Variables[i]
 	out := sim.Variable{Name: v.Name, Unit: v.Unit, Low: v.Low, High: v.High, Start: v.Start,
 		Device: c.Device, Channel: c.Channel, Resolution: OrZero(c.Resolution), Integer: c.Integer, Levels: c.Levels,
 		Actuated: v.Actuated, OnRelease: c.OnRelease, Safe: math.NaN(), Dose: v.Dose}
 	if v.Actuated && !v.Dose {
 		out.Safe = v.Limits.Safe
-	} else if s, ok := w.Config.Sensor(c.Sensor); ok {
+	} else if s, ok := cfg.Sensor(c.Sensor); ok {
 		out.Device, out.Channel = s.Device, s.Channel
 	}
-	random, given := w.Config.Plant.Random[v.Name]
+	random, given := cfg.Plant.Random[v.Name]
 	if !given {
 		random = c.WhenRandom
 	}
@@ -87,10 +88,10 @@ func (w *Setup) plantVariable(i int) sim.Variable {
 
 // plantProblems puts what the plant has to say against its own options at the
 // section's line, one problem for each.
-func (w *Setup) plantProblems(err error) []configs.Problem {
+func plantProblems(cfg *configs.Config, err error) []configs.Problem {
 	var problems []configs.Problem
 	for _, e := range fault.Flatten(err) {
-		problems = append(problems, w.Config.Problem("plant", e.Error(), ""))
+		problems = append(problems, cfg.Problem("plant", e.Error(), ""))
 	}
 	return problems
 }

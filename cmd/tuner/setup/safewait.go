@@ -16,12 +16,18 @@ func Acts(cfg *configs.Config, device string) bool {
 	return slices.ContainsFunc(cfg.Variables, func(v configs.Variable) bool { return v.HasActuator() && v.Device == device })
 }
 
+// waits tell of what a safe value would have to wait for on the devices of a file.
+type waits struct {
+	cfg     *configs.Config
+	devices []Device
+}
+
 // safeWaits refuses requests that a safe value would have to wait for longer than the file
 // allows.
-func (w *Setup) safeWaits() (problems []configs.Problem) {
-	most := w.Config.Safety.SafeWait
-	for _, d := range w.Devices {
-		if !Acts(w.Config, d.Name) {
+func (x waits) safeWaits() (problems []configs.Problem) {
+	most := x.cfg.Safety.SafeWait
+	for _, d := range x.devices {
+		if !Acts(x.cfg, d.Name) {
 			continue
 		}
 		for _, r := range d.Requests {
@@ -84,18 +90,18 @@ func (d *Device) LastSafeWait(cfg *configs.Config) time.Duration {
 
 // leaseDoubts tell of actuators that no safe value can reach while a network is down, and
 // that have no time-out of their own.
-func (w *Setup) leaseDoubts() (out []configs.Problem) {
-	for _, d := range w.Devices {
+func (x waits) leaseDoubts() (out []configs.Problem) {
+	for _, d := range x.devices {
 		var without []string
-		for i := range w.Config.Variables {
-			v := &w.Config.Variables[i]
-			s, limited := w.Config.Safety.Variables[v.Name]
+		for i := range x.cfg.Variables {
+			v := &x.cfg.Variables[i]
+			s, limited := x.cfg.Safety.Variables[v.Name]
 			if d.Broker != "" && v.Device == d.Name && limited && v.HasActuator() && v.Kind != "dose" && s.Lease == nil {
 				without = append(without, v.Name)
 			}
 		}
 		if len(without) > 0 {
-			out = append(out, w.Config.Problem("device."+d.Name,
+			out = append(out, x.cfg.Problem("device."+d.Name,
 				fmt.Sprintf("%s: set over MQTT without a lease; while the broker or the network is down no safe value arrives, and the last setpoint stays", strings.Join(without, ", ")),
 				"give the device a time-out after which it goes safe by itself, and write it as lease in [safety.variable.X]"))
 		}
@@ -106,12 +112,12 @@ func (w *Setup) leaseDoubts() (out []configs.Problem) {
 // lastDoubts tell of lines on which the last of several safe values may come later than
 // safe_wait. That is no refusal: each is told as soon as the one before has been answered, and
 // an instrument that is not at its slowest answers far sooner.
-func (w *Setup) lastDoubts() (out []configs.Problem) {
-	most := w.Config.Safety.SafeWait
-	for i := range w.Devices {
-		d := &w.Devices[i]
-		if last := d.LastSafeWait(w.Config); last > most && d.SafeWait() <= most {
-			out = append(out, w.Config.Problem("device."+d.Name,
+func (x waits) lastDoubts() (out []configs.Problem) {
+	most := x.cfg.Safety.SafeWait
+	for i := range x.devices {
+		d := &x.devices[i]
+		if last := d.LastSafeWait(x.cfg); last > most && d.SafeWait() <= most {
+			out = append(out, x.cfg.Problem("device."+d.Name,
 				fmt.Sprintf("its actuators are told their safe values one after the other; the last may wait %s, longer than safe_wait of [safety] (%s), where every answer comes late", show.Duration(last), show.Duration(most)),
 				fmt.Sprintf("shorten reply_timeout, put actuators on lines of their own, or write safe_wait = %q if the instrument bears that", show.Duration(last))))
 		}
@@ -125,15 +131,15 @@ const staleDoor = 5 * time.Second
 
 // doorDoubts tell of interlocks over MQTT whose sensors may be silent for long: while messages
 // do not arrive, an open door is not seen.
-func (w *Setup) doorDoubts() (out []configs.Problem) {
-	for _, lock := range w.Config.Safety.Interlocks {
-		for i := range w.Config.Sensors {
-			s := &w.Config.Sensors[i]
-			over := slices.ContainsFunc(w.Devices, func(d Device) bool { return d.Name == s.Device && d.Broker != "" })
+func (x waits) doorDoubts() (out []configs.Problem) {
+	for _, lock := range x.cfg.Safety.Interlocks {
+		for i := range x.cfg.Sensors {
+			s := &x.cfg.Sensors[i]
+			over := slices.ContainsFunc(x.devices, func(d Device) bool { return d.Name == s.Device && d.Broker != "" })
 			if s.Name != lock.Sensor || !over || s.MaxAge <= staleDoor {
 				continue
 			}
-			out = append(out, w.Config.Problem("sensor."+s.Name+".max_age",
+			out = append(out, x.cfg.Problem("sensor."+s.Name+".max_age",
 				fmt.Sprintf("an interlock over MQTT may be silent for %s before it trips: while the broker or the network is down, an open door is not seen for so long", show.Duration(s.MaxAge)),
 				fmt.Sprintf("have the device publish it every second or two, and write max_age = %q or less", show.Duration(staleDoor))))
 		}
@@ -143,15 +149,15 @@ func (w *Setup) doorDoubts() (out []configs.Problem) {
 
 // roundDoubts tell of leases that the device's other requests may not leave time for: a
 // setpoint is written again at a third of its lease, behind the readings that are under way.
-func (w *Setup) roundDoubts() (out []configs.Problem) {
-	for _, d := range w.Devices {
-		for i := range w.Config.Variables {
-			v := &w.Config.Variables[i]
-			lease := w.Config.Safety.Variables[v.Name].Lease
+func (x waits) roundDoubts() (out []configs.Problem) {
+	for _, d := range x.devices {
+		for i := range x.cfg.Variables {
+			v := &x.cfg.Variables[i]
+			lease := x.cfg.Safety.Variables[v.Name].Lease
 			if v.Device != d.Name || !v.HasActuator() || lease == nil || d.Round <= *lease/3 {
 				continue
 			}
-			out = append(out, w.Config.Problem("safety.variable."+v.Name+".lease",
+			out = append(out, x.cfg.Problem("safety.variable."+v.Name+".lease",
 				fmt.Sprintf("%s may run out: the readings of device %q may take %s (%s), and a setpoint that is written again at a third of the lease (%s) waits for them",
 					show.Duration(*lease), d.Name, show.Duration(d.Round), d.RoundWords, show.Duration(*lease/3)),
 				fmt.Sprintf("give the instrument a lease of %s or more, shorten reply_timeout or retries, or read what is slow on a device of its own", show.Duration(3*d.Round))))

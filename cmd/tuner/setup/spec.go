@@ -21,49 +21,60 @@ const defaultBeta = 2.0
 // its range, where the readback tolerance does not say more.
 const parkSpread = 1e-3
 
+// policyMaker fills what the policy is made of, and what the loop is to do for it:
+// constraints, formulas of the cost, the comparison at the end.
+type policyMaker struct {
+	cfg  *configs.Config
+	opt  *plan.Options
+	spec *policy.Spec
+	// noise and setting are the formulas of policy.noise_sd and cost.formula, nil where
+	// there is none.
+	noise, setting *settingFormula
+}
+
 // wirePolicy fills the policy's spec.
-func (w *Setup) wirePolicy() []configs.Problem {
-	cfg, p := w.Config, &w.Config.Policy
+func (m *policyMaker) wirePolicy() []configs.Problem {
+	cfg, p := m.cfg, &m.cfg.Policy
 	parts := p.Parts()
-	spec := &w.Spec
+	spec := m.spec
 	spec.Kind, spec.Budget, spec.Risk, spec.Seed = p.Kind, OrZero(cfg.Stop.Cost), OrZero(p.Risk), uint64(cfg.Seed)
 	spec.Acquisition, spec.Confidence, spec.ConfidenceSetting = p.Acquisition, p.Confidence, p.ConfidenceSetting
 	spec.Schedule, spec.Epsilon, spec.PerCost = parts.Schedule, p.Epsilon, parts.PerCost
 	spec.Design, spec.InitialSteps = p.Initial.Design, p.Initial.Steps
 	spec.Beta = cmp.Or(spec.Beta, defaultBeta)
 	for i := range cfg.Variables {
-		w.Spec.Variables = append(w.Spec.Variables, w.policyVariable(i))
+		m.spec.Variables = append(m.spec.Variables, m.policyVariable(i))
 	}
-	w.wireFidelity()
-	for _, set := range w.Options.ControlSets {
+	m.wireFidelity()
+	for _, set := range m.opt.ControlSets {
 		controlled := make([]bool, len(cfg.Variables))
 		for _, i := range set.Variables {
 			controlled[i] = true
 		}
 		cost := set.Cost + cfg.Cost.PerStep + float64(cfg.Objective.Shots)*cfg.Cost.PerShot
-		w.Spec.ControlSets = append(w.Spec.ControlSets, policy.ControlSet{Controlled: controlled, Cost: cost})
+		m.spec.ControlSets = append(m.spec.ControlSets, policy.ControlSet{Controlled: controlled, Cost: cost})
 	}
 	if len(cfg.Cost.PerMove) > 0 {
-		w.Spec.MoveCost = w.Options.Cost.PerMove
+		m.spec.MoveCost = m.opt.Cost.PerMove
 	}
 	if d := p.Drift; d != nil {
-		w.Spec.Drift = policy.Drift{Timescale: d.Timescale, Hold: OrZero(d.Hold), Detect: d.Detect}
+		m.spec.Drift = policy.Drift{Timescale: d.Timescale, Hold: OrZero(d.Hold), Detect: d.Detect}
 	}
-	w.wireConstraints()
-	w.wireVerify()
-	problems := w.wireFormulas()
-	problems = append(problems, w.wireModel()...)
-	return append(problems, w.wireCandidates()...)
+	m.wireConstraints()
+	m.wireVerify()
+	problems := m.wireFormulas()
+	problems = append(problems, m.wireModel()...)
+	return append(problems, m.wireCandidates()...)
 }
 
 // wireFidelity says at which value of its fidelities the maximum is sought; nothing where
 // no variable is one.
-func (w *Setup) wireFidelity() {
-	sought := policy.NaNs(len(w.Config.Variables))
-	for i, v := range w.Config.Variables {
+func (m *policyMaker) wireFidelity() {
+	sought := policy.NaNs(len(m.cfg.Variables))
+	for i, v := range m.cfg.Variables {
 		if v.Fidelity != nil {
 			sought[i] = *v.Fidelity
-			w.Spec.Fidelity = sought
+			m.spec.Fidelity = sought
 		}
 	}
 }
@@ -71,73 +82,73 @@ func (w *Setup) wireFidelity() {
 // wireConstraints tells the loop what to carry to the policy, and the policy what that
 // should be. A bound at an end of what the sensor is believed is none: outside there
 // is no data.
-func (w *Setup) wireConstraints() {
-	for _, c := range w.Config.Constraints {
-		i := slices.IndexFunc(w.Options.Sensors, func(s plan.Sensor) bool { return s.Name == c.Sensor })
+func (m *policyMaker) wireConstraints() {
+	for _, c := range m.cfg.Constraints {
+		i := slices.IndexFunc(m.opt.Sensors, func(s plan.Sensor) bool { return s.Name == c.Sensor })
 		low, high := c.Range.Lo, c.Range.Hi
-		if s := &w.Options.Sensors[i]; low <= s.Low {
+		if s := &m.opt.Sensors[i]; low <= s.Low {
 			low = math.Inf(-1)
 		}
-		if s := &w.Options.Sensors[i]; high >= s.High {
+		if s := &m.opt.Sensors[i]; high >= s.High {
 			high = math.Inf(1)
 		}
-		w.Options.Constraints = append(w.Options.Constraints, plan.Constraint{Sensor: i, Low: low, High: high})
-		w.Spec.Constraints = append(w.Spec.Constraints, policy.Constraint{Name: c.Sensor, Low: low, High: high, Probability: OrZero(c.Probability)})
+		m.opt.Constraints = append(m.opt.Constraints, plan.Constraint{Sensor: i, Low: low, High: high})
+		m.spec.Constraints = append(m.spec.Constraints, policy.Constraint{Name: c.Sensor, Low: low, High: high, Probability: OrZero(c.Probability)})
 	}
 }
 
 // wireFormulas compiles what depends on the setting.
-func (w *Setup) wireFormulas() []configs.Problem {
+func (m *policyMaker) wireFormulas() []configs.Problem {
 	var problems []configs.Problem
 	compile := func(key, text string) *settingFormula {
 		if text == "" {
 			return nil
 		}
-		f, err := compileSettingFormula(text, w.variableNames())
+		f, err := compileSettingFormula(text, m.variableNames())
 		if err != nil {
-			problems = append(problems, w.Config.Problem(key, err.Error(), settingFormulaWords))
+			problems = append(problems, m.cfg.Problem(key, err.Error(), settingFormulaWords))
 			return nil
 		}
 		return &f
 	}
-	if w.noise = compile("policy.noise_sd", w.Config.Policy.NoiseSD); w.noise != nil {
-		sd := w.noise.eval
-		w.Spec.NoiseVariance = func(x []float64) float64 { v := sd(x); return v * v }
+	if m.noise = compile("policy.noise_sd", m.cfg.Policy.NoiseSD); m.noise != nil {
+		sd := m.noise.eval
+		m.spec.NoiseVariance = func(x []float64) float64 { v := sd(x); return v * v }
 	}
-	if w.setting = compile("cost.formula", w.Config.Cost.Formula); w.setting != nil {
-		cost := w.setting.eval
-		w.Spec.SettingCost = func(_ int, x []float64) float64 { return cost(x) }
-		w.Options.Cost.Setting = w.Spec.SettingCost
+	if m.setting = compile("cost.formula", m.cfg.Cost.Formula); m.setting != nil {
+		cost := m.setting.eval
+		m.spec.SettingCost = func(_ int, x []float64) float64 { return cost(x) }
+		m.opt.Cost.Setting = m.spec.SettingCost
 	}
 	return problems
 }
 
 // tryFormulas looks for settings at which a formula cannot be used. The candidates
 // must be known by then.
-func (w *Setup) tryFormulas() []configs.Problem {
+func (m *policyMaker) tryFormulas() []configs.Problem {
 	var problems []configs.Problem
 	notNegative := func(y float64) bool { return y >= 0 }
-	if w.noise != nil {
-		problems = append(problems, w.tryFormula("policy.noise_sd", *w.noise, notNegative, "finite and not negative")...)
+	if m.noise != nil {
+		problems = append(problems, m.tryFormula("policy.noise_sd", *m.noise, notNegative, "finite and not negative")...)
 	}
-	if w.setting == nil {
+	if m.setting == nil {
 		return problems
 	}
 	least := math.Inf(1)
-	for _, c := range w.Spec.ControlSets {
+	for _, c := range m.spec.ControlSets {
 		least = min(least, c.Cost)
 	}
-	if w.Spec.PerCost && least == 0 {
+	if m.spec.PerCost && least == 0 {
 		positive := func(y float64) bool { return y > 0 }
-		return append(problems, w.tryFormula("cost.formula", *w.setting, positive, "finite and positive, as values are divided by the cost,")...)
+		return append(problems, m.tryFormula("cost.formula", *m.setting, positive, "finite and positive, as values are divided by the cost,")...)
 	}
-	return append(problems, w.tryFormula("cost.formula", *w.setting, notNegative, "finite and not negative")...)
+	return append(problems, m.tryFormula("cost.formula", *m.setting, notNegative, "finite and not negative")...)
 }
 
 // tryPolicy makes the policy once, so that what does not fit together shows when
 // the file is checked.
-func (w *Setup) tryPolicy() []configs.Problem {
-	_, err := policy.New(w.Spec)
+func (m *policyMaker) tryPolicy() []configs.Problem {
+	_, err := policy.New(*m.spec)
 	if err == nil {
 		return nil
 	}
@@ -147,14 +158,14 @@ func (w *Setup) tryPolicy() []configs.Problem {
 		if p := (*policy.Problem)(nil); errors.As(e, &p) {
 			key = p.Key
 		}
-		problems = append(problems, w.Config.Problem(key, what, ""))
+		problems = append(problems, m.cfg.Problem(key, what, ""))
 	}
 	return problems
 }
 
 // policyVariable is what the policy knows of variable i.
-func (w *Setup) policyVariable(i int) policy.Variable {
-	c, v := &w.Config.Variables[i], &w.Options.Variables[i]
+func (m *policyMaker) policyVariable(i int) policy.Variable {
+	c, v := &m.cfg.Variables[i], &m.opt.Variables[i]
 	out := policy.Variable{Name: v.Name, Low: v.Low, High: v.High, Levels: c.Levels, Integer: c.Integer,
 		Resolution: OrZero(c.Resolution), Start: v.Start}
 	switch {
@@ -188,17 +199,17 @@ const ownTable = "table"
 
 // wireCandidates loads the finite domain, if the file has one; wirePlant takes
 // the rows of a table plant.
-func (w *Setup) wireCandidates() []configs.Problem {
-	d := w.Config.Domain
+func (m *policyMaker) wireCandidates() []configs.Problem {
+	d := m.cfg.Domain
 	switch {
 	case d == nil:
 		return nil
 	case d.Candidates != ownTable:
-		rows, problems := readCandidates(w.Config.Path(d.Candidates), w.Config.Variables)
-		w.Spec.Candidates = rows
+		rows, problems := readCandidates(m.cfg.Path(d.Candidates), m.cfg.Variables)
+		m.spec.Candidates = rows
 		return problems
-	case w.Config.Plant == nil || w.Config.Plant.Kind != "table":
-		return []configs.Problem{w.Config.Problem("domain.candidates",
+	case m.cfg.Plant == nil || m.cfg.Plant.Kind != "table":
+		return []configs.Problem{m.cfg.Problem("domain.candidates",
 			`"table" means the rows of a table plant, and there is none`,
 			`add [plant] with kind = "table", or name a CSV file`)}
 	}

@@ -10,20 +10,20 @@ import (
 )
 
 // wireModel fills the Gaussian process's part of the spec.
-func (w *Setup) wireModel() []configs.Problem {
-	m, p := &w.Config.Model, &w.Config.Policy
-	w.Spec.Model = policy.Model{Kernel: m.Kernel, Hyperparameters: m.Hyperparameters, Capacity: m.Capacity}
-	switch m.Hyperparameters {
+func (m *policyMaker) wireModel() []configs.Problem {
+	model, p := &m.cfg.Model, &m.cfg.Policy
+	m.spec.Model = policy.Model{Kernel: model.Kernel, Hyperparameters: model.Hyperparameters, Capacity: model.Capacity}
+	switch model.Hyperparameters {
 	case "priors":
-		w.Spec.Model.PriorRule = p.Parts().PriorRule
+		m.spec.Model.PriorRule = p.Parts().PriorRule
 		for i := range p.Priors {
-			w.Spec.Model.Priors = append(w.Spec.Model.Priors, competing(&p.Priors[i]))
+			m.spec.Model.Priors = append(m.spec.Model.Priors, competing(&p.Priors[i]))
 		}
-		if !w.written("model.capacity") {
-			w.Spec.Model.Capacity = min(m.Capacity, competingCapacity)
+		if !m.written("model.capacity") {
+			m.spec.Model.Capacity = min(model.Capacity, competingCapacity)
 		}
 	case "fixed":
-		return w.fixedModel(&p.Priors[0])
+		return m.fixedModel(&p.Priors[0])
 	}
 	return nil
 }
@@ -33,8 +33,8 @@ func (w *Setup) wireModel() []configs.Problem {
 const competingCapacity = 512
 
 // written says that the file has a key.
-func (w *Setup) written(key string) bool {
-	return slices.ContainsFunc(w.Config.Effective(), func(s configs.Setting) bool { return s.Key == key && s.Written() })
+func (m *policyMaker) written(key string) bool {
+	return slices.ContainsFunc(m.cfg.Effective(), func(s configs.Setting) bool { return s.Key == key && s.Written() })
 }
 
 // competing is one of several priors; what the file leaves out is estimated.
@@ -48,16 +48,16 @@ func competing(p *configs.Prior) policy.Prior {
 }
 
 // fixedModel takes the hyperparameters of the one prior.
-func (w *Setup) fixedModel(prior *configs.Prior) []configs.Problem {
-	m := &w.Spec.Model
+func (m *policyMaker) fixedModel(prior *configs.Prior) []configs.Problem {
+	model := &m.spec.Model
 	if prior.Kernel != "" {
-		m.Kernel = prior.Kernel
+		model.Kernel = prior.Kernel
 	}
-	m.Lengthscale = slices.Clone([]float64(prior.Lengthscale))
-	if len(m.Lengthscale) == 1 {
-		m.Lengthscale = slices.Repeat(m.Lengthscale, len(w.Config.Variables))
+	model.Lengthscale = slices.Clone([]float64(prior.Lengthscale))
+	if len(model.Lengthscale) == 1 {
+		model.Lengthscale = slices.Repeat(model.Lengthscale, len(m.cfg.Variables))
 	}
-	m.Outputscale, m.NoiseSD, m.Mean = OrZero(prior.Outputscale), OrZero(prior.NoiseSD), OrZero(prior.Mean)
+	model.Outputscale, model.NoiseSD, model.Mean = OrZero(prior.Outputscale), OrZero(prior.NoiseSD), OrZero(prior.Mean)
 	var missing []string
 	for key, p := range map[string]*float64{"outputscale": prior.Outputscale, "noise_sd": prior.NoiseSD, "mean": prior.Mean} {
 		if p == nil {
@@ -68,7 +68,7 @@ func (w *Setup) fixedModel(prior *configs.Prior) []configs.Problem {
 		return nil
 	}
 	slices.Sort(missing)
-	return []configs.Problem{w.Config.Problem("model.hyperparameters",
+	return []configs.Problem{m.cfg.Problem("model.hyperparameters",
 		fmt.Sprintf(`"fixed" needs %s in the entry of policy.priors: beside fixed values nothing is estimated`, strings.Join(missing, ", ")),
 		`add them, or write hyperparameters = "fit"`)}
 }

@@ -46,16 +46,16 @@ var settingFormulaWords = strings.Replace(formulaWords, "sensors", "variables", 
 // probes are settings at which a formula is tried before a run: all candidates where
 // there are any, else corners of the ranges, their middle, and settings spread over
 // them.
-func (w *Setup) probes() [][]float64 {
-	if len(w.Spec.Candidates) > 0 {
-		return w.Spec.Candidates
+func (m *policyMaker) probes() [][]float64 {
+	if len(m.spec.Candidates) > 0 {
+		return m.spec.Candidates
 	}
 	const corners, spread = 1 << 10, 1000
-	n := len(w.Config.Variables)
+	n := len(m.cfg.Variables)
 	at := func(fraction func(i int) float64) []float64 {
 		x := make([]float64, n)
 		for i := range x {
-			r := w.Config.Variables[i].Range
+			r := m.cfg.Variables[i].Range
 			x[i] = r.Lo + fraction(i)*r.Width()
 		}
 		return x
@@ -72,8 +72,8 @@ func (w *Setup) probes() [][]float64 {
 }
 
 // tryFormula looks for a setting at which a formula's value cannot be used.
-func (w *Setup) tryFormula(key string, f settingFormula, usable func(float64) bool, want string) []configs.Problem {
-	for _, x := range w.probes() {
+func (m *policyMaker) tryFormula(key string, f settingFormula, usable func(float64) bool, want string) []configs.Problem {
+	for _, x := range m.probes() {
 		y := f.eval(x)
 		if usable(y) {
 			continue
@@ -82,19 +82,19 @@ func (w *Setup) tryFormula(key string, f settingFormula, usable func(float64) bo
 		if math.IsNaN(y) {
 			what = "gives no finite number"
 		}
-		return []configs.Problem{w.Config.Problem(key, fmt.Sprintf("%s at %s, and must be %s at every setting", what, w.settingWords(f.uses, x), want),
+		return []configs.Problem{m.cfg.Problem(key, fmt.Sprintf("%s at %s, and must be %s at every setting", what, m.settingWords(f.uses, x), want),
 			"correct the formula, or the variables' ranges")}
 	}
 	return nil
 }
 
 // settingWords names a setting of some variables.
-func (w *Setup) settingWords(uses []int, x []float64) string {
+func (m *policyMaker) settingWords(uses []int, x []float64) string {
 	uses = slices.Clone(uses)
 	slices.Sort(uses)
 	var parts []string
 	for _, i := range uses {
-		parts = append(parts, w.Config.Variables[i].Name+" = "+show.Quantity(x[i], w.Config.Variables[i].Unit))
+		parts = append(parts, m.cfg.Variables[i].Name+" = "+show.Quantity(x[i], m.cfg.Variables[i].Unit))
 	}
 	if len(parts) == 0 {
 		return "every setting"
@@ -103,9 +103,9 @@ func (w *Setup) settingWords(uses []int, x []float64) string {
 }
 
 // variableNames lists the variables in file order.
-func (w *Setup) variableNames() []string {
-	names := make([]string, len(w.Config.Variables))
-	for i, v := range w.Config.Variables {
+func (m *policyMaker) variableNames() []string {
+	names := make([]string, len(m.cfg.Variables))
+	for i, v := range m.cfg.Variables {
 		names[i] = v.Name
 	}
 	return names

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 func TestSettingFormulaValues(t *testing.T) {
@@ -76,7 +77,7 @@ func TestSettingFormulaFromManyGoroutines(t *testing.T) {
 // TestProbesFindWhatIsWrong: a formula that fails in one corner, in the middle or on
 // one candidate only is refused, with the setting.
 func TestProbesFindWhatIsWrong(t *testing.T) {
-	w := &Setup{Config: &configs.Config{Variables: []configs.Variable{
+	w := &policyMaker{spec: &policy.Spec{}, cfg: &configs.Config{Variables: []configs.Variable{
 		{Name: "x", Unit: "mm", Range: configs.Range{Lo: -1, Hi: 3}}, {Name: "y", Unit: "1", Range: configs.Range{Lo: 0, Hi: 2}}}}}
 	notNegative := func(y float64) bool { return y >= 0 }
 	try := func(text string) string {
@@ -103,7 +104,7 @@ func TestProbesFindWhatIsWrong(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	w.Spec.Candidates = [][]float64{{0, 0}, {1.5, 1}}
+	w.spec.Candidates = [][]float64{{0, 0}, {1.5, 1}}
 	if got := try("5 - 4*x"); !strings.HasPrefix(got, "gives -1 at x = 1.5 mm") {
 		t.Errorf("candidates: %q", got)
 	}

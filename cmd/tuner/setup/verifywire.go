@@ -9,9 +9,9 @@ import (
 )
 
 // wireVerify says how the recommendation is compared with the start.
-func (w *Setup) wireVerify() {
-	stop, v := &w.Config.Stop, &w.Options.Verify
-	*v = plan.Verify{Pairs: verifyPairs, Risk: w.Spec.Risk, Seed: w.Spec.Seed,
+func (m *policyMaker) wireVerify() {
+	stop, v := &m.cfg.Stop, &m.opt.Verify
+	*v = plan.Verify{Pairs: verifyPairs, Risk: m.spec.Risk, Seed: m.spec.Seed,
 		Cost: verifyShare * OrZero(stop.Cost), Time: OrZero(stop.Time) / 10}
 	if stop.VerifyCost != nil {
 		v.Cost = *stop.VerifyCost
@@ -19,7 +19,7 @@ func (w *Setup) wireVerify() {
 	if stop.VerifyTime != nil {
 		v.Time = *stop.VerifyTime
 	}
-	if slices.ContainsFunc(w.Config.Variables, func(v configs.Variable) bool { return v.Kind == "dose" }) {
+	if slices.ContainsFunc(m.cfg.Variables, func(v configs.Variable) bool { return v.Kind == "dose" }) {
 		v.Pairs, v.Why = 0, "a dose cannot be taken back, so measuring again would add more; stop.verify asks for it all the same"
 	}
 	if stop.Verify != nil {
@@ -27,9 +27,9 @@ func (w *Setup) wireVerify() {
 			v.Why = "stop.verify is 0"
 		}
 	}
-	if w.Spec.Fidelity != nil {
-		v.Same = make([]bool, len(w.Spec.Fidelity))
-		for i, x := range w.Spec.Fidelity {
+	if m.spec.Fidelity != nil {
+		v.Same = make([]bool, len(m.spec.Fidelity))
+		for i, x := range m.spec.Fidelity {
 			v.Same[i] = !math.IsNaN(x)
 		}
 	}

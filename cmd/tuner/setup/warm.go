@@ -58,14 +58,19 @@ func (w *Setup) WarmFiles(named []string) []string {
 	return append(files, named...)
 }
 
+// warmReader reads what earlier runs have to say of the variables and the objective of these
+// options.
+type warmReader struct{ opt *plan.Options }
+
 // ReadWarm reads observations of earlier runs. All problems of all files come at once.
 func (w *Setup) ReadWarm(files []string) ([]journal.WarmSource, error) {
 	var all []journal.WarmSource
 	var problems []configs.Problem
+	reader := warmReader{&w.Options}
 	for _, file := range files {
-		read := w.readWarmJournal
+		read := reader.readWarmJournal
 		if strings.EqualFold(filepath.Ext(file), ".csv") {
-			read = w.readWarmCSV
+			read = reader.readWarmCSV
 		}
 		s, err := read(file)
 		if broken := (*configs.Error)(nil); errors.As(err, &broken) {
@@ -89,7 +94,7 @@ func (w *Setup) ReadWarm(files []string) ([]journal.WarmSource, error) {
 
 // readWarmJournal reads the valid steps of a journal; of steps that left a variable
 // random each shot is an observation.
-func (w *Setup) readWarmJournal(file string) (s journal.WarmSource, err error) {
+func (x warmReader) readWarmJournal(file string) (s journal.WarmSource, err error) {
 	r, err := journal.OpenReader(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, configs.NewError(configs.Problem{File: file, What: "cannot be read: no such file", Hint: "name it from the configuration's folder on"})
@@ -102,11 +107,11 @@ func (w *Setup) readWarmJournal(file string) (s journal.WarmSource, err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	run := r.Run()
-	place, problems := w.warmColumns(file, run)
+	place, problems := x.warmColumns(file, run)
 	if len(problems) > 0 {
 		return s, configs.NewError(problems...)
 	}
-	if run.Mode == string(plan.Simulate) && (w.Options.Mode == plan.Live || w.Options.Mode == plan.Shadow) {
+	if run.Mode == string(plan.Simulate) && (x.opt.Mode == plan.Live || x.opt.Mode == plan.Shadow) {
 		return s, configs.NewError(configs.Problem{File: file, What: "is the journal of a simulation: what a simulated plant gave says nothing of the instrument",
 			Hint: "name journals of runs; if it is meant, export it as CSV and name that file instead"})
 	}
@@ -134,7 +139,7 @@ func (w *Setup) readWarmJournal(file string) (s journal.WarmSource, err error) {
 		}
 		o := step.Outcome
 		if !random {
-			w.takeWarm(&s, journal.WarmObservation{X: pick(o.X, place), Mean: o.Mean, Variance: o.Variance, Shots: o.Shots})
+			x.takeWarm(&s, journal.WarmObservation{X: pick(o.X, place), Mean: o.Mean, Variance: o.Variance, Shots: o.Shots})
 			continue
 		}
 		shots, err := r.Shots(step.Decision.Step)
@@ -142,7 +147,7 @@ func (w *Setup) readWarmJournal(file string) (s journal.WarmSource, err error) {
 			return s, err
 		}
 		for _, shot := range shots {
-			w.takeWarm(&s, journal.WarmObservation{X: pick(shot.X, place), Mean: shot.Objective, Variance: math.NaN(), Shots: 1})
+			x.takeWarm(&s, journal.WarmObservation{X: pick(shot.X, place), Mean: shot.Objective, Variance: math.NaN(), Shots: 1})
 		}
 	}
 	return s, configs.NewError(nothingTaken(file, s, 0)...)
@@ -164,12 +169,12 @@ func nothingTaken(file string, s journal.WarmSource, empty int) []configs.Proble
 
 // warmColumns finds each variable in a journal's run, which must be about the same
 // quantities.
-func (w *Setup) warmColumns(file string, run journal.Run) (place []int, problems []configs.Problem) {
+func (x warmReader) warmColumns(file string, run journal.Run) (place []int, problems []configs.Problem) {
 	bad := func(key, what, hint string) {
 		problems = append(problems, configs.Problem{File: file, Key: key, What: what, Hint: hint})
 	}
 	const asCSV = "export it as CSV, convert what has to be, and name the CSV file instead"
-	for _, v := range w.Options.Variables {
+	for _, v := range x.opt.Variables {
 		at := -1
 		for i, c := range run.Variables {
 			switch {
@@ -188,14 +193,14 @@ func (w *Setup) warmColumns(file string, run journal.Run) (place []int, problems
 	}
 	for _, c := range run.Variables {
 		known := false
-		for _, v := range w.Options.Variables {
+		for _, v := range x.opt.Variables {
 			known = known || v.Name == c.Name
 		}
 		if !known {
 			bad(c.Name, "is a variable of that run and none of this, so where it stood is lost", "export the steps that fit as CSV, and name that file instead")
 		}
 	}
-	if o := &w.Options.Objective; run.Objective.Name != o.Name {
+	if o := &x.opt.Objective; run.Objective.Name != o.Name {
 		bad("objective", fmt.Sprintf("is %q there, and %q here", run.Objective.Name, o.Name), asCSV)
 	} else if run.Objective.Unit != o.Unit {
 		bad("objective", fmt.Sprintf("is in %q there, and in %q here", run.Objective.Unit, o.Unit), asCSV)
@@ -205,15 +210,15 @@ func (w *Setup) warmColumns(file string, run journal.Run) (place []int, problems
 
 // takeWarm keeps an observation that lies in the ranges, or so near that a readback may
 // just say otherwise, and whose value the objective's sensor would be believed.
-func (w *Setup) takeWarm(s *journal.WarmSource, o journal.WarmObservation) {
-	for i, v := range w.Options.Variables {
+func (x warmReader) takeWarm(s *journal.WarmSource, o journal.WarmObservation) {
+	for i, v := range x.opt.Variables {
 		if !(o.X[i] >= v.Low-v.Tolerance && o.X[i] <= v.High+v.Tolerance) {
 			s.Dropped++
 			return
 		}
 	}
-	if at := w.Options.Objective.Sensor; at >= 0 {
-		if sensor := &w.Options.Sensors[at]; !(o.Mean >= sensor.Low && o.Mean <= sensor.High) {
+	if at := x.opt.Objective.Sensor; at >= 0 {
+		if sensor := &x.opt.Sensors[at]; !(o.Mean >= sensor.Low && o.Mean <= sensor.High) {
 			s.Dropped++
 			return
 		}

@@ -27,7 +27,7 @@ import (
 // x_NAME, and one for the objective, its name or "mean"; variance, shots and valid are
 // taken where they are there, all else is passed over. Units stand in the header,
 // "NAME [UNIT]", or in FILE.units.json, as tuner export writes them.
-func (w *Setup) readWarmCSV(file string) (s journal.WarmSource, err error) {
+func (x warmReader) readWarmCSV(file string) (s journal.WarmSource, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return s, configs.NewError(configs.Problem{File: file, What: "cannot be read: " + err.Error()})
@@ -38,7 +38,7 @@ func (w *Setup) readWarmCSV(file string) (s journal.WarmSource, err error) {
 		problem.File = file
 		return s, configs.NewError(*problem)
 	}
-	p := warmTable{w: w, file: file, reader: csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))}
+	p := warmTable{of: x, file: file, reader: csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))}
 	p.reader.Comment, p.reader.TrimLeadingSpace = '#', true
 	if p.units, err = unitsBeside(file); err != nil {
 		return s, err
@@ -103,7 +103,7 @@ func unitsBeside(file string) (map[string]string, error) {
 
 // warmTable is a table of observations.
 type warmTable struct {
-	w        *Setup
+	of       warmReader
 	file     string
 	reader   *csv.Reader
 	units    map[string]string // of the file beside it
@@ -169,12 +169,12 @@ func (p *warmTable) find(header []string) {
 			p.bad(1, name, fmt.Sprintf("is in %q there, and in %q here", units[i], unit), "convert the column")
 		}
 	}
-	for _, v := range p.w.Options.Variables {
+	for _, v := range p.of.opt.Variables {
 		i := column("x_"+v.Name, v.Name)
 		check(i, v.Name, v.Unit)
 		p.variables = append(p.variables, i)
 	}
-	o := &p.w.Options.Objective
+	o := &p.of.opt.Objective
 	p.mean = column("mean", o.Name)
 	check(p.mean, o.Name, o.Unit)
 	p.variance, p.shots, p.valid = column("variance"), column("shots"), column("valid")
@@ -227,7 +227,7 @@ func (p *warmTable) readRows(s *journal.WarmSource) {
 			p.empty++
 			continue
 		}
-		p.w.takeWarm(s, o)
+		p.of.takeWarm(s, o)
 	}
 }
 

@@ -34,12 +34,8 @@ type Setup struct {
 	Options plan.Options
 	// Spec is what the policy is made of; candidates are part of it.
 	Spec policy.Spec
-	// variables and sensors have the keys of the safety layer in a section of each.
-	variables map[string]*safety.VariableLimits
-	sensors   map[string]*safety.SensorLimits
-	// noise and setting are the formulas of policy.noise_sd and cost.formula, nil where
-	// there is none.
-	noise, setting *settingFormula
+	// limits have the keys of the safety layer in a section of each variable and sensor.
+	limits ownLimits
 	// Devices has one entry per [[device]], in file order.
 	Devices []Device
 	// sharedPlant is what plantOnce gave.
@@ -59,7 +55,7 @@ type Setup struct {
 func Load(path string, e *host.Env) (*Setup, error) {
 	w, err := LoadUnbounded(path, e)
 	if err == nil {
-		err = configs.NewError(w.safeWaits()...)
+		err = configs.NewError(waits{w.Config, w.Devices}.safeWaits()...)
 	}
 	if err != nil {
 		return nil, err
@@ -103,20 +99,23 @@ func (w *Setup) wire(cfg *configs.Config, err error, e *host.Env) (*Setup, error
 	if err != nil {
 		return nil, configs.NewError(problems...)
 	}
-	add(w.wireOptions()...)
-	add(w.wirePolicy()...)
+	loop := optionsMaker{cfg: cfg, limits: w.limits, opt: &w.Options}
+	add(loop.wireOptions()...)
+	decides := policyMaker{cfg: cfg, opt: &w.Options, spec: &w.Spec}
+	add(decides.wirePolicy()...)
 	add(w.wirePlant()...)
-	add(w.wireMQTT()...)
+	add(wireMQTT(cfg)...)
 	if len(problems) == 0 {
-		add(w.tryFormulas()...)
+		add(decides.tryFormulas()...)
 	}
 	if len(problems) == 0 {
-		add(w.tryPolicy()...)
+		add(decides.tryPolicy()...)
 	}
 	if err := configs.NewError(problems...); err != nil {
 		return nil, err
 	}
-	w.Doubts = slices.Concat(cfg.Doubts(), w.leaseDoubts(), w.lastDoubts(), w.doorDoubts(), w.roundDoubts())
+	x := waits{cfg, w.Devices}
+	w.Doubts = slices.Concat(cfg.Doubts(), x.leaseDoubts(), x.lastDoubts(), x.doorDoubts(), x.roundDoubts())
 	return w, nil
 }
 
@@ -134,67 +133,74 @@ func (w *Setup) plantOnce() func(drivers.Env) (*sim.Plant, error) {
 	}
 }
 
+// optionsMaker fills the loop's options, the safety layer's among them.
+type optionsMaker struct {
+	cfg    *configs.Config
+	limits ownLimits
+	opt    *plan.Options
+}
+
 // wireOptions fills the loop's options, all but the mode.
-func (w *Setup) wireOptions() []configs.Problem {
-	cfg := w.Config
-	o := &w.Options
+func (m *optionsMaker) wireOptions() []configs.Problem {
+	cfg := m.cfg
+	o := m.opt
 	o.Tick, o.Deadline, o.FailureLimit = cfg.Tick, cfg.Policy.Deadline, failureLimit
 	o.Cost = plan.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
 		PerMove: make([]float64, len(cfg.Variables))}
 	o.Stop = plan.Stop{Cost: OrZero(cfg.Stop.Cost), Steps: OrZero(cfg.Stop.Steps), Time: OrZero(cfg.Stop.Time)}
 	for _, s := range cfg.Sensors {
-		w.Options.Sensors = append(w.Options.Sensors, plan.Sensor{Name: s.Name, Unit: s.Unit,
-			Channel: w.channel(s.Device, s.Channel), Low: s.Range.Lo, High: s.Range.Hi,
+		m.opt.Sensors = append(m.opt.Sensors, plan.Sensor{Name: s.Name, Unit: s.Unit,
+			Channel: m.channel(s.Device, s.Channel), Low: s.Range.Lo, High: s.Range.Hi,
 			MaxAge: s.MaxAge, MaxSkew: s.MaxSkew})
 	}
 	var problems []configs.Problem
 	for i := range cfg.Variables {
 		v := &cfg.Variables[i]
-		w.Options.Variables = append(w.Options.Variables, w.variable(v))
-		w.Options.Cost.PerMove[i] = cfg.Cost.PerMove[v.Name]
+		m.opt.Variables = append(m.opt.Variables, m.variable(v))
+		m.opt.Cost.PerMove[i] = cfg.Cost.PerMove[v.Name]
 	}
-	problems = append(problems, w.wireSafety()...)
+	problems = append(problems, m.wireSafety()...)
 	for _, set := range cfg.Sets() {
-		w.Options.ControlSets = append(w.Options.ControlSets, plan.ControlSet{Variables: w.indices(set.Variables), Cost: set.Cost})
+		m.opt.ControlSets = append(m.opt.ControlSets, plan.ControlSet{Variables: m.indices(set.Variables), Cost: set.Cost})
 	}
-	objective, more := w.objective()
-	w.Options.Objective = objective
+	objective, more := m.objective()
+	m.opt.Objective = objective
 	return append(problems, more...)
 }
 
 // variable wires one variable.
-func (w *Setup) variable(v *configs.Variable) plan.Variable {
+func (m *optionsMaker) variable(v *configs.Variable) plan.Variable {
 	out := plan.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
-		Channel: w.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
+		Channel: m.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
 		Start: orNaN(v.Start), Resolution: OrZero(v.Resolution), Stepped: len(v.Levels) > 0,
 		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
-		MaxAge: max(v.Readback.Timeout, time.Second, 10*w.Config.Tick),
+		MaxAge: max(v.Readback.Timeout, time.Second, 10*m.cfg.Tick),
 		Settle: v.Settle, OnRelease: plan.ReleaseKind(v.OnRelease)}
 	if v.Integer && out.Resolution == 0 {
 		out.Resolution = 1
 	}
 	if !out.Actuated {
-		if s, ok := w.Config.Sensor(v.Sensor); ok {
-			out.Channel, out.MaxAge = w.channel(s.Device, s.Channel), s.MaxAge
+		if s, ok := m.cfg.Sensor(v.Sensor); ok {
+			out.Channel, out.MaxAge = m.channel(s.Device, s.Channel), s.MaxAge
 		}
 		return out
 	}
 	if v.Kind == "dose" {
-		w.doseVariable(&out)
+		m.doseVariable(&out)
 		return out
 	}
-	limits := w.Config.Safety.Variables[v.Name]
-	out.Limits = safetyVariable(w.variables[v.Name], limits, out.Resolution)
+	limits := m.cfg.Safety.Variables[v.Name]
+	out.Limits = safetyVariable(m.limits.variables[v.Name], limits, out.Resolution)
 	out.Boot, out.OnFault, out.Shutdown = restState(limits.Boot), restState(limits.OnFault), restState(limits.Shutdown)
 	return out
 }
 
 // doseVariable fills what a variable of doses has in place of limits on a place.
-func (w *Setup) doseVariable(v *plan.Variable) {
+func (m *optionsMaker) doseVariable(v *plan.Variable) {
 	v.Dose, v.OnRelease, v.Tolerance = true, plan.Hold, 0
 	v.Limits = safety.VariableLimits{High: v.High, Resolution: v.Resolution, Dose: true}
 	v.Boot, v.OnFault, v.Shutdown = plan.RestHold, plan.RestOff, plan.RestOff
-	for _, d := range w.Config.Safety.Doses {
+	for _, d := range m.cfg.Safety.Doses {
 		if d.Variable == v.Name && d.OnFault == "hold" {
 			v.OnFault, v.Shutdown = plan.RestHold, plan.RestHold
 		}
@@ -211,23 +217,23 @@ func restState(word string) plan.RestState {
 }
 
 // objective wires the objective.
-func (w *Setup) objective() (plan.Objective, []configs.Problem) {
-	o := &w.Config.Objective
+func (m *optionsMaker) objective() (plan.Objective, []configs.Problem) {
+	o := &m.cfg.Objective
 	out := plan.Objective{Name: o.Sensor, Sensor: -1, Minimize: o.Goal == "minimize", Shots: o.Shots,
 		Statistic: o.Statistic, Timeout: o.Timeout}
-	names := make([]string, len(w.Config.Sensors))
-	for i, s := range w.Config.Sensors {
+	names := make([]string, len(m.cfg.Sensors))
+	for i, s := range m.cfg.Sensors {
 		names[i] = s.Name
 	}
 	if o.Formula == "" {
 		if i := slices.Index(names, o.Sensor); i >= 0 {
-			out.Sensor, out.Uses, out.Unit = i, []int{i}, w.Config.Sensors[i].Unit
+			out.Sensor, out.Uses, out.Unit = i, []int{i}, m.cfg.Sensors[i].Unit
 		}
 		return out, nil
 	}
 	f, err := compileFormula(o.Formula, names)
 	if err != nil {
-		return out, []configs.Problem{w.Config.Problem("objective.formula", err.Error(), formulaWords)}
+		return out, []configs.Problem{m.cfg.Problem("objective.formula", err.Error(), formulaWords)}
 	}
 	out.Name, out.Formula, out.Uses = o.Formula, f.eval, f.uses
 	return out, nil
@@ -235,16 +241,16 @@ func (w *Setup) objective() (plan.Objective, []configs.Problem) {
 
 // channel finds a channel's device; the configuration's own check has made sure
 // that there is one.
-func (w *Setup) channel(device, channel string) plan.Channel {
-	i := slices.IndexFunc(w.Config.Devices, func(d configs.Device) bool { return d.Name == device })
+func (m *optionsMaker) channel(device, channel string) plan.Channel {
+	i := slices.IndexFunc(m.cfg.Devices, func(d configs.Device) bool { return d.Name == device })
 	return plan.Channel{Device: i, Name: channel}
 }
 
 // indices turns names of variables into indices.
-func (w *Setup) indices(names []string) []int {
+func (m *optionsMaker) indices(names []string) []int {
 	out := make([]int, len(names))
 	for k, name := range names {
-		out[k] = slices.IndexFunc(w.Config.Variables, func(v configs.Variable) bool { return v.Name == name })
+		out[k] = slices.IndexFunc(m.cfg.Variables, func(v configs.Variable) bool { return v.Name == name })
 	}
 	slices.Sort(out)
 	return out

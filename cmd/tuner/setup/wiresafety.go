@@ -12,21 +12,21 @@ import (
 )
 
 // wireSafety fills what the safety layer keeps to beside the limits of each variable.
-func (w *Setup) wireSafety() []configs.Problem {
-	s, o := &w.Config.Safety, &w.Options
+func (m *optionsMaker) wireSafety() []configs.Problem {
+	s, o := &m.cfg.Safety, m.opt
 	o.Safety.StaleFalls, o.Safety.Explore = s.OnStale == "fallback", OrZero(s.Explore)
-	o.Safety.Interlocks, o.Safety.Permissives = w.conditions(s.Interlocks), w.conditions(s.Permissives)
-	o.Outages.Wait, o.Outages.MinFree = s.Outage == "wait", uint64(w.Config.Journal.MinFree*1e6)
+	o.Safety.Interlocks, o.Safety.Permissives = m.conditions(s.Interlocks), m.conditions(s.Permissives)
+	o.Outages.Wait, o.Outages.MinFree = s.Outage == "wait", uint64(m.cfg.Journal.MinFree*1e6)
 	for _, r := range s.Responses {
 		sensor := -1
 		if r.Sensor != "" {
-			sensor = w.sensorIndex(r.Sensor)
+			sensor = m.sensorIndex(r.Sensor)
 		}
-		o.Safety.Responses = append(o.Safety.Responses, safety.ResponseLimits{Variable: w.variableIndex(r.Variable),
+		o.Safety.Responses = append(o.Safety.Responses, safety.ResponseLimits{Variable: m.variableIndex(r.Variable),
 			Sensor: sensor, Change: r.Change, Moves: r.Moves, Within: r.Within})
 	}
 	for _, d := range s.Doses {
-		o.Safety.Doses = append(o.Safety.Doses, safety.DoseLimits{Variable: w.variableIndex(d.Variable), PerDose: d.PerDose,
+		o.Safety.Doses = append(o.Safety.Doses, safety.DoseLimits{Variable: m.variableIndex(d.Variable), PerDose: d.PerDose,
 			Hour: OrZero(d.Hour), Day: OrZero(d.Day), Run: OrZero(d.Run), Reservoir: OrZero(d.Reservoir), MinInterval: OrZero(d.MinInterval)})
 	}
 	for i := range o.Variables {
@@ -38,56 +38,56 @@ func (w *Setup) wireSafety() []configs.Problem {
 		o.Safety.Bypasses = append(o.Safety.Bypasses, plan.Bypass{Rule: safety.Rule(b.Rule), Until: b.Until, Who: b.Who, Why: b.Why})
 	}
 	for i := range o.Sensors {
-		w.sensorLimits(i)
+		m.sensorLimits(i)
 	}
-	return w.tooMany()
+	return m.tooMany()
 }
 
 // sensorLimits fills how a sensor may behave in time.
-func (w *Setup) sensorLimits(i int) {
-	limits, ok := w.Config.Safety.Sensors[w.Options.Sensors[i].Name]
+func (m *optionsMaker) sensorLimits(i int) {
+	limits, ok := m.cfg.Safety.Sensors[m.opt.Sensors[i].Name]
 	if !ok {
 		return
 	}
-	out := *w.sensors[w.Options.Sensors[i].Name]
+	out := *m.limits.sensors[m.opt.Sensors[i].Name]
 	if a := limits.Agree; a != nil {
-		out.With, out.Tolerance, out.AgreeTime = w.sensorIndex(a.Sensor), a.Tolerance, a.Time
+		out.With, out.Tolerance, out.AgreeTime = m.sensorIndex(a.Sensor), a.Tolerance, a.Time
 	}
-	w.Options.Sensors[i].Limits = out
+	m.opt.Sensors[i].Limits = out
 }
 
 // tooMany refuses more of anything than the safety layer can keep in mind.
-func (w *Setup) tooMany() (problems []configs.Problem) {
+func (m *optionsMaker) tooMany() (problems []configs.Problem) {
 	for _, c := range []struct {
 		key    string
 		n, max int
 	}{
-		{"variable", len(w.Config.Variables), safety.MaxVariables}, {"sensor", len(w.Config.Sensors), safety.MaxSensors},
-		{"device", len(w.Config.Devices), safety.MaxLinks}, {"safety.response", len(w.Config.Safety.Responses), safety.MaxResponses},
-		{"safety.dose", len(w.Config.Safety.Doses), safety.MaxDoses}, {"safety.interlock", len(w.Config.Safety.Interlocks), safety.MaxSensors}, {"safety.permissive", len(w.Config.Safety.Permissives), safety.MaxSensors}, {"safety.variable", len(w.Options.Safety.Duties), safety.MaxDuties},
+		{"variable", len(m.cfg.Variables), safety.MaxVariables}, {"sensor", len(m.cfg.Sensors), safety.MaxSensors},
+		{"device", len(m.cfg.Devices), safety.MaxLinks}, {"safety.response", len(m.cfg.Safety.Responses), safety.MaxResponses},
+		{"safety.dose", len(m.cfg.Safety.Doses), safety.MaxDoses}, {"safety.interlock", len(m.cfg.Safety.Interlocks), safety.MaxSensors}, {"safety.permissive", len(m.cfg.Safety.Permissives), safety.MaxSensors}, {"safety.variable", len(m.opt.Safety.Duties), safety.MaxDuties},
 	} {
 		if c.n > c.max {
-			problems = append(problems, w.Config.Problem(c.key, fmt.Sprintf("%d of them, and at most %d can be watched", c.n, c.max), "leave some out"))
+			problems = append(problems, m.cfg.Problem(c.key, fmt.Sprintf("%d of them, and at most %d can be watched", c.n, c.max), "leave some out"))
 		}
 	}
 	return problems
 }
 
-func (w *Setup) conditions(list []configs.Interlock) (out []safety.Condition) {
+func (m *optionsMaker) conditions(list []configs.Interlock) (out []safety.Condition) {
 	for _, c := range list {
-		out = append(out, safety.Condition{Sensor: w.sensorIndex(c.Sensor), Low: c.Range.Lo, High: c.Range.Hi})
+		out = append(out, safety.Condition{Sensor: m.sensorIndex(c.Sensor), Low: c.Range.Lo, High: c.Range.Hi})
 	}
 	return out
 }
 
 // sensorIndex and variableIndex find what the configuration's own check has made
 // sure is there.
-func (w *Setup) sensorIndex(name string) int {
-	return slices.IndexFunc(w.Config.Sensors, func(s configs.Sensor) bool { return s.Name == name })
+func (m *optionsMaker) sensorIndex(name string) int {
+	return slices.IndexFunc(m.cfg.Sensors, func(s configs.Sensor) bool { return s.Name == name })
 }
 
-func (w *Setup) variableIndex(name string) int {
-	return slices.IndexFunc(w.Config.Variables, func(v configs.Variable) bool { return v.Name == name })
+func (m *optionsMaker) variableIndex(name string) int {
+	return slices.IndexFunc(m.cfg.Variables, func(v configs.Variable) bool { return v.Name == name })
 }
 
 // safetyVariable fills the safety layer's limits of one actuator.

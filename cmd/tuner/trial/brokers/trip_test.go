@@ -356,7 +356,7 @@ func tripCases() []tripCase {
 // TestTripOverMosquitto opens the interlock of a real run over a real Mosquitto, after its
 // connection has suffered, and measures when the instrument hears its safe value.
 //
-//	go test ./cmd/tuner -run TestTripOverMosquitto -v
+//	go test ./cmd/tuner/trial/brokers -run TestTripOverMosquitto -v
 func TestTripOverMosquitto(t *testing.T) {
 	for _, c := range tripCases() {
 		t.Run(c.name, func(t *testing.T) {
