@@ -102,16 +102,14 @@ func (s *subject) names() []string {
 	return names
 }
 
-// within runs f and reports whether it returned in time.
-func (s *subject) within(what string, f func()) bool {
+// within runs f, and adds a problem where it does not return in time.
+func (s *subject) within(what string, f func()) {
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	select {
 	case <-done:
-		return true
 	case <-time.After(s.patience):
 		s.add("%s did not return within %v", what, s.patience)
-		return false
 	}
 }
 

@@ -40,7 +40,7 @@ func unexplained() Why {
 	return Why{n, n, n, n, n, n, n}
 }
 
-// options are the acquirer's, in the shape that the search looks at.
+// options are the acquisition's, in the form that the search looks at.
 func (e *engine) options(d *decision) ([]acquisition.Option, error) {
 	options, err := e.acquisition.Options(d.Decision)
 	var costs *cost.Model

@@ -35,7 +35,7 @@ func (e *engine) decider(options []acquisition.Option, set int, user []float64) 
 	return member
 }
 
-// PriorOf is the prior that decided a step with an option's setting, in the users' units:
+// priorOf is the prior that decided a step with an option's setting, in the users' units:
 // a position in Model.Priors, -1 where there is none.
 func (e *engine) priorOf(step int, options []acquisition.Option, o *acquisition.Option, setting []float64) int {
 	if !e.model.Deciding() || len(o.View) != 1 {

@@ -143,7 +143,7 @@ func (k *Kind) DisplayName() string {
 // applyTo fits a kind to the problem. The baselines propose blindly; what they recommend
 // is judged like RAHBO's where each step gives a sample variance, like UCB-CVS's where
 // it does not. Where control sets are chosen with a risk term, letting variables vary
-// is a risk (see spreadRisk), and so is the noise where steps have sample variances.
+// is a risk (see risk.SpreadRisk), and so is the noise where steps have sample variances.
 // A noise that is known is known to every kind.
 func (k *Kind) applyTo(s *Spec) {
 	if s.Acquisition == acquireNothing && !s.several() {
@@ -169,7 +169,7 @@ func (s *Spec) riskyAcquisition() bool {
 
 // Acquisition is one way of choosing a setting.
 type Acquisition struct {
-	// Name is its word in a configuration file, Says what it maximises.
+	// Name is its word in a configuration file, Description what it maximises.
 	Name, Description string
 	// Bounded: it is made of confidence bounds, so it has a confidence parameter.
 	Bounded bool

@@ -87,7 +87,7 @@ func (e *engine) startsAtStart(d *space.Domain) bool {
 	return d.Listed() == 0 || d.Contains(start)
 }
 
-// StartFits lets the fits that were launched at this boundary run in the background.
+// startFits lets the fits that were launched at this boundary run in the background.
 func (e *engine) startFits() {
 	e.model.StartFit()
 	e.constraints.StartFits()

@@ -15,7 +15,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// Replay derives the decisions of a recorded run anew, in order.
+// Decisions derives the decisions of a recorded run anew, in order.
 type Decisions struct {
 	// Options are the run's, made from its recorded configuration.
 	Options plan.Options

@@ -22,7 +22,7 @@ import (
 //
 //	a_i(c) = E_R[ mean over f* of I(f*; y(x)) ],   x = (c, R),
 //
-// where I is channel.information for f(x') <= f*, read through y(x): gamma = (f* - mu(x'))/
+// where I is truncation.information for f(x') <= f*, read through y(x): gamma = (f* - mu(x'))/
 // s(x') and rho the posterior correlation of f(x') and y(x) (their eq. 8, for one reading at
 // a time and fidelities that are a continuum). f* are ten sampled maxima over the settings
 // at the target. R is by the coarse rule of the expectations.
@@ -120,7 +120,7 @@ func newFidelityPart(group []Optimum, all int) (fidelityPart, error) {
 	return p, c.InverseTo(p.inverse)
 }
 
-// FidelityInformation makes the objective of one control set.
+// fidelityInformation makes the objective of one control set.
 func (d *Decision) fidelityInformation(parts []fidelityPart, set int) (search.Objective, error) {
 	in := d.inputs(set)
 	shape, err := expectations.New([]expectations.Term{{Process: parts[0].GP, Mean: 1}}, in)

@@ -110,7 +110,7 @@ func sameView(a, b model.View) bool {
 const (
 	// MinRatio ends the logarithm of an inverse ratio.
 	MinRatio = 1e-300
-	// forbidden takes an inverse ratio that breaks the constraint below all that keep it,
+	// Forbidden takes an inverse ratio that breaks the constraint below all that keep it,
 	// whatever they cost: costs differ by less than a factor of 1e100.
 	Forbidden = 1e-100
 	// ratioSlack is what the constraint forgives, in standard deviations of the objective

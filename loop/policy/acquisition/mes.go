@@ -15,7 +15,7 @@ import (
 //
 //	a_i(c) = E_R[ mean over f* of I(f*; y(c, R)) ],
 //
-// over control set i's random variables R, with I as in channel.information (Wang and
+// over control set i's random variables R, with I as in truncation.information (Wang and
 // Jegelka, ICML 2017, with the noise of y as in Takeno et al., ICML 2020). f* is the
 // maximum over the settings of all variables, and R is measured with y, so the
 // expectation is exactly what a step with control set i tells about that maximum; over

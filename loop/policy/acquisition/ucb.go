@@ -4,7 +4,7 @@ package acquisition
 //
 //	a(x) = E[ mean(x, R) + beta sd(x, R) - alpha v(x, R) ] - alpha Var[ mean(x, R) ]
 //
-// over the random variables R (for the last term see spreadRisk), with v the lower bound of the noise variance, or the
+// over the random variables R (for the last term see risk.SpreadRisk), with v the lower bound of the noise variance, or the
 // variance itself where it is known. It is
 // GP-UCB's acquisition (alpha = 0, no R), RAHBO's (alpha > 0; Makarova et al., NeurIPS
 // 2021, eq. 8) and UCB-CVS's (R; Tay et al., NeurIPS 2023, Algorithm 1).

@@ -93,7 +93,7 @@ type Spec struct {
 	Dims       int
 	Finite     int // the number of settings where that counts, else 0
 	Seed       uint64
-	// beta is the constant, delta the probability of failure, norm the bound of the
+	// Beta is the constant, Delta the probability of failure, Norm the bound of the
 	// objective's norm.
 	Beta, Delta, Norm float64
 }

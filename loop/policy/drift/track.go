@@ -134,7 +134,7 @@ type Incumbents struct {
 	// Prior its prior mean.
 	Mean, SD []float64
 	Prior    float64
-	// center and scale bring the standardised unit into the objective's.
+	// Center and Scale bring the standardised unit into the objective's.
 	Center, Scale float64
 }
 

@@ -35,18 +35,18 @@ type Rules struct {
 	Spec Spec
 	Seed uint64
 	Dims int // variables
-	// user brings unit coordinates of all variables into their units.
+	// User brings unit coordinates of all variables into their units.
 	User func(x []float64) []float64
-	// timescales of the drift, in steps; none: there is no drift.
+	// Timescales of the drift, in steps; none: there is no drift.
 	Timescales []float64
-	// beta multiplies the standard deviation in the bound of the noise that enters
+	// Beta multiplies the standard deviation in the bound of the noise that enters
 	// the objective's model.
 	Beta float64
-	// learnt: the noise depends on the setting and is learnt from sample variances.
+	// Learnt: the noise depends on the setting and is learnt from sample variances.
 	Learnt bool
-	// known is the noise where the specification gives it; nil: it does not.
+	// Known is the noise where the specification gives it; nil: it does not.
 	Known *NoiseFunction
-	// raw: the noise process lives on s^2 instead of log s^2.
+	// Raw: the noise process lives on s^2 instead of log s^2.
 	Raw bool
 }
 

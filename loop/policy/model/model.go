@@ -17,17 +17,17 @@ type Model struct {
 	*Rules
 	Data   Store
 	Refits Refits
-	// fitted are the hyperparameters of the latest fit, or given ones that do not
+	// Fitted are the hyperparameters of the latest fit, or given ones that do not
 	// depend on the data; nil: they are guessed at each load.
 	Fitted *Hyper
 
-	Active *Hyper // what f and v were loaded with
+	Active *Hyper // what GP and Noise were loaded with
 	GP     *gpcore.GP
 	Noise  *NoiseField // nil where the noise is constant
-	Loaded bool        // f and v hold exactly data
+	Loaded bool        // GP and Noise hold exactly Data
 	Loads  int         // how often they were computed from scratch
 
-	// priors stand in for fitted and f where priors compete; nil where not.
+	// Priors replace Fitted and GP where priors compete; nil where not.
 	Priors *priorSet
 }
 

@@ -53,7 +53,7 @@ func levels(median, logSD float64, at ...float64) []weightedValue {
 	return out
 }
 
-// The built-in set discretises the priors of the fits (hyper.go): 4 lengthscales from
+// lengthscaleLevels discretises the priors of the fits (hyper.go): 4 lengthscales from
 // 0.1 to 0.86 of the range, the same for all variables; 3 noise variances from 0.001 to
 // 0.095 of the objective's prior variance, which then follows in closed form; where the
 // noise is learnt or known, 2 prior variances instead, that of the data and 5 times it,

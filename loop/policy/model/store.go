@@ -23,11 +23,11 @@ func (r *Row) hasVariance() bool { return r.Shots >= 2 && !math.IsNaN(r.Variance
 // Store holds at most capacity valid observations, oldest first.
 type Store struct {
 	Capacity int
-	// dims is the number of coordinates that count for distances: those of the
+	// Dims is the number of coordinates that count for distances: those of the
 	// variables. Time, where it is one more, does not, because of two readings at one
 	// setting the newer says more of the present, however far they are apart in time.
 	Dims int
-	// window has the oldest leave first.
+	// Window has the oldest leave first.
 	Window bool
 	Rows   []Row
 	next   []nearestNewer // of each row

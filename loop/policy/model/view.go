@@ -22,7 +22,7 @@ type Component struct {
 	Scale  float64
 	Weight float64 // the components' weights sum to one
 	Member int     // of the set of priors that compete, where there is one
-	// offset is a prior mean that depends on the point, as in expectations.Term; nil: none.
+	// Offset is a prior mean that depends on the point, as in expectations.Term; nil: none.
 	Offset func(grad, x []float64) float64
 }
 

@@ -24,7 +24,7 @@ type Summary struct {
 	Mean float64 // E[mean]
 	// sd is E[sd]; with several components the standard deviation of their mixture.
 	SD float64
-	// within is E[sd] with several components too: their average, which a confidence
+	// Within is E[sd] with several components too: their average, which a confidence
 	// bound averaged over them has.
 	Within float64
 	// bound is E[v], the noise variance's bound that enters the criterion; NaN where the
@@ -32,7 +32,7 @@ type Summary struct {
 	bound float64
 	// spread is the variance of the mean over the random variables, where risk counts.
 	spread float64
-	// shot is the variance of one shot: that of the mean over the random variables
+	// Shot is the variance of one shot: that of the mean over the random variables
 	// plus the expected noise.
 	Shot float64
 }

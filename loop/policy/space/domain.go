@@ -19,7 +19,7 @@ type Domain struct {
 	Coords []int // controlled variables
 	Random []int // the others
 	Axes   []Axis
-	// list, where not empty, holds the only settings, row after row; userList holds
+	// List, where not empty, holds the only settings, row after row; userList holds
 	// the same values in the users' units.
 	List, userList []float64
 	rows           map[string]int // of the list, by the bits of the coordinates

@@ -43,7 +43,7 @@ func (n *Nodes) At(j int) []float64 {
 // RandomVariables says what the random variables do when they are left alone.
 type RandomVariables struct {
 	Marginals []Marginal
-	// last has every variable's last measured value in unit coordinates.
+	// Last has every variable's last measured value in unit coordinates.
 	Last     []float64
 	Readings readings
 	// base holds the run's common random numbers: sobolNodes points with one
