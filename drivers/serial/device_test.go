@@ -2,6 +2,7 @@ package serial
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestConforms(t *testing.T) {
 func TestAnswersThatAreNoValueAreShown(t *testing.T) {
 	o, channels := stageOptions(filepath.Join(t.TempDir(), "stage"))
 	serve(t, Plant{Options: o, Channels: channels, Device: stagePlant(t), Env: env(t)})
+	channels = slices.Clone(channels)                                         // the plant has its own
 	channels[2].Read = &Read{ReadKeys: text.ReadKeys{Out: "I?", In: "%f mJ"}} // it answers with a current
 	dev, err := New(o, channels, env(t))
 	if err != nil {

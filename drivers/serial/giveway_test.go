@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -285,17 +286,17 @@ func TestSafeTellsEveryChannelFirst(t *testing.T) {
 			return answer
 		}
 		began := time.Now()
-		var told time.Duration
+		var told atomic.Int64
 		time.AfterFunc(o.ReplyTimeout+o.WriteTimeout+o.ReadTimeout+o.Pause, func() {
 			if b := c.written("b"); len(b) == 1 {
-				told = time.Since(began)
+				told.Store(int64(time.Since(began)))
 			}
 		})
 		_, err := dev.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"a": 1, "b": 1}, Safe: true})
 		if err == nil || errors.Is(err, drivers.ErrNotSent) {
 			t.Errorf("channel a does not answer: %v", err)
 		}
-		if a := c.written("a"); told == 0 || len(a) < 2 {
+		if a := c.written("a"); told.Load() == 0 || len(a) < 2 {
 			t.Errorf("b was not told within one exchange; a %v, b %v", a, c.written("b"))
 		}
 	})
