@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,6 +76,9 @@ func TestInterlockTripsTheRunAndStaysTripped(t *testing.T) {
 	res, err := tr.run(t, context.Background())
 	if !errors.Is(err, ErrSafety) || errors.Is(err, ErrUnsafe) || !strings.Contains(err.Error(), "tripped: interlock of aux") {
 		t.Fatalf("error %v", err)
+	}
+	if !slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == journal.EventSafety && e.Facts.Latched }) {
+		t.Errorf("no event says that it is latched: %+v", tr.events)
 	}
 	if res.Reason != "safety" || tr.rig.knobs["a"].target != 1 || res.Rest[0].Err != nil {
 		t.Errorf("result %+v, left at %v", res, tr.rig.knobs["a"].target)

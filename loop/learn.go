@@ -3,7 +3,6 @@ package loop
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/labtuner/tuner/loop/advisor"
@@ -43,11 +42,9 @@ func (l *stepper) learnt(a advisor.Learnt) {
 		return
 	}
 	l.meterModel(a.Size)
-	l.lowerBound = math.NaN()
 	if a.Best != nil {
 		best := l.inUsersSense(*a.Best)
 		l.best = &best
-		l.lowerBound = best.LowerBound
 	}
 	if l.phase == concluding {
 		l.afterStep()

@@ -51,7 +51,7 @@ type Loop struct {
 	orders  orders
 	// followed is the last tick's time.
 	followed time.Time
-	progress control.Progress
+	shown    shown
 }
 
 func newLoop(o plan.Options, d Deps) (*Loop, error) {
@@ -300,8 +300,7 @@ func (l *Loop) tick() {
 		}
 	}
 	l.draw(now)
-	l.tellProgress(now)
-	l.publish(now)
+	l.show(now)
 }
 
 // finished makes the result once the machine is closed.

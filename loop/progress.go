@@ -3,25 +3,27 @@ package loop
 import (
 	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
-// tellProgress tells what a progress line shows when it has changed, and at
-// every tick of a real run.
-func (l *Loop) tellProgress(now time.Time) {
-	if l.deps.Watch.Progress == nil {
+// shown is what a progress line has shown last.
+type shown struct {
+	step  int
+	phase phase
+	read  bool
+}
+
+// show gives the present status to the panel, and to who shows progress: of a simulation where
+// step or phase have changed.
+func (l *Loop) show(now time.Time) {
+	s := l.published(now)
+	is := shown{l.number, l.phase, l.shown.read || l.phase > booting && l.phase < resting}
+	if l.deps.Watch.Progress == nil || l.opt.Mode == plan.Simulate && is == l.shown {
 		return
 	}
-	p := l.progress
-	p.Step, p.Phase, p.Spent = l.stepper.steps, l.phase.String(), l.stepper.total()
-	p.LowerBound = l.stepper.lowerBound
-	p.Elapsed = l.ran(now)
-	p.Left = l.stepper.left(&l.opt, p.Elapsed)
-	p.Ending = l.phase >= resting
-	p.Read = p.Read || l.phase > booting && !p.Ending
-	if l.opt.Mode == plan.Simulate && p.Step == l.progress.Step && p.Phase == l.progress.Phase {
-		return
+	if l.shown = is; s == nil {
+		s = l.snapshot(now, "")
 	}
-	l.progress = p
-	l.deps.Watch.Progress(p)
+	l.deps.Watch.Progress(control.Progress{Status: s, Read: is.read, Ending: l.phase >= resting})
 }

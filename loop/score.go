@@ -25,9 +25,7 @@ type score struct {
 	lastProblem string
 	// best is the recommendation after the last step, in the user's sense, last the
 	// newest decision and outcome; nil: none yet.
-	best *policy.Recommendation
-	// lowerBound is best's now, NaN where the last step left none.
-	lowerBound  float64
+	best        *policy.Recommendation
 	last        *journal.Decision
 	lastOutcome *journal.Outcome
 }

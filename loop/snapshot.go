@@ -12,10 +12,17 @@ import (
 )
 
 // publish replaces the panel's status by the present one.
-func (l *Loop) publish(now time.Time) {
-	if p := l.deps.Panel; p != nil {
-		p.Show(l.snapshot(now, p.Status().Session))
+func (l *Loop) publish(now time.Time) { l.published(now) }
+
+// published does so, and returns it; nil where there is no panel.
+func (l *Loop) published(now time.Time) *control.Status {
+	p := l.deps.Panel
+	if p == nil {
+		return nil
 	}
+	s := l.snapshot(now, p.Status().Session)
+	p.Show(s)
+	return s
 }
 
 // state is one word for where the run stands.

@@ -22,15 +22,7 @@ type Watch struct {
 
 // Progress is what a progress line shows.
 type Progress struct {
-	Step  int
-	Phase string
-	// LowerBound is the recommended setting's, in the user's sense; NaN at first.
-	LowerBound float64
-	Spent      float64
-	Elapsed    time.Duration
-	// Left is the time until the earliest of the stop conditions at the present
-	// pace; negative: unknown.
-	Left time.Duration
+	*Status
 	// Read says that the instrument has been read and the run goes on from there;
 	// Ending that the actuators are on their way to rest.
 	Read, Ending bool

@@ -53,8 +53,5 @@ func columns(values []float64, n int) []float64 {
 	return out
 }
 
-// Newest gives the last values.
-func (c *course) Newest(n int) []float64 { return c.means[max(len(c.means)-n, 0):] }
-
 // courseMax bounds the entries; it is even.
 const courseMax = 512

@@ -265,7 +265,9 @@ func (s *session) watch() control.Watch {
 		},
 		Progress: func(p control.Progress) {
 			s.Env.JSON.At(s.run.ID, p.Step)
-			line := func() string { return outcome.Progress(s.Setup, p, s.pace(p.Elapsed)) }
+			line := func() string {
+				return outcome.Progress(s.Setup, p.Status, s.pace(time.Duration(float64(p.Elapsed)*float64(time.Second))))
+			}
 			s.tell.Show(line())
 			s.service.tick(p, line)
 		},
@@ -280,18 +282,6 @@ func (s *session) lastWords(f outcome.Finale) string {
 		words[0] = f.Err.Error()
 	}
 	return strings.Join(append(words, outcome.RestLines(s.Setup, &f.Result)...), "; ")
-}
-
-// progressMarks is the width of the course in a progress line.
-const progressMarks = 16
-
-// showProgress draws the progress line, with the last steps' values before it.
-func (s *session) showProgress(p control.Progress) {
-	line := outcome.Progress(s.Setup, p, s.pace(p.Elapsed))
-	if course := show.Sparkline(s.tally.Course.Newest(progressMarks), s.Env.SparkLevels()); course != "" {
-		line = course + " " + line
-	}
-	s.tell.Show(line)
 }
 
 // pace is how much of this machine's time has passed per unit of the loop's: a
