@@ -56,4 +56,4 @@ async def heartbeat(trace, pid):
                 pass
             if lost > 0.01:
                 trace.add("stall", since=known, lost=lost)
-        known = time.monotonic()
+        known = now     # also what the look itself has waited counts the next time

@@ -120,6 +120,9 @@ class Record:
                 return False
             if e["k"] == "err" and any(w in e["line"] for w in ("fallen back", "tripped", "halted", "stopped")):
                 return True
+            if e["k"] == "state" and e["state"] == "ending" or e["k"] == "err" and "is not compared with" in e["line"] \
+                    or e["k"] == "out" and (e.get("doc") or {}).get("n") == self.plan.steps:
+                return True     # a run that ends by itself
             if e["t"] > t:
                 continue
             if e["k"] in ("fault", "signal", "order", "closing", "command", "door"):
@@ -127,6 +130,10 @@ class Record:
             if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result":
                 return True
         return False
+
+    def patience(self, ask):
+        """How long the program waits for the answer to a request."""
+        return self.plan.dose_timeout if isinstance(ask["line"], dict) and "dose" in ask["line"] else self.plan.reply_timeout
 
     def idle(self, session, since, until):
         """Whether the program has said within a window that it has tripped, was stopped or is disarmed: then a knob that is to stay

@@ -409,7 +409,7 @@ def dose_unknown(rec):
         return v
     device = rec.plan.driver["act"]
     no = refused(rec)
-    wait = {"exec": 2.0, "mqtt": rec.plan.confirm_timeout, "serial": rec.plan.reply_timeout}[device]
+    wait = {"exec": rec.plan.dose_timeout, "mqtt": rec.plan.confirm_timeout, "serial": rec.plan.reply_timeout}[device]
     for session in rec.sessions:
         given = [e for e in session.events if e["k"] == "dose"]
         for a, b in zip(given, given[1:]):

@@ -66,16 +66,21 @@ def running(rec, session, t):
     """Whether the run was driving at t: something had been set, and nothing had ended or tripped it."""
     if session.end is not None and session.end <= t + 0.05:
         return False
-    driven = False
+    driven = halted = False
     for e in session.events:
         if e["t"] >= t:
             break
-        if e["k"] == "set":
+        if e["k"] == "set" and not halted:
             driven = True
         if e["k"] in ("closing", "overdue") or e["k"] == "signal" and e["signal"] not in ("SIGCONT", "SIGSTOP"):
             return False
-        if e["k"] == "err" and ("tripped" in e["line"] or "stopping" in e["line"] or "fall" in e["line"] or "asked for by mqtt" in e["line"] and "reset" in e["line"]):
-            driven = False
+        if e["k"] == "err":
+            if "tripped" in e["line"] or "stopping" in e["line"] or "fall" in e["line"] or "asked for by mqtt" in e["line"] and "reset" in e["line"]:
+                driven = False
+            if "error: tripped" in e["line"]:
+                halted = True       # what is written now is safe, until somebody has it go on
+            if "resume asked for" in e["line"] and "armed" in e["line"]:
+                halted = False
         if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result":
             return False
         if e["k"] == "command" and e["command"] == "stop":
@@ -102,9 +107,9 @@ def busy(rec, device, since, until):
         return since
     end = since
     for e in rec.of("ask", since=since - 5, until=since + 0.25, dev=device):
-        over = e.get("until") or min(e["t"] + rec.plan.reply_timeout + 0.3, until)
+        over = e.get("until") or min(e["t"] + rec.patience(e) + 0.3, until)
         if over > since:
-            end = max(end, min(over, e["t"] + rec.plan.reply_timeout + 0.3))
+            end = max(end, min(over, e["t"] + rec.patience(e) + 0.3))
     return end
 
 
@@ -143,7 +148,7 @@ def device_ill(rec, session, device, since, until):
     """A child or a line that did not answer in time cannot be told anything before it is open again."""
     if device == "exec":
         return any(e["t"] > since - 3 for e in rec.of("link", link="exec", until=until) if not e["up"])
-    return any(e.get("until") is None or e["until"] - e["t"] > rec.plan.reply_timeout for e in rec.of("ask", since=since - 3, until=until, dev=device)) \
+    return any(e.get("until") is None or e["until"] - e["t"] > rec.patience(e) for e in rec.of("ask", since=since - 3, until=until, dev=device)) \
         or any(not e["up"] for e in rec.of("link", link=device, since=since - 3, until=until))
 
 

@@ -141,6 +141,7 @@ def lease(rec):
         for k in rec.knobs:
             sets = [e for e in session.events if e["k"] == "set" and e["ch"] == k["ch"]]
             ends = [e["t"] for e in session.events if e["k"] in ("signal", "exit", "closing") or e["k"] in ("release", "lapsed") and e["ch"] == k["ch"]
+                    or e["k"] == "out" and (e.get("doc") or {}).get("type") == "result"
                     or e["k"] == "fault" and e["name"] not in held or e["k"] == "err" and ("tripped" in e["line"] or "stopp" in e["line"] or "fall" in e["line"])]
             if not (k["lease"] and sets):
                 continue
@@ -167,7 +168,7 @@ def under_way(rec, k, since, until):
             busy += max(0.0, min(told, until) - max(e["t"], since))
         return min(busy, until - since)
     for e in rec.of("ask", since=since - 3, until=until, dev=device):
-        end = e.get("until") or e["t"] + rec.plan.reply_timeout + 0.1
+        end = e.get("until") or e["t"] + rec.patience(e) + 0.1
         took = min(end, until) - max(e["t"], since)
         if took > 0.02:
             busy += took

@@ -8,11 +8,30 @@ import random
 import time
 
 
+class Knobs(dict):
+    """Where the knobs stand, and stood a while ago."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.past = {ch: [] for ch in values}   # (until when, value), the oldest first
+
+    def __setitem__(self, ch, value):
+        now = time.monotonic()
+        if value != self[ch]:
+            self.past[ch] = [one for one in self.past[ch] if one[0] > now - 10.0] + [(now, self[ch])]
+        super().__setitem__(ch, value)
+
+    def ago(self, seconds):
+        """All of them as they stood then."""
+        then = time.monotonic() - seconds
+        return {ch: next((x for until, x in self.past[ch] if until > then), value) for ch, value in self.items()}
+
+
 class Bench:
     def __init__(self, plan, trace):
         self.plan, self.trace = plan, trace
         self.random = random.Random(plan.seed * 7919 + 1)
-        self.knobs = {v["ch"]: v["begin"] for v in plan.variables if not v["dose"]}
+        self.knobs = Knobs({v["ch"]: v["begin"] for v in plan.variables if not v["dose"]})
         self.released = set()
         self.void = {}          # channel -> setpoints up to this number act no more
         self.writes = {}        # channel -> how many setpoints it has had
@@ -36,13 +55,13 @@ class Bench:
         scale, offset = self.plan.counts(ch)
         return value if isinstance(value, str) else (value - offset) / scale
 
-    def read(self, ch):
-        """The channel's value now, or None where it says nothing."""
+    def read(self, ch, ago=0.0):
+        """The channel's value now, or the knobs' and what follows from them of a while ago; None where it says nothing."""
         if ch in self.silent:
             return None
         self.lapse()
         if ch == "power":
-            value = self.objective()
+            value = self.objective(self.knobs.ago(ago))
         elif ch in ("door", "ec", "aux"):
             value = getattr(self, ch)
             if ch == "aux":
@@ -50,7 +69,7 @@ class Bench:
         else:
             if ch in self.released:
                 self.knobs[ch] = self.wander(ch)
-            value = self.knobs[ch]
+            value = self.knobs.ago(ago)[ch]
         if self.spoil and ch == self.spoil_ch:
             return self.spoil(value)
         return value
@@ -59,11 +78,11 @@ class Bench:
         low, high = self.by_channel(ch)["range"]
         return round(low + (high - low) * self.random.random(), 6)
 
-    def objective(self):
+    def objective(self, knobs):
         value = 10.0
         for v in self.plan.variables:
             low, high = v["range"]
-            x = self.doses_sum(v["ch"]) if v["dose"] else self.knobs[v["ch"]]
+            x = self.doses_sum(v["ch"]) if v["dose"] else knobs[v["ch"]]
             value -= 4.0 * ((x - v["best"]) / (high - low)) ** 2
         while True:
             noisy = round(value + self.random.gauss(0, 0.1), 9)

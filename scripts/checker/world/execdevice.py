@@ -110,10 +110,10 @@ class ExecDevice:
                 return {"id": number, "ok": False, "error": {"code": "busy", "message": "the checker says no", "retry": True}}, []
             return {"id": number, "ok": True, "values": self.apply(request)}, []
         if op == "read":
-            values = {ch: self.bench.read(ch) for ch in request["channels"]}
+            age = self.age or self.plan.value_age
+            values = {ch: self.bench.read(ch, age / 1e3) for ch in request["channels"]}
             values = {ch: v for ch, v in values.items() if v is not None and not isinstance(v, str)}
             reply = {"id": number, "ok": True, "values": values}
-            age = self.age or self.plan.value_age
             if age:
                 reply["age_ms"] = age
             return reply, [dict(ch=ch, value=v, good=True, age=age / 1e3) for ch, v in values.items()]

@@ -8,7 +8,7 @@ import shutil
 import signal
 import time
 from trace import Trace
-from .bench import Bench
+from .bench import Bench, Knobs
 from .execdevice import ExecDevice
 from .journal import snapshot
 from .mqttwire import Client
@@ -755,7 +755,7 @@ class Twin:
     async def resume(self, step):
         run = self.run
         bench = Bench(run.plan, Trace())
-        bench.knobs = dict(run.bench.knobs)
+        bench.knobs = Knobs(run.bench.knobs)
         bench.doses, bench.ec = dict(run.bench.doses), run.bench.ec
         device = ExecDevice(run.plan, bench, bench.trace, self.home / "child.sock")
         await device.start()

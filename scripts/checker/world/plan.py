@@ -30,7 +30,7 @@ class Plan:
         self.verify = 6 if self.steps == 12 and not self.doses and r.random() < 0.5 else 0
         self.hold_max = r.choice([2.0, 4.0])
         self.comms = 3.0
-        self.reply_timeout = 0.6
+        self.reply_timeout, self.dose_timeout = 0.6, 2.0
         self.confirm_timeout = 0.8
         self.retries = 3
         self.stuck_readings = r.choice([0, 0, 8])
@@ -294,7 +294,7 @@ class Plan:
     def _exec(self, device, ports):
         text = ('[[device]]\nname = "exec"\ndriver = "exec"\ncommand = ["python3", "-S", "-E", "child.py"]\n'
                 f'reply_timeout = "{int(self.reply_timeout * 1000)}ms"\nexit_timeout = "1s"')
-        return text + '\ndose_timeout = "2s"' if self.doses else text
+        return text + f'\ndose_timeout = "{int(self.dose_timeout * 1000)}ms"' if self.doses else text
 
     def _serial(self, device, ports):
         text = (f'[[device]]\nname = "serial"\ndriver = "serial"\nport = "stage.port"\nbaud = 115200\nterminator = "\\n"\n'
