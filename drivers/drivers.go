@@ -97,11 +97,17 @@ type Setpoints struct {
 	// driver looks before each message and before each repeat, so that what waited for a line,
 	// or for a process that was stopped, is not said when it is no longer true. See Late.
 	SendBy time.Time
+	// Revoked says whether this write may not leave any more, because it has been decided
+	// otherwise since; nil: it is not revoked. It may be called from any goroutine.
+	Revoked func() bool
 }
 
 // Late says that nothing more of s may leave, with an error that wraps ErrLate. Beside
 // ErrNotSent it means that nothing has left; alone, that what left before is in force.
 func (s Setpoints) Late(now time.Time) error {
+	if s.Revoked != nil && s.Revoked() {
+		return fmt.Errorf("%w: it was decided otherwise meanwhile", ErrLate)
+	}
 	if s.SendBy.IsZero() || !now.After(s.SendBy) {
 		return nil
 	}

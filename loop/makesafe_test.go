@@ -35,7 +35,8 @@ import (
 //	readback not seen           waits for it              is handed over all the same
 //	refused before              waits for another one     is handed over all the same
 //	loop stalled (tooLate)      is decided anew           leaves
-//	orders revoked              does not leave            leaves
+//	orders revoked              does not leave, not even  leaves
+//	                            where its device has it
 //	latch not durable           -                         leaves meanwhile
 //	failed, nothing on the line waits its turn            is written again each tick
 

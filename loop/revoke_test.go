@@ -3,14 +3,17 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // TestStalledLoopWritesNothingOld: the loop's goroutine stands still between a decision
@@ -148,6 +151,54 @@ func TestStopRevokesWhatWaits(t *testing.T) {
 		}
 		if got := tr.rig.knobs["a"].target; got != 1 {
 			t.Errorf("left at %v V, want the safe 1 V", got)
+		}
+	})
+}
+
+// TestHoldRevokesWhatItsDeviceHas: the device has been handed a setpoint and waits for its
+// line when a person pauses the run; the setpoint does not leave after that, nor is it what
+// the lease has written again.
+func TestHoldRevokesWhatItsDeviceHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dev := &gatedRig{}
+		tr, _ := liveTrial(t, func(tr *trial) {
+			tr.opt.Variables[0].MaxAge, tr.opt.Sensors[1].MaxAge = 10*time.Second, 10*time.Second
+			tr.opt.Variables[0].Timeout, tr.opt.Variables[0].Limits.Lease = 30*time.Second, time.Second
+			tr.policy.propose = func(context.Context) (policy.Proposal, error) { return policy.Proposal{X: []float64{8}}, nil }
+			dev.rig = tr.rig
+			tr.deps.Devices = []Device{{Name: "rig", Device: dev}}
+		})
+		n, stood, refused := 0, 0.0, error(nil)
+		dev.write = func(_ context.Context, s drivers.Setpoints) error {
+			if n++; n != 3 {
+				return nil
+			}
+			stood = tr.rig.aim("a")
+			if r := ask(tr.deps.Panel, control.CommandPause); !r.OK {
+				t.Errorf("pause: %+v", r)
+			}
+			time.Sleep(tr.opt.Tick) // for its line
+			if refused = s.Late(time.Now()); refused != nil {
+				return fmt.Errorf("%w: %w", drivers.ErrNotSent, refused)
+			}
+			return nil
+		}
+		end := tr.begin(t)
+		time.Sleep(5 * time.Second)
+		if !errors.Is(refused, drivers.ErrLate) {
+			t.Errorf("a setpoint of before the pause leaves after it: %v", refused)
+		}
+		if at := tr.rig.aim("a"); n < 5 || at != stood {
+			t.Errorf("%d writes, held at %v V, it stood at %v V", n, at, stood)
+		}
+		ask(tr.deps.Panel, control.CommandResume)
+		time.Sleep(10 * time.Second)
+		if at := tr.rig.aim("a"); at != 8 {
+			t.Errorf("at %v V after the pause, want 8 V", at)
+		}
+		ask(tr.deps.Panel, control.CommandStop)
+		if _, err := end(); !errors.Is(err, ErrSafety) {
+			t.Error(err)
 		}
 	})
 }

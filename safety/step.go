@@ -121,8 +121,9 @@ func (x *pass) hold(i int) {
 	}
 	current := in.Written
 	switch {
-	case v.Known: // the same, or where it was taken over from a hand
+	case v.Known && v.Resend: // where it was taken over from a hand
 		current.Value = v.Setpoint
+	case v.Known: // a setpoint that has not left is not said any more
 	case v.Overridden || x.displaced(i):
 		current = in.Readback
 	}
@@ -131,7 +132,11 @@ func (x *pass) hold(i int) {
 		!within(current.Value, clamp(current.Value, l.Low, l.High), l.Tolerance) {
 		return
 	}
-	x.issue(i, clamp(current.Value, l.Low, l.High))
+	set := clamp(current.Value, l.Low, l.High)
+	if set != v.Setpoint {
+		v.Ramp = set
+	}
+	x.issue(i, set)
 }
 
 // fallBack brings a variable to its rest state under slew.

@@ -221,6 +221,43 @@ func TestDwellOutlastsAResume(t *testing.T) {
 	}
 }
 
+// TestHoldSaysWhatTheDeviceHas: a setpoint that was given out in the tick before a hold, and
+// did not leave, is not what a lease has written again.
+func TestHoldSaysWhatTheDeviceHas(t *testing.T) {
+	l := oneVariable()
+	l.Variables[0].Lease = time.Second
+	r := newRig(t, l, 0)
+	r.drive(2).running().ticks(5)
+	stood := r.in.Variable[0].Written
+	readback := r.in.Variable[0].Readback
+	r.tick(CommandNone)
+	if r.out.Setpoint[0] == stood.Value {
+		t.Fatal("it was not on its way")
+	}
+	r.in.Variable[0].Written, r.in.Variable[0].Readback = stood, readback
+	r.tick(CommandPause)
+	r.want(Hold)
+	said := 0
+	for range 20 {
+		if r.out.Write[0] {
+			said++
+			if x := r.out.Setpoint[0]; x != stood.Value {
+				t.Fatalf("%v is written in a hold, the device stands at %v", x, stood.Value)
+			}
+		}
+		r.tick(CommandNone)
+	}
+	if said == 0 {
+		t.Error("its lease was not kept")
+	}
+	r.tick(CommandResume)
+	r.pass(5 * time.Second)
+	r.want(Run)
+	if x := r.in.Variable[0].Written.Value; x != 2 {
+		t.Errorf("at %v after the hold, want 2", x)
+	}
+}
+
 func TestFinalAssertTripsAndNeedsANewProcess(t *testing.T) {
 	r := newRig(t, oneVariable(), 0)
 	r.drive(5).running()

@@ -194,13 +194,15 @@ type wrote struct {
 
 // write sends a batch. Nothing revokes the safe values of a trip or a stop.
 func (x *Instrument) write(p *Present, k *link, b batch) {
-	w := wrote{k: k, flight: &flight{mode: p.Mode}, batch: b}
+	w := wrote{k: k, flight: &flight{mode: p.Mode}}
 	k.flight = w.flight
-	orders, final := x.orders.Load(), p.final()
-	w.ctx = k.calls.context(x.ctx)
+	if orders := x.orders.Load(); !p.final() {
+		b.setpoints.Revoked = func() bool { return x.revoked(orders) }
+	}
+	w.batch, w.ctx = b, k.calls.context(x.ctx)
 	x.pool.Post(k.lane, func() any {
 		w.asked = x.now()
-		if w.ctx.Err() != nil || !final && x.revoked(orders) || b.setpoints.Late(w.asked) != nil {
+		if w.ctx.Err() != nil || b.setpoints.Late(w.asked) != nil {
 			w.err = errRevoked
 			return w
 		}
