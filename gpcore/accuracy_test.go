@@ -10,10 +10,11 @@ import (
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 var (
-	accuracySteps = flag.Int("gpcore.steps", 2000, "steps of TestErrorsDoNotGrow; nightly 1000000")
+	accuracySteps = flag.Int("gpcore.steps", testsize.Of(800, 2000), "steps of TestErrorsDoNotGrow; nightly 1000000")
 	accuracySeed  = flag.Uint64("gpcore.seed", 1, "first of the three seeds of TestErrorsDoNotGrow")
 )
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers/sim/optimum"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // knobs returns a laser of n knobs with ranges [0, 1], so that its coordinates are
@@ -248,6 +249,7 @@ func TestTruthWithLevels(t *testing.T) {
 // TestExpectationOverLevels: an exact average does not know of levels, so it is not
 // used where a random variable has them.
 func TestExpectationOverLevels(t *testing.T) {
+	testsize.Only(t)
 	o := growthOptions()
 	o.Variables[1].Levels = []float64{0, 2.9} // boron, uniform on [0, 3]: below 1.45 it is 0
 	b := newBench(t, o)

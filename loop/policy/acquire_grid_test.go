@@ -83,8 +83,8 @@ func TestAnyPartGoesWithAnyOther(t *testing.T) {
 	parts := gridParts()
 	for a := range 7 {
 		for b := range 7 {
-			// In the first two diagonals every part has each of its words twice.
-			if (b-a+7)%7 > 1 && !testsize.Whole() {
+			// On the diagonal every part has each of its words once.
+			if a != b && !testsize.Whole() {
 				continue
 			}
 			s := fixedSpec(kindGPUCB, 2, uint64(7*a+b))

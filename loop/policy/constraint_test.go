@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // pressed is a specification with a constraint, and a history of n readings of
@@ -213,6 +214,9 @@ func TestConstrainedOptimum(t *testing.T) {
 		for hyper, seeds := range map[string]int{"fit": 8, "priors": 3} { // these take four times as long
 			t.Run(fmt.Sprintf("%s, %s", name, hyper), func(t *testing.T) {
 				t.Parallel()
+				if hyper == "priors" {
+					testsize.Only(t)
+				}
 				regret, broken := 0.0, 0
 				for seed := range seeds {
 					s := c.problem.spec("gp-ucb", uint64(seed+1))
@@ -254,7 +258,10 @@ func TestUnconstrainedOptimumIsInfeasible(t *testing.T) {
 // random as well.
 func TestEveryKindKeepsConstraints(t *testing.T) {
 	b := slope()
-	for _, kind := range Kinds() {
+	for i, kind := range Kinds() {
+		if i%3 > 0 && !testsize.Whole() {
+			continue
+		}
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			const steps = 6

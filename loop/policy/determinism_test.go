@@ -197,7 +197,7 @@ func TestSameSeedSameProposals(t *testing.T) {
 			t.Errorf("%s: proposals differ:\n%v\n%v", name, first, second)
 		}
 		s.Seed++
-		if other := w.tell(t, fresh(t, s), &s, storySteps, nil); same(first, other) {
+		if other := w.tell(t, fresh(t, s), &s, storySteps/2, nil); same(first[:storySteps/2], other) {
 			t.Errorf("%s: another seed gave the same proposals", name)
 		}
 	}

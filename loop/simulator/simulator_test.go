@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"github.com/labtuner/tuner/scripts/testsize"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 
 var (
 	simSeed = flag.Uint64("sim.seed", 1, "seed of the first world; each further one has the next")
-	simDays = flag.Float64("sim.days", 2, "virtual days of TestSimulator, in worlds of four days at most")
+	simDays = flag.Float64("sim.days", float64(testsize.Of(1, 2)), "virtual days of TestSimulator, in worlds of four days at most")
 	simFor  = flag.Duration("sim.for", 0, "begin no further world after so much real time; 0: all days are played")
 	simSame = flag.Int("sim.same", 0, "play so many seeds twice, and count those that repeat themselves; 0: until three have")
 	simShow = flag.Bool("sim.log", false, "write what happens to stderr as it does")

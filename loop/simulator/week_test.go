@@ -19,9 +19,10 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
-var weekSteps = flag.Int("week.steps", 1200, "steps of TestWeek, one a second of virtual time")
+var weekSteps = flag.Int("week.steps", testsize.Of(400, 1200), "steps of TestWeek, one a second of virtual time")
 
 // TestWeek lets a run take one step a second, as a laser does, and looks at the beginning
 // and at the end at what may grow with time: memory, the journal's log, the time that a

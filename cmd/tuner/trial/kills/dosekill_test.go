@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // feedKillFile is a run of doses that never ends by itself, on the pump of pumpMain, whose
@@ -99,7 +100,7 @@ func pump() victim {
 //	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner/trial/kills -run TestDoseKill -v -timeout 90m
 func TestDoseKill(t *testing.T) {
 	t.Parallel()
-	total := killAgainAndAgain(t, campaignSize(t, "TUNER_DOSE_KILLS", 20), pump)
+	total := killAgainAndAgain(t, campaignSize(t, "TUNER_DOSE_KILLS", testsize.Of(10, 20)), pump)
 	b := total.books
 	t.Logf("%d doses given, none twice, none forgotten; %d times a dose was in flight and the next run refused until a reset, %d of these had not reached the pump",
 		b.doses, b.refused, b.unsent)

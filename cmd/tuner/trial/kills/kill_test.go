@@ -21,6 +21,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/export"
 	"github.com/labtuner/tuner/loop/journal/intenttest"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // killFile is a run that never ends by itself, on the heater of childMain, whose log is
@@ -145,7 +146,7 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 //	TUNER_KILLS=1000 go test ./cmd/tuner/trial/kills -run 'TestKill$' -v -timeout 90m
 func TestKill(t *testing.T) {
 	t.Parallel()
-	killAgainAndAgain(t, campaignSize(t, "TUNER_KILLS", 16), heater)
+	killAgainAndAgain(t, campaignSize(t, "TUNER_KILLS", testsize.Of(8, 16)), heater)
 }
 
 // killAgainAndAgain kills runs, eight times each, and tells what it saw.
