@@ -30,22 +30,22 @@ func (p *Plant) advanceTo(t time.Duration) {
 		if !ok {
 			break
 		}
-		p.capture(next)
+		p.collectShots(next)
 		p.now = next
 		if p.tank != nil {
 			p.tank.advance(next)
 		}
 		p.switchFaults(next)
 	}
-	p.capture(t)
+	p.collectShots(t)
 	p.now = t
 	if p.tank != nil {
 		p.tank.advance(t)
 	}
 }
 
-// place returns where knob i's motor and optic are at t, in the variable's unit.
-func (p *Plant) place(i int, t time.Duration) (motor, optic float64) {
+// position returns where knob i's motor and optic are at t, in the variable's unit.
+func (p *Plant) position(i int, t time.Duration) (motor, optic float64) {
 	v, k := &p.opt.Variables[i], &p.knobs[i]
 	if p.dosed(i) {
 		value := p.concentration(i, t)
@@ -56,7 +56,7 @@ func (p *Plant) place(i int, t time.Duration) (motor, optic float64) {
 		motor = v.Low + u*(v.High-v.Low)
 		optic = motor
 	} else {
-		motor, optic = k.at(t), k.opticAt(t)
+		motor, optic = k.at(t), k.opticPosition(t)
 	}
 	if k.dead {
 		optic = k.effect
@@ -73,7 +73,7 @@ func (p *Plant) settings(t time.Duration) (values, u []float64) {
 	values, u = make([]float64, len(p.knobs)), make([]float64, len(p.knobs))
 	for i, v := range p.opt.Variables {
 		var optic float64
-		values[i], optic = p.place(i, t)
+		values[i], optic = p.position(i, t)
 		u[i] = (optic - v.Low) / (v.High - v.Low)
 	}
 	if p.table != nil {
@@ -82,9 +82,9 @@ func (p *Plant) settings(t time.Duration) (values, u []float64) {
 	return values, u
 }
 
-// capture looks at the shots after the last one captured, up to t, and keeps the
+// collectShots looks at the shots after the last one captured, up to t, and keeps the
 // latest that has a value. No setting changes course between those two times.
-func (p *Plant) capture(t time.Duration) {
+func (p *Plant) collectShots(t time.Duration) {
 	last := p.cadence.by(t)
 	defer func() { p.cadence.captured = last }()
 	blind := true
@@ -95,7 +95,7 @@ func (p *Plant) capture(t time.Duration) {
 		return
 	}
 	for n := last; n > p.cadence.captured; n-- {
-		if p.laser == nil || p.laser.lit(n) {
+		if p.laser == nil || p.laser.hasLight(n) {
 			p.record(n)
 			return
 		}
@@ -117,7 +117,7 @@ func (p *Plant) record(n uint64) {
 		if s.from == optimum.Signal {
 			values[i] = signals[s.index]
 		}
-		values[i] = p.marred(p.layout.outputChannel(i), values[i], n)
+		values[i] = p.corrupted(p.layout.outputChannel(i), values[i], n)
 	}
 	p.shot = shot{number: n, at: at, settings: settings, values: values, present: present}
 	if p.tank != nil {

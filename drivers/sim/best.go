@@ -11,7 +11,7 @@ func (p *Plant) Truth(q optimum.Query) (optimum.Truth, error) {
 	return optimum.Find(p.law(hours), q)
 }
 
-// law is what the search for the truth is told of the plant at a time.
+// law is what the search for the truth knows of the plant at a time.
 func (p *Plant) law(hours float64) optimum.Plant {
 	out := optimum.Plant{
 		Goal:      p.layout.goal(),

@@ -14,7 +14,7 @@ type cadence struct {
 }
 
 // batchTurnaround is the share of a batch, one in so many, for which the
-// surroundings of the batch before stay.
+// environment of the batch before stay.
 const batchTurnaround = 10
 
 // by returns the number of the last shot at or before t.
@@ -44,8 +44,8 @@ func (c *cadence) restart(now time.Duration) {
 	c.start = now
 }
 
-// draw returns the number of the surroundings' draw that is in force at t. A
-// laser's surroundings change once a second. In a plant of batches they change at
+// draw returns the number of the environment's draw that is in force at t. A
+// laser's environment changes once a second. In a plant of batches they change at
 // once when a batch begins by a write; between one batch and the next, the old
 // ones stay for a while, so that who reads the value late still finds the
 // conditions that it belongs to.

@@ -211,5 +211,5 @@ func (v *Variable) nearest(x float64) float64 {
 	return math.Round(x/v.Resolution) * v.Resolution
 }
 
-// stepped says that the variable has no values between its levels.
+// stepped reports whether the variable has no values between its levels.
 func (v *Variable) stepped() bool { return v.Integer || len(v.Levels) > 0 }

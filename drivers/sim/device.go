@@ -54,7 +54,7 @@ func (v *view) Open(ctx context.Context) ([]drivers.Channel, error) {
 	p := v.plant
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := v.reach(ctx); err != nil {
+	if err := v.advance(ctx); err != nil {
 		return nil, err
 	}
 	var channels []drivers.Channel
@@ -85,8 +85,8 @@ func (v *view) Close() error {
 	return nil
 }
 
-// reach advances the plant and says whether the device answers now.
-func (v *view) reach(ctx context.Context) error {
+// advance advances the plant and reports whether the device answers now.
+func (v *view) advance(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (v *view) reach(ctx context.Context) error {
 	return nil
 }
 
-// use is reach for a device that must be open.
-func (v *view) use(ctx context.Context) error {
+// advanceOpen is reach for a device that must be open.
+func (v *view) advanceOpen(ctx context.Context) error {
 	if !v.open.Load() {
 		return fmt.Errorf("device %q is not open: %w", v.name, drivers.ErrUnavailable)
 	}
-	return v.reach(ctx)
+	return v.advance(ctx)
 }
 
 // Read returns a value for every channel asked for, but for a channel of shots
@@ -116,7 +116,7 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 	p := v.plant
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := v.use(ctx); err != nil {
+	if err := v.advanceOpen(ctx); err != nil {
 		return drivers.Reading{}, err
 	}
 	asked := make([]int, len(channels))
@@ -127,7 +127,7 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 			return drivers.Reading{}, fmt.Errorf("device %q has no channel %q: %w", v.name, name, drivers.ErrRefused)
 		}
 		asked[i] = c
-		fresh = fresh || v.fresh(c)
+		fresh = fresh || v.newShot(c)
 	}
 	at, settings := p.now, p.shot.settings
 	if fresh {
@@ -140,10 +140,10 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 		return reading, nil
 	}
 	for _, c := range asked {
-		if p.layout.event(c) && !v.fresh(c) {
+		if p.layout.event(c) && !v.newShot(c) {
 			continue
 		}
-		if value, ok := p.say(c, settings, at); ok {
+		if value, ok := p.channelValue(c, settings, at); ok {
 			reading.Values[p.layout.channels[c].name] = value
 		}
 	}
@@ -153,30 +153,30 @@ func (v *view) Read(ctx context.Context, channels []string) (drivers.Reading, er
 	return reading, nil
 }
 
-// fresh says whether channel c is one of shots and has a value that this view has
+// newShot reports whether channel c is one of shots and has a value that this view has
 // not read.
-func (v *view) fresh(c int) bool {
+func (v *view) newShot(c int) bool {
 	p := v.plant
 	return p.layout.event(c) && p.shot.number > v.seen[c] && p.shot.present[p.layout.channels[c].output]
 }
 
-// say returns what channel c has to say at the instant at with these settings;
+// channelValue returns what channel c has to say at the instant at with these settings;
 // false if a fault keeps it silent. A channel of shots had its faults at the time
 // of the shot.
-func (p *Plant) say(c int, settings []float64, at time.Duration) (float64, bool) {
+func (p *Plant) channelValue(c int, settings []float64, at time.Duration) (float64, bool) {
 	if p.layout.event(c) {
 		return p.shot.values[p.layout.channels[c].output], true
 	}
-	if p.faults.blind(c) {
+	if p.faults.silent(c) {
 		return 0, false
 	}
-	return p.marred(c, p.sound(c, settings, at), uint64(at/spikeWindow)), true
+	return p.corrupted(c, p.faultless(c, settings, at), uint64(at/spikeWindow)), true
 }
 
-// sound returns what channel c, which is not one of shots, says without faults.
-func (p *Plant) sound(c int, settings []float64, at time.Duration) float64 {
+// faultless returns what channel c, which is not one of shots, says without faults.
+func (p *Plant) faultless(c int, settings []float64, at time.Duration) float64 {
 	if i := p.layout.channels[c].variable; i >= 0 && p.opt.Variables[i].Dose {
-		return p.told[i].amount
+		return p.lastDose[i].amount
 	} else if i >= 0 {
 		return p.readback(i, settings[i], at)
 	}
@@ -193,7 +193,7 @@ func (a *actuatorView) Write(ctx context.Context, s drivers.Setpoints) (drivers.
 	p := a.plant
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := a.use(ctx); err != nil {
+	if err := a.advanceOpen(ctx); err != nil {
 		return drivers.Reading{}, err
 	}
 	if err := s.Late(p.clock.Now()); err != nil {
@@ -244,7 +244,7 @@ func (a *actuatorView) settable(name string) (int, error) {
 	return i, nil
 }
 
-// accepts says whether variable i can be set to value.
+// accepts reports whether variable i can be set to value.
 func (p *Plant) accepts(i int, value float64) error {
 	v := &p.opt.Variables[i]
 	low, high := v.limits()
@@ -263,7 +263,7 @@ func (p *Plant) command(values map[int]float64, release []int) {
 	changed, targets := false, []int{}
 	for i := range p.knobs {
 		k, v := &p.knobs[i], &p.opt.Variables[i]
-		motor, optic := p.place(i, p.now)
+		motor, optic := p.position(i, p.now)
 		if value, set := values[i]; set && (k.released || v.nearest(value) != k.setpoint) {
 			k.setpoint, k.released = v.nearest(value), false
 			k.redirect(p.now, motor, optic, v.High-v.Low)
@@ -273,7 +273,7 @@ func (p *Plant) command(values map[int]float64, release []int) {
 			}
 		}
 		if slices.Contains(release, i) && !k.released {
-			// A released knob whose surroundings do nothing stays where it is.
+			// A released knob whose environment does nothing stays where it is.
 			k.released = true
 			k.redirect(p.now, motor, optic, v.High-v.Low)
 			changed = true
@@ -300,7 +300,7 @@ func (a *actuatorView) written(values map[int]float64, release []int) drivers.Re
 		if _, set := values[i]; !set && !slices.Contains(release, i) {
 			continue
 		}
-		if value, ok := p.say(c, settings, p.now); ok {
+		if value, ok := p.channelValue(c, settings, p.now); ok {
 			reading.Values[channel.name] = value
 		}
 	}
@@ -312,7 +312,7 @@ func (a *actuatorView) Halt(ctx context.Context) error {
 	p := a.plant
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := a.use(ctx); err != nil {
+	if err := a.advanceOpen(ctx); err != nil {
 		return err
 	}
 	values := map[int]float64{}

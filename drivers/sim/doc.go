@@ -13,7 +13,7 @@
 // Reading says so by leaving the channel out.
 //
 // A variable that is released, or has no actuator, is in the hands of the
-// surroundings: it takes draws from its declared distribution.
+// environment: it takes draws from its declared distribution.
 //
 // A plant's own coordinates are the unit cube: axis i is the i-th variable in
 // file order, 0 its low and 1 its high end.

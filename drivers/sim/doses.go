@@ -12,7 +12,7 @@ import (
 //
 // When a batch ends it is harvested and the vessel filled with fresh tap water, so a
 // batch that gets no dose grows in that. A dose may come at any time of a batch, and
-// begins its time anew. A dose that is told twice under one name is given once, as a
+// begins its time anew. A dose that is sent twice under one name is given once, as a
 // device should have it.
 
 // vesselFull is the volume of the vessel, in L: doses of some mL change it.
@@ -37,7 +37,7 @@ func doseCondition(v Variable, taken map[int]bool) int {
 	return -1
 }
 
-// byAmount says that a variable is an amount.
+// byAmount reports whether a variable is an amount.
 func (d *dosing) byAmount() bool {
 	for _, a := range d.axes {
 		if a.dosed {
@@ -108,13 +108,13 @@ func (p *Plant) doseAll(values map[int]float64, name string) map[int]float64 {
 			others[i] = amount
 			continue
 		}
-		if last := p.told[i]; name != "" && last.name == name {
+		if last := p.lastDose[i]; name != "" && last.name == name {
 			continue
 		}
-		if p.told == nil {
-			p.told = map[int]namedDose{}
+		if p.lastDose == nil {
+			p.lastDose = map[int]namedDose{}
 		}
-		p.told[i] = namedDose{name, amount}
+		p.lastDose[i] = namedDose{name, amount}
 		if k := &p.knobs[i]; amount > 0 && !k.stuck {
 			p.tank.advance(p.now)
 			p.tank.move(p.now)

@@ -7,7 +7,7 @@ import (
 )
 
 // The dosing plant: growth over a batch, in g/day, by the conductivity and the pH of a
-// reservoir (tank.go) and by a temperature that nobody controls:
+// reservoir (tank.go) and by a temperature that is not controlled:
 //
 //	g = 12 exp(-(((EC-1.9)/0.7)² + ((pH-5.9)/0.6)² + ((T-22)/6)²)/2)
 //	variance = noise² (0.25² + (0.05 (1 + 2 (1 - g/12)) g)²)
@@ -50,7 +50,7 @@ type dosedAxis struct {
 	dosed bool
 }
 
-// newDosing reads from the variables' units what they stand for.
+// newDosing reads from the variables' units what they are.
 func newDosing(variables []Variable, noise float64, s source) (*dosing, error) {
 	d := &dosing{source: s, noise: noise}
 	taken := map[int]bool{}
@@ -154,7 +154,7 @@ func (p *Plant) buildDosing() error {
 	return nil
 }
 
-// dosed says whether variable i is a concentration in the reservoir.
+// dosed reports whether variable i is a concentration in the reservoir.
 func (p *Plant) dosed(i int) bool { return p.tank != nil && p.dosing.axes[i].condition < 2 }
 
 // concentration is variable i's value at t, which is not before p.now.
@@ -189,7 +189,7 @@ func (p *Plant) doseTargets(changed []int) {
 	}
 }
 
-// Units of sensors that the reservoir has of its own: its level and what the pumps
+// Units of sensors that the reservoir itself has: its level and what the pumps
 // have counted.
 const (
 	levelUnit = "L"

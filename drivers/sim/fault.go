@@ -31,7 +31,7 @@ const (
 	// of its answers. A sensor's or a variable's; the objective's.
 	faultStale = "stale"
 	// stuck: a sensor repeats its last value and calls it new. A variable's channel:
-	// its motor stands still too. A sensor's or a variable's; the objective's.
+	// its motor does not move either. A sensor's or a variable's; the objective's.
 	faultStuck = "stuck"
 	// spike: every fifth value is off by half the sensor's range. (Where values do
 	// not come with shots, those of every fifth tenth of a second.) A sensor's or a
@@ -42,7 +42,7 @@ const (
 	// slow: a motor goes at a tenth of its speed. A variable that can be set; the
 	// first.
 	faultSlow = "slow"
-	// wrong-sign: a motor goes as far as it is told to, the other way, seen from
+	// wrong-sign: a motor goes as far as asked, the other way, seen from
 	// where it was when the fault began. A variable that can be set; the first.
 	faultWrongSign = "wrong-sign"
 	// dead: an actuator says that it moves and does nothing, as a pump with a torn

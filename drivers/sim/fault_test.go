@@ -138,7 +138,7 @@ func TestFaultByTime(t *testing.T) {
 	b.clock.move(50 * time.Millisecond) // read between pulses: the fault begins after pulse 50
 	energies := b.pulses(meter, 100)
 	for i, e := range energies {
-		if pulse := i + 1; math.IsNaN(e) != (pulse > 50 && pulse <= 70) && b.laser.lit(uint64(pulse)) {
+		if pulse := i + 1; math.IsNaN(e) != (pulse > 50 && pulse <= 70) && b.laser.hasLight(uint64(pulse)) {
 			t.Errorf("pulse %d: %v", pulse, e)
 		}
 	}
@@ -158,7 +158,7 @@ func TestStaleIsOneChannel(t *testing.T) {
 		v := b.read(meter, "energy", "pointing").Values
 		_, energy := v["energy"]
 		_, pointing := v["pointing"]
-		if !b.laser.lit(uint64(i + 1)) {
+		if !b.laser.hasLight(uint64(i + 1)) {
 			continue
 		}
 		// The fault ends with the instant of pulse 100, which it still holds back.

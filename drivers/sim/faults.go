@@ -55,10 +55,10 @@ func (f *faults) next(now, t time.Duration) (next time.Duration, ok bool) {
 	return next, ok
 }
 
-// strikes says whether a fault of this kind is at work on channel c.
-func (f *faults) strikes(kind string, c int) bool { return f.striking(kind, c) != nil }
+// active reports whether a fault of this kind is at work on channel c.
+func (f *faults) active(kind string, c int) bool { return f.activeFault(kind, c) != nil }
 
-func (f *faults) striking(kind string, c int) *running {
+func (f *faults) activeFault(kind string, c int) *running {
 	for _, r := range f.running {
 		if r.Kind == kind && slices.Contains(r.channels, c) {
 			return r
@@ -67,17 +67,17 @@ func (f *faults) striking(kind string, c int) *running {
 	return nil
 }
 
-// cut says whether a fault that strikes whole devices is at work on one.
+// cut reports whether a fault that strikes whole devices is at work on one.
 func (f *faults) cut(kind, device string) bool {
 	return slices.ContainsFunc(f.running, func(r *running) bool {
 		return r.Kind == kind && (r.device == "" || r.device == device)
 	})
 }
 
-// lost says whether the link to a device is cut.
+// lost reports whether the link to a device is cut.
 func (f *faults) lost(device string) bool {
 	return f.cut(faultLost, device) || f.cut(faultPowerCycle, device)
 }
 
-// blind says whether channel c has nothing to say.
-func (f *faults) blind(c int) bool { return f.strikes(faultDropout, c) || f.strikes(faultStale, c) }
+// silent reports whether channel c has nothing to say.
+func (f *faults) silent(c int) bool { return f.active(faultDropout, c) || f.active(faultStale, c) }

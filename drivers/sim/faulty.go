@@ -30,9 +30,9 @@ func (p *Plant) Inject(text string) error {
 	return nil
 }
 
-// BeginStep tells the plant that step n, counted from 1, begins now: what is
+// BeginStep begins step n of the run, counted from 1: what is
 // scheduled for it happens, and what was to last until it ends. Steps that the
-// plant is not told of do not exist for it.
+// plant does not begin do not exist for it.
 func (p *Plant) BeginStep(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +47,7 @@ func (p *Plant) schedule(text string) error {
 	if err != nil {
 		return err
 	}
-	t, err := p.layout.tie(f)
+	t, err := p.layout.targetOf(f)
 	if err != nil {
 		return fmt.Errorf("fault %q: %w", text, err)
 	}
@@ -61,7 +61,7 @@ func (p *Plant) schedule(text string) error {
 	return nil
 }
 
-// ofDevices says whether a kind of fault strikes whole devices.
+// ofDevices reports whether a kind of fault strikes whole devices.
 func ofDevices(kind string) bool {
 	return slices.Contains([]string{faultLost, faultNaN, faultGarbage, faultPowerCycle, faultClockJump}, kind)
 }
@@ -87,7 +87,7 @@ func (p *Plant) switchFaults(t time.Duration) {
 		return due
 	})
 	if changed {
-		p.tellMotors(t)
+		p.redirectFaulty(t)
 	}
 }
 
@@ -116,7 +116,7 @@ func (p *Plant) begin(w target, t time.Duration) *running {
 func (p *Plant) last(c int, t time.Duration) float64 {
 	settings, u := p.settings(t)
 	if !p.layout.event(c) {
-		return p.sound(c, settings, t)
+		return p.faultless(c, settings, t)
 	}
 	i := p.layout.channels[c].output
 	if p.shot.number > 0 && p.shot.present[i] {
@@ -130,20 +130,20 @@ func (p *Plant) last(c int, t time.Duration) float64 {
 	return signals[p.layout.outputs[i].index]
 }
 
-// tellMotors redirects the motors whose faults have changed.
-func (p *Plant) tellMotors(t time.Duration) {
+// redirectFaulty redirects the motors whose faults have changed.
+func (p *Plant) redirectFaulty(t time.Duration) {
 	for c, channel := range p.layout.channels {
 		i := channel.variable
 		if i < 0 {
 			continue
 		}
 		k, v := &p.knobs[i], &p.opt.Variables[i]
-		slow, reversed, stuck := p.faults.strikes(faultSlow, c), p.faults.strikes(faultWrongSign, c), p.faults.strikes(faultStuck, c)
-		dead := p.faults.strikes(faultDead, c)
+		slow, reversed, stuck := p.faults.active(faultSlow, c), p.faults.active(faultWrongSign, c), p.faults.active(faultStuck, c)
+		dead := p.faults.active(faultDead, c)
 		if slow == k.slow && reversed == k.wrongSign && stuck == k.stuck && dead == k.dead {
 			continue
 		}
-		motor, optic := p.place(i, t)
+		motor, optic := p.position(i, t)
 		if dead && !k.dead {
 			k.effect = optic
 		}
@@ -182,7 +182,7 @@ func (p *Plant) stamp(device string, t time.Duration) time.Time {
 	return p.epoch.Add(t)
 }
 
-func (p *Plant) outputBlind(i int) bool { return p.faults.blind(p.layout.outputChannel(i)) }
+func (p *Plant) outputBlind(i int) bool { return p.faults.silent(p.layout.outputChannel(i)) }
 
 // spikes is the number of values among which one is a spike, and spikeWindow the
 // time that counts as one value where values do not come with shots.
@@ -191,14 +191,14 @@ const (
 	spikeWindow = 100 * time.Millisecond
 )
 
-// marred returns what channel c says when its value is value and it is the n-th:
+// corrupted returns what channel c says when its value is value and it is the n-th:
 // what it is stuck at, or a spike half a range away, on the side where there is
 // room.
-func (p *Plant) marred(c int, value float64, n uint64) float64 {
-	if r := p.faults.striking(faultStuck, c); r != nil {
+func (p *Plant) corrupted(c int, value float64, n uint64) float64 {
+	if r := p.faults.activeFault(faultStuck, c); r != nil {
 		value = r.held
 	}
-	if !p.faults.strikes(faultSpike, c) || n%spikes != 0 {
+	if !p.faults.active(faultSpike, c) || n%spikes != 0 {
 		return value
 	}
 	var low, high float64

@@ -20,7 +20,7 @@ import (
 //	m(x) = Σ_j w_j variance exp(-½ Σ_i ((x_i - z_ji)/lengthscale_i)²)
 //	area = 107.557 m + 108.590 mm²
 //
-// Each variable's range stands for the model's own range of that nutrient, so a
+// Each variable's range is mapped to the model's own range of that nutrient, so a
 // linear step in the file's unit is a linear step in the model's logarithm.
 //
 // The noise is ours: the published file gives the mean only. A batch differs from

@@ -6,7 +6,7 @@ import "slices"
 //
 //	m(u) = Σ_j Weights[j] exp(-½ Σ_i ((u_i - Points[j][i])/Scales[i])²)
 type Mixture struct {
-	// Names of the axes, and what 0 and 1 stand for in the model's own units.
+	// Names of the axes, and what 0 and 1 are in the model's own units.
 	Names     []string
 	Low, High []float64
 	// Points and Weights of the terms; Scales is the width on each axis.

@@ -48,8 +48,8 @@ func (m *motion) at(t time.Duration) float64 {
 	return m.target - math.Copysign(distance*math.Exp(-dt/m.lag), m.target-m.from)
 }
 
-// opticAt returns where the optic behind the motor is at t >= start.
-func (m *motion) opticAt(t time.Duration) float64 {
+// opticPosition returns where the optic behind the motor is at t >= start.
+func (m *motion) opticPosition(t time.Duration) float64 {
 	p := m.at(t)
 	return min(max(m.optic, p-m.play/2), p+m.play/2)
 }
@@ -59,7 +59,7 @@ type knob struct {
 	motion
 	// setpoint is what was last asked for.
 	setpoint float64
-	// released says that the surroundings decide, if the variable lets them.
+	// released says that the environment decides, if the variable lets them.
 	released bool
 	// ownSpeed and ownLag are those of a sound actuator.
 	ownSpeed, ownLag float64

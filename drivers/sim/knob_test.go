@@ -27,7 +27,7 @@ func TestMotionSolvesItsEquation(t *testing.T) {
 				if got := m.at(at); math.Abs(got-p) > 1e-4 {
 					t.Errorf("%s: motor at %v after the start is %v, integrated %v", name, at-m.start, got, p)
 				}
-				if got := m.opticAt(at); math.Abs(got-q) > 1e-4 {
+				if got := m.opticPosition(at); math.Abs(got-q) > 1e-4 {
 					t.Errorf("%s: optic at %v after the start is %v, integrated %v", name, at-m.start, got, q)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 //
 // In file order the axes pair up, (0,1), (2,3), ...; a pair is a ridge, steep
 // along the sum of its two knobs and shallow along their difference, as two
-// mirrors are that undo each other's tilt. A last odd axis stands alone. With
+// mirrors are that undo each other's tilt. A last odd axis has no partner. With
 // δ = u - centre,
 //
 //	q = Σ_pairs ( ((δ0+δ1)/√2 / steep)² + ((δ0-δ1)/√2 / shallow)² ) + (δ_odd / steep)²
@@ -124,8 +124,8 @@ func (l *laser) centre(region int, hours float64) []float64 {
 	return c
 }
 
-// light returns g_bright and g_quiet.
-func (l *laser) light(u []float64, hours float64) (bright, quiet float64) {
+// intensities returns g_bright and g_quiet.
+func (l *laser) intensities(u []float64, hours float64) (bright, quiet float64) {
 	var q [2]float64
 	widen := math.Sqrt(float64(l.dim) / 4)
 	for i := 0; i < l.dim; i += 2 {
@@ -150,7 +150,7 @@ func (l *laser) light(u []float64, hours float64) (bright, quiet float64) {
 
 // relative returns the energy and its standard deviation as shares of the peak.
 func (l *laser) relative(u []float64, hours float64) (e, sd float64) {
-	bright, quiet := l.light(u, hours)
+	bright, quiet := l.intensities(u, hours)
 	s := laserQuietPeak * quiet
 	e = laserDark + (1-laserDark)*(bright+s-bright*s)
 	r := laserQuietNoise + laserBright*bright + laserLost*(1-bright)*(1-quiet)
@@ -160,7 +160,7 @@ func (l *laser) relative(u []float64, hours float64) (e, sd float64) {
 func (l *laser) moments(k int, u []float64, hours float64) (mean, variance float64) {
 	if k == 1 {
 		sd := l.jitter()
-		return l.straight(u), sd * sd
+		return l.meanPointing(u), sd * sd
 	}
 	e, sd := l.relative(u, hours)
 	if top := l.top(); top < 1 {
@@ -192,8 +192,8 @@ func clippedMoments(e, sd, c float64) (mean, clippedSD float64) {
 	return mean, math.Sqrt(max(moment(2)-mean*mean, 0))
 }
 
-// straight returns the mean pointing.
-func (l *laser) straight(u []float64) float64 {
+// meanPointing returns the mean pointing.
+func (l *laser) meanPointing(u []float64) float64 {
 	tilt := u[0] - 0.5
 	if l.dim > 1 {
 		tilt -= u[1] - 0.5
@@ -213,16 +213,16 @@ func (l *laser) pulse(e, sd, z float64) float64 {
 func (l *laser) shot(out, u []float64, hours float64, n uint64) {
 	e, sd := l.relative(u, hours)
 	out[0] = l.pulse(e, sd, l.normal(streamShot, n))
-	out[1] = l.straight(u) + l.jitter()*l.flicker(n)
+	out[1] = l.meanPointing(u) + l.jitter()*l.flicker(n)
 }
 
-// lit says whether pulse n has light.
-func (l *laser) lit(n uint64) bool { return l.uniform(streamLight, n) >= laserNoLight }
+// hasLight reports whether pulse n has light.
+func (l *laser) hasLight(n uint64) bool { return l.uniform(streamLight, n) >= laserNoLight }
 
 func (l *laser) outcomes(u []float64, hours float64, visit func([]float64, float64)) {
 	e, sd := l.relative(u, hours)
 	out := make([]float64, 2)
-	straight, jitter := l.straight(u), l.jitter()
+	straight, jitter := l.meanPointing(u), l.jitter()
 	for _, node := range hermite {
 		out[0] = l.pulse(e, sd, node[0])
 		for _, other := range hermite {

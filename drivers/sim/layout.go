@@ -86,8 +86,8 @@ func (l *layout) pick(fits func(s output) bool) int {
 	return first
 }
 
-// tie finds the channels that a fault strikes.
-func (l *layout) tie(f Fault) (target, error) {
+// targetOf finds the channels that a fault strikes.
+func (l *layout) targetOf(f Fault) (target, error) {
 	t := target{Fault: f}
 	motor := f.Kind == faultSlow || f.Kind == faultWrongSign || f.Kind == faultDead
 	if f.Where == "" {
@@ -108,7 +108,7 @@ func (l *layout) tie(f Fault) (target, error) {
 			t.device = f.Where
 			return t, nil
 		}
-		wanted := l.called(c, f.Where)
+		wanted := l.matches(c, f.Where)
 		if f.Where == "" {
 			wanted = motor || l.channels[c].output == l.objective
 		}
@@ -132,8 +132,8 @@ func (l *layout) tie(f Fault) (target, error) {
 	return t, nil
 }
 
-// called says whether channel c, or its sensor or variable, is called name.
-func (l *layout) called(c int, name string) bool {
+// matches reports whether channel c, or its sensor or variable, is called name.
+func (l *layout) matches(c int, name string) bool {
 	channel := l.channels[c]
 	return channel.name == name ||
 		channel.variable >= 0 && l.variables[channel.variable].Name == name ||
@@ -159,7 +159,7 @@ func (l *layout) names(keep func(c int) bool) string {
 // outputChannel returns the channel of output i.
 func (l *layout) outputChannel(i int) int { return l.find(l.outputs[i].Device, l.outputs[i].Channel) }
 
-// event says whether channel c has values with shots only.
+// event reports whether channel c has values with shots only.
 func (l *layout) event(c int) bool {
 	return l.channels[c].variable < 0 && l.outputs[l.channels[c].output].event
 }

@@ -37,8 +37,8 @@ type Plant struct {
 	cadence cadence
 	shot    shot
 	faults  faults
-	// told is the name and the amount of the last dose of each variable.
-	told map[int]namedDose
+	// lastDose is the name and the amount of the last dose of each variable.
+	lastDose map[int]namedDose
 }
 
 // shot is what the latest shot with a value left behind.

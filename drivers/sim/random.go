@@ -13,7 +13,7 @@ const (
 	streamLight    uint64 = 0x200 // whether a pulse has light
 	streamPointing uint64 = 0x300 // + octave: pointing jitter
 	streamReadback uint64 = 0x400 // + variable: noise of a readback
-	streamDraw     uint64 = 0x500 // + variable: what the surroundings do
+	streamDraw     uint64 = 0x500 // + variable: what the environment does
 	streamGarbage  uint64 = 0x600 // bytes that a wire spoils
 )
 
@@ -62,7 +62,7 @@ const octaves = 14
 
 // flicker returns pulse n of a noise with mean 0, variance 1 and a spectrum close
 // to 1/f: the sum of independent normal numbers, number j of which is renewed
-// every 2^j pulses (Voss's construction, told by Gardner, Scientific American,
+// every 2^j pulses (Voss's construction, described by Gardner, Scientific American,
 // April 1978). The correlation of pulses n and n+m is, over random n,
 //
 //	(1/octaves) Σ_j max(0, 1 - m/2^j)

@@ -57,7 +57,7 @@ type Variable struct {
 	Actuated bool
 	// Dose says that a write adds an amount, once; see doses.go.
 	Dose bool
-	// OnRelease is "release" (the surroundings decide, by Random), "park" (the
+	// OnRelease is "release" (the environment decides, by Random), "park" (the
 	// caller writes Safe) or "hold" (and "": the last value stays).
 	OnRelease string
 	// Random is the distribution while released; see Variable.OnRelease.
@@ -69,7 +69,7 @@ type Variable struct {
 	Min, Max float64
 }
 
-// Distribution says what a variable does in the hands of the surroundings.
+// Distribution says what a variable does when it is left to the environment.
 type Distribution struct {
 	Kind RandomKind
 	// Mean and SD are those of the normal distribution before it is truncated to

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Table is a recorded data set: settings that somebody tried, and every value
+// Table is a recorded data set: settings that were tried, and every value
 // that was measured there.
 type Table struct {
 	// Name is what Options.Data calls it, Title what it is.

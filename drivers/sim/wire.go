@@ -61,7 +61,7 @@ func (p *Plant) assign() error {
 	return nil
 }
 
-// isPointing says whether a sensor looks like the laser's pointing.
+// isPointing reports whether a sensor looks like the laser's pointing.
 func isPointing(s Sensor) bool {
 	return strings.Contains(strings.ToLower(s.Name), "pointing") || slices.Contains([]string{"mrad", "urad", "rad"}, s.Unit)
 }

@@ -18,7 +18,7 @@ type Bound struct {
 // keptShare is the share of the draws of random variables that must keep the bounds.
 const keptShare = 0.95
 
-// keeps says that a setting of every variable keeps the bounds.
+// keeps reports whether a setting of every variable keeps the bounds.
 func (j *judge) keeps(u []float64) bool {
 	for _, b := range j.query.Bounds {
 		if v := j.shown(b.Sensor, u); v < b.Low || v > b.High {
@@ -28,7 +28,7 @@ func (j *judge) keeps(u []float64) bool {
 	return true
 }
 
-// shown is what a sensor shows on average, NaN where the search cannot tell.
+// shown is what a sensor shows on average, NaN where the search cannot know.
 func (j *judge) shown(sensor string, u []float64) float64 {
 	for _, s := range j.plant.Sensors {
 		if s.Name != sensor {

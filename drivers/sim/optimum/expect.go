@@ -77,7 +77,7 @@ func (j *judge) expectation(set, nodes int) func(u []float64) float64 {
 	}
 }
 
-// stepped says whether one of these axes has levels.
+// stepped reports whether one of these axes has levels.
 func (j *judge) stepped(axes []int) bool {
 	return slices.ContainsFunc(axes, func(i int) bool { return j.plant.Axes[i].Nearest != nil })
 }

@@ -2,7 +2,7 @@
 // plant's own law, so that a result can be held against it.
 package optimum
 
-// Plant is what the search is told of a plant at one moment; its drift stands still. u is
+// Plant is what the search knows of a plant at one moment; its drift is frozen. u is
 // a point of the unit cube, with one coordinate for each axis; the functions may be called
 // from any goroutine.
 type Plant struct {

@@ -88,7 +88,7 @@ func (j *judge) search(axes []int, count int, value, fine func(u []float64) floa
 	return found[0].u, found[0].value
 }
 
-// finite says that the domain is a list of points: candidates, or all that the plant knows.
+// finite reports whether the domain is a list of points: candidates, or all that the plant knows.
 func (j *judge) finite() bool { return len(j.candidates) > 0 || j.plant.Snap != nil }
 
 // starts returns the points to begin from: the whole domain if it is finite, else
