@@ -110,23 +110,6 @@ func (t *FitTask) standardised(rows []Row, h *Hyper) (x, z []float64) {
 	return x, z
 }
 
-// noiseOfMeans sets dst[i] to the noise variance of the mean of row i where the noise is
-// known or the same everywhere.
-func (h *Hyper) noiseOfMeans(dst []float64, rows []Row) {
-	for i := range rows {
-		dst[i] = max(h.shotNoise(rows[i].X)/float64(rows[i].Shots), MinNoise)
-	}
-}
-
-// shotNoise is the variance of one shot of z at a point where the noise is known or the
-// same everywhere.
-func (h *Hyper) shotNoise(x []float64) float64 {
-	if h.known != nil {
-		return h.known.At(x) / (h.Scale * h.Scale)
-	}
-	return h.ShotVariance
-}
-
 // meanShots is the mean number of shots: what was fitted is the noise of a mean.
 func meanShots(rows []Row) float64 {
 	n := 0

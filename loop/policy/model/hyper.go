@@ -30,26 +30,6 @@ type noiseHyper struct {
 	extra  float64 // sampling variance of a target, where the link does not know it
 }
 
-// Rules says how hyperparameters come about.
-type Rules struct {
-	Spec Spec
-	Seed uint64
-	Dims int // variables
-	// User brings unit coordinates of all variables into their units.
-	User func(x []float64) []float64
-	// Timescales of the drift, in steps; none: there is no drift.
-	Timescales []float64
-	// Beta multiplies the standard deviation in the bound of the noise that enters
-	// the objective's model.
-	Beta float64
-	// Learnt: the noise depends on the setting and is learnt from sample variances.
-	Learnt bool
-	// Known is the noise where the specification gives it; nil: it does not.
-	Known *NoiseFunction
-	// Raw: the noise process lives on s^2 instead of log s^2.
-	Raw bool
-}
-
 // Medians and priors of the hyperparameters, natural logarithms, for inputs in the
 // unit cube and a standardised objective. They halved RAHBO's cumulative regret on
 // Branin against maximum likelihood on the initial points.
@@ -62,9 +42,6 @@ const (
 	// factor 2.1 (one standard deviation).
 	noiseMedian = 0.01
 	noiseLogSD  = 1.5
-	// MinNoise keeps the factor of coinciding settings away from singularity; an SD
-	// of 0.001 of the objective's spread.
-	MinNoise = 1e-6
 	// pooledFreedom is how many degrees of freedom make the mean sample variance a
 	// better estimate of constant noise than a fit (relative SD of 45%).
 	pooledFreedom = 10
@@ -172,4 +149,31 @@ func typical(sorted []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(sorted))
+}
+
+// shotNoise is the variance of one shot of z at a point where the noise is known or the
+// same everywhere.
+func (h *Hyper) shotNoise(x []float64) float64 {
+	if h.known != nil {
+		return h.known.At(x) / (h.Scale * h.Scale)
+	}
+	return h.ShotVariance
+}
+
+// noiseOfMeans sets dst[i] to the noise variance of the mean of row i where the noise is
+// known or the same everywhere.
+func (h *Hyper) noiseOfMeans(dst []float64, rows []Row) {
+	for i := range rows {
+		dst[i] = max(h.shotNoise(rows[i].X)/float64(rows[i].Shots), MinNoise)
+	}
+}
+
+// Describe reports fitted hyperparameters in the users' units.
+func (h *Hyper) Describe() Fit {
+	variance, lengthscales := DescribeKernel(h.kernel)
+	out := Fit{Mean: h.Center, NoiseSD: math.NaN(), Outputscale: variance * h.Scale * h.Scale, Lengthscale: lengthscales}
+	if h.noise == nil && h.known == nil {
+		out.NoiseSD = h.Scale * math.Sqrt(h.ShotVariance)
+	}
+	return out
 }

@@ -8,6 +8,10 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
 
+// MinNoise keeps the factor of coinciding settings away from singularity; an SD
+// of 0.001 of the objective's spread.
+const MinNoise = 1e-6
+
 // Kernels of a specification.
 const (
 	kernelSE       = "se"

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"math"
-
 	"github.com/labtuner/tuner/gpcore"
 )
 
@@ -180,16 +178,6 @@ func (m *Model) Task(step int) *FitTask {
 	return &FitTask{Rules: m.Rules, rows: thinned(m.Data.Rows, fitLimit), start: m.Fitted, step: step}
 }
 
-// Describe reports fitted hyperparameters in the users' units.
-func (h *Hyper) Describe() Fit {
-	variance, lengthscales := DescribeKernel(h.kernel)
-	out := Fit{Mean: h.Center, NoiseSD: math.NaN(), Outputscale: variance * h.Scale * h.Scale, Lengthscale: lengthscales}
-	if h.noise == nil && h.known == nil {
-		out.NoiseSD = h.Scale * math.Sqrt(h.ShotVariance)
-	}
-	return out
-}
-
 // MinObservations is how many observations a decision needs at least: one where nothing is
 // estimated from them, else two.
 func (m *Model) MinObservations() int {
@@ -203,4 +191,22 @@ func (m *Model) MinObservations() int {
 func (m *Model) NoiseIsPriorMedian() bool {
 	_, freedom := pooledVariance(m.Data.Rows)
 	return m.Noise == nil && m.Fitted == nil && m.fits() && freedom < pooledFreedom
+}
+
+// ExpectedNoise lists the expected variance of one shot of z at points of all coordinates,
+// row after row.
+func (m *Model) ExpectedNoise(x []float64) []float64 {
+	d := m.Width()
+	out := make([]float64, len(x)/d)
+	if m.Noise == nil {
+		for i := range out {
+			out[i] = m.Active.shotNoise(x[i*d : (i+1)*d])
+		}
+		return out
+	}
+	m.Noise.GP.Predict(out, nil, x)
+	for i := range out {
+		out[i], _, _ = m.Noise.ShotVariance(out[i], 0, 0)
+	}
+	return out
 }

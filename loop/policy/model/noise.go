@@ -74,24 +74,6 @@ func (v *NoiseField) OfMeans(dst []float64, rows []Row, beta float64) {
 	}
 }
 
-// ExpectedNoise lists the expected variance of one shot of z at points of all coordinates,
-// row after row.
-func (m *Model) ExpectedNoise(x []float64) []float64 {
-	d := m.Width()
-	out := make([]float64, len(x)/d)
-	if m.Noise == nil {
-		for i := range out {
-			out[i] = m.Active.shotNoise(x[i*d : (i+1)*d])
-		}
-		return out
-	}
-	m.Noise.GP.Predict(out, nil, x)
-	for i := range out {
-		out[i], _, _ = m.Noise.ShotVariance(out[i], 0, 0)
-	}
-	return out
-}
-
 // Reset empties g and gives it another kernel.
 func Reset(g *gpcore.GP, k kernels.Kernel) error {
 	if err := g.Load(nil, nil, nil); err != nil {

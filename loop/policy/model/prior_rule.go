@@ -2,37 +2,7 @@ package model
 
 import (
 	"math"
-
-	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
-
-// Views are the posteriors that the decision of a step looks at:
-//
-//	"averaged"     one, the mixture of all priors by their probabilities
-//	"sampled"      one, of a prior drawn with its probability (HP-GP-TS: Sandberg and
-//	               Chehreghani, arXiv 2502.01226, Algorithm 2)
-//	"greedy"       one, of the most probable prior (MAP-GP-TS of the same)
-//	"elimination"  one of each prior that is left (PE-GP-TS of the same, Algorithm 1;
-//	               PE-GP-UCB): the decision takes the greatest value over priors and
-//	               settings
-func (c *priorSet) Views(step int) []View {
-	alone := func(i int) View { return View{c.component(i, 1)} }
-	switch c.Spec.PriorRule {
-	case PriorsSampled:
-		return []View{alone(c.set.Draw(num.Stream(c.Seed, num.ForPriors, step)))}
-	case PriorsGreedy:
-		return []View{alone(c.set.Best())}
-	case PriorsElimination:
-		var out []View
-		for i := range c.members {
-			if c.set.Alive(i) {
-				out = append(out, alone(i))
-			}
-		}
-		return out
-	}
-	return []View{c.averaged()}
-}
 
 // PriorRules lists the words of Model.PriorRule.
 func PriorRules() []string {
