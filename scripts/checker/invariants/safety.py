@@ -130,6 +130,7 @@ def safe_in_time(rec):
                 if not up and again is None or device != "mqtt" and device_ill(rec, session, device, told, begin + bound):
                     continue
                 begin = max(begin, again or 0) + (0.1 if device != "mqtt" else 0.0)
+                begin += turns(rec, device, k, told, begin + bound)
                 limit = begin + bound + rec.lost(told - 0.2, begin + bound + 0.3)
                 if any(e["k"] in ("signal",) and told < e["t"] < limit and e["signal"] in ("SIGKILL", "SIGSTOP") for e in session.events):
                     continue
@@ -142,6 +143,18 @@ def safe_in_time(rec):
                 v.hold(is_safe(k, said), f"{k['ch']} was not at its {k['on_fault']} state {limit - told:.2f} s after {why}"
                        + (f" (it came after {first - told:.2f} s)" if first else " (it never came)"), told)
     return v
+
+
+def turns(rec, device, k, since, until):
+    """How long the line was busy with telling the other actuators on it, one exchange each."""
+    if device != "serial":
+        return 0.0
+    spent = 0.0
+    for e in rec.of("ask", since=since, until=until + 3, dev=device):
+        words = e["line"].rsplit("\x18", 1)[-1].split()
+        if words[:1] in (["M"], ["X"], ["D"]) and words[1:2] != [k["ch"]] and e["t"] <= until + spent:
+            spent += (e.get("until") or e["t"] + rec.plan.reply_timeout) - e["t"]
+    return spent
 
 
 def device_ill(rec, session, device, since, until):
@@ -345,7 +358,9 @@ def lies(rec, session, margin):
         if count and len(same) > count + 2:
             moved = {e["value"] for e in session.events if e["k"] == "set" and same[0] < e["t"] < same[-1]}
             if len(moved) > 1 and len(same) > 3 * count:
-                yield same[-1] + margin, same[-1] + margin + 0.35, "sensor aux repeated itself"
+                other = next((e["t"] for e in readings if e["t"] > b["t"] and e["value"] != b["value"]), 1e18)
+                if other > same[-1] + margin + 0.1:
+                    yield same[-1] + margin, min(same[-1] + margin + 0.35, other), "sensor aux repeated itself"
                 same = []
 
 
