@@ -179,10 +179,14 @@ def first_read(rec):
                 aux = [x["value"] for x in session.events if x["k"] == "served" and x["ch"] == "aux" and x.get("good") and x["t"] < e["t"]]
                 if first and rec.plan.permissive and aux:
                     v.hold(any(0 <= a <= 50 for a in aux[-3:]), f"{e['ch']} was driven, and the permissive was not there: {aux[-3:]}", e["t"])
-                back = [x["value"] for x in session.events if x["k"] == "served" and x["ch"] == e["ch"] and x["t"] < e["t"] - 2 * rec.plan.tick - rec.lost(e["t"] - 0.3, e["t"])]
+                # What it knows when it decides: one of the newest readings, by when they came.
+                back = [(x["t"], x["value"]) for x in session.events if x["k"] == "served" and x["ch"] == e["ch"] and x["t"] < e["t"]]
+                recent = e["t"] - 2 * rec.plan.tick - rec.lost(e["t"] - 0.3, e["t"])
+                known = [value for t, value in back if t >= recent] + [value for t, value in back if t < recent][-1:]
                 k = next(k for k in rec.knobs if k["ch"] == e["ch"])
-                if first and back:
-                    v.hold(k["hard"][0] - k["tolerance"] <= back[-1] <= k["hard"][1] + k["tolerance"], f"{e['ch']} was driven from {back[-1]}, outside its limits", e["t"])
+                if first and known:
+                    v.hold(any(k["hard"][0] - k["tolerance"] <= value <= k["hard"][1] + k["tolerance"] for value in known),
+                           f"{e['ch']} was driven from {known}, outside its limits", e["t"])
     return v
 
 
