@@ -85,7 +85,7 @@ func WithKey(t *testing.T, text, key, value string) string {
 // FeedFile writes the file of the script doses.txtar beside a journal's place.
 func FeedFile(t *testing.T) string {
 	t.Helper()
-	script, err := os.ReadFile("testdata/script/doses.txtar")
+	script, err := os.ReadFile("../scripts/testdata/script/doses.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
