@@ -174,7 +174,9 @@ func killAgainAndAgain(t *testing.T, size int, v func() victim) killTally {
 	t.Logf("%d kills of %d runs, %d at a failpoint: %d steps decided, %d acknowledged and none lost; the next proposal is, to the last bit, the same of the run itself and of a process on a copy after %d kills, and of what the record derives after %d",
 		total.kills, total.runs, total.atPoint, total.steps, total.lines, total.compared, total.derived)
 	total.checkPlaces(t, v().failpoints)
-	if total.compared != total.kills || total.twins != total.kills || total.lines == 0 || total.atPoint == 0 {
+	// Few kills may all come before their failpoint, on a machine that is busy.
+	missed := total.atPoint == 0 && total.kills > 16
+	if total.compared != total.kills || total.twins != total.kills || total.lines == 0 || missed {
 		t.Errorf("not every kill was compared, or nothing was shown: %+v", total)
 	}
 	return total
