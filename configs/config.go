@@ -238,14 +238,6 @@ type Constraint struct {
 	Probability *float64 `toml:"probability" unit:"1" bound:"> 0, < 1" doc:"how probable a setting must be, by what was learnt, to keep the range before it is tried; absent: 0.95"`
 }
 
-// Secret names where a password is kept; at most one of its keys is set.
-// The password itself never stands in the file.
-type Secret struct {
-	PasswordFile       string `toml:"password_file" doc:"a file that holds the password"`
-	PasswordCredential string `toml:"password_credential" doc:"a systemd credential (LoadCredential=) that holds it"`
-	PasswordEnv        string `toml:"password_env" doc:"an environment variable that holds it"`
-}
-
 // Journal is the durable run log.
 type Journal struct {
 	Path string `toml:"path" doc:"the journal's file; absent: NAME.db in $STATE_DIRECTORY, else in the working folder"`

@@ -54,3 +54,14 @@ func (k *Known) introduces(d *Device) bool {
 		return known.Name == d.Driver && (known.Introduces || d.own.Has(known.IntroducedBy))
 	})
 }
+
+// Owned gives a struct with the keys of a section that its owner has, as the file filled it;
+// nil where the owner has no such struct.
+func Owned[T any](c *Config, section string) *T {
+	for _, o := range c.owned[section] {
+		if t, is := o.(*T); is {
+			return t
+		}
+	}
+	return nil
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
@@ -29,8 +30,11 @@ func known() *Known {
 	var limits safety.Limits
 	var outages plan.Outages
 	var spec policy.Spec
+	var connection mqtt.Connection
 	out.Own = func(section any, name string) []any {
 		switch section.(type) {
+		case *MQTT:
+			return []any{&connection}
 		case *Policy:
 			return []any{&spec}
 		case *Safety:

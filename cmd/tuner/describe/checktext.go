@@ -248,7 +248,7 @@ func mqttWords(w *setup.Setup) string {
 	if m == nil {
 		return "off: no status, no commands"
 	}
-	words := []string{"status at " + m.Broker + " under " + remote.NewTopics(w.Config.Site, w.Config.Name).Tree()}
+	words := []string{"status at " + setup.Broker(w.Config).Broker + " under " + remote.NewTopics(w.Config.Site, w.Config.Name).Tree()}
 	switch {
 	case m.KeysFile != "":
 		words = append(words, "signed commands are taken")
@@ -260,7 +260,7 @@ func mqttWords(w *setup.Setup) string {
 	if m.Discovery != "" {
 		words = append(words, "Home Assistant finds it")
 	}
-	if m.Insecure() {
+	if w.Config.BrokerInsecure() {
 		words = append(words, "INSECURE: not encrypted or without a login, as allow_insecure says")
 	}
 	return strings.Join(words, "; ")

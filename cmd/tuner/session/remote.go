@@ -51,9 +51,9 @@ func (s *session) appear(log *slog.Logger) (*presence, error) {
 	if s.control != nil && s.control.State().Commands != nil {
 		memory = *s.control.State().Commands
 	}
-	log = log.With("broker", m.Broker)
+	log = log.With("broker", setup.Broker(s.Setup.Config).Broker)
 	r := remote.New(remote.Options{Topics: remote.NewTopics(s.Setup.Config.Site, s.Setup.Config.Name), Session: s.panel.Status().Session,
-		Version: host.Version(), Commands: m.Commands, Keys: keys, Insecure: m.Insecure(), Heartbeat: m.Heartbeat,
+		Version: host.Version(), Commands: m.Commands, Keys: keys, Insecure: s.Setup.Config.BrokerInsecure(), Heartbeat: m.Heartbeat,
 		Telemetry: m.Telemetry, Discovery: m.Discovery, Memory: memory, Now: s.Env.Now, Log: log}, s.panel)
 	will := mqtt.Message(r.Will())
 	options := setup.BrokerOptions(s.Env, s.Setup.Config)

@@ -9,17 +9,17 @@ import (
 	"github.com/labtuner/tuner/drivers/mqtt"
 )
 
+// Broker is where [mqtt], which the file has, connects to.
+func Broker(cfg *configs.Config) mqtt.Connection { return *configs.Owned[mqtt.Connection](cfg, "mqtt") }
+
 // BrokerOptions turns [mqtt] into the options of a connection.
 func BrokerOptions(e *host.Env, cfg *configs.Config) mqtt.Options {
-	m, o := cfg.MQTT, mqtt.Default()
+	o := mqtt.Default()
+	o.Connection = Broker(cfg)
 	o.ConnectTimeout = e.Patience(o.ConnectTimeout)
-	o.Broker, o.Cluster, o.ClientID, o.Username = m.Broker, m.Cluster, m.ClientID, m.Username
-	o.CAFile, o.CertFile, o.KeyFile, o.ServerName = m.CAFile, m.CertFile, m.KeyFile, m.ServerName
 	o.Base, o.Random = cfg.Dir, e.Random
-	if s := m.Secret; s != (configs.Secret{}) {
-		o.Password = func() (string, error) {
-			return e.Secret(host.SecretPlace{File: s.PasswordFile, Credential: s.PasswordCredential, Env: s.PasswordEnv, Base: cfg.Dir})
-		}
+	if p := (host.SecretPlace{File: o.PasswordFile, Credential: o.PasswordCred, Env: o.PasswordEnv, Base: cfg.Dir}); p.File+p.Credential+p.Env != "" {
+		o.Password = func() (string, error) { return e.Secret(p) }
 	}
 	return o
 }

@@ -15,6 +15,8 @@ type ownLimits struct {
 // there, with its default, its bounds and what it says, and nowhere else.
 func (w *Setup) own(section any, name string) []any {
 	switch section.(type) {
+	case *configs.MQTT:
+		return []any{&w.broker}
 	case *configs.Policy:
 		return []any{&w.Spec}
 	case *configs.Safety:

@@ -15,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
@@ -36,6 +37,8 @@ type Setup struct {
 	Spec policy.Spec
 	// limits have the keys of the safety layer in a section of each variable and sensor.
 	limits ownLimits
+	// broker is where [mqtt] connects to.
+	broker mqtt.Connection
 	// Devices has one entry per [[device]], in file order.
 	Devices []Device
 	// sharedPlant is what plantOnce gave.
