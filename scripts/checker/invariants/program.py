@@ -28,6 +28,7 @@ def exit_codes(rec):
             finished = any(e["k"] == "out" and (e.get("doc") or {}).get("type") == "result" and e["t"] < t + 0.5 for e in session.events)
             stuck = any(e["k"] == "stuck" and e["t"] > t - 6 for e in session.events)
             exposed = rec.plan.exposure and "exposure of" in said
+            stuck = stuck or session.code == 7 and "not confirmed: after" in said   # a device that was too slow to answer
             if rec.quiet(max(session.start, t - 6), session.end, but=("terminate", "nothing")) and not finished and not stuck and not exposed and running(rec, session, t - 0.01):
                 v.hold(session.code == 130, f"interrupted in a quiet run, it ended with {session.code}: {said[-200:]}", t)
             v.hold(session.code in (0, 4, 5, 6, 7, 130, 1), f"interrupted, it ended with {session.code}", t)

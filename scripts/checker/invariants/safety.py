@@ -283,6 +283,8 @@ def falls_back(rec):
                 ticks = way / rec.plan.tick + 4
                 due = heard[-1] + rec.plan.max_age["aux"] + rec.plan.hold_max + way * 1.3 + (k["dwell"] or 0.0) * (1 + way / max(k["dwell"] or 1.0, rec.plan.tick)) + 0.6
                 due += rec.lost(heard[-1], due) + ticks * 0.02
+                if rec.plan.confirm:    # each step of the way waits for its confirmation, and counts as two ticks at most
+                    due += ticks * (rec.plan.confirm_takes + 0.05)
                 if due > min(end, session.end or 1e18):
                     continue
                 v.hold(is_safe(k, state_before(session, k, due)), f"{k['ch']} was not at its safe value {due - heard[-1]:.1f} s after sensor aux fell silent, hold_max is {rec.plan.hold_max} s", due)
