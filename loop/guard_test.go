@@ -247,6 +247,39 @@ func TestShutdownIsHurriedWhenSlow(t *testing.T) {
 	}
 }
 
+// TestTripOnTheWayToRestIsTold: an interlock that opens while the actuators of a run that is
+// over are brought to rest trips like any other; the run does not end as if all were well.
+func TestTripOnTheWayToRestIsTold(t *testing.T) {
+	resting := time.Duration(-1)
+	tr := newTrial(t)
+	tr.rig.aux = func() float64 {
+		if resting >= 0 && tr.clock.Now().Sub(rigStart) > resting+time.Second {
+			return 310
+		}
+		return 300
+	}
+	tr.opt.Safety.Interlocks = []safety.Condition{{Sensor: 1, Low: 290, High: 305}}
+	tr.opt.Variables[0].Shutdown = plan.RestSafe
+	tr.opt.Variables[0].Limits.SlewDown = 0.5
+	tr.policy.proposals = proposeAll(9)
+	tr.deps.Watch.Event = func(e journal.Event) {
+		if e.Kind == "stop" {
+			resting = e.At.Mono
+		}
+		tr.events = append(tr.events, e)
+	}
+	res, err := tr.run(t, context.Background())
+	if !errors.Is(err, ErrSafety) || errors.Is(err, ErrUnsafe) || !strings.Contains(err.Error(), "tripped: interlock of aux") {
+		t.Errorf("error %v", err)
+	}
+	if res.Reason != "safety" || tr.rig.knobs["a"].target != 1 {
+		t.Errorf("reason %q, left at %v", res.Reason, tr.rig.knobs["a"].target)
+	}
+	if !slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == journal.EventSafety && e.Facts.Latched }) {
+		t.Errorf("no event says that it is latched: %+v", tr.events)
+	}
+}
+
 func TestJournalFailureFallsBack(t *testing.T) {
 	tr := newTrial(t)
 	tr.policy.proposals = proposeAll(5, 6, 7)

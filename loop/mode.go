@@ -93,12 +93,18 @@ func (l *Loop) thaw(now time.Time) {
 // stop always ends the run.
 func (l *Loop) endUnsafe(mode safety.Mode) {
 	stays := mode != safety.Stopped && l.deps.Panel.IsReachable() || mode == safety.Fallback && l.outages.waitsOut()
-	if l.phase >= resting || l.phase == fallen && stays {
+	if l.phase >= resting && mode != safety.Tripped || l.phase == fallen && stays {
 		return
 	}
 	why := fmt.Errorf("%w: %s: %s", ErrSafety, l.guard.Word(), l.guard.Story())
 	if l.guard.Faulted(safety.RulePolicy) {
 		why = fmt.Errorf("%w: %w", why, l.advisor.Last())
+	}
+	if l.phase >= resting { // a trip outranks a shutdown: fault states count now
+		if l.ending.err == nil {
+			l.ending.err, l.ending.reason = why, control.ReasonSafety
+		}
+		return
 	}
 	if stays {
 		l.stepper.forgive()

@@ -40,7 +40,7 @@ type Fallen struct {
 }
 
 // News tells that the mode has changed since News was asked last, and why, and which
-// bypasses have ended; resting says that the run is ending anyway.
+// bypasses have ended; resting says that the run is ending anyway, and only a trip is news.
 func (g *Guard) News(resting bool) (events []any) {
 	if g.news.mode != g.state.Mode {
 		events = g.tellMode(resting)
@@ -68,7 +68,7 @@ func (g *Guard) tellMode(resting bool) (events []any) {
 		events = append(events, Said{"info", journal.EventSafety, "paused"})
 	case mode == safety.Hold:
 		events = append(events, Said{"warn", journal.EventSafety, "held: " + g.Causes(g.state.FirstOut)})
-	case mode >= safety.Fallback && !g.state.Ending && !resting:
+	case mode >= safety.Fallback && !g.state.Ending && (!resting || mode == safety.Tripped):
 		events = append(events, Fallen{mode >= safety.Tripped, modeWords[mode] + ": " + g.Story()})
 	}
 	return events
