@@ -309,6 +309,8 @@ def exposure(rec):
             elif since is not None and not above:
                 way = (k["hard"][1] - limit["above"]) / k["slew"]
                 allowed = limit["time"] + 3 * rec.plan.tick + 1.3 * way + 2 * (k["dwell"] or 0.0) + 0.4 + rec.lost(since, e["t"]) + rec.plan.confirm_timeout * bool(rec.plan.confirm)
+                if rec.plan.driver["act"] == "serial" and rec.fault_between(since, e["t"], ()):
+                    allowed += 1.5 + rec.plan.reply_timeout + 2 * rec.plan.tick    # its walk waits for a reading under way, at most until the interlock on that line is too old
                 if not rec.fault_between(since, e["t"], ("exposed", "sensor_silent", "sensor_out_of_range", "pause_resume", "bad_commands", "second_instance", "nothing", "long_silence")):
                     v.hold(e["t"] - since <= allowed, f"{k['ch']} was above {limit['above']} for {e['t'] - since:.2f} s, {limit['time']} s are allowed", e["t"])
                 since = None
