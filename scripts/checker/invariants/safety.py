@@ -380,7 +380,10 @@ def must_trip(rec):
                 due = doses[0]["t"] + 3.0 + 1.0 + rec.lost(begin, end) if doses else None
             elif name == "knob_stuck" and end - begin > 6.5:
                 stuck = next((e for e in session.events if e["k"] == "stuck" and e["t"] >= begin), None)
+                # A safe value that does not show is written again until it does: there is nothing to trip to.
+                rest = next((k["safe"] for k in rec.knobs if stuck and k["ch"] == stuck["ch"]), None)
                 moves = [e for e in session.events if e["k"] == "set" and stuck and e["ch"] == stuck["ch"] and begin < e["t"] < end and abs(e["value"] - stuck["value"]) > 0.05 * abs(stuck["span"])]
+                moves = [] if moves and all(abs(e["value"] - rest) < 1e-6 for e in moves) else moves
                 due = moves[0]["t"] + 5.5 + rec.lost(begin, end) if moves else None
             else:
                 continue
