@@ -32,7 +32,9 @@ def exit_codes(rec):
             if rec.quiet(max(session.start, t - 6), session.end, but=("terminate", "nothing")) and not finished and not stuck and not exposed and running(rec, session, t - 0.01):
                 v.hold(session.code == 130, f"interrupted in a quiet run, it ended with {session.code}: {said[-200:]}", t)
             v.hold(session.code in (0, 4, 5, 6, 7, 130, 1), f"interrupted, it ended with {session.code}", t)
-        tripped = [told for told, _, _ in causes(rec, session) if running(rec, session, told) and (session.end or 0) > told + 0.6]
+        # One that comes when everything is at rest and the result is told ends nothing any more.
+        result = min((e["t"] for e in session.events if e["k"] == "out" and (e.get("doc") or {}).get("type") == "result"), default=1e18)
+        tripped = [told for told, _, _ in causes(rec, session) if told < result and running(rec, session, told) and (session.end or 0) > told + 0.6 + rec.lost(told, session.end)]
         if tripped and not rec.plan.commands:
             v.hold(session.code in (4, 7, 6, -9), f"tripped, it ended with {session.code}", session.end)
             v.hold(session.end - tripped[0] < 35, f"tripped, it ended after {session.end - tripped[0]:.0f} s", session.end)
