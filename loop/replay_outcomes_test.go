@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/journal/journaltest"
-	"github.com/labtuner/tuner/loop/journal/schema"
+	"github.com/labtuner/tuner/loop/journal/store"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -96,7 +96,11 @@ func alter(t *testing.T, path, column string) {
 		}
 		now = values[i]
 	}
-	sum, _, err := schema.Checksum(nil, "outcome", values[:len(values)-1])
+	salt, err := store.LoadSalt(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, _, err := salt.Checksum(nil, "outcome", values[:len(values)-1])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,6 +147,7 @@ func define(w *writer, run Run, s Session) error {
 		if err := w.prepare(); err != nil {
 			return err
 		}
+		w.salt = schema.SaltOf(schema.Version, fmt.Sprint(schema.Text(run.ID)))
 		if err := w.insert(runRows(run, s)); err != nil {
 			return err
 		}
@@ -157,14 +158,14 @@ func define(w *writer, run Run, s Session) error {
 	})
 }
 
-// extend brings a file of an older version to the newest, in one transaction: it adds the
+// extend brings a file of an older version to its goal, in one transaction: it adds the
 // tables that have come since, and says of the sessions so far what decided.
 func extend(w *writer, from int) error {
 	if from == 0 {
 		return nil
 	}
 	return w.transaction(func() error {
-		for _, def := range schema.Definitions(schema.Version)[len(schema.Definitions(from)):] {
+		for _, def := range schema.Definitions(schema.Goal(from))[len(schema.Definitions(from)):] {
 			if err := w.exec(def.SQL); err != nil {
 				return err
 			}
@@ -181,7 +182,7 @@ func extend(w *writer, from int) error {
 				return err
 			}
 		}
-		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Version))
+		return w.exec(fmt.Sprintf("PRAGMA user_version = %d", schema.Goal(from)))
 	})
 }
 

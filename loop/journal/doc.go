@@ -67,11 +67,13 @@
 //
 // # Versions
 //
-// The file's user_version is its schema's: 1 to 3 are known, and the tables marked (2) and
-// (3) came with these. A Reader reads every version up to its own, where tables of later ones
-// are as good as empty, and never changes the file. Open brings a file of version 2 to the
-// newest, by adding tables and saying of its sessions what decided; a run of version 1, which
-// no release wrote, does not go on. A newer version than its own is refused.
+// The file's user_version is its schema's: 1 to 4 are known, and the tables marked (2) and
+// (3) came with these; what came with version 4 are checksums that know the run. A Reader
+// reads every version up to its own, where tables of later ones are as good as empty, and
+// never changes the file. Open brings a file of version 2 to version 3, by adding tables and
+// saying of its sessions what decided, and leaves it there: its rows would all have to be
+// written anew for version 4. A run of version 1, which no release wrote, does not go on. A
+// newer version than its own is refused.
 //
 // What decides has a version as well, which the journal keeps for each session: where it is
 // another one, the same observations may give other decisions.
@@ -87,17 +89,18 @@
 //
 // SQLite notices a damaged page structure but not a flipped bit in a number, so
 // the last column of every row, crc, is the CRC-32C (Castagnoli, as in iSCSI) of
-// the row's canonical form: the table's name, then every other column in order,
-// each as a tag and a payload, integers big endian.
+// the row's canonical form: from version 4 on the run's id (run.uid), then the table's name,
+// then every other column in order, each as a tag and a payload, integers big endian.
 //
 //	| 0 |                                     NULL
 //	| 1 | 8 bytes, two's complement |         INTEGER
 //	| 2 | 8 bytes, IEEE 754 binary64 |        REAL
-//	| 3 | 8 bytes, length n | n bytes UTF-8 | TEXT, and the table's name
+//	| 3 | 8 bytes, length n | n bytes UTF-8 | TEXT, the run's id, the table's name
 //	| 4 | 8 bytes, length n | n bytes |       BLOB
 //
 // The key is among the columns, so a row that turns up under another key, or in
-// another table, fails as well. Rows that are missing altogether show by the
+// another table, fails as well, and so does a row of another run: the log of another
+// journal that is put beside this one, which SQLite plays in unseen, is refused. Rows that are missing altogether show by the
 // counts that their parents keep. A Reader checks each row that it gives, Verify
 // and Open check all of them.
 //

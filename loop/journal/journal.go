@@ -130,7 +130,7 @@ func openLocked(path string, s Session, opts Options) (*Journal, error) {
 			Hint:   "end it with the version of tuner that made it, or begin a new run with --new; --warm-start takes over what this one measured"}
 	}
 	s.Number = status.Sessions + 1
-	if version < schema.Version {
+	if version < schema.Goal(version) {
 		opts.extend = version
 	}
 	j, err := attach(path, s, opts)
@@ -213,7 +213,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	j := &Journal{home: path, w: w, wal: a == store.WriteWAL, session: s.Number, identify: seen}
 	j.goTo(path)
 	bring := func() error { return extend(w, opts.extend) }
-	for _, begin := range []func() error{bring, w.prepare, j.load} {
+	for _, begin := range []func() error{bring, w.resume, j.load} {
 		if err := begin(); err != nil {
 			return nil, errors.Join(store.Fault(path, "open it for writing", err), w.close())
 		}
@@ -222,7 +222,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 		return nil, errors.Join(err, w.close())
 	}
 	if opts.extend > 0 {
-		j.notices = append(j.notices, fmt.Sprintf("its schema was brought from version %d to %d, so an earlier tuner cannot go on with it", opts.extend, schema.Version))
+		j.notices = append(j.notices, fmt.Sprintf("its schema was brought from version %d to %d, so an earlier tuner cannot go on with it", opts.extend, schema.Goal(opts.extend)))
 	}
 	// What stands at the name now is what was opened, unless somebody was faster.
 	if j.files, err = j.look(); err != nil {

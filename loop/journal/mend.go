@@ -51,7 +51,7 @@ func (j *Journal) mend() error {
 
 // inspect compares what the file holds with what was acknowledged.
 func (j *Journal) inspect(w *writer) error {
-	if err := w.prepare(); err != nil {
+	if err := w.resume(); err != nil {
 		return err
 	}
 	if j.wal {
@@ -126,7 +126,7 @@ func verifyFile(path string) error {
 
 // holds reports whether the file has a row with the values of r.
 func (w *writer) holds(r row) (bool, error) {
-	sum, _, err := schema.Checksum(nil, r.table, r.values)
+	sum, _, err := w.salt.Checksum(nil, r.table, r.values)
 	if err != nil {
 		return false, err
 	}

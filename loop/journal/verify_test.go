@@ -181,7 +181,7 @@ func TestForeignFiles(t *testing.T) {
 		{file("empty.db", nil), store.ErrCorrupt, "it is empty; remove it"},
 		{dir, store.ErrCorrupt, "it is not a regular file"},
 		{other, store.ErrCorrupt, "it is no journal of tuner (application_id is 0x0, not 0x74756e72)"},
-		{file("newer.db", newer), store.ErrVersion, "its schema is version 200, this tuner knows 1 to 3; use the version of tuner that made it, or a newer one"},
+		{file("newer.db", newer), store.ErrVersion, "its schema is version 200, this tuner knows 1 to 4; use the version of tuner that made it, or a newer one"},
 		{file("half.db", sound[:len(sound)/2]), store.ErrCorrupt, "malformed"},
 		{file("page.db", sound[:4096]), store.ErrCorrupt, "malformed"},
 		{file("header.db", sound[:100]), store.ErrCorrupt, "malformed"},

@@ -22,6 +22,7 @@ type writer struct {
 	db      *sql.DB
 	conn    *sql.Conn
 	inserts map[string]*sql.Stmt
+	salt    schema.Salt
 	scratch []byte
 }
 
@@ -38,6 +39,14 @@ func connect(path string, a store.Access) (*writer, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &writer{db: db, conn: conn, inserts: map[string]*sql.Stmt{}}, nil
+}
+
+// resume finds out how the file's checksums are made, and makes the insertions.
+func (w *writer) resume() (err error) {
+	if w.salt, err = store.LoadSalt(w.conn); err != nil {
+		return err
+	}
+	return w.prepare()
 }
 
 // prepare makes the insertions that are not made yet; the tables must be there.
@@ -95,7 +104,7 @@ func (w *writer) transaction(fn func() error) error {
 
 func (w *writer) insert(rows []row) error {
 	for _, r := range rows {
-		sum, scratch, err := schema.Checksum(w.scratch, r.table, r.values)
+		sum, scratch, err := w.salt.Checksum(w.scratch, r.table, r.values)
 		if err != nil {
 			return err
 		}

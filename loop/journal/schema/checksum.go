@@ -17,12 +17,29 @@ const (
 	tagBlob    = 4
 )
 
+// Salt is what the checksums of a file begin with, so that no row of another run passes for
+// one of its own: see SaltOf.
+type Salt string
+
+// SaltOf is the run's id in a file of a version that is Salted or later; before, a checksum
+// did not know its run.
+func SaltOf(version int, run string) Salt {
+	if version < Salted {
+		return ""
+	}
+	return Salt(run)
+}
+
 // Checksum is the CRC-32C (Castagnoli) of a row in canonical form, which the
 // comment of package journal defines. values are those of every column but crc, in the
 // table's order, as SQLite gives them: nil, int64, float64, string or []byte.
 // buf is scratch space, returned for reuse.
-func Checksum(buf []byte, table string, values []any) (uint32, []byte, error) {
-	buf = appendBytes(buf[:0], tagText, table)
+func (salt Salt) Checksum(buf []byte, table string, values []any) (uint32, []byte, error) {
+	buf = buf[:0]
+	if salt != "" {
+		buf = appendBytes(buf, tagText, string(salt))
+	}
+	buf = appendBytes(buf, tagText, table)
 	for i, v := range values {
 		switch v := v.(type) {
 		case nil:

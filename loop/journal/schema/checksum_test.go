@@ -33,14 +33,19 @@ func TestChecksum(t *testing.T) {
 		"\x02" + "\x3f\xf8\x00\x00\x00\x00\x00\x00" +
 		"\x03" + "\x00\x00\x00\x00\x00\x00\x00\x03" + "\u20ac" +
 		"\x04" + "\x00\x00\x00\x00\x00\x00\x00\x02" + "\x00\xff"
-	got, _, err := Checksum([]byte("scratch"), "event", []any{nil, int64(-2), 1.5, "€", []byte{0, 255}})
-	if want := crc32c([]byte(form)); err != nil || got != want {
-		t.Errorf("got %08x, want %08x (%v)", got, want, err)
+	for salt, form := range map[Salt]string{
+		SaltOf(3, "run"): form,
+		SaltOf(4, "run"): "\x03" + "\x00\x00\x00\x00\x00\x00\x00\x03" + "run" + form,
+	} {
+		got, _, err := salt.Checksum([]byte("scratch"), "event", []any{nil, int64(-2), 1.5, "€", []byte{0, 255}})
+		if want := crc32c([]byte(form)); err != nil || got != want {
+			t.Errorf("salt %q: got %08x, want %08x (%v)", salt, got, want, err)
+		}
 	}
-	if _, _, err := Checksum(nil, "event", []any{true}); err == nil || !strings.Contains(err.Error(), "type bool") {
+	if _, _, err := Salt("").Checksum(nil, "event", []any{true}); err == nil || !strings.Contains(err.Error(), "type bool") {
 		t.Errorf("a value that SQLite has not: %v", err)
 	}
-	if _, _, err := Checksum(nil, "event", []any{time.Time{}}); err == nil {
+	if _, _, err := Salt("").Checksum(nil, "event", []any{time.Time{}}); err == nil {
 		t.Error("a time was taken for a value")
 	}
 }

@@ -12,9 +12,14 @@ const (
 	// ApplicationID marks the file as a journal: "tunr" in ASCII. It stands at
 	// byte 68 of the file, where file(1) looks for it.
 	ApplicationID = 0x74756e72
-	// Version is the user_version of new files, and of those that are written to.
-	Version = 3
-	// Extended is the first version that a writer brings to the newest, by adding tables. No
+	// Version is the user_version of new files.
+	Version = 4
+	// Salted is the first version whose checksums begin with the run's id. It has the tables
+	// of the one before, Plain, which files that began without are brought to: their rows are
+	// never written anew.
+	Salted = 4
+	Plain  = Salted - 1
+	// Extended is the first version that a writer brings to a newer one, by adding tables. No
 	// release has written an older one.
 	Extended = 2
 	// OlderDecisions is the version of what decides of sessions that none is recorded of:
@@ -43,9 +48,18 @@ type Definition struct {
 	Table, SQL string
 }
 
+// Goal is the version that a writer brings a file to.
+func Goal(version int) int {
+	if version < Salted {
+		return Plain
+	}
+	return Version
+}
+
 // Definitions lists the tables of a file of the given version, parents before
 // children.
 func Definitions(version int) []Definition {
+	version = min(version, Plain) // none has been added since
 	var defs []Definition
 	for s := range strings.SplitSeq(strings.Join([]string{version1, version2, version3}[:version], ""), ";\n") {
 		if s = strings.TrimSpace(s); s == "" {

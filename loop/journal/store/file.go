@@ -18,6 +18,7 @@ type File struct {
 	Version int
 
 	db     *sql.DB
+	salt   schema.Salt
 	tables map[string]*schema.Table
 }
 
@@ -47,8 +48,23 @@ func (f *File) start() (err error) {
 		if len(damage) > 0 {
 			return f.Corrupt(damage[0])
 		}
-		return nil
+		f.salt, err = LoadSalt(tx)
+		if err == sql.ErrNoRows {
+			return f.Corrupt(Damage{Table: "run", Problem: "0 rows are there, there should be 1"})
+		}
+		return err
 	})
+}
+
+// LoadSalt finds out what the checksums of a file begin with; sql.ErrNoRows where it has no run.
+func LoadSalt(q schema.Querier) (schema.Salt, error) {
+	var version int64
+	if err := pragmaInt(q, "user_version", &version); err != nil {
+		return "", err
+	}
+	var run string
+	err := q.QueryRowContext(context.Background(), "SELECT uid FROM run").Scan(&run)
+	return schema.SaltOf(int(version), run), err
 }
 
 // KeepsLog says that the file is one that a log may belong to.

@@ -65,7 +65,7 @@ func (f *File) scanAll(tx *sql.Tx, s Span, fn func(*Cells, *Damage) error) error
 		}
 		last := len(c.values) - 1
 		var sum uint32
-		if sum, scratch, err = schema.Checksum(scratch, t.Name, c.values[:last]); err != nil {
+		if sum, scratch, err = f.salt.Checksum(scratch, t.Name, c.values[:last]); err != nil {
 			return err
 		}
 		var damage *Damage

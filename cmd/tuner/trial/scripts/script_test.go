@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"github.com/labtuner/tuner/loop/journal/schema"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+	"github.com/labtuner/tuner/loop/journal/store"
 )
 
 func TestScripts(t *testing.T) {
@@ -175,9 +175,11 @@ func scriptDecides(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	version, err := strconv.ParseInt(args[2], 10, 64)
 	ts.Check(err)
-	sum, _, err := schema.Checksum(nil, "session_decisions", []any{session, version})
-	ts.Check(err)
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	salt, err := store.LoadSalt(db)
+	ts.Check(err)
+	sum, _, err := salt.Checksum(nil, "session_decisions", []any{session, version})
 	ts.Check(err)
 	_, err = db.Exec("UPDATE session_decisions SET decisions = ?, crc = ? WHERE session = ?", version, int64(sum), session)
 	ts.Check(errors.Join(err, db.Close()))

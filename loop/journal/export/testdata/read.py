@@ -35,12 +35,15 @@ def canonical(value):
 
 
 db = sqlite3.connect("file:%s?mode=ro" % sys.argv[1], uri=True)
+salt = b""  # from version 4 on, a checksum begins with the run's id
+if db.execute("PRAGMA user_version").fetchone()[0] >= 4:
+    salt = canonical(db.execute("SELECT uid FROM run").fetchone()[0])
 tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
 rows = 0
 for table in tables:
     for row in db.execute("SELECT * FROM %s" % table):
         rows += 1
-        crc = crc32c(canonical(table) + b"".join(canonical(value) for value in row[:-1]))
+        crc = crc32c(salt + canonical(table) + b"".join(canonical(value) for value in row[:-1]))
         if crc != row[-1]:
             sys.exit("table %s, row %r: checksum is %08x, its values give %08x" % (table, row, row[-1], crc))
 print("checked %d rows of %d tables" % (rows, len(tables)), file=sys.stderr)
