@@ -145,6 +145,10 @@ class Service:
         groups = [grp.getgrnam(g).gr_gid for g in self.unit.get("SupplementaryGroups", "").split()]
 
         def become():
+            # What a parent ignores, its children ignore: SIGHUP under nohup. systemd has
+            # every service begin with the defaults.
+            for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+                signal.signal(number, signal.SIG_DFL)
             os.setsid()
             if self.uid is not None:
                 os.setgroups(groups)
