@@ -126,16 +126,22 @@ def goes_on(rec):
     return v
 
 
+def ended_before(rec, t):
+    """No process writes the journal at t: none runs, or the one that does has told its result."""
+    session = rec.session_at(t)
+    return session is None or any(x["k"] == "out" and (x.get("doc") or {}).get("type") == "result" and x["t"] < t for x in session.events)
+
+
 def missing_journal(rec):
     """A journal that is deleted or replaced is noticed: nothing new is driven without a record, and every step that was told
     is in some journal beside it."""
     v = Verdict()
-    for e in rec.of("journal-gone"):
+    gone = rec.of("journal-gone")
+    found = next((x for x in rec.of("rescued")), None)
+    if found is None or any(ended_before(rec, e["t"]) for e in gone):    # after the end nobody notices, and what was rescued earlier is gone too
+        return v
+    for e in gone:
         session = rec.session_at(e["t"])
-        found = next((x for x in rec.of("rescued")), None)
-        over = session and any(x["k"] == "out" and (x.get("doc") or {}).get("type") == "result" and x["t"] < e["t"] for x in session.events)
-        if session is None or found is None or over:
-            continue
         said = [x for x in session.events if x["k"] == "err" and x["t"] > e["t"] and ("journal" in x["line"] or "record" in x["line"])]
         v.hold(bool(said), f"a journal that was {e['how']} under the run was not told of", e["t"])
         told = {(x["doc"]["n"]) for s in rec.sessions for x in s.events if x["k"] == "out" and s.n <= session.n and (x.get("doc") or {}).get("type") == "step"}
