@@ -186,8 +186,7 @@ func (p *Panel) Do(ctx context.Context, r Request) Response {
 func (p *Panel) Post(r Request) *Order {
 	o := &Order{Request: r, Answer: make(chan Response, 1)}
 	if r.Command == CommandStop {
-		p.AskStop() // before anything that could wait
-		o.Begin()   // it cannot be withdrawn
+		o.Begin() // it cannot be withdrawn
 	} else if bad, ok := o.Check(); !ok {
 		p.Refused(r, bad)
 		bad.Status = p.Status()
@@ -208,6 +207,7 @@ func (p *Panel) put(o *Order) (Response, bool) {
 	list, waiting := &p.queue, len(p.queue)+p.inHand
 	if o.Command == CommandStop {
 		list, waiting = &p.stops, len(p.stops)
+		defer p.AskStop() // once it is listed: the loop takes the list when it is asked
 	}
 	switch {
 	case p.ended:
