@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal"
@@ -337,38 +338,78 @@ func TestWatchdogHaltsWhenTheLoopStands(t *testing.T) {
 	})
 }
 
-// TestStopOvertakesTheQueue: a stop acts before any of 10,000 readings that wait.
+// talker is a device that speaks on its own: readings, and remarks on its connection.
+type talker struct {
+	*guardRig
+	hear func(drivers.Reading)
+	tell func(string)
+	shut chan struct{}
+}
+
+func (d *talker) Listen(sink func(drivers.Reading)) { d.hear = sink }
+func (d *talker) Notify(to func(string))            { d.tell = to }
+func (d *talker) Close() error                      { close(d.shut); return nil }
+
+func (d *talker) Open(ctx context.Context) ([]drivers.Channel, error) {
+	go func() {
+		for {
+			select {
+			case <-d.shut:
+				return
+			case <-time.After(50 * time.Millisecond):
+				d.say()
+			}
+		}
+	}()
+	return d.guardRig.Open(ctx)
+}
+
+// say hands over a reading.
+func (d *talker) say() {
+	r, _ := d.Read(context.Background(), nil)
+	d.hear(r)
+}
+
+// TestStopOvertakesTheQueue: a stop acts before any of 8,000 readings that wait, and before
+// the remarks among them, which are counted.
 func TestStopOvertakesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		panel, ran, before := control.NewPanel("test"), 0, -1
+		const ask = "ask for the stop"
+		panel, taken, before := control.NewPanel("test"), 0, -1
+		dev := &talker{guardRig: &guardRig{}, shut: make(chan struct{})}
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6, 8)}}
+		tr.opt.Sensors[1].Channel = plan.Channel{Device: 1, Name: "aux"}
 		tr.rig = newRig(RealClock{}, "a")
 		tr.rig.meter = func(map[string]float64) float64 { return 1 }
-		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Panel: panel}
+		tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}, {Name: "talker", Device: dev}}, Panel: panel}
 		tr.deps.Journal, _ = book(t, &tr.opt)
-		l, err := newLoop(tr.opt, tr.deps)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
-			// The first of those that wait asks for the stop: the others are in the
+		tr.deps.Watch.Step = func(journal.Decision, journal.Outcome) {
+			// The first of those that wait has the stop asked for: the others are in the
 			// loop's hands already.
-			l.pool.Put(func() { panel.AskStop() })
-			for range 10_000 {
-				l.pool.Put(func() { ran++ })
+			dev.tell(ask)
+			for range 40 {
+				dev.tell("waits")
+				for range 200 {
+					dev.say()
+				}
 			}
 		}
-		l.deps.Watch.Event = func(e journal.Event) {
-			if e.Kind == journal.EventSafety && before < 0 {
-				before = ran
+		tr.deps.Watch.Event = func(e journal.Event) {
+			switch {
+			case strings.HasSuffix(e.Message, ask):
+				panel.AskStop()
+			case strings.HasSuffix(e.Message, "waits"):
+				taken++
+			case e.Kind == journal.EventSafety && before < 0:
+				before = taken
 			}
 		}
-		res, err := l.run(t.Context())
+		res, err := Run(t.Context(), tr.opt, tr.deps)
 		if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "stopped: stop") {
 			t.Errorf("error %v", err)
 		}
-		if before != 0 || res.Steps > 2 || tr.rig.knobs["a"].target != 1 {
-			t.Errorf("%d readings ran before the stop, %d steps, left at %v", before, res.Steps, tr.rig.knobs["a"].target)
+		if before != 0 || taken == 0 || res.Steps > 2 || tr.rig.knobs["a"].target != 1 {
+			t.Errorf("%d of %d remarks were taken before the stop, %d steps, left at %v", before, taken, res.Steps, tr.rig.knobs["a"].target)
 		}
 	})
 }

@@ -170,10 +170,6 @@ func (l *Loop) drain() {
 
 // handle takes in what a job has brought.
 func (l *Loop) handle(r worker.Result) {
-	if then, ok := r.Value.(func()); ok {
-		then()
-		return
-	}
 	if e, mine := l.advisor.Handle(r); mine {
 		l.advised(e)
 		return
