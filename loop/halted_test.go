@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,9 +29,10 @@ func (s *slowHalt) Halt(ctx context.Context) error {
 
 // stalled is a run whose loop stands still once, in the middle of the tick of its nth
 // setpoint, 0.2 V further each. It gives what was written after that.
-func stalled(t *testing.T, nth int, stall, halt time.Duration) (after []drivers.Setpoints, err error) {
+func stalled(t *testing.T, nth int64, stall, halt time.Duration) (after []drivers.Setpoints, err error) {
 	t.Helper()
-	n, since := 0, false
+	var writes atomic.Int64
+	var since atomic.Bool
 	_, _, err = live(t, plan.Live, func(tr *trial) {
 		dev := &slowHalt{gatedRig: &gatedRig{rig: tr.rig}, takes: halt}
 		tr.deps.Devices = []Device{{Name: "rig", Device: dev}}
@@ -39,18 +41,18 @@ func stalled(t *testing.T, nth int, stall, halt time.Duration) (after []drivers.
 		tr.opt.Variables[0].Timeout = time.Minute
 		tr.deps.Failpoint = func(name string) {
 			if name == "before-write" {
-				n++
+				writes.Add(1)
 			}
 		}
 		tr.deps.Watch.Progress = func(control.Progress) {
-			if n < nth || since {
+			if writes.Load() < nth || since.Load() {
 				return
 			}
 			time.Sleep(stall)
-			since = true
+			since.Store(true)
 		}
 		dev.write = func(_ context.Context, s drivers.Setpoints) error {
-			if since {
+			if since.Load() {
 				after = append(after, s)
 			}
 			return nil
@@ -78,7 +80,7 @@ func wantOnlySafe(t *testing.T, after []drivers.Setpoints, err error) {
 // TestHaltIsTakenInFirst: the watchdog has halted the device while the loop stood, and word of
 // it comes late. The loop trips in its next tick: its own setpoint does not undo the halt.
 func TestHaltIsTakenInFirst(t *testing.T) {
-	for _, nth := range []int{5, 9} { // at the safe 1 V, which is written again after the halt, and beyond
+	for _, nth := range []int64{5, 9} { // at the safe 1 V, which is written again after the halt, and beyond
 		for _, halt := range []time.Duration{0, 10 * time.Millisecond, 4 * time.Second} {
 			t.Run(fmt.Sprintf("setpoint %d, halt of %v", nth, halt), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,6 +116,13 @@ func (g *guardRig) Read(context.Context, []string) (drivers.Reading, error) {
 		v = 400
 	}
 	return drivers.Reading{Values: map[string]float64{"aux": v}, At: time.Now()}, nil
+}
+
+// isOpen reports whether the interlock has opened.
+func (g *guardRig) isOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.open
 }
 
 // trip is a run whose interlock opens.
@@ -335,18 +343,17 @@ func TestTripIsNotRevoked(t *testing.T) {
 func TestTripLeavesAfterAStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const stall = time.Second // below the watchdog's patience
-		stalled := 0
+		var stalled atomic.Int64
 		tr := tripTrial(t, func(tr *trip) {
 			tr.deps.Failpoint = func(name string) {
-				if name != "before-write" || tr.opened.IsZero() || stalled > 10 {
+				if name != "before-write" || !tr.guard.isOpen() || stalled.Add(1) > 11 {
 					return
 				}
-				stalled++
 				time.Sleep(stall)
 			}
 		}, nil, time.Second)
-		if took := tr.dev.safe.Sub(tr.opened); stalled == 0 || took < stall || took > tripBound+2*stall {
-			t.Errorf("safe value after %v (stalled %d times), want with the end of the first stall of %v after the verdict", took, stalled, stall)
+		if took := tr.dev.safe.Sub(tr.opened); stalled.Load() == 0 || took < stall || took > tripBound+2*stall {
+			t.Errorf("safe value after %v (stalled %d times), want with the end of the first stall of %v after the verdict", took, stalled.Load(), stall)
 		}
 	})
 }
@@ -379,7 +386,7 @@ func TestTripIsWrittenAgain(t *testing.T) {
 func TestAbandonedWriteIsFollowed(t *testing.T) {
 	for _, late := range []time.Duration{300 * time.Millisecond, 3 * time.Second, 6 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			var delivered time.Time
+			var delivered atomic.Pointer[time.Time]
 			once := false
 			tr := tripTrial(t, func(tr *trip) { tr.dev.straggles = 7 * time.Second }, func(tr *trip) {
 				tr.dev.write = unlessSafe(func(ctx context.Context) error {
@@ -393,12 +400,12 @@ func TestAbandonedWriteIsFollowed(t *testing.T) {
 						s := drivers.Setpoints{Values: map[string]float64{"a": 8}}
 						dev.rig.Write(context.Background(), s)
 						dev.came(s)
-						delivered = time.Now()
+						delivered.Store(new(time.Now()))
 					})
 					return err
 				})
 			}, 3*time.Second)
-			if delivered.IsZero() {
+			if delivered.Load() == nil {
 				t.Fatal("nothing was delivered late")
 			}
 			tr.wantSafe(t)
@@ -412,7 +419,7 @@ func TestAbandonedWriteIsFollowed(t *testing.T) {
 func TestLostLinkIsFollowed(t *testing.T) {
 	for _, late := range []time.Duration{1500 * time.Millisecond, 4 * time.Second, 6500 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			var delivered time.Time
+			var delivered atomic.Pointer[time.Time]
 			kept := false
 			tr := tripTrial(t, func(tr *trip) { tr.dev.straggles = 7 * time.Second }, func(tr *trip) {
 				tr.dev.write = func(_ context.Context, s drivers.Setpoints) error {
@@ -430,13 +437,13 @@ func TestLostLinkIsFollowed(t *testing.T) {
 					time.AfterFunc(late, func() {
 						dev.rig.Write(context.Background(), old)
 						dev.came(old)
-						delivered = time.Now()
+						delivered.Store(new(time.Now()))
 					})
 					return nil
 				}
 			}, time.Second)
-			if delivered.IsZero() || delivered.Before(tr.opened) {
-				t.Fatalf("delivered at %v, the door opened at %v", delivered, tr.opened)
+			if at := delivered.Load(); at == nil || at.Before(tr.opened) {
+				t.Fatalf("delivered at %v, the door opened at %v", at, tr.opened)
 			}
 			tr.wantSafe(t)
 			if told := fmt.Sprint(tr.events); !strings.Contains(told, "may still arrive") {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -168,28 +169,36 @@ func TestHoldRevokesWhatItsDeviceHas(t *testing.T) {
 			dev.rig = tr.rig
 			tr.deps.Devices = []Device{{Name: "rig", Device: dev}}
 		})
-		n, stood, refused := 0, 0.0, error(nil)
+		type kept struct {
+			stood float64
+			late  error
+		}
+		var n atomic.Int64
+		var third atomic.Pointer[kept]
 		dev.write = func(_ context.Context, s drivers.Setpoints) error {
-			if n++; n != 3 {
+			if n.Add(1) != 3 {
 				return nil
 			}
-			stood = tr.rig.aim("a")
+			stood := tr.rig.aim("a")
 			if r := ask(tr.deps.Panel, control.CommandPause); !r.OK {
 				t.Errorf("pause: %+v", r)
 			}
 			time.Sleep(tr.opt.Tick) // for its line
-			if refused = s.Late(time.Now()); refused != nil {
-				return fmt.Errorf("%w: %w", drivers.ErrNotSent, refused)
+			late := s.Late(time.Now())
+			third.Store(&kept{stood, late})
+			if late != nil {
+				return fmt.Errorf("%w: %w", drivers.ErrNotSent, late)
 			}
 			return nil
 		}
 		end := tr.begin(t)
 		time.Sleep(5 * time.Second)
-		if !errors.Is(refused, drivers.ErrLate) {
-			t.Errorf("a setpoint of before the pause leaves after it: %v", refused)
+		got := third.Load()
+		if got == nil || !errors.Is(got.late, drivers.ErrLate) {
+			t.Fatalf("a setpoint of before the pause leaves after it: %+v", got)
 		}
-		if at := tr.rig.aim("a"); n < 5 || at != stood {
-			t.Errorf("%d writes, held at %v V, it stood at %v V", n, at, stood)
+		if at := tr.rig.aim("a"); n.Load() < 5 || at != got.stood {
+			t.Errorf("%d writes, held at %v V, it stood at %v V", n.Load(), at, got.stood)
 		}
 		ask(tr.deps.Panel, control.CommandResume)
 		time.Sleep(10 * time.Second)
