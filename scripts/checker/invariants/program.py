@@ -136,7 +136,7 @@ def missing_journal(rec):
     """A journal that is deleted or replaced is noticed: nothing new is driven without a record, and every step that was told
     is in some journal beside it."""
     v = Verdict()
-    gone = rec.of("journal-gone")
+    gone = list(rec.of("journal-gone"))
     found = next((x for x in rec.of("rescued")), None)
     if found is None or any(ended_before(rec, e["t"]) for e in gone):    # after the end nobody notices, and what was rescued earlier is gone too
         return v
