@@ -21,6 +21,8 @@ type File struct {
 	instrument *Instrument
 	// copies are the files of the two copies as this process has read or written them.
 	copies [2]disk.FileID
+	// lost: both copies were damaged, and the next state is written to both.
+	lost bool
 	// notices say what was wrong with a copy that another stood in for.
 	notices []string
 	// mu guards the mark. marked: the file markName is there, the markCount-th of this
@@ -135,10 +137,12 @@ func (c *File) copyName(generation uint64) string {
 	return c.path + [...]string{"-a", "-b"}[generation%2]
 }
 
-// load reads the newer of the copies that are whole.
+// load reads the newer of the copies that are whole. Where one is damaged, or missing though
+// there must be two, the other stands in, and what it may lack is latched: see besideDamage.
 func (c *File) load() error {
 	found, whole := 0, 0
 	var damage []error
+	var remains []byte
 	for g := range uint64(2) {
 		name := c.copyName(g)
 		data, err := c.files.read(name)
@@ -157,19 +161,24 @@ func (c *File) load() error {
 			err = fmt.Errorf("generation %d is not of this copy", s.Generation)
 		}
 		if err != nil {
-			damage = append(damage, fmt.Errorf("%q: %w", name, err))
+			damage, remains = append(damage, fmt.Errorf("%q: %w", name, err)), data
 			continue
 		}
 		if whole++; whole == 1 || s.Generation > c.state.Generation {
 			c.state = s
 		}
 	}
-	c.loadMark()
-	if found > 0 && whole == 0 {
-		return fmt.Errorf("%w: %w", ErrLost, errors.Join(damage...))
+	if found == 1 && whole == 1 && c.state.Generation > 1 {
+		damage = append(damage, fmt.Errorf("%q: it is missing", c.copyName(c.state.Generation+1)))
 	}
-	for _, err := range damage {
-		c.notices = append(c.notices, fmt.Sprintf("one copy of the control state is damaged: %v; the other, generation %d, stands in for it", err, c.state.Generation))
+	if whole == 1 && len(damage) == 1 {
+		c.state = besideDamage(c.state, salvage(remains, c.state))
+		c.notices = append(c.notices, fmt.Sprintf("one copy of the control state is damaged: %v; the other, generation %d, stands in for it, with what the damaged one still says that allows less",
+			damage[0], c.state.Generation))
+	}
+	c.loadMark()
+	if c.lost = found > 0 && whole == 0; c.lost {
+		return fmt.Errorf("%w: %w", ErrLost, errors.Join(damage...))
 	}
 	return nil
 }
@@ -198,6 +207,10 @@ func (c *File) Write(s State) error {
 			Hint: "see that the disk is not full and can be written", Cause: err})
 	}
 	c.state = s
+	if c.lost { // else the copy that stays damaged would speak against this one
+		c.lost = false
+		return c.Write(s)
+	}
 	return c.unmark(s.Marks)
 }
 
