@@ -12,11 +12,6 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
-// wall is the machine's clock.
-type wall struct{}
-
-func (wall) Now() time.Time { return time.Now() }
-
 // fake is a device that keeps the contract, but for what its flaw says.
 type fake struct {
 	flaw string

@@ -18,7 +18,7 @@ import (
 
 // site is a broker with TLS and who may use it.
 type site struct {
-	authority *broker.Authority
+	authority *authority
 	broker    *broker.Broker
 	options   Options // of a client that is let in
 }
@@ -26,12 +26,12 @@ type site struct {
 // startSite runs a broker that wants client certificates.
 func startSite(t *testing.T, run func(testing.TB, broker.TLS) *broker.Broker, hosts ...string) site {
 	t.Helper()
-	s := site{authority: broker.NewAuthority(t, "lab")}
-	cert, key := s.authority.Issue(t, broker.Leaf{Name: "broker", Hosts: hosts})
+	s := site{authority: newAuthority(t, "lab")}
+	cert, key := s.authority.issue(t, leaf{Name: "broker", Hosts: hosts})
 	s.broker = run(t, broker.TLS{CertFile: cert, KeyFile: key, ClientCAFile: s.authority.File})
 	s.options = optionsFor(s.broker.URL)
 	s.options.CAFile = s.authority.File
-	s.options.CertFile, s.options.KeyFile = s.authority.Issue(t, broker.Leaf{Name: "tuner"})
+	s.options.CertFile, s.options.KeyFile = s.authority.issue(t, leaf{Name: "tuner"})
 	return s
 }
 
@@ -41,7 +41,7 @@ func TestTLSConforms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := startSite(t, run, "127.0.0.1")
 			serving := s.options
-			serving.CertFile, serving.KeyFile = s.authority.Issue(t, broker.Leaf{Name: "plant"})
+			serving.CertFile, serving.KeyFile = s.authority.issue(t, leaf{Name: "plant"})
 			env, _ := environment()
 			ctx, cancel := context.WithCancel(context.Background())
 			ended := make(chan error, 1)
@@ -103,7 +103,7 @@ func TestTLSOutage(t *testing.T) {
 	defer d.Close()
 	s.broker.Stop()
 	eventually(t, "the loss is noticed", func() bool { return strings.Contains(said.String(), "connection to the broker lost") })
-	use(s.authority.Issue(t, broker.Leaf{Name: "tuner, renewed"}))
+	use(s.authority.issue(t, leaf{Name: "tuner, renewed"}))
 	for len(read) > 0 {
 		<-read
 	}
@@ -122,7 +122,7 @@ func TestTLSOutage(t *testing.T) {
 func TestTLSMistakes(t *testing.T) {
 	s := startSite(t, broker.StartTLS, "broker.lab")
 	s.options.ServerName = "broker.lab"
-	stranger := broker.NewAuthority(t, "stranger")
+	stranger := newAuthority(t, "stranger")
 	plain := broker.Start(t)
 	now := time.Now()
 	folder := t.TempDir()
@@ -147,9 +147,9 @@ func TestTLSMistakes(t *testing.T) {
 		"system's authority": {func(o *Options) { o.CAFile = "" }, "as ca_file", true},
 		"another host":       {func(o *Options) { o.ServerName = "" }, "write one of the certificate's names as server_name", true},
 		"no certificate":     {func(o *Options) { o.CertFile, o.KeyFile = "", "" }, "the broker does not take this client's certificate; check cert_file and key_file", true},
-		"stranger":           {func(o *Options) { o.CertFile, o.KeyFile = stranger.Issue(t, broker.Leaf{Name: "x"}) }, "the broker does not take this client's certificate", true},
+		"stranger":           {func(o *Options) { o.CertFile, o.KeyFile = stranger.issue(t, leaf{Name: "x"}) }, "the broker does not take this client's certificate", true},
 		"server's, as client": {func(o *Options) {
-			o.CertFile, o.KeyFile = s.authority.Issue(t, broker.Leaf{Name: "x", Hosts: []string{"h"}})
+			o.CertFile, o.KeyFile = s.authority.issue(t, leaf{Name: "x", Hosts: []string{"h"}})
 		}, "the broker does not take this client's certificate", true},
 		"no TLS there":        {func(o *Options) { o.Broker = plain.URL; o.Broker = "tls" + strings.TrimPrefix(o.Broker, "tcp") }, "", false},
 		"no such file":        {func(o *Options) { o.CAFile = "/nowhere/ca.pem" }, "ca_file: open /nowhere/ca.pem: no such file", false},
@@ -158,12 +158,12 @@ func TestTLSMistakes(t *testing.T) {
 		"no such key":         {func(o *Options) { o.KeyFile = "/nowhere/k.pem" }, "key_file: open /nowhere/k.pem: no such file", false},
 		"key encrypted":       {func(o *Options) { o.KeyFile = encrypted }, "is encrypted, and nobody is there to type its password", false},
 		"files changed over":  {func(o *Options) { o.CertFile, o.KeyFile = o.KeyFile, o.CertFile }, "holds a private key; that is what key_file names", false},
-		"another's key":       {func(o *Options) { _, o.KeyFile = stranger.Issue(t, broker.Leaf{Name: "x"}) }, "private key does not match public key", false},
+		"another's key":       {func(o *Options) { _, o.KeyFile = stranger.issue(t, leaf{Name: "x"}) }, "private key does not match public key", false},
 		"expired": {func(o *Options) {
-			o.CertFile, o.KeyFile = s.authority.Issue(t, broker.Leaf{Name: "x", From: now.Add(-2 * time.Hour), Until: now.Add(-time.Hour)})
+			o.CertFile, o.KeyFile = s.authority.issue(t, leaf{Name: "x", From: now.Add(-2 * time.Hour), Until: now.Add(-time.Hour)})
 		}, "and this computer's clock says", false},
 		"not yet valid": {func(o *Options) {
-			o.CertFile, o.KeyFile = s.authority.Issue(t, broker.Leaf{Name: "x", From: now.Add(time.Hour), Until: now.Add(2 * time.Hour)})
+			o.CertFile, o.KeyFile = s.authority.issue(t, leaf{Name: "x", From: now.Add(time.Hour), Until: now.Add(2 * time.Hour)})
 		}, "and this computer's clock says", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,17 +185,17 @@ func TestTLSMistakes(t *testing.T) {
 
 // The broker's own certificate may be at fault.
 func TestTLSBrokersCertificate(t *testing.T) {
-	authority := broker.NewAuthority(t, "lab")
+	authority := newAuthority(t, "lab")
 	now := time.Now()
 	for name, c := range map[string]struct {
-		leaf broker.Leaf
+		leaf leaf
 		want string
 	}{
-		"expired":  {broker.Leaf{Name: "b", Hosts: []string{"127.0.0.1"}, From: now.Add(-2 * time.Hour), Until: now.Add(-time.Hour)}, "renew the broker's certificate, and look at this computer's clock"},
-		"client's": {broker.Leaf{Name: "b"}, "write one of the certificate's names as server_name"},
+		"expired":  {leaf{Name: "b", Hosts: []string{"127.0.0.1"}, From: now.Add(-2 * time.Hour), Until: now.Add(-time.Hour)}, "renew the broker's certificate, and look at this computer's clock"},
+		"client's": {leaf{Name: "b"}, "write one of the certificate's names as server_name"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cert, key := authority.Issue(t, c.leaf)
+			cert, key := authority.issue(t, c.leaf)
 			b := broker.StartEmbeddedTLS(t, broker.TLS{CertFile: cert, KeyFile: key})
 			o := optionsFor(b.URL)
 			o.CAFile = authority.File
@@ -211,8 +211,8 @@ func TestTLSBrokersCertificate(t *testing.T) {
 // A file may hold several certificates; the broker's own may be among them
 // without any authority.
 func TestTLSSelfSigned(t *testing.T) {
-	authority := broker.NewAuthority(t, "nobody")
-	cert, key := authority.Issue(t, broker.Leaf{Name: "b", Hosts: []string{"127.0.0.1"}})
+	authority := newAuthority(t, "nobody")
+	cert, key := authority.issue(t, leaf{Name: "b", Hosts: []string{"127.0.0.1"}})
 	text, err := os.ReadFile(cert)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestTLSSelfSigned(t *testing.T) {
 	if _, err := x509.ParseCertificate(block.Bytes); err != nil {
 		t.Fatal(err)
 	}
-	other, err := os.ReadFile(broker.NewAuthority(t, "another").File)
+	other, err := os.ReadFile(newAuthority(t, "another").File)
 	if err != nil {
 		t.Fatal(err)
 	}

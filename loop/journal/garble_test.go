@@ -64,7 +64,7 @@ func TestGarbledFile(t *testing.T) {
 		}
 	}
 	write(sound)
-	want := journaltest.MustDump(t, path)
+	want := mustDump(t, path)
 	found, harmless, missed := 0, 0, 0
 	kinds := journaltest.Outcomes{}
 	for range journaltest.Rounds(t, 250) {
@@ -79,7 +79,7 @@ func TestGarbledFile(t *testing.T) {
 			kinds.Add(how, "refused")
 			continue
 		}
-		got, derr := journaltest.Dump(reader)
+		got, derr := dump(reader)
 		damage := reader.Verify()
 		reader.Close()
 		if derr == nil && got != want && damage == nil {
@@ -121,14 +121,14 @@ func TestGarbledLog(t *testing.T) {
 	}
 	defer j.Close()
 	ends := []int64{} // where each record ends in the log
-	dumps := []string{journaltest.MustDump(t, source)}
+	dumps := []string{mustDump(t, source)}
 	for i := range records {
 		journaltest.PerformFrom(t, j, i, i+1)
 		info, err := os.Stat(source + "-wal")
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends, dumps = append(ends, info.Size()), append(dumps, journaltest.MustDump(t, source))
+		ends, dumps = append(ends, info.Size()), append(dumps, mustDump(t, source))
 	}
 	path := filepath.Join(dir, "x.db")
 	journaltest.CopyFile(t, source, path)
@@ -152,7 +152,7 @@ func TestGarbledLog(t *testing.T) {
 			t.Fatalf("%s: %v", how, err)
 		}
 		damage := reader.Verify()
-		got, err := journaltest.Dump(reader)
+		got, err := dump(reader)
 		reader.Close()
 		if damage != nil || err != nil || got != dumps[n] {
 			t.Errorf("%s: %d records should be left; damage %v, %v, %s", how, n, damage, err, journaltest.FirstDifference(got, dumps[n]))
@@ -194,12 +194,12 @@ func TestResumeAfterCutLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	n, err := journaltest.Performed(journaltest.MustRead(t, path))
+	n, err := performed(journaltest.MustRead(t, path))
 	if err != nil || n == 0 || n >= records {
 		t.Fatalf("%d records of %d are left: %v", n, records, err)
 	}
 	journaltest.PerformFrom(t, k, n, records)
-	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, source); got != want {
+	if got, want := mustDump(t, path), mustDump(t, source); got != want {
 		t.Errorf("continued and undisturbed differ: %s", journaltest.FirstDifference(got, want))
 	}
 	if err := j.Close(); err != nil {

@@ -30,7 +30,7 @@ func TestResume(t *testing.T) {
 	}
 	defer j.Close()
 	whole, _ := journaltest.Demo(t, 30)
-	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, whole); got != want {
+	if got, want := mustDump(t, path), mustDump(t, whole); got != want {
 		t.Errorf("26 sessions and one differ: %s", journaltest.FirstDifference(got, want))
 	}
 	sessions, err := journaltest.MustRead(t, path).Sessions()
@@ -51,7 +51,7 @@ func TestReadWhileWriting(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			for last := 0; ; {
-				got, err := journaltest.Performed(r)
+				got, err := performed(r)
 				if damage := r.Verify(); err != nil || got < last || damage != nil {
 					t.Errorf("a reader saw %d records after %d: %v, damage %v", got, last, err, damage)
 					return
@@ -68,7 +68,7 @@ func TestReadWhileWriting(t *testing.T) {
 	for i := range n {
 		journaltest.PerformFrom(t, j, i, i+1)
 	}
-	got, err := journaltest.Performed(r)
+	got, err := performed(r)
 	close(stop)
 	wg.Wait()
 	if err != nil || got != n {
@@ -81,10 +81,10 @@ func TestReadWhileWriting(t *testing.T) {
 	if err := errors.Join(j.Finish("done", []byte("{}"), Stamp{}), j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := journaltest.Performed(r); err != nil || got != n {
+	if got, err := performed(r); err != nil || got != n {
 		t.Errorf("after the end the reader sees %d of %d records: %v", got, n, err)
 	}
-	journaltest.MustDump(t, path)
+	mustDump(t, path)
 }
 
 // Where memory cannot be shared the journal is kept without a log, and says so.
@@ -111,7 +111,7 @@ func TestNetworkFileSystem(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	journaltest.MustDump(t, path)
+	mustDump(t, path)
 	// The same journal, moved to a local disk, takes a log from then on.
 	j, err = Open(path, Options{})
 	if err != nil {
@@ -139,7 +139,7 @@ func TestHotRollbackJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	journaltest.PerformFrom(t, j, 0, 20)
-	want := journaltest.MustDump(t, source)
+	want := mustDump(t, source)
 	// With a cache of one page, changed pages reach the file before the commit.
 	err = errors.Join(j.Exec("PRAGMA cache_size = 1"), j.Exec("BEGIN IMMEDIATE"))
 	for i := 0; err == nil && i < 500; i++ {
@@ -153,7 +153,7 @@ func TestHotRollbackJournal(t *testing.T) {
 	if !strings.Contains(string(main), "half") {
 		t.Fatal("the transaction has not reached the file, so this shows nothing")
 	}
-	if got := journaltest.MustDump(t, path); got != want {
+	if got := mustDump(t, path); got != want {
 		t.Errorf("a transaction that never ended shows: %s", journaltest.FirstDifference(got, want))
 	}
 	if err := errors.Join(j.Exec("ROLLBACK"), j.Close()); err != nil {
@@ -174,12 +174,12 @@ func TestInBubble(t *testing.T) {
 			journaltest.PerformFrom(t, j, i, i+1)
 		}
 		r := journaltest.MustRead(t, path)
-		if n, err := journaltest.Performed(r); err != nil || n != 50 {
+		if n, err := performed(r); err != nil || n != 50 {
 			t.Errorf("%d of 50 records: %v", n, err)
 		}
 		if err := errors.Join(r.Close(), j.Close()); err != nil {
 			t.Fatal(err)
 		}
 	})
-	journaltest.MustDump(t, path)
+	mustDump(t, path)
 }

@@ -188,7 +188,7 @@ func killOnce(t *testing.T, job string, done int, life lifetime) int {
 
 // scripted is performed without the events about the file system.
 func scripted(r *Reader) (int, error) {
-	n, err := journaltest.Performed(r)
+	n, err := performed(r)
 	for e, eerr := range r.Events() {
 		if eerr != nil {
 			return 0, eerr
@@ -221,7 +221,7 @@ func checkAgainstUndisturbed(t *testing.T, kind, path string) {
 		}
 		return strings.Join(kept, "")
 	}
-	if got, want := drop(journaltest.MustDump(t, path)), journaltest.MustDump(t, whole); got != want {
+	if got, want := drop(mustDump(t, path)), mustDump(t, whole); got != want {
 		t.Errorf("disturbed and undisturbed differ: %s", journaltest.FirstDifference(got, want))
 	}
 }

@@ -118,7 +118,7 @@ func TestTwoNames(t *testing.T) {
 func TestReadOnlyPlace(t *testing.T) {
 	path, j := journaltest.Demo(t, 10)
 	dir := filepath.Dir(path)
-	want := journaltest.MustDump(t, path)
+	want := mustDump(t, path)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestReadOnlyPlace(t *testing.T) {
 		t.Logf("not shown here: mounting it read-only: %v", err)
 		return
 	}
-	if got := journaltest.MustDump(t, path); got != want {
+	if got := mustDump(t, path); got != want {
 		t.Errorf("it reads otherwise there: %s", journaltest.FirstDifference(got, want))
 	}
 	if _, err := Open(path, Options{}); !errors.Is(err, disk.ErrIO) {

@@ -95,7 +95,7 @@ func checkFailing(t *testing.T, what string, f failing) {
 		t.Errorf("%s: %d records are there, %d were acknowledged, want %d: %v", what, n, next, f.records, err)
 	}
 	whole, _ := journaltest.Demo(t, f.records)
-	if got, want := withoutNotices(journaltest.MustDump(t, f.path)), journaltest.MustDump(t, whole); got != want {
+	if got, want := withoutNotices(mustDump(t, f.path)), mustDump(t, whole); got != want {
 		t.Errorf("%s: %s", what, journaltest.FirstDifference(got, want))
 	}
 	t.Logf("%s: %d attempts failed", what, failed)
@@ -158,11 +158,11 @@ func TestFullDisk(t *testing.T) {
 			done++
 		}
 	}
-	if n, err := journaltest.Performed(journaltest.MustRead(t, path)); err != nil || n != done {
+	if n, err := performed(journaltest.MustRead(t, path)); err != nil || n != done {
 		t.Errorf("%d records are there, %d were acknowledged: %v", n, done, err)
 	}
 	whole, _ := journaltest.Demo(t, done)
-	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, whole); got != want {
+	if got, want := mustDump(t, path), mustDump(t, whole); got != want {
 		t.Error(journaltest.FirstDifference(got, want))
 	}
 }

@@ -83,7 +83,7 @@ func TestOpenRefusesVersion1(t *testing.T) {
 // holds is touched, and its sessions have the decisions version of that time.
 func TestOpenExtendsVersion2(t *testing.T) {
 	path := old(t, v2Unfinished)
-	before := journaltest.MustDump(t, path)
+	before := mustDump(t, path)
 	r := journaltest.MustRead(t, path)
 	if sessions, err := r.Sessions(); err != nil || r.Version() != 2 || len(sessions) != 1 || sessions[0].Decisions != 1 || r.Run().Decisions != 1 {
 		t.Fatalf("version %d, sessions %+v, run by %d, %v", r.Version(), sessions, r.Run().Decisions, err)
@@ -106,7 +106,7 @@ func TestOpenExtendsVersion2(t *testing.T) {
 	if err != nil || len(sessions) != 2 || sessions[0].Decisions != 1 || sessions[1].Decisions != 7 {
 		t.Errorf("sessions %+v, %v", sessions, err)
 	}
-	if after, before := withoutEvents(journaltest.MustDump(t, path)), withoutEvents(before); after != before {
+	if after, before := withoutEvents(mustDump(t, path)), withoutEvents(before); after != before {
 		t.Error(journaltest.FirstDifference(after, before))
 	}
 	j, err = Open(path, Options{})

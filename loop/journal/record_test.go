@@ -143,7 +143,7 @@ func TestOddValues(t *testing.T) {
 // A record that does not fit is refused in words and leaves no trace.
 func TestRefusals(t *testing.T) {
 	path, j := journaltest.Demo(t, 2*journaltest.OpsPerStep+1) // step 3 is open
-	before := journaltest.MustDump(t, path)
+	before := mustDump(t, path)
 	two := []float64{1, 2}
 	sensors := []float64{1, 2, 3}
 	intend := func(v float64) error {
@@ -171,7 +171,7 @@ func TestRefusals(t *testing.T) {
 	if err := j.Conclude(Outcome{Step: 3, X: two}); err != nil {
 		t.Fatal(err)
 	}
-	after := journaltest.MustDump(t, path)
+	after := mustDump(t, path)
 	cases = append(cases, []struct {
 		err  error
 		want string
@@ -186,8 +186,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("got %v, want %q", c.err, c.want)
 		}
 	}
-	if strings.Count(before, "\n") != strings.Count(after, "\n") || journaltest.MustDump(t, path) != after {
-		t.Errorf("a refused record left something behind: %s", journaltest.FirstDifference(journaltest.MustDump(t, path), after))
+	if strings.Count(before, "\n") != strings.Count(after, "\n") || mustDump(t, path) != after {
+		t.Errorf("a refused record left something behind: %s", journaltest.FirstDifference(mustDump(t, path), after))
 	}
 	journaltest.PerformFrom(t, j, 3*journaltest.OpsPerStep+0, 3*journaltest.OpsPerStep+1) // and the journal goes on
 }
@@ -208,7 +208,7 @@ func TestDiskFull(t *testing.T) {
 	if !errors.Is(err, disk.ErrIO) || !strings.Contains(err.Error(), "free some disk space") {
 		t.Fatalf("record %d: got %v", i, err)
 	}
-	if n, err := journaltest.Performed(journaltest.MustRead(t, path)); err != nil || n != i {
+	if n, err := performed(journaltest.MustRead(t, path)); err != nil || n != i {
 		t.Errorf("%d records after %d were acknowledged: %v", n, i, err)
 	}
 	if err := j.Exec("PRAGMA max_page_count = 1000000"); err != nil {
@@ -216,7 +216,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	journaltest.PerformFrom(t, j, i, i+20)
 	whole, _ := journaltest.Demo(t, i+20)
-	if got, want := journaltest.MustDump(t, path), journaltest.MustDump(t, whole); got != want {
+	if got, want := mustDump(t, path), mustDump(t, whole); got != want {
 		t.Errorf("after a full disk: %s", journaltest.FirstDifference(got, want))
 	}
 }

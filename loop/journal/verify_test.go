@@ -59,7 +59,7 @@ func TestFlippedByte(t *testing.T) {
 			if len(damage) == 0 || !strings.HasPrefix(damage[0].String(), c.want) {
 				t.Errorf("verify: got %v, want %q", damage, c.want)
 			}
-			if _, err := journaltest.Dump(r); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
+			if _, err := dump(r); !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("reading: got %v, want %q", err, c.want)
 			}
 			_, err := Open(path, Options{})

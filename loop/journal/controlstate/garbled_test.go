@@ -1,9 +1,11 @@
 package controlstate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -37,7 +39,7 @@ func TestGarbledControl(t *testing.T) {
 		how, harmed := "", []string{}
 		for _, name := range slices.Sorted(maps.Keys(m.files)) {
 			if r.IntN(3) > 0 {
-				bad, what := journaltest.Garble(r, m.files[name])
+				bad, what := garble(r, m.files[name])
 				m.files[name], how, harmed = bad, how+name+": "+what+"; ", append(harmed, what)
 			}
 		}
@@ -64,7 +66,7 @@ func TestGarbledControl(t *testing.T) {
 			}
 		}
 		for _, what := range harmed {
-			kinds.Add(fmt.Sprintf("%s, in %s of %s", what, journaltest.Spell[len(harmed)], journaltest.Spell[len(m.files)]), outcome)
+			kinds.Add(fmt.Sprintf("%s, in %s of %s", what, spell[len(harmed)], spell[len(m.files)]), outcome)
 		}
 	}
 	kinds.Log(t)
@@ -162,3 +164,32 @@ func TestDamagedCopyStillCounts(t *testing.T) {
 		}
 	}
 }
+
+// garble damages a small file at random and says how.
+func garble(r *rand.Rand, b []byte) (bad []byte, how string) {
+	bad = bytes.Clone(b)
+	at := r.IntN(len(b))
+	if r.IntN(2) == 0 {
+		at = r.IntN(min(len(b), 16)) // the frame, where a byte says most
+	}
+	switch r.IntN(5) {
+	case 0:
+		bad[at] ^= 1 << r.IntN(8)
+		return bad, fmt.Sprintf("a bit of byte %d was flipped", at)
+	case 1:
+		return bad[:at], fmt.Sprintf("it was cut at %d", at)
+	case 2:
+		for i := at; i < len(bad) && i < at+1+r.IntN(200); i++ {
+			bad[i] = byte(r.IntN(256))
+		}
+		return bad, fmt.Sprintf("noise from byte %d", at)
+	case 3:
+		return append(bad, bad[:at]...), fmt.Sprintf("%d bytes more", at)
+	default:
+		clear(bad[at:])
+		return bad, fmt.Sprintf("zero from byte %d", at)
+	}
+}
+
+// spell writes the numbers that are part of a kind of damage.
+var spell = []string{"none", "one", "two"}

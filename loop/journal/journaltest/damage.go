@@ -1,7 +1,6 @@
 package journaltest
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -39,35 +38,6 @@ func (o Outcomes) Log(t *testing.T) {
 		t.Logf("%s: %v", kind, o[kind])
 	}
 }
-
-// Garble damages a small file at random and says how.
-func Garble(r *rand.Rand, b []byte) (bad []byte, how string) {
-	bad = bytes.Clone(b)
-	at := r.IntN(len(b))
-	if r.IntN(2) == 0 {
-		at = r.IntN(min(len(b), 16)) // the frame, where a byte says most
-	}
-	switch r.IntN(5) {
-	case 0:
-		bad[at] ^= 1 << r.IntN(8)
-		return bad, fmt.Sprintf("a bit of byte %d was flipped", at)
-	case 1:
-		return bad[:at], fmt.Sprintf("it was cut at %d", at)
-	case 2:
-		for i := at; i < len(bad) && i < at+1+r.IntN(200); i++ {
-			bad[i] = byte(r.IntN(256))
-		}
-		return bad, fmt.Sprintf("noise from byte %d", at)
-	case 3:
-		return append(bad, bad[:at]...), fmt.Sprintf("%d bytes more", at)
-	default:
-		clear(bad[at:])
-		return bad, fmt.Sprintf("zero from byte %d", at)
-	}
-}
-
-// Spell writes the numbers that are part of a kind of damage.
-var Spell = []string{"none", "one", "two"}
 
 // Seed gives the seed of a random test: JOURNAL_SEED, or a new one, which it logs.
 func Seed(t testing.TB) *rand.Rand {

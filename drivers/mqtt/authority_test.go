@@ -1,4 +1,4 @@
-package broker
+package mqtt
 
 import (
 	"crypto/ecdsa"
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Authority signs certificates for one test. Its files are in the test's folder.
-type Authority struct {
+// authority signs certificates for one test. Its files are in the test's folder.
+type authority struct {
 	// File holds its own certificate, in PEM form.
 	File string
 
@@ -26,8 +26,8 @@ type Authority struct {
 	issued int64
 }
 
-// Leaf says what a certificate is to be.
-type Leaf struct {
+// leaf says what a certificate is to be.
+type leaf struct {
 	// Name is whom it is for.
 	Name string
 	// Hosts are the names and addresses that it is good for; empty: it is a client's.
@@ -36,15 +36,15 @@ type Leaf struct {
 	From, Until time.Time
 }
 
-// NewAuthority makes an authority with its own key.
-func NewAuthority(t testing.TB, name string) *Authority {
+// newAuthority makes an authority with its own key.
+func newAuthority(t testing.TB, name string) *authority {
 	t.Helper()
-	a := &Authority{File: filepath.Join(t.TempDir(), "authority.pem")}
+	a := &authority{File: filepath.Join(t.TempDir(), "authority.pem")}
 	var err error
 	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	template := a.template(Leaf{Name: name})
+	template := a.template(leaf{Name: name})
 	template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
 	template.ExtKeyUsage = nil
 	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
@@ -58,14 +58,14 @@ func NewAuthority(t testing.TB, name string) *Authority {
 	return a
 }
 
-// Issue signs a certificate and gives the files that hold it and its key.
-func (a *Authority) Issue(t testing.TB, leaf Leaf) (certFile, keyFile string) {
+// issue signs a certificate and gives the files that hold it and its key.
+func (a *authority) issue(t testing.TB, l leaf) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, a.template(leaf), a.cert, key.Public(), a.key)
+	der, err := x509.CreateCertificate(rand.Reader, a.template(l), a.cert, key.Public(), a.key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,13 +81,13 @@ func (a *Authority) Issue(t testing.TB, leaf Leaf) (certFile, keyFile string) {
 }
 
 // template is a certificate without keys and signature.
-func (a *Authority) template(leaf Leaf) *x509.Certificate {
+func (a *authority) template(l leaf) *x509.Certificate {
 	a.issued++
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(a.issued),
-		Subject:      pkix.Name{CommonName: leaf.Name},
-		NotBefore:    leaf.From,
-		NotAfter:     leaf.Until,
+		Subject:      pkix.Name{CommonName: l.Name},
+		NotBefore:    l.From,
+		NotAfter:     l.Until,
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
@@ -97,7 +97,7 @@ func (a *Authority) template(leaf Leaf) *x509.Certificate {
 	if c.NotAfter.IsZero() {
 		c.NotAfter = time.Now().Add(time.Hour)
 	}
-	for _, host := range leaf.Hosts {
+	for _, host := range l.Hosts {
 		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 		if ip := net.ParseIP(host); ip != nil {
 			c.IPAddresses = append(c.IPAddresses, ip)
