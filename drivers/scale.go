@@ -45,8 +45,6 @@ func (k ScaleKeys) Apply(c *Scaled) error {
 	switch {
 	case c.Scale == 0:
 		return errors.New("scale is 0; then every value would be the same")
-	case c.Tolerance < 0:
-		return fmt.Errorf("safe_tolerance is %v and must not be negative", c.Tolerance)
 	case c.Min >= c.Max:
 		return fmt.Errorf("min is %v and max %v; the first must be less", c.Min, c.Max)
 	case c.Safe < c.Min || c.Safe > c.Max:

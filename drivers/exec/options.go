@@ -41,7 +41,7 @@ func Default() Options {
 	}
 }
 
-// validate checks the options and gives every problem at once.
+// validate checks what no tag says, and gives every problem at once.
 func (o Options) validate() error {
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -56,14 +56,6 @@ func (o Options) validate() error {
 	for key := range o.Env {
 		if key == "" || strings.ContainsAny(key, "=\x00") {
 			bad("env has a variable named %q; a name is not empty and holds no equals sign", key)
-		}
-	}
-	for _, t := range []struct {
-		key   string
-		value time.Duration
-	}{{"start_timeout", o.StartTimeout}, {"reply_timeout", o.ReplyTimeout}, {"exit_timeout", o.ExitTimeout}} {
-		if t.value <= 0 {
-			bad(`%s is %v and must be above 0s`, t.key, t.value)
 		}
 	}
 	return errors.Join(problems...)

@@ -16,11 +16,10 @@ import (
 
 func TestOptionsProblems(t *testing.T) {
 	o := Default()
-	o.Command, o.ReplyTimeout, o.Env = []string{"python3 heater.py"}, 0, map[string]string{"A=B": "1"}
+	o.Command, o.Env = []string{"python3 heater.py"}, map[string]string{"A=B": "1"}
 	_, err := New(o, []ChannelOptions{{Channel: "a", Name: "x"}, {Channel: "b", Name: "x"}}, drivers.Env{Clock: wall{}})
 	for _, want := range []string{
 		`command "python3 heater.py" is one string with blanks; write one string for each argument`,
-		"reply_timeout is 0s and must be above 0s",
 		`env has a variable named "A=B"`,
 		`channels "a" and "b" both stand for the child's "x"`,
 	} {

@@ -117,12 +117,6 @@ func (c *channel) parseWrite(o ChannelOptions) error {
 	}
 	problems := []error{checkTopic("write", c.write)}
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if c.ttl < time.Millisecond {
-		bad("write: ttl is %v and must be at least 1ms", c.ttl)
-	}
-	if f := o.Write.Format; f != "" && f != formatJSON && f != formatNumber {
-		bad("write: format is %q and must be %s or %s", f, formatJSON, formatNumber)
-	}
 	c.Lasts = o.Write.Lasts
 	if c.Lasts && c.plain {
 		bad("write: lasts is true and format %q; a number alone cannot say for how long", formatNumber)
@@ -139,9 +133,6 @@ func (c *channel) parseWrite(o ChannelOptions) error {
 		problems = append(problems, checkTopic("confirm", c.confirm))
 		if c.confirmWait == 0 {
 			c.confirmWait = defaultConfirm
-		}
-		if c.confirmWait < 0 {
-			bad("confirm: timeout is %v and must be above 0s", c.confirmWait)
 		}
 		if c.plain {
 			bad("confirm: a device that takes numbers alone cannot say which one it took; leave confirm out, the readings tell")

@@ -78,7 +78,7 @@ func (o Options) filled() Options {
 	return o
 }
 
-// validate checks the options and gives every problem at once.
+// validate checks what no tag says, and gives every problem at once.
 func (o Options) validate() error {
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -111,17 +111,6 @@ func (o Options) validate() error {
 		}
 		if s.Online == s.Offline {
 			bad("status: online and offline are both %q; they must differ", s.Online)
-		}
-	}
-	if o.KeepAlive < time.Second {
-		bad("keep_alive is %v and must be at least 1s", o.KeepAlive)
-	}
-	for _, t := range []struct {
-		key   string
-		value time.Duration
-	}{{"ping_timeout", o.PingTimeout}, {"write_timeout", o.WriteTimeout}, {"connect_timeout", o.ConnectTimeout}, {"halt_timeout", o.HaltTimeout}} {
-		if t.value <= 0 {
-			bad("%s is %v and must be above 0s", t.key, t.value)
 		}
 	}
 	return errors.Join(problems...)

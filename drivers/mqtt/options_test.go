@@ -30,12 +30,9 @@ func TestOptionsProblems(t *testing.T) {
 			o.Password = func() (string, error) { return "", nil }
 		},
 		`password_file is "f", but there is no username; the broker needs both`: func(o *Options) { o.PasswordFile = "f" },
-		`keep_alive is 0s and must be at least 1s`:                              func(o *Options) { o.KeepAlive = 0 },
-		`ping_timeout is 0s and must be above 0s`:                               func(o *Options) { o.PingTimeout = 0 },
 		`status: topic "s/#" has a wildcard`:                                    func(o *Options) { o.Status = &StatusTopic{Topic: "s/#"} },
 		`status: online and offline are both "offline"; they must differ`:       func(o *Options) { o.Status = &StatusTopic{Topic: "s", Online: "offline"} },
 		`status: topic "lab/ca" is one of channel "ca"`:                         func(o *Options) { o.Status = &StatusTopic{Topic: "lab/ca"} },
-		`halt_timeout is -1ns and must be above 0s`:                             func(o *Options) { o.HaltTimeout = -1 },
 	} {
 		o := optionsFor("tcp://127.0.0.1:1883")
 		change(&o)
@@ -62,19 +59,15 @@ func TestChannelProblems(t *testing.T) {
 		`read: topic "lab/+" has a wildcard`:                          {Read: &ReadTopic{Topic: "lab/+"}},
 		`read: path "a..b" has an empty key`:                          {Read: &ReadTopic{Topic: "r", Path: "a..b"}},
 		`write: topic "a/#" has a wildcard`:                           {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "a/#"}},
-		`write: ttl is -1s and must be at least 1ms`:                  {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", TTL: -1e9}},
 		`has a release topic but no write topic`:                      {Read: &ReadTopic{Topic: "r"}, Release: &ReleaseTopic{Topic: "l"}},
 		`has safe = 1 but no write topic`:                             {Read: &ReadTopic{Topic: "r"}, ScaleKeys: drivers.ScaleKeys{Safe: number(1)}},
 		`safe is NaN and must be finite`:                              {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, ScaleKeys: drivers.ScaleKeys{Safe: number(math.NaN())}},
-		`safe_tolerance is -1`:                                        {Read: &ReadTopic{Topic: "r"}, ScaleKeys: drivers.ScaleKeys{SafeTolerance: -1}},
 		`channel "x" reads on topic "w", where setpoints`:             {Read: &ReadTopic{Topic: "w"}, Write: &WriteTopic{Topic: "w"}},
 		`topic "w" carries setpoints or releases of both "x" and "x"`: {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Release: &ReleaseTopic{Topic: "w"}},
 		`has a confirm topic but no write topic`:                      {Read: &ReadTopic{Topic: "r"}, Confirm: &ConfirmTopic{Topic: "c"}},
 		`confirm: topic "+" has a wildcard`:                           {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "+"}},
-		`confirm: timeout is -1ns and must be above 0s`:               {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "c", Timeout: -1}},
 		`channel "x" is confirmed on topic "w", where setpoints`:      {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Confirm: &ConfirmTopic{Topic: "w"}},
 		`a device that takes numbers alone cannot say which one`:      {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", Format: "number"}, Confirm: &ConfirmTopic{Topic: "c"}},
-		`write: format is "xml" and must be json or number`:           {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", Format: "xml"}},
 		`release: payload is "" and write.format "number"`:            {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w", Format: "number"}, Release: &ReleaseTopic{Topic: "l"}},
 		`release: payload is "off" and write.format ""`:               {Read: &ReadTopic{Topic: "r"}, Write: &WriteTopic{Topic: "w"}, Release: &ReleaseTopic{Topic: "l", Payload: "off"}},
 		`unit_path is "u", but the channel has no unit`:               {Read: &ReadTopic{Topic: "r", UnitPath: "u"}},

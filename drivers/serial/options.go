@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/labtuner/tuner/drivers/serial/modbus"
@@ -75,29 +74,13 @@ func (o Options) Path() string {
 	return filepath.Join(o.Base, o.Port)
 }
 
-// validate checks filled options and gives every problem at once.
+// validate checks of filled options what no tag says, and gives every problem at once.
 func (o Options) validate() error {
-	problems := o.Settings.Validate()
+	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if known := []string{"line", "ezo", "modbus"}; !slices.Contains(known, o.Protocol) {
-		bad("protocol is %q and must be one of %q", o.Protocol, known)
-	}
-	problems = append(problems, o.Timing.Validate()...)
-	for _, t := range []struct {
-		key   string
-		value time.Duration
-	}{{"halt_timeout", o.HaltTimeout}, {"reconnect_min", o.ReconnectMin}, {"reconnect_max", o.ReconnectMax}} {
-		if t.value <= 0 {
-			bad("%s is %v and must be above 0s", t.key, t.value)
-		}
-	}
 	if o.ReconnectMin > o.ReconnectMax {
 		bad("reconnect_min is %v and reconnect_max %v; the first must not be longer", o.ReconnectMin, o.ReconnectMax)
 	}
-	if o.OpenDelay < 0 {
-		bad("open_delay is %v and cannot be negative", o.OpenDelay)
-	}
-	problems = append(problems, o.Station.Validate()...)
 	if o.Protocol == "modbus" {
 		return errors.Join(append(problems, o.validateModbus()...)...)
 	}

@@ -11,6 +11,12 @@ import (
 	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
+// Station are the keys of a device that speaks Modbus.
+type Station struct {
+	Address int     `toml:"address" bound:">= 1, <= 247" doc:"modbus: the instrument's address on the bus"`
+	Expect  *Expect `toml:"expect" doc:"modbus: a register that tells the right instrument, at every connect"`
+}
+
 // Register is where a value stands in an instrument with Modbus.
 type Register struct {
 	Function int      `toml:"function" required:"true" doc:"to read: 3 (holding registers) or 4 (input registers); to write: 6 (one register) or 16"`
@@ -39,11 +45,7 @@ func (r *Register) validate(functions ...int) error {
 	switch {
 	case !slices.Contains(functions, r.Function):
 		return fmt.Errorf("function is %d and must be one of %v", r.Function, functions)
-	case !slices.Contains([]string{"uint16", "int16", "uint32", "int32", "float32"}, r.Type):
-		return fmt.Errorf("type %q is not known; the types are uint16, int16, uint32, int32, float32", r.Type)
-	case !slices.Contains([]string{"", "ABCD", "CDAB", "BADC", "DCBA"}, r.Order):
-		return fmt.Errorf("order %q is not known; the orders are ABCD, CDAB, BADC, DCBA", r.Order)
-	case r.Address < 0 || r.Address+r.words() > 1<<16:
+	case r.Address+r.words() > 1<<16:
 		return fmt.Errorf("address is %d and must leave room for %d registers below 65536", r.Address, r.words())
 	case r.Function == writeSingle && r.words() == 2:
 		return fmt.Errorf("function 6 writes one register, and %s takes two; use function 16", r.Type)

@@ -1,11 +1,6 @@
 package port
 
-import (
-	"errors"
-	"fmt"
-	"slices"
-	"time"
-)
+import "time"
 
 // Settings are the keys of a device that say which port it is on, and how that is set.
 type Settings struct {
@@ -23,28 +18,4 @@ type Settings struct {
 func (o Settings) Spec(path string, readTimeout time.Duration) Spec {
 	return Spec{Path: path, Baud: o.Baud, DataBits: o.DataBits, StopBits: o.StopBits, Parity: o.Parity,
 		DTR: o.DTR != "off", RTS: o.RTS != "off", Slice: min(readSlice, readTimeout)}
-}
-
-// Validate gives every problem at once.
-func (o Settings) Validate() (problems []error) {
-	if o.Port == "" {
-		problems = append(problems, errors.New("port is empty; write the device file, such as /dev/serial/by-id/usb-..."))
-	}
-	for _, w := range []struct {
-		key, value string
-		known      []string
-	}{{"parity", o.Parity, []string{"none", "even", "odd"}}, {"dtr", o.DTR, []string{"on", "off"}}, {"rts", o.RTS, []string{"on", "off"}}} {
-		if !slices.Contains(w.known, w.value) {
-			problems = append(problems, fmt.Errorf("%s is %q and must be one of %q", w.key, w.value, w.known))
-		}
-	}
-	for _, n := range []struct {
-		key              string
-		value, low, high int
-	}{{"baud", o.Baud, 50, 4000000}, {"data_bits", o.DataBits, 5, 8}, {"stop_bits", o.StopBits, 1, 2}} {
-		if n.value < n.low || n.value > n.high {
-			problems = append(problems, fmt.Errorf("%s is %d and must be %d to %d", n.key, n.value, n.low, n.high))
-		}
-	}
-	return problems
 }

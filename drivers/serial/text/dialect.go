@@ -73,11 +73,8 @@ func (o Dialect) Filled(coded bool) Dialect {
 	return o
 }
 
-// Validate checks a filled dialect and gives every problem at once.
+// Validate checks of a filled dialect what no tag says, and gives every problem at once.
 func (o Dialect) Validate(coded bool) (problems []error) {
-	if o.MaxLine < 16 || o.MaxLine > 4096 {
-		problems = append(problems, fmt.Errorf("max_line is %d and must be 16 to 4096", o.MaxLine))
-	}
 	if *o.OutTerminator == "" {
 		problems = append(problems, errors.New("out_terminator is empty; an instrument could not tell where a command ends"))
 	}
@@ -105,9 +102,6 @@ func (o Dialect) Validate(coded bool) (problems []error) {
 	}
 	if o.Errors != nil {
 		check("errors", o.Errors.Out, o.Errors.OK)
-		if o.Errors.Most < 1 || o.Errors.Most > 1000 {
-			problems = append(problems, fmt.Errorf("errors.most is %d and must be 1 to 1000", o.Errors.Most))
-		}
 	}
 	if *o.OutTerminator != "" && strings.Contains(*o.Spoil, *o.OutTerminator) {
 		problems = append(problems, fmt.Errorf("spoil is %q and holds the terminator, which would complete a half-written command instead of spoiling it", *o.Spoil))

@@ -144,9 +144,7 @@ func (t *Protocol) parseCommand(w *WriteKeys, timeout time.Duration) (*command, 
 		if c.verify, err = t.parseQuestion(w.Verify.Out, w.Verify.In); err != nil {
 			return nil, fmt.Errorf("verify.%w", err)
 		}
-		if c.tolerance = w.Verify.Tolerance; !drivers.Finite(c.tolerance) || c.tolerance < 0 {
-			return nil, fmt.Errorf("verify.tolerance: is %v and must be finite and not negative", c.tolerance)
-		}
+		c.tolerance = w.Verify.Tolerance
 	}
 	return c, nil
 }
