@@ -1,6 +1,10 @@
 package gpcore
 
-import "github.com/labtuner/tuner/gpcore/internal/model"
+import (
+	"math"
+
+	"github.com/labtuner/tuner/gpcore/internal/model"
+)
 
 // Reader is a read-only view of a process with its own scratch. Several
 // readers of one process may run concurrently between its changes; a change must
@@ -50,4 +54,22 @@ func (r *Reader) PredictGrads(mean, variance, dMean, dVariance, x []float64) {
 		panic("gpcore: PredictGrads needs d coordinates, two gradients, mean and variance for each point")
 	}
 	r.v.PredictGrads(mean, variance, dMean, dVariance, x)
+}
+
+// InformationGain is the mutual information between the function and the
+// observations, in nats,
+//
+//	(log det K - sum over i of log noise_i)/2 = log det(I + S^-1 K_0)/2,
+//
+// with K = K_0 + S, S the diagonal of the noise variances (Srinivas et al., IEEE Trans.
+// Inf. Theory 58 (2012) 3250, eq. 7). Infinite where a noise variance is zero. O(n).
+func (g *GP) InformationGain() float64 {
+	gain := 0.0
+	for k := range g.m.Factor.N { // log det K = -2 sum log W_kk
+		gain -= math.Log(g.m.Factor.W[k*g.m.Factor.Stride+k])
+	}
+	for i := range g.Len() {
+		gain -= 0.5 * math.Log(g.NoiseVariance(i))
+	}
+	return max(gain, 0)
 }

@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -198,3 +200,29 @@ func withShortPath(path string, f func(address string) error) error {
 	}
 	return errors.Join(f(fmt.Sprintf("/proc/self/fd/%d/%s", folder, filepath.Base(path))), unix.Close(folder))
 }
+
+// Peer says who is at the other end of a connection: the user's name, where this computer
+// knows one, the user's number and the process, as the kernel had them at the connection.
+// That a service confined by PrivateUsers= sees as "nobody" is whoever it does not know.
+func Peer(c net.Conn) string {
+	conn, ok := c.(*net.UnixConn)
+	if !ok {
+		return unknownPeer
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return unknownPeer
+	}
+	var peer *unix.Ucred
+	if e := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil || err != nil {
+		return unknownPeer
+	}
+	text := fmt.Sprintf("uid %d, pid %d", peer.Uid, peer.Pid)
+	if u, err := user.LookupId(strconv.FormatUint(uint64(peer.Uid), 10)); err == nil {
+		return fmt.Sprintf("%s (%s)", u.Username, text)
+	}
+	return text
+}
+
+// unknownPeer is a peer that the kernel does not describe.
+const unknownPeer = "unknown"

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"github.com/labtuner/tuner/safety"
@@ -48,3 +49,19 @@ const BypassMax = 4 * time.Hour
 
 // restOf turns the loop's words into the safety layer's.
 var restOf = map[RestState]safety.Rest{RestHold: safety.RestHold, RestSafe: safety.RestSafe, RestOff: safety.RestOff}
+
+// Narrowed is what an event of kind journal.EventNarrowed has.
+type Narrowed struct {
+	// From is the first step whose decision goes by it.
+	From int `json:"from"`
+	// Ranges are what decisions may ask of each variable; Limits what the safety layer keeps to.
+	Ranges [][2]float64  `json:"ranges"`
+	Limits safety.Limits `json:"limits"`
+}
+
+// within clamps a destination to a range that was narrowed during the run.
+func Within(v *safety.VariableLimits, to [2]float64) safety.VariableLimits {
+	b := *v
+	b.Low, b.High = math.Max(v.Low, to[0]), math.Min(v.High, to[1])
+	return b
+}

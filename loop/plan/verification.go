@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -100,4 +101,15 @@ func measured(side []journal.Outcome) Measured {
 		}
 	}
 	return Measured{Mean: journal.Number(sum / float64(len(side))), SD: journal.Number(math.Sqrt(squares / float64(freedom)))}
+}
+
+// ResultOf is a verification as the journal keeps it.
+func ResultOf(number int, v *Verification) journal.ComparisonResult {
+	nan := math.NaN()
+	r := journal.ComparisonResult{Comparison: number, Verdict: v.Verdict, Pairs: v.Pairs, Gain: nan, Low: nan, High: nan, P: nan}
+	if g := v.Gain; g != nil {
+		r.Gain, r.Low, r.High, r.P = float64(g.Value), float64(g.Low), float64(g.High), float64(g.P)
+	}
+	r.Document, _ = json.Marshal(v) // of strings and Numbers, which always can be written
+	return r
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
@@ -271,4 +272,17 @@ func nextCommand(w *setup.Setup, f Finale, journalPath string) string {
 		return "tuner run " + w.Config.File
 	}
 	return "tuner report " + journalPath
+}
+
+// Finale is what a session ends with.
+type Finale struct {
+	Result loop.Result
+	// Err is what ended the run, nil at a stop condition.
+	Err   error
+	Truth *truth
+	Tally *Tally
+	// Levels are those of a sparkline that the terminal can show.
+	Levels string
+	// Took is the time by this machine's clock.
+	Took time.Duration
 }

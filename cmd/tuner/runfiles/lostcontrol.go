@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
@@ -52,4 +54,10 @@ func LostControl(c *controlstate.File, journalPath string, doses bool) (err erro
 		}
 	}
 	return nil
+}
+
+// ControlPath is where the control state of a journal's instrument lies. A new
+// journal does not change it: what was latched and dosed belongs to the instrument.
+func ControlPath(journalPath string) string {
+	return strings.TrimSuffix(journalPath, filepath.Ext(journalPath)) + ".control"
 }

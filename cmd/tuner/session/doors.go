@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -15,6 +17,8 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/local"
 	"github.com/labtuner/tuner/loop/plan"
@@ -278,4 +282,17 @@ func (d *doors) close() error {
 		errs = append(errs, d.socket.Close())
 	}
 	return errors.Join(append(errs, d.link.remove())...)
+}
+
+// openPanel makes the place where commands to the run come in and its status comes out.
+// Transports that people reach it by attach themselves to it.
+func (s *session) openPanel(deps *loop.Deps) error {
+	unique := make([]byte, 16)
+	if _, err := io.ReadFull(s.Env.Random, unique); err != nil {
+		return fmt.Errorf("name the session: %w", err)
+	}
+	s.panel = control.NewPanel(hex.EncodeToString(unique))
+	s.Setup.Options.Run = plan.RunNames{ID: s.run.ID, Name: s.run.Name, Site: s.run.Site, Journal: s.Path}
+	deps.Panel = s.panel
+	return nil
 }

@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/labtuner/tuner/cmd/tuner/fault"
+	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/runfiles"
+	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/journal"
@@ -156,4 +160,38 @@ func (s *session) tellResume(p resumption) error {
 			d.Step, d.What, d.Derived, d.Recorded)))
 	}
 	return err
+}
+
+// StartMode says how a run begins: as the flag says, else by who has started it.
+func StartMode(e *host.Env, flag string) (plan.StartMode, error) {
+	switch flag {
+	case "":
+		if e.IsService() {
+			return plan.StartHold, nil
+		}
+		return plan.StartNow, nil
+	case "hold":
+		return plan.StartHold, nil
+	case "run":
+		return plan.StartRun, nil
+	case "never":
+		return "", fault.WithHint(fmt.Errorf("%w: --resume never begins nothing; nothing was driven", loop.ErrSafety),
+			"a person begins the run by typing tuner run CONFIG")
+	}
+	return "", fault.Usage(fault.WithHint(fmt.Errorf("--resume is %q", flag), "it is never, hold or run"))
+}
+
+// WarmFor reads what a run with its journal at path is told of earlier runs: nothing where
+// it goes on, because its journal has that. It is read before that journal may be moved
+// aside, as it may be one of them.
+func WarmFor(w *setup.Setup, path string, fresh bool, named []string) ([]journal.WarmSource, error) {
+	old, err := runfiles.LookAt(path)
+	if goesOn := err == nil && !fresh && old.Status.Steps > 0 && !old.Status.Finished; !goesOn {
+		return w.ReadWarm(w.WarmFiles(named))
+	}
+	if len(named) > 0 {
+		return nil, fault.Usage(fault.WithHint(fmt.Errorf("%s holds an unfinished run that goes on, and was told of earlier runs when it began", path),
+			"leave --warm-start out, or begin a new run with --new"))
+	}
+	return nil, nil
 }
