@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
@@ -56,12 +55,12 @@ type outages struct {
 	fallen  fallenState
 }
 
-// endure waits after too many failed steps in a row.
-func (l *outages) endure(problem string) {
+// endure waits after n failed steps in a row, which are too many.
+func (l *outages) endure(n int, problem string) {
 	s := &l.outage
 	s.wait = min(max(2*s.wait, outageFirst), outageMost)
 	*s = outage{on: true, device: l.suspect(), until: l.now().Add(s.wait), wait: s.wait, silent: len(l.stepper.step.shots.Taken()) == 0 && !l.refusing()}
-	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", l.stepper.failures, problem, s.wait))
+	l.event("warn", "outage", fmt.Sprintf("%d steps in a row gave no valid data, the last because: %s; the run is held, and tries again in %v", n, problem, s.wait))
 	l.enter(waiting)
 }
 
@@ -69,8 +68,9 @@ func (l *outages) endure(problem string) {
 func (l *outages) recovered() { l.outage = outage{} }
 
 // endure and recovered pass on what the steps tell.
-func (l *Loop) endure(problem string) { l.outages.endure(problem) }
-func (l *Loop) recovered()            { l.outages.recovered() }
+func (l *Loop) endure(n int, problem string) { l.outages.endure(n, problem) }
+func (l *Loop) enduring() bool               { return l.outages.outage.wait > 0 }
+func (l *Loop) recovered()                   { l.outages.recovered() }
 
 // suspect is the device that failed steps point at: one that refuses its setpoint,
 // else the objective's.
@@ -108,9 +108,9 @@ func (l *outages) hearOutage(renewed []int) {
 }
 
 // waitsOut reports whether a run that has fallen back goes on by itself: nothing is
-// latched, nobody holds it, and it was an outage that came first.
+// latched, nobody holds it, it was an outage that came first, and the run still measures.
 func (l *outages) waitsOut() bool {
-	return l.opt.Outages.Wait && l.ending.reason == "" && l.guard.Outage()
+	return l.opt.Outages.Wait && (l.ending.reason == "" || l.stepper.verifying.running) && l.guard.Outage()
 }
 
 // fallAsleep keeps a run that has fallen back, to be resumed by a person or, after an
@@ -129,9 +129,7 @@ func (l *outages) fallAsleep(why error) {
 // actuator refuses its rest state.
 func (l *outages) watchFallen(now time.Time) {
 	f := &l.fallen
-	if s := l.opt.Stop.Time; s > 0 && l.ran(now) >= s {
-		l.ending.reason = control.ReasonTime
-		l.event("info", "stop", "stop condition reached: "+control.ReasonTime)
+	if l.stepper.timeIsOver(now) {
 		l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
 		return
 	}

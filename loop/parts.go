@@ -48,8 +48,10 @@ type runner interface {
 	// fail ends the run because of an error, finish at a stop condition.
 	fail(err error)
 	finish(reason string)
-	// endure waits after too many failed steps in a row.
-	endure(problem string)
+	// endure waits after n failed steps in a row, which are too many; enduring says that the
+	// run has waited since the last valid one.
+	endure(n int, problem string)
+	enduring() bool
 	// recovered notes that a step has had valid data again.
 	recovered()
 	// recommended goes on once the policy has said what it recommends.

@@ -206,14 +206,15 @@ func (l *stepper) conclude(problem string) {
 	o := l.outcome()
 	observations := l.opt.Observations(plan.Concluded{Set: s.Set, Requested: s.Decision.Requested, Outcome: o, PerShot: s.PerShot, Shots: s.shots.Taken()})
 	l.settleActions(journal.Failed)
+	again := l.measuresAgain(&o)
 	l.book(o)
 	if l.phase != concluding {
 		return
 	}
 	l.say(l.guard.Judge(o.X, o.Valid, l.tellBroken()))
 	if l.verifying.running {
-		l.legEnded(o, false)
-		l.nextLeg()
+		l.legEnded(o, again)
+		l.afterLeg()
 		return
 	}
 	l.advisor.Learn(observations)
@@ -225,7 +226,7 @@ func (l *stepper) afterStep() {
 	case !tooMany:
 		l.next()
 	case l.opt.Outages.Wait:
-		l.runner.endure(l.step.problem)
+		l.runner.endure(l.failures, l.step.problem)
 	default:
 		l.runner.fail(fmt.Errorf("%w: %d steps in a row gave no valid data, the last because: %s", ErrInstrument, l.failures, l.step.problem))
 	}

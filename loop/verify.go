@@ -118,12 +118,7 @@ func (l *stepper) pairTime() time.Duration {
 // nextLeg begins the next step of the comparison, or ends it.
 func (l *stepper) nextLeg() {
 	v := &l.verifying
-	over := v.turn.Pair > v.plan.Pairs || l.opt.FailureLimit > 0 && v.turn.Failed >= l.opt.FailureLimit
-	if limit := l.opt.Verify.Time; !over && limit > 0 && !v.turn.Half && l.now().Sub(v.began) >= limit {
-		l.event("info", journal.EventVerify, fmt.Sprintf("the %v that stop.verify_time allows are over", limit))
-		over = true
-	}
-	if over {
+	if v.turn.Pair > v.plan.Pairs || v.tooManyFailed(&l.opt) && !l.opt.Outages.Wait || !v.turn.Half && l.verifyTimeIsOver(l.now()) {
 		l.verified()
 		return
 	}
@@ -157,15 +152,72 @@ func (l *stepper) legEnded(o journal.Outcome, abandoned bool) {
 	v.turn.After(x)
 }
 
+// tooManyFailed reports whether so many steps of the comparison in a row had no valid data as
+// make an outage.
+func (v *verifying) tooManyFailed(o *plan.Options) bool {
+	return o.FailureLimit > 0 && v.turn.Failed >= o.FailureLimit
+}
+
+// measuresAgain reports whether the pair of a step that failed is to be measured again: the run
+// has waited for an outage, and it is not over. That is on record as a step that was abandoned.
+func (l *stepper) measuresAgain(o *journal.Outcome) bool {
+	if !l.verifying.running || o.Valid || !l.runner.enduring() {
+		return false
+	}
+	l.event("info", journal.EventAbandoned, "the outage goes on: "+o.Problem)
+	return true
+}
+
+// afterLeg begins the next step of the comparison, or waits where too many in a row have failed.
+func (l *stepper) afterLeg() {
+	if v := &l.verifying; v.tooManyFailed(&l.opt) && l.opt.Outages.Wait && v.turn.Pair <= v.plan.Pairs {
+		l.runner.endure(v.turn.Failed, l.step.problem)
+		return
+	}
+	l.nextLeg()
+}
+
+// verifyTimeIsOver reports whether the comparison has taken as long as it may, and says so.
+func (l *stepper) verifyTimeIsOver(now time.Time) bool {
+	limit := l.opt.Verify.Time
+	if limit == 0 || now.Sub(l.verifying.began) < limit {
+		return false
+	}
+	l.event("info", journal.EventVerify, fmt.Sprintf("the %v that stop.verify_time allows are over", limit))
+	return true
+}
+
+// timeIsOver reports whether a run that waits has no more time to, and says so: the time of
+// the comparison, where that is under way, else the run's.
+func (l *stepper) timeIsOver(now time.Time) bool {
+	if l.verifying.running {
+		return l.verifyTimeIsOver(now) && l.compare()
+	}
+	if s := l.opt.Stop.Time; s == 0 || l.ran(now) < s {
+		return false
+	}
+	l.ending.reason = control.ReasonTime
+	l.event("info", "stop", "stop condition reached: "+control.ReasonTime)
+	return true
+}
+
 // verified evaluates the comparison and brings the instrument to rest.
 func (l *stepper) verified() {
+	if l.compare() {
+		l.home()
+	}
+}
+
+// compare evaluates the comparison, which ends here. It reports false where that has failed,
+// which ends the run.
+func (l *stepper) compare() bool {
 	v := &l.verifying
 	v.running = false
 	l.begin(step{n: l.steps})
 	found, err := l.opt.Compare(v.plan, v.legs)
 	if err != nil {
 		l.runner.fail(fmt.Errorf("compare the recommended setting with the starting one: %w", err))
-		return
+		return false
 	}
 	l.ending.result.Verification = &found
 	if !v.kept {
@@ -174,7 +226,7 @@ func (l *stepper) verified() {
 		l.record("comparison's result", func(j *journal.Journal) error { return j.CompareResult(r) }, reached("verdict-durable"))
 	}
 	l.event("info", journal.EventVerify, found.Summary(l.opt.Objective.Unit))
-	l.home()
+	return true
 }
 
 // comparisonStatus is nil until the search has ended.

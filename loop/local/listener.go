@@ -217,8 +217,14 @@ func Peer(c net.Conn) string {
 	if e := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil || err != nil {
 		return unknownPeer
 	}
-	text := fmt.Sprintf("uid %d, pid %d", peer.Uid, peer.Pid)
-	if u, err := user.LookupId(strconv.FormatUint(uint64(peer.Uid), 10)); err == nil {
+	return Person(int(peer.Uid), int(peer.Pid))
+}
+
+// Person says who a process belongs to: the user's name, where this computer knows one, the
+// user's number and the process.
+func Person(uid, pid int) string {
+	text := fmt.Sprintf("uid %d, pid %d", uid, pid)
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
 		return fmt.Sprintf("%s (%s)", u.Username, text)
 	}
 	return text

@@ -73,15 +73,16 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 				w.Options.Mode = plan.Shadow
 			}
 			path := runfiles.RunJournalPath(w.Config, e.StateDirectory(), shadow)
-			earlier, err := session.WarmFor(w, path, fresh, warm)
+			want := runfiles.Wanted{Fresh: fresh, Config: w.Config.Text, Warm: len(w.WarmFiles(warm)) > 0}
+			earlier, err := session.WarmFor(w, path, want, warm)
 			if err != nil {
 				return err
 			}
-			there, err := runfiles.PrepareRunJournal(path, fresh, e.Now())
+			there, err := runfiles.PrepareRunJournal(path, want, e.Now())
 			if err != nil {
 				return err
 			}
-			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Path: path, Clock: loop.RealClock{}, Resume: there.Unfinished, Warm: earlier}
+			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Path: path, Clock: loop.RealClock{}, Resume: there.Resume, Warm: earlier}
 			if there.Done != "" {
 				begin.Remarks = append(begin.Remarks, there.Done)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/guard"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
+	"github.com/labtuner/tuner/loop/local"
 )
 
 // Request is what a reset is asked to do.
@@ -34,9 +35,10 @@ func Clear(e *host.Env, r Request) (err error) {
 	if err == nil {
 		err = runfiles.LostControl(c, r.Journal, len(r.Setup.Options.Safety.Doses) > 0)
 	}
-	state := c.State()
+	state, cleared := c.State(), "nothing: a reservoir was refilled"
 	switch {
 	case errors.Is(err, controlstate.ErrLost):
+		cleared = err.Error()
 		fmt.Fprintf(e.Stderr, "tuner: warning: %v\n", err)
 		if err = recallDoses(e, r, &state); err != nil {
 			return err
@@ -57,17 +59,25 @@ func Clear(e *host.Env, r Request) (err error) {
 			}
 			break
 		}
-		fmt.Fprintf(e.Stdout, "cleared: %s\n", strings.TrimPrefix(held.Error(), guard.ErrLatched.Error()+": "))
+		cleared = latchedWords(held)
+		fmt.Fprintf(e.Stdout, "cleared: %s\n", cleared)
 	}
-	state = resetState(e, state)
+	state = resetState(e, state, cleared)
 	refill(e, r, &state)
 	return c.Write(state)
 }
 
-// resetState is a control state after a reset. The safety layer's time goes on from here, so
+// latchedWords say what is latched.
+func latchedWords(held error) string {
+	return strings.TrimPrefix(held.Error(), guard.ErrLatched.Error()+": ")
+}
+
+// resetState is a control state after a reset, which the next journal is to record. The safety layer's time goes on from here, so
 // that no dose grows old by it.
-func resetState(e *host.Env, state controlstate.State) controlstate.State {
+func resetState(e *host.Env, state controlstate.State, cleared string) controlstate.State {
 	machine := host.ThisMachine()
+	state.Resets = append(state.Resets, controlstate.Reset{Wall: e.Now().Round(0).UTC(), By: local.Person(os.Getuid(), os.Getpid()), Cleared: cleared})
+	state.Resets = state.Resets[max(len(state.Resets)-controlstate.ResetsMax, 0):]
 	state.At += guard.Away(machine, state)
 	state.Wall, state.BootID, state.Uptime = e.Now().Round(0).UTC(), machine.BootID, machine.Uptime()
 	return guard.Reset(state)
@@ -101,8 +111,8 @@ func resetOther(e *host.Env, path string) (err error) {
 	if held == nil {
 		return nil
 	}
-	fmt.Fprintf(e.Stdout, "cleared of the run %q (%s): %s\n", state.Instrument.Name, path, strings.TrimPrefix(held.Error(), guard.ErrLatched.Error()+": "))
-	return c.Write(resetState(e, state))
+	fmt.Fprintf(e.Stdout, "cleared of the run %q (%s): %s\n", state.Instrument.Name, path, latchedWords(held))
+	return c.Write(resetState(e, state, latchedWords(held)))
 }
 
 // Folder is the state folder that a reset of a configuration is about.

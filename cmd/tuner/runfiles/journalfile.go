@@ -4,6 +4,7 @@
 package runfiles
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -81,31 +82,40 @@ func SimulateJournalPath(cfg *configs.Config, named string) (string, error) {
 	return path, removeJournal(path)
 }
 
+// Wanted is what a start asks of the journal at its path.
+type Wanted struct {
+	// Fresh asks for a new run, whatever is there.
+	Fresh bool
+	// Config is the configuration's text, Warm says that earlier runs are to be told of.
+	Config []byte
+	Warm   bool
+}
+
 // prepared says what is at a run's journal path now.
 type prepared struct {
-	// Unfinished says that a run is there which is to go on.
-	Unfinished bool
+	// Resume says that the journal there is to go on: its run has not ended.
+	Resume bool
 	// Done is what was done, in words, "" if nothing.
 	Done string
 }
 
-// PrepareRunJournal sees that there is no journal at path or an unfinished one, or
-// moves one aside where the user wants a new one. An unfinished run is never dropped
-// silently, but a journal without a single step, as a run leaves it whose instrument
-// did not answer, holds nothing to keep.
-func PrepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err error) {
-	done, err := takeRescued(path, fresh, now)
+// PrepareRunJournal sees that there is no journal at path or one that goes on, or
+// moves one aside where the user wants a new one. What was recorded is never deleted, and an
+// unfinished run never dropped silently; one without a single step, as a run leaves it whose
+// instrument did not answer, goes on where nothing has changed, and is moved aside else.
+func PrepareRunJournal(path string, want Wanted, now time.Time) (p prepared, err error) {
+	done, err := takeRescued(path, want.Fresh, now)
 	if err != nil {
 		return p, err
 	}
 	defer func() { p.Done = joinWords(done, p.Done) }()
 	old, err := LookAt(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !fresh:
+	case errors.Is(err, fs.ErrNotExist) && !want.Fresh:
 		return p, refuseLostJournal(path)
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
-	case err != nil && !fresh:
+	case err != nil && !want.Fresh:
 		return p, journalTrouble(path, err)
 	case err != nil:
 		if errors.Is(err, disk.ErrLocked) {
@@ -117,17 +127,14 @@ func PrepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 	if err := journal.Unlocked(path); err != nil {
 		return p, err
 	}
-	if old.Status.Steps > 0 && !old.Status.Finished && !fresh {
-		return prepared{Unfinished: true}, nil
-	}
 	switch {
-	case old.Status.Steps == 0 && len(old.notices) > 0: // there may have been steps
-		p.Done, err = moveAside(path, now)
-		p.Done += ", which holds no step: " + strings.Join(old.notices, "; ")
-		return p, err
+	case old.GoesOn(want):
+		return prepared{Resume: true}, nil
 	case old.Status.Steps == 0:
-		return prepared{Done: "replaced " + path + ", which holds no step"}, removeJournal(path)
-	case fresh:
+		p.Done, err = moveAside(path, now)
+		p.Done += strings.Join(append([]string{", which holds no step"}, old.notices...), "; ")
+		return p, err
+	case want.Fresh:
 		p.Done, err = moveAside(path, now)
 		return p, err
 	default:
@@ -135,6 +142,16 @@ func PrepareRunJournal(path string, fresh bool, now time.Time) (p prepared, err 
 			Detail: fmt.Sprintf("%d steps, ended by %s", old.Status.Steps-old.Status.Compared, old.Status.Reason),
 			Hint:   "--new moves it aside and begins a new run"}
 	}
+}
+
+// GoesOn reports whether a start goes on in this journal: with a run that is not finished,
+// or, where that has no step yet, that is the same in everything it was told. Where
+// something is wrong with one without a step, there may have been steps.
+func (x *existing) GoesOn(want Wanted) bool {
+	if want.Fresh || x.Status.Finished {
+		return false
+	}
+	return x.Status.Steps > 0 || bytes.Equal(x.config, want.Config) && !x.warm && !want.Warm && len(x.notices) == 0
 }
 
 // journalTrouble adds what to do about a journal that cannot be gone on with. There may be
@@ -168,6 +185,9 @@ type existing struct {
 	Status journal.Status
 	// notices are what is to be heard about the file.
 	notices []string
+	// config is what its last session went by, warm says that it was told of earlier runs.
+	config []byte
+	warm   bool
 }
 
 // LookAt reads what a journal is; the file is not changed.
@@ -179,8 +199,23 @@ func LookAt(path string) (existing, error) {
 	if err != nil {
 		return existing{}, err
 	}
-	status, err := r.Status()
-	return existing{run: r.Run(), Status: status, notices: r.Notices()}, errors.Join(err, r.Close())
+	x := existing{run: r.Run(), notices: r.Notices()}
+	err = x.read(r)
+	return x, errors.Join(err, r.Close())
+}
+
+func (x *existing) read(r *journal.Reader) (err error) {
+	if x.Status, err = r.Status(); err != nil || x.Status.Steps > 0 {
+		return err
+	}
+	all, err := r.Configurations()
+	if err != nil {
+		return err
+	}
+	x.config = all[len(all)-1].Text // there is the run's at least
+	warm, err := r.Warm()
+	x.warm = len(warm) > 0
+	return err
 }
 
 // journalParts are the files that SQLite keeps beside a journal. The journal

@@ -60,10 +60,10 @@ func begun(t *testing.T, path string) *journal.Journal {
 func TestPrepareRunJournalNeverTouchesOneInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oven.db")
 	j := begun(t, path)
-	if _, err := PrepareRunJournal(path, true, time.Now()); !errors.Is(err, disk.ErrLocked) {
+	if _, err := PrepareRunJournal(path, Wanted{Fresh: true}, time.Now()); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("--new: %v, want locked", err)
 	}
-	if _, err := PrepareRunJournal(path, false, time.Now()); !errors.Is(err, disk.ErrLocked) {
+	if _, err := PrepareRunJournal(path, Wanted{}, time.Now()); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a run that goes on: %v, want locked", err)
 	}
 	if err := j.Close(); err != nil {
@@ -82,11 +82,11 @@ func TestMoveAside(t *testing.T) {
 		if err := begun(t, path).Close(); err != nil {
 			t.Fatal(err)
 		}
-		if there, err := PrepareRunJournal(path, false, now); err != nil || !there.Unfinished {
+		if there, err := PrepareRunJournal(path, Wanted{}, now); err != nil || !there.Resume {
 			t.Errorf("without --new: %+v, %v; want an unfinished run that goes on", there, err)
 		}
-		did, err := PrepareRunJournal(path, true, now)
-		if err != nil || did.Unfinished || did.Done != "moved "+path+" to "+filepath.Join(dir, name) {
+		did, err := PrepareRunJournal(path, Wanted{Fresh: true}, now)
+		if err != nil || did.Resume || did.Done != "moved "+path+" to "+filepath.Join(dir, name) {
 			t.Errorf("%+v, %v", did, err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestPrepareRunJournalBusy(t *testing.T) {
 	if told, ok := errors.AsType[fault.Hinted](journalTrouble(path, &disk.Error{Err: store.ErrCorrupt})); !ok || !strings.Contains(told.Hint, "--new") {
 		t.Errorf("of a damaged one: %+v", told)
 	}
-	if _, err := PrepareRunJournal(t.TempDir(), false, time.Now()); err == nil || strings.Contains(err.Error(), "--new") {
+	if _, err := PrepareRunJournal(t.TempDir(), Wanted{}, time.Now()); err == nil || strings.Contains(err.Error(), "--new") {
 		t.Errorf("of a folder: %v", err)
 	}
 }
@@ -143,11 +143,11 @@ func TestPrepareRunJournalForeignFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("my notes"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PrepareRunJournal(path, false, time.Now()); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := PrepareRunJournal(path, Wanted{}, time.Now()); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
 	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
-	if _, err := PrepareRunJournal(path, true, now); err != nil {
+	if _, err := PrepareRunJournal(path, Wanted{Fresh: true}, now); err != nil {
 		t.Fatal(err)
 	}
 	for _, foreign := range []string{filepath.Dir(path), filepath.Join(filepath.Dir(path), "oven.toml")} {
@@ -156,7 +156,7 @@ func TestPrepareRunJournalForeignFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := PrepareRunJournal(foreign, true, now); err == nil {
+		if _, err := PrepareRunJournal(foreign, Wanted{Fresh: true}, now); err == nil {
 			t.Errorf("%s was moved aside", foreign)
 		}
 		if _, err := os.Stat(foreign); err != nil {
@@ -187,12 +187,61 @@ func TestPrepareRunJournalWithoutItsLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
-	p, err := PrepareRunJournal(path, false, now)
+	p, err := PrepareRunJournal(path, Wanted{}, now)
 	if err != nil || !strings.HasPrefix(p.Done, "moved "+path) || !strings.Contains(p.Done, "oven.db-wal is not there") {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "oven-20260301-210405.db")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPrepareRunJournalKeepsOneWithoutAStep: who asked for what is on record there too. It
+// goes on where the run is the same, and is moved aside, whole, where it is another.
+func TestPrepareRunJournalKeepsOneWithoutAStep(t *testing.T) {
+	now := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
+	for what, c := range map[string]struct {
+		warm   []journal.WarmSource // that the run was told of
+		want   Wanted
+		goesOn bool
+	}{
+		"same":         {want: Wanted{Config: []byte("a")}, goesOn: true},
+		"other file":   {want: Wanted{Config: []byte("b")}},
+		"--new":        {want: Wanted{Config: []byte("a"), Fresh: true}},
+		"warm start":   {want: Wanted{Config: []byte("a"), Warm: true}},
+		"was told":     {want: Wanted{Config: []byte("a")}, warm: []journal.WarmSource{{File: "old.db"}}},
+		"told and new": {want: Wanted{Config: []byte("a"), Fresh: true}, warm: []journal.WarmSource{{File: "old.db"}}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "oven.db")
+			j, err := journal.Create(path, journal.Run{ID: "x", Name: "oven", Mode: "run", Policy: "random", ConfigText: []byte("a"),
+				Variables:   []journal.Column{{Name: "power", Unit: "W"}},
+				ControlSets: []journal.ControlSet{{Variables: []string{"power"}}}}, journal.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(j.Warm(c.warm), j.Log(journal.Event{Level: "info", Kind: journal.EventCommand, Message: "stop asked for by ada"}), j.Close()); err != nil {
+				t.Fatal(err)
+			}
+			p, err := PrepareRunJournal(path, c.want, now)
+			if err != nil || p.Resume != c.goesOn || (p.Done == "") != c.goesOn {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			if !c.goesOn {
+				path = strings.TrimSuffix(path, ".db") + "-20260301-210405.db"
+			}
+			r, err := journal.OpenReader(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			for e, err := range r.Events() {
+				if err == nil && e.Message == "stop asked for by ada" {
+					return
+				}
+			}
+			t.Error("what was asked for is gone")
+		})
 	}
 }
 

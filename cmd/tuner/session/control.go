@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/cmd/tuner/runfiles"
 	"github.com/labtuner/tuner/loop"
 	"github.com/labtuner/tuner/loop/guard"
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/disk"
 )
@@ -63,6 +65,22 @@ func (s *session) ownControl(to controlstate.Instrument, machine guard.Machine) 
 	if state.Generation == 0 { // time counts from here
 		state.Wall, state.BootID, state.Uptime = s.Clock.Now().Round(0).UTC(), machine.BootID, machine.Uptime()
 	}
+	return s.control.Write(state)
+}
+
+// recordResets puts into the journal what was reset while no run was there to record it.
+func (s *session) recordResets() error {
+	if s.control == nil || len(s.control.State().Resets) == 0 {
+		return nil
+	}
+	state := s.control.State()
+	for _, r := range state.Resets {
+		text := fmt.Sprintf("tuner reset by %s at %s cleared %s", r.By, r.Wall.Format(time.RFC3339), r.Cleared)
+		if err := s.journal.Log(journal.Event{Level: "info", Kind: journal.EventCommand, Message: text, At: journal.Stamp{Wall: s.Clock.Now().Round(0)}}); err != nil {
+			return err
+		}
+	}
+	state.Resets = nil
 	return s.control.Write(state)
 }
 

@@ -57,14 +57,17 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 		Step: func(n int) { s.tell.Show(fmt.Sprintf("going on with %s: step %d of %d", s.Path, n, past.Steps)) }}
 	done, err := replay.Run(ctx, r)
 	switch {
-	case ctx.Err() != nil && past.Left && s.Setup.Options.Mode == plan.Live:
+	case ctx.Err() != nil && past.Left && past.Steps > 0 && s.Setup.Options.Mode == plan.Live:
 		return errors.Join(loop.ErrLeft, context.Cause(ctx))
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		return fmt.Errorf("resume %s: %w", s.Path, err)
 	}
-	deps.Past, s.run = &past, old
+	s.run = old
+	if past.Steps > 0 { // else the run begins, in the journal that is there
+		deps.Past = &past
+	}
 	if err := s.recount(r); err != nil {
 		return err
 	}
@@ -144,6 +147,9 @@ func (s *session) tellResume(p resumption) error {
 		return s.journal.Log(journal.Event{Level: level, Kind: "resume", Message: message, At: journal.Stamp{Wall: s.Clock.Now().Round(0)}})
 	}
 	text := fmt.Sprintf("resumed %s after %d steps", s.Path, p.past.Steps)
+	if p.past.Steps == 0 {
+		text = fmt.Sprintf("begins in %s, which holds no step yet: what was recorded there stays", s.Path)
+	}
 	if p.past.Open != nil {
 		text += fmt.Sprintf("; step %d was in flight and counts as unknown", p.past.Open.Step)
 	}
@@ -184,9 +190,9 @@ func StartMode(e *host.Env, flag string) (plan.StartMode, error) {
 // WarmFor reads what a run with its journal at path is told of earlier runs: nothing where
 // it goes on, because its journal has that. It is read before that journal may be moved
 // aside, as it may be one of them.
-func WarmFor(w *setup.Setup, path string, fresh bool, named []string) ([]journal.WarmSource, error) {
+func WarmFor(w *setup.Setup, path string, want runfiles.Wanted, named []string) ([]journal.WarmSource, error) {
 	old, err := runfiles.LookAt(path)
-	if goesOn := err == nil && !fresh && old.Status.Steps > 0 && !old.Status.Finished; !goesOn {
+	if err != nil || !old.GoesOn(want) {
 		return w.ReadWarm(w.WarmFiles(named))
 	}
 	if len(named) > 0 {

@@ -201,6 +201,9 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	for _, notice := range s.journal.Notices() {
 		s.tell.Say("tuner: warning: %s", notice)
 	}
+	if err := s.recordResets(); err != nil {
+		return deps, errors.Join(err, s.journal.Close())
+	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
 	if s.Setup.Options.Mode != plan.Simulate {
 		deps.Space = func() (uint64, error) { return disk.FreeSpace(filepath.Dir(s.Path)) }

@@ -38,6 +38,8 @@ type State struct {
 	Underway bool `json:"underway,omitempty"`
 	// Instrument is what it is about; the zero one in files that do not say.
 	Instrument Instrument `json:"instrument,omitzero"`
+	// Resets are those by tuner reset that no journal has on record yet, oldest first.
+	Resets []Reset `json:"resets,omitempty"`
 	// Marks counts the calls of MarkAhead that this state makes superfluous.
 	Marks uint64 `json:"-"`
 }
@@ -51,6 +53,18 @@ type Instrument struct {
 	// Devices are the addresses of the devices that are set, each with its driver.
 	Devices []string `json:"devices,omitempty"`
 }
+
+// Reset is what a person has cleared while no run was there to record it.
+type Reset struct {
+	Wall time.Time `json:"wall"`
+	// By is who it was, Cleared what, in words.
+	By      string `json:"by"`
+	Cleared string `json:"cleared"`
+}
+
+// ResetsMax is how many resets wait for a journal at most: the oldest go first. Not more: a
+// file that is written in every dose stays small. Not fewer: they are a person's, one at a time.
+const ResetsMax = 16
 
 // Cause names a rule and what it is about.
 type Cause struct {
