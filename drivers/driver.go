@@ -89,6 +89,9 @@ type Wired struct {
 	// to end, 0 where there is none.
 	Writes map[string]time.Duration
 	Exit   time.Duration
+	// Late says in words which setpoints may still arrive late, where something between holds
+	// them up that does not know how old they are; "" where nothing does.
+	Late string
 	// Round is how long the readings of all channels may take, one after the other, while a
 	// write waits; 0: a write does not wait for them. RoundWords say what that comes from.
 	Round      time.Duration

@@ -42,6 +42,9 @@ func ackIn(root any) ack {
 func (d *Device) takeAck(c *channel, a ack) {
 	d.mu.Lock()
 	d.acks[c.Name] = a
+	if u := d.underWay[c.Name]; a.session == u.session && a.seq == float64(u.seq) {
+		delete(d.underWay, c.Name)
+	}
 	d.mu.Unlock()
 	d.wake()
 }

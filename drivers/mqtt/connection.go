@@ -290,7 +290,11 @@ func (c *connection) setTransport(conn net.Conn) net.Conn {
 	return lingeringConn{conn}
 }
 
-// drop makes the connection useless at once. The first cause counts.
+// errEnded is the cause of a connection that has said goodbye.
+var errEnded = errors.New("closed")
+
+// drop makes the connection useless at once. The first cause counts. What this computer has
+// not got rid of yet is thrown away, so that it cannot arrive late, but after a goodbye.
 func (c *connection) drop(cause error) {
 	c.goneOnce.Do(func() {
 		if cause == nil {
@@ -300,9 +304,13 @@ func (c *connection) drop(cause error) {
 		defer c.mu.Unlock()
 		c.cause = cause
 		close(c.gone)
-		if c.conn != nil {
-			c.conn.Close()
+		if c.conn == nil {
+			return
 		}
+		if tcp, ok := c.conn.(interface{ SetLinger(sec int) error }); ok && !errors.Is(cause, errEnded) {
+			_ = tcp.SetLinger(0) // where it fails, the kernel goes on to send
+		}
+		c.conn.Close()
 	})
 }
 
@@ -332,7 +340,7 @@ func (c *connection) end() {
 		cancel()
 	}
 	c.client.Disconnect(uint(disconnectTime.Milliseconds()))
-	c.drop(errors.New("closed"))
+	c.drop(errEnded)
 }
 
 // timedConn gives every write a deadline, and ends the connection where

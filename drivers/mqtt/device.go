@@ -40,15 +40,18 @@ type Device struct {
 	bad map[string]bool // channels whose last message was no data; of the receiving goroutine
 
 	// mu guards what the receiving goroutine and Close share with the caller.
-	mu      sync.Mutex
-	link    *link // nil while closed
-	latest  map[string]latest
-	why     map[string]error // what the last message was of channels whose last one was no data
-	acks    map[string]ack
-	status  status
-	lost    time.Time // when a connection last ended
-	order   uint64
-	changed chan struct{} // holds one while something came since it was emptied
+	mu     sync.Mutex
+	link   *link // nil while closed
+	latest map[string]latest
+	why    map[string]error // what the last message was of channels whose last one was no data
+	acks   map[string]ack
+	status status
+	lost   time.Time // when a connection last ended
+	order  uint64
+	// heard is when the device said something last, underWay by channel what it has not confirmed.
+	heard    time.Time
+	underWay map[string]pending
+	changed  chan struct{} // holds one while something came since it was emptied
 }
 
 var (
@@ -79,6 +82,7 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 		byName:    map[string]*channel{},
 		byTopic:   map[string][]*channel{},
 		byConfirm: map[string][]*channel{},
+		underWay:  map[string]pending{},
 		env:       env,
 	}
 	for _, c := range parsed {
@@ -249,11 +253,13 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 // channels that have a confirm topic have confirmed them, without values: the
 // read topics show what became of them. Over MQTT they are single messages, so a
 // connection that breaks between them sends only the first ones; the error says
-// that the outcome is not known. Nothing is sent later. A safe write goes over a connection
+// that the outcome is not known. Nothing is sent later. A write is over when the broker has
+// answered a question that left after it, and what a channel has not confirmed is waited for
+// before its next setpoint: so what a network or a broker holds up is one setpoint of each
+// channel. A connection over which no answer comes within [BrokerWait] is broken. A safe write waits
+// for nothing of that: it goes over a connection
 // that is not trusted as well, and to a device that is away by its status; where there is no
-// connection it has one made at once. It counts as sent when the broker has answered a
-// question that left after it; a connection over which no answer comes within [BrokerWait] is
-// broken, so that the next attempt has a new one.
+// connection it has one made at once.
 func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Reading, error) {
 	if err := d.check(s); err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
@@ -265,6 +271,9 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	conn, err := d.writable(ctx, s.Safe)
 	if err == nil {
 		err = ctx.Err()
+	}
+	if err == nil && !s.Safe && s.Dose == "" {
+		err = d.awaitEarlier(ctx, conn, s)
 	}
 	if err != nil {
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
@@ -291,7 +300,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 		}
 		all = append(all, one)
 	}
-	if s.Safe {
+	if s.Dose == "" { // nobody sends another dose while one is not accounted for
 		if err := conn.awaitRoundTrip(ctx, BrokerWait); err != nil {
 			return drivers.Reading{}, d.wrap(fmt.Errorf("the write's outcome is not known: %w", err))
 		}
@@ -309,7 +318,7 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	return r, nil
 }
 
-// BrokerWait is how long a safe write waits for the broker's word that it has come that far.
+// BrokerWait is how long a write waits for the broker's word that it has come that far.
 // Not longer: the link may have died without a sign, and the safe value with it. Not shorter:
 // a mobile link takes a second.
 const BrokerWait = 2 * time.Second

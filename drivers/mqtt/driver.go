@@ -2,6 +2,8 @@ package mqtt
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/labtuner/tuner/drivers"
 )
@@ -46,5 +48,29 @@ func wired(s drivers.Section) drivers.Wired {
 		Where:  "mqtt at " + options.Broker,
 		Broker: options.Address(),
 		Topics: topics,
+		Late:   lateWords(options, channels),
 	}
+}
+
+// lateWords say how many setpoints may arrive late, however old, after a network or a broker
+// has held them up.
+func lateWords(o Options, channels []ChannelOptions) string {
+	var one, all []string
+	for _, c := range channels {
+		switch {
+		case c.Write == nil || c.Dose:
+		case c.Confirm != nil:
+			one = append(one, c.Channel)
+		default:
+			all = append(all, c.Channel)
+		}
+	}
+	words := fmt.Sprintf("up to the broker one for each channel, which then stays without a connection after %v", BrokerWait)
+	if len(one) > 0 {
+		words += fmt.Sprintf("; behind it one of %s, and one more each %v of silence", strings.Join(one, ", "), (&Device{options: o.filled()}).MaxDelay())
+	}
+	if len(all) > 0 {
+		words += fmt.Sprintf("; behind it all of %s that are sent meanwhile: confirm = { topic = ... } bounds that", strings.Join(all, ", "))
+	}
+	return words
 }

@@ -27,6 +27,12 @@ func (d *Device) receive(m message) {
 		d.takeStatus(m)
 	}
 	root, err := parsePayload(m.payload)
+	if !m.retained {
+		d.mu.Lock()
+		d.heard = m.at
+		d.mu.Unlock()
+		d.wake()
+	}
 	for _, c := range d.byConfirm[m.topic] {
 		if a := ackIn(root); a.session != "" {
 			d.takeAck(c, a)

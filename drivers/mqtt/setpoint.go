@@ -49,6 +49,9 @@ func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *
 	if err != nil {
 		return done, err
 	}
+	if with.dose == "" {
+		d.leaves(done)
+	}
 	return done, conn.publish(ctx, topic, payload)
 }
 

@@ -50,4 +50,10 @@ func checkWaits(w *setup.Setup, t *tabwriter.Writer) {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", d.Name, d.Driver, waitWords(w, i))
 	}
 	t.Flush()
+	for i := range w.Devices {
+		if d := &w.Devices[i]; d.Late != "" && setup.Acts(w.Config, d.Name) {
+			fmt.Fprintf(t, "setpoints to %s that may come late, after a stall: %s\n", d.Name, d.Late)
+		}
+	}
+	t.Flush()
 }

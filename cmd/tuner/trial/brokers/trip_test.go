@@ -94,9 +94,13 @@ path = "trip.db"
 
 // tripLab is the instrument, its broker, and the cable to the tuner's stage.
 type tripLab struct {
-	t      *testing.T
+	t *testing.T
+	// to is where the instrument finds its broker.
+	to     string
 	broker *broker.Broker
 	client paho.Client
+	// others speaks for the instruments beside it, which no trouble of its cable touches.
+	others paho.Client
 	cable  *cable
 	// confirm is how late the instrument confirms; negative: it does not.
 	confirm time.Duration
@@ -112,13 +116,22 @@ type tripLab struct {
 type setAt struct {
 	at    time.Time
 	value float64
+	// session sent it, so long after it began.
+	session string
+	sent    time.Duration
 }
 
-func newTripLab(t *testing.T, confirm time.Duration) *tripLab {
+// newTripLab makes a laboratory; where behind is not nil, the instrument has a cable too.
+func newTripLab(t *testing.T, confirm time.Duration, behind **cable) *tripLab {
 	t.Helper()
 	b := broker.Start(t)
-	l := &tripLab{t: t, broker: b, confirm: confirm, ca: 50}
+	l := &tripLab{t: t, broker: b, to: b.URL, confirm: confirm, ca: 50}
 	l.cable = newCable(t, strings.TrimPrefix(b.URL, "tcp://"))
+	l.others = l.connect("")
+	if behind != nil {
+		*behind = newCable(t, strings.TrimPrefix(b.URL, "tcp://"))
+		l.to = "tcp://" + (*behind).address
+	}
 	l.client = l.connect("")
 	token := l.client.Subscribe("lab/ca/set", 0, func(_ paho.Client, m paho.Message) { l.take(m.Payload()) })
 	if token.Wait(); token.Error() != nil {
@@ -138,13 +151,13 @@ func newTripLab(t *testing.T, confirm time.Duration) *tripLab {
 			}
 		}
 	}()
-	t.Cleanup(func() { close(stop); <-stopped; l.client.Disconnect(50) })
+	t.Cleanup(func() { close(stop); <-stopped; l.client.Disconnect(50); l.others.Disconnect(50) })
 	return l
 }
 
 func (l *tripLab) connect(id string) paho.Client {
 	l.t.Helper()
-	c := paho.NewClient(paho.NewClientOptions().AddBroker(l.broker.URL).SetClientID(id).SetOrderMatters(false).SetAutoReconnect(false))
+	c := paho.NewClient(paho.NewClientOptions().AddBroker(l.to).SetClientID(id).SetOrderMatters(false).SetAutoReconnect(false))
 	if token := c.Connect(); !token.WaitTimeout(time.Minute) || token.Error() != nil {
 		l.t.Fatal(token.Error())
 	}
@@ -157,13 +170,14 @@ func (l *tripLab) take(payload []byte) {
 		Value   float64
 		Session string
 		Seq     int64
+		SentMS  int64 `json:"sent_ms"`
 	}
 	if json.Unmarshal(payload, &s) != nil {
 		return
 	}
 	l.mu.Lock()
 	l.ca = s.Value
-	l.set, l.sessions = append(l.set, setAt{time.Now(), s.Value}), append(l.sessions, s.Session)
+	l.set, l.sessions = append(l.set, setAt{time.Now(), s.Value, s.Session, time.Duration(s.SentMS) * time.Millisecond}), append(l.sessions, s.Session)
 	l.mu.Unlock()
 	if l.confirm >= 0 {
 		time.AfterFunc(l.confirm, func() {
@@ -177,8 +191,8 @@ func (l *tripLab) speak() {
 	ca, door := l.ca, l.door
 	l.mu.Unlock()
 	l.client.Publish("lab/ca", 0, false, fmt.Sprint(ca))
-	l.client.Publish("lab/yield", 0, false, fmt.Sprint(ca/2))
-	l.client.Publish("lab/door", 0, false, fmt.Sprint(door))
+	l.others.Publish("lab/yield", 0, false, fmt.Sprint(ca/2))
+	l.others.Publish("lab/door", 0, false, fmt.Sprint(door))
 }
 
 // session is the one of the last setpoint.
@@ -238,6 +252,8 @@ type cable struct {
 	mu      sync.Mutex
 	conns   []net.Conn
 	logins  int
+	// flows is held while nothing passes; what comes meanwhile is kept, and passes later.
+	flows sync.RWMutex
 }
 
 func newCable(t *testing.T, to string) *cable {
@@ -264,7 +280,7 @@ func newCable(t *testing.T, to string) *cable {
 			c.logins++
 			c.mu.Unlock()
 			pass := func(from, to net.Conn) {
-				_, _ = io.Copy(to, from) // what ends it is seen by both
+				_, _ = io.Copy(throttled{c, to}, from) // what ends it is seen by both
 				from.Close()
 				to.Close()
 			}
@@ -273,6 +289,26 @@ func newCable(t *testing.T, to string) *cable {
 		}
 	}()
 	return c
+}
+
+// throttled is a side of a cable through which bytes pass while it flows.
+type throttled struct {
+	*cable
+	io.Writer
+}
+
+// Write waits until the cable flows.
+func (h throttled) Write(p []byte) (int, error) {
+	h.flows.RLock()
+	defer h.flows.RUnlock()
+	return h.Writer.Write(p)
+}
+
+// stall holds what passes for a time, and lets it go on then.
+func (c *cable) stall(d time.Duration) {
+	c.flows.Lock()
+	defer c.flows.Unlock()
+	time.Sleep(d)
 }
 
 // drop cuts every connection; new ones pass.
@@ -361,7 +397,7 @@ func TestTripOverMosquitto(t *testing.T) {
 	for _, c := range tripCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			l := newTripLab(t, c.confirm)
+			l := newTripLab(t, c.confirm, nil)
 			dir := t.TempDir()
 			text := fmt.Sprintf(tripFile, l.cable.address, c.keys, c.channel, l.broker.URL)
 			if err := os.WriteFile(filepath.Join(dir, "trip.toml"), []byte(text), 0o600); err != nil {
