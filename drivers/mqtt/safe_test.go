@@ -125,11 +125,11 @@ func TestSafeOverASilentLink(t *testing.T) {
 			if err := c.set(d); !errors.Is(err, drivers.ErrUnavailable) || errors.Is(err, drivers.ErrNotSent) || time.Since(began) != BrokerWait {
 				t.Errorf("%s into the void: %v after %v", c.value, err, time.Since(began))
 			}
-			if loss := d.LastLoss(); loss.Before(began) {
-				t.Errorf("the loss is noted at %v, it was after %v", loss, began)
-			}
 			if err := setSafe(d); err != nil || time.Since(began) > BrokerWait+time.Second {
 				t.Errorf("a safe value then: %v after %v", err, time.Since(began))
+			}
+			if loss := d.LastLoss(); loss.Before(began) {
+				t.Errorf("the loss is noted at %v, it was after %v", loss, began)
 			}
 			if got := arrived.take(); len(got) != 1 || !strings.Contains(got[0], `"value":0,`) {
 				t.Errorf("arrived %q", got)
