@@ -439,7 +439,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
-// TestResumeAfterFallback: with somebody there, a fallback waits, and goes on with a
+// TestResumeAfterFallback: with a person who can resume, a fallback waits, and goes on with a
 // new step.
 func TestResumeAfterFallback(t *testing.T) {
 	tr := guardedTrial(t, func(since time.Duration) float64 {
