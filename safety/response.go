@@ -90,7 +90,7 @@ func (x *pass) noteBaseline(i int) {
 // enough to.
 func (x *pass) awaitResponse(i int, delivered float64) {
 	for r := range x.l.Responses {
-		if l, s := &x.l.Responses[r], &x.s.Response[r]; l.Variable == i && s.Based && delivered >= l.Change {
+		if l, s := &x.l.Responses[r], &x.s.Response[r]; l.Variable == i && delivered >= l.Change {
 			s.Waiting, s.Deadline = true, x.now+l.Within
 		}
 	}

@@ -69,8 +69,6 @@ func (s *State) Advance(l *Limits, in *Inputs, p *Proposal, now time.Duration) (
 func (x *pass) detect() {
 	active := &x.out.Active
 	*active = x.in.Faults
-	active.join(&x.s.raised)
-	x.s.raised = Causes{}
 	x.unmet(x.l.Interlocks, RuleInterlock, active)
 	x.watchSensors(active)
 	x.watchLinks(active)

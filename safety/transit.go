@@ -166,10 +166,6 @@ func (x *pass) enter(to Mode) {
 			s.reset()
 		}
 		s.Paused, s.Ending = false, false
-	case to == Run && s.Mode == Armed:
-		for i := range s.Variable {
-			s.Variable[i].forget()
-		}
 	}
 	s.Mode, s.Since, s.Faulted = to, x.now, false
 }

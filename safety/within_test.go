@@ -3,6 +3,7 @@ package safety
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -48,6 +49,8 @@ func TestWithin(t *testing.T) {
 		"hour":       func(l *Limits) { l.Doses[0].Hour = 1 },
 		"day":        func(l *Limits) { l.Doses[0].Day = 1 },
 		"run":        func(l *Limits) { l.Doses[0].Run = 1000 }, // there was none
+		"reservoir":  func(l *Limits) { l.Doses[0].Reservoir = 5 },
+		"no hold":    func(l *Limits) { l.HoldMax = 0 },
 		"interval":   func(l *Limits) { l.Doses[0].MinInterval = time.Hour },
 	} {
 		tight := wide()
@@ -57,6 +60,31 @@ func TestWithin(t *testing.T) {
 		}
 		if err := w.Within(&tight); !errors.Is(err, ErrLimits) {
 			t.Errorf("%s: taken back with error %v", name, err)
+		}
+	}
+	bare := wide() // without a bound on exposure any is tighter
+	bare.Variables[0].AboveTime = 0
+	bound := wide()
+	bound.Variables[0].Above = 7
+	if err := bound.Within(&bare); err != nil {
+		t.Errorf("a first bound on exposure: %v", err)
+	}
+	wider := wide()
+	wider.HoldMax, wider.Tick = time.Hour, time.Minute
+	if err := wider.Within(&w); err == nil || !strings.Contains(err.Error(), "hold") {
+		t.Errorf("the first thing that is wider is named: %v", err)
+	}
+	for name, change := range map[string]func(*Limits){
+		"variable":   func(l *Limits) { l.Variables = append(l.Variables, l.Variables[0]) },
+		"sensor":     func(l *Limits) { l.Sensors = append(l.Sensors, l.Sensors[0]) },
+		"permissive": func(l *Limits) { l.Permissives = append(l.Permissives, l.Permissives[0]) },
+		"response":   func(l *Limits) { l.Responses = append(l.Responses, l.Responses[0]) },
+		"dose":       func(l *Limits) { l.Doses = append(l.Doses, l.Doses[0]) },
+	} {
+		more, fewer := wide(), wide()
+		change(&more)
+		if more.Within(&w) == nil || fewer.Within(&more) == nil {
+			t.Errorf("one %s more, or one fewer, is taken", name)
 		}
 	}
 	for name, change := range map[string]func(*Limits){
