@@ -110,3 +110,34 @@ func TestRehearsalChangesNothing(t *testing.T) {
 		t.Errorf("the tick itself: %v, said %+v", g.Active(), r.Said)
 	}
 }
+
+// TestOutageIsNobodys: only a fallback that is nobody's fault and goes away by itself is waited
+// out: not while somebody holds the run, nor with anything latched, nor for what came beside it.
+func TestOutageIsNobodys(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, latched []safety.Rule
+		paused, want   bool
+	}{
+		"a sensor was silent":       {[]safety.Rule{safety.RuleStale}, nil, false, true},
+		"all of them":               {outageRules[:], nil, false, true},
+		"nothing came first":        {nil, nil, false, false},
+		"though paused":             {[]safety.Rule{safety.RuleStale}, nil, true, false},
+		"with something latched":    {[]safety.Rule{safety.RuleStale}, []safety.Rule{safety.RuleOverride}, false, false},
+		"the policy":                {[]safety.Rule{safety.RulePolicy}, nil, false, false},
+		"a constraint":              {[]safety.Rule{safety.RuleViolation}, nil, false, false},
+		"a sensor, and exposure":    {[]safety.Rule{safety.RuleStale, safety.RuleExposure}, nil, false, false},
+		"exposure, and another one": {[]safety.Rule{safety.RuleExposure, safety.RuleBudget}, nil, false, false},
+	} {
+		var g Guard
+		g.state.Paused = c.paused
+		for _, r := range c.first {
+			g.state.FirstOut.Add(r, 1)
+		}
+		for _, r := range c.latched {
+			g.state.Latched.Add(r, 0)
+		}
+		if got := g.Outage(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
