@@ -64,6 +64,16 @@ func Parse(name string, text []byte, known *Known) (*Config, error) {
 	return c, nil
 }
 
+// Validate checks what relates several keys with each other: references, values
+// within other keys' bounds, keys that exclude or need each other. What concerns
+// one key alone is checked where a file is read; Parse does both. It is for a
+// Config that was changed or made in memory.
+func (c *Config) Validate() []Problem {
+	v := checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum, nil)}
+	v.all()
+	return schema.Sorted(v.Walker.Problems)
+}
+
 // Default returns a configuration with every default set and nothing else: no
 // name, no objective, no sensors, no variables.
 func Default() *Config {
@@ -86,10 +96,15 @@ func Reference(known *Known) []KeyDoc {
 	return schema.ReferenceOf("", Default(), known.enum, known.owner())
 }
 
-// derive fills what a file leaves to the policy's kind.
-func (p *Policy) derive() {
+// policyParts are the parts of the policy for the control sets that there are: where there is
+// nothing to choose from, none has a usual schedule.
+func (c *Config) policyParts() Parts {
+	p := &c.Policy
 	parts := p.Parts()
-	p.Confidence, p.Schedule = parts.Confidence, parts.Schedule
+	if len(c.ControlSets) < 2 && p.Schedule == "" && p.known.Of(p.Kind).Schedule == "" {
+		parts.Schedule = scheduleNone
+	}
+	return parts
 }
 
 // shotTimeoutAges is how many times its max_age an objective may be waited for.
@@ -99,7 +114,8 @@ const shotTimeoutAges = 10
 
 // derive fills the defaults that depend on other keys of a file.
 func (c *Config) derive() {
-	c.Policy.derive()
+	parts := c.policyParts()
+	c.Policy.Confidence, c.Policy.Schedule = parts.Confidence, parts.Schedule
 	for i := range c.Sensors {
 		// Not less: a reading that is fresh enough alone is fresh enough in company,
 		// unless the file says otherwise.

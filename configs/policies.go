@@ -18,6 +18,8 @@ type Parts struct {
 	Schedule, UsualSchedule string
 	// PriorRule says how priors that compete decide together.
 	PriorRule string
+	// Subsets: there may be several control sets, and variables that are random.
+	Subsets bool
 	// Risky: the variance of the objective counts, so risk is required.
 	Risky bool
 	// Noise is where the variance of one shot comes from.

@@ -30,6 +30,9 @@ var perovskiteText []byte
 //go:embed feed.toml
 var feedText []byte
 
+//go:embed quiet-and-cheap.toml
+var quietAndCheapText []byte
+
 // Samples returns the embedded samples, the one to begin with first. The texts
 // are copies.
 func Samples() []Sample {
@@ -39,6 +42,7 @@ func Samples() []Sample {
 		{Name: "thiscomputer", Text: thiscomputerText},
 		{Name: "perovskite", Text: perovskiteText},
 		{Name: "feed", Text: feedText},
+		{Name: "quiet-and-cheap", Text: quietAndCheapText},
 	}
 	for i := range samples {
 		s := &samples[i]

@@ -12,7 +12,7 @@ import (
 // needs and nothing that it would not act on.
 func (k *checker) policy() {
 	p := &k.cfg.Policy
-	own, named := p.known.Of(p.Kind), p.Parts()
+	own, named := p.known.Of(p.Kind), k.cfg.policyParts()
 	k.risk(named)
 	k.knownNoise(own)
 	k.confidence(own, named)
@@ -39,11 +39,14 @@ func (k *checker) risk(named Parts) {
 		k.bad("objective.statistic", fmt.Sprintf("%q cannot be used where risk counts: its bounds hold for the mean", o.Statistic), `write statistic = "mean", or leave risk out`, "policy.kind", "policy.risk")
 	}
 	learns := named.Noise == NoiseLearnt || weighs && named.Noise != NoiseKnown
-	if learns && o.Shots < 2 {
+	if learns && o.Shots < 2 && !(weighs && len(k.cfg.ControlSets) > 1) { // which teach by the errors of single shots
 		k.bad("objective.shots", fmt.Sprintf("must be >= 2 for policy %s, got %d: one shot has no spread to learn from", p.Kind, o.Shots), "write shots = 2 or more", "policy.kind", "policy.risk")
 	}
-	if p.known.Of(p.Kind).Noise != NoiseConstant {
+	if own := p.known.Of(p.Kind); own.Noise != NoiseConstant && !own.Subsets {
 		k.holdsAll()
+	}
+	if k.given("policy.random_draws") && !weighs {
+		k.bad("policy.random_draws", "has no effect without risk, which is what it counts for", "remove it, or write risk", "policy.risk")
 	}
 }
 
@@ -64,7 +67,7 @@ func (k *checker) holdsAll() {
 			at = schema.Item("control_set", i) + ".variables"
 		}
 		k.bad(at, fmt.Sprintf("%s knows the noise of a setting of all variables, and a step leaves %s random", k.cfg.Policy.Kind, left),
-			`hold every variable in every control set, or write kind = "ucb-cvs"`, "policy.kind", "variable", "control_set")
+			`hold every variable in every control set, or write kind = "rahbo" or "ucb-cvs"`, "policy.kind", "variable", "control_set")
 	}
 }
 

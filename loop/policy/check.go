@@ -177,7 +177,7 @@ func (c *checker) parts() {
 		p.applyTo(s)
 	}
 	if len(s.ControlSets) > 0 && s.several() && !p.Subsets {
-		c.fail("policy.kind", "kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q", s.Kind, kindUCBCVS)
+		c.fail("policy.kind", "kind %q needs exactly one control set that holds every variable: for a choice among control sets use %q or %q", s.Kind, kindRAHBO, kindUCBCVS)
 	}
 	c.risk(p)
 	if c.oneOf("policy.acquisition", "acquisition", s.Acquisition, Acquisitions()...) && s.Acquisition != acquireNothing {

@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"cmp"
+
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // risk checks the risk term and where the noise comes from.
@@ -18,6 +21,10 @@ func (c *checker) risk(p Kind) {
 	if p.Noise == LearntNoise && s.VarianceModel != "" {
 		c.oneOf("policy.variance_model", "variance model", s.VarianceModel, varianceLog, varianceRaw)
 	}
+	if p.Noise == LearntNoise && s.VarianceModel == varianceRaw && s.Risk > 0 && s.several() {
+		c.fail("policy.variance_model", "variance model %q takes the sampling noise of a variance as the same everywhere, which that of a single shot is not: where control sets leave variables random use %q", varianceRaw, varianceLog)
+	}
+	c.oneOf("policy.random_draws", "random draws", cmp.Or(s.RandomDraws, space.DrawnPerShot), space.DrawnPerShot, space.DrawnPerStep)
 	if s.ExploreSteps < 0 {
 		c.fail("policy.explore_steps", "explore steps %d must not be negative (0: %d)", s.ExploreSteps, acquisition.DefaultExploreSteps)
 	}

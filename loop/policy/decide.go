@@ -213,7 +213,7 @@ func unpenalised(k *constraint.Limiter, o *acquisition.Option, found search.Maxi
 
 // explain gives the parts of the acquisition at setting x in the users' units.
 func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, error) {
-	parts, err := e.criterion.Summarise(risk.Evaluation{View: o.View, Domain: e.domains[o.Set], Step: e.lastObserved + 1, Beta: d.NoiseBeta}, x)
+	parts, err := e.criterion.Summarise(risk.Evaluation{View: o.View, Domain: e.domains[o.Set], Step: e.lastObserved + 1}, risk.Ends{Noise: d.NoiseBeta, Spread: d.Beta}, x)
 	if err != nil {
 		return Why{}, err
 	}

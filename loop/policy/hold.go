@@ -82,7 +82,7 @@ func (e *engine) holdRegions(d *decision) error {
 		dom := e.domains[set]
 		r, fixed := e.track.Region(e.model.Data.Rows, dom, reach)
 		if d.regions[set] = r; !fixed {
-			moving = append(moving, acquisition.Option{Set: set, Objective: e.criterion.SubtractKnownRisk(objectives[i], dom)})
+			moving = append(moving, acquisition.Option{Set: set, Objective: e.criterion.Subtract(objectives[i], d.Evaluation(e.model.Posterior(), set), 0)})
 		}
 	}
 	if len(moving) == 0 {
@@ -117,7 +117,7 @@ func (e *engine) heldPoint(set int) ([]float64, error) {
 		return nil, err
 	}
 	r := d.Around(anchor, e.track.HoldWidths(e.model.Posterior(), e.model.Dims))
-	m, err := search.Maximize(context.Background(), r.Problem(e.criterion.SubtractKnownRisk(c, d)),
+	m, err := search.Maximize(context.Background(), r.Problem(e.criterion.Subtract(c, e.present(d), -e.spec.Beta)),
 		search.Options{Seed: num.Stream(e.spec.Seed, num.ForScreening, e.lastObserved+1).Uint64()})
 	if err != nil || e.excluded[set].unreliable(m.X) {
 		return nil, err

@@ -65,8 +65,9 @@ func Table() []Kind {
 		sandberg = "Sandberg and Chehreghani, arXiv 2502.01226"
 	)
 	return []Kind{
-		{Name: kindRAHBO, Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise, Risk: true},
-		{Name: "rahbo-known-variance", Title: "RAHBO with a known variance", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: KnownNoise, Risk: true},
+		// With control sets RAHBO is UCB-CVS with a risk term: it has the same schedule.
+		{Name: kindRAHBO, Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: scheduleETCAda, Noise: LearntNoise, Risk: true, Subsets: true},
+		{Name: "rahbo-known-variance", Title: "RAHBO with a known variance", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, UsualSchedule: scheduleETCAda, Noise: KnownNoise, Risk: true, Subsets: true},
 		{Name: "rahbo-us", Title: "RAHBO-US", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise, Risk: true, Explore: true},
 		{Name: "gp-ucb-heteroscedastic", Title: "GP-UCB with noise that depends on the setting", Paper: makarova, Acquisition: ucb, Form: confidence.SettingWide, Noise: LearntNoise},
 		// Its schedule gives cheap control sets as many turns as their cost allows, so that no
@@ -143,13 +144,13 @@ func (k *Kind) DisplayName() string {
 // applyTo fits a kind to the problem. The baselines propose blindly; what they recommend
 // is judged like RAHBO's where each step gives a sample variance, like UCB-CVS's where
 // it does not. Where control sets are chosen with a risk term, letting variables vary
-// is a risk (see risk.SpreadRisk), and so is the noise where steps have sample variances.
+// is a risk (see risk.SpreadRisk), and so is the noise, which single shots teach as well.
 // A noise that is known is known to every kind.
 func (k *Kind) applyTo(s *Spec) {
 	if s.Acquisition == acquireNothing && !s.several() {
 		k.Risk, k.Noise = true, LearntNoise
 	}
-	if s.Risk > 0 && k.Subsets && s.several() && s.riskyAcquisition() && s.Acquisition != acquireNothing {
+	if s.Risk > 0 && k.Subsets && s.several() && s.riskyAcquisition() {
 		k.Risk, k.Noise = true, LearntNoise
 	}
 	if s.NoiseVariance != nil {
@@ -164,7 +165,7 @@ func (s *Spec) several() bool { return len(s.ControlSets) != 1 || !s.ControlSets
 // riskyAcquisition reports whether the acquisition can weigh the variance of the objective.
 func (s *Spec) riskyAcquisition() bool {
 	a, ok := AcquisitionOf(s.Acquisition)
-	return ok && a.Risky
+	return ok && a.NoRisk == ""
 }
 
 // Acquisition is one way of choosing a setting.
@@ -173,8 +174,8 @@ type Acquisition struct {
 	Name, Description string
 	// Bounded: it is made of confidence bounds, so it has a confidence parameter.
 	Bounded bool
-	// Risky: it can weigh the variance of the objective.
-	Risky bool
+	// NoRisk says why it cannot weigh the variance of the objective; empty: it can.
+	NoRisk string
 
 	make func(s *Spec) acquisition.Function
 }
@@ -184,17 +185,22 @@ func AcquisitionTable() []Acquisition {
 	of := func(a acquisition.Function) func(*Spec) acquisition.Function {
 		return func(*Spec) acquisition.Function { return a }
 	}
+	const (
+		averaged  = "an improvement is averaged over what is left random, and a variance is no average"
+		informing = "it asks for information about the greatest value of the objective, and says nothing of the variance"
+		directed  = "its ratio has the objective's standard deviation, which is no bound of the mean-variance objective"
+	)
 	return []Acquisition{
-		{Name: acquireUCB, Description: "upper confidence bound", Bounded: true, Risky: true, make: of(acquisition.UpperBound{})},
-		{Name: acquireTS, Description: "a sample of what the objective may be", Risky: true, make: of(acquisition.Thompson{})},
-		{Name: acquireEI, Description: "expected improvement", make: of(acquisition.Improvement{})},
-		{Name: acquirePIMS, Description: "probability of improvement over a sampled maximum", make: of(acquisition.ImprovementOverSample{})},
-		{Name: acquireMES, Description: "information about the greatest value", make: of(acquisition.MaxValueEntropy{})},
-		{Name: acquireJES, Description: "information about the greatest value and where it is", make: of(acquisition.JointEntropy{})},
-		{Name: acquireIDS, Description: "least squared regret per information", Bounded: true,
+		{Name: acquireUCB, Description: "upper confidence bound", Bounded: true, make: of(acquisition.UpperBound{})},
+		{Name: acquireTS, Description: "a sample of what the objective may be", make: of(acquisition.Thompson{})},
+		{Name: acquireEI, Description: "expected improvement", NoRisk: averaged, make: of(acquisition.Improvement{})},
+		{Name: acquirePIMS, Description: "probability of improvement over a sampled maximum", NoRisk: averaged, make: of(acquisition.ImprovementOverSample{})},
+		{Name: acquireMES, Description: "information about the greatest value", NoRisk: informing, make: of(acquisition.MaxValueEntropy{})},
+		{Name: acquireJES, Description: "information about the greatest value and where it is", NoRisk: informing, make: of(acquisition.JointEntropy{})},
+		{Name: acquireIDS, Description: "least squared regret per information", NoRisk: directed, Bounded: true,
 			make: func(s *Spec) acquisition.Function { return acquisition.InformationDirected{Rho: s.Rho} }},
-		{Name: acquireMFMES, Description: "information about the greatest value at the target fidelity", make: of(acquisition.MultiFidelity{})},
-		{Name: acquireNothing, Risky: true, make: of(acquisition.UpperBound{})},
+		{Name: acquireMFMES, Description: "information about the greatest value at the target fidelity", NoRisk: informing, make: of(acquisition.MultiFidelity{})},
+		{Name: acquireNothing, make: of(acquisition.UpperBound{})},
 	}
 }
 

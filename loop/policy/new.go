@@ -90,6 +90,9 @@ func (s *Spec) complete(r Kind) {
 	if r.Schedule != "" {
 		s.Schedule = r.Schedule
 	}
+	if s.Schedule == "" && r.Name != kindUCBCVS && len(s.ControlSets) > 1 {
+		s.Schedule = r.UsualSchedule
+	}
 	if r.PriorRule != "" {
 		s.Model.PriorRule = r.PriorRule
 	}
@@ -160,13 +163,14 @@ func assemble(s Spec) (*engine, error) {
 func (e *engine) newModels(p Kind, random *space.RandomVariables) (err error) {
 	s := &e.spec
 	how := &model.Rules{Spec: s.Model, Seed: s.Seed, Dims: len(s.Variables), Beta: s.Beta, User: e.toUserUnits, Timescales: s.Drift.Timescale,
-		Learnt: p.Noise == LearntNoise, Raw: s.VarianceModel == varianceRaw}
+		Learnt: p.Noise == LearntNoise, Singles: p.Risk && s.Risk > 0 && s.several(), Raw: s.VarianceModel == varianceRaw}
 	if p.Noise == KnownNoise {
 		how.Known = &model.NoiseFunction{Axes: e.axes, Of: s.NoiseVariance}
 	}
 	if e.model, err = model.New(how); err != nil {
 		return err
 	}
+	random.SetDraws(s.RandomDraws)
 	e.criterion = &risk.Criterion{Model: e.model, Random: random}
 	if p.Risk {
 		e.criterion.Risk = s.Risk

@@ -37,7 +37,7 @@ func (e *engine) Observe(o Observation) error {
 			e.schedule.recordPlay(o.ControlSet)
 		}
 	}
-	e.criterion.Random.Observe(x, e.controlledBy(o.ControlSet))
+	e.criterion.Random.Observe(x, e.controlledBy(o.ControlSet), o.Step, o.Shots)
 	e.countFailures(o, x)
 	if o.Valid {
 		if e.track != nil {

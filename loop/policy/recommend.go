@@ -15,9 +15,9 @@ import (
 // objective,
 //
 //	argmax over played (S, x) of E[ mean - beta sd - alpha * upper bound of the noise variance ]
-//	                             - alpha Var[ mean ]
+//	                             - alpha * upper bound of Var[ f ]
 //
-// (Makarova et al., NeurIPS 2021, Corollary 1.1; with expectations over the random
+// (risk.SpreadRisk; Makarova et al., NeurIPS 2021, Corollary 1.1; with expectations over the random
 // variables for control sets that leave some). Settings where more steps failed than
 // succeeded are left out while there are others. With constraints only those count that
 // keep each of them with probability Phi(beta); where none does, the one that is most
@@ -119,10 +119,8 @@ func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estima
 	if len(quick) > exact {
 		c.SurrogateValues(quick, x)
 	}
-	if r := e.criterion.SpreadOf(e.model.Posterior(), d, e.lastObserved+1); r != nil {
-		for i := range quick {
-			quick[i] -= e.criterion.SpreadAlpha() * r.Variance(x[i*size:(i+1)*size])
-		}
+	if r := e.criterion.SpreadOf(e.present(d), -e.spec.Beta); r != nil && len(quick) > exact {
+		r.Adjust(quick, nil, x, true)
 	}
 	order := make([]int, len(quick))
 	for i := range order {
@@ -146,10 +144,15 @@ func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estima
 	return few[k*size : (k+1)*size], estimates[k], nil
 }
 
+// present is how settings of a domain are looked at now.
+func (e *engine) present(d *space.Domain) risk.Evaluation {
+	return risk.Evaluation{View: e.model.Posterior(), Domain: d, Step: e.lastObserved + 1}
+}
+
 // estimates describes the objective at settings x of a domain.
 func (e *engine) estimates(d *space.Domain, x []float64) ([]Estimate, error) {
 	beta := e.spec.Beta
-	summaries, err := e.criterion.Summarise(risk.Evaluation{View: e.model.Posterior(), Domain: d, Step: e.lastObserved + 1, Beta: -beta}, x)
+	summaries, err := e.criterion.Summarise(e.present(d), risk.Ends{Noise: -beta, Spread: -beta}, x)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +165,7 @@ func (e *engine) estimates(d *space.Domain, x []float64) ([]Estimate, error) {
 	for k, s := range summaries {
 		low := s.Mean - beta*s.SD
 		if e.criterion.Risk > 0 {
-			low -= e.criterion.SpreadAlpha() * s.RiskVariance()
+			low -= e.criterion.Risk * e.model.Active.Scale * s.RiskVariance()
 		}
 		out[k] = Estimate{Mean: h.Center + h.Scale*s.Mean, SD: h.Scale * s.SD,
 			NoiseSD: h.Scale * math.Sqrt(s.Shot), LowerBound: h.Center + h.Scale*low, Feasibility: e.constraints.All(feasible[k])}

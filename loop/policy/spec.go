@@ -33,14 +33,13 @@ type Spec struct {
 	Acquisition string
 	// Risk is alpha of MV = f - alpha*variance, in 1/(the objective's unit).
 	Risk float64
+	RiskSpec
 	// NoiseVariance is the variance of one shot at a setting of all variables (in their
 	// units), in squared units of the objective, where it is known; nil: it is learnt or
 	// constant. It must be safe for concurrent use. Where it is not a finite number, zero
 	// or above, the setting counts as infinitely noisy: it is not proposed, and an
 	// observation there is refused.
 	NoiseVariance func(x []float64) float64
-	// ExploreSteps is the length of the first stage of "rahbo-us", in steps; 0 takes 10.
-	ExploreSteps int `toml:"explore_steps" zero:"absent" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
 	// VarianceModel is "log" (log s^2 with its exact sampling noise; also where it is
 	// empty) or "raw".
 	// By default: the logarithm of a sample variance has sampling noise of known size
@@ -99,4 +98,14 @@ type Spec struct {
 	// WorkUnits is the length of a decision, at least one unit for each control set
 	// that is searched; 0 takes the policy's default.
 	WorkUnits int
+}
+
+// RiskSpec completes Spec.Risk.
+type RiskSpec struct {
+	// RandomDraws says whether what a step leaves random takes a new value for each shot
+	// (space.DrawnPerShot) or one for all of them (space.DrawnPerStep); empty: as measured. It
+	// matters where Risk counts: see risk.SpreadRisk.
+	RandomDraws string `toml:"random_draws" enum:"shot,step" doc:"what risk takes for granted of variables that a step leaves random: a new value for each shot, or one for a step, which averaging over shots does not reduce; absent: as measured"`
+	// ExploreSteps is the length of the first stage of "rahbo-us", in steps; 0 takes 10.
+	ExploreSteps int `toml:"explore_steps" zero:"absent" unit:"steps" bound:">= 1" doc:"length of the first stage of rahbo-us, which explores the noise; absent: 10"`
 }

@@ -99,7 +99,13 @@ func TestNewRefusesControlSets(t *testing.T) {
 		{`control set 1: cost -0.1 must be finite and not negative`, cvsSpec(), func(s *Spec) { s.ControlSets[0].Cost = -0.1 }},
 		{`control set 1: cost NaN`, cvsSpec(), func(s *Spec) { s.ControlSets[0].Cost = nan }},
 		{`control sets 1 and 3 hold the same variables`, cvsSpec(), func(s *Spec) { s.ControlSets[2].Controlled = s.ControlSets[0].Controlled }},
-		{`kind "rahbo" needs exactly one control set that holds every variable: for a choice among control sets use "ucb-cvs"`, rahboSpec(3, 1), func(s *Spec) { s.ControlSets = cvsSpec().ControlSets }},
+		{`kind "rahbo-us" needs exactly one control set that holds every variable: for a choice among control sets use "rahbo" or "ucb-cvs"`, rahboSpec(3, 1), func(s *Spec) {
+			s.Kind, s.ControlSets = "rahbo-us", cvsSpec().ControlSets
+		}},
+		{`variance model "raw" takes the sampling noise of a variance as the same everywhere`, rahboSpec(3, 1), func(s *Spec) {
+			s.Risk, s.VarianceModel, s.ControlSets = 1, varianceRaw, cvsSpec().ControlSets
+		}},
+		{`random draws "batch" is not known: use one of shot, step`, rahboSpec(3, 1), func(s *Spec) { s.RandomDraws = "batch" }},
 		{`budget 0.05 is below 0.1, the cost of the cheapest control set`, cvsSpec(), func(s *Spec) { s.Budget = 0.05 }},
 		{`budget NaN must be finite`, cvsSpec(), func(s *Spec) { s.Budget = nan }},
 		{`schedule "epsilon" needs a list of epsilon`, cvsSpec(), func(s *Spec) { s.Schedule = "epsilon" }},

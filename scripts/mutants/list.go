@@ -50,7 +50,7 @@ var mutants = []mutant{
 	{20, "dose-once", "safety/amount.go", "d.Open && !d.Handed && d.Generation", "d.Open && d.Generation", "./safety", "TestDoseIsGivenOnce"},
 	{20, "dose-number", "safety/amount.go", "if n > d.Number && !d.Open {", "if n != d.Number && !d.Open {", "./safety", "TestDoseIsGivenOnce"},
 	{20, "dose-unknown", "safety/amount.go", "x.s.raised.Add(RuleUnknownDose, k)", "", "./safety", "TestUnknownDoseCountsAndHolds"},
-	{20, "dose-boot", "safety/saved.go", "s.Dose[i].Unknown, s.Dose[i].Failed = true, true", "", "./safety", "TestCrashBetweenIntentAndOutcome"},
+	{20, "dose-boot", "safety/state.go", "s.Dose[i].Unknown, s.Dose[i].Failed = true, true", "", "./safety", "TestCrashBetweenIntentAndOutcome"},
 	{20, "dose-hold", "safety/step.go", "x.reportDose(i)", "x.dose(i)", "./safety", "TestNoDoseOutsideRun"},
 	{20, "dose-sure", "loop/instrument/dose.go", "case errors.Is(err, drivers.ErrNotSent), errors.Is(err, drivers.ErrRefused):", "case !errors.Is(err, drivers.ErrClosed), errors.Is(err, drivers.ErrNotSent):", "./loop", "TestUnknownDoseHoldsTheRun"},
 	{20, "unknown-dose", "safety/dose.go", "case in.Lost:", "case false:", "./safety", "TestUnknownDoseIsNeverRepeated"},

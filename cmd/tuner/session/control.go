@@ -36,9 +36,6 @@ func (s *session) openControl(deps *loop.Deps) error {
 	if err := guard.Latched(s.control.State()); err != nil {
 		return err
 	}
-	if err := s.claim(); err != nil {
-		return err
-	}
 	instrument := s.Setup.Instrument()
 	remarks, err := runfiles.OtherTrips(s.Env, runfiles.ControlPath(s.Path), instrument, deps.Machine)
 	for _, text := range remarks {
@@ -98,13 +95,10 @@ func (s *session) clearUnderway() error {
 	return s.control.Write(state)
 }
 
-// closeControl lets go of the control state, and of the instruments.
-func (s *session) closeControl() (err error) {
-	if s.control != nil {
-		err = s.control.Close()
+// closeControl lets go of the control state.
+func (s *session) closeControl() error {
+	if s.control == nil {
+		return nil
 	}
-	for _, c := range s.claims {
-		err = errors.Join(err, c.Close())
-	}
-	return err
+	return s.control.Close()
 }

@@ -50,7 +50,7 @@ type Start struct {
 	Resume bool
 	// Clock is the virtual one of a simulation, else the computer's.
 	Clock drivers.Clock
-	// Warm is what the policy learns from earlier runs; of a resumed run its journal has it.
+	// Warm is what the policy is told of earlier runs, of a resumed run by its journal.
 	Warm []journal.WarmSource
 	// Remarks are told first.
 	Remarks []string
@@ -78,8 +78,6 @@ type session struct {
 	metrics *web.Metrics
 	// control keeps latches and doses over crashes; nil where nothing is driven.
 	control *controlstate.File
-	// claims keep others from the instruments.
-	claims  []io.Closer
 	tell    *show.Narrator
 	box     *show.Outbox
 	service *notifier

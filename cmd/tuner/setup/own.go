@@ -53,7 +53,7 @@ func (w *Setup) known() *configs.Known {
 	}
 	for _, k := range policy.Table() {
 		out.Kinds = append(out.Kinds, configs.Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence,
-			Schedule: k.Schedule, UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: noiseOf(k.Noise), PerCost: k.PerCost})
+			Schedule: k.Schedule, UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: noiseOf(k.Noise), PerCost: k.PerCost, Subsets: k.Subsets})
 	}
 	for _, a := range policy.AcquisitionTable() {
 		if a.Description != "" { // else settings come from a design

@@ -15,6 +15,9 @@ import (
 // Options has no keys; it is here so that every driver is made alike.
 type Options struct{}
 
+// Default returns the options that a file need not write.
+func Default() Options { return Options{} }
+
 // Device is this computer as an instrument. It is a [drivers.Actuator]; none of
 // its channels can be released.
 type Device struct {

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
@@ -159,6 +160,14 @@ func (f Family) Problem(seed uint64, sets []policy.ControlSet, around landscape.
 // greatest is the greatest worth of one control set. Where exact is slow, the search
 // climbs a mean over fewer draws first.
 func (f Family) greatest(truth truth, controlled []bool, draws [][]float64, exact func([]float64) float64) float64 {
+	if f.coarse == 0 || !slices.Contains(controlled, false) {
+		return f.climbed(truth, controlled, nil, exact)
+	}
+	return f.climbed(truth, controlled, truth.Expectation(controlled, draws[:f.coarse]), exact)
+}
+
+// climbed is the greatest of exact; where coarse is not nil it is climbed first.
+func (f Family) climbed(truth truth, controlled []bool, coarse, exact func([]float64) float64) float64 {
 	var axes []int
 	for i, c := range controlled {
 		if c {
@@ -178,8 +187,8 @@ func (f Family) greatest(truth truth, controlled []bool, draws [][]float64, exac
 		}
 	}
 	h := landscape.Hill{Dims: len(axes), Value: over(exact), Screen: f.screen, Polish: f.polish}
-	if f.coarse > 0 && len(axes) < len(controlled) {
-		h.Value = over(truth.Expectation(controlled, draws[:f.coarse]))
+	if coarse != nil {
+		h.Value = over(coarse)
 	}
 	for _, m := range truth.Marks() {
 		at := make([]float64, len(axes))
@@ -189,7 +198,7 @@ func (f Family) greatest(truth truth, controlled []bool, draws [][]float64, exac
 		h.Marks = append(h.Marks, at)
 	}
 	at, value := h.Top()
-	if f.coarse > 0 && len(axes) < len(controlled) {
+	if coarse != nil {
 		h.Value = over(exact)
 		value = h.Climb(at, h.Value(at))
 	}

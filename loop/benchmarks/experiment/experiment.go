@@ -37,6 +37,9 @@ type Experiment struct {
 	// Common is the specification that all policies share, beside what the problem and
 	// this experiment say already.
 	Common func(p *Problem) policy.Spec
+	// Judge, where not nil, completes the common specification of the policy whose rule reports
+	// all competitors, each from its own observations: Seed.Reported.
+	Judge func(s *policy.Spec, p *Problem)
 	// Competitors are the policies, the ones that matter most first.
 	Competitors []Competitor
 	// Metrics are what a summary shows of each policy, the one to look at first first.
@@ -58,13 +61,19 @@ type Competitor struct {
 
 // Spec is what the competitor asks [policy.New] for.
 func (x *Experiment) Spec(c Competitor, p *Problem, seed uint64) policy.Spec {
-	s := x.Common(p)
-	s.Variables, s.ControlSets, s.Candidates = p.Variables, p.ControlSets, p.Candidates
-	s.Budget, s.InitialSteps, s.Design, s.Seed = x.Budget, x.Initial, x.Design, seed
+	s := x.common(p, seed)
 	s.Kind = c.Kind
 	if c.Set != nil {
 		c.Set(&s, p)
 	}
+	return s
+}
+
+// common is what all policies are told.
+func (x *Experiment) common(p *Problem, seed uint64) policy.Spec {
+	s := x.Common(p)
+	s.Variables, s.ControlSets, s.Candidates = p.Variables, p.ControlSets, p.Candidates
+	s.Budget, s.InitialSteps, s.Design, s.Seed = x.Budget, x.Initial, x.Design, seed
 	return s
 }
 

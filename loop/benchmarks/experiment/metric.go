@@ -23,6 +23,19 @@ var (
 		}
 		return s.Recommended.Regret
 	}}
+	// ReportedRegret, ReportedWithin and BoundHolds are of what the experiment's rule reports.
+	ReportedRegret = Metric{"regret of the report", func(s *Seed) float64 {
+		if s.Reported == nil {
+			return math.NaN()
+		}
+		return s.Reported.Regret
+	}}
+	BoundHolds = Metric{"lower bound holds", func(s *Seed) float64 {
+		if s.Reported == nil {
+			return math.NaN()
+		}
+		return oneIf(float64(s.Reported.LowerBound) <= s.Reported.Worth)
+	}}
 	StepsTaken    = Metric{"steps", func(s *Seed) float64 { return float64(len(s.Cost)) }}
 	AverageRegret = Metric{"average regret", func(s *Seed) float64 {
 		return Last(s.CumulativeRegret) / float64(len(s.CumulativeRegret))
@@ -103,6 +116,33 @@ func AverageRegretFrom(step int) Metric {
 		}
 		return (s.CumulativeRegret[n-1] - s.CumulativeRegret[step-1]) / float64(n-step)
 	}}
+}
+
+// ReportedWithin is 1 where the report's regret is at most this much, else 0: its mean is a share.
+func ReportedWithin(regret float64) Metric {
+	return Metric{"report within " + Short(regret), func(s *Seed) float64 {
+		if s.Reported == nil {
+			return math.NaN()
+		}
+		return oneIf(s.Reported.Regret <= regret)
+	}}
+}
+
+// ReportedShare is Share of what the experiment's rule reports.
+func ReportedShare(place string) Metric {
+	return Metric{"share of reports at " + place, func(s *Seed) float64 {
+		if s.Reported == nil {
+			return math.NaN()
+		}
+		return oneIf(s.Reported.Nearest == place)
+	}}
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // Share is 1 where the recommendation is nearest to the place of this name, else 0: its

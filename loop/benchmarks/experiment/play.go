@@ -24,6 +24,7 @@ type game struct {
 	least     float64 // regret
 	sum       float64 // of regrets
 	record    *Seed
+	seen      []policy.Observation // where there is a judge
 	heldSum   float64
 	heldCount int
 	chosen    int // decisions of one of several priors
@@ -121,12 +122,32 @@ func spend(spent, cost float64) float64 { return math.Round((spent+cost)*1e9) / 
 
 // observe measures a proposal and tells the policy.
 func (g *game) observe(p policy.Proposal, cost float64) error {
-	x := slices.Clone(p.X)
-	mean, variance := g.problem.Measure(g.seed, p.Step, p.Step, x)
-	err := g.policy.Observe(policy.Observation{Step: p.Step, ControlSet: p.ControlSet, X: x, Requested: p.X,
-		Mean: mean, Variance: variance, Shots: g.problem.Shots, Cost: cost, Valid: true})
-	if err != nil {
-		return fmt.Errorf("observe step %d: %w", p.Step, err)
+	whole := policy.Observation{Step: p.Step, ControlSet: p.ControlSet, X: slices.Clone(p.X), Requested: p.X, Shots: g.problem.Shots, Cost: cost, Valid: true}
+	if !g.problem.PerShot || !slices.ContainsFunc(p.X, math.IsNaN) {
+		whole.Mean, whole.Variance = g.problem.Measure(g.seed, p.Step, p.Step, whole.X)
+		return g.tell(whole)
+	}
+	at, readings := g.problem.MeasureShots(g.seed, p.Step, p.Step, p.X)
+	for k, y := range readings {
+		one := whole
+		one.X, one.Mean, one.Variance, one.Shots = at[k], y, math.NaN(), 1
+		if k > 0 {
+			one.Cost = 0
+		}
+		if err := g.tell(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell gives the policy an observation.
+func (g *game) tell(o policy.Observation) error {
+	if g.experiment.Judge != nil {
+		g.seen = append(g.seen, o)
+	}
+	if err := g.policy.Observe(o); err != nil {
+		return fmt.Errorf("observe step %d: %w", o.Step, err)
 	}
 	return nil
 }
@@ -192,13 +213,45 @@ func (g *game) dismissed() {
 // recommend closes the record with the policy's recommendation.
 func (g *game) recommend() error {
 	g.dismissed()
-	r, err := g.policy.Recommend()
+	out, err := g.recommended(g.policy)
 	if err != nil {
-		return fmt.Errorf("recommend: %w", err)
+		return err
+	}
+	g.record.Recommended = out
+	return g.report()
+}
+
+// report has the judge recommend from what the policy has seen.
+func (g *game) report() error {
+	if g.experiment.Judge == nil {
+		return nil
+	}
+	s := g.experiment.common(g.problem, g.seed)
+	s.Budget = 0
+	g.experiment.Judge(&s, g.problem)
+	judge, err := policy.New(s)
+	if err != nil {
+		return fmt.Errorf("the judge: %w", err)
+	}
+	for _, o := range g.seen {
+		if err := judge.Observe(o); err != nil {
+			return fmt.Errorf("the judge observes step %d: %w", o.Step, err)
+		}
+	}
+	g.record.Reported, err = g.recommended(judge)
+	return err
+}
+
+// recommended is what a policy recommends, and what that is worth.
+func (g *game) recommended(by policy.Policy) (*Recommended, error) {
+	r, err := by.Recommend()
+	if err != nil {
+		return nil, fmt.Errorf("recommend: %w", err)
 	}
 	out := &Recommended{ControlSet: r.ControlSet, Setting: map[string]float64{},
 		Mean: Number(r.Mean), LowerBound: Number(r.LowerBound),
-		Regret: g.problem.Best(g.step) - g.problem.WorthOf(g.step, r.ControlSet, r.X)}
+		Worth: g.problem.WorthOf(g.step, r.ControlSet, r.X)}
+	out.Regret = g.problem.Best(g.step) - out.Worth
 	for i, v := range g.problem.Variables {
 		if !math.IsNaN(r.X[i]) {
 			out.Setting[v.Name] = r.X[i]
@@ -207,6 +260,5 @@ func (g *game) recommend() error {
 	if len(g.problem.Places) > 0 {
 		out.Nearest = g.problem.nearest(r.X)
 	}
-	g.record.Recommended = out
-	return nil
+	return out, nil
 }

@@ -16,6 +16,9 @@ type Problem struct {
 	Candidates  [][]float64
 	// Shots is the number of readings in a step.
 	Shots int
+	// PerShot says that each reading of a step has draws of its own, and is observed by itself
+	// where something was random; else one draw holds for a step.
+	PerShot bool
 
 	// Truth is the objective without noise, to be maximised. step counts the
 	// problem's time from 1, x has one value per variable, in its unit.
@@ -64,6 +67,25 @@ func (p *Problem) charge(set int, x []float64) float64 {
 		return p.ControlSets[set].Cost
 	}
 	return p.Charge(set, x)
+}
+
+// MeasureShots carries out a step at the problem's time in which the random variables of x (NaN)
+// take draws for each of the readings: x and the reading of each. index tells the steps of a seed
+// apart.
+func (p *Problem) MeasureShots(seed uint64, index, time int, x []float64) (at [][]float64, readings []float64) {
+	around, noise := Stream(seed, forSurroundings, index), Stream(seed, forNoise, index)
+	for range p.Shots {
+		drawn := make([]float64, len(x))
+		p.Draw(around, drawn)
+		for i, v := range x {
+			if !math.IsNaN(v) {
+				drawn[i] = v
+			}
+		}
+		at = append(at, drawn)
+		readings = append(readings, p.Truth(time, drawn)+math.Sqrt(p.NoiseVariance(drawn))*noise.NormFloat64())
+	}
+	return at, readings
 }
 
 // Measure carries out a step at the problem's time: the random variables of x (NaN)

@@ -40,6 +40,9 @@ type Seed struct {
 	SimpleRegret     Series       `json:"simple_regret"`
 	CumulativeRegret Series       `json:"cumulative_regret"`
 	Recommended      *Recommended `json:"recommended"`
+	// Reported is what the experiment's own rule recommends from the policy's observations; only
+	// where the experiment has one.
+	Reported *Recommended `json:"reported,omitempty"`
 	// HeldRegret is the mean regret of the settings that would have been held; only
 	// where the experiment asks for it.
 	HeldRegret *float64 `json:"held_regret,omitempty"`
@@ -59,9 +62,10 @@ type Recommended struct {
 	// ControlSet counts from 0; Setting holds the values of its variables, by name.
 	ControlSet int                `json:"control_set"`
 	Setting    map[string]float64 `json:"setting"`
-	// Mean and LowerBound are the policy's own estimates, Regret the truth.
+	// Mean and LowerBound are the policy's own estimates, Worth and Regret the truth.
 	Mean       Number  `json:"mean"`
 	LowerBound Number  `json:"lower_bound"`
+	Worth      float64 `json:"worth"`
 	Regret     float64 `json:"regret"`
 	// Nearest names the place of the problem that the setting is nearest to.
 	Nearest string `json:"nearest,omitempty"`

@@ -142,6 +142,11 @@ func (d *Decision) Substream(p num.Purpose, i int) *rand.Rand {
 	return num.Stream(d.Seed+num.Mix(uint64(i)), p, d.Step)
 }
 
+// Evaluation says how a control set's settings are looked at by a view.
+func (d *Decision) Evaluation(v model.View, set int) risk.Evaluation {
+	return risk.Evaluation{View: v, Domain: d.Domains[set], Step: d.Step}
+}
+
 // inputs splits the coordinates of a control set.
 func (d *Decision) inputs(set int) expectations.Inputs {
 	return d.Criterion.Random.Inputs(d.Domains[set], d.Step)

@@ -14,8 +14,8 @@ import (
 // the greatest value over the priors that are left, HP-GP-TS and MAP-GP-TS have one
 // view, of the prior that they chose (Sandberg and Chehreghani, arXiv 2502.01226,
 // Algorithms 1 and 2); priors that are averaged are sampled by their weights. With a
-// risk term f is a sample of f - alpha*variance, and alpha Var_R[f(c, R)] is taken off
-// (see risk.SpreadRisk).
+// risk term f is a sample of f - alpha*variance, and alpha Var_R[f(c, R)] of the sample
+// itself is taken off (see risk.SpreadRisk).
 type Thompson struct{}
 
 func (Thompson) Options(d *Decision) ([]Option, error) {

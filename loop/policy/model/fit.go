@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/fitting"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 )
@@ -23,7 +25,9 @@ type FitTask struct {
 
 // run finds the most probable hyperparameters (MAP): first those of the noise
 // process, then, with the noise that it gives, those of the objective. Outputs are
-// standardised on the rows; a constant mean with prior N(0, 1) is eliminated.
+// standardised on the rows; a constant mean with prior N(0, 1) is eliminated. Single shots
+// teach the noise by their errors, so before it comes a fit with one noise for all settings:
+// errors under hyperparameters that smooth too much would be taken for noise for ever.
 func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 	rows := thinned(t.rows, fitLimit)
 	h := t.guess(rows)
@@ -32,50 +36,83 @@ func (t *FitTask) run(ctx context.Context) (*Hyper, error) {
 		starts = 0
 		h.kernel = t.start.kernel
 	}
-	x, z := t.standardised(rows, h)
-	noise := make([]float64, len(rows))
-	var fitted *fitting.LogNormal
-	switch _, freedom := pooledVariance(rows); {
-	case h.noise != nil:
-		if err := t.fitNoise(ctx, h, rows, starts); err != nil {
+	if h.noise != nil && t.hasSingles(rows) {
+		r, err := t.fitObjective(ctx, h, rows, starts, nil)
+		if err != nil {
 			return nil, err
 		}
-		field := newNoiseField(h.noise, len(rows))
-		if err := field.load(h.noise, rows, h.Scale); err != nil {
-			return nil, err
-		}
-		field.OfMeans(noise, rows, t.Beta)
-	case freedom >= pooledFreedom || h.known != nil:
-		h.noiseOfMeans(noise, rows)
-	default:
-		fitted = &fitting.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
-		for i := range noise {
-			noise[i] = MinNoise
-		}
+		h.kernel, h.noise.Mean = r.Kernel, math.Log((r.NoiseVariance+MinNoise)*meanShots(rows))
 	}
-	r, err := fitting.Fit(ctx, fitting.Problem{
+	noise, err := t.noiseOfRows(ctx, h, rows, starts)
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.fitObjective(ctx, h, rows, starts, noise)
+	if err != nil {
+		return nil, err
+	}
+	h.kernel = r.Kernel
+	h.Center += h.Scale * r.Mean
+	if noise == nil {
+		h.ShotVariance = (r.NoiseVariance + MinNoise) * meanShots(rows)
+	}
+	return h, nil
+}
+
+// noiseOfRows is the noise variance of each row's mean; nil where it is to be fitted with the
+// objective's hyperparameters.
+func (t *FitTask) noiseOfRows(ctx context.Context, h *Hyper, rows []Row, starts int) ([]float64, error) {
+	if h.noise != nil {
+		return t.noiseBounds(ctx, h, rows, starts)
+	}
+	if _, freedom := pooledVariance(rows); freedom < pooledFreedom && h.known == nil {
+		return nil, nil
+	}
+	noise := make([]float64, len(rows))
+	h.noiseOfMeans(noise, rows)
+	return noise, nil
+}
+
+// fitObjective fits the objective's process, and, where noise is nil, one noise for all rows.
+func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts int, noise []float64) (r fitting.Result, err error) {
+	var fitted *fitting.LogNormal
+	if noise == nil {
+		fitted = &fitting.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
+		noise = slices.Repeat([]float64{MinNoise}, len(rows))
+	}
+	x, z := standardised(rows, h)
+	r, err = fitting.Fit(ctx, fitting.Problem{
 		Kernel: h.kernel, X: x, Y: z, NoiseVariance: noise, Noise: fitted,
 		Variance:    fitting.LogNormal{SD: outputLogSD},
 		Lengthscale: fitting.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
 		MeanSD:      1, Starts: starts, Seed: t.streamSeed(0),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("fit of the objective's model at step %d: %w", t.step, err)
+		return r, fmt.Errorf("fit of the objective's model at step %d: %w", t.step, err)
 	}
-	h.kernel = r.Kernel
-	h.Center += h.Scale * r.Mean
-	if fitted != nil {
-		h.ShotVariance = (r.NoiseVariance + MinNoise) * meanShots(rows)
+	return r, nil
+}
+
+// noiseBounds fits the noise process in place, and gives the bound of the noise variance of
+// each row's mean.
+func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts int) ([]float64, error) {
+	if t.start != nil && t.start.noise != nil {
+		h.noise.kernel = t.start.noise.kernel
 	}
-	return h, nil
+	field, g := newNoiseField(h.noise, len(rows)), gpcore.New(h.kernel, len(rows))
+	l, _, err := t.settle(g, field, h, rows, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.fitNoise(ctx, h.noise, l, starts); err != nil {
+		return nil, err
+	}
+	_, noise, err := t.settle(g, field, h, rows, false)
+	return noise, err
 }
 
 // fitNoise fits the noise process in place.
-func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, rows []Row, starts int) error {
-	q := h.noise
-	if t.start != nil && t.start.noise != nil {
-		q.kernel = t.start.noise.kernel
-	}
+func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts int) error {
 	p := fitting.Problem{
 		Kernel:      q.kernel,
 		Variance:    fitting.LogNormal{SD: noiseOutputLogSD},
@@ -85,12 +122,9 @@ func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, rows []Row, starts int
 	if t.Raw { // about half of the spread of s^2 is sampling noise, give or take a factor 4.5
 		p.Noise = &fitting.LogNormal{Mean: math.Log(0.5), SD: noiseLogSD}
 	}
-	for i := range rows {
-		if r := &rows[i]; r.hasVariance() {
-			y, variance := q.link.target(r.Variance/(h.Scale*h.Scale), r.Shots)
-			p.X, p.Y = append(p.X, r.X...), append(p.Y, y-q.Mean)
-			p.NoiseVariance = append(p.NoiseVariance, variance)
-		}
+	p.X, p.NoiseVariance = l.x, l.variance
+	for _, y := range l.y {
+		p.Y = append(p.Y, y-q.Mean)
 	}
 	r, err := fitting.Fit(ctx, p)
 	if err != nil {
@@ -102,7 +136,7 @@ func (t *FitTask) fitNoise(ctx context.Context, h *Hyper, rows []Row, starts int
 }
 
 // standardised lists the rows' points and standardised means.
-func (t *FitTask) standardised(rows []Row, h *Hyper) (x, z []float64) {
+func standardised(rows []Row, h *Hyper) (x, z []float64) {
 	for i := range rows {
 		x = append(x, rows[i].X...)
 		z = append(z, (rows[i].Mean-h.Center)/h.Scale)

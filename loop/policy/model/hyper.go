@@ -84,7 +84,7 @@ func (m *Rules) guess(rows []Row) *Hyper {
 	if m.fixed() {
 		lengthscales = m.Spec.Lengthscale
 		h.Center, h.Scale = m.Spec.Mean, math.Sqrt(m.Spec.Outputscale)
-		h.ShotVariance = max(m.Spec.NoiseSD*m.Spec.NoiseSD/m.Spec.Outputscale, MinNoise)
+		h.ShotVariance = m.guessedLevel()
 	} else {
 		h.Center, h.Scale = moments(rows)
 		if v, freedom := pooledVariance(rows); freedom >= pooledFreedom {
@@ -97,10 +97,11 @@ func (m *Rules) guess(rows []Row) *Hyper {
 }
 
 // guessNoise describes the noise process before a fit; nil where the noise is not
-// learnt or fewer than two rows tell something about it.
+// learnt or fewer than two rows tell something about it. The level that rows with sample
+// variances do not show is a guess.
 func (m *Rules) guessNoise(rows []Row, scale float64, lengthscales []float64) *noiseHyper {
 	variances := sampleVariances(rows)
-	if !m.Learnt || len(variances) < 2 {
+	if !m.Learnt || !m.Singles && len(variances) < 2 || m.informatives(rows) < 2 {
 		return nil
 	}
 	for i := range variances {
@@ -109,6 +110,10 @@ func (m *Rules) guessNoise(rows []Row, scale float64, lengthscales []float64) *n
 	h := &noiseHyper{kernel: m.timed(newKernel(noiseKernel(m.Spec.Kernel), 1, lengthscales), m.timescale())}
 	if m.Raw {
 		h.link, h.extra = newRawLink(variances), 0.5
+		return h
+	}
+	if len(variances) == 0 {
+		h.link, h.Mean = logLink{floor: 1e-12}, math.Log(m.guessedLevel())
 		return h
 	}
 	h.link = logLink{floor: max(1e-6*typical(variances), 1e-12)}
@@ -121,6 +126,14 @@ func (m *Rules) guessNoise(rows []Row, scale float64, lengthscales []float64) *n
 		}
 	}
 	return h
+}
+
+// guessedLevel is the variance of one shot of z that is expected beforehand.
+func (m *Rules) guessedLevel() float64 {
+	if m.fixed() {
+		return max(m.Spec.NoiseSD*m.Spec.NoiseSD/m.Spec.Outputscale, MinNoise)
+	}
+	return noiseMedian
 }
 
 // newRawLink standardises sample variances.

@@ -134,17 +134,12 @@ func (m *Model) load(h *Hyper) error {
 		if m.Noise == nil {
 			m.Noise = newNoiseField(h.noise, m.Data.Capacity)
 		}
-		if err := m.Noise.load(h.noise, rows, h.Scale); err != nil {
+		var err error
+		if _, noise, err = m.settle(m.GP, m.Noise, h, rows, m.Fitted == nil); err != nil {
 			return err
 		}
-		m.Noise.OfMeans(noise, rows, m.Beta)
 	}
-	x := make([]float64, 0, len(rows)*m.Dims)
-	z := make([]float64, len(rows))
-	for i := range rows {
-		x = append(x, rows[i].X...)
-		z[i] = (rows[i].Mean - h.Center) / h.Scale
-	}
+	x, z := standardised(rows, h)
 	return LoadWithJitter(m.GP, x, z, noise)
 }
 

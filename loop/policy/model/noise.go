@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/kernels"
@@ -22,29 +23,37 @@ func newNoiseField(h *noiseHyper, capacity int) *NoiseField {
 	return &NoiseField{Hyper: h, GP: gpcore.New(h.kernel, capacity)}
 }
 
-// load learns the rows that have information about the noise; scale is the
-// objective's. O(n^3/3).
-func (v *NoiseField) load(h *noiseHyper, rows []Row, scale float64) error {
+// learn replaces what the process has learnt. O(n^3/3).
+func (v *NoiseField) learn(h *noiseHyper, l lessons) error {
 	if h != v.Hyper {
 		if err := Reset(v.GP, h.kernel); err != nil {
 			return err
 		}
 		v.Hyper = h
 	}
-	var x, y, noise []float64
-	for i := range rows {
-		if r := &rows[i]; r.hasVariance() {
-			target, variance := h.link.target(r.Variance/(scale*scale), r.Shots)
-			x, y, noise = append(x, r.X...), append(y, target-h.Mean), append(noise, variance+h.extra)
-		}
+	y, noise := make([]float64, len(l.y)), make([]float64, len(l.y))
+	for i := range y {
+		y[i], noise[i] = l.y[i]-h.Mean, l.variance[i]+h.extra
 	}
-	v.limit(rows, scale)
-	return LoadWithJitter(v.GP, x, y, noise)
+	return LoadWithJitter(v.GP, l.x, y, noise)
 }
 
-// limit takes the clips from the rows, of which one at least has a sample variance.
-func (v *NoiseField) limit(rows []Row, scale float64) {
-	variances := sampleVariances(rows)
+// levels sets dst[i] to what the process expects at row i, on the scale of its link.
+func (v *NoiseField) levels(dst []float64, rows []Row) {
+	x := make([]float64, 0, len(rows)*v.GP.Dim())
+	for i := range rows {
+		x = append(x, rows[i].X...)
+	}
+	v.GP.Predict(dst, nil, x)
+	for i := range dst {
+		dst[i] += v.Hyper.Mean
+	}
+}
+
+// limit takes the clips from what rows say of the variance, in squared units of the objective,
+// of which there is one at least; scale is the objective's.
+func (v *NoiseField) limit(estimates []float64, scale float64) {
+	variances := slices.Sorted(slices.Values(estimates))
 	s2 := scale * scale
 	v.low = max(1e-3*typical(variances)/s2, 1e-2*MinNoise)
 	v.high = max(variances[len(variances)-1]/s2, v.low)

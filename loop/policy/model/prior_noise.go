@@ -19,6 +19,9 @@ type noisePriors struct {
 	spread  []bool // of each row held: it is one of the observations
 	means   []float64
 	field   *NoiseField // nil before two rows have information about the noise
+	// now is what was last expected of the noise variance at each observation, in squared units
+	// of the objective: single shots are judged by it.
+	now []float64
 }
 
 type noiseMember struct {
@@ -59,56 +62,97 @@ func (q *noisePriors) link(rows []Row, scale float64) *noiseHyper {
 }
 
 // observe learns the last of the rows, as priorSet.observe, and returns the bound of the
-// noise variance of each row's mean, in squared units of the objective.
-func (q *noisePriors) observe(rows []Row, left int, scale float64) ([]float64, error) {
+// noise variance of each row's mean, in squared units of the objective. errors has one for each
+// row, in the same unit; it is read where single shots tell of the noise.
+func (q *noisePriors) observe(rows []Row, left int, scale float64, errors []shotError) ([]float64, error) {
 	gone := -1 // position among the observations
 	if left >= 0 {
 		if q.spread[left] {
 			gone = count(q.spread[:left])
+			q.now = slices.Delete(q.now, gone, gone+1)
 		}
 		q.spread = slices.Delete(q.spread, left, left+1)
 	}
 	r := &rows[len(rows)-1]
-	q.spread = append(q.spread, r.hasVariance())
+	tells := q.informative(r)
+	q.spread = append(q.spread, tells)
 	h := q.link(rows, scale)
+	if tells {
+		q.now = append(q.now, q.expected(h, r, scale))
+	}
+	l := q.taught(h, rows, scale, errors)
 	each := make([]gpcore.Reading, len(q.members))
-	if r.hasVariance() {
-		_, variance := h.link.target(r.Variance/(scale*scale), r.Shots)
+	if tells {
 		for i := range each {
-			each[i].NoiseVariance = variance + h.extra
+			each[i].NoiseVariance = l.variance[len(l.variance)-1] + h.extra
 		}
 	}
 	var err error
 	switch {
-	case gone >= 0 && r.hasVariance():
+	case gone >= 0 && tells:
 		err = q.set.ReplaceEach(gone, r.X, each)
 	case gone >= 0:
 		err = q.set.Remove(gone)
-	case r.hasVariance():
+	case tells:
 		err = q.set.AppendEach(r.X, each)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return q.revise(rows, h, scale)
+	return q.revise(rows, h, scale, l)
 }
 
-// revise brings targets, means, weights and the field up to date.
-func (q *noisePriors) revise(rows []Row, h *noiseHyper, scale float64) ([]float64, error) {
+// expected is the variance of one shot that is expected at a row, in squared units of the
+// objective.
+func (q *noisePriors) expected(h *noiseHyper, r *Row, scale float64) float64 {
+	if !q.Singles {
+		return math.NaN() // not read
+	}
+	level := [1]float64{h.Mean}
+	if q.field != nil {
+		q.field.levels(level[:], []Row{*r})
+	}
+	return math.Exp(level[0]) * scale * scale
+}
+
+// taught are the lessons of the rows.
+func (q *noisePriors) taught(h *noiseHyper, rows []Row, scale float64, errors []shotError) lessons {
+	if !q.hasSingles(rows) {
+		return q.lessons(h, rows, scale, nil, nil)
+	}
+	own, now := make([]shotError, len(rows)), make([]float64, len(rows))
+	at := 0
+	for k, e := range errors {
+		own[k] = shotError{e.square / (scale * scale), e.doubt / (scale * scale)}
+		if now[k] = h.Mean; q.spread[k] {
+			if q.field != nil {
+				now[k] = math.Log(q.now[at] / (scale * scale))
+			}
+			at++
+		}
+	}
+	return q.lessons(h, rows, scale, own, now)
+}
+
+// revise brings noises, targets, means, weights and the field up to date.
+func (q *noisePriors) revise(rows []Row, h *noiseHyper, scale float64, l lessons) ([]float64, error) {
 	if q.set.Len() < 2 {
 		q.field = nil
 		return guessedBounds(rows, scale), nil
 	}
-	var targets []float64
-	for k := range rows {
-		if r := &rows[k]; r.hasVariance() {
-			y, _ := h.link.target(r.Variance/(scale*scale), r.Shots)
-			targets = append(targets, y-h.Mean)
-		}
+	targets := make([]float64, len(l.y))
+	for k, y := range l.y {
+		targets[k] = y - h.Mean
 	}
 	for i := range q.members {
+		g := q.set.Member(i)
+		if q.Singles {
+			if _, err := g.TrackNoises(l.variance, memberNoiseRule()); err != nil {
+				return nil, err
+			}
+		}
 		e := conjugate{unit: 1, openMean: true}
-		evidence, err := e.estimate(q.set.Member(i), targets)
+		evidence, err := e.estimate(g, targets)
 		if err != nil {
 			return nil, err
 		}
@@ -118,29 +162,44 @@ func (q *noisePriors) revise(rows []Row, h *noiseHyper, scale float64) ([]float6
 	best := q.set.Best()
 	h.kernel, h.Mean = q.members[best].kernel, h.Mean+q.means[best]
 	q.field = &NoiseField{Hyper: h, GP: q.set.Member(best)}
-	q.field.limit(rows, scale)
+	q.field.limit(l.estimates, scale)
+	if q.Singles {
+		fitted := make([]float64, q.set.Len())
+		q.field.GP.FittedMeans(fitted)
+		for k, v := range fitted {
+			q.now[k] = math.Exp(h.Mean+v) * scale * scale
+		}
+	}
 	return q.Bounds(rows, scale), nil
 }
 
-// repair loads every process anew.
-func (q *noisePriors) repair(rows []Row, scale float64) ([]float64, error) {
+// reset forgets what was learnt; the rows are those that repair will learn from.
+func (q *noisePriors) reset(rows []Row, scale float64) {
+	q.spread, q.now, q.field = q.spread[:0], q.now[:0], nil
 	h := q.link(rows, scale)
-	q.spread = q.spread[:0]
-	var x, noise []float64
 	for k := range rows {
 		r := &rows[k]
-		q.spread = append(q.spread, r.hasVariance())
-		if r.hasVariance() {
-			_, variance := h.link.target(r.Variance/(scale*scale), r.Shots)
-			x, noise = append(x, r.X...), append(noise, variance+h.extra)
+		q.spread = append(q.spread, q.informative(r))
+		if q.spread[k] {
+			q.now = append(q.now, q.expected(h, r, scale))
 		}
 	}
+}
+
+// repair loads every process anew; errors as in observe.
+func (q *noisePriors) repair(rows []Row, scale float64, errors []shotError) ([]float64, error) {
+	h := q.link(rows, scale)
+	l := q.taught(h, rows, scale, errors)
+	noise := make([]float64, len(l.y))
+	for i, v := range l.variance {
+		noise[i] = v + h.extra
+	}
 	for i := range q.members {
-		if err := LoadWithJitter(q.set.Member(i), x, make([]float64, len(noise)), noise); err != nil {
+		if err := LoadWithJitter(q.set.Member(i), l.x, make([]float64, len(noise)), noise); err != nil {
 			return nil, err
 		}
 	}
-	return q.revise(rows, h, scale)
+	return q.revise(rows, h, scale, l)
 }
 
 // Bounds are those of NoiseField.OfMeans in squared units of the objective, in O(n^2):

@@ -133,11 +133,18 @@ func (c *priorSet) noiseOf(i, k int, rows []Row, bounds []float64) float64 {
 // observe learns the last of the rows; left is the index that another one had which is
 // held no more, -1 if there is none.
 func (c *priorSet) observe(rows []Row, left int) {
+	var errors []shotError
+	if c.Noise != nil && c.Singles && !c.Broken { // as the rows before it predict it
+		errors = c.shotErrors(rows, left)
+	}
 	c.standardise(rows)
+	if c.Broken && c.Singles {
+		return // everything is loaded anew
+	}
 	var bounds []float64
 	var err error
 	if c.Noise != nil {
-		bounds, err = c.Noise.observe(rows, left, c.scale)
+		bounds, err = c.Noise.observe(rows, left, c.scale, errors)
 	}
 	if err == nil && !c.Broken {
 		err = c.update(rows, left, bounds)
@@ -145,6 +152,29 @@ func (c *priorSet) observe(rows []Row, left int) {
 	// Numerical trouble of an update is not the observation's fault: the next load
 	// starts from scratch and reports what it cannot mend.
 	c.Broken = c.Broken || err != nil
+}
+
+// shotErrors are the errors of the rows under the most probable prior, in squared units of the
+// objective: of those that it holds against all others, of the last one, which it does not hold
+// yet, against them all. left is as in observe.
+func (c *priorSet) shotErrors(rows []Row, left int) []shotError {
+	best := c.set.Best()
+	g, unit := c.set.Member(best), c.units[best]*c.scale
+	out := shotErrors(g)
+	if left >= 0 {
+		out = slices.Delete(out, left, left+1)
+	}
+	if len(out) < len(rows) {
+		r := &rows[len(rows)-1]
+		var mean, variance [1]float64
+		g.Predict(mean[:], variance[:], r.X)
+		d := (c.rest(best, r)-c.means[best])/c.units[best] - mean[0]
+		out = append(out, shotError{d * d, variance[0]})
+	}
+	for i := range out {
+		out[i] = shotError{out[i].square * unit * unit, out[i].doubt * unit * unit}
+	}
+	return out
 }
 
 // update takes the newest row into every process.
@@ -215,10 +245,38 @@ func (c *priorSet) repair(rows []Row) error {
 	var bounds []float64
 	if c.Noise != nil {
 		var err error
-		if bounds, err = c.Noise.repair(rows, c.scale); err != nil {
+		if bounds, err = c.repairNoise(rows); err != nil {
 			return err
 		}
 	}
+	if err := c.loadAll(rows, bounds); err != nil {
+		return err
+	}
+	c.Broken = false
+	return nil
+}
+
+// repairNoise loads the processes of the noise anew, and gives the bounds as noiseOf takes them.
+func (c *priorSet) repairNoise(rows []Row) ([]float64, error) {
+	c.Noise.reset(rows, c.scale)
+	if !c.hasSingles(rows) {
+		return c.Noise.repair(rows, c.scale, nil)
+	}
+	bounds := guessedBounds(rows, c.scale)
+	for range residualRounds {
+		err := c.loadAll(rows, bounds)
+		if err == nil {
+			bounds, err = c.Noise.repair(rows, c.scale, c.shotErrors(rows, -1))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return bounds, nil
+}
+
+// loadAll loads every process with all rows; bounds as in noiseOf.
+func (c *priorSet) loadAll(rows []Row, bounds []float64) error {
 	x := make([]float64, 0, len(rows)*c.Dims)
 	for k := range rows {
 		x = append(x, rows[k].X...)
@@ -239,7 +297,6 @@ func (c *priorSet) repair(rows []Row) error {
 			return fmt.Errorf("prior %d: %w", c.members[i].prior+1, err)
 		}
 	}
-	c.Broken = false
 	return nil
 }
 

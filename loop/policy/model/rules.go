@@ -16,6 +16,9 @@ type Rules struct {
 	Learnt bool
 	// Known is the noise where the specification gives it; nil: it does not.
 	Known *NoiseFunction
+	// Singles: steps of one shot teach the noise as well, by their errors; shots of steps that
+	// leave variables random are such.
+	Singles bool
 	// Raw: the noise process lives on s^2 instead of log s^2.
 	Raw bool
 }

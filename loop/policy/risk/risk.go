@@ -26,8 +26,10 @@ func (e *Criterion) Alpha() float64 {
 }
 
 // SpreadAlpha is the risk factor of the standardised objective for what random variables
-// add to the variance, which counts where the noise is constant as well.
-func (e *Criterion) SpreadAlpha() float64 { return e.Risk * e.Model.Active.Scale }
+// add to the variance, which counts where the noise is constant as well: see SpreadRisk.
+func (e *Criterion) SpreadAlpha() float64 {
+	return e.Risk * e.Model.Active.Scale * e.Random.Inflation()
+}
 
 // Terms are the terms of -alpha v, with v the noise variance beta standard
 // deviations below its expectation (above it for a negative beta): none without a

@@ -9,14 +9,16 @@ import (
 )
 
 // Evaluation says how settings are looked at: by which posterior, with which variables
-// left random, before which step, and how many standard deviations off the noise
-// variance's expectation its bound lies (below for positive beta).
+// left random, and before which step.
 type Evaluation struct {
 	View   model.View
 	Domain *space.Domain
 	Step   int
-	Beta   float64
 }
+
+// Ends says how many standard deviations below its expectation the bound of the noise variance
+// lies, and that of the spread (above for negative ones).
+type Ends struct{ Noise, Spread float64 }
 
 // Summary has the expectations at one setting over the variables left random, of the
 // standardised objective.
@@ -30,7 +32,8 @@ type Summary struct {
 	// bound is E[v], the noise variance's bound that enters the criterion; NaN where the
 	// noise is constant.
 	bound float64
-	// spread is the variance of the mean over the random variables, where risk counts.
+	// spread is the bound of the variance over the random variables, where risk counts, as often
+	// as it counts (h of SpreadRisk).
 	spread float64
 	// Shot is the variance of one shot: that of the mean over the random variables
 	// plus the expected noise.
@@ -47,9 +50,9 @@ func (s *Summary) RiskVariance() float64 {
 }
 
 // Summarise evaluates settings x, one row of the domain's coordinates each.
-func (e *Criterion) Summarise(j Evaluation, x []float64) ([]Summary, error) {
+func (e *Criterion) Summarise(j Evaluation, ends Ends, x []float64) ([]Summary, error) {
 	if j.Domain.Size() == 0 {
-		return e.summariseUncontrolled(j)
+		return e.summariseUncontrolled(j, ends)
 	}
 	in, err := shareNodes(e.Random.Inputs(j.Domain, j.Step), j.View)
 	if err != nil {
@@ -80,13 +83,13 @@ func (e *Criterion) Summarise(j Evaluation, x []float64) ([]Summary, error) {
 			out[k].SD = moments[0][k].SD
 		}
 	}
-	if r := e.SpreadOf(j.View, j.Domain, j.Step); r != nil {
+	if r := e.SpreadOf(j, ends.Spread); r != nil {
 		size := j.Domain.Size()
 		for k := range out {
-			out[k].spread = r.Variance(x[k*size : (k+1)*size])
+			out[k].spread = e.Random.Inflation() * r.Bound(x[k*size:(k+1)*size])
 		}
 	}
-	return out, e.addNoise(j, out, in, x)
+	return out, e.addNoise(j, ends.Noise, out, in, x)
 }
 
 // shareNodes has the components of a mixture take the expectations over the same nodes, those
@@ -143,7 +146,7 @@ func componentMoments(c model.Component, in expectations.Inputs, x []float64, ra
 }
 
 // addNoise adds what the noise contributes.
-func (e *Criterion) addNoise(j Evaluation, out []Summary, in expectations.Inputs, x []float64) error {
+func (e *Criterion) addNoise(j Evaluation, beta float64, out []Summary, in expectations.Inputs, x []float64) error {
 	field := e.Model.Noise
 	if known := e.Model.Known; known != nil {
 		r := knownRisk{noise: known, domain: j.Domain, nodes: e.Random.Nodes(j.Domain.Random)}
@@ -161,12 +164,12 @@ func (e *Criterion) addNoise(j Evaluation, out []Summary, in expectations.Inputs
 		}
 		return nil
 	}
-	expected := func(beta float64) ([]float64, error) {
+	expected := func(off float64) ([]float64, error) {
 		return space.Expectation([]expectations.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
-			return field.ShotVariance(mu, sigma, -beta)
+			return field.ShotVariance(mu, sigma, -off)
 		}}}, in, x)
 	}
-	bound, err := expected(j.Beta)
+	bound, err := expected(beta)
 	if err != nil {
 		return err
 	}
@@ -183,11 +186,12 @@ func (e *Criterion) addNoise(j Evaluation, out []Summary, in expectations.Inputs
 
 // summariseUncontrolled is the summary of doing nothing: every variable is random, so
 // the nodes themselves are settings of all of them.
-func (e *Criterion) summariseUncontrolled(j Evaluation) ([]Summary, error) {
+func (e *Criterion) summariseUncontrolled(j Evaluation, ends Ends) ([]Summary, error) {
 	n := e.Random.Nodes(j.Domain.Random)
 	all := &space.Domain{Set: -1, Axes: j.Domain.Axes, Coords: j.Domain.Random}
-	j.Domain = all
-	each, err := e.Summarise(j, n.X)
+	at := j
+	at.Domain = all
+	each, err := e.Summarise(at, ends, n.X)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +206,9 @@ func (e *Criterion) summariseUncontrolled(j Evaluation) ([]Summary, error) {
 		out.Shot += w * s.Shot
 		square += w * s.Mean * s.Mean
 	}
-	out.spread = max(square-out.Mean*out.Mean, 0)
-	out.Shot += out.spread
+	out.Shot += max(square-out.Mean*out.Mean, 0)
+	if r := e.SpreadOf(j, ends.Spread); r != nil {
+		out.spread = e.Random.Inflation() * r.Bound(nil)
+	}
 	return []Summary{out}, nil
 }

@@ -34,6 +34,10 @@ type Nodes struct {
 
 func (n *Nodes) Count() int { return len(n.Weight) }
 
+// Coarse is how many of the first nodes make a cheaper rule with equal weights; it is Count where
+// there is no cheaper one.
+func (n *Nodes) Coarse() int { return n.coarse }
+
 // At is node j.
 func (n *Nodes) At(j int) []float64 {
 	r := len(n.X) / len(n.Weight)
@@ -52,7 +56,8 @@ type RandomVariables struct {
 	// are not differences between two samples.
 	base [][]float64
 	// seed scrambles the points of the expectations that gpcore takes.
-	seed uint64
+	seed  uint64
+	draws draws
 	// timed says that time is one more coordinate of the model, the last.
 	timed bool
 }
@@ -63,7 +68,7 @@ type RandomVariables struct {
 func NewRandomVariables(variables []Variable, axes []Axis, capacity int, timed bool, seed uint64) *RandomVariables {
 	d := len(variables)
 	e := &RandomVariables{Marginals: make([]Marginal, d), Last: make([]float64, d), Readings: readings{limit: capacity},
-		seed: num.Stream(seed, num.ForNodes, 1).Uint64(), timed: timed}
+		seed: num.Stream(seed, num.ForNodes, 1).Uint64(), timed: timed, draws: newDraws(d, "")}
 	for i := range variables {
 		v := &variables[i]
 		e.Marginals[i] = NewMarginal(v)
@@ -198,13 +203,28 @@ func appendTime(x []float64, size, step int) []float64 {
 // SetLast says where a held variable is before it was ever measured, in unit coordinates.
 func (e *RandomVariables) SetLast(variable int, at float64) { e.Last[variable] = at }
 
-// Observe learns what the variables were at a step, in unit coordinates: those that
-// controlled does not hold did it by themselves; nil: all of them.
-func (e *RandomVariables) Observe(x []float64, controlled []bool) {
+// SetDraws says whether a draw is for a shot (DrawnPerShot) or for a step (DrawnPerStep); empty: as
+// measured.
+func (e *RandomVariables) SetDraws(word string) { e.draws.word = word }
+
+// Inflation is what the spread over random variables counts in the mean of a step, times the
+// step's shots: 1 where each shot has a draw of its own; where one draw holds for a step, which
+// averaging over shots does not reduce, the mean number of shots of steps that leave variables random.
+func (e *RandomVariables) Inflation() float64 { return e.draws.inflation() }
+
+// Observe learns what the variables were in so many shots of a step, in unit coordinates: those
+// that controlled does not hold did it by themselves; nil: all of them.
+func (e *RandomVariables) Observe(x []float64, controlled []bool, step, shots int) {
 	copy(e.Last, x)
 	reading, any := num.NaNs(len(x)), false
 	for i := range x {
-		if (controlled == nil || !controlled[i]) && e.Marginals[i].kind == Learnt {
+		if controlled != nil && controlled[i] || e.Marginals[i].kind == Held {
+			continue
+		}
+		if shots > 0 {
+			e.draws.observe(i, x[i], step, shots)
+		}
+		if e.Marginals[i].kind == Learnt {
 			reading[i], any = x[i], true
 		}
 	}

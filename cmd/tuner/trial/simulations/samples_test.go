@@ -74,7 +74,7 @@ func TestSamplesFindTheOptimum(t *testing.T) {
 	for _, c := range []struct {
 		sample string
 		seed   int
-	}{{"laser", 0}, {"laser", 30}, {"laser", 31}, {"nutrient", 0}, {"feed", 0}} {
+	}{{"laser", 0}, {"laser", 30}, {"laser", 31}, {"nutrient", 0}, {"feed", 0}, {"quiet-and-cheap", 0}} {
 		t.Run(c.sample+"/"+strconv.Itoa(c.seed), func(t *testing.T) {
 			t.Parallel()
 			if c.seed > 0 || c.sample == "nutrient" {
