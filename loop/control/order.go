@@ -48,7 +48,7 @@ const reasonMax = 200
 // Check refuses what cannot be carried out whatever the run does.
 func (o *Order) Check() (Response, bool) {
 	if !slices.Contains(Commands(), o.Command) {
-		return Response{Code: CodeUnknown, Message: fmt.Sprintf("there is no command %q; there are %s", clip(o.Command), strings.Join(Commands(), ", "))}, false
+		return Response{Code: CodeUnknown, Message: fmt.Sprintf("there is no command %q; there are %s", Clip(o.Command), strings.Join(Commands(), ", "))}, false
 	}
 	if len(bytes.TrimSpace(o.Args)) == 0 {
 		return Response{}, true
@@ -84,13 +84,13 @@ func CheckTransaction(name string) error {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == ':')
 	}
 	if len(name) > TransactionMax || strings.ContainsFunc(name, bad) {
-		return fmt.Errorf("transaction is %q and must be 1 to %d letters, digits and -_.:", clip(name), TransactionMax)
+		return fmt.Errorf("transaction is %q and must be 1 to %d letters, digits and -_.:", Clip(name), TransactionMax)
 	}
 	return nil
 }
 
-// clip shortens foreign text for a message.
-func clip(s string) string {
+// Clip shortens foreign text for a message.
+func Clip(s string) string {
 	const most = 40
 	if len(s) > most {
 		return s[:most] + "..."

@@ -103,7 +103,7 @@ func ParseCommand(payload []byte) (Command, error) {
 	if w.Issued != "" {
 		at, err := time.Parse(time.RFC3339Nano, w.Issued)
 		if err != nil {
-			return Command{}, fmt.Errorf("issued is %q and must be a time as in 2026-01-31T12:00:00Z", clip(w.Issued))
+			return Command{}, fmt.Errorf("issued is %q and must be a time as in 2026-01-31T12:00:00Z", control.Clip(w.Issued))
 		}
 		c.Issued = at
 	}
@@ -143,9 +143,9 @@ func checkObject(d *json.Decoder, depth int) error {
 		case !ok:
 			return errors.New("a member has no name")
 		case seen[name]:
-			return fmt.Errorf("%q is there twice", clip(name))
+			return fmt.Errorf("%q is there twice", control.Clip(name))
 		case depth == 1 && !slices.Contains(members, name):
-			return fmt.Errorf("unknown member %q", clip(name))
+			return fmt.Errorf("unknown member %q", control.Clip(name))
 		}
 		seen[name] = true
 		if err := checkValue(d, depth); err != nil {
@@ -179,13 +179,4 @@ func checkValue(d *json.Decoder, depth int) error {
 	}
 	_, err = d.Token() // the closing bracket
 	return err
-}
-
-// clip shortens foreign text for a message.
-func clip(s string) string {
-	const most = 40
-	if len(s) > most {
-		return s[:most] + "..."
-	}
-	return s
 }

@@ -111,7 +111,7 @@ func (r *Remote) check(m Message, now time.Time) (incoming, *refusal) {
 	in := incoming{name: name}
 	switch {
 	case !known:
-		in.name = clip(strings.TrimPrefix(m.Topic, r.o.Topics.Command("")))
+		in.name = control.Clip(strings.TrimPrefix(m.Topic, r.o.Topics.Command("")))
 		return in, refuse(control.CodeUnknown, "there is no command %q; there are %s", in.name, strings.Join(control.Commands(), ", "))
 	case m.Retained:
 		return in, refuse(CodeRetained, "a retained command is refused: it would act at every start; publish it without the retain flag")
@@ -202,7 +202,7 @@ func (r *Remote) timely(in *incoming, now time.Time) *refusal {
 	case in.Session == "":
 		return refuse(CodeSession, "session is missing: it stands in %s", r.o.Topics.Status())
 	default:
-		return refuse(CodeSession, "it is meant for session %q, which has ended; the present one stands in %s", clip(in.Session), r.o.Topics.Status())
+		return refuse(CodeSession, "it is meant for session %q, which has ended; the present one stands in %s", control.Clip(in.Session), r.o.Topics.Status())
 	}
 	in.until = now.Add(in.Expires)
 	if in.Issued.IsZero() || now.Before(firstDay) {

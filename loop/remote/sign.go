@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // keyMin is the least length of a key, in bytes: that of the hash.
@@ -41,14 +43,14 @@ func ParseKeys(text []byte) (Keys, error) {
 		secret, err := hex.DecodeString(fields[1])
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("line %d: the key of %q is not hexadecimal; make one with openssl rand -hex 32", n, clip(fields[0]))
+			return nil, fmt.Errorf("line %d: the key of %q is not hexadecimal; make one with openssl rand -hex 32", n, control.Clip(fields[0]))
 		case len(secret) < keyMin:
-			return nil, fmt.Errorf("line %d: the key of %q has %d bytes, and needs %d; make one with openssl rand -hex 32", n, clip(fields[0]), len(secret), keyMin)
+			return nil, fmt.Errorf("line %d: the key of %q has %d bytes, and needs %d; make one with openssl rand -hex 32", n, control.Clip(fields[0]), len(secret), keyMin)
 		case len(fields[0]) > transactionMax:
 			return nil, fmt.Errorf("line %d: the name has %d bytes; at most %d are taken", n, len(fields[0]), transactionMax)
 		}
 		if _, taken := keys.find(fields[0]); taken {
-			return nil, fmt.Errorf("line %d: %q has a key already", n, clip(fields[0]))
+			return nil, fmt.Errorf("line %d: %q has a key already", n, control.Clip(fields[0]))
 		}
 		keys = append(keys, Key{Name: fields[0], Secret: secret})
 	}

@@ -18,7 +18,6 @@ const recentSteps = 10
 // collector turns steps into a document, one after the other.
 type collector struct {
 	d     *Document
-	run   journal.Run
 	rules map[[2]string]int
 	// recent holds the last valid means of each control set.
 	recent [][]float64
@@ -28,7 +27,7 @@ func newCollector(d *Document, run journal.Run) *collector {
 	for _, set := range run.ControlSets {
 		d.Sets = append(d.Sets, SetPart{Variables: set.Variables, Cost: journal.Number(set.Cost), Mean: none, SE: none})
 	}
-	return &collector{d: d, run: run, rules: map[[2]string]int{}, recent: make([][]float64, len(run.ControlSets))}
+	return &collector{d: d, rules: map[[2]string]int{}, recent: make([][]float64, len(run.ControlSets))}
 }
 
 // addStep adds a step.

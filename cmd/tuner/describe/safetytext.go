@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -10,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
+	"github.com/labtuner/tuner/drivers/mqtt"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/safety"
 )
@@ -203,4 +205,99 @@ func Bypass(b configs.Bypass, now time.Time) string {
 		return fmt.Sprintf("rule %d (%s) would be set aside until %s, further away than %s: tuner run refuses it", b.Rule, rule.Name, b.Until.Format(time.RFC3339), show.Duration(plan.BypassMax))
 	}
 	return fmt.Sprintf("rule %d (%s) is set aside until %s, at most 4 h from the start, by %s: %s", b.Rule, rule.Name, b.Until.Format(time.RFC3339), b.Who, b.Why)
+}
+
+// doseCells are the cells of a variable of doses in the table of variables, after its
+// range.
+func doseCells(w *setup.Setup, i int) string {
+	v := &w.Options.Variables[i]
+	start := "-"
+	if !math.IsNaN(v.Start) {
+		start = show.Number(v.Start)
+	}
+	return fmt.Sprintf("a dose\t-\t%s\t%s\tonce\tnothing is given\t%s\t%s\n", start, show.Duration(v.Settle), stopWords(v.Shutdown), w.ChannelName(v.Channel))
+}
+
+// stopWords says what becomes of a dose that runs.
+func stopWords(r plan.RestState) string {
+	if r == plan.RestOff {
+		return "stopped, if it can be"
+	}
+	return "let end"
+}
+
+// checkDoses prints the budgets of everything that adds.
+func checkDoses(w *setup.Setup, t *tabwriter.Writer) {
+	if len(w.Options.Safety.Doses) == 0 {
+		return
+	}
+	amount := func(x float64, unit string) string {
+		if x == 0 {
+			return "-"
+		}
+		return show.Quantity(x, unit)
+	}
+	interval := func(d time.Duration) string {
+		if d == 0 {
+			return "-"
+		}
+		return show.Duration(d)
+	}
+	fmt.Fprint(t, "\ndose\tat once\tin an hour\tin a day\tin the run\treservoir\tapart\ton a fault\n")
+	for _, d := range w.Options.Safety.Doses {
+		v := &w.Options.Variables[d.Variable]
+		fault := "of each rise of a setpoint"
+		if v.Dose {
+			fault = stopWords(v.OnFault)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, amount(d.PerDose, v.Unit), amount(d.Hour, v.Unit), amount(d.Day, v.Unit),
+			amount(d.Run, v.Unit), amount(d.Reservoir, v.Unit), interval(d.MinInterval), fault)
+	}
+}
+
+// waitWords say what a safe value waits for on device number i.
+func waitWords(w *setup.Setup, i int) string {
+	d := &w.Devices[i]
+	most := d.SafeWait()
+	if most == 0 {
+		words := "for nothing: it overtakes what is under way"
+		if d.Broker != "" {
+			words += "; over a link that has died without a sign it leaves again after " + show.Duration(mqtt.BrokerWait) + ", over a new connection"
+		}
+		return words
+	}
+	words := "for the request under way, " + show.Duration(most) + " at most"
+	if last := d.LastSafeWait(w.Config); last > 0 {
+		words += "; the last of its actuators, which are told one after the other, " + show.Duration(last)
+	}
+	if d.Exit > 0 {
+		if slices.ContainsFunc(w.Options.Variables, func(v plan.Variable) bool { return v.Dose && v.Channel.Device == i }) {
+			words += "; for a dose until it has been given, where the child answers only then"
+		}
+		words += "; where the child hangs, until it has ended (" + show.Duration(most+d.Exit) + " at most) and another has started"
+	}
+	return words
+}
+
+// checkWaits prints what a safe value waits for on each device that is set.
+func checkWaits(w *setup.Setup, t *tabwriter.Writer) {
+	first := true
+	for i := range w.Devices {
+		d := &w.Devices[i]
+		if !setup.Acts(w.Config, d.Name) || d.Build == nil {
+			continue
+		}
+		if first {
+			fmt.Fprint(t, "\ndevice\tdriver\ta safe value waits\n")
+			first = false
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", d.Name, d.Driver, waitWords(w, i))
+	}
+	t.Flush()
+	for i := range w.Devices {
+		if d := &w.Devices[i]; d.Late != "" && setup.Acts(w.Config, d.Name) {
+			fmt.Fprintf(t, "setpoints to %s that may come late, after a stall: %s\n", d.Name, d.Late)
+		}
+	}
+	t.Flush()
 }

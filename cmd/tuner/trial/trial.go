@@ -13,9 +13,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// Program is what the binary of a package's tests is where it is called by its name.
+type Program struct {
+	Name string
+	Main func()
+}
+
 // Main runs the tests of a package, whose binary is tuner too where it is called so, and an
-// instrument that misbehaves on request.
-func Main(m *testing.M) {
+// instrument that misbehaves on request, or one of the package's own.
+func Main(m *testing.M, own ...Program) {
 	// Most of the long tests wait for other processes. The flag -test.parallel has the last word.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
@@ -24,12 +30,11 @@ func Main(m *testing.M) {
 	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/usr/local/sbin"); err != nil {
 		panic(err)
 	}
-	testscript.Main(ownState{m}, map[string]func(){
-		"tuner": failpointMain,
-		"child": childMain,
-		"pump":  pumpMain,
-		"timed": timedMain,
-	})
+	programs := map[string]func(){"tuner": failpointMain, "child": childMain, "pump": pumpMain}
+	for _, p := range own {
+		programs[p.Name] = p.Main
+	}
+	testscript.Main(ownState{m}, programs)
 }
 
 // ownState gives the tests, and the processes that they start, a folder of their own for what

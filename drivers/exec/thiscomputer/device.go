@@ -12,12 +12,6 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
-// Options has no keys; it is here so that every driver is made alike.
-type Options struct{}
-
-// Default returns the options that a file need not write.
-func Default() Options { return Options{} }
-
 // Device is this computer as an instrument. It is a [drivers.Actuator]; none of
 // its channels can be released.
 type Device struct {
@@ -60,7 +54,7 @@ const (
 )
 
 // New makes the device. Nothing is allocated before Open.
-func New(env drivers.Env, _ Options) drivers.Device { return &Device{env: env} }
+func New(env drivers.Env) drivers.Device { return &Device{env: env} }
 
 // Open makes the text, which takes about 0.1 s and 4 MiB, and sets the knobs to
 // their safe values.

@@ -33,7 +33,7 @@ func (s *steps) Now() time.Time {
 
 func open(t *testing.T, clock drivers.Clock) *Device {
 	t.Helper()
-	d, ok := New(drivers.Env{Clock: clock}, Default()).(*Device)
+	d, ok := New(drivers.Env{Clock: clock}).(*Device)
 	if !ok {
 		t.Fatal("New gives another device")
 	}
@@ -54,7 +54,7 @@ func write(t *testing.T, d *Device, values map[string]float64) drivers.Reading {
 }
 
 func TestConforms(t *testing.T) {
-	driverstest.Conform(t, func() drivers.Device { return New(drivers.Env{Clock: wall{}}, Default()) })
+	driverstest.Conform(t, func() drivers.Device { return New(drivers.Env{Clock: wall{}}) })
 }
 
 // wantCorpus is the checksum of the first MiB.

@@ -6,4 +6,4 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/trial"
 )
 
-func TestMain(m *testing.M) { trial.Main(m) }
+func TestMain(m *testing.M) { trial.Main(m, trial.Program{Name: "timed", Main: timedMain}) }
