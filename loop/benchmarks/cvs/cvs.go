@@ -1,4 +1,4 @@
-// Package cvs holds the experiments of Tay, Foo, Daxberger et al., "Bayesian
+// Package cvs holds the experiments of Tay, Foo, Urano, Leong and Low, "Bayesian
 // Optimization with Cost-varying Variable Subsets" (NeurIPS 2023), with the constants
 // of their code (github.com/sebtsh/bocvs):
 //
@@ -100,7 +100,7 @@ func (f Family) experiment(costName string, costs [3]float64, around landscape.T
 		Draw:        func(seed uint64) (*experiment.Problem, error) { return f.Problem(seed, sets, around) },
 		Common:      f.common,
 		Competitors: competitors(),
-		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.RecommendedRegret, experiment.FinalCumulativeRegret, experiment.StepsTaken},
+		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.RecommendedRegret, experiment.FinalCumulativeRegret, experiment.CostWeightedRegret, experiment.StepsTaken},
 	}
 }
 

@@ -23,6 +23,19 @@ var (
 		}
 		return s.Recommended.Regret
 	}}
+	// CostWeightedRegret is the sum over steps of cost times regret, which the papers on costs bound
+	// (Tay et al., NeurIPS 2023; Paria et al., equation 9).
+	CostWeightedRegret = Metric{"cost-weighted cumulative regret", func(s *Seed) float64 {
+		if len(s.Cost) == 0 {
+			return math.NaN()
+		}
+		sum, spent, lost := 0.0, 0.0, 0.0
+		for i, c := range s.Cost {
+			sum += (c - spent) * (s.CumulativeRegret[i] - lost)
+			spent, lost = c, s.CumulativeRegret[i]
+		}
+		return sum
+	}}
 	// ReportedRegret, ReportedWithin and BoundHolds are of what the experiment's rule reports.
 	ReportedRegret = Metric{"regret of the report", func(s *Seed) float64 {
 		if s.Reported == nil {

@@ -238,8 +238,13 @@ func (g *game) report() error {
 			return fmt.Errorf("the judge observes step %d: %w", o.Step, err)
 		}
 	}
-	g.record.Reported, err = g.recommended(judge)
-	return err
+	out, err := g.recommended(judge)
+	if err != nil {
+		return err
+	}
+	out.Worth = g.problem.Best(g.step) - out.Regret
+	g.record.Reported = out
+	return nil
 }
 
 // recommended is what a policy recommends, and what that is worth.
@@ -250,8 +255,7 @@ func (g *game) recommended(by policy.Policy) (*Recommended, error) {
 	}
 	out := &Recommended{ControlSet: r.ControlSet, Setting: map[string]float64{},
 		Mean: Number(r.Mean), LowerBound: Number(r.LowerBound),
-		Worth: g.problem.WorthOf(g.step, r.ControlSet, r.X)}
-	out.Regret = g.problem.Best(g.step) - out.Worth
+		Regret: g.problem.Best(g.step) - g.problem.WorthOf(g.step, r.ControlSet, r.X)}
 	for i, v := range g.problem.Variables {
 		if !math.IsNaN(r.X[i]) {
 			out.Setting[v.Name] = r.X[i]

@@ -62,10 +62,11 @@ type Recommended struct {
 	// ControlSet counts from 0; Setting holds the values of its variables, by name.
 	ControlSet int                `json:"control_set"`
 	Setting    map[string]float64 `json:"setting"`
-	// Mean and LowerBound are the policy's own estimates, Worth and Regret the truth.
+	// Mean and LowerBound are the policy's own estimates, Regret the truth, and Worth, of what
+	// is reported, as well.
 	Mean       Number  `json:"mean"`
 	LowerBound Number  `json:"lower_bound"`
-	Worth      float64 `json:"worth"`
+	Worth      float64 `json:"worth,omitempty"`
 	Regret     float64 `json:"regret"`
 	// Nearest names the place of the problem that the setting is nearest to.
 	Nearest string `json:"nearest,omitempty"`

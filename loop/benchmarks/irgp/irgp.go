@@ -1,4 +1,4 @@
-// Package irgp holds the experiments of Takeno, Inatsu, Karasuyama and Takeuchi on
+// Package irgp holds the experiments of Takeno, Inatsu and Karasuyama on
 // randomised confidence parameters (arXiv 2409.00979). Worth is the objective without
 // noise, so the simple regret is f(x*) - max of f over the steps. Settings of the
 // initial design are not counted. Neither T nor, for the synthetic experiment, the

@@ -25,7 +25,7 @@ import (
 func materialExperiment(name string) *experiment.Experiment {
 	const steps = 80
 	return &experiment.Experiment{
-		Name: "irgp/" + name, Paper: paper, Figure: "3", About: "recorded measurements: " + name,
+		Name: "irgp/" + name, Paper: paper, Figure: "2b", About: "recorded measurements: " + name,
 		Steps: steps, Initial: 2, Design: "random", Seeds: 10,
 		Draw: func(uint64) (*experiment.Problem, error) { return material(name) },
 		Common: func(p *experiment.Problem) policy.Spec {

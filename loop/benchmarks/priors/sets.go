@@ -10,7 +10,7 @@ import (
 // priorsLengthscale has four priors: squared exponentials of mean zero with the
 // lengthscales 4, 2, 1 and 1/2.
 func priorsLengthscale() *experiment.Experiment {
-	return priorsExperiment("lengthscale", "1", "which of 4 lengthscales is the objective from", lengthscalePriors())
+	return priorsExperiment("lengthscale", "4", "which of 4 lengthscales is the objective from", lengthscalePriors())
 }
 
 func lengthscalePriors() []prior {
@@ -29,7 +29,7 @@ func lengthscalePriors() []prior {
 // exp(-2 sin^2(pi r/5)), which is what gpytorch computes; its documentation and the
 // paper's text have exp(-sin^2(pi r/5)/2).
 func priorsKernel() *experiment.Experiment {
-	return priorsExperiment("kernel", "2", "which of 6 kernels is the objective from", kernelPriors())
+	return priorsExperiment("kernel", "4", "which of 6 kernels is the objective from", kernelPriors())
 }
 
 func kernelPriors() []prior {
@@ -52,7 +52,7 @@ func kernelPriors() []prior {
 // Gaussians of height 1 and width 0.25 (standard deviation) at 0.5, 1.5, ..., 9.5, and
 // the doubled ones are those at 1.5, 3.5, 6.5 and 8.5.
 func priorsHill() *experiment.Experiment {
-	return priorsExperiment("hill", "3", "which of 10 hills of the prior mean is twice as high, or none", hillPriors())
+	return priorsExperiment("hill", "4", "which of 10 hills of the prior mean is twice as high, or none", hillPriors())
 }
 
 func hillPriors() []prior {

@@ -15,7 +15,7 @@ import (
 // alpha 1), the second has rho = 0.1 + scale (Makarova et al., section 5).
 func sine(scale float64) problem {
 	return problem{
-		name: "sine-" + experiment.Short(scale), about: about("a sine with one quiet and one noisy maximum", scale, 1), figure: "3",
+		name: "sine-" + experiment.Short(scale), about: about("a sine with one quiet and one noisy maximum", scale, 1), figure: "2",
 		steps: 60, initial: 10, seeds: 30, alpha: 1,
 		variables: experiment.Variables([]string{"x"}, [][2]float64{{0, 2}}),
 		truth:     func(x []float64) float64 { return math.Sin(2 * math.Pi * x[0]) },
@@ -74,7 +74,7 @@ func fel() problem {
 		return math.Exp(-sum)
 	}
 	return problem{
-		name: "fel", about: "a free-electron laser over 4 quadrupoles (our surrogate), alpha 1", figure: "6 (our surrogate)",
+		name: "fel", about: "a free-electron laser over 4 quadrupoles (our surrogate), alpha 1", figure: "4 (our surrogate)",
 		steps: 200, initial: 30, seeds: 15, alpha: 1,
 		variables: experiment.Variables([]string{"q1", "q2", "q3", "q4"}, [][2]float64{{-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}}),
 		truth:     func(x []float64) float64 { return 0.08 + 1.0*g(x, m1) + 0.9*g(x, m2) },

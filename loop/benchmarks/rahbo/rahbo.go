@@ -53,8 +53,11 @@ func (r problem) experiment() *experiment.Experiment {
 		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Confidence: "irgp", Beta: 2, Model: policy.Model{Kernel: "matern52", Hyperparameters: "fit"}}
 		},
+		// The paper reports every policy by its Corollary 1.1: the greatest lower bound of MV, from
+		// the policy's own observations.
+		Judge:       func(s *policy.Spec, _ *experiment.Problem) { s.Kind, s.Risk = "rahbo", r.alpha },
 		Competitors: competitors(r),
-		Metrics: []experiment.Metric{experiment.Share(r.quiet), experiment.RecommendedRegret, experiment.FinalCumulativeRegret,
+		Metrics: []experiment.Metric{experiment.ReportedShare(r.quiet), experiment.ReportedRegret, experiment.Share(r.quiet), experiment.RecommendedRegret, experiment.FinalCumulativeRegret,
 			experiment.CumulativeRegretBetween(r.steps/3+1, r.steps)},
 	}
 }
