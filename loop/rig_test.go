@@ -60,7 +60,9 @@ type knob struct {
 	position, target float64
 	since            time.Time
 	released         bool
-	natural          func() float64
+	// stuck says that it stays where it is, whatever it is told.
+	stuck   bool
+	natural func() float64
 }
 
 // call is one thing that was asked of the rig.
@@ -122,6 +124,9 @@ func (r *rig) Close() error {
 
 // position of a knob now.
 func (r *rig) position(k *knob) float64 {
+	if k.stuck {
+		return k.position
+	}
 	if k.released {
 		if k.natural != nil {
 			return k.natural()

@@ -187,7 +187,7 @@ func TestArbitraryBits(t *testing.T) {
 		dt := min(now-before.Last, 2*tick)
 		modes[s.Mode]++
 		for i := range l.Variables {
-			c := scene{l: &l, i: i, in: &in.Variable[i], out: &out, dt: dt, moved: before.Variable[i].Overridden || out.Active[RuleOverride]&(1<<i) != 0}
+			c := scene{l: &l, i: i, in: &in.Variable[i], out: &out, dt: dt, moved: before.Variable[i].Overridden || out.Active[RuleOverride].Has(i)}
 			c.kept = s.Mode == Hold || s.Mode == Fallback && s.Ending && l.Variables[i].Shutdown == RestHold
 			c.driven = !c.kept && (s.Mode == Fallback || s.Mode == Run && p.Drive[i])
 			if wrong := watch[i].look(c); wrong != "" {

@@ -161,7 +161,7 @@ func TestAcknowledge(t *testing.T) {
 	b.s.Dose[3].Unknown, b.s.Dose[3].Open, b.s.Dose[3].Granted = true, true, true
 	b.s.Variable[0].Tries, b.s.Variable[0].Rejected = 2, 2
 	for r := range RuleCount {
-		b.s.Latched[r] = 1
+		b.s.Latched[r] = Set{1}
 	}
 	before := b.s.Generation
 	b.s.acknowledge()

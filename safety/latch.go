@@ -12,8 +12,8 @@ func (s *State) latch(active *Causes) {
 		s.FirstOut = *active
 	}
 	for r := range RuleCount {
-		if fresh := active[r] &^ s.Latched[r]; fresh != 0 && rules[r].Clear != ClearAuto {
-			s.Latched[r] |= fresh
+		if fresh := active[r].Without(s.Latched[r]); !fresh.Empty() && rules[r].Clear != ClearAuto {
+			s.Latched[r].Join(fresh)
 			s.Generation++
 		}
 	}
@@ -22,8 +22,8 @@ func (s *State) latch(active *Causes) {
 // acknowledge clears the latches that an acknowledgement clears.
 func (s *State) acknowledge() {
 	for r := range RuleCount {
-		if s.Latched[r] != 0 && rules[r].Clear == ClearAck {
-			s.Latched[r] = 0
+		if s.Latched.Has(r) && rules[r].Clear == ClearAck {
+			s.Latched[r] = Set{}
 			s.Generation++
 		}
 	}
@@ -43,7 +43,7 @@ func (s *State) acknowledge() {
 // needs a new process first.
 func (s *State) resettable() bool {
 	for r := range RuleCount {
-		if rules[r].Clear == ClearRestart && s.Latched[r]&^s.inherited[r] != 0 {
+		if own := s.Latched[r].Without(s.inherited[r]); rules[r].Clear == ClearRestart && !own.Empty() {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func (l *Limits) reaction(c *Causes) Reaction {
 		if r == RuleStale && l.StaleFalls {
 			asks = ReactFall
 		}
-		if r == RuleComms && l.dosesBehind(c[r]) {
+		if r == RuleComms && l.dosesBehind(&c[r]) {
 			asks = ReactFall
 		}
 		worst = max(worst, asks)
@@ -80,9 +80,9 @@ func (l *Limits) reaction(c *Causes) Reaction {
 }
 
 // dosesBehind reports whether one of the links doses.
-func (l *Limits) dosesBehind(links uint32) bool {
+func (l *Limits) dosesBehind(links *Set) bool {
 	for d := range l.Links {
-		if l.Links[d].Doses && links&(1<<d) != 0 {
+		if l.Links[d].Doses && links.Has(d) {
 			return true
 		}
 	}
@@ -96,9 +96,9 @@ func (l *Limits) bypass(c *Causes, now time.Duration) Reasons {
 	for _, b := range l.Bypasses {
 		if now < b.Until && b.Rule.Bypassable() {
 			aside.add(b.Rule)
-			c[b.Rule] = 0
+			c[b.Rule] = Set{}
 			if b.Rule == RuleReadback {
-				c[RuleOverride] = 0
+				c[RuleOverride] = Set{}
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // A State is a plain value of fixed size, so that Step allocates nothing; these
 // bound what it can hold.
 const (
-	MaxVariables = 32
+	MaxVariables = 256
 	MaxSensors   = 32
 	MaxLinks     = 16
 	MaxResponses = 16

@@ -60,7 +60,7 @@ func (w *world) act(c Command) {
 func (w *world) compare(in Inputs, before State) {
 	for i := range w.l.Variables {
 		c := scene{l: &w.l, i: i, in: &in.Variable[i], out: &w.out, dt: min(w.now-before.Last, 2*tick),
-			moved: before.Variable[i].Overridden || w.out.Active[RuleOverride]&(1<<i) != 0}
+			moved: before.Variable[i].Overridden || w.out.Active[RuleOverride].Has(i)}
 		if !before.Ticked {
 			c.dt = 0
 		}
@@ -180,7 +180,7 @@ func TestRandomWalk(t *testing.T) {
 // onlyShutdown reports whether nothing is latched but the end of a run, which a new process
 // has come out of.
 func onlyShutdown(c Causes) bool {
-	c[RuleShutdown] = 0
+	c[RuleShutdown] = Set{}
 	return c.Empty()
 }
 

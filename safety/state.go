@@ -95,7 +95,7 @@ func (s *State) Save() Saved {
 // whose outcome was not recorded counts as delivered and must be acknowledged.
 func Boot(saved Saved) State {
 	s := State{Generation: saved.Generation, Latched: saved.Latched, FirstOut: saved.FirstOut, Dose: saved.Dose}
-	s.Latched[RuleShutdown], s.FirstOut[RuleShutdown] = 0, 0
+	s.Latched[RuleShutdown], s.FirstOut[RuleShutdown] = Set{}, Set{}
 	for i := range s.Dose {
 		if s.Dose[i].Open {
 			s.Dose[i].Unknown, s.Dose[i].Failed = true, true
@@ -109,7 +109,7 @@ func Boot(saved Saved) State {
 	s.inherited = s.Latched
 	for r := range RuleCount {
 		switch {
-		case s.Latched[r] == 0:
+		case !s.Latched.Has(r):
 		case rules[r].Reaction == ReactStop:
 			s.Mode = Stopped
 		case rules[r].Reaction == ReactTrip && s.Mode != Stopped:

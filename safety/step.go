@@ -58,7 +58,7 @@ func (x *pass) detect() {
 	for i := range x.l.Doses {
 		x.watchDose(i)
 	}
-	active.join(&x.s.raised)
+	active.Join(&x.s.raised)
 	x.s.raised = Causes{}
 }
 

@@ -92,7 +92,7 @@ func (x *pass) transit() {
 		s.latch(active)
 	}
 	asks := *active
-	asks.join(&s.Latched)
+	asks.Join(&s.Latched)
 	t := x.conditions(asks)
 	if to := s.Mode.next(t); to != s.Mode {
 		x.enter(to)
@@ -136,7 +136,7 @@ func (x *pass) conditions(asks Causes) conditions {
 	// A disk says nothing about the instrument, which is seen all the time: a hold for
 	// the record may last.
 	seen := asks
-	seen[RuleRecord] = 0
+	seen[RuleRecord] = Set{}
 	faulted := s.Mode == Hold && l.reaction(&seen) == ReactHold
 	if faulted && !s.Faulted {
 		s.FaultedAt = x.now
@@ -146,7 +146,7 @@ func (x *pass) conditions(asks Causes) conditions {
 	x.unpermitted(&refused)
 	return conditions{
 		command: x.in.Command, asked: asked, ready: x.in.Ready,
-		permitted: l.reaction(&refused) == ReactNot && refused[RulePermissive] == 0,
+		permitted: l.reaction(&refused) == ReactNot && !refused.Has(RulePermissive),
 		held:      faulted && x.now-s.FaultedAt > l.HoldMax,
 		expired:   x.now-s.Since > armedMax,
 		paused:    s.Paused,

@@ -46,7 +46,7 @@ func (g *Guard) Causes(c safety.Causes) string {
 // cause says in words what a cause is about.
 func (g *Guard) cause(r safety.Rule, i int) string {
 	text := g.words.causeWords(r, i)
-	if r == safety.RuleRecord && g.found[r] == 0 {
+	if r == safety.RuleRecord && !g.found.Has(r) {
 		text += ": " + g.Problem()
 	}
 	return text
@@ -60,7 +60,7 @@ func (g *Guard) Refused() string { return g.Causes(g.out.Refused) }
 func (g *Guard) Story() string {
 	later := g.state.Latched
 	for r := range later {
-		later[r] &^= g.state.FirstOut[r]
+		later[r] = later[r].Without(g.state.FirstOut[r])
 	}
 	if later.Empty() {
 		return g.Causes(g.state.FirstOut)
@@ -71,9 +71,7 @@ func (g *Guard) Story() string {
 // All is what holds now and what is latched, FirstOut what came first.
 func (g *Guard) All() []control.Cause {
 	all := g.out.Active
-	for r := range all {
-		all[r] |= g.state.Latched[r]
-	}
+	all.Join(&g.state.Latched)
 	return g.list(all)
 }
 
@@ -83,7 +81,7 @@ func (g *Guard) FirstOut() []control.Cause { return g.list(g.state.FirstOut) }
 func (g *Guard) list(set safety.Causes) []control.Cause {
 	out := []control.Cause{}
 	for r, i := range set.All() {
-		out = append(out, control.Cause{Rule: r.String(), Of: g.words.subject(r, i), Latched: g.state.Latched[r]&(1<<i) != 0, Text: g.cause(r, i)})
+		out = append(out, control.Cause{Rule: r.String(), Of: g.words.subject(r, i), Latched: g.state.Latched[r].Has(i), Text: g.cause(r, i)})
 	}
 	return out
 }

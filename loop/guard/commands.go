@@ -78,7 +78,7 @@ func (g *Guard) Reset(t Told, state string, pass func(...safety.Command)) contro
 // needsRestart says that something is latched which this process cannot be trusted after.
 func (g *Guard) needsRestart() bool {
 	for r, of := range g.state.Latched {
-		if of != 0 && safety.About(safety.Rule(r)).Clear == safety.ClearRestart {
+		if !of.Empty() && safety.About(safety.Rule(r)).Clear == safety.ClearRestart {
 			return true
 		}
 	}

@@ -106,9 +106,9 @@ type Told struct {
 	// Inputs are the instrument's; Wish is what the step wants of it.
 	Inputs safety.Inputs
 	Wish   safety.Proposal
-	// CameBack has a bit for each driven variable whose device has come back; Before says
+	// CameBack has each driven variable whose device has come back; Before says
 	// that nothing has been driven yet.
-	CameBack uint32
+	CameBack safety.Set
 	Before   bool
 	// Disk says why the record cannot be relied on, "" where it can.
 	Disk string
@@ -157,9 +157,7 @@ func (g *Guard) inputs(c safety.Command, t *Told) safety.Inputs {
 	found := g.found
 	g.foundOutside(&found, t)
 	g.unrecordable(&found)
-	for r := range found {
-		in.Faults[r] |= found[r]
-	}
+	in.Faults.Join(&found)
 	return in
 }
 
@@ -194,7 +192,7 @@ type faults struct{ found safety.Causes }
 
 // Fault holds something that the loop has found against the run; Forgive forgets that.
 func (f *faults) Fault(r safety.Rule, subject int) { f.found.Add(r, subject) }
-func (f *faults) Forgive(r safety.Rule)            { f.found[r] = 0 }
+func (f *faults) Forgive(r safety.Rule)            { f.found[r] = safety.Set{} }
 
 // Faulted says that the loop has found something against the run.
 func (f *faults) Faulted(r safety.Rule) bool { return f.found.Has(r) }
@@ -223,7 +221,7 @@ func (g *Guard) Outage() bool {
 	}
 	rest := g.state.FirstOut
 	for _, r := range outageRules {
-		rest[r] = 0
+		rest[r] = safety.Set{}
 	}
 	return rest.Empty() && !g.state.FirstOut.Empty()
 }

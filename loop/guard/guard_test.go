@@ -98,7 +98,7 @@ func TestRehearsalChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := Told{Now: clock.now, CameBack: 1}
+	told := Told{Now: clock.now, CameBack: safety.Set{1}}
 	before := g.state
 	for range 2 {
 		if g.Rehearse(told, safety.CommandArm); g.state != before {

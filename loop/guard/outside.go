@@ -39,7 +39,7 @@ func (w *words) outside(i int) string {
 // which the layer keeps until somebody acknowledges.
 func (g *Guard) foundOutside(c *safety.Causes, t *Told) {
 	for i := range g.plan.Variables {
-		if (t.Before && g.plan.Variables[i].Boot == plan.RestHold || t.CameBack&(1<<i) != 0) && g.words.standsOutside(i) {
+		if (t.Before && g.plan.Variables[i].Boot == plan.RestHold || t.CameBack.Has(i)) && g.words.standsOutside(i) {
 			c.Add(safety.RuleOverride, i)
 		}
 	}
@@ -48,7 +48,7 @@ func (g *Guard) foundOutside(c *safety.Causes, t *Told) {
 // tellOutside tells of those that a device has come back with.
 func (g *Guard) tellOutside(t *Told) (said []Said) {
 	for i := range g.plan.Variables {
-		if !t.Before && t.CameBack&(1<<i) != 0 && g.words.standsOutside(i) {
+		if !t.Before && t.CameBack.Has(i) && g.words.standsOutside(i) {
 			said = append(said, Said{"warn", journal.EventSafety, fmt.Sprintf("variable %s came back and%s; nothing is written until resume", g.plan.Variables[i].Name, g.words.outside(i))})
 		}
 	}

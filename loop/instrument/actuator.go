@@ -65,9 +65,9 @@ type actuators struct {
 	plan *plan.Options
 	readings
 	all []actuator
-	// cameBack has a bit for each driven variable whose device has come back since the
+	// cameBack has each driven variable whose device has come back since the
 	// last Rule, moved one for each that may have moved by itself since Unsettled.
-	cameBack, moved uint32
+	cameBack, moved safety.Set
 }
 
 func newActuators(o *plan.Options) actuators {
@@ -210,11 +210,11 @@ func (x *Instrument) Stuck(i int, took, limit time.Duration) string {
 // themselves since it was asked last.
 func (x *actuators) Unsettled() (settle time.Duration) {
 	for i := range x.all {
-		if x.moved&(1<<i) != 0 {
+		if x.moved.Has(i) {
 			settle = max(settle, x.plan.Variables[i].Settle)
 		}
 	}
-	x.moved = 0
+	x.moved = safety.Set{}
 	return settle
 }
 

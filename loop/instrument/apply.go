@@ -56,14 +56,14 @@ func (x *devices) silent(i int, now time.Time) bool {
 	return k.outage.out || k.outage.unread || now.Sub(k.heard) > hush
 }
 
-// CameBack has a bit for each driven variable whose device has come back since the last
+// CameBack has each driven variable whose device has come back since the last
 // Rule.
-func (x *actuators) CameBack() uint32 { return x.cameBack }
+func (x *actuators) CameBack() safety.Set { return x.cameBack }
 
 // Rule takes in what the safety layer said in this tick; turned says that its mode has
 // changed, so that nothing that was said before may leave any more.
 func (x *Instrument) Rule(p Present, out *safety.Output, turned bool) {
-	x.ruledAt, x.cameBack = p.Now, 0
+	x.ruledAt, x.cameBack = p.Now, safety.Set{}
 	if turned {
 		x.orders.Add(1)
 		x.overtakeAll(&p)

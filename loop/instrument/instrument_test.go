@@ -155,11 +155,11 @@ func TestCameBackUntilRuled(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if tr.inputs(safety.Run, 0); tr.CameBack() != 1 {
+		if tr.inputs(safety.Run, 0); tr.CameBack() != (safety.Set{1}) {
 			t.Fatalf("came back: %b", tr.CameBack())
 		}
 	}
-	if tr.Rule(tr.present(safety.Run), &safety.Output{}, false); tr.CameBack() != 0 {
+	if tr.Rule(tr.present(safety.Run), &safety.Output{}, false); tr.CameBack() != (safety.Set{}) {
 		t.Error("it counts again")
 	}
 	if settle := tr.Unsettled(); settle != time.Minute || tr.Unsettled() != 0 {

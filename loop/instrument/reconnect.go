@@ -127,7 +127,7 @@ func (x *Instrument) standsUnknown(k *link) {
 		}
 		a := &x.all[i]
 		if a.drive || a.release {
-			x.moved |= 1 << i
+			x.moved.Add(i)
 		}
 		a.lost, a.arrived, a.released, a.written = true, false, false, math.NaN()
 		if v.Tolerance > 0 {
@@ -157,7 +157,7 @@ func (x *Instrument) seen(k *link) {
 	k.outage.unread = false
 	for i := range x.plan.Variables {
 		if x.deviceOf(i) == k && x.all[i].drive {
-			x.cameBack |= 1 << i
+			x.cameBack.Add(i)
 		}
 	}
 }

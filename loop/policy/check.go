@@ -44,7 +44,7 @@ func (c *checker) variables() {
 		c.fail("variable", "there is no variable: name at least one")
 	}
 	if len(vars) >= sobol.Dims { // one dimension of the sequence chooses among readings
-		c.fail("variable", "%d variables: at most %d are possible", len(vars), sobol.Dims-1)
+		c.fail("variable", "%d variables: at most %d are possible in a policy's search, measured ones too; leave some out, they stay as they are", len(vars), sobol.Dims-1)
 	}
 	seen := map[string]bool{}
 	for i := range vars {

@@ -56,9 +56,13 @@ func (w *layout) flags(list ...*bool) {
 	}
 }
 
-func (w *layout) causes(c *safety.Causes) {
+// causes takes as many words of each rule as the limits need: one up to 64 variables, as there
+// was when that was all there could be.
+func (w *layout) causes(l *safety.Limits, c *safety.Causes) {
 	for r := range c {
-		c[r] = uint32(w.word(uint64(c[r]), false))
+		for k := range max(len(l.Variables)+63, 64) / 64 {
+			w.count(&c[r][k])
+		}
 	}
 }
 
@@ -78,9 +82,9 @@ func (w *layout) tick(l *safety.Limits, v *Tick) {
 	v.In.Command, v.Out.Mode = safety.Command(command), safety.Mode(mode)
 	w.flags(&v.In.Ready)
 	w.count(&v.In.Durable)
-	w.causes(&v.In.Faults)
-	w.causes(&v.Out.Active)
-	w.causes(&v.Out.Refused)
+	w.causes(l, &v.In.Faults)
+	w.causes(l, &v.Out.Active)
+	w.causes(l, &v.Out.Refused)
 	w.reasons(&v.Out.Bypassed)
 	w.number(&v.P.ID)
 	for i := range l.Variables {

@@ -70,6 +70,8 @@ type session struct {
 	number, ticks int
 	limits        safety.Limits
 	state         safety.State
+	// plan is where each word of a tick is.
+	plan layout
 }
 
 func newSession(piece journal.TapePiece) (*session, error) {
@@ -80,7 +82,9 @@ func newSession(piece journal.TapePiece) (*session, error) {
 	if err := start.Limits.Check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTrace, err)
 	}
-	return &session{number: piece.Session, limits: start.Limits, state: safety.Boot(start.Saved)}, nil
+	s := &session{number: piece.Session, limits: start.Limits, state: safety.Boot(start.Saved)}
+	s.plan.tick(&s.limits, &Tick{})
+	return s, nil
 }
 
 // play derives the ticks of one piece.
@@ -123,8 +127,7 @@ func (s *session) read(t *decoder, m *previous) (list []Reading, v Tick) {
 		list = append(list, Reading{Sensor: i, Verdict: safety.Verdict(u & 3),
 			Sample: safety.Sample{At: time.Duration(m.sensor[i][0]), Value: math.Float64frombits(m.sensor[i][1]), Known: true}})
 	}
-	plan := layout{}
-	plan.tick(&s.limits, &Tick{})
+	plan := &s.plan
 	if m.words == nil {
 		m.words = make([]uint64, len(plan.list))
 	}
@@ -161,8 +164,7 @@ func (s *session) derive(readings []Reading, v *Tick) *VerdictDifference {
 			return differs(fmt.Sprintf("verdict on a reading of sensor %d", r.Sensor+1), verdictWords[r.Verdict&3], verdictWords[judged&3])
 		}
 	}
-	var out safety.Output
-	s.state, out = safety.Step(&s.limits, s.state, &v.In, &v.P, v.Now)
+	out := s.state.Advance(&s.limits, &v.In, &v.P, v.Now)
 	what, recorded, derived := differ(&v.Out, &out, &s.limits)
 	if what == "" {
 		return nil
