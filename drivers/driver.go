@@ -73,6 +73,9 @@ type Wired struct {
 	// Topics are those that setpoints of each channel go to, where there is a broker.
 	Port, Broker, Address string
 	Topics                map[string]string
+	// Identity tells what Address is from everything else, however files name it, where it may
+	// be driven by one process of this computer only; "" for what needs no such care.
+	Identity string
 	// Channels are the names of its channels, where all are known and Source, which says in
 	// words where they come from, is not "".
 	Channels []string

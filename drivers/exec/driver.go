@@ -42,6 +42,7 @@ func wired(s drivers.Section) drivers.Wired {
 		Where:      "tuner-exec/1 on stdin and stdout",
 		UsesStdin:  true,
 		Address:    strings.Join(options.Command, " ") + " in " + absolute(options.folder()),
+		Identity:   options.identity(),
 		OtherName:  other,
 		Requests:   []drivers.Request{{Most: options.ReplyTimeout, Key: "reply_timeout"}},
 		Exit:       options.ExitTimeout,

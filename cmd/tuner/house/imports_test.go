@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"loop":            {"loop/advisor", "loop/guard", "loop/instrument", "loop/record", "loop/worker", "loop/control", "loop/replay", "loop/trace", "loop/plan", "loop/policy", "loop/journal", "loop/journal/controlstate", "loop/journal/disk", "drivers", "safety"},
 	"loop/remote":     {"loop/control", "loop/plan", "loop/journal", "loop/journal/controlstate"},
 	"loop/web":        {"loop/control", "loop/plan", "loop/journal"},
-	"loop/local":      {"loop/web"},
+	"loop/local":      {"loop/web", "drivers"},
 	"loop/benchmarks": {"loop/benchmarks/experiment", "loop/benchmarks/landscape", "loop/policy", "gpcore", "drivers/sim"},
 
 	// The record of a run, and what lies beside it on the disk.

@@ -36,6 +36,9 @@ func (s *session) openControl(deps *loop.Deps) error {
 	if err := guard.Latched(s.control.State()); err != nil {
 		return err
 	}
+	if err := s.claim(); err != nil {
+		return err
+	}
 	instrument := s.Setup.Instrument()
 	remarks, err := runfiles.OtherTrips(s.Env, runfiles.ControlPath(s.Path), instrument, deps.Machine)
 	for _, text := range remarks {
@@ -95,10 +98,13 @@ func (s *session) clearUnderway() error {
 	return s.control.Write(state)
 }
 
-// closeControl lets go of the control state.
-func (s *session) closeControl() error {
-	if s.control == nil {
-		return nil
+// closeControl lets go of the control state, and of the instruments.
+func (s *session) closeControl() (err error) {
+	if s.control != nil {
+		err = s.control.Close()
 	}
-	return s.control.Close()
+	for _, c := range s.claims {
+		err = errors.Join(err, c.Close())
+	}
+	return err
 }

@@ -78,6 +78,8 @@ type session struct {
 	metrics *web.Metrics
 	// control keeps latches and doses over crashes; nil where nothing is driven.
 	control *controlstate.File
+	// claims keep others from the instruments.
+	claims  []io.Closer
 	tell    *show.Narrator
 	box     *show.Outbox
 	service *notifier

@@ -26,6 +26,33 @@ func (w *Setup) Instrument() controlstate.Instrument {
 	return out
 }
 
+// Claims are the instruments that a run of the file drives and that no other process may drive
+// beside it: what each is, by its device's name and place in words. A serial port is not among
+// them, since whoever opens it keeps others from it.
+func (w *Setup) Claims() (out []Claim) {
+	for i := range w.Options.Variables {
+		v := &w.Options.Variables[i]
+		if !v.Actuated {
+			continue
+		}
+		d := &w.Devices[v.Channel.Device]
+		c := Claim{Device: d.Name, Where: d.addressOf(v.Channel.Name)}
+		switch {
+		case d.Broker != "":
+			c.Identity = c.Where
+		case d.Identity != "":
+			c.Identity = d.Driver + " " + d.Identity
+		}
+		if c.Identity != "" && !slices.ContainsFunc(out, func(o Claim) bool { return o.Identity == c.Identity }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Claim is one instrument: see Claims.
+type Claim struct{ Device, Where, Identity string }
+
 // addressOf is where a channel of the device is set, "" where that is no place outside this
 // process: a serial port, a program with its arguments and folder, a folder of files, or
 // over a broker, which has many instruments, the topic.
