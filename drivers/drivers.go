@@ -208,6 +208,9 @@ type Env struct {
 	// ReadOnly says that no write will follow: opening, reading and closing leave the instrument
 	// and its files as they are, also where closing would otherwise bring it to safe.
 	ReadOnly bool
+	// Owner is who drives the instrument, where a driver is to keep others from it; nil: it
+	// need not, as for a command that looks, or makes safe beside a run.
+	Owner *Owner
 }
 
 // Errors that a driver's errors wrap, so that the loop can decide what to do.

@@ -68,6 +68,11 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 	if err == nil {
 		err = c.subscribe(ctx, l.topics, l.qos)
 	}
+	if err == nil {
+		if err = c.subscribe(ctx, l.optional, qos1); errors.Is(err, drivers.ErrRefused) {
+			err = nil
+		}
+	}
 	if err == nil && c.will != nil && !c.will.silent {
 		err = c.announce(ctx, c.will.online)
 	}

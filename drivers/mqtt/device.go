@@ -32,6 +32,10 @@ type Device struct {
 	seq          int64
 	sessionStart time.Time // the session, by the environment's clock
 
+	// owner keeps others from the actuators; nil: nobody is kept. wasOwner: it has done so once.
+	owner    *ownership
+	wasOwner bool
+
 	// wasOnline says that the device was there once, by its status topic; notify reports on the
 	// connection.
 	wasOnline bool
@@ -85,6 +89,7 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 		underWay:  map[string]pending{},
 		env:       env,
 	}
+	d.owner = newOwnership(&d.options, env)
 	for _, c := range parsed {
 		d.byName[c.Name] = c
 		if c.read != "" {
@@ -146,14 +151,21 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	d.why = map[string]error{}
 	d.latest, d.acks, d.status, d.changed = map[string]latest{}, map[string]ack{}, status{}, make(chan struct{}, 1)
 	d.mu.Unlock()
+	var claimed []string
+	if d.owner != nil {
+		d.owner.begin(session)
+		claimed = d.owner.topics
+	}
 	l := newLink(linkSpec{
 		options: d.options,
 		env:     d.env,
 		name:    d.options.clientID,
 		topics:  d.topics(),
-		handle:  d.receive,
-		notify:  d.notify,
-		onLoss:  d.noteLoss,
+
+		optional: claimed,
+		handle:   d.receive,
+		notify:   d.notify,
+		onLoss:   d.noteLoss,
 	})
 	d.mu.Lock()
 	d.link = l // from here on, Close ends the attempts to connect
@@ -161,6 +173,9 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	err = l.start(ctx)
 	if err == nil && !d.wasOnline {
 		err = d.awaitReady(ctx)
+	}
+	if err == nil {
+		err = d.own(ctx, l)
 	}
 	if err != nil {
 		return nil, d.wrap(errors.Join(err, d.Close()))
@@ -171,6 +186,23 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 		declared[i] = c.Channel
 	}
 	return declared, nil
+}
+
+// own makes the actuators ours: at first it waits until they are, or says whose they are; a
+// device that was ours is opened again at once, so that safe values can leave.
+func (d *Device) own(ctx context.Context, l *link) error {
+	if d.owner == nil {
+		return nil
+	}
+	if !d.wasOwner {
+		if err := d.owner.acquire(ctx, l, d.env.Clock.Now); err != nil {
+			d.owner.withdraw(l)
+			return err
+		}
+		d.wasOwner = true
+	}
+	d.owner.keep(l, d.env.Clock.Now)
+	return nil
 }
 
 // topics are those that the device subscribes to.
@@ -383,6 +415,7 @@ func (d *Device) Close() error {
 	d.link = nil
 	d.mu.Unlock()
 	if l != nil {
+		d.owner.end(l)
 		l.close()
 	}
 	return nil

@@ -37,6 +37,9 @@ func wired(s drivers.Section) drivers.Wired {
 		}
 		if o.Write != nil {
 			topics[o.Channel] = o.Write.Topic
+			if s.Used(o.Channel) {
+				options.Claims = append(options.Claims, o.Write.Topic)
+			}
 		}
 		channels = append(channels, o)
 	}

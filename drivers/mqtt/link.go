@@ -32,6 +32,7 @@ type linkSpec struct {
 	// name gives the client identifier of the next connection.
 	name      func() (string, error)
 	topics    []string
+	optional  []string           // topics that the broker may refuse, with quality of service 1
 	qos       byte               // of the subscriptions
 	handle    func(message)      // called from one goroutine
 	urgent    func(message) bool // takes a message before those that wait; nil: none is taken

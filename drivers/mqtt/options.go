@@ -26,6 +26,9 @@ type Options struct {
 
 	Status *StatusTopic `toml:"status" doc:"where the device says whether it is there; absent: it is believed to be"`
 
+	// Claims are the topics of setpoints that a device with an owner (drivers.Env) is alone in
+	// setting.
+	Claims []string `toml:"-"`
 	// Base is the folder that the relative names of files start at.
 	Base string `toml:"-"`
 	// Dial opens the transport, below TLS; nil: TCP.

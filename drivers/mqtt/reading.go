@@ -23,6 +23,9 @@ type latest struct {
 // receive takes one message: it remembers what it says, and hands the values in
 // it to the sink as one reading.
 func (d *Device) receive(m message) {
+	if d.owner.take(m) {
+		return
+	}
 	if d.options.Status != nil && m.topic == d.options.Status.Topic {
 		d.takeStatus(m)
 	}

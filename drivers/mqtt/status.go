@@ -40,6 +40,9 @@ func (d *Device) ready() (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.owner.owned(); err != nil {
+		return nil, err
+	}
 	conn, err := l.stable()
 	if err != nil || d.options.Status == nil {
 		return conn, err

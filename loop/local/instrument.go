@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,39 +21,22 @@ import (
 // named by a hash of what the instrument is: the kernel takes it back however the process
 // ends. Who connects to it is told who drives the instrument.
 
-// Driver is who drives an instrument.
-type Driver struct {
-	Run     string    `json:"run"`
-	Journal string    `json:"journal"`
-	Host    string    `json:"host"`
-	Since   time.Time `json:"since"`
-}
-
 // HeldError says that another process drives an instrument. It wraps drivers.ErrUnavailable.
 type HeldError struct {
-	// Driver is what that process says of itself, nil where it says nothing; Peer is who it is
+	// Owner is what that process says of itself, nil where it says nothing; Peer is who it is
 	// by the kernel.
-	Driver *Driver
-	Peer   string
+	Owner *drivers.Owner
+	Peer  string
 }
 
 func (e *HeldError) Unwrap() error { return drivers.ErrUnavailable }
 
 // Error names who drives it.
 func (e *HeldError) Error() string {
-	if e.Driver == nil {
+	if e.Owner == nil {
 		return "is held by another process: " + e.Peer
 	}
-	return fmt.Sprintf("is driven by another tuner: run %q of %s on %s since %s, journal %s",
-		e.Driver.Run, e.Peer, printable(e.Driver.Host), e.Driver.Since.UTC().Format(time.RFC3339), printable(e.Driver.Journal))
-}
-
-// printable is a text of another process as a terminal may show it.
-func printable(s string) string {
-	if q := strconv.Quote(s); q != `"`+s+`"` {
-		return q
-	}
-	return s
+	return "is driven by another tuner: " + e.Owner.By(e.Peer)
 }
 
 const (
@@ -71,7 +53,7 @@ const (
 // where there are several) that drives an instrument, until the result is closed.
 //
 // Errors: a *HeldError, and what the kernel says.
-func TakeInstrument(identity string, d Driver) (io.Closer, error) {
+func TakeInstrument(identity string, d drivers.Owner) (io.Closer, error) {
 	sum := sha256.Sum256([]byte(identity))
 	name := &net.UnixAddr{Net: "unix", Name: "@tuner-instrument-" + hex.EncodeToString(sum[:16])}
 	answer, err := json.Marshal(d)
@@ -87,7 +69,7 @@ func TakeInstrument(identity string, d Driver) (io.Closer, error) {
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return nil, fmt.Errorf("take the instrument: %w", err)
 		}
-		if held := whoHolds(name); held.Driver != nil || held.Peer != "" && time.Now().After(end) {
+		if held := whoHolds(name); held.Owner != nil || held.Peer != "" && time.Now().After(end) {
 			return nil, held
 		}
 	}
@@ -110,7 +92,7 @@ func tellWho(l *net.UnixListener, answer []byte) {
 	}
 }
 
-// whoHolds asks who has a name. Without an answer there is no Driver, and where nobody listens
+// whoHolds asks who has a name. Without an answer there is no Owner, and where nobody listens
 // any more no Peer either.
 func whoHolds(name *net.UnixAddr) *HeldError {
 	c, err := net.DialUnix("unix", nil, name)
@@ -121,9 +103,9 @@ func whoHolds(name *net.UnixAddr) *HeldError {
 	held := &HeldError{Peer: Peer(c)}
 	_ = c.SetReadDeadline(time.Now().Add(answerTime)) // else the read fails, which says as much
 	line, err := bufio.NewReader(io.LimitReader(c, answerMost)).ReadString('\n')
-	var d Driver
+	var d drivers.Owner
 	if err == nil && json.Unmarshal([]byte(strings.TrimSpace(line)), &d) == nil {
-		held.Driver = &d
+		held.Owner = &d
 	}
 	return held
 }

@@ -19,11 +19,11 @@ import (
 func TestTakeInstrument(t *testing.T) {
 	identity := fmt.Sprintf("plant of %d, %v", os.Getpid(), time.Now())
 	since := time.Date(2026, 3, 1, 21, 4, 5, 0, time.UTC)
-	first, err := TakeInstrument(identity, Driver{Run: "oven", Journal: "/a/oven.db", Host: "lab\x1b[2J", Since: since})
+	first, err := TakeInstrument(identity, drivers.Owner{Run: "oven", Journal: "/a/oven.db", Host: "lab\x1b[2J", Since: since})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = TakeInstrument(identity, Driver{Run: "second"})
+	_, err = TakeInstrument(identity, drivers.Owner{Run: "second"})
 	var held *HeldError
 	if !errors.As(err, &held) || !errors.Is(err, drivers.ErrUnavailable) {
 		t.Fatalf("a second one: %v", err)
@@ -36,14 +36,14 @@ func TestTakeInstrument(t *testing.T) {
 	if strings.ContainsRune(err.Error(), 0x1b) {
 		t.Errorf("it would steer a terminal: %q", err)
 	}
-	other, err := TakeInstrument(identity+"'", Driver{})
+	other, err := TakeInstrument(identity+"'", drivers.Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(first.Close(), other.Close()); err != nil {
 		t.Fatal(err)
 	}
-	again, err := TakeInstrument(identity, Driver{})
+	again, err := TakeInstrument(identity, drivers.Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestSilentHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = TakeInstrument(identity, Driver{})
+	_, err = TakeInstrument(identity, drivers.Owner{})
 	if held := new(HeldError); !errors.As(err, &held) || !strings.Contains(err.Error(), "is held by another process: ") {
 		t.Errorf("got %v", err)
 	}

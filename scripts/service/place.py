@@ -23,6 +23,7 @@ USERS = ("tuner", "plant", "operator", "observer", "witness")
 RULES = f"""user tuner
 topic read lab/bench/+
 topic write lab/bench/+/set
+topic readwrite tuner-owner/lab/#
 topic write {TREE}status
 topic write {TREE}state
 topic write {TREE}telemetry

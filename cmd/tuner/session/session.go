@@ -243,6 +243,9 @@ func (s *session) simulated(deps *loop.Deps, env drivers.Env) (err error) {
 func (s *session) real(deps *loop.Deps, env drivers.Env) error {
 	for _, d := range s.Setup.Devices {
 		env := drivers.Env{Clock: env.Clock, Log: env.Log.With("device", d.Name), ReadOnly: s.Setup.Options.Mode == plan.Shadow}
+		if s.Setup.Options.Mode == plan.Live {
+			env.Owner = new(s.owner())
+		}
 		dev, err := d.Build(env)
 		if err != nil {
 			return fmt.Errorf("device %q: %w", d.Name, err)
