@@ -7,6 +7,15 @@ import threading
 import time
 
 PERIOD = 0.09
+cycles = None  # how many have begun; None: nothing is slowed
+
+
+def settled():
+    """Waits until nobody is stopped or let go on who was not listed after this was called."""
+    if cycles is not None:
+        began = cycles
+        while cycles < began + 2:
+            time.sleep(PERIOD / 10)
 
 
 def slow(factor, pids):
@@ -18,7 +27,9 @@ def slow(factor, pids):
             pass
 
     def cycle():
+        global cycles
         while True:
+            cycles += 1
             still = list(pids())
             for pid in still:
                 send(pid, signal.SIGSTOP)
@@ -26,4 +37,6 @@ def slow(factor, pids):
             for pid in still:
                 send(pid, signal.SIGCONT)
             time.sleep(PERIOD / factor)
+    global cycles
+    cycles = 0
     threading.Thread(target=cycle, daemon=True).start()

@@ -65,7 +65,7 @@ def abort(s):
 
 def stall(s):
     s.stalled = True
-    time.sleep(2 * slowness.PERIOD)  # whoever slows it down knows it now
+    slowness.settled()  # else whoever slows it down would let it go on
     s.main.send_signal(signal.SIGSTOP)
 
 
