@@ -6,7 +6,9 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/plan"
 )
 
@@ -41,6 +43,23 @@ func TestThreeViolationsFallBack(t *testing.T) {
 		if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "fallen back: violation") || res.Steps < 7 || res.Steps > 8 || tr.rig.knobs["a"].target != 1 {
 			t.Errorf("%d steps, left at %v, %v", res.Steps, tr.rig.knobs["a"].target, err)
 		}
+	}
+}
+
+// TestFallbackOfItsOwnIsNotWaitedOut: a run that has fallen back for what it has done itself does
+// not go on by itself when that is over, as it would after an outage: a person is to look.
+func TestFallbackOfItsOwnIsNotWaitedOut(t *testing.T) {
+	tr := newTrial(t)
+	tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}
+	tr.opt.Stop.Time = 10 * time.Minute
+	tr.deps.Panel = control.NewPanel("s-1")
+	tr.deps.Panel.MakeReachable()
+	v := &tr.opt.Variables[0]
+	v.Limits.Above, v.Limits.AboveTime = 7, time.Second
+	tr.policy.proposals = proposeAll(4, 8, 4, 4, 4, 4)
+	res, _ := tr.run(t, context.Background())
+	if !tr.said("fallen back: exposure") || tr.said("the outage is over") || res.Steps > 2 || res.Reason != control.ReasonTime {
+		t.Errorf("%d steps, ended by %q; events %+v", res.Steps, res.Reason, tr.events)
 	}
 }
 

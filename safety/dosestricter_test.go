@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -81,10 +82,30 @@ func TestPlausible(t *testing.T) {
 		"a negative sum": func(d *DoseState) { d.Total = -1 },
 		"a slot":         func(d *DoseState) { d.Hour[3] = -1 },
 		"a number":       func(d *DoseState) { d.Number = -1 },
+		"no amount":      func(d *DoseState) { d.Used = math.NaN() },
+		"no end":         func(d *DoseState) { d.Day[0] = math.Inf(1) },
 	} {
 		bad := good
 		if spoil(&bad); bad.Plausible(3*time.Hour) || !good.Plausible(3*time.Hour) {
 			t.Errorf("%s: taken for plausible, or the sound one not", what)
 		}
+	}
+}
+
+// TestStricterKeepsEither: that something was dosed is known where one of them knows it; of one
+// dose the first account's word counts, of two the later one's.
+func TestStricterKeepsEither(t *testing.T) {
+	none, one := DoseState{}, DoseState{}
+	one.Recall(time.Hour, 1)
+	if !none.Stricter(one).Dosed || !one.Stricter(none).Dosed || none.Stricter(none).Dosed {
+		t.Error("what was dosed is forgotten, or made up")
+	}
+	a, b := DoseState{Number: 2, Amount: 1}, DoseState{Number: 2, Amount: 3}
+	if got := a.Stricter(b); got.Amount != 1 {
+		t.Errorf("of one dose: %v", got.Amount)
+	}
+	b.Number = 3
+	if x, y := a.Stricter(b), b.Stricter(a); x.Amount != 3 || y.Amount != 3 {
+		t.Errorf("of two: %v and %v", x.Amount, y.Amount)
 	}
 }

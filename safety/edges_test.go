@@ -400,10 +400,8 @@ func TestTakenOverElsewhere(t *testing.T) {
 	b.in.Variable[0].Readback = Sample{3, b.now, true}
 	b.s.Last = b.now
 	b.drive(9)
-	b.step(CommandNone)
-	b.in.Variable[0].Written.Value = b.s.Variable[0].Ramp
-	if math.Abs(b.s.Variable[0].Ramp-3.1) > 1e-9 {
-		t.Fatalf("at %v", b.s.Variable[0].Ramp)
+	if b.step(CommandNone); !b.out.Write[0] || b.out.Setpoint[0] != 3.1 {
+		t.Errorf("written %v, %v, want 3.1, where its device takes it to be", b.out.Write[0], b.out.Setpoint[0])
 	}
 }
 
@@ -452,8 +450,6 @@ func TestSlewIsNotSaved(t *testing.T) {
 				b.step(CommandNone)
 			}
 			b.drive(9)
-			b.step(CommandNone)
-			b.acknowledge()
 		},
 	} {
 		l := oneVariable()
@@ -472,6 +468,21 @@ func TestNotFiniteFromTheStart(t *testing.T) {
 	b.in.Variable[0].Written, b.in.Variable[0].Readback = Sample{5, b.now, true}, Sample{5, b.now, true}
 	b.drive(math.NaN())
 	b.never("moved", time.Second, func(_ *State, out *Output) bool { return out.Destination[0] != 5 || out.Write[0] })
+}
+
+// TestNotFiniteCounts: a proposal that was good and becomes none counts as one of three.
+func TestNotFiniteCounts(t *testing.T) {
+	b := newBench(t, jumping())
+	b.drive(1)
+	b.step(CommandNone)
+	b.p.Destination[0] = math.NaN()
+	b.never("one", time.Second, inMode(Hold))
+	b.drive(math.NaN())
+	b.never("two", time.Second, inMode(Hold))
+	b.drive(math.NaN())
+	b.step(CommandNone)
+	b.step(CommandNone)
+	b.want(Hold)
 }
 
 // TestRelease: the device is asked to let go until it has, by any line on the way to safety.

@@ -265,3 +265,54 @@ func TestHaltIsTakenIn(t *testing.T) {
 		t.Error("until the loop has taken the halt in, something may leave")
 	}
 }
+
+// TestDoseAfterAStall: the loop has stood still since its tick: the dose is left to the next one.
+func TestDoseAfterAStall(t *testing.T) {
+	tr, g, busy := granted(t)
+	tr.links[0].landed(busy)
+	p := tr.present(safety.Run)
+	tr.clock.now = tr.clock.now.Add(staleTicks*time.Second + 1)
+	tr.Intended(p, g, 7)
+	if tr.drain(t, safety.Run); g.sent || tr.pumped != 0 {
+		t.Errorf("%v pumped after a stall", tr.pumped)
+	}
+	tr.Rule(tr.present(safety.Run), &safety.Output{}, false)
+	tr.GoOn(tr.present(safety.Run))
+	if tr.inputs(safety.Run, 0).CanWrite {
+		t.Error("a setpoint may go out beside a dose")
+	}
+	if tr.drain(t, safety.Run); tr.pumped != 3 || !tr.inputs(safety.Run, 0).CanWrite {
+		t.Errorf("%v pumped in the next tick", tr.pumped)
+	}
+}
+
+// failing is a device whose Write fails.
+type failing struct {
+	*bench
+	err error
+}
+
+func (b *failing) Write(context.Context, drivers.Setpoints) (drivers.Reading, error) {
+	return drivers.Reading{}, b.err
+}
+
+// TestDoseOfADeviceThatFails: a dose that fails is a failure of its device, which counts; one
+// that we have cut off is not.
+func TestDoseOfADeviceThatFails(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		tr, g, busy := granted(t)
+		tr.links[0].act = &failing{tr.bench, errors.New("no answer that makes sense")}
+		tr.links[0].landed(busy)
+		tr.Intended(tr.present(safety.Run), g, 7)
+		if cut {
+			tr.GoOn(tr.present(safety.Fallback))
+		}
+		tr.drain(t, safety.Run)
+		if in := tr.inputs(safety.Run, 1); in.Dose != safety.DoseUnknown {
+			t.Errorf("cut off %v: told %v", cut, in.Dose)
+		}
+		if broken := tr.links[0].dead != nil; broken == cut {
+			t.Errorf("cut off %v: out of order %v", cut, broken)
+		}
+	}
+}
