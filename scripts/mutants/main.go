@@ -1,136 +1,218 @@
-// Command mutants removes each safety rule, or each defence against attacks, in turn and
-// shows that a test fails.
+// Command mutants changes the program in one place at a time and looks whether a test
+// notices.
 //
-//	go run ./scripts/mutants            every rule
-//	go run ./scripts/mutants -n 5       five of them, for every change
-//	go run ./scripts/mutants -rule 13   one
-//	go run ./scripts/mutants -attacks   every defence against attacks, in place of the rules
+//	go run ./scripts/mutants                          what is made by rule: all of safety, a share of the other rooms
+//	go run ./scripts/mutants -n 6 -for 100s           six of them at random, for every change; the seed is printed
+//	go run ./scripts/mutants -seed S -n 6             the same six again
+//	go run ./scripts/mutants -in loop/guard -share 1  every one of a room
+//	go run ./scripts/mutants -match 'takeOver negate' those of which the key has this in it
+//	go run ./scripts/mutants -o FILE                  results as JSON lines; what is in it is not run again
+//	go run ./scripts/mutants -o FILE -again           of these, those that survived
+//	go run ./scripts/mutants -list                    their keys
+//	go run ./scripts/mutants -hand                    what no rule makes: each safety rule outside those rooms
+//	go run ./scripts/mutants -attacks                 each defence against attacks, in place of the rules
 //
-// Run it at the top of the repository. Nothing in the working tree is changed: the
-// compiler is given the changed file by an overlay. A rule whose removal no test
-// notices survives, and makes the exit code 1.
+// See README.md beside it. Run it at the top of the repository. The tree is not changed.
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
+// options are the command's.
+type options struct {
+	n, share, jobs   int
+	seed             uint64
+	in, match, dir   string
+	results          string
+	again, list      bool
+	hand, attacks    bool
+	rule             int
+	limit, path, dur time.Duration
+	slow             time.Duration
+}
+
 func main() {
-	n := flag.Int("n", len(mutants)+len(attacks), "how many, from the first of the list")
-	rule := flag.Int("rule", 0, "only the mutants of the rule with this number; 0: all")
-	limit := flag.Duration("timeout", 2*time.Minute, "the longest test")
-	defences := flag.Bool("attacks", false, "the defences against attacks, in place of the safety rules")
+	var o options
+	flag.IntVar(&o.n, "n", 0, "how many, at random; 0: all")
+	flag.Uint64Var(&o.seed, "seed", 0, "of the random choice; 0: a new one, which is printed")
+	flag.IntVar(&o.share, "share", 20, "outside safety one mutant of so many, always the same ones; 1: each")
+	flag.StringVar(&o.in, "in", "", "only these rooms, with commas")
+	flag.StringVar(&o.match, "match", "", "only those whose key a regular expression finds")
+	flag.StringVar(&o.results, "o", "", "results as JSON lines are added to this file")
+	flag.BoolVar(&o.again, "again", false, "of -o, those that did not die")
+	flag.BoolVar(&o.list, "list", false, "list the keys, and run nothing")
+	flag.IntVar(&o.jobs, "jobs", 2, "how many run at once")
+	flag.StringVar(&o.dir, "work", filepath.Join(os.TempDir(), "tuner-mutants"), "what is compiled and measured is kept here for the next time")
+	flag.DurationVar(&o.dur, "for", 0, "what is not decided by then is told as undecided; 0: no limit")
+	flag.DurationVar(&o.path, "path", time.Minute, "how much of the whole-path tests a mutant is given, by the time they take without it; 0: its own package's alone")
+	flag.DurationVar(&o.slow, "slow", 0, "tests that take longer are left out; 0: none")
+	flag.BoolVar(&o.hand, "hand", false, "those made by hand")
+	flag.BoolVar(&o.attacks, "attacks", false, "the defences against attacks")
+	flag.IntVar(&o.rule, "rule", 0, "of -hand, only the rule with this number; 0: all")
+	flag.DurationVar(&o.limit, "timeout", 2*time.Minute, "of -hand and -attacks, the longest test")
 	flag.Parse()
-	list := mutants
-	if *defences {
-		list = attacks
+	good, err := o.run()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
-	survivors, broken, tried := 0, 0, 0
-	for i, m := range list {
-		if i >= *n || *rule != 0 && m.rule != *rule {
-			continue
-		}
-		tried++
-		began := time.Now()
-		verdict, err := m.try(*limit)
-		switch {
-		case err != nil:
-			broken++
-			verdict = "CANNOT BE TRIED: " + err.Error()
-		case verdict == survived:
-			survivors++
-		}
-		fmt.Printf("%2d %-13s %-52s %s (%.1fs)\n", m.rule, m.name, m.test, verdict, time.Since(began).Seconds())
-	}
-	fmt.Printf("%d of %d mutants killed\n", tried-survivors-broken, tried)
-	if survivors+broken > 0 {
+	if !good || err != nil {
 		os.Exit(1)
 	}
 }
 
-// mutant is a rule taken out: in file, old (which occurs once) becomes new, and
-// test, of pkg, must fail.
-type mutant struct {
-	rule      int
-	name      string
-	file      string
-	old, new  string
-	pkg, test string
-}
-
-const (
-	killed   = "killed"
-	survived = "SURVIVED"
-)
-
-// try runs the mutant's test with and without the rule: a test that fails anyway
-// proves nothing.
-func (m *mutant) try(limit time.Duration) (string, error) {
-	text, err := os.ReadFile(m.file)
-	if err != nil {
-		return "", err
-	}
-	if k := strings.Count(string(text), m.old); k != 1 {
-		return "", fmt.Errorf("%q stands %d times in %s, want once", m.old, k, m.file)
-	}
-	dir, err := os.MkdirTemp("", "mutant")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	if out, err := m.run("", limit); err != nil {
-		return "", fmt.Errorf("the test fails with the rule in place: %s", last(out))
-	}
-	overlay, err := m.overlay(dir, strings.Replace(string(text), m.old, m.new, 1))
-	if err != nil {
-		return "", err
-	}
-	out, err := m.run(overlay, limit)
+func (o *options) run() (good bool, err error) {
 	switch {
-	case err == nil:
-		return survived, nil
-	case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
-		return "", errors.New("it does not compile: " + last(out))
+	case o.attacks:
+		return tryList(attacks, o), nil
+	case o.hand:
+		return tryList(mutants, o), nil
 	}
-	return killed, nil
-}
-
-// overlay writes the changed file and the compiler's overlay list.
-func (m *mutant) overlay(dir, text string) (string, error) {
-	changed, list := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	original, err := filepath.Abs(m.file)
+	c, err := gather(rooms)
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	doc, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	may, err := loadSurvivors(c)
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	return list, errors.Join(os.WriteFile(changed, []byte(text), 0o600), os.WriteFile(list, doc, 0o600))
+	list, done, err := o.choose(c)
+	if err != nil {
+		return false, err
+	}
+	if o.list {
+		for _, x := range list {
+			fmt.Println(x.key())
+		}
+		return true, nil
+	}
+	fmt.Printf("%d mutants by rule; %d pairs of arguments would not compile the other way round; %d chosen, %d of them decided before\n",
+		len(c.changes), c.unfit, len(list)+done, done)
+	return o.campaign(c, list, may)
 }
 
-func (m *mutant) run(overlay string, limit time.Duration) (string, error) {
-	args := []string{"test", "-count=1", "-vet=off", "-timeout", limit.String(), "-run", "^(" + m.test + ")$"}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
+// choose says which mutants are run; done are those of them that were.
+func (o *options) choose(c *catalogue) (list []*change, done int, err error) {
+	find, err := regexp.Compile(o.match)
+	if err != nil {
+		return nil, 0, err
 	}
-	out, err := exec.Command("go", append(args, m.pkg)...).CombinedOutput()
-	if err == nil && strings.Contains(string(out), "no tests to run") {
-		return string(out), errors.New("there is no such test")
+	for _, x := range c.changes {
+		if (o.in == "" || slices.Contains(strings.Split(o.in, ","), x.room)) && find.MatchString(x.key()) && o.shared(x) {
+			list = append(list, x)
+		}
 	}
-	return string(out), err
+	if o.n > 0 {
+		if o.seed == 0 {
+			o.seed = rand.Uint64()>>1 | 1
+		}
+		fmt.Printf("seed %d\n", o.seed)
+		random := rand.New(rand.NewPCG(o.seed, 0))
+		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		list = list[:min(o.n, len(list))]
+	}
+	if o.results == "" {
+		return list, 0, nil
+	}
+	before, err := readLines[result](o.results)
+	verdicts := map[string]string{}
+	for _, r := range before {
+		verdicts[r.key()] = r.Verdict
+	}
+	n := len(list)
+	list = slices.DeleteFunc(list, func(x *change) bool {
+		v, known := verdicts[x.key()]
+		return known && (!o.again || v == killed) || o.again && !known
+	})
+	return list, n - len(list), err
 }
 
-// last is the end of a long text.
-func last(out string) string {
-	out = strings.TrimSpace(out)
-	return out[max(len(out)-300, 0):]
+// shared reports whether a mutant is among those that are answered for.
+func (o *options) shared(x *change) bool {
+	if x.room == "safety" || o.share <= 1 {
+		return true
+	}
+	h := fnv.New32a()
+	h.Write([]byte(x.key()))
+	return h.Sum32()%uint32(o.share) == 0
+}
+
+// campaign runs a list of mutants.
+func (o *options) campaign(c *catalogue, list []*change, may map[string]string) (bool, error) {
+	if err := os.MkdirAll(o.dir, 0o700); err != nil {
+		return false, err
+	}
+	build, err := c.write(o.dir)
+	if err != nil {
+		return false, err
+	}
+	r := &runner{build: build, catalogue: c.id(), jobs: o.jobs, path: o.path, quick: o.dur > 0, slow: o.slow, tests: map[string][]measured{}, killers: map[string][]string{}}
+	packages := map[string][]string{}
+	for _, room := range rooms {
+		packages[room.dir] = room.tests
+		if o.path == 0 {
+			packages[room.dir] = room.tests[:1]
+		}
+	}
+	if o.dur > 0 {
+		r.until = time.Now().Add(o.dur)
+	} else if err := r.measureAll(list, packages); err != nil {
+		return false, err
+	}
+	var mu sync.Mutex
+	count := map[string]int{}
+	good := true
+	parallel(o.jobs, list, func(x *change) {
+		res := result{change: *x, Verdict: argued}
+		why, excused := may[x.key()]
+		if !excused || o.again {
+			res = r.try(x, packages[x.room])
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if res.Verdict == survived && excused {
+			res.Verdict = argued
+		}
+		if res.Verdict == argued && strings.HasPrefix(why, "open") {
+			res.Verdict = open
+		}
+		count[res.Verdict]++
+		good = good && res.Verdict != survived && res.Err == ""
+		o.tell(&res, why)
+		if o.results != "" {
+			err = appendLine(o.results, res)
+		}
+	})
+	fmt.Printf("%d killed, %d argued, %d open, %d undecided, %d SURVIVED\n", count[killed], count[argued], count[open], count[undecided], count[survived])
+	return good, err
+}
+
+func (o *options) tell(r *result, why string) {
+	text := r.By
+	if r.Verdict == argued || r.Verdict == open {
+		text = why
+	}
+	fmt.Printf("%-9s %s:%d %s %s: %s  %s %s (%.1fs)\n", r.Verdict, r.File, r.Line, r.Func, r.Rule, r.Text, text, r.Err, r.Seconds)
+}
+
+// measureAll measures the tests of every package that a list needs.
+func (r *runner) measureAll(list []*change, packages map[string][]string) error {
+	for _, x := range list {
+		for _, pkg := range packages[x.room] {
+			if _, err := r.measure(pkg); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
