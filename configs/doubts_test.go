@@ -54,7 +54,7 @@ var timed = []struct{ old, new, want string }{
 	{`start = 2.0`, "start = 2.0\nsettle = \"2h\"", "2h is longer than the whole run (1h)"},
 }
 
-// TestDoubts: what is legal and odd is told of at its line, and nothing else is; a file
+// TestDoubts: what is legal and odd is reported at its line, and nothing else is; a file
 // without oddities has none, and neither have the samples.
 func TestDoubts(t *testing.T) {
 	for _, c := range doubtful {

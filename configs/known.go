@@ -6,7 +6,7 @@ import (
 	"github.com/labtuner/tuner/configs/internal/schema"
 )
 
-// Known is what the schema is told of the rest of the program: it imports nothing.
+// Known is what the schema knows of the rest of the program: it imports nothing.
 type Known struct {
 	Policies
 	Drivers []Driver

@@ -64,16 +64,6 @@ func Parse(name string, text []byte, known *Known) (*Config, error) {
 	return c, nil
 }
 
-// Validate checks what relates several keys with each other: references, values
-// within other keys' bounds, keys that exclude or need each other. What concerns
-// one key alone is checked where a file is read; Parse does both. It is for a
-// Config that was changed or made in memory.
-func (c *Config) Validate() []Problem {
-	v := checker{cfg: c, Walker: schema.NewWalker(c.loc, c.known.enum, nil)}
-	v.all()
-	return schema.Sorted(v.Walker.Problems)
-}
-
 // Default returns a configuration with every default set and nothing else: no
 // name, no objective, no sensors, no variables.
 func Default() *Config {

@@ -44,29 +44,6 @@ func TestLoadMissingFile(t *testing.T) {
 	}
 }
 
-// TestValidateInMemory: a Config that was changed after reading is checked again,
-// with the lines it had; one that never was a file has none.
-func TestValidateInMemory(t *testing.T) {
-	c, err := Parse("bench.toml", []byte(smallText), known())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := c.Validate(); problems != nil {
-		t.Fatalf("a file that was read has problems: %v", problems)
-	}
-	c.Variables[0].Start = new(9.0)
-	problems := c.Validate()
-	if len(problems) != 1 || problems[0].String() != "bench.toml:15: variable.gap.start: 9 lies outside the range [0, 1.5]" {
-		t.Errorf("problems %v", problems)
-	}
-	made := Default()
-	for _, p := range made.Validate() {
-		if p.Line != 0 || p.File != "" {
-			t.Errorf("problem %q of a Config without a file has a place", p)
-		}
-	}
-}
-
 func TestNewError(t *testing.T) {
 	if err := NewError(); err != nil {
 		t.Errorf("an error without problems: %v", err)

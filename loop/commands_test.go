@@ -22,7 +22,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// TestTripIsResetAndResumed: with somebody there a tripped run stays, tells what keeps
+// TestTripIsResetAndResumed: with a person who can reset it a tripped run stays, tells what keeps
 // it, and goes on after reset and resume; each is refused while the interlock is open.
 func TestTripIsResetAndResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

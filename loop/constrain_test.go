@@ -41,7 +41,7 @@ func constrainedTrial(t *testing.T) *trial {
 	return tr
 }
 
-// TestConstraintIsLearntAsTheJournalHasIt: what the policy is told of a constraint is
+// TestConstraintIsLearntAsTheJournalHasIt: what the policy learns about a constraint is
 // the mean of the shots' values in the journal, bit for bit, and a step that broke it
 // is valid and told of.
 func TestConstraintIsLearntAsTheJournalHasIt(t *testing.T) {

@@ -241,7 +241,7 @@ func TestLateDecisions(t *testing.T) {
 	}
 }
 
-// TestResumeAfterThePolicyFailed: where somebody can resume, the run stays in the
+// TestResumeAfterThePolicyFailed: where a person can resume, the run stays in the
 // fallback and asks a policy made anew.
 func TestResumeAfterThePolicyFailed(t *testing.T) {
 	tr := newTrial(t)

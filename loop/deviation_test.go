@@ -11,7 +11,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// TestDeviationsAreToldInNumbers: a sensor that is held against a run is told of with what was
+// TestDeviationsAreToldInNumbers: a sensor that holds a run up is reported with what was
 // expected, what it gives, the limit and the unit.
 func TestDeviationsAreToldInNumbers(t *testing.T) {
 	wobble := func(x float64) func(time.Duration) float64 {

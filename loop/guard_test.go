@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -95,7 +96,7 @@ func TestInterlockTripsTheRunAndStaysTripped(t *testing.T) {
 	again := newTrial(t)
 	c = again.control(t, path)
 	defer c.Close()
-	if s := c.State(); s.Mode != "TRIPPED" || guard.ListCauses(s.FirstOut) != "interlock of aux" {
+	if s := c.State(); s.Mode != "TRIPPED" || fmt.Sprint(s.FirstOut) != "[interlock of aux]" {
 		t.Errorf("kept: %+v", s)
 	}
 	again.policy.proposals = proposeAll(3)
@@ -439,7 +440,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
-// TestResumeAfterFallback: with somebody there, a fallback waits, and goes on with a
+// TestResumeAfterFallback: with a person who can resume, a fallback waits, and goes on with a
 // new step.
 func TestResumeAfterFallback(t *testing.T) {
 	tr := guardedTrial(t, func(since time.Duration) float64 {

@@ -133,7 +133,7 @@ func (l *stepper) homeActions(values map[int]float64) []journal.Action {
 }
 
 // watchHoming waits for the recommended setting; a variable that does not come
-// is told of and left to its rest state.
+// is reported and left to its rest state.
 func (l *stepper) watchHoming(now time.Time) {
 	for i := range l.opt.Variables {
 		if l.instrument.InPlace(i) {

@@ -135,7 +135,7 @@ func TestNarrowRefused(t *testing.T) {
 					t.Errorf("destinations %v: the run is to go on unchanged", got)
 				}
 				if slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == journal.EventConfiguration }) {
-					t.Errorf("a change is told of that was refused")
+					t.Errorf("a change is reported that was refused")
 				}
 			})
 		})

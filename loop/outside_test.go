@@ -205,7 +205,7 @@ func TestMovedByHandWhileFallen(t *testing.T) {
 }
 
 // TestDeviceComesBackOutside: a device that was gone comes back with its actuator outside the
-// hard limits: the run is held, says so, and writes nothing until somebody resumes it.
+// hard limits: the run is held, says so, and writes nothing until a person resumes it.
 func TestDeviceComesBackOutside(t *testing.T) {
 	tr := handTrial(t)
 	tr.opt.Outages = plan.Outages{Wait: true, Retries: 3, Window: 30 * time.Second}

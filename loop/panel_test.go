@@ -287,7 +287,7 @@ func TestRefusalsOfTransportsAreRecorded(t *testing.T) {
 	})
 }
 
-// TestRefusalsBeyondTheEnd: somebody goes on sending what is refused while the journal is
+// TestRefusalsBeyondTheEnd: a client goes on sending what is refused while the journal is
 // at the run's last record; the run ends as it would have without.
 func TestRefusalsBeyondTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

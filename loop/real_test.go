@@ -46,7 +46,7 @@ func TestLiveRun(t *testing.T) {
 }
 
 // TestEndWaitsForTheJournal: a disk that is slow with the last outcome must not end
-// the run before that is told of.
+// the run before that is reported.
 func TestEndWaitsForTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 6)}}

@@ -31,7 +31,7 @@ func crash(t *testing.T, failpoint string, at int) (string, plan.Options) {
 	tr.deps.Journal = j
 	copied := filepath.Join(t.TempDir(), "crashed.db")
 	tr.deps.Failpoint = func(name string) {
-		// A step is told of after its outcome is durable.
+		// A step is reported after its outcome is durable.
 		if name != failpoint || len(tr.outcomes)+1 != at {
 			return
 		}

@@ -64,7 +64,7 @@ type Deps struct {
 	// written ("record" or "control state"), on the goroutine that writes: tests let it
 	// take its time.
 	Disk func(what string)
-	// BeginStep, if any, is told of each step as it begins (a simulated plant's
+	// BeginStep, if any, is called with each step as it begins (a simulated plant's
 	// faults count steps).
 	BeginStep func(step int)
 }

@@ -100,7 +100,7 @@ func TestVerifyResultStands(t *testing.T) {
 	}
 }
 
-// A search that somebody has ended stays so when the process dies before the run's end.
+// A search that a person has ended stays so when the process dies before the run's end.
 func TestSetBestOutlivesACrash(t *testing.T) {
 	path, o := crash(t, "outcome-durable", 6)
 	o.Stop, o.Variables[0].Start, o.Verify = plan.Stop{Steps: 20}, 1, plan.Verify{Pairs: 6}

@@ -66,7 +66,7 @@ func TestSafeValueIsSentUntilItShows(t *testing.T) {
 		if at := r.in.Variable[0].Readback.Value; at != 0 {
 			t.Errorf("%s: at %v, want the safe value 0", c.name, at)
 		}
-		// Somebody moves it by hand afterwards.
+		// A person moves it by hand afterwards.
 		writes, r.in.Variable[0].Readback.Value = r.writes[0], 3
 		r.pass(10 * time.Second)
 		if n := r.writes[0] - writes; n != 0 {
@@ -98,7 +98,7 @@ func TestOverrideIsAdopted(t *testing.T) {
 	r := newRig(t, l, 5)
 	r.drive(6).running()
 	r.pass(3 * time.Second)
-	// Somebody turns the knob to 3.
+	// A person turns the knob to 3.
 	r.in.Variable[0].Readback.Value = 3
 	r.deaf = true
 	r.pass(time.Second)

@@ -76,7 +76,7 @@ type scene struct {
 	in  *VariableInput
 	out *Output
 	// driven: the variable is on a way. kept: it stands and is refreshed at most.
-	// moved: the layer has found that somebody else has moved it.
+	// moved: the layer has found that it was moved by hand.
 	driven, kept, moved bool
 	dt                  time.Duration
 }

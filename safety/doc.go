@@ -19,10 +19,12 @@
 //
 // # How to read it
 //
-//	rules.go     every rule: number, home, reaction, how it clears, why its default
+//	ruletable.go every rule: number, home, reaction, how it clears, why its default
+//	rules.go     reactions, and ways to clear
 //	limits.go    what does not change during a run
-//	state.go     what is remembered, what comes in, what goes out
-//	step.go      Step: the order of everything
+//	inputs.go    what comes in, what goes out
+//	step.go      Step: the order of everything, and what is remembered
+//	saved.go     the part of it that outlives the process
 //	mode.go      the state machine
 //	causes.go    causes, first-out and latches
 //	watch.go     rules that look at time: interlocks, links, stale sensors

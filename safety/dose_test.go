@@ -117,7 +117,7 @@ func TestUnknownDoseIsNeverRepeated(t *testing.T) {
 	if r.writes[0] != writes || r.s.Dose[0].Total != 30 {
 		t.Errorf("written %d times more, booked %v", r.writes[0]-writes, r.s.Dose[0].Total)
 	}
-	// Somebody has looked: what is asked for now is a new dose.
+	// A person has looked: what is asked for now is a new dose.
 	r.tick(CommandResume)
 	r.pass(time.Minute)
 	if r.want(Run); r.s.Dose[0].Total != 60 {

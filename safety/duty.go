@@ -2,6 +2,20 @@ package safety
 
 import "time"
 
+// A duty's window is kept in slots: time above the value counts for the whole window and
+// at most one slot longer, never shorter.
+const (
+	dutyParts = 20
+	dutySlots = dutyParts + 1
+)
+
+// DutyState is the account of one variable's time above a value.
+type DutyState struct {
+	// Slots hold the time above by slot, the slot of the time Slot last.
+	Slots [dutySlots]time.Duration
+	Slot  int64
+}
+
 // watchDuty bounds the fraction of any window that a variable spends above a value. It
 // counts in every mode, because what gets hot does not ask who drives it, and the whole
 // time since the last tick, because nothing was measured in between. While the window is used

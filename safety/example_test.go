@@ -7,7 +7,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// A proposal far out of bounds, in ticks: nothing is written before somebody arms and starts;
+// A proposal far out of bounds, in ticks: nothing is written before a person arms and starts;
 // then the bound clamps the destination, the slew limits each step on the way there, and the
 // stop writes the safe value at once.
 func ExampleStep() {

@@ -2,6 +2,17 @@ package safety
 
 import "time"
 
+// ResponseState is what the layer remembers of one watched response.
+type ResponseState struct {
+	// Based says that Base is the setpoint at which Seen was watched.
+	Based bool
+	Base  float64
+	Seen  Sample
+	// Waiting says that a response is due by Deadline; Rising that it is a rise.
+	Waiting, Rising bool
+	Deadline        time.Duration
+}
+
 // watchResponse looks whether a change shows where it should.
 func (x *pass) watchResponse(i int) {
 	l, s := &x.l.Responses[i], &x.s.Response[i]

@@ -1,49 +1,5 @@
 package safety
 
-// Rule names a rule by its number.
-type Rule uint8
-
-// The rules. 1 to 31 are numbered as users know them; RuleAssert, RuleOverride and
-// RuleInstrument are parts of rules 2, 12 and 18 that react in another way.
-const (
-	RuleAssert Rule = iota
-	RuleFinite
-	RuleBounds
-	RuleSlew
-	RuleDwell
-	RuleResolution
-	RuleStale
-	RuleRange
-	RuleSpike
-	RuleStuck
-	RuleDisagree
-	RuleResponse
-	RuleReadback
-	RuleInterlock
-	RulePermissive
-	RulePolicy
-	RuleWatchdog
-	RuleLease
-	RuleComms
-	RuleBudget
-	RuleUnknownDose
-	RuleExposure
-	RuleExplore
-	RuleViolation
-	RuleRecord
-	RuleClock
-	RuleStart
-	RuleInstance
-	RuleConfig
-	RuleBypass
-	RuleStop
-	RuleShutdown
-	RuleOverride
-	RuleInstrument
-	// RuleCount is one more than the last rule.
-	RuleCount
-)
-
 // Reaction is what a cause asks for; the strongest of all causes counts.
 type Reaction uint8
 

@@ -2,6 +2,37 @@ package safety
 
 import "time"
 
+// State is what the layer remembers between ticks. The zero State knows nothing
+// and is in Init; Boot makes one that remembers latches and doses.
+type State struct {
+	Mode Mode
+	// Since is when the mode was entered.
+	Since time.Duration
+	// Last is the time of the last Step, meaningful if Ticked.
+	Last   time.Duration
+	Ticked bool
+	// Ending says that the actuators go to their shutdown states, not to their
+	// fault states.
+	Ending bool
+	// Paused says that a person holds the run; Faulted that a fault has held it
+	// since FaultedAt.
+	Paused, Faulted bool
+	FaultedAt       time.Duration
+	// Latched causes stay until they are cleared; FirstOut came first.
+	Latched, FirstOut Causes
+	// Generation counts changes of what must be durable: latches and doses.
+	Generation uint64
+	Variable   [MaxVariables]VariableState
+	Sensor     [MaxSensors]SensorState
+	Response   [MaxResponses]ResponseState
+	Dose       [MaxDoses]DoseState
+	Duty       [MaxDuties]DutyState
+	// raised are causes that the pipeline found; they count from the next tick.
+	raised Causes
+	// inherited are the latches that this process began with.
+	inherited Causes
+}
+
 // Step passes one tick through the rules. l has passed Check. now is the time by a
 // monotonic clock; a now that does not grow counts as no time.
 //

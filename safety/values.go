@@ -5,6 +5,47 @@ import (
 	"time"
 )
 
+// VariableState is what the layer remembers of one variable.
+type VariableState struct {
+	// Ramp is where the way has come to before quantisation, meaningful if Known.
+	Ramp  float64
+	Known bool
+	// Setpoint is the last one given out, or what the actuator was taken over at;
+	// Allowed is the time that slew has gained since then.
+	Setpoint float64
+	Allowed  time.Duration
+	// IssuedAt is when something was last given out, ChangedAt when that was a new
+	// value (if Changed).
+	IssuedAt, ChangedAt time.Duration
+	Changed             bool
+	// MovedAt is ChangedAt (if Moved) also of a variable that was let go since: the
+	// device's dwell does not begin anew with who drives it.
+	MovedAt time.Duration
+	Moved   bool
+	// Proposal is the last proposal seen, Rejected how many in a row were not finite.
+	Proposal int64
+	Rejected uint8
+	// Confirmed says that the readback has shown the setpoint; Off that it has been
+	// away since OffSince. Tries counts how often the setpoint was sent again,
+	// Resend asks for it. Overridden says that someone else has moved the actuator.
+	Confirmed, Off, Resend, Overridden bool
+	OffSince, TriedAt                  time.Duration
+	Tries                              uint8
+	// LastConfirmed is the last value acknowledged by the device that the readback has shown since.
+	LastConfirmed Sample
+	// IsAbove says that the variable has been above its exposure's value since
+	// AboveSince.
+	IsAbove    bool
+	AboveSince time.Duration
+}
+
+// forget begins anew with a variable that is not driven. What the device has done stays:
+// when it was moved last, and since when it is above its exposure's value.
+func (v *VariableState) forget() {
+	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, LastConfirmed: v.LastConfirmed,
+		MovedAt: v.MovedAt, Moved: v.Moved, IsAbove: v.IsAbove, AboveSince: v.AboveSince}
+}
+
 // rejectedMax is how many proposals in a row may be refused before the run is
 // held. Not fewer: one bad value of a formula may pass. Not more: a policy that
 // says nothing else is broken.

@@ -93,7 +93,7 @@ func device(t *testing.T, o Options, channels ...ChannelOptions) (*Device, *reco
 }
 
 // groupEnds waits until no process of a group is left but those that only wait to be
-// reaped by somebody else, and reports whether that happened.
+// reaped by another process, and reports whether that happened.
 func groupEnds(pid int) bool {
 	for limit := time.Now().Add(patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
 		if errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) || onlyZombies(pid) {

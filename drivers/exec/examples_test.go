@@ -131,7 +131,7 @@ serve(Old(), "old")`}
 }
 
 // TestPythonHelperSlips: a handler that returns what it should not, raises, prints or
-// leaves is told of in words, an answer is never mixed with what was printed, and the
+// leaves is reported in words, an answer is never mixed with what was printed, and the
 // outputs go safe whatever ends the script.
 func TestPythonHelperSlips(t *testing.T) {
 	if _, err := osexec.LookPath("python3"); err != nil {

@@ -10,6 +10,33 @@ import (
 	"github.com/labtuner/tuner/drivers"
 )
 
+// Mean returns the expectation of a shot of the objective at x, one value per
+// variable in its unit, at the present state of the plant. NaN for a wrong
+// number of values.
+func (p *Plant) Mean(x []float64) float64 {
+	mean, _ := p.moments(x)
+	return mean
+}
+
+// NoiseSD returns the standard deviation of a shot of the objective at x; see
+// Mean.
+func (p *Plant) NoiseSD(x []float64) float64 {
+	_, variance := p.moments(x)
+	return math.Sqrt(variance)
+}
+
+// moments are the expectation of a shot at x and its variance.
+func (p *Plant) moments(x []float64) (mean, variance float64) {
+	if len(x) != len(p.opt.Variables) {
+		return math.NaN(), math.NaN()
+	}
+	p.mu.Lock()
+	p.advance()
+	hours := p.now.Hours()
+	p.mu.Unlock()
+	return p.model.moments(p.layout.goal(), p.cube(x), hours)
+}
+
 // stepClock is a clock that stands still until it is moved.
 type stepClock struct {
 	mu  sync.Mutex

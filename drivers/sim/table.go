@@ -80,16 +80,6 @@ func LoadTable(name string) (*Table, error) {
 	return nil, fmt.Errorf("no table %q; take one of %s", name, strings.Join(Tables(), ", "))
 }
 
-// Candidates returns a data set's settings, in the table's own units, as the
-// finite domain of a policy.
-func Candidates(data string) (rows [][]float64, inputs []Column, err error) {
-	t, err := LoadTable(data)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.Rows, t.Inputs, nil
-}
-
 // load reads the table's file and gathers replicates.
 func (t *Table) load() error {
 	text, err := tableFiles.ReadFile("data/" + t.Name + ".csv")

@@ -128,13 +128,13 @@ func TestTableMapsRanges(t *testing.T) {
 			t.Errorf("%s reads %v, want %v", name, got[name], want)
 		}
 	}
-	rows, inputs, err := Candidates("perovskite")
-	if err != nil || len(inputs) != 3 {
-		t.Fatal(inputs, err)
+	table, err := LoadTable("perovskite")
+	if err != nil || len(table.Inputs) != 3 {
+		t.Fatal(table, err)
 	}
 	for i, row := range b.Candidates() {
 		for k, x := range row {
-			if want := 10 + 20*rows[i][k]; math.Abs(x-want) > 1e-12 {
+			if want := 10 + 20*table.Rows[i][k]; math.Abs(x-want) > 1e-12 {
 				t.Errorf("candidate %d: %v, want %v", i, x, want)
 			}
 		}

@@ -70,7 +70,7 @@ type Status struct {
 	Recommended *RecommendedStatus `json:"recommended"`
 	Constraints []ConstraintStatus `json:"constraints"`
 	Doses       []DoseStatus       `json:"doses"`
-	// Devices and Disk say what fails, and what that has cost of what is put up with.
+	// Devices and Disk say what fails, and how much of what is tolerated that has used up.
 	Devices []DeviceStatus `json:"devices"`
 	Disk    DiskStatus     `json:"disk"`
 	// Comparison tells of the re-measuring at the end, nil before the search has ended.

@@ -36,7 +36,7 @@ func (w *words) outside(i int) string {
 
 // foundOutside adds the actuators that may not be driven from where they stand: before the
 // start those that boot = "read" takes over, later those that a device has come back with,
-// which the layer keeps until somebody acknowledges.
+// which the layer keeps until a person acknowledges.
 func (g *Guard) foundOutside(c *safety.Causes, t *Told) {
 	for i := range g.plan.Variables {
 		if (t.Before && g.plan.Variables[i].Boot == plan.RestHold || t.CameBack.Has(i)) && g.words.standsOutside(i) {

@@ -85,7 +85,7 @@ func (g *Guard) restore() error {
 // layer has latched, and doses whose outcome was not recorded.
 func Latched(s controlstate.State) error {
 	if len(s.Latched) > 0 {
-		return fmt.Errorf("%w: %s since %s: %s", ErrLatched, strings.ToLower(s.Mode), s.Wall.Format(time.RFC3339), ListCauses(s.FirstOut))
+		return fmt.Errorf("%w: %s since %s: %s", ErrLatched, strings.ToLower(s.Mode), s.Wall.Format(time.RFC3339), listCauses(s.FirstOut))
 	}
 	var open []string
 	for name, d := range s.Doses {
@@ -114,8 +114,8 @@ func Reset(s controlstate.State) controlstate.State {
 	return s
 }
 
-// ListCauses names causes for a person.
-func ListCauses(causes []controlstate.Cause) string {
+// listCauses names causes for a person.
+func listCauses(causes []controlstate.Cause) string {
 	names := make([]string, len(causes))
 	for i, c := range causes {
 		names[i] = c.String()

@@ -101,7 +101,7 @@ func (a *actuator) letGo() {
 	a.written, a.writtenAt = math.NaN(), time.Time{}
 }
 
-// dosing wants what is told of it instead of what was wanted: what is on its way stays on
+// dosing wants what is reported of it instead of what was wanted: what is on its way stays on
 // it, and the step has given nothing yet.
 func (a *actuator) dosing(w wish) {
 	released := a.released

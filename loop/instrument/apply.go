@@ -11,7 +11,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// Inputs is what the safety layer is told of the instrument in this tick; clock turns a
+// Inputs is what the safety layer knows of the instrument in this tick; clock turns a
 // time into its own. Command, Durable and other faults are not the instrument's.
 func (x *Instrument) Inputs(p Present, clock func(time.Time) time.Duration) safety.Inputs {
 	in := safety.Inputs{Ready: x.Unread() < 0}

@@ -63,6 +63,3 @@ func (x *devices) deviceOf(i int) *link {
 
 // Dropped is how many readings there was no room for.
 func (x *devices) Dropped() int64 { return x.dropped.Load() }
-
-// DeviceName is the name of device d.
-func (x *devices) DeviceName(d int) string { return x.links[d].name }

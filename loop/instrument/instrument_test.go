@@ -81,7 +81,7 @@ func (tr *trial) drain(t *testing.T, m safety.Mode) (events []any) {
 	return events
 }
 
-// inputs are what the safety layer is told of variable i.
+// inputs are what the safety layer knows of variable i.
 func (tr *trial) inputs(m safety.Mode, i int) safety.VariableInput {
 	return tr.Inputs(tr.present(m), func(at time.Time) time.Duration { return at.Sub(tr.clock.now) }).Variable[i]
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/store"
 )
 
-// Command is what somebody asked of a running loop.
+// Command is what a person or a program asked of a running loop.
 type Command struct {
 	// Name is the command, as in "pause". Who asked, as far as the transport can tell, and
 	// Transport is the way it came: "mqtt", "web", "signal" or "cli".

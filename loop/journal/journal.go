@@ -224,7 +224,7 @@ func attach(path string, s Session, opts Options) (*Journal, error) {
 	if opts.extend > 0 {
 		j.notices = append(j.notices, fmt.Sprintf("its schema was brought from version %d to %d, so an earlier tuner cannot go on with it", opts.extend, schema.Goal(opts.extend)))
 	}
-	// What stands at the name now is what was opened, unless somebody was faster.
+	// What stands at the name now is what was opened, unless another process was faster.
 	if j.files, err = j.look(); err != nil {
 		return nil, errors.Join(store.Fault(path, "look at it", err), w.close())
 	}

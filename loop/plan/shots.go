@@ -60,9 +60,6 @@ func (s *Shots) Mine(asked time.Time) bool { return !asked.Before(s.from) }
 // Taken are the shots so far.
 func (s *Shots) Taken() []journal.Shot { return s.taken }
 
-// Pending says that a shot waits for sensors of other devices.
-func (s *Shots) Pending() bool { return s.pending }
-
 // Waited is how long the next shot has been waited for.
 func (s *Shots) Waited(now time.Time) time.Duration { return now.Sub(s.waitedFrom) }
 

@@ -16,18 +16,12 @@ type (
 	Variable = space.Variable
 	// Distribution says what a random variable does.
 	Distribution = space.Distribution
-	// RandomKind names a family of distributions.
-	RandomKind = space.RandomKind
 	// ControlSet is a subset of the variables that a step can control.
 	ControlSet = space.ControlSet
 	// Model describes the Gaussian process.
 	Model = model.Spec
 	// Prior is one hypothesis about the objective.
 	Prior = model.Prior
-	// Fit reports a hyperparameter fit that came into force with a step.
-	Fit = model.Fit
-	// PriorReport reports the state of competing priors.
-	PriorReport = model.PriorReport
 	// Constraint is a bound on a measured quantity, which is learnt: advice, not safety.
 	Constraint = constraint.Spec
 	// Drift says how the objective changes with time.

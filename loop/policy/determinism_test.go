@@ -225,7 +225,7 @@ func TestResumeFromObservations(t *testing.T) {
 	}
 }
 
-// Who is told of decisions goes on as who was asked for them, also where steps brought
+// A policy that is given decisions goes on as one that was asked for them, also where steps brought
 // nothing that could be learnt.
 func TestSkippedDecisions(t *testing.T) {
 	w := story{scale: 1, shots: 5}

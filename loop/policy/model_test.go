@@ -119,7 +119,7 @@ func TestRefitSchedule(t *testing.T) {
 	}
 }
 
-// A fit that fails is told of and leaves the model as it was.
+// A fit that fails is reported and leaves the model as it was.
 func TestFailedFitIsTold(t *testing.T) {
 	s := rahboSpec(2, 2)
 	s.InitialSteps = 3

@@ -92,7 +92,7 @@ func TestExploreThenCommitOrder(t *testing.T) {
 	if got := e.eligible([]int{1, 2, 3}); !reflect.DeepEqual(got, []int{1, 2, 3}) {
 		t.Errorf("when the full set does not fit, all that fit compete: %v", got)
 	}
-	// Without a full set, the dearest group is not explored for its own sake.
+	// Without a full set, the most expensive group is not explored for its own sake.
 	e = newExploreThenCommit(sets(3, []float64{.1, .2, 1}, []int{0}, []int{1}, []int{2}), 1)
 	if !reflect.DeepEqual(e.groups, [][]int{{0}, {1}}) {
 		t.Errorf("groups %v", e.groups)

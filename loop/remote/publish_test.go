@@ -135,7 +135,7 @@ func (s *stand) send(name string, payload []byte) {
 	}
 }
 
-// TestPublishes follows what a broker is told of a run, from its start to its end.
+// TestPublishes follows what is published of a run, from its start to its end.
 func TestPublishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, Options{Version: "v9", Insecure: true, Discovery: "homeassistant"})

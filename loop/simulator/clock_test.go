@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// wallClock is a machine's clock that somebody sets: the monotonic reading of its
+// wallClock is a machine's clock that a test sets: the monotonic reading of its
 // times goes on, their date jumps. The zero value is ready.
 type wallClock struct{ ahead atomic.Int64 }
 

@@ -401,7 +401,7 @@ func (v *witness) reset() {
 	v.counts.resets++
 }
 
-// acknowledged is told of a step that is recorded.
+// acknowledged is called with a step that is recorded.
 func (v *witness) acknowledged(p *process, d journal.Decision, o journal.Outcome) {
 	if p.killed.Load() {
 		return

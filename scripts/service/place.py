@@ -184,7 +184,7 @@ acl_file {self.folder}/acl
         self.start(tuner, "plant", config, log="plant.log")
 
     def operator(self):
-        """The file of somebody who commands from elsewhere."""
+        """The file of a person who commands from elsewhere."""
         self.path("operator/mqtt-password", self.passwords["operator"] + "\n", 0o600)
         return self.path("operator/trial.toml", configuration(self, "operator", 'password_file = "mqtt-password"'))
 

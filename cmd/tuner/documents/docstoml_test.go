@@ -16,7 +16,7 @@ import (
 // TestDocsTomlLoads: every TOML block of every page is loaded as a file would be. A whole
 // file must be right. A piece of one may lack the sections that it does not show, and name
 // what stands in them; what it shows must be whole, known and within its bounds, so that
-// somebody who pastes it into a file is not refused for it.
+// whoever pastes it into a file is not refused for it.
 func TestDocsTomlLoads(t *testing.T) {
 	blocks := 0
 	for _, p := range docsPages(t) {

@@ -84,7 +84,7 @@ func (n *notifier) post(lines ...string) {
 	}
 }
 
-// tick is told of every tick that was completed, with the status in one line.
+// tick reports a completed tick to the service manager, with the status in one line.
 func (n *notifier) tick(p control.Progress, status func() string) {
 	if n == nil {
 		return

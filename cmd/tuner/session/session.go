@@ -50,7 +50,7 @@ type Start struct {
 	Resume bool
 	// Clock is the virtual one of a simulation, else the computer's.
 	Clock drivers.Clock
-	// Warm is what the policy is told of earlier runs, of a resumed run by its journal.
+	// Warm is what the policy learns from earlier runs; of a resumed run its journal has it.
 	Warm []journal.WarmSource
 	// Remarks are told first.
 	Remarks []string

@@ -11,7 +11,7 @@ import (
 type visitor struct {
 	// key gets each key that has a value, without pointers.
 	key func(at string, f Field, v reflect.Value)
-	// kept, if not nil, gets the keys that a section keeps for somebody else.
+	// kept, if not nil, gets the keys that a section keeps for another package.
 	kept func(OwnKeys)
 }
 

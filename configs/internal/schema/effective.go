@@ -55,7 +55,7 @@ type settings struct {
 	list []Setting
 }
 
-// ownKeys lists what somebody else's keys were decoded into, with its defaults; until then
+// ownKeys lists what another package's keys were decoded into, with its defaults; until then
 // they are as the file has them.
 func (s *settings) ownKeys(o OwnKeys) {
 	if o.settings != nil && *o.settings != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // oven is a section with a section of its own in it; heat and shelf have the keys of it that
-// somebody else acts on.
+// another package acts on.
 type oven struct {
 	Name  string           `toml:"name" required:"true" doc:"its name"`
 	Shelf map[string]shelf `toml:"shelf" doc:"one shelf"`

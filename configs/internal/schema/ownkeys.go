@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// OwnKeys are the keys of a section that only somebody else understands, such as a driver.
+// OwnKeys are the keys of a section that only another package understands, such as a driver.
 type OwnKeys struct {
 	Raw map[string]any
 	At  string

@@ -10,7 +10,7 @@ import (
 )
 
 // Keeper is a section that keeps the keys which the schema does not know,
-// because somebody else knows them.
+// because another package knows them.
 type Keeper interface {
 	// Keep takes the unknown keys of the section at a key.
 	Keep(unknown map[string]any, at string, w *Walker)
@@ -89,8 +89,8 @@ func (w *Walker) Report(at, what, hint string) {
 	w.Problems = append(w.Problems, w.Loc.Problem(at, what, hint))
 }
 
-// Section fills a struct from a table. The keys in others are known to somebody
-// else and left alone; they serve the did-you-mean.
+// Section fills a struct from a table. The keys in others are known to another
+// package and left alone; they serve the did-you-mean.
 func (w *Walker) Section(dst reflect.Value, raw map[string]any, at string, others ...string) {
 	parts := w.claim(dst, at)
 	var fields []Field
@@ -127,7 +127,7 @@ func (w *Walker) Section(dst reflect.Value, raw map[string]any, at string, other
 	}
 }
 
-// misspelt looks, in a section that keeps unknown keys for somebody else, for
+// misspelt looks, in a section that keeps unknown keys for another package, for
 // required keys that are missing because they are misspelt, and takes those out.
 func (w *Walker) misspelt(unknown map[string]any, fields []Field, raw map[string]any, at string) {
 	var missing []string

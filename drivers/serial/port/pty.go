@@ -59,7 +59,7 @@ func makeRaw(path string) error {
 // Close ends the pseudo-terminal: the port hangs up, as when a plug is pulled.
 func (p *PTY) Close() error { return p.Master.Close() }
 
-// nobodyThere is how long a master waits before it looks again for somebody who
+// nobodyThere is how long a master waits before it looks again for a process that
 // opens the port.
 const nobodyThere = 10 * time.Millisecond
 
@@ -104,7 +104,7 @@ func (p *PTY) unlink(path string) error {
 	return os.Remove(path)
 }
 
-// sayLimit bounds how long an answer waits for somebody who does not read.
+// sayLimit bounds how long an answer waits for a process that does not read.
 const sayLimit = 2 * time.Second
 
 // Say writes an answer; one that nobody takes is lost, as on a real line.

@@ -74,7 +74,7 @@ func TestControlStateIsLocked(t *testing.T) {
 type memory struct {
 	files map[string][]byte
 	// tear, if not nil, decides what a replace leaves: the bytes of the file beside,
-	// whether it is renamed, and whether it is told of.
+	// whether it is renamed, and whether it is reported.
 	tear func(data []byte) (beside int, renamed, told bool)
 }
 

@@ -48,7 +48,7 @@ func TestLatchOnAFullDisk(t *testing.T) {
 	if text := c.State().FirstOut[0].String(); !strings.Contains(text, "the disk did not take") || c.State().Mode != "TRIPPED" {
 		t.Errorf("%s, first out %q", c.State().Mode, text)
 	}
-	journaltest.FullFor(t, func() { // nobody has reset it, though somebody has tried
+	journaltest.FullFor(t, func() { // nobody has reset it: a reset failed
 		if err := c.Write(calm); !errors.Is(err, disk.ErrIO) {
 			t.Errorf("a full disk: %v", err)
 		}

@@ -16,7 +16,7 @@ func SyncFolder(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// renameUnlessThere looks first: between the look and the renaming somebody may be faster.
+// renameUnlessThere looks first: between the look and the renaming another process may be faster.
 func renameUnlessThere(from, to string) error {
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(&os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}, err)

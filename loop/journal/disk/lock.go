@@ -206,7 +206,7 @@ func Unlocked(real, path string) error {
 	if err := tryLock(f); errors.Is(err, syscall.EWOULDBLOCK) {
 		return lockedBy(path, f)
 	}
-	return nil // whoever takes the lock is told of anything else that is wrong with it
+	return nil // whoever takes the lock hears of anything else that is wrong with it
 }
 
 // LeftBehind reports whether the lock file of a process that has ended is there, and says

@@ -82,7 +82,7 @@ func (l *Log) Overwritten() (bool, error) {
 		return false, err
 	}
 	err = readAt(l.index, after[:], 0)
-	return err == nil && before == after, err // else somebody has written meanwhile
+	return err == nil && before == after, err // else another process has written meanwhile
 }
 
 // tail is the last of a number of frames in a log.

@@ -189,7 +189,7 @@ function reasonFor(d, s) {
   const words = [behind > sd ? `explore: expected ${quantity(behind, d.run.unit, 3)} worse than the best known, but unsure by ${quantity(sd, d.run.unit, 2)}` : "exploit: expected among the best"];
   if (known(s.risk) && s.risk > 0) words.push(`risk term takes off ${quantity(s.risk, d.run.unit, 2)}`);
   const set = d.sets[s.set], dearest = Math.max(...d.sets.map((c) => c.cost || 0));
-  if (set && set.cost < dearest) words.push(`a cheaper control set: ${quantity(set.cost, d.run.cost_unit)}, the dearest is ${quantity(dearest, d.run.cost_unit)}`);
+  if (set && set.cost < dearest) words.push(`a cheaper control set: ${quantity(set.cost, d.run.cost_unit)}, the most expensive is ${quantity(dearest, d.run.cost_unit)}`);
   if (s.clamped) words.push("changed by the safety layer: " + s.clamped);
   return words.join("; ");
 }

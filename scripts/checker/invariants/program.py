@@ -200,7 +200,7 @@ def first_read(rec):
 
 
 def waits(rec):
-    """A run that was started with --resume hold drives nothing before somebody has said resume."""
+    """A run that was started with --resume hold drives nothing before it is told to resume."""
     v = Verdict()
     for session in rec.sessions:
         args = next(e["args"] for e in session.events if e["k"] == "start")

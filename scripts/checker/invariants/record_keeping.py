@@ -125,7 +125,7 @@ TAIL = {"action": 3, "decision": 2, "outcome": 1, "event": 4, "session": 1, "run
 
 
 def told_late(rec):
-    """At the moment at which a step is told of it is on record."""
+    """A step is on record when it is reported."""
     v = Verdict()
     for e in rec.of("out"):
         if (e.get("doc") or {}).get("type") == "step" and e.get("recorded") is not None and not rec.gone:

@@ -77,7 +77,7 @@ func writePerovskite(t *testing.T, dir, url string) {
 }
 
 // checkPerovskite looks at what a run printed: every step is valid and at a
-// mixture that somebody measured, and the achieved setting is the one applied.
+// mixture that was measured, and the achieved setting is the one applied.
 func checkPerovskite(t *testing.T, lines []byte) {
 	t.Helper()
 	table, err := sim.LoadTable("perovskite")

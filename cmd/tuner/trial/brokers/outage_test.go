@@ -81,7 +81,7 @@ func TestBrokerDiesAndComesBack(t *testing.T) {
 	}
 }
 
-// TestStopUnderFlood: somebody who may publish sends as many commands as the broker takes,
+// TestStopUnderFlood: a client that may publish sends as many commands as the broker takes,
 // and a stop among them acts.
 func TestStopUnderFlood(t *testing.T) {
 	t.Parallel()
