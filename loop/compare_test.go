@@ -3,24 +3,21 @@ package loop
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
-// The same through the whole loop: 200 runs on a meter that shows nothing but noise end
+// The same through the whole loop: runs (80, in the whole 200) on a meter that shows nothing but noise end
 // with "no improvement shown", but for as many as the level lets through; on a meter with
 // a slope they all find it.
 func TestRunsDoNotFoolThemselves(t *testing.T) {
-	const seeds = 200
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		t.Setenv("TMPDIR", "/dev/shm") // on a disk, most of the time would be spent on syncing 200 journals
-	}
+	seeds := testsize.Of(80, 200)
 	most := 0.0
-	for b := (distuv.Binomial{N: seeds, P: plan.VerifyLevel}); b.CDF(most) < 0.999; most++ {
+	for b := (distuv.Binomial{N: float64(seeds), P: plan.VerifyLevel}); b.CDF(most) < 0.999; most++ {
 	}
 	for _, slope := range []float64{0, 1} {
 		count, runs := map[string]int{}, seeds

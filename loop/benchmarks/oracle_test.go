@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
 	"github.com/labtuner/tuner/loop/benchmarks/irgp"
 	"github.com/labtuner/tuner/loop/benchmarks/landscape"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // oracleRow is one line of scripts/benchmarks_oracle.py: a value computed apart from
@@ -228,9 +229,9 @@ func TestBestIsNotBeaten(t *testing.T) {
 	for _, name := range []string{"cvs/gpsample-cheap-0.04", "cvs/hartmann-cheap-0.04", "cvs/plant-cheap-0.04", "cvs/airfoil-cheap-0.08",
 		"rahbo/fel", "rahbo/branin-1", "rahbo/sine-2"} {
 		p := drawn(t, name)
-		climbs := 30
+		climbs := testsize.Of(10, 30)
 		if strings.HasPrefix(name, "cvs/airfoil") {
-			climbs = 4 // one value takes a thousand kernels of 1503 points
+			climbs = testsize.Of(1, 4) // one value takes a thousand kernels of 1503 points
 		}
 		reached := math.Inf(-1)
 		for k := range climbs {

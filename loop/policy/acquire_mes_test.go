@@ -9,6 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // maximaOf repeats the maxima that a decision's first view used.
@@ -55,7 +56,7 @@ func TestMaximaAreMaxima(t *testing.T) {
 // MES, JES and PIMS are what their formulas say, from moments at each node of the random
 // variables (whose rule TestImprovementAgainstQuadrature judges); and their gradients are
 // those of differences. Priors that are averaged have means, units and offsets of their
-// own.
+// own. In the whole each of them does, by one prior and by several.
 func TestInformationOptions(t *testing.T) {
 	settings := [][]float64{{0.3}, {0.35, 0.6}, {0.3, 0.6, 0.9}}
 	priors := []model.Prior{
@@ -63,10 +64,13 @@ func TestInformationOptions(t *testing.T) {
 		{Kernel: "matern52", Lengthscale: []float64{.5}, Outputscale: 1, NoiseSD: 0.2, Mean: -1,
 			MeanOf: func(x []float64) float64 { return 0.3 * x[0] * x[1] }},
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		kind   string
 		priors []model.Prior
 	}{{kind: "mes"}, {kind: "jes"}, {kind: "pims"}, {"mes", priors}, {"jes", priors}} {
+		if i%2 > 0 && !testsize.Whole() {
+			continue
+		}
 		s := subsetsSpec("ucb-psq-per-cost", 9)
 		s.Acquisition = c.kind
 		if c.priors != nil {

@@ -211,7 +211,7 @@ func TestConstrainedOptimum(t *testing.T) {
 		problem bounded
 		regret  float64 // of f's mean over seeds; a blind recommendation has several times it
 	}{"slope": {slope(), 0.1}, "corner": {corner(), 0.07}} {
-		for hyper, seeds := range map[string]int{"fit": 8, "priors": 3} { // these take four times as long
+		for hyper, seeds := range map[string]int{"fit": testsize.Of(4, 8), "priors": 3} { // these take four times as long
 			t.Run(fmt.Sprintf("%s, %s", name, hyper), func(t *testing.T) {
 				t.Parallel()
 				if hyper == "priors" {
@@ -255,7 +255,8 @@ func TestUnconstrainedOptimumIsInfeasible(t *testing.T) {
 }
 
 // Every kind keeps the constraint, with several control sets those that leave a variable
-// random as well.
+// random as well. In the whole every kind does in a box and on a list, else every third, in a
+// box and on a list in turn.
 func TestEveryKindKeepsConstraints(t *testing.T) {
 	b := slope()
 	for i, kind := range Kinds() {
@@ -267,6 +268,9 @@ func TestEveryKindKeepsConstraints(t *testing.T) {
 			const steps = 6
 			broken, decided := 0, 0
 			for _, listed := range []bool{false, true} {
+				if listed == (i/3%2 > 0) && !testsize.Whole() {
+					continue
+				}
 				s := b.kindSpec(kind, 3)
 				if listed {
 					s = withCandidates(s, 60)

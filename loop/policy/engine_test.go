@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/space"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 func propose(t *testing.T, p Policy) Proposal {
@@ -326,32 +328,47 @@ func TestLearntTakesFreeReadingsOnly(t *testing.T) {
 	}
 }
 
-// The parts of Why add up, in the objective's unit.
+// The parts of Why add up, in the objective's unit. The tests of determinism of parts 0 and 1
+// look at theirs.
 func TestWhyAddsUp(t *testing.T) {
 	w := story{scale: 40, offset: 900, shots: 5}
-	for name, s := range casts() {
-		for _, q := range w.tell(t, fresh(t, s), &s, 12, nil) {
-			y := q.Why
-			if q.Work == 0 {
-				if !math.IsNaN(y.Value) {
-					t.Errorf("%s, step %d: a step of the design explains %+v", name, q.Step, y)
-				}
-				continue
+	all := casts()
+	if !testsize.Whole() {
+		all = map[string]Spec{}
+		for _, part := range []int{2, 3, 4} {
+			maps.Copy(all, storyCasts(part))
+		}
+	}
+	for name, s := range all {
+		whyAddsUp(t, name, s, w.tell(t, fresh(t, s), &s, 12, nil))
+	}
+}
+
+// whyAddsUp looks at the parts of Why of proposals by a specification.
+func whyAddsUp(t *testing.T, name string, s Spec, proposals []Proposal) {
+	t.Helper()
+	r, _ := KindOf(s.Kind)
+	s.complete(r)
+	r.applyTo(&s)
+	for _, q := range proposals {
+		y := q.Why
+		if q.Work == 0 {
+			if !math.IsNaN(y.Value) {
+				t.Errorf("%s, step %d: a step of the design explains %+v", name, q.Step, y)
 			}
-			sum := y.Mean + y.Beta*y.SD
-			r, _ := KindOf(s.Kind)
-			s.complete(r)
-			if r.applyTo(&s); r.Risk && s.Risk > 0 {
-				sum -= y.Risk
-				if y.Risk != s.Risk*y.NoiseVariance || y.NoiseVariance < 0 {
-					t.Errorf("%s, step %d: risk %g of variance %g", name, q.Step, y.Risk, y.NoiseVariance)
-				}
-			} else if !math.IsNaN(y.Risk) {
-				t.Errorf("%s, step %d: risk %g", name, q.Step, y.Risk)
+			continue
+		}
+		sum := y.Mean + y.Beta*y.SD
+		if r.Risk && s.Risk > 0 {
+			sum -= y.Risk
+			if y.Risk != s.Risk*y.NoiseVariance || y.NoiseVariance < 0 {
+				t.Errorf("%s, step %d: risk %g of variance %g", name, q.Step, y.Risk, y.NoiseVariance)
 			}
-			if math.Abs(sum-y.Value) > 1e-9*(1+math.Abs(sum)) {
-				t.Errorf("%s, step %d: parts give %g, value %g", name, q.Step, sum, y.Value)
-			}
+		} else if !math.IsNaN(y.Risk) {
+			t.Errorf("%s, step %d: risk %g", name, q.Step, y.Risk)
+		}
+		if math.Abs(sum-y.Value) > 1e-9*(1+math.Abs(sum)) {
+			t.Errorf("%s, step %d: parts give %g, value %g", name, q.Step, sum, y.Value)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // honest are the instrument's faults that show, or that leave what is read true. The
@@ -16,7 +18,9 @@ var honest = []string{"dropout:energy", "dropout:coolant", "dropout:a", "stale:e
 // they have been over for a while, both recommend the same: nothing of what was cut,
 // killed, delayed or repeated has stayed in what is believed.
 func TestFaultsChangeNothingInTheEnd(t *testing.T) {
-	const tick, long, calm = 10 * time.Second, 10 * time.Hour, 5 * time.Hour
+	const tick = 10 * time.Second
+	long := time.Duration(testsize.Of(6, 10)) * time.Hour
+	calm := long / 2
 	for seed := *simSeed; seed < *simSeed+1; seed++ {
 		problem := func(faults bool) func(*world) {
 			return func(w *world) {

@@ -20,7 +20,7 @@ var (
 	simSeed = flag.Uint64("sim.seed", 1, "seed of the first world; each further one has the next")
 	simDays = flag.Float64("sim.days", float64(testsize.Of(1, 2)), "virtual days of TestSimulator, in worlds of four days at most")
 	simFor  = flag.Duration("sim.for", 0, "begin no further world after so much real time; 0: all days are played")
-	simSame = flag.Int("sim.same", 0, "play so many seeds twice, and count those that repeat themselves; 0: until three have")
+	simSame = flag.Int("sim.same", 0, "play so many seeds twice, and count those that repeat themselves; 0: until one has, in the whole three")
 	simShow = flag.Bool("sim.log", false, "write what happens to stderr as it does")
 )
 
@@ -98,10 +98,9 @@ const sameTime = time.Hour
 // sameTries is how many seeds are played twice at most until sameWanted have repeated
 // themselves. What client library and broker do at one instant, when a line flows again, has
 // no order but the scheduler's: such a world may differ (see the README).
-const (
-	sameTries  = 30
-	sameWanted = 3
-)
+const sameTries = 30
+
+var sameWanted = testsize.Of(1, 3)
 
 // TestSameSeedSameWorld: what happens is a function of the seed, as long as nothing falls on
 // one instant: two plays are the same, line by line.

@@ -10,6 +10,7 @@ package testsize
 
 import (
 	"os"
+	"syscall"
 	"testing"
 )
 
@@ -32,5 +33,22 @@ func Only(t testing.TB) {
 	t.Helper()
 	if !Whole() {
 		t.Skipf("takes long: %s=whole runs it", Variable)
+	}
+}
+
+// InMemory has this process, and those that it starts, make their temporary folders in memory,
+// where there is room for them and nobody has chosen a place: on a disk, tests of journals wait
+// most of the time for what they sync. In the whole they are on the disk.
+func InMemory() {
+	const memory, room, noExec = "/dev/shm", 1 << 30, 8
+	var s syscall.Statfs_t
+	if Whole() || os.Getenv("TMPDIR") != "" || syscall.Statfs(memory, &s) != nil {
+		return
+	}
+	if uint64(s.Bsize)*s.Bavail < room || s.Flags&noExec != 0 || syscall.Access(memory, 2) != nil {
+		return
+	}
+	if err := os.Setenv("TMPDIR", memory); err != nil {
+		panic(err)
 	}
 }

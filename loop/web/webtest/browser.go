@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -184,9 +185,13 @@ func (b *Tab) Fits(t *testing.T) {
 	}
 }
 
-// Shoot keeps a screenshot of the whole page among the test's artefacts.
+// Shoot keeps a screenshot of the whole page among the test's artefacts, where -artifacts
+// asks for them.
 func (b *Tab) Shoot(t *testing.T, name string) {
 	t.Helper()
+	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
+		return
+	}
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		t.Fatal(err)

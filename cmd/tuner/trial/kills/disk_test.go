@@ -167,7 +167,7 @@ func TestRunOutlivesAFailingDisk(t *testing.T) {
 		t.Logf("not shown here: %v", err)
 		return
 	}
-	if out, err := exec.Command(strace, "-qq", "-o", "/dev/null", "true").CombinedOutput(); err != nil {
+	if out, err := exec.Command(strace, "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true").CombinedOutput(); err != nil {
 		t.Logf("not shown here: strace may not look on: %v: %s", err, out)
 		return
 	}
@@ -177,7 +177,7 @@ func TestRunOutlivesAFailingDisk(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			name, _, _ := strings.Cut(fault, ":")
-			d := prepareDisk(t, t.TempDir(), strace, "-f", "-qq", "-e", "signal=none", "-e", "trace="+name,
+			d := prepareDisk(t, t.TempDir(), strace, "-f", "--seccomp-bpf", "-qq", "-e", "signal=none", "-e", "trace="+name,
 				"-e", "inject="+fault, "-o", "/dev/null")
 			if err := d.cmd.Start(); err != nil {
 				t.Fatal(err)

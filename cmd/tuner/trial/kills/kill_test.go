@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -235,8 +236,6 @@ func (c *campaign) round(point string) {
 	life := time.Duration(c.rand.IntN(1000)) * time.Millisecond
 	switch name, _, _ := strings.Cut(point, "@"); name {
 	case "":
-	case takenUp: // no step may be left to close
-		life = 5 * time.Second
 	default:
 		life = 2 * time.Minute // where it is not passed so often
 	}
@@ -286,17 +285,24 @@ type ending struct {
 	killed, atPoint bool
 }
 
-// runUntil runs the process until it ends or has lived for so long.
+// runUntil runs the process until it ends or has lived for so long, or could not die at the
+// failpoint any more.
 func (c *campaign) runUntil(dir, failpoint string, life time.Duration) (e ending) {
 	c.t.Helper()
 	cmd := trial.Command(c.t, dir, "run", "kill.toml", "--json")
 	cmd.Env = append(os.Environ(), "TUNER_FAILPOINT="+failpoint)
 	var out, says bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &says
+	var timer *time.Timer
+	timed := make(chan struct{})
+	if strings.HasPrefix(failpoint, takenUp) { // no step was left to close where one is told of
+		cmd.Stdout = io.MultiWriter(&out, whenWritten(func() { <-timed; timer.Reset(0) }))
+	}
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	timer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
+	timer = time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
+	close(timed)
 	err := cmd.Wait()
 	e.killed = err != nil && !cmd.ProcessState.Exited()
 	e.atPoint = timer.Stop() && e.killed
@@ -306,6 +312,11 @@ func (c *campaign) runUntil(dir, failpoint string, life time.Duration) (e ending
 	e.says = fmt.Sprintf("%v\n%s%s", err, out.String(), says.String())
 	return e
 }
+
+// whenWritten is called whenever something is written to it.
+type whenWritten func()
+
+func (f whenWritten) Write(b []byte) (int, error) { f(); return len(b), nil }
 
 // checkSteps compares the journal with what was acknowledged, and each decision with what
 // was expected after the kills before. It gives the last step.

@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 	"github.com/labtuner/tuner/loop/journal/export"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // lostSteps is how many steps a run of these tests has, lostAt the step at which its
@@ -189,19 +190,23 @@ func TestJournalDeletedUnderTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*lostRun)
 		says string
+		like bool // it goes the way of another
 	}{
-		"the journal":                {remove(""), "it was deleted while the run writes it; every record was copied to "},
-		"the journal with its parts": {remove("", "-wal", "-shm", ".lock"), "it was deleted while the run writes it"},
-		"its log":                    {remove("-wal"), "its log (kill.db-wal, -shm) was deleted or replaced while the run writes it; every record was moved into the journal"},
-		"the index of its log":       {remove("-shm"), "its log (kill.db-wal, -shm) was deleted or replaced"},
-		"the folder with all of it":  {func(r *lostRun) { r.must(os.RemoveAll(r.path("data"))) }, "its folder was deleted or renamed while the run writes it; every record"},
+		"the journal":                {remove(""), "it was deleted while the run writes it; every record was copied to ", false},
+		"the journal with its parts": {remove("", "-wal", "-shm", ".lock"), "it was deleted while the run writes it", true},
+		"its log":                    {remove("-wal"), "its log (kill.db-wal, -shm) was deleted or replaced while the run writes it; every record was moved into the journal", false},
+		"the index of its log":       {remove("-shm"), "its log (kill.db-wal, -shm) was deleted or replaced", true},
+		"the folder with all of it":  {func(r *lostRun) { r.must(os.RemoveAll(r.path("data"))) }, "its folder was deleted or renamed while the run writes it; every record", false},
 		"moved to another folder": {func(r *lostRun) {
 			r.must(os.Mkdir(r.path("old"), 0o700), os.Rename(r.path("data/kill.db"), r.path("old/kill.db")))
-		}, "it was moved while the run writes it; it is at "},
-		"by its directory's own name": {func(r *lostRun) { r.must(os.Rename(r.path("data/kill.db"), r.path("data/elsewhere.db"))) }, "data/elsewhere.db\" now"},
+		}, "it was moved while the run writes it; it is at ", true},
+		"by its directory's own name": {func(r *lostRun) { r.must(os.Rename(r.path("data/kill.db"), r.path("data/elsewhere.db"))) }, "data/elsewhere.db\" now", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if c.like {
+				testsize.Only(t)
+			}
 			r := startLost(t, lostSteps)
 			c.do(r)
 			r.ends(fault.ExitOK)
@@ -218,17 +223,21 @@ func TestJournalReplacedUnderTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(*lostRun, string)
 		kind string
+		like bool // it goes the way of another
 	}{
 		"another journal": {func(r *lostRun, to string) {
 			j := begunRun(r.t, to)
 			r.must(j.Close())
-		}, "another file stands"},
-		"an empty file": {func(r *lostRun, to string) { r.must(os.WriteFile(to, nil, 0o600)) }, "an empty file stands"},
-		"a folder":      {func(r *lostRun, to string) { r.must(os.Mkdir(to, 0o700)) }, "a folder stands"},
-		"a link":        {func(r *lostRun, to string) { r.must(os.Symlink("nowhere", to)) }, "a symbolic link stands"},
+		}, "another file stands", false},
+		"an empty file": {func(r *lostRun, to string) { r.must(os.WriteFile(to, nil, 0o600)) }, "an empty file stands", true},
+		"a folder":      {func(r *lostRun, to string) { r.must(os.Mkdir(to, 0o700)) }, "a folder stands", true},
+		"a link":        {func(r *lostRun, to string) { r.must(os.Symlink("nowhere", to)) }, "a symbolic link stands", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if c.like {
+				testsize.Only(t)
+			}
 			r := startLost(t, lostSteps)
 			c.make(r, r.path("intruder"))
 			r.must(os.Remove(r.path("data/kill.db")), os.Rename(r.path("intruder"), r.path("data/kill.db")))
