@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/loop/policy/space"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // noisyWorld has two variables: noise rises in a, and the objective hardly depends on either.
@@ -51,9 +52,9 @@ func twoSets(kind string, seed uint64) Spec {
 func TestRiskWithoutFullSet(t *testing.T) {
 	for _, kind := range []string{kindRAHBO, kindUCBCVS} {
 		for _, hyper := range []string{"fit", "priors"} {
-			found, held, seeds := 0, 0, 3
+			found, held, seeds := 0, 0, testsize.Of(3, 30)
 			if kind == kindUCBCVS {
-				seeds = 1
+				seeds = testsize.Of(1, 5)
 			}
 			for seed := range uint64(seeds) {
 				s := twoSets(kind, seed)
@@ -67,18 +68,17 @@ func TestRiskWithoutFullSet(t *testing.T) {
 				truth := 0.6
 				if r.ControlSet == 0 {
 					truth = 1.04 - 0.04*r.X[0] - 1.26*r.X[0]*r.X[0]
+				}
+				if truth >= 0.99 {
 					found++
 				}
 				if r.LowerBound <= truth {
 					held++
 				}
 				t.Logf("%s, %s, seed %d: set %d at %.3v, bound %.3f, true %.3f", kind, hyper, seed, r.ControlSet, r.X, r.LowerBound, truth)
-				if truth < 0.99 {
-					t.Errorf("%s, %s, seed %d: recommends set %d at %v, worth %.3f of 1.04", kind, hyper, seed, r.ControlSet, r.X, truth)
-				}
 			}
-			if found < seeds || held < seeds {
-				t.Errorf("%s, %s: the quiet setting was found in %d, the bound held in %d of %d seeds", kind, hyper, found, held, seeds)
+			if float64(found) < 0.9*float64(seeds) || float64(held) < 0.95*float64(seeds) {
+				t.Errorf("%s, %s: what is recommended is worth 0.99 of 1.04 or more in %d, its bound held in %d of %d seeds", kind, hyper, found, held, seeds)
 			}
 		}
 	}
