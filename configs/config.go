@@ -157,7 +157,7 @@ type Policy struct {
 	NoiseSD           string    `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string    `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own, or else irgp"`
 	ConfidenceSetting string    `toml:"confidence_setting" enum:"finite,continuous,theory,wide" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, or a bolder irgp; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
-	Schedule          string    `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs and rahbo, none for others"`
+	Schedule          string    `toml:"schedule" enum:"none,etc-ada,etc-50,etc-100,epsilon" doc:"how cheap control sets get their turn; absent: etc-ada for ucb-cvs and rahbo with control sets, else none"`
 	Epsilon           []float64 `toml:"epsilon" unit:"the objective's" bound:">= 0" doc:"tolerances of schedule epsilon; the last one holds"`
 	PerCost           bool      `toml:"per_cost" doc:"divide the acquisition's value by the cost of the step"`
 	Initial           Initial   `toml:"initial" doc:"the steps before the first decision"`
