@@ -12,8 +12,12 @@ import (
 // identity tells the program that would be started from others, however a file names it: the
 // program and the arguments that are files, with links resolved, and the environment that the
 // file gives. The folder that it runs in counts where something may depend on it: where a
-// folder is asked for, or an argument is a word that may name a file there.
+// folder is asked for, or an argument is a word that may name a file there. Without a command,
+// which check refuses, it is "".
 func (o Options) identity() string {
+	if len(o.Command) == 0 {
+		return ""
+	}
 	depends := o.Dir != ""
 	name := o.program()
 	if path, err := osexec.LookPath(name); err == nil {

@@ -38,3 +38,10 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 }
+
+// A file may lack the command: check says so, and nothing breaks before it does.
+func TestIdentityWithoutCommand(t *testing.T) {
+	if got := (Options{}).identity(); got != "" {
+		t.Errorf("identity %q, want none", got)
+	}
+}
