@@ -844,3 +844,18 @@ func TestHoldWrites(t *testing.T) {
 		}
 	}
 }
+
+// TestSetIsReadAnew: what a set held before it was read is gone, in either form of the record.
+func TestSetIsReadAnew(t *testing.T) {
+	for text, want := range map[string][]int{"5": {0, 2}, "[0,1,0,0]": {64}} {
+		var s, fresh Set
+		s.Add(100)
+		s.Add(1)
+		for _, i := range want {
+			fresh.Add(i)
+		}
+		if err := s.UnmarshalJSON([]byte(text)); err != nil || s != fresh {
+			t.Errorf("%s: %v, error %v", text, s, err)
+		}
+	}
+}
