@@ -29,7 +29,9 @@ def exit_codes(rec):
             stuck = any(e["k"] == "stuck" and e["t"] > t - 6 for e in session.events)
             exposed = rec.plan.exposure and "exposure of" in said
             stuck = stuck or session.code == 7 and "not confirmed: after" in said   # a device that was too slow to answer
-            if rec.quiet(max(session.start, t - 6), session.end, but=("terminate", "nothing")) and not finished and not stuck and not exposed and running(rec, session, t - 0.01):
+            said_before = [e["line"] for e in session.events if e["k"] == "err" and e["t"] < t and ("held:" in e["line"] or "the hold is over" in e["line"])]
+            held = bool(said_before) and "held:" in said_before[-1]      # what holds it may trip it on its way to rest
+            if rec.quiet(max(session.start, t - 6), session.end, but=("terminate", "nothing")) and not finished and not stuck and not exposed and not held and running(rec, session, t - 0.01):
                 v.hold(session.code == 130, f"interrupted in a quiet run, it ended with {session.code}: {said[-200:]}", t)
             v.hold(session.code in (0, 4, 5, 6, 7, 130, 1), f"interrupted, it ended with {session.code}", t)
         # One that comes when everything is at rest and the result is told ends nothing any more.
