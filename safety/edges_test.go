@@ -628,10 +628,18 @@ func TestDwellEdge(t *testing.T) {
 	moved := b.s.Variable[0].MovedAt
 	b.drive(6)
 	b.edge("moved", moved+3*time.Second-1, writes)
-	b.in.Variable[0].Lost = true // then nothing is known to dwell
-	if b.step(CommandNone); !b.out.Write[0] {
-		t.Error("a lost write waits for the dwell")
-	}
+}
+
+// TestDwellOfALostWrite: a change whose outcome is not known may have been carried out, so
+// the next one keeps its distance from it.
+func TestDwellOfALostWrite(t *testing.T) {
+	l := jumping()
+	l.Variables[0].Dwell = 3 * time.Second
+	b := confirmed(t, l)
+	moved := b.s.Variable[0].MovedAt
+	b.in.Variable[0].Lost = true
+	b.drive(6)
+	b.edge("moved after a loss", moved+3*time.Second-1, writes)
 }
 
 // TestLeaseEdge: a setpoint is refreshed so early that the next tick is not later than a third

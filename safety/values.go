@@ -155,7 +155,7 @@ func (x *pass) drive(i int, dest float64) {
 	current := in.Written.finite() && in.Written.Value == set
 	x.out.Arrived[i] = ramp == dest && current
 	switch {
-	case !current && v.Moved && x.now-v.MovedAt < l.Dwell && !in.Lost:
+	case !current && v.Moved && x.now-v.MovedAt < l.Dwell:
 		x.out.Reasons[i].add(RuleDwell)
 		x.refresh(i)
 	case !current && l.Stepped && ramp != dest:
