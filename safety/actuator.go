@@ -58,6 +58,20 @@ func (x *pass) safeUnconfirmed(i int) bool {
 	return !v.Confirmed && x.now-v.IssuedAt > l.Timeout
 }
 
+// noteArrival lets the dwell of a change begin when the device was told it, not when it was
+// given out: on a busy line that is later. The tick before the answer is as late as it may be
+// known to have been under way; where the outcome is not known, that is now.
+func (x *pass) noteArrival(i int) {
+	v, in := &x.s.Variable[i], &x.in.Variable[i]
+	switch {
+	case !v.Moved || v.Answered:
+	case in.Lost:
+		v.Answered, v.MovedAt = true, x.now
+	case in.Written.finite() && in.Written.Value == v.Setpoint && in.Written.At >= v.MovedAt:
+		v.Answered, v.MovedAt = true, max(min(in.Written.At, x.now), x.now-x.gap)
+	}
+}
+
 // rememberConfirmed remembers the last acknowledged value that the readback has shown.
 func (x *pass) rememberConfirmed(i int) {
 	l, in := &x.l.Variables[i], &x.in.Variable[i]

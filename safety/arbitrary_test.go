@@ -138,7 +138,8 @@ func longest(v *VariableLimits, dt time.Duration) time.Duration {
 		return dt
 	}
 	grid := v.Resolution / min(v.SlewUp, v.SlewDown)
-	return v.Dwell + 2*tick + time.Duration(grid*float64(time.Second))
+	// The dwell begins with the tick that tells of a loss, which is up to two ticks later.
+	return v.Dwell + 4*tick + time.Duration(grid*float64(time.Second))
 }
 
 // starts are the values at which an actuator may be taken over.

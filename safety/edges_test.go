@@ -636,10 +636,41 @@ func TestDwellOfALostWrite(t *testing.T) {
 	l := jumping()
 	l.Variables[0].Dwell = 3 * time.Second
 	b := confirmed(t, l)
-	moved := b.s.Variable[0].MovedAt
-	b.in.Variable[0].Lost = true
 	b.drive(6)
-	b.edge("moved after a loss", moved+3*time.Second-1, writes)
+	b.at(b.s.Variable[0].MovedAt+3*time.Second, CommandNone)
+	b.in.Variable[0].Written.Known, b.in.Variable[0].Lost = false, true
+	b.drive(5)
+	b.step(CommandNone)
+	told := b.now
+	b.in.Variable[0].Lost = false
+	b.edge("moved after a loss", told+3*time.Second-1, writes)
+}
+
+// TestDwellOfALateWrite: a change that left late, or was answered late, keeps the next one away
+// from when it left; that it is written again for the lease does not.
+func TestDwellOfALateWrite(t *testing.T) {
+	for name, c := range map[string]struct{ left, answered, from time.Duration }{
+		"at once":       {0, 0, 0},
+		"left late":     {700 * time.Millisecond, 750 * time.Millisecond, 700 * time.Millisecond},
+		"answered late": {0, 2 * time.Second, 2*time.Second - 100*time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := jumping()
+			l.Tick, l.Variables[0].Dwell = 100*time.Millisecond, 3*time.Second
+			b := confirmed(t, l)
+			b.drive(6)
+			b.at(b.s.Variable[0].MovedAt+3*time.Second, CommandNone)
+			given, in := b.now, &b.in.Variable[0]
+			for b.drive(5); b.now+l.Tick < given+c.answered; {
+				in.CanWrite = false
+				b.step(CommandNone)
+			}
+			in.CanWrite, in.Written = true, Sample{6, given + c.left, true}
+			b.step(CommandNone)
+			in.Written.At += 2500 * time.Millisecond // the lease
+			b.edge("moved", given+c.from+3*time.Second-1, writes)
+		})
+	}
 }
 
 // TestLeaseEdge: a setpoint is refreshed so early that the next tick is not later than a third

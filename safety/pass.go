@@ -22,7 +22,7 @@ func (x *pass) issue(i int, set float64) {
 	}
 	if !v.Changed || set != v.Setpoint {
 		if !in.Written.finite() || in.Written.Value != set {
-			v.Moved, v.MovedAt = true, x.now
+			v.Moved, v.Answered, v.MovedAt = true, false, x.now
 		}
 		v.Changed, v.ChangedAt = true, x.now
 		v.Confirmed, v.Off, v.Tries = false, false, 0

@@ -74,6 +74,7 @@ func (x *pass) detect() {
 	x.watchLinks(active)
 	for i := range x.l.Variables {
 		x.rememberConfirmed(i)
+		x.noteArrival(i)
 	}
 	if x.s.Mode == Run || x.s.Mode == Hold {
 		for i := range x.l.Variables {

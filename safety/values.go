@@ -18,10 +18,11 @@ type VariableState struct {
 	// value (if Changed).
 	IssuedAt, ChangedAt time.Duration
 	Changed             bool
-	// MovedAt is ChangedAt (if Moved) also of a variable that was let go since: the
-	// device's dwell does not begin anew with who drives it.
-	MovedAt time.Duration
-	Moved   bool
+	// MovedAt is when the device took the last change (if Moved; until it has answered,
+	// when the change was given out), also of a variable that was let go since: the
+	// device's dwell does not begin anew with who drives it. Answered says that it has.
+	MovedAt         time.Duration
+	Moved, Answered bool
 	// Proposal is the last proposal seen, Rejected how many in a row were not finite.
 	Proposal int64
 	Rejected uint8
@@ -43,7 +44,7 @@ type VariableState struct {
 // when it was moved last, and since when it is above its exposure's value.
 func (v *VariableState) forget() {
 	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, LastConfirmed: v.LastConfirmed,
-		MovedAt: v.MovedAt, Moved: v.Moved, IsAbove: v.IsAbove, AboveSince: v.AboveSince}
+		MovedAt: v.MovedAt, Moved: v.Moved, Answered: v.Answered, IsAbove: v.IsAbove, AboveSince: v.AboveSince}
 }
 
 // rejectedMax is how many proposals in a row may be refused before the run is
