@@ -50,21 +50,25 @@ func (f *File) start() (err error) {
 		}
 		f.salt, err = LoadSalt(tx)
 		if err == sql.ErrNoRows {
-			return f.Corrupt(Damage{Table: "run", Problem: "0 rows are there, there should be 1"})
+			return f.Corrupt(Damage{Table: "run", Problem: "no row has the run's uid"})
 		}
 		return err
 	})
 }
 
-// LoadSalt finds out what the checksums of a file begin with; sql.ErrNoRows where it has no run.
+// LoadSalt finds out what the checksums of a file begin with; sql.ErrNoRows where no row has
+// the run's uid.
 func LoadSalt(q schema.Querier) (schema.Salt, error) {
 	var version int64
 	if err := pragmaInt(q, "user_version", &version); err != nil {
 		return "", err
 	}
-	var run string
+	var run sql.NullString
 	err := q.QueryRowContext(context.Background(), "SELECT uid FROM run").Scan(&run)
-	return schema.SaltOf(int(version), run), err
+	if err == nil && !run.Valid {
+		err = sql.ErrNoRows
+	}
+	return schema.SaltOf(int(version), run.String), err
 }
 
 // KeepsLog says that the file is one that a log may belong to.
