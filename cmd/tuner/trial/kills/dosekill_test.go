@@ -100,8 +100,13 @@ func pump() victim {
 //	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner/trial/kills -run TestDoseKill -v -timeout 90m
 func TestDoseKill(t *testing.T) {
 	t.Parallel()
-	total := killAgainAndAgain(t, campaignSize(t, "TUNER_DOSE_KILLS", testsize.Of(10, 20)), pump)
-	b := total.books
+	size := campaignSize(t, "TUNER_DOSE_KILLS", testsize.Of(10, 20))
+	total := killAgainAndAgain(t, size, pump)
+	b := &total.books
+	for again := 0; again < 4 && (b.doses == 0 || b.refused == 0); again++ { // few kills may all miss the doses, on a machine that is busy
+		more := killAgainAndAgain(t, size, pump)
+		total.add(more)
+	}
 	t.Logf("%d doses given, none twice, none forgotten; %d times a dose was in flight and the next run refused until a reset, %d of these had not reached the pump",
 		b.doses, b.refused, b.unsent)
 	if b.doses == 0 || b.refused == 0 {
