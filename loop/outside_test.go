@@ -126,7 +126,7 @@ func TestMovedByHand(t *testing.T) {
 		paused bool
 		words  string
 	}{
-		{"run", 7, false, "held: override of a (somebody else has moved it: it was sent to 3 V, and reads 7 V)"},
+		{"run", 7, false, "held: override of a (moved from outside: it was sent to 3 V, and reads 7 V)"},
 		{"run, outside", 13, false, "and reads 13 V; it stands at 13 V, outside its hard limits -1 to 11 V: the first setpoint would be 11 V at once"},
 		{"hold", 7, true, ""},
 		{"hold, outside", 13, true, ""},

@@ -24,10 +24,10 @@ import (
 type Panel struct {
 	reachable atomic.Bool
 	// Stop asks for a stop; bell has a token when something waits.
-	stop   atomic.Bool
-	bell   chan struct{}
-	status atomic.Pointer[Status]
-	easel  easel
+	stop     atomic.Bool
+	bell     chan struct{}
+	status   atomic.Pointer[Status]
+	pictures pictures
 	// memory is what a transport wants kept over a restart, unkept that it is newer than the
 	// control state.
 	memory atomic.Pointer[controlstate.CommandMemory]
@@ -53,7 +53,7 @@ type Panel struct {
 // a random text that dies with it, so that a command meant for another session can be
 // told.
 func NewPanel(session string) *Panel {
-	p := &Panel{bell: make(chan struct{}, 1), over: make(chan struct{}), easel: easel{renewed: make(chan struct{}, 1)}}
+	p := &Panel{bell: make(chan struct{}, 1), over: make(chan struct{}), pictures: pictures{renewed: make(chan struct{}, 1)}}
 	p.status.Store(&Status{Session: session, State: StateStarting, Phase: "opening"})
 	return p
 }
@@ -326,7 +326,7 @@ func (p *Panel) Rings() <-chan struct{} {
 	return p.bell
 }
 
-// take empties the queue of commands and that of refusals; unnoted is how many of the
+// TakeOrders empties the queue of commands and that of refusals; unnoted is how many of the
 // latter found no room.
 func (p *Panel) TakeOrders() (commands, notes []*Order, unnoted int) {
 	if p == nil {

@@ -198,7 +198,7 @@ type DoseStatus struct {
 	Unknown  bool           `json:"unknown"`
 }
 
-// instant is a journal's stamp as a status has it.
+// InstantOf is a journal's stamp as a status has it.
 func InstantOf(s journal.Stamp) Instant {
 	return Instant{Wall: s.Wall.Round(0).UTC(), Mono: journal.Number(s.Mono.Seconds())}
 }

@@ -124,7 +124,7 @@ func (s *Subscription) wake() {
 	}
 }
 
-// tell hands news to every subscriber.
+// Publish hands news to every subscriber.
 func (p *Panel) Publish(n News) {
 	if p == nil {
 		return

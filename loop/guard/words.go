@@ -188,7 +188,7 @@ func (w *words) overrideWords(i int) string {
 		return " (nobody has sent it there" + words + `; bring it inside by hand or by tuner make-safe --all, or allow that with boot = "safe")`
 	}
 	v := &w.plan.Variables[i]
-	return fmt.Sprintf(" (somebody else has moved it: it was sent to %s, and %s%s)", plan.InUnit(w.readings.Written(i), v.Unit),
+	return fmt.Sprintf(" (moved from outside: it was sent to %s, and %s%s)", plan.InUnit(w.readings.Written(i), v.Unit),
 		w.readWords(w.readings.Variable(i), v.MaxAge, v.Unit), words)
 }
 

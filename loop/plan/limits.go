@@ -59,7 +59,7 @@ type Narrowed struct {
 	Limits safety.Limits `json:"limits"`
 }
 
-// within clamps a destination to a range that was narrowed during the run.
+// Within clamps a destination to a range that was narrowed during the run.
 func Within(v *safety.VariableLimits, to [2]float64) safety.VariableLimits {
 	b := *v
 	b.Low, b.High = math.Max(v.Low, to[0]), math.Min(v.High, to[1])

@@ -276,7 +276,7 @@ func budget(d *Document) HealthPart {
 	case !math.IsNaN(float64(d.Run.StopCost)):
 		h.Text = fmt.Sprintf("%.4g of %.4g %s.", float64(d.Steps[n-1].Spent), float64(d.Run.StopCost), d.Run.CostUnit)
 	case math.IsNaN(float64(d.Run.StopSeconds)):
-		h.Text = fmt.Sprintf("%d steps; the run goes on until somebody ends it.", d.Total)
+		h.Text = fmt.Sprintf("%d steps; the run goes on until a person ends it.", d.Total)
 	default:
 		h.Text = fmt.Sprintf("%d steps; the run ends by time.", d.Total)
 	}

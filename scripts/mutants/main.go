@@ -16,6 +16,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -190,7 +191,7 @@ func (o *options) campaign(c *catalogue, list []*change, may map[string]string) 
 		good = good && res.Verdict != survived && res.Err == ""
 		o.tell(&res, why)
 		if o.results != "" {
-			err = appendLine(o.results, res)
+			err = errors.Join(err, appendLine(o.results, res))
 		}
 	})
 	fmt.Printf("%d killed, %d argued, %d open, %d undecided, %d SURVIVED\n", count[killed], count[argued], count[open], count[undecided], count[survived])

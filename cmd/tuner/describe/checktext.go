@@ -289,7 +289,7 @@ func Verification(w *setup.Setup) string {
 	return text
 }
 
-// stopWords says when the run ends.
+// Endings says when the run ends.
 func Endings(w *setup.Setup) string {
 	var ends []string
 	stop := &w.Options.Stop

@@ -119,7 +119,7 @@ func conditionLines(w *setup.Setup) (out []conditionLine) {
 		v := &w.Options.Variables[i]
 		if v.Actuated && v.Tolerance > 0 {
 			add(safety.RuleReadback, "%s does not come within %s in 4 tries of %s", v.Name, show.Quantity(v.Tolerance, v.Unit), show.Duration(v.Timeout))
-			add(safety.RuleOverride, "%s is moved by somebody else", v.Name)
+			add(safety.RuleOverride, "%s is moved from outside", v.Name)
 		}
 		if v.Limits.AboveTime > 0 {
 			add(safety.RuleExposure, "%s above %s for %s", v.Name, show.Quantity(v.Limits.Above, v.Unit), show.Duration(v.Limits.AboveTime))

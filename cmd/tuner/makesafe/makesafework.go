@@ -85,7 +85,7 @@ func makeDeviceSafe(ctx context.Context, w *setup.Setup, i int, all bool) safeRe
 	return r
 }
 
-// faultStates lists what a device is to be told.
+// faultStatesOf lists what a device is to be told.
 func faultStatesOf(w *setup.Setup, device int, all bool) faultStates {
 	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{}}}
 	for _, v := range w.Options.Variables {

@@ -106,7 +106,7 @@ func reportConstraints(w *setup.Setup, b io.Writer, r *loop.Result) {
 	}
 }
 
-// boundWords names what the lower bound bounds, in the user's sense.
+// pessimisticWords names what the lower bound bounds, in the user's sense.
 func pessimisticWords(w *setup.Setup) string {
 	side, sign := "at least", "minus"
 	if w.Options.Objective.Minimize {

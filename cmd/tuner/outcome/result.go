@@ -139,7 +139,7 @@ func AskPlant(w *setup.Setup, plant *sim.Plant, r loop.Result) (*truth, error) {
 	return out, nil
 }
 
-// resultLine makes the line of a result; t is nil where there is no plant.
+// NewLine makes the line of a result; t is nil where there is no plant.
 func NewLine(w *setup.Setup, r loop.Result, t *truth, failure error) Line {
 	line := Line{Type: "result", Policy: w.Config.Policy.Kind, Steps: r.Steps, Spent: journal.Number(r.Spent),
 		ControlSet: []string{}, Recommended: map[string]journal.Number{},
@@ -180,7 +180,7 @@ func NewLine(w *setup.Setup, r loop.Result, t *truth, failure error) Line {
 	return line
 }
 
-// named maps values to the variables' names, without those that are NaN.
+// namedValues maps values to the variables' names, without those that are NaN.
 func namedValues(w *setup.Setup, x []float64) map[string]journal.Number {
 	out := map[string]journal.Number{}
 	for i, v := range w.Options.Variables {

@@ -24,7 +24,7 @@ type Request struct {
 	Anew     bool
 }
 
-// reset clears the control state and says what it cleared.
+// Clear clears the control state and says what it cleared.
 func Clear(e *host.Env, r Request) (err error) {
 	path := runfiles.ControlPath(r.Journal)
 	c, err := controlstate.Open(path, disk.Holder{Since: e.Now()})

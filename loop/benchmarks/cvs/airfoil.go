@@ -123,5 +123,5 @@ func (a *airfoil) Expectation(controlled []bool, draws [][]float64) func(u []flo
 	}
 }
 
-// marks is nil: the objective is smooth enough for the lattice.
+// Marks is nil: the objective is smooth enough for the lattice.
 func (a *airfoil) Marks() [][]float64 { return nil }
