@@ -58,18 +58,31 @@ func (x *pass) safeUnconfirmed(i int) bool {
 	return !v.Confirmed && x.now-v.IssuedAt > l.Timeout
 }
 
-// noteArrival lets the dwell of a change begin when the device was told it, not when it was
-// given out: on a busy line that is later. The tick before the answer is as late as it may be
-// known to have been under way; where the outcome is not known, that is now.
-func (x *pass) noteArrival(i int) {
+// noteOutcome takes in what has become of the last write. The dwell of a change begins when the
+// device was told it, not when it was given out: on a busy line that is later. The tick before the
+// answer is as late as it may be known to have been under way; where the outcome is not known, it
+// may be under way until now.
+func (x *pass) noteOutcome(i int) {
 	v, in := &x.s.Variable[i], &x.in.Variable[i]
+	if in.Lost {
+		v.Unsure, v.LostAt = true, x.now
+	} else if in.Written.finite() && in.Written.At >= v.LostAt {
+		v.Unsure = false
+	}
 	switch {
 	case !v.Moved || v.Answered:
 	case in.Lost:
 		v.Answered, v.MovedAt = true, x.now
-	case in.Written.finite() && in.Written.Value == v.Setpoint && in.Written.At >= v.MovedAt:
+	case in.Written.finite() && in.Written.At >= v.MovedAt:
 		v.Answered, v.MovedAt = true, max(min(in.Written.At, x.now), x.now-x.gap)
 	}
+}
+
+// stands reports whether a value is what the device has acknowledged, with no other on its way
+// since, and none of which the outcome is not known.
+func (x *pass) stands(i int, value float64) bool {
+	v, written := &x.s.Variable[i], &x.in.Variable[i].Written
+	return written.finite() && written.Value == value && !v.Unsure && (v.Answered || !v.Moved)
 }
 
 // rememberConfirmed remembers the last acknowledged value that the readback has shown.

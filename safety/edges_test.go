@@ -155,9 +155,12 @@ func TestReadbackEdges(t *testing.T) {
 	b = sent(t, jumping()) // the outcome of a write is unknown, and the device says what it said
 	at := b.now
 	b.in.Variable[0].Lost = true
-	b.step(CommandNone)
+	if b.step(CommandNone); !b.out.Write[0] {
+		t.Error("not sent again after a lost write")
+	}
+	b.acknowledge()
 	b.in.Variable[0].Lost = false
-	b.edge("sent again after a lost write", at+time.Second, writes)
+	b.edge("sent again where it does not show", at+time.Second, writes)
 	l = jumping()
 	l.Variables[0].Lease = 3 * time.Second
 	b = newBench(t, l) // taken over where it is, and refreshed: then it must show too
@@ -670,6 +673,80 @@ func TestDwellOfALateWrite(t *testing.T) {
 			in.Written.At += 2500 * time.Millisecond // the lease
 			b.edge("moved", given+c.from+3*time.Second-1, writes)
 		})
+	}
+}
+
+// TestLostWriteIsNoStand: after a write of which nobody knows whether it was carried out, what the
+// device acknowledged before is no place where it stands, whatever came in between: a setpoint
+// of that value is sent, as a change that dwells. Once it is acknowledged it stands there.
+func TestLostWriteIsNoStand(t *testing.T) {
+	for name, between := range map[string]func(b *bench){
+		"at once":      func(*bench) {},
+		"after a hold": func(b *bench) { b.step(CommandPause); b.step(CommandResume) },
+		"after a rest": func(b *bench) { b.p.Drive[0] = false; b.step(CommandNone) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := jumping()
+			l.Variables[0].Dwell = 3 * time.Second
+			b := confirmed(t, l)
+			b.drive(6)
+			b.at(b.s.Variable[0].MovedAt+3*time.Second, CommandNone)
+			b.in.Variable[0].Lost, b.in.Variable[0].CanWrite = true, false
+			b.step(CommandNone)
+			lost := b.now
+			b.in.Variable[0].Lost, b.in.Variable[0].CanWrite = false, true
+			between(b)
+			b.drive(5) // what it acknowledged before the 6
+			b.edge("sent", lost+3*time.Second-1, writes)
+			sent := max(lost+3*time.Second, b.now+b.l.Tick)
+			if b.at(sent, CommandNone); !b.out.Write[0] || b.out.Arrived[0] {
+				t.Fatal("taken as standing there")
+			}
+			b.acknowledge()
+			if b.step(CommandNone); b.out.Write[0] || !b.out.Arrived[0] {
+				t.Error("sent again after it was acknowledged")
+			}
+			b.drive(7)
+			b.edge("moved", sent+3*time.Second-1, writes)
+		})
+	}
+}
+
+// TestLostSafeValueIsSentAgain: a trip does not take a value that was acknowledged before a lost
+// write for the safe value's arrival, also where it could not be sent in the tick of the loss.
+func TestLostSafeValueIsSentAgain(t *testing.T) {
+	b := confirmed(t, jumping())
+	b.in.Variable[0].Written = Sample{b.l.Variables[0].Safe, b.now, true}
+	v := &b.in.Variable[0]
+	v.Lost, v.CanWrite, v.CanMakeSafe = true, false, false
+	b.step(CommandStop)
+	v.Lost = false
+	b.step(CommandNone)
+	v.CanMakeSafe = true
+	if b.step(CommandNone); !b.out.Write[0] || b.out.Setpoint[0] != b.l.Variables[0].Safe {
+		t.Error("the safe value was not sent")
+	}
+}
+
+// TestTripWhileASetpointIsOnItsWay: a safe value that the device had acknowledged before is sent
+// all the same where another setpoint has been given out since: it may be on its way.
+func TestTripWhileASetpointIsOnItsWay(t *testing.T) {
+	b := newBench(t, jumping())
+	safe := b.l.Variables[0].Safe
+	b.in.Variable[0].Written, b.in.Variable[0].Readback = Sample{safe, b.now, true}, Sample{safe, b.now, true}
+	b.drive(safe)
+	b.step(CommandNone)
+	b.drive(5)
+	if b.step(CommandNone); !b.out.Write[0] {
+		t.Fatal("not driven")
+	}
+	b.in.Variable[0].CanWrite = false
+	if b.step(CommandStop); !b.out.Write[0] || b.out.Setpoint[0] != safe || b.out.Arrived[0] {
+		t.Errorf("written %v (%v), arrived %v, want the safe value", b.out.Setpoint[0], b.out.Write[0], b.out.Arrived[0])
+	}
+	b.acknowledge()
+	if b.step(CommandNone); !b.out.Arrived[0] || b.out.Write[0] {
+		t.Errorf("acknowledged: arrived %v, written %v", b.out.Arrived[0], b.out.Write[0])
 	}
 }
 

@@ -16,14 +16,15 @@ type pass struct {
 
 // issue gives out a setpoint.
 func (x *pass) issue(i int, set float64) {
-	v, in := &x.s.Variable[i], &x.in.Variable[i]
+	v := &x.s.Variable[i]
 	if set != v.Setpoint {
 		v.Allowed = 0
 	}
-	if !v.Changed || set != v.Setpoint {
-		if !in.Written.finite() || in.Written.Value != set {
-			v.Moved, v.Answered, v.MovedAt = true, false, x.now
-		}
+	changed, stands := !v.Changed || set != v.Setpoint, x.stands(i, set)
+	if v.Unsure || changed && (v.Resend || !stands) {
+		v.Moved, v.Answered, v.MovedAt = true, stands, x.now
+	}
+	if changed {
 		v.Changed, v.ChangedAt = true, x.now
 		v.Confirmed, v.Off, v.Tries = false, false, 0
 		x.noteMovement()

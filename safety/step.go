@@ -74,7 +74,7 @@ func (x *pass) detect() {
 	x.watchLinks(active)
 	for i := range x.l.Variables {
 		x.rememberConfirmed(i)
-		x.noteArrival(i)
+		x.noteOutcome(i)
 	}
 	if x.s.Mode == Run || x.s.Mode == Hold {
 		for i := range x.l.Variables {
@@ -187,12 +187,12 @@ func (x *pass) fallBack(i int, rest Rest) {
 // halt brings a variable to its rest state at once. One that is to stay where it is
 // is not written any more: a device with a lease then goes to its own safe state.
 func (x *pass) halt(i int, rest Rest) {
-	l, in := &x.l.Variables[i], &x.in.Variable[i]
+	l := &x.l.Variables[i]
 	switch rest {
 	case RestSafe:
 		x.out.Destination[i] = l.Safe
 		left := !x.s.Variable[i].Changed && x.displaced(i) // while it was not driven
-		reached := in.Written.finite() && in.Written.Value == l.Safe && !in.Lost && !left
+		reached := x.stands(i, l.Safe) && !left
 		x.out.Arrived[i] = reached
 		if x.reaches(i) && (!reached || x.leaseDue(i) || x.safeUnconfirmed(i)) {
 			x.issue(i, l.Safe)

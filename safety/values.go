@@ -20,9 +20,14 @@ type VariableState struct {
 	Changed             bool
 	// MovedAt is when the device took the last change (if Moved; until it has answered,
 	// when the change was given out), also of a variable that was let go since: the
-	// device's dwell does not begin anew with who drives it. Answered says that it has.
+	// device's dwell does not begin anew with who drives it. Answered says that it has, or that
+	// there is nothing to answer: it had the value already.
 	MovedAt         time.Duration
 	Moved, Answered bool
+	// Unsure says that the outcome of a write has not been known since LostAt: the device may
+	// stand elsewhere than at what it has acknowledged before.
+	LostAt time.Duration
+	Unsure bool
 	// Proposal is the last proposal seen, Rejected how many in a row were not finite.
 	Proposal int64
 	Rejected uint8
@@ -41,10 +46,11 @@ type VariableState struct {
 }
 
 // forget begins anew with a variable that is not driven. What the device has done stays:
-// when it was moved last, and since when it is above its exposure's value.
+// when it was moved last, whether that is known, and since when it is above its exposure's value.
 func (v *VariableState) forget() {
 	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, LastConfirmed: v.LastConfirmed,
-		MovedAt: v.MovedAt, Moved: v.Moved, Answered: v.Answered, IsAbove: v.IsAbove, AboveSince: v.AboveSince}
+		MovedAt: v.MovedAt, Moved: v.Moved, Answered: v.Answered, LostAt: v.LostAt, Unsure: v.Unsure,
+		IsAbove: v.IsAbove, AboveSince: v.AboveSince}
 }
 
 // rejectedMax is how many proposals in a row may be refused before the run is
@@ -153,7 +159,7 @@ func (x *pass) drive(i int, dest float64) {
 		return
 	}
 	v.Ramp = ramp
-	current := in.Written.finite() && in.Written.Value == set
+	current := x.stands(i, set)
 	x.out.Arrived[i] = ramp == dest && current
 	switch {
 	case !current && v.Moved && x.now-v.MovedAt < l.Dwell:

@@ -46,8 +46,9 @@ type wire struct {
 	// NaN: none since it was last released.
 	written   float64
 	writtenAt time.Time
-	// lost says that the outcome of a write is unknown since the last tick.
-	lost bool
+	// lost says that the outcome of a write is unknown since the last tick, unsure that something
+	// else than written was given out, and nothing has been acknowledged since.
+	lost, unsure bool
 	// refused is the device's no to what it was told last, refusedSafe that this was a rest
 	// state.
 	refused     error
@@ -80,7 +81,7 @@ func newActuators(o *plan.Options) actuators {
 
 // anew is what of the wire outlives a change of the wish.
 func (w *wire) anew() wire {
-	return wire{written: w.written, writtenAt: w.writtenAt, lost: w.lost, outcome: w.outcome, delivered: w.delivered}
+	return wire{written: w.written, writtenAt: w.writtenAt, lost: w.lost, unsure: w.unsure, outcome: w.outcome, delivered: w.delivered}
 }
 
 // driveTo aims at a destination.

@@ -116,6 +116,7 @@ func (x *Instrument) collect(p *Present, d int, out *safety.Output) batch {
 			b.vars = append(b.vars, i)
 		case out.Write[i]:
 			b.setpoints.Values[c.Name] = out.Setpoint[i]
+			x.all[i].unsure = x.all[i].unsure || x.all[i].written != out.Setpoint[i]
 			b.atRest = b.atRest && out.Setpoint[i] == out.Destination[i]
 			x.limit(i, &b.setpoints)
 			b.vars = append(b.vars, i)
@@ -249,7 +250,7 @@ func (x *Instrument) acknowledge(i int, w *wrote) {
 	}
 	if w.err != nil {
 		// What the device did is not known: the way begins again from what is.
-		a.lost = true
+		a.lost, a.unsure = true, true
 		if errors.Is(w.err, drivers.ErrRefused) {
 			a.refused, a.refusedSafe = w.err, safe
 		}
@@ -265,8 +266,8 @@ func (x *Instrument) acknowledge(i int, w *wrote) {
 	if a.release {
 		return // on its way out when it was to let go: what stands is about to go
 	}
-	if a.written != value {
+	if a.written != value || a.unsure {
 		a.written, a.writtenAt = value, w.asked
 	}
-	a.released = false
+	a.released, a.unsure = false, false
 }

@@ -45,7 +45,7 @@ func (x *Instrument) Halted() bool {
 	was := x.halted.Swap(false)
 	for i := range x.all {
 		if was && x.deviceOf(i) != nil {
-			x.all[i].lost = true
+			x.all[i].lost, x.all[i].unsure = true, true
 		}
 	}
 	return was
@@ -55,7 +55,7 @@ func (x *Instrument) Halted() bool {
 func (x *Instrument) tookHalt(h halted) {
 	for i := range x.all {
 		if x.deviceOf(i) == h.k {
-			x.all[i].lost = true
+			x.all[i].lost, x.all[i].unsure = true, true
 		}
 	}
 	x.tell(Said{"error", journal.EventSafety, fmt.Sprintf("the loop stood still for more than %v: device %q was halted (%v)", h.limit, h.k.name, orOK(h.err))})

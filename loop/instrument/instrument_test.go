@@ -116,6 +116,47 @@ func TestWishRulingWire(t *testing.T) {
 	}
 }
 
+// TestOldReadingIsNoNews: a device that gives an older value after a newer one has said nothing
+// new, neither of where an actuator stands nor of a sensor; one of the same moment counts.
+func TestOldReadingIsNoNews(t *testing.T) {
+	tr := newTrial(t)
+	tr.plan.Sensors = []plan.Sensor{{Name: "level", Channel: plan.Channel{Name: "level"}}}
+	tr.sensors, tr.oddSensors = make([]plan.Reading, 1), make([]plan.Reading, 1)
+	now := tr.clock.now
+	hear := func(value float64, at time.Time) int {
+		return len(tr.Accept(Heard{0, drivers.Reading{Values: map[string]float64{"knob": value, "level": value}, At: at}, at}, func(int, float64, time.Time) bool { return true }))
+	}
+	for _, c := range []struct {
+		value, want float64
+		at          time.Time
+		renewed     int
+	}{{3, 3, now, 1}, {4, 3, now.Add(-1), 0}, {5, 5, now, 1}, {6, 6, now.Add(1), 1}} {
+		n := hear(c.value, c.at)
+		if knob, level := tr.Variable(0).Value, tr.Sensor(0).Value; n != c.renewed || knob != c.want || level != c.want {
+			t.Errorf("%v of %v: knob %v, level %v, %d renewed; want %v", c.value, c.at.Sub(now), knob, level, n, c.want)
+		}
+	}
+}
+
+// TestAcknowledgedAfterALoss: the value that a device had before a lost write is acknowledged
+// anew, as of the later write.
+func TestAcknowledgedAfterALoss(t *testing.T) {
+	tr := newTrial(t)
+	write := func(err error) safety.Sample {
+		tr.acknowledge(0, &wrote{batch: batch{setpoints: drivers.Setpoints{Values: map[string]float64{"knob": 4}}}, asked: tr.clock.now, err: err})
+		return tr.inputs(safety.Run, 0).Written
+	}
+	first := write(nil).At
+	tr.clock.now = tr.clock.now.Add(time.Second)
+	if again := write(nil); again.At != first-time.Second {
+		t.Errorf("said again, it counts from %v, and was first acknowledged at %v", again.At, first-time.Second)
+	}
+	write(drivers.ErrUnavailable)
+	if again := write(nil); again.Value != 4 || again.At != first {
+		t.Errorf("after a loss: %+v, want 4 of now", again)
+	}
+}
+
 // TestDoseOutcomeOutlivesTheWish: the run ends between a dose and the tick that would have told
 // the safety layer. It is told all the same, once.
 func TestDoseOutcomeOutlivesTheWish(t *testing.T) {

@@ -59,7 +59,9 @@ func (x *devices) hear(k *link, r drivers.Reading, asked time.Time) {
 }
 
 // Accept keeps the values of a reading and reports which sensors it renewed. believed says
-// what the safety layer makes of a sensor's value: what it does not believe is no data.
+// what the safety layer makes of a sensor's value: what it does not believe is no data. A value
+// that was taken before the one that is known, such as one of a device that answers late, is
+// no news: an actuator is not where it was before.
 func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at time.Time) bool) (renewed []int) {
 	b, r := &x.readings, h.Reading
 	for name := range r.Values {
@@ -68,7 +70,7 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 	for i, s := range x.plan.Sensors {
 		v, ok := r.Values[s.Channel.Name]
 		switch {
-		case s.Channel.Device != h.Device || !ok:
+		case s.Channel.Device != h.Device || !ok || b.sensors[i].After(r.At):
 		case believed(i, v, r.At):
 			b.sensors[i] = plan.Reading{Value: v, At: r.At, Known: true}
 			renewed = append(renewed, i)
@@ -79,7 +81,7 @@ func (x *Instrument) Accept(h Heard, believed func(sensor int, value float64, at
 	for i, s := range x.plan.Variables {
 		v, ok := r.Values[s.Channel.Name]
 		switch {
-		case !ok || s.Channel.Device != h.Device || s.Dose:
+		case !ok || s.Channel.Device != h.Device || s.Dose || b.variables[i].After(r.At):
 		case v >= b.low[i] && v <= b.high[i] && isFinite(v):
 			b.variables[i] = plan.Reading{Value: v, At: r.At, Known: true}
 		default:

@@ -12,6 +12,9 @@ type Reading struct {
 	Known bool
 }
 
+// After reports whether a value is known that was taken after t.
+func (r Reading) After(t time.Time) bool { return r.Known && r.At.After(t) }
+
 // Fresh reports whether the value may be used at time t.
 func (r Reading) Fresh(t time.Time, maxAge time.Duration) bool {
 	return r.Known && t.Sub(r.At) <= maxAge
