@@ -11,8 +11,9 @@ type Parts struct {
 	// Kind is the name, Acquisition what a decision maximises ("none": settings come
 	// from a design).
 	Kind, Acquisition string
-	// Confidence is "" where the acquisition has no confidence parameter.
-	Confidence string
+	// Confidence is "" where the acquisition has no confidence parameter; UsualConfidence is taken
+	// where neither the kind nor the file names one.
+	Confidence, UsualConfidence string
 	// Schedule of control sets, "none" for the greatest value. UsualSchedule is taken where
 	// neither the kind nor the file names one.
 	Schedule, UsualSchedule string
@@ -90,14 +91,17 @@ func (p *Policy) Parts() Parts {
 		out.Schedule = cmp.Or(out.UsualSchedule, scheduleNone)
 	}
 	out.Confidence = cmp.Or(out.Confidence, p.Confidence)
-	if out.Confidence == "" && p.bounded(out) {
-		// Shifted exponential: no horizon and no constant to tune.
-		out.Confidence = "irgp"
-	}
 	if p.NoiseSD != "" {
 		out.Noise = NoiseKnown
 	}
 	out.PriorRule = cmp.Or(out.PriorRule, p.PriorRule, priorsAveraged)
+	if out.Confidence == "" && p.bounded(out) {
+		usual := "irgp" // shifted exponential: no horizon and no constant to tune
+		if out.PriorRule == priorsElimination {
+			usual = "srinivas" // priors are eliminated by a bound that holds
+		}
+		out.Confidence = cmp.Or(out.UsualConfidence, usual)
+	}
 	out.PerCost = out.PerCost || p.PerCost
 	return out
 }

@@ -15,7 +15,7 @@ import (
 func known() *Known {
 	out := &Known{Drivers: []Driver{{Name: "exec", Introduces: true}, {Name: "mqtt"}, {Name: "serial", IntroducedBy: "profile"}, {Name: "sim", Introduces: true}}}
 	for _, k := range policy.Table() {
-		out.Kinds = append(out.Kinds, Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence, Schedule: k.Schedule,
+		out.Kinds = append(out.Kinds, Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence, UsualConfidence: k.UsualConfidence, Schedule: k.Schedule,
 			UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: Noise(k.Noise), PerCost: k.PerCost, Subsets: k.Subsets})
 	}
 	for _, a := range policy.AcquisitionTable() {

@@ -136,7 +136,7 @@ func (k *checker) confidence(own, named Parts) {
 	case named.Confidence != "constant" && k.given("policy.beta"):
 		k.bad("policy.beta", fmt.Sprintf("has no effect with confidence %q", named.Confidence), `remove it, or write confidence = "constant"`, "policy.confidence")
 	}
-	theory := named.Confidence == "srinivas" || named.Confidence == "data" || named.PriorRule == priorsElimination
+	theory := named.Confidence == "srinivas" && p.ConfidenceSetting != "expected" || named.Confidence == "data" || named.PriorRule == priorsElimination || p.ConfidenceSetting == "high-probability"
 	if k.given("policy.delta") && !theory {
 		k.bad("policy.delta", fmt.Sprintf("has no effect with confidence %q, where no prior is eliminated", named.Confidence), `remove it; it belongs to confidence "srinivas" and "data" and to prior_rule "elimination"`, "policy.confidence", "policy.kind", "policy.prior_rule")
 	}
@@ -145,7 +145,7 @@ func (k *checker) confidence(own, named Parts) {
 // confidenceForm checks which form of a confidence parameter is asked for.
 func (k *checker) confidenceForm(named Parts) {
 	p := &k.cfg.Policy
-	forms := map[string][]string{"irgp": {"finite", "continuous", "theory", "wide"}, "rgp": {"finite", "continuous"}, "srinivas": {"finite", "continuous"}}[named.Confidence]
+	forms := map[string][]string{"irgp": {"finite", "continuous", "theory", "wide", "high-probability"}, "rgp": {"finite", "continuous"}, "srinivas": {"finite", "continuous", "all-priors", "expected"}}[named.Confidence]
 	switch {
 	case p.ConfidenceSetting == "":
 	case len(forms) == 0:

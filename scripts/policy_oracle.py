@@ -130,6 +130,9 @@ def confidences():
             "srinivas_finite": math.sqrt(2 * math.log(size * t**2 * math.pi**2 / (6 * delta))),
             "srinivas_continuous": math.sqrt(2 * math.log(t**2 * 2 * math.pi**2 / (3 * delta))
                                              + 2 * d * math.log(t**2 * d * b * math.sqrt(math.log(4 * d / delta)))),
+            "srinivas_all_priors": math.sqrt(2 * math.log(2 * size * 6 * math.pi**2 * t**2 / (3 * delta))),  # |P| = 6
+            "srinivas_expected": math.sqrt(2 * max(math.log(size * t**2 / math.sqrt(2 * math.pi)), 0)),
+            "irgp_high_probability": 2 * math.log(size * t**2 * math.pi**2 / (12 * delta)),
             "irgp_finite": 2 * math.log(size / 2), "irgp_continuous": d / 2,
             "irgp_theory": 2 * d * math.log(inner) - 2 * math.log(2),
             "rgp_finite": [float(gamma.mean()), float(gamma.std())],

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/labtuner/tuner/loop/policy/confidence"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
 
@@ -25,10 +27,15 @@ func (s *Spec) confidenceSetting() string {
 // settings is |X| of the confidence parameter: the number of settings where that counts,
 // else 0.
 func (s *Spec) settings() int {
-	if s.confidenceSetting() == confidence.SettingFinite {
+	if finiteForm(s.confidenceSetting()) {
 		return s.finiteSize()
 	}
 	return 0
+}
+
+// finiteForm reports whether a form of a confidence parameter counts settings.
+func finiteForm(form string) bool {
+	return slices.Contains([]string{confidence.SettingFinite, confidence.SettingHighProbability, confidence.SettingAllPriors, confidence.SettingExpected}, form)
 }
 
 // finiteSize is the number of settings of a finite domain that one control set of all
@@ -58,17 +65,20 @@ func (c *checker) confidence() {
 		c.fail("policy.norm_bound", "norm bound %g must be finite and not negative", s.NormBound)
 	}
 	settings := map[string][]string{
-		confidence.IRGP:     {confidence.SettingFinite, confidence.SettingContinuous, confidence.SettingTheory, confidence.SettingWide},
+		confidence.IRGP:     {confidence.SettingFinite, confidence.SettingContinuous, confidence.SettingTheory, confidence.SettingWide, confidence.SettingHighProbability},
 		confidence.RGP:      {confidence.SettingFinite, confidence.SettingContinuous},
-		confidence.Srinivas: {confidence.SettingFinite, confidence.SettingContinuous},
+		confidence.Srinivas: {confidence.SettingFinite, confidence.SettingContinuous, confidence.SettingAllPriors, confidence.SettingExpected},
 	}[s.Confidence]
 	switch {
 	case s.ConfidenceSetting == "":
 	case len(settings) == 0:
 		c.fail("policy.confidence_setting", "confidence setting %q has no meaning for confidence %q: leave it out", s.ConfidenceSetting, s.Confidence)
 	case c.oneOf("policy.confidence_setting", fmt.Sprintf("setting of confidence %q", s.Confidence), s.ConfidenceSetting, settings...) &&
-		s.ConfidenceSetting == confidence.SettingFinite && len(c.problems) == 0 && s.finiteSize() == 0:
+		finiteForm(s.ConfidenceSetting) && len(c.problems) == 0 && s.finiteSize() == 0:
 		c.fail("policy.confidence_setting", "confidence setting %q needs a finite domain: one control set that holds every variable, and candidates or at most %d settings of discrete variables; use %q",
-			confidence.SettingFinite, space.ListLimit, confidence.SettingContinuous)
+			s.ConfidenceSetting, space.ListLimit, confidence.SettingContinuous)
+	case s.ConfidenceSetting == confidence.SettingAllPriors && s.Model.Hyperparameters != model.HyperPriors:
+		c.fail("policy.confidence_setting", "confidence setting %q counts the priors that compete, and none do: use hyperparameters %q, or setting %q",
+			s.ConfidenceSetting, model.HyperPriors, confidence.SettingFinite)
 	}
 }

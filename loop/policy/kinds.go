@@ -17,8 +17,9 @@ type Kind struct {
 	Name, Title, Paper string
 	// Acquisition is one of Acquisitions.
 	Acquisition string
-	// Confidence is one of Confidences; empty: the specification must say.
-	Confidence string
+	// Confidence is one of Confidences; empty: the specification's, for which UsualConfidence is
+	// the paper's own.
+	Confidence, UsualConfidence string
 	// Form of confidence "irgp" where settings are not listed; empty: continuous.
 	Form string
 	// Schedule of control sets; empty: the specification's, for which UsualSchedule is a
@@ -61,8 +62,9 @@ func Table() []Kind {
 		makarova = "Makarova et al., NeurIPS 2021"
 		tay      = "Tay et al., NeurIPS 2023"
 		takeno   = "Takeno et al., arXiv 2409.00979"
-		paria    = "Paria et al."
+		paria    = "Paria et al., ICML 2020 workshop"
 		sandberg = "Sandberg and Chehreghani, arXiv 2502.01226"
+		srinivas = "Srinivas et al., IEEE Trans. Inf. Theory 58 (2012)"
 	)
 	return []Kind{
 		// With control sets RAHBO is UCB-CVS with a risk term: it has the same schedule.
@@ -82,21 +84,21 @@ func Table() []Kind {
 		{Name: "ucb-psq-per-cost", Paper: tay, Acquisition: ucb, Subsets: true, PerCost: true},
 		{Name: "ts-psq-per-cost", Paper: tay, Acquisition: ts, Subsets: true, PerCost: true},
 		{Name: "ei-psq-per-cost", Paper: tay, Acquisition: ei, Subsets: true, PerCost: true},
-		{Name: kindGPUCB, Paper: takeno, Acquisition: ucb},
+		{Name: kindGPUCB, Paper: srinivas, Acquisition: ucb, UsualConfidence: confidence.Srinivas},
 		{Name: "irgp-ucb", Paper: takeno, Acquisition: ucb, Confidence: confidence.IRGP},
-		{Name: "rgp-ucb", Paper: takeno, Acquisition: ucb, Confidence: "rgp"},
+		{Name: "rgp-ucb", Paper: "Berk et al., IJCAI 2020", Acquisition: ucb, Confidence: "rgp"},
 		{Name: "ts", Paper: takeno, Acquisition: ts},
-		{Name: "ei", Paper: takeno, Acquisition: ei},
-		{Name: "pims", Paper: takeno, Acquisition: acquirePIMS},
-		{Name: "mes", Paper: takeno, Acquisition: acquireMES},
+		{Name: "ei", Paper: "Jones et al., J. Global Optim. 13 (1998)", Acquisition: ei},
+		{Name: "pims", Paper: "Takeno et al., ICML 2024", Acquisition: acquirePIMS},
+		{Name: "mes", Paper: "Wang and Jegelka, ICML 2017", Acquisition: acquireMES},
 		{Name: "jes", Paper: takeno, Acquisition: acquireJES},
-		{Name: "costids", Title: "CostIDS", Paper: paria, Acquisition: acquireIDS, PerCost: true, Subsets: true},
+		{Name: "costids", Title: "CostIDS", Paper: paria, Acquisition: acquireIDS, UsualConfidence: confidence.Heuristic, PerCost: true, Subsets: true},
 		{Name: "ei-per-cost", Paper: paria, Acquisition: ei, PerCost: true},
-		{Name: "multi-fidelity-mes", Title: "multi-fidelity MES", Paper: paria, Acquisition: acquireMFMES, PerCost: true, Subsets: true},
+		{Name: "multi-fidelity-mes", Title: "multi-fidelity MES", Paper: "Takeno et al., ICML 2020", Acquisition: acquireMFMES, PerCost: true, Subsets: true},
 		{Name: "hp-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsSampled},
 		{Name: "map-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsGreedy},
-		{Name: "pe-gp-ts", Paper: sandberg, Acquisition: ts, PriorRule: model.PriorsElimination},
-		{Name: "pe-gp-ucb", Paper: sandberg, Acquisition: ucb, PriorRule: model.PriorsElimination},
+		{Name: "pe-gp-ts", Paper: sandberg, Acquisition: ts, UsualConfidence: confidence.Srinivas, PriorRule: model.PriorsElimination},
+		{Name: "pe-gp-ucb", Paper: sandberg, Acquisition: ucb, UsualConfidence: confidence.Srinivas, PriorRule: model.PriorsElimination},
 		{Name: "gp-ts", Paper: sandberg, Acquisition: ts},
 		// Ours.
 		{Name: kindTrack, Title: "tracking, which searches, then holds the optimum with small steps, and watches for jumps", Acquisition: ucb, Track: true, Subsets: true},

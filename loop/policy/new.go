@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -81,8 +82,12 @@ func (s *Spec) complete(r Kind) {
 	if s.Acquisition == "" {
 		s.Acquisition = r.Acquisition
 	}
-	if s.Confidence == "" || r.Confidence != "" {
-		s.Confidence = r.Confidence
+	if r.PriorRule != "" {
+		s.Model.PriorRule = r.PriorRule
+	}
+	s.Confidence = cmp.Or(r.Confidence, s.Confidence, r.UsualConfidence)
+	if s.Confidence == "" && s.Model.PriorRule == model.PriorsElimination {
+		s.Confidence = confidence.Srinivas
 	}
 	if s.ConfidenceSetting == "" && s.Confidence == confidence.IRGP && len(s.Candidates) == 0 {
 		s.ConfidenceSetting = r.Form
@@ -92,9 +97,6 @@ func (s *Spec) complete(r Kind) {
 	}
 	if s.Schedule == "" && r.Name != kindUCBCVS && len(s.ControlSets) > 1 {
 		s.Schedule = r.UsualSchedule
-	}
-	if r.PriorRule != "" {
-		s.Model.PriorRule = r.PriorRule
 	}
 	s.PerCost = s.PerCost || r.PerCost
 	if s.Delta == 0 {
@@ -179,11 +181,10 @@ func (e *engine) newModels(p Kind, random *space.RandomVariables) (err error) {
 		return err
 	}
 	c := confidence.Spec{Initial: s.InitialSteps, Dims: len(s.Variables), Seed: s.Seed, Name: s.Confidence, Form: s.ConfidenceSetting,
-		Beta: s.Beta, Delta: s.Delta, Norm: s.NormBound, Finite: s.settings()}
+		Beta: s.Beta, Delta: s.Delta, Norm: s.NormBound, Finite: s.settings(), Priors: e.model.Competing()}
 	e.confidence = confidence.New(c, e.model)
 	if s.Model.PriorRule == model.PriorsElimination && e.model.Deciding() {
-		c.Name = confidence.Srinivas
-		e.model.Eliminate(c.Count, confidence.New(c, e.model).Beta, s.Delta)
+		e.model.Eliminate(c.Count, e.confidence.Beta, s.Delta)
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ type Spec struct {
 	// Confidence is "constant" (Beta multiplies the standard deviation), "srinivas",
 	// "data", "rgp", "irgp" or "heuristic": see Confidences.
 	Confidence string
-	// ConfidenceSetting is "finite" or "continuous" for "srinivas", "rgp" and "irgp", and
-	// "theory" or "wide" for "irgp"; empty: finite where Candidates are listed, else
+	// ConfidenceSetting is "finite" or "continuous" for "srinivas", "rgp" and "irgp",
+	// "theory", "wide" or "high-probability" for "irgp", "all-priors" or "expected" for "srinivas"; empty: finite where Candidates are listed, else
 	// continuous, for "irgp" of a risk-averse kind wide.
 	ConfidenceSetting string
 	// Beta multiplies the standard deviation where Confidence is "constant", in the

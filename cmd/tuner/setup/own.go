@@ -52,7 +52,7 @@ func (w *Setup) known() *configs.Known {
 		out.Drivers = append(out.Drivers, configs.Driver{Name: d.Name, Introduces: d.Introduces, IntroducedBy: d.IntroducedBy})
 	}
 	for _, k := range policy.Table() {
-		out.Kinds = append(out.Kinds, configs.Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence,
+		out.Kinds = append(out.Kinds, configs.Parts{Kind: k.Name, Acquisition: k.Acquisition, Confidence: k.Confidence, UsualConfidence: k.UsualConfidence,
 			Schedule: k.Schedule, UsualSchedule: k.UsualSchedule, PriorRule: k.PriorRule, Risky: k.Risk, Noise: noiseOf(k.Noise), PerCost: k.PerCost, Subsets: k.Subsets})
 	}
 	for _, a := range policy.AcquisitionTable() {

@@ -21,8 +21,8 @@ const (
 	rho     = 2.0
 )
 
-// branin is the experiment of Paria et al. on cost-aware information-directed
-// sampling: B(x1, x2, l) = b(x1, x2) - l is minimised, with Branin's b, and a step
+// branin is the experiment of Paria, Neiswanger, Ghods, Schneider and Póczos, "Cost-Aware Bayesian
+// Optimization via Information Directed Sampling" (ICML 2020 workshop): B(x1, x2, l) = b(x1, x2) - l is minimised, with Branin's b, and a step
 // costs exp(l). Here f = -B is maximised over [-5, 10] x [0, 15] x [0, log 100]; its
 // maximum is log 100 - 0.397887 = 4.20728. The paper states neither the range of l, nor
 // noise, model, initial design, budget or repetitions: range, noise standard deviation
@@ -31,7 +31,7 @@ const (
 // all steps, as a function of what was spent.
 func branin() *experiment.Experiment {
 	return &experiment.Experiment{
-		Name: "costids/branin", Paper: "Paria et al., cost-aware information-directed sampling", Figure: "1",
+		Name: "costids/branin", Paper: "Paria et al., ICML 2020 workshop", Figure: "1",
 		About:  "Branin's function less l, where a step costs exp(l)",
 		Budget: budget, Steps: 400, Initial: 8, Design: "sobol", CountInitial: true, Seeds: 20,
 		Draw: func(uint64) (*experiment.Problem, error) {

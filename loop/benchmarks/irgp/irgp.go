@@ -37,7 +37,7 @@ type function struct {
 func (f function) experiment() *experiment.Experiment {
 	d := len(f.bounds)
 	return &experiment.Experiment{
-		Name: "irgp/" + f.name, Paper: paper, Figure: "1 and 2", About: f.about,
+		Name: "irgp/" + f.name, Paper: paper, Figure: "of section 5.2", About: f.about,
 		Steps: f.steps, Initial: 1 << d, Design: "random", Seeds: 10,
 		Draw: func(uint64) (*experiment.Problem, error) {
 			return &experiment.Problem{
@@ -68,7 +68,9 @@ func competitors(confidence string) []experiment.Competitor {
 	return []experiment.Competitor{
 		{Name: "irgp-ucb", About: "randomised confidence, shifted exponential", Kind: "irgp-ucb", Set: nil},
 		{Name: "rgp-ucb", About: "randomised confidence, gamma distribution", Kind: "rgp-ucb", Set: nil},
-		{Name: "gp-ucb", About: "confidence " + confidence, Kind: "gp-ucb", Set: func(s *policy.Spec, _ *experiment.Problem) { s.Confidence = confidence }},
+		{Name: "gp-ucb", About: "confidence " + confidence, Kind: "gp-ucb", Set: func(s *policy.Spec, _ *experiment.Problem) {
+			s.Confidence, s.ConfidenceSetting = confidence, ""
+		}},
 		{Name: "ei", About: "expected improvement", Kind: "ei", Set: nil},
 		{Name: "ts", About: "Thompson sampling", Kind: "ts", Set: nil},
 		{Name: "pims", About: "probability of improvement over a sampled maximum", Kind: "pims", Set: nil},

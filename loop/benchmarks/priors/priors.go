@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	priorsPaper   = "Sandberg & Chehreghani, arXiv 2502.01226"
+	priorsPaper   = "Sandberg and Chehreghani, arXiv 2502.01226"
 	priorsArms    = 500
 	priorsHigh    = 20.0
 	priorsNoiseSD = 0.25

@@ -40,10 +40,13 @@ const (
 	IRGP      = "irgp"
 	Heuristic = "heuristic"
 
-	SettingFinite     = "finite"
-	SettingContinuous = "continuous"
-	SettingTheory     = "theory"
-	SettingWide       = "wide"
+	SettingFinite          = "finite"
+	SettingContinuous      = "continuous"
+	SettingTheory          = "theory"
+	SettingWide            = "wide"
+	SettingHighProbability = "high-probability"
+	SettingAllPriors       = "all-priors"
+	SettingExpected        = "expected"
 )
 
 // Names lists the words of Spec.Confidence. With t the number of decisions after
@@ -53,10 +56,13 @@ const (
 //	"constant"  beta = Spec.Beta
 //	"heuristic" zeta = 0.2 d log(2t)
 //	"irgp"      finite: zeta = 2 log(|X|/2) + Z; continuous: d/2 + Z; wide: 2 d + Z;
-//	            theory: s_t + Z; Z exponential with mean 2 (see irgp)
+//	            theory: s_t + Z; high-probability: 2 log(|X| t^2 pi^2/(12 delta)) + Z;
+//	            Z exponential with mean 2 (see irgp)
 //	"rgp"       zeta from Gamma(shape, scale 1), finite: shape log(|X| t^2)/log 1.5;
 //	            continuous: 0.2 d log(2t) (see rgp)
-//	"srinivas"  finite: zeta = 2 log(|X| t^2 pi^2/(6 delta)); continuous: see srinivas
+//	"srinivas"  finite: zeta = 2 log(|X| t^2 pi^2/(6 delta)); all-priors:
+//	            2 log(2 |X||P| t^2 pi^2/(3 delta)); expected: 2 log(|X| t^2/sqrt(2 pi));
+//	            continuous: see srinivas
 //	"data"      beta = sqrt(log det(I + S^-1 K) - 2 log delta) + Spec.NormBound (see
 //	            selfNormalised)
 func Names() []string {
@@ -92,6 +98,7 @@ type Spec struct {
 	Initial    int    // steps of the initial design
 	Dims       int
 	Finite     int // the number of settings where that counts, else 0
+	Priors     int // the number of priors that compete, |P| of form "all-priors"
 	Seed       uint64
 	// Beta is the constant, Delta the probability of failure, Norm the bound of the
 	// objective's norm.
@@ -108,11 +115,18 @@ func New(s Spec, m *model.Model) Parameter {
 	case Heuristic:
 		return heuristic{count, s.Dims}
 	case IRGP:
-		return irgp{counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, seed: s.Seed, belief: m.Posterior, noise: s.Beta}
+		return irgp{counter: count, dims: s.Dims, finite: s.Finite, form: s.Form, delta: s.Delta, seed: s.Seed, belief: m.Posterior, noise: s.Beta}
 	case RGP:
 		return rgp{heuristic: heuristic{count, s.Dims}, finite: s.Finite, seed: s.Seed}
 	case Srinivas:
-		return srinivas{counter: count, dims: s.Dims, finite: s.Finite, delta: s.Delta, belief: m.Posterior}
+		c := srinivas{counter: count, dims: s.Dims, finite: s.Finite, delta: s.Delta, belief: m.Posterior}
+		switch s.Form {
+		case SettingAllPriors:
+			c.delta /= 4 * float64(max(s.Priors, 1))
+		case SettingExpected:
+			c.delta = math.Pi * math.Pi * math.Sqrt(2*math.Pi) / 6
+		}
+		return c
 	case Data:
 		return selfNormalised{delta: s.Delta, norm: s.Norm, model: m}
 	}

@@ -18,6 +18,9 @@ type confidenceOracle struct {
 	T, Delta, Heuristic float64
 	SrinivasFinite      float64    `json:"srinivas_finite"`
 	SrinivasContinuous  float64    `json:"srinivas_continuous"`
+	SrinivasAllPriors   float64    `json:"srinivas_all_priors"`
+	SrinivasExpected    float64    `json:"srinivas_expected"`
+	IRGPProbable        float64    `json:"irgp_high_probability"`
 	IRGPFinite          float64    `json:"irgp_finite"`
 	IRGPContinuous      float64    `json:"irgp_continuous"`
 	IRGPTheory          float64    `json:"irgp_theory"`
@@ -48,6 +51,11 @@ func TestConfidenceFormulas(t *testing.T) {
 		check("heuristic", heuristic{count, o.D}.Beta(step), o.Heuristic)
 		check("srinivas, finite", srinivas{count, o.D, o.Size, o.Delta, m}.Beta(step), o.SrinivasFinite)
 		check("srinivas", srinivas{count, o.D, 0, o.Delta, m}.Beta(step), o.SrinivasContinuous)
+		for form, want := range map[string]float64{SettingAllPriors: o.SrinivasAllPriors, SettingExpected: o.SrinivasExpected, SettingFinite: o.SrinivasFinite} {
+			made := New(Spec{Name: Srinivas, Form: form, Initial: initial, Dims: o.D, Finite: o.Size, Delta: o.Delta, Priors: 6}, &model.Model{})
+			check("srinivas, "+form, made.Beta(step), want)
+		}
+		check("irgp's shift, high probability", irgp{counter: count, dims: o.D, finite: o.Size, form: SettingHighProbability, delta: o.Delta}.shift(step), o.IRGPProbable)
 		check("irgp's shift, finite", irgp{counter: count, dims: o.D, finite: o.Size, belief: m}.shift(step), o.IRGPFinite)
 		check("irgp's shift", irgp{counter: count, dims: o.D, belief: m}.shift(step), o.IRGPContinuous)
 		check("irgp's shift, theory", irgp{counter: count, dims: o.D, form: SettingTheory, belief: m}.shift(step), o.IRGPTheory)

@@ -14,7 +14,9 @@ import (
 //
 //	zeta_t = s_t + Z,  Z exponential with rate 1/2 (mean 2)
 //
-//	finite:     s   = 2 log(|X|/2)                      (their Theorem for finite X)
+//	finite:     s   = 2 log(|X|/2)                      (their theorem for finite X)
+//	high-probability: s_t = 2 log(|X| t^2 pi^2/(12 delta))   (their Theorem 4.5: conditional
+//	                  expected regret, with probability 1 - delta; finite X)
 //	continuous: s   = d/2                               (their experiments, section 5)
 //	wide:       s   = 2 d                               (ours)
 //	theory:     s_t = 2 d log(b d r t^2 (sqrt(log(a d)) + sqrt(pi)/2)) - 2 log 2
@@ -31,7 +33,8 @@ type irgp struct {
 	counter
 	dims   int
 	finite int    // |X|; 0: not finite
-	form   string // SettingTheory, SettingWide, or the experiments'
+	form   string // SettingTheory, SettingWide, SettingHighProbability, or the experiments'
+	delta  float64
 	seed   uint64
 	belief func() model.View
 	// noise multiplies the standard deviation in the bound of the noise variance.
@@ -49,6 +52,8 @@ func (c irgp) NoiseBeta(int) float64 { return c.noise }
 func (c irgp) shift(step int) float64 {
 	d, t := float64(c.dims), c.t(step)
 	switch {
+	case c.finite > 0 && c.form == SettingHighProbability:
+		return max(2*math.Log(float64(c.finite)*t*t*math.Pi*math.Pi/(12*c.delta)), 0)
 	case c.finite > 0:
 		return max(2*math.Log(float64(c.finite)/2), 0)
 	case c.form == SettingWide:

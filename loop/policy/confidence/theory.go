@@ -18,6 +18,12 @@ import (
 // the size of a grid, is taken as zero where it would be negative. Both hold for a
 // function drawn from the prior that the model has; they say nothing about a prior that
 // was fitted.
+//
+// With delta/(4|P|) in place of delta the finite form is 2 log(2 |X||P| pi^2 t^2/(3 delta)), with
+// which PE-GP-TS and PE-GP-UCB have their guarantee over all priors P at once (Sandberg and
+// Chehreghani, arXiv 2502.01226, Theorem 4.1): form "all-priors". Bounds of the expected regret
+// (Russo and Van Roy, Math. Oper. Res. 39 (2014)) take 2 log(|X| t^2/sqrt(2 pi)): form "expected",
+// which no delta enters.
 type srinivas struct {
 	counter
 	dims   int
@@ -31,7 +37,7 @@ func (c srinivas) Beta(step int) float64 { return math.Sqrt(c.zeta(step)) }
 func (c srinivas) zeta(step int) float64 {
 	t, d := c.t(step), float64(c.dims)
 	if c.finite > 0 {
-		return 2 * math.Log(float64(c.finite)*t*t*math.Pi*math.Pi/(6*c.delta))
+		return max(2*math.Log(float64(c.finite)*t*t*math.Pi*math.Pi/(6*c.delta)), 0)
 	}
 	a, b := smoothness(c.belief())
 	grid := t * t * d * b * math.Sqrt(math.Log(4*d*a/c.delta))

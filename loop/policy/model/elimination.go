@@ -9,14 +9,13 @@ import "math"
 //	|sum over S of eta_i| > sqrt(xi_t |S|) + sum over S of sqrt(beta_i) sigma_i,
 //	eta_i  = y_i - mean_(i,p)(x_i),  sigma_i = sd_(i,p)(x_i)  before y_i was learnt,
 //	xi_t   = 2 sigma^2 log(|P| pi^2 t^2/(3 delta)),
-//	beta_i = 2 log(|X| pi^2 i^2/(6 delta)),
 //
-// with |P| the number of priors at the start and t the number of decisions. eta and sigma stay what they were when
-// they were made. The paper's theorem has 2 log(2|X||P| pi^2 t^2/(3 delta)) for beta;
-// the one here is Srinivas et al.'s, without |P|, which gives the regret that the paper
-// reports. Where shots of a setting are averaged, sigma^2 |S| is the sum of the means'
-// noise variances. Where settings are not listed, beta is Srinivas et al.'s for
-// continuous domains (see srinivas).
+// with beta_i under the root the confidence parameter of the policy's own bounds, one for both as
+// in the paper, |P| the number of priors at the start and t the number of decisions. eta and sigma stay what they were when
+// they were made. The paper's theorem has 2 log(2|X||P| pi^2 t^2/(3 delta)) for beta, form
+// "all-priors" of confidence "srinivas"; where nothing is said it is Srinivas et al.'s, without |P|,
+// which gives the regret that the paper reports. Where shots of a setting are averaged, sigma^2 |S|
+// is the sum of the means' noise variances.
 //
 // The last prior stays even if it fails (the paper leaves this open): what is out does
 // not learn any more, so no other could take over. [PriorReport] says so.

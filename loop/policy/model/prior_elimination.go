@@ -7,6 +7,14 @@ func (m *Model) Eliminate(count, beta func(step int) float64, delta float64) {
 	m.Priors.trials = &elimination{trials: make([]trial, len(m.Priors.members)), count: count, beta: beta, delta: delta}
 }
 
+// Competing is the number of priors that compete, 0 where none do.
+func (m *Model) Competing() int {
+	if m.Priors == nil {
+		return 0
+	}
+	return len(m.Priors.members)
+}
+
 // predict is what member i said of the observation r before it learns it.
 func (c *priorSet) predict(i int, r *Row) pair {
 	var mean, variance [1]float64
