@@ -130,6 +130,24 @@ func TestInitialSteps(t *testing.T) {
 	}
 }
 
+// TestAdditionalSteps: a policy's additional steps are taken beside those that count.
+func TestAdditionalSteps(t *testing.T) {
+	r := short(t, "rahbo/sine-1", 1, 4, "rahbo-us", "rahbo")
+	results, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Competitors[0].Additional = 0
+	without, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	us, plain := results[0].Seeds[0], without[0].Seeds[0]
+	if len(us.Cost) != 4 || len(plain.Cost) != 4 || slices.Equal(us.CumulativeRegret, plain.CumulativeRegret) {
+		t.Errorf("regrets %v, without additional steps %v", us.CumulativeRegret, plain.CumulativeRegret)
+	}
+}
+
 // TestInterruption: what was done is kept, the seed at work is not, and the error says
 // so.
 func TestInterruption(t *testing.T) {

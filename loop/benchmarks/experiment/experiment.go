@@ -55,6 +55,9 @@ type Competitor struct {
 	Name, About string
 	// Kind is the policy's, as [policy.Kinds] lists them.
 	Kind string
+	// Additional steps after the initial design are neither counted nor charged: what the paper
+	// grants this policy beside the others' steps.
+	Additional int
 	// Set completes the common specification; nil: it is complete.
 	Set func(s *policy.Spec, p *Problem)
 }

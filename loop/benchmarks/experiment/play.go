@@ -15,6 +15,7 @@ type game struct {
 	experiment *Experiment
 	problem    *Problem
 	policy     policy.Policy
+	uncounted  int // steps before the first that counts
 	seed       uint64
 	limit      int // counted steps at most, 0: no bound
 
@@ -41,6 +42,9 @@ func play(ctx context.Context, x *Experiment, c Competitor, p *Problem, of seedO
 	}
 	g := &game{experiment: x, problem: p, policy: made, seed: of.seed, limit: x.Steps, least: math.Inf(1),
 		record: &Seed{Seed: of.seed}}
+	if !x.CountInitial {
+		g.uncounted = len(p.Given) + x.Initial + c.Additional
+	}
 	if of.steps > 0 && (g.limit == 0 || of.steps < g.limit) {
 		g.limit = of.steps
 	}
@@ -88,7 +92,7 @@ func (g *game) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		g.step = proposal.Step
-		counts := g.experiment.CountInitial || g.step > len(g.problem.Given)+g.experiment.Initial
+		counts := g.step > g.uncounted
 		cost := 0.0
 		if counts {
 			cost = g.problem.charge(proposal.ControlSet, proposal.X)

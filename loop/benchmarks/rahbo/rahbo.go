@@ -120,15 +120,22 @@ func competitors(r problem) []experiment.Competitor {
 		{Name: "rahbo-known-variance", About: "rahbo, told the noise variance", Kind: "rahbo-known-variance", Set: func(s *policy.Spec, p *experiment.Problem) {
 			s.Risk, s.NoiseVariance = r.alpha, p.NoiseVariance
 		}},
-		{Name: "rahbo-us", About: "rahbo after 10 steps that explore the noise", Kind: "rahbo-us", Set: averse(func(*policy.Spec) {})},
+		{Name: "rahbo-us", About: "rahbo after 10 additional steps that explore the noise", Kind: "rahbo-us", Additional: exploring, Set: averse(func(s *policy.Spec) { s.ExploreSteps = exploring })},
 		{Name: "rahbo-beta-2", About: "rahbo with the constant confidence 2", Kind: "rahbo", Set: averse(constant)},
 		{Name: "gp-ucb-heteroscedastic-beta-2", About: "the same without the risk term", Kind: "gp-ucb-heteroscedastic", Set: func(s *policy.Spec, _ *experiment.Problem) { constant(s) }},
-		{Name: "rahbo-paper", About: "to the letter: raw variances, confidence 2, one fit on the initial points", Kind: "rahbo", Set: averse(func(s *policy.Spec) {
+		{Name: "rahbo-paper", About: "to the letter: raw variances with a bound that may be negative, confidence 2, zero means, one fit by maximum likelihood on the initial points", Kind: "rahbo", Set: averse(func(s *policy.Spec) {
+			s.Confidence, s.VarianceModel, s.Model.RefitEvery, s.Model.MaximumLikelihood = "constant", "raw", neverAgain, true
+		})},
+		{Name: "rahbo-raw", About: "the same with our priors of the hyperparameters, means and a bound of zero at least", Kind: "rahbo", Set: averse(func(s *policy.Spec) {
 			s.Confidence, s.VarianceModel, s.Model.RefitEvery = "constant", "raw", neverAgain
 		})},
 		{Name: "random", About: "uniform settings", Kind: "random", Set: averse(func(*policy.Spec) {})},
 	}
 }
+
+// exploring is the number of steps of RAHBO-US's first stage, beside the T that count (their
+// appendix A.6.2).
+const exploring = 10
 
 // neverAgain steps between fits leave the first one in force for a whole experiment.
 const neverAgain = 1 << 20

@@ -8,9 +8,9 @@ import "github.com/labtuner/tuner/gpcore/expectations"
 //	a(x) = E_R[ sd of the noise process at (x, R) ],
 //
 // for so many decisions after the initial design; then settings are chosen as if what was
-// learnt of the noise were known: UpperBound with the noise variance that is expected in
-// place of its lower bound. The paper leaves open how long the first stage is (10 steps in
-// its figures) and what the second does with the sample variances that it brings: here
+// learnt of the noise were known: UpperBound with the noise variance at the mean of its process, on
+// the log scale its median, in place of its lower bound. The first stage takes 10 samples in the paper's figures,
+// beside those that are counted (its appendix A.6.2). The paper leaves open what the second does with the sample variances that it brings: here
 // they go on being learnt from, as do the means of the first stage. On the log scale the
 // standard deviation is that of the logarithm.
 type ExploreNoise struct {

@@ -77,15 +77,16 @@ func (t *FitTask) noiseOfRows(ctx context.Context, h *Hyper, rows []Row, starts 
 func (t *FitTask) fitObjective(ctx context.Context, h *Hyper, rows []Row, starts int, noise []float64) (r fitting.Result, err error) {
 	var fitted *fitting.LogNormal
 	if noise == nil {
-		fitted = &fitting.LogNormal{Mean: math.Log(noiseMedian), SD: noiseLogSD}
+		prior := t.prior(noiseMedian, noiseLogSD)
+		fitted = &prior
 		noise = slices.Repeat([]float64{MinNoise}, len(rows))
 	}
 	x, z := standardised(rows, h)
 	r, err = fitting.Fit(ctx, fitting.Problem{
 		Kernel: h.kernel, X: x, Y: z, NoiseVariance: noise, Noise: fitted,
-		Variance:    fitting.LogNormal{SD: outputLogSD},
-		Lengthscale: fitting.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
-		MeanSD:      1, Starts: starts, Seed: t.streamSeed(0),
+		Variance:    t.prior(1, outputLogSD),
+		Lengthscale: t.prior(lengthscaleMedian, lengthscaleLogSD),
+		MeanSD:      t.meanSD(), Starts: starts, Seed: t.streamSeed(0),
 	})
 	if err != nil {
 		return r, fmt.Errorf("fit of the objective's model at step %d: %w", t.step, err)
@@ -115,12 +116,13 @@ func (t *FitTask) noiseBounds(ctx context.Context, h *Hyper, rows []Row, starts 
 func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts int) error {
 	p := fitting.Problem{
 		Kernel:      q.kernel,
-		Variance:    fitting.LogNormal{SD: noiseOutputLogSD},
-		Lengthscale: fitting.LogNormal{Mean: math.Log(lengthscaleMedian), SD: lengthscaleLogSD},
-		MeanSD:      1, Starts: starts, Seed: t.streamSeed(1),
+		Variance:    t.prior(1, noiseOutputLogSD),
+		Lengthscale: t.prior(lengthscaleMedian, lengthscaleLogSD),
+		MeanSD:      t.meanSD(), Starts: starts, Seed: t.streamSeed(1),
 	}
 	if t.Raw { // about half of the spread of s^2 is sampling noise, give or take a factor 4.5
-		p.Noise = &fitting.LogNormal{Mean: math.Log(0.5), SD: noiseLogSD}
+		prior := t.prior(0.5, noiseLogSD)
+		p.Noise = &prior
 	}
 	p.X, p.NoiseVariance = l.x, l.variance
 	for _, y := range l.y {
@@ -133,6 +135,23 @@ func (t *FitTask) fitNoise(ctx context.Context, q *noiseHyper, l lessons, starts
 	q.kernel, q.extra = r.Kernel, r.NoiseVariance
 	q.Mean += r.Mean
 	return nil
+}
+
+// prior is a hyperparameter's with this median and standard deviation of the logarithm; where
+// likelihood alone is to count it is so wide that it moves nothing.
+func (m *Rules) prior(median, logSD float64) fitting.LogNormal {
+	if m.Spec.MaximumLikelihood {
+		logSD = 10
+	}
+	return fitting.LogNormal{Mean: math.Log(median), SD: logSD}
+}
+
+// meanSD is the prior standard deviation of a constant mean, 0 where it is zero.
+func (m *Rules) meanSD() float64 {
+	if m.Spec.MaximumLikelihood {
+		return 0
+	}
+	return 1
 }
 
 // standardised lists the rows' points and standardised means.

@@ -86,7 +86,9 @@ func (m *Rules) guess(rows []Row) *Hyper {
 		h.Center, h.Scale = m.Spec.Mean, math.Sqrt(m.Spec.Outputscale)
 		h.ShotVariance = m.guessedLevel()
 	} else {
-		h.Center, h.Scale = moments(rows)
+		if h.Center, h.Scale = moments(rows); m.Spec.MaximumLikelihood {
+			h.Center, h.Scale = 0, math.Hypot(h.Center, h.Scale)
+		}
 		if v, freedom := pooledVariance(rows); freedom >= pooledFreedom {
 			h.ShotVariance = max(v/(h.Scale*h.Scale), MinNoise)
 		}
@@ -109,7 +111,7 @@ func (m *Rules) guessNoise(rows []Row, scale float64, lengthscales []float64) *n
 	}
 	h := &noiseHyper{kernel: m.timed(newKernel(noiseKernel(m.Spec.Kernel), 1, lengthscales), m.timescale())}
 	if m.Raw {
-		h.link, h.extra = newRawLink(variances), 0.5
+		h.link, h.extra = newRawLink(variances, m.Spec.MaximumLikelihood), 0.5
 		return h
 	}
 	if len(variances) == 0 {
@@ -136,16 +138,18 @@ func (m *Rules) guessedLevel() float64 {
 	return noiseMedian
 }
 
-// newRawLink standardises sample variances.
-func newRawLink(variances []float64) rawLink {
+// newRawLink standardises sample variances; free: about zero, and without a cut there.
+func newRawLink(variances []float64, free bool) rawLink {
 	mean, squares := 0.0, 0.0
-	for _, v := range variances {
-		mean += v / float64(len(variances))
+	if !free {
+		for _, v := range variances {
+			mean += v / float64(len(variances))
+		}
 	}
 	for _, v := range variances {
 		squares += (v - mean) * (v - mean)
 	}
-	l := rawLink{center: mean, scale: math.Sqrt(squares / float64(len(variances)-1))}
+	l := rawLink{free: free, center: mean, scale: math.Sqrt(squares / float64(len(variances)-1))}
 	if l.scale <= 1e-12*mean || l.scale == 0 { // all alike
 		l.scale = max(mean, MinNoise)
 	}

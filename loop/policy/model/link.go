@@ -45,15 +45,19 @@ func (l logLink) variance(v float64) (value, slope float64) {
 // rawLink models s^2 itself, as the paper does (Makarova et al., NeurIPS 2021,
 // section 4.2); its sampling noise is taken as constant and fitted. The process is
 // standardised: s^2 = center + scale*v. A bound below zero is cut to zero, because
-// a variance cannot be less and a setting must not earn a bonus for it.
-type rawLink struct{ center, scale float64 }
+// a variance cannot be less and a setting must not earn a bonus for it; where it is free,
+// as in the paper, it is not.
+type rawLink struct {
+	center, scale float64
+	free          bool
+}
 
 func (l rawLink) target(s2 float64, _ int) (y, noiseVariance float64) {
 	return (s2 - l.center) / l.scale, 0
 }
 
 func (l rawLink) variance(v float64) (value, slope float64) {
-	if s2 := l.center + l.scale*v; s2 > 0 {
+	if s2 := l.center + l.scale*v; s2 > 0 || l.free {
 		return s2, l.scale
 	}
 	return 0, 0

@@ -16,6 +16,9 @@ type Spec struct {
 	// under the hyperposterior; also where it is empty), "sampled" (HP-GP-TS), "greedy"
 	// (MAP-GP-TS) or "elimination" (PE-GP-TS, PE-GP-UCB).
 	PriorRule string
+	// MaximumLikelihood has fits without priors of the hyperparameters and with zero prior means,
+	// and, of raw variances, bounds that may be negative: as RAHBO's paper has it, to compare with.
+	MaximumLikelihood bool
 	// Lengthscale per variable, as a fraction of its range; used when fixed.
 	Lengthscale []float64
 	// Outputscale is the prior variance of the objective and NoiseSD the standard
