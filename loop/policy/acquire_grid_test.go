@@ -22,7 +22,7 @@ type gridWord struct {
 // gridParts are the parts of a policy with their words, at most seven each.
 func gridParts() [][]gridWord {
 	var acquisitions, confidences []gridWord
-	for _, a := range []string{acquireUCB, acquireTS, acquireEI, acquirePIMS, acquireMES, acquireJES, acquireIDS} {
+	for _, a := range []string{acquireUCB, acquireTS, acquireEI, acquireNEI, acquirePIMS, acquireMES, acquireJES, acquireIDS} {
 		acquisitions = append(acquisitions, gridWord{a, func(s *Spec) { s.Acquisition, s.Rho = a, 2 }})
 	}
 	for _, c := range confidence.Names() {

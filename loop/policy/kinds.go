@@ -113,6 +113,7 @@ const (
 	acquireUCB     = "ucb"
 	acquireTS      = "ts"
 	acquireEI      = "ei"
+	acquireNEI     = "nei"
 	acquirePIMS    = "pims"
 	acquireMES     = "mes"
 	acquireJES     = "jes"
@@ -196,6 +197,7 @@ func AcquisitionTable() []Acquisition {
 		{Name: acquireUCB, Description: "upper confidence bound", Bounded: true, make: of(acquisition.UpperBound{})},
 		{Name: acquireTS, Description: "a sample of what the objective may be", make: of(acquisition.Thompson{})},
 		{Name: acquireEI, Description: "expected improvement", NoRisk: averaged, make: of(acquisition.Improvement{})},
+		{Name: acquireNEI, Description: "expected improvement of the expected value over the best observed", NoRisk: averaged, make: of(acquisition.ImprovementOfExpectation{})},
 		{Name: acquirePIMS, Description: "probability of improvement over a sampled maximum", NoRisk: averaged, make: of(acquisition.ImprovementOverSample{})},
 		{Name: acquireMES, Description: "information about the greatest value", NoRisk: informing, make: of(acquisition.MaxValueEntropy{})},
 		{Name: acquireJES, Description: "information about the greatest value and where it is", NoRisk: informing, make: of(acquisition.JointEntropy{})},

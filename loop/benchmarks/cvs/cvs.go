@@ -253,12 +253,17 @@ func competitors() []experiment.Competitor {
 		{Name: "ucb-psq", About: "upper bounds without costs: the full control set where there is one", Kind: "ucb-psq", Set: nil},
 		{Name: "ts-psq", About: "Thompson sampling without costs", Kind: "ts-psq", Set: nil},
 		{Name: "ei-psq", About: "expected improvement without costs", Kind: "ei-psq", Set: nil},
+		{Name: "ei-psq-paper", About: "expected improvement of the expected value, as the paper has it, without costs", Kind: "ei-psq", Set: ofExpectation},
 		{Name: "ucb-psq-per-cost", About: "upper bounds per unit of cost", Kind: "ucb-psq-per-cost", Set: nil},
 		{Name: "ts-psq-per-cost", About: "Thompson sampling per unit of cost", Kind: "ts-psq-per-cost", Set: nil},
 		{Name: "ei-psq-per-cost", About: "expected improvement per unit of cost", Kind: "ei-psq-per-cost", Set: nil},
+		{Name: "ei-psq-per-cost-paper", About: "expected improvement of the expected value, as the paper has it, per unit of cost", Kind: "ei-psq-per-cost", Set: ofExpectation},
 		{Name: "random", About: "uniform settings, the control sets in turn", Kind: "random", Set: nil},
 	}
 }
+
+// ofExpectation takes the paper's improvement in place of ours.
+func ofExpectation(s *policy.Spec, _ *experiment.Problem) { s.Acquisition = "nei" }
 
 // fallingEpsilon is a schedule for Algorithm 1. The paper gives none; its code once
 // had a linear one that began at 2.

@@ -16,10 +16,11 @@ import (
 // random variables R; without R it is the textbook's (Jones, Schonlau and Welch, J.
 // Global Optim. 13 (1998), eq. 15). Data are noisy, so b is no reading: it is the
 // greatest posterior mean of the settings played, for control sets that leave variables
-// random the greatest expectation E_R[mu]. The search works on the logarithm.
+// random the greatest expectation E_R[mu], for one that leaves none of all points observed, whatever
+// control set came there. The search works on the logarithm.
 //
-// EI-PSQ of Tay et al. (NeurIPS 2023) takes the full control set alone, its form per
-// unit cost the greatest a_i/cost_i; EI per cost (Paria et al.) divides by the cost of
+// EI-PSQ takes the full control set alone, its form per unit cost the greatest a_i/cost_i: Tay et al.
+// (NeurIPS 2023) have the improvement of the expectation there, see ImprovementOfExpectation. EI per cost (Paria et al.) divides by the cost of
 // the setting.
 type Improvement struct{}
 
@@ -43,6 +44,17 @@ func (Improvement) Options(d *Decision) ([]Option, error) {
 	return out, nil
 }
 
+// reached lists the observed points as settings of a domain that holds everything.
+func (d *Decision) reached(dom *space.Domain) []float64 {
+	var out []float64
+	for i := range d.Criterion.Model.Data.Rows {
+		x := make([]float64, dom.Size())
+		dom.Project(x, d.Criterion.Model.Data.Rows[i].X)
+		out = append(out, x...)
+	}
+	return out
+}
+
 // minImprovement ends the logarithm where numbers end.
 const minImprovement = 1e-300
 
@@ -61,7 +73,9 @@ func expectedImprovement(mean, sd float64) (value, byMean, bySD float64) {
 func (d *Decision) bestMean(v model.View) (float64, error) {
 	played := make([][]float64, len(d.Domains))
 	for set := range played {
-		played[set] = d.Played(set)
+		if played[set] = d.Played(set); len(d.Domains[set].Random) == 0 && d.Domains[set].Listed() == 0 {
+			played[set] = d.reached(d.Domains[set])
+		}
 	}
 	d.Limiter.Restrict(played)
 	best := math.Inf(-1)
