@@ -163,7 +163,7 @@ func (e *engine) noValueError() error {
 // left out.
 func (e *engine) choose(options []acquisition.Option, found []search.Maximum) int {
 	var sets, best []int
-	var values []float64
+	var values, prices []float64
 	for i, o := range options {
 		if math.IsInf(found[i].Value, -1) {
 			continue
@@ -176,10 +176,13 @@ func (e *engine) choose(options []acquisition.Option, found []search.Maximum) in
 			best[at], values[at] = i, value
 		}
 	}
+	for _, i := range best {
+		prices = append(prices, e.costs.Of(e.domains[options[i].Set], found[i].X))
+	}
 	if len(sets) == 0 {
 		return -1
 	}
-	return best[e.schedule.choose(sets, values)]
+	return best[e.schedule.choose(values, prices)]
 }
 
 // dropInfeasible leaves out what keeps no constraint while something else does; where nothing

@@ -152,7 +152,7 @@ func assemble(s Spec) (*engine, error) {
 	if p.Explore {
 		e.acquisition = acquisition.ExploreNoise{Until: s.InitialSteps + s.ExploreSteps}
 	}
-	e.schedule = newSchedule(&s)
+	e.schedule = newSchedule(&s, e.costs.TypicalOf(e.domains))
 	designed := s.Design
 	if e.designOnly { // all steps are of one design
 		designed = s.Kind
@@ -220,21 +220,19 @@ func newTargetDomain(s *Spec, domains []*space.Domain, axes []space.Axis) *space
 	return space.NewDomain(axes, sought, -1, candidates)
 }
 
-// newSchedule makes the schedule of control sets.
-func newSchedule(s *Spec) schedule {
-	switch s.Schedule {
-	case scheduleETC50:
-		return newExploreThenCommit(s.ControlSets, etc50)
-	case scheduleETC100:
-		return newExploreThenCommit(s.ControlSets, etc100)
-	case scheduleETCAda:
-		return newExploreThenCommit(s.ControlSets, 0)
-	case scheduleEpsilon:
-		r := &epsilonSchedule{epsilon: s.Epsilon}
-		for _, c := range s.ControlSets {
-			r.costs = append(r.costs, c.Cost)
+// newSchedule makes the schedule of control sets, of which typical steps have these prices.
+func newSchedule(s *Spec, prices []float64) schedule {
+	plays, commits := map[string]int{scheduleETC50: etc50, scheduleETC100: etc100, scheduleETCAda: 0}[s.Schedule]
+	switch {
+	case commits:
+		e := newExploreThenCommit(s.ControlSets, prices, plays)
+		learnt := slices.ContainsFunc(s.Variables, func(v space.Variable) bool { return v.Random.Kind == space.Learnt })
+		if learnt || s.PerCost || len(s.Constraints) > 0 {
+			e.full = -1
 		}
-		return r
+		return e
+	case s.Schedule == scheduleEpsilon:
+		return &epsilonSchedule{epsilon: s.Epsilon}
 	}
 	return greedySchedule{}
 }

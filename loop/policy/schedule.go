@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -15,8 +16,9 @@ type schedule interface {
 	// eligible lists the sets worth searching now.
 	eligible(fits []int) []int
 	// choose takes the greatest acquisition value of each eligible set, in the
-	// objective's unit, and returns a position in that list.
-	choose(sets []int, values []float64) int
+	// objective's unit, with the whole price of the step that has it (control set, setting and
+	// movement), and returns a position in that list.
+	choose(values, prices []float64) int
 	// slack is how much below the greatest value, in the objective's unit, another set's
 	// may be and still be chosen.
 	slack() float64
@@ -27,39 +29,38 @@ type schedule interface {
 // greedySchedule takes the set with the greatest value, whatever it costs.
 type greedySchedule struct{}
 
-func (greedySchedule) eligible(fits []int) []int            { return fits }
-func (greedySchedule) choose(_ []int, values []float64) int { return num.Argmax(values) }
-func (greedySchedule) slack() float64                       { return 0 }
-func (greedySchedule) recordPlay(int)                       {}
+func (greedySchedule) eligible(fits []int) []int      { return fits }
+func (greedySchedule) choose(values, _ []float64) int { return num.Argmax(values) }
+func (greedySchedule) slack() float64                 { return 0 }
+func (greedySchedule) recordPlay(int)                 {}
 
 // epsilonSchedule is UCB-CVS's Algorithm 1 (Tay et al., NeurIPS 2023). With g_i the
 // greatest expected upper bound over control set i and epsilon_t the schedule,
 //
 //	S1 = { i : g_i + epsilon_t >= max_j g_j }
-//	S2 = the cheapest sets of S1
+//	S2 = the cheapest sets of S1, by the whole price of the step
 //
 // and the set of S2 with the greatest g_i is played.
 type epsilonSchedule struct {
-	costs   []float64
 	epsilon []float64 // in the objective's unit; the last value holds
 	plays   int
 }
 
 func (e *epsilonSchedule) eligible(fits []int) []int { return fits }
 
-func (e *epsilonSchedule) choose(sets []int, values []float64) int {
+func (e *epsilonSchedule) choose(values, prices []float64) int {
 	epsilon := e.slack()
 	greatest := values[num.Argmax(values)]
 	near := func(k int) bool { return values[k]+epsilon >= greatest }
 	cheapest := math.Inf(1)
-	for k, set := range sets {
+	for k, price := range prices {
 		if near(k) {
-			cheapest = min(cheapest, e.costs[set])
+			cheapest = min(cheapest, price)
 		}
 	}
 	best := -1
-	for k, set := range sets {
-		if near(k) && cost.Same(e.costs[set], cheapest) && (best < 0 || values[k] > values[best]) {
+	for k, price := range prices {
+		if near(k) && cost.Same(price, cheapest) && (best < 0 || values[k] > values[best]) {
 			best = k
 		}
 	}
@@ -73,11 +74,14 @@ func (e *epsilonSchedule) recordPlay(int) { e.plays++ }
 // exploreThenCommit is UCB-CVS's ETC schedule: while the cheapest group of control
 // sets has plays left, the set of the group with the greatest expected upper bound
 // is played; after all groups, the full control set if there is one, else the
-// greatest of all sets (Tay et al., NeurIPS 2023, section 5).
+// greatest of all sets (Tay et al., NeurIPS 2023, section 5). The full set stands for all because
+// an average is never above the greatest value. Where that is not what is compared (constraints,
+// values per cost) or the average may be over values out of the ranges (distributions that are
+// learnt), all sets compete.
 type exploreThenCommit struct {
-	groups [][]int // sets of equal cost, the cheapest group first
+	groups [][]int // sets of equal price, the cheapest group first
 	left   []int   // plays left, per group
-	full   int     // the set that controls every variable, -1 if there is none
+	full   int     // the set that is committed to, -1: all compete
 }
 
 // Numbers of plays per group.
@@ -90,38 +94,32 @@ const (
 	etcAda = 4
 )
 
-// newExploreThenCommit groups the control sets by cost. The full set, sets that
-// cost as much or more, and (without a full set) the most expensive group are left for
-// the end. plays 0 stands for ETC-Ada.
-func newExploreThenCommit(sets []space.ControlSet, plays int) *exploreThenCommit {
+// newExploreThenCommit groups the control sets by price, the whole of a typical step's. The full
+// set, sets that cost as much or more, and (without a full set) the most expensive group are left
+// for the end. plays 0 stands for ETC-Ada.
+func newExploreThenCommit(sets []space.ControlSet, prices []float64, plays int) *exploreThenCommit {
 	e := &exploreThenCommit{full: slices.IndexFunc(sets, space.ControlSet.Full)}
 	highest := 0.0
-	for _, s := range sets {
-		highest = max(highest, s.Cost)
+	for _, p := range prices {
+		highest = max(highest, p)
 	}
 	limit := highest
 	if e.full >= 0 {
-		limit = sets[e.full].Cost
+		limit = prices[e.full]
 	}
 	order := make([]int, len(sets))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case sets[a].Cost < sets[b].Cost:
-			return -1
-		case sets[a].Cost > sets[b].Cost:
-			return 1
-		}
-		return 0
+		return cmp.Compare(prices[a], prices[b])
 	})
 	for _, i := range order {
-		each, last := sets[i].Cost, len(e.groups)-1
+		each, last := prices[i], len(e.groups)-1
 		if each >= limit || cost.Same(each, limit) {
 			continue
 		}
-		if last >= 0 && cost.Same(each, sets[e.groups[last][0]].Cost) {
+		if last >= 0 && cost.Same(each, prices[e.groups[last][0]]) {
 			e.groups[last] = append(e.groups[last], i)
 			continue
 		}
@@ -149,7 +147,7 @@ func (e *exploreThenCommit) eligible(fits []int) []int {
 	return fits
 }
 
-func (e *exploreThenCommit) choose(_ []int, values []float64) int { return num.Argmax(values) }
+func (e *exploreThenCommit) choose(values, _ []float64) int { return num.Argmax(values) }
 
 func (e *exploreThenCommit) slack() float64 { return 0 }
 

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/labtuner/tuner/loop/policy/constraint"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // Algorithm 1 as the paper states it, written down again in its own order: S1, S2,
@@ -15,12 +18,9 @@ func TestEpsilonScheduleIsAlgorithm1(t *testing.T) {
 	for range 2000 {
 		n := 1 + rng.IntN(6)
 		e := &epsilonSchedule{epsilon: []float64{rng.Float64(), rng.Float64() / 4}, plays: rng.IntN(4)}
-		fits, values := []int{}, []float64{}
-		for i := range n {
-			e.costs = append(e.costs, float64(1+rng.IntN(3))/10)
-			if rng.IntN(4) > 0 || i == n-1 {
-				fits, values = append(fits, i), append(values, rng.Float64())
-			}
+		values, prices := []float64{}, []float64{}
+		for range n {
+			prices, values = append(prices, float64(1+rng.IntN(3))/10), append(values, rng.Float64())
 		}
 		eps := e.epsilon[min(e.plays, 1)]
 		greatest := math.Inf(-1)
@@ -28,28 +28,28 @@ func TestEpsilonScheduleIsAlgorithm1(t *testing.T) {
 			greatest = max(greatest, v)
 		}
 		want, cost, bound := -1, math.Inf(1), math.Inf(-1)
-		for k, set := range fits {
+		for k, c := range prices {
 			if values[k]+eps < greatest {
 				continue
 			}
-			if c := e.costs[set]; c < cost || c == cost && values[k] > bound {
+			if c < cost || c == cost && values[k] > bound {
 				want, cost, bound = k, c, values[k]
 			}
 		}
-		if got := e.choose(fits, values); got != want {
-			t.Fatalf("seed %d: costs %v, sets %v, values %v, epsilon %g: chose %d, want %d", seed, e.costs, fits, values, eps, got, want)
+		if got := e.choose(values, prices); got != want {
+			t.Fatalf("seed %d: prices %v, values %v, epsilon %g: chose %d, want %d", seed, prices, values, eps, got, want)
 		}
 	}
 }
 
 func TestEpsilonScheduleAdvances(t *testing.T) {
-	e := &epsilonSchedule{costs: []float64{1, 2}, epsilon: []float64{5, 0}}
-	if got := e.choose([]int{0, 1}, []float64{0, 1}); got != 0 {
+	e := &epsilonSchedule{epsilon: []float64{5, 0}}
+	if got := e.choose([]float64{0, 1}, []float64{1, 2}); got != 0 {
 		t.Error("with a large epsilon the cheap set is played")
 	}
 	e.recordPlay(0)
 	e.recordPlay(0) // the last value holds
-	if got := e.choose([]int{0, 1}, []float64{0, 1}); got != 1 {
+	if got := e.choose([]float64{0, 1}, []float64{1, 2}); got != 1 {
 		t.Error("with epsilon zero the best set is played")
 	}
 }
@@ -69,7 +69,7 @@ func TestExploreThenCommitPlays(t *testing.T) {
 		{"moderate in cents", []float64{10, 10, 10, 20, 20, 20, 100}, 0, []int{40, 20}},
 		{"etc-50", []float64{.1, .1, .1, .2, .2, .2, 1}, 50, []int{50, 50}},
 	} {
-		e := newExploreThenCommit(sets(3, c.costs, lists...), c.plays)
+		e := newExploreThenCommit(sets(3, c.costs, lists...), c.costs, c.plays)
 		if !reflect.DeepEqual(e.left, c.want) || !reflect.DeepEqual(e.groups, [][]int{{0, 1, 2}, {3, 4, 5}}) || e.full != 6 {
 			t.Errorf("%s: groups %v with %v plays, want %v", c.name, e.groups, e.left, c.want)
 		}
@@ -80,7 +80,7 @@ func TestExploreThenCommitPlays(t *testing.T) {
 // do not fit the budget are passed over.
 func TestExploreThenCommitOrder(t *testing.T) {
 	lists := [][]int{{0, 1, 2}, {1, 2}, {0}, {1}}
-	e := newExploreThenCommit(sets(3, []float64{1, .2, .1, .1}, lists...), 2)
+	e := newExploreThenCommit(sets(3, make([]float64, 4), lists...), []float64{1, .2, .1, .1}, 2)
 	all := []int{0, 1, 2, 3}
 	for i, want := range [][]int{{2, 3}, {2, 3}, {1}, {1}, {0}, {0}} {
 		got := e.eligible(all)
@@ -93,7 +93,7 @@ func TestExploreThenCommitOrder(t *testing.T) {
 		t.Errorf("when the full set does not fit, all that fit compete: %v", got)
 	}
 	// Without a full set, the most expensive group is not explored for its own sake.
-	e = newExploreThenCommit(sets(3, []float64{.1, .2, 1}, []int{0}, []int{1}, []int{2}), 1)
+	e = newExploreThenCommit(sets(3, make([]float64, 3), []int{0}, []int{1}, []int{2}), []float64{.1, .2, 1}, 1)
 	if !reflect.DeepEqual(e.groups, [][]int{{0}, {1}}) {
 		t.Errorf("groups %v", e.groups)
 	}
@@ -112,14 +112,53 @@ func TestNoSchedule(t *testing.T) {
 	if _, err := New(s); err != nil {
 		t.Fatal(err)
 	}
-	rule := newSchedule(&s)
+	rule := newSchedule(&s, nil)
 	for range 200 {
-		if got := rule.choose([]int{0, 1, 2}, []float64{1, 3, 2}); got != 1 || rule.slack() != 0 {
+		if got := rule.choose([]float64{1, 3, 2}, nil); got != 1 || rule.slack() != 0 {
 			t.Fatalf("chose %d with a slack of %v, want the greatest and none", got, rule.slack())
 		}
 		rule.recordPlay(1)
 	}
 	if got := rule.eligible([]int{0, 2}); !reflect.DeepEqual(got, []int{0, 2}) {
 		t.Errorf("eligible %v, want all that fit", got)
+	}
+}
+
+// The full control set stands for all where it is the best of all whatever is known; where it may not
+// be, all compete when exploring is over.
+func TestExploreThenCommitAmongAll(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *Spec)
+		want   int
+	}{
+		"plain":       {func(*Spec) {}, 2},
+		"per cost":    {func(s *Spec) { s.PerCost = true }, -1},
+		"constraints": {func(s *Spec) { s.Constraints = make([]constraint.Spec, 1) }, -1},
+		"learnt":      {func(s *Spec) { s.Variables[2].Random.Kind = space.Learnt }, -1},
+	} {
+		s := subsetsSpec("ucb-cvs", 1)
+		s.Schedule = "etc-ada"
+		c.change(&s)
+		if got := newSchedule(&s, []float64{.1, .2, 1}).(*exploreThenCommit).full; got != c.want {
+			t.Errorf("%s: commits to %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// Schedules look at the whole price of a step: a control set that is free, but dear to move, is not the
+// cheapest.
+func TestSchedulesLookAtTheWholePrice(t *testing.T) {
+	s := subsetsSpec("ucb-cvs", 1)
+	s.ControlSets[0].Cost = 0
+	s.SettingCost = func(set int, _ []float64) float64 { return []float64{3, 0, 0}[set] }
+	s.Schedule, s.Epsilon = "epsilon", []float64{1e6}
+	e := fresh(t, s).(*engine)
+	fill(t, e, s, s.InitialSteps+1, 1)
+	if p := propose(t, e); p.ControlSet != 1 {
+		t.Errorf("control set %d, want 1: it is the cheapest with its setting", p.ControlSet)
+	}
+	s.Schedule = "etc-50"
+	if got := fresh(t, s).(*engine).schedule.(*exploreThenCommit).groups; !reflect.DeepEqual(got, [][]int{{1}}) {
+		t.Errorf("groups %v, want the one that is cheaper than the full set", got)
 	}
 }

@@ -51,7 +51,7 @@ func branin() *experiment.Experiment {
 				Model:       policy.Model{Kernel: "se", Hyperparameters: "fit"}}
 		},
 		Competitors: competitors(),
-		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAtCost(budget / 4), experiment.SimpleRegretAtCost(budget / 2), experiment.RecommendedRegret, experiment.CostWeightedRegret, experiment.StepsTaken},
+		Metrics:     []experiment.Metric{experiment.FinalSimpleRegret, experiment.SimpleRegretAtCost(budget / 4), experiment.SimpleRegretAtCost(budget / 2), experiment.RecommendedRegret, experiment.FinalCumulativeRegret, experiment.CostWeightedRegret, experiment.StepsTaken},
 	}
 }
 

@@ -68,7 +68,7 @@ func (r risky) experiment() *experiment.Experiment {
 		Judge:       func(s *policy.Spec, _ *experiment.Problem) { s.Kind, s.Schedule, s.Risk = "ucb-cvs", "none", r.alpha },
 		Competitors: r.competitors(),
 		Metrics: []experiment.Metric{experiment.ReportedRegret, experiment.ReportedWithin(0.05), experiment.BoundHolds,
-			experiment.FinalCumulativeRegret, experiment.StepsTaken},
+			experiment.FinalCumulativeRegret, experiment.CostWeightedRegret, experiment.StepsTaken},
 	}
 }
 

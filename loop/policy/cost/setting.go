@@ -110,17 +110,13 @@ func (c *Model) Check(d *space.Domain, x []float64) (float64, error) {
 	return c.price(d, user), nil
 }
 
-// Typical is a cost to divide by, so that values per cost are of order one: the mean
-// over sixteen Sobol points of each set's domain.
+// Typical is a cost to divide by, so that values per cost are of order one: the mean over all
+// control sets' points (see TypicalOf) that cost something.
 func (c *Model) Typical(domains []*space.Domain) float64 {
-	const points = 16
 	sum, n := 0.0, 0
 	for _, d := range domains {
-		sequence, x := sobol.New(d.Size()), make([]float64, d.Size())
-		for k := range points {
-			sequence.Point(x, k)
-			d.Round(x)
-			if cost := c.Of(d, x); num.Finite(cost) && cost > 0 {
+		for _, cost := range c.sampled(d) {
+			if num.Finite(cost) && cost > 0 {
 				sum, n = sum+cost, n+1
 			}
 		}
@@ -129,6 +125,36 @@ func (c *Model) Typical(domains []*space.Domain) float64 {
 		return 1
 	}
 	return sum / float64(n)
+}
+
+// TypicalOf is the typical price of a step with each control set: the mean over sixteen Sobol
+// points of its domain; where the setting does not matter, the set's cost.
+func (c *Model) TypicalOf(domains []*space.Domain) []float64 {
+	if !c.varies() {
+		return c.Sets
+	}
+	out := make([]float64, len(domains))
+	for i, d := range domains {
+		costs := c.sampled(d)
+		for _, cost := range costs {
+			if num.Finite(cost) { // what is none is refused when it is proposed
+				out[i] += cost / float64(len(costs))
+			}
+		}
+	}
+	return out
+}
+
+// sampled are the costs at sixteen Sobol points of a domain.
+func (c *Model) sampled(d *space.Domain) []float64 {
+	out := make([]float64, 16)
+	sequence, x := sobol.New(d.Size()), make([]float64, d.Size())
+	for k := range out {
+		sequence.Point(x, k)
+		d.Round(x)
+		out[k] = c.Of(d, x)
+	}
+	return out
 }
 
 // NearestAffordable is setting x of a domain, or, where that cannot be paid, one that can: the
