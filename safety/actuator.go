@@ -75,6 +75,9 @@ func (x *pass) noteOutcome(i int) {
 		v.Answered, v.MovedAt = true, x.now
 	case in.Written.finite() && in.Written.At >= v.MovedAt:
 		v.Answered, v.MovedAt = true, max(min(in.Written.At, x.now), x.now-x.gap)
+	case in.CanWrite && in.Written.finite(): // nothing is on its way: it was taken back before it left
+		v.Answered, v.Resend = true, v.Resend || v.Before != in.Written.Value
+		v.Ramp, v.Setpoint = v.Before, v.Before
 	}
 }
 

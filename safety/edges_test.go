@@ -728,6 +728,25 @@ func TestLostSafeValueIsSentAgain(t *testing.T) {
 	}
 }
 
+// TestTakenBackBeforeItLeft: a setpoint that was given out and has not left, neither answered
+// nor lost, is no place to go on from: a fallback begins where the device stands.
+func TestTakenBackBeforeItLeft(t *testing.T) {
+	l := jumping()
+	l.Variables[0].OnFault, l.Variables[0].Safe = RestSafe, 0
+	b := confirmed(t, l)
+	b.l.Variables[0].SlewUp, b.l.Variables[0].SlewDown = 1/l.Tick.Seconds(), 1/l.Tick.Seconds()
+	b.drive(9)
+	if b.step(CommandNone); !b.out.Write[0] || b.out.Setpoint[0] != 6 {
+		t.Fatalf("driven to %v", b.out.Setpoint[0])
+	}
+	b.in.Variable[0].CanWrite = false
+	b.step(CommandFail)
+	b.in.Variable[0].CanWrite = true
+	if b.step(CommandNone); b.s.Mode != Fallback || !b.out.Write[0] || b.out.Setpoint[0] != 4 {
+		t.Errorf("%v: %v written (%v), want 4: one step from the 5 where it stands", b.s.Mode, b.out.Setpoint[0], b.out.Write[0])
+	}
+}
+
 // TestTripWhileASetpointIsOnItsWay: a safe value that the device had acknowledged before is sent
 // all the same where another setpoint has been given out since: it may be on its way.
 func TestTripWhileASetpointIsOnItsWay(t *testing.T) {

@@ -27,7 +27,7 @@ func ExampleStep() {
 			continue
 		}
 		fmt.Printf("%v %.1f A on the way to %.0f A %v\n", out.Mode, out.Setpoint[0], out.Destination[0], out.Reasons[0].Names())
-		in.Variable[0].Written = safety.Sample{Value: out.Setpoint[0], Known: true}
+		in.Variable[0].Written = safety.Sample{Value: out.Setpoint[0], At: time.Duration(k) * limits.Tick, Known: true}
 	}
 	// Output:
 	// IDLE

@@ -22,7 +22,7 @@ func (x *pass) issue(i int, set float64) {
 	}
 	changed, stands := !v.Changed || set != v.Setpoint, x.stands(i, set)
 	if v.Unsure || changed && (v.Resend || !stands) {
-		v.Moved, v.Answered, v.MovedAt = true, stands, x.now
+		v.Moved, v.Answered, v.MovedAt, v.Before = true, stands, x.now, v.Setpoint
 	}
 	if changed {
 		v.Changed, v.ChangedAt = true, x.now

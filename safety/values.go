@@ -24,6 +24,9 @@ type VariableState struct {
 	// there is nothing to answer: it had the value already.
 	MovedAt         time.Duration
 	Moved, Answered bool
+	// Before is the setpoint before that change, meaningful if not Answered: what has not left
+	// is no place to go on from.
+	Before float64
 	// Unsure says that the outcome of a write has not been known since LostAt: the device may
 	// stand elsewhere than at what it has acknowledged before.
 	LostAt time.Duration
@@ -49,7 +52,7 @@ type VariableState struct {
 // when it was moved last, whether that is known, and since when it is above its exposure's value.
 func (v *VariableState) forget() {
 	*v = VariableState{Proposal: v.Proposal, Rejected: v.Rejected, LastConfirmed: v.LastConfirmed,
-		MovedAt: v.MovedAt, Moved: v.Moved, Answered: v.Answered, LostAt: v.LostAt, Unsure: v.Unsure,
+		MovedAt: v.MovedAt, Moved: v.Moved, Answered: v.Answered, Before: v.Before, LostAt: v.LostAt, Unsure: v.Unsure,
 		IsAbove: v.IsAbove, AboveSince: v.AboveSince}
 }
 

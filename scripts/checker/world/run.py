@@ -282,6 +282,10 @@ class Run:
         except asyncio.TimeoutError:
             process.kill()
             out, _ = await process.communicate()
+        except asyncio.CancelledError:  # the run has ended meanwhile: a second one would now be the first
+            process.kill()
+            await process.wait()
+            raise
         self.trace.add("cli", args=list(args), code=process.returncode, out=out.decode(errors="replace")[-1500:])
         return process.returncode, out.decode(errors="replace")
 
