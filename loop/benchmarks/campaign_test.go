@@ -61,8 +61,9 @@ func TestEveryExperimentRuns(t *testing.T) {
 		if few && !slices.ContainsFunc([]string{"cheap-0.08", "moderate-0.02", "expensive-0.04"}, func(s string) bool { return strings.HasSuffix(x.Name, s) }) {
 			continue
 		}
-		if strings.Contains(x.Name, "airfoil") && !strings.HasSuffix(x.Name, "moderate-0.02") && !testsize.Whole() {
-			continue
+		if !testsize.Whole() && (strings.Contains(x.Name, "airfoil") || strings.HasPrefix(x.Name, "risk-cvs/plant") && !strings.HasSuffix(x.Name, "-1-subsets") ||
+			strings.HasPrefix(x.Name, "risk-cvs/") && !strings.Contains(x.Name, "-1")) {
+			continue // the same policies on the same landscapes
 		}
 		t.Run(x.Name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +132,10 @@ func TestRiskSmall(t *testing.T) {
 	if averse > 5 || averse > blind {
 		t.Errorf("sine: cumulative regret %v, without the risk term %v", averse, blind)
 	}
-	r = campaign(t, "rahbo/branin-1", testsize.Of(2, 4), 0, "rahbo", "gp-ucb-heteroscedastic")
+	if !testsize.Whole() {
+		return // on Branin the policy's own tests find C
+	}
+	r = campaign(t, "rahbo/branin-1", 4, 0, "rahbo", "gp-ucb-heteroscedastic")
 	if share := r.mean("rahbo", experiment.Share("C")); share < 0.75 {
 		t.Errorf("Branin: %v at C", share)
 	}

@@ -83,8 +83,8 @@ func TestAnyPartGoesWithAnyOther(t *testing.T) {
 	parts := gridParts()
 	for a := range 7 {
 		for b := range 7 {
-			// On the diagonal every part has each of its words once.
-			if a != b && !testsize.Whole() {
+			// On the diagonal every part has each of its words once; a part of it is enough for every change.
+			if (a != b || a%3 > 0) && !testsize.Whole() {
 				continue
 			}
 			s := fixedSpec(kindGPUCB, 2, uint64(7*a+b))

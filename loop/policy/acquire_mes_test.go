@@ -68,7 +68,7 @@ func TestInformationOptions(t *testing.T) {
 		kind   string
 		priors []model.Prior
 	}{{kind: "mes"}, {kind: "jes"}, {kind: "pims"}, {"mes", priors}, {"jes", priors}} {
-		if i%2 > 0 && !testsize.Whole() {
+		if i%4 > 0 && !testsize.Whole() {
 			continue
 		}
 		s := subsetsSpec("ucb-psq-per-cost", 9)

@@ -96,7 +96,7 @@ func (w story) tell(t testing.TB, p Policy, s *Spec, steps int, hook func(step i
 func storyCasts(part int) map[string]Spec {
 	all := casts()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if !testsize.Whole() && i%5 != part {
+		if !testsize.Whole() && i%10 != part {
 			delete(all, name)
 		}
 	}
@@ -161,7 +161,7 @@ func same(a, b []Proposal) bool {
 }
 
 // storySteps are enough to fill what a model may hold.
-var storySteps = testsize.Of(16, 24)
+var storySteps = testsize.Of(14, 24)
 
 func fresh(t testing.TB, s Spec) Policy {
 	t.Helper()

@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -334,10 +333,7 @@ func TestWhyAddsUp(t *testing.T) {
 	w := story{scale: 40, offset: 900, shots: 5}
 	all := casts()
 	if !testsize.Whole() {
-		all = map[string]Spec{}
-		for _, part := range []int{2, 3, 4} {
-			maps.Copy(all, storyCasts(part))
-		}
+		all = storyCasts(4)
 	}
 	for name, s := range all {
 		whyAddsUp(t, name, s, w.tell(t, fresh(t, s), &s, 12, nil))
