@@ -21,6 +21,8 @@ type score struct {
 	spent       plan.Money
 	// failures counts the failed steps in a row, broken those that broke a constraint.
 	failures, broken int
+	// cuts counts the decisions of this session that the deadline has cut.
+	cuts int
 	// lastProblem is why the last steps failed, told once in a row.
 	lastProblem string
 	// best is the recommendation after the last step, in the user's sense, last the
@@ -42,6 +44,19 @@ func (l *score) charge(set int, cost plan.Money, compared bool) {
 
 // total is what was spent altogether.
 func (l *score) total() float64 { return l.ledger.Spent.Plus(l.spent).Float() }
+
+// countCut counts a decision that the deadline has cut, and says so for the first one of a
+// session: nothing else shows that a search is poorer than it could be.
+func (l *score) countCut(d *journal.Decision, deadline time.Duration) string {
+	if !d.Cut {
+		return ""
+	}
+	if l.cuts++; l.cuts > 1 {
+		return ""
+	}
+	return fmt.Sprintf("the deadline of %v has cut the search of step %d after %d units of work: raise deadline in [policy], or lower capacity in [model]; "+
+		"further cuts are counted in the status", deadline, d.Step, d.Work)
+}
 
 // searched counts the steps that the policy decided.
 func (l *score) searched() int { return l.steps - l.legs }
@@ -78,7 +93,7 @@ func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionSt
 		return nil
 	}
 	s := &control.DecisionStatus{Step: d.Step, ControlSet: o.SetNames(d.ControlSet), Requested: journal.Numbers(d.Requested), Applied: journal.Numbers(d.Applied),
-		Achieved: []journal.Number{}, Clamped: []string{}, Why: json.RawMessage(d.Why), At: d.At.Wall.Round(0).UTC()}
+		Achieved: []journal.Number{}, Clamped: []string{}, Work: d.Work, Cut: d.Cut, Cuts: l.cuts, Deadline: control.Seconds(o.Deadline), Why: json.RawMessage(d.Why), At: d.At.Wall.Round(0).UTC()}
 	if !json.Valid(s.Why) {
 		s.Why = json.RawMessage("{}")
 	}

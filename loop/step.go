@@ -125,6 +125,9 @@ func (l *stepper) decided(a advisor.Decided) {
 		return
 	}
 	l.proposed = false
+	if text := l.countCut(&l.step.Decision, l.opt.Deadline); text != "" {
+		l.event("warn", journal.EventDeadline, text)
+	}
 	l.openStep()
 }
 

@@ -111,6 +111,12 @@ type DecisionStatus struct {
 	Achieved   []journal.Number `json:"achieved"`
 	// Clamped lists the safety rules that changed a value, as "VARIABLE: RULE".
 	Clamped []string `json:"clamped"`
+	// Work counts the units of work that its search did; Cut says that the deadline ended it
+	// before it was complete, Cuts of how many decisions it has done so in this process's run.
+	Work     int            `json:"work"`
+	Cut      bool           `json:"cut"`
+	Cuts     int            `json:"cuts"`
+	Deadline journal.Number `json:"deadline_s"`
 	// Why is the policy's explanation, a JSON object of numbers.
 	Why json.RawMessage `json:"why"`
 	At  time.Time       `json:"at"`

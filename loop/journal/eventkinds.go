@@ -30,6 +30,8 @@ const (
 	EventSafety = "safety"
 	// EventPolicy: a decision failed.
 	EventPolicy = "policy"
+	// EventDeadline: the deadline has cut a decision, one event for the first of a session.
+	EventDeadline = "deadline"
 	// EventCommand: a command of a person or a program.
 	EventCommand = "command"
 	// EventDisk: the disk, or the record on it.

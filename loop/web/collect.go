@@ -39,6 +39,9 @@ func (c *collector) addStep(s journal.Step) {
 		c.count(set, s)
 	}
 	c.d.Total++
+	if s.Decision.Cut {
+		c.d.Cut++
+	}
 	c.d.Steps = append(c.d.Steps, c.part(s))
 	if len(c.d.Steps) > shownSteps {
 		c.thin()

@@ -23,6 +23,8 @@ type Document struct {
 	Total  int        `json:"total"`
 	Stride int        `json:"stride"`
 	Steps  []StepPart `json:"steps"`
+	// Cut counts the decisions that the deadline cut.
+	Cut int `json:"cut"`
 	// Sets has one entry for each control set.
 	Sets []SetPart `json:"sets"`
 	// Rules says which safety rule changed which variable in how many proposals.

@@ -91,6 +91,9 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 		fmt.Fprintf(t, "because\t%s\n", c.Text)
 	}
 	fmt.Fprintf(t, "step\t%d, %d concluded\n", s.Step, s.Steps)
+	if d := s.Decision; d != nil && d.Cuts > 0 {
+		fmt.Fprintf(t, "cut\t%s since this start, by the deadline of %s: raise deadline in [policy], or lower capacity in [model]\n", show.Count(d.Cuts, "decision"), show.Duration(span(d.Deadline)))
+	}
 	spent := show.Quantity(float64(s.Spent), s.CostUnit)
 	if s.Budget > 0 {
 		spent += " of " + show.Quantity(float64(s.Budget), s.CostUnit)

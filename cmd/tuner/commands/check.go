@@ -3,6 +3,7 @@ package commands
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"syscall"
 
@@ -22,7 +23,9 @@ func newCheckCommand(e *host.Env) *cobra.Command {
 		Use:   "check CONFIG",
 		Short: "Check a configuration and say what it will do",
 		Long: `Check a configuration, with everything that its drivers, policy and plant have to
-say against it, and print what it will do. No device is opened.
+say against it, and print what it will do. No device is opened. About a second goes
+into decisions on made-up data, to see what one takes on this computer and whether
+the deadline in [policy] cuts it.
 
 With --probe the devices are opened and each sensor and variable is read once.
 Nothing is moved and nothing is written; an exec child is killed afterwards, because
@@ -42,15 +45,19 @@ With --effective every key is printed with its value and where that comes from.`
 				}
 				return err
 			}
+			timed, err := examine.Decision(w, e.Now)
+			if err != nil {
+				return fmt.Errorf("time a decision: %w", err)
+			}
 			var readings []describe.Probed
 			var probeErr error
 			if probe {
 				readings, probeErr = examine.Instrument(cmd.Context(), w, e)
 			}
 			if asJSON {
-				err = describe.JSON(w, e.Stdout, readings, effective)
+				err = describe.JSON(w, e.Stdout, readings, &timed, effective)
 			} else {
-				err = describe.Text(w, e.Stdout, readings, effective)
+				err = describe.Text(w, e.Stdout, readings, &timed, effective)
 			}
 			if probeErr != nil {
 				if errors.Is(probeErr, syscall.ECONNREFUSED) {

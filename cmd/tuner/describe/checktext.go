@@ -19,12 +19,13 @@ import (
 )
 
 // Text prints what the configuration will do.
-func Text(w *setup.Setup, out io.Writer, readings []Probed, effective bool) error {
+func Text(w *setup.Setup, out io.Writer, readings []Probed, timed *DecisionTime, effective bool) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%s: %s at %s, in order\n\n", w.Config.File, w.Config.Name, w.Config.Site)
 	fmt.Fprintf(t, "objective\t%s\n", objectiveWords(w))
 	fmt.Fprintf(t, "policy\t%s\n", policyWords(w))
 	fmt.Fprintf(t, "model\t%s\n", modelWords(w))
+	fmt.Fprintf(t, "decision\t%s\n", timed.Words())
 	if n := len(w.Spec.Candidates); n > 0 {
 		fmt.Fprintf(t, "domain\t%d candidates\n", n)
 	}
@@ -186,7 +187,7 @@ func checkSets(w *setup.Setup, t *tabwriter.Writer) {
 }
 
 // JSON prints the same as one document.
-func JSON(w *setup.Setup, out io.Writer, readings []Probed, effective bool) error {
+func JSON(w *setup.Setup, out io.Writer, readings []Probed, timed *DecisionTime, effective bool) error {
 	type set struct {
 		Variables []string `json:"variables"`
 		Cost      float64  `json:"cost"`
@@ -199,6 +200,7 @@ func JSON(w *setup.Setup, out io.Writer, readings []Probed, effective bool) erro
 		Objective   string        `json:"objective"`
 		Policy      string        `json:"policy"`
 		Model       string        `json:"model"`
+		Decision    decisionLine  `json:"decision"`
 		Run         string        `json:"run"`
 		Verify      string        `json:"verify,omitempty"`
 		MQTT        string        `json:"mqtt"`
@@ -209,7 +211,7 @@ func JSON(w *setup.Setup, out io.Writer, readings []Probed, effective bool) erro
 		Probe       []Probed      `json:"probe,omitempty"`
 		Effective   []SettingLine `json:"effective,omitempty"`
 	}{Type: "check", File: w.Config.File, Name: w.Config.Name, Site: w.Config.Site, Objective: objectiveWords(w),
-		Policy: policyWords(w), Model: modelWords(w), Run: Endings(w), Verify: Verification(w), MQTT: mqttWords(w), Plant: w.PlantNotes, WarmStart: w.WarmNotes, Probe: readings}
+		Policy: policyWords(w), Model: modelWords(w), Decision: timed.line(), Run: Endings(w), Verify: Verification(w), MQTT: mqttWords(w), Plant: w.PlantNotes, WarmStart: w.WarmNotes, Probe: readings}
 	doc.Warnings = []note{}
 	for _, d := range append(w.BypassDoubts(time.Now()), w.Doubts...) {
 		doc.Warnings = append(doc.Warnings, note{d.Line, d.Key, Doubt(d)})

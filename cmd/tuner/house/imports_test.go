@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"cmd/tuner/bench":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/show", "configs", "loop/benchmarks", "loop/benchmarks/experiment"},
 	"cmd/tuner/describe": {"cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers/mqtt", "loop/journal", "loop/plan", "loop/policy", "loop/remote", "safety"},
 	"cmd/tuner/dump":     {"cmd/tuner/describe", "cmd/tuner/host", "cmd/tuner/setup", "configs", "loop/journal", "loop/journal/disk", "loop/journal/export"},
-	"cmd/tuner/examine":  {"cmd/tuner/describe", "cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/outcome", "cmd/tuner/setup", "cmd/tuner/show", "drivers", "drivers/serial/port", "loop", "loop/journal", "loop/plan"},
+	"cmd/tuner/examine":  {"cmd/tuner/describe", "cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/outcome", "cmd/tuner/setup", "cmd/tuner/show", "drivers", "drivers/serial/port", "loop", "loop/journal", "loop/plan", "loop/policy"},
 	"cmd/tuner/fault":    {"configs", "drivers", "loop", "loop/guard", "loop/journal/disk", "loop/plan", "loop/remote"},
 	"cmd/tuner/host":     {"cmd/tuner/fault", "cmd/tuner/show", "loop/guard", "loop/local"},
 	"cmd/tuner/makesafe": {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/runfiles", "cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers", "loop", "loop/journal/controlstate", "loop/plan"},

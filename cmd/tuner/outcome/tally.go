@@ -16,6 +16,8 @@ type Tally struct {
 	failed   int
 	problems []problem
 	clamped  []clamp
+	// cut counts the decisions that the deadline cut.
+	cut int
 	// Course is the objective over the steps of the search.
 	Course course
 }
@@ -47,6 +49,9 @@ func (t *Tally) mainProblem() string {
 // Add counts one step.
 func (t *Tally) Add(d journal.Decision, o journal.Outcome) {
 	compared := d.Compared.Comparison > 0
+	if d.Cut {
+		t.cut++
+	}
 	if y := o.Mean; !compared {
 		if !o.Valid {
 			y = math.NaN()

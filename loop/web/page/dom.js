@@ -40,7 +40,7 @@ const named = (v) => (v.unit && v.unit !== "1" ? `${v.name} (${v.unit})` : v.nam
 // brief cuts the middle out of a long name.
 const brief = (name, most = 26) => (name.length > most ? name.slice(0, most / 2) + "…" + name.slice(1 - most / 2) : name);
 
-const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+const counted = (n, what, many = what + "s") => `${n} ${n === 1 ? what : many}`;
 
 const when = (ms) => (known(ms) ? new Date(ms).toISOString().replace("T", " ").slice(0, 19) : "-");
 

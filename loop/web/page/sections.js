@@ -197,7 +197,8 @@ function reasonFor(d, s) {
 function whySection(d) {
   const rows = d.steps.slice(-25).reverse().map((s) => [String(s.n), d.sets[s.set] ? d.sets[s.set].variables.join(", ") : "-",
     reasonFor(d, s), known(s.predicted) ? `${num(s.predicted)} ± ${num(s.predicted_sd, 2)}` : "-", s.valid ? num(s.mean) : h("span", { class: "bad wrap" }, "no data: " + s.problem), num(s.cost), num(s.took_ms, 3)]);
-  return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"),
+  const cut = d.cut ? h("p", { class: "watch" }, `The deadline cut the search for the next setting in ${d.cut} of ${counted(d.total, "step")}: raise deadline in [policy], or lower capacity in [model].`) : "";
+  return h("section", { "aria-labelledby": "why" }, h("h2", { id: "why" }, "Why these points"), cut,
     table("The last steps, newest first", [["Step", true], ["Control set"], ["Why", false, true], [named({ name: "Predicted ± SD", unit: d.run.unit }), true], [named({ name: "Measured", unit: d.run.unit }), true], [named({ name: "Cost", unit: d.run.cost_unit }), true], ["Decision (ms)", true]], rows));
 }
 
