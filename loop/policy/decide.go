@@ -47,7 +47,7 @@ func (e *engine) decide(ctx context.Context, step int, fits []int) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	why.Value = o.InUserUnits(e.model.Active, unpenalised(d.Limiter, o, found[k]))
+	why.Value = o.InUserUnits(e.model.Active, valueAt(o, x))
 	p, err := e.withCost(Proposal{ControlSet: o.Set, Work: d.Units.Done,
 		Cut: d.Units.Cut && (e.limit > 0 || ctx.Err() != nil), Why: why}, x)
 	if err == nil {
@@ -204,19 +204,17 @@ func dropInfeasible(k *constraint.Limiter, options []acquisition.Option, maxima 
 	}
 }
 
-// unpenalised is the value that was found without the penalties.
-func unpenalised(k *constraint.Limiter, o *acquisition.Option, found search.Maximum) float64 {
-	if k == nil {
-		return found.Value
-	}
+// valueAt is an option's value at a setting, without penalties. What a search says of it may be
+// its stand-in's, where the search was cut, or of another setting, where this one is to be paid.
+func valueAt(o *acquisition.Option, x []float64) float64 {
 	var v [1]float64
-	o.Objective.Values(v[:], found.X)
+	o.Objective.Values(v[:], x)
 	return v[0]
 }
 
 // explain gives the parts of the acquisition at setting x in the users' units.
 func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, error) {
-	parts, err := e.criterion.Summarise(risk.Evaluation{View: o.View, Domain: e.domains[o.Set], Step: e.lastObserved + 1}, risk.Ends{Noise: d.NoiseBeta, Spread: d.Beta}, x)
+	parts, err := e.criterion.Summarise(risk.Evaluation{View: o.View, Domain: e.domains[o.Set], Step: d.Step}, risk.Ends{Noise: d.NoiseBeta, Spread: d.Beta}, x)
 	if err != nil {
 		return Why{}, err
 	}

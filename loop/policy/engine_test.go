@@ -340,6 +340,27 @@ func TestWhyAddsUp(t *testing.T) {
 	}
 }
 
+// The parts add up where a search was cut, where a proposal was never answered, and where the noise's
+// process would take other nodes than the objective's.
+func TestWhyAddsUpAfterCutAndLostSteps(t *testing.T) {
+	all := casts()
+	for _, name := range []string{"risky sets", "track several timescales", "track fit"} {
+		s := all[name]
+		p := fresh(t, s)
+		whyAddsUp(t, name, s, story{scale: 1, shots: 5}.tell(t, p, &s, 16, func(step int) context.Context {
+			p.(WorkLimiter).LimitWork(1)
+			if step == 12 {
+				propose(t, p) // nobody measures it
+			}
+			return context.Background()
+		}))
+	}
+	// Penalties are none of the value: each setting was tried, and may be tried again only because of that.
+	s := withCandidates(rahboSpec(1, 1), 4)
+	s.Once, s.InitialSteps = true, 2
+	whyAddsUp(t, "once", s, story{scale: 1, shots: 5}.tell(t, fresh(t, s), &s, 9, nil))
+}
+
 // whyAddsUp looks at the parts of Why of proposals by a specification.
 func whyAddsUp(t *testing.T, name string, s Spec, proposals []Proposal) {
 	t.Helper()

@@ -165,9 +165,13 @@ func (e *Criterion) addNoise(j Evaluation, beta float64, out []Summary, in expec
 		return nil
 	}
 	expected := func(off float64) ([]float64, error) {
-		return space.Expectation([]expectations.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
+		terms := []expectations.Term{{Process: field.GP, Of: func(mu, sigma float64) (value, byMu, bySigma float64) {
 			return field.ShotVariance(mu, sigma, -off)
-		}}}, in, x)
+		}}}
+		if len(in.Random) > 0 { // over the nodes that suit the objective, as in a decision: those of the first term
+			terms = append([]expectations.Term{{Process: j.View[0].GP}}, terms...)
+		}
+		return space.Expectation(terms, in, x)
 	}
 	bound, err := expected(beta)
 	if err != nil {
