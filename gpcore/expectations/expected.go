@@ -61,6 +61,23 @@ func NewSets(terms []Term, sets []Inputs) ([]*Expected, error) {
 	return out, nil
 }
 
+// SetTerms gives e and its forks other terms of the same processes, in the same order: other
+// coefficients, or another function. It changes nothing and reports false where processes
+// differ, an offset is or was there, or a coefficient is not finite.
+func (e *Expected) SetTerms(terms []Term) bool {
+	if len(terms) != len(e.terms) {
+		return false
+	}
+	for i := range terms {
+		t, was := &terms[i], &e.terms[i]
+		if t.Process != was.Process || t.Offset != nil || was.Offset != nil || t.Of == nil && (!check.IsFinite(t.Mean) || !check.IsFinite(t.SD)) {
+			return false
+		}
+	}
+	copy(e.terms, terms)
+	return true
+}
+
 // New is [NewSets] for one control set.
 func New(terms []Term, in Inputs) (*Expected, error) {
 	e, err := NewSets(terms, []Inputs{in})

@@ -20,7 +20,7 @@ type Problem struct {
 	// search and updates it by rank-one terms, O(n) a point instead of O(n^2). It takes
 	// effect for a [Watchable] objective: an expectation that controls every coordinate. It pays
 	// where between two searches few observations change, and takes memory: 8 Cap bytes a
-	// screening point and process, or none where that is above 64 MiB.
+	// screening point that is looked at and process, up to 32 MiB a process.
 	Track bool
 	// Screen is the number of points screened in a box and Climbs the number of starts
 	// that are climbed; 0: by the number of coordinates and the objective's scales.

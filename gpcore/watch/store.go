@@ -10,40 +10,48 @@ import (
 // update. Each observation has a place for as long as it stays, since its index changes
 // when others leave; a new one takes the first place that is free.
 type covariances struct {
-	values []float64 // [panel][place][24], nil where they would be too many
-	slots  int       // per panel
-	used   int       // places that were ever taken since the last refill
-	slotOf []int     // place of each observation
-	free   []int     // slots below used that are free, ascending
-	added  []int     // places of the observations that came since the last update
-	alpha  []float64 // by place
+	panels [][]float64 // [place][24] of each panel; nil where they are not kept, or nobody has asked for it
+	slots  int         // per panel
+	used   int         // places that were ever taken since the last refill
+	slotOf []int       // place of each observation
+	free   []int       // slots below used that are free, ascending
+	added  []int       // places of the observations that came since the last update
+	alpha  []float64   // by place
 }
 
-// maxStored is the largest number of covariances that are kept: 64 MiB.
-const maxStored = 1 << 23
+// maxStored bounds the covariances that are kept to 32 MiB, of the first panels. Those of the
+// others are computed again at each update, still O(n) a point.
+const maxStored = 1 << 22
 
 func newCovariances(panels, capacity int) covariances {
 	s := covariances{slots: capacity}
-	if panels == 0 || panels > maxStored/(vec.Lanes*capacity) {
+	if panels = min(panels, maxStored/(vec.Lanes*capacity)); panels == 0 {
 		return s
 	}
-	s.values = make([]float64, panels*capacity*vec.Lanes)
+	s.panels = make([][]float64, panels)
 	s.slotOf, s.free, s.added = make([]int, 0, capacity), make([]int, 0, capacity), make([]int, 0, maxRankOne)
 	s.alpha = make([]float64, capacity)
 	return s
 }
 
-// panel are the covariances of panel i.
-func (s *covariances) panel(i int) []float64 {
-	return s.values[i*s.slots*vec.Lanes : (i+1)*s.slots*vec.Lanes]
+// kept are the covariances of panel i, nil where they are not.
+func (s *covariances) kept(i int) []float64 {
+	if i >= len(s.panels) {
+		return nil
+	}
+	return s.panels[i]
 }
 
-// set stores a panel in which the rows are the observations in their order.
+// set stores a panel in which the rows are the observations in their order. It takes the
+// panel's memory the first time: a search may never come to the last ones.
 func (s *covariances) set(i int, b []float64) {
-	if s.values == nil {
+	if i >= len(s.panels) {
 		return
 	}
-	p := s.panel(i)
+	if s.panels[i] == nil {
+		s.panels[i] = make([]float64, s.slots*vec.Lanes)
+	}
+	p := s.panels[i]
 	for j, at := range s.slotOf {
 		copy(p[at*vec.Lanes:(at+1)*vec.Lanes], b[j*vec.Lanes:(j+1)*vec.Lanes])
 	}
@@ -51,7 +59,7 @@ func (s *covariances) set(i int, b []float64) {
 
 // refill gives n observations their places anew; every panel must be taken then.
 func (s *covariances) refill(n int) {
-	if s.values == nil {
+	if s.panels == nil {
 		return
 	}
 	s.slotOf, s.free, s.added, s.used = s.slotOf[:0], s.free[:0], s.added[:0], n
@@ -63,7 +71,7 @@ func (s *covariances) refill(n int) {
 // update takes up that the observation at index removed has left, none where it is
 // negative, and that as many others have come.
 func (s *covariances) update(removed, came int) {
-	if s.values == nil {
+	if s.panels == nil {
 		return
 	}
 	s.added = s.added[:0]
@@ -88,7 +96,7 @@ func (s *covariances) update(removed, came int) {
 // orderBySlot orders alpha and the terms by the places of the observations; free slots have
 // weighs nothing.
 func (s *covariances) orderBySlot(alpha []float64, terms []rankOne) {
-	if s.values == nil {
+	if s.panels == nil {
 		return
 	}
 	clear(s.alpha[:s.used])

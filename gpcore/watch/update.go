@@ -53,8 +53,8 @@ func (w *Watch) updateRankOne(r *model.View, s *Scratch, base int) {
 			s.dots[0][l] = w.terms[0].tau * r.B[l]
 		}
 	}
-	if w.store.values != nil {
-		w.combineStored(r, s, base, lane)
+	if b := w.store.kept(base / vec.Lanes); b != nil {
+		w.combineStored(r, s, b, lane)
 	} else {
 		w.combineEvaluated(r, s, lane)
 	}
@@ -68,9 +68,8 @@ func (w *Watch) updateRankOne(r *model.View, s *Scratch, base int) {
 
 // combineStored adds up the means and the terms' products with the covariances in the
 // store, after those of new observations have come in.
-func (w *Watch) combineStored(r *model.View, s *Scratch, base int, lane []float64) {
+func (w *Watch) combineStored(r *model.View, s *Scratch, all []float64, lane []float64) {
 	st, c := &w.store, w.m.Points
-	all := st.panel(base / vec.Lanes)
 	for i, at := range st.added {
 		j := w.m.Factor.N - len(st.added) + i
 		s.job = panels.Panel{Rows: c.Rows, RowCap: c.Cap, First: j, Lane: lane, N: 1, Out: all[at*vec.Lanes : (at+1)*vec.Lanes]}

@@ -18,8 +18,8 @@ import (
 // not count. After others everything is computed afresh. One panel of 24 points is
 // computed afresh at each update in any case, so rounding errors do not pile up.
 //
-// Covariances of the points with the observations are kept as long as these stay, where
-// they take no more than 64 MiB; else they are evaluated at each update.
+// Covariances of the points with the observations are kept as long as these stay, those of
+// the first points up to 32 MiB; the others are evaluated at each update.
 type Watch struct {
 	m         *model.Model
 	d         int
@@ -46,7 +46,7 @@ type Watch struct {
 }
 
 // New makes a watch of g at the rows of x, d coordinates each. It takes 8(d+4) bytes a point
-// and some 100 Cap, and, where that is no more than 64 MiB, 8 Cap a point; nothing is
+// and some 100 Cap, and, for the first 32 MiB, 8 Cap a point once it is updated; nothing is
 // computed before the first Update.
 func New(g *gpcore.GP, x []float64) *Watch {
 	d := g.Dim()

@@ -14,12 +14,13 @@ import (
 // and it does take the way of rank-one terms where it says so. It does so with and
 // without covariances that are kept.
 func TestWatchFollows(t *testing.T) {
-	for _, kept := range []bool{true, false} {
+	for _, kept := range []int{5, 2, 0} {
 		watchFollows(t, kept)
 	}
 }
 
-func watchFollows(t *testing.T, kept bool) {
+// watchFollows keeps the covariances of so many of five panels.
+func watchFollows(t *testing.T, kept int) {
 	gptest.ForEachKernel(t, func(t *testing.T, k kernels.Kernel, rng *rand.Rand) {
 		g := gpcore.New(k, 40)
 		for range 30 {
@@ -29,12 +30,14 @@ func watchFollows(t *testing.T, kept bool) {
 		}
 		x := gptest.Point(rng, 3*100)
 		w := New(g, x)
-		if !kept {
-			w.store = newCovariances(1<<30, 40)
-		}
-		if (w.store.values != nil) != kept {
-			t.Fatalf("covariances kept: %t", !kept)
-		}
+		w.store = newCovariances(kept, 40)
+		defer func() {
+			for i := range 5 {
+				if (w.store.kept(i) != nil) != (i < kept) {
+					t.Fatalf("covariances of panel %d kept: %t", i, i >= kept)
+				}
+			}
+		}()
 		mean, variance := make([]float64, 100), make([]float64, 100)
 		steps := []struct {
 			name  string

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/labtuner/tuner/loop/policy/acquisition"
 	"github.com/labtuner/tuner/loop/policy/confidence"
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
@@ -35,6 +36,10 @@ const (
 	TruncatedNormal = space.TruncatedNormal
 	Learnt          = space.Learnt
 )
+
+// RenewEvery: at steps that it divides, what is kept for searches begins anew. Whoever derives
+// decisions of a run anew begins at such a step.
+const RenewEvery = acquisition.RenewEvery
 
 // ErrBudget: every control set costs more than what is left of the budget.
 var ErrBudget = cost.ErrBudget

@@ -82,7 +82,10 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 	for _, o := range options {
 		low, high = min(low, o.Offset), max(high, o.Offset)
 	}
-	s, err := search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: slack + high - low})
+	s, err := e.keptSearch(d, options, problems)
+	if err == nil && s == nil {
+		s, err = search.New(problems, search.Options{Seed: d.Rand(num.ForScreening).Uint64(), Slack: slack + high - low})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +94,17 @@ func (e *engine) search(d *decision, options []acquisition.Option, slack float64
 		s.SetStarts(i, append(starts, o.Start...))
 	}
 	return d.Units.Run(s), nil
+}
+
+// keptSearch is the search that decisions keep, nil where this one needs its own.
+func (e *engine) keptSearch(d *decision, options []acquisition.Option, problems []search.Problem) (*search.Search, error) {
+	if len(options) > 1 {
+		return nil, nil
+	}
+	if _, restricted := d.regions[options[0].Set]; restricted {
+		return nil, nil
+	}
+	return e.kept.Search(problems[0], d.Seed, d.Step)
 }
 
 // tried is the penalty of [Spec.Once]: far more than values of a standardised objective
@@ -245,7 +259,7 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 	}
 	out := &decision{regions: map[int]space.Region{}, Decision: &acquisition.Decision{Step: step, Seed: e.spec.Seed, Sets: e.schedule.eligible(fits), Domains: e.domains,
 		Views: e.model.Views(step), Beta: e.confidence.Beta(step), NoiseBeta: confidence.NoiseBeta(e.confidence, step),
-		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step), Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
+		Goal: acquisition.NewGoal(e.target, e.criterion.Random, e.model.Rules, e.fidelity(), step), Kept: &e.kept, Criterion: e.criterion, Costs: e.costs, Lists: &e.lists,
 		Played: func(set int) []float64 { return e.playedPoints(set, false) },
 		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
 	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {

@@ -21,7 +21,8 @@ import (
 //	                  -> views -> acquisition -> search -> schedule (decide.go)
 //
 // Its state after any calls is a function of the specification and the sequence of
-// observations, beside the number of the last proposal.
+// observations, beside the number of the last proposal and, in the last bits of what is kept
+// for searches, the decisions since the last step that acquisition.RenewEvery divides.
 type engine struct {
 	spec    Spec
 	axes    []space.Axis
@@ -37,6 +38,7 @@ type engine struct {
 	track       *drift.Tracker // nil where nothing is held and no jump is looked for
 
 	acquisition acquisition.Function
+	kept        acquisition.Kept
 	lists       acquisition.ListSampler
 	schedule    schedule
 	fullOnly    int // the only control set that may be played, -1: all

@@ -47,6 +47,7 @@ func (e *engine) Skip(step int) error {
 		return fmt.Errorf("step %d: %w", step, err)
 	}
 	e.lastProposed, e.last = max(e.lastProposed, step), nil
+	e.kept.Forget()
 	e.startFits()
 	return nil
 }

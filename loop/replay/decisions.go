@@ -189,18 +189,20 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 	return err
 }
 
-// A sampled replay derives the sampleNewest newest decisions and every sampleEvery-th of
-// those before. Not fewer: a difference of configuration or version shows in nearly every
+// A sampled replay derives at least the SampleNewest newest decisions, from a step on at which
+// policies begin anew what they keep, and every sampleEvery-th of those before, which is
+// such a step. Not fewer: a difference of configuration or version shows in nearly every
 // decision, damage of the record is noticed by its checksums. Not more: a week of steps
 // is resumed in minutes, not in the hours that its decisions took.
 const (
 	SampleNewest = 100
-	sampleEvery  = 1000
+	sampleEvery  = 20 * policy.RenewEvery
 )
 
 // derives reports whether the decision of a step is derived, of a run of last steps.
 func (p *Decisions) derives(step, last int) bool {
-	return !p.Sampled || step > last-SampleNewest || step%sampleEvery == 0
+	newest := last - SampleNewest
+	return !p.Sampled || step >= newest-newest%policy.RenewEvery || step%sampleEvery == 0
 }
 
 func (p *Decisions) report(step int) {

@@ -130,6 +130,8 @@ type Decision struct {
 	// much below the best an option may be and still matter.
 	Search func(options []Option, slack float64) ([]search.Maximum, error)
 	Lists  *ListSampler
+	// Kept is what is kept from decision to decision.
+	Kept *Kept
 	// Units meters the work.
 	Units *Meter
 }

@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/labtuner/tuner/scripts/testsize"
+)
+
+// keptCasts are policies whose decisions keep their search: on a box, and on a list, where
+// what is kept of the points is the value that is found, bit for bit.
+func keptCasts() map[string]Spec {
+	box := rahboSpec(2, 61)
+	box.InitialSteps, box.Model.Capacity = 4, 24
+	single := fixedSpec("gp-ucb", 2, 62)
+	single.Confidence, single.InitialSteps, single.Model.Capacity = "irgp", 4, 24
+	list := withCandidates(single, 90)
+	return map[string]Spec{"rahbo, fit": box, "gp-ucb, box": single, "gp-ucb, list": list}
+}
+
+// TestKilledAtAnyStep: a run of which some decisions were cut is killed after any step. Who
+// takes the decisions before the last step that RenewEvery divides, and a hundred more, as recorded and derives
+// the others goes on with the same bits.
+func TestKilledAtAnyStep(t *testing.T) {
+	const newest = 100
+	steps, every := testsize.Of(170, 300), testsize.Of(13, 1)
+	for name, s := range keptCasts() {
+		rng := rand.New(rand.NewPCG(s.Seed, 1))
+		cut := make([]int, steps+1)
+		for i := range cut {
+			if rng.IntN(9) == 0 {
+				cut[i] = 1 + rng.IntN(3)
+			}
+		}
+		propose := func(p Policy, step int) Proposal {
+			p.(WorkLimiter).LimitWork(cut[step])
+			q, err := p.Propose(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return q
+		}
+		whole := []Proposal{{}}
+		for p := fresh(t, s); len(whole) <= steps; {
+			q := propose(p, len(whole))
+			whole = append(whole, q)
+			for _, o := range answers(&s, q) {
+				observe(t, p, o)
+			}
+		}
+		for at := 1 + every/2; at < steps; at += every {
+			p := fresh(t, s)
+			from := at - newest
+			from -= from % RenewEvery
+			for step := 1; step <= at; step++ {
+				if step < from {
+					if err := p.(Skipper).Skip(step); err != nil {
+						t.Fatal(err)
+					}
+				} else if q := propose(p, step); !same([]Proposal{q}, whole[step:step+1]) {
+					t.Fatalf("%s, killed after step %d: step %d is derived as\n%v\nand was\n%v", name, at, step, q, whole[step])
+				}
+				for _, o := range answers(&s, whole[step]) {
+					observe(t, p, o)
+				}
+			}
+			if q := propose(p, at+1); !same([]Proposal{q}, whole[at+1:at+2]) {
+				t.Fatalf("%s, killed after step %d: it goes on with\n%v\nand not with\n%v", name, at, q, whole[at+1])
+			}
+		}
+	}
+}
+
+// TestSearchIsKept: the search of a decision is the one before it, until it is renewed.
+func TestSearchIsKept(t *testing.T) {
+	for name, s := range keptCasts() {
+		p := fresh(t, s)
+		e := p.(*engine)
+		renewed := 0
+		for range 2*RenewEvery + 5 {
+			was := e.kept
+			q, err := p.Propose(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range answers(&s, q) {
+				observe(t, p, o)
+			}
+			if e.kept != was {
+				renewed++
+			}
+		}
+		if renewed != 3 {
+			t.Errorf("%s: %d searches in %d steps, want 3", name, renewed, 2*RenewEvery+5)
+		}
+	}
+}
+
+// answers are those of the story to a proposal, all of them valid: around settings where steps
+// failed a search is no kept one.
+func answers(s *Spec, q Proposal) []Observation {
+	out := story{scale: 1, shots: 5}.answer(s, q)
+	for i := range out {
+		out[i].Valid = true
+	}
+	return out
+}
