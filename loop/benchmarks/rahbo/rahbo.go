@@ -41,7 +41,7 @@ func Experiments() []*experiment.Experiment {
 	return []*experiment.Experiment{
 		sine(1).experiment(), sine(2).experiment(),
 		branin(1, 1).experiment(), branin(2, 1).experiment(), branin(1, 0.5).experiment(),
-		fel().experiment(),
+		fel(1).experiment(), fel(0.5).experiment(), fel(2).experiment(), fel(5).experiment(),
 	}
 }
 
