@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore/internal/model"
+	"github.com/labtuner/tuner/gpcore/internal/vec"
 )
 
 // Reader is a read-only view of a process with its own scratch. Several
@@ -32,6 +33,30 @@ func predict(v *model.View, mean, variance, x []float64) {
 		panic("gpcore: Predict needs d coordinates for each mean and variance")
 	}
 	v.Predict(mean, variance, x)
+}
+
+// PredictSum returns the posterior mean and variance of the sum over i of weights[i] f(x_i), with x
+// m x d row-major: of an expectation over nodes, say, or of a difference. O(n^2 + m n + m^2).
+func (r *Reader) PredictSum(weights, x []float64) (mean, variance float64) {
+	v, f, d := r.v, r.v.Model.Factor, r.v.Model.Points.D
+	if len(x) != len(weights)*d {
+		panic("gpcore: PredictSum needs d coordinates for each weight")
+	}
+	k, kernel := make([]float64, len(v.K)), v.Model.Kernel
+	for i, w := range weights {
+		at := x[i*d : (i+1)*d]
+		v.Single(at, false)
+		vec.Axpy(k, w, v.K)
+		variance += w * w * v.Prior[0]
+		for j, u := range weights[:i] {
+			variance += 2 * w * u * kernel.Cov(at, x[j*d:(j+1)*d])
+		}
+	}
+	mean = vec.Dot(k[:f.N], f.Alpha)
+	for i := 0; i < f.N; i += vec.Rows {
+		vec.Dots8(v.L[i:i+8], f.W[i*f.Stride:], f.Stride, k[:i+8])
+	}
+	return mean, max(variance-vec.Dot(v.L[:f.N], v.L[:f.N]), 0)
 }
 
 // PredictGrad returns the posterior mean and variance of f at one point and sets

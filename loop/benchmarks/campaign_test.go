@@ -122,10 +122,10 @@ func TestSubsetsSmall(t *testing.T) {
 	}
 }
 
-// TestRiskSmall: RAHBO ends in the quiet optima.
+// TestRiskSmall: RAHBO's report is at the quiet optima, as that of GP-UCB may be, and costs less on the way.
 func TestRiskSmall(t *testing.T) {
 	r := campaign(t, "rahbo/sine-1", 5, 0, "rahbo", "gp-ucb-heteroscedastic")
-	if share := r.mean("rahbo", experiment.Share("quiet")); share != 1 {
+	if share := r.mean("rahbo", experiment.ReportedShare("quiet")); share != 1 {
 		t.Errorf("sine: %v at the quiet optimum", share)
 	}
 	averse, blind := r.mean("rahbo", experiment.FinalCumulativeRegret), r.mean("gp-ucb-heteroscedastic", experiment.FinalCumulativeRegret)
@@ -136,7 +136,7 @@ func TestRiskSmall(t *testing.T) {
 		return // on Branin the policy's own tests find C
 	}
 	r = campaign(t, "rahbo/branin-1", 4, 0, "rahbo", "gp-ucb-heteroscedastic")
-	if share := r.mean("rahbo", experiment.Share("C")); share < 0.75 {
+	if share := r.mean("rahbo", experiment.ReportedShare("C")); share < 0.75 {
 		t.Errorf("Branin: %v at C", share)
 	}
 	averse, blind = r.mean("rahbo", experiment.FinalCumulativeRegret), r.mean("gp-ucb-heteroscedastic", experiment.FinalCumulativeRegret)

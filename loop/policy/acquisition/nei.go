@@ -3,8 +3,8 @@ package acquisition
 import (
 	"math"
 
+	"github.com/labtuner/tuner/gpcore"
 	"github.com/labtuner/tuner/gpcore/expectations"
-	"github.com/labtuner/tuner/gpcore/sampling"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -21,7 +21,7 @@ import (
 // doubt. Their code takes the mean over 32 samples of f, each over its own greatest value at the
 // observed points; here the difference is normal, with its exact covariances, so nothing is sampled,
 // and x* is one for all. Where something is random the expectation is a sum over nodes. Cost of a
-// point: O(nodes n^2 + nodes^2 n).
+// point: O(n^2 + nodes n + nodes^2).
 type ImprovementOfExpectation struct{}
 
 func (ImprovementOfExpectation) Options(d *Decision) ([]Option, error) {
@@ -35,13 +35,13 @@ func (ImprovementOfExpectation) Options(d *Decision) ([]Option, error) {
 			if err != nil {
 				return nil, err
 			}
-			o := &improvementOfExpectation{shape: shape, in: in, view: v, best: best}
+			o := improvementOfExpectation{shape: shape, in: in, view: v, best: best}
 			for i := range v[0].GP.Dim() {
 				if num.Position(in.Controlled, i) < 0 {
 					o.random = append(o.random, i)
 				}
 			}
-			out = append(out, Option{Set: set, View: v, Objective: o, Unit: ObjectiveDifference, logFloor: minImprovement})
+			out = append(out, Option{Set: set, View: v, Objective: o.withReaders(), Unit: ObjectiveDifference, logFloor: minImprovement})
 		}
 	}
 	return out, nil
@@ -55,7 +55,17 @@ type improvementOfExpectation struct {
 	view   model.View
 	best   []float64
 
-	x, weight, mean, covariance []float64 // scratch
+	readers   []*gpcore.Reader // one for each component
+	x, weight []float64        // scratch
+}
+
+// withReaders is the same function with readers of its own.
+func (o improvementOfExpectation) withReaders() *improvementOfExpectation {
+	o.readers, o.x, o.weight = nil, nil, nil
+	for _, c := range o.view {
+		o.readers = append(o.readers, c.GP.Reader())
+	}
+	return &o
 }
 
 // Dim implements [search.Objective].
@@ -63,7 +73,7 @@ func (o *improvementOfExpectation) Dim() int { return len(o.in.Controlled) }
 
 // Fork implements [search.Objective].
 func (o *improvementOfExpectation) Fork() search.Objective {
-	return &improvementOfExpectation{shape: o.shape, in: o.in, random: o.random, view: o.view, best: o.best}
+	return o.withReaders()
 }
 
 // Scales implements [search.Scaled].
@@ -76,7 +86,7 @@ func (o *improvementOfExpectation) Values(dst, x []float64) {
 		o.points(x[j*size : (j+1)*size])
 		dst[j] = 0
 		for i := range o.view {
-			dst[j] += o.view[i].Weight * o.improvement(&o.view[i])
+			dst[j] += o.view[i].Weight * o.improvement(i)
 		}
 	}
 }
@@ -100,27 +110,19 @@ func (o *improvementOfExpectation) points(c []float64) {
 	o.x, o.weight = append(o.x, o.best...), append(o.weight, -1)
 }
 
-// improvement is the expected improvement by one component.
-func (o *improvementOfExpectation) improvement(c *model.Component) float64 {
-	n, d := len(o.weight), len(o.best)
-	joint, err := sampling.NewJoint(c.GP, o.x)
-	if err != nil {
-		return 0 // a point that is not finite: nothing is known of it
-	}
-	o.mean, o.covariance = num.Resized(o.mean, n), num.Resized(o.covariance, n*n)
-	c.GP.Predict(o.mean, nil, o.x)
-	joint.Covariance(o.covariance)
-	mean, variance := 0.0, 0.0
-	for i, w := range o.weight {
-		mean += w * c.Scale * (o.mean[i] + c.OffsetAt(o.x[i*d:(i+1)*d]))
-		for k, u := range o.weight {
-			variance += w * u * o.covariance[i*n+k]
+// improvement is the expected improvement by component k.
+func (o *improvementOfExpectation) improvement(k int) float64 {
+	c, d := &o.view[k], len(o.best)
+	mean, variance := o.readers[k].PredictSum(o.weight, o.x)
+	if c.Offset != nil {
+		for i, w := range o.weight {
+			mean += w * c.OffsetAt(o.x[i*d:(i+1)*d])
 		}
 	}
-	sd := c.Scale * math.Sqrt(max(variance, 0))
-	if sd < 1e-9 { // rounding: at the best point itself
-		return max(mean, 0)
+	sd := c.Scale * math.Sqrt(variance)
+	if sd < 1e-6 { // rounding: at the best point itself
+		return max(c.Scale*mean, 0)
 	}
-	value, _, _ := expectedImprovement(mean, sd)
+	value, _, _ := expectedImprovement(c.Scale*mean, sd)
 	return value
 }
