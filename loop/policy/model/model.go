@@ -7,10 +7,11 @@ import (
 // Model is the posterior of the standardised objective, and of its noise where
 // that is learnt.
 //
-// Where the noise is constant, observations enter one by one in O(n^2). Where it
-// is learnt, each new observation moves all noise variances, so the model is
-// loaded anew, O(n^3/3), when it is next used. Either way its bits are a function
-// of the sequence of observations, never of when it was asked.
+// Where the noise is constant, observations enter one by one in O(n^2). Where it is learnt,
+// each new observation moves all noise variances: between two fits the model follows them
+// where every row has a sample variance of its own, else it is loaded anew, O(n^3/3), when
+// it is next used. Its bits are a function of the sequence of observations, never of when it
+// was asked.
 type Model struct {
 	*Rules
 	Data   Store
@@ -24,6 +25,8 @@ type Model struct {
 	Noise  *NoiseField // nil where the noise is constant
 	Loaded bool        // GP and Noise hold exactly Data
 	Loads  int         // how often they were computed from scratch
+	// follows: GP and Noise take up each observation by itself since the latest fit.
+	follows bool
 
 	// Priors replace Fitted and GP where priors compete; nil where not.
 	Priors *priorSet
@@ -51,6 +54,11 @@ func (m *Model) Observe(r Row) {
 		m.adoptPriors()
 		return
 	}
+	if m.follows {
+		m.follows = m.follow(left) == nil
+		m.Loaded = m.follows
+		return
+	}
 	if !m.Loaded || m.Fitted == nil || m.Noise != nil {
 		m.Loaded = false
 		return
@@ -58,22 +66,15 @@ func (m *Model) Observe(r Row) {
 	h := m.Active
 	noise := [1]float64{}
 	h.noiseOfMeans(noise[:], []Row{r})
-	z := (r.Mean - h.Center) / h.Scale
-	var err error
-	if left >= 0 {
-		err = m.GP.Replace(left, r.X, z, noise[0])
-	} else {
-		err = m.GP.Append(r.X, z, noise[0])
-	}
 	// Numerical trouble of an update is not the observation's fault: the next load
 	// starts from scratch and reports what it cannot mend.
-	m.Loaded = err == nil
+	m.Loaded = exchange(m.GP, left, r.X, (r.Mean-h.Center)/h.Scale, noise[0]) == nil
 }
 
 // Forget drops the observations before a step.
 func (m *Model) Forget(from int) error {
 	m.Data.forget(from)
-	m.Loaded = false
+	m.Loaded, m.follows = false, false
 	if m.Priors != nil {
 		m.Priors.Broken = true
 		m.Priors.standardise(m.Data.Rows)
@@ -85,8 +86,10 @@ func (m *Model) Forget(from int) error {
 
 // adopt puts fitted hyperparameters in force.
 func (m *Model) adopt(h *Hyper) error {
-	m.Fitted, m.Loaded = h, false
-	return m.Refresh()
+	m.Fitted, m.Loaded, m.follows = h, false, false
+	err := m.Refresh()
+	m.follows = err == nil && m.canFollow()
+	return err
 }
 
 // Refresh brings the processes up to date with the data.

@@ -1,0 +1,72 @@
+package model
+
+import (
+	"errors"
+	"math"
+
+	"github.com/labtuner/tuner/gpcore"
+)
+
+// fieldNoiseRule says how the objective's process follows the process of the noise: exactly while
+// a refactorisation is a small part of a decision, else the 16 largest changes of more than 2 %
+// a step, which leaves the posterior standard deviation within about 1 % of what it would be.
+func fieldNoiseRule() gpcore.NoiseRule { return gpcore.NoiseRule{Exact: 512, Tau: 0.02, Max: 16} }
+
+// errUnfollowed: an observation cannot be taken up by itself.
+var errUnfollowed = errors.New("a row without a sample variance")
+
+// canFollow reports whether each further observation can be taken up by itself: every row says of
+// the noise what its own sample variance does, so that rows and what they teach go together.
+func (m *Model) canFollow() bool {
+	return m.Loaded && m.Fitted != nil && m.Noise != nil && len(m.Data.Rows) == m.Data.VarianceRows()
+}
+
+// follow takes up the newest row, after row left has gone (-1: none), where the noise is learnt:
+// the noise's process learns one target, and the objective's follows what it says now at every
+// row. O(n^2), up to 512 rows O(n^3/3).
+func (m *Model) follow(left int) error {
+	h, rows := m.Active, m.Data.Rows
+	r := &rows[len(rows)-1]
+	if !r.hasVariance() {
+		return errUnfollowed
+	}
+	l := m.lessons(m.Noise.Hyper, rows[len(rows)-1:], h.Scale, nil, nil)
+	if err := exchange(m.Noise.GP, left, r.X, l.y[0]-m.Noise.Hyper.Mean, l.variance[0]+m.Noise.Hyper.extra); err != nil {
+		return err
+	}
+	estimates := make([]float64, len(rows))
+	for i := range rows {
+		estimates[i] = rows[i].Variance
+	}
+	m.Noise.limit(estimates, h.Scale)
+	noise := make([]float64, len(rows))
+	m.Noise.ofLearnt(noise, rows, m.Beta)
+	if err := exchange(m.GP, left, r.X, (r.Mean-h.Center)/h.Scale, noise[len(noise)-1]); err != nil {
+		return err
+	}
+	_, err := m.GP.TrackNoises(noise, fieldNoiseRule())
+	return err
+}
+
+// exchange appends an observation, in the place of the one at left where that is not negative.
+func exchange(g *gpcore.GP, left int, x []float64, y, noise float64) error {
+	if left >= 0 {
+		return g.Replace(left, x, y, noise)
+	}
+	return g.Append(x, y, noise)
+}
+
+// ofLearnt is OfMeans of the rows that the process has learnt, one for one, in O(n^2): at an
+// observation with noise d and weight a = (K^-1 y)_i the posterior mean is y - d a, its
+// variance d - d^2 (K^-1)_ii.
+func (v *NoiseField) ofLearnt(dst []float64, rows []Row, beta float64) {
+	n := v.GP.Len()
+	mean, variance := make([]float64, n), make([]float64, n)
+	v.GP.LeaveOneOut(mean, variance)
+	v.GP.FittedMeans(mean)
+	for i := range rows {
+		d := v.GP.NoiseVariance(i)
+		upper, _, _ := v.ShotVariance(mean[i], math.Sqrt(max(d-d*d/variance[i], 0)), beta)
+		dst[i] = min(max(upper, v.low), v.high) / float64(rows[i].Shots)
+	}
+}
