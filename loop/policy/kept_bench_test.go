@@ -13,6 +13,9 @@ func runningSpec(kind string, d int) Spec {
 	s := rahboSpec(d, 1)
 	s.Kind, s.Model.RefitEvery = kind, math.MaxInt
 	s.Model.Capacity = 1024
+	for i := range s.Variables {
+		s.Variables[i].Start = 0.5
+	}
 	if kind != "rahbo" {
 		s.Risk = 0
 	}
@@ -69,6 +72,9 @@ func BenchmarkStep(b *testing.B) {
 							b.Fatal(err)
 						}
 						tell(b, p, rng, q.Step, q.X)
+						if _, err := p.Recommend(); err != nil {
+							b.Fatal(err)
+						}
 					}
 				})
 			}

@@ -109,18 +109,11 @@ func (e *engine) playedPoints(set int, reliable bool) []float64 {
 func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estimate, err error) {
 	const exact = 16
 	size := d.Size()
-	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
-	c, err := expectations.New(terms, e.criterion.Random.Inputs(d, e.lastObserved+1))
-	if err != nil {
-		return nil, Estimate{}, err
-	}
-	c.Prepare()
 	quick := make([]float64, len(x)/size)
 	if len(quick) > exact {
-		c.SurrogateValues(quick, x)
-	}
-	if r := e.criterion.SpreadOf(e.present(d), -e.spec.Beta); r != nil && len(quick) > exact {
-		r.Adjust(quick, nil, x, true)
+		if err := e.quickBounds(quick, d, x); err != nil {
+			return nil, Estimate{}, err
+		}
 	}
 	order := make([]int, len(quick))
 	for i := range order {
@@ -142,6 +135,25 @@ func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estima
 		}
 	}
 	return few[k*size : (k+1)*size], estimates[k], nil
+}
+
+// quickBounds are the lower bounds of settings x of a domain in a quick form.
+func (e *engine) quickBounds(dst []float64, d *space.Domain, x []float64) error {
+	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
+	if in := e.criterion.Random.Inputs(d, e.lastObserved+1); in.Random == nil && in.Nodes == nil {
+		expectations.At(dst, terms, x)
+	} else {
+		c, err := expectations.New(terms, in)
+		if err != nil {
+			return err
+		}
+		c.Prepare()
+		c.SurrogateValues(dst, x)
+	}
+	if r := e.criterion.SpreadOf(e.present(d), -e.spec.Beta); r != nil {
+		r.Adjust(dst, nil, x, true)
+	}
+	return nil
 }
 
 // present is how settings of a domain are looked at now.
