@@ -21,6 +21,7 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/safety"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // pump is an instrument that adds what it is told to what it measures. It counts for
@@ -352,7 +353,7 @@ func TestStopCutsARunningDose(t *testing.T) {
 func TestCrashAtEveryPointOfADose(t *testing.T) {
 	type crash struct{}
 	for _, point := range []string{"control-changed", "control-durable", "dose-granted", "dose-intended", "before-dose", "after-dose", "dose-settled"} {
-		for nth := 1; nth <= 6; nth++ {
+		for nth := 1; nth <= testsize.Of(3, 6); nth++ {
 			d := newDosing(t, 1, 2, 3)
 			left := nth
 			d.deps.Failpoint = func(name string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/replay"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // rounds is JOURNAL_ROUNDS, or a few.
@@ -149,7 +150,7 @@ func TestResumeFromGarbledJournal(t *testing.T) {
 		}
 		kinds[kind][outcome]++
 	}
-	for range rounds(t, 60) {
+	for range rounds(t, testsize.Of(20, 60)) {
 		var f files
 		how := ""
 		if r.IntN(2) == 0 {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // feeder is a pump that adds at most 5 mL at once, by 0.1, and an EC probe that sees it.
@@ -396,7 +398,7 @@ func TestAmountsHoldAcrossCrashes(t *testing.T) {
 	disk, pending := p.s.Save(), p.s.Save()
 	crashes, unknown, busy := 0, 0, 0
 	var outcome DoseOutcome
-	for range 250000 {
+	for range testsize.Of(60_000, 250_000) {
 		if rng.IntN(150) == 0 {
 			disk.At = p.now
 			p.s, p.in.Durable, busy, outcome = Boot(disk), disk.Generation, 0, DosePending

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 var (
-	proposalsFlag = flag.Float64("proposals", 1e7, "how many arbitrary proposals TestArbitraryBits makes")
+	proposalsFlag = flag.Float64("proposals", float64(testsize.Of(2e6, 1e7)), "how many arbitrary proposals TestArbitraryBits makes")
 	seedFlag      = flag.Uint64("safety.seed", 20261121, "seed of the random tests")
 )
 

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
-var daysFlag = flag.Float64("days", 3, "how many virtual days TestDaysOfFaults simulates")
+var daysFlag = flag.Float64("days", float64(testsize.Of(1, 3)), "how many virtual days TestDaysOfFaults simulates")
 
 // faultClass is a way to fail, and what must come of it.
 type faultClass struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
 	"github.com/labtuner/tuner/loop/journal/store"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // garble damages b at random and says how.
@@ -67,7 +68,7 @@ func TestGarbledFile(t *testing.T) {
 	want := mustDump(t, path)
 	found, harmless, missed := 0, 0, 0
 	kinds := journaltest.Outcomes{}
-	for range journaltest.Rounds(t, 250) {
+	for range journaltest.Rounds(t, testsize.Of(80, 250)) {
 		bad, how := garble(r, sound)
 		write(bad)
 		reader, err := OpenReader(path)
@@ -134,7 +135,7 @@ func TestGarbledLog(t *testing.T) {
 	journaltest.CopyFile(t, source, path)
 	log := journaltest.CopyFile(t, source+"-wal", path+"-wal")
 	kinds := journaltest.Outcomes{}
-	for range journaltest.Rounds(t, 120) {
+	for range journaltest.Rounds(t, testsize.Of(40, 120)) {
 		bad, how := garble(r, log)
 		first := firstChange(bad, log)
 		n := 0 // records that end before the damage

@@ -18,6 +18,7 @@ import (
 	. "github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/journal/journaltest"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // child is what this test binary does as a process of its own: it writes the demo
@@ -124,7 +125,7 @@ func TestKill(t *testing.T) {
 	for _, kind := range []string{"wal", "rollback"} {
 		t.Run(kind, func(t *testing.T) {
 			r := journaltest.Seed(t)
-			for range 2 { // two journals: the early kills hit their making
+			for range testsize.Of(1, 2) { // of two journals: the early kills hit their making
 				path := filepath.Join(t.TempDir(), "x.db")
 				done := 0
 				for round := range 10 {

@@ -19,7 +19,7 @@ var honest = []string{"dropout:energy", "dropout:coolant", "dropout:a", "stale:e
 // killed, delayed or repeated has stayed in what is believed.
 func TestFaultsChangeNothingInTheEnd(t *testing.T) {
 	const tick = 10 * time.Second
-	long := time.Duration(testsize.Of(6, 10)) * time.Hour
+	long := time.Duration(testsize.Of(3, 10)) * time.Hour
 	calm := long / 2
 	for seed := *simSeed; seed < *simSeed+1; seed++ {
 		problem := func(faults bool) func(*world) {

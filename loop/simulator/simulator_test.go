@@ -18,7 +18,7 @@ import (
 
 var (
 	simSeed = flag.Uint64("sim.seed", 1, "seed of the first world; each further one has the next")
-	simDays = flag.Float64("sim.days", float64(testsize.Of(1, 2)), "virtual days of TestSimulator, in worlds of four days at most")
+	simDays = flag.Float64("sim.days", float64(testsize.Of(1, 6))/3, "virtual days of TestSimulator, in worlds of four days at most")
 	simFor  = flag.Duration("sim.for", 0, "begin no further world after so much real time; 0: all days are played")
 	simSame = flag.Int("sim.same", 0, "play so many seeds twice, and count those that repeat themselves; 0: until one has, in the whole three")
 	simShow = flag.Bool("sim.log", false, "write what happens to stderr as it does")
@@ -39,7 +39,7 @@ func TestSimulator(t *testing.T) {
 		if *simFor > 0 && time.Since(began) > *simFor {
 			break
 		}
-		w := happen(t, *simSeed+i, worldTime)
+		w := happen(t, *simSeed+i, min(worldTime, time.Duration(*simDays*float64(24*time.Hour))))
 		days, worlds = days+w.long, worlds+1
 		total.add(&w.witness.counts)
 		if t.Failed() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/loop/journal/journaltest"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // A control state of which one copy was damaged anywhere is the other copy's, latched and with
@@ -21,7 +22,7 @@ func TestGarbledControl(t *testing.T) {
 	r := journaltest.Seed(t)
 	lost, older, newest := 0, 0, 0
 	kinds := journaltest.Outcomes{}
-	for range journaltest.Rounds(t, 2000) {
+	for range journaltest.Rounds(t, testsize.Of(500, 2000)) {
 		m := &memory{files: map[string][]byte{}}
 		c := &File{path: "x", files: m}
 		writes := 1 + r.IntN(6)
@@ -125,7 +126,7 @@ func TestDamagedCopyStillCounts(t *testing.T) {
 		s.Starts = []time.Duration{s.At / 2, s.At}[:r.IntN(3)]
 		return s
 	}
-	for n := range journaltest.Rounds(t, 2000) {
+	for n := range journaltest.Rounds(t, testsize.Of(500, 2000)) {
 		m := &memory{files: map[string][]byte{}}
 		c := &File{path: "x", files: m}
 		var both []State
