@@ -27,6 +27,7 @@ func pythonHeater(t *testing.T) (*Device, *records) {
 }
 
 func TestPythonExample(t *testing.T) {
+	t.Parallel()
 	d, said := pythonHeater(t)
 	if d == nil {
 		t.Log("there is no python3 here; the Python example was not run")
@@ -76,6 +77,7 @@ func TestPythonExample(t *testing.T) {
 
 // TestExamplesConform: what people copy passes every check, without a warning.
 func TestExamplesConform(t *testing.T) {
+	t.Parallel()
 	lamp := filepath.Join(t.TempDir(), "lamp")
 	if out, err := osexec.Command("go", "build", "-o", lamp, "./examples/lamp").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -134,6 +136,7 @@ serve(Old(), "old")`}
 // leaves is reported in words, an answer is never mixed with what was printed, and the
 // outputs go safe whatever ends the script.
 func TestPythonHelperSlips(t *testing.T) {
+	t.Parallel()
 	if _, err := osexec.LookPath("python3"); err != nil {
 		t.Log("there is no python3 here; the helper was not run")
 		return

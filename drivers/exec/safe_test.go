@@ -73,6 +73,7 @@ func TestSafeToAChildThatCannotTakeIt(t *testing.T) {
 
 // A child that takes no safe value is not given its exit_timeout: the next one is to be told.
 func TestHangingChildIsHurried(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		safe bool
 		most time.Duration

@@ -81,6 +81,7 @@ func TestHaltReleases(t *testing.T) {
 }
 
 func TestHaltNotConfirmed(t *testing.T) {
+	t.Parallel()
 	safe := 5.0
 	set := func(c ChannelOptions) []ChannelOptions {
 		c.Channel, c.Read, c.Write = "x", &ReadTopic{Topic: "lab/x"}, &WriteTopic{Topic: "lab/x/set"}
@@ -177,6 +178,7 @@ func TestRetainedDoesNotCount(t *testing.T) {
 }
 
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	plant := &doser{}
 	serve(t, optionsFor(b.URL), plant)

@@ -61,6 +61,7 @@ func crash(d *Device) {
 // is free; who looks or makes safe is let in. A graceful end makes room at once, a crash once
 // its word has run out, whatever the two clocks say.
 func TestOneOwner(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	serve(t, optionsFor(b.URL), &doser{})
 	first := owned(t, b.URL, "lab/ca/set", "oven")
@@ -114,6 +115,7 @@ func TestOneOwner(t *testing.T) {
 
 // TestOwnerOfThisComputer: the word of a process of this computer that has ended counts no more.
 func TestOwnerOfThisComputer(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	ended := exec.Command("true")
 	if err := ended.Run(); err != nil {
@@ -143,6 +145,7 @@ func TestOwnerOfThisComputer(t *testing.T) {
 
 // TestOwnersAtOnce: of several that begin at the same moment exactly one becomes the owner.
 func TestOwnersAtOnce(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	for round := range 6 {
 		var group sync.WaitGroup
@@ -170,6 +173,7 @@ func TestOwnersAtOnce(t *testing.T) {
 // TestOwnerLost: whose actuators were taken over while it was away writes nothing but what makes
 // safe, until the other has gone.
 func TestOwnerLost(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t)
 	plant := &doser{}
 	serve(t, optionsFor(b.URL), plant)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // ages are those of the setpoints that came from a time on, of an instrument that checks
@@ -65,6 +66,9 @@ func TestStalledSetpoints(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			if c.stall > 5*time.Second && c.channel == "" {
+				testsize.Only(t)
+			}
 			var behind *cable
 			l := newTripLab(t, c.confirm, &behind)
 			dir := t.TempDir()

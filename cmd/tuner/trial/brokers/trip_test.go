@@ -18,6 +18,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // tripFile is an instrument over MQTT whose interlock is another device, which no trouble of
@@ -394,9 +395,12 @@ func tripCases() []tripCase {
 //
 //	go test ./cmd/tuner/trial/brokers -run TestTripOverMosquitto -v
 func TestTripOverMosquitto(t *testing.T) {
-	for _, c := range tripCases() {
+	for i, c := range tripCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			if (i%2 == 1 || i == 4) && c.confirm < 0 { // the longest, and those that are like another
+				testsize.Only(t)
+			}
 			l := newTripLab(t, c.confirm, nil)
 			dir := t.TempDir()
 			text := fmt.Sprintf(tripFile, l.cable.address, c.keys, c.channel, l.broker.URL)

@@ -100,7 +100,7 @@ func pump() victim {
 //	TUNER_DOSE_KILLS=1000 go test ./cmd/tuner/trial/kills -run TestDoseKill -v -timeout 90m
 func TestDoseKill(t *testing.T) {
 	t.Parallel()
-	size := campaignSize(t, "TUNER_DOSE_KILLS", testsize.Of(10, 20))
+	size := campaignSize(t, "TUNER_DOSE_KILLS", testsize.Of(5, 20))
 	total := killAgainAndAgain(t, size, pump)
 	b := &total.books
 	for again := 0; again < 4 && (b.doses == 0 || b.refused == 0); again++ { // few kills may all miss the doses, on a machine that is busy

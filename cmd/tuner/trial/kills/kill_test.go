@@ -147,7 +147,7 @@ func newCampaign(t *testing.T, r *rand.Rand, v victim) *campaign {
 //	TUNER_KILLS=1000 go test ./cmd/tuner/trial/kills -run 'TestKill$' -v -timeout 90m
 func TestKill(t *testing.T) {
 	t.Parallel()
-	killAgainAndAgain(t, campaignSize(t, "TUNER_KILLS", testsize.Of(8, 16)), heater)
+	killAgainAndAgain(t, campaignSize(t, "TUNER_KILLS", testsize.Of(4, 16)), heater)
 }
 
 // killAgainAndAgain kills runs, eight times each, and tells what it saw.

@@ -77,7 +77,7 @@ func TestSamplesFindTheOptimum(t *testing.T) {
 	}{{"laser", 0}, {"laser", 30}, {"laser", 31}, {"nutrient", 0}, {"feed", 0}, {"quiet-and-cheap", 0}} {
 		t.Run(c.sample+"/"+strconv.Itoa(c.seed), func(t *testing.T) {
 			t.Parallel()
-			if c.seed > 0 || c.sample == "nutrient" {
+			if c.seed > 0 || c.sample == "nutrient" || c.sample == "quiet-and-cheap" {
 				testsize.Only(t)
 			}
 			run := simulateSample(t, c.sample, c.seed)
