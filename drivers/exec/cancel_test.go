@@ -128,6 +128,7 @@ func TestWriteChecksBeforeSending(t *testing.T) {
 		want string
 	}{
 		"NaN":         {drivers.Setpoints{Values: map[string]float64{"power": math.NaN()}}, `"power" cannot be set to NaN`},
+		"infinite":    {drivers.Setpoints{Values: map[string]float64{"fan": math.Inf(1)}}, `channel "fan" cannot be set to +Inf`},
 		"above":       {drivers.Setpoints{Values: map[string]float64{"power": 10.01}}, `"power" cannot be set to 10.01 W; the child's limits are 0 to 10`},
 		"read-only":   {drivers.Setpoints{Values: map[string]float64{"temp": 1}}, `"temp" is read-only`},
 		"unknown":     {drivers.Setpoints{Values: map[string]float64{"pwoer": 1}}, `there is no channel "pwoer"`},
@@ -141,6 +142,15 @@ func TestWriteChecksBeforeSending(t *testing.T) {
 	}
 	if d.lastID != before {
 		t.Errorf("%d requests were sent for writes that must not be", d.lastID-before)
+	}
+}
+
+// TestSafeOnCloseLooksOnly: a child that was opened to look only is not asked for safe values at its end.
+func TestSafeOnCloseLooksOnly(t *testing.T) {
+	for _, only := range []bool{false, true} {
+		if d := (&Device{env: drivers.Env{ReadOnly: only}}); d.SafeOnClose() == only {
+			t.Errorf("read only %v: safe on close %v", only, d.SafeOnClose())
+		}
 	}
 }
 

@@ -1,11 +1,21 @@
 package mqtt
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
 )
+
+// TestSeqIsExact: a number beyond those that JSON carries exactly is not taken for another.
+func TestSeqIsExact(t *testing.T) {
+	for seq, good := range map[int64]bool{maxSeq: true, maxSeq + 2: false} {
+		if s, err := parseSetpoint(fmt.Appendf(nil, `{"session":"s","seq":%d,"ttl_ms":1,"value":2}`, seq), false); (err == nil) != good || good && s.Seq != seq {
+			t.Errorf("seq %d: %d, %v", seq, s.Seq, err)
+		}
+	}
+}
 
 // TestSetpointLasts: a setpoint of a channel that lasts carries its time, and the other
 // side reads it; a number alone cannot carry one.

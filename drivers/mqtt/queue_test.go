@@ -14,6 +14,7 @@ func TestQueueKeepsTheNewest(t *testing.T) {
 		"few":         {1, 10, 10},
 		"many":        {1, 3000, queueLength},
 		"large":       {maxPayload, 200, queueBytes / (maxPayload + 1)},
+		"to the byte": {queueBytes/4 - 1, 5, 4}, // and a topic of one byte
 		"single huge": {queueBytes, 1, 0},
 	} {
 		q := newQueue()

@@ -26,6 +26,14 @@ func TestConforms(t *testing.T) {
 	})
 }
 
+// TestNeedsAClock: without one the driver is refused when it is made, not when it first reads.
+func TestNeedsAClock(t *testing.T) {
+	o, channels := stageOptions(filepath.Join(t.TempDir(), "stage"))
+	if _, err := New(o, channels, drivers.Env{}); err == nil || !strings.Contains(err.Error(), "no clock") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestAnswersThatAreNoValueAreShown: what an instrument answers in place of a number comes with
 // the reading, quoted and bounded, beside the values of the other channels.
 func TestAnswersThatAreNoValueAreShown(t *testing.T) {
