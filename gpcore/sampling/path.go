@@ -33,10 +33,12 @@ type Path struct {
 	v        []float64
 	features []panels.Feature
 	w        []float64 // two normals a feature, over sqrt(features)
+	// w1 cos t + w2 sin t = radius cos(t - phase)
+	radius, phase []float64
 
-	point, lane, b, e, x []float64
-	sum                  [vec.Lanes]float64
-	job                  panels.Panel
+	point, lane, b, e, x, wave []float64
+	sum                        [vec.Lanes]float64
+	job                        panels.Panel
 }
 
 // NewPath draws a path of g made of the given number of features; 1000 are usual. O(n^2 +
@@ -54,6 +56,7 @@ func NewPath(g *gpcore.GP, rng *rand.Rand, features int) (*Path, error) {
 	p.points.Embed(p.eval, n)
 	omega := make([]float64, features*width)
 	p.features, p.w = make([]panels.Feature, features), make([]float64, 2*features)
+	p.radius, p.phase = make([]float64, features), make([]float64, features)
 	for i := range p.features {
 		w := &p.features[i]
 		w.Amplitude, w.Omega = 1/math.Sqrt(float64(features)), omega[i*width:(i+1)*width]
@@ -62,6 +65,7 @@ func NewPath(g *gpcore.GP, rng *rand.Rand, features int) (*Path, error) {
 			return nil, ErrNoSpectrum
 		}
 		p.w[2*i], p.w[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
+		p.radius[i], p.phase[i] = math.Hypot(p.w[2*i], p.w[2*i+1]), math.Atan2(p.w[2*i+1], p.w[2*i])
 	}
 	p.newScratch()
 	prior := make([]float64, n)
@@ -78,6 +82,7 @@ func (p *Path) newScratch() {
 	width := p.eval.Width
 	p.point, p.lane = make([]float64, width), make([]float64, width*vec.Lanes)
 	p.b, p.e, p.x = make([]float64, vec.Up24(max(p.n, 1))*vec.Lanes), make([]float64, width*vec.Lanes), make([]float64, p.d*vec.Lanes)
+	p.wave = make([]float64, len(p.features))
 }
 
 // Fork is the same function with its own scratch, for another goroutine.
@@ -90,15 +95,22 @@ func (p *Path) Fork() *Path {
 
 // prior is f_0 at an embedded point.
 func (p *Path) prior(e []float64) float64 {
-	s := 0.0
 	for i := range p.features {
+		t := -p.phase[i]
+		for q, v := range p.features[i].Omega { // few: a call takes longer
+			t += float64(v * e[q])
+		}
+		p.wave[i] = t
+	}
+	vec.Cos(p.wave)
+	s := 0.0
+	for i, c := range p.wave {
 		w := &p.features[i]
-		a := w.Amplitude
+		a := w.Amplitude * p.radius[i]
 		for _, q := range w.Linear {
 			a *= e[q]
 		}
-		sin, cos := math.Sincos(vec.Dot(w.Omega, e))
-		s += a * (p.w[2*i]*cos + p.w[2*i+1]*sin)
+		s += float64(a * c)
 	}
 	return s
 }
