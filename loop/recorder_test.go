@@ -59,7 +59,7 @@ func wantSound(t *testing.T, path string, steps int) {
 // there is room again the run ends as if nothing had been.
 func TestFullDiskHoldsAndGoesOn(t *testing.T) {
 	fill, free := fullDisk(t)
-	const outage = 3 * time.Minute
+	const outage = 10 * time.Minute
 	for _, name := range []string{"decision-durable", "intent-durable", "before-write", "after-write", "outcome-durable"} {
 		for _, withControl := range []bool{false, true} {
 			tr := patientTrial(t, 3, 6, 9)

@@ -398,7 +398,8 @@ func TestAmountsHoldAcrossCrashes(t *testing.T) {
 	disk, pending := p.s.Save(), p.s.Save()
 	crashes, unknown, busy := 0, 0, 0
 	var outcome DoseOutcome
-	for range testsize.Of(60_000, 250_000) {
+	ticks := testsize.Of(60_000, 250_000)
+	for range ticks {
 		if rng.IntN(150) == 0 {
 			disk.At = p.now
 			p.s, p.in.Durable, busy, outcome = Boot(disk), disk.Generation, 0, DosePending
@@ -468,7 +469,7 @@ func TestAmountsHoldAcrossCrashes(t *testing.T) {
 			pending = p.s.Save()
 		}
 	}
-	if len(all) < 1000 || crashes < 200 || unknown < 100 {
+	if len(all) < ticks/250 || crashes < ticks/1250 || unknown < ticks/2500 {
 		t.Errorf("%d doses, %d crashes, %d unknown: too few to show anything", len(all), crashes, unknown)
 	}
 	t.Logf("%d doses, %d crashes, %d unknown outcomes", len(all), crashes, unknown)

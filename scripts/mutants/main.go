@@ -55,7 +55,7 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "list the keys, and run nothing")
 	flag.IntVar(&o.jobs, "jobs", 2, "how many run at once")
 	flag.StringVar(&o.dir, "work", filepath.Join(os.TempDir(), "tuner-mutants"), "what is compiled and measured is kept here for the next time")
-	flag.DurationVar(&o.dur, "for", 0, "what is not decided by then is told as undecided; 0: no limit")
+	flag.DurationVar(&o.dur, "for", 0, "what is not decided by then, building aside, is told as undecided; 0: no limit")
 	flag.DurationVar(&o.path, "path", time.Minute, "how much of the whole-path tests a mutant is given, by the time they take without it; 0: its own package's alone")
 	flag.DurationVar(&o.slow, "slow", 0, "tests that take longer are left out; 0: none")
 	flag.BoolVar(&o.hand, "hand", false, "those made by hand")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"regexp"
@@ -128,9 +129,7 @@ func (r *runner) against(c *change, pkg string, whole bool) (by string, ran int,
 	}
 	for _, batch := range r.batches(c, pkg, whole) {
 		limit := 30*time.Second + time.Duration(10*batch.seconds*float64(time.Second))
-		if !r.until.IsZero() {
-			limit = min(limit, time.Until(r.until))
-		}
+		limit = min(limit, r.left())
 		if limit <= 0 {
 			return "", ran, errNoTime
 		}
@@ -139,7 +138,7 @@ func (r *runner) against(c *change, pkg string, whole bool) (by string, ran int,
 		ran += len(batch.names)
 		switch {
 		case out.passed:
-		case out.timed && !r.until.IsZero() && time.Now().After(r.until):
+		case out.timed && r.left() <= 0:
 			return "", ran, errNoTime
 		case out.timed:
 			return "time is up", ran, nil
@@ -154,10 +153,27 @@ func (r *runner) against(c *change, pkg string, whole bool) (by string, ran int,
 	return "", ran, nil
 }
 
+// binary is a package's test binary. What it takes to build one is no part of the time that the
+// mutants have.
 func (r *runner) binary(pkg string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.build.binary(pkg)
+	began := time.Now()
+	path, err := r.build.binary(pkg)
+	if !r.until.IsZero() {
+		r.until = r.until.Add(time.Since(began))
+	}
+	return path, err
+}
+
+// left is the time that the mutants still have.
+func (r *runner) left() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.until.IsZero() {
+		return math.MaxInt64
+	}
+	return time.Until(r.until)
 }
 
 // batch is tests that are run in one process.
