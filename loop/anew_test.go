@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 )
 
 // TestSettlesAnewAfterMending: a child ends while the step settles or measures, its knob goes
@@ -50,6 +51,50 @@ func TestSettlesAnewAfterMending(t *testing.T) {
 				}
 				tr.wantAllValid(t, 3, 9, 9, 9, 9)
 			})
+		}
+	}
+}
+
+// TestSettlesAnewAfterAHand: a hand moves the knob during a step that had nothing to move, and
+// the run is resumed. Until the knob has been driven back and the settle time has passed since,
+// the meter shows something else: no such value counts.
+func TestSettlesAnewAfterAHand(t *testing.T) {
+	tr := handTrial(t)
+	tr.policy.proposals = proposeAll(3, 3, 3)
+	tr.opt.Objective.Shots, tr.opt.Variables[0].Settle = 40, 2*time.Second
+	knob := tr.rig.knobs["a"]
+	var hand, resumed time.Duration
+	moved := rigStart
+	tr.rig.meter = func(at map[string]float64) float64 {
+		if knob.since.After(moved) {
+			moved = knob.since
+		}
+		if resumed > 0 && tr.clock.Now().Sub(moved) < tr.opt.Variables[0].Settle {
+			return -900 // not settled
+		}
+		return 10 * at["a"]
+	}
+	tr.rig.aux = func() float64 {
+		now := tr.since()
+		switch {
+		case hand == 0 && len(tr.policy.seen) == 1:
+			hand = now
+			tr.rig.at(3.3)
+		case resumed == 0 && hand > 0 && now > hand+10*time.Second:
+			resumed = now
+			tr.order(control.CommandResume)
+		}
+		return 300
+	}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if resumed == 0 || !tr.said("moved from outside") {
+		t.Fatalf("moved at %v, resumed at %v; told %+v", hand, resumed, tr.events)
+	}
+	for _, o := range tr.policy.seen {
+		if !o.Valid || o.Mean < 25 { // the shots before the hand was noticed are at up to 3.3 V
+			t.Errorf("a shot before it had settled: %+v", o)
 		}
 	}
 }

@@ -82,6 +82,7 @@ func (l *Loop) thaw(now time.Time) {
 		return
 	}
 	l.held = false
+	l.instrument.Unsettle()
 	if l.phase == settling || l.phase == measuring {
 		l.stepper.step.shots.Drop()
 		l.enter(moving)

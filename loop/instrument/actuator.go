@@ -207,6 +207,16 @@ func (x *Instrument) Stuck(i int, took, limit time.Duration) string {
 	return ""
 }
 
+// Unsettle says that each driven variable may have moved by itself: while a run is held, hands
+// may move them.
+func (x *actuators) Unsettle() {
+	for i := range x.all {
+		if x.all[i].drive {
+			x.moved.Add(i)
+		}
+	}
+}
+
 // Unsettled is the longest time to settle among the variables that may have moved by
 // themselves since it was asked last.
 func (x *actuators) Unsettled() (settle time.Duration) {

@@ -373,8 +373,8 @@ def must_trip(rec):
     v = Verdict()
     for session in rec.sessions:
         for begin, end, name in rec.faults:
-            if not (session.start < begin and (session.end is None or begin < session.end)):
-                continue
+            if not (session.start < begin and (session.end is None or begin < session.end)) or not running(rec, session, begin):
+                continue    # on its way to rest a run repeats its safe value: there is nothing to trip to
             if name == "dry_pump":
                 doses = [e for e in session.events if e["k"] == "dosed" and begin < e["t"] < end and e["amount"] >= 1.0]
                 due = doses[0]["t"] + 3.0 + 1.0 + rec.lost(begin, end) if doses else None
