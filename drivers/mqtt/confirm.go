@@ -38,10 +38,14 @@ func ackIn(root any) ack {
 	return a
 }
 
-// takeAck remembers an ack, of the receiving goroutine.
+// takeAck remembers the ack of the last message that was sent to c, of the receiving goroutine.
+// What else arrives on the topic, another client's ack or one of an earlier message, replaces
+// nothing: it may come before whoever waits has looked.
 func (d *Device) takeAck(c *channel, a ack) {
 	d.mu.Lock()
-	d.acks[c.Name] = a
+	if a.session == d.session && a.seq == float64(d.last[c.Name]) {
+		d.acks[c.Name] = a
+	}
 	if u := d.underWay[c.Name]; a.session == u.session && a.seq == float64(u.seq) {
 		delete(d.underWay, c.Name)
 	}
@@ -49,7 +53,7 @@ func (d *Device) takeAck(c *channel, a ack) {
 	d.wake()
 }
 
-// acked is the last ack of a channel.
+// acked is the ack of the last message to a channel, or of one before it that was acked.
 func (d *Device) acked(c *channel) ack {
 	d.mu.Lock()
 	defer d.mu.Unlock()

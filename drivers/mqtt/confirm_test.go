@@ -158,3 +158,27 @@ func TestConfirmEndsWithTheConnection(t *testing.T) {
 		}
 	})
 }
+
+// What others confirm on the topic, and what confirms an earlier message, takes the place of
+// nothing, though it comes before whoever waits has looked.
+func TestOtherAcksReplaceNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, _ *broker.Virtual, o Options) {
+		d, _ := newDevice(t, o, confirmed()...)
+		if _, err := d.Open(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		c := d.byName["ca"]
+		d.last["ca"] = 7
+		right := ack{session: d.session, seq: 7}
+		d.takeAck(c, right)
+		for _, other := range []ack{{session: "another", seq: 7}, {session: d.session, seq: 6}, {session: d.session, seq: 8}} {
+			d.takeAck(c, other)
+			if got := d.acked(c); got != right {
+				t.Errorf("after %+v the ack is %+v; want %+v", other, got, right)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

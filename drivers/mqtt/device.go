@@ -49,6 +49,7 @@ type Device struct {
 	latest map[string]latest
 	why    map[string]error // what the last message was of channels whose last one was no data
 	acks   map[string]ack
+	last   map[string]int64 // the number of the last message to each channel
 	status status
 	lost   time.Time // when a connection last ended
 	order  uint64
@@ -149,7 +150,8 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	d.session, d.seq, d.sessionStart, d.bad = session, 0, d.env.Clock.Now(), map[string]bool{}
 	d.mu.Lock()
 	d.why = map[string]error{}
-	d.latest, d.acks, d.status, d.changed = map[string]latest{}, map[string]ack{}, status{}, make(chan struct{}, 1)
+	d.latest, d.acks, d.last = map[string]latest{}, map[string]ack{}, map[string]int64{}
+	d.status, d.changed = status{}, make(chan struct{}, 1)
 	d.mu.Unlock()
 	var claimed []string
 	if d.owner != nil {

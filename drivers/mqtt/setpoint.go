@@ -49,6 +49,9 @@ func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *
 	if err != nil {
 		return done, err
 	}
+	d.mu.Lock()
+	d.last[c.Name] = done.seq
+	d.mu.Unlock()
 	if with.dose == "" {
 		d.leaves(done)
 	}
