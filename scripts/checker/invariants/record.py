@@ -131,6 +131,16 @@ class Record:
                 return True
         return False
 
+    def rested(self, session):
+        """When the program put on record that every actuator is at rest, on the trace's clock: from then on it only closes its
+        connections and its journal, and a lease may run out."""
+        plan = next((e for e in self.events if e["k"] == "plan"), {})
+        if not self.final or "wall" not in plan:
+            return []
+        times = [plan["t"] + e["wall_ns"] / 1e9 - plan["wall"] for e in self.final["event"]
+                 if e["kind"] == "shutdown" and e["level"] == "info" and e["wall_ns"]]
+        return [t for t in times if session.start <= t <= (session.end or t)]
+
     def patience(self, ask):
         """How long the program waits for the answer to a request."""
         return self.plan.dose_timeout if isinstance(ask["line"], dict) and "dose" in ask["line"] else self.plan.reply_timeout

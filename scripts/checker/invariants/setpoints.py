@@ -145,6 +145,7 @@ def lease(rec):
                     or e["k"] == "fault" and e["name"] not in held or e["k"] == "err" and ("tripped" in e["line"] or "stopp" in e["line"] or "fall" in e["line"])]
             if not (k["lease"] and sets):
                 continue
+            ends += rec.rested(session)
             end = min((t for t in ends if t > sets[-1]["t"]), default=None)
             if end and not rec.idle(session, sets[-1]["t"] - 1, end) and not doubted(session, sets[-1]["t"] - 1, end) and not rec.fault_between(sets[-1]["t"] - 1, end - 0.01, held):
                 gap = end - sets[-1]["t"]

@@ -77,7 +77,7 @@ class Run:
         text = plan.toml(ports, commands) + f'\n[journal]\npath = "{journal}"\n' + ("min_free = 0\n" if self.before_exec else "")
         self.config.write_text(text)
         self.background.append(asyncio.ensure_future(tracing.heartbeat(self.trace, lambda: self.process.pid if self.process and not self.stopped else None)))
-        self.trace.add("plan", seed=plan.seed, family=plan.family, toml=text)
+        self.trace.add("plan", seed=plan.seed, family=plan.family, toml=text, wall=time.time())
 
     async def proxy(self, name, seen):
         self.proxies[name] = Proxy(name, self.broker, self.trace, seen)
