@@ -156,3 +156,17 @@ func FuzzModbusAnswer(f *testing.F) {
 		}
 	})
 }
+
+// TestWriteAnswerRepeatsTheRequest: an answer with the right check sum that repeats another address or
+// value is no answer to this write.
+func TestWriteAnswerRepeatsTheRequest(t *testing.T) {
+	request := WriteRequest(0x11, 6, 1, []byte{0, 3})
+	for _, other := range [][]byte{WriteRequest(0x11, 6, 2, []byte{0, 3}), WriteRequest(0x11, 6, 1, []byte{0, 4})} {
+		if _, err := parseAnswer(request, other); !errors.Is(err, protocol.ErrFrame) {
+			t.Errorf("% X answered by % X: %v", request, other, err)
+		}
+	}
+	if _, err := parseAnswer(request, request); err != nil {
+		t.Errorf("its own copy: %v", err)
+	}
+}
