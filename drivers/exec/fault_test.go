@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -210,6 +211,7 @@ func waitFor(t *testing.T, said *records, text string) string {
 }
 
 func TestNoLeaks(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what was forgotten
 	count := func() (int, int) {
 		files, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -246,6 +248,51 @@ func TestNoLeaks(t *testing.T) {
 	}
 	stacks := make([]byte, 1<<16)
 	t.Errorf("%s\n%s", after, stacks[:runtime.Stack(stacks, true)])
+}
+
+// TestNoRoomForPipes: where the process may open nothing more, that is said, no child begins, and
+// nothing is left open.
+func TestNoRoomForPipes(t *testing.T) {
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	tight := before
+	tight.Cur = 256
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &tight); err != nil {
+		t.Fatal(err)
+	}
+	var fillers []*os.File
+	defer func() {
+		for _, f := range fillers {
+			f.Close()
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+			t.Error(err)
+		}
+	}()
+	fill := func() (n int) {
+		for {
+			f, err := os.Open(os.DevNull)
+			if err != nil {
+				return n
+			}
+			fillers, n = append(fillers, f), n+1
+		}
+	}
+	fill()
+	const spare = 3 // one pipe, and half of another
+	for range spare {
+		fillers[len(fillers)-1].Close()
+		fillers = fillers[:len(fillers)-1]
+	}
+	d, _ := device(t, options("good"))
+	if _, err := start(d.options, d.env); err == nil || !strings.Contains(err.Error(), "no pipe to the child") || !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("%v", err)
+	}
+	if n := fill(); n != spare {
+		t.Errorf("%d files may be opened afterwards; %d could before", n, spare)
+	}
 }
 
 // TestHintIsForText: who sends JSON with a mistake is not told to send JSON.

@@ -3,6 +3,7 @@ package serial
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,20 +28,24 @@ func tap(b *bench, said *[]string, spoil func(command string)) {
 	}
 }
 
-// TestLostLineEndsARead: once the connection has gone, nothing else is asked in the same read, and no
-// half of a reading comes back as a whole one.
+// TestLostLineEndsARead: where the connection goes between two questions of a read, what came before
+// is not given as a reading.
 func TestLostLineEndsARead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, channels := abOptions()
 		dev, b, _ := onBench(t, o, channels)
 		f, before := b.last(), len(b.tries)
 		var said []string
-		tap(b, &said, func(string) { f.Unplug() })
+		tap(b, &said, func(command string) {
+			if strings.HasPrefix(command, "B?") {
+				f.Unplug()
+			}
+		})
 		r, err := dev.Read(t.Context(), []string{"a", "b", "s"})
 		if !errors.Is(err, drivers.ErrUnavailable) || len(r.Values) != 0 || len(r.Missing) != 0 {
 			t.Errorf("%+v, %v", r, err)
 		}
-		if len(said) != 1 || len(b.tries) != before {
+		if len(said) != 2 || len(b.tries) != before {
 			t.Errorf("asked %q and opened %d times after the loss", said, len(b.tries)-before)
 		}
 	})
@@ -108,8 +113,10 @@ func TestBlindSafeValueSaysItsLease(t *testing.T) {
 		if _, err := dev.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dev.Read(t.Context(), []string{"a"}); err == nil {
-			t.Fatal("a silent instrument was read")
+		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := dev.Read(short, []string{"a"}); err == nil || dev.link == nil || dev.doubt == nil {
+			t.Fatalf("%v; the line is to be open, and in doubt", err)
 		}
 		said = nil
 		_, _ = dev.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"b": 4}, For: map[string]time.Duration{"b": 2500 * time.Millisecond}, Safe: true})
@@ -141,5 +148,61 @@ func TestAnotherInstrumentIsAskedOnce(t *testing.T) {
 		if _, err := dev.Open(t.Context()); !errors.Is(err, drivers.ErrProtocol) || len(said) != 1 {
 			t.Errorf("%v after %d questions", err, len(said))
 		}
+	})
+}
+
+// TestRunningSaysNothingOfAFailedSet: of a pump that only says that it runs, nobody knows at which rate
+// once a command has failed.
+func TestRunningSaysNothingOfAFailedSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pump := &circuit{kind: "PMP", value: "3.00"}
+		dev := onCircuit(t, "ezo-pump", pump)
+		if err := set(dev, "rate", 10); err != nil {
+			t.Fatal(err)
+		}
+		pump.dosing = "DC"
+		if got := value(t, dev, "rate"); got != 10 {
+			t.Fatalf("it runs at %v", got)
+		}
+		pump.answers = map[string]string{strings.Replace(pump.log[slices.IndexFunc(pump.log, func(c string) bool { return strings.HasPrefix(c, "DC,10") })], "10", "20", 1): "*ER\r"}
+		if err := set(dev, "rate", 20); !errors.Is(err, drivers.ErrRefused) {
+			t.Fatalf("a command that was refused: %v", err)
+		}
+		r, err := dev.Read(t.Context(), []string{"rate"})
+		if v, there := r.Values["rate"]; there || err != nil {
+			t.Errorf("rate %v, %v; nobody knows it", v, err)
+		}
+	})
+}
+
+// TestNothingIsAskedIntoNoise: while a line does not become quiet, no frame is sent that would meet
+// what comes.
+func TestNothingIsAskedIntoNoise(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, channels := ovenOptions()
+		dev, b, _ := onBench(t, o, channels)
+		var said []string
+		tap(b, &said, nil)
+		f, stop := b.last(), make(chan struct{})
+		f.Say([]byte("x"))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(5 * time.Millisecond):
+					f.Say([]byte("x"))
+				}
+			}
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		if _, err := dev.Read(ctx, []string{"a"}); err == nil || len(said) != 0 {
+			t.Errorf("%v after %d questions", err, len(said))
+		}
+		close(stop)
+		<-done
 	})
 }

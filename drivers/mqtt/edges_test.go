@@ -1,0 +1,132 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/driverstest/broker"
+)
+
+// connected opens a device and gives its connection.
+func connected(t *testing.T, o Options, channels ...ChannelOptions) (*Device, *connection) {
+	t.Helper()
+	d, _ := newDevice(t, o, channels...)
+	if _, err := d.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.link.mu.Lock()
+	defer d.link.mu.Unlock()
+	return d, d.link.current
+}
+
+// TestTransportIsKept: whoever ends a connection can close what lies below it, without TLS too.
+func TestTransportIsKept(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, _ *broker.Virtual, o Options) {
+		d, c := connected(t, o, doserChannels()...)
+		c.mu.Lock()
+		kept := c.conn
+		c.mu.Unlock()
+		if _, secure := kept.(*tls.Conn); kept == nil || secure {
+			t.Errorf("kept %T", kept)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestStatusThatIsNotTaken: a broker that does not take the status, and a client that cannot send it,
+// are errors: nobody may believe that it is known.
+func TestStatusThatIsNotTaken(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		var hole *blackHole
+		o.Dial = dialHole(v, &hole)
+		d, c := connected(t, o, doserChannels()...)
+		c.will = &will{topic: "lab/status", online: "online", offline: "offline"}
+		hole.shut()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := c.announce(ctx, "online"); !errors.Is(err, drivers.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("nobody took it: %v", err)
+		}
+		hole.heal()
+		c.will = nil
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if c.client.IsConnectionOpen() {
+			t.Fatal("still connected")
+		}
+		ended := &connection{client: c.client, gone: make(chan struct{}), will: &will{topic: "lab/status"}}
+		if err := ended.announce(t.Context(), "online"); !errors.Is(err, drivers.ErrUnavailable) {
+			t.Errorf("a client that is not connected: %v", err)
+		}
+	})
+}
+
+// TestSilentWillIsTheBrokers: who says itself when it comes and goes has the broker speak the will
+// alone, and nothing of ours follows.
+func TestSilentWillIsTheBrokers(t *testing.T) {
+	for _, silent := range []bool{true, false} {
+		inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+			said := make(chan string, 9)
+			if err := v.Listen("lab/status", func(payload []byte) { said <- string(payload) }); err != nil {
+				t.Fatal(err)
+			}
+			d, c := connected(t, o, doserChannels()...)
+			c.will = &will{topic: "lab/status", online: "online", offline: "offline", silent: silent}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+			if told := len(said) > 0; told == silent {
+				t.Errorf("silent %v: told %v", silent, told)
+			}
+		})
+	}
+}
+
+// TestSilenceIsNoReason: a channel that nothing was heard of yet is missing without a reason.
+func TestSilenceIsNoReason(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		d, _ := connected(t, o, doserChannels()...)
+		r, err := d.Read(t.Context(), []string{"ca"})
+		if err != nil || len(r.Values) != 0 || len(r.Missing) != 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if err := v.Publish(d.byName["ca"].read, []byte("no number"), false); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if r, _ = d.Read(t.Context(), []string{"ca"}); r.Missing["ca"] == nil {
+			t.Errorf("after what is no number: %+v", r)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestHaltThatCannotBeSentIsNotWaitedFor: what did not leave needs no confirmation; that it did not
+// is said at once.
+func TestHaltThatCannotBeSentIsNotWaitedFor(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, _ *broker.Virtual, o Options) {
+		d, c := connected(t, o, doserChannels()...)
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		ended := &connection{client: c.client, gone: make(chan struct{}), sending: make(chan struct{}, 1)}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		err := d.haltOver(ctx, ended)
+		if err == nil || strings.Contains(err.Error(), "no reading came") || time.Since(began) > time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
