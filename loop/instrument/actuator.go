@@ -46,9 +46,11 @@ type wire struct {
 	// NaN: none since it was last released.
 	written   float64
 	writtenAt time.Time
-	// lost says that the outcome of a write is unknown since the last tick, unsure that something
-	// else than written was given out, and nothing has been acknowledged since.
+	// lost says that the outcome of a write is unknown since the last tick, lostAt when the layer
+	// was told so last; unsure that something else than written was given out, or was lost, and
+	// nothing has been acknowledged that was asked for since.
 	lost, unsure bool
+	lostAt       time.Time
 	// refused is the device's no to what it was told last, refusedSafe that this was a rest
 	// state.
 	refused     error
@@ -81,7 +83,7 @@ func newActuators(o *plan.Options) actuators {
 
 // anew is what of the wire outlives a change of the wish.
 func (w *wire) anew() wire {
-	return wire{written: w.written, writtenAt: w.writtenAt, lost: w.lost, unsure: w.unsure, outcome: w.outcome, delivered: w.delivered}
+	return wire{written: w.written, writtenAt: w.writtenAt, lost: w.lost, lostAt: w.lostAt, unsure: w.unsure, outcome: w.outcome, delivered: w.delivered}
 }
 
 // driveTo aims at a destination.

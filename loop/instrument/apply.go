@@ -70,6 +70,9 @@ func (x *Instrument) Rule(p Present, out *safety.Output, turned bool) {
 	}
 	for i := range x.all {
 		a := &x.all[i]
+		if a.lost {
+			a.lostAt, a.unsure = p.Now, true
+		}
 		// Until it has been read, nothing is known of it. A safe value does not wait for that.
 		a.lost, a.outcome = x.unread(i) && !x.plan.Variables[i].Dose && !p.final(), safety.DosePending
 		if a.drive {
@@ -269,5 +272,5 @@ func (x *Instrument) acknowledge(i int, w *wrote) {
 	if a.written != value || a.unsure {
 		a.written, a.writtenAt = value, w.asked
 	}
-	a.released, a.unsure = false, false
+	a.released, a.unsure = false, w.asked.Before(a.lostAt) // the layer waits for one that it has asked for since
 }

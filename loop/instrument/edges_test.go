@@ -186,3 +186,36 @@ func TestOvertakenDoseIsOurDoing(t *testing.T) {
 		t.Error("the wait was ended, and that is not noted")
 	}
 }
+
+// TestLossIsOverOnceTheLayerKnows: the layer waits for an acknowledgement of what it gave out after it
+// was told of a loss. One that comes in between, of a write that was under way, does not count, and
+// the next one does though its value is the same.
+func TestLossIsOverOnceTheLayerKnows(t *testing.T) {
+	tr := newTrial(t)
+	tr.Aim(0, 4, false)
+	var out safety.Output
+	out.Write[0], out.Setpoint[0] = true, 4
+	tick := func() { tr.Rule(tr.present(safety.Run), &out, false); tr.clock.now = tr.clock.now.Add(time.Second) }
+	taken := func(asked time.Time) safety.Sample {
+		tr.acknowledge(0, &wrote{batch: batch{setpoints: drivers.Setpoints{Values: map[string]float64{"knob": 4}}}, asked: asked})
+		return tr.inputs(safety.Run, 0).Written
+	}
+	since := func(at time.Time) time.Duration { return at.Sub(tr.clock.now) }
+	taken(tr.clock.now)
+	tick()
+	underWay := tr.clock.now
+	tr.clock.now = tr.clock.now.Add(time.Second)
+	tr.standsUnknown(tr.links[0])
+	taken(underWay)
+	told := tr.clock.now
+	tick() // the layer is told of the loss
+	if w := taken(told.Add(-10 * time.Millisecond)); w.Known && w.At >= since(told) {
+		t.Errorf("what was asked before the layer knew counts as of %v", w.At)
+	}
+	for range 2 {
+		if w := taken(tr.clock.now); w.At < since(told) {
+			t.Errorf("the same value was taken after the loss, and it counts as of %v, before it", w.At)
+		}
+		tick()
+	}
+}
