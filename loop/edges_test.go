@@ -3,12 +3,14 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
@@ -74,6 +76,26 @@ func TestOnlyStepsMeasure(t *testing.T) {
 	}
 	if len(measured) < 8 || tr.told("steps in a row gave no valid data") == 0 {
 		t.Errorf("asked %d times; there was no wait", len(measured))
+	}
+}
+
+// TestRefusalIsNotListenedTo: where a device says no to its setpoint, no value of the meter would say that
+// it is well again, so the meter is not asked while the run waits.
+func TestRefusalIsNotListenedTo(t *testing.T) {
+	tr := patientTrial(t, 1, 9, 1, 9)
+	tr.opt.Stop = plan.Stop{Steps: 4}
+	tr.opt.Safety.HoldMax = time.Hour
+	tr.rig.fault = func(op string) error {
+		if op == "write" {
+			return fmt.Errorf("%w: the door is open", drivers.ErrRefused)
+		}
+		return nil
+	}
+	if _, err := tr.run(t, context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if asked := len(tr.rig.calls("measure")); asked > 0 || tr.told("steps in a row gave no valid data") == 0 {
+		t.Errorf("the meter was asked %d times; %+v", asked, tr.events)
 	}
 }
 

@@ -125,7 +125,7 @@ func TestHaltThatCannotBeSentIsNotWaitedFor(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		err := d.haltOver(ctx, ended)
-		if err == nil || strings.Contains(err.Error(), "no reading came") || time.Since(began) > time.Second {
+		if err == nil || strings.Contains(err.Error(), "no reading") || time.Since(began) > time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})

@@ -81,7 +81,6 @@ func (d *Device) tell(ctx context.Context, c *protocol.Channel, s drivers.Setpoi
 	case set && c.Dose:
 		out, err = d.dose(ctx, c, v)
 	case set:
-		c.Stands = s.For[c.Name]
 		out, err = d.set(ctx, c, v, again)
 	default:
 		err = d.letGo(ctx, c, again)

@@ -33,7 +33,6 @@ func (d *Device) sayBlindly(ctx context.Context, s drivers.Setpoints) error {
 		if !set && !release[c.Name] {
 			continue
 		}
-		c.Stands = s.For[c.Name]
 		if err := d.talk.Say(ctx, d.link, c, v, !set); err != nil {
 			return err
 		}
