@@ -130,3 +130,18 @@ func TestHaltThatCannotBeSentIsNotWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+// TestHaltWithoutASafeValueSendsNothing: of a channel that has neither a safe value nor a release, a halt
+// says that alone, and nothing leaves.
+func TestHaltWithoutASafeValueSendsNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, _ *broker.Virtual, o Options) {
+		d, c := connected(t, o, ChannelOptions{Channel: "x", Read: &ReadTopic{Topic: "lab/x"}, Write: &WriteTopic{Topic: "lab/x/set"}})
+		before := d.seq
+		if err := d.haltOver(t.Context(), c); err == nil || strings.Count(err.Error(), "channel \"x\"") != 1 || d.seq != before {
+			t.Errorf("%d messages; %v", d.seq-before, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
