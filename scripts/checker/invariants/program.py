@@ -188,7 +188,9 @@ def first_read(rec):
                 door = [x["value"] for x in session.events if x["k"] == "served" and x["ch"] == "door" and x.get("good") and x["t"] < e["t"]]
                 first = not any(x["k"] in ("set", "dose") for x in session.events if x["t"] < e["t"])
                 if first and door:
-                    v.hold(door[-1] >= 0.5 or door[-2:] == [1.0, 0.0], f"{e['ch']} was driven with the interlock open", e["t"])
+                    knob = next((k for k in rec.knobs if k["ch"] == e["ch"]), None)     # a run that has begun trips to its safe values
+                    safe = 1.0 in door and knob is not None and abs(e["value"] - knob["safe"]) < 1e-3 + (knob["resolution"] or 0)
+                    v.hold(door[-1] >= 0.5 or door[-2:] == [1.0, 0.0] or safe, f"{e['ch']} was driven with the interlock open", e["t"])
                 aux = [x["value"] for x in session.events if x["k"] == "served" and x["ch"] == "aux" and x.get("good") and x["t"] < e["t"]]
                 if first and rec.plan.permissive and aux:
                     v.hold(any(0 <= a <= 50 for a in aux[-3:]), f"{e['ch']} was driven, and the permissive was not there: {aux[-3:]}", e["t"])

@@ -163,10 +163,12 @@ def under_way(rec, k, since, until):
     """Seconds in a window in which the line or the child of a knob was busy with requests that took longer than usual."""
     device = rec.plan.driver["act"]
     busy = 0.0
-    if device == "mqtt":    # it waits for the word on a dose
-        for e in rec.of("dose", since=since - 3, until=until):
+    if device == "mqtt":    # it waits for the word on a dose, and for the confirmations of one write before the next
+        done = since
+        for e in rec.of("dose", "set", since=since - 3, until=until, dev="mqtt"):
             told = min([m["t"] for m in rec.of("told", since=e["t"], until=until) if answers(m, e)], default=e["t"] + rec.plan.confirm_timeout + 0.1)
-            busy += max(0.0, min(told, until) - max(e["t"], since))
+            busy += max(0.0, min(told, until) - max(e["t"], done))
+            done = max(done, min(told, until))
         return min(busy, until - since)
     for e in rec.of("ask", since=since - 3, until=until, dev=device):
         end = e.get("until") or e["t"] + rec.patience(e) + 0.1
@@ -186,6 +188,11 @@ def age(rec):
         made = e["t"] - e["sent_ms"] / 1e3
         base[e["session"]] = min(base.get(e["session"], made), made)
         late = made - base[e["session"]]
+        if any(begin - 0.3 < e["t"] - late <= begin and end <= e["t"] < end + 0.02 for begin, end in rec.pauses):
+            # Its process was stopped while it left: the device, which it tells its age, does not take it.
+            v.hold(not any(abs(m["t"] - e["t"]) < 0.02 and m.get("value") == e.get("value") for m in rec.of("took", since=e["t"] - 0.02, until=e["t"] + 0.02, ch=e["ch"])),
+                   f"a setpoint of {e['ch']} that was {late:.3f} s old was taken", e["t"])
+            continue
         v.hold(late <= rec.plan.ttl + 0.05 + sum(s[2] for s in rec.stalls if s[1] > e["t"] - late and s[0] < e["t"]),
                f"a setpoint of {e['ch']} left {late:.3f} s after it was made", e["t"])
         v.hold(e["ttl_ms"] == rec.plan.ttl * 1000, f"a setpoint says ttl {e['ttl_ms']} ms, the file {rec.plan.ttl} s", e["t"])
@@ -201,7 +208,7 @@ def stalled(rec):
     v = Verdict()
     for begin, end in rec.pauses:
         session = rec.session_at(begin)
-        if session is None or end - begin < 2.6 + 20 * (rec.plan.tick - 0.1) or (session.end and session.end <= end + 0.05):
+        if session is None or end - begin < 0.6 + max(2.0, 20 * rec.plan.tick) or (session.end and session.end <= end + 0.05):
             continue
         driven = {e["ch"] for e in session.events if e["k"] == "set" and e["t"] < begin - 0.05}
         reset = next((e["t"] for e in session.events if e["k"] == "answer" and e["t"] > end and e.get("command") in ("reset", "resume") and e["ok"]), end + 3)
