@@ -237,6 +237,8 @@ var (
 	// ErrLate: the time by which a write may leave (Setpoints.SendBy) is over. It says
 	// nothing about the instrument.
 	ErrLate = errors.New("too late to leave")
+	// ErrOwned: another tuner drives the instrument. It comes with ErrUnavailable.
+	ErrOwned = errors.New("another tuner drives the instrument")
 	// ErrNoValue: the instrument has measured and found no value. It comes with
 	// ErrRefused, and ends the wait for a shot: none comes of asking again.
 	ErrNoValue = errors.New("the measurement has no value")

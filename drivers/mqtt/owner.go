@@ -235,8 +235,14 @@ func (w *ownership) acquireTopic(ctx context.Context, conn *connection, topic st
 
 // held is the error of a topic that is another's.
 func (w *ownership) held(topic string, h heard) error {
-	return fmt.Errorf("%w: topic %q is driven by another tuner: %s", drivers.ErrUnavailable, strings.TrimSuffix(topic[len(ownerPrefix):], ownerSuffix), h.Owner)
+	return ownedError(fmt.Sprintf("%v: topic %q is driven by another tuner: %s", drivers.ErrUnavailable, strings.TrimSuffix(topic[len(ownerPrefix):], ownerSuffix), h.Owner))
 }
+
+// ownedError says who drives a topic.
+type ownedError string
+
+func (e ownedError) Error() string   { return string(e) }
+func (e ownedError) Unwrap() []error { return []error{drivers.ErrUnavailable, drivers.ErrOwned} }
 
 // keep renews our word until it is stopped, and notices where it is another's.
 func (w *ownership) keep(l *link, now func() time.Time) {

@@ -21,7 +21,8 @@ import (
 // named by a hash of what the instrument is: the kernel takes it back however the process
 // ends. Who connects to it is told who drives the instrument.
 
-// HeldError says that another process drives an instrument. It wraps drivers.ErrUnavailable.
+// HeldError says that another process drives an instrument. It wraps drivers.ErrUnavailable and
+// drivers.ErrOwned.
 type HeldError struct {
 	// Owner is what that process says of itself, nil where it says nothing; Peer is who it is
 	// by the kernel.
@@ -29,7 +30,7 @@ type HeldError struct {
 	Peer  string
 }
 
-func (e *HeldError) Unwrap() error { return drivers.ErrUnavailable }
+func (e *HeldError) Unwrap() []error { return []error{drivers.ErrUnavailable, drivers.ErrOwned} }
 
 // Error names who drives it.
 func (e *HeldError) Error() string {

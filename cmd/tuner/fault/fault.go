@@ -138,6 +138,9 @@ func instrumentHint(err error) string {
 	if ExitCode(err) != ExitInstrument {
 		return ""
 	}
+	if errors.Is(err, drivers.ErrOwned) {
+		return "wait until that run has ended, or end it with tuner stop; tuner make-safe works beside it"
+	}
 	if errors.Is(err, remote.ErrNobody) {
 		return "look whether tuner run goes on with this file, and what it said last"
 	}

@@ -1,13 +1,11 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
 	"strconv"
 
-	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/local"
@@ -20,11 +18,7 @@ func (s *session) claim() error {
 	for _, c := range s.Setup.Claims() {
 		held, err := local.TakeInstrument(c.Identity, s.owner())
 		if err != nil {
-			err = fmt.Errorf("the instrument of device %q (%s) %w", c.Device, c.Where, err)
-			if e := new(local.HeldError); errors.As(err, &e) {
-				err = fault.WithHint(err, "wait until that run has ended, or end it with tuner stop; tuner make-safe works beside it")
-			}
-			return err
+			return fmt.Errorf("the instrument of device %q (%s) %w", c.Device, c.Where, err)
 		}
 		s.claims = append(s.claims, held)
 	}

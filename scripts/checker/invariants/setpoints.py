@@ -166,6 +166,8 @@ def under_way(rec, k, since, until):
     if device == "mqtt":    # it waits for the word on a dose, and for the confirmations of one write before the next
         done = since
         for e in rec.of("dose", "set", since=since - 3, until=until, dev="mqtt"):
+            if e.get("session") is None:
+                continue    # a number alone, which nobody confirms
             told = min([m["t"] for m in rec.of("told", since=e["t"], until=until) if answers(m, e)], default=e["t"] + rec.plan.confirm_timeout + 0.1)
             busy += max(0.0, min(told, until) - max(e["t"], done))
             done = max(done, min(told, until))

@@ -12,8 +12,8 @@ import (
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
 )
 
-// TestTwoProgramsOnOneTopic: a second program that reaches the same topics by another name of the
-// broker, as one on another computer would, is refused before it writes anything, and told who
+// TestTwoProgramsOnOneTopic: a second program that reaches the same topics by another address of
+// the broker, as one on another computer would, is refused before it writes anything, and told who
 // drives them and what to do; when the first has ended it runs.
 func TestTwoProgramsOnOneTopic(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestTwoProgramsOnOneTopic(t *testing.T) {
 	if err := os.WriteFile(path, []byte(trial.WithKey(t, string(text), "steps", "100000")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	writePerovskite(t, second, strings.Replace(b.URL, "127.0.0.1", "localhost", 1))
+	writePerovskite(t, second, "tcp://"+newCable(t, strings.TrimPrefix(b.URL, "tcp://")).address)
 	plant := trial.Command(t, first, "plant", "perovskite.toml")
 	var plantSays hosttest.Buffer
 	plant.Stderr = &plantSays
