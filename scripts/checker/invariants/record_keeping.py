@@ -202,6 +202,16 @@ def within_tolerance(rec, arrival):
     return arrival.get("came_from") is not None and abs(arrival["value"] - arrival["came_from"]) <= k["tolerance"]
 
 
+def shown(session, rec, arrived, until):
+    """Whether a readback that was taken after the last setpoint said that the knob was there, while what the setpoints before it
+    did was still on its way: a device that is told to and fro within its own delay shows nothing of it, and settle is for that."""
+    k = by_channel(rec, arrived["ch"])
+    last = next((e for e in reversed(session.events) if e["k"] == "set" and e["ch"] == arrived["ch"] and e["t"] < arrived["t"]), None)
+    return last is not None and arrived["t"] - last["t"] < (k.get("lag") or 0.0) + 0.1 and any(
+        e["k"] == "served" and e["ch"] == arrived["ch"] and last["t"] <= e["t"] - e.get("age", 0.0) and e["t"] <= until
+        and abs(e["value"] - last["value"]) <= k["tolerance"] for e in session.events if last["t"] <= e["t"])
+
+
 def settled(rec, v, shot, served):
     """The shot's value was taken after the last change of a knob had arrived, and that knob's settle time."""
     session = rec.session_at(served["t"])
@@ -221,7 +231,7 @@ def settled(rec, v, shot, served):
         if e["k"] == "set" and values.get(e["ch"]) != e["value"]:
             values[e["ch"]] = e["value"]
             change = e
-        if e["k"] == "dose" or e["k"] == "arrived" and not within_tolerance(rec, e):
+        if e["k"] == "dose" or e["k"] == "arrived" and not within_tolerance(rec, e) and not shown(session, rec, e, served["t"]):
             change = e
     if change is None:
         return
