@@ -79,10 +79,14 @@ func (l *Loop) patience() time.Duration {
 func (l *Loop) endRefused() {
 	l.ending.err = fmt.Errorf("%w: refused to start, nothing was driven: %s", ErrSafety, l.guard.Refused())
 	if l.guard.Mode() == safety.Stopped {
-		l.ending.err = fmt.Errorf("%w: stopped before the start, nothing was driven", ErrSafety)
+		l.ending.err = fmt.Errorf("%w: stopped before the start", ErrSafety)
 	}
 	l.ending.reason = control.ReasonSafety
 	l.event("error", journal.EventSafety, l.ending.err.Error())
+	if l.guard.MakesSafe() {
+		l.ending.rest(l.taken)
+		return
+	}
 	l.ending.rest(func(v *plan.Variable) plan.RestState { return plan.RestHold })
 }
 

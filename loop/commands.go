@@ -11,7 +11,11 @@ import (
 )
 
 // orders is how commands come in: each is on record, acts, and is answered.
-type orders struct{ *parts }
+type orders struct {
+	*parts
+	// pausedBy is who has paused the run, and by which way.
+	pausedBy string
+}
 
 // takeOrders begins what the panel has: each command is made durable before it acts.
 func (l *orders) takeOrders() {
@@ -63,6 +67,7 @@ func (l *orders) carryOut(o *control.Order, id int64) {
 	if acts {
 		r = l.runner.obey(o.Command)
 		l.tellOrder(o, r)
+		l.notePause(o, r)
 	}
 	a := control.AnswerOf(r, l.stamp())
 	l.record("answer to a command", func(j *journal.Journal) error { return j.Answer(id, a) }, nil)
@@ -70,6 +75,16 @@ func (l *orders) carryOut(o *control.Order, id int64) {
 		l.runner.publish(l.now())
 		r.Status = l.deps.Panel.Status()
 		o.Reply(r)
+	}
+}
+
+// notePause remembers who holds the run.
+func (l *orders) notePause(o *control.Order, r control.Response) {
+	if o.Command == control.CommandPause && r.OK && l.pausedBy == "" {
+		l.pausedBy = o.Origin()
+	}
+	if !l.guard.Paused() {
+		l.pausedBy = ""
 	}
 }
 
@@ -91,9 +106,9 @@ func (l *orders) answerStops() {
 		if _, ok := o.Check(); !ok {
 			o.Reason = "" // a stop is never refused for its arguments
 		}
-		r := control.Response{OK: true, Code: control.CodeOK, Message: "stopped: actuators go to their fault states, and the run ends"}
+		r := control.Response{OK: true, Code: control.CodeOK, Message: "made safe, and the run ends: " + l.restWords(onStop)}
 		if l.opt.Mode == plan.Shadow {
-			r.Message = "stopped: nothing was driven, and the run ends"
+			r.Message = "the run ends; it has driven nothing"
 		}
 		l.runner.publish(l.now())
 		r.Status = l.deps.Panel.Status()
@@ -113,6 +128,8 @@ func (l *Loop) obey(command string) control.Response {
 		return control.Response{Code: control.CodeStarting, Message: "the run is starting: its devices are being opened and read"}
 	case l.phase >= resting:
 		return control.Response{Code: control.CodeEnding, Message: "the run is ending"}
+	case command == control.CommandEnd:
+		return l.endByHand()
 	case l.opt.Mode == plan.Shadow:
 		return control.Response{Code: control.CodeDryRun, Message: fmt.Sprintf("a dry run drives nothing: there is nothing to %s", command)}
 	}

@@ -99,8 +99,8 @@ func TestRefusalIsNotListenedTo(t *testing.T) {
 	}
 }
 
-// TestStopBeforeTheStart: a stop while the instrument is read for the first time ends the run as one
-// that has driven nothing.
+// TestStopBeforeTheStart: a stop while the instrument is read for the first time makes safe and ends
+// the run.
 func TestStopBeforeTheStart(t *testing.T) {
 	tr := newTrial(t)
 	tr.policy.proposals = proposeAll(3)
@@ -114,7 +114,7 @@ func TestStopBeforeTheStart(t *testing.T) {
 		return math.NaN()
 	}
 	res, err := tr.run(t, context.Background())
-	if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "stopped before the start, nothing was driven") {
+	if !errors.Is(err, ErrSafety) || !strings.Contains(err.Error(), "stopped before the start") || tr.rig.aim("a") != 1 {
 		t.Errorf("%+v, %v", res.Reason, err)
 	}
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/control"
@@ -33,27 +34,49 @@ func (l *Loop) fail(err error) {
 	l.guard.Ask(safety.CommandFail)
 	l.advisor.Stop()
 	l.stepper.abandonStep("fault: " + err.Error())
-	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+	l.ending.rest(l.taken)
 }
 
 // interrupt ends the run because the caller wants it.
 func (l *Loop) interrupt() {
-	if l.phase >= resting {
-		return
+	if l.phase < resting {
+		l.event("info", "interrupt", "stopping: "+l.endWords())
+		l.endNow(control.ReasonInterrupted)
 	}
-	l.ending.reason = control.ReasonInterrupted
-	message := "stopping: actuators go to their shutdown state"
-	if l.opt.Mode == plan.Shadow || !l.instrument.Drove() && l.phase <= booting {
-		message = "stopping; nothing was written"
+}
+
+// endByHand ends the run because a person says so, at once: each actuator goes to its
+// shutdown state. What the safety layer has taken away stays where it is, and latched.
+func (l *Loop) endByHand() control.Response {
+	words := l.endWords()
+	if mode := l.guard.Mode(); mode >= safety.Fallback && l.ending.err == nil {
+		l.ending.err = fmt.Errorf("%w: %s: %s", ErrSafety, l.guard.Word(), l.guard.Story())
 	}
-	l.event("info", "interrupt", message)
+	l.endNow(control.ReasonEnd)
+	return done("the run ends: %s", words)
+}
+
+// endWords says what an end does with each actuator.
+func (l *Loop) endWords() string {
+	switch {
+	case l.opt.Mode == plan.Shadow, !l.instrument.Drove() && l.guard.Mode() < safety.Fallback:
+		return "nothing was written, and nothing is"
+	case l.guard.Mode() >= safety.Fallback: // they are on their way there
+		return l.restWords(l.taken)
+	}
+	return l.restWords(onEnd)
+}
+
+// endNow ends the run in the middle of whatever it does.
+func (l *Loop) endNow(reason string) {
+	l.ending.reason = reason
 	l.stepper.abandonStep(journal.ProblemInterrupted)
-	if l.guard.Mode() >= safety.Fallback { // they are on their way to their fault states
-		l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+	if l.guard.Mode() >= safety.Fallback {
+		l.ending.rest(l.taken)
 		return
 	}
 	l.guard.Ask(safety.CommandEnd)
-	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
+	l.ending.rest(onEnd)
 }
 
 // finish ends the run at a stop condition: the recommendation is asked for and compared

@@ -68,7 +68,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	p := &parts{opt: o, deps: d, course: course{start: d.Clock.Now()}}
 	end := &ending{parts: p}
 	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
-	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{p}, outages: &outages{parts: p, stepper: steps, ending: end}}
+	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{parts: p}, outages: &outages{parts: p, stepper: steps, ending: end}}
 	p.runner = l
 	if o.Mode == plan.Simulate {
 		l.pool = worker.NewVirtual()

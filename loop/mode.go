@@ -94,7 +94,7 @@ func (l *Loop) thaw(now time.Time) {
 // stop always ends the run.
 func (l *Loop) endUnsafe(mode safety.Mode) {
 	stays := mode != safety.Stopped && l.deps.Panel.IsReachable() || mode == safety.Fallback && l.outages.waitsOut()
-	if l.phase >= resting && mode != safety.Tripped || l.phase == fallen && stays {
+	if l.phase >= resting && mode != safety.Tripped && !l.guard.MakesSafe() || l.phase == fallen && stays {
 		return
 	}
 	why := fmt.Errorf("%w: %s: %s", ErrSafety, l.guard.Word(), l.guard.Story())
@@ -104,6 +104,9 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 	if l.phase >= resting { // a trip outranks a shutdown: fault states count now
 		if l.ending.err == nil {
 			l.ending.err, l.ending.reason = why, control.ReasonSafety
+		}
+		if l.guard.MakesSafe() && !l.ending.madeSafe {
+			l.ending.rest(l.taken)
 		}
 		return
 	}
@@ -117,5 +120,13 @@ func (l *Loop) endUnsafe(mode safety.Mode) {
 	}
 	l.ending.reason = control.ReasonSafety
 	l.stepper.abandonStep(why.Error())
-	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+	l.ending.rest(l.taken)
+}
+
+// taken is where the safety layer brings an actuator that it has taken away.
+func (l *parts) taken(v *plan.Variable) plan.RestState {
+	if l.guard.MakesSafe() {
+		return v.OnStop()
+	}
+	return v.OnFault
 }

@@ -155,5 +155,5 @@ func (l *stepper) watchHoming(now time.Time) {
 // restAtEnd brings the actuators to their shutdown states.
 func (l *stepper) restAtEnd() {
 	l.guard.Ask(safety.CommandEnd)
-	l.ending.rest(func(v *plan.Variable) plan.RestState { return v.Shutdown })
+	l.ending.rest(onEnd)
 }

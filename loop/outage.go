@@ -130,7 +130,7 @@ func (l *outages) fallAsleep(why error) {
 func (l *outages) watchFallen(now time.Time) {
 	f := &l.fallen
 	if l.stepper.timeIsOver(now) {
-		l.ending.rest(func(v *plan.Variable) plan.RestState { return v.OnFault })
+		l.ending.rest(l.taken)
 		return
 	}
 	for i := range l.opt.Variables {

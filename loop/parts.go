@@ -62,6 +62,7 @@ type runner interface {
 	put(e record.Entry)
 	// obey carries out a command other than stop; publish replaces the status.
 	obey(command string) control.Response
+	endByHand() control.Response
 	publish(now time.Time)
 }
 
@@ -168,7 +169,7 @@ func (l *parts) stamped(step int, actions []journal.Action) []journal.Action {
 
 // present is what the instrument has to know of the run.
 func (l *parts) present() instrument.Present {
-	return instrument.Present{Now: l.now(), Mode: l.guard.Mode(), Ending: l.guard.Ending(), Reconnects: l.reconnects(), Moving: l.phase == moving}
+	return instrument.Present{Now: l.now(), Mode: l.guard.Mode(), Ending: l.guard.Ending(), MakesSafe: l.guard.MakesSafe(), Reconnects: l.reconnects(), Moving: l.phase == moving}
 }
 
 // reconnects reports whether a device that fails now is waited for.

@@ -21,6 +21,8 @@ type ending struct {
 	// answer; settled says that everything is recorded and they are closed.
 	closingParts int
 	settled      bool
+	// madeSafe says that the way to rest is that of a person's stop.
+	madeSafe bool
 	// late says that it was told that a device or the journal did not end in time.
 	late bool
 }
@@ -28,6 +30,7 @@ type ending struct {
 // rest brings every actuator to the state that pick chooses, and confirms it. A
 // device that has failed is reopened and brought to its own safe state.
 func (l *ending) rest(pick func(*plan.Variable) plan.RestState) {
+	l.madeSafe = l.guard.MakesSafe()
 	l.advisor.Stop()
 	l.tellLeft()
 	l.enter(resting)

@@ -86,7 +86,7 @@ func (d *Deps) stopwatch() drivers.Clock {
 // Result is what a run found.
 type Result struct {
 	// Reason says why the run ended: "steps", "cost", "time", "interrupted",
-	// "fault", "no data", "safety", "set-best".
+	// "fault", "no data", "safety", "set-best", "end".
 	Reason string
 	// Steps counts those that the policy decided, and Spent is their cost.
 	Steps int

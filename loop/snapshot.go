@@ -61,7 +61,7 @@ func (l *Loop) stateWords() string {
 func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 	o := &l.opt
 	s := &control.Status{Session: session, Run: o.Run.ID, Name: o.Run.Name, Site: o.Run.Site, Journal: o.Run.Journal,
-		Mode: o.Mode, DryRun: o.Mode == plan.Shadow, State: l.state(), Paused: l.guard.Paused(),
+		Mode: o.Mode, DryRun: o.Mode == plan.Shadow, State: l.state(), Paused: l.guard.Paused(), PausedBy: l.orders.pausedBy,
 		Phase: l.phase.String(), PhaseFor: control.Seconds(max(now.Sub(l.since), 0)),
 		Causes: l.guard.All(), FirstOut: l.guard.FirstOut(), Reason: l.ending.reason,
 		Started: control.InstantOf(journal.Stamp{Wall: l.start}), Ticked: control.InstantOf(l.stamp()),
@@ -94,6 +94,9 @@ func (l *Loop) addChannels(s *control.Status, now time.Time) {
 		dest, driven := l.instrument.Wanted(i)
 		status := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(l.guard.Range(i)[0]), High: journal.Number(l.guard.Range(i)[1]), Driven: driven, Released: l.instrument.Released(i),
 			Readback: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Setpoint: journal.Number(l.instrument.Written(i)), Wanted: journal.Number(math.NaN())}
+		if v.Actuated {
+			status.OnStop, status.OnEnd = l.restWord(i, v.OnStop()), l.restWord(i, v.Shutdown)
+		}
 		if e.Known {
 			status.Readback, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))
 		}

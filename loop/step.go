@@ -51,6 +51,10 @@ func (l *stepper) charge(cost plan.Money) {
 
 // next begins a step, or ends the run where a stop condition holds.
 func (l *stepper) next() {
+	if p := l.deps.Past; p != nil && p.WantEnd { // the process that was told so has been killed
+		l.runner.endByHand()
+		return
+	}
 	if l.verifying.running {
 		l.nextLeg()
 		return

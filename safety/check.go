@@ -109,7 +109,7 @@ func (v *VariableLimits) checkDose() error {
 		return fmt.Errorf("a dose lies in [0, high], got [%g, %g]", v.Low, v.High)
 	case !(v.Resolution >= 0) || v.Resolution > v.High:
 		return fmt.Errorf("a dose of at most %g cannot have the resolution %g", v.High, v.Resolution)
-	case v.OnFault == RestSafe || v.Shutdown == RestSafe:
+	case v.OnFault == RestSafe || v.Shutdown == RestSafe || v.OnStop == RestSafe:
 		return fmt.Errorf("a dose has no safe value to go to: it is stopped, or left")
 	case v.Lease != 0 || v.Tolerance != 0 || v.AboveTime != 0:
 		return fmt.Errorf("a dose has no lease, no readback and no exposure")

@@ -94,9 +94,12 @@ type VariableLimits struct {
 	// Above and AboveTime bound the time in a row above a value; 0 s: no bound.
 	Above     float64
 	AboveTime time.Duration
-	// OnFault is where a fault or a stop brings the actuator, Shutdown the end of
+	// OnFault is where a fault brings the actuator, Shutdown the end of
 	// a run. RestNone: it is not an actuator and is never written.
 	OnFault, Shutdown Rest
+	// OnStop is where a person's stop brings it. RestNone: where a fault does, as in
+	// journals of before.
+	OnStop Rest `json:",omitempty"`
 }
 
 // SensorLimits say what is believed of one sensor.

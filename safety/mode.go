@@ -20,7 +20,7 @@ const (
 	Fallback
 	// Tripped: fault states at once; latched.
 	Tripped
-	// Stopped: as Tripped, by a person; latched.
+	// Stopped: as Tripped, by a person, who makes safe: to OnStop; latched.
 	Stopped
 	modeCount
 )

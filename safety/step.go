@@ -100,10 +100,7 @@ func (x *pass) actuate(i int) {
 	if limits.OnFault == RestNone {
 		return
 	}
-	rest := limits.OnFault
-	if x.s.Ending {
-		rest = limits.Shutdown
-	}
+	rest := x.restOf(limits)
 	switch x.s.Mode {
 	case Run:
 		x.propose(i)
@@ -119,6 +116,20 @@ func (x *pass) actuate(i int) {
 		x.s.Variable[i].forget()
 	}
 }
+
+// restOf is where an actuator goes that is taken away from the run.
+func (x *pass) restOf(l *VariableLimits) Rest {
+	switch {
+	case x.s.MakesSafe() && l.OnStop != RestNone:
+		return l.OnStop
+	case x.s.Ending:
+		return l.Shutdown
+	}
+	return l.OnFault
+}
+
+// MakesSafe says that a person has stopped the run: every actuator goes where OnStop says.
+func (s *State) MakesSafe() bool { return s.Mode == Stopped && s.Latched.Has(RuleStop) }
 
 // propose follows the proposal.
 func (x *pass) propose(i int) {

@@ -4,7 +4,7 @@ package control
 func Endings() map[string]string {
 	return map[string]string{ReasonSteps: "all steps are done", ReasonCost: "the budget does not pay for another step",
 		ReasonTime: "its time is over", ReasonInterrupted: "it was interrupted", ReasonFault: "a fault ended it",
-		reasonNoData: "the instrument gave no data", ReasonSafety: "the safety layer ended it", ReasonBest: "a person ended the search"}
+		reasonNoData: "the instrument gave no data", ReasonSafety: "the safety layer ended it", ReasonBest: "a person ended the search", ReasonEnd: "a person ended it"}
 }
 
 // Why a run ended.
@@ -17,4 +17,5 @@ const (
 	reasonNoData      = "no data"
 	ReasonSafety      = "safety"
 	ReasonBest        = "set-best"
+	ReasonEnd         = "end"
 )

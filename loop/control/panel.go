@@ -58,19 +58,21 @@ func NewPanel(session string) *Panel {
 	return p
 }
 
-// The commands.
+// The commands. A stop makes safe: every actuator to its safe value, now. An end is quiet:
+// each to its shutdown state.
 const (
 	CommandPause   = "pause"
 	CommandResume  = "resume"
 	CommandStop    = "stop"
 	CommandReset   = "reset"
 	CommandSetBest = "set-best"
+	CommandEnd     = "end"
 	CommandStatus  = "status"
 )
 
 // Commands lists all of them.
 func Commands() []string {
-	return []string{CommandPause, CommandResume, CommandStop, CommandReset, CommandSetBest, CommandStatus}
+	return []string{CommandPause, CommandResume, CommandStop, CommandReset, CommandSetBest, CommandEnd, CommandStatus}
 }
 
 // Request is a command to a running loop.

@@ -25,11 +25,13 @@ type Status struct {
 	Mode   plan.Mode `json:"mode"`
 	DryRun bool      `json:"dry_run"`
 	// State is one of: starting, disarmed, armed, running, held, fallen back, tripped,
-	// stopped, ending, ended. Since is when it began, Paused that a person holds it.
-	State  string         `json:"state"`
-	Since  time.Time      `json:"since"`
-	For    journal.Number `json:"for_s"`
-	Paused bool           `json:"paused"`
+	// stopped, ending, ended. Since is when it began, Paused that a person holds it, PausedBy
+	// who, and by which way ("" where that is not known, or nobody does).
+	State    string         `json:"state"`
+	Since    time.Time      `json:"since"`
+	For      journal.Number `json:"for_s"`
+	Paused   bool           `json:"paused"`
+	PausedBy string         `json:"paused_by"`
 	// Phase is where the step is (choosing, moving, settling, measuring, ...).
 	Phase    string         `json:"phase"`
 	PhaseFor journal.Number `json:"phase_for_s"`
@@ -158,6 +160,10 @@ type VariableStatus struct {
 	Wanted   journal.Number `json:"wanted"`
 	Driven   bool           `json:"driven"`
 	Released bool           `json:"released"`
+	// OnStop and OnEnd say in words where a stop and an end bring it, "" where it has no
+	// actuator.
+	OnStop string `json:"on_stop"`
+	OnEnd  string `json:"on_end"`
 }
 
 // SensorStatus is the last believed value of a sensor, Age old; Valid says that it is

@@ -198,9 +198,10 @@ func (f *faults) Forgive(r safety.Rule)            { f.found[r] = safety.Set{} }
 func (f *faults) Faulted(r safety.Rule) bool { return f.found.Has(r) }
 
 // Mode is the safety layer's; Ending says that the actuators go to their shutdown states,
-// Paused that a person holds the run.
+// MakesSafe that a person's stop brings them to their safe values, Paused that a person holds the run.
 func (g *Guard) Mode() safety.Mode { return g.state.Mode }
 func (g *Guard) Ending() bool      { return g.state.Ending }
+func (g *Guard) MakesSafe() bool   { return g.state.MakesSafe() }
 func (g *Guard) Paused() bool      { return g.state.Paused }
 
 // Since is when the mode was entered.

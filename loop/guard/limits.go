@@ -92,7 +92,11 @@ func (g *Guard) UnknownDose(i int) bool { return g.state.Dose[g.budgetOf(i)].Unk
 
 // LetEnd lets the doses of a variable end whose device cannot stop them.
 func (g *Guard) LetEnd(i int) {
-	g.limits.Variables[i].OnFault, g.limits.Variables[i].Shutdown = safety.RestHold, safety.RestHold
+	letEnd(&g.limits.Variables[i])
+}
+
+func letEnd(l *safety.VariableLimits) {
+	l.OnFault, l.Shutdown, l.OnStop = safety.RestHold, safety.RestHold, safety.RestHold
 }
 
 // Doses are the budgets as they stand.
@@ -117,10 +121,10 @@ type Stand struct {
 }
 
 // Narrow goes on by the limits of next if they are inside the present ones, and if no
-// actuator would have to jump to keep them. letEnd says of a variable whether its doses end
+// actuator would have to jump to keep them. endsByItself says of a variable whether its doses end
 // by themselves. Else nothing is changed, and the error wraps plan.ErrNotNarrower or
 // safety.ErrLimits. It returns what is to be recorded.
-func (g *Guard) Narrow(next *plan.Options, letEnd func(i int) bool, at func(i int) Stand) (plan.Narrowed, error) {
+func (g *Guard) Narrow(next *plan.Options, endsByItself func(i int) bool, at func(i int) Stand) (plan.Narrowed, error) {
 	limits, err := plan.SafetyLimits(next, g.opt.Start.Round(0))
 	if err != nil {
 		return plan.Narrowed{}, err
@@ -129,8 +133,8 @@ func (g *Guard) Narrow(next *plan.Options, letEnd func(i int) bool, at func(i in
 		limits.Bypasses[i].Until += g.base
 	}
 	for i := range limits.Variables {
-		if letEnd(i) {
-			limits.Variables[i].OnFault, limits.Variables[i].Shutdown = safety.RestHold, safety.RestHold
+		if endsByItself(i) {
+			letEnd(&limits.Variables[i])
 		}
 	}
 	if err := limits.Within(&g.limits); err != nil {

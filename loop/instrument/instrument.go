@@ -55,9 +55,9 @@ func New(o Options, pool *worker.Pool) *Instrument {
 type Present struct {
 	Now time.Time
 	// Mode is the safety layer's; Ending says that the actuators go to their shutdown
-	// states, not to their fault states.
-	Mode   safety.Mode
-	Ending bool
+	// states, MakesSafe to where a person's stop brings them, not to their fault states.
+	Mode              safety.Mode
+	Ending, MakesSafe bool
 	// Reconnects says that a device that fails is opened again and waited for.
 	Reconnects bool
 	// Moving says that a step is on its way to its setting: doses may be given.
@@ -69,7 +69,10 @@ func (p *Present) final() bool { return p.Mode >= safety.Tripped }
 
 // restOf is the state that a variable is brought to where the actuators are taken away.
 func (p *Present) restOf(v *plan.Variable) plan.RestState {
-	if p.Ending {
+	switch {
+	case p.MakesSafe:
+		return v.OnStop()
+	case p.Ending:
 		return v.Shutdown
 	}
 	return v.OnFault

@@ -19,7 +19,7 @@ func SafetyLimits(o *Options, start time.Time) (safety.Limits, error) {
 		limits.Stepped, limits.Tolerance, limits.Timeout = v.Stepped, v.Tolerance, cmp.Or(v.Timeout, MoveTimeout)
 		limits.Dose = v.Dose
 		if v.Actuated {
-			limits.OnFault, limits.Shutdown = restOf[v.OnFault], restOf[v.Shutdown]
+			limits.OnFault, limits.Shutdown, limits.OnStop = restOf[v.OnFault], restOf[v.Shutdown], restOf[v.OnStop()]
 			l.Links[v.Channel.Device].Watched = l.Links[v.Channel.Device].Watched || v.Tolerance > 0
 		}
 		l.Variables = append(l.Variables, limits)

@@ -85,6 +85,15 @@ type Variable struct {
 	Boot, OnFault, Shutdown RestState
 }
 
+// OnStop is where a person's stop brings the actuator: to its safe value, whatever a fault
+// does. A dose has none: what runs is treated as at a fault.
+func (v *Variable) OnStop() RestState {
+	if v.Dose {
+		return v.OnFault
+	}
+	return RestSafe
+}
+
 // MoveTimeout is the time that a device is given to take a setpoint where the
 // variable declares none.
 const MoveTimeout = 10 * time.Second

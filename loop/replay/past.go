@@ -27,8 +27,8 @@ type Past struct {
 	// Left says that no process has brought the actuators to rest since the last step: the
 	// one that drove them was killed.
 	Left bool
-	// WantBest says that a person has ended the search.
-	WantBest bool
+	// WantBest says that a person has ended the search, WantEnd the run.
+	WantBest, WantEnd bool
 	// OpenSession is the session that began the open step.
 	OpenSession int
 	// Comparison is the last that was begun, nil: none; legs are its steps, compared says
@@ -120,7 +120,9 @@ func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error
 		if err != nil {
 			return p, s, err
 		}
-		p.WantBest = p.WantBest || c.Name == control.CommandSetBest && c.Answer != nil && c.Answer.OK
+		followed := c.Answer != nil && c.Answer.OK
+		p.WantBest = p.WantBest || c.Name == control.CommandSetBest && followed
+		p.WantEnd = p.WantEnd || c.Name == control.CommandEnd && followed
 	}
 	all, err := r.Comparisons()
 	if err != nil || len(all) == 0 {

@@ -20,10 +20,14 @@ import (
 
 // Find looks for the run that an argument names among those of this computer. A file's run is
 // found also where the file has been broken since: what runs can then still be stopped.
+// Without an argument it is the only run of this computer.
 //
 // Errors: what is wrong with a file, where none runs by it; where there is no run of a name,
 // or more than one.
 func (q *Question) Find(ctx context.Context, argument string) (err error) {
+	if argument == "" {
+		return q.findOnly(ctx)
+	}
 	folders := q.Env.Places().All()
 	name, wanted := argument, func(r local.Run) bool { return r.Identity.Name == argument || r.ID == argument }
 	var broken error
@@ -54,6 +58,24 @@ func (q *Question) Find(ctx context.Context, argument string) (err error) {
 			"another user's run is named by its file, whose [socket] lets you in (folder, and owner or group); one elsewhere by its file, whose [mqtt] says how to reach it")
 	}
 	return nil
+}
+
+// findOnly takes the only run of this computer.
+func (q *Question) findOnly(ctx context.Context) error {
+	runs := slices.DeleteFunc(local.List(ctx, q.Env.Places().All(), ""), func(r local.Run) bool { return r.Err != nil })
+	switch len(runs) {
+	case 0:
+		return fault.WithHint(fmt.Errorf("%w: %w: no run that you may reach is on this computer", drivers.ErrUnavailable, remote.ErrNobody),
+			"name its file, whose [socket] or [mqtt] says how to reach it")
+	case 1:
+		q.Run = &runs[0]
+		return nil
+	}
+	var names []string
+	for i := range runs {
+		names = append(names, nameOf(runs, i))
+	}
+	return fault.Usage(fault.WithHint(fmt.Errorf("%d runs are on this computer: %s", len(runs), strings.Join(names, ", ")), "name one of them"))
 }
 
 // sameFile says that two paths lead to one file, or are one path.

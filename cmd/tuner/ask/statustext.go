@@ -82,6 +82,9 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	state := s.State
 	if s.Paused {
 		state += ", paused"
+		if s.PausedBy != "" {
+			state += " by " + show.Printable(s.PausedBy)
+		}
 	}
 	if s.DryRun {
 		state += ", dry run"
@@ -90,7 +93,11 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	for _, c := range s.Causes {
 		fmt.Fprintf(t, "because\t%s\n", c.Text)
 	}
-	fmt.Fprintf(t, "step\t%d, %d concluded\n", s.Step, s.Steps)
+	of := ""
+	if s.StepLimit > 0 {
+		of = fmt.Sprintf(" of %d", s.StepLimit)
+	}
+	fmt.Fprintf(t, "step\t%d%s, %d concluded\n", s.Step, of, s.Steps)
 	if d := s.Decision; d != nil && d.Cuts > 0 {
 		fmt.Fprintf(t, "cut\t%s since this start, by the deadline of %s: raise deadline in [policy], or lower capacity in [model]\n", show.Count(d.Cuts, "decision"), show.Duration(span(d.Deadline)))
 	}
@@ -124,13 +131,13 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 		fmt.Fprintf(t, "broker\tINSECURE: not encrypted or without a login\n")
 	}
 	t.Flush()
-	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest")
+	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest\tstop\tend")
 	for i, v := range s.Variables {
 		best := journal.Number(math.NaN())
 		if r := s.Recommended; r != nil && i < len(r.Values) {
 			best = r.Values[i]
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), inCell(best))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), inCell(best), cmp.Or(v.OnStop, "-"), cmp.Or(v.OnEnd, "-"))
 	}
 	t.Flush()
 	fmt.Fprintln(t, "\nsensor\tunit\treads\tage")

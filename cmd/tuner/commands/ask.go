@@ -8,17 +8,19 @@ import (
 	"github.com/labtuner/tuner/loop/control"
 )
 
-// newAskCommands returns pause, resume, stop and set-best.
+// newAskCommands returns pause, resume, stop, set-best and end.
 func newAskCommands(e *host.Env) []*cobra.Command {
 	texts := [][3]string{
 		{control.CommandPause, "Hold a running tuner where it is",
 			"Every actuator stays where it is until tuner resume."},
 		{control.CommandResume, "Let a running tuner go on",
 			"Go on after a pause, a hold, a fallback or a reset, when conditions are good. Where they are\nnot, it says which interlock or sensor is the reason, and nothing changes."},
-		{control.CommandStop, "Stop a running tuner at once",
-			"Actuators go to their on_fault states at once, before anything that waits, and the run\nends. It stays latched: tuner reset CONFIG comes before the next run."},
+		{control.CommandStop, "Make safe: stop a running tuner at once",
+			"Every actuator goes to its safe value now, before anything that waits and whatever\non_fault and shutdown say, and the run ends. It stays latched: tuner reset CONFIG comes\nbefore the next run. tuner end is the quiet way out."},
 		{control.CommandSetBest, "End the search at the best setting",
 			"End the search of a running tuner as a stop condition does: at the best setting that it\ncan defend."},
+		{control.CommandEnd, "End a running tuner quietly",
+			"End a running tuner now: each actuator goes to its shutdown state (hold, the default,\nleaves it where it is), and the run is over. Nothing is latched. The answer says where\neach comes to be; tuner status says it before. tuner stop makes safe instead."},
 	}
 	var list []*cobra.Command
 	for _, t := range texts {
@@ -28,6 +30,8 @@ func newAskCommands(e *host.Env) []*cobra.Command {
 }
 
 const askWords = `
+
+Without an argument it is the run of this computer, where there is one only.
 
 A run on this computer is reached by its socket, which takes commands from its user and
 root, and from whom [socket] of its file names; it may also be named by its name, without
@@ -43,10 +47,10 @@ const askArgument = "a configuration file or the name of a run"
 func newAskCommand(e *host.Env, name, short, long string) *cobra.Command {
 	q := ask.Question{Env: e, Command: name}
 	cmd := &cobra.Command{
-		Use: name + " CONFIG|NAME", Short: short, Long: long + askWords,
-		Args: oneFile(askArgument), ValidArgsFunction: completeFiles("toml"),
+		Use: name + " [CONFIG|NAME]", Short: short, Long: long + askWords,
+		Args: optionalRun, ValidArgsFunction: completeRuns(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.Find(cmd.Context(), args[0]); err != nil {
+			if err := q.Find(cmd.Context(), append(args, "")[0]); err != nil {
 				return err
 			}
 			return q.Ask(cmd.Context())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/labtuner/tuner/cmd/tuner/ask"
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
 )
@@ -92,6 +93,30 @@ func oneFile(what string) cobra.PositionalArgs {
 		return fault.Usage(fault.WithHint(
 			fmt.Errorf("%s takes one argument, %s, and got %d", cmd.CommandPath(), what, len(args)),
 			cmd.UseLine()))
+	}
+}
+
+// optionalRun accepts what names a run, or nothing.
+func optionalRun(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return oneFile(askArgument)(cmd, args)
+}
+
+// completeRuns completes the name of a run of this computer; the shell completes a file
+// where no name fits.
+func completeRuns(e *host.Env) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) (out []string, _ cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, name := range ask.Names(cmd.Context(), e) {
+			if strings.HasPrefix(name, begun) {
+				out = append(out, name)
+			}
+		}
+		return out, cobra.ShellCompDirectiveDefault
 	}
 }
 

@@ -21,7 +21,7 @@ var States = []struct {
 	{safety.Hold, "what was acknowledged last, written again for leases", "all causes gone (or acknowledged): RUN; longer than hold_max: FALLBACK"},
 	{safety.Fallback, "each actuator's on_fault state under slew (at the end of a run: shutdown)", "resume, when the causes have gone: ARMED"},
 	{safety.Tripped, "each actuator's on_fault state at once", "reset, when the cause has gone: IDLE"},
-	{safety.Stopped, "each actuator's on_fault state at once", "reset: IDLE"},
+	{safety.Stopped, "each actuator's safe value at once", "reset: IDLE"},
 }
 
 func StatesText(t *tabwriter.Writer) {

@@ -139,7 +139,7 @@ func instrumentHint(err error) string {
 		return ""
 	}
 	if errors.Is(err, drivers.ErrOwned) {
-		return "wait until that run has ended, or end it with tuner stop; tuner make-safe works beside it"
+		return "wait until that run has ended, or end it with tuner end; tuner stop makes it safe"
 	}
 	if errors.Is(err, remote.ErrNobody) {
 		return "look whether tuner run goes on with this file, and what it said last"

@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	// The program: its commands, and what they are made of.
 	"cmd/tuner":          {"cmd/tuner/commands", "cmd/tuner/host"},
 	"cmd/tuner/commands": {"*"},
-	"cmd/tuner/ask":      {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/session", "cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers", "drivers/mqtt", "loop", "loop/control", "loop/journal", "loop/local", "loop/remote", "loop/web"},
+	"cmd/tuner/ask":      {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/session", "cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers", "drivers/mqtt", "loop", "loop/control", "loop/journal", "loop/local", "loop/plan", "loop/remote", "loop/web"},
 	"cmd/tuner/bench":    {"cmd/tuner/fault", "cmd/tuner/host", "cmd/tuner/show", "configs", "loop/benchmarks", "loop/benchmarks/experiment"},
 	"cmd/tuner/describe": {"cmd/tuner/setup", "cmd/tuner/show", "configs", "drivers/mqtt", "loop/journal", "loop/plan", "loop/policy", "loop/remote", "safety"},
 	"cmd/tuner/dump":     {"cmd/tuner/describe", "cmd/tuner/host", "cmd/tuner/setup", "configs", "loop/journal", "loop/journal/disk", "loop/journal/export"},

@@ -98,7 +98,7 @@ func faultStatesOf(w *setup.Setup, device int, all bool) faultStates {
 			f.words = append(f.words, fmt.Sprintf("actuator %s: no dose runs", v.Name))
 		case v.Dose: // nothing is ever given here, and a dose that runs is to end
 			f.words = append(f.words, fmt.Sprintf("actuator %s: a dose that runs is let end", v.Name))
-		case v.OnFault == plan.RestOff:
+		case v.OnFault == plan.RestOff && !all:
 			f.set.Release = append(f.set.Release, v.Channel.Name)
 			f.words = append(f.words, fmt.Sprintf("actuator %s: let go", v.Name))
 		case v.OnFault == plan.RestSafe || all:

@@ -376,7 +376,7 @@ func (s *session) describeRun() (journal.Run, error) {
 // not reach a stop condition stays unfinished: it is there to be resumed.
 func (s *session) closeJournal(r loop.Result, line []byte) error {
 	var err error
-	if s.Setup.Options.Mode == plan.Simulate || slices.Contains([]string{"steps", "cost", "time", "set-best"}, r.Reason) {
+	if s.Setup.Options.Mode == plan.Simulate || slices.Contains([]string{control.ReasonSteps, control.ReasonCost, control.ReasonTime, control.ReasonBest, control.ReasonEnd}, r.Reason) {
 		at := journal.Stamp{Mono: r.Elapsed, Wall: s.Clock.Now().Round(0)}
 		finish := func() error { return s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at) }
 		if err = finish(); errors.Is(err, journal.ErrMoved) {

@@ -40,7 +40,7 @@ func TestTwoProgramsOnOneTopic(t *testing.T) {
 	holder := startTuner(t, first, "run", "perovskite.toml", "--json")
 	holder.says.WaitFor(t, `"type":"step"`)
 	_, says, code := tell(t, second, "run", "perovskite.toml")
-	for _, want := range []string{"is driven by another tuner: run ", "perovskite.db", "tuner: hint: wait until that run has ended, or end it with tuner stop"} {
+	for _, want := range []string{"is driven by another tuner: run ", "perovskite.db", "tuner: hint: wait until that run has ended, or end it with tuner end"} {
 		if !strings.Contains(says, want) {
 			t.Errorf("exit code %d, without %q:\n%s", code, want, says)
 		}

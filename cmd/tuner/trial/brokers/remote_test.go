@@ -189,7 +189,7 @@ func TestCommandsOverMQTT(t *testing.T) {
 		t.Errorf("resume: %d\n%s", code, out)
 	}
 	awaitState(t, far, "running")
-	if out, errs, code = tell(t, far, "stop", "oven.toml"); code != 0 || !strings.Contains(out, "stop: stopped") {
+	if out, errs, code = tell(t, far, "stop", "oven.toml"); code != 0 || !strings.Contains(out, "stop: made safe") {
 		t.Errorf("stop: %d\n%s%s", code, out, errs)
 	}
 	if code := run.exits(t); code != 4 {

@@ -110,7 +110,7 @@ func TestCommandsOverSocket(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "oven.toml"), []byte("broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, code := tell(t, dir, "stop", "oven.toml"); code != 0 || !strings.Contains(out, "stop: stopped") {
+	if out, errs, code := tell(t, dir, "stop", "oven.toml"); code != 0 || !strings.Contains(out, "stop: made safe") {
 		t.Errorf("stop: %d\n%s%s", code, out, errs)
 	}
 	if code := run.exits(t); code != 4 {
