@@ -37,6 +37,7 @@ type Config struct {
 	MQTT        *MQTT        `toml:"mqtt" doc:"commands and status of the tuner itself; absent: off"`
 	Journal     Journal      `toml:"journal" doc:"the durable run log"`
 	Web         *Web         `toml:"web" doc:"the dashboard; absent: off"`
+	Notify      *Notify      `toml:"notify" doc:"who is told when something happens to the run: a webhook, a command, or both; absent: nobody"`
 	Socket      *Socket      `toml:"socket" doc:"the Unix socket by which this computer's users command the run; absent: its own user and root alone"`
 
 	// File is the name of the file as given to Load or Parse.

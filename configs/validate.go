@@ -56,6 +56,7 @@ func (k *checker) all() {
 	k.inTicks()
 	k.mqtt()
 	k.web()
+	k.notify()
 }
 
 // bad reports a problem of a key, unless that key or one of those involved could

@@ -83,6 +83,8 @@ type session struct {
 	tell    *show.Narrator
 	box     *show.Outbox
 	service *notifier
+	// heralds tell people by the ways of [notify], nil without it.
+	heralds *heralds
 	// narrower brings a file that was changed to the loop; going is what it goes by.
 	narrower *loop.Narrower
 	going    *configs.Config
@@ -131,6 +133,7 @@ func (s *session) play(ctx context.Context) error {
 	doors.start(ctx)
 	f := outcome.Finale{Tally: &s.tally, Levels: s.Env.SparkLevels()}
 	f.Result, f.Err = loop.Run(ctx, s.Setup.Options, deps)
+	s.heralds.finished(s.lastWords(f))
 	there.leave()
 	if context.Cause(ctx) == errReaderGone {
 		f.Err = nil // what close says of stdout is the error
@@ -143,6 +146,7 @@ func (s *session) play(ctx context.Context) error {
 	}
 	line, lineErr := show.EncodeLine(outcome.NewLine(s.Setup, f.Result, f.Truth, f.Err))
 	closeErr := errors.Join(doors.stop(), s.closeJournal(f.Result, line))
+	s.heralds.close()
 	s.tell.Close()
 	return errors.Join(f.Err, truthErr, lineErr, closeErr, s.closeControl(), s.print(f, line))
 }
@@ -191,6 +195,9 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 			return deps, err
 		}
 		s.openMetrics(&deps)
+		if s.heralds, err = s.openHeralds(&deps); err != nil {
+			return deps, err
+		}
 	}
 	if s.Resume {
 		err = s.takeUp(ctx, &deps)
@@ -277,6 +284,7 @@ func (s *session) watch() control.Watch {
 				return outcome.Progress(s.Setup, p.Status, s.pace(time.Duration(float64(p.Elapsed)*float64(time.Second))))
 			}
 			s.tell.Show(line())
+			s.heralds.look(p.Status)
 			s.service.tick(p, line)
 		},
 		Event: s.sayEvent,

@@ -1,0 +1,55 @@
+package configs
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Notify is who is told of a run, beside those who look at it.
+type Notify struct {
+	URL           string   `toml:"url" doc:"where notices are posted: ntfy, Slack, Home Assistant or a server of one's own. One that holds a secret stands elsewhere, as the next keys say"`
+	URLFile       string   `toml:"url_file" doc:"a file that holds it"`
+	URLCredential string   `toml:"url_credential" doc:"a systemd credential (LoadCredential=) that holds it"`
+	URLEnv        string   `toml:"url_env" doc:"an environment variable that holds it"`
+	Format        string   `toml:"format" default:"json" enum:"json,text,slack" doc:"what is posted: an object; the text alone, as ntfy takes it; {\"text\": TEXT}, as Slack and Mattermost do"`
+	Command       []string `toml:"command" doc:"a program of one's own and its arguments: the notice comes as JSON on its standard input, its kind and text also in $TUNER_EVENT and $TUNER_TEXT"`
+	On            []string `toml:"on" doc:"what is told: tripped, held, finished, new-best; absent: the first three"`
+	// A person reads one a minute; what comes meanwhile is told in one.
+	Every time.Duration `toml:"every" default:"1m" bound:">= 0s" doc:"shortest time between two of a kind: of what comes meanwhile the newest is told"`
+}
+
+// NotifyKinds lists what a notice may be about.
+func NotifyKinds() []string { return []string{"tripped", "held", "finished", "new-best"} }
+
+// notify checks [notify].
+func (k *checker) notify() {
+	n := k.cfg.Notify
+	if n == nil {
+		return
+	}
+	places := 0
+	for _, place := range []string{n.URL, n.URLFile, n.URLCredential, n.URLEnv} {
+		if place != "" {
+			places++
+		}
+	}
+	switch u, err := url.Parse(n.URL); {
+	case places > 1:
+		k.bad("notify", "the URL is kept in more than one place", "keep one of url, url_file, url_credential and url_env")
+	case places == 0 && len(n.Command) == 0:
+		k.bad("notify", "nobody is named who is told", "write url or command")
+	case n.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == ""):
+		k.bad("notify.url", "is no address of a server", `such as "https://ntfy.sh/TOPIC"`)
+	}
+	if len(n.Command) > 0 && n.Command[0] == "" {
+		k.bad("notify.command", "names no program", "")
+	}
+	for _, kind := range n.On {
+		if !slices.Contains(NotifyKinds(), kind) {
+			k.bad("notify.on", fmt.Sprintf("%q is nothing that is told", kind), "it lists "+strings.Join(NotifyKinds(), ", "))
+		}
+	}
+}
