@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -131,13 +132,13 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 		fmt.Fprintf(t, "broker\tINSECURE: not encrypted or without a login\n")
 	}
 	t.Flush()
-	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest\tstop\tend")
+	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest")
 	for i, v := range s.Variables {
 		best := journal.Number(math.NaN())
 		if r := s.Recommended; r != nil && i < len(r.Values) {
 			best = r.Values[i]
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), inCell(best), cmp.Or(v.OnStop, "-"), cmp.Or(v.OnEnd, "-"))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), inCell(best))
 	}
 	t.Flush()
 	fmt.Fprintln(t, "\nsensor\tunit\treads\tage")
@@ -150,6 +151,16 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Value), age)
+	}
+	t.Flush()
+	if !slices.ContainsFunc(s.Variables, func(v control.VariableStatus) bool { return v.OnStop != "" }) {
+		return nil
+	}
+	fmt.Fprintln(t, "\nactuator\ttuner stop\ttuner end")
+	for _, v := range s.Variables {
+		if v.OnStop != "" {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", v.Name, v.OnStop, v.OnEnd)
+		}
 	}
 	return t.Flush()
 }

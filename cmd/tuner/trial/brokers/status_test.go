@@ -18,7 +18,7 @@ func TestStatusAtAGlance(t *testing.T) {
 	s := &control.Status{Name: "oven", Site: "lab", State: "running", Phase: "measuring", For: 62, Step: 8, Steps: 7, Spent: 12.5, Budget: 100, CostUnit: "min", Elapsed: 3600, Left: 7200,
 		Objective: control.ObjectiveStatus{Name: "yield", Unit: "%"}, Outcome: &control.OutcomeStatus{Mean: 71.23456},
 		Recommended: &control.RecommendedStatus{Values: []journal.Number{181.23456, nan, 3}, Mean: 74.1, Bound: 72.9},
-		Variables: []control.VariableStatus{{Name: "temperature", Unit: "degC", Readback: 180.98765, Setpoint: 181, Wanted: 181}, {Name: "flow", Unit: "L/min", Readback: 2.5, Setpoint: nan, Wanted: nan},
+		Variables: []control.VariableStatus{{Name: "temperature", Unit: "degC", Readback: 180.98765, Setpoint: 181, Wanted: 181, OnStop: "to 20 degC", OnEnd: "stays where it is"}, {Name: "flow", Unit: "L/min", Readback: 2.5, Setpoint: nan, Wanted: nan},
 			{Name: "pressure", Unit: "bar", Readback: 3.01, Setpoint: 3, Wanted: 3}},
 		Sensors: []control.SensorStatus{{Name: "yield", Unit: "%", Value: 71.2, Age: 0.4, Valid: true}, {Name: "ph", Unit: "pH", Value: nan, Age: nan}}}
 	var b strings.Builder
@@ -40,6 +40,9 @@ pressure     bar    3.01   3       3         3
 sensor  unit  reads  age
 yield   %     71.2   400ms
 ph      pH    -      no value yet
+
+actuator     tuner stop  tuner end
+temperature  to 20 degC  stays where it is
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
