@@ -65,7 +65,7 @@ func (l *orders) carryOut(o *control.Order, id int64) {
 	r := control.Response{Code: control.CodeGivenUp, Message: "the caller gave up before it acted"}
 	acts := o.Begin()
 	if acts {
-		r = l.runner.obey(o.Command)
+		r = l.runner.obey(o, id)
 		l.tellOrder(o, r)
 		l.notePause(o, r)
 	}
@@ -119,8 +119,9 @@ func (l *orders) answerStops() {
 	}
 }
 
-// obey carries out a command other than stop.
-func (l *Loop) obey(command string) control.Response {
+// obey carries out a command other than stop; id is its number in the journal.
+func (l *Loop) obey(o *control.Order, id int64) control.Response {
+	command := o.Command
 	switch {
 	case command == control.CommandStatus:
 		return control.Response{OK: true, Code: control.CodeOK, Message: l.stateWords()}
@@ -141,6 +142,8 @@ func (l *Loop) obey(command string) control.Response {
 		return l.guard.Resume(l.told(now), l.command)
 	case control.CommandReset:
 		return l.guard.Reset(l.told(now), l.stateWords(), l.command)
+	case control.CommandTry:
+		return l.stepper.people.queue(o, id)
 	default:
 		return l.setBest()
 	}

@@ -68,6 +68,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	p := &parts{opt: o, deps: d, course: course{start: d.Clock.Now()}}
 	end := &ending{parts: p}
 	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
+	steps.people.steps = steps
 	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{parts: p}, outages: &outages{parts: p, stepper: steps, ending: end}}
 	p.runner = l
 	if o.Mode == plan.Simulate {
@@ -197,6 +198,8 @@ func (l *Loop) advised(e any) {
 			return
 		}
 		l.stepper.decided(e)
+	case advisor.Taken:
+		l.stepper.people.taken(e.Err)
 	case advisor.Learnt:
 		l.stepper.learnt(e)
 	case advisor.Recommended:

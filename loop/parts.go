@@ -61,7 +61,7 @@ type runner interface {
 	// put queues something to be recorded.
 	put(e record.Entry)
 	// obey carries out a command other than stop; publish replaces the status.
-	obey(command string) control.Response
+	obey(o *control.Order, id int64) control.Response
 	endByHand() control.Response
 	publish(now time.Time)
 }

@@ -21,6 +21,7 @@ func (l *stepper) takeUp() {
 		l.guard.Underway()
 	}
 	l.legs, l.spent = p.LegCount, p.Paid
+	l.people.takeUp(p.Asked)
 	for _, c := range p.Charges {
 		l.ledger.Charge(c.Set, c.Cost)
 	}

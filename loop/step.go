@@ -39,6 +39,8 @@ type stepper struct {
 	// proposed says that the policy has decided a step which is not under way yet, wantBest
 	// ends the search, toldWait that the wait before the first step was recorded.
 	proposed, wantBest, toldWait bool
+	// people is what people have asked for.
+	people people
 }
 
 // begin makes s the step that the run is at.
@@ -68,7 +70,9 @@ func (l *stepper) next() {
 		l.deps.BeginStep(l.step.n)
 	}
 	l.enter(choosing)
-	l.decide()
+	if !l.people.next() {
+		l.decide()
+	}
 }
 
 // stopReason is the stop condition that holds before a step, "" if none does.

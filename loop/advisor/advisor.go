@@ -128,6 +128,25 @@ func (o *Options) propose(ctx context.Context, p policy.Policy) (d Decided) {
 	return d
 }
 
+// Taken is the answer to Take.
+type Taken struct{ Err error }
+
+// Takes says whether the policy accepts a decision of somebody else's, and is free for it.
+func (a *Advisor) Takes() bool {
+	_, ok := a.policy.(policy.Skipper)
+	return ok && a.deciding == 0 && !a.Rebuilding() && !a.Broken()
+}
+
+// Take has the policy accept that somebody else has decided a step. A decision of its own
+// for that step, which was not used, is none any more. The answer is Taken.
+func (a *Advisor) Take(step int) {
+	a.unused = nil
+	p := a.policy
+	a.deciding = a.pool.Post(a.lane, func() any {
+		return Taken{isolated(func() error { return p.(policy.Skipper).Skip(step) })}
+	})
+}
+
 // Keep keeps a decision that nobody wants now for the next Ask.
 func (a *Advisor) Keep(d Decided) { a.unused = &d }
 
@@ -207,6 +226,10 @@ type rebuilt struct {
 func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 	switch v := r.Value.(type) {
 	case Decided:
+		if take(&a.deciding, r.Ticket) {
+			return v, true
+		}
+	case Taken:
 		if take(&a.deciding, r.Ticket) {
 			return v, true
 		}

@@ -2,10 +2,8 @@ package control
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -50,25 +48,39 @@ func (o *Order) Check() (Response, bool) {
 	if !slices.Contains(Commands(), o.Command) {
 		return Response{Code: CodeUnknown, Message: fmt.Sprintf("there is no command %q; there are %s", Clip(o.Command), strings.Join(Commands(), ", "))}, false
 	}
+	if o.Command == CommandTry {
+		return o.checkTry()
+	}
 	if len(bytes.TrimSpace(o.Args)) == 0 {
 		return Response{}, true
 	}
-	var args struct {
-		Reason string `json:"reason"`
+	var args argsOf
+	if err := decode(o.Args, &args); err != nil {
+		return o.badArgs(err, `{"reason": TEXT}`)
 	}
-	d := json.NewDecoder(bytes.NewReader(o.Args))
-	d.DisallowUnknownFields()
-	err := d.Decode(&args)
-	if _, end := d.Token(); err == nil && end != io.EOF {
-		err = fmt.Errorf("more than one value")
+	return o.takeReason(args.Reason)
+}
+
+// checkTry refuses a try that says nothing to be tried.
+func (o *Order) checkTry() (Response, bool) {
+	if _, err := ParseTry(o.Args); err != nil {
+		return o.badArgs(err, `{"values": {NAME: NUMBER}, "rest": "recommended" or "present", "shots": N, "times": N, "reason": TEXT}`)
 	}
-	switch {
-	case err != nil:
-		return Response{Code: CodeArgs, Message: fmt.Sprintf("args of %s: %v; it takes {\"reason\": TEXT}", o.Command, err)}, false
-	case len(args.Reason) > reasonMax:
-		return Response{Code: CodeArgs, Message: fmt.Sprintf("args.reason has %d bytes; at most %d are kept", len(args.Reason), reasonMax)}, false
+	var args tryArgs
+	_ = decode(o.Args, &args) // it was read above
+	return o.takeReason(args.Reason)
+}
+
+func (o *Order) badArgs(err error, takes string) (Response, bool) {
+	return Response{Code: CodeArgs, Message: fmt.Sprintf("args of %s: %v; it takes %s", o.Command, err, takes)}, false
+}
+
+// takeReason keeps why, if it is short enough for the record.
+func (o *Order) takeReason(reason string) (Response, bool) {
+	if len(reason) > reasonMax {
+		return Response{Code: CodeArgs, Message: fmt.Sprintf("args.reason has %d bytes; at most %d are kept", len(reason), reasonMax)}, false
 	}
-	o.Reason = args.Reason
+	o.Reason = reason
 	return Response{}, true
 }
 
@@ -108,9 +120,12 @@ func AnswerOf(r Response, at journal.Stamp) journal.Answer {
 }
 
 // Origin is who asked, and by which way.
-func (o *Order) Origin() string {
-	if o.Who == "" {
-		return o.Transport
+func (o *Order) Origin() string { return OriginOf(o.Who, o.Transport) }
+
+// OriginOf is who asked, and by which way.
+func OriginOf(who, transport string) string {
+	if who == "" {
+		return transport
 	}
-	return fmt.Sprintf("%q over %s", o.Who, o.Transport)
+	return fmt.Sprintf("%q over %s", who, transport)
 }

@@ -67,12 +67,13 @@ const (
 	CommandReset   = "reset"
 	CommandSetBest = "set-best"
 	CommandEnd     = "end"
+	CommandTry     = "try"
 	CommandStatus  = "status"
 )
 
 // Commands lists all of them.
 func Commands() []string {
-	return []string{CommandPause, CommandResume, CommandStop, CommandReset, CommandSetBest, CommandEnd, CommandStatus}
+	return []string{CommandPause, CommandResume, CommandStop, CommandReset, CommandSetBest, CommandEnd, CommandTry, CommandStatus}
 }
 
 // Request is a command to a running loop.
@@ -85,7 +86,7 @@ type Request struct {
 	// Transaction is the sender's name for this request; the panel only records it.
 	Transaction string
 	// Args is a JSON object or empty. Every command takes {"reason": TEXT}: why, for the
-	// record, at most 200 bytes. Any other member is refused.
+	// record, at most 200 bytes; CommandTry what Try has. Any other member is refused.
 	Args json.RawMessage
 }
 

@@ -67,6 +67,8 @@ type Replayed struct {
 	Compared int `json:"compared,omitempty"`
 	Skipped  int `json:"skipped,omitempty"`
 	Foreign  int `json:"not_derivable,omitempty"`
+	// Person counts decisions that people have made.
+	Person int `json:"by_a_person,omitempty"`
 	// Outcomes counts what steps came to, which derives from their shots.
 	Outcomes int `json:"outcomes"`
 	// First is the first difference, nil where there is none.
@@ -76,6 +78,9 @@ type Replayed struct {
 // Summary say what came of the decisions, none of which differs.
 func (r Replayed) Summary() string {
 	derived := fmt.Sprintf("%d decisions derive as they were recorded, to the last bit", r.Steps)
+	if r.Person > 0 {
+		derived += fmt.Sprintf("; %d were a person's", r.Person)
+	}
 	if r.Foreign == 0 {
 		return derived
 	}
@@ -173,6 +178,10 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 		} else if skips {
 			err = skipper.Skip(n)
 		}
+	case byPerson(s.Decision):
+		if agreed = &done.Person; skips {
+			err = skipper.Skip(n)
+		}
 	case compared:
 		agreed = &done.Compared
 		done.First, err = p.deriveLeg(ctx, s)
@@ -198,6 +207,12 @@ const (
 	SampleNewest = 100
 	sampleEvery  = 20 * policy.RenewEvery
 )
+
+// byPerson reports whether a person has decided a step: there is nothing to derive.
+func byPerson(d journal.Decision) bool {
+	_, ok := d.Person()
+	return ok
+}
 
 // derives reports whether the decision of a step is derived, of a run of last steps.
 func (p *Decisions) derives(step, last int) bool {

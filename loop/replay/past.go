@@ -29,6 +29,8 @@ type Past struct {
 	Left bool
 	// WantBest says that a person has ended the search, WantEnd the run.
 	WantBest, WantEnd bool
+	// Asked are the settings of their own that people have asked for, oldest first.
+	Asked []Asked
 	// OpenSession is the session that began the open step.
 	OpenSession int
 	// Comparison is the last that was begun, nil: none; legs are its steps, compared says
@@ -38,6 +40,14 @@ type Past struct {
 	Compared   bool
 	Paid       plan.Money
 	LegCount   int
+}
+
+// Asked is a command that was followed and asks for steps: who gave it, its arguments, and how
+// many of its steps were made.
+type Asked struct {
+	Command   int64
+	Who, Args string
+	Made      int
 }
 
 // charge is what one step cost.
@@ -58,6 +68,7 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 			return Past{}, err
 		}
 		last[s.Session] = max(last[s.Session], s.Decision.At.Mono)
+		p.countAsked(&s.Decision)
 		p.Steps = s.Decision.Step
 		if !s.Concluded {
 			open := s.Decision
@@ -83,6 +94,16 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 	}
 	p.Left = story.restedAt < p.Steps
 	return p, nil
+}
+
+// countAsked counts a step that a person has asked for.
+func (p *Past) countAsked(d *journal.Decision) {
+	by, ok := d.Person()
+	for i := range p.Asked {
+		if ok && p.Asked[i].Command == by.Command {
+			p.Asked[i].Made++
+		}
+	}
 }
 
 // events is what events say about the past.
@@ -123,6 +144,9 @@ func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error
 		followed := c.Answer != nil && c.Answer.OK
 		p.WantBest = p.WantBest || c.Name == control.CommandSetBest && followed
 		p.WantEnd = p.WantEnd || c.Name == control.CommandEnd && followed
+		if c.Name == control.CommandTry && (followed || c.Answer == nil) { // what may not be tried is refused again
+			p.Asked = append(p.Asked, Asked{Command: c.ID, Who: control.OriginOf(c.Who, c.Transport), Args: c.Args})
+		}
 	}
 	all, err := r.Comparisons()
 	if err != nil || len(all) == 0 {

@@ -95,6 +95,9 @@ func (c *collector) part(s journal.Step) StepPart {
 		p.Mean = none
 	}
 	c.explain(&p, d.Why)
+	if by, ok := d.Person(); ok {
+		p.By = by.Who
+	}
 	return p
 }
 

@@ -134,6 +134,8 @@ type StepPart struct {
 	X         []journal.Number `json:"x"`
 	// Clamped names the variables and rules that changed the proposal.
 	Clamped string `json:"clamped"`
+	// By is who asked for the step, where a person has; left out where the policy has decided.
+	By string `json:"by,omitempty"`
 }
 
 // SetPart says what a control set cost and brought.

@@ -40,6 +40,8 @@ type Question struct {
 	cfg     *configs.Config
 	Command string
 	Reason  string
+	// Try is what a try asks for, nil for other commands.
+	Try *control.Try
 	// key names the key to sign with, "" for the first of the file.
 	Key  string
 	JSON bool
@@ -90,8 +92,11 @@ func (q *Question) Ask(ctx context.Context) error {
 	defer cancel()
 	var args json.RawMessage
 	var err error
-	if q.Reason != "" {
-		if args, err = json.Marshal(map[string]string{"reason": q.Reason}); err != nil {
+	if q.Reason != "" || q.Try != nil {
+		if args, err = json.Marshal(struct {
+			Reason string `json:"reason,omitempty"`
+			*control.Try
+		}{q.Reason, q.Try}); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ Start with:
 		newVersionCommand(e),
 		newThisComputerCommand(e),
 	)
-	root.AddCommand(newAskCommands(e)...)
+	root.AddCommand(append(newAskCommands(e), newTryCommand(e))...)
 	return root
 }
 

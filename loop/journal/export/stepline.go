@@ -42,6 +42,8 @@ type StepLine struct {
 	DecisionMS journal.Number `json:"decision_ms"`
 	// Problem says why the step is not valid; left out where it is.
 	Problem string `json:"problem,omitempty"`
+	// By is "person" where a person has decided the step; left out where the policy has.
+	By string `json:"by,omitempty"`
 	// Side of a step that re-measured is "recommended" or "start", Pair the number of its
 	// pair, from 1; both left out of others.
 	Side journal.Side `json:"side,omitempty"`
@@ -60,6 +62,9 @@ func NewStepLine(run journal.Run, d journal.Decision, o journal.Outcome) StepLin
 	}
 	if d.Compared.Comparison > 0 {
 		l.Type = "verify"
+	}
+	if by, ok := d.Person(); ok {
+		l.By = by.Origin
 	}
 	for i, v := range run.Variables {
 		l.X[v.Name] = journal.Number(at(o.X, i))

@@ -182,6 +182,7 @@ function dosesTable(d) {
 
 // reasonFor says in words why a setting was tried.
 function reasonFor(d, s) {
+  if (s.by) return "asked for by " + s.by;
   if (s.initial) return "initial design: spread over the ranges";
   if (!known(s.predicted)) return "as the policy's design asks";
   const sign = d.run.minimize ? -1 : 1, best = d.picture && d.picture.best ? d.picture.best.mean : null;
