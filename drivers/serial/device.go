@@ -261,8 +261,14 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 }
 
 // ask puts one question, and again where there was no good answer. At the end of
-// an error the connection is in step again, in doubt, or dropped.
+// an error the connection is in step again, in doubt, or dropped. A channel that gave nothing
+// last time is asked once: the next reading asks it again, and meanwhile the line is free
+// for the others, and for a safe value.
 func (d *Device) ask(ctx context.Context, batch []*protocol.Channel) (map[string]float64, error) {
+	retries := d.opt.Retries
+	if d.bad[batch[0]] {
+		retries = 0
+	}
 	for try := 0; ; try++ {
 		if err := d.ready(ctx); err != nil {
 			return nil, err
@@ -272,7 +278,7 @@ func (d *Device) ask(ctx context.Context, batch []*protocol.Channel) (map[string
 			return values, nil
 		}
 		err = fmt.Errorf("channel %q: %w", batch[0].Name, d.judge(ctx, err))
-		if protocol.Refused(err) || d.link == nil || ctx.Err() != nil || protocol.GiveWay(ctx) != nil || try >= d.opt.Retries {
+		if protocol.Refused(err) || d.link == nil || ctx.Err() != nil || protocol.GiveWay(ctx) != nil || try >= retries {
 			return nil, err
 		}
 	}

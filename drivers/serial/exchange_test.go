@@ -83,6 +83,38 @@ func TestOneBadChannel(t *testing.T) {
 	})
 }
 
+// TestBadChannelIsAskedOnce: a channel that gave nothing last time is asked once in a
+// reading, so that the line is free for the others and for a safe value; from its first
+// answer on it is asked again as often as before.
+func TestBadChannelIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, channels := abOptions()
+		dev, b, _ := onBench(t, o, channels)
+		f, asked, silent := b.last(), 0, 1000
+		hear := f.Hear
+		f.Hear = func(data []byte) []byte {
+			answer := hear(data)
+			if string(data) != "A?\n" {
+				return answer
+			}
+			if asked++; silent > 0 {
+				silent--
+				return nil
+			}
+			return answer
+		}
+		for _, step := range []struct{ silent, asked, values int }{
+			{1000, 1 + o.Retries, 1}, {1000, 1, 1}, {1000, 1, 1}, {0, 1, 2}, {o.Retries, 1 + o.Retries, 2},
+		} {
+			asked, silent = 0, step.silent
+			r, err := dev.Read(t.Context(), []string{"a", "b"})
+			if err != nil || asked != step.asked || len(r.Values) != step.values {
+				t.Errorf("silent %d times: asked %d times, %v, %v; want %d times and %d values", step.silent, asked, r.Values, err, step.asked, step.values)
+			}
+		}
+	})
+}
+
 // TestLateAnswer: an answer that comes after its question was given up is never
 // taken for the answer to a later one.
 func TestLateAnswer(t *testing.T) {
