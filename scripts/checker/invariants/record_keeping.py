@@ -209,7 +209,7 @@ def shown(session, rec, arrived, until):
     last = next((e for e in reversed(session.events) if e["k"] == "set" and e["ch"] == arrived["ch"] and e["t"] < arrived["t"]), None)
     return last is not None and arrived["t"] - last["t"] < (k.get("lag") or 0.0) + 0.1 and any(
         e["k"] == "served" and e["ch"] == arrived["ch"] and last["t"] <= e["t"] - e.get("age", 0.0) and e["t"] <= until
-        and abs(e["value"] - last["value"]) <= k["tolerance"] for e in session.events if last["t"] <= e["t"])
+        and isinstance(e["value"], (int, float)) and abs(e["value"] - last["value"]) <= k["tolerance"] for e in session.events if last["t"] <= e["t"])
 
 
 def settled(rec, v, shot, served):

@@ -43,7 +43,8 @@ def readbacks(session, ch, since, until):
 
 
 def changes(rec):
-    """Pairs of following setpoints of one knob in one session: (session, knob, before, event). before is None for the first."""
+    """Pairs of following setpoints of one knob in one session: (session, knob, before, event). before is None for the first;
+    its "since" is when the knob was first told its value, however often that was repeated for the lease."""
     for session in rec.sessions:
         last = {}
         for e in session.events:
@@ -51,8 +52,10 @@ def changes(rec):
                 last.pop(e["ch"], None)
             elif e["k"] == "set":
                 k = next(k for k in rec.knobs if k["ch"] == e["ch"])
-                yield session, k, last.get(e["ch"]), e
-                last[e["ch"]] = e
+                before = last.get(e["ch"])
+                yield session, k, before, e
+                again = before is not None and before["value"] == e["value"]
+                last[e["ch"]] = dict(e, since=before["since"] if again else e["t"])
 
 
 def waited(rec, k, before, e):
@@ -63,7 +66,7 @@ def waited(rec, k, before, e):
     wait = (k["dwell"] or 0.0) + under_way(rec, k, before["t"] - 0.05, e["t"])
     if rec.plan.confirm:
         wait += rec.plan.confirm_timeout if rec.fault_between(before["t"] - 1, e["t"], CALM) else answered(rec, e)
-    return max(allowed, min(e["t"] - before["t"] + rec.lost(before["t"] - 0.5, e["t"]), wait) + allowed)
+    return max(allowed, min(e["t"] - before["since"] + rec.lost(before["t"] - 0.5, e["t"]), wait) + allowed)
 
 
 def answered(rec, e):
