@@ -53,7 +53,7 @@ func TestDocs(t *testing.T) {
 		for _, p := range pages {
 			t.Run(p.path, func(t *testing.T) {
 				t.Parallel()
-				if p.path != "README.md" && p.path != "docs/tutorials/simulate.md" && os.Getenv("UPDATE_DOCS") == "" {
+				if p.path != "README.md" && os.Getenv("UPDATE_DOCS") == "" {
 					testsize.Only(t)
 				}
 				runDocsPage(t, p)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // diskRun is a run of the heater on a disk that a test spoils.
@@ -124,6 +125,7 @@ func TestRunOutlivesAFullDisk(t *testing.T) {
 // one.
 func TestRunOutlivesAFullFileSystem(t *testing.T) {
 	t.Parallel()
+	testsize.Only(t)
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=3m"); err != nil {
 		t.Logf("not shown here: mounting a tmpfs: %v", err)
@@ -177,6 +179,9 @@ func TestRunOutlivesAFailingDisk(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			name, _, _ := strings.Cut(fault, ":")
+			if name != "fsync" {
+				testsize.Only(t)
+			}
 			d := prepareDisk(t, t.TempDir(), strace, "-f", "--seccomp-bpf", "-qq", "-e", "signal=none", "-e", "trace="+name,
 				"-e", "inject="+fault, "-o", "/dev/null")
 			if err := d.cmd.Start(); err != nil {

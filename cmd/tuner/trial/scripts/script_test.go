@@ -18,6 +18,7 @@ import (
 
 	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
 	"github.com/labtuner/tuner/loop/journal/store"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 func TestScripts(t *testing.T) {
@@ -41,10 +42,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "pyyaml" {
-				return false, fmt.Errorf("there is no condition %q", name)
+			switch name {
+			case "whole": // the session takes long: see testsize
+				return testsize.Whole(), nil
+			case "pyyaml":
+				return exec.Command("python3", "-c", "import yaml").Run() == nil, nil
 			}
-			return exec.Command("python3", "-c", "import yaml").Run() == nil, nil
+			return false, fmt.Errorf("there is no condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    scriptExits,
