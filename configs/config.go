@@ -222,7 +222,7 @@ type Model struct {
 	// Not smaller: weeks of steps should fit before the first is forgotten. Not
 	// larger: memory and the time of a decision grow with its square, 8 MB a factor
 	// at this size.
-	Capacity int `toml:"capacity" default:"1024" unit:"observations" bound:">= 16, <= 4096" doc:"how many observations the model keeps"`
+	Capacity int `toml:"capacity" default:"1024" unit:"observations" bound:">= 16, <= 4096" doc:"how many observations the model keeps; where priors compete and this is not written, 512"`
 	// Where a run begins, not where it goes on: a journal has what it was told.
 	WarmStart []string `toml:"warm_start" doc:"journals (.db) and tables (.csv) of earlier runs: a new run's model starts from their observations, each in place of a step of the initial design"`
 }

@@ -120,6 +120,13 @@ func TestReferenceOfDriver(t *testing.T) {
 	if i := slices.IndexFunc(docs, func(d KeyDoc) bool { return d.Section == "[[device.init]]" && d.Key == "match" }); i < 0 {
 		t.Errorf("no [[device.init]] match in %+v", docs)
 	}
+	// Every heading is a table's, and says which driver's.
+	heading := regexp.MustCompile(`^(\[device(\.[A-Za-z_]+)*\]|\[\[device(\.[A-Za-z_]+)*\]\]) with driver = "x"$`)
+	for _, d := range ReferenceOf(`[[device]] with driver = "x"`, &driverOptions{}) {
+		if !heading.MatchString(d.Section) {
+			t.Errorf("%s is under %s", d.Key, d.Section)
+		}
+	}
 	if ReferenceOf("[[device]]", driverOptions{}) != nil {
 		t.Error("a struct that is not a pointer has a reference")
 	}

@@ -154,8 +154,7 @@ func done(format string, args ...any) control.Response {
 	return control.Response{OK: true, Code: control.CodeOK, Message: fmt.Sprintf(format, args...)}
 }
 
-// setBest ends the search as a stop condition does: at the best setting that the policy
-// can defend.
+// setBest ends the search as a stop condition does: at the recommended setting.
 func (l *Loop) setBest() control.Response {
 	switch {
 	case l.guard.Mode() != safety.Run:
@@ -171,9 +170,9 @@ func (l *Loop) setBest() control.Response {
 		l.stepper.next()
 	}
 	if l.opt.Verify.Pairs > 0 {
-		return done("the search ends: the best setting it can defend is measured against the starting one, then the run goes there")
+		return done("the search ends: the recommended setting is measured against the starting one, then the run goes there")
 	}
-	return done("the search ends: the run goes to the best setting it can defend")
+	return done("the search ends: the run goes to the recommended setting")
 }
 
 // command passes commands through the safety layer, and follows it.

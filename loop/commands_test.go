@@ -78,6 +78,8 @@ func TestTripIsResetAndResumed(t *testing.T) {
 		refused(control.CommandResume, control.CodeConditions)
 		if s := p.Status(); s.State != "disarmed" {
 			t.Errorf("a refused resume left it %s", s.State)
+		} else if s.For < 10 || s.Phase != "waiting for resume" {
+			t.Errorf("reset 11 s ago, it is disarmed for %v s and %s", s.For, s.Phase)
 		}
 		open.Store(false)
 		time.Sleep(time.Second)

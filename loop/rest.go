@@ -23,8 +23,17 @@ type ending struct {
 	settled      bool
 	// madeSafe says that the way to rest is that of a person's stop.
 	madeSafe bool
+	// way is the way to rest, nil before it.
+	way *wayToRest
 	// late says that it was told that a device or the journal did not end in time.
 	late bool
+}
+
+// wayToRest is the record of the way to rest: what was intended. ids belong to the journal's
+// lane.
+type wayToRest struct {
+	actions []journal.Action
+	ids     []int64
 }
 
 // rest brings every actuator to the state that pick chooses, and confirms it. A
@@ -54,10 +63,38 @@ func (l *ending) tellLeft() {
 // intendRest records the way to rest. It does not wait for the record: bringing
 // actuators to safety must not depend on a disk.
 func (l *ending) intendRest(actions []journal.Action) {
-	done := 0
+	way := &wayToRest{actions: actions}
+	l.way = way // one before it, which a trip has overtaken, stays unknown
 	l.record("shutdown", func(j *journal.Journal) error {
-		for ; done < len(actions); done++ {
-			if _, err := j.Intend(actions[done]); err != nil {
+		for len(way.ids) < len(actions) {
+			id, err := j.Intend(actions[len(way.ids)])
+			if err != nil {
+				return err
+			}
+			way.ids = append(way.ids, id)
+		}
+		return nil
+	}, nil)
+}
+
+// settleRest records what became of the way to rest: confirmed where every actuator of a
+// device was.
+func (l *ending) settleRest() {
+	if l.way == nil {
+		return
+	}
+	trouble := map[string]error{}
+	for _, r := range l.result.Rest {
+		trouble[r.Device] = errors.Join(trouble[r.Device], r.Err)
+	}
+	way, done, at := l.way, 0, l.stamp()
+	l.record("outcome of the shutdown", func(j *journal.Journal) error {
+		for ; done < len(way.ids); done++ {
+			state, message := journal.Confirmed, ""
+			if err := trouble[way.actions[done].Device]; err != nil {
+				state, message = journal.Unknown, err.Error()
+			}
+			if err := j.Settle(way.ids[done], state, nil, message, at); err != nil {
 				return err
 			}
 		}
@@ -82,6 +119,7 @@ func (l *ending) watchRest() {
 func (l *ending) rested() {
 	var unsafe []error
 	l.result.Rest = l.instrument.Rested()
+	l.settleRest()
 	for _, r := range l.result.Rest {
 		if r.Err != nil {
 			unsafe = append(unsafe, fmt.Errorf("%s: %w", r.Variable, r.Err))

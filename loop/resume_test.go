@@ -236,15 +236,21 @@ func TestResumeBringsToRestWhatAnotherSessionDrove(t *testing.T) {
 	}
 	defer r.Close()
 	var shutdowns []map[string]float64
+	var became []journal.ActionState
 	for a, err := range r.AllActions() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if a.Kind == "shutdown" {
 			shutdowns = append(shutdowns, a.Values)
+			for _, s := range a.Settlements {
+				became = append(became, s.State)
+			}
 		}
 	}
 	if len(shutdowns) != 1 || shutdowns[0]["a"] != o.Variables[0].Limits.Safe {
 		t.Errorf("shut down by %v", shutdowns)
+	} else if len(became) != 1 || became[0] != journal.Confirmed {
+		t.Errorf("the way to rest, which was confirmed, is on record as %v", became)
 	}
 }

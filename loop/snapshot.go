@@ -57,12 +57,21 @@ func (l *Loop) stateWords() string {
 	return word
 }
 
+// phaseWords is where the step is. A run that had fallen back and was reset waits as one that
+// has not begun does.
+func (l *Loop) phaseWords() string {
+	if l.phase == fallen && l.guard.Mode() == safety.Idle {
+		return idling.String()
+	}
+	return l.phase.String()
+}
+
 // snapshot is the run now.
 func (l *Loop) snapshot(now time.Time, session string) *control.Status {
 	o := &l.opt
 	s := &control.Status{Session: session, Run: o.Run.ID, Name: o.Run.Name, Site: o.Run.Site, Journal: o.Run.Journal,
 		Mode: o.Mode, DryRun: o.Mode == plan.Shadow, State: l.state(), Paused: l.guard.Paused(), PausedBy: l.orders.pausedBy,
-		Phase: l.phase.String(), PhaseFor: control.Seconds(max(now.Sub(l.since), 0)),
+		Phase: l.phaseWords(), PhaseFor: control.Seconds(max(now.Sub(l.since), 0)),
 		Causes: l.guard.All(), FirstOut: l.guard.FirstOut(), Reason: l.ending.reason,
 		Started: control.InstantOf(journal.Stamp{Wall: l.start}), Ticked: control.InstantOf(l.stamp()),
 		Step: l.number, Steps: l.stepper.searched(), Failures: l.stepper.failures, FailureLimit: o.FailureLimit,

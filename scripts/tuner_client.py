@@ -68,7 +68,7 @@ class Run:
         return self.command("reset", reason)
 
     def set_best(self, reason=None):
-        """End the search, at the best setting that it can defend."""
+        """End the search, at the recommended setting."""
         return self.command("set-best", reason)
 
     def end(self, reason=None):

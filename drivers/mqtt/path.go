@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -110,5 +111,9 @@ func numberOf(v any) (float64, error) {
 	case string:
 		return wire.Number(t)
 	}
-	return 0, fmt.Errorf("%s is not a number", wire.Quote(fmt.Append(nil, v)))
+	text, err := json.Marshal(v)
+	if err != nil {
+		return 0, fmt.Errorf("%T is not a number: %w", v, err)
+	}
+	return 0, fmt.Errorf("%s is not a number", wire.Quote(text))
 }

@@ -42,6 +42,16 @@ func TestPathFinds(t *testing.T) {
 			t.Errorf("%s: %v passes as a number", text, v)
 		}
 	}
+	// What is no number is shown as it was sent.
+	for _, text := range []string{"null", "true", "[1,2]"} {
+		v, err := wire.Value([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := numberOf(v); err == nil || err.Error() != `"`+text+`" is not a number` {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }
 
 func TestPathRefuses(t *testing.T) {

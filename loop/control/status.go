@@ -176,7 +176,7 @@ type SensorStatus struct {
 	Valid bool           `json:"valid"`
 }
 
-// RecommendedStatus is the best setting that the policy can defend, in the user's sense:
+// RecommendedStatus is the setting of the best pessimistic bound, in the user's sense:
 // Bound is the pessimistic one, SD the posterior standard deviation of the mean, NoiseSD
 // that of one shot. Values has one entry per variable, null where it is left random.
 type RecommendedStatus struct {

@@ -32,8 +32,8 @@ type restJob struct {
 
 // RestReport is what became of one actuator at the end.
 type RestReport struct {
-	Variable string
-	State    plan.RestState
+	Variable, Device string
+	State            plan.RestState
 	// ByDevice says that nothing is held although State is RestHold: the device has
 	// brought the actuator to its own safe state, or does when the connection ends.
 	ByDevice bool
@@ -183,7 +183,7 @@ func (x *Instrument) watchRestJob(p *Present, job *restJob, spent time.Duration)
 func (x *Instrument) Rested() (out []RestReport) {
 	for _, job := range x.rests {
 		v := &x.plan.Variables[job.variable]
-		out = append(out, RestReport{Variable: v.Name, State: job.state, Dose: v.Dose, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err,
+		out = append(out, RestReport{Variable: v.Name, Device: x.deviceOf(job.variable).name, State: job.state, Dose: v.Dose, Value: v.Limits.Safe, Unit: v.Unit, Err: job.err,
 			ByDevice: !v.Dose && job.state == plan.RestHold && (job.revived || x.Lapses(job.variable))})
 	}
 	return out

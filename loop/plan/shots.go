@@ -138,7 +138,7 @@ func (s *Shots) Missing(o *Options, view View, now time.Time) string {
 			return fmt.Sprintf("sensor %s has never given a value inside [%g, %g] %s%s", v.Name, v.Low, v.High, v.Unit, view.Answer(v.Channel))
 		}
 		if !e.Fresh(now, v.MaxAge) {
-			return fmt.Sprintf("sensor %s is silent since %v%s", v.Name, now.Sub(e.At), view.Answer(v.Channel))
+			return fmt.Sprintf("sensor %s has been silent for %v%s", v.Name, now.Sub(e.At), view.Answer(v.Channel))
 		}
 	}
 	for i := range o.Variables {

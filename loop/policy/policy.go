@@ -59,7 +59,7 @@ type Policy interface {
 	// Observe learns the outcome of a step. A refused observation (ErrObservation)
 	// leaves the policy unchanged.
 	Observe(Observation) error
-	// Recommend returns the setting that the policy can defend best.
+	// Recommend returns the setting of the best pessimistic bound.
 	Recommend() (Recommendation, error)
 }
 
@@ -184,7 +184,7 @@ type Observation struct {
 	Valid bool
 }
 
-// Recommendation is the best setting that a policy can defend.
+// Recommendation is the setting of the best pessimistic bound.
 type Recommendation struct {
 	// ControlSet indexes Spec.ControlSets.
 	ControlSet int

@@ -74,6 +74,9 @@ type RunPart struct {
 	StopSteps   *int           `json:"stop_steps"`
 	StopCost    journal.Number `json:"stop_cost"`
 	StopSeconds journal.Number `json:"stop_seconds"`
+	// Unverified says why the recommended setting will not be compared with the starting one,
+	// "" where it will be.
+	Unverified string `json:"unverified,omitempty"`
 	// Constraints are those on sensors.
 	Constraints []ConstraintPart `json:"constraints"`
 	ConfigFile  string           `json:"config_file"`
@@ -297,6 +300,13 @@ func describe(run journal.Run, status journal.Status, s Source) RunPart {
 	}
 	for _, c := range o.Constraints {
 		p.Constraints = append(p.Constraints, ConstraintPart{c.Sensor, journal.Number(c.Low), journal.Number(c.High)})
+	}
+	switch {
+	case o.Mode == plan.Shadow: // the page says so itself
+	case o.Verify.Pairs == 0:
+		p.Unverified = cmp.Or(o.Verify.Why, "the configuration asks for no comparison")
+	default:
+		p.Unverified = o.Unverifiable()
 	}
 	if o.Stop.Steps > 0 && o.Mode != plan.Shadow { // a dry run ends by time alone
 		p.StopSteps = &o.Stop.Steps

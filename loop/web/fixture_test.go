@@ -29,7 +29,7 @@ func labOptions() plan.Options {
 	o := plan.Options{Mode: plan.Live, Variables: []plan.Variable{
 		{Name: "mirror", Unit: "mrad", Low: -2, High: 2, Start: 0, Actuated: true},
 		{Name: "pump", Unit: "A", Low: 60, High: 95, Start: math.NaN(), Actuated: true}},
-		ControlSets: []plan.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 3}}, Stop: plan.Stop{Steps: 50, Cost: 100}}
+		ControlSets: []plan.ControlSet{{Variables: []int{0}, Cost: 1}, {Variables: []int{0, 1}, Cost: 3}}, Stop: plan.Stop{Steps: 50, Cost: 100}, Verify: plan.Verify{Pairs: 8}}
 	o.Variables[0].Limits.Low, o.Variables[0].Limits.High = -3, 3
 	o.Variables[1].Limits.Low, o.Variables[1].Limits.High = 50, 100
 	return o

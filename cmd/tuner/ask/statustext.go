@@ -90,7 +90,7 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	if s.DryRun {
 		state += ", dry run"
 	}
-	fmt.Fprintf(t, "%s at %s:\t%s for %s (%s)\n", s.Name, s.Site, state, show.Duration(span(s.For)), s.Phase)
+	fmt.Fprintf(t, "%s at %s:\t%s %s (%s)\n", s.Name, s.Site, state, howLong(span(s.For)), s.Phase)
 	for _, c := range s.Causes {
 		fmt.Fprintf(t, "because\t%s\n", c.Text)
 	}
@@ -163,6 +163,15 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 		}
 	}
 	return t.Flush()
+}
+
+// howLong says for how long a state has lasted: what has just begun has no duration that
+// means anything, for the run looks at itself once a tick.
+func howLong(d time.Duration) string {
+	if d < time.Second {
+		return "since just now"
+	}
+	return "for " + show.Duration(d)
 }
 
 // inCell is a number in a table, four digits of it.

@@ -18,7 +18,7 @@ func newAskCommands(e *host.Env) []*cobra.Command {
 		{control.CommandStop, "Make safe: stop a running tuner at once",
 			"Every actuator goes to its safe value now, before anything that waits and whatever\non_fault and shutdown say, and the run ends. It stays latched: tuner reset CONFIG comes\nbefore the next run. tuner end is the quiet way out."},
 		{control.CommandSetBest, "End the search at the best setting",
-			"End the search of a running tuner as a stop condition does: at the best setting that it\ncan defend."},
+			"End the search of a running tuner as a stop condition does: at the recommended\nsetting."},
 		{control.CommandEnd, "End a running tuner quietly",
 			"End a running tuner now: each actuator goes to its shutdown state (hold, the default,\nleaves it where it is), and the run is over. Nothing is latched. The answer says where\neach comes to be; tuner status says it before. tuner stop makes safe instead."},
 	}

@@ -78,7 +78,7 @@ func soughtWords(w *setup.Setup, parts configs.Parts) string {
 
 // scheduleWords says how one of several control sets is taken.
 func scheduleWords(w *setup.Setup, schedule string) string {
-	text := fmt.Sprintf("%d control sets", len(w.Spec.ControlSets))
+	text := show.Count(len(w.Spec.ControlSets), "control set")
 	if strings.Contains(w.Spec.Kind, "-psq") {
 		return text + ", of which the full one is played where there is one"
 	}
@@ -149,7 +149,11 @@ func modelWords(w *setup.Setup) string {
 	case "priors":
 		how = priorWords(w)
 	}
-	return fmt.Sprintf("Gaussian process, %s kernel, %s, at most %d observations", kernelName(m.Kernel), how, m.Capacity)
+	most := fmt.Sprintf("at most %d observations", m.Capacity)
+	if usual := w.Config.Model.Capacity; usual != m.Capacity {
+		most += fmt.Sprintf(", as priors compete (%d where they do not, or model.capacity)", usual)
+	}
+	return fmt.Sprintf("Gaussian process, %s kernel, %s, %s", kernelName(m.Kernel), how, most)
 }
 
 // priorWords says how hyperparameters compete.

@@ -62,7 +62,7 @@ func reportFound(w *setup.Setup, b io.Writer, f Finale) {
 	}
 	o := &w.Options.Objective
 	found := &r.Found
-	fmt.Fprintln(b, "\nrecommended setting, the best that the model can defend:")
+	fmt.Fprintln(b, "\nrecommended setting, the best by the model's pessimistic bound:")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for i, v := range w.Options.Variables {
 		value := "left alone, only measured"
@@ -122,7 +122,7 @@ func pessimisticWords(w *setup.Setup) string {
 // the objective's.
 func boundUnit(w *setup.Setup) string { return w.Options.Objective.Unit }
 
-// reportStart compares with the starting setting, as far as that can be defended.
+// reportStart compares with the starting setting, as far as that is proven.
 func reportStart(w *setup.Setup, b io.Writer, f Finale) {
 	o, found := &w.Options.Objective, &f.Result.Found
 	if math.IsNaN(found.Start.Mean) {
@@ -195,7 +195,11 @@ func reportCourse(w *setup.Setup, b io.Writer, f Finale) {
 		return
 	}
 	unit := w.Options.Objective.Unit
-	fmt.Fprintf(b, "\nmeasured, first to last step (%s to %s):\n  %s\n", show.Quantity(low, unit), show.Quantity(high, unit), strings.TrimRight(show.Sparkline(shown, f.Levels), " "))
+	of := ""
+	if per := float64(f.Tally.Course.steps()) / float64(len(shown)); per > 1 {
+		of = fmt.Sprintf(", each mark the mean of about %s steps", show.Digits(per, 2))
+	}
+	fmt.Fprintf(b, "\nmeasured, first to last step%s (lowest %s, highest %s):\n  %s\n", of, show.Quantity(low, unit), show.Quantity(high, unit), strings.TrimRight(show.Sparkline(shown, f.Levels), " "))
 }
 
 // reportCost says what was paid for what, in the order of first use.

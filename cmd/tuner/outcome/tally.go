@@ -129,6 +129,9 @@ func (c *course) add(y float64) {
 	}
 }
 
+// steps counts the steps that the entries are made of.
+func (c *course) steps() int { return len(c.means) * c.span }
+
 // columns averages values into so many columns, evenly; fewer values stay as they are.
 func columns(values []float64, n int) []float64 {
 	if len(values) <= n {

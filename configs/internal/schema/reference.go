@@ -26,7 +26,8 @@ type KeyDoc struct {
 }
 
 // ReferenceOf documents the keys of a struct, in its order, under a section's name such as
-// "[[device]]". What options holds, a pointer to a struct, are the defaults; words gives
+// "[[device]]", after which may stand what every section within it bears as well, such as
+// ` with driver = "exec"`. What options holds, a pointer to a struct, are the defaults; words gives
 // those of a list that a tag names, and own the structs with further keys of a section.
 func ReferenceOf(section string, options any, words func(list string) []string, own Owner) []KeyDoc {
 	v := reflect.ValueOf(options)
@@ -34,7 +35,13 @@ func ReferenceOf(section string, options any, words func(list string) []string, 
 		return nil
 	}
 	r := reference{words: words, own: own}
-	r.section(v.Elem(), section, strings.Trim(section, "[]"))
+	header, rest, _ := strings.Cut(section, " ")
+	r.section(v.Elem(), header, strings.Trim(header, "[]"))
+	if rest != "" {
+		for i := range r.docs {
+			r.docs[i].Section += " " + rest
+		}
+	}
 	return r.docs
 }
 

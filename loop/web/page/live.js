@@ -223,7 +223,7 @@ function notices(s) {
   }
   if (s.disk.held) out.push(["bad", "The record cannot be kept", `${s.disk.problem}; ${s.disk.due} records wait, and nothing moves meanwhile`]);
   else if (known(s.disk.free_bytes) && s.disk.free_bytes < 4 * s.disk.least_bytes) out.push(["watch", "The disk is filling up", `${num(s.disk.free_bytes / 1e6, 3)} MB are free; the run is held below ${num(s.disk.least_bytes / 1e6, 3)} MB`]);
-  if (s.phase === "waiting for resume") out.push(["watch", "Waiting for Resume", "the tuner was started anew, and drives nothing until a person says Resume"]);
+  if (s.phase === "waiting for resume") out.push(["watch", "Waiting for Resume", "nothing is driven until a person says Resume"]);
   else if (s.paused && s.state === "held") out.push(["watch", "Paused by a person", "every actuator stays where it is until a person says Resume"]);
   if (s.failures) out.push(["watch", "Steps fail", `${s.failures} in a row` + (s.failure_limit ? ` of ${s.failure_limit} that are tolerated` : "") + (s.outcome && s.outcome.problem ? `; the last one: ${s.outcome.problem}` : "")]);
   if (s.decision && s.decision.cuts) out.push(["watch", "Decisions are cut", `the deadline of ${seconds(s.decision.deadline_s)} has cut ${counted(s.decision.cuts, "search", "searches")} for the next setting since this start; raise deadline in [policy], or lower capacity in [model]`]);

@@ -60,6 +60,7 @@ function verified(d) {
   const why = r.unverified || v.why;
   if (why) return line("Not verified", why + ". The improvement is the model's word.");
   if (d.run.mode === "shadow") return line("Not verified", "a dry run writes nothing, so the improvement is the model's word.");
+  if (d.run.unverified) return line("Not verified", `it will not be: ${d.run.unverified}. The improvement is the model's word.`);
   if (!d.run.finished) return line("Not verified yet", "the recommended and the starting setting are measured in turn when the search ends; until then the improvement is the model's word.");
   return line("Not verified", "the recommended and the starting setting have not been measured again in turn, so the improvement is the model's word.");
 }
@@ -127,12 +128,12 @@ function setsSection(d) {
   const total = d.sets.reduce((a, s) => a + (s.spent || 0), 0), unit = d.run.cost_unit, y = d.run.unit;
   const rows = d.sets.map((s, i) => {
     const best = d.picture && d.picture.sets[i];
-    return [s.variables.join(", ") || "none", quantity(s.cost, unit), String(s.steps), s.steps ? String(s.first_step) : "-", quantity(s.spent, unit),
+    return [s.variables.join(", ") || "none", s.steps ? quantity(s.spent / s.steps, unit) : "-", String(s.steps), s.steps ? String(s.first_step) : "-", quantity(s.spent, unit),
       total > 0 ? Math.round((100 * s.spent) / total) + " %" : "-", known(s.mean) ? quantity(s.mean, y) + (known(s.se) ? " ± " + num(s.se, 2) : "") : "-",
       best ? quantity(best.mean, y) : "-", best ? quantity(best.bound, y) : "-"];
   });
   return h("section", { "aria-labelledby": "cost" }, h("h2", { id: "cost" }, "What each control set cost and brought"),
-    table("Control sets", [["Control set"], ["Its price, once a step", true], ["Steps", true], ["First step", true], ["Spent", true], ["Share", true],
+    table("Control sets", [["Control set"], ["Paid a step, mean", true], ["Steps", true], ["First step", true], ["Spent", true], ["Share", true],
       ["Last ten steps, mean ± SE", true], ["Its best, by the model", true], ["Its bound", true]], rows),
     h("p", null, savedWords(d, total)));
 }
@@ -189,8 +190,8 @@ function reasonFor(d, s) {
   const behind = known(best) ? sign * (best - s.predicted) : 0, sd = s.predicted_sd || 0;
   const words = [behind > sd ? `explore: expected ${quantity(behind, d.run.unit, 3)} worse than the best known, but unsure by ${quantity(sd, d.run.unit, 2)}` : "exploit: expected among the best"];
   if (known(s.risk) && s.risk > 0) words.push(`risk term takes off ${quantity(s.risk, d.run.unit, 2)}`);
-  const set = d.sets[s.set], dearest = Math.max(...d.sets.map((c) => c.cost || 0));
-  if (set && set.cost < dearest) words.push(`a cheaper control set: ${quantity(set.cost, d.run.cost_unit)}, the most expensive is ${quantity(dearest, d.run.cost_unit)}`);
+  const set = d.sets[s.set], highest = Math.max(...d.sets.map((c) => c.cost || 0));
+  if (set && set.cost < highest) words.push(`a cheaper control set: ${quantity(set.cost, d.run.cost_unit)}, the most expensive is ${quantity(highest, d.run.cost_unit)}`);
   if (s.clamped) words.push("changed by the safety layer: " + s.clamped);
   return words.join("; ");
 }

@@ -48,3 +48,14 @@ temperature  to 20 degC  stays where it is
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }
+
+// A state that has just begun has lasted no time that means anything.
+func TestStatusOfAFreshState(t *testing.T) {
+	var b strings.Builder
+	if err := ask.PrintStatus(&b, remote.Presence{}, &control.Status{Name: "oven", Site: "lab", State: "disarmed", Phase: "waiting for resume", For: 0.001}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "oven at lab:  disarmed since just now (waiting for resume)\n"; !strings.HasPrefix(b.String(), want) {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
