@@ -105,10 +105,12 @@ type Variable struct {
 	Resolution *float64  `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's step; absent: continuous"`
 	Integer    bool      `toml:"integer" doc:"whole numbers only"`
 	Levels     []float64 `toml:"levels" unit:"the variable's" doc:"the only values allowed, ascending"`
-	Device     string    `toml:"device" doc:"the device that sets it"`
-	Channel    string    `toml:"channel" doc:"the device's channel"`
-	Sensor     string    `toml:"sensor" doc:"in place of device and channel: the sensor that measures a variable which nothing sets"`
-	Readback   Readback  `toml:"readback" doc:"when the setting counts as reached"`
+	// Linear: a range that is given in the variable's unit says nothing of its effect.
+	Scale    string   `toml:"scale" default:"linear" enum:"linear,log" doc:"log: the model and the search take the logarithm, for a variable whose effect goes with its ratio, such as a concentration from 1 to 100"`
+	Device   string   `toml:"device" doc:"the device that sets it"`
+	Channel  string   `toml:"channel" doc:"the device's channel"`
+	Sensor   string   `toml:"sensor" doc:"in place of device and channel: the sensor that measures a variable which nothing sets"`
+	Readback Readback `toml:"readback" doc:"when the setting counts as reached"`
 	// No wait: the readback within its tolerance is the proof of arrival, and
 	// only the user knows what rings on after it.
 	Settle time.Duration `toml:"settle" bound:">= 0s" doc:"wait after the readback has arrived, before the first shot"`

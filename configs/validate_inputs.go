@@ -33,6 +33,7 @@ func (k *checker) sensorRange(at, name string, r Range) {
 func (k *checker) variable(v *Variable, at string) {
 	k.source(v, at)
 	k.grid(v, at)
+	k.scale(v, at)
 	k.start(v, at)
 	k.whenRandom(&v.WhenRandom, at+".when_random")
 	if !v.HasActuator() {
@@ -117,6 +118,19 @@ func (k *checker) grid(v *Variable, at string) {
 		case i > 0 && level <= v.Levels[i-1]:
 			k.bad(item, fmt.Sprintf("levels must ascend, got %s after %s", schema.FormatNumber(level), schema.FormatNumber(v.Levels[i-1])), "")
 		}
+	}
+}
+
+// scale checks that a logarithm can be taken of what it is taken of.
+func (k *checker) scale(v *Variable, at string) {
+	if v.Scale != "log" {
+		return
+	}
+	if v.Range.Lo <= 0 {
+		k.bad(at+".scale", fmt.Sprintf("a logarithm needs a range above 0, and it is %s", schema.FormatRange(v.Range)), "raise the range's low end, or leave scale out", at+".range")
+	}
+	if v.WhenRandom.Distribution == "normal" {
+		k.bad(at+".when_random.distribution", "a normal distribution of the value does not go with a logarithmic scale", `write "learn", or "uniform", which is uniform in the logarithm`, at+".scale")
 	}
 }
 

@@ -65,6 +65,9 @@ func (c *checker) variable(v *space.Variable) {
 	case v.Low >= v.High:
 		c.fail("variable."+v.Name, "variable %q: range [%g, %g] must have its low end below its high end", v.Name, v.Low, v.High)
 		return
+	case v.Log && v.Low <= 0:
+		c.fail("variable."+v.Name, "variable %q: range [%g, %g] of a logarithmic scale must lie above 0", v.Name, v.Low, v.High)
+		return
 	case !num.Finite(v.Resolution) || v.Resolution < 0:
 		c.fail("variable."+v.Name, "variable %q: resolution %g must be finite and not negative", v.Name, v.Resolution)
 		return

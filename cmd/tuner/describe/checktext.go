@@ -44,6 +44,7 @@ func Text(w *setup.Setup, out io.Writer, readings []Probed, timed *DecisionTime,
 	}
 	t.Flush()
 	Variables(w, t)
+	offerLog(w, t)
 	checkSensors(w, t)
 	checkSets(w, t)
 	Safety(w, t)
@@ -119,17 +120,40 @@ func Variables(w *setup.Setup, t *tabwriter.Writer) {
 	t.Flush()
 }
 
-// grid says which values within its range a variable may take.
+// grid says which values within its range a variable may take, and on which scale.
 func grid(v *configs.Variable) string {
+	scale := ""
+	if v.Scale == "log" {
+		scale = ", log"
+	}
 	switch {
 	case len(v.Levels) > 0:
-		return fmt.Sprintf(", %d levels", len(v.Levels))
+		return fmt.Sprintf(", %d levels", len(v.Levels)) + scale
 	case v.Integer:
-		return ", whole"
+		return ", whole" + scale
 	case v.Resolution != nil:
-		return " by " + show.Number(*v.Resolution)
+		return " by " + show.Number(*v.Resolution) + scale
 	}
-	return ""
+	return scale
+}
+
+// wideSpan is by how many times a range or the levels differ where the logarithm is offered.
+const wideSpan = 30
+
+// offerLog says of which variables the logarithm may be meant: one that spans so much that
+// its low values lie almost together on a linear scale.
+func offerLog(w *setup.Setup, t *tabwriter.Writer) {
+	for i := range w.Config.Variables {
+		v := &w.Config.Variables[i]
+		low, high := v.Range.Lo, v.Range.Hi
+		if n := len(v.Levels); n > 0 {
+			low, high = v.Levels[0], v.Levels[n-1]
+		}
+		if v.Scale != "log" && v.Range.Lo > 0 && high/low >= wideSpan {
+			fmt.Fprintf(t, "\n%s spans %s times: where its effect goes with the ratio, write scale = \"log\" in its [[variable]] section\n", v.Name, show.Number(high/low))
+		}
+	}
+	t.Flush()
 }
 
 // releaseWords says what variable i does in a step that leaves it random.

@@ -167,7 +167,7 @@ func (m *policyMaker) tryPolicy() []configs.Problem {
 func (m *policyMaker) policyVariable(i int) policy.Variable {
 	c, v := &m.cfg.Variables[i], &m.opt.Variables[i]
 	out := policy.Variable{Name: v.Name, Low: v.Low, High: v.High, Levels: c.Levels, Integer: c.Integer,
-		Resolution: OrZero(c.Resolution), Start: v.Start}
+		Resolution: OrZero(c.Resolution), Start: v.Start, Log: c.Scale == "log"}
 	switch {
 	case v.Dose:
 		// Left alone it gives nothing.

@@ -16,10 +16,11 @@ type Marginal struct {
 	mean, sd float64 // of the normal before truncation
 }
 
-// NewMarginal scales a variable's distribution to the unit interval.
+// NewMarginal scales a variable's distribution to the unit interval. On a logarithmic scale
+// the standard deviation is that beside the mean.
 func NewMarginal(v *Variable) Marginal {
-	span := v.High - v.Low
-	return Marginal{kind: v.Random.Kind, mean: (v.Random.Mean - v.Low) / span, sd: v.Random.SD / span}
+	a := NewAxis(v)
+	return Marginal{kind: v.Random.Kind, mean: a.Unit(v.Random.Mean), sd: v.Random.SD * a.slope(v.Random.Mean)}
 }
 
 // of is the same distribution for gpcore; a held variable is at last.

@@ -139,7 +139,7 @@ func (d *Domain) ProblemAxes() []search.Axis {
 			for k := range n {
 				out[j].Levels = append(out[j].Levels, a.Unit(a.at(k)))
 			}
-		case len(a.levels) > 0: // more than the search goes through one by one
+		case len(a.levels) > 0 || a.span > 0: // more than the search goes through one by one, or not evenly spaced
 			out[j] = search.Axis{Low: a.Unit(a.at(0)), High: a.Unit(a.at(n - 1))}
 		default:
 			out[j] = search.Axis{Low: a.Unit(a.at(0)), High: a.Unit(a.at(n - 1)), Step: a.Step / (a.high - a.low)}

@@ -13,6 +13,9 @@ type Variable struct {
 	Integer bool
 	// Resolution is the device's step, in the variable's unit; 0: continuous.
 	Resolution float64
+	// Log says that the variable's effect goes with its logarithm: the model, the search and
+	// a uniform distribution then take log(v) for v. Low is positive.
+	Log bool
 	// Start is the starting setting, NaN if the variable is random then.
 	Start float64
 	// Random says what the variable does when it is left alone.
@@ -34,7 +37,7 @@ type RandomKind uint8
 const (
 	// Held: the device keeps the last value; a point mass there.
 	Held RandomKind = iota
-	// Uniform over the variable's range.
+	// Uniform over the variable's range, on its scale.
 	Uniform
 	// TruncatedNormal within the variable's range.
 	TruncatedNormal
