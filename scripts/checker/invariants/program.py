@@ -3,7 +3,7 @@
 import json
 
 from .record import Verdict
-from .safety import causes, running
+from .safety import causes, is_safe, running
 
 
 def exit_codes(rec):
@@ -92,6 +92,9 @@ def commands(rec):
             bad = any(b["k"] == "bad-order" and 0 <= e["t"] - b["t"] < 0.01 for b in session.events)
             up = [l for l in session.events if l["k"] == "link" and l["link"] == "commands" and l["t"] < e["t"]]
             if bad or set(names) - {"pause_resume"} or not up or not up[-1]["up"] or (session.end or 0) < e["t"] + 2.5:
+                continue
+            # Until it says that it is online it has not subscribed on this connection, and the broker keeps no commands for it.
+            if not any(o["k"] == "status" and o["state"] == "online" and not o["retained"] and up[-1]["t"] < o["t"] < e["t"] for o in session.events):
                 continue
             answer = next((a for a in session.events if a["k"] == "answer" and a["transaction"] == e["transaction"]), None)
             v.hold(answer is not None, f"{e['command']} was not answered", e["t"])
@@ -206,14 +209,17 @@ def first_read(rec):
 
 
 def waits(rec):
-    """A run that was started with --resume hold drives nothing before it is told to resume."""
+    """A run that was started with --resume hold drives nothing before it is told to resume; only a stop brings it to its safe values."""
     v = Verdict()
     for session in rec.sessions:
         args = next(e["args"] for e in session.events if e["k"] == "start")
         if "--resume" not in args:
             continue
         resumed = next((e["t"] for e in session.events if e["k"] == "order" and e["command"] == "resume"), 1e18)
-        early = [e for e in session.events if e["k"] in ("set", "dose") and e["t"] < resumed]
+        stopped = next((e["t"] for e in session.events if e["k"] == "order" and e["command"] == "stop"), 1e18)
+        safe = {k["ch"]: dict(k, on_fault="safe") for k in rec.knobs}      # a stop makes safe, from any state
+        early = [e for e in session.events if e["k"] in ("set", "dose") and e["t"] < resumed
+                 and not (e["k"] == "set" and e["t"] > stopped and is_safe(safe[e["ch"]], e["value"]))]
         v.hold(not early, "it drove before anybody had said resume", early[0]["t"] if early else None)
     return v
 

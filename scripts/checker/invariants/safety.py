@@ -42,6 +42,11 @@ def causes(rec, session):
         yield stop["t"], BOUND, "a stop"
 
 
+def wanted(rec, why):
+    """The knobs, each with the state that this cause brings it to: a stop makes every one safe, whatever a fault would do."""
+    return [dict(k, on_fault="safe") for k in rec.knobs] if why == "a stop" else rec.knobs
+
+
 def unheard(rec, session, sensor):
     """Windows in which the newest reading of a sensor that the program can have was older than its max_age: readings count from when
     they were taken, by their own word. Nothing is said of the time in which the program stood still."""
@@ -122,7 +127,7 @@ def safe_in_time(rec):
         for told, bound, why in causes(rec, session):
             if not running(rec, session, told):
                 continue
-            for k in rec.knobs:
+            for k in wanted(rec, why):
                 if k["on_fault"] == "hold" or state_before(session, k, told) is None:
                     continue
                 begin = busy(rec, device, told, told + 3)
@@ -192,7 +197,7 @@ def stays_safe(rec):
                 continue
             latched = told
             reset = next((e["t"] for e in session.events if e["k"] == "order" and e["command"] == "reset" and e["t"] > told), session.end or 1e18)
-            for k in rec.knobs:
+            for k in wanted(rec, why):
                 if k["on_fault"] == "hold" or state_before(session, k, told) is None:
                     continue
                 wrong = [e for e in session.events if e["k"] == "set" and e["ch"] == k["ch"] and settled < e["t"] < reset
