@@ -68,10 +68,11 @@ type Wired struct {
 	Serve     func(ctx context.Context, s Serving) error
 	Where     string
 	UsesStdin bool
-	// Port is the device file that it speaks through, Broker the HOST:PORT; "" for none.
-	// Address is where a device without either is, "" for none outside of this process.
+	// Port is the device file that it speaks through, Broker the HOST:PORT of a broker, Network
+	// that of the instrument itself; "" for none.
+	// Address is where a device without port and broker is, "" for none outside of this process.
 	// Topics are those that setpoints of each channel go to, where there is a broker.
-	Port, Broker, Address string
+	Port, Broker, Network, Address string
 	Topics                map[string]string
 	// Identity tells what Address is from everything else, however files name it, where it may
 	// be driven by one process of this computer only; "" for what needs no such care.

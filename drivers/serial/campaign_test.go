@@ -18,9 +18,10 @@ import (
 )
 
 var (
-	unplugs  = flag.Int("unplugs", 200, "how many times the unplug campaign pulls the plug")
-	troubles = flag.Int("troubles", 60, "how many runs the trouble campaign makes")
-	seedFlag = flag.Uint64("seed", 0, "seed of the campaigns; 0: another each time")
+	unplugs    = flag.Int("unplugs", 200, "how many times the unplug campaign pulls the plug")
+	troubles   = flag.Int("troubles", 60, "how many runs the trouble campaign makes")
+	pythonFlag = flag.String("python", "", "a Python interpreter with pyserial and pymodbus, to compare with their servers")
+	seedFlag   = flag.Uint64("seed", 0, "seed of the campaigns; 0: another each time")
 )
 
 // seeded gives a generator and tells its seed, which -seed takes back.

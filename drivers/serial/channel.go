@@ -133,6 +133,9 @@ func placesOf(options []ChannelOptions) (all []modbus.Places, err error) {
 		}
 		if o.Write != nil {
 			p.Write = o.Write.Register
+			if o.Write.Verify != nil {
+				p.Verify = &o.Write.Verify.Tolerance
+			}
 		}
 		if err := o.lacksRegisters(); err != nil {
 			problems = append(problems, fmt.Errorf("channel %q: %w", o.Channel, err))
@@ -151,8 +154,10 @@ func (o *ChannelOptions) lacksRegisters() error {
 		return errors.New("read has out, in or none, which describe lines of text; modbus has register alone")
 	case o.Write != nil && o.Write.Register == nil:
 		return errors.New("write has no register, which modbus needs")
-	case o.Write != nil && o.Write.WriteKeys != text.WriteKeys{}:
-		return errors.New("write has out, ack, lasts, verify or done, which describe lines of text; modbus has register alone")
+	case o.Write != nil && o.Write.WriteKeys != text.WriteKeys{Verify: o.Write.Verify}:
+		return errors.New("write has out, ack, lasts or done, which describe lines of text; modbus has register and verify = { tolerance }")
+	case o.Write != nil && o.Write.Verify != nil && (o.Write.Verify.Out != "" || o.Write.Verify.In != ""):
+		return errors.New("write.verify has out or in, which describe lines of text; modbus reads back what was written: verify = { tolerance = 0.1 }")
 	case o.Release != nil:
 		return errors.New("has release, which describes a line of text; a modbus channel cannot be released")
 	}

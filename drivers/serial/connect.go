@@ -45,18 +45,39 @@ func (d *Device) ready(ctx context.Context) error {
 		}
 		return d.connect(ctx)
 	}
-	if d.doubt == nil {
+	if d.network && d.doubt == nil {
+		// An instrument may end a connection on which nothing happens. Nothing has been sent
+		// since, so that nothing is lost with it.
+		if _, err := d.link.Port.Waiting(); err != nil {
+			return d.anew(ctx, err)
+		}
+	}
+	switch {
+	case d.doubt == nil:
 		return nil
+	case d.network && protocol.Unanswered(d.doubt):
+		return d.anew(ctx, d.doubt)
 	}
 	ctx, done := protocol.Yielding(ctx)
 	defer done()
 	return d.greet(ctx)
 }
 
+// anew makes a connection over the network in place of the one that there is, which may be dead
+// without a sign. What is still on its way over the old one ends with it, so that no late answer
+// is taken for another.
+func (d *Device) anew(ctx context.Context, why error) error {
+	d.env.Log.Info("the connection is made anew", slog.Any("error", why))
+	if err := d.drop(); err != nil {
+		d.env.Log.Warn("the connection did not end well", slog.Any("error", err))
+	}
+	return d.connect(ctx)
+}
+
 // connect opens the port and greets the instrument, now.
 func (d *Device) connect(ctx context.Context) error {
 	ctx = protocol.Whole(ctx) // a safe value needs the connection, whole
-	raw, err := d.opt.Open(ctx, d.opt.Spec(d.opt.Path(), d.opt.ReadTimeout))
+	raw, err := d.opt.Open(ctx, d.opt.Spec(d.opt.Path(), d.opt.ReplyTimeout, d.opt.ReadTimeout))
 	if err != nil {
 		d.retry.failed(d.env.Clock.Now(), err)
 		if errors.Is(err, drivers.ErrUnavailable) {
@@ -66,6 +87,9 @@ func (d *Device) connect(ctx context.Context) error {
 	}
 	again := d.retry.why != nil
 	d.link = &protocol.Line{Port: port.New(raw), Timing: d.opt.Timing, Log: d.env.Log, Most: d.opt.MaxLine}
+	if d.network {
+		d.link.Spoken, d.link.Owed = d.before.spoken, d.before.owed
+	}
 	if err := port.Pause(ctx, d.opt.OpenDelay); err != nil {
 		return errors.Join(err, d.drop())
 	}

@@ -10,11 +10,12 @@ import (
 
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/serial/modbus"
+	"github.com/labtuner/tuner/drivers/serial/port"
 	"github.com/labtuner/tuner/drivers/serial/protocol"
 	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
-// Device is an instrument on a serial port. It is a [drivers.Actuator]; one whose
+// Device is an instrument on a serial port, here or on the network. It is a [drivers.Actuator]; one whose
 // channels are all read-only refuses every write.
 //
 // A connection that breaks is made anew at the next call, with growing waits from
@@ -43,6 +44,14 @@ type Device struct {
 	// doubt is why the two sides may be out of step; nil: they are not.
 	doubt error
 	retry backoff
+	// network says that the port is a connection over the network; before is what the last
+	// one leaves to the next: a line may lie behind, on which answers are on their way still.
+	network bool
+	before  struct{ spoken, owed bool }
+
+	// loss is when the last connection ended that something was sent over.
+	lossMu sync.Mutex
+	loss   time.Time
 }
 
 var (
@@ -64,7 +73,7 @@ func newDevice(o Options, options []ChannelOptions, env drivers.Env) (*Device, e
 	o = o.filled()
 	channels, channelErr := parseChannels(options, o.ReplyTimeout)
 	keys := o.lines
-	if o.Protocol == "modbus" {
+	if o.registers() {
 		keys = o.modbus
 	}
 	talk, keysErr := keys(options)
@@ -82,6 +91,7 @@ func newDevice(o Options, options []ChannelOptions, env drivers.Env) (*Device, e
 	for _, c := range channels {
 		d.byName[c.Name] = c
 	}
+	_, d.network, _ = port.Network(o.Port)
 	var err error
 	d.talk, err = talk(channels, env.Log)
 	return d, err
@@ -102,7 +112,10 @@ func (o Options) lines(options []ChannelOptions) (maker, error) {
 func (o Options) modbus(options []ChannelOptions) (maker, error) {
 	places, err := placesOf(options)
 	return func(channels []*protocol.Channel, _ *slog.Logger) (protocol.Protocol, error) {
-		return modbus.New(o.Station, o.Timing, o.Baud, channels, places)
+		if o.Protocol == "modbus-tcp" {
+			return modbus.TCP(o.Station, o.Timing, channels, places)
+		}
+		return modbus.RTU(o.Station, o.Timing, o.Baud, channels, places)
 	}, err
 }
 
@@ -164,6 +177,12 @@ func (d *Device) Close() error {
 func (d *Device) drop() error {
 	if d.link == nil {
 		return nil
+	}
+	d.before.spoken, d.before.owed = d.link.Spoken, d.link.Owed
+	if d.link.Spoken {
+		d.lossMu.Lock()
+		d.loss = d.env.Clock.Now()
+		d.lossMu.Unlock()
 	}
 	err := d.link.Port.Close(d.opt.WriteTimeout)
 	d.link = nil

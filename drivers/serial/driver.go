@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/drivers/serial/port"
 )
 
 // Driver describes this driver. A profile has channels of its own.
@@ -27,17 +28,17 @@ func wired(s drivers.Section) drivers.Wired {
 	options, channels := read(s)
 	used := slices.DeleteFunc(slices.Clone(channels), func(o ChannelOptions) bool { return !s.Used(o.Channel) })
 	w := drivers.Wired{
-		Build: func(env drivers.Env) (drivers.Device, error) { return New(options, channels, env) },
+		Build: func(env drivers.Env) (drivers.Device, error) { return build(options, channels, env) },
 		Serve: func(ctx context.Context, to drivers.Serving) error {
 			// A profile may have channels that the file does not use, and a plant has none for.
 			return Serve(ctx, Plant{Options: options, Channels: used, Device: to.Device, Env: to.Env})
 		},
 		Where:    "serial at " + options.Port,
-		Port:     options.Path(),
 		Requests: options.requests(channels),
 		Beside:   options.Pause + options.WriteTimeout + options.ReadTimeout,
 		Writes:   map[string]time.Duration{},
 	}
+	options.locate(&w)
 	for _, o := range channels {
 		w.Channels = append(w.Channels, o.Channel)
 		if o.Write != nil {
@@ -49,6 +50,24 @@ func wired(s drivers.Section) drivers.Wired {
 	}
 	w.Round, w.RoundWords = options.round(used)
 	return w
+}
+
+// locate says where the instrument is. On the network nothing but a lock of tuner's own keeps
+// another process of this computer from driving it, too: units behind a gateway are instruments
+// of their own.
+func (o Options) locate(w *drivers.Wired) {
+	a, network, err := port.Network(o.Port)
+	switch {
+	case err != nil:
+	case !network:
+		w.Port = o.Path()
+	default:
+		w.Network, w.Address = a.HostPort(), a.HostPort()
+		if o.registers() {
+			w.Address += fmt.Sprintf(" unit %d", o.Address)
+		}
+		w.Identity = w.Address
+	}
 }
 
 // read gives the keys of a device and its channels.

@@ -15,7 +15,7 @@ import (
 // Options are the keys of a [[device]] with driver = "serial".
 type Options struct {
 	Profile  string `toml:"profile" doc:"a ready description to start from; the keys that are written replace its keys"`
-	Protocol string `toml:"protocol" enum:"line,ezo,modbus" doc:"lines of text; Atlas Scientific's; Modbus RTU"`
+	Protocol string `toml:"protocol" enum:"line,ezo,modbus,modbus-tcp" doc:"lines of text; Atlas Scientific's; Modbus RTU; Modbus TCP"`
 
 	port.Settings
 	OpenDelay time.Duration `toml:"open_delay" bound:">= 0s, <= 1m" doc:"wait after opening, for a board that restarts then"`
@@ -63,12 +63,16 @@ func (o Options) filled() Options {
 	return o
 }
 
+// registers says that the instrument keeps its values in registers.
+func (o Options) registers() bool { return o.Protocol == "modbus" || o.Protocol == "modbus-tcp" }
+
 // coded says that answers end with a code.
 func (o Options) coded() bool { return o.Protocol == "ezo" }
 
-// Path is the port's device file: Port, from Base on where it is relative.
+// Path is the port's device file, from Base on where Port is relative, or its address on the
+// network.
 func (o Options) Path() string {
-	if filepath.IsAbs(o.Port) {
+	if _, network, _ := port.Network(o.Port); network || filepath.IsAbs(o.Port) {
 		return o.Port
 	}
 	return filepath.Join(o.Base, o.Port)
@@ -81,11 +85,14 @@ func (o Options) validate() error {
 	if o.ReconnectMin > o.ReconnectMax {
 		bad("reconnect_min is %v and reconnect_max %v; the first must not be longer", o.ReconnectMin, o.ReconnectMax)
 	}
-	if o.Protocol == "modbus" {
+	if _, _, err := port.Network(o.Port); err != nil {
+		problems = append(problems, err)
+	}
+	if o.registers() {
 		return errors.Join(append(problems, o.validateModbus()...)...)
 	}
 	if o.Expect != nil {
-		bad(`expect is for protocol = "modbus"; write identify`)
+		bad(`expect is for protocol = "modbus" and "modbus-tcp"; write identify`)
 	}
 	return errors.Join(append(problems, o.Dialect.Validate(o.coded())...)...)
 }
@@ -99,6 +106,20 @@ func (o Options) validateModbus() (problems []error) {
 		if k.given {
 			problems = append(problems, fmt.Errorf("%s describes lines of text; a modbus device has none", k.key))
 		}
+	}
+	a, network, err := port.Network(o.Port)
+	switch {
+	case err != nil:
+	case o.Protocol == "modbus-tcp" && (!network || a.Scheme != "tcp"):
+		problems = append(problems, fmt.Errorf(`port is %q; modbus-tcp is spoken over tcp://HOST:502, and over a serial line modbus, which is RTU`, o.Port))
+	case o.Protocol == "modbus" && network && a.Port == "502":
+		problems = append(problems, fmt.Errorf(`port is %q, and 502 is the port of Modbus TCP; write protocol = "modbus-tcp". "modbus" is RTU, which a serial server passes on at another port`, o.Port))
+	}
+	if o.Protocol == "modbus-tcp" {
+		return problems
+	}
+	if o.Address < 1 || o.Address > 247 {
+		problems = append(problems, fmt.Errorf("address is %d; on a serial line it is 1 to 247", o.Address))
 	}
 	if o.DataBits != 8 {
 		problems = append(problems, fmt.Errorf("data_bits is %d; modbus RTU needs 8", o.DataBits))

@@ -53,9 +53,9 @@ func TestOptionProblems(t *testing.T) {
 
 func TestModbusOptionProblems(t *testing.T) {
 	for want, change := range map[string]func(*Options, []ChannelOptions){
-		"identify describes lines":               func(o *Options, _ []ChannelOptions) { o.Identify = &text.Identify{Out: "A", Match: "B"} },
-		"data_bits is 7":                         func(o *Options, _ []ChannelOptions) { o.DataBits = 7 },
-		"function is 6 and must be one of [3 4]": func(_ *Options, c []ChannelOptions) { c[0].Read.Register.Function = 6 },
+		"identify describes lines":                   func(o *Options, _ []ChannelOptions) { o.Identify = &text.Identify{Out: "A", Match: "B"} },
+		"data_bits is 7":                             func(o *Options, _ []ChannelOptions) { o.DataBits = 7 },
+		"function is 6 and must be one of [1 2 3 4]": func(_ *Options, c []ChannelOptions) { c[0].Read.Register.Function = 6 },
 		"function 6 writes one register": func(_ *Options, c []ChannelOptions) {
 			c[1].Write.Register.Function = 6
 		},

@@ -63,28 +63,34 @@ func stableNames(ports []port.Info) string {
 	return strings.Join(names, ", ")
 }
 
-// dialLimit bounds the wait for a broker: one on the other side of the world
+// dialLimit bounds the wait for a connection: a broker on the other side of the world
 // answers in a tenth of it.
 const dialLimit = 3 * time.Second
 
-// brokerFindings connects to each broker of the configuration, without a word of MQTT.
-func brokerFindings(ctx context.Context, w *setup.Setup) []finding {
+// networkFindings connects to each broker and to each instrument on the network that the
+// configuration names, and says nothing to it.
+func networkFindings(ctx context.Context, w *setup.Setup) []finding {
 	var found []finding
 	for _, d := range w.Devices {
-		if d.Broker == "" {
-			continue
+		if d.Broker != "" {
+			found = append(found, reached(ctx, "device "+d.Name, "its broker "+d.Broker, d.Broker, "logs in",
+				"is the broker running, and does a firewall let this computer through?"))
 		}
-		f := finding{Subject: "device " + d.Name}
-		start := time.Now()
-		conn, err := (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, "tcp", d.Broker)
-		if err != nil {
-			f.What, f.Bad = fmt.Sprintf("its broker %s is not reached: %v", d.Broker, err), true
-			f.Hint = "is the broker running, and does a firewall let this computer through?"
-		} else {
-			conn.Close()
-			f.What = fmt.Sprintf("its broker %s takes connections, after %v; tuner check --probe logs in", d.Broker, time.Since(start).Round(time.Microsecond))
+		if d.Network != "" {
+			found = append(found, reached(ctx, "device "+d.Name, "its instrument at "+d.Network, d.Network, "asks it",
+				"is it on, with its socket server switched on, is the address right, has another program its only connection, and does a firewall let this computer through?"))
 		}
-		found = append(found, f)
 	}
 	return found
+}
+
+// reached tries a connection.
+func reached(ctx context.Context, subject, what, address, probe, hint string) finding {
+	start := time.Now()
+	conn, err := (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return finding{Subject: subject, What: fmt.Sprintf("%s is not reached: %v", what, err), Hint: hint, Bad: true}
+	}
+	conn.Close()
+	return finding{Subject: subject, What: fmt.Sprintf("%s takes connections, after %v; tuner check --probe %s", what, time.Since(start).Round(time.Microsecond), probe)}
 }

@@ -25,7 +25,7 @@ type finding struct {
 func Computer(ctx context.Context, w *setup.Setup, folder string) []finding {
 	found := portFindings(w)
 	if w != nil {
-		found = append(found, brokerFindings(ctx, w)...)
+		found = append(found, networkFindings(ctx, w)...)
 	}
 	return append(append(found, diskFindings(folder)...), clockFinding())
 }

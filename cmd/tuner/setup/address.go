@@ -27,8 +27,8 @@ func (w *Setup) Instrument() controlstate.Instrument {
 }
 
 // Claims are the instruments that a run of the file drives and that no other process may drive
-// beside it: what each is, by its device's name and place in words. A serial port is not among
-// them, since whoever opens it keeps others from it.
+// beside it: what each is, by its device's name and place in words. A serial port of this computer
+// is not among them, since whoever opens it keeps others from it.
 func (w *Setup) Claims() (out []Claim) {
 	for i := range w.Options.Variables {
 		v := &w.Options.Variables[i]
@@ -54,7 +54,7 @@ func (w *Setup) Claims() (out []Claim) {
 type Claim struct{ Device, Where, Identity string }
 
 // addressOf is where a channel of the device is set, "" where that is no place outside this
-// process: a serial port, a program with its arguments and folder, a folder of files, or
+// process: a serial port, HOST:PORT of an instrument on the network, a program with its arguments and folder, a folder of files, or
 // over a broker, which has many instruments, the topic.
 func (d *Device) addressOf(channel string) string {
 	switch {

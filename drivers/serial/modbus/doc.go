@@ -1,4 +1,5 @@
-// Package modbus speaks to instruments that keep their values in registers: frames, types and
-// byte orders of registers, and the exchange of a request and its answer over a serial line
-// (RTU). The other side, which serves a device, is here too.
+// Package modbus speaks to instruments that keep their values in registers and coils. A
+// request and its answer are the same over a serial line (RTU) and over TCP; a framing says how
+// they travel. Types and byte orders of registers are here, and the other side, which serves a
+// device.
 package modbus

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -14,25 +13,51 @@ import (
 	"github.com/labtuner/tuner/drivers/serial/protocol"
 )
 
-// Protocol is how instruments that speak Modbus RTU are spoken to.
+// Protocol is how instruments that speak Modbus are spoken to.
 type Protocol struct {
 	Station
+	framing
 	timing   protocol.Timing
 	channels []Places // by channel.index
-	silence  time.Duration
 }
 
-// Places are the registers in which one channel's value stands; those it does not have are
-// nil.
-type Places struct{ Read, Write *Register }
+// Places are the registers or coils in which one channel's value stands; those it does not have
+// are nil. Verify is how far what is read back may lie from what was written, nil: nothing is
+// read back.
+type Places struct {
+	Read, Write *Register
+	Verify      *float64
+}
 
-// New prepares an instrument on a line of so many bits per second; its options are
+// back is where to read what was written.
+func (p Places) back() *Register {
+	if p.Write == nil || p.Verify == nil {
+		return nil
+	}
+	r := *p.Write
+	r.Function = readHolding
+	if ofBits(p.Write.Function) {
+		r.Function = readCoils
+	}
+	return &r
+}
+
+// RTU prepares an instrument on a serial line of so many bits per second; its options are
 // valid.
-func New(o Station, timing protocol.Timing, baud int, channels []*protocol.Channel, places []Places) (*Protocol, error) {
-	t := &Protocol{Station: o, timing: timing, channels: places, silence: frameSilence(baud)}
+func RTU(o Station, timing protocol.Timing, baud int, channels []*protocol.Channel, places []Places) (*Protocol, error) {
+	return prepared(o, timing, rtu{silence: frameSilence(baud), pause: timing.ReadTimeout}, channels, places)
+}
+
+// TCP prepares an instrument, or a unit behind a gateway, over a connection of the network.
+func TCP(o Station, timing protocol.Timing, channels []*protocol.Channel, places []Places) (*Protocol, error) {
+	return prepared(o, timing, &tcp{}, channels, places)
+}
+
+func prepared(o Station, timing protocol.Timing, f framing, channels []*protocol.Channel, places []Places) (*Protocol, error) {
+	t := &Protocol{Station: o, framing: f, timing: timing, channels: places}
 	var problems []error
 	if o.Expect != nil {
-		if err := o.Expect.Register.validate(readHolding, readInput); err != nil {
+		if err := o.Expect.Register.validate(readCoils, readDiscrete, readHolding, readInput); err != nil {
 			problems = append(problems, fmt.Errorf("expect.register: %w", err))
 		}
 	}
@@ -54,38 +79,31 @@ func New(o Station, timing protocol.Timing, baud int, channels []*protocol.Chann
 	return t, errors.Join(problems...)
 }
 
-// frameSilence is the pause between two frames: 3.5 characters of 11 bits, and
-// from 19200 bits per second 1.75 ms (MODBUS over Serial Line 1.02, 2.5.1.1).
-func frameSilence(baud int) time.Duration {
-	if baud > 19200 {
-		return 1750 * time.Microsecond
-	}
-	return time.Duration(3.5 * 11 / float64(baud) * float64(time.Second))
-}
-
 // validate checks the registers of one channel.
 func (p Places) validate() error {
 	if p.Read != nil {
-		if err := p.Read.validate(readHolding, readInput); err != nil {
+		if err := p.Read.validate(readCoils, readDiscrete, readHolding, readInput); err != nil {
 			return fmt.Errorf("read.register: %w", err)
 		}
 	}
 	if p.Write != nil {
-		if err := p.Write.validate(writeSingle, writeMultiple); err != nil {
+		if err := p.Write.validate(writeCoil, writeSingle, writeCoils, writeMultiple); err != nil {
 			return fmt.Errorf("write.register: %w", err)
 		}
 	}
 	return nil
 }
 
-// Greet implements protocol.Protocol. A frame has no number: a late answer looks like the
-// answer to any question of the same length. Only a silence as long as the longest
+// Greet implements protocol.Protocol. On a serial line a frame has no number: a late answer looks
+// like the answer to any question of the same length. Only a silence as long as the longest
 // wait for an answer shows that none is on its way.
 func (t *Protocol) Greet(ctx context.Context, l *protocol.Line) error {
 	var err error
 	for range 1 + t.timing.Retries {
-		if err = l.Hush(ctx); err != nil {
-			return err
+		if !t.numbered() {
+			if err = l.Hush(ctx); err != nil {
+				return err
+			}
 		}
 		if t.Expect == nil {
 			return nil
@@ -100,7 +118,7 @@ func (t *Protocol) Greet(ctx context.Context, l *protocol.Line) error {
 // recognise looks whether the right instrument answers.
 func (t *Protocol) recognise(ctx context.Context, l *protocol.Line) error {
 	r := &t.Expect.Register
-	b, err := t.exchange(ctx, l, ReadRequest(t.Address, r.Function, r.Address, r.words()), t.timing.ReplyTimeout)
+	b, err := t.exchange(ctx, l, readRequest(r.Function, r.Address, r.size()), t.timing.ReplyTimeout)
 	if err != nil {
 		return fmt.Errorf("expect: %w", err)
 	}
@@ -131,12 +149,12 @@ func (t *Protocol) Batches(channels []*protocol.Channel) [][]*protocol.Channel {
 	for _, c := range sorted {
 		r := at(c)
 		last := len(all) - 1
-		if last >= 0 && at(all[last][0]).Function == r.Function && r.Address <= end && r.Address+r.words()-first <= maxRegisters {
+		if last >= 0 && at(all[last][0]).Function == r.Function && r.Address <= end && r.Address+r.size()-first <= r.most() {
 			all[last] = append(all[last], c)
-			end = max(end, r.Address+r.words())
+			end = max(end, r.Address+r.size())
 			continue
 		}
-		all, first, end = append(all, []*protocol.Channel{c}), r.Address, r.Address+r.words()
+		all, first, end = append(all, []*protocol.Channel{c}), r.Address, r.Address+r.size()
 	}
 	return all
 }
@@ -147,17 +165,16 @@ func (t *Protocol) Ask(ctx context.Context, l *protocol.Line, batch []*protocol.
 	end, timeout := first.Address, time.Duration(0)
 	for _, c := range batch {
 		r := t.channels[c.Index].Read
-		end, timeout = max(end, r.Address+r.words()), max(timeout, c.ReadTimeout)
+		end, timeout = max(end, r.Address+r.size()), max(timeout, c.ReadTimeout)
 	}
-	b, err := t.exchange(ctx, l, ReadRequest(t.Address, first.Function, first.Address, end-first.Address), timeout)
+	b, err := t.exchange(ctx, l, readRequest(first.Function, first.Address, end-first.Address), timeout)
 	if err != nil {
 		return nil, err
 	}
 	values := map[string]float64{}
 	for _, c := range batch {
 		r := t.channels[c.Index].Read
-		from := 2 * (r.Address - first.Address)
-		raw, err := r.decode(b[from : from+2*r.words()])
+		raw, err := r.decode(r.part(b, r.Address-first.Address))
 		if errors.Is(err, errNone) {
 			continue
 		}
@@ -196,8 +213,40 @@ func (t *Protocol) Set(ctx context.Context, l *protocol.Line, c *protocol.Channe
 	if err != nil {
 		return protocol.Outcome{}, err
 	}
-	_, err = t.exchange(ctx, l, WriteRequest(t.Address, r.Function, r.Address, b), c.WriteTimeout)
-	return protocol.Outcome{}, err
+	if _, err = t.exchange(ctx, l, writeRequest(r.Function, r.Address, b), c.WriteTimeout); err != nil {
+		return protocol.Outcome{}, err
+	}
+	return t.verify(ctx, l, c, b)
+}
+
+// verify reads back what was written, where the file asks for it. The value was rounded to what
+// its type holds.
+func (t *Protocol) verify(ctx context.Context, l *protocol.Line, c *protocol.Channel, written []byte) (protocol.Outcome, error) {
+	p := t.channels[c.Index]
+	r := p.back()
+	if r == nil {
+		return protocol.Outcome{}, nil
+	}
+	if err := protocol.GiveWay(ctx); err != nil {
+		return protocol.Outcome{}, err
+	}
+	b, err := t.exchange(ctx, l, readRequest(r.Function, r.Address, r.size()), c.WriteTimeout)
+	if err != nil {
+		return protocol.Outcome{}, fmt.Errorf("write.verify: %w", err)
+	}
+	set, err := r.decode(written)
+	raw, backErr := r.decode(r.part(b, 0))
+	if err = errors.Join(err, backErr); err != nil {
+		return protocol.Outcome{}, fmt.Errorf("write.verify: register %d: %w", r.Address, err)
+	}
+	got, err := c.FromRaw(raw)
+	if err != nil {
+		return protocol.Outcome{}, err
+	}
+	if v := c.Scale*set + c.Offset; math.Abs(got-v) > *p.Verify+drivers.Rounding*math.Abs(v) {
+		return protocol.Outcome{}, fmt.Errorf("%w: channel %q was set to %v %s and then says %v; write.verify.tolerance is %v", drivers.ErrRefused, c.Name, v, c.Unit, got, *p.Verify)
+	}
+	return protocol.Outcome{Readback: got, Told: c.Readable}, nil
 }
 
 // Say implements protocol.Protocol. The answer is let pass before the next frame, which it would meet
@@ -208,10 +257,10 @@ func (t *Protocol) Say(ctx context.Context, l *protocol.Line, c *protocol.Channe
 	if err != nil {
 		return err
 	}
-	if err := port.Pause(ctx, max(t.silence, t.timing.Pause)-time.Since(l.Last)); err != nil {
+	if err := port.Pause(ctx, max(t.gap(), t.timing.Pause)-time.Since(l.Last)); err != nil {
 		return err
 	}
-	if err := l.Put(string(WriteRequest(t.Address, r.Function, r.Address, b))); err != nil {
+	if err := l.Put(string(t.seal(t.Address, writeRequest(r.Function, r.Address, b)))); err != nil || t.numbered() {
 		return err
 	}
 	_, err = l.Drain(ctx, t.timing.ReadTimeout)
@@ -231,49 +280,21 @@ func (t *Protocol) Done(context.Context, *protocol.Line, *protocol.Channel) (boo
 	return true, nil
 }
 
-// exchange sends a request and receives its answer.
+// exchange sends a request and receives its answer: what was read.
 func (t *Protocol) exchange(ctx context.Context, l *protocol.Line, request []byte, timeout time.Duration) ([]byte, error) {
 	if err := l.Clear(ctx); err != nil {
 		return nil, err
 	}
-	if err := port.Pause(ctx, max(t.silence, t.timing.Pause)-time.Since(l.Last)); err != nil {
+	if err := port.Pause(ctx, max(t.gap(), t.timing.Pause)-time.Since(l.Last)); err != nil {
 		return nil, err
 	}
-	if err := l.Put(string(request)); err != nil {
+	if err := l.Put(string(t.seal(t.Address, request))); err != nil {
 		return nil, err
 	}
-	answer, err := t.receive(ctx, l, request, timeout)
+	answer, err := t.receive(ctx, l, t.Address, request, timeout)
 	l.Last = time.Now()
 	if err != nil {
 		return nil, err
 	}
 	return parseAnswer(request, answer)
-}
-
-// receive waits for as many bytes as the answer has.
-func (t *Protocol) receive(ctx context.Context, l *protocol.Line, request []byte, timeout time.Duration) ([]byte, error) {
-	chunk := make([]byte, MaxFrame)
-	wait := timeout
-	for {
-		want := answerLength(request, l.Buf)
-		if len(l.Buf) > want {
-			return nil, fmt.Errorf("%w: %d bytes where %d should come", protocol.ErrFrame, len(l.Buf), want)
-		}
-		if len(l.Buf) == want {
-			answer := l.Buf
-			l.Buf = nil
-			return answer, nil
-		}
-		n, err := l.Port.Read(ctx, chunk, time.Now().Add(wait))
-		switch {
-		case err == nil:
-			l.Buf, wait = append(l.Buf, chunk[:n]...), t.timing.ReadTimeout
-		case !errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, err
-		case len(l.Buf) == 0:
-			return nil, fmt.Errorf("%w within %v; is address %d right?", protocol.ErrSilent, timeout, t.Address)
-		default:
-			return nil, fmt.Errorf("%w: % x, and no more within %v", protocol.ErrCut, shortened(l.Buf), t.timing.ReadTimeout)
-		}
-	}
 }

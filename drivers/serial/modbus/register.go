@@ -13,15 +13,15 @@ import (
 
 // Station are the keys of a device that speaks Modbus.
 type Station struct {
-	Address int     `toml:"address" bound:">= 1, <= 247" doc:"modbus: the instrument's address on the bus"`
+	Address int     `toml:"address" bound:">= 0, <= 255" doc:"modbus: the instrument's address on the bus, 1 to 247; modbus-tcp: the unit, which tells instruments behind a gateway apart"`
 	Expect  *Expect `toml:"expect" doc:"modbus: a register that tells the right instrument, at every connect"`
 }
 
-// Register is where a value stands in an instrument with Modbus.
+// Register is where a value stands in an instrument with Modbus: registers, or a coil.
 type Register struct {
-	Function int      `toml:"function" required:"true" doc:"to read: 3 (holding registers) or 4 (input registers); to write: 6 (one register) or 16"`
-	Address  int      `toml:"address" required:"true" bound:">= 0, <= 65535" doc:"of the first register as it is on the wire, from 0; manuals that begin with 40001 or 30001 mean 0 by it"`
-	Type     string   `toml:"type" required:"true" enum:"uint16,int16,uint32,int32,float32" doc:"what the registers hold; the types of 32 bits take two"`
+	Function int      `toml:"function" required:"true" doc:"to read: 3 (holding registers), 4 (input registers), 1 (coils) or 2 (discrete inputs); to write: 6 (one register) or 16, 5 (one coil) or 15"`
+	Address  int      `toml:"address" required:"true" bound:">= 0, <= 65535" doc:"of the first register, or of the coil, as it is on the wire, from 0; manuals that begin with 40001, 30001, 10001 or 1 mean 0 by it"`
+	Type     string   `toml:"type" required:"true" enum:"uint16,int16,uint32,int32,float32,bool" doc:"what the registers hold; the types of 32 bits take two; bool is a coil, 0 or 1"`
 	Order    string   `toml:"order" enum:"ABCD,CDAB,BADC,DCBA" doc:"how the bytes of a value come, A the highest; absent: ABCD"`
 	None     *float64 `toml:"none" doc:"what the registers hold, before scale, where there is no value, such as 32767"`
 }
@@ -32,12 +32,28 @@ type Expect struct {
 	Value    float64  `toml:"value" required:"true" doc:"what must stand there"`
 }
 
-// words is how many registers the value takes.
-func (r *Register) words() int {
-	if r.Type == "uint16" || r.Type == "int16" {
+// size is how many registers or coils the value takes.
+func (r *Register) size() int {
+	if r.Type == "uint16" || r.Type == "int16" || r.Type == "bool" {
 		return 1
 	}
 	return 2
+}
+
+// most is how many of its kind one answer can hold.
+func (r *Register) most() int {
+	if ofBits(r.Function) {
+		return maxCoils
+	}
+	return maxRegisters
+}
+
+// part is what concerns the value in an answer that holds it at a place.
+func (r *Register) part(answer []byte, place int) []byte {
+	if ofBits(r.Function) {
+		return []byte{answer[place/8] >> (place % 8) & 1}
+	}
+	return answer[2*place : 2*(place+r.size())]
 }
 
 // validate checks the register for reading or writing.
@@ -45,9 +61,11 @@ func (r *Register) validate(functions ...int) error {
 	switch {
 	case !slices.Contains(functions, r.Function):
 		return fmt.Errorf("function is %d and must be one of %v", r.Function, functions)
-	case r.Address+r.words() > 1<<16:
-		return fmt.Errorf("address is %d and must leave room for %d registers below 65536", r.Address, r.words())
-	case r.Function == writeSingle && r.words() == 2:
+	case ofBits(r.Function) != (r.Type == "bool"):
+		return fmt.Errorf("function %d and type %q do not go together; coils, of functions 1, 2, 5 and 15, are of type bool, registers of the others", r.Function, r.Type)
+	case r.Address+r.size() > 1<<16:
+		return fmt.Errorf("address is %d and must leave room for %d registers below 65536", r.Address, r.size())
+	case r.Function == writeSingle && r.size() == 2:
 		return fmt.Errorf("function 6 writes one register, and %s takes two; use function 16", r.Type)
 	case r.None != nil && !drivers.Finite(*r.None):
 		return fmt.Errorf("none is %v and must be finite", *r.None)
@@ -79,6 +97,8 @@ func (r *Register) decode(b []byte) (float64, error) {
 	b = r.arranged(b)
 	var v float64
 	switch r.Type {
+	case "bool":
+		v = float64(b[0] & 1)
 	case "uint16":
 		v = float64(binary.BigEndian.Uint16(b))
 	case "int16":
@@ -102,7 +122,7 @@ func (r *Register) decode(b []byte) (float64, error) {
 // encode gives the bytes for a value, rounded to what the type can hold, and that
 // rounded value.
 func (r *Register) encode(v float64) ([]byte, float64, error) {
-	limits := map[string][2]float64{"uint16": {0, math.MaxUint16}, "int16": {math.MinInt16, math.MaxInt16},
+	limits := map[string][2]float64{"bool": {0, 1}, "uint16": {0, math.MaxUint16}, "int16": {math.MinInt16, math.MaxInt16},
 		"uint32": {0, math.MaxUint32}, "int32": {math.MinInt32, math.MaxInt32}, "float32": {-math.MaxFloat32, math.MaxFloat32}}[r.Type]
 	if r.Type != "float32" {
 		v = math.Round(v)
@@ -112,6 +132,8 @@ func (r *Register) encode(v float64) ([]byte, float64, error) {
 	}
 	var b []byte
 	switch r.Type {
+	case "bool":
+		b = []byte{byte(v)}
 	case "uint16":
 		b = binary.BigEndian.AppendUint16(nil, uint16(v))
 	case "int16":

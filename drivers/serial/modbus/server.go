@@ -22,24 +22,6 @@ func (t *Protocol) Instrument(channels []*protocol.Channel, dev *protocol.Served
 	return &server{talk: t, channels: channels, dev: dev}, nil
 }
 
-// requestLength is how long a request is, as far as its first bytes tell; 0: its
-// function is not one that is served.
-func requestLength(start []byte) int {
-	if len(start) < 2 {
-		return 8
-	}
-	switch start[1] {
-	case readHolding, readInput, writeSingle:
-		return 8
-	case writeMultiple:
-		if len(start) < 7 {
-			return 9
-		}
-		return 9 + int(start[6])
-	}
-	return 0
-}
-
 // Reset implements instrument.
 func (s *server) Reset() { s.heard = nil }
 
@@ -48,19 +30,20 @@ func (s *server) Reset() { s.heard = nil }
 func (s *server) Hear(ctx context.Context, data []byte) ([]byte, error) {
 	s.heard = append(s.heard, data...)
 	var said []byte
-	for len(s.heard) > 0 {
-		n := requestLength(s.heard)
-		if n > len(s.heard) {
-			break
-		}
-		if n == 0 || !Intact(s.heard[:n]) {
+	for {
+		frame, unit, body, broken := s.talk.split(s.heard)
+		if broken {
 			s.heard = nil
+		}
+		if frame == nil {
 			break
 		}
-		request := s.heard[:n]
-		s.heard = slices.Clone(s.heard[n:])
-		if int(request[0]) == s.talk.Address {
-			said = append(said, s.answer(ctx, request)...)
+		s.heard = slices.Clone(s.heard[len(frame):])
+		if unit != s.talk.Address {
+			continue
+		}
+		if answer := s.answer(ctx, body); answer != nil {
+			said = append(said, s.talk.reply(frame, answer)...)
 		}
 	}
 	return said, ctx.Err()
@@ -68,48 +51,77 @@ func (s *server) Hear(ctx context.Context, data []byte) ([]byte, error) {
 
 // answer carries a request out; nil is silence.
 func (s *server) answer(ctx context.Context, request []byte) []byte {
-	register := int(binary.BigEndian.Uint16(request[2:]))
-	if request[1] == readHolding || request[1] == readInput {
-		return s.read(ctx, request, register, int(binary.BigEndian.Uint16(request[4:])))
+	function := int(request[0])
+	if len(request) < 5 || !reads(request[0]) && function != writeCoil && function != writeSingle && function != writeCoils && function != writeMultiple {
+		return refusal(request, 1)
 	}
-	values := request[4:6]
-	if request[1] == writeMultiple {
-		values = request[7 : len(request)-2]
+	address := int(binary.BigEndian.Uint16(request[1:]))
+	if reads(request[0]) {
+		return s.read(ctx, request, address, int(binary.BigEndian.Uint16(request[3:])))
 	}
-	return s.write(ctx, request, register, values)
+	values := request[3:5]
+	switch {
+	case function == writeCoil && values[0] != coilOn>>8 && values[0] != 0 || function == writeCoil && values[1] != 0:
+		return refusal(request, 3)
+	case function == writeCoil:
+		values = []byte{values[0] & 1}
+	case function == writeCoils || function == writeMultiple:
+		if len(request) < 7 || len(request) != 6+int(request[5]) {
+			return refusal(request, 3)
+		}
+		values = request[6:]
+	}
+	if function == writeCoils {
+		if len(values) != 1 || binary.BigEndian.Uint16(request[3:]) != 1 {
+			return refusal(request, 3)
+		}
+		values = []byte{values[0] & 1}
+	}
+	return s.write(ctx, request, address, values)
 }
 
-func refusal(request []byte, code byte) []byte {
-	return Sealed([]byte{request[0], request[1] | failed, code})
-}
+func refusal(request []byte, code byte) []byte { return []byte{request[0] | failed, code} }
 
-// read answers functions 3 and 4: every register that is asked for must be one of
-// a channel, or what expect looks at.
-func (s *server) read(ctx context.Context, request []byte, register, count int) []byte {
-	if count < 1 || count > maxRegisters {
+// read answers functions 1 to 4: every address that is asked for must be one of a channel, or
+// what expect looks at.
+func (s *server) read(ctx context.Context, request []byte, first, count int) []byte {
+	function := int(request[0])
+	shape := &Register{Function: function}
+	if count < 1 || count > shape.most() {
 		return refusal(request, 3)
 	}
-	bytes := make([]byte, 2*count)
+	bytes := make([]byte, dataLength(request))
 	have := make([]bool, count)
 	place := func(r *Register, b []byte) {
-		for i := range r.words() {
-			if at := r.Address + i - register; at >= 0 && at < count {
+		for i := range r.size() {
+			at := r.Address + i - first
+			switch {
+			case at < 0 || at >= count:
+				continue
+			case ofBits(function):
+				bytes[at/8] |= b[0] << (at % 8)
+			default:
 				copy(bytes[2*at:], b[2*i:2*i+2])
-				have[at] = true
 			}
+			have[at] = true
 		}
 	}
-	if e := s.talk.Expect; e != nil && e.Register.Function == int(request[1]) {
+	if e := s.talk.Expect; e != nil && e.Register.Function == function {
 		if b, _, err := e.Register.encode(e.Value); err == nil {
 			place(&e.Register, b)
 		}
 	}
-	var asked []*protocol.Channel
+	asked := map[*protocol.Channel][]*Register{}
 	var names []string
 	for _, c := range s.channels {
-		r := s.talk.channels[c.Index].Read
-		if r != nil && r.Function == int(request[1]) && r.Address < register+count && r.Address+r.words() > register {
-			asked, names = append(asked, c), append(names, c.Name)
+		p := s.talk.channels[c.Index]
+		for _, r := range []*Register{p.Read, p.back()} {
+			if r != nil && r.Function == function && r.Address < first+count && r.Address+r.size() > first {
+				asked[c] = append(asked[c], r)
+			}
+		}
+		if len(asked[c]) > 0 {
+			names = append(names, c.Name)
 		}
 	}
 	if len(names) > 0 {
@@ -117,29 +129,30 @@ func (s *server) read(ctx context.Context, request []byte, register, count int) 
 		if values == nil {
 			return nil
 		}
-		for _, c := range asked {
-			r := s.talk.channels[c.Index].Read
-			b, _, err := r.encode(c.ToRaw(values[c.Name]))
-			if err != nil {
-				return refusal(request, 4)
+		for c, registers := range asked {
+			for _, r := range registers {
+				b, _, err := r.encode(c.ToRaw(values[c.Name]))
+				if err != nil {
+					return refusal(request, 4)
+				}
+				place(r, b)
 			}
-			place(r, b)
 		}
 	}
 	if slices.Contains(have, false) {
 		return refusal(request, 2)
 	}
-	return Sealed(append([]byte{request[0], request[1], byte(len(bytes))}, bytes...))
+	return append([]byte{request[0], byte(len(bytes))}, bytes...)
 }
 
-// write answers functions 6 and 16: the registers must be those of one channel.
-func (s *server) write(ctx context.Context, request []byte, register int, values []byte) []byte {
+// write answers functions 5, 6, 15 and 16: what is set must be the value of one channel.
+func (s *server) write(ctx context.Context, request []byte, address int, values []byte) []byte {
 	for _, c := range s.channels {
 		r := s.talk.channels[c.Index].Write
-		if r == nil || r.Function != int(request[1]) || r.Address != register {
+		if r == nil || r.Function != int(request[0]) || r.Address != address {
 			continue
 		}
-		if len(values) != 2*r.words() {
+		if !ofBits(r.Function) && len(values) != 2*r.size() {
 			return refusal(request, 3)
 		}
 		raw, err := r.decode(values)
@@ -153,7 +166,7 @@ func (s *server) write(ctx context.Context, request []byte, register int, values
 		if s.dev.Set(ctx, c, c.NearLimit(v, c.Min, c.Max)) != nil {
 			return refusal(request, 4)
 		}
-		return Sealed(slices.Clone(request[:6]))
+		return slices.Clone(request[:5])
 	}
 	return refusal(request, 2)
 }

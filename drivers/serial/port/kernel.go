@@ -30,15 +30,27 @@ type kernelPort struct {
 	closed bool
 }
 
-// Open opens a serial port of the operating system. It holds the port by
+// Open opens a serial port of the operating system, or one on the network ([Address]). An
+// error wraps drivers.ErrUnavailable.
+func Open(ctx context.Context, s Spec) (Raw, error) {
+	a, is, err := Network(s.Path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)
+	case is:
+		return dial(ctx, a, s)
+	}
+	return openKernel(s)
+}
+
+// openKernel opens a serial port of the operating system. It holds the port by
 // flock, which other instances of tuner and other well-behaved programs see, and by
-// TIOCEXCL, which the kernel enforces for all but root. An error wraps
-// drivers.ErrUnavailable.
+// TIOCEXCL, which the kernel enforces for all but root.
 //
 // On Linux opening a port raises DTR and RTS for a moment, whatever s asks for;
-// an Arduino takes the rise as a reset. Open therefore tells the kernel not to
+// an Arduino takes the rise as a reset. It therefore tells the kernel not to
 // drop the lines at the end, so that the next opening is no rise any more.
-func Open(_ context.Context, s Spec) (Raw, error) {
+func openKernel(s Spec) (Raw, error) {
 	own, err := openOwn(s.Path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", drivers.ErrUnavailable, err)

@@ -7,7 +7,7 @@ import (
 
 // Raw is an open port. Its calls come from one goroutine, except Waiting,
 // ResetOutputBuffer and Close, which may come while a Write is stuck. The real
-// one is a terminal device of the kernel; a test may give one that fails.
+// ones are a terminal device of the kernel and a connection over the network; a test may give one that fails.
 type Raw interface {
 	// Read waits a short time, Spec.Slice, for bytes. 0 without an error means
 	// that none came.
@@ -24,7 +24,7 @@ type Raw interface {
 
 // Spec says which port to open and how.
 type Spec struct {
-	// Path of the device file, or of a link to it.
+	// Path of the device file, or of a link to it, or an address of the network.
 	Path     string
 	Baud     int // bits per second
 	DataBits int
@@ -34,6 +34,8 @@ type Spec struct {
 	DTR, RTS bool
 	// Slice is how long one Read waits for bytes.
 	Slice time.Duration
+	// Patience is how long a connection over the network may take to be made.
+	Patience time.Duration
 }
 
 // Opener opens a port, or says why not; it holds the port exclusively.

@@ -14,8 +14,18 @@ type Instrument interface {
 	Reset()
 }
 
-// Serve makes the port and lets the instrument answer on it until ctx ends.
+// Serve makes the port, a pseudo-terminal with a link to it at path or an address of the
+// network, and lets the instrument answer on it until ctx ends.
 func Serve(ctx context.Context, path string, in Instrument) (err error) {
+	if a, is, err := Network(path); is {
+		if err != nil {
+			return err
+		}
+		if err := listen(ctx, a, in); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	}
 	p, err := OpenPTY()
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import "time"
 
 // Settings are the keys of a device that say which port it is on, and how that is set.
 type Settings struct {
-	Port     string `toml:"port" required:"true" doc:"the device file, best as /dev/serial/by-id/..., which stays with the instrument"`
+	Port     string `toml:"port" required:"true" doc:"the device file, best as /dev/serial/by-id/..., which stays with the instrument; or on the network tcp://HOST:PORT, the socket of an instrument or of a serial server, or rfc2217://HOST:PORT, a serial server that takes the keys below"`
 	Baud     int    `toml:"baud" unit:"1/s" bound:">= 50, <= 4000000" doc:"bits per second"`
 	DataBits int    `toml:"data_bits" bound:">= 5, <= 8" doc:"bits of a character"`
 	Parity   string `toml:"parity" enum:"none,even,odd" doc:"parity bit"`
@@ -13,9 +13,9 @@ type Settings struct {
 	RTS      string `toml:"rts" enum:"on,off" doc:"the line that some RS-485 adapters send by"`
 }
 
-// Spec is what the opener needs for the device file path, where an answer may pause for
-// readTimeout.
-func (o Settings) Spec(path string, readTimeout time.Duration) Spec {
+// Spec is what the opener needs for the port at path, where an answer may take reply, and
+// pause for readTimeout.
+func (o Settings) Spec(path string, reply, readTimeout time.Duration) Spec {
 	return Spec{Path: path, Baud: o.Baud, DataBits: o.DataBits, StopBits: o.StopBits, Parity: o.Parity,
-		DTR: o.DTR != "off", RTS: o.RTS != "off", Slice: min(readSlice, readTimeout)}
+		DTR: o.DTR != "off", RTS: o.RTS != "off", Slice: min(readSlice, readTimeout), Patience: Connecting(reply)}
 }

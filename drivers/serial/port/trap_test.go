@@ -44,7 +44,7 @@ func realPort(t *testing.T) (*PTY, *Port) {
 
 func testSpec(path string) Spec {
 	o := Settings{Baud: 9600, DataBits: 8, Parity: "none", StopBits: 1}
-	return o.Spec(path, 100*time.Millisecond)
+	return o.Spec(path, time.Second, 100*time.Millisecond)
 }
 
 // The library's Read returns 0 bytes and no error at its timeout, which bufio and

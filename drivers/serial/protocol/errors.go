@@ -44,5 +44,11 @@ func Suspicious(err error) bool {
 	return false
 }
 
+// Unanswered says that the error is one of a line on which the answer may be still to come, or
+// on which nobody may be any more.
+func Unanswered(err error) bool {
+	return errors.Is(err, ErrSilent) || errors.Is(err, ErrCut) || errors.Is(err, ErrLong) || errors.Is(err, ErrFrame) || errors.Is(err, errNoise)
+}
+
 // Refused says that the instrument understood and said no.
 func Refused(err error) bool { return errors.Is(err, drivers.ErrRefused) }

@@ -28,8 +28,8 @@ type Done struct {
 
 // Verify is a question that checks a write.
 type Verify struct {
-	Out       string  `toml:"out" required:"true" doc:"the question"`
-	In        string  `toml:"in" required:"true" doc:"the form of the answer"`
+	Out       string  `toml:"out" doc:"the question; modbus reads what was written, and has none"`
+	In        string  `toml:"in" doc:"the form of the answer"`
 	Tolerance float64 `toml:"tolerance" required:"true" unit:"the channel's" bound:">= 0" doc:"how far the answer may lie from what was set"`
 }
 

@@ -21,6 +21,16 @@ func unhex(t *testing.T, text string) []byte {
 	return b
 }
 
+// opened takes the answer to a request out of its frame, both of a serial line, and gives what
+// was read.
+func opened(request, answer []byte) ([]byte, error) {
+	body, err := rtu{}.open(int(request[0]), request, answer)
+	if err != nil {
+		return nil, err
+	}
+	return parseAnswer(request[1:len(request)-2], body)
+}
+
 // TestModbusVectors: frames as published in the protocol's introductions (the check
 // value of CRC-16/MODBUS, and the examples of simplymodbus.ca).
 func TestModbusVectors(t *testing.T) {
@@ -38,6 +48,9 @@ func TestModbusVectors(t *testing.T) {
 		{WriteRequest(0x11, 6, 1, []byte{0, 3}), "11 06 00 01 00 03 9A 9B", "11 06 00 01 00 03 9A 9B", ""},
 		{WriteRequest(0x11, 16, 1, []byte{0, 10, 1, 2}), "11 10 00 01 00 02 04 00 0A 01 02 C6 F0", "11 10 00 01 00 02 12 98", ""},
 		{ReadRequest(1, 3, 0, 10), "01 03 00 00 00 0A C5 CD", "", ""},
+		{ReadRequest(0x11, 1, 0x13, 0x25), "11 01 00 13 00 25 0E 84", "11 01 05 CD 6B B2 0E 1B 45 E6", "CD 6B B2 0E 1B"},
+		{ReadRequest(0x11, 2, 0xC4, 0x16), "11 02 00 C4 00 16 BA A9", "11 02 03 AC DB 35 20 18", "AC DB 35"},
+		{WriteRequest(0x11, 5, 0xAC, []byte{1}), "11 05 00 AC FF 00 4E 8B", "11 05 00 AC FF 00 4E 8B", ""},
 	} {
 		if want := unhex(t, c.want); !bytes.Equal(c.request, want) {
 			t.Errorf("request % X, want % X", c.request, want)
@@ -46,10 +59,10 @@ func TestModbusVectors(t *testing.T) {
 			continue
 		}
 		answer := unhex(t, c.answer)
-		if n := answerLength(c.request, answer[:2]); n != len(answer) {
+		if n := answerLength(c.request[1:], answer[1:2]) + 3; n != len(answer) {
 			t.Errorf("% X: an answer of %d bytes is expected, it has %d", c.request, n, len(answer))
 		}
-		values, err := parseAnswer(c.request, answer)
+		values, err := opened(c.request, answer)
 		if err != nil || !bytes.Equal(values, unhex(t, c.values)) {
 			t.Errorf("% X gives % X, %v; want %s", answer, values, err, c.values)
 		}
@@ -58,7 +71,7 @@ func TestModbusVectors(t *testing.T) {
 			for bit := range 8 {
 				bad := slices.Clone(answer)
 				bad[i] ^= 1 << bit
-				if values, err := parseAnswer(c.request, bad); err == nil {
+				if values, err := opened(c.request, bad); err == nil {
 					t.Errorf("% X was taken: % X", bad, values)
 				}
 			}
@@ -69,12 +82,12 @@ func TestModbusVectors(t *testing.T) {
 func TestModbusExceptions(t *testing.T) {
 	request := ReadRequest(1, 3, 0, 1)
 	for code, name := range map[byte]string{1: "illegal function", 2: "illegal data address", 3: "illegal data value", 4: "server device failure", 11: "gateway target", 99: "not in the standard"} {
-		_, err := parseAnswer(request, Sealed([]byte{1, 0x83, code}))
+		_, err := opened(request, Sealed([]byte{1, 0x83, code}))
 		if !errors.Is(err, drivers.ErrRefused) || !strings.Contains(err.Error(), name) {
 			t.Errorf("exception %d: %v", code, err)
 		}
 	}
-	if _, err := parseAnswer(request, Sealed([]byte{1, 0x83, 6})); !errors.Is(err, protocol.ErrBusy) {
+	if _, err := opened(request, Sealed([]byte{1, 0x83, 6})); !errors.Is(err, protocol.ErrBusy) {
 		t.Errorf("busy: %v", err)
 	}
 }
@@ -103,7 +116,7 @@ func TestRegisterCodes(t *testing.T) {
 			t.Errorf("%s %s: % X is read as %v, %v; want %v", c.kind, c.order, b, got, err, rounded)
 		}
 	}
-	for kind, v := range map[string]float64{"uint16": -1, "int16": 32768, "uint32": 4294967296, "int32": -2147483649, "float32": 1e39} {
+	for kind, v := range map[string]float64{"bool": 2, "uint16": -1, "int16": 32768, "uint32": 4294967296, "int32": -2147483649, "float32": 1e39} {
 		if b, _, err := (&Register{Type: kind}).encode(v); err == nil {
 			t.Errorf("%v went into %s as % X", v, kind, b)
 		}
@@ -127,29 +140,33 @@ func FuzzModbusAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, function uint8, register uint16, count uint8, answer []byte) {
 		n := int(count)%maxRegisters + 1
 		request := ReadRequest(17, int(function), int(register), n)
-		if function == writeSingle || function == writeMultiple {
+		if function == writeSingle || function == writeMultiple || function == writeCoil || function == writeCoils {
 			request = WriteRequest(17, int(function), int(register), make([]byte, 2*n))
 		}
 		for _, frame := range [][]byte{answer, Sealed(slices.Clone(answer))} {
-			if want := answerLength(request, frame); want < 5 || want > MaxFrame {
+			want := 3 + answerLength(request[1:], frame[min(1, len(frame)):])
+			if want < 5 || want > MaxFrame {
 				t.Fatalf("an answer of %d bytes is expected", want)
 			}
-			if len(frame) != answerLength(request, frame) {
+			if len(frame) != want {
 				continue // never handed on
 			}
-			values, err := parseAnswer(request, frame)
+			values, err := opened(request, frame)
 			if err != nil {
 				continue
 			}
 			if !Intact(frame) {
 				t.Errorf("% x was taken", frame)
 			}
+			if ofBits(int(function)) {
+				continue
+			}
 			for _, kind := range []string{"uint16", "int16", "uint32", "int32", "float32"} {
 				r := Register{Type: kind, Order: []string{"ABCD", "CDAB", "BADC", "DCBA"}[function%4]}
-				if len(values) < 2*r.words() {
+				if len(values) < 2*r.size() {
 					continue
 				}
-				if v, err := r.decode(values[:2*r.words()]); !drivers.Finite(v) || (err != nil && v != 0) {
+				if v, err := r.decode(values[:2*r.size()]); !drivers.Finite(v) || (err != nil && v != 0) {
 					t.Errorf("%s of % x is %v, %v", kind, values, v, err)
 				}
 			}
@@ -162,11 +179,11 @@ func FuzzModbusAnswer(f *testing.F) {
 func TestWriteAnswerRepeatsTheRequest(t *testing.T) {
 	request := WriteRequest(0x11, 6, 1, []byte{0, 3})
 	for _, other := range [][]byte{WriteRequest(0x11, 6, 2, []byte{0, 3}), WriteRequest(0x11, 6, 1, []byte{0, 4})} {
-		if _, err := parseAnswer(request, other); !errors.Is(err, protocol.ErrFrame) {
+		if _, err := opened(request, other); !errors.Is(err, protocol.ErrFrame) {
 			t.Errorf("% X answered by % X: %v", request, other, err)
 		}
 	}
-	if _, err := parseAnswer(request, request); err != nil {
+	if _, err := opened(request, request); err != nil {
 		t.Errorf("its own copy: %v", err)
 	}
 }
