@@ -32,16 +32,22 @@ func (d *Device) Write(ctx context.Context, s drivers.Setpoints) (drivers.Readin
 	if len(s.Values)+len(s.Release) == 0 {
 		return r, nil
 	}
-	if err := d.readyFor(ctx, s); err != nil {
+	left, err := d.readyFor(ctx, s)
+	switch {
+	case err != nil && left:
+		return drivers.Reading{}, d.wrap(fmt.Errorf("it was said to an instrument that had not answered; whether it was carried out is not known: %w", err))
+	case err != nil:
 		return drivers.Reading{}, d.wrap(fmt.Errorf("%w: %w", drivers.ErrNotSent, err))
 	}
-	ctx, left := protocol.Leaving(ctx, func() error { return s.Late(d.env.Clock.Now()) }), false
+	ctx = protocol.Leaving(ctx, func() error { return s.Late(d.env.Clock.Now()) })
 	channels := slices.DeleteFunc(slices.Clone(d.channels), func(c *protocol.Channel) bool {
 		_, set := s.Values[c.Name]
 		return !set && !release[c.Name]
 	})
 	if s.Safe && len(channels) > 1 {
-		channels, left = d.tellAllOnce(ctx, channels, s, &r)
+		var told bool
+		channels, told = d.tellAllOnce(ctx, channels, s, &r)
+		left = left || told
 	}
 	for _, c := range channels {
 		err := d.tell(ctx, c, s, true, &r)

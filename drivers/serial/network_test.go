@@ -1,6 +1,7 @@
 package serial
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -470,9 +471,9 @@ func TestRFC2217WithPyserial(t *testing.T) {
 	}
 	defer server.Wait()
 	defer server.Process.Kill()
-	line := make([]byte, 64)
-	if n, err := out.Read(line); err != nil || !strings.HasPrefix(string(line[:n]), "ready") {
-		t.Fatalf("the server says %q, %v", line[:n], err)
+	lines := bufio.NewReader(out)
+	if line, err := lines.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("the server says %q, %v", line, err)
 	}
 	o.ReadTimeout = time.Second // it passes an answer on byte by byte
 	o.Baud, o.StopBits = 57600, 2 // a pseudo-terminal takes no parity
@@ -491,9 +492,8 @@ func TestRFC2217WithPyserial(t *testing.T) {
 		t.Errorf("a is %v", got)
 	}
 	dev.Close()
-	n, err := io.ReadFull(out, line[:len("57600 N 2")])
-	if err != nil || string(line[:n]) != "57600 N 2" {
-		t.Errorf("the line was set to %q, %v", line[:n], err)
+	if line, err := lines.ReadString('\n'); err != nil || line != "57600 N 2\n" {
+		t.Errorf("the line was set to %q, %v", line, err)
 	}
 }
 

@@ -8,18 +8,19 @@ import (
 
 // readyFor is ready for a write. A safe one does not wait for a next attempt to connect, and
 // leaves at once over a line on which the two sides may be out of step; it is then written
-// again, and confirmed, when they have found together.
-func (d *Device) readyFor(ctx context.Context, s drivers.Setpoints) error {
+// again, and confirmed, when they have found together. left says that something may have left.
+func (d *Device) readyFor(ctx context.Context, s drivers.Setpoints) (left bool, err error) {
 	switch {
 	case !s.Safe:
 	case d.link == nil:
-		return d.connect(ctx)
+		return false, d.connect(ctx)
 	case d.doubt != nil:
 		if err := d.sayBlindly(ctx, s); err != nil {
-			return d.lose(err)
+			return true, d.lose(err)
 		}
+		left = true
 	}
-	return d.ready(ctx)
+	return left, d.ready(ctx)
 }
 
 // sayBlindly sends commands without waiting for what is answered.
