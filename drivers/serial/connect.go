@@ -74,9 +74,19 @@ func (d *Device) anew(ctx context.Context, why error) error {
 	return d.connect(ctx)
 }
 
-// connect opens the port and greets the instrument, now.
+// connect opens the port and greets the instrument, now. Over the network a greeting that is not
+// answered is said again over another connection.
 func (d *Device) connect(ctx context.Context) error {
 	ctx = protocol.Whole(ctx) // a safe value needs the connection, whole
+	for try := 0; ; try++ {
+		err := d.connectOnce(ctx)
+		if err == nil || !d.network || !protocol.Unanswered(err) || try >= d.opt.Retries || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (d *Device) connectOnce(ctx context.Context) error {
 	raw, err := d.opt.Open(ctx, d.opt.Spec(d.opt.Path(), d.opt.ReplyTimeout, d.opt.ReadTimeout))
 	if err != nil {
 		d.retry.failed(d.env.Clock.Now(), err)
@@ -88,7 +98,7 @@ func (d *Device) connect(ctx context.Context) error {
 	again := d.retry.why != nil
 	d.link = &protocol.Line{Port: port.New(raw), Timing: d.opt.Timing, Log: d.env.Log, Most: d.opt.MaxLine}
 	if d.network {
-		d.link.Spoken, d.link.Owed = d.before.spoken, d.before.owed
+		d.link.Spoken, d.link.Owed, d.link.Renewable = d.before.spoken, d.before.owed, true
 	}
 	if err := port.Pause(ctx, d.opt.OpenDelay); err != nil {
 		return errors.Join(err, d.drop())

@@ -1,4 +1,4 @@
-// Package serial makes an instrument of what answers on a serial port.
+// Package serial makes an instrument of what answers on a serial port, here or on the network.
 //
 // # Words
 //
@@ -8,10 +8,11 @@
 // waits for silence, asks who answers and prepares the instrument.
 //
 //	serial.Device        the drivers' contract; connects, reconnects with growing waits
-//	  text, modbus       protocols: lines of text, Atlas Scientific's with codes; Modbus RTU
+//	  text, modbus       protocols: lines of text, Atlas Scientific's with codes; Modbus RTU and TCP
 //	    protocol         what a protocol is, and what all have in common: channels, time-outs,
 //	                     an open line, when to give way, which errors put both sides in doubt
-//	      port           one goroutine that owns the descriptor, with deadlines; openers
+//	      port           one goroutine that owns the descriptor, with deadlines; openers: the kernel's
+//	                     ports, TCP, serial servers by RFC 2217
 //
 // Each package has the keys of the file that it acts on; [Options] is all of them.
 //
@@ -25,7 +26,8 @@
 // to the identifying question no earlier one can come, provided that no earlier
 // question for the identity is open. Without such a question, and where one is
 // open, a silence must do, and an instrument that is later than that silence
-// deceives any driver.
+// deceives any driver. Over the network a new connection is made instead: an answer that is late
+// ends with the old one. Behind it there may be a line all the same, so that it is greeted like any.
 //
 // # Once
 //
@@ -37,6 +39,6 @@
 // # Two directions
 //
 // [Serve] is the other side of a description: the instrument, on a
-// pseudo-terminal, over any device of package drivers. What a template reads it
+// pseudo-terminal or listening on the network, over any device of package drivers. What a template reads it
 // writes, and the other way round.
 package serial

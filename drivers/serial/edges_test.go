@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/serial/modbus"
 	"github.com/labtuner/tuner/drivers/serial/port/porttest"
+	"github.com/labtuner/tuner/drivers/serial/protocol"
 	"github.com/labtuner/tuner/drivers/serial/text"
 )
 
@@ -205,4 +206,25 @@ func TestNothingIsAskedIntoNoise(t *testing.T) {
 		close(stop)
 		<-done
 	})
+}
+
+// TestBlindlySaidIsNotUnsent: a safe value that was said to an instrument which does not answer has
+// left, whatever becomes of the greeting that follows.
+func TestBlindlySaidIsNotUnsent(t *testing.T) {
+	for _, where := range []string{"/dev/fake", "tcp://instrument:5025"} {
+		synctest.Test(t, func(t *testing.T) {
+			o, channels := abOptions()
+			o.Port = where
+			dev, b, _ := onBench(t, o, channels)
+			f := b.last()
+			var said []string
+			f.Hear = func(data []byte) []byte { said = append(said, string(data)); return nil }
+			dev.doubt = protocol.ErrSilent
+			b.set(nil)
+			_, err := dev.Write(t.Context(), drivers.Setpoints{Values: map[string]float64{"a": 0}, Safe: true})
+			if len(said) == 0 || !strings.Contains(said[0], "A 0.000") || err == nil || errors.Is(err, drivers.ErrNotSent) {
+				t.Errorf("%s: said %q, and Write says %v", where, said, err)
+			}
+		})
+	}
 }

@@ -475,7 +475,7 @@ func TestRFC2217WithPyserial(t *testing.T) {
 	if line, err := lines.ReadString('\n'); err != nil || line != "ready\n" {
 		t.Fatalf("the server says %q, %v", line, err)
 	}
-	o.ReadTimeout = time.Second // it passes an answer on byte by byte
+	o.ReadTimeout = time.Second   // it passes an answer on byte by byte
 	o.Baud, o.StopBits = 57600, 2 // a pseudo-terminal takes no parity
 	dev, err := New(o, channels, env(t))
 	if err != nil {

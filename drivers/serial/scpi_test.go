@@ -3,6 +3,7 @@ package serial
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -132,4 +133,38 @@ func TestSCPIOverload(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSpoilIsNoError: that an instrument does not understand the cancel character of a greeting is
+// no error of the instrument; two errors from before are told.
+func TestSpoilIsNoError(t *testing.T) {
+	for _, c := range []struct {
+		before []string
+		told   bool
+	}{{nil, false}, {[]string{`-222,"Data out of range"`}, true}, {[]string{`-113,"Undefined header"`}, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scpi{queue: c.before, level: "1"}
+			o, channels := abOptions()
+			o.Identify = &text.Identify{Out: "*IDN?", Match: "ACME"}
+			o.Errors = &text.Errors{Out: "SYST:ERR?", OK: "^[+]?0,"}
+			b := &bench{}
+			b.set(func() *porttest.Fake { return porttest.NewFake(t, s.hear) })
+			o.Open = b.open
+			var said strings.Builder
+			dev, err := New(o, channels, drivers.Env{Clock: wall{}, Log: slog.New(slog.NewTextHandler(&said, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dev.Close()
+			if _, err := dev.Open(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if told := strings.Contains(said.String(), "had errors"); told != c.told {
+				t.Errorf("with %q before: %q", c.before, said.String())
+			}
+			if !strings.Contains(s.log[0], "\x18") {
+				t.Errorf("the greeting was %q", s.log)
+			}
+		})
+	}
 }

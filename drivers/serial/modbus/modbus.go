@@ -108,7 +108,7 @@ func (t *Protocol) Greet(ctx context.Context, l *protocol.Line) error {
 		if t.Expect == nil {
 			return nil
 		}
-		if err = t.recognise(ctx, l); err == nil || !protocol.Suspicious(err) {
+		if err = t.recognise(ctx, l); err == nil || !protocol.Suspicious(err) || l.Spent(err) {
 			return err
 		}
 	}

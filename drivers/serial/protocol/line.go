@@ -28,9 +28,16 @@ type Line struct {
 	// Owed says that a question for the identity had no answer: the next answer to
 	// such a question may be to that one.
 	Owed bool
+	// Renewable says that a new connection takes this one's place where an answer does not come:
+	// nothing is asked again over this one then, so that no answer can be one to the question
+	// before.
+	Renewable bool
 	// Restarts are texts that tell that the instrument has restarted.
 	Restarts []string
 }
+
+// Spent says that after err nothing more is to be asked over this connection.
+func (l *Line) Spent(err error) bool { return l.Renewable && Unanswered(err) }
 
 // Put writes bytes as they are.
 func (l *Line) Put(text string) error {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/labtuner/tuner/drivers"
@@ -61,11 +63,26 @@ func (t *Protocol) Greet(ctx context.Context, l *protocol.Line) error {
 			return fmt.Errorf("init: %w", err)
 		}
 	}
-	if err := t.complaints(ctx, l); err != nil {
-		if !protocol.Refused(err) {
-			return err
-		}
-		l.Log.Warn("the instrument had errors from before", "errors", err)
+	return t.forgive(ctx, l)
+}
+
+// commandError is an entry of an error queue that says that a command was not understood: SCPI's
+// codes -100 to -199 (SCPI 1999, 21.8.9).
+var commandError = regexp.MustCompile(`^-1\d\d\b`)
+
+// forgive empties the error queue. That the spoil text was not understood is what it is for: one
+// such entry is no error of the instrument. What else is there is from before, or of init.
+func (t *Protocol) forgive(ctx context.Context, l *protocol.Line) error {
+	errs, err := t.errorQueue(ctx, l)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(errs, commandError.MatchString); i >= 0 && *t.Spoil != "" {
+		l.Log.Debug("the instrument has not understood what spoils a half-written command, as it should", "error", errs[i])
+		errs = slices.Delete(errs, i, i+1)
+	}
+	if len(errs) > 0 {
+		l.Log.Warn("the instrument had errors from before, or from init", "errors", quoted(errs))
 	}
 	return nil
 }
@@ -108,11 +125,15 @@ func (t *Protocol) recognise(ctx context.Context, l *protocol.Line) error {
 		if err != nil && !protocol.Suspicious(err) && !protocol.Refused(err) {
 			return err
 		}
+		spent := l.Spent(err)
 		if len(heard) > 0 {
 			err = fmt.Errorf("%w: to %q it answers %s, and nothing that matches %q; is another instrument on this port?",
 				drivers.ErrProtocol, t.Identify.Out, strings.Join(heard, ", "), t.Identify.Match)
 		} else {
 			err = fmt.Errorf("to %q: %w", t.Identify.Out, err)
+		}
+		if spent {
+			return err
 		}
 	}
 	return err
@@ -133,7 +154,7 @@ func (t *Protocol) settle(ctx context.Context, l *protocol.Line) error {
 func (t *Protocol) prepare(ctx context.Context, l *protocol.Line, r ready) error {
 	var err error
 	for range 1 + t.timing.Retries {
-		if err = t.exchange(ctx, l, r); err == nil || !protocol.Suspicious(err) {
+		if err = t.exchange(ctx, l, r); err == nil || !protocol.Suspicious(err) || l.Spent(err) {
 			return err
 		}
 		if _, err := l.Drain(ctx, t.timing.ReadTimeout); err != nil {
@@ -143,28 +164,41 @@ func (t *Protocol) prepare(ctx context.Context, l *protocol.Line, r ready) error
 	return err
 }
 
-// complaints reads the error queue until it is empty.
+// complaints reads the error queue until it is empty; what it held is an error.
 func (t *Protocol) complaints(ctx context.Context, l *protocol.Line) error {
-	if t.ok == nil {
-		return nil
+	errs, err := t.errorQueue(ctx, l)
+	if err == nil && len(errs) > 0 {
+		err = fmt.Errorf("%w: its errors are %s", drivers.ErrRefused, quoted(errs))
 	}
-	var errs []string
+	return err
+}
+
+func quoted(errs []string) string {
+	var all []string
+	for _, e := range errs {
+		all = append(all, wire.Quote([]byte(e)))
+	}
+	return strings.Join(all, ", ")
+}
+
+// errorQueue takes out what the error queue holds, the oldest first.
+func (t *Protocol) errorQueue(ctx context.Context, l *protocol.Line) (errs []string, err error) {
+	if t.ok == nil {
+		return nil, nil
+	}
 	for range t.Errors.Most {
 		if err := protocol.GiveWay(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		answer, err := t.question(ctx, l, &question{out: t.Errors.Out, timeout: t.timing.ReplyTimeout})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if t.ok.MatchString(answer) {
-			if len(errs) == 0 {
-				return nil
-			}
-			return fmt.Errorf("%w: its errors are %s", drivers.ErrRefused, strings.Join(errs, ", "))
+			return errs, nil
 		}
-		errs = append(errs, wire.Quote([]byte(answer)))
+		errs = append(errs, answer)
 	}
-	return errors.Join(protocol.ErrMismatch, fmt.Errorf("after %d answers to %q none says that there is no error more (%q); the first was %s",
-		t.Errors.Most, t.Errors.Out, t.Errors.OK, errs[0]))
+	return nil, errors.Join(protocol.ErrMismatch, fmt.Errorf("after %d answers to %q none says that there is no error more (%q); the first was %s",
+		t.Errors.Most, t.Errors.Out, t.Errors.OK, wire.Quote([]byte(errs[0]))))
 }
