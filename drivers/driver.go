@@ -73,7 +73,7 @@ type Wired struct {
 	// Address is where a device without port and broker is, "" for none outside of this process.
 	// Topics are those that setpoints of each channel go to, where there is a broker.
 	Port, Broker, Network, Address string
-	Topics                map[string]string
+	Topics                         map[string]string
 	// Identity tells what Address is from everything else, however files name it, where it may
 	// be driven by one process of this computer only; "" for what needs no such care.
 	Identity string
