@@ -140,17 +140,19 @@ func (e *engine) safest(d *space.Domain, x []float64) (at []float64, best Estima
 // quickBounds are the lower bounds of settings x of a domain in a quick form.
 func (e *engine) quickBounds(dst []float64, d *space.Domain, x []float64) error {
 	terms := append(e.model.Posterior().LinearTerms(1, -e.spec.Beta), e.criterion.Terms(-e.spec.Beta)...)
-	if in := e.criterion.Random.Inputs(d, e.lastObserved+1); in.Random == nil && in.Nodes == nil {
+	in := e.criterion.Random.Inputs(d, e.lastObserved+1)
+	if in.Random == nil && in.Nodes == nil {
 		expectations.At(dst, terms, x)
-	} else {
-		c, err := expectations.New(terms, in)
-		if err != nil {
-			return err
-		}
-		c.Prepare()
-		c.SurrogateValues(dst, x)
+		return nil
 	}
-	if r := e.criterion.SpreadOf(e.present(d), -e.spec.Beta); r != nil {
+	c, err := expectations.New(terms, in)
+	if err != nil {
+		return err
+	}
+	c.Prepare()
+	c.SurrogateValues(dst, x)
+	full, coarse := c.Rules()
+	if r := e.criterion.SpreadOf(e.present(d), -e.spec.Beta, full, coarse); r != nil {
 		r.Adjust(dst, nil, x, true)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore"
+	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
@@ -32,32 +34,41 @@ import (
 // harmless as it may be. The upper end is what a recommendation counts. Of priors that are averaged
 // it is the average of their bounds.
 //
-// Expectations are by the rule of space.RandomVariables. Cost of a point: O(n^2) a node.
+// Expectations are over the nodes that the objective's own expectation has. Cost of a point: O(n^2)
+// a node.
 type SpreadRisk struct {
-	view   model.View
-	domain *space.Domain
-	nodes  space.Nodes
-	time   []float64 // the last coordinate under drift, else none
-	alpha  float64   // in units of the standardised objective, with h
-	beta   float64   // standard deviations below for positive values, above for negative ones
+	view         model.View
+	domain       *space.Domain
+	full, coarse quadrature.Nodes // over all coordinates that are not controlled
+	random       []int            // those
+	alpha        float64          // in units of the standardised objective, with h
+	beta         float64          // standard deviations below for positive values, above for negative ones
 
-	readers                                   []*gpcore.Reader // one for each component
-	x, mean, variance, byMean, byVariance, at []float64        // scratch
+	readers                                          []*gpcore.Reader // one for each component
+	x, mean, variance, byMean, byVariance, at, bound []float64        // scratch
 }
 
 // SpreadOf bounds the spread over what a domain leaves alone, beta standard deviations below
-// what is likely; nil where nothing is left alone or where risk does not count.
-func (e *Criterion) SpreadOf(j Evaluation, beta float64) *SpreadRisk {
-	if e.Risk == 0 || len(j.Domain.Random) == 0 {
+// what is likely; nil where nothing is left alone or where risk does not count. full are the nodes
+// of the objective's expectation, coarse the fewer ones by which a search screens.
+func (e *Criterion) SpreadOf(j Evaluation, beta float64, full, coarse quadrature.Nodes) *SpreadRisk {
+	if !e.spreads(j) {
 		return nil
 	}
-	r := &SpreadRisk{view: j.View, domain: j.Domain, nodes: e.Random.Nodes(j.Domain.Random), time: e.Model.Point(nil, j.Step),
-		alpha: e.SpreadAlpha(), beta: beta}
+	r := &SpreadRisk{view: j.View, domain: j.Domain, full: full, coarse: coarse, alpha: e.SpreadAlpha(), beta: beta}
+	for i := range j.View[0].GP.Dim() {
+		if num.Position(j.Domain.Coords, i) < 0 {
+			r.random = append(r.random, i)
+		}
+	}
 	return r.fork()
 }
 
+// spreads reports whether a domain leaves something alone whose spread counts.
+func (e *Criterion) spreads(j Evaluation) bool { return e.Risk > 0 && len(j.Domain.Random) > 0 }
+
 func (r *SpreadRisk) fork() *SpreadRisk {
-	f := &SpreadRisk{view: r.view, domain: r.domain, nodes: r.nodes, time: r.time, alpha: r.alpha, beta: r.beta}
+	f := &SpreadRisk{view: r.view, domain: r.domain, full: r.full, coarse: r.coarse, random: r.random, alpha: r.alpha, beta: r.beta}
 	for _, c := range r.view {
 		f.readers = append(f.readers, c.GP.Reader())
 	}
@@ -70,7 +81,7 @@ func (r *SpreadRisk) Fork() space.Adjustment { return r.fork() }
 // Surrogate is the kind of the adjusted objective's surrogate: it takes fewer nodes, so that an
 // upper bound of the objective is none of the adjusted one.
 func (r *SpreadRisk) Surrogate(inner search.SurrogateKind) search.SurrogateKind {
-	if r.nodes.Coarse() < r.nodes.Count() {
+	if len(r.coarse.Weight) < len(r.full.Weight) {
 		return search.Approximation
 	}
 	return inner
@@ -78,56 +89,66 @@ func (r *SpreadRisk) Surrogate(inner search.SurrogateKind) search.SurrogateKind 
 
 // Adjust implements [space.Adjustment].
 func (r *SpreadRisk) Adjust(dst, grad, x []float64, surrogate bool) {
-	size, nodes := len(r.domain.Coords), r.nodes.Count()
+	nodes := &r.full
 	if surrogate {
-		nodes = r.nodes.Coarse()
+		nodes = &r.coarse
 	}
-	for j := range dst {
-		var slope []float64
-		if grad != nil {
-			slope = grad[j*size : (j+1)*size]
-		}
-		dst[j] -= r.alpha * r.bound(x[j*size:(j+1)*size], nodes, slope)
+	r.bound = num.Resized(r.bound, len(dst))
+	r.bounds(r.bound, x, nodes, grad)
+	for j, v := range r.bound {
+		dst[j] -= r.alpha * v
 	}
 }
 
 // Bound is the bound of Var_R[f] of the standardised objective at setting c.
-func (r *SpreadRisk) Bound(c []float64) float64 { return r.bound(c, r.nodes.Count(), nil) }
+func (r *SpreadRisk) Bound(c []float64) float64 {
+	var out [1]float64
+	r.bounds(out[:], c, &r.full, nil)
+	return out[0]
+}
 
-// bound takes so many of the nodes, and takes alpha times its gradient off slope where that is
-// not nil.
-func (r *SpreadRisk) bound(c []float64, nodes int, slope []float64) float64 {
-	r.load(c, nodes)
-	sum := 0.0
-	for k := range r.view {
-		r.predict(k, nodes, slope != nil)
-		sum += r.view[k].Weight * r.ofComponent(k, nodes, slope)
+// bounds sets dst to the bounds at settings x, row after row, with expectations over the nodes, and
+// takes alpha times their gradients off grad where that is not nil.
+func (r *SpreadRisk) bounds(dst, x []float64, n *quadrature.Nodes, grad []float64) {
+	size, count := len(r.domain.Coords), len(n.Weight)
+	d := size + len(r.random)
+	r.x = num.Resized(r.x, len(dst)*count*d)
+	for j := range dst {
+		r.load(r.x[j*count*d:(j+1)*count*d], x[j*size:(j+1)*size], n)
 	}
-	return sum
+	clear(dst)
+	for k := range r.view {
+		r.predict(k, len(dst)*count, grad != nil)
+		for j := range dst {
+			var slope []float64
+			if grad != nil {
+				slope = grad[j*size : (j+1)*size]
+			}
+			dst[j] += r.view[k].Weight * r.ofComponent(k, n.Weight, j*count, slope)
+		}
+	}
 }
 
 // load writes the points of all coordinates behind a setting.
-func (r *SpreadRisk) load(c []float64, nodes int) {
-	d := len(r.domain.Coords) + len(r.domain.Random) + len(r.time)
-	r.x = num.Resized(r.x, nodes*d)
-	for q := range nodes {
-		x := r.x[q*d : (q+1)*d]
+func (r *SpreadRisk) load(dst, c []float64, n *quadrature.Nodes) {
+	d, size := len(r.domain.Coords)+len(r.random), len(r.random)
+	for q := range n.Weight {
+		x := dst[q*d : (q+1)*d]
 		for j, i := range r.domain.Coords {
 			x[i] = c[j]
 		}
-		for j, v := range r.nodes.At(q) {
-			x[r.domain.Random[j]] = v
+		for j, v := range n.X[q*size : (q+1)*size] {
+			x[r.random[j]] = v
 		}
-		copy(x[d-len(r.time):], r.time)
 	}
 }
 
-// predict fills means and variances of component k in units of the standardised objective, and
-// their gradients where asked for.
-func (r *SpreadRisk) predict(k, nodes int, slopes bool) {
+// predict fills means and variances of component k at the points in units of the standardised
+// objective, and their gradients where asked for.
+func (r *SpreadRisk) predict(k, points int, slopes bool) {
 	c := &r.view[k]
-	d := len(r.x) / nodes
-	r.mean, r.variance = num.Resized(r.mean, nodes), num.Resized(r.variance, nodes)
+	d := len(r.x) / points
+	r.mean, r.variance = num.Resized(r.mean, points), num.Resized(r.variance, points)
 	switch {
 	case slopes:
 		r.byMean, r.byVariance, r.at = num.Resized(r.byMean, len(r.x)), num.Resized(r.byVariance, len(r.x)), num.Resized(r.at, d)
@@ -138,7 +159,7 @@ func (r *SpreadRisk) predict(k, nodes int, slopes bool) {
 	default:
 		r.readers[k].Predict(r.mean, r.variance, r.x)
 	}
-	for q := range nodes {
+	for q := range points {
 		x := r.x[q*d : (q+1)*d]
 		if c.Offset != nil && slopes {
 			r.mean[q] += c.Offset(r.at, x)
@@ -153,17 +174,18 @@ func (r *SpreadRisk) predict(k, nodes int, slopes bool) {
 	}
 }
 
-// ofComponent is the bound by what was predicted.
-func (r *SpreadRisk) ofComponent(k, nodes int, slope []float64) float64 {
+// ofComponent is the bound at a setting by what was predicted at nodes of these weights, the first
+// of which is point number first.
+func (r *SpreadRisk) ofComponent(k int, weight []float64, first int, slope []float64) float64 {
+	mu, variance := r.mean[first:first+len(weight)], r.variance[first:first+len(weight)]
 	mean, doubt := 0.0, 0.0
-	for q := range nodes {
-		w := r.weight(q, nodes)
-		mean += w * r.mean[q]
-		doubt += w * max(r.variance[q], 0)
+	for q, w := range weight {
+		mean += w * mu[q]
+		doubt += w * max(variance[q], 0)
 	}
 	square := 0.0
-	for q := range nodes {
-		square += r.weight(q, nodes) * (r.mean[q] - mean) * (r.mean[q] - mean)
+	for q, w := range weight {
+		square += w * (mu[q] - mean) * (mu[q] - mean)
 	}
 	sd, wide := math.Sqrt(square), math.Sqrt(doubt)
 	end := max(sd-r.beta*wide, 0)
@@ -171,37 +193,30 @@ func (r *SpreadRisk) ofComponent(k, nodes int, slope []float64) float64 {
 		return end * end
 	}
 	c := &r.view[k]
-	d := len(r.x) / nodes
-	for q := range nodes {
-		w := r.weight(q, nodes)
+	d := len(r.domain.Coords) + len(r.random)
+	for q, w := range weight {
 		byMean, byVariance := 0.0, 0.0 // of the bound, by this node's
 		if sd > 0 {
-			byMean = 2 * end * w * (r.mean[q] - mean) / sd
+			byMean = 2 * end * w * (mu[q] - mean) / sd
 		}
 		if wide > 0 {
 			byVariance = -end * r.beta * w / wide
 		}
 		for j, i := range r.domain.Coords {
-			slope[j] -= r.alpha * c.Weight * c.Scale * (byMean*r.byMean[q*d+i] + byVariance*c.Scale*r.byVariance[q*d+i])
+			at := (first+q)*d + i
+			slope[j] -= r.alpha * c.Weight * c.Scale * (byMean*r.byMean[at] + byVariance*c.Scale*r.byVariance[at])
 		}
 	}
 	return end * end
 }
 
-// weight is that of a node among so many.
-func (r *SpreadRisk) weight(q, nodes int) float64 {
-	if nodes < r.nodes.Count() {
-		return 1 / float64(nodes)
-	}
-	return r.nodes.Weight[q]
-}
-
 // Subtract takes off an objective of the standardised unit what of the risk is no term of an
 // expectation: a noise that is known, and the spread, beta standard deviations below what is likely.
-func (e *Criterion) Subtract(o search.Objective, j Evaluation, beta float64) search.Objective {
-	o = e.SubtractKnownRisk(o, j.Domain)
-	if r := e.SpreadOf(j, beta); r != nil {
-		return space.Adjust(o, r)
+func (e *Criterion) Subtract(o *expectations.Expected, j Evaluation, beta float64) search.Objective {
+	out := e.SubtractKnownRisk(o, j.Domain)
+	full, coarse := o.Rules()
+	if r := e.SpreadOf(j, beta, full, coarse); r != nil {
+		return space.Adjust(out, r)
 	}
-	return o
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/labtuner/tuner/gpcore/expectations"
+	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -83,11 +84,8 @@ func (e *Criterion) Summarise(j Evaluation, ends Ends, x []float64) ([]Summary, 
 			out[k].SD = moments[0][k].SD
 		}
 	}
-	if r := e.SpreadOf(j, ends.Spread); r != nil {
-		size := j.Domain.Size()
-		for k := range out {
-			out[k].spread = e.Random.Inflation() * r.Bound(x[k*size:(k+1)*size])
-		}
+	if err := e.addSpread(j, ends.Spread, out, in, x); err != nil {
+		return nil, err
 	}
 	return out, e.addNoise(j, ends.Noise, out, in, x)
 }
@@ -143,6 +141,23 @@ func componentMoments(c model.Component, in expectations.Inputs, x []float64, ra
 		out[k].Shot *= c.Scale * c.Scale
 	}
 	return out, nil
+}
+
+// addSpread adds what the random variables contribute.
+func (e *Criterion) addSpread(j Evaluation, beta float64, out []Summary, in expectations.Inputs, x []float64) error {
+	if !e.spreads(j) {
+		return nil
+	}
+	shape, err := expectations.New([]expectations.Term{{Process: j.View[0].GP, Mean: 1}}, in)
+	if err != nil {
+		return err
+	}
+	full, coarse := shape.Rules()
+	r, size := e.SpreadOf(j, beta, full, coarse), j.Domain.Size()
+	for k := range out {
+		out[k].spread = e.Random.Inflation() * r.Bound(x[k*size:(k+1)*size])
+	}
+	return nil
 }
 
 // addNoise adds what the noise contributes.
@@ -211,8 +226,9 @@ func (e *Criterion) summariseUncontrolled(j Evaluation, ends Ends) ([]Summary, e
 		square += w * s.Mean * s.Mean
 	}
 	out.Shot += max(square-out.Mean*out.Mean, 0)
-	if r := e.SpreadOf(j, ends.Spread); r != nil {
-		out.spread = e.Random.Inflation() * r.Bound(nil)
+	if e.spreads(j) {
+		nodes := quadrature.Nodes{X: space.WithTime(n.X, len(j.Domain.Random), e.Model.Point(nil, j.Step)), Weight: n.Weight}
+		out.spread = e.Random.Inflation() * e.SpreadOf(j, ends.Spread, nodes, nodes).Bound(nil)
 	}
 	return []Summary{out}, nil
 }

@@ -101,20 +101,6 @@ func TestLearntNodesKeepTheJointDistribution(t *testing.T) {
 	}
 }
 
-// The first nodes are a rule of their own.
-func TestCoarseNodesAreBalanced(t *testing.T) {
-	e := surroundingsOf(Distribution{Kind: Uniform}, Distribution{TruncatedNormal, 0.5, 0.2})
-	n := e.Nodes([]int{0, 1})
-	mean := 0.0
-	for j := range n.coarse {
-		mean += n.At(j)[0] / float64(n.coarse)
-	}
-	// One point in each sixteenth: the error is at most 1/32.
-	if n.coarse != coarseNodes || math.Abs(mean-0.5) > 1.0/32 {
-		t.Errorf("%d coarse nodes with mean %g", n.coarse, mean)
-	}
-}
-
 func TestReadingsAreBounded(t *testing.T) {
 	r := readings{limit: 3}
 	for i := range 10 {

@@ -14,12 +14,11 @@ import (
 
 // Sizes of the rules for expectations. Sobol: 128 nodes are about as accurate as
 // 1024 independent draws in two to four dimensions at lengthscales near 0.1 of the
-// range; the first 16 screen. Gauss: 24 nodes resolve a lengthscale of 0.1 in one
-// dimension to well below one part in 1000.
+// range. Gauss: 24 nodes resolve a lengthscale of 0.1 in one dimension to well
+// below one part in 1000.
 const (
-	sobolNodes  = 128
-	coarseNodes = 16
-	gaussNodes  = 24
+	sobolNodes = 128
+	gaussNodes = 24
 )
 
 // Nodes is a rule for expectations over the random variables of a control set:
@@ -27,16 +26,9 @@ const (
 type Nodes struct {
 	X      []float64 // n x (number of random variables), unit coordinates
 	Weight []float64
-	// coarse is how many of the first nodes make a cheaper rule with equal weights;
-	// it equals the number of nodes where there is no cheaper one.
-	coarse int
 }
 
 func (n *Nodes) Count() int { return len(n.Weight) }
-
-// Coarse is how many of the first nodes make a cheaper rule with equal weights; it is Count where
-// there is no cheaper one.
-func (n *Nodes) Coarse() int { return n.coarse }
 
 // At is node j.
 func (n *Nodes) At(j int) []float64 {
@@ -103,7 +95,7 @@ func (e *RandomVariables) Nodes(random []int) Nodes {
 	}
 	switch {
 	case len(learnt)+len(known) == 0:
-		n := Nodes{Weight: []float64{1}, coarse: 1}
+		n := Nodes{Weight: []float64{1}}
 		for _, i := range random {
 			n.X = append(n.X, e.Last[i])
 		}
@@ -127,7 +119,7 @@ func (e *RandomVariables) Inputs(d *Domain, step int) expectations.Inputs {
 	if len(learnt) > 0 {
 		n := e.sampled(d.Random, learnt)
 		if e.timed {
-			n.X = appendTime(n.X, len(d.Random), step)
+			n.X = WithTime(n.X, len(d.Random), []float64{float64(step)})
 		}
 		in.Nodes = &quadrature.Nodes{X: n.X, Weight: n.Weight}
 		return in
@@ -144,7 +136,7 @@ func (e *RandomVariables) Inputs(d *Domain, step int) expectations.Inputs {
 // gauss is the rule for one variable with a density.
 func (e *RandomVariables) gauss(random []int, variable int) Nodes {
 	m := e.Marginals[variable]
-	n := Nodes{Weight: make([]float64, gaussNodes), coarse: gaussNodes}
+	n := Nodes{Weight: make([]float64, gaussNodes)}
 	at := make([]float64, gaussNodes)
 	low, high := m.support()
 	quad.Legendre{}.FixedLocations(at, n.Weight, low, high)
@@ -168,7 +160,7 @@ func (e *RandomVariables) gauss(random []int, variable int) Nodes {
 
 // sampled is the rule by common random numbers.
 func (e *RandomVariables) sampled(random, learnt []int) Nodes {
-	n := Nodes{Weight: slices.Repeat([]float64{1 / float64(sobolNodes)}, sobolNodes), coarse: coarseNodes}
+	n := Nodes{Weight: slices.Repeat([]float64{1 / float64(sobolNodes)}, sobolNodes)}
 	rows := e.Readings.joint(learnt)
 	uniform := learntWeight / (learntWeight + float64(len(rows)))
 	for _, p := range e.base {
@@ -191,11 +183,11 @@ func (e *RandomVariables) sampled(random, learnt []int) Nodes {
 	return n
 }
 
-// appendTime appends a step to each row of size values.
-func appendTime(x []float64, size, step int) []float64 {
+// WithTime appends the coordinate of time, where there is one, to each row of size values.
+func WithTime(x []float64, size int, time []float64) []float64 {
 	var out []float64
 	for i := 0; i+size <= len(x); i += size {
-		out = append(append(out, x[i:i+size]...), float64(step))
+		out = append(append(out, x[i:i+size]...), time...)
 	}
 	return out
 }
