@@ -49,3 +49,27 @@ func TestPapersNameWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// FIGURES.md shows every figure that is there, and no other.
+func TestFiguresAreThere(t *testing.T) {
+	page, err := os.ReadFile("FIGURES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\]\(figures/([a-z0-9-]+\.svg)\)`).FindAllStringSubmatch(string(page), -1) {
+		shown[m[1]] = true
+		if _, err := os.Stat(filepath.Join("figures", m[1])); err != nil {
+			t.Error(err)
+		}
+	}
+	there, err := os.ReadDir("figures")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range there {
+		if !shown[f.Name()] {
+			t.Errorf("FIGURES.md does not show %s", f.Name())
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +146,55 @@ func TestAdditionalSteps(t *testing.T) {
 	us, plain := results[0].Seeds[0], without[0].Seeds[0]
 	if len(us.Cost) != 4 || len(plain.Cost) != 4 || slices.Equal(us.CumulativeRegret, plain.CumulativeRegret) {
 		t.Errorf("regrets %v, without additional steps %v", us.CumulativeRegret, plain.CumulativeRegret)
+	}
+}
+
+// TestCourse: what is followed over time is what a run that ends there has.
+func TestCourse(t *testing.T) {
+	ends := func(steps int) experiment.Seed {
+		r := short(t, "rahbo/sine-1", 1, steps, "rahbo")
+		results, err := r.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results[0].Seeds[0]
+	}
+	long, brief := ends(20), ends(10)
+	if len(long.ReportedRegret) != 20 || long.ReportedRegret[19] != long.Reported.Regret || long.ReportedRegret[18] != long.ReportedRegret[9] {
+		t.Errorf("regrets of the report %v, at the end %g", long.ReportedRegret, long.Reported.Regret)
+	}
+	// The judge's models follow each observation between looks, so last bits may differ.
+	if got, want := long.ReportedRegret[9], brief.Reported.Regret; math.Abs(got-want) > 1e-9 {
+		t.Errorf("the report after 10 of 20 steps has regret %g, after 10 of 10 %g", got, want)
+	}
+	if n := long.Visits["quiet"] + long.Visits["noisy"]; n != 20 {
+		t.Errorf("visits %v of 20 steps", long.Visits)
+	}
+}
+
+// TestCourseOfPriors: every decision is one prior's, and doubt of priors falls.
+func TestCourseOfPriors(t *testing.T) {
+	r := short(t, "priors/lengthscale", 1, 40, "hp-gp-ts", "pe-gp-ts")
+	results, err := r.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, result := range results {
+		s := result.Seeds[0]
+		sum := 0
+		for _, n := range s.Choices {
+			sum += n
+		}
+		// The first step comes before there are data: no prior decides it.
+		if sum != 39 || len(s.ActivePriors) != 40 || len(s.PriorEntropy) != 40 || float64(s.Choices[*s.Prior])/39 != *s.TruePrior {
+			t.Errorf("%s: decisions %v, prior %d, share %g", result.Policy, s.Choices, *s.Prior, *s.TruePrior)
+		}
+		if s.PriorEntropy[0] > math.Log(4)+1e-9 || s.ActivePriors[39] > 4 || s.ActivePriors[39] < 1 {
+			t.Errorf("%s: entropy %g, %g priors left", result.Policy, s.PriorEntropy[0], s.ActivePriors[39])
+		}
+		if i == 0 && experiment.Last(s.PriorEntropy) > 0.8*math.Log(4) {
+			t.Errorf("after 40 steps the entropy of four lengthscales is still %g", experiment.Last(s.PriorEntropy))
+		}
 	}
 }
 

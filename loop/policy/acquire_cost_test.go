@@ -168,7 +168,7 @@ func TestNewRefusesCosts(t *testing.T) {
 		{`2 costs of movement for 3 variables`, priced, func(s *Spec) { s.MoveCost = []float64{1, 2} }},
 		{`cost -1 per unit that variable 2 moves must be finite and not negative`, priced, func(s *Spec) { s.MoveCost = []float64{1, -1, 0} }},
 		{`values per cost and schedule "epsilon" both weigh costs`, priced, func(s *Spec) { s.Schedule, s.Epsilon = "epsilon", []float64{1} }},
-		{`risk 1 has no meaning for acquisition "ei": an improvement is averaged over what is left random, and a variance is no average; use "ucb" or "ts", or risk 0`, rahboSpec(2, 1), func(s *Spec) { s.Acquisition = "ei" }},
+		{`risk 1 has no meaning for acquisition "ei": it takes what is compared for normal, and a mean less a variance that is learnt is not; use "ucb" or "ts", or risk 0, or with one control set of all variables give the noise`, rahboSpec(2, 1), func(s *Spec) { s.Acquisition = "ei" }},
 	})
 }
 

@@ -23,6 +23,8 @@ type (
 	Model = model.Spec
 	// Prior is one hypothesis about the objective.
 	Prior = model.Prior
+	// PriorReport describes the state of hypotheses that compete.
+	PriorReport = model.PriorReport
 	// Constraint is a bound on a measured quantity, which is learnt: advice, not safety.
 	Constraint = constraint.Spec
 	// Drift says how the objective changes with time.

@@ -10,8 +10,8 @@ import (
 // acquisitions checks what the acquisition needs, and the costs.
 func (c *checker) acquisitions() {
 	s := c.spec
-	if a, ok := AcquisitionOf(s.Acquisition); ok && s.Risk > 0 && a.NoRisk != "" {
-		c.fail("policy.risk", "risk %g has no meaning for acquisition %q: %s; use %q or %q, or risk 0", s.Risk, s.Acquisition, a.NoRisk, acquireUCB, acquireTS)
+	if a, ok := AcquisitionOf(s.Acquisition); ok && s.Risk > 0 && a.NoRisk != "" && !s.knownWorth() {
+		c.fail("policy.risk", "risk %g has no meaning for acquisition %q: %s; use %q or %q, or risk 0, or with one control set of all variables give the noise", s.Risk, s.Acquisition, a.NoRisk, acquireUCB, acquireTS)
 	}
 	if s.PerCost && s.Schedule == scheduleEpsilon {
 		c.fail("policy.per_cost", "values per cost and schedule %q both weigh costs: use one of them", s.Schedule)

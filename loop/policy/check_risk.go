@@ -15,7 +15,7 @@ func (c *checker) risk(p Kind) {
 	switch {
 	case !num.Finite(s.Risk) || s.Risk < 0:
 		c.fail("policy.risk", "risk %g must be finite and not negative", s.Risk)
-	case s.Risk > 0 && !p.Risk:
+	case s.Risk > 0 && !p.Risk && s.riskyAcquisition(): // else the acquisition's reason is told
 		c.fail("policy.risk", "risk %g has no meaning for kind %q here: use kind %q, or risk 0", s.Risk, s.Kind, kindRAHBO)
 	}
 	if p.Noise == LearntNoise && s.VarianceModel != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/constraint"
 	"github.com/labtuner/tuner/loop/policy/cost"
 	"github.com/labtuner/tuner/loop/policy/internal/num"
+	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/risk"
 	"github.com/labtuner/tuner/loop/policy/space"
 )
@@ -226,9 +227,17 @@ func valueAt(o *acquisition.Option, x []float64) float64 {
 	return v[0]
 }
 
+// worthIsView reports whether the acquisition takes the mean-variance objective for the objective: it
+// cannot weigh a variance by itself, and need not where that is known.
+func (e *engine) worthIsView() bool { return e.criterion.Risk > 0 && !e.spec.riskyAcquisition() }
+
 // explain gives the parts of the acquisition at setting x in the users' units.
 func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, error) {
-	parts, err := e.criterion.Summarise(risk.Evaluation{View: o.View, Domain: e.domains[o.Set], Step: d.Step}, risk.Ends{Noise: d.NoiseBeta, Spread: d.Beta}, x)
+	view := o.View
+	if e.worthIsView() { // the objective's, whose risk is told apart
+		view = e.model.Views(d.Step)[viewOf(d.Views, view)]
+	}
+	parts, err := e.criterion.Summarise(risk.Evaluation{View: view, Domain: e.domains[o.Set], Step: d.Step}, risk.Ends{Noise: d.NoiseBeta, Spread: d.Beta}, x)
 	if err != nil {
 		return Why{}, err
 	}
@@ -251,6 +260,11 @@ func (e *engine) explain(d *decision, o *acquisition.Option, x []float64) (Why, 
 	return w, nil
 }
 
+// viewOf is the position of a view among those of a decision.
+func viewOf(all []model.View, v model.View) int {
+	return slices.IndexFunc(all, func(o model.View) bool { return len(o) > 0 && len(v) > 0 && &o[0] == &v[0] })
+}
+
 // decision prepares the decision of a step among the control sets that fit.
 func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision, error) {
 	limit := e.limit
@@ -264,6 +278,12 @@ func (e *engine) decision(ctx context.Context, step int, fits []int) (*decision,
 		Units:  &acquisition.Meter{Ctx: ctx, Limit: limit}}}
 	out.Search = func(options []acquisition.Option, slack float64) ([]search.Maximum, error) {
 		return e.search(out, options, slack)
+	}
+	if e.worthIsView() {
+		out.Criterion = &risk.Criterion{Model: e.model, Random: e.criterion.Random}
+		for i, v := range out.Views {
+			out.Views[i] = e.criterion.Worth(v)
+		}
 	}
 	var err error
 	if out.Limiter, err = e.constraints.NewLimiter(e.domains, out.Goal.Inputs, step); err != nil {

@@ -148,7 +148,8 @@ func (k *Kind) DisplayName() string {
 // is judged like RAHBO's where each step gives a sample variance, like UCB-CVS's where
 // it does not. Where control sets are chosen with a risk term, letting variables vary
 // is a risk (see risk.SpreadRisk), and so is the noise, which single shots teach as well.
-// A noise that is known is known to every kind.
+// A noise that is known is known to every kind, and what it takes off is for settings of all
+// variables as well.
 func (k *Kind) applyTo(s *Spec) {
 	if s.Acquisition == acquireNothing && !s.several() {
 		k.Risk, k.Noise = true, LearntNoise
@@ -157,13 +158,19 @@ func (k *Kind) applyTo(s *Spec) {
 		k.Risk, k.Noise = true, LearntNoise
 	}
 	if s.NoiseVariance != nil {
-		k.Noise = KnownNoise
+		k.Noise, k.Risk = KnownNoise, k.Risk || s.Risk > 0 && s.knownWorth()
 	}
 }
 
 // several reports whether there is a choice of control sets, or that one leaves variables
 // random.
 func (s *Spec) several() bool { return len(s.ControlSets) != 1 || !s.ControlSets[0].Full() }
+
+// knownWorth reports whether the mean-variance objective is the objective less a known function: the
+// noise is known, and nothing is left random.
+func (s *Spec) knownWorth() bool {
+	return s.NoiseVariance != nil && !s.several() && s.Acquisition != acquireMFMES
+}
 
 // riskyAcquisition reports whether the acquisition can weigh the variance of the objective.
 func (s *Spec) riskyAcquisition() bool {
@@ -189,16 +196,16 @@ func AcquisitionTable() []Acquisition {
 		return func(*Spec) acquisition.Function { return a }
 	}
 	const (
-		averaged  = "an improvement is averaged over what is left random, and a variance is no average"
+		normal    = "it takes what is compared for normal, and a mean less a variance that is learnt is not"
 		informing = "it asks for information about the greatest value of the objective, and says nothing of the variance"
 		directed  = "its ratio has the objective's standard deviation, which is no bound of the mean-variance objective"
 	)
 	return []Acquisition{
 		{Name: acquireUCB, Description: "upper confidence bound", Bounded: true, make: of(acquisition.UpperBound{})},
 		{Name: acquireTS, Description: "a sample of what the objective may be", make: of(acquisition.Thompson{})},
-		{Name: acquireEI, Description: "expected improvement", NoRisk: averaged, make: of(acquisition.Improvement{})},
-		{Name: acquireNEI, Description: "expected improvement of the expected value over the best observed", NoRisk: averaged, make: of(acquisition.ImprovementOfExpectation{})},
-		{Name: acquirePIMS, Description: "probability of improvement over a sampled maximum", NoRisk: averaged, make: of(acquisition.ImprovementOverSample{})},
+		{Name: acquireEI, Description: "expected improvement", NoRisk: normal, make: of(acquisition.Improvement{})},
+		{Name: acquireNEI, Description: "expected improvement of the expected value over the best observed", NoRisk: normal, make: of(acquisition.ImprovementOfExpectation{})},
+		{Name: acquirePIMS, Description: "probability of improvement over a sampled maximum", NoRisk: normal, make: of(acquisition.ImprovementOverSample{})},
 		{Name: acquireMES, Description: "information about the greatest value", NoRisk: informing, make: of(acquisition.MaxValueEntropy{})},
 		{Name: acquireJES, Description: "information about the greatest value and where it is", NoRisk: informing, make: of(acquisition.JointEntropy{})},
 		{Name: acquireIDS, Description: "least squared regret per information", NoRisk: directed, Bounded: true,

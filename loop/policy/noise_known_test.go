@@ -12,7 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/labtuner/tuner/gpcore/search"
+	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // growing is a noise variance for tests, of settings in [0, 1]^2.
@@ -179,4 +181,79 @@ func TestNewRefusesRisks(t *testing.T) {
 		}},
 		{`explore steps -1 must not be negative (0: 10)`, rahboSpec(2, 1), func(s *Spec) { s.ExploreSteps = -1 }},
 	})
+}
+
+// With a known variance an improvement is that of the mean-variance objective, against direct evaluation.
+func TestImprovementOfKnownWorth(t *testing.T) {
+	const seed, n, shots = 13, 12, 5
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := knownSpec()
+	s.Kind, s.Confidence, s.Beta = "ei", "", 2
+	p := fresh(t, s)
+	var x [][]float64
+	var y []float64
+	for i := range n {
+		x, y = append(x, []float64{rng.Float64(), rng.Float64()}), append(y, 1.5+2*rng.NormFloat64())
+		observe(t, p, Observation{Step: i + 1, X: x[i], Mean: y[i], Variance: math.NaN(), Shots: shots, Valid: true})
+	}
+	best := math.Inf(-1)
+	for _, at := range x {
+		best = max(best, denseBound(x, y, shots, at, 0))
+	}
+	_, options := decisionBefore(t, p.(*engine), n+1, 0)
+	o := options[0]
+	for range 6 {
+		at := []float64{rng.Float64(), rng.Float64()}
+		gain := denseBound(x, y, shots, at, 0) - best
+		sd := denseBound(x, y, shots, at, 1) - denseBound(x, y, shots, at, 0)
+		want := gain*num.NormalCDF(gain/sd) + sd*num.NormalDensity(gain/sd)
+		got := o.Unit.ToUserUnits(p.(*engine).model.Active, valuesAt(o, at)[0])
+		if math.Abs(got-want) > 1e-10*(1+math.Abs(want)) { // condition number near 1e4
+			t.Errorf("seed %d, improvement at %v: %.12f, want %.12f", seed, at, got, want)
+		}
+		slopes(t, o, at)
+	}
+}
+
+// Every acquisition that takes what is compared for normal weighs a variance that is known: of two
+// peaks that are the same but for their noise all end at the quiet one, and go there more often.
+func TestAcquisitionsWeighKnownRisk(t *testing.T) {
+	kinds := []string{"ei", "costids", "mes", "pims", "jes", "gp-ucb", "ts"}
+	for _, kind := range kinds[:testsize.Of(3, len(kinds))] {
+		s := knownSpec()
+		s.Kind, s.Confidence, s.Variables, s.ControlSets, s.Risk, s.InitialSteps, s.Rho, s.Seed = kind, "", box(1), full(1), 1, 5, 2, 4
+		s.ControlSets[0].Cost = 1
+		if kind == "gp-ucb" {
+			s.Confidence = "constant"
+		}
+		s.Model.Lengthscale, s.Model.Mean = []float64{0.12}, 0
+		s.NoiseVariance = func(x []float64) float64 { return 0.01 + 1.5*x[0]*x[0] } // 0.07 at the one, 0.97 at the other
+		truth := func(x float64) float64 {
+			a, b := (x-0.2)/0.1, (x-0.8)/0.1
+			return 2 * (math.Exp(-a*a/2) + math.Exp(-b*b/2))
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		p := fresh(t, s)
+		quiet, loud := 0, 0
+		for range 25 {
+			q := propose(t, p)
+			if math.IsNaN(q.Why.Value) && !q.Initial || !q.Initial && math.Abs(q.Why.Risk-q.Why.NoiseVariance) > 1e-9 {
+				t.Errorf("%s, step %d: %+v", kind, q.Step, q.Why)
+			}
+			switch {
+			case q.X[0] < 0.35:
+				quiet++
+			case q.X[0] > 0.65:
+				loud++
+			}
+			observe(t, p, Observation{Step: q.Step, X: q.X, Mean: truth(q.X[0]) + math.Sqrt(s.NoiseVariance(q.X)/4)*rng.NormFloat64(), Variance: math.NaN(), Shots: 4, Valid: true})
+		}
+		r, err := p.Recommend()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.X[0] > 0.4 || quiet <= loud {
+			t.Errorf("%s: %d steps at the quiet peak, %d at the other, recommended %.3f", kind, quiet, loud, r.X[0])
+		}
+	}
 }

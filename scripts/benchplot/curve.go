@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // curve is a policy's regret: mean over the seeds and standard error at each x.
@@ -15,7 +17,10 @@ type curve struct {
 }
 
 // axes says what is drawn against what.
-type axes struct{ x, y string }
+type axes struct {
+	x, y   string
+	points int // of each curve at most, 0: all
+}
 
 // cheaper is the axis to draw against: cost where there is any.
 func cheaper(results []result) string {
@@ -34,16 +39,17 @@ func (a axes) curves(results []result) ([]curve, error) {
 	if a.x != "cost" && a.x != "step" {
 		return nil, fmt.Errorf("-x %q: it is cost or step", a.x)
 	}
-	if a.y != "simple" && a.y != "cumulative" {
-		return nil, fmt.Errorf("-y %q: it is simple or cumulative", a.y)
+	of, ok := quantities[a.y]
+	if !ok {
+		return nil, fmt.Errorf("-y %q: it is one of %s", a.y, strings.Join(slices.Sorted(maps.Keys(quantities)), ", "))
 	}
 	var out []curve
 	for _, r := range results {
 		var tracks []track
 		for _, s := range r.Seeds {
-			t := track{x: s.Cost, y: s.SimpleRegret}
-			if a.y == "cumulative" {
-				t.y = s.CumulativeRegret
+			t := track{x: s.Cost, y: of.of(&s)}
+			if len(t.y) != len(t.x) { // not every policy has every quantity
+				continue
 			}
 			if a.x == "step" {
 				t.x = make([]float64, len(s.Cost))
@@ -53,9 +59,55 @@ func (a axes) curves(results []result) ([]curve, error) {
 			}
 			tracks = append(tracks, t)
 		}
-		out = append(out, average(r.Policy, tracks))
+		if len(tracks) > 0 {
+			out = append(out, average(r.Policy, tracks).thinned(a.points))
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("-y %s: no policy has it", a.y)
 	}
 	return out, nil
+}
+
+// quantity is something that results have a number of for each step.
+type quantity struct {
+	label string
+	of    func(s *seed) series
+}
+
+// quantities are what may be drawn, by the word of -y.
+var quantities = map[string]quantity{
+	"simple":     {"simple regret", func(s *seed) series { return s.SimpleRegret }},
+	"cumulative": {"cumulative regret", func(s *seed) series { return s.CumulativeRegret }},
+	"weighted":   {"cost-weighted cumulative regret", weighted},
+	"report":     {"regret of the report", func(s *seed) series { return s.ReportedRegret }},
+	"active":     {"priors that are left", func(s *seed) series { return s.ActivePriors }},
+	"entropy":    {"entropy of the priors (nats)", func(s *seed) series { return s.PriorEntropy }},
+}
+
+// weighted is the sum over steps of cost times regret.
+func weighted(s *seed) series {
+	out := make(series, len(s.Cost))
+	sum, spent, lost := 0.0, 0.0, 0.0
+	for i, c := range s.Cost {
+		sum += (c - spent) * (s.CumulativeRegret[i] - lost)
+		out[i], spent, lost = sum, c, s.CumulativeRegret[i]
+	}
+	return out
+}
+
+// thinned keeps so many points at most, the first and the last among them; 0: all.
+func (c curve) thinned(points int) curve {
+	n := len(c.x)
+	if points < 2 || n <= points {
+		return c
+	}
+	out := curve{name: c.name, seeds: c.seeds}
+	for k := range points {
+		i := k * (n - 1) / (points - 1)
+		out.x, out.mean, out.standardError = append(out.x, c.x[i]), append(out.mean, c.mean[i]), append(out.standardError, c.standardError[i])
+	}
+	return out
 }
 
 // track is one seed's regret, a step function: y[i] holds from x[i] on, y[0] before.

@@ -29,7 +29,8 @@ func run(args []string, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	var s style
 	x := flags.String("x", "", "cost or step (default: cost where steps cost something)")
-	y := flags.String("y", "simple", "simple or cumulative regret")
+	y := flags.String("y", "simple", "simple, cumulative, weighted (by cost) or report (what would have been reported): regret; active or entropy: of priors")
+	points := flags.Int("points", 0, "draw so many points of a curve at most, for small files (default: all)")
 	output := flags.String("o", "", "file to draw: .svg, .png or .pdf")
 	only := flags.String("policy", "", "comma-separated policies to draw, in this order (default: all)")
 	flags.BoolVar(&s.log, "log", false, "logarithmic axis of regret")
@@ -51,7 +52,7 @@ func run(args []string, stderr io.Writer) error {
 	if results, err = choose(results, *only); err != nil {
 		return err
 	}
-	a := axes{x: *x, y: *y}
+	a := axes{x: *x, y: *y, points: *points}
 	if a.x == "" {
 		a.x = cheaper(results)
 	}
@@ -62,7 +63,7 @@ func run(args []string, stderr io.Writer) error {
 	if s.title == "" {
 		s.title = results[0].Experiment
 	}
-	s.x, s.y = a.x, a.y+" regret"
+	s.x, s.y = a.x, quantities[a.y].label
 	return s.draw(curves, *output)
 }
 

@@ -23,7 +23,7 @@ func TestAverage(t *testing.T) {
 	if len(results) != 2 || len(results[0].Seeds) != 2 || !math.IsNaN(results[1].Seeds[0].SimpleRegret[0]) {
 		t.Fatalf("read %+v", results)
 	}
-	curves, err := axes{"cost", "simple"}.curves(results[:1])
+	curves, err := axes{x: "cost", y: "simple"}.curves(results[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,12 +32,22 @@ func TestAverage(t *testing.T) {
 	if !slices.Equal(c.x, []float64{1, 2, 3}) || !slices.Equal(c.mean, []float64{3, 3, 1}) || !slices.Equal(c.standardError, []float64{1, 1, 1}) {
 		t.Errorf("%+v", c)
 	}
-	curves, err = axes{"step", "cumulative"}.curves(results[:1])
+	curves, err = axes{x: "step", y: "cumulative"}.curves(results[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c := curves[0]; !slices.Equal(c.x, []float64{1, 2}) || !slices.Equal(c.mean, []float64{3, 4}) || !slices.Equal(c.standardError, []float64{1, 2}) {
 		t.Errorf("%+v", c)
+	}
+	// Regrets 4, 2 at costs 1, 2 and 2, 0 at costs 2, 1: 4 + 4 and 4 + 0.
+	if curves, err = (axes{x: "step", y: "weighted"}).curves(results[:1]); err != nil || !slices.Equal(curves[0].mean, []float64{4, 6}) {
+		t.Errorf("cost-weighted: %+v, %v", curves, err)
+	}
+	if _, err = (axes{x: "step", y: "entropy"}).curves(results[:1]); err == nil || !strings.Contains(err.Error(), "no policy has it") {
+		t.Errorf("entropy of what has none: %v", err)
+	}
+	if thin := c.thinned(2); !slices.Equal(thin.x, []float64{1, 3}) || !slices.Equal(thin.mean, []float64{3, 1}) {
+		t.Errorf("thinned: %+v", thin)
 	}
 	if cheaper(results) != "cost" {
 		t.Errorf("axis %s", cheaper(results))

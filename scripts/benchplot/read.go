@@ -21,6 +21,9 @@ type seed struct {
 	Cost             series `json:"cost"`
 	SimpleRegret     series `json:"simple_regret"`
 	CumulativeRegret series `json:"cumulative_regret"`
+	ReportedRegret   series `json:"reported_regret"`
+	ActivePriors     series `json:"active_priors"`
+	PriorEntropy     series `json:"prior_entropy"`
 	Error            string `json:"error"`
 }
 

@@ -40,6 +40,9 @@ type Experiment struct {
 	// Judge, where not nil, completes the common specification of the policy whose rule reports
 	// all competitors, each from its own observations: Seed.Reported.
 	Judge func(s *policy.Spec, p *Problem)
+	// ReportEvery, where not zero, follows the regret of the report over time: in the first counted
+	// step and after every so many.
+	ReportEvery int
 	// Competitors are the policies, the ones that matter most first.
 	Competitors []Competitor
 	// Metrics are what a summary shows of each policy, the one to look at first first.

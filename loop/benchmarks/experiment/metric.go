@@ -72,6 +72,8 @@ var (
 		}
 		return float64(*s.Eliminated)
 	}}
+	// FinalEntropy is what is left of the doubt about the priors, in nats.
+	FinalEntropy = Metric{"entropy of the priors at the end", func(s *Seed) float64 { return Last(s.PriorEntropy) }}
 	JumpsNoticed = Metric{"jumps noticed", func(s *Seed) float64 { return float64(len(s.Jumps)) }}
 	// StepsToOptimum is NaN where the optimum was not found.
 	StepsToOptimum = Metric{"steps to the optimum", func(s *Seed) float64 {
@@ -148,6 +150,26 @@ func ReportedShare(place string) Metric {
 			return math.NaN()
 		}
 		return oneIf(s.Reported.Nearest == place)
+	}}
+}
+
+// Visited is the share of the counted steps that were nearest to the place of this name.
+func Visited(place string) Metric {
+	return Metric{"share of steps nearest to " + place, func(s *Seed) float64 {
+		if len(s.Visits) == 0 {
+			return math.NaN()
+		}
+		return float64(s.Visits[place]) / float64(len(s.Cost))
+	}}
+}
+
+// ReportedRegretAt is the regret of the report after a number of counted steps.
+func ReportedRegretAt(step int) Metric {
+	return Metric{"regret of the report at step " + strconv.Itoa(step), func(s *Seed) float64 {
+		if step > len(s.ReportedRegret) {
+			return math.NaN()
+		}
+		return s.ReportedRegret[step-1]
 	}}
 }
 

@@ -25,11 +25,11 @@ type game struct {
 	least     float64 // regret
 	sum       float64 // of regrets
 	record    *Seed
-	seen      []policy.Observation // where there is a judge
+	judge     policy.Policy // sees what the policy sees, and reports; nil: there is none
+	reported  float64       // regret of what was reported last
 	heldSum   float64
 	heldCount int
-	chosen    int // decisions of one of several priors
-	right     int // of them, those of the true one
+	choices   []int // decisions of each prior, where there are several
 }
 
 // play lets a competitor solve a seed's problem. What goes wrong in the policy is part
@@ -42,6 +42,9 @@ func play(ctx context.Context, x *Experiment, c Competitor, p *Problem, of seedO
 	}
 	g := &game{experiment: x, problem: p, policy: made, seed: of.seed, limit: x.Steps, least: math.Inf(1),
 		record: &Seed{Seed: of.seed}}
+	if g.judge, err = makeJudge(x, p, of.seed); err != nil {
+		return Seed{}, err
+	}
 	if !x.CountInitial {
 		g.uncounted = len(p.Given) + x.Initial + c.Additional
 	}
@@ -62,6 +65,21 @@ func makePolicy(x *Experiment, c Competitor, p *Problem, seed uint64) (policy.Po
 	made, err := policy.New(x.Spec(c, p, seed))
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q, policy %q: %w", x.Name, c.Name, err)
+	}
+	return made, nil
+}
+
+// makeJudge makes the policy whose rule reports all competitors; nil where there is none.
+func makeJudge(x *Experiment, p *Problem, seed uint64) (policy.Policy, error) {
+	if x.Judge == nil {
+		return nil, nil
+	}
+	s := x.common(p, seed)
+	s.Budget = 0
+	x.Judge(&s, p)
+	made, err := policy.New(s)
+	if err != nil {
+		return nil, fmt.Errorf("experiment %q, the judge: %w", x.Name, err)
 	}
 	return made, nil
 }
@@ -112,7 +130,12 @@ func (g *game) run(ctx context.Context) error {
 		}
 		g.count(worth, cost)
 		g.choose(proposal.Prior)
+		g.doubt()
+		g.visit(proposal.X)
 		if err := g.hold(); err != nil {
+			return err
+		}
+		if err := g.reportAtMark(); err != nil {
 			return err
 		}
 	}
@@ -147,11 +170,14 @@ func (g *game) observe(p policy.Proposal, cost float64) error {
 
 // tell gives the policy an observation.
 func (g *game) tell(o policy.Observation) error {
-	if g.experiment.Judge != nil {
-		g.seen = append(g.seen, o)
-	}
 	if err := g.policy.Observe(o); err != nil {
 		return fmt.Errorf("observe step %d: %w", o.Step, err)
+	}
+	if g.judge == nil {
+		return nil
+	}
+	if err := g.judge.Observe(o); err != nil {
+		return fmt.Errorf("the judge observes step %d: %w", o.Step, err)
 	}
 	return nil
 }
@@ -186,68 +212,117 @@ func (g *game) hold() error {
 	return nil
 }
 
+// visit counts a step by the place that it was nearest to.
+func (g *game) visit(x []float64) {
+	if len(g.problem.Places) == 0 {
+		return
+	}
+	if g.record.Visits == nil {
+		g.record.Visits = map[string]int{}
+	}
+	g.record.Visits[g.problem.nearest(x)]++
+}
+
 // choose counts a decision by the prior that made it, -1 where none did alone.
 func (g *game) choose(prior int) {
 	if g.problem.Priors < 2 || prior < 0 {
 		return
 	}
-	g.chosen++
-	if prior == g.problem.Prior {
-		g.right++
+	if g.choices == nil {
+		g.choices = make([]int, g.problem.Priors)
 	}
-	share := float64(g.right) / float64(g.chosen)
-	g.record.TruePrior = &share
+	g.choices[prior]++
 }
 
-// dismissed counts the priors that the policy found wrong, where it looks for such.
-func (g *game) dismissed() {
-	r, ok := g.policy.(policy.PriorReporter)
-	if !ok || g.record.TruePrior == nil {
+// doubt records how sure the policy is of the priors, where it keeps all of the problem's.
+func (g *game) doubt() {
+	r := g.priors()
+	if r == nil || g.problem.Priors < 2 || len(r.Eliminated) != g.problem.Priors {
 		return
 	}
-	n := 0
-	for _, out := range r.Priors().Eliminated {
-		if out {
-			n++
+	active, entropy := 0, 0.0
+	for i, out := range r.Eliminated {
+		if !out {
+			active++
+		}
+		if p := r.Probability[i]; p > 0 {
+			entropy -= p * math.Log(p)
 		}
 	}
-	g.record.Eliminated = &n
+	g.record.ActivePriors = append(g.record.ActivePriors, float64(active))
+	g.record.PriorEntropy = append(g.record.PriorEntropy, entropy)
+}
+
+// priors is the policy's report of them; nil: it has none.
+func (g *game) priors() *policy.PriorReport {
+	if r, ok := g.policy.(policy.PriorReporter); ok {
+		return r.Priors()
+	}
+	return nil
+}
+
+// closePriors sums up what the priors did, where the policy decides by one at a time.
+func (g *game) closePriors() {
+	if g.choices == nil {
+		return
+	}
+	sum := 0
+	for _, n := range g.choices {
+		sum += n
+	}
+	share := float64(g.choices[g.problem.Prior]) / float64(sum)
+	g.record.TruePrior, g.record.Prior, g.record.Choices = &share, &g.problem.Prior, g.choices
+	if r := g.priors(); r != nil {
+		out := 0
+		for _, v := range r.Eliminated {
+			if v {
+				out++
+			}
+		}
+		g.record.Eliminated = &out
+	}
 }
 
 // recommend closes the record with the policy's recommendation.
 func (g *game) recommend() error {
-	g.dismissed()
+	g.closePriors()
 	out, err := g.recommended(g.policy)
 	if err != nil {
 		return err
 	}
 	g.record.Recommended = out
-	return g.report()
-}
-
-// report has the judge recommend from what the policy has seen.
-func (g *game) report() error {
-	if g.experiment.Judge == nil {
+	if g.judge == nil {
 		return nil
 	}
-	s := g.experiment.common(g.problem, g.seed)
-	s.Budget = 0
-	g.experiment.Judge(&s, g.problem)
-	judge, err := policy.New(s)
+	g.record.Reported, err = g.report()
+	return err
+}
+
+// report is what the judge recommends from what the policy has seen.
+func (g *game) report() (*Recommended, error) {
+	out, err := g.recommended(g.judge)
 	if err != nil {
-		return fmt.Errorf("the judge: %w", err)
-	}
-	for _, o := range g.seen {
-		if err := judge.Observe(o); err != nil {
-			return fmt.Errorf("the judge observes step %d: %w", o.Step, err)
-		}
-	}
-	out, err := g.recommended(judge)
-	if err != nil {
-		return err
+		return nil, fmt.Errorf("the judge: %w", err)
 	}
 	out.Worth = g.problem.Best(g.step) - out.Regret
-	g.record.Reported = out
+	return out, nil
+}
+
+// reportAtMark adds to the course of the report's regret: in the first counted step and after every
+// so many it is looked at, and holds until the next.
+func (g *game) reportAtMark() error {
+	every := g.experiment.ReportEvery
+	if g.judge == nil || every == 0 {
+		return nil
+	}
+	if g.counted == 1 || g.counted%every == 0 {
+		out, err := g.report()
+		if err != nil {
+			return err
+		}
+		g.reported = out.Regret
+	}
+	g.record.ReportedRegret = append(g.record.ReportedRegret, g.reported)
 	return nil
 }
 

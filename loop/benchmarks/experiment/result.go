@@ -43,6 +43,11 @@ type Seed struct {
 	// Reported is what the experiment's own rule recommends from the policy's observations; only
 	// where the experiment has one.
 	Reported *Recommended `json:"reported,omitempty"`
+	// ReportedRegret is the regret of what would have been reported after the step: in the first,
+	// and anew after every so many as the experiment says.
+	ReportedRegret Series `json:"reported_regret,omitempty"`
+	// Visits counts the counted steps by the place of the problem that they were nearest to.
+	Visits map[string]int `json:"visits,omitempty"`
 	// HeldRegret is the mean regret of the settings that would have been held; only
 	// where the experiment asks for it.
 	HeldRegret *float64 `json:"held_regret,omitempty"`
@@ -51,6 +56,13 @@ type Seed struct {
 	TruePrior *float64 `json:"true_prior,omitempty"`
 	// Eliminated is the number of priors that the policy found wrong; likewise.
 	Eliminated *int `json:"eliminated,omitempty"`
+	// Prior is the position of the true prior, and Choices the decisions that each prior made;
+	// ActivePriors and PriorEntropy are, after each counted step, the number of priors that are left
+	// and the entropy of their probabilities in nats. Only where there are several.
+	Prior        *int   `json:"prior,omitempty"`
+	Choices      []int  `json:"choices,omitempty"`
+	ActivePriors Series `json:"active_priors,omitempty"`
+	PriorEntropy Series `json:"prior_entropy,omitempty"`
 	// Jumps are the steps before which the policy noticed that the objective had jumped.
 	Jumps []int `json:"jumps,omitempty"`
 	// Error says what ended the repetition early; the series end there.

@@ -110,7 +110,7 @@ func priorsExperiment(name, figure, about string, priors []prior) *experiment.Ex
 			return s
 		},
 		Competitors: priorsCompetitors(),
-		Metrics:     []experiment.Metric{experiment.FinalCumulativeRegret, experiment.TruePriorShare, experiment.EliminatedPriors, experiment.FinalSimpleRegret},
+		Metrics:     []experiment.Metric{experiment.FinalCumulativeRegret, experiment.TruePriorShare, experiment.EliminatedPriors, experiment.FinalEntropy, experiment.FinalSimpleRegret},
 	}
 }
 

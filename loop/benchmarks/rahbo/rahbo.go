@@ -11,7 +11,10 @@
 package rahbo
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 
 	"github.com/labtuner/tuner/loop/benchmarks/experiment"
@@ -28,10 +31,16 @@ type problem struct {
 	truth                 func(x []float64) float64
 	noiseSD               func(x []float64) float64
 	places                []experiment.Place
-	quiet                 string // the place that MV prefers
+	quiet                 string // the place that MV prefers; empty: there are no places
+	shots                 int    // 0: Shots
+	candidates            [][]float64
+	broken                error // why there is no such problem
 }
 
 const (
+	// reportEvery is how often the report is looked at; their code does it every ten iterations.
+	reportEvery = 10
+
 	paper = "Makarova et al., NeurIPS 2021"
 	Shots = 10
 )
@@ -42,23 +51,35 @@ func Experiments() []*experiment.Experiment {
 		sine(1).experiment(), sine(2).experiment(),
 		branin(1, 1).experiment(), branin(2, 1).experiment(), branin(1, 0.5).experiment(),
 		fel(1).experiment(), fel(0.5).experiment(), fel(2).experiment(), fel(5).experiment(),
+		forest(20).experiment(), forest(100).experiment(),
 	}
 }
 
 func (r problem) experiment() *experiment.Experiment {
+	metrics := []experiment.Metric{experiment.ReportedRegret, experiment.RecommendedRegret, experiment.FinalCumulativeRegret,
+		experiment.CumulativeRegretBetween(r.steps/3+1, r.steps), experiment.ReportedRegretAt(r.steps / 3)}
+	if r.quiet != "" {
+		metrics = slices.Concat([]experiment.Metric{experiment.ReportedShare(r.quiet), experiment.ReportedRegret, experiment.Share(r.quiet)},
+			metrics[1:], []experiment.Metric{experiment.Visited(r.quiet)})
+	}
 	return &experiment.Experiment{
 		Name: "rahbo/" + r.name, Paper: paper, Figure: r.figure, About: r.about,
 		Steps: r.steps, Initial: r.initial, Design: "sobol", Seeds: r.seeds,
-		Draw: func(uint64) (*experiment.Problem, error) { return r.problem(), nil },
+		Draw: func(uint64) (*experiment.Problem, error) {
+			if r.broken != nil {
+				return nil, r.broken
+			}
+			return r.problem(), nil
+		},
 		Common: func(*experiment.Problem) policy.Spec {
 			return policy.Spec{Confidence: "irgp", Beta: 2, Model: policy.Model{Kernel: "matern52", Hyperparameters: "fit"}}
 		},
 		// The paper reports every policy by its Corollary 1.1: the greatest lower bound of MV, from
 		// the policy's own observations.
 		Judge:       func(s *policy.Spec, _ *experiment.Problem) { s.Kind, s.Risk = "rahbo", r.alpha },
+		ReportEvery: reportEvery,
 		Competitors: competitors(r),
-		Metrics: []experiment.Metric{experiment.ReportedShare(r.quiet), experiment.ReportedRegret, experiment.Share(r.quiet), experiment.RecommendedRegret, experiment.FinalCumulativeRegret,
-			experiment.CumulativeRegretBetween(r.steps/3+1, r.steps)},
+		Metrics:     metrics,
 	}
 }
 
@@ -69,6 +90,28 @@ func (r problem) mv(x []float64) float64 {
 }
 
 func (r problem) problem() *experiment.Problem {
+	return &experiment.Problem{
+		Variables: r.variables, ControlSets: experiment.HoldAll(len(r.variables)), Candidates: r.candidates, Shots: cmp.Or(r.shots, Shots),
+		Truth: func(_ int, x []float64) float64 { return r.truth(x) },
+		NoiseVariance: func(x []float64) float64 {
+			sd := r.noiseSD(x)
+			return sd * sd
+		},
+		Worth:  func(_, _ int, x []float64) float64 { return r.mv(x) },
+		Best:   experiment.Always(r.best()),
+		Places: r.places,
+	}
+}
+
+// best is the greatest worth.
+func (r problem) best() float64 {
+	if len(r.candidates) > 0 {
+		best := math.Inf(-1)
+		for _, x := range r.candidates {
+			best = max(best, r.mv(x))
+		}
+		return best
+	}
 	x := make([]float64, len(r.variables))
 	user := func(u []float64) []float64 {
 		for i, v := range r.variables {
@@ -78,17 +121,7 @@ func (r problem) problem() *experiment.Problem {
 	}
 	h := landscape.Hill{Dims: len(r.variables), Screen: 4000, Polish: 16, Value: func(u []float64) float64 { return r.mv(user(u)) }}
 	_, best := h.Top()
-	return &experiment.Problem{
-		Variables: r.variables, ControlSets: experiment.HoldAll(len(r.variables)), Shots: Shots,
-		Truth: func(_ int, x []float64) float64 { return r.truth(x) },
-		NoiseVariance: func(x []float64) float64 {
-			sd := r.noiseSD(x)
-			return sd * sd
-		},
-		Worth:  func(_, _ int, x []float64) float64 { return r.mv(x) },
-		Best:   experiment.Always(best),
-		Places: r.places,
-	}
+	return best
 }
 
 // suffix writes alpha into a name where it is not 1.

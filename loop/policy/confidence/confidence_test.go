@@ -137,6 +137,42 @@ func TestRGPDistribution(t *testing.T) {
 	}
 }
 
+// Bands of figure 1 of Takeno et al. (arXiv 2409.00979): of 1000 settings, 95 of 100 draws lie between
+// the quantiles of the exponential and the gamma distribution. IRGP's do not move with t.
+func TestBands(t *testing.T) {
+	const settings, seeds = 1000, 4000
+	for step, want := range map[int]struct{ expected, srinivas, mean, low, high float64 }{
+		1: {12.0, 20.8, 17.0, 9.9, 26.0}, 10: {21.2, 30.0, 28.4, 18.9, 39.8}, 100: {30.4, 39.2, 39.8, 28.4, 53.0}, 200: {33.2, 42.0, 43.2, 31.3, 57.0},
+	} {
+		inside := func(c func(seed uint64) Parameter, low, high float64) float64 {
+			n := 0
+			for seed := range uint64(seeds) {
+				if b := c(seed).Beta(step); b*b >= low && b*b <= high {
+					n++
+				}
+			}
+			return float64(n) / seeds
+		}
+		// Five standard errors of a share of 0.95, and quantiles that are rounded to 0.1.
+		const off = 5*0.0035 + 0.005
+		if s := inside(func(seed uint64) Parameter { return irgp{dims: 3, finite: settings, seed: seed} }, 12.48, 19.81); math.Abs(s-0.95) > off {
+			t.Errorf("t %d: %.3f of IRGP's draws in its band", step, s)
+		}
+		gamma := func(seed uint64) Parameter {
+			return rgp{heuristic: heuristic{counter{0}, 3}, finite: settings, seed: seed}
+		}
+		if s := inside(gamma, want.low, want.high); math.Abs(s-0.95) > off {
+			t.Errorf("t %d: %.3f of RGP's draws in %g to %g", step, s, want.low, want.high)
+		}
+		for form, zeta := range map[string]float64{SettingExpected: want.expected, SettingFinite: want.srinivas} {
+			b := New(Spec{Name: Srinivas, Form: form, Dims: 3, Finite: settings, Delta: 0.05}, &model.Model{}).Beta(step)
+			if math.Abs(b*b-zeta) > 0.05 {
+				t.Errorf("t %d: GP-UCB's parameter, %s, is %.2f, want %.1f", step, form, b*b, zeta)
+			}
+		}
+	}
+}
+
 // confidences are what numpy and scipy say: see scripts/policy_oracle.py.
 func confidences(t *testing.T) []confidenceOracle {
 	t.Helper()

@@ -40,22 +40,9 @@ func (r *knownRisk) expected(c []float64) float64 {
 
 func (r *knownRisk) value(c []float64) float64 { return r.alpha * r.expected(c) }
 
-// slope adds scale times the gradient of value to grad, by central differences over
-// 1e-5 of the range (one-sided at its ends): the function is the user's, and the search
-// needs directions, not digits. Where it is infinite the gradient is left alone.
+// slope adds scale times the gradient of value to grad.
 func (r *knownRisk) slope(grad, c []float64, scale float64) {
-	const h = 1e-5
-	x := slices.Clone(c)
-	for j := range c {
-		low, high := max(c[j]-h, 0), min(c[j]+h, 1)
-		x[j] = high
-		up := r.value(x)
-		x[j] = low
-		if slope := (up - r.value(x)) / (high - low); num.Finite(slope) {
-			grad[j] += scale * slope
-		}
-		x[j] = c[j]
-	}
+	addSlope(grad, c, func(x []float64) float64 { return scale * r.value(x) })
 }
 
 // knownRiskOf is the known risk of a domain; nil where there is none.
@@ -74,4 +61,50 @@ func (e *Criterion) SubtractKnownRisk(o search.Objective, d *space.Domain) searc
 		return o
 	}
 	return space.Adjust(o, space.Subtrahend{Value: r.value, Slope: r.slope})
+}
+
+// Worth is a view of the mean-variance objective f - alpha rho^2 where rho is known: the objective's
+// processes with another known mean, so that every function that takes what is compared for normal
+// may have it. It is for settings of all variables: what random ones add is no expectation. Where
+// rho is infinite the worth is so low that nothing goes there.
+func (e *Criterion) Worth(v model.View) model.View {
+	const lowest = -1e9 // in units of the standardised objective
+	scale := e.Model.Active.Scale
+	known, alpha := e.Model.Known, e.Risk/scale
+	out := slices.Clone(v)
+	for i := range out {
+		c := v[i]
+		at := func(x []float64) float64 { return max(-alpha*known.At(x), lowest) / c.Scale }
+		out[i].Offset = func(grad, x []float64) float64 {
+			value := at(x)
+			if grad != nil {
+				clear(grad)
+			}
+			if c.Offset != nil {
+				value += c.Offset(grad, x)
+			}
+			if grad != nil {
+				addSlope(grad[:len(known.Axes)], x, at)
+			}
+			return value
+		}
+	}
+	return out
+}
+
+// addSlope adds the gradient of a user's function to grad, by central differences over 1e-5 of the
+// range, one-sided at its ends: a search needs directions, not digits. Where it is infinite it is left alone.
+func addSlope(grad, x []float64, of func(x []float64) float64) {
+	const h = 1e-5
+	at := slices.Clone(x)
+	for j := range grad {
+		low, high := max(x[j]-h, 0), min(x[j]+h, 1)
+		at[j] = high
+		up := of(at)
+		at[j] = low
+		if slope := (up - of(at)) / (high - low); num.Finite(slope) {
+			grad[j] += slope
+		}
+		at[j] = x[j]
+	}
 }

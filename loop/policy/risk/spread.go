@@ -110,6 +110,9 @@ func (r *SpreadRisk) Bound(c []float64) float64 {
 // bounds sets dst to the bounds at settings x, row after row, with expectations over the nodes, and
 // takes alpha times their gradients off grad where that is not nil.
 func (r *SpreadRisk) bounds(dst, x []float64, n *quadrature.Nodes, grad []float64) {
+	if len(dst) == 0 { // a list that the search has nothing of
+		return
+	}
 	size, count := len(r.domain.Coords), len(n.Weight)
 	d := size + len(r.random)
 	r.x = num.Resized(r.x, len(dst)*count*d)
