@@ -22,7 +22,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 REPETITIONS = 4
-TREES = (1, 3, 8)
+TREES = (1, 3, 8, 20)
 FEATURES = (5, 10, 15, 20, 28)
 DEPTHS = (1, 2, 4, 8, 15)
 
