@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	accuracySteps = flag.Int("gpcore.steps", testsize.Of(300, 2000), "steps of TestErrorsDoNotGrow; nightly 1000000")
+	accuracySteps = flag.Int("gpcore.steps", testsize.Of(160, 2000), "steps of TestErrorsDoNotGrow; nightly 1000000")
 	accuracySeed  = flag.Uint64("gpcore.seed", 1, "first of the three seeds of TestErrorsDoNotGrow")
 )
 

@@ -12,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/factor"
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // reference is the posterior of the same data by a dense Cholesky factorisation.
@@ -128,7 +129,7 @@ func TestChurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			compare(t, g, rng)
-			for range 15 {
+			for range testsize.Of(5, 15) {
 				must(g.Remove(rng.IntN(g.Len())))
 				compare(t, g, rng)
 				must(g.Append(gptest.Point(rng, 3), rng.NormFloat64(), noise()))

@@ -13,6 +13,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/quadrature"
 	"github.com/labtuner/tuner/gpcore/search"
 	"github.com/labtuner/tuner/gpcore/sobol"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // denseMaximum is the oracle of a search: the objective itself at m scrambled Sobol
@@ -83,7 +84,7 @@ func TestDecisionGap(t *testing.T) {
 		d, n, seeds int
 		l, noise    float64
 	}{{3, 100, 4, 0.3, 1e-2}, {3, 100, 2, 0.3, 1e-4}, {3, 60, 2, 0.15, 1e-2}, {5, 100, 1, 0.3, 1e-2}, {5, 80, 1, 0.2, 1e-2}} {
-		for seed := range uint64(c.seeds) {
+		for seed := range uint64(testsize.Of(1, c.seeds)) {
 			g := gptest.ClusteredGP(t, kernels.SquaredExponential(1, vec.Constant(c.d, c.l)), c.n, c.noise, seed)
 			p := decide.CVSProblems(t, g, quadrature.TruncatedNormal(0.5, 0.2, 0, 1))
 			each, err := search.New(p, search.Options{Seed: 1, Slack: math.Inf(1)})

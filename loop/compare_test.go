@@ -15,7 +15,7 @@ import (
 // with "no improvement shown", but for as many as the level lets through; on a meter with
 // a slope they all find it.
 func TestRunsDoNotFoolThemselves(t *testing.T) {
-	seeds := testsize.Of(40, 200)
+	seeds := testsize.Of(25, 200)
 	most := 0.0
 	for b := (distuv.Binomial{N: float64(seeds), P: plan.VerifyLevel}); b.CDF(most) < 0.999; most++ {
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/record"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // fullDisk limits the size of the files of this process, as a full disk does, until
@@ -60,8 +61,11 @@ func wantSound(t *testing.T, path string, steps int) {
 func TestFullDiskHoldsAndGoesOn(t *testing.T) {
 	fill, free := fullDisk(t)
 	const outage = 10 * time.Minute
-	for _, name := range []string{"decision-durable", "intent-durable", "before-write", "after-write", "outcome-durable"} {
+	for i, name := range []string{"decision-durable", "intent-durable", "before-write", "after-write", "outcome-durable"} {
 		for _, withControl := range []bool{false, true} {
+			if withControl == (i%2 > 0) && !testsize.Whole() {
+				continue
+			}
 			tr := patientTrial(t, 3, 6, 9)
 			if withControl {
 				c := tr.control(t, filepath.Join(t.TempDir(), "rig.control"))

@@ -108,7 +108,7 @@ func TestTapeSize(t *testing.T) {
 		tr := newTrial(t)
 		part := 1 // of an hour; what a piece costs that tells of nothing shows in an hour only
 		if c.noise > 0 {
-			part = testsize.Of(4, 1)
+			part = testsize.Of(10, 1)
 		}
 		tr.opt.Stop = plan.Stop{Time: time.Hour / time.Duration(part)}
 		tr.opt.Objective.Shots = 500

@@ -398,7 +398,7 @@ func TestAmountsHoldAcrossCrashes(t *testing.T) {
 	disk, pending := p.s.Save(), p.s.Save()
 	crashes, unknown, busy := 0, 0, 0
 	var outcome DoseOutcome
-	ticks := testsize.Of(60_000, 250_000)
+	ticks := testsize.Of(30_000, 250_000)
 	for range ticks {
 		if rng.IntN(150) == 0 {
 			disk.At = p.now

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	proposalsFlag = flag.Float64("proposals", float64(testsize.Of(2e6, 1e7)), "how many arbitrary proposals TestArbitraryBits makes")
+	proposalsFlag = flag.Float64("proposals", float64(testsize.Of(8e5, 1e7)), "how many arbitrary proposals TestArbitraryBits makes")
 	seedFlag      = flag.Uint64("safety.seed", 20261121, "seed of the random tests")
 )
 

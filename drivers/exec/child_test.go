@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // childVariable, in the environment of the test's own binary, makes it a child
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 	if behaviour := os.Getenv(childVariable); behaviour != "" {
 		os.Exit(beChild(behaviour))
 	}
+	testsize.Waiting()
 	os.Exit(m.Run())
 }
 

@@ -41,6 +41,7 @@ func TestExamineGoodChild(t *testing.T) {
 
 // TestExamineFindsFaults: each fault fails the check that is there for it.
 func TestExamineFindsFaults(t *testing.T) {
+	t.Parallel()
 	for behaviour, c := range map[string]struct {
 		verdict Verdict
 		check   string

@@ -117,6 +117,7 @@ func (x *exchange) says(text string) {
 }
 
 func TestFilesExchange(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t, t.TempDir())
 	if x == nil {
 		return
@@ -160,6 +161,7 @@ func TestFilesExchange(t *testing.T) {
 }
 
 func TestFilesBadRuns(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t, t.TempDir())
 	if x == nil {
 		return
@@ -192,6 +194,7 @@ func TestFilesBadRuns(t *testing.T) {
 
 // What was there before the experiment had its input is no answer to it, and is not lost.
 func TestFilesLeftovers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	x := newExchange(t, dir)
 	if x == nil {
@@ -245,6 +248,7 @@ func TestFilesLeftovers(t *testing.T) {
 }
 
 func TestFilesTwoHosts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	x, second := newExchange(t, dir), newExchange(t, dir)
 	if x == nil {
@@ -261,6 +265,7 @@ func TestFilesTwoHosts(t *testing.T) {
 }
 
 func TestFilesGoSafe(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t, t.TempDir(), "--patience", "0.2")
 	if x == nil {
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/driverstest"
 	"github.com/labtuner/tuner/drivers/driverstest/broker"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 func TestConforms(t *testing.T) {
@@ -104,7 +105,7 @@ func TestHaltNotConfirmed(t *testing.T) {
 			speaker := newOther(t, b.URL, "lab/#")
 			o := optionsFor(b.URL)
 			if o.HaltTimeout = 300 * time.Millisecond; c.reads != "" {
-				o.HaltTimeout = 10 * time.Second // for a reading to come
+				o.HaltTimeout = time.Duration(testsize.Of(3, 10)) * time.Second // for a reading to come
 			}
 			d, _ := newDevice(t, o, c.channels...)
 			if _, err := d.Open(context.Background()); err != nil {
@@ -182,7 +183,9 @@ func TestOutage(t *testing.T) {
 	b := broker.Start(t)
 	plant := &doser{}
 	serve(t, optionsFor(b.URL), plant)
-	d, said := newDevice(t, optionsFor(b.URL), doserChannels()...)
+	o := optionsFor(b.URL)
+	o.HaltTimeout = time.Second // Halt waits for a connection, which there is none
+	d, said := newDevice(t, o, doserChannels()...)
 	readings := make(chan drivers.Reading, 4096)
 	d.Listen(func(r drivers.Reading) { readings <- r })
 	ctx := context.Background()

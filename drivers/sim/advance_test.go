@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // act is one thing that is done to a plant at a time.
@@ -126,7 +127,7 @@ func TestCallPatternDoesNotMatter(t *testing.T) {
 		"table": {"dropout+3s", "stale:D1+20s", "stuck:y+10s", "spike+1m", "lost+2s", "slow:D1+30s", "wrong-sign:D2+1m"},
 	}
 	for name, options := range plants {
-		for seed := range uint64(25) {
+		for seed := range uint64(testsize.Of(8, 25)) {
 			o := options()
 			o.Seed = seed
 			acts := func() []act { return script(o, faults[name], rand.New(rand.NewPCG(seed, 1))) }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/labtuner/tuner/drivers/sim/optimum"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // TestTruthWithinBounds compares the optimum that keeps a bound with a grid over the
@@ -18,11 +19,11 @@ func TestTruthWithinBounds(t *testing.T) {
 	low := pointing.mid() + 0.3*laserTilt*pointing.span() // where u0 - u1 = 0.3
 	q := optimum.Query{Bounds: []optimum.Bound{{Sensor: name, Low: low, High: math.Inf(1)}}}
 	known := b.truth(q)
-	const n = 1000
+	n := testsize.Of(500, 1000)
 	best := math.Inf(-1)
 	for i := 0; i <= n; i++ {
 		for j := 0; j <= n; j++ {
-			if x := []float64{float64(i) / n, float64(j) / n}; i-j >= 300 {
+			if x := []float64{float64(i) / float64(n), float64(j) / float64(n)}; 10*(i-j) >= 3*n {
 				best = max(best, b.score(0, x...))
 			}
 		}

@@ -83,6 +83,9 @@ func TestAgainstOracle(t *testing.T) {
 	compared := map[string]int{}
 	for _, row := range readOracle(t) {
 		name, isMax := strings.CutSuffix(row.what, "-max")
+		if name == "airfoil" && !testsize.Whole() { // its maximum is sought for seconds
+			continue
+		}
 		var got float64
 		switch {
 		case name == "truncated-variance":
@@ -125,7 +128,7 @@ func TestAgainstOracle(t *testing.T) {
 	}
 	for _, must := range []string{"airfoil", "plant", "plant-max", "branin-1-max", "branin-2-max", "branin-1-alpha-0.5-max",
 		"sine-1", "fel", "fel-max", "holder-max", "cross-in-tray-max", "ackley", "truncated-variance"} {
-		if compared[must] == 0 {
+		if compared[must] == 0 && (must != "airfoil" || testsize.Whole()) {
 			t.Errorf("the oracle has no %s", must)
 		}
 	}
@@ -176,8 +179,8 @@ func TestPublishedOptima(t *testing.T) {
 // TestExpectations compares the worth of every control set with a plain average of the
 // truth over the seed's sample, and looks for a better setting than the best.
 func TestExpectations(t *testing.T) {
-	families := []cvs.Family{cvs.GPSample(), cvs.Hartmann(), cvs.Plant(), cvs.Airfoil()}
-	for _, f := range families[:testsize.Of(3, 4)] { // a draw of the last takes a thousand kernels of 1503 points
+	families := []cvs.Family{cvs.Hartmann(), cvs.Plant(), cvs.GPSample(), cvs.Airfoil()}
+	for _, f := range families[:testsize.Of(2, 4)] { // a draw of the last takes a thousand kernels of 1503 points
 		sets := f.ControlSets([3]float64{1, 1, 1})
 		around := landscape.Truncated{SD: 0.213548}
 		p, err := f.Problem(5, sets, around)

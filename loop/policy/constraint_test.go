@@ -44,7 +44,7 @@ func press(t *testing.T, p Policy, s Spec, n int) {
 // within the bounds, in the quantity's unit; where variables are random, draws of them
 // as well; where priors compete, of a prior first.
 func TestProbabilityOfFeasibility(t *testing.T) {
-	const draws = 40000
+	draws := testsize.Of(10_000, 40_000)
 	for _, hyper := range []string{"fit", "priors"} {
 		s := pressed(subsetsSpec("ucb-psq", 41), 299, 304)
 		s.Model = model.Spec{Kernel: "matern52", Hyperparameters: hyper}
@@ -79,10 +79,10 @@ func TestProbabilityOfFeasibility(t *testing.T) {
 						inside++
 					}
 				}
-				want := float64(inside) / draws
+				want := float64(inside) / float64(draws)
 				// Four standard errors of the draws, and what 8 Gauss nodes miss of a
 				// probability that is nearly a step in a random variable.
-				tolerance := 4 * math.Sqrt(0.25/draws)
+				tolerance := 4 * math.Sqrt(0.25/float64(draws))
 				if len(d.Random) > 0 {
 					tolerance += 0.02
 				}
@@ -211,7 +211,7 @@ func TestConstrainedOptimum(t *testing.T) {
 		problem bounded
 		regret  float64 // of f's mean over seeds; a blind recommendation has several times it
 	}{"slope": {slope(), 0.1}, "corner": {corner(), 0.07}} {
-		for hyper, seeds := range map[string]int{"fit": testsize.Of(4, 8), "priors": 3} { // these take four times as long
+		for hyper, seeds := range map[string]int{"fit": testsize.Of(2, 8), "priors": 3} { // these take four times as long
 			t.Run(fmt.Sprintf("%s, %s", name, hyper), func(t *testing.T) {
 				t.Parallel()
 				if hyper == "priors" {

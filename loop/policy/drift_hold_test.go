@@ -9,6 +9,7 @@ import (
 	"github.com/labtuner/tuner/loop/policy/internal/num"
 	"github.com/labtuner/tuner/loop/policy/model"
 	"github.com/labtuner/tuner/loop/policy/space"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // around keeps what may be proposed within reach, and at least the neighbours of the
@@ -136,7 +137,7 @@ func (d drifting) play(t *testing.T, p Policy, s *Spec, steps int) []Proposal {
 // A hold follows with small steps: proposals stay within twice the reach of each other,
 // and the optimum, which moves all the time, is never far.
 func TestHoldFollows(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(testsize.Of(1, 3)) {
 		s := trackSpec(seed)
 		d, p := crawl(), fresh(t, s)
 		all := d.play(t, p, &s, 200)
@@ -187,7 +188,7 @@ func TestNothingToHold(t *testing.T) {
 // After a jump the search begins anew, once, and ends when what was lost is found again.
 // Everything is repeated from the observations alone, whenever the run was interrupted.
 func TestJumpIsFoundAndRepeated(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(testsize.Of(1, 3)) {
 		s := trackSpec(seed)
 		d := leap()
 		all := d.play(t, fresh(t, s), &s, 170)

@@ -52,7 +52,7 @@ func twoSets(kind string, seed uint64) Spec {
 func TestRiskWithoutFullSet(t *testing.T) {
 	for _, kind := range []string{kindRAHBO, kindUCBCVS} {
 		for _, hyper := range []string{"fit", "priors"} {
-			found, held, seeds := 0, 0, testsize.Of(2, 30)
+			found, held, seeds := 0, 0, testsize.Of(1, 30)
 			if kind == kindUCBCVS {
 				seeds = testsize.Of(1, 5)
 			}

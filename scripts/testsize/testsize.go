@@ -9,7 +9,10 @@
 package testsize
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 )
@@ -49,6 +52,15 @@ func InMemory() {
 		return
 	}
 	if err := os.Setenv("TMPDIR", memory); err != nil {
+		panic(err)
+	}
+}
+
+// Waiting lets twelve parallel tests of this process run at once, however few processors there
+// are: for a package whose tests wait, for other programs or for time to pass, more than they
+// compute. The flag -test.parallel has the last word.
+func Waiting() {
+	if err := flag.Set("test.parallel", strconv.Itoa(max(12, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
 }

@@ -4,13 +4,12 @@
 package trial
 
 import (
-	"flag"
 	"os"
-	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // Program is what the binary of a package's tests is where it is called by its name.
@@ -22,10 +21,7 @@ type Program struct {
 // Main runs the tests of a package, whose binary is tuner too where it is called so, and an
 // instrument that misbehaves on request, or one of the package's own.
 func Main(m *testing.M, own ...Program) {
-	// Most of the long tests wait for other processes. The flag -test.parallel has the last word.
-	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
-		panic(err)
-	}
+	testsize.Waiting()
 	// Debian keeps daemons out of a user's path.
 	if err := os.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/usr/local/sbin"); err != nil {
 		panic(err)

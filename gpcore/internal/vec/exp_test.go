@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 const prec = 200 // bits of the reference
@@ -70,7 +72,7 @@ func TestExponentialsAreAccurate(t *testing.T) {
 				worst, at = e, x
 			}
 		}
-		for range 4000 {
+		for range testsize.Of(1000, 4000) {
 			try(-60 * rng.Float64())
 			try(c.limit * (2*rng.Float64() - 1))
 			try(rng.NormFloat64())

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // Every function, on every tier this processor has, against the reference: the
@@ -213,9 +215,9 @@ func TestTiersGiveTheSameBits(t *testing.T) {
 	const seed = 2024
 	for name := range calls {
 		t.Run(name, func(t *testing.T) {
-			lengths, others := 70, 10
-			if testing.Short() { // for emulators: every tail of two vectors and a remainder
-				lengths, others = 27, 6
+			lengths, others := 27, 6 // every tail of two vectors and a remainder
+			if testsize.Whole() {
+				lengths, others = 70, 10
 			}
 			for n := range lengths {
 				for m := range others {

@@ -52,7 +52,27 @@ type Tab struct {
 	requests, trouble []string
 }
 
-// Browser starts Chromium, or gives nil where there is none.
+// shared is the browser of a package whose tests run under Main.
+var shared struct {
+	sync.Mutex
+	wanted  bool
+	browser context.Context
+	end     func()
+}
+
+// Main runs the tests of a package with one browser for all of them, which the first that asks
+// for it starts.
+func Main(m *testing.M) int {
+	shared.wanted = true
+	code := m.Run()
+	if shared.end != nil {
+		shared.end()
+	}
+	return code
+}
+
+// Browser is Chromium, or nil where there is none: the one that all tests of the process share
+// under Main, else one of the test's own.
 func Browser(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
@@ -66,15 +86,32 @@ func Browser(t *testing.T) context.Context {
 		t.Log("NOT RUN: there is no Chromium here (Debian's package chromium)")
 		return nil
 	}
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.browser != nil {
+		return shared.browser
+	}
+	under := t.Context()
+	if shared.wanted {
+		under = context.Background()
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
-	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
+	allocator, stop := chromedp.NewExecAllocator(under, options...)
+	browser, leave := chromedp.NewContext(allocator)
+	end := func() {
+		leave()
+		stop()
+	}
+	if err := chromedp.Do(browser); err != nil {
+		end()
 		t.Fatal(err)
 	}
-	return ctx
+	if shared.wanted {
+		shared.browser, shared.end = browser, end
+	} else {
+		t.Cleanup(end)
+	}
+	return browser
 }
 
 // Open shows an address on a screen and waits until it is drawn.

@@ -1,0 +1,13 @@
+package mqtt
+
+import (
+	"os"
+	"testing"
+
+	"github.com/labtuner/tuner/scripts/testsize"
+)
+
+func TestMain(m *testing.M) {
+	testsize.Waiting()
+	os.Exit(m.Run())
+}
