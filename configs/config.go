@@ -187,7 +187,7 @@ type Initial struct {
 	// Fills space more evenly than chance, and repeats exactly.
 	Design string `toml:"design" default:"sobol" enum:"sobol,random" doc:"how the first settings are spread"`
 	// Not fewer: lengthscales of a handful of variables need about ten points to
-	// be told apart. Not more: each is a step that nobody decided.
+	// be distinguished. Not more: each is a step that nobody decided.
 	Steps int `toml:"steps" default:"10" unit:"steps" bound:">= 1, <= 100000" doc:"how many there are"`
 }
 
@@ -225,7 +225,7 @@ type Model struct {
 	// larger: memory and the time of a decision grow with its square, 8 MB a factor
 	// at this size.
 	Capacity int `toml:"capacity" default:"1024" unit:"observations" bound:">= 16, <= 4096" doc:"how many observations the model keeps; where priors compete and this is not written, 512"`
-	// Where a run begins, not where it goes on: a journal has what it was told.
+	// Where a run begins, not where it goes on: a journal has where it began.
 	WarmStart []string `toml:"warm_start" doc:"journals (.db) and tables (.csv) of earlier runs: a new run's model starts from their observations, each in place of a step of the initial design"`
 }
 

@@ -33,7 +33,7 @@ func Load(path string, known *Known) (*Config, error) {
 // and its folder is where relative paths start; no file is touched. The error,
 // if any, is an *Error with every problem, or with the one at which the text
 // stopped being TOML. A Config that comes beside an error is for asking more of
-// it ([Device.Decode]), so that all problems can be told at once, and for nothing
+// it ([Device.Decode]), so that all problems can be reported at once, and for nothing
 // else.
 func Parse(name string, text []byte, known *Known) (*Config, error) {
 	tree, keys, problem := schema.Decode(string(text))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Notify is who is told of a run, beside those who look at it.
+// Notify is where notices of a run are sent, beside its terminal, page and broker.
 type Notify struct {
 	URL           string   `toml:"url" doc:"where notices are posted: ntfy, Slack, Home Assistant or a server of one's own. One that holds a secret stands elsewhere, as the next keys say"`
 	URLFile       string   `toml:"url_file" doc:"a file that holds it"`
@@ -17,7 +17,7 @@ type Notify struct {
 	Format        string   `toml:"format" default:"json" enum:"json,text,slack" doc:"what is posted: an object; the text alone, as ntfy takes it; {\"text\": TEXT}, as Slack and Mattermost do"`
 	Command       []string `toml:"command" doc:"a program of one's own and its arguments: the notice comes as JSON on its standard input, its kind and text also in $TUNER_EVENT and $TUNER_TEXT"`
 	On            []string `toml:"on" doc:"what is told: tripped, held, finished, new-best; absent: the first three"`
-	// A person reads one a minute; what comes meanwhile is told in one.
+	// A person reads one a minute; what comes meanwhile is sent as one.
 	Every time.Duration `toml:"every" default:"1m" bound:">= 0s" doc:"shortest time between two of a kind: of what comes meanwhile the newest is told"`
 }
 

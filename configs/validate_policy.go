@@ -71,7 +71,7 @@ func (k *checker) holdsAll() {
 	}
 }
 
-// told reports whether a problem of a section has been told.
+// told reports whether a problem of a section is in the list already.
 func (k *checker) told(section string) bool {
 	return slices.ContainsFunc(k.Problems, func(p Problem) bool {
 		return p.Key == section || strings.HasPrefix(p.Key, section+".")

@@ -28,7 +28,7 @@ func (o Owner) By(user string) string {
 	return fmt.Sprintf("run %q of %s on %s since %s, journal %s", o.Run, user, Printable(o.Host), o.Since.UTC().Format(time.RFC3339), Printable(o.Journal))
 }
 
-// Printable is a text of somebody else as a terminal may show it.
+// Printable is a foreign text with what a terminal would obey taken out.
 func Printable(s string) string {
 	if q := strconv.Quote(s); q != `"`+s+`"` {
 		return q

@@ -2,6 +2,7 @@ package gpcore_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/gpcore/internal/gptest"
 	"github.com/labtuner/tuner/gpcore/internal/vec"
 	"github.com/labtuner/tuner/gpcore/kernels"
+	"github.com/labtuner/tuner/scripts/testsize"
 )
 
 // plain is the list of observations that a process must be equivalent to.
@@ -280,6 +282,12 @@ func (s *machine) weights(x []float64) (u, alpha float64) {
 // Any sequence of operations is equivalent to the factorisation of what is left,
 // in 160 bits; a failing one changes nothing.
 func TestAnySequence(t *testing.T) {
+	if f := flag.Lookup("rapid.checks"); !testsize.Whole() && f.Value.String() == f.DefValue { // the flag has the last word
+		if err := f.Value.Set("30"); err != nil {
+			t.Fatal(err)
+		}
+		defer f.Value.Set(f.DefValue)
+	}
 	for _, c := range []struct {
 		name    string
 		noise   *rapid.Generator[float64]

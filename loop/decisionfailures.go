@@ -40,7 +40,7 @@ func (l *stepper) forgive() {
 	l.advisor.Forgive()
 }
 
-// watchPolicy counts the time that a decision is late: it was told to stop long ago.
+// watchPolicy counts the time that a decision is late: it was asked to stop long ago.
 func (l *stepper) watchPolicy(now time.Time) {
 	if l.opt.Mode == plan.Simulate {
 		return

@@ -20,7 +20,7 @@ const (
 	// goes on by itself. Not shorter: what comes and goes is not over.
 	steady = 10 * time.Second
 	// refusalsMax is how often, a second apart, a device may refuse its rest state
-	// before that is told and the run ends.
+	// before that is reported and the run ends.
 	refusalsMax = 10
 )
 

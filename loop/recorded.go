@@ -13,7 +13,7 @@ import (
 
 // What follows once something is durable: the Done of a record's entry.
 type (
-	// reached: a test is told that the run has come to this point.
+	// reached: a test learns that the run has come to this point.
 	reached string
 	// decisionRecorded: the decision of a step may be carried out.
 	decisionRecorded struct{ step int }

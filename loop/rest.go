@@ -25,7 +25,7 @@ type ending struct {
 	madeSafe bool
 	// way is the way to rest, nil before it.
 	way *wayToRest
-	// late says that it was told that a device or the journal did not end in time.
+	// late says that a device or the journal did not end in time, and that this was reported.
 	late bool
 }
 
@@ -156,7 +156,7 @@ func (l *ending) oneClosed() {
 }
 
 // awaitJournal ends the run once everything that was recorded has been written and
-// told of: a slow disk may still be at the last outcome when the devices are closed. A
+// reported: a slow disk may still be at the last outcome when the devices are closed. A
 // command that was under way may then have its answer to record yet; the story, to which
 // whoever may publish could add for ever, ends here.
 func (l *ending) awaitJournal() {

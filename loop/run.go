@@ -49,7 +49,7 @@ type Deps struct {
 	// Narrower brings narrower limits from other goroutines; nil: there are none.
 	Narrower *Narrower
 	Log      *slog.Logger
-	// Watch is told what happens, on the loop's goroutine; it must not block.
+	// Watch is called with what happens, on the loop's goroutine; it must not block.
 	Watch control.Watch
 	// Stopwatch times decisions for the record; nothing depends on what it shows.
 	// nil: the real clock.

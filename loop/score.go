@@ -23,7 +23,7 @@ type score struct {
 	failures, broken int
 	// cuts counts the decisions of this session that the deadline has cut.
 	cuts int
-	// lastProblem is why the last steps failed, told once in a row.
+	// lastProblem is why the last steps failed, reported once in a row.
 	lastProblem string
 	// best is the recommendation after the last step, in the user's sense, last the
 	// newest decision and outcome; nil: none yet.

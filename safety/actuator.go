@@ -59,7 +59,7 @@ func (x *pass) safeUnconfirmed(i int) bool {
 }
 
 // noteOutcome takes in what has become of the last write. The dwell of a change begins when the
-// device was told it, not when it was given out: on a busy line that is later. The tick before the
+// device received it, not when it was given out: on a busy line that is later. The tick before the
 // answer is as late as it may be known to have been under way; where the outcome is not known, it
 // may be under way until now.
 func (x *pass) noteOutcome(i int) {

@@ -341,7 +341,7 @@ func TestRiseIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// TestAmountOutcomes: what becomes of a dose, by what is told of it and when.
+// TestAmountOutcomes: what becomes of a dose, by what the layer hears of it and when.
 func TestAmountOutcomes(t *testing.T) {
 	const amount = 3
 	type end struct {

@@ -257,7 +257,7 @@ func TestLatches(t *testing.T) {
 		var later Causes
 		later.Add(RuleInterlock, 0)
 		if s.latch(&later); r != RuleInterlock && s.FirstOut.Has(RuleInterlock) {
-			t.Errorf("%v came first, and an interlock is told of", r)
+			t.Errorf("%v came first, and an interlock is reported", r)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func wired(s drivers.Section) drivers.Wired {
 	}
 }
 
-// absolute is a folder's full path, where it can be told.
+// absolute is a folder's full path, where it can be found.
 func absolute(folder string) string {
 	if path, err := filepath.Abs(folder); err == nil {
 		return path

@@ -131,13 +131,13 @@ func (o *Options) propose(ctx context.Context, p policy.Policy) (d Decided) {
 // Taken is the answer to Take.
 type Taken struct{ Err error }
 
-// Takes says whether the policy accepts a decision of somebody else's, and is free for it.
+// Takes says whether the policy accepts a decision that it has not made, and is free for it.
 func (a *Advisor) Takes() bool {
 	_, ok := a.policy.(policy.Skipper)
 	return ok && a.deciding == 0 && !a.Rebuilding() && !a.Broken()
 }
 
-// Take has the policy accept that somebody else has decided a step. A decision of its own
+// Take has the policy accept a step that it has not decided. A decision of its own
 // for that step, which was not used, is none any more. The answer is Taken.
 func (a *Advisor) Take(step int) {
 	a.unused = nil

@@ -87,7 +87,7 @@ func (o *Order) takeReason(reason string) (Response, bool) {
 // TransactionMax bounds the sender's name for a command, in bytes.
 const TransactionMax = 64
 
-// CheckTransaction refuses a name that could not be told from another, or shown.
+// CheckTransaction refuses a name that could be taken for another, or not be shown.
 func CheckTransaction(name string) error {
 	if name == "" {
 		return errors.New("transaction is missing: a name of your own for this command, such as a UUID")

@@ -40,7 +40,7 @@ type Panel struct {
 	// queue holds commands in the order of their arrival, stops those stops that wait for
 	// their answer, notes what was refused before it came here.
 	queue, stops, notes []*Order
-	// told is what transports have to tell.
+	// told are the events that transports have to publish.
 	told []string
 	// inHand counts the commands that the loop has taken and not answered, unnoted the
 	// notes that found no room.
@@ -287,7 +287,7 @@ func (p *Panel) Status() *Status { return p.status.Load() }
 func (p *Panel) Done() <-chan struct{} { return p.over }
 
 // MakeReachable says that people can send commands to this run. Then one that has fallen
-// back or tripped stays, with its actuators in their fault states, until somebody resets
+// back or tripped stays, with its actuators in their fault states, until a person resets
 // and resumes it; else it ends.
 func (p *Panel) MakeReachable() { p.reachable.Store(true) }
 

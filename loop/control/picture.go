@@ -53,7 +53,7 @@ type PictureSlice struct {
 
 // pictures is where the model's picture is put for those who look at it. It is drawn while
 // the instrument moves or is measured, never while a decision is due, and only when
-// somebody has asked for it lately.
+// a viewer has asked for it lately.
 type pictures struct {
 	// asked is when a picture was asked for last, in nanoseconds since 1970.
 	asked   atomic.Int64
@@ -62,7 +62,7 @@ type pictures struct {
 	renewed chan struct{}
 }
 
-// pictureLapse is how long after somebody has asked for pictures they are still drawn.
+// pictureLapse is how long pictures are still drawn after a viewer has asked for them.
 const pictureLapse = 10 * time.Second
 
 // Picture is the newest picture of the model, nil before the first. Asking for it keeps
@@ -76,7 +76,7 @@ func (p *Panel) Picture(now time.Time) *Picture {
 // PictureRenewed is a channel that has a token when there is a new picture.
 func (p *Panel) PictureRenewed() <-chan struct{} { return p.pictures.renewed }
 
-// WantsPicture says that somebody has asked for pictures lately.
+// WantsPicture says that a viewer has asked for pictures lately.
 func (p *Panel) WantsPicture(now time.Time) bool {
 	if p == nil {
 		return false

@@ -28,7 +28,7 @@ type Progress struct {
 	Read, Ending bool
 }
 
-// Meter is told what those who watch over a service want to know of a run beside its
+// Meter receives what those who watch over a service want to know of a run beside its
 // Status: how long things take, and how often they happen. Its functions are called on
 // the loop's goroutine and must not block; nil ones are not called.
 type Meter struct {

@@ -1,6 +1,6 @@
 // Package guard is the safety layer's keeper: the only one that writes a safety.State.
 //
-// It knows the limits and what holds now, and no device. In each tick it is told what the
+// It knows the limits and what holds now, and no device. In each tick it receives what the
 // instrument has to say and what the step wants, and says what may be done:
 //
 //	Hear(sensor, value, at) bool                  the only door for samples

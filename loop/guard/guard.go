@@ -100,7 +100,7 @@ func (g *Guard) Hear(sensor int, value float64, at time.Time) bool {
 	return verdict == safety.Valid
 }
 
-// Told is what the safety layer is told in a tick.
+// Told are the facts of a tick that the safety layer decides by.
 type Told struct {
 	Now time.Time
 	// Inputs are the instrument's; Wish is what the step wants of it.

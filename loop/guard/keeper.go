@@ -107,7 +107,7 @@ func (k *keeper) onDisk(what string, write func() error) error {
 	}
 	k.opt.Disk(what)
 	err := write()
-	k.opt.Disk(what) // what is durable is not told at once
+	k.opt.Disk(what) // what is durable is not reported at once
 	return err
 }
 

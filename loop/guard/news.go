@@ -9,7 +9,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// news is what the run's story knows of the safety layer: the mode that was told of last,
+// news is what the run's story knows of the safety layer: the mode that was reported last,
 // and the rules that are set aside.
 type news struct {
 	mode  safety.Mode
@@ -23,7 +23,7 @@ var modeWords = map[safety.Mode]string{safety.Run: "running", safety.Hold: "held
 // Word says what the present mode means for the run.
 func (g *Guard) Word() string { return modeWords[g.state.Mode] }
 
-// Quiet takes the present mode for told.
+// Quiet takes the present mode as reported.
 func (g *Guard) Quiet() { g.news.mode = g.state.Mode }
 
 // Alarm: the run is held or its actuators have been taken away, for those who count.

@@ -16,7 +16,7 @@ import (
 var ErrLatched = errors.New("still latched")
 
 // Machine tells the time since the machine's start, by a clock that nobody can set:
-// what was dosed an hour ago is told from what was dosed just now.
+// what was dosed an hour ago counts otherwise than what was dosed just now.
 type Machine struct {
 	// BootID names the boot, "" where it is unknown.
 	BootID string

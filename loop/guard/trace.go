@@ -10,7 +10,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// tracing records what the safety layer is told and says; nil where nothing is driven, or
+// tracing records the inputs and outputs of the safety layer; nil where nothing is driven, or
 // after a gap: what follows it cannot be derived.
 type tracing struct {
 	trace *trace.Recorder

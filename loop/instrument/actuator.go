@@ -38,7 +38,7 @@ type ruling struct {
 	arrived, failed bool
 }
 
-// wire is what a device has made of what it was told.
+// wire is what a device has made of what was sent to it.
 type wire struct {
 	// released says that it has let go.
 	released bool
@@ -51,7 +51,7 @@ type wire struct {
 	// nothing has been acknowledged that was asked for since.
 	lost, unsure bool
 	lostAt       time.Time
-	// refused is the device's no to what it was told last, refusedSafe that this was a rest
+	// refused is the device's no to what was sent last, refusedSafe that this was a rest
 	// state.
 	refused     error
 	refusedSafe bool
@@ -231,8 +231,8 @@ func (x *actuators) Unsettled() (settle time.Duration) {
 	return settle
 }
 
-// Refused is the device's no to what it was told of variable i last, nil where it said
-// none; AskAgain has it told once more.
+// Refused is the device's no to what was sent of variable i last, nil where it said
+// none; AskAgain has it sent once more.
 func (x *actuators) Refused(i int) error { return x.all[i].refused }
 func (x *actuators) AskAgain(i int)      { x.all[i].refused = nil }
 

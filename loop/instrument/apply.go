@@ -97,7 +97,7 @@ func (x *Instrument) Apply(p Present, out *safety.Output) (doses []*Dose) {
 	return doses
 }
 
-// batch is what one device is told in one tick, and the variables in it.
+// batch is what one device is sent in one tick, and the variables in it.
 type batch struct {
 	setpoints drivers.Setpoints
 	vars      []int
@@ -105,7 +105,7 @@ type batch struct {
 	atRest bool
 }
 
-// collect gathers what the safety layer has device d told.
+// collect gathers what the safety layer has sent to device d.
 func (x *Instrument) collect(p *Present, d int, out *safety.Output) batch {
 	b := batch{setpoints: drivers.Setpoints{Values: map[string]float64{}, Safe: p.Mode >= safety.Fallback}}
 	b.atRest = b.setpoints.Safe

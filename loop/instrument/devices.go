@@ -46,7 +46,7 @@ func (x *devices) failpoint(name string) {
 // tell adds an event to what the present call returns.
 func (x *devices) tell(e any) { x.events = append(x.events, e) }
 
-// told is what the present call has to tell.
+// told are the events of the present call.
 func (x *devices) told() []any {
 	out := x.events
 	x.events = nil

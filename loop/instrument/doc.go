@@ -1,5 +1,5 @@
 // Package instrument is the wire: devices, what was read of them, and what their
-// actuators are told.
+// actuators are sent.
 //
 // An [Instrument] keeps at most one read and one write of each device in flight, each a
 // job on the device's lane, and never waits for either. What a job brings comes back

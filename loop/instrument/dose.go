@@ -92,7 +92,7 @@ func (x *Instrument) giveWaiting(p *Present, k *link) {
 	}
 }
 
-// goOn tells the device as soon as it can be told, and gives up a dose that is not
+// goOn sends the dose as soon as the device takes it, and gives up a dose that is not
 // wanted any more.
 func (x *Instrument) goOn(p *Present, g *Dose) {
 	k := x.deviceOf(g.variable)

@@ -208,7 +208,7 @@ func TestLossIsOverOnceTheLayerKnows(t *testing.T) {
 	tr.standsUnknown(tr.links[0])
 	taken(underWay)
 	told := tr.clock.now
-	tick() // the layer is told of the loss
+	tick() // the layer hears of the loss
 	if w := taken(told.Add(-10 * time.Millisecond)); w.Known && w.At >= since(told) {
 		t.Errorf("what was asked before the layer knew counts as of %v", w.At)
 	}

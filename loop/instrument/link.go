@@ -36,7 +36,7 @@ type link struct {
 	reviving bool
 	// heard is when the device last answered or spoke.
 	heard time.Time
-	// trouble is the last transient error, told once.
+	// trouble is the last transient error, reported once.
 	trouble string
 	outage  outage
 }
@@ -241,7 +241,7 @@ func (x *devices) answer(p *Present, a read) {
 	}
 }
 
-// deviceError sorts a device's error: a refusal is told once; what may pass is tried
+// deviceError sorts a device's error: a refusal is reported once; what may pass is tried
 // again; a device that cannot be used any more is opened again, or is Broken where
 // outages are not waited out.
 func (x *devices) deviceError(p *Present, k *link, doing string, err error) {

@@ -42,7 +42,7 @@ type makingSafe struct {
 	unknown, repeated time.Time
 	// left is when the last write began of which the driver says that it has left.
 	left time.Time
-	// told says that the wait for what may still arrive has been told of.
+	// told says that the wait for what may still arrive has been reported.
 	told bool
 }
 
@@ -97,7 +97,7 @@ func (x *devices) overtakeAll(p *Present) {
 	}
 }
 
-// overtakeDoses ends the wait for the doses of a device that is to be told its rest
+// overtakeDoses ends the wait for the doses of a device that is to be brought to rest
 // states: they count as given.
 func (x *Instrument) overtakeDoses(k *link) {
 	for _, g := range x.giving {
@@ -133,7 +133,7 @@ func (k *link) straggle(b *batch, err error, asked, now time.Time) {
 	}
 }
 
-// noteLoss makes unknown what was written before a connection ended: no error has told of it.
+// noteLoss makes unknown what was written before a connection ended: no error has reported it.
 func (k *link) noteLoss() {
 	s, ok := k.dev.(drivers.DelayedActuator)
 	if !ok || k.safe.left.IsZero() || !s.LastLoss().After(k.safe.left) {
@@ -168,7 +168,7 @@ func (x *Instrument) awaitStragglers(p *Present, most time.Time) (waits bool) {
 	return waits
 }
 
-// hasRest says that a device has something to be told when it is brought to rest.
+// hasRest says that bringing a device to rest takes a write.
 func (x *Instrument) hasRest(p *Present, k *link) bool {
 	for i := range x.plan.Variables {
 		if v := &x.plan.Variables[i]; v.Channel.Device == k.index && v.Actuated && p.restOf(v) != plan.RestHold {

@@ -57,7 +57,7 @@
 //	 └── event_facts         what programs read of it, JSON (3)
 //	command ── who asked for what, and by which way (2)
 //	 └── command_answer      what came of it (2)
-//	tape ── what the safety layer was told and said, tick by tick, packed (2)
+//	tape ── inputs and outputs of the safety layer, tick by tick, packed (2)
 //	result ── at most 1 row: reason, JSON document
 //
 // Steps, actions, events, commands, tapes and sessions are numbered 1, 2, 3 without gaps;

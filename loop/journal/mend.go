@@ -44,7 +44,7 @@ func (j *Journal) mend() error {
 		j.held = j.heldWords(err)
 		return err
 	}
-	_ = j.w.close() // its error is the disk's, which has been told
+	_ = j.w.close() // its error is the disk's, which has been reported
 	j.w = nil
 	return j.reconnect()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/labtuner/tuner/loop/journal/store"
 )
 
-// TapePiece is a part of the record of what the safety layer was told and what it said;
+// TapePiece is a part of the record of the inputs and outputs of the safety layer;
 // its data are package loop's, and packed. The first piece of each session is what it
 // began from, has no ticks, and is a JSON document.
 type TapePiece struct {

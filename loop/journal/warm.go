@@ -31,14 +31,14 @@ type WarmObservation struct {
 	Shots          int
 }
 
-// Warm records what the policy was told before the first step; it is called once, right
+// Warm records the observations of earlier runs, before the first step; it is called once, right
 // after Create.
 func (j *Journal) Warm(sources []WarmSource) error {
 	if err := j.writable(); err != nil {
 		return err
 	}
 	if j.step > 0 {
-		return j.refuse("step %d has begun: what the policy is told of earlier runs comes before the first", j.step)
+		return j.refuse("step %d has begun: observations of earlier runs come before the first", j.step)
 	}
 	var rows []row
 	for i, s := range sources {
@@ -62,7 +62,7 @@ func (j *Journal) Warm(sources []WarmSource) error {
 	return j.commit("the observations of earlier runs", rows...)
 }
 
-// Warm gives what the policy was told before the first step.
+// Warm returns the observations of earlier runs that the policy began with.
 func (r *Reader) Warm() ([]WarmSource, error) {
 	var all []WarmSource
 	var lost error

@@ -19,7 +19,7 @@ import (
 // An instrument is driven by one process of this computer at a time, whoever's it is. A file
 // could belong to one user only, so what stands for the instrument is an abstract Unix socket
 // named by a hash of what the instrument is: the kernel takes it back however the process
-// ends. Who connects to it is told who drives the instrument.
+// ends. Who connects to it reads who drives the instrument.
 
 // HeldError says that another process drives an instrument. It wraps drivers.ErrUnavailable and
 // drivers.ErrOwned.

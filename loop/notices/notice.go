@@ -20,7 +20,7 @@ const (
 // Kinds lists all of them, the most urgent first.
 func Kinds() []string { return []string{Tripped, Held, Finished, NewBest} }
 
-// Notice is one thing to be told, a JSON object of members that do not change their meaning.
+// Notice is one message, a JSON object of members that do not change their meaning.
 type Notice struct {
 	// Event is one of Kinds, Text says it to a person.
 	Event string `json:"event"`

@@ -34,7 +34,7 @@ type Options struct {
 	Every time.Duration
 	// Retry is the wait before the second attempt, which doubles with each; 0: a second.
 	Retry time.Duration
-	// Tell is told when delivery begins to fail, and when it works again; it must not wait.
+	// Tell is called when delivery begins to fail, and when it works again; it must not wait.
 	Tell func(text string)
 }
 

@@ -22,7 +22,7 @@ const (
 	Slack = "slack"
 )
 
-// Webhook delivers by POST to a URL, which is never told: it may hold a secret.
+// Webhook delivers by POST to a URL, which is never shown: it may hold a secret.
 type Webhook struct {
 	URL, Format string
 }

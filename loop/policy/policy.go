@@ -43,7 +43,7 @@ import (
 
 // DecisionsVersion is the version of what decides. Each change after which the same
 // observations may give another decision, recommendation or comparison raises it by one and is
-// told in CHANGELOG.md. A journal keeps it for each session: decisions of another version are
+// listed in CHANGELOG.md. A journal keeps it for each session: decisions of another version are
 // taken as they were recorded, and not derived again.
 const DecisionsVersion = 4
 

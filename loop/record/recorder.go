@@ -59,7 +59,7 @@ type Failed struct {
 	Err  error
 }
 
-// Said is a line to be told of the disk.
+// Said is a line of narration about the disk.
 type Said struct{ Level, Message string }
 
 // Options says how a recorder records.
@@ -146,7 +146,7 @@ func (r *Recorder) Next(now time.Time) {
 	r.writing = r.pool.Post(r.opt.Lane, func() any {
 		r.hook("record")
 		err := first.Write(r.journal)
-		r.hook("record") // what is durable is not told at once
+		r.hook("record") // what is durable is not reported at once
 		return written{err, lookOf(r.journal)}
 	})
 }

@@ -10,7 +10,7 @@ import (
 // survivorsFile holds the mutants that may survive: one a line, with why.
 const survivorsFile = "scripts/mutants/survivors.txt"
 
-// kinds are the reasons: nothing can notice it, it only tells somebody something, or the test is
+// kinds are the reasons: nothing can notice it, it only changes a message, or the test is
 // still to be written.
 var kinds = []string{"equivalent", "telemetry", "open"}
 

@@ -21,7 +21,7 @@ func MakeSafe(ctx context.Context, e *host.Env, argument string) (done bool, err
 	q := Question{Env: e, Command: control.CommandStop}
 	err = q.Find(ctx, argument)
 	switch {
-	case IsFile(argument) && q.Run == nil: // what is wrong with the file is told by what follows
+	case IsFile(argument) && q.Run == nil: // what follows reports what is wrong with the file
 		return false, nil
 	case err != nil:
 		return false, err

@@ -208,7 +208,7 @@ func failures(results []experiment.Result) error {
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // told as 0 s, which no run takes
+		return 0 // printed as 0 s, which no run takes
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

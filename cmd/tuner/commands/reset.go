@@ -41,7 +41,7 @@ until --doses-anew says that they are to begin anew.`,
 		ValidArgsFunction: completeFiles("toml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(refilled) == 0 && !anew {
-				// What keeps a run from being found is told by what follows, of a file.
+				// What follows reports, of a file, why no run is found.
 				q := ask.Question{Env: e, Command: control.CommandReset}
 				err := q.Find(cmd.Context(), args[0])
 				if q.Run != nil && q.Run.Identity.Mode == plan.Live {

@@ -48,7 +48,7 @@ type Env struct {
 	Manager *Manager
 	// Reload has a token when a running tuner is to read its file anew.
 	Reload chan struct{}
-	// Failpoint is told where a run stands; nil in the product: tests end the process there.
+	// Failpoint is called with the place that a run has reached; nil in the product: tests end the process there.
 	Failpoint func(name string)
 	// Slowness is how many times longer the commands that wait for a world that should answer
 	// soon do so; 0, which is as 1, in the product: a test does not know how busy its machine is.

@@ -23,7 +23,7 @@ const (
 	makeSafeAgain = time.Second
 )
 
-// faultStates is what one device is told for safety.
+// faultStates are the writes that make one device safe.
 type faultStates struct {
 	set drivers.Setpoints
 	// awaited are the variables whose value in set is to be read back.
@@ -35,7 +35,7 @@ type faultStates struct {
 // still says that there is nothing to tell the device.
 func (f *faultStates) still() bool { return len(f.set.Values)+len(f.set.Release) == 0 }
 
-// write is the whole conversation with one device: it is told the fault states until it
+// write is the whole conversation with one device: the fault states are sent until it
 // tells that it has them. The error names those that it has not when ctx ends.
 func (f *faultStates) write(ctx context.Context, d setup.Device) (err error) {
 	dev, err := d.Build(drivers.Env{Clock: loop.RealClock{}, Log: slog.New(slog.DiscardHandler)})
@@ -68,7 +68,7 @@ func (f *faultStates) write(ctx context.Context, d setup.Device) (err error) {
 	}
 }
 
-// look asks a device once for the variables whose safe value it has not told since begun,
+// look asks a device once for the variables whose safe value it has not reported since begun,
 // and returns those that are still missing. Its error comes when ctx ends, and says what
 // each of them was last read as.
 func look(ctx context.Context, dev drivers.Device, missing []plan.Variable, begun time.Time) ([]plan.Variable, error) {
@@ -96,7 +96,7 @@ func look(ctx context.Context, dev drivers.Device, missing []plan.Variable, begu
 	}
 }
 
-// unconfirmed says what is known of an actuator that was told its safe value.
+// unconfirmed says what is known of an actuator after its safe value was sent.
 func unconfirmed(v plan.Variable, r drivers.Reading, err error) error {
 	told := fmt.Sprintf("actuator %s was told its safe value, %s", v.Name, show.Quantity(v.Limits.Safe, v.Unit))
 	value, known := r.Values[v.Channel.Name]

@@ -85,7 +85,7 @@ func makeDeviceSafe(ctx context.Context, w *setup.Setup, i int, all bool) safeRe
 	return r
 }
 
-// faultStatesOf lists what a device is to be told.
+// faultStatesOf lists the fault states of a device's actuators.
 func faultStatesOf(w *setup.Setup, device int, all bool) faultStates {
 	f := faultStates{set: drivers.Setpoints{Values: map[string]float64{}}}
 	for _, v := range w.Options.Variables {

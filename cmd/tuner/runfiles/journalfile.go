@@ -86,7 +86,7 @@ func SimulateJournalPath(cfg *configs.Config, named string) (string, error) {
 type Wanted struct {
 	// Fresh asks for a new run, whatever is there.
 	Fresh bool
-	// Config is the configuration's text, Warm says that earlier runs are to be told of.
+	// Config is the configuration's text, Warm says that the policy learns from earlier runs.
 	Config []byte
 	Warm   bool
 }
@@ -145,7 +145,7 @@ func PrepareRunJournal(path string, want Wanted, now time.Time) (p prepared, err
 }
 
 // GoesOn reports whether a start goes on in this journal: with a run that is not finished,
-// or, where that has no step yet, that is the same in everything it was told. Where
+// or, where that has no step yet, that began with the same configuration and the same earlier runs. Where
 // something is wrong with one without a step, there may have been steps.
 func (x *existing) GoesOn(want Wanted) bool {
 	if want.Fresh || x.Status.Finished {
@@ -185,7 +185,7 @@ type existing struct {
 	Status journal.Status
 	// notices are what is to be heard about the file.
 	notices []string
-	// config is what its last session went by, warm says that it was told of earlier runs.
+	// config is what its last session went by, warm says that it learnt from earlier runs.
 	config []byte
 	warm   bool
 }

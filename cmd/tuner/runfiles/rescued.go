@@ -79,7 +79,7 @@ func refuseLostJournal(path string) error {
 	}
 	s, err := controlstate.Peek(control)
 	if err != nil {
-		return nil // whoever opens it is told
+		return nil // opening it reports that
 	}
 	tells := controlTells(s)
 	if tells == "" {

@@ -137,7 +137,7 @@ func ServiceState(file, configs, states string) string {
 		return ""
 	}
 	dir := filepath.Join(states, name)
-	// Its owner alone can look into it: whoever else asks is to be told so.
+	// Its owner alone can look into it: anyone else gets an error that says so.
 	if _, err := os.Lstat(dir); err != nil {
 		return ""
 	}

@@ -31,7 +31,7 @@ func (s *session) owner() drivers.Owner {
 	if u, err := user.Current(); err == nil {
 		me.User = u.Username
 	}
-	me.Host, _ = os.Hostname() // without a name the rest is told
+	me.Host, _ = os.Hostname() // without a name the rest is shown
 	if space, err := os.Readlink("/proc/self/ns/pid"); err == nil && host.BootID() != "" {
 		me.Machine = host.BootID() + " " + space
 	}

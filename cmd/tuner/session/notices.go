@@ -118,7 +118,7 @@ func (h *heralds) put(kind, text string) {
 	}
 }
 
-// close waits for what is to be told yet, but not for long.
+// close waits for notices that are still to be sent, but not for long.
 func (h *heralds) close() {
 	if h == nil {
 		return

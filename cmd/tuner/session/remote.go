@@ -57,7 +57,7 @@ func (s *session) appear(log *slog.Logger) (*presence, error) {
 		Telemetry: m.Telemetry, Discovery: m.Discovery, Memory: memory, Now: s.Env.Now, Log: log}, s.panel)
 	will := mqtt.Message(r.Will())
 	options := setup.BrokerOptions(s.Env, s.Setup.Config)
-	if options.Password != nil { // what cannot be had is told before anything begins
+	if options.Password != nil { // what cannot be read is reported before anything begins
 		if _, err := options.Password(); err != nil {
 			return nil, s.Setup.Refuse("mqtt", "the password cannot be had: "+err.Error(), "its first line is the password")
 		}
@@ -83,10 +83,10 @@ func (s *session) appear(log *slog.Logger) (*presence, error) {
 }
 
 // goodbyeMax bounds the wait for the last words: the actuators are at rest by then, and
-// somebody may be waiting.
+// a client may be waiting.
 const goodbyeMax = 10 * time.Second
 
-// leave waits until the run's end has been told, and goes.
+// leave waits until the run's end has been published, and disconnects.
 func (p *presence) leave() {
 	if p == nil {
 		return

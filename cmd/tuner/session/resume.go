@@ -187,7 +187,7 @@ func StartMode(e *host.Env, flag string) (plan.StartMode, error) {
 	return "", fault.Usage(fault.WithHint(fmt.Errorf("--resume is %q", flag), "it is never, hold or run"))
 }
 
-// WarmFor reads what a run with its journal at path is told of earlier runs: nothing where
+// WarmFor returns what the policy of a run with its journal at path learns from earlier runs: nothing where
 // it goes on, because its journal has that. It is read before that journal may be moved
 // aside, as it may be one of them.
 func WarmFor(w *setup.Setup, path string, want runfiles.Wanted, named []string) ([]journal.WarmSource, error) {

@@ -52,7 +52,7 @@ type Start struct {
 	Clock drivers.Clock
 	// Warm is what the policy learns from earlier runs; of a resumed run its journal has it.
 	Warm []journal.WarmSource
-	// Remarks are told first.
+	// Remarks are printed first.
 	Remarks []string
 }
 
@@ -309,7 +309,7 @@ func (s *session) pace(elapsed time.Duration) float64 {
 	return float64(s.Env.Now().Sub(s.began)) / float64(elapsed)
 }
 
-// sayEvent tells what a person should hear at once. Faults are told at the end,
+// sayEvent prints what a person should read at once. Faults are printed at the end,
 // with what became of the actuators.
 func (s *session) sayEvent(e journal.Event) {
 	switch {

@@ -18,7 +18,7 @@ import (
 // a longer list would be a slow one.
 const maxCandidates = 100_000
 
-// maxCandidateProblems bounds the problems told of one file: a wrong column
+// maxCandidateProblems bounds the problems reported of one file: a wrong column
 // makes one in every row.
 const maxCandidateProblems = 10
 

@@ -48,7 +48,7 @@ func (w *Setup) wireDevice(d *configs.Device, e *host.Env) (Device, []configs.Pr
 	out := Device{Name: d.Name, Driver: d.Driver, section: d}
 	kind, ok := driver(d.Driver)
 	if !ok {
-		return out, nil // the schema has told
+		return out, nil // the schema has reported it
 	}
 	s := &section{device: d, setup: w, env: e}
 	out.Wired = kind.Wire(s)

@@ -110,7 +110,7 @@ func (x waits) leaseDoubts() (out []configs.Problem) {
 }
 
 // lastDoubts tell of lines on which the last of several safe values may come later than
-// safe_wait. That is no refusal: each is told as soon as the one before has been answered, and
+// safe_wait. That is no refusal: each is sent as soon as the one before has been answered, and
 // an instrument that is not at its slowest answers far sooner.
 func (x waits) lastDoubts() (out []configs.Problem) {
 	most := x.cfg.Safety.SafeWait

@@ -1,6 +1,6 @@
 // Package setup turns a configuration into the options of every package: the loop's, the
 // policy's, the safety layer's, those of the simulated plant and of each device. What came of
-// it is a Setup; nothing in it is open or running. Every problem of a file is told at once,
+// it is a Setup; nothing in it is open or running. Every problem of a file is reported at once,
 // with its key: those of the schema, of the drivers, the policy and the plant.
 //
 // It also tells a policy of earlier runs (warm start), from their journals or tables.

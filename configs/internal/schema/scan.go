@@ -9,7 +9,7 @@ import (
 // scannedKey is one key or section header of a file.
 type scannedKey struct {
 	// path is the key as the TOML library lists it: elements of repeated
-	// sections and of arrays are not told apart.
+	// sections and of arrays are not distinguished.
 	path []string
 	// at is the same key with the indices of those elements.
 	at string

@@ -111,7 +111,7 @@ func (*rules) OnConnectAuthenticate(_ *mochi.Client, pk packets.Packet) bool {
 // end overtakes the new one's entry, it forgets the new one, and the next client of
 // the name no longer throws it out.
 func (r *rules) OnSessionEstablish(cl *mochi.Client, _ packets.Packet) {
-	// One that was thrown out before it was told that it is connected is not forgotten either:
+	// One that was thrown out before it learnt that it is connected is not forgotten either:
 	// the broker then takes the name from what is dead already.
 	for range 100 {
 		old, there := r.server.Clients.Get(cl.ID)

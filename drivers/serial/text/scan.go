@@ -74,7 +74,7 @@ func (p part) read(s, next string) (float64, string, error) {
 	// would mislead.
 	if i := strings.IndexFunc(number, unicode.IsSpace); i > 0 {
 		if _, err := wire.Number(number[:i]); err == nil {
-			return 0, "", fmt.Errorf("%q is left over after the number; if it is always there, it belongs into the form or the terminator", cut(number[i:]))
+			return 0, "", fmt.Errorf("%q is left over after the number; if it is always there, add it to in = or to the terminator", cut(number[i:]))
 		}
 	}
 	v, err := wire.Number(number)

@@ -8,7 +8,7 @@ import (
 	"github.com/labtuner/tuner/safety"
 )
 
-// A copy that is damaged may be the newer one, and have told of a trip or a dose that the
+// A copy that is damaged may be the newer one, and have held a trip or a dose that the
 // other does not know. Nobody can tell, so what the other has is latched until a person has
 // looked; and of the damaged one everything counts that allows less.
 

@@ -120,7 +120,7 @@ func isCurrent(f *os.File, name string) (bool, error) {
 // sign writes who holds the lock.
 func (l *Lock) sign() error {
 	b := fmt.Appendf(nil, "pid %d\n", l.holder.PID)
-	if host, err := os.Hostname(); err == nil { // without a name the rest is told
+	if host, err := os.Hostname(); err == nil { // without a name the rest is shown
 		b = fmt.Appendf(b, "host %s\n", host)
 	}
 	if !l.holder.Since.IsZero() {

@@ -34,7 +34,7 @@ func (a *allWriter) put(line any) {
 	}
 }
 
-// exportAll writes everything: the run, its sessions and configurations, what it was told
+// exportAll writes everything: the run, its sessions and configurations, what it learnt
 // of earlier runs, each step with its decision and shots, then actions, events, commands,
 // comparisons and the result.
 func exportAll(w io.Writer, r *journal.Reader) error {
@@ -87,7 +87,7 @@ func (a *allWriter) head() error {
 	return a.warm()
 }
 
-// warm writes what the policy was told of earlier runs.
+// warm writes the observations of earlier runs that the policy learnt from.
 func (a *allWriter) warm() error {
 	sources, err := a.r.Warm()
 	for _, s := range sources {

@@ -59,7 +59,7 @@ func (in *Intents) read(r *journal.Reader) error {
 	return nil
 }
 
-// Setpoint returns an error where an instrument was told a value of a channel that had to
+// Setpoint returns an error where an instrument received a value of a channel that had to
 // wait for its intent, and none is on record. safe is the channel's safe value.
 func (in *Intents) Setpoint(channel string, value, safe float64) error {
 	if value == safe || in.setpoints[setpoint{channel, value}] {

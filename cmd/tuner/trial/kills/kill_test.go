@@ -296,7 +296,7 @@ func (c *campaign) runUntil(dir, failpoint string, life time.Duration) (e ending
 	cmd.Stdout, cmd.Stderr = &out, &says
 	var timer *time.Timer
 	timed := make(chan struct{})
-	if strings.HasPrefix(failpoint, takenUp) { // no step was left to close where one is told of
+	if strings.HasPrefix(failpoint, takenUp) { // no step was left to close where an earlier kill was reported
 		cmd.Stdout = io.MultiWriter(&out, whenWritten(func() { <-timed; timer.Reset(0) }))
 	}
 	if err := cmd.Start(); err != nil {
