@@ -56,11 +56,11 @@ func InMemory() {
 	}
 }
 
-// Waiting lets twelve parallel tests of this process run at once, however few processors there
+// Waiting lets eight parallel tests of this process run at once, however few processors there
 // are: for a package whose tests wait, for other programs or for time to pass, more than they
 // compute. The flag -test.parallel has the last word.
 func Waiting() {
-	if err := flag.Set("test.parallel", strconv.Itoa(max(12, runtime.GOMAXPROCS(0)))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(max(8, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
 }
