@@ -38,7 +38,7 @@ func (j *Journal) Warm(sources []WarmSource) error {
 		return err
 	}
 	if j.step > 0 {
-		return j.refuse("step %d has begun: observations of earlier runs come before the first", j.step)
+		return j.refuse("step %d has begun: the record of earlier runs comes before the first", j.step)
 	}
 	var rows []row
 	for i, s := range sources {
