@@ -167,7 +167,7 @@ func scenes(t *testing.T) []scene {
 		d, s := g.show(t, options...)
 		c := scene{name: name, doc: d, now: s}
 		change(&c)
-		c.rarely = slices.Contains([]string{"initial", "running", "held", "fallen-back", "stopped", "paused", "dry-run", "drift"}, name)
+		c.rarely = slices.Contains([]string{"initial", "running", "held", "fallen-back", "stopped", "paused", "dry-run", "drift", "no-step", "infeasible"}, name)
 		all = append(all, c)
 	}
 	after := func(steps int) stage { g := bench; g.steps = steps; return g }
