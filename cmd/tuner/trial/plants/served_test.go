@@ -186,9 +186,7 @@ func TestRunFindsTheServedOptimum(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name != "laser over MQTT" {
-				testsize.Only(t)
-			}
+			testsize.Only(t) // else TestRunOverSerialLines has the laser, TestDosesOverLinesAndBroker a broker
 			dir := t.TempDir()
 			file := filepath.Join(dir, "served.toml")
 			if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {

@@ -148,7 +148,7 @@ func TestEveryKindSimulates(t *testing.T) {
 		}
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			if i%3 > 0 { // the policies' own tests decide by every kind
+			if i%6 > 0 { // the policies' own tests decide by every kind
 				testsize.Only(t)
 			}
 			f := ofKind(kind)
