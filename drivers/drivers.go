@@ -188,6 +188,14 @@ type SafeCloser interface {
 	SafeOnClose() bool
 }
 
+// Keeper is a SafeCloser that can also leave outputs as they stand when the connection ends.
+type Keeper interface {
+	// Keep says that the connection is about to end for good, with everything at rest, and that
+	// these channels stay as they are whatever becomes of this process. nil means that the device
+	// has promised it; a write after it takes it back.
+	Keep(ctx context.Context, channels []string) error
+}
+
 // Corrupter is a simulated device that can corrupt what its server puts on
 // the wire, so that the other side meets garbage and NaN where they occur: in bytes,
 // not in values. A server passes every answer through Spoil, which returns it

@@ -7,10 +7,13 @@ import (
 	"time"
 )
 
+// ErrKept says that a served device is to be left as it stands.
+var ErrKept = errors.New("left as it stands")
+
 // ServeDevice opens a device for a program that plays its instrument over some transport, has run
 // answer in its place, and then halts the device, where it can be set, and closes it. That
-// takes patience at most and happens however run ended, ctx over or not. The error joins
-// what all of them said.
+// takes patience at most and happens however run ended, ctx over or not; but where run gives
+// ErrKept, the device is closed as it stands. The error joins what all of them said.
 func ServeDevice(ctx context.Context, d Device, patience time.Duration, run func(offered []Channel) error) (err error) {
 	if d == nil {
 		return errors.New("there is no device to serve")
@@ -20,6 +23,10 @@ func ServeDevice(ctx context.Context, d Device, patience time.Duration, run func
 		return fmt.Errorf("open the served device: %w", errors.Join(err, d.Close()))
 	}
 	defer func() {
+		if errors.Is(err, ErrKept) {
+			err = d.Close()
+			return
+		}
 		// The caller's context may be over; going safe must not be.
 		halting, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 )
@@ -260,6 +261,45 @@ func TestNothingIsSaidToBeHeldWhereTheDeviceLapses(t *testing.T) {
 	}
 	if got := tr.rig.knobs["a"].target; got != 2 || !res.Rest[0].ByDevice {
 		t.Errorf("left at %v V, report %+v", got, res.Rest)
+	}
+}
+
+// keeping is a rig that keeps what it is asked to keep, and else goes to its own safe state.
+type keeping struct {
+	*rig
+	declares bool
+	answer   error
+	kept     []string
+}
+
+func (k *keeping) SafeOnClose() bool { return !k.declares }
+
+func (k *keeping) Keep(_ context.Context, channels []string) error {
+	k.kept = append(k.kept, channels...)
+	return k.answer
+}
+
+// TestDeviceIsAskedToKeep: a device that would go safe when it is closed is asked once, at rest, to
+// keep what is held; what it refuses is not said to be held.
+func TestDeviceIsAskedToKeep(t *testing.T) {
+	for _, c := range []struct {
+		declares bool
+		answer   error
+		byDevice bool
+		at       float64
+	}{{true, nil, false, 5}, {true, drivers.ErrRefused, true, 5}, {false, drivers.ErrRefused, true, 2}} {
+		tr := newTrial(t)
+		k := &keeping{rig: tr.rig, declares: c.declares, answer: c.answer}
+		tr.deps.Devices = []Device{{Name: "rig", Device: k}}
+		tr.policy.proposals = proposeAll(2)
+		tr.policy.found = policy.Recommendation{X: []float64{5}}
+		res, err := tr.run(t, context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tr.rig.knobs["a"].target; got != c.at || res.Rest[0].ByDevice != c.byDevice || len(k.kept) != 1 || k.kept[0] != "a" {
+			t.Errorf("%+v: left at %v V, report %+v, asked to keep %q", c, got, res.Rest, k.kept)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/labtuner/tuner/drivers"
@@ -31,6 +32,8 @@ type Device struct {
 	toChild   map[string]string
 	fromChild map[string]string
 	lastID    int64
+	// holds says that the child keeps what a bye names.
+	holds atomic.Bool
 	// pending is the request whose caller was cancelled before its answer came.
 	pending *pendingReply
 
@@ -73,8 +76,23 @@ func New(o Options, channels []ChannelOptions, env drivers.Env) (*Device, error)
 func commandLine(command []string) string { return strings.Join(command, " ") }
 
 // SafeOnClose implements [drivers.SafeCloser]: to a child, the end of its input
-// means to go safe and exit.
-func (d *Device) SafeOnClose() bool { return !d.env.ReadOnly }
+// means to go safe and exit, unless it says in its hello that it keeps what a bye names.
+func (d *Device) SafeOnClose() bool { return !d.env.ReadOnly && !d.holds.Load() }
+
+// Keep implements [drivers.Keeper] by the last word to a child, bye. An older child refuses it,
+// with drivers.ErrRefused.
+func (d *Device) Keep(ctx context.Context, channels []string) error {
+	hold := make([]string, 0, len(channels))
+	for _, name := range channels {
+		child, known := d.toChild[name]
+		if !known {
+			return d.wrap(d.unknown(name))
+		}
+		hold = append(hold, child)
+	}
+	_, err := d.ask(ctx, request{Op: opBye, Hold: &hold})
+	return err
+}
 
 // errReadOnly keeps whoever only looks from moving anything.
 var errReadOnly = errors.New("opened to look only: nothing is written")

@@ -34,12 +34,34 @@ func (x *examiner) conversation(moving bool) bool {
 	whole := x.readings(d, channels) &&
 		x.refusals(d, c, channels) &&
 		x.safeTwice(d, channels) &&
-		x.writes(d, channels, moving)
+		x.writes(d, channels, moving) &&
+		x.bye(d)
 	if !whole { // the fault has dismissed the child
 		return d.Close() == nil
 	}
 	x.ends("end of input", c)
 	return d.Close() == nil
+}
+
+// bye says the last word, holding nothing: a child knows it, or refuses it as it does what it does
+// not know.
+func (x *examiner) bye(d *Device) bool {
+	err := d.Keep(x.ctx, nil)
+	var refused *RefusedError
+	switch {
+	case err == nil && !d.holds.Load():
+		x.warning("bye", `say "holds":true in the hello, so that a run ends at the setting that it found`, "taken, and the hello does not say that outputs can be held")
+	case err == nil:
+		x.passed("bye", "taken: an output whose shutdown is \"hold\" stays as it is when tuner has ended")
+	case errors.As(err, &refused) && refused.Code == CodeUnknownOp && !d.holds.Load():
+		x.passed("bye", "refused with %q: every output goes safe when tuner has ended, also where shutdown is \"hold\"", CodeUnknownOp)
+	case errors.As(err, &refused):
+		x.warning("bye", `a child that says "holds":true keeps what a bye names; one that cannot leaves it out, and refuses the operation with the code "unknown_op"`, "%v", err)
+	default:
+		x.fails("bye", "answer operations that are not known with the code \"unknown_op\"", err)
+		return false
+	}
+	return true
 }
 
 // readings reads each channel by itself, then all together, and times it.

@@ -23,6 +23,7 @@ const (
 type hello struct {
 	name     string
 	channels []drivers.Channel // by the child's names, in its order
+	holds    bool              // it keeps what a bye names
 }
 
 // parseHello reads and checks the child's first line.
@@ -41,6 +42,11 @@ func parseHello(line []byte) (hello, error) {
 	h := hello{}
 	if h.name, err = nameIn(object, "name"); err != nil {
 		return hello{}, err
+	}
+	if v, there := object["holds"]; there {
+		if h.holds, ok = v.(bool); !ok {
+			return hello{}, fmt.Errorf(`"holds" is %s and must be true or false`, quoteValue(v))
+		}
 	}
 	list, ok := object["channels"].([]any)
 	if !ok || len(list) == 0 || len(list) > maxChannels {

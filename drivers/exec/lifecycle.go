@@ -80,6 +80,7 @@ func (d *Device) handshake(ctx context.Context, c *child) ([]drivers.Channel, er
 	case refusal.Code != CodeUnknownOp:
 		return nil, fmt.Errorf("%w: the child answered the operation %q, which does not exist, with the code %s instead of %q", drivers.ErrProtocol, opUnknown, wire.Quote([]byte(refusal.Code)), CodeUnknownOp)
 	}
+	d.holds.Store(h.holds)
 	d.channels = make(map[string]drivers.Channel, len(channels))
 	d.toChild, d.fromChild = map[string]string{}, map[string]string{}
 	for i, ch := range channels {
@@ -186,7 +187,7 @@ func (d *Device) gone(c *child) error {
 		how += ", in the middle of a line: " + c.cut.Error()
 	}
 	if last := c.stderr.last(); last != "" {
-		how += "; the last line of its standard error is " + wire.Quote([]byte(last))
+		how += "; the last line of its standard error is " + wire.QuoteEnds([]byte(last))
 	}
 	return d.fault(c, fmt.Errorf("%w: %w: the child %s", drivers.ErrUnavailable, drivers.ErrClosed, how))
 }

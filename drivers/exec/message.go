@@ -15,6 +15,7 @@ const (
 	opRead    = "read"
 	opWrite   = "write"
 	opSafe    = "safe"
+	opBye     = "bye"
 	opUnknown = "no-such-operation"
 )
 
@@ -41,6 +42,8 @@ type request struct {
 	Channels []string           `json:"channels,omitempty"`
 	Values   map[string]float64 `json:"values,omitempty"`
 	Release  []string           `json:"release,omitempty"`
+	// Hold names the channels that a bye leaves as they are; nil: it is no bye.
+	Hold *[]string `json:"hold,omitempty"`
 	// Dose names the dose that this is.
 	Dose string `json:"dose,omitempty"`
 	// ForMS is how long a value holds, in milliseconds, of channels that say "lasts".
@@ -178,7 +181,7 @@ type RefusedError struct {
 func (e *RefusedError) Error() string {
 	text := fmt.Sprintf("%s %v: %s", e.Op, drivers.ErrRefused, wire.Quote([]byte(e.Code)))
 	if e.Message != "" {
-		text += ": " + wire.Quote([]byte(e.Message))
+		text += ": " + wire.QuoteEnds([]byte(e.Message))
 	}
 	if e.Retry {
 		text += " (it may be tried again)"

@@ -20,8 +20,8 @@ const haltTime = 2 * time.Second
 
 // Serve is the child's side of tuner-exec/1 over any device: it opens dev, says
 // hello under name, answers requests, and at the end of the input, or when ctx
-// ends, halts and closes dev. A nil error means that the input ended and dev
-// confirmed its safe state; a device that cannot be set has nothing to confirm.
+// ends, halts and closes dev; after a bye that holds something it only closes it. A nil
+// error means that the input ended and dev confirmed its safe state; a device that cannot be set has nothing to confirm.
 //
 // Requests of which no id can be read end it with an error, dev halted. Serve
 // may return while a read of in still blocks; the goroutine of that read ends
@@ -35,7 +35,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, name string, dev dr
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		return s.run(ctx, listenTo(ctx, in, cancel))
+		err := s.run(ctx, listenTo(ctx, in, cancel))
+		if s.kept {
+			err = errors.Join(err, drivers.ErrKept)
+		}
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("exec: %s: %w", name, err)
@@ -77,6 +81,8 @@ type server struct {
 	dev      drivers.Device
 	out      io.Writer
 	channels []drivers.Channel
+	// kept says that a bye was said that holds something, and nothing has been written since.
+	kept bool
 }
 
 // run answers until the input or ctx ends.
@@ -109,6 +115,7 @@ func (s *server) run(ctx context.Context, requests <-chan incoming) error {
 type helloLine struct {
 	Protocol string         `json:"protocol"`
 	Name     string         `json:"name"`
+	Holds    bool           `json:"holds"`
 	Channels []helloChannel `json:"channels"`
 }
 
@@ -140,7 +147,7 @@ type errorMembers struct {
 
 // hello writes the first line.
 func (s *server) hello(name string) error {
-	h := helloLine{Protocol: Protocol, Name: name}
+	h := helloLine{Protocol: Protocol, Name: name, Holds: true}
 	for _, c := range s.channels {
 		line := helloChannel{Name: c.Name, Unit: c.Unit, Access: "r",
 			Min: known(c.Min), Max: known(c.Max), Safe: known(c.Safe), Lasts: c.Lasts}

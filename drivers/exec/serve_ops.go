@@ -93,10 +93,22 @@ func (s *server) do(ctx context.Context, object map[string]any) (drivers.Reading
 		if err := s.settable(set); err != nil {
 			return drivers.Reading{}, refusalOf(err)
 		}
+		s.kept = false
 		r, err := actuator.Write(ctx, set)
 		return r, refusalOf(err)
 	case opSafe:
+		s.kept = false
 		return drivers.Reading{}, refusalOf(s.halt(ctx))
+	case opBye:
+		hold, err := textsIn(object, "hold")
+		if err == nil {
+			err = s.settable(drivers.Setpoints{Release: hold})
+		}
+		if err != nil {
+			return drivers.Reading{}, badRequest(err)
+		}
+		s.kept = len(hold) > 0
+		return drivers.Reading{}, nil
 	}
 	return drivers.Reading{}, &errorMembers{Code: CodeUnknownOp, Message: fmt.Sprintf("the operation %s is not known here", quoteValue(object["op"]))}
 }

@@ -198,6 +198,7 @@ type wrote struct {
 
 // write sends a batch. Nothing revokes the safe values of a trip or a stop.
 func (x *Instrument) write(p *Present, k *link, b batch) {
+	k.parting = notAsked // a write takes the device's promise back
 	w := wrote{k: k, flight: &flight{mode: p.Mode}}
 	k.flight = w.flight
 	if orders := x.orders.Load(); !p.final() {

@@ -29,6 +29,8 @@ type link struct {
 	flight *flight
 	calls  calls
 	safe   makingSafe
+	// parting is what has become of the device's promise to keep its outputs at the end.
+	parting parting
 	// dead says that the device broke its protocol or could not be opened: it is
 	// not called again before it has been reopened.
 	dead error
@@ -82,7 +84,7 @@ func (k *link) offers(channels []drivers.Channel) {
 // lapses says that the device goes to its own safe state when it is closed.
 func (k *link) lapses() bool {
 	d, ok := k.dev.(drivers.SafeCloser)
-	return ok && d.SafeOnClose()
+	return ok && k.parting != promised && (k.parting == refused || d.SafeOnClose())
 }
 
 // What jobs on a device's lane bring, and what devices hand over on their own.
@@ -179,6 +181,8 @@ func (x *Instrument) Handle(p Present, result any) ([]any, bool) {
 		x.tookHalt(r)
 	case revived:
 		x.revived(r)
+	case parted:
+		r.k.parted(r)
 	case shut:
 		if r.err != nil {
 			x.tell(Said{"warn", "close", fmt.Sprintf("device %q: %v", r.k.name, r.err)})

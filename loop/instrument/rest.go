@@ -137,7 +137,7 @@ func (x *Instrument) Resting(p Present, since time.Time) (over, hurry bool, even
 		hurry = x.watchRestJob(&p, job, p.Now.Sub(since)) || hurry
 		waiting = waiting || !job.done
 	}
-	over = !waiting && !x.busy(&p, since)
+	over = !waiting && !x.busy(&p, since) && x.part(&p, since)
 	return over, hurry, x.told()
 }
 

@@ -107,7 +107,8 @@ type readJob struct {
 	wait  time.Duration
 }
 
-// readOnce reads until every channel has given a value or the time is over.
+// readOnce reads until every channel has given a value or the time is over; one that gave none is
+// an error.
 func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 	ctx, cancel := context.WithTimeout(ctx, job.wait)
 	defer cancel()
@@ -139,15 +140,17 @@ func readOnce(ctx context.Context, dev drivers.Device, job readJob) error {
 			}
 		}
 	}
+	var silent []error
 	for i, c := range job.mine {
 		if slices.Contains(missing, c.channel.Name) && job.rows[i].Problem == "" {
 			job.rows[i].Problem = "no value within " + show.Duration(job.wait)
 			if err := why[c.channel.Name]; err != nil {
 				job.rows[i].Problem += ": " + err.Error()
 			}
+			silent = append(silent, fmt.Errorf("channel %q: %s", c.channel.Name, job.rows[i].Problem))
 		}
 	}
-	return nil
+	return errors.Join(silent...)
 }
 
 func milliseconds(d time.Duration) journal.Number {

@@ -21,8 +21,11 @@ set_dial() { printf '%s\n' "$1" > "$dial_file"; }
 get_dial() { cat "$dial_file"; }
 get_load() { cut -d ' ' -f 1 /proc/loadavg; }
 
+keep= # not empty: the dial stays as it is when tuner has ended
+
 go_safe() {
     trap '' HUP INT TERM # going safe is not interrupted
+    [ -z "$keep" ] || return 0
     set_dial 0
     echo 'I! safe' >&2
 }
@@ -59,14 +62,17 @@ answer_write() {
 }
 
 set_dial 0
-echo '{"protocol":"tuner-exec/1","name":"bench","channels":[{"name":"dial","unit":"1","access":"rw","min":0,"max":10,"safe":0,"release":false},{"name":"load","unit":"1","access":"r"}]}'
+echo '{"protocol":"tuner-exec/1","name":"bench","holds":true,"channels":[{"name":"dial","unit":"1","access":"rw","min":0,"max":10,"safe":0,"release":false},{"name":"load","unit":"1","access":"r"}]}'
 while IFS= read -r request; do
     id=$(number id)
     [ -n "$id" ] || break # no request: go safe and end
     case $request in
         *'"op":"read"'*) answer_read ;;
-        *'"op":"write"'*) answer_write ;;
-        *'"op":"safe"'*) set_dial 0; printf '{"id":%s,"ok":true}\n' "$id" ;;
+        *'"op":"write"'*) keep=; answer_write ;;
+        *'"op":"safe"'*) keep=; set_dial 0; printf '{"id":%s,"ok":true}\n' "$id" ;;
+        *'"op":"bye"'*) # the end of a run that is at rest: the dial may have to stay as it is
+            case $request in *'"dial"'*) keep=1 ;; *) keep= ;; esac
+            printf '{"id":%s,"ok":true}\n' "$id" ;;
         *) refuse unknown_op "this operation is not known here" ;;
     esac
 done

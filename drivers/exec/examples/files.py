@@ -38,6 +38,8 @@ MOST = 1 << 16  # bytes of an output file: an answer has three short lines
 class Exchange(Instrument):
     """A write keeps the parameters; the first read of the cost after it begins a run."""
 
+    holds = False  # an input that was not taken is withdrawn at the end
+
     def __init__(self, options):
         self.names = [name for name, _, _ in options.parameter]
         self.channels = [output(name, unit) for name, unit, _ in options.parameter]

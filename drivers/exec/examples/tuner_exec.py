@@ -52,6 +52,10 @@ class Instrument:
     #: A list of output(...) and sensor(...).
     channels = []
 
+    #: Outputs can stay as they are when tuner has ended (shutdown = "hold" in its file).
+    #: False: the end of tuner always means safe().
+    holds = True
+
     def read(self, names):
         """Values of one instant, by name. Leave out a channel that has nothing new.
 
@@ -74,6 +78,12 @@ class Instrument:
 
     def safe(self):
         """Bring every output to its safe state: stop every pump, too. It may be called at any time."""
+
+    def leave(self, hold):
+        """The end of a run that is at rest, in place of safe(): the outputs in hold stay as they are.
+
+        tuner has brought all others to where its file wants them. Close what is to be closed.
+        """
 
 
 class Reading(dict):
@@ -124,12 +134,17 @@ def serve(instrument, name):
         signal.signal(number, _leave)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints goes to the log, not between the answers
-    status = 0
+    status, hold = 0, []
     try:
-        _say(out, {"protocol": "tuner-exec/1", "name": name, "channels": instrument.channels})
+        _say(out, {"protocol": "tuner-exec/1", "name": name, "holds": instrument.holds, "channels": instrument.channels})
         for line in sys.stdin:
             request = json.loads(line)
-            _say(out, {"id": request["id"], **_answer(instrument, request)})
+            if request.get("op") in ("write", "safe"):
+                hold = []  # what was promised is taken back
+            answer = _answer(instrument, request)
+            if request.get("op") == "bye" and answer["ok"]:
+                hold = request.get("hold", [])
+            _say(out, {"id": request["id"], **answer})
     except (_Signalled, BrokenPipeError):
         pass
     except (Exception, SystemExit):  # a handler that calls sys.exit() still goes safe
@@ -138,8 +153,12 @@ def serve(instrument, name):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # going safe is not interrupted
     try:
-        instrument.safe()
-        log("safe")
+        if hold:
+            instrument.leave(hold)
+            log("left as it is: " + ", ".join(hold))
+        else:
+            instrument.safe()
+            log("safe")
     except Exception:
         log(traceback.format_exc(), "E")
         status = 1
@@ -194,6 +213,9 @@ def _do(instrument, request):
         return _values("write", {} if readback is None else readback, None)
     if op == "safe":
         instrument.safe()
+        return {"ok": True}
+    if op == "bye" and instrument.holds:
+        _check(instrument, request.get("hold", []), writing=True)
         return {"ok": True}
     raise Refused("unknown_op", f"the operation {op!r} is not known here")
 

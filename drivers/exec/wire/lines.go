@@ -44,6 +44,18 @@ func (l *Lines) Next() ([]byte, error) {
 // Excerpt is the number of bytes of foreign text that an error message shows.
 const Excerpt = 80
 
+// Ends of a long text that QuoteEnds shows, in bytes: what went wrong stands at the end of what
+// programs say.
+const startShown, endShown = Excerpt, 3 * Excerpt
+
+// QuoteEnds shows a foreign text in a message: quoted, its middle left out where it is long.
+func QuoteEnds(b []byte) string {
+	if len(b) <= startShown+endShown {
+		return fmt.Sprintf("%q", b)
+	}
+	return fmt.Sprintf("%q ... %q (%d bytes)", b[:startShown], b[len(b)-endShown:], len(b))
+}
+
 // Quote shows foreign bytes in a message: quoted, and cut after Excerpt bytes.
 func Quote(b []byte) string {
 	if len(b) <= Excerpt {

@@ -8,6 +8,17 @@ import (
 	"testing/iotest"
 )
 
+// TestQuoteEnds: of a long text the beginning and the end are shown.
+func TestQuoteEnds(t *testing.T) {
+	long := strings.Repeat("in a frame of a call, ", 50) + "ValueError: the shutter is closed"
+	if got := QuoteEnds([]byte(long)); !strings.Contains(got, "the shutter is closed") || !strings.HasPrefix(got, `"in a frame`) || len(got) > 400 {
+		t.Errorf("%s", got)
+	}
+	if got := QuoteEnds([]byte("short")); got != `"short"` {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestLines(t *testing.T) {
 	full := strings.Repeat("x", MaxLine-1) // with its line feed, just not too long
 	for name, c := range map[string]struct {
