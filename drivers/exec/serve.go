@@ -115,8 +115,8 @@ func (s *server) run(ctx context.Context, requests <-chan incoming) error {
 type helloLine struct {
 	Protocol string         `json:"protocol"`
 	Name     string         `json:"name"`
-	Holds    bool           `json:"holds"`
 	Channels []helloChannel `json:"channels"`
+	Holds    bool           `json:"holds"`
 }
 
 type helloChannel struct {
