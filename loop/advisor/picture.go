@@ -57,6 +57,26 @@ func Picture(o *plan.Options, p policy.Policy) (control.Picture, error) {
 	return out, nil
 }
 
+// Model is what a policy's model says, in the user's units and sense.
+type Model struct {
+	Options *plan.Options
+	Policy  policy.Predictor
+}
+
+// Predict describes the objective at settings of a control set, one value per variable each; what
+// the set does not hold is not read. It changes no decision.
+func (m Model) Predict(set int, x [][]float64) ([]control.PictureEstimate, error) {
+	seen, err := m.Policy.Predict(set, x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]control.PictureEstimate, len(seen))
+	for i := range seen {
+		out[i] = estimateOf(m.Options, seen[i])
+	}
+	return out, nil
+}
+
 // sliceOf looks along variable i through a recommended setting.
 func sliceOf(o *plan.Options, v policy.Predictor, rec policy.Recommendation, i int) (control.PictureSlice, error) {
 	low, high := o.Variables[i].Low, o.Variables[i].High

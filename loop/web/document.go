@@ -37,6 +37,8 @@ type Document struct {
 	Health []HealthPart `json:"health"`
 	// Picture is the model; null where it was not asked for.
 	Picture *control.Picture `json:"picture"`
+	// Figures are drawings of the run as SVG, in a report alone.
+	Figures []FigurePart `json:"figures,omitempty"`
 	// Result is the line that the run ended with, null while it goes on.
 	Result json.RawMessage `json:"result"`
 	// Status is the running tuner's, null in a report.
@@ -45,6 +47,13 @@ type Document struct {
 	Replay string `json:"replay"`
 	// Hash is the SHA-256 of what the journal exports as JSON lines, in hexadecimal.
 	Hash string `json:"hash"`
+}
+
+// FigurePart is a drawing of the run.
+type FigurePart struct {
+	Kind  string `json:"kind"`
+	Title string `json:"title"`
+	SVG   string `json:"svg"`
 }
 
 // RunPart describes the run.

@@ -67,6 +67,7 @@ Start with:
 		newReplayCommand(e),
 		newDumpCommand(e),
 		newReportCommand(e),
+		newPlotCommand(e),
 		newBenchCommand(e),
 		newVersionCommand(e),
 		newThisComputerCommand(e),

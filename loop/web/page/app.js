@@ -25,6 +25,7 @@ class Page {
     this.replace("health", healthSection(d));
     this.replace("best", bestSection(d));
     this.replace("sets", setsSection(d));
+    this.replace("pictures", picturesSection(d));
     this.replace("safety", safetySection(d));
     this.replace("why", whySection(d));
     this.replace("events", eventsSection(d));
@@ -50,8 +51,8 @@ class Page {
     p.noKnobs = h("p", null, "No step is over yet.");
     const figures = (id, title, ...boxes) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), boxes);
     p.alarms = h("div");
-    for (const name of ["status", "health", "best", "sets", "safety", "why", "events", "about"]) p[name] = h("section");
-    p.main = h("main", { id: "main", tabindex: "-1" }, p.alarms, h("div", { class: "pair" }, p.status, p.best), figures("objective", "Objective", p.objective), p.health, p.sets,
+    for (const name of ["status", "health", "best", "sets", "pictures", "safety", "why", "events", "about"]) p[name] = h("section");
+    p.main = h("main", { id: "main", tabindex: "-1" }, p.alarms, h("div", { class: "pair" }, p.status, p.best), figures("objective", "Objective", p.objective), p.health, p.pictures, p.sets,
       figures("slices", "What the model believes", p.noSlices, p.slices), figures("knobs", "Variables, step by step", p.noKnobs, p.knobs), p.why, p.safety, p.events, p.about);
     this.root.replaceChildren(h("a", { class: "skip", href: "#main" }, "Skip to the run"),
       h("header", { class: "bar" }, p.heading, p.state, p.sub, p.actions), p.main);

@@ -1,0 +1,56 @@
+package plots
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/labtuner/tuner/loop/web/figure"
+)
+
+// Kind is one kind of figure.
+type Kind struct {
+	Name, About string
+	draw        func(*Source, Options) (*figure.Figure, error)
+}
+
+// Kinds are all kinds of figures, in the order in which they are of use.
+func Kinds() []Kind {
+	return []Kind{
+		{"progress", "what was measured, and the best so far, over steps or cost", (*Source).progress},
+		{"tradeoff", "mean against noise of every setting tried, with the front", (*Source).tradeoff},
+		{"sets", "gain against cost of each control set, and when it was chosen", (*Source).sets},
+		{"contour", "the model over two variables: mean, its uncertainty, noise, or probability of the constraints", (*Source).contour},
+		{"slices", "the model along every variable, with what was measured", (*Source).slices},
+		{"importance", "how much of the objective's variation each variable explains", (*Source).importance},
+		{"parallel", "every setting tried, a line each, coloured by its worth", (*Source).parallel},
+		{"sensors", "every recorded sensor over the steps, with its limits", (*Source).sensors},
+		{"predicted", "what the model predicted against what was measured", (*Source).predicted},
+	}
+}
+
+// Draw makes a figure.
+//
+// Errors: an unknown kind or variable, [ErrNothing], and those of the model.
+func Draw(s Source, kind string, o Options) (*figure.Figure, error) {
+	var names []string
+	for _, k := range Kinds() {
+		if k.Name == kind {
+			return k.draw(&s, o)
+		}
+		names = append(names, k.Name)
+	}
+	return nil, fmt.Errorf("there is no kind of figure %q; there are %s", kind, strings.Join(names, ", "))
+}
+
+// chosen checks a word against those that may stand there; "" is the first.
+func chosen(what, word string, words ...string) (string, error) {
+	if word == "" {
+		return words[0], nil
+	}
+	for _, w := range words {
+		if w == word {
+			return w, nil
+		}
+	}
+	return "", fmt.Errorf("%s is %q, and may be %s", what, word, strings.Join(words, ", "))
+}
