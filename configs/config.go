@@ -100,7 +100,8 @@ type Variable struct {
 	Name       string    `toml:"name" required:"true" doc:"name in control sets, logs and other sections"`
 	Unit       string    `toml:"unit" required:"true" doc:"unit of the value; \"1\" where it has none"`
 	Kind       string    `toml:"kind" default:"setpoint" enum:"setpoint,dose" doc:"setpoint: a value to go to; dose: an amount added once in each step, 0: nothing, which cannot be taken back"`
-	Range      Range     `toml:"range" required:"true" unit:"the variable's" reload:"inside" doc:"what the policy may ask for"`
+	Range      Range     `toml:"range" required:"true" unit:"the variable's" reload:"change" doc:"what the policy may ask for"`
+	Frozen     *float64  `toml:"frozen" unit:"the variable's" reload:"change" doc:"the one value that the variable is kept at, in every step: it goes there, and no decision varies it; absent: it is tuned"`
 	Start      *float64  `toml:"start" unit:"the variable's" reload:"anyway or new" doc:"the starting setting; absent: read at boot"`
 	Resolution *float64  `toml:"resolution" unit:"the variable's" bound:"> 0" doc:"the device's step; absent: continuous"`
 	Integer    bool      `toml:"integer" doc:"whole numbers only"`
@@ -140,15 +141,15 @@ type WhenRandom struct {
 // ControlSet is a subset of variables that a step controls.
 type ControlSet struct {
 	Variables []string `toml:"variables" required:"true" doc:"the variables that the step sets; it leaves the others random"`
-	Cost      float64  `toml:"cost" unit:"cost.unit" bound:">= 0" doc:"what a step with this set costs"`
+	Cost      float64  `toml:"cost" unit:"cost.unit" bound:">= 0" reload:"change" doc:"what a step with this set costs"`
 }
 
 // Cost is what a step costs beside its control set.
 type Cost struct {
 	Unit    string             `toml:"unit" doc:"what costs are counted in; required where anything costs"`
-	PerStep float64            `toml:"per_step" unit:"cost.unit" bound:">= 0" doc:"cost of every step"`
-	PerShot float64            `toml:"per_shot" unit:"cost.unit" bound:">= 0" doc:"cost of every shot"`
-	PerMove map[string]float64 `toml:"per_move" unit:"cost.unit per unit moved" bound:">= 0" doc:"cost of moving a variable"`
+	PerStep float64            `toml:"per_step" unit:"cost.unit" bound:">= 0" reload:"change" doc:"cost of every step"`
+	PerShot float64            `toml:"per_shot" unit:"cost.unit" bound:">= 0" reload:"change" doc:"cost of every shot"`
+	PerMove map[string]float64 `toml:"per_move" unit:"cost.unit per unit moved" bound:">= 0" reload:"change" doc:"cost of moving a variable"`
 	Formula string             `toml:"formula" unit:"cost.unit" doc:"cost of the setting itself, a formula over variables such as \"exp(fidelity)\""`
 }
 
@@ -156,7 +157,7 @@ type Cost struct {
 type Policy struct {
 	Kind              string    `toml:"kind" required:"true" enum:"@policies" doc:"the algorithm, such as rahbo: a combination of the parts below"`
 	Acquisition       string    `toml:"acquisition" enum:"@acquisitions" doc:"what a decision maximises; absent: the kind's own"`
-	Risk              *float64  `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
+	Risk              *float64  `toml:"risk" unit:"1/(the objective's unit)" bound:">= 0" reload:"change" doc:"alpha of the mean-variance objective f - alpha*variance; required by rahbo"`
 	NoiseSD           string    `toml:"noise_sd" unit:"the objective's" doc:"known standard deviation of one shot, a formula over variables such as \"0.1 + 0.3*x^2\"; absent: learnt, or one number that is estimated"`
 	Confidence        string    `toml:"confidence" enum:"irgp,constant,rgp,srinivas,data,heuristic" doc:"how the confidence parameter is chosen; absent: the kind's own (gp-ucb and eliminated priors srinivas, costids heuristic), or else irgp"`
 	ConfidenceSetting string    `toml:"confidence_setting" enum:"finite,continuous,theory,wide,high-probability,all-priors,expected" doc:"which form of confidence irgp, rgp and srinivas: for a list of settings, for ranges, irgp's that the paper's proof uses, a bolder irgp, irgp's whose bound holds with probability 1 - delta, srinivas for all priors at once, or for the expected regret; absent: finite where [domain] lists candidates, else continuous, for the kinds of the risk-averse paper wide"`
@@ -205,13 +206,25 @@ type Prior struct {
 // Stop says when the search ends, by at least one of cost, steps and time, and how its
 // result is verified then.
 type Stop struct {
-	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"smaller or new" doc:"budget"`
-	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" reload:"smaller or new" doc:"number of steps, the initial ones included"`
-	Time  *time.Duration `toml:"time" bound:"> 0s" reload:"smaller or new" doc:"time since the start of the run"`
+	Cost  *float64       `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"change" doc:"budget"`
+	Steps *int           `toml:"steps" unit:"steps" bound:">= 1" reload:"change" doc:"number of steps, the initial ones included"`
+	Time  *time.Duration `toml:"time" bound:"> 0s" reload:"change" doc:"time since the start of the run"`
+	// Both are of the recommended setting, after each step.
+	Target        *float64       `toml:"target" unit:"the objective's" reload:"change" doc:"good enough: the search ends once the pessimistic bound of the recommended setting has reached it"`
+	NoImprovement *NoImprovement `toml:"no_improvement" doc:"the search ends when so much has brought no better pessimistic bound"`
 	// After the search, both settings are measured again in turn.
 	Verify     *int           `toml:"verify" unit:"pairs" bound:">= 0, <= 16" doc:"how often the recommended and the starting setting are then measured in turn, to tell how sure the improvement is: 0, or 6 to 16 times; absent: 8, and 0 where a variable is a dose"`
 	VerifyCost *float64       `toml:"verify_cost" unit:"cost.unit" bound:"> 0" doc:"the most that this may cost, beside cost; absent: a tenth of cost"`
 	VerifyTime *time.Duration `toml:"verify_time" bound:"> 0s" doc:"the longest that this may take, beside time; absent: a tenth of time"`
+}
+
+// NoImprovement is how long a search goes on without a better bound: at least one of steps
+// and cost, whichever is over first.
+type NoImprovement struct {
+	Steps *int     `toml:"steps" unit:"steps" bound:">= 1" reload:"change" doc:"so many steps of the search, those of the initial design left out"`
+	Cost  *float64 `toml:"cost" unit:"cost.unit" bound:"> 0" reload:"change" doc:"so much spent on such steps"`
+	// Any: a bound creeps up as the same setting is measured again.
+	By float64 `toml:"by" unit:"the objective's" bound:">= 0" reload:"change" doc:"a bound that is better by no more than this counts as none"`
 }
 
 // Model is the Gaussian process behind the policy.

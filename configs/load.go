@@ -34,9 +34,12 @@ func Load(path string, known *Known) (*Config, error) {
 // if any, is an *Error with every problem, or with the one at which the text
 // stopped being TOML. A Config that comes beside an error is for asking more of
 // it ([Device.Decode]), so that all problems can be reported at once, and for nothing
-// else.
-func Parse(name string, text []byte, known *Known) (*Config, error) {
+// else. What overrides say stands in place of what the file says; it is checked as that is.
+func Parse(name string, text []byte, known *Known, overrides ...Override) (*Config, error) {
 	tree, keys, problem := schema.Decode(string(text))
+	if problem == nil {
+		problem = override(tree, overrides)
+	}
 	if problem != nil {
 		problem.File = name
 		return nil, NewError(*problem)

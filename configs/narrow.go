@@ -10,7 +10,7 @@ import (
 )
 
 // direction says how a key may change while a run goes on, as its tag reload says:
-// "smaller", "larger", "inside" or "anyway"; with " or new" it may also appear where there
+// "smaller", "larger", "inside", "anyway" or "change"; with " or new" it may also appear where there
 // was none: no limit before.
 type direction int
 
@@ -20,15 +20,17 @@ const (
 	inside
 	// anyway: what the key says no longer matters to a run that has begun.
 	anyway
+	// changeable: whatever a file may say; see [Override].
+	changeable
 )
 
 // String says what the direction asks for.
 func (d direction) String() string {
-	return [...]string{"be smaller", "be larger", "lie inside", "be anything"}[d]
+	return [...]string{"be smaller", "be larger", "lie inside", "be anything", "be what a file may have"}[d]
 }
 
 // directions are the words of the tag.
-var directions = map[string]direction{"smaller": smaller, "larger": larger, "inside": inside, "anyway": anyway}
+var directions = map[string]direction{"smaller": smaller, "larger": larger, "inside": inside, "anyway": anyway, "change": changeable}
 
 // Reloadable lists the keys that a running tuner takes over from a changed file, each
 // with what its new value must be, such as "safety.variable.*.hard" and "lie inside"; *
@@ -74,6 +76,10 @@ func (c *Config) Narrowed(next *Config) (changes []string, problems []Problem) {
 			changes = append(changes, s.Key+" left out (was "+s.Value+")")
 			continue
 		}
+		if Changeable(s.Key, next.known) {
+			changes = append(changes, s.Key+" left out (was "+s.Value+")")
+			continue
+		}
 		problems = append(problems, next.Problem(s.Key, fmt.Sprintf("was %s and is left out: that needs a restart", s.Value), "restart the tuner to have it act"))
 	}
 	return changes, schema.Sorted(problems)
@@ -87,7 +93,7 @@ func refusal(tags [][2]string, key, old, value string, had bool) string {
 		}
 		word, fresh := strings.CutSuffix(r[1], " or new")
 		switch how := directions[word]; {
-		case how == anyway:
+		case how == anyway || how == changeable:
 			return ""
 		case !had && fresh:
 			return ""

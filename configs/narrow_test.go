@@ -54,7 +54,9 @@ func TestNarrowed(t *testing.T) {
 			problems: `laser.toml:LINE: safety.variable.pump_current.hard: [0.0, 101.0] is wider than [0.0, 100.0]: a running tuner only narrows, and this must lie inside`},
 		{lines: []string{`dwell = "500ms" -> dwell = "100ms"`}, problems: "pump_current.dwell: \"100ms\" is wider than \"500ms\": a running tuner only narrows, and this must be larger"},
 		{lines: []string{"safe = 60.0 -> safe = 61.0"}, problems: "laser.toml:LINE: safety.variable.pump_current.safe: 61.0, was 60.0: that needs a restart"},
-		{lines: []string{"cost = 2000.0 -> "}, problems: "stop.cost: was 2000.0 and is left out: that needs a restart"},
+		{lines: []string{"cost = 2000.0 -> "}, changes: []string{"stop.cost left out (was 2000.0)"}},
+		{lines: []string{"range = [60.0, 95.0] -> range = [50.0, 98.0]", "steps = 150 -> steps = 200"},
+			changes: []string{"variable.pump_current.range = [50.0, 98.0] (was [60.0, 95.0])", "stop.steps = 200 (was 150)"}},
 		{lines: []string{"shots = 10 -> shots = 9"}, problems: "laser.toml:LINE: objective.shots: 9, was 10"},
 		{lines: []string{"baud = 115200 -> baud = 9600"}, problems: "device.meter.baud: 9600, was 115200"},
 	} {

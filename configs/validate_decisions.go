@@ -132,6 +132,14 @@ func (k *checker) stop() {
 	if s.VerifyCost != nil && !k.costs() {
 		k.bad("stop.verify_cost", "bounds nothing: no step costs anything", "leave it out")
 	}
+	if n := s.NoImprovement; n != nil {
+		switch {
+		case n.Steps == nil && n.Cost == nil:
+			k.bad("stop.no_improvement", "says nothing: after how much without a better bound?", "add steps or cost, as in no_improvement = { steps = 30 }", "stop.no_improvement.steps", "stop.no_improvement.cost")
+		case n.Cost != nil && !k.costs():
+			k.bad("stop.no_improvement.cost", "would never be reached: no step costs anything", "write steps instead")
+		}
+	}
 	if s.Cost != nil && !k.costs() {
 		k.bad("stop.cost", "would never be reached: no step costs anything", "give control sets a cost, or add per_step or per_shot to [cost]", "cost", "cost.per_step", "cost.per_shot", "cost.per_move", "cost.formula", "control_set")
 	}

@@ -35,6 +35,7 @@ func (k *checker) variable(v *Variable, at string) {
 	k.grid(v, at)
 	k.scale(v, at)
 	k.start(v, at)
+	k.frozen(v, at)
 	k.whenRandom(&v.WhenRandom, at+".when_random")
 	if !v.HasActuator() {
 		if v.Kind == "dose" {
@@ -147,6 +148,30 @@ func (k *checker) start(v *Variable, at string) {
 		k.bad(at+".start", fmt.Sprintf("must be a whole number, got %s", schema.FormatNumber(start)), "")
 	case len(v.Levels) > 0 && !slices.Contains(v.Levels, start):
 		k.bad(at+".start", fmt.Sprintf("%s is not one of the levels", schema.FormatNumber(start)), "", at+".levels")
+	}
+}
+
+// frozen checks the value that a variable is kept at.
+func (k *checker) frozen(v *Variable, at string) {
+	if v.Frozen == nil {
+		return
+	}
+	key := at + ".frozen"
+	value := schema.FormatNumber(*v.Frozen)
+	free := func(x Variable) bool { return x.Frozen == nil && x.HasActuator() }
+	switch {
+	case !v.HasActuator():
+		k.bad(key, fmt.Sprintf("nothing sets %s, so nothing can keep it at a value", v.Name), "leave it out")
+	case !v.Range.Contains(*v.Frozen):
+		k.bad(key, fmt.Sprintf("%s lies outside the range %s", value, schema.FormatRange(v.Range)), "", at+".range")
+	case v.Integer && !isWhole(*v.Frozen):
+		k.bad(key, fmt.Sprintf("must be a whole number, got %s", value), "")
+	case len(v.Levels) > 0 && !slices.Contains(v.Levels, *v.Frozen):
+		k.bad(key, fmt.Sprintf("%s is not one of the levels", value), "", at+".levels")
+	case k.cfg.Domain != nil:
+		k.bad(key, "does not go with a list of candidates: each of them gives its own value", "leave it out, or list the candidates that have it", "domain.candidates")
+	case !slices.ContainsFunc(k.cfg.Variables, free):
+		k.bad(key, "leaves nothing to tune: every variable is frozen", "leave it out of one")
 	}
 }
 

@@ -63,9 +63,19 @@ func (l *orders) unrecordedCommand(o *control.Order, err error) {
 // came of it.
 func (l *orders) carryOut(o *control.Order, id int64) {
 	r := control.Response{Code: control.CodeGivenUp, Message: "the caller gave up before it acted"}
-	acts := o.Begin()
+	switch acts := o.Begin(); {
+	case acts && control.IsEdit(o.Command):
+		l.runner.edit(o, id, func(r control.Response) { l.carriedOut(o, id, r, true) })
+	case acts:
+		l.carriedOut(o, id, l.runner.obey(o, id), true)
+	default:
+		l.carriedOut(o, id, r, false)
+	}
+}
+
+// carriedOut records what came of an order, and answers it.
+func (l *orders) carriedOut(o *control.Order, id int64, r control.Response, acts bool) {
 	if acts {
-		r = l.runner.obey(o, id)
 		l.tellOrder(o, r)
 		l.notePause(o, r)
 	}
@@ -147,6 +157,20 @@ func (l *Loop) obey(o *control.Order, id int64) control.Response {
 	default:
 		return l.setBest()
 	}
+}
+
+// edit carries out a command that changes what decisions go by; answer follows.
+func (l *Loop) edit(o *control.Order, id int64, answer func(control.Response)) {
+	args := o.Args
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	e, err := control.ParseEdit(o.Command, args)
+	if err != nil { // the panel has seen it
+		answer(control.Response{Code: control.CodeArgs, Message: err.Error()})
+		return
+	}
+	l.stepper.changes.ask(&asking{wish: Wish{Command: o.Command, Edit: e}, by: journal.Person{Command: id, Who: o.Origin(), Reason: o.Reason}, answer: answer})
 }
 
 // done says what came of a command that was followed.

@@ -66,7 +66,14 @@ func (l *stepper) rebuild() {
 }
 
 // rebuilt goes on with the policy that was made anew.
-func (l *stepper) rebuilt(err error) {
+func (l *stepper) rebuilt(a advisor.Rebuilt) {
+	err, changed := a.Err, l.changes.remaking
+	if l.changes.remaking = changed && err != nil && l.phase == choosing; err == nil {
+		if changed { // what was best may not be so any more
+			l.marked = plan.Marked{}
+		}
+		recommends(l, a.Best)
+	}
 	if l.phase != choosing {
 		return
 	}
@@ -74,9 +81,15 @@ func (l *stepper) rebuilt(err error) {
 	if err != nil {
 		if l.failed(fmt.Errorf("make the policy anew: %w", err)) {
 			l.rebuild()
+			return
 		}
+		l.changes.remaking = false
 		return
 	}
 	l.event("info", journal.EventPolicy, fmt.Sprintf("the policy was made anew from the record of %d steps", l.steps))
+	if changed { // stop conditions may be others
+		l.next()
+		return
+	}
 	l.decide()
 }

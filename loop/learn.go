@@ -43,11 +43,25 @@ func (l *stepper) learnt(a advisor.Learnt) {
 	}
 	l.meterModel(a.Size)
 	if a.Best != nil {
-		best := l.inUsersSense(*a.Best)
-		l.best = &best
+		recommends(l, a.Best)
 	}
 	if l.phase == concluding {
 		l.afterStep()
+	}
+}
+
+// recommends takes in what the policy recommends, nil where that is nothing. A bound that is
+// better is recorded, for a process that goes on with the run.
+func recommends(l *stepper, best *policy.Recommendation) {
+	if l.best = nil; best == nil {
+		return
+	}
+	in := l.inUsersSense(*best)
+	if l.best = &in; !in.Feasible {
+		return
+	}
+	if m := l.marked.Take(l.opt.Stop.NoImprovement, best.LowerBound, l.searched(), l.ledger.Spent, l.last != nil && l.last.Initial); m != nil {
+		l.eventWith(journal.Facts{Better: m}, "info", journal.EventBetter, fmt.Sprintf("the best bound so far: %.6g %s", in.LowerBound, l.opt.Objective.Unit))
 	}
 }
 

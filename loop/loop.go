@@ -68,7 +68,7 @@ func newLoop(o plan.Options, d Deps) (*Loop, error) {
 	p := &parts{opt: o, deps: d, course: course{start: d.Clock.Now()}}
 	end := &ending{parts: p}
 	steps := &stepper{parts: p, ending: end, statistic: statistic, score: score{ledger: plan.NewLedger(len(o.ControlSets))}}
-	steps.people.steps = steps
+	steps.people.steps, steps.changes.steps = steps, steps
 	l := &Loop{parts: p, stepper: steps, ending: end, orders: orders{parts: p}, outages: &outages{parts: p, stepper: steps, ending: end}}
 	p.runner = l
 	if o.Mode == plan.Simulate {
@@ -171,6 +171,10 @@ func (l *Loop) drain() {
 
 // handle takes in what a job has brought.
 func (l *Loop) handle(r worker.Result) {
+	if m, mine := r.Value.(amended); mine {
+		l.stepper.changes.looked(m)
+		return
+	}
 	if e, mine := l.advisor.Handle(r); mine {
 		l.advised(e)
 		return
@@ -205,7 +209,7 @@ func (l *Loop) advised(e any) {
 	case advisor.Recommended:
 		l.recommended(e)
 	case advisor.Rebuilt:
-		l.stepper.rebuilt(e.Err)
+		l.stepper.rebuilt(e)
 	case advisor.Drawn:
 		l.drawn(e)
 	case advisor.Flushed:

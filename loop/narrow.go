@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -26,11 +25,11 @@ type narrowing struct {
 
 // Narrow has the loop go on by the limits of next, which is the options that it runs by with
 // tighter ones: Safety, the variables' and sensors' Limits as safety.Limits.Within has
-// it, ranges of variables inside the present ones, and Stop. words tell the record what
+// it; ranges and stop conditions are what Deps.Amend changes. words tell the record what
 // was changed. Where anything is wider, or an actuator stands where a new hard bound
 // would not let it be, all of it is refused: the error wraps ErrNotNarrower or
 // safety.ErrLimits, and the run goes on unchanged. Else it is nil, and the change acts
-// from the next tick on: a range from the next decision.
+// from the next tick on.
 func (n *Narrower) Narrow(ctx context.Context, next plan.Options, words string) error {
 	q := narrowing{&next, words, make(chan error, 1)}
 	select {
@@ -58,35 +57,23 @@ func (l *Loop) narrowTo(next *plan.Options, words string) error {
 	if len(next.Variables) != len(l.opt.Variables) || len(next.Sensors) != len(l.opt.Sensors) {
 		return fmt.Errorf("%w: variables or sensors are others", plan.ErrNotNarrower)
 	}
-	n, err := l.guard.Narrow(next, l.endsByItself, func(i int) guard.Stand {
+	err := l.guard.Narrow(next, l.endsByItself, func(i int) guard.Stand {
 		wanted, driven := l.instrument.Wanted(i)
 		return guard.Stand{Written: l.instrument.Written(i), Wanted: wanted, Driven: driven}
 	})
 	if err != nil {
 		return err
 	}
-	l.opt.Safety, l.opt.Stop = next.Safety, next.Stop
+	l.opt.Safety = next.Safety
 	l.opt.Variables = slices.Clone(l.opt.Variables) // the caller's stay as they are
 	for i := range l.opt.Variables {
 		l.opt.Variables[i].Limits = next.Variables[i].Limits
 	}
-	return l.tellNarrowed(n, words)
-}
-
-// tellNarrowed records what decisions and the safety layer go by from now on.
-func (l *Loop) tellNarrowed(n plan.Narrowed, words string) error {
-	n.From = l.stepper.steps + 1
-	if l.stepper.step.open { // its decision has been made
-		n.From++
-	}
-	text, err := json.Marshal(n)
-	if err != nil {
-		return fmt.Errorf("record the narrower limits: %w", err)
-	}
 	l.event("info", journal.EventConfiguration, words)
-	at := l.stamp()
-	l.record("event", func(j *journal.Journal) error {
-		return j.Log(journal.Event{Level: "info", Kind: journal.EventNarrowed, Message: "the narrower limits", Facts: journal.Facts{Narrowed: text}, Step: n.From, At: at})
-	}, nil)
+	from := l.stepper.steps + 1
+	if l.stepper.step.open { // its decision has been made
+		from++
+	}
+	l.stepper.changes.tellKept(from)
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 // as ask says are over; it returns the journal's path and the answers.
 func narrower(t *testing.T, ask map[int]func(*plan.Options)) (tr *trial, path string, answers map[int]error) {
 	t.Helper()
-	tr = &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 9, 9, 9, 9)}}
+	tr = &trial{opt: options(plan.Live), policy: &script{proposals: proposeAll(4, 9, 9, 9, 9.8)}}
 	tr.rig = newRig(RealClock{}, "a")
 	tr.rig.meter = func(at map[string]float64) float64 { return 10 * at["a"] }
 	tr.deps = Deps{Policy: tr.policy, Devices: []Device{{Name: "rig", Device: tr.rig}}, Narrower: NewNarrower()}
@@ -73,21 +73,20 @@ func applied(t *testing.T, path string) (out []float64) {
 	return out
 }
 
-// TestNarrowedRange: the step in flight keeps its destination, the next decision keeps to
-// the range, and a replay knows from when on.
-func TestNarrowedRange(t *testing.T) {
+// TestNarrowedLimits: the step in flight keeps its destination, the next decision keeps to
+// the limits, and a replay knows from when on.
+func TestNarrowedLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, path, answers := narrower(t, map[int]func(*plan.Options){
-			1: func(o *plan.Options) { o.Variables[0].High = 5 },
-			3: func(o *plan.Options) { // it stands at 5 and is going there again
-				o.Variables[0].Limits.High, o.Variables[0].Limits.SlewUp, o.Stop.Steps = 6, 1, 4
+			3: func(o *plan.Options) { // it stands at 9 and is going there again
+				o.Variables[0].Limits.High, o.Variables[0].Limits.SlewUp = 9.5, 1
 			},
 		})
-		if answers[1] != nil || answers[3] != nil {
+		if answers[3] != nil {
 			t.Fatalf("answers %v", answers)
 		}
-		if got := applied(t, path); !slices.Equal(got, []float64{4, 9, 5, 5}) {
-			t.Errorf("destinations %v: want two within the old range, then two within the new, and four steps", got)
+		if got := applied(t, path); !slices.Equal(got, []float64{4, 9, 9, 9, 9.5}) {
+			t.Errorf("destinations %v: want four within the old limits, then one within the new", got)
 		}
 		told := slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == journal.EventConfiguration && e.Message == "narrower" })
 		if !told {
@@ -98,8 +97,8 @@ func TestNarrowedRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		replay := replay.Decisions{Options: tr.opt, Policy: &script{proposals: proposeAll(4, 9, 9, 9)}}
-		if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil || done.Steps != 4 {
+		replay := replay.Decisions{Options: tr.opt, Policy: &script{proposals: proposeAll(4, 9, 9, 9, 9.8)}}
+		if done, err := replay.Run(context.Background(), r); err != nil || done.First != nil || done.Steps != 5 {
 			t.Errorf("replay: %+v, first difference %+v, %v", done, done.First, err)
 		}
 	})
@@ -113,11 +112,8 @@ func TestNarrowRefused(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"range":  {func(o *plan.Options) { o.Variables[0].High = 10.5 }, `range [0, 10.5] of variable "a" is not inside [0, 10]`, plan.ErrNotNarrower},
-		"hard":   {func(o *plan.Options) { o.Variables[0].Limits.High = 12 }, "hard bounds of [-1, 12] is wider than [-1, 11]", safety.ErrLimits},
-		"steps":  {func(o *plan.Options) { o.Stop.Steps = 101 }, "stop at step 101 is later than at 100", plan.ErrNotNarrower},
-		"no end": {func(o *plan.Options) { o.Stop.Steps = 0 }, "stop at step 0 is later than at 100", plan.ErrNotNarrower},
-		"jump": {func(o *plan.Options) { o.Variables[0].High, o.Variables[0].Limits.High = 5, 6 },
+		"hard": {func(o *plan.Options) { o.Variables[0].Limits.High = 12 }, "hard bounds of [-1, 12] is wider than [-1, 11]", safety.ErrLimits},
+		"jump": {func(o *plan.Options) { o.Variables[0].Limits.High = 6 },
 			`variable "a" is at or on its way to 9, outside [-1, 6]: narrow its range first`, plan.ErrNotNarrower},
 		"other":    {func(o *plan.Options) { o.Variables[0].Limits.Safe = 2 }, "something else than the tightness of a limit differs", safety.ErrLimits},
 		"unusable": {func(o *plan.Options) { o.Variables[0].Limits.Low = 5 }, "safe value 1 lies outside [5, 11]", safety.ErrLimits},
@@ -131,7 +127,7 @@ func TestNarrowRefused(t *testing.T) {
 				if err := answers[1]; !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("answer %v, want %q", err, c.want)
 				}
-				if got := applied(t, path); !slices.Equal(got, []float64{4, 9, 9, 9, 9}) {
+				if got := applied(t, path); !slices.Equal(got, []float64{4, 9, 9, 9, 9.8}) {
 					t.Errorf("destinations %v: the run is to go on unchanged", got)
 				}
 				if slices.ContainsFunc(tr.events, func(e journal.Event) bool { return e.Kind == journal.EventConfiguration }) {

@@ -62,6 +62,9 @@ type runner interface {
 	put(e record.Entry)
 	// obey carries out a command other than stop; publish replaces the status.
 	obey(o *control.Order, id int64) control.Response
+	edit(o *control.Order, id int64, answer func(control.Response))
+	// changing says that a change is in force by which the policy was not made yet.
+	changing() bool
 	endByHand() control.Response
 	publish(now time.Time)
 }

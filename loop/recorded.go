@@ -91,6 +91,9 @@ func (l *Loop) follow(done any) {
 	case *commandRecorded:
 		l.deps.Panel.Answered()
 		l.orders.carryOut(d.order, d.id)
+	case changeRecorded:
+		l.failpoint("change-durable")
+		d.asking.answer(d.response)
 	case lessonsRecorded:
 		l.advisor.Rebuild()
 	case traceWritten:

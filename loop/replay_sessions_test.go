@@ -33,15 +33,20 @@ func TestReplayByEachSessionsConfiguration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		remake := func(o plan.Options, spec policy.Spec) func() (plan.Options, policy.Policy, error) {
-			return func() (plan.Options, policy.Policy, error) { p, err := policy.New(spec); return o, p, err }
+		remake := func(session int, _ plan.Changes) (plan.Options, policy.Policy, error) {
+			o, spec := o, second
+			if session == 3 {
+				o, spec = o3, third
+			}
+			p, err := policy.New(spec)
+			return o, p, err
 		}
 		r, err := journal.OpenReader(cutPath)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		replay := replay.Decisions{Options: o, Policy: first, Changed: map[int]func() (plan.Options, policy.Policy, error){2: remake(o, second), 3: remake(o3, third)}}
+		replay := replay.Decisions{Options: o, Policy: first, Configured: []int{2, 3}, Remake: remake}
 		done, err := replay.Run(context.Background(), r)
 		if err != nil || done.First != nil || done.Steps != 14 {
 			t.Errorf("%s: %d steps derive, then %+v, %v", failpoint, done.Steps, done.First, err)

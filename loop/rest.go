@@ -198,6 +198,11 @@ func (l *ending) owed() error {
 // recommend asks the policy for the best setting by its lower bound; recommended follows
 // in any case.
 func (l *ending) recommend() {
+	if l.runner.changing() {
+		l.event("warn", "recommend", "a change was made by which nothing was decided yet: there is no recommendation; tuner best makes it from the record")
+		l.runner.recommended(advisor.Recommended{Err: policy.ErrNoData})
+		return
+	}
 	if l.advisor.Broken() {
 		l.event("warn", "recommend", "the policy has failed: there is no recommendation")
 		l.runner.recommended(advisor.Recommended{Err: policy.ErrNoData})

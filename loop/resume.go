@@ -22,6 +22,10 @@ func (l *stepper) takeUp() {
 	}
 	l.legs, l.spent = p.LegCount, p.Paid
 	l.people.takeUp(p.Asked)
+	l.marked = plan.MarkedAt(p.Mark)
+	if l.changes.all = p.Changes; len(p.Changes) > 0 { // the file, and with it the limits, may be another
+		l.changes.tellKept(p.Steps + 1)
+	}
 	for _, c := range p.Charges {
 		l.ledger.Charge(c.Set, c.Cost)
 	}

@@ -46,6 +46,10 @@ type Deps struct {
 	// Panel takes commands from other goroutines and tells them how the run stands; nil:
 	// nobody commands and nobody asks.
 	Panel *control.Panel
+	// Amend looks at a change that is asked for while the run goes on, by what is recorded and
+	// the changes before it: whether it can be made, and what the run then goes by. It runs on
+	// a lane of its own; its error says to a person why not. nil: there are no changes.
+	Amend func(before plan.Changes, w Wish) (plan.Amended, error)
 	// Narrower brings narrower limits from other goroutines; nil: there are none.
 	Narrower *Narrower
 	Log      *slog.Logger
@@ -86,7 +90,7 @@ func (d *Deps) stopwatch() drivers.Clock {
 // Result is what a run found.
 type Result struct {
 	// Reason says why the run ended: "steps", "cost", "time", "interrupted",
-	// "fault", "no data", "safety", "set-best", "end".
+	// "fault", "no data", "safety", "target", "no-improvement", "set-best", "end".
 	Reason string
 	// Steps counts those that the policy decided, and Spent is their cost.
 	Steps int

@@ -27,8 +27,10 @@ type score struct {
 	lastProblem string
 	// best is the recommendation after the last step, in the user's sense, last the
 	// newest decision and outcome; nil: none yet.
-	best        *policy.Recommendation
-	last        *journal.Decision
+	best *policy.Recommendation
+	last *journal.Decision
+	// marked is the best bound so far.
+	marked      plan.Marked
 	lastOutcome *journal.Outcome
 }
 

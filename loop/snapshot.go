@@ -147,7 +147,8 @@ func (l *parts) diskStatus() control.DiskStatus {
 // decision is due, and only if a person has asked for it lately.
 func (l *Loop) draw(now time.Time) {
 	if l.phase >= moving && l.phase <= measuring && l.deps.Panel.WantsPicture(now) {
-		l.advisor.Draw(&l.opt, l.stepper.steps)
+		o := l.opt // a change replaces it meanwhile
+		l.advisor.Draw(&o, l.stepper.steps)
 	}
 }
 

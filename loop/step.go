@@ -41,6 +41,8 @@ type stepper struct {
 	proposed, wantBest, toldWait bool
 	// people is what people have asked for.
 	people people
+	// changes are those that were made while the run goes on.
+	changes changes
 }
 
 // begin makes s the step that the run is at.
@@ -59,6 +61,14 @@ func (l *stepper) next() {
 	}
 	if l.verifying.running {
 		l.nextLeg()
+		return
+	}
+	switch c := &l.changes; {
+	case c.remaking: // it follows
+		l.enter(choosing)
+		return
+	case c.outdated:
+		c.takeEffect()
 		return
 	}
 	if reason := l.stopReason(); reason != "" {
@@ -90,6 +100,10 @@ func (l *stepper) stopReason() string {
 		return control.ReasonSteps
 	case s.Cost > 0 && l.ledger.Spent >= plan.AsMoney(s.Cost):
 		return control.ReasonCost
+	case l.best != nil && l.best.Feasible && l.opt.Reached(l.opt.Sense(l.best.LowerBound)):
+		return control.ReasonTarget
+	case l.marked.Over(s.NoImprovement, l.searched(), l.ledger.Spent):
+		return control.ReasonNoImprovement
 	}
 	return ""
 }

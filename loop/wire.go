@@ -13,6 +13,7 @@ const (
 	laneControl // latches and doses, which do not wait for the journal
 	laneMark    // that something is latched, which does not wait for latches and doses
 	laneSpace   // the free space on the disk
+	laneChange  // what is to be changed while the run goes on
 	lanePolicy
 	laneDevice // and one more for each further device
 )

@@ -79,8 +79,12 @@ type Recommended struct {
 	Err   error
 }
 
-// Rebuilt is the answer to Rebuild. Where Err is nil the new policy is in force.
-type Rebuilt struct{ Err error }
+// Rebuilt is the answer to Rebuild. Where Err is nil the new policy is in force; Best is what
+// it recommends, nil where that is nothing.
+type Rebuilt struct {
+	Best *policy.Recommendation
+	Err  error
+}
 
 // Flushed is the answer to Flush.
 type Flushed struct{}
@@ -210,13 +214,22 @@ func (a *Advisor) Rebuild() {
 	ctx := a.ctx
 	a.rebuilding = a.pool.Post(a.lane, func() any {
 		var r rebuilt
-		r.err = isolated(func() (err error) { r.policy, err = a.opt.Rebuild(ctx); return err })
+		r.err = isolated(func() (err error) {
+			if r.policy, err = a.opt.Rebuild(ctx); err != nil {
+				return err
+			}
+			if best, err := r.policy.Recommend(); err == nil {
+				r.best = &best
+			}
+			return nil
+		})
 		return r
 	})
 }
 
 type rebuilt struct {
 	policy policy.Policy
+	best   *policy.Recommendation
 	err    error
 }
 
@@ -247,7 +260,7 @@ func (a *Advisor) Handle(r worker.Result) (event any, mine bool) {
 				a.policy = v.policy
 			}
 			a.failures.broken = v.err != nil
-			return Rebuilt{v.err}, true
+			return Rebuilt{v.best, v.err}, true
 		}
 	case picture:
 		if take(&a.drawing, r.Ticket) {

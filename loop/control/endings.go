@@ -4,7 +4,8 @@ package control
 func Endings() map[string]string {
 	return map[string]string{ReasonSteps: "all steps are done", ReasonCost: "the budget does not pay for another step",
 		ReasonTime: "its time is over", ReasonInterrupted: "it was interrupted", ReasonFault: "a fault ended it",
-		reasonNoData: "the instrument gave no data", ReasonSafety: "the safety layer ended it", ReasonBest: "a person ended the search", ReasonEnd: "a person ended it"}
+		reasonNoData: "the instrument gave no data", ReasonSafety: "the safety layer ended it", ReasonTarget: "the target is reached", ReasonNoImprovement: "no better bound came any more",
+		ReasonBest: "a person ended the search", ReasonEnd: "a person ended it"}
 }
 
 // Why a run ended.
@@ -18,4 +19,7 @@ const (
 	ReasonSafety      = "safety"
 	ReasonBest        = "set-best"
 	ReasonEnd         = "end"
+	// ReasonTarget and ReasonNoImprovement go by the pessimistic bound of what is recommended.
+	ReasonTarget        = "target"
+	ReasonNoImprovement = "no-improvement"
 )

@@ -51,6 +51,9 @@ func (o *Order) Check() (Response, bool) {
 	if o.Command == CommandTry {
 		return o.checkTry()
 	}
+	if IsEdit(o.Command) {
+		return o.checkEdit()
+	}
 	if len(bytes.TrimSpace(o.Args)) == 0 {
 		return Response{}, true
 	}

@@ -69,11 +69,20 @@ const (
 	CommandEnd     = "end"
 	CommandTry     = "try"
 	CommandStatus  = "status"
+	// These change what decisions go by: see Edit.
+	CommandStrike   = "strike"
+	CommandUnstrike = "unstrike"
+	CommandNarrow   = "narrow"
+	CommandWiden    = "widen"
+	CommandFreeze   = "freeze"
+	CommandFree     = "free"
+	CommandChange   = "change"
 )
 
 // Commands lists all of them.
 func Commands() []string {
-	return []string{CommandPause, CommandResume, CommandStop, CommandReset, CommandSetBest, CommandEnd, CommandTry, CommandStatus}
+	return []string{CommandPause, CommandResume, CommandStop, CommandReset, CommandSetBest, CommandEnd, CommandTry, CommandStrike, CommandUnstrike,
+		CommandNarrow, CommandWiden, CommandFreeze, CommandFree, CommandChange, CommandStatus}
 }
 
 // Request is a command to a running loop.
@@ -86,7 +95,8 @@ type Request struct {
 	// Transaction is the sender's name for this request; the panel only records it.
 	Transaction string
 	// Args is a JSON object or empty. Every command takes {"reason": TEXT}: why, for the
-	// record, at most 200 bytes; CommandTry what Try has. Any other member is refused.
+	// record, at most 200 bytes; CommandTry what Try has, those that change what decisions go by
+	// what Edit has. Any other member is refused.
 	Args json.RawMessage
 }
 

@@ -77,6 +77,9 @@ type Guard struct {
 // latched: a crash is no reset.
 func New(o Options, pool *worker.Pool) (*Guard, error) {
 	g := &Guard{opt: o, bounds: bounds{plan: o.Plan}, keeper: newKeeper(&o, pool), watchdog: newWatchdog(&o)}
+	for i := range o.Plan.Variables {
+		g.began = append(g.began, g.Range(i))
+	}
 	limits, err := plan.SafetyLimits(o.Plan, o.Start.Round(0))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", plan.ErrOptions, err)

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,27 +14,24 @@ import (
 )
 
 // bounds are what is kept to: the safety layer's limits, and what decisions may ask of the
-// variables since they were narrowed; nil: what the plan says.
+// variables, by the plan, which had other ranges when the process began.
 type bounds struct {
 	plan   *plan.Options
 	limits safety.Limits
-	ranges [][2]float64
+	began  [][2]float64
 }
 
 // Bounds are what decisions about a variable keep to: the hard bounds, and a range
-// that was narrowed since the policy learnt of it.
+// that was changed since the process began.
 func (b *bounds) Bounds(i int) safety.VariableLimits {
-	if b.ranges == nil {
-		return b.limits.Variables[i]
+	if r := b.Range(i); i < len(b.began) && r != b.began[i] {
+		return plan.Within(&b.limits.Variables[i], r)
 	}
-	return plan.Within(&b.limits.Variables[i], b.ranges[i])
+	return b.limits.Variables[i]
 }
 
 // Range is what decisions may ask of a variable.
 func (b *bounds) Range(i int) [2]float64 {
-	if b.ranges != nil {
-		return b.ranges[i]
-	}
 	return [2]float64{b.plan.Variables[i].Low, b.plan.Variables[i].High}
 }
 
@@ -123,11 +119,11 @@ type Stand struct {
 // Narrow goes on by the limits of next if they are inside the present ones, and if no
 // actuator would have to jump to keep them. endsByItself says of a variable whether its doses end
 // by themselves. Else nothing is changed, and the error wraps plan.ErrNotNarrower or
-// safety.ErrLimits. It returns what is to be recorded.
-func (g *Guard) Narrow(next *plan.Options, endsByItself func(i int) bool, at func(i int) Stand) (plan.Narrowed, error) {
+// safety.ErrLimits.
+func (g *Guard) Narrow(next *plan.Options, endsByItself func(i int) bool, at func(i int) Stand) error {
 	limits, err := plan.SafetyLimits(next, g.opt.Start.Round(0))
 	if err != nil {
-		return plan.Narrowed{}, err
+		return err
 	}
 	for i := range limits.Bypasses {
 		limits.Bypasses[i].Until += g.base
@@ -138,37 +134,20 @@ func (g *Guard) Narrow(next *plan.Options, endsByItself func(i int) bool, at fun
 		}
 	}
 	if err := limits.Within(&g.limits); err != nil {
-		return plan.Narrowed{}, err
-	}
-	if err := errors.Join(g.rangesInside(next), g.plan.Stop.Outlasts(next.Stop)); err != nil {
-		return plan.Narrowed{}, err
+		return err
 	}
 	for i := range limits.Variables {
-		if err := g.standsInside(i, &limits.Variables[i], at(i)); err != nil {
-			return plan.Narrowed{}, err
+		if err := standsInside(g, i, &limits.Variables[i], at(i)); err != nil {
+			return err
 		}
 	}
-	g.limits, g.ranges = limits, make([][2]float64, len(next.Variables))
-	for i := range next.Variables {
-		g.ranges[i] = [2]float64{next.Variables[i].Low, next.Variables[i].High}
-	}
-	return plan.Narrowed{Ranges: g.ranges, Limits: limits}, nil
-}
-
-// rangesInside refuses ranges that reach beyond the present ones.
-func (b *bounds) rangesInside(next *plan.Options) error {
-	for i := range next.Variables {
-		v, before := &next.Variables[i], b.Range(i)
-		if !(v.Low >= before[0] && v.High <= before[1] && v.Low < v.High) {
-			return fmt.Errorf("%w: range [%g, %g] of variable %q is not inside [%g, %g]", plan.ErrNotNarrower, v.Low, v.High, v.Name, before[0], before[1])
-		}
-	}
+	g.limits = limits
 	return nil
 }
 
 // standsInside refuses a bound that an actuator could keep only by a jump: where it
 // stands, and where it is going, must lie inside.
-func (g *Guard) standsInside(i int, limits *safety.VariableLimits, s Stand) error {
+func standsInside(g *Guard, i int, limits *safety.VariableLimits, s Stand) error {
 	at, v := []float64{s.Written}, &g.state.Variable[i]
 	if s.Driven {
 		at = append(at, s.Wanted)
@@ -183,4 +162,13 @@ func (g *Guard) standsInside(i int, limits *safety.VariableLimits, s Stand) erro
 		}
 	}
 	return nil
+}
+
+// Keeps is what decisions keep to now, for the record.
+func (g *Guard) Keeps() plan.Narrowed {
+	ranges := make([][2]float64, len(g.plan.Variables))
+	for i := range ranges {
+		ranges[i] = g.Range(i)
+	}
+	return plan.Narrowed{Ranges: ranges, Limits: g.limits}
 }

@@ -100,6 +100,20 @@ func (k *link) checkLimits(v *plan.Variable) error {
 	return nil
 }
 
+// Takes refuses options in which a variable may be asked for what its device does not accept.
+func (x *Instrument) Takes(next *plan.Options) error {
+	for i := range next.Variables {
+		v := &next.Variables[i]
+		if !v.Actuated || v.Channel.Device < 0 {
+			continue
+		}
+		if err := x.links[v.Channel.Device].checkLimits(v); err != nil {
+			return fmt.Errorf("variable %q: %w", v.Name, err)
+		}
+	}
+	return nil
+}
+
 // listChannels prepares what each device is asked for.
 func (x *devices) listChannels() {
 	for d, k := range x.links {

@@ -22,6 +22,12 @@ const (
 	// words, and as what a replay goes by.
 	EventConfiguration = "configuration"
 	EventNarrowed      = "narrowed"
+	// EventChanged: a person, or the file that was read again, has changed what decisions go
+	// by: which steps count, ranges, frozen variables, costs, risk, stop conditions.
+	EventChanged = "changed"
+	// EventBetter: the pessimistic bound of what is recommended is the best so far; where the
+	// run ends when that does not come for long.
+	EventBetter = "better"
 	// EventVerify: the comparison with the starting setting at the end.
 	EventVerify = "verify"
 	// EventConstraint: a step broke a constraint, one event for each such step.
@@ -61,10 +67,22 @@ type Facts struct {
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	// Narrowed, of EventNarrowed, is what package plan has of it.
 	Narrowed json.RawMessage `json:"narrowed,omitempty"`
+	// Changed, of EventChanged, is what package plan has of it.
+	Changed json.RawMessage `json:"changed,omitempty"`
+	// Better, of EventBetter.
+	Better *Mark `json:"better,omitempty"`
 	// AtRest, of EventShutdown, says that every actuator is.
 	AtRest bool `json:"at_rest,omitempty"`
 	// Latched, of EventSafety, says that a trip or a stop has been latched.
 	Latched bool `json:"latched,omitempty"`
+}
+
+// Mark is the best pessimistic bound so far, as it is maximised, after so many steps of the
+// search and so much spent on them.
+type Mark struct {
+	Bound Number `json:"bound"`
+	Steps int    `json:"steps"`
+	Spent Number `json:"spent"`
 }
 
 // olderFacts reads, by kind, the facts of events that were recorded before schema version 3,

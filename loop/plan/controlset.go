@@ -26,7 +26,8 @@ func (o *Options) RandomIn(applied []float64) []bool {
 	random := make([]bool, len(o.Variables))
 	for i := range random {
 		v := &o.Variables[i]
-		driven := !math.IsNaN(applied[i]) || v.Actuated && v.OnRelease == Park
+		_, kept := v.Kept()
+		driven := kept || !math.IsNaN(applied[i])
 		random[i] = o.Mode == Shadow || !v.Actuated || !driven && v.OnRelease == Release
 	}
 	return random

@@ -2,9 +2,12 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"math"
 	"time"
 
+	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/safety"
 )
 
@@ -50,6 +53,18 @@ const BypassMax = 4 * time.Hour
 // restOf turns the loop's words into the safety layer's.
 var restOf = map[RestState]safety.Rest{RestHold: safety.RestHold, RestSafe: safety.RestSafe, RestOff: safety.RestOff}
 
+// Inside refuses options in which decisions might ask of a variable what the limits do not
+// allow.
+func (o *Options) Inside(limits *safety.Limits) error {
+	for i := range o.Variables {
+		v, l := &o.Variables[i], &limits.Variables[i]
+		if v.Actuated && (v.Low < l.Low || v.High > l.High) {
+			return fmt.Errorf("the range [%g, %g] of %s reaches outside its hard limits, [%g, %g]: only the file changes those, and a running tuner only narrows them", v.Low, v.High, v.Name, l.Low, l.High)
+		}
+	}
+	return nil
+}
+
 // Narrowed is what an event of kind journal.EventNarrowed has.
 type Narrowed struct {
 	// From is the first step whose decision goes by it.
@@ -57,6 +72,12 @@ type Narrowed struct {
 	// Ranges are what decisions may ask of each variable; Limits what the safety layer keeps to.
 	Ranges [][2]float64  `json:"ranges"`
 	Limits safety.Limits `json:"limits"`
+}
+
+// Facts is what the event has.
+func (n Narrowed) Facts() (journal.Facts, error) {
+	text, err := json.Marshal(n)
+	return journal.Facts{Narrowed: text}, err
 }
 
 // Within clamps a destination to a range that was narrowed during the run.

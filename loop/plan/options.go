@@ -113,6 +113,22 @@ type Stop struct {
 	Cost  float64
 	Steps int
 	Time  time.Duration
+	// Target, where not nil, is good enough, in the objective's unit: the search ends once the
+	// pessimistic bound of the recommended setting has reached it.
+	Target *float64
+	// NoImprovement ends the search when it brings no better bound.
+	NoImprovement NoImprovement
+}
+
+// NoImprovement is how long a search goes on without a better pessimistic bound; zero values
+// do not bound.
+type NoImprovement struct {
+	// Steps and Cost are of the search behind its initial design.
+	Steps int
+	Cost  float64
+	// By is how much better than the best so far a bound must be to count, in the objective's
+	// unit.
+	By float64
 }
 
 // StartMode says what a run does once its actuators have been read (rule 26).
@@ -219,18 +235,6 @@ func (o *Options) Check() error {
 		return fmt.Errorf("%w: a constraint on a sensor that there is not", ErrOptions)
 	}
 	return nil
-}
-
-// Outlasts refuses a stop condition that is later than the present one.
-func (s Stop) Outlasts(next Stop) error {
-	later := func(what string, now, then float64) error {
-		if now > 0 && !(then > 0 && then <= now) {
-			return fmt.Errorf("%w: stop at %s %g is later than at %g", ErrNotNarrower, what, then, now)
-		}
-		return nil
-	}
-	return errors.Join(later("cost", s.Cost, next.Cost), later("step", float64(s.Steps), float64(next.Steps)),
-		later("second", s.Time.Seconds(), next.Time.Seconds()))
 }
 
 // ErrNotNarrower is why a running loop refuses other options.

@@ -105,10 +105,7 @@ func (s *Step) Destination(o *Options, i int) (float64, bool) {
 	if applied := s.Decision.Applied[i]; !math.IsNaN(applied) {
 		return applied, true
 	}
-	if v.Actuated && v.OnRelease == Park {
-		return v.Limits.Safe, true
-	}
-	return math.NaN(), false
+	return v.Kept()
 }
 
 // Bad says that what was asked of variable i is not finite, so that its destination stands

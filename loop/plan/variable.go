@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"time"
 
 	"github.com/labtuner/tuner/safety"
@@ -63,6 +64,9 @@ type Variable struct {
 	Low, High float64
 	// Start is the starting setting, NaN: read at boot.
 	Start float64
+	// Frozen is the value that every step brings the variable to, and keeps it at; nil: it is
+	// tuned. A dose is given so in each step that controls it.
+	Frozen *float64
 	// Resolution is the device's step; 0: continuous.
 	Resolution float64
 	// Stepped says that only destinations make sense (a list of levels): values on
@@ -83,6 +87,18 @@ type Variable struct {
 	// other fields say (tolerance, rest states) is filled in from them.
 	Limits                  safety.VariableLimits
 	Boot, OnFault, Shutdown RestState
+}
+
+// Kept is where a step brings the variable that leaves it alone, if it is kept anywhere.
+func (v *Variable) Kept() (x float64, kept bool) {
+	switch {
+	case !v.Actuated:
+	case v.Frozen != nil && !v.Dose:
+		return *v.Frozen, true
+	case v.OnRelease == Park:
+		return v.Limits.Safe, true
+	}
+	return math.NaN(), false
 }
 
 // OnStop is where a person's stop brings the actuator: to its safe value, whatever a fault

@@ -24,22 +24,30 @@ type Decisions struct {
 	// Version is that of what decides here: the decisions of sessions by another version are
 	// taken as recorded.
 	Version int
-	// Changed has, by its number, each later session that took over another configuration:
-	// the options that it went by and a new policy. nil: all went by the first.
-	Changed map[int]func() (plan.Options, policy.Policy, error)
+	// Configured are the later sessions, in order, that took over another configuration. Remake
+	// makes the options that a session went by and a new policy, with the changes that were
+	// made meanwhile; 0 is the session that began. nil: all went by Options and Policy.
+	Configured []int
+	Remake     func(session int, changes plan.Changes) (plan.Options, policy.Policy, error)
 	// Until is the last step to derive; 0: all.
 	Until int
 	// Lenient goes on after a difference: the policy is taught the rest of the run as
 	// well, though it would have decided otherwise.
 	Lenient bool
 	// Sampled derives the newest decisions and some of those before, and takes the others
-	// as recorded: see derives. The policy comes to the same state, bit for bit.
-	Sampled bool
+	// as recorded: see derives. The policy comes to the same state, bit for bit. Brief derives
+	// those alone on which that state depends.
+	Sampled, Brief bool
 	// Step, if there is one, is called for every step that agrees, or that Teach has taught.
 	Step func(n int)
 
 	abandoned map[int]bool
-	session   int // of the last step
+	// changes are those that were made while the run went on; the decision in hand goes by
+	// the first inForce of them, and by the configuration of a session. What was struck a
+	// lenient replay does not teach.
+	changes             plan.Changes
+	inForce, configured int
+	struck              map[int]plan.Change
 	// decided is, by session, the version of what decided.
 	decided map[int]int
 	// spent is the sum of the steps so far.
@@ -157,10 +165,16 @@ func (p *Decisions) conclude(s journal.Step, shots []journal.Shot, done *Replaye
 		}
 		done.Outcomes++
 	}
-	if p.abandoned[s.Decision.Step] || s.Decision.Compared.Comparison > 0 {
+	if !p.teaches(s) {
 		return nil
 	}
 	return p.learn(s, shots)
+}
+
+// teaches says that the policy is to know what a step brought.
+func (p *Decisions) teaches(s journal.Step) bool {
+	_, struck := p.struck[s.Decision.Step]
+	return !struck && !p.abandoned[s.Decision.Step] && s.Decision.Compared.Comparison == 0
 }
 
 // check derives a decision, or takes it as recorded where it is not of the sample or where
@@ -170,7 +184,7 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 	skipper, skips := p.Policy.(policy.Skipper)
 	agreed := &done.Steps
 	switch {
-	case done.First != nil && !(skips && !compared):
+	case done.First != nil && (!skips || compared):
 		return nil
 	case p.foreign(s.Session):
 		if agreed = &done.Foreign; compared {
@@ -185,11 +199,14 @@ func (p *Decisions) check(ctx context.Context, s journal.Step, last int, done *R
 	case compared:
 		agreed = &done.Compared
 		done.First, err = p.deriveLeg(ctx, s)
-	case skips && (done.First != nil || !p.derives(n, last)):
+	case skips && !p.derives(n, last, done.First != nil):
 		agreed = &done.Skipped
 		err = skipper.Skip(n)
 	default:
-		done.First, err = p.derive(ctx, s.Decision)
+		var first *Difference
+		if first, err = p.derive(ctx, s.Decision); done.First == nil {
+			done.First = first
+		}
 	}
 	if err == nil && done.First == nil {
 		*agreed++
@@ -214,8 +231,16 @@ func byPerson(d journal.Decision) bool {
 	return ok
 }
 
-// derives reports whether the decision of a step is derived, of a run of last steps.
-func (p *Decisions) derives(step, last int) bool {
+// derives reports whether the decision of a step is derived, of a run of last steps. Where
+// that is for the policy's state alone, those are since everything that it keeps began anew,
+// whatever they come to: so a run that goes on, its resume and its replay have one state.
+func (p *Decisions) derives(step, last int, stateAlone bool) bool {
+	if p.Until > 0 {
+		last = min(last, p.Until)
+	}
+	if p.Brief || stateAlone {
+		return step >= last+1-(last+1)%policy.RenewEvery
+	}
 	newest := last - SampleNewest
 	return !p.Sampled || step >= newest-newest%policy.RenewEvery || step%sampleEvery == 0
 }
@@ -237,6 +262,7 @@ func (p *Decisions) start(r *journal.Reader) error {
 	for _, s := range sessions {
 		p.decided[s.Number] = s.Decisions
 	}
+	p.changes = nil
 	for e, err := range r.Events() {
 		if err != nil {
 			return err
@@ -244,6 +270,12 @@ func (p *Decisions) start(r *journal.Reader) error {
 		switch e.Kind {
 		case journal.EventAbandoned:
 			p.abandoned[e.Step] = true
+		case journal.EventChanged:
+			c, err := plan.ReadChange(e)
+			if err != nil {
+				return err
+			}
+			p.changes = append(p.changes, c)
 		case journal.EventNarrowed:
 			var n plan.Narrowed
 			if err := json.Unmarshal(e.Facts.Narrowed, &n); err != nil || len(n.Ranges) != len(p.Options.Variables) || len(n.Limits.Variables) != len(n.Ranges) {
@@ -261,6 +293,11 @@ func (p *Decisions) start(r *journal.Reader) error {
 			}
 		}
 	}
+	if p.Lenient { // what it teaches is as of its end
+		if p.struck = p.changes.Struck(); p.Until > 0 {
+			p.struck = p.changes.At(p.Until + 1).Struck()
+		}
+	}
 	return p.verified.read(r)
 }
 
@@ -276,9 +313,11 @@ func (p *Decisions) derive(ctx context.Context, d journal.Decision) (*Difference
 		}
 	}
 	q, err := p.Policy.Propose(ctx)
-	switch {
+	switch skipper, skips := p.Policy.(policy.Skipper); {
 	case ctx.Err() != nil: // the decision was cut
 		return nil, context.Cause(ctx)
+	case err != nil && p.Lenient && skips: // it was made all the same
+		return differ(d.Step, "decision", fmt.Sprintf("control set %d", d.ControlSet), err), skipper.Skip(d.Step)
 	case errors.Is(err, policy.ErrBudget):
 		return differ(d.Step, "decision", fmt.Sprintf("control set %d", d.ControlSet), err), nil
 	case err != nil:
@@ -365,24 +404,29 @@ func startOf(e journal.Event, n int) ([]float64, error) {
 	return x, nil
 }
 
-// takeOver goes on by the configuration of the session that a step is of, as that session
-// did when it resumed the run: a new policy is taught the steps before.
+// takeOver goes on by the configuration and the changes that the decision of a step went by,
+// as the run did: a new policy is taught the steps before. A comparison goes on by those that
+// it began with.
 func (p *Decisions) takeOver(ctx context.Context, r *journal.Reader, s journal.Step) error {
-	if p.Lenient || s.Session == p.session {
+	c := s.Decision.Compared.Comparison
+	if p.Lenient || c > 0 && len(p.verified.legs[c]) > 0 && len(p.changes.At(s.Decision.Step)) != p.inForce {
 		return nil
 	}
-	newest := 0
-	for n := range p.Changed {
-		if n > p.session && n <= s.Session {
-			newest = max(newest, n)
+	configured, changes := 0, p.changes.At(s.Decision.Step)
+	for _, n := range p.Configured {
+		if n <= s.Session {
+			configured = n
 		}
 	}
-	p.session = s.Session
-	if newest == 0 {
+	if configured == p.configured && len(changes) == p.inForce {
 		return nil
 	}
+	p.configured, p.inForce = configured, len(changes)
+	if p.Remake == nil {
+		return fmt.Errorf("step %d went by a change that was made during the run, and only the first configuration is known", s.Decision.Step)
+	}
 	var err error
-	if p.Options, p.Policy, err = p.Changed[newest](); err != nil {
+	if p.Options, p.Policy, err = p.Remake(configured, changes); err != nil {
 		return err
 	}
 	before := s.Decision.Step - 1
@@ -392,9 +436,9 @@ func (p *Decisions) takeOver(ctx context.Context, r *journal.Reader, s journal.S
 		}
 		return nil
 	}
-	past := Decisions{Options: p.Options, Policy: p.Policy, Version: p.Version, Until: before, Lenient: true}
+	past := Decisions{Options: p.Options, Policy: p.Policy, Version: p.Version, Until: before, Lenient: true, Brief: true}
 	if _, err := past.Run(ctx, r); err != nil {
-		return fmt.Errorf("teach session %d the steps up to %d: %w", newest, before, err)
+		return fmt.Errorf("teach the policy that decided step %d the steps before: %w", s.Decision.Step, err)
 	}
 	return nil
 }

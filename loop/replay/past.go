@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/labtuner/tuner/loop/control"
@@ -29,6 +30,12 @@ type Past struct {
 	Left bool
 	// WantBest says that a person has ended the search, WantEnd the run.
 	WantBest, WantEnd bool
+	// Changes are those that were made while the run went on; Undone the commands that asked for
+	// one, and of which the process ended before anything came of it.
+	Changes plan.Changes
+	Undone  []journal.CommandRecord
+	// Mark is the best bound so far, nil where none was recorded.
+	Mark *journal.Mark
 	// Asked are the settings of their own that people have asked for, oldest first.
 	Asked []Asked
 	// OpenSession is the session that began the open step.
@@ -125,6 +132,15 @@ func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error
 		switch e.Kind {
 		case journal.EventAbandoned:
 			s.abandoned[e.Step] = true
+		case journal.EventChanged:
+			c, err := plan.ReadChange(e)
+			if err != nil {
+				return p, s, err
+			}
+			p.Changes = append(p.Changes, c)
+			p.Mark = nil // it begins anew
+		case journal.EventBetter:
+			p.Mark = e.Facts.Better
 		case journal.EventWaited:
 			s.waited[e.Session] += e.Facts.Waited
 		case journal.EventShutdown:
@@ -140,6 +156,9 @@ func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error
 	for c, err := range r.Commands() {
 		if err != nil {
 			return p, s, err
+		}
+		if control.IsEdit(c.Name) && c.Answer == nil && !slices.ContainsFunc(p.Changes, func(x plan.Change) bool { return x.Command == c.ID }) {
+			p.Undone = append(p.Undone, c)
 		}
 		followed := c.Answer != nil && c.Answer.OK
 		p.WantBest = p.WantBest || c.Name == control.CommandSetBest && followed
@@ -173,6 +192,7 @@ func (p *Past) addLeg(s journal.Step, abandoned bool) {
 //
 // Errors: what reading the journal gives, and a policy that refuses what was recorded.
 func (p *Decisions) Teach(ctx context.Context, r *journal.Reader) error {
+	p.Lenient = true
 	if err := p.start(r); err != nil {
 		return err
 	}
@@ -184,7 +204,7 @@ func (p *Decisions) Teach(ctx context.Context, r *journal.Reader) error {
 			return ctx.Err()
 		case p.Until > 0 && s.Decision.Step > p.Until:
 			return nil
-		case !s.Concluded || p.abandoned[s.Decision.Step] || s.Decision.Compared.Comparison > 0:
+		case !s.Concluded || !p.teaches(s):
 			continue
 		}
 		shots, err := r.Shots(s.Decision.Step)

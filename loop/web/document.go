@@ -148,6 +148,8 @@ type StepPart struct {
 	Clamped string `json:"clamped"`
 	// By is who asked for the step, where a person has; left out where the policy has decided.
 	By string `json:"by,omitempty"`
+	// Struck says who has struck the step, which the model then does not know of, and why.
+	Struck string `json:"struck,omitempty"`
 }
 
 // SetPart says what a control set cost and brought.
@@ -230,6 +232,15 @@ func collect(s Source) (*Document, *collector, error) {
 		}
 	}
 	c.sum()
+	struck, err := s.Reader.Struck()
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range d.Steps {
+		if by, ok := struck[d.Steps[i].N]; ok {
+			d.Steps[i].Struck = by.String()
+		}
+	}
 	if err := d.addRecorded(s); err != nil {
 		return nil, nil, err
 	}

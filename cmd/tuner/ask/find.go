@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/configs"
 	"github.com/labtuner/tuner/drivers"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/local"
 	"github.com/labtuner/tuner/loop/remote"
 )
@@ -104,4 +106,22 @@ func silentRun(r local.Run) error {
 		return fault.WithHint(fmt.Errorf("%w: %s lets other users in", drivers.ErrUnavailable, r.Socket), "ask as the run's user; [socket] of its file can name an owner or a group")
 	}
 	return fault.WithHint(fmt.Errorf("%w: the run behind %s does not answer", err, r.Socket), "look whether its process stands still")
+}
+
+// Variables are the names of a run's variables, for a shell to complete; none where the run
+// does not answer.
+func Variables(ctx context.Context, e *host.Env, argument string) (names []string) {
+	q := Question{Env: e}
+	if q.Find(ctx, argument) != nil || q.Run == nil {
+		return nil
+	}
+	text, err := q.Run.Status(ctx)
+	var s control.Status
+	if err != nil || json.Unmarshal(text, &s) != nil {
+		return nil
+	}
+	for _, v := range s.Variables {
+		names = append(names, v.Name)
+	}
+	return names
 }

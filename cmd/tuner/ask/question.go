@@ -42,6 +42,8 @@ type Question struct {
 	Reason  string
 	// Try is what a try asks for, nil for other commands.
 	Try *control.Try
+	// Edit is what a command asks for that changes what decisions go by, nil for others.
+	Edit *control.Edit
 	// key names the key to sign with, "" for the first of the file.
 	Key  string
 	JSON bool
@@ -90,15 +92,9 @@ func (q *Question) signer() (*remote.Key, error) {
 func (q *Question) Ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, q.Env.Patience(askPatience))
 	defer cancel()
-	var args json.RawMessage
-	var err error
-	if q.Reason != "" || q.Try != nil {
-		if args, err = json.Marshal(struct {
-			Reason string `json:"reason,omitempty"`
-			*control.Try
-		}{q.Reason, q.Try}); err != nil {
-			return err
-		}
+	args, err := q.args()
+	if err != nil {
+		return err
 	}
 	var a remote.Answer
 	if q.Run != nil {
@@ -110,6 +106,28 @@ func (q *Question) Ask(ctx context.Context) error {
 		return err
 	}
 	return q.print(a)
+}
+
+// args are the command's, nil where there are none.
+func (q *Question) args() (json.RawMessage, error) {
+	type reason struct {
+		Reason string `json:"reason,omitempty"`
+	}
+	switch r := (reason{q.Reason}); {
+	case q.Try != nil:
+		return json.Marshal(struct {
+			reason
+			*control.Try
+		}{r, q.Try})
+	case q.Edit != nil:
+		return json.Marshal(struct {
+			reason
+			*control.Edit
+		}{r, q.Edit})
+	case q.Reason != "":
+		return json.Marshal(r)
+	}
+	return nil, nil
 }
 
 // askHere asks by the run's socket.

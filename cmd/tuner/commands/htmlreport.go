@@ -41,7 +41,7 @@ stands in the report.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			w, err := setup.OfRun(r.Run(), folder, e)
+			w, err := setup.OfJournal(r, folder, e)
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,7 @@ journal gives the same file.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			w, err := setup.OfRun(r.Run(), folder, e)
+			w, err := setup.OfJournal(r, folder, e)
 			if err != nil {
 				return err
 			}

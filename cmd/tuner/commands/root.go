@@ -72,7 +72,7 @@ Start with:
 		newVersionCommand(e),
 		newThisComputerCommand(e),
 	)
-	root.AddCommand(append(newAskCommands(e), newTryCommand(e))...)
+	root.AddCommand(append(append(newAskCommands(e), newTryCommand(e)), newEditCommands(e)...)...)
 	return root
 }
 

@@ -323,6 +323,16 @@ func Endings(w *setup.Setup) string {
 		if stop.Steps > 0 {
 			ends = append(ends, "after "+show.Count(stop.Steps, "step"))
 		}
+		if n := stop.NoImprovement; n.Steps > 0 {
+			ends = append(ends, "after "+show.Count(n.Steps, "step")+" without a better bound")
+		}
+		if n := stop.NoImprovement; n.Cost > 0 {
+			ends = append(ends, "after a cost of "+show.Quantity(n.Cost, w.Options.Cost.Unit)+" without a better bound")
+		}
+		if stop.Target != nil {
+			most := map[bool]string{false: "at least ", true: "at most "}[w.Options.Objective.Minimize]
+			ends = append(ends, "when the recommended setting gives "+most+show.Quantity(*stop.Target, w.Options.Objective.Unit)+" by its pessimistic bound")
+		}
 		if stop.Cost > 0 {
 			ends = append(ends, "at a cost of "+show.Quantity(stop.Cost, w.Options.Cost.Unit))
 		}

@@ -84,6 +84,10 @@ func newest[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
 // story collects the newest steps, events and actions, and counts all.
 func (d *Collector) story() {
 	r, doc := d.Reader, d.Doc
+	struck, err := r.Struck()
+	if err != nil {
+		d.problem("events", err)
+	}
 	for s, err := range r.Steps() {
 		if err != nil {
 			d.problem("steps", err)
@@ -92,7 +96,7 @@ func (d *Collector) story() {
 		if s.Concluded && !s.Outcome.Valid {
 			doc.Counts.Invalid[s.Outcome.Problem]++
 		}
-		doc.Steps = newest(append(doc.Steps, dumpStep{export.NewDecisionLine(s), export.NewStepLine(r.Run(), s.Decision, s.Outcome)}), d.Last)
+		doc.Steps = newest(append(doc.Steps, dumpStep{export.NewDecisionLine(s), export.NewStepLine(r.Run(), s.Decision, s.Outcome).Marked(struck)}), d.Last)
 	}
 	for e, err := range r.Events() {
 		if err != nil {

@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/labtuner/tuner/loop/advisor"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/export"
+	"github.com/labtuner/tuner/loop/plan"
 	"github.com/labtuner/tuner/loop/policy"
 	"github.com/labtuner/tuner/loop/replay"
 	"github.com/labtuner/tuner/loop/web"
@@ -96,6 +98,9 @@ func taught(ctx context.Context, w *setup.Setup, r *journal.Reader, derive bool,
 	replay := replay.Decisions{Options: w.Options, Policy: p, Version: policy.DecisionsVersion, Lenient: true, Step: step}
 	if !derive {
 		return p, "", replay.Teach(ctx, r)
+	}
+	if changes, err := plan.ChangesIn(r); err != nil || len(changes) > 0 {
+		return nil, "", cmp.Or(err, errors.New("this run was changed while it went on: a report does not derive decisions, each of which went by the changes before it; tuner replay does"))
 	}
 	done, err := replay.Run(ctx, r)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
@@ -13,6 +14,7 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/setup"
 	"github.com/labtuner/tuner/cmd/tuner/show"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/journal/disk"
 	"github.com/labtuner/tuner/loop/plan"
@@ -46,11 +48,20 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	if s.Warm, err = r.Warm(); err != nil {
 		return err
 	}
-	if deps.Policy, err = s.Setup.NewPolicy(s.Warm); err != nil {
-		return err
-	}
 	past, err := replay.Recall(&s.Setup.Options, r)
 	if err != nil {
+		return err
+	}
+	all, err := r.Configurations()
+	if err != nil {
+		return err
+	}
+	last := all[len(all)-1] // there is the run's at least
+	overruled := s.overruled(last, &past)
+	if s.Setup, err = s.asChanged(r, past.Changes); err != nil {
+		return fmt.Errorf("resume %s: what was changed while the run went on does not go with %s: %w", s.Path, s.base.Config.File, err)
+	}
+	if deps.Policy, err = s.Setup.NewPolicy(s.Warm); err != nil {
 		return err
 	}
 	replay := replay.Decisions{Options: s.Setup.Options, Policy: deps.Policy, Version: policy.DecisionsVersion, Lenient: true, Sampled: true,
@@ -71,26 +82,75 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 	if err := s.recount(r); err != nil {
 		return err
 	}
-	all, err := r.Configurations()
-	if err != nil {
-		return err
+	if len(past.Changes) > 0 { // these were decisions by another record
+		done.First = nil
 	}
-	last := all[len(all)-1] // there is the run's at least
-	return s.tellResume(resumption{past, done, !bytes.Equal(last.Text, now.ConfigText), now})
+	return s.tellResume(resumption{past, done, !bytes.Equal(last.Text, now.ConfigText), now, overruled})
+}
+
+// asChanged is the file's configuration with changes.
+func (s *session) asChanged(r *journal.Reader, changes plan.Changes) (*setup.Setup, error) {
+	if len(changes) == 0 {
+		return s.Setup, nil
+	}
+	next, err := s.base.Anew(s.Env, changes)
+	if err == nil {
+		err = next.Strike(r, changes)
+	}
+	if err != nil {
+		return nil, plainly(err)
+	}
+	w := *s.Setup
+	w.Options, w.Spec = next.Options, next.Spec
+	return &w, nil
+}
+
+// overruled has the keys that were changed while the run went on, and of which the file was
+// changed since: the file counts. nil: there are none. It is added to the changes.
+func (s *session) overruled(before journal.Configuration, past *replay.Past) *plan.Change {
+	set := past.Changes.Settings()
+	if len(set) == 0 || bytes.Equal(before.Text, s.base.Config.Text) {
+		return nil
+	}
+	old, err := setup.Parse(before.File, before.Text, s.Env)
+	if err != nil {
+		s.Remarks = append(s.Remarks, fmt.Sprintf("warning: the configuration of before cannot be read any more, so what commands have changed stays: %v", plainly(err)))
+		return nil
+	}
+	c := &plan.Change{From: past.Steps + 1}
+	for _, o := range old.Config.Changed(s.base.Config) {
+		if _, changed := set[o.Key]; changed {
+			c.Drop = append(c.Drop, o.Key)
+		}
+	}
+	if len(c.Drop) == 0 {
+		return nil
+	}
+	c.Words = "the file was changed since a command changed this, and counts: " + strings.Join(c.Drop, ", ")
+	past.Changes = append(past.Changes, *c)
+	return c
 }
 
 // rebuild makes the policy anew and brings it to where the journal ends. What has
 // panicked or lost its way cannot be asked again as it is.
 func (s *session) rebuild(ctx context.Context) (p policy.Policy, err error) {
-	if p, err = s.Setup.NewPolicy(s.Warm); err != nil {
-		return nil, err
-	}
 	r, err := journal.OpenReader(s.journal.Path())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	replay := replay.Decisions{Options: s.Setup.Options, Policy: p, Version: policy.DecisionsVersion, Lenient: true, Sampled: true}
+	changes, err := plan.ChangesIn(r)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.asChanged(r, changes)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = w.NewPolicy(s.Warm); err != nil {
+		return nil, err
+	}
+	replay := replay.Decisions{Options: w.Options, Policy: p, Version: policy.DecisionsVersion, Lenient: true, Brief: true}
 	if _, err := replay.Run(ctx, r); err != nil {
 		return nil, fmt.Errorf("replay %s: %w", s.Path, err)
 	}
@@ -138,6 +198,8 @@ type resumption struct {
 	done    replay.Replayed
 	changed bool
 	now     journal.Run
+	// overruled is what the file has overruled, nil: nothing.
+	overruled *plan.Change
 }
 
 // tellResume says and records how a run goes on.
@@ -157,6 +219,14 @@ func (s *session) tellResume(p resumption) error {
 	if p.changed {
 		err = errors.Join(err, s.journal.Configure(p.now),
 			record("info", "the configuration was changed since the last session: the journal keeps both, and decisions go on by the present one"))
+	}
+	if c := p.overruled; c != nil {
+		facts, ferr := c.Facts()
+		s.Remarks = append(s.Remarks, c.Words)
+		err = errors.Join(err, ferr, s.journal.Log(journal.Event{Level: "info", Kind: journal.EventChanged, Message: c.Words, Facts: facts, Step: c.From, At: journal.Stamp{Wall: s.Clock.Now().Round(0)}}))
+	}
+	for _, c := range p.past.Undone {
+		err = errors.Join(err, record("warn", fmt.Sprintf("%s, asked for by %s, was not done: the process ended before it was; ask again", c.Name, control.OriginOf(c.Who, c.Transport))))
 	}
 	if n := p.done.Foreign; n > 0 {
 		err = errors.Join(err, record("info", fmt.Sprintf("a version that decides otherwise has made %s of these: the model was rebuilt from what was measured, and decisions go on by this version", show.Count(n, "step"))))

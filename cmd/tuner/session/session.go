@@ -85,6 +85,8 @@ type session struct {
 	service *notifier
 	// heralds tell people by the ways of [notify], nil without it.
 	heralds *heralds
+	// base is the configuration as the file has it; Setup has what was changed meanwhile.
+	base *setup.Setup
 	// narrower brings a file that was changed to the loop; going is what it goes by.
 	narrower *loop.Narrower
 	going    *configs.Config
@@ -168,6 +170,7 @@ func (s *session) lostReader(cancel context.CancelCauseFunc) {
 // nothing is left behind when another part cannot be made.
 func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 	log := show.NewLog(s.tell)
+	s.base = s.Setup
 	deps := loop.Deps{Clock: s.Clock, Log: log, Failpoint: s.Env.Failpoint, Slowness: s.Env.Slowness, Watch: s.watch()}
 	env := drivers.Env{Clock: s.Clock, Log: log}
 	if s.Setup.Options.Mode == plan.Simulate {
@@ -214,6 +217,9 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 		return deps, errors.Join(err, s.journal.Close())
 	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID
+	if s.Setup.Options.Mode != plan.Simulate {
+		deps.Amend = s.amend
+	}
 	if s.Setup.Options.Mode != plan.Simulate {
 		deps.Space = func() (uint64, error) { return disk.FreeSpace(filepath.Dir(s.Path)) }
 	}
@@ -384,7 +390,7 @@ func (s *session) describeRun() (journal.Run, error) {
 // not reach a stop condition stays unfinished: it is there to be resumed.
 func (s *session) closeJournal(r loop.Result, line []byte) error {
 	var err error
-	if s.Setup.Options.Mode == plan.Simulate || slices.Contains([]string{control.ReasonSteps, control.ReasonCost, control.ReasonTime, control.ReasonBest, control.ReasonEnd}, r.Reason) {
+	if s.Setup.Options.Mode == plan.Simulate || slices.Contains([]string{control.ReasonSteps, control.ReasonCost, control.ReasonTime, control.ReasonTarget, control.ReasonNoImprovement, control.ReasonBest, control.ReasonEnd}, r.Reason) {
 		at := journal.Stamp{Mono: r.Elapsed, Wall: s.Clock.Now().Round(0)}
 		finish := func() error { return s.journal.Finish(r.Reason, line[:max(len(line)-1, 0)], at) }
 		if err = finish(); errors.Is(err, journal.ErrMoved) {

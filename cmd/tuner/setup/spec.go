@@ -168,10 +168,15 @@ func (m *policyMaker) policyVariable(i int) policy.Variable {
 	c, v := &m.cfg.Variables[i], &m.opt.Variables[i]
 	out := policy.Variable{Name: v.Name, Low: v.Low, High: v.High, Levels: c.Levels, Integer: c.Integer,
 		Resolution: OrZero(c.Resolution), Start: v.Start, Log: c.Scale == "log"}
+	if v.Frozen != nil {
+		out.Levels, out.Integer, out.Resolution = []float64{*v.Frozen}, false, 0
+	}
 	switch {
 	case v.Dose:
 		// Left alone it gives nothing.
 		out.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: v.Low, SD: parkSpread * (v.High - v.Low)}
+	case v.Frozen != nil: // it stands there, as a parked one does at its safe value
+		out.Random = policy.Distribution{Kind: policy.TruncatedNormal, Mean: *v.Frozen, SD: max(v.Tolerance, parkSpread*(v.High-v.Low))}
 	case v.Actuated && v.OnRelease == plan.Hold:
 		out.Random.Kind = policy.Held
 	case v.Actuated && v.OnRelease == plan.Park:

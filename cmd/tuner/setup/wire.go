@@ -75,10 +75,11 @@ func LoadUnbounded(path string, e *host.Env) (*Setup, error) {
 }
 
 // Parse wires the text of a configuration, as if it stood in file. Slow requests are no
-// reason not to: a journal has it, or a run went by it.
-func Parse(file string, text []byte, e *host.Env) (*Setup, error) {
+// reason not to: a journal has it, or a run went by it. Overrides stand in place of what it
+// says.
+func Parse(file string, text []byte, e *host.Env, overrides ...configs.Override) (*Setup, error) {
 	w := new(Setup)
-	cfg, err := configs.Parse(file, text, w.known())
+	cfg, err := configs.Parse(file, text, w.known(), overrides...)
 	return w.wire(cfg, err, e)
 }
 
@@ -150,7 +151,10 @@ func (m *optionsMaker) wireOptions() []configs.Problem {
 	o.Tick, o.Deadline, o.FailureLimit = cfg.Tick, cfg.Policy.Deadline, failureLimit
 	o.Cost = plan.Cost{Unit: cfg.Cost.Unit, PerStep: cfg.Cost.PerStep, PerShot: cfg.Cost.PerShot,
 		PerMove: make([]float64, len(cfg.Variables))}
-	o.Stop = plan.Stop{Cost: OrZero(cfg.Stop.Cost), Steps: OrZero(cfg.Stop.Steps), Time: OrZero(cfg.Stop.Time)}
+	o.Stop = plan.Stop{Cost: OrZero(cfg.Stop.Cost), Steps: OrZero(cfg.Stop.Steps), Time: OrZero(cfg.Stop.Time), Target: cfg.Stop.Target}
+	if n := cfg.Stop.NoImprovement; n != nil {
+		o.Stop.NoImprovement = plan.NoImprovement{Steps: OrZero(n.Steps), Cost: OrZero(n.Cost), By: n.By}
+	}
 	for _, s := range cfg.Sensors {
 		m.opt.Sensors = append(m.opt.Sensors, plan.Sensor{Name: s.Name, Unit: s.Unit,
 			Channel: m.channel(s.Device, s.Channel), Low: s.Range.Lo, High: s.Range.Hi,
@@ -175,7 +179,7 @@ func (m *optionsMaker) wireOptions() []configs.Problem {
 func (m *optionsMaker) variable(v *configs.Variable) plan.Variable {
 	out := plan.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
 		Channel: m.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
-		Start: orNaN(v.Start), Resolution: OrZero(v.Resolution), Stepped: len(v.Levels) > 0,
+		Start: orNaN(v.Start), Frozen: v.Frozen, Resolution: OrZero(v.Resolution), Stepped: len(v.Levels) > 0,
 		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
 		MaxAge: max(v.Readback.Timeout, time.Second, 10*m.cfg.Tick),
 		Settle: v.Settle, OnRelease: plan.ReleaseKind(v.OnRelease)}

@@ -15,10 +15,14 @@ func Tagged(of any, tag string, own Owner) (all [][2]string) {
 		for _, part := range parts {
 			for _, f := range FieldsOf(part.Type()) {
 				key, fv := Join(at, f.Key), part.FieldByIndex(f.Index)
+				inner, _, _ := InnerSection(fv, "")
 				if value := f.Tag.Get(tag); value != "" {
+					if fv.Kind() == reflect.Map && !inner.IsValid() {
+						key += ".*"
+					}
 					all = append(all, [2]string{key, value})
 				}
-				if inner, _, _ := InnerSection(fv, ""); inner.IsValid() {
+				if inner.IsValid() {
 					if k := fv.Kind(); k == reflect.Map || k == reflect.Slice {
 						key += ".*"
 					}

@@ -71,6 +71,10 @@ func exportJSONL(w io.Writer, r *journal.Reader) error {
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
 	run := r.Run()
+	struck, err := r.Struck()
+	if err != nil {
+		return err
+	}
 	for s, err := range r.Steps() {
 		if err != nil {
 			return err
@@ -79,7 +83,7 @@ func exportJSONL(w io.Writer, r *journal.Reader) error {
 		if !s.Concluded {
 			end.OpenStep = &s.Decision.Step
 		}
-		if err := lines.Encode(NewStepLine(run, s.Decision, s.Outcome)); err != nil {
+		if err := lines.Encode(NewStepLine(run, s.Decision, s.Outcome).Marked(struck)); err != nil {
 			return err
 		}
 	}

@@ -116,6 +116,10 @@ func byName(columns []journal.Column, x []float64) map[string]journal.Number {
 
 // steps writes each step: its decision, its shots and what came of it.
 func (a *allWriter) steps(end *UnfinishedLine) error {
+	struck, err := a.r.Struck()
+	if err != nil {
+		return err
+	}
 	for s, err := range a.r.Steps() {
 		if err != nil {
 			return err
@@ -129,7 +133,7 @@ func (a *allWriter) steps(end *UnfinishedLine) error {
 		for _, shot := range shots {
 			a.shot(shot, s.Session)
 		}
-		a.put(NewStepLine(a.run, d, s.Outcome))
+		a.put(NewStepLine(a.run, d, s.Outcome).Marked(struck))
 		if end.Steps++; !s.Concluded {
 			end.OpenStep = &s.Decision.Step
 		}

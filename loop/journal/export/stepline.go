@@ -44,10 +44,21 @@ type StepLine struct {
 	Problem string `json:"problem,omitempty"`
 	// By is "person" where a person has decided the step; left out where the policy has.
 	By string `json:"by,omitempty"`
+	// Struck says who has struck the step, which the model then does not know of, and why;
+	// left out of steps that count.
+	Struck string `json:"struck,omitempty"`
 	// Side of a step that re-measured is "recommended" or "start", Pair the number of its
 	// pair, from 1; both left out of others.
 	Side journal.Side `json:"side,omitempty"`
 	Pair int          `json:"pair,omitempty"`
+}
+
+// Marked is the line with whether the step is struck.
+func (l StepLine) Marked(struck map[int]journal.Struck) StepLine {
+	if by, ok := struck[l.N]; ok {
+		l.Struck = by.String()
+	}
+	return l
 }
 
 // NewStepLine makes the line of a step of run.

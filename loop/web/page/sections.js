@@ -196,6 +196,7 @@ function dosesTable(d) {
 
 // reasonFor says in words why a setting was tried.
 function reasonFor(d, s) {
+  if (s.struck) return "struck by " + s.struck + ": the model does not know of it";
   if (s.by) return "asked for by " + s.by;
   if (s.initial) return "initial design: spread over the ranges";
   if (!known(s.predicted)) return "as the policy's design asks";
