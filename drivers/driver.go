@@ -71,9 +71,11 @@ type Wired struct {
 	// Port is the device file that it speaks through, Broker the HOST:PORT of a broker, Network
 	// that of the instrument itself; "" for none.
 	// Address is where a device without port and broker is, "" for none outside of this process.
-	// Topics are those that setpoints of each channel go to, where there is a broker.
+	// Topics are those that setpoints of each channel go to, where there is a broker. Places
+	// are what is set for each channel at Address, where that has many instruments which
+	// different processes may drive, one each.
 	Port, Broker, Network, Address string
-	Topics                         map[string]string
+	Topics, Places                 map[string]string
 	// Identity tells what Address is from everything else, however files name it, where it may
 	// be driven by one process of this computer only; "" for what needs no such care.
 	Identity string

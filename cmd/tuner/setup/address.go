@@ -38,7 +38,7 @@ func (w *Setup) Claims() (out []Claim) {
 		d := &w.Devices[v.Channel.Device]
 		c := Claim{Device: d.Name, Where: d.addressOf(v.Channel.Name)}
 		switch {
-		case d.Broker != "":
+		case d.Broker != "", d.Places[v.Channel.Name] != "":
 			c.Identity = c.Where
 		case d.Identity != "":
 			c.Identity = d.Driver + " " + d.Identity
@@ -55,7 +55,7 @@ type Claim struct{ Device, Where, Identity string }
 
 // addressOf is where a channel of the device is set, "" where that is no place outside this
 // process: a serial port, HOST:PORT of an instrument on the network, a program with its arguments and folder, a folder of files, or
-// over a broker, which has many instruments, the topic.
+// over a broker or at a server, which has many instruments, the topic or what is set there.
 func (d *Device) addressOf(channel string) string {
 	switch {
 	case d.Port != "":
@@ -67,7 +67,7 @@ func (d *Device) addressOf(channel string) string {
 	case d.Broker != "":
 		return d.Driver + " " + strings.Replace(d.Broker, "localhost:", "127.0.0.1:", 1) + " " + d.Topics[channel]
 	case d.Address != "":
-		return d.Driver + " " + d.Address
+		return strings.TrimSpace(d.Driver + " " + d.Address + " " + d.Places[channel])
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/labtuner/tuner/drivers"
 	"github.com/labtuner/tuner/drivers/exec"
 	"github.com/labtuner/tuner/drivers/mqtt"
+	"github.com/labtuner/tuner/drivers/opcua"
 	"github.com/labtuner/tuner/drivers/serial"
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/loop/plan"
@@ -21,6 +22,7 @@ func Drivers() []drivers.Driver {
 	return []drivers.Driver{
 		exec.Driver(),
 		mqtt.Driver(),
+		opcua.Driver(),
 		serial.Driver(),
 		sim.Driver(),
 	}
