@@ -3,6 +3,7 @@ package instrument
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -313,6 +314,44 @@ func TestDoseOfADeviceThatFails(t *testing.T) {
 		}
 		if broken := tr.links[0].dead != nil; broken == cut {
 			t.Errorf("cut off %v: out of order %v", cut, broken)
+		}
+	}
+}
+
+// late is an instrument whose messages may arrive a minute late.
+type late struct{ *bench }
+
+func (late) MaxDelay() time.Duration { return time.Minute }
+func (late) LastLoss() time.Time     { return time.Time{} }
+
+// TestStopIsRepeatedWhereAFaultHolds: while an older setpoint may still arrive the rest state is
+// written again: that of a stop is the safe value, also of an actuator that a fault and an end
+// leave where it is.
+func TestStopIsRepeatedWhereAFaultHolds(t *testing.T) {
+	for _, c := range []struct {
+		why               string
+		mode              safety.Mode
+		ending, makesSafe bool
+		again             bool
+	}{
+		{"a stop", safety.Stopped, false, true, true},
+		{"a stop on the way to rest", safety.Stopped, true, true, true},
+		{"an end", safety.Fallback, true, false, false},
+		{"a trip", safety.Tripped, false, false, false},
+	} {
+		tr := newTrial(t)
+		v := &tr.Instrument.plan.Variables[0]
+		v.OnFault, v.Shutdown = plan.RestHold, plan.RestHold
+		k := tr.links[0]
+		k.dev = late{tr.bench}
+		tr.all[0].written = 4
+		k.straggle(&batch{}, drivers.ErrUnavailable, tr.clock.now, tr.clock.now)
+		tr.clock.now = tr.clock.now.Add(repeatSafe)
+		p := tr.present(c.mode)
+		p.Ending, p.MakesSafe = c.ending, c.makesSafe
+		tr.RepeatRest(p)
+		if again := math.IsNaN(tr.Written(0)); again != c.again {
+			t.Errorf("%s: written again %v, want %v", c.why, again, c.again)
 		}
 	}
 }
