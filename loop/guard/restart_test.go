@@ -195,3 +195,29 @@ func TestOnlyWhatWasReadStandsOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestGrantEndsWithItsProcess: proposals are numbered anew, so what was granted to one of an
+// earlier process says nothing of one of this. What was charged stays.
+func TestGrantEndsWithItsProcess(t *testing.T) {
+	granted := safety.DoseState{Granted: true, Proposal: 1, Dest: 5, Dosed: true, Total: 5}
+	o := &plan.Options{Mode: plan.Live, Variables: []plan.Variable{{Name: "acid", Actuated: true, High: 10, OnFault: plan.RestHold, Shutdown: plan.RestHold, Limits: safety.VariableLimits{High: 10, SlewUp: 10, SlewDown: 10}}}}
+	o.Safety.Doses = []safety.DoseLimits{{Variable: 0, PerDose: 5, Hour: 20, Run: 100}}
+	g, err := begin(o, stateFile(t, controlstate.State{Doses: map[string]safety.DoseState{"acid": granted}}), Machine{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := g.state.Dose[0]; d.Granted || d.Total != 5 {
+		t.Errorf("granted %v, charged %v; want a new grant and the 5 of before", d.Granted, d.Total)
+	}
+}
+
+// TestResetCountsADoseFromItsEnd: a dose during which the process died may have run until then;
+// the interval to the next one counts from there, and its amount stays on the books.
+func TestResetCountsADoseFromItsEnd(t *testing.T) {
+	s := controlstate.State{At: time.Hour, Mode: "tripped", Doses: map[string]safety.DoseState{
+		"feed": {Open: true, Handed: true, Dosed: true, Number: 3, Amount: 2, LastAt: time.Minute, Total: 7, Used: 7}}}
+	d := Reset(s).Doses["feed"]
+	if d.Open || d.Unknown || d.LastAt != time.Hour || d.Total != 7 {
+		t.Errorf("open %v, unknown %v, last at %v, %v in all; want over, from %v on, 7", d.Open, d.Unknown, d.LastAt, d.Total, s.At)
+	}
+}

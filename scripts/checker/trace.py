@@ -20,6 +20,10 @@ class Trace:
     def of(self, *kinds):
         return [e for e in self.events if e["k"] in kinds]
 
+    def lost(self, since):
+        """Seconds that the machine has withheld since then."""
+        return sum(e["lost"] for e in self.events if e["k"] == "stall" and e["t"] >= since)
+
     def save(self, path):
         with open(path, "w") as out:
             for event in self.events:

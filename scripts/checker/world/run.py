@@ -1,6 +1,7 @@
 """One run: the world of a seed, the program in it, session after session, and the faults."""
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -245,9 +246,16 @@ class Run:
 
     async def ended(self, timeout):
         """Waits for the end of the process, and takes the journal as it is then."""
-        try:
-            await asyncio.wait_for(self.process.wait(), timeout)
-        except asyncio.TimeoutError:
+        begun, over = time.monotonic(), False
+        while not over:
+            left = begun + timeout + self.trace.lost(begun) - time.monotonic()
+            try:
+                await asyncio.wait_for(self.process.wait(), max(left, 0.0))
+                break
+            except asyncio.TimeoutError:    # time in which the machine stood still was not the program's
+                await asyncio.sleep(0.1)    # until it is on record
+                over = begun + timeout + self.trace.lost(begun) <= time.monotonic()
+        if over:
             self.trace.add("overdue", seconds=timeout)
             self.signal(signal.SIGCONT)
             self.signal(signal.SIGKILL)
@@ -280,10 +288,12 @@ class Run:
         try:
             out, _ = await asyncio.wait_for(process.communicate(), timeout)
         except asyncio.TimeoutError:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):   # it has ended in this moment
+                process.kill()
             out, _ = await process.communicate()
         except asyncio.CancelledError:  # the run has ended meanwhile: a second one would now be the first
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
             await process.wait()
             raise
         self.trace.add("cli", args=list(args), code=process.returncode, out=out.decode(errors="replace")[-1500:])
