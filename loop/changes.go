@@ -60,7 +60,7 @@ func (l *changes) refusal(command string) *control.Response {
 	case s.deps.Amend == nil:
 		return &control.Response{Code: control.CodeMode, Message: "this run takes no changes"}
 	case s.ending.reason != "" && !(record && s.verifying.running), s.wantBest && !s.verifying.running:
-		return &control.Response{Code: control.CodeEnding, Message: "the search has ended: no decision follows; tuner run --extend goes on with it once the run is over"}
+		return &control.Response{Code: control.CodeEnding, Message: "the search has ended: no decision follows"}
 	}
 	return nil
 }
