@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
@@ -15,7 +16,14 @@ type orders struct {
 	*parts
 	// pausedBy is who has paused the run, and by which way.
 	pausedBy string
+	// stops have acted since a time, and are answered once what they have latched is durable.
+	stops      []*commandAnswered
+	stopsSince time.Time
 }
+
+// stopAnswerWait is how long a stop's answer waits for what is latched to be durable. It has
+// acted by then, and an answer is worth more than certainty where a disk hangs.
+const stopAnswerWait = time.Second
 
 // takeOrders begins what the panel has: each command is made durable before it acts.
 func (l *orders) takeOrders() {
@@ -60,7 +68,8 @@ func (l *orders) unrecordedCommand(o *control.Order, err error) {
 }
 
 // carryOut has a recorded order act, unless its caller has given up, and records what
-// came of it.
+// came of it. The caller is answered once that is durable: what has been said to have been
+// done is done by a process that goes on after a kill as well.
 func (l *orders) carryOut(o *control.Order, id int64) {
 	r := control.Response{Code: control.CodeGivenUp, Message: "the caller gave up before it acted"}
 	switch acts := o.Begin(); {
@@ -79,13 +88,23 @@ func (l *orders) carriedOut(o *control.Order, id int64, r control.Response, acts
 		l.tellOrder(o, r)
 		l.notePause(o, r)
 	}
+	l.failpoint("command-acted")
 	a := control.AnswerOf(r, l.stamp())
-	l.record("answer to a command", func(j *journal.Journal) error { return j.Answer(id, a) }, nil)
-	if acts {
-		l.runner.publish(l.now())
-		r.Status = l.deps.Panel.Status()
-		o.Reply(r)
+	answered := &commandAnswered{r, o}
+	if !acts {
+		answered.order = nil
 	}
+	l.record("answer to a command", func(j *journal.Journal) error { return j.Answer(id, a) }, answered)
+}
+
+// answer tells an order's caller what came of it.
+func (l *orders) answer(d *commandAnswered) {
+	if d.order == nil {
+		return
+	}
+	l.runner.publish(l.now())
+	d.response.Status = l.deps.Panel.Status()
+	d.order.Reply(d.response)
 }
 
 // notePause remembers who holds the run.
@@ -110,23 +129,37 @@ func (l *orders) tellOrder(o *control.Order, r control.Response) {
 	l.event("info", journal.EventCommand, text+": "+r.Message)
 }
 
-// answerStops answers the stops that wait, once the safety layer has had one.
-func (l *orders) answerStops() {
+// takeStops records and takes in the stops that the safety layer has just had.
+func (l *orders) takeStops() {
+	if len(l.stops) == 0 {
+		l.stopsSince = l.now()
+	}
 	for _, o := range l.deps.Panel.TakeStops() {
 		if _, ok := o.Check(); !ok {
 			o.Reason = "" // a stop is never refused for its arguments
 		}
-		r := control.Response{OK: true, Code: control.CodeOK, Message: "made safe, and the run ends: " + l.restWords(onStop)}
+		r := control.Response{OK: true, Code: control.CodeOK, Message: "made safe, and the run ends: " + l.opt.RestWords((*plan.Variable).OnStop, l.instrument.Lapses)}
 		if l.opt.Mode == plan.Shadow {
 			r.Message = "the run ends; it has driven nothing"
 		}
-		l.runner.publish(l.now())
-		r.Status = l.deps.Panel.Status()
-		o.Reply(r)
 		c, a := o.Record(l.stamp()), control.AnswerOf(r, l.stamp())
 		l.record("stop", func(j *journal.Journal) error { return j.Ordered(c, a) }, nil)
 		l.tellOrder(o, r)
+		l.stops = append(l.stops, &commandAnswered{r, o})
 	}
+	l.answerStops(false)
+}
+
+// answerStops answers the stops that have acted: a process that is killed after that and begins
+// again is latched, as was said. over: whatever is durable, because the run is over.
+func (l *orders) answerStops(over bool) {
+	if len(l.stops) == 0 || !over && l.guard.Owes() && l.now().Sub(l.stopsSince) < stopAnswerWait {
+		return
+	}
+	for _, d := range l.stops {
+		l.answer(d)
+	}
+	l.stops = nil
 }
 
 // obey carries out a command other than stop; id is its number in the journal.

@@ -62,9 +62,9 @@ func (l *Loop) endWords() string {
 	case l.opt.Mode == plan.Shadow, !l.instrument.Drove() && l.guard.Mode() < safety.Fallback:
 		return "nothing was written, and nothing is"
 	case l.guard.Mode() >= safety.Fallback: // they are on their way there
-		return l.restWords(l.taken)
+		return l.opt.RestWords(l.taken, l.instrument.Lapses)
 	}
-	return l.restWords(onEnd)
+	return l.opt.RestWords((*plan.Variable).AtEnd, l.instrument.Lapses)
 }
 
 // endNow ends the run in the middle of whatever it does.
@@ -76,7 +76,7 @@ func (l *Loop) endNow(reason string) {
 		return
 	}
 	l.guard.Ask(safety.CommandEnd)
-	l.ending.rest(onEnd)
+	l.ending.rest((*plan.Variable).AtEnd)
 }
 
 // finish ends the run at a stop condition: the recommendation is asked for and compared

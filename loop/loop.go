@@ -263,6 +263,7 @@ func (l *Loop) tick() {
 		l.stopIfAsked()
 	}
 	l.orders.takeOrders()
+	l.orders.answerStops(false)
 	l.recorded(l.recorder.Tick(now))
 	l.guard.Look(now)
 	if l.phase < closing {
@@ -308,6 +309,7 @@ func (l *Loop) tick() {
 
 // finished makes the result once the machine is closed.
 func (l *Loop) finished(ctx context.Context) (Result, error) {
+	l.orders.answerStops(true)
 	l.publish(l.now())
 	r := &l.ending.result
 	r.Broken = l.stepper.broken

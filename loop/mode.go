@@ -20,7 +20,7 @@ func (l *Loop) pulse(now time.Time) {
 	if l.opt.Mode == plan.Shadow {
 		l.stopShadow()
 	}
-	l.orders.answerStops()
+	l.orders.takeStops()
 }
 
 // stopShadow ends a run that drives nothing because a person stops it.

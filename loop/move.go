@@ -155,5 +155,5 @@ func (l *stepper) watchHoming(now time.Time) {
 // restAtEnd brings the actuators to their shutdown states.
 func (l *stepper) restAtEnd() {
 	l.guard.Ask(safety.CommandEnd)
-	l.ending.rest(onEnd)
+	l.ending.rest((*plan.Variable).AtEnd)
 }

@@ -38,6 +38,12 @@ type (
 		order *control.Order
 		id    int64
 	}
+	// commandAnswered: what came of a command is on record, and its caller may be told; nil:
+	// nobody waits.
+	commandAnswered struct {
+		response control.Response
+		order    *control.Order
+	}
 	// lessonsRecorded: what the policy has learnt is in the record.
 	lessonsRecorded struct{}
 	// traceWritten: a piece of the safety trace waits no more.
@@ -90,10 +96,14 @@ func (l *Loop) follow(done any) {
 		l.sensed(l.instrument.Intended(l.present(), d.dose, d.action))
 	case *commandRecorded:
 		l.deps.Panel.Answered()
+		l.failpoint("command-durable")
 		l.orders.carryOut(d.order, d.id)
 	case changeRecorded:
 		l.failpoint("change-durable")
 		d.asking.answer(d.response)
+	case *commandAnswered:
+		l.failpoint("answer-durable")
+		l.orders.answer(d)
 	case lessonsRecorded:
 		l.advisor.Rebuild()
 	case traceWritten:
@@ -116,6 +126,8 @@ func (l *Loop) lost(done any, err error) {
 		if l.stepper.step.n == d.step {
 			l.stepper.step.open = false // there is no such step: it has no outcome, and was not abandoned
 		}
+	case *commandAnswered:
+		l.orders.answer(d)
 	case *doseIntended:
 		l.instrument.Unintended(d.dose, err)
 		l.doseEnded()

@@ -12,6 +12,7 @@ import (
 // unknown: it counts, its control set and all its shots are charged (not its setting's own cost and
 // its way, which nobody knows), and it teaches the policy nothing.
 func (l *stepper) takeUp() {
+	l.people.takeUp(l.deps.Asked)
 	p := l.deps.Past
 	if p == nil {
 		return
@@ -21,7 +22,6 @@ func (l *stepper) takeUp() {
 		l.guard.Underway()
 	}
 	l.legs, l.spent = p.LegCount, p.Paid
-	l.people.takeUp(p.Asked)
 	l.marked = plan.MarkedAt(p.Mark)
 	if l.changes.all = p.Changes; len(p.Changes) > 0 { // the file, and with it the limits, may be another
 		l.changes.tellKept(p.Steps + 1)
@@ -43,6 +43,7 @@ func (l *stepper) closeUnknown(d *journal.Decision) {
 	l.steps++
 	l.guard.Underway()
 	l.event("info", journal.EventAbandoned, journal.ProblemUnknown)
+	l.people.unknown(d)
 	o := journal.Outcome{Step: d.Step, X: policy.NaNs(len(l.opt.Variables)), Mean: math.NaN(), Variance: math.NaN(), StandardError: math.NaN(),
 		Cost: cost.Float(), Spent: l.total(), Problem: journal.ProblemUnknown, At: l.stamp()}
 	l.record("outcome", func(j *journal.Journal) error { return j.Conclude(o) }, reached("taken-up"))

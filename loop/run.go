@@ -39,6 +39,9 @@ type Deps struct {
 	// Past is what the journal's run has behind it; nil: it begins. Policy has been
 	// brought to where the run's was, by Replay.
 	Past *replay.Past
+	// Asked are the settings of their own that people have asked for before the run goes on, those
+	// on record.
+	Asked []replay.Asked
 	// Rebuild makes the policy anew and brings it to where the journal ends, by Replay:
 	// what has panicked cannot be asked again as it is. It runs on the policy's lane. nil:
 	// a panic is the end.

@@ -118,12 +118,10 @@ func (l *score) decisionStatus(o *plan.Options, v plan.View) *control.DecisionSt
 
 // recommendedStatus is the best setting so far, nil where there is none.
 func (l *score) recommendedStatus(o *plan.Options) *control.RecommendedStatus {
-	b := l.best
-	if b == nil {
+	if l.best == nil {
 		return nil
 	}
-	return &control.RecommendedStatus{ControlSet: o.SetNames(b.ControlSet), Values: journal.Numbers(b.X), Mean: journal.Number(b.Mean), Bound: journal.Number(b.LowerBound),
-		SD: journal.Number(b.SD), NoiseSD: journal.Number(b.NoiseSD), Feasible: b.Feasible}
+	return control.RecommendedOf(o, o.Run.Name, l.best)
 }
 
 func scale(d time.Duration, f float64) time.Duration {

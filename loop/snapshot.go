@@ -104,7 +104,7 @@ func (l *Loop) addChannels(s *control.Status, now time.Time) {
 		status := control.VariableStatus{Name: v.Name, Unit: v.Unit, Low: journal.Number(l.guard.Range(i)[0]), High: journal.Number(l.guard.Range(i)[1]), Driven: driven, Released: l.instrument.Released(i),
 			Readback: journal.Number(math.NaN()), Age: journal.Number(math.NaN()), Setpoint: journal.Number(l.instrument.Written(i)), Wanted: journal.Number(math.NaN())}
 		if v.Actuated {
-			status.OnStop, status.OnEnd = l.restWord(i, v.OnStop()), l.restWord(i, v.Shutdown)
+			status.OnStop, status.OnEnd = l.opt.RestWord(i, v.OnStop(), l.instrument.Lapses), l.opt.RestWord(i, v.Shutdown, l.instrument.Lapses)
 		}
 		if e.Known {
 			status.Readback, status.Age = journal.Number(e.Value), control.Seconds(now.Sub(e.At))

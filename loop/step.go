@@ -298,6 +298,7 @@ func (l *stepper) abandonStep(why string) {
 	o.Valid = false
 	l.settleActions(journal.Unknown)
 	l.event("info", journal.EventAbandoned, why)
+	l.people.broken(why)
 	l.book(o)
 	if l.verifying.running {
 		l.legEnded(o, true)

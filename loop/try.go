@@ -16,20 +16,10 @@ import (
 // learnt. But nothing of it is adjusted: what would be clamped is refused, and the policy is
 // told that the step was decided, so that a replay derives nothing there.
 
-// asked is a setting that a person has asked for, to be measured left times more.
-type asked struct {
-	person journal.Person
-	try    control.Try
-	left   int
-}
-
-// askedMost bounds the settings that wait.
-const askedMost = 1000
-
 // people is what people have asked to be measured, oldest first.
 type people struct {
 	steps *stepper
-	asked []asked
+	asked control.Wishes
 }
 
 // queue takes a person's setting in, or says why it cannot be tried.
@@ -43,11 +33,11 @@ func (l *people) queue(o *control.Order, id int64) control.Response {
 		return control.Response{Code: control.CodeArgs, Message: err.Error()}
 	case l.steps.ending.reason != "" || l.steps.wantBest || l.steps.verifying.running:
 		return control.Response{Code: control.CodeEnding, Message: "the search has ended: no step follows"}
-	case l.waiting()+t.Times > askedMost:
-		return control.Response{Code: control.CodeConditions, Message: fmt.Sprintf("%d settings wait already, of %d at most", l.waiting(), askedMost)}
+	case l.asked.Steps()+t.Times > control.WishesMost:
+		return control.Response{Code: control.CodeConditions, Message: fmt.Sprintf("%d settings wait already, of %d at most", l.asked.Steps(), control.WishesMost)}
 	}
-	before := l.waiting()
-	l.asked = append(l.asked, asked{person: journal.Person{Command: id, Who: o.Origin(), Reason: o.Reason}, try: t, left: t.Times})
+	before := l.asked.Steps()
+	l.asked = append(l.asked, control.Wish{Person: journal.Person{Command: id, Who: o.Origin(), Reason: o.Reason}, Try: t, Left: t.Times})
 	x, _, _ := l.steps.opt.TrySetting(t.Values, l.inside) // it was looked at above
 	text := l.steps.opt.SettingText(x)
 	if t.Times > 1 {
@@ -59,15 +49,8 @@ func (l *people) queue(o *control.Order, id int64) control.Response {
 	return done("%s: tried after the present step", text)
 }
 
-// waiting counts the steps that people have asked for.
-func (l *people) waiting() (n int) {
-	for _, a := range l.asked {
-		n += a.left
-	}
-	return n
-}
-
-// inside is what decisions may ask of a variable: its range, within its hard limits.
+// inside is what decisions may ask of a variable now: plan.Options.Allowed, as far as it was not
+// narrowed since.
 func (l *people) inside(i int) (low, high float64) {
 	r, b := l.steps.guard.Range(i), l.steps.guard.Bounds(i)
 	return max(r[0], b.Low), min(r[1], b.High)
@@ -78,8 +61,8 @@ func (l *people) inside(i int) (low, high float64) {
 func (l *people) next() bool {
 	for len(l.asked) > 0 && l.steps.advisor.Takes() {
 		if err := l.begunBy(l.asked[0]); err != nil {
-			l.steps.event("warn", journal.EventCommand, fmt.Sprintf("not tried, as command %d asked for: %v", l.asked[0].person.Command, err))
-			l.countAsked()
+			l.steps.event("warn", journal.EventCommand, fmt.Sprintf("not tried, as command %d asked for: %v", l.asked[0].Person.Command, err))
+			l.asked.CountOff()
 			continue
 		}
 		l.steps.advisor.Take(l.steps.step.n)
@@ -88,23 +71,16 @@ func (l *people) next() bool {
 	return false
 }
 
-// countAsked takes one step off the oldest setting that was asked for.
-func (l *people) countAsked() {
-	if l.asked[0].left--; l.asked[0].left <= 0 {
-		l.asked = l.asked[1:]
-	}
-}
-
 // begunBy makes the step of a person's setting.
-func (l *people) begunBy(a asked) error {
-	x, set, err := l.steps.opt.TrySetting(a.try.Values, l.inside)
+func (l *people) begunBy(a control.Wish) error {
+	x, set, err := l.steps.opt.TrySetting(a.Try.Values, l.inside)
 	if err != nil {
 		return err
 	}
-	if err := l.steps.opt.CompleteTry(x, set, l.inside, l.rests(a.try.Rest)...); err != nil {
+	if err := l.steps.opt.CompleteTry(x, set, l.inside, l.rests(a.Try.Rest)...); err != nil {
 		return err
 	}
-	p := policy.Proposal{Step: l.steps.step.n, ControlSet: set, X: x, Shots: a.try.Shots, Prior: -1}
+	p := policy.Proposal{Step: l.steps.step.n, ControlSet: set, X: x, Shots: a.Try.Shots, Prior: -1}
 	if err := l.steps.clamp(advisor.Decided{Proposal: p}); err != nil {
 		return err
 	}
@@ -117,7 +93,7 @@ func (l *people) begunBy(a asked) error {
 	if !l.steps.ledger.Fits(s.Cost(&l.steps.opt, s.Wanted(&l.steps.opt)), l.steps.opt.Stop.Cost) {
 		return fmt.Errorf("it costs %.6g, more than is left of %.6g", s.Cost(&l.steps.opt, s.Wanted(&l.steps.opt)).Float(), l.steps.opt.Stop.Cost)
 	}
-	s.Decision.Why, err = a.person.Text()
+	s.Decision.Why, err = a.Person.Text()
 	return err
 }
 
@@ -152,8 +128,30 @@ func (l *people) taken(err error) {
 		}
 		return
 	}
-	l.countAsked()
+	l.asked.CountOff()
 	l.steps.openStep()
+}
+
+// broken says that a person's step has ended before it was measured.
+func (l *people) broken(why string) {
+	if by, ok := l.steps.step.Decision.Person(); ok && why != journal.ProblemInterrupted { // that is measured when the run goes on
+		l.steps.event("warn", journal.EventCommand, fmt.Sprintf("what command %d asked for was not measured (%s): ask again", by.Command, why))
+	}
+}
+
+// unknown says what becomes of a person's step in the middle of which the process ended.
+func (l *people) unknown(d *journal.Decision) {
+	by, ok := d.Person()
+	if !ok {
+		return
+	}
+	for _, a := range l.steps.deps.Asked {
+		if a.Command == by.Command && a.Forgiven {
+			l.steps.event("info", journal.EventCommand, fmt.Sprintf("step %d was what command %d asked for: it is measured again", d.Step, by.Command))
+			return
+		}
+	}
+	l.steps.event("warn", journal.EventCommand, fmt.Sprintf("step %d was what command %d asked for, and is not made again: it may have given a dose, or has ended so before", d.Step, by.Command))
 }
 
 // takeUp takes up what people had asked for before the process that they asked ended.
@@ -161,7 +159,8 @@ func (l *people) takeUp(all []replay.Asked) {
 	for _, a := range all {
 		t, err := control.ParseTry([]byte(a.Args))
 		if left := t.Times - a.Made; err == nil && left > 0 {
-			l.asked = append(l.asked, asked{person: journal.Person{Command: a.Command, Who: a.Who}, try: t, left: left})
+			person := journal.Person{Command: a.Command, Who: a.Who, Reason: control.ReasonOf([]byte(a.Args))}
+			l.asked = append(l.asked, control.Wish{Person: person, Try: t, Left: left})
 		}
 	}
 }

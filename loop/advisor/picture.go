@@ -100,7 +100,9 @@ func sliceOf(o *plan.Options, v policy.Predictor, rec policy.Recommendation, i i
 
 // pointOf is a recommendation in the user's sense.
 func pointOf(o *plan.Options, r policy.Recommendation) *control.PicturePoint {
-	p := &control.PicturePoint{ControlSet: r.ControlSet, Feasible: r.Feasible, PictureEstimate: estimateOf(o, r.Estimate)}
+	parts := control.SettingOf(o, r.X, r.Left)
+	p := &control.PicturePoint{ControlSet: r.ControlSet, Feasible: r.Feasible, Variables: parts, Try: control.TryLine(o.Run.Name, parts),
+		TryAll: control.TryAllLine(o, o.Run.Name, parts), PictureEstimate: estimateOf(o, r.Estimate)}
 	for _, x := range r.X {
 		p.X = append(p.X, journal.Number(x))
 	}

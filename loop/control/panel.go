@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/labtuner/tuner/loop/journal/controlstate"
 )
@@ -147,7 +148,7 @@ const (
 	CodeEnding   = "ending"
 	// CodeBusy: too many commands wait. CodeGivenUp: the caller's context ended before it
 	// acted; it has not. CodeUnrecorded: it could not be recorded; it has not acted.
-	// CodeUnanswered: a stop was given, and the loop has not said so in time.
+	// CodeUnanswered: a stop was given, or a command acts, and the loop has not said so in time.
 	CodeBusy       = "busy"
 	CodeGivenUp    = "given-up"
 	CodeUnrecorded = "unrecorded"
@@ -164,6 +165,10 @@ func Codes() []string {
 // refusals that wait to be recorded. Not fewer: two people and a dashboard
 // may press at once. Not more: each must become durable before the next one acts.
 const PanelMax = 64
+
+// actsGrace is how much longer Do waits for the answer of a command that acts already, whose
+// record may wait for the disk.
+const actsGrace = 2 * time.Second
 
 // Do has the loop carry out a command and returns what came of it, or CodeGivenUp when
 // ctx ends before the command has acted. A stop acts whatever else waits and whatever
@@ -185,6 +190,8 @@ func (p *Panel) Do(ctx context.Context, r Request) Response {
 		case a := <-o.Answer:
 			return a
 		case <-p.over:
+		case <-time.After(actsGrace):
+			return Response{Code: CodeUnanswered, Message: "it acts, and no answer came in time: the journal's disk may hold it", Status: p.Status()}
 		}
 	}
 	select {

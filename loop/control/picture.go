@@ -38,6 +38,11 @@ type PicturePoint struct {
 	ControlSet int              `json:"control_set"`
 	X          []journal.Number `json:"x"`
 	Feasible   bool             `json:"feasible"`
+	// Variables says what each variable does there, Try which command sets that again, TryAll
+	// the same with what is held ("" where nothing is).
+	Variables []SettingPart `json:"variables"`
+	Try       string        `json:"try"`
+	TryAll    string        `json:"try_all"`
 	PictureEstimate
 }
 

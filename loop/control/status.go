@@ -6,6 +6,7 @@ import (
 
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
+	"github.com/labtuner/tuner/loop/policy"
 )
 
 // Status is a run at one instant, right after a tick. It is made anew for each tick and
@@ -187,6 +188,19 @@ type RecommendedStatus struct {
 	SD         journal.Number   `json:"sd"`
 	NoiseSD    journal.Number   `json:"noise_sd"`
 	Feasible   bool             `json:"feasible"`
+	// Variables says what each variable does there, Try which command sets that again, TryAll
+	// the same with what is held ("" where nothing is).
+	Variables []SettingPart `json:"variables"`
+	Try       string        `json:"try"`
+	TryAll    string        `json:"try_all"`
+}
+
+// RecommendedOf is a recommendation as a status has it: r is in the user's sense.
+func RecommendedOf(o *plan.Options, run string, r *policy.Recommendation) *RecommendedStatus {
+	parts := SettingOf(o, r.X, r.Left)
+	return &RecommendedStatus{ControlSet: o.SetNames(r.ControlSet), Values: journal.Numbers(r.X), Mean: journal.Number(r.Mean), Bound: journal.Number(r.LowerBound),
+		SD: journal.Number(r.SD), NoiseSD: journal.Number(r.NoiseSD), Feasible: r.Feasible,
+		Variables: parts, Try: TryLine(run, parts), TryAll: TryAllLine(o, run, parts)}
 }
 
 // ConstraintStatus is how far a constrained sensor is from its nearest bound (Margin, in

@@ -36,7 +36,7 @@ type Try struct {
 
 // argsOf are the arguments of all commands.
 type argsOf struct {
-	Reason string `json:"reason"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // tryArgs are those of CommandTry.
@@ -64,6 +64,18 @@ func ParseTry(args []byte) (Try, error) {
 	}
 	t.Times = max(t.Times, 1)
 	return t, nil
+}
+
+// ReasonOf is why a recorded command was given, "" where it does not say.
+func ReasonOf(args []byte) string {
+	var a argsOf
+	_ = json.Unmarshal(args, &a) // it was read before it was recorded
+	return a.Reason
+}
+
+// ArgsOf are the arguments of a CommandTry.
+func ArgsOf(t Try, reason string) (json.RawMessage, error) {
+	return json.Marshal(tryArgs{argsOf{reason}, t})
 }
 
 // decode reads one JSON object and refuses members that nobody knows.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,6 +29,10 @@ func (o *Options) TrySetting(named map[string]float64, inside func(i int) (low, 
 			problems = append(problems, fmt.Sprintf("%s is measured only", v.Name))
 		case !(value >= low && value <= high):
 			problems = append(problems, fmt.Sprintf("%s = %s is outside its range, %.10g to %s", v.Name, InUnit(value, v.Unit), low, InUnit(high, v.Unit)))
+		case len(v.Levels) > 0 && !slices.Contains(v.Levels, value):
+			problems = append(problems, fmt.Sprintf("%s = %s is none of its levels, %s", v.Name, InUnit(value, v.Unit), listed(v.Levels)))
+		case v.Integer && value != math.Floor(value):
+			problems = append(problems, fmt.Sprintf("%s = %s is no whole number", v.Name, InUnit(value, v.Unit)))
 		}
 	}
 	for name := range named {
@@ -44,6 +49,18 @@ func (o *Options) TrySetting(named map[string]float64, inside func(i int) (low, 
 	}
 	return x, set, nil
 }
+
+// listed writes numbers one after the other.
+func listed(x []float64) string {
+	words := make([]string, len(x))
+	for i, v := range x {
+		words[i] = fmt.Sprintf("%.10g", v)
+	}
+	return strings.Join(words, ", ")
+}
+
+// Settable says that one control set holds every variable that x has a value of.
+func (o *Options) Settable(x []float64) bool { return o.cheapestWith(x) >= 0 }
 
 // cheapestWith is the cheapest control set that holds every variable that x has a value of,
 // -1 where none does.
@@ -76,13 +93,13 @@ func namesOf(o *Options, x []float64) (names []string) {
 }
 
 // CompleteTry gives the other variables of a control set the first value that one of rests
-// knows, within the range. It refuses a setting whose rest nobody knows.
+// knows, within the range, at the nearest level or whole number. It refuses a setting whose rest nobody knows.
 func (o *Options) CompleteTry(x []float64, set int, inside func(i int) (low, high float64), rests ...func(i int) float64) error {
 	for _, i := range o.ControlSets[set].Variables {
 		for _, rest := range rests {
 			if v := rest(i); math.IsNaN(x[i]) && !math.IsNaN(v) {
 				low, high := inside(i)
-				x[i] = min(max(v, low), high)
+				x[i] = o.Variables[i].allowed(min(max(v, low), high))
 			}
 		}
 		if math.IsNaN(x[i]) {
@@ -90,6 +107,36 @@ func (o *Options) CompleteTry(x []float64, set int, inside func(i int) (low, hig
 		}
 	}
 	return nil
+}
+
+// allowed is the value nearest to v that may be asked for.
+func (v *Variable) allowed(x float64) float64 {
+	if v.Integer {
+		x = math.Round(x)
+	}
+	if len(v.Levels) == 0 {
+		return x
+	}
+	return slices.MinFunc(v.Levels, func(a, b float64) int { return cmp.Compare(math.Abs(a-x), math.Abs(b-x)) })
+}
+
+// Gives says that a setting gives an amount that nothing takes back.
+func (o *Options) Gives(x []float64) bool {
+	for i := range o.Variables {
+		if o.Variables[i].Dose && i < len(x) && x[i] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Allowed is what may be asked of a variable: its range, within its hard limits.
+func (o *Options) Allowed(i int) (low, high float64) {
+	v := &o.Variables[i]
+	if v.Dose || !v.Actuated {
+		return v.Low, v.High
+	}
+	return max(v.Low, v.Limits.Low), min(v.High, v.Limits.High)
 }
 
 // SettingText is a setting for people: each value that is set, in its unit.

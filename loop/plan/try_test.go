@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/labtuner/tuner/safety"
 )
 
 // TestTrySetting: the cheapest control set that holds what is named is played; what is measured only,
@@ -64,5 +66,37 @@ func TestCompleteTry(t *testing.T) {
 	}
 	if err := o.CompleteTry([]float64{nan, nan, nan}, 1, inside, rests...); err == nil || !strings.Contains(err.Error(), "where c stands is not known") {
 		t.Errorf("nobody knows c: %v", err)
+	}
+}
+
+// TestTryOfLevels: a person's value is at a level, or a whole number, or refused; what is not named goes
+// to the nearest that is allowed.
+func TestTryOfLevels(t *testing.T) {
+	nan := math.NaN()
+	o := &Options{Variables: []Variable{{Name: "range", Unit: "uA", Actuated: true, Levels: []float64{1, 2, 5, 10}, Low: 1, High: 10, Limits: safety.VariableLimits{Low: 0, High: 8}},
+		{Name: "count", Actuated: true, Integer: true, Resolution: 1, High: 9, Limits: safety.VariableLimits{Low: -5, High: 20}}, {Name: "feed", Actuated: true, Dose: true, High: 3}},
+		ControlSets: []ControlSet{{Variables: []int{0, 1, 2}}}}
+	for _, c := range []struct {
+		named map[string]float64
+		err   string
+	}{
+		{map[string]float64{"range": 5, "count": 3, "feed": 0.5}, ""},
+		{map[string]float64{"range": 1.7}, "range = 1.7 uA is none of its levels, 1, 2, 5, 10"},
+		{map[string]float64{"range": 10}, "range = 10 uA is outside its range, 1 to 8 uA"}, // beyond hard
+		{map[string]float64{"count": 2.6}, "count = 2.6 is no whole number"},
+		{map[string]float64{"count": -1}, "count = -1 is outside its range, 0 to 9"},
+		{map[string]float64{"feed": -0.1}, "feed = -0.1 is outside its range, 0 to 3"},
+	} {
+		_, _, err := o.TrySetting(c.named, o.Allowed)
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%v: %v, want %q", c.named, err, c.err)
+		}
+	}
+	x := []float64{nan, nan, 0}
+	if err := o.CompleteTry(x, 0, o.Allowed, func(i int) float64 { return []float64{3.6, 2.4, 0}[i] }); err != nil || x[0] != 5 || x[1] != 2 {
+		t.Errorf("completed to %v, %v", x, err)
+	}
+	if o.Gives(x) || !o.Gives([]float64{1, 1, 0.5}) || o.Gives([]float64{1, 1, nan}) {
+		t.Error("what gives a dose is not told")
 	}
 }

@@ -72,6 +72,9 @@ type Variable struct {
 	// Stepped says that only destinations make sense (a list of levels): values on
 	// the way are not written.
 	Stepped bool
+	// Levels, if any, are the only values that may be asked for; Integer allows whole numbers only.
+	Levels  []float64
+	Integer bool
 	// Dose says that the variable is an amount, given once in each step that controls
 	// it (0: nothing is sent), and nothing in any other. Its value is what was given:
 	// what the device reports, or what was written to it. OnRelease is Hold.

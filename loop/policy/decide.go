@@ -114,7 +114,7 @@ func (e *engine) tried(set int) func(x []float64) float64 {
 	const far = 1e9
 	dom := e.domains[set]
 	used := make(map[int]bool)
-	for _, x := range e.playedSettings(dom) {
+	for _, x := range e.excluded[dom.Set].settings() {
 		used[dom.ListedAt(x)] = true
 	}
 	return func(x []float64) float64 {

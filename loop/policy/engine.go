@@ -104,6 +104,3 @@ func (e *engine) refresh() error {
 	}
 	return e.constraints.Refresh()
 }
-
-// playedSettings lists the settings of d that were tried, with or without success.
-func (e *engine) playedSettings(d *space.Domain) [][]float64 { return e.excluded[d.Set].settings() }

@@ -39,6 +39,7 @@ import (
 	"errors"
 
 	"github.com/labtuner/tuner/loop/policy/model"
+	"github.com/labtuner/tuner/loop/policy/space"
 )
 
 // DecisionsVersion is the version of what decides. Each change after which the same
@@ -190,6 +191,8 @@ type Recommendation struct {
 	ControlSet int
 	// X is as in Proposal: NaN where the control set leaves the variable random.
 	X []float64
+	// Left says what the model takes for granted of those variables: one entry per variable.
+	Left []Left
 	// Estimate describes the objective there.
 	Estimate
 	// Start describes the objective at the starting setting, by the same model.
@@ -199,6 +202,15 @@ type Recommendation struct {
 	// setting that was played, the recommendation is the one most likely to be feasible.
 	// Without constraints it is true; before a constraint has two readings, false.
 	Feasible bool
+}
+
+// Left is what a variable does by itself while a setting leaves it alone, as the model takes
+// it: in the variable's unit, both NaN where the setting sets it.
+type Left struct {
+	// Kind is the family of its distribution; of a Held one Mean is where it was measured last.
+	Kind space.RandomKind
+	// Mean and SD are the moments of what the expectation is taken over.
+	Mean, SD float64
 }
 
 // Estimate is what the model says of one setting, in the objective's unit (to be

@@ -36,8 +36,8 @@ func TestLookSeesTheRecommendation(t *testing.T) {
 	}
 }
 
-// lookAround looks at the middle of the domain and at what each control set has
-// brought. TestSameSeedSameProposals shows that it changes nothing.
+// lookAround looks at the middle of the domain, at what each control set has brought, and
+// weighs another risk. TestSameSeedSameProposals shows that it changes nothing.
 func lookAround(t *testing.T, v Predictor, s *Spec) {
 	t.Helper()
 	middle := make([]float64, len(s.Variables))
@@ -52,6 +52,11 @@ func lookAround(t *testing.T, v Predictor, s *Spec) {
 		if _, _, err := v.BestOf(set); err != nil {
 			t.Fatal(err)
 		}
+	}
+	w := v.(Weigher)
+	_, err := w.RecommendAt(2.5)
+	if _, err2 := w.Tradeoffs(); err != nil && !errors.Is(err, ErrNoNoise) || err2 != nil && !errors.Is(err2, ErrNoNoise) {
+		t.Fatal(err, err2)
 	}
 }
 

@@ -31,34 +31,42 @@ func (e *engine) Recommend() (Recommendation, error) {
 	if err := e.refresh(); err != nil {
 		return Recommendation{}, err
 	}
+	settings, feasible, err := recommendable(e)
+	if err != nil {
+		return Recommendation{}, err
+	}
+	best, _, err := e.bestOf(settings)
+	if err != nil {
+		return Recommendation{}, err
+	}
+	best.Feasible = feasible
+	best.Start, err = e.startEstimate()
+	return best, err
+}
+
+// recommendable lists, for each control set, the settings that may be recommended; there is one at
+// least. feasible says that they keep the constraints with the probability of the bound.
+func recommendable(e *engine) (settings [][]float64, feasible bool, err error) {
 	for _, reliable := range []bool{true, false} {
-		played := make([][]float64, len(e.domains))
-		for set := range played {
-			if played[set] = e.playedPoints(set, reliable); len(played[set]) == 0 {
+		settings = make([][]float64, len(e.domains))
+		for set := range settings {
+			if settings[set] = e.playedPoints(set, reliable); len(settings[set]) == 0 {
 				continue
 			}
 			held, err := e.heldPoint(set)
 			if err != nil {
-				return Recommendation{}, err
+				return nil, false, err
 			}
-			played[set] = append(played[set], held...)
+			settings[set] = append(settings[set], held...)
 		}
-		feasible, err := e.constraints.Restrict(played, e.domains, e.lastObserved+1, e.spec.Beta)
-		if err != nil {
-			return Recommendation{}, err
+		if feasible, err = e.constraints.Restrict(settings, e.domains, e.lastObserved+1, e.spec.Beta); err != nil {
+			return nil, false, err
 		}
-		best, found, err := e.bestOf(played)
-		if err != nil {
-			return Recommendation{}, err
+		if slices.ContainsFunc(settings, func(x []float64) bool { return len(x) > 0 }) {
+			return settings, feasible, nil
 		}
-		if !found {
-			continue
-		}
-		best.Feasible = feasible
-		best.Start, err = e.startEstimate()
-		return best, err
 	}
-	return Recommendation{}, ErrNoData // nothing but steps without control
+	return nil, false, ErrNoData // nothing but steps without control
 }
 
 // bestOf is the best of settings, which are listed for each control set.
@@ -73,10 +81,29 @@ func (e *engine) bestOf(settings [][]float64) (best Recommendation, found bool, 
 		}
 		if !found || estimate.LowerBound > best.LowerBound {
 			found = true
-			best = Recommendation{ControlSet: set, X: e.domains[set].Proposal(at), Estimate: estimate}
+			best = Recommendation{ControlSet: set, X: e.domains[set].Proposal(at), Left: leftBy(e, e.domains[set]), Estimate: estimate}
 		}
 	}
 	return best, found, nil
+}
+
+// leftBy is what variables do that the settings of a domain leave alone.
+func leftBy(e *engine, d *space.Domain) []Left {
+	out := make([]Left, len(e.axes))
+	for i := range out {
+		out[i] = Left{Mean: math.NaN(), SD: math.NaN()}
+	}
+	nodes := e.criterion.Random.Nodes(d.Random)
+	for j, i := range d.Random {
+		m := Left{Kind: e.spec.Variables[i].Random.Kind}
+		if m.Kind == space.Held {
+			m.Mean = e.axes[i].User(e.criterion.Random.Last[i])
+		} else {
+			m.Mean, m.SD = nodes.Moments(j, e.axes[i].User)
+		}
+		out[i] = m
+	}
+	return out
 }
 
 // playedPoints lists the settings that valid steps played with a control set, one

@@ -55,6 +55,11 @@ type Asked struct {
 	Command   int64
 	Who, Args string
 	Made      int
+	// Forgiven says that one of its steps is not counted: the process was killed or interrupted
+	// before it was measured. No second one is, and none that may have given a dose.
+	Forgiven bool
+	// Transaction is the sender's name for it.
+	Transaction string
 }
 
 // charge is what one step cost.
@@ -75,7 +80,7 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 			return Past{}, err
 		}
 		last[s.Session] = max(last[s.Session], s.Decision.At.Mono)
-		p.countAsked(&s.Decision)
+		p.countAsked(o, &s.Decision, !s.Concluded || s.Outcome.Problem == journal.ProblemUnknown || s.Outcome.Problem == journal.ProblemInterrupted)
 		p.Steps = s.Decision.Step
 		if !s.Concluded {
 			open := s.Decision
@@ -103,12 +108,17 @@ func Recall(o *plan.Options, r *journal.Reader) (Past, error) {
 	return p, nil
 }
 
-// countAsked counts a step that a person has asked for.
-func (p *Past) countAsked(d *journal.Decision) {
+// countAsked counts a step that a person has asked for; broken says that it ended before it was
+// measured.
+func (p *Past) countAsked(o *plan.Options, d *journal.Decision, broken bool) {
 	by, ok := d.Person()
 	for i := range p.Asked {
-		if ok && p.Asked[i].Command == by.Command {
-			p.Asked[i].Made++
+		switch a := &p.Asked[i]; {
+		case !ok || a.Command != by.Command:
+		case broken && !a.Forgiven && !o.Gives(d.Applied):
+			a.Forgiven = true
+		default:
+			a.Made++
 		}
 	}
 }
@@ -164,7 +174,7 @@ func readEvents(o *plan.Options, r *journal.Reader) (p Past, s events, err error
 		p.WantBest = p.WantBest || c.Name == control.CommandSetBest && followed
 		p.WantEnd = p.WantEnd || c.Name == control.CommandEnd && followed
 		if c.Name == control.CommandTry && (followed || c.Answer == nil) { // what may not be tried is refused again
-			p.Asked = append(p.Asked, Asked{Command: c.ID, Who: control.OriginOf(c.Who, c.Transport), Args: c.Args})
+			p.Asked = append(p.Asked, Asked{Command: c.ID, Who: control.OriginOf(c.Who, c.Transport), Args: c.Args, Transaction: c.Transaction})
 		}
 	}
 	all, err := r.Comparisons()

@@ -101,3 +101,32 @@ func TestLeftUntilAtRest(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenTriesAreMadeAgainOnce: a person's step in the middle of which the process ended does not
+// count, once; a second one does, and one that may have given a dose.
+func TestBrokenTriesAreMadeAgainOnce(t *testing.T) {
+	o := &plan.Options{Variables: []plan.Variable{{Name: "feed", Dose: true, Actuated: true}}}
+	why := func(command int64) string {
+		text, err := journal.Person{Command: command}.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	p := Past{Asked: []Asked{{Command: 1}, {Command: 2}}}
+	for _, c := range []struct {
+		command     int64
+		given       float64
+		broken      bool
+		made, made2 int
+	}{{1, 0, true, 0, 0}, {1, 0, false, 1, 0}, {1, 0, true, 2, 0}, {2, 0.5, true, 2, 1}, {2, 0, true, 2, 1}, {2, 0, true, 2, 2}, {3, 0, false, 2, 2}} {
+		p.countAsked(o, &journal.Decision{Applied: []float64{c.given}, Why: why(c.command)}, c.broken)
+		if p.Asked[0].Made != c.made || p.Asked[1].Made != c.made2 {
+			t.Errorf("after %+v: %+v", c, p.Asked)
+		}
+	}
+	p.countAsked(o, &journal.Decision{Why: `{"mean":1}`}, false)
+	if p.Asked[0].Made != 2 {
+		t.Error("a policy's step counts as a person's")
+	}
+}

@@ -24,20 +24,47 @@ import (
 func (q *Question) Status(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, q.Env.Patience(askPatience))
 	defer cancel()
-	read := q.stateElsewhere
-	if q.Run != nil {
-		read = q.stateHere
-	}
-	presence, text, err := read(ctx)
+	presence, text, err := q.read(ctx)
 	if err != nil {
 		return err
 	}
 	if q.JSON {
 		return json.NewEncoder(q.Env.Stdout).Encode(map[string]any{"type": "status", "presence": presence, "status": text})
 	}
-	var s control.Status
-	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("%w: the run's state: %w", drivers.ErrProtocol, err)
+	s, err := q.decode(text)
+	if err != nil {
+		return err
+	}
+	if err := PrintStatus(q.Env.Stdout, presence, s); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
+		return err
+	}
+	return nil
+}
+
+// State is what the tuner tells of how it stands.
+func (q *Question) State(ctx context.Context) (*control.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, q.Env.Patience(askPatience))
+	defer cancel()
+	_, text, err := q.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return q.decode(text)
+}
+
+// read reads the state, wherever the run is.
+func (q *Question) read(ctx context.Context) (remote.Presence, json.RawMessage, error) {
+	if q.Run != nil {
+		return q.stateHere(ctx)
+	}
+	return q.stateElsewhere(ctx)
+}
+
+// decode makes a status of a run's state.
+func (q *Question) decode(text json.RawMessage) (*control.Status, error) {
+	s := &control.Status{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("%w: the run's state: %w", drivers.ErrProtocol, err)
 	}
 	// Until its loop has begun, a tuner tells of no name.
 	if q.Run != nil {
@@ -45,10 +72,7 @@ func (q *Question) Status(ctx context.Context) error {
 	} else {
 		s.Name, s.Site = cmp.Or(s.Name, q.cfg.Name), cmp.Or(s.Site, q.cfg.Site)
 	}
-	if err := PrintStatus(q.Env.Stdout, presence, &s); !errors.Is(err, syscall.EPIPE) { // who reads has read enough
-		return err
-	}
-	return nil
+	return s, nil
 }
 
 // stateHere reads the state by the run's socket.
@@ -122,6 +146,9 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 		}
 		fmt.Fprintf(t, "best\t%s, %s %s\n", show.Quantity(float64(r.Mean), s.Objective.Unit), side, show.Quantity(float64(r.Bound), s.Objective.Unit))
 	}
+	if r := s.Recommended; r != nil && r.Try != "" {
+		fmt.Fprintf(t, "again\t%s\n", show.Printable(r.Try))
+	}
 	if c := s.Comparison; c != nil {
 		fmt.Fprintf(t, "compared\t%s\n", comparisonWords(c))
 	}
@@ -134,11 +161,14 @@ func PrintStatus(out io.Writer, p remote.Presence, s *control.Status) error {
 	t.Flush()
 	fmt.Fprintln(t, "\nvariable\tunit\treads\tset to\tgoing to\tbest")
 	for i, v := range s.Variables {
-		best := journal.Number(math.NaN())
+		best := inCell(journal.Number(math.NaN()))
 		if r := s.Recommended; r != nil && i < len(r.Values) {
-			best = r.Values[i]
+			best = inCell(r.Values[i])
+			if i < len(r.Variables) && r.Variables[i].How != control.HowSet {
+				best = r.Variables[i].Text
+			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), inCell(best))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Name, v.Unit, inCell(v.Readback), inCell(v.Setpoint), inCell(v.Wanted), best)
 	}
 	t.Flush()
 	fmt.Fprintln(t, "\nsensor\tunit\treads\tage")

@@ -61,6 +61,7 @@ Start with:
 		newSafetyCommand(e),
 		newResetCommand(e),
 		newStatusCommand(e),
+		newBestCommand(e),
 		newMakeSafeCommand(e),
 		newConfigCommand(e),
 		newExportCommand(e),

@@ -20,7 +20,7 @@ import (
 
 func newRunCommand(e *host.Env) *cobra.Command {
 	var shadow, fresh, asJSON bool
-	var resume, format string
+	var resume, format, tries string
 	var warm []string
 	cmd := &cobra.Command{
 		Use:   "run CONFIG",
@@ -42,6 +42,10 @@ or wherever --resume is given, --resume decides.
   run    begin, or go on, without a person; at most 3 times in an hour, kept over
          crashes: the fourth comes up in hold and says so
   never  begin nothing: refused with exit code 4
+
+With --try FILE the settings of a table are measured first, each as a step that counts in
+[stop] and stands for one of the initial design; tuner try asks for more while it runs. A run
+that goes on takes none of them twice.
 
 With --shadow nothing is written: the sensors are read, proposals are recorded,
 nothing is charged. A dry run ends by stop.time.
@@ -72,6 +76,10 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if shadow {
 				w.Options.Mode = plan.Shadow
 			}
+			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Clock: loop.RealClock{}}
+			if err := firstTries(&begin, tries); err != nil {
+				return err
+			}
 			path := runfiles.RunJournalPath(w.Config, e.StateDirectory(), shadow)
 			want := runfiles.Wanted{Fresh: fresh, Config: w.Config.Text, Warm: len(w.WarmFiles(warm)) > 0}
 			earlier, err := session.WarmFor(w, path, want, warm)
@@ -82,7 +90,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 			if err != nil {
 				return err
 			}
-			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Path: path, Clock: loop.RealClock{}, Resume: there.Resume, Warm: earlier}
+			begin.Path, begin.Resume, begin.Warm = path, there.Resume, earlier
 			if there.Done != "" {
 				begin.Remarks = append(begin.Remarks, there.Done)
 			}
@@ -93,6 +101,7 @@ folder. A dry run keeps its own beside it, NAME.shadow.db.`,
 	cmd.Flags().BoolVar(&fresh, "new", false, "move an existing journal aside and begin a new run")
 	cmd.Flags().StringVar(&resume, "resume", "", "what a start that nobody typed does: never, hold or run (default hold for a service)")
 	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
+	cmd.Flags().StringVar(&tries, "try", "", "settings of your own to measure first, from a CSV table, a column a variable and a row a step")
 	cmd.Flags().StringVar(&format, "log-format", "text", "narration on stderr as text or json, a line each with the run and the step")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")
 	return cmd

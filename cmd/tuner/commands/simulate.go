@@ -12,7 +12,7 @@ import (
 )
 
 func newSimulateCommand(e *host.Env) *cobra.Command {
-	var path string
+	var path, tries string
 	var asJSON bool
 	var inject, warm []string
 	cmd := &cobra.Command{
@@ -42,19 +42,24 @@ What the safety layer makes of it is told; a run that it ends has exit code 4.`,
 			if err != nil {
 				return err
 			}
+			w.Options.Mode = plan.Simulate
+			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Clock: loop.NewVirtualClock(setup.SimulationStart()), Warm: earlier}
+			if err := firstTries(&begin, tries); err != nil {
+				return err
+			}
 			if path, err = runfiles.SimulateJournalPath(w.Config, path); err != nil {
 				return err
 			}
 			if err := w.Inject(inject); err != nil {
 				return err
 			}
-			w.Options.Mode = plan.Simulate
 			w.Options.Outages.Wait = false // the plant's faults count steps: while it waited, none would end
-			begin := session.Start{Env: e, Setup: w, JSON: asJSON, Path: path, Clock: loop.NewVirtualClock(setup.SimulationStart()), Warm: earlier}
+			begin.Path = path
 			return session.Play(cmd.Context(), begin)
 		},
 	}
 	cmd.Flags().StringVar(&path, "journal", "", "file of the new journal (default NAME.simulate.db)")
+	cmd.Flags().StringVar(&tries, "try", "", "settings of your own to measure first, from a CSV table, a column a variable and a row a step")
 	cmd.Flags().StringArrayVar(&inject, "inject", nil, "a fault beside those of [plant], such as stuck:energy@120; may be repeated")
 	cmd.Flags().StringArrayVar(&warm, "warm-start", nil, "a journal or CSV table of earlier observations, beside model.warm_start; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON per step, and one for the result")

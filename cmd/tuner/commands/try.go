@@ -3,9 +3,11 @@ package commands
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +16,9 @@ import (
 	"github.com/labtuner/tuner/cmd/tuner/ask"
 	"github.com/labtuner/tuner/cmd/tuner/fault"
 	"github.com/labtuner/tuner/cmd/tuner/host"
+	"github.com/labtuner/tuner/cmd/tuner/session"
 	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/plan"
 )
 
 // tryRows is how many settings of a file are sent at most.
@@ -88,14 +92,9 @@ func settingsOf(words []string, file string) (all []map[string]float64, err erro
 		all = append(all, one)
 	}
 	if file != "" {
-		f, err := os.Open(file)
+		rows, err := settingsOfFile(file)
 		if err != nil {
 			return nil, err
-		}
-		defer f.Close()
-		rows, err := settingsIn(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		all = append(all, rows...)
 	}
@@ -108,6 +107,19 @@ func settingsOf(words []string, file string) (all []map[string]float64, err erro
 	return all, nil
 }
 
+// settingsOfFile are the settings of a CSV table.
+func settingsOfFile(file string) (all []map[string]float64, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if all, err = settingsIn(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return all, nil
+}
+
 // settingsIn are the rows of a table whose first line names variables; an empty cell names
 // none.
 func settingsIn(r io.Reader) (all []map[string]float64, err error) {
@@ -116,6 +128,13 @@ func settingsIn(r io.Reader) (all []map[string]float64, err error) {
 	names, err := table.Read()
 	if err != nil {
 		return nil, fmt.Errorf("the first line is to name variables: %w", err)
+	}
+	names[0] = strings.TrimPrefix(names[0], "\ufeff") // a spreadsheet's mark
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+		if names[i] == "" || slices.Contains(names[:i], names[i]) {
+			return nil, fmt.Errorf("line 1: column %d is named %q; each is to name another variable", i+1, names[i])
+		}
 	}
 	for {
 		row, err := table.Read()
@@ -135,8 +154,36 @@ func settingsIn(r io.Reader) (all []map[string]float64, err error) {
 				return nil, fmt.Errorf("line %d: %w", line, err)
 			}
 		}
-		all = append(all, one)
+		if len(one) == 0 {
+			line, _ := table.FieldPos(0)
+			return nil, fmt.Errorf("line %d names no value", line)
+		}
+		if all = append(all, one); len(all) > tryRows {
+			return nil, fmt.Errorf("more than %d settings; at most so many at once", tryRows)
+		}
 	}
+}
+
+// firstTries are the settings that a run is to measure first, from a CSV table.
+func firstTries(begin *session.Start, file string) error {
+	if file == "" {
+		return nil
+	}
+	if begin.Setup.Options.Mode == plan.Shadow {
+		return fault.Usage(errors.New("--try: a dry run drives nothing, so nothing can be tried"))
+	}
+	rows, err := settingsOfFile(file)
+	if err != nil {
+		return fault.Usage(fmt.Errorf("--try: %w", err))
+	}
+	begin.Tried = file
+	for _, values := range rows {
+		begin.Tries = append(begin.Tries, control.Try{Values: values})
+	}
+	if err := session.CheckTries(begin); err != nil {
+		return fault.Usage(fmt.Errorf("--try: %w", err))
+	}
+	return nil
 }
 
 func number(name, text string) (float64, error) {

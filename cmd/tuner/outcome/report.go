@@ -63,24 +63,17 @@ func reportFound(w *setup.Setup, b io.Writer, f Finale) {
 	o := &w.Options.Objective
 	found := &r.Found
 	fmt.Fprintln(b, "\nrecommended setting, the best by the model's pessimistic bound:")
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for i, v := range w.Options.Variables {
-		value := "left alone, only measured"
-		if !math.IsNaN(found.X[i]) {
-			value = show.Quantity(found.X[i], v.Unit)
-		} else if v.Actuated {
-			value = map[plan.ReleaseKind]string{plan.Release: "let go", plan.Park: "parked at " + show.Quantity(v.Limits.Safe, v.Unit),
-				plan.Hold: "held where it is"}[v.OnRelease]
-		}
-		fmt.Fprintf(t, "  %s\t%s\n", v.Name, value)
-	}
-	t.Flush()
+	parts := control.SettingOf(&w.Options, found.X, found.Left)
+	writeSetting(b, parts)
 	fmt.Fprintf(b, "\n%s there: %s expected", o.Name, show.Quantity(found.Mean, o.Unit))
 	if !math.IsNaN(found.NoiseSD) {
 		fmt.Fprintf(b, ", one shot scatters by %s (sd, by the model)", show.Quantity(found.NoiseSD, o.Unit))
 	}
 	fmt.Fprintln(b)
 	fmt.Fprintf(b, "%s: %s\n", pessimisticWords(w), show.Quantity(found.LowerBound, boundUnit(w)))
+	if again := control.TryLine(w.Config.Name, parts); again != "" {
+		fmt.Fprintf(b, "to measure it again while it runs: %s\n", again)
+	}
 	reportConstraints(w, b, r)
 	reportStart(w, b, f)
 	reportVerification(w, b, r)
@@ -108,12 +101,17 @@ func reportConstraints(w *setup.Setup, b io.Writer, r *loop.Result) {
 
 // pessimisticWords names what the lower bound bounds, in the user's sense.
 func pessimisticWords(w *setup.Setup) string {
+	return boundWords(w.Spec.Risk, w.Options.Objective.Minimize)
+}
+
+// boundWords does so for a risk, NaN where that is not known.
+func boundWords(risk float64, minimize bool) string {
 	side, sign := "at least", "minus"
-	if w.Options.Objective.Minimize {
+	if minimize {
 		side, sign = "at most", "plus"
 	}
-	if w.Spec.Risk > 0 {
-		return fmt.Sprintf("mean %s %s times the variance of a shot, by the model %s", sign, show.Number(w.Spec.Risk), side)
+	if risk > 0 {
+		return fmt.Sprintf("mean %s %s times the variance of a shot, by the model %s", sign, show.Number(risk), side)
 	}
 	return "by the model's bound " + side
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/labtuner/tuner/drivers/sim"
 	"github.com/labtuner/tuner/drivers/sim/optimum"
 	"github.com/labtuner/tuner/loop"
+	"github.com/labtuner/tuner/loop/control"
 	"github.com/labtuner/tuner/loop/journal"
 	"github.com/labtuner/tuner/loop/plan"
 )
@@ -26,6 +27,10 @@ type Line struct {
 	// their values; empty where there is no recommendation.
 	ControlSet  []string                  `json:"control_set"`
 	Recommended map[string]journal.Number `json:"recommended"`
+	// Variables says what each variable does there, also those that are not set; Try which command
+	// sets that again. Left out where there is no recommendation.
+	Variables []control.SettingPart `json:"variables,omitempty"`
+	Try       string                `json:"try,omitempty"`
 	// Mean is the model's expectation there, NoiseSD the standard deviation of one
 	// shot, LowerBound the pessimistic bound of the (mean-variance) objective: where
 	// the user minimises it is an upper one.
@@ -149,6 +154,8 @@ func NewLine(w *setup.Setup, r loop.Result, t *truth, failure error) Line {
 		f := r.Found
 		line.ControlSet = w.SetNames(f.ControlSet)
 		line.Recommended = namedValues(w, f.X)
+		line.Variables = control.SettingOf(&w.Options, f.X, f.Left)
+		line.Try = control.TryLine(w.Config.Name, line.Variables)
 		line.Mean, line.NoiseSD = journal.Number(f.Mean), journal.Number(f.NoiseSD)
 		line.LowerBound = journal.Number(f.LowerBound)
 		if len(w.Spec.Constraints) > 0 {

@@ -76,7 +76,8 @@ func (s *session) takeUp(ctx context.Context, deps *loop.Deps) (err error) {
 		return fmt.Errorf("resume %s: %w", s.Path, err)
 	}
 	s.run = old
-	if past.Steps > 0 { // else the run begins, in the journal that is there
+	deps.Asked = past.Asked
+	if past.Steps > 0 || past.WantEnd { // else the run begins, in the journal that is there
 		deps.Past = &past
 	}
 	if err := s.recount(r); err != nil {

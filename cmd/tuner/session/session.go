@@ -52,6 +52,9 @@ type Start struct {
 	Clock drivers.Clock
 	// Warm is what the policy learns from earlier runs; of a resumed run its journal has it.
 	Warm []journal.WarmSource
+	// Tries are settings of a person's own, to be measured first; Tried names where they are from.
+	Tries []control.Try
+	Tried string
 	// Remarks are printed first.
 	Remarks []string
 }
@@ -214,6 +217,9 @@ func (s *session) prepare(ctx context.Context) (loop.Deps, error) {
 		s.tell.Say("tuner: warning: %s", notice)
 	}
 	if err := s.recordResets(); err != nil {
+		return deps, errors.Join(err, s.journal.Close())
+	}
+	if err := s.orderTries(&deps); err != nil {
 		return deps, errors.Join(err, s.journal.Close())
 	}
 	deps.Journal, deps.Rebuild, deps.Run = s.journal, s.rebuild, s.run.ID

@@ -84,6 +84,7 @@ func OfRun(run journal.Run, folder string, e *host.Env, overrides ...configs.Ove
 		return nil, err
 	}
 	w.Options.Mode = plan.Mode(run.Mode)
+	w.Options.Run = plan.RunNames{ID: run.ID, Name: run.Name, Site: run.Site}
 	return w, nil
 }
 

@@ -179,7 +179,7 @@ func (m *optionsMaker) wireOptions() []configs.Problem {
 func (m *optionsMaker) variable(v *configs.Variable) plan.Variable {
 	out := plan.Variable{Name: v.Name, Unit: v.Unit, Actuated: v.HasActuator(),
 		Channel: m.channel(v.Device, v.Channel), Low: v.Range.Lo, High: v.Range.Hi,
-		Start: orNaN(v.Start), Frozen: v.Frozen, Resolution: OrZero(v.Resolution), Stepped: len(v.Levels) > 0,
+		Start: orNaN(v.Start), Frozen: v.Frozen, Resolution: OrZero(v.Resolution), Stepped: len(v.Levels) > 0, Levels: v.Levels, Integer: v.Integer,
 		Tolerance: v.Readback.Tolerance, Timeout: v.Readback.Timeout,
 		MaxAge: max(v.Readback.Timeout, time.Second, 10*m.cfg.Tick),
 		Settle: v.Settle, OnRelease: plan.ReleaseKind(v.OnRelease)}

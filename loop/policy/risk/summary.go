@@ -50,6 +50,15 @@ func (s *Summary) RiskVariance() float64 {
 	return s.bound + s.spread
 }
 
+// ShotBound is the bound of one shot's variance: the noise's, unless that is constant, and the
+// spread's, which counts inflation times in the criterion.
+func (s *Summary) ShotBound(inflation float64) float64 {
+	if math.IsNaN(s.bound) {
+		return math.NaN()
+	}
+	return s.bound + s.spread/inflation
+}
+
 // Summarise evaluates settings x, one row of the domain's coordinates each.
 func (e *Criterion) Summarise(j Evaluation, ends Ends, x []float64) ([]Summary, error) {
 	if j.Domain.Size() == 0 {

@@ -36,6 +36,20 @@ func (n *Nodes) At(j int) []float64 {
 	return n.X[j*r : (j+1)*r]
 }
 
+// Moments are the mean and the standard deviation of one random variable, by its position among
+// them, of what scale makes of its unit coordinate.
+func (n *Nodes) Moments(variable int, scale func(u float64) float64) (mean, sd float64) {
+	for j, w := range n.Weight {
+		mean += w * scale(n.At(j)[variable])
+	}
+	square := 0.0
+	for j, w := range n.Weight {
+		d := scale(n.At(j)[variable]) - mean
+		square += w * d * d
+	}
+	return mean, math.Sqrt(square)
+}
+
 // RandomVariables says what the random variables do when they are left alone.
 type RandomVariables struct {
 	Marginals []Marginal

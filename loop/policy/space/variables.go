@@ -46,6 +46,11 @@ const (
 	Learnt
 )
 
+// String is the family's word.
+func (k RandomKind) String() string {
+	return [...]string{Held: "held", Uniform: "uniform", TruncatedNormal: "normal", Learnt: "learnt"}[k]
+}
+
 // ControlSet is a subset of the variables that a step can control.
 type ControlSet struct {
 	// Controlled has one entry per variable.

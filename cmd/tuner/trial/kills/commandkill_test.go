@@ -1,0 +1,252 @@
+package kills
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labtuner/tuner/cmd/tuner/host/hosttest"
+	"github.com/labtuner/tuner/cmd/tuner/trial"
+	"github.com/labtuner/tuner/loop/control"
+	"github.com/labtuner/tuner/loop/journal"
+	"github.com/labtuner/tuner/loop/local"
+	"github.com/labtuner/tuner/loop/web"
+	"github.com/labtuner/tuner/scripts/testsize"
+)
+
+// ordered is a run that is told a command, and killed between that and its effect.
+type ordered struct {
+	t   *testing.T
+	dir string
+}
+
+// commandPoints are where the process dies: before a command is on record (at any instant), before it
+// acts, before what came of it is on record, before its caller is told, and after that.
+func commandPoints() []string {
+	return []string{"", "command-durable", "command-acted", "answer-durable", "told"}
+}
+
+// killedCommands are the commands with the arguments that the test gives them.
+func killedCommands() map[string]string {
+	return map[string]string{
+		control.CommandTry:     `{"values":{"power":3.25}}`,
+		control.CommandPause:   "",
+		control.CommandSetBest: "",
+		control.CommandEnd:     "",
+		control.CommandStop:    "",
+		control.CommandResume:  "",
+	}
+}
+
+// heardOf is what a caller was told: OK, and whether it was told anything at all.
+type heardOf struct{ answered, ok bool }
+
+// TestCommandKill kills a run between each command and its effect. The next start goes on with
+// the record: the effect is there once or not at all; what was answered with ok is there; what is there is on
+// record with who asked.
+//
+//	TUNER_COMMAND_KILLS=500 go test ./cmd/tuner/trial/kills -run TestCommandKill -v -timeout 120m
+func TestCommandKill(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(campaignSeed(t), 0))
+	size := campaignSize(t, "TUNER_COMMAND_KILLS", testsize.Of(3, 30))
+	var names []string
+	for _, c := range control.Commands() {
+		if _, ok := killedCommands()[c]; ok {
+			names = append(names, c)
+		}
+	}
+	counts := map[string]int{}
+	for n := range size {
+		name := names[(n+int(r.Uint32()%2))%len(names)]
+		point := commandPoints()[r.IntN(len(commandPoints()))]
+		o := ordered{t, t.TempDir()}
+		o.write("kill.toml", strings.Replace(killFile, "[policy]", "[socket]\nfolder = \".\"\n\n[policy]", 1))
+		heard := o.tellAndKill(name, killedCommands()[name], point, r)
+		recorded, ok := o.onRecord(name)
+		effect := o.effect(name)
+		what := fmt.Sprintf("%s killed at %q: answered %v, on record %v (followed %v)", name, point, heard, recorded, ok)
+		switch {
+		case heard.answered && heard.ok && recorded == 0 && name != control.CommandStop:
+			t.Errorf("%s: nothing of it is on record", what)
+		case recorded > 1 || effect > 1:
+			t.Errorf("%s: on record %d times, effective %d times", what, recorded, effect)
+		case effect == 1 && recorded == 0 && name != control.CommandStop:
+			t.Errorf("%s: it has acted and is not on record", what)
+		case heard.answered && heard.ok && effect == 0 && name != control.CommandPause && name != control.CommandResume:
+			t.Errorf("%s: it was said to be followed, and has no effect", what)
+		}
+		counts[fmt.Sprintf("%s: answered %v, recorded %d, effective %d", name, heard.answered, recorded, effect)]++
+		if t.Failed() {
+			t.Fatalf("after %d kills: kept in %s", n+1, keepFolder(t, o.dir))
+		}
+	}
+	text, err := json.MarshalIndent(counts, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d kills between a command and its effect: each effect there once or not at all, none lost that was answered\n%s", size, text)
+}
+
+func (o *ordered) write(name, text string) {
+	o.t.Helper()
+	if err := os.WriteFile(filepath.Join(o.dir, name), []byte(text), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// start starts the run.
+func (o *ordered) start(failpoint string) (*exec.Cmd, *bytes.Buffer) {
+	o.t.Helper()
+	cmd := trial.Command(o.t, o.dir, "run", "kill.toml")
+	cmd.Env = append(os.Environ(), "TUNER_FAILPOINT="+failpoint)
+	says := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = says, says
+	if err := cmd.Start(); err != nil {
+		o.t.Fatal(err)
+	}
+	return cmd, says
+}
+
+// find waits for the run's socket, and for steps to be concluded.
+func (o *ordered) find(steps int, over <-chan struct{}) (run *local.Run, s control.Status) {
+	for limit := time.Now().Add(hosttest.Patience); time.Now().Before(limit); time.Sleep(10 * time.Millisecond) {
+		select {
+		case <-over:
+			return nil, s
+		default:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), hosttest.Patience)
+		for _, r := range local.List(ctx, []string{o.dir}, "kill") {
+			text, err := r.Status(ctx)
+			if err == nil && json.Unmarshal(text, &s) == nil && s.Steps >= steps {
+				cancel()
+				return &r, s
+			}
+		}
+		cancel()
+	}
+	o.t.Fatal("the run does not begin")
+	return nil, s
+}
+
+// tellAndKill has the run told the command, and kills it at the point.
+func (o *ordered) tellAndKill(name, args, point string, r *rand.Rand) (h heardOf) {
+	o.t.Helper()
+	failpoint := ""
+	if strings.HasPrefix(point, "command") || strings.HasPrefix(point, "answer") {
+		failpoint = point + "@1"
+	}
+	cmd, says := o.start(failpoint)
+	over := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(over) }()
+	run, _ := o.find(2, over)
+	if run == nil {
+		o.t.Fatalf("it ended before it was told anything:\n%s", says.String())
+	}
+	told := make(chan web.Answer, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), hosttest.Patience)
+	defer cancel()
+	go func() {
+		a, err := run.Command(ctx, name, web.Order{Transaction: "t-1", Args: json.RawMessage(args)})
+		if err == nil {
+			told <- a
+		}
+		close(told)
+	}()
+	kill := func() { _ = cmd.Process.Kill() }
+	switch {
+	case point == "":
+		time.AfterFunc(time.Duration(r.IntN(30))*time.Millisecond, kill)
+	case point == "told" || name == control.CommandStop: // a stop passes no failpoint: it waits for no record
+		if a, ok := <-told; ok {
+			h = heardOf{true, a.OK}
+		}
+		kill()
+	}
+	<-over
+	if a, ok := <-told; ok {
+		h = heardOf{true, a.OK}
+	}
+	awaitChildren(o.t, filepath.Join(o.dir, "oven.log"))
+	return h
+}
+
+// onRecord counts the command in the journal, and says whether it was followed.
+func (o *ordered) onRecord(name string) (n int, ok bool) {
+	o.t.Helper()
+	r, err := journal.OpenReader(filepath.Join(o.dir, "kill.db"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer r.Close()
+	for c, err := range r.Commands() {
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		if c.Name == name {
+			n++
+			ok = c.Answer != nil && c.Answer.OK
+			if c.Who == "" || c.Transport != "socket" {
+				o.t.Errorf("it is not on record who asked for %s: %+v", name, c)
+			}
+		}
+	}
+	return n, ok
+}
+
+// effect has the run go on and counts how often the command has acted.
+func (o *ordered) effect(name string) int {
+	o.t.Helper()
+	cmd, says := o.start("")
+	over := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(over) }()
+	before := o.steps("")
+	if run, s := o.find(before+4, over); run != nil { // it goes on
+		_ = cmd.Process.Kill()
+		<-over
+		awaitChildren(o.t, filepath.Join(o.dir, "oven.log"))
+		if s.Paused {
+			return 1
+		}
+		if name == control.CommandTry {
+			return o.steps("person")
+		}
+		return 0
+	}
+	want := map[string]string{control.CommandEnd: "a person ended it", control.CommandSetBest: "a person ended the search", control.CommandStop: "latched"}[name]
+	ended := "ended by " + name // the process was quicker than the kill
+	if want == "" || !strings.Contains(says.String(), want) && !strings.Contains(says.String(), ended) {
+		o.t.Errorf("after %s the run ended:\n%s", name, says.String())
+	}
+	return 1
+}
+
+// steps counts the concluded steps of the journal, or those of them that a person has asked for and
+// that were measured.
+func (o *ordered) steps(whose string) (n int) {
+	o.t.Helper()
+	r, err := journal.OpenReader(filepath.Join(o.dir, "kill.db"))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer r.Close()
+	for s, err := range r.Steps() {
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		_, person := s.Decision.Person()
+		if s.Concluded && (whose == "" || person && s.Outcome.Valid && s.Decision.Applied[0] == 3.25) {
+			n++
+		}
+	}
+	return n
+}
