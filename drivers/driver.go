@@ -41,6 +41,8 @@ type Section interface {
 	// Used says that a sensor or a variable of the file is on a channel; Safe is the safe
 	// value of that variable, nil if there is none.
 	Used(channel string) bool
+	// Uses lists the channels of this device that sensors and variables are on, each once.
+	Uses() []string
 	Safe(channel string) *float64
 	// Executable is the path of this very program.
 	Executable() string
@@ -85,6 +87,9 @@ type Wired struct {
 	Source   string
 	// OtherName maps channel names to those of the driver's other side, where they differ.
 	OtherName map[string]string
+	// Messages are those of a channel, exactly: what goes out for each of the values, and what is
+	// expected; nil: they are not shown.
+	Messages func(channel string, values []float64) []Message
 	// Requests are the keys that bound one request to the device, where nothing overtakes
 	// the one that is on the line; none: a safe value leaves at once. Beside is what an
 	// exchange takes beside the longest of them.
@@ -102,6 +107,14 @@ type Wired struct {
 	// write waits; 0: a write does not wait for them. RoundWords say what that comes from.
 	Round      time.Duration
 	RoundWords string
+}
+
+// Message is one message to or from a device, as it is on the wire.
+type Message struct {
+	// Says what it is for, such as "sends for 120 mg/L"; Where it goes or comes from, such as a topic.
+	Says, Where string
+	// Text are its bytes; capital words stand for what differs from one to the next.
+	Text string
 }
 
 // Request is a key that bounds the time that one request takes: of a channel, or where

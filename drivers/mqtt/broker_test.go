@@ -150,7 +150,14 @@ func TestRetainedDoesNotCount(t *testing.T) {
 	d, said := newDevice(t, optionsFor(b.URL), doserChannels()...)
 	var heard []drivers.Reading
 	heardFirst := make(chan drivers.Reading, 16)
+	told := make(chan error, 16)
 	d.Listen(func(r drivers.Reading) {
+		if err := r.Missing["ca"]; err != nil {
+			told <- err
+		}
+		if len(r.Values) == 0 {
+			return
+		}
 		select {
 		case heardFirst <- r:
 		default: // only the first counts, and a sink does not block
@@ -161,7 +168,10 @@ func TestRetainedDoesNotCount(t *testing.T) {
 	}
 	defer d.Close()
 	eventually(t, "the retained message is seen", func() bool { return strings.Contains(said.String(), "a retained message is no reading") })
-	if r, err := d.Read(context.Background(), []string{"ca"}); err != nil || len(r.Values) > 0 {
+	if err := <-told; !errors.Is(err, errRetained) {
+		t.Errorf("why it is none: %v", err)
+	}
+	if r, err := d.Read(context.Background(), []string{"ca"}); err != nil || len(r.Values) > 0 || !errors.Is(r.Missing["ca"], errRetained) {
 		t.Errorf("after a retained message, Read gives %v, %v", r.Values, err)
 	}
 	speaker.say("lab/ca", `{"value":42}`, true) // live for who is subscribed already

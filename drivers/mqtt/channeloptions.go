@@ -27,6 +27,24 @@ type ReadTopic struct {
 	Topic    string `toml:"topic" required:"true" doc:"topic without wildcards"`
 	Path     string `toml:"path" doc:"where in the JSON message the number stands, as in tank.probes[0].ph; absent: the message is the number"`
 	UnitPath string `toml:"unit_path" doc:"where in the JSON message the unit stands; one that is not the channel's is no data; absent: not looked at"`
+
+	Off            *OffRule `toml:"off" doc:"where the message says that the device is off: the value is then 0, whatever stands at path; absent: path alone counts"`
+	Poll           *Poll    `toml:"poll" doc:"the message that asks the device for its reading, of one that does not say it often enough by itself; absent: nothing is asked"`
+	TimePath       string   `toml:"time_path" doc:"where in the JSON message the device's own time stands, ISO 8601 with a zone, or seconds or milliseconds since 1970; absent: a value counts from its arrival"`
+	AcceptRetained bool     `toml:"accept_retained" doc:"a value that the broker has kept counts too, once, as of the time at time_path, which it needs"`
+}
+
+// OffRule says how a message tells that a device is off.
+type OffRule struct {
+	Path string `toml:"path" required:"true" doc:"where in the JSON message the state stands"`
+	Is   string `toml:"is" required:"true" doc:"what stands there while the device is off, such as OFF or false"`
+}
+
+// Poll is a message that asks for a reading.
+type Poll struct {
+	Topic   string        `toml:"topic" required:"true" doc:"topic without wildcards"`
+	Payload string        `toml:"payload" doc:"the message; absent: an empty one"`
+	Every   time.Duration `toml:"every" bound:">= 100ms, <= 1h" doc:"time from one question to the next; absent: 5s"`
 }
 
 // WriteTopic says where a channel's setpoints go.
@@ -35,12 +53,15 @@ type WriteTopic struct {
 	TTL    time.Duration `toml:"ttl" bound:">= 1ms" doc:"how long a setpoint may wait at its receiver; absent: 10s"`
 	Lasts  bool          `toml:"lasts" doc:"the receiver keeps a setpoint only for its for_ms, the variable's lease, and then goes to its own safe state; needs format json"`
 	Format string        `toml:"format" enum:"json,number" doc:"what a setpoint looks like: with seq, ttl_ms and session, or only the number; absent: json"`
+
+	Template string `toml:"template" doc:"what a setpoint looks like in the device's own form, with one place for the number: %d whole, %.2f with two decimal places, %f with as many as it has; absent: format"`
+	Off      string `toml:"off" doc:"the whole message in place of template for the value 0; absent: template"`
 }
 
 // ReleaseTopic says where a channel's releases go.
 type ReleaseTopic struct {
 	Topic   string `toml:"topic" required:"true" doc:"topic without wildcards"`
-	Payload string `toml:"payload" doc:"the message that lets go of the channel, where write.format is number"`
+	Payload string `toml:"payload" doc:"the message that lets go of the channel, where write.format is number or write.template is given"`
 }
 
 // ConfirmTopic says where a device confirms what it took.
@@ -61,4 +82,7 @@ const (
 	defaultTTL = 10 * time.Second
 	// defaultConfirm is ConfirmTopic.Timeout where the file has none.
 	defaultConfirm = 2 * time.Second
+	// defaultPoll is Poll.Every where the file has none: often enough for a max_age of some
+	// ten seconds, seldom enough for a Zigbee network.
+	defaultPoll = 5 * time.Second
 )

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -41,18 +42,24 @@ type Device struct {
 	wasOnline bool
 	notify    func(text string)
 
-	bad map[string]bool // channels whose last message was no data; of the receiving goroutine
+	// refusedOnce are the channels and reasons that were told, of the receiving goroutine.
+	refusedOnce map[string]bool
+	// askNow holds one where the device is to be asked for its readings at once.
+	askNow chan struct{}
 
 	// mu guards what the receiving goroutine and Close share with the caller.
 	mu     sync.Mutex
 	link   *link // nil while closed
 	latest map[string]latest
-	why    map[string]error // what the last message was of channels whose last one was no data
-	acks   map[string]ack
-	last   map[string]int64 // the number of the last message to each channel
-	status status
-	lost   time.Time // when a connection last ended
-	order  uint64
+	// refused are the channels that took nothing of their last message, spoken when those of a
+	// template last said something live.
+	refused map[string]refusal
+	spoken  map[string]time.Time
+	acks    map[string]ack
+	last    map[string]int64  // the number of the last message to each channel
+	status  map[string]status // by topic
+	lost    time.Time         // when a connection last ended
+	order   uint64
 	// heard is when the device said something last, underWay by channel what it has not confirmed.
 	heard    time.Time
 	underWay map[string]pending
@@ -147,11 +154,11 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 	if err != nil {
 		return nil, d.wrap(err)
 	}
-	d.session, d.seq, d.sessionStart, d.bad = session, 0, d.env.Clock.Now(), map[string]bool{}
+	d.session, d.seq, d.sessionStart, d.refusedOnce = session, 0, d.env.Clock.Now(), map[string]bool{}
 	d.mu.Lock()
-	d.why = map[string]error{}
+	d.refused, d.spoken = map[string]refusal{}, map[string]time.Time{}
 	d.latest, d.acks, d.last = map[string]latest{}, map[string]ack{}, map[string]int64{}
-	d.status, d.changed = status{}, make(chan struct{}, 1)
+	d.status, d.changed, d.askNow = map[string]status{}, make(chan struct{}, 1), make(chan struct{}, 1)
 	d.mu.Unlock()
 	var claimed []string
 	if d.owner != nil {
@@ -168,11 +175,16 @@ func (d *Device) Open(ctx context.Context) ([]drivers.Channel, error) {
 		handle:   d.receive,
 		notify:   d.notify,
 		onLoss:   d.noteLoss,
+		// A connection that is there to be used is asked over at once.
+		onConnect: d.poke,
 	})
 	d.mu.Lock()
 	d.link = l // from here on, Close ends the attempts to connect
 	d.mu.Unlock()
 	err = l.start(ctx)
+	if err == nil {
+		l.attend(func(ctx context.Context) { d.keepAsking(ctx, l) })
+	}
 	if err == nil && !d.wasOnline {
 		err = d.awaitReady(ctx)
 	}
@@ -214,8 +226,8 @@ func (d *Device) topics() []string {
 		all[c.read] = true
 		all[c.confirm] = true
 	}
-	if d.options.Status != nil {
-		all[d.options.Status.Topic] = true
+	for _, s := range d.options.statuses() {
+		all[s.Topic] = true
 	}
 	delete(all, "")
 	return slices.Sorted(maps.Keys(all))
@@ -262,13 +274,11 @@ func (d *Device) Read(ctx context.Context, channels []string) (drivers.Reading, 
 	defer d.mu.Unlock()
 	for _, name := range channels {
 		last, there := d.latest[name]
-		if err := d.why[name]; !there && err != nil {
+		if !there {
 			if r.Missing == nil {
 				r.Missing = map[string]error{}
 			}
-			r.Missing[name] = err
-		}
-		if !there {
+			r.Missing[name] = cmp.Or(d.refused[name].err, fmt.Errorf("no message has come on topic %s", d.byName[name].read))
 			continue
 		}
 		if r.Values == nil {

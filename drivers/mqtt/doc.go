@@ -32,6 +32,10 @@
 // since the session began, shows how much longer it took than the fastest one:
 // see pace.
 //
+// A device with messages of its own gets them by a template, and is described by a preset or by
+// the file; its readings are then the only confirmation (underway.go). It may be asked for its
+// readings (poll.go), and say when it took them (age.go).
+//
 // # Never a stale setpoint
 //
 // The client library keeps messages for the next connection in several places

@@ -3,6 +3,7 @@ package mqtt
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/labtuner/tuner/drivers"
@@ -14,13 +15,54 @@ func Driver() drivers.Driver {
 		Name:    "mqtt",
 		Options: func() any { return new(Default()) },
 		Channel: func() any { return new(ChannelOptions) },
-		Wire:    wired,
+		// A preset has channels of its own.
+		IntroducedBy: "preset",
+		Wire:         wired,
 	}
 }
 
-// wired turns a device of a file into what can be made.
+// wired turns a device of a file into what can be made: its keys are laid over those of the
+// preset that it names.
 func wired(s drivers.Section) drivers.Wired {
-	options := Default()
+	options, channels := read(s)
+	topics := map[string]string{}
+	for i := range channels {
+		o := &channels[i]
+		if o.Write == nil {
+			continue
+		}
+		if o.Safe == nil && o.Release == nil {
+			o.Safe = s.Safe(o.Channel)
+		}
+		topics[o.Channel] = o.Write.Topic
+		if s.Used(o.Channel) && !slices.Contains(options.Claims, o.Write.Topic) {
+			options.Claims = append(options.Claims, o.Write.Topic)
+		}
+	}
+	w := drivers.Wired{
+		Build: func(env drivers.Env) (drivers.Device, error) { return New(options, channels, env) },
+		Serve: func(ctx context.Context, to drivers.Serving) error {
+			return Serve(ctx, Plant{Options: options, Channels: channels, Device: to.Device, Period: to.Period, Env: to.Env})
+		},
+		Where:    "mqtt at " + options.Broker,
+		Broker:   options.Address(),
+		Topics:   topics,
+		Late:     lateWords(options, channels),
+		Messages: func(channel string, values []float64) []drivers.Message { return messages(channels, channel, values) },
+	}
+	return w
+}
+
+// read gives the keys of a device, and the channels of the file and those of the preset that are
+// used.
+func read(s drivers.Section) (Options, []ChannelOptions) {
+	var head Options
+	s.Decode(&head) // what is wrong with any key shows below
+	p, err := presetOf(head.Preset, head.ID)
+	if err != nil {
+		s.Problem("preset", err.Error(), "")
+	}
+	options := p.options
 	s.Decode(&options)
 	options.Base = s.Folder()
 	if options.PasswordCred != "" || options.PasswordEnv != "" {
@@ -28,31 +70,26 @@ func wired(s drivers.Section) drivers.Wired {
 		options.Password = func() (string, error) { return s.Secret(file, credential, variable) }
 	}
 	var channels []ChannelOptions
-	topics := map[string]string{}
 	for _, section := range s.Channels() {
-		o := ChannelOptions{Channel: section.Name()}
+		o, _ := p.channel(section.Name())
 		section.Decode(&o)
-		if o.Safe == nil && o.Release == nil {
-			o.Safe = s.Safe(o.Channel)
+		channels = append(channels, o)
+	}
+	if p.name == "" || err != nil {
+		return options, channels
+	}
+	for _, name := range s.Uses() {
+		if slices.ContainsFunc(channels, func(o ChannelOptions) bool { return o.Channel == name }) {
+			continue
 		}
-		if o.Write != nil {
-			topics[o.Channel] = o.Write.Topic
-			if s.Used(o.Channel) {
-				options.Claims = append(options.Claims, o.Write.Topic)
-			}
+		o, there := p.channel(name)
+		if !there {
+			s.Problem("preset", fmt.Sprintf("the preset %q has no channel %q; it has %s", p.name, name, p.names()), "write [device.channel."+name+"] with read = { topic = ... }")
+			continue
 		}
 		channels = append(channels, o)
 	}
-	return drivers.Wired{
-		Build: func(env drivers.Env) (drivers.Device, error) { return New(options, channels, env) },
-		Serve: func(ctx context.Context, to drivers.Serving) error {
-			return Serve(ctx, Plant{Options: options, Channels: channels, Device: to.Device, Period: to.Period, Env: to.Env})
-		},
-		Where:  "mqtt at " + options.Broker,
-		Broker: options.Address(),
-		Topics: topics,
-		Late:   lateWords(options, channels),
-	}
+	return options, channels
 }
 
 // lateWords say how many setpoints may arrive late, however old, after a network or a broker
@@ -62,7 +99,7 @@ func lateWords(o Options, channels []ChannelOptions) string {
 	for _, c := range channels {
 		switch {
 		case c.Write == nil || c.Dose:
-		case c.Confirm != nil:
+		case c.Confirm != nil || c.Write.Template != "":
 			one = append(one, c.Channel)
 		default:
 			all = append(all, c.Channel)

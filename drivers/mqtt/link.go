@@ -362,6 +362,15 @@ func (l *link) deliver() {
 	}
 }
 
+// attend runs a task beside the link, until the link is closed.
+func (l *link) attend(task func(ctx context.Context)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() == nil {
+		l.tasks.Go(func() { task(l.ctx) })
+	}
+}
+
 // close ends the connection and every goroutine of the link.
 func (l *link) close() {
 	l.mu.Lock()

@@ -26,6 +26,11 @@ type Options struct {
 
 	Status *StatusTopic `toml:"status" doc:"where the device says whether it is there; absent: it is believed to be"`
 
+	Availability []StatusTopic `toml:"availability" doc:"further topics like status, such as that of a bridge: the device is there where all of them say so"`
+
+	Preset string `toml:"preset" doc:"ready topics and messages of a make of devices, which the file's keys are laid over; absent: none"`
+	ID     string `toml:"id" doc:"the device's name in the topics of the preset"`
+
 	// Claims are the topics of setpoints that a device with an owner (drivers.Env) is alone in
 	// setting.
 	Claims []string `toml:"-"`
@@ -47,6 +52,9 @@ type StatusTopic struct {
 	Topic   string `toml:"topic" required:"true" doc:"topic without wildcards"`
 	Online  string `toml:"online" doc:"the message that says it is there; absent: online"`
 	Offline string `toml:"offline" doc:"the message that tuner plant says it is not there with; absent: offline"`
+
+	Path     string `toml:"path" doc:"where in a JSON message the word stands; absent: the message is the word"`
+	Optional bool   `toml:"optional" doc:"a device that has never said anything there counts as there"`
 }
 
 // Default returns the options that a file need not write.
@@ -66,6 +74,11 @@ func (o Options) filled() Options {
 		s := *o.Status
 		s.Online, s.Offline = cmp.Or(s.Online, "online"), cmp.Or(s.Offline, "offline")
 		o.Status = &s
+	}
+	o.Availability = slices.Clone(o.Availability)
+	for i := range o.Availability {
+		s := &o.Availability[i]
+		s.Online, s.Offline = cmp.Or(s.Online, "online"), cmp.Or(s.Offline, "offline")
 	}
 	if o.Dial == nil {
 		o.Dial = func(ctx context.Context, broker *url.URL) (net.Conn, error) {
@@ -108,9 +121,13 @@ func (o Options) validate() error {
 			bad("%s is %q, and nothing here reads it", p.key, p.value)
 		}
 	}
-	if s := o.filled().Status; s != nil {
+	filled := o.filled()
+	for _, s := range filled.statuses() {
 		if err := checkTopic("status", s.Topic); err != nil {
 			problems = append(problems, err)
+		}
+		if _, err := parsePath(s.Path); err != nil {
+			problems = append(problems, fmt.Errorf("status: %w", err))
 		}
 		if s.Online == s.Offline {
 			bad("status: online and offline are both %q; they must differ", s.Online)

@@ -58,6 +58,22 @@ func parsePath(text string) (path, error) {
 	return p, nil
 }
 
+// String writes the path as a file does.
+func (p path) String() string {
+	text := ""
+	for i, s := range p {
+		switch {
+		case s.key == "":
+			text += fmt.Sprintf("[%d]", s.index)
+		case i == 0:
+			text += s.key
+		default:
+			text += "." + s.key
+		}
+	}
+	return text
+}
+
 // find follows the path in a value of package wire.
 func (p path) find(v any) (any, bool) {
 	for _, s := range p {

@@ -74,10 +74,14 @@ type server struct {
 	period    time.Duration
 	channels  []*channel
 	byTopic   map[string][]*channel // by read topic
-	receivers map[string]*receiver  // by write and release topic
-	inbox     chan message          // from the link to run
-	failing   bool                  // the last Read failed
-	offered   map[string]drivers.Channel
+	receivers map[string]*receiver  // by channel that can be set
+	// byWrite are the channels by write and release topic, polls the questions by topic.
+	byWrite map[string][]*channel
+	polls   map[string][]question
+	greeted *connection  // that the availability topics were told over
+	inbox   chan message // from the link to run
+	failing bool         // the last Read failed
+	offered map[string]drivers.Channel
 }
 
 // newServer checks a plant.
@@ -105,6 +109,8 @@ func newServer(p Plant) (*server, error) {
 		channels:  channels,
 		byTopic:   map[string][]*channel{},
 		receivers: map[string]*receiver{},
+		byWrite:   map[string][]*channel{},
+		polls:     map[string][]question{},
 		inbox:     make(chan message),
 		offered:   map[string]drivers.Channel{},
 	}
@@ -115,11 +121,14 @@ func newServer(p Plant) (*server, error) {
 		if c.write == "" {
 			continue
 		}
-		in := &receiver{channel: c}
-		s.receivers[c.write] = in
-		if c.release != "" {
-			s.receivers[c.release] = in
+		s.receivers[c.Name] = &receiver{channel: c}
+		s.byWrite[c.write] = append(s.byWrite[c.write], c)
+		if c.release != "" && c.release != c.write {
+			s.byWrite[c.release] = append(s.byWrite[c.release], c)
 		}
+	}
+	for _, q := range questions(channels) {
+		s.polls[q.topic] = append(s.polls[q.topic], q)
 	}
 	return s, nil
 }
@@ -132,7 +141,7 @@ func (s *server) run(ctx context.Context) error {
 		env:     s.env,
 		name:    s.clientID,
 		will:    s.will(),
-		topics:  slices.Sorted(maps.Keys(s.receivers)),
+		topics:  s.topics(),
 		handle: func(m message) {
 			select {
 			case s.inbox <- m:
@@ -154,6 +163,12 @@ func (s *server) run(ctx context.Context) error {
 	for {
 		select {
 		case m := <-s.inbox:
+			if s.asks(m) {
+				if err := s.publish(ctx, l); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := s.handleWrite(ctx, l, m); err != nil {
 				return err
 			}
@@ -164,6 +179,58 @@ func (s *server) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// topics are those that setpoints, releases and questions come on.
+func (s *server) topics() []string {
+	all := map[string]bool{}
+	for topic := range s.byWrite {
+		all[topic] = true
+	}
+	for topic := range s.polls {
+		all[topic] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// asks reports whether a message is a question for the readings.
+func (s *server) asks(m message) bool {
+	return slices.ContainsFunc(s.polls[m.topic], func(q question) bool { return q.payload == string(m.payload) })
+}
+
+// meant is the receiver of a message: of several whose templates share a topic, the one whose
+// form it has.
+func (s *server) meant(m message) *receiver {
+	all := s.byWrite[m.topic]
+	for _, c := range all {
+		if c.template == nil {
+			continue
+		}
+		if _, err := c.template.parse(string(m.payload)); err == nil {
+			return s.receivers[c.Name]
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return s.receivers[all[0].Name]
+}
+
+// greet says over a new connection that the device is there, on topics that have no last will.
+func (s *server) greet(ctx context.Context, conn *connection) {
+	if s.greeted == conn {
+		return
+	}
+	s.greeted = conn
+	for _, o := range s.options.Availability {
+		text := []byte(o.Online)
+		if p, err := parsePath(o.Path); err == nil && p != nil {
+			if text, err = json.Marshal(p.put(nil, o.Online)); err != nil {
+				continue
+			}
+		}
+		_ = conn.put(ctx, Message{Topic: o.Topic, Payload: text, Retained: true, QoS: qos1}) // a lost connection is made anew
 	}
 }
 
@@ -190,6 +257,9 @@ func (s *server) publish(ctx context.Context, l *link) error {
 	if err != nil {
 		return nil // the link says so in the log, and goes on trying
 	}
+	sending, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
+	s.greet(sending, conn)
+	cancel()
 	names := make([]string, len(s.channels))
 	for i, c := range s.channels {
 		names[i] = c.Name
@@ -199,7 +269,7 @@ func (s *server) publish(ctx context.Context, l *link) error {
 		return stop
 	}
 	for _, topic := range slices.Sorted(maps.Keys(s.byTopic)) {
-		payload, err := compose(s.byTopic[topic], r.Values, s.receivers)
+		payload, err := compose(s.byTopic[topic], r.Values, s.receivers, s.env.Clock.Now())
 		if err != nil {
 			return err
 		}
@@ -222,7 +292,11 @@ func (s *server) publish(ctx context.Context, l *link) error {
 // handleWrite writes one setpoint or release to the device, and says on the confirm topic
 // what became of it.
 func (s *server) handleWrite(ctx context.Context, l *link, m message) error {
-	in := s.receivers[m.topic]
+	in := s.meant(m)
+	if in == nil {
+		s.env.Log.Warn("a message that is no question was ignored", slog.String("topic", m.topic))
+		return nil
+	}
 	set, err := in.accept(m, s.env.Clock.Now())
 	if err != nil {
 		s.env.Log.Warn("setpoint ignored", slog.String("channel", in.channel.Name), slog.String("topic", m.topic), slog.Any("reason", err))

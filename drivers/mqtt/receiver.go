@@ -76,7 +76,11 @@ func (in *receiver) parsePlain(m message) (setpoint, error) {
 	if m.topic != in.channel.write {
 		return setpoint{}, fmt.Errorf("%s is not the release %q", wire.Quote(m.payload), in.channel.released)
 	}
-	v, err := wire.Number(string(m.payload))
+	parse := wire.Number
+	if t := in.channel.template; t != nil {
+		parse = t.parse
+	}
+	v, err := parse(string(m.payload))
 	return setpoint{Value: &v}, err
 }
 
@@ -109,8 +113,8 @@ func within(a, b path) bool {
 var echoKeys = [...]string{"session", "seq", "released"}
 
 // compose makes the message of one read topic from the channels' new values;
-// nil where there are none. receivers are by write topic.
-func compose(channels []*channel, values map[string]float64, receivers map[string]*receiver) ([]byte, error) {
+// nil where there are none. receivers are by channel.
+func compose(channels []*channel, values map[string]float64, receivers map[string]*receiver, now time.Time) ([]byte, error) {
 	var root any
 	some := false
 	for _, c := range channels {
@@ -121,6 +125,12 @@ func compose(channels []*channel, values map[string]float64, receivers map[strin
 		root, some = c.path.put(root, c.ToRaw(v)), true
 		if len(c.unitPath) > 0 {
 			root = c.unitPath.put(root, c.Unit)
+		}
+		if c.off != nil {
+			root = c.off.put(root, c.state(c.ToRaw(v)))
+		}
+		if c.timePath != nil {
+			root = c.timePath.put(root, now.UTC().Format(time.RFC3339Nano))
 		}
 	}
 	if !some {
@@ -138,6 +148,17 @@ func compose(channels []*channel, values map[string]float64, receivers map[strin
 	return payload, nil
 }
 
+// state is what stands where a message says whether the device is off, for a number of its.
+func (c *channel) state(raw float64) any {
+	switch off := raw == 0; {
+	case c.offIs == "false" || c.offIs == "true":
+		return off == (c.offIs == "true")
+	case off:
+		return c.offIs
+	}
+	return "ON"
+}
+
 // echoing gives the receiver that a topic's readings echo: that of its only channel
 // that can be set, if no path needs the echo's keys.
 func echoing(channels []*channel, receivers map[string]*receiver) *receiver {
@@ -146,7 +167,7 @@ func echoing(channels []*channel, receivers map[string]*receiver) *receiver {
 		if len(c.path) > 0 && slices.Contains(echoKeys[:], c.path[0].key) {
 			return nil
 		}
-		if in := receivers[c.write]; c.write != "" && in != nil {
+		if in := receivers[c.Name]; in != nil {
 			if only != nil {
 				return nil
 			}

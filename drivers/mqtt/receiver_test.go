@@ -123,10 +123,12 @@ func TestCompose(t *testing.T) {
 		"nothing new":   {[]*channel{served("c", "value", "")}, nil, ``},
 	} {
 		receivers := map[string]*receiver{}
-		for topic, s := range c.taken {
-			receivers[topic] = &receiver{taken: s}
+		for _, ch := range c.channels {
+			if s, taken := c.taken[ch.write]; taken {
+				receivers[ch.Name] = &receiver{taken: s}
+			}
 		}
-		got, err := compose(c.channels, values, receivers)
+		got, err := compose(c.channels, values, receivers, time.Time{})
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %s, %v; want %s", what, got, err, c.want)
 		}

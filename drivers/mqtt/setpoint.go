@@ -32,6 +32,7 @@ type sent struct {
 	channel *channel
 	release bool
 	seq     int64
+	value   float64 // that the device was told; 0 of a release
 }
 
 // extras are what goes with a value: how long it holds (0: until another comes), and the
@@ -45,6 +46,9 @@ type extras struct {
 func (d *Device) send(ctx context.Context, conn *connection, c *channel, value *float64, with extras) (sent, error) {
 	d.seq++
 	done := sent{channel: c, release: value == nil, seq: d.seq}
+	if value != nil {
+		done.value = c.told(*value)
+	}
 	topic, payload, err := d.compose(c, value, with)
 	if err != nil {
 		return done, err
@@ -66,6 +70,9 @@ func (d *Device) compose(c *channel, value *float64, with extras) (topic string,
 		raw := c.ToRaw(*value)
 		value = &raw
 		topic, payload = c.write, strconv.AppendFloat(nil, raw, 'g', -1, 64)
+		if c.template != nil {
+			payload = []byte(c.template.render(raw))
+		}
 	}
 	if c.plain {
 		return topic, payload, nil

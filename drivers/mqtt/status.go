@@ -20,21 +20,49 @@ type status struct {
 	spoke bool
 }
 
-// takeStatus remembers a status, of the receiving goroutine.
+// takeStatus remembers a status, of the receiving goroutine, where the message is one.
 func (d *Device) takeStatus(m message) {
-	text := string(m.payload[:min(len(m.payload), wire.Excerpt)])
-	d.mu.Lock()
-	before := d.status
-	d.status = status{from: m.from, text: text}
-	d.mu.Unlock()
-	if before.text != text {
-		d.env.Log.Info("the device's status", slog.String("topic", m.topic), slog.String("says", text))
+	for _, o := range d.options.statuses() {
+		if o.Topic != m.topic {
+			continue
+		}
+		text := o.in(m.payload)
+		d.mu.Lock()
+		before := d.status[m.topic]
+		d.status[m.topic] = status{from: m.from, text: text}
+		d.mu.Unlock()
+		if before.text != text {
+			d.env.Log.Info("the device's status", slog.String("topic", m.topic), slog.String("says", text))
+		}
+		d.wake()
 	}
-	d.wake()
+}
+
+// in is what a message says of being there: what stands at the path of a JSON object, or the
+// whole message where it is none, as the firmware of a bridge may be older than its description.
+func (o *StatusTopic) in(payload []byte) string {
+	if o.Path != "" {
+		if root, err := wire.Object(payload); err == nil {
+			if p, err := parsePath(o.Path); err == nil {
+				if v, there := p.find(root); there {
+					return textOf(v)
+				}
+			}
+		}
+	}
+	return string(payload[:min(len(payload), wire.Excerpt)])
+}
+
+// statuses are the topics that say whether the device is there; all of them must.
+func (o *Options) statuses() []StatusTopic {
+	if o.Status == nil {
+		return o.Availability
+	}
+	return append([]StatusTopic{*o.Status}, o.Availability...)
 }
 
 // ready gives the connection if it is to be trusted and the device is there, as
-// far as its status topic says.
+// far as its status topics say.
 func (d *Device) ready() (*connection, error) {
 	l, err := d.openLink()
 	if err != nil {
@@ -44,17 +72,20 @@ func (d *Device) ready() (*connection, error) {
 		return nil, err
 	}
 	conn, err := l.stable()
-	if err != nil || d.options.Status == nil {
+	if err != nil {
 		return conn, err
 	}
 	d.mu.Lock()
-	s := d.status
-	d.mu.Unlock()
-	switch {
-	case s.from != conn:
-		return nil, fmt.Errorf("%w: nothing was said on the status topic %q yet", drivers.ErrUnavailable, d.options.Status.Topic)
-	case s.text != d.options.Status.Online && !s.spoke:
-		return nil, fmt.Errorf("%w: the device's status on %q is %s", drivers.ErrUnavailable, d.options.Status.Topic, wire.Quote([]byte(s.text)))
+	defer d.mu.Unlock()
+	for _, o := range d.options.statuses() {
+		s := d.status[o.Topic]
+		switch {
+		case s.from != conn && o.Optional:
+		case s.from != conn:
+			return nil, fmt.Errorf("%w: nothing was said on the status topic %q yet", drivers.ErrUnavailable, o.Topic)
+		case s.text != o.Online && !s.spoke:
+			return nil, fmt.Errorf("%w: the device's status on %q is %s", drivers.ErrUnavailable, o.Topic, wire.Quote([]byte(s.text)))
+		}
 	}
 	return conn, nil
 }

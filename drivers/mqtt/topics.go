@@ -27,7 +27,8 @@ func checkTopic(key, topic string) error {
 // checkTopics checks that no topic has two meanings. Readings may share one:
 // then a message carries several channels of one instant.
 func checkTopics(channels []*channel) error {
-	owner := map[string]string{} // by the topics of setpoints and releases
+	owner := map[string]string{}   // by the topics of setpoints and releases
+	templated := map[string]bool{} // topics that carry setpoints of templates alone
 	var problems []error
 	for _, c := range channels {
 		for _, topic := range []string{c.write, c.release} {
@@ -35,7 +36,11 @@ func checkTopics(channels []*channel) error {
 				continue
 			}
 			// A number and the text of a release can be distinguished on one topic.
-			if other, taken := owner[topic]; taken && !(c.plain && other == c.Name) {
+			// Templates tell a device apart what is meant, on one topic as well.
+			other, taken := owner[topic]
+			together := c.plain && other == c.Name || c.template != nil && templated[topic]
+			templated[topic] = c.template != nil && (!taken || templated[topic])
+			if taken && !together {
 				problems = append(problems, fmt.Errorf("topic %q carries setpoints or releases of both %q and %q; give each its own", topic, other, c.Name))
 			}
 			owner[topic] = c.Name
@@ -54,8 +59,10 @@ func checkTopics(channels []*channel) error {
 // checkTopics checks that the status topic is no other.
 func (o Options) checkTopics(channels []*channel) error {
 	for _, c := range channels {
-		if o.Status != nil && slices.Contains([]string{c.read, c.write, c.release, c.confirm}, o.Status.Topic) {
-			return fmt.Errorf("status: topic %q is one of channel %q; a status has a topic of its own", o.Status.Topic, c.Name)
+		for _, s := range o.statuses() {
+			if slices.Contains([]string{c.read, c.write, c.release, c.confirm}, s.Topic) {
+				return fmt.Errorf("status: topic %q is one of channel %q; a status has a topic of its own", s.Topic, c.Name)
+			}
 		}
 	}
 	return nil

@@ -109,3 +109,102 @@ func TestSafeOvertakesASetpointHeldBack(t *testing.T) {
 		closed(t, d)
 	})
 }
+
+// TestOneTemplateUnderWay: of a template's channel, which can confirm nothing, a setpoint keeps the
+// next one back until the channel's readings give it, or show after its time that the device is
+// there; another channel's reading and another value do not. A safe
+// value always leaves.
+func TestOneTemplateUnderWay(t *testing.T) {
+	lamp := []ChannelOptions{
+		{Channel: "b", Read: &ReadTopic{Topic: "lamp", Path: "b", Poll: &Poll{Topic: "lamp/get"}}, Write: &WriteTopic{Topic: "lamp/set", Template: `{"b":%d}`}},
+		{Channel: "lux", Read: &ReadTopic{Topic: "meter"}},
+	}
+	for what, c := range map[string]struct {
+		then   func(t *testing.T, v *broker.Virtual)
+		after  time.Duration
+		passes bool
+	}{
+		"silence":                       {then: func(*testing.T, *broker.Virtual) {}},
+		"the value":                     {passes: true, then: func(t *testing.T, v *broker.Virtual) { publish(t, v, "lamp", `{"b":40}`, false) }},
+		"the value as it was told":      {passes: true, then: func(t *testing.T, v *broker.Virtual) { publish(t, v, "lamp", `{"b":40.4}`, false) }},
+		"another value, soon":           {then: func(t *testing.T, v *broker.Virtual) { publish(t, v, "lamp", `{"b":12}`, false) }},
+		"another value, later":          {after: 3 * time.Second, passes: true, then: func(t *testing.T, v *broker.Virtual) { publish(t, v, "lamp", `{"b":12}`, false) }},
+		"another channel's reading":     {after: 3 * time.Second, then: func(t *testing.T, v *broker.Virtual) { publish(t, v, "meter", "300", false) }},
+		"no number":                     {after: 3 * time.Second, then: func(t *testing.T, v *broker.Virtual) { publish(t, v, "lamp", `{"c":1}`, false) }},
+		"nothing is under way any more": {after: 14 * time.Second, passes: true, then: func(*testing.T, *broker.Virtual) {}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+				arrived, asked := listen(t, v, "lamp/set"), listen(t, v, "lamp/get")
+				d, _ := newDevice(t, o, lamp...)
+				if _, err := d.Open(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				set := func(value float64, safe bool) error {
+					_, err := d.Write(context.Background(), drivers.Setpoints{Values: map[string]float64{"b": value}, Safe: safe})
+					return err
+				}
+				if err := set(40.2, false); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(c.after + time.Millisecond)
+				c.then(t, v)
+				time.Sleep(time.Millisecond)
+				asked.take()
+				began := time.Now()
+				err := set(50, false)
+				held := errors.Is(err, drivers.ErrNotSent) && strings.Contains(err.Error(), "no other follows")
+				if c.passes && (err != nil || time.Since(began) > 10*time.Millisecond) || !c.passes && !held {
+					t.Errorf("the next setpoint: %v after %v", err, time.Since(began))
+				}
+				if !c.passes && len(asked.take()) < 3 {
+					t.Error("while it waits, the device is not asked")
+				}
+				if err := set(0, true); err != nil {
+					t.Errorf("a safe value: %v", err)
+				}
+				time.Sleep(time.Millisecond)
+				want := `[{"b":40} {"b":0}]`
+				if c.passes {
+					want = `[{"b":40} {"b":50} {"b":0}]`
+				}
+				if got := fmt.Sprint(arrived.take()); got != want {
+					t.Errorf("arrived %s, want %s", got, want)
+				}
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestQuestions: a device is asked when a connection begins, and at its interval from then on; one
+// question serves the channels that share it.
+func TestQuestions(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, v *broker.Virtual, o Options) {
+		asked, other := listen(t, v, "lamp/get"), listen(t, v, "meter/get")
+		poll := &Poll{Topic: "lamp/get", Payload: "?", Every: 4 * time.Second}
+		d, _ := newDevice(t, o, ChannelOptions{Channel: "b", Read: &ReadTopic{Topic: "lamp", Path: "b", Poll: poll}},
+			ChannelOptions{Channel: "c", Read: &ReadTopic{Topic: "lamp", Path: "c", Poll: &Poll{Topic: "lamp/get", Payload: "?", Every: 2 * time.Second}}},
+			ChannelOptions{Channel: "m", Read: &ReadTopic{Topic: "meter", Poll: &Poll{Topic: "meter/get"}}})
+		if _, err := d.Open(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(21 * time.Second)
+		if n, m := len(asked.take()), len(other.take()); n < 10 || n > 12 || m < 4 || m > 6 {
+			t.Errorf("asked %d and %d times in 21 s, every 2 and 5 s", n, m)
+		}
+		v.Cut()
+		time.Sleep(20 * time.Second)
+		asked.take()
+		v.Restore()
+		time.Sleep(12 * time.Second)
+		if len(asked.take()) == 0 {
+			t.Error("over the next connection it is not asked")
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -167,7 +167,9 @@ func (x *Instrument) Handle(p Present, result any) ([]any, bool) {
 	case read:
 		x.answer(&p, r)
 	case spoken:
-		r.k.heard = p.Now
+		if len(r.reading.Values) > 0 { // what was not taken shows nothing of the device
+			r.k.heard = p.Now
+		}
 		x.hear(r.k, r.reading, r.reading.At)
 	case remarked:
 		x.tell(Said{"warn", "device", fmt.Sprintf("device %q: %s", r.k.name, r.text)})

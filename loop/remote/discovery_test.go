@@ -31,6 +31,11 @@ func TestDiscovery(t *testing.T) {
 		if len(list) == 0 {
 			t.Fatal("nothing was published")
 		}
+		for i, m := range list { // the first one comes before the run has begun
+			if doc := discovered(t, m); doc["device"].(map[string]any)["name"] != "oven" || len(doc["components"].(map[string]any)) < 8 {
+				t.Errorf("message %d: %s", i, m.Payload)
+			}
+		}
 		m := list[len(list)-1]
 		if !m.Retained || m.QoS != 1 {
 			t.Errorf("%+v", m)

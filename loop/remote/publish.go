@@ -97,6 +97,8 @@ type publisher struct {
 	// status and telemetry.
 	shown                   summary
 	shownAt, saidAt, toldAt time.Time
+	// unknown says that the discovery is due.
+	unknown bool
 }
 
 // summary is the part of a status whose change is worth a message at once.
@@ -138,14 +140,22 @@ func (p *publisher) sendAll(ctx context.Context) {
 		p.saidAt = now
 		p.send(ctx, p.presence("online"))
 	}
-	if greet && p.o.Discovery != "" {
-		p.send(ctx, p.discovery())
-	}
+	p.introduce(ctx, greet)
 	p.sendState(ctx, now, greet)
 	p.drain(ctx)
 	if now.Sub(p.toldAt) >= p.o.Telemetry {
 		p.toldAt = now
 		p.send(ctx, p.telemetry())
+	}
+}
+
+// introduce sends the discovery once after each greeting, as soon as the run has said what it
+// is: before that it has neither a name nor sensors.
+func (p *publisher) introduce(ctx context.Context, greet bool) {
+	p.unknown = (p.unknown || greet) && p.o.Discovery != ""
+	if p.unknown && p.panel.Status().Name != "" {
+		p.unknown = false
+		p.send(ctx, p.discovery())
 	}
 }
 

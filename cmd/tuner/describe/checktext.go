@@ -46,6 +46,7 @@ func Text(w *setup.Setup, out io.Writer, readings []Probed, timed *DecisionTime,
 	Variables(w, t)
 	offerLog(w, t)
 	checkSensors(w, t)
+	checkMessages(w, t)
 	checkSets(w, t)
 	Safety(w, t)
 	if readings != nil {
@@ -217,25 +218,26 @@ func JSON(w *setup.Setup, out io.Writer, readings []Probed, timed *DecisionTime,
 		Cost      float64  `json:"cost"`
 	}
 	doc := struct {
-		Type        string        `json:"type"`
-		File        string        `json:"file"`
-		Name        string        `json:"name"`
-		Site        string        `json:"site"`
-		Objective   string        `json:"objective"`
-		Policy      string        `json:"policy"`
-		Model       string        `json:"model"`
-		Decision    decisionLine  `json:"decision"`
-		Run         string        `json:"run"`
-		Verify      string        `json:"verify,omitempty"`
-		MQTT        string        `json:"mqtt"`
-		Plant       []string      `json:"plant,omitempty"`
-		WarmStart   []string      `json:"warm_start,omitempty"`
-		ControlSets []set         `json:"control_sets"`
-		Warnings    []note        `json:"warnings"`
-		Probe       []Probed      `json:"probe,omitempty"`
-		Effective   []SettingLine `json:"effective,omitempty"`
+		Type        string         `json:"type"`
+		File        string         `json:"file"`
+		Name        string         `json:"name"`
+		Site        string         `json:"site"`
+		Objective   string         `json:"objective"`
+		Policy      string         `json:"policy"`
+		Model       string         `json:"model"`
+		Decision    decisionLine   `json:"decision"`
+		Run         string         `json:"run"`
+		Verify      string         `json:"verify,omitempty"`
+		MQTT        string         `json:"mqtt"`
+		Plant       []string       `json:"plant,omitempty"`
+		WarmStart   []string       `json:"warm_start,omitempty"`
+		Messages    []shownMessage `json:"messages,omitempty"`
+		ControlSets []set          `json:"control_sets"`
+		Warnings    []note         `json:"warnings"`
+		Probe       []Probed       `json:"probe,omitempty"`
+		Effective   []SettingLine  `json:"effective,omitempty"`
 	}{Type: "check", File: w.Config.File, Name: w.Config.Name, Site: w.Config.Site, Objective: objectiveWords(w),
-		Policy: policyWords(w), Model: modelWords(w), Decision: timed.line(), Run: Endings(w), Verify: Verification(w), MQTT: mqttWords(w), Plant: w.PlantNotes, WarmStart: w.WarmNotes, Probe: readings}
+		Policy: policyWords(w), Model: modelWords(w), Decision: timed.line(), Run: Endings(w), Verify: Verification(w), MQTT: mqttWords(w), Plant: w.PlantNotes, WarmStart: w.WarmNotes, Probe: readings, Messages: messagesOf(w)}
 	doc.Warnings = []note{}
 	for _, d := range append(w.BypassDoubts(time.Now()), w.Doubts...) {
 		doc.Warnings = append(doc.Warnings, note{d.Line, d.Key, Doubt(d)})

@@ -70,6 +70,22 @@ func (s *section) Used(channel string) bool {
 	})
 }
 
+// Uses implements drivers.Section.
+func (s *section) Uses() (all []string) {
+	add := func(device, channel string) {
+		if device == s.device.Name && channel != "" && !slices.Contains(all, channel) {
+			all = append(all, channel)
+		}
+	}
+	for _, o := range s.setup.Config.Sensors {
+		add(o.Device, o.Channel)
+	}
+	for _, v := range s.setup.Config.Variables {
+		add(v.Device, v.Channel)
+	}
+	return all
+}
+
 // variable is the one that is set on a channel, nil if none is.
 func (s *section) variable(channel string) *configs.Variable {
 	for i := range s.setup.Config.Variables {
